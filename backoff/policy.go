@@ -1,0 +1,87 @@
+package backoff
+
+import (
+	"fmt"
+	"time"
+)
+
+// The defaults of [Policy], which are those of a Job that replaces failed pods
+// (J31).
+const (
+	DefaultBase   = 10 * time.Second
+	DefaultFactor = 2
+	DefaultMax    = 10 * time.Minute
+)
+
+// Policy is an exponential backoff: Base after the first failure, Factor times
+// as long after each further one, never more than Max. A zero field means its
+// default, so the zero Policy is 10 s, 20 s, 40 s, ... 10 min (J31).
+type Policy struct {
+	// Base is the delay after one failure. Zero means [DefaultBase].
+	Base time.Duration `json:"base,omitempty"`
+	// Factor is what each further failure multiplies the delay by; 1 keeps it
+	// constant. Zero means [DefaultFactor].
+	Factor int `json:"factor,omitempty"`
+	// Max is the longest delay. Zero means [DefaultMax].
+	Max time.Duration `json:"max,omitempty"`
+}
+
+// Retry returns the policy for repeating a write that failed: 1 s, 2 s, 4 s, ...
+// 1 min (J43).
+func Retry() Policy {
+	return Policy{Base: time.Second, Factor: 2, Max: time.Minute}
+}
+
+// Validate returns an error that names the first field that is negative, or Max
+// when it is shorter than Base.
+func (p Policy) Validate() error {
+	switch {
+	case p.Base < 0:
+		return fmt.Errorf("base: %v is negative", p.Base)
+	case p.Factor < 0:
+		return fmt.Errorf("factor: %d is negative", p.Factor)
+	case p.Max < 0:
+		return fmt.Errorf("max: %v is negative", p.Max)
+	}
+	if q := p.withDefaults(); q.Max < q.Base {
+		return fmt.Errorf("max: %v is shorter than the base, %v", q.Max, q.Base)
+	}
+	return nil
+}
+
+// Delay returns the time to wait after that many failures in a row:
+// Base * Factor^(failures-1), at most Max; 0 when there was none. It is never
+// negative and does not overflow. A negative field, which Validate refuses,
+// stands for its default here.
+func (p Policy) Delay(failures int) time.Duration {
+	if failures <= 0 {
+		return 0
+	}
+	p = p.withDefaults()
+	delay := min(p.Base, p.Max)
+	if p.Factor == 1 {
+		return delay
+	}
+	// A factor of 2 or more reaches any Max within 63 rounds, however many
+	// failures there are.
+	for range failures - 1 {
+		if delay > p.Max/time.Duration(p.Factor) {
+			return p.Max
+		}
+		delay *= time.Duration(p.Factor)
+	}
+	return delay
+}
+
+func (p Policy) withDefaults() Policy {
+	if p.Base <= 0 {
+		p.Base = DefaultBase
+	}
+	if p.Factor <= 0 {
+		p.Factor = DefaultFactor
+	}
+	if p.Max <= 0 {
+		p.Max = DefaultMax
+	}
+	return p
+}

@@ -1,0 +1,77 @@
+package backoff
+
+import (
+	"math"
+	"time"
+)
+
+// Record is the failures since the last success (J31, B2). The zero value means
+// none: it is what a success leaves behind, and what to start with. A Record is
+// a value: its methods never change it.
+type Record struct {
+	// Failures is their number. It stays at 2^31-1 once there; below zero means
+	// none.
+	Failures int32 `json:"failures,omitempty"`
+	// LastFailure is when the latest of them happened.
+	LastFailure time.Time `json:"lastFailure,omitzero"`
+}
+
+// Failure returns the record with one more failure, at the given time.
+// Failures may be reported in any order: LastFailure only moves forward.
+func (r Record) Failure(at time.Time) Record {
+	if r.Failures <= 0 {
+		return Record{Failures: 1, LastFailure: at}
+	}
+	if r.Failures < math.MaxInt32 {
+		r.Failures++
+	}
+	if r.LastFailure.Before(at) {
+		r.LastFailure = at
+	}
+	return r
+}
+
+// Success returns the record after a success: the zero Record.
+func (Record) Success() Record { return Record{} }
+
+// Observe returns the record after a batch of successes and failures, each given
+// by its time, in any order (J31). Any success resets the record, and of the
+// failures in the batch only those later than its latest success count. A
+// failure at the very time of that success does not count. The slices are only
+// read.
+func (r Record) Observe(successes, failures []time.Time) Record {
+	var success time.Time
+	for i, at := range successes {
+		if i == 0 || success.Before(at) {
+			success = at
+		}
+	}
+	if len(successes) > 0 {
+		r = r.Success()
+	}
+	for _, at := range failures {
+		if len(successes) == 0 || at.After(success) {
+			r = r.Failure(at)
+		}
+	}
+	return r
+}
+
+// Due returns when the next attempt may start under p: the delay after the last
+// failure. It is zero when there was no failure.
+func (r Record) Due(p Policy) time.Time {
+	if r.Failures <= 0 {
+		return time.Time{}
+	}
+	return r.LastFailure.Add(p.Delay(int(r.Failures)))
+}
+
+// Remaining returns how long after now the next attempt is due under p; 0 when
+// it is due already. A last failure that lies after now, by another machine's
+// clock, prolongs the wait by as much.
+func (r Record) Remaining(p Policy, now time.Time) time.Duration {
+	if r.Failures <= 0 {
+		return 0
+	}
+	return max(r.Due(p).Sub(now), 0)
+}

@@ -1,0 +1,42 @@
+package expectations_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// An adapter records what it is about to write, lowers what failed, and lets its
+// watch handlers take off the rest.
+func ExampleTracker() {
+	var tracker expectations.Tracker[string]
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+	tracker.Expect("default/demo", 3, 0, now) // three pods are to be created
+	tracker.Lower("default/demo", 1, 0)       // one of the writes failed
+	tracker.CreationObserved("default/demo")  // a notification arrives
+
+	counts, _ := tracker.Snapshot("default/demo")
+	fmt.Println(counts.Creations, "missing, satisfied:", tracker.Satisfied("default/demo", now))
+	fmt.Println("at the latest:", counts.Expires().Format(time.TimeOnly))
+
+	tracker.CreationObserved("default/demo")
+	fmt.Println("satisfied:", tracker.Satisfied("default/demo", now))
+	// Output:
+	// 1 missing, satisfied: false
+	// at the latest: 12:05:00
+	// satisfied: true
+}
+
+// The set is a value: what is derived from it leaves it as it was.
+func ExampleUIDs() {
+	inFlight := expectations.NewUIDs("uid-2", "uid-1")
+	seen := inFlight.Without("uid-1")
+	for uid := range inFlight.All() {
+		fmt.Println(uid, seen.Has(uid))
+	}
+	// Output:
+	// uid-1 false
+	// uid-2 true
+}

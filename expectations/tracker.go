@@ -1,0 +1,105 @@
+package expectations
+
+import (
+	"sync"
+	"time"
+)
+
+// Tracker keeps [Counts] and [UIDs] for many jobs, each under a key such as the
+// job's UID or its namespaced name. It is for adapters that learn of their
+// writes by notification. Any number of goroutines may use a Tracker at once.
+// The zero value is ready for use; a Tracker must not be copied.
+//
+// Keys that hold nothing take no memory.
+type Tracker[K comparable] struct {
+	mu   sync.Mutex
+	jobs map[K]tracked
+}
+
+type tracked struct {
+	counts Counts
+	uids   UIDs
+}
+
+// Expect records that creations and deletions of pods are about to be written
+// for key, at now. It replaces the former record and renews its time (E3). Call
+// it before the writes: their notifications may come before they return.
+func (t *Tracker[K]) Expect(key K, creations, deletions int, now time.Time) {
+	t.update(key, func(e tracked) tracked {
+		// Observing nothing brings the record into its plainest form.
+		e.counts = Counts{Creations: creations, Deletions: deletions, At: now}.Observe(0, 0)
+		return e
+	})
+}
+
+// CreationObserved takes one creation off the record of key.
+func (t *Tracker[K]) CreationObserved(key K) { t.Lower(key, 1, 0) }
+
+// DeletionObserved takes one deletion off the record of key.
+func (t *Tracker[K]) DeletionObserved(key K) { t.Lower(key, 0, 1) }
+
+// Lower takes writes off the record of key that failed or were skipped, and so
+// will never be observed (E2). It does not renew the time.
+func (t *Tracker[K]) Lower(key K, creations, deletions int) {
+	t.update(key, func(e tracked) tracked {
+		e.counts = e.counts.Observe(creations, deletions)
+		return e
+	})
+}
+
+// Satisfied reports whether key may create and delete pods at now, by
+// [Counts.Satisfied]. Finalizer removals in flight do not matter for that: they
+// keep a pod from being counted twice, and hold back nothing else.
+func (t *Tracker[K]) Satisfied(key K, now time.Time) bool {
+	counts, _ := t.Snapshot(key)
+	return counts.Satisfied(now)
+}
+
+// ExpectUntracked adds pods of key that are about to lose their finalizer (E4).
+// Call it before the writes.
+func (t *Tracker[K]) ExpectUntracked(key K, uids ...string) {
+	t.update(key, func(e tracked) tracked {
+		e.uids = e.uids.With(uids...)
+		return e
+	})
+}
+
+// UntrackObserved takes a pod off that was seen without its finalizer or
+// deleted, or whose write failed (E4). Observing a pod that was not expected
+// changes nothing.
+func (t *Tracker[K]) UntrackObserved(key K, uid string) {
+	t.update(key, func(e tracked) tracked {
+		e.uids = e.uids.Without(uid)
+		return e
+	})
+}
+
+// Snapshot returns what is recorded for key: the values to plan with. Later
+// calls do not change them.
+func (t *Tracker[K]) Snapshot(key K) (Counts, UIDs) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.jobs[key]
+	return e.counts, e.uids
+}
+
+// Forget drops everything recorded for key: the job is gone (E4).
+func (t *Tracker[K]) Forget(key K) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.jobs, key)
+}
+
+func (t *Tracker[K]) update(key K, change func(tracked) tracked) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := change(t.jobs[key])
+	if e.counts == (Counts{}) && e.uids.Len() == 0 {
+		delete(t.jobs, key)
+		return
+	}
+	if t.jobs == nil {
+		t.jobs = make(map[K]tracked)
+	}
+	t.jobs[key] = e
+}

@@ -1,0 +1,168 @@
+package expectations_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+	"pgregory.net/rapid"
+)
+
+func TestE1_TrackerWithoutARecord(t *testing.T) {
+	var tracker expectations.Tracker[string]
+	if !tracker.Satisfied("default/demo", t0) {
+		t.Error("held back by nothing")
+	}
+	tracker.CreationObserved("default/demo") // somebody else's pod
+	tracker.Forget("default/demo")
+	if counts, uids := tracker.Snapshot("default/demo"); counts != (expectations.Counts{}) || uids.Len() != 0 {
+		t.Errorf("something was recorded: %+v, %d UIDs", counts, uids.Len())
+	}
+}
+
+func TestE2_TrackerLowersWithoutRenewing(t *testing.T) {
+	var tracker expectations.Tracker[string]
+	tracker.Expect("demo", 3, 1, t0)
+	tracker.CreationObserved("demo")
+	tracker.Lower("demo", 1, 0)
+	tracker.DeletionObserved("demo")
+	want := expectations.Counts{Creations: 1, At: t0}
+	if got, _ := tracker.Snapshot("demo"); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if tracker.Satisfied("demo", t0) || !tracker.Satisfied("demo", t0.Add(expectations.Timeout)) {
+		t.Error("held back for another time than the timeout")
+	}
+	tracker.CreationObserved("demo")
+	if !tracker.Satisfied("demo", t0) {
+		t.Error("held back though everything was observed")
+	}
+}
+
+func TestE3_TrackerReplacesAndRenews(t *testing.T) {
+	var tracker expectations.Tracker[string]
+	tracker.Expect("demo", 3, 0, t0)
+	tracker.Expect("demo", 0, 2, t0.Add(time.Hour))
+	want := expectations.Counts{Deletions: 2, At: t0.Add(time.Hour)}
+	if got, _ := tracker.Snapshot("demo"); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	tracker.Expect("demo", 0, -1, t0)
+	if got, _ := tracker.Snapshot("demo"); got != (expectations.Counts{}) {
+		t.Errorf("expecting nothing left %+v", got)
+	}
+}
+
+func TestE4_TrackerOfFinalizers(t *testing.T) {
+	var tracker expectations.Tracker[int]
+	tracker.ExpectUntracked(1, "b", "a")
+	tracker.ExpectUntracked(1, "c")
+	_, before := tracker.Snapshot(1)
+	tracker.UntrackObserved(1, "a")
+	tracker.UntrackObserved(1, "unknown")
+	tracker.UntrackObserved(2, "b")
+	if _, after := tracker.Snapshot(1); !after.Equal(expectations.NewUIDs("b", "c")) {
+		t.Errorf("after one observation %d are left", after.Len())
+	}
+	if !before.Equal(expectations.NewUIDs("a", "b", "c")) {
+		t.Error("an observation changed the snapshot before it")
+	}
+	if !tracker.Satisfied(1, t0) {
+		t.Error("removals in flight hold back creations")
+	}
+	tracker.Expect(1, 1, 0, t0)
+	tracker.Forget(1)
+	if counts, uids := tracker.Snapshot(1); counts != (expectations.Counts{}) || uids.Len() != 0 {
+		t.Errorf("left after Forget: %+v, %d UIDs", counts, uids.Len())
+	}
+}
+
+// TestE4_TrackerAgainstValues drives a tracker and a map of plain values alike.
+func TestE4_TrackerAgainstValues(t *testing.T) {
+	type record struct {
+		counts expectations.Counts
+		uids   expectations.UIDs
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var tracker expectations.Tracker[int]
+		model := map[int]record{}
+		key := rapid.IntRange(0, 2)
+		number := rapid.IntRange(-1, 4)
+		uid := rapid.StringMatching(`[a-d]`)
+		t.Repeat(map[string]func(*rapid.T){
+			"expect": func(t *rapid.T) {
+				k, c, d := key.Draw(t, "key"), number.Draw(t, "creations"), number.Draw(t, "deletions")
+				tracker.Expect(k, c, d, t0)
+				r := model[k]
+				r.counts = expectations.Counts{Creations: c, Deletions: d, At: t0}.Observe(0, 0)
+				model[k] = r
+			},
+			"lower": func(t *rapid.T) {
+				k, c, d := key.Draw(t, "key"), number.Draw(t, "creations"), number.Draw(t, "deletions")
+				tracker.Lower(k, c, d)
+				r := model[k]
+				r.counts = r.counts.Observe(c, d)
+				model[k] = r
+			},
+			"expect untracked": func(t *rapid.T) {
+				k, u := key.Draw(t, "key"), uid.Draw(t, "uid")
+				tracker.ExpectUntracked(k, u)
+				r := model[k]
+				r.uids = r.uids.With(u)
+				model[k] = r
+			},
+			"untrack observed": func(t *rapid.T) {
+				k, u := key.Draw(t, "key"), uid.Draw(t, "uid")
+				tracker.UntrackObserved(k, u)
+				r := model[k]
+				r.uids = r.uids.Without(u)
+				model[k] = r
+			},
+			"forget": func(t *rapid.T) {
+				k := key.Draw(t, "key")
+				tracker.Forget(k)
+				delete(model, k)
+			},
+			"": func(t *rapid.T) {
+				for k := range 3 {
+					counts, uids := tracker.Snapshot(k)
+					if want := model[k]; counts != want.counts || !uids.Equal(want.uids) {
+						t.Fatalf("key %d: got %+v and %v, want %+v", k, counts, uids, want)
+					}
+				}
+			},
+		})
+	})
+}
+
+// TestE2_TrackerFromManyGoroutines observes every write from a goroutine of its
+// own while others read; it says most under the race detector.
+func TestE2_TrackerFromManyGoroutines(t *testing.T) {
+	const jobs, writes = 8, 50
+	var tracker expectations.Tracker[int]
+	var wg sync.WaitGroup
+	for job := range jobs {
+		tracker.Expect(job, writes, writes, t0)
+		for i := range writes {
+			uid := fmt.Sprint(i)
+			tracker.ExpectUntracked(job, uid)
+			wg.Go(func() { tracker.CreationObserved(job) })
+			wg.Go(func() { tracker.DeletionObserved(job) })
+			wg.Go(func() { tracker.UntrackObserved(job, uid) })
+			wg.Go(func() {
+				counts, uids := tracker.Snapshot(job)
+				if counts.Creations > writes || uids.Len() > writes {
+					t.Errorf("job %d: %+v and %d UIDs", job, counts, uids.Len())
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for job := range jobs {
+		if counts, uids := tracker.Snapshot(job); counts != (expectations.Counts{}) || uids.Len() != 0 {
+			t.Errorf("job %d: %+v and %d UIDs are left", job, counts, uids.Len())
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package indexset
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// model is the set that nobody can get wrong.
+type model map[int32]bool
+
+func (m model) sorted() []int32 {
+	var out []int32
+	for i := range m {
+		out = append(out, i)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func members(s *Set) []int32 {
+	var out []int32
+	s.Ranges(func(first, last int32) bool {
+		for i := int64(first); i <= int64(last); i++ {
+			out = append(out, int32(i))
+		}
+		return true
+	})
+	return out
+}
+
+// index draws indexes that crowd around the borders of pages and of the type.
+func index(t *rapid.T, label string) int32 {
+	base := rapid.SampledFrom([]int32{0, 60, pageBits - 3, 3*pageBits - 3, 1<<31 - 1 - 200}).Draw(t, label+" base")
+	return base + rapid.Int32Range(0, 150).Draw(t, label)
+}
+
+func TestSetEqualsModel(t *testing.T) {
+	var reused Set
+	rapid.Check(t, func(t *rapid.T) {
+		reused.Reset()
+		m := model{}
+		for range rapid.IntRange(0, 20).Draw(t, "steps") {
+			first := index(t, "first")
+			if rapid.Bool().Draw(t, "range") {
+				last := min(first, 1<<31-1-20) + rapid.Int32Range(0, 20).Draw(t, "length")
+				reused.AddRange(first, last)
+				for i := first; i <= last; i++ {
+					m[i] = true
+				}
+				continue
+			}
+			if isNew := reused.Add(first); isNew == m[first] {
+				t.Fatalf("Add(%d) = %v, model has it: %v", first, isNew, m[first])
+			}
+			m[first] = true
+		}
+		if got := members(&reused); !slices.Equal(got, m.sorted()) {
+			t.Fatalf("members %v, want %v", got, m.sorted())
+		}
+		if reused.Len() != len(m) {
+			t.Fatalf("Len %d, want %d", reused.Len(), len(m))
+		}
+		probe := index(t, "probe")
+		if reused.Has(probe) != m[probe] {
+			t.Fatalf("Has(%d) = %v, want %v", probe, reused.Has(probe), m[probe])
+		}
+		wantFree := probe
+		for wantFree < 1<<31-1 && m[wantFree] {
+			wantFree++
+		}
+		if got := NextFree(probe, 1<<31-1, &reused); got != wantFree {
+			t.Fatalf("NextFree(%d) = %d, want %d", probe, got, wantFree)
+		}
+	})
+}
+
+// TestJ14_TextRoundTrips holds the law parse . format = identity, and that the
+// text is the only one of its set.
+func TestJ14_TextRoundTrips(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s, back Set
+		for _, i := range rapid.SliceOfN(rapid.Int32Range(0, 40), 0, 30).Draw(t, "indexes") {
+			s.Add(i)
+		}
+		text := string(s.AppendText(nil))
+		if corrupt := back.AddText(text, 1<<31-1); corrupt != nil {
+			t.Fatalf("%q has corrupt pieces %q", text, corrupt)
+		}
+		if again := string(back.AppendText(nil)); again != text {
+			t.Fatalf("%q became %q", text, again)
+		}
+	})
+}
+
+func TestJ14_Text(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		limit    int32
+		out      string
+		corrupt  []string
+	}{
+		{"empty", "", 10, "", nil},
+		{"runs of two keep the comma", "3,4", 10, "3,4", nil},
+		{"a run of two written with a dash is rewritten", "3-4", 10, "3,4", nil},
+		{"runs of three or more get a dash", "1,2,3,5", 10, "1-3,5", nil},
+		{"out of order and overlapping", "5-7,1,6-8", 10, "1,5-8", nil},
+		{"clipped at the limit", "1-9", 4, "1-3", nil},
+		{"beyond the limit", "7,9-12", 7, "", nil},
+		{"a corrupt piece is skipped, the rest stays", "1,x,5-2,,7-,-3,8", 10, "1,8", []string{"x", "5-2", "", "7-", "-3"}},
+		{"a number over 2^31-1 is corrupt", "2147483648,2", 10, "2", []string{"2147483648"}},
+		{"two billion indexes", "0-2000000000", 1<<31 - 1, "0-2000000000", nil},
+		{"the last index", "2147483646", 1<<31 - 1, "2147483646", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var s Set
+			corrupt := s.AddText(c.in, c.limit)
+			if got := string(s.AppendText(nil)); got != c.out {
+				t.Errorf("text %q, want %q", got, c.out)
+			}
+			if !slices.Equal(corrupt, c.corrupt) {
+				t.Errorf("corrupt %q, want %q", corrupt, c.corrupt)
+			}
+		})
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, seed := range []string{"", "1", "1,2", "1-3,5", "5-2", "2147483647", "00-01", "1,,2", "-", "9999999999999999999"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var s, back Set
+		s.AddText(text, 1<<31-1)
+		canonical := string(s.AppendText(nil))
+		if corrupt := back.AddText(canonical, 1<<31-1); corrupt != nil || back.Len() != s.Len() {
+			t.Fatalf("%q -> %q: corrupt %q, %d of %d indexes", text, canonical, corrupt, back.Len(), s.Len())
+		}
+	})
+}
+
+func TestReusedSetDoesNotAllocate(t *testing.T) {
+	var s Set
+	fill := func() {
+		s.Reset()
+		s.AddRange(0, 100_000)
+		s.Add(1 << 30)
+	}
+	fill()
+	if n := testing.AllocsPerRun(10, fill); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

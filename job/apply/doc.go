@@ -1,0 +1,19 @@
+// Package apply carries out the plans of package job over a small backend
+// interface: the writes in the plan's order, creations with slow start, a bounded
+// number of writes at once. What became of each write is the [job.Outcome], from
+// which the plan makes the status to write; so a failure anywhere leads to a
+// status that is true.
+//
+// The loop of an adapter:
+//
+//	plan, err := planner.Reconcile(&snapshot)
+//	if err != nil {
+//		return err // the snapshot breaks the contract
+//	}
+//	outcome, err := executor.Apply(ctx, backend, plan)
+//	conclusion := plan.Conclude(outcome)
+//	memory = conclusion.Memory // for the next snapshot of this job
+//
+// and then: report conclusion.Events, plan again at plan.Requeue, when a pod or
+// the job changes, and after a delay when conclusion.Retry is set.
+package apply

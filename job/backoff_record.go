@@ -1,0 +1,32 @@
+package job
+
+import (
+	"time"
+)
+
+// recordBackoff brings the record of failures up to date with the pods that
+// finished since the last round: a success resets it, and failures after the
+// latest success count (J31). Ignored failures delay, too. A job that limits
+// failures index by index has its record on the pods instead.
+func (p *Planner) recordBackoff() {
+	if p.job.limitsIndexes() {
+		return
+	}
+	b := &p.plan.Basis
+	b.Backoff = b.Backoff.Observe(p.finishTimes(p.pods.succeeded), p.finishTimes(p.pods.failed))
+}
+
+func (p *Planner) finishTimes(places []int32) []time.Time {
+	if len(places) == 0 {
+		return nil
+	}
+	out := make([]time.Time, len(places))
+	for n, i := range places {
+		pod := &p.snap.Pods[i]
+		out[n] = p.failureTime(pod)
+		if finishTime(pod).After(p.snap.Now) {
+			p.note(podField(pod, "containers.finishedAt"), formatTime(finishTime(pod)), "lies in the future; taken for now")
+		}
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package job
+
+import (
+	"fmt"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// Conclusion is what is left of a round when its writes are over.
+type Conclusion struct {
+	// Memory goes into the next snapshot of the job.
+	Memory Memory
+	// Events are all events of the round, those of the plan included (J41).
+	Events []Event
+	Facts  Facts
+	// Retry is true when a write failed or was not tried: plan again soon, after
+	// backoff.Retry().Delay of the failures in a row (J43).
+	Retry bool
+}
+
+// Conclude returns what to remember, report and retry. The outcome must hold all
+// results.
+func (p *Plan) Conclude(o Outcome) Conclusion {
+	recording := p.Record(o)
+	settlement := p.Settle(o)
+	recorded := p.hasRecorded(&o, recording)
+	settled := recorded && (!settlement.Write || o.Settled == Done)
+	final := p.Basis.Status
+	if recorded {
+		final = recording.Status
+	}
+	if settled {
+		final = settlement.Status
+	}
+	retry := !settled || p.hasUnfinished(&o, recording)
+	return Conclusion{
+		Memory: p.remember(&o, recording, recorded, &final),
+		Events: p.report(&o, &final),
+		Facts:  p.facts(&o, &final, retry),
+		Retry:  retry,
+	}
+}
+
+// hasUnfinished reports whether a write other than those of the status is to be
+// repeated. A refused creation is not.
+func (p *Plan) hasUnfinished(o *Outcome, r Recording) bool {
+	if p.Basis.Stopped && len(p.Adopt)+len(p.Release) > 0 {
+		return false
+	}
+	for i := range p.Delete {
+		if !effectAt(o.Deleted, i).Result.isDone() {
+			return true
+		}
+	}
+	for i := range p.Create {
+		if result := effectAt(o.Created, i).Result; result != Done && result != Refused {
+			return true
+		}
+	}
+	for i := range r.Untrack {
+		if !resultAt(o.Untracked, i).isDone() {
+			return true
+		}
+	}
+	return false
+}
+
+// remember makes the next memory (B5).
+func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) Memory {
+	b := &p.Basis
+	if b.JobUID == "" {
+		return b.Memory // the job is not ours (J3, J5)
+	}
+	m := Memory{
+		JobUID:       b.JobUID,
+		Backoff:      b.Memory.Backoff,
+		Expectations: p.expect(o),
+		Untracking:   p.untracking(o, r),
+		Finished:     b.Status.Finished() == "" && (b.Memory.Finished || final.Finished() != ""),
+	}
+	if recorded && !b.Stopped {
+		// The pods behind the record are in the uncounted lists now and will not
+		// count as new again.
+		m.Backoff = b.Backoff
+	}
+	if m.Finished || b.Status.Finished() != "" {
+		m.Backoff = backoff.Record{} // a job that has ended needs no delay
+	}
+	return m
+}
+
+// expect returns the writes that the next snapshot may not show yet (E1, E3). A
+// write that failed is not expected (E2), nor is the deletion of a pod that was
+// gone already.
+func (p *Plan) expect(o *Outcome) expectations.Counts {
+	next := expectations.Counts{At: p.Basis.Now}
+	for i := range p.Delete {
+		if effectAt(o.Deleted, i).Result == Done {
+			next.Deletions++
+		}
+	}
+	for i := range p.Create {
+		if effectAt(o.Created, i).Result == Done {
+			next.Creations++
+		}
+	}
+	switch {
+	case next.Creations+next.Deletions > 0:
+		return next
+	case p.Basis.Satisfied:
+		return expectations.Counts{}
+	}
+	return p.Basis.Memory.Expectations
+}
+
+// untracking returns the removals of finalizers that the next snapshot may not
+// show yet (E4).
+func (p *Plan) untracking(o *Outcome, r Recording) expectations.UIDs {
+	var uids []string
+	for i := range r.Untrack {
+		if resultAt(o.Untracked, i).isDone() {
+			uids = append(uids, r.Untrack[i].UID)
+		}
+	}
+	for i := range p.Delete {
+		if p.Delete[i].UntrackFirst && effectAt(o.Deleted, i).Result.isDone() {
+			uids = append(uids, p.Delete[i].UID)
+		}
+	}
+	if uids == nil {
+		return p.Basis.Untracking
+	}
+	return p.Basis.Untracking.With(uids...)
+}
+
+// report makes the events of the round (J41). What did not happen is not
+// reported: a condition counts once it is written.
+func (p *Plan) report(o *Outcome, final *Status) []Event {
+	events := p.Events
+	add := func(t EventType, reason, format string, args ...any) {
+		events = append(events[:len(events):len(events)], Event{t, reason, fmt.Sprintf(format, args...)})
+	}
+	for i := range p.Delete {
+		switch e := effectAt(o.Deleted, i); e.Result {
+		case Done:
+			add(Normal, "SuccessfulDelete", "Deleted pod: %s", p.Delete[i].Name)
+		case Unsuccessful:
+			add(Warning, "FailedDelete", "Error deleting: %s", e.Error)
+		}
+	}
+	for i := range p.Create {
+		switch e := effectAt(o.Created, i); e.Result {
+		case Done:
+			add(Normal, "SuccessfulCreate", "Created pod: %s", e.Pod.Name)
+		case Unsuccessful:
+			add(Warning, "FailedCreate", "Error creating: %s", e.Error)
+		}
+	}
+	p.reportConditions(final, add)
+	return events
+}
+
+func (p *Plan) reportConditions(final *Status, add func(EventType, string, string, ...any)) {
+	b := &p.Basis
+	turned := func(t ConditionType, to ConditionStatus) bool {
+		return b.Status.Condition(t).Status != to && final.Condition(t).Status == to
+	}
+	if turned(Suspended, ConditionTrue) {
+		add(Normal, "Suspended", "Job suspended")
+	}
+	if b.Status.Condition(Suspended).Status == ConditionTrue && turned(Suspended, ConditionFalse) {
+		add(Normal, "Resumed", "Job resumed")
+	}
+	if turned(SuccessCriteriaMet, ConditionTrue) && b.Completions != nil && b.Succeeded > *b.Completions {
+		add(Warning, "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
+	}
+	if turned(Complete, ConditionTrue) {
+		add(Normal, "Completed", "Job completed")
+	}
+	if turned(Failed, ConditionTrue) {
+		c := final.Condition(Failed)
+		add(Warning, c.Reason, "%s", c.Message)
+	}
+}

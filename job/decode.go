@@ -1,0 +1,196 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// DecodeJob reads a batch/v1 Job object, as `kubectl get -o json` prints it.
+// Unknown fields are ignored: objects come from other versions, too.
+func DecodeJob(data []byte) (Job, error) {
+	var in struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Metadata   struct {
+			Namespace         string    `json:"namespace"`
+			Name              string    `json:"name"`
+			UID               string    `json:"uid"`
+			CreationTimestamp time.Time `json:"creationTimestamp"`
+			DeletionTimestamp time.Time `json:"deletionTimestamp"`
+		} `json:"metadata"`
+		Spec   Spec   `json:"spec"`
+		Status Status `json:"status"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return Job{}, fmt.Errorf("decode job: %w", err)
+	}
+	if in.APIVersion != "batch/v1" {
+		return Job{}, fmt.Errorf("decode job: apiVersion: %q is not batch/v1", in.APIVersion)
+	}
+	if in.Kind != "Job" {
+		return Job{}, fmt.Errorf("decode job: kind: %q is not Job", in.Kind)
+	}
+	m := in.Metadata
+	return Job{
+		Namespace:         m.Namespace,
+		Name:              m.Name,
+		UID:               m.UID,
+		CreationTimestamp: m.CreationTimestamp,
+		DeletionTimestamp: m.DeletionTimestamp,
+		Spec:              in.Spec,
+		Status:            in.Status,
+	}, nil
+}
+
+type podJSON struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Namespace                  string            `json:"namespace"`
+		Name                       string            `json:"name"`
+		UID                        string            `json:"uid"`
+		ResourceVersion            string            `json:"resourceVersion"`
+		CreationTimestamp          time.Time         `json:"creationTimestamp"`
+		DeletionTimestamp          time.Time         `json:"deletionTimestamp"`
+		DeletionGracePeriodSeconds int32             `json:"deletionGracePeriodSeconds"`
+		Labels                     map[string]string `json:"labels"`
+		Annotations                map[string]string `json:"annotations"`
+		Finalizers                 []string          `json:"finalizers"`
+		OwnerReferences            []struct {
+			UID        string `json:"uid"`
+			Controller bool   `json:"controller"`
+		} `json:"ownerReferences"`
+	} `json:"metadata"`
+	Spec struct {
+		NodeName       string `json:"nodeName"`
+		InitContainers []struct {
+			Name          string `json:"name"`
+			RestartPolicy string `json:"restartPolicy"`
+		} `json:"initContainers"`
+	} `json:"spec"`
+	Status struct {
+		Phase      PodPhase `json:"phase"`
+		Conditions []struct {
+			PodCondition
+			LastTransitionTime time.Time `json:"lastTransitionTime"`
+		} `json:"conditions"`
+		ContainerStatuses     []containerStatusJSON `json:"containerStatuses"`
+		InitContainerStatuses []containerStatusJSON `json:"initContainerStatuses"`
+	} `json:"status"`
+}
+
+type containerStatusJSON struct {
+	Name         string `json:"name"`
+	RestartCount int32  `json:"restartCount"`
+	State        struct {
+		Running    *struct{} `json:"running"`
+		Terminated *struct {
+			ExitCode   int32     `json:"exitCode"`
+			FinishedAt time.Time `json:"finishedAt"`
+		} `json:"terminated"`
+	} `json:"state"`
+}
+
+// DecodePod reads a v1 Pod object and decides what it is to the job (J6).
+// Unknown fields are ignored. Annotations that hold no number read as the rules
+// say: no index (J13), no failures (J18).
+func DecodePod(of *Job, data []byte) (Pod, error) {
+	var in podJSON
+	if err := json.Unmarshal(data, &in); err != nil {
+		return Pod{}, fmt.Errorf("decode pod: %w", err)
+	}
+	if in.Kind != "Pod" && in.Kind != "" { // the items of a list carry no kind
+		return Pod{}, fmt.Errorf("decode pod: kind: %q is not Pod", in.Kind)
+	}
+	m := &in.Metadata
+	p := Pod{
+		Name:                       m.Name,
+		UID:                        m.UID,
+		ResourceVersion:            m.ResourceVersion,
+		CreationTimestamp:          m.CreationTimestamp,
+		DeletionTimestamp:          m.DeletionTimestamp,
+		DeletionGracePeriodSeconds: m.DeletionGracePeriodSeconds,
+		Phase:                      in.Status.Phase,
+		Owner:                      decodeOwner(of, &in),
+		Tracked:                    slices.Contains(m.Finalizers, Finalizer),
+		Assigned:                   in.Spec.NodeName != "",
+		Index:                      ParseIndex(m.Annotations[IndexAnnotation]),
+		FailureCount:               parseCount(m.Annotations[FailureCountAnnotation]),
+		IgnoredFailureCount:        parseCount(m.Annotations[IgnoredFailureCountAnnotation]),
+		Containers:                 decodeContainers(&in),
+	}
+	for _, c := range in.Status.Conditions {
+		p.Conditions = append(p.Conditions, c.PodCondition)
+		if c.Type == "Ready" {
+			p.Ready = c.Status == ConditionTrue
+			p.ReadyTransition = c.LastTransitionTime
+		}
+	}
+	return p, nil
+}
+
+func decodeOwner(of *Job, in *podJSON) Ownership {
+	controller := ""
+	for _, o := range in.Metadata.OwnerReferences {
+		if o.Controller {
+			controller = o.UID
+		}
+	}
+	if in.Metadata.Namespace != of.Namespace {
+		return Foreign
+	}
+	return OwnerOf(of, controller, in.Metadata.Labels)
+}
+
+func decodeContainers(in *podJSON) []Container {
+	restartable := make(map[string]bool)
+	for _, c := range in.Spec.InitContainers {
+		restartable[c.Name] = c.RestartPolicy == "Always"
+	}
+	var out []Container
+	for _, s := range in.Status.ContainerStatuses {
+		out = append(out, s.container(AppContainer))
+	}
+	for _, s := range in.Status.InitContainerStatuses {
+		kind := InitContainer
+		if restartable[s.Name] {
+			kind = RestartableInitContainer
+		}
+		out = append(out, s.container(kind))
+	}
+	return out
+}
+
+func (s *containerStatusJSON) container(kind ContainerKind) Container {
+	c := Container{Name: s.Name, Kind: kind, Restarts: s.RestartCount}
+	switch {
+	case s.State.Terminated != nil:
+		c.State = ContainerTerminated
+		c.ExitCode = s.State.Terminated.ExitCode
+		c.FinishedAt = s.State.Terminated.FinishedAt
+	case s.State.Running != nil:
+		c.State = ContainerRunning
+	}
+	return c
+}
+
+// ParseIndex reads the text of an index annotation: NoIndex when it is missing,
+// negative, out of range or not a number (J13).
+func ParseIndex(text string) int32 {
+	i, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || i < 0 {
+		return NoIndex
+	}
+	return int32(i)
+}
+
+// parseCount reads a failure count; garbage reads as 0 (J18).
+func parseCount(text string) int32 {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int32(n)
+}

@@ -1,0 +1,45 @@
+package job
+
+import "time"
+
+// finishTime is when a pod finished: the latest finish of its containers if all
+// of them have finished; else when Ready turned False; else the deletion less
+// its grace period; else the creation (J32). Init containers that do not restart
+// are over before and do not matter.
+func finishTime(pod *Pod) time.Time {
+	if latest, all := lastContainer(pod.Containers); all {
+		return latest
+	}
+	if !pod.Ready && !pod.ReadyTransition.IsZero() {
+		return pod.ReadyTransition
+	}
+	if !pod.DeletionTimestamp.IsZero() {
+		return pod.DeletionTimestamp.Add(-time.Duration(pod.DeletionGracePeriodSeconds) * time.Second)
+	}
+	return pod.CreationTimestamp
+}
+
+func lastContainer(containers []Container) (latest time.Time, all bool) {
+	for i := range containers {
+		c := &containers[i]
+		if c.Kind == InitContainer {
+			continue
+		}
+		if c.State != ContainerTerminated || c.FinishedAt.IsZero() {
+			return time.Time{}, false
+		}
+		if c.FinishedAt.After(latest) {
+			latest = c.FinishedAt
+		}
+	}
+	return latest, !latest.IsZero()
+}
+
+// failureTime is the finish time as the backoff uses it. A clock that is ahead
+// of ours must not hold the job back for longer than the backoff says.
+func (p *Planner) failureTime(pod *Pod) time.Time {
+	if at := finishTime(pod); !at.After(p.snap.Now) {
+		return at
+	}
+	return p.snap.Now
+}

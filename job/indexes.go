@@ -1,0 +1,107 @@
+package job
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+)
+
+// countIndexes makes the sets of succeeded (J14) and failed (J16) indexes, and
+// finds the pods that carry failure counts (J17). Completed and failed indexes
+// are disjoint: what the status says stands, and in one round success wins (JI6).
+func (p *Planner) countIndexes() {
+	if !p.job.isIndexed() {
+		return
+	}
+	status := &p.job.Status
+	p.readIndexes(&p.completed, "job.status.completedIndexes", status.CompletedIndexes)
+	if p.job.limitsIndexes() && status.FailedIndexes != nil {
+		p.readIndexes(&p.failedIndexes, "job.status.failedIndexes", *status.FailedIndexes)
+	}
+	for _, i := range p.pods.succeeded {
+		if index := p.snap.Pods[i].Index; !p.failedIndexes.Has(index) {
+			p.completed.Add(index)
+		}
+	}
+	if p.job.limitsIndexes() {
+		p.plan.Basis.NewFailedIndexes = int32(p.addFailedIndexes(p.pods.failed) + p.addFailedIndexes(p.pods.recorded))
+		p.findDelayed()
+	}
+}
+
+// readIndexes reads an index list, clipped to completions (J15). A corrupt piece
+// is skipped, not fatal (J14).
+func (p *Planner) readIndexes(set *indexset.Set, field, text string) {
+	for _, piece := range set.AddText(text, *p.job.Spec.Completions) {
+		p.note(field, strconv.Quote(piece), "is no index and no interval; left out")
+	}
+}
+
+// addFailedIndexes adds the indexes of failed pods that are not to be retried.
+func (p *Planner) addFailedIndexes(places []int32) (added int) {
+	for _, i := range places {
+		pod := &p.snap.Pods[i]
+		if pod.Phase == PodSucceeded || !p.hasValidIndex(pod) || p.completed.Has(pod.Index) {
+			continue
+		}
+		if p.failsIndex(pod) && p.failedIndexes.Add(pod.Index) {
+			added++
+		}
+	}
+	return added
+}
+
+// failsIndex reports whether this failure was the index's last (J16).
+func (p *Planner) failsIndex(pod *Pod) bool {
+	failure := p.failureOf(pod)
+	return failure.action == FailIndex ||
+		failure.counts && pod.FailureCount >= *p.job.Spec.BackoffLimitPerIndex
+}
+
+// recordIndexes puts the index lists into the basis. What the 500-limit has left
+// out of the round is not recorded yet (J35).
+func (p *Planner) recordIndexes() {
+	b := &p.plan.Basis
+	status := &p.job.Status
+	b.CompletedIndexes = p.formatIndexes(&p.completed, status.CompletedIndexes)
+	b.CompletedIndexesCount = int32(min(p.completed.Len(), math.MaxInt32))
+	if !p.job.limitsIndexes() {
+		b.FailedIndexes = status.FailedIndexes
+		return
+	}
+	var old string
+	if status.FailedIndexes != nil {
+		old = *status.FailedIndexes
+	}
+	if text := p.formatIndexes(&p.failedIndexes, old); status.FailedIndexes == nil || text != old {
+		b.FailedIndexes = &text
+	} else {
+		b.FailedIndexes = status.FailedIndexes
+	}
+}
+
+// formatIndexes returns old itself where the text has not changed.
+func (p *Planner) formatIndexes(set *indexset.Set, old string) string {
+	p.text = set.AppendText(p.text[:0])
+	if string(p.text) == old {
+		return old
+	}
+	return string(p.text)
+}
+
+// capAt drops successes that this round has no room to record: their indexes are
+// not completed as far as the status is concerned, and a later round finds them again.
+func (p *Planner) capAt(left []int32) {
+	p.plan.Basis.Capped = true
+	if !p.job.isIndexed() {
+		return
+	}
+	p.completed.Reset()
+	p.completed.AddText(p.job.Status.CompletedIndexes, *p.job.Spec.Completions)
+	for _, i := range p.pods.succeeded[:len(p.pods.succeeded)-len(left)] {
+		if index := p.snap.Pods[i].Index; !p.failedIndexes.Has(index) {
+			p.completed.Add(index)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package job
+
+// Result is what became of one write.
+type Result uint8
+
+const (
+	// NotTried: the round stopped before the write. An Outcome of only these is
+	// that of a crash before the first write.
+	NotTried Result = iota
+	// Done: the write took effect.
+	Done
+	// Gone: the object was not there any more. That is as good as Done, only no
+	// event will tell of it.
+	Gone
+	// Unsuccessful: the write did not take effect, or its reply was lost.
+	Unsuccessful
+	// Refused: the write did not and will not take effect, since the namespace is
+	// going away; that is no reason to retry (J34).
+	Refused
+)
+
+var results = [...]string{"not tried", "done", "gone", "unsuccessful", "refused"}
+
+// String returns the result in words.
+func (r Result) String() string { return enumString(results[:], int(r), "Result") }
+
+func (r Result) isDone() bool { return r == Done || r == Gone }
+
+// Outcome is what became of a plan's writes. Results stand in the order of the
+// plan's actions; a missing one means NotTried.
+type Outcome struct {
+	// Claimed is the result of Adopt and Release taken together.
+	Claimed Result
+	// Deleted and Created are parallel to the plan's Delete and Create.
+	Deleted []Effect
+	Created []Effect
+	// Recorded is the result of writing the status of Record.
+	Recorded Result
+	// Untracked is parallel to the Untrack list of Record.
+	Untracked []Result
+	// Settled is the result of writing the status of Settle.
+	Settled Result
+}
+
+// Effect is what became of one creation or deletion.
+type Effect struct {
+	Result Result
+	// Pod is the pod that was created.
+	Pod PodRef
+	// Error is the text of the error, for the event.
+	Error string
+}
+
+func effectAt(effects []Effect, i int) Effect {
+	if i < len(effects) {
+		return effects[i]
+	}
+	return Effect{}
+}
+
+func resultAt(results []Result, i int) Result {
+	if i < len(results) {
+		return results[i]
+	}
+	return NotTried
+}

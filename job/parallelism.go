@@ -1,0 +1,51 @@
+package job
+
+// managePods deletes what is too much or else creates what is missing, never
+// both. It waits for the expectations (E1), and leaves a job alone that is being
+// deleted.
+func (p *Planner) managePods() {
+	b := &p.plan.Basis
+	if !b.Satisfied || p.job.isDeleted() {
+		return
+	}
+	b.Managed = true
+	if p.job.isSuspended() {
+		p.deleteActive(DeleteSuspended)
+		return
+	}
+	wanted := p.wantedActive()
+	if p.deleteSurplus(max(p.counts.active-wanted, 0)); len(p.plan.Delete) > 0 {
+		return
+	}
+	missing := wanted - p.counts.active
+	if p.job.replacesOnlyFailed() {
+		if held := min(missing, p.counts.terminating); held > 0 {
+			p.wait(Wait{Reason: WaitReplacement, Pods: held, Terminating: p.counts.terminating})
+		}
+		missing -= p.counts.terminating
+	}
+	if missing > 0 {
+		p.createMissing(missing)
+	}
+}
+
+// wantedActive is how many pods are to be active (J29).
+func (p *Planner) wantedActive() int64 {
+	parallelism := int64(*p.job.Spec.Parallelism)
+	if p.job.Spec.Completions == nil {
+		if p.succeeded > 0 {
+			return p.counts.active // a work queue that has had its success drains
+		}
+		return parallelism
+	}
+	return max(min(parallelism, int64(*p.job.Spec.Completions)-p.succeeded), 0)
+}
+
+// completionsReached reports whether the successes suffice (J26); the job ends
+// once no pod is active.
+func (p *Planner) completionsReached() bool {
+	if p.job.Spec.Completions == nil {
+		return p.succeeded > 0
+	}
+	return p.succeeded >= int64(*p.job.Spec.Completions)
+}

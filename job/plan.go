@@ -1,0 +1,212 @@
+package job
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// Plan is what a round decided. It is plain data: it can be compared, printed,
+// stored, and carried out by somebody else. The zero Plan does nothing.
+//
+// The writes go in this order, so that a crash between any two of them loses
+// nothing and counts nothing twice (J35):
+//
+//  1. Adopt and Release. If one fails, stop: the plan assumed them.
+//  2. Delete or Create; never both in one plan. Failures do not stop the round.
+//  3. The status that [Plan.Record] returns. If this write fails, stop.
+//  4. The finalizers that Record names.
+//  5. The status that [Plan.Settle] returns.
+//
+// Then [Plan.Conclude] says what to remember, to report and to retry. Package
+// job/apply does all of this over a small interface.
+type Plan struct {
+	// Adopt are pods that get a controller reference to the job and the finalizer
+	// (J6). Re-read the job from the source of truth first: its UID must be the
+	// same and it must not be deleted.
+	Adopt []PodRef `json:"adopt,omitempty"`
+	// Release are pods that lose the controller reference and the finalizer (J6).
+	Release []PodRef `json:"release,omitempty"`
+	// Delete are pods to delete, the least valuable first.
+	Delete []Deletion `json:"delete,omitempty"`
+	// Create are pods to create, with slow start (J34).
+	Create []Creation `json:"create,omitempty"`
+	// Untrack are the finalizers to remove if every deletion succeeds; Record
+	// returns those to remove after what really happened.
+	Untrack []Untracking `json:"untrack,omitempty"`
+	// Verdict is how the job is going to end, if that is decided.
+	Verdict Verdict `json:"verdict,omitzero"`
+	// Requeue says when to plan again although nothing happened.
+	Requeue Requeue `json:"requeue,omitzero"`
+	// Waits are what the job waits for, each with its figures.
+	Waits []Wait `json:"waits,omitempty"`
+	// Events are to be reported whatever becomes of the writes.
+	Events []Event `json:"events,omitempty"`
+	// Notes name contradictions in the snapshot that the plan has worked around.
+	Notes []Note `json:"notes,omitempty"`
+	// Basis is what Record, Settle and Conclude start from; adapters leave it alone.
+	Basis Basis `json:"basis,omitzero"`
+}
+
+// Deletion is a pod to delete.
+type Deletion struct {
+	PodRef
+	Reason DeleteReason `json:"reason"`
+	// UntrackFirst asks to remove the finalizer before the deletion: the pod is
+	// not going to be counted.
+	UntrackFirst bool `json:"untrackFirst,omitempty"`
+	// Ready is true when the pod was counted in status.ready.
+	Ready bool `json:"ready,omitempty"`
+	// ResourceVersion is that of the pod as the plan saw it.
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+}
+
+// Creation is a pod to create: the job's template with what this adds to it.
+type Creation struct {
+	// Index is the completion index, or NoIndex for a NonIndexed job. A pod with
+	// an index gets [Creation.Labels] and [Creation.Annotations], Hostname, and the
+	// variable [IndexVariable] taken from the label, unless a container defines it (J33).
+	Index int32 `json:"index"`
+	// NamePrefix is what the generated name starts with.
+	NamePrefix string `json:"namePrefix"`
+	// Hostname is empty for a NonIndexed job.
+	Hostname string `json:"hostname,omitempty"`
+	// PerIndex is true when failures are limited index by index; then FailureCount
+	// and IgnoredFailureCount are those of the index so far (J18).
+	PerIndex            bool         `json:"perIndex,omitempty"`
+	FailureCount        int32        `json:"failureCount,omitempty"`
+	IgnoredFailureCount int32        `json:"ignoredFailureCount,omitempty"`
+	Reason              CreateReason `json:"reason"`
+}
+
+// Untracking is a finalizer to remove, and how its pod is accounted for.
+type Untracking struct {
+	PodRef
+	// As is how the pod is counted.
+	As CountedAs `json:"as"`
+	// OnEnd restricts the removal to a round that declares the job's end (J37).
+	OnEnd bool `json:"onEnd,omitempty"`
+}
+
+// CountedAs is how a pod is accounted for when its finalizer goes.
+type CountedAs uint8
+
+const (
+	// NotCounted pods leave no trace in the counters.
+	NotCounted CountedAs = iota
+	// CountedSucceeded and CountedFailed pods go through the uncounted lists.
+	CountedSucceeded
+	CountedFailed
+	// CountedIndex pods are accounted for by their completed index.
+	CountedIndex
+	// AlreadyRecorded pods stand in an uncounted list from an earlier round.
+	AlreadyRecorded
+)
+
+var countedAs = [...]string{"not counted", "succeeded", "failed", "completed index", "recorded earlier"}
+
+// String says how the pod is counted.
+func (c CountedAs) String() string { return enumString(countedAs[:], int(c), "CountedAs") }
+
+// Verdict is how a job is going to end. The zero value means: not decided.
+type Verdict struct {
+	// Type is FailureTarget or SuccessCriteriaMet.
+	Type    ConditionType `json:"type,omitempty"`
+	Reason  string        `json:"reason,omitempty"`
+	Message string        `json:"message,omitempty"`
+}
+
+func (v Verdict) decided() bool { return v.Type != "" }
+func (v Verdict) failed() bool  { return v.Type == FailureTarget }
+
+// Requeue is the next time at which the plan can change without an event. The
+// zero value means: never.
+type Requeue struct {
+	At     time.Time  `json:"at,omitzero"`
+	Reason WaitReason `json:"reason,omitempty"`
+}
+
+// After returns how long to wait from now, at least 0; ok is false when there is
+// nothing to wait for but events.
+func (r Requeue) After(now time.Time) (d time.Duration, ok bool) {
+	if r.At.IsZero() {
+		return 0, false
+	}
+	return max(r.At.Sub(now), 0), true
+}
+
+// Event is a message for the people who watch the job (J41).
+type Event struct {
+	Type    EventType `json:"type"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+}
+
+// EventType is Normal or Warning.
+type EventType string
+
+// The types of events.
+const (
+	Normal  EventType = "Normal"
+	Warning EventType = "Warning"
+)
+
+// Note names a contradiction in the snapshot and what was done about it.
+type Note struct {
+	Field   string `json:"field"`
+	Value   string `json:"value"`
+	Message string `json:"message"`
+}
+
+// Basis holds the figures of the snapshot that the status is made from.
+type Basis struct {
+	JobUID    string    `json:"jobUID,omitempty"`
+	Now       time.Time `json:"now,omitzero"`
+	Status    Status    `json:"status,omitzero"`
+	Memory    Memory    `json:"memory,omitzero"`
+	StartTime time.Time `json:"startTime,omitzero"`
+	// Active, Ready and Terminating are the pods before the plan's writes.
+	Active      int32 `json:"active,omitempty"`
+	Ready       int32 `json:"ready,omitempty"`
+	Terminating int32 `json:"terminating,omitempty"`
+	// Counted is the status' share of uncounted UIDs whose finalizers are gone.
+	Counted Counters `json:"counted,omitzero"`
+	// Succeeded is the number of successes, those found in this round included.
+	Succeeded   int32  `json:"succeeded,omitempty"`
+	Completions *int32 `json:"completions,omitempty"`
+	// CompletedIndexes and FailedIndexes are the lists to record, with their size.
+	CompletedIndexes      string  `json:"completedIndexes,omitempty"`
+	CompletedIndexesCount int32   `json:"completedIndexesCount,omitempty"`
+	FailedIndexes         *string `json:"failedIndexes,omitempty"`
+	NewFailedIndexes      int32   `json:"newFailedIndexes,omitempty"`
+	Indexed               bool    `json:"indexed,omitempty"`
+	// Stopped plans record nothing: the job is not ours, or has ended.
+	Stopped bool `json:"stopped,omitempty"`
+	// Satisfied is true when the expectations are; Managed, when pods were managed.
+	Satisfied bool `json:"satisfied,omitempty"`
+	Managed   bool `json:"managed,omitempty"`
+	Suspend   bool `json:"suspend,omitempty"`
+	// Capped is true when more pods finished than one round may record (J35).
+	Capped bool `json:"capped,omitempty"`
+	// Untracking are the finalizer removals of earlier rounds still not seen.
+	Untracking expectations.UIDs `json:"untracking,omitzero"`
+	Backoff    backoff.Record    `json:"backoff,omitzero"`
+	Policy     PolicyCounts      `json:"policy,omitzero"`
+}
+
+// Counters are what is left of the uncounted lists once the UIDs whose pods have
+// lost the finalizer were moved into the counters.
+type Counters struct {
+	Succeeded int32                   `json:"succeeded,omitempty"`
+	Failed    int32                   `json:"failed,omitempty"`
+	Uncounted UncountedTerminatedPods `json:"uncounted,omitzero"`
+}
+
+// PolicyCounts are the failed pods of a round by the action that handled them.
+type PolicyCounts struct {
+	FailJob   int32 `json:"failJob,omitempty"`
+	FailIndex int32 `json:"failIndex,omitempty"`
+	Ignore    int32 `json:"ignore,omitempty"`
+	Count     int32 `json:"count,omitempty"`
+}

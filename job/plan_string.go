@@ -1,0 +1,94 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String prints the plan: an action a line, each with its reason, in the order
+// in which they are carried out; then what it waits for. The text is stable. A
+// plan that does nothing and waits for nothing prints as "nothing to do".
+func (p *Plan) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	for _, n := range p.Notes {
+		line("note %s: %s: %s", n.Field, n.Value, n.Message)
+	}
+	for _, r := range p.Adopt {
+		line("adopt %s: no controller, and it matches the selector (J6)", r.Name)
+	}
+	for _, r := range p.Release {
+		line("release %s: it no longer matches the selector (J6)", r.Name)
+	}
+	for _, d := range p.Delete {
+		line("delete %s%s: %s", d.Name, phrase(d.UntrackFirst, ", finalizer first"), d.Reason)
+	}
+	p.printCreations(line)
+	if v := p.Verdict; v.decided() {
+		line("end %s, %s: %s", v.Type, v.Reason, v.Message)
+	}
+	for _, u := range p.Untrack {
+		line("untrack %s%s: %s", u.Name, phrase(u.OnEnd, ", if the end is declared"), u.As)
+	}
+	for _, e := range p.Events {
+		line("event %s %s: %s", e.Type, e.Reason, e.Message)
+	}
+	for _, w := range p.Waits {
+		line("wait: %s", w)
+	}
+	if !p.Requeue.At.IsZero() {
+		line("again at %s", p.Requeue.At.UTC().Format("15:04:05.999"))
+	}
+	if b.Len() == 0 {
+		line("nothing to do")
+	}
+	return b.String()
+}
+
+// printCreations prints alike pods without an index in one line, and an index a
+// line otherwise.
+func (p *Plan) printCreations(line func(string, ...any)) {
+	if len(p.Create) > 0 && p.Create[0].Index == NoIndex {
+		line("create %s: %s", plural(int64(len(p.Create)), "pod"), p.Create[0].Reason)
+		return
+	}
+	for _, c := range p.Create {
+		counts := ""
+		if c.PerIndex {
+			counts = fmt.Sprintf(", failures %d", c.FailureCount)
+		}
+		if c.IgnoredFailureCount > 0 {
+			counts += fmt.Sprintf(", ignored %d", c.IgnoredFailureCount)
+		}
+		line("create index %d%s: %s", c.Index, counts, c.Reason)
+	}
+}
+
+func phrase(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
+// String prints what a reader of a status looks at first: conditions, then
+// counters, then lists, in one line.
+func (s Status) String() string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	add("active=%d ready=%d terminating=%d succeeded=%d failed=%d",
+		s.Active, orZero(s.Ready), orZero(s.Terminating), s.Succeeded, s.Failed)
+	if s.CompletedIndexes != "" {
+		add("completedIndexes=%s", s.CompletedIndexes)
+	}
+	if s.FailedIndexes != nil {
+		add("failedIndexes=%q", *s.FailedIndexes)
+	}
+	if u := s.UncountedTerminatedPods; u != nil {
+		add("uncounted=%v/%v", u.Succeeded, u.Failed)
+	}
+	for _, c := range s.Conditions {
+		add("%s=%s(%s)", c.Type, c.Status, c.Reason)
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,193 @@
+package job
+
+import (
+	"fmt"
+	"time"
+)
+
+// Pod is a pod as a flat value. The fields that a round reads of every pod come
+// first and share one cache line; the rest is looked at only when a pod has
+// finished or must go.
+type Pod struct {
+	// Phase is where the pod stands in its life.
+	Phase PodPhase `json:"phase,omitempty"`
+	// Owner says whether the pod is the job's. The zero value is Owned; an
+	// adapter whose pods can change hands uses [OwnerOf].
+	Owner Ownership `json:"owner,omitempty"`
+	// Tracked is true while the pod carries the finalizer [Finalizer]: it is not
+	// accounted for yet.
+	Tracked bool `json:"tracked,omitempty"`
+	// Ready is true while the pod's condition Ready is True.
+	Ready bool `json:"ready,omitempty"`
+	// Assigned is true once the pod is bound to a node.
+	Assigned bool `json:"assigned,omitempty"`
+	// DeletionGracePeriodSeconds is the grace period of the deletion under way.
+	DeletionGracePeriodSeconds int32 `json:"deletionGracePeriodSeconds,omitempty"`
+	// Index is the completion index, or NoIndex (J13). It means nothing for a
+	// NonIndexed job.
+	Index int32 `json:"index"`
+	// FailureCount and IgnoredFailureCount are the failures of the index before
+	// this pod, kept with backoffLimitPerIndex (J18).
+	FailureCount        int32 `json:"failureCount,omitempty"`
+	IgnoredFailureCount int32 `json:"ignoredFailureCount,omitempty"`
+	// DeletionTimestamp is set once the pod is being deleted: the time by which
+	// it must be gone.
+	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
+	// UID identifies the pod for ever; names can come back. It must not be empty.
+	UID string `json:"uid"`
+
+	Name       string         `json:"name"`
+	Containers []Container    `json:"containers,omitempty"`
+	Conditions []PodCondition `json:"conditions,omitempty"`
+
+	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
+	// ReadyTransition is when the condition Ready last changed.
+	ReadyTransition time.Time `json:"readyTransition,omitzero"`
+	// ResourceVersion is opaque: an adapter may make a deletion conditional on it.
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+}
+
+// Names on the objects of Kubernetes that users and tools rely on.
+const (
+	// Finalizer marks a pod that is not accounted for yet.
+	Finalizer = "batch.kubernetes.io/job-tracking"
+	// IndexAnnotation and IndexLabel hold the completion index.
+	IndexAnnotation = "batch.kubernetes.io/job-completion-index"
+	IndexLabel      = "batch.kubernetes.io/job-completion-index"
+	// FailureCountAnnotation holds the counted failures of the index before this
+	// pod, IgnoredFailureCountAnnotation those that the policy ignored.
+	FailureCountAnnotation        = "batch.kubernetes.io/job-index-failure-count"
+	IgnoredFailureCountAnnotation = "batch.kubernetes.io/job-index-ignored-failure-count"
+	// IndexVariable is the environment variable that holds the completion index.
+	IndexVariable = "JOB_COMPLETION_INDEX"
+)
+
+// NoIndex is the index of a pod that has none.
+const NoIndex = -1
+
+// PodPhase is the phase of a pod.
+type PodPhase uint8
+
+// The phases. The zero value is Pending: a pod of which nothing was heard yet.
+const (
+	PodPending PodPhase = iota
+	PodUnknown
+	PodRunning
+	PodSucceeded
+	PodFailed
+)
+
+var podPhases = [...]string{"Pending", "Unknown", "Running", "Succeeded", "Failed"}
+
+// String returns the phase as Kubernetes writes it.
+func (p PodPhase) String() string { return enumString(podPhases[:], int(p), "PodPhase") }
+
+// MarshalText writes the phase as Kubernetes writes it.
+func (p PodPhase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads a phase as Kubernetes writes it; the empty text is Pending.
+func (p *PodPhase) UnmarshalText(text []byte) error {
+	i, err := enumParse(podPhases[:], string(text), "phase")
+	*p = PodPhase(i)
+	return err
+}
+
+// Ownership is what a pod is to the job (J6).
+type Ownership uint8
+
+const (
+	// Owned pods have a controller reference to the job and match its selector.
+	Owned Ownership = iota
+	// OwnedUnmatched pods have the reference and no longer match: they are released.
+	OwnedUnmatched
+	// Orphan pods have no controller and match: they are adopted.
+	Orphan
+	// Foreign pods are somebody else's: never touched.
+	Foreign
+)
+
+var ownerships = [...]string{"Owned", "OwnedUnmatched", "Orphan", "Foreign"}
+
+// String returns the name of the constant.
+func (o Ownership) String() string { return enumString(ownerships[:], int(o), "Ownership") }
+
+// MarshalText writes the name of the constant.
+func (o Ownership) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the name of a constant; the empty text is Owned.
+func (o *Ownership) UnmarshalText(text []byte) error {
+	i, err := enumParse(ownerships[:], string(text), "owner")
+	*o = Ownership(i)
+	return err
+}
+
+// Container is the state of one container of a pod.
+type Container struct {
+	Name string        `json:"name"`
+	Kind ContainerKind `json:"kind,omitempty"`
+	// Restarts is how often the container was started again.
+	Restarts int32          `json:"restarts,omitempty"`
+	State    ContainerState `json:"state,omitempty"`
+	// ExitCode and FinishedAt are those of a terminated container.
+	ExitCode   int32     `json:"exitCode,omitempty"`
+	FinishedAt time.Time `json:"finishedAt,omitzero"`
+}
+
+// ContainerKind tells app containers from init containers.
+type ContainerKind uint8
+
+const (
+	// AppContainer is a regular container; the pod ends when these have ended.
+	AppContainer ContainerKind = iota
+	// InitContainer runs to its end before the app containers start.
+	InitContainer
+	// RestartableInitContainer is an init container with restartPolicy Always,
+	// also called a sidecar (KEP-753).
+	RestartableInitContainer
+)
+
+// ContainerState is the state of a container.
+type ContainerState uint8
+
+// The states of a container.
+const (
+	ContainerWaiting ContainerState = iota
+	ContainerRunning
+	ContainerTerminated
+)
+
+// PodCondition is a condition of a pod, as podFailurePolicy sees it.
+type PodCondition struct {
+	Type   string          `json:"type"`
+	Status ConditionStatus `json:"status"`
+}
+
+// PodRef names a pod.
+type PodRef struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
+}
+
+func (p *Pod) ref() PodRef { return PodRef{p.Name, p.UID} }
+
+// isTerminal reports whether the pod has run to an end.
+func (p *Pod) isTerminal() bool { return p.Phase >= PodSucceeded }
+
+func enumString(names []string, i int, kind string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
+func enumParse(names []string, text, field string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	for i, name := range names {
+		if name == text {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%s: %q is none of %q", field, text, names)
+}

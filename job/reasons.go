@@ -1,0 +1,104 @@
+package job
+
+// DeleteReason is why a pod is deleted.
+type DeleteReason uint8
+
+// The reasons to delete a pod.
+const (
+	// DeleteEnding: the job is ending (J27).
+	DeleteEnding DeleteReason = 1 + iota
+	// DeleteSuspended: the job is suspended (J28).
+	DeleteSuspended
+	// DeleteNoIndex: the pod of an Indexed job has no index (J29).
+	DeleteNoIndex
+	// DeleteIndexOutOfRange: the index is not below completions (J15, J29).
+	DeleteIndexOutOfRange
+	// DeleteDuplicateIndex: a more valuable pod has the same index (J29).
+	DeleteDuplicateIndex
+	// DeleteSurplus: more pods are active than wanted (J29).
+	DeleteSurplus
+)
+
+var deleteReasons = [...]string{
+	"unspecified",
+	"the job is ending (J27)",
+	"the job is suspended (J28)",
+	"the pod has no completion index (J29)",
+	"the completion index is out of range (J29)",
+	"a more valuable pod has the same index (J29)",
+	"more pods are active than wanted (J29)",
+}
+
+// String is a sentence for people.
+func (r DeleteReason) String() string { return enumString(deleteReasons[:], int(r), "DeleteReason") }
+
+// CreateReason is why a pod is created; the values are those of the metric
+// job_controller_job_pods_creation_total (J42).
+type CreateReason uint8
+
+// The reasons to create a pod.
+const (
+	// CreateNew: the job has no failed or terminating pod to replace.
+	CreateNew CreateReason = 1 + iota
+	// CreateReplacement: a failed or terminating pod is replaced.
+	CreateReplacement
+	// CreateReplacementOfFailed: a failed pod is replaced, where terminating pods
+	// are not.
+	CreateReplacementOfFailed
+)
+
+var createReasons = [...]string{
+	"unspecified",
+	"fewer pods are active than wanted (J30)",
+	"replaces a failed or terminating pod (J30)",
+	"replaces a failed pod (J30)",
+}
+
+// String is a sentence for people.
+func (r CreateReason) String() string { return enumString(createReasons[:], int(r), "CreateReason") }
+
+// Metric returns the value of the metric's label "reason".
+func (r CreateReason) Metric() string {
+	switch r {
+	case CreateReplacement:
+		return "recreate_terminating_or_failed"
+	case CreateReplacementOfFailed:
+		return "recreate_failed"
+	}
+	return "new"
+}
+
+// WaitReason is what a job waits for.
+type WaitReason uint8
+
+// The reasons to wait.
+const (
+	// WaitBackoff: pods are wanted, held back after failures (J31).
+	WaitBackoff WaitReason = 1 + iota
+	// WaitIndexBackoff: indexes are due later, each after its own failures (J31).
+	WaitIndexBackoff
+	// WaitDeadline: the job fails when activeDeadlineSeconds have passed (J23).
+	WaitDeadline
+	// WaitExpectations: own writes have not been seen yet (E1).
+	WaitExpectations
+	// WaitReplacement: terminating pods must end before they are replaced (J30).
+	WaitReplacement
+	// WaitPods: active pods have not finished.
+	WaitPods
+	// WaitSuspended: the job is suspended (J28).
+	WaitSuspended
+	// WaitTerminating: the end waits for terminating pods (J38).
+	WaitTerminating
+	// WaitUncounted: finished pods wait for a later round to be recorded (J35).
+	WaitUncounted
+	// WaitObserved: the final status was written and has not been seen yet (E5).
+	WaitObserved
+	// WaitManagedBy: another controller manages the job (J3).
+	WaitManagedBy
+	// WaitDeleted: the job is being deleted.
+	WaitDeleted
+	// WaitUnknownMode: the completion mode is not known to this version (J5).
+	WaitUnknownMode
+	// WaitFinished: the job has finished, nothing is left to do (J4).
+	WaitFinished
+)

@@ -1,0 +1,181 @@
+package job
+
+import "slices"
+
+// Recording is the first status of a round and the finalizers that go after it.
+type Recording struct {
+	Status Status
+	// Write is false when the status has not changed: then there is nothing to
+	// write, and that counts as done.
+	Write bool
+	// Untrack are the finalizers to remove once the status is written (J35).
+	Untrack []Untracking
+}
+
+// Record returns what to write before finalizers go: UIDs of finished pods in
+// the uncounted lists, new completed indexes, the way the job ends. With the
+// status written, a crash can neither lose nor repeat a count (J35, step 1). The
+// outcome must hold the results of the claims, deletions and creations.
+func (p *Plan) Record(o Outcome) Recording {
+	b := &p.Basis
+	if b.Stopped {
+		return Recording{Status: b.Status, Untrack: p.Untrack}
+	}
+	if !p.hasClaimed(&o) {
+		return Recording{Status: b.Status}
+	}
+	end := p.endDeclared(&o)
+	status := b.Status
+	status.StartTime = b.StartTime
+	p.recordPods(&status, &o)
+	p.recordCounts(&status, end)
+	if end.decided() {
+		recordVerdict(&status, end, p)
+	} else if b.Managed {
+		recordSuspension(&status, b)
+	}
+	return Recording{
+		Status:  status,
+		Write:   !equalStatus(&b.Status, &status),
+		Untrack: p.applicable(end),
+	}
+}
+
+// hasClaimed reports whether the claims that the plan assumed took effect (J6).
+func (p *Plan) hasClaimed(o *Outcome) bool {
+	return len(p.Adopt)+len(p.Release) == 0 || o.Claimed == Done
+}
+
+// endDeclared returns the verdict that this round may declare: every deletion
+// must have succeeded, no own write may be outstanding, and no pod be active
+// (J26, J27, JI8).
+func (p *Plan) endDeclared(o *Outcome) Verdict {
+	b := &p.Basis
+	if !b.Satisfied || p.activeAfter(o) > 0 || len(p.Create) > 0 {
+		return Verdict{}
+	}
+	if p.Verdict.decided() {
+		return p.Verdict
+	}
+	reached := b.Completions == nil && b.Succeeded > 0 || b.Completions != nil && b.Succeeded >= *b.Completions
+	if !reached {
+		return Verdict{}
+	}
+	return Verdict{SuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods"}
+}
+
+// activeAfter counts the active pods after the deletions and creations (J11).
+func (p *Plan) activeAfter(o *Outcome) int32 {
+	active := int64(p.Basis.Active)
+	for i := range p.Delete {
+		if effectAt(o.Deleted, i).Result.isDone() {
+			active--
+		}
+	}
+	for i := range p.Create {
+		if effectAt(o.Created, i).Result == Done {
+			active++
+		}
+	}
+	return clamp32(active)
+}
+
+// recordPods sets active, ready and terminating to what they are after the
+// deletions and creations. A pod whose deletion failed stays ready.
+func (p *Plan) recordPods(status *Status, o *Outcome) {
+	ready, terminating := p.Basis.Ready, p.Basis.Terminating
+	for i := range p.Delete {
+		result := effectAt(o.Deleted, i).Result
+		if result == Done {
+			terminating++
+		}
+		if result.isDone() && p.Delete[i].Ready {
+			ready--
+		}
+	}
+	status.Active = p.activeAfter(o)
+	status.Ready = repoint(status.Ready, ready)
+	status.Terminating = repoint(status.Terminating, terminating)
+}
+
+// repoint returns old where it points to the value already.
+func repoint(old *int32, value int32) *int32 {
+	if old != nil && *old == value {
+		return old
+	}
+	return &value
+}
+
+// recordCounts brings the counters, the uncounted lists and the index lists up
+// to date.
+func (p *Plan) recordCounts(status *Status, end Verdict) {
+	b := &p.Basis
+	status.Failed = b.Counted.Failed
+	status.Succeeded = b.Counted.Succeeded
+	if b.Indexed {
+		status.Succeeded = b.CompletedIndexesCount
+		status.CompletedIndexes = b.CompletedIndexes
+		status.FailedIndexes = b.FailedIndexes
+	}
+	lists := UncountedTerminatedPods{
+		Succeeded: slices.Clip(b.Counted.Uncounted.Succeeded),
+		Failed:    slices.Clip(b.Counted.Uncounted.Failed),
+	}
+	for i := range p.Untrack {
+		u := &p.Untrack[i]
+		switch {
+		case u.OnEnd && !end.decided():
+		case u.As == CountedSucceeded:
+			lists.Succeeded = append(lists.Succeeded, u.UID)
+		case u.As == CountedFailed:
+			lists.Failed = append(lists.Failed, u.UID)
+		}
+	}
+	setUncounted(status, lists)
+}
+
+// setUncounted keeps the old value where nothing changed.
+func setUncounted(status *Status, lists UncountedTerminatedPods) {
+	if old := status.UncountedTerminatedPods; old != nil && equalUncounted(old, &lists) {
+		return
+	}
+	if len(lists.Succeeded)+len(lists.Failed) == 0 {
+		status.UncountedTerminatedPods = nil
+		return
+	}
+	// The lists may be a planner's buffers: a status outlives those.
+	status.UncountedTerminatedPods = &UncountedTerminatedPods{
+		Succeeded: slices.Clone(lists.Succeeded),
+		Failed:    slices.Clone(lists.Failed),
+	}
+}
+
+// recordVerdict declares how the job is going to end. The condition that it has
+// ended follows with Settle.
+func recordVerdict(status *Status, end Verdict, p *Plan) {
+	if status.Condition(end.Type).Status == ConditionTrue {
+		return
+	}
+	status.Conditions = withCondition(status.Conditions, Condition{
+		Type:               end.Type,
+		Status:             ConditionTrue,
+		LastProbeTime:      p.Basis.Now,
+		LastTransitionTime: p.Basis.Now,
+		Reason:             end.Reason,
+		Message:            end.Message,
+	})
+}
+
+// applicable returns the finalizers to remove, given whether the end is declared.
+func (p *Plan) applicable(end Verdict) []Untracking {
+	if end.decided() || !slices.ContainsFunc(p.Untrack, func(u Untracking) bool { return u.OnEnd }) {
+		return p.Untrack
+	}
+	var out []Untracking
+	for _, u := range p.Untrack {
+		if !u.OnEnd {
+			out = append(out, u)
+		}
+	}
+	return out
+}

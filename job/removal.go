@@ -1,0 +1,146 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+)
+
+// deleteActive deletes all active pods. The pods of a suspended job are not
+// going to be counted: their finalizer goes first (J28). Those of a job that
+// ends keep it until they are accounted for (J27). Neither is limited to 500.
+func (p *Planner) deleteActive(reason DeleteReason) {
+	active := p.activePods()
+	p.sortPlaces(active, p.byWorth)
+	for _, i := range active {
+		p.delete(i, reason)
+	}
+}
+
+// deleteSurplus deletes at least that many pods, and every pod of an Indexed job
+// that has no index of its own; at most 500 (J29).
+func (p *Planner) deleteSurplus(atLeast int64) {
+	if atLeast == 0 && !p.mayHaveMisplaced() {
+		return
+	}
+	active := p.activePods()
+	p.sortPlaces(active, p.byWorth)
+	if p.job.isIndexed() {
+		active = p.deleteMisplaced(active)
+	}
+	for _, i := range active[:max(min(atLeast-int64(len(p.plan.Delete)), int64(len(active))), 0)] {
+		p.delete(i, DeleteSurplus)
+	}
+	p.plan.Delete = p.plan.Delete[:min(len(p.plan.Delete), maxPodWrites)]
+}
+
+// mayHaveMisplaced reports whether some active pod shares its index or has none.
+func (p *Planner) mayHaveMisplaced() bool {
+	return p.job.isIndexed() && p.counts.active != int64(p.activeIndexes.Len())
+}
+
+// deleteMisplaced deletes the pods without an index of their own and returns the
+// others. The pods come in order of worth: of those with one index, the last stays.
+func (p *Planner) deleteMisplaced(active []int32) (rest []int32) {
+	p.activeIndexes.Reset()
+	for n := len(active) - 1; n >= 0; n-- {
+		pod := &p.snap.Pods[active[n]]
+		switch {
+		case pod.Index < 0:
+			p.delete(active[n], DeleteNoIndex)
+		case !p.hasValidIndex(pod):
+			p.delete(active[n], DeleteIndexOutOfRange)
+		case !p.activeIndexes.Add(pod.Index):
+			p.delete(active[n], DeleteDuplicateIndex)
+		default:
+			rest = append(rest, active[n])
+		}
+	}
+	slices.Reverse(rest)
+	slices.Reverse(p.plan.Delete) // the least valuable first
+	return rest
+}
+
+func (p *Planner) delete(place int32, reason DeleteReason) {
+	pod := &p.snap.Pods[place]
+	p.plan.Delete = append(p.plan.Delete, Deletion{
+		PodRef:          pod.ref(),
+		Reason:          reason,
+		UntrackFirst:    reason != DeleteEnding && (pod.Tracked || pod.Owner == Orphan),
+		Ready:           pod.Ready,
+		ResourceVersion: pod.ResourceVersion,
+	})
+}
+
+// activePods returns the active pods of the job.
+func (p *Planner) activePods() []int32 {
+	p.pods.active = p.pods.active[:0]
+	for i := range p.snap.Pods {
+		if pod := &p.snap.Pods[i]; p.isActive(pod) {
+			p.pods.active = append(p.pods.active, int32(i))
+		}
+	}
+	p.sortPlaces(p.pods.active, p.byAge)
+	return p.pods.active
+}
+
+func (p *Planner) isActive(pod *Pod) bool {
+	owned := pod.Owner == Owned || pod.Owner == Orphan && !p.job.isDeleted()
+	return owned && !pod.isTerminal() && pod.DeletionTimestamp.IsZero()
+}
+
+// byWorth orders pods so that the least valuable come first (J29).
+func (p *Planner) byWorth(a, b *Pod) int {
+	if a.Assigned != b.Assigned {
+		return falseFirst(a.Assigned)
+	}
+	if c := cmp.Compare(a.Phase, b.Phase); c != 0 {
+		return c
+	}
+	if a.Ready != b.Ready {
+		return falseFirst(a.Ready)
+	}
+	if a.Ready {
+		if c := newerFirst(a.ReadyTransition.Compare(b.ReadyTransition), a.ReadyTransition.IsZero(), b.ReadyTransition.IsZero()); c != 0 {
+			return c
+		}
+	}
+	for _, kind := range [...]ContainerKind{AppContainer, RestartableInitContainer} {
+		if x, y := mostRestarts(a, kind), mostRestarts(b, kind); x != y {
+			return cmp.Compare(y, x)
+		}
+	}
+	if c := newerFirst(a.CreationTimestamp.Compare(b.CreationTimestamp), a.CreationTimestamp.IsZero(), b.CreationTimestamp.IsZero()); c != 0 {
+		return c
+	}
+	return compareStrings(a.UID, b.UID)
+}
+
+func falseFirst(a bool) int {
+	if a {
+		return 1
+	}
+	return -1
+}
+
+// newerFirst turns a comparison of times around; a time that is missing counts
+// as the newest.
+func newerFirst(compared int, aMissing, bMissing bool) int {
+	switch {
+	case aMissing == bMissing:
+		return -compared
+	case aMissing:
+		return -1
+	}
+	return 1
+}
+
+// mostRestarts is the greatest restart count of one container of the kind.
+func mostRestarts(pod *Pod, kind ContainerKind) int32 {
+	var most int32
+	for i := range pod.Containers {
+		if c := &pod.Containers[i]; c.Kind == kind {
+			most = max(most, c.Restarts)
+		}
+	}
+	return most
+}

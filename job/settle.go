@@ -1,0 +1,88 @@
+package job
+
+import "slices"
+
+// Settlement is the second status of a round.
+type Settlement struct {
+	Status Status
+	// Write is false when nothing has changed since Record.
+	Write bool
+}
+
+// Settle returns what to write after the finalizers are gone: UIDs moved from
+// the lists into the counters (J35, step 3), and the final condition once nothing
+// is left to count and no pod is terminating (J38). The outcome must hold all
+// results up to the finalizers.
+func (p *Plan) Settle(o Outcome) Settlement {
+	recording := p.Record(o)
+	before := recording.Status
+	if p.Basis.Stopped || !p.hasRecorded(&o, recording) {
+		return Settlement{Status: p.Basis.Status}
+	}
+	status := before
+	p.countUntracked(&status, recording.Untrack, &o)
+	if end := p.endDeclared(&o); end.decided() && p.mayFinish(&status) {
+		p.finish(&status, end)
+	}
+	return Settlement{Status: status, Write: !equalStatus(&before, &status)}
+}
+
+// hasRecorded reports whether what Record asked for is written.
+func (p *Plan) hasRecorded(o *Outcome, r Recording) bool {
+	return p.hasClaimed(o) && (!r.Write || o.Recorded == Done)
+}
+
+// countUntracked moves the UIDs whose finalizers went from the lists into the
+// counters. The successes of an Indexed job are counted by its indexes.
+func (p *Plan) countUntracked(status *Status, untrack []Untracking, o *Outcome) {
+	lists := status.UncountedTerminatedPods
+	if lists == nil || len(untrack) == 0 {
+		return
+	}
+	gone := make(map[string]bool)
+	for i := range untrack {
+		if resultAt(o.Untracked, i).isDone() {
+			gone[untrack[i].UID] = true
+		}
+	}
+	var left UncountedTerminatedPods
+	var succeeded, failed int64
+	left.Succeeded, succeeded = without(lists.Succeeded, gone)
+	left.Failed, failed = without(lists.Failed, gone)
+	if !p.Basis.Indexed {
+		status.Succeeded = clamp32(int64(status.Succeeded) + succeeded)
+	}
+	status.Failed = clamp32(int64(status.Failed) + failed)
+	setUncounted(status, left)
+}
+
+func without(uids []string, gone map[string]bool) (left []string, removed int64) {
+	left = slices.DeleteFunc(slices.Clone(uids), func(uid string) bool { return gone[uid] })
+	return left, int64(len(uids) - len(left))
+}
+
+// mayFinish reports whether nothing is left to wait for (J38).
+func (p *Plan) mayFinish(status *Status) bool {
+	lists := status.UncountedTerminatedPods
+	return !p.Basis.Capped &&
+		(lists == nil || len(lists.Succeeded)+len(lists.Failed) == 0) &&
+		status.Active == 0 && orZero(status.Terminating) == 0
+}
+
+// finish turns the verdict into the condition that ends the job (J38).
+func (p *Plan) finish(status *Status, end Verdict) {
+	condition := Condition{
+		Type:               Complete,
+		Status:             ConditionTrue,
+		LastProbeTime:      p.Basis.Now,
+		LastTransitionTime: p.Basis.Now,
+		Reason:             end.Reason,
+		Message:            end.Message,
+	}
+	if end.failed() {
+		condition.Type = Failed
+	} else {
+		status.CompletionTime = p.Basis.Now
+	}
+	status.Conditions = withCondition(status.Conditions, condition)
+}

@@ -1,0 +1,146 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// Snapshot is everything that a round knows. Nothing in it is written to.
+type Snapshot struct {
+	Job Job `json:"job"`
+	// Pods are all pods that could be the job's; their order does not matter (B3).
+	Pods []Pod `json:"pods,omitempty"`
+	// Now is the time of the round. Every time in the plan comes from it (B6).
+	Now time.Time `json:"now"`
+	// Memory is what the last round's [Conclusion] handed back; the zero value
+	// means "just restarted".
+	Memory  Memory  `json:"memory,omitzero"`
+	Options Options `json:"options,omitzero"`
+}
+
+// Memory is what a controller remembers between rounds and cannot read back
+// from its objects (B5). It is a plain value: it can be stored, shared between
+// workers, or lost. Losing it never breaks an invariant; it can shorten a
+// backoff.
+type Memory struct {
+	// JobUID is the job that the memory is about. A memory of another UID counts
+	// as empty, so a new job of the same name inherits nothing (JI22).
+	JobUID string `json:"jobUID,omitempty"`
+	// Backoff is the record of recent failures (J31).
+	Backoff backoff.Record `json:"backoff,omitzero"`
+	// Expectations are the creations and deletions not yet seen (E1). An adapter
+	// that is told of them by events lowers them with Observe; one whose
+	// snapshots always contain its own writes clears them before each round.
+	Expectations expectations.Counts `json:"expectations,omitzero"`
+	// Untracking are the UIDs of pods whose finalizer was removed and which the
+	// snapshot may still show with it (E4).
+	Untracking expectations.UIDs `json:"untracking,omitzero"`
+	// Finished is set once a final status was written: a snapshot that does not
+	// show it is stale and is not planned from (E5).
+	Finished bool `json:"finished,omitempty"`
+}
+
+// Options choose where users want different behaviour. The zero value is what
+// the library recommends.
+type Options struct {
+	// Backoff is the delay after failures: 10 s doubling up to 10 min by default (J31).
+	Backoff backoff.Policy `json:"backoff,omitzero"`
+}
+
+// InputError says that a value breaks the contract of a snapshot, a spec or a
+// status.
+type InputError struct {
+	// Field is the path of the field, such as "spec.parallelism".
+	Field string
+	// Value is the offending value, as text.
+	Value string
+	// Problem says what is wrong with it.
+	Problem string
+}
+
+// Error names the field, the value and the problem.
+func (e *InputError) Error() string {
+	return fmt.Sprintf("%s: %s: %s", e.Field, e.Value, e.Problem)
+}
+
+func invalid(field string, value any, problem string) error {
+	text := fmt.Sprint(value)
+	if s, ok := value.(string); ok {
+		text = strconv.Quote(s)
+	}
+	return &InputError{Field: field, Value: text, Problem: problem}
+}
+
+// check is the invariant check at the entry: what no plan can be made from.
+func (s *Snapshot) check() error {
+	j := &s.Job
+	switch {
+	case j.UID == "":
+		return invalid("job.uid", j.UID, "is required")
+	case s.Now.IsZero():
+		return invalid("now", "", "is required")
+	case j.Spec.Parallelism == nil:
+		return invalid("job.spec.parallelism", nil, "is required; Default sets it")
+	case j.Spec.BackoffLimit == nil:
+		return invalid("job.spec.backoffLimit", nil, "is required; Default sets it")
+	case j.isIndexed() && j.Spec.Completions == nil:
+		return invalid("job.spec.completions", nil, "is required when completionMode is Indexed")
+	}
+	return errors.Join(checkSigns(j), s.Options.Backoff.Validate())
+}
+
+// checkSigns refuses the negative numbers that neither an API server nor this
+// package ever writes.
+func checkSigns(j *Job) error {
+	fields := [...]struct {
+		name  string
+		value int64
+	}{
+		{"job.spec.parallelism", int64(*j.Spec.Parallelism)},
+		{"job.spec.completions", int64(orZero(j.Spec.Completions))},
+		{"job.spec.backoffLimit", int64(*j.Spec.BackoffLimit)},
+		{"job.spec.backoffLimitPerIndex", int64(orZero(j.Spec.BackoffLimitPerIndex))},
+		{"job.spec.maxFailedIndexes", int64(orZero(j.Spec.MaxFailedIndexes))},
+		{"job.spec.activeDeadlineSeconds", orZero(j.Spec.ActiveDeadlineSeconds)},
+		{"job.status.active", int64(j.Status.Active)},
+		{"job.status.ready", int64(orZero(j.Status.Ready))},
+		{"job.status.terminating", int64(orZero(j.Status.Terminating))},
+		{"job.status.succeeded", int64(j.Status.Succeeded)},
+		{"job.status.failed", int64(j.Status.Failed)},
+	}
+	for i := range fields {
+		if fields[i].value < 0 {
+			return invalid(fields[i].name, fields[i].value, "must not be negative")
+		}
+	}
+	return nil
+}
+
+func orZero[T int32 | int64](p *T) T {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
+func (j *Job) isIndexed() bool   { return j.Spec.CompletionMode == Indexed }
+func (j *Job) isSuspended() bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
+func (j *Job) isDeleted() bool   { return !j.DeletionTimestamp.IsZero() }
+
+// replacesOnlyFailed reports whether a terminating pod is neither failed nor
+// replaced before it has ended (J7).
+func (j *Job) replacesOnlyFailed() bool {
+	return j.Spec.PodReplacementPolicy == ReplaceFailed || j.Spec.PodFailurePolicy != nil
+}
+
+// limitsIndexes reports whether failures are limited index by index.
+func (j *Job) limitsIndexes() bool { return j.isIndexed() && j.Spec.BackoffLimitPerIndex != nil }
+
+// clamp32 brings a sum of counts back into the type of the status.
+func clamp32(n int64) int32 { return int32(min(max(n, 0), math.MaxInt32)) }

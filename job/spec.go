@@ -1,0 +1,218 @@
+package job
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Job is what the planner knows of a Job object: its identity, its spec and
+// the status that was last written.
+type Job struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// UID tells this job from an earlier one of the same name. It must not be empty.
+	UID string `json:"uid"`
+	// CreationTimestamp is when the job was accepted.
+	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
+	// DeletionTimestamp is set while the job is being deleted: no pods are managed
+	// then, only accounted for.
+	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
+	Spec              Spec      `json:"spec"`
+	Status            Status    `json:"status,omitzero"`
+}
+
+// Spec is a batch/v1 JobSpec. Its JSON is that of batch/v1; fields that the
+// planner does not need are ignored.
+type Spec struct {
+	// Parallelism is the most pods that run at once. Required: [Default] sets it.
+	Parallelism *int32 `json:"parallelism,omitempty"`
+	// Completions is the number of successes that complete the job. Nil means a
+	// work queue: any success completes it, once no pod is active.
+	Completions *int32 `json:"completions,omitempty"`
+	// CompletionMode is NonIndexed when empty.
+	CompletionMode CompletionMode `json:"completionMode,omitempty"`
+	// BackoffLimit is the number of failures that the job survives. Required:
+	// [Default] sets it.
+	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
+	// BackoffLimitPerIndex is the number of failures that one index survives (KEP-3850).
+	BackoffLimitPerIndex *int32 `json:"backoffLimitPerIndex,omitempty"`
+	// MaxFailedIndexes is the number of failed indexes that the job survives.
+	MaxFailedIndexes *int32 `json:"maxFailedIndexes,omitempty"`
+	// ActiveDeadlineSeconds is how long the job may run, in seconds, counted from
+	// status.startTime.
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
+	// TTLSecondsAfterFinished is how long a finished job is kept, in seconds.
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+	// Suspend stops the job: its active pods are deleted and none is created.
+	Suspend *bool `json:"suspend,omitempty"`
+	// PodFailurePolicy says what a failed pod means (KEP-3329).
+	PodFailurePolicy *PodFailurePolicy `json:"podFailurePolicy,omitempty"`
+	// SuccessPolicy says which indexes make the job a success (KEP-3998).
+	SuccessPolicy *SuccessPolicy `json:"successPolicy,omitempty"`
+	// PodReplacementPolicy says when a pod that is going away is replaced (KEP-3939).
+	PodReplacementPolicy PodReplacementPolicy `json:"podReplacementPolicy,omitempty"`
+	// ManagedBy names the controller that owns the job's semantics (KEP-4368).
+	ManagedBy *string `json:"managedBy,omitempty"`
+	// Selector decides which pods are the job's (J6). Nil selects every pod.
+	Selector *Selector `json:"selector,omitempty"`
+	// Template is the part of the pod template that the planner needs.
+	Template Template `json:"template"`
+}
+
+// CompletionMode is how completions are counted.
+type CompletionMode string
+
+// The completion modes of batch/v1.
+const (
+	// NonIndexed counts any success.
+	NonIndexed CompletionMode = "NonIndexed"
+	// Indexed counts one success for each index from 0 to completions-1.
+	Indexed CompletionMode = "Indexed"
+)
+
+// PodReplacementPolicy is when a pod that is going away gets its replacement.
+type PodReplacementPolicy string
+
+// The replacement policies of batch/v1.
+const (
+	// ReplaceTerminatingOrFailed replaces a pod as soon as it is being deleted.
+	ReplaceTerminatingOrFailed PodReplacementPolicy = "TerminatingOrFailed"
+	// ReplaceFailed replaces a pod when it has reached phase Failed, not before.
+	ReplaceFailed PodReplacementPolicy = "Failed"
+)
+
+// ControllerName is the value of spec.managedBy that names this controller (J3).
+const ControllerName = "kubernetes.io/job-controller"
+
+// Template is the part of a pod template that decides about the job. What a
+// backend needs to build the pod stays with the backend.
+type Template struct {
+	// RestartPolicy is Never or OnFailure.
+	RestartPolicy string
+	// Containers and InitContainers are the names that podFailurePolicy may use.
+	Containers     []string
+	InitContainers []string
+}
+
+// The restart policies that a job's pods may have.
+const (
+	RestartNever     = "Never"
+	RestartOnFailure = "OnFailure"
+)
+
+type templateJSON struct {
+	Spec struct {
+		RestartPolicy  string          `json:"restartPolicy,omitempty"`
+		Containers     []containerName `json:"containers,omitempty"`
+		InitContainers []containerName `json:"initContainers,omitempty"`
+	} `json:"spec"`
+}
+
+type containerName struct {
+	Name string `json:"name"`
+}
+
+// UnmarshalJSON reads a v1 PodTemplateSpec and keeps what the planner needs.
+func (t *Template) UnmarshalJSON(data []byte) error {
+	var in templateJSON
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	*t = Template{
+		RestartPolicy:  in.Spec.RestartPolicy,
+		Containers:     plainNames(in.Spec.Containers),
+		InitContainers: plainNames(in.Spec.InitContainers),
+	}
+	return nil
+}
+
+// MarshalJSON writes a v1 PodTemplateSpec that holds what the planner needs.
+func (t Template) MarshalJSON() ([]byte, error) {
+	var out templateJSON
+	out.Spec.RestartPolicy = t.RestartPolicy
+	out.Spec.Containers = jsonNames(t.Containers)
+	out.Spec.InitContainers = jsonNames(t.InitContainers)
+	return json.Marshal(out)
+}
+
+func plainNames(in []containerName) []string {
+	var out []string
+	for _, c := range in {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+func jsonNames(in []string) []containerName {
+	var out []containerName
+	for _, name := range in {
+		out = append(out, containerName{name})
+	}
+	return out
+}
+
+// PodFailurePolicy is an ordered list of rules; the first that matches a failed
+// pod decides (J21).
+type PodFailurePolicy struct {
+	Rules []PodFailurePolicyRule `json:"rules"`
+}
+
+// PodFailurePolicyRule holds one action and exactly one of the two requirements.
+type PodFailurePolicyRule struct {
+	Action          FailureAction         `json:"action"`
+	OnExitCodes     *OnExitCodes          `json:"onExitCodes,omitempty"`
+	OnPodConditions []PodConditionPattern `json:"onPodConditions,omitempty"`
+}
+
+// FailureAction is what a matched rule does with the failed pod.
+type FailureAction string
+
+// The actions of a pod failure policy.
+const (
+	// FailJob ends the job in failure.
+	FailJob FailureAction = "FailJob"
+	// FailIndex fails the pod's index without further retries.
+	FailIndex FailureAction = "FailIndex"
+	// Ignore replaces the pod and counts no failure.
+	Ignore FailureAction = "Ignore"
+	// Count counts the failure as if no rule had matched.
+	Count FailureAction = "Count"
+)
+
+// OnExitCodes matches the exit codes of terminated containers; a zero exit code
+// never matches.
+type OnExitCodes struct {
+	// ContainerName restricts the rule to one container; nil means any.
+	ContainerName *string          `json:"containerName,omitempty"`
+	Operator      ExitCodeOperator `json:"operator"`
+	Values        []int32          `json:"values"`
+}
+
+// ExitCodeOperator relates an exit code to the values of a rule.
+type ExitCodeOperator string
+
+// The operators of onExitCodes.
+const (
+	In    ExitCodeOperator = "In"
+	NotIn ExitCodeOperator = "NotIn"
+)
+
+// PodConditionPattern matches a condition of a pod by type and status.
+type PodConditionPattern struct {
+	Type string `json:"type"`
+	// Status is True when empty.
+	Status ConditionStatus `json:"status,omitempty"`
+}
+
+// SuccessPolicy is a list of rules; the first that is met makes the job a
+// success (J25).
+type SuccessPolicy struct {
+	Rules []SuccessPolicyRule `json:"rules"`
+}
+
+// SuccessPolicyRule holds the indexes that matter, and how many of them. At
+// least one of the two is set.
+type SuccessPolicyRule struct {
+	SucceededIndexes *string `json:"succeededIndexes,omitempty"`
+	SucceededCount   *int32  `json:"succeededCount,omitempty"`
+}

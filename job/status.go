@@ -1,0 +1,146 @@
+package job
+
+import (
+	"slices"
+	"time"
+)
+
+// Status is a batch/v1 JobStatus. Its JSON is that of batch/v1 and round-trips.
+// Times are written as they are: whole seconds encode exactly as Kubernetes
+// encodes them.
+type Status struct {
+	// Conditions hold each type at most once, in the order in which they appeared.
+	Conditions     []Condition `json:"conditions,omitempty"`
+	StartTime      time.Time   `json:"startTime,omitzero"`
+	CompletionTime time.Time   `json:"completionTime,omitzero"`
+	// Active is the number of pods that run or wait to run.
+	Active int32 `json:"active,omitempty"`
+	// Succeeded and Failed count pods that carry no finalizer any more; for an
+	// Indexed job Succeeded is the size of CompletedIndexes.
+	Succeeded int32 `json:"succeeded,omitempty"`
+	Failed    int32 `json:"failed,omitempty"`
+	// Terminating counts pods that are being deleted and have not finished.
+	Terminating *int32 `json:"terminating,omitempty"`
+	// CompletedIndexes and FailedIndexes are index lists such as "1,3-5,7" (J14).
+	CompletedIndexes string  `json:"completedIndexes,omitempty"`
+	FailedIndexes    *string `json:"failedIndexes,omitempty"`
+	// UncountedTerminatedPods holds the UIDs of pods that finished and are not in
+	// the counters yet (J35).
+	UncountedTerminatedPods *UncountedTerminatedPods `json:"uncountedTerminatedPods,omitempty"`
+	// Ready is the number of active pods whose condition Ready is True.
+	Ready *int32 `json:"ready,omitempty"`
+}
+
+// UncountedTerminatedPods are the UIDs between "finished" and "counted". A UID
+// stands in at most one of the lists, once (JI2).
+type UncountedTerminatedPods struct {
+	Succeeded []string `json:"succeeded,omitempty"`
+	Failed    []string `json:"failed,omitempty"`
+}
+
+// Condition is one condition of a job.
+type Condition struct {
+	Type               ConditionType   `json:"type"`
+	Status             ConditionStatus `json:"status"`
+	LastProbeTime      time.Time       `json:"lastProbeTime,omitzero"`
+	LastTransitionTime time.Time       `json:"lastTransitionTime,omitzero"`
+	Reason             string          `json:"reason,omitempty"`
+	Message            string          `json:"message,omitempty"`
+}
+
+// ConditionType names a condition of a job.
+type ConditionType string
+
+// The condition types of batch/v1. FailureTarget and SuccessCriteriaMet say how
+// the job is going to end; Failed and Complete say that it has ended.
+const (
+	Suspended          ConditionType = "Suspended"
+	FailureTarget      ConditionType = "FailureTarget"
+	SuccessCriteriaMet ConditionType = "SuccessCriteriaMet"
+	Failed             ConditionType = "Failed"
+	Complete           ConditionType = "Complete"
+)
+
+// ConditionStatus is True, False or Unknown.
+type ConditionStatus string
+
+// The values of a condition.
+const (
+	ConditionTrue    ConditionStatus = "True"
+	ConditionFalse   ConditionStatus = "False"
+	ConditionUnknown ConditionStatus = "Unknown"
+)
+
+// Condition returns the condition of type t, or the zero Condition when there
+// is none.
+func (s *Status) Condition(t ConditionType) Condition {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == t {
+			return s.Conditions[i]
+		}
+	}
+	return Condition{}
+}
+
+// Finished returns the type of the finishing condition, Complete or Failed, or
+// "" while the job has not ended (J4).
+func (s *Status) Finished() ConditionType {
+	for _, t := range [...]ConditionType{Complete, Failed} {
+		if s.Condition(t).Status == ConditionTrue {
+			return t
+		}
+	}
+	return ""
+}
+
+// withCondition returns conditions with c in place of the one of its type, or
+// behind the others. The argument's array is not written to.
+func withCondition(conditions []Condition, c Condition) []Condition {
+	out := slices.Clone(conditions)
+	for i := range out {
+		if out[i].Type == c.Type {
+			out[i] = c
+			return out
+		}
+	}
+	return append(out, c)
+}
+
+// equalStatus tells whether writing b over a would change nothing.
+func equalStatus(a, b *Status) bool {
+	return slices.EqualFunc(a.Conditions, b.Conditions, equalCondition) &&
+		a.StartTime.Equal(b.StartTime) &&
+		a.CompletionTime.Equal(b.CompletionTime) &&
+		a.Active == b.Active &&
+		a.Succeeded == b.Succeeded &&
+		a.Failed == b.Failed &&
+		equalPointed(a.Terminating, b.Terminating) &&
+		a.CompletedIndexes == b.CompletedIndexes &&
+		equalPointed(a.FailedIndexes, b.FailedIndexes) &&
+		equalUncounted(a.UncountedTerminatedPods, b.UncountedTerminatedPods) &&
+		equalPointed(a.Ready, b.Ready)
+}
+
+func equalCondition(a, b Condition) bool {
+	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message &&
+		a.LastProbeTime.Equal(b.LastProbeTime) && a.LastTransitionTime.Equal(b.LastTransitionTime)
+}
+
+func equalPointed[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// equalUncounted takes a nil value for two empty lists: they mean the same.
+func equalUncounted(a, b *UncountedTerminatedPods) bool {
+	var none UncountedTerminatedPods
+	if a == nil {
+		a = &none
+	}
+	if b == nil {
+		b = &none
+	}
+	return slices.Equal(a.Succeeded, b.Succeeded) && slices.Equal(a.Failed, b.Failed)
+}

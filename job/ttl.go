@@ -1,0 +1,27 @@
+package job
+
+import "time"
+
+// Expire decides whether a finished job is to be deleted, with its pods and on
+// condition of its UID, because ttlSecondsAfterFinished have passed (T1, T2). If
+// not, at is when to look again; zero means never. Before deleting, re-read the
+// job from the source of truth and ask again (T4).
+//
+// An error means that the job has finished at an unknown time (T3). A finish
+// time in the future, by another machine's clock, just waits.
+func Expire(j Job, now time.Time) (expired bool, at time.Time, err error) {
+	ttl := j.Spec.TTLSecondsAfterFinished
+	finished := j.Status.Finished()
+	if ttl == nil || finished == "" || j.isDeleted() {
+		return false, time.Time{}, nil
+	}
+	since := j.Status.Condition(finished).LastTransitionTime
+	if since.IsZero() {
+		return false, time.Time{}, invalid("status.conditions["+string(finished)+"].lastTransitionTime", "", "is required to expire the job")
+	}
+	due := since.Add(time.Duration(max(*ttl, 0)) * time.Second)
+	if now.Before(due) {
+		return false, due, nil
+	}
+	return true, time.Time{}, nil
+}

@@ -1,0 +1,155 @@
+package job
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// uidFacts is what is known of a UID.
+type uidFacts uint8
+
+const (
+	// uidSucceeded and uidFailed: the UID stands in that uncounted list.
+	uidSucceeded uidFacts = 1 << iota
+	uidFailed
+	// uidUntracking: the pod's finalizer was removed in an earlier round (E4).
+	uidUntracking
+	// uidSeen: a pod of the snapshot still carries the finalizer.
+	uidSeen
+)
+
+// uidTable maps UIDs to what is known of them. It is a hash table with linear
+// probing that keeps its memory; a Go map costs several times as much per pod
+// where every pod is looked up.
+type uidTable struct {
+	slots []uidSlot
+	used  int
+}
+
+type uidSlot struct {
+	uid   string
+	facts uidFacts
+}
+
+func (t *uidTable) len() int { return t.used }
+
+// reset empties the table and makes room for n UIDs.
+func (t *uidTable) reset(n int) {
+	if t.used > 0 {
+		clear(t.slots)
+	}
+	t.used = 0
+	if want := 2 * n; len(t.slots) < want {
+		t.slots = make([]uidSlot, 1<<bits.Len(uint(want)))
+	}
+}
+
+// facts returns what is known of the UID: nothing for one that is not there.
+func (t *uidTable) facts(uid string) uidFacts {
+	if t.used == 0 {
+		return 0
+	}
+	return t.probe(uid).facts
+}
+
+// add adds facts to those known of the UID and returns the earlier ones. There
+// must be room.
+func (t *uidTable) add(uid string, facts uidFacts) (earlier uidFacts) {
+	slot := t.probe(uid)
+	earlier = slot.facts
+	if slot.uid == "" {
+		slot.uid = uid
+		t.used++
+	}
+	slot.facts |= facts
+	return earlier
+}
+
+// probe returns the slot that holds the UID or would take it.
+func (t *uidTable) probe(uid string) *uidSlot {
+	mask := len(t.slots) - 1
+	for i := int(hash(uid)) & mask; ; i = (i + 1) & mask {
+		if slot := &t.slots[i]; slot.uid == "" || slot.uid == uid {
+			return slot
+		}
+	}
+}
+
+// hash mixes the bytes of a UID eight at a time.
+func hash(uid string) uint64 {
+	const k = 0x9e3779b97f4a7c15
+	h := uint64(len(uid)) * k
+	for ; len(uid) >= 8; uid = uid[8:] {
+		w := uint64(uid[0]) | uint64(uid[1])<<8 | uint64(uid[2])<<16 | uint64(uid[3])<<24 |
+			uint64(uid[4])<<32 | uint64(uid[5])<<40 | uint64(uid[6])<<48 | uint64(uid[7])<<56
+		h = bits.RotateLeft64(h^w, 29) * k
+	}
+	for i := range len(uid) {
+		h = (h ^ uint64(uid[i])) * k
+	}
+	return h ^ h>>32
+}
+
+// checkDuplicates refuses two pods with one UID. It looks at all pods in each
+// round that is going to write something; in a round that changes nothing such a
+// pair does no harm.
+func (p *Planner) checkDuplicates() error {
+	if !p.writesSomething() {
+		return nil
+	}
+	pods := p.snap.Pods
+	p.claimed.reset(len(pods))
+	for i := range pods {
+		if p.claimed.add(pods[i].UID, uidSeen) != 0 {
+			return invalid(podField(&pods[i], "uid"), pods[i].UID, "is the UID of two pods")
+		}
+	}
+	return nil
+}
+
+func (p *Planner) writesSomething() bool {
+	plan := &p.plan
+	if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 {
+		return true
+	}
+	return plan.Record(Outcome{}).Write
+}
+
+// byAge orders pods by creation, then by UID: a total order that does not
+// depend on the order of the snapshot (B3).
+func (p *Planner) byAge(a, b *Pod) int {
+	if c := a.CreationTimestamp.Compare(b.CreationTimestamp); c != 0 {
+		return c
+	}
+	return compareStrings(a.UID, b.UID)
+}
+
+func (p *Planner) sortPlaces(places []int32, compare func(a, b *Pod) int) {
+	if len(places) < 2 {
+		return
+	}
+	pods := p.snap.Pods
+	slices.SortFunc(places, func(a, b int32) int { return compare(&pods[a], &pods[b]) })
+}
+
+func sortRefs(refs []PodRef) {
+	slices.SortFunc(refs, func(a, b PodRef) int { return compareStrings(a.UID, b.UID) })
+}
+
+func compareStrings(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// podField names a field of a pod by what does not depend on the order of the
+// snapshot (B3).
+func podField(pod *Pod, field string) string { return fmt.Sprintf("pods[%s].%s", pod.Name, field) }
+
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,280 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+)
+
+// The limits of a spec (J2).
+const (
+	maxIndexedParallelism  = 100_000
+	maxFailedIndexes       = 100_000
+	manyCompletions        = 100_000 // above it the two limits below hold
+	maxManyFailedIndexes   = 10_000
+	maxManyParallelism     = 10_000
+	maxFailureRules        = 20
+	maxExitCodes           = 255
+	maxConditionPatterns   = 20
+	maxSuccessRules        = 20
+	maxManagedByLength     = 63
+	maxSuccessIndexesBytes = 64 * 1024
+)
+
+// Validate checks a spec after [Default] (J2). It reports all problems at once:
+// the error joins an [*InputError] for each, with the path of its field. Nil means
+// that the spec is valid.
+func Validate(s Spec) error {
+	v := &validator{spec: &s}
+	v.numbers()
+	v.enums()
+	v.indexed()
+	v.manyIndexes()
+	v.failurePolicy()
+	v.successPolicy()
+	v.managedBy()
+	return errors.Join(v.problems...)
+}
+
+type validator struct {
+	spec     *Spec
+	problems []error
+}
+
+func (v *validator) add(field string, value any, problem string) {
+	v.problems = append(v.problems, invalid("spec."+field, value, problem))
+}
+
+func (v *validator) numbers() {
+	s := v.spec
+	if s.Parallelism == nil {
+		v.add("parallelism", nil, "is required; Default sets it")
+	}
+	if s.BackoffLimit == nil {
+		v.add("backoffLimit", nil, "is required; Default sets it")
+	}
+	numbers := [...]struct {
+		field string
+		value int64
+	}{
+		{"parallelism", int64(orZero(s.Parallelism))},
+		{"completions", int64(orZero(s.Completions))},
+		{"activeDeadlineSeconds", orZero(s.ActiveDeadlineSeconds)},
+		{"backoffLimit", int64(orZero(s.BackoffLimit))},
+		{"ttlSecondsAfterFinished", int64(orZero(s.TTLSecondsAfterFinished))},
+		{"backoffLimitPerIndex", int64(orZero(s.BackoffLimitPerIndex))},
+		{"maxFailedIndexes", int64(orZero(s.MaxFailedIndexes))},
+	}
+	for _, n := range numbers {
+		if n.value < 0 {
+			v.add(n.field, n.value, "must not be negative")
+		}
+	}
+}
+
+func (v *validator) enums() {
+	s := v.spec
+	if s.CompletionMode != NonIndexed && s.CompletionMode != Indexed {
+		v.add("completionMode", string(s.CompletionMode), "must be NonIndexed or Indexed")
+	}
+	switch s.PodReplacementPolicy {
+	case ReplaceFailed:
+	case ReplaceTerminatingOrFailed:
+		if s.PodFailurePolicy != nil {
+			v.add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed when podFailurePolicy is set")
+		}
+	default:
+		v.add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed or TerminatingOrFailed")
+	}
+	policy := s.Template.RestartPolicy
+	if policy != RestartNever && policy != RestartOnFailure {
+		v.add("template.spec.restartPolicy", policy, "must be Never or OnFailure")
+	}
+}
+
+func (v *validator) indexed() {
+	s := v.spec
+	if s.CompletionMode == Indexed {
+		if s.Completions == nil {
+			v.add("completions", nil, "is required when completionMode is Indexed")
+		}
+		if n := orZero(s.Parallelism); n > maxIndexedParallelism {
+			v.add("parallelism", n, fmt.Sprintf("must be at most %d when completionMode is Indexed", maxIndexedParallelism))
+		}
+		return
+	}
+	if s.BackoffLimitPerIndex != nil {
+		v.add("backoffLimitPerIndex", *s.BackoffLimitPerIndex, "needs completionMode Indexed")
+	}
+	if s.MaxFailedIndexes != nil {
+		v.add("maxFailedIndexes", *s.MaxFailedIndexes, "needs completionMode Indexed")
+	}
+	if s.SuccessPolicy != nil {
+		v.add("successPolicy", fmt.Sprintf("%d rules", len(s.SuccessPolicy.Rules)), "needs completionMode Indexed")
+	}
+}
+
+func (v *validator) manyIndexes() {
+	s := v.spec
+	if n := s.MaxFailedIndexes; n != nil {
+		switch {
+		case s.BackoffLimitPerIndex == nil:
+			v.add("backoffLimitPerIndex", nil, "is required when maxFailedIndexes is set")
+		case s.Completions != nil && *n > *s.Completions:
+			v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most completions, %d", *s.Completions))
+		}
+		if *n > maxFailedIndexes {
+			v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d", maxFailedIndexes))
+		}
+	}
+	if s.BackoffLimitPerIndex == nil || orZero(s.Completions) <= manyCompletions {
+		return
+	}
+	condition := fmt.Sprintf("when completions is over %d and backoffLimitPerIndex is set", manyCompletions)
+	switch n := s.MaxFailedIndexes; {
+	case n == nil:
+		v.add("maxFailedIndexes", nil, "is required "+condition)
+	case *n > maxManyFailedIndexes:
+		v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d %s", maxManyFailedIndexes, condition))
+	}
+	if n := orZero(s.Parallelism); n > maxManyParallelism {
+		v.add("parallelism", n, fmt.Sprintf("must be at most %d %s", maxManyParallelism, condition))
+	}
+}
+
+func (v *validator) failurePolicy() {
+	policy := v.spec.PodFailurePolicy
+	if policy == nil {
+		return
+	}
+	if v.spec.Template.RestartPolicy == RestartOnFailure {
+		v.add("template.spec.restartPolicy", RestartOnFailure, "must be Never when podFailurePolicy is set")
+	}
+	if n := len(policy.Rules); n > maxFailureRules {
+		v.add("podFailurePolicy.rules", n, fmt.Sprintf("must be at most %d", maxFailureRules))
+	}
+	for i := range policy.Rules {
+		v.failureRule(fmt.Sprintf("podFailurePolicy.rules[%d]", i), &policy.Rules[i])
+	}
+}
+
+func (v *validator) failureRule(field string, r *PodFailurePolicyRule) {
+	switch r.Action {
+	case FailJob, Ignore, Count:
+	case FailIndex:
+		if v.spec.BackoffLimitPerIndex == nil {
+			v.add(field+".action", string(r.Action), "needs backoffLimitPerIndex")
+		}
+	default:
+		v.add(field+".action", string(r.Action), "must be FailJob, FailIndex, Ignore or Count")
+	}
+	if (r.OnExitCodes != nil) == (len(r.OnPodConditions) > 0) {
+		v.add(field, r.Action, "must have exactly one of onExitCodes and onPodConditions")
+	}
+	if r.OnExitCodes != nil {
+		v.exitCodes(field+".onExitCodes", r.OnExitCodes)
+	}
+	if n := len(r.OnPodConditions); n > maxConditionPatterns {
+		v.add(field+".onPodConditions", n, fmt.Sprintf("must be at most %d", maxConditionPatterns))
+	}
+	for i, c := range r.OnPodConditions {
+		at := fmt.Sprintf("%s.onPodConditions[%d]", field, i)
+		if c.Type == "" {
+			v.add(at+".type", c.Type, "is required")
+		}
+		if !slices.Contains([]ConditionStatus{"", ConditionTrue, ConditionFalse, ConditionUnknown}, c.Status) {
+			v.add(at+".status", string(c.Status), "must be True, False or Unknown")
+		}
+	}
+}
+
+func (v *validator) exitCodes(field string, r *OnExitCodes) {
+	if r.Operator != In && r.Operator != NotIn {
+		v.add(field+".operator", string(r.Operator), "must be In or NotIn")
+	}
+	if n := len(r.Values); n == 0 || n > maxExitCodes {
+		v.add(field+".values", n, fmt.Sprintf("must have 1 to %d values", maxExitCodes))
+	}
+	for i, code := range r.Values {
+		at := fmt.Sprintf("%s.values[%d]", field, i)
+		switch {
+		case r.Operator == In && code == 0:
+			v.add(at, code, "must not be 0 with operator In")
+		case i > 0 && code == r.Values[i-1]:
+			v.add(at, code, "must not stand twice")
+		case i > 0 && code < r.Values[i-1]:
+			v.add(at, code, "must be in increasing order")
+		}
+	}
+	if name := r.ContainerName; name != nil {
+		t := &v.spec.Template
+		if !slices.Contains(t.Containers, *name) && !slices.Contains(t.InitContainers, *name) {
+			v.add(field+".containerName", *name, "must name a container of the template")
+		}
+	}
+}
+
+func (v *validator) successPolicy() {
+	policy := v.spec.SuccessPolicy
+	if policy == nil {
+		return
+	}
+	if n := len(policy.Rules); n == 0 || n > maxSuccessRules {
+		v.add("successPolicy.rules", n, fmt.Sprintf("must have 1 to %d rules", maxSuccessRules))
+	}
+	for i := range policy.Rules {
+		v.successRule(fmt.Sprintf("successPolicy.rules[%d]", i), &policy.Rules[i])
+	}
+}
+
+func (v *validator) successRule(field string, r *SuccessPolicyRule) {
+	completions := orZero(v.spec.Completions)
+	most := completions
+	switch {
+	case r.SucceededIndexes == nil && r.SucceededCount == nil:
+		v.add(field, nil, "must have succeededIndexes or succeededCount")
+	case r.SucceededIndexes != nil:
+		most = v.successIndexes(field+".succeededIndexes", *r.SucceededIndexes, completions)
+	}
+	if n := r.SucceededCount; n != nil && (*n < 1 || *n > most) {
+		v.add(field+".succeededCount", *n, fmt.Sprintf("must be from 1 to %d", most))
+	}
+}
+
+// successIndexes returns how many indexes the rule names.
+func (v *validator) successIndexes(field, text string, completions int32) int32 {
+	if len(text) > maxSuccessIndexesBytes {
+		v.add(field, text[:20]+"...", fmt.Sprintf("must be at most %d bytes", maxSuccessIndexesBytes))
+	}
+	var within, all indexset.Set
+	corrupt := all.AddText(text, 1<<31-1)
+	within.AddText(text, completions)
+	switch {
+	case text == "":
+		v.add(field, text, "must name at least one index")
+	case corrupt != nil:
+		v.add(field, text, fmt.Sprintf("%q is no index and no interval", corrupt[0]))
+	case !indexset.Increasing(text):
+		v.add(field, text, "must be in increasing order")
+	case all.Len() != within.Len():
+		v.add(field, text, fmt.Sprintf("must hold indexes below completions, %d", completions))
+	}
+	return int32(min(within.Len(), 1<<31-1))
+}
+
+func (v *validator) managedBy() {
+	name := v.spec.ManagedBy
+	if name == nil {
+		return
+	}
+	domain, path, found := strings.Cut(*name, "/")
+	if !found || domain == "" || path == "" || strings.ContainsAny(*name, " \t\n") {
+		v.add("managedBy", *name, "must be a domain-prefixed path, such as example.com/controller")
+	}
+	if len(*name) > maxManagedByLength {
+		v.add("managedBy", *name, fmt.Sprintf("must be at most %d characters", maxManagedByLength))
+	}
+}
