@@ -19,14 +19,29 @@ func (p *Planner) countIndexes() {
 	if p.job.limitsIndexes() && status.FailedIndexes != nil {
 		p.readIndexes(&p.failedIndexes, "job.status.failedIndexes", *status.FailedIndexes)
 	}
-	for _, i := range p.pods.succeeded {
-		if index := p.snap.Pods[i].Index; !p.failedIndexes.Has(index) {
-			p.completed.Add(index)
-		}
-	}
+	p.addCompleted(p.pods.succeeded)
+	p.addCompleted(p.pods.inFlight)
+	// A pod that was counted as failed while it was being deleted, and has succeeded
+	// after all, completes its index: running the index again would be a waste.
+	p.addCompleted(p.pods.recorded)
 	if p.job.limitsIndexes() {
-		p.plan.Basis.NewFailedIndexes = int32(p.addFailedIndexes(p.pods.failed) + p.addFailedIndexes(p.pods.recorded))
+		added := 0
+		for _, places := range [...][]int32{p.pods.failed, p.pods.recorded, p.pods.inFlight} {
+			added += p.addFailedIndexes(places)
+		}
+		p.plan.Basis.NewFailedIndexes = int32(added)
 		p.findDelayed()
+	}
+}
+
+// addCompleted adds the indexes of pods that have succeeded. An index that the
+// status calls failed stays failed.
+func (p *Planner) addCompleted(places []int32) {
+	for _, i := range places {
+		pod := &p.snap.Pods[i]
+		if pod.Phase == PodSucceeded && p.hasValidIndex(pod) && !p.failedIndexes.Has(pod.Index) {
+			p.completed.Add(pod.Index)
+		}
 	}
 }
 
@@ -99,9 +114,7 @@ func (p *Planner) capAt(left []int32) {
 	}
 	p.completed.Reset()
 	p.completed.AddText(p.job.Status.CompletedIndexes, *p.job.Spec.Completions)
-	for _, i := range p.pods.succeeded[:len(p.pods.succeeded)-len(left)] {
-		if index := p.snap.Pods[i].Index; !p.failedIndexes.Has(index) {
-			p.completed.Add(index)
-		}
-	}
+	p.addCompleted(p.pods.succeeded[:len(p.pods.succeeded)-len(left)])
+	p.addCompleted(p.pods.inFlight)
+	p.addCompleted(p.pods.recorded)
 }

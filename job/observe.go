@@ -19,6 +19,10 @@ type podSets struct {
 	stray []int32
 	// leaving are tracked pods that are being deleted and do not count as failed yet.
 	leaving []int32
+	// inFlight are ended pods whose finalizer was removed in an earlier round and
+	// which the snapshot still shows with it: the status may be as old, so their
+	// indexes count (J14, J16).
+	inFlight []int32
 	// accounted are failed pods without the finalizer, kept for the podFailurePolicy.
 	accounted []int32
 	// active is filled by activePods.
@@ -36,6 +40,7 @@ func (s *podSets) reset() {
 		recorded:  s.recorded[:0],
 		stray:     s.stray[:0],
 		leaving:   s.leaving[:0],
+		inFlight:  s.inFlight[:0],
 		accounted: s.accounted[:0],
 		active:    s.active[:0],
 		delayed:   s.delayed[:0],
@@ -89,7 +94,10 @@ func (p *Planner) lookAt(i int, pod *Pod) error {
 		switch {
 		case tracked:
 			p.sortIn(place, pod)
-		case p.job.Spec.PodFailurePolicy != nil && pod.Phase == PodFailed:
+		case pod.Tracked && p.job.isIndexed():
+			p.pods.inFlight = append(p.pods.inFlight, place)
+		}
+		if !tracked && p.job.Spec.PodFailurePolicy != nil && pod.Phase == PodFailed {
 			p.pods.accounted = append(p.pods.accounted, place)
 		}
 	case !pod.DeletionTimestamp.IsZero():
@@ -156,6 +164,9 @@ func (p *Planner) claim(pod *Pod) bool {
 			p.plan.Release = append(p.plan.Release, pod.ref())
 		}
 	case Orphan:
+		if p.known.facts(pod.UID)&uidUntracking != 0 {
+			return true // adopted and accounted for already: the snapshot is older
+		}
 		if !p.job.isDeleted() && pod.DeletionTimestamp.IsZero() {
 			p.plan.Adopt = append(p.plan.Adopt, pod.ref())
 			return true

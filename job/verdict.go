@@ -7,20 +7,27 @@ import "time"
 // then the success policy (J19-J25). Reaching completions is decided after the
 // pods were managed (J26).
 func (p *Planner) decideEnd() Verdict {
-	for _, rule := range [...]func(*Planner) Verdict{
+	earlier := [...]func(*Planner) Verdict{
 		(*Planner).standingSuccess,  // J19
 		(*Planner).standingFailure,  // J20
 		(*Planner).failJob,          // J21
 		(*Planner).pastBackoffLimit, // J22
 		(*Planner).pastDeadline,     // J23
-		(*Planner).pastIndexLimits,  // J24
-		(*Planner).meetsSuccess,     // J25
-	} {
+	}
+	for _, rule := range earlier {
 		if v := rule(p); v.decided() {
 			return v
 		}
 	}
-	return Verdict{}
+	// Until one of the following verdicts is declared, the deadline can still
+	// overtake it.
+	if due, ok := p.deadline(); ok {
+		p.wait(Wait{Reason: WaitDeadline, Until: due})
+	}
+	if v := p.pastIndexLimits(); v.decided() { // J24
+		return v
+	}
+	return p.meetsSuccess() // J25
 }
 
 // standingSuccess is a SuccessCriteriaMet of an earlier round (J19).

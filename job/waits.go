@@ -82,9 +82,6 @@ func (p *Planner) explainWaits() {
 	case p.counts.active > 0:
 		p.wait(Wait{Reason: WaitPods, Pods: p.counts.active})
 	}
-	if due, ok := p.deadline(); ok && !p.plan.Verdict.decided() {
-		p.wait(Wait{Reason: WaitDeadline, Until: due})
-	}
 	if !b.Satisfied {
 		p.wait(Wait{Reason: WaitExpectations, Until: b.Memory.Expectations.Expires()})
 	}

@@ -15,7 +15,8 @@ import (
 // errors say more: [ErrGone] and [ErrNamespaceTerminating].
 type Backend interface {
 	// Adopt makes the job the pod's controller and adds the finalizer, after a
-	// fresh look at the job (J6).
+	// fresh look at the job (J6). A pod that has a controller by now is left as it
+	// is: adding the finalizer again could count it again.
 	Adopt(ctx context.Context, pod job.PodRef) error
 	// Release removes the controller reference and the finalizer (J6).
 	Release(ctx context.Context, pod job.PodRef) error

@@ -1,0 +1,25 @@
+// Package golden runs stories: text files of commands and their expected output.
+//
+//	# A job of two pods, one of which fails once.
+//	job name=demo completions=2
+//	----
+//	created
+//
+//	pods phase=(Running,Failed) restarted
+//	exit code 3
+//	----
+//	pod-0 Running
+//	pod-1 Failed
+//
+// A command is a line with a name and arguments: bare words, key=value, or
+// key=(value,value). A word or value that holds spaces, commas, parentheses, an
+// equals sign or a leading quote is written as a Go string in double quotes. The
+// lines up to "----" are the command's input, and those from there to the next
+// blank line are what it printed. An output that holds blank lines itself stands
+// between two pairs of "----" lines. Lines that begin with # between the commands
+// are the prose of the story, and blank lines end a block.
+//
+// A test calls [Run]. With the flag -update the expected outputs are rewritten
+// and everything else is kept. Commit a rewritten story only if you can explain
+// every line that changed.
+package golden

@@ -1,0 +1,211 @@
+package golden
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const fence = "----"
+
+// story is a parsed file: its blocks, and what follows the last of them.
+type story struct {
+	blocks []block
+	tail   string
+}
+
+// block is one command with everything that stands before it.
+type block struct {
+	head string // as in the file, up to and including the fence line
+	cmd  *Command
+	want string // without the last newline
+}
+
+// parse reads a story. name stands in positions and errors.
+func parse(name, text string) (*story, error) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	lines := strings.SplitAfter(text, "\n") // the last of them is empty, hence blank
+	s := &story{}
+	for at := 0; ; {
+		start := at
+		for at < len(lines) && isProse(lines[at]) {
+			at++
+		}
+		if at == len(lines) {
+			s.tail = strings.Join(lines[start:], "")
+			return s, nil
+		}
+		pos := fmt.Sprintf("%s:%d", name, at+1)
+		cmd, err := parseCommand(chomp(lines[at]))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pos, err)
+		}
+		cmd.Pos = pos
+		at++
+
+		input := at
+		for at < len(lines) && !isBlank(lines[at]) && chomp(lines[at]) != fence {
+			at++
+		}
+		if at == len(lines) || isBlank(lines[at]) {
+			return nil, fmt.Errorf("%s: no line %q before the end of the block", pos, fence)
+		}
+		cmd.Input = chomp(strings.Join(lines[input:at], ""))
+		at++
+		b := block{head: strings.Join(lines[start:at], ""), cmd: cmd}
+		if b.want, at, err = parseOutput(lines, at); err != nil {
+			return nil, fmt.Errorf("%s: %w", pos, err)
+		}
+		s.blocks = append(s.blocks, b)
+	}
+}
+
+// parseOutput reads the output that starts at lines[at]: up to a blank line, or,
+// behind a second fence line, up to a pair of them. It returns where it stopped.
+func parseOutput(lines []string, at int) (string, int, error) {
+	start := at
+	if at < len(lines) && chomp(lines[at]) == fence {
+		for start++; at < len(lines)-1; at++ {
+			if at < start || chomp(lines[at]) != fence || chomp(lines[at+1]) != fence {
+				continue
+			}
+			if !isBlank(lines[at+2]) {
+				return "", 0, fmt.Errorf("no blank line behind the output, but %q", chomp(lines[at+2]))
+			}
+			return chomp(strings.Join(lines[start:at], "")), at + 2, nil
+		}
+		return "", 0, fmt.Errorf("no pair of lines %q at the end of the output", fence)
+	}
+	for at < len(lines) && !isBlank(lines[at]) {
+		at++
+	}
+	return chomp(strings.Join(lines[start:at], "")), at, nil
+}
+
+// format returns the text of the story with the given outputs, one a block.
+func (s *story) format(outputs []string) (string, error) {
+	var out strings.Builder
+	for i, b := range s.blocks {
+		text, err := formatOutput(outputs[i])
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", b.cmd.Pos, err)
+		}
+		out.WriteString(b.head)
+		out.WriteString(text)
+	}
+	out.WriteString(s.tail)
+	return out.String(), nil
+}
+
+func formatOutput(output string) (string, error) {
+	if output == "" {
+		return "", nil
+	}
+	plain := true
+	lines := strings.SplitAfter(output+"\n", "\n")
+	lines = lines[:len(lines)-1] // behind the last newline there is no line
+	for i, line := range lines {
+		if isBlank(line) || i == 0 && chomp(line) == fence {
+			plain = false
+		}
+		if i > 0 && chomp(line) == fence && chomp(lines[i-1]) == fence {
+			return "", fmt.Errorf("the output holds two lines %q in a row", fence)
+		}
+	}
+	switch {
+	case plain:
+		return output + "\n", nil
+	case chomp(lines[len(lines)-1]) == fence:
+		return "", fmt.Errorf("the output holds blank lines and ends in %q", fence)
+	}
+	return fence + "\n" + output + "\n" + fence + "\n" + fence + "\n", nil
+}
+
+func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
+
+func isProse(line string) bool { return isBlank(line) || strings.HasPrefix(line, "#") }
+
+func chomp(s string) string { return strings.TrimSuffix(s, "\n") }
+
+// parseCommand reads the line of a command.
+func parseCommand(line string) (*Command, error) {
+	p := &parser{rest: strings.TrimSpace(line)}
+	name, err := p.word()
+	if err != nil {
+		return nil, err
+	}
+	c := &Command{Name: name, used: map[string]bool{}}
+	seen := map[string]bool{}
+	for p.space(); p.rest != ""; p.space() {
+		a, err := p.arg()
+		if err != nil {
+			return nil, err
+		}
+		if seen[a.Key] {
+			return nil, fmt.Errorf("argument %q stands there twice", a.Key)
+		}
+		seen[a.Key] = true
+		c.Args = append(c.Args, a)
+	}
+	return c, nil
+}
+
+// parser eats a command line from its front.
+type parser struct{ rest string }
+
+func (p *parser) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
+
+func (p *parser) eat(prefix string) bool {
+	rest, ok := strings.CutPrefix(p.rest, prefix)
+	p.rest = rest
+	return ok
+}
+
+func (p *parser) arg() (Arg, error) {
+	key, err := p.word()
+	if err != nil || !p.eat("=") {
+		return Arg{Key: key}, err
+	}
+	if !p.eat("(") {
+		v, err := p.word()
+		return Arg{key, []string{v}}, err
+	}
+	a := Arg{key, []string{}}
+	for p.space(); !p.eat(")"); p.space() {
+		if len(a.Values) > 0 && !p.eat(",") {
+			return a, fmt.Errorf("a list goes on with %q instead of a comma", p.rest)
+		}
+		p.space()
+		v, err := p.word()
+		if err != nil {
+			return a, err
+		}
+		a.Values = append(a.Values, v)
+	}
+	return a, nil
+}
+
+// word eats a string in quotes, or everything up to a character that ends it.
+func (p *parser) word() (string, error) {
+	if strings.HasPrefix(p.rest, `"`) {
+		quoted, err := strconv.QuotedPrefix(p.rest)
+		if err != nil {
+			return "", fmt.Errorf("a string is not closed: %s", p.rest)
+		}
+		p.rest = p.rest[len(quoted):]
+		return strconv.Unquote(quoted)
+	}
+	end := strings.IndexAny(p.rest, " \t,()=")
+	if end < 0 {
+		end = len(p.rest)
+	}
+	if end == 0 {
+		return "", fmt.Errorf("a word is missing before %q", p.rest)
+	}
+	word := p.rest[:end]
+	p.rest = p.rest[end:]
+	return word, nil
+}

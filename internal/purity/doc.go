@@ -1,0 +1,23 @@
+// Package purity holds the check that the planning packages are pure: the same
+// input gives the same output, whatever the clock, the machine, chance or
+// another goroutine does.
+//
+// Its test reads the sources of those packages and fails on what could break
+// that promise:
+//
+//   - imports that reach the outside or share state: context, os, net, sync, log,
+//     math/rand, crypto/rand, hash/maphash, runtime, syscall, unsafe and others;
+//   - the clock and the machine's time zones: time.Now, time.Sleep, time.Local,
+//     time.LoadLocation and their like;
+//   - go statements, channels and select; printing; init functions;
+//   - a package variable that is not an error or made of numbers, strings, arrays
+//     and structs alone, and any variable that is written to after its
+//     declaration or whose address is taken: those in effect are constants, and
+//     the others are hidden state;
+//   - ranging over a map, whose order is chance. Where the order really does not
+//     reach the result, the comment "//purity:ordered" with the reason, on the
+//     line above, permits it. slices.Sorted(maps.Keys(m)) needs no comment.
+//
+// Another test asks the go command what the packages depend on, and a third that
+// the module requires nothing more than it should.
+package purity

@@ -1,0 +1,231 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/apply"
+)
+
+var errConflict = errors.New("the job has changed since it was read")
+
+// Round lets the controller reconcile once, and returns the plan. It is the loop
+// of an adapter: snapshot, plan, apply, conclude.
+func (w *World) Round() (*job.Plan, error) {
+	snapshot := w.Snapshot()
+	plan, err := w.planner.Reconcile(&snapshot)
+	if err != nil {
+		return nil, err
+	}
+	w.LastPlan = plan.String()
+	w.checkPlan(&snapshot, plan)
+	w.crashed = false
+	w.deleting = make(map[string]bool)
+	for _, d := range plan.Delete {
+		w.deleting[d.UID] = d.UntrackFirst
+	}
+	outcome, _ := apply.Executor{Parallel: 1}.Apply(context.Background(), backend{w}, plan)
+	if w.crashed {
+		w.Restart(false)
+		return plan, nil
+	}
+	conclusion := plan.Conclude(outcome)
+	w.Memory = conclusion.Memory
+	w.Events = append(w.Events, conclusion.Events...)
+	return plan, nil
+}
+
+// backend is the world as the executor sees it.
+type backend struct{ *World }
+
+// write carries out one write under the faults.
+func (b backend) write(name string, apply func() error) error {
+	w := b.World
+	if w.crashed {
+		return errInjected
+	}
+	fault := None
+	if w.Fault != nil {
+		fault = w.Fault(name)
+	}
+	switch fault {
+	case Fail:
+		return errInjected
+	case Crash:
+		w.crashed = true
+		return errInjected
+	}
+	if err := apply(); err != nil {
+		return err
+	}
+	w.Writes++
+	if fault == LoseReply {
+		w.ghost.lost(name)
+		return errInjected
+	}
+	return nil
+}
+
+func (b backend) Adopt(_ context.Context, ref job.PodRef) error {
+	return b.write("adopt "+ref.Name, func() error {
+		p := b.find(ref)
+		if p == nil {
+			return apply.ErrGone
+		}
+		if p.Owner == job.Orphan {
+			p.Owner, p.Tracked = job.Owned, true
+		}
+		return nil
+	})
+}
+
+func (b backend) Release(_ context.Context, ref job.PodRef) error {
+	return b.write("release "+ref.Name, func() error {
+		p := b.find(ref)
+		if p == nil {
+			return apply.ErrGone
+		}
+		p.Owner, p.Tracked = job.Foreign, false
+		b.collect(p)
+		return nil
+	})
+}
+
+func (b backend) Create(_ context.Context, c job.Creation) (ref job.PodRef, err error) {
+	err = b.write("create "+c.NamePrefix, func() error {
+		if b.Job.Status.Finished() != "" && !(b.Stale && b.ghost.lostStatus) {
+			b.fail("JI16", "a pod is created after the end")
+		}
+		p := b.AddPod(job.Pod{
+			Name:                fmt.Sprintf("%s%d", c.NamePrefix, b.nextUID+1),
+			Tracked:             true,
+			Index:               c.Index,
+			FailureCount:        c.FailureCount,
+			IgnoredFailureCount: c.IgnoredFailureCount,
+		})
+		ref = job.PodRef{Name: p.Name, UID: p.UID}
+		b.checkParallelism()
+		return nil
+	})
+	return ref, err
+}
+
+func (b backend) Delete(_ context.Context, d job.Deletion) error {
+	return b.write("delete "+d.Name, func() error {
+		p := b.find(d.PodRef)
+		if p == nil {
+			return apply.ErrGone
+		}
+		b.ghost.deletedByPlan(p, d)
+		b.Evict(p)
+		return nil
+	})
+}
+
+func (b backend) Untrack(_ context.Context, ref job.PodRef) error {
+	return b.write("untrack "+ref.Name, func() error {
+		p := b.find(ref)
+		if p == nil {
+			return apply.ErrGone
+		}
+		b.checkUntrack(p)
+		p.Tracked = false
+		b.collect(p)
+		return nil
+	})
+}
+
+func (b backend) WriteStatus(_ context.Context, s job.Status) error {
+	return b.write("status", func() error {
+		if b.readAt != b.version {
+			return errConflict
+		}
+		b.checkStatus(&b.Job.Status, &s)
+		b.Job.Status = s
+		b.version++
+		b.readAt = b.version
+		return nil
+	})
+}
+
+func (w *World) find(ref job.PodRef) *job.Pod {
+	for _, p := range w.Pods {
+		if p.UID == ref.UID {
+			return p
+		}
+	}
+	return nil
+}
+
+// Evict deletes a pod as an API server does: it ends within its grace period,
+// or at once when it never ran or has ended.
+func (w *World) Evict(p *job.Pod) {
+	if p.DeletionTimestamp.IsZero() {
+		grace := Grace
+		if p.Phase != job.PodRunning {
+			grace = 0
+		}
+		p.DeletionTimestamp = w.Now.Add(grace)
+		p.DeletionGracePeriodSeconds = int32(grace / time.Second)
+	}
+	w.collect(p)
+}
+
+// collect removes a pod that is deleted, has ended or never ran, and has no
+// finalizer any more.
+func (w *World) collect(p *job.Pod) {
+	if p.DeletionTimestamp.IsZero() || p.Tracked || p.Phase == job.PodRunning {
+		return
+	}
+	w.Pods = slices.DeleteFunc(w.Pods, func(q *job.Pod) bool { return q == p })
+}
+
+// Run starts a pod.
+func (w *World) Run(p *job.Pod) {
+	if p.Phase == job.PodPending && p.DeletionTimestamp.IsZero() {
+		p.Assigned, p.Phase, p.Ready, p.ReadyTransition = true, job.PodRunning, true, w.Now
+		p.Containers = []job.Container{{Name: "main", State: job.ContainerRunning}}
+	}
+}
+
+// Finish ends a pod that has not ended, with an exit code.
+func (w *World) Finish(p *job.Pod, exitCode int32) {
+	if p.Phase == job.PodSucceeded || p.Phase == job.PodFailed {
+		return
+	}
+	p.Assigned, p.Ready, p.ReadyTransition = true, false, w.Now
+	p.Phase = job.PodSucceeded
+	if exitCode != 0 {
+		p.Phase = job.PodFailed
+	}
+	p.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: exitCode, FinishedAt: w.Now}}
+	w.ghost.ended(p)
+	w.collect(p)
+}
+
+// State prints the pods and the status, a line each.
+func (w *World) State() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "T+%v %v\n", w.Now.Sub(Start), w.Job.Status)
+	for _, p := range w.Pods {
+		fmt.Fprintf(&b, "%s %v", p.Name, p.Phase)
+		if w.Job.Spec.CompletionMode == job.Indexed {
+			fmt.Fprintf(&b, " index=%d", p.Index)
+		}
+		for _, flag := range []struct {
+			is   bool
+			name string
+		}{{p.Ready, "ready"}, {p.Tracked, "tracked"}, {!p.DeletionTimestamp.IsZero(), "deleted"}} {
+			if flag.is {
+				b.WriteString(" " + flag.name)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

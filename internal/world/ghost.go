@@ -1,0 +1,164 @@
+package world
+
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+)
+
+// ghost is the history that no controller can see: what each pod became, and
+// what each UID was counted as.
+type ghost struct {
+	pods map[string]*life
+	// counted are the UIDs that were moved from a list into a counter.
+	counted map[string]string
+	// lostCreates counts creations whose reply was lost (F4), per round.
+	lostCreates int64
+	// lostStatus is set when the reply to a status write was lost: a controller behind
+	// a watch cannot know then that the job has ended.
+	lostStatus bool
+	// edited, restarted, traveled (in time) and lagged (the watch, by more than the
+	// expectations wait) weaken what can be promised.
+	edited, restarted, traveled, lagged bool
+}
+
+// life is what became of one pod.
+type life struct {
+	ended   job.PodPhase // PodSucceeded or PodFailed once it has ended
+	index   int32
+	removed bool // deleted by a plan, finalizer first
+}
+
+func (g *ghost) init() {
+	g.pods = make(map[string]*life)
+	g.counted = make(map[string]string)
+}
+
+func (g *ghost) born(p *job.Pod) { g.pods[p.UID] = &life{index: p.Index} }
+
+func (g *ghost) ended(p *job.Pod) { g.pods[p.UID].ended = p.Phase }
+
+func (g *ghost) lost(write string) {
+	if len(write) > 6 && write[:6] == "create" {
+		g.lostCreates++
+	}
+	g.lostStatus = g.lostStatus || write == "status"
+}
+
+func (g *ghost) deletedByPlan(p *job.Pod, d job.Deletion) {
+	if d.UntrackFirst {
+		g.pods[p.UID].removed = true
+	}
+}
+
+// checkPlan holds what must be true of every plan, whatever the snapshot (JI10,
+// JI11, JI5, and creates xor deletes).
+func (w *World) checkPlan(s *job.Snapshot, plan *job.Plan) {
+	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
+		w.fail("JI13", "creates and deletes in one plan")
+	}
+	if len(plan.Create) > 500 {
+		w.fail("JI5", "%d creates", len(plan.Create))
+	}
+	active, terminating := int64(0), int64(0)
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Owner != job.Owned && p.Owner != job.Orphan || p.Phase >= job.PodSucceeded {
+			continue
+		}
+		if p.DeletionTimestamp.IsZero() {
+			active++
+		} else {
+			terminating++
+		}
+	}
+	creates := int64(len(plan.Create))
+	spec := &s.Job.Spec
+	if creates > 0 && active+creates > int64(*spec.Parallelism) {
+		w.fail("JI10", "%d active and %d creates, parallelism %d", active, creates, *spec.Parallelism)
+	}
+	if creates > 0 && spec.PodReplacementPolicy == job.ReplaceFailed && active+terminating+creates > int64(*spec.Parallelism) {
+		w.fail("JI11", "%d active, %d terminating and %d creates, parallelism %d", active, terminating, creates, *spec.Parallelism)
+	}
+	w.checkCreatedIndexes(s, plan)
+	if creates > 0 && spec.Suspend != nil && *spec.Suspend {
+		w.fail("JI18", "a suspended job creates")
+	}
+	if ended := s.Job.Status.Finished() != "" || s.Memory.Finished && s.Memory.JobUID == s.Job.UID; ended && creates > 0 {
+		w.fail("JI16", "creates after the end")
+	}
+}
+
+// checkCreatedIndexes holds JI7 and JI13.
+func (w *World) checkCreatedIndexes(s *job.Snapshot, plan *job.Plan) {
+	if s.Job.Spec.CompletionMode != job.Indexed {
+		return
+	}
+	var done indexset.Set
+	done.AddText(s.Job.Status.CompletedIndexes, *s.Job.Spec.Completions)
+	if s.Job.Status.FailedIndexes != nil {
+		done.AddText(*s.Job.Status.FailedIndexes, *s.Job.Spec.Completions)
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		running := p.Phase < job.PodSucceeded && p.DeletionTimestamp.IsZero()
+		if p.Owner == job.Owned && p.Index >= 0 && (running || p.Phase == job.PodSucceeded && p.Tracked) {
+			done.Add(p.Index)
+		}
+	}
+	for _, c := range plan.Create {
+		if c.Index < 0 || c.Index >= *s.Job.Spec.Completions || !done.Add(c.Index) {
+			w.fail("JI7", "index %d is created again", c.Index)
+		}
+	}
+}
+
+// checkParallelism holds the second half of JI10 for a controller that reads its
+// own writes, or is told of them and has not been restarted.
+func (w *World) checkParallelism() {
+	if w.Stale && w.ghost.restarted || w.ghost.traveled || w.ghost.lagged {
+		return
+	}
+	var active int64
+	for _, p := range w.Pods {
+		if p.Owner == job.Owned && p.Phase < job.PodSucceeded && p.DeletionTimestamp.IsZero() {
+			active++
+		}
+	}
+	if active > w.maxActive+w.ghost.lostCreates {
+		w.fail("JI10", "%d pods are active, parallelism is at most %d, %d replies were lost", active, w.maxActive, w.ghost.lostCreates)
+	}
+}
+
+// checkUntrack holds JI3 for the finalizer of a pod that has ended by itself.
+func (w *World) checkUntrack(p *job.Pod) {
+	s := &w.Job.Status
+	end := s.Condition(job.FailureTarget).Status == job.ConditionTrue || s.Condition(job.SuccessCriteriaMet).Status == job.ConditionTrue || !w.Job.DeletionTimestamp.IsZero()
+	if !p.Tracked || p.Phase != job.PodSucceeded || end || w.ghost.pods[p.UID].removed {
+		return
+	}
+	recorded := w.ghost.counted[p.UID] != ""
+	if u := s.UncountedTerminatedPods; u != nil {
+		recorded = recorded || slices.Contains(u.Succeeded, p.UID) || slices.Contains(u.Failed, p.UID)
+	}
+	if w.Job.Spec.CompletionMode == job.Indexed {
+		recorded = recorded || p.Index < 0 || p.Index >= *w.Job.Spec.Completions || hasIndex(s.CompletedIndexes, p.Index) ||
+			s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, p.Index)
+	}
+	if !recorded && !w.planDeletes(p) {
+		w.fail("JI3", "the finalizer of %s goes, and its success is not recorded", p.Name)
+	}
+}
+
+// planDeletes reports whether the plan deletes the pod, finalizer first: then a
+// success in between is lost, as JI9 says.
+func (w *World) planDeletes(p *job.Pod) bool {
+	return w.deleting != nil && w.deleting[p.UID]
+}
+
+func hasIndex(text string, i int32) bool {
+	var s indexset.Set
+	s.AddText(text, 1<<31-1)
+	return s.Has(i)
+}

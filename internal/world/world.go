@@ -1,0 +1,232 @@
+// Package world is a small API server in memory with one job, its pods, a
+// controller and an environment that does what kubelets and users do. Property
+// tests let jobs live in it, with faults between any two writes, and it checks
+// the invariants on every write that it accepts. Chance stays outside: a world
+// does what it is told.
+package world
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Start is the time at which a world begins.
+var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Grace is how long a running pod may take to end when it is deleted.
+const Grace = 30 * time.Second
+
+// World is the live state: what an API server would hold.
+type World struct {
+	Now     time.Time
+	Job     job.Job
+	Pods    []*job.Pod
+	Options job.Options
+	// Memory is the controller's.
+	Memory job.Memory
+	// Fault, if set, decides about each write before it is made.
+	Fault func(write string) Fault
+	// Stale makes the controller see View instead of the live state.
+	Stale bool
+	View  View
+	// Events are those that the controller has reported.
+	Events []job.Event
+	// LastPlan is the text of the last plan, and Failed the violations so far.
+	LastPlan string
+	Failed   []error
+	// Writes counts the writes that took effect.
+	Writes int
+
+	planner   job.Planner
+	version   int // of the job
+	readAt    int // the version that the round's snapshot has
+	nextUID   int
+	crashed   bool
+	ghost     ghost
+	deleting  map[string]bool // by the plan under way, finalizer first
+	maxActive int64           // the greatest parallelism so far
+}
+
+// View is a state that was delivered to the controller some time ago.
+type View struct {
+	Job     job.Job
+	Version int
+	Pods    []job.Pod
+}
+
+// Fault is what goes wrong with one write.
+type Fault uint8
+
+const (
+	// None lets the write through.
+	None Fault = iota
+	// Fail refuses the write (F3).
+	Fail
+	// LoseReply applies the write and reports an error (F4).
+	LoseReply
+	// Crash ends the controller before the write: nothing more is written in this
+	// round, and its memory is lost (F1).
+	Crash
+)
+
+// New returns a world with a job of that spec, completed by Default.
+func New(spec job.Spec) *World {
+	job.Default(&spec)
+	w := &World{
+		Now: Start,
+		Job: job.Job{Namespace: "default", Name: "j", UID: "job-1", CreationTimestamp: Start, Spec: spec},
+	}
+	w.ghost.init()
+	w.maxActive = int64(*spec.Parallelism)
+	w.DeliverAll()
+	return w
+}
+
+// Pod returns the live pod of that name, or nil.
+func (w *World) Pod(name string) *job.Pod {
+	for _, p := range w.Pods {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Snapshot returns what the controller sees.
+func (w *World) Snapshot() job.Snapshot {
+	s := job.Snapshot{Job: w.Job, Now: w.Now, Memory: w.Memory, Options: w.Options}
+	w.readAt = w.version
+	if w.Stale {
+		if e := w.Memory.Expectations; e != (expectations.Counts{}) && e.Satisfied(w.Now) {
+			w.ghost.lagged = true
+		}
+		s.Job = w.View.Job
+		w.readAt = w.View.Version
+		s.Pods = slices.Clone(w.View.Pods)
+		return s
+	}
+	// A controller that reads its own writes has nothing left to observe.
+	s.Memory.Expectations = expectations.Counts{}
+	for _, p := range w.Pods {
+		s.Pods = append(s.Pods, *p)
+	}
+	return s
+}
+
+// AddPod puts a pod into the world that somebody else has made.
+func (w *World) AddPod(p job.Pod) *job.Pod {
+	w.nextUID++
+	if p.UID == "" {
+		p.UID = fmt.Sprintf("uid-%d", w.nextUID)
+	}
+	if p.Name == "" {
+		p.Name = fmt.Sprintf("p%d", w.nextUID)
+	}
+	if p.CreationTimestamp.IsZero() {
+		p.CreationTimestamp = w.Now
+	}
+	w.Pods = append(w.Pods, &p)
+	w.ghost.born(&p)
+	return &p
+}
+
+// Edit changes the spec (F7).
+func (w *World) Edit(change func(*job.Spec)) {
+	change(&w.Job.Spec)
+	w.version++
+	w.maxActive = max(w.maxActive, int64(*w.Job.Spec.Parallelism))
+	w.ghost.edited = true
+}
+
+// DeleteJob marks the job as being deleted.
+func (w *World) DeleteJob() {
+	if w.Job.DeletionTimestamp.IsZero() {
+		w.Job.DeletionTimestamp = w.Now
+		w.version++
+	}
+}
+
+// Deliver brings the controller's view of one pod up to date, and tells its
+// expectations what an informer would tell (E1, E4).
+func (w *World) Deliver(uid string) {
+	live := slices.IndexFunc(w.Pods, func(p *job.Pod) bool { return p.UID == uid })
+	seen := slices.IndexFunc(w.View.Pods, func(p job.Pod) bool { return p.UID == uid })
+	switch {
+	case live < 0 && seen < 0:
+	case live < 0:
+		w.observe(&w.View.Pods[seen], 0, boolToInt(w.View.Pods[seen].DeletionTimestamp.IsZero()))
+		w.View.Pods = slices.Delete(w.View.Pods, seen, seen+1)
+	case seen < 0:
+		w.View.Pods = append(w.View.Pods, *w.Pods[live])
+		w.observe(w.Pods[live], 1, boolToInt(!w.Pods[live].DeletionTimestamp.IsZero()))
+	default:
+		turned := w.View.Pods[seen].DeletionTimestamp.IsZero() && !w.Pods[live].DeletionTimestamp.IsZero()
+		w.observe(w.Pods[live], 0, boolToInt(turned))
+		w.View.Pods[seen] = *w.Pods[live]
+	}
+}
+
+// observe tells the expectations of what an informer has seen of the job's own pods.
+func (w *World) observe(p *job.Pod, creations, deletions int) {
+	if p.Owner <= job.OwnedUnmatched {
+		w.Memory.Expectations = w.Memory.Expectations.Observe(creations, deletions)
+	}
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// DeliverJob brings the controller's view of the job up to date.
+func (w *World) DeliverJob() { w.View.Job, w.View.Version = w.Job, w.version }
+
+// DeliverAll brings the whole view up to date.
+func (w *World) DeliverAll() {
+	for _, p := range slices.Clone(w.View.Pods) {
+		w.Deliver(p.UID)
+	}
+	for _, p := range w.Pods {
+		w.Deliver(p.UID)
+	}
+	w.DeliverJob()
+}
+
+// Restart makes the controller forget everything and list the world afresh (F1),
+// or with old keep the older list (F2).
+func (w *World) Restart(old bool) {
+	w.Memory = job.Memory{}
+	w.planner = job.Planner{}
+	w.ghost.restarted = true
+	if old {
+		w.ghost.traveled = true
+		return
+	}
+	w.View.Pods = nil
+	for _, p := range w.Pods {
+		w.View.Pods = append(w.View.Pods, *p)
+	}
+	w.DeliverJob()
+}
+
+// errInjected is the error of a write that a fault has hit.
+var errInjected = errors.New("injected fault")
+
+func (w *World) fail(rule, format string, args ...any) {
+	w.Failed = append(w.Failed, fmt.Errorf("%s: %s\nafter the plan:\n%s", rule, fmt.Sprintf(format, args...), w.LastPlan))
+}
+
+// Err returns the first violated invariant.
+func (w *World) Err() error {
+	if len(w.Failed) == 0 {
+		return nil
+	}
+	return w.Failed[0]
+}

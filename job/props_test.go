@@ -1,0 +1,240 @@
+package job_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+var allFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
+
+// TestLivesFresh lets jobs live under a controller that reads its own writes, with
+// faults between any two writes. The world checks JI1-JI8, JI10-JI20 and JI23 on
+// each plan and each write; the laws are checked on each snapshot on the way
+// (JI24, L6). At the end the faults stop, and the job must come to rest: L1-L5, L7.
+func TestLivesFresh(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { life(t, false, allFaults) })
+}
+
+// TestLivesStale is the same for a controller behind a watch: it sees each object
+// some time later, in any order, and counts on its expectations.
+func TestLivesStale(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { life(t, true, allFaults) })
+}
+
+func life(t *rapid.T, stale bool, faults []world.Fault) {
+	w := world.New(drawSpec(t))
+	w.Stale = stale
+	for range rapid.IntRange(5, 40).Draw(t, "steps") {
+		step(t, w, faults)
+		if err := w.Err(); err != nil {
+			t.Fatalf("%v\n%s", err, w.State())
+		}
+	}
+	comeToRest(t, w)
+}
+
+func step(t *rapid.T, w *world.World, faults []world.Fault) {
+	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
+	case n < 8:
+		drawFaults(t, w, faults)
+		round(t, w)
+	case n < 16:
+		live(t, w)
+	case n < 18:
+		deliver(t, w)
+	case n < 19:
+		meddle(t, w)
+	default:
+		if rapid.IntRange(0, 3).Draw(t, "restart") == 0 {
+			w.Restart(false)
+		}
+	}
+}
+
+// deliver brings one object of a stale view, or all, up to date.
+func deliver(t *rapid.T, w *world.World) {
+	switch {
+	case !w.Stale:
+	case rapid.Bool().Draw(t, "all"):
+		w.DeliverAll()
+	case rapid.Bool().Draw(t, "job"):
+		w.DeliverJob()
+	default:
+		if p := drawPod(t, w, func(*job.Pod) bool { return true }); p != nil {
+			w.Deliver(p.UID)
+		}
+	}
+}
+
+// round checks the laws on what the controller sees, then lets it act.
+func round(t *rapid.T, w *world.World) *job.Plan {
+	checkLaws(t, w.Snapshot())
+	plan, err := w.Round()
+	if err != nil {
+		t.Fatalf("the snapshot was refused: %v\n%s", err, w.State())
+	}
+	return plan
+}
+
+// comeToRest stops the faults, lets every pod end well, and expects the job to
+// end within the rounds of L1.
+func comeToRest(t *rapid.T, w *world.World) {
+	w.Fault, w.Stale = nil, false
+	w.Edit(func(s *job.Spec) { s.Suspend, s.Parallelism = ptr(false), ptr(max(*s.Parallelism, 1)) })
+	limit := 4 * (12 + len(w.Pods))
+	for n := 0; n < limit; n++ {
+		kubelet(w)
+		plan := round(t, w)
+		if err := w.Err(); err != nil {
+			t.Fatalf("%v\n%s", err, w.State())
+		}
+		if w.Job.Status.Finished() != "" {
+			break
+		}
+		for _, p := range slices.Clone(w.Pods) {
+			w.Run(p)
+			w.Finish(p, 0)
+		}
+		if d, ok := plan.Requeue.After(w.Now); ok && d < time.Hour {
+			w.Now = w.Now.Add(d)
+		}
+	}
+	if w.Job.DeletionTimestamp.IsZero() && w.Job.Status.Finished() == "" {
+		t.Fatalf("L1: not finished after %d rounds\n%s\n%s", limit, w.State(), w.LastPlan)
+	}
+	for range 3 {
+		kubelet(w)
+		round(t, w)
+	}
+	before := w.Writes
+	if round(t, w); w.Writes != before {
+		t.Fatalf("L2: still writing after the end\n%s\n%s", w.State(), w.LastPlan)
+	}
+	for _, p := range w.Pods {
+		if p.Tracked && p.Owner <= job.OwnedUnmatched && w.Job.Status.Finished() != "" {
+			t.Fatalf("L4: %s keeps its finalizer\n%s", p.Name, w.State())
+		}
+	}
+	if u := w.Job.Status.UncountedTerminatedPods; u != nil {
+		t.Fatalf("L5: uncounted pods are left\n%s", w.State())
+	}
+}
+
+// checkLaws holds what is true of planning from any snapshot.
+func checkLaws(t *rapid.T, s job.Snapshot) {
+	before := encode(s)
+	plan, err := job.Reconcile(s)
+	if err != nil {
+		t.Fatalf("Reconcile: %v", err)
+	}
+	if after := encode(s); after != before {
+		t.Fatalf("JI24: the snapshot was modified:\n%s", cmp.Diff(before, after))
+	}
+	again, _ := job.Reconcile(s)
+	same(t, "JI24: planning twice differs", plan, again)
+	shuffled := s
+	shuffled.Pods = slices.Clone(s.Pods)
+	slices.Reverse(shuffled.Pods)
+	if n := len(shuffled.Pods); n > 2 {
+		k := rapid.IntRange(0, n-1).Draw(t, "rotate")
+		shuffled.Pods = slices.Concat(shuffled.Pods[k:], shuffled.Pods[:k])
+	}
+	permuted, _ := job.Reconcile(shuffled)
+	same(t, "JI24: the order of the pods shows", plan, permuted)
+	checkTranslation(t, s, plan)
+	checkWakeUp(t, s, plan)
+}
+
+func same(t *rapid.T, law string, a, b job.Plan) {
+	if !reflect.DeepEqual(a, b) {
+		t.Fatalf("%s:\n%s\n%s", law, a.String(), cmp.Diff(a, b))
+	}
+}
+
+// checkTranslation moves the whole snapshot in time: the plan moves with it.
+func checkTranslation(t *rapid.T, s job.Snapshot, plan job.Plan) {
+	const by = 1000 * time.Hour
+	moved, err := job.Reconcile(translate(deepCopy(s), by))
+	if err != nil {
+		t.Fatalf("JI24: the translated snapshot was refused: %v", err)
+	}
+	if at := plan.Requeue.At; !at.IsZero() && !moved.Requeue.At.Equal(at.Add(by)) {
+		t.Fatalf("JI24: requeue %v is not moved by %v: %v", at, by, moved.Requeue.At)
+	}
+	same(t, "JI24: the plan depends on the absolute time", actions(plan), actions(moved))
+}
+
+// checkWakeUp plans again at a time before the requeue: nothing may have changed (L6).
+func checkWakeUp(t *rapid.T, s job.Snapshot, plan job.Plan) {
+	if at := plan.Requeue.At; !at.IsZero() && !at.After(s.Now) {
+		t.Fatalf("L6: requeue at %v is not after now, %v:\n%s", at, s.Now, plan.String())
+	}
+	longest := 48 * time.Hour
+	if d, ok := plan.Requeue.After(s.Now); ok {
+		longest = d - 1
+	}
+	s.Now = s.Now.Add(time.Duration(rapid.Int64Range(0, int64(longest)).Draw(t, "later")))
+	later, err := job.Reconcile(s)
+	if err != nil {
+		t.Fatalf("L6: %v", err)
+	}
+	same(t, "L6: the plan changes before the requeue", actions(plan), actions(later))
+}
+
+// actions is a plan without its times.
+func actions(p job.Plan) job.Plan {
+	return job.Plan{Adopt: p.Adopt, Release: p.Release, Delete: p.Delete, Create: p.Create, Untrack: p.Untrack, Verdict: p.Verdict, Events: p.Events}
+}
+
+func encode(s job.Snapshot) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+func deepCopy(s job.Snapshot) job.Snapshot {
+	var out job.Snapshot
+	if err := json.Unmarshal([]byte(encode(s)), &out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// translate moves every time of the snapshot.
+func translate(s job.Snapshot, by time.Duration) job.Snapshot {
+	move := func(at *time.Time) {
+		if !at.IsZero() {
+			*at = at.Add(by)
+		}
+	}
+	move(&s.Now)
+	move(&s.Job.DeletionTimestamp)
+	move(&s.Job.Status.StartTime)
+	move(&s.Job.Status.CompletionTime)
+	move(&s.Memory.Backoff.LastFailure)
+	if s.Memory.Expectations != (expectations.Counts{}) {
+		move(&s.Memory.Expectations.At)
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		for _, at := range []*time.Time{&p.CreationTimestamp, &p.DeletionTimestamp, &p.ReadyTransition} {
+			move(at)
+		}
+		for j := range p.Containers {
+			move(&p.Containers[j].FinishedAt)
+		}
+	}
+	return s
+}
