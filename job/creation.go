@@ -47,7 +47,10 @@ func (p *Planner) create(missing int64) {
 func (p *Planner) createDueIndexes(missing int64) {
 	var earliest time.Time
 	var waiting int64
-	for _, pending := range p.pendingIndexes(missing) {
+	// Indexes that wait are few; with that many more than the creations of a round,
+	// the rest of the pending ones makes no difference.
+	enough := int64(maxPodWrites + len(p.pods.delayed))
+	for _, pending := range p.pendingIndexes(min(missing, enough)) {
 		if place, ok := p.delayedPod(pending.index); ok {
 			pending.replaces = place
 			if due := p.indexDue(place); p.snap.Now.Before(due) {

@@ -105,27 +105,31 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 		return Pod{}, fmt.Errorf("decode pod: kind: %q is not Pod", in.Kind)
 	}
 	m := &in.Metadata
+	detail := &PodDetail{
+		CreationTimestamp:   m.CreationTimestamp,
+		Containers:          decodeContainers(&in),
+		FailureCount:        parseCount(m.Annotations[FailureCountAnnotation]),
+		IgnoredFailureCount: parseCount(m.Annotations[IgnoredFailureCountAnnotation]),
+		ResourceVersion:     m.ResourceVersion,
+	}
 	p := Pod{
-		Name:                       m.Name,
-		UID:                        m.UID,
-		ResourceVersion:            m.ResourceVersion,
-		CreationTimestamp:          m.CreationTimestamp,
-		DeletionTimestamp:          m.DeletionTimestamp,
-		DeletionGracePeriodSeconds: m.DeletionGracePeriodSeconds,
-		Phase:                      in.Status.Phase,
-		Owner:                      decodeOwner(of, &in),
-		Tracked:                    slices.Contains(m.Finalizers, Finalizer),
-		Assigned:                   in.Spec.NodeName != "",
-		Index:                      ParseIndex(m.Annotations[IndexAnnotation]),
-		FailureCount:               parseCount(m.Annotations[FailureCountAnnotation]),
-		IgnoredFailureCount:        parseCount(m.Annotations[IgnoredFailureCountAnnotation]),
-		Containers:                 decodeContainers(&in),
+		Phase:    in.Status.Phase,
+		Owner:    decodeOwner(of, &in),
+		Tracked:  slices.Contains(m.Finalizers, Finalizer),
+		Assigned: in.Spec.NodeName != "",
+		Index:    ParseIndex(m.Annotations[IndexAnnotation]),
+		UID:      m.UID,
+		Name:     m.Name,
+		Detail:   detail,
+	}
+	if !m.DeletionTimestamp.IsZero() {
+		p.Deletion = &PodDeletion{m.DeletionTimestamp, m.DeletionGracePeriodSeconds}
 	}
 	for _, c := range in.Status.Conditions {
-		p.Conditions = append(p.Conditions, c.PodCondition)
+		detail.Conditions = append(detail.Conditions, c.PodCondition)
 		if c.Type == "Ready" {
 			p.Ready = c.Status == ConditionTrue
-			p.ReadyTransition = c.LastTransitionTime
+			detail.ReadyTransition = c.LastTransitionTime
 		}
 	}
 	return p, nil

@@ -66,12 +66,12 @@ func (m ruleMatch) message(namespace string, pod *Pod, rule int) string {
 
 func (r *PodFailurePolicyRule) match(pod *Pod) (ruleMatch, bool) {
 	if r.OnExitCodes != nil {
-		c := r.OnExitCodes.match(pod.Containers)
+		c := r.OnExitCodes.match(pod.detail().Containers)
 		return ruleMatch{container: c}, c != nil
 	}
-	for i := range pod.Conditions {
-		if r.matchesCondition(&pod.Conditions[i]) {
-			return ruleMatch{condition: pod.Conditions[i].Type}, true
+	for _, c := range pod.detail().Conditions {
+		if r.matchesCondition(&c) {
+			return ruleMatch{condition: c.Type}, true
 		}
 	}
 	return ruleMatch{}, false

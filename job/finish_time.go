@@ -7,16 +7,17 @@ import "time"
 // its grace period; else the creation (J32). Init containers that do not restart
 // are over before and do not matter.
 func finishTime(pod *Pod) time.Time {
-	if latest, all := lastContainer(pod.Containers); all {
+	detail := pod.detail()
+	if latest, all := lastContainer(detail.Containers); all {
 		return latest
 	}
-	if !pod.Ready && !pod.ReadyTransition.IsZero() {
-		return pod.ReadyTransition
+	if !pod.Ready && !detail.ReadyTransition.IsZero() {
+		return detail.ReadyTransition
 	}
-	if !pod.DeletionTimestamp.IsZero() {
-		return pod.DeletionTimestamp.Add(-time.Duration(pod.DeletionGracePeriodSeconds) * time.Second)
+	if d := pod.Deletion; d != nil {
+		return d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds) * time.Second)
 	}
-	return pod.CreationTimestamp
+	return detail.CreationTimestamp
 }
 
 func lastContainer(containers []Container) (latest time.Time, all bool) {

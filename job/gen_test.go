@@ -140,12 +140,11 @@ func live(t *rapid.T, w *world.World) {
 		}
 	case "disrupt":
 		if p := drawPod(t, w, unfinished); p != nil {
-			p.Conditions = append(p.Conditions, job.PodCondition{Type: "DisruptionTarget", Status: job.ConditionTrue})
-			w.Evict(p)
+			w.Disrupt(p)
 		}
 	case "restart container":
 		if p := drawPod(t, w, func(p *job.Pod) bool { return p.Phase == job.PodRunning }); p != nil {
-			p.Containers = []job.Container{{Name: "main", State: job.ContainerRunning, Restarts: 1}}
+			w.RestartContainer(p)
 		}
 	}
 }
@@ -153,7 +152,7 @@ func live(t *rapid.T, w *world.World) {
 // kubelet ends the pods that are being deleted.
 func kubelet(w *world.World) {
 	for _, p := range append([]*job.Pod(nil), w.Pods...) {
-		if !p.DeletionTimestamp.IsZero() {
+		if p.Deletion != nil {
 			w.Finish(p, 137)
 		}
 	}

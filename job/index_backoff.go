@@ -50,7 +50,8 @@ func (p *Planner) byIndexAndCount(a, b *Pod) int {
 
 // absoluteFailures is the number of failures before this pod, ignored ones included.
 func absoluteFailures(pod *Pod) int64 {
-	return int64(max(pod.FailureCount, 0)) + int64(max(pod.IgnoredFailureCount, 0))
+	detail := pod.detail()
+	return int64(max(detail.FailureCount, 0)) + int64(max(detail.IgnoredFailureCount, 0))
 }
 
 // isDelayed reports whether the pod carries the failure count of its index.
@@ -82,7 +83,8 @@ func (p *Planner) indexDue(place int32) time.Time {
 // carries (J18).
 func (p *Planner) countsAfter(place int32) (counted, ignored int32) {
 	pod := &p.snap.Pods[place]
-	counted, ignored = max(pod.FailureCount, 0), max(pod.IgnoredFailureCount, 0)
+	detail := pod.detail()
+	counted, ignored = max(detail.FailureCount, 0), max(detail.IgnoredFailureCount, 0)
 	if p.failureOf(pod).counts {
 		return clamp32(int64(counted) + 1), ignored
 	}

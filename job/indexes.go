@@ -71,7 +71,7 @@ func (p *Planner) addFailedIndexes(places []int32) (added int) {
 func (p *Planner) failsIndex(pod *Pod) bool {
 	failure := p.failureOf(pod)
 	return failure.action == FailIndex ||
-		failure.counts && pod.FailureCount >= *p.job.Spec.BackoffLimitPerIndex
+		failure.counts && pod.detail().FailureCount >= *p.job.Spec.BackoffLimitPerIndex
 }
 
 // recordIndexes puts the index lists into the basis. What the 500-limit has left
@@ -85,14 +85,11 @@ func (p *Planner) recordIndexes() {
 		b.FailedIndexes = status.FailedIndexes
 		return
 	}
-	var old string
-	if status.FailedIndexes != nil {
-		old = *status.FailedIndexes
-	}
-	if text := p.formatIndexes(&p.failedIndexes, old); status.FailedIndexes == nil || text != old {
-		b.FailedIndexes = &text
-	} else {
-		b.FailedIndexes = status.FailedIndexes
+	b.FailedIndexes = status.FailedIndexes
+	if b.FailedIndexes == nil {
+		b.FailedIndexes = pointTo(p.formatIndexes(&p.failedIndexes, ""))
+	} else if text := p.formatIndexes(&p.failedIndexes, *b.FailedIndexes); text != *b.FailedIndexes {
+		b.FailedIndexes = pointTo(text)
 	}
 }
 

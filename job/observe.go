@@ -52,24 +52,31 @@ func (s *podSets) reset() {
 // the pods that need a closer look.
 func (p *Planner) observe() error {
 	p.readKnown()
+	// What needs no more than the first line of a pod is done here: the loop runs
+	// for a million pods. The rest of the method stays out of the way.
+	indexed := p.job.isIndexed()
+	plain := p.job.Spec.Template.RestartPolicy != RestartOnFailure && p.known.len() == 0
+	forgets := plain && p.job.Spec.PodFailurePolicy == nil
 	var active, ready int64
-	// What every pod is asked is read once, here: the loop runs for a million.
-	pods := p.snap.Pods
-	simple := !p.job.isIndexed() && p.job.Spec.Template.RestartPolicy != RestartOnFailure && p.known.len() == 0
-	for i := range pods {
-		pod := &pods[i]
-		if len(pod.UID) == 0 {
+	for i := range p.snap.Pods {
+		pod := &p.snap.Pods[i]
+		switch {
+		case pod.UID == "":
 			return invalid(podField(pod, "uid"), pod.UID, "is required")
-		}
-		if simple && pod.Owner == Owned && pod.Phase < PodSucceeded && pod.DeletionTimestamp.IsZero() {
+		case plain && pod.Phase < PodSucceeded && pod.Owner == Owned && pod.Deletion == nil:
 			active++
 			if pod.Ready {
 				ready++
 			}
-			continue
-		}
-		if err := p.lookAt(i, pod); err != nil {
-			return err
+			if indexed && p.hasValidIndex(pod) {
+				p.activeIndexes.Add(pod.Index)
+			}
+		case forgets && !pod.Tracked && pod.Phase >= PodSucceeded && pod.Phase <= PodFailed && pod.Owner == Owned:
+			// accounted for in an earlier round
+		default:
+			if err := p.lookAt(i, pod); err != nil {
+				return err
+			}
 		}
 	}
 	p.counts.active += active
@@ -100,7 +107,7 @@ func (p *Planner) lookAt(i int, pod *Pod) error {
 		if !tracked && p.job.Spec.PodFailurePolicy != nil && pod.Phase == PodFailed {
 			p.pods.accounted = append(p.pods.accounted, place)
 		}
-	case !pod.DeletionTimestamp.IsZero():
+	case pod.Deletion != nil:
 		p.countTerminating(place, pod, tracked)
 	default:
 		p.countActive(pod)
@@ -167,7 +174,7 @@ func (p *Planner) claim(pod *Pod) bool {
 		if p.known.facts(pod.UID)&uidUntracking != 0 {
 			return true // adopted and accounted for already: the snapshot is older
 		}
-		if !p.job.isDeleted() && pod.DeletionTimestamp.IsZero() {
+		if !p.job.isDeleted() && pod.Deletion == nil {
 			p.plan.Adopt = append(p.plan.Adopt, pod.ref())
 			return true
 		}

@@ -58,7 +58,9 @@ type Deletion struct {
 	UntrackFirst bool `json:"untrackFirst,omitempty"`
 	// Ready is true when the pod was counted in status.ready.
 	Ready bool `json:"ready,omitempty"`
-	// ResourceVersion is that of the pod as the plan saw it.
+	// ResourceVersion is that of the pod as the plan saw it, the condition of
+	// UntrackFirst: a pod that has succeeded since must not lose its finalizer, or
+	// the success would be lost (JI9).
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Pod is a pod as a flat value. The fields that a round reads of every pod come
-// first and share one cache line; the rest is looked at only when a pod has
-// finished or must go.
+// Pod is a pod as a small value of 64 bytes, which is a line of the cache: what a
+// round reads of every pod, and nothing else. What it reads only of pods that
+// have finished or must go is behind two pointers.
 type Pod struct {
 	// Phase is where the pod stands in its life.
 	Phase PodPhase `json:"phase,omitempty"`
@@ -21,28 +21,37 @@ type Pod struct {
 	Ready bool `json:"ready,omitempty"`
 	// Assigned is true once the pod is bound to a node.
 	Assigned bool `json:"assigned,omitempty"`
-	// DeletionGracePeriodSeconds is the grace period of the deletion under way.
-	DeletionGracePeriodSeconds int32 `json:"deletionGracePeriodSeconds,omitempty"`
 	// Index is the completion index, or NoIndex (J13). It means nothing for a
 	// NonIndexed job.
 	Index int32 `json:"index"`
+	// UID identifies the pod for ever; names can come back. It must not be empty.
+	UID  string `json:"uid"`
+	Name string `json:"name"`
+	// Deletion is set once the pod is being deleted.
+	Deletion *PodDeletion `json:"deletion,omitempty"`
+	// Detail may be nil: then nothing of it is known.
+	Detail *PodDetail `json:"detail,omitempty"`
+}
+
+// PodDeletion is a deletion under way.
+type PodDeletion struct {
+	// Timestamp is the time by which the pod must be gone.
+	Timestamp time.Time `json:"timestamp,omitzero"`
+	// GracePeriodSeconds is how long before that the deletion was asked for.
+	GracePeriodSeconds int32 `json:"gracePeriodSeconds,omitempty"`
+}
+
+// PodDetail is what is looked at when a pod has finished or must go.
+type PodDetail struct {
+	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
+	// ReadyTransition is when the condition Ready last changed.
+	ReadyTransition time.Time      `json:"readyTransition,omitzero"`
+	Containers      []Container    `json:"containers,omitempty"`
+	Conditions      []PodCondition `json:"conditions,omitempty"`
 	// FailureCount and IgnoredFailureCount are the failures of the index before
 	// this pod, kept with backoffLimitPerIndex (J18).
 	FailureCount        int32 `json:"failureCount,omitempty"`
 	IgnoredFailureCount int32 `json:"ignoredFailureCount,omitempty"`
-	// DeletionTimestamp is set once the pod is being deleted: the time by which
-	// it must be gone.
-	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
-	// UID identifies the pod for ever; names can come back. It must not be empty.
-	UID string `json:"uid"`
-
-	Name       string         `json:"name"`
-	Containers []Container    `json:"containers,omitempty"`
-	Conditions []PodCondition `json:"conditions,omitempty"`
-
-	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
-	// ReadyTransition is when the condition Ready last changed.
-	ReadyTransition time.Time `json:"readyTransition,omitzero"`
 	// ResourceVersion is opaque: an adapter may make a deletion conditional on it.
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
@@ -169,6 +178,14 @@ type PodRef struct {
 }
 
 func (p *Pod) ref() PodRef { return PodRef{p.Name, p.UID} }
+
+// detail is the detail of a pod, empty when nothing is known.
+func (p *Pod) detail() *PodDetail {
+	if p.Detail == nil {
+		return &PodDetail{}
+	}
+	return p.Detail
+}
 
 // isTerminal reports whether the pod has run to an end.
 func (p *Pod) isTerminal() bool { return p.Phase >= PodSucceeded }

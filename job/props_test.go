@@ -229,11 +229,13 @@ func translate(s job.Snapshot, by time.Duration) job.Snapshot {
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		for _, at := range []*time.Time{&p.CreationTimestamp, &p.DeletionTimestamp, &p.ReadyTransition} {
-			move(at)
+		if p.Deletion != nil {
+			move(&p.Deletion.Timestamp)
 		}
-		for j := range p.Containers {
-			move(&p.Containers[j].FinishedAt)
+		move(&p.Detail.CreationTimestamp)
+		move(&p.Detail.ReadyTransition)
+		for j := range p.Detail.Containers {
+			move(&p.Detail.Containers[j].FinishedAt)
 		}
 	}
 	return s

@@ -53,6 +53,7 @@ type Planner struct {
 	// those of active pods, leavingIndexes those of terminating pods that must end
 	// before they are replaced (J33).
 	completed, failedIndexes, activeIndexes, leavingIndexes indexset.Set
+	named                                                   indexset.Set // by a rule of the successPolicy
 	// succeeded and failed are the totals of J9 and J10.
 	succeeded, failed int64
 

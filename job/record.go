@@ -103,7 +103,8 @@ func repoint(old *int32, value int32) *int32 {
 	if old != nil && *old == value {
 		return old
 	}
-	return &value
+	changed := value // only this path allocates
+	return &changed
 }
 
 // recordCounts brings the counters, the uncounted lists and the index lists up

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // deleteActive deletes all active pods. The pods of a suspended job are not
@@ -67,7 +68,7 @@ func (p *Planner) delete(place int32, reason DeleteReason) {
 		Reason:          reason,
 		UntrackFirst:    reason != DeleteEnding && (pod.Tracked || pod.Owner == Orphan),
 		Ready:           pod.Ready,
-		ResourceVersion: pod.ResourceVersion,
+		ResourceVersion: pod.detail().ResourceVersion,
 	})
 }
 
@@ -85,7 +86,7 @@ func (p *Planner) activePods() []int32 {
 
 func (p *Planner) isActive(pod *Pod) bool {
 	owned := pod.Owner == Owned || pod.Owner == Orphan && !p.job.isDeleted()
-	return owned && !pod.isTerminal() && pod.DeletionTimestamp.IsZero()
+	return owned && !pod.isTerminal() && pod.Deletion == nil
 }
 
 // byWorth orders pods so that the least valuable come first (J29).
@@ -99,17 +100,18 @@ func (p *Planner) byWorth(a, b *Pod) int {
 	if a.Ready != b.Ready {
 		return falseFirst(a.Ready)
 	}
+	x, y := a.detail(), b.detail()
 	if a.Ready {
-		if c := newerFirst(a.ReadyTransition.Compare(b.ReadyTransition), a.ReadyTransition.IsZero(), b.ReadyTransition.IsZero()); c != 0 {
+		if c := newerFirst(x.ReadyTransition, y.ReadyTransition); c != 0 {
 			return c
 		}
 	}
 	for _, kind := range [...]ContainerKind{AppContainer, RestartableInitContainer} {
-		if x, y := mostRestarts(a, kind), mostRestarts(b, kind); x != y {
-			return cmp.Compare(y, x)
+		if c := cmp.Compare(mostRestarts(y.Containers, kind), mostRestarts(x.Containers, kind)); c != 0 {
+			return c
 		}
 	}
-	if c := newerFirst(a.CreationTimestamp.Compare(b.CreationTimestamp), a.CreationTimestamp.IsZero(), b.CreationTimestamp.IsZero()); c != 0 {
+	if c := newerFirst(x.CreationTimestamp, y.CreationTimestamp); c != 0 {
 		return c
 	}
 	return compareStrings(a.UID, b.UID)
@@ -122,23 +124,20 @@ func falseFirst(a bool) int {
 	return -1
 }
 
-// newerFirst turns a comparison of times around; a time that is missing counts
+// newerFirst compares times the other way round; a time that is missing counts
 // as the newest.
-func newerFirst(compared int, aMissing, bMissing bool) int {
-	switch {
-	case aMissing == bMissing:
-		return -compared
-	case aMissing:
-		return -1
+func newerFirst(a, b time.Time) int {
+	if a.IsZero() != b.IsZero() {
+		return falseFirst(b.IsZero())
 	}
-	return 1
+	return b.Compare(a)
 }
 
 // mostRestarts is the greatest restart count of one container of the kind.
-func mostRestarts(pod *Pod, kind ContainerKind) int32 {
+func mostRestarts(containers []Container, kind ContainerKind) int32 {
 	var most int32
-	for i := range pod.Containers {
-		if c := &pod.Containers[i]; c.Kind == kind {
+	for i := range containers {
+		if c := &containers[i]; c.Kind == kind {
 			most = max(most, c.Restarts)
 		}
 	}

@@ -27,7 +27,8 @@ func (p *Planner) meets(rule *SuccessPolicyRule) bool {
 	if rule.SucceededIndexes == nil {
 		return rule.SucceededCount != nil && p.succeeded >= int64(*rule.SucceededCount)
 	}
-	var named indexset.Set
+	named := &p.named
+	named.Reset()
 	if corrupt := named.AddText(*rule.SucceededIndexes, *p.job.Spec.Completions); corrupt != nil {
 		return false // what Validate refuses is never met
 	}
@@ -35,5 +36,5 @@ func (p *Planner) meets(rule *SuccessPolicyRule) bool {
 	if rule.SucceededCount != nil {
 		want = int(*rule.SucceededCount)
 	}
-	return named.Len() > 0 && indexset.Common(&named, &p.completed) >= want
+	return named.Len() > 0 && indexset.Common(named, &p.completed) >= want
 }

@@ -31,12 +31,11 @@ func (p *Planner) readKnown() {
 	for uid := range untracking.All() {
 		p.known.add(uid, uidUntracking)
 	}
-	p.uncounted.Succeeded = p.readList("succeeded", lists.Succeeded, uidSucceeded, p.uncounted.Succeeded[:0])
-	p.uncounted.Failed = p.readList("failed", lists.Failed, uidFailed, p.uncounted.Failed[:0])
+	p.uncounted.Succeeded = p.readList("job.status.uncountedTerminatedPods.succeeded", lists.Succeeded, uidSucceeded, p.uncounted.Succeeded[:0])
+	p.uncounted.Failed = p.readList("job.status.uncountedTerminatedPods.failed", lists.Failed, uidFailed, p.uncounted.Failed[:0])
 }
 
-func (p *Planner) readList(name string, uids []string, fact uidFacts, out []string) []string {
-	field := "job.status.uncountedTerminatedPods." + name
+func (p *Planner) readList(field string, uids []string, fact uidFacts, out []string) []string {
 	for _, uid := range uids {
 		switch {
 		case uid == "":

@@ -120,7 +120,7 @@ func (p *Planner) writesSomething() bool {
 // byAge orders pods by creation, then by UID: a total order that does not
 // depend on the order of the snapshot (B3).
 func (p *Planner) byAge(a, b *Pod) int {
-	if c := a.CreationTimestamp.Compare(b.CreationTimestamp); c != 0 {
+	if c := a.detail().CreationTimestamp.Compare(b.detail().CreationTimestamp); c != 0 {
 		return c
 	}
 	return compareStrings(a.UID, b.UID)

@@ -65,8 +65,9 @@ func restarts(pod *Pod) int64 {
 		return 0
 	}
 	var sum int64
-	for i := range pod.Containers {
-		sum += int64(max(pod.Containers[i].Restarts, 0))
+	containers := pod.detail().Containers
+	for i := range containers {
+		sum += int64(max(containers[i].Restarts, 0))
 	}
 	return sum
 }

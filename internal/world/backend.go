@@ -25,10 +25,6 @@ func (w *World) Round() (*job.Plan, error) {
 	w.LastPlan = plan.String()
 	w.checkPlan(&snapshot, plan)
 	w.crashed = false
-	w.deleting = make(map[string]bool)
-	for _, d := range plan.Delete {
-		w.deleting[d.UID] = d.UntrackFirst
-	}
 	outcome, _ := apply.Executor{Parallel: 1}.Apply(context.Background(), backend{w}, plan)
 	if w.crashed {
 		w.Restart(false)
@@ -79,6 +75,7 @@ func (b backend) Adopt(_ context.Context, ref job.PodRef) error {
 		}
 		if p.Owner == job.Orphan {
 			p.Owner, p.Tracked = job.Owned, true
+			b.touch(p)
 		}
 		return nil
 	})
@@ -91,6 +88,7 @@ func (b backend) Release(_ context.Context, ref job.PodRef) error {
 			return apply.ErrGone
 		}
 		p.Owner, p.Tracked = job.Foreign, false
+		b.touch(p)
 		b.collect(p)
 		return nil
 	})
@@ -102,11 +100,10 @@ func (b backend) Create(_ context.Context, c job.Creation) (ref job.PodRef, err 
 			b.fail("JI16", "a pod is created after the end")
 		}
 		p := b.AddPod(job.Pod{
-			Name:                fmt.Sprintf("%s%d", c.NamePrefix, b.nextUID+1),
-			Tracked:             true,
-			Index:               c.Index,
-			FailureCount:        c.FailureCount,
-			IgnoredFailureCount: c.IgnoredFailureCount,
+			Name:    fmt.Sprintf("%s%d", c.NamePrefix, b.nextUID+1),
+			Tracked: true,
+			Index:   c.Index,
+			Detail:  &job.PodDetail{FailureCount: c.FailureCount, IgnoredFailureCount: c.IgnoredFailureCount},
 		})
 		ref = job.PodRef{Name: p.Name, UID: p.UID}
 		b.checkParallelism()
@@ -116,13 +113,37 @@ func (b backend) Create(_ context.Context, c job.Creation) (ref job.PodRef, err 
 }
 
 func (b backend) Delete(_ context.Context, d job.Deletion) error {
+	if d.UntrackFirst {
+		if err := b.untrackUnchanged(d); err != nil {
+			return err
+		}
+	}
 	return b.write("delete "+d.Name, func() error {
 		p := b.find(d.PodRef)
 		if p == nil {
 			return apply.ErrGone
 		}
-		b.ghost.deletedByPlan(p, d)
 		b.Evict(p)
+		return nil
+	})
+}
+
+// untrackUnchanged removes the finalizer of a pod that is as the plan saw it.
+func (b backend) untrackUnchanged(d job.Deletion) error {
+	return b.write("untrack "+d.Name, func() error {
+		p := b.find(d.PodRef)
+		switch {
+		case p == nil:
+			return apply.ErrGone
+		case p.Detail.ResourceVersion != d.ResourceVersion:
+			return errConflict
+		case p.Tracked && p.Phase == job.PodSucceeded:
+			b.fail("JI9", "the success of %s is lost", p.Name)
+		}
+		b.ghost.pods[p.UID].removed = true
+		p.Tracked = false
+		b.touch(p)
+		b.collect(p)
 		return nil
 	})
 }
@@ -135,6 +156,7 @@ func (b backend) Untrack(_ context.Context, ref job.PodRef) error {
 		}
 		b.checkUntrack(p)
 		p.Tracked = false
+		b.touch(p)
 		b.collect(p)
 		return nil
 	})
@@ -165,13 +187,13 @@ func (w *World) find(ref job.PodRef) *job.Pod {
 // Evict deletes a pod as an API server does: it ends within its grace period,
 // or at once when it never ran or has ended.
 func (w *World) Evict(p *job.Pod) {
-	if p.DeletionTimestamp.IsZero() {
+	if p.Deletion == nil {
 		grace := Grace
 		if p.Phase != job.PodRunning {
 			grace = 0
 		}
-		p.DeletionTimestamp = w.Now.Add(grace)
-		p.DeletionGracePeriodSeconds = int32(grace / time.Second)
+		w.touch(p)
+		p.Deletion = &job.PodDeletion{Timestamp: w.Now.Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
 	}
 	w.collect(p)
 }
@@ -179,7 +201,7 @@ func (w *World) Evict(p *job.Pod) {
 // collect removes a pod that is deleted, has ended or never ran, and has no
 // finalizer any more.
 func (w *World) collect(p *job.Pod) {
-	if p.DeletionTimestamp.IsZero() || p.Tracked || p.Phase == job.PodRunning {
+	if p.Deletion == nil || p.Tracked || p.Phase == job.PodRunning {
 		return
 	}
 	w.Pods = slices.DeleteFunc(w.Pods, func(q *job.Pod) bool { return q == p })
@@ -187,9 +209,9 @@ func (w *World) collect(p *job.Pod) {
 
 // Run starts a pod.
 func (w *World) Run(p *job.Pod) {
-	if p.Phase == job.PodPending && p.DeletionTimestamp.IsZero() {
-		p.Assigned, p.Phase, p.Ready, p.ReadyTransition = true, job.PodRunning, true, w.Now
-		p.Containers = []job.Container{{Name: "main", State: job.ContainerRunning}}
+	if p.Phase == job.PodPending && p.Deletion == nil {
+		p.Assigned, p.Phase, p.Ready = true, job.PodRunning, true
+		w.setContainer(p, job.Container{State: job.ContainerRunning})
 	}
 }
 
@@ -198,14 +220,36 @@ func (w *World) Finish(p *job.Pod, exitCode int32) {
 	if p.Phase == job.PodSucceeded || p.Phase == job.PodFailed {
 		return
 	}
-	p.Assigned, p.Ready, p.ReadyTransition = true, false, w.Now
+	p.Assigned, p.Ready = true, false
 	p.Phase = job.PodSucceeded
 	if exitCode != 0 {
 		p.Phase = job.PodFailed
 	}
-	p.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: exitCode, FinishedAt: w.Now}}
+	w.setContainer(p, job.Container{State: job.ContainerTerminated, ExitCode: exitCode, FinishedAt: w.Now})
 	w.ghost.ended(p)
 	w.collect(p)
+}
+
+// setContainer gives the pod its only container, and notes that Ready changed.
+func (w *World) setContainer(p *job.Pod, c job.Container) {
+	c.Name = "main"
+	w.touch(p)
+	p.Detail.ReadyTransition = w.Now
+	p.Detail.Containers = []job.Container{c}
+}
+
+// Restart restarts the container of a running pod.
+func (w *World) RestartContainer(p *job.Pod) {
+	if p.Phase == job.PodRunning {
+		w.setContainer(p, job.Container{State: job.ContainerRunning, Restarts: p.Detail.Containers[0].Restarts + 1})
+	}
+}
+
+// Disrupt gives the pod a condition and evicts it.
+func (w *World) Disrupt(p *job.Pod) {
+	w.touch(p)
+	p.Detail.Conditions = append(slices.Clip(p.Detail.Conditions), job.PodCondition{Type: "DisruptionTarget", Status: job.ConditionTrue})
+	w.Evict(p)
 }
 
 // State prints the pods and the status, a line each.
@@ -220,7 +264,7 @@ func (w *World) State() string {
 		for _, flag := range []struct {
 			is   bool
 			name string
-		}{{p.Ready, "ready"}, {p.Tracked, "tracked"}, {!p.DeletionTimestamp.IsZero(), "deleted"}} {
+		}{{p.Ready, "ready"}, {p.Tracked, "tracked"}, {p.Deletion != nil, "deleted"}} {
 			if flag.is {
 				b.WriteString(" " + flag.name)
 			}

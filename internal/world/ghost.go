@@ -46,12 +46,6 @@ func (g *ghost) lost(write string) {
 	g.lostStatus = g.lostStatus || write == "status"
 }
 
-func (g *ghost) deletedByPlan(p *job.Pod, d job.Deletion) {
-	if d.UntrackFirst {
-		g.pods[p.UID].removed = true
-	}
-}
-
 // checkPlan holds what must be true of every plan, whatever the snapshot (JI10,
 // JI11, JI5, and creates xor deletes).
 func (w *World) checkPlan(s *job.Snapshot, plan *job.Plan) {
@@ -67,9 +61,10 @@ func (w *World) checkPlan(s *job.Snapshot, plan *job.Plan) {
 		if p.Owner != job.Owned && p.Owner != job.Orphan || p.Phase >= job.PodSucceeded {
 			continue
 		}
-		if p.DeletionTimestamp.IsZero() {
+		switch {
+		case p.Deletion == nil:
 			active++
-		} else {
+		case p.Owner == job.Owned: // an orphan that is being deleted is not adopted
 			terminating++
 		}
 	}
@@ -102,7 +97,7 @@ func (w *World) checkCreatedIndexes(s *job.Snapshot, plan *job.Plan) {
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		running := p.Phase < job.PodSucceeded && p.DeletionTimestamp.IsZero()
+		running := p.Phase < job.PodSucceeded && p.Deletion == nil
 		if p.Owner == job.Owned && p.Index >= 0 && (running || p.Phase == job.PodSucceeded && p.Tracked) {
 			done.Add(p.Index)
 		}
@@ -122,7 +117,7 @@ func (w *World) checkParallelism() {
 	}
 	var active int64
 	for _, p := range w.Pods {
-		if p.Owner == job.Owned && p.Phase < job.PodSucceeded && p.DeletionTimestamp.IsZero() {
+		if p.Owner == job.Owned && p.Phase < job.PodSucceeded && p.Deletion == nil {
 			active++
 		}
 	}
@@ -146,15 +141,9 @@ func (w *World) checkUntrack(p *job.Pod) {
 		recorded = recorded || p.Index < 0 || p.Index >= *w.Job.Spec.Completions || hasIndex(s.CompletedIndexes, p.Index) ||
 			s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, p.Index)
 	}
-	if !recorded && !w.planDeletes(p) {
+	if !recorded {
 		w.fail("JI3", "the finalizer of %s goes, and its success is not recorded", p.Name)
 	}
-}
-
-// planDeletes reports whether the plan deletes the pod, finalizer first: then a
-// success in between is lost, as JI9 says.
-func (w *World) planDeletes(p *job.Pod) bool {
-	return w.deleting != nil && w.deleting[p.UID]
 }
 
 func hasIndex(text string, i int32) bool {

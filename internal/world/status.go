@@ -125,7 +125,7 @@ func (w *World) checkEnd(old, s *job.Status) {
 		return
 	}
 	for _, p := range w.Pods {
-		if p.Owner == job.Owned && p.Phase < job.PodSucceeded && p.DeletionTimestamp.IsZero() {
+		if p.Owner == job.Owned && p.Phase < job.PodSucceeded && p.Deletion == nil {
 			w.fail("JI16", "the job ends while %s is active", p.Name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
@@ -46,10 +47,10 @@ type World struct {
 	version   int // of the job
 	readAt    int // the version that the round's snapshot has
 	nextUID   int
+	revision  int // of pods
 	crashed   bool
 	ghost     ghost
-	deleting  map[string]bool // by the plan under way, finalizer first
-	maxActive int64           // the greatest parallelism so far
+	maxActive int64 // the greatest parallelism so far
 }
 
 // View is a state that was delivered to the controller some time ago.
@@ -127,12 +128,30 @@ func (w *World) AddPod(p job.Pod) *job.Pod {
 	if p.Name == "" {
 		p.Name = fmt.Sprintf("p%d", w.nextUID)
 	}
-	if p.CreationTimestamp.IsZero() {
-		p.CreationTimestamp = w.Now
+	detail := detailOf(&p)
+	if detail.CreationTimestamp.IsZero() {
+		detail.CreationTimestamp = w.Now
 	}
+	p.Detail = detail
 	w.Pods = append(w.Pods, &p)
 	w.ghost.born(&p)
 	return &p
+}
+
+// touch gives the pod a new version, and a detail that may be written to.
+func (w *World) touch(p *job.Pod) {
+	w.revision++
+	p.Detail = detailOf(p)
+	p.Detail.ResourceVersion = strconv.Itoa(w.revision)
+}
+
+// detailOf copies the detail of a pod: the old one may stand in a view.
+func detailOf(p *job.Pod) *job.PodDetail {
+	if p.Detail == nil {
+		return &job.PodDetail{}
+	}
+	detail := *p.Detail
+	return &detail
 }
 
 // Edit changes the spec (F7).
@@ -159,13 +178,13 @@ func (w *World) Deliver(uid string) {
 	switch {
 	case live < 0 && seen < 0:
 	case live < 0:
-		w.observe(&w.View.Pods[seen], 0, boolToInt(w.View.Pods[seen].DeletionTimestamp.IsZero()))
+		w.observe(&w.View.Pods[seen], 0, boolToInt(w.View.Pods[seen].Deletion == nil))
 		w.View.Pods = slices.Delete(w.View.Pods, seen, seen+1)
 	case seen < 0:
 		w.View.Pods = append(w.View.Pods, *w.Pods[live])
-		w.observe(w.Pods[live], 1, boolToInt(!w.Pods[live].DeletionTimestamp.IsZero()))
+		w.observe(w.Pods[live], 1, boolToInt(w.Pods[live].Deletion != nil))
 	default:
-		turned := w.View.Pods[seen].DeletionTimestamp.IsZero() && !w.Pods[live].DeletionTimestamp.IsZero()
+		turned := w.View.Pods[seen].Deletion == nil && w.Pods[live].Deletion != nil
 		w.observe(w.Pods[live], 0, boolToInt(turned))
 		w.View.Pods[seen] = *w.Pods[live]
 	}

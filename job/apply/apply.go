@@ -20,7 +20,10 @@ type Backend interface {
 	Adopt(ctx context.Context, pod job.PodRef) error
 	// Release removes the controller reference and the finalizer (J6).
 	Release(ctx context.Context, pod job.PodRef) error
-	// Delete deletes the pod, on condition of its UID.
+	// Delete deletes the pod, on condition of its UID. With d.UntrackFirst it
+	// removes the finalizer before, in one transaction if it can, on condition that
+	// the pod is still as the plan saw it (d.ResourceVersion, where that is not
+	// empty): a pod that has succeeded since would be lost (JI9).
 	Delete(ctx context.Context, d job.Deletion) error
 	// Create creates a pod with the finalizer and returns its name and UID.
 	Create(ctx context.Context, c job.Creation) (job.PodRef, error)
@@ -122,8 +125,7 @@ func (r *round) claim() error {
 	return results.err(r.ctx, "claim pods")
 }
 
-// remove deletes pods, the finalizer first where the pod is not going to be
-// counted. A failure does not stop the others.
+// remove deletes pods. A failure does not stop the others.
 func (r *round) remove() error {
 	deletions := r.plan.Delete
 	if len(deletions) == 0 {
@@ -131,19 +133,10 @@ func (r *round) remove() error {
 	}
 	r.expect(0, len(deletions))
 	results := newResults(len(deletions))
-	r.each(len(deletions), func(i int) { results.set(i, r.delete(deletions[i])) })
+	r.each(len(deletions), func(i int) { results.set(i, r.backend.Delete(r.ctx, deletions[i])) })
 	r.outcome.Deleted = results.effects()
 	r.lower(0, len(deletions)-results.count(job.Done))
 	return results.err(r.ctx, "delete pods")
-}
-
-func (r *round) delete(d job.Deletion) error {
-	if d.UntrackFirst {
-		if err := r.backend.Untrack(r.ctx, d.PodRef); err != nil {
-			return err
-		}
-	}
-	return r.backend.Delete(r.ctx, d)
 }
 
 // create creates in batches of 1, 2, 4, ...: a cause that stops all, such as a

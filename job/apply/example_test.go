@@ -1,0 +1,73 @@
+package apply_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/apply"
+)
+
+// memory is a backend that keeps its pods in a slice.
+type memory struct {
+	job  job.Job
+	pods []job.Pod
+}
+
+func (m *memory) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
+	uid := fmt.Sprint("uid-", len(m.pods))
+	m.pods = append(m.pods, job.Pod{Name: c.NamePrefix + uid, UID: uid, Index: c.Index, Tracked: true})
+	return job.PodRef{Name: c.NamePrefix + uid, UID: uid}, nil
+}
+
+func (m *memory) Untrack(_ context.Context, pod job.PodRef) error {
+	for i := range m.pods {
+		if m.pods[i].UID == pod.UID {
+			m.pods[i].Tracked = false
+		}
+	}
+	return nil
+}
+
+func (m *memory) WriteStatus(_ context.Context, s job.Status) error { m.job.Status = s; return nil }
+func (m *memory) Delete(context.Context, job.Deletion) error        { return apply.ErrGone }
+func (m *memory) Adopt(context.Context, job.PodRef) error           { return nil }
+func (m *memory) Release(context.Context, job.PodRef) error         { return nil }
+
+// A job runs to its end on a backend of six short methods. Between the rounds the
+// pods succeed.
+func Example() {
+	completions := int32(2)
+	m := &memory{job: job.Job{Name: "render", UID: "job-1", Spec: job.Spec{Completions: &completions}}}
+	job.Default(&m.job.Spec)
+
+	var remembered job.Memory
+	executor := apply.Executor{Parallel: 1}
+	for now := time.Unix(0, 0); m.job.Status.Finished() == ""; now = now.Add(time.Minute) {
+		plan, err := job.Reconcile(job.Snapshot{Job: m.job, Pods: m.pods, Now: now, Memory: remembered})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		outcome, err := executor.Apply(context.Background(), m, &plan)
+		if err != nil {
+			fmt.Println(err)
+		}
+		conclusion := plan.Conclude(outcome)
+		remembered = conclusion.Memory
+		remembered.Expectations.Creations = 0 // this backend reads its own writes
+		for _, e := range conclusion.Events {
+			fmt.Println(e.Reason, e.Message)
+		}
+		for i := range m.pods {
+			m.pods[i].Phase = job.PodSucceeded
+		}
+	}
+	fmt.Println(m.job.Status)
+	// Output:
+	// SuccessfulCreate Created pod: render-uid-0
+	// SuccessfulCreate Created pod: render-uid-1
+	// Completed Job completed
+	// active=0 ready=0 terminating=0 succeeded=2 failed=0 SuccessCriteriaMet=True(CompletionsReached) Complete=True(CompletionsReached)
+}

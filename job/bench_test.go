@@ -1,0 +1,182 @@
+package job_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// steady returns a snapshot in which nothing is to do: n pods run.
+func steady(n int, indexed bool) job.Snapshot {
+	spec := job.Spec{
+		Parallelism: ptr(int32(n)),
+		Completions: ptr(int32(2 * n)),
+		Template:    job.Template{RestartPolicy: job.RestartNever},
+	}
+	if indexed {
+		spec.CompletionMode = job.Indexed
+	}
+	job.Default(&spec)
+	s := job.Snapshot{
+		Now: world.Start,
+		Job: job.Job{Namespace: "default", Name: "j", UID: "6f1c2a9e-0000-4000-8000-000000000000", Spec: spec},
+	}
+	for i := range n {
+		s.Pods = append(s.Pods, job.Pod{
+			Name:     fmt.Sprintf("j-%d-abcde", i),
+			UID:      fmt.Sprintf("%08x-0000-4000-8000-%012x", i*2654435761%(1<<32), i),
+			Phase:    job.PodRunning,
+			Tracked:  true,
+			Ready:    true,
+			Assigned: true,
+			Index:    int32(i),
+			Detail: &job.PodDetail{
+				CreationTimestamp: world.Start,
+				Containers:        []job.Container{{Name: "main", State: job.ContainerRunning}},
+			},
+		})
+	}
+	s.Job.Status = job.Status{StartTime: world.Start, Active: int32(n), Ready: ptr(int32(n)), Terminating: ptr[int32](0)}
+	return s
+}
+
+var sizes = []int{100, 1_000, 10_000, 100_000, 1_000_000}
+
+func perPod(b *testing.B, n int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/pod")
+}
+
+// BenchmarkSteady is a round in which nothing is to do, with a reused Planner.
+func BenchmarkSteady(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) { benchRounds(b, steady(n, false), n) })
+	}
+}
+
+// BenchmarkSteadyHalfDone is the same where every second pod has succeeded and is
+// accounted for.
+func BenchmarkSteadyHalfDone(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
+			s := steady(n, false)
+			for i := 0; i < n; i += 2 {
+				s.Pods[i].Phase, s.Pods[i].Tracked, s.Pods[i].Ready = job.PodSucceeded, false, false
+			}
+			s.Job.Spec.Parallelism = ptr(int32(n / 2))
+			s.Job.Status.Succeeded, s.Job.Status.Active, s.Job.Status.Ready = int32(n/2), int32(n/2), ptr(int32(n/2))
+			benchRounds(b, s, n)
+		})
+	}
+}
+
+// BenchmarkSteadyIndexed is the same for an Indexed job.
+func BenchmarkSteadyIndexed(b *testing.B) {
+	for _, n := range sizes[:4] {
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) { benchRounds(b, steady(n, true), n) })
+	}
+}
+
+func benchRounds(b *testing.B, s job.Snapshot, n int) {
+	var p job.Planner
+	b.ReportAllocs()
+	for b.Loop() {
+		plan, err := p.Reconcile(&s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		conclusion := plan.Conclude(job.Outcome{})
+		if conclusion.Retry || len(plan.Create)+len(plan.Delete) > 0 {
+			b.Fatal("the round is not steady")
+		}
+	}
+	perPod(b, n)
+}
+
+// BenchmarkBareLoop reads of each pod what a round cannot do without, once: the
+// yardstick for BenchmarkSteady.
+func BenchmarkBareLoop(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
+			s := steady(n, false)
+			for b.Loop() {
+				if bareLoop(s.Pods) != 2*n {
+					b.Fatal("miscounted")
+				}
+			}
+			perPod(b, n)
+		})
+	}
+}
+
+//go:noinline
+func bareLoop(pods []job.Pod) (sum int) {
+	for i := range pods {
+		p := &pods[i]
+		if p.Phase == job.PodRunning && p.Deletion == nil {
+			sum++
+		}
+		if p.Ready {
+			sum++
+		}
+	}
+	return sum
+}
+
+// BenchmarkFailing is a round of an Indexed job with 100 000 indexes, a quarter of
+// them completed, a per-index limit and a failure policy; of 10 000 pods one in a
+// hundred has just failed.
+func BenchmarkFailing(b *testing.B) {
+	const pods, indexes = 10_000, 100_000
+	s := steady(pods, true)
+	spec := &s.Job.Spec
+	spec.Completions, spec.Parallelism = ptr[int32](indexes), ptr[int32](pods)
+	spec.BackoffLimitPerIndex, spec.BackoffLimit = ptr[int32](3), ptr[int32](1<<31-1)
+	spec.PodReplacementPolicy = job.ReplaceFailed
+	spec.PodFailurePolicy = &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
+		{Action: job.FailIndex, OnExitCodes: &job.OnExitCodes{Operator: job.In, Values: []int32{42}}},
+		{Action: job.Ignore, OnPodConditions: []job.PodConditionPattern{{Type: "DisruptionTarget"}}},
+	}}
+	for i := 20_000; i < indexes; i += 3 {
+		s.Job.Status.CompletedIndexes += fmt.Sprintf("%d,", i)
+		s.Job.Status.Succeeded++
+	}
+	s.Job.Status.CompletedIndexes = s.Job.Status.CompletedIndexes[:len(s.Job.Status.CompletedIndexes)-1]
+	for i := 0; i < pods; i += 100 {
+		s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
+		s.Pods[i].Detail.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: 1, FinishedAt: world.Start}}
+	}
+	s.Now = world.Start.Add(time.Minute)
+	var p job.Planner
+	b.ReportAllocs()
+	for b.Loop() {
+		plan, err := p.Reconcile(&s)
+		if err != nil || len(plan.Create) == 0 {
+			b.Fatal("nothing to replace", err)
+		}
+	}
+	perPod(b, pods)
+}
+
+// TestSteadyRoundDoesNotAllocate pins the allocations of a round in which nothing
+// is to do: planning, and settling what there is not.
+func TestSteadyRoundDoesNotAllocate(t *testing.T) {
+	for _, indexed := range []bool{false, true} {
+		s := steady(1000, indexed)
+		var p job.Planner
+		got := testing.AllocsPerRun(100, func() {
+			plan, err := p.Reconcile(&s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if plan.Conclude(job.Outcome{}).Retry {
+				t.Fatal("the round is not steady")
+			}
+		})
+		if got != 0 {
+			t.Errorf("indexed %v: %v allocations", indexed, got)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package job
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestJ1_Defaults(t *testing.T) {
+	one, three := pointTo[int32](1), pointTo[int32](3)
+	filled := func(change func(*Spec)) Spec {
+		s := Spec{
+			Parallelism:          one,
+			Completions:          one,
+			BackoffLimit:         pointTo[int32](6),
+			CompletionMode:       NonIndexed,
+			Suspend:              pointTo(false),
+			PodReplacementPolicy: ReplaceTerminatingOrFailed,
+		}
+		if change != nil {
+			change(&s)
+		}
+		return s
+	}
+	policy := &PodFailurePolicy{}
+	all := Spec{
+		Parallelism: three, Completions: three, BackoffLimit: three, CompletionMode: Indexed,
+		Suspend: pointTo(true), PodReplacementPolicy: ReplaceFailed, BackoffLimitPerIndex: three,
+	}
+	tests := []struct {
+		name string
+		in   Spec
+		want Spec
+	}{
+		{"an empty spec runs one pod once", Spec{}, filled(nil)},
+		{"parallelism alone is a work queue", Spec{Parallelism: three},
+			filled(func(s *Spec) { s.Parallelism, s.Completions = three, nil })},
+		{"completions alone run one by one", Spec{Completions: three},
+			filled(func(s *Spec) { s.Completions = three })},
+		{"a limit for each index lifts the limit of the job", Spec{BackoffLimitPerIndex: one},
+			filled(func(s *Spec) { s.BackoffLimitPerIndex, s.BackoffLimit = one, pointTo[int32](math.MaxInt32) })},
+		{"a failure policy waits until pods have failed", Spec{PodFailurePolicy: policy},
+			filled(func(s *Spec) { s.PodFailurePolicy, s.PodReplacementPolicy = policy, ReplaceFailed })},
+		{"what is set stays", all, all},
+		{"zero is set, too", Spec{Parallelism: pointTo[int32](0), Completions: pointTo[int32](0), BackoffLimit: pointTo[int32](0)},
+			filled(func(s *Spec) {
+				s.Parallelism, s.Completions, s.BackoffLimit = pointTo[int32](0), pointTo[int32](0), pointTo[int32](0)
+			})},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := test.in
+			Default(&got)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			again := got
+			if Default(&again); !cmp.Equal(got, again) {
+				t.Errorf("a second time changes it:\n%s", cmp.Diff(got, again))
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package job_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// A job wants three successes, two pods at a time. One pod has succeeded, one has
+// just failed for the second time: what now?
+func ExampleReconcile() {
+	now := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+	spec := job.Spec{Completions: ptr[int32](3), Parallelism: ptr[int32](2)}
+	job.Default(&spec)
+
+	plan, err := job.Reconcile(job.Snapshot{
+		Job: job.Job{Name: "render", UID: "job-1", Spec: spec, Status: job.Status{Failed: 1, StartTime: now.Add(-time.Hour)}},
+		Pods: []job.Pod{
+			{Name: "render-a", UID: "a", Phase: job.PodSucceeded, Tracked: true, Detail: finishedAt(now.Add(-time.Minute), 0)},
+			{Name: "render-b", UID: "b", Phase: job.PodFailed, Tracked: true, Detail: finishedAt(now, 1)},
+		},
+		Now: now,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(plan.String())
+	// Output:
+	// untrack render-a: succeeded
+	// untrack render-b: failed
+	// wait: 2 pods wanted, held by backoff until 10:00:10: 1 failure since the last success
+	// again at 10:00:10
+}
+
+func finishedAt(t time.Time, exitCode int32) *job.PodDetail {
+	return &job.PodDetail{Containers: []job.Container{
+		{Name: "main", State: job.ContainerTerminated, ExitCode: exitCode, FinishedAt: t},
+	}}
+}
+
+// The TTL controller is one function.
+func ExampleExpire() {
+	finished := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+	j := job.Job{
+		Name: "render",
+		Spec: job.Spec{TTLSecondsAfterFinished: ptr[int32](60)},
+		Status: job.Status{Conditions: []job.Condition{
+			{Type: job.Complete, Status: job.ConditionTrue, LastTransitionTime: finished},
+		}},
+	}
+	expired, again, _ := job.Expire(j, finished.Add(10*time.Second))
+	fmt.Println(expired, again.Format(time.TimeOnly))
+	expired, _, _ = job.Expire(j, finished.Add(time.Minute))
+	fmt.Println(expired)
+	// Output:
+	// false 10:01:00
+	// true
+}

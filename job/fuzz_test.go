@@ -1,0 +1,258 @@
+package job_test
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// FuzzReconcile plans from snapshots that contradict themselves, and settles
+// outcomes that contradict the plan: an error that names a field or a plan within
+// its bounds, never a panic, an overflow or a storm of creations.
+func FuzzReconcile(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte("contradictory snapshots are drawn from these bytes"))
+	f.Fuzz(rapid.MakeFuzz(garbage))
+}
+
+// TestGarbage is FuzzReconcile with rapid's own choice of bytes.
+func TestGarbage(t *testing.T) { rapid.Check(t, garbage) }
+
+func garbage(t *rapid.T) {
+	s := drawGarbage(t)
+	before := encodeAnyTime(s)
+	plan, err := job.Reconcile(s)
+	if encodeAnyTime(s) != before {
+		t.Fatal("JI24: the snapshot was modified")
+	}
+	if err != nil {
+		if !hasInputError(err) {
+			t.Fatalf("the error names no field: %v", err)
+		}
+		return
+	}
+	if n := len(plan.Create); n > 500 || n > 0 && int64(n) > int64(*s.Job.Spec.Parallelism) {
+		t.Fatalf("%d creates, parallelism %d", n, *s.Job.Spec.Parallelism)
+	}
+	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
+		t.Fatal("creates and deletes")
+	}
+	outcome := drawOutcome(t, &plan)
+	conclusion := plan.Conclude(outcome)
+	checkGarbageStatus(t, plan.Record(outcome).Status)
+	checkGarbageStatus(t, plan.Settle(outcome).Status)
+	for _, w := range plan.Waits {
+		if w.String() == "" {
+			t.Fatal("a wait without a sentence")
+		}
+	}
+	if conclusion.Memory.JobUID != "" && conclusion.Memory.JobUID != s.Job.UID {
+		t.Fatalf("the memory is about %q", conclusion.Memory.JobUID)
+	}
+	if s.Job.Status.Finished() != "" && (len(plan.Create)+len(plan.Delete) > 0 || plan.Record(outcome).Write) {
+		t.Fatal("JI16: a finished job changes")
+	}
+}
+
+// encodeAnyTime encodes what JSON refuses, too: years before 0 and after 9999.
+func encodeAnyTime(s job.Snapshot) string {
+	var b strings.Builder
+	e := gob.NewEncoder(&b)
+	for _, part := range []any{s.Job.Spec, s.Job.Status, s.Pods} {
+		if err := e.Encode(part); err != nil {
+			panic(err)
+		}
+	}
+	return b.String()
+}
+
+func hasInputError(err error) bool {
+	var input *job.InputError
+	return errors.As(err, &input) && input.Field != "" && strings.Contains(err.Error(), input.Field)
+}
+
+func checkGarbageStatus(t *rapid.T, s job.Status) {
+	if s.Active < 0 || s.Succeeded < 0 || s.Failed < 0 {
+		t.Fatalf("JI20: %v", s)
+	}
+	if s.Ready != nil && *s.Ready < 0 || s.Terminating != nil && *s.Terminating < 0 {
+		t.Fatalf("JI20: %v", s)
+	}
+}
+
+var extremes = []int32{math.MinInt32, -1, 0, 1, 2, 3, 500, 501, math.MaxInt32 - 1, math.MaxInt32}
+
+func drawInt32(t *rapid.T, label string) int32 {
+	return rapid.OneOf(rapid.SampledFrom(extremes), rapid.Int32Range(0, 6)).Draw(t, label)
+}
+
+// drawSane mostly draws a number that the checks at the entry let through.
+func drawSane(t *rapid.T, label string) int32 {
+	if rapid.IntRange(0, 15).Draw(t, label+" insane") == 0 {
+		return drawInt32(t, label)
+	}
+	return rapid.SampledFrom([]int32{0, 1, 2, 3, 600, math.MaxInt32}).Draw(t, label)
+}
+
+func drawTime(t *rapid.T, label string) time.Time {
+	return rapid.SampledFrom([]time.Time{
+		{},
+		world.Start,
+		world.Start.Add(time.Second),
+		world.Start.Add(-time.Second),
+		world.Start.AddDate(200, 0, 0),
+		world.Start.AddDate(-300, 0, 0),
+		time.Unix(1<<60, 0),
+		time.Unix(-1<<60, 0),
+	}).Draw(t, label)
+}
+
+func drawIndexText(t *rapid.T, label string) string {
+	return rapid.SampledFrom([]string{"", "0", "0,1", "0-2147483646", "3-1", "x", "1,,2", "-1", "2147483647", "0-99999,5", ",", "1-"}).Draw(t, label)
+}
+
+func drawUIDs(t *rapid.T, label string) []string {
+	return rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c", "a"}), 0, 4).Draw(t, label)
+}
+
+func drawGarbage(t *rapid.T) job.Snapshot {
+	s := job.Snapshot{
+		Now: world.Start.Add(time.Minute),
+		Job: job.Job{UID: "job", Name: strings.Repeat("n", rapid.SampledFrom([]int{0, 1, 80}).Draw(t, "name")), Spec: drawGarbageSpec(t), Status: drawGarbageStatus(t)},
+	}
+	if rapid.IntRange(0, 9).Draw(t, "now") == 0 {
+		s.Now = drawTime(t, "now")
+	}
+	s.Memory = job.Memory{
+		JobUID:       rapid.SampledFrom([]string{"job", "other", ""}).Draw(t, "memory of"),
+		Backoff:      backoff.Record{Failures: drawInt32(t, "failures"), LastFailure: drawTime(t, "last failure")},
+		Expectations: expectations.Counts{Creations: int(drawInt32(t, "creations")), At: drawTime(t, "at")},
+		Untracking:   expectations.NewUIDs(drawUIDs(t, "untracking")...),
+		Finished:     rapid.IntRange(0, 9).Draw(t, "memory finished") == 0,
+	}
+	if rapid.IntRange(0, 9).Draw(t, "deleted") == 0 {
+		s.Job.DeletionTimestamp = drawTime(t, "job deletion")
+	}
+	for i := range rapid.IntRange(0, 6).Draw(t, "pods") {
+		s.Pods = append(s.Pods, drawGarbagePod(t, i))
+	}
+	return s
+}
+
+func drawGarbageSpec(t *rapid.T) job.Spec {
+	return job.Spec{
+		Parallelism:           maybeNot(t, "parallelism", drawSane),
+		Completions:           maybeNot(t, "completions", drawSane),
+		BackoffLimit:          maybeNot(t, "backoffLimit", drawSane),
+		CompletionMode:        rapid.SampledFrom([]job.CompletionMode{"", job.NonIndexed, job.Indexed, job.Indexed, "Round"}).Draw(t, "mode"),
+		BackoffLimitPerIndex:  maybe(t, "backoffLimitPerIndex", rapid.SampledFrom([]int32{0, 1, math.MaxInt32})),
+		MaxFailedIndexes:      maybe(t, "maxFailedIndexes", rapid.SampledFrom([]int32{0, 1, math.MaxInt32})),
+		ActiveDeadlineSeconds: maybe(t, "deadline", rapid.SampledFrom([]int64{0, 1, math.MaxInt64})),
+		Suspend:               maybe(t, "suspend", rapid.Bool()),
+		PodReplacementPolicy:  rapid.SampledFrom([]job.PodReplacementPolicy{"", job.ReplaceFailed, "Never"}).Draw(t, "replacement"),
+		PodFailurePolicy: maybe(t, "failure policy", rapid.Just(job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
+			{},
+			{Action: "Panic", OnExitCodes: &job.OnExitCodes{Operator: "About", Values: []int32{1}}},
+			{Action: job.FailIndex, OnExitCodes: &job.OnExitCodes{Operator: job.NotIn}},
+		}})),
+		SuccessPolicy: maybe(t, "success policy", rapid.Just(job.SuccessPolicy{Rules: []job.SuccessPolicyRule{
+			{}, {SucceededIndexes: ptr("x")}, {SucceededCount: ptr[int32](-1), SucceededIndexes: ptr("")},
+		}})),
+		Template: job.Template{RestartPolicy: rapid.SampledFrom([]string{"", "Never", "OnFailure", "Always"}).Draw(t, "restartPolicy")},
+	}
+}
+
+// maybeNot draws a pointer, nil one time in sixteen.
+func maybeNot(t *rapid.T, label string, draw func(*rapid.T, string) int32) *int32 {
+	if rapid.IntRange(0, 15).Draw(t, label+" unset") == 0 {
+		return nil
+	}
+	return ptr(draw(t, label))
+}
+
+func drawGarbageStatus(t *rapid.T) job.Status {
+	s := job.Status{
+		Active:           drawSane(t, "active"),
+		Succeeded:        drawSane(t, "succeeded"),
+		Failed:           drawSane(t, "failed"),
+		Ready:            maybe(t, "ready", rapid.Int32Range(0, 2)),
+		StartTime:        drawTime(t, "startTime"),
+		CompletedIndexes: drawIndexText(t, "completedIndexes"),
+		FailedIndexes:    ptr(drawIndexText(t, "failedIndexes")),
+		UncountedTerminatedPods: &job.UncountedTerminatedPods{
+			Succeeded: drawUIDs(t, "uncounted succeeded"),
+			Failed:    drawUIDs(t, "uncounted failed"),
+		},
+	}
+	for _, c := range []job.ConditionType{job.Suspended, job.FailureTarget, job.SuccessCriteriaMet, job.Complete} {
+		if rapid.IntRange(0, 7).Draw(t, string(c)) == 0 {
+			s.Conditions = append(s.Conditions, job.Condition{Type: c, Status: job.ConditionTrue})
+		}
+	}
+	return s
+}
+
+func drawGarbagePod(t *rapid.T, i int) job.Pod {
+	p := job.Pod{
+		Phase:   job.PodPhase(rapid.SampledFrom([]uint8{0, 1, 2, 2, 3, 3, 4, 4, 4, 200}).Draw(t, "phase")),
+		Owner:   job.Ownership(rapid.SampledFrom([]uint8{0, 0, 0, 0, 1, 2, 3, 99}).Draw(t, "owner")),
+		Tracked: rapid.Bool().Draw(t, "tracked"),
+		Ready:   rapid.Bool().Draw(t, "pod ready"),
+		Index:   drawInt32(t, "index"),
+		UID:     rapid.SampledFrom([]string{"a", "b", "c", "", "d"}).Draw(t, "uid"),
+		Name:    fmt.Sprintf("pod-%d", i),
+	}
+	if rapid.IntRange(0, 15).Draw(t, "same uid") > 0 {
+		p.UID = fmt.Sprintf("uid-%d", i)
+	}
+	if rapid.IntRange(0, 3).Draw(t, "pod deleted") == 0 {
+		p.Deletion = &job.PodDeletion{Timestamp: drawTime(t, "deletion"), GracePeriodSeconds: drawInt32(t, "grace")}
+	}
+	if rapid.Bool().Draw(t, "detail") {
+		p.Detail = &job.PodDetail{
+			CreationTimestamp: drawTime(t, "creation"),
+			ReadyTransition:   drawTime(t, "ready transition"),
+			FailureCount:      drawInt32(t, "failure count"),
+			Containers: []job.Container{{
+				Restarts:   drawInt32(t, "restarts"),
+				State:      job.ContainerState(rapid.SampledFrom([]uint8{0, 1, 2, 77}).Draw(t, "state")),
+				ExitCode:   drawInt32(t, "exit code"),
+				FinishedAt: drawTime(t, "finishedAt"),
+			}},
+		}
+	}
+	return p
+}
+
+// drawOutcome draws results that need not fit the plan.
+func drawOutcome(t *rapid.T, plan *job.Plan) job.Outcome {
+	result := rapid.SampledFrom([]job.Result{job.NotTried, job.Done, job.Gone, job.Unsuccessful, job.Refused, 99})
+	effects := func(n int, label string) (out []job.Effect) {
+		for range rapid.IntRange(0, n+1).Draw(t, label) {
+			out = append(out, job.Effect{Result: result.Draw(t, label)})
+		}
+		return out
+	}
+	o := job.Outcome{
+		Claimed:  result.Draw(t, "claimed"),
+		Deleted:  effects(min(len(plan.Delete), 5), "deleted"),
+		Created:  effects(min(len(plan.Create), 5), "created"),
+		Recorded: result.Draw(t, "recorded"),
+		Settled:  result.Draw(t, "settled"),
+	}
+	for range rapid.IntRange(0, min(len(plan.Untrack), 5)+1).Draw(t, "untracked") {
+		o.Untracked = append(o.Untracked, result.Draw(t, "untracked"))
+	}
+	return o
+}

@@ -1,0 +1,150 @@
+package job_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// TestJI26_PrefixLaw runs a job whose pods end as a function of their index and
+// attempt, once without faults and once more for each write, with a crash before
+// that write: the controller forgets everything and goes on. The end is always the
+// same (L8).
+func TestJI26_PrefixLaw(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec, failures := drawDeterministic(t)
+		want, writes := runToEnd(t, spec, failures, -1)
+		for crash := range writes {
+			if got, _ := runToEnd(t, spec, failures, crash); got != want {
+				t.Fatalf("JI26: with a crash before write %d: %s\nwithout: %s", crash, got, want)
+			}
+		}
+	})
+}
+
+// drawDeterministic draws a job that completes, and the attempts that fail: by
+// index for an Indexed job, by order of creation otherwise.
+func drawDeterministic(t *rapid.T) (job.Spec, map[string]bool) {
+	spec := job.Spec{
+		Parallelism:  ptr(rapid.Int32Range(1, 3).Draw(t, "parallelism")),
+		Completions:  ptr(rapid.Int32Range(1, 4).Draw(t, "completions")),
+		BackoffLimit: ptr[int32](100),
+		Template:     job.Template{RestartPolicy: job.RestartNever},
+	}
+	failures := make(map[string]bool)
+	if rapid.Bool().Draw(t, "indexed") {
+		spec.CompletionMode = job.Indexed
+		if rapid.Bool().Draw(t, "per index") {
+			spec.BackoffLimitPerIndex = ptr(rapid.Int32Range(0, 2).Draw(t, "backoffLimitPerIndex"))
+		}
+		for i := range *spec.Completions {
+			for attempt := range rapid.IntRange(0, 2).Draw(t, "failures of an index") {
+				failures[fmt.Sprintf("%d/%d", i, attempt)] = true
+			}
+		}
+		return spec, failures
+	}
+	for _, n := range rapid.SliceOfN(rapid.IntRange(0, 8), 0, 4).Draw(t, "failing attempts") {
+		failures[fmt.Sprintf("-1/%d", n)] = true
+	}
+	return spec, failures
+}
+
+// runToEnd returns what the job came to, and how many writes it took.
+func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (string, int) {
+	w := world.New(spec)
+	writes := 0
+	w.Fault = func(string) world.Fault {
+		if writes++; writes-1 == crash {
+			return world.Crash
+		}
+		return world.None
+	}
+	attempts := make(map[int32]int)
+	decided := make(map[string]bool)
+	for range 200 {
+		plan, err := w.Round()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range slices.Clone(w.Pods) {
+			if decided[p.UID] {
+				continue
+			}
+			decided[p.UID] = true
+			code := int32(0)
+			if failures[fmt.Sprintf("%d/%d", p.Index, attempts[p.Index])] {
+				code = 1
+			}
+			attempts[p.Index]++
+			w.Run(p)
+			w.Finish(p, code)
+		}
+		if w.Job.Status.Finished() != "" {
+			break
+		}
+		if d, ok := plan.Requeue.After(w.Now); ok {
+			w.Now = w.Now.Add(d)
+		}
+		w.Now = w.Now.Add(time.Second)
+	}
+	s := w.Job.Status
+	failed := ""
+	if s.FailedIndexes != nil {
+		failed = *s.FailedIndexes
+	}
+	return fmt.Sprintf("%s succeeded=%d failed=%d completed=%q failedIndexes=%q", s.Finished(), s.Succeeded, s.Failed, s.CompletedIndexes, failed), writes
+}
+
+// TestJI25_Idempotence carries out plans on a world in which nothing else happens:
+// within three rounds there is nothing left to write.
+func TestJI25_Idempotence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := world.New(drawSpec(t))
+		for range rapid.IntRange(0, 30).Draw(t, "steps") {
+			step(t, w, nil)
+		}
+		w.Fault = nil
+		before := -1
+		for n := 0; before != w.Writes; n++ {
+			if n > 3 {
+				t.Fatalf("JI25: still writing in round %d\n%s\n%s", n, w.State(), w.LastPlan)
+			}
+			before = w.Writes
+			round(t, w)
+		}
+	})
+}
+
+// TestJI22_MemoryOfAnotherJob gives a job the memory of an earlier one with the
+// same name: it must plan as if it had none.
+func TestJI22_MemoryOfAnotherJob(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := world.New(drawSpec(t))
+		for range rapid.IntRange(0, 20).Draw(t, "steps") {
+			step(t, w, allFaults)
+		}
+		s := w.Snapshot()
+		s.Memory = job.Memory{}
+		want, err := job.Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Memory = w.Memory
+		s.Memory.JobUID, s.Memory.Finished = "an earlier job", true
+		got, err := job.Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "JI22: the memory of another job shows", want, got)
+	})
+}

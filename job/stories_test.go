@@ -1,0 +1,490 @@
+package job_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/golden"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// TestStories plays the stories of testdata, each in a world of its own. A folder
+// is named after the file whose rules its stories tell. Rewrite the outputs with
+// -update, and commit a rewritten story only if you can explain every line.
+//
+// The job is created by the command "job", with a batch/v1 spec as input; the
+// template is filled in where it is missing. The commands are the fields of the
+// table stage.commands, each with a comment.
+func TestStories(t *testing.T) {
+	golden.Run(t, "testdata", func() golden.Story {
+		s := &stage{}
+		return s.play
+	})
+}
+
+// stage is a world and what a story does to it.
+type stage struct {
+	*world.World
+	c *golden.Command
+}
+
+func (s *stage) play(t *testing.T, c *golden.Command) string {
+	t.Helper()
+	s.c = c
+	do, ok := s.commands()[c.Name]
+	switch {
+	case !ok:
+		c.Fatalf("no such command")
+	case s.World == nil && c.Name != "job":
+		c.Fatalf("the story does not begin with a job")
+	}
+	out := do()
+	if err := s.Err(); err != nil {
+		c.Fatalf("%v", err)
+	}
+	return brief(out)
+}
+
+func (s *stage) commands() map[string]func() string {
+	return map[string]func() string{
+		// The job and its users.
+		"job":          s.newJob,      // [stale]; spec as input
+		"edit":         s.edit,        // changes of the spec as input
+		"delete-job":   s.deleteJob,   // the job is being deleted
+		"recreate-job": s.recreateJob, // a new job of the same name, the old one is gone
+		"write-status": s.writeStatus, // changes of the status as input
+		// The controller. fail=N, lose=N (only the reply) and crash=N (before it) make
+		// the N-th write of the round go wrong, refuse=NAME all of that name. Then, or
+		// with the flag writes, a round prints its writes.
+		"round":   s.round,
+		"plan":    s.planOnly, // prints what a round would do
+		"restart": s.restart,  // the controller forgets everything
+		"deliver": s.deliver,  // all, job, or pods: a stale view is brought up to date
+		"orphans": s.orphans,  // the finalizers of a job that does not exist any more
+		"expire":  s.expire,   // ttlSecondsAfterFinished
+		// The pods; "all" stands for all pods that the command can be about.
+		"run":       s.run,
+		"succeed":   s.succeed,
+		"fail":      s.fail,      // [code=N] [condition=TYPE] [init]
+		"evict":     s.evict,     // [condition=TYPE]
+		"kubelet":   s.kubelet,   // ends the pods that are being deleted
+		"restarted": s.restarted, // times=N: the container was restarted
+		"pod":       s.addPod,    // somebody else makes a pod
+		"unlabel":   s.unlabel,   // pods stop matching the selector
+		// Time and what can be seen.
+		"tick":   s.tick,
+		"state":  s.State,
+		"status": s.status,
+		"events": s.events, // since the last time
+		"memory": s.memory,
+	}
+}
+
+func (s *stage) newJob() string {
+	spec := job.Spec{Template: job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}}}
+	s.read(&spec)
+	job.Default(&spec)
+	if err := job.Validate(spec); err != nil && !s.c.Bool("invalid", false) {
+		s.c.Fatalf("%v", err)
+	}
+	s.World = world.New(spec)
+	s.Stale = s.c.Bool("stale", false)
+	return ""
+}
+
+// read reads the command's input over a value.
+func (s *stage) read(into any) {
+	if s.c.Input == "" {
+		return
+	}
+	if err := json.Unmarshal([]byte(s.c.Input), into); err != nil {
+		s.c.Fatalf("%v", err)
+	}
+}
+
+// copyOf makes a copy that shares no pointer with the value.
+func copyOf[T any](v T) (out T) {
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func (s *stage) edit() string {
+	s.Edit(func(spec *job.Spec) {
+		*spec = copyOf(*spec)
+		s.read(spec)
+	})
+	return ""
+}
+
+func (s *stage) deleteJob() string {
+	s.DeleteJob()
+	return ""
+}
+
+func (s *stage) recreateJob() string {
+	s.Job.UID = "job-2"
+	s.Job.CreationTimestamp, s.Job.DeletionTimestamp, s.Job.Status = s.Now, time.Time{}, job.Status{}
+	for _, p := range s.Pods {
+		if p.Owner <= job.OwnedUnmatched {
+			p.Owner = job.Foreign
+		}
+	}
+	return ""
+}
+
+func (s *stage) writeStatus() string {
+	status := copyOf(s.Job.Status)
+	s.read(&status)
+	s.Job.Status = status
+	return ""
+}
+
+func (s *stage) round() string {
+	var out strings.Builder
+	asked := s.faults(&out)
+	if _, err := s.Round(); err != nil {
+		return "refused: " + err.Error()
+	}
+	s.Fault = nil
+	if !asked {
+		out.Reset()
+	}
+	return s.LastPlan + out.String() + s.State()
+}
+
+// faults arms the faults of the round and logs its writes, if anybody asks for it.
+func (s *stage) faults(log *strings.Builder) (asked bool) {
+	faults := make(map[int]world.Fault)
+	for key, fault := range map[string]world.Fault{"fail": world.Fail, "lose": world.LoseReply, "crash": world.Crash} {
+		if n := s.c.Int(key, 0); n > 0 {
+			faults[n] = fault
+		}
+	}
+	refuse := s.c.String("refuse", "none")
+	count := 0
+	s.Fault = func(write string) world.Fault {
+		count++
+		fault := faults[count]
+		if strings.HasPrefix(write, refuse) {
+			fault = world.Fail
+		}
+		words := [...]string{"done", "refused", "done, reply lost", "crash before it"}
+		fmt.Fprintf(log, "write %d, %s: %s\n", count, write, words[fault])
+		return fault
+	}
+	return s.c.Bool("writes", false) || refuse != "none" || len(faults) > 0
+}
+
+func (s *stage) planOnly() string {
+	plan, err := job.Reconcile(s.Snapshot())
+	if err != nil {
+		return "refused: " + err.Error()
+	}
+	return plan.String()
+}
+
+func (s *stage) restart() string {
+	s.Restart(false)
+	return ""
+}
+
+func (s *stage) deliver() string {
+	for i, a := range s.c.Args {
+		switch name := s.c.Word(i); a.Key {
+		case "all":
+			s.DeliverAll()
+		case "job":
+			s.DeliverJob()
+		default:
+			s.Deliver(s.uidOf(name))
+		}
+	}
+	return ""
+}
+
+func (s *stage) orphans() string {
+	var out strings.Builder
+	var pods []job.Pod
+	for _, p := range s.Pods {
+		pods = append(pods, *p)
+	}
+	for _, ref := range job.Orphans(pods) {
+		p := s.pod(ref.Name)
+		p.Tracked = false
+		if p.Deletion != nil {
+			s.Evict(p) // nothing holds it any more
+		}
+		fmt.Fprintf(&out, "untrack %s\n", ref.Name)
+	}
+	return out.String()
+}
+
+func (s *stage) expire() string {
+	expired, at, err := job.Expire(s.Job, s.Now)
+	switch {
+	case err != nil:
+		return err.Error()
+	case expired:
+		return "expired"
+	case at.IsZero():
+		return "never"
+	}
+	return "not before " + clock(at)
+}
+
+// uidOf returns the UID of a pod that exists, or that the view still shows.
+func (s *stage) uidOf(name string) string {
+	for i := range s.View.Pods {
+		if s.View.Pods[i].Name == name {
+			return s.View.Pods[i].UID
+		}
+	}
+	return s.pod(name).UID
+}
+
+// pod returns the pod of that name.
+func (s *stage) pod(name string) *job.Pod {
+	p := s.Pod(name)
+	if p == nil {
+		s.c.Fatalf("there is no pod %q:\n%s", name, s.State())
+	}
+	return p
+}
+
+// each acts on the pods that the command names.
+func (s *stage) each(allows func(*job.Pod) bool, act func(*job.Pod)) string {
+	var pods []*job.Pod
+	words := 0
+	for _, a := range s.c.Args {
+		if a.Values != nil {
+			continue
+		}
+		switch name := s.c.Word(words); name {
+		case "init": // a flag of fail
+		case "all":
+			for _, p := range s.Pods {
+				if allows(p) {
+					pods = append(pods, p)
+				}
+			}
+		default:
+			pods = append(pods, s.pod(name))
+		}
+		words++
+	}
+	for _, p := range pods {
+		act(p)
+	}
+	return ""
+}
+
+func (s *stage) run() string {
+	return s.each(func(p *job.Pod) bool { return p.Phase == job.PodPending }, s.Run)
+}
+
+func (s *stage) succeed() string {
+	return s.each(unfinished, func(p *job.Pod) { s.Finish(p, 0) })
+}
+
+func (s *stage) fail() string {
+	code, inInit := int32(s.c.Int("code", 1)), s.c.Bool("init", false)
+	return s.each(unfinished, func(p *job.Pod) {
+		s.condition(p)
+		s.Finish(p, code)
+		if inInit {
+			c := &detailOf(p).Containers[0]
+			c.Name, c.Kind = "setup", job.InitContainer
+		}
+	})
+}
+
+func (s *stage) evict() string {
+	return s.each(unfinished, func(p *job.Pod) {
+		s.condition(p)
+		s.Evict(p)
+	})
+}
+
+func (s *stage) condition(p *job.Pod) {
+	if name := s.c.String("condition", ""); name != "" {
+		d := detailOf(p)
+		d.Conditions = append(d.Conditions, job.PodCondition{Type: name, Status: job.ConditionTrue})
+	}
+}
+
+// detailOf gives the pod a detail of its own: views share the one that it has.
+func detailOf(p *job.Pod) *job.PodDetail {
+	var d job.PodDetail
+	if p.Detail != nil {
+		d = copyOf(*p.Detail)
+	}
+	p.Detail = &d
+	return p.Detail
+}
+
+func (s *stage) kubelet() string {
+	kubelet(s.World)
+	return ""
+}
+
+func (s *stage) restarted() string {
+	times := int32(s.c.Int("times", 1))
+	return s.each(unfinished, func(p *job.Pod) { detailOf(p).Containers[0].Restarts = times })
+}
+
+func (s *stage) unlabel() string {
+	return s.each(unfinished, func(p *job.Pod) { p.Owner = job.OwnedUnmatched })
+}
+
+// addPod adds a pod: name=, index=, owner=, tracked, failures=, phase= (Running,
+// Succeeded and Failed pods have a past in the world).
+func (s *stage) addPod() string {
+	p := job.Pod{
+		Name:    s.c.String("name", ""),
+		Index:   int32(s.c.Int("index", job.NoIndex)),
+		Tracked: s.c.Bool("tracked", false),
+		Detail:  &job.PodDetail{FailureCount: int32(s.c.Int("failures", 0))},
+	}
+	var phase job.PodPhase
+	if err := phase.UnmarshalText([]byte(s.c.String("phase", ""))); err != nil {
+		s.c.Fatalf("%v", err)
+	}
+	if err := p.Owner.UnmarshalText([]byte(s.c.String("owner", ""))); err != nil {
+		s.c.Fatalf("%v", err)
+	}
+	added := s.AddPod(p)
+	switch phase {
+	case job.PodRunning:
+		s.Run(added)
+	case job.PodSucceeded:
+		s.Finish(added, 0)
+	case job.PodFailed:
+		s.Finish(added, 1)
+	}
+	return ""
+}
+
+func (s *stage) tick() string {
+	d, err := time.ParseDuration(s.c.Word(0))
+	if err != nil {
+		s.c.Fatalf("%v", err)
+	}
+	s.Now = s.Now.Add(d)
+	return clock(s.Now)
+}
+
+// status prints the times and the conditions.
+func (s *stage) status() string {
+	var out strings.Builder
+	status := &s.Job.Status
+	fmt.Fprintf(&out, "started %s, completed %s\n", clock(status.StartTime), clock(status.CompletionTime))
+	for _, c := range status.Conditions {
+		fmt.Fprintf(&out, "%s %s %s since %s: %s\n", c.Type, c.Status, c.Reason, clock(c.LastTransitionTime), c.Message)
+	}
+	return out.String()
+}
+
+func (s *stage) events() string {
+	var out strings.Builder
+	for _, e := range s.Events {
+		fmt.Fprintf(&out, "%s %s: %s\n", e.Type, e.Reason, e.Message)
+	}
+	s.Events = nil
+	return out.String()
+}
+
+func (s *stage) memory() string {
+	var parts []string
+	m := s.Memory
+	if m.Backoff.Failures > 0 {
+		parts = append(parts, fmt.Sprintf("%d failures, the last at %s", m.Backoff.Failures, clock(m.Backoff.LastFailure)))
+	}
+	if e := m.Expectations; e.Creations != 0 || e.Deletions != 0 {
+		parts = append(parts, fmt.Sprintf("to be seen: %d creations, %d deletions", e.Creations, e.Deletions))
+	}
+	if m.Untracking.Len() > 0 {
+		parts = append(parts, fmt.Sprintf("finalizers removed: %v", slices.Collect(m.Untracking.All())))
+	}
+	if m.Finished {
+		parts = append(parts, "finished")
+	}
+	if parts == nil {
+		return "nothing"
+	}
+	return strings.Join(parts, "\n")
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Format("15:04:05")
+}
+
+var (
+	podName  = regexp.MustCompile(`\bj(-\d+)+\b|\bindex[ =]\d+|^write \d+`)
+	manyUIDs = regexp.MustCompile(`\[(uid-\d+ ){7,}uid-\d+\]`)
+)
+
+// brief prints more than five alike lines in a row as one, of a long text all
+// alike lines; and long lists of UIDs as their number.
+func brief(text string) string {
+	text = manyUIDs.ReplaceAllStringFunc(text, func(list string) string {
+		return fmt.Sprintf("[%d UIDs]", strings.Count(list, " ")+1)
+	})
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) > 60 {
+		lines = grouped(lines)
+	}
+	var out []string
+	for i := 0; i < len(lines); {
+		n := 1
+		for i+n < len(lines) && alike(lines[i+n]) == alike(lines[i]) {
+			n++
+		}
+		if n > 5 {
+			out = append(out, fmt.Sprintf("%s (%d times)", alike(lines[i]), n))
+		} else {
+			out = append(out, lines[i:i+n]...)
+		}
+		i += n
+	}
+	return strings.Join(out, "\n")
+}
+
+// alike is a line with its numbers left out: alike lines differ in those only.
+func alike(line string) string {
+	return podName.ReplaceAllStringFunc(line, func(name string) string {
+		return strings.TrimRight(name, "-0123456789") + "*"
+	})
+}
+
+// grouped puts alike lines behind the first of them.
+func grouped(lines []string) []string {
+	var order []string
+	groups := make(map[string][]string)
+	for _, line := range lines {
+		key := alike(line)
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], line)
+	}
+	var out []string
+	for _, key := range order {
+		out = append(out, groups[key]...)
+	}
+	return out
+}

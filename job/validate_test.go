@@ -1,0 +1,237 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// specOf reads a spec over a minimal one and fills in the defaults.
+func specOf(t *testing.T, text string) Spec {
+	t.Helper()
+	s := Spec{Template: Template{RestartPolicy: RestartNever, Containers: []string{"main"}}}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	Default(&s)
+	return s
+}
+
+// problems takes the error of Validate apart.
+func problems(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		t.Fatalf("%T is not a joined error: %v", err, err)
+	}
+	var out []string
+	for _, e := range joined.Unwrap() {
+		if _, ok := e.(*InputError); !ok {
+			t.Errorf("%T is not an InputError: %v", e, e)
+		}
+		out = append(out, e.Error())
+	}
+	return out
+}
+
+func TestJ2_Refusals(t *testing.T) {
+	indexed := func(more string) string {
+		return `{"completionMode": "Indexed", "completions": 3, ` + more + `}`
+	}
+	rule := func(more string) string { return `{"podFailurePolicy": {"rules": [` + more + `]}}` }
+	codes := func(more string) string { return rule(`{"action": "FailJob", "onExitCodes": {` + more + `}}`) }
+	success := func(more string) string {
+		return indexed(`"successPolicy": {"rules": [` + more + `]}`)
+	}
+	many := func(more string) string {
+		return `{"completionMode": "Indexed", "completions": 100001, "backoffLimitPerIndex": 1, ` + more + `}`
+	}
+	tests := []struct {
+		name string
+		spec string
+		want []string
+	}{
+		{"parallelism is negative", `{"parallelism": -1}`,
+			[]string{`spec.parallelism: -1: must not be negative`}},
+		{"completions are negative", `{"completions": -2}`,
+			[]string{`spec.completions: -2: must not be negative`}},
+		{"the backoff limit is negative", `{"backoffLimit": -3}`,
+			[]string{`spec.backoffLimit: -3: must not be negative`}},
+		{"the deadline is negative", `{"activeDeadlineSeconds": -4}`,
+			[]string{`spec.activeDeadlineSeconds: -4: must not be negative`}},
+		{"the TTL is negative", `{"ttlSecondsAfterFinished": -5}`,
+			[]string{`spec.ttlSecondsAfterFinished: -5: must not be negative`}},
+		{"the limit for each index is negative", indexed(`"backoffLimitPerIndex": -6`),
+			[]string{`spec.backoffLimitPerIndex: -6: must not be negative`}},
+		{"the limit of failed indexes is negative", indexed(`"backoffLimitPerIndex": 1, "maxFailedIndexes": -7`),
+			[]string{`spec.maxFailedIndexes: -7: must not be negative`}},
+		{"the completion mode is unknown", `{"completionMode": "Elastic"}`,
+			[]string{`spec.completionMode: "Elastic": must be NonIndexed or Indexed`}},
+		{"the replacement policy is unknown", `{"podReplacementPolicy": "Never"}`,
+			[]string{`spec.podReplacementPolicy: "Never": must be Failed or TerminatingOrFailed`}},
+		{"pods restart for ever", `{"template": {"spec": {"restartPolicy": "Always"}}}`,
+			[]string{`spec.template.spec.restartPolicy: "Always": must be Never or OnFailure`}},
+		{"pods have no restart policy", `{"template": {"spec": {}}}`,
+			[]string{`spec.template.spec.restartPolicy: "": must be Never or OnFailure`}},
+		{"an Indexed job has no completions", `{"completionMode": "Indexed", "parallelism": 1}`,
+			[]string{`spec.completions: <nil>: is required when completionMode is Indexed`}},
+		{"an Indexed job is too parallel", indexed(`"parallelism": 100001`),
+			[]string{`spec.parallelism: 100001: must be at most 100000 when completionMode is Indexed`}},
+		{"a NonIndexed job limits its indexes", `{"backoffLimitPerIndex": 1}`,
+			[]string{`spec.backoffLimitPerIndex: 1: needs completionMode Indexed`}},
+		{"a NonIndexed job limits failed indexes", `{"maxFailedIndexes": 1}`,
+			[]string{`spec.maxFailedIndexes: 1: needs completionMode Indexed`,
+				`spec.backoffLimitPerIndex: <nil>: is required when maxFailedIndexes is set`}},
+		{"a NonIndexed job has a success policy", `{"successPolicy": {"rules": [{"succeededCount": 1}]}}`,
+			[]string{`spec.successPolicy: "1 rules": needs completionMode Indexed`}},
+		{"failed indexes are limited and retries are not", indexed(`"maxFailedIndexes": 1`),
+			[]string{`spec.backoffLimitPerIndex: <nil>: is required when maxFailedIndexes is set`}},
+		{"more indexes may fail than there are", indexed(`"backoffLimitPerIndex": 1, "maxFailedIndexes": 4`),
+			[]string{`spec.maxFailedIndexes: 4: must be at most completions, 3`}},
+		{"too many indexes may fail", `{"completionMode": "Indexed", "completions": 200000, "backoffLimitPerIndex": 1, "maxFailedIndexes": 100001}`,
+			[]string{`spec.maxFailedIndexes: 100001: must be at most 100000`,
+				`spec.maxFailedIndexes: 100001: must be at most 10000 when completions is over 100000 and backoffLimitPerIndex is set`}},
+		{"a very large job does not limit failed indexes", many(`"parallelism": 1`),
+			[]string{`spec.maxFailedIndexes: <nil>: is required when completions is over 100000 and backoffLimitPerIndex is set`}},
+		{"a very large job limits failed indexes too loosely", many(`"maxFailedIndexes": 10001`),
+			[]string{`spec.maxFailedIndexes: 10001: must be at most 10000 when completions is over 100000 and backoffLimitPerIndex is set`}},
+		{"a very large job is too parallel", many(`"maxFailedIndexes": 1, "parallelism": 10001`),
+			[]string{`spec.parallelism: 10001: must be at most 10000 when completions is over 100000 and backoffLimitPerIndex is set`}},
+		{"a failure policy and restarts in place", `{"podFailurePolicy": {"rules": []}, "template": {"spec": {"restartPolicy": "OnFailure"}}}`,
+			[]string{`spec.template.spec.restartPolicy: "OnFailure": must be Never when podFailurePolicy is set`}},
+		{"a failure policy and replacement before the end", `{"podFailurePolicy": {"rules": []}, "podReplacementPolicy": "TerminatingOrFailed"}`,
+			[]string{`spec.podReplacementPolicy: "TerminatingOrFailed": must be Failed when podFailurePolicy is set`}},
+		{"too many failure rules", rule(strings.TrimSuffix(strings.Repeat(`{"action": "Count", "onPodConditions": [{"type": "X"}]},`, 21), ",")),
+			[]string{`spec.podFailurePolicy.rules: 21: must be at most 20`}},
+		{"a rule looks at nothing", rule(`{"action": "Ignore"}`),
+			[]string{`spec.podFailurePolicy.rules[0]: "Ignore": must have exactly one of onExitCodes and onPodConditions`}},
+		{"a rule looks at both", rule(`{"action": "Ignore", "onPodConditions": [{"type": "X"}], "onExitCodes": {"operator": "In", "values": [1]}}`),
+			[]string{`spec.podFailurePolicy.rules[0]: "Ignore": must have exactly one of onExitCodes and onPodConditions`}},
+		{"a rule has an unknown action", rule(`{"action": "Shrug", "onPodConditions": [{"type": "X"}]}`),
+			[]string{`spec.podFailurePolicy.rules[0].action: "Shrug": must be FailJob, FailIndex, Ignore or Count`}},
+		{"an index fails where indexes are not limited", rule(`{"action": "FailIndex", "onPodConditions": [{"type": "X"}]}`),
+			[]string{`spec.podFailurePolicy.rules[0].action: "FailIndex": needs backoffLimitPerIndex`}},
+		{"a rule has no exit codes", codes(`"operator": "In", "values": []`),
+			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.values: 0: must have 1 to 255 values`}},
+		{"a rule has too many exit codes", codes(`"operator": "NotIn", "values": [` + numbers(0, 256) + `]`),
+			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.values: 256: must have 1 to 255 values`}},
+		{"exit codes are out of order", codes(`"operator": "In", "values": [3, 1]`),
+			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.values[1]: 1: must be in increasing order`}},
+		{"an exit code stands twice", codes(`"operator": "In", "values": [1, 1]`),
+			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.values[1]: 1: must not stand twice`}},
+		{"success is a failure", codes(`"operator": "In", "values": [0, 1]`),
+			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.values[0]: 0: must not be 0 with operator In`}},
+		{"the operator is unknown", codes(`"operator": "Near", "values": [1]`),
+			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.operator: "Near": must be In or NotIn`}},
+		{"a rule names no container of the template", codes(`"containerName": "other", "operator": "In", "values": [1]`),
+			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.containerName: "other": must name a container of the template`}},
+		{"too many condition patterns", rule(`{"action": "Count", "onPodConditions": [` + strings.TrimSuffix(strings.Repeat(`{"type": "X"},`, 21), ",") + `]}`),
+			[]string{`spec.podFailurePolicy.rules[0].onPodConditions: 21: must be at most 20`}},
+		{"a condition has no type", rule(`{"action": "Count", "onPodConditions": [{"status": "True"}]}`),
+			[]string{`spec.podFailurePolicy.rules[0].onPodConditions[0].type: "": is required`}},
+		{"a condition has a strange status", rule(`{"action": "Count", "onPodConditions": [{"type": "X", "status": "Perhaps"}]}`),
+			[]string{`spec.podFailurePolicy.rules[0].onPodConditions[0].status: "Perhaps": must be True, False or Unknown`}},
+		{"a success policy without rules", indexed(`"successPolicy": {"rules": []}`),
+			[]string{`spec.successPolicy.rules: 0: must have 1 to 20 rules`}},
+		{"too many success rules", success(strings.TrimSuffix(strings.Repeat(`{"succeededCount": 1},`, 21), ",")),
+			[]string{`spec.successPolicy.rules: 21: must have 1 to 20 rules`}},
+		{"a success rule asks for nothing", success(`{}`),
+			[]string{`spec.successPolicy.rules[0]: <nil>: must have succeededIndexes or succeededCount`}},
+		{"a success rule names no index", success(`{"succeededIndexes": ""}`),
+			[]string{`spec.successPolicy.rules[0].succeededIndexes: "": must name at least one index`}},
+		{"a success rule names an index that there is not", success(`{"succeededIndexes": "1-3"}`),
+			[]string{`spec.successPolicy.rules[0].succeededIndexes: "1-3": must hold indexes below completions, 3`}},
+		{"a success rule is out of order", success(`{"succeededIndexes": "2,0"}`),
+			[]string{`spec.successPolicy.rules[0].succeededIndexes: "2,0": must be in increasing order`}},
+		{"a success rule is no list of indexes", success(`{"succeededIndexes": "0,x"}`),
+			[]string{`spec.successPolicy.rules[0].succeededIndexes: "0,x": "x" is no index and no interval`}},
+		{"a success rule wants no success", success(`{"succeededCount": 0}`),
+			[]string{`spec.successPolicy.rules[0].succeededCount: 0: must be from 1 to 3`}},
+		{"a success rule wants more than it names", success(`{"succeededIndexes": "0-1", "succeededCount": 3}`),
+			[]string{`spec.successPolicy.rules[0].succeededCount: 3: must be from 1 to 2`}},
+		{"managedBy has no domain", `{"managedBy": "queue"}`,
+			[]string{`spec.managedBy: "queue": must be a domain-prefixed path, such as example.com/controller`}},
+		{"managedBy is too long", `{"managedBy": "example.com/` + strings.Repeat("q", 52) + `"}`,
+			[]string{`spec.managedBy: "example.com/` + strings.Repeat("q", 52) + `": must be at most 63 characters`}},
+		{"many problems are reported at once", `{"parallelism": -1, "backoffLimitPerIndex": 1, "managedBy": "/"}`,
+			[]string{`spec.parallelism: -1: must not be negative`,
+				`spec.backoffLimitPerIndex: 1: needs completionMode Indexed`,
+				`spec.managedBy: "/": must be a domain-prefixed path, such as example.com/controller`}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, problems(t, Validate(specOf(t, test.spec)))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// numbers is "from,from+1,..." with n numbers.
+func numbers(from, n int) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprint(from+i))
+	}
+	return strings.Join(out, ",")
+}
+
+func TestJ2_RequiredAfterDefault(t *testing.T) {
+	err := Validate(Spec{CompletionMode: NonIndexed, PodReplacementPolicy: ReplaceFailed, Template: Template{RestartPolicy: RestartNever}})
+	want := []string{
+		"spec.parallelism: <nil>: is required; Default sets it",
+		"spec.backoffLimit: <nil>: is required; Default sets it",
+	}
+	if diff := cmp.Diff(want, problems(t, err)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestJ2_Accepted holds specs like those of the Kubernetes documentation, and
+// the limits themselves.
+func TestJ2_Accepted(t *testing.T) {
+	tests := []struct{ name, spec string }{
+		{"the smallest job", `{}`},
+		{"pi: a backoff limit", `{"backoffLimit": 4, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "pi"}]}}}`},
+		{"an Indexed job", `{"completions": 5, "parallelism": 3, "completionMode": "Indexed", "template": {"spec": {"restartPolicy": "Never"}}}`},
+		{"a limit for each index", `{"completions": 10, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "maxFailedIndexes": 5}`},
+		{"indexes fail by exit code", `{"completions": 4, "parallelism": 4, "completionMode": "Indexed", "backoffLimitPerIndex": 2, "maxFailedIndexes": 4,
+			"podFailurePolicy": {"rules": [{"action": "FailIndex", "onExitCodes": {"containerName": "main", "operator": "NotIn", "values": [0, 1]}}]}}`},
+		{"a failure policy", `{"completions": 8, "parallelism": 2, "backoffLimit": 6, "podFailurePolicy": {"rules": [
+			{"action": "FailJob", "onExitCodes": {"containerName": "main", "operator": "In", "values": [42]}},
+			{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+			{"action": "Count", "onPodConditions": [{"type": "ConfigIssue", "status": "False"}]}]}}`},
+		{"a failure policy for an init container", `{"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"containerName": "setup", "operator": "In", "values": [1]}}]},
+			"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main"}], "initContainers": [{"name": "setup"}]}}}`},
+		{"a success policy", `{"completions": 10, "parallelism": 10, "completionMode": "Indexed", "successPolicy": {"rules": [
+			{"succeededIndexes": "0,2-3", "succeededCount": 1}, {"succeededIndexes": "9"}, {"succeededCount": 10}]}}`},
+		{"255 exit codes", `{"podFailurePolicy": {"rules": [{"action": "Count", "onExitCodes": {"operator": "NotIn", "values": [` + numbers(0, 255) + `]}}]}}`},
+		{"the most that Indexed jobs may", `{"completions": 100000, "parallelism": 100000, "completionMode": "Indexed", "backoffLimitPerIndex": 0, "maxFailedIndexes": 100000}`},
+		{"the most that very large jobs may", `{"completions": 2147483647, "parallelism": 10000, "completionMode": "Indexed", "backoffLimitPerIndex": 0, "maxFailedIndexes": 10000}`},
+		{"another controller with a name of 63 characters", `{"managedBy": "example.com/` + strings.Repeat("q", 51) + `"}`},
+		{"nothing at all to do", `{"completions": 0, "parallelism": 0, "backoffLimit": 0, "activeDeadlineSeconds": 0, "ttlSecondsAfterFinished": 0}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if err := Validate(specOf(t, test.spec)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestJ2_InputErrorIsReadable holds the form of a refusal: field, value, problem.
+func TestJ2_InputErrorIsReadable(t *testing.T) {
+	err := invalid("spec.parallelism", int32(-1), "must not be negative")
+	e, ok := err.(*InputError)
+	if !ok || e.Field != "spec.parallelism" || e.Value != "-1" || !slices.Equal(strings.Split(err.Error(), ": "), []string{e.Field, e.Value, e.Problem}) {
+		t.Errorf("%#v", err)
+	}
+}
