@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 )
@@ -125,10 +126,31 @@ func bareLoop(pods []job.Pod) (sum int) {
 	return sum
 }
 
-// BenchmarkFailing is a round of an Indexed job with 100 000 indexes, a quarter of
-// them completed, a per-index limit and a failure policy; of 10 000 pods one in a
-// hundred has just failed.
+// BenchmarkFailing is a round of an Indexed job with 100 000 indexes, a per-index
+// limit and a failure policy; of 10 000 pods one in a hundred has just failed. Of
+// 40 000 completed indexes every hundredth is missing, or, where the list is as
+// long as it can get, every second one.
 func BenchmarkFailing(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		every int
+	}{{"list=usual", 100}, {"list=alternating", 2}} {
+		b.Run(c.name, func(b *testing.B) {
+			s := failing(c.every)
+			var p job.Planner
+			b.ReportAllocs()
+			for b.Loop() {
+				plan, err := p.Reconcile(&s)
+				if err != nil || len(plan.Create) == 0 {
+					b.Fatal("nothing to replace", err)
+				}
+			}
+			perPod(b, len(s.Pods))
+		})
+	}
+}
+
+func failing(missingEvery int) job.Snapshot {
 	const pods, indexes = 10_000, 100_000
 	s := steady(pods, true)
 	spec := &s.Job.Spec
@@ -139,25 +161,20 @@ func BenchmarkFailing(b *testing.B) {
 		{Action: job.FailIndex, OnExitCodes: &job.OnExitCodes{Operator: job.In, Values: []int32{42}}},
 		{Action: job.Ignore, OnPodConditions: []job.PodConditionPattern{{Type: "DisruptionTarget"}}},
 	}}
-	for i := 20_000; i < indexes; i += 3 {
-		s.Job.Status.CompletedIndexes += fmt.Sprintf("%d,", i)
-		s.Job.Status.Succeeded++
+	var completed indexset.Set
+	for i := 50_000; i < 90_000; i++ {
+		if i%missingEvery != 0 {
+			completed.Add(int32(i))
+		}
 	}
-	s.Job.Status.CompletedIndexes = s.Job.Status.CompletedIndexes[:len(s.Job.Status.CompletedIndexes)-1]
+	s.Job.Status.CompletedIndexes = string(completed.AppendText(nil))
+	s.Job.Status.Succeeded = int32(completed.Len())
 	for i := 0; i < pods; i += 100 {
 		s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
 		s.Pods[i].Detail.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: 1, FinishedAt: world.Start}}
 	}
 	s.Now = world.Start.Add(time.Minute)
-	var p job.Planner
-	b.ReportAllocs()
-	for b.Loop() {
-		plan, err := p.Reconcile(&s)
-		if err != nil || len(plan.Create) == 0 {
-			b.Fatal("nothing to replace", err)
-		}
-	}
-	perPod(b, pods)
+	return s
 }
 
 // TestSteadyRoundDoesNotAllocate pins the allocations of a round in which nothing

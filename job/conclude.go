@@ -45,7 +45,7 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 // hasUnfinished reports whether a write other than those of the status is to be
 // repeated. A refused creation is not.
 func (p *Plan) hasUnfinished(o *Outcome, r Recording) bool {
-	if p.Basis.Stopped && len(p.Adopt)+len(p.Release) > 0 {
+	if p.Basis.isStopped() && len(p.Adopt)+len(p.Release) > 0 {
 		return false
 	}
 	for i := range p.Delete {
@@ -77,12 +77,14 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 		Backoff:      b.Memory.Backoff,
 		Expectations: p.expect(o),
 		Untracking:   p.untracking(o, r),
+		Ignored:      b.Memory.Ignored,
 		Finished:     b.Status.Finished() == "" && (b.Memory.Finished || final.Finished() != ""),
 	}
-	if recorded && !b.Stopped {
+	if recorded && !b.isStopped() {
 		// The pods behind the record are in the uncounted lists now and will not
 		// count as new again.
 		m.Backoff = b.Backoff
+		m.Ignored = clamp32(int64(b.Memory.Ignored) + int64(b.Policy.Ignore))
 	}
 	if m.Finished || b.Status.Finished() != "" {
 		m.Backoff = backoff.Record{} // a job that has ended needs no delay

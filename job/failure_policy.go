@@ -31,6 +31,7 @@ func (p *Planner) failureOf(pod *Pod) failure {
 		f := failure{action: rule.Action}
 		switch rule.Action {
 		case Ignore:
+			f.counts = p.ignoresEnough(pod)
 		case FailIndex:
 			f.counts = true
 			if !p.job.limitsIndexes() {
@@ -47,6 +48,18 @@ func (p *Planner) failureOf(pod *Pod) failure {
 		return f
 	}
 	return failure{counts: true}
+}
+
+// ignoresEnough reports whether Options.MaxIgnoredFailures is used up.
+func (p *Planner) ignoresEnough(pod *Pod) bool {
+	limit := p.snap.Options.MaxIgnoredFailures
+	if limit == 0 {
+		return false
+	}
+	if p.job.limitsIndexes() {
+		return pod.detail().IgnoredFailureCount >= limit
+	}
+	return p.plan.Basis.Memory.Ignored >= limit
 }
 
 // ruleMatch is the container or the condition that a rule has matched.

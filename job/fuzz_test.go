@@ -256,3 +256,8 @@ func drawOutcome(t *rapid.T, plan *job.Plan) job.Outcome {
 	}
 	return o
 }
+
+func containsField(err error, field string) bool {
+	var input *job.InputError
+	return errors.As(err, &input) && input.Field == field
+}

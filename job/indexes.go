@@ -15,9 +15,9 @@ func (p *Planner) countIndexes() {
 		return
 	}
 	status := &p.job.Status
-	p.readIndexes(&p.completed, "job.status.completedIndexes", status.CompletedIndexes)
+	p.completedSame = p.readIndexes(&p.completed, "job.status.completedIndexes", status.CompletedIndexes)
 	if p.job.limitsIndexes() && status.FailedIndexes != nil {
-		p.readIndexes(&p.failedIndexes, "job.status.failedIndexes", *status.FailedIndexes)
+		p.failedSame = p.readIndexes(&p.failedIndexes, "job.status.failedIndexes", *status.FailedIndexes)
 	}
 	p.addCompleted(p.pods.succeeded)
 	p.addCompleted(p.pods.inFlight)
@@ -46,11 +46,17 @@ func (p *Planner) addCompleted(places []int32) {
 }
 
 // readIndexes reads an index list, clipped to completions (J15). A corrupt piece
-// is skipped, not fatal (J14).
-func (p *Planner) readIndexes(set *indexset.Set, field, text string) {
-	for _, piece := range set.AddText(text, *p.job.Spec.Completions) {
+// is skipped, not fatal (J14). It returns the size of the set for which the text
+// need not be written again, -1 when it must be.
+func (p *Planner) readIndexes(set *indexset.Set, field, text string) (same int) {
+	read := set.AddText(text, *p.job.Spec.Completions)
+	for _, piece := range read.Corrupt {
 		p.note(field, strconv.Quote(piece), "is no index and no interval; left out")
 	}
+	if !read.Canonical {
+		return -1
+	}
+	return set.Len()
 }
 
 // addFailedIndexes adds the indexes of failed pods that are not to be retried.
@@ -79,7 +85,7 @@ func (p *Planner) failsIndex(pod *Pod) bool {
 func (p *Planner) recordIndexes() {
 	b := &p.plan.Basis
 	status := &p.job.Status
-	b.CompletedIndexes = p.formatIndexes(&p.completed, status.CompletedIndexes)
+	b.CompletedIndexes = p.formatIndexes(&p.completed, status.CompletedIndexes, p.completedSame)
 	b.CompletedIndexesCount = int32(min(p.completed.Len(), math.MaxInt32))
 	if !p.job.limitsIndexes() {
 		b.FailedIndexes = status.FailedIndexes
@@ -87,14 +93,18 @@ func (p *Planner) recordIndexes() {
 	}
 	b.FailedIndexes = status.FailedIndexes
 	if b.FailedIndexes == nil {
-		b.FailedIndexes = pointTo(p.formatIndexes(&p.failedIndexes, ""))
-	} else if text := p.formatIndexes(&p.failedIndexes, *b.FailedIndexes); text != *b.FailedIndexes {
+		b.FailedIndexes = pointTo(p.formatIndexes(&p.failedIndexes, "", 0))
+	} else if text := p.formatIndexes(&p.failedIndexes, *b.FailedIndexes, p.failedSame); text != *b.FailedIndexes {
 		b.FailedIndexes = pointTo(text)
 	}
 }
 
-// formatIndexes returns old itself where the text has not changed.
-func (p *Planner) formatIndexes(set *indexset.Set, old string) string {
+// formatIndexes returns old itself where the text has not changed: indexes are
+// only ever added to what was read, so the size tells.
+func (p *Planner) formatIndexes(set *indexset.Set, old string, same int) string {
+	if set.Len() == same {
+		return old
+	}
 	p.text = set.AppendText(p.text[:0])
 	if string(p.text) == old {
 		return old

@@ -55,7 +55,7 @@ func (p *Planner) observe() error {
 	// What needs no more than the first line of a pod is done here: the loop runs
 	// for a million pods. The rest of the method stays out of the way.
 	indexed := p.job.isIndexed()
-	plain := p.job.Spec.Template.RestartPolicy != RestartOnFailure && p.known.len() == 0
+	plain := p.job.Spec.Template.RestartPolicy != RestartOnFailure && p.known.len() == 0 && p.snap.Options.PendingTimeout == 0
 	forgets := plain && p.job.Spec.PodFailurePolicy == nil
 	var active, ready int64
 	for i := range p.snap.Pods {
@@ -91,11 +91,11 @@ func (p *Planner) lookAt(i int, pod *Pod) error {
 	if pod.Phase > PodFailed {
 		return invalid(podField(pod, "phase"), pod.Phase.String(), "is no phase")
 	}
-	if !p.claim(pod) {
+	place := int32(i)
+	if !p.claim(place, pod) {
 		return nil
 	}
 	tracked := p.isTracked(pod)
-	place := int32(i)
 	switch {
 	case pod.isTerminal():
 		switch {
@@ -110,7 +110,7 @@ func (p *Planner) lookAt(i int, pod *Pod) error {
 	case pod.Deletion != nil:
 		p.countTerminating(place, pod, tracked)
 	default:
-		p.countActive(pod)
+		p.countActive(place, pod)
 	}
 	return nil
 }
@@ -118,9 +118,14 @@ func (p *Planner) lookAt(i int, pod *Pod) error {
 // countTerminating counts a pod that is being deleted and has not ended. It is a
 // failed one already, unless the job replaces only pods that have ended (J7).
 func (p *Planner) countTerminating(place int32, pod *Pod, tracked bool) {
-	p.counts.terminating++
+	failed := !p.job.replacesOnlyFailed()
+	if !failed && p.givenUp(pod) {
+		failed = true
+	} else {
+		p.counts.terminating++
+	}
 	switch {
-	case !p.job.replacesOnlyFailed():
+	case failed:
 		if tracked {
 			p.sortIn(place, pod)
 		}
@@ -133,8 +138,9 @@ func (p *Planner) countTerminating(place int32, pod *Pod, tracked bool) {
 	}
 }
 
-func (p *Planner) countActive(pod *Pod) {
+func (p *Planner) countActive(place int32, pod *Pod) {
 	p.counts.active++
+	p.watchPending(place, pod)
 	if pod.Ready {
 		p.counts.ready++
 	}
@@ -162,13 +168,18 @@ func (p *Planner) sortIn(place int32, pod *Pod) {
 
 // claim reports whether the pod is the job's in this round, and plans adoption
 // and release (J6).
-func (p *Planner) claim(pod *Pod) bool {
+func (p *Planner) claim(place int32, pod *Pod) bool {
 	switch pod.Owner {
 	case Owned:
 		return true
 	case OwnedUnmatched:
+		// Its UID may stand in an uncounted list: it is counted once the finalizer
+		// is gone, with the release or, where the job is being deleted, without.
+		tracked := p.isTracked(pod)
 		if !p.job.isDeleted() {
 			p.plan.Release = append(p.plan.Release, pod.ref())
+		} else if tracked {
+			p.pods.stray = append(p.pods.stray, place)
 		}
 	case Orphan:
 		if p.known.facts(pod.UID)&uidUntracking != 0 {

@@ -13,6 +13,7 @@ func (p *Planner) managePods() {
 		p.deleteActive(DeleteSuspended)
 		return
 	}
+	p.deletePending()
 	wanted := p.wantedActive()
 	if p.deleteSurplus(max(p.counts.active-wanted, 0)); len(p.plan.Delete) > 0 {
 		return

@@ -195,7 +195,12 @@ type Basis struct {
 	Untracking expectations.UIDs `json:"untracking,omitzero"`
 	Backoff    backoff.Record    `json:"backoff,omitzero"`
 	Policy     PolicyCounts      `json:"policy,omitzero"`
+	Slips      Slips             `json:"slips,omitempty"`
 }
+
+// isStopped reports whether there is nothing to record: the plan says so, or it is
+// the zero Plan.
+func (b *Basis) isStopped() bool { return b.Stopped || b.JobUID == "" }
 
 // Counters are what is left of the uncounted lists once the UIDs whose pods have
 // lost the finalizer were moved into the counters.

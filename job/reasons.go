@@ -17,6 +17,8 @@ const (
 	DeleteDuplicateIndex
 	// DeleteSurplus: more pods are active than wanted (J29).
 	DeleteSurplus
+	// DeletePending: the pod has not started in time (Options.PendingTimeout).
+	DeletePending
 )
 
 var deleteReasons = [...]string{
@@ -27,6 +29,7 @@ var deleteReasons = [...]string{
 	"the completion index is out of range (J29)",
 	"a more valuable pod has the same index (J29)",
 	"more pods are active than wanted (J29)",
+	"the pod has not started in time (PendingTimeout)",
 }
 
 // String is a sentence for people.
@@ -99,6 +102,9 @@ const (
 	WaitDeleted
 	// WaitUnknownMode: the completion mode is not known to this version (J5).
 	WaitUnknownMode
+	// WaitTimeout: a pod that does not start or end is given up at a time
+	// (Options.PendingTimeout, Options.TerminatingTimeout).
+	WaitTimeout
 	// WaitFinished: the job has finished, nothing is left to do (J4).
 	WaitFinished
 )

@@ -46,14 +46,18 @@ type Planner struct {
 	job  *Job
 	plan Plan
 
-	pods   podSets
-	counts podCounts
+	pods    podSets
+	counts  podCounts
+	overdue overdue
 
 	// completed and failedIndexes are the sets of J14 and J16; activeIndexes are
 	// those of active pods, leavingIndexes those of terminating pods that must end
 	// before they are replaced (J33).
 	completed, failedIndexes, activeIndexes, leavingIndexes indexset.Set
 	named                                                   indexset.Set // by a rule of the successPolicy
+	// completedSame and failedSame are the sizes at which the index lists of the
+	// status stay as they are.
+	completedSame, failedSame int
 	// succeeded and failed are the totals of J9 and J10.
 	succeeded, failed int64
 
@@ -119,6 +123,7 @@ func (p *Planner) begin(s *Snapshot) {
 	}
 	p.pods.reset()
 	p.counts = podCounts{}
+	p.overdue = overdue{pending: p.overdue.pending[:0]}
 	for _, set := range [...]*indexset.Set{&p.completed, &p.failedIndexes, &p.activeIndexes, &p.leavingIndexes} {
 		set.Reset()
 	}
@@ -140,6 +145,7 @@ func (p *Planner) recall() {
 	b.Completions = p.job.Spec.Completions
 	b.Indexed = p.job.isIndexed()
 	b.Suspend = p.job.isSuspended()
+	b.Slips = p.snap.Options.Slips
 	b.Satisfied = memory.Expectations.Satisfied(p.snap.Now)
 }
 

@@ -18,7 +18,7 @@ type Recording struct {
 // outcome must hold the results of the claims, deletions and creations.
 func (p *Plan) Record(o Outcome) Recording {
 	b := &p.Basis
-	if b.Stopped {
+	if b.isStopped() {
 		return Recording{Status: b.Status, Untrack: p.Untrack}
 	}
 	if !p.hasClaimed(&o) {
@@ -51,7 +51,10 @@ func (p *Plan) hasClaimed(o *Outcome) bool {
 // (J26, J27, JI8).
 func (p *Plan) endDeclared(o *Outcome) Verdict {
 	b := &p.Basis
-	if !b.Satisfied || p.activeAfter(o) > 0 || len(p.Create) > 0 {
+	if p.activeAfter(o) > 0 || len(p.Create) > 0 {
+		return Verdict{}
+	}
+	if !b.Satisfied && (p.Verdict.decided() || !b.Slips.has(SlipUnseenCompletion)) {
 		return Verdict{}
 	}
 	if p.Verdict.decided() {
@@ -83,13 +86,14 @@ func (p *Plan) activeAfter(o *Outcome) int32 {
 // recordPods sets active, ready and terminating to what they are after the
 // deletions and creations. A pod whose deletion failed stays ready.
 func (p *Plan) recordPods(status *Status, o *Outcome) {
-	ready, terminating := p.Basis.Ready, p.Basis.Terminating
+	b := &p.Basis
+	ready, terminating := b.Ready, b.Terminating
 	for i := range p.Delete {
 		result := effectAt(o.Deleted, i).Result
 		if result == Done {
 			terminating++
 		}
-		if result.isDone() && p.Delete[i].Ready {
+		if lowers := result.isDone() || b.Slips.has(SlipReadyAfterFailedDelete) && result == Unsuccessful; lowers && p.Delete[i].Ready {
 			ready--
 		}
 	}

@@ -28,10 +28,20 @@ func (p *Planner) deleteSurplus(atLeast int64) {
 	if p.job.isIndexed() {
 		active = p.deleteMisplaced(active)
 	}
-	for _, i := range active[:max(min(atLeast-int64(len(p.plan.Delete)), int64(len(active))), 0)] {
-		p.delete(i, DeleteSurplus)
+	for _, i := range active {
+		if int64(len(p.plan.Delete)) >= atLeast {
+			break
+		}
+		if !p.isPlanned(i) {
+			p.delete(i, DeleteSurplus)
+		}
 	}
 	p.plan.Delete = p.plan.Delete[:min(len(p.plan.Delete), maxPodWrites)]
+}
+
+// isPlanned reports whether the pod is deleted for not having started.
+func (p *Planner) isPlanned(place int32) bool {
+	return slices.Contains(p.overdue.pending, place)
 }
 
 // mayHaveMisplaced reports whether some active pod shares its index or has none.
@@ -46,6 +56,7 @@ func (p *Planner) deleteMisplaced(active []int32) (rest []int32) {
 	for n := len(active) - 1; n >= 0; n-- {
 		pod := &p.snap.Pods[active[n]]
 		switch {
+		case p.isPlanned(active[n]):
 		case pod.Index < 0:
 			p.delete(active[n], DeleteNoIndex)
 		case !p.hasValidIndex(pod):
@@ -57,7 +68,7 @@ func (p *Planner) deleteMisplaced(active []int32) (rest []int32) {
 		}
 	}
 	slices.Reverse(rest)
-	slices.Reverse(p.plan.Delete) // the least valuable first
+	slices.Reverse(p.plan.Delete[len(p.overdue.pending):]) // the least valuable first
 	return rest
 }
 
@@ -66,10 +77,19 @@ func (p *Planner) delete(place int32, reason DeleteReason) {
 	p.plan.Delete = append(p.plan.Delete, Deletion{
 		PodRef:          pod.ref(),
 		Reason:          reason,
-		UntrackFirst:    reason != DeleteEnding && (pod.Tracked || pod.Owner == Orphan),
+		UntrackFirst:    reason != DeleteEnding && reason != DeletePending && (pod.Tracked || pod.Owner == Orphan),
 		Ready:           pod.Ready,
-		ResourceVersion: pod.detail().ResourceVersion,
+		ResourceVersion: p.condition(pod),
 	})
+}
+
+// condition is the version that a finalizer is removed on (JI9). The adoption in
+// the same round gives the pod a version that the plan cannot know.
+func (p *Planner) condition(pod *Pod) string {
+	if pod.Owner == Orphan || p.snap.Options.Slips.has(SlipUncheckedUntrack) {
+		return ""
+	}
+	return pod.detail().ResourceVersion
 }
 
 // activePods returns the active pods of the job.

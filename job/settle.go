@@ -16,7 +16,7 @@ type Settlement struct {
 func (p *Plan) Settle(o Outcome) Settlement {
 	recording := p.Record(o)
 	before := recording.Status
-	if p.Basis.Stopped || !p.hasRecorded(&o, recording) {
+	if p.Basis.isStopped() || !p.hasRecorded(&o, recording) {
 		return Settlement{Status: p.Basis.Status}
 	}
 	status := before

@@ -41,16 +41,12 @@ type Memory struct {
 	// Untracking are the UIDs of pods whose finalizer was removed and which the
 	// snapshot may still show with it (E4).
 	Untracking expectations.UIDs `json:"untracking,omitzero"`
+	// Ignored is the number of failures that the podFailurePolicy has ignored so
+	// far; kept for Options.MaxIgnoredFailures.
+	Ignored int32 `json:"ignored,omitempty"`
 	// Finished is set once a final status was written: a snapshot that does not
 	// show it is stale and is not planned from (E5).
 	Finished bool `json:"finished,omitempty"`
-}
-
-// Options choose where users want different behaviour. The zero value is what
-// the library recommends.
-type Options struct {
-	// Backoff is the delay after failures: 10 s doubling up to 10 min by default (J31).
-	Backoff backoff.Policy `json:"backoff,omitzero"`
 }
 
 // InputError says that a value breaks the contract of a snapshot, a spec or a
@@ -92,7 +88,7 @@ func (s *Snapshot) check() error {
 	case j.isIndexed() && j.Spec.Completions == nil:
 		return invalid("job.spec.completions", nil, "is required when completionMode is Indexed")
 	}
-	return errors.Join(checkSigns(j), s.Options.Backoff.Validate())
+	return errors.Join(checkSigns(j), s.Options.check())
 }
 
 // checkSigns refuses the negative numbers that neither an API server nor this

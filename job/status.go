@@ -73,7 +73,7 @@ const (
 
 // Condition returns the condition of type t, or the zero Condition when there
 // is none.
-func (s *Status) Condition(t ConditionType) Condition {
+func (s Status) Condition(t ConditionType) Condition {
 	for i := range s.Conditions {
 		if s.Conditions[i].Type == t {
 			return s.Conditions[i]
@@ -84,7 +84,7 @@ func (s *Status) Condition(t ConditionType) Condition {
 
 // Finished returns the type of the finishing condition, Complete or Failed, or
 // "" while the job has not ended (J4).
-func (s *Status) Finished() ConditionType {
+func (s Status) Finished() ConditionType {
 	for _, t := range [...]ConditionType{Complete, Failed} {
 		if s.Condition(t).Status == ConditionTrue {
 			return t

@@ -29,7 +29,7 @@ func (p *Planner) meets(rule *SuccessPolicyRule) bool {
 	}
 	named := &p.named
 	named.Reset()
-	if corrupt := named.AddText(*rule.SucceededIndexes, *p.job.Spec.Completions); corrupt != nil {
+	if read := named.AddText(*rule.SucceededIndexes, *p.job.Spec.Completions); read.Corrupt != nil {
 		return false // what Validate refuses is never met
 	}
 	want := named.Len()

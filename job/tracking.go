@@ -78,6 +78,9 @@ func (p *Planner) account() {
 	room = p.accountSucceeded(room)
 	room = p.accountFailed(room)
 	p.accountUnfinished(room)
+	if room == 0 && p.snap.Options.Slips.has(SlipFullRound) {
+		p.plan.Basis.Capped = true
+	}
 	p.fillBasis()
 }
 

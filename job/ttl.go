@@ -9,9 +9,15 @@ import "time"
 //
 // An error means that the job has finished at an unknown time (T3). A finish
 // time in the future, by another machine's clock, just waits.
-func Expire(j Job, now time.Time) (expired bool, at time.Time, err error) {
-	ttl := j.Spec.TTLSecondsAfterFinished
+func Expire(j Job, o Options, now time.Time) (expired bool, at time.Time, err error) {
 	finished := j.Status.Finished()
+	ttl := j.Spec.TTLSecondsAfterFinished
+	switch {
+	case finished == Complete && o.TTLSecondsAfterComplete != nil:
+		ttl = o.TTLSecondsAfterComplete
+	case finished == Failed && o.TTLSecondsAfterFailed != nil:
+		ttl = o.TTLSecondsAfterFailed
+	}
 	if ttl == nil || finished == "" || j.isDeleted() {
 		return false, time.Time{}, nil
 	}

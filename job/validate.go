@@ -172,7 +172,7 @@ func (v *validator) failureRule(field string, r *PodFailurePolicyRule) {
 		v.add(field+".action", string(r.Action), "must be FailJob, FailIndex, Ignore or Count")
 	}
 	if (r.OnExitCodes != nil) == (len(r.OnPodConditions) > 0) {
-		v.add(field, r.Action, "must have exactly one of onExitCodes and onPodConditions")
+		v.add(field, string(r.Action), "must have exactly one of onExitCodes and onPodConditions")
 	}
 	if r.OnExitCodes != nil {
 		v.exitCodes(field+".onExitCodes", r.OnExitCodes)
@@ -250,7 +250,7 @@ func (v *validator) successIndexes(field, text string, completions int32) int32 
 		v.add(field, text[:20]+"...", fmt.Sprintf("must be at most %d bytes", maxSuccessIndexesBytes))
 	}
 	var within, all indexset.Set
-	corrupt := all.AddText(text, 1<<31-1)
+	corrupt := all.AddText(text, 1<<31-1).Corrupt
 	within.AddText(text, completions)
 	switch {
 	case text == "":

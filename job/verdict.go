@@ -21,7 +21,7 @@ func (p *Planner) decideEnd() Verdict {
 	}
 	// Until one of the following verdicts is declared, the deadline can still
 	// overtake it.
-	if due, ok := p.deadline(); ok {
+	if due, ok := p.deadline(); ok && p.snap.Now.Before(due) {
 		p.wait(Wait{Reason: WaitDeadline, Until: due})
 	}
 	if v := p.pastIndexLimits(); v.decided() { // J24
@@ -76,6 +76,9 @@ func restarts(pod *Pod) int64 {
 func (p *Planner) pastDeadline() Verdict {
 	due, ok := p.deadline()
 	if !ok || p.snap.Now.Before(due) {
+		return Verdict{}
+	}
+	if p.snap.Options.SuccessBeatsDeadline && (p.completionsReached() || p.meetsSuccess().decided()) {
 		return Verdict{}
 	}
 	return Verdict{FailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline"}

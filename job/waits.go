@@ -30,6 +30,9 @@ func (w Wait) String() string {
 	case WaitDeadline:
 		return fmt.Sprintf("the deadline passes at %s", until)
 	case WaitExpectations:
+		if w.Until.IsZero() {
+			return "own writes not seen yet"
+		}
 		return fmt.Sprintf("own writes not seen yet, at most until %s", until)
 	case WaitReplacement:
 		return fmt.Sprintf("%s wanted, held until terminating pods end: %d terminating", plural(w.Pods, "pod"), w.Terminating)
@@ -49,6 +52,8 @@ func (w Wait) String() string {
 		return "the job is being deleted"
 	case WaitUnknownMode:
 		return fmt.Sprintf("completion mode %q is unknown", w.Name)
+	case WaitTimeout:
+		return fmt.Sprintf("a pod that does not start or end is given up at %s", until)
 	case WaitFinished:
 		return fmt.Sprintf("the job has ended: %s", w.Name)
 	}
@@ -82,13 +87,29 @@ func (p *Planner) explainWaits() {
 	case p.counts.active > 0:
 		p.wait(Wait{Reason: WaitPods, Pods: p.counts.active})
 	}
+	coarse := p.snap.Options.Slips.has(SlipCoarseRequeue)
 	if !b.Satisfied {
-		p.wait(Wait{Reason: WaitExpectations, Until: b.Memory.Expectations.Expires()})
+		w := Wait{Reason: WaitExpectations, Until: b.Memory.Expectations.Expires()}
+		if coarse {
+			w.Until = time.Time{}
+		}
+		p.wait(w)
+	}
+	if !p.overdue.next.IsZero() {
+		p.wait(Wait{Reason: WaitTimeout, Until: p.overdue.next})
 	}
 	if b.Capped {
 		p.wait(Wait{Reason: WaitUncounted})
 	}
+	p.requeue(coarse)
+}
+
+// requeue finds the earliest time at which a wait ends by itself.
+func (p *Planner) requeue(coarse bool) {
 	for _, w := range p.plan.Waits {
+		if second := p.snap.Now.Add(time.Second); coarse && (w.Reason == WaitBackoff || w.Reason == WaitIndexBackoff) && w.Until.Before(second) {
+			w.Until = second
+		}
 		if at := p.plan.Requeue.At; !w.Until.IsZero() && (at.IsZero() || w.Until.Before(at)) {
 			p.plan.Requeue = Requeue{At: w.Until, Reason: w.Reason}
 		}

@@ -85,8 +85,8 @@ func TestJ14_TextRoundTrips(t *testing.T) {
 			s.Add(i)
 		}
 		text := string(s.AppendText(nil))
-		if corrupt := back.AddText(text, 1<<31-1); corrupt != nil {
-			t.Fatalf("%q has corrupt pieces %q", text, corrupt)
+		if read := back.AddText(text, 1<<31-1); read.Corrupt != nil || !read.Canonical {
+			t.Fatalf("%q is read as %+v", text, read)
 		}
 		if again := string(back.AppendText(nil)); again != text {
 			t.Fatalf("%q became %q", text, again)
@@ -105,6 +105,8 @@ func TestJ14_Text(t *testing.T) {
 		{"runs of two keep the comma", "3,4", 10, "3,4", nil},
 		{"a run of two written with a dash is rewritten", "3-4", 10, "3,4", nil},
 		{"runs of three or more get a dash", "1,2,3,5", 10, "1-3,5", nil},
+		{"a pair and a run that touch are one run", "1,2,3-5", 10, "1-5", nil},
+		{"leading zeros are dropped", "01,2", 10, "1,2", nil},
 		{"out of order and overlapping", "5-7,1,6-8", 10, "1,5-8", nil},
 		{"clipped at the limit", "1-9", 4, "1-3", nil},
 		{"beyond the limit", "7,9-12", 7, "", nil},
@@ -115,12 +117,15 @@ func TestJ14_Text(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var s Set
-			corrupt := s.AddText(c.in, c.limit)
+			read := s.AddText(c.in, c.limit)
 			if got := string(s.AppendText(nil)); got != c.out {
 				t.Errorf("text %q, want %q", got, c.out)
 			}
-			if !slices.Equal(corrupt, c.corrupt) {
-				t.Errorf("corrupt %q, want %q", corrupt, c.corrupt)
+			if !slices.Equal(read.Corrupt, c.corrupt) {
+				t.Errorf("corrupt %q, want %q", read.Corrupt, c.corrupt)
+			}
+			if read.Canonical != (c.in == c.out) {
+				t.Errorf("canonical: %v", read.Canonical)
 			}
 		})
 	}
@@ -132,10 +137,13 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var s, back Set
-		s.AddText(text, 1<<31-1)
+		read := s.AddText(text, 1<<31-1)
 		canonical := string(s.AppendText(nil))
-		if corrupt := back.AddText(canonical, 1<<31-1); corrupt != nil || back.Len() != s.Len() {
-			t.Fatalf("%q -> %q: corrupt %q, %d of %d indexes", text, canonical, corrupt, back.Len(), s.Len())
+		if again := back.AddText(canonical, 1<<31-1); !again.Canonical || back.Len() != s.Len() {
+			t.Fatalf("%q -> %q: %+v, %d of %d indexes", text, canonical, again, back.Len(), s.Len())
+		}
+		if read.Canonical != (text == canonical) {
+			t.Fatalf("%q -> %q: canonical %v", text, canonical, read.Canonical)
 		}
 	})
 }

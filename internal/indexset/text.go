@@ -2,37 +2,85 @@ package indexset
 
 import "strconv"
 
+// Text is what AddText has found out about a list.
+type Text struct {
+	// Corrupt are the pieces that are no index and no interval.
+	Corrupt []string
+	// Canonical is true when AppendText would write the very same list for its
+	// indexes, those at the limit and beyond included: so it need not.
+	Canonical bool
+}
+
 // AddText adds the indexes of a list such as "1,3-5,7", those at limit and
-// beyond left out, and returns the pieces that are no index and no interval: they
-// add nothing (J14). The pieces need not be in order.
-func (s *Set) AddText(text string, limit int32) (corrupt []string) {
+// beyond left out. Corrupt pieces add nothing (J14). The pieces need not be in
+// order.
+func (s *Set) AddText(text string, limit int32) Text {
+	out := Text{Canonical: true}
+	before := piece{last: -2}
 	for start := 0; start <= len(text) && text != ""; {
 		end := start
 		for end < len(text) && text[end] != ',' {
 			end++
 		}
-		first, last, ok := parsePiece(text[start:end])
-		if !ok {
-			corrupt = append(corrupt, text[start:end])
-		} else if first < limit {
-			s.AddRange(first, min(last, limit-1))
+		p, ok := parsePiece(text[start:end])
+		switch {
+		case !ok:
+			out.Corrupt = append(out.Corrupt, text[start:end])
+			out.Canonical = false
+		case p.first >= limit:
+			out.Canonical = false
+		default:
+			out.Canonical = out.Canonical && p.last < limit && p.follows(&before)
+			s.AddRange(p.first, min(p.last, limit-1))
+			before = p
 		}
 		start = end + 1
 	}
-	return corrupt
+	return out
+}
+
+// piece is one element of a list, "a" or "a-b".
+type piece struct {
+	first, last int32
+	isRange     bool
+	// plain is false when a number has leading zeros.
+	plain bool
+	// pair is true when the piece is the second of a run of two.
+	pair bool
+}
+
+// follows reports whether AppendText would write p after the piece before it.
+func (p *piece) follows(before *piece) bool {
+	if !p.plain || p.first <= before.last || p.isRange && p.last-p.first < 2 {
+		return false
+	}
+	if p.first != before.last+1 {
+		return true
+	}
+	p.pair = true
+	return !p.isRange && !before.isRange && !before.pair
 }
 
 // parsePiece reads "a" or "a-b" with a <= b.
-func parsePiece(piece string) (first, last int32, ok bool) {
-	first, rest, ok := parseNumber(piece)
-	if !ok || rest == "" {
-		return first, first, ok
+func parsePiece(text string) (p piece, ok bool) {
+	first, rest, ok := parseNumber(text)
+	if !ok {
+		return piece{}, false
+	}
+	p = piece{first: first, last: first, plain: text[0] != '0' || len(text)-len(rest) == 1}
+	if rest == "" {
+		return p, true
 	}
 	if rest[0] != '-' {
-		return 0, 0, false
+		return piece{}, false
 	}
-	last, rest, ok = parseNumber(rest[1:])
-	return first, last, ok && rest == "" && first <= last
+	text = rest[1:]
+	if p.last, rest, ok = parseNumber(text); !ok || rest != "" || p.first > p.last {
+		return piece{}, false
+	}
+	p.isRange = true
+	p.plain = p.plain && (text[0] != '0' || len(text) == 1)
+	return p, true
 }
 
 // parseNumber reads the digits at the start of text.
@@ -79,11 +127,11 @@ func Increasing(text string) bool {
 		for end < len(text) && text[end] != ',' {
 			end++
 		}
-		first, last, _ := parsePiece(text[start:end])
-		if first <= before {
+		p, _ := parsePiece(text[start:end])
+		if p.first <= before {
 			return false
 		}
-		before, start = last, end+1
+		before, start = p.last, end+1
 	}
 	return true
 }

@@ -73,7 +73,8 @@ func (w *World) checkPlan(s *job.Snapshot, plan *job.Plan) {
 	if creates > 0 && active+creates > int64(*spec.Parallelism) {
 		w.fail("JI10", "%d active and %d creates, parallelism %d", active, creates, *spec.Parallelism)
 	}
-	if creates > 0 && spec.PodReplacementPolicy == job.ReplaceFailed && active+terminating+creates > int64(*spec.Parallelism) {
+	waits := w.Options.TerminatingTimeout == 0 && w.Options.PendingTimeout == 0
+	if creates > 0 && waits && spec.PodReplacementPolicy == job.ReplaceFailed && active+terminating+creates > int64(*spec.Parallelism) {
 		w.fail("JI11", "%d active, %d terminating and %d creates, parallelism %d", active, terminating, creates, *spec.Parallelism)
 	}
 	w.checkCreatedIndexes(s, plan)

@@ -128,6 +128,7 @@ func (w *World) AddPod(p job.Pod) *job.Pod {
 	if p.Name == "" {
 		p.Name = fmt.Sprintf("p%d", w.nextUID)
 	}
+	w.touch(&p)
 	detail := detailOf(&p)
 	if detail.CreationTimestamp.IsZero() {
 		detail.CreationTimestamp = w.Now

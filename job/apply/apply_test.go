@@ -1,0 +1,325 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/apply"
+)
+
+// TestJ35_OrderOfWrites compares all calls of a round, one at a time.
+func TestJ35_OrderOfWrites(t *testing.T) {
+	tests := []struct {
+		name string
+		snap job.Snapshot
+		fail map[string]error
+		want []string
+	}{
+		{"claims, deletions, status, finalizers, status",
+			snapshot(1,
+				pod("a", 0, job.PodRunning), pod("b", 1, job.PodPending), pod("s", 2, job.PodSucceeded), pod("f", 3, job.PodFailed),
+				withOwner(pod("o", 4, job.PodPending), job.Orphan), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
+			nil,
+			[]string{"adopt o", "release u", "untrack b", "delete b", "untrack o", "delete o", "status", "untrack s", "untrack f", "status"}},
+		{"creations, status, finalizers, status",
+			snapshot(2, pod("s", 2, job.PodSucceeded)), nil,
+			[]string{"create 0", "create 1", "status", "untrack s"}}, // an index needs no second status
+		{"nothing to do, nothing written", job.Snapshot{}, nil, nil},
+		{"a deletion that fails does not stop the round",
+			snapshot(0, pod("a", 0, job.PodRunning), pod("b", 1, job.PodRunning), pod("f", 3, job.PodFailed)),
+			map[string]error{"delete a": errDown},
+			[]string{"untrack a", "delete a", "untrack b", "delete b", "status", "untrack f", "status"}},
+		{"a finalizer that stays keeps its pod from being deleted",
+			snapshot(0, pod("a", 0, job.PodRunning)),
+			map[string]error{"untrack a": errDown},
+			[]string{"untrack a", "status"}},
+		{"without the first status no finalizer goes",
+			snapshot(0, pod("f", 3, job.PodFailed)),
+			map[string]error{"status": errDown},
+			[]string{"status"}},
+		{"a claim that fails stops the round, once the other claims are made",
+			snapshot(0, pod("f", 3, job.PodFailed), withOwner(pod("o", 4, job.PodPending), job.Orphan), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
+			map[string]error{"adopt o": errDown},
+			[]string{"adopt o", "release u"}},
+		{"a finalizer that stays does not keep others",
+			snapshot(0, pod("f", 3, job.PodFailed), pod("g", 4, job.PodFailed)),
+			map[string]error{"untrack f": errDown},
+			[]string{"status", "untrack f", "untrack g", "status"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := &job.Plan{}
+			if test.snap.Job.UID != "" {
+				p = plan(t, test.snap)
+			}
+			f := &fake{fail: test.fail}
+			_, err := apply.Executor{Parallel: 1}.Apply(context.Background(), f, p)
+			if diff := cmp.Diff(test.want, f.calls); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%s", diff, p)
+			}
+			if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestJ34_SlowStart(t *testing.T) {
+	tests := []struct {
+		creations, parallel int
+		want                []int // creations that start at the same time
+	}{
+		{1, 0, []int{1}},
+		{2, 0, []int{1, 1}},
+		{20, 0, []int{1, 2, 4, 8, 5}},
+		{20, 3, []int{1, 2, 3, 1, 3, 3, 2, 3, 2}},
+		{5, 1, []int{1, 1, 1, 1, 1}},
+	}
+	for _, test := range tests {
+		inBubble(t, fmt.Sprintf("%d creations, %d at once", test.creations, test.parallel), func(t *testing.T) {
+			started := map[time.Duration]int{}
+			begin := time.Now()
+			f := &fake{took: time.Second}
+			f.before = func(call string) {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				if call != "status" {
+					started[time.Since(begin)]++
+				}
+			}
+			if _, err := (apply.Executor{Parallel: test.parallel}).Apply(t.Context(), f, plan(t, snapshot(int32(test.creations)))); err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for at := time.Duration(0); started[at] > 0; at += time.Second {
+				got = append(got, started[at])
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestJ34_AFailureStopsTheRest(t *testing.T) {
+	tests := []struct {
+		name  string
+		fails []int
+		err   error
+		want  string
+		text  string
+		retry bool
+	}{
+		{"none fails", nil, errDown, "done, done, done, done, done", "", false},
+		{"the first fails", []int{0}, errDown, "unsuccessful, not tried, not tried, not tried, not tried",
+			"create pods: the API server is down", true},
+		{"one of the second batch fails", []int{1}, errDown, "done, unsuccessful, done, not tried, not tried",
+			"create pods: the API server is down", true},
+		{"both of the second batch fail", []int{1, 2}, errDown, "done, unsuccessful, unsuccessful, not tried, not tried",
+			"create pods: the API server is down (and 1 more of 5)", true},
+		{"the last fails", []int{4}, errDown, "done, done, done, done, unsuccessful",
+			"create pods: the API server is down", true},
+		{"the namespace is going away", []int{0}, apply.ErrNamespaceTerminating, "refused, refused, refused, refused, refused", "", false},
+		{"the namespace goes away meanwhile", []int{2}, fmt.Errorf("create: %w", apply.ErrNamespaceTerminating), "done, done, refused, refused, refused", "", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{fail: map[string]error{}}
+			for _, i := range test.fails {
+				f.fail[fmt.Sprintf("create %d", i)] = test.err
+			}
+			p := plan(t, snapshot(5))
+			o, err := apply.Executor{}.Apply(t.Context(), f, p)
+			if got := results(o.Created); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+			if text := fmt.Sprint(err); err != nil && text != test.text || (err == nil) != (test.text == "") {
+				t.Errorf("got error %v, want %q", err, test.text)
+			}
+			if got := p.Conclude(o).Retry; got != test.retry {
+				t.Errorf("retry %v, want %v", got, test.retry)
+			}
+			if f.count("status") != 1 {
+				t.Errorf("the status is written %d times", f.count("status"))
+			}
+		})
+	}
+}
+
+// TestApply_GoneIsDone: a pod that is not there any more is as good as deleted, released
+// or let go.
+func TestApply_GoneIsDone(t *testing.T) {
+	gone := fmt.Errorf("pods: %w", apply.ErrGone)
+	tests := []struct {
+		name  string
+		snap  job.Snapshot
+		fail  map[string]error
+		check func(o job.Outcome) bool
+	}{
+		{"Delete", snapshot(0, pod("a", 0, job.PodRunning)), map[string]error{"delete a": gone},
+			func(o job.Outcome) bool { return o.Deleted[0].Result == job.Gone }},
+		{"the Untrack before Delete", snapshot(0, pod("a", 0, job.PodRunning)), map[string]error{"untrack a": gone},
+			func(o job.Outcome) bool { return o.Deleted[0].Result == job.Gone }},
+		{"Release", snapshot(0, withOwner(pod("u", 0, job.PodRunning), job.OwnedUnmatched)), map[string]error{"release": gone},
+			func(o job.Outcome) bool { return o.Claimed == job.Done }},
+		{"Untrack", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": gone},
+			func(o job.Outcome) bool { return o.Untracked[0] == job.Gone && o.Settled == job.Done }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := plan(t, test.snap)
+			o, err := apply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
+			if err != nil || !test.check(o) || p.Conclude(o).Retry {
+				t.Errorf("outcome %+v, error %v, retry %v", o, err, p.Conclude(o).Retry)
+			}
+		})
+	}
+}
+
+// TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends and is tried again.
+func TestJ6_AdoptionOfAGonePod(t *testing.T) {
+	p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan)))
+	f := &fake{fail: map[string]error{"adopt": apply.ErrGone}}
+	o, _ := apply.Executor{}.Apply(t.Context(), f, p)
+	if diff := cmp.Diff([]string{"adopt o"}, f.calls); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if o.Claimed == job.Done || !p.Conclude(o).Retry {
+		t.Errorf("outcome %+v", o)
+	}
+}
+
+// TestApply_Bounded: never more calls at once than Parallel says, and no status among others.
+func TestApply_Bounded(t *testing.T) {
+	failed := func(n int) (out []job.Pod) {
+		for i := range n {
+			out = append(out, pod(fmt.Sprintf("f%03d", i), int32(i), job.PodFailed))
+		}
+		return out
+	}
+	for _, parallel := range []int{-1, 0, 1, 3, 64} {
+		for name, snap := range map[string]job.Snapshot{
+			"creations":  snapshot(100),
+			"deletions":  snapshot(0, actives(100)...),
+			"finalizers": snapshot(0, failed(100)...),
+		} {
+			inBubble(t, fmt.Sprintf("%s, %d at once", name, parallel), func(t *testing.T) {
+				f := &fake{took: time.Second}
+				p := plan(t, snap)
+				if _, err := (apply.Executor{Parallel: parallel}).Apply(t.Context(), f, p); err != nil {
+					t.Fatal(err)
+				}
+				want := parallel
+				if parallel <= 0 {
+					want = apply.DefaultParallel
+				}
+				if f.atOnce > want || name != "creations" && f.atOnce < want || f.together {
+					t.Errorf("%d at once, want %d; a status among others: %v", f.atOnce, want, f.together)
+				}
+			})
+		}
+	}
+}
+
+// TestE2_Expecter is told of the writes before they are made, and of what did not
+// take effect at once.
+func TestE2_Expecter(t *testing.T) {
+	tests := []struct {
+		name string
+		snap job.Snapshot
+		fail map[string]error
+		want []string
+	}{
+		{"creations", snapshot(3), nil,
+			[]string{"expect 3 0", "create 0", "create 1", "create 2", "status"}},
+		{"a creation fails, and one is skipped", snapshot(4), map[string]error{"create 1": errDown},
+			[]string{"expect 4 0", "create 0", "create 1", "create 2", "lower 2 0", "status"}},
+		{"creations are refused", snapshot(2), map[string]error{"create": apply.ErrNamespaceTerminating},
+			[]string{"expect 2 0", "create 0", "lower 2 0", "status"}},
+		{"deletions", snapshot(0, actives(2)...), nil,
+			[]string{"expect 0 2", "untrack p000", "delete p000", "untrack p001", "delete p001", "status"}},
+		{"a deletion fails", snapshot(0, actives(2)...), map[string]error{"delete p000": errDown},
+			[]string{"expect 0 2", "untrack p000", "delete p000", "untrack p001", "delete p001", "lower 0 1", "status"}},
+		{"a pod that is gone sends no event", snapshot(0, actives(1)...), map[string]error{"delete": apply.ErrGone},
+			[]string{"expect 0 1", "untrack p000", "delete p000", "lower 0 1", "status"}},
+		{"nothing is expected of a round without creations and deletions", snapshot(0, pod("f", 0, job.PodFailed)), nil,
+			[]string{"status", "untrack f", "status"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{fail: test.fail}
+			p := plan(t, test.snap)
+			if _, err := (apply.Executor{Parallel: 1, Expecter: f}).Apply(t.Context(), f, p); (err == nil) != (test.fail["create 1"] == nil && test.fail["delete p000"] == nil) {
+				t.Errorf("error %v", err)
+			}
+			if diff := cmp.Diff(test.want, f.calls); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestApply_CancelledBeforeTheFirstWrite: nothing is written, and all of it says so.
+func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, snap := range map[string]job.Snapshot{
+		"creations":  snapshot(5),
+		"deletions":  snapshot(0, actives(5)...),
+		"finalizers": snapshot(0, pod("f", 0, job.PodFailed)),
+		"claims":     snapshot(1, withOwner(pod("o", 0, job.PodPending), job.Orphan)),
+	} {
+		for _, parallel := range []int{1, 4} {
+			t.Run(fmt.Sprintf("%s, %d at once", name, parallel), func(t *testing.T) {
+				f := &fake{}
+				p := plan(t, snap)
+				o, err := apply.Executor{Parallel: parallel}.Apply(ctx, f, p)
+				if len(f.calls) > 0 || !errors.Is(err, context.Canceled) {
+					t.Errorf("calls %v, error %v", f.calls, err)
+				}
+				for _, e := range append(o.Created, o.Deleted...) {
+					if e.Result != job.NotTried {
+						t.Errorf("outcome %+v", o)
+					}
+				}
+				if o.Recorded != job.NotTried || o.Claimed != job.NotTried || !p.Conclude(o).Retry {
+					t.Errorf("outcome %+v", o)
+				}
+			})
+		}
+	}
+}
+
+// TestApply_CancelledMeanwhile: what was started ends, nothing more starts.
+func TestApply_CancelledMeanwhile(t *testing.T) {
+	inBubble(t, "three at once", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(1500*time.Millisecond, cancel)
+		f := &fake{took: time.Second}
+		var pods []job.Pod
+		for i := range 20 {
+			pods = append(pods, pod(fmt.Sprintf("f%02d", i), int32(i), job.PodFailed))
+		}
+		p := plan(t, snapshot(0, pods...))
+		o, err := apply.Executor{Parallel: 3}.Apply(ctx, f, p)
+		// The status takes the first second, three finalizers the next.
+		if f.count("untrack") != 3 || f.count("status") != 1 || !errors.Is(err, context.Canceled) {
+			t.Errorf("calls %v, error %v", f.calls, err)
+		}
+		done := 0
+		for _, r := range o.Untracked {
+			if r == job.Done {
+				done++
+			}
+		}
+		if done != 3 || o.Recorded != job.Done || o.Settled != job.NotTried || !p.Conclude(o).Retry {
+			t.Errorf("outcome %+v", o)
+		}
+	})
+}

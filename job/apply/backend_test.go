@@ -1,0 +1,145 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+var errDown = errors.New("the API server is down")
+
+// fake is a backend that records the calls. It is an Expecter, too.
+type fake struct {
+	mu    sync.Mutex
+	calls []string
+	// fail holds what a call returns, by its text or the first word of it.
+	fail map[string]error
+	// before, if set, is called with the text of each call.
+	before func(call string)
+	// took, if set, is how long each call takes.
+	took            time.Duration
+	running, atOnce int
+	// together is true once a status was written while another call was running.
+	together bool
+}
+
+func (f *fake) call(format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	f.mu.Lock()
+	f.calls = append(f.calls, text)
+	f.running++
+	f.atOnce = max(f.atOnce, f.running)
+	f.together = f.together || text == "status" && f.running > 1
+	f.mu.Unlock()
+	if f.before != nil {
+		f.before(text)
+	}
+	if f.took > 0 {
+		time.Sleep(f.took)
+	}
+	f.mu.Lock()
+	f.running--
+	f.mu.Unlock()
+	if err := f.fail[text]; err != nil {
+		return err
+	}
+	word, _, _ := strings.Cut(text, " ")
+	return f.fail[word]
+}
+
+func (f *fake) Adopt(_ context.Context, p job.PodRef) error    { return f.call("adopt %s", p.Name) }
+func (f *fake) Release(_ context.Context, p job.PodRef) error  { return f.call("release %s", p.Name) }
+func (f *fake) Delete(_ context.Context, d job.Deletion) error { return f.call("delete %s", d.Name) }
+func (f *fake) Untrack(_ context.Context, p job.PodRef) error  { return f.call("untrack %s", p.Name) }
+func (f *fake) WriteStatus(context.Context, job.Status) error  { return f.call("status") }
+func (f *fake) Expect(creations, deletions int)                { f.note("expect %d %d", creations, deletions) }
+func (f *fake) Lower(creations, deletions int)                 { f.note("lower %d %d", creations, deletions) }
+func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
+	name := fmt.Sprintf("%sx%d", c.NamePrefix, c.Index)
+	if err := f.call("create %d", c.Index); err != nil {
+		return job.PodRef{}, err
+	}
+	return job.PodRef{Name: name, UID: name}, nil
+}
+
+func (f *fake) note(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, fmt.Sprintf(format, args...))
+}
+
+// count returns how many calls begin with the word.
+func (f *fake) count(word string) (n int) {
+	for _, call := range f.calls {
+		if first, _, _ := strings.Cut(call, " "); first == word {
+			n++
+		}
+	}
+	return n
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func at(seconds int) time.Time { return time.Date(2026, 1, 1, 0, 0, seconds, 0, time.UTC) }
+
+// snapshot is a job of so many pods, Indexed, with the pods.
+func snapshot(parallelism int32, pods ...job.Pod) job.Snapshot {
+	spec := job.Spec{
+		Parallelism:    &parallelism,
+		Completions:    ptr[int32](1000),
+		CompletionMode: job.Indexed,
+		Template:       job.Template{RestartPolicy: job.RestartNever},
+	}
+	job.Default(&spec)
+	return job.Snapshot{Job: job.Job{Name: "j", UID: "job-1", Spec: spec}, Pods: pods, Now: at(0)}
+}
+
+func pod(name string, index int32, phase job.PodPhase) job.Pod {
+	return job.Pod{Name: name, UID: name, Index: index, Phase: phase, Tracked: true}
+}
+
+// actives are running pods with the indexes below n.
+func actives(n int) (out []job.Pod) {
+	for i := range n {
+		out = append(out, pod(fmt.Sprintf("p%03d", i), int32(i), job.PodRunning))
+	}
+	return out
+}
+
+func plan(t *testing.T, s job.Snapshot) *job.Plan {
+	t.Helper()
+	p, err := job.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &p
+}
+
+// results are the results of effects, in short.
+func results(effects []job.Effect) string {
+	var out []string
+	for _, e := range effects {
+		out = append(out, e.Result.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// inBubble runs a test on virtual time.
+func inBubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
+}
+
+func withOwner(p job.Pod, o job.Ownership) job.Pod {
+	p.Owner = o
+	return p
+}
+
+func sorted(calls []string) []string { return slices.Sorted(slices.Values(calls)) }

@@ -1,0 +1,237 @@
+package apply_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/apply"
+)
+
+// cluster is a backend that holds the job and its pods. It refuses writes whose
+// context has ended, as every client does.
+type cluster struct {
+	job    job.Job
+	pods   []job.Pod
+	memory job.Memory
+	now    int // seconds
+	writes []string
+	// left is how many writes may take effect before cancel is called.
+	left   int
+	cancel func()
+}
+
+func (c *cluster) write(ctx context.Context, name string, uid string, do func(p *job.Pod)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(c.pods, func(p job.Pod) bool { return p.UID == uid })
+	if uid != "" && i < 0 {
+		return apply.ErrGone
+	}
+	c.writes = append(c.writes, name)
+	switch {
+	case do == nil:
+	case i >= 0:
+		do(&c.pods[i])
+	default:
+		do(nil)
+	}
+	if c.left--; c.left == 0 {
+		c.cancel()
+	}
+	return nil
+}
+
+func (c *cluster) Adopt(ctx context.Context, p job.PodRef) error {
+	return c.write(ctx, "adopt "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Tracked = job.Owned, true })
+}
+
+func (c *cluster) Release(ctx context.Context, p job.PodRef) error {
+	return c.write(ctx, "release "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Tracked = job.Foreign, false })
+}
+
+func (c *cluster) Delete(ctx context.Context, d job.Deletion) error {
+	err := c.write(ctx, "delete "+d.Name, d.UID, func(p *job.Pod) {
+		p.Deletion = &job.PodDeletion{Timestamp: at(c.now)}
+	})
+	c.collect()
+	return err
+}
+
+func (c *cluster) Untrack(ctx context.Context, p job.PodRef) error {
+	err := c.write(ctx, "untrack "+p.Name, p.UID, func(p *job.Pod) { p.Tracked = false })
+	c.collect()
+	return err
+}
+
+// collect removes the pods that are deleted and carry no finalizer.
+func (c *cluster) collect() {
+	c.pods = slices.DeleteFunc(c.pods, func(p job.Pod) bool { return p.Deletion != nil && !p.Tracked })
+}
+
+func (c *cluster) Create(ctx context.Context, creation job.Creation) (ref job.PodRef, err error) {
+	name := fmt.Sprintf("%s%d", creation.NamePrefix, len(c.pods)+len(c.writes))
+	err = c.write(ctx, "create "+name, "", func(*job.Pod) {
+		ref = job.PodRef{Name: name, UID: name}
+		c.pods = append(c.pods, job.Pod{Name: name, UID: name, Index: creation.Index, Tracked: true})
+	})
+	return ref, err
+}
+
+func (c *cluster) WriteStatus(ctx context.Context, s job.Status) error {
+	return c.write(ctx, "status", "", func(*job.Pod) { c.job.Status = s })
+}
+
+// round is one round of the adapter; cancelled after that many writes, unless it
+// is negative.
+func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Outcome, job.Conclusion) {
+	p, err := job.Reconcile(job.Snapshot{Job: c.job, Pods: slices.Clone(c.pods), Now: at(c.now), Memory: c.memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if after == 0 {
+		cancel()
+	}
+	c.writes, c.left, c.cancel = nil, after, cancel
+	o, _ := apply.Executor{Parallel: 1}.Apply(ctx, c, &p)
+	conclusion := p.Conclude(o)
+	c.memory = conclusion.Memory
+	c.memory.Expectations.Creations, c.memory.Expectations.Deletions = 0, 0 // it reads its own writes
+	return &p, o, conclusion
+}
+
+// end runs rounds until nothing is written, and returns what there is then.
+func (c *cluster) end(t *rapid.T) string {
+	for n := 0; ; n++ {
+		if n > 20 {
+			t.Fatalf("no end: %v", c.writes)
+		}
+		c.now += 3600 // every backoff is over
+		c.round(t, -1)
+		for i := range c.pods {
+			if p := &c.pods[i]; p.Phase < job.PodSucceeded && p.Deletion == nil && p.Owner == job.Owned && p.Tracked {
+				p.Phase = job.PodSucceeded
+			}
+		}
+		if len(c.writes) == 0 {
+			break
+		}
+	}
+	s := c.job.Status
+	return fmt.Sprintf("%s %d %d %s", s.Finished(), s.Succeeded, s.Failed, s.CompletedIndexes)
+}
+
+func drawCluster(t *rapid.T) *cluster {
+	s := snapshot(rapid.Int32Range(0, 3).Draw(t, "parallelism"))
+	completions := rapid.Int32Range(1, 5).Draw(t, "completions")
+	s.Job.Spec.Completions = &completions
+	s.Job.Spec.BackoffLimit = ptr[int32](100)
+	if !rapid.Bool().Draw(t, "indexed") {
+		s.Job.Spec.CompletionMode = job.NonIndexed
+	}
+	s.Job.Spec.Suspend = ptr(rapid.IntRange(0, 4).Draw(t, "suspended") == 0)
+	c := &cluster{job: s.Job}
+	for i := range rapid.IntRange(0, 6).Draw(t, "pods") {
+		p := pod(fmt.Sprint("p", i), rapid.Int32Range(-1, 5).Draw(t, "index"), rapid.SampledFrom([]job.PodPhase{
+			job.PodPending, job.PodRunning, job.PodSucceeded, job.PodFailed}).Draw(t, "phase"))
+		p.Owner = rapid.SampledFrom([]job.Ownership{job.Owned, job.Owned, job.Owned, job.OwnedUnmatched, job.Orphan, job.Foreign}).Draw(t, "owner")
+		p.Tracked = p.Owner != job.Orphan && rapid.IntRange(0, 4).Draw(t, "tracked") > 0
+		c.pods = append(c.pods, p)
+	}
+	return c
+}
+
+func (c *cluster) clone() *cluster {
+	out := *c
+	out.pods = slices.Clone(c.pods)
+	return &out
+}
+
+// TestJI26_CancelAnywhere cancels the context after each number of writes: no further
+// write is started, the outcome is true, and further rounds come to the same end.
+func TestJI26_CancelAnywhere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCluster(t)
+		whole := c.clone()
+		whole.round(t, -1)
+		writes := whole.writes
+		want := whole.end(t)
+		for k := range len(writes) + 1 {
+			cut := c.clone()
+			p, o, conclusion := cut.round(t, k)
+			if diff := cmp.Diff(writes[:k], cut.writes, cmp.Transformer("", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
+				t.Fatalf("cancelled after %d writes (-want +got):\n%s", k, diff)
+			}
+			if got := claimed(p, o); !cmp.Equal(got, cut.writes) && !cmp.Equal(got, withoutHalves(p, cut.writes)) {
+				t.Fatalf("cancelled after %d writes, the outcome says %v\nwritten: %v\n%s", k, got, cut.writes, p)
+			}
+			if !conclusion.Retry && k < len(writes) {
+				t.Fatalf("cancelled after %d of %d writes, and there is no retry", k, len(writes))
+			}
+			if got := cut.end(t); got != want {
+				t.Fatalf("cancelled after %d writes the job ends as %s\nwant %s", k, got, want)
+			}
+		}
+	})
+}
+
+// claimed lists the writes that took effect if the outcome is true. Claims have one
+// result, so that they are listed only when all are done.
+func claimed(p *job.Plan, o job.Outcome) []string {
+	var out []string
+	add := func(r job.Result, format string, args ...any) {
+		if r == job.Done {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	for _, ref := range p.Adopt {
+		add(o.Claimed, "adopt %s", ref.Name)
+	}
+	for _, ref := range p.Release {
+		add(o.Claimed, "release %s", ref.Name)
+	}
+	for i, e := range o.Deleted {
+		if p.Delete[i].UntrackFirst {
+			add(e.Result, "untrack %s", p.Delete[i].Name)
+		}
+		add(e.Result, "delete %s", p.Delete[i].Name)
+	}
+	for _, e := range o.Created {
+		add(e.Result, "create %s", e.Pod.Name)
+	}
+	add(o.Recorded, "status")
+	untrack := p.Record(o).Untrack
+	for i, r := range o.Untracked {
+		add(r, "untrack %s", untrack[i].Name)
+	}
+	add(o.Settled, "status")
+	return out
+}
+
+// withoutHalves leaves out what an outcome cannot say: claims of which one is missing,
+// and a finalizer whose pod was not deleted after it.
+func withoutHalves(p *job.Plan, writes []string) []string {
+	if claims := len(p.Adopt) + len(p.Release); len(writes) < claims {
+		return nil
+	}
+	if n := len(writes); n > 0 {
+		for _, d := range p.Delete {
+			if d.UntrackFirst && writes[n-1] == "untrack "+d.Name {
+				writes = writes[:n-1]
+				break
+			}
+		}
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	return writes
+}

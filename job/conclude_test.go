@@ -1,0 +1,188 @@
+package job
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// planOf plans a snapshot that must be accepted.
+func planOf(t *testing.T, s Snapshot) *Plan {
+	t.Helper()
+	plan, err := Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &plan
+}
+
+func endedPod(uid string, phase PodPhase) Pod {
+	return Pod{UID: uid, Name: uid, Phase: phase, Tracked: true, Index: NoIndex, Detail: &PodDetail{
+		Containers: []Container{exited("main", AppContainer, int32(phase-PodSucceeded))},
+	}}
+}
+
+func activePod(uid string) Pod {
+	return Pod{UID: uid, Name: uid, Phase: PodRunning, Tracked: true, Ready: true, Index: NoIndex}
+}
+
+func TestJ41_Events(t *testing.T) {
+	suspended := func(s Snapshot, status ConditionStatus) Snapshot {
+		s.Job.Status.Conditions = []Condition{{Type: Suspended, Status: status}}
+		return s
+	}
+	tests := []struct {
+		name    string
+		snap    Snapshot
+		outcome func(*Outcome)
+		want    []string
+	}{
+		{"pods are created", snapshotOf(t, `{"parallelism": 2}`), nil,
+			[]string{"Normal SuccessfulCreate: Created pod: j-x", "Normal SuccessfulCreate: Created pod: j-x"}},
+		{"a creation fails, and the rest is not tried", snapshotOf(t, `{"parallelism": 3}`),
+			func(o *Outcome) {
+				o.Created = []Effect{{Result: Done, Pod: PodRef{Name: "j-x"}}, {Result: Unsuccessful, Error: "exceeded quota"}}
+			},
+			[]string{"Normal SuccessfulCreate: Created pod: j-x", "Warning FailedCreate: Error creating: exceeded quota"}},
+		{"the namespace is going away: no event", snapshotOf(t, `{}`),
+			func(o *Outcome) { o.Created = []Effect{{Result: Refused, Error: "terminating"}} }, nil},
+		{"a pod is deleted, another was gone, a third stays", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b"), activePod("c")),
+			func(o *Outcome) {
+				o.Deleted = []Effect{{Result: Done}, {Result: Gone}, {Result: Unsuccessful, Error: "timeout"}}
+			},
+			[]string{"Normal SuccessfulDelete: Deleted pod: a", "Warning FailedDelete: Error deleting: timeout"}},
+		{"the job is suspended", snapshotOf(t, `{"suspend": true}`), nil,
+			[]string{"Normal Suspended: Job suspended"}},
+		{"the job is still suspended", suspended(snapshotOf(t, `{"suspend": true}`), ConditionTrue), nil, nil},
+		{"the job is resumed", suspended(snapshotOf(t, `{}`, activePod("a")), ConditionTrue), nil,
+			[]string{"Normal Resumed: Job resumed"}},
+		{"the job was resumed long ago", suspended(snapshotOf(t, `{}`, activePod("a")), ConditionFalse), nil, nil},
+		{"the job was never suspended", snapshotOf(t, `{}`, activePod("a")), nil, nil},
+		{"a condition that could not be written is no news", snapshotOf(t, `{"suspend": true}`),
+			func(o *Outcome) { o.Recorded = Unsuccessful }, nil},
+		{"the job completes", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), nil,
+			[]string{"Normal Completed: Job completed"}},
+		{"the last write fails: it is not complete", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)),
+			func(o *Outcome) { o.Settled = Unsuccessful }, nil},
+		{"more pods succeed than are wanted", snapshotOf(t, `{}`, endedPod("a", PodSucceeded), endedPod("b", PodSucceeded)), nil,
+			[]string{"Warning TooManySucceededPods: Too many succeeded pods running after completion count reached", "Normal Completed: Job completed"}},
+		{"the backoff limit is exceeded", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("a", PodFailed)), nil,
+			[]string{"Warning BackoffLimitExceeded: Job has reached the specified backoff limit"}},
+		{"the deadline has passed", snapshotOf(t, `{"activeDeadlineSeconds": 30}`), nil,
+			[]string{"Warning DeadlineExceeded: Job was active longer than specified deadline"}},
+		{"the failure policy decides", snapshotOf(t, `{"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}]}}`, endedPod("a", PodFailed)), nil,
+			[]string{"Warning PodFailurePolicy: Container main for pod default/a failed with exit code 1 matching FailJob rule at index 0"}},
+		{"the mode is unknown", snapshotOf(t, `{"completionMode": "Elastic"}`), nil,
+			[]string{"Warning UnknownCompletionMode: Skipped Job sync because completion mode is unknown"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			plan := planOf(t, test.snap)
+			o := doneAll(plan)
+			if test.outcome != nil {
+				test.outcome(&o)
+			}
+			var got []string
+			for _, e := range plan.Conclude(o).Events {
+				got = append(got, string(e.Type)+" "+e.Reason+": "+e.Message)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())
+			}
+		})
+	}
+}
+
+func TestJ43_Retry(t *testing.T) {
+	orphan := Pod{UID: "o", Name: "o", Owner: Orphan, Index: NoIndex}
+	tests := []struct {
+		name    string
+		snap    Snapshot
+		outcome func(*Outcome)
+		want    bool
+	}{
+		{"all is done", snapshotOf(t, `{"parallelism": 2}`, endedPod("a", PodFailed)), nil, false},
+		{"there was nothing to do", snapshotOf(t, `{"parallelism": 0}`), func(o *Outcome) { *o = Outcome{} }, false},
+		{"nothing was tried", snapshotOf(t, `{}`), func(o *Outcome) { *o = Outcome{} }, true},
+		{"a claim fails", snapshotOf(t, `{}`, orphan), func(o *Outcome) { o.Claimed = Unsuccessful }, true},
+		{"a creation fails", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = Unsuccessful }, true},
+		{"a creation was not tried", snapshotOf(t, `{"parallelism": 2}`), func(o *Outcome) { o.Created = o.Created[:1] }, true},
+		{"a creation is refused: no namespace, no retry", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = Refused }, false},
+		{"a deletion fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = Unsuccessful }, true},
+		{"a pod was gone already", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = Gone }, false},
+		{"the first status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Recorded = Unsuccessful }, true},
+		{"a finalizer stays", snapshotOf(t, `{"parallelism": 0}`, endedPod("a", PodFailed)), func(o *Outcome) { o.Untracked = nil; o.Settled = NotTried }, true},
+		{"a finalizer was gone with its pod", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Untracked[0] = Gone }, false},
+		{"the second status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Settled = Unsuccessful }, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			plan := planOf(t, test.snap)
+			o := doneAll(plan)
+			if test.outcome != nil {
+				test.outcome(&o)
+			}
+			if got := plan.Conclude(o).Retry; got != test.want {
+				t.Errorf("got %v, want %v\n%s", got, test.want, plan.String())
+			}
+		})
+	}
+}
+
+func TestB5_Memory(t *testing.T) {
+	before := Memory{
+		JobUID:       "job-1",
+		Backoff:      backoff.Record{Failures: 2, LastFailure: second(25)},
+		Expectations: expectations.Counts{Creations: 1, At: second(20)},
+		Untracking:   expectations.NewUIDs("gone", "stale"),
+	}
+	stale := endedPod("stale", PodFailed) // its finalizer went in an earlier round
+	with := func(s Snapshot) Snapshot {
+		s.Memory = before
+		return s
+	}
+	expired := with(snapshotOf(t, `{"parallelism": 0}`))
+	expired.Now = second(0).AddDate(0, 0, 1)
+	another := with(snapshotOf(t, `{"parallelism": 0}`))
+	another.Job.UID = "job-2"
+	tests := []struct {
+		name    string
+		snap    Snapshot
+		outcome func(*Outcome)
+		want    Memory
+	}{
+		{"E4: a removal that is seen is forgotten, one that is not stays", with(snapshotOf(t, `{}`, stale)), nil,
+			Memory{JobUID: "job-1", Backoff: before.Backoff, Expectations: before.Expectations, Untracking: expectations.NewUIDs("stale")}},
+		{"E3: a creation replaces the record", with(snapshotOf(t, `{"parallelism": 0}`, endedPod("f", PodFailed))), nil,
+			Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 3, LastFailure: second(25)}, Expectations: before.Expectations, Untracking: expectations.NewUIDs("f")}},
+		{"J31: what was not recorded is not remembered", with(snapshotOf(t, `{"parallelism": 0}`, endedPod("f", PodFailed))), func(o *Outcome) { *o = Outcome{} },
+			Memory{JobUID: "job-1", Backoff: before.Backoff, Expectations: before.Expectations}},
+		{"J31: a success resets the backoff", with(snapshotOf(t, `{"completions": 2, "parallelism": 0}`, endedPod("s", PodSucceeded))), nil,
+			Memory{JobUID: "job-1", Expectations: before.Expectations, Untracking: expectations.NewUIDs("s")}},
+		{"E1: a record that has expired goes", expired, nil,
+			Memory{JobUID: "job-1", Backoff: before.Backoff}},
+		{"JI22: the memory of another job counts as none", another, nil,
+			Memory{JobUID: "job-2"}},
+		{"E2: deletions that failed or found nothing are not expected", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b"), activePod("c")),
+			func(o *Outcome) { o.Deleted[0].Result, o.Deleted[1].Result = Unsuccessful, Gone },
+			Memory{JobUID: "job-1", Expectations: expectations.Counts{Deletions: 1, At: second(30)}, Untracking: expectations.NewUIDs("b", "c")}},
+		{"E5: the end that was written is remembered, the backoff is not", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed)), nil,
+			Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("f"), Finished: true}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			plan := planOf(t, test.snap)
+			o := doneAll(plan)
+			if test.outcome != nil {
+				test.outcome(&o)
+			}
+			got := plan.Conclude(o).Memory
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())
+			}
+		})
+	}
+}

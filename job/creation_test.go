@@ -1,0 +1,190 @@
+package job
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestJ33_NamePrefix(t *testing.T) {
+	tests := []struct {
+		name, job, index, want string
+	}{
+		{"a short name", "pi", "0", "pi-0-"},
+		{"a name that just fits", strings.Repeat("j", 55), "7", strings.Repeat("j", 55) + "-7-"},
+		{"a name that is cut by one", strings.Repeat("j", 56), "7", strings.Repeat("j", 55) + "-7-"},
+		{"a longer index leaves less of the name", strings.Repeat("j", 63), "2147483646", strings.Repeat("j", 46) + "-2147483646-"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := indexedPrefix(test.job, test.index)
+			if got != test.want || len(got) > 58 {
+				t.Errorf("got %q (%d characters), want %q", got, len(got), test.want)
+			}
+		})
+	}
+}
+
+func TestJ33_IndexedCreation(t *testing.T) {
+	plan, err := Reconcile(snapshotOf(t, `{"completions": 3, "parallelism": 2, "completionMode": "Indexed"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Creation{
+		{Index: 0, NamePrefix: "j-0-", Hostname: "j-0", Reason: CreateNew},
+		{Index: 1, NamePrefix: "j-1-", Hostname: "j-1", Reason: CreateNew},
+	}
+	if diff := cmp.Diff(want, plan.Create); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	key := "batch.kubernetes.io/job-completion-index"
+	if diff := cmp.Diff(map[string]string{key: "1"}, plan.Create[1].Labels()); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{key: "1"}, plan.Create[1].Annotations()); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+}
+
+func TestJ33_NonIndexedCreation(t *testing.T) {
+	plan, err := Reconcile(snapshotOf(t, `{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Creation{{Index: NoIndex, NamePrefix: "j-", Reason: CreateNew}}
+	if diff := cmp.Diff(want, plan.Create); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if labels, annotations := want[0].Labels(), want[0].Annotations(); labels != nil || annotations != nil {
+		t.Errorf("labels %v and annotations %v, want none", labels, annotations)
+	}
+}
+
+// TestJ33_LowestPendingIndexes takes the lowest indexes that are not taken, against a set.
+func TestJ33_LowestPendingIndexes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"), rapid.Int32Range(0, 12).Draw(t, "parallelism")
+		s := Snapshot{
+			Now: second(30),
+			Job: Job{Name: "j", UID: "job-1", Spec: Spec{
+				Completions: &completions, Parallelism: &parallelism, BackoffLimit: pointTo[int32](9),
+				CompletionMode: Indexed, PodReplacementPolicy: ReplaceFailed,
+			}},
+		}
+		taken := map[int32]bool{}
+		busy := int32(0) // active or terminating
+		for i := range completions {
+			pod := Pod{UID: string(rune('a' + i)), Index: i, Tracked: true}
+			switch rapid.SampledFrom([]string{"none", "active", "succeeded", "leaving"}).Draw(t, "index") {
+			case "none":
+				continue
+			case "succeeded":
+				pod.Phase = PodSucceeded
+			case "leaving":
+				pod.Deletion = &PodDeletion{Timestamp: second(40)}
+				busy++
+			default:
+				busy++
+			}
+			taken[i] = true
+			s.Pods = append(s.Pods, pod)
+		}
+		var want []int32
+		succeeded := int32(len(taken)) - busy
+		for i := range completions {
+			if !taken[i] && int32(len(want)) < min(parallelism, completions-succeeded)-busy {
+				want = append(want, i)
+			}
+		}
+		plan, err := Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int32
+		for _, c := range plan.Create {
+			got = append(got, c.Index)
+		}
+		if len(plan.Delete) == 0 && !cmp.Equal(want, got) {
+			t.Fatalf("created %v, want %v\n%s", got, want, plan.String())
+		}
+	})
+}
+
+func TestJ18_CountsOfTheReplacement(t *testing.T) {
+	const spec = `{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 9, "podFailurePolicy": {"rules": [
+		{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}}`
+	const counted, ignored = "batch.kubernetes.io/job-index-failure-count", "batch.kubernetes.io/job-index-ignored-failure-count"
+	disrupted := []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}
+	tests := []struct {
+		name   string
+		detail *PodDetail // of the failed pod; nil: the index did not run
+		want   map[string]string
+	}{
+		{"the first pod of an index", nil, map[string]string{counted: "0"}},
+		{"a failure that counts", &PodDetail{}, map[string]string{counted: "1"}},
+		{"a failure that is ignored", &PodDetail{Conditions: disrupted}, map[string]string{counted: "0", ignored: "1"}},
+		{"the counts go on", &PodDetail{FailureCount: 3, IgnoredFailureCount: 2}, map[string]string{counted: "4", ignored: "2"}},
+		{"both go on", &PodDetail{FailureCount: 3, IgnoredFailureCount: 2, Conditions: disrupted}, map[string]string{counted: "3", ignored: "3"}},
+		{"a negative count reads as none", &PodDetail{FailureCount: -4, IgnoredFailureCount: -4}, map[string]string{counted: "1"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshotOf(t, spec)
+			if test.detail != nil {
+				s.Pods = []Pod{{UID: "a", Name: "a", Phase: PodFailed, Tracked: true, Index: 0, Detail: test.detail}}
+			}
+			s.Now = second(0).AddDate(1, 0, 0) // every backoff is over
+			plan, err := Reconcile(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(plan.Create) != 1 || plan.Create[0].Index != 0 {
+				t.Fatalf("creates %v", plan.Create)
+			}
+			want := map[string]string{IndexAnnotation: "0"}
+			for k, v := range test.want {
+				want[k] = v
+			}
+			if diff := cmp.Diff(want, plan.Create[0].Annotations()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestJ17_TheLatestFailureIsKept: of several failed pods of an index, the one with the
+// highest count that finished last keeps its finalizer.
+func TestJ17_TheLatestFailureIsKept(t *testing.T) {
+	const spec = `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 9}`
+	pod := func(name string, counted, ignored int32, finished int) Pod {
+		return Pod{UID: name, Name: name, Phase: PodFailed, Tracked: true, Detail: &PodDetail{
+			FailureCount: counted, IgnoredFailureCount: ignored,
+			Containers: []Container{{Name: "main", State: ContainerTerminated, ExitCode: 1, FinishedAt: second(finished)}},
+		}}
+	}
+	tests := []struct {
+		name string
+		pods []Pod
+		want string
+	}{
+		{"the highest count", []Pod{pod("a", 1, 0, 9), pod("b", 2, 0, 8)}, "b"},
+		{"ignored failures add up", []Pod{pod("a", 2, 0, 9), pod("b", 0, 3, 8)}, "b"},
+		{"the last to finish", []Pod{pod("a", 1, 0, 8), pod("b", 1, 0, 9)}, "b"},
+		{"the UID breaks ties (B3)", []Pod{pod("b", 1, 0, 9), pod("a", 1, 0, 9)}, "a"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshotOf(t, spec, test.pods...)
+			s.Now = second(10) // the backoff is not over
+			plan, err := Reconcile(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(plan.Untrack) != 1 || plan.Untrack[0].Name == test.want || plan.Untrack[0].As != CountedFailed {
+				t.Errorf("want all but %s to be counted:\n%s", test.want, plan.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,301 @@
+package job
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// jobJSON is what kubectl get job -o json prints, with fields of other versions.
+const jobJSON = `{
+  "apiVersion": "batch/v1",
+  "kind": "Job",
+  "metadata": {
+    "annotations": {"example.com/team": "red"},
+    "creationTimestamp": "2026-01-01T00:00:00Z",
+    "deletionTimestamp": "2026-01-01T01:00:00Z",
+    "finalizers": ["foregroundDeletion"],
+    "generation": 2,
+    "name": "pi",
+    "namespace": "default",
+    "resourceVersion": "1234",
+    "uid": "5f1d6a9e-aaaa"
+  },
+  "spec": {
+    "backoffLimit": 4,
+    "completionMode": "Indexed",
+    "completions": 3,
+    "fieldOfLaterVersion": {"deep": [1, 2]},
+    "manualSelector": false,
+    "parallelism": 2,
+    "podReplacementPolicy": "Failed",
+    "podFailurePolicy": {"rules": [
+      {"action": "FailJob", "onExitCodes": {"containerName": "main", "operator": "In", "values": [42]}, "onPodConditions": null},
+      {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}]},
+    "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}},
+    "suspend": false,
+    "template": {
+      "metadata": {"labels": {"job-name": "pi"}},
+      "spec": {
+        "containers": [{"image": "perl", "name": "main", "resources": {}}],
+        "initContainers": [{"image": "perl", "name": "setup"}],
+        "restartPolicy": "Never",
+        "schedulerName": "default-scheduler"
+      }
+    },
+    "ttlSecondsAfterFinished": 60
+  },
+  "status": {
+    "active": 1,
+    "completedIndexes": "0,2",
+    "ready": 0,
+    "startTime": "2026-01-01T00:00:01Z",
+    "succeeded": 2,
+    "terminating": 0,
+    "uncountedTerminatedPods": {}
+  }
+}`
+
+func TestDecodeJob(t *testing.T) {
+	got, err := DecodeJob([]byte(jobJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	container := "main"
+	want := Job{
+		Namespace:         "default",
+		Name:              "pi",
+		UID:               "5f1d6a9e-aaaa",
+		CreationTimestamp: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		DeletionTimestamp: time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC),
+		Spec: Spec{
+			Parallelism:             pointTo[int32](2),
+			Completions:             pointTo[int32](3),
+			CompletionMode:          Indexed,
+			BackoffLimit:            pointTo[int32](4),
+			TTLSecondsAfterFinished: pointTo[int32](60),
+			Suspend:                 pointTo(false),
+			PodFailurePolicy: &PodFailurePolicy{Rules: []PodFailurePolicyRule{
+				{Action: FailJob, OnExitCodes: &OnExitCodes{ContainerName: &container, Operator: In, Values: []int32{42}}},
+				{Action: Ignore, OnPodConditions: []PodConditionPattern{{Type: "DisruptionTarget", Status: ConditionTrue}}},
+			}},
+			PodReplacementPolicy: ReplaceFailed,
+			Selector:             &Selector{MatchLabels: map[string]string{"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}},
+			Template:             Template{RestartPolicy: RestartNever, Containers: []string{"main"}, InitContainers: []string{"setup"}},
+		},
+		Status: Status{
+			StartTime:               time.Date(2026, 1, 1, 0, 0, 1, 0, time.UTC),
+			Active:                  1,
+			Succeeded:               2,
+			Ready:                   pointTo[int32](0),
+			Terminating:             pointTo[int32](0),
+			CompletedIndexes:        "0,2",
+			UncountedTerminatedPods: &UncountedTerminatedPods{},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestDecodeJob_Refusals(t *testing.T) {
+	tests := []struct{ name, data, want string }{
+		{"no JSON", `{`, "decode job: unexpected end of JSON input"},
+		{"a job of an old version", `{"apiVersion": "batch/v1beta1", "kind": "Job"}`, `decode job: apiVersion: "batch/v1beta1" is not batch/v1`},
+		{"another kind", `{"apiVersion": "batch/v1", "kind": "CronJob"}`, `decode job: kind: "CronJob" is not Job`},
+		{"nothing", `{}`, `decode job: apiVersion: "" is not batch/v1`},
+		{"a number that is none", `{"apiVersion": "batch/v1", "kind": "Job", "spec": {"parallelism": "2"}}`, "decode job: json: cannot unmarshal string"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := DecodeJob([]byte(test.data)); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// podText is what kubectl get pod -o json prints for a pod that is being deleted.
+const podText = `{
+  "apiVersion": "v1",
+  "kind": "Pod",
+  "metadata": {
+    "annotations": {
+      "batch.kubernetes.io/job-completion-index": "2",
+      "batch.kubernetes.io/job-index-failure-count": "1",
+      "batch.kubernetes.io/job-index-ignored-failure-count": "3"
+    },
+    "creationTimestamp": "2026-01-01T00:00:05Z",
+    "deletionGracePeriodSeconds": 30,
+    "deletionTimestamp": "2026-01-01T00:01:00Z",
+    "finalizers": ["example.com/other", "batch.kubernetes.io/job-tracking"],
+    "generateName": "pi-2-",
+    "labels": {"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"},
+    "name": "pi-2-xyz12",
+    "namespace": "default",
+    "ownerReferences": [
+      {"apiVersion": "v1", "kind": "ConfigMap", "name": "friend", "uid": "ffff"},
+      {"apiVersion": "batch/v1", "blockOwnerDeletion": true, "controller": true, "kind": "Job", "name": "pi", "uid": "5f1d6a9e-aaaa"}],
+    "resourceVersion": "4711",
+    "uid": "77b0"
+  },
+  "spec": {
+    "containers": [{"name": "main"}],
+    "initContainers": [{"name": "setup"}, {"name": "sidecar", "restartPolicy": "Always"}],
+    "nodeName": "node-1"
+  },
+  "status": {
+    "conditions": [
+      {"lastTransitionTime": "2026-01-01T00:00:40Z", "status": "True", "type": "DisruptionTarget"},
+      {"lastTransitionTime": "2026-01-01T00:00:10Z", "status": "True", "type": "Ready"}],
+    "containerStatuses": [
+      {"name": "main", "restartCount": 1, "state": {"running": {"startedAt": "2026-01-01T00:00:09Z"}}, "lastState": {"terminated": {"exitCode": 3}}}],
+    "initContainerStatuses": [
+      {"name": "setup", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-01-01T00:00:07Z"}}},
+      {"name": "sidecar", "restartCount": 2, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}],
+    "phase": "Running",
+    "qosClass": "BestEffort"
+  }
+}`
+
+func ownerOfPodText() *Job {
+	return &Job{Namespace: "default", Name: "pi", UID: "5f1d6a9e-aaaa", Spec: Spec{
+		Selector: &Selector{MatchLabels: map[string]string{"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}},
+	}}
+}
+
+func TestDecodePod(t *testing.T) {
+	got, err := DecodePod(ownerOfPodText(), []byte(podText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(seconds int) time.Time { return time.Date(2026, 1, 1, 0, 0, seconds, 0, time.UTC) }
+	want := Pod{
+		Phase:    PodRunning,
+		Owner:    Owned,
+		Tracked:  true,
+		Ready:    true,
+		Assigned: true,
+		Index:    2,
+		UID:      "77b0",
+		Name:     "pi-2-xyz12",
+		Deletion: &PodDeletion{Timestamp: at(60), GracePeriodSeconds: 30},
+		Detail: &PodDetail{
+			CreationTimestamp: at(5),
+			ReadyTransition:   at(10),
+			Containers: []Container{
+				{Name: "main", Restarts: 1, State: ContainerRunning},
+				{Name: "setup", Kind: InitContainer, State: ContainerTerminated, FinishedAt: at(7)},
+				{Name: "sidecar", Kind: RestartableInitContainer, Restarts: 2},
+			},
+			Conditions: []PodCondition{
+				{Type: "DisruptionTarget", Status: ConditionTrue},
+				{Type: "Ready", Status: ConditionTrue},
+			},
+			FailureCount:        1,
+			IgnoredFailureCount: 3,
+			ResourceVersion:     "4711",
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestJ6_DecodePodOwner edits the pod of podText.
+func TestJ6_DecodePodOwner(t *testing.T) {
+	const controller = `"controller": true, "kind": "Job", "name": "pi", "uid": "5f1d6a9e-aaaa"`
+	tests := []struct {
+		name, old, new string
+		want           Ownership
+	}{
+		{"the job is the controller", "", "", Owned},
+		{"the labels changed", `"labels": {"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}`, `"labels": {}`, OwnedUnmatched},
+		{"the job is an owner and nobody the controller", controller, `"controller": false, "kind": "Job", "uid": "5f1d6a9e-aaaa"`, Orphan},
+		{"an earlier job of this name is the controller", controller, `"controller": true, "kind": "Job", "name": "pi", "uid": "dead"`, Foreign},
+		{"the pod is in another namespace", `"namespace": "default"`, `"namespace": "kube-system"`, Foreign},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			text := strings.Replace(podText, test.old, test.new, 1)
+			if test.old != "" && text == podText {
+				t.Fatal("nothing was replaced")
+			}
+			pod, err := DecodePod(ownerOfPodText(), []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pod.Owner != test.want {
+				t.Errorf("got %v, want %v", pod.Owner, test.want)
+			}
+		})
+	}
+}
+
+func TestDecodePod_Edges(t *testing.T) {
+	decode := func(text string) (Pod, error) { return DecodePod(ownerOfPodText(), []byte(text)) }
+	pod, err := decode(`{"metadata": {"namespace": "default", "name": "p", "uid": "1"}}`)
+	if err != nil {
+		t.Fatalf("an item of a list has no kind: %v", err)
+	}
+	if pod.Phase != PodPending || pod.Index != NoIndex || pod.Tracked || pod.Assigned || pod.Deletion != nil {
+		t.Errorf("a pod of which nothing was heard: %+v", pod)
+	}
+	for _, test := range []struct{ name, text, want string }{
+		{"no JSON", `[`, "decode pod: unexpected end of JSON input"},
+		{"another kind", `{"kind": "Node"}`, `decode pod: kind: "Node" is not Pod`},
+		{"an unknown phase", `{"status": {"phase": "Dreaming"}}`, `decode pod: phase: "Dreaming" is none of`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := decode(test.text); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestJ13_ParseIndex(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       int32
+	}{
+		{"zero is an index", "0", 0},
+		{"the greatest index", "2147483646", 2147483646},
+		{"a missing annotation", "", NoIndex},
+		{"a negative number", "-1", NoIndex},
+		{"a number that does not fit", "2147483648", NoIndex},
+		{"a number that fits nowhere", "99999999999999999999", NoIndex},
+		{"no number", "three", NoIndex},
+		{"a number with a space", " 3", NoIndex},
+		{"a fraction", "3.0", NoIndex},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := ParseIndex(test.text); got != test.want {
+				t.Errorf("ParseIndex(%q) = %d, want %d", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+func TestJ18_ParseCount(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       int32
+	}{
+		{"a count", "7", 7},
+		{"a missing annotation", "", 0},
+		{"a negative count", "-7", 0},
+		{"no number", "seven", 0},
+		{"a number that does not fit", "2147483648", 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := parseCount(test.text); got != test.want {
+				t.Errorf("parseCount(%q) = %d, want %d", test.text, got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package job
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// failedPod is a pod that has failed with these containers and conditions.
+func failedPod(containers []Container, conditions ...PodCondition) Pod {
+	return Pod{Name: "p", UID: "p", Phase: PodFailed, Tracked: true, Detail: &PodDetail{Containers: containers, Conditions: conditions}}
+}
+
+// exited is a container that ended with the code.
+func exited(name string, kind ContainerKind, code int32) Container {
+	return Container{Name: name, Kind: kind, State: ContainerTerminated, ExitCode: code, FinishedAt: second(1)}
+}
+
+func TestJ21_FirstMatchDecides(t *testing.T) {
+	policy := func(rules string) string { return `{"podFailurePolicy": {"rules": [` + rules + `]}}` }
+	perIndex := func(rules string) string {
+		return `{"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "podFailurePolicy": {"rules": [` + rules + `]}}`
+	}
+	code := func(action, more string) string {
+		return `{"action": "` + action + `", "onExitCodes": {` + more + `}}`
+	}
+	condition := func(action, more string) string {
+		return `{"action": "` + action + `", "onPodConditions": [` + more + `]}`
+	}
+	in42 := `"operator": "In", "values": [42]`
+	disrupted := PodCondition{Type: "DisruptionTarget", Status: ConditionTrue}
+	main := func(codes ...int32) (out []Container) {
+		for _, c := range codes {
+			out = append(out, exited("main", AppContainer, c))
+		}
+		return out
+	}
+	counts := failure{counts: true}
+	failJob := func(message string) failure { return failure{counts: true, action: FailJob, message: message} }
+	exit := func(container, code, rule string) failure {
+		return failJob("Container " + container + " for pod default/p failed with exit code " + code + " matching FailJob rule at index " + rule)
+	}
+	tests := []struct {
+		name string
+		spec string
+		pod  Pod
+		want failure
+	}{
+		{"no policy: it counts", `{}`, failedPod(main(42)), counts},
+		{"no rule: it counts", policy(``), failedPod(main(42)), counts},
+		{"no rule matches: it counts", policy(code("Ignore", in42)), failedPod(main(1)), counts},
+		{"an exit code that is listed", policy(code("FailJob", in42)), failedPod(main(42)), exit("main", "42", "0")},
+		{"an exit code that is not listed", policy(code("FailJob", `"operator": "NotIn", "values": [1, 2]`)), failedPod(main(3)), exit("main", "3", "0")},
+		{"NotIn and listed", policy(code("FailJob", `"operator": "NotIn", "values": [1, 3]`)), failedPod(main(3)), counts},
+		{"a zero exit code matches nothing, not even NotIn", policy(code("FailJob", `"operator": "NotIn", "values": [1]`)), failedPod(main(0)), counts},
+		{"a container that has not ended matches nothing", policy(code("FailJob", in42)),
+			failedPod([]Container{{Name: "main", State: ContainerRunning, ExitCode: 42}}), counts},
+		{"an unknown operator matches nothing", policy(code("FailJob", `"operator": "Near", "values": [42]`)), failedPod(main(42)), counts},
+		{"any container, without a name", policy(code("FailJob", in42)),
+			failedPod([]Container{exited("log", AppContainer, 1), exited("main", AppContainer, 42)}), exit("main", "42", "0")},
+		{"another container, with a name", policy(code("FailJob", `"containerName": "main", `+in42)),
+			failedPod([]Container{exited("log", AppContainer, 42), exited("main", AppContainer, 1)}), counts},
+		{"app containers are looked at before init containers", policy(code("FailJob", `"operator": "In", "values": [7, 42]`)),
+			failedPod([]Container{exited("setup", InitContainer, 7), exited("main", AppContainer, 42)}), exit("main", "42", "0")},
+		{"init containers are looked at", policy(code("FailJob", in42)),
+			failedPod([]Container{exited("setup", InitContainer, 42), exited("main", AppContainer, 1)}), exit("setup", "42", "0")},
+		{"sidecars are init containers", policy(code("FailJob", in42)),
+			failedPod([]Container{exited("proxy", RestartableInitContainer, 42)}), exit("proxy", "42", "0")},
+		{"a condition that is True", policy(condition("Ignore", `{"type": "DisruptionTarget", "status": "True"}`)), failedPod(main(1), disrupted), failure{action: Ignore}},
+		{"True is the default of a pattern", policy(condition("Ignore", `{"type": "DisruptionTarget"}`)), failedPod(main(1), disrupted), failure{action: Ignore}},
+		{"a condition of another status", policy(condition("Ignore", `{"type": "DisruptionTarget"}`)),
+			failedPod(main(1), PodCondition{Type: "DisruptionTarget", Status: ConditionFalse}), counts},
+		{"a pattern that wants False", policy(condition("Count", `{"type": "Healthy", "status": "False"}`)),
+			failedPod(main(1), PodCondition{Type: "Healthy", Status: ConditionFalse}), failure{counts: true, action: Count}},
+		{"a missing condition is not False", policy(condition("Count", `{"type": "Healthy", "status": "False"}`)), failedPod(main(1)), counts},
+		{"the message names the condition", policy(condition("FailJob", `{"type": "Other"}, {"type": "DisruptionTarget"}`)), failedPod(main(1), disrupted),
+			failJob("Pod default/p has condition DisruptionTarget matching FailJob rule at index 0")},
+		{"the first rule that matches decides", policy(code("Count", in42) + "," + code("FailJob", in42)), failedPod(main(42)), failure{counts: true, action: Count}},
+		{"rules that do not match are passed", policy(condition("Ignore", `{"type": "DisruptionTarget"}`) + "," + code("FailJob", in42)), failedPod(main(42)), exit("main", "42", "1")},
+		{"an action of a later version is passed", policy(code("Shrug", in42) + "," + code("FailJob", in42)), failedPod(main(42)), exit("main", "42", "1")},
+		{"FailIndex where indexes are limited", perIndex(code("FailIndex", in42)), failedPod(main(42)), failure{counts: true, action: FailIndex}},
+		{"FailIndex is passed where they are not", policy(code("FailIndex", in42) + "," + code("Ignore", in42)), failedPod(main(42)), failure{action: Ignore}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := Snapshot{Job: Job{Namespace: "default", Spec: specOf(t, test.spec)}}
+			p := Planner{snap: &s, job: &s.Job}
+			if diff := cmp.Diff(test.want, p.failureOf(&test.pod), cmp.AllowUnexported(failure{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestJ21_TheOldestDecides: of several pods that end the job the oldest gives the message (B3).
+func TestJ21_TheOldestDecides(t *testing.T) {
+	pod := func(name string, created int, tracked bool) Pod {
+		p := failedPod([]Container{exited("main", AppContainer, 42)})
+		p.Name, p.UID, p.Tracked, p.Detail.CreationTimestamp = name, name, tracked, second(created)
+		return p
+	}
+	const spec = `{"completions": 3, "parallelism": 3, "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}}`
+	tests := []struct {
+		name string
+		pods []Pod
+		want string
+	}{
+		{"by creation", []Pod{pod("a", 3, true), pod("b", 2, true)}, "b"},
+		{"by UID", []Pod{pod("b", 2, true), pod("a", 2, true)}, "a"},
+		{"one that was accounted for in a round that could not end the job", []Pod{pod("a", 3, true), pod("b", 2, false)}, "b"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			plan, err := Reconcile(snapshotOf(t, spec, test.pods...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Verdict{FailureTarget, "PodFailurePolicy", "Container main for pod default/" + test.want + " failed with exit code 42 matching FailJob rule at index 0"}
+			if diff := cmp.Diff(want, plan.Verdict); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

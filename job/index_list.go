@@ -1,0 +1,262 @@
+package job
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Indexes is a set of completion indexes, from 0 to 2^31-1, as
+// status.completedIndexes and status.failedIndexes hold them. It is a value: the
+// methods return new sets and never write to the memory of another one, so a copy
+// stays what it is. The zero value is empty. Use [Indexes.Equal] to compare.
+//
+// A set costs 8 bytes for each run of indexes, however long the run.
+type Indexes struct {
+	// ranges are the runs in increasing order. Two of them are never adjacent, and
+	// an empty set has nil: so a set has one representation only.
+	ranges []indexRange
+}
+
+// indexRange is a run of indexes, both ends included.
+type indexRange struct{ first, last int32 }
+
+// maxPieceShown is how much of a corrupt piece goes into an error.
+const maxPieceShown = 40
+
+// ParseIndexes reads a list such as "1,3-5,7". Its pieces need not be in order.
+//
+// What is no index and no interval is an [*InputError] that names the first such
+// piece. The set is of use all the same: it holds the other pieces. A caller that
+// wants to go on as a Job controller does with what it finds in a status ignores
+// the error (J14).
+func ParseIndexes(text string) (Indexes, error) {
+	if text == "" {
+		return Indexes{}, nil
+	}
+	var err error
+	ranges := make([]indexRange, 0, 1+strings.Count(text, ","))
+	for piece := range strings.SplitSeq(text, ",") {
+		r, ok := parseRange(piece)
+		switch {
+		case ok:
+			ranges = append(ranges, r)
+		case err == nil:
+			err = invalid("indexes", piece[:min(len(piece), maxPieceShown)], "is no index and no interval")
+		}
+	}
+	return newIndexes(ranges), err
+}
+
+// parseRange reads "a" or "a-b" with a <= b.
+func parseRange(piece string) (r indexRange, ok bool) {
+	from, to, found := strings.Cut(piece, "-")
+	if !found {
+		to = from
+	}
+	const bits = 31 // an index is an int32 that is not negative
+	first, err := strconv.ParseUint(from, 10, bits)
+	if err != nil {
+		return r, false
+	}
+	last, err := strconv.ParseUint(to, 10, bits)
+	return indexRange{int32(first), int32(last)}, err == nil && first <= last
+}
+
+// newIndexes makes a set of ranges in any order. The argument becomes its memory.
+func newIndexes(ranges []indexRange) Indexes {
+	byFirst := func(a, b indexRange) int { return cmp.Compare(a.first, b.first) }
+	if !slices.IsSortedFunc(ranges, byFirst) { // the wire form is sorted
+		slices.SortFunc(ranges, byFirst)
+	}
+	var out []indexRange
+	for _, r := range ranges {
+		if out == nil {
+			out = ranges[:0] // never ahead of the range that is read
+		}
+		out = appendRange(out, r)
+	}
+	return Indexes{out}
+}
+
+// appendRange adds a range that does not begin before the last one, and joins the
+// two when no index lies between them.
+func appendRange(ranges []indexRange, r indexRange) []indexRange {
+	if n := len(ranges) - 1; n >= 0 && int64(r.first) <= int64(ranges[n].last)+1 {
+		ranges[n].last = max(ranges[n].last, r.last)
+		return ranges
+	}
+	return append(ranges, r)
+}
+
+// String returns the wire form (J14): increasing, separated by commas, runs of
+// three or more as "a-b", runs of two as "a,b".
+func (s Indexes) String() string { return string(s.appendText(nil)) }
+
+func (s Indexes) appendText(dst []byte) []byte {
+	for i, r := range s.ranges {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, int64(r.first), 10)
+		if r.first == r.last {
+			continue
+		}
+		separator := byte('-')
+		if r.first+1 == r.last {
+			separator = ','
+		}
+		dst = append(dst, separator)
+		dst = strconv.AppendInt(dst, int64(r.last), 10)
+	}
+	return dst
+}
+
+// MarshalText returns the wire form, so that a set is a string in JSON.
+func (s Indexes) MarshalText() ([]byte, error) { return s.appendText([]byte{}), nil }
+
+// UnmarshalText reads the wire form. After an error the set is what it was.
+func (s *Indexes) UnmarshalText(text []byte) error {
+	read, err := ParseIndexes(string(text))
+	if err == nil {
+		*s = read
+	}
+	return err
+}
+
+// Equal reports whether both sets hold the same indexes.
+func (s Indexes) Equal(other Indexes) bool { return slices.Equal(s.ranges, other.ranges) }
+
+// Len returns the number of indexes.
+func (s Indexes) Len() int {
+	total := int64(0)
+	for _, r := range s.ranges {
+		total += int64(r.last) - int64(r.first) + 1
+	}
+	return int(min(total, math.MaxInt)) // an int can be of 32 bits
+}
+
+// Has reports whether i is in the set.
+func (s Indexes) Has(i int32) bool {
+	n, _ := slices.BinarySearchFunc(s.ranges, i, func(r indexRange, i int32) int { return cmp.Compare(r.last, i) })
+	return n < len(s.ranges) && s.ranges[n].first <= i
+}
+
+// With returns the set with first to last, both included. An empty range adds
+// nothing, nor do negative indexes.
+func (s Indexes) With(first, last int32) Indexes {
+	first = max(first, 0)
+	if first > last {
+		return s
+	}
+	return s.Union(Indexes{[]indexRange{{first, last}}})
+}
+
+// Union returns the indexes that are in either set.
+func (s Indexes) Union(other Indexes) Indexes {
+	a, b := s.ranges, other.ranges
+	if len(a) == 0 {
+		return other
+	}
+	if len(b) == 0 {
+		return s
+	}
+	out := make([]indexRange, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		if len(b) == 0 || len(a) > 0 && a[0].first <= b[0].first {
+			out, a = appendRange(out, a[0]), a[1:]
+		} else {
+			out, b = appendRange(out, b[0]), b[1:]
+		}
+	}
+	return Indexes{out}
+}
+
+// Intersect returns the indexes that are in both sets.
+func (s Indexes) Intersect(other Indexes) Indexes {
+	var out []indexRange
+	a, b := s.ranges, other.ranges
+	for len(a) > 0 && len(b) > 0 {
+		r := indexRange{max(a[0].first, b[0].first), min(a[0].last, b[0].last)}
+		if r.first <= r.last {
+			out = append(out, r)
+		}
+		if a[0].last <= b[0].last {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return Indexes{out}
+}
+
+// Minus returns the indexes of the set that are not in the other one.
+func (s Indexes) Minus(other Indexes) Indexes {
+	var rest []indexRange
+	for r := range other.gaps(math.MaxInt32 + 1) {
+		rest = append(rest, r)
+	}
+	return s.Intersect(Indexes{rest})
+}
+
+// Clip returns the indexes below limit, as for a job whose completions have
+// shrunk to it (J15).
+func (s Indexes) Clip(limit int32) Indexes {
+	if limit <= 0 {
+		return Indexes{}
+	}
+	return s.Intersect(Indexes{[]indexRange{{0, limit - 1}}})
+}
+
+// All returns the indexes in increasing order.
+func (s Indexes) All() iter.Seq[int32] { return each(slices.Values(s.ranges)) }
+
+// Missing returns the indexes below limit that are not in the set, in increasing
+// order: those that a job with so many completions still has to run (J33).
+func (s Indexes) Missing(limit int32) iter.Seq[int32] { return each(s.gaps(int64(limit))) }
+
+// Ranges returns the runs of indexes, first and last, in increasing order.
+func (s Indexes) Ranges() iter.Seq2[int32, int32] {
+	return func(yield func(first, last int32) bool) {
+		for _, r := range s.ranges {
+			if !yield(r.first, r.last) {
+				return
+			}
+		}
+	}
+}
+
+// gaps returns the runs of indexes below limit that are not in the set. The limit
+// is an int64 since the greatest index is the greatest int32.
+func (s Indexes) gaps(limit int64) iter.Seq[indexRange] {
+	return func(yield func(indexRange) bool) {
+		next := int64(0) // the first index that is not looked at yet
+		for _, r := range s.ranges {
+			if int64(r.first) >= limit {
+				break
+			}
+			if next < int64(r.first) && !yield(indexRange{int32(next), r.first - 1}) {
+				return
+			}
+			next = int64(r.last) + 1
+		}
+		if next < limit {
+			yield(indexRange{int32(next), int32(limit - 1)})
+		}
+	}
+}
+
+func each(ranges iter.Seq[indexRange]) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for r := range ranges {
+			for i := int64(r.first); i <= int64(r.last); i++ {
+				if !yield(int32(i)) {
+					return
+				}
+			}
+		}
+	}
+}

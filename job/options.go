@@ -1,0 +1,92 @@
+package job
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+)
+
+// Options choose where users want different behaviour. The zero value is what
+// the library recommends: Kubernetes without its slips. [Kubernetes136] has the
+// slips, too.
+type Options struct {
+	// Backoff is the delay after failures: 10 s doubling up to 10 min by default (J31).
+	Backoff backoff.Policy `json:"backoff,omitzero"`
+	// PendingTimeout is how long after its creation a pod may stay Pending; then it
+	// is deleted and counts as failed. Zero means for ever.
+	PendingTimeout time.Duration `json:"pendingTimeout,omitempty"`
+	// TerminatingTimeout is how long a terminating pod may outstay the time by which
+	// it must be gone, where only failed pods are replaced; then it counts as failed
+	// and is replaced. Zero means for ever.
+	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty"`
+	// SuccessBeatsDeadline lets a job succeed whose successes suffice in the round
+	// in which its deadline passes; otherwise it fails (J23 before J25, J26).
+	SuccessBeatsDeadline bool `json:"successBeatsDeadline,omitempty"`
+	// MaxIgnoredFailures is how many failures the podFailurePolicy may ignore, in
+	// the whole job, or in each index with backoffLimitPerIndex; later ones count.
+	// It is looked at once a round. Zero means no limit.
+	MaxIgnoredFailures int32 `json:"maxIgnoredFailures,omitempty"`
+	// TTLSecondsAfterComplete and TTLSecondsAfterFailed take the place of
+	// spec.ttlSecondsAfterFinished for that outcome (T2).
+	TTLSecondsAfterComplete *int32 `json:"ttlSecondsAfterComplete,omitempty"`
+	TTLSecondsAfterFailed   *int32 `json:"ttlSecondsAfterFailed,omitempty"`
+	// Slips are mistakes of the reference to make as well.
+	Slips Slips `json:"slips,omitempty"`
+}
+
+// Slips are places where Kubernetes 1.36 plainly does the wrong thing. Each can be
+// switched on by itself.
+type Slips uint16
+
+const (
+	// SlipActiveInBackoff records no active pods while a backoff holds creations back.
+	SlipActiveInBackoff Slips = 1 << iota
+	// SlipReadyAfterFailedDelete lowers status.ready by deletions that failed.
+	SlipReadyAfterFailedDelete
+	// SlipUncheckedUntrack removes a finalizer before a deletion whatever became of
+	// the pod, and so loses successes (JI9).
+	SlipUncheckedUntrack
+	// SlipCoarseRequeue looks again after a backoff not before a second has passed,
+	// and neither when the first of several waiting indexes is due while others are
+	// created, nor when expectations time out.
+	SlipCoarseRequeue
+	// SlipUnseenCompletion completes a job while own writes have not been seen (JI8).
+	SlipUnseenCompletion
+	// SlipFullRound takes a round that records exactly 500 pods for one that has left
+	// some out (J35).
+	SlipFullRound
+)
+
+// Kubernetes136 returns the options with which the planner decides exactly as the
+// controllers of Kubernetes 1.36 do, slips included.
+func Kubernetes136() Options {
+	return Options{Slips: SlipActiveInBackoff | SlipReadyAfterFailedDelete | SlipUncheckedUntrack |
+		SlipCoarseRequeue | SlipUnseenCompletion | SlipFullRound}
+}
+
+func (s Slips) has(slip Slips) bool { return s&slip != 0 }
+
+func (o *Options) check() error {
+	fields := [...]struct {
+		name  string
+		value int64
+	}{
+		{"options.pendingTimeout", int64(o.PendingTimeout)},
+		{"options.terminatingTimeout", int64(o.TerminatingTimeout)},
+		{"options.maxIgnoredFailures", int64(o.MaxIgnoredFailures)},
+		{"options.ttlSecondsAfterComplete", int64(orZero(o.TTLSecondsAfterComplete))},
+		{"options.ttlSecondsAfterFailed", int64(orZero(o.TTLSecondsAfterFailed))},
+		{"options.backoff.base", int64(o.Backoff.Base)},
+		{"options.backoff.factor", int64(o.Backoff.Factor)},
+		{"options.backoff.max", int64(o.Backoff.Max)},
+	}
+	for i := range fields {
+		if f := &fields[i]; f.value < 0 {
+			return invalid(f.name, f.value, "must not be negative")
+		}
+	}
+	if err := o.Backoff.Validate(); err != nil {
+		return invalid("options.backoff", o.Backoff.Max, err.Error())
+	}
+	return nil
+}

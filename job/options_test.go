@@ -1,0 +1,341 @@
+package job_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+func newWorld(t *testing.T, spec job.Spec, o job.Options) *world.World {
+	t.Helper()
+	if spec.Template.RestartPolicy == "" {
+		spec.Template.RestartPolicy = job.RestartNever
+	}
+	w := world.New(spec)
+	w.Options = o
+	return w
+}
+
+func mustRound(t *testing.T, w *world.World) *job.Plan {
+	t.Helper()
+	plan, err := w.Round()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func TestOptions_BackoffPolicy(t *testing.T) {
+	w := newWorld(t, job.Spec{}, job.Options{Backoff: backoff.Policy{Base: time.Minute, Factor: 3, Max: 5 * time.Minute}})
+	for n, want := range []time.Duration{time.Minute, 3 * time.Minute, 5 * time.Minute} {
+		mustRound(t, w)
+		w.Finish(w.Pods[len(w.Pods)-1], 1)
+		plan := mustRound(t, w)
+		if got := plan.Requeue.At.Sub(w.Now); got != want {
+			t.Errorf("after failure %d the backoff is %v, want %v", n+1, got, want)
+		}
+		w.Now = w.Now.Add(want)
+	}
+}
+
+func TestOptions_PendingTimeout(t *testing.T) {
+	for _, policy := range []job.PodReplacementPolicy{job.ReplaceFailed, job.ReplaceTerminatingOrFailed} {
+		w := newWorld(t, job.Spec{PodReplacementPolicy: policy}, job.Options{PendingTimeout: time.Hour})
+		mustRound(t, w)
+		first := w.Pods[0]
+		plan := mustRound(t, w)
+		if want := world.Start.Add(time.Hour); !plan.Requeue.At.Equal(want) {
+			t.Fatalf("%s: requeue at %v, want %v", policy, plan.Requeue.At, want)
+		}
+		w.Now = w.Now.Add(time.Hour)
+		plan = mustRound(t, w)
+		if len(plan.Delete) != 1 || plan.Delete[0].Reason != job.DeletePending || plan.Delete[0].UntrackFirst {
+			t.Fatalf("%s: %v", policy, plan)
+		}
+		mustRound(t, w)
+		if s := w.Job.Status; s.Failed != 1 {
+			t.Fatalf("%s: the pod does not count as failed: %v", policy, s)
+		}
+		w.Now = w.Now.Add(10 * time.Second)
+		mustRound(t, w)
+		if i := slices.IndexFunc(w.Pods, func(p *job.Pod) bool { return p.UID != first.UID }); i < 0 {
+			t.Fatalf("%s: the pod is not replaced\n%s", policy, w.State())
+		}
+	}
+}
+
+func TestOptions_PendingTimeoutSparesPodsThatRun(t *testing.T) {
+	w := newWorld(t, job.Spec{}, job.Options{PendingTimeout: time.Hour})
+	mustRound(t, w)
+	w.Run(w.Pods[0])
+	w.Now = w.Now.Add(100 * time.Hour)
+	if plan := mustRound(t, w); len(plan.Delete) > 0 || !plan.Requeue.At.IsZero() {
+		t.Errorf("a running pod is given up:\n%v", plan)
+	}
+}
+
+func TestOptions_TerminatingTimeout(t *testing.T) {
+	w := newWorld(t, job.Spec{PodReplacementPolicy: job.ReplaceFailed}, job.Options{TerminatingTimeout: time.Minute})
+	mustRound(t, w)
+	lost := w.Pods[0]
+	w.Run(lost)
+	w.Evict(lost) // and its node is gone: it never ends
+	plan := mustRound(t, w)
+	due := lost.Deletion.Timestamp.Add(time.Minute)
+	if len(plan.Create) > 0 || !plan.Requeue.At.Equal(due) {
+		t.Fatalf("before the timeout:\n%v", plan)
+	}
+	w.Now = due
+	mustRound(t, w)
+	if s := w.Job.Status; s.Failed != 1 || *s.Terminating != 0 {
+		t.Fatalf("the pod does not count as failed: %v", s)
+	}
+	if len(w.Pods) != 2 {
+		t.Fatalf("the pod is not replaced:\n%s", w.State())
+	}
+	w.Finish(w.Pods[len(w.Pods)-1], 0)
+	mustRound(t, w)
+	if w.Job.Status.Finished() != job.Complete {
+		t.Fatalf("the lost pod holds up the end: %v", w.Job.Status)
+	}
+}
+
+func TestOptions_SuccessBeatsDeadline(t *testing.T) {
+	for _, wins := range []bool{false, true} {
+		w := newWorld(t, job.Spec{ActiveDeadlineSeconds: ptr[int64](60)}, job.Options{SuccessBeatsDeadline: wins})
+		mustRound(t, w)
+		w.Finish(w.Pods[0], 0)
+		w.Now = w.Now.Add(time.Minute)
+		mustRound(t, w)
+		want := job.Failed
+		if wins {
+			want = job.Complete
+		}
+		if got := w.Job.Status.Finished(); got != want {
+			t.Errorf("SuccessBeatsDeadline %v: %s, want %s", wins, got, want)
+		}
+	}
+}
+
+func TestOptions_SuccessBeatsDeadlineNeedsSuccess(t *testing.T) {
+	w := newWorld(t, job.Spec{ActiveDeadlineSeconds: ptr[int64](60)}, job.Options{SuccessBeatsDeadline: true})
+	mustRound(t, w)
+	w.Run(w.Pods[0])
+	w.Now = w.Now.Add(time.Minute)
+	mustRound(t, w)
+	if c := w.Job.Status.Condition(job.FailureTarget); c.Reason != "DeadlineExceeded" {
+		t.Errorf("without enough successes the deadline counts: %v", w.Job.Status)
+	}
+}
+
+func TestOptions_MaxIgnoredFailures(t *testing.T) {
+	ignoreAll := &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
+		{Action: job.Ignore, OnExitCodes: &job.OnExitCodes{Operator: job.In, Values: []int32{42}}},
+	}}
+	for _, perIndex := range []bool{false, true} {
+		spec := job.Spec{BackoffLimit: ptr[int32](100), PodFailurePolicy: ignoreAll}
+		if perIndex {
+			spec.CompletionMode, spec.Completions, spec.BackoffLimitPerIndex = job.Indexed, ptr[int32](1), ptr[int32](50)
+		}
+		w := newWorld(t, spec, job.Options{MaxIgnoredFailures: 2})
+		for range 4 {
+			mustRound(t, w)
+			w.Finish(w.Pods[len(w.Pods)-1], 42)
+			mustRound(t, w)
+			w.Now = w.Now.Add(time.Hour)
+		}
+		mustRound(t, w)
+		mustRound(t, w)
+		if s := w.Job.Status; s.Failed != 2 {
+			t.Errorf("per index %v: of four failures two are ignored: %v", perIndex, s)
+		}
+	}
+}
+
+func TestOptions_TTLByOutcome(t *testing.T) {
+	ended := func(c job.ConditionType) job.Job {
+		return job.Job{
+			Spec: job.Spec{TTLSecondsAfterFinished: ptr[int32](10)},
+			Status: job.Status{Conditions: []job.Condition{
+				{Type: c, Status: job.ConditionTrue, LastTransitionTime: world.Start},
+			}},
+		}
+	}
+	o := job.Options{TTLSecondsAfterComplete: ptr[int32](0), TTLSecondsAfterFailed: ptr[int32](3600)}
+	if expired, _, _ := job.Expire(ended(job.Complete), o, world.Start); !expired {
+		t.Error("a complete job is to go at once")
+	}
+	expired, at, _ := job.Expire(ended(job.Failed), o, world.Start.Add(time.Minute))
+	if want := world.Start.Add(time.Hour); expired || !at.Equal(want) {
+		t.Errorf("a failed job stays for an hour: %v, again at %v", expired, at)
+	}
+	if _, at, _ := job.Expire(ended(job.Failed), job.Options{}, world.Start); !at.Equal(world.Start.Add(10 * time.Second)) {
+		t.Errorf("without the option the spec decides: again at %v", at)
+	}
+}
+
+func TestOptions_Refused(t *testing.T) {
+	for field, o := range map[string]job.Options{
+		"options.pendingTimeout":          {PendingTimeout: -1},
+		"options.terminatingTimeout":      {TerminatingTimeout: -1},
+		"options.maxIgnoredFailures":      {MaxIgnoredFailures: -1},
+		"options.ttlSecondsAfterComplete": {TTLSecondsAfterComplete: ptr[int32](-1)},
+		"options.ttlSecondsAfterFailed":   {TTLSecondsAfterFailed: ptr[int32](-1)},
+		"options.backoff.base":            {Backoff: backoff.Policy{Base: -1}},
+		"options.backoff.factor":          {Backoff: backoff.Policy{Factor: -1}},
+		"options.backoff.max":             {Backoff: backoff.Policy{Max: -1}},
+		"options.backoff":                 {Backoff: backoff.Policy{Base: time.Hour, Max: time.Minute}},
+	} {
+		s := world.New(job.Spec{}).Snapshot()
+		s.Options = o
+		_, err := job.Reconcile(s)
+		if !hasInputError(err) || !containsField(err, field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestSlips(t *testing.T) {
+	t.Run("M7: active is 0 while the backoff runs", func(t *testing.T) {
+		w := world.New(job.Spec{Parallelism: ptr[int32](2), Completions: ptr[int32](2)})
+		record := func(o job.Options) job.Status {
+			s := w.Snapshot()
+			s.Options = o
+			s.Pods[0].Phase, s.Pods[1].Phase = job.PodFailed, job.PodRunning
+			plan, err := job.Reconcile(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return plan.Record(job.Outcome{}).Status
+		}
+		mustRound(t, w)
+		if got := record(job.Options{}).Active; got != 1 {
+			t.Errorf("recommended: active %d, want 1", got)
+		}
+		if got := record(job.Options{Slips: job.SlipActiveInBackoff}).Active; got != 0 {
+			t.Errorf("slip: active %d, want 0", got)
+		}
+	})
+	t.Run("ready falls with a deletion that failed", func(t *testing.T) {
+		for slips, want := range map[job.Slips]int32{0: 1, job.SlipReadyAfterFailedDelete: 0} {
+			w := newWorld(t, job.Spec{}, job.Options{Slips: slips})
+			mustRound(t, w)
+			w.Run(w.Pods[0])
+			w.Edit(func(s *job.Spec) { s.Suspend = ptr(true) })
+			w.Fault = func(string) world.Fault { return world.Fail }
+			snapshot := w.Snapshot()
+			plan, err := job.Reconcile(snapshot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			status := plan.Record(job.Outcome{Deleted: []job.Effect{{Result: job.Unsuccessful}}}).Status
+			if *status.Ready != want || status.Active != 1 {
+				t.Errorf("slips %b: ready %d, active %d, want ready %d", slips, *status.Ready, status.Active, want)
+			}
+		}
+	})
+	t.Run("JI9: the finalizer goes without a condition", func(t *testing.T) {
+		for slips, conditional := range map[job.Slips]bool{0: true, job.SlipUncheckedUntrack: false} {
+			w := newWorld(t, job.Spec{}, job.Options{Slips: slips})
+			mustRound(t, w)
+			w.Edit(func(s *job.Spec) { s.Suspend = ptr(true) })
+			plan := mustRound(t, w)
+			if got := plan.Delete[0].ResourceVersion != ""; got != conditional {
+				t.Errorf("slips %b: conditional %v, want %v", slips, got, conditional)
+			}
+		}
+	})
+	t.Run("J31: looks again after a whole second", func(t *testing.T) {
+		for slips, want := range map[job.Slips]time.Duration{0: 100 * time.Millisecond, job.SlipCoarseRequeue: time.Second} {
+			w := newWorld(t, job.Spec{}, job.Options{Slips: slips})
+			mustRound(t, w)
+			w.Finish(w.Pods[0], 1)
+			mustRound(t, w)
+			w.Now = w.Now.Add(9900 * time.Millisecond)
+			if got, _ := mustRound(t, w).Requeue.After(w.Now); got != want {
+				t.Errorf("slips %b: again after %v, want %v", slips, got, want)
+			}
+		}
+	})
+	t.Run("E1: looks again when expectations time out", func(t *testing.T) {
+		for slips, want := range map[job.Slips]bool{0: true, job.SlipCoarseRequeue: false} {
+			if got := !pendingCreation(t, slips).Requeue.At.IsZero(); got != want {
+				t.Errorf("slips %b: looks again: %v, want %v", slips, got, want)
+			}
+		}
+	})
+	t.Run("JI8: completes before own writes are seen", func(t *testing.T) {
+		for slips, want := range map[job.Slips]bool{0: false, job.SlipUnseenCompletion: true} {
+			plan := pendingCreation(t, slips)
+			got := plan.Record(job.Outcome{}).Status.Condition(job.SuccessCriteriaMet).Status == job.ConditionTrue
+			if got != want {
+				t.Errorf("slips %b: completes: %v, want %v", slips, got, want)
+			}
+		}
+	})
+	t.Run("J35: a full round leaves the end to the next", func(t *testing.T) {
+		for slips, want := range map[job.Slips]job.ConditionType{0: job.Complete, job.SlipFullRound: ""} {
+			w := newWorld(t, job.Spec{Parallelism: ptr[int32](500), Completions: ptr[int32](500)}, job.Options{Slips: slips})
+			mustRound(t, w)
+			for _, p := range slices.Clone(w.Pods) {
+				w.Finish(p, 0)
+			}
+			mustRound(t, w)
+			if got := w.Job.Status.Finished(); got != want {
+				t.Errorf("slips %b: %q, want %q", slips, got, want)
+			}
+		}
+	})
+	t.Run("the preset has them all", func(t *testing.T) {
+		if got, want := job.Kubernetes136().Slips, job.SlipFullRound<<1-1; got != want {
+			t.Errorf("%b, want %b", got, want)
+		}
+	})
+}
+
+// pendingCreation plans a job whose one pod has succeeded while a creation has not
+// been seen yet.
+func pendingCreation(t *testing.T, slips job.Slips) job.Plan {
+	t.Helper()
+	w := world.New(job.Spec{})
+	mustRound(t, w)
+	w.Finish(w.Pods[0], 0)
+	s := w.Snapshot()
+	s.Options.Slips = slips
+	s.Memory.Expectations = expectations.Counts{Creations: 1, At: w.Now}
+	plan, err := job.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// TestLivesWithOptions is TestLivesFresh with the options that change what counts.
+func TestLivesWithOptions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := world.New(drawSpec(t))
+		w.Options = job.Options{
+			PendingTimeout:       rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(t, "pending timeout"),
+			TerminatingTimeout:   rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(t, "terminating timeout"),
+			SuccessBeatsDeadline: rapid.Bool().Draw(t, "success beats deadline"),
+			MaxIgnoredFailures:   rapid.Int32Range(0, 2).Draw(t, "max ignored failures"),
+		}
+		for range rapid.IntRange(5, 40).Draw(t, "steps") {
+			step(t, w, allFaults)
+			if err := w.Err(); err != nil {
+				t.Fatalf("%v\n%s", err, w.State())
+			}
+		}
+		comeToRest(t, w)
+	})
+}

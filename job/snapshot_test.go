@@ -1,0 +1,50 @@
+package job
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// TestSnapshot_Refusals: what no plan can be made from, with the field that is to blame.
+func TestSnapshot_Refusals(t *testing.T) {
+	indexed := `{"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1}`
+	tests := []struct {
+		name   string
+		spec   string
+		change func(*Snapshot)
+		field  string
+	}{
+		{"a job without a UID", `{}`, func(s *Snapshot) { s.Job.UID = "" }, "job.uid"},
+		{"no time", `{}`, func(s *Snapshot) { s.Now = time.Time{} }, "now"},
+		{"no parallelism", `{}`, func(s *Snapshot) { s.Job.Spec.Parallelism = nil }, "job.spec.parallelism"},
+		{"no backoff limit", `{}`, func(s *Snapshot) { s.Job.Spec.BackoffLimit = nil }, "job.spec.backoffLimit"},
+		{"no completions of an Indexed job", indexed, func(s *Snapshot) { s.Job.Spec.Completions = nil }, "job.spec.completions"},
+		{"a negative parallelism", `{"parallelism": -1}`, nil, "job.spec.parallelism"},
+		{"negative completions", `{"completions": -1}`, nil, "job.spec.completions"},
+		{"a negative backoff limit", `{"backoffLimit": -1}`, nil, "job.spec.backoffLimit"},
+		{"a negative deadline", `{"activeDeadlineSeconds": -1}`, nil, "job.spec.activeDeadlineSeconds"},
+		{"a negative limit for each index", indexed, func(s *Snapshot) { *s.Job.Spec.BackoffLimitPerIndex = -1 }, "job.spec.backoffLimitPerIndex"},
+		{"negative counters", `{}`, func(s *Snapshot) { s.Job.Status.Failed = -1 }, "job.status.failed"},
+		{"a pod without a UID", `{}`, func(s *Snapshot) { s.Pods = []Pod{{Name: "p"}} }, "pods[p].uid"},
+		{"a pod in no phase", `{}`, func(s *Snapshot) { s.Pods = []Pod{{Name: "p", UID: "1", Phase: PodFailed + 1}} }, "pods[p].phase"},
+		{"two pods with one UID, and something to write", `{"parallelism": 3}`,
+			func(s *Snapshot) { s.Pods = []Pod{{Name: "p", UID: "1"}, {Name: "p", UID: "1"}} }, "pods[p].uid"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshotOf(t, test.spec)
+			if test.change != nil {
+				test.change(&s)
+			}
+			plan, err := Reconcile(s)
+			var input *InputError
+			if !errors.As(err, &input) || input.Field != test.field {
+				t.Fatalf("got %v, want an error about %s", err, test.field)
+			}
+			if plan.Basis.JobUID != "" || plan.Record(Outcome{}).Write {
+				t.Error("there is a plan all the same")
+			}
+		})
+	}
+}

@@ -1,0 +1,158 @@
+package job
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// TestStatus_JSON holds the text that an API server prints: it reads and prints
+// the same.
+func TestStatus_JSON(t *testing.T) {
+	tests := []struct{ name, text string }{
+		{"a job that nobody has looked at", `{}`},
+		{"a job that runs", `{"startTime":"2026-01-01T00:00:00Z","active":2,"terminating":0,"ready":1}`},
+		{"a job that has completed", `{"conditions":[` +
+			`{"type":"SuccessCriteriaMet","status":"True","lastProbeTime":"2026-01-01T00:00:09Z","lastTransitionTime":"2026-01-01T00:00:09Z","reason":"CompletionsReached","message":"Reached expected number of succeeded pods"},` +
+			`{"type":"Complete","status":"True","lastProbeTime":"2026-01-01T00:00:09Z","lastTransitionTime":"2026-01-01T00:00:09Z","reason":"CompletionsReached","message":"Reached expected number of succeeded pods"}],` +
+			`"startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-01T00:00:09Z","succeeded":3,"terminating":0,"ready":0}`},
+		{"indexes", `{"succeeded":4,"failed":2,"completedIndexes":"0-2,7","failedIndexes":"3"}`},
+		{"no index has failed, and it is known", `{"failedIndexes":""}`},
+		{"pods that are not counted yet", `{"uncountedTerminatedPods":{"succeeded":["a","b"],"failed":["c"]}}`},
+		{"no pod is uncounted", `{"uncountedTerminatedPods":{}}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var s Status
+			if err := json.Unmarshal([]byte(test.text), &s); err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.text, string(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStatus_RoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawStatus(t)
+		data, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Status
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s\n(-want +got):\n%s", data, diff)
+		}
+		if !equalStatus(&want, &got) {
+			t.Fatalf("equalStatus sees a difference in %s", data)
+		}
+		other := drawStatus(t)
+		if equal := equalStatus(&want, &other); equal != (jsonOf(t, want) == jsonOf(t, other)) {
+			t.Fatalf("J40: equalStatus is %v for\n%s\n%s", equal, data, jsonOf(t, other))
+		}
+	})
+}
+
+// jsonOf is the text of a status; nil and empty uncounted lists mean the same.
+func jsonOf(t *rapid.T, s Status) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(string(data), `,"uncountedTerminatedPods":{}`, "", 1)
+}
+
+// drawStatus draws a status of few values, so that two are often equal.
+func drawStatus(t *rapid.T) Status {
+	count := rapid.Int32Range(0, 1)
+	uids := func() []string {
+		return rapid.SampledFrom([][]string{nil, {"a"}, {"a", "b"}}).Draw(t, "uids")
+	}
+	at := func() time.Time {
+		return rapid.SampledFrom([]time.Time{{}, time.Unix(1, 0).UTC()}).Draw(t, "at")
+	}
+	pointer := func() *int32 {
+		if rapid.Bool().Draw(t, "nil") {
+			return nil
+		}
+		return pointTo(count.Draw(t, "count"))
+	}
+	s := Status{
+		StartTime:        at(),
+		CompletionTime:   at(),
+		Active:           count.Draw(t, "active"),
+		Succeeded:        count.Draw(t, "succeeded"),
+		Failed:           count.Draw(t, "failed"),
+		Terminating:      pointer(),
+		Ready:            pointer(),
+		CompletedIndexes: rapid.SampledFrom([]string{"", "0"}).Draw(t, "completed"),
+	}
+	if rapid.Bool().Draw(t, "failedIndexes") {
+		s.FailedIndexes = pointTo(rapid.SampledFrom([]string{"", "1"}).Draw(t, "failed indexes"))
+	}
+	if rapid.Bool().Draw(t, "uncounted") {
+		s.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: uids(), Failed: uids()}
+	}
+	if rapid.Bool().Draw(t, "condition") {
+		s.Conditions = []Condition{{
+			Type:               rapid.SampledFrom([]ConditionType{Failed, Complete}).Draw(t, "type"),
+			Status:             ConditionTrue,
+			LastTransitionTime: at(),
+			Reason:             "Because",
+		}}
+	}
+	return s
+}
+
+func TestJ4_Finished(t *testing.T) {
+	tests := []struct {
+		name       string
+		conditions []Condition
+		want       ConditionType
+	}{
+		{"no condition", nil, ""},
+		{"complete", []Condition{{Type: Complete, Status: ConditionTrue}}, Complete},
+		{"failed", []Condition{{Type: Failed, Status: ConditionTrue}}, Failed},
+		{"failed behind others", []Condition{{Type: Suspended, Status: ConditionFalse}, {Type: FailureTarget, Status: ConditionTrue}, {Type: Failed, Status: ConditionTrue}}, Failed},
+		{"about to end", []Condition{{Type: SuccessCriteriaMet, Status: ConditionTrue}}, ""},
+		{"a condition that does not hold", []Condition{{Type: Complete, Status: ConditionFalse}, {Type: Failed, Status: ConditionUnknown}}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := Status{Conditions: test.conditions}
+			if got := s.Finished(); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestStatus_WithCondition holds that conditions are values: a new list, one of each type.
+func TestStatus_WithCondition(t *testing.T) {
+	old := []Condition{{Type: Suspended, Status: ConditionTrue}, {Type: FailureTarget, Status: ConditionTrue}}
+	replaced := withCondition(old, Condition{Type: Suspended, Status: ConditionFalse})
+	want := []Condition{{Type: Suspended, Status: ConditionFalse}, {Type: FailureTarget, Status: ConditionTrue}}
+	if diff := cmp.Diff(want, replaced); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	appended := withCondition(old, Condition{Type: Failed, Status: ConditionTrue})
+	if len(appended) != 3 || appended[2].Type != Failed {
+		t.Errorf("got %v", appended)
+	}
+	if old[0].Status != ConditionTrue || len(old) != 2 {
+		t.Errorf("the old conditions have changed: %v", old)
+	}
+}

@@ -1,0 +1,113 @@
+package job
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestM5_UIDInBothLists: a status that holds a UID in both lists is refused by the API
+// server for ever ("Duplicate value"). The first verdict stays, and the job goes on (JI2, L1).
+func TestM5_UIDInBothLists(t *testing.T) {
+	tests := []struct {
+		name              string
+		lists             UncountedTerminatedPods
+		pods              []Pod
+		succeeded, failed int32
+		recorded          *UncountedTerminatedPods
+		notes             int
+	}{
+		{"in both lists", UncountedTerminatedPods{Succeeded: []string{"a"}, Failed: []string{"a"}},
+			[]Pod{endedPod("a", PodSucceeded)}, 1, 0, &UncountedTerminatedPods{Succeeded: []string{"a"}}, 1},
+		{"in both lists, and the finalizer is gone", UncountedTerminatedPods{Succeeded: []string{"a"}, Failed: []string{"a"}},
+			nil, 1, 0, nil, 1},
+		{"twice in one list", UncountedTerminatedPods{Failed: []string{"a", "a", "b"}},
+			[]Pod{endedPod("a", PodFailed), endedPod("b", PodFailed)}, 0, 2, &UncountedTerminatedPods{Failed: []string{"a", "b"}}, 1},
+		{"an empty UID", UncountedTerminatedPods{Succeeded: []string{""}, Failed: []string{"a"}},
+			[]Pod{endedPod("a", PodFailed)}, 0, 1, &UncountedTerminatedPods{Failed: []string{"a"}}, 1},
+		{"failed by the list and succeeded after all", UncountedTerminatedPods{Failed: []string{"a"}},
+			[]Pod{endedPod("a", PodSucceeded)}, 0, 1, &UncountedTerminatedPods{Failed: []string{"a"}}, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshotOf(t, `{"completions": 9, "parallelism": 0}`, test.pods...)
+			s.Job.Status.UncountedTerminatedPods = &test.lists
+			plan := planOf(t, s)
+			o := doneAll(plan)
+			if diff := cmp.Diff(test.recorded, plan.Record(o).Status.UncountedTerminatedPods); diff != "" {
+				t.Errorf("recorded (-want +got):\n%s", diff)
+			}
+			final := plan.Settle(o).Status
+			if final.Succeeded != test.succeeded || final.Failed != test.failed || final.UncountedTerminatedPods != nil {
+				t.Errorf("settled %v, want succeeded=%d failed=%d", final, test.succeeded, test.failed)
+			}
+			if len(plan.Notes) != test.notes {
+				t.Errorf("notes %v, want %d", plan.Notes, test.notes)
+			}
+		})
+	}
+}
+
+// TestJ35_RoomForUIDs: what the lists hold, and how much room that leaves (JI5).
+func TestJ35_RoomForUIDs(t *testing.T) {
+	pods := func(n, recorded int, phase PodPhase) (out []Pod, uids []string) {
+		for i := range n {
+			out = append(out, endedPod(fmt.Sprintf("%04d", i), phase))
+			if i < recorded {
+				uids = append(uids, out[i].UID)
+			}
+		}
+		return out, uids
+	}
+	tests := []struct {
+		name              string
+		finished, earlier int
+		want              int // UIDs after Record
+		waits             bool
+	}{
+		{"all fit", 499, 0, 499, false},
+		{"exactly 500 fit", 500, 0, 500, false},
+		{"one does not fit", 501, 0, 500, true},
+		{"the lists are full", 510, 500, 500, true},
+		{"some room is left", 510, 490, 500, true},
+	}
+	for _, phase := range []PodPhase{PodSucceeded, PodFailed} {
+		for _, test := range tests {
+			t.Run(phase.String()+"/"+test.name, func(t *testing.T) {
+				finished, uids := pods(test.finished, test.earlier, phase)
+				s := snapshotOf(t, `{"completions": 9999, "parallelism": 0, "backoffLimit": 9999}`, finished...)
+				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: uids}
+				if phase == PodFailed {
+					s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: uids}
+				}
+				plan := planOf(t, s)
+				u := plan.Record(doneAll(plan)).Status.UncountedTerminatedPods
+				if got := len(u.Succeeded) + len(u.Failed); got != test.want || len(plan.Untrack) != test.want {
+					t.Errorf("%d UIDs recorded, %d finalizers to remove, want %d", got, len(plan.Untrack), test.want)
+				}
+				waits := false
+				for _, w := range plan.Waits {
+					waits = waits || w.Reason == WaitUncounted
+				}
+				if waits != test.waits {
+					t.Errorf("waits for room: %v, want %v", waits, test.waits)
+				}
+			})
+		}
+	}
+}
+
+func TestJ36_Orphans(t *testing.T) {
+	pods := []Pod{
+		{UID: "4", Name: "d", Tracked: true},
+		{UID: "3", Name: "c", Tracked: true, Owner: OwnedUnmatched},
+		{UID: "2", Name: "b", Tracked: true, Owner: Foreign},
+		{UID: "1", Name: "a"},
+		{UID: "5", Name: "e", Tracked: true, Owner: Orphan},
+	}
+	want := []PodRef{{Name: "c", UID: "3"}, {Name: "d", UID: "4"}}
+	if diff := cmp.Diff(want, Orphans(pods)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,519 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// CheckTransition checks a job's next status against the one that it replaces. It
+// is meant for controllers that write job statuses themselves: for jobs with
+// spec.managedBy (KEP-4368), or in a database, where no API server looks at them.
+// The statuses that a [Plan] makes pass.
+//
+// It reports all problems at once: the error joins an [*InputError] for each, with
+// the path of its field. Nil means that the status may be written. The spec is the
+// one that is in force now, after [Default].
+//
+// These are the rules that the API server of Kubernetes 1.36 applies to updates of
+// a job's status:
+//
+//   - No counter is negative, and there are no more ready pods than active ones.
+//   - No uncounted UID is empty or stands twice, in one list or in both.
+//   - Failed, Complete, FailureTarget and SuccessCriteriaMet are never withdrawn
+//     once they are True.
+//   - Complete and SuccessCriteriaMet exclude Failed and FailureTarget.
+//   - Complete needs SuccessCriteriaMet, Failed needs FailureTarget: before it or
+//     in the same write.
+//   - A finished job has no active, terminating or uncounted pods, and has a
+//     startTime unless it is suspended.
+//   - completionTime is set with Complete and only with it, does not lie before
+//     startTime, and does not change.
+//   - startTime of a job that is not suspended is neither changed nor removed,
+//     except in the write that turns Suspended from True to False.
+//   - failed never decreases; succeeded neither, except for an Indexed job with
+//     completions equal to parallelism: an elastic one may have shrunk.
+//   - completedIndexes belongs to Indexed jobs, failedIndexes to those with
+//     backoffLimitPerIndex. Their indexes increase, are below completions, and
+//     stand in one of the lists only.
+//
+// And these keep the counts true, which no API server checks:
+//
+//   - A UID that leaves an uncounted list is counted, and nothing else is: the
+//     counter rises by just as many. It never moves to the other list. For an
+//     Indexed job this is true of failed; succeeded is the size of
+//     completedIndexes.
+//   - No index is lost from a list, unless completions has shrunk below it.
+//   - Index lists have their canonical form (J14).
+//   - A condition type stands once, with status True, False or Unknown.
+//   - The reason SuccessPolicy needs a successPolicy.
+//   - Suspended turns with spec.suspend, is never added as False, and does not
+//     turn once the end is declared (J39).
+//   - Nothing changes after the end (J4).
+//
+// As the API server does, it lets pass what was wrong in the old status and is the
+// same in the next one, except for negative counters, bad UIDs, and
+// SuccessCriteriaMet with Failed or FailureTarget. Times count in whole seconds,
+// since Kubernetes stores no more.
+//
+// Old must be the very status that is replaced: a mirror that skips some writes of
+// the counting controller sees counters rise without UIDs. A UID that is counted,
+// forgotten and added again cannot be noticed here; only the order of writes
+// prevents it (J35).
+func CheckTransition(old, next Status, spec Spec) error {
+	problems := checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone)
+	tolerable := [...]statusCheck{
+		checkConditionList, checkReady, checkCompleteAlone, checkInterim, checkSuccessReason,
+		checkFinished, checkCompletionTime, checkCompletedIndexes, checkFailedIndexes,
+	}
+	before := checkAll(&old, &spec, tolerable[:]...)
+	for _, problem := range checkAll(&next, &spec, tolerable[:]...) {
+		if !slices.ContainsFunc(before, func(e error) bool { return e.Error() == problem.Error() }) {
+			problems = append(problems, problem)
+		}
+	}
+	t := transition{old: &old, next: &next, spec: &spec}
+	if old.Finished() != "" {
+		t.keepAll()
+	} else {
+		t.keepVerdict()
+		t.keepCounters()
+		t.keepTimes()
+		t.keepIndexes()
+		t.turnSuspended()
+		t.countUIDs()
+	}
+	return errors.Join(append(problems, t.problems...)...)
+}
+
+// statusCheck looks at one status.
+type statusCheck func(s *Status, spec *Spec, add addProblem)
+
+type addProblem func(field string, value any, problem string)
+
+func checkAll(s *Status, spec *Spec, checks ...statusCheck) []error {
+	var problems []error
+	for _, check := range checks {
+		check(s, spec, func(field string, value any, problem string) {
+			problems = append(problems, invalid("status."+field, value, problem))
+		})
+	}
+	return problems
+}
+
+func (s *Status) isTrue(t ConditionType) bool { return s.Condition(t).Status == ConditionTrue }
+
+// uncounted returns the lists, empty ones for nil.
+func (s *Status) uncounted() UncountedTerminatedPods {
+	if s.UncountedTerminatedPods == nil {
+		return UncountedTerminatedPods{}
+	}
+	return *s.UncountedTerminatedPods
+}
+
+// checkNegative: JI20, no counter is negative.
+func checkNegative(s *Status, _ *Spec, add addProblem) {
+	for _, c := range s.counters() {
+		if c.value < 0 {
+			add(c.field, c.value, "must not be negative")
+		}
+	}
+}
+
+type counter struct {
+	field string
+	value int32
+}
+
+func (s *Status) counters() [5]counter {
+	return [...]counter{
+		{"active", s.Active}, {"ready", orZero(s.Ready)}, {"terminating", orZero(s.Terminating)},
+		{"succeeded", s.Succeeded}, {"failed", s.Failed},
+	}
+}
+
+// checkReady: JI20, ready pods are active pods.
+func checkReady(s *Status, _ *Spec, add addProblem) {
+	if n := orZero(s.Ready); n > s.Active {
+		add("ready", n, fmt.Sprintf("must be at most active, %d", s.Active))
+	}
+}
+
+// checkUncounted: JI2, a UID stands once.
+func checkUncounted(s *Status, _ *Spec, add addProblem) {
+	lists := s.uncounted()
+	seen := make(map[string]bool, len(lists.Succeeded)+len(lists.Failed))
+	check := func(list string, uids []string) {
+		for i, uid := range uids {
+			field := fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i)
+			switch {
+			case uid == "":
+				add(field, uid, "must not be empty")
+			case seen[uid]:
+				add(field, uid, "must not stand twice")
+			}
+			seen[uid] = true
+		}
+	}
+	check("succeeded", lists.Succeeded)
+	check("failed", lists.Failed)
+}
+
+// checkConditionList: each type once, with a status that is known.
+func checkConditionList(s *Status, _ *Spec, add addProblem) {
+	for i, c := range s.Conditions {
+		field := fmt.Sprintf("conditions[%d]", i)
+		switch c.Status {
+		case ConditionTrue, ConditionFalse, ConditionUnknown:
+		default:
+			add(field+".status", string(c.Status), "must be True, False or Unknown")
+		}
+		if slices.ContainsFunc(s.Conditions[:i], func(earlier Condition) bool { return earlier.Type == c.Type }) {
+			add(field+".type", string(c.Type), "must not stand twice")
+		}
+	}
+}
+
+// checkMetAlone: JI15, a job that is ending in success is not ending in failure.
+func checkMetAlone(s *Status, _ *Spec, add addProblem) { exclude(s, SuccessCriteriaMet, add) }
+
+// checkCompleteAlone: JI15, a job that has succeeded has not failed.
+func checkCompleteAlone(s *Status, _ *Spec, add addProblem) { exclude(s, Complete, add) }
+
+func exclude(s *Status, success ConditionType, add addProblem) {
+	for _, failure := range [...]ConditionType{FailureTarget, Failed} {
+		if s.isTrue(success) && s.isTrue(failure) {
+			add(conditionField(failure), "True", fmt.Sprintf("must not hold together with %s", success))
+		}
+	}
+}
+
+func conditionField(t ConditionType) string { return fmt.Sprintf("conditions[%s]", t) }
+
+// checkInterim: JI15, the end is declared before it is reached.
+func checkInterim(s *Status, _ *Spec, add addProblem) {
+	for _, pair := range [...]struct{ final, interim ConditionType }{
+		{Failed, FailureTarget}, {Complete, SuccessCriteriaMet},
+	} {
+		if s.isTrue(pair.final) && !s.isTrue(pair.interim) {
+			add(conditionField(pair.final), "True", fmt.Sprintf("needs %s", pair.interim))
+		}
+	}
+}
+
+// checkSuccessReason: J25, only a successPolicy ends a job for this reason.
+func checkSuccessReason(s *Status, spec *Spec, add addProblem) {
+	for _, t := range [...]ConditionType{SuccessCriteriaMet, Complete} {
+		if c := s.Condition(t); c.Status == ConditionTrue && c.Reason == successPolicyReason && spec.SuccessPolicy == nil {
+			add(conditionField(t), c.Reason, "needs spec.successPolicy")
+		}
+	}
+}
+
+const successPolicyReason = "SuccessPolicy"
+
+// checkFinished: JI8, at the end nothing is left to wait for.
+func checkFinished(s *Status, spec *Spec, add addProblem) {
+	end := s.Finished()
+	if end == "" {
+		return
+	}
+	if s.Active > 0 {
+		add("active", s.Active, fmt.Sprintf("must be 0 when %s", end))
+	}
+	if n := orZero(s.Terminating); n > 0 {
+		add("terminating", n, fmt.Sprintf("must be 0 when %s", end))
+	}
+	lists := s.uncounted()
+	if n := len(lists.Succeeded) + len(lists.Failed); n > 0 {
+		add("uncountedTerminatedPods", n, fmt.Sprintf("must be empty when %s", end))
+	}
+	if s.StartTime.IsZero() && !spec.isSuspended() {
+		add("startTime", nil, fmt.Sprintf("is required when %s", end))
+	}
+}
+
+func (s *Spec) isSuspended() bool { return s.Suspend != nil && *s.Suspend }
+
+// checkCompletionTime: JI17, it comes with Complete, at or after startTime.
+func checkCompletionTime(s *Status, _ *Spec, add addProblem) {
+	complete, at := s.isTrue(Complete), s.CompletionTime
+	switch {
+	case complete && at.IsZero():
+		add("completionTime", nil, "is required when Complete")
+	case !complete && !at.IsZero():
+		add("completionTime", formatTime(at), "must not be set unless Complete")
+	case complete && wholeSeconds(at).Before(wholeSeconds(s.StartTime)):
+		add("completionTime", formatTime(at), "must not be before startTime, "+formatTime(s.StartTime))
+	}
+}
+
+// wholeSeconds is a time as Kubernetes stores it.
+func wholeSeconds(t time.Time) time.Time { return t.Truncate(time.Second) }
+
+// checkCompletedIndexes: JI6, the list and succeeded tell the same.
+func checkCompletedIndexes(s *Status, spec *Spec, add addProblem) {
+	const field = "completedIndexes"
+	if spec.CompletionMode != Indexed {
+		if s.CompletedIndexes != "" {
+			add(field, shown(s.CompletedIndexes), "needs completionMode Indexed")
+		}
+		return
+	}
+	completed := checkIndexes(field, s.CompletedIndexes, spec, add)
+	if n := completed.Len(); n != int(s.Succeeded) {
+		add("succeeded", s.Succeeded, fmt.Sprintf("must be the number of completedIndexes, %d", n))
+	}
+}
+
+// checkFailedIndexes: JI6, an index has failed or succeeded, not both.
+func checkFailedIndexes(s *Status, spec *Spec, add addProblem) {
+	const field = "failedIndexes"
+	switch {
+	case s.FailedIndexes == nil:
+		return
+	case spec.BackoffLimitPerIndex == nil:
+		add(field, shown(*s.FailedIndexes), "needs spec.backoffLimitPerIndex")
+		return
+	}
+	failed := checkIndexes(field, *s.FailedIndexes, spec, add)
+	completed, _ := ParseIndexes(s.CompletedIndexes)
+	if both := failed.Intersect(completed); both.Len() > 0 {
+		add(field, shown(both.String()), "must not be in completedIndexes, too")
+	}
+}
+
+// checkIndexes checks the text of a list and returns what it holds.
+func checkIndexes(field, text string, spec *Spec, add addProblem) Indexes {
+	indexes, err := ParseIndexes(text)
+	var bad *InputError
+	switch {
+	case errors.As(err, &bad):
+		piece, _ := strconv.Unquote(bad.Value)
+		add(field, piece, bad.Problem)
+	case indexes.String() != text:
+		add(field, shown(text), fmt.Sprintf("must be in canonical form, %q", shown(indexes.String())))
+	}
+	if n := spec.Completions; n != nil {
+		if beyond := indexes.Minus(indexes.Clip(*n)); beyond.Len() > 0 {
+			add(field, shown(beyond.String()), fmt.Sprintf("must be below completions, %d", *n))
+		}
+	}
+	return indexes
+}
+
+// shown shortens an index list for an error.
+func shown(text string) string {
+	if len(text) <= maxPieceShown {
+		return text
+	}
+	return text[:maxPieceShown] + "..."
+}
+
+// transition is a step from one status to the next.
+type transition struct {
+	old, next *Status
+	spec      *Spec
+	problems  []error
+}
+
+func (t *transition) add(field string, value any, problem string) {
+	t.problems = append(t.problems, invalid("status."+field, value, problem))
+}
+
+// keepVerdict: JI14, how the job is going to end is not taken back.
+func (t *transition) keepVerdict() {
+	for _, c := range [...]ConditionType{FailureTarget, SuccessCriteriaMet} {
+		if t.old.isTrue(c) && !t.next.isTrue(c) {
+			t.add(conditionField(c), string(t.next.Condition(c).Status), "must stay True")
+		}
+	}
+}
+
+// keepCounters: JI4, what is counted stays counted.
+func (t *transition) keepCounters() {
+	check := func(field string, old, next int32) {
+		if next < old {
+			t.add(field, next, fmt.Sprintf("must not decrease from %d", old))
+		}
+	}
+	check("failed", t.old.Failed, t.next.Failed)
+	if t.spec.CompletionMode != Indexed || !equalPointed(t.spec.Completions, t.spec.Parallelism) {
+		check("succeeded", t.old.Succeeded, t.next.Succeeded)
+	}
+}
+
+// keepTimes: JI17, the times of a job that runs stay.
+func (t *transition) keepTimes() {
+	old, next := wholeSeconds(t.old.StartTime), wholeSeconds(t.next.StartTime)
+	resumed := t.old.isTrue(Suspended) && t.next.Condition(Suspended).Status == ConditionFalse
+	if !old.IsZero() && !old.Equal(next) && !t.spec.isSuspended() && !resumed {
+		t.add("startTime", timeValue(next), fmt.Sprintf("must stay %s while the job is not suspended", formatTime(old)))
+	}
+	old, next = wholeSeconds(t.old.CompletionTime), wholeSeconds(t.next.CompletionTime)
+	if !old.IsZero() && !next.IsZero() && !old.Equal(next) {
+		t.add("completionTime", timeValue(next), "must stay "+formatTime(old))
+	}
+}
+
+func timeValue(at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return formatTime(at)
+}
+
+// keepIndexes: JI6, an index that is decided stays decided. Corrupt pieces hold
+// none (J14).
+func (t *transition) keepIndexes() {
+	if t.spec.CompletionMode != Indexed {
+		return
+	}
+	check := func(field, old, next string) {
+		if old == next {
+			return
+		}
+		was, _ := ParseIndexes(old)
+		is, _ := ParseIndexes(next)
+		if n := t.spec.Completions; n != nil {
+			was = was.Clip(*n)
+		}
+		if lost := was.Minus(is); lost.Len() > 0 {
+			t.add(field, shown(next), fmt.Sprintf("must not lose %s", shown(lost.String())))
+		}
+	}
+	check("completedIndexes", t.old.CompletedIndexes, t.next.CompletedIndexes)
+	check("failedIndexes", orEmpty(t.old.FailedIndexes), orEmpty(t.next.FailedIndexes))
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// turnSuspended: J39, the condition follows the spec while the job lives.
+func (t *transition) turnSuspended() {
+	old, next := t.old.Condition(Suspended).Status, t.next.Condition(Suspended).Status
+	if old == next {
+		return
+	}
+	problem := ""
+	switch suspended := t.spec.isSuspended(); {
+	case t.next.isTrue(FailureTarget) || t.next.isTrue(SuccessCriteriaMet):
+		problem = "must not change when the end is declared"
+	case next == "":
+		problem = "must not vanish"
+	case old == "" && next != ConditionTrue:
+		problem = "must not be added unless True"
+	case next == ConditionTrue && !suspended:
+		problem = "must not turn True while spec.suspend is not set"
+	case next == ConditionFalse && suspended:
+		problem = "must not turn False while spec.suspend is set"
+	}
+	if problem != "" {
+		t.add(conditionField(Suspended), string(next), problem)
+	}
+}
+
+// uidLists says in which lists a UID stands.
+type uidLists struct{ succeeded, failed bool }
+
+func (s *Status) uidLists() map[string]uidLists {
+	lists := s.uncounted()
+	stands := make(map[string]uidLists, len(lists.Succeeded)+len(lists.Failed))
+	for _, uid := range lists.Succeeded {
+		stands[uid] = uidLists{succeeded: true}
+	}
+	for _, uid := range lists.Failed {
+		stands[uid] = uidLists{succeeded: stands[uid].succeeded, failed: true}
+	}
+	return stands
+}
+
+// countUIDs: JI1, what leaves a list is counted, and nothing else is. A UID that
+// stood in both lists was an error; leaving both, it can be counted as either.
+func (t *transition) countUIDs() {
+	was, is := t.old.uidLists(), t.next.uidLists()
+	var succeeded, failed, either int64
+	//purity:ordered the order does not show in sums, and what moved is sorted below
+	for uid, lists := range was {
+		switch {
+		case is[uid] != uidLists{}:
+		case lists.succeeded && lists.failed:
+			either++
+		case lists.succeeded:
+			succeeded++
+		default:
+			failed++
+		}
+	}
+	t.moveNone(was)
+	if t.spec.CompletionMode != Indexed { // those are counted by index
+		t.rise("succeeded", t.old.Succeeded, t.next.Succeeded, succeeded, either)
+	}
+	t.rise("failed", t.old.Failed, t.next.Failed, failed, either)
+}
+
+func (t *transition) rise(field string, old, next int32, left, either int64) {
+	rise := int64(next) - int64(old)
+	if rise >= left && rise <= left+either || rise < 0 { // the fall is reported already
+		return
+	}
+	t.add(field, next, fmt.Sprintf("must rise from %d by %d, the number of UIDs that leave uncountedTerminatedPods.%s", old, left, field))
+}
+
+// moveNone: JI1, the first verdict about a pod stays.
+func (t *transition) moveNone(was map[string]uidLists) {
+	check := func(list, other string, uids []string, stood func(uidLists) bool) {
+		for i, uid := range uids {
+			if lists, ok := was[uid]; ok && !stood(lists) {
+				t.add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), uid, "must not move here from "+other)
+			}
+		}
+	}
+	lists := t.next.uncounted()
+	check("succeeded", "failed", lists.Succeeded, func(l uidLists) bool { return l.succeeded })
+	check("failed", "succeeded", lists.Failed, func(l uidLists) bool { return l.failed })
+}
+
+// keepAll: JI14 and JI16, nothing changes after the end. Conditions of other
+// types are not ours to judge.
+func (t *transition) keepAll() {
+	const problem = "must not change after the end"
+	was := t.old.counters()
+	for i, c := range t.next.counters() {
+		if c.value != was[i].value {
+			t.add(c.field, c.value, problem)
+		}
+	}
+	for _, c := range [...]ConditionType{Suspended, FailureTarget, SuccessCriteriaMet, Failed, Complete} {
+		if next := t.next.Condition(c); !sameCondition(t.old.Condition(c), next) {
+			t.add(conditionField(c), string(next.Status), problem)
+		}
+	}
+	old, next := t.old, t.next
+	if !wholeSeconds(old.StartTime).Equal(wholeSeconds(next.StartTime)) {
+		t.add("startTime", timeValue(next.StartTime), problem)
+	}
+	if !wholeSeconds(old.CompletionTime).Equal(wholeSeconds(next.CompletionTime)) {
+		t.add("completionTime", timeValue(next.CompletionTime), problem)
+	}
+	if old.CompletedIndexes != next.CompletedIndexes {
+		t.add("completedIndexes", shown(next.CompletedIndexes), problem)
+	}
+	if orEmpty(old.FailedIndexes) != orEmpty(next.FailedIndexes) {
+		t.add("failedIndexes", shown(orEmpty(next.FailedIndexes)), problem)
+	}
+	if !equalUncounted(old.UncountedTerminatedPods, next.UncountedTerminatedPods) {
+		t.add("uncountedTerminatedPods", fmt.Sprintf("%d UIDs", len(next.uncounted().Succeeded)+len(next.uncounted().Failed)), problem)
+	}
+}
+
+func sameCondition(a, b Condition) bool {
+	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message &&
+		wholeSeconds(a.LastTransitionTime).Equal(wholeSeconds(b.LastTransitionTime))
+}

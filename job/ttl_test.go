@@ -1,0 +1,79 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func finishedAt(t ConditionType, at time.Time) Status {
+	return Status{Conditions: []Condition{{Type: t, Status: ConditionTrue, LastTransitionTime: at}}}
+}
+
+func TestT1_T2_T3_Expire(t *testing.T) {
+	ttl := func(n int32) Spec { return Spec{TTLSecondsAfterFinished: &n} }
+	complete := finishedAt(Complete, second(10))
+	tests := []struct {
+		name    string
+		job     Job
+		expired bool
+		at      time.Time
+		err     string
+	}{
+		{"T1: no TTL: never", Job{Status: complete}, false, time.Time{}, ""},
+		{"T1: not finished: never", Job{Spec: ttl(5)}, false, time.Time{}, ""},
+		{"T1: about to end is not finished", Job{Spec: ttl(5), Status: finishedAt(FailureTarget, second(1))}, false, time.Time{}, ""},
+		{"T1: being deleted already", Job{Spec: ttl(5), Status: complete, DeletionTimestamp: second(11)}, false, time.Time{}, ""},
+		{"T2: before it is due", Job{Spec: ttl(21), Status: complete}, false, second(31), ""},
+		{"T2: at the very time", Job{Spec: ttl(20), Status: complete}, true, time.Time{}, ""},
+		{"T2: long after", Job{Spec: ttl(1), Status: complete}, true, time.Time{}, ""},
+		{"T2: a failed job", Job{Spec: ttl(20), Status: finishedAt(Failed, second(10))}, true, time.Time{}, ""},
+		{"T2: a TTL of zero", Job{Spec: ttl(0), Status: finishedAt(Failed, second(30))}, true, time.Time{}, ""},
+		{"T2: the longest TTL", Job{Spec: ttl(1<<31 - 1), Status: complete}, false, second(10).Add((1<<31 - 1) * time.Second), ""},
+		{"T3: an unknown finish time", Job{Spec: ttl(5), Status: finishedAt(Failed, time.Time{})}, false, time.Time{},
+			`status.conditions[Failed].lastTransitionTime: "": is required to expire the job`},
+		{"T3: a finish time in the future waits", Job{Spec: ttl(5), Status: finishedAt(Complete, second(50))}, false, second(55), ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			expired, at, err := Expire(test.job, Options{}, second(30))
+			if expired != test.expired || !at.Equal(test.at) {
+				t.Errorf("got %v, %v; want %v, %v", expired, at, test.expired, test.at)
+			}
+			text := ""
+			if err != nil {
+				text = err.Error()
+			}
+			if text != test.err {
+				t.Errorf("got error %q, want %q", text, test.err)
+			}
+		})
+	}
+}
+
+// TestT4_PlanningAgainAgrees: who re-reads the job and asks again at the time that was
+// named gets the job expired then, and not before (TI1).
+func TestT4_PlanningAgainAgrees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int32Range(0, 100).Draw(t, "ttl")
+		j := Job{Spec: Spec{TTLSecondsAfterFinished: &n}, Status: finishedAt(Complete, second(rapid.IntRange(0, 200).Draw(t, "finished")))}
+		now := second(rapid.IntRange(0, 300).Draw(t, "now"))
+		expired, at, err := Expire(j, Options{}, now)
+		if err != nil || expired != at.IsZero() {
+			t.Fatalf("got %v, %v, %v", expired, at, err)
+		}
+		if expired {
+			return
+		}
+		if !at.After(now) {
+			t.Fatalf("again at %v, which is not after %v", at, now)
+		}
+		if early, _, _ := Expire(j, Options{}, at.Add(-1)); early {
+			t.Fatal("it expires before the time that was named")
+		}
+		if due, _, _ := Expire(j, Options{}, at); !due {
+			t.Fatal("it does not expire at the time that was named")
+		}
+	})
+}
