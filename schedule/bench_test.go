@@ -1,0 +1,178 @@
+package schedule_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// everyday are twenty schedules as one meets them.
+var everyday = []string{
+	"* * * * *", "*/5 * * * *", "*/15 * * * *", "0 * * * *", "30 * * * *",
+	"0 */2 * * *", "0 */6 * * *", "0 0 * * *", "0 2 * * *", "30 3 * * *",
+	"15 14 * * *", "0 9-17 * * 1-5", "*/10 8-18 * * 1-5", "0 9 * * 1", "30 6-16/4 * * 1-5",
+	"0 0 * * 0", "0 4 * * 6", "0 0 1 * *", "0 6 1,15 * *", "0 0 1 1 *",
+}
+
+var benchZones = []string{"UTC", "Europe/Berlin"}
+
+// starts are instants spread over a year, so that a benchmark of Next is not
+// one of a single answer.
+func starts() []time.Time {
+	var list []time.Time
+	t := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 64 {
+		list = append(list, t.Add(time.Duration(i)*(137*time.Hour+11*time.Minute+7*time.Second)))
+	}
+	return list
+}
+
+func robfig(t testing.TB, spec, zone string) cron.Schedule {
+	t.Helper()
+	s, err := cron.ParseStandard("TZ=" + zone + " " + spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func nextLoop(next func(time.Time) time.Time) func(*testing.B) {
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		from := starts()
+		for i := 0; b.Loop(); i++ {
+			next(from[i%len(from)])
+		}
+	}
+}
+
+// BenchmarkNext runs robfig/cron beside this package, schedule by schedule.
+func BenchmarkNext(b *testing.B) {
+	for _, zone := range benchZones {
+		for _, spec := range append(slices.Clone(everyday), "0 0 29 2 *") {
+			s := mustParse(b, spec, schedule.WithTimeZone(zone))
+			b.Run(fmt.Sprintf("%s/%s/batchplan", zone, spec), nextLoop(s.Next))
+			b.Run(fmt.Sprintf("%s/%s/robfig", zone, spec), nextLoop(robfig(b, spec, zone).Next))
+		}
+	}
+}
+
+// BenchmarkMedian reports the median cost of Next over the everyday schedules,
+// and how many times slower robfig/cron is.
+func BenchmarkMedian(b *testing.B) {
+	for _, zone := range benchZones {
+		b.Run(zone, func(b *testing.B) {
+			var ours, theirs, ratios []float64
+			for b.Loop() {
+				ours, theirs, ratios = nil, nil, nil
+				for _, spec := range everyday {
+					x := timeNext(mustParse(b, spec, schedule.WithTimeZone(zone)).Next)
+					y := timeNext(robfig(b, spec, zone).Next)
+					ours, theirs, ratios = append(ours, x), append(theirs, y), append(ratios, y/x)
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(ours), "ns/next")
+			b.ReportMetric(median(theirs), "robfig-ns/next")
+			b.ReportMetric(median(ratios), "times-faster")
+		})
+	}
+}
+
+// timeNext is the cost of a call in nanoseconds, the least of some rounds.
+func timeNext(next func(time.Time) time.Time) float64 {
+	from := starts()
+	best := time.Duration(1 << 62)
+	const rounds, calls = 10, 50
+	for range rounds {
+		began := time.Now()
+		for range calls {
+			for _, t := range from {
+				next(t)
+			}
+		}
+		best = min(best, time.Since(began))
+	}
+	return float64(best.Nanoseconds()) / float64(calls*len(from))
+}
+
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
+}
+
+// BenchmarkTenYears asks for the latest run and the count of runs of a day and
+// of ten years: the cost of Latest does not depend on the span, that of Count
+// on the number of transitions only.
+func BenchmarkTenYears(b *testing.B) {
+	now := time.Date(2036, 2, 3, 4, 5, 6, 0, time.UTC)
+	spans := []struct {
+		name  string
+		after time.Time
+	}{{"day", now.AddDate(0, 0, -1)}, {"ten years", now.AddDate(-10, 0, 0)}}
+	for _, zone := range benchZones {
+		for _, spec := range []string{"*/5 * * * *", "30 6-16/4 * * 1-5", "0 0 1 * *"} {
+			s := mustParse(b, spec, schedule.WithTimeZone(zone))
+			for _, span := range spans {
+				b.Run(fmt.Sprintf("Latest/%s/%s/%s", zone, spec, span.name), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						s.Latest(span.after, now)
+					}
+				})
+				b.Run(fmt.Sprintf("Count/%s/%s/%s", zone, spec, span.name), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						s.Count(span.after, now)
+					}
+				})
+			}
+		}
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	shared := schedule.WithTimeZone("UTC")
+	loc := locationOf(b, "Europe/Berlin")
+	berlin := schedule.WithLocation(loc)
+	run := func(name string, opt func() schedule.Option) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := schedule.Parse("30 6-16/4 * * 1-5", opt()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	run("UTC", func() schedule.Option { return shared })
+	run("Europe/Berlin shared option", func() schedule.Option { return berlin })
+	run("Europe/Berlin compiled each time", func() schedule.Option { return schedule.WithLocation(loc) })
+}
+
+// TestB1_NoAllocations: planning a round allocates nothing here.
+func TestB1_NoAllocations(t *testing.T) {
+	after := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	now := after.AddDate(10, 0, 0)
+	for _, zone := range benchZones {
+		for _, spec := range []string{"*/5 * * * *", "0 0 29 2 *", "@every 90s"} {
+			s := mustParse(t, spec, schedule.WithTimeZone(zone))
+			n := testing.AllocsPerRun(100, func() {
+				s.Next(after)
+				s.Prev(now)
+				s.Latest(after, now)
+				s.Count(after, now)
+				for range s.Between(now, now.Add(time.Hour)) {
+				}
+			})
+			if n != 0 {
+				t.Errorf("%q in %s: %v allocations", spec, zone, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package schedule
+
+// The proleptic Gregorian calendar on a wall clock. Wall-clock times are
+// plain numbers here: a zone turns them into instants (zone.go).
+
+// civil is a wall-clock time in seconds since 1 March of the year 0, without a
+// zone. With that origin all times of the supported years are positive, so
+// division needs no care, and the leap day is the last of its year.
+type civil int64
+
+const (
+	secondsPerDay = 24 * 60 * 60
+	minutesPerDay = 24 * 60
+
+	// unixDay is the day number of 1970-01-01, counted from 1 March of year 0.
+	unixDay   = 719468
+	unixCivil = unixDay * secondsPerDay
+
+	daysPerCycle    = 146097 // of 400 years: a whole number of weeks
+	secondsPerCycle = daysPerCycle * secondsPerDay
+
+	// Runs lie in (firstUnix, lastUnix]: after the zero Time, so that it can
+	// mean "none", and not after the year 9999, the last one that RFC 3339 can
+	// write.
+	firstUnix = -62135596800
+	lastUnix  = 253402300799
+)
+
+// civilAt is what a clock that is offset seconds ahead of UTC shows at a Unix
+// time.
+func civilAt(unix, offset int64) civil { return civil(unix + offset + unixCivil) }
+
+// unixAt is the instant at which a clock with that offset shows c.
+func unixAt(c civil, offset int64) int64 { return int64(c) - offset - unixCivil }
+
+// yearOf returns the year that a day number (days since 1 March of year 0, not
+// negative) lies in if years begin in March, and the day in that year from 0 on.
+// The divisions are multiplications after Neri and Schneider, "Euclidean affine
+// functions and their application to calendar algorithms" (2022).
+func yearOf(day int64) (year, rest uint32) {
+	quarters := 4*uint32(day) + 3
+	century := quarters / daysPerCycle
+	product := 2939745 * uint64(quarters%daysPerCycle|3)
+	return 100*century + uint32(product>>32), uint32(product) / 2939745 / 4
+}
+
+// dateOf splits a day number into year, month 1-12 and day of the month.
+func dateOf(day int64) (year, month, dom int) {
+	y, rest := yearOf(day)
+	product := 2141*rest + 197913
+	month, dom = int(product>>16), int(product&0xffff)/2141+1
+	if rest >= daysToJanuary {
+		return int(y) + 1, month - 12, dom
+	}
+	return int(y), month, dom
+}
+
+// daysToJanuary is the number of days from 1 March to 31 December.
+const daysToJanuary = 306
+
+// newYear is the day number of 1 January of a year from 1 on.
+func newYear(year int) int64 {
+	y := int64(year - 1)
+	return y*365 + y/4 - y/100 + y/400 + daysToJanuary
+}
+
+// weekdayOf returns 0 for Sunday to 6 for Saturday.
+func weekdayOf(day int64) int { return int((day + 3) % 7) }
+
+func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
+
+// yearKinds is the number of different years: leap or not, beginning on one of
+// seven weekdays. Everything a calendar or a yearly zone rule does depends on
+// the kind alone, and kinds repeat every 400 years. That is why tables over
+// kinds answer for all years.
+const yearKinds = 14
+
+// monthShape is what matching days needs to know of a month in a kind of year.
+type monthShape struct {
+	weekday uint8  // of its first day
+	offset  uint16 // days from 1 January to its first day
+	days    uint32 // bit d is set for each day d that it has
+}
+
+// calendarTables is filled once and never written again.
+type calendarTables struct {
+	kind   [400]uint8                // kind of year y at y%400
+	before [401][yearKinds]uint8     // years of each kind in [0, i) of a cycle
+	month  [yearKinds][13]monthShape // by kind and month 1-12
+}
+
+var calendar = newCalendarTables()
+
+func newCalendarTables() *calendarTables {
+	t := new(calendarTables)
+	for i := range t.kind {
+		year := 400 + i
+		k := weekdayOf(newYear(year))
+		if isLeap(year) {
+			k += 7
+		}
+		t.kind[i] = uint8(k)
+		t.before[i+1] = t.before[i]
+		t.before[i+1][k]++
+		t.month[k] = monthShapes(k)
+	}
+	return t
+}
+
+func monthShapes(kind int) (shapes [13]monthShape) {
+	lengths := [13]int{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+	if kind >= 7 {
+		lengths[2] = 29
+	}
+	offset := 0
+	for m := 1; m <= 12; m++ {
+		shapes[m] = monthShape{
+			weekday: uint8((kind%7 + offset) % 7),
+			offset:  uint16(offset),
+			days:    uint32(1<<(lengths[m]+1) - 2),
+		}
+		offset += lengths[m]
+	}
+	return shapes
+}
+
+// kindOf returns the kind of a year from 0 on.
+func kindOf(year int) int { return int(calendar.kind[uint(year)%400]) }

@@ -1,0 +1,225 @@
+package schedule
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"time"
+)
+
+// Describe says in English when the schedule runs, as in "every 15 minutes from
+// 8:00 to 18:45 on weekdays". It speaks of the wall clock in the schedule's
+// zone and does not name the zone. The sentence is for people; its wording may
+// change.
+func (s Schedule) Describe() string {
+	switch {
+	case s.plan == nil:
+		return "never"
+	case s.plan.every.seconds > 0:
+		return "every " + period(s.plan.every.seconds)
+	case s.plan.table.perDay == 0:
+		return "never (no such time of day)"
+	case s.plan.table.cycleDays == 0:
+		return "never (no such date)"
+	}
+	p := &s.plan.table.pattern
+	times, days := p.timesText(), p.daysText()
+	if days == "" && strings.HasPrefix(times, "at ") && !strings.HasSuffix(times, "every hour") {
+		days = "every day"
+	}
+	return strings.TrimSpace(times + " " + days)
+}
+
+// period names a number of seconds by the largest unit that divides it.
+func period(seconds int64) string {
+	unit, n := "second", seconds
+	switch {
+	case seconds%3600 == 0:
+		unit, n = "hour", seconds/3600
+	case seconds%60 == 0:
+		unit, n = "minute", seconds/60
+	}
+	if n == 1 {
+		return unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
+}
+
+// progression recognises evenly spaced values. A single value has step 0.
+type progression struct {
+	first, last, step, n int
+}
+
+func progressionOf(set uint64) (progression, bool) {
+	p := progression{first: bits.TrailingZeros64(set), last: bits.Len64(set) - 1, n: bits.OnesCount64(set)}
+	if p.n < 2 {
+		return p, p.n == 1
+	}
+	p.step = bits.TrailingZeros64(set&^(1<<p.first)) - p.first
+	for v := p.first; v <= p.last; v += p.step {
+		if set>>v&1 == 0 {
+			return p, false
+		}
+	}
+	return p, p.first+(p.n-1)*p.step == p.last
+}
+
+// fillsHour: the minutes go on at the same distance into the next hour.
+func (p progression) fillsHour() bool { return p.first == 0 && p.n > 1 && p.n*p.step == 60 }
+
+func clock(hour, minute int) string { return fmt.Sprintf("%d:%02d", hour, minute) }
+
+func (p *pattern) timesText() string {
+	minutes, evenMinutes := progressionOf(p.minutes)
+	hours, evenHours := progressionOf(uint64(p.hours))
+	rhythm := evenMinutes && minutes.fillsHour()
+	switch {
+	case hours.n == 24:
+		return p.everyHourText(minutes, rhythm)
+	case rhythm && evenHours && hours.step <= 1:
+		return fmt.Sprintf("every %s from %s to %s", period(int64(minutes.step)*60),
+			clock(hours.first, 0), clock(hours.last, minutes.last))
+	case minutes.n == 1 && evenHours && hours.n > 3:
+		return fmt.Sprintf("every %s from %s to %s", period(int64(hours.step)*3600),
+			clock(hours.first, minutes.first), clock(hours.last, minutes.first))
+	case p.perDay <= 6:
+		return "at " + p.clockTimes()
+	case rhythm:
+		return fmt.Sprintf("every %s of the hours %s", period(int64(minutes.step)*60), numbers(uint64(p.hours)))
+	}
+	return fmt.Sprintf("at %s minutes past the hours %s", numbers(p.minutes), numbers(uint64(p.hours)))
+}
+
+func (p *pattern) everyHourText(minutes progression, rhythm bool) string {
+	switch {
+	case rhythm:
+		return "every " + period(int64(minutes.step)*60)
+	case p.minutes == 1:
+		return "every hour"
+	case p.minutes == 1<<1:
+		return "at 1 minute past every hour"
+	}
+	return "at " + numbers(p.minutes) + " minutes past every hour"
+}
+
+func (p *pattern) clockTimes() string {
+	var times []string
+	for h := range 24 {
+		for m := range 60 {
+			if p.hours>>h&1 == 1 && p.minutes>>m&1 == 1 {
+				times = append(times, clock(h, m))
+			}
+		}
+	}
+	return enumerate(times)
+}
+
+const (
+	allDoms   = 1<<32 - 1<<1
+	allMonths = 1<<13 - 1<<1
+	allDows   = 1<<7 - 1
+)
+
+// daysText is empty when all days match. Under S2 that can be so although both
+// fields look restricted.
+func (p *pattern) daysText() string {
+	byDom, byDow := p.doms != allDoms, p.dows != allDows
+	if !p.anyDom && !p.anyDow && (!byDom || !byDow) {
+		byDom, byDow = false, false
+	}
+	months := ""
+	if p.months != allMonths {
+		months = "in " + monthNames(p.months)
+	}
+	onDow := strings.TrimSpace(p.weekdaysText() + " " + months)
+	switch {
+	case byDom && byDow:
+		return p.domText() + " and " + onDow
+	case byDom:
+		return p.domText()
+	case byDow:
+		return onDow
+	case months != "":
+		return "every day " + months
+	}
+	return ""
+}
+
+func (p *pattern) domText() string {
+	of := " of every month"
+	if p.months != allMonths {
+		of = " of " + monthNames(p.months)
+	}
+	days, even := progressionOf(uint64(p.doms))
+	switch {
+	case even && days.n > 2 && days.step == 1:
+		return "from the " + ordinal(days.first) + " to the " + ordinal(days.last) + of
+	case even && days.n > 4:
+		return fmt.Sprintf("on every %s day from the %s to the %s%s",
+			ordinal(days.step), ordinal(days.first), ordinal(days.last), of)
+	}
+	return "on the " + enumerate(texts(uint64(p.doms), ordinal)) + of
+}
+
+func (p *pattern) weekdaysText() string {
+	switch p.dows {
+	case 0b0111110:
+		return "on weekdays"
+	case 0b1000001:
+		return "on weekends"
+	}
+	plural := func(d int) string { return time.Weekday(d).String() + "s" }
+	days, even := progressionOf(uint64(p.dows))
+	if even && days.step == 1 && days.n > 2 {
+		return "on " + plural(days.first) + " to " + plural(days.last)
+	}
+	return "on " + enumerate(texts(uint64(p.dows), plural))
+}
+
+func monthNames(set uint32) string {
+	name := func(m int) string { return time.Month(m).String() }
+	months, even := progressionOf(uint64(set))
+	if even && months.step == 1 && months.n > 2 {
+		return name(months.first) + " to " + name(months.last)
+	}
+	return enumerate(texts(uint64(set), name))
+}
+
+func numbers(set uint64) string {
+	if p, even := progressionOf(set); even && p.step == 1 && p.n > 2 {
+		return fmt.Sprintf("%d to %d", p.first, p.last)
+	}
+	return enumerate(texts(set, func(v int) string { return fmt.Sprint(v) }))
+}
+
+// texts renders each value of a set.
+func texts(set uint64, text func(int) string) (list []string) {
+	for ; set != 0; set &= set - 1 {
+		list = append(list, text(bits.TrailingZeros64(set)))
+	}
+	return list
+}
+
+// enumerate joins as in "a, b and c".
+func enumerate(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " and " + list[last]
+}
+
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprint(n) + suffix
+}

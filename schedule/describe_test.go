@@ -1,0 +1,107 @@
+package schedule_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+func TestDescribe(t *testing.T) {
+	for _, c := range []struct{ spec, want string }{
+		{"*/15 8-18 * * 1-5", "every 15 minutes from 8:00 to 18:45 on weekdays"},
+		{"* * * * *", "every minute"},
+		{"*/5 * * * *", "every 5 minutes"},
+		{"0 * * * *", "every hour"},
+		{"1 * * * *", "at 1 minute past every hour"},
+		{"5,20 * * * *", "at 5 and 20 minutes past every hour"},
+		{"0-10 * * * *", "at 0 to 10 minutes past every hour"},
+		{"*/7 * * * *", "at 0, 7, 14, 21, 28, 35, 42, 49 and 56 minutes past every hour"},
+		{"* 9 * * *", "every minute from 9:00 to 9:59"},
+		{"30 * * * 0,6", "at 30 minutes past every hour on weekends"},
+		{"0 */2 * * *", "every 2 hours from 0:00 to 22:00"},
+		{"30 6-16/4 * * 1-5", "at 6:30, 10:30 and 14:30 on weekdays"},
+		{"0 9-17 * * *", "every hour from 9:00 to 17:00"},
+		{"0 9,17 * * *", "at 9:00 and 17:00 every day"},
+		{"5 9 * * 1", "at 9:05 on Mondays"},
+		{"5 9 * * 1,3", "at 9:05 on Mondays and Wednesdays"},
+		{"5 9 * * 2-5", "at 9:05 on Tuesdays to Fridays"},
+		{"*/10 1,5 * * *", "every 10 minutes of the hours 1 and 5"},
+		{"5,6,9 1,5,8 * * *", "at 5, 6 and 9 minutes past the hours 1, 5 and 8 every day"},
+		{"0 0 1 * *", "at 0:00 on the 1st of every month"},
+		{"0 0 1,15 * *", "at 0:00 on the 1st and 15th of every month"},
+		{"0 0 1-7 6-8 *", "at 0:00 from the 1st to the 7th of June to August"},
+		{"0 0 29 2 *", "at 0:00 on the 29th of February"},
+		{"0 0 */2 * ?", "at 0:00 on every 2nd day from the 1st to the 31st of every month"},
+		{"0 0 13 * 5", "at 0:00 on the 13th of every month and on Fridays"},
+		{"0 0 22 1,7 5", "at 0:00 on the 22nd of January and July and on Fridays in January and July"},
+		{"0 0 * 1 *", "at 0:00 every day in January"},
+		{"*/5 * * 12 1", "every 5 minutes on Mondays in December"},
+		{"0 0 13 * 0-6", "at 0:00 every day"},
+		{"@yearly", "at 0:00 on the 1st of January"},
+		{"@every 90m", "every 90 minutes"}, {"@every 1h", "every hour"}, {"@every 36h", "every 36 hours"},
+		{"@every 1m30s", "every 90 seconds"}, {"@every 1ns", "every second"},
+		{"0 0 31 2 *", "never (no such date)"}, {"0 , * * *", "never (no such time of day)"},
+	} {
+		if got := mustParse(t, c.spec).Describe(); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.spec, got, c.want)
+		}
+	}
+}
+
+func TestLint(t *testing.T) {
+	seconds := func(n int64) *int64 { return &n }
+	from := instant(t, "2026-02-01T00:00Z")
+	const lag = 10 * time.Second
+	for _, c := range []struct {
+		spec, zone string
+		opts       []schedule.Option
+		deadline   *int64
+		want       []schedule.FindingKind
+	}{
+		{"0 9 * * 1-5", "Europe/Berlin", nil, nil, nil},
+		{"*/15 * * * *", "Europe/Berlin", nil, nil, nil}, // keeps its rhythm
+		{"30 2 * * *", "UTC", nil, nil, nil},
+		{"30 2 * * *", "Europe/Berlin", nil, nil, []schedule.FindingKind{schedule.SkippedTime, schedule.RepeatedTime}},
+		{"30 2 * * 1", "Europe/Berlin", nil, nil, nil}, // clocks change on Sundays
+		{"30 2 * 6 *", "Europe/Berlin", nil, nil, nil},
+		{"30 2 * 3 *", "Europe/Berlin", nil, nil, []schedule.FindingKind{schedule.SkippedTime}},
+		{"30 2 * * *", "Europe/Berlin", []schedule.Option{schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst()}, nil, nil},
+		{"30 1 * * *", "America/New_York", nil, nil, []schedule.FindingKind{schedule.RepeatedTime}},
+		{"0 0 31 2 *", "Europe/Berlin", nil, nil, []schedule.FindingKind{schedule.NeverRuns}},
+		{"0 0 13 * 5", "UTC", nil, nil, []schedule.FindingKind{schedule.EitherDay}},
+		{"0 0 */2 * 1", "UTC", nil, nil, []schedule.FindingKind{schedule.EitherDay}},
+		{"0 0 29 2 *", "UTC", nil, nil, []schedule.FindingKind{schedule.RareDate}},
+		{"0 0 29 2 ?", "America/Santiago", nil, nil, []schedule.FindingKind{schedule.RareDate}},
+		{"0 9 * * *", "UTC", nil, seconds(5), []schedule.FindingKind{schedule.DeadlineTooShort}},
+		{"0 9 * * *", "UTC", nil, seconds(10), nil},
+		{"0 9 * * *", "UTC", nil, seconds(1 << 62), nil},
+		{"@every 90s", "Europe/Berlin", nil, nil, nil},
+		{"@every 30s", "UTC", nil, nil, []schedule.FindingKind{schedule.NameCollision}},
+		{"@every 1.5h", "UTC", nil, nil, nil},
+		{"@every 90500ms", "UTC", nil, nil, []schedule.FindingKind{schedule.RoundedInterval}},
+		{"@every -1s", "UTC", nil, nil, []schedule.FindingKind{schedule.RoundedInterval, schedule.NameCollision}},
+	} {
+		s := mustParse(t, c.spec, append(c.opts, schedule.WithTimeZone(c.zone))...)
+		found := s.Lint(schedule.Circumstances{From: from, StartingDeadlineSeconds: c.deadline, WakeUpLag: lag})
+		if len(found) != len(c.want) {
+			t.Errorf("%q in %s: got %v, want %v", c.spec, c.zone, found, c.want)
+			continue
+		}
+		for i, f := range found {
+			if f.Kind != c.want[i] {
+				t.Errorf("%q in %s: got %v, want %v", c.spec, c.zone, found, c.want)
+			}
+		}
+	}
+}
+
+// TestLint_AnyClock: Lint and Describe are safe for all clocks.
+func TestLint_AnyClock(t *testing.T) {
+	for _, from := range []time.Time{{}, time.Unix(1<<62, 0), time.Unix(-1<<62, 0), instant(t, "9999-12-31T00:00Z")} {
+		s := mustParse(t, "30 2 29 2 *", schedule.WithTimeZone("Europe/Berlin"))
+		if found := s.Lint(schedule.Circumstances{From: from}); len(found) == 0 || found[0].Kind != schedule.RareDate {
+			t.Errorf("from %v: %v", from, found)
+		}
+	}
+}

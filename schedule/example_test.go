@@ -1,0 +1,106 @@
+package schedule_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// The questions that a CronJob asks: what is due, what was missed, when to look
+// again.
+func Example() {
+	s, err := schedule.Parse("30 6-16/4 * * 1-5", schedule.WithTimeZone("Europe/Berlin"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lastRun := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	now := time.Date(2026, 1, 5, 4, 0, 0, 0, time.UTC)
+
+	due, ok := s.Latest(lastRun, now)
+	fmt.Println("due:", due, ok)
+	fmt.Println("missed:", s.Count(lastRun, now))
+	fmt.Println("next:", s.Next(now))
+	// Output:
+	// due: 2026-01-02 14:30:00 +0100 CET true
+	// missed: 4
+	// next: 2026-01-05 06:30:00 +0100 CET
+}
+
+func ExampleParse_error() {
+	_, err := schedule.Parse("0 0 * * 7")
+	fmt.Println(err)
+
+	var parse *schedule.ParseError
+	if errors.As(err, &parse) {
+		fmt.Println(parse.Field, parse.Value)
+	}
+	// Output:
+	// schedule "0 0 * * 7": day-of-week "7": end of range (7) above maximum (6): 7
+	// day-of-week 7
+}
+
+func ExampleSchedule_Between() {
+	s, _ := schedule.Parse("0 2 * * *", schedule.WithTimeZone("Europe/Berlin"))
+	from := time.Date(2026, 10, 24, 12, 0, 0, 0, time.UTC)
+	for run := range s.Between(from, from.AddDate(0, 0, 2)) {
+		fmt.Println(run) // clocks go back on the 25th
+	}
+	// Output:
+	// 2026-10-25 02:00:00 +0200 CEST
+	// 2026-10-25 02:00:00 +0100 CET
+	// 2026-10-26 02:00:00 +0100 CET
+}
+
+func ExampleRunRepeatedFirst() {
+	s, _ := schedule.Parse("0 2 * * *", schedule.WithTimeZone("Europe/Berlin"), schedule.RunRepeatedFirst())
+	for _, run := range s.NextN(time.Date(2026, 10, 24, 12, 0, 0, 0, time.UTC), 2) {
+		fmt.Println(run)
+	}
+	// Output:
+	// 2026-10-25 02:00:00 +0200 CEST
+	// 2026-10-26 02:00:00 +0100 CET
+}
+
+// One compiled zone serves many schedules.
+func ExampleWithLocation() {
+	berlin, _ := time.LoadLocation("Europe/Berlin")
+	inBerlin := schedule.WithLocation(berlin)
+	for _, spec := range []string{"0 9 * * 1-5", "0 0 1 * *"} {
+		s, _ := schedule.Parse(spec, inBerlin)
+		fmt.Println(s.Next(time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)))
+	}
+	// Output:
+	// 2026-01-05 09:00:00 +0100 CET
+	// 2026-02-01 00:00:00 +0100 CET
+}
+
+func ExampleKubernetes136() {
+	from := time.Date(2026, 9, 5, 13, 0, 0, 0, time.UTC)
+	zone := schedule.WithTimeZone("America/Santiago")
+	exact, _ := schedule.Parse("0 9 * * 6", zone)
+	preset, _ := schedule.Parse("0 9 * * 6", zone, schedule.Kubernetes136())
+	fmt.Println(exact.Next(from).Format(time.RFC1123))
+	fmt.Println(preset.Next(from).Format(time.RFC1123))
+	// Output:
+	// Sat, 12 Sep 2026 09:00:00 -03
+	// Sun, 06 Sep 2026 09:00:00 -03
+}
+
+func ExampleSchedule_Describe() {
+	s, _ := schedule.Parse("*/15 8-18 * * 1-5")
+	fmt.Println(s.Describe())
+	// Output: every 15 minutes from 8:00 to 18:45 on weekdays
+}
+
+func ExampleSchedule_Lint() {
+	s, _ := schedule.Parse("30 2 13 * 5", schedule.WithTimeZone("America/New_York"))
+	for _, finding := range s.Lint(schedule.Circumstances{From: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}) {
+		fmt.Println(finding)
+	}
+	// Output:
+	// EitherDay: day-of-month and day-of-week are both restricted, so a day that matches either runs: at 2:30 on the 13th of every month and on Fridays
+	// SkippedTime: 02:30 on 2033-03-13 does not exist in America/New_York, where clocks go from 02:00 to 03:00: no run for it
+}

@@ -1,0 +1,229 @@
+package schedule_test
+
+import (
+	"math"
+	"math/rand"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// subject is a random schedule in a random zone, with all policies, and
+// intervals among them.
+type subject struct {
+	schedule.Schedule
+	zone testZone
+}
+
+func drawSubject(t *rapid.T, zones []testZone) subject {
+	zone := rapid.SampledFrom(zones).Draw(t, "zone")
+	policy := rapid.SampledFrom([]dstPolicy{exact, exact, exact, gapEnd, first, last}).Draw(t, "policy")
+	spec := randomSpec(rand.New(rand.NewSource(rapid.Int64().Draw(t, "spec seed"))))
+	if rapid.IntRange(0, 9).Draw(t, "interval") == 0 {
+		spec = "@every " + time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "every")).String()
+	}
+	s, err := schedule.Parse(spec, append(policy.options(), zone.option)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%q in %s, policy %d", spec, zone.name, policy)
+	return subject{s, zone}
+}
+
+// drawInstant is any instant, often within a day of a transition of the zone.
+func drawInstant(t *rapid.T, loc *time.Location, label string) time.Time {
+	u := time.Unix(rapid.Int64Range(-5e9, 2e10).Draw(t, label), rapid.Int64Range(0, 999999999).Draw(t, label+" ns"))
+	if rapid.Bool().Draw(t, label+" near transition") {
+		if _, ends := u.In(loc).ZoneBounds(); !ends.IsZero() {
+			u = ends.Add(time.Duration(rapid.Int64Range(-9e13, 9e13).Draw(t, label+" distance")))
+		}
+	}
+	return u
+}
+
+func checkLaw(t *testing.T, law func(t *rapid.T, s subject, from time.Time)) {
+	zones := zonesOf(t)
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSubject(t, zones)
+		law(t, s, drawInstant(t, s.zone.loc, "from"))
+	})
+}
+
+func TestN1_NextIsLater(t *testing.T) {
+	checkLaw(t, func(t *rapid.T, s subject, from time.Time) {
+		if run := s.Next(from); !run.IsZero() && !run.After(from) {
+			t.Fatalf("Next(%v) = %v", from, run)
+		}
+	})
+}
+
+// TestN2_NextIsTheFirstMatch: the clock shows a match at Next and at no minute
+// before it. The search is cut off after a few days.
+func TestN2_NextIsTheFirstMatch(t *testing.T) {
+	zones := zonesOf(t)
+	rapid.Check(t, func(t *rapid.T) {
+		zone := rapid.SampledFrom(zones).Draw(t, "zone")
+		spec := randomSpec(rand.New(rand.NewSource(rapid.Int64().Draw(t, "spec seed"))))
+		s := mustParse(t, spec, zone.option)
+		from := drawInstant(t, zone.loc, "from")
+		until := from.Unix() + 2*86400
+		if stepOf(zone.loc, from.Unix(), until) == 1 {
+			until = from.Unix() + 3600
+		}
+		want := oracle(spec, zone.loc, exact, from.Unix(), until)
+		got := s.Next(from)
+		if len(want) > 0 && got.Unix() != want[0] || len(want) == 0 && !got.IsZero() && got.Unix() <= until {
+			t.Fatalf("%q in %s: Next(%v) = %v, want the first of %v", spec, zone.name, from, got, want)
+		}
+	})
+}
+
+func TestN3_NextStaysUntilItComes(t *testing.T) {
+	checkLaw(t, func(t *rapid.T, s subject, from time.Time) {
+		run := s.Next(from)
+		if run.IsZero() {
+			return
+		}
+		between := from.Add(time.Duration(rapid.Int64Range(0, int64(run.Sub(from))-1).Draw(t, "later")))
+		if got := s.Next(between); !got.Equal(run) {
+			t.Fatalf("Next(%v) = %v, but Next(%v) = %v", from, run, between, got)
+		}
+	})
+}
+
+func TestN4_NextIsMonotone(t *testing.T) {
+	checkLaw(t, func(t *rapid.T, s subject, from time.Time) {
+		later := from.Add(time.Duration(rapid.Int64Range(0, 1e16).Draw(t, "later")))
+		a, b := s.Next(from), s.Next(later)
+		if !b.IsZero() && (a.IsZero() || a.After(b)) {
+			t.Fatalf("Next(%v) = %v after Next(%v) = %v", from, a, later, b)
+		}
+	})
+}
+
+// TestN5_Impossible: no run is found out at once, for every such schedule.
+func TestN5_Impossible(t *testing.T) {
+	for _, spec := range []string{"0 0 30 2 *", "0 0 31 2 *", "* * 31 4,6,9,11 *", "0 0 30-31 2 ?", ", * * * *", "0 , * * *", "0 0 , * *", "0 0 * , *"} {
+		for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes136()}, {schedule.WithTimeZone("Europe/Berlin")}} {
+			s := mustParse(t, spec, opts...)
+			now := instant(t, "2026-01-01T00:00Z")
+			_, due := s.Latest(time.Time{}, now)
+			if !s.Never() || !s.Next(now).IsZero() || !s.Prev(now).IsZero() || due || s.Count(time.Time{}, now) != 0 {
+				t.Errorf("%q: has runs", spec)
+			}
+			for range s.Between(time.Time{}, now) {
+				t.Errorf("%q: Between yields", spec)
+			}
+		}
+	}
+	for _, spec := range []string{"0 0 29 2 *", "0 0 30 2 1", "0 0 31 1-2 *"} {
+		if mustParse(t, spec).Never() {
+			t.Errorf("%q: does run", spec)
+		}
+	}
+}
+
+func TestN6_LocationOfTheArgument(t *testing.T) {
+	zones := zonesOf(t)
+	checkLaw(t, func(t *rapid.T, s subject, from time.Time) {
+		elsewhere := from.In(rapid.SampledFrom(zones).Draw(t, "elsewhere").loc)
+		if a, b := s.Next(from.UTC()), s.Next(elsewhere); a != b {
+			t.Fatalf("Next(%v) = %v, Next(%v) = %v", from.UTC(), a, elsewhere, b)
+		}
+		if a, b := s.Prev(from.UTC()), s.Prev(elsewhere); a != b {
+			t.Fatalf("Prev(%v) = %v, Prev(%v) = %v", from.UTC(), a, elsewhere, b)
+		}
+	})
+}
+
+// TestN7_Intervals: wherever the anchor is, the next run is at most one interval
+// away, and runs are apart by it.
+func TestN7_Intervals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := time.Duration(rapid.Int64Range(1, 1e6).Draw(t, "seconds")) * time.Second
+		anchor := time.Unix(rapid.Int64Range(-5e9, 5e9).Draw(t, "anchor"), 0)
+		from := drawInstant(t, time.UTC, "from")
+		s := mustParse(t, "@every "+d.String(), schedule.WithAnchor(anchor))
+		run := s.Next(from)
+		if wait := run.Sub(from); wait <= 0 || wait > d {
+			t.Fatalf("every %v: Next(%v) = %v", d, from, run)
+		}
+		if (run.Unix()-anchor.Unix())%int64(d/time.Second) != 0 || s.Next(run).Sub(run) != d {
+			t.Fatalf("every %v from %v: Next(%v) = %v", d, anchor, from, run)
+		}
+	})
+}
+
+// TestB1_PrevUndoesNext: both ways, from any run.
+func TestB1_PrevUndoesNext(t *testing.T) {
+	checkLaw(t, func(t *rapid.T, s subject, from time.Time) {
+		run := s.Next(from)
+		if run.IsZero() {
+			return
+		}
+		if next := s.Next(run); !next.IsZero() && !s.Prev(next).Equal(run) {
+			t.Fatalf("%v, next %v, back to %v", run, next, s.Prev(next))
+		}
+		if prev := s.Prev(run); !prev.IsZero() && !s.Next(prev).Equal(run) {
+			t.Fatalf("%v, before it %v, forth to %v", run, prev, s.Next(prev))
+		}
+		if prev := s.Prev(run); prev.After(from) {
+			t.Fatalf("%v between %v and Next %v", prev, from, run)
+		}
+	})
+}
+
+func TestB1_CountIsAdditive(t *testing.T) {
+	checkLaw(t, func(t *rapid.T, s subject, a time.Time) {
+		reach := rapid.SampledFrom([]int64{1e13, 1e15, 1e17, 9e18}).Draw(t, "reach")
+		b := a.Add(time.Duration(rapid.Int64Range(0, reach).Draw(t, "b")))
+		c := b.Add(time.Duration(rapid.Int64Range(0, reach).Draw(t, "c")))
+		if whole := s.Count(a, c); whole == math.MaxInt {
+			t.Skip("too many runs for an int of 32 bits")
+		} else if whole != s.Count(a, b)+s.Count(b, c) {
+			t.Fatalf("%v %v %v: %d is not %d + %d", a, b, c, s.Count(a, c), s.Count(a, b), s.Count(b, c))
+		}
+	})
+}
+
+// TestB1_CountCountsBetween: thousands of years are counted as if visited. The
+// schedules are rare ones, so that visiting ends.
+func TestB1_CountCountsBetween(t *testing.T) {
+	after, until := time.Time{}, instant(t, "9999-12-31T23:59:59Z")
+	if testing.Short() {
+		after = instant(t, "9000-01-01T00:00Z")
+	}
+	for _, c := range []struct{ spec, zone string }{
+		{"30 2 * 3,10 0", "Europe/Berlin"}, {"30 1 1-7 11 ?", "America/New_York"},
+		{"0 0 29 2 *", "America/Santiago"}, {"15 2 1-7 4,10 *", "Australia/Lord_Howe"},
+	} {
+		for policy := range numPolicies {
+			s := mustParse(t, c.spec, append(policy.options(), schedule.WithTimeZone(c.zone))...)
+			n := 0
+			for range s.Between(after, until) {
+				n++
+			}
+			if got := s.Count(after, until); got != n {
+				t.Errorf("%q in %s, policy %d: Count %d, visited %d", c.spec, c.zone, policy, got, n)
+			}
+		}
+	}
+}
+
+// TestB1_LatestIsPrev: Latest(after, now) is the last run not after now.
+func TestB1_LatestIsPrev(t *testing.T) {
+	checkLaw(t, func(t *rapid.T, s subject, now time.Time) {
+		after := now.Add(-time.Duration(rapid.Int64Range(0, 1e16).Draw(t, "age")))
+		run, ok := s.Latest(after, now)
+		prev := s.Prev(now.Add(1))
+		if want := prev.After(after); ok != want || ok && !run.Equal(prev) {
+			t.Fatalf("Latest(%v, %v) = %v %v, Prev = %v", after, now, run, ok, prev)
+		}
+		if ok != (s.Count(after, now) > 0) {
+			t.Fatalf("Latest %v, but Count %d", ok, s.Count(after, now))
+		}
+	})
+}

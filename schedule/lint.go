@@ -1,0 +1,187 @@
+package schedule
+
+import (
+	"fmt"
+	"time"
+)
+
+// FindingKind says what is surprising about a schedule.
+type FindingKind string
+
+// The kinds of findings, in the order in which Lint reports them.
+const (
+	// NeverRuns: no date matches, as with 31 February (S3).
+	NeverRuns FindingKind = "NeverRuns"
+	// EitherDay: day of month and day of week are both restricted, so either
+	// matches; many expect both to be required (S2).
+	EitherDay FindingKind = "EitherDay"
+	// RareDate: some years have no matching date.
+	RareDate FindingKind = "RareDate"
+	// SkippedTime: a run falls into a gap within ten years and is left out (S4).
+	// Schedules that run in every hour of the day keep their rhythm, so they are
+	// not reported, here and under RepeatedTime.
+	SkippedTime FindingKind = "SkippedTime"
+	// RepeatedTime: a run falls into an overlap within ten years and happens
+	// twice (S4).
+	RepeatedTime FindingKind = "RepeatedTime"
+	// DeadlineTooShort: a run can be past its starting deadline before anyone
+	// looks at it (C7).
+	DeadlineTooShort FindingKind = "DeadlineTooShort"
+	// RoundedInterval: "@every" with less than a second or a fraction of one.
+	RoundedInterval FindingKind = "RoundedInterval"
+	// NameCollision: "@every" with less than a minute; jobs are named by the
+	// minute of their run, so only one run in a minute gets one (C13).
+	NameCollision FindingKind = "NameCollision"
+)
+
+// Finding is one surprise of a schedule.
+type Finding struct {
+	Kind    FindingKind
+	Message string // a sentence for people; its wording may change
+}
+
+// String returns kind and message.
+func (f Finding) String() string { return string(f.Kind) + ": " + f.Message }
+
+// Circumstances is what Lint needs to know besides the schedule. The zero value
+// will do: findings that depend on the rest are then not made.
+type Circumstances struct {
+	// From is the time from which to look for gaps, overlaps and rare dates.
+	// The zero Time stands for the beginning of 2026.
+	From time.Time
+	// StartingDeadlineSeconds is the CronJob's field of that name; nil if unset.
+	StartingDeadlineSeconds *int64
+	// WakeUpLag is how late the caller may come to look at a due run. The
+	// documentation of Kubernetes speaks of 10 seconds.
+	WakeUpLag time.Duration
+}
+
+// Lint reports what may surprise about the schedule, nothing if it is plain.
+func (s Schedule) Lint(c Circumstances) []Finding {
+	if c.From.IsZero() {
+		c.From = time.Unix(yearBegins(2026), 0)
+	}
+	var found []Finding
+	add := func(kind FindingKind, message string) {
+		if message != "" {
+			found = append(found, Finding{kind, message})
+		}
+	}
+	if s.Never() {
+		add(NeverRuns, fmt.Sprintf("%q matches no date: it never runs", s.String()))
+		return found
+	}
+	add(EitherDay, s.lintEitherDay())
+	add(RareDate, s.lintRareDate(c.From))
+	add(SkippedTime, s.lintTransitions(c.From, skippedAt))
+	add(RepeatedTime, s.lintTransitions(c.From, repeatedAt))
+	add(DeadlineTooShort, c.lintDeadline())
+	add(RoundedInterval, s.lintRounding())
+	add(NameCollision, s.lintNames())
+	return found
+}
+
+func (s Schedule) isInterval() bool { return s.plan.every.seconds > 0 }
+
+func (s Schedule) lintEitherDay() string {
+	p := &s.plan.table.pattern
+	if s.isInterval() || p.anyDom || p.anyDow {
+		return ""
+	}
+	return "day-of-month and day-of-week are both restricted, so a day that matches either runs: " + s.Describe()
+}
+
+func (s Schedule) lintRareDate(from time.Time) string {
+	if s.isInterval() {
+		return ""
+	}
+	for _, days := range s.plan.table.yearDays {
+		if days > 0 {
+			continue
+		}
+		message := "some years have no such date"
+		if run, ok := s.plan.next(min(max(from.Unix(), firstUnix), lastUnix)); ok {
+			message += "; the next one is " + s.plan.instant(run, true).Format(time.DateOnly)
+		}
+		return message
+	}
+	return ""
+}
+
+// lintTransitions applies a check to each transition of the coming ten years
+// and returns its first message.
+func (s Schedule) lintTransitions(from time.Time, check func(*timetable, stretch, stretch) string) string {
+	t := &s.plan.table
+	if s.isInterval() || t.hours == 1<<24-1 {
+		return ""
+	}
+	begin, until := span(from, from.AddDate(10, 0, 0))
+	if begin >= until {
+		return ""
+	}
+	for a := t.zone.at(begin); a.end <= until; {
+		b := t.zone.at(a.end)
+		if message := check(t, a, b); message != "" {
+			return message
+		}
+		a = b
+	}
+	return ""
+}
+
+func skippedAt(t *timetable, a, b stretch) string {
+	from, to := civilAt(a.end, a.offset), civilAt(b.start, b.offset)
+	c := t.from(from)
+	if t.gapEnd || c >= to {
+		return ""
+	}
+	return fmt.Sprintf("%s does not exist in %s, where clocks go from %s to %s: no run for it",
+		c.format("15:04 on 2006-01-02"), t.zone.location, from.format("15:04"), to.format("15:04"))
+}
+
+func repeatedAt(t *timetable, a, b stretch) string {
+	from, to := civilAt(b.start, b.offset), civilAt(a.end, a.offset)
+	c := t.from(from)
+	if t.repeated != repeatedBoth || c >= to {
+		return ""
+	}
+	return fmt.Sprintf("%s comes twice in %s, where clocks go from %s back to %s: two runs",
+		c.format("15:04 on 2006-01-02"), t.zone.location, to.format("15:04"), from.format("15:04"))
+}
+
+func (c civil) format(layout string) string {
+	return time.Unix(unixAt(c, 0), 0).UTC().Format(layout)
+}
+
+func (c Circumstances) lintDeadline() string {
+	if c.StartingDeadlineSeconds == nil {
+		return ""
+	}
+	// Compared in seconds: a huge deadline overflows a Duration.
+	deadline := *c.StartingDeadlineSeconds
+	if float64(deadline) >= c.WakeUpLag.Seconds() {
+		return ""
+	}
+	return fmt.Sprintf("startingDeadlineSeconds %d is shorter than the wake-up lag of %v: runs can be missed without any outage",
+		deadline, c.WakeUpLag)
+}
+
+func (s Schedule) lintRounding() string {
+	if !s.isInterval() {
+		return ""
+	}
+	asked, ok := askedInterval(s.plan.spec)
+	rounded := time.Duration(s.plan.every.seconds) * time.Second
+	if !ok || asked == rounded {
+		return ""
+	}
+	return fmt.Sprintf("%q runs every %v: intervals are whole seconds, at least one", s.plan.spec, rounded)
+}
+
+func (s Schedule) lintNames() string {
+	if !s.isInterval() || s.plan.every.seconds >= 60 {
+		return ""
+	}
+	return fmt.Sprintf("%q runs several times a minute, but jobs are named by the minute of their run: only one of them is created",
+		s.plan.spec)
+}

@@ -1,0 +1,83 @@
+package schedule
+
+import "time"
+
+// Option changes how Parse reads a schedule. Options are values: make one and
+// give it to many calls.
+type Option func(*settings)
+
+type settings struct {
+	zone       *zone
+	zoneName   string // to be loaded, when zone is nil
+	anchor     int64
+	gapEnd     bool
+	repeated   repeated
+	kubernetes bool
+}
+
+// WithLocation sets the zone (S5). It reads nothing: a program that must not
+// touch its machine gives its zones this way. nil means UTC, as it does in
+// package time.
+//
+// WithLocation compiles the zone, which takes about a tenth of a millisecond and
+// keeps some ten kilobytes. With many schedules in one zone, call it once and give the
+// Option to each Parse: they share the compiled zone.
+func WithLocation(loc *time.Location) Option {
+	if loc == nil {
+		loc = time.UTC
+	}
+	z := compileZone(loc)
+	return func(s *settings) { s.zone = z }
+}
+
+// WithTimeZone sets the zone by its name in the zone database, as in
+// "Europe/Berlin" (S5). Parse looks the name up on this machine, reports an
+// unknown one, and compiles the zone anew each time; see WithLocation.
+func WithTimeZone(name string) Option {
+	return func(s *settings) { s.zone, s.zoneName = nil, name }
+}
+
+// WithAnchor sets an instant from which "@every" counts, forwards and
+// backwards, to the second. Without it that is 1970-01-01T00:00:00Z, so all
+// programs agree on the runs whenever they started.
+func WithAnchor(t time.Time) Option {
+	return func(s *settings) { s.anchor = min(max(t.Unix(), firstUnix), lastUnix) }
+}
+
+// RunSkippedAtGapEnd lets a time in a gap run at the gap's end, the first
+// instant after it (S4). All times in one gap make one run, and it is the same
+// run as that of a time which matches the gap's end itself. It is meant for
+// schedules that run at a few times of the day.
+func RunSkippedAtGapEnd() Option {
+	return func(s *settings) { s.gapEnd = true }
+}
+
+// RunRepeatedFirst lets a time in an overlap run only the first time the clock
+// shows it (S4). A schedule that runs every few minutes then rests for the
+// length of the overlap.
+func RunRepeatedFirst() Option {
+	return func(s *settings) { s.repeated = repeatedFirst }
+}
+
+// RunRepeatedLast lets a time in an overlap run only the last time the clock
+// shows it (S4). A schedule that runs every few minutes then rests for the
+// length of the overlap.
+func RunRepeatedLast() Option {
+	return func(s *settings) { s.repeated = repeatedLast }
+}
+
+// Kubernetes136 is the preset of the reference (S4): Next, and NextN and
+// Between through it, give the answers of robfig/cron v3.0.1 as Kubernetes 1.36
+// uses it, wrong ones included. That is: it runs on wrong days or not at all
+// around unusual transitions, finds nothing further away than the fifth year
+// from t (rare dates then have no next run), and "@every d" is d after t.
+// Policies for gaps and overlaps have no effect on it.
+//
+// The reference never returns when its search meets a date that a zone left out
+// (30 December 2011 in Pacific/Apia). In the years before such a date, and
+// where the search itself breaks down, Next is exact instead.
+//
+// robfig/cron has no Prev, Latest or Count. They stay exact under the preset.
+func Kubernetes136() Option {
+	return func(s *settings) { s.kubernetes = true }
+}

@@ -1,0 +1,276 @@
+package schedule_test
+
+import (
+	"fmt"
+	"math/rand"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// The oracle is deliberately dumb: it looks at every minute of a span on a real
+// clock of the zone and compares what the clock shows with the fields.
+
+type dstPolicy int
+
+const (
+	exact dstPolicy = iota
+	gapEnd
+	first
+	last
+	numPolicies
+)
+
+func (p dstPolicy) options() []schedule.Option {
+	switch p {
+	case gapEnd:
+		return []schedule.Option{schedule.RunSkippedAtGapEnd()}
+	case first:
+		return []schedule.Option{schedule.RunRepeatedFirst()}
+	case last:
+		return []schedule.Option{schedule.RunRepeatedLast()}
+	}
+	return nil
+}
+
+// shows reports whether the clock of t matches the fields. Its location is the
+// zone of the schedule.
+func shows(f *cron.SpecSchedule, t time.Time) bool {
+	has := func(set uint64, v int) bool { return set>>v&1 == 1 }
+	hour, minute, second := t.Clock()
+	if second != 0 || !has(f.Minute, minute) || !has(f.Hour, hour) {
+		return false
+	}
+	_, month, day := t.Date()
+	if !has(f.Month, int(month)) {
+		return false
+	}
+	dom, dow := has(f.Dom, day), has(f.Dow, int(t.Weekday()))
+	if has(f.Dom, 63) || has(f.Dow, 63) {
+		return dom && dow
+	}
+	return dom || dow
+}
+
+// stepOf is one minute, unless the zone does something between two minutes in
+// the span; then it is one second.
+func stepOf(loc *time.Location, from, to int64) int64 {
+	for u := from; u <= to; {
+		t := time.Unix(u, 0).In(loc)
+		_, offset := t.Zone()
+		_, ends := t.ZoneBounds()
+		if offset%60 != 0 || !ends.IsZero() && ends.Unix()%60 != 0 {
+			return 1
+		}
+		if ends.IsZero() {
+			return 60
+		}
+		if ends.Unix() > u {
+			u = ends.Unix()
+		} else {
+			u += 86400 // ZoneBounds errs on the last day of a leap year
+		}
+	}
+	return 60
+}
+
+// oracle lists the runs in (after, until] as Unix times.
+func oracle(spec string, loc *time.Location, policy dstPolicy, after, until int64) []int64 {
+	parsed, err := cron.ParseStandard(spec)
+	if err != nil {
+		panic(err)
+	}
+	fields := parsed.(*cron.SpecSchedule)
+	if policy != exact {
+		return oracleWithPolicy(fields, loc, policy, after, until)
+	}
+	var runs []int64
+	step := stepOf(loc, after, until)
+	for u := (after/step - 1) * step; u <= until; u += step {
+		if u > after && shows(fields, time.Unix(u, 0).In(loc)) {
+			runs = append(runs, u)
+		}
+	}
+	return runs
+}
+
+// oracleWithPolicy looks a day further on both sides and writes down what the
+// clock shows at each step.
+func oracleWithPolicy(fields *cron.SpecSchedule, loc *time.Location, policy dstPolicy, after, until int64) []int64 {
+	const margin = 26 * 3600
+	step := stepOf(loc, after-margin, until+margin)
+	var instants, walls []int64
+	firstSeen, lastSeen := map[int64]int64{}, map[int64]int64{}
+	for u := ((after-margin)/step - 1) * step; u <= until+margin; u += step {
+		t := time.Unix(u, 0).In(loc)
+		wall := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC).Unix()
+		instants, walls = append(instants, u), append(walls, wall)
+		if _, seen := firstSeen[wall]; !seen {
+			firstSeen[wall] = u
+		}
+		lastSeen[wall] = u
+	}
+	var runs []int64
+	for i, u := range instants {
+		if u <= after || u > until || i == 0 {
+			continue
+		}
+		run := shows(fields, time.Unix(u, 0).In(loc))
+		switch policy {
+		case first:
+			run = run && firstSeen[walls[i]] == u
+		case last:
+			run = run && lastSeen[walls[i]] == u
+		case gapEnd:
+			for w := walls[i-1] + step; w < walls[i]; w += step {
+				run = run || shows(fields, time.Unix(w, 0).UTC())
+			}
+		}
+		if run {
+			runs = append(runs, u)
+		}
+	}
+	return runs
+}
+
+func pick[T any](r *rand.Rand, list ...T) T { return list[r.Intn(len(list))] }
+
+func randomField(r *rand.Rand, low, high int) string {
+	a := low + r.Intn(high-low+1)
+	b := a + r.Intn(high-a+1)
+	switch r.Intn(7) {
+	case 0:
+		return "*"
+	case 1:
+		return fmt.Sprintf("*/%d", 1+r.Intn(high))
+	case 2:
+		return fmt.Sprintf("%d-%d", a, b)
+	case 3:
+		return fmt.Sprintf("%d-%d/%d", a, b, 1+r.Intn(5))
+	case 4:
+		return fmt.Sprintf("%d,%d", a, b)
+	case 5:
+		return fmt.Sprintf("%d/%d", a, 1+r.Intn(20))
+	}
+	return strconv.Itoa(a)
+}
+
+// randomSpec favours the small hours, where clocks are changed, and stars, so
+// that short spans hold runs.
+func randomSpec(r *rand.Rand) string {
+	starOr := func(percent, low, high int) string {
+		if r.Intn(100) < percent {
+			return "*"
+		}
+		return randomField(r, low, high)
+	}
+	hour := starOr(20, 0, 23)
+	if r.Intn(3) == 0 {
+		hour = pick(r, "0", "1", "2", "3", "0-3", "1,2,23", "*/2", "22-23")
+	}
+	minute := pick(r, "0", "30", "*/15", "45", "59", randomField(r, 0, 59))
+	return minute + " " + hour + " " + starOr(70, 1, 31) + " " + starOr(80, 1, 12) + " " + starOr(70, 0, 6)
+}
+
+// randomSpan mostly lies across a transition of the zone.
+func randomSpan(r *rand.Rand, loc *time.Location, longest int64) (after, until int64) {
+	years := [][2]int{{1970, 2040}, {1970, 2040}, {1970, 2040}, {1850, 1970}, {2040, 2500}, {2, 9990}}
+	y := years[r.Intn(len(years))]
+	u := time.Date(y[0]+r.Intn(y[1]-y[0]), 1, 1+r.Intn(366), 0, 0, 0, 0, time.UTC).Unix()
+	if r.Intn(5) > 0 {
+		if _, ends := time.Unix(u, 0).In(loc).ZoneBounds(); !ends.IsZero() && ends.Year() < 9990 {
+			u = ends.Unix()
+		}
+	}
+	length := 1 + r.Int63n(longest)
+	after = u - r.Int63n(length+1) + int64(r.Intn(3)-1)
+	return after, after + length
+}
+
+// oracleCases is small by default and set by the environment for long runs.
+func oracleCases(t *testing.T) int {
+	text := os.Getenv("SCHEDULE_ORACLE_CASES")
+	if text == "" {
+		return 3000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("SCHEDULE_ORACLE_CASES: %v", err)
+	}
+	return n
+}
+
+// TestS4_BruteForce compares Latest, Count, Prev, Next and Between with the
+// oracle on random schedules, zones, spans and policies. A run can be enlarged
+// with SCHEDULE_ORACLE_CASES and repeated with SCHEDULE_ORACLE_SEED.
+func TestS4_BruteForce(t *testing.T) {
+	seed, err := strconv.ParseInt(os.Getenv("SCHEDULE_ORACLE_SEED"), 10, 64)
+	if err != nil {
+		seed = 1
+	}
+	zones := zonesOf(t)
+	r := rand.New(rand.NewSource(seed))
+	cases, withRuns, runs := oracleCases(t), 0, 0
+	for range cases {
+		zone := zones[r.Intn(len(zones))]
+		policy := exact
+		longest := int64(3 * 24 * 3600)
+		if r.Intn(8) == 0 {
+			policy = dstPolicy(1 + r.Intn(int(numPolicies)-1))
+			longest = 24 * 3600
+		}
+		after, until := randomSpan(r, zone.loc, longest)
+		if stepOf(zone.loc, after-100000, until+100000) == 1 {
+			// Stepping by the second is slow, most of all with a policy.
+			until = min(until, after+2*3600)
+			if r.Intn(50) > 0 {
+				policy = exact
+			}
+		}
+		spec := randomSpec(r)
+		want := oracle(spec, zone.loc, policy, after, until)
+		s := mustParse(t, spec, append(policy.options(), zone.option)...)
+		if problem := compare(s, after, until, want); problem != "" {
+			t.Fatalf("seed %d: %q in %s, policy %d, (%d, %d]: %s", seed, spec, zone.name, policy, after, until, problem)
+		}
+		runs += len(want)
+		if len(want) > 0 {
+			withRuns++
+		}
+	}
+	t.Logf("%d cases, %d of them with runs, %d runs", cases, withRuns, runs)
+}
+
+// compare checks all questions about a span against its runs.
+func compare(s schedule.Schedule, after, until int64, want []int64) string {
+	from, to := time.Unix(after, 0), time.Unix(until, 0)
+	var got []int64
+	for run := range s.Between(from, to) {
+		got = append(got, run.Unix())
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Sprintf("Between: got %d, want %d", got, want)
+	}
+	if n := s.Count(from, to); n != len(want) {
+		return fmt.Sprintf("Count: got %d, want %d", n, len(want))
+	}
+	run, ok := s.Latest(from, to)
+	if ok != (len(want) > 0) || ok && run.Unix() != want[len(want)-1] {
+		return fmt.Sprintf("Latest: got %v %v, want the last of %d", run, ok, want)
+	}
+	var back []int64
+	for run := s.Prev(to.Add(1)); run.After(from); run = s.Prev(run) {
+		back = append(back, run.Unix())
+	}
+	slices.Reverse(back)
+	if !slices.Equal(back, want) {
+		return fmt.Sprintf("Prev: got %d, want %d", back, want)
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ParseError says what of a schedule did not parse. Field is one of "minute",
+// "hour", "day-of-month", "month", "day-of-week" for a field, "zone" for the
+// time zone, "descriptor" for a word after "@", and "fields" when their number
+// is wrong; Value is the offending text of it.
+type ParseError struct {
+	Spec  string // as given to Parse
+	Field string
+	Value string
+	Err   error // what is wrong with it
+}
+
+// Error names field and value, as in: schedule "0 0 * * 7": day-of-week "7": ...
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("schedule %q: %s %q: %v", e.Spec, e.Field, e.Value, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *ParseError) Unwrap() error { return e.Err }
+
+var fieldNames = [5]string{"minute", "hour", "day-of-month", "month", "day-of-week"}
+
+// Parse compiles a schedule: five fields, a descriptor such as @daily, or
+// "@every 1h30m" (S1). What robfig/cron's standard parser accepts is accepted,
+// the rest is an error of type *ParseError; so "@every" rounds to whole seconds
+// and to at least one, which Lint reports, and a schedule that can never run
+// parses, which Never and Lint report.
+//
+// A leading "TZ=zone " or "CRON_TZ=zone " sets the zone and, as in Kubernetes,
+// wins over an option. Without either the zone is UTC. The zone "Local" is
+// refused, since it depends on the machine.
+//
+// Parse is the slow step, so parse once and keep the Schedule. Naming a zone
+// reads the zone database; nothing else here reads anything.
+func Parse(spec string, opts ...Option) (Schedule, error) {
+	var set settings
+	for _, opt := range opts {
+		opt(&set)
+	}
+	text, err := splitZone(spec, &set)
+	if err != nil {
+		return Schedule{}, err
+	}
+	parsed, err := parseReference(text)
+	if err != nil {
+		return Schedule{}, explain(spec, text, err)
+	}
+	z, err := set.resolveZone(spec)
+	if err != nil {
+		return Schedule{}, err
+	}
+	p := &plan{spec: text, zone: z}
+	p.adopt(parsed, &set)
+	return Schedule{p}, nil
+}
+
+// splitZone takes a zone prefix off, up to the first space as the reference
+// does, and notes its name. The reference would load the zone itself.
+func splitZone(spec string, set *settings) (string, error) {
+	if !hasZone(spec) {
+		return spec, nil
+	}
+	_, rest, _ := strings.Cut(spec, "=")
+	name, text, found := strings.Cut(rest, " ")
+	if !found {
+		return "", &ParseError{spec, "zone", name, fmt.Errorf("no schedule follows the zone")}
+	}
+	text = strings.TrimSpace(text)
+	if hasZone(text) {
+		return "", &ParseError{spec, "fields", text, fmt.Errorf("a second zone")}
+	}
+	set.zone, set.zoneName = nil, name
+	return text, nil
+}
+
+func hasZone(spec string) bool {
+	return strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=")
+}
+
+func (set *settings) resolveZone(spec string) (*zone, error) {
+	if set.zone != nil {
+		return set.zone, nil
+	}
+	loc, err := loadZone(set.zoneName)
+	if err != nil {
+		return nil, &ParseError{spec, "zone", set.zoneName, err}
+	}
+	return compileZone(loc), nil
+}
+
+// explain finds out which part of a schedule the reference refused: its own
+// message names the value at best.
+func explain(spec, text string, cause error) error {
+	if strings.HasPrefix(text, "@") {
+		return &ParseError{spec, "descriptor", text, descriptorReason(text)}
+	}
+	fields := strings.Fields(text)
+	if len(fields) != len(fieldNames) {
+		return &ParseError{spec, "fields", text, numberReason(len(fields))}
+	}
+	for i, value := range fields {
+		if err := fieldError(i, value); err != nil {
+			return &ParseError{spec, fieldNames[i], value, err}
+		}
+	}
+	return &ParseError{spec, "fields", text, cause}
+}
+
+func descriptorReason(text string) error {
+	if d, ok := strings.CutPrefix(text, everyPrefix); ok {
+		_, err := time.ParseDuration(d)
+		return err
+	}
+	return fmt.Errorf("want @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or @every with a duration")
+}
+
+func numberReason(n int) error {
+	const want = "want 5 fields (minute hour day-of-month month day-of-week), found %d"
+	if n == 6 || n == 7 {
+		return fmt.Errorf(want+"; fields for seconds or years are not part of a standard schedule", n)
+	}
+	return fmt.Errorf(want, n)
+}

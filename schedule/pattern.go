@@ -1,0 +1,184 @@
+package schedule
+
+import "math/bits"
+
+// pattern is the five fields of a schedule as sets, with what can be counted
+// ahead. It knows the wall clock only; it has no zone. Immutable.
+type pattern struct {
+	minutes uint64 // bit 0-59
+	hours   uint32 // bit 0-23
+	months  uint32 // bit 1-12
+	doms    uint32 // bit 1-31
+	dows    uint32 // bit 0-6
+	// anyDom and anyDow say that the field was written with a star, which is
+	// not the same as listing all its values: it decides S2.
+	anyDom, anyDow bool
+
+	// days holds the matching days of a month of 31 days by the weekday of its
+	// first day, before the months field.
+	days [7]uint32
+
+	// weekly says that the weekday alone decides, as for most schedules; then
+	// week holds the matching weekdays of two weeks in a row.
+	weekly bool
+	week   uint16
+
+	perHour, perDay int64
+	yearDays        [yearKinds]uint16     // matching days in a year
+	monthDaysBefore [yearKinds][13]uint16 // matching days in it before a month
+	cycleDays       int64                 // matching days in 400 years
+}
+
+// compile fills the derived fields.
+func (p *pattern) compile() {
+	for first := range p.days {
+		p.days[first] = p.daysOfMonth(first)
+	}
+	p.perHour = int64(bits.OnesCount64(p.minutes))
+	p.perDay = p.perHour * int64(bits.OnesCount32(p.hours))
+	for k := range p.yearDays {
+		n := uint16(0)
+		for m := 1; m <= 12; m++ {
+			p.monthDaysBefore[k][m] = n
+			n += uint16(bits.OnesCount32(p.matching(k, m)))
+		}
+		p.yearDays[k] = n
+	}
+	p.cycleDays = p.yearsBefore(400)
+	p.weekly = p.months == allMonths && p.anyDom
+	p.week = uint16(p.dows | p.dows<<7)
+}
+
+// daysOfMonth applies S2. A starred field holds every value, so with one star
+// the other field decides alone, and with two all days match.
+func (p *pattern) daysOfMonth(firstWeekday int) uint32 {
+	var byWeekday uint32
+	for d := 1; d <= 31; d++ {
+		if p.dows>>((firstWeekday+d-1)%7)&1 == 1 {
+			byWeekday |= 1 << d
+		}
+	}
+	if p.anyDom || p.anyDow {
+		return p.doms & byWeekday
+	}
+	return p.doms | byWeekday
+}
+
+// never reports that no minute of any year matches (S3). Kinds of years repeat
+// every 400 years, so a cycle without a day is a proof.
+func (p *pattern) never() bool { return p.perDay == 0 || p.cycleDays == 0 }
+
+// matching returns the matching days of a month as bits 1-31.
+func (p *pattern) matching(kind, month int) uint32 {
+	if p.months>>month&1 == 0 {
+		return 0
+	}
+	shape := &calendar.month[kind][month]
+	return p.days[shape.weekday] & shape.days
+}
+
+// from returns the first matching time at or after c. The pattern must match
+// something.
+func (p *pattern) from(c civil) civil {
+	minute := (int64(c) + 59) / 60
+	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
+	match := p.dayFrom(day)
+	if match == day {
+		hour, m := rest/60, rest%60
+		if p.hours>>hour&1 == 1 {
+			if later := p.minutes >> m; later != 0 {
+				return civil((minute + int64(bits.TrailingZeros64(later))) * 60)
+			}
+		}
+		if later := p.hours >> (hour + 1); later != 0 {
+			return p.time(day, hour+1+bits.TrailingZeros32(later), bits.TrailingZeros64(p.minutes))
+		}
+		match = p.dayFrom(day + 1)
+	}
+	return p.time(match, bits.TrailingZeros32(p.hours), bits.TrailingZeros64(p.minutes))
+}
+
+// upTo returns the last matching time at or before c, or 0 when there is none
+// in the years from 1 on.
+func (p *pattern) upTo(c civil) civil {
+	minute := int64(c) / 60
+	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
+	match := p.dayUpTo(day)
+	if match == day && day > 0 {
+		hour, m := rest/60, rest%60
+		if p.hours>>hour&1 == 1 {
+			if earlier := p.minutes << (63 - m); earlier != 0 {
+				return civil((minute - int64(bits.LeadingZeros64(earlier))) * 60)
+			}
+		}
+		if earlier := p.hours & (1<<hour - 1); earlier != 0 {
+			return p.time(day, bits.Len32(earlier)-1, bits.Len64(p.minutes)-1)
+		}
+		match = p.dayUpTo(day - 1)
+	}
+	if match == 0 {
+		return 0
+	}
+	return p.time(match, bits.Len32(p.hours)-1, bits.Len64(p.minutes)-1)
+}
+
+// time is a wall-clock time of a day.
+func (p *pattern) time(day int64, hour, minute int) civil {
+	return civil(day*secondsPerDay + int64(hour*60+minute)*60)
+}
+
+// matches reports whether exactly c is a matching time.
+func (p *pattern) matches(c civil) bool { return p.from(c) == c }
+
+// dayFrom returns the first matching day at or after day. The search ends:
+// no two neighbours are further apart than the eight years between two leap
+// days around 2100.
+func (p *pattern) dayFrom(day int64) int64 {
+	if p.weekly {
+		return day + int64(bits.TrailingZeros16(p.week>>weekdayOf(day)))
+	}
+	year, month, dom := dateOf(day)
+	kind := kindOf(year)
+	if later := p.matching(kind, month) >> dom; later != 0 {
+		return day + int64(bits.TrailingZeros32(later))
+	}
+	for {
+		left := p.months >> (month + 1)
+		if left == 0 {
+			year, month = year+1, 0
+			kind = kindOf(year)
+			left = p.months >> 1
+		}
+		month += 1 + bits.TrailingZeros32(left)
+		if days := p.matching(kind, month); days != 0 {
+			return newYear(year) + int64(calendar.month[kind][month].offset) + int64(bits.TrailingZeros32(days)) - 1
+		}
+	}
+}
+
+// dayUpTo returns the last matching day at or before day, or 0 when the search
+// leaves the year 1.
+func (p *pattern) dayUpTo(day int64) int64 {
+	if p.weekly {
+		return day - int64(bits.LeadingZeros16(p.week<<(8-weekdayOf(day))))
+	}
+	year, month, dom := dateOf(day)
+	kind := kindOf(year)
+	if earlier := p.matching(kind, month) << (31 - dom); earlier != 0 {
+		return day - int64(bits.LeadingZeros32(earlier))
+	}
+	for {
+		left := p.months & (1<<month - 1)
+		if left == 0 {
+			if year--; year < 1 {
+				return 0
+			}
+			kind = kindOf(year)
+			left = p.months
+		}
+		month = bits.Len32(left) - 1
+		if days := p.matching(kind, month); days != 0 {
+			return newYear(year) + int64(calendar.month[kind][month].offset) + int64(bits.Len32(days)) - 2
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// This file is the fence around robfig/cron: all calls of it are here, and no
+// panic inside it gets out.
+
+// reference is a schedule as robfig/cron compiled it.
+type reference struct {
+	cron.Schedule
+}
+
+// parseReference asks the reference to parse five fields or a descriptor. The
+// caller took a zone prefix off: given one, the parser would read the disk, and
+// v3.0.1 panics on "TZ=0".
+func parseReference(spec string) (s cron.Schedule, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s, err = nil, fmt.Errorf("parser panicked: %v", r)
+		}
+	}()
+	return cron.ParseStandard(spec)
+}
+
+// fieldError returns the reference's complaint about one field alone.
+func fieldError(index int, value string) error {
+	fields := []string{"*", "*", "*", "*", "*"}
+	fields[index] = value
+	// The space keeps a value that looks like a zone prefix from being one.
+	_, err := parseReference(" " + strings.Join(fields, " "))
+	return err
+}
+
+// adopt takes over what the reference parsed.
+func (p *plan) adopt(parsed cron.Schedule, set *settings) {
+	switch s := parsed.(type) {
+	case *cron.SpecSchedule:
+		p.table = timetable{pattern: patternOf(s), zone: p.zone, gapEnd: set.gapEnd, repeated: set.repeated}
+	case cron.ConstantDelaySchedule:
+		// The reference has rounded to whole seconds, at least one (S1).
+		p.every = interval{seconds: int64(s.Delay / time.Second), anchor: set.anchor}
+	}
+	if set.kubernetes {
+		p.reference = &reference{parsed}
+	}
+}
+
+// star is how the reference marks a field that was written with a star.
+const star = 1 << 63
+
+func patternOf(s *cron.SpecSchedule) pattern {
+	p := pattern{
+		minutes: s.Minute &^ star,
+		hours:   uint32(s.Hour),
+		months:  uint32(s.Month),
+		doms:    uint32(s.Dom),
+		dows:    uint32(s.Dow),
+		anyDom:  s.Dom&star != 0,
+		anyDow:  s.Dow&star != 0,
+	}
+	p.compile()
+	return p
+}
+
+// horizon covers the five calendar years that the reference searches.
+const horizon = 6 * 366 * secondsPerDay
+
+// referenceNext is Next under Kubernetes136, bounded. The reference's search
+// ends unless it steps onto a date that does not exist, from which it steps
+// back for ever; it can do so only if such a date lies within its horizon.
+// Whether it would is not to be seen from outside, so before such a date the
+// exact answer stands in.
+func (p *plan) referenceNext(t time.Time) time.Time {
+	unix := max(t.Unix(), firstUnix)
+	for _, lost := range p.zone.lost {
+		if p.every.seconds == 0 && unix < lost && lost < unix+horizon {
+			return p.instant(p.next(unix))
+		}
+	}
+	// The parsed schedule has no zone, so it follows that of its argument.
+	run, ok := p.reference.next(time.Unix(unix, 0).In(p.zone.location))
+	if !ok {
+		return p.instant(p.next(unix))
+	}
+	if run.IsZero() || run.Unix() > lastUnix {
+		return time.Time{}
+	}
+	return run
+}
+
+func (r *reference) next(t time.Time) (run time.Time, ok bool) {
+	defer func() {
+		if recover() != nil {
+			run, ok = time.Time{}, false
+		}
+	}()
+	run = r.Next(t)
+	return run, run.IsZero() || run.After(t)
+}

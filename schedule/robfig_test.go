@@ -1,0 +1,165 @@
+package schedule_test
+
+import (
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// offsetStays reports that the zone has no transition in the span, and a whole
+// number of minutes of offset: robfig/cron truncates to minutes of UTC, which
+// goes wrong with the odd seconds of offsets before 1972.
+func offsetStays(loc *time.Location, from, to time.Time) bool {
+	_, a := from.In(loc).Zone()
+	_, b := to.In(loc).Zone()
+	_, ends := from.In(loc).ZoneBounds()
+	return a == b && a%60 == 0 && (ends.IsZero() || ends.After(to))
+}
+
+// losesDate reports that the zone skips half a day or more in the years in
+// which robfig/cron searches after t: there it may never return.
+func losesDate(loc *time.Location, t time.Time) bool {
+	for u := t; u.Before(t.AddDate(6, 1, 0)); {
+		_, before := u.In(loc).Zone()
+		_, ends := u.In(loc).ZoneBounds()
+		if ends.IsZero() {
+			return false
+		}
+		if !ends.After(u) {
+			ends = u.AddDate(0, 0, 1)
+		}
+		if _, after := ends.In(loc).Zone(); after-before >= 12*3600 {
+			return true
+		}
+		u = ends
+	}
+	return false
+}
+
+// TestS4_RobfigAgreesAwayFromTransitions: where the clock runs evenly there is
+// one right answer, and both give it.
+func TestS4_RobfigAgreesAwayFromTransitions(t *testing.T) {
+	zones := zonesOf(t)
+	r := rand.New(rand.NewSource(11))
+	cases := 20 * oracleCases(t)
+	compared := 0 // robfig/cron goes back to the beginning of the month, so a month before counts
+	for range cases {
+		zone := zones[r.Intn(len(zones))]
+		spec := randomSpec(r)
+		s := mustParse(t, spec, zone.option)
+		from := time.Unix(r.Int63n(6e9)-1e9, r.Int63n(1e9))
+		run := s.Next(from)
+		if run.IsZero() || run.Year() > from.Year()+4 || !offsetStays(zone.loc, from.AddDate(0, 0, -32), run.AddDate(0, 0, 2)) {
+			continue
+		}
+		parsed, err := cron.ParseStandard(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compared++
+		if want := parsed.Next(from.In(zone.loc)); !run.Equal(want) {
+			t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, run, want)
+		}
+	}
+	if compared < cases/10 {
+		t.Fatalf("only %d of %d cases compared", compared, cases)
+	}
+	t.Logf("%d cases compared", compared)
+}
+
+// TestS4_PresetIsRobfig: the preset gives robfig's answers everywhere, most of
+// all around transitions.
+func TestS4_PresetIsRobfig(t *testing.T) {
+	zones := zonesOf(t)
+	r := rand.New(rand.NewSource(12))
+	differ := 0
+	for range oracleCases(t) {
+		zone := zones[r.Intn(len(zones))]
+		spec := randomSpec(r)
+		plain := mustParse(t, spec, zone.option)
+		s := mustParse(t, spec, zone.option, schedule.Kubernetes136())
+		after, _ := randomSpan(r, zone.loc, 3*86400)
+		from := time.Unix(after, 0)
+		if plain.Never() || losesDate(zone.loc, from) {
+			continue
+		}
+		parsed, err := cron.ParseStandard(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := parsed.Next(from.In(zone.loc))
+		if got := s.Next(from); !got.Equal(want) {
+			t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, got, want)
+		}
+		if !plain.Next(from).Equal(want) {
+			differ++
+		}
+	}
+	t.Logf("exact answers differ in %d cases", differ)
+}
+
+// FuzzParse: robfig's parser and ours accept and reject the same texts, and
+// with the preset the next 50 runs are the same. Known differences: "Local" is
+// refused, and where robfig's parser panics, we return an error.
+func FuzzParse(f *testing.F) {
+	for _, spec := range everyday {
+		f.Add(spec, int64(1767225600))
+	}
+	f.Add("CRON_TZ=America/New_York 30 1 * * *", int64(1793422800))
+	f.Add("TZ=Africa/Cairo 0 12 * * 5", int64(1776420000))
+	f.Add("@every 1h30m", int64(0))
+	f.Add("@every -1s", int64(0))
+	f.Add("TZ=0", int64(0))
+	f.Fuzz(func(t *testing.T, spec string, unix int64) {
+		s, err := schedule.Parse(spec, schedule.Kubernetes136())
+		theirs, theirErr := parseRobfig(spec)
+		if strings.HasPrefix(spec, "TZ=Local ") || strings.HasPrefix(spec, "CRON_TZ=Local ") {
+			if err == nil {
+				t.Fatalf("%q: accepted", spec)
+			}
+			return
+		}
+		if (err == nil) != (theirErr == nil) {
+			t.Fatalf("%q: %v, robfig: %v", spec, err, theirErr)
+		}
+		if err != nil || s.Never() {
+			return
+		}
+		at := time.Unix(min(max(unix, -62135596800), 250000000000), 0).UTC()
+		for range 50 {
+			if losesDate(s.Location(), at) {
+				return
+			}
+			got, want := s.Next(at), theirs.Next(at)
+			if want.Year() > 9999 {
+				want = time.Time{}
+			}
+			if !got.Equal(want) {
+				t.Fatalf("%q after %v: got %v, robfig %v", spec, at, got, want)
+			}
+			if at = got; at.IsZero() {
+				return
+			}
+		}
+	})
+}
+
+func parseRobfig(spec string) (s cron.Schedule, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errPanic
+		}
+	}()
+	return cron.ParseStandard(spec)
+}
+
+type panicError struct{}
+
+func (panicError) Error() string { return "panic" }
+
+var errPanic error = panicError{}

@@ -1,0 +1,140 @@
+package schedule_test
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// ruledZone builds a zone that follows a yearly rule at all times, written as
+// in the environment variable TZ, by way of the file format of the database.
+func ruledZone(t *testing.T, rule string) *time.Location {
+	t.Helper()
+	header := func(types, chars uint32) []byte {
+		b := append([]byte("TZif2"), make([]byte, 15)...)
+		for _, n := range []uint32{0, 0, 0, 0, types, chars} {
+			b = binary.BigEndian.AppendUint32(b, n)
+		}
+		return b
+	}
+	oneType := []byte{0, 0, 0, 0, 0, 0, 'X', 'X', 'X', 0} // offset 0, "XXX"
+	data := append(header(1, 4), oneType...)
+	data = append(data, header(1, 4)...)
+	data = append(data, oneType...)
+	data = append(data, "\n"+rule+"\n"...)
+	loc, err := time.LoadLocationFromTZData("Test/Ruled", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loc
+}
+
+// TestS3_AlwaysInTheGap: clocks go forward on the same date each year, so a time
+// of that date never exists although the calendar has it. The search ends.
+func TestS3_AlwaysInTheGap(t *testing.T) {
+	zone := schedule.WithLocation(ruledZone(t, "XXX0YYY,J91/2,J300/3")) // 1 April, 27 October
+	from := instant(t, "2026-01-01T00:00Z")
+	for _, s := range []schedule.Schedule{
+		mustParse(t, "30 2 1 4 *", zone),
+		mustParse(t, "30 2 1 4 *", zone, schedule.Kubernetes136()),
+	} {
+		start := time.Now()
+		if got := s.Prev(from); got.Year() >= 1970 {
+			t.Errorf("Prev: %v", got)
+		}
+		if got := s.Count(from, instant(t, "9999-12-31T00:00Z")); got != 0 {
+			t.Errorf("Count: %d", got)
+		}
+		s.Next(from)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("took %v", took)
+		}
+	}
+	if got := mustParse(t, "30 2 1 4 *", zone).Next(from); !got.IsZero() {
+		t.Errorf("Next: %v", got)
+	}
+	checkRuns(t, mustParse(t, "30 2 1 4 *", zone, schedule.RunSkippedAtGapEnd()), "2026-01-01T00:00Z",
+		[]string{"2026-04-01T03:00+01:00", "2027-04-01T03:00+01:00"})
+	checkRuns(t, mustParse(t, "30 2 27 10 *", zone), "2026-10-01T00:00Z",
+		[]string{"2026-10-27T02:30+01:00", "2026-10-27T02:30Z", "2027-10-27T02:30+01:00"})
+}
+
+// TestS4_ShortStretch: two hours back, and forth again after half an hour.
+func TestS4_ShortStretch(t *testing.T) {
+	loc := ruledZone(t, "XXX-2YYY0,J91/2,J91/0:30")
+	zone := schedule.WithLocation(loc)
+	after, until := instant(t, "2026-03-31T12:00Z").Unix(), instant(t, "2026-04-01T12:00Z").Unix()
+	for _, spec := range []string{"*/10 * * * *", "15 0 * * *", "30 2 * * *", "0 1 * * *"} {
+		for _, policy := range []dstPolicy{exact, gapEnd, first} {
+			s := mustParse(t, spec, append(policy.options(), zone)...)
+			if problem := compare(s, after, until, oracle(spec, loc, policy, after, until)); problem != "" {
+				t.Errorf("%q, policy %d: %s", spec, policy, problem)
+			}
+		}
+	}
+}
+
+// TestS4_StretchesOutlastOverlaps: what RunRepeatedFirst and RunRepeatedLast
+// take for granted of the zone database.
+func TestS4_StretchesOutlastOverlaps(t *testing.T) {
+	for _, zone := range zonesOf(t) {
+		began, offset := time.Time{}, 0
+		for u := time.Date(1800, 1, 1, 0, 0, 0, 0, time.UTC); u.Year() < 2200; {
+			_, now := u.In(zone.loc).Zone()
+			if now != offset {
+				change := time.Duration(now-offset) * time.Second
+				if !began.IsZero() && u.Sub(began) <= change.Abs() {
+					t.Errorf("%s: %v after %v", zone.name, u, began)
+				}
+				began, offset = u, now
+			}
+			_, ends := u.In(zone.loc).ZoneBounds()
+			if ends.IsZero() {
+				break
+			}
+			if !ends.After(u) {
+				ends = u.AddDate(0, 0, 1)
+			}
+			u = ends
+		}
+	}
+}
+
+// TestS4_YearlyRuleHolds: from 2100 on, when transitions are no longer listed,
+// the compiled rule shows the same clock as the zone itself, on both sides of
+// every transition and at the edges of years, for 400 years.
+func TestS4_YearlyRuleHolds(t *testing.T) {
+	hourly := "0 * * * *"
+	for _, name := range []string{"Europe/Berlin", "America/New_York", "America/Santiago", "Australia/Lord_Howe",
+		"Pacific/Chatham", "Africa/Cairo", "Asia/Gaza", "America/Nuuk", "Europe/Dublin", "Antarctica/Troll"} {
+		loc := locationOf(t, name)
+		s := mustParse(t, hourly, schedule.WithLocation(loc))
+		for year := 2095; year < 2505; year++ {
+			for _, u := range turningPoints(loc, year) {
+				after, until := u.Add(-26*time.Hour).Unix(), u.Add(26*time.Hour).Unix()
+				if year > 2102 {
+					after, until = u.Add(-3*time.Hour).Unix(), u.Add(3*time.Hour).Unix()
+				}
+				if problem := compare(s, after, until, oracle(hourly, loc, exact, after, until)); problem != "" {
+					t.Fatalf("%s around %v: %s", name, u, problem)
+				}
+			}
+		}
+	}
+}
+
+// turningPoints are the transitions of a year and its beginning.
+func turningPoints(loc *time.Location, year int) []time.Time {
+	points := []time.Time{time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)}
+	for u := points[0]; u.Year() == year; {
+		_, ends := u.In(loc).ZoneBounds()
+		if !ends.After(u) {
+			break
+		}
+		u = ends.UTC()
+		points = append(points, u)
+	}
+	return points
+}

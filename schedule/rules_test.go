@@ -1,0 +1,270 @@
+package schedule_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// TestS1_Parses: what stands for the same schedule is equal.
+func TestS1_Parses(t *testing.T) {
+	for _, c := range []struct{ spec, same string }{
+		{"@yearly", "0 0 1 1 *"}, {"@annually", "0 0 1 1 *"}, {"@monthly", "0 0 1 * *"},
+		{"@weekly", "0 0 * * 0"}, {"@daily", "0 0 * * *"}, {"@midnight", "0 0 * * *"}, {"@hourly", "0 * * * *"},
+		{"0 9 ? * mon-FRI", "0 9 * * 1-5"}, {"0 0 1 jan,Jul ?", "0 0 1 1,7 *"},
+		{"*/20 * * * *", "0,20,40 * * * *"}, {"5/25 * * * *", "5,30,55 * * * *"}, {"0 8-16/4 * * *", "0 8,12,16 * * *"},
+		{"TZ=Europe/Berlin 0 9 * * *", "CRON_TZ=Europe/Berlin 0 9 * * *"}, {"TZ=UTC @every 1h", "@every 60m"},
+		{"  0   9 * * *", "0 9 * * *"},
+	} {
+		if a, b := mustParse(t, c.spec), mustParse(t, c.same); !a.Equal(b) || !b.Equal(a) {
+			t.Errorf("%q and %q differ", c.spec, c.same)
+		}
+	}
+}
+
+// TestS1_Equal: what changes the runs, or could, makes schedules differ.
+func TestS1_Equal(t *testing.T) {
+	base := mustParse(t, "0 9 * * *")
+	for name, other := range map[string]schedule.Schedule{
+		"fields":      mustParse(t, "0 8 * * *"),
+		"zone":        mustParse(t, "0 9 * * *", schedule.WithTimeZone("Europe/Berlin")),
+		"offset":      mustParse(t, "0 9 * * *", schedule.WithLocation(time.FixedZone("UTC", 3600))),
+		"gap":         mustParse(t, "0 9 * * *", schedule.RunSkippedAtGapEnd()),
+		"overlap":     mustParse(t, "0 9 * * *", schedule.RunRepeatedFirst()),
+		"preset":      mustParse(t, "0 9 * * *", schedule.Kubernetes136()),
+		"all but one": mustParse(t, "0 9 1-31 * *"), // no star
+		"zero":        {},
+	} {
+		if base.Equal(other) || other.Equal(base) {
+			t.Errorf("%s: equal", name)
+		}
+	}
+	if !(schedule.Schedule{}).Equal(schedule.Schedule{}) {
+		t.Error("the zero schedule differs from itself")
+	}
+}
+
+// TestS1_Rejects: errors name field and value.
+func TestS1_Rejects(t *testing.T) {
+	for _, c := range []struct{ spec, field, value string }{
+		{"", "fields", ""}, {"   ", "fields", "   "}, {"* * * *", "fields", "* * * *"},
+		{"0 0 12 * * *", "fields", "0 0 12 * * *"},
+		{"60 * * * *", "minute", "60"}, {"* 24 * * *", "hour", "24"}, {"* * 0 * *", "day-of-month", "0"},
+		{"* * 32 * *", "day-of-month", "32"}, {"* * * 13 *", "month", "13"}, {"0 0 * * 7", "day-of-week", "7"},
+		{"*/0 * * * *", "minute", "*/0"}, {"5-1 * * * *", "minute", "5-1"}, {"-1 * * * *", "minute", "-1"},
+		{"a * * * *", "minute", "a"}, {"* * * * mo", "day-of-week", "mo"}, {"1-2-3 * * * *", "minute", "1-2-3"},
+		{"@never", "descriptor", "@never"}, {"@every", "descriptor", "@every"}, {"@every x", "descriptor", "@every x"},
+		{"@every 1d", "descriptor", "@every 1d"},
+		{"TZ=0", "zone", "0"}, {"TZ=", "zone", ""}, {"CRON_TZ=UTC", "zone", "UTC"},
+		{"TZ=Mars/Base * * * * *", "zone", "Mars/Base"}, {"TZ=Local * * * * *", "zone", "Local"},
+		{"TZ=../etc/passwd * * * * *", "zone", "../etc/passwd"},
+		{"TZ=UTC TZ=UTC * * * * *", "fields", "TZ=UTC * * * * *"}, {" TZ=UTC * * * *", "minute", "TZ=UTC"},
+	} {
+		_, err := schedule.Parse(c.spec)
+		var parse *schedule.ParseError
+		if !errors.As(err, &parse) {
+			t.Errorf("%q: got error %v", c.spec, err)
+			continue
+		}
+		if parse.Field != c.field || parse.Value != c.value || parse.Spec != c.spec || errors.Unwrap(err) == nil {
+			t.Errorf("%q: got field %q value %q: %v", c.spec, parse.Field, parse.Value, err)
+		}
+		if !strings.Contains(err.Error(), c.field) {
+			t.Errorf("%q: %v does not name %q", c.spec, err, c.field)
+		}
+	}
+	if _, err := schedule.Parse("0 9 * * *", schedule.WithTimeZone("Mars/Base")); err == nil {
+		t.Error("unknown zone accepted")
+	}
+}
+
+// TestS1_SecondsAreExplained: the most common mistake gets its own words.
+func TestS1_SecondsAreExplained(t *testing.T) {
+	_, err := schedule.Parse("0 30 9 * * 1-5")
+	if err == nil || !strings.Contains(err.Error(), "found 6") || !strings.Contains(err.Error(), "seconds") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestS1_Every: intervals are whole seconds, at least one; the reference counts
+// from the time asked about, we count from the anchor.
+func TestS1_Every(t *testing.T) {
+	anchor := schedule.WithAnchor(instant(t, "2026-01-01T00:07:30Z"))
+	for _, c := range []struct {
+		spec string
+		opts []schedule.Option
+		from string
+		want string
+	}{
+		{"@every 1h", nil, "2026-01-01T10:20:00Z", "2026-01-01T11:00:00Z"},
+		{"@every 1h", nil, "2026-01-01T11:00:00Z", "2026-01-01T12:00:00Z"},
+		{"@every 1h", nil, "1969-12-31T22:30:00Z", "1969-12-31T23:00:00Z"},
+		{"@every 1h", []schedule.Option{anchor}, "2026-01-01T10:20:00Z", "2026-01-01T11:07:30Z"},
+		{"@every 1h", []schedule.Option{anchor}, "2025-12-31T10:00:00Z", "2025-12-31T10:07:30Z"},
+		{"@every 1h", []schedule.Option{schedule.Kubernetes136()}, "2026-01-01T10:20:00Z", "2026-01-01T11:20:00Z"},
+		{"@every 1ns", nil, "2026-01-01T10:20:00Z", "2026-01-01T10:20:01Z"},
+		{"@every -1s", nil, "2026-01-01T10:20:00Z", "2026-01-01T10:20:01Z"},
+		{"@every 1s", nil, "2026-01-01T10:20:00.5Z", "2026-01-01T10:20:01Z"},
+		{"@every 2500ms", nil, "2026-01-01T10:20:00Z", "2026-01-01T10:20:02Z"},
+		{"@every 2562047h", nil, "2026-01-01T10:20:00Z", "2262-04-11T23:00:00Z"},
+	} {
+		got := mustParse(t, c.spec, c.opts...).Next(instant(t, c.from)).Format(time.RFC3339Nano)
+		if got != c.want {
+			t.Errorf("%q after %s: got %s, want %s", c.spec, c.from, got, c.want)
+		}
+	}
+}
+
+// TestS2_EitherDay: a star, and nothing else, makes the other field decide.
+func TestS2_EitherDay(t *testing.T) {
+	for _, c := range []struct {
+		spec string
+		want int // runs in March 2026, which has 31 days and begins on a Sunday
+	}{
+		{"0 0 * * *", 31}, {"0 0 13 * *", 1}, {"0 0 * * 5", 4}, {"0 0 13 * 5", 4}, {"0 0 14 * 5", 5},
+		{"0 0 ? * 5", 4}, {"0 0 */1 * 5", 4}, {"0 0 1-31 * 5", 31}, {"0 0 13 * 0-6", 31}, {"0 0 13,* * 5", 4},
+		{"0 0 , * 5", 4}, {"0 0 13 * ,", 1},
+	} {
+		s := mustParse(t, c.spec)
+		if got := s.Count(instant(t, "2026-02-28T23:59Z"), instant(t, "2026-03-31T23:59Z")); got != c.want {
+			t.Errorf("%q: %d days, want %d", c.spec, got, c.want)
+		}
+	}
+}
+
+// TestS3_ZeroSchedule: it never runs, and all its methods are safe.
+func TestS3_ZeroSchedule(t *testing.T) {
+	var s schedule.Schedule
+	now := instant(t, "2026-01-01T00:00Z")
+	_, due := s.Latest(time.Time{}, now)
+	if !s.Never() || due || !s.Next(now).IsZero() || !s.Prev(now).IsZero() || s.Count(time.Time{}, now) != 0 ||
+		s.NextN(now, 3) != nil || s.String() != "" || s.Location() != time.UTC || s.Describe() != "never" {
+		t.Error("the zero schedule does something")
+	}
+	if found := s.Lint(schedule.Circumstances{}); len(found) != 1 || found[0].Kind != schedule.NeverRuns {
+		t.Errorf("Lint: %v", found)
+	}
+}
+
+// TestS5_ZoneOfTheSchedule: the default is UTC, a prefix wins over an option,
+// and runs carry the zone.
+func TestS5_ZoneOfTheSchedule(t *testing.T) {
+	tokyo := schedule.WithLocation(locationOf(t, "Asia/Tokyo"))
+	for _, c := range []struct {
+		spec string
+		opts []schedule.Option
+		want string
+	}{
+		{"0 9 * * *", nil, "2026-01-02T09:00Z"},
+		{"0 9 * * *", []schedule.Option{schedule.WithLocation(nil)}, "2026-01-02T09:00Z"},
+		{"0 9 * * *", []schedule.Option{tokyo}, "2026-01-02T09:00+09:00"},
+		{"0 9 * * *", []schedule.Option{schedule.WithTimeZone("Asia/Kolkata")}, "2026-01-02T09:00+05:30"},
+		{"0 9 * * *", []schedule.Option{tokyo, schedule.WithTimeZone("Asia/Kolkata")}, "2026-01-02T09:00+05:30"},
+		{"TZ=Asia/Kolkata 0 9 * * *", []schedule.Option{tokyo}, "2026-01-02T09:00+05:30"},
+		{"TZ= 0 9 * * *", []schedule.Option{tokyo}, "2026-01-02T09:00Z"},
+	} {
+		for _, preset := range []bool{false, true} {
+			opts := c.opts
+			if preset {
+				opts = append([]schedule.Option{schedule.Kubernetes136()}, opts...)
+			}
+			checkRuns(t, mustParse(t, c.spec, opts...), "2026-01-01T18:00-05:00", []string{c.want})
+		}
+	}
+}
+
+// TestS5_LocationOfRuns: times come back in the schedule's zone, whatever zone
+// the question came in.
+func TestS5_LocationOfRuns(t *testing.T) {
+	for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes136()}} {
+		s := mustParse(t, "0 9 * * *", append(opts, schedule.WithTimeZone("Asia/Tokyo"))...)
+		now := instant(t, "2026-01-01T19:00-05:00")
+		latest, _ := s.Latest(time.Time{}, now)
+		for _, run := range []time.Time{s.Next(now), s.Prev(now), latest} {
+			if run.Location().String() != "Asia/Tokyo" || run.Hour() != 9 {
+				t.Errorf("got %v", run)
+			}
+		}
+	}
+}
+
+// TestS3_EdgesOfTime: any clock gets an answer.
+func TestS3_EdgesOfTime(t *testing.T) {
+	clocks := []time.Time{
+		{}, time.Unix(math.MinInt64, 0), time.Unix(math.MaxInt64-62135596800, 999999999), // as far as Time goes
+		time.Unix(math.MaxInt64/2, 0), time.Unix(math.MinInt64/2, 0),
+		instant(t, "0001-01-01T00:00:01Z"), instant(t, "1500-06-01T00:00Z"), instant(t, "1969-12-31T23:59:59.999Z"),
+		instant(t, "2026-01-01T00:00Z"), instant(t, "9999-12-31T23:59:58Z"), instant(t, "9999-12-31T23:59:59.5Z"),
+		instant(t, "9999-12-31T23:59:59Z").Add(time.Second),
+	}
+	for _, spec := range []string{"* * * * *", "0 0 29 2 *", "30 2 * * 0", "@every 1s", "@every 2562047h", "0 0 30 2 *"} {
+		for _, zone := range []string{"UTC", "Europe/Berlin", "Pacific/Apia", "Africa/Casablanca", "Africa/Monrovia"} {
+			for _, opts := range [][]schedule.Option{nil, {schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedLast()}, {schedule.Kubernetes136()}} {
+				s := mustParse(t, spec, append(opts, schedule.WithTimeZone(zone), schedule.WithAnchor(clocks[len(spec)%len(clocks)]))...)
+				for _, a := range clocks {
+					checkEdge(t, s, a)
+					for _, b := range clocks {
+						n := s.Count(a, b)
+						run, ok := s.Latest(a, b)
+						if ok != (n > 0) || ok && (!run.After(a) || run.After(b)) {
+							t.Errorf("%q in %s: (%v, %v]: count %d, latest %v %v", spec, zone, a, b, n, run, ok)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func checkEdge(t *testing.T, s schedule.Schedule, at time.Time) {
+	t.Helper()
+	if next := s.Next(at); !next.IsZero() && (!next.After(at) || next.UTC().Year() > 9999) {
+		t.Errorf("%q: Next(%v) = %v", s, at, next)
+	}
+	if prev := s.Prev(at); !prev.IsZero() && (!prev.Before(at) || prev.UTC().Year() < 1) {
+		t.Errorf("%q: Prev(%v) = %v", s, at, prev)
+	}
+}
+
+// TestS3_FirstAndLastRun: the supported years, written out.
+func TestS3_FirstAndLastRun(t *testing.T) {
+	s := mustParse(t, "* * * * *")
+	if got := s.Next(time.Time{}); !got.Equal(instant(t, "0001-01-01T00:01Z")) {
+		t.Errorf("first run: %v", got)
+	}
+	if got := s.Next(time.Unix(math.MinInt64, 0)); !got.Equal(instant(t, "0001-01-01T00:01Z")) {
+		t.Errorf("first run: %v", got)
+	}
+	if got := s.Prev(time.Unix(math.MaxInt64/2, 0)); !got.Equal(instant(t, "9999-12-31T23:59Z")) {
+		t.Errorf("last run: %v", got)
+	}
+	if got := s.Next(instant(t, "9999-12-31T23:59Z")); !got.IsZero() {
+		t.Errorf("after the last run: %v", got)
+	}
+}
+
+// TestS4_SpanBorders: after is not in a span, until is.
+func TestS4_SpanBorders(t *testing.T) {
+	s := mustParse(t, "*/10 * * * *")
+	for _, c := range []struct {
+		after, until string
+		want         int
+	}{
+		{"2026-01-01T00:00Z", "2026-01-01T00:10Z", 1}, {"2026-01-01T00:00Z", "2026-01-01T00:09:59.999Z", 0},
+		{"2025-12-31T23:59:59.999Z", "2026-01-01T00:00Z", 1}, {"2026-01-01T00:00:00.001Z", "2026-01-01T00:10Z", 1},
+		{"2026-01-01T00:10Z", "2026-01-01T00:10Z", 0}, {"2026-01-01T00:20Z", "2026-01-01T00:00Z", 0},
+	} {
+		after, until := instant(t, c.after), instant(t, c.until)
+		n := 0
+		for range s.Between(after, until) {
+			n++
+		}
+		if got := s.Count(after, until); got != c.want || n != c.want {
+			t.Errorf("(%s, %s]: count %d, between %d, want %d", c.after, c.until, got, n, c.want)
+		}
+	}
+}

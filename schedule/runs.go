@@ -1,0 +1,170 @@
+package schedule
+
+// Runs are where the pattern's wall clock and the zone's stretches meet. In
+// one stretch, wall clock and instants differ by a constant, so its runs are
+// the pattern's times in one wall-clock interval; this file joins stretches.
+
+// repeated says which run of a wall-clock time that is shown twice stays.
+type repeated uint8
+
+const (
+	repeatedBoth repeated = iota
+	repeatedFirst
+	repeatedLast
+)
+
+// timetable is a pattern on the clock of a zone, with the policies for gaps
+// and overlaps (S4). Immutable.
+type timetable struct {
+	pattern
+	zone     *zone
+	gapEnd   bool // a time in a gap runs at the end of the gap
+	repeated repeated
+}
+
+// slack is more than any offset differs from UTC.
+const slack = 36 * 60 * 60
+
+// window is the wall-clock interval [lo, hi) whose times run in the stretch.
+// To run a repeated time once is to cut one of the two neighbours shorter. That
+// takes for granted that a stretch shows all that its neighbour's end repeats,
+// which is so in every zone of the database: stretches last longer than
+// overlaps. In a zone of one's own where they do not, an interval may come out
+// empty.
+func (t *timetable) window(s stretch) (lo, hi civil) {
+	lo, hi = civilAt(s.start, s.offset), civilAt(s.end, s.offset)
+	switch t.repeated {
+	case repeatedFirst:
+		lo = max(lo, civilAt(s.start, s.prev()))
+	case repeatedLast:
+		hi = min(hi, civilAt(s.end, s.next()))
+	}
+	return lo, max(lo, hi)
+}
+
+// runsAtStart reports whether times were skipped just before the stretch and
+// run at its first instant.
+func (t *timetable) runsAtStart(s stretch) bool {
+	if !t.gapEnd || s.offset <= s.prev() {
+		return false
+	}
+	return t.from(civilAt(s.start, s.prev())) < civilAt(s.start, s.offset)
+}
+
+// next returns the first run after an instant of the supported range.
+func (t *timetable) next(unix int64) (int64, bool) {
+	if t.zone.fixed() {
+		offset := t.zone.moves[0].offset
+		run := unixAt(t.from(civilAt(unix+1, offset)), offset)
+		return run, run <= lastUnix
+	}
+	s := t.zone.at(unix)
+	lo, hi := t.window(s)
+	c := t.from(max(lo, civilAt(unix+1, s.offset)))
+	for c >= hi {
+		if s.end > lastUnix {
+			return 0, false
+		}
+		onward, overlap := s.end, s.next() < s.offset
+		if !overlap {
+			// The pattern has nothing between here and c, so stretches that
+			// end well before c hold no run, and no gap that swallows one.
+			// After an overlap that would be wrong: the stretch that follows
+			// directly shows times again that c has passed already.
+			onward = max(onward, unixAt(c, slack))
+		}
+		s = t.zone.at(onward)
+		if t.runsAtStart(s) {
+			return s.start, s.start <= lastUnix
+		}
+		lo, hi = t.window(s)
+		if overlap || c < lo {
+			c = t.from(lo)
+		}
+	}
+	run := unixAt(c, s.offset)
+	return run, run <= lastUnix
+}
+
+// prev returns the last run at or before an instant of the supported range.
+func (t *timetable) prev(unix int64) (int64, bool) {
+	if t.zone.fixed() {
+		offset := t.zone.moves[0].offset
+		run := unixAt(t.upTo(civilAt(unix, offset)), offset)
+		return run, run > firstUnix
+	}
+	s := t.zone.at(unix)
+	lo, hi := t.window(s)
+	c := t.upTo(min(hi-1, civilAt(unix, s.offset)))
+	for c < lo {
+		if s.start <= firstUnix {
+			return 0, false
+		}
+		if t.runsAtStart(s) {
+			return s.start, true
+		}
+		back := s.start - 1
+		if s.prev() <= s.offset {
+			back = min(back, unixAt(c, -slack)) // as in next
+		}
+		s = t.zone.at(back)
+		lo, hi = t.window(s)
+		c = t.upTo(hi - 1)
+	}
+	run := unixAt(c, s.offset)
+	return run, run > firstUnix
+}
+
+// count returns the number of runs in (after, until].
+func (t *timetable) count(after, until int64) int64 {
+	n := int64(0)
+	if z := t.zone; z.yearly != nil && until-max(after, ruleBegins) > 2*secondsPerCycle {
+		// Calendar and rule repeat together, so whole cycles count alike. This
+		// bounds the number of transitions below.
+		from := max(after, ruleBegins) + secondsPerDay
+		cycles := (until - from) / secondsPerCycle
+		n = cycles * t.countStretches(from, from+secondsPerCycle)
+		n += t.countStretches(after, from)
+		after = from + cycles*secondsPerCycle
+	}
+	return n + t.countStretches(after, until)
+}
+
+// countStretches takes the times that the wall clock passed as if it had run
+// through evenly, and corrects it at each transition by the times in the gap
+// or overlap.
+func (t *timetable) countStretches(after, until int64) int64 {
+	s := t.zone.at(after)
+	n := -t.before(t.reached(s, after))
+	for s.end <= until {
+		following := t.zone.at(s.end)
+		if s.offset != following.offset {
+			n += t.correction(s, following)
+		}
+		s = following
+	}
+	return n + t.before(t.reached(s, until))
+}
+
+// reached is the wall-clock time up to which, exclusively, the window of s has
+// run at the instant.
+func (t *timetable) reached(s stretch, unix int64) civil {
+	lo, hi := t.window(s)
+	return max(lo, min(hi, civilAt(unix+1, s.offset)))
+}
+
+func (t *timetable) correction(s, following stretch) int64 {
+	_, hi := t.window(s)
+	lo, _ := t.window(following)
+	n := int64(0)
+	switch {
+	case lo < hi:
+		n = t.between(lo, hi)
+	case lo > hi:
+		n = -t.between(hi, lo)
+	}
+	if t.runsAtStart(following) && !t.matches(civilAt(following.start, following.offset)) {
+		n++
+	}
+	return n
+}

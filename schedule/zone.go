@@ -1,0 +1,175 @@
+package schedule
+
+import (
+	"slices"
+	"time"
+)
+
+// zone is a compiled time zone: when its offset from UTC moves, as numbers. A
+// time.Location answers the same (and is where the numbers come from), but
+// each of its answers interprets the zone's rule text anew, too slow for
+// counting over twenty transitions. Immutable, so schedules may share one.
+type zone struct {
+	location *time.Location
+
+	// moves are sorted by since. The first one begins before all supported
+	// times, the last one lasts until the yearly rule begins or for ever.
+	moves []move
+
+	// index finds a move without a search: entry i is the last move that
+	// holds at the i-th slot after the second one begins.
+	index []uint32
+
+	// yearly, if there is one, holds from the year firstRuledYear on.
+	yearly *yearlyRule
+
+	// lost are the ends of gaps that swallow a date, or nearly (reference.go).
+	lost []int64
+}
+
+// fixed reports that the offset never moves.
+func (z *zone) fixed() bool { return len(z.moves) == 1 && z.yearly == nil }
+
+// equal asks for the name as well: two zones that agree today may part tomorrow.
+func (z *zone) equal(other *zone) bool {
+	return z == other || z.location.String() == other.location.String() && slices.Equal(z.moves, other.moves)
+}
+
+// move says that an offset holds from an instant on.
+type move struct {
+	since  int64
+	offset int64
+}
+
+// Before firstRuledYear, transitions are listed, which is faster. No zone of
+// the database has both a yearly rule and single transitions after it: zic,
+// which compiles the database, stops at 2037 where a rule takes over.
+const (
+	firstRuledYear = 2100
+	ruleBegins     = 4102444800
+)
+
+// yearlyRule is a rule like "last Sunday of March and of October": by kind of
+// year, offsets from so many seconds after the year's beginning in UTC on. The
+// first of a year begins with the year.
+type yearlyRule [yearKinds]struct {
+	n     int
+	turns [maxTurns]struct{ after, offset int32 }
+}
+
+// maxTurns is one more than the two transitions a year that a rule can have.
+const maxTurns = 3
+
+// stretch is a time with one offset, from start until before end, with the
+// offsets of its neighbours. Neighbours may have the same offset.
+//
+// It has four fields because the compiler keeps no larger struct in registers,
+// and passing this one through memory doubles the cost of Next.
+type stretch struct {
+	start, end int64
+	offset     int64
+	around     neighbours
+}
+
+// neighbours are the offsets before and after a stretch, 32 bits each.
+type neighbours uint64
+
+func around(prev, next int64) neighbours {
+	return neighbours(uint32(prev))<<32 | neighbours(uint32(next))
+}
+
+func (s stretch) prev() int64 { return int64(int32(s.around >> 32)) }
+func (s stretch) next() int64 { return int64(int32(s.around)) }
+
+// Stretches end well outside of the supported years, so that sums of times and
+// offsets need no check.
+const (
+	beginning = firstUnix - 2*secondsPerDay
+	ending    = lastUnix + 2*secondsPerDay
+)
+
+// at returns the stretch that holds the instant.
+func (z *zone) at(unix int64) stretch {
+	if z.yearly != nil && unix >= ruleBegins {
+		return z.byRule(unix)
+	}
+	if len(z.moves) == 1 || unix < z.moves[1].since {
+		return z.byMove(0)
+	}
+	slot := (unix - z.moves[1].since) >> slotBits
+	i := int(z.index[min(slot, int64(len(z.index)-1))])
+	for i+1 < len(z.moves) && z.moves[i+1].since <= unix {
+		i++
+	}
+	return z.byMove(i)
+}
+
+// slotBits makes a slot of 2^25 seconds, a little more than a year.
+const slotBits = 25
+
+// indexMoves fills index.
+func (z *zone) indexMoves() {
+	i := 1
+	for start := z.moves[1].since; i+1 < len(z.moves); start += 1 << slotBits {
+		for i+1 < len(z.moves) && z.moves[i+1].since <= start {
+			i++
+		}
+		z.index = append(z.index, uint32(i))
+	}
+	z.index = append(z.index, uint32(i))
+}
+
+func (z *zone) byMove(i int) stretch {
+	m := z.moves[i]
+	until, prev, next := int64(ending), m.offset, m.offset
+	if i > 0 {
+		prev = z.moves[i-1].offset
+	}
+	switch {
+	case i+1 < len(z.moves):
+		until, next = z.moves[i+1].since, z.moves[i+1].offset
+	case z.yearly != nil:
+		until, next = ruleBegins, z.yearly.first(firstRuledYear)
+	}
+	return stretch{m.since, until, m.offset, around(prev, next)}
+}
+
+func (z *zone) byRule(unix int64) stretch {
+	year := yearAt(unix)
+	begins := yearBegins(year)
+	rule := &z.yearly[kindOf(year)]
+	i := rule.n - 1
+	for i > 0 && unix < begins+int64(rule.turns[i].after) {
+		i--
+	}
+	until, next := yearBegins(year+1), z.yearly.first(year+1)
+	if i+1 < rule.n {
+		until, next = begins+int64(rule.turns[i+1].after), int64(rule.turns[i+1].offset)
+	}
+	prev := z.yearly.last(year - 1)
+	if i > 0 {
+		prev = int64(rule.turns[i-1].offset)
+	}
+	return stretch{begins + int64(rule.turns[i].after), until, int64(rule.turns[i].offset), around(prev, next)}
+}
+
+// first is the offset at the beginning of a year in UTC, last the one at its
+// end.
+func (r *yearlyRule) first(year int) int64 { return int64(r[kindOf(year)].turns[0].offset) }
+
+func (r *yearlyRule) last(year int) int64 {
+	k := &r[kindOf(year)]
+	return int64(k.turns[k.n-1].offset)
+}
+
+// yearAt is the year of an instant in UTC.
+func yearAt(unix int64) int {
+	year, rest := yearOf((unix + unixCivil) / secondsPerDay)
+	if rest >= daysToJanuary {
+		year++
+	}
+	return int(year)
+}
+
+// yearBegins is the instant at which a year begins in UTC.
+func yearBegins(year int) int64 { return newYear(year)*secondsPerDay - unixCivil }
