@@ -24,9 +24,6 @@ type Indexes struct {
 // indexRange is a run of indexes, both ends included.
 type indexRange struct{ first, last int32 }
 
-// maxPieceShown is how much of a corrupt piece goes into an error.
-const maxPieceShown = 40
-
 // ParseIndexes reads a list such as "1,3-5,7". Its pieces need not be in order.
 //
 // What is no index and no interval is an [*InputError] that names the first such
@@ -34,21 +31,42 @@ const maxPieceShown = 40
 // wants to go on as a Job controller does with what it finds in a status ignores
 // the error (J14).
 func ParseIndexes(text string) (Indexes, error) {
-	if text == "" {
-		return Indexes{}, nil
+	indexes, corrupt, ok := parseIndexes(text)
+	if !ok {
+		return indexes, invalid("indexes", corrupt, corruptPiece)
 	}
-	var err error
+	return indexes, nil
+}
+
+const corruptPiece = "is no index and no interval"
+
+// parseIndexes returns what the list holds and its first corrupt piece; ok is
+// false when there is one.
+func parseIndexes(text string) (indexes Indexes, corrupt string, ok bool) {
+	if text == "" {
+		return Indexes{}, "", true
+	}
+	ok = true
 	ranges := make([]indexRange, 0, 1+strings.Count(text, ","))
 	for piece := range strings.SplitSeq(text, ",") {
-		r, ok := parseRange(piece)
+		r, good := parseRange(piece)
 		switch {
-		case ok:
+		case good:
 			ranges = append(ranges, r)
-		case err == nil:
-			err = invalid("indexes", piece[:min(len(piece), maxPieceShown)], "is no index and no interval")
+		case ok:
+			corrupt, ok = shortened(piece), false
 		}
 	}
-	return newIndexes(ranges), err
+	return newIndexes(ranges), corrupt, ok
+}
+
+// shortened keeps an error readable when a list or a piece of it is long.
+func shortened(text string) string {
+	const most = 40
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "..."
 }
 
 // parseRange reads "a" or "a-b" with a <= b.

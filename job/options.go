@@ -44,7 +44,8 @@ const (
 	// SlipReadyAfterFailedDelete lowers status.ready by deletions that failed.
 	SlipReadyAfterFailedDelete
 	// SlipUncheckedUntrack removes a finalizer before a deletion whatever became of
-	// the pod, and so loses successes (JI9).
+	// the pod, and so loses successes (JI9). It also deletes pods in the round that
+	// adopts them.
 	SlipUncheckedUntrack
 	// SlipCoarseRequeue looks again after a backoff not before a second has passed,
 	// and neither when the first of several waiting indexes is due while others are

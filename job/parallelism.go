@@ -1,11 +1,17 @@
 package job
 
 // managePods deletes what is too much or else creates what is missing, never
-// both. It waits for the expectations (E1), and leaves a job alone that is being
-// deleted.
+// both. It waits for the expectations (E1) and for adoptions, and leaves a job
+// alone that is being deleted.
 func (p *Planner) managePods() {
 	b := &p.plan.Basis
 	if !b.Satisfied || p.job.isDeleted() {
+		return
+	}
+	if len(p.plan.Adopt) > 0 && !p.snap.Options.Slips.has(SlipUncheckedUntrack) {
+		// An adopted pod has a version that this plan cannot know, so its finalizer
+		// must not go on condition of one (JI9). The next round sees it.
+		p.wait(Wait{Reason: WaitAdoption, Pods: int64(len(p.plan.Adopt))})
 		return
 	}
 	b.Managed = true

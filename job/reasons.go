@@ -105,6 +105,8 @@ const (
 	// WaitTimeout: a pod that does not start or end is given up at a time
 	// (Options.PendingTimeout, Options.TerminatingTimeout).
 	WaitTimeout
+	// WaitAdoption: pods are managed once the adopted ones are seen as such (J6).
+	WaitAdoption
 	// WaitFinished: the job has finished, nothing is left to do (J4).
 	WaitFinished
 )

@@ -83,10 +83,9 @@ func (p *Planner) delete(place int32, reason DeleteReason) {
 	})
 }
 
-// condition is the version that a finalizer is removed on (JI9). The adoption in
-// the same round gives the pod a version that the plan cannot know.
+// condition is the version that a finalizer is removed on (JI9).
 func (p *Planner) condition(pod *Pod) string {
-	if pod.Owner == Orphan || p.snap.Options.Slips.has(SlipUncheckedUntrack) {
+	if p.snap.Options.Slips.has(SlipUncheckedUntrack) {
 		return ""
 	}
 	return pod.detail().ResourceVersion

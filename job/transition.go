@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -206,13 +205,11 @@ func checkInterim(s *Status, _ *Spec, add addProblem) {
 // checkSuccessReason: J25, only a successPolicy ends a job for this reason.
 func checkSuccessReason(s *Status, spec *Spec, add addProblem) {
 	for _, t := range [...]ConditionType{SuccessCriteriaMet, Complete} {
-		if c := s.Condition(t); c.Status == ConditionTrue && c.Reason == successPolicyReason && spec.SuccessPolicy == nil {
+		if c := s.Condition(t); c.Status == ConditionTrue && c.Reason == "SuccessPolicy" && spec.SuccessPolicy == nil {
 			add(conditionField(t), c.Reason, "needs spec.successPolicy")
 		}
 	}
 }
-
-const successPolicyReason = "SuccessPolicy"
 
 // checkFinished: JI8, at the end nothing is left to wait for.
 func checkFinished(s *Status, spec *Spec, add addProblem) {
@@ -258,7 +255,7 @@ func checkCompletedIndexes(s *Status, spec *Spec, add addProblem) {
 	const field = "completedIndexes"
 	if spec.CompletionMode != Indexed {
 		if s.CompletedIndexes != "" {
-			add(field, shown(s.CompletedIndexes), "needs completionMode Indexed")
+			add(field, shortened(s.CompletedIndexes), "needs completionMode Indexed")
 		}
 		return
 	}
@@ -275,41 +272,31 @@ func checkFailedIndexes(s *Status, spec *Spec, add addProblem) {
 	case s.FailedIndexes == nil:
 		return
 	case spec.BackoffLimitPerIndex == nil:
-		add(field, shown(*s.FailedIndexes), "needs spec.backoffLimitPerIndex")
+		add(field, shortened(*s.FailedIndexes), "needs spec.backoffLimitPerIndex")
 		return
 	}
 	failed := checkIndexes(field, *s.FailedIndexes, spec, add)
 	completed, _ := ParseIndexes(s.CompletedIndexes)
 	if both := failed.Intersect(completed); both.Len() > 0 {
-		add(field, shown(both.String()), "must not be in completedIndexes, too")
+		add(field, shortened(both.String()), "must not be in completedIndexes, too")
 	}
 }
 
 // checkIndexes checks the text of a list and returns what it holds.
 func checkIndexes(field, text string, spec *Spec, add addProblem) Indexes {
-	indexes, err := ParseIndexes(text)
-	var bad *InputError
+	indexes, corrupt, ok := parseIndexes(text)
 	switch {
-	case errors.As(err, &bad):
-		piece, _ := strconv.Unquote(bad.Value)
-		add(field, piece, bad.Problem)
+	case !ok:
+		add(field, corrupt, corruptPiece)
 	case indexes.String() != text:
-		add(field, shown(text), fmt.Sprintf("must be in canonical form, %q", shown(indexes.String())))
+		add(field, shortened(text), fmt.Sprintf("must be in canonical form, %q", shortened(indexes.String())))
 	}
 	if n := spec.Completions; n != nil {
 		if beyond := indexes.Minus(indexes.Clip(*n)); beyond.Len() > 0 {
-			add(field, shown(beyond.String()), fmt.Sprintf("must be below completions, %d", *n))
+			add(field, shortened(beyond.String()), fmt.Sprintf("must be below completions, %d", *n))
 		}
 	}
 	return indexes
-}
-
-// shown shortens an index list for an error.
-func shown(text string) string {
-	if len(text) <= maxPieceShown {
-		return text
-	}
-	return text[:maxPieceShown] + "..."
 }
 
 // transition is a step from one status to the next.
@@ -381,7 +368,7 @@ func (t *transition) keepIndexes() {
 			was = was.Clip(*n)
 		}
 		if lost := was.Minus(is); lost.Len() > 0 {
-			t.add(field, shown(next), fmt.Sprintf("must not lose %s", shown(lost.String())))
+			t.add(field, shortened(next), fmt.Sprintf("must not lose %s", shortened(lost.String())))
 		}
 	}
 	check("completedIndexes", t.old.CompletedIndexes, t.next.CompletedIndexes)
@@ -439,7 +426,7 @@ func (s *Status) uidLists() map[string]uidLists {
 func (t *transition) countUIDs() {
 	was, is := t.old.uidLists(), t.next.uidLists()
 	var succeeded, failed, either int64
-	//purity:ordered the order does not show in sums, and what moved is sorted below
+	//purity:ordered sums do not show the order
 	for uid, lists := range was {
 		switch {
 		case is[uid] != uidLists{}:
@@ -503,10 +490,10 @@ func (t *transition) keepAll() {
 		t.add("completionTime", timeValue(next.CompletionTime), problem)
 	}
 	if old.CompletedIndexes != next.CompletedIndexes {
-		t.add("completedIndexes", shown(next.CompletedIndexes), problem)
+		t.add("completedIndexes", shortened(next.CompletedIndexes), problem)
 	}
 	if orEmpty(old.FailedIndexes) != orEmpty(next.FailedIndexes) {
-		t.add("failedIndexes", shown(orEmpty(next.FailedIndexes)), problem)
+		t.add("failedIndexes", shortened(orEmpty(next.FailedIndexes)), problem)
 	}
 	if !equalUncounted(old.UncountedTerminatedPods, next.UncountedTerminatedPods) {
 		t.add("uncountedTerminatedPods", fmt.Sprintf("%d UIDs", len(next.uncounted().Succeeded)+len(next.uncounted().Failed)), problem)

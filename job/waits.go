@@ -54,6 +54,8 @@ func (w Wait) String() string {
 		return fmt.Sprintf("completion mode %q is unknown", w.Name)
 	case WaitTimeout:
 		return fmt.Sprintf("a pod that does not start or end is given up at %s", until)
+	case WaitAdoption:
+		return "pods are managed in the next round: " + plural(w.Pods, "pod") + " adopted in this one"
 	case WaitFinished:
 		return fmt.Sprintf("the job has ended: %s", w.Name)
 	}

@@ -135,7 +135,7 @@ func (b backend) untrackUnchanged(d job.Deletion) error {
 		switch {
 		case p == nil:
 			return apply.ErrGone
-		case d.ResourceVersion != "" && p.Detail.ResourceVersion != d.ResourceVersion:
+		case p.Detail.ResourceVersion != d.ResourceVersion:
 			return errConflict
 		case p.Tracked && p.Phase == job.PodSucceeded:
 			b.fail("JI9", "the success of %s is lost", p.Name)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -55,13 +54,18 @@ func (f *fake) call(format string, args ...any) error {
 	return f.fail[word]
 }
 
-func (f *fake) Adopt(_ context.Context, p job.PodRef) error    { return f.call("adopt %s", p.Name) }
-func (f *fake) Release(_ context.Context, p job.PodRef) error  { return f.call("release %s", p.Name) }
-func (f *fake) Delete(_ context.Context, d job.Deletion) error { return f.call("delete %s", d.Name) }
-func (f *fake) Untrack(_ context.Context, p job.PodRef) error  { return f.call("untrack %s", p.Name) }
-func (f *fake) WriteStatus(context.Context, job.Status) error  { return f.call("status") }
-func (f *fake) Expect(creations, deletions int)                { f.note("expect %d %d", creations, deletions) }
-func (f *fake) Lower(creations, deletions int)                 { f.note("lower %d %d", creations, deletions) }
+func (f *fake) Adopt(_ context.Context, p job.PodRef) error   { return f.call("adopt %s", p.Name) }
+func (f *fake) Release(_ context.Context, p job.PodRef) error { return f.call("release %s", p.Name) }
+func (f *fake) Delete(_ context.Context, d job.Deletion) error {
+	if d.UntrackFirst {
+		return f.call("delete %s, finalizer first", d.Name)
+	}
+	return f.call("delete %s", d.Name)
+}
+func (f *fake) Untrack(_ context.Context, p job.PodRef) error { return f.call("untrack %s", p.Name) }
+func (f *fake) WriteStatus(context.Context, job.Status) error { return f.call("status") }
+func (f *fake) Expect(creations, deletions int)               { f.note("expect %d %d", creations, deletions) }
+func (f *fake) Lower(creations, deletions int)                { f.note("lower %d %d", creations, deletions) }
 func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	name := fmt.Sprintf("%sx%d", c.NamePrefix, c.Index)
 	if err := f.call("create %d", c.Index); err != nil {
@@ -100,6 +104,13 @@ func snapshot(parallelism int32, pods ...job.Pod) job.Snapshot {
 	}
 	job.Default(&spec)
 	return job.Snapshot{Job: job.Job{Name: "j", UID: "job-1", Spec: spec}, Pods: pods, Now: at(0)}
+}
+
+// ending is a job whose deadline has passed.
+func ending(pods ...job.Pod) job.Snapshot {
+	s := snapshot(1, pods...)
+	s.Job.Spec.ActiveDeadlineSeconds = ptr[int64](0)
+	return s
 }
 
 func pod(name string, index int32, phase job.PodPhase) job.Pod {
@@ -141,5 +152,3 @@ func withOwner(p job.Pod, o job.Ownership) job.Pod {
 	p.Owner = o
 	return p
 }
-
-func sorted(calls []string) []string { return slices.Sorted(slices.Values(calls)) }

@@ -1,0 +1,414 @@
+package job_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+)
+
+func TestJ14_ParseIndexes(t *testing.T) {
+	tests := []struct {
+		name, text, want string
+		length           int
+		problem          string
+	}{
+		{"nothing", "", "", 0, ""},
+		{"one index", "7", "7", 1, ""},
+		{"a run of two keeps the comma", "3,4", "3,4", 2, ""},
+		{"a run of two written with a dash", "3-4", "3,4", 2, ""},
+		{"a run of three gets a dash", "1,2,3,5", "1-3,5", 4, ""},
+		{"an interval of one", "5-5", "5", 1, ""},
+		{"out of order and overlapping", "5-7,1,6-8", "1,5-8", 5, ""},
+		{"one inside another", "1-9,3-4", "1-9", 9, ""},
+		{"leading zeros", "007", "7", 1, ""},
+		{"the greatest index", "2147483647", "2147483647", 1, ""},
+		{"two billion indexes", "0-2000000000", "0-2000000000", 2_000_000_001, ""},
+		{"no number", "1,x,3", "1,3", 2, `indexes: "x": is no index and no interval`},
+		{"the first of several", "a,2,b", "2", 1, `indexes: "a": is no index and no interval`},
+		{"the wrong way round", "5-2", "", 0, `indexes: "5-2": is no index and no interval`},
+		{"an empty piece", "1,,2", "1,2", 2, `indexes: "": is no index and no interval`},
+		{"a comma at the end", "1,", "1", 1, `indexes: "": is no index and no interval`},
+		{"a negative index", "-3", "", 0, `indexes: "-3": is no index and no interval`},
+		{"a sign", "+3", "", 0, `indexes: "+3": is no index and no interval`},
+		{"no end", "7-", "", 0, `indexes: "7-": is no index and no interval`},
+		{"three ends", "1-2-3", "", 0, `indexes: "1-2-3": is no index and no interval`},
+		{"a space", "1, 2", "1", 1, `indexes: " 2": is no index and no interval`},
+		{"too great", "2147483648,2", "2", 1, `indexes: "2147483648": is no index and no interval`},
+		{"a long piece is cut", strings.Repeat("9", 99), "", 0, `indexes: "` + strings.Repeat("9", 40) + `...": is no index and no interval`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s, err := job.ParseIndexes(test.text)
+			if got := s.String(); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if s.Len() != test.length {
+				t.Errorf("Len %d, want %d", s.Len(), test.length)
+			}
+			problem := ""
+			if bad := (*job.InputError)(nil); errors.As(err, &bad) {
+				problem = bad.Error()
+			} else if err != nil {
+				t.Errorf("%T is not an InputError", err)
+			}
+			if problem != test.problem {
+				t.Errorf("error %q, want %q", problem, test.problem)
+			}
+		})
+	}
+}
+
+func TestIndexes_Operations(t *testing.T) {
+	parse := func(text string) job.Indexes {
+		s, err := job.ParseIndexes(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	tests := []struct {
+		name string
+		got  job.Indexes
+		want string
+	}{
+		{"With joins its neighbours", parse("0-2,5-7").With(3, 4), "0-7"},
+		{"With nothing", parse("1").With(3, 2), "1"},
+		{"With negative indexes", job.Indexes{}.With(-5, 1), "0,1"},
+		{"With negative indexes only", job.Indexes{}.With(-5, -1), ""},
+		{"With the greatest index", job.Indexes{}.With(math.MaxInt32, math.MaxInt32).With(0, math.MaxInt32-1), "0-2147483647"},
+		{"Union of neighbours", parse("1,3,5").Union(parse("0,2,4")), "0-5"},
+		{"Intersect", parse("0-4,7-9").Intersect(parse("3-7,9")), "3,4,7,9"},
+		{"Minus", parse("0-9").Minus(parse("0,4,9")), "1-3,5-8"},
+		{"Minus all", parse("0-9").Minus(parse("0-2147483647")), ""},
+		{"Minus nothing", parse("2147483647").Minus(job.Indexes{}), "2147483647"},
+		{"Clip within a run", parse("0-9").Clip(3), "0-2"},
+		{"Clip all", parse("5-9").Clip(5), ""},
+		{"Clip to nothing", parse("0").Clip(0), ""},
+		{"Clip below zero", parse("0").Clip(-1), ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := test.got.String(); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestIndexes_Stop breaks each iterator off after one step.
+func TestIndexes_Stop(t *testing.T) {
+	s := job.Indexes{}.With(1, 3).With(5, 9)
+	for i := range s.All() {
+		if i != 1 {
+			t.Errorf("All begins with %d", i)
+		}
+		break
+	}
+	for i := range s.Missing(9) {
+		if i != 0 {
+			t.Errorf("Missing begins with %d", i)
+		}
+		break
+	}
+	for first, last := range s.Ranges() {
+		if first != 1 || last != 3 {
+			t.Errorf("Ranges begins with %d-%d", first, last)
+		}
+		break
+	}
+	if got := slices.Collect(s.Missing(7)); !slices.Equal(got, []int32{0, 4}) {
+		t.Errorf("Missing(7) is %v", got)
+	}
+	for i := range s.Missing(-1) {
+		t.Errorf("Missing(-1) has %d", i)
+	}
+}
+
+func TestIndexes_JSON(t *testing.T) {
+	type holder struct {
+		Done job.Indexes `json:"done"`
+		None job.Indexes `json:"none,omitzero"`
+	}
+	data, err := json.Marshal(holder{Done: job.Indexes{}.With(0, 4).With(7, 7)})
+	if err != nil || string(data) != `{"done":"0-4,7"}` {
+		t.Errorf("got %s, %v", data, err)
+	}
+	var back holder
+	if err := json.Unmarshal([]byte(`{"done":"3,4,5"}`), &back); err != nil || back.Done.String() != "3-5" {
+		t.Errorf("got %v, %v", back, err)
+	}
+	if err := json.Unmarshal([]byte(`{"done":"8,x"}`), &back); err == nil || back.Done.String() != "3-5" {
+		t.Errorf("a corrupt list: got %v, %v", back, err)
+	}
+}
+
+// indexModel is the set that nobody can get wrong.
+type indexModel map[int32]bool
+
+func (m indexModel) indexes() job.Indexes {
+	var s job.Indexes
+	for _, i := range slices.Sorted(maps.Keys(m)) {
+		s = s.With(i, i)
+	}
+	return s
+}
+
+// drawIndexes draws a set together with its model; many indexes are neighbours.
+func drawIndexes(t *rapid.T, label string) (job.Indexes, indexModel) {
+	var s job.Indexes
+	m := indexModel{}
+	for range rapid.IntRange(0, 8).Draw(t, label+" ranges") {
+		first := rapid.SampledFrom([]int32{0, 0, 0, math.MaxInt32 - 40}).Draw(t, label+" base") + rapid.Int32Range(0, 30).Draw(t, label+" first")
+		last := first + rapid.Int32Range(-1, 10).Draw(t, label+" length")
+		s = s.With(first, last)
+		for i := int64(first); i <= int64(last); i++ { // the greatest index is the greatest int32
+			m[int32(i)] = true
+		}
+	}
+	return s, m
+}
+
+func TestIndexes_EqualsModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, in := drawIndexes(t, "a")
+		b, with := drawIndexes(t, "b")
+		union, both, rest := indexModel{}, indexModel{}, indexModel{}
+		for i := range in {
+			union[i] = true
+			if with[i] {
+				both[i] = true
+			} else {
+				rest[i] = true
+			}
+		}
+		maps.Copy(union, with)
+		limit := rapid.Int32Range(0, 50).Draw(t, "limit")
+		clipped := maps.Clone(in)
+		maps.DeleteFunc(clipped, func(i int32, _ bool) bool { return i >= limit })
+		for _, c := range []struct {
+			name string
+			got  job.Indexes
+			want indexModel
+		}{
+			{"a", a, in}, {"union", a.Union(b), union}, {"intersect", a.Intersect(b), both},
+			{"minus", a.Minus(b), rest}, {"clip", a.Clip(limit), clipped},
+		} {
+			checkModel(t, c.name, c.got, c.want)
+		}
+		var free []int32
+		for i := range limit {
+			if !in[i] {
+				free = append(free, i)
+			}
+		}
+		if got := slices.Collect(a.Missing(limit)); !slices.Equal(got, free) {
+			t.Fatalf("missing below %d of %v: %v, want %v", limit, a, got, free)
+		}
+	})
+}
+
+// checkModel compares a set with its model, in what it tells and in its representation.
+func checkModel(t *rapid.T, name string, s job.Indexes, m indexModel) {
+	want := slices.Sorted(maps.Keys(m))
+	if got := slices.Collect(s.All()); !slices.Equal(got, want) {
+		t.Fatalf("%s is %v, want %v", name, got, want)
+	}
+	if s.Len() != len(m) || !s.Equal(m.indexes()) || len(m) == 0 && !reflect.DeepEqual(s, job.Indexes{}) {
+		t.Fatalf("%s: Len %d of %d, %#v", name, s.Len(), len(m), s)
+	}
+	at := rapid.Int32Range(-2, 45).Draw(t, "at")
+	if s.Has(at) != m[at] {
+		t.Fatalf("%s: Has(%d) is %v", name, at, s.Has(at))
+	}
+	before := int64(-2)
+	for first, last := range s.Ranges() {
+		if int64(first) <= before+1 || last < first {
+			t.Fatalf("%s: range %d-%d comes after %d", name, first, last, before)
+		}
+		before = int64(last)
+	}
+}
+
+func TestIndexes_Laws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, _ := drawIndexes(t, "a")
+		b, _ := drawIndexes(t, "b")
+		c, _ := drawIndexes(t, "c")
+		back, err := job.ParseIndexes(a.String())
+		limit := rapid.Int32Range(0, 60).Draw(t, "limit")
+		var missing job.Indexes
+		for i := range a.Missing(limit) {
+			missing = missing.With(i, i)
+		}
+		for _, law := range []struct {
+			name        string
+			left, right job.Indexes
+		}{
+			{"parse(format(a)) = a", back, a},
+			{"a+b = b+a", a.Union(b), b.Union(a)},
+			{"(a+b)+c = a+(b+c)", a.Union(b).Union(c), a.Union(b.Union(c))},
+			{"a+a = a", a.Union(a), a},
+			{"a+0 = a", a.Union(job.Indexes{}), a},
+			{"a*b = b*a", a.Intersect(b), b.Intersect(a)},
+			{"a-b = a-a*b", a.Minus(b), a.Minus(a.Intersect(b))},
+			{"a*b + (a-b) = a", a.Intersect(b).Union(a.Minus(b)), a},
+			{"members and missing make [0, limit)", a.Clip(limit).Union(missing), job.Indexes{}.With(0, limit-1)},
+			{"members and missing are disjoint", a.Intersect(missing), job.Indexes{}},
+		} {
+			if !law.left.Equal(law.right) {
+				t.Fatalf("%s: %v, %v", law.name, law.left, law.right)
+			}
+		}
+		if err != nil {
+			t.Fatalf("%v: %v", a, err)
+		}
+	})
+}
+
+// TestIndexes_Values holds that a set stays what it is, whatever is made of it. The
+// sets that are made build on each other, so that memory is shared where it may be.
+func TestIndexes_Values(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sets := []job.Indexes{{}}
+		texts := []string{""}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			a := rapid.SampledFrom(sets).Draw(t, "a")
+			b := rapid.SampledFrom(sets).Draw(t, "b")
+			i := rapid.Int32Range(0, 20).Draw(t, "i")
+			switch rapid.IntRange(0, 5).Draw(t, "operation") {
+			case 0, 1:
+				a = a.With(i, i+rapid.Int32Range(0, 2).Draw(t, "more"))
+			case 2:
+				a = a.Union(b)
+			case 3:
+				a = a.Intersect(b)
+			case 4:
+				a = a.Minus(b)
+			case 5:
+				a = a.Clip(i)
+			}
+			sets, texts = append(sets, a), append(texts, a.String())
+			for n, s := range sets {
+				if s.String() != texts[n] {
+					t.Fatalf("%q became %q", texts[n], s)
+				}
+			}
+		}
+	})
+}
+
+// TestIndexes_EqualsSet compares with the set that the planner uses.
+func TestIndexes_EqualsSet(t *testing.T) {
+	pieces := rapid.SampledFrom([]string{"0", "1", "2", "3-5", "4,5", "6-6", "9-7", "", "x", "1-", "-1", "12-40", "8191,8192", "2147483646", "2147483648", "03", "+4"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(pieces, 0, 9).Draw(t, "pieces"), ",")
+		compareWithSet(t, text, rapid.SampledFrom([]int32{0, 4, 30, 10_000, math.MaxInt32}).Draw(t, "limit"))
+	})
+}
+
+func compareWithSet(t interface{ Fatalf(string, ...any) }, text string, limit int32) {
+	var set indexset.Set
+	corrupt := set.AddText(text, limit).Corrupt
+	s, err := job.ParseIndexes(text)
+	if (err != nil) != (corrupt != nil) {
+		t.Fatalf("%q: error %v, corrupt pieces %q", text, err, corrupt)
+	}
+	s = s.Clip(limit)
+	if want := string(set.AppendText(nil)); s.String() != want || s.Len() != set.Len() {
+		t.Fatalf("%q below %d is %q with %d, want %q with %d", text, limit, s, s.Len(), want, set.Len())
+	}
+}
+
+func FuzzParseIndexes(f *testing.F) {
+	for _, seed := range []string{"", "1", "1,2", "3-4", "1-3,5", "5-2", "2147483647", "2147483648", "0-2147483647",
+		"00-01", "1,,2", "-", "1-2-3", "+1", "1_0", " 1", "7,1-9,3", "9999999999999999999"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		compareWithSet(t, text, math.MaxInt32)
+		s, _ := job.ParseIndexes(text)
+		back, err := job.ParseIndexes(s.String())
+		if err != nil || !back.Equal(s) || back.String() != s.String() {
+			t.Fatalf("%q is %v, and then %v, %v", text, s, back, err)
+		}
+	})
+}
+
+// alternating has n indexes, none beside another: the longest text for so many.
+func alternating(b *testing.B, n, offset int) job.Indexes {
+	var text []byte
+	for i := range n {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, int64(2*i+offset), 10)
+	}
+	s, err := job.ParseIndexes(string(text))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+func BenchmarkIndexes(b *testing.B) {
+	even, odd := alternating(b, 100_000, 0), alternating(b, 100_000, 1)
+	text := even.String()
+	b.Run("Parse", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if s, err := job.ParseIndexes(text); err != nil || s.Len() != 100_000 {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("String", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if even.String() != text {
+				b.Fatal("another text")
+			}
+		}
+	})
+	b.Run("Union", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if even.Union(odd).Len() != 200_000 {
+				b.Fatal("indexes are lost")
+			}
+		}
+	})
+}
+
+// What is left to run of a job with ten completions?
+func ExampleIndexes() {
+	completed, err := job.ParseIndexes("0-3,6")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	failed := job.Indexes{}.With(8, 8)
+	decided := completed.Union(failed)
+	fmt.Println(decided, decided.Len())
+	fmt.Println(slices.Collect(decided.Missing(10)))
+	fmt.Println(decided.With(4, 5))
+
+	someGood, err := job.ParseIndexes("1,2,x")
+	fmt.Println(someGood, err)
+	// Output:
+	// 0-3,6,8 6
+	// [4 5 7 9]
+	// 0-6,8
+	// 1,2 indexes: "x": is no index and no interval
+}

@@ -1,0 +1,470 @@
+package job_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// conditions is a JSON list of conditions of these types, all of them True but
+// those written as "Type=Status".
+func conditions(types ...string) string {
+	var out []string
+	for _, t := range types {
+		name, status, found := strings.Cut(t, "=")
+		if !found {
+			status = "True"
+		}
+		out = append(out, fmt.Sprintf(`{"type":%q,"status":%q}`, name, status))
+	}
+	return `"conditions":[` + strings.Join(out, ",") + `]`
+}
+
+func TestCheckTransition(t *testing.T) {
+	const (
+		indexed  = `"completionMode":"Indexed","completions":5`
+		perIndex = indexed + `,"backoffLimitPerIndex":1`
+		elastic  = indexed + `,"parallelism":5`
+		started  = `"startTime":"2026-01-01T00:00:00Z"`
+		later    = `"startTime":"2026-01-01T00:00:01Z"`
+		done     = `"completionTime":"2026-01-01T00:01:00Z"`
+	)
+	met := conditions("SuccessCriteriaMet")
+	target := conditions("FailureTarget")
+	complete := started + "," + done + "," + conditions("SuccessCriteriaMet", "Complete")
+	failed := started + "," + conditions("FailureTarget", "Failed")
+	uncounted := func(succeeded, failed string) string {
+		return `"uncountedTerminatedPods":{"succeeded":[` + succeeded + `],"failed":[` + failed + `]}`
+	}
+	tests := []struct {
+		name            string
+		spec, old, next string // what stands within the braces
+		want            []string
+	}{
+		{"nothing happens", "", "", "", nil},
+		{"a job starts", "", "", started + `,"active":2,"ready":0,"terminating":0`, nil},
+		{"JI20: negative counters", "", "", `"active":-1,"ready":-2,"terminating":-3,"succeeded":-4,"failed":-5`, []string{
+			"status.active: -1: must not be negative", "status.ready: -2: must not be negative",
+			"status.terminating: -3: must not be negative", "status.succeeded: -4: must not be negative",
+			"status.failed: -5: must not be negative",
+			"status.failed: -5: must not decrease from 0", "status.succeeded: -4: must not decrease from 0"}},
+		{"JI20: negative counters are not tolerated", "", `"active":-1`, `"active":-1`, []string{"status.active: -1: must not be negative"}},
+		{"JI20: all active pods are ready", "", "", `"active":2,"ready":2`, nil},
+		{"JI20: more are ready than active", "", "", `"active":1,"ready":2`, []string{"status.ready: 2: must be at most active, 1"}},
+		{"JI20: more are ready than active, as before", "", `"active":1,"ready":2`, `"active":1,"ready":2,"terminating":1`, nil},
+		{"JI2: an empty UID", "", "", uncounted(`"a",""`, `"b"`), []string{`status.uncountedTerminatedPods.succeeded[1]: "": must not be empty`}},
+		{"JI2: a UID twice in a list", "", "", uncounted(`"a","a"`, ``), []string{`status.uncountedTerminatedPods.succeeded[1]: "a": must not stand twice`}},
+		{"JI2: a UID in both lists", "", "", uncounted(`"a"`, `"a"`), []string{`status.uncountedTerminatedPods.failed[0]: "a": must not stand twice`}},
+		{"JI2: a UID in both lists leaves one", "", uncounted(`"a"`, `"a"`), uncounted(`"a"`, ``), nil},
+		{"JI2: a UID in both lists is counted once", "", uncounted(`"a"`, `"a"`), `"failed":1`, nil},
+		{"JI14: the way to failure is kept", "", target, started + "," + target, nil},
+		{"JI14: FailureTarget vanishes", "", target, "", []string{`status.conditions[FailureTarget]: "": must stay True`}},
+		{"JI14: SuccessCriteriaMet turns False", "", met, conditions("SuccessCriteriaMet=False"),
+			[]string{`status.conditions[SuccessCriteriaMet]: "False": must stay True`}},
+		{"JI15: success after failure", "", target, conditions("FailureTarget", "SuccessCriteriaMet"),
+			[]string{`status.conditions[FailureTarget]: "True": must not hold together with SuccessCriteriaMet`}},
+		{"JI15: Complete and Failed", "", met, complete[:len(complete)-1] + "," + conditions("Failed", "FailureTarget")[len(`"conditions":[`):], []string{
+			`status.conditions[FailureTarget]: "True": must not hold together with SuccessCriteriaMet`,
+			`status.conditions[Failed]: "True": must not hold together with SuccessCriteriaMet`,
+			`status.conditions[FailureTarget]: "True": must not hold together with Complete`,
+			`status.conditions[Failed]: "True": must not hold together with Complete`}},
+		{"JI15: both conditions in one write", "", started, failed, nil},
+		{"JI15: Failed without FailureTarget", "", started, started + "," + conditions("Failed"),
+			[]string{`status.conditions[Failed]: "True": needs FailureTarget`}},
+		{"JI15: Complete without SuccessCriteriaMet", "", started, started + "," + done + "," + conditions("Complete"),
+			[]string{`status.conditions[Complete]: "True": needs SuccessCriteriaMet`}},
+		{"JI15: a job that an old controller has ended", "", started + "," + conditions("Failed"), started + "," + conditions("Failed"), nil},
+		{"JI8: a job ends in success", "", started + `,"active":1,` + met, complete + `,"terminating":0`, nil},
+		{"JI8: pods are left at the end", "", started, failed + `,"active":1,"terminating":2,` + uncounted(`"a"`, `"b"`), []string{
+			"status.active: 1: must be 0 when Failed", "status.terminating: 2: must be 0 when Failed",
+			"status.uncountedTerminatedPods: 2: must be empty when Failed"}},
+		{"JI8: pods are left when the end is declared", "", started, started + `,"active":1,"terminating":2,` + uncounted(`"a"`, `"b"`) + "," + target, nil},
+		{"JI17: no start before the end", "", "", target[:len(target)-1] + `,{"type":"Failed","status":"True"}]`,
+			[]string{"status.startTime: <nil>: is required when Failed"}},
+		{"JI17: a suspended job ends before it starts", `"suspend":true`, "", conditions("FailureTarget", "Failed"), nil},
+		{"JI17: Complete without completionTime", "", started, started + "," + conditions("SuccessCriteriaMet", "Complete"),
+			[]string{"status.completionTime: <nil>: is required when Complete"}},
+		{"JI17: completionTime without Complete", "", started, started + "," + done + "," + met,
+			[]string{`status.completionTime: "2026-01-01T00:01:00Z": must not be set unless Complete`}},
+		{"JI17: completionTime of a failed job", "", started, failed + "," + done,
+			[]string{`status.completionTime: "2026-01-01T00:01:00Z": must not be set unless Complete`}},
+		{"JI17: a completionTime too early is removed", "", started + "," + done, started, nil},
+		{"JI17: a completionTime too early changes", "", started + "," + done, started + `,"completionTime":"2026-01-01T00:02:00Z"`, []string{
+			`status.completionTime: "2026-01-01T00:02:00Z": must not be set unless Complete`,
+			`status.completionTime: "2026-01-01T00:02:00Z": must stay 2026-01-01T00:01:00Z`}},
+		{"JI17: completion before start", "", `"startTime":"2026-01-01T00:02:00Z"`, strings.Replace(complete, "00:00:00Z", "00:02:00Z", 1),
+			[]string{`status.completionTime: "2026-01-01T00:01:00Z": must not be before startTime, 2026-01-01T00:02:00Z`}},
+		{"JI17: startTime changes", "", started, later,
+			[]string{`status.startTime: "2026-01-01T00:00:01Z": must stay 2026-01-01T00:00:00Z while the job is not suspended`}},
+		{"JI17: startTime changes by less than a second", "", started, `"startTime":"2026-01-01T00:00:00.9Z"`, nil},
+		{"JI17: startTime is removed", "", started, "",
+			[]string{`status.startTime: <nil>: must stay 2026-01-01T00:00:00Z while the job is not suspended`}},
+		{"JI17: suspension removes startTime", `"suspend":true`, started, conditions("Suspended"), nil},
+		{"JI17: resumption sets startTime anew", "", started + "," + conditions("Suspended"), later + "," + conditions("Suspended=False"), nil},
+		{"JI17: startTime changes before the job is resumed", "", started + "," + conditions("Suspended"), later + "," + conditions("Suspended"),
+			[]string{`status.startTime: "2026-01-01T00:00:01Z": must stay 2026-01-01T00:00:00Z while the job is not suspended`}},
+		{"JI4: failed decreases", "", `"failed":2`, `"failed":1`, []string{"status.failed: 1: must not decrease from 2"}},
+		{"JI4: succeeded decreases", "", `"succeeded":2`, `"succeeded":1`, []string{"status.succeeded: 1: must not decrease from 2"}},
+		{"JI4: an elastic job has shrunk", elastic, `"succeeded":3,"completedIndexes":"0,1,7"`, `"succeeded":2,"completedIndexes":"0,1"`, nil},
+		{"JI4: a job that is not elastic", indexed, `"succeeded":3,"completedIndexes":"0,1,7"`, `"succeeded":2,"completedIndexes":"0,1"`,
+			[]string{"status.succeeded: 2: must not decrease from 3"}},
+		{"JI6: indexes of a job without", "", "", `"completedIndexes":"1","failedIndexes":"2"`, []string{
+			`status.completedIndexes: "1": needs completionMode Indexed`, `status.failedIndexes: "2": needs spec.backoffLimitPerIndex`}},
+		{"JI6: failed indexes without a limit for each", indexed, "", `"failedIndexes":""`, []string{`status.failedIndexes: "": needs spec.backoffLimitPerIndex`}},
+		{"JI6: indexes succeed and fail", perIndex, `"failedIndexes":""`, `"succeeded":3,"completedIndexes":"0-2","failedIndexes":"3"`, nil},
+		{"JI6: corrupt pieces", perIndex, "", `"succeeded":1,"completedIndexes":"0,x","failedIndexes":"3-1"`, []string{
+			`status.completedIndexes: "x": is no index and no interval`, `status.failedIndexes: "3-1": is no index and no interval`}},
+		{"JI6: corrupt pieces, as before", indexed, `"succeeded":1,"completedIndexes":"0,x"`, `"active":1,"succeeded":1,"completedIndexes":"0,x"`, nil},
+		{"JI6: indexes out of order", indexed, "", `"succeeded":2,"completedIndexes":"3,1"`,
+			[]string{`status.completedIndexes: "3,1": must be in canonical form, "1,3"`}},
+		{"JI6: a run that is not written as one", indexed, "", `"succeeded":3,"completedIndexes":"1,2,3"`,
+			[]string{`status.completedIndexes: "1,2,3": must be in canonical form, "1-3"`}},
+		{"JI6: indexes beyond completions", indexed, "", `"succeeded":4,"completedIndexes":"3-6"`, []string{`status.completedIndexes: "5,6": must be below completions, 5`}},
+		{"JI6: an index in both lists", perIndex, "", `"succeeded":2,"completedIndexes":"0,1","failedIndexes":"1,2"`,
+			[]string{`status.failedIndexes: "1": must not be in completedIndexes, too`}},
+		{"JI6: succeeded is another number", indexed, "", `"succeeded":1,"completedIndexes":"0,1"`,
+			[]string{"status.succeeded: 1: must be the number of completedIndexes, 2"}},
+		{"JI6: a completed index is lost", indexed, `"succeeded":2,"completedIndexes":"0,1"`, `"succeeded":2,"completedIndexes":"1,2"`,
+			[]string{`status.completedIndexes: "1,2": must not lose 0`}},
+		{"JI6: a failed index is lost", perIndex, `"failedIndexes":"0-2"`, `"failedIndexes":"1"`, []string{`status.failedIndexes: "1": must not lose 0,2`}},
+		{"JI6: failed indexes are forgotten", perIndex, `"failedIndexes":"0"`, "", []string{`status.failedIndexes: "": must not lose 0`}},
+		{"JI1: a UID is counted", "", `"failed":1,` + uncounted(`"a","b"`, `"c"`), `"succeeded":2,"failed":1,` + uncounted(``, `"c"`), nil},
+		{"JI1: UIDs come and go at once", "", uncounted(`"a"`, ``), `"succeeded":1,` + uncounted(`"b"`, `"c"`), nil},
+		{"JI1: a UID is lost", "", uncounted(`"a"`, `"b"`), `"succeeded":1`,
+			[]string{"status.failed: 0: must rise from 0 by 1, the number of UIDs that leave uncountedTerminatedPods.failed"}},
+		{"JI1: a UID is counted twice", "", uncounted(`"a"`, ``), `"succeeded":2`,
+			[]string{"status.succeeded: 2: must rise from 0 by 1, the number of UIDs that leave uncountedTerminatedPods.succeeded"}},
+		{"JI3: a pod is counted and its UID stays", "", uncounted(`"a"`, ``), `"succeeded":1,` + uncounted(`"a"`, ``),
+			[]string{"status.succeeded: 1: must rise from 0 by 0, the number of UIDs that leave uncountedTerminatedPods.succeeded"}},
+		{"JI1: a failure becomes a success", "", uncounted(``, `"a"`), uncounted(`"a"`, ``),
+			[]string{`status.uncountedTerminatedPods.succeeded[0]: "a": must not move here from failed`}},
+		{"JI1: indexes need no UIDs", indexed, "", `"succeeded":2,"completedIndexes":"0,1"`, nil},
+		{"JI1: the failures of indexes do", indexed, "", `"failed":1`,
+			[]string{"status.failed: 1: must rise from 0 by 0, the number of UIDs that leave uncountedTerminatedPods.failed"}},
+		{"J25: the success policy ends a job", indexed + `,"successPolicy":{"rules":[{"succeededCount":1}]}`, "",
+			strings.Replace(met, `"status"`, `"reason":"SuccessPolicy","status"`, 1), nil},
+		{"J25: a success policy that is not there", "", "", strings.Replace(met, `"status"`, `"reason":"SuccessPolicy","status"`, 1),
+			[]string{`status.conditions[SuccessCriteriaMet]: "SuccessPolicy": needs spec.successPolicy`}},
+		{"a condition twice", "", "", conditions("Held", "Held=False"), []string{`status.conditions[1].type: "Held": must not stand twice`}},
+		{"a status that is none", "", "", conditions("Held=true"), []string{`status.conditions[0].status: "true": must be True, False or Unknown`}},
+		{"J39: a job is suspended", `"suspend":true`, "", conditions("Suspended"), nil},
+		{"J39: a job is resumed", "", conditions("Suspended"), conditions("Suspended=False"), nil},
+		{"J39: suspended for no reason", "", "", conditions("Suspended"),
+			[]string{`status.conditions[Suspended]: "True": must not turn True while spec.suspend is not set`}},
+		{"J39: resumed for no reason", `"suspend":true`, conditions("Suspended"), conditions("Suspended=False"),
+			[]string{`status.conditions[Suspended]: "False": must not turn False while spec.suspend is set`}},
+		{"J39: added as False", "", "", conditions("Suspended=False"), []string{`status.conditions[Suspended]: "False": must not be added unless True`}},
+		{"J39: the condition vanishes", "", conditions("Suspended"), "", []string{`status.conditions[Suspended]: "": must not vanish`}},
+		{"J39: suspended while the job is ending", `"suspend":true`, target, conditions("FailureTarget", "Suspended"),
+			[]string{`status.conditions[Suspended]: "True": must not change when the end is declared`}},
+		{"J4: all is as it was", "", complete, complete, nil},
+		{"J4: somebody else's condition after the end", "", failed, failed[:len(failed)-1] + `,{"type":"Held","status":"True"}]`, nil},
+		{"J4: counters after the end", "", failed, failed + `,"succeeded":1,"failed":1`, []string{
+			"status.succeeded: 1: must not change after the end", "status.failed: 1: must not change after the end"}},
+		{"J4: a success becomes a failure", "", complete, failed, []string{
+			`status.conditions[FailureTarget]: "True": must not change after the end`,
+			`status.conditions[SuccessCriteriaMet]: "": must not change after the end`,
+			`status.conditions[Failed]: "True": must not change after the end`,
+			`status.conditions[Complete]: "": must not change after the end`,
+			"status.completionTime: <nil>: must not change after the end"}},
+		{"J4: the rest after the end", perIndex, failed, strings.Replace(failed, started, later, 1) + `,"completedIndexes":"","failedIndexes":"1",` + uncounted(`"a"`, ``), []string{
+			"status.uncountedTerminatedPods: 1: must be empty when Failed",
+			`status.startTime: "2026-01-01T00:00:01Z": must not change after the end`,
+			`status.failedIndexes: "1": must not change after the end`,
+			`status.uncountedTerminatedPods: "1 UIDs": must not change after the end`}},
+		{"J4: a completed index after the end", indexed, failed, failed + `,"succeeded":1,"completedIndexes":"0"`, []string{
+			"status.succeeded: 1: must not change after the end", `status.completedIndexes: "0": must not change after the end`}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var spec job.Spec
+			var old, next job.Status
+			unmarshal(t, test.spec, &spec)
+			unmarshal(t, test.old, &old)
+			unmarshal(t, test.next, &next)
+			job.Default(&spec)
+			got := inputErrors(t, job.CheckTransition(old, next, spec))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func unmarshal(t *testing.T, fields string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte("{"+fields+"}"), into); err != nil {
+		t.Fatalf("%s: %v", fields, err)
+	}
+}
+
+// inputErrors takes a joined error apart.
+func inputErrors(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		t.Fatalf("%T is not a joined error: %v", err, err)
+	}
+	var out []string
+	for _, e := range joined.Unwrap() {
+		if bad := (*job.InputError)(nil); !errors.As(e, &bad) {
+			t.Errorf("%T is not an InputError: %v", e, e)
+		}
+		out = append(out, e.Error())
+	}
+	return out
+}
+
+// written is a status that a controller has written over another one.
+type written struct {
+	old, next job.Status
+	spec      job.Spec
+}
+
+// watched lets a job live under faults and returns the statuses that were written.
+// It looks before each write and after each round: between two writes of the
+// status lies at least the beginning of the second.
+func watched(t *rapid.T) []written {
+	w := world.New(drawSpec(t))
+	w.Stale = rapid.Bool().Draw(t, "stale")
+	var all []written
+	last := w.Job.Status
+	look := func() {
+		if now := w.Job.Status; !reflect.DeepEqual(last, now) {
+			all = append(all, written{last, now, w.Job.Spec})
+			last = now
+		}
+	}
+	for range rapid.IntRange(5, 60).Draw(t, "steps") {
+		switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
+		case n < 9:
+			drawFaults(t, w, allFaults)
+			fault := w.Fault
+			w.Fault = func(write string) world.Fault {
+				look()
+				if fault == nil {
+					return world.None
+				}
+				return fault(write)
+			}
+			if _, err := w.Round(); err != nil {
+				t.Fatalf("the snapshot was refused: %v\n%s", err, w.State())
+			}
+			look()
+		case n < 17:
+			live(t, w)
+		case n < 19:
+			deliver(t, w)
+		case isElastic(&w.Job):
+			// With parallelism another, succeeded could not be lowered any more.
+		default:
+			meddle(t, w)
+		}
+	}
+	return all
+}
+
+// isElastic reports whether completions has been lowered, and the status not yet.
+func isElastic(j *job.Job) bool {
+	completed, _ := job.ParseIndexes(j.Status.CompletedIndexes)
+	return j.Spec.Completions != nil && !completed.Equal(completed.Clip(*j.Spec.Completions))
+}
+
+// TestCheckTransition_Planner holds that each status which the planner writes may
+// be written, under faults and with stale snapshots.
+func TestCheckTransition_Planner(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for _, w := range watched(t) {
+			if err := job.CheckTransition(w.old, w.next, w.spec); err != nil {
+				t.Fatalf("%v\n%s", err, w)
+			}
+		}
+	})
+}
+
+func (w written) String() string {
+	var out strings.Builder
+	for _, v := range [...]any{w.spec, w.old, w.next} {
+		data, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(&out, "%s\n", data)
+	}
+	return out.String()
+}
+
+// mutations break the status that a planner has written; each returns false where
+// it does not apply.
+var mutations = []struct {
+	name  string
+	apply func(t *rapid.T, w *written) bool
+}{
+	{"failed decreases", func(_ *rapid.T, w *written) bool {
+		w.next.Failed = w.old.Failed - 1
+		return true
+	}},
+	{"succeeded decreases", func(_ *rapid.T, w *written) bool {
+		w.next.Succeeded = w.old.Succeeded - 1
+		return true
+	}},
+	{"a failure is counted for nothing", func(_ *rapid.T, w *written) bool {
+		w.next.Failed++
+		return true
+	}},
+	{"a success is counted for nothing", func(_ *rapid.T, w *written) bool {
+		w.next.Succeeded++
+		return true
+	}},
+	{"more pods are ready than active", func(_ *rapid.T, w *written) bool {
+		w.next.Ready = ptr(w.next.Active + 1)
+		return true
+	}},
+	{"a condition is dropped", func(t *rapid.T, w *written) bool {
+		if len(w.old.Conditions) == 0 {
+			return false
+		}
+		dropped := rapid.SampledFrom(w.old.Conditions).Draw(t, "dropped").Type
+		w.next.Conditions = slices.DeleteFunc(slices.Clone(w.next.Conditions), func(c job.Condition) bool { return c.Type == dropped })
+		return true
+	}},
+	{"a condition turns", func(t *rapid.T, w *written) bool {
+		n := rapid.IntRange(0, max(len(w.old.Conditions)-1, 0)).Draw(t, "turned")
+		if len(w.old.Conditions) == 0 || w.old.Conditions[n].Type == job.Suspended {
+			return false
+		}
+		w.next.Conditions = slices.Clone(w.next.Conditions)
+		w.next.Conditions[n].Status = job.ConditionFalse
+		return true
+	}},
+	{"a job fails after all", func(_ *rapid.T, w *written) bool {
+		if w.next.Condition(job.SuccessCriteriaMet).Status != job.ConditionTrue {
+			return false
+		}
+		w.next.Conditions = append(slices.Clip(w.next.Conditions), job.Condition{Type: job.FailureTarget, Status: job.ConditionTrue})
+		return true
+	}},
+	{"a UID is added twice", func(t *rapid.T, w *written) bool {
+		lists := listsOf(&w.next)
+		all := slices.Concat(lists.Succeeded, lists.Failed)
+		if len(all) == 0 {
+			return false
+		}
+		uid := rapid.SampledFrom(all).Draw(t, "uid")
+		if rapid.Bool().Draw(t, "failed") {
+			lists.Failed = append(lists.Failed, uid)
+		} else {
+			lists.Succeeded = append(lists.Succeeded, uid)
+		}
+		w.next.UncountedTerminatedPods = lists
+		return true
+	}},
+	{"a counted UID stays", func(t *rapid.T, w *written) bool {
+		was, is := listsOf(&w.old), listsOf(&w.next)
+		left := slices.DeleteFunc(was.Failed, func(uid string) bool { return slices.Contains(is.Failed, uid) })
+		if len(left) == 0 {
+			return false
+		}
+		is.Failed = append(is.Failed, left[0])
+		w.next.UncountedTerminatedPods = is
+		return true
+	}},
+	{"a UID is forgotten", func(_ *rapid.T, w *written) bool {
+		was, is := listsOf(&w.old), listsOf(&w.next)
+		if len(was.Failed) == 0 || len(is.Failed) == 0 || was.Failed[0] != is.Failed[0] {
+			return false
+		}
+		is.Failed = is.Failed[1:]
+		w.next.UncountedTerminatedPods = is
+		return true
+	}},
+	{"startTime is forgotten", func(_ *rapid.T, w *written) bool {
+		resumed := w.old.Condition(job.Suspended).Status != w.next.Condition(job.Suspended).Status
+		w.next.StartTime = time.Time{}
+		return !w.old.StartTime.IsZero() && !*w.spec.Suspend && !resumed
+	}},
+	{"completionTime moves", func(_ *rapid.T, w *written) bool {
+		if w.next.CompletionTime.IsZero() {
+			w.next.CompletionTime = w.next.StartTime
+			return !w.next.StartTime.IsZero()
+		}
+		w.next.CompletionTime = time.Time{}
+		return true
+	}},
+	{"a pod is left at the end", func(t *rapid.T, w *written) bool {
+		switch rapid.IntRange(0, 2).Draw(t, "pod") {
+		case 0:
+			w.next.Active = 1
+		case 1:
+			w.next.Terminating = ptr[int32](1)
+		default:
+			w.next.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []string{"x"}}
+		}
+		return w.next.Finished() != ""
+	}},
+	{"an index is lost or invented", func(t *rapid.T, w *written) bool {
+		i := rapid.Int32Range(0, 6).Draw(t, "index")
+		is, _ := job.ParseIndexes(w.next.CompletedIndexes)
+		changed := is.With(i, i)
+		if is.Has(i) {
+			changed = is.Minus(job.Indexes{}.With(i, i))
+		}
+		w.next.CompletedIndexes = changed.String()
+		return true
+	}},
+	{"an index has failed and succeeded", func(_ *rapid.T, w *written) bool {
+		if w.next.CompletedIndexes == "" {
+			return false
+		}
+		w.next.FailedIndexes = ptr(w.next.CompletedIndexes)
+		return true
+	}},
+}
+
+// listsOf returns a copy of the uncounted lists.
+func listsOf(s *job.Status) *job.UncountedTerminatedPods {
+	u := s.UncountedTerminatedPods
+	if u == nil {
+		return &job.UncountedTerminatedPods{}
+	}
+	return &job.UncountedTerminatedPods{Succeeded: slices.Clone(u.Succeeded), Failed: slices.Clone(u.Failed)}
+}
+
+// TestCheckTransition_Mutations breaks statuses that the planner has written, one
+// thing at a time: each is caught, and each kind is met.
+func TestCheckTransition_Mutations(t *testing.T) {
+	met := make([]int, len(mutations))
+	rapid.Check(t, func(t *rapid.T) {
+		for _, w := range watched(t) {
+			for n, m := range mutations {
+				broken := w
+				if !m.apply(t, &broken) {
+					continue
+				}
+				met[n]++
+				if job.CheckTransition(broken.old, broken.next, broken.spec) == nil {
+					t.Fatalf("%s, and nobody notices:\n%s", m.name, broken)
+				}
+			}
+		}
+	})
+	for n, times := range met {
+		if times == 0 && !t.Failed() {
+			t.Errorf("%s: never met", mutations[n].name)
+		}
+	}
+}
