@@ -1,0 +1,110 @@
+// Package cli holds the commands of the program.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchplan/batchplan/examples/local/internal/store"
+)
+
+// The exit statuses of the program.
+const (
+	exitComplete    = 0   // all jobs completed
+	exitFailed      = 1   // a job failed, or is suspended by its manifest
+	exitBadInput    = 2   // the command or a manifest is wrong; nothing was run
+	exitInterrupted = 130 // Ctrl-C: another run goes on
+)
+
+// program is one call of the program.
+type program struct {
+	in       io.Reader
+	out, err io.Writer
+	// caller is the folder that the user called from; relative paths start there.
+	caller string
+	state  string
+	status int
+}
+
+// Main runs a command and returns the exit status.
+func Main(args []string, in io.Reader, out, errOut io.Writer) int {
+	p := &program{in: in, out: out, err: errOut, caller: callerDir()}
+	root := &cobra.Command{
+		Use:           "local",
+		Short:         "Run Kubernetes Jobs as processes of this machine",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.PersistentFlags().StringVar(&p.state, "state", ".batchplan", "folder that holds all state")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(p.runCommand(), p.statusCommand(), p.logsCommand(), p.removeCommand())
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	if err := root.Execute(); err != nil {
+		for _, line := range strings.Split(err.Error(), "\n") {
+			fmt.Fprintln(errOut, "error:", line)
+		}
+		if p.status == 0 {
+			p.status = exitBadInput
+		}
+	}
+	return p.status
+}
+
+// callerDir is the folder that the user called from. That is the working folder,
+// except under "go run -C DIR": the go command then starts the program in DIR and
+// leaves the caller's folder in PWD.
+func callerDir() string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	exe, err := os.Executable()
+	caller := os.Getenv("PWD")
+	if err != nil || !filepath.IsAbs(caller) || !strings.Contains(exe, string(filepath.Separator)+"go-build") {
+		return wd
+	}
+	if info, err := os.Stat(caller); err != nil || !info.IsDir() {
+		return wd
+	}
+	return caller
+}
+
+// path resolves a path that the user gave, from the folder of the call.
+func (p *program) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.caller, name)
+}
+
+// input resolves the path of a manifest. Under "go run -C DIR" it may also be
+// meant from DIR, as go's own arguments are; the folder of the call comes first.
+func (p *program) input(name string) string {
+	path := p.path(name)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if wd, err := os.Getwd(); err == nil && !filepath.IsAbs(name) {
+			if _, err := os.Stat(filepath.Join(wd, name)); err == nil {
+				return filepath.Join(wd, name)
+			}
+		}
+	}
+	return path
+}
+
+// open opens the state folder. Commands that only look make none.
+func (p *program) open(create bool) (*store.Store, error) {
+	dir := p.path(p.state)
+	if _, err := os.Stat(filepath.Join(dir, "state.db")); !create && errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s holds no jobs: nothing was run from here, or --state names another folder", dir)
+	}
+	return store.Open(dir)
+}

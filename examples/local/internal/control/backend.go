@@ -1,0 +1,108 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/batchplan/batchplan/examples/local/internal/manifest"
+	"github.com/batchplan/batchplan/examples/local/internal/pod"
+	"github.com/batchplan/batchplan/examples/local/internal/store"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/apply"
+)
+
+// backend carries out the plans of one job on the store.
+type backend struct {
+	store    *store.Store
+	uid      string
+	manifest *manifest.Job
+	settings manifest.Settings
+	// changed is told that the node has something to do.
+	changed func()
+	// wrote is set by every write.
+	wrote atomic.Bool
+}
+
+var errNotOurs = errors.New("pods of the store never change their job")
+
+// Adopt is never planned: a stored pod belongs to its job from the beginning.
+func (b *backend) Adopt(context.Context, job.PodRef) error { return errNotOurs }
+
+// Release is never planned either.
+func (b *backend) Release(context.Context, job.PodRef) error { return errNotOurs }
+
+// Create stores the pod. It runs as soon as the node gets to it: a crash right
+// after this write loses nothing, since the pod is found in the store.
+func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
+	ref := job.PodRef{Name: c.NamePrefix + suffix(), UID: uuid.NewString()}
+	spec, err := json.Marshal(b.manifest.Pod(&c, b.uid, ref.Name, ref.UID, b.settings))
+	if err != nil {
+		return job.PodRef{}, err
+	}
+	err = b.store.AddPod(store.Pod{
+		UID: ref.UID, Job: b.uid, Name: ref.Name, Created: time.Now(), Spec: spec,
+		Index: c.Index, Failures: c.FailureCount, Ignored: c.IgnoredFailureCount, Tracked: true,
+	})
+	if err != nil {
+		return job.PodRef{}, err
+	}
+	b.done()
+	return ref, nil
+}
+
+// Delete asks for the end of the pod; the node sees to it. A pod that has
+// finished, though the store does not know yet, must keep its finalizer (JI9).
+func (b *backend) Delete(_ context.Context, d job.Deletion) error {
+	if d.UntrackFirst {
+		if state, _, err := pod.Folder(b.store.PodFolder(d.UID)).State(); err == nil && state.Done {
+			b.changed()
+			return store.ErrFinished
+		}
+	}
+	found, err := b.store.DeletePod(d.UID, manifest.GraceSeconds(&b.manifest.Object), d.UntrackFirst, time.Now())
+	return b.result(found, err)
+}
+
+// Untrack removes the finalizer.
+func (b *backend) Untrack(_ context.Context, ref job.PodRef) error {
+	found, err := b.store.Untrack(ref.UID)
+	return b.result(found, err)
+}
+
+// WriteStatus writes the status. Nobody else does, so it needs no condition.
+func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
+	b.wrote.Store(true)
+	return b.store.SetStatus(b.uid, s)
+}
+
+func (b *backend) result(found bool, err error) error {
+	if err != nil {
+		return err
+	}
+	if !found {
+		return apply.ErrGone
+	}
+	b.done()
+	return nil
+}
+
+func (b *backend) done() {
+	b.wrote.Store(true)
+	b.changed()
+}
+
+// suffix is a random ending for a name, without vowels and look-alikes.
+func suffix() string {
+	const letters = "bcdfghjklmnpqrstvwxz2456789"
+	out := make([]byte, 5)
+	for i := range out {
+		out[i] = letters[rand.IntN(len(letters))]
+	}
+	return string(out)
+}

@@ -1,0 +1,174 @@
+package manifest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Fields of pods and containers that are honoured, and those that make no
+// difference to processes on a bare machine. Any other field that is set is
+// refused by name: a field that this program does not know could be one without
+// which the run is wrong.
+var (
+	podHonoured = words(`containers initContainers volumes restartPolicy terminationGracePeriodSeconds hostname securityContext`)
+	podIgnored  = words(`nodeSelector nodeName affinity tolerations topologySpreadConstraints priority
+		priorityClassName preemptionPolicy schedulerName runtimeClassName overhead imagePullSecrets
+		serviceAccountName serviceAccount automountServiceAccountToken enableServiceLinks dnsPolicy dnsConfig
+		hostNetwork hostPID hostIPC hostUsers shareProcessNamespace subdomain setHostnameAsFQDN
+		readinessGates os resources`)
+	containerHonoured = words(`name command args workingDir env volumeMounts restartPolicy securityContext`)
+	containerIgnored  = words(`image imagePullPolicy resources resizePolicy ports readinessProbe
+		terminationMessagePath terminationMessagePolicy stdin stdinOnce tty`)
+	jobHonoured = words(`parallelism completions completionMode backoffLimit backoffLimitPerIndex
+		maxFailedIndexes activeDeadlineSeconds suspend podFailurePolicy successPolicy podReplacementPolicy
+		managedBy template`)
+	jobIgnored = words(`ttlSecondsAfterFinished selector manualSelector`)
+	// envFields are the downward fields of a pod that are known here.
+	envFields = words(`metadata.name metadata.namespace metadata.uid spec.nodeName`)
+)
+
+func words(text string) []string { return strings.Fields(text) }
+
+// check examines an object that has decoded.
+func (d *document) check(object map[string]any, j *Job) {
+	if j.Object.Name == "" {
+		d.reject("metadata.name", "is required")
+	} else if !isName(j.Object.Name) {
+		d.reject("metadata.name", "%q: must be lower-case letters, digits, '-' and '.', at most 63 of them", j.Object.Name)
+	}
+	if !isName(j.Object.Namespace) {
+		d.reject("metadata.namespace", "%q: must be lower-case letters, digits, '-' and '.', at most 63 of them", j.Object.Namespace)
+	}
+	spec, _ := object["spec"].(map[string]any)
+	d.fields("spec", spec, jobHonoured, jobIgnored)
+	if by := j.Object.Spec.ManagedBy; by != nil && *by != job.ControllerName {
+		d.reject("spec.managedBy", "%q: another controller would manage this job", *by)
+	}
+	d.checkPlannerSpec(spec, j)
+	template, _ := spec["template"].(map[string]any)
+	pod, _ := template["spec"].(map[string]any)
+	d.checkPod(pod, j)
+	slices.Sort(d.ignored)
+	d.ignored = slices.Compact(d.ignored)
+}
+
+// checkPlannerSpec lets the library judge the part of the spec that it plans from.
+func (d *document) checkPlannerSpec(spec map[string]any, j *Job) {
+	data, err := json.Marshal(spec)
+	if err == nil {
+		err = json.Unmarshal(data, &j.Spec)
+	}
+	if err != nil {
+		d.reject("spec", "%v", err)
+		return
+	}
+	job.Default(&j.Spec)
+	d.rejectAll(job.Validate(j.Spec))
+}
+
+// rejectAll notes the problems that the library names.
+func (d *document) rejectAll(err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			d.rejectAll(e)
+		}
+		return
+	}
+	var input *job.InputError
+	switch {
+	case errors.As(err, &input):
+		field := input.Field
+		if !strings.HasPrefix(field, "spec") {
+			field = "spec." + field
+		}
+		d.reject(field, "%s: %s", input.Value, input.Problem)
+	case err != nil:
+		d.reject("spec", "%v", err)
+	}
+}
+
+// fields refuses the fields that are set and neither honoured nor harmless.
+func (d *document) fields(path string, object map[string]any, honoured, ignored []string) {
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		switch {
+		case isUnset(object[name]) || slices.Contains(honoured, name):
+		case slices.Contains(ignored, name):
+			d.ignored = append(d.ignored, name)
+		default:
+			d.reject(path+"."+name, "%s: cannot be honoured by this runner", brief(object[name]))
+		}
+	}
+}
+
+func isUnset(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// brief is a value as JSON, cut short.
+func brief(value any) string {
+	data, _ := json.Marshal(value)
+	if len(data) > 60 {
+		return string(data[:57]) + "..."
+	}
+	return string(data)
+}
+
+// checkSecurity refuses to run as somebody else than the manifest demands.
+func (d *document) checkSecurity(path string, value any) {
+	context, _ := value.(map[string]any)
+	if len(context) == 0 {
+		return
+	}
+	path += ".securityContext"
+	for field, own := range map[string]int{"runAsUser": os.Getuid(), "runAsGroup": os.Getgid()} {
+		if want, ok := context[field]; ok && fmt.Sprint(want) != fmt.Sprint(own) {
+			d.reject(path+"."+field, "%v: cannot be honoured by this runner, whose processes run as %d", want, own)
+		}
+	}
+	if context["runAsNonRoot"] == true && os.Getuid() == 0 {
+		d.reject(path+".runAsNonRoot", "true: cannot be honoured by this runner, whose processes run as root")
+	}
+	d.ignored = append(d.ignored, "securityContext")
+}
+
+// isName reports whether a name can be the name of a Job.
+func isName(name string) bool {
+	if name == "" || len(name) > 63 {
+		return false
+	}
+	isAlnum := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+	for i := range len(name) {
+		if !isAlnum(name[i]) && name[i] != '-' && name[i] != '.' {
+			return false
+		}
+	}
+	return isAlnum(name[0]) && isAlnum(name[len(name)-1])
+}
+
+// hides reports whether a mount at path would hide dir.
+func hides(path, dir string) bool {
+	path = filepath.Clean(path)
+	return path == "/" || dir == path || strings.HasPrefix(dir, path+"/")
+}

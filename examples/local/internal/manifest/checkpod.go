@@ -1,0 +1,175 @@
+package manifest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// checkPod examines the pod template.
+func (d *document) checkPod(raw map[string]any, j *Job) {
+	const path = "spec.template.spec"
+	pod := &j.Object.Spec.Template.Spec
+	d.fields(path, raw, podHonoured, podIgnored)
+	d.checkSecurity(path, raw["securityContext"])
+	volumes := map[string]bool{}
+	list, _ := raw["volumes"].([]any)
+	for i, v := range pod.Volumes {
+		at := fmt.Sprintf("%s.volumes[%d]", path, i)
+		volumes[v.Name] = true
+		if !isName(v.Name) {
+			d.reject(at+".name", "%q: is not a name", v.Name)
+		}
+		if item, _ := list[i].(map[string]any); v.EmptyDir == nil {
+			for source := range item {
+				if source != "name" {
+					d.reject(at+"."+source, "cannot be honoured by this runner, which has emptyDir volumes only")
+				}
+			}
+		}
+	}
+	if len(pod.Containers) == 0 {
+		d.reject(path+".containers", "at least one is required")
+	}
+	seen := map[string]bool{}
+	for _, group := range []struct {
+		field      string
+		containers []corev1.Container
+	}{{"initContainers", pod.InitContainers}, {"containers", pod.Containers}} {
+		rawList, _ := raw[group.field].([]any)
+		for i := range group.containers {
+			c := &group.containers[i]
+			at := fmt.Sprintf("%s.%s[%d]", path, group.field, i)
+			rawContainer, _ := rawList[i].(map[string]any)
+			if seen[c.Name] {
+				d.reject(at+".name", "%q: is the name of another container", c.Name)
+			}
+			seen[c.Name] = true
+			d.checkContainer(at, rawContainer, c, group.field == "initContainers")
+			d.checkMounts(at, c, volumes)
+		}
+	}
+}
+
+func (d *document) checkContainer(path string, raw map[string]any, c *corev1.Container, isInit bool) {
+	d.fields(path, raw, containerHonoured, containerIgnored)
+	d.checkSecurity(path, raw["securityContext"])
+	if !isName(c.Name) || strings.Contains(c.Name, ".") {
+		d.reject(path+".name", "%q: is not a name", c.Name)
+	}
+	switch {
+	case len(c.Command) == 0 && len(c.Args) > 0:
+		d.reject(path+".command", "is required: args alone are for the entry point of image %q, and no image is pulled", c.Image)
+	case len(c.Command) == 0:
+		d.reject(path+".command", "is required: the entry point of image %q is not known, since no image is pulled", c.Image)
+	case c.Command[0] == "":
+		d.reject(path+".command[0]", "\"\": is not a program")
+	}
+	if p := c.RestartPolicy; p != nil && (!isInit || *p != corev1.ContainerRestartPolicyAlways) {
+		d.reject(path+".restartPolicy", "%q: cannot be honoured by this runner: only init containers have one, \"Always\"", *p)
+	}
+	if dir := c.WorkingDir; filepath.IsAbs(dir) && !mounted(dir, c) {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			d.reject(path+".workingDir", "%q: is not a folder of this machine", dir)
+		}
+	}
+	for i, e := range c.Env {
+		d.checkEnv(fmt.Sprintf("%s.env[%d]", path, i), &e)
+	}
+}
+
+func mounted(dir string, c *corev1.Container) bool {
+	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return hides(m.MountPath, filepath.Clean(dir)) })
+}
+
+func (d *document) checkEnv(path string, e *corev1.EnvVar) {
+	if e.Name == "" || strings.ContainsAny(e.Name, "=\x00") {
+		d.reject(path+".name", "%q: is not the name of a variable", e.Name)
+	}
+	from := e.ValueFrom
+	if from == nil {
+		return
+	}
+	if e.Value != "" {
+		d.reject(path+".valueFrom", "stands beside value %q: only one of them may be set", e.Value)
+	}
+	switch {
+	case from.SecretKeyRef != nil:
+		d.reject(path+".valueFrom.secretKeyRef", "%q: cannot be honoured by this runner, which has no Secrets", from.SecretKeyRef.Name)
+	case from.ConfigMapKeyRef != nil:
+		d.reject(path+".valueFrom.configMapKeyRef", "%q: cannot be honoured by this runner, which has no ConfigMaps", from.ConfigMapKeyRef.Name)
+	case from.FieldRef == nil:
+		d.reject(path+".valueFrom", "cannot be honoured by this runner, which knows fieldRef only")
+	case !slices.Contains(envFields, from.FieldRef.FieldPath) && metadataKey(from.FieldRef.FieldPath) == "":
+		d.reject(path+".valueFrom.fieldRef.fieldPath", "%q: cannot be honoured by this runner; known are %s, metadata.labels['KEY'] and metadata.annotations['KEY']",
+			from.FieldRef.FieldPath, strings.Join(envFields, ", "))
+	}
+}
+
+// metadataKey returns KEY of metadata.labels['KEY'] or metadata.annotations['KEY'].
+func metadataKey(path string) string {
+	for _, prefix := range []string{"metadata.labels['", "metadata.annotations['"} {
+		if rest, ok := strings.CutPrefix(path, prefix); ok {
+			if key, ok := strings.CutSuffix(rest, "']"); ok {
+				return key
+			}
+		}
+	}
+	return ""
+}
+
+// checkMounts examines the mounts of a container; whether an absolute path can be
+// honoured is a question to the machine, asked by the caller of Read.
+func (d *document) checkMounts(path string, c *corev1.Container, volumes map[string]bool) {
+	for i, m := range c.VolumeMounts {
+		at := fmt.Sprintf("%s.volumeMounts[%d]", path, i)
+		clean := filepath.Clean(m.MountPath)
+		switch {
+		case !volumes[m.Name]:
+			d.reject(at+".name", "%q: no volume of the pod has this name", m.Name)
+		case m.MountPath == "" || clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
+			d.reject(at+".mountPath", "%q: is not a path inside the container", m.MountPath)
+		case slices.ContainsFunc([]string{"/", "/proc", "/sys", "/dev"}, func(dir string) bool { return hides(clean, dir) }):
+			d.reject(at+".mountPath", "%q: cannot be honoured on this machine: it would hide the system's own files", m.MountPath)
+		case m.SubPathExpr != "":
+			d.reject(at+".subPathExpr", "%q: cannot be honoured by this runner", m.SubPathExpr)
+		case m.SubPath != "" && !filepath.IsLocal(m.SubPath):
+			d.reject(at+".subPath", "%q: is not a path inside the volume", m.SubPath)
+		case m.ReadOnly && !filepath.IsAbs(clean):
+			d.reject(at+".readOnly", "true: cannot be honoured for the relative path %q", m.MountPath)
+		case m.MountPropagation != nil && *m.MountPropagation != corev1.MountPropagationNone:
+			d.reject(at+".mountPropagation", "%q: cannot be honoured by this runner", *m.MountPropagation)
+		}
+	}
+}
+
+// AbsoluteMount is a mount that needs a mount namespace.
+type AbsoluteMount struct{ Field, Path string }
+
+// AbsoluteMounts returns the mounts at absolute paths.
+func (j *Job) AbsoluteMounts() []AbsoluteMount {
+	var mounts []AbsoluteMount
+	pod := &j.Object.Spec.Template.Spec
+	add := func(field string, list []corev1.Container) {
+		for i := range list {
+			for k, m := range list[i].VolumeMounts {
+				if filepath.IsAbs(m.MountPath) {
+					at := fmt.Sprintf("spec.template.spec.%s[%d].volumeMounts[%d].mountPath", field, i, k)
+					mounts = append(mounts, AbsoluteMount{at, m.MountPath})
+				}
+			}
+		}
+	}
+	add("initContainers", pod.InitContainers)
+	add("containers", pod.Containers)
+	return mounts
+}
+
+// Refuse makes an error of a mount that this machine cannot honour.
+func (j *Job) Refuse(m AbsoluteMount, why error) error {
+	return fmt.Errorf("%s: %s: %q: cannot be honoured on this machine: %w", j.Source, m.Field, m.Path, why)
+}

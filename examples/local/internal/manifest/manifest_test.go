@@ -1,0 +1,163 @@
+package manifest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// good is a manifest that the bad ones differ from in one place.
+const good = `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: x
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      volumes:
+      - name: v
+        emptyDir: {}
+      containers:
+      - name: main
+        image: busybox
+        command: [echo]
+        volumeMounts:
+        - {name: v, mountPath: /data}
+        env:
+        - {name: A, value: b}
+`
+
+func TestReadGood(t *testing.T) {
+	jobs, err := Read("f.yaml", strings.NewReader("# nothing\n---\n"+good+"---\n"+strings.Replace(good, "name: x", "name: z", 1)))
+	if err != nil || len(jobs) != 2 {
+		t.Fatal(len(jobs), err)
+	}
+	if j := jobs[0]; j.Key() != "default/x" || *j.Spec.BackoffLimit != 6 || !slices.Equal(j.Ignored, []string{"image"}) {
+		t.Errorf("%s %v %v", j.Key(), *j.Spec.BackoffLimit, j.Ignored)
+	}
+	if m := jobs[1].AbsoluteMounts(); len(m) != 1 || m[0].Path != "/data" ||
+		m[0].Field != "spec.template.spec.containers[0].volumeMounts[0].mountPath" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// Every problem is named with file, line, field and value.
+func TestReadBad(t *testing.T) {
+	for _, test := range []struct{ name, from, to, want string }{
+		{"tab", "      volumes:", "\tvolumes:", "f.yaml:9: indented with a tab"},
+		{"beta", "batch/v1", "batch/v1beta1", `f.yaml:1: apiVersion: "batch/v1beta1" (kind "Job") is not supported; expected "batch/v1"`},
+		{"cron job", "kind: Job", "kind: CronJob", `f.yaml:2: kind: "CronJob" is not supported by this runner`},
+		{"other kind", "kind: Job", "kind: Pod", `f.yaml:2: kind: "Pod" is not supported; expected "Job"`},
+		{"no kind", "kind: Job", "", "f.yaml:1: kind: is required"},
+		{"no name", "name: x", "labels: {}", "f.yaml:3: metadata.name: is required"},
+		{"bad name", "name: x", "name: X_y", `f.yaml:4: metadata.name: "X_y": must be`},
+		{"unknown field", "  template:", "  paralelism: 3\n  template:", "f.yaml:6: spec.paralelism: no such field"},
+		{"unknown field of a container", "image: busybox", "imag: busybox", "f.yaml:14: spec.template.spec.containers[0].imag: no such field"},
+		{"wrong type", "  template:", "  completions: many\n  template:", `f.yaml:6: spec.completions: is a string "many", expected int32`},
+		{"wrong type in a list", "value: b", "value: 1", `f.yaml:19: spec.template.spec.containers.env.value: is a number "1", expected string`},
+		{"negative", "  template:", "  completions: -1\n  template:", "f.yaml:6: spec.completions: -1: must not be negative"},
+		{"twice", "kind: Job", "kind: Job\nkind: Job", "already defined"},
+		{"restart policy", "Never", "Always", `f.yaml:8: spec.template.spec.restartPolicy: "Always"`},
+		{"not an object", good, "[1]", "f.yaml:1: is not an object"},
+		{"nothing", good, "# nothing", "f.yaml: holds no object"},
+		{"no command", "command: [echo]", "ports: []", `f.yaml:13: spec.template.spec.containers[0].command: is required: the entry point of image "busybox"`},
+		{"args alone", "command: [echo]", "args: [x]", "containers[0].command: is required: args alone"},
+		{"secret", "value: b", "valueFrom: {secretKeyRef: {name: s, key: k}}", `f.yaml:19: spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef: "s": cannot be honoured`},
+		{"unknown downward field", "value: b", "valueFrom: {fieldRef: {fieldPath: status.podIP}}", `fieldPath: "status.podIP": cannot be honoured`},
+		{"envFrom", "env:", "envFrom: [{secretRef: {name: s}}]\n        env:", "f.yaml:18: spec.template.spec.containers[0].envFrom: [{"},
+		{"lifecycle", "env:", "lifecycle: {preStop: {exec: {command: [x]}}}\n        env:", "containers[0].lifecycle: "},
+		{"liveness", "env:", "livenessProbe: {exec: {command: [x]}}\n        env:", "containers[0].livenessProbe: "},
+		{"pod deadline", "      volumes:", "      activeDeadlineSeconds: 3\n      volumes:", "f.yaml:9: spec.template.spec.activeDeadlineSeconds: 3: cannot"},
+		{"other volume", "emptyDir: {}", "hostPath: {path: /}", "f.yaml:11: spec.template.spec.volumes[0].hostPath: cannot be honoured"},
+		{"no volume", "{name: v,", "{name: w,", `volumeMounts[0].name: "w": no volume`},
+		{"mount over the system", "/data", "/proc", `f.yaml:17: spec.template.spec.containers[0].volumeMounts[0].mountPath: "/proc": cannot be honoured on this machine`},
+		{"mount outside", "/data", "../x", `mountPath: "../x": is not a path inside`},
+		{"folder", "env:", "workingDir: /no/such/folder\n        env:", `workingDir: "/no/such/folder": is not a folder`},
+		{"managed by another", "  template:", "  managedBy: example.com/x\n  template:", `spec.managedBy: "example.com/x": another controller`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if !strings.Contains(good, test.from) {
+				t.Fatalf("%q is not in the good manifest", test.from)
+			}
+			_, err := Read("f.yaml", strings.NewReader(strings.Replace(good, test.from, test.to, 1)))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("want %q\nhave %v", test.want, err)
+			}
+		})
+	}
+}
+
+func TestExpand(t *testing.T) {
+	vars := map[string]string{"A": "1", "B": "$(A)"}
+	for in, want := range map[string]string{
+		"":             "",
+		"$(A)":         "1",
+		"x$(A)y$(A)":   "x1y1",
+		"$(B)":         "$(A)",
+		"$$(A)":        "$(A)",
+		"$$$(A)":       "$1",
+		"$(NONE)$(A)":  "$(NONE)1",
+		"$A $( $(A":    "$A $( $(A",
+		"cost: 5$":     "cost: 5$",
+		"$(A)$":        "1$",
+		"$((A)) $$$$x": "$((A)) $$x",
+	} {
+		if have := expand(in, vars); have != want {
+			t.Errorf("expand(%q): want %q, have %q", in, want, have)
+		}
+	}
+}
+
+func TestPod(t *testing.T) {
+	t.Setenv("SECRET_OF_THE_RUNNER", "x")
+	text := strings.Replace(good, "- {name: A, value: b}", `- {name: A, value: b}
+        - {name: A, value: c$(A)}
+        - {name: N, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+        - {name: I, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}}
+        - {name: DATE, value: 2024-01-02}
+        args: ["$(A)-$(JOB_COMPLETION_INDEX)"]`, 1)
+	jobs, err := Read("f.yaml", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := Load(jobs[0].Raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := j.Pod(&job.Creation{Index: 4, Hostname: "x-4"}, "juid", "x-4-abcde", "puid", Settings{})
+	c := spec.Containers[0]
+	if !slices.Equal(c.Argv, []string{"echo", "cb-4"}) {
+		t.Errorf("argv %q", c.Argv)
+	}
+	for _, want := range []string{"A=cb", "N=x-4-abcde", "I=4", "JOB_COMPLETION_INDEX=4", "HOSTNAME=x-4", "DATE=2024-01-02"} {
+		if !slices.Contains(c.Env, want) {
+			t.Errorf("no %s in %q", want, c.Env)
+		}
+	}
+	if slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "SECRET") || e == "A=b" }) {
+		t.Errorf("too much in %q", c.Env)
+	}
+}
+
+// FuzzRead: whatever the input, an error or jobs that can be loaded again.
+func FuzzRead(f *testing.F) {
+	f.Add(good)
+	f.Add("{apiVersion: batch/v1, kind: Job, metadata: {name: x}, spec: {template: {spec: {containers: [{}]}}}}")
+	f.Add("a: &a [*a]")
+	f.Add("--- !!binary x\n---\n? [a]: b")
+	f.Fuzz(func(t *testing.T, text string) {
+		jobs, err := Read("f", strings.NewReader(text))
+		if err == nil && len(jobs) == 0 {
+			t.Fatal("neither jobs nor an error")
+		}
+		for _, j := range jobs {
+			if _, err := Load(j.Raw); err != nil || !json.Valid(j.Raw) {
+				t.Fatal(err)
+			}
+		}
+	})
+}

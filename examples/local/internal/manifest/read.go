@@ -1,0 +1,209 @@
+// Package manifest reads Job manifests, refuses what this machine cannot honour,
+// and turns pod templates into processes.
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	batchv1 "k8s.io/api/batch/v1"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Job is a Job object that can run here.
+type Job struct {
+	Object batchv1.Job
+	// Raw is the object as JSON.
+	Raw json.RawMessage
+	// Spec is the object's spec for the planner, with its defaults.
+	Spec job.Spec
+	// Ignored are the fields that are set and make no difference here.
+	Ignored []string
+	// Source says where the object comes from.
+	Source string
+}
+
+// Key is the name under which people know the job.
+func (j *Job) Key() string { return j.Object.Namespace + "/" + j.Object.Name }
+
+// Read reads all documents of a stream. The error joins everything that is wrong
+// with it, each with file, line and field.
+func Read(file string, in io.Reader) ([]*Job, error) {
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var jobs []*Job
+	var problems []error
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var node yaml.Node
+		err := decoder.Decode(&node)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			problems = append(problems, syntaxError(file, data, err))
+			break
+		}
+		if len(node.Content) == 0 || node.Content[0].Tag == "!!null" {
+			continue // nothing between two separators
+		}
+		d := &document{file: file, root: node.Content[0]}
+		j := d.job()
+		if len(d.problems) > 0 {
+			problems = append(problems, d.problems...)
+			continue
+		}
+		jobs = append(jobs, j)
+	}
+	if len(jobs) == 0 && len(problems) == 0 {
+		problems = append(problems, fmt.Errorf("%s: holds no object", file))
+	}
+	return jobs, errors.Join(problems...)
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
+
+// syntaxError puts the line behind the file's name, where editors look for it.
+func syntaxError(file string, data []byte, err error) error {
+	m := yamlLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	line, text := m[1], m[2]
+	if strings.Contains(text, "tab character") || strings.Contains(text, "cannot start any token") {
+		// The parser names the line before, and a tab is hard to see.
+		if n := tabLine(data); n > 0 {
+			line, text = strconv.Itoa(n), "indented with a tab; YAML wants spaces"
+		}
+	}
+	return fmt.Errorf("%s:%s: %s", file, line, text)
+}
+
+// tabLine returns the first line that is indented with a tab, or 0.
+func tabLine(data []byte) int {
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
+		if len(indent) < len(line) && bytes.ContainsRune(indent, '\t') {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// document is one object under examination.
+type document struct {
+	file     string
+	root     *yaml.Node
+	problems []error
+	ignored  []string
+}
+
+// reject notes a problem of a field. An empty path means the whole document.
+func (d *document) reject(path, format string, args ...any) {
+	line := d.root.Line
+	if node := locate(d.root, path); node != nil {
+		line = node.Line
+	}
+	text := fmt.Sprintf(format, args...)
+	if path != "" {
+		text = path + ": " + text
+	}
+	d.problems = append(d.problems, fmt.Errorf("%s:%d: %s", d.file, line, text))
+}
+
+func (d *document) job() *Job {
+	plainTimes(d.root)
+	var value any
+	if err := d.root.Decode(&value); err != nil {
+		d.problems = append(d.problems, syntaxError(d.file, nil, err))
+		return nil
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		d.reject("", "is not an object")
+		return nil
+	}
+	if !d.checkKind(object) {
+		return nil
+	}
+	raw, err := json.Marshal(object)
+	if err != nil {
+		d.reject("", "%v", err)
+		return nil
+	}
+	j := &Job{Raw: raw, Source: fmt.Sprintf("%s:%d", d.file, d.root.Line)}
+	d.decode(raw, &j.Object)
+	if len(d.problems) > 0 {
+		return nil
+	}
+	if j.Object.Namespace == "" {
+		j.Object.Namespace = "default"
+	}
+	d.check(object, j)
+	j.Ignored = d.ignored
+	return j
+}
+
+func (d *document) checkKind(object map[string]any) bool {
+	version, kind := object["apiVersion"], object["kind"]
+	switch {
+	case version == nil:
+		d.reject("apiVersion", "is required; expected \"batch/v1\"")
+	case kind == nil:
+		d.reject("kind", "is required; expected \"Job\"")
+	case version != "batch/v1":
+		d.reject("apiVersion", "%q (kind %q) is not supported; expected \"batch/v1\"", version, kind)
+	case kind == "CronJob":
+		d.reject("kind", "\"CronJob\" is not supported by this runner, which runs Jobs; expected \"Job\"")
+	case kind != "Job":
+		d.reject("kind", "%q is not supported; expected \"Job\"", kind)
+	default:
+		return true
+	}
+	return false
+}
+
+// decode reads the object strictly: a misspelt field is an error.
+func (d *document) decode(raw []byte, into *batchv1.Job) {
+	strict, err := kjson.UnmarshalStrict(raw, into)
+	for _, problem := range strict {
+		text := problem.Error()
+		if path, ok := strings.CutPrefix(text, "unknown field "); ok {
+			path = strings.Trim(path, `"`)
+			d.reject(path, "no such field in batch/v1 Job")
+			continue
+		}
+		d.reject("", "%s", text)
+	}
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrongType):
+		node := mistyped(d.root, wrongType.Field, wrongType.Value)
+		value := wrongType.Value
+		if node != nil && node.Kind == yaml.ScalarNode {
+			value = fmt.Sprintf("%s %q", value, node.Value)
+		}
+		d.rejectAt(node, "%s: is a %s, expected %s", wrongType.Field, value, wrongType.Type)
+	case err != nil:
+		d.reject("", "%v", err)
+	}
+}
+
+func (d *document) rejectAt(node *yaml.Node, format string, args ...any) {
+	line := d.root.Line
+	if node != nil {
+		line = node.Line
+	}
+	d.problems = append(d.problems, fmt.Errorf("%s:%d: %s", d.file, line, fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,267 @@
+// Package node brings the pods of the store to life: it starts supervisors,
+// stops them, and writes down what they record. It is what the kubelet is to a
+// controller.
+//
+// It is level-triggered: each pass looks at the store and at the pods' folders
+// and does what is missing. Nothing that it remembers between passes decides
+// anything, so it may be killed at any time.
+package node
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/batchplan/batchplan/examples/local/internal/pod"
+	"github.com/batchplan/batchplan/examples/local/internal/store"
+	"github.com/batchplan/batchplan/job"
+)
+
+// interval is the time between two passes when nobody wakes the node.
+const interval = 50 * time.Millisecond
+
+// probeInterval is how often a node asks whether a silent supervisor still lives.
+const probeInterval = time.Second
+
+// maxLaunches is how often a supervisor that records nothing is started.
+const maxLaunches = 3
+
+// Node runs pods. Run owns it; the other methods are safe to call at any time.
+type Node struct {
+	Store *store.Store
+	// Parallel is the most pods that run at once; others stay Pending.
+	Parallel int
+	// Notify is told of each job whose pods have changed.
+	Notify func(jobUID string)
+
+	wake  chan struct{}
+	known map[string]*knowledge
+}
+
+// knowledge is what a node remembers of a pod, to save work.
+type knowledge struct {
+	stamp    pod.Stamp
+	probed   time.Time
+	stopped  bool
+	launches int
+	child    chan struct{} // closed when the supervisor that this node started has ended
+}
+
+// New makes a node.
+func New(s *store.Store, parallel int, notify func(jobUID string)) *Node {
+	return &Node{Store: s, Parallel: parallel, Notify: notify,
+		wake: make(chan struct{}, 1), known: map[string]*knowledge{}}
+}
+
+// Wake asks for a pass soon.
+func (n *Node) Wake() {
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run makes passes until the context ends.
+func (n *Node) Run(ctx context.Context) error {
+	for {
+		begin := time.Now()
+		if err := n.pass(); err != nil {
+			return err
+		}
+		// With very many pods, passes take a tenth of the time, not all of it.
+		timer := time.NewTimer(max(interval, 10*time.Since(begin)))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-n.wake:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// standing is how things stand with a pod's folder.
+type standing uint8
+
+const (
+	waiting standing = iota // has not begun
+	running                 // a supervisor lives, or was just started
+	ended                   // nothing will happen any more
+)
+
+func (n *Node) pass() error {
+	pods, err := n.Store.Pending()
+	if err != nil {
+		return err
+	}
+	busy := 0
+	var idle []*store.Pod
+	for i := range pods {
+		p := &pods[i]
+		where, err := n.tend(p)
+		if err != nil {
+			return fmt.Errorf("pod %s: %w", p.Name, err)
+		}
+		switch where {
+		case running:
+			busy++
+		case waiting:
+			idle = append(idle, p)
+		}
+	}
+	for _, p := range idle {
+		if busy >= n.Parallel {
+			break
+		}
+		if err := n.launch(p); err != nil {
+			return fmt.Errorf("pod %s: %w", p.Name, err)
+		}
+		busy++
+	}
+	return nil
+}
+
+// tend looks after one pod and says how things stand.
+func (n *Node) tend(p *store.Pod) (standing, error) {
+	k := n.known[p.UID]
+	if k == nil {
+		k = &knowledge{}
+		n.known[p.UID] = k
+	}
+	if p.Finished() {
+		delete(n.known, p.UID)
+		defer n.Notify(p.Job)
+		return ended, n.Store.Bury(p.UID) // deleted, and no finalizer holds it
+	}
+	folder := pod.Folder(n.Store.PodFolder(p.UID))
+	if !p.Deleted.IsZero() && !k.stopped {
+		// A stop file that is there already may be a stricter one.
+		if err := n.stop(p, folder); err != nil {
+			return running, err
+		}
+		k.stopped = true
+	}
+	stamp := folder.Stamp()
+	now := time.Now()
+	if stamp != (pod.Stamp{}) && stamp == k.stamp && now.Sub(k.probed) < probeInterval {
+		return running, nil
+	}
+	return n.observe(p, k, folder, stamp, now)
+}
+
+// stop asks a pod to end. One that has not begun is ended here and now.
+func (n *Node) stop(p *store.Pod, folder pod.Folder) error {
+	if p.State.Phase == job.PodPending && folder.Stamp() == (pod.Stamp{}) {
+		if cancelled, err := folder.Cancel(time.Now()); cancelled || err != nil {
+			return err
+		}
+	}
+	return folder.Stop(time.Duration(p.GraceSeconds) * time.Second)
+}
+
+// observe reads what the supervisor has recorded, and writes it into the store.
+//
+// The order matters: state, then lock, then state again. A supervisor holds the
+// lock from before its first record until after its last one. So if there was a
+// record and then no lock, the supervisor has ended, and the state read after
+// that is the last one it wrote.
+func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.Stamp, now time.Time) (standing, error) {
+	state, begun, err := folder.State()
+	if err != nil {
+		return running, err
+	}
+	if !state.Done {
+		alive, err := folder.Alive()
+		switch {
+		case err != nil:
+			return running, err
+		case !begun && alive:
+			return running, nil
+		case !begun:
+			return n.unbegun(p, k, now)
+		case !alive:
+			if state, _, err = folder.State(); err != nil {
+				return running, err
+			}
+			if !state.Done {
+				state = state.Lost(now)
+			}
+		}
+	}
+	if stamp != k.stamp || state.Done {
+		if err := n.Store.SetState(p.UID, state); err != nil {
+			return running, err
+		}
+		n.Notify(p.Job)
+	}
+	k.stamp, k.probed = stamp, now
+	if state.Done {
+		delete(n.known, p.UID)
+		n.Wake() // a slot is free, and the pod may be ready to go
+		return ended, nil
+	}
+	return running, nil
+}
+
+// unbegun decides about a pod without a record and without a supervisor.
+func (n *Node) unbegun(p *store.Pod, k *knowledge, now time.Time) (standing, error) {
+	if k.child != nil {
+		select {
+		case <-k.child:
+		default:
+			return running, nil // started a moment ago
+		}
+	}
+	if k.launches < maxLaunches && p.Deleted.IsZero() {
+		return waiting, nil
+	}
+	folder := pod.Folder(n.Store.PodFolder(p.UID))
+	if cancelled, err := folder.Cancel(now); !cancelled || err != nil {
+		return running, err // begun after all: the next pass reads what it records
+	}
+	n.Wake()
+	return running, nil
+}
+
+// launch starts the supervisor of a pod. Doing it once too often is harmless.
+func (n *Node) launch(p *store.Pod) error {
+	k := n.known[p.UID]
+	folder := pod.Folder(n.Store.PodFolder(p.UID))
+	if err := folder.Prepare(p.Spec); err != nil {
+		return err
+	}
+	cmd, err := pod.Command(folder)
+	if err != nil {
+		return err
+	}
+	defer cmd.Stdout.(*os.File).Close()
+	k.launches++
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start supervisor: %w", err)
+	}
+	k.child = make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // what happened is in the folder
+		close(k.child)
+		n.Wake()
+	}()
+	return nil
+}
+
+// Kill ends at once the processes of the pods that are being deleted.
+func (n *Node) Kill() error {
+	pods, err := n.Store.Pending()
+	if err != nil {
+		return err
+	}
+	for i := range pods {
+		if p := &pods[i]; !p.Deleted.IsZero() && !p.Finished() {
+			if err := pod.Folder(n.Store.PodFolder(p.UID)).Stop(0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

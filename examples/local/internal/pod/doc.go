@@ -1,0 +1,24 @@
+// Package pod runs one pod as processes of this machine.
+//
+// Each pod has a folder and a supervisor: a process of its own, in its own
+// session, that starts the pod's containers, waits for them, and records what
+// happened. The supervisor outlives the runner that started it, so a runner can
+// be killed at any time and the next one finds every exit code.
+//
+// The folder is the whole interface between the two:
+//
+//	spec.json    what to run; written before the supervisor starts
+//	lock         locked by the supervisor for as long as it lives
+//	state.json   what has happened so far; replaced atomically, never edited
+//	stop         present once the pod has to stop; holds the grace period
+//	work/        where the containers start, unless they name another folder
+//	volumes/     one folder for each emptyDir volume
+//	logs/        stdout and stderr of each container
+//
+// Two rules make a pod run at most once. A supervisor starts nothing before it
+// holds the lock, and nothing when state.json exists already; and it writes
+// state.json before it starts the first process. So starting a supervisor twice
+// is harmless, and a folder without state.json and without a lock has certainly
+// run nothing. No decision rests on a process id, which could belong to another
+// process by now.
+package pod

@@ -1,0 +1,213 @@
+package pod
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Folder is the path of a pod's folder.
+type Folder string
+
+func (f Folder) path(elem ...string) string {
+	return filepath.Join(append([]string{string(f)}, elem...)...)
+}
+
+// Work is the folder in which containers start.
+func (f Folder) Work() string { return f.path("work") }
+
+// Log is the file that holds a stream, "stdout" or "stderr", of a container.
+func (f Folder) Log(container, stream string) string {
+	return f.path("logs", container+"."+stream)
+}
+
+// SupervisorLog is where the supervisor itself writes when something is wrong.
+func (f Folder) SupervisorLog() string { return f.path("supervisor.log") }
+
+func (f Folder) volume(name string) string { return f.path("volumes", name) }
+
+// Prepare makes the folder and writes the spec. It may be repeated.
+func (f Folder) Prepare(spec []byte) error {
+	for _, dir := range []string{"work", "volumes", "logs"} {
+		if err := os.MkdirAll(f.path(dir), 0o755); err != nil {
+			return fmt.Errorf("prepare pod folder: %w", err)
+		}
+	}
+	// The name of the folder itself must be on the disk before a process has run, or
+	// a crash of the machine would make a pod that has not begun of one that has.
+	if err := syncDir(filepath.Dir(string(f))); err != nil {
+		return fmt.Errorf("prepare pod folder: %w", err)
+	}
+	return writeFile(f.path("spec.json"), spec)
+}
+
+// State reads the recorded state; ok is false when nothing has begun.
+func (f Folder) State() (s State, ok bool, err error) {
+	err = readJSON(f.path("state.json"), &s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{}, false, nil
+	}
+	return s, err == nil, err
+}
+
+// Stamp changes whenever the recorded state does; it costs one system call.
+func (f Folder) Stamp() Stamp {
+	var st unix.Stat_t
+	if unix.Stat(f.path("state.json"), &st) != nil {
+		return Stamp{}
+	}
+	return Stamp{st.Ino, st.Mtim.Nano(), st.Size}
+}
+
+// Stamp identifies a version of the recorded state. The zero Stamp is that of
+// no state.
+type Stamp struct {
+	inode   uint64
+	modTime int64
+	size    int64
+}
+
+func (f Folder) writeState(s *State) error {
+	data, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return err
+	}
+	return writeFile(f.path("state.json"), data)
+}
+
+type stopFile struct {
+	Grace time.Duration `json:"grace"`
+}
+
+// Stop asks the supervisor, now or whenever it starts, to end the pod. It may be
+// repeated; the shortest grace period counts.
+func (f Folder) Stop(grace time.Duration) error {
+	if asked, ok := f.stopAsked(); ok && asked <= grace {
+		return nil
+	}
+	data, err := json.Marshal(stopFile{grace})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(string(f), 0o755); err != nil {
+		return err
+	}
+	return writeFile(f.path("stop"), data)
+}
+
+// stopAsked reads the stop file; ok is false when there is none.
+func (f Folder) stopAsked() (grace time.Duration, ok bool) {
+	var s stopFile
+	if readJSON(f.path("stop"), &s) != nil {
+		return 0, false
+	}
+	return s.Grace, true
+}
+
+// Alive reports whether a supervisor holds the pod's lock.
+func (f Folder) Alive() (bool, error) {
+	pid, err := f.Supervisor()
+	return pid != 0, err
+}
+
+// Supervisor returns the process id of the supervisor that holds the pod's lock
+// at this moment, or 0.
+//
+// The lock is a POSIX record lock, since asking about it does not take it: a
+// supervisor that starts at this moment is not turned away.
+func (f Folder) Supervisor() (pid int, err error) {
+	file, err := os.OpenFile(f.path("lock"), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil {
+		return 0, fmt.Errorf("ask for the lock of pod folder %q: %w", f, err)
+	}
+	if lock.Type == unix.F_UNLCK {
+		return 0, nil
+	}
+	return int(lock.Pid), nil
+}
+
+// lock takes the pod's lock; it returns nil when another process holds it.
+//
+// A POSIX lock goes with the first close of the file by this process, so nothing
+// else may open the file while it is held.
+func (f Folder) lock() (*os.File, error) {
+	file, err := os.OpenFile(f.path("lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	err = unix.FcntlFlock(file.Fd(), unix.F_SETLK, &lock)
+	if err == nil {
+		return file, nil
+	}
+	file.Close()
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("lock pod folder %q: %w", f, err)
+}
+
+// Cancel records that a pod which has not begun never will. It returns false
+// when the pod has begun, or a supervisor is about to begin it; that one then
+// finds the stop file.
+func (f Folder) Cancel(now time.Time) (bool, error) {
+	if err := f.Stop(0); err != nil {
+		return false, err
+	}
+	lock, err := f.lock()
+	if err != nil || lock == nil {
+		return false, err
+	}
+	defer lock.Close()
+	if _, begun, err := f.State(); begun || err != nil {
+		return false, err
+	}
+	s := State{}
+	s.fail(ReasonNeverStarted, "the pod was stopped before it had begun", now)
+	return true, f.writeState(&s)
+}
+
+// writeFile replaces a file so that a crash at any moment leaves the old content
+// or the new one, on the disk.
+func writeFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // fails, as it should, after the rename
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err := errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -1,0 +1,253 @@
+package pod
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Isolation is the way in which this machine lets a process have mounts of its own.
+type Isolation string
+
+const (
+	// MountNamespace needs the right to mount, as root has it.
+	MountNamespace Isolation = "mount"
+	// UserNamespace works for everybody, where the kernel allows it.
+	UserNamespace Isolation = "user"
+)
+
+// execCommand is the name under which the helper of a container with mounts runs.
+const execCommand = "__exec"
+
+// helperInput is what the helper does before it turns into the container.
+type helperInput struct {
+	Argv  []string `json:"argv,omitempty"`
+	Dir   string   `json:"dir,omitempty"`
+	Stage string   `json:"stage"`
+	Binds []bind   `json:"binds"`
+}
+
+// ProbeIsolation finds out, by doing it, how processes can have mounts of their
+// own here. Scratch is a folder to use.
+func ProbeIsolation(scratch string) (Isolation, error) {
+	source, stage := filepath.Join(scratch, "source"), filepath.Join(scratch, "stage")
+	for _, dir := range []string{source, stage} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return "", err
+		}
+	}
+	in := helperInput{Stage: stage, Binds: []bind{{Source: source, Target: "/.batchplan-probe/a"}}}
+	var problems []error
+	for _, way := range []Isolation{MountNamespace, UserNamespace} {
+		cmd, err := helper(in, way)
+		if err != nil {
+			return "", err
+		}
+		if err = probe(cmd); err == nil {
+			return way, nil
+		}
+		problems = append(problems, fmt.Errorf("%s namespace: %w", way, err))
+	}
+	return "", errors.Join(problems...)
+}
+
+func probe(cmd *exec.Cmd) error {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	cmd.Stdout = null
+	if cmd.Stderr, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
+		return err
+	}
+	if err := startCommand(cmd); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// mountedCommand wraps a command into the helper that mounts first.
+func mountedCommand(cmd *exec.Cmd, binds []bind, folder Folder, way Isolation) (*exec.Cmd, error) {
+	stage := folder.path("root")
+	if err := os.MkdirAll(stage, 0o755); err != nil {
+		return nil, err
+	}
+	out, err := helper(helperInput{Argv: cmd.Args, Dir: cmd.Dir, Stage: stage, Binds: binds}, way)
+	if err != nil {
+		return nil, err
+	}
+	out.Env = cmd.Env
+	return out, nil
+}
+
+func helper(in helperInput, way Isolation) (*exec.Cmd, error) {
+	data, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	// The program's own file may be gone by now; the link leads to it all the same.
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{execCommand, string(data)}}
+	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+	if way == UserNamespace {
+		attr.Cloneflags |= unix.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
+	}
+	cmd.SysProcAttr = attr
+	return cmd, nil
+}
+
+// runHelper mounts and turns into the container. It returns only on failure, or
+// when there is no command, which is a probe.
+func runHelper(input string) error {
+	const reportFD = 3
+	unix.CloseOnExec(reportFD)
+	err := mountAndExec(input)
+	if err != nil {
+		_, _ = os.NewFile(reportFD, "report").WriteString(err.Error())
+	}
+	return err
+}
+
+func mountAndExec(input string) error {
+	var in helperInput
+	if err := json.Unmarshal([]byte(input), &in); err != nil {
+		return err
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	v := view{stage: in.Stage}
+	for _, b := range in.Binds {
+		if err := v.bind(b); err != nil {
+			return fmt.Errorf("mount %q: %w", b.Target, err)
+		}
+	}
+	if len(in.Argv) == 0 {
+		return nil
+	}
+	if err := os.Chdir(in.Dir); err != nil {
+		return err
+	}
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	path, err := lookPath(in.Argv[0], os.Environ(), in.Dir)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("start %q: %w", path, syscall.Exec(path, in.Argv, os.Environ()))
+}
+
+// view is the file system as one container sees it.
+type view struct {
+	stage string
+	// replaced are the folders in memory, and volumes the mounted volumes: a missing
+	// mount point can be made right in the former, and anywhere in the latter.
+	// Everywhere else it would be made on the machine itself.
+	replaced, volumes []string
+}
+
+// bind shows the source at the target. A target that does not exist on this
+// machine is never created there: the deepest existing folder above it is
+// replaced, for this container, by one with the same entries and the mount point.
+func (v *view) bind(b bind) error {
+	above := b.Target
+	for {
+		if _, err := os.Stat(above); err == nil {
+			break
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		above = filepath.Dir(above)
+	}
+	if above != b.Target {
+		if !slices.Contains(v.replaced, above) && !v.insideVolume(above) {
+			if err := v.replace(above); err != nil {
+				return fmt.Errorf("replace %q: %w", above, err)
+			}
+		}
+		if err := os.MkdirAll(b.Target, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount(b.Source, b.Target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	v.volumes = append(v.volumes, b.Target)
+	if b.ReadOnly {
+		return unix.Mount("", b.Target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, "")
+	}
+	return nil
+}
+
+func (v *view) insideVolume(path string) bool {
+	return slices.ContainsFunc(v.volumes, func(dir string) bool { return strings.HasPrefix(path+"/", dir+"/") })
+}
+
+// replace puts a folder in memory over dir that holds the same entries.
+func (v *view) replace(dir string) error {
+	if err := unix.Mount("tmpfs", v.stage, "tmpfs", 0, "mode=0755"); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := mirror(filepath.Join(dir, e.Name()), filepath.Join(v.stage, e.Name()), e.Type()); err != nil {
+			return err
+		}
+	}
+	v.replaced = append(v.replaced, dir)
+	if dir != "/" {
+		return unix.Mount(v.stage, dir, "", unix.MS_MOVE, "")
+	}
+	if err := os.Chdir(v.stage); err != nil {
+		return err
+	}
+	if unix.PivotRoot(".", ".") == nil {
+		return unix.Unmount(".", unix.MNT_DETACH)
+	}
+	// A root in memory cannot be exchanged, but covered.
+	if err := unix.Mount(".", "/", "", unix.MS_MOVE, ""); err != nil {
+		return err
+	}
+	if err := unix.Chroot("."); err != nil {
+		return err
+	}
+	return os.Chdir("/")
+}
+
+// mirror makes an entry appear at another place.
+func mirror(from, to string, kind os.FileMode) error {
+	switch {
+	case kind&os.ModeSymlink != 0:
+		link, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(link, to)
+	case kind.IsDir():
+		if err := os.Mkdir(to, 0o755); err != nil {
+			return err
+		}
+	default:
+		f, err := os.Create(to)
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	if err := unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("show %q: %w", from, err)
+	}
+	return nil
+}

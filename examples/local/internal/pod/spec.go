@@ -1,0 +1,156 @@
+package pod
+
+import (
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Spec is what a supervisor needs to run a pod. Variables are expanded already.
+type Spec struct {
+	UID       string `json:"uid"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	Job       string `json:"job"`
+	// RestartPolicy is Never or OnFailure.
+	RestartPolicy string `json:"restartPolicy"`
+	// GracePeriod is the time between SIGTERM and SIGKILL.
+	GracePeriod time.Duration `json:"gracePeriod"`
+	// RestartDelay is the delay before the second restart of a container, which
+	// then doubles up to RestartDelayMax. The first restart is immediate.
+	RestartDelay    time.Duration `json:"restartDelay"`
+	RestartDelayMax time.Duration `json:"restartDelayMax"`
+	// Isolation is how containers get mounts of their own; empty when none needs them.
+	Isolation Isolation `json:"isolation,omitempty"`
+	// Containers are the init containers in their order, then the app containers.
+	Containers []ContainerSpec `json:"containers"`
+}
+
+// ContainerSpec is one container as a process.
+type ContainerSpec struct {
+	Name string            `json:"name"`
+	Kind job.ContainerKind `json:"kind"`
+	// Argv is the command with its arguments.
+	Argv []string `json:"argv"`
+	// Env is the complete environment, as NAME=value.
+	Env []string `json:"env"`
+	// Dir is the working folder; relative to the pod's work folder, which is also
+	// the one meant by an empty Dir.
+	Dir    string  `json:"dir,omitempty"`
+	Mounts []Mount `json:"mounts,omitempty"`
+}
+
+// Mount makes a volume of the pod visible to a container.
+type Mount struct {
+	Volume  string `json:"volume"`
+	SubPath string `json:"subPath,omitempty"`
+	// Path is absolute, or relative to the pod's work folder.
+	Path     string `json:"path"`
+	ReadOnly bool   `json:"readOnly,omitempty"`
+}
+
+// State is what has happened to a pod so far.
+type State struct {
+	Phase   job.PodPhase `json:"phase"`
+	Reason  string       `json:"reason,omitempty"`
+	Message string       `json:"message,omitempty"`
+	// Ready is true while every app container runs.
+	Ready           bool        `json:"ready,omitempty"`
+	ReadyTransition time.Time   `json:"readyTransition,omitzero"`
+	Containers      []Container `json:"containers"`
+	// Done is true once no process is left: the state is final.
+	Done bool `json:"done,omitempty"`
+}
+
+// Container is what has happened to one container so far.
+type Container struct {
+	job.Container
+	Reason    string    `json:"reason,omitempty"`
+	Message   string    `json:"message,omitempty"`
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	// Exits are the runs that have ended, the latest last, at most maxExits.
+	Exits []Exit `json:"exits,omitempty"`
+}
+
+// Exit is the end of one run of a container.
+type Exit struct {
+	Code       int32     `json:"code"`
+	Reason     string    `json:"reason"`
+	StartedAt  time.Time `json:"startedAt,omitzero"`
+	FinishedAt time.Time `json:"finishedAt"`
+}
+
+// maxExits bounds the history of a container that is restarted for ever.
+const maxExits = 20
+
+// Reasons of pods and containers that this package gives.
+const (
+	// ReasonCompleted and ReasonError end a container by its exit code.
+	ReasonCompleted = "Completed"
+	ReasonError     = "Error"
+	// ReasonStartError: the process could not be started.
+	ReasonStartError = "StartError"
+	// ReasonStopped: the pod was stopped before it had ended.
+	ReasonStopped = "Stopped"
+	// ReasonNeverStarted: the pod was stopped before it had begun.
+	ReasonNeverStarted = "NeverStarted"
+	// ReasonSupervisorLost: the supervisor died without recording the end.
+	ReasonSupervisorLost = "SupervisorLost"
+	// ReasonStatusUnknown: how the container ended is not known.
+	ReasonStatusUnknown = "ContainerStatusUnknown"
+	// ReasonBackOff: the container waits to be started again.
+	ReasonBackOff = "CrashLoopBackOff"
+)
+
+// Exit codes that no process gave, as a kubelet sets them.
+const (
+	exitStartError = 128
+	exitUnknown    = 137
+)
+
+// newState is the state of a pod that has not begun.
+func newState(spec *Spec) *State {
+	s := &State{}
+	for _, c := range spec.Containers {
+		s.Containers = append(s.Containers, Container{Container: job.Container{Name: c.Name, Kind: c.Kind}})
+	}
+	return s
+}
+
+// fail ends the state of a pod whose processes are gone.
+func (s *State) fail(reason, message string, now time.Time) {
+	s.Done = true
+	s.Phase, s.Reason, s.Message = job.PodFailed, reason, message
+	s.setReady(false, now)
+}
+
+func (s *State) setReady(ready bool, now time.Time) {
+	if s.Ready != ready {
+		s.Ready, s.ReadyTransition = ready, now
+	}
+}
+
+// Lost turns the last state of a dead supervisor into a final one: what ran at
+// that time counts as ended with exit code 137, since its real one is unknown.
+func (s State) Lost(now time.Time) State {
+	containers := append([]Container(nil), s.Containers...)
+	for i := range containers {
+		c := &containers[i]
+		if c.State == job.ContainerRunning {
+			c.State, c.ExitCode, c.FinishedAt, c.Reason = job.ContainerTerminated, exitUnknown, now, ReasonStatusUnknown
+		}
+	}
+	s.Containers = containers
+	s.fail(ReasonSupervisorLost, "the pod's supervisor ended without recording how the pod ended", now)
+	return s
+}
+
+func readJSON(path string, v any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
+}

@@ -1,0 +1,261 @@
+package pod
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// pollInterval is how often a supervisor looks for the stop file: a file that
+// outlives both processes cannot be lost, unlike a signal, and needs no process id.
+const pollInterval = 50 * time.Millisecond
+
+// Supervise runs the pod of a folder to its end. It does nothing when another
+// supervisor is alive or the pod has begun before: a pod runs at most once.
+//
+// It must be called from a goroutine locked to the main thread: containers are
+// killed when the thread that started them ends.
+func Supervise(folder Folder) error {
+	lock, err := folder.lock()
+	if err != nil || lock == nil {
+		return err
+	}
+	defer lock.Close()
+	if _, begun, err := folder.State(); begun || err != nil {
+		return err
+	}
+	var spec Spec
+	if err := readJSON(folder.path("spec.json"), &spec); err != nil {
+		return fmt.Errorf("read pod: %w", err)
+	}
+	s := &supervisor{folder: folder, spec: spec, state: newState(&spec), exits: make(chan exit)}
+	s.runs = make([]run, len(spec.Containers))
+	if err := folder.writeState(s.state); err != nil {
+		return err // nothing has begun: another attempt may do better
+	}
+	return s.loop()
+}
+
+// supervisor is the state machine of one pod. One goroutine owns it.
+type supervisor struct {
+	folder Folder
+	spec   Spec
+	state  *State
+	runs   []run // parallel to the containers
+	exits  chan exit
+	// stopping is true once nothing may be started any more.
+	stopping bool
+	grace    time.Duration
+	stopAt   time.Time
+	dirty    bool
+}
+
+// run is what the supervisor knows of a container beyond its recorded state.
+type run struct {
+	process   *os.Process
+	signalled bool
+	killAt    time.Time // when SIGTERM turns into SIGKILL
+	restartAt time.Time // when a waiting container starts again
+	crashes   int       // ends since the last long run
+}
+
+// exit is the end of a container's process.
+type exit struct {
+	container int
+	code      int32
+	at        time.Time
+}
+
+func (s *supervisor) loop() error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		now := time.Now()
+		s.readStop(now)
+		done := s.step(now)
+		if s.dirty || done {
+			// An end that cannot be recorded is worse than one recorded late.
+			if err := s.folder.writeState(s.state); err != nil && done {
+				fmt.Fprintln(os.Stderr, "record the pod's end, trying again:", err)
+				time.Sleep(time.Second)
+				continue
+			}
+			s.dirty = false
+		}
+		if done {
+			return nil
+		}
+		select {
+		case e := <-s.exits:
+			s.ended(e)
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *supervisor) readStop(now time.Time) {
+	grace, ok := s.folder.stopAsked()
+	if !ok || s.stopping && grace == s.grace {
+		return
+	}
+	if !s.stopping {
+		s.stopping, s.stopAt = true, now
+	}
+	s.grace = grace
+	for i := range s.runs {
+		s.runs[i].killAt = s.stopAt.Add(grace)
+	}
+}
+
+// step does everything that can be done now; it returns true once the pod has
+// reached its end and no process is left.
+func (s *supervisor) step(now time.Time) bool {
+	s.kill(now)
+	switch {
+	case s.state.Done:
+		return true
+	case s.stopping:
+		if s.endApps(now) {
+			return s.endSidecars(now) && s.finish(now)
+		}
+	case s.initFailed():
+		return s.endSidecars(now) && s.finish(now)
+	case s.startInits(now):
+		if s.startApps(now) {
+			return s.endSidecars(now) && s.finish(now)
+		}
+	}
+	s.observe(now)
+	return false
+}
+
+// initFailed reports whether an init container has ended the pod.
+func (s *supervisor) initFailed() bool {
+	for i := range s.state.Containers {
+		c := &s.state.Containers[i]
+		if c.Kind == job.InitContainer && c.State == job.ContainerTerminated && c.ExitCode != 0 {
+			return s.spec.RestartPolicy == job.RestartNever
+		}
+	}
+	return false
+}
+
+// startInits starts the init containers one after the other, sidecars beside
+// them; it returns true once the app containers may start.
+func (s *supervisor) startInits(now time.Time) bool {
+	done := true
+	for i := range s.state.Containers {
+		c := &s.state.Containers[i]
+		switch c.Kind {
+		case job.RestartableInitContainer:
+			if done || !c.StartedAt.IsZero() {
+				s.ensure(i, now)
+			}
+		case job.InitContainer:
+			if done && !succeeded(c) {
+				s.ensure(i, now)
+				done = false
+			}
+		}
+	}
+	return done
+}
+
+// startApps starts all app containers; it returns true once all have ended for good.
+func (s *supervisor) startApps(now time.Time) bool {
+	done := true
+	for i := range s.state.Containers {
+		c := &s.state.Containers[i]
+		if c.Kind != job.AppContainer || s.isFinal(c) {
+			continue
+		}
+		s.ensure(i, now)
+		done = done && s.isFinal(c)
+	}
+	return done
+}
+
+// isFinal reports whether a container will not be started again.
+func (s *supervisor) isFinal(c *Container) bool {
+	return succeeded(c) || c.State == job.ContainerTerminated && s.spec.RestartPolicy == job.RestartNever
+}
+
+func succeeded(c *Container) bool { return c.State == job.ContainerTerminated && c.ExitCode == 0 }
+
+// ensure starts a container that is not running, when it is due.
+func (s *supervisor) ensure(i int, now time.Time) {
+	c, r := &s.state.Containers[i], &s.runs[i]
+	if c.State == job.ContainerRunning || now.Before(r.restartAt) {
+		return
+	}
+	if r.crashes > 0 {
+		c.Restarts++
+	}
+	s.start(i, now)
+}
+
+// endApps ends every container that is not a sidecar; it returns true once none runs.
+func (s *supervisor) endApps(now time.Time) bool {
+	done := true
+	for i := range s.state.Containers {
+		if s.state.Containers[i].Kind != job.RestartableInitContainer {
+			done = s.terminate(i, now) && done
+		}
+	}
+	return done
+}
+
+// endSidecars ends the sidecars, the last one first, each after the one that was
+// started after it; it returns true once none runs.
+func (s *supervisor) endSidecars(now time.Time) bool {
+	if !s.stopping {
+		// From here on nothing starts again: a sidecar that ends has done its work.
+		s.stopping, s.stopAt, s.grace = true, now, s.spec.GracePeriod
+	}
+	for i := len(s.state.Containers) - 1; i >= 0; i-- {
+		if s.state.Containers[i].Kind == job.RestartableInitContainer && !s.terminate(i, now) {
+			return false
+		}
+	}
+	return true
+}
+
+// finish records the phase that the app containers' exit codes make.
+func (s *supervisor) finish(now time.Time) bool {
+	killStrays()
+	phase := job.PodSucceeded
+	for i := range s.state.Containers {
+		if c := &s.state.Containers[i]; c.Kind != job.RestartableInitContainer && !succeeded(c) {
+			phase = job.PodFailed
+		}
+	}
+	if _, asked := s.folder.stopAsked(); asked && phase == job.PodFailed {
+		s.state.fail(ReasonStopped, "the pod was stopped before it had ended", now)
+		return true
+	}
+	s.state.Phase, s.state.Done = phase, true
+	s.state.setReady(false, now)
+	return true
+}
+
+// observe derives phase and readiness from the containers.
+func (s *supervisor) observe(now time.Time) {
+	begun, ready := false, true
+	for i := range s.state.Containers {
+		c := &s.state.Containers[i]
+		if c.Kind == job.AppContainer && !c.StartedAt.IsZero() {
+			begun = true
+		}
+		// A finished init container does not stand in the way of readiness.
+		ready = ready && (c.State == job.ContainerRunning || c.Kind == job.InitContainer)
+	}
+	if begun && s.state.Phase == job.PodPending {
+		s.state.Phase, s.dirty = job.PodRunning, true
+	}
+	if ready = ready && begun; ready != s.state.Ready {
+		s.state.setReady(ready, now)
+		s.dirty = true
+	}
+}

@@ -1,0 +1,136 @@
+// Package report shows the progress of jobs: as bars on a terminal, as lines
+// where the output is piped, or as JSON.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/batchplan/batchplan/examples/local/internal/control"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Reporter is told what happens. Its methods are called concurrently.
+type Reporter interface {
+	// Round tells of a round of a job.
+	Round(r control.Round)
+	// Note tells something else that the user should know.
+	Note(text string)
+	// End tells how a job stands when the runner ends.
+	End(key string, status job.Status)
+	// Close writes what is left to write.
+	Close()
+}
+
+// counters are the figures of a job in one line.
+func counters(spec *job.Spec, s *job.Status) string {
+	succeeded := fmt.Sprint(s.Succeeded)
+	if spec.Completions != nil {
+		succeeded = fmt.Sprintf("%d/%d", s.Succeeded, *spec.Completions)
+	}
+	text := fmt.Sprintf("active %d, succeeded %s, failed %d", s.Active, succeeded, s.Failed)
+	if s.FailedIndexes != nil && *s.FailedIndexes != "" {
+		text += ", failed indexes " + *s.FailedIndexes
+	}
+	if s.Terminating != nil && *s.Terminating > 0 {
+		text += fmt.Sprintf(", terminating %d", *s.Terminating)
+	}
+	return text
+}
+
+// outlook says what the job waits for and when it looks again by itself.
+func outlook(r *control.Round) string {
+	var parts []string
+	for _, w := range r.Waits {
+		parts = append(parts, w.String())
+	}
+	if r.Pending > 0 {
+		parts = append(parts, fmt.Sprintf("%d not started yet", r.Pending))
+	}
+	if !r.Requeue.At.IsZero() {
+		parts = append(parts, "next look at "+r.Requeue.At.Local().Format(time.TimeOnly))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Verdict says in words how a job stands.
+func Verdict(s *job.Status) string {
+	end := s.Finished()
+	if end == "" {
+		if s.Condition(job.Suspended).Status == job.ConditionTrue {
+			return "Suspended"
+		}
+		return "Running"
+	}
+	text := string(end)
+	if c := s.Condition(end); c.Reason != "" {
+		text += " (" + c.Reason + ": " + c.Message + ")"
+	}
+	return text
+}
+
+// plain writes a line whenever something has changed.
+type plain struct {
+	mu    sync.Mutex
+	out   io.Writer
+	notes io.Writer
+	specs map[string]job.Spec
+	last  map[string]string
+}
+
+// NewPlain writes lines: what happens to out, what the user should know to notes.
+func NewPlain(out, notes io.Writer) Reporter {
+	return &plain{out: out, notes: notes, specs: map[string]job.Spec{}, last: map[string]string{}}
+}
+
+// Round writes the events, and the figures when they have changed.
+func (p *plain) Round(r control.Round) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key, at := r.Job.Key(), r.Now.Local().Format(time.TimeOnly)
+	p.specs[key] = *r.Spec
+	for _, e := range r.Events {
+		fmt.Fprintf(p.out, "%s %s: %s: %s\n", at, key, e.Reason, e.Message)
+	}
+	if line := counters(r.Spec, &r.Status); line != p.last[key] {
+		p.last[key] = line
+		if next := outlook(&r); next != "" {
+			line += "; " + next
+		}
+		fmt.Fprintf(p.out, "%s %s: %s\n", at, key, line)
+	}
+	problems(p.notes, &r)
+}
+
+func problems(out io.Writer, r *control.Round) {
+	for _, n := range r.Notes {
+		fmt.Fprintf(out, "%s: %s: %s: %s\n", r.Job.Key(), n.Field, n.Value, n.Message)
+	}
+	if r.Err != nil {
+		fmt.Fprintf(out, "%s: %v; trying again\n", r.Job.Key(), r.Err)
+	}
+}
+
+// Note writes a line to the notes.
+func (p *plain) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintln(p.notes, text)
+}
+
+// End writes how the job stands.
+func (p *plain) End(key string, s job.Status) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	line := fmt.Sprintf("%s: %s", key, Verdict(&s))
+	if spec, ok := p.specs[key]; ok {
+		line += "; " + counters(&spec, &s)
+	}
+	fmt.Fprintln(p.out, line)
+}
+
+// Close does nothing: every line is written at once.
+func (p *plain) Close() {}

@@ -1,0 +1,14 @@
+// Command local runs Kubernetes Jobs as processes of this machine.
+package main
+
+import (
+	"os"
+
+	"github.com/batchplan/batchplan/examples/local/internal/cli"
+	"github.com/batchplan/batchplan/examples/local/internal/pod"
+)
+
+func main() {
+	pod.Main()
+	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
