@@ -78,6 +78,7 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 		Expectations: p.expect(o),
 		Untracking:   p.untracking(o, r),
 		Ignored:      b.Memory.Ignored,
+		Written:      b.Memory.Written,
 		Finished:     b.Status.Finished() == "" && (b.Memory.Finished || final.Finished() != ""),
 	}
 	if recorded && !b.isStopped() {

@@ -18,6 +18,7 @@ func DecodeJob(data []byte) (Job, error) {
 			Namespace         string    `json:"namespace"`
 			Name              string    `json:"name"`
 			UID               string    `json:"uid"`
+			ResourceVersion   string    `json:"resourceVersion"`
 			CreationTimestamp time.Time `json:"creationTimestamp"`
 			DeletionTimestamp time.Time `json:"deletionTimestamp"`
 		} `json:"metadata"`
@@ -34,7 +35,9 @@ func DecodeJob(data []byte) (Job, error) {
 		return Job{}, fmt.Errorf("decode job: kind: %q is not Job", in.Kind)
 	}
 	m := in.Metadata
+	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0, unknown, if it is no number
 	return Job{
+		Version:           version,
 		Namespace:         m.Namespace,
 		Name:              m.Name,
 		UID:               m.UID,

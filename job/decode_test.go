@@ -67,6 +67,7 @@ func TestDecodeJob(t *testing.T) {
 	want := Job{
 		Namespace:         "default",
 		Name:              "pi",
+		Version:           1234,
 		UID:               "5f1d6a9e-aaaa",
 		CreationTimestamp: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		DeletionTimestamp: time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC),

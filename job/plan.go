@@ -97,8 +97,9 @@ type CountedAs uint8
 const (
 	// NotCounted pods leave no trace in the counters.
 	NotCounted CountedAs = iota
-	// CountedSucceeded and CountedFailed pods go through the uncounted lists.
+	// CountedSucceeded pods go through the uncounted list of successes.
 	CountedSucceeded
+	// CountedFailed pods go through the uncounted list of failures.
 	CountedFailed
 	// CountedIndex pods are accounted for by their completed index.
 	CountedIndex

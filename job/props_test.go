@@ -18,9 +18,11 @@ import (
 var allFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
 
 // TestLivesFresh lets jobs live under a controller that reads its own writes, with
-// faults between any two writes. The world checks JI1-JI8, JI10-JI20 and JI23 on
-// each plan and each write; the laws are checked on each snapshot on the way
-// (JI24, L6). At the end the faults stop, and the job must come to rest: L1-L5, L7.
+// faults between any two writes. The world checks JI1, JI2, JI3, JI4, JI5, JI6,
+// JI7, JI8, JI9, JI10, JI11, JI13, JI14, JI15, JI16, JI17, JI18 and JI20 on each plan
+// and each write; the laws are checked on each snapshot on the way (JI24, B3, B6,
+// L6). At the end the faults stop, and the job must come to rest: L1, L2, L3, L4, L5
+// and L7.
 func TestLivesFresh(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, false, allFaults) })
 }
@@ -34,6 +36,7 @@ func TestLivesStale(t *testing.T) {
 func life(t *rapid.T, stale bool, faults []world.Fault) {
 	w := world.New(drawSpec(t))
 	w.Stale = stale
+	w.Versions = stale && rapid.Bool().Draw(t, "versions")
 	for range rapid.IntRange(5, 40).Draw(t, "steps") {
 		step(t, w, faults)
 		if err := w.Err(); err != nil {
@@ -112,6 +115,7 @@ func comeToRest(t *rapid.T, w *world.World) {
 	if w.Job.DeletionTimestamp.IsZero() && w.Job.Status.Finished() == "" {
 		t.Fatalf("L1: not finished after %d rounds\n%s\n%s", limit, w.State(), w.LastPlan)
 	}
+	checkReason(t, w)
 	for range 3 {
 		kubelet(w)
 		round(t, w)
@@ -127,6 +131,30 @@ func comeToRest(t *rapid.T, w *world.World) {
 	}
 	if u := w.Job.Status.UncountedTerminatedPods; u != nil {
 		t.Fatalf("L5: uncounted pods are left\n%s", w.State())
+	}
+}
+
+// checkReason holds L3: from the time on from which all pods succeed, only what
+// had happened before can have made the job fail.
+func checkReason(t *rapid.T, w *world.World) {
+	s, spec := &w.Job.Status, &w.Job.Spec
+	failed := s.Condition(job.Failed)
+	holds := true
+	switch failed.Reason {
+	case "BackoffLimitExceeded":
+		holds = s.Failed > *spec.BackoffLimit || spec.Template.RestartPolicy == job.RestartOnFailure
+	case "DeadlineExceeded":
+		deadline := time.Duration(*spec.ActiveDeadlineSeconds) * time.Second
+		holds = failed.LastTransitionTime.Sub(s.StartTime) >= deadline
+	case "FailedIndexes", "MaxFailedIndexesExceeded":
+		holds = s.FailedIndexes != nil && *s.FailedIndexes != ""
+	case "PodFailurePolicy":
+		holds = spec.PodFailurePolicy != nil
+	case "":
+		holds = w.Job.DeletionTimestamp.IsZero() == (s.Finished() == job.Complete) || s.Finished() == job.Complete
+	}
+	if !holds {
+		t.Fatalf("L3: the job ends as %s (%s) without reason\n%s", s.Finished(), failed.Reason, w.State())
 	}
 }
 

@@ -94,7 +94,7 @@ const (
 	WaitTerminating
 	// WaitUncounted: finished pods wait for a later round to be recorded (J35).
 	WaitUncounted
-	// WaitObserved: the final status was written and has not been seen yet (E5).
+	// WaitObserved: the status that was written last has not been seen yet (E5, E6).
 	WaitObserved
 	// WaitManagedBy: another controller manages the job (J3).
 	WaitManagedBy

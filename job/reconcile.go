@@ -86,7 +86,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		p.cleanUp()
 		return &p.plan, nil
 	}
-	if p.finishedUnobserved() {
+	if p.isStale() {
 		return &p.plan, nil
 	}
 	p.countIndexes()
@@ -142,6 +142,7 @@ func (p *Planner) recall() {
 	b.Status = p.job.Status
 	b.Memory = memory
 	b.Backoff = memory.Backoff
+	b.Untracking = memory.Untracking
 	b.Completions = p.job.Spec.Completions
 	b.Indexed = p.job.isIndexed()
 	b.Suspend = p.job.isSuspended()
@@ -166,10 +167,12 @@ func (p *Planner) notOurs() bool {
 	return true
 }
 
-// finishedUnobserved stops a round whose snapshot is older than the final status
-// that was written: planning from it could start pods of a job that has ended (E5, M2).
-func (p *Planner) finishedUnobserved() bool {
-	if !p.plan.Basis.Memory.Finished {
+// isStale stops a round whose snapshot is older than a status that was written:
+// planning from it could start pods of a job that has ended (E5, M2), or run an
+// index again that has succeeded (E6).
+func (p *Planner) isStale() bool {
+	memory := &p.plan.Basis.Memory
+	if !memory.Finished && p.job.Version >= memory.Written {
 		return false
 	}
 	p.plan.Basis.Stopped = true

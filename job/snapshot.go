@@ -44,6 +44,10 @@ type Memory struct {
 	// Ignored is the number of failures that the podFailurePolicy has ignored so
 	// far; kept for Options.MaxIgnoredFailures.
 	Ignored int32 `json:"ignored,omitempty"`
+	// Written is the version of the job that the last status write has made. An
+	// adapter that knows it sets it; a snapshot of an earlier Job.Version is stale
+	// and is not planned from (E6).
+	Written int64 `json:"written,omitempty"`
 	// Finished is set once a final status was written: a snapshot that does not
 	// show it is stale and is not planned from (E5).
 	Finished bool `json:"finished,omitempty"`

@@ -10,6 +10,8 @@ import (
 type Job struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// Version grows with every write of the job; 0 means that the backend has none.
+	Version int64 `json:"version,omitempty"`
 	// UID tells this job from an earlier one of the same name. It must not be empty.
 	UID string `json:"uid"`
 	// CreationTimestamp is when the job was accepted.

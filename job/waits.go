@@ -45,7 +45,7 @@ func (w Wait) String() string {
 	case WaitUncounted:
 		return "more pods finished than one round records; the rest follows"
 	case WaitObserved:
-		return "the final status was written and is not seen yet"
+		return "the status that was written last is not seen yet"
 	case WaitManagedBy:
 		return fmt.Sprintf("the job is managed by %q", w.Name)
 	case WaitDeleted:

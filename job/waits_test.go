@@ -22,7 +22,7 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 		{Wait{Reason: WaitSuspended}, "the job is suspended"},
 		{Wait{Reason: WaitTerminating, Terminating: 2}, "the end waits for terminating pods: 2 terminating"},
 		{Wait{Reason: WaitUncounted}, "more pods finished than one round records; the rest follows"},
-		{Wait{Reason: WaitObserved}, "the final status was written and is not seen yet"},
+		{Wait{Reason: WaitObserved}, "the status that was written last is not seen yet"},
 		{Wait{Reason: WaitManagedBy, Name: "example.com/queue"}, `the job is managed by "example.com/queue"`},
 		{Wait{Reason: WaitDeleted}, "the job is being deleted"},
 		{Wait{Reason: WaitUnknownMode, Name: "Elastic"}, `completion mode "Elastic" is unknown`},

@@ -32,6 +32,9 @@ func (w *World) Round() (*job.Plan, error) {
 	}
 	conclusion := plan.Conclude(outcome)
 	w.Memory = conclusion.Memory
+	if w.Versions {
+		w.Memory.Written = int64(w.acked)
+	}
 	w.Events = append(w.Events, conclusion.Events...)
 	return plan, nil
 }
@@ -163,7 +166,7 @@ func (b backend) Untrack(_ context.Context, ref job.PodRef) error {
 }
 
 func (b backend) WriteStatus(_ context.Context, s job.Status) error {
-	return b.write("status", func() error {
+	err := b.write("status", func() error {
 		if b.readAt != b.version {
 			return errConflict
 		}
@@ -173,6 +176,10 @@ func (b backend) WriteStatus(_ context.Context, s job.Status) error {
 		b.readAt = b.version
 		return nil
 	})
+	if err == nil {
+		b.acked = b.version
+	}
+	return err
 }
 
 func (w *World) find(ref job.PodRef) *job.Pod {

@@ -35,6 +35,8 @@ type World struct {
 	// Stale makes the controller see View instead of the live state.
 	Stale bool
 	View  View
+	// Versions lets the controller know the versions of its own writes (E6).
+	Versions bool
 	// Events are those that the controller has reported.
 	Events []job.Event
 	// LastPlan is the text of the last plan, and Failed the violations so far.
@@ -46,6 +48,7 @@ type World struct {
 	planner   job.Planner
 	version   int // of the job
 	readAt    int // the version that the round's snapshot has
+	acked     int // the version of the last status write that was confirmed
 	nextUID   int
 	revision  int // of pods
 	crashed   bool
@@ -102,12 +105,14 @@ func (w *World) Pod(name string) *job.Pod {
 func (w *World) Snapshot() job.Snapshot {
 	s := job.Snapshot{Job: w.Job, Now: w.Now, Memory: w.Memory, Options: w.Options}
 	w.readAt = w.version
+	s.Job.Version = int64(w.readAt)
 	if w.Stale {
 		if e := w.Memory.Expectations; e != (expectations.Counts{}) && e.Satisfied(w.Now) {
 			w.ghost.lagged = true
 		}
 		s.Job = w.View.Job
 		w.readAt = w.View.Version
+		s.Job.Version = int64(w.readAt)
 		s.Pods = slices.Clone(w.View.Pods)
 		return s
 	}

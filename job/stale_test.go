@@ -1,0 +1,68 @@
+package job_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job"
+)
+
+// TestE6_OlderThanOwnWrite plans from a snapshot whose job is older than the status
+// that the controller has written: the index that succeeded must not run again.
+func TestE6_OlderThanOwnWrite(t *testing.T) {
+	spec := job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](1), Template: job.Template{RestartPolicy: job.RestartNever}}
+	job.Default(&spec)
+	s := job.Snapshot{
+		Job:    job.Job{Name: "j", UID: "job-1", Version: 7, Spec: spec},
+		Now:    time.Unix(1000, 0),
+		Memory: job.Memory{JobUID: "job-1", Written: 8, Untracking: expectations.NewUIDs("pod-1")},
+	}
+	plan, err := job.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Create) > 0 || len(plan.Waits) != 1 || plan.Waits[0].Reason != job.WaitObserved {
+		t.Errorf("an older snapshot is planned from:\n%s", plan.String())
+	}
+	// A removal in flight that is forgotten here is counted a second time later.
+	if got := plan.Conclude(job.Outcome{}).Memory; got.Written != 8 || !got.Untracking.Has("pod-1") {
+		t.Errorf("the round forgets what it was not about: %+v", got)
+	}
+	s.Job.Version = 8
+	if plan, _ := job.Reconcile(s); len(plan.Create) != 1 {
+		t.Errorf("the snapshot that shows the write is not planned from:\n%s", plan.String())
+	}
+}
+
+// TestTI2_TI3_ExpireConverges raises the TTL, moves the finish into the future, and
+// follows the wake-ups: the job goes at the very time it expires, and not before.
+func TestTI2_TI3_ExpireConverges(t *testing.T) {
+	finish := time.Unix(5000, 0)
+	j := job.Job{
+		Spec: job.Spec{TTLSecondsAfterFinished: ptr[int32](60)},
+		Status: job.Status{Conditions: []job.Condition{
+			{Type: job.Complete, Status: job.ConditionTrue, LastTransitionTime: finish},
+		}},
+	}
+	now := finish.Add(-time.Hour) // another machine's clock is ahead
+	for round := 0; ; round++ {
+		expired, at, err := job.Expire(j, job.Options{}, now)
+		if err != nil || round > 2 {
+			t.Fatal(round, err)
+		}
+		if expired {
+			break
+		}
+		if !at.After(now) {
+			t.Fatalf("again at %v, it is %v", at, now)
+		}
+		now = at
+		if round == 0 {
+			j.Spec.TTLSecondsAfterFinished = ptr[int32](120)
+		}
+	}
+	if want := finish.Add(120 * time.Second); !now.Equal(want) {
+		t.Errorf("expired at %v, want %v", now, want)
+	}
+}
