@@ -86,7 +86,7 @@ const (
 	WaitExpectations
 	// WaitReplacement: terminating pods must end before they are replaced (J30).
 	WaitReplacement
-	// WaitPods: active pods have not finished.
+	// WaitPods: active pods, those of this plan included, have not finished.
 	WaitPods
 	// WaitSuspended: the job is suspended (J28).
 	WaitSuspended
@@ -107,6 +107,8 @@ const (
 	WaitTimeout
 	// WaitAdoption: pods are managed once the adopted ones are seen as such (J6).
 	WaitAdoption
+	// WaitParallelism: pods are wanted, and none may run at once.
+	WaitParallelism
 	// WaitFinished: the job has finished, nothing is left to do (J4).
 	WaitFinished
 )

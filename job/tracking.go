@@ -203,6 +203,7 @@ func (p *Planner) untrack(place int32, as CountedAs, onEnd bool) {
 func (p *Planner) cleanUp() {
 	p.plan.Adopt, p.plan.Release = p.plan.Adopt[:0], p.plan.Release[:0]
 	p.plan.Basis.Stopped = true
+	p.plan.Basis.Untracking = p.stillUntracking(p.plan.Basis.Memory.Untracking)
 	p.wait(Wait{Reason: WaitFinished, Name: string(p.job.Status.Finished())})
 	pods := p.snap.Pods
 	first := len(p.pods.active)

@@ -54,6 +54,8 @@ func (w Wait) String() string {
 		return fmt.Sprintf("completion mode %q is unknown", w.Name)
 	case WaitTimeout:
 		return fmt.Sprintf("a pod that does not start or end is given up at %s", until)
+	case WaitParallelism:
+		return "parallelism is 0"
 	case WaitAdoption:
 		return "pods are managed in the next round: " + plural(w.Pods, "pod") + " adopted in this one"
 	case WaitFinished:
@@ -86,8 +88,12 @@ func (p *Planner) explainWaits() {
 		p.wait(Wait{Reason: WaitDeleted})
 	case p.job.isSuspended():
 		p.wait(Wait{Reason: WaitSuspended})
-	case p.counts.active > 0:
-		p.wait(Wait{Reason: WaitPods, Pods: p.counts.active})
+	case p.activeLater() > 0:
+		p.wait(Wait{Reason: WaitPods, Pods: p.activeLater()})
+	case p.completionsReached() && p.counts.terminating > 0:
+		p.wait(Wait{Reason: WaitTerminating, Terminating: p.counts.terminating})
+	case *p.job.Spec.Parallelism == 0 && !p.completionsReached():
+		p.wait(Wait{Reason: WaitParallelism})
 	}
 	coarse := p.snap.Options.Slips.has(SlipCoarseRequeue)
 	if !b.Satisfied {
@@ -104,6 +110,11 @@ func (p *Planner) explainWaits() {
 		p.wait(Wait{Reason: WaitUncounted})
 	}
 	p.requeue(coarse)
+}
+
+// activeLater is the number of active pods once the plan has taken effect.
+func (p *Planner) activeLater() int64 {
+	return p.counts.active - int64(len(p.plan.Delete)) + int64(len(p.plan.Create))
 }
 
 // requeue finds the earliest time at which a wait ends by itself.

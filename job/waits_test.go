@@ -27,6 +27,7 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 		{Wait{Reason: WaitDeleted}, "the job is being deleted"},
 		{Wait{Reason: WaitUnknownMode, Name: "Elastic"}, `completion mode "Elastic" is unknown`},
 		{Wait{Reason: WaitTimeout, Until: until}, "a pod that does not start or end is given up at 00:00:31"},
+		{Wait{Reason: WaitParallelism}, "parallelism is 0"},
 		{Wait{Reason: WaitAdoption, Pods: 1}, "pods are managed in the next round: 1 pod adopted in this one"},
 		{Wait{Reason: WaitFinished, Name: "Complete"}, "the job has ended: Complete"},
 	}
