@@ -47,6 +47,8 @@ func (w *World) checkConservation(old, s *job.Status) {
 				w.fail("JI2", "UID %q stands in both lists", uid)
 			case w.ghost.counted[uid] != "":
 				w.fail("JI1", "UID %q was counted as %s and comes back as %s", uid, w.ghost.counted[uid], list)
+			case list == "failed" && w.isActive(uid) && s.Condition(job.FailureTarget).Status != job.ConditionTrue:
+				w.fail("J27", "UID %q is counted as failed, is active, and the job goes on", uid)
 			case list == "succeeded" && w.ghost.pods[uid].ended != job.PodSucceeded:
 				w.fail("JI1", "UID %q has not succeeded", uid)
 			}
@@ -64,6 +66,11 @@ func (w *World) checkConservation(old, s *job.Status) {
 		}
 		w.checkMoved(list, moved, old, s)
 	}
+}
+
+func (w *World) isActive(uid string) bool {
+	p := w.find(job.PodRef{UID: uid})
+	return p != nil && p.Phase < job.PodSucceeded && p.Deletion == nil
 }
 
 func (w *World) checkMoved(list string, moved int32, old, s *job.Status) {

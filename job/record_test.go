@@ -1,0 +1,38 @@
+package job
+
+import (
+	"testing"
+	"time"
+)
+
+// TestJ27_EndNotDeclared ends a job by its deadline and lets the deletion of its pod
+// fail: the end is not declared, and the pod, which runs on, is neither counted nor
+// given up.
+func TestJ27_EndNotDeclared(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	spec := Spec{ActiveDeadlineSeconds: pointTo[int64](60)}
+	Default(&spec)
+	plan, err := Reconcile(Snapshot{
+		Job:  Job{Name: "j", UID: "job-1", Spec: spec, Status: Status{StartTime: now.Add(-time.Hour)}},
+		Pods: []Pod{{Name: "p", UID: "uid-1", Phase: PodRunning, Tracked: true}},
+		Now:  now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		deletion Result
+		declared bool
+	}{{Unsuccessful, false}, {NotTried, false}, {Done, true}, {Gone, true}} {
+		r := plan.Record(Outcome{Deleted: []Effect{{Result: c.deletion}}})
+		if got := r.Status.Condition(FailureTarget).Status == ConditionTrue; got != c.declared {
+			t.Errorf("deletion %v: declared %v, want %v", c.deletion, got, c.declared)
+		}
+		if got := r.Status.UncountedTerminatedPods != nil; got != c.declared {
+			t.Errorf("deletion %v: the pod is counted: %v, want %v", c.deletion, got, c.declared)
+		}
+		if got := len(r.Untrack) == 1; got != c.declared {
+			t.Errorf("deletion %v: the finalizer goes: %v, want %v", c.deletion, got, c.declared)
+		}
+	}
+}
