@@ -1,0 +1,61 @@
+// Package job decides what a Job controller does: a pure function from a snapshot
+// to a plan, with the semantics of Kubernetes 1.36.
+//
+// A [Snapshot] holds the job's spec and status, its pods, the time, and what the
+// controller remembers. [Reconcile] returns a [Plan]: which pods to create and
+// delete, which finalizers to remove, when to look again, and why. Nothing here
+// reads a clock, talks to a server, starts a goroutine or keeps state; inputs are
+// never written to; the same snapshot gives the same plan, byte for byte.
+//
+// # Duties of an adapter
+//
+//  1. Read the job and its pods. [DecodeJob] and [DecodePod] take the JSON of
+//     Kubernetes; any other backend fills the structs itself. Call [Default] and
+//     [Validate] when a job is accepted, unless an API server does.
+//  2. Reconcile. An error means that the snapshot breaks the contract: report it,
+//     and do nothing.
+//  3. Adopt and release pods. If that fails, go to 7.
+//  4. Delete or create pods.
+//  5. Write the status that [Plan.Record] returns. If that fails, go to 7. Then
+//     remove the finalizers that it names.
+//  6. Write the status that [Plan.Settle] returns.
+//  7. Keep the memory of [Plan.Conclude], report its events and facts, and plan
+//     again: soon when Retry is set, when a pod or the job changes, and at
+//     [Plan.Requeue] in any case.
+//
+// The order of 4, 5 and 6 is what makes it safe: a crash between any two writes
+// loses no pod and counts none twice (J35). Package job/apply does 3 to 6:
+//
+//	for {
+//		plan, err := planner.Reconcile(&snapshot)
+//		if err != nil {
+//			return err
+//		}
+//		outcome, err := executor.Apply(ctx, backend, plan)
+//		conclusion := plan.Conclude(outcome)
+//		memory = conclusion.Memory
+//		// wait for a change, for plan.Requeue, or for the retry delay; then
+//		// make the next snapshot, with memory in it
+//	}
+//
+// # Words
+//
+//   - Active: not ended and not being deleted. Terminating: being deleted and not
+//     ended. Ready: the condition Ready is True.
+//   - Tracked: the pod carries the finalizer [Finalizer], so it is not accounted
+//     for yet. Recorded: its UID stands in an uncounted list of the status. Counted:
+//     it is in the counters, and the finalizer is gone.
+//   - Verdict: how the job is going to end (FailureTarget, SuccessCriteriaMet).
+//     The end itself (Failed, Complete) follows once nothing is left to count.
+//   - Expectations: own writes that the snapshot may not show yet.
+//
+// Rules are cited by number: J17 is in docs/rules.md of the repository, JI9 is an
+// invariant, KEP-3850 an enhancement proposal of Kubernetes. "Quirk:" marks what is
+// odd and kept on purpose.
+//
+// # Compatibility
+//
+// The zero [Options] are recommended and may gain better behaviour in a release
+// whose notes say so under "Semantics". [Kubernetes136] stays what it is. Fields
+// may be added to all structs: use named fields in literals.
+package job
