@@ -1,0 +1,38 @@
+package job
+
+import (
+	"testing"
+	"time"
+)
+
+// TestJ6_WhoseJobIsBeingDeleted: a job that is being deleted neither adopts nor
+// releases; a pod that no longer matches still loses its finalizer, so that it can go.
+func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	var spec Spec
+	Default(&spec)
+	s := Snapshot{
+		Job: Job{Name: "j", UID: "job-1", Spec: spec, Status: Status{StartTime: now}},
+		Pods: []Pod{
+			{Name: "unmatched", UID: "1", Owner: OwnedUnmatched, Tracked: true},
+			{Name: "orphan", UID: "2", Owner: Orphan},
+			{Name: "foreign", UID: "3", Owner: Foreign, Tracked: true},
+		},
+		Now: now,
+	}
+	for _, deleted := range []bool{false, true} {
+		if deleted {
+			s.Job.DeletionTimestamp = now
+		}
+		plan, err := Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(plan.Release) == 1 && len(plan.Adopt) == 1; got == deleted {
+			t.Errorf("deleted %v: claims %v", deleted, got)
+		}
+		if got := len(plan.Untrack) == 1 && plan.Untrack[0].Name == "unmatched"; got != deleted {
+			t.Errorf("deleted %v: the finalizer goes: %v\n%s", deleted, got, plan.String())
+		}
+	}
+}
