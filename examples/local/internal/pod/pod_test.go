@@ -258,6 +258,22 @@ func TestSupervisorKilled(t *testing.T) {
 	}
 }
 
+// A supervisor can die after it has started a container and before it has recorded
+// that: the container is lost like one that is recorded as running.
+func TestLostBeforeTheStartWasRecorded(t *testing.T) {
+	s := State{Containers: []Container{
+		{Container: job.Container{Name: "done", State: job.ContainerTerminated, ExitCode: 3}},
+		{Container: job.Container{Name: "started?", State: job.ContainerWaiting}},
+	}}
+	lost := s.Lost(time.Unix(1, 0))
+	if c := lost.Containers; c[0].ExitCode != 3 || c[1].State != job.ContainerTerminated || c[1].ExitCode != 137 {
+		t.Errorf("%+v", c)
+	}
+	if s.Containers[1].State != job.ContainerWaiting {
+		t.Error("the old state was changed")
+	}
+}
+
 // Mounts at paths that this machine does not have are seen by the container, and
 // by nobody else.
 func TestMounts(t *testing.T) {

@@ -132,13 +132,15 @@ func (s *State) setReady(ready bool, now time.Time) {
 	}
 }
 
-// Lost turns the last state of a dead supervisor into a final one: what ran at
-// that time counts as ended with exit code 137, since its real one is unknown.
+// Lost turns the last state of a dead supervisor into a final one: what ran or may
+// have run at that time counts as ended with exit code 137, since its real one is
+// unknown.
 func (s State) Lost(now time.Time) State {
 	containers := append([]Container(nil), s.Containers...)
 	for i := range containers {
 		c := &containers[i]
-		if c.State == job.ContainerRunning {
+		// One that is recorded as waiting may have been started a moment before.
+		if c.State != job.ContainerTerminated {
 			c.State, c.ExitCode, c.FinishedAt, c.Reason = job.ContainerTerminated, exitUnknown, now, ReasonStatusUnknown
 		}
 	}
