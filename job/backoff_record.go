@@ -23,9 +23,11 @@ func (p *Planner) finishTimes(places []int32) []time.Time {
 	out := make([]time.Time, len(places))
 	for n, i := range places {
 		pod := &p.snap.Pods[i]
-		out[n] = p.failureTime(pod)
-		if finishTime(pod).After(p.snap.Now) {
-			p.note(podField(pod, "containers.finishedAt"), formatTime(finishTime(pod)), "lies in the future; taken for now")
+		out[n] = finishTime(pod)
+		if out[n].After(p.snap.Now) {
+			// Taking it for now instead would let the backoff end later in each round,
+			// and the order of failures and successes depend on when one looks (L6).
+			p.note(podField(pod, "containers.finishedAt"), formatTime(out[n]), "lies in the future; the backoff counts from there")
 		}
 	}
 	return out

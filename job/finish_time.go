@@ -35,12 +35,3 @@ func lastContainer(containers []Container) (latest time.Time, all bool) {
 	}
 	return latest, !latest.IsZero()
 }
-
-// failureTime is the finish time as the backoff uses it. A clock that is ahead
-// of ours must not hold the job back for longer than the backoff says.
-func (p *Planner) failureTime(pod *Pod) time.Time {
-	if at := finishTime(pod); !at.After(p.snap.Now) {
-		return at
-	}
-	return p.snap.Now
-}

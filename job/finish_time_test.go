@@ -61,7 +61,7 @@ func TestJ32_FinishTimeInTheFuture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := second(30 + 10); !plan.Requeue.At.Equal(want) {
+	if want := second(59 + 10); !plan.Requeue.At.Equal(want) {
 		t.Errorf("again at %v, want %v:\n%s", plan.Requeue.At, want, plan.String())
 	}
 	if len(plan.Notes) != 1 || plan.Notes[0].Field != "pods[a].containers.finishedAt" {

@@ -114,10 +114,9 @@ func drawFaults(t *rapid.T, w *world.World, faults []world.Fault) {
 	}
 }
 
-// live lets the environment and the users act once. Time may run backwards only
-// where a test says so.
+// live lets the environment act once. Clocks jump forwards and back (F8).
 func live(t *rapid.T, w *world.World) {
-	switch rapid.SampledFrom([]string{"run", "run", "succeed", "fail", "fail", "kubelet", "tick", "tick", "evict", "disrupt", "restart container"}).Draw(t, "act") {
+	switch rapid.SampledFrom([]string{"run", "run", "succeed", "fail", "fail", "kubelet", "tick", "tick", "evict", "disrupt", "restart container", "clock back"}).Draw(t, "act") {
 	case "run":
 		if p := drawPod(t, w, func(p *job.Pod) bool { return p.Phase == job.PodPending }); p != nil {
 			w.Run(p)
@@ -132,6 +131,8 @@ func live(t *rapid.T, w *world.World) {
 		}
 	case "kubelet":
 		kubelet(w)
+	case "clock back":
+		w.Now = w.Now.Add(-rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour}).Draw(t, "back"))
 	case "tick":
 		w.Now = w.Now.Add(rapid.SampledFrom([]time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}).Draw(t, "tick"))
 	case "evict":

@@ -76,7 +76,7 @@ func (p *Planner) delayedPod(index int32) (place int32, ok bool) {
 func (p *Planner) indexDue(place int32) time.Time {
 	pod := &p.snap.Pods[place]
 	failures := min(absoluteFailures(pod)+1, 1<<31-1)
-	return p.failureTime(pod).Add(p.snap.Options.Backoff.Delay(int(failures)))
+	return finishTime(pod).Add(p.snap.Options.Backoff.Delay(int(failures)))
 }
 
 // countsAfter returns the failure counts that the replacement of the pod

@@ -59,7 +59,7 @@ func step(t *rapid.T, w *world.World, faults []world.Fault) {
 		meddle(t, w)
 	default:
 		if rapid.IntRange(0, 3).Draw(t, "restart") == 0 {
-			w.Restart(false)
+			w.Restart(w.Stale && rapid.Bool().Draw(t, "older list"))
 		}
 	}
 }
@@ -108,7 +108,7 @@ func comeToRest(t *rapid.T, w *world.World) {
 			w.Run(p)
 			w.Finish(p, 0)
 		}
-		if d, ok := plan.Requeue.After(w.Now); ok && d < time.Hour {
+		if d, ok := plan.Requeue.After(w.Now); ok && d < 100*time.Hour {
 			w.Now = w.Now.Add(d)
 		}
 	}
@@ -145,7 +145,7 @@ func checkReason(t *rapid.T, w *world.World) {
 		holds = s.Failed > *spec.BackoffLimit || spec.Template.RestartPolicy == job.RestartOnFailure
 	case "DeadlineExceeded":
 		deadline := time.Duration(*spec.ActiveDeadlineSeconds) * time.Second
-		holds = failed.LastTransitionTime.Sub(s.StartTime) >= deadline
+		holds = s.Condition(job.FailureTarget).LastTransitionTime.Sub(s.StartTime) >= deadline
 	case "FailedIndexes", "MaxFailedIndexesExceeded":
 		holds = s.FailedIndexes != nil && *s.FailedIndexes != ""
 	case "PodFailurePolicy":

@@ -83,6 +83,10 @@ func (p *Plan) finish(status *Status, end Verdict) {
 		condition.Type = Failed
 	} else {
 		status.CompletionTime = p.Basis.Now
+		if status.CompletionTime.Before(status.StartTime) {
+			// The clock has gone back; a status that ends before it starts is refused (JI17).
+			status.CompletionTime = status.StartTime
+		}
 	}
 	status.Conditions = withCondition(status.Conditions, condition)
 }

@@ -99,7 +99,7 @@ func (b backend) Release(_ context.Context, ref job.PodRef) error {
 
 func (b backend) Create(_ context.Context, c job.Creation) (ref job.PodRef, err error) {
 	err = b.write("create "+c.NamePrefix, func() error {
-		if b.Job.Status.Finished() != "" && !(b.Stale && b.ghost.lostStatus) {
+		if b.Job.Status.Finished() != "" && !(b.Stale && b.ghost.lostStatus) && !b.ghost.traveled {
 			b.fail("JI16", "a pod is created after the end")
 		}
 		p := b.AddPod(job.Pod{

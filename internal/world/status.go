@@ -45,7 +45,7 @@ func (w *World) checkConservation(old, s *job.Status) {
 				w.fail("JI2", "UID %q stands twice or is empty in %s", uid, list)
 			case list == "succeeded" && slices.Contains(is["failed"], uid):
 				w.fail("JI2", "UID %q stands in both lists", uid)
-			case w.ghost.counted[uid] != "":
+			case w.ghost.counted[uid] != "" && !w.ghost.traveled:
 				w.fail("JI1", "UID %q was counted as %s and comes back as %s", uid, w.ghost.counted[uid], list)
 			case list == "failed" && w.isActive(uid) && s.Condition(job.FailureTarget).Status != job.ConditionTrue:
 				w.fail("J27", "UID %q is counted as failed, is active, and the job goes on", uid)
