@@ -148,3 +148,25 @@ func TestJI22_MemoryOfAnotherJob(t *testing.T) {
 		same(t, "JI22: the memory of another job shows", want, got)
 	})
 }
+
+// TestManagedByAnother gives a job in the middle of its life to another controller:
+// the plan is empty (JI23).
+func TestManagedByAnother(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := world.New(drawSpec(t))
+		for range rapid.IntRange(0, 20).Draw(t, "steps") {
+			step(t, w, allFaults)
+		}
+		s := w.Snapshot()
+		s.Job.Spec.ManagedBy = ptr("example.com/other")
+		plan, err := job.Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conclusion := plan.Conclude(job.Outcome{})
+		if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 ||
+			plan.Record(job.Outcome{}).Write || plan.Settle(job.Outcome{}).Write || conclusion.Retry || !conclusion.Facts.ManagedBy {
+			t.Fatalf("JI23: the plan is not empty:\n%s", plan.String())
+		}
+	})
+}

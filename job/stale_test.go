@@ -36,7 +36,8 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 }
 
 // TestTI2_TI3_ExpireConverges raises the TTL, moves the finish into the future, and
-// follows the wake-ups: the job goes at the very time it expires, and not before.
+// follows the wake-ups: the job goes at the very time it expires, and not before
+// (TI2, TI3).
 func TestTI2_TI3_ExpireConverges(t *testing.T) {
 	finish := time.Unix(5000, 0)
 	j := job.Job{

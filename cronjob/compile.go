@@ -1,0 +1,75 @@
+package cronjob
+
+import (
+	"errors"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// Compiled is the schedule of a spec, or why there is none. Keep it beside the
+// CronJob for as long as schedule and timeZone stay the same.
+type Compiled struct {
+	// Schedule is the schedule in its zone.
+	Schedule schedule.Schedule
+	// Problem is why there is none, and empty otherwise; Message is the sentence.
+	Problem Problem
+	Message string
+	// Source and Zone are what it was compiled from. A round refuses a schedule
+	// that was compiled from another spec; empty means: unknown.
+	Source, Zone string
+}
+
+// Problem is why a spec has no schedule; the values are the reasons of events.
+type Problem string
+
+// The reasons why there is no schedule (C6).
+const (
+	UnparseableSchedule Problem = "UnparseableSchedule"
+	UnknownTimeZone     Problem = "UnknownTimeZone"
+)
+
+// Compile reads schedule and timeZone of a CronJob, once, outside the rounds: it
+// is the only place of this package, with [Validate], that looks a zone up in the
+// machine's database. "@every d" counts from the CronJob's creation, as it does in
+// Kubernetes when no run is missed. The options give daylight saving policies, the
+// preset of the reference, or another zone for specs without one.
+//
+// With many CronJobs in one zone, make their schedules with
+// [schedule.WithLocation], which shares the compiled zone, and fill Compiled in.
+func Compile(c *CronJob, opts ...schedule.Option) Compiled {
+	out := Compiled{Source: c.Spec.Schedule}
+	all := make([]schedule.Option, 0, len(opts)+2)
+	if !c.CreationTimestamp.IsZero() {
+		all = append(all, schedule.WithAnchor(c.CreationTimestamp))
+	}
+	all = append(all, opts...)
+	if zone := c.Spec.TimeZone; zone != nil {
+		out.Zone = *zone
+		// An unknown zone comes first: it is wrong whatever the schedule says.
+		if err := zoneError(*zone); err != nil {
+			return out.without(UnknownTimeZone, err)
+		}
+		all = append(all, schedule.WithTimeZone(*zone))
+	}
+	s, err := schedule.Parse(c.Spec.Schedule, all...)
+	if err != nil {
+		return out.without(UnparseableSchedule, err)
+	}
+	out.Schedule = s
+	return out
+}
+
+func (c Compiled) without(problem Problem, err error) Compiled {
+	c.Problem, c.Message = problem, err.Error()
+	return c
+}
+
+// zoneError looks a zone up.
+func zoneError(zone string) error {
+	_, err := schedule.Parse("@daily", schedule.WithTimeZone(zone))
+	var parse *schedule.ParseError
+	if errors.As(err, &parse) && parse.Field == "zone" {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package cronjob
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Conclusion is what is left of a round when its writes are over.
+type Conclusion struct {
+	// Memory goes into the next snapshot of the CronJob.
+	Memory Memory
+	// Events are all events of the round, those of the plan included.
+	Events []Event
+	Facts  Facts
+	// Triggered are the triggers that need no more: take them out of the next snapshot.
+	Triggered []string
+	// Requeue is that of the plan, or at once when what happened has made room for
+	// more.
+	Requeue Requeue
+	// Retry is true when a write failed or was not tried: plan again soon, with a
+	// growing delay.
+	Retry bool
+}
+
+// Facts are the figures of a round behind the metrics of a CronJob controller.
+type Facts struct {
+	// Created is the number of jobs created.
+	Created int
+	// CreationSkew is how long after its time the run was created:
+	// cronjob_controller_job_creation_skew_duration_seconds (C16).
+	CreationSkew time.Duration
+	// Missed is the number of runs that will not start any more.
+	Missed int
+}
+
+// Conclude returns what to remember, report and retry. The outcome must hold all
+// results.
+func (p *Plan) Conclude(o Outcome) Conclusion {
+	settlement := p.Settle(o)
+	settled := !settlement.Write || o.Settled == Done
+	end := Conclusion{
+		Memory: p.remember(&o, &settlement, settled),
+		Events: p.report(&o),
+		Facts:  p.facts(&o),
+		Retry:  !settled || p.hasUnfinished(&o),
+	}
+	if settled {
+		end.Triggered = p.triggered(&o)
+	}
+	end.Requeue = p.again(&o, settled && (settlement.Write || len(end.Triggered) > 0))
+	return end
+}
+
+// remember makes the next memory (B5).
+func (p *Plan) remember(o *Outcome, s *Settlement, settled bool) Memory {
+	m := p.Basis.Memory
+	if s.Write && settled && s.Status.LastScheduleTime.After(m.Recorded) {
+		m.Recorded = s.Status.LastScheduleTime
+	}
+	for i := range p.Create {
+		if c := &p.Create[i]; c.Reason == CreateOldest && effectAt(o.Created, i).Result == NameTaken {
+			m.Since = c.ScheduledTime // or the later runs would never get their turn
+		}
+	}
+	return m
+}
+
+// hasUnfinished reports whether something other than the status write is to be
+// repeated. A refused creation, or one whose name is taken, is not.
+func (p *Plan) hasUnfinished(o *Outcome) bool {
+	for i := range p.Verify {
+		if r := resultAt(o.Verified, i); r != Done && r != Gone {
+			return true
+		}
+	}
+	for i := range p.Delete {
+		if !isDeleted(effectAt(o.Deleted, i).Result) {
+			return true
+		}
+	}
+	for i := range p.Create {
+		if r := effectAt(o.Created, i).Result; r == NotTried || r == Unsuccessful {
+			return true
+		}
+	}
+	return false
+}
+
+// again brings the next round forward: when a run waits for jobs that turned out
+// to be gone, and when more is to do after the status was written. Moved says that
+// the next snapshot is another one, so there is no hot loop (M9).
+func (p *Plan) again(o *Outcome, moved bool) Requeue {
+	if moved && p.Basis.Unfinished {
+		return Requeue{At: p.Basis.Now, Reason: p.Requeue.Reason}
+	}
+	for i := range p.Verify {
+		if moved && p.Basis.Blocked && resultAt(o.Verified, i) == Gone {
+			return Requeue{At: p.Basis.Now, Reason: WaitVerify}
+		}
+	}
+	for i := range p.Create {
+		// Quirk: the reference waits for an event then.
+		if p.Basis.Slips.has(SlipNoRequeue) && effectAt(o.Created, i).Result == NameTaken {
+			return Requeue{}
+		}
+	}
+	return p.Requeue
+}
+
+// report makes the events of the round.
+func (p *Plan) report(o *Outcome) []Event {
+	events := p.Events
+	add := func(t job.EventType, reason, message string) {
+		events = append(events[:len(events):len(events)], Event{Type: t, Reason: reason, Message: message})
+	}
+	for i := range p.Verify {
+		if resultAt(o.Verified, i) == Gone {
+			add(job.Normal, "MissingJob", "Active job went missing: "+p.Verify[i].Name)
+		}
+	}
+	for i := range p.Delete {
+		switch e := effectAt(o.Deleted, i); e.Result {
+		case Done:
+			add(job.Normal, "SuccessfulDelete", "Deleted job "+p.Delete[i].Name)
+		case Unsuccessful:
+			add(job.Warning, "FailedDelete", "Error deleting job: "+e.Error)
+		}
+	}
+	for i := range p.Create {
+		switch e := effectAt(o.Created, i); e.Result {
+		case Done:
+			add(job.Normal, "SuccessfulCreate", "Created job "+p.Create[i].Name)
+		case Unsuccessful:
+			add(job.Warning, "FailedCreate", "Error creating job: "+e.Error)
+		}
+	}
+	return events
+}
+
+func (p *Plan) facts(o *Outcome) Facts {
+	f := Facts{Missed: p.Missed.Count}
+	for i := range p.Create {
+		e := effectAt(o.Created, i)
+		if e.Result != Done {
+			continue
+		}
+		f.Created++
+		if c := &p.Create[i]; !e.CreationTimestamp.IsZero() && c.Trigger == "" {
+			f.CreationSkew = e.CreationTimestamp.Sub(c.ScheduledTime)
+		}
+	}
+	return f
+}

@@ -1,0 +1,73 @@
+// Package cronjob decides what a CronJob controller does: which run is due, which
+// jobs to create and delete, what to write into the status, and when to look
+// again. It is the CronJob controller of Kubernetes as a pure function: nothing
+// is read but the snapshot, nothing is written but the plan.
+//
+//	compiled := cronjob.Compile(&cronJob) // once, and after schedule or timeZone change
+//	...
+//	plan, err := cronjob.Reconcile(cronjob.Snapshot{
+//		CronJob: cronJob, Children: children, Now: clock(), Schedule: compiled, Memory: memory,
+//	})
+//	if err != nil {
+//		return err // the snapshot breaks the contract; the error names the field
+//	}
+//	var done cronjob.Outcome
+//	done.Verified = look(plan.Verify)
+//	done.Deleted = remove(plan.Delete)
+//	if plan.MayCreate(done) {
+//		done.Created = create(plan.Create)
+//	}
+//	if s := plan.Settle(done); s.Write {
+//		done.Settled = writeStatus(s.Status)
+//	}
+//	end := plan.Conclude(done)
+//	memory = end.Memory // report end.Events; call again at end.Requeue, sooner if end.Retry
+//
+// The core of Reconcile reads as plain Kubernetes. What [Options] add (catch-up,
+// overlap, jitter, history by age) lies in files of their own, as do triggers.
+//
+// # Duties of the adapter
+//
+// In this order, which a crash may cut off anywhere:
+//
+//  1. Call [Compile] outside the rounds, once for each schedule and timeZone: it
+//     reads the zone database and parses. A round does neither.
+//  2. Read the CronJob and all jobs that could be its children. The children may be
+//     stale: the name of a job is the lock of its run (C13).
+//  3. Reconcile. Carry out the plan in the order of its fields: look up Verify,
+//     delete, create if MayCreate, write the status that Settle returns. The status
+//     write is conditional on the version that was read.
+//  4. A creation that is refused because the name exists reads that job and says
+//     whether the CronJob is its controller: AlreadyExists or NameTaken (C14).
+//  5. Keep the memory, report the events, drop the triggers that the conclusion
+//     names, and call again at the named time, when the CronJob or one of its jobs
+//     changes, and soon if Retry is set. After a change of schedule or timeZone,
+//     compile first (C17).
+//
+// # Exactness
+//
+// The run due is the latest in (earliest, now] for every schedule, and the number
+// of missed runs is exact; neither costs more after ten years than after a day.
+// Kubernetes estimates both, and so starts nothing after many an outage of an
+// irregular schedule; [Kubernetes136] restores that. docs/divergences.md lists
+// all differences.
+//
+// # Glossary
+//
+//   - Run: a time of the schedule, and what happens for it. Its job carries it in
+//     the name and in [TimestampAnnotation].
+//   - Due: the run is in (earliest, now], the latest there is.
+//   - Earliest: the last run recorded, or else the creation, but not before now
+//     less startingDeadlineSeconds.
+//   - Recorded: lastScheduleTime has reached the run.
+//   - Held: due, and not started because of other runs. It may start later.
+//   - Missed: was due, and will not start any more.
+//   - Active: started, and not seen to have finished: the list in the status.
+//   - Child: a job whose controller is the CronJob.
+//
+// # Compatibility
+//
+// Types and reasons are stable. Sentences (String, messages of waits and notes)
+// may get better. What decides differently is listed under Semantics in
+// CHANGELOG.md.
+package cronjob

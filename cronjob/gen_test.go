@@ -1,0 +1,109 @@
+package cronjob_test
+
+import (
+	"testing"
+	"time"
+	_ "time/tzdata" // the tests must not depend on the machine's zones
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// at parses a time of a test.
+func at(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// start is when the CronJobs of the tests were created.
+var start = at("2026-01-01T00:00:00Z")
+
+// newCronJob returns a CronJob with defaults.
+func newCronJob(spec cronjob.Spec) cronjob.CronJob {
+	cronjob.Default(&spec)
+	return cronjob.CronJob{Namespace: "ns", Name: "report", UID: "cj-1", CreationTimestamp: start, Spec: spec}
+}
+
+// snapshot compiles the schedule as well.
+func snapshot(c cronjob.CronJob, now time.Time, children ...cronjob.Child) cronjob.Snapshot {
+	return cronjob.Snapshot{CronJob: c, Children: children, Now: now, Schedule: cronjob.Compile(&c)}
+}
+
+// kubernetes gives a snapshot the preset of the reference.
+func kubernetes(s cronjob.Snapshot) cronjob.Snapshot {
+	s.Options = cronjob.Kubernetes136()
+	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Kubernetes136())
+	return s
+}
+
+func reconcile(t testing.TB, s cronjob.Snapshot) cronjob.Plan {
+	t.Helper()
+	plan, err := cronjob.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// child returns the running job of a run.
+func child(run time.Time) cronjob.Child {
+	name := cronjob.JobName("report", run)
+	return cronjob.Child{Name: name, UID: "uid-" + name, CreationTimestamp: run, StartTime: run, ScheduledTime: run}
+}
+
+// finished returns the job after it has ended.
+func finished(c cronjob.Child, how job.ConditionType, when time.Time) cronjob.Child {
+	c.Finished, c.FinishTime = how, when
+	if how == job.Complete {
+		c.CompletionTime = when
+	}
+	return c
+}
+
+func ref(c cronjob.Child) cronjob.Reference {
+	return cronjob.Reference{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: c.Name, UID: c.UID}
+}
+
+// created returns the only run that the plan starts, or the zero time.
+func created(t testing.TB, p cronjob.Plan) time.Time {
+	t.Helper()
+	switch len(p.Create) {
+	case 0:
+		return time.Time{}
+	case 1:
+		return p.Create[0].ScheduledTime
+	}
+	t.Fatalf("creates %d jobs", len(p.Create))
+	return time.Time{}
+}
+
+func reasons(events []cronjob.Event) []string {
+	var all []string
+	for _, e := range events {
+		all = append(all, e.Reason)
+	}
+	return all
+}
+
+// done is the outcome in which everything works.
+func done(p *cronjob.Plan) cronjob.Outcome {
+	o := cronjob.Outcome{Settled: cronjob.Done}
+	for range p.Verify {
+		o.Verified = append(o.Verified, cronjob.Gone)
+	}
+	for range p.Delete {
+		o.Deleted = append(o.Deleted, cronjob.Effect{Result: cronjob.Done})
+	}
+	for _, c := range p.Create {
+		o.Created = append(o.Created, cronjob.Effect{Result: cronjob.Done, Job: cronjob.Reference{
+			Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: c.Name, UID: "uid-" + c.Name,
+		}})
+	}
+	return o
+}

@@ -1,0 +1,101 @@
+package cronjob
+
+import (
+	"errors"
+	"time"
+)
+
+// Options choose where users want different behaviour. The zero value is what
+// the library recommends: Kubernetes without its slips. [Kubernetes136] has the
+// slips, too.
+type Options struct {
+	// CatchUp says which of several missed runs start: the latest by default.
+	CatchUp CatchUp `json:"catchUp,omitempty"`
+	// CatchUpWindow is how late a run may start, beside startingDeadlineSeconds.
+	// Zero means any time, and one minute with CatchUpNone.
+	CatchUpWindow time.Duration `json:"catchUpWindow,omitempty"`
+	// CatchUpLimit is how many missed runs CatchUpAll makes up, the latest ones;
+	// zero means 100.
+	CatchUpLimit int32 `json:"catchUpLimit,omitempty"`
+	// SkipOnResume sets the runs aside that came due while the CronJob was suspended.
+	SkipOnResume bool `json:"skipOnResume,omitempty"`
+	// SkipOnEdit sets the runs aside that a new schedule or timeZone would have had
+	// before the edit.
+	SkipOnEdit bool `json:"skipOnEdit,omitempty"`
+	// SkipHeld gives a run up that Forbid holds back, instead of starting it late.
+	SkipHeld bool `json:"skipHeld,omitempty"`
+	// MaxActive holds runs back while so many jobs are active; zero means no limit.
+	MaxActive int32 `json:"maxActive,omitempty"`
+	// ReplaceWhenGone starts a run that replaces others only after these, pods
+	// included, are gone.
+	ReplaceWhenGone bool `json:"replaceWhenGone,omitempty"`
+	// Jitter delays each run by a time below it and below the distance to the next
+	// run. The delay follows from the UID: it is the same each time. It extends
+	// startingDeadlineSeconds and CatchUpWindow.
+	Jitter time.Duration `json:"jitter,omitempty"`
+	// KeepSuccessful and KeepFailed are how long finished jobs are kept, beside the
+	// limits of the history; zero means for ever.
+	KeepSuccessful time.Duration `json:"keepSuccessful,omitempty"`
+	KeepFailed     time.Duration `json:"keepFailed,omitempty"`
+	// Slips are mistakes of the reference to make as well.
+	Slips Slips `json:"slips,omitempty"`
+}
+
+// Slips are places where Kubernetes 1.36 plainly does the wrong thing. Each can be
+// switched on by itself.
+type Slips uint16
+
+const (
+	// SlipEstimate estimates the missed runs from the gap between the first two,
+	// and so overlooks due runs of irregular schedules (B1). It looks at nothing
+	// beyond the plain rules: catch-up and jitter have no effect with it.
+	SlipEstimate Slips = 1 << iota
+	// SlipSilentMiss never tells of a run that has missed its deadline (C9).
+	SlipSilentMiss
+	// SlipLateSuccess records lastSuccessfulTime one round after the job left the
+	// active list (C4).
+	SlipLateSuccess
+	// SlipBlindCreate tries to create the job of a run although the children hold
+	// it, and calls it unexpected; what an earlier crash kept from being recorded
+	// is recorded only if it is the run that is due (C3, C10, C14).
+	SlipBlindCreate
+	// SlipNoRequeue does not look again after finding the name of a run taken by
+	// another's job (C14).
+	SlipNoRequeue
+)
+
+// Kubernetes136 returns the options with which the planner decides exactly as the
+// controller of Kubernetes 1.36 does, slips included. Compile the schedule with
+// [schedule.Kubernetes136], too.
+func Kubernetes136() Options {
+	return Options{Slips: SlipEstimate | SlipSilentMiss | SlipLateSuccess | SlipBlindCreate | SlipNoRequeue}
+}
+
+func (s Slips) has(slip Slips) bool { return s&slip != 0 }
+
+// hasNegative is the quick look, which builds no field paths.
+func (o *Options) hasNegative() bool {
+	return int64(o.CatchUpWindow)|int64(o.CatchUpLimit)|int64(o.MaxActive)|int64(o.Jitter)|
+		int64(o.KeepSuccessful)|int64(o.KeepFailed) < 0
+}
+
+func (o *Options) check() error {
+	fields := [...]struct {
+		name  string
+		value int64
+	}{
+		{"options.catchUpWindow", int64(o.CatchUpWindow)},
+		{"options.catchUpLimit", int64(o.CatchUpLimit)},
+		{"options.maxActive", int64(o.MaxActive)},
+		{"options.jitter", int64(o.Jitter)},
+		{"options.keepSuccessful", int64(o.KeepSuccessful)},
+		{"options.keepFailed", int64(o.KeepFailed)},
+	}
+	var problems []error
+	for i := range fields {
+		if f := &fields[i]; f.value < 0 {
+			problems = append(problems, invalid(f.name, f.value, "must not be negative"))
+		}
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,233 @@
+package cronjob_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+func hours(n float64) time.Time { return start.Add(time.Duration(n * float64(time.Hour))) }
+
+// starts lets a world in which all writes work and jobs run for ever plan n times
+// without time passing, and returns the hours of the runs that it starts.
+func starts(t *testing.T, s cronjob.Snapshot, n int) []float64 {
+	t.Helper()
+	var all []float64
+	for range n {
+		plan := reconcile(t, s)
+		for _, c := range plan.Create {
+			all = append(all, c.ScheduledTime.Sub(start).Hours())
+			s.Children = append(s.Children, child(c.ScheduledTime))
+		}
+		o := done(&plan)
+		s.CronJob.Status = plan.Settle(o).Status
+		end := plan.Conclude(o)
+		if more := end.Requeue.At.Equal(s.Now); more && len(plan.Create) == 0 {
+			t.Fatal("a hot loop")
+		}
+		s.Memory = end.Memory
+	}
+	return all
+}
+
+func TestCatchUp(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		options  cronjob.Options
+		policy   cronjob.ConcurrencyPolicy
+		now      float64
+		want     []float64
+		deadline *int64
+	}{
+		{"the latest by default", cronjob.Options{}, "", 5.5, []float64{5}, nil},
+		{"none, too late", cronjob.Options{CatchUp: cronjob.CatchUpNone}, "", 5.5, nil, nil},
+		{"none, in time", cronjob.Options{CatchUp: cronjob.CatchUpNone}, "", 5.001, []float64{5}, nil},
+		{"none, a wide window", cronjob.Options{CatchUp: cronjob.CatchUpNone, CatchUpWindow: time.Hour}, "", 5.5, []float64{5}, nil},
+		{"all, the oldest first", cronjob.Options{CatchUp: cronjob.CatchUpAll}, "", 5.5, []float64{1, 2, 3, 4, 5}, nil},
+		{"all within a window", cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpWindow: 3 * time.Hour}, "", 5.5, []float64{3, 4, 5}, nil},
+		{"all up to a limit", cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpLimit: 2}, "", 5.5, []float64{4, 5}, nil},
+		{"all within the deadline", cronjob.Options{CatchUp: cronjob.CatchUpAll}, "", 5.5, []float64{4, 5}, ptr[int64](7200)},
+		{"all, in line behind the first", cronjob.Options{CatchUp: cronjob.CatchUpAll}, cronjob.Forbid, 5.5, []float64{1}, nil},
+		{"at most two at a time", cronjob.Options{CatchUp: cronjob.CatchUpAll, MaxActive: 2}, "", 5.5, []float64{1, 2}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy, StartingDeadlineSeconds: tc.deadline})
+			s := snapshot(c, hours(tc.now))
+			s.Options = tc.options
+			if got := starts(t, s, 8); !slices.Equal(got, tc.want) {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// A name that somebody else has must not stop the runs behind it.
+func TestCatchUpPassesATakenName(t *testing.T) {
+	for _, seen := range []bool{true, false} {
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(3.5))
+		s.Options.CatchUp = cronjob.CatchUpAll
+		if foreign := child(hours(1)); seen {
+			foreign.Owner = cronjob.Foreign
+			s.Children = []cronjob.Child{foreign}
+		}
+		plan := reconcile(t, s)
+		o := cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.NameTaken}}}
+		s.Memory = plan.Conclude(o).Memory
+		if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
+			t.Errorf("seen %t: got %s", seen, got)
+		}
+	}
+}
+
+func TestSkipOnResume(t *testing.T) {
+	for _, skip := range []bool{false, true} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)})
+		s := snapshot(c, hours(2.5))
+		s.Options.SkipOnResume = skip
+		plan := reconcile(t, s)
+		s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
+		s.CronJob.Spec.Suspend, s.Now = ptr(false), hours(5.5)
+		plan = reconcile(t, s)
+		if got := created(t, plan).IsZero(); got != skip {
+			t.Errorf("skip %t: %s", skip, plan.String())
+		}
+		s.Memory, s.Now = plan.Conclude(cronjob.Outcome{}).Memory, hours(6)
+		if got := created(t, reconcile(t, s)); !got.Equal(hours(6)) {
+			t.Errorf("skip %t: the next run starts, got %s", skip, got)
+		}
+	}
+}
+
+func TestSkipOnEdit(t *testing.T) {
+	for _, skip := range []bool{false, true} {
+		c := newCronJob(cronjob.Spec{Schedule: "0 12 * * *"})
+		s := snapshot(c, hours(5))
+		s.Options.SkipOnEdit = skip
+		plan := reconcile(t, s)
+		memory := plan.Conclude(cronjob.Outcome{}).Memory
+		c.Spec.Schedule = "0 4 * * *" // which was an hour and a half ago
+		options := s.Options
+		s = snapshot(c, hours(5.5))
+		s.Options, s.Memory = options, memory
+		if got := created(t, reconcile(t, s)).IsZero(); got != skip {
+			t.Errorf("skip %t: nothing starts: %t", skip, got)
+		}
+	}
+}
+
+func TestSkipHeld(t *testing.T) {
+	first := child(hours(1))
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(first)}, LastScheduleTime: hours(1)}
+	s := snapshot(c, hours(2), first)
+	s.Options.SkipHeld = true
+	plan := reconcile(t, s)
+	s.Memory = plan.Conclude(done(&plan)).Memory
+	s.Children[0], s.Now = finished(first, job.Complete, hours(2.2)), hours(2.3)
+	if got := created(t, reconcile(t, s)); !got.IsZero() {
+		t.Errorf("the run of %s starts late", got)
+	}
+	s.Now = hours(3)
+	if got := created(t, reconcile(t, s)); !got.Equal(hours(3)) {
+		t.Errorf("the next run starts: got %s", got)
+	}
+}
+
+func TestReplaceWhenGone(t *testing.T) {
+	first := child(hours(1))
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(first)}, LastScheduleTime: hours(1)}
+	s := snapshot(c, hours(2), first)
+	s.Options.ReplaceWhenGone = true
+	plan := reconcile(t, s)
+	if len(plan.Create) > 0 || len(plan.Delete) != 1 || !plan.Delete[0].Foreground {
+		t.Fatal(plan.String())
+	}
+	s.CronJob.Status = plan.Settle(done(&plan)).Status
+	s.Children[0].DeletionTimestamp = s.Now
+	if plan := reconcile(t, s); len(plan.Create)+len(plan.Delete) > 0 {
+		t.Errorf("its pods still run: %s", plan.String())
+	}
+	s.Children = nil
+	if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
+		t.Errorf("now it starts: got %s", got)
+	}
+}
+
+func TestJitter(t *testing.T) {
+	delays := map[time.Duration]bool{}
+	for _, uid := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+		c.UID = uid
+		s := snapshot(c, hours(0.5))
+		s.Options.Jitter = 3 * time.Hour // cut to the hour between runs
+		at := reconcile(t, s).Requeue.At.Add(-100 * time.Millisecond)
+		delay := at.Sub(hours(1))
+		if delay < 0 || delay >= time.Hour {
+			t.Errorf("%s: delay %s", uid, delay)
+		}
+		delays[delay] = true
+		s.Now = at.Add(-1)
+		if got := created(t, reconcile(t, s)); !got.IsZero() {
+			t.Errorf("%s: starts before its time", uid)
+		}
+		s.Now = at
+		if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
+			t.Errorf("%s: at its time got %s", uid, got)
+		}
+		s.Now = hours(2)
+		if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
+			t.Errorf("%s: the run before waits no longer, got %s", uid, got)
+		}
+	}
+	if len(delays) != 8 {
+		t.Errorf("%d delays for 8 UIDs", len(delays))
+	}
+}
+
+func TestKeepByAge(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@daily"})
+	c.Status.LastScheduleTime = hours(3)
+	s := snapshot(c, hours(4), finished(child(hours(1)), job.Complete, hours(1)), finished(child(hours(3)), job.Complete, hours(3)))
+	s.Options.KeepSuccessful = 2 * time.Hour
+	plan := reconcile(t, s)
+	if len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjob.DeleteExpired || !plan.Requeue.At.Equal(hours(5)) {
+		t.Error(plan.String())
+	}
+}
+
+func TestTrigger(t *testing.T) {
+	running := child(hours(1))
+	c := newCronJob(cronjob.Spec{Schedule: "@daily", Suspend: ptr(true)})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(running)}, LastScheduleTime: hours(1)}
+	s := snapshot(c, hours(2), running)
+	s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}, {ID: "a"}, {ID: "a"}}
+	plan := reconcile(t, s)
+	if len(plan.Create) != 1 || plan.Create[0].Name != "report-manual-a" {
+		t.Fatal(plan.String())
+	}
+	o := done(&plan)
+	if got := plan.Conclude(o).Triggered; !slices.Equal(got, []string{"a"}) {
+		t.Errorf("triggered %q", got)
+	}
+	status := plan.Settle(o).Status
+	if len(status.Active) != 2 || !status.LastScheduleTime.Equal(hours(1)) {
+		t.Error(status)
+	}
+	// A crash before the status write: the job is found and not started again.
+	made := cronjob.Child{Name: "report-manual-a", UID: "u"}
+	s.Children = append(s.Children, made)
+	plan = reconcile(t, s)
+	if len(plan.Create) > 0 || len(plan.Settle(cronjob.Outcome{}).Status.Active) != 2 {
+		t.Error(plan.String())
+	}
+	for _, bad := range []cronjob.Trigger{{}, {ID: "x", Overlap: cronjob.Replace}} {
+		s.Triggers = []cronjob.Trigger{bad}
+		if _, err := cronjob.Reconcile(s); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+}

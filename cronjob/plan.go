@@ -1,0 +1,131 @@
+package cronjob
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Plan is what a round decided. It is plain data: it can be compared, printed,
+// stored, and carried out by somebody else. The zero Plan does nothing.
+//
+// The writes go in this order, so that a crash between any two of them starts no
+// run twice and loses none:
+//
+//  1. Verify: read these jobs from the source of truth.
+//  2. Delete, each on condition of its UID. Failures do not stop the round.
+//  3. Create, if [Plan.MayCreate] still says so.
+//  4. The status that [Plan.Settle] returns: the one status write of a round (C15).
+//
+// Then [Plan.Conclude] says what to remember, to report and to retry.
+type Plan struct {
+	// Verify are active jobs that the snapshot does not hold: gone, or not seen yet.
+	// Only a live read can tell (C5).
+	Verify []Reference `json:"verify,omitempty"`
+	// Unexpected are owned jobs that run and that the status does not name (C3). A
+	// snapshot may pair children with an older status: where that can happen,
+	// re-read the CronJob, and plan again if its status has changed.
+	Unexpected []Reference `json:"unexpected,omitempty"`
+	// Delete are jobs to delete with their pods, those to replace first.
+	Delete []Deletion `json:"delete,omitempty"`
+	// Create are jobs to create from the template.
+	Create []Creation `json:"create,omitempty"`
+	// Triggered are the triggers whose jobs exist already; [Conclusion.Triggered]
+	// holds these, too.
+	Triggered []string `json:"triggered,omitempty"`
+	// Missed are the runs that were due and will not start any more.
+	Missed Missed `json:"missed,omitzero"`
+	// Requeue says when to plan again although nothing happened.
+	Requeue Requeue `json:"requeue,omitzero"`
+	// Waits are what the CronJob waits for, each with its figures.
+	Waits []Wait `json:"waits,omitempty"`
+	// Events are to be reported whatever becomes of the writes.
+	Events []Event `json:"events,omitempty"`
+	// Notes name contradictions in the snapshot that the plan has worked around.
+	Notes []Note `json:"notes,omitempty"`
+	// Basis is what Settle and Conclude start from; adapters leave it alone.
+	Basis Basis `json:"basis,omitzero"`
+}
+
+// Deletion is a job to delete, pods included.
+type Deletion struct {
+	Reference
+	Reason DeleteReason `json:"reason"`
+	// Foreground asks that the job stays until its pods are gone; otherwise they may
+	// outlive it (Options.ReplaceWhenGone).
+	Foreground bool `json:"foreground,omitempty"`
+}
+
+// Creation is a job to create: the template with what this says. It gets a
+// controller reference to the CronJob.
+type Creation struct {
+	// Name is the lock of the run: the source of truth refuses a second job of that
+	// name, so a run never starts twice (C13).
+	Name string `json:"name"`
+	// ScheduledTime is the run, in the zone of the schedule; zero for a trigger.
+	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
+	// Trigger is the ID of the trigger that asked for the job.
+	Trigger string `json:"trigger,omitempty"`
+	// Labels and Annotations are those of the template; the annotations hold the
+	// run's time, too.
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Reason      CreateReason      `json:"reason"`
+}
+
+// Missed are runs that were due since the last one handled and will not start
+// any more: a later one took their place, or their deadline has passed (C8, C9).
+type Missed struct {
+	// Count is exact (B1).
+	Count int `json:"count,omitempty"`
+	// Runs are the latest of them, newest first, at most [MaxMissedRuns].
+	Runs []time.Time `json:"runs,omitempty"`
+	// TooLate is true when there is no run to start in their place.
+	TooLate bool `json:"tooLate,omitempty"`
+}
+
+// MaxMissedRuns is how many missed runs a plan names.
+const MaxMissedRuns = 10
+
+// Requeue is the next time at which the plan can change without an event. The
+// zero value means: never.
+type Requeue struct {
+	At     time.Time  `json:"at,omitzero"`
+	Reason WaitReason `json:"reason,omitempty"`
+}
+
+// After returns how long to wait from now, at least 0; ok is false when there is
+// nothing to wait for but events.
+func (r Requeue) After(now time.Time) (d time.Duration, ok bool) {
+	if r.At.IsZero() {
+		return 0, false
+	}
+	return max(r.At.Sub(now), 0), true
+}
+
+// Event is a message for the people who watch the CronJob.
+type Event = job.Event
+
+// Note names a contradiction in the snapshot and what was done about it.
+type Note = job.Note
+
+// Basis holds the figures of the snapshot that the status is made from.
+type Basis struct {
+	CronJobUID string    `json:"cronJobUID,omitempty"`
+	Namespace  string    `json:"namespace,omitempty"`
+	Now        time.Time `json:"now,omitzero"`
+	// Before is the status of the snapshot, Status the same after the upkeep that
+	// needs no writes (C4).
+	Before Status `json:"before,omitzero"`
+	Status Status `json:"status,omitzero"`
+	// Memory is the next one.
+	Memory Memory `json:"memory,omitzero"`
+	// NextRun is the first run after this round.
+	NextRun time.Time `json:"nextRun,omitzero"`
+	// Blocked is true when a run waits for active jobs some of which are in Verify;
+	// Unfinished, when more is to do once the status is written. Either brings the
+	// next round forward.
+	Blocked    bool  `json:"blocked,omitempty"`
+	Unfinished bool  `json:"unfinished,omitempty"`
+	Slips      Slips `json:"slips,omitempty"`
+}

@@ -1,0 +1,65 @@
+package cronjob
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String prints the plan: an action a line, each with its reason, in the order
+// in which they are carried out; then what it waits for. The text is stable. A
+// plan that does nothing and waits for nothing prints as "nothing to do".
+func (p *Plan) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	for _, n := range p.Notes {
+		line("note %s: %s: %s", n.Field, n.Value, n.Message)
+	}
+	for _, r := range p.Verify {
+		line("verify %s: active, and not among the children (C5)", r.Name)
+	}
+	for _, d := range p.Delete {
+		line("delete %s: %s", d.Name, d.Reason)
+	}
+	for _, c := range p.Create {
+		run := ""
+		if c.Trigger == "" {
+			run = " for " + shortTime(c.ScheduledTime)
+		}
+		line("create %s%s: %s", c.Name, run, c.Reason)
+	}
+	if m := &p.Missed; m.Count > 0 {
+		line("missed %s, the latest at %s", plural(m.Count, "run"), shortTime(m.Runs[0]))
+	}
+	if b := &p.Basis; b.CronJobUID != "" && !equalStatus(&b.Before, &b.Status) {
+		line("status %s", b.Status)
+	}
+	for _, e := range p.Events {
+		line("event %s %s: %s", e.Type, e.Reason, e.Message)
+	}
+	for _, w := range p.Waits {
+		line("wait: %s", w)
+	}
+	if !p.Requeue.At.IsZero() {
+		line("again at %s", shortTime(p.Requeue.At))
+	}
+	if b.Len() == 0 {
+		line("nothing to do")
+	}
+	return b.String()
+}
+
+// String prints what a reader of a status looks at first, in one line.
+func (s Status) String() string {
+	var names []string
+	for i := range s.Active {
+		names = append(names, s.Active[i].Name)
+	}
+	text := fmt.Sprintf("active=%v", names)
+	if !s.LastScheduleTime.IsZero() {
+		text += " lastScheduleTime=" + shortTime(s.LastScheduleTime)
+	}
+	if !s.LastSuccessfulTime.IsZero() {
+		text += " lastSuccessfulTime=" + shortTime(s.LastSuccessfulTime)
+	}
+	return text
+}

@@ -1,0 +1,339 @@
+package cronjob_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+var worldSchedules = []string{
+	"*/7 * * * *", "@hourly", "0 9,17 * * 1-5", "*/20 14 * * *", "30 6-16/4 * * 1-5", "@daily", "@every 90m", "0 0 1 * *",
+}
+
+// TestLives lets CronJobs live under a controller with faults between any two
+// writes. The world checks CI1, CI4 and CI12 on each write; checkPlan checks the
+// rest on each plan, the laws on each snapshot on the way. At the end the faults
+// stop, and the CronJob must come to rest: CL1 to CL3.
+func TestLives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { life(t, cronjob.Options{}) })
+}
+
+// TestLivesWithPolicies draws the options beyond the reference, and triggers.
+func TestLivesWithPolicies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { life(t, drawOptions(t)) })
+}
+
+func drawOptions(t *rapid.T) cronjob.Options {
+	duration := func(label string, most time.Duration) time.Duration {
+		if !rapid.Bool().Draw(t, "has "+label) {
+			return 0
+		}
+		return time.Duration(rapid.Int64Range(1, int64(most)).Draw(t, label))
+	}
+	return cronjob.Options{
+		CatchUp:         cronjob.CatchUp(rapid.IntRange(0, 2).Draw(t, "catch up")),
+		CatchUpWindow:   duration("window", 100*time.Hour),
+		CatchUpLimit:    rapid.Int32Range(1, 4).Draw(t, "limit"),
+		SkipOnResume:    rapid.Bool().Draw(t, "skip on resume"),
+		SkipOnEdit:      rapid.Bool().Draw(t, "skip on edit"),
+		SkipHeld:        rapid.Bool().Draw(t, "skip held"),
+		MaxActive:       rapid.Int32Range(0, 2).Draw(t, "max active"),
+		ReplaceWhenGone: rapid.Bool().Draw(t, "when gone"),
+		Jitter:          duration("jitter", 2*time.Hour),
+		KeepSuccessful:  duration("keep successful", 100*time.Hour),
+		KeepFailed:      duration("keep failed", 100*time.Hour),
+	}
+}
+
+// plain tells whether the options have policies beyond the reference.
+func plain(o cronjob.Options) bool { return o == cronjob.Options{Slips: o.Slips} }
+
+// TestLivesOfTheReference holds the preset to what it promises.
+func TestLivesOfTheReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { life(t, cronjob.Kubernetes136()) })
+}
+
+func life(t *rapid.T, options cronjob.Options) {
+	w := newWorld(newCronJob(drawSpec(t)), options)
+	w.stale = rapid.Bool().Draw(t, "stale")
+	for range rapid.IntRange(5, 60).Draw(t, "steps") {
+		step(t, w)
+		if !plain(options) && rapid.IntRange(0, 9).Draw(t, "trigger") == 0 {
+			w.uids++
+			w.triggers = append(w.triggers, cronjob.Trigger{
+				ID: fmt.Sprint(w.uids), Overlap: rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Forbid}).Draw(t, "overlap"),
+			})
+		}
+	}
+	comeToRest(t, w)
+}
+
+func drawSpec(t *rapid.T) cronjob.Spec {
+	spec := cronjob.Spec{
+		Schedule: rapid.SampledFrom(worldSchedules).Draw(t, "schedule"),
+		ConcurrencyPolicy: rapid.SampledFrom(
+			[]cronjob.ConcurrencyPolicy{cronjob.Allow, cronjob.Forbid, cronjob.Replace}).Draw(t, "policy"),
+	}
+	if rapid.Bool().Draw(t, "in a zone") {
+		spec.TimeZone = ptr("America/New_York")
+	}
+	if rapid.Bool().Draw(t, "with a deadline") {
+		spec.StartingDeadlineSeconds = ptr(rapid.Int64Range(0, 7200).Draw(t, "deadline"))
+	}
+	if rapid.Bool().Draw(t, "with limits") {
+		spec.SuccessfulJobsHistoryLimit = ptr(rapid.Int32Range(0, 2).Draw(t, "successful"))
+		spec.FailedJobsHistoryLimit = ptr(rapid.Int32Range(0, 2).Draw(t, "failed"))
+	}
+	return spec
+}
+
+func step(t *rapid.T, w *world) {
+	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
+	case n < 7:
+		round(t, w, func() fault {
+			return rapid.SampledFrom([]fault{works, works, works, fails, loosesReply, crashes}).Draw(t, "fault")
+		})
+	case n < 11:
+		w.now = w.now.Add(time.Duration(rapid.Int64Range(1, 4*3600_000).Draw(t, "ms")) * time.Millisecond)
+	case n < 12:
+		w.now = w.now.AddDate(0, 0, rapid.IntRange(-2, 60).Draw(t, "days"))
+	case n < 16:
+		if names := w.running(); len(names) > 0 {
+			w.finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.Complete, job.Failed}).Draw(t, "how"))
+		}
+	case n < 17:
+		w.cj.Spec.Suspend = ptr(rapid.Bool().Draw(t, "suspend"))
+	case n < 18:
+		deleteRecorded(t, w)
+	default:
+		w.deliver()
+	}
+}
+
+// deleteRecorded lets somebody delete a job. That of a run which is recorded
+// nowhere would be the loss of all that is known of it.
+func deleteRecorded(t *rapid.T, w *world) {
+	w.deliver()
+	var names []string
+	for _, c := range w.seen {
+		if !c.ScheduledTime.After(w.cj.Status.LastScheduleTime) && !(c.ScheduledTime.IsZero() && len(w.triggers) > 0) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		delete(w.jobs, rapid.SampledFrom(names).Draw(t, "deleted"))
+	}
+}
+
+func round(t *rapid.T, w *world, draw func() fault) cronjob.Plan {
+	s := w.snapshot()
+	plan := planWithLaws(t, s)
+	checkPlan(t, &s, &plan)
+	if !w.carryOut(t, &plan, draw) {
+		w.memory = cronjob.Memory{}
+		w.deliver()
+	}
+	return plan
+}
+
+// planWithLaws checks that the plan depends on nothing but the snapshot (B3, B6):
+// not on the order of the children, nor on earlier rounds of the planner; that the
+// snapshot is left alone; and that nothing changes before the time it names.
+func planWithLaws(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
+	before := encode(t, s)
+	plan, err := cronjob.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := encode(t, s); after != before {
+		t.Fatalf("the snapshot was modified:\n%s\n%s", before, after)
+	}
+	shuffled := s
+	shuffled.Children = rapid.Permutation(s.Children).Draw(t, "order")
+	again, err := cronjob.Reconcile(shuffled)
+	if diff := cmp.Diff(encode(t, plan), encode(t, again)); err != nil || diff != "" {
+		t.Fatalf("the order of the children matters: %v %s", err, diff)
+	}
+	wakesUp(t, s, &plan)
+	return plan
+}
+
+// wakesUp checks the wake-up law: until the time of the requeue, less what is
+// added against clocks that differ, nothing changes.
+func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
+	until := s.Now.AddDate(1, 0, 0)
+	if at := plan.Requeue.At; !at.IsZero() {
+		if !at.After(s.Now) {
+			t.Fatalf("CI9: again at %s, now is %s", at, s.Now)
+		}
+	}
+	for _, w := range plan.Waits {
+		if !w.Until.IsZero() && !until.Before(w.Until) {
+			until = w.Until.Add(-1)
+		}
+	}
+	if s.Options.Slips != 0 || until.Before(s.Now) || len(plan.Create) > 0 {
+		return // the reference looks again by an estimate; a creation does not wait
+	}
+	// Reported misses are remembered, so that later rounds do not repeat them.
+	s.Memory = plan.Basis.Memory
+	s.Now = s.Now.Add(time.Duration(rapid.Int64Range(0, int64(until.Sub(s.Now))).Draw(t, "later")))
+	later, err := cronjob.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := actions(t, plan), actions(t, &later); a != b {
+		t.Fatalf("the plan changes before %s, at %s:\n%s\n%s", plan.Requeue.At, s.Now, a, b)
+	}
+}
+
+// actions is what a plan does.
+func actions(t *rapid.T, p *cronjob.Plan) string {
+	return encode(t, []any{p.Verify, p.Delete, p.Create, p.Basis.Status})
+}
+
+func encode(t *rapid.T, v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// checkPlan checks the invariants of one plan.
+func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
+	status, spec := &s.CronJob.Status, &s.CronJob.Spec
+	runs := slices.DeleteFunc(slices.Clone(p.Create), func(c cronjob.Creation) bool { return c.Trigger != "" })
+	if len(runs) > 0 && *spec.Suspend {
+		t.Fatal("CI10: suspended, and a run starts")
+	}
+	if len(runs) > 1 {
+		t.Fatalf("CI6: %d creates", len(runs))
+	}
+	for _, c := range runs {
+		if n := s.Options.MaxActive; n > 0 && spec.ConcurrencyPolicy == cronjob.Allow && len(p.Basis.Status.Active) >= int(n) {
+			t.Fatalf("starts beside %d active jobs, maximum %d", len(p.Basis.Status.Active), n)
+		}
+		checkCreation(t, s, c)
+		if spec.ConcurrencyPolicy == cronjob.Forbid && len(p.Basis.Status.Active) > 0 {
+			t.Fatalf("CI8: Forbid, and a run starts beside %v", p.Basis.Status.Active)
+		}
+		replaced := 0
+		for _, d := range p.Delete {
+			if d.Reason == cronjob.DeleteReplaced {
+				replaced++
+			}
+		}
+		if spec.ConcurrencyPolicy == cronjob.Replace && replaced != len(p.Basis.Status.Active) {
+			t.Fatalf("CI8: Replace deletes %d of %d", replaced, len(p.Basis.Status.Active))
+		}
+	}
+	for _, r := range status.Active {
+		i := slices.IndexFunc(s.Children, func(c cronjob.Child) bool { return c.UID == r.UID })
+		left := !slices.Contains(p.Basis.Status.Active, r)
+		if left != (i >= 0 && s.Children[i].Finished != "") {
+			t.Fatalf("CI5: %s left the active list: %t", r.Name, left)
+		}
+	}
+	checkHistory(t, s, p)
+}
+
+func checkCreation(t *rapid.T, s *cronjob.Snapshot, c cronjob.Creation) {
+	run, schedule := c.ScheduledTime, s.Schedule.Schedule
+	base := s.CronJob.Status.LastScheduleTime
+	if base.IsZero() {
+		base = s.CronJob.CreationTimestamp
+	}
+	if latest, _ := schedule.Latest(base, s.Now); s.Options == (cronjob.Options{}) && !latest.Equal(run) {
+		t.Fatalf("CI6: starts %s, the latest is %s", run, latest)
+	}
+	if !run.After(base) || run.After(s.Now) {
+		t.Fatalf("CI2: %s is not in (%s, %s]", run, base, s.Now)
+	}
+	if d := s.CronJob.Spec.StartingDeadlineSeconds; d != nil && s.Now.Sub(run) >= time.Duration(*d)*time.Second+s.Options.Jitter {
+		t.Fatalf("CI7: %s is too late at %s", run, s.Now)
+	}
+	text := c.Annotations[cronjob.TimestampAnnotation]
+	if at, err := time.Parse(time.RFC3339, text); err != nil || !at.Equal(run) || c.Name != cronjob.JobName("report", run) {
+		t.Fatalf("CI2: %s for %s, annotation %q", c.Name, run, text)
+	}
+}
+
+func checkHistory(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
+	for how, limit := range map[job.ConditionType]*int32{
+		job.Complete: s.CronJob.Spec.SuccessfulJobsHistoryLimit, job.Failed: s.CronJob.Spec.FailedJobsHistoryLimit,
+	} {
+		all, deleted := 0, 0
+		for _, c := range s.Children {
+			if c.Finished != how {
+				continue
+			}
+			all++
+			if slices.ContainsFunc(p.Delete, func(d cronjob.Deletion) bool {
+				return d.UID == c.UID && (d.Reason == cronjob.DeleteSuccessful || d.Reason == cronjob.DeleteFailed)
+			}) {
+				deleted++
+			}
+		}
+		if all-deleted < min(all, int(*limit)) {
+			t.Fatalf("CI11: %d of %d %s jobs are deleted, limit %d", deleted, all, how, *limit)
+		}
+	}
+}
+
+// comeToRest lets the faults stop and time stand still: the latest run must be
+// started if nothing holds it (CL1, CL3), the active list must be true (CL2), and
+// the plans must become empty.
+func comeToRest(t *rapid.T, w *world) {
+	for range 12 {
+		w.deliver()
+		round(t, w, func() fault { return works })
+	}
+	w.deliver()
+	s := w.snapshot()
+	plan := planWithLaws(t, s)
+	if plan.Settle(cronjob.Outcome{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify) > 0 {
+		t.Fatalf("no rest:\n%s", plan.String())
+	}
+	for _, r := range w.cj.Status.Active {
+		if c, ok := w.jobs[r.Name]; !ok || c.Finished != "" {
+			t.Fatalf("CL2: %s is still active", r.Name)
+		}
+	}
+	spec := &w.cj.Spec
+	if *spec.Suspend || spec.ConcurrencyPolicy != cronjob.Allow || spec.StartingDeadlineSeconds != nil || w.options != (cronjob.Options{}) {
+		return
+	}
+	if latest, ok := w.compiled.Schedule.Latest(start, w.now); ok && w.cj.Status.LastScheduleTime.Before(latest) {
+		t.Fatalf("CL1: %s is due, and the last run is %s", latest, w.cj.Status.LastScheduleTime)
+	}
+}
+
+// TestCL3_OneCatchUp: after any downtime exactly one run is made up.
+func TestCL3_OneCatchUp(t *testing.T) {
+	for _, schedule := range worldSchedules {
+		c := newCronJob(cronjob.Spec{Schedule: schedule})
+		s := snapshot(c, start.AddDate(0, 2, 3).Add(13*time.Hour+11*time.Minute))
+		creations := 0
+		for range 5 {
+			plan := reconcile(t, s)
+			creations += len(plan.Create)
+			s.CronJob.Status = plan.Settle(done(&plan)).Status
+			s.Children = nil
+			for _, r := range s.CronJob.Status.Active {
+				s.Children = append(s.Children, cronjob.Child{Name: r.Name, UID: r.UID, ScheduledTime: s.CronJob.Status.LastScheduleTime})
+			}
+		}
+		if creations != 1 {
+			t.Errorf("%s: %d runs", schedule, creations)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package cronjob
+
+// DeleteReason is why a job is deleted.
+type DeleteReason uint8
+
+// The reasons to delete a job.
+const (
+	// DeleteReplaced: another run takes its place (C12).
+	DeleteReplaced DeleteReason = 1 + iota
+	// DeleteSuccessful and DeleteFailed: more finished jobs than the history keeps (C2).
+	DeleteSuccessful
+	DeleteFailed
+	// DeleteExpired: a finished job was kept for as long as the options say.
+	DeleteExpired
+)
+
+var deleteReasons = [...]string{
+	"unspecified",
+	"another run replaces it (C12)",
+	"more successful jobs than successfulJobsHistoryLimit (C2)",
+	"more failed jobs than failedJobsHistoryLimit (C2)",
+	"it finished long enough ago (KeepSuccessful, KeepFailed)",
+}
+
+// String is a sentence for people.
+func (r DeleteReason) String() string { return enumString(deleteReasons[:], int(r), "DeleteReason") }
+
+// CreateReason is why a job is created.
+type CreateReason uint8
+
+// The reasons to create a job.
+const (
+	// CreateDue: the run is due and nothing was missed before it.
+	CreateDue CreateReason = 1 + iota
+	// CreateLatest: the run is the latest of several that were missed (C8).
+	CreateLatest
+	// CreateOldest: the run is the oldest of several that are made up (CatchUpAll).
+	CreateOldest
+	// CreateTriggered: somebody asked for it (Trigger).
+	CreateTriggered
+)
+
+var createReasons = [...]string{
+	"unspecified",
+	"the run is due (C7)",
+	"the run is the latest of those that were missed (C7)",
+	"the run is the oldest of those to make up (CatchUpAll)",
+	"it was asked for (Trigger)",
+}
+
+// String is a sentence for people.
+func (r CreateReason) String() string { return enumString(createReasons[:], int(r), "CreateReason") }
+
+// WaitReason is what a CronJob waits for.
+type WaitReason uint8
+
+// The reasons to wait.
+const (
+	// WaitNextRun: the next run is not due yet (C7).
+	WaitNextRun WaitReason = 1 + iota
+	// WaitNever: no run is going to come (S3).
+	WaitNever
+	// WaitActive: a run is due, and active jobs hold it back (C11).
+	WaitActive
+	// WaitVerify: active jobs that the snapshot does not hold are looked up (C5).
+	WaitVerify
+	// WaitStartDeadline: a run held back is given up at a time (C9).
+	WaitStartDeadline
+	// WaitNameTaken: a job of somebody else has the name of the run (C14).
+	WaitNameTaken
+	// WaitSuspended: the CronJob is suspended (C6).
+	WaitSuspended
+	// WaitDeleted: the CronJob is being deleted (C6).
+	WaitDeleted
+	// WaitNoSchedule: the schedule does not parse, or its zone is unknown (C6).
+	WaitNoSchedule
+	// WaitClock: the last run lies in the future; nothing starts before it has passed (CI14).
+	WaitClock
+	// WaitHistory: a finished job is kept until a time (KeepSuccessful, KeepFailed).
+	WaitHistory
+	// WaitTrigger: a trigger waits for active jobs (Trigger.Overlap).
+	WaitTrigger
+	// WaitRecord: jobs that a run replaces are to be recorded first (CI1).
+	WaitRecord
+)

@@ -1,0 +1,121 @@
+package cronjob
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Snapshot is everything that a round knows. Nothing in it is written to.
+type Snapshot struct {
+	CronJob CronJob `json:"cronJob"`
+	// Children are all jobs that could be the CronJob's; their order does not
+	// matter (B3).
+	Children []Child `json:"children,omitempty"`
+	// Now is the time of the round. Every time in the plan comes from it (B6).
+	Now time.Time `json:"now"`
+	// Schedule is what [Compile] made of the spec. A stored snapshot leaves it out:
+	// compile again.
+	Schedule Compiled `json:"-"`
+	// Memory is what the last round's [Conclusion] handed back; the zero value
+	// means "just restarted".
+	Memory  Memory  `json:"memory,omitzero"`
+	Options Options `json:"options,omitzero"`
+	// Triggers ask for jobs outside of the schedule.
+	Triggers []Trigger `json:"triggers,omitempty"`
+}
+
+// Memory is what a planner remembers between rounds and cannot read back from
+// its objects (B5). It is a plain value: it can be stored, or lost. Plain
+// Kubernetes needs none of it: losing it repeats an event, and makes the policies
+// for resumed and edited CronJobs forget what they had set aside.
+type Memory struct {
+	// CronJobUID is the CronJob that the memory is about. A memory of another UID
+	// counts as empty.
+	CronJobUID string `json:"cronJobUID,omitempty"`
+	// Reported is the latest run that a MissSchedule event has named (C9).
+	Reported time.Time `json:"reported,omitzero"`
+	// Recorded is the lastScheduleTime that was written last. A snapshot whose
+	// status is older would start that run again once its job is gone (CI1).
+	Recorded time.Time `json:"recorded,omitzero"`
+	// Since is the time up to which runs were set aside (Options.SkipOnResume,
+	// SkipOnEdit, SkipHeld), or
+	// could not start since their names are taken (CatchUpAll).
+	Since time.Time `json:"since,omitzero"`
+	// Suspended, Schedule and TimeZone are those of the last round, kept only for
+	// these options.
+	Suspended bool   `json:"suspended,omitempty"`
+	Schedule  string `json:"schedule,omitempty"`
+	TimeZone  string `json:"timeZone,omitempty"`
+}
+
+// InputError says that a value breaks the contract of a snapshot or a spec: which
+// field, which value, and what is wrong with it.
+type InputError = job.InputError
+
+func invalid(field string, value any, problem string) error {
+	text := fmt.Sprint(value)
+	if s, ok := value.(string); ok {
+		text = strconv.Quote(s)
+	}
+	return &InputError{Field: field, Value: text, Problem: problem}
+}
+
+// check is the invariant check at the entry: what no plan can be made from.
+func (s *Snapshot) check() error {
+	c := &s.CronJob
+	switch {
+	case c.UID == "":
+		return invalid("cronJob.uid", c.UID, "is required")
+	case s.Now.IsZero():
+		return invalid("now", "", "is required")
+	case s.Now.Year() > 9999 || s.Now.Year() < 1:
+		return invalid("now", s.Now.Unix(), "is outside of the years 1 to 9999")
+	}
+	if spec := &c.Spec; s.Schedule.Source != "" {
+		if s.Schedule.Source != spec.Schedule || s.Schedule.Zone != orEmpty(spec.TimeZone) {
+			return invalid("schedule", s.Schedule.Source+" "+s.Schedule.Zone, "was compiled from another spec")
+		}
+	}
+	switch c.Spec.ConcurrencyPolicy {
+	case "", Allow, Forbid, Replace:
+	default:
+		return invalid("cronJob.spec.concurrencyPolicy", string(c.Spec.ConcurrencyPolicy), "must be Allow, Forbid or Replace")
+	}
+	for i := range s.Triggers {
+		if err := s.Triggers[i].check(); err != nil {
+			return err
+		}
+	}
+	if s.hasNegative() {
+		return errors.Join(checkSigns(&c.Spec, "cronJob.spec."), s.Options.check())
+	}
+	return nil
+}
+
+// hasNegative is the quick look, which builds no field paths.
+func (s *Snapshot) hasNegative() bool {
+	spec := &s.CronJob.Spec
+	return orZero(spec.StartingDeadlineSeconds)|
+		int64(orZero(spec.SuccessfulJobsHistoryLimit))|
+		int64(orZero(spec.FailedJobsHistoryLimit)) < 0 || s.Options.hasNegative()
+}
+
+func orZero[T int32 | int64](p *T) T {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
+func orEmpty(p *string) string {
+	if p == nil {
+		return ""
+	}
+	return *p
+}
+
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

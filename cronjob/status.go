@@ -1,0 +1,47 @@
+package cronjob
+
+import (
+	"slices"
+	"time"
+)
+
+// Status is a batch/v1 CronJobStatus. Its JSON is that of batch/v1 and
+// round-trips. Times are written as they are: whole seconds encode exactly as
+// Kubernetes encodes them.
+type Status struct {
+	// Active are the jobs that were started and have not been seen to finish, in
+	// the order of their start.
+	Active []Reference `json:"active,omitempty"`
+	// LastScheduleTime is the time of the latest run whose job was created or found:
+	// the run's time of the schedule, not that of the creation.
+	LastScheduleTime time.Time `json:"lastScheduleTime,omitzero"`
+	// LastSuccessfulTime is the latest completion of a job that succeeded.
+	LastSuccessfulTime time.Time `json:"lastSuccessfulTime,omitzero"`
+}
+
+// Reference names a job, as a v1 ObjectReference.
+type Reference struct {
+	Kind            string `json:"kind,omitempty"`
+	Namespace       string `json:"namespace,omitempty"`
+	Name            string `json:"name,omitempty"`
+	UID             string `json:"uid,omitempty"`
+	APIVersion      string `json:"apiVersion,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	FieldPath       string `json:"fieldPath,omitempty"`
+}
+
+func equalStatus(a, b *Status) bool {
+	return a.LastScheduleTime.Equal(b.LastScheduleTime) &&
+		a.LastSuccessfulTime.Equal(b.LastSuccessfulTime) &&
+		slices.Equal(a.Active, b.Active)
+}
+
+// has reports whether the list of active jobs names the UID.
+func (s *Status) has(uid string) bool {
+	for i := range s.Active {
+		if s.Active[i].UID == uid {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package cronjob
+
+import (
+	"fmt"
+	"time"
+)
+
+// Wait is one thing that the CronJob waits for, with its figures.
+type Wait struct {
+	Reason WaitReason `json:"reason"`
+	// Until is when it ends by itself, if it does.
+	Until time.Time `json:"until,omitzero"`
+	// Run is the run that is held back.
+	Run time.Time `json:"run,omitzero"`
+	// Jobs is the figure of the sentence.
+	Jobs int `json:"jobs,omitempty"`
+	// Name is the job in the way, or why there is no schedule.
+	Name string `json:"name,omitempty"`
+}
+
+// String is the wait as a sentence, times in UTC.
+func (w Wait) String() string {
+	switch w.Reason {
+	case WaitNextRun:
+		return fmt.Sprintf("the next run is at %s", shortTime(w.Until))
+	case WaitNever:
+		return "the schedule has no further run"
+	case WaitActive:
+		return fmt.Sprintf("the run of %s is held back: %s", shortTime(w.Run), plural(w.Jobs, "active job"))
+	case WaitVerify:
+		return plural(w.Jobs, "active job") + " not among the children, looked up"
+	case WaitStartDeadline:
+		return fmt.Sprintf("the run of %s is given up at %s", shortTime(w.Run), shortTime(w.Until))
+	case WaitNameTaken:
+		return fmt.Sprintf("the run of %s does not start: %q is the job of somebody else", shortTime(w.Run), w.Name)
+	case WaitSuspended:
+		return "the CronJob is suspended"
+	case WaitDeleted:
+		return "the CronJob is being deleted"
+	case WaitNoSchedule:
+		return "there is no schedule: " + w.Name
+	case WaitHistory:
+		return fmt.Sprintf("a finished job is kept until %s", shortTime(w.Until))
+	case WaitRecord:
+		return fmt.Sprintf("the run of %s is held back: %s to record first", shortTime(w.Run), plural(w.Jobs, "job"))
+	case WaitTrigger:
+		return fmt.Sprintf("trigger %q is held back: %s", w.Name, plural(w.Jobs, "active job"))
+	case WaitClock:
+		return fmt.Sprintf("the last run, %s, lies in the future", shortTime(w.Run))
+	}
+	return fmt.Sprintf("wait for reason %d", w.Reason)
+}
+
+func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func (p *Planner) wait(w Wait) { p.plan.Waits = append(p.plan.Waits, w) }
+
+// skew is added to the time of the next run, against clocks that differ (C7).
+const skew = 100 * time.Millisecond
+
+// requeue finds the earliest time at which a wait ends by itself.
+func (p *Planner) requeue() {
+	for i := range p.plan.Waits {
+		w := &p.plan.Waits[i]
+		if w.Until.IsZero() {
+			continue
+		}
+		until := w.Until
+		if w.Reason == WaitNextRun {
+			until = until.Add(skew)
+		}
+		if at := p.plan.Requeue.At; at.IsZero() || until.Before(at) {
+			p.plan.Requeue = Requeue{At: until, Reason: w.Reason}
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package cronjob_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// world is an API server with one CronJob, and a controller that may see it late.
+// Every write is checked against the invariants.
+type world struct {
+	now  time.Time
+	cj   cronjob.CronJob
+	jobs map[string]cronjob.Child
+
+	// seen is what the controller sees; children come late where stale is set.
+	seen  []cronjob.Child
+	stale bool
+
+	compiled cronjob.Compiled
+	options  cronjob.Options
+	memory   cronjob.Memory
+	requeue  time.Time
+
+	created map[time.Time]int // by run, over the whole life (CI1)
+	uids    int
+	// manual counts the runs that no schedule asked for.
+	manual   map[string]int
+	triggers []cronjob.Trigger
+}
+
+func newWorld(c cronjob.CronJob, options cronjob.Options) *world {
+	return &world{
+		now: start, cj: c, jobs: map[string]cronjob.Child{}, compiled: cronjob.Compile(&c), options: options,
+		created: map[time.Time]int{}, manual: map[string]int{},
+	}
+}
+
+// deliver brings the controller's view up to date.
+func (w *world) deliver() {
+	w.seen = slices.SortedFunc(maps.Values(w.jobs), func(a, b cronjob.Child) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+func (w *world) snapshot() cronjob.Snapshot {
+	if !w.stale {
+		w.deliver()
+	}
+	return cronjob.Snapshot{
+		CronJob: w.cj, Children: slices.Clone(w.seen), Now: w.now, Schedule: w.compiled, Memory: w.memory, Options: w.options,
+		Triggers: slices.Clone(w.triggers),
+	}
+}
+
+// fault is what becomes of one write.
+type fault uint8
+
+const (
+	works fault = iota
+	fails
+	loosesReply
+	crashes
+)
+
+// carryOut executes a plan. It returns false after a crash: then the memory is lost.
+func (w *world) carryOut(t *rapid.T, plan *cronjob.Plan, draw func() fault) bool {
+	var o cronjob.Outcome
+	for _, r := range plan.Verify {
+		result := cronjob.Gone
+		if c, ok := w.jobs[r.Name]; ok && c.UID == r.UID {
+			result = cronjob.Done
+		}
+		o.Verified = append(o.Verified, result)
+	}
+	for _, d := range plan.Delete {
+		f := draw()
+		if f == crashes {
+			return false
+		}
+		o.Deleted = append(o.Deleted, w.delete(d, f))
+	}
+	if plan.MayCreate(o) {
+		for i := range plan.Create {
+			f := draw()
+			if f == crashes {
+				return false
+			}
+			o.Created = append(o.Created, w.create(t, &plan.Create[i], f))
+		}
+	}
+	if s := plan.Settle(o); s.Write {
+		f := draw()
+		if f == crashes {
+			return false
+		}
+		if f != fails {
+			w.writeStatus(t, s.Status)
+		}
+		o.Settled = map[bool]cronjob.Result{true: cronjob.Done, false: cronjob.Unsuccessful}[f == works]
+	}
+	end := plan.Conclude(o)
+	w.memory, w.requeue = end.Memory, end.Requeue.At
+	w.triggers = slices.DeleteFunc(w.triggers, func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
+	return true
+}
+
+func (w *world) delete(d cronjob.Deletion, f fault) cronjob.Effect {
+	c, ok := w.jobs[d.Name]
+	if !ok || c.UID != d.UID {
+		return cronjob.Effect{Result: cronjob.Gone}
+	}
+	if f != fails {
+		delete(w.jobs, d.Name)
+	}
+	if f != works {
+		return cronjob.Effect{Result: cronjob.Unsuccessful}
+	}
+	return cronjob.Effect{Result: cronjob.Done}
+}
+
+func (w *world) create(t *rapid.T, c *cronjob.Creation, f fault) cronjob.Effect {
+	if old, ok := w.jobs[c.Name]; ok {
+		if old.Owner != cronjob.Owned {
+			return cronjob.Effect{Result: cronjob.NameTaken}
+		}
+		return cronjob.Effect{Result: cronjob.AlreadyExists, Job: ref(old)}
+	}
+	if f == fails {
+		return cronjob.Effect{Result: cronjob.Unsuccessful}
+	}
+	w.uids++
+	made := cronjob.Child{
+		Name: c.Name, UID: fmt.Sprintf("uid-%d", w.uids), CreationTimestamp: w.now, StartTime: w.now, ScheduledTime: c.ScheduledTime,
+	}
+	w.jobs[c.Name] = made
+	w.count(t, c)
+	if f == loosesReply {
+		return cronjob.Effect{Result: cronjob.Unsuccessful}
+	}
+	return cronjob.Effect{Result: cronjob.Done, Job: ref(made), CreationTimestamp: w.now}
+}
+
+func (w *world) count(t *rapid.T, c *cronjob.Creation) {
+	if c.ScheduledTime.IsZero() {
+		if w.manual[c.Name]++; w.manual[c.Name] > 1 {
+			t.Fatalf("CI1: %s was started %d times", c.Name, w.manual[c.Name])
+		}
+		return
+	}
+	run := c.ScheduledTime.UTC()
+	if w.created[run]++; w.created[run] > 1 {
+		t.Fatalf("CI1: the run of %s was started %d times", run, w.created[run])
+	}
+}
+
+func (w *world) writeStatus(t *rapid.T, s cronjob.Status) {
+	before := &w.cj.Status
+	if s.LastScheduleTime.Before(before.LastScheduleTime) {
+		t.Fatalf("CI4: lastScheduleTime goes back from %s to %s", before.LastScheduleTime, s.LastScheduleTime)
+	}
+	if s.LastSuccessfulTime.Before(before.LastSuccessfulTime) {
+		t.Fatalf("CI12: lastSuccessfulTime goes back from %s to %s", before.LastSuccessfulTime, s.LastSuccessfulTime)
+	}
+	if run := s.LastScheduleTime.UTC(); !run.Equal(before.LastScheduleTime) && w.created[run] == 0 {
+		t.Fatalf("CI4: lastScheduleTime %s, and no such job was created", run)
+	}
+	s.Active = slices.Clone(s.Active)
+	w.cj.Status = s
+}
+
+// finish ends a running job.
+func (w *world) finish(name string, how job.ConditionType) {
+	c := w.jobs[name]
+	w.jobs[name] = finished(c, how, w.now)
+}
+
+// running are the names of the jobs that have not ended.
+func (w *world) running() []string {
+	var names []string
+	for _, c := range w.jobs {
+		if c.Finished == "" {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
