@@ -53,7 +53,7 @@ func (s *podSets) reset() {
 func (p *Planner) observe() error {
 	p.readKnown()
 	// What needs no more than the first line of a pod is done here: the loop runs
-	// for a million pods. The rest of the method stays out of the way.
+	// for a million pods. lookAt gives the same answers for all of them.
 	indexed := p.job.isIndexed()
 	plain := p.job.Spec.Template.RestartPolicy != RestartOnFailure && p.known.len() == 0 && p.snap.Options.PendingTimeout == 0
 	forgets := plain && p.job.Spec.PodFailurePolicy == nil
