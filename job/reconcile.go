@@ -136,6 +136,11 @@ func (p *Planner) recall() {
 	if memory.JobUID != p.job.UID {
 		memory = Memory{JobUID: p.job.UID}
 	}
+	if memory.Expectations.At.After(p.snap.Now) {
+		// The clock has gone back: the record holds the job for five minutes from
+		// now on, not until the clock has caught up, and not in turns (L6).
+		memory.Expectations.At = p.snap.Now
+	}
 	b := &p.plan.Basis
 	b.JobUID = p.job.UID
 	b.Now = p.snap.Now

@@ -35,6 +35,33 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 	}
 }
 
+// TestE1_ClockGoesBack plans with expectations that were recorded an hour ahead: the
+// job is held for five minutes, and in the whole of them.
+func TestE1_ClockGoesBack(t *testing.T) {
+	now := time.Unix(10_000, 0)
+	spec := job.Spec{Template: job.Template{RestartPolicy: job.RestartNever}}
+	job.Default(&spec)
+	s := job.Snapshot{
+		Job:    job.Job{Name: "j", UID: "job-1", Spec: spec},
+		Now:    now,
+		Memory: job.Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: now.Add(time.Hour)}},
+	}
+	for _, c := range []struct {
+		after   time.Duration
+		creates int
+	}{{0, 0}, {time.Minute, 0}, {5*time.Minute - 1, 0}, {5 * time.Minute, 1}} {
+		s.Now = now.Add(c.after)
+		plan, err := job.Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(plan.Create) != c.creates {
+			t.Errorf("after %v: %d creates, want %d\n%s", c.after, len(plan.Create), c.creates, plan.String())
+		}
+		s.Memory = plan.Conclude(job.Outcome{}).Memory
+	}
+}
+
 // TestTI2_TI3_ExpireConverges raises the TTL, moves the finish into the future, and
 // follows the wake-ups: the job goes at the very time it expires, and not before
 // (TI2, TI3).
