@@ -19,6 +19,6 @@
 // database, say) needs none of this.
 //
 // A stronger protection than counting is to compare versions: an adapter that
-// knows the version of its own last write may refuse a snapshot that is older
-// (E6). Versions belong to the backend, so that comparison does too.
+// knows the version of its own last status write puts it into job.Memory.Written,
+// and a snapshot of an older job is not planned from (E6).
 package expectations

@@ -43,8 +43,8 @@ var ErrGone = errors.New("the pod is gone")
 var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
 
 // Expecter is told of writes before they are made, so that events which arrive
-// while they are under way find the record (E2-E4). Both methods of an
-// expectations.Tracker with the job's key bound fit.
+// while they are under way find the record (E2, E3). An expectations.Tracker fits
+// once the job's key, and for Expect the time, are bound.
 type Expecter interface {
 	// Expect replaces the record of creations and deletions still to be observed.
 	Expect(creations, deletions int)
