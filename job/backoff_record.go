@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"time"
 )
 
@@ -13,7 +14,11 @@ func (p *Planner) recordBackoff() {
 		return
 	}
 	b := &p.plan.Basis
-	b.Backoff = b.Backoff.Observe(p.finishTimes(p.pods.succeeded), p.finishTimes(p.pods.failed))
+	failures := p.finishTimes(p.pods.failed)
+	b.Backoff = b.Backoff.Observe(p.finishTimes(p.pods.succeeded), failures)
+	if p.snap.Options.Slips.has(SlipEarlierFailure) && len(failures) > 0 && len(p.pods.succeeded) == 0 {
+		b.Backoff.LastFailure = slices.MaxFunc(failures, time.Time.Compare)
+	}
 }
 
 func (p *Planner) finishTimes(places []int32) []time.Time {

@@ -36,7 +36,7 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 	retry := !settled || p.hasUnfinished(&o, recording)
 	return Conclusion{
 		Memory: p.remember(&o, recording, recorded, &final),
-		Events: p.report(&o, &final),
+		Events: p.report(&o, &recording.Status, &final),
 		Facts:  p.facts(&o, &final, retry),
 		Retry:  retry,
 	}
@@ -82,9 +82,11 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 		Finished:     b.Status.Finished() == "" && (b.Memory.Finished || final.Finished() != ""),
 	}
 	if recorded && !b.isStopped() {
-		// The pods behind the record are in the uncounted lists now and will not
-		// count as new again.
-		m.Backoff = b.Backoff
+		if r.Write || !b.Slips.has(SlipEarlierFailure) {
+			// The pods behind the record are in the uncounted lists now and will not
+			// count as new again.
+			m.Backoff = b.Backoff
+		}
 		m.Ignored = clamp32(int64(b.Memory.Ignored) + int64(b.Policy.Ignore))
 	}
 	if m.Finished || b.Status.Finished() != "" {
@@ -95,19 +97,18 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 
 // expect returns the writes that the next snapshot may not show yet (E1, E3). A
 // write that failed is not expected (E2), nor is the deletion of a pod that was
-// gone already.
+// gone already. The deletions that end a job are not expected either: they go
+// ahead whatever is still to be seen, and must not replace the record of that.
 func (p *Plan) expect(o *Outcome) expectations.Counts {
 	next := expectations.Counts{At: p.Basis.Now}
-	for i := range p.Delete {
-		if effectAt(o.Deleted, i).Result == Done {
-			next.Deletions++
+	if !p.Verdict.decided() {
+		for i := range p.Delete {
+			if effectAt(o.Deleted, i).Result == Done {
+				next.Deletions++
+			}
 		}
 	}
-	for i := range p.Create {
-		if effectAt(o.Created, i).Result == Done {
-			next.Creations++
-		}
-	}
+	next.Creations = p.Expected(o.Created)
 	switch {
 	case next.Creations+next.Deletions > 0:
 		return next
@@ -139,7 +140,7 @@ func (p *Plan) untracking(o *Outcome, r Recording) expectations.UIDs {
 
 // report makes the events of the round (J41). What did not happen is not
 // reported: a condition counts once it is written.
-func (p *Plan) report(o *Outcome, final *Status) []Event {
+func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 	events := p.Events
 	add := func(t EventType, reason, format string, args ...any) {
 		events = append(events[:len(events):len(events)], Event{t, reason, fmt.Sprintf(format, args...)})
@@ -160,28 +161,37 @@ func (p *Plan) report(o *Outcome, final *Status) []Event {
 			add(Warning, "FailedCreate", "Error creating: %s", e.Error)
 		}
 	}
-	p.reportConditions(final, add)
+	if b := &p.Basis; b.Slips.has(SlipEarlyEvents) {
+		reportSuspension(&b.Status, recorded, add)
+	} else {
+		reportSuspension(&b.Status, final, add)
+	}
+	p.reportEnd(final, add)
 	return events
 }
 
-func (p *Plan) reportConditions(final *Status, add func(EventType, string, string, ...any)) {
-	b := &p.Basis
-	turned := func(t ConditionType, to ConditionStatus) bool {
-		return b.Status.Condition(t).Status != to && final.Condition(t).Status == to
-	}
-	if turned(Suspended, ConditionTrue) {
+func reportSuspension(before, after *Status, add func(EventType, string, string, ...any)) {
+	was, is := before.Condition(Suspended).Status == ConditionTrue, after.Condition(Suspended).Status == ConditionTrue
+	switch {
+	case !was && is:
 		add(Normal, "Suspended", "Job suspended")
-	}
-	if b.Status.Condition(Suspended).Status == ConditionTrue && turned(Suspended, ConditionFalse) {
+	case was && !is:
 		add(Normal, "Resumed", "Job resumed")
 	}
-	if turned(SuccessCriteriaMet, ConditionTrue) && b.Completions != nil && b.Succeeded > *b.Completions {
-		add(Warning, "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
+}
+
+func (p *Plan) reportEnd(final *Status, add func(EventType, string, string, ...any)) {
+	b := &p.Basis
+	turned := func(t ConditionType) bool {
+		return b.Status.Condition(t).Status != ConditionTrue && final.Condition(t).Status == ConditionTrue
 	}
-	if turned(Complete, ConditionTrue) {
+	if turned(Complete) {
+		if b.Completions != nil && final.Succeeded > *b.Completions {
+			add(Warning, "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
+		}
 		add(Normal, "Completed", "Job completed")
 	}
-	if turned(Failed, ConditionTrue) {
+	if turned(Failed) {
 		c := final.Condition(Failed)
 		add(Warning, c.Reason, "%s", c.Message)
 	}

@@ -25,15 +25,7 @@ func (p *Planner) backoffHolds(missing int64) bool {
 		return false
 	}
 	p.wait(Wait{Reason: WaitBackoff, Pods: missing, Until: due, Failures: int64(record.Failures)})
-	p.slipActive()
 	return true
-}
-
-// slipActive records no active pods, as the reference does while it waits.
-func (p *Planner) slipActive() {
-	if p.snap.Options.Slips.has(SlipActiveInBackoff) {
-		p.plan.Basis.Active = 0
-	}
 }
 
 // create creates pods, for an Indexed job those of the lowest pending indexes (J33).
@@ -74,7 +66,6 @@ func (p *Planner) createDueIndexes(missing int64) {
 		}
 	}
 	if len(p.plan.Create) == 0 && waiting > 0 {
-		p.slipActive()
 	}
 	if waiting > 0 && (len(p.plan.Create) == 0 || !p.snap.Options.Slips.has(SlipCoarseRequeue)) {
 		p.wait(Wait{Reason: WaitIndexBackoff, Pods: waiting, Until: earliest})

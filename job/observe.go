@@ -3,7 +3,7 @@ package job
 // podCounts are the figures of J11, counted afresh in each round.
 type podCounts struct {
 	active, ready, terminating int64
-	// restarts sums the restarts of active pods (J22).
+	// restarts sums the restarts of pods that have not ended (J22).
 	restarts int64
 }
 
@@ -118,6 +118,7 @@ func (p *Planner) lookAt(i int, pod *Pod) error {
 // countTerminating counts a pod that is being deleted and has not ended. It is a
 // failed one already, unless the job replaces only pods that have ended (J7).
 func (p *Planner) countTerminating(place int32, pod *Pod, tracked bool) {
+	p.countRestarts(pod)
 	failed := !p.job.replacesOnlyFailed()
 	if !failed && p.givenUp(pod) {
 		failed = true
@@ -147,7 +148,12 @@ func (p *Planner) countActive(place int32, pod *Pod) {
 	if p.job.isIndexed() && p.hasValidIndex(pod) {
 		p.activeIndexes.Add(pod.Index)
 	}
-	if p.job.Spec.Template.RestartPolicy == RestartOnFailure {
+	p.countRestarts(pod)
+}
+
+// countRestarts adds the restarts of a pod that has not ended (J22).
+func (p *Planner) countRestarts(pod *Pod) {
+	if p.job.Spec.Template.RestartPolicy == RestartOnFailure && (pod.Phase == PodPending || pod.Phase == PodRunning) {
 		p.counts.restarts += restarts(pod)
 	}
 }
@@ -178,7 +184,7 @@ func (p *Planner) claim(place int32, pod *Pod) bool {
 		tracked := p.isTracked(pod)
 		if !p.job.isDeleted() {
 			p.plan.Release = append(p.plan.Release, pod.ref())
-		} else if tracked {
+		} else if tracked && !p.snap.Options.Slips.has(SlipUnmatchedStay) {
 			p.pods.stray = append(p.pods.stray, place)
 		}
 	case Orphan:

@@ -39,10 +39,9 @@ type Options struct {
 type Slips uint16
 
 const (
-	// SlipActiveInBackoff records no active pods while a backoff holds creations back.
-	SlipActiveInBackoff Slips = 1 << iota
-	// SlipReadyAfterFailedDelete lowers status.ready by deletions that failed.
-	SlipReadyAfterFailedDelete
+	// SlipDeleteCounts lowers status.ready by deletions that failed, and raises
+	// status.terminating by pods that were gone already, for one round.
+	SlipDeleteCounts Slips = 1 << iota
 	// SlipUncheckedUntrack removes a finalizer before a deletion whatever became of
 	// the pod, and so loses successes (JI9). It also deletes pods in the round that
 	// adopts them.
@@ -53,6 +52,18 @@ const (
 	SlipCoarseRequeue
 	// SlipUnseenCompletion completes a job while own writes have not been seen (JI8).
 	SlipUnseenCompletion
+	// SlipEarlyEvents tells that a job was suspended or resumed before the status is
+	// written, and again if that fails (J41).
+	SlipEarlyEvents
+	// SlipRefusedAreActive counts pods that a namespace under deletion has refused as
+	// active for one round, and waits five minutes to see them (J34).
+	SlipRefusedAreActive
+	// SlipEarlierFailure counts the backoff from the latest failure that a round has
+	// found, though one found before may have happened later (J31).
+	SlipEarlierFailure
+	// SlipUnmatchedStay leaves the finalizer on pods that do not match the selector any
+	// more while the job is being deleted, and so blocks a foreground deletion (J6, L4).
+	SlipUnmatchedStay
 	// SlipFullRound takes a round that records exactly 500 pods for one that has left
 	// some out (J35).
 	SlipFullRound
@@ -61,8 +72,8 @@ const (
 // Kubernetes136 returns the options with which the planner decides exactly as the
 // controllers of Kubernetes 1.36 do, slips included.
 func Kubernetes136() Options {
-	return Options{Slips: SlipActiveInBackoff | SlipReadyAfterFailedDelete | SlipUncheckedUntrack |
-		SlipCoarseRequeue | SlipUnseenCompletion | SlipFullRound}
+	return Options{Slips: SlipDeleteCounts | SlipUncheckedUntrack |
+		SlipCoarseRequeue | SlipUnseenCompletion | SlipEarlyEvents | SlipRefusedAreActive | SlipEarlierFailure | SlipUnmatchedStay | SlipFullRound}
 }
 
 func (s Slips) has(slip Slips) bool { return s&slip != 0 }

@@ -205,29 +205,27 @@ func TestOptions_Refused(t *testing.T) {
 	}
 }
 
+// TestM7_ActiveInBackoff: a status with more ready than active pods is refused.
+func TestM7_ActiveInBackoff(t *testing.T) {
+	w := world.New(job.Spec{Parallelism: ptr[int32](2), Completions: ptr[int32](2)})
+	mustRound(t, w)
+	for _, o := range []job.Options{{}, job.Kubernetes136()} {
+		s := w.Snapshot()
+		s.Options = o
+		s.Pods[0].Phase, s.Pods[1].Phase = job.PodFailed, job.PodRunning
+		plan, err := job.Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Record(job.Outcome{}).Status.Active; got != 1 {
+			t.Errorf("slips %b: active %d, want 1", o.Slips, got)
+		}
+	}
+}
+
 func TestSlips(t *testing.T) {
-	t.Run("M7: active is 0 while the backoff runs", func(t *testing.T) {
-		w := world.New(job.Spec{Parallelism: ptr[int32](2), Completions: ptr[int32](2)})
-		record := func(o job.Options) job.Status {
-			s := w.Snapshot()
-			s.Options = o
-			s.Pods[0].Phase, s.Pods[1].Phase = job.PodFailed, job.PodRunning
-			plan, err := job.Reconcile(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return plan.Record(job.Outcome{}).Status
-		}
-		mustRound(t, w)
-		if got := record(job.Options{}).Active; got != 1 {
-			t.Errorf("recommended: active %d, want 1", got)
-		}
-		if got := record(job.Options{Slips: job.SlipActiveInBackoff}).Active; got != 0 {
-			t.Errorf("slip: active %d, want 0", got)
-		}
-	})
 	t.Run("ready falls with a deletion that failed", func(t *testing.T) {
-		for slips, want := range map[job.Slips]int32{0: 1, job.SlipReadyAfterFailedDelete: 0} {
+		for slips, want := range map[job.Slips]int32{0: 1, job.SlipDeleteCounts: 0} {
 			w := newWorld(t, job.Spec{}, job.Options{Slips: slips})
 			mustRound(t, w)
 			w.Run(w.Pods[0])

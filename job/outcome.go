@@ -14,12 +14,14 @@ const (
 	Gone
 	// Unsuccessful: the write did not take effect, or its reply was lost.
 	Unsuccessful
+	// StillTracked: the finalizer could not be removed, so the pod was not deleted.
+	StillTracked
 	// Refused: the write did not and will not take effect, since the namespace is
 	// going away; that is no reason to retry (J34).
 	Refused
 )
 
-var results = [...]string{"not tried", "done", "gone", "unsuccessful", "refused"}
+var results = [...]string{"not tried", "done", "gone", "unsuccessful", "still tracked", "refused"}
 
 // String returns the result in words.
 func (r Result) String() string { return enumString(results[:], int(r), "Result") }

@@ -84,7 +84,7 @@ func (s Status) String() string {
 	if s.FailedIndexes != nil {
 		add("failedIndexes=%q", *s.FailedIndexes)
 	}
-	if u := s.UncountedTerminatedPods; u != nil {
+	if u := s.uncounted(); len(u.Succeeded)+len(u.Failed) > 0 {
 		add("uncounted=%v/%v", u.Succeeded, u.Failed)
 	}
 	for _, c := range s.Conditions {

@@ -34,11 +34,20 @@ func (p *Plan) Record(o Outcome) Recording {
 	} else if b.Managed {
 		recordSuspension(&status, b)
 	}
-	return Recording{
-		Status:  status,
-		Write:   !equalStatus(&b.Status, &status),
-		Untrack: p.applicable(end),
+	write := isToWrite(&b.Status, &status)
+	return Recording{Status: status, Write: write, Untrack: p.applicable(end)}
+}
+
+// isToWrite reports whether the status has changed (J40). One that is written
+// holds the uncounted lists, even if both are empty.
+func isToWrite(before, status *Status) bool {
+	if equalStatus(before, status) {
+		return false
 	}
+	if status.UncountedTerminatedPods == nil {
+		status.UncountedTerminatedPods = &UncountedTerminatedPods{}
+	}
+	return true
 }
 
 // hasClaimed reports whether the claims that the plan assumed took effect (J6).
@@ -76,11 +85,28 @@ func (p *Plan) activeAfter(o *Outcome) int32 {
 		}
 	}
 	for i := range p.Create {
-		if effectAt(o.Created, i).Result == Done {
+		if p.isExpected(effectAt(o.Created, i).Result) {
 			active++
 		}
 	}
 	return clamp32(active)
+}
+
+// isExpected reports whether a creation with that result is going to be seen.
+func (p *Plan) isExpected(created Result) bool {
+	return created == Done || created == Refused && p.Basis.Slips.has(SlipRefusedAreActive)
+}
+
+// Expected returns how many of the plan's creations will be observed, given their
+// results: what an adapter that keeps expectations waits for (E2).
+func (p *Plan) Expected(created []Effect) int {
+	n := 0
+	for i := range created {
+		if p.isExpected(created[i].Result) {
+			n++
+		}
+	}
+	return n
 }
 
 // recordPods sets active, ready and terminating to what they are after the
@@ -90,10 +116,11 @@ func (p *Plan) recordPods(status *Status, o *Outcome) {
 	ready, terminating := b.Ready, b.Terminating
 	for i := range p.Delete {
 		result := effectAt(o.Deleted, i).Result
-		if result == Done {
+		slip := b.Slips.has(SlipDeleteCounts)
+		if result == Done || result == Gone && slip {
 			terminating++
 		}
-		if lowers := result.isDone() || b.Slips.has(SlipReadyAfterFailedDelete) && result == Unsuccessful; lowers && p.Delete[i].Ready {
+		if lowers := result.isDone() || result == Unsuccessful && slip; lowers && p.Delete[i].Ready {
 			ready--
 		}
 	}
@@ -141,11 +168,7 @@ func (p *Plan) recordCounts(status *Status, end Verdict) {
 
 // setUncounted keeps the old value where nothing changed.
 func setUncounted(status *Status, lists UncountedTerminatedPods) {
-	if old := status.UncountedTerminatedPods; old != nil && equalUncounted(old, &lists) {
-		return
-	}
-	if len(lists.Succeeded)+len(lists.Failed) == 0 {
-		status.UncountedTerminatedPods = nil
+	if equalUncounted(status.UncountedTerminatedPods, &lists) {
 		return
 	}
 	// The lists may be a planner's buffers: a status outlives those.

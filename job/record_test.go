@@ -28,7 +28,7 @@ func TestJ27_EndNotDeclared(t *testing.T) {
 		if got := r.Status.Condition(FailureTarget).Status == ConditionTrue; got != c.declared {
 			t.Errorf("deletion %v: declared %v, want %v", c.deletion, got, c.declared)
 		}
-		if got := r.Status.UncountedTerminatedPods != nil; got != c.declared {
+		if got := len(r.Status.uncounted().Succeeded)+len(r.Status.uncounted().Failed) > 0; got != c.declared {
 			t.Errorf("deletion %v: the pod is counted: %v, want %v", c.deletion, got, c.declared)
 		}
 		if got := len(r.Untrack) == 1; got != c.declared {

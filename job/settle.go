@@ -21,10 +21,11 @@ func (p *Plan) Settle(o Outcome) Settlement {
 	}
 	status := before
 	p.countUntracked(&status, recording.Untrack, &o)
-	if end := p.endDeclared(&o); end.decided() && p.mayFinish(&status) {
+	if end := p.endDeclared(&o); end.decided() && isUntracked(recording.Untrack, &o) && p.mayFinish(&status) {
 		p.finish(&status, end)
 	}
-	return Settlement{Status: status, Write: !equalStatus(&before, &status)}
+	write := isToWrite(&before, &status)
+	return Settlement{Status: status, Write: write}
 }
 
 // hasRecorded reports whether what Record asked for is written.
@@ -59,6 +60,18 @@ func (p *Plan) countUntracked(status *Status, untrack []Untracking, o *Outcome) 
 func without(uids []string, gone map[string]bool) (left []string, removed int64) {
 	left = slices.DeleteFunc(slices.Clone(uids), func(uid string) bool { return gone[uid] })
 	return left, int64(len(uids) - len(left))
+}
+
+// isUntracked reports whether every finalizer is gone. One that is left, also that
+// of a pod which is not counted, puts the end off: a finished job is not planned
+// for again.
+func isUntracked(untrack []Untracking, o *Outcome) bool {
+	for i := range untrack {
+		if !resultAt(o.Untracked, i).isDone() {
+			return false
+		}
+	}
+	return true
 }
 
 // mayFinish reports whether nothing is left to wait for (J38).

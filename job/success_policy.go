@@ -7,10 +7,11 @@ import (
 )
 
 // meetsSuccess applies the successPolicy: the first rule that is met ends the
-// job in success (J25).
+// job in success (J25). Not even a rule that asks for nothing is met before some
+// index has succeeded.
 func (p *Planner) meetsSuccess() Verdict {
 	policy := p.job.Spec.SuccessPolicy
-	if policy == nil || !p.job.isIndexed() {
+	if policy == nil || !p.job.isIndexed() || p.succeeded == 0 {
 		return Verdict{}
 	}
 	for i := range policy.Rules {

@@ -25,6 +25,8 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 		{"not enough of any", rules(`{"succeededCount": 3}`), "1,3", ""},
 		{"the first rule that is met", rules(`{"succeededIndexes": "0"}, {"succeededCount": 2}, {"succeededCount": 1}`), "1,2", "Matched rules at index 1"},
 		{"nothing has succeeded", rules(`{"succeededCount": 1}`), "", ""},
+		{"nothing has succeeded, and nothing is asked for", rules(`{"succeededCount": 0}`), "", ""},
+		{"nothing is asked for", rules(`{"succeededCount": 0}`), "5", "Matched rules at index 0"},
 		{"named indexes beyond the end do not matter", rules(`{"succeededIndexes": "0,9"}`), "0", "Matched rules at index 0"},
 		{"a rule that cannot be read is never met", rules(`{"succeededIndexes": "x"}`), "0", ""},
 		{"an empty rule is never met", rules(`{}`), "0", ""},

@@ -239,8 +239,8 @@ func (v *validator) successRule(field string, r *SuccessPolicyRule) {
 	case r.SucceededIndexes != nil:
 		most = v.successIndexes(field+".succeededIndexes", *r.SucceededIndexes, completions)
 	}
-	if n := r.SucceededCount; n != nil && (*n < 1 || *n > most) {
-		v.add(field+".succeededCount", *n, fmt.Sprintf("must be from 1 to %d", most))
+	if n := r.SucceededCount; n != nil && (*n < 0 || *n > most) {
+		v.add(field+".succeededCount", *n, fmt.Sprintf("must be from 0 to %d", most))
 	}
 }
 

@@ -45,7 +45,7 @@ func (p *Planner) standing(t ConditionType) Verdict {
 }
 
 // pastBackoffLimit compares the failures, and with restartPolicy OnFailure the
-// restarts of active pods, with backoffLimit (J22).
+// restarts of pods that have not ended, with backoffLimit (J22).
 func (p *Planner) pastBackoffLimit() Verdict {
 	limit := int64(*p.job.Spec.BackoffLimit)
 	past := p.failed > limit

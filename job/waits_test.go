@@ -81,7 +81,7 @@ func TestEnumsHaveNames(t *testing.T) {
 		{AlreadyRecorded.String(), "recorded earlier"},
 		{(AlreadyRecorded + 1).String(), "CountedAs(5)"},
 		{Refused.String(), "refused"},
-		{(Refused + 1).String(), "Result(5)"},
+		{(Refused + 1).String(), "Result(6)"},
 		{PodFailed.String(), "Failed"},
 		{(PodFailed + 1).String(), "PodPhase(5)"},
 		{Foreign.String(), "Foreign"},

@@ -67,6 +67,9 @@ func (s *results) setCreated(i int, pod job.PodRef, err error) {
 		effect = job.Effect{Result: job.Refused, Error: err.Error()}
 	default:
 		effect = job.Effect{Result: job.Unsuccessful, Error: err.Error()}
+		if errors.Is(err, ErrStillTracked) {
+			effect.Result = job.StillTracked
+		}
 		s.fails++
 		if s.first == nil {
 			s.first = err
