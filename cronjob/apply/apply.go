@@ -1,0 +1,221 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// Backend is what the plans of one CronJob are carried out on. Look and Delete are
+// called concurrently, except by an [Executor] with Parallel 1.
+//
+// An error means that the write did not take effect, or that nobody knows. Three
+// errors say more: [ErrGone], [ErrExists] and [ErrNamespaceTerminating].
+type Backend interface {
+	// Look reads the job of that name in the CronJob's namespace, from the source of
+	// truth and not from a cache (C5, C14). The error is ErrGone where there is none.
+	Look(ctx context.Context, name string) (Job, error)
+	// Delete deletes the job with its pods, on condition of its UID. With
+	// d.Foreground the job stays until its pods are gone.
+	Delete(ctx context.Context, d cronjob.Deletion) error
+	// Create creates the job from the template with the name, labels and annotations
+	// of the plan, and the CronJob as its controller. Where a job of that name is,
+	// whosever it is, the error is ErrExists and that job stays as it is: the
+	// name is the lock of the run (C13).
+	Create(ctx context.Context, c cronjob.Creation) (Job, error)
+	// WriteStatus replaces the CronJob's status, on condition of the version that
+	// the snapshot was taken from.
+	WriteStatus(ctx context.Context, s cronjob.Status) error
+}
+
+// Job is what a backend says of a job that it has found or created.
+type Job struct {
+	// Reference goes into the list of active jobs. The UID is required; kind,
+	// apiVersion, namespace and name are filled in where they are empty.
+	cronjob.Reference
+	// Controller is the UID of the job's controller, and empty for a job without
+	// one. Create need not fill it.
+	Controller string
+	// CreationTimestamp is for the metric (C16).
+	CreationTimestamp time.Time
+}
+
+// ErrGone is the error of Look for a name that no job has, and of Delete for a job
+// that does not exist any more: as good as done.
+var ErrGone = errors.New("the job is gone")
+
+// ErrExists is the error of Create for a name that a job has. The executor looks
+// whose it is (C14).
+var ErrExists = errors.New("a job of that name exists")
+
+// ErrNamespaceTerminating is the error of Create where no job can be created any
+// more: nothing to retry.
+var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
+
+// Executor carries out plans. The zero value is ready to use, and safe for
+// concurrent use.
+type Executor struct {
+	// Parallel is the most reads or deletions that run at once; 0 means
+	// DefaultParallel. Creations, of which a round has few, go one by one.
+	Parallel int
+}
+
+// DefaultParallel is the number of calls at once of an Executor with Parallel 0.
+const DefaultParallel = 16
+
+// Apply carries out the plan and returns what became of each read and write. The
+// outcome is true whatever the error; the error joins what went wrong, step by step.
+//
+// A cancelled context starts no further read or write: what was not tried says so
+// in the outcome, and the next round takes it up.
+func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cronjob.Outcome, error) {
+	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
+	err := errors.Join(r.verify(), r.remove(), r.create(), r.settle())
+	return r.outcome, err
+}
+
+// round is one Apply under way.
+type round struct {
+	Executor
+	ctx     context.Context
+	backend Backend
+	plan    *cronjob.Plan
+	outcome cronjob.Outcome
+}
+
+// verify looks up the active jobs that the snapshot did not hold. A job of the name
+// with another UID is a later one: that of the list is gone (C5).
+func (r *round) verify() error {
+	refs := r.plan.Verify
+	if len(refs) == 0 {
+		return nil
+	}
+	step := r.step("look up jobs", len(refs))
+	step.concurrently(func(i int) (cronjob.Effect, error) {
+		found, err := r.look(refs[i].Name)
+		if errors.Is(err, ErrGone) || err == nil && found.UID != refs[i].UID {
+			return cronjob.Effect{Result: cronjob.Gone}, nil
+		}
+		return effectOf(found, err)
+	})
+	for i := range step.effects {
+		r.outcome.Verified = append(r.outcome.Verified, step.effects[i].Result)
+	}
+	return step.err()
+}
+
+// remove deletes jobs. A failure does not stop the others.
+func (r *round) remove() error {
+	deletions := r.plan.Delete
+	if len(deletions) == 0 {
+		return nil
+	}
+	step := r.step("delete jobs", len(deletions))
+	step.concurrently(func(i int) (cronjob.Effect, error) {
+		err := r.backend.Delete(r.ctx, deletions[i])
+		if errors.Is(err, ErrGone) {
+			return cronjob.Effect{Result: cronjob.Gone}, nil
+		}
+		return effectOf(Job{}, err)
+	})
+	r.outcome.Deleted = step.effects
+	return step.err()
+}
+
+// create creates jobs, unless one that is to be replaced is still there (C12). They
+// do not depend on each other, so that a failure does not stop the others; a
+// namespace that is going away does.
+func (r *round) create() error {
+	creations := r.plan.Create
+	if len(creations) == 0 || !r.plan.MayCreate(r.outcome) {
+		return nil
+	}
+	step := r.step("create jobs", len(creations))
+	for i := 0; i < len(creations) && r.ctx.Err() == nil; i++ {
+		step.effects[i], step.causes[i] = r.start(&creations[i])
+		if step.effects[i].Result == cronjob.Refused {
+			step.refuse(i + 1)
+			break
+		}
+	}
+	r.outcome.Created = step.effects
+	return step.err()
+}
+
+// start creates one job, or finds out whose job has its name (C14).
+func (r *round) start(c *cronjob.Creation) (cronjob.Effect, error) {
+	made, err := r.backend.Create(r.ctx, *c)
+	switch {
+	case errors.Is(err, ErrExists):
+		return r.whose(c.Name)
+	case errors.Is(err, ErrNamespaceTerminating):
+		return cronjob.Effect{Result: cronjob.Refused, Error: err.Error()}, nil
+	}
+	return effectOf(r.complete(made, c.Name, err))
+}
+
+// whose looks at the job that has the name of a run.
+func (r *round) whose(name string) (cronjob.Effect, error) {
+	found, err := r.look(name)
+	if errors.Is(err, ErrGone) { // the next round creates the job
+		err = fmt.Errorf("%q existed, and is gone by now", name)
+	}
+	effect, err := effectOf(found, err)
+	switch {
+	case err != nil:
+	case found.Controller == r.plan.Basis.CronJobUID:
+		effect.Result = cronjob.AlreadyExists
+	default:
+		effect.Result = cronjob.NameTaken
+	}
+	return effect, err
+}
+
+func (r *round) look(name string) (Job, error) {
+	if err := r.ctx.Err(); err != nil {
+		return Job{}, err
+	}
+	found, err := r.backend.Look(r.ctx, name)
+	return r.complete(found, name, err)
+}
+
+// complete fills in what a backend left out. A job without a UID would enter the
+// list of active jobs and never be recognised again.
+func (r *round) complete(j Job, name string, err error) (Job, error) {
+	if err == nil && j.UID == "" {
+		err = fmt.Errorf("the backend names no UID for %q", name)
+	}
+	if err != nil {
+		return Job{}, err
+	}
+	if j.Kind == "" {
+		j.Kind, j.APIVersion = "Job", "batch/v1"
+	}
+	if j.Name == "" {
+		j.Name = name
+	}
+	if j.Namespace == "" {
+		j.Namespace = r.plan.Basis.Namespace
+	}
+	return j, nil
+}
+
+// settle writes the status, the one status write of a round (C15).
+func (r *round) settle() error {
+	settlement := r.plan.Settle(r.outcome)
+	if !settlement.Write {
+		return nil
+	}
+	if err := r.ctx.Err(); err != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	if err := r.backend.WriteStatus(r.ctx, settlement.Status); err != nil {
+		r.outcome.Settled = cronjob.Unsuccessful
+		return fmt.Errorf("write status: %w", err)
+	}
+	r.outcome.Settled = cronjob.Done
+	return nil
+}

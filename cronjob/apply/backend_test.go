@@ -1,0 +1,190 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/job"
+)
+
+var errDown = errors.New("the API server is down")
+
+// fake is a backend that records the calls.
+type fake struct {
+	mu    sync.Mutex
+	calls []string
+	// fail holds what a call returns, by its text or the first word of it.
+	fail map[string]error
+	// jobs are what Look finds, by name.
+	jobs map[string]apply.Job
+	// made is what Create returns; by default a job with a UID and nothing else.
+	made func(c cronjob.Creation) apply.Job
+	// before, if set, is called with the text of each call.
+	before func(call string)
+	// took, if set, is how long each call takes.
+	took            time.Duration
+	running, atOnce int
+	status          cronjob.Status
+}
+
+func (f *fake) call(format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	f.mu.Lock()
+	f.calls = append(f.calls, text)
+	f.running++
+	f.atOnce = max(f.atOnce, f.running)
+	f.mu.Unlock()
+	if f.before != nil {
+		f.before(text)
+	}
+	if f.took > 0 {
+		time.Sleep(f.took)
+	}
+	f.mu.Lock()
+	f.running--
+	f.mu.Unlock()
+	if err := f.fail[text]; err != nil {
+		return err
+	}
+	word, _, _ := strings.Cut(text, " ")
+	return f.fail[word]
+}
+
+func (f *fake) Look(_ context.Context, name string) (apply.Job, error) {
+	if err := f.call("look %s", name); err != nil {
+		return apply.Job{}, err
+	}
+	if j, ok := f.jobs[name]; ok {
+		return j, nil
+	}
+	return apply.Job{}, fmt.Errorf("look: %w", apply.ErrGone)
+}
+
+func (f *fake) Delete(_ context.Context, d cronjob.Deletion) error {
+	if d.Foreground {
+		return f.call("delete %s, pods first", d.Name)
+	}
+	return f.call("delete %s", d.Name)
+}
+
+func (f *fake) Create(_ context.Context, c cronjob.Creation) (apply.Job, error) {
+	if err := f.call("create %s", c.Name); err != nil {
+		return apply.Job{}, err
+	}
+	if f.made != nil {
+		return f.made(c), nil
+	}
+	return apply.Job{Reference: cronjob.Reference{UID: "uid-of-" + c.Name}}, nil
+}
+
+func (f *fake) WriteStatus(_ context.Context, s cronjob.Status) error {
+	f.status = s
+	return f.call("status")
+}
+
+func (f *fake) count(word string) (n int) {
+	for _, call := range f.calls {
+		if first, _, _ := strings.Cut(call, " "); first == word {
+			n++
+		}
+	}
+	return n
+}
+
+func at(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }
+
+// due is the name of the run that is due in the snapshots.
+var due = cronjob.JobName("c", at(9))
+
+// snapshot is an hourly CronJob at nine o'clock, last run at eight.
+func snapshot(policy cronjob.ConcurrencyPolicy, change ...func(s *cronjob.Snapshot)) cronjob.Snapshot {
+	c := cronjob.CronJob{Namespace: "ns", Name: "c", UID: "cron-1", Spec: cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: policy}}
+	cronjob.Default(&c.Spec)
+	c.Status.LastScheduleTime = at(8)
+	s := cronjob.Snapshot{CronJob: c, Now: at(9), Schedule: cronjob.Compile(&c)}
+	for _, f := range change {
+		f(&s)
+	}
+	return s
+}
+
+// early is the time at which nothing is due.
+func early(s *cronjob.Snapshot) { s.Now = at(9).Add(-time.Minute) }
+
+// active adds names to the active list; the children do not hold their jobs.
+func active(names ...string) func(s *cronjob.Snapshot) {
+	return func(s *cronjob.Snapshot) {
+		for _, name := range names {
+			s.CronJob.Status.Active = append(s.CronJob.Status.Active,
+				cronjob.Reference{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: name, UID: "uid-of-" + name})
+		}
+	}
+}
+
+// running adds jobs that are active and known.
+func running(names ...string) func(s *cronjob.Snapshot) {
+	return func(s *cronjob.Snapshot) {
+		active(names...)(s)
+		for _, name := range names {
+			s.Children = append(s.Children, cronjob.Child{Name: name, UID: "uid-of-" + name, StartTime: at(8)})
+		}
+	}
+}
+
+// finished adds n jobs that failed, all but one of them more than the history keeps.
+func finished(n int) func(s *cronjob.Snapshot) {
+	return func(s *cronjob.Snapshot) {
+		for i := range n {
+			name := fmt.Sprintf("old-%03d", i)
+			s.Children = append(s.Children, cronjob.Child{
+				Name: name, UID: "uid-of-" + name, Finished: job.Failed, StartTime: at(0).Add(time.Duration(i) * time.Second)})
+		}
+	}
+}
+
+func triggers(ids ...string) func(s *cronjob.Snapshot) {
+	return func(s *cronjob.Snapshot) {
+		for _, id := range ids {
+			s.Triggers = append(s.Triggers, cronjob.Trigger{ID: id})
+		}
+	}
+}
+
+func plan(t *testing.T, s cronjob.Snapshot) *cronjob.Plan {
+	t.Helper()
+	p, err := cronjob.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &p
+}
+
+// results are the results of effects, in short.
+func results(effects []cronjob.Effect) string {
+	var out []string
+	for _, e := range effects {
+		out = append(out, e.Result.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+func verified(o cronjob.Outcome) string {
+	var out []string
+	for _, r := range o.Verified {
+		out = append(out, r.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// inBubble runs a test on virtual time.
+func inBubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
+}

@@ -1,0 +1,20 @@
+// Package apply carries out the plans of package cronjob over a small backend
+// interface: the reads and writes in the plan's order, creations only where
+// [cronjob.Plan.MayCreate] allows them, a bounded number of deletions at once.
+// What became of each is the [cronjob.Outcome], from which the plan makes the
+// status to write; so a failure anywhere leads to a status that is true.
+//
+// The loop of an adapter:
+//
+//	plan, err := planner.Reconcile(&snapshot)
+//	if err != nil {
+//		return err // the snapshot breaks the contract
+//	}
+//	outcome, err := executor.Apply(ctx, backend, plan)
+//	conclusion := plan.Conclude(outcome)
+//	memory = conclusion.Memory // for the next snapshot of this CronJob
+//
+// and then: report conclusion.Events, drop the triggers and store the backfills that
+// the conclusion names, plan again at conclusion.Requeue, when the CronJob or one of
+// its jobs changes, and after a delay when conclusion.Retry is set.
+package apply
