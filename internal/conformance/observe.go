@@ -1,0 +1,134 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/internal/conformance/script"
+	"github.com/batchplan/batchplan/internal/conformance/server"
+)
+
+// view is all that can be observed of a world, as lines.
+type view struct {
+	CronJobs, Jobs, Pods, Events, Writes []string
+}
+
+// observe looks at a world. The writes are those since the last look.
+func observe(w *script.World, start time.Time) view {
+	var v view
+	for _, c := range server.List[*batchv1.CronJob](w.Server) {
+		v.CronJobs = append(v.CronJobs, line(c, cronJobStatus(c)))
+	}
+	for _, j := range server.List[*batchv1.Job](w.Server) {
+		v.Jobs = append(v.Jobs, line(j, jobStatus(j)))
+	}
+	for _, p := range server.List[*corev1.Pod](w.Server) {
+		v.Pods = append(v.Pods, line(p, podState(p)))
+	}
+	v.Events = countEvents(w.Reported())
+	for _, e := range w.Journal() {
+		if isIdle(e) {
+			continue
+		}
+		v.Writes = append(v.Writes, fmt.Sprintf("%v %s", e.Time.Sub(start), e))
+	}
+	slices.Sort(v.Writes) // the order within an instant is left to goroutines
+	return v
+}
+
+// isIdle reports whether a write could change nothing: a creation in a namespace
+// that is going away, after which ours does not go on asking, or a patch of a pod
+// that is gone or has no finalizer any more, which theirs tries in the round that
+// has deleted it.
+func isIdle(w server.Write) bool {
+	return strings.Contains(w.Answer, "NamespaceTerminating") || w.Verb == "patch" && (w.Unchanged || w.Answer == "NotFound")
+}
+
+// line is what all objects have, and the state of this one. Resource versions
+// differ between servers, as soon as two writes of one instant change places.
+func line(o metav1.Object, state any) string {
+	var owners []string
+	for _, r := range o.GetOwnerReferences() {
+		owners = append(owners, fmt.Sprintf("%s/%s/%s controller=%v", r.Kind, r.Name, r.UID, r.Controller != nil && *r.Controller))
+	}
+	finalizers := slices.Sorted(slices.Values(o.GetFinalizers()))
+	return fmt.Sprintf("%s uid=%s generation=%d labels=%s annotations=%s owners=%v finalizers=%v deletion=%v/%s\n%s",
+		o.GetName(), o.GetUID(), o.GetGeneration(), text(o.GetLabels()), text(o.GetAnnotations()), owners, finalizers,
+		o.GetDeletionTimestamp(), text(o.GetDeletionGracePeriodSeconds()), text(state))
+}
+
+func text(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+// jobStatus is the whole status; the lists of UIDs have no order.
+func jobStatus(j *batchv1.Job) batchv1.JobStatus {
+	s := *j.Status.DeepCopy()
+	if u := s.UncountedTerminatedPods; u != nil {
+		slices.Sort(u.Succeeded)
+		slices.Sort(u.Failed)
+	}
+	return s
+}
+
+// cronJobStatus is the whole status; the list of active jobs has no order, and
+// resource versions are not compared.
+func cronJobStatus(c *batchv1.CronJob) batchv1.CronJobStatus {
+	s := *c.Status.DeepCopy()
+	for i := range s.Active {
+		s.Active[i].ResourceVersion = ""
+	}
+	slices.SortFunc(s.Active, func(a, b corev1.ObjectReference) int { return strings.Compare(a.Name, b.Name) })
+	return s
+}
+
+// podState is what the controller has put into a pod, and its phase.
+func podState(p *corev1.Pod) any {
+	return struct {
+		Phase            corev1.PodPhase
+		Hostname         string
+		GenerateName     string
+		Init, Containers []corev1.Container
+	}{p.Status.Phase, p.Spec.Hostname, p.GenerateName, p.Spec.InitContainers, p.Spec.Containers}
+}
+
+// aboutPods are the reasons of events that name pods. Many of them are combined
+// into one, under the message of whichever came first, so only their number is
+// compared.
+var aboutPods = []string{"SuccessfulCreate", "FailedCreate", "SuccessfulDelete", "FailedDelete"}
+
+// mostEvents is how many events about one object the recorder of Kubernetes lets
+// through in a burst; which ones it drops then depends on their order.
+const mostEvents = 25
+
+func countEvents(events []*corev1.Event) []string {
+	counts, total := map[string]int32{}, map[string]int32{}
+	for _, e := range events {
+		object := e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name
+		message := e.Message
+		if slices.Contains(aboutPods, e.Reason) && e.InvolvedObject.Kind == "Job" {
+			message = ""
+		}
+		counts[fmt.Sprintf("%s %s %s: %s", object, e.Type, e.Reason, message)] += e.Count
+		total[object] += e.Count
+	}
+	var lines []string
+	for line, n := range counts {
+		if object, _, _ := strings.Cut(line, " "); total[object] < mostEvents {
+			lines = append(lines, fmt.Sprintf("%s (x%d)", line, n))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}

@@ -1,0 +1,158 @@
+package ours
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	batchinformers "k8s.io/client-go/informers/batch/v1"
+	"k8s.io/client-go/kubernetes"
+	batchlisters "k8s.io/client-go/listers/batch/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/apply"
+)
+
+// skewDelay is how long after a run the controller looks (C7).
+const skewDelay = 100 * time.Millisecond
+
+// cronJobs is the CronJob controller.
+type cronJobs struct {
+	client   kubernetes.Interface
+	jobs     batchlisters.JobLister
+	cronJobs batchlisters.CronJobLister
+	queue    queue[string]
+	reporter reporter
+	options  Options
+
+	planner  cronjob.Planner
+	memories map[string]cronjob.Memory // the worker's own
+}
+
+func newCronJobs(client kubernetes.Interface, js batchinformers.JobInformer, cs batchinformers.CronJobInformer, r reporter, o Options) *cronJobs {
+	c := &cronJobs{
+		client: client, jobs: js.Lister(), cronJobs: cs.Lister(), reporter: r, options: o,
+		queue:    workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
+		memories: map[string]cronjob.Memory{},
+	}
+	c.watch(js.Informer(), cs.Informer())
+	return c
+}
+
+// watch plans when a CronJob or one of its jobs changes (C17).
+func (c *cronJobs) watch(js, cs cache.SharedIndexInformer) {
+	_, err := js.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { c.jobChanged(obj.(*batchv1.Job)) },
+		UpdateFunc: func(old, cur any) {
+			if was := old.(*batchv1.Job); !reflect.DeepEqual(metav1.GetControllerOf(was), metav1.GetControllerOf(cur.(*batchv1.Job))) {
+				c.jobChanged(was)
+			}
+			c.jobChanged(cur.(*batchv1.Job))
+		},
+		DeleteFunc: func(obj any) { c.jobChanged(unwrap[*batchv1.Job](obj)) },
+	})
+	must(err)
+	_, err = cs.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { c.queue.Add(keyOf(obj.(*batchv1.CronJob))) },
+		UpdateFunc: func(old, cur any) { c.changed(old.(*batchv1.CronJob), cur.(*batchv1.CronJob)) },
+		DeleteFunc: func(obj any) { c.queue.Add(keyOf(unwrap[*batchv1.CronJob](obj))) },
+	})
+	must(err)
+}
+
+func (c *cronJobs) jobChanged(j *batchv1.Job) {
+	ref := metav1.GetControllerOf(j)
+	if ref == nil || ref.Kind != "CronJob" {
+		return
+	}
+	if owner, err := c.cronJobs.CronJobs(j.Namespace).Get(ref.Name); err == nil && owner.UID == ref.UID {
+		c.queue.Add(keyOf(owner))
+	}
+}
+
+// changed waits for the next run after a change of the schedule (C17).
+func (c *cronJobs) changed(old, cur *batchv1.CronJob) {
+	if old.Spec.Schedule == cur.Spec.Schedule && reflect.DeepEqual(old.Spec.TimeZone, cur.Spec.TimeZone) {
+		c.queue.Add(keyOf(cur))
+		return
+	}
+	decoded := decodeCronJob(cur)
+	compiled := cronjob.Compile(&decoded, c.options.Schedule...)
+	if next := compiled.Schedule.Next(time.Now()); !next.IsZero() {
+		c.queue.AddAfter(keyOf(cur), time.Until(next.Add(skewDelay)))
+	}
+}
+
+func (c *cronJobs) work(context.Context) {
+	for {
+		key, quit := c.queue.Get()
+		if quit {
+			return
+		}
+		requeue, err := c.round(key)
+		switch {
+		case err != nil:
+			c.queue.AddRateLimited(key)
+		case !requeue.At.IsZero():
+			after, _ := requeue.After(time.Now())
+			c.queue.Forget(key)
+			c.queue.AddAfter(key, after)
+		}
+		c.queue.Done(key)
+	}
+}
+
+// round is one round of one CronJob.
+func (c *cronJobs) round(key string) (cronjob.Requeue, error) {
+	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	must(err)
+	object, err := c.cronJobs.CronJobs(namespace).Get(name)
+	if err != nil {
+		delete(c.memories, key)
+		return cronjob.Requeue{}, nil
+	}
+	decoded := decodeCronJob(object)
+	snapshot := cronjob.Snapshot{
+		CronJob: decoded, Now: time.Now(), Schedule: cronjob.Compile(&decoded, c.options.Schedule...),
+		Memory: c.memories[key], Options: c.options.CronJob,
+	}
+	list, err := c.jobs.Jobs(namespace).List(everything)
+	must(err)
+	for _, j := range list {
+		snapshot.Children = append(snapshot.Children, decodeChild(&decoded, j))
+	}
+	plan, err := c.planner.Reconcile(&snapshot)
+	if err == nil && len(plan.Unexpected) > 0 {
+		plan, object, err = c.planAgain(&snapshot, plan, object)
+	}
+	if err != nil {
+		return cronjob.Requeue{}, fmt.Errorf("CronJob %s: %w", key, err)
+	}
+	backend := &cronBackend{cronJobs: c, object: object}
+	outcome, err := apply.Executor{}.Apply(context.Background(), backend, plan)
+	end := plan.Conclude(outcome)
+	c.memories[key] = end.Memory
+	c.reporter.report(object, end.Events)
+	if end.Retry {
+		return end.Requeue, errors.Join(err, errors.New("to be repeated"))
+	}
+	return end.Requeue, nil
+}
+
+// planAgain plans from the status of a fresh look, if it has changed: the children
+// may be ahead of the cache of CronJobs (C3).
+func (c *cronJobs) planAgain(s *cronjob.Snapshot, plan *cronjob.Plan, object *batchv1.CronJob) (*cronjob.Plan, *batchv1.CronJob, error) {
+	fresh, err := c.client.BatchV1().CronJobs(object.Namespace).Get(context.Background(), object.Name, metav1.GetOptions{})
+	if err != nil || fresh.ResourceVersion == object.ResourceVersion {
+		return plan, object, err
+	}
+	s.CronJob.Status = decodeCronJob(fresh).Status
+	plan, err = c.planner.Reconcile(s)
+	return plan, fresh, err
+}

@@ -1,0 +1,176 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/conformance/ours"
+	"github.com/batchplan/batchplan/internal/conformance/script"
+	"github.com/batchplan/batchplan/internal/conformance/server"
+	"github.com/batchplan/batchplan/internal/conformance/theirs"
+)
+
+// Trace, if set, is told after each step what both sides have written.
+var Trace func(step string, theirs, ours []string)
+
+// Result is what came of playing a script.
+type Result struct {
+	// Steps is how many were played.
+	Steps int
+	// Difference is empty if both sides have done the same; otherwise it says after
+	// which step they differ, and how.
+	Difference string
+	// Chance is true if both sides have differed, and not always at that step.
+	Chance bool
+}
+
+// replays is how often a script is played again that has shown a difference.
+const replays = 12
+
+// Play lets both sides live through a script. The real controllers leave something
+// to chance where two of their goroutines, or two caches, have news at the same
+// instant. So a difference counts only if it shows whenever the script is played.
+func Play(t *testing.T, s *script.Script, o ours.Options) Result {
+	first := PlayOnce(t, s, o)
+	for range replays {
+		if first.Difference == "" {
+			break
+		}
+		if again := PlayOnce(t, s, o); again.Difference == "" || again.Steps > first.Steps {
+			return Result{Steps: again.Steps, Chance: true}
+		}
+	}
+	return first
+}
+
+// PlayOnce plays a script once, and takes each difference for one.
+func PlayOnce(t *testing.T, s *script.Script, o ours.Options) (result Result) {
+	synctest.Test(t, func(*testing.T) { result = play(s, o) })
+	return result
+}
+
+// game is a script under way.
+type game struct {
+	script       *script.Script
+	start        time.Time
+	theirs, ours *script.World
+	// seen are the revisions of the servers at the last look.
+	seen [2]int64
+}
+
+func play(s *script.Script, o ours.Options) (result Result) {
+	g := &game{script: s, start: time.Now()}
+	if difference := g.begin(o); difference != "" || g.ours == nil {
+		return Result{Difference: difference}
+	}
+	defer func() {
+		g.theirs.Stop()
+		g.ours.Stop()
+	}()
+	result.Difference = g.look("the beginning")
+	for _, step := range s.Steps {
+		if result.Difference != "" {
+			return result
+		}
+		result.Steps++
+		result.Difference = g.step(step)
+	}
+	return result
+}
+
+// begin makes the two worlds, unless the server refuses the script's objects.
+func (g *game) begin(o ours.Options) (difference string) {
+	which := theirs.Which{Jobs: !g.script.Manual, CronJobs: g.script.CronJob != nil, TTL: true}
+	o.Jobs, o.CronJobs, o.TTL = which.Jobs, which.CronJobs, which.TTL
+	real, err := script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), which) })
+	if difference := compareRefusal(g.script, err, real); difference != "" || err != nil {
+		if real != nil {
+			real.Stop()
+		}
+		return difference
+	}
+	g.theirs = real
+	g.ours, err = script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) { return ours.New(s.Client(), o) })
+	if err != nil {
+		panic(err)
+	}
+	return ""
+}
+
+// step carries one step out in both worlds.
+func (g *game) step(step script.Step) string {
+	if step.Op == "wait" {
+		d, err := time.ParseDuration(step.Arg(0))
+		if err != nil {
+			panic(err)
+		}
+		time.Sleep(d)
+		return g.look(step.String())
+	}
+	a, b := g.theirs.Do(g.script, step), g.ours.Do(g.script, step)
+	if fmt.Sprint(a) != fmt.Sprint(b) {
+		return fmt.Sprintf("step %q: the servers answer\ntheirs: %v\nours: %v", step, a, b)
+	}
+	return g.look(step.String())
+}
+
+// look compares the worlds once nothing moves any more.
+func (g *game) look(after string) string {
+	for synctest.Wait(); g.theirs.Collect()+g.ours.Collect() > 0; {
+		synctest.Wait()
+	}
+	if now := [2]int64{g.theirs.Revision(), g.ours.Revision()}; now == g.seen {
+		return ""
+	} else {
+		g.seen = now
+	}
+	real, mine := observe(g.theirs, g.start), observe(g.ours, g.start)
+	if Trace != nil {
+		Trace(after, real.Writes, mine.Writes)
+	}
+	g.relax(&real, &mine)
+	if text(real) == text(mine) {
+		return ""
+	}
+	return fmt.Sprintf("after %q, at %v (- theirs, + ours):\n%s", after, time.Since(g.start), diff(&real, &mine))
+}
+
+// diff lists the lines that only one side has.
+func diff(a, b *view) string {
+	var out strings.Builder
+	for _, part := range [...]struct {
+		name string
+		a, b []string
+	}{{"CronJobs", a.CronJobs, b.CronJobs}, {"jobs", a.Jobs, b.Jobs}, {"pods", a.Pods, b.Pods}, {"events", a.Events, b.Events}, {"writes", a.Writes, b.Writes}} {
+		minus, plus := without(part.a, part.b), without(part.b, part.a)
+		if len(minus)+len(plus) > 0 {
+			fmt.Fprintf(&out, "%s:\n%s%s", part.name, marked("-", minus), marked("+", plus))
+		}
+	}
+	return out.String()
+}
+
+// without returns what is in a more often than in b.
+func without(a, b []string) (out []string) {
+	count := map[string]int{}
+	for _, line := range b {
+		count[line]++
+	}
+	for _, line := range a {
+		if count[line]--; count[line] < 0 {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func marked(mark string, lines []string) string {
+	var out strings.Builder
+	for _, line := range lines {
+		fmt.Fprintf(&out, "  %s %s\n", mark, strings.ReplaceAll(line, "\n", "\n      "))
+	}
+	return out.String()
+}

@@ -1,0 +1,56 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/conformance/script"
+	"github.com/batchplan/batchplan/internal/conformance/server"
+	"github.com/batchplan/batchplan/job"
+)
+
+// compareRefusal holds the library's defaults and validation against the server's,
+// which has refused the script's objects, or taken them into the world w.
+func compareRefusal(s *script.Script, refused error, w *script.World) string {
+	mine := validate(s)
+	if (mine == nil) != (refused == nil) {
+		return fmt.Sprintf("validation:\ntheirs: %v\nours: %v", refused, mine)
+	}
+	if refused != nil || s.Job == nil {
+		return ""
+	}
+	given, stored := specOf[job.Spec](s.Job), specOf[job.Spec](&server.Get[*batchv1.Job](w.Server, script.Namespace, "j").Spec)
+	job.Default(&given)
+	given.Selector, given.Template = stored.Selector, stored.Template
+	if a, b := text(stored), text(given); a != b {
+		return fmt.Sprintf("defaults:\ntheirs: %s\nours: %s", a, b)
+	}
+	return ""
+}
+
+func validate(s *script.Script) error {
+	if s.CronJob != nil {
+		spec := specOf[cronjob.Spec](s.CronJob)
+		cronjob.Default(&spec)
+		if err := cronjob.Validate(spec); err != nil {
+			return err
+		}
+		template := specOf[job.Spec](&s.CronJob.JobTemplate.Spec)
+		job.Default(&template)
+		return job.Validate(template)
+	}
+	spec := specOf[job.Spec](s.Job)
+	job.Default(&spec)
+	return job.Validate(spec)
+}
+
+// specOf reads a spec of the library from one of Kubernetes.
+func specOf[T any](v any) (out T) {
+	if err := json.Unmarshal([]byte(text(v)), &out); err != nil {
+		panic(err)
+	}
+	return out
+}

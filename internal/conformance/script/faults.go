@@ -1,0 +1,69 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/batchplan/batchplan/internal/conformance/server"
+)
+
+// fault refuses writes for some time. Whether it hits one follows from the write
+// alone, not from how many there were before: the order in which a controller's
+// goroutines write is left to chance.
+type fault struct {
+	verb, resource string
+	how            string
+	// share is "all", or "even" or "odd" for half of the names.
+	share string
+	until time.Time
+}
+
+// addFault puts a fault on writes: verb, resource, how, share, for how long.
+func addFault(w *World, _ *Script, s Step) error {
+	w.faults = append(w.faults, fault{s.Arg(0), s.Arg(1), s.Arg(2), s.Arg(3), time.Now().Add(duration(s.Arg(4)))})
+	return nil
+}
+
+func (w *World) fault(write server.Write) (err error, applied bool) {
+	for _, f := range w.faults {
+		if f.hits(write) {
+			return f.answer(write), f.how == "lost"
+		}
+	}
+	return nil, false
+}
+
+func (f *fault) hits(w server.Write) bool {
+	resource := w.Resource
+	if w.Subresource != "" {
+		resource += "/" + w.Subresource
+	}
+	if f.verb != w.Verb || f.resource != resource || !time.Now().Before(f.until) {
+		return false
+	}
+	if f.share == "all" {
+		return true
+	}
+	h := fnv.New32()
+	fmt.Fprint(h, strings.TrimRight(w.Name, "-")+"/"+w.Index)
+	return (h.Sum32()%2 == 0) == (f.share == "even")
+}
+
+func (f *fault) answer(w server.Write) error {
+	gr := schema.GroupResource{Resource: w.Resource}
+	switch f.how {
+	case "conflict":
+		return apierrors.NewConflict(gr, w.Name, errors.New("the script says so"))
+	case "quota":
+		return apierrors.NewForbidden(gr, w.Name, errors.New("exceeded quota: the script says so"))
+	case "gone":
+		return apierrors.NewNotFound(gr, w.Name)
+	}
+	return apierrors.NewInternalError(errors.New("the script says so"))
+}

@@ -1,0 +1,331 @@
+package script
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+)
+
+// Jobs draws scripts about one job.
+func Jobs() *rapid.Generator[*Script] {
+	return rapid.Custom(func(t *rapid.T) *Script {
+		s := &Script{Job: drawJob(t, true)}
+		s.Steps = drawSteps(t, jobSteps(s.Job))
+		return s
+	})
+}
+
+// CronJobs draws scripts about one CronJob, whose jobs run or are ended by hand.
+func CronJobs() *rapid.Generator[*Script] {
+	return rapid.Custom(func(t *rapid.T) *Script {
+		s := &Script{CronJob: drawCronJob(t), Manual: rapid.Bool().Draw(t, "manual")}
+		steps := cronSteps()
+		if !s.Manual {
+			steps = append(steps, podSteps3()...)
+		}
+		s.Steps = drawSteps(t, steps)
+		return s
+	})
+}
+
+// choice is a step that can be drawn, with its weight.
+type choice struct {
+	weight int
+	draw   func(*rapid.T) Step
+}
+
+func drawSteps(t *rapid.T, choices []choice) []Step {
+	var table []func(*rapid.T) Step
+	for _, c := range choices {
+		for range c.weight {
+			table = append(table, c.draw)
+		}
+	}
+	one := rapid.Custom(func(t *rapid.T) Step {
+		return table[rapid.IntRange(0, len(table)-1).Draw(t, "step")](t)
+	})
+	return rapid.SliceOfN(one, 10, 30).Draw(t, "steps")
+}
+
+// of makes a choice whose arguments are drawn one by one.
+func of(weight int, op string, args ...func(*rapid.T) string) choice {
+	return choice{weight, func(t *rapid.T) Step {
+		step := Step{Op: op}
+		for _, arg := range args {
+			if a := arg(t); a != "" {
+				step.Args = append(step.Args, a)
+			}
+		}
+		return step
+	}}
+}
+
+// among draws one of the arguments.
+func among(args ...string) func(*rapid.T) string {
+	return func(t *rapid.T) string { return rapid.SampledFrom(args).Draw(t, "arg") }
+}
+
+func pod(t *rapid.T) string {
+	if rapid.IntRange(0, 4).Draw(t, "all") == 0 {
+		return "all"
+	}
+	return fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "pod"))
+}
+
+var (
+	exitCodes = among("0", "0", "0", "1", "1", "2", "42", "137")
+	sizes     = among("0", "1", "2", "3", "5")
+	delays    = among("500ms", "1s", "1s", "1500ms", "3s", "9s", "10s", "11s", "25s", "2m", "6m", "15m")
+	shares    = among("all", "all", "even", "odd")
+	answers   = among("conflict", "error", "quota", "gone", "lost")
+)
+
+// waiting is drawn often: nothing happens without time.
+func waiting(weight int) choice { return of(weight, "wait", delays) }
+
+// podSteps3 are what happens to pods.
+func podSteps3() []choice {
+	return []choice{
+		of(3, "bind", pod),
+		of(8, "run", pod),
+		of(4, "ready", pod),
+		of(2, "unready", pod),
+		of(1, "unknown", pod),
+		of(2, "restart", pod, among("1", "2", "5"), among("", "", "main", "side", "init")),
+		of(12, "exit", pod, exitCodes, among("", "", "", "main", "side", "init")),
+		of(3, "evict", pod, among("DisruptionTarget", "ConfigIssue"), among("", "", "running")),
+		of(4, "delete", pod, among("", "", "0", "1", "60")),
+		of(5, "gone", pod, among("", "", "0", "1", "42")),
+		of(1, "strip", pod),
+		of(1, "annotate", pod, among("index", "failures", "ignored"), among("0", "1", "7", "-1", "x", "2147483648")),
+		of(1, "relabel", pod),
+		of(1, "disown", pod),
+		of(1, "claim", pod),
+	}
+}
+
+func jobSteps(spec *batchv1.JobSpec) []choice {
+	steps := append(podSteps3(),
+		waiting(25),
+		of(2, "suspend", among("on", "on", "off", "off", "off")),
+		of(3, "parallelism", sizes),
+		of(1, "completions", sizes),
+		of(1, "limit", sizes),
+		of(1, "ttl", among("none", "0", "5", "100")),
+		of(1, "deadline", among("none", "1", "10", "100")),
+		of(1, "deletejob", among("Background", "Foreground", "Orphan")),
+		of(1, "recreate"),
+		of(2, "stray", among("", "tracked", "owned", "foreign", "unlabeled"), among("", "tracked", "0", "1", "9"), among("", "0", "1")),
+		of(1, "touch"),
+		of(1, "restartall"),
+		of(1, "skew", among("0s", "3s", "-3s", "40s", "-40s", "1h", "-1h")),
+		of(2, "fault", among("create"), among("pods"), answers, shares, delays),
+		of(1, "fault", among("delete"), among("pods"), answers, shares, delays),
+		of(1, "fault", among("patch"), among("pods"), answers, shares, delays),
+		of(1, "fault", among("update"), among("jobs/status"), among("conflict", "error", "lost"), among("all"), delays),
+		of(1, "hold", among("pods", "jobs")),
+		of(2, "release", among("pods", "jobs")),
+	)
+	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
+		steps = append(steps, of(4, "resize", sizes))
+	}
+	return append(steps, of(1, "closing"))
+}
+
+func cronSteps() []choice {
+	return []choice{
+		of(30, "wait", among("1s", "20s", "1m", "1m", "2m", "5m", "10m", "1h", "1h", "7h", "24h", "100h")),
+		of(10, "finish", among("0", "1", "2", "3", "4"), among("complete", "failed")),
+		of(2, "cronsuspend", among("on", "off", "off")),
+		of(2, "schedule", among("*/5_*_*_*_*", "*_*_*_*_*", "0_*_*_*_*", "30_6-16/4_*_*_1-5", "0_0_*_*_*", "@hourly", "@every_90s", "0_0_31_*_*")),
+		of(1, "zone", among("none", "Etc/UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu")),
+		of(2, "concurrency", among("Allow", "Forbid", "Replace")),
+		of(2, "starting", among("none", "0", "1", "30", "200", "100000")),
+		of(1, "successful", among("none", "0", "1", "3")),
+		of(1, "failed", among("none", "0", "1", "3")),
+		of(1, "deletecron", among("Background", "Foreground", "Orphan")),
+		of(1, "squat", among("1", "2", "5", "60"), among("", "owned")),
+		of(1, "cronmanual"),
+		of(1, "deletejob", among("Background", "Foreground", "Orphan")),
+		of(3, "restartall"),
+		of(2, "stopall"),
+		of(1, "fault", among("create"), among("jobs"), answers, among("all"), among("1s", "1m", "10m", "5h")),
+		of(1, "fault", among("delete"), among("jobs"), answers, shares, among("1s", "1m", "10m", "5h")),
+		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1s", "1m", "10m")),
+		of(1, "hold", among("jobs", "cronjobs")),
+		of(2, "release", among("jobs", "cronjobs")),
+	}
+}
+
+// maybe draws a pointer to a value, or nil.
+func maybe[T any](t *rapid.T, name string, values ...T) *T {
+	i := rapid.IntRange(-1, len(values)-1).Draw(t, name)
+	if i < 0 {
+		return nil
+	}
+	return &values[i]
+}
+
+// drawJob draws a spec over the whole space of features; a few are not valid.
+func drawJob(t *rapid.T, wild bool) *batchv1.JobSpec {
+	s := &batchv1.JobSpec{
+		Parallelism:             maybe[int32](t, "parallelism", 0, 1, 2, 3, 5),
+		Completions:             maybe[int32](t, "completions", 0, 1, 2, 3, 4, 6),
+		BackoffLimit:            maybe[int32](t, "backoffLimit", 0, 1, 2, 6),
+		ActiveDeadlineSeconds:   rarely(t, maybe[int64](t, "activeDeadlineSeconds", 1, 8, 30, 600)),
+		TTLSecondsAfterFinished: rarely(t, maybe[int32](t, "ttlSecondsAfterFinished", 0, 4, 100)),
+		Suspend:                 rarely(t, maybe(t, "suspend", false, true)),
+		PodReplacementPolicy:    rarely(t, maybe(t, "podReplacementPolicy", batchv1.TerminatingOrFailed, batchv1.Failed)),
+		Template:                drawTemplate(t),
+	}
+	if rapid.Bool().Draw(t, "indexed") {
+		drawIndexed(t, s)
+	}
+	if rapid.IntRange(0, 2).Draw(t, "policy") == 0 {
+		drawFailurePolicy(t, s)
+	}
+	if wild && rapid.IntRange(0, 30).Draw(t, "managedBy") == 0 {
+		s.ManagedBy = maybe(t, "manager", "kubernetes.io/job-controller", "example.com/other", "nobody")
+	}
+	if wild && rapid.IntRange(0, 30).Draw(t, "wild") == 0 {
+		drawInvalid(t, s)
+	}
+	return s
+}
+
+// rarely keeps a value one time in three.
+func rarely[T any](t *rapid.T, p *T) *T {
+	if rapid.IntRange(0, 2).Draw(t, "keep") > 0 {
+		return nil
+	}
+	return p
+}
+
+func drawTemplate(t *rapid.T) corev1.PodTemplateSpec {
+	spec := corev1.PodSpec{
+		RestartPolicy: rapid.SampledFrom([]corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure}).Draw(t, "restartPolicy"),
+		Containers:    []corev1.Container{{Name: "main", Image: "i"}},
+	}
+	switch rapid.IntRange(0, 5).Draw(t, "containers") {
+	case 0:
+		always := corev1.ContainerRestartPolicyAlways
+		spec.InitContainers = []corev1.Container{{Name: "init", Image: "i", RestartPolicy: &always}}
+	case 1:
+		spec.InitContainers = []corev1.Container{{Name: "init", Image: "i"}}
+	case 2:
+		spec.Containers = append(spec.Containers, corev1.Container{Name: "side", Image: "i", Env: []corev1.EnvVar{{Name: "JOB_COMPLETION_INDEX", Value: "own"}}})
+	}
+	spec.TerminationGracePeriodSeconds = rarely(t, maybe[int64](t, "grace", 0, 5))
+	return corev1.PodTemplateSpec{Spec: spec}
+}
+
+func drawIndexed(t *rapid.T, s *batchv1.JobSpec) {
+	mode := batchv1.IndexedCompletion
+	s.CompletionMode = &mode
+	if s.Completions == nil {
+		s.Completions = int32Of("3")
+	}
+	if rapid.IntRange(0, 4).Draw(t, "elastic") == 0 {
+		s.Parallelism = int32Of(fmt.Sprint(*s.Completions))
+	}
+	if rapid.IntRange(0, 1).Draw(t, "perIndex") == 0 {
+		s.BackoffLimitPerIndex = maybe[int32](t, "backoffLimitPerIndex", 0, 1, 2)
+		if s.BackoffLimitPerIndex != nil {
+			s.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+			s.MaxFailedIndexes = maybe[int32](t, "maxFailedIndexes", 0, 1, 2)
+			if s.MaxFailedIndexes != nil && *s.MaxFailedIndexes > *s.Completions {
+				s.MaxFailedIndexes = nil
+			}
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "successPolicy") == 0 {
+		s.SuccessPolicy = &batchv1.SuccessPolicy{}
+		for range rapid.IntRange(1, 2).Draw(t, "successRules") {
+			r := batchv1.SuccessPolicyRule{
+				SucceededIndexes: maybe(t, "succeededIndexes", "0", "0-1", "1,2"),
+				SucceededCount:   maybe[int32](t, "succeededCount", 1, 2, 3),
+			}
+			s.SuccessPolicy.Rules = append(s.SuccessPolicy.Rules, r)
+		}
+	}
+}
+
+func drawFailurePolicy(t *rapid.T, s *batchv1.JobSpec) {
+	s.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	s.PodReplacementPolicy = nil
+	s.PodFailurePolicy = &batchv1.PodFailurePolicy{}
+	actions := []batchv1.PodFailurePolicyAction{batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore,
+		batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount}
+	if s.BackoffLimitPerIndex != nil {
+		actions = append(actions, batchv1.PodFailurePolicyActionFailIndex, batchv1.PodFailurePolicyActionFailIndex)
+	}
+	for range rapid.IntRange(1, 3).Draw(t, "rules") {
+		r := batchv1.PodFailurePolicyRule{Action: rapid.SampledFrom(actions).Draw(t, "action")}
+		if rapid.Bool().Draw(t, "codes") {
+			r.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{
+				ContainerName: maybe(t, "container", "main"),
+				Operator:      rapid.SampledFrom([]batchv1.PodFailurePolicyOnExitCodesOperator{batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn}).Draw(t, "operator"),
+				Values:        rapid.SampledFrom([][]int32{{1}, {2, 42}, {42}, {1, 137}}).Draw(t, "values"),
+			}
+		} else {
+			r.OnPodConditions = []batchv1.PodFailurePolicyOnPodConditionsPattern{{
+				Type:   rapid.SampledFrom([]corev1.PodConditionType{corev1.DisruptionTarget, "ConfigIssue", corev1.PodReady}).Draw(t, "type"),
+				Status: rapid.SampledFrom([]corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionFalse}).Draw(t, "status"),
+			}}
+		}
+		s.PodFailurePolicy.Rules = append(s.PodFailurePolicy.Rules, r)
+	}
+}
+
+// drawInvalid breaks one rule of J2.
+func drawInvalid(t *rapid.T, s *batchv1.JobSpec) {
+	indexed := batchv1.IndexedCompletion
+	breaks := []func(){
+		func() { s.Parallelism = int32Of("-1") },
+		func() { s.Completions = int32Of("-1") },
+		func() { s.BackoffLimit = int32Of("-1") },
+		func() { s.ActiveDeadlineSeconds = int64Of("-1") },
+		func() { s.TTLSecondsAfterFinished = int32Of("-1") },
+		func() { s.BackoffLimitPerIndex = int32Of("-1") },
+		func() { s.CompletionMode, s.Completions = &indexed, nil },
+		func() { s.CompletionMode = nil; s.BackoffLimitPerIndex = int32Of("1") },
+		func() { s.MaxFailedIndexes = int32Of("1"); s.BackoffLimitPerIndex = nil },
+		func() { mode := batchv1.CompletionMode("Sorted"); s.CompletionMode = &mode },
+		func() { s.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways },
+		func() { s.SuccessPolicy = &batchv1.SuccessPolicy{} },
+		func() {
+			s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: int32Of("0")}}}
+		},
+		func() { s.PodFailurePolicy = &batchv1.PodFailurePolicy{}; s.PodReplacementPolicy = nil },
+		func() {
+			s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{Action: "FailJob"}}}
+		},
+		func() { p := batchv1.PodReplacementPolicy("Never"); s.PodReplacementPolicy = &p },
+		func() { s.CompletionMode, s.Completions, s.Parallelism = &indexed, int32Of("1"), int32Of("100001") },
+	}
+	breaks[rapid.IntRange(0, len(breaks)-1).Draw(t, "break")]()
+}
+
+func drawCronJob(t *rapid.T) *batchv1.CronJobSpec {
+	s := &batchv1.CronJobSpec{
+		Schedule: rapid.SampledFrom([]string{
+			"* * * * *", "*/5 * * * *", "*/15 0-3 * * *", "0 * * * *", "30 6-16/4 * * 1-5", "*/5 9 * * *", "0 9,10 * * 1",
+			"0 0 1 * *", "@hourly", "@daily", "@every 90s", "0 0 29 2 *", "0 0 31 2 *", "15 10 * * 1,3", "0 2 * * *",
+			"61 * * * *", "* * * * * *", "TZ=UTC 0 * * * *",
+		}).Draw(t, "schedule"),
+		TimeZone:                   rarely(t, maybe(t, "timeZone", "Etc/UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu", "Local", "Mars/Base")),
+		StartingDeadlineSeconds:    rarely(t, maybe[int64](t, "startingDeadlineSeconds", 0, 10, 60, 200, 5000, 100000, -1)),
+		ConcurrencyPolicy:          rapid.SampledFrom([]batchv1.ConcurrencyPolicy{"", batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}).Draw(t, "concurrencyPolicy"),
+		Suspend:                    rarely(t, maybe(t, "suspend", false, true)),
+		SuccessfulJobsHistoryLimit: maybe[int32](t, "successfulJobsHistoryLimit", 0, 1, 2),
+		FailedJobsHistoryLimit:     maybe[int32](t, "failedJobsHistoryLimit", 0, 1, 2),
+		JobTemplate:                batchv1.JobTemplateSpec{Spec: *drawJob(t, false)},
+	}
+	if rapid.Bool().Draw(t, "labels") {
+		s.JobTemplate.Labels = map[string]string{"l": "1"}
+		s.JobTemplate.Annotations = map[string]string{"a": "1"}
+	}
+	return s
+}

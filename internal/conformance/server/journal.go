@@ -1,0 +1,173 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// Write is a request of a controller that changes something, and its answer.
+type Write struct {
+	Time        time.Time
+	Verb        string // create, update, patch or delete
+	Resource    string
+	Subresource string
+	// Name is that of the object; of one to create, its prefix until it has a name.
+	Name string
+	// Index is the completion index of a pod to create, if it has one.
+	Index string
+	// Body is the patch, or the propagation of a deletion.
+	Body string
+	// Unchanged is true for a write that has changed nothing.
+	Unchanged bool
+	// Answer is empty for success, and otherwise the reason and the causes.
+	Answer string
+}
+
+// String is a line of the journal, without the time.
+func (w Write) String() string {
+	text := w.Verb + " " + w.Resource
+	if w.Subresource != "" {
+		text += "/" + w.Subresource
+	}
+	text += " " + w.Name
+	if w.Body != "" {
+		text += " " + w.Body
+	}
+	if w.Answer != "" {
+		text += " -> " + w.Answer
+	}
+	return text
+}
+
+func describe(action clienttesting.Action) Write {
+	w := Write{
+		Time: time.Now(), Verb: action.GetVerb(), Resource: action.GetResource().Resource, Subresource: action.GetSubresource(),
+	}
+	switch a := action.(type) {
+	case clienttesting.CreateActionImpl:
+		o := a.Object.(metav1.Object)
+		if w.Name = o.GetName(); w.Name == "" {
+			w.Name = o.GetGenerateName()
+		}
+		w.Index = o.GetAnnotations()["batch.kubernetes.io/job-completion-index"]
+	case clienttesting.UpdateActionImpl:
+		w.Name = a.Object.(metav1.Object).GetName()
+	case clienttesting.PatchActionImpl:
+		w.Name, w.Body = a.Name, effect(a.Patch)
+	case clienttesting.DeleteActionImpl:
+		w.Name = a.Name
+		if p := a.DeleteOptions.PropagationPolicy; p != nil {
+			w.Body = string(*p)
+		}
+	}
+	return w
+}
+
+// effect says what a patch of a controller is for: there are several ways to
+// write the same.
+func effect(patch []byte) string {
+	var p struct {
+		Metadata struct {
+			OwnerReferences []map[string]any `json:"ownerReferences"`
+			Finalizers      []string         `json:"finalizers"`
+			Removed         []string         `json:"$deleteFromPrimitiveList/finalizers"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(patch, &p) != nil {
+		return string(patch)
+	}
+	var parts []string
+	for _, o := range p.Metadata.OwnerReferences {
+		if o["$patch"] == "delete" {
+			parts = append(parts, "-owner")
+		} else {
+			parts = append(parts, "+owner")
+		}
+	}
+	for _, f := range p.Metadata.Finalizers {
+		parts = append(parts, "+"+f)
+	}
+	for _, f := range p.Metadata.Removed {
+		parts = append(parts, "-"+f)
+	}
+	return strings.Join(parts, " ")
+}
+
+func (w *Write) err(err error) {
+	if err == nil {
+		return
+	}
+	w.Answer = string(apierrors.ReasonForError(err))
+	status, ok := err.(apierrors.APIStatus)
+	if !ok || status.Status().Details == nil {
+		return
+	}
+	for _, c := range status.Status().Details.Causes {
+		w.Answer += fmt.Sprintf(" %s:%s", c.Field, c.Type)
+	}
+}
+
+func (s *Server) record(w Write) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.journal = append(s.journal, w)
+}
+
+// Journal returns the writes since the last call.
+func (s *Server) Journal() []Write {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.journal
+	s.journal = nil
+	return out
+}
+
+// reactEvent keeps events as they are: no registry has a say in them.
+func (s *Server) reactEvent(action clienttesting.Action) (runtime.Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch a := action.(type) {
+	case clienttesting.CreateActionImpl:
+		// A recorder makes names of nanoseconds, which virtual time does not move.
+		e := a.Object.(*corev1.Event).DeepCopy()
+		e.Name = fmt.Sprintf("%s-%d", e.Name, len(s.events))
+		s.events[e.Name] = e
+		return e, nil
+	case clienttesting.PatchActionImpl:
+		e := s.events[a.Name]
+		if e == nil {
+			return nil, apierrors.NewNotFound(action.GetResource().GroupResource(), a.Name)
+		}
+		e = e.DeepCopy()
+		if err := json.Unmarshal(a.Patch, e); err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		s.events[a.Name] = e
+		return e, nil
+	}
+	return nil, apierrors.NewMethodNotSupported(action.GetResource().GroupResource(), action.GetVerb())
+}
+
+// Reported returns the events so far, with their counts.
+func (s *Server) Reported() []*corev1.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.events))
+}
+
+// Revision moves with every write, also of events, and with every attempt.
+func (s *Server) Revision() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision + int64(len(s.journal))
+}

@@ -1,0 +1,191 @@
+package server
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/apis/core"
+)
+
+// What schedulers, kubelets and users do: the same registry, no faults and no
+// journal.
+
+// Create stores an object of somebody else than the controllers.
+func (s *Server) Create(obj runtime.Object) error {
+	_, err := s.of(obj).create(obj.(metav1.Object).GetNamespace(), obj)
+	return err
+}
+
+// Change reads an object, lets how change it, and updates it.
+func Change[T runtime.Object](s *Server, namespace, name string, how func(T)) error {
+	var t T
+	_, err := s.of(t).change(namespace, name, "", func(o object) { how(any(o).(T)) })
+	return err
+}
+
+// ChangeStatus is Change for the status subresource.
+func ChangeStatus[T runtime.Object](s *Server, namespace, name string, how func(T)) error {
+	var t T
+	_, err := s.of(t).change(namespace, name, "status", func(o object) { how(any(o).(T)) })
+	return err
+}
+
+// Bind assigns a pod to a node, as a scheduler does.
+func (s *Server) Bind(namespace, name, node string) error {
+	binding := &core.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Target:     core.ObjectReference{Kind: "Node", Name: node},
+	}
+	ctx := s.resources[Pods].context("create", namespace, name, "binding")
+	_, err := s.binding.Create(ctx, name, binding, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+	return err
+}
+
+// Delete deletes an object.
+func (s *Server) Delete(resource, namespace, name string, opts metav1.DeleteOptions) error {
+	return s.resources[resource].remove(namespace, name, opts)
+}
+
+// Get reads an object, or nil.
+func Get[T runtime.Object](s *Server, namespace, name string) (out T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.of(out).objects[namespace+"/"+name]; o != nil {
+		out = any(o).(T)
+	}
+	return out
+}
+
+// List returns the objects of a kind, by namespace and name. They must not be written to.
+func List[T runtime.Object](s *Server) []T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var t T
+	var out []T
+	for _, o := range s.of(t).sorted("") {
+		out = append(out, any(o).(T))
+	}
+	return out
+}
+
+func (s *Server) of(obj runtime.Object) *resource {
+	switch obj.(type) {
+	case *corev1.Pod:
+		return s.resources[Pods]
+	case *batchv1.Job:
+		return s.resources[Jobs]
+	}
+	return s.resources[CronJobs]
+}
+
+// Collect does what the garbage collector does, until nothing is left to do, and
+// returns how many writes it took.
+func (s *Server) Collect() (writes int) {
+	for {
+		n := s.collectOnce()
+		if n == 0 {
+			return writes
+		}
+		writes += n
+	}
+}
+
+func (s *Server) collectOnce() (writes int) {
+	for _, job := range List[*batchv1.Job](s) {
+		writes += s.collectOwner(job)
+		writes += s.collectDependent(Jobs, job)
+	}
+	for _, c := range List[*batchv1.CronJob](s) {
+		writes += s.collectOwner(c)
+	}
+	for _, pod := range List[*corev1.Pod](s) {
+		writes += s.collectDependent(Pods, pod)
+	}
+	return writes
+}
+
+// collectOwner serves the two finalizers of deletions that do not let dependents
+// be: they go first, or are let go.
+func (s *Server) collectOwner(o object) int {
+	if o.GetDeletionTimestamp() == nil {
+		return 0
+	}
+	resource, dependents := Pods, dependentsOf(List[*corev1.Pod](s), o)
+	if _, ok := o.(*batchv1.CronJob); ok {
+		resource, dependents = Jobs, dependentsOf(List[*batchv1.Job](s), o)
+	}
+	switch {
+	case slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents):
+		for _, d := range dependents {
+			s.ignore(s.resources[resource].change(d.GetNamespace(), d.GetName(), "", func(d object) {
+				d.SetOwnerReferences(slices.DeleteFunc(d.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == o.GetUID() }))
+			}))
+		}
+		return len(dependents) + s.dropFinalizer(o, metav1.FinalizerOrphanDependents)
+	case slices.Contains(o.GetFinalizers(), metav1.FinalizerDeleteDependents):
+		writes, left := 0, 0
+		for _, d := range dependents {
+			left++
+			if d.GetDeletionTimestamp() == nil {
+				writes++
+				s.ignore(nil, s.Delete(resource, d.GetNamespace(), d.GetName(), background(d)))
+			}
+		}
+		if left > 0 {
+			return writes
+		}
+		return s.dropFinalizer(o, metav1.FinalizerDeleteDependents)
+	}
+	return 0
+}
+
+// collectDependent deletes what has lost its owner.
+func (s *Server) collectDependent(resource string, o object) int {
+	ref := metav1.GetControllerOf(o)
+	if ref == nil || o.GetDeletionTimestamp() != nil || s.owner(o.GetNamespace(), ref) {
+		return 0
+	}
+	s.ignore(nil, s.Delete(resource, o.GetNamespace(), o.GetName(), background(o)))
+	return 1
+}
+
+// owner reports whether the owner is there; owners of other kinds are.
+func (s *Server) owner(namespace string, ref *metav1.OwnerReference) bool {
+	switch ref.Kind {
+	case "Job":
+		j := Get[*batchv1.Job](s, namespace, ref.Name)
+		return j != nil && j.UID == ref.UID
+	case "CronJob":
+		c := Get[*batchv1.CronJob](s, namespace, ref.Name)
+		return c != nil && c.UID == ref.UID
+	}
+	return true
+}
+
+func (s *Server) dropFinalizer(o object, finalizer string) int {
+	s.ignore(s.of(o).change(o.GetNamespace(), o.GetName(), "", func(o object) {
+		o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == finalizer }))
+	}))
+	return 1
+}
+
+// ignore is for writes of the collector: it looks again anyway.
+func (s *Server) ignore(runtime.Object, error) {}
+
+func background(o metav1.Object) metav1.DeleteOptions {
+	policy, uid := metav1.DeletePropagationBackground, o.GetUID()
+	return metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}}
+}
+
+func dependentsOf[T object](all []T, owner object) (out []object) {
+	for _, o := range all {
+		if slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner.GetUID() }) {
+			out = append(out, o)
+		}
+	}
+	return out
+}

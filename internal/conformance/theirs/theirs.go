@@ -1,0 +1,75 @@
+// Package theirs runs the controllers of Kubernetes, unmodified.
+package theirs
+
+import (
+	"context"
+	"sync"
+
+	"github.com/go-logr/logr"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/cronjob"
+	"k8s.io/kubernetes/pkg/controller/job"
+	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
+)
+
+// Which says which controllers run.
+type Which struct{ Jobs, CronJobs, TTL bool }
+
+// New makes the controllers. The phases start their caches, owners before what
+// they own, and then the controllers, one worker each: each phase begins when the
+// one before has nothing more to do. A notification about a pod whose job is not in
+// the cache yet is lost, and the order of the caches would be left to chance. Stop
+// returns when nothing of the controllers is left.
+func New(client kubernetes.Interface, which Which) (phases []func(), stop func()) {
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+	cronJobs, jobs, pods := informers.NewSharedInformerFactory(client, 0), informers.NewSharedInformerFactory(client, 0), informers.NewSharedInformerFactory(client, 0)
+	factories := []informers.SharedInformerFactory{cronJobs, jobs, pods}
+	js := jobs.Batch().V1().Jobs()
+	var controllers []func(context.Context, int)
+	if which.Jobs {
+		c, err := job.NewController(ctx, client, pods.Core().V1().Pods(), js, nil, nil)
+		must(err)
+		controllers = append(controllers, c.Run)
+	}
+	if which.CronJobs {
+		c, err := cronjob.NewControllerV2(ctx, js, cronJobs.Batch().V1().CronJobs(), client)
+		must(err)
+		controllers = append(controllers, c.Run)
+	}
+	if which.TTL {
+		controllers = append(controllers, ttlafterfinished.New(ctx, js, client).Run)
+	}
+	for _, f := range factories {
+		phases = append(phases, func() { f.StartWithContext(ctx) })
+	}
+	var running sync.WaitGroup
+	phases = append(phases, func() {
+		for _, c := range controllers {
+			running.Go(func() { c(ctx, 1) })
+		}
+	})
+	return phases, func() {
+		cancel()
+		for _, f := range factories {
+			f.Shutdown()
+		}
+		running.Wait()
+	}
+}
+
+// Quiet keeps errors of controllers, which scripts provoke, from being logged. The
+// default handlers also remember the real time, and would sleep for years of
+// virtual time.
+func Quiet() {
+	utilruntime.ErrorHandlers = nil
+	klog.SetLogger(logr.Discard())
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
