@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 // steady returns a snapshot in which nothing is to do: a job runs, the history
@@ -54,6 +55,73 @@ func BenchmarkDue(b *testing.B) {
 			s.Now = s.Schedule.Schedule.Next(s.Now.AddDate(years, 0, 0))
 			b.Run(fmt.Sprintf("%s/years=%d", bench.name, years), func(b *testing.B) { benchRounds(b, s) })
 		}
+	}
+}
+
+// everyday are twenty schedules as one meets them.
+var everyday = []string{
+	"* * * * *", "*/5 * * * *", "*/15 * * * *", "0 * * * *", "30 * * * *",
+	"0 */2 * * *", "0 */6 * * *", "0 0 * * *", "0 2 * * *", "30 3 * * *",
+	"15 14 * * *", "0 9-17 * * 1-5", "*/10 8-18 * * 1-5", "0 9 * * 1", "30 6-16/4 * * 1-5",
+	"0 0 * * 0", "0 4 * * 6", "0 0 1 * *", "0 6 1,15 * *", "0 0 1 1 *",
+}
+
+// many returns so many CronJobs with memory of their own, each with four children, at a
+// Monday's nine o'clock. All runs up to that time are recorded, or all before it.
+func many(b *testing.B, n int, recorded bool) []cronjob.Snapshot {
+	now, all := at("2026-06-01T09:00:00Z"), make([]cronjob.Snapshot, n)
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		b.Fatal(err)
+	}
+	zones := []schedule.Option{schedule.WithLocation(time.UTC), schedule.WithLocation(berlin)}
+	for i := range all {
+		spec := everyday[i%len(everyday)]
+		parsed, err := schedule.Parse(spec, zones[i/len(everyday)%2])
+		if err != nil {
+			b.Fatal(err)
+		}
+		until := now
+		if !recorded {
+			until = now.Add(-1)
+		}
+		c := newCronJob(cronjob.Spec{Schedule: spec})
+		c.Status.LastScheduleTime, _ = parsed.Latest(time.Time{}, until)
+		var children []cronjob.Child
+		for run := c.Status.LastScheduleTime; len(children) < 4; run = parsed.Prev(run) {
+			children = append(children, finished(child(run), job.Complete, run))
+		}
+		children[3].Finished = job.Failed
+		c.Status.LastSuccessfulTime = c.Status.LastScheduleTime
+		all[i] = cronjob.Snapshot{CronJob: c, Children: children, Now: now, Schedule: cronjob.Compiled{Schedule: parsed}}
+	}
+	return all
+}
+
+// BenchmarkMany plans a hundred thousand CronJobs on one core, more than fit into a
+// cache, and reports what a million of them take.
+func BenchmarkMany(b *testing.B) {
+	const n = 100_000
+	for _, recorded := range []bool{true, false} {
+		b.Run(fmt.Sprintf("recorded=%t", recorded), func(b *testing.B) {
+			all, created := many(b, n, recorded), 0
+			var p cronjob.Planner
+			b.ReportAllocs()
+			for b.Loop() {
+				created = 0
+				for i := range all {
+					plan, err := p.Reconcile(&all[i])
+					if err != nil {
+						b.Fatal(err)
+					}
+					created += len(plan.Create)
+				}
+			}
+			perRound := float64(b.Elapsed().Nanoseconds()) / float64(b.N) / n
+			b.ReportMetric(perRound, "ns/cronjob")
+			b.ReportMetric(perRound/1000, "s/million")
+			b.ReportMetric(100*float64(created)/n, "%due")
+		})
 	}
 }
 

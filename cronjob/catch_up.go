@@ -46,7 +46,7 @@ func (p *Planner) pickDue(until time.Time) {
 	if !ok {
 		return
 	}
-	p.due = latest
+	p.due, p.latest = latest, latest
 	p.overdue = s.Count(p.earliest, until)
 	if o.CatchUp != CatchUpAll || p.overdue == 1 {
 		return

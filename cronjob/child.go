@@ -28,6 +28,9 @@ type Child struct {
 	// ScheduledTime is the run that the job belongs to, from [TimestampAnnotation];
 	// zero for a job that somebody created by hand.
 	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
+	// Backfilled marks the job of a backfill ([InstantiateAnnotation]): it does not
+	// move lastScheduleTime.
+	Backfilled bool `json:"backfilled,omitempty"`
 }
 
 func (c *Child) isFinished() bool { return c.Finished != "" }
@@ -93,6 +96,7 @@ func DecodeChild(of *CronJob, data []byte) (Child, error) {
 		StartTime:         in.Status.StartTime,
 		Finished:          in.Status.Finished(),
 		CompletionTime:    in.Status.CompletionTime,
+		Backfilled:        m.Annotations[InstantiateAnnotation] == backfilled,
 	}
 	if c.isFinished() {
 		c.FinishTime = in.Status.Condition(c.Finished).LastTransitionTime

@@ -32,7 +32,10 @@ const (
 // is the only place of this package, with [Validate], that looks a zone up in the
 // machine's database. "@every d" counts from the CronJob's creation, as it does in
 // Kubernetes when no run is missed. The options give daylight saving policies, the
-// preset of the reference, or another zone for specs without one.
+// preset of the reference, another zone for specs without one, or more schedules
+// beside that of the spec ([schedule.Also], [schedule.Except]): a time that several
+// share is one run. One of these that does not parse is an UnparseableSchedule, too.
+// After a change of them, compile again.
 //
 // With many CronJobs in one zone, make their schedules with
 // [schedule.WithLocation], which shares the compiled zone, and fill Compiled in.

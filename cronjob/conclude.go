@@ -15,6 +15,9 @@ type Conclusion struct {
 	Facts  Facts
 	// Triggered are the triggers that need no more: take them out of the next snapshot.
 	Triggered []string
+	// Backfills are those that got on. Store each in the place of that with its ID
+	// before the next round, and drop it if it is complete.
+	Backfills []Backfill
 	// Requeue is that of the plan, or at once when what happened has made room for
 	// more.
 	Requeue Requeue
@@ -27,7 +30,7 @@ type Conclusion struct {
 type Facts struct {
 	// Created is the number of jobs created.
 	Created int
-	// CreationSkew is how long after its time the run was created:
+	// CreationSkew is how long after its time the run of the schedule was created:
 	// cronjob_controller_job_creation_skew_duration_seconds (C16).
 	CreationSkew time.Duration
 	// Missed is the number of runs that will not start any more.
@@ -47,8 +50,9 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 	}
 	if settled {
 		end.Triggered = p.triggered(&o)
+		end.Backfills = p.backfills(&o)
 	}
-	end.Requeue = p.again(&o, settled && (settlement.Write || len(end.Triggered) > 0))
+	end.Requeue = p.again(&o, settled && (settlement.Write || len(end.Triggered)+len(end.Backfills) > 0))
 	return end
 }
 
@@ -146,7 +150,7 @@ func (p *Plan) facts(o *Outcome) Facts {
 			continue
 		}
 		f.Created++
-		if c := &p.Create[i]; !e.CreationTimestamp.IsZero() && c.Trigger == "" {
+		if c := &p.Create[i]; !e.CreationTimestamp.IsZero() && c.Trigger == "" && c.Backfill == "" {
 			f.CreationSkew = e.CreationTimestamp.Sub(c.ScheduledTime)
 		}
 	}

@@ -91,7 +91,7 @@ func (p *Planner) isHeld() bool {
 
 // hold explains that the run waits for active jobs.
 func (p *Planner) hold(active int) {
-	p.plan.Basis.Blocked = true
+	p.plan.Basis.Blocked, p.held = true, true
 	p.wait(Wait{Reason: WaitActive, Run: p.due, Jobs: active})
 	if d, ok := p.deadline(); ok && !p.snap.Options.Slips.has(SlipSilentMiss) {
 		p.wait(Wait{Reason: WaitStartDeadline, Run: p.due, Until: p.due.Add(d)})
@@ -104,6 +104,8 @@ func (p *Planner) replaceActive() {
 		return
 	}
 	for _, ref := range p.plan.Basis.Status.Active {
-		p.plan.Delete = append(p.plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced})
+		if !p.isSpared(ref) {
+			p.plan.Delete = append(p.plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced})
+		}
 	}
 }

@@ -23,8 +23,12 @@
 //	end := plan.Conclude(done)
 //	memory = end.Memory // report end.Events; call again at end.Requeue, sooner if end.Retry
 //
+// Package cronjob/apply does what lies between Reconcile and Conclude over a
+// backend of four methods.
+//
 // The core of Reconcile reads as plain Kubernetes. What [Options] add (catch-up,
-// overlap, jitter, history by age) lies in files of their own, as do triggers.
+// overlap, jitter, history by age) lies in files of their own, as do triggers and
+// backfills.
 //
 // # Duties of the adapter
 //
@@ -40,7 +44,8 @@
 //  4. A creation that is refused because the name exists reads that job and says
 //     whether the CronJob is its controller: AlreadyExists or NameTaken (C14).
 //  5. Keep the memory, report the events, drop the triggers that the conclusion
-//     names, and call again at the named time, when the CronJob or one of its jobs
+//     names, store the backfills that it hands back (before the next round, so that
+//     no restart forgets them), and call again at the named time, when the CronJob or one of its jobs
 //     changes, and soon if Retry is set. After a change of schedule or timeZone,
 //     compile first (C17).
 //

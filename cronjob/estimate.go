@@ -29,7 +29,7 @@ func (p *Planner) estimateDue() {
 		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : no two runs in reach")
 		return // and it never looks again
 	}
-	p.due = found.latest
+	p.due, p.latest = found.latest, found.latest
 	p.overdue = int(min(found.missed, tooMany+1))
 	p.warnOfMany(p.overdue)
 	p.next = s.Next(p.resumeFrom(now))

@@ -2,9 +2,11 @@ package cronjob_test
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 // A report runs each half hour of the working day. The controller was down from
@@ -31,6 +33,57 @@ func ExampleReconcile() {
 	// missed 10 runs, the latest at 2026-01-02T16:00:00Z
 	// wait: the next run is at 2026-01-05T08:00:00Z
 	// again at 2026-01-05T08:00:00.1Z
+}
+
+// The reports of the first days of the year are wanted, from before the CronJob was
+// there. They run one at a time.
+func ExampleBackfill() {
+	c := cronjob.CronJob{Name: "report", UID: "cj-1", Spec: cronjob.Spec{Schedule: "0 6 * * *"}}
+	cronjob.Default(&c.Spec)
+	c.CreationTimestamp = time.Date(2026, 1, 8, 12, 0, 0, 0, time.UTC)
+	snapshot := cronjob.Snapshot{
+		CronJob: c, Now: time.Date(2026, 1, 8, 12, 30, 0, 0, time.UTC), Schedule: cronjob.Compile(&c),
+		Backfills: []cronjob.Backfill{{
+			ID: "new-year", After: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC),
+		}},
+	}
+	for len(snapshot.Backfills) > 0 {
+		plan, err := cronjob.Reconcile(snapshot)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Print(plan.String())
+		// Everything works, and the job ends and is cleaned up before the next round.
+		end := plan.Conclude(cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.Done}}, Settled: cronjob.Done})
+		snapshot.Backfills = slices.DeleteFunc(end.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
+	}
+	// Output:
+	// create report-29454120 for 2026-01-01T06:00:00Z: the run was asked for (Backfill)
+	// wait: the next run is at 2026-01-09T06:00:00Z
+	// wait: backfill "new-year": the run of 2026-01-02T06:00:00Z is held back: 1 active job
+	// again at 2026-01-09T06:00:00.1Z
+	// create report-29455560 for 2026-01-02T06:00:00Z: the run was asked for (Backfill)
+	// wait: the next run is at 2026-01-09T06:00:00Z
+	// again at 2026-01-09T06:00:00.1Z
+}
+
+// Several schedules with exceptions are one schedule: a time that they share runs once.
+func ExampleCompile() {
+	c := cronjob.CronJob{Name: "report", UID: "cj-1", Spec: cronjob.Spec{Schedule: "0 9 * * 1-5", TimeZone: ptr("Europe/Berlin")}}
+	cronjob.Default(&c.Spec)
+	c.CreationTimestamp = time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC)
+	plan, err := cronjob.Reconcile(cronjob.Snapshot{
+		CronJob: c, Now: c.CreationTimestamp, Schedule: cronjob.Compile(&c, schedule.Also("0 12 * * 6"), schedule.Except("* * 24-26 12 *")),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(plan.String())
+	// Output:
+	// wait: the next run is at 2026-12-28T08:00:00Z
+	// again at 2026-12-28T08:00:00.1Z
 }
 
 // What really happened decides about the status.

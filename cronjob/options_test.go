@@ -2,11 +2,13 @@ package cronjob_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 func hours(n float64) time.Time { return start.Add(time.Duration(n * float64(time.Hour))) }
@@ -115,6 +117,59 @@ func TestSkipOnEdit(t *testing.T) {
 		if got := created(t, reconcile(t, s)).IsZero(); got != skip {
 			t.Errorf("skip %t: nothing starts: %t", skip, got)
 		}
+	}
+}
+
+// An edit of the schedules beside that of the spec is an edit, too.
+func TestSkipOnEdit_CombinedSchedules(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "0 12 * * *"})
+	for _, opts := range [][]schedule.Option{{schedule.Also("0 6 * * *")}, {schedule.Also("0 4 * * *")}} {
+		s := snapshot(c, hours(5))
+		s.Schedule = cronjob.Compile(&c, schedule.Also("0 6 * * *"))
+		s.Options.SkipOnEdit = true
+		plan := reconcile(t, s)
+		s.Memory, s.Now = plan.Conclude(cronjob.Outcome{}).Memory, hours(6.5)
+		s.Schedule = cronjob.Compile(&c, opts...)
+		changed := s.Schedule.Schedule.String() != plan.Basis.Memory.Schedule
+		if got := created(t, reconcile(t, s)).IsZero(); got != changed {
+			t.Errorf("changed %t: nothing starts: %t", changed, got)
+		}
+	}
+}
+
+// A schedule that does not parse is an edit, and so is the way back.
+func TestSkipOnEdit_Unparseable(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	memory, options := cronjob.Memory{}, cronjob.Options{SkipOnEdit: true}
+	for i, tc := range []struct {
+		schedule string
+		now      float64
+		want     bool
+	}{{"@hourly", 0.5, false}, {"soon", 1.5, false}, {"@hourly", 2.5, false}, {"@hourly", 3.5, true}} {
+		c.Spec.Schedule = tc.schedule
+		s := snapshot(c, hours(tc.now))
+		s.Memory, s.Options = memory, options
+		plan := reconcile(t, s)
+		memory = plan.Conclude(cronjob.Outcome{}).Memory
+		if got := !created(t, plan).IsZero(); got != tc.want {
+			t.Errorf("step %d: starts %t", i, got)
+		}
+	}
+}
+
+// A time that two schedules share is one run; what is taken out does not run, and
+// does not count as missed.
+func TestCompile_SeveralSchedules(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "0 */2 * * *"})
+	s := snapshot(c, hours(6.5))
+	s.Schedule = cronjob.Compile(&c, schedule.Also("0 */3 * * *"), schedule.Except("* 4 * * *"))
+	s.Options.CatchUp = cronjob.CatchUpAll
+	if got, want := starts(t, s, 5), []float64{2, 3, 6}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	s.Schedule = cronjob.Compile(&c, schedule.Also("0 0 * * 7"))
+	if s.Schedule.Problem != cronjob.UnparseableSchedule || !strings.Contains(s.Schedule.Message, "0 0 * * 7") {
+		t.Errorf("%+v", s.Schedule)
 	}
 }
 

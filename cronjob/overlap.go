@@ -1,12 +1,12 @@
 package cronjob
 
-// isSkipped gives a run up that other jobs hold back, if Options.SkipHeld says so.
-// The memory keeps it from starting late.
+// isSkipped gives the runs up that are due and that other jobs hold back, if
+// Options.SkipHeld says so. The memory keeps them from starting late.
 func (p *Planner) isSkipped() bool {
 	if !p.snap.Options.SkipHeld {
 		return false
 	}
-	p.plan.Basis.Memory.Since = p.due
+	p.plan.Basis.Memory.Since = p.latest
 	return true
 }
 
@@ -29,11 +29,13 @@ func (p *Planner) isReplacing() bool {
 	}
 	left := len(p.plan.Verify)
 	for _, ref := range p.plan.Basis.Status.Active {
-		p.replaceFirst(ref, p.childOf(ref.UID))
+		if !p.isSpared(ref) {
+			p.replaceFirst(ref, p.childOf(ref.UID))
+		}
 	}
 	for i := range p.snap.Children {
 		c := &p.snap.Children[i]
-		if c.Owner != Owned || c.isFinished() || c.ScheduledTime.IsZero() && !p.listed[i] {
+		if c.Owner != Owned || c.isFinished() || c.ScheduledTime.IsZero() && !p.listed[i] || p.isBackfilled(c) {
 			continue
 		}
 		left++

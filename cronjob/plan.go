@@ -64,10 +64,12 @@ type Creation struct {
 	Name string `json:"name"`
 	// ScheduledTime is the run, in the zone of the schedule; zero for a trigger.
 	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
-	// Trigger is the ID of the trigger that asked for the job.
-	Trigger string `json:"trigger,omitempty"`
+	// Trigger is the ID of the trigger that asked for the job, Backfill that of the
+	// backfill; the child that comes of the latter is marked ([Child].Backfilled).
+	Trigger  string `json:"trigger,omitempty"`
+	Backfill string `json:"backfill,omitempty"`
 	// Labels and Annotations are those of the template; the annotations hold the
-	// run's time, too.
+	// run's time, too, and who asked for it.
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Reason      CreateReason      `json:"reason"`
@@ -122,6 +124,8 @@ type Basis struct {
 	Memory Memory `json:"memory,omitzero"`
 	// NextRun is the first run after this round.
 	NextRun time.Time `json:"nextRun,omitzero"`
+	// Backfills are how far the backfills have got.
+	Backfills []BackfillStep `json:"backfills,omitempty"`
 	// Blocked is true when a run waits for active jobs some of which are in Verify;
 	// Unfinished, when more is to do once the status is written. Either brings the
 	// next round forward.

@@ -27,6 +27,18 @@ func (p *Plan) String() string {
 		}
 		line("create %s%s: %s", c.Name, run, c.Reason)
 	}
+	for i := range p.Basis.Backfills {
+		switch b := &p.Basis.Backfills[i]; {
+		case b.IsComplete():
+			line("backfill %s: complete", b.ID)
+		case b.Moved:
+			ahead := ""
+			if n := len(b.Except); n > 0 {
+				ahead = ", and " + plural(n, "run") + " after it"
+			}
+			line("backfill %s: settled until %s%s", b.ID, shortTime(b.After), ahead)
+		}
+	}
 	if m := &p.Missed; m.Count > 0 {
 		line("missed %s, the latest at %s", plural(m.Count, "run"), shortTime(m.Runs[0]))
 	}

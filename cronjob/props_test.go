@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 var worldSchedules = []string{
@@ -64,8 +66,18 @@ func TestLivesOfTheReference(t *testing.T) {
 func life(t *rapid.T, options cronjob.Options) {
 	w := newWorld(newCronJob(drawSpec(t)), options)
 	w.stale = rapid.Bool().Draw(t, "stale")
+	if !plain(options) && !strings.HasPrefix(w.cj.Spec.Schedule, "@every") && rapid.Bool().Draw(t, "combined") {
+		w.compiled = cronjob.Compile(&w.cj, schedule.Also("*/40 3 * * *"), schedule.Except("* * * * 3"))
+	}
 	for range rapid.IntRange(5, 60).Draw(t, "steps") {
 		step(t, w)
+		if !plain(options) && rapid.IntRange(0, 9).Draw(t, "backfill") == 0 {
+			w.ask(cronjob.Backfill{
+				After:     w.now.Add(time.Duration(rapid.Int64Range(-30*24, 24).Draw(t, "backfill after")) * time.Hour),
+				Overlap:   rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Allow}).Draw(t, "backfill overlap"),
+				MaxActive: rapid.Int32Range(0, 3).Draw(t, "backfill max"),
+			}, rapid.IntRange(1, 25).Draw(t, "backfill runs"))
+		}
 		if !plain(options) && rapid.IntRange(0, 9).Draw(t, "trigger") == 0 {
 			w.uids++
 			w.triggers = append(w.triggers, cronjob.Trigger{
@@ -124,7 +136,7 @@ func deleteRecorded(t *rapid.T, w *world) {
 	w.deliver()
 	var names []string
 	for _, c := range w.seen {
-		if !c.ScheduledTime.After(w.cj.Status.LastScheduleTime) && !(c.ScheduledTime.IsZero() && len(w.triggers) > 0) {
+		if !c.ScheduledTime.After(w.cj.Status.LastScheduleTime) && !w.awaits(c.ScheduledTime) && !(c.ScheduledTime.IsZero() && len(w.triggers) > 0) {
 			names = append(names, c.Name)
 		}
 	}
@@ -211,7 +223,7 @@ func encode(t *rapid.T, v any) string {
 // checkPlan checks the invariants of one plan.
 func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 	status, spec := &s.CronJob.Status, &s.CronJob.Spec
-	runs := slices.DeleteFunc(slices.Clone(p.Create), func(c cronjob.Creation) bool { return c.Trigger != "" })
+	runs := slices.DeleteFunc(slices.Clone(p.Create), func(c cronjob.Creation) bool { return c.Trigger != "" || c.Backfill != "" })
 	if len(runs) > 0 && *spec.Suspend {
 		t.Fatal("CI10: suspended, and a run starts")
 	}
@@ -232,7 +244,8 @@ func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 				replaced++
 			}
 		}
-		if spec.ConcurrencyPolicy == cronjob.Replace && replaced != len(p.Basis.Status.Active) {
+		spared := countSpared(s, p)
+		if spec.ConcurrencyPolicy == cronjob.Replace && replaced+spared != len(p.Basis.Status.Active) {
 			t.Fatalf("CI8: Replace deletes %d of %d", replaced, len(p.Basis.Status.Active))
 		}
 	}
@@ -244,6 +257,47 @@ func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 		}
 	}
 	checkHistory(t, s, p)
+	checkBackfills(t, s, p)
+}
+
+// countSpared counts the active jobs that Replace leaves alone.
+func countSpared(s *cronjob.Snapshot, p *cronjob.Plan) (n int) {
+	for _, r := range p.Basis.Status.Active {
+		if slices.ContainsFunc(s.Children, func(c cronjob.Child) bool { return c.UID == r.UID && c.Backfilled }) {
+			n++
+		}
+	}
+	return n
+}
+
+// checkBackfills: what a backfill starts is a run of its range that is due, after
+// those it started before, within its overlap policy and the bound of a round.
+func checkBackfills(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
+	last, n := map[string]time.Time{}, 0
+	for i, c := range p.Create {
+		if c.Backfill == "" {
+			continue
+		}
+		b := s.Backfills[slices.IndexFunc(s.Backfills, func(b cronjob.Backfill) bool { return b.ID == c.Backfill })]
+		run, busy := c.ScheduledTime, len(p.Basis.Status.Active)+i
+		switch {
+		case !run.After(b.After), run.After(b.Until), run.After(s.Now), slices.ContainsFunc(b.Except, run.Equal):
+			t.Fatalf("backfill of %s, not in %+v", run, b)
+		case !s.Schedule.Schedule.Prev(run.Add(1)).Equal(run):
+			t.Fatalf("CI2: backfill of %s, not a run", run)
+		case !run.After(last[b.ID]):
+			t.Fatalf("backfill of %s after %s", run, last[b.ID])
+		case b.Overlap != cronjob.Allow && busy > 0, b.MaxActive > 0 && busy >= int(b.MaxActive):
+			t.Fatalf("backfill of %s beside %d jobs: %+v", run, busy, b)
+		case c.Name != cronjob.JobName("report", run) || c.Annotations[cronjob.InstantiateAnnotation] != "backfill":
+			t.Fatalf("CI2: %s for %s, %v", c.Name, run, c.Annotations)
+		}
+		last[b.ID] = run
+		n++
+	}
+	if n > 10 {
+		t.Fatalf("%d jobs of backfills in a round", n)
+	}
 }
 
 func checkCreation(t *rapid.T, s *cronjob.Snapshot, c cronjob.Creation) {
@@ -303,6 +357,11 @@ func comeToRest(t *rapid.T, w *world) {
 	if plan.Settle(cronjob.Outcome{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify) > 0 {
 		t.Fatalf("no rest:\n%s", plan.String())
 	}
+	for _, b := range w.backfills {
+		if !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitBackfill && w.Name == b.ID }) {
+			t.Fatalf("backfill %+v is left, and waits for nothing:\n%s", b, plan.String())
+		}
+	}
 	for _, r := range w.cj.Status.Active {
 		if c, ok := w.jobs[r.Name]; !ok || c.Finished != "" {
 			t.Fatalf("CL2: %s is still active", r.Name)
@@ -319,8 +378,8 @@ func comeToRest(t *rapid.T, w *world) {
 
 // TestCL3_OneCatchUp: after any downtime exactly one run is made up.
 func TestCL3_OneCatchUp(t *testing.T) {
-	for _, schedule := range worldSchedules {
-		c := newCronJob(cronjob.Spec{Schedule: schedule})
+	for _, spec := range worldSchedules {
+		c := newCronJob(cronjob.Spec{Schedule: spec})
 		s := snapshot(c, start.AddDate(0, 2, 3).Add(13*time.Hour+11*time.Minute))
 		creations := 0
 		for range 5 {
@@ -333,7 +392,7 @@ func TestCL3_OneCatchUp(t *testing.T) {
 			}
 		}
 		if creations != 1 {
-			t.Errorf("%s: %d runs", schedule, creations)
+			t.Errorf("%s: %d runs", spec, creations)
 		}
 	}
 }

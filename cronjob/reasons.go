@@ -38,6 +38,8 @@ const (
 	CreateOldest
 	// CreateTriggered: somebody asked for it (Trigger).
 	CreateTriggered
+	// CreateBackfilled: somebody asked for the run (Backfill).
+	CreateBackfilled
 )
 
 var createReasons = [...]string{
@@ -46,6 +48,7 @@ var createReasons = [...]string{
 	"the run is the latest of those that were missed (C7)",
 	"the run is the oldest of those to make up (CatchUpAll)",
 	"it was asked for (Trigger)",
+	"the run was asked for (Backfill)",
 }
 
 // String is a sentence for people.
@@ -82,4 +85,7 @@ const (
 	WaitTrigger
 	// WaitRecord: jobs that a run replaces are to be recorded first (CI1).
 	WaitRecord
+	// WaitBackfill: a run of a backfill is not due, is left to the schedule, or waits
+	// for active jobs (Backfill.Overlap).
+	WaitBackfill
 )

@@ -21,6 +21,7 @@ import (
 //   - A run whose job exists is recorded and not started again (C10, C14).
 //   - Forbid holds the run back while a job is active (C11), Replace deletes the
 //     active jobs first (C12), and otherwise the run starts (C13).
+//   - Triggers and backfills start what was asked for, beside the schedule.
 //   - Finished jobs beyond the limits of the history are deleted (C2).
 //
 // An error means that the snapshot breaks the contract: it is an [*InputError],
@@ -54,12 +55,14 @@ type Planner struct {
 	// base is the time after which runs count; earliest the same, raised by the
 	// deadline (C7).
 	base, earliest time.Time
-	// due is the run to start, next the first one that is not due.
-	due, next time.Time
+	// due is the run to start, latest the last one that is due, next the first that is
+	// not.
+	due, latest, next time.Time
 	// overdue is the number of runs in (earliest, now].
 	overdue int
-	// quiet is true when no run came due since base.
-	quiet bool
+	// quiet is true when no run came due since base, held when the run that is due
+	// waits for active jobs.
+	quiet, held bool
 }
 
 // Reconcile is [Reconcile] for a snapshot that is not copied. The plan is valid
@@ -80,6 +83,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		p.explainWaits()
 	}
 	p.startTriggers()
+	p.startBackfills()
 	p.reportUnexpected()
 	if err := p.trimHistory(); err != nil {
 		return nil, err
@@ -103,8 +107,8 @@ func (p *Planner) begin(s *Snapshot) {
 		Events:     old.Events[:0],
 		Notes:      old.Notes[:0],
 	}
-	p.base, p.earliest, p.due, p.next = time.Time{}, time.Time{}, time.Time{}, time.Time{}
-	p.overdue, p.quiet = 0, false
+	p.base, p.earliest, p.due, p.latest, p.next = time.Time{}, time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	p.overdue, p.quiet, p.held = 0, false, false
 }
 
 // recall takes the memory over, unless it is about an earlier CronJob of this

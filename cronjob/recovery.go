@@ -15,7 +15,7 @@ func (p *Planner) recoverStarts() {
 	for i := range p.snap.Children {
 		c := &p.snap.Children[i]
 		isRun := p.isUnrecordedRun(c)
-		if c.Owner != Owned || !isRun && !p.isTriggered(c.Name) {
+		if c.Owner != Owned || !isRun && !p.isTriggered(c.Name) && !p.isBackfilled(c) {
 			continue
 		}
 		if isRun && c.ScheduledTime.After(status.LastScheduleTime) {
@@ -35,7 +35,7 @@ func (p *Planner) recoverStarts() {
 // isUnrecordedRun reports whether a child has the name of a run that is later
 // than the last one recorded.
 func (p *Planner) isUnrecordedRun(c *Child) bool {
-	if !c.ScheduledTime.After(p.cj.Status.LastScheduleTime) || p.snap.Options.Slips.has(SlipBlindCreate) {
+	if !c.ScheduledTime.After(p.cj.Status.LastScheduleTime) || p.isBackfilled(c) || p.snap.Options.Slips.has(SlipBlindCreate) {
 		return false
 	}
 	p.name = appendName(p.name[:0], p.cj.Name, c.ScheduledTime)
@@ -50,7 +50,7 @@ func (p *Planner) takeIn(c *Child) {
 }
 
 // isRecording holds a run back that would replace a job which is not recorded, or
-// whose trigger is not settled: its deletion and a crash before the status write
+// whose trigger or backfill is not settled: its deletion and a crash before the status write
 // would leave no trace of that job, and it could start again (CI1).
 func (p *Planner) isRecording() bool {
 	if p.cj.Spec.ConcurrencyPolicy != Replace {
@@ -58,8 +58,8 @@ func (p *Planner) isRecording() bool {
 	}
 	active := p.plan.Basis.Status.Active
 	found := len(active) - p.kept
-	for i := range active[:p.kept] {
-		if p.isTriggered(active[i].Name) {
+	for _, ref := range active[:p.kept] {
+		if p.isAwaited(ref.Name, p.runOf(ref)) && !p.isSpared(ref) {
 			found++
 		}
 	}

@@ -55,7 +55,7 @@ func (p *Plan) recordStart(status *Status, c *Creation, e *Effect) {
 	if !status.has(e.Job.UID) {
 		status.Active = append(slices.Clip(status.Active), p.named(c, e.Job))
 	}
-	if c.ScheduledTime.After(status.LastScheduleTime) {
+	if c.Backfill == "" && c.ScheduledTime.After(status.LastScheduleTime) {
 		status.LastScheduleTime = c.ScheduledTime
 	}
 }

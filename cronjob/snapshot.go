@@ -26,6 +26,8 @@ type Snapshot struct {
 	Options Options `json:"options,omitzero"`
 	// Triggers ask for jobs outside of the schedule.
 	Triggers []Trigger `json:"triggers,omitempty"`
+	// Backfills ask for runs of the schedule in a range.
+	Backfills []Backfill `json:"backfills,omitempty"`
 }
 
 // Memory is what a planner remembers between rounds and cannot read back from
@@ -89,6 +91,9 @@ func (s *Snapshot) check() error {
 		if err := s.Triggers[i].check(); err != nil {
 			return err
 		}
+	}
+	if err := checkBackfills(s.Backfills); err != nil {
+		return err
 	}
 	if s.hasNegative() {
 		return errors.Join(checkSigns(&c.Spec, "cronJob.spec."), s.Options.check())

@@ -17,7 +17,8 @@ type Trigger struct {
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 }
 
-// InstantiateAnnotation marks jobs that were started by hand, with the value "manual".
+// InstantiateAnnotation marks jobs that the schedule did not start: "manual" by a
+// trigger or by hand, "backfill" by a backfill.
 const InstantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 
 // TriggerName is the name of the job of a trigger.
@@ -69,9 +70,9 @@ func (p *Planner) startTrigger(t *Trigger) {
 	})
 }
 
-// hasJob looks for the job of a trigger; recoverStarts has recorded it if a
-// crash kept it from being recorded. A job of somebody else with that name is the
-// end of the trigger, too.
+// hasJob looks for the job of a trigger or of a run that was asked for; recoverStarts
+// has recorded it if a crash kept it from being recorded. A job of somebody else with
+// that name is the end of it, too.
 func (p *Planner) hasJob(name string) bool {
 	if slices.ContainsFunc(p.plan.Basis.Status.Active, func(r Reference) bool { return r.Name == name }) {
 		return true

@@ -45,10 +45,25 @@ func (w Wait) String() string {
 		return fmt.Sprintf("the run of %s is held back: %s to record first", shortTime(w.Run), plural(w.Jobs, "job"))
 	case WaitTrigger:
 		return fmt.Sprintf("trigger %q is held back: %s", w.Name, plural(w.Jobs, "active job"))
+	case WaitBackfill:
+		return fmt.Sprintf("backfill %q: ", w.Name) + w.backfillText()
 	case WaitClock:
 		return fmt.Sprintf("the last run, %s, lies in the future", shortTime(w.Run))
 	}
 	return fmt.Sprintf("wait for reason %d", w.Reason)
+}
+
+func (w Wait) backfillText() string {
+	run := "the run of " + shortTime(w.Run)
+	switch {
+	case w.Run.IsZero():
+		return "there is no schedule"
+	case !w.Until.IsZero():
+		return run + " is not due"
+	case w.Jobs == 0:
+		return run + " is left to the schedule"
+	}
+	return run + " is held back: " + plural(w.Jobs, "active job")
 }
 
 func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 )
+
+// failer is what a world needs of a test.
+type failer interface {
+	Fatalf(format string, args ...any)
+}
 
 // world is an API server with one CronJob, and a controller that may see it late.
 // Every write is checked against the invariants.
@@ -34,6 +37,8 @@ type world struct {
 	// manual counts the runs that no schedule asked for.
 	manual   map[string]int
 	triggers []cronjob.Trigger
+	// backfills is what a store holds: it survives crashes.
+	backfills []cronjob.Backfill
 }
 
 func newWorld(c cronjob.CronJob, options cronjob.Options) *world {
@@ -54,7 +59,7 @@ func (w *world) snapshot() cronjob.Snapshot {
 	}
 	return cronjob.Snapshot{
 		CronJob: w.cj, Children: slices.Clone(w.seen), Now: w.now, Schedule: w.compiled, Memory: w.memory, Options: w.options,
-		Triggers: slices.Clone(w.triggers),
+		Triggers: slices.Clone(w.triggers), Backfills: slices.Clone(w.backfills),
 	}
 }
 
@@ -69,7 +74,7 @@ const (
 )
 
 // carryOut executes a plan. It returns false after a crash: then the memory is lost.
-func (w *world) carryOut(t *rapid.T, plan *cronjob.Plan, draw func() fault) bool {
+func (w *world) carryOut(t failer, plan *cronjob.Plan, draw func() fault) bool {
 	var o cronjob.Outcome
 	for _, r := range plan.Verify {
 		result := cronjob.Gone
@@ -104,10 +109,46 @@ func (w *world) carryOut(t *rapid.T, plan *cronjob.Plan, draw func() fault) bool
 		}
 		o.Settled = map[bool]cronjob.Result{true: cronjob.Done, false: cronjob.Unsuccessful}[f == works]
 	}
+	if len(w.backfills) > 0 && draw() == crashes {
+		return false
+	}
 	end := plan.Conclude(o)
+	w.store(end.Backfills)
 	w.memory, w.requeue = end.Memory, end.Requeue.At
 	w.triggers = slices.DeleteFunc(w.triggers, func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
 	return true
+}
+
+// store keeps the progress of backfills, and drops those that are complete.
+func (w *world) store(progress []cronjob.Backfill) {
+	for _, b := range progress {
+		w.backfills[slices.IndexFunc(w.backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })] = b
+	}
+	w.backfills = slices.DeleteFunc(w.backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
+}
+
+// ask adds a backfill of n runs. It leaves out the runs whose jobs are gone, of
+// which a planner cannot know.
+func (w *world) ask(b cronjob.Backfill, n int) {
+	runs := w.compiled.Schedule.NextN(b.After, n)
+	if len(runs) == 0 {
+		return
+	}
+	w.uids++
+	b.ID, b.Until = fmt.Sprint(w.uids), runs[len(runs)-1]
+	for run := range w.created {
+		if _, ok := w.jobs[cronjob.JobName("report", run)]; !ok {
+			b.Except = append(b.Except, run)
+		}
+	}
+	w.backfills = append(w.backfills, b)
+}
+
+// awaits reports whether a run lies in what is left of a backfill.
+func (w *world) awaits(run time.Time) bool {
+	return slices.ContainsFunc(w.backfills, func(b cronjob.Backfill) bool {
+		return run.After(b.After) && !run.After(b.Until) && !slices.ContainsFunc(b.Except, run.Equal)
+	})
 }
 
 func (w *world) delete(d cronjob.Deletion, f fault) cronjob.Effect {
@@ -124,7 +165,7 @@ func (w *world) delete(d cronjob.Deletion, f fault) cronjob.Effect {
 	return cronjob.Effect{Result: cronjob.Done}
 }
 
-func (w *world) create(t *rapid.T, c *cronjob.Creation, f fault) cronjob.Effect {
+func (w *world) create(t failer, c *cronjob.Creation, f fault) cronjob.Effect {
 	if old, ok := w.jobs[c.Name]; ok {
 		if old.Owner != cronjob.Owned {
 			return cronjob.Effect{Result: cronjob.NameTaken}
@@ -137,6 +178,7 @@ func (w *world) create(t *rapid.T, c *cronjob.Creation, f fault) cronjob.Effect 
 	w.uids++
 	made := cronjob.Child{
 		Name: c.Name, UID: fmt.Sprintf("uid-%d", w.uids), CreationTimestamp: w.now, StartTime: w.now, ScheduledTime: c.ScheduledTime,
+		Backfilled: c.Backfill != "",
 	}
 	w.jobs[c.Name] = made
 	w.count(t, c)
@@ -146,7 +188,7 @@ func (w *world) create(t *rapid.T, c *cronjob.Creation, f fault) cronjob.Effect 
 	return cronjob.Effect{Result: cronjob.Done, Job: ref(made), CreationTimestamp: w.now}
 }
 
-func (w *world) count(t *rapid.T, c *cronjob.Creation) {
+func (w *world) count(t failer, c *cronjob.Creation) {
 	if c.ScheduledTime.IsZero() {
 		if w.manual[c.Name]++; w.manual[c.Name] > 1 {
 			t.Fatalf("CI1: %s was started %d times", c.Name, w.manual[c.Name])
@@ -159,7 +201,7 @@ func (w *world) count(t *rapid.T, c *cronjob.Creation) {
 	}
 }
 
-func (w *world) writeStatus(t *rapid.T, s cronjob.Status) {
+func (w *world) writeStatus(t failer, s cronjob.Status) {
 	before := &w.cj.Status
 	if s.LastScheduleTime.Before(before.LastScheduleTime) {
 		t.Fatalf("CI4: lastScheduleTime goes back from %s to %s", before.LastScheduleTime, s.LastScheduleTime)

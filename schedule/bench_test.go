@@ -136,6 +136,37 @@ func BenchmarkTenYears(b *testing.B) {
 	}
 }
 
+// BenchmarkCombined asks two combined schedules the same, beside their main
+// schedules alone.
+func BenchmarkCombined(b *testing.B) {
+	now := time.Date(2036, 2, 3, 4, 5, 6, 0, time.UTC)
+	after := now.AddDate(-10, 0, 0)
+	for _, zone := range benchZones {
+		for _, c := range []struct {
+			name string
+			opts []schedule.Option
+		}{
+			{"alone", nil},
+			{"combined", []schedule.Option{schedule.Also("0 12 * * 6"), schedule.Except("* * 24-26 12 *")}},
+		} {
+			s := mustParse(b, "0 9-17 * * 1-5", append(c.opts, schedule.WithTimeZone(zone))...)
+			b.Run("Next/"+zone+"/"+c.name, nextLoop(s.Next))
+			b.Run("Latest/"+zone+"/"+c.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					s.Latest(after, now)
+				}
+			})
+			b.Run("Count/"+zone+"/"+c.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					s.Count(after, now)
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkParse(b *testing.B) {
 	shared := schedule.WithTimeZone("UTC")
 	loc := locationOf(b, "Europe/Berlin")
@@ -152,6 +183,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 	run("UTC", func() schedule.Option { return shared })
 	run("Europe/Berlin shared option", func() schedule.Option { return berlin })
+	run("combined", func() schedule.Option { return schedule.Except("* * 24-26 12 *") })
 	run("Europe/Berlin compiled each time", func() schedule.Option { return schedule.WithLocation(loc) })
 }
 
@@ -160,8 +192,12 @@ func TestB1_NoAllocations(t *testing.T) {
 	after := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	now := after.AddDate(10, 0, 0)
 	for _, zone := range benchZones {
-		for _, spec := range []string{"*/5 * * * *", "0 0 29 2 *", "@every 90s"} {
-			s := mustParse(t, spec, schedule.WithTimeZone(zone))
+		for _, spec := range []string{"*/5 * * * *", "0 0 29 2 *", "@every 90s", "30 9 * * 1-5"} {
+			opts := []schedule.Option{schedule.WithTimeZone(zone)}
+			if combined := spec == "30 9 * * 1-5"; combined {
+				opts = append(opts, schedule.Also("0 12 * * 6"), schedule.Except("* * 25 12 *"))
+			}
+			s := mustParse(t, spec, opts...)
 			n := testing.AllocsPerRun(100, func() {
 				s.Next(after)
 				s.Prev(now)

@@ -17,12 +17,34 @@ func (s Schedule) Describe() string {
 		return "never"
 	case s.plan.every.seconds > 0:
 		return "every " + period(s.plan.every.seconds)
-	case s.plan.table.perDay == 0:
+	case s.plan.table.combined != nil:
+		return s.plan.table.combinedText()
+	}
+	return s.plan.table.text()
+}
+
+func (p *pattern) combinedText() string {
+	if p.never() {
+		return "never (no time is left)"
+	}
+	text := p.text()
+	for i := range p.combined.also {
+		text += ", also " + p.combined.also[i].text()
+	}
+	for i := range p.combined.except {
+		text += ", except " + p.combined.except[i].text()
+	}
+	return text
+}
+
+// text describes a pattern by itself.
+func (p *pattern) text() string {
+	switch {
+	case p.perDay == 0:
 		return "never (no such time of day)"
-	case s.plan.table.cycleDays == 0:
+	case p.cycleDays == 0:
 		return "never (no such date)"
 	}
-	p := &s.plan.table.pattern
 	times, days := p.timesText(), p.daysText()
 	if days == "" && strings.HasPrefix(times, "at ") && !strings.HasSuffix(times, "every hour") {
 		days = "every day"

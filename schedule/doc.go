@@ -33,7 +33,8 @@
 // A run is an instant whose wall clock shows a matching minute and second zero
 // (S4): a time in a gap does not run, a time in an overlap runs twice; options
 // change both. The zone belongs to the schedule, and the location of a time
-// passed in never matters (S5); without an option the zone is UTC.
+// passed in never matters (S5); without an option the zone is UTC. Several schedules
+// can be combined into one, with exceptions (Also, Except).
 //
 // Runs lie after the zero Time and not after the year 9999 in UTC. Any time
 // may be passed in; outside of this range there is nothing to find, and where

@@ -64,6 +64,25 @@ func ExampleRunRepeatedFirst() {
 	// 2026-10-26 02:00:00 +0100 CET
 }
 
+// Working days at nine, Saturdays at noon, and never on the holidays of December.
+func ExampleAlso() {
+	s, err := schedule.Parse("0 9 * * 1-5", schedule.WithTimeZone("Europe/Berlin"),
+		schedule.Also("0 12 * * 6"), schedule.Except("* * 24-26 12 *"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, run := range s.NextN(time.Date(2026, 12, 23, 0, 0, 0, 0, time.UTC), 3) {
+		fmt.Println(run.Format(time.RFC1123))
+	}
+	fmt.Println(s.Count(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)), "runs in 2026")
+	// Output:
+	// Wed, 23 Dec 2026 09:00:00 CET
+	// Mon, 28 Dec 2026 09:00:00 CET
+	// Tue, 29 Dec 2026 09:00:00 CET
+	// 310 runs in 2026
+}
+
 // One compiled zone serves many schedules.
 func ExampleWithLocation() {
 	berlin, _ := time.LoadLocation("Europe/Berlin")

@@ -12,7 +12,7 @@ import (
 )
 
 // subject is a random schedule in a random zone, with all policies, and
-// intervals among them.
+// intervals and combined schedules among them.
 type subject struct {
 	schedule.Schedule
 	zone testZone
@@ -21,15 +21,19 @@ type subject struct {
 func drawSubject(t *rapid.T, zones []testZone) subject {
 	zone := rapid.SampledFrom(zones).Draw(t, "zone")
 	policy := rapid.SampledFrom([]dstPolicy{exact, exact, exact, gapEnd, first, last}).Draw(t, "policy")
-	spec := randomSpec(rand.New(rand.NewSource(rapid.Int64().Draw(t, "spec seed"))))
-	if rapid.IntRange(0, 9).Draw(t, "interval") == 0 {
+	r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "spec seed")))
+	spec, opts := randomSpec(r), append(policy.options(), zone.option)
+	switch rapid.IntRange(0, 9).Draw(t, "interval or combined") {
+	case 0:
 		spec = "@every " + time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "every")).String()
+	case 1, 2:
+		opts = append(opts, schedule.Also(randomSpecs(r)...), schedule.Except(randomSpecs(r)...))
 	}
-	s, err := schedule.Parse(spec, append(policy.options(), zone.option)...)
+	s, err := schedule.Parse(spec, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%q in %s, policy %d", spec, zone.name, policy)
+	t.Logf("%q in %s, policy %d", s, zone.name, policy)
 	return subject{s, zone}
 }
 

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -68,7 +69,7 @@ func (s Schedule) Lint(c Circumstances) []Finding {
 		}
 	}
 	if s.Never() {
-		add(NeverRuns, fmt.Sprintf("%q matches no date: it never runs", s.String()))
+		add(NeverRuns, s.lintNever())
 		return found
 	}
 	add(EitherDay, s.lintEitherDay())
@@ -83,20 +84,36 @@ func (s Schedule) Lint(c Circumstances) []Finding {
 
 func (s Schedule) isInterval() bool { return s.plan.every.seconds > 0 }
 
+func (s Schedule) lintNever() string {
+	if s.plan != nil && s.plan.table.combined != nil {
+		return fmt.Sprintf("%q leaves no time: it never runs", s.String())
+	}
+	return fmt.Sprintf("%q matches no date: it never runs", s.String())
+}
+
 func (s Schedule) lintEitherDay() string {
-	p := &s.plan.table.pattern
-	if s.isInterval() || p.anyDom || p.anyDow {
+	if s.isInterval() {
 		return ""
 	}
-	return "day-of-month and day-of-week are both restricted, so a day that matches either runs: " + s.Describe()
+	main := &s.plan.table.pattern
+	all := []pattern{*main}
+	if c := main.combined; c != nil {
+		all = slices.Concat(all, c.also, c.except)
+	}
+	for i := range all {
+		if p := &all[i]; !p.anyDom && !p.anyDow {
+			return "day-of-month and day-of-week are both restricted, so a day that matches either runs: " + p.text()
+		}
+	}
+	return ""
 }
 
 func (s Schedule) lintRareDate(from time.Time) string {
 	if s.isInterval() {
 		return ""
 	}
-	for _, days := range s.plan.table.yearDays {
-		if days > 0 {
+	for kind := range yearKinds {
+		if s.plan.table.hasTimes(kind) {
 			continue
 		}
 		message := "some years have no such date"
@@ -112,7 +129,7 @@ func (s Schedule) lintRareDate(from time.Time) string {
 // and returns its first message.
 func (s Schedule) lintTransitions(from time.Time, check func(*timetable, stretch, stretch) string) string {
 	t := &s.plan.table
-	if s.isInterval() || t.hours == 1<<24-1 {
+	if s.isInterval() || t.isHourly() {
 		return ""
 	}
 	begin, until := span(from, from.AddDate(10, 0, 0))
@@ -127,6 +144,12 @@ func (s Schedule) lintTransitions(from time.Time, check func(*timetable, stretch
 		a = b
 	}
 	return ""
+}
+
+// isHourly reports whether the main schedule or one beside it runs in every hour.
+func (p *pattern) isHourly() bool {
+	hourly := func(p pattern) bool { return p.hours == 1<<24-1 }
+	return hourly(*p) || p.combined != nil && slices.ContainsFunc(p.combined.also, hourly)
 }
 
 func skippedAt(t *timetable, a, b stretch) string {

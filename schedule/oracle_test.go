@@ -39,8 +39,34 @@ func (p dstPolicy) options() []schedule.Option {
 	return nil
 }
 
-// shows reports whether the clock of t matches the fields. Its location is the
-// zone of the schedule.
+// clock tells whether a clock that shows t matches. The location of t is the zone
+// of the schedule.
+type clock func(t time.Time) bool
+
+// clockOf matches what main or one of also shows and none of except.
+func clockOf(main string, also, except []string) clock {
+	var wanted, unwanted []*cron.SpecSchedule
+	for _, spec := range append([]string{main}, also...) {
+		wanted = append(wanted, fieldsOf(spec))
+	}
+	for _, spec := range except {
+		unwanted = append(unwanted, fieldsOf(spec))
+	}
+	return func(t time.Time) bool {
+		match := func(f *cron.SpecSchedule) bool { return shows(f, t) }
+		return slices.ContainsFunc(wanted, match) && !slices.ContainsFunc(unwanted, match)
+	}
+}
+
+func fieldsOf(spec string) *cron.SpecSchedule {
+	parsed, err := cron.ParseStandard(spec)
+	if err != nil {
+		panic(err)
+	}
+	return parsed.(*cron.SpecSchedule)
+}
+
+// shows reports whether the clock of t matches the fields.
 func shows(f *cron.SpecSchedule, t time.Time) bool {
 	has := func(set uint64, v int) bool { return set>>v&1 == 1 }
 	hour, minute, second := t.Clock()
@@ -82,18 +108,17 @@ func stepOf(loc *time.Location, from, to int64) int64 {
 
 // oracle lists the runs in (after, until] as Unix times.
 func oracle(spec string, loc *time.Location, policy dstPolicy, after, until int64) []int64 {
-	parsed, err := cron.ParseStandard(spec)
-	if err != nil {
-		panic(err)
-	}
-	fields := parsed.(*cron.SpecSchedule)
+	return clockOf(spec, nil, nil).oracle(loc, policy, after, until)
+}
+
+func (matches clock) oracle(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
 	if policy != exact {
-		return oracleWithPolicy(fields, loc, policy, after, until)
+		return matches.oracleWithPolicy(loc, policy, after, until)
 	}
 	var runs []int64
 	step := stepOf(loc, after, until)
 	for u := (after/step - 1) * step; u <= until; u += step {
-		if u > after && shows(fields, time.Unix(u, 0).In(loc)) {
+		if u > after && matches(time.Unix(u, 0).In(loc)) {
 			runs = append(runs, u)
 		}
 	}
@@ -102,7 +127,7 @@ func oracle(spec string, loc *time.Location, policy dstPolicy, after, until int6
 
 // oracleWithPolicy looks a day further on both sides and writes down what the
 // clock shows at each step.
-func oracleWithPolicy(fields *cron.SpecSchedule, loc *time.Location, policy dstPolicy, after, until int64) []int64 {
+func (matches clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
 	const margin = 26 * 3600
 	step := stepOf(loc, after-margin, until+margin)
 	var instants, walls []int64
@@ -121,7 +146,7 @@ func oracleWithPolicy(fields *cron.SpecSchedule, loc *time.Location, policy dstP
 		if u <= after || u > until || i == 0 {
 			continue
 		}
-		run := shows(fields, time.Unix(u, 0).In(loc))
+		run := matches(time.Unix(u, 0).In(loc))
 		switch policy {
 		case first:
 			run = run && firstSeen[walls[i]] == u
@@ -129,7 +154,7 @@ func oracleWithPolicy(fields *cron.SpecSchedule, loc *time.Location, policy dstP
 			run = run && lastSeen[walls[i]] == u
 		case gapEnd:
 			for w := walls[i-1] + step; w < walls[i]; w += step {
-				run = run || shows(fields, time.Unix(w, 0).UTC())
+				run = run || matches(time.Unix(w, 0).UTC())
 			}
 		}
 		if run {
@@ -178,6 +203,15 @@ func randomSpec(r *rand.Rand) string {
 	return minute + " " + hour + " " + starOr(70, 1, 31) + " " + starOr(80, 1, 12) + " " + starOr(70, 0, 6)
 }
 
+// randomSpecs are up to two.
+func randomSpecs(r *rand.Rand) []string {
+	var all []string
+	for range r.Intn(3) {
+		all = append(all, randomSpec(r))
+	}
+	return all
+}
+
 // randomSpan mostly lies across a transition of the zone.
 func randomSpan(r *rand.Rand, loc *time.Location, longest int64) (after, until int64) {
 	years := [][2]int{{1970, 2040}, {1970, 2040}, {1970, 2040}, {1850, 1970}, {2040, 2500}, {2, 9990}}
@@ -217,7 +251,7 @@ func TestS4_BruteForce(t *testing.T) {
 	zones := zonesOf(t)
 	r := rand.New(rand.NewSource(seed))
 	cases, withRuns, runs := oracleCases(t), 0, 0
-	for range cases {
+	for i := range cases {
 		zone := zones[r.Intn(len(zones))]
 		policy := exact
 		longest := int64(3 * 24 * 3600)
@@ -234,10 +268,14 @@ func TestS4_BruteForce(t *testing.T) {
 			}
 		}
 		spec := randomSpec(r)
-		want := oracle(spec, zone.loc, policy, after, until)
-		s := mustParse(t, spec, append(policy.options(), zone.option)...)
+		var also, except []string
+		if i%3 == 0 {
+			also, except = randomSpecs(r), randomSpecs(r)
+		}
+		want := clockOf(spec, also, except).oracle(zone.loc, policy, after, until)
+		s := mustParse(t, spec, append(policy.options(), zone.option, schedule.Also(also...), schedule.Except(except...))...)
 		if problem := compare(s, after, until, want); problem != "" {
-			t.Fatalf("seed %d: %q in %s, policy %d, (%d, %d]: %s", seed, spec, zone.name, policy, after, until, problem)
+			t.Fatalf("seed %d: %q in %s, policy %d, (%d, %d]: %s", seed, s, zone.name, policy, after, until, problem)
 		}
 		runs += len(want)
 		if len(want) > 0 {

@@ -11,7 +11,7 @@ import (
 // time zone, "descriptor" for a word after "@", and "fields" when their number
 // is wrong; Value is the offending text of it.
 type ParseError struct {
-	Spec  string // as given to Parse
+	Spec  string // as given to Parse, Also or Except
 	Field string
 	Value string
 	Err   error // what is wrong with it
@@ -58,6 +58,9 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	}
 	p := &plan{spec: text, zone: z}
 	p.adopt(parsed, &set)
+	if err := p.combine(spec, &set); err != nil {
+		return Schedule{}, err
+	}
 	return Schedule{p}, nil
 }
 

@@ -27,6 +27,10 @@ type pattern struct {
 	yearDays        [yearKinds]uint16     // matching days in a year
 	monthDaysBefore [yearKinds][13]uint16 // matching days in it before a month
 	cycleDays       int64                 // matching days in 400 years
+
+	// combined, if there is one, answers in place of the fields above, which are then
+	// those of the main schedule alone.
+	combined *combined
 }
 
 // compile fills the derived fields.
@@ -49,6 +53,13 @@ func (p *pattern) compile() {
 	p.week = uint16(p.dows | p.dows<<7)
 }
 
+// equal compares the sets, not where they are kept.
+func (p *pattern) equal(other *pattern) bool {
+	a, b := *p, *other
+	a.combined, b.combined = nil, nil
+	return a == b && p.combined.equal(other.combined)
+}
+
 // daysOfMonth applies S2. A starred field holds every value, so with one star
 // the other field decides alone, and with two all days match.
 func (p *pattern) daysOfMonth(firstWeekday int) uint32 {
@@ -66,7 +77,21 @@ func (p *pattern) daysOfMonth(firstWeekday int) uint32 {
 
 // never reports that no minute of any year matches (S3). Kinds of years repeat
 // every 400 years, so a cycle without a day is a proof.
-func (p *pattern) never() bool { return p.perDay == 0 || p.cycleDays == 0 }
+func (p *pattern) never() bool {
+	if p.combined != nil {
+		return p.combined.perCycle == 0
+	}
+	return p.perDay == 0 || p.cycleDays == 0
+}
+
+// hasTimes reports whether a kind of year has a matching time; the pattern must
+// match something in some year.
+func (p *pattern) hasTimes(kind int) bool {
+	if p.combined != nil {
+		return p.combined.perYear[kind] > 0
+	}
+	return p.yearDays[kind] > 0
+}
 
 // matching returns the matching days of a month as bits 1-31.
 func (p *pattern) matching(kind, month int) uint32 {
@@ -80,6 +105,9 @@ func (p *pattern) matching(kind, month int) uint32 {
 // from returns the first matching time at or after c. The pattern must match
 // something.
 func (p *pattern) from(c civil) civil {
+	if p.combined != nil {
+		return p.combined.from(c)
+	}
 	minute := (int64(c) + 59) / 60
 	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
 	match := p.dayFrom(day)
@@ -101,6 +129,9 @@ func (p *pattern) from(c civil) civil {
 // upTo returns the last matching time at or before c, or 0 when there is none
 // in the years from 1 on.
 func (p *pattern) upTo(c civil) civil {
+	if p.combined != nil {
+		return p.combined.upTo(c)
+	}
 	minute := int64(c) / 60
 	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
 	match := p.dayUpTo(day)

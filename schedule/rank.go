@@ -10,6 +10,9 @@ import "math/bits"
 // before returns the number of matching times that are earlier than c, counted
 // from a time before the year 1.
 func (p *pattern) before(c civil) int64 {
+	if p.combined != nil {
+		return p.combined.rank(c)
+	}
 	minute := (int64(c) + 59) / 60 // matching times are whole minutes
 	day, rest := minute/minutesPerDay, uint(minute%minutesPerDay)
 	if p.weekly {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -66,6 +67,26 @@ func patternOf(s *cron.SpecSchedule) pattern {
 	}
 	p.compile()
 	return p
+}
+
+// parsePatterns parses the schedules of Also and Except.
+func parsePatterns(specs []string) ([]pattern, error) {
+	var all []pattern
+	for _, spec := range specs {
+		if hasZone(spec) {
+			return nil, &ParseError{spec, "zone", spec, errors.New("a combined schedule is in the zone of the main one")}
+		}
+		parsed, err := parseReference(spec)
+		if err != nil {
+			return nil, explain(spec, spec, err)
+		}
+		fields, ok := parsed.(*cron.SpecSchedule)
+		if !ok {
+			return nil, &ParseError{spec, "descriptor", spec, errNotCombined}
+		}
+		all = append(all, patternOf(fields))
+	}
+	return all, nil
 }
 
 // horizon covers the five calendar years that the reference searches.

@@ -17,7 +17,10 @@ type Schedule struct {
 // plan is what all copies of a schedule share. Either table.zone is set, or
 // every.seconds.
 type plan struct {
-	spec  string
+	spec string
+	// also and except are the specs of combined schedules.
+	also, except []string
+
 	zone  *zone
 	table timetable
 	every interval
@@ -123,18 +126,26 @@ func (s Schedule) Equal(other Schedule) bool {
 		return s.plan == other.plan
 	}
 	a, b := s.plan, other.plan
-	return a.every == b.every && a.table.pattern == b.table.pattern &&
+	return a.every == b.every && a.table.equal(&b.table.pattern) &&
 		a.table.gapEnd == b.table.gapEnd && a.table.repeated == b.table.repeated &&
 		(a.reference == nil) == (b.reference == nil) &&
 		a.zone.equal(b.zone)
 }
 
-// String returns the fields as they were given to Parse, without the zone.
+// String returns the fields as they were given to Parse, without the zone, and
+// those of Also and Except behind them.
 func (s Schedule) String() string {
 	if s.plan == nil {
 		return ""
 	}
-	return s.plan.spec
+	text := s.plan.spec
+	for _, spec := range s.plan.also {
+		text += " also " + spec
+	}
+	for _, spec := range s.plan.except {
+		text += " except " + spec
+	}
+	return text
 }
 
 // span turns (after, until] into whole seconds inside the supported years.

@@ -1,0 +1,385 @@
+package cronjob_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// backfilledChild is the running job of a run that a backfill started.
+func backfilledChild(n float64) cronjob.Child {
+	c := child(hours(n))
+	c.Backfilled = true
+	return c
+}
+
+// asked are the hours of the runs that the plan starts for backfills.
+func asked(p *cronjob.Plan) []float64 {
+	var all []float64
+	for _, c := range p.Create {
+		if c.Backfill != "" {
+			all = append(all, c.ScheduledTime.Sub(start).Hours())
+		}
+	}
+	return all
+}
+
+// settled has the CronJob's last run recorded at hour 9; it is half past nine.
+func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjob.Snapshot {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: policy})
+	c.Status.LastScheduleTime = hours(9)
+	for _, child := range children {
+		if child.Finished == "" && child.Owner == cronjob.Owned {
+			c.Status.Active = append(c.Status.Active, ref(child))
+		}
+	}
+	return snapshot(c, hours(9.5), children...)
+}
+
+func TestBackfill_WhichRunsStart(t *testing.T) {
+	running := child(hours(9))
+	foreign := child(hours(4))
+	foreign.Owner = cronjob.Foreign
+	failed := finished(child(hours(4)), job.Failed, hours(4.5))
+	for _, tc := range []struct {
+		name     string
+		backfill cronjob.Backfill
+		children []cronjob.Child
+		change   func(*cronjob.Snapshot)
+		want     []float64
+		wait     string
+	}{
+		{"one by one by default", cronjob.Backfill{After: hours(3), Until: hours(6)}, nil, nil,
+			[]float64{4}, `the run of 2026-01-01T05:00:00Z is held back: 1 active job`},
+		{"all beside each other", cronjob.Backfill{After: hours(3), Until: hours(6), Overlap: cronjob.Allow}, nil, nil, []float64{4, 5, 6}, ""},
+		{"so many at a time", cronjob.Backfill{After: hours(3), Until: hours(6), Overlap: cronjob.Allow, MaxActive: 2}, nil, nil,
+			[]float64{4, 5}, "held back: 2 active jobs"},
+		{"the CronJob's own limit", cronjob.Backfill{After: hours(3), Until: hours(6), Overlap: cronjob.Allow}, []cronjob.Child{running},
+			func(s *cronjob.Snapshot) { s.Options.MaxActive = 2 }, []float64{4}, "held back: 2 active jobs"},
+		{"none beside an active job", cronjob.Backfill{After: hours(3), Until: hours(6)}, []cronjob.Child{running}, nil,
+			nil, "held back: 1 active job"},
+		{"a run that took place does not run again", cronjob.Backfill{After: hours(3), Until: hours(5)}, []cronjob.Child{failed}, nil, []float64{5}, ""},
+		{"nor one whose name is taken", cronjob.Backfill{After: hours(3), Until: hours(5)}, []cronjob.Child{foreign}, nil, []float64{5}, ""},
+		{"nor one that is named", cronjob.Backfill{After: hours(3), Until: hours(5), Except: []time.Time{hours(5), hours(4), hours(4)}}, nil, nil, nil, ""},
+		{"from before the creation", cronjob.Backfill{After: hours(-48), Until: hours(-46), Overlap: cronjob.Allow}, nil, nil, []float64{-47, -46}, ""},
+		{"while it is suspended", cronjob.Backfill{After: hours(3), Until: hours(4)}, nil,
+			func(s *cronjob.Snapshot) { s.CronJob.Spec.Suspend = ptr(true) }, []float64{4}, ""},
+		{"past the deadline", cronjob.Backfill{After: hours(3), Until: hours(4)}, nil,
+			func(s *cronjob.Snapshot) { s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](10) }, []float64{4}, ""},
+		{"ten in a round", cronjob.Backfill{After: hours(-20), Until: hours(0), Overlap: cronjob.Allow}, nil, nil,
+			[]float64{-19, -18, -17, -16, -15, -14, -13, -12, -11, -10}, ""},
+		{"not while it is being deleted", cronjob.Backfill{After: hours(3), Until: hours(4)}, nil,
+			func(s *cronjob.Snapshot) { s.CronJob.DeletionTimestamp = s.Now }, nil, ""},
+		{"not without a schedule", cronjob.Backfill{After: hours(3), Until: hours(4)}, nil, func(s *cronjob.Snapshot) {
+			s.CronJob.Spec.Schedule = "soon"
+			s.Schedule = cronjob.Compile(&s.CronJob)
+		}, nil, "there is no schedule"},
+		{"a run that comes later waits for its time", cronjob.Backfill{After: hours(9), Until: hours(10)}, nil,
+			func(s *cronjob.Snapshot) { s.CronJob.Spec.Suspend = ptr(true) }, nil, "the run of 2026-01-01T10:00:00Z is not due"},
+		{"a run that is due is the schedule's", cronjob.Backfill{After: hours(9), Until: hours(10)}, nil,
+			func(s *cronjob.Snapshot) { s.Now = hours(10) }, nil, "the run of 2026-01-01T10:00:00Z is left to the schedule"},
+		{"one that was given up is not", cronjob.Backfill{After: hours(9), Until: hours(10), Overlap: cronjob.Allow}, []cronjob.Child{running},
+			func(s *cronjob.Snapshot) {
+				s.Now, s.CronJob.Spec.ConcurrencyPolicy, s.Options.SkipHeld = hours(10), cronjob.Forbid, true
+			}, []float64{10}, ""},
+		{"one that waits for its jitter is", cronjob.Backfill{After: hours(9), Until: hours(10)}, nil, func(s *cronjob.Snapshot) {
+			s.Now, s.Options.Jitter = hours(10), time.Hour
+		}, nil, "left to the schedule"},
+		{"missed ones before it are not", cronjob.Backfill{After: hours(8), Until: hours(12), Overlap: cronjob.Allow}, nil,
+			func(s *cronjob.Snapshot) { s.Now = hours(12) }, []float64{9, 10, 11}, "12:00:00Z is left to the schedule"},
+		{"what catches up is the schedule's, too", cronjob.Backfill{After: hours(8), Until: hours(12), Overlap: cronjob.Allow}, nil,
+			func(s *cronjob.Snapshot) { s.Now, s.Options.CatchUp = hours(12), cronjob.CatchUpAll }, []float64{9}, "10:00:00Z is left to the schedule"},
+		{"none while a run that is due is held back", cronjob.Backfill{After: hours(3), Until: hours(4), Overlap: cronjob.Allow},
+			[]cronjob.Child{running},
+			func(s *cronjob.Snapshot) { s.Now, s.CronJob.Spec.ConcurrencyPolicy = hours(10), cronjob.Forbid }, nil, "held back: 1 active job"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := settled("", tc.children...)
+			tc.backfill.ID = "b"
+			s.Backfills = []cronjob.Backfill{tc.backfill}
+			if tc.change != nil {
+				tc.change(&s)
+			}
+			plan := reconcile(t, s)
+			if got := asked(&plan); !slices.Equal(got, tc.want) {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+			if text := plan.String(); tc.wait != "" && !strings.Contains(text, "wait: backfill \"b\": ") || !strings.Contains(text, tc.wait) {
+				t.Errorf("want %q:\n%s", tc.wait, text)
+			}
+		})
+	}
+}
+
+func TestBackfill_Errors(t *testing.T) {
+	good := cronjob.Backfill{ID: "b", After: hours(1), Until: hours(2)}
+	for want, change := range map[string]func(*cronjob.Backfill){
+		"backfills.id":           func(b *cronjob.Backfill) { b.ID = "" },
+		"backfills[b].after":     func(b *cronjob.Backfill) { b.After = time.Time{} },
+		"backfills[b].until":     func(b *cronjob.Backfill) { b.Until = hours(0.5) },
+		"backfills[b].overlap":   func(b *cronjob.Backfill) { b.Overlap = cronjob.Replace },
+		"backfills[b].maxActive": func(b *cronjob.Backfill) { b.MaxActive = -1 },
+	} {
+		s, bad := settled(""), good
+		change(&bad)
+		s.Backfills = []cronjob.Backfill{bad}
+		if _, err := cronjob.Reconcile(s); !slices.Equal(fields(err), []string{want}) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	s := settled("")
+	s.Backfills = []cronjob.Backfill{good, good}
+	if _, err := cronjob.Reconcile(s); !slices.Equal(fields(err), []string{"backfills.id"}) {
+		t.Errorf("two of one ID: %v", err)
+	}
+}
+
+// playBackfill plans until nothing is left of the backfills, at most n rounds. Jobs end
+// after each round, and the history keeps what it may.
+func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, rounds int) {
+	t.Helper()
+	for rounds = range n {
+		if len(s.Backfills) == 0 {
+			break
+		}
+		plan := reconcile(t, s)
+		runs = append(runs, asked(&plan)...)
+		o := done(&plan)
+		s.CronJob.Status = plan.Settle(o).Status
+		s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool {
+			return slices.ContainsFunc(plan.Delete, func(d cronjob.Deletion) bool { return d.UID == c.UID })
+		})
+		for _, c := range plan.Create {
+			made := child(c.ScheduledTime)
+			made.Backfilled = c.Backfill != ""
+			s.Children = append(s.Children, finished(made, job.Complete, s.Now))
+		}
+		end := plan.Conclude(o)
+		for _, b := range end.Backfills {
+			s.Backfills[slices.IndexFunc(s.Backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })] = b
+		}
+		s.Backfills = slices.DeleteFunc(s.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
+	}
+	return runs, rounds
+}
+
+// Each run once, in order, although the history keeps but one job.
+func TestBackfill_CI1_HistoryDoesNotRepeatRuns(t *testing.T) {
+	for _, overlap := range []cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow} {
+		s := settled("", finished(child(hours(-3)), job.Complete, hours(-3)))
+		s.CronJob.Spec.SuccessfulJobsHistoryLimit = ptr[int32](1)
+		s.Backfills = []cronjob.Backfill{
+			{ID: "a", After: hours(-30), Until: hours(0), Overlap: overlap}, {ID: "b", After: hours(-20), Until: hours(2), Overlap: overlap},
+		}
+		var want []float64
+		for run := -29.0; run <= 2; run++ {
+			if run != -3 {
+				want = append(want, run)
+			}
+		}
+		got, _ := playBackfill(t, s, 80)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", overlap, got, want)
+		}
+	}
+}
+
+// Runs with jobs are passed over in bounded rounds, and complete the backfill.
+func TestBackfill_CI13_BoundedRounds(t *testing.T) {
+	s := settled("")
+	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-1000), Until: hours(-1)}}
+	for h := -999; h < 0; h++ {
+		s.Backfills[0].Except = append(s.Backfills[0].Except, hours(float64(h)))
+	}
+	if runs, rounds := playBackfill(t, s, 50); len(runs) > 0 || rounds != 10 {
+		t.Errorf("%d runs in %d rounds", len(runs), rounds)
+	}
+	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-1.5), Until: hours(-1.2)}, {ID: "none", After: hours(1), Until: hours(1)}}
+	plan := reconcile(t, s)
+	if end := plan.Conclude(done(&plan)); len(end.Backfills) != 1 || !end.Backfills[0].IsComplete() {
+		t.Errorf("nothing is in the range: %+v", end.Backfills)
+	}
+}
+
+func TestBackfill_Progress(t *testing.T) {
+	s := settled("")
+	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(3), Until: hours(6), Overlap: cronjob.Allow}}
+	plan := reconcile(t, s)
+	for _, tc := range []struct {
+		results []cronjob.Result
+		settled cronjob.Result
+		want    string // hours of After and Except
+		retry   bool
+	}{
+		{[]cronjob.Result{cronjob.Done, cronjob.Done, cronjob.Done}, cronjob.Done, "6 []", false},
+		{[]cronjob.Result{cronjob.AlreadyExists, cronjob.NameTaken, cronjob.Done}, cronjob.Done, "6 []", false},
+		{[]cronjob.Result{cronjob.Done, cronjob.Done, cronjob.Unsuccessful}, cronjob.Done, "5 []", true},
+		{[]cronjob.Result{cronjob.Done, cronjob.Unsuccessful, cronjob.Done}, cronjob.Done, "4 [6]", true},
+		{[]cronjob.Result{cronjob.Unsuccessful, cronjob.Done, cronjob.Done}, cronjob.Done, "3 [5 6]", true},
+		{nil, cronjob.Done, "", true},
+		{[]cronjob.Result{cronjob.Refused, cronjob.Refused, cronjob.Refused}, cronjob.Done, "", false},
+		// The jobs are there, but the status does not know them: nothing may be dropped.
+		{[]cronjob.Result{cronjob.Done, cronjob.Done, cronjob.Done}, cronjob.Unsuccessful, "", true},
+	} {
+		o := cronjob.Outcome{Settled: tc.settled}
+		for i, r := range tc.results {
+			o.Created = append(o.Created, cronjob.Effect{Result: r, Job: cronjob.Reference{UID: fmt.Sprint(i)}})
+		}
+		end, got := plan.Conclude(o), ""
+		for _, b := range end.Backfills {
+			except := []float64{}
+			for _, e := range b.Except {
+				except = append(except, e.Sub(start).Hours())
+			}
+			got = fmt.Sprint(b.After.Sub(start).Hours(), except)
+		}
+		if got != tc.want || end.Retry != tc.retry {
+			t.Errorf("%v, status %s: got %q, retry %t, want %q", tc.results, tc.settled, got, end.Retry, tc.want)
+		}
+		if end.Facts.CreationSkew != 0 {
+			t.Errorf("C16: the skew is that of the schedule: %s", end.Facts.CreationSkew)
+		}
+	}
+}
+
+// CI4: a backfill does not speak for the schedule, neither when its job is created
+// nor when it is found after a crash, be its run before or after the last one.
+func TestBackfill_CI3_CI4_LastScheduleTimeStays(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)})
+	for _, last := range []time.Time{{}, hours(4)} {
+		c.Status.LastScheduleTime = last
+		s := snapshot(c, hours(9.5))
+		s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(6), Until: hours(8)}}
+		plan := reconcile(t, s)
+		status := plan.Settle(done(&plan)).Status
+		if got := asked(&plan); !slices.Equal(got, []float64{7}) || len(status.Active) != 1 || !status.LastScheduleTime.Equal(last) {
+			t.Errorf("created %v: %s", got, status)
+		}
+		s.Children = []cronjob.Child{backfilledChild(7)}
+		plan = reconcile(t, s)
+		status = plan.Settle(cronjob.Outcome{}).Status
+		if len(plan.Create)+len(plan.Events) > 0 || len(status.Active) != 1 || !status.LastScheduleTime.Equal(last) {
+			t.Errorf("found: %s", plan.String())
+		}
+	}
+}
+
+// CI1: a run that the schedule has not passed yet could start once its job is gone.
+// Runs from before the creation cannot.
+func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		run  float64
+		last time.Time
+		want int
+	}{
+		{"the schedule has passed", 7, hours(8), 1},
+		{"it has not", 7, hours(6), 0},
+		{"it has recorded none", 7, time.Time{}, 0},
+		{"the run is older than the CronJob", -7, time.Time{}, 1},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)})
+		c.Status = cronjob.Status{LastScheduleTime: tc.last, LastSuccessfulTime: hours(9)}
+		s := snapshot(c, hours(9.5), finished(backfilledChild(tc.run), job.Complete, hours(9)))
+		if plan := reconcile(t, s); len(plan.Delete) != tc.want {
+			t.Errorf("%s: %s", tc.name, plan.String())
+		}
+		s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-10), Until: hours(9)}}
+		if plan := reconcile(t, s); len(plan.Delete) != 0 {
+			t.Errorf("%s, and the backfill goes by it: %s", tc.name, plan.String())
+		}
+	}
+}
+
+// C12: what a backfill started is not replaced. A run of the schedule in the range
+// is, but not before the backfill knows that it took place.
+func TestBackfill_C12_Replace(t *testing.T) {
+	for _, whenGone := range []bool{false, true} {
+		old := child(hours(9))
+		s := settled(cronjob.Replace, backfilledChild(3), old)
+		s.Options.ReplaceWhenGone = whenGone
+		s.Now = hours(10)
+		s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(3), Until: hours(9)}}
+		plan := reconcile(t, s)
+		if len(plan.Delete)+len(plan.Create) > 0 {
+			t.Fatalf("the run of 9 o'clock is not noted: %s", plan.String())
+		}
+		if want := "backfill b: settled until 2026-01-01T03:00:00Z, and 1 run after it\n"; !strings.Contains(plan.String(), want) {
+			t.Errorf("want %q:\n%s", want, plan.String())
+		}
+		end := plan.Conclude(done(&plan))
+		if len(end.Backfills) != 1 || !end.Requeue.At.Equal(s.Now) || !slices.ContainsFunc(end.Backfills[0].Except, hours(9).Equal) {
+			t.Fatalf("%+v", end)
+		}
+		s.Backfills = end.Backfills
+		plan = reconcile(t, s)
+		if len(plan.Delete) != 1 || plan.Delete[0].Name != old.Name {
+			t.Fatalf("only that of the schedule is replaced: %s", plan.String())
+		}
+		if whenGone {
+			s.CronJob.Status, s.Children = plan.Settle(done(&plan)).Status, s.Children[:1]
+			plan = reconcile(t, s)
+		}
+		if got := plan.Create; len(got) != 1 || !got[0].ScheduledTime.Equal(hours(10)) {
+			t.Errorf("when gone %t: %s", whenGone, plan.String())
+		}
+	}
+}
+
+// A job that the children do not hold still tells of its run, by its name.
+func TestBackfill_C5_MissingActiveJob(t *testing.T) {
+	s := settled(cronjob.Replace, child(hours(7)))
+	s.Children = nil
+	byHand := cronjob.Reference{Name: "report-by-hand", UID: "h"}
+	s.CronJob.Status.Active = append(s.CronJob.Status.Active, byHand)
+	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(5), Until: hours(7)}}
+	plan := reconcile(t, s)
+	if len(plan.Create) > 0 || !plan.Basis.Blocked {
+		t.Fatal(plan.String())
+	}
+	end := plan.Conclude(done(&plan)) // both are gone
+	if len(end.Backfills) != 1 || !slices.ContainsFunc(end.Backfills[0].Except, hours(7).Equal) || !end.Requeue.At.Equal(s.Now) {
+		t.Errorf("%+v", end)
+	}
+}
+
+// Two backfills that share a run start it once, and the second waits to see.
+func TestBackfill_CI1_SharedRun(t *testing.T) {
+	s := settled("")
+	s.Backfills = []cronjob.Backfill{
+		{ID: "b", After: hours(3), Until: hours(4), Overlap: cronjob.Allow}, {ID: "a", After: hours(3), Until: hours(4), Overlap: cronjob.Allow},
+	}
+	plan := reconcile(t, s)
+	if got := asked(&plan); !slices.Equal(got, []float64{4}) || plan.Create[0].Backfill != "a" {
+		t.Fatal(plan.String())
+	}
+	if end := plan.Conclude(done(&plan)); len(end.Backfills) != 1 || !end.Requeue.At.Equal(s.Now) {
+		t.Errorf("%+v", end)
+	}
+}
+
+// The names and marks of the jobs survive the way through an API server.
+func TestBackfill_C13_Creation(t *testing.T) {
+	s := settled("")
+	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(3), Until: hours(4)}}
+	c := reconcile(t, s).Create[0]
+	annotations, err := json.Marshal(c.Annotations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := cronjob.DecodeChild(&s.CronJob, fmt.Appendf(nil,
+		`{"metadata":{"name":%q,"uid":"u","annotations":%s,"ownerReferences":[{"uid":"cj-1","controller":true}]}}`, c.Name, annotations))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Name != cronjob.JobName("report", hours(4)) || !decoded.Backfilled || !decoded.ScheduledTime.Equal(hours(4)) {
+		t.Errorf("%+v\n%+v", c, decoded)
+	}
+}

@@ -1,0 +1,219 @@
+package cronjob_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/golden"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// TestStories plays the stories of testdata, each in a world of its own. A folder
+// is named after the file whose rules its stories tell. Rewrite the outputs with
+// -update, and commit a rewritten story only if you can explain every line.
+//
+// A CronJob is created at 2026-01-01T00:00:00Z by the command "cronjob", with a
+// batch/v1 spec as input. The commands are the fields of the table stage.commands,
+// each with a comment. A run that is named in a command is a time.
+func TestStories(t *testing.T) {
+	golden.Run(t, "testdata", func() golden.Story {
+		s := &stage{}
+		return s.play
+	})
+}
+
+// stage is a world and what a story does to it.
+type stage struct {
+	*world
+	t *testing.T
+	c *golden.Command
+}
+
+func (s *stage) play(t *testing.T, c *golden.Command) string {
+	t.Helper()
+	s.t, s.c = t, c
+	do, ok := s.commands()[c.Name]
+	switch {
+	case !ok:
+		c.Fatalf("no such command")
+	case s.world == nil && c.Name != "cronjob":
+		c.Fatalf("the story does not begin with a CronJob")
+	}
+	return do()
+}
+
+func (s *stage) commands() map[string]func() string {
+	return map[string]func() string{
+		// The CronJob and its users.
+		"cronjob":  s.newCronJob, // a spec as input
+		"edit":     s.edit,       // changes of the spec as input
+		"options":  s.setOptions, // Options as input
+		"combine":  s.combine,    // lines "also ..." and "except ..." as input
+		"trigger":  s.trigger,    // ID [overlap=Forbid]
+		"backfill": s.ask,        // ID after=TIME until=TIME [overlap=Allow] [max=N]
+		// The controller. fail=N, lose=N (only the reply) and crash=N (before it) make
+		// the N-th write of the round go wrong. A crash forgets the memory.
+		"round": s.round,
+		"plan":  s.plan, // prints what a round would do
+		// The jobs, named by their runs or IDs; "all" stands for those that run.
+		"complete": func() string { return s.end(job.Complete) },
+		"fail":     func() string { return s.end(job.Failed) },
+		"delete":   s.remove,  // somebody deletes a job
+		"foreign":  s.foreign, // somebody else's job takes the name of a run
+		// Time and what can be seen.
+		"at":    s.at, // it is this time
+		"state": s.state,
+	}
+}
+
+// read reads the command's input over a value.
+func (s *stage) read(into any) {
+	if err := json.Unmarshal([]byte(s.c.Input), into); err != nil {
+		s.c.Fatalf("%v", err)
+	}
+}
+
+func (s *stage) newCronJob() string {
+	var spec cronjob.Spec
+	s.read(&spec)
+	s.world = newWorld(newCronJob(spec), cronjob.Options{})
+	return ""
+}
+
+func (s *stage) edit() string {
+	s.read(&s.cj.Spec)
+	s.compiled = cronjob.Compile(&s.cj)
+	return ""
+}
+
+func (s *stage) setOptions() string {
+	s.read(&s.options)
+	return ""
+}
+
+func (s *stage) combine() string {
+	var opts []schedule.Option
+	for line := range strings.Lines(s.c.Input) {
+		switch word, spec, _ := strings.Cut(strings.TrimSpace(line), " "); word {
+		case "also":
+			opts = append(opts, schedule.Also(spec))
+		case "except":
+			opts = append(opts, schedule.Except(spec))
+		default:
+			s.c.Fatalf("%q is neither also nor except", word)
+		}
+	}
+	s.compiled = cronjob.Compile(&s.cj, opts...)
+	return s.compiled.Message + s.compiled.Schedule.Describe()
+}
+
+func (s *stage) trigger() string {
+	s.triggers = append(s.triggers, cronjob.Trigger{ID: s.c.Word(0), Overlap: cronjob.ConcurrencyPolicy(s.c.String("overlap", ""))})
+	return ""
+}
+
+func (s *stage) ask() string {
+	s.backfills = append(s.backfills, cronjob.Backfill{
+		ID: s.c.Word(0), After: s.time(s.c.String("after", "")), Until: s.time(s.c.String("until", "")),
+		Overlap: cronjob.ConcurrencyPolicy(s.c.String("overlap", "")), MaxActive: int32(s.c.Int("max", 0)),
+	})
+	return ""
+}
+
+func (s *stage) round() string {
+	faults := map[int]fault{s.c.Int("fail", 0): fails, s.c.Int("lose", 0): loosesReply, s.c.Int("crash", 0): crashes}
+	plan := reconcile(s.t, s.snapshot())
+	out, writes := plan.String(), 0
+	if ended := s.carryOut(s.t, &plan, func() fault {
+		writes++
+		return faults[writes]
+	}); !ended {
+		out += fmt.Sprintf("crash before write %d\n", writes)
+		s.memory = cronjob.Memory{}
+	}
+	return out + s.state()
+}
+
+func (s *stage) plan() string {
+	plan := reconcile(s.t, s.snapshot())
+	return plan.String()
+}
+
+// jobs are the names of the jobs that the command is about.
+func (s *stage) jobs() []string {
+	word := s.c.Word(0)
+	if word == "all" {
+		return s.running()
+	}
+	name := cronjob.TriggerName("report", word)
+	if run, err := time.Parse(time.RFC3339, word); err == nil {
+		name = cronjob.JobName("report", run)
+	}
+	if _, ok := s.world.jobs[name]; !ok {
+		s.c.Fatalf("there is no job %s", name)
+	}
+	return []string{name}
+}
+
+func (s *stage) end(how job.ConditionType) string {
+	for _, name := range s.jobs() {
+		s.finish(name, how)
+	}
+	return ""
+}
+
+func (s *stage) remove() string {
+	for _, name := range s.jobs() {
+		delete(s.world.jobs, name)
+	}
+	return ""
+}
+
+func (s *stage) foreign() string {
+	c := child(s.time(s.c.Word(0)))
+	c.Owner = cronjob.Foreign
+	s.world.jobs[c.Name] = c
+	return ""
+}
+
+func (s *stage) time(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		s.c.Fatalf("%v", err)
+	}
+	return t
+}
+
+func (s *stage) at() string {
+	s.now = s.time(s.c.Word(0))
+	return ""
+}
+
+// state prints what the API server holds.
+func (s *stage) state() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s: %s\n", s.now.Format(time.DateTime), s.cj.Status)
+	s.deliver()
+	slices.SortStableFunc(s.seen, func(a, b cronjob.Child) int { return a.ScheduledTime.Compare(b.ScheduledTime) })
+	for _, c := range s.seen {
+		fmt.Fprintf(&out, "  %s", c.Name)
+		if !c.ScheduledTime.IsZero() {
+			fmt.Fprintf(&out, ", the run of %s,", c.ScheduledTime.UTC().Format(time.DateTime))
+		}
+		words := map[job.ConditionType]string{"": "runs", job.Complete: "is complete", job.Failed: "has failed"}
+		if c.Owner == cronjob.Foreign {
+			words[c.Finished] = "is somebody else's"
+		}
+		fmt.Fprintf(&out, " %s\n", words[c.Finished])
+	}
+	for _, b := range s.backfills {
+		fmt.Fprintf(&out, "  backfill %s is left after %s\n", b.ID, b.After.UTC().Format(time.DateTime))
+	}
+	return out.String()
+}

@@ -1,0 +1,118 @@
+package cronjob_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// B4: everything in a plan can be read, also what a newer version wrote.
+func TestB4_Words(t *testing.T) {
+	for got, want := range map[string]string{
+		fmt.Sprint(cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll, cronjob.CatchUp(9)): "latest none all CatchUp(9)",
+		fmt.Sprint(cronjob.Owned, cronjob.Foreign, cronjob.Ownership(9)):                               "owned foreign Ownership(9)",
+		fmt.Sprint(cronjob.NotTried, cronjob.Refused, cronjob.Result(9)):                               "not tried refused Result(9)",
+		cronjob.DeleteExpired.String():                                                                 "it finished long enough ago (KeepSuccessful, KeepFailed)",
+		cronjob.DeleteReason(9).String():                                                               "DeleteReason(9)",
+		cronjob.CreateBackfilled.String():                                                              "the run was asked for (Backfill)",
+		cronjob.CreateReason(9).String():                                                               "CreateReason(9)",
+		cronjob.Wait{Reason: 99}.String():                                                              "wait for reason 99",
+		(&cronjob.Plan{}).String():                                                                     "nothing to do\n",
+		cronjob.Status{}.String():                                                                      "active=[]",
+		cronjob.JobName("a", time.Unix(0, 0)):                                                          "a-0",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestB4_Waits(t *testing.T) {
+	for want, w := range map[string]cronjob.Wait{
+		"the next run is at 2026-01-01T01:00:00Z":                                         {Reason: cronjob.WaitNextRun, Until: hours(1)},
+		"the schedule has no further run":                                                 {Reason: cronjob.WaitNever},
+		"the run of 2026-01-01T01:00:00Z is held back: 2 active jobs":                     {Reason: cronjob.WaitActive, Run: hours(1), Jobs: 2},
+		"1 active job not among the children, looked up":                                  {Reason: cronjob.WaitVerify, Jobs: 1},
+		"the run of 2026-01-01T01:00:00Z is given up at 2026-01-01T02:00:00Z":             {Reason: cronjob.WaitStartDeadline, Run: hours(1), Until: hours(2)},
+		`the run of 2026-01-01T01:00:00Z does not start: "x" is the job of somebody else`: {Reason: cronjob.WaitNameTaken, Run: hours(1), Name: "x"},
+		"the CronJob is suspended":                                                        {Reason: cronjob.WaitSuspended},
+		"the CronJob is being deleted":                                                    {Reason: cronjob.WaitDeleted},
+		"there is no schedule: because":                                                   {Reason: cronjob.WaitNoSchedule, Name: "because"},
+		"the last run, 2026-01-01T01:00:00Z, lies in the future":                          {Reason: cronjob.WaitClock, Run: hours(1)},
+		"a finished job is kept until 2026-01-01T01:00:00Z":                               {Reason: cronjob.WaitHistory, Until: hours(1)},
+		`trigger "a" is held back: 1 active job`:                                          {Reason: cronjob.WaitTrigger, Name: "a", Jobs: 1},
+		"the run of 2026-01-01T01:00:00Z is held back: 1 job to record first":             {Reason: cronjob.WaitRecord, Run: hours(1), Jobs: 1},
+		`backfill "a": the run of 2026-01-01T01:00:00Z is not due`:                        {Reason: cronjob.WaitBackfill, Name: "a", Run: hours(1), Until: hours(1)},
+		`backfill "a": the run of 2026-01-01T01:00:00Z is left to the schedule`:           {Reason: cronjob.WaitBackfill, Name: "a", Run: hours(1)},
+	} {
+		if got := w.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// The text of a plan names each action with its reason, in the order of the writes.
+func TestB4_PlanString(t *testing.T) {
+	gone, old := cronjob.Reference{Name: "report-gone", UID: "gone"}, finished(child(hours(1)), job.Complete, hours(1.5))
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](0)})
+	c.Status = cronjob.Status{
+		Active: []cronjob.Reference{gone, ref(old)}, LastScheduleTime: hours(1), LastSuccessfulTime: hours(1.5),
+	}
+	s := snapshot(c, hours(2), old)
+	s.Triggers = []cronjob.Trigger{{ID: "now"}, {ID: "later", Overlap: cronjob.Forbid}}
+	s.Backfills = []cronjob.Backfill{{ID: "past", After: hours(-1), Until: hours(0)}, {ID: "none", After: hours(-1), Until: hours(-1)}}
+	plan := reconcile(t, s)
+	want := `verify report-gone: active, and not among the children (C5)
+delete report-29453820: more successful jobs than successfulJobsHistoryLimit (C2)
+create report-29453880 for 2026-01-01T02:00:00Z: the run is due (C7)
+create report-manual-now: it was asked for (Trigger)
+backfill none: complete
+status active=[report-gone] lastScheduleTime=2026-01-01T01:00:00Z lastSuccessfulTime=2026-01-01T01:30:00Z
+event Normal SawCompletedJob: Saw completed job: report-29453820, condition: Complete
+wait: 1 active job not among the children, looked up
+wait: the next run is at 2026-01-01T03:00:00Z
+wait: trigger "later" is held back: 2 active jobs
+wait: backfill "past": the run of 2026-01-01T00:00:00Z is held back: 3 active jobs
+again at 2026-01-01T03:00:00.1Z
+`
+	if got := plan.String(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// CI9: how long to wait is never negative, and ok tells for ever from at once.
+func TestCI9_RequeueAfter(t *testing.T) {
+	for _, tc := range []struct {
+		at   time.Time
+		want time.Duration
+		ok   bool
+	}{{time.Time{}, 0, false}, {hours(2), time.Hour, true}, {hours(1), 0, true}, {hours(0), 0, true}} {
+		if d, ok := (cronjob.Requeue{At: tc.at}).After(hours(1)); d != tc.want || ok != tc.ok {
+			t.Errorf("%s: got %s %t", tc.at, d, ok)
+		}
+	}
+}
+
+// What does not decode is an error that says which object it was.
+func TestC1_DecodeErrors(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	for _, text := range []string{"", `{"kind":"Pod"}`, `{"metadata":{"uid":1}}`} {
+		if _, err := cronjob.DecodeChild(&c, []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "decode child: ") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	var template cronjob.JobTemplate
+	if err := json.Unmarshal([]byte(`{"metadata":{"labels":3}}`), &template); err == nil {
+		t.Error("labels that are a number decode")
+	}
+	// An annotation that is no time reads as none: the job counts as one made by hand.
+	child, err := cronjob.DecodeChild(&c, []byte(`{"metadata":{"name":"a","annotations":{"`+cronjob.TimestampAnnotation+`":"noon"}}}`))
+	if err != nil || !child.ScheduledTime.IsZero() || child.Owner != cronjob.Foreign {
+		t.Errorf("%+v, %v", child, err)
+	}
+}

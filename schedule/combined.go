@@ -1,0 +1,194 @@
+package schedule
+
+import (
+	"errors"
+	"math/bits"
+	"slices"
+)
+
+// combined is the times of several patterns, less those of others, as one set of
+// wall-clock times. What matches on a day follows from the kind of its year and its
+// place in the year alone, so tables over these two answer for all years: looking
+// up and counting cost the same whatever is combined. Immutable.
+type combined struct {
+	also, except []pattern // beside the pattern that holds this
+
+	times []dayTimes             // the different sets of times in a day; the first is empty
+	on    [yearKinds][367]uint16 // by day of the year from 1 on: its place in times
+	days  [yearKinds]dayBits     // the days with any times
+
+	before   [yearKinds][367]uint32 // times in the year before a day
+	perYear  [yearKinds]uint32
+	perCycle int64 // in 400 years
+}
+
+// dayBits is the days 1-366 of a year as bits.
+type dayBits [6]uint64
+
+// errNotCombined refuses "@every" beside other schedules.
+var errNotCombined = errors.New("an interval is not on the wall clock, so it cannot be combined with other schedules")
+
+// combine takes in the schedules of Also and Except.
+func (p *plan) combine(spec string, set *settings) error {
+	if len(set.also)+len(set.except) == 0 {
+		return nil
+	}
+	if p.every.seconds > 0 {
+		return &ParseError{spec, "descriptor", p.spec, errNotCombined}
+	}
+	also, err := parsePatterns(set.also)
+	if err != nil {
+		return err
+	}
+	except, err := parsePatterns(set.except)
+	if err != nil {
+		return err
+	}
+	p.also, p.except = set.also, set.except
+	p.table.combined = newCombined(&p.table.pattern, also, except)
+	p.reference = nil
+	return nil
+}
+
+// newCombined compiles the times of a pattern and of others together.
+func newCombined(main *pattern, also, except []pattern) *combined {
+	c := &combined{also: also, except: except, times: make([]dayTimes, 1)}
+	for kind := range yearKinds {
+		day, n := 0, uint32(0)
+		for month := 1; month <= 12; month++ {
+			shape := calendar.month[kind][month]
+			for dom := 1; dom <= bits.OnesCount32(shape.days); dom++ {
+				day++
+				times := timesOn(main, also, except, kind, month, dom)
+				place := c.placeOf(times)
+				c.on[kind][day], c.before[kind][day] = place, n
+				if place > 0 {
+					c.days[kind][day/64] |= 1 << (day % 64)
+				}
+				n += uint32(times.count())
+			}
+		}
+		c.perYear[kind] = n
+	}
+	c.perCycle = c.yearsBefore(400)
+	return c
+}
+
+// placeOf is the place of a set of times. A linear search will do: most schedules
+// have a handful.
+func (c *combined) placeOf(times dayTimes) uint16 {
+	i := slices.Index(c.times, times)
+	if i < 0 {
+		i = len(c.times)
+		c.times = append(c.times, times)
+	}
+	return uint16(i)
+}
+
+// timesOn is what the patterns make of one day.
+func timesOn(main *pattern, also, except []pattern, kind, month, dom int) (times dayTimes) {
+	times.add(main, kind, month, dom)
+	for i := range also {
+		times.add(&also[i], kind, month, dom)
+	}
+	var without dayTimes
+	for i := range except {
+		without.add(&except[i], kind, month, dom)
+	}
+	for hour := range times {
+		times[hour] &^= without[hour]
+	}
+	return times
+}
+
+// equal compares what was combined, in the order in which it was given.
+func (c *combined) equal(other *combined) bool {
+	if c == nil || other == nil {
+		return c == other
+	}
+	return slices.Equal(c.also, other.also) && slices.Equal(c.except, other.except)
+}
+
+// yearsBefore counts the times of the first n years of a cycle.
+func (c *combined) yearsBefore(n int) int64 {
+	sum := int64(0)
+	for k, years := range calendar.before[n] {
+		sum += int64(years) * int64(c.perYear[k])
+	}
+	return sum
+}
+
+// place is a day as the tables know it.
+func place(day int64) (year, kind, inYear int) {
+	year, month, dom := dateOf(day)
+	kind = kindOf(year)
+	return year, kind, int(calendar.month[kind][month].offset) + dom
+}
+
+// from is pattern.from.
+func (c *combined) from(t civil) civil {
+	minute := (int64(t) + 59) / 60
+	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
+	year, kind, inYear := place(day)
+	if m, ok := c.times[c.on[kind][inYear]].from(rest); ok {
+		return civil((day*minutesPerDay + int64(m)) * 60)
+	}
+	for {
+		if found := c.days[kind].from(inYear + 1); found > 0 {
+			m, _ := c.times[c.on[kind][found]].from(0)
+			return civil(((newYear(year)+int64(found)-1)*minutesPerDay + int64(m)) * 60)
+		}
+		year, inYear = year+1, 0
+		kind = kindOf(year)
+	}
+}
+
+// upTo is pattern.upTo.
+func (c *combined) upTo(t civil) civil {
+	minute := int64(t) / 60
+	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
+	year, kind, inYear := place(day)
+	if m, ok := c.times[c.on[kind][inYear]].upTo(rest); ok {
+		return civil((day*minutesPerDay + int64(m)) * 60)
+	}
+	for year >= 1 {
+		if found := c.days[kind].upTo(inYear - 1); found > 0 {
+			m, _ := c.times[c.on[kind][found]].upTo(minutesPerDay - 1)
+			return civil(((newYear(year)+int64(found)-1)*minutesPerDay + int64(m)) * 60)
+		}
+		year, inYear = year-1, 367
+		kind = kindOf(year)
+	}
+	return 0
+}
+
+// rank is pattern.before.
+func (c *combined) rank(t civil) int64 {
+	minute := (int64(t) + 59) / 60
+	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
+	year, kind, inYear := place(day)
+	return int64(year/400)*c.perCycle + c.yearsBefore(year%400) +
+		int64(c.before[kind][inYear]) + c.times[c.on[kind][inYear]].before(rest)
+}
+
+// from returns the first day at or after a day of the year, or 0.
+func (d *dayBits) from(day int) int {
+	for word := day / 64; word < len(d); word++ {
+		if left := d[word] >> (day % 64); left != 0 {
+			return day + bits.TrailingZeros64(left)
+		}
+		day = (word + 1) * 64
+	}
+	return 0
+}
+
+// upTo returns the last day at or before a day of the year, or 0.
+func (d *dayBits) upTo(day int) int {
+	for word := day / 64; word >= 0; word-- {
+		if left := d[word] << (63 - day%64); left != 0 {
+			return day - bits.LeadingZeros64(left)
+		}
+		day = word*64 - 1
+	}
+	return 0
+}

@@ -1,0 +1,217 @@
+package schedule_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+func TestCombined_Runs(t *testing.T) {
+	for _, c := range []struct {
+		name, main   string
+		also, except []string
+		zone         string
+		from         string
+		want         []string // the next runs
+	}{
+		{"two schedules", "0 9 * * 1-5", []string{"0 12 * * 6"}, nil, "UTC", "2026-01-01T12:00Z",
+			[]string{"2026-01-02T09:00Z", "2026-01-03T12:00Z", "2026-01-05T09:00Z"}},
+		{"a time that they share is one run", "0 0 * * *", []string{"@hourly", "0 */2 * * *"}, nil, "UTC", "2026-01-01T22:30Z",
+			[]string{"2026-01-01T23:00Z", "2026-01-02T00:00Z", "2026-01-02T01:00Z"}},
+		{"not on a holiday", "0 9 * * *", nil, []string{"* * 1 1 *", "* * 25,26 12 *"}, "UTC", "2025-12-24T12:00Z",
+			[]string{"2025-12-27T09:00Z", "2025-12-28T09:00Z"}},
+		{"what is added is taken out, too", "0 9 * * *", []string{"0 12 * * *"}, []string{"* 12 * * *"}, "UTC", "2026-01-01T00:00Z",
+			[]string{"2026-01-01T09:00Z", "2026-01-02T09:00Z"}},
+		{"the 13th but no Friday", "0 0 13 * *", nil, []string{"* * * * 5"}, "UTC", "2026-01-14T00:00Z",
+			[]string{"2026-04-13T00:00Z", "2026-05-13T00:00Z"}},
+		{"the last day of the month", "0 0 28-31 * *", nil, []string{"* * 28-30 1,3,5,7,8,10,12 *", "* * 28-29 4,6,9,11 *"}, "UTC",
+			"2027-01-31T12:00Z", []string{"2027-02-28T00:00Z", "2027-03-31T00:00Z", "2027-04-30T00:00Z"}},
+		{"a rhythm that is rare", "* * * * *", nil, []string{"* * * 1-11 *", "* * 1-30 12 *", "1-59 * * * *", "* 0-22 * * *"}, "UTC",
+			"2026-01-01T00:00Z", []string{"2026-12-31T23:00Z", "2027-12-31T23:00Z"}},
+		{"29 February on a Sunday", "0 0 29 2 *", nil, []string{"* * * * 1-6"}, "UTC", "2060-01-01T00:00Z",
+			[]string{"2060-02-29T00:00Z", "2088-02-29T00:00Z", "2128-02-29T00:00Z"}},
+		{"both times of a repeated hour", "0 2 * * *", []string{"30 2 * * *"}, []string{"* 3 * * *"}, "Europe/Berlin", "2026-10-24T12:00Z",
+			[]string{"2026-10-25T00:00Z", "2026-10-25T00:30Z", "2026-10-25T01:00Z", "2026-10-25T01:30Z", "2026-10-26T01:00Z"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := mustParse(t, c.main, schedule.WithTimeZone(c.zone), schedule.Also(c.also...), schedule.Except(c.except...))
+			var got []string
+			for _, run := range s.NextN(instant(t, c.from), len(c.want)) {
+				got = append(got, run.UTC().Format("2006-01-02T15:04Z"))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestCombined_SetAlgebra compares long spans with the runs of the schedules by
+// themselves: with neither gaps nor overlaps moved, combining clocks is combining runs.
+func TestCombined_SetAlgebra(t *testing.T) {
+	for _, c := range []struct {
+		main, zone   string
+		also, except []string
+	}{
+		{"30 1,2 * 3,10,11 0", "America/New_York", []string{"15 2 1-7 * *", "0 0 29 2 *"}, []string{"* * 1-7 3 *", "* 1 * 11 0"}},
+		{"0 12 13 * *", "UTC", []string{"0 12 * 6 5"}, []string{"* * * * 5"}},
+		{"0 0 29 2 *", "Pacific/Apia", []string{"0 12 30 12 *"}, []string{"* * 29 2 0-3"}},
+	} {
+		zone := schedule.WithTimeZone(c.zone)
+		after, until := instant(t, "1890-01-01T00:00Z"), instant(t, "2390-01-01T00:00Z")
+		runs := map[int64]bool{}
+		for _, spec := range append([]string{c.main}, c.also...) {
+			for run := range mustParse(t, spec, zone).Between(after, until) {
+				runs[run.Unix()] = true
+			}
+		}
+		for _, spec := range c.except {
+			except := mustParse(t, spec, zone)
+			for run := range runs {
+				if u := time.Unix(run, 0); except.Next(u.Add(-1)).Equal(u) {
+					delete(runs, run)
+				}
+			}
+		}
+		s := mustParse(t, c.main, zone, schedule.Also(c.also...), schedule.Except(c.except...))
+		n := 0
+		for run := range s.Between(after, until) {
+			if n++; !runs[run.Unix()] {
+				t.Fatalf("%q runs at %s", s, run)
+			}
+		}
+		if got := s.Count(after, until); n != len(runs) || got != n {
+			t.Errorf("%q: visited %d, counted %d, want %d", s, n, got, len(runs))
+		}
+	}
+}
+
+// TestCombined_CountCountsBetween counts all years (B1). The schedules are rare ones,
+// so that visiting ends.
+func TestCombined_CountCountsBetween(t *testing.T) {
+	after, until := time.Time{}, instant(t, "9999-12-31T23:59:59Z")
+	for _, zone := range []string{"UTC", "Europe/Berlin"} {
+		for policy := range numPolicies {
+			opts := append(policy.options(), schedule.WithTimeZone(zone), schedule.Also("30 2 * 3,10 0"), schedule.Except("* * 1-24 * *"))
+			s, n := mustParse(t, "0 0 29 2 *", opts...), 0
+			for range s.Between(after, until) {
+				n++
+			}
+			if got := s.Count(after, until); got != n || n == 0 {
+				t.Errorf("%q in %s, policy %d: Count %d, visited %d", s, zone, policy, got, n)
+			}
+		}
+	}
+}
+
+// TestCombined_S3_Never: what excludes everything is found out at once.
+func TestCombined_S3_Never(t *testing.T) {
+	for _, c := range []struct {
+		main         string
+		also, except []string
+		never        bool
+	}{
+		{"0 9 * * *", nil, []string{"* * * * *"}, true},
+		{"0 9 * * 1", []string{"0 9 * * 2"}, []string{"* 9 * * 1,2"}, true},
+		{"0 0 29 2 *", nil, []string{"* * * 2 *"}, true},
+		{"0 0 31 2 *", []string{"0 0 30 2 *"}, nil, true},
+		{"0 0 31 2 *", []string{"0 0 29 2 *"}, nil, false},
+		{"* * * * *", nil, []string{"* * * 1-11 *", "* * 1-30 * *", "* 0-22 * * *", "0-58 * * * *"}, false},
+	} {
+		s := mustParse(t, c.main, schedule.Also(c.also...), schedule.Except(c.except...))
+		now := instant(t, "2026-01-01T00:00Z")
+		_, due := s.Latest(time.Time{}, now)
+		if s.Never() != c.never || s.Next(now).IsZero() != c.never || s.Prev(now).IsZero() != c.never || due == c.never {
+			t.Errorf("%q: never %t, next %s, prev %s, due %t", s, s.Never(), s.Next(now), s.Prev(now), due)
+		}
+		if n := s.Count(time.Time{}, now); n == 0 != c.never {
+			t.Errorf("%q: %d runs", s, n)
+		}
+	}
+}
+
+func TestCombined_Errors(t *testing.T) {
+	for _, c := range []struct {
+		main         string
+		opt          schedule.Option
+		spec, field  string
+		value, cause string
+	}{
+		{"@daily", schedule.Also("TZ=UTC 0 9 * * *"), "TZ=UTC 0 9 * * *", "zone", "TZ=UTC 0 9 * * *", "zone of the main one"},
+		{"@daily", schedule.Except("0 9 * * 7"), "0 9 * * 7", "day-of-week", "7", "above maximum"},
+		{"@daily", schedule.Also("@every 1h"), "@every 1h", "descriptor", "@every 1h", "wall clock"},
+		{"@every 1h", schedule.Except("@daily"), "@every 1h", "descriptor", "@every 1h", "wall clock"},
+	} {
+		_, err := schedule.Parse(c.main, c.opt)
+		var parse *schedule.ParseError
+		if !errors.As(err, &parse) || parse.Spec != c.spec || parse.Field != c.field || parse.Value != c.value || !strings.Contains(err.Error(), c.cause) {
+			t.Errorf("%q: %v", c.main, err)
+		}
+	}
+}
+
+func TestCombined_EqualStringDescribe(t *testing.T) {
+	parse := func(also, except []string) schedule.Schedule {
+		return mustParse(t, "0 9 * * mon", schedule.Also(also...), schedule.Except(except...))
+	}
+	plain, both := parse(nil, nil), parse([]string{"0 12 * * sat"}, []string{"* * 25 12 *"})
+	if !both.Equal(parse([]string{"0 12 * * 6"}, []string{"* * 25 12 ?"})) {
+		t.Error("the same is not equal")
+	}
+	for _, other := range []schedule.Schedule{plain, parse([]string{"0 12 * * 6"}, nil), parse(nil, []string{"* * 25 12 *"}), {}} {
+		if both.Equal(other) || other.Equal(both) {
+			t.Errorf("%q is equal to %q", both, other)
+		}
+	}
+	if got, want := both.String(), "0 9 * * mon also 0 12 * * sat except * * 25 12 *"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	want := "at 9:00 on Mondays, also at 12:00 on Saturdays, except every minute on the 25th of December"
+	if got := both.Describe(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := parse(nil, []string{"* * * * *"}).Describe(); got != "never (no time is left)" {
+		t.Error(got)
+	}
+}
+
+func TestCombined_Lint(t *testing.T) {
+	for _, c := range []struct {
+		main         string
+		also, except []string
+		want         []schedule.FindingKind
+	}{
+		{"0 9 * * *", []string{"0 12 * * 6"}, []string{"* * 25 12 *"}, nil},
+		{"0 9 * * *", nil, []string{"* * * * *"}, []schedule.FindingKind{schedule.NeverRuns}},
+		{"0 9 * * *", nil, []string{"* * 13 * 5"}, []schedule.FindingKind{schedule.EitherDay}},
+		{"0 9 29 2 *", nil, nil, []schedule.FindingKind{schedule.RareDate}},
+		{"0 9 29 2 *", []string{"0 9 1 3 *"}, nil, nil},
+		{"0 9 1 1 *", nil, []string{"* * * * 0,6"}, []schedule.FindingKind{schedule.RareDate}},
+		{"30 2 * * *", nil, nil, []schedule.FindingKind{schedule.SkippedTime, schedule.RepeatedTime}},
+		{"30 2 * * *", nil, []string{"* * * 3,10 0"}, nil},
+		{"30 2 * * *", []string{"30 * * * *"}, nil, nil},
+	} {
+		s := mustParse(t, c.main, schedule.WithTimeZone("Europe/Berlin"), schedule.Also(c.also...), schedule.Except(c.except...))
+		var got []schedule.FindingKind
+		for _, f := range s.Lint(schedule.Circumstances{From: instant(t, "2026-02-01T00:00Z")}) {
+			got = append(got, f.Kind)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q: got %q, want %q", s, got, c.want)
+		}
+	}
+}
+
+// The preset of the reference has no effect: the reference has no such schedules.
+func TestCombined_Kubernetes136(t *testing.T) {
+	opts := []schedule.Option{schedule.WithTimeZone("America/Santiago"), schedule.Except("* * * * 1")}
+	exact, preset := mustParse(t, "0 9 * * 6", opts...), mustParse(t, "0 9 * * 6", append(opts, schedule.Kubernetes136())...)
+	from := instant(t, "2026-09-05T13:00Z")
+	if a, b := exact.Next(from), preset.Next(from); !a.Equal(b) || !exact.Equal(preset) {
+		t.Errorf("exact %s, preset %s", a, b)
+	}
+}
