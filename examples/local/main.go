@@ -1,8 +1,9 @@
-// Command local runs Kubernetes Jobs as processes of this machine.
+// Command local runs Kubernetes Jobs and CronJobs as processes of this machine.
 package main
 
 import (
 	"os"
+	_ "time/tzdata" // zones do not depend on the machine
 
 	"github.com/batchplan/batchplan/examples/local/internal/cli"
 	"github.com/batchplan/batchplan/examples/local/internal/pod"

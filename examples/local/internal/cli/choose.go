@@ -16,12 +16,34 @@ import (
 // mutable are the fields of a job's spec that may change while it runs.
 var mutable = []string{"parallelism", "suspend", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"}
 
-// compare refuses manifests that are not those of the jobs which the state
-// folder knows under their names.
-func compare(known []store.Job, jobs []*manifest.Job) error {
+// objects are jobs and CronJobs of the state folder.
+type objects struct {
+	jobs     []store.Job
+	cronJobs []store.CronJob
+}
+
+func (o *objects) len() int { return len(o.jobs) + len(o.cronJobs) }
+
+// readKnown reads what the state folder holds, apart from what is to go.
+func readKnown(s *store.Store) (known objects, err error) {
+	if known.jobs, err = s.Jobs(); err != nil {
+		return known, err
+	}
+	known.jobs = slices.DeleteFunc(known.jobs, func(j store.Job) bool { return !j.Deleted.IsZero() })
+	known.cronJobs, err = s.CronJobs()
+	known.cronJobs = slices.DeleteFunc(known.cronJobs, func(c store.CronJob) bool { return !c.Deleted.IsZero() })
+	return known, err
+}
+
+// compare refuses manifests of jobs that are not those which the state folder knows
+// under their names. CronJobs may change: the runs to come follow the new manifest.
+func (k *objects) compare(given manifest.Objects) error {
 	var problems []error
-	for _, j := range jobs {
-		old := find(known, j)
+	for _, j := range given.Jobs {
+		if c := k.findCronJob(j.Object.Namespace, j.Object.Name); c != nil {
+			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: is the name of a CronJob of the state folder, too", j.Source, j.Object.Name))
+		}
+		old := k.findJob(j.Object.Namespace, j.Object.Name)
 		if old == nil {
 			continue
 		}
@@ -34,17 +56,28 @@ func compare(known []store.Job, jobs []*manifest.Job) error {
 				j.Source, strings.Join(fields, ", "), old.Key(), old.Key()))
 		}
 	}
+	for _, c := range given.CronJobs {
+		if k.findJob(c.Object.Namespace, c.Object.Name) != nil {
+			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: is the name of a job of the state folder, too", c.Source, c.Object.Name))
+		}
+	}
 	return errors.Join(problems...)
 }
 
-func find(known []store.Job, j *manifest.Job) *store.Job {
-	i := slices.IndexFunc(known, func(k store.Job) bool {
-		return k.Namespace == j.Object.Namespace && k.Name == j.Object.Name
-	})
+func (k *objects) findJob(namespace, name string) *store.Job {
+	i := slices.IndexFunc(k.jobs, func(j store.Job) bool { return j.Namespace == namespace && j.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return &known[i]
+	return &k.jobs[i]
+}
+
+func (k *objects) findCronJob(namespace, name string) *store.CronJob {
+	i := slices.IndexFunc(k.cronJobs, func(c store.CronJob) bool { return c.Namespace == namespace && c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &k.cronJobs[i]
 }
 
 // changes names the fields that differ and must not.
@@ -75,32 +108,83 @@ func merge(maps ...map[string]any) map[string]bool {
 	return keys
 }
 
-// choose stores the jobs that are new and returns those to run, with the number
-// of other unfinished ones. Without manifests, all unfinished jobs are chosen.
-func choose(s *store.Store, known []store.Job, jobs []*manifest.Job) (chosen []store.Job, others int, err error) {
-	if len(jobs) == 0 {
-		return slices.DeleteFunc(known, func(j store.Job) bool { return finished(&j) }), 0, nil
+// toRun returns the manifests of what is going to run, those of CronJobs as their
+// templates: what is given, or else all that has not ended; and the jobs that
+// CronJobs have started.
+func (k *objects) toRun(given manifest.Objects) (all []*manifest.Job, err error) {
+	all = slices.Clone(given.Jobs)
+	for _, c := range given.CronJobs {
+		all = append(all, c.Template)
 	}
-	for _, j := range jobs {
-		old := find(known, j)
+	for i := range k.jobs {
+		j := &k.jobs[i]
+		if finished(j) || given.Len() > 0 && j.CronJob == "" {
+			continue
+		}
+		m, err := manifest.Load(j.Manifest)
+		if err != nil {
+			return nil, fmt.Errorf("job %s: %w", j.Key(), err)
+		}
+		m.Source = "job " + j.Key()
+		all = append(all, m)
+	}
+	for i := 0; i < len(k.cronJobs) && given.Len() == 0; i++ {
+		c := &k.cronJobs[i]
+		m, err := manifest.LoadCronJob(c.Manifest)
+		if err != nil {
+			return nil, fmt.Errorf("CronJob %s: %w", c.Key(), err)
+		}
+		m.Template.Source = "CronJob " + c.Key()
+		all = append(all, m.Template)
+	}
+	return all, nil
+}
+
+// choose stores what is new and returns what to run, with the number of other
+// unfinished objects. Without manifests, all unfinished jobs and all CronJobs are
+// chosen. Jobs of CronJobs are not among them: their CronJobs lead to them.
+func (k *objects) choose(s *store.Store, given manifest.Objects, now time.Time) (chosen objects, others int, err error) {
+	all := objects{cronJobs: k.cronJobs}
+	all.jobs = slices.DeleteFunc(slices.Clone(k.jobs), func(j store.Job) bool { return finished(&j) || j.CronJob != "" })
+	if given.Len() == 0 {
+		return all, 0, nil
+	}
+	others = all.len()
+	for _, j := range given.Jobs {
+		old := k.findJob(j.Object.Namespace, j.Object.Name)
 		if old == nil {
-			added, err := s.AddJob(j.Object.Namespace, j.Object.Name, j.Raw, time.Now())
+			added, err := s.AddJob(store.Job{Namespace: j.Object.Namespace, Name: j.Object.Name, Created: now, Manifest: j.Raw})
 			if err != nil {
-				return nil, 0, err
+				return chosen, 0, err
 			}
-			chosen = append(chosen, added)
+			chosen.jobs = append(chosen.jobs, added)
 			continue
 		}
 		if err := s.SetManifest(old.UID, j.Raw); err != nil {
-			return nil, 0, err
+			return chosen, 0, err
+		}
+		if !finished(old) {
+			others--
 		}
 		old.Manifest = j.Raw
-		chosen = append(chosen, *old)
+		chosen.jobs = append(chosen.jobs, *old)
 	}
-	for i := range known {
-		if !finished(&known[i]) && !slices.ContainsFunc(chosen, func(j store.Job) bool { return j.UID == known[i].UID }) {
-			others++
+	for _, c := range given.CronJobs {
+		old := k.findCronJob(c.Object.Namespace, c.Object.Name)
+		if old == nil {
+			added, err := s.AddCronJob(c.Object.Namespace, c.Object.Name, c.Raw, now)
+			if err != nil {
+				return chosen, 0, err
+			}
+			chosen.cronJobs = append(chosen.cronJobs, added)
+			continue
 		}
+		if err := s.SetCronJobManifest(old.UID, c.Raw); err != nil {
+			return chosen, 0, err
+		}
+		others--
+		old.Manifest = c.Raw
+		chosen.cronJobs = append(chosen.cronJobs, *old)
 	}
 	return chosen, others, nil
 }

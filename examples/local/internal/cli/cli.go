@@ -17,7 +17,7 @@ import (
 // The exit statuses of the program.
 const (
 	exitComplete    = 0   // all jobs completed
-	exitFailed      = 1   // a job failed, or is suspended by its manifest
+	exitFailed      = 1   // a job failed, was removed, or is suspended by its manifest
 	exitBadInput    = 2   // the command or a manifest is wrong; nothing was run
 	exitInterrupted = 130 // Ctrl-C: another run goes on
 )
@@ -37,13 +37,13 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	p := &program{in: in, out: out, err: errOut, caller: callerDir()}
 	root := &cobra.Command{
 		Use:           "local",
-		Short:         "Run Kubernetes Jobs as processes of this machine",
+		Short:         "Run Kubernetes Jobs and CronJobs as processes of this machine",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.PersistentFlags().StringVar(&p.state, "state", ".batchplan", "folder that holds all state")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(p.runCommand(), p.statusCommand(), p.logsCommand(), p.removeCommand())
+	root.AddCommand(p.runCommand(), p.nextCommand(), p.triggerCommand(), p.statusCommand(), p.logsCommand(), p.removeCommand())
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)

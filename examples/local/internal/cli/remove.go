@@ -1,20 +1,22 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/batchplan/batchplan/examples/local/internal/manifest"
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 )
 
 func (p *program) removeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "rm JOB",
-		Short: "Forget a job with its pods and logs; what still runs is stopped",
+		Use:   "rm JOB|CRONJOB",
+		Short: "Forget a job with its pods and logs, or a CronJob with its jobs; what still runs is stopped",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := p.open(false)
@@ -22,18 +24,105 @@ func (p *program) removeCommand() *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			unlock, err := s.Lock()
-			if err != nil {
-				return err
-			}
-			defer unlock()
-			j, err := s.FindJob(args[0])
-			if err != nil {
-				return err
-			}
-			return p.remove(s, &j)
+			return p.removeNamed(s, args[0])
 		},
 	}
+}
+
+// removeNamed removes a job or CronJob. Where a runner uses the state folder, the
+// work is the runner's, and this waits until it is done, or the runner is gone.
+func (p *program) removeNamed(s *store.Store, key string) error {
+	asked := ""
+	for {
+		j, c, err := find(s, key)
+		if asked != "" && errors.Is(err, store.ErrNotFound) {
+			fmt.Fprintf(p.out, "%s removed\n", asked)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		unlock, err := s.Lock()
+		if err == nil {
+			defer unlock()
+			if c != nil {
+				return p.removeCronJob(s, c)
+			}
+			return p.remove(s, j)
+		}
+		if !errors.Is(err, store.ErrLocked) {
+			return err
+		}
+		if asked, err = askToRemove(s, j, c); err != nil {
+			return err
+		}
+		time.Sleep(interval)
+	}
+}
+
+// askToRemove marks what a runner is to remove, and says what it is.
+func askToRemove(s *store.Store, j *store.Job, c *store.CronJob) (string, error) {
+	now, err := timeOf(s)
+	if err != nil {
+		return "", err
+	}
+	if c != nil {
+		return "CronJob " + c.Key(), s.DeleteCronJob(c.UID, now)
+	}
+	_, err = s.DeleteJob(j.UID, now)
+	return "job " + j.Key(), err
+}
+
+// clear removes what is about to go and has a name that is given again.
+func (p *program) clear(s *store.Store, given manifest.Objects) error {
+	for _, j := range given.Jobs {
+		old, err := s.FindJob(j.Key())
+		if err == nil && !old.Deleted.IsZero() {
+			err = p.remove(s, &old)
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	for _, c := range given.CronJobs {
+		old, err := s.FindCronJob(c.Key())
+		if err == nil && !old.Deleted.IsZero() {
+			err = p.removeCronJob(s, &old)
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeCronJob removes the jobs first: an interrupted rm can be repeated, and what
+// is marked is not run.
+func (p *program) removeCronJob(s *store.Store, c *store.CronJob) error {
+	now, err := timeOf(s)
+	if err == nil {
+		err = s.DeleteCronJob(c.UID, now)
+	}
+	if err != nil {
+		return err
+	}
+	jobs, err := s.Jobs()
+	if err != nil {
+		return err
+	}
+	for i := range jobs {
+		if jobs[i].CronJob != c.UID {
+			continue
+		}
+		if err := p.remove(s, &jobs[i]); err != nil {
+			return err
+		}
+	}
+	if err := s.RemoveDeletedCronJobs(); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "CronJob %s removed\n", c.Key())
+	return nil
 }
 
 // remove stops the pods, waits for their supervisors, and deletes the folders

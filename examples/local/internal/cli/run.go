@@ -14,17 +14,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/examples/local/internal/clock"
+	"github.com/batchplan/batchplan/examples/local/internal/control"
 	"github.com/batchplan/batchplan/examples/local/internal/manifest"
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/report"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
-	"github.com/batchplan/batchplan/job"
 )
 
 // runOptions are the flags of run.
 type runOptions struct {
 	output          string
 	parallel        int
+	until           string
+	runs            int
+	speed           float64
 	backoff         backoff.Policy
 	restartDelay    time.Duration
 	restartDelayMax time.Duration
@@ -34,11 +38,13 @@ func (p *program) runCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run [FILE...]",
-		Short: "Run the Jobs of manifests until they have ended",
+		Short: "Run the Jobs of manifests until they have ended, and CronJobs until told to stop",
 		Long: `Run the Jobs of manifests (YAML or JSON, - for standard input) until they have ended.
+With CronJobs, go on until interrupted, or as --until or --runs say: then no further
+run starts, and those under way are awaited.
 
-A job that the state folder knows already is gone on with. Without a FILE, all
-unfinished jobs of the state folder are.
+What the state folder knows already is gone on with. Without a FILE, all unfinished
+jobs and all CronJobs of the state folder are.
 
 Ctrl-C suspends the jobs: their processes get SIGTERM, and SIGKILL after the grace
 period. Another run goes on. A second Ctrl-C kills at once.
@@ -50,6 +56,9 @@ nothing was run; 130 interrupted.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&o.output, "output", "o", "auto", "auto (bars on a terminal, else plain), plain, json")
 	flags.IntVar(&o.parallel, "parallel", max(16, 4*runtime.NumCPU()), "most pods that run at once, of all jobs")
+	flags.StringVar(&o.until, "until", "", "start no run of a CronJob after this time (RFC 3339, or local as in 2026-01-31T18:00) or duration (as in 36h)")
+	flags.IntVar(&o.runs, "runs", 0, "start no run of a CronJob after so many have ended")
+	flags.Float64Var(&o.speed, "speed", 1, "how fast time passes for schedules, deadlines, backoff and TTL; processes take the time that they take")
 	flags.DurationVar(&o.backoff.Base, "backoff", 10*time.Second, "delay before a failed pod is replaced; doubles")
 	flags.DurationVar(&o.backoff.Max, "backoff-max", 10*time.Minute, "longest delay before a failed pod is replaced")
 	flags.DurationVar(&o.restartDelay, "restart-delay", 10*time.Second, "delay before a container restarts again; doubles")
@@ -61,11 +70,11 @@ func (p *program) run(files []string, o runOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	jobs, err := p.read(files)
+	given, err := p.read(files)
 	if err != nil {
 		return err
 	}
-	s, err := p.open(len(jobs) > 0)
+	s, err := p.open(given.Len() > 0)
 	if err != nil {
 		return err
 	}
@@ -75,14 +84,22 @@ func (p *program) run(files []string, o runOptions) error {
 		return err
 	}
 	defer unlock()
-	known, err := s.Jobs()
+	if err := p.clear(s, given); err != nil {
+		return err
+	}
+	return p.runIn(s, given, o)
+}
+
+// runIn examines what is given against what the state folder holds, and runs it.
+func (p *program) runIn(s *store.Store, given manifest.Objects, o runOptions) error {
+	known, err := readKnown(s)
 	if err != nil {
 		return err
 	}
-	if err := compare(known, jobs); err != nil {
+	if err := known.compare(given); err != nil {
 		return err
 	}
-	manifests, err := unfinished(known, jobs)
+	manifests, err := known.toRun(given)
 	if err != nil {
 		return err
 	}
@@ -90,16 +107,26 @@ func (p *program) run(files []string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	chosen, others, err := choose(s, known, jobs)
+	crons := len(given.CronJobs) > 0 || given.Len() == 0 && len(known.cronJobs) > 0
+	c, until, err := o.startClock(s, crons)
 	if err != nil {
 		return err
 	}
-	if len(chosen) == 0 {
-		return fmt.Errorf("nothing to run: no FILE is given, and %s holds no unfinished job", s.Dir)
+	now, err := control.Now(s, c)
+	if err != nil {
+		return err
 	}
-	r := &session{program: p, store: s, options: o, reporter: p.reporter(o)}
+	chosen, others, err := known.choose(s, given, now)
+	if err != nil {
+		return err
+	}
+	if chosen.len() == 0 {
+		return fmt.Errorf("nothing to run: no FILE is given, and %s holds no unfinished job and no CronJob", s.Dir)
+	}
+	r := newSession(p, s, c, o, p.reporter(o, c, crons))
 	r.settings = manifest.Settings{RestartDelay: o.restartDelay, RestartDelayMax: o.restartDelayMax, Isolation: isolation}
-	r.hint(jobs, others)
+	r.until = until
+	r.hint(given, others)
 	p.status, err = r.run(chosen)
 	return err
 }
@@ -111,6 +138,9 @@ func (o *runOptions) check() error {
 	if o.parallel < 1 {
 		return fmt.Errorf("--parallel: %d: must be at least 1", o.parallel)
 	}
+	if err := o.checkTime(); err != nil {
+		return err
+	}
 	for name, d := range map[string]time.Duration{"backoff": o.backoff.Base, "backoff-max": o.backoff.Max,
 		"restart-delay": o.restartDelay, "restart-delay-max": o.restartDelayMax} {
 		if d <= 0 {
@@ -121,55 +151,41 @@ func (o *runOptions) check() error {
 }
 
 // read reads all manifests and names everything that is wrong with them.
-func (p *program) read(files []string) ([]*manifest.Job, error) {
-	var all []*manifest.Job
+func (p *program) read(files []string) (manifest.Objects, error) {
+	var all manifest.Objects
 	var problems []error
 	for _, name := range files {
-		jobs, err := p.readFile(name)
-		all = append(all, jobs...)
+		objects, err := p.readFile(name)
+		all.Add(objects)
 		problems = append(problems, err)
 	}
-	seen := map[string]*manifest.Job{}
-	for _, j := range all {
-		if first := seen[j.Key()]; first != nil {
-			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: is the name of the job at %s, too", j.Source, j.Object.Name, first.Source))
+	type source struct{ kind, at string }
+	seen := map[string]source{}
+	check := func(kind, key, name, at string) {
+		if first, ok := seen[key]; ok {
+			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: is the name of the %s at %s, too", at, name, first.kind, first.at))
 		}
-		seen[j.Key()] = j
+		seen[key] = source{kind, at}
+	}
+	for _, j := range all.Jobs {
+		check("job", j.Key(), j.Object.Name, j.Source)
+	}
+	for _, c := range all.CronJobs {
+		check("CronJob", c.Key(), c.Object.Name, c.Source)
 	}
 	return all, errors.Join(problems...)
 }
 
-func (p *program) readFile(name string) ([]*manifest.Job, error) {
+func (p *program) readFile(name string) (manifest.Objects, error) {
 	if name == "-" {
 		return manifest.Read("standard input", p.in)
 	}
 	file, err := os.Open(p.input(name))
 	if err != nil {
-		return nil, err
+		return manifest.Objects{}, err
 	}
 	defer file.Close()
 	return manifest.Read(name, file)
-}
-
-// unfinished returns the manifests that are going to run: those given, or else
-// those of all unfinished jobs.
-func unfinished(known []store.Job, given []*manifest.Job) ([]*manifest.Job, error) {
-	if len(given) > 0 {
-		return given, nil
-	}
-	var all []*manifest.Job
-	for i := range known {
-		if finished(&known[i]) {
-			continue
-		}
-		m, err := manifest.Load(known[i].Manifest)
-		if err != nil {
-			return nil, fmt.Errorf("job %s: %w", known[i].Key(), err)
-		}
-		m.Source = "job " + known[i].Key()
-		all = append(all, m)
-	}
-	return all, nil
 }
 
 // isolate finds out how absolute mounts can be honoured, and refuses them, before
@@ -199,35 +215,46 @@ func isolate(s *store.Store, jobs []*manifest.Job) (pod.Isolation, error) {
 
 func inside(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-func (p *program) reporter(o runOptions) report.Reporter {
+func (p *program) reporter(o runOptions, c *clock.Clock, crons bool) report.Reporter {
+	layout := time.TimeOnly
+	if crons || !c.IsReal() {
+		layout = time.DateTime
+	}
 	file, ok := p.out.(*os.File)
 	switch {
 	case o.output == "json":
-		return report.NewJSON(p.out, p.err)
+		return report.NewJSON(p.out, p.err, c.Now)
 	case o.output == "auto" && ok && isatty.IsTerminal(file.Fd()):
-		return report.NewBars(p.out)
+		return report.NewBars(p.out, layout)
 	}
-	return report.NewPlain(p.out, p.err)
+	return report.NewPlain(p.out, p.err, layout)
 }
 
 // hint says once what a user of clusters might not expect.
-func (r *session) hint(jobs []*manifest.Job, others int) {
+func (r *session) hint(given manifest.Objects, others int) {
 	var ignored []string
-	for _, j := range jobs {
+	for _, j := range given.Jobs {
 		ignored = append(ignored, j.Ignored...)
+	}
+	for _, c := range given.CronJobs {
+		ignored = append(ignored, c.Ignored...)
 	}
 	slices.Sort(ignored)
 	ignored = slices.Compact(ignored)
-	if len(jobs) > 0 {
+	if given.Len() > 0 {
 		r.reporter.Note("images are not pulled: commands run as they are found on this machine")
 	}
 	if ignored = slices.DeleteFunc(ignored, func(f string) bool { return f == "image" }); len(ignored) > 0 {
 		r.reporter.Note("ignored, since they make no difference here: " + strings.Join(ignored, ", "))
 	}
 	if others > 0 {
-		r.reporter.Note(fmt.Sprintf("%d other unfinished job(s) are left alone; run without FILE goes on with them", others))
+		r.reporter.Note(fmt.Sprintf("%d other unfinished job(s) or CronJob(s) are left alone; run without FILE goes on with them", others))
+	}
+	if !r.clock.IsReal() {
+		r.reporter.Note(fmt.Sprintf("the clock of this state folder shows %s and goes at %v times the machine's speed",
+			r.clock.Now().Local().Format(time.DateTime), r.options.speed))
 	}
 }
 
 // finished reports whether a stored job has ended.
-func finished(j *store.Job) bool { return j.Status.Finished() != job.ConditionType("") }
+func finished(j *store.Job) bool { return j.Status.Finished() != "" }

@@ -7,7 +7,9 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
+	"github.com/batchplan/batchplan/examples/local/internal/clock"
 	"github.com/batchplan/batchplan/examples/local/internal/control"
 	"github.com/batchplan/batchplan/examples/local/internal/manifest"
 	"github.com/batchplan/batchplan/examples/local/internal/node"
@@ -16,123 +18,263 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// session is one run: a node and a loop for each job.
+// session is one run: a node, a collector, and a loop for each job and CronJob.
 type session struct {
 	*program
 	store    *store.Store
+	clock    *clock.Clock
 	options  runOptions
+	until    time.Time
 	settings manifest.Settings
 	reporter report.Reporter
-	loops    map[string]*control.Loop // by UID; fixed once started
-	node     *node.Node
+
+	node      *node.Node
+	collector *control.Collector
+	ctx       context.Context
+	group     sync.WaitGroup
+	ends      chan result
+	broken    chan error
+
+	mu sync.Mutex
+	// loops are those that run, by the UID of their job; crons by that of the CronJob.
+	loops map[string]*jobLoop
+	crons map[string]*control.CronLoop
+	// followed are the unfinished jobs of CronJobs that have had a loop.
+	followed map[string]bool
+	// open is how many loops have not ended, as far as await knows.
+	open int
+	// held is true once the jobs are suspended.
+	held bool
 }
 
-// result is how a loop ended.
+type jobLoop struct {
+	*control.Loop
+	job store.Job
+}
+
+// result is how a loop ended: that of a job, or that of a CronJob.
 type result struct {
-	job    store.Job
-	status job.Status
-	err    error
+	job     *store.Job
+	status  job.Status
+	cronJob *store.CronJob
+	err     error
 }
 
-// run drives the jobs to their ends and returns the exit status.
-func (r *session) run(jobs []store.Job) (int, error) {
-	if err := r.prepare(jobs); err != nil {
-		return exitBadInput, err
+func newSession(p *program, s *store.Store, c *clock.Clock, o runOptions, to report.Reporter) *session {
+	r := &session{
+		program: p, store: s, clock: c, options: o, reporter: to,
+		ends: make(chan result), broken: make(chan error),
+		loops: map[string]*jobLoop{}, crons: map[string]*control.CronLoop{}, followed: map[string]bool{},
 	}
+	r.node = node.New(s, c, o.parallel, r.wakeJob)
+	r.collector = control.NewCollector(s, c)
+	r.collector.Stop, r.collector.Changed = r.wakeJob, r.node.Wake
+	return r
+}
+
+// run drives the jobs to their ends and the CronJobs until it is told to stop, and
+// returns the exit status.
+func (r *session) run(chosen objects) (int, error) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	r.ctx = ctx
 
-	results := make(chan result, len(jobs))
-	nodeEnd := make(chan error, 1)
-	var loops sync.WaitGroup
-	loops.Go(func() { nodeEnd <- r.node.Run(ctx) })
-	for i := range jobs {
-		loops.Go(func() {
-			status, err := r.loops[jobs[i].UID].Run(ctx)
-			results <- result{jobs[i], status, err}
-		})
+	if err := r.startAll(chosen); err != nil {
+		cancel()
+		r.group.Wait()
+		return exitBadInput, err
 	}
-	status, err := r.await(len(jobs), results, nodeEnd, signals, cancel)
+	for _, part := range []func(context.Context) error{r.node.Run, r.collector.Run, r.watchStore, r.keepTime} {
+		r.group.Go(func() { r.fail(part(ctx)) })
+	}
+	status, err := r.await(signals)
 	cancel()
-	loops.Wait()
+	r.group.Wait()
+	if !r.clock.IsReal() {
+		err = errors.Join(err, r.store.Saw(r.clock.Now()))
+	}
 	r.reporter.Close()
 	return status, err
 }
 
-// prepare makes the loops and lets held jobs go on.
-func (r *session) prepare(jobs []store.Job) error {
-	r.loops = map[string]*control.Loop{}
-	r.node = node.New(r.store, r.options.parallel, func(uid string) {
-		if l := r.loops[uid]; l != nil {
-			l.Wake()
+// fail ends the session if something has gone wrong without which it cannot go on.
+func (r *session) fail(err error) {
+	if err == nil {
+		return
+	}
+	select {
+	case r.broken <- err:
+	case <-r.ctx.Done():
+	}
+}
+
+func (r *session) startAll(chosen objects) error {
+	for i := range chosen.jobs {
+		if err := r.startJob(&chosen.jobs[i]); err != nil {
+			return err
 		}
+	}
+	for i := range chosen.cronJobs {
+		if err := r.startCronJob(&chosen.cronJobs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startJob starts the loop of a job. One that was held goes on.
+func (r *session) startJob(j *store.Job) error {
+	l, err := control.NewLoop(r.store, r.clock, j)
+	if err != nil {
+		return err
+	}
+	l.Settings, l.Changed, l.Report = r.settings, r.node.Wake, r.jobRound
+	l.Options.Backoff = r.options.backoff
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.store.SetHeld(j.UID, r.held); err != nil {
+		return err
+	}
+	r.loops[j.UID] = &jobLoop{l, *j}
+	r.open++
+	r.group.Go(func() {
+		status, err := l.Run(r.ctx)
+		r.mu.Lock()
+		delete(r.loops, j.UID)
+		r.mu.Unlock()
+		r.wakeCronJob(j.CronJob)
+		r.end(result{job: j, status: status, err: err})
 	})
+	return nil
+}
+
+// startCronJob starts the loop of a CronJob.
+func (r *session) startCronJob(c *store.CronJob) error {
+	l, err := control.NewCronLoop(r.store, r.clock, c)
+	if err != nil {
+		return err
+	}
+	l.Follow, l.Deleted, l.Report = r.follow, r.collector.Wake, r.reporter.CronRound
+	l.Busy = func() bool { return r.isBusy(c.UID) }
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.crons[c.UID] = l
+	r.open++
+	r.group.Go(func() { r.end(result{cronJob: c, err: l.Run(r.ctx)}) })
+	return nil
+}
+
+// end hands over how a loop ended; nobody asks any more once the context has ended.
+func (r *session) end(got result) {
+	select {
+	case r.ends <- got:
+	case <-r.ctx.Done():
+	}
+}
+
+// follow starts loops for the unfinished jobs of a CronJob that have none: those
+// which it has just started, and those of an earlier run of the program. A job
+// suspended by its own manifest had one, and that is enough.
+func (r *session) follow(jobs []store.Job) {
 	for i := range jobs {
-		l, err := control.NewLoop(r.store, &jobs[i])
+		j := jobs[i]
+		r.mu.Lock()
+		known := r.followed[j.UID]
+		if finished(&j) {
+			delete(r.followed, j.UID)
+		} else {
+			r.followed[j.UID] = true
+		}
+		r.mu.Unlock()
+		if known || finished(&j) {
+			continue
+		}
+		r.fail(r.startJob(&j))
+	}
+}
+
+// jobRound reports a round, and tells the CronJob of a job that has ended.
+func (r *session) jobRound(round control.Round) {
+	r.reporter.Round(round)
+	if finished(round.Job) {
+		r.wakeCronJob(round.Job.CronJob)
+	}
+}
+
+func (r *session) wakeJob(uid string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.loops[uid]; l != nil {
+		l.Wake()
+	}
+}
+
+func (r *session) wakeCronJob(uid string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.crons[uid]; l != nil {
+		l.Wake()
+	}
+}
+
+// isBusy reports whether loops of a CronJob's jobs are running.
+func (r *session) isBusy(cronJobUID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.loops {
+		if l.job.CronJob == cronJobUID {
+			return true
+		}
+	}
+	return false
+}
+
+// interval is the time between two looks at what other processes have written.
+const interval = 100 * time.Millisecond
+
+// watchStore notices what other processes write: triggers, and what is to go.
+func (r *session) watchStore(ctx context.Context) error {
+	last := int64(-1)
+	for {
+		version, err := r.store.Version()
 		if err != nil {
 			return err
 		}
-		l.Settings, l.Changed, l.Report = r.settings, r.node.Wake, r.reporter.Round
-		l.Options.Backoff = r.options.backoff
-		r.loops[jobs[i].UID] = l
-		if err := r.store.SetHeld(jobs[i].UID, false); err != nil {
+		if version != last {
+			last = version
+			r.collector.Wake()
+			r.mu.Lock()
+			for _, l := range r.crons {
+				l.Wake()
+			}
+			r.mu.Unlock()
+		}
+		if !sleep(ctx, interval) {
+			return nil
+		}
+	}
+}
+
+// keepTime stores how far a clock of its own has come, so that a runner which is
+// killed while nothing happens has not waited in vain.
+func (r *session) keepTime(ctx context.Context) error {
+	for !r.clock.IsReal() && sleep(ctx, 2*interval) {
+		if err := r.store.Saw(r.clock.Now()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// await collects the results, and suspends when it is told to.
-func (r *session) await(n int, results <-chan result, nodeEnd <-chan error, signals <-chan os.Signal, cancel func()) (int, error) {
-	status, interrupted := exitComplete, false
-	var problems []error
-	for n > 0 {
-		select {
-		case <-signals:
-			if interrupted {
-				// Pods that are being deleted are not counted, so killing them is safe.
-				// Others, if any, run on, and the next run finds them.
-				problems = append(problems, r.node.Kill())
-				cancel()
-				return exitInterrupted, errors.Join(problems...)
-			}
-			interrupted = true
-			r.reporter.Note("suspending: processes get SIGTERM, then SIGKILL after their grace period; Ctrl-C again kills at once")
-			if err := r.hold(); err != nil {
-				return exitFailed, err
-			}
-		case err := <-nodeEnd:
-			return exitFailed, err
-		case got := <-results:
-			n--
-			r.reporter.End(got.job.Key(), got.status)
-			if got.err != nil {
-				problems = append(problems, got.err)
-			}
-			if got.err != nil || got.status.Finished() != job.Complete {
-				status = max(status, exitFailed)
-			}
-			if interrupted && got.status.Finished() == "" {
-				status = exitInterrupted
-			}
-		}
+// sleep returns false when the context ends before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
-	if status == exitInterrupted {
-		r.reporter.Note("suspended; run again to go on")
-	}
-	return status, errors.Join(problems...)
-}
-
-// hold suspends all jobs until the next run.
-func (r *session) hold() error {
-	for uid, l := range r.loops {
-		if err := r.store.SetHeld(uid, true); err != nil {
-			return err
-		}
-		l.Wake()
-	}
-	return nil
 }

@@ -23,6 +23,7 @@ type backend struct {
 	uid      string
 	manifest *manifest.Job
 	settings manifest.Settings
+	now      time.Time // of the round
 	// changed is told that the node has something to do.
 	changed func()
 	// wrote is set by every write.
@@ -46,7 +47,7 @@ func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) 
 		return job.PodRef{}, err
 	}
 	err = b.store.AddPod(store.Pod{
-		UID: ref.UID, Job: b.uid, Name: ref.Name, Created: time.Now(), Spec: spec,
+		UID: ref.UID, Job: b.uid, Name: ref.Name, Created: b.now, Spec: spec,
 		Index: c.Index, Failures: c.FailureCount, Ignored: c.IgnoredFailureCount, Tracked: true,
 	})
 	if err != nil {
@@ -65,7 +66,7 @@ func (b *backend) Delete(_ context.Context, d job.Deletion) error {
 			return store.ErrFinished
 		}
 	}
-	found, err := b.store.DeletePod(d.UID, manifest.GraceSeconds(&b.manifest.Object), d.UntrackFirst, time.Now())
+	found, err := b.store.DeletePod(d.UID, manifest.GraceSeconds(&b.manifest.Object), d.UntrackFirst, b.now)
 	return b.result(found, err)
 }
 

@@ -1,13 +1,15 @@
-// Package control is the loop around the planner: read a snapshot, plan, carry
-// the plan out, remember, wait.
+// Package control holds the loops around the planners of Jobs and CronJobs: read a
+// snapshot, plan, carry the plan out, remember, wait. Its collector removes what is
+// deleted.
 package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/examples/local/internal/clock"
 	"github.com/batchplan/batchplan/examples/local/internal/manifest"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 	"github.com/batchplan/batchplan/expectations"
@@ -34,6 +36,7 @@ type Round struct {
 // Loop drives one job.
 type Loop struct {
 	Store    *store.Store
+	Clock    *clock.Clock
 	UID      string
 	Manifest *manifest.Job
 	Settings manifest.Settings
@@ -43,34 +46,32 @@ type Loop struct {
 	// Report is told of every round.
 	Report func(Round)
 
-	wake     chan struct{}
-	failures int
+	waiter
 }
 
 // NewLoop makes the loop of a stored job.
-func NewLoop(s *store.Store, j *store.Job) (*Loop, error) {
+func NewLoop(s *store.Store, c *clock.Clock, j *store.Job) (*Loop, error) {
 	m, err := manifest.Load(j.Manifest)
 	if err != nil {
 		return nil, fmt.Errorf("job %s: %w", j.Key(), err)
 	}
-	return &Loop{Store: s, UID: j.UID, Manifest: m, wake: make(chan struct{}, 1)}, nil
+	return &Loop{Store: s, Clock: c, UID: j.UID, Manifest: m, waiter: newWaiter(c)}, nil
 }
 
-// Wake asks for a round soon.
-func (l *Loop) Wake() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
+// ErrRemoved is the error of a loop whose job or CronJob is deleted.
+var ErrRemoved = errors.New("removed")
 
 // Run goes round until the job has ended or is suspended with nothing running,
-// or until the context ends.
+// or until the context ends. The error is ErrRemoved for a job that is deleted: what
+// is left of it is the collector's.
 func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 	b := &backend{store: l.Store, uid: l.UID, manifest: l.Manifest, settings: l.Settings, changed: l.Changed}
 	for {
 		b.wrote.Store(false)
 		round, retry, err := l.round(ctx, b)
+		if errors.Is(err, store.ErrNotFound) {
+			err = ErrRemoved
+		}
 		if err != nil {
 			return job.Status{}, err
 		}
@@ -84,13 +85,20 @@ func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 		if b.wrote.Load() && !retry {
 			continue // own writes are seen at once: go on until there is nothing to do
 		}
-		l.wait(ctx, &round, retry)
+		l.wait(ctx, round.Requeue.At, retry)
 	}
 }
 
 // round plans once and carries the plan out.
 func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
+	now, err := Now(l.Store, l.Clock)
+	if err != nil {
+		return Round{}, false, err
+	}
 	stored, err := l.Store.Job(l.UID)
+	if err == nil && !stored.Deleted.IsZero() {
+		err = ErrRemoved
+	}
 	if err != nil {
 		return Round{}, false, err
 	}
@@ -98,7 +106,7 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	if err != nil {
 		return Round{}, false, err
 	}
-	now := time.Now()
+	b.now = now
 	snapshot := l.snapshot(&stored, pods, now)
 	plan, err := job.Reconcile(snapshot)
 	if err != nil {
@@ -162,26 +170,4 @@ func (l *Loop) isQuiet(r *Round) (bool, error) {
 		}
 	}
 	return err == nil, err
-}
-
-// wait returns when the next round is due: pods have changed, the plan's time has
-// come, or a failed write is to be repeated.
-func (l *Loop) wait(ctx context.Context, r *Round, retry bool) {
-	delay, timed := r.Requeue.After(time.Now())
-	if l.failures++; !retry {
-		l.failures = 0
-	} else if d := backoff.Retry().Delay(l.failures); !timed || d < delay {
-		delay, timed = d, true
-	}
-	var due <-chan time.Time
-	if timed {
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		due = timer.C
-	}
-	select {
-	case <-ctx.Done():
-	case <-l.wake:
-	case <-due:
-	}
 }

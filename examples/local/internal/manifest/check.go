@@ -30,24 +30,33 @@ var (
 		maxFailedIndexes activeDeadlineSeconds suspend podFailurePolicy successPolicy podReplacementPolicy
 		managedBy template`)
 	jobIgnored = words(`ttlSecondsAfterFinished selector manualSelector`)
+	// Jobs of a CronJob come and go by themselves.
+	templateHonoured = append(words(`ttlSecondsAfterFinished`), jobHonoured...)
 	// envFields are the downward fields of a pod that are known here.
 	envFields = words(`metadata.name metadata.namespace metadata.uid spec.nodeName`)
 )
 
 func words(text string) []string { return strings.Fields(text) }
 
-// check examines an object that has decoded.
-func (d *document) check(object map[string]any, j *Job) {
-	if j.Object.Name == "" {
+// maxName is the length of a name that fits into a label.
+const maxName = 63
+
+// checkNames examines what an object is called.
+func (d *document) checkNames(namespace, name string, most int) {
+	if name == "" {
 		d.reject("metadata.name", "is required")
-	} else if !isName(j.Object.Name) {
-		d.reject("metadata.name", "%q: must be lower-case letters, digits, '-' and '.', at most 63 of them", j.Object.Name)
+	} else if !isName(name) || len(name) > most {
+		d.reject("metadata.name", "%q: must be lower-case letters, digits, '-' and '.', at most %d of them", name, most)
 	}
-	if !isName(j.Object.Namespace) {
-		d.reject("metadata.namespace", "%q: must be lower-case letters, digits, '-' and '.', at most 63 of them", j.Object.Namespace)
+	if !isName(namespace) {
+		d.reject("metadata.namespace", "%q: must be lower-case letters, digits, '-' and '.', at most %d of them", namespace, maxName)
 	}
+}
+
+// checkJob examines the spec of a job or of a job template.
+func (d *document) checkJob(object map[string]any, j *Job, honoured []string) {
 	spec, _ := object["spec"].(map[string]any)
-	d.fields("spec", spec, jobHonoured, jobIgnored)
+	d.fields("spec", spec, honoured, jobIgnored)
 	if by := j.Object.Spec.ManagedBy; by != nil && *by != job.ControllerName {
 		d.reject("spec.managedBy", "%q: another controller would manage this job", *by)
 	}
@@ -55,8 +64,6 @@ func (d *document) check(object map[string]any, j *Job) {
 	template, _ := spec["template"].(map[string]any)
 	pod, _ := template["spec"].(map[string]any)
 	d.checkPod(pod, j)
-	slices.Sort(d.ignored)
-	d.ignored = slices.Compact(d.ignored)
 }
 
 // checkPlannerSpec lets the library judge the part of the spec that it plans from.
@@ -155,7 +162,7 @@ func (d *document) checkSecurity(path string, value any) {
 
 // isName reports whether a name can be the name of a Job.
 func isName(name string) bool {
-	if name == "" || len(name) > 63 {
+	if name == "" || len(name) > maxName {
 		return false
 	}
 	isAlnum := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

@@ -158,7 +158,7 @@ func (j *Job) AbsoluteMounts() []AbsoluteMount {
 		for i := range list {
 			for k, m := range list[i].VolumeMounts {
 				if filepath.IsAbs(m.MountPath) {
-					at := fmt.Sprintf("spec.template.spec.%s[%d].volumeMounts[%d].mountPath", field, i, k)
+					at := j.base + fmt.Sprintf("spec.template.spec.%s[%d].volumeMounts[%d].mountPath", field, i, k)
 					mounts = append(mounts, AbsoluteMount{at, m.MountPath})
 				}
 			}

@@ -32,9 +32,10 @@ spec:
 `
 
 func TestReadGood(t *testing.T) {
-	jobs, err := Read("f.yaml", strings.NewReader("# nothing\n---\n"+good+"---\n"+strings.Replace(good, "name: x", "name: z", 1)))
-	if err != nil || len(jobs) != 2 {
-		t.Fatal(len(jobs), err)
+	all, err := Read("f.yaml", strings.NewReader("# nothing\n---\n"+good+"---\n"+strings.Replace(good, "name: x", "name: z", 1)))
+	jobs := all.Jobs
+	if err != nil || len(jobs) != 2 || len(all.CronJobs) != 0 {
+		t.Fatal(len(jobs), len(all.CronJobs), err)
 	}
 	if j := jobs[0]; j.Key() != "default/x" || *j.Spec.BackoffLimit != 6 || !slices.Equal(j.Ignored, []string{"image"}) {
 		t.Errorf("%s %v %v", j.Key(), *j.Spec.BackoffLimit, j.Ignored)
@@ -50,8 +51,8 @@ func TestReadBad(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"tab", "      volumes:", "\tvolumes:", "f.yaml:9: indented with a tab"},
 		{"beta", "batch/v1", "batch/v1beta1", `f.yaml:1: apiVersion: "batch/v1beta1" (kind "Job") is not supported; expected "batch/v1"`},
-		{"cron job", "kind: Job", "kind: CronJob", `f.yaml:2: kind: "CronJob" is not supported by this runner`},
-		{"other kind", "kind: Job", "kind: Pod", `f.yaml:2: kind: "Pod" is not supported; expected "Job"`},
+		{"a job called a CronJob", "kind: Job", "kind: CronJob", `f.yaml:6: spec.template: no such field in batch/v1 CronJob`},
+		{"other kind", "kind: Job", "kind: Pod", `f.yaml:2: kind: "Pod" is not supported; expected "Job" or "CronJob"`},
 		{"no kind", "kind: Job", "", "f.yaml:1: kind: is required"},
 		{"no name", "name: x", "labels: {}", "f.yaml:3: metadata.name: is required"},
 		{"bad name", "name: x", "name: X_y", `f.yaml:4: metadata.name: "X_y": must be`},
@@ -120,11 +121,11 @@ func TestPod(t *testing.T) {
         - {name: I, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}}
         - {name: DATE, value: 2024-01-02}
         args: ["$(A)-$(JOB_COMPLETION_INDEX)"]`, 1)
-	jobs, err := Read("f.yaml", strings.NewReader(text))
+	all, err := Read("f.yaml", strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := Load(jobs[0].Raw)
+	j, err := Load(all.Jobs[0].Raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,19 +144,26 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever the input, an error or jobs that can be loaded again.
+// FuzzRead: whatever the input, an error or objects that can be loaded again.
 func FuzzRead(f *testing.F) {
 	f.Add(good)
+	f.Add(goodCron)
 	f.Add("{apiVersion: batch/v1, kind: Job, metadata: {name: x}, spec: {template: {spec: {containers: [{}]}}}}")
+	f.Add("{apiVersion: batch/v1, kind: CronJob, metadata: {name: x}, spec: {schedule: '@daily', jobTemplate: null}}")
 	f.Add("a: &a [*a]")
 	f.Add("--- !!binary x\n---\n? [a]: b")
 	f.Fuzz(func(t *testing.T, text string) {
-		jobs, err := Read("f", strings.NewReader(text))
-		if err == nil && len(jobs) == 0 {
-			t.Fatal("neither jobs nor an error")
+		all, err := Read("f", strings.NewReader(text))
+		if err == nil && all.Len() == 0 {
+			t.Fatal("neither objects nor an error")
 		}
-		for _, j := range jobs {
+		for _, j := range all.Jobs {
 			if _, err := Load(j.Raw); err != nil || !json.Valid(j.Raw) {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range all.CronJobs {
+			if _, err := LoadCronJob(c.Raw); err != nil || !json.Valid(c.Raw) {
 				t.Fatal(err)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package manifest reads Job manifests, refuses what this machine cannot honour,
-// and turns pod templates into processes.
+// Package manifest reads manifests of Jobs and CronJobs, refuses what this machine
+// cannot honour, and turns pod templates into processes.
 package manifest
 
 import (
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,21 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 )
+
+// Objects are what manifests hold.
+type Objects struct {
+	Jobs     []*Job
+	CronJobs []*CronJob
+}
+
+// Add takes in the objects of another manifest.
+func (o *Objects) Add(more Objects) {
+	o.Jobs = append(o.Jobs, more.Jobs...)
+	o.CronJobs = append(o.CronJobs, more.CronJobs...)
+}
+
+// Len is the number of objects.
+func (o *Objects) Len() int { return len(o.Jobs) + len(o.CronJobs) }
 
 // Job is a Job object that can run here.
 type Job struct {
@@ -30,6 +46,8 @@ type Job struct {
 	Ignored []string
 	// Source says where the object comes from.
 	Source string
+	// base is the path of the job template in a CronJob, with a dot at its end.
+	base string
 }
 
 // Key is the name under which people know the job.
@@ -37,12 +55,12 @@ func (j *Job) Key() string { return j.Object.Namespace + "/" + j.Object.Name }
 
 // Read reads all documents of a stream. The error joins everything that is wrong
 // with it, each with file, line and field.
-func Read(file string, in io.Reader) ([]*Job, error) {
+func Read(file string, in io.Reader) (Objects, error) {
 	data, err := io.ReadAll(in)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return Objects{}, fmt.Errorf("%s: %w", file, err)
 	}
-	var jobs []*Job
+	var all Objects
 	var problems []error
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for {
@@ -59,17 +77,17 @@ func Read(file string, in io.Reader) ([]*Job, error) {
 			continue // nothing between two separators
 		}
 		d := &document{file: file, root: node.Content[0]}
-		j := d.job()
+		one := d.read()
 		if len(d.problems) > 0 {
 			problems = append(problems, d.problems...)
 			continue
 		}
-		jobs = append(jobs, j)
+		all.Add(one)
 	}
-	if len(jobs) == 0 && len(problems) == 0 {
+	if all.Len() == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf("%s: holds no object", file))
 	}
-	return jobs, errors.Join(problems...)
+	return all, errors.Join(problems...)
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
@@ -107,10 +125,15 @@ type document struct {
 	root     *yaml.Node
 	problems []error
 	ignored  []string
+	// base stands before the paths of fields: a job template is checked as a job is.
+	base string
 }
 
 // reject notes a problem of a field. An empty path means the whole document.
 func (d *document) reject(path, format string, args ...any) {
+	if path != "" {
+		path = d.base + path
+	}
 	line := d.root.Line
 	if node := locate(d.root, path); node != nil {
 		line = node.Line
@@ -122,35 +145,50 @@ func (d *document) reject(path, format string, args ...any) {
 	d.problems = append(d.problems, fmt.Errorf("%s:%d: %s", d.file, line, text))
 }
 
-func (d *document) job() *Job {
+// read reads the object.
+func (d *document) read() (one Objects) {
 	plainTimes(d.root)
 	var value any
 	if err := d.root.Decode(&value); err != nil {
 		d.problems = append(d.problems, syntaxError(d.file, nil, err))
-		return nil
+		return one
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
 		d.reject("", "is not an object")
-		return nil
+		return one
 	}
 	if !d.checkKind(object) {
-		return nil
+		return one
 	}
 	raw, err := json.Marshal(object)
 	if err != nil {
 		d.reject("", "%v", err)
-		return nil
+		return one
 	}
-	j := &Job{Raw: raw, Source: fmt.Sprintf("%s:%d", d.file, d.root.Line)}
-	d.decode(raw, &j.Object)
-	if len(d.problems) > 0 {
+	if object["kind"] == "CronJob" {
+		one.CronJobs = []*CronJob{d.cronJob(object, raw)}
+	} else {
+		one.Jobs = []*Job{d.job(object, raw)}
+	}
+	slices.Sort(d.ignored)
+	d.ignored = slices.Compact(d.ignored)
+	return one
+}
+
+// source says where the object stands.
+func (d *document) source() string { return fmt.Sprintf("%s:%d", d.file, d.root.Line) }
+
+func (d *document) job(object map[string]any, raw []byte) *Job {
+	j := &Job{Raw: raw, Source: d.source()}
+	if d.decode(raw, "Job", &j.Object); len(d.problems) > 0 {
 		return nil
 	}
 	if j.Object.Namespace == "" {
 		j.Object.Namespace = "default"
 	}
-	d.check(object, j)
+	d.checkNames(j.Object.Namespace, j.Object.Name, maxName)
+	d.checkJob(object, j, jobHonoured)
 	j.Ignored = d.ignored
 	return j
 }
@@ -161,13 +199,11 @@ func (d *document) checkKind(object map[string]any) bool {
 	case version == nil:
 		d.reject("apiVersion", "is required; expected \"batch/v1\"")
 	case kind == nil:
-		d.reject("kind", "is required; expected \"Job\"")
+		d.reject("kind", "is required; expected \"Job\" or \"CronJob\"")
 	case version != "batch/v1":
 		d.reject("apiVersion", "%q (kind %q) is not supported; expected \"batch/v1\"", version, kind)
-	case kind == "CronJob":
-		d.reject("kind", "\"CronJob\" is not supported by this runner, which runs Jobs; expected \"Job\"")
-	case kind != "Job":
-		d.reject("kind", "%q is not supported; expected \"Job\"", kind)
+	case kind != "Job" && kind != "CronJob":
+		d.reject("kind", "%q is not supported; expected \"Job\" or \"CronJob\"", kind)
 	default:
 		return true
 	}
@@ -175,13 +211,13 @@ func (d *document) checkKind(object map[string]any) bool {
 }
 
 // decode reads the object strictly: a misspelt field is an error.
-func (d *document) decode(raw []byte, into *batchv1.Job) {
+func (d *document) decode(raw []byte, kind string, into any) {
 	strict, err := kjson.UnmarshalStrict(raw, into)
 	for _, problem := range strict {
 		text := problem.Error()
 		if path, ok := strings.CutPrefix(text, "unknown field "); ok {
 			path = strings.Trim(path, `"`)
-			d.reject(path, "no such field in batch/v1 Job")
+			d.reject(path, "no such field in batch/v1 %s", kind)
 			continue
 		}
 		d.reject("", "%s", text)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/batchplan/batchplan/examples/local/internal/clock"
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 	"github.com/batchplan/batchplan/job"
@@ -30,6 +31,8 @@ const maxLaunches = 3
 // Node runs pods. Run owns it; the other methods are safe to call at any time.
 type Node struct {
 	Store *store.Store
+	// Clock translates the times that supervisors record, which are the machine's.
+	Clock *clock.Clock
 	// Parallel is the most pods that run at once; others stay Pending.
 	Parallel int
 	// Notify is told of each job whose pods have changed.
@@ -49,8 +52,8 @@ type knowledge struct {
 }
 
 // New makes a node.
-func New(s *store.Store, parallel int, notify func(jobUID string)) *Node {
-	return &Node{Store: s, Parallel: parallel, Notify: notify,
+func New(s *store.Store, c *clock.Clock, parallel int, notify func(jobUID string)) *Node {
+	return &Node{Store: s, Clock: c, Parallel: parallel, Notify: notify,
 		wake: make(chan struct{}, 1), known: map[string]*knowledge{}}
 }
 
@@ -191,7 +194,7 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 		}
 	}
 	if stamp != k.stamp || state.Done {
-		if err := n.Store.SetState(p.UID, state); err != nil {
+		if err := n.record(p, state); err != nil {
 			return running, err
 		}
 		n.Notify(p.Job)
@@ -203,6 +206,17 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 		return ended, nil
 	}
 	return running, nil
+}
+
+// record writes the state into the store, with its times by the clock of that.
+func (n *Node) record(p *store.Pod, state pod.State) error {
+	if n.Clock.IsReal() {
+		return n.Store.SetState(p.UID, state)
+	}
+	if err := n.Store.Saw(n.Clock.Now()); err != nil {
+		return err
+	}
+	return n.Store.SetState(p.UID, state.Translate(n.Clock.At))
 }
 
 // unbegun decides about a pod without a record and without a supervisor.

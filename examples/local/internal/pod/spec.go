@@ -3,6 +3,7 @@ package pod
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -146,6 +147,22 @@ func (s State) Lost(now time.Time) State {
 	}
 	s.Containers = containers
 	s.fail(ReasonSupervisorLost, "the pod's supervisor ended without recording how the pod ended", now)
+	return s
+}
+
+// Translate returns the state by another clock.
+func (s State) Translate(at func(time.Time) time.Time) State {
+	s.ReadyTransition = at(s.ReadyTransition)
+	s.Containers = slices.Clone(s.Containers)
+	for i := range s.Containers {
+		c := &s.Containers[i]
+		c.StartedAt, c.FinishedAt = at(c.StartedAt), at(c.FinishedAt)
+		c.Exits = slices.Clone(c.Exits)
+		for k := range c.Exits {
+			e := &c.Exits[k]
+			e.StartedAt, e.FinishedAt = at(e.StartedAt), at(e.FinishedAt)
+		}
+	}
 	return s
 }
 

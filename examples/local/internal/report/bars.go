@@ -10,14 +10,18 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/batchplan/batchplan/examples/local/internal/control"
+	"github.com/batchplan/batchplan/examples/local/internal/store"
 	"github.com/batchplan/batchplan/job"
 )
 
-// bars shows one line a job, kept up to date.
+// bars shows one line a job or CronJob, kept up to date. The jobs of CronJobs come
+// and go: of these it tells how they end, in lines above.
 type bars struct {
 	mu       sync.Mutex
 	progress *mpb.Progress
+	layout   string
 	jobs     map[string]*jobBar
+	crons    map[string]*jobBar
 	ends     []string
 	out      io.Writer
 }
@@ -28,11 +32,13 @@ type jobBar struct {
 	text string
 }
 
-// NewBars draws on a terminal.
-func NewBars(out io.Writer) Reporter {
+// NewBars draws on a terminal, with times in a layout.
+func NewBars(out io.Writer, layout string) Reporter {
 	return &bars{
 		progress: mpb.New(mpb.WithOutput(out), mpb.WithWidth(24), mpb.WithRefreshRate(100*time.Millisecond)),
+		layout:   layout,
 		jobs:     map[string]*jobBar{},
+		crons:    map[string]*jobBar{},
 		out:      out,
 	}
 }
@@ -42,6 +48,14 @@ func (b *bars) Round(r control.Round) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := r.Job.Key()
+	if r.Job.CronJob == "" {
+		b.update(key, &r)
+	}
+	problems(b.progress, key, r.Notes, r.Err)
+	b.warn(key, r.Events)
+}
+
+func (b *bars) update(key string, r *control.Round) {
 	j := b.jobs[key]
 	if j == nil {
 		j = b.add(key, r.Spec)
@@ -49,16 +63,36 @@ func (b *bars) Round(r control.Round) {
 	j.text = counters(r.Spec, &r.Status)
 	if r.Status.Finished() != "" {
 		j.text += "; " + Verdict(&r.Status)
-	} else if next := outlook(&r); next != "" {
+	} else if next := outlook(r, b.layout); next != "" {
 		j.text += "; " + next
 	}
 	j.bar.SetCurrent(min(int64(r.Status.Succeeded), j.total()))
-	problems(b.progress, &r)
-	for _, e := range r.Events {
+}
+
+// warn writes the warnings among events above the bars.
+func (b *bars) warn(key string, events []job.Event) {
+	for _, e := range events {
 		if e.Type == job.Warning {
 			fmt.Fprintf(b.progress, "%s: %s: %s\n", key, e.Reason, e.Message)
 		}
 	}
+}
+
+// CronRound brings the line of the CronJob up to date. It has no end, so no bar.
+func (b *bars) CronRound(r control.CronRound) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := r.CronJob.Key()
+	c := b.crons[key]
+	if c == nil {
+		c = &jobBar{}
+		b.crons[key] = c
+		c.bar = b.progress.New(0, mpb.NopStyle(), b.prepend(key), b.append(c))
+		c.bar.SetTotal(1, false)
+	}
+	c.text = cronLine(&r, b.layout)
+	problems(b.progress, key, r.Notes, r.Err)
+	b.warn(key, r.Events)
 }
 
 // add makes the bar of a job. A bar never completes by itself: one that did
@@ -66,16 +100,21 @@ func (b *bars) Round(r control.Round) {
 func (b *bars) add(key string, spec *job.Spec) *jobBar {
 	j := &jobBar{spec: *spec}
 	b.jobs[key] = j
-	text := func(decor.Statistics) string {
+	j.bar = b.progress.New(0, mpb.BarStyle().Lbound("[").Rbound("]"), b.prepend(key), b.append(j))
+	j.bar.SetTotal(j.total(), false)
+	return j
+}
+
+func (b *bars) prepend(key string) mpb.BarOption {
+	return mpb.PrependDecorators(decor.Name(key+" ", decor.WCSyncSpaceR))
+}
+
+func (b *bars) append(j *jobBar) mpb.BarOption {
+	return mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return " " + j.text
-	}
-	j.bar = b.progress.New(0, mpb.BarStyle().Lbound("[").Rbound("]"),
-		mpb.PrependDecorators(decor.Name(key+" ", decor.WCSyncSpaceR)),
-		mpb.AppendDecorators(decor.Any(text)))
-	j.bar.SetTotal(j.total(), false)
-	return j
+	}))
 }
 
 // total is the length of the bar; a work queue has no total, any success ends it.
@@ -90,10 +129,15 @@ func (j *jobBar) total() int64 {
 func (b *bars) Note(text string) { fmt.Fprintln(b.progress, text) }
 
 // End notes how the job stands, to be written below the bars.
-func (b *bars) End(key string, s job.Status) {
+func (b *bars) End(stored *store.Job, s job.Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	key := stored.Key()
 	line := fmt.Sprintf("%s: %s", key, Verdict(&s))
+	if stored.CronJob != "" {
+		fmt.Fprintln(b.progress, line)
+		return
+	}
 	if j := b.jobs[key]; j != nil {
 		line += "; " + counters(&j.spec, &s)
 	}
@@ -104,8 +148,10 @@ func (b *bars) End(key string, s job.Status) {
 func (b *bars) Close() {
 	b.mu.Lock()
 	var all []*mpb.Bar
-	for _, j := range b.jobs {
-		all = append(all, j.bar)
+	for _, group := range []map[string]*jobBar{b.jobs, b.crons} {
+		for _, j := range group {
+			all = append(all, j.bar)
+		}
 	}
 	b.mu.Unlock()
 	for _, bar := range all {

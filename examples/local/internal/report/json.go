@@ -9,32 +9,39 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/examples/local/internal/control"
+	"github.com/batchplan/batchplan/examples/local/internal/store"
 	"github.com/batchplan/batchplan/job"
 )
 
 // line is one line of JSON. Type says which of the other fields are there:
-// "event", "status" (it has changed) or "end" (the last line of a job).
+// "event", "status" (it has changed) or "end" (the last line of a job). A line is
+// about a job or about a CronJob.
 type line struct {
-	Time   time.Time    `json:"time"`
-	Type   string       `json:"type"`
-	Job    string       `json:"job"`
-	Event  *job.Event   `json:"event,omitempty"`
-	Status *job.Status  `json:"status,omitempty"`
-	Waits  []string     `json:"waits,omitempty"`
-	Next   *job.Requeue `json:"next,omitempty"`
-	Result string       `json:"result,omitempty"`
+	Time    time.Time  `json:"time"`
+	Type    string     `json:"type"`
+	Job     string     `json:"job,omitempty"`
+	CronJob string     `json:"cronJob,omitempty"`
+	Event   *job.Event `json:"event,omitempty"`
+	Status  any        `json:"status,omitempty"`
+	Waits   []string   `json:"waits,omitempty"`
+	Next    any        `json:"next,omitempty"`
+	NextRun time.Time  `json:"nextRun,omitzero"`
+	Result  string     `json:"result,omitempty"`
 }
 
 type jsonLines struct {
 	mu    sync.Mutex
 	out   *json.Encoder
 	notes io.Writer
+	now   func() time.Time
 	last  map[string]job.Status
+	crons map[string]string // the last line that a change is measured by
 }
 
 // NewJSON writes one JSON object a line.
-func NewJSON(out, notes io.Writer) Reporter {
-	return &jsonLines{out: json.NewEncoder(out), notes: notes, last: map[string]job.Status{}}
+func NewJSON(out, notes io.Writer, now func() time.Time) Reporter {
+	return &jsonLines{out: json.NewEncoder(out), notes: notes, now: now,
+		last: map[string]job.Status{}, crons: map[string]string{}}
 }
 
 // Round writes the events, and the status when it has changed.
@@ -56,7 +63,29 @@ func (j *jsonLines) Round(r control.Round) {
 		}
 		_ = j.out.Encode(l)
 	}
-	problems(j.notes, &r)
+	problems(j.notes, key, r.Notes, r.Err)
+}
+
+// CronRound writes the events, and the status when it or the next run has changed.
+func (j *jsonLines) CronRound(r control.CronRound) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	key := r.CronJob.Key()
+	for i := range r.Events {
+		_ = j.out.Encode(line{Time: r.Now, Type: "event", CronJob: key, Event: &r.Events[i]})
+	}
+	if stands := fmt.Sprint(r.CronJob.Status, cronLine(&r, time.RFC3339)); stands != j.crons[key] {
+		j.crons[key] = stands
+		l := line{Time: r.Now, Type: "status", CronJob: key, Status: &r.CronJob.Status, NextRun: r.NextRun}
+		for _, w := range r.Waits {
+			l.Waits = append(l.Waits, w.String())
+		}
+		if !r.Requeue.At.IsZero() {
+			l.Next = &r.Requeue
+		}
+		_ = j.out.Encode(l)
+	}
+	problems(j.notes, key, r.Notes, r.Err)
 }
 
 // Note writes a line of text, apart from the JSON.
@@ -67,14 +96,15 @@ func (j *jsonLines) Note(text string) {
 }
 
 // End writes the last line of a job.
-func (j *jsonLines) End(key string, s job.Status) {
+func (j *jsonLines) End(stored *store.Job, s job.Status) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	result := string(s.Finished())
 	if result == "" {
 		result = Verdict(&s)
 	}
-	_ = j.out.Encode(line{Time: time.Now(), Type: "end", Job: key, Status: &s, Result: result})
+	delete(j.last, stored.Key()) // the jobs of CronJobs are without end
+	_ = j.out.Encode(line{Time: j.now(), Type: "end", Job: stored.Key(), Status: &s, Result: result})
 }
 
 // Close does nothing: every line is written at once.

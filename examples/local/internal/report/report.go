@@ -1,5 +1,5 @@
-// Package report shows the progress of jobs: as bars on a terminal, as lines
-// where the output is piped, or as JSON.
+// Package report shows the progress of jobs and CronJobs: as bars on a terminal, as
+// lines where the output is piped, or as JSON.
 package report
 
 import (
@@ -7,9 +7,10 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
 
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/examples/local/internal/control"
+	"github.com/batchplan/batchplan/examples/local/internal/store"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -17,10 +18,12 @@ import (
 type Reporter interface {
 	// Round tells of a round of a job.
 	Round(r control.Round)
+	// CronRound tells of a round of a CronJob.
+	CronRound(r control.CronRound)
 	// Note tells something else that the user should know.
 	Note(text string)
-	// End tells how a job stands when the runner ends.
-	End(key string, status job.Status)
+	// End tells how a job stands when the runner has done with it.
+	End(j *store.Job, status job.Status)
 	// Close writes what is left to write.
 	Close()
 }
@@ -42,7 +45,7 @@ func counters(spec *job.Spec, s *job.Status) string {
 }
 
 // outlook says what the job waits for and when it looks again by itself.
-func outlook(r *control.Round) string {
+func outlook(r *control.Round, layout string) string {
 	var parts []string
 	for _, w := range r.Waits {
 		parts = append(parts, w.String())
@@ -51,7 +54,7 @@ func outlook(r *control.Round) string {
 		parts = append(parts, fmt.Sprintf("%d not started yet", r.Pending))
 	}
 	if !r.Requeue.At.IsZero() {
-		parts = append(parts, "next look at "+r.Requeue.At.Local().Format(time.TimeOnly))
+		parts = append(parts, "next look at "+r.Requeue.At.Local().Format(layout))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -74,43 +77,45 @@ func Verdict(s *job.Status) string {
 
 // plain writes a line whenever something has changed.
 type plain struct {
-	mu    sync.Mutex
-	out   io.Writer
-	notes io.Writer
-	specs map[string]job.Spec
-	last  map[string]string
+	mu     sync.Mutex
+	out    io.Writer
+	notes  io.Writer
+	layout string
+	specs  map[string]job.Spec
+	last   map[string]string
 }
 
-// NewPlain writes lines: what happens to out, what the user should know to notes.
-func NewPlain(out, notes io.Writer) Reporter {
-	return &plain{out: out, notes: notes, specs: map[string]job.Spec{}, last: map[string]string{}}
+// NewPlain writes lines: what happens to out, with times in a layout, what the user
+// should know to notes.
+func NewPlain(out, notes io.Writer, layout string) Reporter {
+	return &plain{out: out, notes: notes, layout: layout, specs: map[string]job.Spec{}, last: map[string]string{}}
 }
 
 // Round writes the events, and the figures when they have changed.
 func (p *plain) Round(r control.Round) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key, at := r.Job.Key(), r.Now.Local().Format(time.TimeOnly)
+	key, at := r.Job.Key(), r.Now.Local().Format(p.layout)
 	p.specs[key] = *r.Spec
 	for _, e := range r.Events {
 		fmt.Fprintf(p.out, "%s %s: %s: %s\n", at, key, e.Reason, e.Message)
 	}
 	if line := counters(r.Spec, &r.Status); line != p.last[key] {
 		p.last[key] = line
-		if next := outlook(&r); next != "" {
+		if next := outlook(&r, p.layout); next != "" {
 			line += "; " + next
 		}
 		fmt.Fprintf(p.out, "%s %s: %s\n", at, key, line)
 	}
-	problems(p.notes, &r)
+	problems(p.notes, key, r.Notes, r.Err)
 }
 
-func problems(out io.Writer, r *control.Round) {
-	for _, n := range r.Notes {
-		fmt.Fprintf(out, "%s: %s: %s: %s\n", r.Job.Key(), n.Field, n.Value, n.Message)
+func problems(out io.Writer, key string, notes []job.Note, err error) {
+	for _, n := range notes {
+		fmt.Fprintf(out, "%s: %s: %s: %s\n", key, n.Field, n.Value, n.Message)
 	}
-	if r.Err != nil {
-		fmt.Fprintf(out, "%s: %v; trying again\n", r.Job.Key(), r.Err)
+	if err != nil {
+		fmt.Fprintf(out, "%s: %v; trying again\n", key, err)
 	}
 }
 
@@ -121,15 +126,46 @@ func (p *plain) Note(text string) {
 	fmt.Fprintln(p.notes, text)
 }
 
-// End writes how the job stands.
-func (p *plain) End(key string, s job.Status) {
+// CronRound writes the events, and what the CronJob waits for when that has changed.
+func (p *plain) CronRound(r control.CronRound) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	key, at := r.CronJob.Key(), r.Now.Local().Format(p.layout)
+	for _, e := range r.Events {
+		fmt.Fprintf(p.out, "%s %s: %s: %s\n", at, key, e.Reason, e.Message)
+	}
+	if line := cronLine(&r, p.layout); line != p.last[key] {
+		p.last[key] = line
+		fmt.Fprintf(p.out, "%s %s: %s\n", at, key, line)
+	}
+	problems(p.notes, key, r.Notes, r.Err)
+}
+
+// cronLine says how a CronJob stands, with times of this machine's zone.
+func cronLine(r *control.CronRound, layout string) string {
+	parts := []string{fmt.Sprintf("active %d", len(r.CronJob.Status.Active))}
+	for _, w := range r.Waits {
+		if w.Reason == cronjob.WaitNextRun {
+			parts = append(parts, "next run at "+w.Until.Local().Format(layout))
+		} else {
+			parts = append(parts, w.String())
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// End writes how the job stands.
+func (p *plain) End(j *store.Job, s job.Status) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := j.Key()
 	line := fmt.Sprintf("%s: %s", key, Verdict(&s))
 	if spec, ok := p.specs[key]; ok {
 		line += "; " + counters(&spec, &s)
 	}
 	fmt.Fprintln(p.out, line)
+	delete(p.specs, key) // the jobs of CronJobs are without end
+	delete(p.last, key)
 }
 
 // Close does nothing: every line is written at once.

@@ -25,26 +25,44 @@ type Job struct {
 	Memory   job.Memory
 	// Held jobs are suspended for as long as no runner goes on with them.
 	Held bool
+	// CronJob is the UID of the job's controller; empty for a job of a manifest.
+	CronJob string
+	// ScheduledTime is the run that the job is for, if a schedule asked for it.
+	ScheduledTime time.Time
+	// Deleted is set once the job is to go, with its pods.
+	Deleted time.Time
 }
 
 // Key is the name under which people know the job.
-func (j *Job) Key() string {
-	if j.Namespace == "default" {
-		return j.Name
-	}
-	return j.Namespace + "/" + j.Name
-}
+func (j *Job) Key() string { return joinKey(j.Namespace, j.Name) }
 
-const jobColumns = "uid, namespace, name, created, manifest, status, memory, held"
+const jobColumns = "uid, namespace, name, created, manifest, status, memory, held, coalesce(cronjob, ''), scheduled, deleted"
 
-// ErrNotFound is the error for a job that is not there.
+// ErrNotFound is the error for a job or CronJob that is not there.
 var ErrNotFound = errors.New("not found")
 
-// AddJob stores a new job and gives it its UID.
-func (s *Store) AddJob(namespace, name string, manifest []byte, now time.Time) (Job, error) {
-	j := Job{UID: uuid.NewString(), Namespace: namespace, Name: name, Created: now, Manifest: manifest}
-	_, err := s.db.Exec("INSERT INTO jobs (uid, namespace, name, created, manifest) VALUES (?, ?, ?, ?, ?)",
-		j.UID, namespace, name, now.UnixNano(), string(manifest))
+// ErrExists is the error for a name that a job has.
+var ErrExists = errors.New("exists already")
+
+// AddJob stores a new job and gives it its UID. The error is ErrExists where a job
+// has the name, and ErrNotFound where the job's CronJob is gone or about to go.
+func (s *Store) AddJob(j Job) (Job, error) {
+	j.UID = uuid.NewString()
+	err := s.write(func(tx *sql.Tx) error {
+		if j.CronJob != "" {
+			var deleted bool
+			if err := tx.QueryRow("SELECT deleted <> 0 FROM cronjobs WHERE uid = ?", j.CronJob).Scan(&deleted); err != nil || deleted {
+				return errors.Join(err, ErrNotFound)
+			}
+		}
+		added, err := affected(tx.Exec("INSERT INTO jobs (uid, namespace, name, created, manifest, cronjob, scheduled) "+
+			"VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?) ON CONFLICT (namespace, name) DO NOTHING",
+			j.UID, j.Namespace, j.Name, j.Created.UnixNano(), string(j.Manifest), j.CronJob, toNano(j.ScheduledTime)))
+		if err == nil && !added {
+			return fmt.Errorf("job %q: %w", j.Key(), ErrExists)
+		}
+		return err
+	})
 	return j, err
 }
 
@@ -55,8 +73,19 @@ func (s *Store) SetManifest(uid string, manifest []byte) error {
 }
 
 // Jobs returns all jobs, in the order in which they came.
-func (s *Store) Jobs() ([]Job, error) {
-	rows, err := s.db.Query("SELECT " + jobColumns + " FROM jobs ORDER BY created, rowid")
+func (s *Store) Jobs() ([]Job, error) { return s.queryJobs("true") }
+
+// JobsOf returns the jobs of a CronJob that are not deleted, in the order in which
+// they came.
+func (s *Store) JobsOf(cronJobUID string) ([]Job, error) {
+	return s.queryJobs("cronjob = ? AND deleted = 0", cronJobUID)
+}
+
+// DeletedJobs returns the jobs that are to go.
+func (s *Store) DeletedJobs() ([]Job, error) { return s.queryJobs("deleted <> 0") }
+
+func (s *Store) queryJobs(condition string, args ...any) ([]Job, error) {
+	rows, err := s.db.Query("SELECT "+jobColumns+" FROM jobs WHERE "+condition+" ORDER BY created, rowid", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -74,30 +103,51 @@ func (s *Store) Jobs() ([]Job, error) {
 
 // FindJob returns a job by its name, or by namespace/name.
 func (s *Store) FindJob(key string) (Job, error) {
-	namespace, name, ok := strings.Cut(key, "/")
-	if !ok {
-		namespace, name = "default", key
-	}
+	namespace, name := splitKey(key)
 	j, err := scanJob(s.db.QueryRow("SELECT "+jobColumns+" FROM jobs WHERE namespace = ? AND name = ?", namespace, name))
-	if errors.Is(err, sql.ErrNoRows) {
-		err = fmt.Errorf("job %q: %w", key, ErrNotFound)
-	}
-	return j, err
+	return j, notFound("job", key, err)
 }
 
 // Job returns a job by its UID.
 func (s *Store) Job(uid string) (Job, error) {
-	return scanJob(s.db.QueryRow("SELECT "+jobColumns+" FROM jobs WHERE uid = ?", uid))
+	j, err := scanJob(s.db.QueryRow("SELECT "+jobColumns+" FROM jobs WHERE uid = ?", uid))
+	return j, notFound("job", uid, err)
+}
+
+// splitKey takes a key apart.
+func splitKey(key string) (namespace, name string) {
+	namespace, name, ok := strings.Cut(key, "/")
+	if !ok {
+		return "default", key
+	}
+	return namespace, name
+}
+
+func joinKey(namespace, name string) string {
+	if namespace == "default" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// notFound says which object a query has not found.
+func notFound(kind, key string, err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%s %q: %w", kind, key, ErrNotFound)
+	}
+	return err
 }
 
 func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 	var j Job
-	var created int64
+	var created, scheduled, deleted int64
 	var manifest, status, memory string
-	if err := row.Scan(&j.UID, &j.Namespace, &j.Name, &created, &manifest, &status, &memory, &j.Held); err != nil {
+	if err := row.Scan(&j.UID, &j.Namespace, &j.Name, &created, &manifest, &status, &memory, &j.Held,
+		&j.CronJob, &scheduled, &deleted); err != nil {
 		return Job{}, err
 	}
-	j.Created, j.Manifest = fromNano(created), json.RawMessage(manifest)
+	j.Created, j.ScheduledTime, j.Deleted = fromNano(created), fromNano(scheduled), fromNano(deleted)
+	j.Manifest = json.RawMessage(manifest)
 	return j, errors.Join(json.Unmarshal([]byte(status), &j.Status), json.Unmarshal([]byte(memory), &j.Memory))
 }
 
@@ -117,24 +167,34 @@ func (s *Store) SetHeld(uid string, held bool) error {
 	return err
 }
 
-// Conclude stores what is left of a round: the memory and the events.
+// DeleteJob marks a job as one that is to go; false means there is no such job.
+func (s *Store) DeleteJob(uid string, now time.Time) (bool, error) {
+	return affected(s.db.Exec("UPDATE jobs SET deleted = ? WHERE uid = ? AND deleted = 0", now.UnixNano(), uid))
+}
+
+// Conclude stores what is left of a round: the memory and the events. The error is
+// ErrNotFound for a job that has been removed.
 func (s *Store) Conclude(uid string, memory job.Memory, events []job.Event, now time.Time) error {
 	data, err := json.Marshal(memory)
 	if err != nil {
 		return err
 	}
 	return s.write(func(tx *sql.Tx) error {
-		if _, err := tx.Exec("UPDATE jobs SET memory = ? WHERE uid = ?", string(data), uid); err != nil {
+		found, err := affected(tx.Exec("UPDATE jobs SET memory = ? WHERE uid = ?", string(data), uid))
+		if err == nil && !found {
+			return fmt.Errorf("job %q: %w", uid, ErrNotFound)
+		}
+		return errors.Join(err, addEvents(tx, "INSERT INTO events (job, at, type, reason, message) VALUES (?, ?, ?, ?, ?)", uid, events, now))
+	})
+}
+
+func addEvents(tx *sql.Tx, insert, uid string, events []job.Event, now time.Time) error {
+	for _, e := range events {
+		if _, err := tx.Exec(insert, uid, now.UnixNano(), string(e.Type), e.Reason, e.Message); err != nil {
 			return err
 		}
-		for _, e := range events {
-			if _, err := tx.Exec("INSERT INTO events (job, at, type, reason, message) VALUES (?, ?, ?, ?, ?)",
-				uid, now.UnixNano(), string(e.Type), e.Reason, e.Message); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // StoredEvent is an event with its time.
@@ -145,7 +205,11 @@ type StoredEvent struct {
 
 // Events returns the events of a job, oldest first.
 func (s *Store) Events(uid string) ([]StoredEvent, error) {
-	rows, err := s.db.Query("SELECT at, type, reason, message FROM events WHERE job = ? ORDER BY at, rowid", uid)
+	return s.queryEvents("SELECT at, type, reason, message FROM events WHERE job = ? ORDER BY at, rowid", uid)
+}
+
+func (s *Store) queryEvents(query, uid string) ([]StoredEvent, error) {
+	rows, err := s.db.Query(query, uid)
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +231,13 @@ func (s *Store) Events(uid string) ([]StoredEvent, error) {
 func (s *Store) RemoveJob(uid string) error {
 	_, err := s.db.Exec("DELETE FROM jobs WHERE uid = ?", uid)
 	return err
+}
+
+func toNano(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
 }
 
 func fromNano(n int64) time.Time {

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
@@ -54,15 +55,20 @@ func (p *Pod) View() job.Pod {
 
 const podColumns = "uid, job, name, created, spec, idx, failures, ignored, tracked, deleted, grace, state, gone"
 
-// AddPod stores a new pod.
+// AddPod stores a new pod, unless its job is deleted: then nobody would see to it
+// that the pod ends.
 func (s *Store) AddPod(p Pod) error {
 	state, err := json.Marshal(p.State)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec("INSERT INTO pods ("+podColumns+", phase) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?)",
-		p.UID, p.Job, p.Name, p.Created.UnixNano(), string(p.Spec), p.Index, p.Failures, p.Ignored, p.Tracked,
-		string(state), p.State.Phase.String())
+	added, err := affected(s.db.Exec("INSERT INTO pods ("+podColumns+", phase) SELECT ?, uid, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ? "+
+		"FROM jobs WHERE uid = ? AND deleted = 0",
+		p.UID, p.Name, p.Created.UnixNano(), string(p.Spec), p.Index, p.Failures, p.Ignored, p.Tracked,
+		string(state), p.State.Phase.String(), p.Job))
+	if err == nil && !added {
+		return fmt.Errorf("job %q: %w", p.Job, ErrNotFound)
+	}
 	return err
 }
 

@@ -1,5 +1,5 @@
-// Package store keeps jobs and pods in an SQLite database: what the API server
-// is to a controller. Writes are on the disk when a method returns.
+// Package store keeps CronJobs, jobs and pods in an SQLite database: what the API
+// server is to a controller. Writes are on the disk when a method returns.
 package store
 
 import (
@@ -12,56 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the driver, in Go
 )
-
-// schemaVersion is that of the tables below. A database of another version is
-// refused, never changed.
-const schemaVersion = 1
-
-// isOpen holds for the pods with which something is still to do: they run, or are
-// not accounted for, or are being deleted. The others grow in number with the
-// life of a job, so an index keeps them out of the way.
-const isOpen = "gone = 0 AND (tracked <> 0 OR deleted <> 0 OR phase NOT IN ('Succeeded', 'Failed'))"
-
-// Times are whole nanoseconds since 1970 in UTC, 0 meaning none.
-const schema = `
-CREATE TABLE jobs (
-	uid       TEXT PRIMARY KEY,
-	namespace TEXT NOT NULL,
-	name      TEXT NOT NULL,
-	created   INTEGER NOT NULL,
-	manifest  TEXT NOT NULL,             -- the Job object as it was given, as JSON
-	status    TEXT NOT NULL DEFAULT '{}',
-	memory    TEXT NOT NULL DEFAULT '{}',
-	held      INTEGER NOT NULL DEFAULT 0, -- suspended by Ctrl-C until the next run
-	UNIQUE (namespace, name)
-);
-CREATE TABLE pods (
-	uid      TEXT PRIMARY KEY,
-	job      TEXT NOT NULL REFERENCES jobs(uid) ON DELETE CASCADE,
-	name     TEXT NOT NULL,
-	created  INTEGER NOT NULL,
-	spec     TEXT NOT NULL,              -- what the supervisor runs, as JSON
-	idx      INTEGER NOT NULL,
-	failures INTEGER NOT NULL,
-	ignored  INTEGER NOT NULL,
-	tracked  INTEGER NOT NULL,           -- the finalizer
-	deleted  INTEGER NOT NULL DEFAULT 0, -- the deletion timestamp
-	grace    INTEGER NOT NULL DEFAULT 0, -- its grace period in seconds
-	phase    TEXT NOT NULL,
-	state    TEXT NOT NULL,              -- the supervisor's record, as JSON
-	gone     INTEGER NOT NULL DEFAULT 0  -- deleted for the controller; kept for its logs
-);
-CREATE INDEX pods_of_job ON pods (job);
-CREATE INDEX pods_open ON pods (job) WHERE ` + isOpen + `;
-CREATE TABLE events (
-	job     TEXT NOT NULL REFERENCES jobs(uid) ON DELETE CASCADE,
-	at      INTEGER NOT NULL,
-	type    TEXT NOT NULL,
-	reason  TEXT NOT NULL,
-	message TEXT NOT NULL
-);
-CREATE INDEX events_of_job ON events (job);
-`
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
@@ -109,23 +59,6 @@ func escape(path string) string {
 	return string(out)
 }
 
-func (s *Store) migrate() error {
-	return s.write(func(tx *sql.Tx) error {
-		var version int
-		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
-			return err
-		}
-		switch version {
-		case schemaVersion:
-			return nil
-		case 0:
-			_, err := tx.Exec(schema + fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
-			return err
-		}
-		return fmt.Errorf("state.db has schema version %d, this program knows version %d", version, schemaVersion)
-	})
-}
-
 // Close closes the database.
 func (s *Store) Close() error { return s.db.Close() }
 
@@ -166,4 +99,22 @@ func (s *Store) Lock() (unlock func(), err error) {
 		return nil, fmt.Errorf("state folder %s: %w", s.Dir, err)
 	}
 	return func() { file.Close() }, nil
+}
+
+// InUse reports whether a runner uses the state folder at this moment. Unlike Lock
+// it stands in nobody's way.
+func (s *Store) InUse() (bool, error) {
+	file, err := os.OpenFile(filepath.Join(s.Dir, "runner.lock"), os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil {
+		return false, fmt.Errorf("state folder %s: %w", s.Dir, err)
+	}
+	return lock.Type != unix.F_UNLCK, nil
 }

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+func (p *program) triggerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "trigger CRONJOB",
+		Short: "Ask for a run outside of the schedule",
+		Long: `Ask for a run of a CronJob outside of its schedule. A runner that uses the state
+folder starts it at once; without one, the next run does. It starts even if the
+CronJob is suspended, or other runs are active.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := p.open(false)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			c, err := s.FindCronJob(args[0])
+			if err != nil {
+				return err
+			}
+			if !c.Deleted.IsZero() {
+				return fmt.Errorf("CronJob %q is being removed", args[0])
+			}
+			t, err := s.AddTrigger(c.UID)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(p.out, "job %s is asked for\n", cronjob.TriggerName(c.Key(), t.ID))
+			if used, err := s.InUse(); used || err != nil {
+				return err // a runner takes it up
+			}
+			fmt.Fprintln(p.err, "no runner uses the state folder: the next run starts it")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,83 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/examples/local/internal/manifest"
+	"github.com/batchplan/batchplan/examples/local/internal/store"
+)
+
+// cronBackend carries out the plans of one CronJob on the store.
+type cronBackend struct {
+	store    *store.Store
+	now      time.Time
+	cronJob  *store.CronJob
+	manifest *manifest.CronJob
+	// wrote is set by every write, deleted by those that leave work for the collector.
+	wrote, deleted bool
+}
+
+// Look reads a job by its name. One that is about to go is gone for its CronJob, as
+// in a cluster, where it vanishes before its pods do.
+func (b *cronBackend) Look(_ context.Context, name string) (apply.Job, error) {
+	j, err := b.store.FindJob(b.cronJob.Namespace + "/" + name)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && !j.Deleted.IsZero():
+		return apply.Job{}, apply.ErrGone
+	case err != nil:
+		return apply.Job{}, err
+	}
+	return jobOf(&j), nil
+}
+
+// Create stores the job. The store refuses a second job of the name, and that is
+// what keeps a run from starting twice.
+func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (apply.Job, error) {
+	object, err := b.manifest.Job(&c, b.cronJob.UID)
+	if err != nil {
+		return apply.Job{}, err
+	}
+	j, err := b.store.AddJob(store.Job{
+		Namespace: b.cronJob.Namespace, Name: c.Name, Created: b.now, Manifest: object,
+		CronJob: b.cronJob.UID, ScheduledTime: c.ScheduledTime,
+	})
+	if errors.Is(err, store.ErrExists) {
+		return apply.Job{}, apply.ErrExists
+	}
+	if err != nil {
+		return apply.Job{}, err
+	}
+	b.wrote = true
+	return jobOf(&j), nil
+}
+
+// Delete marks the job; the collector ends its pods and removes it. It is never to
+// stay until these are gone: that is for an option which this program does not set.
+func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
+	found, err := b.store.DeleteJob(d.UID, b.now)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return apply.ErrGone
+	}
+	b.wrote, b.deleted = true, true
+	return nil
+}
+
+// WriteStatus writes the status. Nobody else does, so it needs no condition.
+func (b *cronBackend) WriteStatus(_ context.Context, s cronjob.Status) error {
+	b.wrote = true
+	return b.store.SetCronJobStatus(b.cronJob.UID, s)
+}
+
+func jobOf(j *store.Job) apply.Job {
+	return apply.Job{
+		Reference:  cronjob.Reference{Namespace: j.Namespace, Name: j.Name, UID: j.UID},
+		Controller: j.CronJob, CreationTimestamp: j.Created,
+	}
+}
