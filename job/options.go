@@ -48,7 +48,7 @@ const (
 	SlipUncheckedUntrack
 	// SlipCoarseRequeue looks again after a backoff not before a second has passed,
 	// and neither when the first of several waiting indexes is due while others are
-	// created, nor when expectations time out.
+	// created, nor when expectations time out, which takes an instant longer.
 	SlipCoarseRequeue
 	// SlipUnseenCompletion completes a job while own writes have not been seen (JI8).
 	SlipUnseenCompletion

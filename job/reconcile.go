@@ -153,6 +153,9 @@ func (p *Planner) recall() {
 	b.Suspend = p.job.isSuspended()
 	b.Slips = p.snap.Options.Slips
 	b.Satisfied = memory.Expectations.Satisfied(p.snap.Now)
+	if due := memory.Expectations.Expires(); !due.IsZero() && due.Equal(p.snap.Now) && p.snap.Options.Slips.has(SlipCoarseRequeue) {
+		b.Satisfied = false
+	}
 }
 
 // notOurs stops the round for a job of another controller (J3) and for one whose

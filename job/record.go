@@ -38,10 +38,13 @@ func (p *Plan) Record(o Outcome) Recording {
 	return Recording{Status: status, Write: write, Untrack: p.applicable(end)}
 }
 
-// isToWrite reports whether the status has changed (J40). One that is written
-// holds the uncounted lists, even if both are empty.
+// isToWrite reports whether the status has changed (J40); a start time goes with
+// the first write that there is. A status that is written holds the uncounted
+// lists, even if both are empty.
 func isToWrite(before, status *Status) bool {
-	if equalStatus(before, status) {
+	compared := *status
+	compared.StartTime = before.StartTime
+	if equalStatus(before, &compared) {
 		return false
 	}
 	if status.UncountedTerminatedPods == nil {
