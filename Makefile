@@ -2,6 +2,9 @@
 CHECKS   ?= 100000
 FUZZTIME ?= 30s
 COUNT    ?= 1
+SEED     ?=
+SCRIPTS  ?= 1000
+FIRST    ?= 0
 
 # The folders that hold a module, the root first. Nested modules keep what is
 # heavy away from the library's users.
@@ -15,7 +18,7 @@ STATICCHECK := go tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck
 testing = go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./... | \
 	grep -F '$(1)' | sed 's/\.test .*//'
 
-.PHONY: test lint prop fuzz bench golden modules check
+.PHONY: test lint prop fuzz bench conformance golden modules check
 
 test: ## all tests of the root and of the examples, with the race detector
 	go test -race -shuffle=on ./...
@@ -36,6 +39,10 @@ fuzz: ## every fuzz target for FUZZTIME
 
 bench: ## every benchmark
 	go test -run='^$$' -bench=. -benchmem -count=$(COUNT) ./...
+
+conformance: ## SCRIPTS generated scripts for the real controllers and for ours; FIRST=n SCRIPTS=1 plays one again
+	@cd internal/conformance && go test -c -o conformance.test . && \
+		./conformance.test -test.timeout=0 -test.run='^TestLongRun$$' $(if $(SEED),-seed $(SEED)) -scripts $(SCRIPTS) -first $(FIRST)
 
 golden: ## rewrite the expected outputs of the stories: explain each changed line
 	go test $$($(call testing,github.com/batchplan/batchplan/internal/golden)) -update

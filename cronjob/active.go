@@ -24,25 +24,26 @@ func (p *Planner) matchActive() {
 		p.listed[place] = true
 		if c := &children[place]; c.isFinished() {
 			left++
-			p.event(job.Normal, "SawCompletedJob", "Saw completed job: "+listed[i].Name+", condition: "+string(c.Finished))
+			p.event(job.Normal, "SawCompletedJob", sawCompleted(listed[i].Name)+", condition: "+string(c.Finished))
 		}
 	}
 	if left > 0 {
 		p.dropFinished()
 	}
 	p.kept = len(listed) - left
-	late := p.snap.Options.Slips.has(SlipLateSuccess)
 	for i := range children {
 		c := &children[i]
 		switch {
 		case c.Owner != Owned:
 		case !c.isFinished() && !p.listed[i]:
 			p.plan.Unexpected = append(p.plan.Unexpected, p.reference(c))
-		case c.Finished == job.Complete && !(late && p.listed[i]):
+		case c.Finished == job.Complete:
 			p.sawSuccess(c)
 		}
 	}
 }
+
+func sawCompleted(name string) string { return "Saw completed job: " + name }
 
 // dropFinished makes the active list anew: that of the snapshot is not ours to change.
 func (p *Planner) dropFinished() {

@@ -109,28 +109,20 @@ func TestC14_FoundByName(t *testing.T) {
 	}
 }
 
-// C14: the reference leaves the time of a job alone that it finds in its list, and
-// does not look again when the name is another's.
-func TestC14_SlipsOfTheReference(t *testing.T) {
+// C14: the reference fails on a job that exists, whosever it is.
+func TestC14_SlipBlindCreate(t *testing.T) {
 	run := hours(1)
-	s := kubernetes(snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), run))
-	s.CronJob.Status.Active = []cronjob.Reference{{Name: "renamed", UID: "u"}}
-	plan := reconcile(t, s)
-	o := cronjob.Outcome{
-		Verified: []cronjob.Result{cronjob.Done},
-		Created:  []cronjob.Effect{{Result: cronjob.AlreadyExists, Job: cronjob.Reference{UID: "u"}}},
-	}
-	if plan.Settle(o).Write {
-		t.Error("the job is in the list already")
-	}
-	o.Created[0].Result = cronjob.NameTaken
-	if again := plan.Conclude(o).Requeue; again != (cronjob.Requeue{}) || plan.Requeue.At.IsZero() {
-		t.Errorf("again at %s", again.At)
-	}
-	s.Options.Slips &^= cronjob.SlipNoRequeue
-	plan = reconcile(t, s)
-	if again := plan.Conclude(o).Requeue; again != plan.Requeue {
-		t.Errorf("without the slip again at %s", again.At)
+	for _, result := range []cronjob.Result{cronjob.AlreadyExists, cronjob.NameTaken, cronjob.Refused} {
+		o := cronjob.Outcome{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "u"}}}}
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), run)
+		plan := reconcile(t, s)
+		if wrote := plan.Settle(o).Write; wrote != (result == cronjob.AlreadyExists) || plan.Conclude(o).Retry && !wrote {
+			t.Errorf("%s: wrote %t, %+v", result, wrote, plan.Conclude(o))
+		}
+		plan = reconcile(t, kubernetes(s))
+		if plan.Settle(o).Write || !plan.Conclude(o).Retry {
+			t.Errorf("%s, with the slip: %+v", result, plan.Conclude(o))
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package cronjob
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -71,7 +73,8 @@ func (p *Plan) remember(o *Outcome, s *Settlement, settled bool) Memory {
 }
 
 // hasUnfinished reports whether something other than the status write is to be
-// repeated. A refused creation, or one whose name is taken, is not.
+// repeated. A refused creation, or one whose name is taken, is not; the reference
+// fails on these.
 func (p *Plan) hasUnfinished(o *Outcome) bool {
 	for i := range p.Verify {
 		if r := resultAt(o.Verified, i); r != Done && r != Gone {
@@ -79,16 +82,24 @@ func (p *Plan) hasUnfinished(o *Outcome) bool {
 		}
 	}
 	for i := range p.Delete {
-		if !isDeleted(effectAt(o.Deleted, i).Result) {
+		if !isDeleted(effectAt(o.Deleted, i).Result) && !p.isEager(i) {
 			return true
 		}
 	}
 	for i := range p.Create {
-		if r := effectAt(o.Created, i).Result; r == NotTried || r == Unsuccessful {
+		r := effectAt(o.Created, i).Result
+		if r == NotTried || r == Unsuccessful || r != Done && p.Basis.Slips.has(SlipBlindCreate) {
 			return true
 		}
 	}
 	return false
+}
+
+// isEager reports whether a deletion is one of the history with SlipEagerHistory:
+// before anything else, and not repeated if it fails.
+func (p *Plan) isEager(i int) bool {
+	reason := p.Delete[i].Reason
+	return p.Basis.Slips.has(SlipEagerHistory) && (reason == DeleteSuccessful || reason == DeleteFailed)
 }
 
 // again brings the next round forward: when a run waits for jobs that turned out
@@ -103,18 +114,23 @@ func (p *Plan) again(o *Outcome, moved bool) Requeue {
 			return Requeue{At: p.Basis.Now, Reason: WaitVerify}
 		}
 	}
-	for i := range p.Create {
-		// Quirk: the reference waits for an event then.
-		if p.Basis.Slips.has(SlipNoRequeue) && effectAt(o.Created, i).Result == NameTaken {
-			return Requeue{}
-		}
-	}
 	return p.Requeue
 }
 
 // report makes the events of the round.
 func (p *Plan) report(o *Outcome) []Event {
 	events := p.Events
+	if p.Basis.Blocked && slices.Contains(o.Verified, Gone) {
+		// What seemed to run is gone: the next round, at once, starts the run.
+		events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return e.Reason == "JobAlreadyActive" })
+	}
+	for i := range p.Delete {
+		if p.isEager(i) && isDeleted(effectAt(o.Deleted, i).Result) {
+			// Quirk: what is deleted is not in the list any more when that is looked at.
+			saw := sawCompleted(p.Delete[i].Name)
+			events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return strings.HasPrefix(e.Message, saw+",") })
+		}
+	}
 	add := func(t job.EventType, reason, message string) {
 		events = append(events[:len(events):len(events)], Event{Type: t, Reason: reason, Message: message})
 	}
@@ -128,7 +144,7 @@ func (p *Plan) report(o *Outcome) []Event {
 		case Done:
 			add(job.Normal, "SuccessfulDelete", "Deleted job "+p.Delete[i].Name)
 		case Unsuccessful:
-			add(job.Warning, "FailedDelete", "Error deleting job: "+e.Error)
+			add(job.Warning, "FailedDelete", "Deleted job: "+e.Error)
 		}
 	}
 	for i := range p.Create {

@@ -16,6 +16,10 @@ type estimated struct {
 	invalid bool
 }
 
+// noGap is what the reference says of a schedule whose first two runs it cannot tell
+// apart, since there are none.
+const noGap = "time difference between two schedules is less than 1 second"
+
 // estimateDue is findDue with SlipEstimate.
 //
 // Quirk: the reference takes the gap between the first two runs for that between
@@ -26,7 +30,7 @@ func (p *Planner) estimateDue() {
 	s, now := p.snap.Schedule.Schedule, p.snap.Now
 	found := p.estimate(p.earliest)
 	if found.invalid {
-		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : no two runs in reach")
+		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : "+noGap)
 		return // and it never looks again
 	}
 	p.due, p.latest = found.latest, found.latest

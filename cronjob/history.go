@@ -44,9 +44,9 @@ func (p *Planner) trim(finished job.ConditionType, limit *int32, keep time.Durat
 // status has yet to learn from goes a round later: without it, a crash before the
 // status write would start its run again (CI1), or lose its success (CI12).
 func (p *Planner) deleteFinished(c *Child, reason DeleteReason) {
-	switch {
-	case !c.DeletionTimestamp.IsZero():
-	case p.canStart(c), p.isAwaited(c.Name, c.ScheduledTime), p.isUnrecordedSuccess(c):
+	switch eager := p.snap.Options.Slips.has(SlipEagerHistory); {
+	case !c.DeletionTimestamp.IsZero() && !eager:
+	case !eager && (p.canStart(c) || p.isAwaited(c.Name, c.ScheduledTime) || p.isUnrecordedSuccess(c)):
 		p.plan.Basis.Unfinished = true
 	default:
 		p.plan.Delete = append(p.plan.Delete, Deletion{Reference: p.reference(c), Reason: reason})
@@ -63,12 +63,10 @@ func (p *Planner) canStart(c *Child) bool {
 	return c.ScheduledTime.After(recorded)
 }
 
-// isUnrecordedSuccess reports whether the job moves lastSuccessfulTime. The
-// reference deletes such a job at once, so that without a history of successes it
-// never sets that time.
+// isUnrecordedSuccess reports whether the job moves lastSuccessfulTime.
 func (p *Planner) isUnrecordedSuccess(c *Child) bool {
 	return c.Finished == job.Complete && c.CompletionTime.After(p.cj.Status.LastSuccessfulTime) &&
-		!c.CompletionTime.Before(p.plan.Basis.Status.LastSuccessfulTime) && !p.snap.Options.Slips.has(SlipLateSuccess)
+		!c.CompletionTime.Before(p.plan.Basis.Status.LastSuccessfulTime)
 }
 
 // byStart orders jobs by start time, those without one last, then by name: the

@@ -52,23 +52,22 @@ const (
 	SlipEstimate Slips = 1 << iota
 	// SlipSilentMiss never tells of a run that has missed its deadline (C9).
 	SlipSilentMiss
-	// SlipLateSuccess records lastSuccessfulTime one round after the job left the
-	// active list (C4).
-	SlipLateSuccess
+	// SlipEagerHistory deletes finished jobs before what they tell is recorded: the
+	// time of a success, and that their run has started; and again while they are
+	// being deleted (C2, C4).
+	SlipEagerHistory
 	// SlipBlindCreate tries to create the job of a run although the children hold
-	// it, and calls it unexpected; what an earlier crash kept from being recorded
-	// is recorded only if it is the run that is due (C3, C10, C14).
+	// it, calls it unexpected, and fails on finding it, again and again: what a crash
+	// kept from being recorded never is, and a run whose name is taken holds up the
+	// next (C3, C10, C14).
 	SlipBlindCreate
-	// SlipNoRequeue does not look again after finding the name of a run taken by
-	// another's job (C14).
-	SlipNoRequeue
 )
 
 // Kubernetes136 returns the options with which the planner decides exactly as the
 // controller of Kubernetes 1.36 does, slips included. Compile the schedule with
 // [schedule.Kubernetes136], too.
 func Kubernetes136() Options {
-	return Options{Slips: SlipEstimate | SlipSilentMiss | SlipLateSuccess | SlipBlindCreate | SlipNoRequeue}
+	return Options{Slips: SlipEstimate | SlipSilentMiss | SlipEagerHistory | SlipBlindCreate}
 }
 
 func (s Slips) has(slip Slips) bool { return s&slip != 0 }

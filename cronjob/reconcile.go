@@ -142,7 +142,11 @@ func (p *Planner) mayRun() bool {
 	case compiled.Problem != "":
 		p.noSchedule()
 	case compiled.Schedule.Never():
-		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : it never runs")
+		problem := "it never runs"
+		if p.snap.Options.Slips.has(SlipEstimate) {
+			problem = noGap
+		}
+		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : "+problem)
 		p.wait(Wait{Reason: WaitNever})
 	default:
 		return true

@@ -156,7 +156,6 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 		{"success moves the time forward", 0, job.Complete, start, end},
 		{"and never back", 0, job.Complete, end.Add(time.Hour), end.Add(time.Hour)},
 		{"failure does not move it", 0, job.Failed, start, start},
-		{"the reference is a round late", cronjob.SlipLateSuccess, job.Complete, start, start},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})

@@ -49,7 +49,7 @@ func (p *Plan) gone(o *Outcome) []string {
 // recordStart takes a job into the status. A job that stands there already came
 // with its time.
 func (p *Plan) recordStart(status *Status, c *Creation, e *Effect) {
-	if status.has(e.Job.UID) && e.Result == AlreadyExists && p.Basis.Slips.has(SlipBlindCreate) {
+	if e.Result == AlreadyExists && p.Basis.Slips.has(SlipBlindCreate) {
 		return
 	}
 	if !status.has(e.Job.UID) {

@@ -45,6 +45,13 @@ func (p *Planner) byIndexAndCount(a, b *Pod) int {
 	if c := finishTime(b).Compare(finishTime(a)); c != 0 {
 		return c
 	}
+	if x, y := a.Owner == Orphan, b.Owner == Orphan; x != y {
+		// Quirk: the reference looks at the pods that it adopts last.
+		if x {
+			return -1
+		}
+		return 1
+	}
 	return p.byAge(a, b)
 }
 

@@ -179,15 +179,13 @@ func (p *Planner) claim(place int32, pod *Pod) bool {
 	case Owned:
 		return true
 	case OwnedUnmatched:
-		// Its UID may stand in an uncounted list: it is counted once the finalizer
-		// is gone, with the release or, where the job is being deleted, without.
-		if p.job.isDeleted() && p.snap.Options.Slips.has(SlipUnmatchedStay) {
-			return false
-		}
-		tracked := p.isTracked(pod)
-		if !p.job.isDeleted() {
+		// Its UID may stand in an uncounted list: it is counted once the finalizer is
+		// gone, which it is with the release.
+		switch {
+		case !p.job.isDeleted():
 			p.plan.Release = append(p.plan.Release, pod.ref())
-		} else if tracked {
+		case p.snap.Options.Slips.has(SlipUnmatchedStay):
+		case p.isTracked(pod):
 			p.pods.stray = append(p.pods.stray, place)
 		}
 	case Orphan:

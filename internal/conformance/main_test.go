@@ -11,7 +11,11 @@ import (
 
 func TestMain(m *testing.M) {
 	theirs.Quiet()
-	os.Exit(m.Run())
+	code := m.Run()
+	if longRun != nil {
+		longRun.conclude()
+	}
+	os.Exit(code)
 }
 
 const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}`

@@ -23,6 +23,10 @@ type view struct {
 // observe looks at a world. The writes are those since the last look.
 func observe(w *script.World, start time.Time) view {
 	var v view
+	grain := time.Nanosecond
+	if len(server.List[*batchv1.CronJob](w.Server)) > 0 {
+		grain = time.Second // a conflict is retried after milliseconds, and comes by chance
+	}
 	for _, c := range server.List[*batchv1.CronJob](w.Server) {
 		v.CronJobs = append(v.CronJobs, line(c, cronJobStatus(c)))
 	}
@@ -37,18 +41,33 @@ func observe(w *script.World, start time.Time) view {
 		if isIdle(e) {
 			continue
 		}
-		v.Writes = append(v.Writes, fmt.Sprintf("%v %s", e.Time.Sub(start), e))
+		v.Writes = append(v.Writes, fmt.Sprintf("%v %s", e.Time.Sub(start).Truncate(grain), e))
 	}
 	slices.Sort(v.Writes) // the order within an instant is left to goroutines
+	v.Writes = compactCronJobs(v.Writes)
 	return v
 }
 
-// isIdle reports whether a write could change nothing: a creation in a namespace
-// that is going away, after which ours does not go on asking, or a patch of a pod
-// that is gone or has no finalizer any more, which theirs tries in the round that
-// has deleted it.
+// isIdle reports whether a write that changes nothing is not compared:
+//
+//   - a creation in a namespace that is going away, after which ours does not go on
+//     asking,
+//   - a patch of a pod that is gone or has no finalizer any more, which theirs tries
+//     in the round that has deleted it,
+//   - a write of a CronJob's controller whose cache has not caught up with its own
+//     last write: whether it has is left to chance. Theirs also writes a status that
+//     has not changed after it has deleted a job,
+//   - deletions of jobs that fail: theirs stops at the first, ours tries them all.
 func isIdle(w server.Write) bool {
-	return strings.Contains(w.Answer, "NamespaceTerminating") || w.Verb == "patch" && (w.Unchanged || w.Answer == "NotFound")
+	switch {
+	case strings.Contains(w.Answer, "NamespaceTerminating"):
+		return true
+	case w.Verb == "patch":
+		return w.Unchanged || w.Answer == "NotFound"
+	case w.Resource == server.CronJobs:
+		return w.Answer != "" || w.Unchanged
+	}
+	return w.Resource == server.Jobs && (w.Answer == "AlreadyExists" || w.Verb == "delete" && w.Answer != "")
 }
 
 // line is what all objects have, and the state of this one. Resource versions
@@ -115,12 +134,19 @@ const mostEvents = 25
 func countEvents(events []*corev1.Event) []string {
 	counts, total := map[string]int32{}, map[string]int32{}
 	for _, e := range events {
+		if (e.Reason == "FailedDelete" || e.Reason == "FailedGet") && e.InvolvedObject.Kind == "CronJob" {
+			continue // theirs stops at the first job that it cannot delete, and deletes again what its cache still shows
+		}
 		object := e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name
 		message := e.Message
 		if slices.Contains(aboutPods, e.Reason) && e.InvolvedObject.Kind == "Job" {
 			message = ""
 		}
-		counts[fmt.Sprintf("%s %s %s: %s", object, e.Type, e.Reason, message)] += e.Count
+		line := fmt.Sprintf("%s %s %s: %s", object, e.Type, e.Reason, message)
+		counts[line] += e.Count
+		if e.InvolvedObject.Kind == "CronJob" {
+			counts[line] = 1 // a round that meets a conflict is repeated, with its events
+		}
 		total[object] += e.Count
 	}
 	var lines []string
@@ -131,4 +157,10 @@ func countEvents(events []*corev1.Event) []string {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// compactCronJobs takes several status writes of a CronJob in one instant for one:
+// ours needs two rounds where a job has gone and a run is due.
+func compactCronJobs(writes []string) []string {
+	return slices.CompactFunc(writes, func(a, b string) bool { return a == b && strings.Contains(a, "update cronjobs/status") })
 }

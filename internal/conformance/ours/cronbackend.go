@@ -15,7 +15,8 @@ import (
 // cronBackend carries out the plan of one round on the API server.
 type cronBackend struct {
 	*cronJobs
-	object *batchv1.CronJob
+	object  *batchv1.CronJob
+	written *batchv1.CronJob
 }
 
 // Look reads a job.
@@ -51,8 +52,8 @@ func (b *cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
 		policy = metav1.DeletePropagationForeground
 	}
 	err := b.client.BatchV1().Jobs(b.object.Namespace).Delete(ctx, d.Name, metav1.DeleteOptions{PropagationPolicy: &policy})
-	if apierrors.IsNotFound(err) {
-		return apply.ErrGone
+	if apierrors.IsNotFound(err) && b.options.CronJob.Slips == 0 {
+		return apply.ErrGone // a failure to theirs, which tells of it and tries again
 	}
 	return err
 }
@@ -82,6 +83,9 @@ func (b *cronBackend) Create(ctx context.Context, c cronjob.Creation) (apply.Job
 func (b *cronBackend) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	object := b.object.DeepCopy()
 	object.Status = encodeCronJobStatus(s)
-	_, err := b.client.BatchV1().CronJobs(object.Namespace).UpdateStatus(ctx, object, metav1.UpdateOptions{})
+	out, err := b.client.BatchV1().CronJobs(object.Namespace).UpdateStatus(ctx, object, metav1.UpdateOptions{})
+	if err == nil {
+		b.written = out
+	}
 	return err
 }

@@ -19,9 +19,6 @@ import (
 	"github.com/batchplan/batchplan/cronjob/apply"
 )
 
-// skewDelay is how long after a run the controller looks (C7).
-const skewDelay = 100 * time.Millisecond
-
 // cronJobs is the CronJob controller.
 type cronJobs struct {
 	client   kubernetes.Interface
@@ -83,9 +80,11 @@ func (c *cronJobs) changed(old, cur *batchv1.CronJob) {
 		return
 	}
 	decoded := decodeCronJob(cur)
-	compiled := cronjob.Compile(&decoded, c.options.Schedule...)
-	if next := compiled.Schedule.Next(time.Now()); !next.IsZero() {
-		c.queue.AddAfter(keyOf(cur), time.Until(next.Add(skewDelay)))
+	plan, err := cronjob.Reconcile(cronjob.Snapshot{
+		CronJob: decoded, Now: time.Now(), Schedule: cronjob.Compile(&decoded, c.options.Schedule...), Options: c.options.CronJob,
+	})
+	if err == nil && !plan.Requeue.At.IsZero() {
+		c.queue.AddAfter(keyOf(cur), time.Until(plan.Requeue.At))
 	}
 }
 
@@ -127,22 +126,36 @@ func (c *cronJobs) round(key string) (cronjob.Requeue, error) {
 	for _, j := range list {
 		snapshot.Children = append(snapshot.Children, decodeChild(&decoded, j))
 	}
-	plan, err := c.planner.Reconcile(&snapshot)
+	for {
+		end, written, err := c.plan(key, &snapshot, object)
+		if err != nil || written == nil || end.Requeue.At.After(snapshot.Now) || end.Requeue.At.IsZero() {
+			return end.Requeue, err
+		}
+		// More is to do at once, and the cache does not show yet what was written.
+		object, snapshot.Memory = written, end.Memory
+		snapshot.CronJob.Status = decodeCronJob(written).Status
+	}
+}
+
+// plan makes one plan and carries it out. It returns the CronJob if that was written.
+func (c *cronJobs) plan(key string, snapshot *cronjob.Snapshot, object *batchv1.CronJob) (end cronjob.Conclusion, written *batchv1.CronJob, err error) {
+	plan, err := c.planner.Reconcile(snapshot)
 	if err == nil && len(plan.Unexpected) > 0 {
-		plan, object, err = c.planAgain(&snapshot, plan, object)
+		plan, object, err = c.planAgain(snapshot, plan, object)
 	}
 	if err != nil {
-		return cronjob.Requeue{}, fmt.Errorf("CronJob %s: %w", key, err)
+		return end, nil, fmt.Errorf("CronJob %s: %w", key, err)
 	}
 	backend := &cronBackend{cronJobs: c, object: object}
 	outcome, err := apply.Executor{}.Apply(context.Background(), backend, plan)
-	end := plan.Conclude(outcome)
+	c.options.Watch.CronJob(snapshot, plan, outcome)
+	end = plan.Conclude(outcome)
 	c.memories[key] = end.Memory
 	c.reporter.report(object, end.Events)
 	if end.Retry {
-		return end.Requeue, errors.Join(err, errors.New("to be repeated"))
+		return end, nil, errors.Join(err, errors.New("to be repeated"))
 	}
-	return end.Requeue, nil
+	return end, backend.written, nil
 }
 
 // planAgain plans from the status of a fresh look, if it has changed: the children
@@ -154,5 +167,8 @@ func (c *cronJobs) planAgain(s *cronjob.Snapshot, plan *cronjob.Plan, object *ba
 	}
 	s.CronJob.Status = decodeCronJob(fresh).Status
 	plan, err = c.planner.Reconcile(s)
+	if s.Options.Slips != 0 {
+		fresh = object // theirs writes on the version of the cache, which is a conflict
+	}
 	return plan, fresh, err
 }

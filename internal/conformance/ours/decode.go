@@ -21,14 +21,19 @@ func decodeJob(o *batchv1.Job) job.Job {
 	return j
 }
 
+// decodedKey is a job and a pod, by UID.
+type decodedKey struct{ job, pod string }
+
 type decodedPod struct {
 	version string
 	pod     job.Pod
 }
 
-// decodePod reads a pod once a version.
+// decodePod reads a pod once a version, for each job that it could be of: what it
+// is to a job is part of the result.
 func (c *jobs) decodePod(of *job.Job, o *corev1.Pod) job.Pod {
-	if d := c.decoded[string(o.UID)]; d.version == o.ResourceVersion {
+	key := decodedKey{of.UID, string(o.UID)}
+	if d := c.decoded[key]; d.version == o.ResourceVersion {
 		return d.pod
 	}
 	data, err := json.Marshal(o)
@@ -37,7 +42,7 @@ func (c *jobs) decodePod(of *job.Job, o *corev1.Pod) job.Pod {
 	must(err)
 	// JSON cuts off the fraction of a second by which the server tells pods apart.
 	p.Detail.CreationTimestamp = o.CreationTimestamp.Time
-	c.decoded[string(o.UID)] = decodedPod{o.ResourceVersion, p}
+	c.decoded[key] = decodedPod{o.ResourceVersion, p}
 	return p
 }
 

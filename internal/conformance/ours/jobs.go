@@ -43,8 +43,8 @@ type jobs struct {
 
 	planner  job.Planner
 	tracker  expectations.Tracker[string]
-	memories map[string]job.Memory // by key; the worker's own
-	decoded  map[string]decodedPod // by UID; the worker's own
+	memories map[string]job.Memory     // by key; the worker's own
+	decoded  map[decodedKey]decodedPod // the worker's own
 	written  versions
 }
 
@@ -54,7 +54,7 @@ func newJobs(client kubernetes.Interface, pods coreinformers.PodInformer, js bat
 		queue:    workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](retryBase, retryMax)),
 		orphans:  workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[orphan](retryBase, retryMax)),
 		memories: map[string]job.Memory{},
-		decoded:  map[string]decodedPod{},
+		decoded:  map[decodedKey]decodedPod{},
 	}
 	c.written.stores = map[string]store{"pods": pods.Informer().GetStore(), "jobs": js.Informer().GetStore()}
 	c.watchJobs(js.Informer())
@@ -71,6 +71,7 @@ func (c *jobs) work(context.Context) {
 // round is one round of one job.
 func (c *jobs) round(key string) error {
 	if err := c.written.check(key); err != nil {
+		c.options.Watch.Stale()
 		return err
 	}
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
@@ -111,21 +112,23 @@ func (c *jobs) plan(key string, object *batchv1.Job, snapshot *job.Snapshot) (go
 	if err != nil {
 		return "", fmt.Errorf("job %s: %w", key, err)
 	}
-	return c.carryOut(key, object, &snapshot.Job, plan)
+	return c.carryOut(key, object, snapshot, plan)
 }
 
 // carryOut executes the plan, and keeps and reports what comes of it.
-func (c *jobs) carryOut(key string, object *batchv1.Job, decoded *job.Job, plan *job.Plan) (gone string, err error) {
-	backend := &backend{jobs: c, key: key, object: object, decoded: decoded}
+func (c *jobs) carryOut(key string, object *batchv1.Job, snapshot *job.Snapshot, plan *job.Plan) (gone string, err error) {
+	backend := &backend{jobs: c, key: key, object: object, decoded: &snapshot.Job}
 	executor := apply.Executor{Expecter: expecter{&c.tracker, key}}
 	outcome, err := executor.Apply(context.Background(), backend, plan)
+	c.options.Watch.Job(snapshot, plan, outcome)
 	end := plan.Conclude(outcome)
 	c.memories[key] = end.Memory
 	c.reporter.report(object, end.Events)
 	if backend.gone != "" {
 		return backend.gone, nil
 	}
-	if after, ok := plan.Requeue.After(time.Now()); ok {
+	claimed := len(plan.Adopt)+len(plan.Release) == 0 || outcome.Claimed == job.Done
+	if after, ok := plan.Requeue.After(time.Now()); ok && claimed {
 		c.queue.AddAfter(key, after)
 	}
 	if end.Retry && err == nil {

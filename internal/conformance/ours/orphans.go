@@ -52,6 +52,7 @@ func (c *jobs) cleanUpPod(pod *corev1.Pod) error {
 	if !hasFinalizer(pod) || !c.isFree(pod) {
 		return nil
 	}
+	c.options.Watch.Orphan()
 	data, err := json.Marshal(map[string]any{"metadata": patchMeta{UID: string(pod.UID), Removed: []string{job.Finalizer}}})
 	must(err)
 	_, err = c.client.CoreV1().Pods(pod.Namespace).Patch(context.Background(), pod.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
@@ -80,10 +81,12 @@ func (c *jobs) isFree(pod *corev1.Pod) bool {
 		return false
 	}
 	decoded := decodeJob(owner)
-	plan, err := job.Reconcile(job.Snapshot{
+	snapshot := job.Snapshot{
 		Job: decoded, Pods: []job.Pod{decodeOnce(&decoded, pod)}, Now: pod.CreationTimestamp.Time, Options: c.options.Job,
-	})
+	}
+	plan, err := job.Reconcile(snapshot)
 	must(err)
+	c.options.Watch.Job(&snapshot, &plan, job.Outcome{})
 	return len(plan.Untrack) == 1
 }
 

@@ -32,6 +32,8 @@ type Options struct {
 	Schedule            []schedule.Option
 	// Planning, if set, is told how long each round of the job planner took.
 	Planning func(time.Duration)
+	// Watch, if set, is told of every round.
+	Watch Watch
 }
 
 // Kubernetes136 returns the options of the preset.
@@ -45,6 +47,9 @@ func Kubernetes136() Options {
 // the cache yet is lost, and the order of the caches would be left to chance. Stop
 // returns when nothing of the controllers is left.
 func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) {
+	if o.Watch == nil {
+		o.Watch = unwatched{}
+	}
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	cronJobs, jobs, pods := informers.NewSharedInformerFactory(client, 0), informers.NewSharedInformerFactory(client, 0), informers.NewSharedInformerFactory(client, 0)
 	factories := []informers.SharedInformerFactory{cronJobs, jobs, pods}
@@ -60,7 +65,7 @@ func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) 
 		workers, queues = append(workers, c.work), append(queues, c.queue)
 	}
 	if o.TTL {
-		c := newTTL(client, js, o.Job)
+		c := newTTL(client, js, o)
 		workers, queues = append(workers, c.work), append(queues, c.queue)
 	}
 	for _, f := range factories {

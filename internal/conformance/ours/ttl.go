@@ -21,10 +21,10 @@ type ttl struct {
 	client  kubernetes.Interface
 	jobs    batchlisters.JobLister
 	queue   queue[string]
-	options job.Options
+	options Options
 }
 
-func newTTL(client kubernetes.Interface, js batchinformers.JobInformer, o job.Options) *ttl {
+func newTTL(client kubernetes.Interface, js batchinformers.JobInformer, o Options) *ttl {
 	c := &ttl{
 		client: client, jobs: js.Lister(), options: o,
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
@@ -55,7 +55,7 @@ func (c *ttl) round(ctx context.Context, key string) error {
 	if err != nil {
 		return nil // gone
 	}
-	if expired, err := c.expired(key, j); !expired {
+	if expired, err := c.expired(key, j, false); !expired {
 		return err
 	}
 	fresh, err := c.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -64,7 +64,7 @@ func (c *ttl) round(ctx context.Context, key string) error {
 	} else if err != nil {
 		return err
 	}
-	if expired, err := c.expired(key, fresh); !expired {
+	if expired, err := c.expired(key, fresh, true); !expired {
 		return err
 	}
 	policy := metav1.DeletePropagationForeground
@@ -73,9 +73,10 @@ func (c *ttl) round(ctx context.Context, key string) error {
 	})
 }
 
-func (c *ttl) expired(key string, j *batchv1.Job) (bool, error) {
-	now := time.Now()
-	expired, at, err := job.Expire(decodeJob(j), c.options, now)
+func (c *ttl) expired(key string, j *batchv1.Job, fresh bool) (bool, error) {
+	now, decoded := time.Now(), decodeJob(j)
+	expired, at, err := job.Expire(decoded, c.options.Job, now)
+	c.options.Watch.TTL(&decoded, now, fresh, expired, at)
 	if err == nil && !at.IsZero() {
 		c.queue.AddAfter(key, at.Sub(now))
 	}

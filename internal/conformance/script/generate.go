@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,12 +21,17 @@ func Jobs() *rapid.Generator[*Script] {
 // CronJobs draws scripts about one CronJob, whose jobs run or are ended by hand.
 func CronJobs() *rapid.Generator[*Script] {
 	return rapid.Custom(func(t *rapid.T) *Script {
-		s := &Script{CronJob: drawCronJob(t), Manual: rapid.Bool().Draw(t, "manual")}
-		steps := cronSteps()
+		pace := often
+		if rapid.Bool().Draw(t, "seldom") {
+			pace = seldom
+		}
+		s := &Script{CronJob: drawCronJob(t, pace), Manual: rapid.Bool().Draw(t, "manual")}
+		drawTurn(t, s)
+		steps := cronSteps(pace)
 		if !s.Manual {
 			steps = append(steps, podSteps3()...)
 		}
-		s.Steps = drawSteps(t, steps)
+		s.Steps = bounded(t, s.CronJob.Schedule, drawSteps(t, steps))
 		return s
 	})
 }
@@ -123,7 +129,7 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 		of(1, "skew", among("0s", "3s", "-3s", "40s", "-40s", "1h", "-1h")),
 		of(2, "fault", among("create"), among("pods"), answers, shares, delays),
 		of(1, "fault", among("delete"), among("pods"), answers, shares, delays),
-		of(1, "fault", among("patch"), among("pods"), answers, shares, delays),
+		of(1, "fault", among("patch"), among("pods"), among("conflict", "error", "quota", "lost"), shares, delays),
 		of(1, "fault", among("update"), among("jobs/status"), among("conflict", "error", "lost"), among("all"), delays),
 		of(1, "hold", among("pods", "jobs")),
 		of(2, "release", among("pods", "jobs")),
@@ -134,12 +140,34 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 	return append(steps, of(1, "closing"))
 }
 
-func cronSteps() []choice {
+// pace goes with how often a CronJob runs: jobs that nobody ends pile up, and a
+// script should not see hundreds of them.
+type pace struct{ schedules, waits []string }
+
+var (
+	often = pace{
+		[]string{"* * * * *", "*/5 * * * *", "*/15 0-3 * * *", "*/5 9 * * *", "@every 90s", "2-59/7 * * * 1-5", "*/20 * 1 * 1-5"},
+		[]string{"1s", "20s", "1m", "1m", "2m", "5m", "10m", "30m"},
+	}
+	seldom = pace{
+		[]string{"0 * * * *", "30 6-16/4 * * 1-5", "0 9,10 * * 1", "0 0 1 * *", "@hourly", "@daily", "0 0 31 * *", "15 10 * * 1,3", "0 2 * * *",
+			"30 2 * * 6", "0 0 13 * 5", "@every 5h30m"},
+		[]string{"1s", "1m", "10m", "1h", "1h", "7h", "24h", "100h"},
+	}
+	// invalid schedules, and one that never runs.
+	invalid = []string{"61 * * * *", "* * * * * *", "TZ=UTC 0 * * * *", "0 0 31 2 *"}
+)
+
+func cronSteps(p pace) []choice {
+	var schedules []string
+	for _, s := range p.schedules {
+		schedules = append(schedules, strings.ReplaceAll(s, " ", "_"))
+	}
 	return []choice{
-		of(30, "wait", among("1s", "20s", "1m", "1m", "2m", "5m", "10m", "1h", "1h", "7h", "24h", "100h")),
+		of(30, "wait", among(p.waits...)),
 		of(10, "finish", among("0", "1", "2", "3", "4"), among("complete", "failed")),
 		of(2, "cronsuspend", among("on", "off", "off")),
-		of(2, "schedule", among("*/5_*_*_*_*", "*_*_*_*_*", "0_*_*_*_*", "30_6-16/4_*_*_1-5", "0_0_*_*_*", "@hourly", "@every_90s", "0_0_31_*_*")),
+		of(2, "schedule", among(schedules...)),
 		of(1, "zone", among("none", "Etc/UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu")),
 		of(2, "concurrency", among("Allow", "Forbid", "Replace")),
 		of(2, "starting", among("none", "0", "1", "30", "200", "100000")),
@@ -151,11 +179,12 @@ func cronSteps() []choice {
 		of(1, "deletejob", among("Background", "Foreground", "Orphan")),
 		of(3, "restartall"),
 		of(2, "stopall"),
+		of(3, "skew", among("0s", "40s", "1h", "1h")),
 		of(1, "fault", among("create"), among("jobs"), answers, among("all"), among("1s", "1m", "10m", "5h")),
-		of(1, "fault", among("delete"), among("jobs"), answers, shares, among("1s", "1m", "10m", "5h")),
+		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"), among("1s", "1m", "10m", "5h")),
 		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1s", "1m", "10m")),
-		of(1, "hold", among("jobs", "cronjobs")),
-		of(2, "release", among("jobs", "cronjobs")),
+		of(1, "hold", among("jobs")),
+		of(2, "release", among("jobs")),
 	}
 }
 
@@ -308,13 +337,13 @@ func drawInvalid(t *rapid.T, s *batchv1.JobSpec) {
 	breaks[rapid.IntRange(0, len(breaks)-1).Draw(t, "break")]()
 }
 
-func drawCronJob(t *rapid.T) *batchv1.CronJobSpec {
+func drawCronJob(t *rapid.T, p pace) *batchv1.CronJobSpec {
+	schedules := p.schedules
+	if rapid.IntRange(0, 20).Draw(t, "invalid") == 0 {
+		schedules = invalid
+	}
 	s := &batchv1.CronJobSpec{
-		Schedule: rapid.SampledFrom([]string{
-			"* * * * *", "*/5 * * * *", "*/15 0-3 * * *", "0 * * * *", "30 6-16/4 * * 1-5", "*/5 9 * * *", "0 9,10 * * 1",
-			"0 0 1 * *", "@hourly", "@daily", "@every 90s", "0 0 29 2 *", "0 0 31 2 *", "15 10 * * 1,3", "0 2 * * *",
-			"61 * * * *", "* * * * * *", "TZ=UTC 0 * * * *",
-		}).Draw(t, "schedule"),
+		Schedule:                   rapid.SampledFrom(schedules).Draw(t, "schedule"),
 		TimeZone:                   rarely(t, maybe(t, "timeZone", "Etc/UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu", "Local", "Mars/Base")),
 		StartingDeadlineSeconds:    rarely(t, maybe[int64](t, "startingDeadlineSeconds", 0, 10, 60, 200, 5000, 100000, -1)),
 		ConcurrencyPolicy:          rapid.SampledFrom([]batchv1.ConcurrencyPolicy{"", batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}).Draw(t, "concurrencyPolicy"),
@@ -323,6 +352,8 @@ func drawCronJob(t *rapid.T) *batchv1.CronJobSpec {
 		FailedJobsHistoryLimit:     maybe[int32](t, "failedJobsHistoryLimit", 0, 1, 2),
 		JobTemplate:                batchv1.JobTemplateSpec{Spec: *drawJob(t, false)},
 	}
+	// The TTL controller and the history would race for the same jobs.
+	s.JobTemplate.Spec.TTLSecondsAfterFinished = nil
 	if rapid.Bool().Draw(t, "labels") {
 		s.JobTemplate.Labels = map[string]string{"l": "1"}
 		s.JobTemplate.Annotations = map[string]string{"a": "1"}

@@ -18,6 +18,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 )
@@ -31,7 +32,9 @@ type Script struct {
 	CronJob *batchv1.CronJobSpec
 	// Manual leaves out the job controller: steps write the statuses of jobs.
 	Manual bool
-	Steps  []Step
+	// Begin is when the world begins, instead of the first second of 2000.
+	Begin time.Time
+	Steps []Step
 }
 
 // Step is one thing that happens.
@@ -67,6 +70,9 @@ func (s *Script) String() string {
 	}
 	if s.Manual {
 		b.WriteString("manual\n")
+	}
+	if !s.Begin.IsZero() {
+		fmt.Fprintf(&b, "begin %s\n", s.Begin.Format(time.RFC3339))
 	}
 	for _, step := range s.Steps {
 		fmt.Fprintln(&b, step)
@@ -112,6 +118,10 @@ func (s *Script) parseLine(line string) error {
 		return json.Unmarshal([]byte(rest), s.CronJob)
 	case op == "manual":
 		s.Manual = true
+	case op == "begin":
+		var err error
+		s.Begin, err = time.Parse(time.RFC3339, rest)
+		return err
 	default:
 		s.Steps = append(s.Steps, Step{op, strings.Fields(rest)})
 	}

@@ -23,6 +23,7 @@ type World struct {
 	controllers Controllers
 	stop        func()
 
+	rest   rest
 	faults []fault
 	strays int
 }

@@ -2,7 +2,8 @@
 // CronJob or a pod goes through on its way into storage is the registry code of
 // Kubernetes itself (defaults, validation of spec and status, graceful deletion,
 // finalizers, preconditions, generations). Own code are only the storage under
-// it, the garbage collector, and what makes two servers comparable:
+// it, the way of a request to it, the garbage collector, and what makes two servers
+// comparable:
 //
 //   - Names and UIDs follow from what is created, not from chance.
 //   - Creation times of pods differ by nanoseconds, which a real server cuts off: it

@@ -107,7 +107,9 @@ func (w *Write) err(err error) {
 	if err == nil {
 		return
 	}
-	w.Answer = string(apierrors.ReasonForError(err))
+	if w.Answer = string(apierrors.ReasonForError(err)); w.Answer == "" {
+		w.Answer = err.Error()
+	}
 	status, ok := err.(apierrors.APIStatus)
 	if !ok || status.Status().Details == nil {
 		return

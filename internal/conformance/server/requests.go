@@ -4,22 +4,28 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage/names"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
 // react answers a request of the client set: faults first, then the registry.
@@ -37,16 +43,32 @@ func (s *Server) react(action clienttesting.Action) (bool, runtime.Object, error
 		obj, err := r.get(a.Namespace, a.Name)
 		return true, obj, err
 	case clienttesting.ListActionImpl:
-		return true, r.listAll(a.Namespace), nil
+		obj, err := r.list(a.Namespace, a.ListRestrictions.Fields)
+		return true, obj, asStatus(err)
 	}
 	w := describe(action)
 	obj, err := s.tryWrite(r, &w, action)
+	err = asStatus(err)
 	w.err(err)
 	s.record(w)
 	if err != nil {
 		return true, nil, err
 	}
 	return true, obj, nil
+}
+
+// errAborted is what a client gets of a request over which the server panics: the
+// connection breaks off.
+var errAborted = errors.New("the connection was lost")
+
+// asStatus turns other errors of the registry into the answer that they become.
+func asStatus(err error) error {
+	if err == nil || errors.Is(err, errAborted) || errors.As(err, new(apierrors.APIStatus)) {
+		return err
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error(),
+	}}
 }
 
 // tryWrite makes the write unless a fault is in the way.
@@ -84,9 +106,12 @@ func (r *resource) write(action clienttesting.Action) (runtime.Object, error) {
 	namespace := action.GetNamespace()
 	switch a := action.(type) {
 	case clienttesting.CreateActionImpl:
-		return r.create(namespace, a.Object)
+		if a.Subresource == "binding" {
+			return nil, r.server.bind(namespace, a.Object.(*corev1.Binding))
+		}
+		return r.create(namespace, a.Object.(object))
 	case clienttesting.UpdateActionImpl:
-		return r.update(namespace, a.Object, a.Subresource)
+		return r.update(namespace, a.Object.(object), a.Subresource)
 	case clienttesting.PatchActionImpl:
 		return r.patch(namespace, a.Name, a.Subresource, a.PatchType, a.Patch)
 	case clienttesting.DeleteActionImpl:
@@ -100,23 +125,51 @@ func (r *resource) get(namespace, name string) (runtime.Object, error) {
 	return r.answer(obj, err)
 }
 
-// listAll lists a namespace, or all; the client set filters by labels.
-func (r *resource) listAll(namespace string) runtime.Object {
+// list lists a namespace, or all; the client set filters by labels.
+func (r *resource) list(namespace string, by fields.Selector) (runtime.Object, error) {
+	matching, err := r.matching(namespace, by)
+	if err != nil {
+		return nil, err
+	}
 	s := r.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	prefix := namespace
-	if prefix != "" {
-		prefix += "/"
+	objects := r.in(namespace)
+	if matching != nil {
+		objects = slices.DeleteFunc(objects, func(o object) bool { return !matching[o.GetUID()] })
 	}
 	version := metav1.ListMeta{ResourceVersion: fmt.Sprint(s.revision)}
 	switch r.name {
 	case Pods:
-		return &corev1.PodList{ListMeta: version, Items: items[corev1.Pod](r.sorted(prefix))}
+		return &corev1.PodList{ListMeta: version, Items: items[corev1.Pod](objects)}, nil
 	case Jobs:
-		return &batchv1.JobList{ListMeta: version, Items: items[batchv1.Job](r.sorted(prefix))}
+		return &batchv1.JobList{ListMeta: version, Items: items[batchv1.Job](objects)}, nil
 	}
-	return &batchv1.CronJobList{ListMeta: version, Items: items[batchv1.CronJob](r.sorted(prefix))}
+	return &batchv1.CronJobList{ListMeta: version, Items: items[batchv1.CronJob](objects)}, nil
+}
+
+// matching are the UIDs of the objects that the registry selects by fields; nil
+// stands for all.
+func (r *resource) matching(namespace string, by fields.Selector) (map[types.UID]bool, error) {
+	if by == nil || by.Empty() {
+		return nil, nil
+	}
+	by, err := by.Transform(func(field, value string) (string, string, error) {
+		return legacyscheme.Scheme.ConvertFieldLabel(r.kind, field, value)
+	})
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	list, err := r.main.List(r.context("list", namespace, "", ""), &metainternalversion.ListOptions{FieldSelector: by})
+	if err != nil {
+		return nil, err
+	}
+	uids := map[types.UID]bool{}
+	err = meta.EachListItem(list, func(o runtime.Object) error {
+		uids[o.(metav1.Object).GetUID()] = true
+		return nil
+	})
+	return uids, err
 }
 
 func items[T any, P interface {
@@ -130,9 +183,14 @@ func items[T any, P interface {
 	return out
 }
 
-func (r *resource) create(namespace string, in runtime.Object) (runtime.Object, error) {
+func (r *resource) create(namespace string, in object) (runtime.Object, error) {
 	obj := r.decode(in)
 	o := obj.(metav1.Object)
+	rest.WipeObjectMetaSystemFields(o)
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(namespace, o); err != nil {
+		return nil, err
+	}
+	dropTwins(o)
 	if r.server.isClosing(namespace) {
 		return nil, errClosing(r, namespace, o.GetName())
 	}
@@ -142,16 +200,29 @@ func (r *resource) create(namespace string, in runtime.Object) (runtime.Object, 
 	return r.answer(out, err)
 }
 
-// tryCreate answers a panic of the validation as an API server does: with an
-// internal error. Kubernetes 1.36 panics over an Indexed job without completions
-// whose successPolicy has a succeededCount.
+// tryCreate survives a panic of the validation: that of Kubernetes 1.36 panics over
+// an Indexed job without completions that has a successPolicy.
 func (r *resource) tryCreate(ctx context.Context, obj runtime.Object) (out runtime.Object, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			out, err = nil, apierrors.NewInternalError(fmt.Errorf("%v", p))
+		if recover() != nil {
+			out, err = nil, errAborted
 		}
 	}()
 	return r.main.Create(ctx, obj, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+}
+
+// dropTwins drops owners that are there twice, as the server does before it looks
+// at them.
+func dropTwins(o metav1.Object) {
+	var owners []metav1.OwnerReference
+	for _, ref := range o.GetOwnerReferences() {
+		if !slices.ContainsFunc(owners, func(r metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(r, ref) }) {
+			owners = append(owners, ref)
+		}
+	}
+	if len(owners) < len(o.GetOwnerReferences()) {
+		o.SetOwnerReferences(owners)
+	}
 }
 
 // uuids guards the one source of UIDs in the process.
@@ -173,11 +244,19 @@ func (s *Server) seed(name string) (done func()) {
 	}
 }
 
-func (r *resource) update(namespace string, in runtime.Object, subresource string) (runtime.Object, error) {
+func (r *resource) update(namespace string, in object, subresource string) (runtime.Object, error) {
 	obj := r.decode(in)
-	name := obj.(metav1.Object).GetName()
-	out, _, err := r.updater(subresource).Update(r.context("update", namespace, name, subresource), name,
-		rest.DefaultUpdatedObjectInfo(obj), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+	o := obj.(metav1.Object)
+	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(namespace, o); err != nil {
+		return nil, err
+	}
+	dropTwins(o)
+	return r.replace(namespace, o.GetName(), subresource, rest.DefaultUpdatedObjectInfo(obj))
+}
+
+func (r *resource) replace(namespace, name, subresource string, by rest.UpdatedObjectInfo) (runtime.Object, error) {
+	out, _, err := r.updater(subresource).Update(r.context("update", namespace, name, subresource), name, by,
+		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
 	return r.answer(out, err)
 }
 
@@ -195,44 +274,7 @@ func (r *resource) change(namespace, name, subresource string, how func(object))
 		return nil, err
 	}
 	how(old.(object))
-	return r.update(namespace, old, subresource)
-}
-
-func (r *resource) patch(namespace, name, subresource string, kind types.PatchType, patch []byte) (runtime.Object, error) {
-	for {
-		old, err := r.get(namespace, name)
-		if err != nil {
-			return nil, err
-		}
-		patched, err := r.patched(old, kind, patch)
-		if err != nil {
-			return nil, err
-		}
-		out, err := r.update(namespace, patched, subresource)
-		if apierrors.IsConflict(err) && patched.(object).GetResourceVersion() == old.(object).GetResourceVersion() {
-			continue // somebody was faster, and the patch does not mind
-		}
-		return out, err
-	}
-}
-
-func (r *resource) patched(old runtime.Object, kind types.PatchType, patch []byte) (runtime.Object, error) {
-	if kind != types.StrategicMergePatchType {
-		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", r.gr, "", string(kind), 0, true)
-	}
-	data, err := json.Marshal(old)
-	must(err)
-	data, err = strategicpatch.StrategicMergePatch(data, patch, r.external())
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	out := r.external()
-	if err := json.Unmarshal(data, out); err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	created := old.(object).GetCreationTimestamp() // JSON has cut the rank off
-	out.SetCreationTimestamp(created)
-	return out, nil
+	return r.update(namespace, old.(object), subresource)
 }
 
 func (r *resource) remove(namespace, name string, opts metav1.DeleteOptions) error {
@@ -248,7 +290,7 @@ func (r *resource) answer(obj runtime.Object, err error) (runtime.Object, error)
 	version := r.encode(obj)
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
-	if stored := r.objects[version.GetNamespace()+"/"+version.GetName()]; stored != nil {
+	if stored := r.objects[version.GetNamespace()+"/"+version.GetName()]; stored != nil && stored.GetUID() == version.GetUID() {
 		version.SetCreationTimestamp(stored.GetCreationTimestamp())
 	}
 	return version, nil
@@ -261,10 +303,15 @@ func (s *Server) name(o metav1.Object, namespace string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	prefix := o.GetGenerateName()
+	prefix := base(o.GetGenerateName())
 	key := namespace + "/" + prefix
 	s.names[key]++
 	o.SetName(fmt.Sprintf("%s%05d", prefix, s.names[key]))
+}
+
+// base is what a generated name keeps of its prefix.
+func base(prefix string) string {
+	return prefix[:min(len(prefix), names.MaxGeneratedNameLength)]
 }
 
 func (s *Server) isClosing(namespace string) bool {

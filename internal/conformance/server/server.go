@@ -63,10 +63,13 @@ type resource struct {
 	kind     schema.GroupVersionKind
 	internal func() runtime.Object
 	external func() object
-	list     func() runtime.Object
-	objects  map[string]object // by namespace/name; never written to once stored
-	history  []change          // every change, for watches that begin in the past
-	watches  map[*watcher]struct{}
+	// objects are what clients get, by namespace/name; never written to once stored.
+	objects map[string]object
+	// wire are the bytes in storage. They lack defaults that depend on what the
+	// server adds when it creates an object: those come with every read.
+	wire    map[string][]byte
+	history []change // every change, for watches that begin in the past
+	watches map[*watcher]struct{}
 
 	main   standardStorage
 	status rest.Updater
@@ -114,7 +117,7 @@ func New() *Server {
 }
 
 func (s *Server) add(r *resource) {
-	r.server, r.objects, r.watches = s, map[string]object{}, map[*watcher]struct{}{}
+	r.server, r.objects, r.wire, r.watches = s, map[string]object{}, map[string][]byte{}, map[*watcher]struct{}{}
 	s.resources[r.name] = r
 }
 
@@ -189,25 +192,40 @@ func (r *resource) context(verb, namespace, name, subresource string) context.Co
 	})
 }
 
-// decode turns an object as clients send it into the registry's, defaults
-// included. The result shares nothing with it.
-func (r *resource) decode(in runtime.Object) runtime.Object {
-	in = in.DeepCopyObject()
-	legacyscheme.Scheme.Default(in)
+// decode turns an object as clients send it into the registry's, through the bytes
+// of the wire and with defaults. The result shares nothing with it.
+func (r *resource) decode(in object) runtime.Object {
+	data, err := in.Marshal()
+	must(err)
+	version := r.external()
+	must(version.Unmarshal(data))
+	return r.toInternal(version)
+}
+
+// toInternal gives defaults to an object of a client and turns it into the
+// registry's, which takes its memory over.
+func (r *resource) toInternal(version object) runtime.Object {
+	legacyscheme.Scheme.Default(version)
 	out := r.internal()
-	must(legacyscheme.Scheme.Convert(in, out, nil))
+	must(legacyscheme.Scheme.Convert(version, out, nil))
 	return out
 }
 
 // encode turns an object of the registry into one as clients get it, through the
 // bytes of the wire, which cut times to seconds. The result shares nothing with it.
 func (r *resource) encode(in runtime.Object) object {
-	version := r.external()
-	must(legacyscheme.Scheme.Convert(in, version, nil))
-	data, err := version.Marshal()
+	data, err := r.toExternal(in).Marshal()
 	must(err)
 	out := r.external()
 	must(out.Unmarshal(data))
+	return out
+}
+
+// toExternal turns an object of the registry into one as clients get it. It shares
+// memory with the registry's.
+func (r *resource) toExternal(in runtime.Object) object {
+	out := r.external()
+	must(legacyscheme.Scheme.Convert(in, out, nil))
 	return out
 }
 

@@ -9,6 +9,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// TestBind binds by the client: the probe of it leaves out the namespace, which the
+// client does not add.
+func TestBind(t *testing.T) {
+	s := New()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "m", Image: "i"}}}}
+	if err := s.Create(pod); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Client().CoreV1().Pods("default").Bind(t.Context(), &corev1.Binding{
+		ObjectMeta: pod.ObjectMeta, Target: corev1.ObjectReference{Kind: "Node", Name: "node"},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if node := Get[*corev1.Pod](s, "default", "p").Spec.NodeName; node != "node" {
+		t.Errorf("bound to %q", node)
+	}
+}
+
 func BenchmarkServer(b *testing.B) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-", Namespace: "default", Finalizers: []string{"batch.kubernetes.io/job-tracking"}},
 		Spec: corev1.PodSpec{RestartPolicy: "Never", Containers: []corev1.Container{{Name: "m", Image: "i"}}}}

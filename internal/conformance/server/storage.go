@@ -1,9 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -50,7 +50,7 @@ func (o options) GetRESTOptions(gr schema.GroupResource, _ runtime.Object) (gene
 		Decorator: func(*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error),
 			func() runtime.Object, func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers,
 		) (storage.Interface, factory.DestroyFunc, error) {
-			return memory{o.r}, func() {}, nil
+			return memory(o), func() {}, nil
 		},
 	}, nil
 }
@@ -72,50 +72,67 @@ func (m memory) Create(_ context.Context, path string, obj, out runtime.Object, 
 	s, key := m.r.server, m.key(path)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if version, err := m.Versioner().ObjectResourceVersion(obj); err == nil && version != 0 {
+		return storage.ErrResourceVersionSetOnCreate
+	}
 	if m.r.objects[key] != nil {
 		return storage.NewKeyExistsError(path, 0)
 	}
-	stored := m.r.encode(obj)
-	s.identify(stored)
-	m.put(key, stored, watch.Added)
-	return m.read(stored, out)
+	next := m.r.toExternal(obj)
+	next.SetCreationTimestamp(metav1.NewTime(s.now())) // the registry's clock is not ahead
+	m.put(key, m.bytes(next), watch.Added)
+	return m.read(key, out)
 }
 
-// identify gives the object its creation time.
-func (s *Server) identify(o object) {
-	created := s.now().Truncate(time.Second)
+// bytes are what is stored of an object: all but its version.
+func (m memory) bytes(o object) []byte {
+	o.SetResourceVersion("")
+	data, err := o.Marshal()
+	must(err)
+	return data
+}
+
+// put stores an object under the next resource version and tells the watches.
+func (m memory) put(key string, data []byte, kind watch.EventType) {
+	o := m.r.external()
+	must(o.Unmarshal(data))
+	legacyscheme.Scheme.Default(o)
+	created := o.GetCreationTimestamp().Time
 	if pod, ok := o.(*corev1.Pod); ok {
 		created = created.Add(rank(pod))
 	}
+	if old := m.r.objects[key]; old != nil {
+		created = old.GetCreationTimestamp().Time // the index may have changed
+	}
 	o.SetCreationTimestamp(metav1.NewTime(created))
+	m.r.objects[key], m.r.wire[key] = o, data
+	m.tell(o, kind)
 }
 
 // rank is a fraction of a second by which pods differ that were created in the
 // same: by their index, and then by the number in their name.
 func rank(pod *corev1.Pod) time.Duration {
 	index, _ := strconv.Atoi(pod.Annotations["batch.kubernetes.io/job-completion-index"])
-	number, _ := strconv.Atoi(strings.TrimPrefix(pod.Name, pod.GenerateName))
+	number, _ := strconv.Atoi(strings.TrimPrefix(pod.Name, base(pod.GenerateName)))
 	return time.Duration(index%10_000*10_000+number%10_000) * time.Nanosecond
 }
 
-// put stores the object under the next resource version and tells the watches.
-func (m memory) put(key string, o object, kind watch.EventType) {
+// tell gives a change the next resource version and tells the watches.
+func (m memory) tell(o object, kind watch.EventType) {
 	revision := m.r.server.next()
 	o.SetResourceVersion(strconv.FormatInt(revision, 10))
-	if kind == watch.Deleted {
-		delete(m.r.objects, key)
-	} else {
-		m.r.objects[key] = o
-	}
 	m.r.history = append(m.r.history, change{revision, kind, o})
 	for w := range m.r.watches {
 		w.wake()
 	}
 }
 
-// read gives a stored object to the registry.
-func (m memory) read(stored object, out runtime.Object) error {
-	return legacyscheme.Scheme.Convert(stored.DeepCopyObject(), out, nil)
+// read gives a stored object to the registry. The rank stays outside: the times that
+// clients send do not have it, and the two are compared.
+func (m memory) read(key string, out runtime.Object) error {
+	stored := m.r.objects[key].DeepCopyObject().(object)
+	stored.SetCreationTimestamp(metav1.NewTime(stored.GetCreationTimestamp().Truncate(time.Second)))
+	return legacyscheme.Scheme.Convert(stored, out, nil)
 }
 
 // Get reads one object.
@@ -123,14 +140,14 @@ func (m memory) Get(_ context.Context, path string, opts storage.GetOptions, out
 	s := m.r.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stored := m.r.objects[m.key(path)]
-	if stored == nil {
+	key := m.key(path)
+	if m.r.objects[key] == nil {
 		if opts.IgnoreNotFound {
 			return runtime.SetZeroValue(out)
 		}
 		return storage.NewKeyNotFoundError(path, 0)
 	}
-	return m.read(stored, out)
+	return m.read(key, out)
 }
 
 // Delete removes an object for good.
@@ -144,7 +161,7 @@ func (m memory) Delete(ctx context.Context, path string, out runtime.Object, pre
 	if stored == nil {
 		return storage.NewKeyNotFoundError(path, 0)
 	}
-	if err := m.read(stored, out); err != nil {
+	if err := m.read(key, out); err != nil {
 		return err
 	}
 	if err := preconditions.Check(path, out); err != nil {
@@ -153,12 +170,15 @@ func (m memory) Delete(ctx context.Context, path string, out runtime.Object, pre
 	if err := validate(ctx, out); err != nil {
 		return err
 	}
-	m.put(key, stored.DeepCopyObject().(object), watch.Deleted)
+	delete(m.r.objects, key)
+	delete(m.r.wire, key)
+	m.tell(stored.DeepCopyObject().(object), watch.Deleted)
 	return nil
 }
 
 // GuaranteedUpdate replaces an object by what tryUpdate makes of it. What changes
-// nothing is not written, and keeps its version.
+// nothing is not written, and keeps its version: nothing of the bytes that are stored,
+// so that the first update of an object may write the defaults of reading it.
 func (m memory) GuaranteedUpdate(_ context.Context, path string, out runtime.Object, _ bool,
 	preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, _ runtime.Object,
 ) error {
@@ -170,7 +190,7 @@ func (m memory) GuaranteedUpdate(_ context.Context, path string, out runtime.Obj
 		return storage.NewKeyNotFoundError(path, 0)
 	}
 	current := m.r.internal()
-	if err := m.read(stored, current); err != nil {
+	if err := m.read(key, current); err != nil {
 		return err
 	}
 	if err := preconditions.Check(path, current); err != nil {
@@ -181,25 +201,25 @@ func (m memory) GuaranteedUpdate(_ context.Context, path string, out runtime.Obj
 	if err != nil {
 		return err
 	}
-	next := m.r.encode(updated)
-	next.SetResourceVersion(stored.GetResourceVersion())
-	next.SetCreationTimestamp(stored.GetCreationTimestamp()) // the wire has cut the rank off
-	if !reflect.DeepEqual(next, stored) {
-		m.put(key, next, watch.Modified)
-		stored = next
+	if data := m.bytes(m.r.toExternal(updated)); !bytes.Equal(data, m.r.wire[key]) {
+		m.put(key, data, watch.Modified)
 	}
-	return m.read(stored, out)
+	return m.read(key, out)
 }
 
-// GetList lists the objects below a path.
+// GetList lists the objects below a path, or the one that is it.
 func (m memory) GetList(_ context.Context, path string, opts storage.ListOptions, list runtime.Object) error {
 	s := m.r.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	namespace, name, _ := strings.Cut(strings.TrimSuffix(m.key(path), "/"), "/")
 	var items []runtime.Object
-	for _, o := range m.r.sorted(strings.Trim(m.key(path), "/")) {
+	for _, o := range m.r.in(namespace) {
+		if name != "" && name != o.GetName() {
+			continue
+		}
 		out := m.r.internal()
-		if err := m.read(o, out); err != nil {
+		if err := m.read(o.GetNamespace()+"/"+o.GetName(), out); err != nil {
 			return err
 		}
 		if match, err := opts.Predicate.Matches(out); err != nil {

@@ -3,7 +3,7 @@ package server
 import (
 	"maps"
 	"slices"
-	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
@@ -60,6 +60,11 @@ func (w *watcher) Stop() {
 // ResultChan returns the channel of events.
 func (w *watcher) ResultChan() <-chan watch.Event { return w.result }
 
+// latency is how long news take. They come after the round that caused them, and
+// owners' news before those of what they own, so that no order is left to chance;
+// and one by one, so that a round begins with whole news.
+var latency = map[string]time.Duration{CronJobs: time.Millisecond, Jobs: 2 * time.Millisecond, Pods: 3 * time.Millisecond}
+
 func (w *watcher) run() {
 	defer close(w.result)
 	for {
@@ -68,22 +73,33 @@ func (w *watcher) run() {
 			return
 		case <-w.news:
 		}
-		for {
-			c, ok := w.take()
-			if !ok {
-				break
-			}
-			select {
-			case <-w.stop:
+		for changes := w.take(); len(changes) > 0; changes = w.take() {
+			if !w.deliver(changes) {
 				return
-			case w.result <- watch.Event{Type: c.kind, Object: c.object.DeepCopyObject()}:
 			}
 		}
 	}
 }
 
-// take returns the next change to deliver, unless the resource is held.
-func (w *watcher) take() (change, bool) {
+func (w *watcher) deliver(changes []change) bool {
+	select {
+	case <-w.stop:
+		return false
+	case <-time.After(latency[w.r.name]):
+	}
+	for _, c := range changes {
+		select {
+		case <-w.stop:
+			return false
+		case w.result <- watch.Event{Type: c.kind, Object: c.object.DeepCopyObject()}:
+		}
+		time.Sleep(time.Microsecond)
+	}
+	return true
+}
+
+// take returns the changes to deliver next, none while the resource is held.
+func (w *watcher) take() (changes []change) {
 	s := w.r.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,19 +107,18 @@ func (w *watcher) take() (change, bool) {
 		c := w.r.history[w.from]
 		w.from++
 		if w.namespace == "" || w.namespace == c.object.GetNamespace() {
-			return c, true
+			changes = append(changes, c)
 		}
 	}
-	return change{}, false
+	return changes
 }
 
-// sorted are the objects whose key begins with the prefix, by key.
-func (r *resource) sorted(prefix string) []object {
-	keys := slices.Sorted(maps.Keys(r.objects))
+// in are the objects of a namespace, or all, by key.
+func (r *resource) in(namespace string) []object {
 	var out []object
-	for _, key := range keys {
-		if strings.HasPrefix(key, prefix) {
-			out = append(out, r.objects[key])
+	for _, key := range slices.Sorted(maps.Keys(r.objects)) {
+		if o := r.objects[key]; namespace == "" || o.GetNamespace() == namespace {
+			out = append(out, o)
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/apis/core"
 )
 
@@ -16,7 +17,8 @@ import (
 
 // Create stores an object of somebody else than the controllers.
 func (s *Server) Create(obj runtime.Object) error {
-	_, err := s.of(obj).create(obj.(metav1.Object).GetNamespace(), obj)
+	o := obj.(object)
+	_, err := s.of(o).create(o.GetNamespace(), o)
 	return err
 }
 
@@ -36,12 +38,17 @@ func ChangeStatus[T runtime.Object](s *Server, namespace, name string, how func(
 
 // Bind assigns a pod to a node, as a scheduler does.
 func (s *Server) Bind(namespace, name, node string) error {
-	binding := &core.Binding{
+	return s.bind(namespace, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Target:     core.ObjectReference{Kind: "Node", Name: node},
-	}
-	ctx := s.resources[Pods].context("create", namespace, name, "binding")
-	_, err := s.binding.Create(ctx, name, binding, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
+	})
+}
+
+func (s *Server) bind(namespace string, in *corev1.Binding) error {
+	var binding core.Binding
+	must(legacyscheme.Scheme.Convert(in.DeepCopy(), &binding, nil))
+	ctx := s.resources[Pods].context("create", namespace, in.Name, "binding")
+	_, err := s.binding.Create(ctx, in.Name, &binding, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
 	return err
 }
 
@@ -66,7 +73,7 @@ func List[T runtime.Object](s *Server) []T {
 	defer s.mu.Unlock()
 	var t T
 	var out []T
-	for _, o := range s.of(t).sorted("") {
+	for _, o := range s.of(t).in("") {
 		out = append(out, any(o).(T))
 	}
 	return out

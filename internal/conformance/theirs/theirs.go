@@ -13,6 +13,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
+
+	_ "github.com/batchplan/batchplan/internal/conformance/theirs/unmeasured"
 )
 
 // Which says which controllers run.

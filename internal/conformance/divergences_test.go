@@ -1,0 +1,164 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/conformance/ours"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// divergence shows a row of docs/divergences.md: both sides live through a script,
+// and what is looked at differs as the row says.
+type divergence struct {
+	// row is the first column of the row.
+	row string
+	// about tells apart the cases of one row.
+	about string
+
+	// at is when the worlds begin, 2000-01-01T00:00:00Z if empty.
+	at     string
+	script string
+	// do are steps of the script that only this case has.
+	do map[string]func(*life)
+	// options are those of ours; the zero value is what the library recommends.
+	options ours.Options
+	// look is what is looked at after the script.
+	look         func(*life) string
+	theirs, ours string
+
+	// slip are the options of the row with which ours does as theirs. Without any,
+	// the row's difference applies with the preset, too.
+	slip *ours.Options
+	// local is the zone of the machine, UTC if nil.
+	local *time.Location
+	// keep is set if the memories of ours survive a restart.
+	keep bool
+	// besides is set for rows of options that Kubernetes does not have.
+	besides bool
+
+	// open says what ours does not do yet as it should.
+	open string
+
+	// show shows the row without a script.
+	show func(*testing.T)
+	// why is the reason why nothing shows the row.
+	why string
+}
+
+func jobSlips(s job.Slips) *ours.Options { return &ours.Options{Job: job.Options{Slips: s}} }
+
+func cronSlips(s cronjob.Slips) *ours.Options {
+	return &ours.Options{CronJob: cronjob.Options{Slips: s}}
+}
+
+func schedules(o ...schedule.Option) *ours.Options { return &ours.Options{Schedule: o} }
+
+const theirName = "the real controller"
+
+// divergences are all cases, a row after the other.
+func divergences() (all []*divergence) {
+	for i := range besides {
+		besides[i].besides = true
+	}
+	for _, list := range [...][]divergence{jobDivergences, scheduleDivergences, cronDivergences, besides} {
+		for i := range list {
+			all = append(all, &list[i])
+		}
+	}
+	return all
+}
+
+func TestDivergences(t *testing.T) {
+	for _, d := range divergences() {
+		name := d.row
+		if d.about != "" {
+			name += "/" + d.about
+		}
+		t.Run(name, d.test)
+	}
+}
+
+func (d *divergence) test(t *testing.T) {
+	defer func(before *time.Location) { time.Local = before }(time.Local)
+	if time.Local = time.UTC; d.local != nil { // no test of this package is parallel
+		time.Local = d.local
+	}
+	switch {
+	case d.why != "":
+		t.Skip(d.why)
+	case d.show != nil:
+		d.show(t)
+		return
+	}
+	problems := d.problems(t)
+	if d.open != "" && !strings.HasPrefix(strings.Join(problems, ""), theirName) {
+		if len(problems) == 0 {
+			t.Fatalf("is not open any more: %s", d.open)
+		}
+		t.Skipf("open: %s\n%s", d.open, strings.Join(problems, "\n"))
+	}
+	for _, problem := range problems {
+		t.Error(problem)
+	}
+}
+
+// problems are what does not happen as the case says.
+func (d *divergence) problems(t *testing.T) (problems []string) {
+	check := func(who string, side side, want string) {
+		if seen := d.live(t, side); seen != want {
+			problems = append(problems, who+fmt.Sprintf(":\n%s\nwant\n%s", seen, want))
+		}
+	}
+	check(theirName, theirSide, d.theirs)
+	if d.keep {
+		check("ours", storedSide(d.options), d.ours)
+	} else {
+		check("ours", ourSide(d.options), d.ours)
+	}
+	if d.theirs == d.ours {
+		problems = append(problems, "there is no difference")
+	}
+	switch {
+	case d.slip != nil:
+		check("ours with the option", ourSide(*d.slip), d.theirs)
+		if difference := d.presetDiffers(t); difference != "" {
+			problems = append(problems, "ours with the preset: "+difference)
+		}
+	case d.besides && d.do != nil: // what is asked for is no option
+	case d.besides:
+		check("ours without the option", ourSide(ours.Options{}), d.theirs)
+	default:
+		check("ours with the preset", ourSide(ours.Kubernetes136()), d.ours)
+	}
+	return problems
+}
+
+// presetDiffers holds everything that can be observed against the real controllers,
+// not only what the row is about.
+func (d *divergence) presetDiffers(t *testing.T) (difference string) {
+	preset := ours.Kubernetes136()
+	preset.Schedule = append(preset.Schedule, d.slip.Schedule...)
+	if d.do != nil { // steps that only a case has cannot be played
+		if seen := d.live(t, ourSide(preset)); seen != d.theirs {
+			return seen
+		}
+		return ""
+	}
+	s := d.parse(t)
+	for range replays { // the real controllers leave something to chance
+		synctest.Test(t, func(*testing.T) {
+			d.sleep()
+			difference = play(s, preset).Difference
+		})
+		if difference == "" {
+			return ""
+		}
+	}
+	return difference
+}

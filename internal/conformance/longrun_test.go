@@ -1,0 +1,153 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/conformance/ours"
+	"github.com/batchplan/batchplan/internal/conformance/script"
+)
+
+var (
+	seed    = flag.Uint64("seed", 0, "what the generated scripts follow from; 0 for something fresh")
+	scripts = flag.Int("scripts", 300, "how many scripts to generate")
+	first   = flag.Int("first", 0, "the number of the first script, to play one again")
+	effort  = flag.Duration("shrink", 20*time.Second, "how long to look for a smaller script that shows a difference")
+)
+
+// longRun is what has come of the generated scripts so far; nil if there are none.
+var longRun *tally
+
+// tally counts what the scripts have come to.
+type tally struct {
+	seed                              uint64
+	scripts, steps, chance, different int
+	rules                             *Rules
+	started, printed                  time.Time
+}
+
+// String is the last line of a long run.
+func (y *tally) String() string {
+	return fmt.Sprintf("%d scripts, %d steps, %d differences", y.scripts, y.steps, y.different)
+}
+
+// TestLongRun plays generated scripts. Each follows from the seed and its number
+// alone.
+func TestLongRun(t *testing.T) {
+	y := &tally{seed: *seed, rules: NewRules(), started: time.Now(), printed: time.Now()}
+	if y.seed == 0 {
+		y.seed = uint64(time.Now().UnixNano()/1e6) % 1e9
+	}
+	fmt.Printf("seed %d\n", y.seed)
+	for i := range *scripts {
+		y.play(t, *first+i)
+		y.progress()
+	}
+	if y.different > 0 {
+		t.Errorf("%d scripts show a difference", y.different)
+	}
+	if missed := y.rules.Missed(); *scripts >= enough && len(missed) > 0 {
+		t.Errorf("no script has exercised %s", strings.Join(missed, ", "))
+	}
+	longRun = y
+}
+
+// enough is how many scripts exercise all rules.
+const enough = 2000
+
+// conclude prints what a long run has come to, and nothing may come after it.
+func (y *tally) conclude() {
+	fmt.Printf("%d scripts ended early, where the real controllers leave something to chance\n\n%s\n%s\n", y.chance, y.rules, y)
+}
+
+func (y *tally) progress() {
+	if time.Since(y.printed) < 10*time.Second {
+		return
+	}
+	y.printed = time.Now()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Printf("%v, %.0f scripts/s, %d MB\n", y, float64(y.scripts)/time.Since(y.started).Seconds(), m.Sys>>20)
+}
+
+// play plays one script.
+func (y *tally) play(t *testing.T, number int) {
+	generator, own := script.Jobs(), seedOf(y.seed, number)
+	if number%4 == 3 {
+		generator = script.CronJobs()
+	}
+	s := generator.Example(int(own))
+	s.Comment = fmt.Sprintf("seed %d, number %d", y.seed, number)
+	current := found("current")
+	keep(t, current, s) // in case a controller panics, or the script does not end
+	o := ours.Kubernetes136()
+	o.Watch = y.rules
+	y.rules.Script(s)
+	r := Play(t, s, o)
+	y.scripts++
+	y.steps += r.Steps
+	if r.Chance {
+		y.chance++
+	}
+	if r.Difference != "" {
+		y.different++
+		y.report(t, number, generator, own, s, r.Difference)
+	}
+	if err := os.Remove(current); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// seedOf spreads neighbouring seeds and numbers over all seeds. 0 is not among
+// them, which rapid would take for a fresh one.
+func seedOf(seed uint64, number int) uint64 {
+	x := seed*0x9e3779b97f4a7c15 + uint64(number)
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return (x ^ x>>31) | 1
+}
+
+// mostShrunk is how many differences of a run are worth the time of making their
+// scripts small.
+const mostShrunk = 30
+
+// report keeps a script that shows a difference, made small.
+func (y *tally) report(t *testing.T, number int, generator *rapid.Generator[*script.Script], own uint64, s *script.Script, difference string) {
+	if y.different <= mostShrunk && *effort > 0 {
+		s, difference = shrink(t, generator, own, s, difference)
+	}
+	s.Comment = fmt.Sprintf("seed %d, number %d\n%s", y.seed, number, difference)
+	file := found(fmt.Sprintf("%d-%d", y.seed, number))
+	keep(t, file, s)
+	fmt.Printf("\n%s: script %d of seed %d shows a difference\n%s\n", file, number, y.seed, clipped(s.String()))
+}
+
+// clipped cuts long lines: they are whole in the file.
+func clipped(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if len(line) > 600 {
+			lines[i] = line[:600] + " ..."
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func found(name string) string { return filepath.Join("testdata", "found", name+".txt") }
+
+func keep(t *testing.T, file string, s *script.Script) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(s.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,77 @@
+package script
+
+import (
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// What a generated script about a CronJob may cost: the real controllers wake up
+// every ten seconds, and every job of a run is looked at in every round. More of
+// either shows nothing else.
+const (
+	mostRuns  = 120
+	mostTime  = 12 * time.Hour
+	longTime  = 150 * time.Hour // one script in some
+	longAmong = 20
+)
+
+// budget is what is left of it.
+type budget struct {
+	runs int
+	time time.Duration
+}
+
+// bounded shortens the waits of a script. They cost nothing while the controllers
+// are stopped.
+func bounded(t *rapid.T, spec string, steps []Step) []Step {
+	steps = withOutage(t, steps)
+	left, stopped := budget{mostRuns, mostTime}, false
+	if rapid.IntRange(0, longAmong).Draw(t, "long") == longAmong {
+		left.time = longTime
+	}
+	for i, step := range steps {
+		switch step.Op {
+		case "stopall", "restartall":
+			stopped = step.Op == "stopall"
+		case "schedule":
+			spec = unquote(step.Arg(0))
+		case "wait":
+			if !stopped {
+				steps[i].Args = []string{left.spend(step.Arg(0), spec)}
+			}
+		}
+	}
+	return steps
+}
+
+// spend returns a wait that the budget allows: a shorter one, of at most half of
+// what is left, if it is too long.
+func (b *budget) spend(wait, spec string) string {
+	d := duration(wait)
+	if d > b.time || runs(spec, d) > b.runs {
+		wait = "20s"
+		for _, shorter := range [...]string{"24h", "7h", "1h", "10m", "2m"} {
+			if d = duration(shorter); d <= b.time/2 && runs(spec, d) <= b.runs/2 {
+				wait = shorter
+				break
+			}
+		}
+	}
+	d = duration(wait)
+	b.time -= d
+	b.runs -= runs(spec, d)
+	return wait
+}
+
+// runs estimates how often a schedule fires in some time.
+func runs(spec string, in time.Duration) int {
+	s, err := schedule.Parse(spec)
+	if err != nil {
+		return 0 // the server refuses it
+	}
+	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	return s.Count(begin, begin.Add(in))
+}

@@ -1,0 +1,41 @@
+package script
+
+import (
+	"sync"
+	"time"
+)
+
+// rest notices controllers that never come to rest: they write again and again, and
+// virtual time hardly moves. A CronJob that keeps no finished
+// job and cannot write its status is such a case: it deletes the job of a run that
+// finishes at once, and takes the run for one that has not started.
+type rest struct {
+	mu     sync.Mutex
+	at     time.Time
+	writes int
+	never  bool
+}
+
+// mostWrites is how many writes of one minute are still taken for work.
+const mostWrites = 5000
+
+// isOver counts a write, and reports whether it is one too many. From then on none
+// succeeds, and the controllers back off.
+func (r *rest) isOver(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now = now.Truncate(time.Minute); !now.Equal(r.at) {
+		r.at, r.writes = now, 0
+	}
+	r.writes++
+	r.never = r.never || r.writes > mostWrites
+	return r.never
+}
+
+// IsRestless reports whether the controllers have not come to rest. What they do
+// from then on cannot be compared.
+func (w *World) IsRestless() bool {
+	w.rest.mu.Lock()
+	defer w.rest.mu.Unlock()
+	return w.rest.never
+}
