@@ -102,8 +102,8 @@ func play(s *script.Script, o ours.Options) (result Result) {
 
 // begin makes the two worlds, unless the server refuses the script's objects.
 func (g *game) begin(o ours.Options) (difference string) {
-	which := theirs.Which{Jobs: !g.script.Manual, CronJobs: g.script.CronJob != nil, TTL: true}
-	o.Jobs, o.CronJobs, o.TTL = which.Jobs, which.CronJobs, which.TTL
+	which := theirs.Which{Jobs: !g.script.Manual, CronJobs: g.script.CronJob != nil, TTL: true, Stale: g.script.Stale}
+	o.Jobs, o.CronJobs, o.TTL, o.Stale = which.Jobs, which.CronJobs, which.TTL, which.Stale
 	real, err := script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), which) })
 	if difference := compareRefusal(g.script, err, real); difference != "" || err != nil {
 		if real != nil {

@@ -32,8 +32,6 @@ type rule[T any] struct {
 // unreachable are the rules that no script exercises, and why.
 var unreachable = map[string]string{
 	"J5": "no server of this version takes an unknown completionMode",
-	"E4": "E6 puts the round off before: removals in flight are own writes that have not been seen",
-	"E5": "E6 puts the round off before: the own write that has not been seen is the final status",
 }
 
 // NewRules returns a count of nothing.

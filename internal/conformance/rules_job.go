@@ -118,6 +118,10 @@ var jobRules = []rule[*jobRound]{
 	{"E3", func(r *jobRound) bool {
 		return len(r.plan.Create)+len(r.plan.Delete) > 0 && !r.Memory.Expectations.At.IsZero()
 	}},
+	{"E4", func(r *jobRound) bool {
+		return r.has(func(p *job.Pod) bool { return p.Tracked && r.Memory.Untracking.Has(p.UID) })
+	}},
+	{"E5", func(r *jobRound) bool { return r.Memory.Finished && r.Job.Status.Finished() == "" }},
 }
 
 func (r *jobRound) isIndexed() bool { return r.Job.Spec.CompletionMode == job.Indexed }

@@ -70,7 +70,7 @@ func (c *jobs) work(context.Context) {
 
 // round is one round of one job.
 func (c *jobs) round(key string) error {
-	if err := c.written.check(key); err != nil {
+	if err := c.written.check(key); err != nil && !c.options.Stale {
 		c.options.Watch.Stale()
 		return err
 	}

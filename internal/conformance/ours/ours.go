@@ -27,9 +27,11 @@ import (
 // Options say which controllers run, and how they decide.
 type Options struct {
 	Jobs, CronJobs, TTL bool
-	Job                 job.Options
-	CronJob             cronjob.Options
-	Schedule            []schedule.Option
+	// Stale lets rounds begin although the caches do not show their own writes yet.
+	Stale    bool
+	Job      job.Options
+	CronJob  cronjob.Options
+	Schedule []schedule.Option
 	// Planning, if set, is told how long each round of the job planner took.
 	Planning func(time.Duration)
 	// Watch, if set, is told of every round.

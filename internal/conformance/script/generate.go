@@ -12,8 +12,13 @@ import (
 // Jobs draws scripts about one job.
 func Jobs() *rapid.Generator[*Script] {
 	return rapid.Custom(func(t *rapid.T) *Script {
-		s := &Script{Job: drawJob(t, true)}
-		s.Steps = drawSteps(t, jobSteps(s.Job))
+		s := &Script{Job: drawJob(t, true), Stale: rapid.IntRange(0, 3).Draw(t, "stale") == 0}
+		steps := jobSteps(s.Job)
+		if s.Stale {
+			steps = append(steps, of(6, "hold", among("pods", "jobs", "jobs")), of(3, "release", among("pods", "jobs")),
+				of(6, "exit", among("all"), among("0")))
+		}
+		s.Steps = drawSteps(t, steps)
 		return s
 	})
 }
@@ -182,7 +187,7 @@ func cronSteps(p pace) []choice {
 		of(3, "skew", among("0s", "40s", "1h", "1h")),
 		of(1, "fault", among("create"), among("jobs"), answers, among("all"), among("1s", "1m", "10m", "5h")),
 		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"), among("1s", "1m", "10m", "5h")),
-		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1s", "1m", "10m")),
+		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1s")),
 		of(1, "hold", among("jobs")),
 		of(2, "release", among("jobs")),
 	}

@@ -32,6 +32,10 @@ type Script struct {
 	CronJob *batchv1.CronJobSpec
 	// Manual leaves out the job controller: steps write the statuses of jobs.
 	Manual bool
+	// Stale lets controllers act on caches that do not show their own writes yet, as
+	// before Kubernetes 1.36 (without the feature gate StaleControllerConsistencyJob):
+	// then only expectations are in the way of mistakes.
+	Stale bool
 	// Begin is when the world begins, instead of the first second of 2000.
 	Begin time.Time
 	Steps []Step
@@ -67,6 +71,9 @@ func (s *Script) String() string {
 	}
 	if s.CronJob != nil {
 		fmt.Fprintf(&b, "cronjob %s\n", marshal(s.CronJob))
+	}
+	if s.Stale {
+		b.WriteString("stale\n")
 	}
 	if s.Manual {
 		b.WriteString("manual\n")
@@ -118,6 +125,8 @@ func (s *Script) parseLine(line string) error {
 		return json.Unmarshal([]byte(rest), s.CronJob)
 	case op == "manual":
 		s.Manual = true
+	case op == "stale":
+		s.Stale = true
 	case op == "begin":
 		var err error
 		s.Begin, err = time.Parse(time.RFC3339, rest)

@@ -7,18 +7,25 @@ import (
 
 	"github.com/go-logr/logr"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
+	"k8s.io/kubernetes/pkg/features"
 
 	_ "github.com/batchplan/batchplan/internal/conformance/theirs/unmeasured"
 )
 
 // Which says which controllers run.
-type Which struct{ Jobs, CronJobs, TTL bool }
+type Which struct {
+	Jobs, CronJobs, TTL bool
+	// Stale switches off the feature gate that keeps the job controller from acting on
+	// caches older than its own writes.
+	Stale bool
+}
 
 // New makes the controllers. The phases start their caches, owners before what
 // they own, and then the controllers, one worker each: each phase begins when the
@@ -32,6 +39,7 @@ func New(client kubernetes.Interface, which Which) (phases []func(), stop func()
 	js := jobs.Batch().V1().Jobs()
 	var controllers []func(context.Context, int)
 	if which.Jobs {
+		must(utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(features.StaleControllerConsistencyJob): !which.Stale}))
 		c, err := job.NewController(ctx, client, pods.Core().V1().Pods(), js, nil, nil)
 		must(err)
 		controllers = append(controllers, c.Run)
