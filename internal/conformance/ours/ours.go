@@ -74,11 +74,9 @@ func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) 
 		phases = append(phases, func() { f.StartWithContext(ctx) })
 	}
 	var running sync.WaitGroup
-	phases = append(phases, func() {
-		for _, work := range workers {
-			running.Go(func() { work(ctx) })
-		}
-	})
+	for _, work := range workers {
+		phases = append(phases, func() { running.Go(func() { work(ctx) }) })
+	}
 	return phases, func() {
 		cancel()
 		for _, q := range queues {

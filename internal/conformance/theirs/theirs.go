@@ -56,11 +56,9 @@ func New(client kubernetes.Interface, which Which) (phases []func(), stop func()
 		phases = append(phases, func() { f.StartWithContext(ctx) })
 	}
 	var running sync.WaitGroup
-	phases = append(phases, func() {
-		for _, c := range controllers {
-			running.Go(func() { c(ctx, 1) })
-		}
-	})
+	for _, c := range controllers {
+		phases = append(phases, func() { running.Go(func() { c(ctx, 1) }) })
+	}
 	return phases, func() {
 		cancel()
 		for _, f := range factories {
