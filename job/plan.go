@@ -190,6 +190,8 @@ type Basis struct {
 	Satisfied bool `json:"satisfied,omitempty"`
 	Managed   bool `json:"managed,omitempty"`
 	Suspend   bool `json:"suspend,omitempty"`
+	// Deleted is true while the job is being deleted.
+	Deleted bool `json:"deleted,omitempty"`
 	// Capped is true when more pods finished than one round may record (J35).
 	Capped bool `json:"capped,omitempty"`
 	// Untracking are the finalizer removals of earlier rounds still not seen.

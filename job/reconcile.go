@@ -151,6 +151,7 @@ func (p *Planner) recall() {
 	b.Completions = p.job.Spec.Completions
 	b.Indexed = p.job.isIndexed()
 	b.Suspend = p.job.isSuspended()
+	b.Deleted = p.job.isDeleted()
 	b.Slips = p.snap.Options.Slips
 	b.Satisfied = memory.Expectations.Satisfied(p.snap.Now)
 	if due := memory.Expectations.Expires(); !due.IsZero() && due.Equal(p.snap.Now) && p.snap.Options.Slips.has(SlipCoarseRequeue) {

@@ -198,14 +198,19 @@ func recordVerdict(status *Status, end Verdict, p *Plan) {
 }
 
 // applicable returns the finalizers to remove, given whether the end is declared.
+// Without it, pods that have not ended keep theirs, unless the job is being deleted:
+// then they lose it uncounted (J37).
 func (p *Plan) applicable(end Verdict) []Untracking {
 	if end.decided() || !slices.ContainsFunc(p.Untrack, func(u Untracking) bool { return u.OnEnd }) {
 		return p.Untrack
 	}
 	var out []Untracking
 	for _, u := range p.Untrack {
-		if !u.OnEnd {
+		switch {
+		case !u.OnEnd:
 			out = append(out, u)
+		case p.Basis.Deleted:
+			out = append(out, Untracking{PodRef: u.PodRef, As: NotCounted})
 		}
 	}
 	return out

@@ -1,0 +1,192 @@
+package job
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// The cases in this file were found by running the controllers of Kubernetes beside
+// the planner. Each has a script in the corpus of internal/conformance, too.
+
+func TestJ22_RestartsOfTerminatingPods(t *testing.T) {
+	restarted := func(phase PodPhase, going bool) Pod {
+		p := activePod("a")
+		p.Phase = phase
+		p.Detail = &PodDetail{Containers: []Container{{Name: "main", Restarts: 2}}}
+		if going {
+			p.Deletion = &PodDeletion{Timestamp: second(60), GracePeriodSeconds: 30}
+		}
+		return p
+	}
+	spec := `{"backoffLimit": 2, "template": {"spec": {"restartPolicy": "OnFailure"}}}`
+	for _, test := range []struct {
+		pod  Pod
+		ends bool
+	}{
+		{restarted(PodRunning, false), true},
+		{restarted(PodPending, true), true},
+		{restarted(PodUnknown, false), false},
+	} {
+		plan := planOf(t, snapshotOf(t, spec, test.pod))
+		if got := plan.Verdict.Reason == "BackoffLimitExceeded"; got != test.ends {
+			t.Errorf("%s, terminating %t: ends %t, want %t", test.pod.Phase, test.pod.Deletion != nil, got, test.ends)
+		}
+	}
+}
+
+func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
+	stray := endedPod("b", PodFailed)
+	stray.Index = 7 // not counted
+	done := endedPod("a", PodSucceeded)
+	done.Index = 0
+	s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed"}`, done, stray)
+	plan := planOf(t, s)
+	o := doneAll(plan)
+	if plan.Settle(o).Status.Finished() != Complete {
+		t.Fatal("the job does not end")
+	}
+	for i, u := range plan.Record(o).Untrack {
+		if u.UID == "b" {
+			o.Untracked[i] = Unsuccessful
+		}
+	}
+	if got := plan.Settle(o).Status.Finished(); got != "" {
+		t.Errorf("the job is %s, and a finalizer is left", got)
+	}
+}
+
+func TestJ6_AReleasedPodIsCountedWithTheRelease(t *testing.T) {
+	p := endedPod("a", PodSucceeded)
+	p.Owner = OwnedUnmatched
+	s := snapshotOf(t, `{"completions": 2}`, p)
+	s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []string{"a"}}
+	plan := planOf(t, s)
+	if got := plan.Record(doneAll(plan)).Status; got.Succeeded != 1 || len(got.uncounted().Succeeded) != 0 {
+		t.Error(got)
+	}
+}
+
+func TestJ40_AStartTimeAloneIsNotWritten(t *testing.T) {
+	s := snapshotOf(t, `{"parallelism": 1}`)
+	s.Job.Status.StartTime = time.Time{}
+	s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
+	plan := planOf(t, s)
+	if r := plan.Record(Outcome{}); r.Write {
+		t.Errorf("%s is written", r.Status)
+	}
+	if plan.Basis.StartTime.IsZero() {
+		t.Error("the job has no start time (J12)")
+	}
+}
+
+func TestE3_TheEndKeepsTheRecordOfCreations(t *testing.T) {
+	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 10}`, activePod("a"))
+	unseen := expectations.Counts{Creations: 1, At: s.Now.Add(-time.Second)}
+	s.Memory = Memory{JobUID: "job-1", Expectations: unseen}
+	plan := planOf(t, s)
+	if len(plan.Delete) != 1 {
+		t.Fatal(plan)
+	}
+	if got := plan.Conclude(doneAll(plan)).Memory.Expectations; got != unseen {
+		t.Errorf("the record is %+v, want %+v", got, unseen)
+	}
+}
+
+func TestJ17_TheAdoptedOneOfEqualFailures(t *testing.T) {
+	older, adopted := endedPod("a", PodFailed), endedPod("b", PodFailed)
+	older.Index, adopted.Index, adopted.Owner = 0, 0, Orphan
+	for _, pods := range [][]Pod{{older, adopted}, {adopted, older}} {
+		s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
+		plan := planOf(t, s)
+		if slices.ContainsFunc(plan.Record(doneAll(plan)).Untrack, func(u Untracking) bool { return u.UID == "b" }) {
+			t.Errorf("the adopted pod loses its finalizer:\n%s", plan)
+		}
+	}
+}
+
+func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
+	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 10}`, activePod("a"))
+	s.Job.DeletionTimestamp = second(20)
+	plan := planOf(t, s)
+	o := Outcome{Deleted: []Effect{{Result: Unsuccessful}}}
+	if got := plan.Record(o).Untrack; len(got) != 1 || got[0].As != NotCounted {
+		t.Errorf("finalizers to remove: %v", got)
+	}
+	if status := plan.Record(o).Status; len(status.uncounted().Failed) > 0 {
+		t.Errorf("%v is counted", status)
+	}
+}
+
+// Each slip decides as the reference does, and nothing else does.
+func TestSlips_FoundByRunning(t *testing.T) {
+	record := func(t *testing.T, slips Slips, s Snapshot, o Outcome) Conclusion {
+		s.Options.Slips = slips
+		return planOf(t, s).Conclude(o)
+	}
+	t.Run("SlipEarlyEvents", func(t *testing.T) {
+		s := snapshotOf(t, `{"suspend": true}`)
+		refused := Outcome{Recorded: Unsuccessful}
+		if n, m := len(record(t, 0, s, refused).Events), len(record(t, SlipEarlyEvents, s, refused).Events); n != 0 || m != 1 {
+			t.Errorf("%d events, with the slip %d", n, m)
+		}
+	})
+	t.Run("SlipRefusedAreActive", func(t *testing.T) {
+		s := snapshotOf(t, `{"parallelism": 2, "completions": 2}`)
+		o := Outcome{Created: []Effect{{Result: Refused}, {Result: Refused}}, Recorded: Done}
+		if got := record(t, 0, s, o).Memory.Expectations.Creations; got != 0 {
+			t.Errorf("%d are expected", got)
+		}
+		if got := record(t, SlipRefusedAreActive, s, o).Memory.Expectations.Creations; got != 2 {
+			t.Errorf("with the slip %d are expected", got)
+		}
+	})
+	t.Run("SlipEarlierFailure", func(t *testing.T) {
+		p := endedPod("a", PodFailed)
+		p.Detail.Containers[0].FinishedAt = second(5)
+		s := snapshotOf(t, `{"backoffLimit": 9}`, p)
+		s.Memory = Memory{JobUID: "job-1"}
+		s.Memory.Backoff.Failures, s.Memory.Backoff.LastFailure = 1, second(20)
+		o := Outcome{Recorded: Done, Untracked: []Result{Done}, Settled: Done}
+		if got := record(t, 0, s, o).Memory.Backoff.LastFailure; !got.Equal(second(20)) {
+			t.Errorf("the last failure was at %s", got)
+		}
+		if got := record(t, SlipEarlierFailure, s, o).Memory.Backoff.LastFailure; !got.Equal(second(5)) {
+			t.Errorf("with the slip the last failure was at %s", got)
+		}
+	})
+	t.Run("SlipUnmatchedStay", func(t *testing.T) {
+		p := activePod("a")
+		p.Owner = OwnedUnmatched
+		s := snapshotOf(t, `{}`, p)
+		s.Job.DeletionTimestamp = second(10)
+		for slips, want := range map[Slips]int{0: 1, SlipUnmatchedStay: 0} {
+			s.Options.Slips = slips
+			if got := len(planOf(t, s).Untrack); got != want {
+				t.Errorf("slips %b: %d finalizers go, want %d", slips, got, want)
+			}
+		}
+	})
+	t.Run("SlipDeleteCounts", func(t *testing.T) {
+		s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
+		for slips, want := range map[Slips]int32{0: 0, SlipDeleteCounts: 1} {
+			s.Options.Slips = slips
+			got := planOf(t, s).Record(Outcome{Deleted: []Effect{{Result: Gone}}}).Status
+			if *got.Terminating != want {
+				t.Errorf("slips %b: %d terminating, want %d", slips, *got.Terminating, want)
+			}
+		}
+	})
+}
+
+// A finalizer that could not be removed is repeated, and no event tells of it: the
+// pod was not deleted.
+func TestJ41_StillTracked(t *testing.T) {
+	s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
+	end := planOf(t, s).Conclude(Outcome{Deleted: []Effect{{Result: StillTracked, Error: "x"}}, Recorded: Done})
+	if len(end.Events) != 0 || !end.Retry {
+		t.Errorf("%+v", end)
+	}
+}
