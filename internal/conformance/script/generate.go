@@ -20,9 +20,10 @@ func Jobs() *rapid.Generator[*Script] {
 		}
 		s.Steps = drawSteps(t, steps)
 		if s.Stale {
-			// The reference adopts a pod again that it has let go of, and its cache not.
+			// The reference adopts a pod again that it has let go of, and its cache not;
+			// the library does not, or the pod could count twice.
 			for i := range s.Steps {
-				if s.Steps[i].Op == "disown" {
+				if op := s.Steps[i].Op; op == "disown" || op == "stray" {
 					s.Steps[i] = Step{Op: "touch"}
 				}
 			}
