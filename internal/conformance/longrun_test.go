@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +55,8 @@ func TestLongRun(t *testing.T) {
 	if y.different > 0 {
 		t.Errorf("%d scripts show a difference", y.different)
 	}
-	if missed := y.rules.Missed(); *scripts >= enough && len(missed) > 0 {
+	missed := slices.DeleteFunc(y.rules.Missed(), func(rule string) bool { return *scripts < rarely[rule] })
+	if *scripts >= enough && len(missed) > 0 {
 		t.Errorf("no script has exercised %s", strings.Join(missed, ", "))
 	}
 	longRun = y
@@ -62,6 +64,9 @@ func TestLongRun(t *testing.T) {
 
 // enough is how many scripts exercise all rules.
 const enough = 2000
+
+// rarely are the rules that need more: caches must be behind at the right moment.
+var rarely = map[string]int{"E4": 20_000, "E5": 20_000}
 
 // conclude prints what a long run has come to, and nothing may come after it.
 func (y *tally) conclude() {

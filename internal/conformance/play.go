@@ -32,7 +32,7 @@ type Result struct {
 }
 
 // patience is how long, in real time, a script may take.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // replays is how often a script is played again that has shown a difference.
 const replays = 12
