@@ -59,7 +59,8 @@ const (
 	// active for one round, and waits five minutes to see them (J34).
 	SlipRefusedAreActive
 	// SlipEarlierFailure counts the backoff from the latest failure that a round has
-	// found, though one found before may have happened later (J31).
+	// found, though one found before may have happened later, and forgets a failure
+	// with whose round no status was written (J31).
 	SlipEarlierFailure
 	// SlipUnmatchedStay leaves the finalizer on pods that do not match the selector any
 	// more while the job is being deleted, and so blocks a foreground deletion (J6, L4).

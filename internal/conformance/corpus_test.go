@@ -49,6 +49,8 @@ func playFile(t *testing.T, file string) {
 		t.Fatal(clipped(r.Difference))
 	case r.Chance:
 		t.Fatal("the script is left to chance")
+	case r.Stuck:
+		t.Fatal("the real controllers are stuck, and the script has not been played to its end")
 	case r.Steps == 0:
 		t.Fatal("the server refuses the script")
 	}

@@ -118,8 +118,8 @@ func ourSide(o ours.Options) side {
 // storedSide is ourSide with memories that survive a restart.
 func storedSide(o ours.Options) side {
 	return side{&o, func(*script.Script) script.Controllers {
-		memories := map[string]job.Memory{}
-		return func(s *server.Server) ([]func(), func()) { return ours.NewStored(s.Client(), o, memories) }
+		o.Jobs, o.Memories = true, map[string]job.Memory{}
+		return func(s *server.Server) ([]func(), func()) { return ours.New(s.Client(), o) }
 	}}
 }
 

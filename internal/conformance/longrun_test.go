@@ -29,10 +29,10 @@ var longRun *tally
 
 // tally counts what the scripts have come to.
 type tally struct {
-	seed                              uint64
-	scripts, steps, chance, different int
-	rules                             *Rules
-	started, printed                  time.Time
+	seed                                     uint64
+	scripts, steps, chance, stuck, different int
+	rules                                    *Rules
+	started, printed                         time.Time
 }
 
 // String is the last line of a long run.
@@ -70,7 +70,9 @@ var rarely = map[string]int{"E4": 20_000, "E5": 20_000}
 
 // conclude prints what a long run has come to, and nothing may come after it.
 func (y *tally) conclude() {
-	fmt.Printf("%d scripts ended early, where the real controllers leave something to chance\n\n%s\n%s\n", y.chance, y.rules, y)
+	fmt.Printf("%d scripts ended early, where the real controllers leave something to chance\n", y.chance)
+	fmt.Printf("%d scripts ended early, where the real controllers write a status that is refused for ever\n", y.stuck)
+	fmt.Printf("\n%s\n%s\n", y.rules, y)
 }
 
 func (y *tally) progress() {
@@ -101,6 +103,9 @@ func (y *tally) play(t *testing.T, number int) {
 	y.steps += r.Steps
 	if r.Chance {
 		y.chance++
+	}
+	if r.Stuck {
+		y.stuck++
 	}
 	if r.Difference != "" {
 		y.different++

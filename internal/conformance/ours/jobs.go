@@ -53,8 +53,11 @@ func newJobs(client kubernetes.Interface, pods coreinformers.PodInformer, js bat
 		client: client, pods: pods.Lister(), jobs: js.Lister(), reporter: r, options: o,
 		queue:    workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](retryBase, retryMax)),
 		orphans:  workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[orphan](retryBase, retryMax)),
-		memories: map[string]job.Memory{},
+		memories: o.Memories,
 		decoded:  map[decodedKey]decodedPod{},
+	}
+	if c.memories == nil {
+		c.memories = map[string]job.Memory{}
 	}
 	c.written.stores = map[string]store{"pods": pods.Informer().GetStore(), "jobs": js.Informer().GetStore()}
 	c.watchJobs(js.Informer())

@@ -32,6 +32,9 @@ type Options struct {
 	Job      job.Options
 	CronJob  cronjob.Options
 	Schedule []schedule.Option
+	// Memories, if set, holds the memories of jobs and outlives the controller, as with
+	// an adapter that stores [job.Memory].
+	Memories map[string]job.Memory
 	// Planning, if set, is told how long each round of the job planner took.
 	Planning func(time.Duration)
 	// Watch, if set, is told of every round.
@@ -44,8 +47,8 @@ func Kubernetes136() Options {
 }
 
 // New makes the controllers. The phases start their caches, owners before what
-// they own, and then the controllers, one worker each: each phase begins when the
-// one before has nothing more to do. A notification about a pod whose job is not in
+// they own, and then the controllers, one by one and with one worker each: each phase
+// begins when the one before has nothing more to do. A notification about a pod whose job is not in
 // the cache yet is lost, and the order of the caches would be left to chance. Stop
 // returns when nothing of the controllers is left.
 func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) {

@@ -43,7 +43,7 @@ func CronJobs() *rapid.Generator[*Script] {
 		drawTurn(t, s)
 		steps := cronSteps(pace)
 		if !s.Manual {
-			steps = append(steps, podSteps3()...)
+			steps = append(steps, choicesForPods()...)
 		}
 		s.Steps = bounded(t, s.CronJob.Schedule, drawSteps(t, steps))
 		return s
@@ -105,8 +105,8 @@ var (
 // waiting is drawn often: nothing happens without time.
 func waiting(weight int) choice { return of(weight, "wait", delays) }
 
-// podSteps3 are what happens to pods.
-func podSteps3() []choice {
+// choicesForPods are what happens to pods.
+func choicesForPods() []choice {
 	return []choice{
 		of(3, "bind", pod),
 		of(8, "run", pod),
@@ -127,7 +127,7 @@ func podSteps3() []choice {
 }
 
 func jobSteps(spec *batchv1.JobSpec) []choice {
-	steps := append(podSteps3(),
+	steps := append(choicesForPods(),
 		waiting(25),
 		of(2, "suspend", among("on", "on", "off", "off", "off")),
 		of(3, "parallelism", sizes),

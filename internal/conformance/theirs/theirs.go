@@ -28,8 +28,8 @@ type Which struct {
 }
 
 // New makes the controllers. The phases start their caches, owners before what
-// they own, and then the controllers, one worker each: each phase begins when the
-// one before has nothing more to do. A notification about a pod whose job is not in
+// they own, and then the controllers, one by one and with one worker each: each phase
+// begins when the one before has nothing more to do. A notification about a pod whose job is not in
 // the cache yet is lost, and the order of the caches would be left to chance. Stop
 // returns when nothing of the controllers is left.
 func New(client kubernetes.Interface, which Which) (phases []func(), stop func()) {
