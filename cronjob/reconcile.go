@@ -141,12 +141,9 @@ func (p *Planner) mayRun() bool {
 		p.wait(Wait{Reason: WaitSuspended})
 	case compiled.Problem != "":
 		p.noSchedule()
-	case compiled.Schedule.Never():
-		problem := "it never runs"
-		if p.snap.Options.Slips.has(SlipEstimate) {
-			problem = noGap
-		}
-		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : "+problem)
+	case compiled.Schedule.Never() && !p.snap.Options.Slips.has(SlipEstimate):
+		// With the slip, estimateDue asks the schedule itself: under its preset it may run.
+		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : it never runs")
 		p.wait(Wait{Reason: WaitNever})
 	default:
 		return true

@@ -58,10 +58,10 @@ func dateOf(day int64) (year, month, dom int) {
 // daysToJanuary is the number of days from 1 March to 31 December.
 const daysToJanuary = 306
 
-// newYear is the day number of 1 January of a year from 1 on.
+// newYear is the day number of 1 January of a year from 0 on.
 func newYear(year int) int64 {
-	y := int64(year - 1)
-	return y*365 + y/4 - y/100 + y/400 + daysToJanuary
+	y := int64(year)
+	return y*365 + (y+3)/4 - (y+99)/100 + (y+399)/400 - 366 + daysToJanuary
 }
 
 // weekdayOf returns 0 for Sunday to 6 for Saturday.

@@ -151,7 +151,7 @@ func (c *combined) upTo(t civil) civil {
 	if m, ok := c.times[c.on[kind][inYear]].upTo(rest); ok {
 		return civil((day*minutesPerDay + int64(m)) * 60)
 	}
-	for year >= 1 {
+	for year >= 0 { // clocks west of UTC still show the year 0 when the year 1 begins
 		if found := c.days[kind].upTo(inYear - 1); found > 0 {
 			m, _ := c.times[c.on[kind][found]].upTo(minutesPerDay - 1)
 			return civil(((newYear(year)+int64(found)-1)*minutesPerDay + int64(m)) * 60)

@@ -127,7 +127,7 @@ func (p *pattern) from(c civil) civil {
 }
 
 // upTo returns the last matching time at or before c, or 0 when there is none
-// in the years from 1 on.
+// since March of the year 0.
 func (p *pattern) upTo(c civil) civil {
 	if p.combined != nil {
 		return p.combined.upTo(c)
@@ -147,7 +147,7 @@ func (p *pattern) upTo(c civil) civil {
 		}
 		match = p.dayUpTo(day - 1)
 	}
-	if match == 0 {
+	if match <= 0 {
 		return 0
 	}
 	return p.time(match, bits.Len32(p.hours)-1, bits.Len64(p.minutes)-1)
@@ -187,8 +187,9 @@ func (p *pattern) dayFrom(day int64) int64 {
 	}
 }
 
-// dayUpTo returns the last matching day at or before day, or 0 when the search
-// leaves the year 1.
+// dayUpTo returns the last matching day at or before day, or 0 or less when there is
+// none since March of the year 0. Clocks west of UTC still show that year when the year 1
+// begins.
 func (p *pattern) dayUpTo(day int64) int64 {
 	if p.weekly {
 		return day - int64(bits.LeadingZeros16(p.week<<(8-weekdayOf(day))))
@@ -201,7 +202,7 @@ func (p *pattern) dayUpTo(day int64) int64 {
 	for {
 		left := p.months & (1<<month - 1)
 		if left == 0 {
-			if year--; year < 1 {
+			if year--; year < 0 {
 				return 0
 			}
 			kind = kindOf(year)

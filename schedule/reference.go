@@ -97,22 +97,37 @@ const horizon = 6 * 366 * secondsPerDay
 // back for ever; it can do so only if such a date lies within its horizon.
 // Whether it would is not to be seen from outside, so before such a date the
 // exact answer stands in.
+//
+// Quirk: an impossible date (S3) does not stop it. Around a month that begins without
+// a midnight the reference does not notice that the month has changed, so it can find
+// 31 March for 31 February.
 func (p *plan) referenceNext(t time.Time) time.Time {
+	interval := p.every.seconds > 0
+	if !interval && p.table.perDay == 0 {
+		return time.Time{} // it would look at each minute of five years
+	}
 	unix := max(t.Unix(), firstUnix)
 	for _, lost := range p.zone.lost {
-		if p.every.seconds == 0 && unix < lost && lost < unix+horizon {
-			return p.instant(p.next(unix))
+		if !interval && unix < lost && lost < unix+horizon {
+			return p.exactNext(unix)
 		}
 	}
 	// The parsed schedule has no zone, so it follows that of its argument.
 	run, ok := p.reference.next(time.Unix(unix, 0).In(p.zone.location))
 	if !ok {
-		return p.instant(p.next(unix))
+		return p.exactNext(unix)
 	}
 	if run.IsZero() || run.Unix() > lastUnix {
 		return time.Time{}
 	}
 	return run
+}
+
+func (p *plan) exactNext(unix int64) time.Time {
+	if (Schedule{p}).Never() {
+		return time.Time{}
+	}
+	return p.instant(p.next(unix))
 }
 
 func (r *reference) next(t time.Time) (run time.Time, ok bool) {

@@ -85,7 +85,7 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 		s := mustParse(t, spec, zone.option, schedule.Kubernetes136())
 		after, _ := randomSpan(r, zone.loc, 3*86400)
 		from := time.Unix(after, 0)
-		if plain.Never() || losesDate(zone.loc, from) {
+		if losesDate(zone.loc, from) {
 			continue
 		}
 		parsed, err := cron.ParseStandard(spec)
@@ -101,6 +101,60 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 		}
 	}
 	t.Logf("exact answers differ in %d cases", differ)
+}
+
+// TestS4_PresetFindsImpossibleDates: the reference can run on a day after one that
+// never comes, where a month begins without a midnight.
+func TestS4_PresetFindsImpossibleDates(t *testing.T) {
+	for _, c := range []struct{ zone, from, want string }{
+		{"Asia/Taipei", "1950-01-01T00:00Z", "1952-03-31T00:00+09:00"},
+		{"ROC", "1950-01-01T00:00Z", "1952-03-31T00:00+09:00"},
+		{"Asia/Tbilisi", "1955-01-01T00:00Z", "1957-03-31T00:00+04:00"},
+	} {
+		s := mustParse(t, "0 0 31 2 *", schedule.Kubernetes136(), schedule.WithTimeZone(c.zone))
+		if got := s.Next(instant(t, c.from)); !got.Equal(instant(t, c.want)) {
+			t.Errorf("%s: got %v, want %v", c.zone, got, c.want)
+		}
+		if _, due := s.Latest(time.Time{}, instant(t, "2026-01-01T00:00Z")); due || !s.Never() {
+			t.Errorf("%s: an exact answer follows the reference", c.zone)
+		}
+	}
+	for _, spec := range []string{"0 , * * *", ", 0 * * *", "0 0 , * *", "0 0 * , *", "0 0 * * ,"} {
+		s := mustParse(t, spec, schedule.Kubernetes136())
+		if got := s.Next(instant(t, "2026-01-01T00:00Z")); !got.IsZero() {
+			t.Errorf("%q: got %v", spec, got)
+		}
+	}
+}
+
+// TestS4_PresetIsRobfigForImpossibleDates: in any zone, in all years of the database.
+func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
+	zones := zonesOf(t)
+	r := rand.New(rand.NewSource(13))
+	runs := 0
+	for range oracleCases(t) {
+		zone := zones[r.Intn(len(zones))]
+		spec := randomField(r, 0, 59) + " " + randomField(r, 0, 23) + " " + pick(r, "31 2", "30-31 2", "31 4,6,9,11", "30 2", "31 2,11") + " *"
+		from := time.Date(1850+r.Intn(200), time.Month(1+r.Intn(12)), 1, 0, 0, 0, 0, time.UTC)
+		if losesDate(zone.loc, from) {
+			continue
+		}
+		parsed, err := cron.ParseStandard(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := parsed.Next(from.In(zone.loc))
+		if got := mustParse(t, spec, zone.option, schedule.Kubernetes136()).Next(from); !got.Equal(want) {
+			t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, got, want)
+		}
+		if !want.IsZero() {
+			runs++
+		}
+	}
+	if runs == 0 {
+		t.Error("the reference runs on no impossible date")
+	}
+	t.Logf("the reference runs on an impossible date in %d cases", runs)
 }
 
 // FuzzParse: robfig's parser and ours accept and reject the same texts, and

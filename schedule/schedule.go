@@ -32,11 +32,11 @@ type plan struct {
 // Time if there is none until the end of the year 9999.
 func (s Schedule) Next(t time.Time) time.Time {
 	unix := t.Unix()
+	if s.plan != nil && s.plan.reference != nil && unix < lastUnix {
+		return s.plan.referenceNext(t)
+	}
 	if s.Never() || unix >= lastUnix {
 		return time.Time{}
-	}
-	if s.plan.reference != nil {
-		return s.plan.referenceNext(t)
 	}
 	return s.plan.instant(s.plan.next(max(unix, firstUnix)))
 }
@@ -105,7 +105,8 @@ func (s Schedule) NextN(t time.Time, n int) []time.Time {
 
 // Never reports that no date matches the fields, as with 31 February, or that
 // the schedule is the zero one (S3). Such a schedule parses, because the
-// reference accepts it; all its answers are "none".
+// reference accepts it; all its answers are "none", but for Next under
+// Kubernetes136, which gives the wrong runs that the reference finds.
 func (s Schedule) Never() bool {
 	return s.plan == nil || s.plan.every.seconds == 0 && s.plan.table.never()
 }
