@@ -49,7 +49,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 	if zone := c.Spec.TimeZone; zone != nil {
 		out.Zone = *zone
 		// An unknown zone comes first: it is wrong whatever the schedule says.
-		if err := zoneError(*zone); err != nil {
+		if err := zoneError(c.Spec.Schedule, *zone); err != nil {
 			return out.without(UnknownTimeZone, err)
 		}
 		all = append(all, schedule.WithTimeZone(*zone))
@@ -62,17 +62,29 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 	return out
 }
 
+// check refuses a schedule that was not compiled, or from another spec.
+func (c *Compiled) check(spec *Spec) error {
+	switch {
+	case c.Problem == "" && c.Schedule.Equal(schedule.Schedule{}):
+		return invalid("schedule", "", "is not compiled: fill it with cronjob.Compile")
+	case c.Source != "" && (c.Source != spec.Schedule || c.Zone != orEmpty(spec.TimeZone)):
+		return invalid("schedule", c.Source+" "+c.Zone, "was compiled from another spec")
+	}
+	return nil
+}
+
 func (c Compiled) without(problem Problem, err error) Compiled {
 	c.Problem, c.Message = problem, err.Error()
 	return c
 }
 
-// zoneError looks a zone up.
-func zoneError(zone string) error {
+// zoneError looks a zone up, apart from the schedule it is for: the schedule may be
+// wrong, too, and the error names it all the same.
+func zoneError(spec, zone string) error {
 	_, err := schedule.Parse("@daily", schedule.WithTimeZone(zone))
 	var parse *schedule.ParseError
 	if errors.As(err, &parse) && parse.Field == "zone" {
-		return err
+		return &schedule.ParseError{Spec: spec, Field: parse.Field, Value: parse.Value, Err: parse.Err}
 	}
 	return nil
 }

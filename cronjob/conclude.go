@@ -44,8 +44,9 @@ type Facts struct {
 func (p *Plan) Conclude(o Outcome) Conclusion {
 	settlement := p.Settle(o)
 	settled := !settlement.Write || o.Settled == Done
+	memory := p.remember(&o, &settlement, settled)
 	end := Conclusion{
-		Memory: p.remember(&o, &settlement, settled),
+		Memory: memory,
 		Events: p.report(&o),
 		Facts:  p.facts(&o),
 		Retry:  !settled || p.hasUnfinished(&o),
@@ -54,7 +55,8 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 		end.Triggered = p.triggered(&o)
 		end.Backfills = p.backfills(&o)
 	}
-	end.Requeue = p.again(&o, settled && (settlement.Write || len(end.Triggered)+len(end.Backfills) > 0))
+	passed := memory.Since.After(p.Basis.Since)
+	end.Requeue = p.again(&o, settled && (settlement.Write || passed || len(end.Triggered)+len(end.Backfills) > 0))
 	return end
 }
 
@@ -103,8 +105,9 @@ func (p *Plan) isEager(i int) bool {
 }
 
 // again brings the next round forward: when a run waits for jobs that turned out
-// to be gone, and when more is to do after the status was written. Moved says that
-// the next snapshot is another one, so there is no hot loop (M9).
+// to be gone, and when more is to do after the status was written, or after the
+// memory has passed a run that cannot start. Moved says that the next snapshot is
+// another one, so there is no hot loop (M9).
 func (p *Plan) again(o *Outcome, moved bool) Requeue {
 	if moved && p.Basis.Unfinished {
 		return Requeue{At: p.Basis.Now, Reason: p.Requeue.Reason}

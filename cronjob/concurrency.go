@@ -14,8 +14,8 @@ func (p *Planner) startDue() {
 	}
 	p.name = appendName(p.name[:0], p.cj.Name, p.due)
 	switch {
-	case p.isActiveByName():
-	case p.isChildByName():
+	case p.isActiveByName(), p.isChildByName():
+		p.passOn()
 	case p.isHeld(), p.isFull(), p.isRecording(), p.isReplacing():
 	default:
 		p.replaceActive()
@@ -28,6 +28,15 @@ func (p *Planner) startDue() {
 			reason = CreateLatest
 		}
 		p.plan.Create = append(p.plan.Create, p.creation(string(p.name), p.due, reason))
+	}
+}
+
+// passOn goes on to the next of several runs that are made up, when the oldest has its
+// job, or another's job has its name: the round moves past it, and nothing else
+// would ask for the next one before the schedule does (CL4).
+func (p *Planner) passOn() {
+	if p.overdue > 1 && p.snap.Options.CatchUp == CatchUpAll {
+		p.plan.Basis.Unfinished = true
 	}
 }
 

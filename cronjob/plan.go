@@ -96,13 +96,14 @@ type Requeue struct {
 	Reason WaitReason `json:"reason,omitempty"`
 }
 
-// After returns how long to wait from now, at least 0; ok is false when there is
-// nothing to wait for but events.
+// After returns how long to wait from now; ok is false when there is nothing to wait
+// for but events. With ok the wait is at least a nanosecond, also when At has passed:
+// several work queues read 0 as "never".
 func (r Requeue) After(now time.Time) (d time.Duration, ok bool) {
 	if r.At.IsZero() {
 		return 0, false
 	}
-	return max(r.At.Sub(now), 0), true
+	return max(r.At.Sub(now), 1), true
 }
 
 // Event is a message for the people who watch the CronJob.
@@ -120,8 +121,9 @@ type Basis struct {
 	// needs no writes (C4).
 	Before Status `json:"before,omitzero"`
 	Status Status `json:"status,omitzero"`
-	// Memory is the next one.
-	Memory Memory `json:"memory,omitzero"`
+	// Memory is the next one; Since is the time in the snapshot's.
+	Memory Memory    `json:"memory,omitzero"`
+	Since  time.Time `json:"since,omitzero"`
 	// NextRun is the first run after this round.
 	NextRun time.Time `json:"nextRun,omitzero"`
 	// Backfills are how far the backfills have got.

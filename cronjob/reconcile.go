@@ -125,6 +125,7 @@ func (p *Planner) recall() {
 		Before:     p.cj.Status,
 		Status:     p.cj.Status,
 		Memory:     memory,
+		Since:      memory.Since,
 		Slips:      p.snap.Options.Slips,
 	}
 }

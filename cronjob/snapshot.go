@@ -76,11 +76,11 @@ func (s *Snapshot) check() error {
 		return invalid("now", "", "is required")
 	case s.Now.Year() > 9999 || s.Now.Year() < 1:
 		return invalid("now", s.Now.Unix(), "is outside of the years 1 to 9999")
+	case c.CreationTimestamp.IsZero() && c.Status.LastScheduleTime.IsZero():
+		return invalid("cronJob.creationTimestamp", "", "is required until status.lastScheduleTime is set: runs count from there (C7)")
 	}
-	if spec := &c.Spec; s.Schedule.Source != "" {
-		if s.Schedule.Source != spec.Schedule || s.Schedule.Zone != orEmpty(spec.TimeZone) {
-			return invalid("schedule", s.Schedule.Source+" "+s.Schedule.Zone, "was compiled from another spec")
-		}
+	if err := s.Schedule.check(&c.Spec); err != nil {
+		return err
 	}
 	switch c.Spec.ConcurrencyPolicy {
 	case "", Allow, Forbid, Replace:

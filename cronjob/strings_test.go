@@ -85,19 +85,6 @@ again at 2026-01-01T03:00:00.1Z
 	}
 }
 
-// CI9: how long to wait is never negative, and ok tells for ever from at once.
-func TestCI9_RequeueAfter(t *testing.T) {
-	for _, tc := range []struct {
-		at   time.Time
-		want time.Duration
-		ok   bool
-	}{{time.Time{}, 0, false}, {hours(2), time.Hour, true}, {hours(1), 0, true}, {hours(0), 0, true}} {
-		if d, ok := (cronjob.Requeue{At: tc.at}).After(hours(1)); d != tc.want || ok != tc.ok {
-			t.Errorf("%s: got %s %t", tc.at, d, ok)
-		}
-	}
-}
-
 // What does not decode is an error that says which object it was.
 func TestC1_DecodeErrors(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})

@@ -2,6 +2,7 @@ package cronjob
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/batchplan/batchplan/schedule"
@@ -22,6 +23,68 @@ func Validate(s Spec) error {
 	}
 	v.problems = append(v.problems, checkSigns(&s, "spec."))
 	return errors.Join(v.problems...)
+}
+
+const (
+	// maxName is the longest name of a CronJob: that of a Job has at most 63 bytes, and
+	// a run adds up to 11 (C13).
+	maxName  = 52
+	maxLabel = 63
+)
+
+// ValidateCronJob checks the name and the spec of a CronJob after [Default], and the
+// triggers that it is given (C1). A name that is too long, or a trigger whose ID is no
+// part of a name, would be refused by the server again and again, once for each run. It
+// reports all problems at once, like [Validate].
+func ValidateCronJob(c *CronJob, triggers ...Trigger) error {
+	v := &validator{}
+	if problem := nameProblem(c.Name); problem != "" {
+		v.problems = append(v.problems, invalid("metadata.name", c.Name, problem))
+	}
+	for i := range triggers {
+		v.trigger(c.Name, &triggers[i])
+	}
+	return errors.Join(errors.Join(v.problems...), Validate(c.Spec))
+}
+
+func (v *validator) trigger(cronJob string, t *Trigger) {
+	field := "triggers[" + t.ID + "].id"
+	switch name := TriggerName(cronJob, t.ID); {
+	case !isLabel(t.ID):
+		v.problems = append(v.problems, invalid(field, t.ID, notLabel))
+	case len(name) > maxLabel:
+		problem := fmt.Sprintf("makes the name %q of its job longer than %d bytes", name, maxLabel)
+		v.problems = append(v.problems, invalid(field, t.ID, problem))
+	}
+	if err := t.check(); err != nil && t.ID != "" {
+		v.problems = append(v.problems, err)
+	}
+}
+
+const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
+
+// nameProblem is what is wrong with the name of a CronJob: it consists of labels with
+// dots between them.
+func nameProblem(name string) string {
+	if len(name) > maxName {
+		return fmt.Sprintf("must not be longer than %d bytes, or its jobs' names are too long", maxName)
+	}
+	for part := range strings.SplitSeq(name, ".") {
+		if !isLabel(part) {
+			return "each part between dots " + notLabel
+		}
+	}
+	return ""
+}
+
+// isLabel reports whether a text is a DNS label (RFC 1123).
+func isLabel(text string) bool {
+	if text == "" || len(text) > maxLabel || text[0] == '-' || text[len(text)-1] == '-' {
+		return false
+	}
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+	})
 }
 
 type validator struct{ problems []error }
@@ -51,7 +114,7 @@ func (v *validator) timeZone(s *Spec) {
 	case strings.EqualFold(*zone, "Local"):
 		v.add("timeZone", *zone, "must name a zone of the zone database")
 	default:
-		if err := zoneError(*zone); err != nil {
+		if err := zoneError(s.Schedule, *zone); err != nil {
 			v.add("timeZone", *zone, causeOf(err).Error())
 		}
 	}

@@ -107,14 +107,19 @@ func (r *round) verify() error {
 	return step.err()
 }
 
-// remove deletes jobs. A failure does not stop the others.
+// remove deletes jobs, apart from those that are gone already. A failure does not stop
+// the others.
 func (r *round) remove() error {
 	deletions := r.plan.Delete
 	if len(deletions) == 0 {
 		return nil
 	}
 	step := r.step("delete jobs", len(deletions))
+	gone := r.gone()
 	step.concurrently(func(i int) (cronjob.Effect, error) {
+		if gone[deletions[i].UID] {
+			return cronjob.Effect{Result: cronjob.Gone}, nil
+		}
 		err := r.backend.Delete(r.ctx, deletions[i])
 		if errors.Is(err, ErrGone) {
 			return cronjob.Effect{Result: cronjob.Gone}, nil
@@ -123,6 +128,21 @@ func (r *round) remove() error {
 	})
 	r.outcome.Deleted = step.effects
 	return step.err()
+}
+
+// gone are the UIDs of the jobs that verify has just found gone: nothing is left to
+// delete, whatever a backend makes of it.
+func (r *round) gone() map[string]bool {
+	var uids map[string]bool
+	for i, result := range r.outcome.Verified {
+		if result == cronjob.Gone {
+			if uids == nil {
+				uids = make(map[string]bool)
+			}
+			uids[r.plan.Verify[i].UID] = true
+		}
+	}
+	return uids
 }
 
 // create creates jobs, unless one that is to be replaced is still there (C12). They
