@@ -69,18 +69,18 @@ func shortened(text string) string {
 	return text[:most] + "..."
 }
 
-// parseRange reads "a" or "a-b" with a <= b.
+// parseRange reads "a" or "a-b" with a <= b. A plus sign is accepted, as in Kubernetes.
 func parseRange(piece string) (r indexRange, ok bool) {
 	from, to, found := strings.Cut(piece, "-")
 	if !found {
 		to = from
 	}
 	const bits = 31 // an index is an int32 that is not negative
-	first, err := strconv.ParseUint(from, 10, bits)
+	first, err := strconv.ParseUint(strings.TrimPrefix(from, "+"), 10, bits)
 	if err != nil {
 		return r, false
 	}
-	last, err := strconv.ParseUint(to, 10, bits)
+	last, err := strconv.ParseUint(strings.TrimPrefix(to, "+"), 10, bits)
 	return indexRange{int32(first), int32(last)}, err == nil && first <= last
 }
 

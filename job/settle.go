@@ -82,8 +82,14 @@ func (p *Plan) mayFinish(status *Status) bool {
 		status.Active == 0 && orZero(status.Terminating) == 0
 }
 
-// finish turns the verdict into the condition that ends the job (J38).
+// finish turns the verdict into the condition that ends the job (J38). A suspended job
+// has no startTime, and an API server refuses an end without one, except for a
+// suspended job with completions 0. Such a job starts and ends at once.
 func (p *Plan) finish(status *Status, end Verdict) {
+	hasNothingToDo := p.Basis.Suspend && equalPointed(p.Basis.Completions, new(int32))
+	if status.StartTime.IsZero() && !hasNothingToDo {
+		status.StartTime = p.Basis.Now
+	}
 	condition := Condition{
 		Type:               Complete,
 		Status:             ConditionTrue,

@@ -3,7 +3,6 @@ package job
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -27,7 +26,7 @@ import (
 //   - Complete needs SuccessCriteriaMet, Failed needs FailureTarget: before it or
 //     in the same write.
 //   - A finished job has no active, terminating or uncounted pods, and has a
-//     startTime unless it is suspended.
+//     startTime unless it is suspended and has completions 0.
 //   - completionTime is set with Complete and only with it, does not lie before
 //     startTime, and does not change.
 //   - startTime of a job that is not suspended is neither changed nor removed,
@@ -53,8 +52,9 @@ import (
 //   - Nothing changes after the end (J4).
 //
 // As the API server does, it lets pass what was wrong in the old status and is the
-// same in the next one, except for negative counters, bad UIDs, and
-// SuccessCriteriaMet with Failed or FailureTarget. Times count in whole seconds,
+// same in the next one, except for negative counters, bad UIDs,
+// SuccessCriteriaMet with Failed or FailureTarget, and Complete without
+// SuccessCriteriaMet when there is a successPolicy. Times count in whole seconds,
 // since Kubernetes stores no more.
 //
 // Old must be the very status that is replaced: a mirror that skips some writes of
@@ -62,19 +62,14 @@ import (
 // forgotten and added again cannot be noticed here; only the order of writes
 // prevents it (J35).
 func CheckTransition(old, next Status, spec Spec) error {
-	problems := checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone)
+	problems := checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet)
 	tolerable := [...]statusCheck{
 		checkConditionList, checkReady, checkCompleteAlone, checkInterim, checkSuccessReason,
 		checkFinished, checkCompletionTime, checkCompletedIndexes, checkFailedIndexes,
 	}
-	before := checkAll(&old, &spec, tolerable[:]...)
-	for _, problem := range checkAll(&next, &spec, tolerable[:]...) {
-		if !slices.ContainsFunc(before, func(e error) bool { return e.Error() == problem.Error() }) {
-			problems = append(problems, problem)
-		}
-	}
+	problems = append(problems, newIn(checkAll(&next, &spec, tolerable[:]...), checkAll(&old, &spec, tolerable[:]...))...)
 	t := transition{old: &old, next: &next, spec: &spec}
-	if old.Finished() != "" {
+	if old.end() != "" {
 		t.keepAll()
 	} else {
 		t.keepVerdict()
@@ -85,6 +80,23 @@ func CheckTransition(old, next Status, spec Spec) error {
 		t.countUIDs()
 	}
 	return errors.Join(append(problems, t.problems...)...)
+}
+
+// newIn returns the problems that were not there before.
+func newIn(problems, before []error) (fresh []error) {
+	if len(problems) == 0 {
+		return nil
+	}
+	known := make(map[string]bool, len(before))
+	for _, problem := range before {
+		known[problem.Error()] = true
+	}
+	for _, problem := range problems {
+		if !known[problem.Error()] {
+			fresh = append(fresh, problem)
+		}
+	}
+	return fresh
 }
 
 // statusCheck looks at one status.
@@ -102,7 +114,25 @@ func checkAll(s *Status, spec *Spec, checks ...statusCheck) []error {
 	return problems
 }
 
-func (s *Status) isTrue(t ConditionType) bool { return s.Condition(t).Status == ConditionTrue }
+// isTrue looks at all conditions: in a faulty list a type can stand twice.
+func (s *Status) isTrue(t ConditionType) bool {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == t && s.Conditions[i].Status == ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// end is Finished for a list that may be faulty.
+func (s *Status) end() ConditionType {
+	for _, t := range [...]ConditionType{Complete, Failed} {
+		if s.isTrue(t) {
+			return t
+		}
+	}
+	return ""
+}
 
 // uncounted returns the lists, empty ones for nil.
 func (s *Status) uncounted() UncountedTerminatedPods {
@@ -146,12 +176,12 @@ func checkUncounted(s *Status, _ *Spec, add addProblem) {
 	seen := make(map[string]bool, len(lists.Succeeded)+len(lists.Failed))
 	check := func(list string, uids []string) {
 		for i, uid := range uids {
-			field := fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i)
-			switch {
-			case uid == "":
-				add(field, uid, "must not be empty")
-			case seen[uid]:
-				add(field, uid, "must not stand twice")
+			problem := "must not be empty"
+			if uid != "" && seen[uid] {
+				problem = "must not stand twice"
+			}
+			if uid == "" || seen[uid] {
+				add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), uid, problem)
 			}
 			seen[uid] = true
 		}
@@ -162,16 +192,18 @@ func checkUncounted(s *Status, _ *Spec, add addProblem) {
 
 // checkConditionList: each type once, with a status that is known.
 func checkConditionList(s *Status, _ *Spec, add addProblem) {
-	for i, c := range s.Conditions {
-		field := fmt.Sprintf("conditions[%d]", i)
+	seen := make(map[ConditionType]bool, len(s.Conditions))
+	for i := range s.Conditions {
+		c := &s.Conditions[i]
 		switch c.Status {
 		case ConditionTrue, ConditionFalse, ConditionUnknown:
 		default:
-			add(field+".status", string(c.Status), "must be True, False or Unknown")
+			add(fmt.Sprintf("conditions[%d].status", i), string(c.Status), "must be True, False or Unknown")
 		}
-		if slices.ContainsFunc(s.Conditions[:i], func(earlier Condition) bool { return earlier.Type == c.Type }) {
-			add(field+".type", string(c.Type), "must not stand twice")
+		if seen[c.Type] {
+			add(fmt.Sprintf("conditions[%d].type", i), string(c.Type), "must not stand twice")
 		}
+		seen[c.Type] = true
 	}
 }
 
@@ -191,11 +223,21 @@ func exclude(s *Status, success ConditionType, add addProblem) {
 
 func conditionField(t ConditionType) string { return fmt.Sprintf("conditions[%s]", t) }
 
+// checkPolicyMet: JI15, with a successPolicy Complete always needs SuccessCriteriaMet.
+func checkPolicyMet(s *Status, spec *Spec, add addProblem) {
+	if spec.SuccessPolicy != nil && s.isTrue(Complete) && !s.isTrue(SuccessCriteriaMet) {
+		add(conditionField(Complete), "True", fmt.Sprintf("needs %s", SuccessCriteriaMet))
+	}
+}
+
 // checkInterim: JI15, the end is declared before it is reached.
-func checkInterim(s *Status, _ *Spec, add addProblem) {
+func checkInterim(s *Status, spec *Spec, add addProblem) {
 	for _, pair := range [...]struct{ final, interim ConditionType }{
 		{Failed, FailureTarget}, {Complete, SuccessCriteriaMet},
 	} {
+		if pair.final == Complete && spec.SuccessPolicy != nil {
+			continue // checkPolicyMet has looked at it
+		}
 		if s.isTrue(pair.final) && !s.isTrue(pair.interim) {
 			add(conditionField(pair.final), "True", fmt.Sprintf("needs %s", pair.interim))
 		}
@@ -213,7 +255,7 @@ func checkSuccessReason(s *Status, spec *Spec, add addProblem) {
 
 // checkFinished: JI8, at the end nothing is left to wait for.
 func checkFinished(s *Status, spec *Spec, add addProblem) {
-	end := s.Finished()
+	end := s.end()
 	if end == "" {
 		return
 	}
@@ -227,7 +269,7 @@ func checkFinished(s *Status, spec *Spec, add addProblem) {
 	if n := len(lists.Succeeded) + len(lists.Failed); n > 0 {
 		add("uncountedTerminatedPods", n, fmt.Sprintf("must be empty when %s", end))
 	}
-	if s.StartTime.IsZero() && !spec.isSuspended() {
+	if s.StartTime.IsZero() && !(spec.isSuspended() && equalPointed(spec.Completions, new(int32))) {
 		add("startTime", nil, fmt.Sprintf("is required when %s", end))
 	}
 }

@@ -184,7 +184,8 @@ func (t *transition) keepAll() {
 		}
 	}
 	for _, c := range [...]ConditionType{Suspended, FailureTarget, SuccessCriteriaMet, Failed, Complete} {
-		if next := t.next.Condition(c); !sameCondition(t.old.Condition(c), next) {
+		next := t.next.Condition(c)
+		if !sameCondition(t.old.Condition(c), next) || t.old.isTrue(c) && !t.next.isTrue(c) {
 			t.add(conditionField(c), string(next.Status), problem)
 		}
 	}

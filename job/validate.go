@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/batchplan/batchplan/internal/indexset"
 )
 
 // The limits of a spec (J2).
@@ -36,12 +34,15 @@ func Validate(s Spec) error {
 	v.failurePolicy()
 	v.successPolicy()
 	v.managedBy()
+	v.selector()
 	return errors.Join(v.problems...)
 }
 
 type validator struct {
-	spec     *Spec
-	problems []error
+	spec *Spec
+	// containers are the names of the template's containers, for podFailurePolicy.
+	containers map[string]bool
+	problems   []error
 }
 
 func (v *validator) add(field string, value any, problem string) {
@@ -156,6 +157,10 @@ func (v *validator) failurePolicy() {
 	if n := len(policy.Rules); n > maxFailureRules {
 		v.add("podFailurePolicy.rules", n, fmt.Sprintf("must be at most %d", maxFailureRules))
 	}
+	v.containers = map[string]bool{}
+	for _, name := range slices.Concat(v.spec.Template.Containers, v.spec.Template.InitContainers) {
+		v.containers[name] = true
+	}
 	for i := range policy.Rules {
 		v.failureRule(fmt.Sprintf("podFailurePolicy.rules[%d]", i), &policy.Rules[i])
 	}
@@ -181,13 +186,22 @@ func (v *validator) failureRule(field string, r *PodFailurePolicyRule) {
 		v.add(field+".onPodConditions", n, fmt.Sprintf("must be at most %d", maxConditionPatterns))
 	}
 	for i, c := range r.OnPodConditions {
-		at := fmt.Sprintf("%s.onPodConditions[%d]", field, i)
-		if c.Type == "" {
-			v.add(at+".type", c.Type, "is required")
-		}
-		if !slices.Contains([]ConditionStatus{"", ConditionTrue, ConditionFalse, ConditionUnknown}, c.Status) {
-			v.add(at+".status", string(c.Status), "must be True, False or Unknown")
-		}
+		v.conditionPattern(func() string { return fmt.Sprintf("%s.onPodConditions[%d]", field, i) }, c)
+	}
+}
+
+// conditionPattern asks for the path of the field only where there is a problem.
+func (v *validator) conditionPattern(field func() string, c PodConditionPattern) {
+	switch {
+	case c.Type == "":
+		v.add(field()+".type", c.Type, "is required")
+	case !isQualifiedName(c.Type):
+		v.add(field()+".type", c.Type, qualifiedNameProblem)
+	}
+	switch c.Status {
+	case "", ConditionTrue, ConditionFalse, ConditionUnknown:
+	default:
+		v.add(field()+".status", string(c.Status), "must be True, False or Unknown")
 	}
 }
 
@@ -199,21 +213,21 @@ func (v *validator) exitCodes(field string, r *OnExitCodes) {
 		v.add(field+".values", n, fmt.Sprintf("must have 1 to %d values", maxExitCodes))
 	}
 	for i, code := range r.Values {
-		at := fmt.Sprintf("%s.values[%d]", field, i)
+		problem := ""
 		switch {
 		case r.Operator == In && code == 0:
-			v.add(at, code, "must not be 0 with operator In")
+			problem = "must not be 0 with operator In"
 		case i > 0 && code == r.Values[i-1]:
-			v.add(at, code, "must not stand twice")
+			problem = "must not stand twice"
 		case i > 0 && code < r.Values[i-1]:
-			v.add(at, code, "must be in increasing order")
+			problem = "must be in increasing order"
+		default:
+			continue
 		}
+		v.add(fmt.Sprintf("%s.values[%d]", field, i), code, problem)
 	}
-	if name := r.ContainerName; name != nil {
-		t := &v.spec.Template
-		if !slices.Contains(t.Containers, *name) && !slices.Contains(t.InitContainers, *name) {
-			v.add(field+".containerName", *name, "must name a container of the template")
-		}
+	if name := r.ContainerName; name != nil && !v.containers[*name] {
+		v.add(field+".containerName", *name, "must name a container of the template")
 	}
 }
 
@@ -244,25 +258,42 @@ func (v *validator) successRule(field string, r *SuccessPolicyRule) {
 	}
 }
 
-// successIndexes returns how many indexes the rule names.
+// successIndexes returns the most successes that the rule can ask for.
 func (v *validator) successIndexes(field, text string, completions int32) int32 {
 	if len(text) > maxSuccessIndexesBytes {
-		v.add(field, text[:20]+"...", fmt.Sprintf("must be at most %d bytes", maxSuccessIndexesBytes))
+		v.add(field, shortened(text), fmt.Sprintf("must be at most %d bytes", maxSuccessIndexesBytes))
 	}
-	var within, all indexset.Set
-	corrupt := all.AddText(text, 1<<31-1).Corrupt
-	within.AddText(text, completions)
-	switch {
-	case text == "":
-		v.add(field, text, "must name at least one index")
-	case corrupt != nil:
-		v.add(field, text, fmt.Sprintf("%q is no index and no interval", corrupt[0]))
-	case !indexset.Increasing(text):
-		v.add(field, text, "must be in increasing order")
-	case all.Len() != within.Len():
-		v.add(field, text, fmt.Sprintf("must hold indexes below completions, %d", completions))
+	n, problem := countIndexes(text, completions)
+	if problem != "" {
+		v.add(field, shortened(text), problem)
+		return completions
 	}
-	return int32(min(within.Len(), 1<<31-1))
+	return n
+}
+
+// countIndexes returns how many indexes a list names, or what is wrong with it. A list
+// that names none is valid; the rule is never met.
+func countIndexes(text string, completions int32) (n int32, problem string) {
+	if text == "" {
+		return 0, ""
+	}
+	before := int32(-1)
+	for piece := range strings.SplitSeq(text, ",") {
+		r, ok := parseRange(piece)
+		switch {
+		case !ok:
+			return 0, fmt.Sprintf("%q %s", shortened(piece), corruptPiece)
+		case r.first == r.last && strings.Contains(piece, "-"):
+			return 0, fmt.Sprintf("%q must end after its beginning", shortened(piece))
+		case r.last >= completions:
+			return 0, fmt.Sprintf("must hold indexes below completions, %d", completions)
+		case r.first <= before:
+			return 0, "must be in increasing order"
+		}
+		n += r.last - r.first + 1 // at most completions, as the ranges increase
+		before = r.last
+	}
+	return n, ""
 }
 
 func (v *validator) managedBy() {
@@ -271,7 +302,7 @@ func (v *validator) managedBy() {
 		return
 	}
 	domain, path, found := strings.Cut(*name, "/")
-	if !found || domain == "" || path == "" || strings.ContainsAny(*name, " \t\n") {
+	if !found || !isSubdomain(domain) || !isPath(path) {
 		v.add("managedBy", *name, "must be a domain-prefixed path, such as example.com/controller")
 	}
 	if len(*name) > maxManagedByLength {

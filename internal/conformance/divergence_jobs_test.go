@@ -259,6 +259,22 @@ wait 1m`,
 		ours:   "goes on, 1 succeeded, 0 failed | ",
 	},
 	{
+		row: "A suspended job ends (J38, J39)",
+		script: `
+job {"parallelism":1,"completions":2,"backoffLimit":1,TEMPLATE}
+run all
+wait 3s
+exit 0 1
+wait 3s
+suspend on
+wait 3s
+limit 0
+wait 1m`,
+		look:   all(verdict, answers("update jobs/status")),
+		theirs: "goes on, 0 succeeded, 1 failed | Invalid status.startTime:FieldValueRequired",
+		ours:   "Failed BackoffLimitExceeded, 0 succeeded, 1 failed | ",
+	},
+	{
 		row: "The clock goes back while expectations are not met (E1)",
 		why: "the clock of a bubble does not go back",
 	},

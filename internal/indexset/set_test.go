@@ -106,6 +106,8 @@ func TestJ14_Text(t *testing.T) {
 		{"a run of two written with a dash is rewritten", "3-4", 10, "3,4", nil},
 		{"runs of three or more get a dash", "1,2,3,5", 10, "1-3,5", nil},
 		{"a pair and a run that touch are one run", "1,2,3-5", 10, "1-5", nil},
+		{"plus signs are dropped", "+1,3-+5", 10, "1,3-5", nil},
+		{"a plus sign without a number", "+,++1,1-+", 10, "", []string{"+", "++1", "1-+"}},
 		{"leading zeros are dropped", "01,2", 10, "1,2", nil},
 		{"out of order and overlapping", "5-7,1,6-8", 10, "1,5-8", nil},
 		{"clipped at the limit", "1-9", 4, "1-3", nil},

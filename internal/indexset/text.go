@@ -43,7 +43,7 @@ func (s *Set) AddText(text string, limit int32) Text {
 type piece struct {
 	first, last int32
 	isRange     bool
-	// plain is false when a number has leading zeros.
+	// plain is false when a number has leading zeros or a plus sign.
 	plain bool
 	// pair is true when the piece is the second of a run of two.
 	pair bool
@@ -61,39 +61,44 @@ func (p *piece) follows(before *piece) bool {
 	return !p.isRange && !before.isRange && !before.pair
 }
 
-// parsePiece reads "a" or "a-b" with a <= b.
+// parsePiece reads "a" or "a-b" with a <= b. A plus sign is accepted, as in Kubernetes.
 func parsePiece(text string) (p piece, ok bool) {
-	first, rest, ok := parseNumber(text)
+	first, rest, plain, ok := parseNumber(text)
 	if !ok {
 		return piece{}, false
 	}
-	p = piece{first: first, last: first, plain: text[0] != '0' || len(text)-len(rest) == 1}
+	p = piece{first: first, last: first, plain: plain}
 	if rest == "" {
 		return p, true
 	}
 	if rest[0] != '-' {
 		return piece{}, false
 	}
-	text = rest[1:]
-	if p.last, rest, ok = parseNumber(text); !ok || rest != "" || p.first > p.last {
+	if p.last, rest, plain, ok = parseNumber(rest[1:]); !ok || rest != "" || p.first > p.last {
 		return piece{}, false
 	}
 	p.isRange = true
-	p.plain = p.plain && (text[0] != '0' || len(text) == 1)
+	p.plain = p.plain && plain
 	return p, true
 }
 
-// parseNumber reads the digits at the start of text.
-func parseNumber(text string) (n int32, rest string, ok bool) {
+// parseNumber reads the number at the start of text. It is plain when AppendText would
+// write it so.
+func parseNumber(text string) (n int32, rest string, plain, ok bool) {
 	var v int64
-	i := 0
+	start := 0
+	if text != "" && text[0] == '+' {
+		start = 1
+	}
+	i := start
 	for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
 		v = v*10 + int64(text[i]-'0')
 		if v > 1<<31-1 {
-			return 0, "", false
+			return 0, "", false, false
 		}
 	}
-	return int32(v), text[i:], i > 0
+	plain = start == 0 && (i == 1 || i > 0 && text[0] != '0')
+	return int32(v), text[i:], plain, i > start
 }
 
 // AppendText appends the text form: increasing, comma separated, runs of three
@@ -116,22 +121,4 @@ func (s *Set) AppendText(dst []byte) []byte {
 		return true
 	})
 	return dst
-}
-
-// Increasing reports whether the pieces of a list without corrupt pieces come in
-// increasing order and do not overlap.
-func Increasing(text string) bool {
-	before := int32(-1)
-	for start := 0; start < len(text); {
-		end := start
-		for end < len(text) && text[end] != ',' {
-			end++
-		}
-		p, _ := parsePiece(text[start:end])
-		if p.first <= before {
-			return false
-		}
-		before, start = p.last, end+1
-	}
-	return true
 }

@@ -1,0 +1,149 @@
+package job_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// successRules is a spec with n rules of one index each, and one of all indexes.
+func successRules(n int) job.Spec {
+	all, mode := int32(1<<31-1), job.Indexed
+	spec := job.Spec{Completions: &all, CompletionMode: mode, SuccessPolicy: new(job.SuccessPolicy), Template: job.Template{RestartPolicy: job.RestartNever}}
+	whole, one := "0-2147483646", "7"
+	spec.SuccessPolicy.Rules = append(spec.SuccessPolicy.Rules, job.SuccessPolicyRule{SucceededIndexes: &whole})
+	for range n {
+		spec.SuccessPolicy.Rules = append(spec.SuccessPolicy.Rules, job.SuccessPolicyRule{SucceededIndexes: &one})
+	}
+	job.Default(&spec)
+	return spec
+}
+
+// failureRules is a spec with n rules and n containers; each rule names one of them.
+func failureRules(n int) job.Spec {
+	spec := job.Spec{PodFailurePolicy: new(job.PodFailurePolicy), Template: job.Template{RestartPolicy: job.RestartNever}}
+	for i := range n {
+		name := fmt.Sprint("c", i)
+		spec.Template.Containers = append(spec.Template.Containers, name)
+		spec.PodFailurePolicy.Rules = append(spec.PodFailurePolicy.Rules, job.PodFailurePolicyRule{
+			Action: job.Count, OnExitCodes: &job.OnExitCodes{ContainerName: &name, Operator: job.In, Values: []int32{1, 2, 3}},
+		})
+	}
+	job.Default(&spec)
+	return spec
+}
+
+// manyConditions is a status with n conditions of different types, twice each, so that
+// every second one is a problem.
+func manyConditions(n int) job.Status {
+	var s job.Status
+	for i := range n {
+		s.Conditions = append(s.Conditions, job.Condition{Type: job.ConditionType(fmt.Sprint("T", i/2)), Status: job.ConditionTrue})
+	}
+	return s
+}
+
+// scattered is a status of an Indexed job with n ranges of completed indexes.
+func scattered(n int) job.Status {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, ",%d", 2*i)
+	}
+	return job.Status{CompletedIndexes: strings.TrimPrefix(b.String(), ","), Succeeded: int32(n)}
+}
+
+func bySize(b *testing.B, run func(b *testing.B, n int)) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			run(b, n)
+		})
+	}
+}
+
+func BenchmarkValidateSuccessRules(b *testing.B) {
+	bySize(b, func(b *testing.B, n int) {
+		for spec := successRules(n); b.Loop(); {
+			_ = job.Validate(spec)
+		}
+	})
+}
+
+func BenchmarkValidateFailureRules(b *testing.B) {
+	bySize(b, func(b *testing.B, n int) {
+		for spec := failureRules(n); b.Loop(); {
+			_ = job.Validate(spec)
+		}
+	})
+}
+
+func BenchmarkCheckTransitionConditions(b *testing.B) {
+	bySize(b, func(b *testing.B, n int) {
+		spec := failureRules(1)
+		for old, next := manyConditions(n), manyConditions(n); b.Loop(); {
+			_ = job.CheckTransition(old, next, spec)
+		}
+	})
+}
+
+func BenchmarkCheckTransitionIndexes(b *testing.B) {
+	bySize(b, func(b *testing.B, n int) {
+		spec := successRules(1)
+		for old, next := scattered(n-1), scattered(n); b.Loop(); {
+			_ = job.CheckTransition(old, next, spec)
+		}
+	})
+}
+
+// bytesOf is how much one call allocates.
+func bytesOf(call func()) uint64 {
+	const runs = 10
+	call()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range runs {
+		call()
+	}
+	runtime.ReadMemStats(&after)
+	return (after.TotalAlloc - before.TotalAlloc) / runs
+}
+
+// TestJ2_CostFollowsTheText: a rule over two billion indexes is as cheap as any.
+func TestJ2_CostFollowsTheText(t *testing.T) {
+	spec := successRules(0)
+	if n := testing.AllocsPerRun(10, func() {
+		if err := job.Validate(spec); err != nil {
+			t.Error(err)
+		}
+	}); n > 10 {
+		t.Errorf("%v allocations for one rule", n)
+	}
+	if n := bytesOf(func() { _ = job.Validate(spec) }); n > 4096 {
+		t.Errorf("%d bytes for one rule", n)
+	}
+}
+
+// TestCostIsLinear: ten times as much of anything costs about ten times as much memory.
+func TestCostIsLinear(t *testing.T) {
+	spec := failureRules(1)
+	for name, cost := range map[string]func(n int) func(){
+		"success rules": func(n int) func() { s := successRules(n); return func() { _ = job.Validate(s) } },
+		"failure rules": func(n int) func() { s := failureRules(n); return func() { _ = job.Validate(s) } },
+		"conditions": func(n int) func() {
+			s := manyConditions(n)
+			return func() { _ = job.CheckTransition(job.Status{}, s, spec) }
+		},
+		"indexes": func(n int) func() {
+			s, indexed := scattered(n), successRules(1)
+			return func() { _ = job.CheckTransition(job.Status{}, s, indexed) }
+		},
+	} {
+		small, large := bytesOf(cost(1_000)), bytesOf(cost(10_000))
+		if large > 20*small {
+			t.Errorf("%s: %d bytes for 1 000, %d for 10 000", name, small, large)
+		}
+	}
+}
