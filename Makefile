@@ -5,6 +5,9 @@ COUNT    ?= 1
 SEED     ?=
 SCRIPTS  ?= 1000
 FIRST    ?= 0
+MUTANTS  ?= 0
+MATCH    ?=
+PACKAGES ?= job job/apply cronjob cronjob/apply backoff schedule expectations internal/indexset
 
 # The folders that hold a module, the root first. Nested modules keep what is
 # heavy away from the library's users.
@@ -14,27 +17,31 @@ EXAMPLES := $(filter examples/%,$(MODULES))
 # The linter is pinned by internal/tools and works in every module.
 STATICCHECK := go tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck
 
-# The packages of the root whose tests reach the package $(1), and so know its flags.
-testing = go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./... | \
-	grep -F '$(1)' | sed 's/\.test .*//'
+# Runs the tests of the root that reach the package $(1), and so know its flags $(2).
+# It fails when the packages cannot be listed or none is found.
+reaching = @set -e; found=$$(go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "$(1)"}}{{$$p.ImportPath}}{{end}}{{end}}{{end}}' ./...); \
+	test -n "$$found" || { echo "no tests reach $(1)"; exit 1; }; \
+	go test -timeout=2h $$(echo "$$found" | sed 's/\.test$$//') $(2)
 
-.PHONY: test lint prop fuzz bench conformance golden modules check
+.PHONY: test lint prop fuzz bench conformance mutants golden modules check
 
-test: ## all tests of the root and of the examples, with the race detector
+test: ## all tests of the root, the examples and the tools, with the race detector
 	go test -race -shuffle=on ./...
-	@set -e; for m in $(EXAMPLES); do echo "== $$m"; (cd $$m && go test -race ./...); done
+	@set -e; for m in $(EXAMPLES) internal/tools; do echo "== $$m"; (cd $$m && go test -race ./...); done
 
 lint: ## format, vet, staticcheck and go.mod of every module
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "not formatted: $$files"; exit 1; }
-	@set -e; for m in $(filter-out internal/tools,$(MODULES)); do echo "== $$m"; \
+	@set -e; for m in $(MODULES); do echo "== $$m"; \
 		(cd $$m && go vet ./... && $(STATICCHECK) ./...); done
 	@set -e; for m in $(MODULES); do (cd $$m && go mod tidy -diff); done
 
 prop: ## the property tests, with many more cases
-	go test -timeout=2h $$($(call testing,pgregory.net/rapid)) -rapid.checks=$(CHECKS)
+	$(call reaching,pgregory.net/rapid,-rapid.checks=$(CHECKS))
 
 fuzz: ## every fuzz target for FUZZTIME
-	@set -e; for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	@set -e; all=$$(go list ./...); for p in $$all; do \
+		list=$$(go test -list '^Fuzz' $$p) || { echo "$$list"; exit 1; }; \
+		for f in $$(echo "$$list" | grep '^Fuzz' || true); do \
 		echo "== $$p $$f"; go test -run='^$$' -fuzz="^$$f\$$" -fuzztime=$(FUZZTIME) $$p; done; done
 
 bench: ## every benchmark
@@ -44,8 +51,12 @@ conformance: ## SCRIPTS generated scripts for the real controllers and for ours;
 	@cd internal/conformance && go test -c -o conformance.test . && \
 		./conformance.test -test.timeout=0 -test.run='^TestLongRun$$' $(if $(SEED),-seed $(SEED)) -scripts $(SCRIPTS) -first $(FIRST)
 
+mutants: ## small changes of the code that no test notices; SEED=1 MUTANTS=500 for a sample of them
+	@go run -C internal/tools ./mutants -root $(CURDIR) -equivalents mutants/equivalents.txt $(if $(SEED),-seed $(SEED)) \
+		-n $(MUTANTS) -match '$(MATCH)' $(PACKAGES)
+
 golden: ## rewrite the expected outputs of the stories: explain each changed line
-	go test $$($(call testing,github.com/batchplan/batchplan/internal/golden)) -update
+	$(call reaching,github.com/batchplan/batchplan/internal/golden,-update)
 
 modules: ## the modules, and that the root requires three others and nothing more
 	@echo $(MODULES); go list -m all; test $$(go list -m all | wc -l) -eq 4

@@ -45,6 +45,7 @@ func TestJ31_DelayAtTheEdges(t *testing.T) {
 		{"a factor of three", backoff.Policy{Base: time.Second, Factor: 3}, 4, 27 * time.Second},
 		{"the maximum is met exactly", backoff.Policy{Base: time.Second, Max: 8 * time.Second}, 4, 8 * time.Second},
 		{"the maximum lies between", backoff.Policy{Base: time.Second, Max: 7 * time.Second}, 4, 7 * time.Second},
+		{"just below the maximum", backoff.Policy{Base: 3, Max: 7}, 2, 6},
 		{"one nanosecond and the longest maximum", backoff.Policy{Base: 1, Max: longest}, 63, 1 << 62},
 		{"no overflow behind it", backoff.Policy{Base: 1, Max: longest}, 64, longest},
 		{"the largest factor", backoff.Policy{Base: 2, Factor: math.MaxInt, Max: longest}, 3, longest},

@@ -70,8 +70,5 @@ func (r Record) Due(p Policy) time.Time {
 // it is due already. A last failure that lies after now, by another machine's
 // clock, prolongs the wait by as much.
 func (r Record) Remaining(p Policy, now time.Time) time.Duration {
-	if r.Failures <= 0 {
-		return 0
-	}
 	return max(r.Due(p).Sub(now), 0)
 }

@@ -40,6 +40,8 @@ func TestJ31_Observe(t *testing.T) {
 		{"the latest success decides", before, at(1, 6, 3), at(2, 7), backoff.Record{Failures: 1, LastFailure: t0.Add(7 * time.Second)}},
 		{"a failure at the time of the success does not count", before, at(6), at(6), backoff.Record{}},
 		{"the first failure of all", backoff.Record{}, nil, at(-7), backoff.Record{Failures: 1, LastFailure: t0.Add(-7 * time.Second)}},
+		{"a failure without a time counts", backoff.Record{}, nil, []time.Time{{}}, backoff.Record{Failures: 1}},
+		{"the time of no failure is forgotten", backoff.Record{LastFailure: t0}, nil, at(-7), backoff.Record{Failures: 1, LastFailure: t0.Add(-7 * time.Second)}},
 		{"a negative number of failures is none", backoff.Record{Failures: -4, LastFailure: t0}, nil, at(-7), backoff.Record{Failures: 1, LastFailure: t0.Add(-7 * time.Second)}},
 		{"the number stays at its largest", backoff.Record{Failures: math.MaxInt32, LastFailure: t0}, nil, at(1, 2), backoff.Record{Failures: math.MaxInt32, LastFailure: t0.Add(2 * time.Second)}},
 	} {
@@ -113,6 +115,7 @@ func TestJ31_DueAndRemaining(t *testing.T) {
 		left time.Duration // at t0
 	}{
 		{"no failure", backoff.Record{}, time.Time{}, 0},
+		{"the time of no failure", backoff.Record{LastFailure: t0}, time.Time{}, 0},
 		{"a negative number of failures", backoff.Record{Failures: -1, LastFailure: t0}, time.Time{}, 0},
 		{"one failure, just now", backoff.Record{Failures: 1, LastFailure: t0}, t0.Add(10 * time.Second), 10 * time.Second},
 		{"two failures, a while ago", backoff.Record{Failures: 2, LastFailure: t0.Add(-15 * time.Second)}, t0.Add(5 * time.Second), 5 * time.Second},

@@ -1,0 +1,28 @@
+// Mutants changes the code of this project in small ways, one at a time, and
+// reports the changes that no test notices.
+//
+//	make mutants                              # every mutant: this takes hours
+//	make mutants SEED=1 MUTANTS=500           # a random sample
+//	make mutants PACKAGES="job cronjob/apply" # of these packages only
+//	make mutants MATCH=job/pod.go:3           # those whose line of output matches
+//
+// A mutant is one edit of one function: a condition is negated, a boundary
+// shifted, an operand or a statement removed, a result replaced by zero, and so
+// on. operators.go has the list. A mutant that does not compile does not count.
+//
+// All mutants of a package go into one build. Each is a copy of its function,
+// and the function begins with a switch that calls the copy whose number is in
+// the environment. So one compilation serves for thousands of mutants, and since
+// the build reads the changed files through an overlay, the working tree is never
+// touched. Only mutants of package variables and constants need a build each.
+//
+// A first run of each test alone tells which functions it reaches and how long it
+// takes. A mutant then meets the tests that reach its function, the quickest
+// first: those of its own package, then those of the packages that import it. A
+// mutant that survives with few random cases meets the same tests once more with
+// as many as "go test" runs.
+//
+// A survivor is a test to write or code to remove. If it is neither, because no
+// input can show the difference, equivalents.txt says why, and the mutant is left
+// out of the count. An entry there that names no mutant any more is an error.
+package main

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// judge runs the tests against all mutants, package by package.
+func judge(o options, pkgs []*pkg, chosen []*mutant) error {
+	users, err := testedBy(o.root)
+	if err != nil {
+		return err
+	}
+	done := 0
+	for _, p := range pkgs {
+		var mine, global []*mutant
+		for _, m := range chosen {
+			switch {
+			case m.file.pkg != p:
+			case m.fn == nil:
+				global = append(global, m)
+			default:
+				mine = append(mine, m)
+			}
+		}
+		if len(mine) > 0 {
+			if err := p.judgeFunctions(o, users[p.path], mine); err != nil {
+				return err
+			}
+		}
+		for _, m := range global {
+			if err := p.judgeGlobal(o, users[p.path], m); err != nil {
+				return err
+			}
+		}
+		if n := len(mine) + len(global); n > 0 {
+			done += n
+			fmt.Fprintf(os.Stderr, "%s: %d mutants, %d of %d done\n", p.path, n, done, len(chosen))
+		}
+	}
+	return nil
+}
+
+// A tested package has tests, and perhaps reaches others through them.
+type tested struct{ path, dir string }
+
+// testedBy returns for each package whose tests reach it: its own first, then the
+// others by name.
+func testedBy(root string) (map[string][]tested, error) {
+	c := exec.Command("go", "list", "-test", "-f", `{{if .ForTest}}{{else}}{{.Dir}}	{{.ImportPath}}	{{join .Deps " "}}{{end}}`, "./...")
+	c.Dir = root
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	dirs := map[string]string{}
+	users := map[string][]tested{}
+	for line := range strings.Lines(string(out)) {
+		part := strings.Split(strings.TrimSpace(line), "\t")
+		if len(part) != 3 {
+			continue
+		}
+		path, isTest := strings.CutSuffix(part[1], ".test")
+		if !isTest {
+			dirs[path] = part[0]
+			continue
+		}
+		reached := map[string]bool{}
+		for dep := range strings.FieldsSeq(part[2]) {
+			if !strings.HasPrefix(dep, "[") {
+				reached[strings.TrimSuffix(dep, "_test")] = true
+			}
+		}
+		for dep := range reached {
+			users[dep] = append(users[dep], tested{path, dirs[path]})
+		}
+	}
+	for path, list := range users {
+		slices.SortFunc(list, func(a, b tested) int {
+			if (a.path == path) != (b.path == path) {
+				if a.path == path {
+					return -1
+				}
+				return 1
+			}
+			return strings.Compare(a.path, b.path)
+		})
+	}
+	return users, nil
+}
+
+// suites builds the tests that reach the package, with changed files.
+func (p *pkg) suites(o options, users []tested, texts map[string]string, folder string) ([]*suite, error) {
+	list, err := overlay(folder, texts)
+	if err != nil {
+		return nil, err
+	}
+	var out []*suite
+	for _, u := range users {
+		s, err := build(o.root, folder, u.path, u.dir, list)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// judgeFunctions tries the mutants of functions: one build for all of them.
+func (p *pkg) judgeFunctions(o options, users []tested, list []*mutant) error {
+	folder, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	texts := p.instrumented(list)
+	texts[filepath.Join(p.dir, "mutants_selector.go")] = p.selector()
+	suites, err := p.suites(o, users, texts, folder)
+	if err != nil {
+		return err
+	}
+	for _, s := range suites {
+		if err := s.trace(folder, conditions{checks: o.checks, seed: o.seed}); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%s: tests of %d packages are built and traced\n", p.path, len(suites))
+	first := firstOfFunction(list)
+	var wait sync.WaitGroup
+	free := make(chan struct{}, o.jobs)
+	for _, m := range list {
+		wait.Add(1)
+		free <- struct{}{}
+		go func() {
+			defer func() { <-free; wait.Done() }()
+			m.meet(o, reaching(suites, first[m]), m.id)
+		}()
+	}
+	wait.Wait()
+	return nil
+}
+
+// judgeGlobal tries a mutant of a package variable or constant in its own build.
+func (p *pkg) judgeGlobal(o options, users []tested, m *mutant) error {
+	for _, u := range users {
+		folder, err := os.MkdirTemp("", "mutants")
+		if err != nil {
+			return err
+		}
+		texts := map[string]string{m.file.path: apply(m.file.text, []edit{m.edit})}
+		suites, err := p.suites(o, []tested{u}, texts, folder)
+		if err == nil {
+			m.meet(o, reaching(suites, 0), 0)
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			return err
+		}
+		if err != nil || m.verdict != alive {
+			return err
+		}
+	}
+	return nil
+}
+
+func firstOfFunction(list []*mutant) map[*mutant]int {
+	first := map[*mutant]int{}
+	for i, m := range list {
+		first[m] = m.id
+		if i > 0 && list[i-1].fn == m.fn {
+			first[m] = first[list[i-1]]
+		}
+	}
+	return first
+}
+
+// reaching returns the tests that reach a function, the quickest of each suite
+// first; 0 stands for every function.
+func reaching(suites []*suite, function int) []*test {
+	var out []*test
+	for _, s := range suites {
+		var some []*test
+		for _, t := range s.tests {
+			if function == 0 || t.reaches[function] {
+				some = append(some, t)
+			}
+		}
+		slices.SortStableFunc(some, func(a, b *test) int { return int(a.took - b.took) })
+		out = append(out, some...)
+	}
+	return out
+}
+
+// meet runs the tests against a mutant until one notices it: with few random
+// cases first, then with as many as in "go test".
+func (m *mutant) meet(o options, tests []*test, id int) {
+	for _, checks := range []int{o.checks, 0} {
+		for rest := tests; len(rest) > 0; {
+			n, took := portion(rest)
+			names := make([]string, n)
+			for i, t := range rest[:n] {
+				names[i] = t.name
+			}
+			s := rest[0].suite
+			rest = rest[n:]
+			if checks == 0 && !s.rapid {
+				continue
+			}
+			limit := 3*time.Second + 10*took
+			r := s.run(names, conditions{mutant: id, checks: checks, seed: o.seed, limit: limit})
+			if m.verdict, m.killer = r.verdict, r.killer; m.verdict != alive {
+				return
+			}
+		}
+	}
+}
+
+// portion cuts the tests for one process: of one suite, and not many slow ones
+// behind the quick ones, which kill most mutants.
+func portion(tests []*test) (n int, took time.Duration) {
+	for n < len(tests) && tests[n].suite == tests[0].suite {
+		if n > 0 && took+tests[n].took > 500*time.Millisecond {
+			break
+		}
+		took += tests[n].took
+		n++
+	}
+	return n, took
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+// options are what the command line says.
+type options struct {
+	root     string
+	packages []string
+	known    string // file of equivalents
+	seed     uint64
+	size     int // of the sample; 0 means all
+	jobs     int
+	checks   int
+	match    *regexp.Regexp
+	list     bool
+}
+
+func main() {
+	o, err := parseOptions(os.Args[1:])
+	if err == nil {
+		err = run(o)
+	}
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(2)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+func parseOptions(args []string) (options, error) {
+	var o options
+	f := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	f.StringVar(&o.root, "root", ".", "folder of the module")
+	f.StringVar(&o.known, "equivalents", "", "file of the mutants that no test can tell from the original")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the sample and of the random tests")
+	f.IntVar(&o.size, "n", 0, "size of the sample; 0 means all mutants")
+	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "mutants that are tried at once")
+	f.IntVar(&o.checks, "checks", 30, "random cases of each property in the first pass")
+	match := f.String("match", "", "only mutants whose line of output matches this regular expression")
+	f.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if o.packages = f.Args(); len(o.packages) == 0 {
+		return o, errors.New("no packages given")
+	}
+	if o.size < 0 || o.jobs < 1 || o.checks < 1 {
+		return o, fmt.Errorf("-n %d, -jobs %d, -checks %d: one is too small", o.size, o.jobs, o.checks)
+	}
+	var err error
+	if o.match, err = regexp.Compile(*match); err != nil {
+		return o, fmt.Errorf("-match: %w", err)
+	}
+	return o, nil
+}
+
+func run(o options) error {
+	known, err := readEquivalents(o.known)
+	if err != nil {
+		return err
+	}
+	pkgs, err := load(o.root, o.packages)
+	if err != nil {
+		return err
+	}
+	var all []*mutant
+	for _, p := range pkgs {
+		found, err := p.mutants()
+		if err != nil {
+			return err
+		}
+		all = append(all, found...)
+	}
+	number(all)
+	stale := known.stale(all, o.packages)
+	chosen := sample(all, o)
+	fmt.Fprintf(os.Stderr, "%d of %d mutants\n", len(chosen), len(all))
+	if o.list {
+		for _, m := range chosen {
+			fmt.Println(m)
+		}
+		return nil
+	}
+	if err := judge(o, pkgs, chosen); err != nil {
+		return err
+	}
+	report(chosen, known)
+	if len(stale) > 0 {
+		return fmt.Errorf("%s: no such mutant:\n%s", o.known, strings.Join(stale, "\n"))
+	}
+	return nil
+}
+
+// report prints the survivors and the figures. Equivalents are left out of the
+// figures; one that a test has killed is no equivalent.
+func report(chosen []*mutant, known equivalents) {
+	var killed, late, survived, left int
+	for _, m := range chosen {
+		_, equivalent := known[m.key()]
+		switch {
+		case equivalent && m.verdict == alive:
+			left++
+		case m.verdict == alive:
+			survived++
+			fmt.Println(m)
+		default:
+			killed++
+			if m.verdict == timedOut {
+				late++
+			}
+			if equivalent {
+				fmt.Printf("%s  is no equivalent: %s\n", m, m.killer)
+			}
+		}
+	}
+	n := killed + survived
+	fmt.Printf("%d equivalents left out, %d killed by the time limit\n", left, late)
+	fmt.Printf("%d mutants, %d killed, %d survived (%.1f %%)\n", n, killed, survived, 100*float64(survived)/float64(max(n, 1)))
+}

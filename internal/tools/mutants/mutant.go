@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// verdict says what became of a mutant.
+type verdict int
+
+const (
+	alive verdict = iota
+	killed
+	timedOut // killed by the time limit
+)
+
+// An edit replaces the bytes from, up to and without to, of a file.
+type edit struct {
+	from, to int
+	text     string
+}
+
+// A mutant is one edit of a file.
+type mutant struct {
+	file *file
+	fn   *ast.FuncDecl // nil for one of a package variable or constant
+	edit edit
+	// before and after are the changed lines, each as one.
+	before, after string
+	// same is the number of the mutant among those of the file that read alike,
+	// from 0.
+	same int
+	// instead is the mutant that this one stands in for, if that does not compile.
+	instead *mutant
+
+	id      int // within its package, from 1
+	verdict verdict
+	killer  string // the tests that noticed it
+}
+
+// String is the line of output.
+func (m *mutant) String() string {
+	at := m.file.position(m.edit.from)
+	return fmt.Sprintf("%s:%d:%d  %s", m.file.short, at.Line, at.Column, m.change())
+}
+
+// key names the mutant in the list of equivalents, wherever in its file it is.
+func (m *mutant) key() string { return m.file.short + "  " + m.change() }
+
+func (m *mutant) change() string {
+	s := m.before + " -> " + m.after
+	if m.same > 0 {
+		s += fmt.Sprintf(" #%d", m.same+1)
+	}
+	return s
+}
+
+// number tells mutants apart that read alike.
+func number(all []*mutant) {
+	seen := map[string]int{}
+	for _, m := range all {
+		key := m.key()
+		m.same = seen[key]
+		seen[key]++
+	}
+}
+
+// sample chooses mutants by chance, and keeps their order.
+func sample(all []*mutant, o options) []*mutant {
+	var out []*mutant
+	for _, m := range all {
+		if o.match.MatchString(m.String()) {
+			out = append(out, m)
+		}
+	}
+	if o.size == 0 || o.size >= len(out) {
+		return out
+	}
+	order := rand.New(rand.NewPCG(o.seed, 0)).Perm(len(out))[:o.size]
+	slices.Sort(order)
+	chosen := make([]*mutant, 0, o.size)
+	for _, i := range order {
+		chosen = append(chosen, out[i])
+	}
+	return chosen
+}
+
+// newMutant describes an edit by the lines that it changes.
+func newMutant(f *file, fn *ast.FuncDecl, e edit) *mutant {
+	from := strings.LastIndexByte(f.text[:e.from], '\n') + 1
+	to := len(f.text)
+	if i := strings.IndexByte(f.text[e.to:], '\n'); i >= 0 {
+		to = e.to + i
+	}
+	after := oneLine(f.text[from:e.from] + e.text + f.text[e.to:to])
+	if after == "" {
+		after = "nothing"
+	}
+	return &mutant{file: f, fn: fn, edit: e, before: oneLine(f.text[from:to]), after: after}
+}
+
+// oneLine folds white space, and cuts out the middle of what is long.
+func oneLine(s string) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > 160 {
+		return string(r[:110]) + " ... " + string(r[len(r)-40:])
+	}
+	return string(r)
+}
+
+// apply makes edits that do not overlap.
+func apply(text string, edits []edit) string {
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(a, b edit) int { return b.from - a.from })
+	for _, e := range edits {
+		text = text[:e.from] + e.text + text[e.to:]
+	}
+	return text
+}
+
+// offset is where a position of a syntax tree is in the text.
+func (f *file) offset(p token.Pos) int { return f.tokens.Offset(p) }
+
+func (f *file) position(offset int) token.Position {
+	return f.tokens.Position(f.tokens.Pos(offset))
+}
+
+func (f *file) source(n ast.Node) string { return f.text[f.offset(n.Pos()):f.offset(n.End())] }

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// parsed makes a package of one file out of declarations that import nothing.
+func parsed(t *testing.T, source string) *pkg {
+	t.Helper()
+	text := "package p\n\n" + source
+	fset := token.NewFileSet()
+	syntax, err := parser.ParseFile(fset, "p.go", text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pkg{path: "p", name: "p", fset: fset, imports: map[string]*types.Package{}}
+	p.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: p}
+	if p.types, err = config.Check("p", fset, []*ast.File{syntax}, p.info); err != nil {
+		t.Fatal(err)
+	}
+	p.files = []*file{{pkg: p, path: "p.go", short: "p.go", text: text, syntax: syntax, tokens: fset.File(syntax.FileStart)}}
+	return p
+}
+
+// changes lists the mutants that compile.
+func changes(t *testing.T, p *pkg) (out []string) {
+	t.Helper()
+	found, err := p.mutants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	number(found)
+	for _, m := range found {
+		out = append(out, m.change())
+	}
+	return out
+}
+
+func TestOperators(t *testing.T) {
+	for _, c := range []struct {
+		name, source string
+		want, not    []string // among others
+	}{
+		{"a condition", "func f(a, b int) int {\n if a < b {\n return 7 }\n return a }", []string{
+			"if a < b { -> if !(a < b) {",
+			"if a < b { -> if a <= b {",
+			"if a < b { return 7 } -> nothing",
+			"return 7 } -> return 0 }",
+			"return 7 } -> return 8 }",
+			"return 7 } -> return 6 }",
+			"return a } -> return 0 }",
+		}, nil},
+		{"operands", "func f(a, b bool) bool {\n return a && b }", []string{
+			"return a && b } -> return (a) || (b) }",
+			"return a && b } -> return a }",
+			"return a && b } -> return b }",
+			"return a && b } -> return !(a && b) }",
+		}, nil},
+		{"what does not compile", "func f() (n int) {\n x := 1\n n = x\n return n }", []string{
+			"n = x -> _ = x",
+		}, []string{"x := 1 -> nothing", "n = x -> nothing"}},
+		{"an assignment", "func f(x int) (n int) {\n n = x\n return n }", []string{
+			"n = x -> nothing",
+		}, []string{"n = x -> _ = x"}},
+		{"strings cannot be subtracted", "func f(a, b string) string {\n return a + b }", []string{
+			`return a + b } -> return "" }`,
+		}, []string{"return a + b } -> return a - b }"}},
+		{"arguments of one type", "func g(a, b int, c string) {}\nfunc f(a, b int) {\n g(a, b, \"\") }", []string{
+			`g(a, b, "") } -> g(b, a, "") }`,
+		}, []string{`g(a, b, "") } -> g(a, "", b) }`}},
+		{"operands of max", "func f(a, b int) {\n a = max(a, b)\n println(a) }", []string{
+			"a = max(a, b) -> a = min(a, b)",
+			"a = max(a, b) -> a = (a)",
+			"a = max(a, b) -> a = (b)",
+			"a = max(a, b) -> nothing",
+		}, []string{"a = max(a, b) -> a = max(b, a)"}},
+		{"cases", "func f(a int) int {\n switch a {\n case 1, 2:\n return a\n default:\n a--\n }\n return 3 }", []string{
+			"case 1, 2: return a -> nothing",
+			"case 1, 2: -> case 2:",
+			"case 1, 2: -> case 1:",
+			"default: a-- -> nothing",
+			"a-- -> a++",
+			"a-- -> nothing",
+		}, nil},
+		{"else and fields", "type s struct{ a, b int }\nfunc f(x bool) s {\n if x {\n println()\n } else {\n println(x)\n }\n return s{a: 1, b: 2} }", []string{
+			"} else { println(x) } -> }",
+			"return s{a: 1, b: 2} } -> return s{b: 2} }",
+			"return s{a: 1, b: 2} } -> return s{a: 1} }",
+			"return s{a: 1, b: 2} } -> return *new(s) }",
+		}, nil},
+		{"constants", "const limit = 500\nvar on = true", []string{
+			"const limit = 500 -> const limit = 501",
+			"const limit = 500 -> const limit = 499",
+			"var on = true -> var on = false",
+		}, nil},
+		{"room to grow is a hint", "func f(n int) []int {\n return make([]int, 1, 2+n) }", []string{
+			"return make([]int, 1, 2+n) } -> return make([]int, 2, 2+n) }",
+		}, []string{"return make([]int, 1, 2+n) } -> return make([]int, 1, 2-n) }"}},
+		{"steps of a loop stay", "func f(n int) {\n for i := 0; i < n; i++ {\n println(i)\n }\n }", []string{
+			"println(i) -> nothing",
+			"for i := 0; i < n; i++ { -> for i := 1; i < n; i++ {",
+		}, []string{"for i := 0; i < n; i++ { -> for i := 0; i < n; i-- {"}},
+		{"those that read alike have numbers", "func f(n int) {\n n++\n n++\n println(n) }", []string{
+			"n++ -> n--", "n++ -> n-- #2",
+		}, nil},
+	} {
+		got := changes(t, parsed(t, c.source))
+		for _, want := range c.want {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: %q is missing", c.name, want)
+			}
+		}
+		for _, not := range c.not {
+			if slices.Contains(got, not) {
+				t.Errorf("%s: %q is there", c.name, not)
+			}
+		}
+		t.Logf("%s:\n%s", c.name, strings.Join(got, "\n"))
+	}
+}
+
+// Parameters and receivers without a name, variadic ones and type parameters must
+// reach the copies.
+func TestDispatchCompiles(t *testing.T) {
+	p := parsed(t, `type s struct{}
+func (s) a(int, _ string, rest ...int) (n int) { n = 1; return n + len(rest) }
+func (*s) b() { println(1) }
+func c[K comparable, V any](m map[K]V, _ V) int { return len(m) + 1 }
+type g[T any] struct{ v T }
+func (x g[T]) d() int { return 1 }`)
+	found, err := p.mutants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range p.instrumented(found) {
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, path, text, 0)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		selector, err := parser.ParseFile(fset, "", "package p\nvar mutantNo int\nfunc mutantReached(int) {}", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := types.Config{Importer: p}
+		if _, err := config.Check("p", fset, []*ast.File{parsed, selector}, nil); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+		for _, name := range []string{"a_mutant", "b_mutant", "c_mutant", "d_mutant"} {
+			if !strings.Contains(text, name) {
+				t.Errorf("no %s in\n%s", name, text)
+			}
+		}
+	}
+}
+
+func TestSampleIsTheSameForASeed(t *testing.T) {
+	p := parsed(t, "func f(a, b, c int) bool {\n return a < b && b < c || a == c+1 }")
+	found, err := p.mutants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := func(seed string) string {
+		o, err := parseOptions([]string{"-n", "5", "-seed", seed, "p"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, m := range sample(found, o) {
+			out = append(out, m.String())
+		}
+		if len(out) != 5 {
+			t.Errorf("%d mutants, want 5", len(out))
+		}
+		return strings.Join(out, "\n")
+	}
+	if draw("1") != draw("1") {
+		t.Error("a seed draws two samples")
+	}
+	if draw("1") == draw("2") && draw("1") == draw("3") {
+		t.Error("three seeds draw one sample")
+	}
+}

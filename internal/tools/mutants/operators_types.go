@@ -1,0 +1,132 @@
+package main
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// The operators that need to know types.
+
+// call swaps arguments of one type, takes an operand of max and min for the
+// whole, and shifts the boundary of a comparison of times.
+func (w *walker) call(n *ast.CallExpr) {
+	for i := 1; i < len(n.Args); i++ {
+		a, b := n.Args[i-1], n.Args[i]
+		if w.isSwap(a, b) && !w.isBuiltin(n, "max") && !w.isBuiltin(n, "min") {
+			w.edit(a.Pos(), b.End(), w.file.source(b)+", "+w.file.source(a))
+		}
+	}
+	for name, other := range map[string]string{"max": "min", "min": "max"} {
+		if !w.isBuiltin(n, name) {
+			continue
+		}
+		w.replace(n.Fun, other)
+		for _, a := range n.Args {
+			w.replace(n, "("+w.file.source(a)+")")
+		}
+	}
+	w.timeBoundary(n)
+}
+
+// isSwap reports whether two arguments can change places and make a difference.
+func (w *walker) isSwap(a, b ast.Expr) bool {
+	x, y := w.typeOf(a), w.typeOf(b)
+	if x == nil || y == nil || !types.Identical(x, y) || w.file.source(a) == w.file.source(b) {
+		return false
+	}
+	_, function := a.(*ast.FuncLit)
+	return !function
+}
+
+func (w *walker) isBuiltin(n *ast.CallExpr, name string) bool {
+	id, ok := n.Fun.(*ast.Ident)
+	if !ok || id.Name != name {
+		return false
+	}
+	_, builtin := w.file.pkg.info.Uses[id].(*types.Builtin)
+	return builtin
+}
+
+// timeBoundary turns "a is before b" into "a is not after b", and the other way
+// round: the times differ from the original where they are equal.
+func (w *walker) timeBoundary(n *ast.CallExpr) {
+	method, ok := n.Fun.(*ast.SelectorExpr)
+	if !ok || len(n.Args) != 1 {
+		return
+	}
+	other := map[string]string{"Before": "After", "After": "Before"}[method.Sel.Name]
+	if other == "" || types.TypeString(w.typeOf(method.X), nil) != "time.Time" {
+		return
+	}
+	w.replace(n, "!"+w.file.source(method.X)+"."+other+"("+w.file.source(n.Args[0])+")")
+}
+
+func (w *walker) typeOf(e ast.Expr) types.Type { return w.file.pkg.info.TypeOf(e) }
+
+// zeroResults returns the zero value in place of each result, and the opposite of
+// a bool.
+func (w *walker) zeroResults(n *ast.ReturnStmt) {
+	results := w.results()
+	if len(results) != len(n.Results) {
+		return
+	}
+	for i, e := range n.Results {
+		if b, ok := w.typeOf(results[i]).Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 {
+			if text := w.file.source(e); text != "true" && text != "false" {
+				w.replace(e, "!("+text+")")
+			}
+			continue
+		}
+		if zero := w.zero(results[i]); zero != w.file.source(e) && !isEmptyLiteral(e) {
+			w.replace(e, zero)
+		}
+	}
+}
+
+// results are the types of what the innermost function returns, as written.
+func (w *walker) results() []ast.Expr {
+	var list *ast.FieldList
+	if w.fn != nil {
+		list = w.fn.Type.Results
+	}
+	for _, n := range w.stack {
+		if lit, ok := n.(*ast.FuncLit); ok {
+			list = lit.Type.Results
+		}
+	}
+	var out []ast.Expr
+	if list == nil {
+		return nil
+	}
+	for _, field := range list.List {
+		for range max(len(field.Names), 1) {
+			out = append(out, field.Type)
+		}
+	}
+	return out
+}
+
+func (w *walker) zero(typ ast.Expr) string {
+	switch t := w.typeOf(typ).Underlying().(type) {
+	case *types.Basic:
+		if t.Info()&types.IsString != 0 {
+			return `""`
+		}
+		if t.Info()&types.IsNumeric != 0 {
+			return "0"
+		}
+	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature:
+		return "nil"
+	case *types.Interface:
+		if _, param := w.typeOf(typ).(*types.TypeParam); !param {
+			return "nil"
+		}
+	}
+	return "*new(" + w.file.source(typ) + ")"
+}
+
+// isEmptyLiteral reports whether an expression is a zero value already, as T{}.
+func isEmptyLiteral(e ast.Expr) bool {
+	lit, ok := e.(*ast.CompositeLit)
+	return ok && len(lit.Elts) == 0
+}

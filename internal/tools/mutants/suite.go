@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// memory is what a mutant may use, in KiB of address space: some of them append
+// for ever.
+const memory = 4 << 20
+
+// A suite is the compiled tests of one package, with the mutants of a package
+// below it built in.
+type suite struct {
+	path   string // of the package with the tests
+	dir    string // where they run
+	binary string
+	rapid  bool // whether it knows the flags of rapid
+	tests  []*test
+}
+
+// A test is one test, example or fuzz target with its seeds.
+type test struct {
+	suite   *suite
+	name    string
+	took    time.Duration // of a processor
+	reaches map[int]bool  // the functions, by the first of their mutants
+}
+
+// build compiles the tests of a package. It returns nil if there are none.
+func build(root, folder, path, dir, overlay string) (*suite, error) {
+	s := &suite{path: path, dir: dir, binary: filepath.Join(folder, strings.ReplaceAll(path, "/", "_")+".test")}
+	c := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", s.binary, path)
+	c.Dir = root
+	if out, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go test -c %s: %w\n%s", path, err, out)
+	}
+	if _, err := os.Stat(s.binary); err != nil {
+		return nil, nil // no test files
+	}
+	s.rapid = s.command(context.Background(), 0, "-test.list=^$", "-rapid.nofailfile").Run() == nil
+	out, err := s.command(context.Background(), 0, "-test.list=^(Test|Fuzz|Example)").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: list the tests: %w", path, err)
+	}
+	for name := range strings.FieldsSeq(string(out)) {
+		s.tests = append(s.tests, &test{suite: s, name: name})
+	}
+	return s, nil
+}
+
+// command runs the binary with bounded memory and processor time, where the shell
+// can bound them; a limit of 0 is none.
+func (s *suite) command(ctx context.Context, limit time.Duration, args ...string) *exec.Cmd {
+	script := fmt.Sprintf("ulimit -v %d 2>/dev/null; ", memory)
+	if limit > 0 {
+		script += fmt.Sprintf("ulimit -t %d 2>/dev/null; ", int(limit.Seconds())+1)
+	}
+	c := exec.CommandContext(ctx, "sh", append([]string{"-c", script + `exec "$0" "$@"`, s.binary}, args...)...)
+	c.Dir = s.dir
+	return c
+}
+
+// conditions are what tests run under.
+type conditions struct {
+	mutant int
+	trace  string        // where to write which functions are reached, if mutant is -1
+	checks int           // random cases of each property; 0 means the default
+	seed   uint64        // of the random cases
+	limit  time.Duration // of processor time; 0 means none
+}
+
+// A result says how a run ended.
+type result struct {
+	verdict verdict
+	killer  string
+	took    time.Duration // of a processor
+}
+
+// run runs some tests of the suite. A loop that never ends meets the limit of
+// processor time, which a busy machine does not shorten; a test that waits for
+// ever meets the limit of real time, which is much longer.
+func (s *suite) run(names []string, c conditions) result {
+	args := []string{"-test.failfast", "-test.run=^(" + strings.Join(names, "|") + ")$"}
+	ctx, cancel := context.Background(), func() {}
+	if c.limit > 0 {
+		ctx, cancel = context.WithTimeout(ctx, time.Minute+10*c.limit)
+	}
+	defer cancel()
+	if s.rapid {
+		args = append(args, "-rapid.nofailfile", "-rapid.shrinktime=1ms", "-rapid.seed="+strconv.FormatUint(c.seed, 10))
+		if c.checks > 0 {
+			args = append(args, "-rapid.checks="+strconv.Itoa(c.checks))
+		}
+	}
+	cmd := s.command(ctx, c.limit, args...)
+	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(c.mutant), "MUTANT_TRACE="+c.trace)
+	out := &tail{}
+	cmd.Stdout, cmd.Stderr = out, out
+	err := cmd.Run()
+	if cmd.ProcessState == nil { // it did not start
+		return result{alive, "", 0}
+	}
+	took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	switch {
+	case err == nil:
+		return result{alive, "", took}
+	case ctx.Err() != nil || c.limit > 0 && took >= c.limit:
+		return result{timedOut, "time limit", took}
+	}
+	return result{killed, out.failed(err), took}
+}
+
+// A tail keeps the start of an output, which says what failed.
+type tail struct{ kept []byte }
+
+var _ io.Writer = (*tail)(nil)
+
+func (t *tail) Write(p []byte) (int, error) {
+	if room := 64<<10 - len(t.kept); room > 0 {
+		t.kept = append(t.kept, p[:min(len(p), room)]...)
+	}
+	return len(p), nil
+}
+
+// failed names the first test that failed.
+func (t *tail) failed(err error) string {
+	for line := range strings.Lines(string(t.kept)) {
+		if rest, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
+			name, _, _ := strings.Cut(rest, " ")
+			return name
+		}
+	}
+	return err.Error()
+}
+
+// trace runs each test alone on the original, to learn what it reaches and how
+// long it takes. A test that fails in this build is left out, with a warning.
+func (s *suite) trace(folder string, c conditions) error {
+	var kept []*test
+	for _, t := range s.tests {
+		c.mutant, c.trace = -1, filepath.Join(folder, "trace")
+		r := s.run([]string{t.name}, c)
+		if t.took = r.took; r.verdict != alive {
+			fmt.Fprintf(os.Stderr, "left out: %s of %s fails without a mutant: %s\n", t.name, s.path, r.killer)
+		} else {
+			kept = append(kept, t)
+		}
+		text, err := os.ReadFile(c.trace)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		_ = os.Remove(c.trace)
+		t.reaches = map[int]bool{}
+		for field := range strings.FieldsSeq(string(text)) {
+			id, err := strconv.Atoi(field)
+			if err != nil {
+				return err
+			}
+			t.reaches[id] = true
+		}
+	}
+	s.tests = kept
+	return nil
+}
