@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
@@ -141,9 +142,9 @@ func (p *Plan) untracking(o *Outcome, r Recording) expectations.UIDs {
 // report makes the events of the round (J41). What did not happen is not
 // reported: a condition counts once it is written.
 func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
-	events := p.Events
+	events := slices.Clip(p.Events) // the plan's own list is not appended to
 	add := func(t EventType, reason, format string, args ...any) {
-		events = append(events[:len(events):len(events)], Event{t, reason, fmt.Sprintf(format, args...)})
+		events = append(events, Event{t, reason, fmt.Sprintf(format, args...)})
 	}
 	for i := range p.Delete {
 		switch e := effectAt(o.Deleted, i); e.Result {

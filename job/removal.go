@@ -41,7 +41,8 @@ func (p *Planner) deleteSurplus(atLeast int64) {
 
 // isPlanned reports whether the pod is deleted for not having started.
 func (p *Planner) isPlanned(place int32) bool {
-	return slices.Contains(p.overdue.pending, place)
+	due := startDue(&p.snap.Pods[place], &p.snap.Options)
+	return !due.IsZero() && !p.snap.Now.Before(due)
 }
 
 // mayHaveMisplaced reports whether some active pod shares its index or has none.

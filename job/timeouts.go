@@ -13,20 +13,25 @@ type overdue struct {
 // this one it is deleted, in the next one it counts as failed, so that a crash in
 // between loses nothing.
 func (p *Planner) watchPending(place int32, pod *Pod) {
-	if p.snap.Options.PendingTimeout == 0 || pod.Phase != PodPending {
-		return
-	}
-	if p.isOver(pod.detail().CreationTimestamp.Add(p.snap.Options.PendingTimeout)) {
+	if due := startDue(pod, &p.snap.Options); !due.IsZero() && p.isOver(due) {
 		p.overdue.pending = append(p.overdue.pending, place)
 	}
+}
+
+// startDue is when a pod that has not started is given up, or zero: it has
+// started, or pods may stay pending.
+func startDue(pod *Pod, o *Options) time.Time {
+	if o.PendingTimeout == 0 || pod.Phase != PodPending {
+		return time.Time{}
+	}
+	return pod.detail().CreationTimestamp.Add(o.PendingTimeout)
 }
 
 // givenUp reports whether a terminating pod that must end before it is replaced
 // is not waited for any longer: it never started, or it has outstayed its time.
 func (p *Planner) givenUp(pod *Pod) bool {
 	o := &p.snap.Options
-	if o.PendingTimeout > 0 && pod.Phase == PodPending &&
-		p.isOver(pod.detail().CreationTimestamp.Add(o.PendingTimeout)) {
+	if due := startDue(pod, o); !due.IsZero() && p.isOver(due) {
 		return true
 	}
 	return o.TerminatingTimeout > 0 && p.isOver(pod.Deletion.Timestamp.Add(o.TerminatingTimeout))

@@ -29,6 +29,10 @@ func (p *Planner) readKnown() {
 	}
 	p.known.reset(untracking.Len() + len(lists.Succeeded) + len(lists.Failed))
 	for uid := range untracking.All() {
+		if uid == "" {
+			p.note("memory.untracking", `""`, "an empty UID is left out")
+			continue
+		}
 		p.known.add(uid, uidUntracking)
 	}
 	p.uncounted.Succeeded = p.readList("job.status.uncountedTerminatedPods.succeeded", lists.Succeeded, uidSucceeded, p.uncounted.Succeeded[:0])

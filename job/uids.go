@@ -26,12 +26,19 @@ const (
 type uidTable struct {
 	slots []uidSlot
 	used  int
+	// crowded takes the place of the slots once some UIDs collide more than chance
+	// explains. UIDs can come from outside, so they can be made to collide.
+	crowded map[string]uidFacts
 }
 
 type uidSlot struct {
-	uid   string
+	uid   string // empty in a free slot
 	facts uidFacts
 }
+
+// maxProbe is the most slots looked at for one UID. In a table that is half full,
+// chance alone takes about 70 of a million UIDs.
+const maxProbe = 128
 
 func (t *uidTable) len() int { return t.used }
 
@@ -40,7 +47,7 @@ func (t *uidTable) reset(n int) {
 	if t.used > 0 {
 		clear(t.slots)
 	}
-	t.used = 0
+	t.used, t.crowded = 0, nil
 	if want := 2 * n; len(t.slots) < want {
 		t.slots = make([]uidSlot, 1<<bits.Len(uint(want)))
 	}
@@ -48,16 +55,30 @@ func (t *uidTable) reset(n int) {
 
 // facts returns what is known of the UID: nothing for one that is not there.
 func (t *uidTable) facts(uid string) uidFacts {
-	if t.used == 0 {
+	switch {
+	case t.used == 0:
 		return 0
+	case t.crowded != nil:
+		return t.crowded[uid]
 	}
-	return t.probe(uid).facts
+	if slot := t.probe(uid); slot != nil {
+		return slot.facts
+	}
+	return 0
 }
 
 // add adds facts to those known of the UID and returns the earlier ones. There
-// must be room.
+// must be room, and the UID must not be empty.
 func (t *uidTable) add(uid string, facts uidFacts) (earlier uidFacts) {
-	slot := t.probe(uid)
+	slot := t.find(uid)
+	if slot == nil {
+		earlier, found := t.crowded[uid]
+		if !found {
+			t.used++
+		}
+		t.crowded[uid] = earlier | facts
+		return earlier
+	}
 	earlier = slot.facts
 	if slot.uid == "" {
 		slot.uid = uid
@@ -67,14 +88,40 @@ func (t *uidTable) add(uid string, facts uidFacts) (earlier uidFacts) {
 	return earlier
 }
 
-// probe returns the slot that holds the UID or would take it.
+// find returns the slot of the UID, or nil when the crowded map holds it or is to
+// take it.
+func (t *uidTable) find(uid string) *uidSlot {
+	if t.crowded != nil {
+		return nil
+	}
+	slot := t.probe(uid)
+	if slot == nil {
+		t.crowd()
+	}
+	return slot
+}
+
+// crowd moves the slots into the map.
+func (t *uidTable) crowd() {
+	t.crowded = make(map[string]uidFacts, len(t.slots)/2)
+	for i := range t.slots {
+		if slot := &t.slots[i]; slot.uid != "" {
+			t.crowded[slot.uid] = slot.facts
+		}
+	}
+}
+
+// probe returns the slot that holds the UID or would take it, or nil when
+// maxProbe others are in the way.
 func (t *uidTable) probe(uid string) *uidSlot {
 	mask := len(t.slots) - 1
-	for i := int(hash(uid)) & mask; ; i = (i + 1) & mask {
-		if slot := &t.slots[i]; slot.uid == "" || slot.uid == uid {
+	home := int(hash(uid))
+	for i := range min(maxProbe, len(t.slots)) {
+		if slot := &t.slots[(home+i)&mask]; slot.uid == "" || slot.uid == uid {
 			return slot
 		}
 	}
+	return nil
 }
 
 // hash mixes the bytes of a UID eight at a time.

@@ -1,0 +1,184 @@
+package job_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// dimensions are the things of which a snapshot can hold many, each with a
+// snapshot that holds n of them. A round must cost in proportion.
+var dimensions = []struct {
+	name     string
+	snapshot func(n int) job.Snapshot
+}{
+	{"ending", ending},
+	{"succeeded", succeededAtOnce},
+	{"uncounted", uncounted},
+	{"untracking", untracking},
+	{"intervals", intervals},
+	{"pending", pendingTooLong},
+	{"waiting", indexesInBackoff},
+	{"adopted", adopted},
+	{"removed", func(n int) job.Snapshot { s := steady(n, true); s.Job.Spec.Parallelism = ptr[int32](0); return s }},
+	{"duplicates", func(n int) job.Snapshot {
+		s := steady(n, true)
+		for i := range s.Pods {
+			s.Pods[i].Index = int32(i % 2)
+		}
+		return s
+	}},
+	{"suspended", func(n int) job.Snapshot { s := steady(n, false); s.Job.Spec.Suspend = ptr(true); return s }},
+}
+
+// ending is a job whose deadline has passed: each pod is deleted, untracked,
+// counted and reported in one round.
+func ending(n int) job.Snapshot {
+	s := steady(n, false)
+	s.Job.Spec.ActiveDeadlineSeconds = ptr[int64](1)
+	s.Now = world.Start.Add(time.Minute)
+	return s
+}
+
+func succeededAtOnce(n int) job.Snapshot {
+	s := steady(n, true)
+	for i := range s.Pods {
+		s.Pods[i].Phase, s.Pods[i].Ready = job.PodSucceeded, false
+	}
+	return s
+}
+
+// uncounted has every second UID of the lists still on a pod.
+func uncounted(n int) job.Snapshot {
+	s := steady(n, false)
+	lists := &job.UncountedTerminatedPods{}
+	for i := range s.Pods {
+		s.Pods[i].Phase, s.Pods[i].Ready, s.Pods[i].Tracked = job.PodFailed, false, i%2 == 0
+		lists.Failed = append(lists.Failed, s.Pods[i].UID)
+	}
+	s.Job.Spec.BackoffLimit = ptr[int32](1 << 30)
+	s.Job.Status.UncountedTerminatedPods = lists
+	return s
+}
+
+func untracking(n int) job.Snapshot {
+	s := succeededAtOnce(n)
+	var uids []string
+	for i := range s.Pods {
+		uids = append(uids, s.Pods[i].UID)
+		s.Pods[i].Tracked = i%2 == 0
+	}
+	s.Job.Status.CompletedIndexes = fmt.Sprintf("0-%d", n-1)
+	s.Job.Status.Succeeded = int32(n)
+	s.Memory = job.Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs(uids...)}
+	return s
+}
+
+// intervals has completed indexes whose list is as long as it can get, and one
+// success more.
+func intervals(n int) job.Snapshot {
+	s := steady(1, true)
+	var completed indexset.Set
+	for i := 1; i < 2*n; i += 2 {
+		completed.Add(int32(i))
+	}
+	s.Job.Spec.Completions, s.Job.Spec.Parallelism = ptr(int32(2*n)), ptr[int32](1)
+	s.Job.Status.CompletedIndexes = string(completed.AppendText(nil))
+	s.Job.Status.Succeeded = int32(n)
+	s.Pods[0].Phase, s.Pods[0].Ready = job.PodSucceeded, false
+	return s
+}
+
+func pendingTooLong(n int) job.Snapshot {
+	s := steady(n, true)
+	for i := range s.Pods {
+		s.Pods[i].Phase, s.Pods[i].Ready, s.Pods[i].Assigned = job.PodPending, false, false
+	}
+	s.Options.PendingTimeout = time.Minute
+	s.Now = world.Start.Add(time.Hour)
+	return s
+}
+
+// indexesInBackoff has a failed pod for each index, and each must wait.
+func indexesInBackoff(n int) job.Snapshot {
+	s := steady(n, true)
+	s.Job.Spec.BackoffLimitPerIndex, s.Job.Spec.BackoffLimit = ptr[int32](9), ptr[int32](1<<30)
+	for i := range s.Pods {
+		s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
+		s.Pods[i].Detail.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: 1, FinishedAt: world.Start}}
+	}
+	return s
+}
+
+func adopted(n int) job.Snapshot {
+	s := steady(n, false)
+	for i := range s.Pods {
+		s.Pods[i].Owner = job.Orphan
+	}
+	return s
+}
+
+// wholeRound plans, lets every write succeed, and concludes.
+func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
+	plan, err := p.Reconcile(s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o := job.Outcome{Claimed: job.Done}
+	for i := range plan.Delete {
+		o.Deleted = append(o.Deleted, job.Effect{Result: job.Done, Pod: plan.Delete[i].PodRef})
+	}
+	for i := range plan.Create {
+		o.Created = append(o.Created, job.Effect{Result: job.Done, Pod: job.PodRef{Name: "new", UID: fmt.Sprint("new-", i)}})
+	}
+	o.Recorded = job.Done
+	for range plan.Record(o).Untrack {
+		o.Untracked = append(o.Untracked, job.Done)
+	}
+	o.Settled = job.Done
+	return plan.Conclude(o)
+}
+
+// BenchmarkScale is a whole round with many of each thing.
+func BenchmarkScale(b *testing.B) {
+	for _, d := range dimensions {
+		for _, n := range []int{1_000, 10_000, 100_000} {
+			b.Run(fmt.Sprintf("%s=%d", d.name, n), func(b *testing.B) {
+				s := d.snapshot(n)
+				var p job.Planner
+				b.ReportAllocs()
+				for b.Loop() {
+					wholeRound(b, &p, &s)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/one")
+			})
+		}
+	}
+}
+
+// TestMemoryGrowsInProportion compares the bytes that a round allocates for 2 000
+// and for 16 000 of each thing: eight times as many, give or take how slices
+// grow, and not sixty-four.
+func TestMemoryGrowsInProportion(t *testing.T) {
+	for _, d := range dimensions {
+		few, many := d.snapshot(2_000), d.snapshot(16_000)
+		a, b := allocated(func() { wholeRound(t, new(job.Planner), &few) }), allocated(func() { wholeRound(t, new(job.Planner), &many) })
+		if b > 16*a+1<<16 {
+			t.Errorf("%s: a round of 2 000 allocates %d bytes, one of 16 000 allocates %d", d.name, a, b)
+		}
+	}
+}
+
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

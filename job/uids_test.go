@@ -1,0 +1,120 @@
+package job
+
+import (
+	"fmt"
+	"math/bits"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// collidingUID returns the n-th of many UIDs that all want the first slot of a
+// table. It undoes the steps of hash, whose results then have equal halves.
+func collidingUID(n uint32) string {
+	const k = 0x9e3779b97f4a7c15
+	inverse := uint64(k) // of k, modulo 2^64: each step doubles the bits that are right
+	for range 6 {
+		inverse *= 2 - k*inverse
+	}
+	h := uint64(n)<<32 | uint64(n)
+	w := bits.RotateLeft64(h*inverse, -29) ^ 8*uint64(k&(1<<61-1))
+	uid := make([]byte, 8)
+	for i := range uid {
+		uid[i] = byte(w >> (8 * i))
+	}
+	return string(uid)
+}
+
+// TestB5_UIDTable holds the table against a map, with UIDs that collide by
+// design among the others.
+func TestB5_UIDTable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		crafted := rapid.Bool().Draw(t, "crafted")
+		uids := rapid.SliceOfN(rapid.Uint32Range(1, 500), 0, 800).Draw(t, "uids")
+		uid := func(n uint32) string {
+			if crafted {
+				return collidingUID(n)
+			}
+			return fmt.Sprint("pod-", n)
+		}
+		var table uidTable
+		for range 2 { // a table is used again
+			want := map[string]uidFacts{}
+			table.reset(len(uids))
+			for i, n := range uids {
+				facts := uidFacts(1) << (i % 4)
+				if got := table.add(uid(n), facts); got != want[uid(n)] {
+					t.Fatalf("add(%q) = %b, want %b", uid(n), got, want[uid(n)])
+				}
+				want[uid(n)] |= facts
+			}
+			for n := range uint32(600) {
+				if got := table.facts(uid(n)); got != want[uid(n)] {
+					t.Fatalf("facts(%q) = %b, want %b", uid(n), got, want[uid(n)])
+				}
+			}
+			if table.len() != len(want) {
+				t.Fatalf("%d UIDs, want %d", table.len(), len(want))
+			}
+		}
+	})
+}
+
+// TestB5_CollidingUIDs shows that UIDs made to collide end up in the map, and
+// that ordinary ones never do.
+func TestB5_CollidingUIDs(t *testing.T) {
+	var table uidTable
+	table.reset(1000)
+	for n := range uint32(1000) {
+		if h := hash(collidingUID(n)) & 0xfffff; h != 0 {
+			t.Fatalf("UID %d wants slot %d: it does not collide", n, h)
+		}
+		table.add(collidingUID(n), uidSeen)
+	}
+	if table.crowded == nil {
+		t.Error("1000 UIDs of one slot are probed one by one")
+	}
+	table.reset(100_000)
+	for n := range 100_000 {
+		table.add(fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(n)*2654435761, n), uidSeen)
+	}
+	if table.crowded != nil {
+		t.Error("ordinary UIDs count as colliding")
+	}
+}
+
+// TestE4_EmptyUntrackedUID remembers a removal without a UID, as a foreign store
+// can hand it back. It must not make other pods look accounted for.
+func TestE4_EmptyUntrackedUID(t *testing.T) {
+	const n = 100
+	created := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	wanted := int32(n)
+	s := Snapshot{
+		Job:    Job{Name: "j", UID: "job-1", Spec: Spec{Completions: &wanted, Parallelism: &wanted}},
+		Now:    created.Add(time.Minute),
+		Memory: Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("", "gone")},
+	}
+	Default(&s.Job.Spec)
+	for i := range n {
+		name := fmt.Sprint("pod-", i)
+		s.Pods = append(s.Pods, Pod{
+			Name: name, UID: name, Phase: PodSucceeded, Tracked: true, Detail: &PodDetail{CreationTimestamp: created},
+		})
+	}
+	plan, err := Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Untrack) != n {
+		t.Errorf("%d of %d pods are accounted for", len(plan.Untrack), n)
+	}
+	if len(plan.Notes) != 1 || plan.Notes[0].Field != "memory.untracking" {
+		t.Errorf("notes = %v, want one about memory.untracking", plan.Notes)
+	}
+	if got := plan.Basis.Untracking; got.Len() != 0 {
+		t.Errorf("%d removals are still awaited, though no pod shows one", got.Len())
+	}
+}
