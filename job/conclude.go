@@ -172,11 +172,12 @@ func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 }
 
 func reportSuspension(before, after *Status, add func(EventType, string, string, ...any)) {
-	was, is := before.Condition(Suspended).Status == ConditionTrue, after.Condition(Suspended).Status == ConditionTrue
+	is := after.Condition(Suspended)
 	switch {
-	case !was && is:
+	case equalCondition(is, before.Condition(Suspended)):
+	case is.Status == ConditionTrue:
 		add(Normal, "Suspended", "Job suspended")
-	case was && !is:
+	default:
 		add(Normal, "Resumed", "Job resumed")
 	}
 }

@@ -47,9 +47,12 @@ func (p *Planner) create(missing int64) {
 func (p *Planner) createDueIndexes(missing int64) {
 	var earliest time.Time
 	var waiting int64
-	// Indexes that wait are few; with that many more than the creations of a round,
-	// the rest of the pending ones makes no difference.
+	// With as many more indexes as there are that wait, the rest of the pending ones
+	// makes no difference.
 	enough := int64(maxPodWrites + len(p.pods.delayed))
+	if p.snap.Options.Slips.has(SlipWaitingTakeRoom) {
+		enough = maxPodWrites
+	}
 	for _, pending := range p.pendingIndexes(min(missing, enough)) {
 		if place, ok := p.delayedPod(pending.index); ok {
 			pending.replaces = place
@@ -64,8 +67,6 @@ func (p *Planner) createDueIndexes(missing int64) {
 		if len(p.plan.Create) < maxPodWrites {
 			p.append(pending)
 		}
-	}
-	if len(p.plan.Create) == 0 && waiting > 0 {
 	}
 	if waiting > 0 && (len(p.plan.Create) == 0 || !p.snap.Options.Slips.has(SlipCoarseRequeue)) {
 		p.wait(Wait{Reason: WaitIndexBackoff, Pods: waiting, Until: earliest})

@@ -132,7 +132,9 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 		detail.Conditions = append(detail.Conditions, c.PodCondition)
 		if c.Type == "Ready" {
 			p.Ready = c.Status == ConditionTrue
-			detail.ReadyTransition = c.LastTransitionTime
+			if c.Status == ConditionTrue || c.Status == ConditionFalse {
+				detail.ReadyTransition = c.LastTransitionTime
+			}
 		}
 	}
 	return p, nil

@@ -205,6 +205,21 @@ func TestDecodePod(t *testing.T) {
 	}
 }
 
+// TestJ32_DecodeReadyUnknown: a node that is lost turns Ready Unknown. That is no time
+// at which a pod has finished.
+func TestJ32_DecodeReadyUnknown(t *testing.T) {
+	for status, want := range map[string]bool{"True": true, "False": true, "Unknown": false} {
+		text := strings.Replace(podText, `"status": "True", "type": "Ready"`, `"status": "`+status+`", "type": "Ready"`, 1)
+		pod, err := DecodePod(ownerOfPodText(), []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := !pod.Detail.ReadyTransition.IsZero(); got != want || pod.Ready != (status == "True") {
+			t.Errorf("Ready %s: has a transition: %v, want %v", status, got, want)
+		}
+	}
+}
+
 // TestJ6_DecodePodOwner edits the pod of podText.
 func TestJ6_DecodePodOwner(t *testing.T) {
 	const controller = `"controller": true, "kind": "Job", "name": "pi", "uid": "5f1d6a9e-aaaa"`

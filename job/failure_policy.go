@@ -153,9 +153,9 @@ func (p *Planner) failJob() Verdict {
 }
 
 // countPolicy counts the pods that a rule has handled, for the metric.
-func (p *Planner) countPolicy(f failure) {
+func (p *Planner) countPolicy(action FailureAction) {
 	counts := &p.plan.Basis.Policy
-	switch f.action {
+	switch action {
 	case FailJob:
 		counts.FailJob++
 	case FailIndex:

@@ -2,10 +2,8 @@ package job
 
 import "time"
 
-// finishTime is when a pod finished: the latest finish of its containers if all
-// of them have finished; else when Ready turned False; else the deletion less
-// its grace period; else the creation (J32). Init containers that do not restart
-// are over before and do not matter.
+// finishTime is when a pod finished: the time its containers tell; else when Ready
+// turned False; else the deletion less its grace period; else the creation (J32).
 func finishTime(pod *Pod) time.Time {
 	detail := pod.detail()
 	if latest, all := lastContainer(detail.Containers); all {
@@ -20,18 +18,34 @@ func finishTime(pod *Pod) time.Time {
 	return detail.CreationTimestamp
 }
 
-func lastContainer(containers []Container) (latest time.Time, all bool) {
+// lastContainer is the latest finish of the app containers and the sidecars, which
+// are the restartable init containers. App containers that have not all finished
+// tell nothing, and the sidecars alone decide. A sidecar that has not finished
+// leaves the time open. Other init containers finish earlier and do not matter.
+func lastContainer(containers []Container) (latest time.Time, ok bool) {
+	apps, _ := latestFinish(containers, AppContainer)
+	sidecars, all := latestFinish(containers, RestartableInitContainer)
+	if !all {
+		return time.Time{}, false
+	}
+	if sidecars.After(apps) {
+		apps = sidecars
+	}
+	return apps, !apps.IsZero()
+}
+
+// latestFinish is the latest finish of the containers of a kind, or zero with false
+// when one of them has not finished.
+func latestFinish(containers []Container, kind ContainerKind) (latest time.Time, all bool) {
 	for i := range containers {
 		c := &containers[i]
-		if c.Kind == InitContainer {
-			continue
-		}
-		if c.State != ContainerTerminated || c.FinishedAt.IsZero() {
+		switch {
+		case c.Kind != kind:
+		case c.State != ContainerTerminated || c.FinishedAt.IsZero():
 			return time.Time{}, false
-		}
-		if c.FinishedAt.After(latest) {
+		case c.FinishedAt.After(latest):
 			latest = c.FinishedAt
 		}
 	}
-	return latest, !latest.IsZero()
+	return latest, true
 }

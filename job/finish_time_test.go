@@ -30,6 +30,8 @@ func TestJ32_FinishTime(t *testing.T) {
 			&PodDetail{Containers: []Container{ended(AppContainer, 9), ended(InitContainer, 14)}}, second(9)},
 		{"a sidecar that runs leaves the condition", false, nil,
 			&PodDetail{ReadyTransition: second(8), Containers: []Container{ended(AppContainer, 9), {Kind: RestartableInitContainer, State: ContainerRunning}}}, second(8)},
+		{"sidecars alone decide while an app container has not finished", false, nil,
+			&PodDetail{CreationTimestamp: second(1), ReadyTransition: second(8), Containers: []Container{{}, ended(AppContainer, 12), ended(RestartableInitContainer, 9)}}, second(9)},
 		{"a container without a finish leaves the condition", false, nil,
 			&PodDetail{ReadyTransition: second(8), Containers: []Container{ended(AppContainer, 9), {State: ContainerTerminated}}}, second(8)},
 		{"no container leaves the condition", false, nil,

@@ -80,16 +80,14 @@ func (p *Planner) failsIndex(pod *Pod) bool {
 		failure.counts && pod.detail().FailureCount >= *p.job.Spec.BackoffLimitPerIndex
 }
 
-// recordIndexes puts the index lists into the basis. What the 500-limit has left
-// out of the round is not recorded yet (J35).
+// recordIndexes puts the index lists into the basis.
 func (p *Planner) recordIndexes() {
 	b := &p.plan.Basis
 	status := &p.job.Status
 	b.CompletedIndexes = p.formatIndexes(&p.completed, status.CompletedIndexes, p.completedSame)
 	b.CompletedIndexesCount = int32(min(p.completed.Len(), math.MaxInt32))
 	if !p.job.limitsIndexes() {
-		b.FailedIndexes = status.FailedIndexes
-		return
+		return // without limits an index cannot fail, and a list in the status goes
 	}
 	b.FailedIndexes = status.FailedIndexes
 	if b.FailedIndexes == nil {
@@ -110,18 +108,4 @@ func (p *Planner) formatIndexes(set *indexset.Set, old string, same int) string 
 		return old
 	}
 	return string(p.text)
-}
-
-// capAt drops successes that this round has no room to record: their indexes are
-// not completed as far as the status is concerned, and a later round finds them again.
-func (p *Planner) capAt(left []int32) {
-	p.plan.Basis.Capped = true
-	if !p.job.isIndexed() {
-		return
-	}
-	p.completed.Reset()
-	p.completed.AddText(p.job.Status.CompletedIndexes, *p.job.Spec.Completions)
-	p.addCompleted(p.pods.succeeded[:len(p.pods.succeeded)-len(left)])
-	p.addCompleted(p.pods.inFlight)
-	p.addCompleted(p.pods.recorded)
 }

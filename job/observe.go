@@ -19,9 +19,9 @@ type podSets struct {
 	stray []int32
 	// leaving are tracked pods that are being deleted and do not count as failed yet.
 	leaving []int32
-	// inFlight are ended pods whose finalizer was removed in an earlier round and
-	// which the snapshot still shows with it: the status may be as old, so their
-	// indexes count (J14, J16).
+	// inFlight are pods that ended or count as failed, whose finalizer was removed in
+	// an earlier round and which the snapshot still shows with it: the status may be
+	// as old, so their indexes count (J14, J16).
 	inFlight []int32
 	// accounted are failed pods without the finalizer, kept for the podFailurePolicy.
 	accounted []int32
@@ -29,6 +29,8 @@ type podSets struct {
 	active []int32
 	// delayed are failed pods that keep their finalizer (J17), by index.
 	delayed []int32
+	// due are the finalizers to remove, as far as the round has room.
+	due []dueUntracking
 	// creatable is scratch space of the creations, due indexes.
 	creatable []pendingIndex
 }
@@ -44,6 +46,7 @@ func (s *podSets) reset() {
 		accounted: s.accounted[:0],
 		active:    s.active[:0],
 		delayed:   s.delayed[:0],
+		due:       s.due[:0],
 		creatable: s.creatable[:0],
 	}
 }
@@ -127,8 +130,11 @@ func (p *Planner) countTerminating(place int32, pod *Pod, tracked bool) {
 	}
 	switch {
 	case failed:
-		if tracked {
+		switch {
+		case tracked:
 			p.sortIn(place, pod)
+		case pod.Tracked && p.job.isIndexed():
+			p.pods.inFlight = append(p.pods.inFlight, place)
 		}
 		return
 	case p.job.isIndexed() && p.hasValidIndex(pod):

@@ -68,13 +68,22 @@ const (
 	// SlipFullRound takes a round that records exactly 500 pods for one that has left
 	// some out (J35).
 	SlipFullRound
+	// SlipSuspendedRewritten writes over a condition Suspended that has the right
+	// status and another reason or message, reports the event, and sets the start time
+	// anew, which an API server refuses for a job that runs (J39).
+	SlipSuspendedRewritten
+	// SlipWaitingTakeRoom looks for indexes to create among the 500 lowest pending ones
+	// only: those that wait for their backoff take room from those that are due, and 500
+	// of them hold back all others (J31, J33).
+	SlipWaitingTakeRoom
 )
 
 // Kubernetes136 returns the options with which the planner decides exactly as the
 // controllers of Kubernetes 1.36 do, slips included.
 func Kubernetes136() Options {
 	return Options{Slips: SlipDeleteCounts | SlipUncheckedUntrack |
-		SlipCoarseRequeue | SlipUnseenCompletion | SlipEarlyEvents | SlipRefusedAreActive | SlipEarlierFailure | SlipUnmatchedStay | SlipFullRound}
+		SlipCoarseRequeue | SlipUnseenCompletion | SlipEarlyEvents | SlipRefusedAreActive | SlipEarlierFailure | SlipUnmatchedStay | SlipFullRound |
+		SlipSuspendedRewritten | SlipWaitingTakeRoom}
 }
 
 func (s Slips) has(slip Slips) bool { return s&slip != 0 }

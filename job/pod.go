@@ -44,7 +44,8 @@ type PodDeletion struct {
 // PodDetail is what is looked at when a pod has finished or must go.
 type PodDetail struct {
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
-	// ReadyTransition is when the condition Ready last changed.
+	// ReadyTransition is when the condition Ready turned True or False. It is zero
+	// while Ready is Unknown, or unset: then it is no finish time (J32).
 	ReadyTransition time.Time      `json:"readyTransition,omitzero"`
 	Containers      []Container    `json:"containers,omitempty"`
 	Conditions      []PodCondition `json:"conditions,omitempty"`

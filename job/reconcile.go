@@ -55,6 +55,7 @@ type Planner struct {
 	// before they are replaced (J33).
 	completed, failedIndexes, activeIndexes, leavingIndexes indexset.Set
 	named                                                   indexset.Set // by a rule of the successPolicy
+	written                                                 indexset.Set // completed ones of the status, for the limit of a round
 	// completedSame and failedSame are the sizes at which the index lists of the
 	// status stay as they are.
 	completedSame, failedSame int
@@ -124,7 +125,7 @@ func (p *Planner) begin(s *Snapshot) {
 	p.pods.reset()
 	p.counts = podCounts{}
 	p.overdue = overdue{pending: p.overdue.pending[:0]}
-	for _, set := range [...]*indexset.Set{&p.completed, &p.failedIndexes, &p.activeIndexes, &p.leavingIndexes} {
+	for _, set := range [...]*indexset.Set{&p.completed, &p.failedIndexes, &p.activeIndexes, &p.leavingIndexes, &p.written} {
 		set.Reset()
 	}
 }

@@ -4,24 +4,32 @@ package job
 // is never added with status False. The deadline counts the time since the job
 // was last resumed, so startTime goes and comes with the condition (J39).
 func recordSuspension(status *Status, b *Basis) {
-	is := status.Condition(Suspended).Status == ConditionTrue
-	switch {
-	case b.Suspend && !is:
-		status.setSuspended(ConditionTrue, "JobSuspended", "Job suspended", b)
-		status.StartTime = Status{}.StartTime
-	case !b.Suspend && is:
-		status.setSuspended(ConditionFalse, "JobResumed", "Job resumed", b)
-		status.StartTime = b.Now
+	want := Condition{
+		Type:               Suspended,
+		Status:             ConditionFalse,
+		LastProbeTime:      b.Now,
+		LastTransitionTime: b.Now,
+		Reason:             "JobResumed",
+		Message:            "Job resumed",
+	}
+	start := b.Now
+	if b.Suspend {
+		want.Status, want.Reason, want.Message = ConditionTrue, "JobSuspended", "Job suspended"
+		start = Status{}.StartTime
+	}
+	if turnsSuspended(status.Condition(Suspended), want, b.Slips) {
+		status.Conditions = withCondition(status.Conditions, want)
+		status.StartTime = start
 	}
 }
 
-func (s *Status) setSuspended(to ConditionStatus, reason, message string, b *Basis) {
-	s.Conditions = withCondition(s.Conditions, Condition{
-		Type:               Suspended,
-		Status:             to,
-		LastProbeTime:      b.Now,
-		LastTransitionTime: b.Now,
-		Reason:             reason,
-		Message:            message,
-	})
+// turnsSuspended reports whether the condition is to be replaced. A condition that
+// says the same for another reason was set by another writer. It is left alone: the
+// start time must not change with it.
+func turnsSuspended(is, want Condition, slips Slips) bool {
+	if slips.has(SlipSuspendedRewritten) {
+		sameText := is.Status == want.Status && is.Reason == want.Reason && is.Message == want.Message
+		return !sameText && (is.Type != "" || want.Status == ConditionTrue)
+	}
+	return (is.Status == ConditionTrue) != (want.Status == ConditionTrue)
 }

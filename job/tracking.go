@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/batchplan/batchplan/expectations"
@@ -69,75 +70,67 @@ func (p *Planner) absorbUncounted() {
 	p.uncounted.Failed, p.absorbed.failed = keep(p.uncounted.Failed)
 }
 
+// dueUntracking is a finalizer that is to go, if this round has room for its pod.
+type dueUntracking struct {
+	Untracking
+	place  int32
+	action FailureAction
+}
+
 // account decides how each tracked pod that has ended, or is not going to be
 // waited for, is counted when its finalizer goes (J35, J37).
 func (p *Planner) account() {
-	room := max(maxUncounted-len(p.uncounted.Succeeded)-len(p.uncounted.Failed), 0)
+	p.pods.due = p.pods.due[:0]
 	for _, i := range p.pods.recorded {
-		p.untrack(i, AlreadyRecorded, false)
+		p.dueRecorded(i)
 	}
 	for _, i := range p.pods.stray {
-		p.untrack(i, NotCounted, false)
+		p.due(i, NotCounted, false)
 	}
-	room = p.accountSucceeded(room)
-	room = p.accountFailed(room)
-	p.accountUnfinished(room)
-	if room == 0 && p.snap.Options.Slips.has(SlipFullRound) {
-		p.plan.Basis.Capped = true
-	}
-	p.fillBasis()
-}
-
-func (p *Planner) accountSucceeded(room int) int {
 	as := CountedSucceeded
 	if p.job.isIndexed() {
 		as = CountedIndex // the completed index is enough to avoid counting twice
 	}
-	for n, i := range p.pods.succeeded {
-		if room == 0 {
-			p.capAt(p.pods.succeeded[n:])
-			break
-		}
-		p.untrack(i, as, false)
-		room--
+	for _, i := range p.pods.succeeded {
+		p.due(i, as, false)
 	}
-	return room
-}
-
-// accountFailed leaves out the pods that carry the failure count of their index
-// until the replacement exists (J17), unless the job ends.
-func (p *Planner) accountFailed(room int) int {
-	ending := p.plan.Verdict.decided()
 	for _, i := range p.pods.failed {
-		delayed := p.isDelayed(i)
-		if delayed && !ending && !p.job.isDeleted() {
-			continue
+		if delayed := p.isHeldBack(i); !delayed || p.plan.Verdict.decided() {
+			p.dueFailed(i, delayed)
 		}
-		failure := p.failureOf(&p.snap.Pods[i])
-		p.countPolicy(failure)
-		room = p.untrackFailed(i, failure, delayed && !p.job.isDeleted(), room)
 	}
-	return room
+	p.dueUnfinished()
+	p.untrackDue()
+	p.fillBasis()
 }
 
-// untrackFailed removes the finalizer of a pod that counts as failed, unless the
-// policy ignores it. Without room the pod waits for a later round.
-func (p *Planner) untrackFailed(place int32, failure failure, onEnd bool, room int) int {
-	switch {
-	case !failure.counts:
-		p.untrack(place, NotCounted, onEnd)
-	case room == 0:
-		p.plan.Basis.Capped = true
-	default:
-		p.untrack(place, CountedFailed, onEnd)
-		room--
+// isHeldBack reports whether the pod keeps its finalizer until the replacement exists,
+// since it carries the failure count of its index (J17). The end of the job overrides
+// that.
+func (p *Planner) isHeldBack(place int32) bool { return p.isDelayed(place) && !p.job.isDeleted() }
+
+// dueRecorded is about a pod whose UID is in an uncounted list. If the finalizer is
+// held back, the UID stays in the list.
+func (p *Planner) dueRecorded(place int32) {
+	if delayed := p.isHeldBack(place); !delayed || p.plan.Verdict.decided() {
+		p.due(place, AlreadyRecorded, delayed)
 	}
-	return room
 }
 
-// accountUnfinished gives up the pods that have not ended, where the job is
-// ending or being deleted. Only an end in failure counts them (J37).
-func (p *Planner) accountUnfinished(room int) {
+// dueFailed counts the pod as failed, unless the policy ignores it.
+func (p *Planner) dueFailed(place int32, onEnd bool) {
+	failure := p.failureOf(&p.snap.Pods[place])
+	as := CountedFailed
+	if !failure.counts {
+		as = NotCounted
+	}
+	p.due(place, as, onEnd)
+	p.pods.due[len(p.pods.due)-1].action = failure.action
+}
+
+// dueUnfinished gives up the pods that have not ended, where the job is ending or
+// being deleted. Only an end in failure counts them (J37).
+func (p *Planner) dueUnfinished() {
 	ending := p.plan.Verdict
 	reached := p.completionsReached()
 	if !ending.decided() && !reached && !p.job.isDeleted() {
@@ -151,13 +144,73 @@ func (p *Planner) accountUnfinished(room int) {
 		pod := &p.snap.Pods[i]
 		countable := ending.failed() && (!p.job.isIndexed() || p.hasValidIndex(pod)) &&
 			p.known.facts(pod.UID)&(uidSucceeded|uidFailed) == 0
-		switch {
-		case countable:
-			room = p.untrackFailed(i, p.failureOf(pod), true, room)
-		default:
-			p.untrack(i, NotCounted, !p.job.isDeleted())
+		if countable {
+			p.dueFailed(i, true)
+			p.pods.due[len(p.pods.due)-1].action = "" // it has not ended, so no rule has handled it
+		} else {
+			p.due(i, NotCounted, !p.job.isDeleted())
 		}
 	}
+}
+
+func (p *Planner) due(place int32, as CountedAs, onEnd bool) {
+	p.pods.due = append(p.pods.due, dueUntracking{
+		Untracking: Untracking{PodRef: p.snap.Pods[place].ref(), As: as, OnEnd: onEnd},
+		place:      place,
+	})
+}
+
+// untrackDue removes the finalizers that are due. The UIDs and the new indexes that a
+// round records with them are at most 500 (J35); pods beyond that keep theirs until a
+// later round. An Indexed job goes by index. Its completed indexes are written all at
+// once whatever is left, so progress is not late and the list has no needless gaps.
+func (p *Planner) untrackDue() {
+	room := maxUncounted - len(p.uncounted.Succeeded) - len(p.uncounted.Failed)
+	if len(p.pods.due) >= room && p.job.isIndexed() {
+		p.sortDue()
+		p.written.AddText(p.job.Status.CompletedIndexes, *p.job.Spec.Completions)
+	}
+	stops := p.snap.Options.Slips.has(SlipFullRound)
+	for i := range p.pods.due {
+		due := &p.pods.due[i]
+		takes := p.takesRoom(due)
+		if takes && room <= 0 && !stops {
+			p.plan.Basis.Capped = true
+			continue
+		}
+		if takes {
+			room--
+		}
+		p.countPolicy(due.action)
+		p.plan.Untrack = append(p.plan.Untrack, due.Untracking)
+		if stops && room <= 0 {
+			p.plan.Basis.Capped = true
+			return
+		}
+	}
+}
+
+// takesRoom reports whether the status has to record something new about the pod.
+func (p *Planner) takesRoom(due *dueUntracking) bool {
+	switch due.As {
+	case CountedIndex:
+		return !p.written.Has(p.snap.Pods[due.place].Index)
+	case CountedSucceeded, CountedFailed:
+		return true
+	}
+	return false
+}
+
+// sortDue orders what is due by index; pods without one come first.
+func (p *Planner) sortDue() {
+	pods := p.snap.Pods
+	slices.SortFunc(p.pods.due, func(a, b dueUntracking) int {
+		x, y := &pods[a.place], &pods[b.place]
+		if x.Index != y.Index {
+			return cmp.Compare(x.Index, y.Index)
+		}
+		return p.byAge(x, y)
+	})
 }
 
 func (p *Planner) trackedActive() []int32 {
@@ -198,10 +251,6 @@ func (p *Planner) stillUntracking(uids expectations.UIDs) expectations.UIDs {
 	return uids.Without(seen...)
 }
 
-func (p *Planner) untrack(place int32, as CountedAs, onEnd bool) {
-	p.plan.Untrack = append(p.plan.Untrack, Untracking{PodRef: p.snap.Pods[place].ref(), As: as, OnEnd: onEnd})
-}
-
 // cleanUp removes the finalizers of a job that has ended: nothing can be counted
 // any more (J36, M6).
 func (p *Planner) cleanUp() {
@@ -218,7 +267,7 @@ func (p *Planner) cleanUp() {
 	}
 	p.sortPlaces(p.pods.active[first:], p.byAge)
 	for _, i := range p.pods.active[first:] {
-		p.untrack(i, NotCounted, false)
+		p.plan.Untrack = append(p.plan.Untrack, Untracking{PodRef: pods[i].ref(), As: NotCounted})
 	}
 }
 

@@ -2,6 +2,8 @@ package job
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,6 +94,57 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 				}
 				if waits != test.waits {
 					t.Errorf("waits for room: %v, want %v", waits, test.waits)
+				}
+			})
+		}
+	}
+}
+
+// TestJ35_IndexesAreRecordedAtOnce: the 500 of a round are finalizers and UIDs, by
+// index. All indexes that succeeded are in the first status, in one piece.
+func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
+	var everySecond []string
+	for i := 0; i < 600; i += 2 {
+		everySecond = append(everySecond, strconv.Itoa(i))
+	}
+	mixed := func(i int) PodPhase { return PodSucceeded + PodPhase(i%2) }
+	succeeded := func(int) PodPhase { return PodSucceeded }
+	tests := []struct {
+		name               string
+		phase              func(i int) PodPhase
+		earlier, completed string
+		succeeded, failed  int // in the status
+		untracked          int
+	}{
+		{"600 pods", succeeded, "", "0-599", 600, 0, 500},
+		{"600 pods, 150 recorded by an earlier round", succeeded, "0-149", "0-599", 600, 0, 600},
+		{"600 pods, 50 recorded by an earlier round", succeeded, "0-49", "0-599", 600, 0, 550},
+		{"600 pods, all recorded by an earlier round", succeeded, "0-599", "0-599", 600, 0, 600},
+		{"every second pod failed", mixed, "", strings.Join(everySecond, ","), 300, 250, 500},
+	}
+	for name, options := range bothOptions {
+		for _, test := range tests {
+			t.Run(name+"/"+test.name, func(t *testing.T) {
+				var pods []Pod
+				for i := range 600 {
+					// The age and the UID have nothing to do with the index.
+					p := ofIndex(endedPod(fmt.Sprintf("pod-%04d", i*7%600), test.phase(i)), int32(i))
+					p.Detail.CreationTimestamp = second(i * 11 % 30)
+					pods = append(pods, p)
+				}
+				s := snapshotOf(t, `{"completions": 1000, "parallelism": 0, "backoffLimit": 1000, "completionMode": "Indexed"}`, pods...)
+				s.Options = options
+				s.Job.Status.CompletedIndexes = test.earlier
+				plan := planOf(t, s)
+				status := plan.Record(doneAll(plan)).Status
+				if status.CompletedIndexes != test.completed || int(status.Succeeded) != test.succeeded {
+					t.Errorf("succeeded %d, completed %.60q, want %d and %.60q", status.Succeeded, status.CompletedIndexes, test.succeeded, test.completed)
+				}
+				if got := len(status.UncountedTerminatedPods.Failed); got != test.failed || len(plan.Untrack) != test.untracked {
+					t.Errorf("%d UIDs of failed pods, %d finalizers, want %d and %d", got, len(plan.Untrack), test.failed, test.untracked)
+				}
+				if last := plan.Untrack[len(plan.Untrack)-1].Name; last != fmt.Sprintf("pod-%04d", (test.untracked-1)*7%600) && test.untracked < 600 {
+					t.Errorf("the last finalizer is %s's, whose index is not %d", last, test.untracked-1)
 				}
 			})
 		}

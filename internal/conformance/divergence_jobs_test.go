@@ -190,6 +190,48 @@ wait 20s`,
 		slip:   jobSlips(job.SlipFullRound),
 	},
 	{
+		row: "Indexes wait for their backoff among the lowest 500 pending ones (J31, J33)",
+		script: `
+job {"parallelism":100,"completions":700,"completionMode":"Indexed","backoffLimitPerIndex":3,TEMPLATE}
+wait 5s
+exit all 1
+parallelism 700
+wait 5s`,
+		look:   inARow("create pods"),
+		theirs: "100 400 200",
+		ours:   "100 500 100",
+		slip:   jobSlips(job.SlipWaitingTakeRoom),
+	},
+	{
+		row:   "Another writer has set the condition Suspended, with a reason or message of its own (J39)",
+		about: "suspended",
+		script: `
+job {"parallelism":1,"completions":1,"suspend":true,TEMPLATE}
+wait 5s
+mergejob {"conditions":[{"type":"Suspended","status":"True","reason":"Queue"}]}
+wait 5s`,
+		look:   all(timesOf("update jobs/status"), reported("Suspended")),
+		theirs: "0s 6s | 2 Suspended",
+		ours:   "0s | 1 Suspended",
+		slip:   jobSlips(job.SlipSuspendedRewritten),
+	},
+	{
+		row:   "Another writer has set the condition Suspended, with a reason or message of its own (J39)",
+		about: "running",
+		script: `
+job {"parallelism":1,"completions":1,TEMPLATE}
+run 0
+wait 5s
+mergejob {"conditions":[{"type":"Suspended","status":"False","reason":"Queue"}]}
+wait 5s
+exit 0 0
+wait 1m`,
+		look:   all(verdict, answers("update jobs/status")),
+		theirs: "Complete CompletionsReached, 1 succeeded, 0 failed | Invalid status.startTime:FieldValueInvalid",
+		ours:   "Complete CompletionsReached, 1 succeeded, 0 failed | ",
+		slip:   jobSlips(job.SlipSuspendedRewritten),
+	},
+	{
 		row: "A failed index whose other pod succeeds in the same round (J16)",
 		script: `
 job {"parallelism":1,"completions":2,"completionMode":"Indexed","backoffLimitPerIndex":0,TEMPLATE}

@@ -193,6 +193,23 @@ func timesOf(prefix string) func(*life) string {
 	}
 }
 
+// inARow counts such writes instant by instant.
+func inARow(prefix string) func(*life) string {
+	return func(l *life) string {
+		var counts []string
+		n := 0
+		for i, w := range l.writes {
+			if !strings.HasPrefix(w.String(), prefix+" ") {
+				continue
+			}
+			if n++; i+1 == len(l.writes) || l.since(l.writes[i+1]) != l.since(w) || !strings.HasPrefix(l.writes[i+1].String(), prefix+" ") {
+				counts, n = append(counts, strconv.Itoa(n)), 0
+			}
+		}
+		return strings.Join(counts, " ")
+	}
+}
+
 // reported counts the events with these reasons.
 func reported(reasons ...string) func(*life) string {
 	return func(l *life) string {

@@ -27,6 +27,7 @@ var podSteps = map[string]func(*World, *corev1.Pod, Step) error{
 	"relabel":  relabel,
 	"disown":   disown,
 	"claim":    claim,
+	"merge":    merge,
 }
 
 func status(w *World, p *corev1.Pod, how func(*corev1.Pod)) error {

@@ -47,6 +47,7 @@ var worldSteps = map[string]func(*World, *Script, Step) error{
 	"restartall":  func(w *World, _ *Script, _ Step) error { w.stop(); w.start(); return nil },
 	"stopall":     func(w *World, _ *Script, _ Step) error { w.stop(); w.stop = func() {}; return nil },
 	"touch":       touch,
+	"mergejob":    mergeJob,
 }
 
 // editJob changes the spec of the job "j", or of the first job.
