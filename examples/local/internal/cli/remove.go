@@ -19,6 +19,9 @@ func (p *program) removeCommand() *cobra.Command {
 		Short: "Forget a job with its pods and logs, or a CronJob with its jobs; what still runs is stopped",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := pod.Available(); err != nil {
+				return err
+			}
 			s, err := p.open(false)
 			if err != nil {
 				return err
@@ -141,11 +144,14 @@ func (p *program) remove(s *store.Store, j *store.Job) error {
 	for i := range pods {
 		folder := pod.Folder(s.PodFolder(pods[i].UID))
 		for {
-			alive, err := folder.Alive()
+			over, err := folder.Reap()
+			if err == nil && !over {
+				err = folder.Enforce(time.Now())
+			}
 			if err != nil {
 				return err
 			}
-			if !alive {
+			if over {
 				break
 			}
 			time.Sleep(20 * time.Millisecond)

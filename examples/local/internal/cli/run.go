@@ -26,6 +26,7 @@ import (
 type runOptions struct {
 	output          string
 	parallel        int
+	contain         string
 	until           string
 	runs            int
 	speed           float64
@@ -56,6 +57,7 @@ nothing was run; 130 interrupted.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&o.output, "output", "o", "auto", "auto (bars on a terminal, else plain), plain, json")
 	flags.IntVar(&o.parallel, "parallel", max(16, 4*runtime.NumCPU()), "most pods that run at once, of all jobs")
+	flags.StringVar(&o.contain, "contain", "auto", "what ends the processes of a pod with its supervisor: auto, or one of namespace, cgroup, user-namespace, watcher")
 	flags.StringVar(&o.until, "until", "", "start no run of a CronJob after this time (RFC 3339, or local as in 2026-01-31T18:00) or duration (as in 36h)")
 	flags.IntVar(&o.runs, "runs", 0, "start no run of a CronJob after so many have ended")
 	flags.Float64Var(&o.speed, "speed", 1, "how fast time passes for schedules, deadlines, backoff and TTL; processes take the time that they take")
@@ -67,7 +69,7 @@ nothing was run; 130 interrupted.`,
 }
 
 func (p *program) run(files []string, o runOptions) error {
-	if err := o.check(); err != nil {
+	if err := errors.Join(pod.Available(), o.check()); err != nil {
 		return err
 	}
 	given, err := p.read(files)
@@ -84,6 +86,9 @@ func (p *program) run(files []string, o runOptions) error {
 		return err
 	}
 	defer unlock()
+	if err := s.CheckPods(); err != nil {
+		return err
+	}
 	if err := p.clear(s, given); err != nil {
 		return err
 	}
@@ -107,6 +112,10 @@ func (p *program) runIn(s *store.Store, given manifest.Objects, o runOptions) er
 	if err != nil {
 		return err
 	}
+	containment, err := pod.ChooseContainment(o.contain, pod.ProbeContainment)
+	if err != nil {
+		return fmt.Errorf("--contain: %w", err)
+	}
 	crons := len(given.CronJobs) > 0 || given.Len() == 0 && len(known.cronJobs) > 0
 	c, until, err := o.startClock(s, crons)
 	if err != nil {
@@ -125,7 +134,7 @@ func (p *program) runIn(s *store.Store, given manifest.Objects, o runOptions) er
 	}
 	r := newSession(p, s, c, o, p.reporter(o, c, crons))
 	r.settings = manifest.Settings{RestartDelay: o.restartDelay, RestartDelayMax: o.restartDelayMax, Isolation: isolation}
-	r.until = until
+	r.until, r.node.Containment = until, containment
 	r.hint(given, others)
 	p.status, err = r.run(chosen)
 	return err
@@ -247,6 +256,7 @@ func (r *session) hint(given manifest.Objects, others int) {
 	if ignored = slices.DeleteFunc(ignored, func(f string) bool { return f == "image" }); len(ignored) > 0 {
 		r.reporter.Note("ignored, since they make no difference here: " + strings.Join(ignored, ", "))
 	}
+	r.reporter.Note(r.node.Containment.Promise())
 	if others > 0 {
 		r.reporter.Note(fmt.Sprintf("%d other unfinished job(s) or CronJob(s) are left alone; run without FILE goes on with them", others))
 	}

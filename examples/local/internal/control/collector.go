@@ -121,8 +121,11 @@ func (c *Collector) end(j *store.Job, p *store.Pod) (bool, error) {
 		_, err = c.Store.DeletePod(p.UID, manifest.GraceSeconds(&m.Object), false, now)
 		return false, err
 	}
-	alive, err := folder.Alive()
-	if err != nil || alive {
+	over, err := folder.Reap()
+	if err == nil && !over {
+		err = folder.Enforce(time.Now())
+	}
+	if err != nil || !over {
 		return false, err
 	}
 	return true, os.RemoveAll(string(folder))

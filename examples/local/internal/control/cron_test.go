@@ -33,7 +33,7 @@ type life struct {
 }
 
 func newLife(t *testing.T, policy string) *life {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "state")
 	s, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,8 @@ type Node struct {
 	Store *store.Store
 	// Clock translates the times that supervisors record, which are the machine's.
 	Clock *clock.Clock
+	// Containment keeps the processes of a pod together.
+	Containment pod.Containment
 	// Parallel is the most pods that run at once; others stay Pending.
 	Parallel int
 	// Notify is told of each job whose pods have changed.
@@ -48,7 +50,17 @@ type knowledge struct {
 	probed   time.Time
 	stopped  bool
 	launches int
-	child    chan struct{} // closed when the supervisor that this node started has ended
+	child    *child // nil before the first launch
+	// notBefore is when a supervisor that could not begin is started again.
+	notBefore time.Time
+}
+
+// child is a supervisor, or its watcher, that this node started.
+type child struct {
+	ended chan struct{}
+	// again is true when it could not begin, for want of something that may be there
+	// later. It is valid once ended is closed.
+	again bool
 }
 
 // New makes a node.
@@ -91,6 +103,7 @@ type standing uint8
 const (
 	waiting standing = iota // has not begun
 	running                 // a supervisor lives, or was just started
+	later                   // begins when there is room on the disk again
 	ended                   // nothing will happen any more
 )
 
@@ -166,25 +179,25 @@ func (n *Node) stop(p *store.Pod, folder pod.Folder) error {
 
 // observe reads what the supervisor has recorded, and writes it into the store.
 //
-// The order matters: state, then lock, then state again. A supervisor holds the
-// lock from before its first record until after its last one. So if there was a
-// record and then no lock, the supervisor has ended, and the state read after
-// that is the last one it wrote.
+// The order matters: state, then life, then state again. A supervisor is alive from
+// before its first record until after its last one. So if there was a record and then
+// no life, the supervisor has ended, and the state read after that is the last one it
+// wrote.
 func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.Stamp, now time.Time) (standing, error) {
 	state, begun, err := folder.State()
 	if err != nil {
 		return running, err
 	}
 	if !state.Done {
-		alive, err := folder.Alive()
+		over, err := n.isOver(p, folder, now)
 		switch {
 		case err != nil:
 			return running, err
-		case !begun && alive:
+		case !begun && !over:
 			return running, nil
 		case !begun:
 			return n.unbegun(p, k, now)
-		case !alive:
+		case over:
 			if state, _, err = folder.State(); err != nil {
 				return running, err
 			}
@@ -208,6 +221,17 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 	return running, nil
 }
 
+// isOver reports whether no process of the pod is left, and sees to it that this comes
+// about: a supervisor that does not end when it has to is killed, and so is what a
+// dead one has left.
+func (n *Node) isOver(p *store.Pod, folder pod.Folder, now time.Time) (bool, error) {
+	over, err := folder.Reap()
+	if err == nil && !over && !p.Deleted.IsZero() {
+		err = folder.Enforce(now)
+	}
+	return over, err
+}
+
 // record writes the state into the store, with its times by the clock of that.
 func (n *Node) record(p *store.Pod, state pod.State) error {
 	if n.Clock.IsReal() {
@@ -223,10 +247,17 @@ func (n *Node) record(p *store.Pod, state pod.State) error {
 func (n *Node) unbegun(p *store.Pod, k *knowledge, now time.Time) (standing, error) {
 	if k.child != nil {
 		select {
-		case <-k.child:
+		case <-k.child.ended:
+			if k.child.again {
+				k.launches, k.notBefore = k.launches-1, now.Add(time.Second)
+			}
+			k.child = nil
 		default:
 			return running, nil // started a moment ago
 		}
+	}
+	if now.Before(k.notBefore) && p.Deleted.IsZero() {
+		return later, nil
 	}
 	if k.launches < maxLaunches && p.Deleted.IsZero() {
 		return waiting, nil
@@ -246,7 +277,7 @@ func (n *Node) launch(p *store.Pod) error {
 	if err := folder.Prepare(p.Spec); err != nil {
 		return err
 	}
-	cmd, err := pod.Command(folder)
+	cmd, err := pod.Command(folder, n.Containment)
 	if err != nil {
 		return err
 	}
@@ -255,10 +286,12 @@ func (n *Node) launch(p *store.Pod) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start supervisor: %w", err)
 	}
-	k.child = make(chan struct{})
+	c := &child{ended: make(chan struct{})}
+	k.child = c
 	go func() {
 		_ = cmd.Wait() // what happened is in the folder
-		close(k.child)
+		c.again = cmd.ProcessState.ExitCode() == pod.ExitTryAgain
+		close(c.ended)
 		n.Wake()
 	}()
 	return nil

@@ -9,6 +9,8 @@
 //
 //	spec.json    what to run; written before the supervisor starts
 //	lock         locked by the supervisor for as long as it lives
+//	watch        locked by the supervisor's watcher, if it has one, until nothing is left
+//	guard.json   what has to be gone before the pod has ended; written before state.json
 //	state.json   what has happened so far; replaced atomically, never edited
 //	stop         present once the pod has to stop; holds the grace period
 //	work/        where the containers start, unless they name another folder
@@ -19,6 +21,10 @@
 // holds the lock, and nothing when state.json exists already; and it writes
 // state.json before it starts the first process. So starting a supervisor twice
 // is harmless, and a folder without state.json and without a lock has certainly
-// run nothing. No decision rests on a process id, which could belong to another
+// run nothing. No decision rests on a process id alone, which could belong to another
 // process by now.
+//
+// A third keeps a pod from running beside its replacement: it has ended only once its
+// locks are free and nothing that guard.json names is left. A Containment sees to it
+// that all processes of a pod end when its supervisor does.
 package pod

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
 // Folder is the path of a pod's folder.
@@ -34,8 +34,8 @@ func (f Folder) volume(name string) string { return f.path("volumes", name) }
 
 // Prepare makes the folder and writes the spec. It may be repeated.
 func (f Folder) Prepare(spec []byte) error {
-	for _, dir := range []string{"work", "volumes", "logs"} {
-		if err := os.MkdirAll(f.path(dir), 0o755); err != nil {
+	for _, dir := range []string{".", "work", "volumes", "logs"} {
+		if err := private.MkdirAll(f.path(dir)); err != nil {
 			return fmt.Errorf("prepare pod folder: %w", err)
 		}
 	}
@@ -45,6 +45,15 @@ func (f Folder) Prepare(spec []byte) error {
 		return fmt.Errorf("prepare pod folder: %w", err)
 	}
 	return writeFile(f.path("spec.json"), spec)
+}
+
+// readSpec reads what the pod is to run, unless somebody else may have written it.
+func (f Folder) readSpec() (spec Spec, err error) {
+	path := f.path("spec.json")
+	if err := errors.Join(private.Check(string(f)), private.Check(path)); err != nil {
+		return spec, err
+	}
+	return spec, readJSON(path, &spec)
 }
 
 // State reads the recorded state; ok is false when nothing has begun.
@@ -58,11 +67,11 @@ func (f Folder) State() (s State, ok bool, err error) {
 
 // Stamp changes whenever the recorded state does; it costs one system call.
 func (f Folder) Stamp() Stamp {
-	var st unix.Stat_t
-	if unix.Stat(f.path("state.json"), &st) != nil {
+	info, err := os.Stat(f.path("state.json"))
+	if err != nil {
 		return Stamp{}
 	}
-	return Stamp{st.Ino, st.Mtim.Nano(), st.Size}
+	return Stamp{inode(info), info.ModTime().UnixNano(), info.Size()}
 }
 
 // Stamp identifies a version of the recorded state. The zero Stamp is that of
@@ -95,7 +104,7 @@ func (f Folder) Stop(grace time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(string(f), 0o755); err != nil {
+	if err := private.MkdirAll(string(f)); err != nil {
 		return err
 	}
 	return writeFile(f.path("stop"), data)
@@ -110,57 +119,6 @@ func (f Folder) stopAsked() (grace time.Duration, ok bool) {
 	return s.Grace, true
 }
 
-// Alive reports whether a supervisor holds the pod's lock.
-func (f Folder) Alive() (bool, error) {
-	pid, err := f.Supervisor()
-	return pid != 0, err
-}
-
-// Supervisor returns the process id of the supervisor that holds the pod's lock
-// at this moment, or 0.
-//
-// The lock is a POSIX record lock, since asking about it does not take it: a
-// supervisor that starts at this moment is not turned away.
-func (f Folder) Supervisor() (pid int, err error) {
-	file, err := os.OpenFile(f.path("lock"), os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	lock := unix.Flock_t{Type: unix.F_WRLCK}
-	if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil {
-		return 0, fmt.Errorf("ask for the lock of pod folder %q: %w", f, err)
-	}
-	if lock.Type == unix.F_UNLCK {
-		return 0, nil
-	}
-	return int(lock.Pid), nil
-}
-
-// lock takes the pod's lock; it returns nil when another process holds it.
-//
-// A POSIX lock goes with the first close of the file by this process, so nothing
-// else may open the file while it is held.
-func (f Folder) lock() (*os.File, error) {
-	file, err := os.OpenFile(f.path("lock"), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	lock := unix.Flock_t{Type: unix.F_WRLCK}
-	err = unix.FcntlFlock(file.Fd(), unix.F_SETLK, &lock)
-	if err == nil {
-		return file, nil
-	}
-	file.Close()
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
-		return nil, nil
-	}
-	return nil, fmt.Errorf("lock pod folder %q: %w", f, err)
-}
-
 // Cancel records that a pod which has not begun never will. It returns false
 // when the pod has begun, or a supervisor is about to begin it; that one then
 // finds the stop file.
@@ -168,7 +126,7 @@ func (f Folder) Cancel(now time.Time) (bool, error) {
 	if err := f.Stop(0); err != nil {
 		return false, err
 	}
-	lock, err := f.lock()
+	lock, err := f.lock(superviseLock)
 	if err != nil || lock == nil {
 		return false, err
 	}

@@ -14,16 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Isolation is the way in which this machine lets a process have mounts of its own.
-type Isolation string
-
-const (
-	// MountNamespace needs the right to mount, as root has it.
-	MountNamespace Isolation = "mount"
-	// UserNamespace works for everybody, where the kernel allows it.
-	UserNamespace Isolation = "user"
-)
-
 // execCommand is the name under which the helper of a container with mounts runs.
 const execCommand = "__exec"
 
@@ -46,7 +36,7 @@ func ProbeIsolation(scratch string) (Isolation, error) {
 	}
 	in := helperInput{Stage: stage, Binds: []bind{{Source: source, Target: "/.batchplan-probe/a"}}}
 	var problems []error
-	for _, way := range []Isolation{MountNamespace, UserNamespace} {
+	for _, way := range []Isolation{OwnMounts, UserMounts} {
 		cmd, err := helper(in, way)
 		if err != nil {
 			return "", err
@@ -96,10 +86,8 @@ func helper(in helperInput, way Isolation) (*exec.Cmd, error) {
 	// The program's own file may be gone by now; the link leads to it all the same.
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{execCommand, string(data)}}
 	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
-	if way == UserNamespace {
-		attr.Cloneflags |= unix.CLONE_NEWUSER
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+	if way == UserMounts {
+		ownUser(attr)
 		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
 	}
 	cmd.SysProcAttr = attr

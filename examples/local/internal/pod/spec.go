@@ -99,6 +99,8 @@ const (
 	ReasonNeverStarted = "NeverStarted"
 	// ReasonSupervisorLost: the supervisor died without recording the end.
 	ReasonSupervisorLost = "SupervisorLost"
+	// ReasonWatcherLost: the supervisor ended the pod when its watcher died.
+	ReasonWatcherLost = "WatcherLost"
 	// ReasonStatusUnknown: how the container ended is not known.
 	ReasonStatusUnknown = "ContainerStatusUnknown"
 	// ReasonBackOff: the container waits to be started again.

@@ -9,8 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the driver, in Go
+
+	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
 // Store is an open database. It is safe for concurrent use.
@@ -26,7 +27,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := protect(dir); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
 	// One connection: SQLite has one writer, and waiting here is cheaper than there.
@@ -44,6 +45,30 @@ func Open(dir string) (*Store, error) {
 	}
 	return s, nil
 }
+
+// protect makes what is missing of a state folder, and refuses one that somebody else
+// has made or could write to: jobs of his would be run with the caller's rights. What
+// the caller has made stays his own, to read as well.
+func protect(dir string) error {
+	if err := private.MkdirAll(dir); err != nil {
+		return err
+	}
+	database := filepath.Join(dir, "state.db")
+	// SQLite makes its other files with the mode of the database.
+	file, err := os.OpenFile(database, os.O_RDWR|os.O_CREATE|os.O_EXCL, private.FileMode)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return errors.Join(
+		private.Restrict(private.FileMode, database, database+"-wal", database+"-shm", filepath.Join(dir, runnerLock)),
+		private.Restrict(private.DirMode, filepath.Join(dir, "pods")))
+}
+
+// runnerLock is the file that a runner locks.
+const runnerLock = "runner.lock"
 
 // escape makes a path fit for a file: URI.
 func escape(path string) string {
@@ -78,43 +103,3 @@ func (s *Store) write(do func(tx *sql.Tx) error) error {
 
 // ErrLocked is the error of Lock while another runner uses the state folder.
 var ErrLocked = errors.New("another runner is using it")
-
-// Lock makes this process the only runner of the state folder until it ends,
-// however it ends. At most one lock may be taken in a process.
-//
-// The lock is a POSIX record lock. One of flock belongs to whoever has the file
-// open, and that is, for a moment after a runner was killed, the supervisor which
-// it was about to start: the next runner would be turned away.
-func (s *Store) Lock() (unlock func(), err error) {
-	file, err := os.OpenFile(filepath.Join(s.Dir, "runner.lock"), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	lock := unix.Flock_t{Type: unix.F_WRLCK}
-	if err := unix.FcntlFlock(file.Fd(), unix.F_SETLK, &lock); err != nil {
-		file.Close()
-		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
-			err = ErrLocked
-		}
-		return nil, fmt.Errorf("state folder %s: %w", s.Dir, err)
-	}
-	return func() { file.Close() }, nil
-}
-
-// InUse reports whether a runner uses the state folder at this moment. Unlike Lock
-// it stands in nobody's way.
-func (s *Store) InUse() (bool, error) {
-	file, err := os.OpenFile(filepath.Join(s.Dir, "runner.lock"), os.O_RDWR, 0)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	lock := unix.Flock_t{Type: unix.F_WRLCK}
-	if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil {
-		return false, fmt.Errorf("state folder %s: %w", s.Dir, err)
-	}
-	return lock.Type != unix.F_UNLCK, nil
-}

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 func open(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(t.TempDir())
+	s, err := Open(filepath.Join(t.TempDir(), "state"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,10 @@ var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // A folder of the first version, which knew no CronJobs, is gone on with; one of a
 // later version is refused.
 func TestVersions(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, version := range []string{"1", "99"} {
 		db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
 // bind is a folder to show at an absolute path.
@@ -21,7 +23,7 @@ func (s *supervisor) prepareMounts(c *ContainerSpec) ([]bind, error) {
 	var binds []bind
 	for _, m := range c.Mounts {
 		source := filepath.Join(s.folder.volume(m.Volume), m.SubPath)
-		if err := os.MkdirAll(source, 0o777); err != nil {
+		if err := os.MkdirAll(source, private.DirMode); err != nil {
 			return nil, err
 		}
 		if filepath.IsAbs(m.Path) {
@@ -29,7 +31,7 @@ func (s *supervisor) prepareMounts(c *ContainerSpec) ([]bind, error) {
 			continue
 		}
 		link := filepath.Join(s.folder.Work(), m.Path)
-		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(link), private.DirMode); err != nil {
 			return nil, err
 		}
 		if have, err := os.Readlink(link); err == nil && have == source {

@@ -3,6 +3,8 @@ package pod
 import (
 	"fmt"
 	"os"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -17,8 +19,8 @@ const pollInterval = 50 * time.Millisecond
 //
 // It must be called from a goroutine locked to the main thread: containers are
 // killed when the thread that started them ends.
-func Supervise(folder Folder) error {
-	lock, err := folder.lock()
+func Supervise(folder Folder, c Containment) error {
+	lock, err := folder.lock(superviseLock)
 	if err != nil || lock == nil {
 		return err
 	}
@@ -26,25 +28,48 @@ func Supervise(folder Folder) error {
 	if _, begun, err := folder.State(); begun || err != nil {
 		return err
 	}
-	var spec Spec
-	if err := readJSON(folder.path("spec.json"), &spec); err != nil {
+	s := &supervisor{folder: folder, containment: c, exits: make(chan exit), abandoned: awaitWatcher(c)}
+	if s.spec, err = folder.readSpec(); err != nil {
 		return fmt.Errorf("read pod: %w", err)
 	}
-	s := &supervisor{folder: folder, spec: spec, state: newState(&spec), exits: make(chan exit)}
-	s.runs = make([]run, len(spec.Containers))
+	s.state, s.runs = newState(&s.spec), make([]run, len(s.spec.Containers))
+	if err := s.contain(); err != nil {
+		return err
+	}
 	if err := folder.writeState(s.state); err != nil {
 		return err // nothing has begun: another attempt may do better
 	}
 	return s.loop()
 }
 
+// contain prepares what keeps the pod's processes together, and records it.
+func (s *supervisor) contain() error {
+	g, err := newGuard(s.containment)
+	if err == nil {
+		err = s.containment.enter()
+	}
+	if err == nil && s.containment == Cgroup {
+		if s.group, err = newCgroup("batchplan-" + s.spec.UID); err == nil {
+			g.Cgroup = s.group.path
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("contain the pod (%s): %w", s.containment, err)
+	}
+	return s.folder.writeGuard(g)
+}
+
 // supervisor is the state machine of one pod. One goroutine owns it.
 type supervisor struct {
-	folder Folder
-	spec   Spec
-	state  *State
-	runs   []run // parallel to the containers
-	exits  chan exit
+	folder      Folder
+	containment Containment
+	group       *cgroup // of the containers; nil where they need none
+	spec        Spec
+	state       *State
+	runs        []run // parallel to the containers
+	exits       chan exit
+	// abandoned is closed when this supervisor's watcher ends.
+	abandoned <-chan struct{}
 	// stopping is true once nothing may be started any more.
 	stopping bool
 	grace    time.Duration
@@ -77,12 +102,12 @@ func (s *supervisor) loop() error {
 		done := s.step(now)
 		if s.dirty || done {
 			// An end that cannot be recorded is worse than one recorded late.
-			if err := s.folder.writeState(s.state); err != nil && done {
+			err := s.folder.writeState(s.state)
+			if s.dirty = err != nil; s.dirty && done {
 				fmt.Fprintln(os.Stderr, "record the pod's end, trying again:", err)
 				time.Sleep(time.Second)
 				continue
 			}
-			s.dirty = false
 		}
 		if done {
 			return nil
@@ -90,6 +115,8 @@ func (s *supervisor) loop() error {
 		select {
 		case e := <-s.exits:
 			s.ended(e)
+		case <-s.abandoned:
+			s.abandon(time.Now())
 		case <-tick.C:
 		}
 	}
@@ -224,7 +251,7 @@ func (s *supervisor) endSidecars(now time.Time) bool {
 
 // finish records the phase that the app containers' exit codes make.
 func (s *supervisor) finish(now time.Time) bool {
-	killStrays()
+	s.killAll()
 	phase := job.PodSucceeded
 	for i := range s.state.Containers {
 		if c := &s.state.Containers[i]; c.Kind != job.RestartableInitContainer && !succeeded(c) {
@@ -238,6 +265,36 @@ func (s *supervisor) finish(now time.Time) bool {
 	s.state.Phase, s.state.Done = phase, true
 	s.state.setReady(false, now)
 	return true
+}
+
+// abandon ends the pod at once: without the watcher, what the pod runs would outlive
+// a supervisor that is killed.
+func (s *supervisor) abandon(now time.Time) {
+	s.abandoned, s.stopping = nil, true
+	for i := range s.runs {
+		if r := &s.runs[i]; r.process != nil {
+			_ = syscall.Kill(-r.process.Pid, syscall.SIGKILL)
+		}
+	}
+	for slices.ContainsFunc(s.runs, func(r run) bool { return r.process != nil }) {
+		s.ended(<-s.exits)
+	}
+	s.killAll()
+	lost := s.state.Lost(now)
+	lost.fail(ReasonWatcherLost, "the process that watched the pod's supervisor was killed", now)
+	s.state = &lost
+}
+
+// killAll ends what the containers have left, and the cgroup that held it.
+func (s *supervisor) killAll() {
+	if s.group == nil {
+		killAll(s.containment, "")
+		return
+	}
+	killAll(s.containment, s.group.path)
+	if err := s.group.remove(); err != nil {
+		fmt.Fprintln(os.Stderr, "remove the pod's cgroup:", err)
+	}
 }
 
 // observe derives phase and readiness from the containers.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/batchplan/batchplan/examples/local/internal/private"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -131,7 +132,7 @@ func (s *supervisor) command(c *ContainerSpec) (*exec.Cmd, error) {
 	dir := c.Dir
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(s.folder.Work(), dir)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, private.DirMode); err != nil {
 			return nil, err
 		}
 	}
@@ -149,12 +150,15 @@ func (s *supervisor) command(c *ContainerSpec) (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd.SysProcAttr = isolate(cmd.SysProcAttr)
-	out, err := os.OpenFile(s.folder.Log(c.Name, "stdout"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if s.group != nil {
+		s.group.admit(cmd.SysProcAttr)
+	}
+	out, err := os.OpenFile(s.folder.Log(c.Name, "stdout"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, private.FileMode)
 	if err != nil {
 		return nil, err
 	}
 	cmd.Stdout = out
-	stderr, err := os.OpenFile(s.folder.Log(c.Name, "stderr"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	stderr, err := os.OpenFile(s.folder.Log(c.Name, "stderr"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, private.FileMode)
 	if err != nil {
 		out.Close()
 		return nil, err

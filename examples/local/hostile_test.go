@@ -1,0 +1,231 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/examples/local/internal/pod"
+)
+
+// nobody is a user who is not the one who runs the tests.
+const nobody = 65534
+
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+}
+
+// interrupted leaves a state folder with three sleepers that have begun.
+func (w *world) interrupted() {
+	w.t.Helper()
+	stop := w.start("run", w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143")))
+	w.waitFor("lives", "begin", 3)
+	if code := stop(syscall.SIGINT); code != 130 {
+		w.t.Fatalf("exit status %d", code)
+	}
+	w.waitFor("lives", "asked", 3)
+}
+
+// A state folder that another user owns, or could have written to, is not used: its
+// jobs would run with the caller's rights.
+func TestHostileFolder(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		root bool
+		harm func(state string) error
+		want string
+	}{
+		{"the folder is somebody else's", true, func(s string) error { return os.Chown(s, nobody, nobody) }, "/state: belongs to user 65534"},
+		{"everybody can write to the folder", false, func(s string) error { return os.Chmod(s, 0o777) }, "/state: has mode 0777"},
+		{"the folder is a link of somebody else's", true, func(s string) error {
+			return errors.Join(os.Rename(s, s+"2"), os.Symlink(s+"2", s), os.Lchown(s, nobody, nobody))
+		}, "/state: belongs to user 65534"},
+		{"the database is somebody else's", true, func(s string) error {
+			return os.Chown(filepath.Join(s, "state.db"), nobody, nobody)
+		}, "/state/state.db: belongs to user 65534"},
+		{"the group can write to the database", false, func(s string) error {
+			return os.Chmod(filepath.Join(s, "state.db"), 0o660)
+		}, "/state/state.db: has mode 0660"},
+		{"everybody can write to the pods", false, func(s string) error {
+			return os.Chmod(filepath.Join(s, "pods"), 0o733)
+		}, "/state/pods: has mode 0733"},
+		{"a pod is somebody else's", true, func(s string) error {
+			return os.Mkdir(filepath.Join(s, "pods", "x"), 0o700)
+		}, ""},
+		{"a pod's folder is somebody else's", true, func(s string) error {
+			p := filepath.Join(s, "pods", "x")
+			return errors.Join(os.Mkdir(p, 0o700), os.Chown(p, nobody, nobody))
+		}, "/state/pods/x: belongs to user 65534"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if test.root {
+				needRoot(t)
+			}
+			w := newWorld(t)
+			w.interrupted()
+			if err := test.harm(w.state); err != nil {
+				t.Fatal(err)
+			}
+			if test.want == "" {
+				w.want(0, "status")
+				return
+			}
+			o := w.want(2, "run")
+			if !strings.Contains(o.errOut, test.want) || len(w.trace("lives")) != 6 {
+				t.Errorf("no %q in %v\n%v", test.want, o, w.trace("lives"))
+			}
+		})
+	}
+}
+
+// A supervisor starts nothing from a spec that somebody else may have written.
+func TestHostileSpec(t *testing.T) {
+	w := newWorld(t)
+	folder := pod.Folder(filepath.Join(w.state, "pods", "x"))
+	if err := os.MkdirAll(filepath.Dir(string(folder)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(w.traces, "ran")
+	if err := folder.Prepare([]byte(`{"uid": "x", "restartPolicy": "Never", "containers": [{"name": "a", "argv": ["/bin/touch", "` + trace + `"]}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(string(folder), "spec.json"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c, err := pod.ChooseContainment("auto", pod.ProbeContainment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, err := pod.Command(folder, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Run(); err == nil {
+		t.Error("the supervisor has run it")
+	}
+	if _, err := os.Stat(trace); !os.IsNotExist(err) {
+		t.Errorf("the container has run: %v", err)
+	}
+	if log, _ := os.ReadFile(folder.SupervisorLog()); !strings.Contains(string(log), "spec.json: has mode 0666") {
+		t.Errorf("the log says %q", log)
+	}
+}
+
+// Nothing that the runner stores can be read by others, whatever an earlier one has
+// left, and what a caller holds is not held by the pods that outlive it.
+func TestNothingIsReadable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := os.MkdirAll(filepath.Join(w.state, "pods"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.interrupted()
+	err := filepath.WalkDir(w.state, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		// The folder itself was the caller's before; the rest is the runner's.
+		if err == nil && path != w.state && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	fresh := newWorld(t)
+	fresh.want(0, "run", "testdata/good.json")
+	if info, err := os.Stat(fresh.state); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the state folder has mode %v, %v", info.Mode(), err)
+	}
+}
+
+// A database that is empty or gone is not taken for a new one while the pods of the
+// old one are here.
+func TestLostDatabase(t *testing.T) {
+	for name, lose := range map[string]func(db string) error{
+		"truncated": func(db string) error { return os.Truncate(db, 0) },
+		"removed":   os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143"))
+			stop := w.start("run", file)
+			w.waitFor("lives", "begin", 3)
+			stop(syscall.SIGKILL) // the pods go on
+			for _, more := range []string{"-wal", "-shm"} {
+				if err := os.Remove(filepath.Join(w.state, "state.db"+more)); err != nil && !os.IsNotExist(err) {
+					t.Fatal(err)
+				}
+			}
+			if err := lose(filepath.Join(w.state, "state.db")); err != nil {
+				t.Fatal(err)
+			}
+			o := w.want(2, "run", file)
+			if !strings.Contains(o.errOut, "state.db does not know 3 pods that were run from it") {
+				t.Error(o)
+			}
+			time.Sleep(100 * time.Millisecond) // for what should not begin
+			if lives := w.trace("lives"); len(lives) != 3 {
+				t.Errorf("work has begun anew: %v", lives)
+			}
+		})
+	}
+}
+
+// A container that leaves its work to grandchildren does not work beside its
+// replacement when its supervisor is killed.
+func TestGrandchildrenEnd(t *testing.T) {
+	for _, c := range pod.Containments {
+		t.Run(string(c), func(t *testing.T) {
+			t.Parallel()
+			if err := pod.ProbeContainment(c); err != nil {
+				t.Skipf("not possible here: %v", err)
+			}
+			w := newWorld(t)
+			text := strings.ReplaceAll(sleepers, "backoffLimit: 0", "backoffLimit: 5")
+			text = strings.ReplaceAll(text, "completions: 3\n  parallelism: 3", "completions: 1\n  parallelism: 1")
+			i, j := strings.Index(text, "'\n          echo begin"), strings.Index(text, "']")
+			text = text[:i] + `'sh -c "trap true TERM; echo begin $UID_OF_POD >> TRACES/lives;
+				while [ ! -e TRACES/finish ]; do echo beat $UID_OF_POD >> TRACES/lives; sleep 0.01; done"; exit $?` + text[j:]
+			text = strings.ReplaceAll(text, "command:", "env:\n        - {name: UID_OF_POD, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n        command:")
+			stop := w.start("run", "--contain", string(c), "--backoff", "10ms", w.manifest(text))
+			w.waitFor("lives", "beat", 1)
+			pid, err := w.folders()[0].Supervisor()
+			if err != nil || pid == 0 {
+				t.Fatal(pid, err)
+			}
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			w.waitFor("lives", "begin", 2)
+			beats := len(w.trace("lives"))
+			w.waitFor("lives", "beat", beats+20)
+			if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if code := stop(nil); code != 0 {
+				t.Errorf("exit status %d", code)
+			}
+			current := ""
+			for i, words := range w.trace("lives") {
+				if words[0] == "begin" {
+					current = words[1]
+				} else if words[1] != current {
+					t.Fatalf("line %d: %s works beside %s", i, words[1], current)
+				}
+			}
+		})
+	}
+}

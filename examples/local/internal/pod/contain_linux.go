@@ -1,0 +1,160 @@
+package pod
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/batchplan/batchplan/examples/local/internal/private"
+)
+
+// Commands under which this program starts itself.
+const (
+	superviseCommand = "__pod"
+	watchCommand     = "__watch"
+	probeCommand     = "__probe"
+)
+
+// Available reports whether pods can run on this system.
+func Available() error { return nil }
+
+// Command is a supervisor, ready to be started: this program, run again.
+func Command(folder Folder, c Containment) (*exec.Cmd, error) {
+	log, err := os.OpenFile(folder.SupervisorLog(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, private.FileMode)
+	if err != nil {
+		return nil, err
+	}
+	command := superviseCommand
+	if c == Cgroup || c == Watched {
+		command = watchCommand
+	}
+	cmd := self(command, string(folder), string(c))
+	cmd.Dir, cmd.Stdout, cmd.Stderr = string(folder), log, log
+	// A session of its own: neither Ctrl-C on the terminal nor the end of the runner
+	// reaches it.
+	cmd.SysProcAttr = c.attributes()
+	cmd.SysProcAttr.Setsid = true
+	return cmd, nil
+}
+
+// self is this program with other arguments, and of the environment what the
+// runtime of Go reads: the runner's own may hold what pods must not see.
+func self(args ...string) *exec.Cmd {
+	cmd := &exec.Cmd{
+		// The program's own file may be gone by now; the link leads to it all the same.
+		Path: "/proc/self/exe",
+		Args: append([]string{"batchplan-local"}, args...),
+		Env:  []string{},
+	}
+	for _, name := range []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GORACE", "GOTRACEBACK", "GOCOVERDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	return cmd
+}
+
+// attributes are those of a process that makes the containment.
+func (c Containment) attributes() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{}
+	switch c {
+	case UserNamespace:
+		ownUser(attr)
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+		fallthrough
+	case Namespace:
+		attr.Cloneflags |= unix.CLONE_NEWPID | unix.CLONE_NEWNS
+	}
+	return attr
+}
+
+// ownUser gives a process a user namespace in which the caller is who he is.
+func ownUser(attr *syscall.SysProcAttr) {
+	attr.Cloneflags |= unix.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+}
+
+// enter completes the containment from inside: a PID namespace needs a /proc that
+// shows it. What the system mounts later is seen, what a container mounts stays here.
+func (c Containment) enter() error {
+	if c != Namespace && c != UserNamespace {
+		return adoptStrays()
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("keep mounts in the namespace: %w", err)
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount the namespace's /proc: %w", err)
+	}
+	// Containers are started from this thread and must not inherit what it needed.
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	return nil
+}
+
+// adoptStrays makes this process the parent of what its descendants leave behind.
+func adoptStrays() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("adopt processes: %w", err)
+	}
+	return nil
+}
+
+// ProbeContainment finds out, by doing it, whether a containment works here.
+func ProbeContainment(c Containment) error {
+	cmd := self(probeCommand, string(c))
+	cmd.SysProcAttr = c.attributes()
+	report := &strings.Builder{}
+	cmd.Stderr = report
+	if c != Cgroup {
+		return explain(cmd.Run(), report)
+	}
+	group, err := newCgroup("batchplan-probe-" + strconv.Itoa(os.Getpid()))
+	if err != nil {
+		return err
+	}
+	defer group.remove()
+	defer group.close()
+	group.admit(cmd.SysProcAttr)
+	in, err := cmd.StdinPipe() // the probe goes on until it is killed
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := group.kill(); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return err
+	}
+	_ = cmd.Wait()
+	return nil
+}
+
+func explain(err error, report *strings.Builder) error {
+	if text := strings.TrimSpace(report.String()); err != nil && text != "" {
+		return errors.New(text)
+	}
+	return err
+}
+
+// probe is the other side of ProbeContainment.
+func (c Containment) probe() error {
+	if c == Cgroup {
+		_, err := os.Stdin.Read(make([]byte, 1))
+		return err
+	}
+	if err := c.enter(); err != nil {
+		return err
+	}
+	_, err := children()
+	return err
+}

@@ -1,0 +1,52 @@
+//go:build !linux
+
+package pod
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+)
+
+// errSystem is why pods do not run here. Their processes could be started, but a
+// promise on which all else rests could not be kept: on a supervisor's death its
+// containers would go on beside their replacements.
+var errSystem = fmt.Errorf("pods run on Linux only: on %s nothing ends all processes of a container whose supervisor is killed", runtime.GOOS)
+
+const superviseLock = "lock"
+
+// Available returns why pods cannot run on this system.
+func Available() error { return errSystem }
+
+// Main does nothing here: no process of this program is a supervisor.
+func Main() {}
+
+// ExitTryAgain is the exit status of a supervisor that another one may do better than.
+const ExitTryAgain = 75
+
+// Command fails with the reason that Available gives, as do the others that need a
+// supervisor.
+func Command(Folder, Containment) (*exec.Cmd, error) { return nil, errSystem }
+
+// ProbeContainment fails likewise.
+func ProbeContainment(Containment) error { return errSystem }
+
+// ProbeIsolation fails likewise.
+func ProbeIsolation(string) (Isolation, error) { return "", errSystem }
+
+// Alive reports that no supervisor lives: none can.
+func (f Folder) Alive() (bool, error) { return false, nil }
+
+// Supervisor returns 0 for the same reason.
+func (f Folder) Supervisor() (int, error) { return 0, nil }
+
+// Reap has nothing to do.
+func (f Folder) Reap() (bool, error) { return true, nil }
+
+// Enforce has nothing to do.
+func (f Folder) Enforce(time.Time) error { return nil }
+
+func (f Folder) lock(string) (*os.File, error) { return nil, errors.ErrUnsupported }

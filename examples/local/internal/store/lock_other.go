@@ -1,0 +1,11 @@
+//go:build !unix
+
+package store
+
+import "errors"
+
+// Lock fails: no pod can run here, so there is nothing to lock for.
+func (s *Store) Lock() (unlock func(), err error) { return nil, errors.ErrUnsupported }
+
+// InUse reports that no runner uses the state folder: none can.
+func (s *Store) InUse() (bool, error) { return false, nil }

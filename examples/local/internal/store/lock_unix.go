@@ -1,0 +1,54 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/batchplan/batchplan/examples/local/internal/private"
+)
+
+// Lock makes this process the only runner of the state folder until it ends,
+// however it ends. At most one lock may be taken in a process.
+//
+// The lock is a POSIX record lock. One of flock belongs to whoever has the file
+// open, and that is, for a moment after a runner was killed, the supervisor which
+// it was about to start: the next runner would be turned away.
+func (s *Store) Lock() (unlock func(), err error) {
+	file, err := os.OpenFile(filepath.Join(s.Dir, runnerLock), os.O_RDWR|os.O_CREATE, private.FileMode)
+	if err != nil {
+		return nil, err
+	}
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(file.Fd(), unix.F_SETLK, &lock); err != nil {
+		file.Close()
+		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+			err = ErrLocked
+		}
+		return nil, fmt.Errorf("state folder %s: %w", s.Dir, err)
+	}
+	return func() { file.Close() }, nil
+}
+
+// InUse reports whether a runner uses the state folder at this moment. Unlike Lock
+// it stands in nobody's way.
+func (s *Store) InUse() (bool, error) {
+	file, err := os.OpenFile(filepath.Join(s.Dir, runnerLock), os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil {
+		return false, fmt.Errorf("state folder %s: %w", s.Dir, err)
+	}
+	return lock.Type != unix.F_UNLCK, nil
+}
