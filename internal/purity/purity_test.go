@@ -42,6 +42,7 @@ var pure = []struct {
 var acting = []struct{ dir, reason string }{
 	{"job/apply", "carries plans out"},
 	{"cronjob/apply", "carries plans out"},
+	{"examples/story", "prints stories"},
 	{"internal/golden", "plays stories in tests"},
 	{"internal/purity", "is this check"},
 	{"internal/world", "is a backend for tests"},

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestStoriesEnd plays each story twice: its job ends, no invariant is violated,
+// and the same story is told each time.
+func TestStoriesEnd(t *testing.T) {
+	for _, s := range stories {
+		var first, again strings.Builder
+		if err := tell(&first, s); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+		if err := tell(&again, s); err != nil || again.String() != first.String() {
+			t.Errorf("%s is told in another way the second time, error %v", s.name, err)
+		}
+		if text := first.String(); !strings.Contains(text, "Complete=True") && !strings.Contains(text, "Failed=True") {
+			t.Errorf("%s does not end:\n%s", s.name, text)
+		}
+	}
+}
