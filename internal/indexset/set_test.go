@@ -76,6 +76,91 @@ func TestSetEqualsModel(t *testing.T) {
 	})
 }
 
+// Sets of four pages, some of them full, beside slices of bools: one at a time, and
+// two together.
+func TestFullPagesEqualModel(t *testing.T) {
+	const size = 4 * pageBits
+	var sets [2]Set
+	rapid.Check(t, func(t *rapid.T) {
+		var models [2][size]bool
+		border := rapid.SampledFrom([]int32{0, 1, 63, 64, pageBits - 1, pageBits, pageBits + 1, 2*pageBits - 1, 2 * pageBits, 3 * pageBits, size - 1})
+		for k := range sets {
+			sets[k].Reset()
+			for range rapid.IntRange(0, 5).Draw(t, "steps") {
+				first, last := border.Draw(t, "first"), border.Draw(t, "last")
+				if rapid.Bool().Draw(t, "single") {
+					last = first
+					if isNew := sets[k].Add(first); isNew == models[k][first] {
+						t.Fatalf("Add(%d) = %v", first, isNew)
+					}
+				} else {
+					sets[k].AddRange(first, last)
+				}
+				for i := first; i <= last; i++ {
+					models[k][i] = true
+				}
+			}
+			checkAgainst(t, &sets[k], models[k][:])
+		}
+		both := 0
+		for i := range size {
+			if models[0][i] && models[1][i] {
+				both++
+			}
+		}
+		if a, b := Common(&sets[0], &sets[1]), Common(&sets[1], &sets[0]); a != both || b != both {
+			t.Fatalf("Common %d and %d, want %d", a, b, both)
+		}
+		from, limit := border.Draw(t, "from"), border.Draw(t, "limit")
+		want := from
+		for want < limit && (models[0][want] || models[1][want]) {
+			want++
+		}
+		if want > limit {
+			want = limit
+		}
+		if got := NextFree(from, limit, &sets[0], &sets[1]); got != want {
+			t.Fatalf("NextFree(%d, %d) = %d, want %d", from, limit, got, want)
+		}
+	})
+}
+
+func checkAgainst(t *rapid.T, s *Set, model []bool) {
+	var got, want []int32
+	for i, is := range model {
+		if s.Has(int32(i)) != is {
+			t.Fatalf("Has(%d) = %v", i, !is)
+		}
+		if is {
+			want = append(want, int32(i))
+		}
+	}
+	if got = members(s); !slices.Equal(got, want) || s.Len() != len(want) {
+		t.Fatalf("%d members, Len %d, want %d", len(got), s.Len(), len(want))
+	}
+	if s.Has(-1) || s.Has(int32(len(model))) || s.Has(1<<31-1) {
+		t.Fatal("has what was never added")
+	}
+}
+
+// A caller of Ranges may stop at any run.
+func TestRangesStop(t *testing.T) {
+	var s Set
+	for _, i := range []int32{1, 3, 4, 7} {
+		s.Add(i)
+	}
+	for stop, want := range [][]int32{{1, 1}, {1, 1, 3, 4}, {1, 1, 3, 4, 7, 7}} {
+		var got []int32
+		s.Ranges(func(first, last int32) bool {
+			got = append(got, first, last)
+			return len(got) < 2*(stop+1)
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("stopped after %d runs: %v, want %v", stop+1, got, want)
+		}
+	}
+}
+
 // TestJ14_TextRoundTrips holds the law parse . format = identity, and that the
 // text is the only one of its set.
 func TestJ14_TextRoundTrips(t *testing.T) {

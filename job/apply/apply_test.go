@@ -54,6 +54,10 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 			snapshot(0, pod("f", 3, job.PodFailed), withOwner(pod("o", 4, job.PodPending), job.Orphan), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
 			map[string]error{"adopt o": errDown},
 			[]string{"adopt o", "release u"}},
+		{"a release that fails stops the round, too",
+			snapshot(0, pod("a", 0, job.PodRunning), pod("f", 3, job.PodFailed), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
+			map[string]error{"release u": errDown},
+			[]string{"release u"}},
 		{"a finalizer that stays does not keep others",
 			snapshot(0, pod("f", 3, job.PodFailed), pod("g", 4, job.PodFailed)),
 			map[string]error{"untrack f": errDown},
@@ -188,6 +192,31 @@ func TestApply_GoneIsDone(t *testing.T) {
 }
 
 // TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends and is tried again.
+// A deletion that could not remove the finalizer is told apart from one that failed
+// itself: no event tells users of a pod that was not to be deleted yet (J41).
+func TestJ41_StillTracked(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		want   job.Result
+		events int
+	}{
+		"the finalizer is there":  {fmt.Errorf("pods: %w", apply.ErrStillTracked), job.StillTracked, 0},
+		"the deletion has failed": {errDown, job.Unsuccessful, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan(t, snapshot(0, actives(1)...))
+			o, err := apply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"delete": c.err}}, p)
+			end := p.Conclude(o)
+			if o.Deleted[0].Result != c.want || !errors.Is(err, c.err) || !end.Retry {
+				t.Errorf("outcome %+v, error %v, retry %v", o, err, end.Retry)
+			}
+			if len(end.Events) != c.events {
+				t.Errorf("events %+v, want %d", end.Events, c.events)
+			}
+		})
+	}
+}
+
 func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan)))
 	f := &fake{fail: map[string]error{"adopt": apply.ErrGone}}
@@ -253,6 +282,10 @@ func TestE2_Expecter(t *testing.T) {
 			[]string{"expect 0 2", "delete p000, finalizer first", "delete p001, finalizer first", "lower 0 1", "status"}},
 		{"a pod that is gone sends no event", snapshot(0, actives(1)...), map[string]error{"delete": apply.ErrGone},
 			[]string{"expect 0 1", "delete p000, finalizer first", "lower 0 1", "status"}},
+		{"the deletions that end a job make no record, and leave the older one alone (E3)", ending(actives(1)...), nil,
+			[]string{"delete p000", "status", "untrack p000", "status"}},
+		{"nor does one of them that fails", ending(actives(2)...), map[string]error{"delete p000": errDown},
+			[]string{"delete p000", "delete p001", "status"}},
 		{"nothing is expected of a round without creations and deletions", snapshot(0, pod("f", 0, job.PodFailed)), nil,
 			[]string{"status", "untrack f", "status"}},
 	}

@@ -10,7 +10,7 @@
 // shifted, an operand or a statement removed, a result replaced by zero, and so
 // on. operators.go has the list. A mutant that does not compile does not count.
 //
-// All mutants of a package go into one build. Each is a copy of its function,
+// All mutants go into one build of each package's tests. Each is a copy of its function,
 // and the function begins with a switch that calls the copy whose number is in
 // the environment. So one compilation serves for thousands of mutants, and since
 // the build reads the changed files through an overlay, the working tree is never

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,40 +12,53 @@ import (
 	"time"
 )
 
-// judge runs the tests against all mutants, package by package.
+// judge runs the tests against all mutants. Those of functions share one build of
+// each package's tests.
 func judge(o options, pkgs []*pkg, chosen []*mutant) error {
 	users, err := testedBy(o.root)
 	if err != nil {
 		return err
 	}
-	done := 0
-	for _, p := range pkgs {
-		var mine, global []*mutant
-		for _, m := range chosen {
-			switch {
-			case m.file.pkg != p:
-			case m.fn == nil:
-				global = append(global, m)
-			default:
-				mine = append(mine, m)
-			}
-		}
-		if len(mine) > 0 {
-			if err := p.judgeFunctions(o, users[p.path], mine); err != nil {
-				return err
-			}
-		}
-		for _, m := range global {
-			if err := p.judgeGlobal(o, users[p.path], m); err != nil {
-				return err
-			}
-		}
-		if n := len(mine) + len(global); n > 0 {
-			done += n
-			fmt.Fprintf(os.Stderr, "%s: %d mutants, %d of %d done\n", p.path, n, done, len(chosen))
+	var shared, global []*mutant
+	for i, m := range chosen {
+		m.id = i + 1
+		if m.fn == nil {
+			global = append(global, m)
+		} else {
+			shared = append(shared, m)
 		}
 	}
+	var done progress
+	done.of = len(chosen)
+	if err := judgeFunctions(o, pkgs, users, shared, &done); err != nil {
+		return err
+	}
+	for _, m := range global {
+		if err := judgeGlobal(o, users[m.file.pkg.path], m); err != nil {
+			return err
+		}
+		done.add(m)
+	}
 	return nil
+}
+
+// progress tells how far a long run has come.
+type progress struct {
+	mu               sync.Mutex
+	done, of, living int
+}
+
+func (p *progress) add(m *mutant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	if m.verdict == alive {
+		p.living++
+		fmt.Fprintln(os.Stderr, "alive:", m)
+	}
+	if p.done%50 == 0 || p.done == p.of {
+		fmt.Fprintf(os.Stderr, "%d of %d, %d alive\n", p.done, p.of, p.living)
+	}
 }
 
 // A tested package has tests, and perhaps reaches others through them.
@@ -95,8 +109,8 @@ func testedBy(root string) (map[string][]tested, error) {
 	return users, nil
 }
 
-// suites builds the tests that reach the package, with changed files.
-func (p *pkg) suites(o options, users []tested, texts map[string]string, folder string) ([]*suite, error) {
+// buildAll builds the tests of packages, with changed files.
+func buildAll(o options, users []tested, texts map[string]string, folder string) ([]*suite, error) {
 	list, err := overlay(folder, texts)
 	if err != nil {
 		return nil, err
@@ -114,51 +128,76 @@ func (p *pkg) suites(o options, users []tested, texts map[string]string, folder 
 	return out, nil
 }
 
-// judgeFunctions tries the mutants of functions: one build for all of them.
-func (p *pkg) judgeFunctions(o options, users []tested, list []*mutant) error {
+// judgeFunctions tries the mutants of functions.
+func judgeFunctions(o options, pkgs []*pkg, users map[string][]tested, list []*mutant, done *progress) error {
 	folder, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	texts := p.instrumented(list)
-	texts[filepath.Join(p.dir, "mutants_selector.go")] = p.selector()
-	suites, err := p.suites(o, users, texts, folder)
+	suites, err := tracedSuites(o, pkgs, users, list, folder)
 	if err != nil {
 		return err
 	}
-	for _, s := range suites {
-		if err := s.trace(folder, conditions{checks: o.checks, seed: o.seed}); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(os.Stderr, "%s: tests of %d packages are built and traced\n", p.path, len(suites))
 	first := firstOfFunction(list)
 	var wait sync.WaitGroup
 	free := make(chan struct{}, o.jobs)
 	for _, m := range list {
-		wait.Add(1)
 		free <- struct{}{}
-		go func() {
-			defer func() { <-free; wait.Done() }()
-			m.meet(o, reaching(suites, first[m]), m.id)
-		}()
+		wait.Go(func() {
+			m.meet(o, reaching(suites, m.file.pkg.path, first[m]), m.id)
+			done.add(m)
+			<-free
+		})
 	}
 	wait.Wait()
 	return nil
 }
 
+// tracedSuites builds all tests that reach a mutant, with all mutants in them.
+func tracedSuites(o options, pkgs []*pkg, users map[string][]tested, list []*mutant, folder string) ([]*suite, error) {
+	texts := map[string]string{}
+	needed := map[tested]bool{}
+	for _, p := range pkgs {
+		var mine []*mutant
+		for _, m := range list {
+			if m.file.pkg == p {
+				mine = append(mine, m)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		maps.Copy(texts, p.instrumented(mine))
+		texts[filepath.Join(p.dir, "mutants_selector.go")] = p.selector()
+		for _, u := range users[p.path] {
+			needed[u] = true
+		}
+	}
+	suites, err := buildAll(o, slices.SortedFunc(maps.Keys(needed), func(a, b tested) int { return strings.Compare(a.path, b.path) }), texts, folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range suites {
+		if err := s.trace(folder, conditions{checks: o.checks, seed: o.seed}); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(os.Stderr, "%s: %d tests are built and traced\n", s.path, len(s.tests))
+	}
+	return suites, nil
+}
+
 // judgeGlobal tries a mutant of a package variable or constant in its own build.
-func (p *pkg) judgeGlobal(o options, users []tested, m *mutant) error {
+func judgeGlobal(o options, users []tested, m *mutant) error {
 	for _, u := range users {
 		folder, err := os.MkdirTemp("", "mutants")
 		if err != nil {
 			return err
 		}
 		texts := map[string]string{m.file.path: apply(m.file.text, []edit{m.edit})}
-		suites, err := p.suites(o, []tested{u}, texts, folder)
+		suites, err := buildAll(o, []tested{u}, texts, folder)
 		if err == nil {
-			m.meet(o, reaching(suites, 0), 0)
+			m.meet(o, reaching(suites, u.path, 0), 0)
 		}
 		if err := os.RemoveAll(folder); err != nil {
 			return err
@@ -181,10 +220,10 @@ func firstOfFunction(list []*mutant) map[*mutant]int {
 	return first
 }
 
-// reaching returns the tests that reach a function, the quickest of each suite
-// first; 0 stands for every function.
-func reaching(suites []*suite, function int) []*test {
-	var out []*test
+// reaching returns the tests that reach a function, those of its own package
+// first, and the quickest of each package first; 0 stands for every function.
+func reaching(suites []*suite, own string, function int) []*test {
+	var out, others []*test
 	for _, s := range suites {
 		var some []*test
 		for _, t := range s.tests {
@@ -193,9 +232,13 @@ func reaching(suites []*suite, function int) []*test {
 			}
 		}
 		slices.SortStableFunc(some, func(a, b *test) int { return int(a.took - b.took) })
-		out = append(out, some...)
+		if s.path == own {
+			out = some
+		} else {
+			others = append(others, some...)
+		}
 	}
-	return out
+	return append(out, others...)
 }
 
 // meet runs the tests against a mutant until one notices it: with few random

@@ -37,7 +37,7 @@ type mutant struct {
 	// instead is the mutant that this one stands in for, if that does not compile.
 	instead *mutant
 
-	id      int // within its package, from 1
+	id      int // from 1
 	verdict verdict
 	killer  string // the tests that noticed it
 }

@@ -46,13 +46,9 @@ func (p *pkg) mutants() ([]*mutant, error) {
 		}
 	}
 	wrong := p.mistyped(found)
-	found = slices.DeleteFunc(found, func(m *mutant) bool {
+	return slices.DeleteFunc(found, func(m *mutant) bool {
 		return wrong[m.id] || m.instead != nil && m.instead.id > 0 && !wrong[m.instead.id]
-	})
-	for i, m := range found {
-		m.id = i + 1
-	}
-	return found, nil
+	}), nil
 }
 
 // mistyped returns the ids of the mutants that the compiler refuses. Those of
