@@ -39,11 +39,8 @@ func (u UIDs) Has(uid string) bool {
 // With returns the set with the given UIDs added.
 func (u UIDs) With(uids ...string) UIDs {
 	added := NewUIDs(uids...)
-	switch {
-	case added.Len() == 0:
+	if added.Len() == 0 {
 		return u
-	case u.Len() == 0:
-		return added
 	}
 	merged := make([]string, 0, u.Len()+added.Len())
 	a, b := u.sorted, added.sorted
