@@ -10,7 +10,7 @@ import (
 // matchActive compares the active list of the status with the children: finished
 // jobs leave it (C4), those without a child are to be looked up and stay until
 // the answer is known (C5), and running children that it does not name are
-// remembered for reportUnexpected (C3).
+// left to reportUnexpected (C3).
 func (p *Planner) matchActive() {
 	children, listed := p.snap.Children, p.cj.Status.Active
 	p.indexChildren()
@@ -35,8 +35,8 @@ func (p *Planner) matchActive() {
 		c := &children[i]
 		switch {
 		case c.Owner != Owned:
-		case !c.isFinished() && !p.listed[i]:
-			p.plan.Unexpected = append(p.plan.Unexpected, p.reference(c))
+		case !c.isFinished():
+			p.unlisted = p.unlisted || !p.listed[i]
 		case c.Finished == job.Complete:
 			p.sawSuccess(c)
 		}
@@ -66,10 +66,16 @@ func (p *Planner) sawSuccess(c *Child) {
 // reportUnexpected tells of running jobs that are the CronJob's and that it did
 // not record, in the order of their names.
 func (p *Planner) reportUnexpected() {
-	refs := p.plan.Unexpected
-	if len(refs) == 0 {
+	if !p.unlisted {
 		return
 	}
+	refs := p.plan.Unexpected
+	for i := range p.snap.Children {
+		if c := &p.snap.Children[i]; c.Owner == Owned && !c.isFinished() && !p.listed[i] {
+			refs = append(refs, p.reference(c))
+		}
+	}
+	p.plan.Unexpected = refs
 	slices.SortFunc(refs, func(a, b Reference) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
@@ -78,17 +84,14 @@ func (p *Planner) reportUnexpected() {
 	}
 }
 
-// few is the number of comparisons up to which a search through all children is
-// cheaper than a table.
-const few = 256
-
 // indexChildren prepares childOf.
 func (p *Planner) indexChildren() {
 	n := len(p.snap.Children)
 	p.listed = slices.Grow(p.listed[:0], n)[:n]
 	clear(p.listed)
 	clear(p.byUID)
-	if n*len(p.cj.Status.Active) <= few {
+	m := &p.plan.Basis.Memory
+	if n*(len(p.cj.Status.Active)+len(m.Started)+len(m.Replaced)) <= few {
 		return
 	}
 	if p.byUID == nil {

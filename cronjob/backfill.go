@@ -2,7 +2,6 @@ package cronjob
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 )
@@ -77,9 +76,16 @@ func checkBackfills(all []Backfill) error {
 		if err := all[i].check(); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(all[:i], func(b Backfill) bool { return b.ID == all[i].ID }) {
-			return invalid("backfills.id", all[i].ID, "is that of two backfills")
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	ids := make(map[string]bool, len(all))
+	for i := range all {
+		if ids[all[i].ID] {
+			return invalid("backfills.id", all[i].ID, "must be unique")
 		}
+		ids[all[i].ID] = true
 	}
 	return nil
 }
@@ -90,6 +96,7 @@ func (p *Planner) startBackfills() {
 		return
 	}
 	all := slices.SortedFunc(slices.Values(p.snap.Backfills), func(a, b Backfill) int { return cmp.Compare(a.ID, b.ID) })
+	p.hasJob = p.jobNamed(len(all) * maxLook)
 	for i := range all {
 		b := &all[i]
 		if p.snap.Schedule.Problem != "" {
@@ -109,6 +116,7 @@ func (p *Planner) startBackfills() {
 // walk goes from run to run through what is left of the range. Runs that took
 // place move After; the others start, up to the first that may not.
 func (p *Planner) walk(step *BackfillStep) {
+	p.limited = p.backfillLimit(&step.Backfill) > 0
 	started, at := false, step.After
 	for range maxLook {
 		run := p.snap.Schedule.Schedule.Next(at)
@@ -125,6 +133,7 @@ func (p *Planner) walk(step *BackfillStep) {
 			return
 		default:
 			p.plan.Create = append(p.plan.Create, p.backfill(step.ID, name, run))
+			p.backfilled++
 			started = true
 		}
 		if at = run; !started {
@@ -142,7 +151,10 @@ func (p *Planner) mayBackfill(b *Backfill, run time.Time, name string) bool {
 	case run.After(p.snap.Now):
 		wait.Until = run
 	case !first.IsZero() && !run.Before(first): // left to the schedule
-	case p.held, busy >= p.backfillLimit(b):
+	case p.behind && p.backfillLimit(b) > 0:
+		p.waitForSnapshot(run, b.ID)
+		return false
+	case p.held, isAtLimit(p.backfillLimit(b), busy):
 		p.plan.Basis.Blocked = true
 		wait.Jobs = busy
 	case p.isForNextRound(name):
@@ -158,17 +170,10 @@ func (p *Planner) mayBackfill(b *Backfill, run time.Time, name string) bool {
 // isForNextRound reports whether this round creates enough jobs, or that of the run
 // for another backfill.
 func (p *Planner) isForNextRound(name string) bool {
-	n := 0
-	for i := range p.plan.Create {
-		c := &p.plan.Create[i]
-		if c.Name == name {
-			return true
-		}
-		if c.Backfill != "" {
-			n++
-		}
+	if p.backfilled >= maxBackfill {
+		return true
 	}
-	return n >= maxBackfill
+	return slices.ContainsFunc(p.plan.Create, func(c Creation) bool { return c.Name == name })
 }
 
 // reserved is the first run that the schedule is going to start by itself; zero
@@ -181,22 +186,24 @@ func (p *Planner) reserved() time.Time {
 	return p.next
 }
 
-// backfillLimit is the number of active jobs from which on a backfill waits.
-func (p *Planner) backfillLimit(b *Backfill) int {
-	if b.Overlap != Allow {
+// backfillLimit is the number of active jobs from which on a backfill waits; zero
+// means no limit.
+func (p *Planner) backfillLimit(b *Backfill) int32 {
+	switch own, all := b.MaxActive, p.snap.Options.MaxActive; {
+	case b.Overlap != Allow:
 		return 1
+	case own == 0 || all > 0 && all < own:
+		return all
+	default:
+		return own
 	}
-	limit := math.MaxInt
-	for _, n := range []int32{b.MaxActive, p.snap.Options.MaxActive} {
-		if n > 0 {
-			limit = min(limit, int(n))
-		}
-	}
-	return limit
 }
 
 // backfill describes the job of a run that was asked for.
 func (p *Planner) backfill(id, name string, run time.Time) Creation {
+	if p.limited {
+		p.needsList(name)
+	}
 	c := p.creation(name, run, CreateBackfilled)
 	c.Backfill = id
 	c.Annotations[InstantiateAnnotation] = backfilled

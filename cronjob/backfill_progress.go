@@ -53,9 +53,10 @@ func (b *Backfill) has(run time.Time) bool {
 
 // noteAhead adds the runs behind After that have a job of the CronJob.
 func (p *Planner) noteAhead(b *Backfill) {
+	sorted := b.Except
 	note := func(run time.Time, name string) {
-		if run.After(b.After) && !run.After(b.Until) && name == JobName(p.cj.Name, run) && !hasRun(b.Except, run) {
-			b.Except = sortedRuns(append(b.Except, run))
+		if run.After(b.After) && !run.After(b.Until) && name == JobName(p.cj.Name, run) && !hasRun(sorted, run) {
+			b.Except = append(b.Except, run)
 		}
 	}
 	for i := range p.snap.Children {
@@ -65,6 +66,9 @@ func (p *Planner) noteAhead(b *Backfill) {
 	}
 	for _, r := range p.plan.Basis.Status.Active {
 		note(p.runOf(r), r.Name)
+	}
+	if len(b.Except) > len(sorted) {
+		b.Except = sortedRuns(b.Except)
 	}
 }
 
@@ -97,8 +101,11 @@ func isRunOf(cronJob string, c *Child) bool { return c.Name == JobName(cronJob, 
 
 // isSpared reports whether Replace leaves an active job alone.
 func (p *Planner) isSpared(r Reference) bool {
-	place := p.childOf(r.UID)
-	return place >= 0 && p.isBackfilled(&p.snap.Children[place])
+	if place := p.childOf(r.UID); place >= 0 {
+		return p.isBackfilled(&p.snap.Children[place])
+	}
+	starts := p.plan.Basis.Memory.Started
+	return p.spares && slices.ContainsFunc(starts, func(s Start) bool { return s.Backfilled && s.UID == r.UID })
 }
 
 // backfills lists the backfills that got on, once the status is written.

@@ -2,6 +2,7 @@ package cronjob
 
 import (
 	"errors"
+	"time"
 
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -14,6 +15,10 @@ type Compiled struct {
 	// Problem is why there is none, and empty otherwise; Message is the sentence.
 	Problem Problem
 	Message string
+	// Location is the zone of timeZone, in which the annotations of runs are written; nil
+	// means that of the schedule. The two differ only where the schedule names a zone
+	// itself, which the server refuses by now.
+	Location *time.Location
 	// Source and Zone are what it was compiled from. A round refuses a schedule
 	// that was compiled from another spec; empty means: unknown.
 	Source, Zone string
@@ -49,9 +54,11 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 	if zone := c.Spec.TimeZone; zone != nil {
 		out.Zone = *zone
 		// An unknown zone comes first: it is wrong whatever the schedule says.
-		if err := zoneError(c.Spec.Schedule, *zone); err != nil {
+		location, err := findZone(c.Spec.Schedule, *zone)
+		if err != nil {
 			return out.without(UnknownTimeZone, err)
 		}
+		out.Location = location
 		all = append(all, schedule.WithTimeZone(*zone))
 	}
 	s, err := schedule.Parse(c.Spec.Schedule, all...)
@@ -78,13 +85,13 @@ func (c Compiled) without(problem Problem, err error) Compiled {
 	return c
 }
 
-// zoneError looks a zone up, apart from the schedule it is for: the schedule may be
+// findZone looks a zone up, apart from the schedule it is for: the schedule may be
 // wrong, too, and the error names it all the same.
-func zoneError(spec, zone string) error {
-	_, err := schedule.Parse("@daily", schedule.WithTimeZone(zone))
+func findZone(spec, zone string) (*time.Location, error) {
+	s, err := schedule.Parse("@daily", schedule.WithTimeZone(zone))
 	var parse *schedule.ParseError
 	if errors.As(err, &parse) && parse.Field == "zone" {
-		return &schedule.ParseError{Spec: spec, Field: parse.Field, Value: parse.Value, Err: parse.Err}
+		return nil, &schedule.ParseError{Spec: spec, Field: parse.Field, Value: parse.Value, Err: parse.Err}
 	}
-	return nil
+	return s.Location(), nil
 }

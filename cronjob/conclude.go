@@ -35,7 +35,8 @@ type Facts struct {
 	// CreationSkew is how long after its time the run of the schedule was created:
 	// cronjob_controller_job_creation_skew_duration_seconds (C16).
 	CreationSkew time.Duration
-	// Missed is the number of runs that will not start any more.
+	// Missed is the number of runs that will not start any more, each counted in one
+	// round alone: a counter can add it up.
 	Missed int
 }
 
@@ -44,19 +45,18 @@ type Facts struct {
 func (p *Plan) Conclude(o Outcome) Conclusion {
 	settlement := p.Settle(o)
 	settled := !settlement.Write || o.Settled == Done
-	memory := p.remember(&o, &settlement, settled)
 	end := Conclusion{
-		Memory: memory,
+		Memory: p.remember(&o, &settlement, settled),
 		Events: p.report(&o),
 		Facts:  p.facts(&o),
-		Retry:  !settled || p.hasUnfinished(&o),
+		Retry:  !settled || p.hasUnfinished(&o) || p.Basis.Stale,
 	}
 	if settled {
 		end.Triggered = p.triggered(&o)
 		end.Backfills = p.backfills(&o)
 	}
-	passed := memory.Since.After(p.Basis.Since)
-	end.Requeue = p.again(&o, settled && (settlement.Write || passed || len(end.Triggered)+len(end.Backfills) > 0))
+	moved := settlement.Write || len(end.Triggered)+len(end.Backfills) > 0 || p.hasLearned(&o, &end.Memory)
+	end.Requeue = p.again(&o, settled && moved)
 	return end
 }
 
@@ -71,7 +71,20 @@ func (p *Plan) remember(o *Outcome, s *Settlement, settled bool) Memory {
 			m.Since = c.ScheduledTime // or the later runs would never get their turn
 		}
 	}
+	m.Started, m.Replaced = p.remembered(o, settled), p.leaving(o)
 	return m
+}
+
+// hasLearned reports whether the next round decides from another memory: runs were
+// passed, or jobs that it waited for are gone. One that was perhaps created does not
+// count: its creation may fail each time (M9).
+func (p *Plan) hasLearned(o *Outcome, m *Memory) bool {
+	for i := range p.Verify {
+		if p.Verify[i].UID != "" && resultAt(o.Verified, i) == Gone {
+			return true
+		}
+	}
+	return m.Since.After(p.Basis.Since)
 }
 
 // hasUnfinished reports whether something other than the status write is to be
@@ -122,24 +135,14 @@ func (p *Plan) again(o *Outcome, moved bool) Requeue {
 
 // report makes the events of the round.
 func (p *Plan) report(o *Outcome) []Event {
-	events := p.Events
-	if p.Basis.Blocked && slices.Contains(o.Verified, Gone) {
-		// What seemed to run is gone: the next round, at once, starts the run.
-		events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return e.Reason == "JobAlreadyActive" })
-	}
-	for i := range p.Delete {
-		if p.isEager(i) && isDeleted(effectAt(o.Deleted, i).Result) {
-			// Quirk: what is deleted is not in the list any more when that is looked at.
-			saw := sawCompleted(p.Delete[i].Name)
-			events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return strings.HasPrefix(e.Message, saw+",") })
-		}
-	}
+	events := slices.Clip(p.current(o))
 	add := func(t job.EventType, reason, message string) {
-		events = append(events[:len(events):len(events)], Event{Type: t, Reason: reason, Message: message})
+		events = append(events, Event{Type: t, Reason: reason, Message: message})
 	}
+	wasActive := memberOf(p.Basis.Status.Active, len(p.Verify))
 	for i := range p.Verify {
-		if resultAt(o.Verified, i) == Gone {
-			add(job.Normal, "MissingJob", "Active job went missing: "+p.Verify[i].Name)
+		if r := &p.Verify[i]; r.UID != "" && resultAt(o.Verified, i) == Gone && wasActive(r.UID, r.Name) {
+			add(job.Normal, "MissingJob", "Active job went missing: "+r.Name)
 		}
 	}
 	for i := range p.Delete {
@@ -161,8 +164,31 @@ func (p *Plan) report(o *Outcome) []Event {
 	return events
 }
 
+// current are the events of the plan that the outcome has not made untrue.
+func (p *Plan) current(o *Outcome) []Event {
+	// What seemed to run is gone: the next round, at once, starts the run.
+	free := p.Basis.Blocked && slices.Contains(o.Verified, Gone)
+	// Quirk: what is deleted is not in the list any more when that is looked at.
+	var unseen map[string]bool
+	for i := range p.Delete {
+		if p.isEager(i) && isDeleted(effectAt(o.Deleted, i).Result) {
+			if unseen == nil {
+				unseen = make(map[string]bool)
+			}
+			unseen[sawCompleted(p.Delete[i].Name)] = true
+		}
+	}
+	if !free && unseen == nil {
+		return p.Events
+	}
+	return slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool {
+		saw, _, _ := strings.Cut(e.Message, ",")
+		return free && e.Reason == "JobAlreadyActive" || unseen[saw]
+	})
+}
+
 func (p *Plan) facts(o *Outcome) Facts {
-	f := Facts{Missed: p.Missed.Count}
+	f := Facts{Missed: p.Basis.Missed}
 	for i := range p.Create {
 		e := effectAt(o.Created, i)
 		if e.Result != Done {

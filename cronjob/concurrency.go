@@ -1,101 +1,169 @@
 package cronjob
 
-import (
-	"slices"
+import "github.com/batchplan/batchplan/job"
 
-	"github.com/batchplan/batchplan/job"
+// obstacle is what keeps the run that is due from starting.
+type obstacle uint8
+
+const (
+	noObstacle obstacle = iota
+	// isStarted: the active list names its job (C10). isFound: its job is a child that
+	// recoverStarts did not know, since it lacks the annotation (C14). isTaken: another
+	// owner's job has its name (C14).
+	isStarted
+	isFound
+	isTaken
+	// isStale: the snapshot is older than the controller's own writes (CI15).
+	isStale
+	// isHeld: Forbid, and a job is active (C11). isFull: Options.MaxActive.
+	isHeld
+	isFull
+	// isUnrecorded: jobs to replace are to be recorded first (CI1). isReplacing: they are
+	// to be gone first (Options.ReplaceWhenGone).
+	isUnrecorded
+	isReplacing
 )
 
-// startDue starts the run that is due, unless its job exists already or the
-// concurrency policy holds it back.
+// startDue starts the run that is due, unless something keeps it from starting.
 func (p *Planner) startDue() {
 	if p.due.IsZero() {
 		return
 	}
 	p.name = appendName(p.name[:0], p.cj.Name, p.due)
-	switch {
-	case p.isActiveByName(), p.isChildByName():
-		p.passOn()
-	case p.isHeld(), p.isFull(), p.isRecording(), p.isReplacing():
-	default:
-		p.replaceActive()
-		reason := CreateDue
-		switch {
-		case p.overdue > 1 && p.snap.Options.CatchUp == CatchUpAll:
-			reason = CreateOldest
-			p.plan.Basis.Unfinished = true
-		case p.overdue > 1:
-			reason = CreateLatest
-		}
-		p.plan.Create = append(p.plan.Create, p.creation(string(p.name), p.due, reason))
+	place := -1
+	if !p.snap.Options.Slips.has(SlipBlindCreate) {
+		place = childByName(p.snap.Children, string(p.name))
 	}
-}
-
-// passOn goes on to the next of several runs that are made up, when the oldest has its
-// job, or another's job has its name: the round moves past it, and nothing else
-// would ask for the next one before the schedule does (CL4).
-func (p *Planner) passOn() {
-	if p.overdue > 1 && p.snap.Options.CatchUp == CatchUpAll {
+	o, jobs := p.obstacle(place)
+	switch o {
+	case noObstacle:
+		p.start()
+	case isStarted, isFound, isTaken:
+		p.passOn(o, place)
+	case isStale:
+		p.held = true
+		p.waitForSnapshot(p.due, "")
+	case isHeld:
+		p.forbid(jobs)
+	case isFull:
+		p.hold(jobs)
+	case isUnrecorded:
 		p.plan.Basis.Unfinished = true
+		p.wait(Wait{Reason: WaitRecord, Run: p.due, Jobs: jobs})
+	case isReplacing:
+		p.replaceFirst()
+		p.hold(jobs)
+		p.plan.Basis.Stale = p.plan.Basis.Stale || len(p.plan.Basis.Memory.Replaced) > 0
 	}
 }
 
-// isActiveByName reports whether the active list names the job of the run: then
-// it was started (C10). Only a status that was edited, or a second run within one
-// minute, lacks the time of such a run.
-func (p *Planner) isActiveByName() bool {
-	status := &p.plan.Basis.Status
-	for i := range status.Active {
-		if status.Active[i].Name == string(p.name) {
-			if !p.snap.Options.Slips.has(SlipBlindCreate) {
-				status.LastScheduleTime = p.due
-			}
+// obstacle finds what keeps the run that is due from starting, and the number of jobs
+// that it waits for; place is that of the child with its name, or -1.
+func (p *Planner) obstacle(place int) (obstacle, int) {
+	active, limit := p.plan.Basis.Status.Active, p.snap.Options.MaxActive
+	policy := p.cj.Spec.ConcurrencyPolicy
+	switch {
+	case namesJob(active, p.name):
+		return isStarted, 0
+	case place >= 0 && p.snap.Children[place].Owner != Owned:
+		return isTaken, 0
+	case place >= 0:
+		return isFound, 0
+	case p.behind && (policy == Forbid || policy == Replace || limit > 0):
+		return isStale, 0
+	case policy == Forbid && len(active) > 0:
+		return isHeld, len(active)
+	case policy == Replace:
+		return p.replaceObstacle()
+	case isAtLimit(limit, len(active)):
+		return isFull, len(active)
+	}
+	return noObstacle, 0
+}
+
+// replaceObstacle is obstacle for Replace. Jobs that the run replaces do not count
+// against the limit; those that it spares do.
+func (p *Planner) replaceObstacle() (obstacle, int) {
+	if n := p.countUnrecorded(); n > 0 {
+		return isUnrecorded, n
+	}
+	if n := p.countLeft(); n > 0 {
+		return isReplacing, n
+	}
+	if n := p.countSpared(); isAtLimit(p.snap.Options.MaxActive, n) {
+		return isFull, n
+	}
+	return noObstacle, 0
+}
+
+// isAtLimit applies Options.MaxActive.
+func isAtLimit(limit int32, active int) bool { return limit > 0 && active >= int(limit) }
+
+// namesJob reports whether the active list names the job of a run.
+func namesJob(active []Reference, name []byte) bool {
+	for i := range active {
+		if active[i].Name == string(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// isChildByName looks for the job of the run among the children. One of ours that
-// recoverStarts did not know, since it lacks the annotation, is recorded (C14).
-// One of somebody else's is the end of this run.
-func (p *Planner) isChildByName() bool {
-	if p.snap.Options.Slips.has(SlipBlindCreate) {
-		return false
+// start creates the job of the run that is due, after it has deleted what it replaces.
+func (p *Planner) start() {
+	p.replaceActive()
+	reason := CreateDue
+	switch {
+	case p.overdue > 1 && p.snap.Options.CatchUp == CatchUpAll:
+		reason = CreateOldest
+		p.plan.Basis.Unfinished = true
+	case p.overdue > 1:
+		reason = CreateLatest
 	}
-	place := slices.IndexFunc(p.snap.Children, func(c Child) bool { return c.Name == string(p.name) })
-	if place < 0 {
-		return false
+	if policy := p.cj.Spec.ConcurrencyPolicy; policy == Forbid || policy == Replace || p.snap.Options.MaxActive > 0 {
+		p.needsList(string(p.name))
 	}
-	c := &p.snap.Children[place]
-	if c.Owner != Owned {
-		p.wait(Wait{Reason: WaitNameTaken, Run: p.due, Name: c.Name})
+	p.plan.Create = append(p.plan.Create, p.creation(string(p.name), p.due, reason))
+}
+
+// passOn records a run that needs no start, or cannot start. The next of several runs
+// that are made up gets its turn at once: nothing else would ask for it before the
+// schedule does (CL4).
+func (p *Planner) passOn(o obstacle, place int) {
+	status := &p.plan.Basis.Status
+	switch {
+	case o == isTaken:
+		p.wait(Wait{Reason: WaitNameTaken, Run: p.due, Name: string(p.name)})
 		if p.snap.Options.CatchUp == CatchUpAll {
 			p.plan.Basis.Memory.Since = p.due // or the later runs would never get their turn
 		}
-		return true
+	case o == isFound:
+		status.LastScheduleTime = p.due
+		if !p.snap.Children[place].isFinished() {
+			p.takeIn(place)
+			p.addFound()
+		}
+	case !p.snap.Options.Slips.has(SlipBlindCreate):
+		// Only a status that was edited, or a second run within one minute, lacks the
+		// time of a run that the active list names.
+		status.LastScheduleTime = p.due
 	}
-	status := &p.plan.Basis.Status
-	status.LastScheduleTime = p.due
-	if !c.isFinished() {
-		p.takeIn(c)
+	if p.overdue > 1 && p.snap.Options.CatchUp == CatchUpAll {
+		p.plan.Basis.Unfinished = true
 	}
-	return true
 }
 
-// isHeld applies Forbid (C11). The run is not recorded as started: it can start
-// later, while it is the latest that is due.
-func (p *Planner) isHeld() bool {
-	active := len(p.plan.Basis.Status.Active)
-	if p.cj.Spec.ConcurrencyPolicy != Forbid || active == 0 {
-		return false
-	}
+// forbid holds the run back, or gives it up (C11). A run that is held back is not
+// recorded as started: it can start later, while it is the latest that is due. None is
+// given up before it is known that the active jobs are there.
+func (p *Planner) forbid(active int) {
 	p.event(job.Normal, "JobAlreadyActive",
 		"Not starting job because prior execution is running and concurrency policy is Forbid")
-	if len(p.plan.Verify) > 0 || !p.isSkipped() {
-		p.hold(active)
+	if p.snap.Options.SkipHeld && len(p.plan.Verify) == 0 {
+		p.plan.Basis.Memory.Since = p.latest // the memory keeps it from starting late
+		return
 	}
-	return true
+	p.hold(active)
 }
 
 // hold explains that the run waits for active jobs.
@@ -104,17 +172,5 @@ func (p *Planner) hold(active int) {
 	p.wait(Wait{Reason: WaitActive, Run: p.due, Jobs: active})
 	if d, ok := p.deadline(); ok && !p.snap.Options.Slips.has(SlipSilentMiss) {
 		p.wait(Wait{Reason: WaitStartDeadline, Run: p.due, Until: p.due.Add(d)})
-	}
-}
-
-// replaceActive deletes what runs before the run starts (C12).
-func (p *Planner) replaceActive() {
-	if p.cj.Spec.ConcurrencyPolicy != Replace {
-		return
-	}
-	for _, ref := range p.plan.Basis.Status.Active {
-		if !p.isSpared(ref) {
-			p.plan.Delete = append(p.plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced})
-		}
 	}
 }

@@ -18,8 +18,12 @@ type CronJob struct {
 	// DeletionTimestamp is set while the CronJob is being deleted: nothing is
 	// started then (C6).
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
-	Spec              Spec      `json:"spec"`
-	Status            Status    `json:"status,omitzero"`
+	// SpecChanged is when the spec was last changed, or later: what SkipOnResume and
+	// SkipOnEdit set aside came due before it. Zero means unknown: then a change counts
+	// from the round that sees it, and runs in between are set aside, too.
+	SpecChanged time.Time `json:"specChanged,omitzero"`
+	Spec        Spec      `json:"spec"`
+	Status      Status    `json:"status,omitzero"`
 }
 
 // Spec is a batch/v1 CronJobSpec. Its JSON is that of batch/v1; what the planner

@@ -18,6 +18,7 @@ func DecodeCronJob(data []byte) (CronJob, error) {
 			UID               string    `json:"uid"`
 			CreationTimestamp time.Time `json:"creationTimestamp"`
 			DeletionTimestamp time.Time `json:"deletionTimestamp"`
+			ManagedFields     []change  `json:"managedFields"`
 		} `json:"metadata"`
 		Spec   Spec   `json:"spec"`
 		Status Status `json:"status"`
@@ -38,7 +39,24 @@ func DecodeCronJob(data []byte) (CronJob, error) {
 		UID:               m.UID,
 		CreationTimestamp: m.CreationTimestamp,
 		DeletionTimestamp: m.DeletionTimestamp,
+		SpecChanged:       lastChange(m.ManagedFields),
 		Spec:              in.Spec,
 		Status:            in.Status,
 	}, nil
+}
+
+// change is an entry of metadata.managedFields.
+type change struct {
+	Time        time.Time `json:"time"`
+	Subresource string    `json:"subresource"`
+}
+
+// lastChange is when something other than the status was last written.
+func lastChange(changes []change) (last time.Time) {
+	for _, c := range changes {
+		if c.Subresource == "" && c.Time.After(last) {
+			last = c.Time
+		}
+	}
+	return last
 }

@@ -38,6 +38,8 @@
 //     reads the zone database and parses. A round does neither.
 //  2. Read the CronJob and all jobs that could be its children. The children may be
 //     stale: the name of a job is the lock of its run (C13).
+//     CronJob and children may both lack the controller's own writes, for a while: the
+//     memory knows them (CI15).
 //  3. Reconcile. Carry out the plan in the order of its fields: look up Verify,
 //     delete, create if MayCreate, write the status that Settle returns. The status
 //     write is conditional on the version that was read.

@@ -25,12 +25,27 @@ func (p *Planner) reportMissed() {
 	missed := &p.plan.Missed
 	missed.Count = s.Count(p.base, until)
 	missed.TooLate = p.due.IsZero()
+	p.countMissed(latest, until)
 	for run := latest; run.After(p.base) && len(missed.Runs) < MaxMissedRuns; run = s.Prev(run) {
 		missed.Runs = append(missed.Runs, run)
 	}
 	if missed.TooLate {
 		p.reportTooLate(latest)
 	}
+}
+
+// countMissed counts those of the missed runs that no earlier round has counted.
+func (p *Planner) countMissed(latest, until time.Time) {
+	memory := &p.plan.Basis.Memory
+	if !latest.After(memory.Counted) {
+		return
+	}
+	after := p.base
+	if memory.Counted.After(after) {
+		after = memory.Counted
+	}
+	p.plan.Basis.Missed = p.snap.Schedule.Schedule.Count(after, until)
+	memory.Counted = latest
 }
 
 // reportTooLate makes the event of a run whose deadline has passed. The reference

@@ -41,7 +41,9 @@ func (p *Planner) creation(name string, run time.Time, reason CreateReason) Crea
 func (p *Planner) timestamp(run time.Time) string {
 	zone := time.UTC
 	if p.cj.Spec.TimeZone != nil {
-		zone = p.snap.Schedule.Schedule.Location()
+		if zone = p.snap.Schedule.Location; zone == nil {
+			zone = p.snap.Schedule.Schedule.Location()
+		}
 	}
 	return run.In(zone).Format(time.RFC3339)
 }

@@ -24,7 +24,8 @@ type Options struct {
 	SkipOnEdit bool `json:"skipOnEdit,omitempty"`
 	// SkipHeld gives a run up that Forbid holds back, instead of starting it late.
 	SkipHeld bool `json:"skipHeld,omitempty"`
-	// MaxActive holds runs back while so many jobs are active; zero means no limit.
+	// MaxActive holds runs, triggers and backfills back while so many jobs are active;
+	// zero means no limit. Jobs that a run replaces do not count.
 	MaxActive int32 `json:"maxActive,omitempty"`
 	// ReplaceWhenGone starts a run that replaces others only after these, pods
 	// included, are gone.
@@ -61,13 +62,16 @@ const (
 	// kept from being recorded never is, and a run whose name is taken holds up the
 	// next (C3, C10, C14).
 	SlipBlindCreate
+	// SlipStale decides by the active list of a snapshot that is older than the
+	// controller's own writes: then Forbid, Replace and MaxActive do not hold (CI15).
+	SlipStale
 )
 
 // Kubernetes136 returns the options with which the planner decides exactly as the
 // controller of Kubernetes 1.36 does, slips included. Compile the schedule with
 // [schedule.Kubernetes136], too.
 func Kubernetes136() Options {
-	return Options{Slips: SlipEstimate | SlipSilentMiss | SlipEagerHistory | SlipBlindCreate}
+	return Options{Slips: SlipEstimate | SlipSilentMiss | SlipEagerHistory | SlipBlindCreate | SlipStale}
 }
 
 func (s Slips) has(slip Slips) bool { return s&slip != 0 }

@@ -286,3 +286,78 @@ func TestTrigger(t *testing.T) {
 		}
 	}
 }
+
+// A controller that was down between a change and its next round sets aside what came
+// due before the change, not what came due after it.
+func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		resumed time.Time
+		want    time.Time
+	}{
+		{"resumed at 4:30", hours(4.5), hours(5)},
+		{"resumed after the run", hours(5.2), time.Time{}},
+		{"resumed, says a clock that is ahead", hours(7), time.Time{}},
+		{"at an unknown time", time.Time{}, time.Time{}},
+		{"changed before it was seen suspended", hours(1), hours(5)},
+	} {
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)}), hours(2.5))
+		s.Options.SkipOnResume = true
+		plan := reconcile(t, s)
+		s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
+		s.CronJob.Spec.Suspend, s.CronJob.SpecChanged, s.Now = ptr(false), tc.resumed, hours(5.5)
+		if got := created(t, reconcile(t, s)); !got.Equal(tc.want) {
+			t.Errorf("%s: got %s", tc.name, got)
+		}
+	}
+}
+
+func TestSkipOnEdit_RunsAfterTheEdit(t *testing.T) {
+	for _, tc := range []struct {
+		edited, want time.Time
+	}{{hours(3.5), hours(4)}, {hours(4.5), time.Time{}}, {time.Time{}, time.Time{}}} {
+		c := newCronJob(cronjob.Spec{Schedule: "0 12 * * *"})
+		s := snapshot(c, hours(3))
+		s.Options.SkipOnEdit = true
+		plan := reconcile(t, s)
+		memory, options := plan.Conclude(cronjob.Outcome{}).Memory, s.Options
+		c.Spec.Schedule, c.SpecChanged = "0 4 * * *", tc.edited
+		s = snapshot(c, hours(5))
+		s.Options, s.Memory = options, memory
+		if got := created(t, reconcile(t, s)); !got.Equal(tc.want) {
+			t.Errorf("edited at %s: got %s", tc.edited, got)
+		}
+	}
+}
+
+// The server notes who wrote what and when; the status is not the spec.
+func TestDecodeCronJob_SpecChanged(t *testing.T) {
+	c, err := cronjob.DecodeCronJob([]byte(`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"a","managedFields":[
+		{"manager":"kubectl","operation":"Update","time":"2026-01-01T02:00:00Z"},
+		{"manager":"kubectl-edit","operation":"Update","time":"2026-01-01T03:00:00Z"},
+		{"manager":"kube-controller-manager","operation":"Update","subresource":"status","time":"2026-01-01T04:00:00Z"}]}}`))
+	if err != nil || !c.SpecChanged.Equal(hours(3)) {
+		t.Errorf("%s, %v", c.SpecChanged, err)
+	}
+}
+
+// A counter adds up what the facts say: each missed run counts once, though a run that is
+// held makes each round look back over the same ones.
+func TestFacts_MissedCountsOnce(t *testing.T) {
+	running := child(hours(1))
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(running)}, LastScheduleTime: hours(1)}
+	s := snapshot(c, start, running)
+	for _, tc := range []struct {
+		now       float64
+		seen, new int
+	}{{4.1, 2, 2}, {4.2, 2, 0}, {4.9, 2, 0}, {5, 3, 1}, {7.5, 5, 2}} {
+		s.Now = hours(tc.now)
+		plan := reconcile(t, s)
+		end := plan.Conclude(cronjob.Outcome{})
+		if plan.Missed.Count != tc.seen || end.Facts.Missed != tc.new {
+			t.Errorf("at %v: %d missed, %d of them new; want %d and %d", tc.now, plan.Missed.Count, end.Facts.Missed, tc.seen, tc.new)
+		}
+		s.Memory = end.Memory
+	}
+}

@@ -69,8 +69,14 @@ func resultAt(results []Result, i int) Result {
 func isDeleted(r Result) bool { return r == Done || r == Gone }
 
 // MayCreate reports whether the plan's creations may go ahead after the
-// deletions: a run replaces the active jobs only if all of them are deleted (C12).
+// look-ups and deletions: a run replaces the active jobs only if all of them are deleted
+// (C12), and nothing starts beside a job that was created without a reply (CI15).
 func (p *Plan) MayCreate(o Outcome) bool {
+	for i := range p.Verify {
+		if p.Verify[i].UID == "" && resultAt(o.Verified, i) != Gone {
+			return false
+		}
+	}
 	for i := range p.Delete {
 		if p.Delete[i].Reason == DeleteReplaced && !isDeleted(effectAt(o.Deleted, i).Result) {
 			return false

@@ -1,57 +1,80 @@
 package cronjob
 
-// isSkipped gives the runs up that are due and that other jobs hold back, if
-// Options.SkipHeld says so. The memory keeps them from starting late.
-func (p *Planner) isSkipped() bool {
-	if !p.snap.Options.SkipHeld {
-		return false
+// replaceActive deletes what runs before the run starts (C12).
+func (p *Planner) replaceActive() {
+	if p.cj.Spec.ConcurrencyPolicy != Replace {
+		return
 	}
-	p.plan.Basis.Memory.Since = p.latest
-	return true
-}
-
-// isFull applies Options.MaxActive.
-func (p *Planner) isFull() bool {
-	limit, active := int(p.snap.Options.MaxActive), len(p.plan.Basis.Status.Active)
-	if limit == 0 || active < limit || p.cj.Spec.ConcurrencyPolicy == Replace {
-		return false
-	}
-	p.hold(active)
-	return true
-}
-
-// isReplacing applies Options.ReplaceWhenGone: all running jobs of earlier runs are
-// deleted, and the run waits until the children hold none of them. The active list
-// does not tell, since a job leaves it with its deletion.
-func (p *Planner) isReplacing() bool {
-	if !p.snap.Options.ReplaceWhenGone || p.cj.Spec.ConcurrencyPolicy != Replace {
-		return false
-	}
-	left := len(p.plan.Verify)
 	for _, ref := range p.plan.Basis.Status.Active {
 		if !p.isSpared(ref) {
-			p.replaceFirst(ref, p.childOf(ref.UID))
+			p.plan.Delete = append(p.plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced})
+		}
+	}
+}
+
+// countSpared counts the active jobs that a run does not replace.
+func (p *Planner) countSpared() (n int) {
+	for _, ref := range p.plan.Basis.Status.Active {
+		if p.isSpared(ref) {
+			n++
+		}
+	}
+	return n
+}
+
+// countLeft counts the jobs that are to be gone before the run starts, with
+// Options.ReplaceWhenGone: all running jobs of earlier runs, and those of which it is
+// not known. The active list does not tell, since a job leaves it with its deletion.
+func (p *Planner) countLeft() int {
+	if !p.snap.Options.ReplaceWhenGone {
+		return 0
+	}
+	left := len(p.plan.Verify)
+	for i := range p.snap.Children {
+		if p.isReplaced(i) {
+			left++
+		}
+	}
+	return left
+}
+
+// isReplaced reports whether a child is to be gone before the run starts: an active one,
+// or one of a run or trigger that has left the active list with its deletion.
+func (p *Planner) isReplaced(place int) bool {
+	c := &p.snap.Children[place]
+	if c.Owner != Owned || c.isFinished() || p.isBackfilled(c) {
+		return false
+	}
+	return p.listed[place] || p.leaving[place] || !c.ScheduledTime.IsZero() ||
+		!c.DeletionTimestamp.IsZero() && isTriggerName(p.cj.Name, c.Name)
+}
+
+// replaceFirst deletes these jobs, pods included, unless that is under way: those of the
+// active list first, the others in the order of their names (B3).
+func (p *Planner) replaceFirst() {
+	for _, ref := range p.plan.Basis.Status.Active {
+		place := p.childOf(ref.UID)
+		if place < 0 || p.isReplaced(place) && !p.isLeaving(place) {
+			p.deleteFirst(ref)
 		}
 	}
 	for i := range p.snap.Children {
-		c := &p.snap.Children[i]
-		if c.Owner != Owned || c.isFinished() || c.ScheduledTime.IsZero() && !p.listed[i] || p.isBackfilled(c) {
-			continue
-		}
-		left++
-		if !p.plan.Basis.Status.has(c.UID) {
-			p.replaceFirst(p.reference(c), i)
+		if p.isReplaced(i) && !p.listed[i] && !p.isLeaving(i) {
+			p.found = append(p.found, p.reference(&p.snap.Children[i]))
 		}
 	}
-	if left > 0 {
-		p.hold(left)
+	sortReferences(p.found)
+	for _, ref := range p.found {
+		p.deleteFirst(ref)
 	}
-	return left > 0
+	p.found = p.found[:0]
 }
 
-// replaceFirst deletes a job, unless that is under way.
-func (p *Planner) replaceFirst(ref Reference, place int) {
-	if place < 0 || p.snap.Children[place].DeletionTimestamp.IsZero() {
-		p.plan.Delete = append(p.plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
-	}
+// isLeaving reports whether a child is being deleted, as far as anybody knows.
+func (p *Planner) isLeaving(place int) bool {
+	return p.leaving[place] || !p.snap.Children[place].DeletionTimestamp.IsZero()
+}
+
+func (p *Planner) deleteFirst(ref Reference) {
+	p.plan.Delete = append(p.plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
 }

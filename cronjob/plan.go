@@ -20,7 +20,8 @@ import (
 // Then [Plan.Conclude] says what to remember, to report and to retry.
 type Plan struct {
 	// Verify are active jobs that the snapshot does not hold: gone, or not seen yet.
-	// Only a live read can tell (C5).
+	// Only a live read can tell (C5). A reference without a UID names a job that was
+	// perhaps created: it is Gone unless the CronJob controls a job of that name (CI15).
 	Verify []Reference `json:"verify,omitempty"`
 	// Unexpected are owned jobs that run and that the status does not name (C3). A
 	// snapshot may pair children with an older status: where that can happen,
@@ -128,10 +129,16 @@ type Basis struct {
 	NextRun time.Time `json:"nextRun,omitzero"`
 	// Backfills are how far the backfills have got.
 	Backfills []BackfillStep `json:"backfills,omitempty"`
+	// Missed is the number of missed runs that no earlier round has counted.
+	Missed int `json:"missed,omitempty"`
+	// Found is the number of jobs that the round has added to the active list, at its end.
+	Found int `json:"found,omitempty"`
 	// Blocked is true when a run waits for active jobs some of which are in Verify;
 	// Unfinished, when more is to do once the status is written. Either brings the
 	// next round forward.
-	Blocked    bool  `json:"blocked,omitempty"`
-	Unfinished bool  `json:"unfinished,omitempty"`
-	Slips      Slips `json:"slips,omitempty"`
+	Blocked    bool `json:"blocked,omitempty"`
+	Unfinished bool `json:"unfinished,omitempty"`
+	// Stale is true when something waits for a snapshot that shows the own writes.
+	Stale bool  `json:"stale,omitempty"`
+	Slips Slips `json:"slips,omitempty"`
 }

@@ -88,4 +88,7 @@ const (
 	// WaitBackfill: a run of a backfill is not due, is left to the schedule, or waits
 	// for active jobs (Backfill.Overlap).
 	WaitBackfill
+	// WaitStale: the snapshot is older than the controller's own writes, and what the
+	// active list decides waits until it shows them (CI15).
+	WaitStale
 )

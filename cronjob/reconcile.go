@@ -46,11 +46,28 @@ type Planner struct {
 
 	active   []Reference // what is left of the active list, if anything left it
 	kept     int         // entries of the status' active list that stay
-	listed   []bool      // by child: it stands in the active list
+	listed   []bool      // by child: the active list names it
+	unlisted bool        // some running child is not listed
+	found    []Reference // running jobs on their way into the active list
 	finished []int32     // places of finished children (C2)
 	byUID    map[string]int32
 	name     []byte
-	triggers []Trigger
+	triggers []Trigger // in the order of their IDs, each once
+	hasJob   func(name string) bool
+
+	// leaving are the places of children that were deleted and do not show it yet.
+	leaving map[int]bool
+	// spares says that the memory holds jobs of backfills, which Replace spares (isSpared).
+	spares bool
+	// behind is true when the snapshot is older than the controller's own writes (CI15).
+	behind bool
+	// dependent counts the creations that the active list has allowed, dependentName is
+	// the last of them; limited says that those of the backfill at hand are such ones, and
+	// backfilled counts the creations of all backfills.
+	dependent     int
+	dependentName string
+	limited       bool
+	backfilled    int
 
 	// base is the time after which runs count; earliest the same, raised by the
 	// deadline (C7).
@@ -73,7 +90,9 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		return nil, err
 	}
 	p.recall()
+	p.sortTriggers()
 	p.matchActive()
+	p.recallWrites()
 	p.recoverStarts()
 	p.setAside()
 	if p.mayRun() {
@@ -84,6 +103,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	}
 	p.startTriggers()
 	p.startBackfills()
+	p.verifyLost()
 	p.reportUnexpected()
 	if err := p.trimHistory(); err != nil {
 		return nil, err
@@ -109,6 +129,9 @@ func (p *Planner) begin(s *Snapshot) {
 	}
 	p.base, p.earliest, p.due, p.latest, p.next = time.Time{}, time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	p.overdue, p.quiet, p.held = 0, false, false
+	p.unlisted, p.behind, p.found = false, false, p.found[:0]
+	p.dependent, p.dependentName, p.backfilled, p.limited = 0, "", 0, false
+	p.hasJob, p.spares, p.leaving = nil, false, nil
 }
 
 // recall takes the memory over, unless it is about an earlier CronJob of this

@@ -22,14 +22,37 @@ func (p *Planner) recoverStarts() {
 			status.LastScheduleTime = c.ScheduledTime
 		}
 		if !c.isFinished() && !p.listed[i] {
-			p.takeIn(c)
+			p.takeIn(i)
 		}
 	}
-	if found := status.Active[min(len(status.Active), p.kept):]; len(found) > 1 {
-		slices.SortFunc(found, func(a, b Reference) int { // the order of the children must not matter
-			return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
-		})
+	p.addFound()
+}
+
+// takeIn finds a running child for the active list; addFound adds it.
+func (p *Planner) takeIn(place int) {
+	p.listed[place] = true
+	p.found = append(p.found, p.reference(&p.snap.Children[place]))
+}
+
+// addFound adds the jobs that were found to the active list, whatever the order of the
+// children (B3).
+func (p *Planner) addFound() {
+	if len(p.found) == 0 {
+		return
 	}
+	sortReferences(p.found)
+	status := &p.plan.Basis.Status
+	status.Active = append(slices.Clip(status.Active), p.found...)
+	p.plan.Basis.Found += len(p.found)
+	p.found = p.found[:0]
+}
+
+// sortReferences puts the runs of a CronJob into their order: their names differ in
+// length where their numbers do.
+func sortReferences(refs []Reference) {
+	slices.SortFunc(refs, func(a, b Reference) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
 }
 
 // isUnrecordedRun reports whether a child has the name of a run that is later
@@ -42,20 +65,10 @@ func (p *Planner) isUnrecordedRun(c *Child) bool {
 	return c.Name == string(p.name)
 }
 
-// takeIn adds a running child to the active list.
-func (p *Planner) takeIn(c *Child) {
-	status := &p.plan.Basis.Status
-	status.Active = append(slices.Clip(status.Active), p.reference(c))
-	p.plan.Unexpected = slices.DeleteFunc(p.plan.Unexpected, func(r Reference) bool { return r.UID == c.UID })
-}
-
-// isRecording holds a run back that would replace a job which is not recorded, or
-// whose trigger or backfill is not settled: its deletion and a crash before the status write
-// would leave no trace of that job, and it could start again (CI1).
-func (p *Planner) isRecording() bool {
-	if p.cj.Spec.ConcurrencyPolicy != Replace {
-		return false
-	}
+// countUnrecorded counts the active jobs that are not recorded, or whose trigger or
+// backfill is not settled. A run must not replace these: their deletion and a crash
+// before the status write would leave no trace of them, and they could start again (CI1).
+func (p *Planner) countUnrecorded() int {
 	active := p.plan.Basis.Status.Active
 	found := len(active) - p.kept
 	for _, ref := range active[:p.kept] {
@@ -63,10 +76,5 @@ func (p *Planner) isRecording() bool {
 			found++
 		}
 	}
-	if found == 0 {
-		return false
-	}
-	p.plan.Basis.Unfinished = true
-	p.wait(Wait{Reason: WaitRecord, Run: p.due, Jobs: found})
-	return true
+	return found
 }

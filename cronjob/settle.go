@@ -17,46 +17,50 @@ func (p *Plan) Settle(o Outcome) Settlement {
 	b := &p.Basis
 	status := b.Status
 	if gone := p.gone(&o); len(gone) > 0 {
-		status.Active = slices.DeleteFunc(slices.Clone(status.Active), func(r Reference) bool {
-			return slices.Contains(gone, r.UID)
-		})
+		status.Active = slices.DeleteFunc(slices.Clone(status.Active), func(r Reference) bool { return gone[r.UID] })
 	}
-	for i := range p.Create {
-		e := effectAt(o.Created, i)
-		if e.Result == Done || e.Result == AlreadyExists {
-			p.recordStart(&status, &p.Create[i], &e)
-		}
-	}
+	p.recordStarts(&status, &o)
 	return Settlement{Status: status, Write: b.CronJobUID != "" && !equalStatus(&b.Before, &status)}
 }
 
-// gone lists the UIDs that leave the active list.
-func (p *Plan) gone(o *Outcome) []string {
-	var uids []string
+// gone are the UIDs that leave the active list.
+func (p *Plan) gone(o *Outcome) map[string]bool {
+	if len(p.Verify)+len(p.Delete) == 0 {
+		return nil
+	}
+	uids := make(map[string]bool)
 	for i := range p.Verify {
-		if resultAt(o.Verified, i) == Gone {
-			uids = append(uids, p.Verify[i].UID)
+		if uid := p.Verify[i].UID; uid != "" && resultAt(o.Verified, i) == Gone {
+			uids[uid] = true
 		}
 	}
 	for i := range p.Delete {
 		if isDeleted(effectAt(o.Deleted, i).Result) {
-			uids = append(uids, p.Delete[i].UID)
+			uids[p.Delete[i].UID] = true
 		}
 	}
 	return uids
 }
 
-// recordStart takes a job into the status. A job that stands there already came
-// with its time.
-func (p *Plan) recordStart(status *Status, c *Creation, e *Effect) {
-	if e.Result == AlreadyExists && p.Basis.Slips.has(SlipBlindCreate) {
+// recordStarts takes the jobs that were created or found into the status. A job that it
+// names already came with its time.
+func (p *Plan) recordStarts(status *Status, o *Outcome) {
+	if len(p.Create) == 0 {
 		return
 	}
-	if !status.has(e.Job.UID) {
-		status.Active = append(slices.Clip(status.Active), p.named(c, e.Job))
-	}
-	if c.Backfill == "" && c.ScheduledTime.After(status.LastScheduleTime) {
-		status.LastScheduleTime = c.ScheduledTime
+	isNamed := memberOf(status.Active, len(p.Create))
+	status.Active = slices.Clip(status.Active)
+	for i := range p.Create {
+		c, e := &p.Create[i], effectAt(o.Created, i)
+		if e.Result != Done && (e.Result != AlreadyExists || p.Basis.Slips.has(SlipBlindCreate)) {
+			continue
+		}
+		if !isNamed(e.Job.UID, c.Name) {
+			status.Active = append(status.Active, p.named(c, e.Job))
+		}
+		if c.Backfill == "" && c.ScheduledTime.After(status.LastScheduleTime) {
+			status.LastScheduleTime = c.ScheduledTime
+		}
 	}
 }
 

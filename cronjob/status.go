@@ -35,13 +35,3 @@ func equalStatus(a, b *Status) bool {
 		a.LastSuccessfulTime.Equal(b.LastSuccessfulTime) &&
 		slices.Equal(a.Active, b.Active)
 }
-
-// has reports whether the list of active jobs names the UID.
-func (s *Status) has(uid string) bool {
-	for i := range s.Active {
-		if s.Active[i].UID == uid {
-			return true
-		}
-	}
-	return false
-}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 )
 
 // Trigger asks for a job outside of the schedule. It starts whether or not the
@@ -13,7 +15,8 @@ type Trigger struct {
 	// starts twice. Keep the trigger in the snapshot until [Conclusion.Triggered]
 	// names it.
 	ID string `json:"id"`
-	// Overlap is Allow when empty; Forbid waits until no job is active.
+	// Overlap is Allow when empty; Forbid waits until no job is active. With either
+	// the trigger waits while Options.MaxActive jobs are active.
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 }
 
@@ -22,7 +25,9 @@ type Trigger struct {
 const InstantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 
 // TriggerName is the name of the job of a trigger.
-func TriggerName(cronJob, id string) string { return cronJob + "-manual-" + id }
+func TriggerName(cronJob, id string) string { return cronJob + manualInfix + id }
+
+const manualInfix = "-manual-"
 
 func (t *Trigger) check() error {
 	switch {
@@ -34,32 +39,54 @@ func (t *Trigger) check() error {
 	return nil
 }
 
-// startTriggers starts what was asked for, in the order of the IDs.
-func (p *Planner) startTriggers() {
-	if len(p.snap.Triggers) == 0 || p.cj.isDeleted() {
+// sortTriggers puts the triggers into the order of their IDs, each once.
+func (p *Planner) sortTriggers() {
+	p.triggers = append(p.triggers[:0], p.snap.Triggers...)
+	if len(p.triggers) < 2 {
 		return
 	}
-	p.triggers = append(p.triggers[:0], p.snap.Triggers...)
-	slices.SortStableFunc(p.triggers, func(a, b Trigger) int {
+	slices.SortFunc(p.triggers, func(a, b Trigger) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Overlap, b.Overlap))
 	})
+	p.triggers = slices.CompactFunc(p.triggers, func(a, b Trigger) bool { return a.ID == b.ID })
+}
+
+// startTriggers starts what was asked for, in the order of the IDs.
+func (p *Planner) startTriggers() {
+	if len(p.triggers) == 0 || p.cj.isDeleted() {
+		return
+	}
+	hasJob := p.jobNamed(len(p.triggers))
 	for i := range p.triggers {
-		if i == 0 || p.triggers[i].ID != p.triggers[i-1].ID {
-			p.startTrigger(&p.triggers[i])
+		t := &p.triggers[i]
+		busy := len(p.plan.Basis.Status.Active) + len(p.plan.Create)
+		limit := limitOf(t.Overlap, p.snap.Options.MaxActive)
+		switch name := TriggerName(p.cj.Name, t.ID); {
+		case hasJob(name):
+			p.plan.Triggered = append(p.plan.Triggered, t.ID)
+		case p.behind && limit > 0:
+			p.waitForSnapshot(time.Time{}, t.ID)
+		case isAtLimit(limit, busy):
+			p.plan.Basis.Blocked = true
+			p.wait(Wait{Reason: WaitTrigger, Name: t.ID, Jobs: busy})
+		default:
+			p.startTrigger(t, name, limit)
 		}
 	}
 }
 
-func (p *Planner) startTrigger(t *Trigger) {
-	name := TriggerName(p.cj.Name, t.ID)
-	if p.hasJob(name) {
-		p.plan.Triggered = append(p.plan.Triggered, t.ID)
-		return
+// limitOf is the number of active jobs from which on what was asked for waits; zero
+// means no limit.
+func limitOf(overlap ConcurrencyPolicy, maxActive int32) int32 {
+	if overlap == Forbid {
+		return 1
 	}
-	if busy := len(p.plan.Basis.Status.Active) + len(p.plan.Create); t.Overlap == Forbid && busy > 0 {
-		p.plan.Basis.Blocked = true
-		p.wait(Wait{Reason: WaitTrigger, Name: t.ID, Jobs: busy})
-		return
+	return maxActive
+}
+
+func (p *Planner) startTrigger(t *Trigger, name string, limit int32) {
+	if limit > 0 {
+		p.needsList(name)
 	}
 	template := &p.cj.Spec.JobTemplate
 	annotations := make(map[string]string, len(template.Annotations)+1)
@@ -70,34 +97,29 @@ func (p *Planner) startTrigger(t *Trigger) {
 	})
 }
 
-// hasJob looks for the job of a trigger or of a run that was asked for; recoverStarts
-// has recorded it if a crash kept it from being recorded. A job of somebody else with
-// that name is the end of it, too.
-func (p *Planner) hasJob(name string) bool {
-	if slices.ContainsFunc(p.plan.Basis.Status.Active, func(r Reference) bool { return r.Name == name }) {
-		return true
-	}
-	return slices.ContainsFunc(p.snap.Children, func(c Child) bool { return c.Name == name })
-}
-
 // isTriggered reports whether a job is that of a trigger which is still in the
 // snapshot.
 func (p *Planner) isTriggered(name string) bool {
-	for i := range p.snap.Triggers {
-		if name == TriggerName(p.cj.Name, p.snap.Triggers[i].ID) {
-			return true
-		}
+	if len(p.triggers) == 0 || !isTriggerName(p.cj.Name, name) {
+		return false
 	}
-	return false
+	id := name[len(p.cj.Name)+len(manualInfix):]
+	_, found := slices.BinarySearchFunc(p.triggers, id, func(t Trigger, id string) int { return cmp.Compare(t.ID, id) })
+	return found
+}
+
+// isTriggerName reports whether a name is TriggerName of some ID.
+func isTriggerName(cronJob, name string) bool {
+	return strings.HasPrefix(name, cronJob) && strings.HasPrefix(name[len(cronJob):], manualInfix)
 }
 
 // triggered lists the triggers that need no more.
 func (p *Plan) triggered(o *Outcome) []string {
-	ids := p.Triggered
+	ids := slices.Clip(p.Triggered)
 	for i := range p.Create {
 		id, r := p.Create[i].Trigger, effectAt(o.Created, i).Result
 		if id != "" && (r == Done || r == AlreadyExists || r == NameTaken) {
-			ids = append(ids[:len(ids):len(ids)], id)
+			ids = append(ids, id)
 		}
 	}
 	return ids

@@ -114,7 +114,7 @@ func (v *validator) timeZone(s *Spec) {
 	case strings.EqualFold(*zone, "Local"):
 		v.add("timeZone", *zone, "must name a zone of the zone database")
 	default:
-		if err := zoneError(s.Schedule, *zone); err != nil {
+		if _, err := findZone(s.Schedule, *zone); err != nil {
 			v.add("timeZone", *zone, causeOf(err).Error())
 		}
 	}

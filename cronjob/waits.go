@@ -47,6 +47,12 @@ func (w Wait) String() string {
 		return fmt.Sprintf("trigger %q is held back: %s", w.Name, plural(w.Jobs, "active job"))
 	case WaitBackfill:
 		return fmt.Sprintf("backfill %q: ", w.Name) + w.backfillText()
+	case WaitStale:
+		what := "the run of " + shortTime(w.Run)
+		if w.Name != "" {
+			what = fmt.Sprintf("%q", w.Name)
+		}
+		return what + " is held back: the snapshot is older than the last write"
 	case WaitClock:
 		return fmt.Sprintf("the last run, %s, lies in the future", shortTime(w.Run))
 	}

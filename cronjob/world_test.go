@@ -23,9 +23,11 @@ type world struct {
 	cj   cronjob.CronJob
 	jobs map[string]cronjob.Child
 
-	// seen is what the controller sees; children come late where stale is set.
+	// seen is what the controller sees; children come late where stale is set, and
+	// where late is, the CronJob, too (lag_test.go).
 	seen  []cronjob.Child
 	stale bool
+	late  *lag
 
 	compiled cronjob.Compiled
 	options  cronjob.Options
@@ -57,8 +59,12 @@ func (w *world) snapshot() cronjob.Snapshot {
 	if !w.stale {
 		w.deliver()
 	}
+	seen := w.cj
+	if w.late != nil {
+		seen, w.seen = w.late.look(w)
+	}
 	return cronjob.Snapshot{
-		CronJob: w.cj, Children: slices.Clone(w.seen), Now: w.now, Schedule: w.compiled, Memory: w.memory, Options: w.options,
+		CronJob: seen, Children: slices.Clone(w.seen), Now: w.now, Schedule: w.compiled, Memory: w.memory, Options: w.options,
 		Triggers: slices.Clone(w.triggers), Backfills: slices.Clone(w.backfills),
 	}
 }
@@ -78,7 +84,7 @@ func (w *world) carryOut(t failer, plan *cronjob.Plan, draw func() fault) bool {
 	var o cronjob.Outcome
 	for _, r := range plan.Verify {
 		result := cronjob.Gone
-		if c, ok := w.jobs[r.Name]; ok && c.UID == r.UID {
+		if c, ok := w.jobs[r.Name]; ok && (c.UID == r.UID || r.UID == "" && c.Owner == cronjob.Owned) {
 			result = cronjob.Done
 		}
 		o.Verified = append(o.Verified, result)
@@ -103,6 +109,9 @@ func (w *world) carryOut(t failer, plan *cronjob.Plan, draw func() fault) bool {
 		f := draw()
 		if f == crashes {
 			return false
+		}
+		if w.late != nil && !w.late.isCurrent(w) {
+			f = fails // the write is on condition of the version that was read
 		}
 		if f != fails {
 			w.writeStatus(t, s.Status)
@@ -156,9 +165,15 @@ func (w *world) delete(d cronjob.Deletion, f fault) cronjob.Effect {
 	if !ok || c.UID != d.UID {
 		return cronjob.Effect{Result: cronjob.Gone}
 	}
-	if f != fails {
+	switch {
+	case f == fails:
+	case w.late != nil && d.Foreground:
+		c.DeletionTimestamp = w.now // the job stays until its pods are gone
+		w.jobs[d.Name] = c
+	default:
 		delete(w.jobs, d.Name)
 	}
+	w.commit()
 	if f != works {
 		return cronjob.Effect{Result: cronjob.Unsuccessful}
 	}
@@ -180,7 +195,11 @@ func (w *world) create(t failer, c *cronjob.Creation, f fault) cronjob.Effect {
 		Name: c.Name, UID: fmt.Sprintf("uid-%d", w.uids), CreationTimestamp: w.now, StartTime: w.now, ScheduledTime: c.ScheduledTime,
 		Backfilled: c.Backfill != "",
 	}
+	if w.late != nil {
+		w.late.checkOverlap(w, c)
+	}
 	w.jobs[c.Name] = made
+	w.commit()
 	w.count(t, c)
 	if f == loosesReply {
 		return cronjob.Effect{Result: cronjob.Unsuccessful}
@@ -214,6 +233,7 @@ func (w *world) writeStatus(t failer, s cronjob.Status) {
 	}
 	s.Active = slices.Clone(s.Active)
 	w.cj.Status = s
+	w.commit()
 }
 
 // finish ends a running job.

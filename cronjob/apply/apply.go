@@ -96,7 +96,7 @@ func (r *round) verify() error {
 	step := r.step("look up jobs", len(refs))
 	step.concurrently(func(i int) (cronjob.Effect, error) {
 		found, err := r.look(refs[i].Name)
-		if errors.Is(err, ErrGone) || err == nil && found.UID != refs[i].UID {
+		if errors.Is(err, ErrGone) || err == nil && !r.isMeant(found, refs[i].UID) {
 			return cronjob.Effect{Result: cronjob.Gone}, nil
 		}
 		return effectOf(found, err)
@@ -105,6 +105,15 @@ func (r *round) verify() error {
 		r.outcome.Verified = append(r.outcome.Verified, step.effects[i].Result)
 	}
 	return step.err()
+}
+
+// isMeant reports whether a job is the one of a look-up: that of the UID, or, where no
+// reply has told the UID, any that the CronJob controls (CI15).
+func (r *round) isMeant(found Job, uid string) bool {
+	if uid == "" {
+		return found.Controller == r.plan.Basis.CronJobUID
+	}
+	return found.UID == uid
 }
 
 // remove deletes jobs, apart from those that are gone already. A failure does not stop
@@ -139,7 +148,7 @@ func (r *round) gone() map[string]bool {
 			if uids == nil {
 				uids = make(map[string]bool)
 			}
-			uids[r.plan.Verify[i].UID] = true
+			uids[r.plan.Verify[i].UID] = true // one without a UID is never deleted
 		}
 	}
 	return uids

@@ -201,7 +201,7 @@ wait 10m`,
 		ours:    "1 01:00 at 1 01:00, 1 02:00 at 1 04:20, 1 03:00 at 1 04:30",
 	},
 	{
-		row: "At most N jobs at once",
+		row: "At most N jobs at once, triggers and backfills included",
 		script: `
 cronjob {"schedule":"0 * * * *",JOB}
 manual

@@ -244,6 +244,10 @@ wait 1m`,
 		slip:   schedules(schedule.WithLocation(machineZone)),
 	},
 	{
+		row: "The snapshot lacks the controller's own last writes, and a run is due under Forbid or Replace (CI15)",
+		why: "runs are a minute apart at least, and the caches of the test server are late by milliseconds",
+	},
+	{
 		row: "A deadline of more than 292 years (C7)",
 		script: `
 cronjob {"schedule":"0 * * * *","startingDeadlineSeconds":10000000000,JOB}

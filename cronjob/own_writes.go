@@ -1,0 +1,300 @@
+package cronjob
+
+import (
+	"slices"
+	"time"
+)
+
+// Own writes may be missing from a snapshot: caches show the CronJob and its jobs
+// late, and each by itself. What depends on the active list must not be decided
+// without them (CI15). The memory therefore holds the jobs that were started until a
+// status names them, and a snapshot whose status is older than the last write holds
+// such decisions back.
+
+// patience is how long a status may stay behind what the memory knows. No cache is
+// that late: somebody else has changed the status, and nothing waits for it any more.
+const patience = 5 * time.Minute
+
+// Start is a job that was created and that the status of no snapshot has named yet.
+type Start struct {
+	// Reference names the job. Without a UID nobody knows whether there is one: the
+	// creation failed, or only its reply was lost.
+	Reference
+	// ScheduledTime is its run of the schedule; zero for triggers and backfills.
+	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
+	Backfilled    bool      `json:"backfilled,omitempty"`
+	// Recorded says that a status which names the job was written, Found that a look-up
+	// has found a job without a known UID: the snapshots have yet to show it.
+	Recorded bool `json:"recorded,omitempty"`
+	Found    bool `json:"found,omitempty"`
+}
+
+// recallWrites adds to the snapshot what the memory knows better.
+func (p *Planner) recallWrites() {
+	m := &p.plan.Basis.Memory
+	if p.snap.Options.Slips.has(SlipStale) {
+		m.Started, m.Replaced, m.Behind = nil, nil, time.Time{}
+		return
+	}
+	hidden := p.recallStarts()
+	p.recallReplaced()
+	late := hidden || m.Recorded.After(p.cj.Status.LastScheduleTime)
+	m.Behind = behindSince(m.Behind, p.snap.Now, late)
+	p.behind = late && p.snap.Now.Before(m.Behind.Add(patience))
+	if late && !p.behind {
+		m.Started = slices.DeleteFunc(m.Started, isHidden)
+	}
+}
+
+// behindSince is since when the snapshots have been late.
+func behindSince(since, now time.Time, late bool) time.Time {
+	switch {
+	case !late:
+		return time.Time{}
+	case since.IsZero(), since.After(now): // or a clock that went back would make it long
+		return now
+	}
+	return since
+}
+
+func isHidden(s Start) bool { return s.Recorded || s.Found }
+
+// recallStarts brings the memory of started jobs up to date. Those that run are active;
+// it reports whether a snapshot has yet to show one of which nothing else is known.
+func (p *Planner) recallStarts() (hidden bool) {
+	m := &p.plan.Basis.Memory
+	starts := m.Started
+	m.Started = nil // the snapshot's is not ours to change
+	if len(starts) == 0 {
+		return false
+	}
+	isNamed := memberOf(p.cj.Status.Active, len(starts))
+	child := p.childNamed(len(starts))
+	for _, s := range starts {
+		place := child(s.Name)
+		if isNamed(s.UID, s.Name) || place >= 0 && !p.isRunning(place, s.UID) {
+			continue
+		}
+		switch {
+		case place >= 0:
+			s.UID = p.snap.Children[place].UID
+			p.takeIn(place)
+		case s.UID == "" || s.Recorded:
+			hidden = hidden || isHidden(s)
+		default:
+			p.recallUnrecorded(&s)
+		}
+		p.spares = p.spares || s.Backfilled
+		m.Started = append(m.Started, s)
+	}
+	return hidden
+}
+
+// isRunning reports whether a child is ours and runs; a UID, if known, must be its own.
+func (p *Planner) isRunning(place int, uid string) bool {
+	c := &p.snap.Children[place]
+	return c.Owner == Owned && !c.isFinished() && (uid == "" || uid == c.UID)
+}
+
+// recallUnrecorded takes a job into the active list whose status write failed, and which
+// the children do not show: it was created, and may be gone by now.
+func (p *Planner) recallUnrecorded(s *Start) {
+	status := &p.plan.Basis.Status
+	p.found = append(p.found, s.Reference)
+	p.plan.Verify = append(p.plan.Verify, s.Reference)
+	if s.ScheduledTime.After(status.LastScheduleTime) {
+		status.LastScheduleTime = s.ScheduledTime
+	}
+}
+
+// Leaving is a job that was deleted with its pods and that no children have shown under
+// deletion yet.
+type Leaving struct {
+	Reference
+	// Seen says that the children have shown it: once they do not, it is gone.
+	Seen bool `json:"seen,omitempty"`
+}
+
+// recallReplaced keeps those of the deleted jobs of which the children do not tell that
+// they are on their way out.
+func (p *Planner) recallReplaced() {
+	m := &p.plan.Basis.Memory
+	old := m.Replaced
+	if len(old) == 0 {
+		return
+	}
+	m.Replaced = nil
+	if !p.snap.Options.ReplaceWhenGone || p.cj.Spec.ConcurrencyPolicy != Replace {
+		return
+	}
+	for _, l := range old {
+		place := p.childOf(l.UID)
+		switch {
+		case place < 0 && l.Seen: // gone
+			continue
+		case place < 0:
+			p.plan.Verify = append(p.plan.Verify, l.Reference)
+		case p.snap.Children[place].isFinished() || !p.snap.Children[place].DeletionTimestamp.IsZero():
+			continue
+		default:
+			l.Seen = true
+			if p.leaving == nil {
+				p.leaving = make(map[int]bool)
+			}
+			p.leaving[place] = true
+		}
+		m.Replaced = append(m.Replaced, l)
+	}
+}
+
+// needsList notes that a creation was planned by the active list.
+func (p *Planner) needsList(name string) {
+	p.dependent++
+	p.dependentName = name
+}
+
+// verifyLost has jobs looked up that may have been created without a reply, before
+// others are created that must not run beside them. A creation that is tried again
+// needs no look: its name is its lock.
+func (p *Planner) verifyLost() {
+	starts := p.plan.Basis.Memory.Started
+	for i := range starts {
+		s := &starts[i]
+		if s.UID == "" && !s.Found && (p.dependent > 1 || p.dependent == 1 && p.dependentName != s.Name) {
+			p.plan.Verify = append(p.plan.Verify, s.Reference)
+		}
+	}
+}
+
+// waitForSnapshot holds something back until the snapshot shows the controller's own
+// writes, and asks for a round (CI15).
+func (p *Planner) waitForSnapshot(run time.Time, name string) {
+	b := &p.plan.Basis
+	b.Stale = true
+	p.wait(Wait{Reason: WaitStale, Run: run, Name: name, Until: b.Memory.Behind.Add(patience)})
+}
+
+// remembered is the next memory of started jobs: what is known to have ended leaves it,
+// and what the round has created enters.
+func (p *Plan) remembered(o *Outcome, settled bool) []Start {
+	if p.Basis.Slips.has(SlipStale) {
+		return nil
+	}
+	known, found := p.Basis.Memory.Started, p.found()
+	if len(known)+len(found) == 0 {
+		return p.newStarts(o, settled)
+	}
+	var kept []Start
+	over := p.overStarts(o)
+	keep := func(s Start) {
+		if key := (startKey{s.UID, s.Name}); !over[key] {
+			over[key] = true // each once
+			s.Recorded = s.Recorded || settled && s.UID != ""
+			kept = append(kept, s)
+		}
+	}
+	for i := range known {
+		keep(known[i])
+	}
+	for i := range found {
+		keep(Start{Reference: found[i]})
+	}
+	p.markFound(kept, o)
+	return append(kept, p.newStarts(o, settled)...)
+}
+
+// found are the jobs that the round has added to the active list: until a snapshot shows
+// the status that names them, they are known only from their trigger or backfill, which
+// may be settled by then.
+func (p *Plan) found() []Reference {
+	active := p.Basis.Status.Active
+	return active[len(active)-min(p.Basis.Found, len(active)):]
+}
+
+// startKey tells started jobs apart: those without a known UID by their names.
+type startKey struct{ uid, name string }
+
+// overStarts are the started jobs that need not be remembered any more.
+func (p *Plan) overStarts(o *Outcome) map[startKey]bool {
+	over := make(map[startKey]bool)
+	for i := range p.Verify {
+		if resultAt(o.Verified, i) == Gone {
+			over[startKey{p.Verify[i].UID, p.Verify[i].Name}] = true
+		}
+	}
+	for i := range p.Delete {
+		if isDeleted(effectAt(o.Deleted, i).Result) {
+			over[startKey{p.Delete[i].UID, p.Delete[i].Name}] = true
+		}
+	}
+	for i := range p.Create {
+		if r := effectAt(o.Created, i).Result; r != NotTried {
+			over[startKey{"", p.Create[i].Name}] = true
+		}
+	}
+	return over
+}
+
+// markFound notes which jobs without a known UID a look-up has found.
+func (p *Plan) markFound(starts []Start, o *Outcome) {
+	var found map[string]bool
+	for i := range p.Verify {
+		if p.Verify[i].UID == "" && resultAt(o.Verified, i) == Done {
+			if found == nil {
+				found = make(map[string]bool)
+			}
+			found[p.Verify[i].Name] = true
+		}
+	}
+	for i := range starts {
+		if s := &starts[i]; s.UID == "" && found[s.Name] {
+			s.Found = true
+		}
+	}
+}
+
+// newStarts are the jobs that the round has created, or may have.
+func (p *Plan) newStarts(o *Outcome, settled bool) []Start {
+	var starts []Start
+	for i := range p.Create {
+		c, e := &p.Create[i], effectAt(o.Created, i)
+		s := Start{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
+		switch {
+		case e.Result == Done || e.Result == AlreadyExists && !p.Basis.Slips.has(SlipBlindCreate):
+			s.Reference = p.named(c, e.Job)
+		case e.Result == Unsuccessful:
+			s.Reference, s.Recorded = p.named(c, Reference{}), false
+		default:
+			continue
+		}
+		if s.Backfilled {
+			s.ScheduledTime = time.Time{}
+		}
+		starts = append(starts, s)
+	}
+	return starts
+}
+
+// leaving is the next memory of the jobs that were deleted with their pods.
+func (p *Plan) leaving(o *Outcome) []Leaving {
+	if p.Basis.Slips.has(SlipStale) {
+		return nil
+	}
+	looks := make(map[string]Result, len(p.Verify))
+	for i := range p.Verify {
+		looks[p.Verify[i].UID] = resultAt(o.Verified, i)
+	}
+	var all []Leaving
+	for _, l := range p.Basis.Memory.Replaced {
+		if looks[l.UID] != Gone {
+			all = append(all, l)
+		}
+	}
+	for i := range p.Delete {
+		if d := &p.Delete[i]; d.Foreground && effectAt(o.Deleted, i).Result == Done {
+			_, unseen := looks[d.UID]
+			all = append(all, Leaving{d.Reference, !unseen})
+		}
+	}
+	return all
+}

@@ -1,0 +1,331 @@
+package cronjob_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// behind returns the snapshot that a controller sees whose caches show nothing of its
+// first round, which has started the run of 1:00, and the conclusion of that round.
+func behind(t *testing.T, spec cronjob.Spec, options cronjob.Options, settled cronjob.Result) cronjob.Snapshot {
+	t.Helper()
+	spec.Schedule = "@hourly"
+	s := snapshot(newCronJob(spec), hours(1.1))
+	s.Options = options
+	plan := reconcile(t, s)
+	if got := created(t, plan); !got.Equal(hours(1)) {
+		t.Fatalf("the first round starts %s", got)
+	}
+	o := done(&plan)
+	o.Settled = settled
+	s.Memory, s.Now = plan.Conclude(o).Memory, hours(2.1)
+	return s
+}
+
+// CI15: the second run waits until the snapshot shows the first, and asks for a round.
+func TestCI15_WaitsForOwnWrites(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		spec    cronjob.Spec
+		options cronjob.Options
+		waits   bool
+	}{
+		{"Forbid", cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, true},
+		{"Forbid, one run after the other", cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{CatchUp: cronjob.CatchUpAll}, true},
+		{"Replace", cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, cronjob.Options{}, true},
+		{"Replace when gone", cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, cronjob.Options{ReplaceWhenGone: true}, true},
+		{"MaxActive", cronjob.Spec{}, cronjob.Options{MaxActive: 1}, true},
+		{"Allow", cronjob.Spec{}, cronjob.Options{}, false},
+		{"Forbid as in Kubernetes", cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{Slips: cronjob.SlipStale}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := behind(t, tc.spec, tc.options, cronjob.Done)
+			plan := reconcile(t, s)
+			end := plan.Conclude(done(&plan))
+			if waits := len(plan.Create) == 0; waits != tc.waits || end.Retry != tc.waits {
+				t.Fatalf("waits %t, asks for a round %t:\n%s", waits, end.Retry, plan.String())
+			}
+			if !tc.waits {
+				return
+			}
+			// A snapshot that shows the status, and that the job has ended, is not held back.
+			s.Memory = end.Memory
+			s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), Active: []cronjob.Reference{ref(child(hours(1)))}}
+			s.Children = []cronjob.Child{finished(child(hours(1)), job.Complete, hours(1.5))}
+			plan = reconcile(t, s)
+			if got := created(t, plan); !got.Equal(hours(2)) || plan.Basis.Memory.Started != nil {
+				t.Errorf("got %s:\n%s", got, plan.String())
+			}
+		})
+	}
+}
+
+// The round after a write is not slower by a round where the snapshot shows the write.
+func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace}), hours(3.5))
+	s.Options.CatchUp = cronjob.CatchUpAll
+	for i := range 3 {
+		plan := reconcile(t, s)
+		if got := created(t, plan); !got.Equal(hours(float64(i + 1))) {
+			t.Fatalf("round %d starts %s:\n%s", i, got, plan.String())
+		}
+		o := done(&plan)
+		s.CronJob.Status, s.Memory = plan.Settle(o).Status, plan.Conclude(o).Memory
+		s.Children = []cronjob.Child{child(hours(float64(i + 1)))}
+	}
+}
+
+// A status that somebody has set back would hold runs for ever: no cache is five
+// minutes late.
+func TestCI15_PatienceEnds(t *testing.T) {
+	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.Done)
+	plan := reconcile(t, s)
+	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
+	at := plan.Requeue.At
+	if !at.Equal(s.Now.Add(5 * time.Minute)) {
+		t.Fatalf("again at %s", at)
+	}
+	s.Now = at.Add(-1)
+	if got := created(t, reconcile(t, s)); !got.IsZero() {
+		t.Errorf("before its time: %s", got)
+	}
+	s.Now = at
+	if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
+		t.Errorf("got %s", got)
+	}
+	// A clock that goes back does not make the wait longer than five minutes.
+	s.Now = hours(2.05)
+	if got := reconcile(t, s).Requeue.At; !got.Equal(s.Now.Add(5 * time.Minute)) {
+		t.Errorf("again at %s", got)
+	}
+}
+
+// The memory of what was recorded alone holds a run back, too.
+func TestCI15_RecordedIsAhead(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
+	s := snapshot(c, hours(3.1))
+	s.Memory = cronjob.Memory{CronJobUID: "cj-1", Recorded: hours(2)}
+	plan := reconcile(t, s)
+	if len(plan.Create) > 0 || !plan.Conclude(cronjob.Outcome{}).Retry {
+		t.Error(plan.String())
+	}
+	// And the run that was recorded never starts again (CI1).
+	s.CronJob.Spec.ConcurrencyPolicy, s.Now = cronjob.Allow, hours(2.9)
+	if got := created(t, reconcile(t, s)); !got.IsZero() {
+		t.Errorf("the run of %s starts again", got)
+	}
+}
+
+// CI15: a job whose status write failed is active, though neither the status nor the
+// children show it: that of a run, of a trigger, of a backfill.
+func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(*cronjob.Snapshot)
+		job    string
+	}{
+		{"a run", func(s *cronjob.Snapshot) { s.Now = hours(1) }, cronjob.JobName("report", hours(1))},
+		{"a trigger", func(s *cronjob.Snapshot) { s.Triggers = []cronjob.Trigger{{ID: "a"}} }, "report-manual-a"},
+		{"a backfill", func(s *cronjob.Snapshot) {
+			s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-1.5), Until: hours(-0.5)}}
+		}, cronjob.JobName("report", hours(-1))},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(0.9))
+			tc.change(&s)
+			plan := reconcile(t, s)
+			if len(plan.Create) != 1 || plan.Create[0].Name != tc.job {
+				t.Fatal(plan.String())
+			}
+			o := done(&plan)
+			o.Settled = cronjob.Unsuccessful
+			s.Memory, s.Now = plan.Conclude(o).Memory, hours(2)
+			plan = reconcile(t, s)
+			names := func(refs []cronjob.Reference) (all []string) {
+				for _, r := range refs {
+					all = append(all, r.Name)
+				}
+				return all
+			}
+			status := plan.Settle(cronjob.Outcome{Verified: []cronjob.Result{cronjob.Done}})
+			if len(plan.Create) > 0 || !slices.Equal(names(plan.Verify), []string{tc.job}) || !slices.Equal(names(status.Status.Active), []string{tc.job}) || !status.Write {
+				t.Fatal(plan.String())
+			}
+			// A look-up finds it gone: the next round, at once, starts the run.
+			o = cronjob.Outcome{Verified: []cronjob.Result{cronjob.Gone}, Settled: cronjob.Done}
+			end := plan.Conclude(o)
+			if !end.Requeue.At.Equal(s.Now) || slices.Contains(reasons(end.Events), "JobAlreadyActive") {
+				t.Fatalf("again at %s, events %v", end.Requeue.At, end.Events)
+			}
+			s.CronJob.Status, s.Memory = plan.Settle(o).Status, end.Memory
+			s.Triggers, s.Backfills = nil, nil
+			if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// CI15: a creation without a reply may have worked. What must not run beside its job
+// waits for a look-up in the same round.
+func TestCI15_CreatedWithoutAReply(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(1))
+	plan := reconcile(t, s)
+	end := plan.Conclude(cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.Unsuccessful}}})
+	s.Memory = end.Memory
+	plan = reconcile(t, s)
+	if len(plan.Verify) > 0 || len(plan.Create) != 1 {
+		t.Fatalf("the same run needs no look, its name is its lock:\n%s", plan.String())
+	}
+	s.Now = hours(2)
+	plan = reconcile(t, s)
+	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.Verify[0].Name != cronjob.JobName("report", hours(1)) || plan.Verify[0].UID != "" {
+		t.Fatal(plan.String())
+	}
+	for result, may := range map[cronjob.Result]bool{cronjob.Gone: true, cronjob.Done: false, cronjob.Unsuccessful: false, cronjob.NotTried: false} {
+		if got := plan.MayCreate(cronjob.Outcome{Verified: []cronjob.Result{result}}); got != may {
+			t.Errorf("%s: may create %t", result, got)
+		}
+	}
+	// It was created: the run waits until the children show it.
+	end = plan.Conclude(cronjob.Outcome{Verified: []cronjob.Result{cronjob.Done}})
+	if s.Memory = end.Memory; !end.Retry {
+		t.Error("nothing asks for a round")
+	}
+	if plan = reconcile(t, s); len(plan.Create) > 0 {
+		t.Error(plan.String())
+	}
+	s.Children = []cronjob.Child{child(hours(1))}
+	plan = reconcile(t, s)
+	if status := plan.Settle(cronjob.Outcome{}).Status; len(plan.Create) > 0 || len(status.Active) != 1 {
+		t.Error(plan.String())
+	}
+}
+
+// A server that refuses all creations is not asked without end (M9).
+func TestCI15_FailingCreationsAreNoHotLoop(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(3.5))
+	s.Options.CatchUp = cronjob.CatchUpAll
+	s.Triggers = []cronjob.Trigger{{ID: "a"}}
+	for range 4 {
+		plan := reconcile(t, s)
+		o := cronjob.Outcome{Settled: cronjob.Unsuccessful}
+		for range plan.Verify {
+			o.Verified = append(o.Verified, cronjob.Gone)
+		}
+		for range plan.Create {
+			o.Created = append(o.Created, cronjob.Effect{Result: cronjob.Unsuccessful})
+		}
+		end := plan.Conclude(o)
+		if len(plan.Create) == 0 || !end.Retry || !end.Requeue.At.After(s.Now) {
+			t.Fatalf("again at %s, retry %t:\n%s", end.Requeue.At, end.Retry, plan.String())
+		}
+		s.Memory = end.Memory
+	}
+}
+
+// CI8, CI15: a job that was deleted with its pods is looked up until it is gone, where
+// the children have never shown it.
+func TestCI15_ReplacedAndNotSeen(t *testing.T) {
+	first := child(hours(1))
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(first)}, LastScheduleTime: hours(1)}
+	s := snapshot(c, hours(2))
+	s.Options.ReplaceWhenGone = true
+	plan := reconcile(t, s)
+	o := done(&plan)
+	o.Verified[0] = cronjob.Done
+	s.CronJob.Status, s.Memory = plan.Settle(o).Status, plan.Conclude(o).Memory
+	for range 2 {
+		plan = reconcile(t, s)
+		if len(plan.Create)+len(plan.Delete) > 0 || len(plan.Verify) != 1 {
+			t.Fatalf("its pods still run:\n%s", plan.String())
+		}
+		end := plan.Conclude(cronjob.Outcome{Verified: []cronjob.Result{cronjob.Done}})
+		if s.Memory = end.Memory; !end.Retry {
+			t.Error("nothing asks for a round")
+		}
+	}
+	// The children show it, before its deletion: it is not deleted again.
+	shown := s
+	shown.Children = []cronjob.Child{first}
+	if plan := reconcile(t, shown); len(plan.Create)+len(plan.Delete) > 0 {
+		t.Error(plan.String())
+	}
+	plan = reconcile(t, s)
+	end := plan.Conclude(cronjob.Outcome{Verified: []cronjob.Result{cronjob.Gone}})
+	if !end.Requeue.At.Equal(s.Now) || len(reasons(end.Events)) > 0 {
+		t.Errorf("again at %s, events %v", end.Requeue.At, end.Events)
+	}
+	s.Memory = end.Memory
+	if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// "At most N jobs at once" counts what triggers ask for.
+func TestMaxActive_Triggers(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
+	s.Options.MaxActive = 2
+	s.Triggers = []cronjob.Trigger{{ID: "a"}, {ID: "b"}, {ID: "c"}}
+	plan := reconcile(t, s)
+	var names []string
+	for _, c := range plan.Create {
+		names = append(names, c.Name)
+	}
+	if want := []string{cronjob.JobName("report", hours(1)), "report-manual-a"}; !slices.Equal(names, want) {
+		t.Fatalf("got %q, want %q", names, want)
+	}
+	waits := 0
+	for _, w := range plan.Waits {
+		if w.Reason == cronjob.WaitTrigger {
+			waits++
+		}
+	}
+	if waits != 2 {
+		t.Error(plan.String())
+	}
+}
+
+// A run does not count what it replaces against MaxActive, but what it spares.
+func TestMaxActive_Replace(t *testing.T) {
+	run, asked := child(hours(1)), child(hours(-5))
+	asked.Backfilled = true
+	for _, tc := range []struct {
+		name  string
+		other cronjob.Child
+		limit int32
+		want  time.Time
+	}{{"replaced", run, 1, hours(2)}, {"spared", asked, 1, time.Time{}}, {"room for both", asked, 2, hours(2)}} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
+		c.Status = cronjob.Status{Active: []cronjob.Reference{ref(tc.other)}, LastScheduleTime: hours(1)}
+		s := snapshot(c, hours(2), tc.other)
+		s.Options.MaxActive = tc.limit
+		if got := created(t, reconcile(t, s)); !got.Equal(tc.want) {
+			t.Errorf("%s: got %s", tc.name, got)
+		}
+	}
+}
+
+// B3: jobs that are deleted first come in the order of their runs, whatever the order
+// of the children.
+func TestReplaceWhenGone_OrderOfDeletions(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
+	c.Status.LastScheduleTime = hours(3)
+	children := []cronjob.Child{child(hours(3)), child(hours(1)), child(hours(2))}
+	s := snapshot(c, hours(4), children...)
+	s.Options.ReplaceWhenGone = true
+	plan := reconcile(t, s)
+	var runs []string
+	for _, d := range plan.Delete {
+		runs = append(runs, d.Name)
+	}
+	want := []string{cronjob.JobName("report", hours(1)), cronjob.JobName("report", hours(2)), cronjob.JobName("report", hours(3))}
+	if !slices.Equal(runs, want) {
+		t.Errorf("got %q, want %q", runs, want)
+	}
+}
