@@ -5,6 +5,8 @@ COUNT    ?= 1
 SEED     ?=
 SCRIPTS  ?= 1000
 FIRST    ?= 0
+KILLS    ?= 1000
+CONTAIN  ?= auto
 MUTANTS  ?= 0
 MATCH    ?=
 PACKAGES ?= job job/apply cronjob cronjob/apply backoff schedule expectations internal/indexset
@@ -23,7 +25,7 @@ reaching = @set -e; found=$$(go list -test -f '{{$$p := .}}{{if eq .Name "main"}
 	test -n "$$found" || { echo "no tests reach $(1)"; exit 1; }; \
 	go test -timeout=2h $$(echo "$$found" | sed 's/\.test$$//') $(2)
 
-.PHONY: test lint prop fuzz bench conformance mutants golden modules check
+.PHONY: test lint prop fuzz bench conformance mutants kills systems golden modules check
 
 test: ## all tests of the root, the examples and the tools, with the race detector
 	go test -race -shuffle=on ./...
@@ -54,6 +56,12 @@ conformance: ## SCRIPTS generated scripts for the real controllers and for ours;
 mutants: ## small changes of the code that no test notices; SEED=1 MUTANTS=500 for a sample of them
 	@go run -C internal/tools ./mutants -root $(CURDIR) -equivalents mutants/equivalents.txt $(if $(SEED),-seed $(SEED)) \
 		-n $(MUTANTS) -match '$(MATCH)' $(PACKAGES)
+
+kills: ## kill the local runner and its supervisors KILLS times; CONTAIN=cgroup for one way to end processes
+	go -C examples/local test -count=1 -timeout=2h -v -run='^TestManyKills$$' . $(if $(SEED),-seed $(SEED)) -kills $(KILLS) -contain $(CONTAIN)
+
+systems: ## the local runner compiles for each system, the tests included
+	@set -e; for os in linux darwin windows; do echo "== $$os"; GOOS=$$os CGO_ENABLED=0 go -C examples/local vet ./...; done
 
 golden: ## rewrite the expected outputs of the stories: explain each changed line
 	$(call reaching,github.com/batchplan/batchplan/internal/golden,-update)
