@@ -229,3 +229,42 @@ func TestGrandchildrenEnd(t *testing.T) {
 		})
 	}
 }
+
+// Hostile manifests end before anything runs, with file, line, field and value; and
+// what a log is cut at is told by run, status and logs.
+func TestHostileManifest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, test := range []struct{ field, want string }{
+		{"workingDir: ../../../x", `workingDir: "../../../x": is not a path inside the pod's folder`},
+		{"volumeMounts: [{name: v, mountPath: ../x}]", `mountPath: "../x": is not a path inside the container`},
+		{"volumeMounts: [{name: v, mountPath: x, subPath: ../../x}]", `subPath: "../../x": is not a path inside the volume`},
+		{`env: [{name: A, value: "\0"}]`, `env[0].value: "\u0000": holds a NUL`},
+		{"securityContext: {readOnlyRootFilesystem: true}", "readOnlyRootFilesystem: true: cannot be honoured"},
+		{"securityContext: {capabilities: {add: [NOTHING]}}", `capabilities.add[0]: "NOTHING": is no capability`},
+	} {
+		text := strings.ReplaceAll(sleepers, "command: [", test.field+"\n        command: [")
+		text = strings.ReplaceAll(text, "restartPolicy:", "volumes: [{name: v, emptyDir: {}}]\n      restartPolicy:")
+		if o := w.want(2, "run", w.manifest(text)); !strings.Contains(o.errOut, test.want) || !strings.Contains(o.errOut, "manifest.yaml:1") {
+			t.Errorf("no %q in %v", test.want, o)
+		}
+	}
+	if _, err := os.Stat(w.state); !os.IsNotExist(err) {
+		t.Errorf("a state folder was made: %v", err)
+	}
+	text := strings.ReplaceAll(manyJob, "completions: 40", "completions: 1")
+	i, j := strings.Index(text, "command:"), strings.Index(text, "exit $code']")
+	text = text[:i] + "command: [sh, -c, 'yes | head -c 200000; sleep 0.3" + text[j+len("exit $code"):]
+	o := w.want(0, "run", "--max-log", "1k", w.manifest(text))
+	if !strings.Contains(o.errOut, "container main has written more than --max-log") {
+		t.Error(o)
+	}
+	if o := w.want(0, "status", "many"); !strings.Contains(o.out, "(log cut at --max-log)") {
+		t.Error(o)
+	}
+	if o := w.want(0, "logs", "many"); !strings.HasSuffix(o.out, "[cut here: --max-log is 1000 bytes]\n") || len(o.out) > 1100 {
+		t.Errorf("%d bytes: %.50q", len(o.out), o.out)
+	}
+	w.want(2, "run", "--max-log", "much")
+	w.want(2, "run", "--max-log=-1")
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/examples/local/internal/clock"
@@ -27,6 +28,8 @@ type runOptions struct {
 	output          string
 	parallel        int
 	contain         string
+	maxLog          string
+	logBytes        int64
 	until           string
 	runs            int
 	speed           float64
@@ -58,6 +61,7 @@ nothing was run; 130 interrupted.`,
 	flags.StringVarP(&o.output, "output", "o", "auto", "auto (bars on a terminal, else plain), plain, json")
 	flags.IntVar(&o.parallel, "parallel", max(16, 4*runtime.NumCPU()), "most pods that run at once, of all jobs")
 	flags.StringVar(&o.contain, "contain", "auto", "what ends the processes of a pod with its supervisor: auto, or one of namespace, cgroup, user-namespace, watcher")
+	flags.StringVar(&o.maxLog, "max-log", "50Mi", "how much is kept of each stream that a container writes; 0 keeps all")
 	flags.StringVar(&o.until, "until", "", "start no run of a CronJob after this time (RFC 3339, or local as in 2026-01-31T18:00) or duration (as in 36h)")
 	flags.IntVar(&o.runs, "runs", 0, "start no run of a CronJob after so many have ended")
 	flags.Float64Var(&o.speed, "speed", 1, "how fast time passes for schedules, deadlines, backoff and TTL; processes take the time that they take")
@@ -133,7 +137,7 @@ func (p *program) runIn(s *store.Store, given manifest.Objects, o runOptions) er
 		return fmt.Errorf("nothing to run: no FILE is given, and %s holds no unfinished job and no CronJob", s.Dir)
 	}
 	r := newSession(p, s, c, o, p.reporter(o, c, crons))
-	r.settings = manifest.Settings{RestartDelay: o.restartDelay, RestartDelayMax: o.restartDelayMax, Isolation: isolation}
+	r.settings = manifest.Settings{RestartDelay: o.restartDelay, RestartDelayMax: o.restartDelayMax, Isolation: isolation, MaxLog: o.logBytes}
 	r.until, r.node.Containment = until, containment
 	r.hint(given, others)
 	p.status, err = r.run(chosen)
@@ -147,6 +151,11 @@ func (o *runOptions) check() error {
 	if o.parallel < 1 {
 		return fmt.Errorf("--parallel: %d: must be at least 1", o.parallel)
 	}
+	most, err := resource.ParseQuantity(o.maxLog)
+	if err != nil || most.Sign() < 0 {
+		return fmt.Errorf("--max-log: %q: is no size, as 50Mi or 1G are", o.maxLog)
+	}
+	o.logBytes = most.Value()
 	if err := o.checkTime(); err != nil {
 		return err
 	}

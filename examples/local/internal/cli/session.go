@@ -67,6 +67,7 @@ func newSession(p *program, s *store.Store, c *clock.Clock, o runOptions, to rep
 		loops: map[string]*jobLoop{}, crons: map[string]*control.CronLoop{}, followed: map[string]bool{},
 	}
 	r.node = node.New(s, c, o.parallel, r.wakeJob)
+	r.node.Warn = to.Note
 	r.collector = control.NewCollector(s, c)
 	r.collector.Stop, r.collector.Changed = r.wakeJob, r.node.Wake
 	return r

@@ -212,6 +212,9 @@ func codes(s *pod.State) string {
 		if c.Message != "" {
 			text += " (" + c.Message + ")"
 		}
+		if c.LogCut {
+			text += " (log cut at --max-log)"
+		}
 	}
 	return text
 }

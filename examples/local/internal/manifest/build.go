@@ -37,6 +37,7 @@ type Settings struct {
 	RestartDelay    time.Duration
 	RestartDelayMax time.Duration
 	Isolation       pod.Isolation
+	MaxLog          int64
 }
 
 // defaultGraceSeconds is the grace period of a pod that names none.
@@ -81,6 +82,7 @@ func (j *Job) Pod(c *job.Creation, jobUID, name, uid string, settings Settings) 
 		RestartDelay:    settings.RestartDelay,
 		RestartDelayMax: settings.RestartDelayMax,
 		Isolation:       settings.Isolation,
+		MaxLog:          settings.MaxLog,
 	}
 	for i := range template.Spec.InitContainers {
 		kind := job.InitContainer
@@ -125,6 +127,7 @@ func (b *builder) container(c *corev1.Container, kind job.ContainerKind) pod.Con
 	for _, m := range c.VolumeMounts {
 		out.Mounts = append(out.Mounts, pod.Mount{Volume: m.Name, SubPath: m.SubPath, Path: m.MountPath, ReadOnly: m.ReadOnly})
 	}
+	giveUp(c, &out)
 	return out
 }
 

@@ -3,8 +3,6 @@ package manifest
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -140,24 +138,6 @@ func brief(value any) string {
 		return string(data[:57]) + "..."
 	}
 	return string(data)
-}
-
-// checkSecurity refuses to run as somebody else than the manifest demands.
-func (d *document) checkSecurity(path string, value any) {
-	context, _ := value.(map[string]any)
-	if len(context) == 0 {
-		return
-	}
-	path += ".securityContext"
-	for field, own := range map[string]int{"runAsUser": os.Getuid(), "runAsGroup": os.Getgid()} {
-		if want, ok := context[field]; ok && fmt.Sprint(want) != fmt.Sprint(own) {
-			d.reject(path+"."+field, "%v: cannot be honoured by this runner, whose processes run as %d", want, own)
-		}
-	}
-	if context["runAsNonRoot"] == true && os.Getuid() == 0 {
-		d.reject(path+".runAsNonRoot", "true: cannot be honoured by this runner, whose processes run as root")
-	}
-	d.ignored = append(d.ignored, "securityContext")
 }
 
 // isName reports whether a name can be the name of a Job.

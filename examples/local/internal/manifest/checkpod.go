@@ -72,13 +72,27 @@ func (d *document) checkContainer(path string, raw map[string]any, c *corev1.Con
 	if p := c.RestartPolicy; p != nil && (!isInit || *p != corev1.ContainerRestartPolicyAlways) {
 		d.reject(path+".restartPolicy", "%q: cannot be honoured by this runner: only init containers have one, \"Always\"", *p)
 	}
-	if dir := c.WorkingDir; filepath.IsAbs(dir) && !mounted(dir, c) {
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			d.reject(path+".workingDir", "%q: is not a folder of this machine", dir)
-		}
-	}
+	d.checkDir(path+".workingDir", c)
 	for i, e := range c.Env {
 		d.checkEnv(fmt.Sprintf("%s.env[%d]", path, i), &e)
+	}
+	for i, word := range c.Command {
+		d.checkLength(fmt.Sprintf("%s.command[%d]", path, i), word)
+	}
+	for i, word := range c.Args {
+		d.checkLength(fmt.Sprintf("%s.args[%d]", path, i), word)
+	}
+}
+
+func (d *document) checkDir(path string, c *corev1.Container) {
+	switch dir := c.WorkingDir; {
+	case dir == "":
+	case !filepath.IsAbs(dir) && !filepath.IsLocal(dir):
+		d.reject(path, "%q: is not a path inside the pod's folder", dir)
+	case filepath.IsAbs(dir) && !mounted(dir, c):
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			d.reject(path, "%q: is not a folder of this machine", dir)
+		}
 	}
 }
 
@@ -90,6 +104,7 @@ func (d *document) checkEnv(path string, e *corev1.EnvVar) {
 	if e.Name == "" || strings.ContainsAny(e.Name, "=\x00") {
 		d.reject(path+".name", "%q: is not the name of a variable", e.Name)
 	}
+	d.checkLength(path+".value", e.Name+"="+e.Value)
 	from := e.ValueFrom
 	if from == nil {
 		return

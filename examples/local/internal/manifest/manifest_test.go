@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,21 @@ func TestReadBad(t *testing.T) {
 		{"mount over the system", "/data", "/proc", `f.yaml:17: spec.template.spec.containers[0].volumeMounts[0].mountPath: "/proc": cannot be honoured on this machine`},
 		{"mount outside", "/data", "../x", `mountPath: "../x": is not a path inside`},
 		{"folder", "env:", "workingDir: /no/such/folder\n        env:", `workingDir: "/no/such/folder": is not a folder`},
+		{"folder outside", "env:", "workingDir: a/../../../x\n        env:", `workingDir: "a/../../../x": is not a path inside the pod's folder`},
+		{"sub-path outside", "mountPath: /data", "mountPath: /data, subPath: ../x", `subPath: "../x": is not a path inside the volume`},
+		{"NUL in a value", "value: b", `value: "b\0c"`, `f.yaml:19: spec.template.spec.containers[0].env[0].value: "b\u0000c": holds a NUL`},
+		{"NUL in an argument", "[echo]", `["echo", "\0"]`, "containers[0].command[1]: "},
+		{"NUL in an annotation", "  name: x", "  name: x\n  annotations: {a: \"\\0\"}", "metadata.annotations.a: "},
+		{"an endless value", "value: b", "value: " + strings.Repeat("b", maxWord-1), "env[0].value: \"A=bbb"},
+		{"an endless argument", "[echo]", "[echo, " + strings.Repeat("b", maxWord+1) + "]", "command[1]: \"bbb"},
+		{"read-only root", "env:", "securityContext: {readOnlyRootFilesystem: true}\n        env:", "f.yaml:18: spec.template.spec.containers[0].securityContext.readOnlyRootFilesystem: true: cannot be honoured"},
+		{"another user", "env:", "securityContext: {runAsUser: 4711}\n        env:", "containers[0].securityContext.runAsUser: 4711: cannot be honoured"},
+		{"another group for volumes", "      volumes:", "      securityContext: {fsGroup: 4711}\n      volumes:", "f.yaml:9: spec.template.spec.securityContext.fsGroup: 4711: cannot be honoured"},
+		{"another group", "      volumes:", "      securityContext: {supplementalGroups: [4711]}\n      volumes:", "securityContext.supplementalGroups[0]: 4711: cannot be honoured"},
+		{"sysctls", "      volumes:", "      securityContext: {sysctls: [{name: a, value: b}]}\n      volumes:", "securityContext.sysctls: [{"},
+		{"no capability", "env:", "securityContext: {capabilities: {drop: [ALL, SUPER]}}\n        env:", `capabilities.drop[1]: "SUPER": is no capability`},
+		{"a profile of one's own", "env:", "securityContext: {seccompProfile: {type: Localhost, localhostProfile: x}}\n        env:", `seccompProfile.type: "Localhost": cannot be honoured`},
+		{"SELinux", "env:", "securityContext: {seLinuxOptions: {level: x}}\n        env:", "securityContext.seLinuxOptions: {"},
 		{"managed by another", "  template:", "  managedBy: example.com/x\n  template:", `spec.managedBy: "example.com/x": another controller`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -89,6 +105,38 @@ func TestReadBad(t *testing.T) {
 				t.Errorf("want %q\nhave %v", test.want, err)
 			}
 		})
+	}
+}
+
+// What a securityContext gives up is given up, and what makes no difference is named.
+func TestSecurityContext(t *testing.T) {
+	text := strings.Replace(good, "env:", `securityContext:
+          allowPrivilegeEscalation: false
+          readOnlyRootFilesystem: false
+          runAsNonRoot: false
+          capabilities: {drop: [ALL], add: []}
+          seccompProfile: {type: RuntimeDefault}
+        env:`, 1)
+	all, err := Read("f.yaml", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ignored := all.Jobs[0].Ignored; !slices.Equal(ignored, []string{"image", "securityContext.seccompProfile"}) {
+		t.Errorf("ignored: %q", ignored)
+	}
+	c := all.Jobs[0].Pod(&job.Creation{}, "j", "p", "u", Settings{}).Containers[0]
+	if !c.NoNewPrivileges || len(c.Drop) != 41 || c.Drop[13] != 13 {
+		t.Errorf("%+v", c)
+	}
+	if os.Geteuid() != 0 {
+		return // others cannot add what was dropped
+	}
+	all, err = Read("f.yaml", strings.NewReader(strings.Replace(text, "add: []", "add: [NET_RAW]", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := all.Jobs[0].Pod(&job.Creation{}, "j", "p", "u", Settings{}).Containers[0]; len(c.Drop) != 40 || slices.Contains(c.Drop, 13) {
+		t.Errorf("%+v", c)
 	}
 }
 

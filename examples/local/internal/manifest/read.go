@@ -166,6 +166,7 @@ func (d *document) read() (one Objects) {
 		d.reject("", "%v", err)
 		return one
 	}
+	d.checkStrings("", object)
 	if object["kind"] == "CronJob" {
 		one.CronJobs = []*CronJob{d.cronJob(object, raw)}
 	} else {

@@ -39,6 +39,8 @@ type Node struct {
 	Parallel int
 	// Notify is told of each job whose pods have changed.
 	Notify func(jobUID string)
+	// Warn is told what the user should know.
+	Warn func(text string)
 
 	wake  chan struct{}
 	known map[string]*knowledge
@@ -51,6 +53,7 @@ type knowledge struct {
 	stopped  bool
 	launches int
 	child    *child // nil before the first launch
+	cut      bool   // a log of the pod is known to be cut
 	// notBefore is when a supervisor that could not begin is started again.
 	notBefore time.Time
 }
@@ -206,6 +209,7 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 			}
 		}
 	}
+	n.warnOfCut(p, k, &state)
 	if stamp != k.stamp || state.Done {
 		if err := n.record(p, state); err != nil {
 			return running, err
@@ -219,6 +223,16 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 		return ended, nil
 	}
 	return running, nil
+}
+
+// warnOfCut tells, once, that not all of a pod's output is kept.
+func (n *Node) warnOfCut(p *store.Pod, k *knowledge, state *pod.State) {
+	for i := range state.Containers {
+		if c := &state.Containers[i]; c.LogCut && !k.cut {
+			k.cut = true
+			n.Warn(fmt.Sprintf("pod %s: container %s has written more than --max-log: the rest of its log is cut", p.Name, c.Name))
+		}
+	}
 }
 
 // isOver reports whether no process of the pod is left, and sees to it that this comes

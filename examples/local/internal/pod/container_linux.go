@@ -129,20 +129,19 @@ func (s *supervisor) kill(now time.Time) {
 
 // command prepares the process of a container.
 func (s *supervisor) command(c *ContainerSpec) (*exec.Cmd, error) {
-	dir := c.Dir
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(s.folder.Work(), dir)
-		if err := os.MkdirAll(dir, private.DirMode); err != nil {
-			return nil, err
-		}
-	}
 	mounts, err := s.prepareMounts(c)
 	if err != nil {
 		return nil, err
 	}
+	dir := c.Dir
+	if !filepath.IsAbs(dir) {
+		if dir, err = inside(s.folder.Work(), dir); err != nil {
+			return nil, fmt.Errorf("workingDir: %w", err)
+		}
+	}
 	cmd := &exec.Cmd{Args: c.Argv, Env: append(c.Env[:len(c.Env):len(c.Env)], "PWD="+dir), Dir: dir}
-	if len(mounts) > 0 {
-		cmd, err = mountedCommand(cmd, mounts, s.folder, s.spec.Isolation)
+	if len(mounts) > 0 || c.NoNewPrivileges || len(c.Drop) > 0 {
+		cmd, err = wrappedCommand(cmd, c, mounts, s.folder, s.spec.Isolation)
 	} else {
 		cmd.Path, err = lookPath(c.Argv[0], cmd.Env, dir)
 	}

@@ -30,8 +30,6 @@ func (f Folder) Log(container, stream string) string {
 // SupervisorLog is where the supervisor itself writes when something is wrong.
 func (f Folder) SupervisorLog() string { return f.path("supervisor.log") }
 
-func (f Folder) volume(name string) string { return f.path("volumes", name) }
-
 // Prepare makes the folder and writes the spec. It may be repeated.
 func (f Folder) Prepare(spec []byte) error {
 	for _, dir := range []string{".", "work", "volumes", "logs"} {

@@ -2,12 +2,9 @@ package pod
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
 // bind is a folder to show at an absolute path.
@@ -22,22 +19,19 @@ type bind struct {
 func (s *supervisor) prepareMounts(c *ContainerSpec) ([]bind, error) {
 	var binds []bind
 	for _, m := range c.Mounts {
-		source := filepath.Join(s.folder.volume(m.Volume), m.SubPath)
-		if err := os.MkdirAll(source, private.DirMode); err != nil {
-			return nil, err
+		volume, err := inside(s.folder.path("volumes"), m.Volume)
+		if err != nil {
+			return nil, fmt.Errorf("volume %q: %w", m.Volume, err)
+		}
+		source, err := inside(volume, m.SubPath)
+		if err != nil {
+			return nil, fmt.Errorf("subPath of volume %q: %w", m.Volume, err)
 		}
 		if filepath.IsAbs(m.Path) {
 			binds = append(binds, bind{source, filepath.Clean(m.Path), m.ReadOnly})
 			continue
 		}
-		link := filepath.Join(s.folder.Work(), m.Path)
-		if err := os.MkdirAll(filepath.Dir(link), private.DirMode); err != nil {
-			return nil, err
-		}
-		if have, err := os.Readlink(link); err == nil && have == source {
-			continue
-		}
-		if err := os.Symlink(source, link); err != nil {
+		if err := link(s.folder.Work(), m.Path, source); err != nil {
 			return nil, fmt.Errorf("mount volume %q: %w", m.Volume, err)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
 // execCommand is the name under which the helper of a container with mounts runs.
@@ -21,8 +23,11 @@ const execCommand = "__exec"
 type helperInput struct {
 	Argv  []string `json:"argv,omitempty"`
 	Dir   string   `json:"dir,omitempty"`
-	Stage string   `json:"stage"`
-	Binds []bind   `json:"binds"`
+	Stage string   `json:"stage,omitempty"`
+	Binds []bind   `json:"binds,omitempty"`
+	// NoNewPrivileges and Drop are those of the container.
+	NoNewPrivileges bool  `json:"noNewPrivileges,omitempty"`
+	Drop            []int `json:"drop,omitempty"`
 }
 
 // ProbeIsolation finds out, by doing it, how processes can have mounts of their
@@ -64,13 +69,17 @@ func probe(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// mountedCommand wraps a command into the helper that mounts first.
-func mountedCommand(cmd *exec.Cmd, binds []bind, folder Folder, way Isolation) (*exec.Cmd, error) {
-	stage := folder.path("root")
-	if err := os.MkdirAll(stage, 0o755); err != nil {
-		return nil, err
+// wrappedCommand wraps a command into the helper that mounts, and gives up rights,
+// before it turns into the container.
+func wrappedCommand(cmd *exec.Cmd, c *ContainerSpec, binds []bind, folder Folder, way Isolation) (*exec.Cmd, error) {
+	in := helperInput{Argv: cmd.Args, Dir: cmd.Dir, Stage: folder.path("root"), Binds: binds,
+		NoNewPrivileges: c.NoNewPrivileges, Drop: c.Drop}
+	if len(binds) > 0 {
+		if err := private.MkdirAll(in.Stage); err != nil {
+			return nil, err
+		}
 	}
-	out, err := helper(helperInput{Argv: cmd.Args, Dir: cmd.Dir, Stage: stage, Binds: binds}, way)
+	out, err := helper(in, way)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +94,11 @@ func helper(in helperInput, way Isolation) (*exec.Cmd, error) {
 	}
 	// The program's own file may be gone by now; the link leads to it all the same.
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{execCommand, string(data)}}
-	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
-	if way == UserMounts {
+	attr := &syscall.SysProcAttr{}
+	if len(in.Binds) > 0 {
+		attr.Cloneflags = unix.CLONE_NEWNS
+	}
+	if len(in.Binds) > 0 && way == UserMounts {
 		ownUser(attr)
 		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
 	}
@@ -111,14 +123,8 @@ func mountAndExec(input string) error {
 	if err := json.Unmarshal([]byte(input), &in); err != nil {
 		return err
 	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("make mounts private: %w", err)
-	}
-	v := view{stage: in.Stage}
-	for _, b := range in.Binds {
-		if err := v.bind(b); err != nil {
-			return fmt.Errorf("mount %q: %w", b.Target, err)
-		}
+	if err := mountAll(in.Stage, in.Binds); err != nil {
+		return err
 	}
 	if len(in.Argv) == 0 {
 		return nil
@@ -127,11 +133,58 @@ func mountAndExec(input string) error {
 		return err
 	}
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	if err := giveUp(in.Drop, in.NoNewPrivileges); err != nil {
+		return fmt.Errorf("give up rights: %w", err)
+	}
 	path, err := lookPath(in.Argv[0], os.Environ(), in.Dir)
 	if err != nil {
 		return err
 	}
 	return fmt.Errorf("start %q: %w", path, syscall.Exec(path, in.Argv, os.Environ()))
+}
+
+func mountAll(stage string, binds []bind) error {
+	if len(binds) == 0 {
+		return nil
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	v := view{stage: stage}
+	for _, b := range binds {
+		if err := v.bind(b); err != nil {
+			return fmt.Errorf("mount %q: %w", b.Target, err)
+		}
+	}
+	return nil
+}
+
+// giveUp drops capabilities of this process, those that it could gain included. Where
+// it has not the right to do the latter, it has none to lose either, and must gain none.
+func giveUp(drop []int, noNew bool) error {
+	if len(drop) > 0 {
+		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+		var sets [2]unix.CapUserData
+		if err := unix.Capget(&header, &sets[0]); err != nil {
+			return err
+		}
+		for _, c := range drop {
+			err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0)
+			noNew = noNew || errors.Is(err, unix.EPERM)
+			if err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) { // unknown to this kernel
+				return err
+			}
+			set, bit := &sets[c/32], uint32(1)<<(c%32)
+			set.Effective, set.Permitted, set.Inheritable = set.Effective&^bit, set.Permitted&^bit, set.Inheritable&^bit
+		}
+		if err := unix.Capset(&header, &sets[0]); err != nil {
+			return err
+		}
+	}
+	if noNew {
+		return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	}
+	return nil
 }
 
 // view is the file system as one container sees it.
@@ -156,6 +209,13 @@ func (v *view) bind(b bind) error {
 		}
 		above = filepath.Dir(above)
 	}
+	// A link on the way, which another container may have left in a volume, must not
+	// lead out of what is this container's own.
+	real, err := filepath.EvalSymlinks(above)
+	if err != nil {
+		return err
+	}
+	b.Target, above = filepath.Join(real, strings.TrimPrefix(b.Target, above)), real
 	if above != b.Target {
 		if !slices.Contains(v.replaced, above) && !v.insideVolume(above) {
 			if err := v.replace(above); err != nil {

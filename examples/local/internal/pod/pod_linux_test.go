@@ -291,3 +291,31 @@ func TestMounts(t *testing.T) {
 		}
 	}
 }
+
+// A log is cut at its bound, once and visibly, however much is written.
+func TestLogsAreCut(t *testing.T) {
+	folder := prepare(t, "Never",
+		shell("a", job.AppContainer, "echo first; yes | head -c 300000; sleep 0.2; yes | head -c 300000; echo last"),
+		shell("b", job.AppContainer, "yes | head -c 1000; echo last >&2"))
+	spec, err := folder.readSpec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.MaxLog = 1000
+	writeSpec(t, folder, spec)
+	launch(t, folder)()
+	s := final(t, folder)
+	if s.Phase != job.PodSucceeded || !s.Containers[0].LogCut || s.Containers[1].LogCut {
+		t.Errorf("%+v", s)
+	}
+	const mark = "\n[cut here: --max-log is 1000 bytes]\n"
+	log, err := os.ReadFile(folder.Log("a", "stdout"))
+	if err != nil || len(log) != 1000+len(mark) || !strings.HasPrefix(string(log), "first\ny\n") || !strings.HasSuffix(string(log), mark) {
+		t.Errorf("%d bytes, %v: %.40q", len(log), err, log)
+	}
+	for stream, want := range map[string]int{"stdout": 1000, "stderr": 5} {
+		if log, err := os.ReadFile(folder.Log("b", stream)); err != nil || len(log) != want {
+			t.Errorf("%s: %d bytes, %v", stream, len(log), err)
+		}
+	}
+}

@@ -23,6 +23,9 @@ type Spec struct {
 	// then doubles up to RestartDelayMax. The first restart is immediate.
 	RestartDelay    time.Duration `json:"restartDelay"`
 	RestartDelayMax time.Duration `json:"restartDelayMax"`
+	// MaxLog is the number of bytes that are kept of each stream of a container; 0
+	// means all.
+	MaxLog int64 `json:"maxLog,omitempty"`
 	// Isolation is how containers get mounts of their own; empty when none needs them.
 	Isolation Isolation `json:"isolation,omitempty"`
 	// Containers are the init containers in their order, then the app containers.
@@ -41,6 +44,10 @@ type ContainerSpec struct {
 	// the one meant by an empty Dir.
 	Dir    string  `json:"dir,omitempty"`
 	Mounts []Mount `json:"mounts,omitempty"`
+	// NoNewPrivileges keeps the process, and all that it starts, from gaining rights.
+	NoNewPrivileges bool `json:"noNewPrivileges,omitempty"`
+	// Drop are the numbers of the capabilities that the process does not get.
+	Drop []int `json:"drop,omitempty"`
 }
 
 // Mount makes a volume of the pod visible to a container.
@@ -71,6 +78,8 @@ type Container struct {
 	Reason    string    `json:"reason,omitempty"`
 	Message   string    `json:"message,omitempty"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
+	// LogCut is true once the container has written more than is kept.
+	LogCut bool `json:"logCut,omitempty"`
 	// Exits are the runs that have ended, the latest last, at most maxExits.
 	Exits []Exit `json:"exits,omitempty"`
 }

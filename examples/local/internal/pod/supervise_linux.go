@@ -100,6 +100,7 @@ func (s *supervisor) loop() error {
 		now := time.Now()
 		s.readStop(now)
 		done := s.step(now)
+		s.capLogs()
 		if s.dirty || done {
 			// An end that cannot be recorded is worse than one recorded late.
 			err := s.folder.writeState(s.state)

@@ -1,0 +1,57 @@
+package pod
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/batchplan/batchplan/examples/local/internal/private"
+)
+
+// inside makes the folder that a path of a manifest means below a root, and returns
+// where it is, free of links. Every relative path of a manifest comes through here:
+// neither dots nor links that a container has left lead out of the root.
+func inside(root, path string) (string, error) {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	if path = filepath.Clean(path); path != "." {
+		if err := r.MkdirAll(path, private.DirMode); err != nil {
+			return "", err
+		}
+	}
+	if _, err := r.Stat(path); err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(root, path))
+	if err != nil {
+		return "", err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return "", err
+	}
+	if real != root && !strings.HasPrefix(real, root+string(filepath.Separator)) {
+		return "", fmt.Errorf("%q: leads out of %s", path, root)
+	}
+	return real, nil
+}
+
+// link makes a link below a root that leads to a target. A link of that kind that is
+// there already will do.
+func link(root, path, target string) error {
+	if _, err := inside(root, filepath.Dir(path)); err != nil {
+		return err
+	}
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if have, err := r.Readlink(filepath.Clean(path)); err == nil && have == target {
+		return nil
+	}
+	return r.Symlink(target, filepath.Clean(path))
+}
