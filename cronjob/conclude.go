@@ -76,11 +76,16 @@ func (p *Plan) remember(o *Outcome, s *Settlement, settled bool) Memory {
 }
 
 // hasLearned reports whether the next round decides from another memory: runs were
-// passed, or jobs that it waited for are gone. One that was perhaps created does not
+// passed, or jobs that it waited for are gone or on their way out. One that was perhaps created does not
 // count: its creation may fail each time (M9).
 func (p *Plan) hasLearned(o *Outcome, m *Memory) bool {
 	for i := range p.Verify {
 		if p.Verify[i].UID != "" && resultAt(o.Verified, i) == Gone {
+			return true
+		}
+	}
+	for i := range p.Delete {
+		if p.Delete[i].Foreground && isDeleted(effectAt(o.Deleted, i).Result) {
 			return true
 		}
 	}

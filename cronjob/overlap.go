@@ -75,6 +75,9 @@ func (p *Planner) isLeaving(place int) bool {
 	return p.leaving[place] || !p.snap.Children[place].DeletionTimestamp.IsZero()
 }
 
+// deleteFirst deletes a job before the run starts. It may be gone at once, of which no
+// backend need tell: so a round follows (CL4).
 func (p *Planner) deleteFirst(ref Reference) {
+	p.plan.Basis.Unfinished = true
 	p.plan.Delete = append(p.plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
 }

@@ -194,8 +194,8 @@ func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
 			until = w.Until.Add(-1)
 		}
 	}
-	if s.Options.Slips != 0 || until.Before(s.Now) || len(plan.Create) > 0 {
-		return // the reference looks again by an estimate; a creation does not wait
+	if s.Options.Slips != 0 || until.Before(s.Now) || len(plan.Create) > 0 || plan.Basis.Unfinished {
+		return // the reference looks again by an estimate; a creation, or a run that is passed, does not wait
 	}
 	// Reported misses are remembered, so that later rounds do not repeat them.
 	s.Memory = plan.Basis.Memory

@@ -33,6 +33,7 @@ type world struct {
 	options  cronjob.Options
 	memory   cronjob.Memory
 	requeue  time.Time
+	retry    bool
 
 	created map[time.Time]int // by run, over the whole life (CI1)
 	uids    int
@@ -123,7 +124,7 @@ func (w *world) carryOut(t failer, plan *cronjob.Plan, draw func() fault) bool {
 	}
 	end := plan.Conclude(o)
 	w.store(end.Backfills)
-	w.memory, w.requeue = end.Memory, end.Requeue.At
+	w.memory, w.requeue, w.retry = end.Memory, end.Requeue.At, end.Retry
 	w.triggers = slices.DeleteFunc(w.triggers, func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
 	return true
 }
