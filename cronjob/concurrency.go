@@ -124,6 +124,7 @@ func (p *Planner) start() {
 		p.needsList(string(p.name))
 	}
 	p.plan.Create = append(p.plan.Create, p.creation(string(p.name), p.due, reason))
+	p.resumeAfterStart()
 }
 
 // passOn records a run that needs no start, or cannot start. The next of several runs

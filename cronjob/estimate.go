@@ -39,6 +39,16 @@ func (p *Planner) estimateDue() {
 	p.next = s.Next(p.resumeFrom(now))
 }
 
+// resumeAfterStart is where the reference looks for the next run once it has started
+// the one that is due: from that run, for whatever its first look has made of the
+// deadline, which is not about the next run.
+func (p *Planner) resumeAfterStart() {
+	if p.snap.Options.Slips.has(SlipEstimate) {
+		p.base = p.due
+		p.next = p.snap.Schedule.Schedule.Next(p.resumeFrom(p.snap.Now))
+	}
+}
+
 // resumeFrom is the time from which the reference looks for the next run. Its own
 // latest run matters for "@every", which counts from there.
 func (p *Planner) resumeFrom(now time.Time) time.Time {

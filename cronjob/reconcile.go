@@ -1,6 +1,8 @@
 package cronjob
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -163,6 +165,26 @@ func (p *Planner) mayRun() bool {
 		p.noSchedule()
 	case p.cj.isSuspended():
 		p.wait(Wait{Reason: WaitSuspended})
+	default:
+		p.warnOfZone()
+		return p.hasSchedule()
+	}
+	return false
+}
+
+// warnOfZone tells of a schedule that names a zone itself, beside or instead of timeZone:
+// it wins, and the server refuses it by now.
+func (p *Planner) warnOfZone() {
+	if text := p.cj.Spec.Schedule; strings.Contains(text, "TZ") {
+		p.event(job.Warning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see "+
+			"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text))
+	}
+}
+
+// hasSchedule reports whether there is a schedule that can run (C6).
+func (p *Planner) hasSchedule() bool {
+	compiled := &p.snap.Schedule
+	switch {
 	case compiled.Problem != "":
 		p.noSchedule()
 	case compiled.Schedule.Never() && !p.snap.Options.Slips.has(SlipEstimate):
