@@ -22,9 +22,6 @@ func (p *Planner) recordBackoff() {
 }
 
 func (p *Planner) finishTimes(places []int32) []time.Time {
-	if len(places) == 0 {
-		return nil
-	}
 	out := make([]time.Time, len(places))
 	for n, i := range places {
 		pod := &p.snap.Pods[i]

@@ -302,6 +302,7 @@ func TestJ18_ParseCount(t *testing.T) {
 		want       int32
 	}{
 		{"a count", "7", 7},
+		{"a count of two digits", "12", 12},
 		{"a missing annotation", "", 0},
 		{"a negative count", "-7", 0},
 		{"no number", "seven", 0},

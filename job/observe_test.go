@@ -1,6 +1,11 @@
 package job
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/batchplan/batchplan/expectations"
+)
 
 // TestJ7_WhatHasFailed: what each pod is counted as, by what the job replaces.
 func TestJ7_WhatHasFailed(t *testing.T) {
@@ -89,5 +94,29 @@ func TestJ8_WhatIsNew(t *testing.T) {
 				t.Errorf("got %q, want %q\n%s", got, test.want, plan)
 			}
 		})
+	}
+}
+
+// TestJ12_StartInTheFuture: the note names the field and the value.
+func TestJ12_StartInTheFuture(t *testing.T) {
+	s := snapshotOf(t, `{"activeDeadlineSeconds": 60}`, activePod("a"))
+	s.Job.Status.StartTime = second(50)
+	plan := planOf(t, s)
+	want := []Note{{"job.status.startTime", formatTime(second(50)), "lies in the future; the deadline counts from there"}}
+	if !slices.Equal(plan.Notes, want) {
+		t.Errorf("notes %+v, want %+v", plan.Notes, want)
+	}
+}
+
+// TestE1_ARecordThatExpiresNow: it no longer holds the round, except for a controller
+// that looks at whole seconds only.
+func TestE1_ARecordThatExpiresNow(t *testing.T) {
+	for slips, want := range map[Slips]int{0: 1, SlipCoarseRequeue: 0} {
+		s := snapshotOf(t, `{}`)
+		s.Options.Slips = slips
+		s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now.Add(-expectations.Timeout)}}
+		if plan := planOf(t, s); len(plan.Create) != want {
+			t.Errorf("slips %v: %d creations, want %d\n%s", slips, len(plan.Create), want, plan)
+		}
 	}
 }

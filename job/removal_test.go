@@ -148,3 +148,44 @@ func drawRankedPod(t *rapid.T, uid string) Pod {
 		},
 	}
 }
+
+// TestJ29_MostRestarts: the restarts of one container count, not their sum, and only
+// those of its kind.
+func TestJ29_MostRestarts(t *testing.T) {
+	containers := []Container{
+		{Name: "sidecar", Kind: RestartableInitContainer, Restarts: 9},
+		{Name: "a", Kind: AppContainer, Restarts: 3},
+		{Name: "b", Kind: AppContainer, Restarts: 1},
+	}
+	if got := mostRestarts(containers, AppContainer); got != 3 {
+		t.Errorf("%d restarts, want 3", got)
+	}
+	if got := mostRestarts(containers, RestartableInitContainer); got != 9 {
+		t.Errorf("%d restarts of sidecars, want 9", got)
+	}
+	if got := restarts(&Pod{Phase: PodRunning, Detail: &PodDetail{Containers: append(containers, Container{Restarts: -5})}}); got != 13 {
+		t.Errorf("%d restarts together, want 13: a negative count is none (J22)", got)
+	}
+}
+
+// TestJI22_TheEndDeletesOwnPods: when the job ends, its pods go and those that it
+// adopts, and no others.
+func TestJI22_TheEndDeletesOwnPods(t *testing.T) {
+	var pods []Pod
+	for _, owner := range []Ownership{Owned, Orphan, OwnedUnmatched, Foreign} {
+		p := activePod(owner.String())
+		p.Owner = owner
+		pods = append(pods, p)
+	}
+	plan := planOf(t, snapshotOf(t, `{"parallelism": 9, "activeDeadlineSeconds": 1}`, pods...))
+	var got []string
+	for _, d := range plan.Delete {
+		got = append(got, d.Name)
+	}
+	slices.Sort(got)
+	want := []string{Orphan.String(), Owned.String()}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("deleted %q, want %q\n%s", got, want, plan)
+	}
+}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -154,5 +155,21 @@ func TestStatus_WithCondition(t *testing.T) {
 	}
 	if old[0].Status != ConditionTrue || len(old) != 2 {
 		t.Errorf("the old conditions have changed: %v", old)
+	}
+}
+
+// TestJ40_EveryFieldOfAConditionCounts changes the fields one by one.
+func TestJ40_EveryFieldOfAConditionCounts(t *testing.T) {
+	base := Condition{Suspended, ConditionTrue, second(1), second(2), "JobSuspended", "Job suspended"}
+	other := Condition{Complete, ConditionFalse, second(3), second(4), "JobResumed", "Job resumed"}
+	if !equalCondition(base, base) {
+		t.Error("a condition differs from itself")
+	}
+	for i := range reflect.TypeFor[Condition]().NumField() {
+		changed := base
+		reflect.ValueOf(&changed).Elem().Field(i).Set(reflect.ValueOf(other).Field(i))
+		if equalCondition(base, changed) {
+			t.Errorf("the change of %s is not seen", reflect.TypeFor[Condition]().Field(i).Name)
+		}
 	}
 }

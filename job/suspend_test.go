@@ -18,8 +18,8 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 	if !status.StartTime.Equal(now) {
 		t.Errorf("start time %v, want %v", status.StartTime, now)
 	}
-	if c := status.Condition(Suspended); c.Status != ConditionFalse || c.Reason != "JobResumed" || !c.LastTransitionTime.Equal(now) {
-		t.Errorf("condition %+v", c)
+	if c, want := status.Condition(Suspended), (Condition{Suspended, ConditionFalse, now, now, "JobResumed", "Job resumed"}); c != want {
+		t.Errorf("condition %+v, want %+v", c, want)
 	}
 }
 

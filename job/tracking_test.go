@@ -164,3 +164,58 @@ func TestJ36_Orphans(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestJ37_TerminatingPodsAtTheEnd: a pod that is being deleted and counts as nothing
+// yet is given up when the job ends, however it ends, and kept as long as it goes on.
+func TestJ37_TerminatingPodsAtTheEnd(t *testing.T) {
+	tests := []struct {
+		name    string
+		spec    string
+		deleted bool
+		beside  []Pod
+		want    string // "" when the pod keeps its finalizer
+	}{
+		{"the job goes on", `{"podReplacementPolicy": "Failed"}`, false, nil, ""},
+		{"it ends in failure", `{"podReplacementPolicy": "Failed", "activeDeadlineSeconds": 1}`, false, nil, CountedFailed.String()},
+		{"it is being deleted", `{"podReplacementPolicy": "Failed"}`, true, nil, NotCounted.String()},
+		{"it has its completions", `{"podReplacementPolicy": "Failed"}`, false, []Pod{endedPod("s", PodSucceeded)}, NotCounted.String()},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			leaving := activePod("leaving")
+			leaving.Deletion = &PodDeletion{Timestamp: second(20)}
+			s := snapshotOf(t, test.spec, append(test.beside, leaving)...)
+			if test.deleted {
+				s.Job.DeletionTimestamp = second(25)
+			}
+			got := ""
+			plan := planOf(t, s)
+			for _, u := range plan.Untrack {
+				if u.Name == "leaving" {
+					got = u.As.String()
+				}
+			}
+			if got != test.want {
+				t.Errorf("counted as %q, want %q\n%s", got, test.want, plan)
+			}
+		})
+	}
+}
+
+// TestJ38_UncountedUIDsKeepTheJobOpen: in either list, or as many in both.
+func TestJ38_UncountedUIDsKeepTheJobOpen(t *testing.T) {
+	for name, c := range map[string]struct {
+		lists *UncountedTerminatedPods
+		want  bool
+	}{
+		"no lists":    {nil, true},
+		"empty lists": {&UncountedTerminatedPods{}, true},
+		"a success":   {&UncountedTerminatedPods{Succeeded: []string{"a"}}, false},
+		"a failure":   {&UncountedTerminatedPods{Failed: []string{"a"}}, false},
+		"one of each": {&UncountedTerminatedPods{Succeeded: []string{"a"}, Failed: []string{"b"}}, false},
+	} {
+		if got := (&Plan{}).mayFinish(&Status{UncountedTerminatedPods: c.lists}); got != c.want {
+			t.Errorf("%s: may finish %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -256,3 +256,27 @@ func TestJ2_InputErrorIsReadable(t *testing.T) {
 		t.Errorf("%#v", err)
 	}
 }
+
+// TestJ2_SucceededCountMayBeZero: such a rule is met by the first success (J25).
+func TestJ2_SucceededCountMayBeZero(t *testing.T) {
+	spec := specOf(t, `{"completionMode": "Indexed", "completions": 3, "successPolicy": {"rules": [{"succeededCount": 0}]}}`)
+	if err := Validate(spec); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestJ2_LongSucceededIndexes: a list may be right in all but its length.
+func TestJ2_LongSucceededIndexes(t *testing.T) {
+	text := "1000"
+	for i := range 10_922 {
+		text += fmt.Sprintf(",%d", 10_001+2*i)
+	}
+	for text, refused := range map[string]bool{text: false, text + ",99999": true} {
+		spec := specOf(t, `{"completionMode": "Indexed", "completions": 100000, "successPolicy": {"rules": [{}]}}`)
+		spec.SuccessPolicy.Rules[0].SucceededIndexes = &text
+		err := Validate(spec)
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "must be at most 65536 bytes") {
+			t.Errorf("a list of %d bytes: %v", len(text), err)
+		}
+	}
+}

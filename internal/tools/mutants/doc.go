@@ -24,5 +24,7 @@
 //
 // A survivor is a test to write or code to remove. If it is neither, because no
 // input can show the difference, equivalents.txt says why, and the mutant is left
-// out of the count. An entry there that names no mutant any more is an error.
+// out of the count. An entry there that names no mutant any more is an error. An
+// entry may also name a whole function, as that of a hash, of which any value is
+// right: its mutants are left out where they survive.
 package main

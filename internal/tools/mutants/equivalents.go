@@ -54,6 +54,7 @@ func (known equivalents) stale(all []*mutant, folders []string) []string {
 	found := map[string]bool{}
 	for _, m := range all {
 		found[m.key()] = true
+		found[m.family()] = true
 	}
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(known)) {

@@ -107,8 +107,9 @@ func report(chosen []*mutant, known equivalents) {
 	var killed, late, survived, left int
 	for _, m := range chosen {
 		_, equivalent := known[m.key()]
+		_, harmless := known[m.family()]
 		switch {
-		case equivalent && m.verdict == alive:
+		case (equivalent || harmless) && m.verdict == alive:
 			left++
 		case m.verdict == alive:
 			survived++

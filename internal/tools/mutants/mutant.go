@@ -51,6 +51,15 @@ func (m *mutant) String() string {
 // key names the mutant in the list of equivalents, wherever in its file it is.
 func (m *mutant) key() string { return m.file.short + "  " + m.change() }
 
+// family names the function of the mutant in the list of equivalents, for those
+// in which no change makes a difference.
+func (m *mutant) family() string {
+	if m.fn == nil {
+		return ""
+	}
+	return m.file.short + "  func " + m.fn.Name.Name
+}
+
 func (m *mutant) change() string {
 	s := m.before + " -> " + m.after
 	if m.same > 0 {

@@ -127,9 +127,9 @@ func TestStaleEquivalents(t *testing.T) {
 	for _, m := range found {
 		m.file.short = "low/p.go"
 	}
-	known := equivalents{"low/p.go  return n } -> return 0 }": "", "low/p.go  return m -> return 0": "", "other/p.go  x -> y": ""}
+	known := equivalents{"low/p.go  return n } -> return 0 }": "", "low/p.go  func f": "", "low/p.go  func g": "", "low/p.go  return m -> return 0": "", "other/p.go  x -> y": ""}
 	got := known.stale(found, []string{"low"})
-	if want := []string{"low/p.go  return m -> return 0"}; !slices.Equal(got, want) {
+	if want := []string{"low/p.go  func g", "low/p.go  return m -> return 0"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

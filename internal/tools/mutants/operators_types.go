@@ -77,7 +77,7 @@ func (w *walker) zeroResults(n *ast.ReturnStmt) {
 			}
 			continue
 		}
-		if zero := w.zero(results[i]); zero != w.file.source(e) && !isEmptyLiteral(e) {
+		if zero := w.zero(results[i]); zero != w.file.source(e) && !w.isZero(e) {
 			w.replace(e, zero)
 		}
 	}
@@ -125,8 +125,11 @@ func (w *walker) zero(typ ast.Expr) string {
 	return "*new(" + w.file.source(typ) + ")"
 }
 
-// isEmptyLiteral reports whether an expression is a zero value already, as T{}.
-func isEmptyLiteral(e ast.Expr) bool {
-	lit, ok := e.(*ast.CompositeLit)
-	return ok && len(lit.Elts) == 0
+// isZero reports whether an expression is a zero value already, as 0, nil or T{}.
+func (w *walker) isZero(e ast.Expr) bool {
+	if lit, ok := e.(*ast.CompositeLit); ok {
+		return len(lit.Elts) == 0
+	}
+	text := w.file.source(e)
+	return text == "0" || text == "nil"
 }
