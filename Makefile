@@ -10,6 +10,7 @@ CONTAIN  ?= auto
 MUTANTS  ?= 0
 MATCH    ?=
 PACKAGES ?= job job/apply cronjob cronjob/apply backoff schedule expectations internal/indexset
+CASES    ?= 20000
 
 # The folders that hold a module, the root first. Nested modules keep what is
 # heavy away from the library's users.
@@ -25,7 +26,7 @@ reaching = @set -e; found=$$(go list -test -f '{{$$p := .}}{{if eq .Name "main"}
 	test -n "$$found" || { echo "no tests reach $(1)"; exit 1; }; \
 	go test -timeout=2h $$(echo "$$found" | sed 's/\.test$$//') $(2)
 
-.PHONY: test lint prop fuzz bench conformance mutants kills systems golden modules check
+.PHONY: test lint prop fuzz bench conformance validation mutants kills systems golden modules check
 
 test: ## all tests of the root, the examples and the tools, with the race detector
 	go test -race -shuffle=on ./...
@@ -62,6 +63,8 @@ kills: ## kill the local runner and its supervisors KILLS times; CONTAIN=cgroup 
 
 systems: ## the local runner compiles for each system, the tests included
 	@set -e; for os in linux darwin windows; do echo "== $$os"; GOOS=$$os CGO_ENABLED=0 go -C examples/local vet ./...; done
+validation: ## CASES random specs and statuses of each kind for the API server's validation and for ours
+	@cd internal/conformance && go test -timeout=0 ./validation $(if $(SEED),-seed $(SEED)) -cases $(CASES) -first $(FIRST)
 
 golden: ## rewrite the expected outputs of the stories: explain each changed line
 	$(call reaching,github.com/batchplan/batchplan/internal/golden,-update)

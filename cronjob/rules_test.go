@@ -25,6 +25,8 @@ func TestC1_Validate(t *testing.T) {
 		{"six fields", cronjob.Spec{Schedule: "0 0 0 * * *"}, []string{"spec.schedule"}},
 		{"a zone in the schedule", cronjob.Spec{Schedule: "TZ=UTC @daily"}, []string{"spec.schedule"}},
 		{"the machine's zone", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("local")}, []string{"spec.timeZone"}},
+		{"a zone with a point as a part", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("Europe/./Berlin")}, []string{"spec.timeZone"}},
+		{"a zone with two slashes", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("Europe//Berlin")}, []string{"spec.timeZone"}},
 		{"an empty zone", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("")}, []string{"spec.timeZone"}},
 		{"an unknown zone", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("Mars/Base")}, []string{"spec.timeZone"}},
 		{"all at once", cronjob.Spec{

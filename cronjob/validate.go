@@ -113,11 +113,30 @@ func (v *validator) timeZone(s *Spec) {
 		v.add("timeZone", *zone, "must not be empty when it is set")
 	case strings.EqualFold(*zone, "Local"):
 		v.add("timeZone", *zone, "must name a zone of the zone database")
+	case !isZoneName(*zone):
+		v.add("timeZone", *zone, "must be a name such as Europe/Berlin: parts of 1 to 14 letters, digits, and .-_+ between slashes")
 	default:
 		if _, err := findZone(s.Schedule, *zone); err != nil {
 			v.add("timeZone", *zone, causeOf(err).Error())
 		}
 	}
+}
+
+// isZoneName reports whether a name has the form that the zone database gives to names.
+// Where the database is a folder of files, other names can find a file of it, too.
+func isZoneName(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." || len(part) > 14 || part[0] == '-' {
+			return false
+		}
+		for i := range len(part) {
+			c := part[i]
+			if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(".-_+", c) >= 0) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // causeOf is what is wrong with a field of a schedule, with the field's name.

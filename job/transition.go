@@ -65,9 +65,10 @@ func CheckTransition(old, next Status, spec Spec) error {
 	problems := checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet)
 	tolerable := [...]statusCheck{
 		checkConditionList, checkReady, checkCompleteAlone, checkInterim, checkSuccessReason,
-		checkFinished, checkCompletionTime, checkCompletedIndexes, checkFailedIndexes,
+		checkFinished, checkCompletionTime, checkSucceeded,
 	}
 	problems = append(problems, newIn(checkAll(&next, &spec, tolerable[:]...), checkAll(&old, &spec, tolerable[:]...))...)
+	problems = append(problems, checkAll(&next, &spec, changedLists(&old, &next)...)...)
 	t := transition{old: &old, next: &next, spec: &spec}
 	if old.end() != "" {
 		t.keepAll()
@@ -255,22 +256,21 @@ func checkSuccessReason(s *Status, spec *Spec, add addProblem) {
 
 // checkFinished: JI8, at the end nothing is left to wait for.
 func checkFinished(s *Status, spec *Spec, add addProblem) {
-	end := s.end()
-	if end == "" {
+	if s.end() == "" {
 		return
 	}
 	if s.Active > 0 {
-		add("active", s.Active, fmt.Sprintf("must be 0 when %s", end))
+		add("active", s.Active, "must be 0 when finished")
 	}
 	if n := orZero(s.Terminating); n > 0 {
-		add("terminating", n, fmt.Sprintf("must be 0 when %s", end))
+		add("terminating", n, "must be 0 when finished")
 	}
 	lists := s.uncounted()
 	if n := len(lists.Succeeded) + len(lists.Failed); n > 0 {
-		add("uncountedTerminatedPods", n, fmt.Sprintf("must be empty when %s", end))
+		add("uncountedTerminatedPods", n, "must be empty when finished")
 	}
 	if s.StartTime.IsZero() && !(spec.isSuspended() && equalPointed(spec.Completions, new(int32))) {
-		add("startTime", nil, fmt.Sprintf("is required when %s", end))
+		add("startTime", nil, "is required when finished")
 	}
 }
 
@@ -284,7 +284,8 @@ func checkCompletionTime(s *Status, _ *Spec, add addProblem) {
 		add("completionTime", nil, "is required when Complete")
 	case !complete && !at.IsZero():
 		add("completionTime", formatTime(at), "must not be set unless Complete")
-	case complete && wholeSeconds(at).Before(wholeSeconds(s.StartTime)):
+	}
+	if !at.IsZero() && !s.StartTime.IsZero() && wholeSeconds(at).Before(wholeSeconds(s.StartTime)) {
 		add("completionTime", formatTime(at), "must not be before startTime, "+formatTime(s.StartTime))
 	}
 }
@@ -292,40 +293,70 @@ func checkCompletionTime(s *Status, _ *Spec, add addProblem) {
 // wholeSeconds is a time as Kubernetes stores it.
 func wholeSeconds(t time.Time) time.Time { return t.Truncate(time.Second) }
 
-// checkCompletedIndexes: JI6, the list and succeeded tell the same.
+// changedLists are the checks of the index lists that the transition changes. One that
+// stays may have become wrong by a change of the spec, and is left alone.
+func changedLists(old, next *Status) (checks []statusCheck) {
+	completed := old.CompletedIndexes != next.CompletedIndexes
+	failed := !equalPointed(old.FailedIndexes, next.FailedIndexes)
+	if completed {
+		checks = append(checks, checkCompletedIndexes)
+	}
+	if failed {
+		checks = append(checks, checkFailedIndexes)
+	}
+	if completed || failed {
+		checks = append(checks, checkDecidedOnce)
+	}
+	return checks
+}
+
+// checkCompletedIndexes: JI6, the list is in order and in range.
 func checkCompletedIndexes(s *Status, spec *Spec, add addProblem) {
-	const field = "completedIndexes"
+	switch {
+	case spec.CompletionMode == Indexed:
+		checkIndexes("completedIndexes", s.CompletedIndexes, spec, add)
+	case s.CompletedIndexes != "":
+		add("completedIndexes", shortened(s.CompletedIndexes), "needs completionMode Indexed")
+	}
+}
+
+// checkSucceeded: JI6, the list and succeeded tell the same.
+func checkSucceeded(s *Status, spec *Spec, add addProblem) {
 	if spec.CompletionMode != Indexed {
-		if s.CompletedIndexes != "" {
-			add(field, shortened(s.CompletedIndexes), "needs completionMode Indexed")
-		}
 		return
 	}
-	completed := checkIndexes(field, s.CompletedIndexes, spec, add)
+	completed, _ := ParseIndexes(s.CompletedIndexes)
 	if n := completed.Len(); n != int(s.Succeeded) {
 		add("succeeded", s.Succeeded, fmt.Sprintf("must be the number of completedIndexes, %d", n))
 	}
 }
 
-// checkFailedIndexes: JI6, an index has failed or succeeded, not both.
+// checkFailedIndexes: JI6, the same for failedIndexes.
 func checkFailedIndexes(s *Status, spec *Spec, add addProblem) {
-	const field = "failedIndexes"
 	switch {
 	case s.FailedIndexes == nil:
-		return
 	case spec.BackoffLimitPerIndex == nil:
-		add(field, shortened(*s.FailedIndexes), "needs spec.backoffLimitPerIndex")
-		return
-	}
-	failed := checkIndexes(field, *s.FailedIndexes, spec, add)
-	completed, _ := ParseIndexes(s.CompletedIndexes)
-	if both := failed.Intersect(completed); both.Len() > 0 {
-		add(field, shortened(both.String()), "must not be in completedIndexes, too")
+		add("failedIndexes", shortened(*s.FailedIndexes), "needs spec.backoffLimitPerIndex")
+	default:
+		checkIndexes("failedIndexes", *s.FailedIndexes, spec, add)
 	}
 }
 
-// checkIndexes checks the text of a list and returns what it holds.
-func checkIndexes(field, text string, spec *Spec, add addProblem) Indexes {
+// checkDecidedOnce: JI6, an index has failed or succeeded, not both. Indexes beyond
+// completions are none.
+func checkDecidedOnce(s *Status, spec *Spec, add addProblem) {
+	if s.FailedIndexes == nil || spec.Completions == nil {
+		return
+	}
+	failed, _ := ParseIndexes(*s.FailedIndexes)
+	completed, _ := ParseIndexes(s.CompletedIndexes)
+	if both := failed.Intersect(completed).Clip(*spec.Completions); both.Len() > 0 {
+		add("failedIndexes", shortened(both.String()), "must not be in completedIndexes, too")
+	}
+}
+
+// checkIndexes checks the text of a list.
+func checkIndexes(field, text string, spec *Spec, add addProblem) {
 	indexes, corrupt, ok := parseIndexes(text)
 	switch {
 	case !ok:
@@ -338,5 +369,4 @@ func checkIndexes(field, text string, spec *Spec, add addProblem) Indexes {
 			add(field, shortened(beyond.String()), fmt.Sprintf("must be below completions, %d", *n))
 		}
 	}
-	return indexes
 }

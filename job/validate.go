@@ -30,9 +30,7 @@ func Validate(s Spec) error {
 	v.numbers()
 	v.enums()
 	v.indexed()
-	v.manyIndexes()
 	v.failurePolicy()
-	v.successPolicy()
 	v.managedBy()
 	v.selector()
 	return errors.Join(v.problems...)
@@ -96,41 +94,52 @@ func (v *validator) enums() {
 	}
 }
 
+// indexed checks what only an Indexed job may have. Of a job whose completionMode is
+// unknown it says nothing.
 func (v *validator) indexed() {
 	s := v.spec
-	if s.CompletionMode == Indexed {
+	switch s.CompletionMode {
+	case Indexed:
 		if s.Completions == nil {
 			v.add("completions", nil, "is required when completionMode is Indexed")
 		}
 		if n := orZero(s.Parallelism); n > maxIndexedParallelism {
 			v.add("parallelism", n, fmt.Sprintf("must be at most %d when completionMode is Indexed", maxIndexedParallelism))
 		}
+		v.failedIndexes()
+		v.manyIndexes()
+		v.successPolicy()
+	case NonIndexed:
+		if s.BackoffLimitPerIndex != nil {
+			v.add("backoffLimitPerIndex", *s.BackoffLimitPerIndex, "needs completionMode Indexed")
+		}
+		if s.MaxFailedIndexes != nil {
+			v.add("maxFailedIndexes", *s.MaxFailedIndexes, "needs completionMode Indexed")
+		}
+	}
+	if s.MaxFailedIndexes != nil && s.BackoffLimitPerIndex == nil {
+		v.add("backoffLimitPerIndex", nil, "is required when maxFailedIndexes is set")
+	}
+	if s.SuccessPolicy != nil && s.CompletionMode != Indexed {
+		v.add("successPolicy", fmt.Sprintf("%d rules", len(s.SuccessPolicy.Rules)), "needs completionMode Indexed")
+	}
+}
+
+func (v *validator) failedIndexes() {
+	n := v.spec.MaxFailedIndexes
+	if n == nil {
 		return
 	}
-	if s.BackoffLimitPerIndex != nil {
-		v.add("backoffLimitPerIndex", *s.BackoffLimitPerIndex, "needs completionMode Indexed")
+	if most := v.spec.Completions; most != nil && *n > *most {
+		v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most completions, %d", *most))
 	}
-	if s.MaxFailedIndexes != nil {
-		v.add("maxFailedIndexes", *s.MaxFailedIndexes, "needs completionMode Indexed")
-	}
-	if s.SuccessPolicy != nil {
-		v.add("successPolicy", fmt.Sprintf("%d rules", len(s.SuccessPolicy.Rules)), "needs completionMode Indexed")
+	if *n > maxFailedIndexes {
+		v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d", maxFailedIndexes))
 	}
 }
 
 func (v *validator) manyIndexes() {
 	s := v.spec
-	if n := s.MaxFailedIndexes; n != nil {
-		switch {
-		case s.BackoffLimitPerIndex == nil:
-			v.add("backoffLimitPerIndex", nil, "is required when maxFailedIndexes is set")
-		case s.Completions != nil && *n > *s.Completions:
-			v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most completions, %d", *s.Completions))
-		}
-		if *n > maxFailedIndexes {
-			v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d", maxFailedIndexes))
-		}
-	}
 	if s.BackoffLimitPerIndex == nil || orZero(s.Completions) <= manyCompletions {
 		return
 	}
@@ -251,7 +260,7 @@ func (v *validator) successRule(field string, r *SuccessPolicyRule) {
 	case r.SucceededIndexes == nil && r.SucceededCount == nil:
 		v.add(field, nil, "must have succeededIndexes or succeededCount")
 	case r.SucceededIndexes != nil:
-		most = v.successIndexes(field+".succeededIndexes", *r.SucceededIndexes, completions)
+		most = min(completions, v.successIndexes(field+".succeededIndexes", *r.SucceededIndexes, completions))
 	}
 	if n := r.SucceededCount; n != nil && (*n < 0 || *n > most) {
 		v.add(field+".succeededCount", *n, fmt.Sprintf("must be from 0 to %d", most))
