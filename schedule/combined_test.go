@@ -142,7 +142,7 @@ func TestCombined_Errors(t *testing.T) {
 		value, cause string
 	}{
 		{"@daily", schedule.Also("TZ=UTC 0 9 * * *"), "TZ=UTC 0 9 * * *", "zone", "TZ=UTC 0 9 * * *", "zone of the main one"},
-		{"@daily", schedule.Except("0 9 * * 7"), "0 9 * * 7", "day-of-week", "7", "above maximum"},
+		{"@daily", schedule.Except("0 9 * * 7"), "0 9 * * 7", "day-of-week", "7", "write 0 or sun"},
 		{"@daily", schedule.Also("@every 1h"), "@every 1h", "descriptor", "@every 1h", "wall clock"},
 		{"@every 1h", schedule.Except("@daily"), "@every 1h", "descriptor", "@every 1h", "wall clock"},
 	} {
@@ -170,7 +170,7 @@ func TestCombined_EqualStringDescribe(t *testing.T) {
 	if got, want := both.String(), "0 9 * * mon also 0 12 * * sat except * * 25 12 *"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	want := "at 9:00 on Mondays, also at 12:00 on Saturdays, except every minute on the 25th of December"
+	want := "at 09:00 on Mondays, also at 12:00 on Saturdays, except every minute on the 25th of December"
 	if got := both.Describe(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

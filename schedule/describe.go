@@ -8,7 +8,7 @@ import (
 )
 
 // Describe says in English when the schedule runs, as in "every 15 minutes from
-// 8:00 to 18:45 on weekdays". It speaks of the wall clock in the schedule's
+// 08:00 to 18:45 on weekdays". It speaks of the wall clock in the schedule's
 // zone and does not name the zone. The sentence is for people; its wording may
 // change.
 func (s Schedule) Describe() string {
@@ -89,7 +89,7 @@ func progressionOf(set uint64) (progression, bool) {
 // fillsHour: the minutes go on at the same distance into the next hour.
 func (p progression) fillsHour() bool { return p.first == 0 && p.n > 1 && p.n*p.step == 60 }
 
-func clock(hour, minute int) string { return fmt.Sprintf("%d:%02d", hour, minute) }
+func clock(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }
 
 func (p *pattern) timesText() string {
 	minutes, evenMinutes := progressionOf(p.minutes)
@@ -107,9 +107,32 @@ func (p *pattern) timesText() string {
 	case p.perDay <= 6:
 		return "at " + p.clockTimes()
 	case rhythm:
-		return fmt.Sprintf("every %s of the hours %s", period(int64(minutes.step)*60), numbers(uint64(p.hours)))
+		return fmt.Sprintf("every %s of %s", period(int64(minutes.step)*60), p.hoursText())
 	}
-	return fmt.Sprintf("at %s minutes past the hours %s", numbers(p.minutes), numbers(uint64(p.hours)))
+	return p.minutesText() + p.hoursText()
+}
+
+// hoursText names the hours of a day that are not all of them.
+func (p *pattern) hoursText() string {
+	if hours, even := progressionOf(uint64(p.hours)); even && hours.step > 1 && hours.n > 4 {
+		return fmt.Sprintf("every %s hour from %d to %d", ordinal(hours.step), hours.first, hours.last)
+	}
+	if p.hours&(p.hours-1) == 0 {
+		return "the hour " + numbers(uint64(p.hours))
+	}
+	return "the hours " + numbers(uint64(p.hours))
+}
+
+// minutesText names the minutes of an hour; the hours follow.
+func (p *pattern) minutesText() string {
+	minutes, even := progressionOf(p.minutes)
+	switch {
+	case even && minutes.step > 1 && minutes.n > 4:
+		return fmt.Sprintf("at every %s minute from %d to %d of ", ordinal(minutes.step), minutes.first, minutes.last)
+	case p.minutes == 1<<1:
+		return "at 1 minute past "
+	}
+	return "at " + numbers(p.minutes) + " minutes past "
 }
 
 func (p *pattern) everyHourText(minutes progression, rhythm bool) string {
@@ -118,10 +141,8 @@ func (p *pattern) everyHourText(minutes progression, rhythm bool) string {
 		return "every " + period(int64(minutes.step)*60)
 	case p.minutes == 1:
 		return "every hour"
-	case p.minutes == 1<<1:
-		return "at 1 minute past every hour"
 	}
-	return "at " + numbers(p.minutes) + " minutes past every hour"
+	return p.minutesText() + "every hour"
 }
 
 func (p *pattern) clockTimes() string {
@@ -146,12 +167,17 @@ const (
 // fields look restricted.
 func (p *pattern) daysText() string {
 	byDom, byDow := p.doms != allDoms, p.dows != allDows
-	if !p.anyDom && !p.anyDow && (!byDom || !byDow) {
+	if !p.anyDom && !p.anyDow && (p.doms == 0 || p.dows == 0) {
+		byDom, byDow = p.doms != 0, p.dows != 0 // an empty field adds no day
+		if p.doms == allDoms || p.dows == allDows {
+			byDom, byDow = false, false
+		}
+	} else if !p.anyDom && !p.anyDow && (!byDom || !byDow) {
 		byDom, byDow = false, false
 	}
 	months := ""
 	if p.months != allMonths {
-		months = "in " + monthNames(p.months)
+		months = inMonths(p.months)
 	}
 	onDow := strings.TrimSpace(p.weekdaysText() + " " + months)
 	switch {
@@ -171,6 +197,9 @@ func (p *pattern) domText() string {
 	of := " of every month"
 	if p.months != allMonths {
 		of = " of " + monthNames(p.months)
+		if isSpan(p.months) {
+			of = " of every month " + inMonths(p.months)
+		}
 	}
 	days, even := progressionOf(uint64(p.doms))
 	switch {
@@ -198,14 +227,29 @@ func (p *pattern) weekdaysText() string {
 	return "on " + enumerate(texts(uint64(p.dows), plural))
 }
 
-func monthNames(set uint32) string {
-	name := func(m int) string { return time.Month(m).String() }
-	months, even := progressionOf(uint64(set))
-	if even && months.step == 1 && months.n > 2 {
-		return name(months.first) + " to " + name(months.last)
+// inMonths is "in January and July" or "from June to August".
+func inMonths(set uint32) string {
+	if isSpan(set) {
+		return "from " + monthNames(set)
 	}
-	return enumerate(texts(uint64(set), name))
+	return "in " + monthNames(set)
 }
+
+// isSpan reports whether monthNames gives a first and a last month.
+func isSpan(set uint32) bool {
+	months, even := progressionOf(uint64(set))
+	return even && months.step == 1 && months.n > 2
+}
+
+func monthNames(set uint32) string {
+	if isSpan(set) {
+		months, _ := progressionOf(uint64(set))
+		return monthName(months.first) + " to " + monthName(months.last)
+	}
+	return enumerate(texts(uint64(set), monthName))
+}
+
+func monthName(m int) string { return time.Month(m).String() }
 
 func numbers(set uint64) string {
 	if p, even := progressionOf(set); even && p.step == 1 && p.n > 2 {

@@ -1,6 +1,9 @@
 package schedule_test
 
 import (
+	"math/rand"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,36 +12,43 @@ import (
 
 func TestDescribe(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
-		{"*/15 8-18 * * 1-5", "every 15 minutes from 8:00 to 18:45 on weekdays"},
+		{"*/15 8-18 * * 1-5", "every 15 minutes from 08:00 to 18:45 on weekdays"},
 		{"* * * * *", "every minute"},
 		{"*/5 * * * *", "every 5 minutes"},
 		{"0 * * * *", "every hour"},
 		{"1 * * * *", "at 1 minute past every hour"},
 		{"5,20 * * * *", "at 5 and 20 minutes past every hour"},
 		{"0-10 * * * *", "at 0 to 10 minutes past every hour"},
-		{"*/7 * * * *", "at 0, 7, 14, 21, 28, 35, 42, 49 and 56 minutes past every hour"},
-		{"* 9 * * *", "every minute from 9:00 to 9:59"},
+		{"*/7 * * * *", "at every 7th minute from 0 to 56 of every hour"},
+		{"1-59/2 * * * *", "at every 2nd minute from 1 to 59 of every hour"},
+		{"1-59/2 1,5,9 * * *", "at every 2nd minute from 1 to 59 of the hours 1, 5 and 9 every day"},
+		{"* */2 * * *", "every minute of every 2nd hour from 0 to 22"},
+		{"0-10 9 * * *", "at 0 to 10 minutes past the hour 9 every day"},
+		{"0 8 * 6-8 1", "at 08:00 on Mondays from June to August"},
+		{"0 8 * 6-8 *", "at 08:00 every day from June to August"},
+		{"0 0 , * 5", "at 00:00 on Fridays"}, {"0 0 13 * ,", "at 00:00 on the 13th of every month"},
+		{"* 9 * * *", "every minute from 09:00 to 09:59"},
 		{"30 * * * 0,6", "at 30 minutes past every hour on weekends"},
-		{"0 */2 * * *", "every 2 hours from 0:00 to 22:00"},
-		{"30 6-16/4 * * 1-5", "at 6:30, 10:30 and 14:30 on weekdays"},
-		{"0 9-17 * * *", "every hour from 9:00 to 17:00"},
-		{"0 9,17 * * *", "at 9:00 and 17:00 every day"},
-		{"5 9 * * 1", "at 9:05 on Mondays"},
-		{"5 9 * * 1,3", "at 9:05 on Mondays and Wednesdays"},
-		{"5 9 * * 2-5", "at 9:05 on Tuesdays to Fridays"},
+		{"0 */2 * * *", "every 2 hours from 00:00 to 22:00"},
+		{"30 6-16/4 * * 1-5", "at 06:30, 10:30 and 14:30 on weekdays"},
+		{"0 9-17 * * *", "every hour from 09:00 to 17:00"},
+		{"0 9,17 * * *", "at 09:00 and 17:00 every day"},
+		{"5 9 * * 1", "at 09:05 on Mondays"},
+		{"5 9 * * 1,3", "at 09:05 on Mondays and Wednesdays"},
+		{"5 9 * * 2-5", "at 09:05 on Tuesdays to Fridays"},
 		{"*/10 1,5 * * *", "every 10 minutes of the hours 1 and 5"},
 		{"5,6,9 1,5,8 * * *", "at 5, 6 and 9 minutes past the hours 1, 5 and 8 every day"},
-		{"0 0 1 * *", "at 0:00 on the 1st of every month"},
-		{"0 0 1,15 * *", "at 0:00 on the 1st and 15th of every month"},
-		{"0 0 1-7 6-8 *", "at 0:00 from the 1st to the 7th of June to August"},
-		{"0 0 29 2 *", "at 0:00 on the 29th of February"},
-		{"0 0 */2 * ?", "at 0:00 on every 2nd day from the 1st to the 31st of every month"},
-		{"0 0 13 * 5", "at 0:00 on the 13th of every month and on Fridays"},
-		{"0 0 22 1,7 5", "at 0:00 on the 22nd of January and July and on Fridays in January and July"},
-		{"0 0 * 1 *", "at 0:00 every day in January"},
+		{"0 0 1 * *", "at 00:00 on the 1st of every month"},
+		{"0 0 1,15 * *", "at 00:00 on the 1st and 15th of every month"},
+		{"0 0 1-7 6-8 *", "at 00:00 from the 1st to the 7th of every month from June to August"},
+		{"0 0 29 2 *", "at 00:00 on the 29th of February"},
+		{"0 0 */2 * ?", "at 00:00 on every 2nd day from the 1st to the 31st of every month"},
+		{"0 0 13 * 5", "at 00:00 on the 13th of every month and on Fridays"},
+		{"0 0 22 1,7 5", "at 00:00 on the 22nd of January and July and on Fridays in January and July"},
+		{"0 0 * 1 *", "at 00:00 every day in January"},
 		{"*/5 * * 12 1", "every 5 minutes on Mondays in December"},
-		{"0 0 13 * 0-6", "at 0:00 every day"},
-		{"@yearly", "at 0:00 on the 1st of January"},
+		{"0 0 13 * 0-6", "at 00:00 every day"},
+		{"@yearly", "at 00:00 on the 1st of January"},
 		{"@every 90m", "every 90 minutes"}, {"@every 1h", "every hour"}, {"@every 36h", "every 36 hours"},
 		{"@every 1m30s", "every 90 seconds"}, {"@every 1ns", "every second"},
 		{"0 0 31 2 *", "never (no such date)"}, {"0 , * * *", "never (no such time of day)"},
@@ -49,10 +59,50 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// TestDescribe_TellsApart: schedules with one description run at the same times, and
+// no description is a long list of an even rhythm.
+func TestDescribe_TellsApart(t *testing.T) {
+	r := rand.New(rand.NewSource(14))
+	field := func(i int) string {
+		low, high := [...]int{0, 0, 1, 1, 0}[i], [...]int{59, 23, 31, 12, 6}[i]
+		if r.Intn(3) == 0 {
+			return "*"
+		}
+		return pick(r, randomField(r, low, high), randomField(r, low, high)+","+randomField(r, low, high))
+	}
+	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	seen := map[string]schedule.Schedule{}
+	for range oracleCases(t) {
+		var fields [5]string
+		for i := range fields {
+			fields[i] = field(i)
+		}
+		i := r.Intn(5) // two schedules that differ in one field, if at all
+		for range 2 {
+			s := mustParse(t, strings.Join(fields[:], " "))
+			fields[i] = field(i)
+			text := s.Describe()
+			if strings.Contains(text, "  ") || strings.Contains(text, "the  of") {
+				t.Fatalf("%q: %q", s, text)
+			}
+			other, ok := seen[text]
+			seen[text] = s
+			if !ok || s.Never() && other.Never() {
+				continue
+			}
+			end := begin.AddDate(400, 0, 0)
+			if s.Count(begin, end) != other.Count(begin, end) || !slices.Equal(s.NextN(begin, 300), other.NextN(begin, 300)) {
+				t.Fatalf("%q and %q: %q", s, other, text)
+			}
+		}
+	}
+}
+
 func TestLint(t *testing.T) {
 	seconds := func(n int64) *int64 { return &n }
 	from := instant(t, "2026-02-01T00:00Z")
 	const lag = 10 * time.Second
+	uneven, missing := []schedule.FindingKind{schedule.UnevenStep}, []schedule.FindingKind{schedule.MissingDay}
 	for _, c := range []struct {
 		spec, zone string
 		opts       []schedule.Option
@@ -70,9 +120,18 @@ func TestLint(t *testing.T) {
 		{"30 1 * * *", "America/New_York", nil, nil, []schedule.FindingKind{schedule.RepeatedTime}},
 		{"0 0 31 2 *", "Europe/Berlin", nil, nil, []schedule.FindingKind{schedule.NeverRuns}},
 		{"0 0 13 * 5", "UTC", nil, nil, []schedule.FindingKind{schedule.EitherDay}},
-		{"0 0 */2 * 1", "UTC", nil, nil, []schedule.FindingKind{schedule.EitherDay}},
+		{"0 0 */2 * 1", "UTC", nil, nil, []schedule.FindingKind{schedule.EitherDay, schedule.UnevenStep}},
 		{"0 0 29 2 *", "UTC", nil, nil, []schedule.FindingKind{schedule.RareDate}},
 		{"0 0 29 2 ?", "America/Santiago", nil, nil, []schedule.FindingKind{schedule.RareDate}},
+		{"*/7 * * * *", "UTC", nil, nil, uneven}, {"*/40 * * * *", "UTC", nil, nil, uneven}, {"5/25 * * * *", "UTC", nil, nil, uneven},
+		{"*/90 * * * *", "UTC", nil, nil, uneven}, {"0 */5 * * *", "UTC", nil, nil, uneven}, {"0 8/4 * * *", "UTC", nil, nil, uneven},
+		{"0 0 */2 * *", "UTC", nil, nil, uneven}, {"0 0 1 */5 *", "UTC", nil, nil, uneven}, {"0 0 * * */2", "UTC", nil, nil, uneven},
+		{"*/7 9 * * *", "UTC", nil, nil, nil}, {"0 */5 * * 1", "UTC", nil, nil, nil}, {"0 0 */2 6 *", "UTC", nil, nil, nil}, // nothing follows at once
+		{"1-59/2 * * * *", "UTC", nil, nil, nil}, {"3-59/20 * * * *", "UTC", nil, nil, nil}, {"0 8-20/4 * * *", "UTC", nil, nil, nil},
+		{"*/60 * * * *", "UTC", nil, nil, nil}, {"0 */12 * * *", "UTC", nil, nil, nil}, {"0 0 1 */3 *", "UTC", nil, nil, nil},
+		{"0 0 31 * *", "UTC", nil, nil, missing}, {"0 0 15,30 * *", "UTC", nil, nil, missing}, {"0 0 29 1-3 *", "UTC", nil, nil, missing},
+		{"0 0 31 1,2 *", "UTC", nil, nil, missing}, {"0 0 29-31 * *", "UTC", nil, nil, missing},
+		{"0 0 31 1,3 *", "UTC", nil, nil, nil}, {"0 0 30 4-6 *", "UTC", nil, nil, nil}, {"0 0 28-31 * *", "UTC", nil, nil, nil}, {"0 0 28 2 *", "UTC", nil, nil, nil},
 		{"0 9 * * *", "UTC", nil, seconds(5), []schedule.FindingKind{schedule.DeadlineTooShort}},
 		{"0 9 * * *", "UTC", nil, seconds(10), nil},
 		{"0 9 * * *", "UTC", nil, seconds(1 << 62), nil},

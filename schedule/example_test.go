@@ -38,7 +38,7 @@ func ExampleParse_error() {
 		fmt.Println(parse.Field, parse.Value)
 	}
 	// Output:
-	// schedule "0 0 * * 7": day-of-week "7": end of range (7) above maximum (6): 7
+	// schedule "0 0 * * 7": day-of-week "7": Sunday is 0; write 0 or sun
 	// day-of-week 7
 }
 
@@ -111,7 +111,7 @@ func ExampleKubernetes136() {
 func ExampleSchedule_Describe() {
 	s, _ := schedule.Parse("*/15 8-18 * * 1-5")
 	fmt.Println(s.Describe())
-	// Output: every 15 minutes from 8:00 to 18:45 on weekdays
+	// Output: every 15 minutes from 08:00 to 18:45 on weekdays
 }
 
 func ExampleSchedule_Lint() {
@@ -120,6 +120,6 @@ func ExampleSchedule_Lint() {
 		fmt.Println(finding)
 	}
 	// Output:
-	// EitherDay: day-of-month and day-of-week are both restricted, so a day that matches either runs: at 2:30 on the 13th of every month and on Fridays
+	// EitherDay: day-of-month and day-of-week are both restricted, so a day that matches either runs: at 02:30 on the 13th of every month and on Fridays
 	// SkippedTime: 02:30 on 2033-03-13 does not exist in America/New_York, where clocks go from 02:00 to 03:00: no run for it
 }

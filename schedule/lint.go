@@ -18,6 +18,12 @@ const (
 	EitherDay FindingKind = "EitherDay"
 	// RareDate: some years have no matching date.
 	RareDate FindingKind = "RareDate"
+	// MissingDay: a day of the month that some of the months lack, as the 31st; they
+	// have no run for it.
+	MissingDay FindingKind = "MissingDay"
+	// UnevenStep: a step that does not divide its field, as in "*/7" minutes, so that
+	// the last distance differs.
+	UnevenStep FindingKind = "UnevenStep"
 	// SkippedTime: a run falls into a gap within ten years and is left out (S4).
 	// Schedules that run in every hour of the day keep their rhythm, so they are
 	// not reported, here and under RepeatedTime.
@@ -73,7 +79,12 @@ func (s Schedule) Lint(c Circumstances) []Finding {
 		return found
 	}
 	add(EitherDay, s.lintEitherDay())
-	add(RareDate, s.lintRareDate(c.From))
+	rare := s.lintRareDate(c.From)
+	add(RareDate, rare)
+	if rare == "" {
+		add(MissingDay, s.lintMissingDay())
+	}
+	add(UnevenStep, s.lintUnevenStep())
 	add(SkippedTime, s.lintTransitions(c.From, skippedAt))
 	add(RepeatedTime, s.lintTransitions(c.From, repeatedAt))
 	add(DeadlineTooShort, c.lintDeadline())

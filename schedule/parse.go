@@ -109,7 +109,7 @@ func explain(spec, text string, cause error) error {
 		return &ParseError{spec, "fields", text, numberReason(len(fields))}
 	}
 	for i, value := range fields {
-		if err := fieldError(i, value); err != nil {
+		if err := fieldReason(i, value); err != nil {
 			return &ParseError{spec, fieldNames[i], value, err}
 		}
 	}

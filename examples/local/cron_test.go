@@ -364,11 +364,11 @@ func TestClockGoesOn(t *testing.T) {
 func TestNext(t *testing.T) {
 	w := newWorld(t)
 	o := w.want(0, "next", "testdata/cron.yaml", "-n", "3")
-	if strings.Count(o.out, "\n") != 8 || !strings.Contains(o.out, "every hour from 9:00 to 17:00 on weekdays") {
+	if strings.Count(o.out, "\n") != 8 || !strings.Contains(o.out, "every hour from 09:00 to 17:00 on weekdays") {
 		t.Error(o)
 	}
 	text := strings.Replace(tickWith("timeZone: America/New_York", "0"), "* * * * *", "30 2 * * 0", 1)
-	if o := w.want(0, "next", w.manifest(text)); !strings.Contains(o.out, "SkippedTime: ") || !strings.Contains(o.out, "at 2:30 on Sundays") {
+	if o := w.want(0, "next", w.manifest(text)); !strings.Contains(o.out, "SkippedTime: ") || !strings.Contains(o.out, "at 02:30 on Sundays") {
 		t.Error(o)
 	}
 	w.want(2, "next", "testdata/hello.yaml")

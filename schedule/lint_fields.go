@@ -1,0 +1,125 @@
+package schedule
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// part is one element of a field's list, as it is written.
+type part struct {
+	text             string
+	field            int
+	first, last      int // the first and the last value
+	step             int // 0 without a slash
+	open, wholeField bool
+}
+
+// parts takes apart the fields of the main schedule and of those of Also.
+func (s Schedule) parts() (all []part) {
+	for _, spec := range slices.Concat([]string{s.plan.spec}, s.plan.also) {
+		fields := strings.Fields(spec)
+		if len(fields) != len(fieldNames) {
+			continue // a descriptor
+		}
+		for i, field := range fields {
+			for text := range strings.SplitSeq(field, ",") {
+				if text != "" {
+					all = append(all, partOf(i, text))
+				}
+			}
+		}
+	}
+	return all
+}
+
+// partOf reads a part that the reference has accepted.
+func partOf(field int, text string) part {
+	r := rangeOf(field)
+	base, step, _ := strings.Cut(text, "/")
+	low, high, ranged := strings.Cut(base, "-")
+	p := part{text: text, field: field, step: max(0, valueOf(field, step))}
+	end := r.max
+	switch {
+	case low == "*" || low == "?":
+		p.first, p.open = r.min, true
+	case ranged:
+		p.first, end = valueOf(field, low), valueOf(field, high)
+	case p.step > 0:
+		p.first, p.open = valueOf(field, low), true
+	default:
+		p.first, end = valueOf(field, low), valueOf(field, low)
+	}
+	p.wholeField = p.first == r.min && end == r.max
+	p.last = end
+	if p.step > 0 {
+		p.last = p.first + (end-p.first)/p.step*p.step
+	}
+	return p
+}
+
+// lintUnevenStep looks at steps that run to the end of their field; a range with an end
+// of its own is meant.
+func (s Schedule) lintUnevenStep() string {
+	if s.isInterval() {
+		return ""
+	}
+	for _, p := range s.parts() {
+		if p.step < 2 || !p.open && !p.wholeField || !s.plan.table.goesOn(p.field) {
+			continue
+		}
+		name := fieldNames[p.field]
+		if p.field == 2 {
+			return fmt.Sprintf("%s %q is uneven: it begins again on the %s of each month, whatever day comes before", name, p.text, ordinal(p.first))
+		}
+		r := rangeOf(p.field)
+		if gap := r.max - r.min + 1 - p.last + p.first; gap != p.step {
+			return fmt.Sprintf("%s %q is uneven: from %d to the next %d it is %d, not %d", name, p.text, p.last, p.first, gap, p.step)
+		}
+	}
+	return ""
+}
+
+// goesOn reports whether a field's values can follow each other across the end of the
+// field: minutes from one hour to the next, hours from one day to the next, and so on.
+func (p *pattern) goesOn(field int) bool {
+	switch field {
+	case 0:
+		return p.hours&(p.hours<<1|p.hours>>23&1) != 0
+	case 1:
+		return slices.ContainsFunc(p.days[:], func(days uint32) bool { return days&(days<<1) != 0 })
+	case 2:
+		return p.months&(p.months<<1|p.months>>12&1<<1) != 0
+	}
+	return true
+}
+
+// lintMissingDay looks at days and ranges that begin behind the end of a month.
+func (s Schedule) lintMissingDay() string {
+	if s.isInterval() || s.plan.table.combined != nil { // a combined one may fill the gap
+		return ""
+	}
+	months := s.plan.table.months
+	for _, p := range s.parts() {
+		if p.field != 2 || p.open {
+			continue
+		}
+		var lacking uint32
+		for month := 1; month <= 12; month++ {
+			// The kind 0 is a common year.
+			if months>>month&1 == 1 && bits.OnesCount32(calendar.month[0][month].days) < p.first {
+				lacking |= 1 << month
+			}
+		}
+		if lacking == 0 {
+			continue
+		}
+		leap := ""
+		if p.first == 29 {
+			leap = " of most years"
+		}
+		return fmt.Sprintf("%s has no %s%s: no run for %q there", enumerate(texts(uint64(lacking), monthName)), ordinal(p.first), leap, p.text)
+	}
+	return ""
+}

@@ -1,0 +1,149 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// This file says what is wrong with a field, and what to write instead. The reference
+// decides that it is wrong.
+
+// fieldRange is what a field can hold.
+type fieldRange struct {
+	min, max int
+	names    []string // three letters each, from min on
+}
+
+func rangeOf(field int) fieldRange {
+	switch fieldNames[field] {
+	case "minute":
+		return fieldRange{0, 59, nil}
+	case "hour":
+		return fieldRange{0, 23, nil}
+	case "day-of-month":
+		return fieldRange{1, 31, nil}
+	case "month":
+		return fieldRange{1, 12, strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")}
+	}
+	return fieldRange{0, 6, strings.Fields("sun mon tue wed thu fri sat")}
+}
+
+// fieldReason explains why the reference refuses a field; nil if it does not.
+func fieldReason(index int, value string) error {
+	cause := fieldError(index, value)
+	if cause == nil {
+		return nil
+	}
+	for part := range strings.SplitSeq(value, ",") {
+		err := fieldError(index, part)
+		if err == nil || part == "" {
+			continue
+		}
+		problem := partProblem(index, part)
+		if problem == "" {
+			problem = err.Error()
+		}
+		if part != value {
+			problem = fmt.Sprintf("%q: %s", part, problem)
+		}
+		return errors.New(problem)
+	}
+	return cause
+}
+
+// partProblem explains one part of a list, such as "5", "1-5" or "*/2".
+func partProblem(index int, part string) string {
+	if problem := extensionProblem(index, part); problem != "" {
+		return problem
+	}
+	base, step, stepped := strings.Cut(part, "/")
+	low, high, ranged := strings.Cut(base, "-")
+	if problem := valueProblem(index, low, part); problem != "" {
+		return problem
+	}
+	if ranged {
+		if problem := valueProblem(index, high, part); problem != "" {
+			return problem
+		}
+	}
+	if n, err := strconv.Atoi(step); stepped && (err != nil || n < 1) {
+		return fmt.Sprintf("the step after the slash must be a number from 1 on, not %q", step)
+	}
+	if a, b := valueOf(index, low), valueOf(index, high); ranged && a > b {
+		return fmt.Sprintf("a range must not end before it begins; write %d-%d,%d-%d", a, rangeOf(index).max, rangeOf(index).min, b)
+	}
+	return ""
+}
+
+// extensionProblem recognises what other programs have beside standard schedules.
+func extensionProblem(index int, part string) string {
+	const days, weekdays = 2, 4
+	r := rangeOf(index)
+	if part == "H" || strings.HasPrefix(part, "H/") || strings.HasPrefix(part, "H(") {
+		return fmt.Sprintf("H, a value chosen for the job, is not supported; write a value from %d to %d", r.min, r.max)
+	}
+	if day, nth, found := strings.Cut(part, "#"); found && index == weekdays {
+		instead := "the days of that week"
+		if n, err := strconv.Atoi(nth); err == nil && 1 <= n && n <= 5 {
+			instead = fmt.Sprintf("%d-%d", 7*n-6, min(7*n, 31))
+		}
+		return fmt.Sprintf("#, the nth weekday of a month, is not supported; write %s as day-of-month, * as day-of-week, and let the job check for weekday %s", instead, day)
+	}
+	if index == days && strings.HasSuffix(part, "W") {
+		return "W, the working day next to a date, is not supported; write the day, or * and 1-5 as day-of-week"
+	}
+	if index == days && strings.HasPrefix(part, "L") {
+		return "L, the last day of a month, is not supported; write 28-31 and let the job check that tomorrow is the 1st"
+	}
+	if index == weekdays && part == "L" {
+		return "L is not supported; write 6 for Saturday"
+	}
+	if index == weekdays && strings.HasSuffix(part, "L") {
+		return fmt.Sprintf("L, the last weekday of a month, is not supported; write 22-31 as day-of-month, * as day-of-week, and let the job check for the last weekday %s", strings.TrimSuffix(part, "L"))
+	}
+	return ""
+}
+
+// valueProblem explains one value of a part.
+func valueProblem(index int, value, part string) string {
+	r := rangeOf(index)
+	n := valueOf(index, value)
+	switch {
+	case value == "*" || value == "?" || r.min <= n && n <= r.max:
+		return ""
+	case index == 4 && n == 7 && value == part:
+		return "Sunday is 0; write 0 or sun"
+	case index == 4 && n == 7:
+		if low, _, ranged := strings.Cut(part, "-"); ranged && value != low && !strings.Contains(part, "/") {
+			return fmt.Sprintf("Sunday is 0; write %s-6,0", low)
+		}
+		return "Sunday is 0; write 0 or sun"
+	case n >= 0:
+		return fmt.Sprintf("must be from %d to %d", r.min, r.max)
+	}
+	for _, name := range r.names {
+		if lower := strings.ToLower(value); len(lower) > 3 && strings.HasPrefix(lower, name) {
+			return fmt.Sprintf("names have three letters; write %s", name)
+		}
+	}
+	if r.names != nil {
+		return fmt.Sprintf("must be from %d to %d, or a name from %s to %s", r.min, r.max, r.names[0], r.names[len(r.names)-1])
+	}
+	return fmt.Sprintf("must be a number from %d to %d", r.min, r.max)
+}
+
+// valueOf is a number or a name as a number, and -1 for anything else.
+func valueOf(index int, value string) int {
+	r := rangeOf(index)
+	for i, name := range r.names {
+		if strings.EqualFold(name, value) {
+			return r.min + i
+		}
+	}
+	if n, err := strconv.Atoi(value); err == nil && n >= 0 {
+		return n
+	}
+	return -1
+}

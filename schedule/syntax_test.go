@@ -1,0 +1,54 @@
+package schedule_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// TestS1_ErrorsSayWhatToWrite: what other programs accept is refused in words.
+func TestS1_ErrorsSayWhatToWrite(t *testing.T) {
+	for _, c := range []struct{ spec, want string }{
+		{"0 0 L * *", `day-of-month "L": L, the last day of a month, is not supported; write 28-31 and let the job check that tomorrow is the 1st`},
+		{"0 0 L-3 * *", `day-of-month "L-3": L, the last day`},
+		{"0 0 LW * *", `day-of-month "LW": W, the working day`},
+		{"0 0 15W * *", `day-of-month "15W": W, the working day next to a date, is not supported; write the day, or * and 1-5 as day-of-week`},
+		{"0 0 * * 5#2", `day-of-week "5#2": #, the nth weekday of a month, is not supported; write 8-14 as day-of-month, * as day-of-week, and let the job check for weekday 5`},
+		{"0 0 * * 5L", `day-of-week "5L": L, the last weekday of a month, is not supported; write 22-31`},
+		{"0 0 * * L", `day-of-week "L": L is not supported; write 6 for Saturday`},
+		{"H * * * *", `minute "H": H, a value chosen for the job, is not supported; write a value from 0 to 59`},
+		{"H/15 * * * *", `minute "H/15": H, a value`}, {"0 H(0-7) * * *", `hour "H(0-7)": H, a value chosen for the job, is not supported; write a value from 0 to 23`},
+		{"0 0 * * sunday", `day-of-week "sunday": names have three letters; write sun`},
+		{"0 0 * * mon-Friday", `day-of-week "mon-Friday": names have three letters; write fri`},
+		{"0 0 * january *", `month "january": names have three letters; write jan`},
+		{"0 0 * * 7", `day-of-week "7": Sunday is 0; write 0 or sun`},
+		{"0 0 * * 5-7", `day-of-week "5-7": Sunday is 0; write 5-6,0`},
+		{"0 0 * * 1,7", `day-of-week "1,7": "7": Sunday is 0; write 0 or sun`},
+		{"0 0 * * fri-mon", `day-of-week "fri-mon": a range must not end before it begins; write 5-6,0-1`},
+		{"60 * * * *", `minute "60": must be from 0 to 59`}, {"0 22-24 * * *", `hour "22-24": must be from 0 to 23`},
+		{"a * * * *", `minute "a": must be a number from 0 to 59`}, {"* * * * mo", `day-of-week "mo": must be from 0 to 6, or a name from sun to sat`},
+		{"*/0 * * * *", `minute "*/0": the step after the slash must be a number from 1 on, not "0"`},
+		{"*/x * * * *", `minute "*/x": the step after the slash must be a number from 1 on, not "x"`},
+	} {
+		_, err := schedule.Parse(c.spec)
+		if err == nil || !strings.HasPrefix(err.Error(), "schedule \""+c.spec+"\": "+c.want) {
+			t.Errorf("%q: got %v, want %s", c.spec, err, c.want)
+		}
+	}
+}
+
+// FuzzFieldErrors: no text of the parser of numbers gets out, and each error names the
+// field.
+func FuzzFieldErrors(f *testing.F) {
+	for _, field := range []string{"L", "15W", "5#2", "H/3", "sunday", "7", "1-2-3", "*/", "/", "-", "99999999999999999999", "1/99999999999999999999"} {
+		f.Add(field)
+	}
+	f.Fuzz(func(t *testing.T, field string) {
+		for _, spec := range []string{field + " * * * *", "* * * * " + field} {
+			if _, err := schedule.Parse(spec); err != nil && strings.Contains(err.Error(), "strconv") {
+				t.Errorf("%q: %v", spec, err)
+			}
+		}
+	})
+}
