@@ -14,11 +14,22 @@ func (p *Planner) recordBackoff() {
 		return
 	}
 	b := &p.plan.Basis
-	failures := p.finishTimes(p.pods.failed)
+	failures := p.finishTimes(p.unrecorded(p.pods.failed))
 	b.Backoff = b.Backoff.Observe(p.finishTimes(p.pods.succeeded), failures)
 	if p.snap.Options.Slips.has(SlipEarlierFailure) && len(failures) > 0 && len(p.pods.succeeded) == 0 {
 		b.Backoff.LastFailure = slices.MaxFunc(failures, time.Time.Compare)
 	}
+}
+
+// unrecorded leaves out the pods that an earlier round has put into the record: those that
+// are ignored stay new as long as their finalizer cannot be removed.
+func (p *Planner) unrecorded(places []int32) []int32 {
+	if p.plan.Basis.Memory.Handled.Len() == 0 || p.snap.Options.Slips.has(SlipEarlierFailure) {
+		return places
+	}
+	return slices.DeleteFunc(slices.Clone(places), func(i int32) bool {
+		return p.known.facts(p.snap.Pods[i].UID)&uidHandled != 0
+	})
 }
 
 func (p *Planner) finishTimes(places []int32) []time.Time {

@@ -38,7 +38,7 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 	return Conclusion{
 		Memory: p.remember(&o, recording, recorded, &final),
 		Events: p.report(&o, &recording.Status, &final),
-		Facts:  p.facts(&o, &final, retry),
+		Facts:  p.facts(&o, recording, recorded, &final, retry),
 		Retry:  retry,
 	}
 }
@@ -79,6 +79,8 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 		Expectations: p.expect(o),
 		Untracking:   p.untracking(o, r),
 		Ignored:      b.Memory.Ignored,
+		Handled:      p.handled(o, r, recorded),
+		Reported:     p.reportedNext(o, final),
 		Written:      b.Memory.Written,
 		Finished:     b.Status.Finished() == "" && (b.Memory.Finished || final.Finished() != ""),
 	}
@@ -88,7 +90,7 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 			// count as new again.
 			m.Backoff = b.Backoff
 		}
-		m.Ignored = clamp32(int64(b.Memory.Ignored) + int64(b.Policy.Ignore))
+		m.Ignored = clamp32(int64(b.Memory.Ignored) + int64(b.newlyIgnored(r.Untrack)))
 	}
 	if m.Finished || b.Status.Finished() != "" {
 		m.Backoff = backoff.Record{} // a job that has ended needs no delay

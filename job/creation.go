@@ -106,15 +106,12 @@ func (p *Planner) append(pending pendingIndex) {
 // createReason is the same for all creations of a round (J42).
 func (p *Planner) createReason() CreateReason {
 	switch {
-	case p.failed == 0 && p.counts.terminating == 0:
-		return CreateNew
-	case p.job.replacesOnlyFailed():
-		if p.failed == 0 {
-			return CreateNew
-		}
+	case p.failed > 0 && p.job.replacesOnlyFailed():
 		return CreateReplacementOfFailed
+	case p.failed > 0 || p.counts.terminating > 0:
+		return CreateReplacement
 	}
-	return CreateReplacement
+	return CreateNew
 }
 
 // indexedPrefix is "job-index-", the job's name cut so that it fits what a

@@ -1,31 +1,55 @@
 package job
 
-// Facts are the figures of a round behind the metrics of a Job controller,
-// prefix job_controller_ (J42). The duration of a round and jobs_by_external_controller_total
-// are the adapter's to measure.
+import "github.com/batchplan/batchplan/internal/indexset"
+
+// Facts are the figures of a round behind the metrics of a Job controller, prefix
+// job_controller_ (J42): what the round adds to each counter. No figure is negative,
+// and over all rounds each pod, index and match is reported once, as long as the memory
+// is kept (JI27).
+//
+// Three metrics are about more than rounds, so the adapter measures them:
+// job_sync_duration_seconds; jobs_by_external_controller_total, one for each job that
+// appears with another managedBy; and terminated_pods_tracking_finalizer_total where pods
+// are watched (see [TrackingEvent]).
 type Facts struct {
-	// CompletionMode, Action and Failed are the labels of job_syncs_total and
-	// job_sync_duration_seconds; Failed is result "error".
+	// CompletionMode, Action and Failed are the labels of job_syncs_total, which counts
+	// this round unless Action is empty: the job has ended, is not ours, or the snapshot
+	// is older than a status that was written. Failed is result "error".
 	CompletionMode CompletionMode
 	Action         Action
 	Failed         bool
-	// PodsSucceeded and PodsFailed were added to job_pods_finished_total.
+	// PodsSucceeded and PodsFailed are job_pods_finished_total by completion_mode and
+	// result.
 	PodsSucceeded, PodsFailed int32
 	// Policy is pod_failures_handled_by_failure_policy_total by action.
 	Policy PolicyCounts
-	// IndexesSucceeded and IndexesFailed are job_finished_indexes_total by status.
+	// IndexesSucceeded and IndexesFailed are job_finished_indexes_total by status. Label
+	// backoffLimit is "perIndex" with PerIndex, otherwise "global".
 	IndexesSucceeded, IndexesFailed int32
-	// PodsCreated and PodsNotCreated are job_pods_creation_total by status.
+	PerIndex                        bool
+	// PodsCreated and PodsNotCreated are job_pods_creation_total by status, with
+	// [CreateReason.Metric] as the reason. A namespace that is being deleted refuses
+	// creations, which counts as neither.
 	PodsCreated, PodsNotCreated int32
 	CreateReason                CreateReason
 	// Finished is Complete or Failed when the job ended in this round, with the
-	// reason: jobs_finished_total.
+	// reason: jobs_finished_total by completion_mode, result ("succeeded" or "failed") and
+	// reason.
 	Finished       ConditionType
 	FinishedReason string
-	// Untracked is the number of finalizers removed: terminated_pods_tracking_finalizer_total.
+	// Untracked is how many pods that had ended lost their finalizer:
+	// terminated_pods_tracking_finalizer_total with event "delete".
 	Untracked int32
 	// ManagedBy is true for a job of another controller.
 	ManagedBy bool
+}
+
+// PolicyCounts are the failed pods of a round by the action that handled them.
+type PolicyCounts struct {
+	FailJob   int32 `json:"failJob,omitempty"`
+	FailIndex int32 `json:"failIndex,omitempty"`
+	Ignore    int32 `json:"ignore,omitempty"`
+	Count     int32 `json:"count,omitempty"`
 }
 
 // Action is what a round did, as the metric job_syncs_total names it.
@@ -33,63 +57,112 @@ type Action string
 
 // The actions of a round.
 const (
+	// ActionReconciling: pods were not managed, since the job ends or is being deleted, or
+	// the expectations are not met.
 	ActionReconciling Action = "reconciling"
-	ActionTracking    Action = "tracking"
+	// ActionTracking: pods were managed, and there was nothing to create or delete.
+	ActionTracking Action = "tracking"
+	// ActionPodsCreated: pods are missing, though a backoff may hold them.
 	ActionPodsCreated Action = "pods_created"
+	// ActionPodsDeleted: there are surplus pods, or the job is suspended.
 	ActionPodsDeleted Action = "pods_deleted"
 )
 
-func (p *Plan) facts(o *Outcome, final *Status, failed bool) Facts {
+// TrackingEvent says what the change of a pod adds to
+// terminated_pods_tracking_finalizer_total: event "add" for a pod that has ended with its
+// finalizer, "delete" once it loses the finalizer or is gone, and "" for any other change.
+// Nil is a pod that does not exist.
+func TrackingEvent(before, after *Pod) string {
+	counts := func(p *Pod) bool { return p != nil && p.Tracked && p.isTerminal() }
+	switch was, is := counts(before), counts(after); {
+	case is && !was:
+		return "add"
+	case was && !is:
+		return "delete"
+	}
+	return ""
+}
+
+func (p *Plan) facts(o *Outcome, r Recording, recorded bool, final *Status, failed bool) Facts {
 	b := &p.Basis
+	before := b.reported()
 	f := Facts{
-		CompletionMode:   NonIndexed,
-		Action:           p.action(),
-		Failed:           failed,
-		PodsSucceeded:    final.Succeeded - b.Status.Succeeded,
-		PodsFailed:       final.Failed - b.Status.Failed,
-		Policy:           b.Policy,
-		IndexesSucceeded: 0,
-		IndexesFailed:    b.NewFailedIndexes,
-		Untracked:        countDone(o.Untracked),
+		CompletionMode: NonIndexed,
+		Action:         b.Action,
+		Failed:         failed,
+		PodsFailed:     max(final.Failed-before.Failed, 0),
+		PerIndex:       b.PerIndex,
+		Untracked:      countUntrackedEnded(r.Untrack, o.Untracked),
+		ManagedBy:      len(p.Waits) > 0 && p.Waits[0].Reason == WaitManagedBy,
+	}
+	if b.Action != "" && !p.hasClaimed(o) {
+		f.Action = ActionReconciling // the round stopped before pods were managed
 	}
 	if b.Indexed {
 		f.CompletionMode = Indexed
-		f.IndexesSucceeded = max(final.Succeeded-b.Status.Succeeded, 0)
+		status := reportedOf(&b.Status)
+		f.countIndexes(&before, &status)
+		after := reportedOf(final)
+		f.countIndexes(&status, &after)
+	} else {
+		f.PodsSucceeded = max(final.Succeeded-before.Succeeded, 0)
 	}
-	if len(p.Waits) > 0 && p.Waits[0].Reason == WaitManagedBy {
-		f.ManagedBy = true
+	if recorded {
+		f.Policy = countPolicy(r.Untrack)
 	}
-	for i := range p.Create {
-		f.CreateReason = p.Create[i].Reason
-		switch effectAt(o.Created, i).Result {
-		case Done:
-			f.PodsCreated++
-		case Unsuccessful, Refused:
-			f.PodsNotCreated++
-		}
-	}
-	if end := final.Finished(); end != "" && b.Status.Finished() == "" {
+	f.countCreations(p, o)
+	if end := final.Finished(); end != "" && !before.Finished {
 		f.Finished = end
 		f.FinishedReason = final.Condition(end).Reason
 	}
 	return f
 }
 
-func (p *Plan) action() Action {
-	switch {
-	case len(p.Delete) > 0:
-		return ActionPodsDeleted
-	case len(p.Create) > 0:
-		return ActionPodsCreated
-	case len(p.Untrack) > 0:
-		return ActionTracking
+// countIndexes counts the indexes that are new in the lists. An elastic job that has
+// shrunk has lost some, so the counter says nothing about new ones.
+func (f *Facts) countIndexes(before, after *Reported) {
+	succeeded := int32(indexset.Added(before.CompletedIndexes, after.CompletedIndexes))
+	f.IndexesSucceeded += succeeded
+	f.PodsSucceeded += succeeded
+	if f.PerIndex {
+		f.IndexesFailed += int32(indexset.Added(before.FailedIndexes, after.FailedIndexes))
 	}
-	return ActionReconciling
 }
 
-func countDone(results []Result) (n int32) {
-	for _, r := range results {
-		if r.isDone() {
+func (f *Facts) countCreations(p *Plan, o *Outcome) {
+	for i := range p.Create {
+		f.CreateReason = p.Create[i].Reason
+		switch effectAt(o.Created, i).Result {
+		case Done:
+			f.PodsCreated++
+		case Unsuccessful:
+			f.PodsNotCreated++
+			if p.Basis.Slips.has(SlipMiscount) {
+				f.PodsCreated++
+			}
+		}
+	}
+}
+
+func countPolicy(untrack []Untracking) (counts PolicyCounts) {
+	for i := range untrack {
+		switch untrack[i].Policy {
+		case FailJob:
+			counts.FailJob++
+		case FailIndex:
+			counts.FailIndex++
+		case Ignore:
+			counts.Ignore++
+		case Count:
+			counts.Count++
+		}
+	}
+	return counts
+}
+
+func countUntrackedEnded(untrack []Untracking, results []Result) (n int32) {
+	for i := range untrack {
+		if untrack[i].Ended && resultAt(results, i).isDone() {
 			n++
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchplan/batchplan/expectations"
 )
 
 // doneAll is the outcome in which every write of the plan took effect.
@@ -21,6 +23,8 @@ func doneAll(p *Plan) Outcome {
 	return o
 }
 
+// TestJ42_Facts: each case is what the metrics of Kubernetes 1.36.3 have counted in the
+// same round, where it says nothing else.
 func TestJ42_Facts(t *testing.T) {
 	ended := func(uid string, phase PodPhase, index int32) Pod {
 		code := int32(0)
@@ -34,48 +38,103 @@ func TestJ42_Facts(t *testing.T) {
 	running := Pod{UID: "r", Name: "r", Phase: PodRunning, Tracked: true, Index: 2}
 	leaving := Pod{UID: "l", Name: "l", Phase: PodRunning, Tracked: true, Index: NoIndex, Deletion: &PodDeletion{Timestamp: second(40)}}
 	const policy = `"podFailurePolicy": {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [42]}}]}`
+	const failJob = `"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}, {"action": "Count", "onPodConditions": [{"type": "PodScheduled"}]}]}`
+	scheduled := running
+	scheduled.Detail = &PodDetail{Conditions: []PodCondition{{Type: "PodScheduled", Status: ConditionTrue}}}
+	none := func(*Snapshot, *Outcome) {}
+	status := func(change func(*Status)) func(*Snapshot, *Outcome) {
+		return func(s *Snapshot, o *Outcome) {
+			if o == nil {
+				change(&s.Job.Status)
+			}
+		}
+	}
+	outcome := func(change func(*Outcome)) func(*Snapshot, *Outcome) {
+		return func(_ *Snapshot, o *Outcome) {
+			if o != nil {
+				change(o)
+			}
+		}
+	}
+	shrunk := status(func(s *Status) { s.CompletedIndexes, s.Succeeded = "0,3,4", 3 })
 	tests := []struct {
 		name string
 		snap Snapshot
-		fail bool // the first creation fails
+		// with changes the snapshot, when the outcome is nil, or else the outcome.
+		with func(*Snapshot, *Outcome)
 		want Facts
 	}{
-		{"a round in which nothing happens", snapshotOf(t, `{}`, running), false,
-			Facts{CompletionMode: NonIndexed, Action: ActionReconciling}},
-		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), false,
+		{"nothing to do with running pods", snapshotOf(t, `{}`, running), none,
+			Facts{CompletionMode: NonIndexed, Action: ActionTracking}},
+		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), none,
 			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 2, CreateReason: CreateNew}},
-		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`), true,
+		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`),
+			outcome(func(o *Outcome) { o.Created[0] = Effect{Result: Unsuccessful, Error: "quota"} }),
 			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
-		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex}), false,
+		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),
+			outcome(func(o *Outcome) { o.Created[0], o.Created[1] = Effect{Result: Refused}, Effect{Result: Refused} }),
+			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, CreateReason: CreateNew}},
+		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex}), none,
 			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
-		{"terminating pods are not replaced, another is started", snapshotOf(t, `{"parallelism": 2, "podReplacementPolicy": "Failed"}`, leaving), false,
-			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateNew}},
-		{"pods are deleted", snapshotOf(t, `{"parallelism": 0}`, running), false,
+		{"a pod is started beside a terminating one that is not replaced", snapshotOf(t, `{"parallelism": 2, "podReplacementPolicy": "Failed"}`, leaving), none,
+			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
+		{"pods are deleted", snapshotOf(t, `{"parallelism": 0}`, running), none,
 			Facts{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
-		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, NoIndex), running), false,
+		{"suspended without pods", snapshotOf(t, `{"suspend": true}`), none,
+			Facts{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
+		{"held by backoff", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, NoIndex)), func(s *Snapshot, o *Outcome) {
+			if o == nil {
+				s.Pods[0].Detail.Containers[0].FinishedAt = s.Now
+			}
+		}, Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsFailed: 1, Untracked: 1}},
+		{"expectations unmet while a pod has succeeded", snapshotOf(t, `{"completions": 2, "parallelism": 2}`, ended("a", PodSucceeded, NoIndex), running), func(s *Snapshot, o *Outcome) {
+			if o == nil {
+				s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
+			}
+		}, Facts{CompletionMode: NonIndexed, Action: ActionReconciling, PodsSucceeded: 1, Untracked: 1}},
+		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), none,
+			Facts{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1}},
+		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: Orphan}),
+			outcome(func(o *Outcome) { *o = Outcome{Claimed: Unsuccessful} }),
+			Facts{CompletionMode: NonIndexed, Action: ActionReconciling, Failed: true}},
+		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, NoIndex), running), none,
 			Facts{CompletionMode: NonIndexed, Action: ActionTracking, PodsFailed: 1, Untracked: 1}},
-		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, NoIndex), running), false,
+		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, NoIndex), running), none,
 			Facts{CompletionMode: NonIndexed, Action: ActionTracking, Policy: PolicyCounts{Ignore: 1}, Untracked: 1}},
-		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, NoIndex)), false,
+		{"the status of matches cannot be written", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, NoIndex), ended("b", PodSucceeded, NoIndex)),
+			outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = Unsuccessful, nil, NotTried }),
+			Facts{CompletionMode: NonIndexed, Action: ActionTracking, Failed: true}},
+		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, NoIndex), scheduled), none,
+			Facts{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 2, Policy: PolicyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
+		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, NoIndex)), none,
 			Facts{CompletionMode: NonIndexed, Action: ActionTracking, PodsSucceeded: 1, Untracked: 1, Finished: Complete, FinishedReason: "CompletionsReached"}},
-		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, NoIndex)), false,
-			Facts{CompletionMode: NonIndexed, Action: ActionTracking, PodsFailed: 1, Untracked: 1, Finished: Failed, FinishedReason: "BackoffLimitExceeded"}},
+		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, NoIndex)), none,
+			Facts{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1, Untracked: 1, Finished: Failed, FinishedReason: "BackoffLimitExceeded"}},
 		{"indexes have ended", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
-			ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), false,
-			Facts{CompletionMode: Indexed, Action: ActionTracking, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, Untracked: 2}},
-		{"the job is managed by somebody else", snapshotOf(t, `{"managedBy": "example.com/queue"}`), false,
-			Facts{CompletionMode: NonIndexed, Action: ActionReconciling, ManagedBy: true}},
+			ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), none,
+			Facts{CompletionMode: Indexed, Action: ActionPodsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
+		{"an index has failed, and the status cannot be written", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
+			ended("b", PodFailed, 1), running), outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = Unsuccessful, nil, NotTried }),
+			Facts{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement, PerIndex: true, Failed: true}},
+		{"an elastic job shrinks", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, running), shrunk,
+			Facts{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateNew}},
+		{"an elastic job shrinks together with a success", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, ended("a", PodSucceeded, 1), running), shrunk,
+			Facts{CompletionMode: Indexed, Action: ActionTracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
+		{"the job is managed by somebody else", snapshotOf(t, `{"managedBy": "example.com/queue"}`), none,
+			Facts{CompletionMode: NonIndexed, ManagedBy: true}},
+		{"the job has ended", snapshotOf(t, `{}`, ended("a", PodFailed, NoIndex)),
+			status(func(s *Status) { s.Conditions = []Condition{{Type: Failed, Status: ConditionTrue}} }),
+			Facts{CompletionMode: NonIndexed, Untracked: 1}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			test.with(&test.snap, nil)
 			plan, err := Reconcile(test.snap)
 			if err != nil {
 				t.Fatal(err)
 			}
 			o := doneAll(&plan)
-			if test.fail {
-				o.Created[0] = Effect{Result: Unsuccessful, Error: "quota"}
-			}
+			test.with(&test.snap, &o)
 			if diff := cmp.Diff(test.want, plan.Conclude(o).Facts); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())
 			}
@@ -91,6 +150,28 @@ func TestJ42_CreateReasonMetric(t *testing.T) {
 	} {
 		if got := reason.Metric(); got != want {
 			t.Errorf("%v: got %q, want %q", reason, got, want)
+		}
+	}
+}
+
+func TestJ42_TrackingEvent(t *testing.T) {
+	running, ended := Pod{Phase: PodRunning, Tracked: true}, Pod{Phase: PodFailed, Tracked: true}
+	free := Pod{Phase: PodFailed}
+	for _, c := range []struct {
+		name          string
+		before, after *Pod
+		want          string
+	}{
+		{"a pod ends", &running, &ended, "add"},
+		{"a pod is seen that has ended", nil, &ended, "add"},
+		{"the finalizer goes", &ended, &free, "delete"},
+		{"the pod goes", &ended, nil, "delete"},
+		{"the finalizer of a running pod goes", &running, &Pod{Phase: PodRunning}, ""},
+		{"a pod ends without the finalizer", &Pod{Phase: PodRunning}, &free, ""},
+		{"nothing happens", &ended, &ended, ""},
+	} {
+		if got := TrackingEvent(c.before, c.after); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }

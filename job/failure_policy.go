@@ -152,17 +152,21 @@ func (p *Planner) failJob() Verdict {
 	return verdict
 }
 
-// countPolicy counts the pods that a rule has handled, for the metric.
-func (p *Planner) countPolicy(action FailureAction) {
-	counts := &p.plan.Basis.Policy
-	switch action {
-	case FailJob:
-		counts.FailJob++
-	case FailIndex:
-		counts.FailIndex++
-	case Ignore:
-		counts.Ignore++
-	case Count:
-		counts.Count++
+// unreported is the action of a match that no earlier round has reported (JI27). The
+// match of a pod that is ignored leaves no trace but in the memory.
+func (p *Planner) unreported(pod *Pod, f failure) FailureAction {
+	if p.known.facts(pod.UID)&uidHandled != 0 && !p.snap.Options.Slips.has(SlipMiscount) {
+		return ""
 	}
+	return f.action
+}
+
+// policyOfRecorded is unreported for a pod whose UID may be in an uncounted list. Its
+// match was reported with the write that put it there, unless that write seemed to fail.
+func (p *Planner) policyOfRecorded(place int32) FailureAction {
+	pod, reported := &p.snap.Pods[place], &p.plan.Basis.Memory.Reported
+	if !reported.Known || p.known.facts(pod.UID)&uidFailed == 0 || slices.Contains(reported.Uncounted, pod.UID) {
+		return ""
+	}
+	return p.failureOf(pod).action
 }

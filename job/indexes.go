@@ -25,11 +25,9 @@ func (p *Planner) countIndexes() {
 	// after all, completes its index: running the index again would be a waste.
 	p.addCompleted(p.pods.recorded)
 	if p.job.limitsIndexes() {
-		added := 0
 		for _, places := range [...][]int32{p.pods.failed, p.pods.recorded, p.pods.inFlight} {
-			added += p.addFailedIndexes(places)
+			p.addFailedIndexes(places)
 		}
-		p.plan.Basis.NewFailedIndexes = int32(added)
 		p.findDelayed()
 	}
 }
@@ -60,17 +58,16 @@ func (p *Planner) readIndexes(set *indexset.Set, field, text string) (same int) 
 }
 
 // addFailedIndexes adds the indexes of failed pods that are not to be retried.
-func (p *Planner) addFailedIndexes(places []int32) (added int) {
+func (p *Planner) addFailedIndexes(places []int32) {
 	for _, i := range places {
 		pod := &p.snap.Pods[i]
 		if pod.Phase == PodSucceeded || !p.hasValidIndex(pod) || p.completed.Has(pod.Index) {
 			continue
 		}
-		if p.failsIndex(pod) && p.failedIndexes.Add(pod.Index) {
-			added++
+		if p.failsIndex(pod) {
+			p.failedIndexes.Add(pod.Index)
 		}
 	}
-	return added
 }
 
 // failsIndex reports whether this failure was the index's last (J16).

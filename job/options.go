@@ -76,6 +76,10 @@ const (
 	// only: those that wait for their backoff take room from those that are due, and 500
 	// of them hold back all others (J31, J33).
 	SlipWaitingTakeRoom
+	// SlipMiscount counts in the facts what the metrics of the reference count: a failed
+	// creation as a successful one besides, an ignored failure in each round that cannot
+	// remove the finalizer, and nothing of a status write whose reply was lost (J42, JI27).
+	SlipMiscount
 )
 
 // Kubernetes136 returns the options with which the planner decides exactly as the
@@ -83,7 +87,7 @@ const (
 func Kubernetes136() Options {
 	return Options{Slips: SlipDeleteCounts | SlipUncheckedUntrack |
 		SlipCoarseRequeue | SlipUnseenCompletion | SlipEarlyEvents | SlipRefusedAreActive | SlipEarlierFailure | SlipUnmatchedStay | SlipFullRound |
-		SlipSuspendedRewritten | SlipWaitingTakeRoom}
+		SlipSuspendedRewritten | SlipWaitingTakeRoom | SlipMiscount}
 }
 
 func (s Slips) has(slip Slips) bool { return s&slip != 0 }

@@ -295,7 +295,7 @@ func TestSlips(t *testing.T) {
 		}
 	})
 	t.Run("the preset has them all", func(t *testing.T) {
-		if got, want := job.Kubernetes136().Slips, job.SlipWaitingTakeRoom<<1-1; got != want {
+		if got, want := job.Kubernetes136().Slips, job.SlipMiscount<<1-1; got != want {
 			t.Errorf("%b, want %b", got, want)
 		}
 	})

@@ -16,14 +16,17 @@ func (p *Planner) managePods() {
 	}
 	b.Managed = true
 	if p.job.isSuspended() {
+		b.Action = ActionPodsDeleted // even if there is no pod to delete
 		p.deleteActive(DeleteSuspended)
 		return
 	}
 	p.deletePending()
 	wanted := p.wantedActive()
 	if p.deleteSurplus(max(p.counts.active-wanted, 0)); len(p.plan.Delete) > 0 {
+		b.Action = ActionPodsDeleted
 		return
 	}
+	b.Action = ActionTracking
 	missing := wanted - p.counts.active
 	if p.job.replacesOnlyFailed() {
 		if held := min(missing, p.counts.terminating); held > 0 {
@@ -32,6 +35,7 @@ func (p *Planner) managePods() {
 		missing -= p.counts.terminating
 	}
 	if missing > 0 {
+		b.Action = ActionPodsCreated // even if a backoff holds all of them
 		p.createMissing(missing)
 	}
 }

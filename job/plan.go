@@ -89,6 +89,11 @@ type Untracking struct {
 	As CountedAs `json:"as"`
 	// OnEnd restricts the removal to a round that declares the job's end (J37).
 	OnEnd bool `json:"onEnd,omitempty"`
+	// Ended is true for a pod whose phase is Succeeded or Failed.
+	Ended bool `json:"ended,omitempty"`
+	// Policy is the action of the podFailurePolicy that handles the pod. It is empty
+	// if no rule matches, or if an earlier round has reported the match (JI27).
+	Policy FailureAction `json:"policy,omitempty"`
 }
 
 // CountedAs is how a pod is accounted for when its finalizer goes.
@@ -182,8 +187,11 @@ type Basis struct {
 	CompletedIndexes      string  `json:"completedIndexes,omitempty"`
 	CompletedIndexesCount int32   `json:"completedIndexesCount,omitempty"`
 	FailedIndexes         *string `json:"failedIndexes,omitempty"`
-	NewFailedIndexes      int32   `json:"newFailedIndexes,omitempty"`
 	Indexed               bool    `json:"indexed,omitempty"`
+	// PerIndex is true when failures are limited index by index.
+	PerIndex bool `json:"perIndex,omitempty"`
+	// Action is what the round does; empty if it is no round of the job (J42).
+	Action Action `json:"action,omitempty"`
 	// Stopped plans record nothing: the job is not ours, or has ended.
 	Stopped bool `json:"stopped,omitempty"`
 	// Satisfied is true when the expectations are; Managed, when pods were managed.
@@ -196,9 +204,10 @@ type Basis struct {
 	Capped bool `json:"capped,omitempty"`
 	// Untracking are the finalizer removals of earlier rounds still not seen.
 	Untracking expectations.UIDs `json:"untracking,omitzero"`
-	Backoff    backoff.Record    `json:"backoff,omitzero"`
-	Policy     PolicyCounts      `json:"policy,omitzero"`
-	Slips      Slips             `json:"slips,omitempty"`
+	// Handled are the pods of Memory.Handled that still have the finalizer.
+	Handled expectations.UIDs `json:"handled,omitzero"`
+	Backoff backoff.Record    `json:"backoff,omitzero"`
+	Slips   Slips             `json:"slips,omitempty"`
 }
 
 // isStopped reports whether there is nothing to record: the plan says so, or it is
@@ -211,12 +220,4 @@ type Counters struct {
 	Succeeded int32                   `json:"succeeded,omitempty"`
 	Failed    int32                   `json:"failed,omitempty"`
 	Uncounted UncountedTerminatedPods `json:"uncounted,omitzero"`
-}
-
-// PolicyCounts are the failed pods of a round by the action that handled them.
-type PolicyCounts struct {
-	FailJob   int32 `json:"failJob,omitempty"`
-	FailIndex int32 `json:"failIndex,omitempty"`
-	Ignore    int32 `json:"ignore,omitempty"`
-	Count     int32 `json:"count,omitempty"`
 }

@@ -19,8 +19,8 @@ var allFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
 
 // TestLivesFresh lets jobs live under a controller that reads its own writes, with
 // faults between any two writes. The world checks JI1, JI2, JI3, JI4, JI5, JI6,
-// JI7, JI8, JI9, JI10, JI11, JI13, JI14, JI15, JI16, JI17, JI18 and JI20 on each plan
-// and each write; the laws are checked on each snapshot on the way (JI24, B3, B6,
+// JI7, JI8, JI9, JI10, JI11, JI13, JI14, JI15, JI16, JI17, JI18, JI20 and JI27 on each
+// plan and each write; the laws are checked on each snapshot on the way (JI24, B3, B6,
 // L6). At the end the faults stop, and the job must come to rest: L1, L2, L3, L4, L5
 // and L7.
 func TestLivesFresh(t *testing.T) {
@@ -58,8 +58,11 @@ func step(t *rapid.T, w *world.World, faults []world.Fault) {
 	case n < 19:
 		meddle(t, w)
 	default:
-		if rapid.IntRange(0, 3).Draw(t, "restart") == 0 {
+		switch rapid.IntRange(0, 3).Draw(t, "restart") {
+		case 0:
 			w.Restart(w.Stale && rapid.Bool().Draw(t, "older list"))
+		case 1:
+			w.Resume()
 		}
 	}
 }
@@ -131,6 +134,9 @@ func comeToRest(t *rapid.T, w *world.World) {
 	}
 	if u := w.Job.Status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
 		t.Fatalf("L5: uncounted pods are left\n%s", w.State())
+	}
+	if w.CheckTold(); w.Err() != nil {
+		t.Fatalf("%v\n%s", w.Err(), w.State())
 	}
 }
 

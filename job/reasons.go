@@ -43,7 +43,8 @@ type CreateReason uint8
 const (
 	// CreateNew: the job has no failed or terminating pod to replace.
 	CreateNew CreateReason = 1 + iota
-	// CreateReplacement: a failed or terminating pod is replaced.
+	// CreateReplacement: a pod has failed or is terminating. The latter is not replaced
+	// where only failed pods are; the metric says the same.
 	CreateReplacement
 	// CreateReplacementOfFailed: a failed pod is replaced, where terminating pods
 	// are not.

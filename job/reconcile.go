@@ -90,6 +90,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	if p.isStale() {
 		return &p.plan, nil
 	}
+	p.plan.Basis.Action = ActionReconciling
 	p.countIndexes()
 	p.countPods()
 	p.recordBackoff()
@@ -149,8 +150,10 @@ func (p *Planner) recall() {
 	b.Memory = memory
 	b.Backoff = memory.Backoff
 	b.Untracking = memory.Untracking
+	b.Handled = memory.Handled
 	b.Completions = p.job.Spec.Completions
 	b.Indexed = p.job.isIndexed()
+	b.PerIndex = p.job.limitsIndexes()
 	b.Suspend = p.job.isSuspended()
 	b.Deleted = p.job.isDeleted()
 	b.Slips = p.snap.Options.Slips

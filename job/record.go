@@ -210,7 +210,7 @@ func (p *Plan) applicable(end Verdict) []Untracking {
 		case !u.OnEnd:
 			out = append(out, u)
 		case p.Basis.Deleted:
-			out = append(out, Untracking{PodRef: u.PodRef, As: NotCounted})
+			out = append(out, Untracking{PodRef: u.PodRef, As: NotCounted, Ended: u.Ended})
 		}
 	}
 	return out

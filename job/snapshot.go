@@ -44,6 +44,11 @@ type Memory struct {
 	// Ignored is the number of failures that the podFailurePolicy has ignored so
 	// far; kept for Options.MaxIgnoredFailures.
 	Ignored int32 `json:"ignored,omitempty"`
+	// Handled are the UIDs of pods that the podFailurePolicy has ignored and whose
+	// finalizer has still to go: the facts report each match once (JI27).
+	Handled expectations.UIDs `json:"handled,omitzero"`
+	// Reported are the figures up to which the facts have told (JI27).
+	Reported Reported `json:"reported,omitzero"`
 	// Written is the version of the job that the last status write has made. An
 	// adapter that knows it sets it; a snapshot of an earlier Job.Version is stale
 	// and is not planned from (E6).

@@ -28,13 +28,17 @@ func (p *Planner) readKnown() {
 	if lists == nil {
 		lists = &UncountedTerminatedPods{}
 	}
-	p.known.reset(untracking.Len() + len(lists.Succeeded) + len(lists.Failed))
+	handled := p.plan.Basis.Memory.Handled
+	p.known.reset(untracking.Len() + handled.Len() + len(lists.Succeeded) + len(lists.Failed))
 	for uid := range untracking.All() {
 		if uid == "" {
 			p.note("memory.untracking", `""`, "an empty UID is left out")
 			continue
 		}
 		p.known.add(uid, uidUntracking)
+	}
+	for uid := range handled.All() {
+		p.known.add(uid, uidHandled)
 	}
 	p.uncounted.Succeeded = p.readList("job.status.uncountedTerminatedPods.succeeded", lists.Succeeded, uidSucceeded, p.uncounted.Succeeded[:0])
 	p.uncounted.Failed = p.readList("job.status.uncountedTerminatedPods.failed", lists.Failed, uidFailed, p.uncounted.Failed[:0])
@@ -73,8 +77,7 @@ func (p *Planner) absorbUncounted() {
 // dueUntracking is a finalizer that is to go, if this round has room for its pod.
 type dueUntracking struct {
 	Untracking
-	place  int32
-	action FailureAction
+	place int32
 }
 
 // account decides how each tracked pod that has ended, or is not going to be
@@ -85,14 +88,14 @@ func (p *Planner) account() {
 		p.dueRecorded(i)
 	}
 	for _, i := range p.pods.stray {
-		p.due(i, NotCounted, false)
+		p.due(i, NotCounted, false, "")
 	}
 	as := CountedSucceeded
 	if p.job.isIndexed() {
 		as = CountedIndex // the completed index is enough to avoid counting twice
 	}
 	for _, i := range p.pods.succeeded {
-		p.due(i, as, false)
+		p.due(i, as, false, "")
 	}
 	for _, i := range p.pods.failed {
 		if delayed := p.isHeldBack(i); !delayed || p.plan.Verdict.decided() {
@@ -113,19 +116,19 @@ func (p *Planner) isHeldBack(place int32) bool { return p.isDelayed(place) && !p
 // held back, the UID stays in the list.
 func (p *Planner) dueRecorded(place int32) {
 	if delayed := p.isHeldBack(place); !delayed || p.plan.Verdict.decided() {
-		p.due(place, AlreadyRecorded, delayed)
+		p.due(place, AlreadyRecorded, delayed, p.policyOfRecorded(place))
 	}
 }
 
 // dueFailed counts the pod as failed, unless the policy ignores it.
 func (p *Planner) dueFailed(place int32, onEnd bool) {
-	failure := p.failureOf(&p.snap.Pods[place])
+	pod := &p.snap.Pods[place]
+	failure := p.failureOf(pod)
 	as := CountedFailed
 	if !failure.counts {
 		as = NotCounted
 	}
-	p.due(place, as, onEnd)
-	p.pods.due[len(p.pods.due)-1].action = failure.action
+	p.due(place, as, onEnd, p.unreported(pod, failure))
 }
 
 // dueUnfinished gives up the pods that have not ended, where the job is ending or
@@ -146,16 +149,16 @@ func (p *Planner) dueUnfinished() {
 			p.known.facts(pod.UID)&(uidSucceeded|uidFailed) == 0
 		if countable {
 			p.dueFailed(i, true)
-			p.pods.due[len(p.pods.due)-1].action = "" // it has not ended, so no rule has handled it
 		} else {
-			p.due(i, NotCounted, !p.job.isDeleted())
+			p.due(i, NotCounted, !p.job.isDeleted(), p.policyOfRecorded(i))
 		}
 	}
 }
 
-func (p *Planner) due(place int32, as CountedAs, onEnd bool) {
+func (p *Planner) due(place int32, as CountedAs, onEnd bool, policy FailureAction) {
+	pod := &p.snap.Pods[place]
 	p.pods.due = append(p.pods.due, dueUntracking{
-		Untracking: Untracking{PodRef: p.snap.Pods[place].ref(), As: as, OnEnd: onEnd},
+		Untracking: Untracking{PodRef: pod.ref(), As: as, OnEnd: onEnd, Ended: pod.isTerminal(), Policy: policy},
 		place:      place,
 	})
 }
@@ -181,7 +184,6 @@ func (p *Planner) untrackDue() {
 		if takes {
 			room--
 		}
-		p.countPolicy(due.action)
 		p.plan.Untrack = append(p.plan.Untrack, due.Untracking)
 		if stops && room <= 0 {
 			p.plan.Basis.Capped = true
@@ -231,14 +233,15 @@ func (p *Planner) fillBasis() {
 		Failed:    clamp32(int64(p.job.Status.Failed) + int64(p.absorbed.failed)),
 		Uncounted: p.uncounted,
 	}
-	b.Untracking = p.stillUntracking(b.Memory.Untracking)
+	b.Untracking = p.stillTracked(b.Memory.Untracking)
+	b.Handled = p.stillTracked(b.Memory.Handled)
 	if p.job.isIndexed() {
 		p.recordIndexes()
 	}
 }
 
-// stillUntracking drops the removals that the snapshot shows as done (E4).
-func (p *Planner) stillUntracking(uids expectations.UIDs) expectations.UIDs {
+// stillTracked drops the pods that the snapshot does not show with a finalizer (E4).
+func (p *Planner) stillTracked(uids expectations.UIDs) expectations.UIDs {
 	var seen []string
 	for uid := range uids.All() {
 		if p.known.facts(uid)&uidSeen == 0 {
@@ -256,7 +259,7 @@ func (p *Planner) stillUntracking(uids expectations.UIDs) expectations.UIDs {
 func (p *Planner) cleanUp() {
 	p.plan.Adopt, p.plan.Release = p.plan.Adopt[:0], p.plan.Release[:0]
 	p.plan.Basis.Stopped = true
-	p.plan.Basis.Untracking = p.stillUntracking(p.plan.Basis.Memory.Untracking)
+	p.plan.Basis.Untracking = p.stillTracked(p.plan.Basis.Memory.Untracking)
 	p.wait(Wait{Reason: WaitFinished, Name: string(p.job.Status.Finished())})
 	pods := p.snap.Pods
 	first := len(p.pods.active)
@@ -267,7 +270,7 @@ func (p *Planner) cleanUp() {
 	}
 	p.sortPlaces(p.pods.active[first:], p.byAge)
 	for _, i := range p.pods.active[first:] {
-		p.plan.Untrack = append(p.plan.Untrack, Untracking{PodRef: pods[i].ref(), As: NotCounted})
+		p.plan.Untrack = append(p.plan.Untrack, Untracking{PodRef: pods[i].ref(), As: NotCounted, Ended: pods[i].isTerminal()})
 	}
 }
 

@@ -16,6 +16,8 @@ const (
 	uidFailed
 	// uidUntracking: the pod's finalizer was removed in an earlier round (E4).
 	uidUntracking
+	// uidHandled: the match of a pod that is ignored is reported (JI27).
+	uidHandled
 	// uidSeen: a pod of the snapshot still carries the finalizer.
 	uidSeen
 )

@@ -66,7 +66,7 @@ func divergences() (all []*divergence) {
 	for i := range besides {
 		besides[i].besides = true
 	}
-	for _, list := range [...][]divergence{jobDivergences, scheduleDivergences, cronDivergences, besides} {
+	for _, list := range [...][]divergence{jobDivergences, figureDivergences, scheduleDivergences, cronDivergences, besides} {
 		for i := range list {
 			all = append(all, &list[i])
 		}

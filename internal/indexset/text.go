@@ -1,6 +1,9 @@
 package indexset
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // Text is what AddText has found out about a list.
 type Text struct {
@@ -37,6 +40,17 @@ func (s *Set) AddText(text string, limit int32) Text {
 		start = end + 1
 	}
 	return out
+}
+
+// Added returns how many indexes of the second list are not in the first.
+func Added(before, after string) int {
+	if before == after {
+		return 0
+	}
+	var a, b Set
+	a.AddText(before, math.MaxInt32)
+	b.AddText(after, math.MaxInt32)
+	return b.Len() - Common(&a, &b)
 }
 
 // piece is one element of a list, "a" or "a-b".

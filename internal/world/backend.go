@@ -17,6 +17,7 @@ var errConflict = errors.New("the job has changed since it was read")
 // Round lets the controller reconcile once, and returns the plan. It is the loop
 // of an adapter: snapshot, plan, apply, conclude.
 func (w *World) Round() (*job.Plan, error) {
+	w.tally.noticeEdits(&w.Job.Status)
 	snapshot := w.Snapshot()
 	plan, err := w.planner.Reconcile(&snapshot)
 	if err != nil {
@@ -36,6 +37,7 @@ func (w *World) Round() (*job.Plan, error) {
 		w.Memory.Written = int64(w.acked)
 	}
 	w.Events = append(w.Events, conclusion.Events...)
+	w.checkFacts(plan, outcome, &conclusion.Facts)
 	return plan, nil
 }
 
@@ -112,6 +114,9 @@ func (b backend) Create(_ context.Context, c job.Creation) (ref job.PodRef, err 
 		b.checkParallelism()
 		return nil
 	})
+	if err == nil {
+		b.tally.created++
+	}
 	return ref, err
 }
 
@@ -158,6 +163,7 @@ func (b backend) Untrack(_ context.Context, ref job.PodRef) error {
 			return apply.ErrGone
 		}
 		b.checkUntrack(p)
+		b.tallyUntrack(p)
 		p.Tracked = false
 		b.touch(p)
 		b.collect(p)
@@ -171,6 +177,7 @@ func (b backend) WriteStatus(_ context.Context, s job.Status) error {
 			return errConflict
 		}
 		b.checkStatus(&b.Job.Status, &s)
+		b.tallyStatus(&b.Job.Status, &s)
 		b.Job.Status = s
 		b.version++
 		b.readAt = b.version

@@ -39,6 +39,8 @@ type World struct {
 	Versions bool
 	// Events are those that the controller has reported.
 	Events []job.Event
+	// Facts are those of the rounds so far.
+	Facts []job.Facts
 	// LastPlan is the text of the last plan, and Failed the violations so far.
 	LastPlan string
 	Failed   []error
@@ -53,6 +55,7 @@ type World struct {
 	revision  int // of pods
 	crashed   bool
 	ghost     ghost
+	tally     tally
 	maxActive int64 // the greatest parallelism so far
 }
 
@@ -86,6 +89,7 @@ func New(spec job.Spec) *World {
 		Job: job.Job{Namespace: "default", Name: "j", UID: "job-1", CreationTimestamp: Start, Spec: spec},
 	}
 	w.ghost.init()
+	w.tally = newTally(w.Job.UID)
 	w.maxActive = int64(*spec.Parallelism)
 	w.DeliverAll()
 	return w
@@ -229,7 +233,7 @@ func (w *World) DeliverAll() {
 func (w *World) Restart(old bool) {
 	w.Memory = job.Memory{}
 	w.planner = job.Planner{}
-	w.ghost.restarted = true
+	w.ghost.restarted, w.tally.forgot = true, true
 	if old {
 		w.ghost.traveled = true
 		return

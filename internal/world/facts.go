@@ -1,0 +1,200 @@
+package world
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+)
+
+// tally compares what the facts have told with what has happened (JI27).
+type tally struct {
+	told job.Facts // sums
+	ends int       // how often the end was told
+	// matches are the pods whose match with the podFailurePolicy was told, due those whose
+	// finalizer has gone since they matched.
+	matches, due map[string]bool
+	// created, completed and failed count the creations that were confirmed, and the new
+	// indexes of the statuses that were written.
+	created, completed, failed int
+	untracked                  int // finalizers of pods that had ended
+	// job is the UID of the job, and status the last one that was written.
+	job    string
+	status job.Status
+	// forgot is set once a round has ended without a conclusion, or a memory was lost:
+	// then nobody knows what was told.
+	forgot bool
+}
+
+func newTally(job string) tally {
+	return tally{job: job, matches: map[string]bool{}, due: map[string]bool{}}
+}
+
+// noticeEdits gives up where somebody else has written the status, as stories do.
+func (t *tally) noticeEdits(s *job.Status) {
+	t.forgot = t.forgot || !reflect.DeepEqual(&t.status, s)
+}
+
+// Resume restarts the controller with its memory, which was stored.
+func (w *World) Resume() {
+	data, err := json.Marshal(w.Memory)
+	if err != nil {
+		panic(err)
+	}
+	w.Memory = job.Memory{}
+	if err := json.Unmarshal(data, &w.Memory); err != nil {
+		panic(err)
+	}
+	w.planner = job.Planner{}
+}
+
+// checkFacts holds JI27 for the facts of one round.
+func (w *World) checkFacts(plan *job.Plan, o job.Outcome, f *job.Facts) {
+	for name, n := range map[string]int32{
+		"PodsSucceeded": f.PodsSucceeded, "PodsFailed": f.PodsFailed,
+		"IndexesSucceeded": f.IndexesSucceeded, "IndexesFailed": f.IndexesFailed,
+		"PodsCreated": f.PodsCreated, "PodsNotCreated": f.PodsNotCreated, "Untracked": f.Untracked,
+		"FailJob": f.Policy.FailJob, "FailIndex": f.Policy.FailIndex, "Ignore": f.Policy.Ignore, "Count": f.Policy.Count,
+	} {
+		if n < 0 {
+			w.fail("JI27", "%s is %d", name, n)
+		}
+	}
+	w.Facts = append(w.Facts, *f)
+	t := &w.tally
+	if t.job != w.Job.UID { // another job of the same name
+		*t = newTally(w.Job.UID)
+		t.forgot = true
+	}
+	t.forgot = t.forgot || w.Options.Slips&job.SlipMiscount != 0
+	t.told.PodsSucceeded += f.PodsSucceeded
+	t.told.PodsFailed += f.PodsFailed
+	t.told.IndexesSucceeded += f.IndexesSucceeded
+	t.told.IndexesFailed += f.IndexesFailed
+	t.told.PodsCreated += f.PodsCreated
+	t.told.Untracked += f.Untracked
+	if f.Finished != "" {
+		t.ends++
+	}
+	w.checkMatches(plan, o, &f.Policy)
+	w.compareTally()
+}
+
+// checkMatches holds that no match is told twice.
+func (w *World) checkMatches(plan *job.Plan, o job.Outcome, told *job.PolicyCounts) {
+	r := plan.Record(o)
+	matches := told.FailJob + told.FailIndex + told.Ignore + told.Count
+	if r.Write && o.Recorded != job.Done {
+		if matches > 0 {
+			w.fail("JI27", "%d matches are told, and the status was not written", matches)
+		}
+		return
+	}
+	for _, u := range r.Untrack {
+		if u.Policy == "" {
+			continue
+		}
+		matches--
+		if w.tally.matches[u.UID] && !w.tally.forgot {
+			w.fail("JI27", "the match of %s is told twice", u.Name)
+		}
+		w.tally.matches[u.UID] = true
+	}
+	if matches != 0 {
+		w.fail("JI27", "%d matches too many are told", matches)
+	}
+}
+
+// compareTally holds that nothing is told that has not happened.
+func (w *World) compareTally() {
+	t, s := &w.tally, &w.Job.Status
+	if t.forgot || w.ghost.traveled {
+		return
+	}
+	succeeded := int(s.Succeeded)
+	if w.Job.Spec.CompletionMode == job.Indexed {
+		succeeded = t.completed
+	}
+	for _, f := range [...]struct {
+		name           string
+		told, happened int
+	}{
+		{"PodsSucceeded", int(t.told.PodsSucceeded), succeeded},
+		{"PodsFailed", int(t.told.PodsFailed), int(s.Failed)},
+		{"IndexesSucceeded", int(t.told.IndexesSucceeded), t.completed},
+		{"IndexesFailed", int(t.told.IndexesFailed), t.failed},
+		{"PodsCreated", int(t.told.PodsCreated), t.created},
+		{"Untracked", int(t.told.Untracked), t.untracked},
+		{"Finished", t.ends, 1},
+	} {
+		if f.told > f.happened {
+			w.fail("JI27", "%s tells of %d, there were %d", f.name, f.told, f.happened)
+		}
+	}
+}
+
+// CheckTold holds at the end of a life that everything was told (JI27).
+func (w *World) CheckTold() {
+	t, s := &w.tally, &w.Job.Status
+	if t.forgot || w.ghost.traveled {
+		return
+	}
+	ends := 0
+	if s.Finished() != "" {
+		ends = 1
+	}
+	indexed := w.Job.Spec.CompletionMode == job.Indexed
+	switch {
+	case !indexed && t.told.PodsSucceeded != s.Succeeded, indexed && int(t.told.PodsSucceeded) != t.completed,
+		t.told.PodsFailed != s.Failed, indexed && int(t.told.IndexesSucceeded) != t.completed,
+		int(t.told.IndexesFailed) != t.failed, int(t.told.PodsCreated) != t.created, t.ends != ends:
+		w.fail("JI27", "told %+v and %d ends; completed %d and failed %d indexes, created %d pods", t.told, t.ends, t.completed, t.failed, t.created)
+	}
+	for _, uid := range slices.Sorted(maps.Keys(t.due)) {
+		if !t.matches[uid] {
+			w.fail("JI27", "the match of %s is not told", uid)
+		}
+	}
+}
+
+// tallyStatus counts the indexes that a status adds.
+func (w *World) tallyStatus(old, s *job.Status) {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	w.tally.status = *s
+	w.tally.completed += indexset.Added(old.CompletedIndexes, s.CompletedIndexes)
+	w.tally.failed += indexset.Added(text(old.FailedIndexes), text(s.FailedIndexes))
+}
+
+// tallyUntrack takes down a pod that loses its finalizer. A view that is older may show
+// it without what matches.
+func (w *World) tallyUntrack(p *job.Pod) {
+	if p.Tracked && p.Phase >= job.PodSucceeded {
+		w.tally.untracked++
+	}
+	s := &w.Job.Status
+	valid := w.Job.Spec.CompletionMode != job.Indexed || p.Index >= 0 && p.Index < *w.Job.Spec.Completions
+	counted := s.UncountedTerminatedPods != nil && slices.Contains(s.UncountedTerminatedPods.Failed, p.UID)
+	failed := p.Phase == job.PodFailed && valid
+	if !w.Stale && p.Tracked && s.Finished() == "" && (counted || failed) && w.matchesPolicy(p) {
+		w.tally.due[p.UID] = true
+	}
+}
+
+// matchesPolicy reports whether a rule matches, of those that drawn policies have.
+func (w *World) matchesPolicy(p *job.Pod) bool {
+	if w.Job.Spec.PodFailurePolicy == nil {
+		return false
+	}
+	exited := slices.ContainsFunc(p.Detail.Containers, func(c job.Container) bool {
+		return c.State == job.ContainerTerminated && c.ExitCode == 42
+	})
+	return exited || slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool { return c.Type == "DisruptionTarget" })
+}

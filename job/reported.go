@@ -1,0 +1,108 @@
+package job
+
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/indexset"
+)
+
+// Reported are the figures up to which the facts of earlier rounds have told. What a
+// status says beyond them is still to be told, even if it comes from a write that seemed
+// to fail, and what an older snapshot says less was told already (JI27).
+type Reported struct {
+	// Known is false when nothing is known of earlier rounds: then the facts tell what
+	// changes from the snapshot on.
+	Known            bool   `json:"known,omitempty"`
+	Succeeded        int32  `json:"succeeded,omitempty"`
+	Failed           int32  `json:"failed,omitempty"`
+	CompletedIndexes string `json:"completedIndexes,omitempty"`
+	FailedIndexes    string `json:"failedIndexes,omitempty"`
+	// Uncounted are UIDs of failed pods that were put into the uncounted list.
+	Uncounted []string `json:"uncounted,omitempty"`
+	Finished  bool     `json:"finished,omitempty"`
+}
+
+func reportedOf(s *Status) Reported {
+	r := Reported{
+		Known:            true,
+		Succeeded:        s.Succeeded,
+		Failed:           s.Failed,
+		CompletedIndexes: s.CompletedIndexes,
+		FailedIndexes:    orEmpty(s.FailedIndexes),
+		Finished:         s.Finished() != "",
+	}
+	if s.UncountedTerminatedPods != nil {
+		r.Uncounted = s.UncountedTerminatedPods.Failed
+	}
+	return r
+}
+
+// reported is what earlier rounds have told; without a memory, what the snapshot says.
+func (b *Basis) reported() Reported {
+	if !b.Memory.Reported.Known || b.Slips.has(SlipMiscount) {
+		return reportedOf(&b.Status)
+	}
+	return b.Memory.Reported
+}
+
+// reportedNext is what this round and those before it have told. A conditional write that
+// has succeeded shows that the snapshot was up to date.
+func (p *Plan) reportedNext(o *Outcome, final *Status) Reported {
+	next := reportedOf(final)
+	switch {
+	case p.Basis.Slips.has(SlipMiscount):
+		return Reported{}
+	case o.Recorded == Done || o.Settled == Done:
+		return next
+	}
+	return p.Basis.reported().later(next)
+}
+
+// later is the greater of both in each figure.
+func (r Reported) later(next Reported) Reported {
+	next.Succeeded = max(r.Succeeded, next.Succeeded)
+	next.Failed = max(r.Failed, next.Failed)
+	next.Finished = r.Finished || next.Finished
+	if indexset.Added(next.CompletedIndexes, r.CompletedIndexes) > 0 {
+		next.CompletedIndexes = r.CompletedIndexes
+	}
+	if indexset.Added(next.FailedIndexes, r.FailedIndexes) > 0 {
+		next.FailedIndexes = r.FailedIndexes
+	}
+	if !slices.Equal(r.Uncounted, next.Uncounted) {
+		next.Uncounted = union(r.Uncounted, next.Uncounted)
+	}
+	return next
+}
+
+func union(a, b []string) []string {
+	return slices.Collect(expectations.NewUIDs(slices.Concat(a, b)...).All())
+}
+
+// handled is what [Memory.Handled] is after the round: pods that are ignored and keep
+// their finalizer for now.
+func (p *Plan) handled(o *Outcome, r Recording, recorded bool) expectations.UIDs {
+	var kept, gone []string
+	for i := range r.Untrack {
+		u := &r.Untrack[i]
+		switch {
+		case u.As != NotCounted:
+		case resultAt(o.Untracked, i).isDone():
+			gone = append(gone, u.UID)
+		case recorded && u.Policy != "":
+			kept = append(kept, u.UID)
+		}
+	}
+	return p.Basis.Handled.With(kept...).Without(gone...)
+}
+
+// newlyIgnored counts the pods that the podFailurePolicy ignores for the first time.
+func (b *Basis) newlyIgnored(untrack []Untracking) (n int32) {
+	for i := range untrack {
+		if untrack[i].Policy == Ignore && !b.Memory.Handled.Has(untrack[i].UID) {
+			n++
+		}
+	}
+	return n
+}

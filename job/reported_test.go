@@ -1,0 +1,106 @@
+package job_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// onWrite makes the first n writes go wrong that begin so.
+func onWrite(write string, n int, fault world.Fault) func(string) world.Fault {
+	return func(name string) world.Fault {
+		if !strings.HasPrefix(name, write) || n == 0 {
+			return world.None
+		}
+		n--
+		return fault
+	}
+}
+
+// TestJI27_ReportedOnce lets writes fail, or lose their replies, without the slip and with it.
+func TestJI27_ReportedOnce(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spec  job.Spec
+		exit  int32
+		write string
+		times int
+		fault world.Fault
+		sum   func(*job.Facts) int32
+		// want is what is reported over all rounds.
+		want map[job.Slips]int32
+	}{
+		{"the finalizer of an ignored failure cannot be removed", policy(job.Ignore), 42, "untrack", 2, world.Fail,
+			func(f *job.Facts) int32 { return f.Policy.Ignore }, map[job.Slips]int32{0: 1, job.SlipMiscount: 3}},
+		{"the finalizer of an ignored failure goes, and the reply is lost", policy(job.Ignore), 42, "untrack", 1, world.LoseReply,
+			func(f *job.Facts) int32 { return f.Policy.Ignore }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+		{"a match cannot be recorded", policy(job.Count), 42, "status", 2, world.Fail,
+			func(f *job.Facts) int32 { return f.Policy.Count }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+		{"a match is recorded, and the reply is lost", policy(job.Count), 42, "status", 1, world.LoseReply,
+			func(f *job.Facts) int32 { return f.Policy.Count }, map[job.Slips]int32{0: 1, job.SlipMiscount: 0}},
+		{"a completed index cannot be recorded", indexed(nil), 0, "status", 2, world.Fail,
+			func(f *job.Facts) int32 { return f.IndexesSucceeded }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+		{"a completed index is recorded, and the reply is lost", indexed(nil), 0, "status", 1, world.LoseReply,
+			func(f *job.Facts) int32 { return f.IndexesSucceeded }, map[job.Slips]int32{0: 1, job.SlipMiscount: 0}},
+		{"a failed index cannot be recorded", indexed(ptr[int32](0)), 1, "status", 2, world.Fail,
+			func(f *job.Facts) int32 { return f.IndexesFailed }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+		{"a failed index is recorded, and the reply is lost", indexed(ptr[int32](0)), 1, "status", 1, world.LoseReply,
+			func(f *job.Facts) int32 { return f.IndexesFailed }, map[job.Slips]int32{0: 1, job.SlipMiscount: 0}},
+		{"a success cannot be counted", policy(job.Count), 0, "status", 2, world.Fail,
+			func(f *job.Facts) int32 { return f.PodsSucceeded }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for slips, want := range c.want {
+				w := newWorld(t, c.spec, job.Options{Slips: slips})
+				mustRound(t, w)
+				w.Run(w.Pods[0])
+				w.Finish(w.Pods[0], c.exit)
+				w.Fault = onWrite(c.write, c.times, c.fault)
+				got := int32(0)
+				for range 5 {
+					mustRound(t, w)
+					w.Resume() // the memory outlives the controller
+				}
+				for i := range w.Facts {
+					got += c.sum(&w.Facts[i])
+				}
+				if got != want {
+					t.Errorf("slips %b: reported %d times, want %d", slips, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestJI27_IgnoredOnce: a retry neither uses up the limit of ignored failures nor makes the
+// backoff longer.
+func TestJI27_IgnoredOnce(t *testing.T) {
+	w := newWorld(t, policy(job.Ignore), job.Options{MaxIgnoredFailures: 2})
+	mustRound(t, w)
+	w.Finish(w.Pods[0], 42)
+	w.Fault = onWrite("untrack", 3, world.Fail)
+	for range 4 {
+		mustRound(t, w)
+	}
+	if got := w.Memory.Ignored; got != 1 {
+		t.Errorf("%d failures are ignored, want 1", got)
+	}
+	if got := w.Memory.Backoff.Failures; got != 1 {
+		t.Errorf("J31: %d failures in the record, want 1", got)
+	}
+	if w.Memory.Handled.Len() != 0 {
+		t.Errorf("still remembered: %v", w.Memory.Handled)
+	}
+}
+
+func policy(action job.FailureAction) job.Spec {
+	return job.Spec{PodFailurePolicy: &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
+		{Action: action, OnExitCodes: &job.OnExitCodes{Operator: job.In, Values: []int32{42}}},
+	}}}
+}
+
+func indexed(perIndex *int32) job.Spec {
+	return job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](2), Parallelism: ptr[int32](2), BackoffLimitPerIndex: perIndex}
+}
