@@ -17,12 +17,13 @@ const (
 // as long after each further one, never more than Max. A zero field means its
 // default, so the zero Policy is 10 s, 20 s, 40 s, ... 10 min (J31).
 type Policy struct {
-	// Base is the delay after one failure. Zero means [DefaultBase].
+	// Base is the delay after one failure. Zero means [DefaultBase], or Max if that is
+	// shorter.
 	Base time.Duration `json:"base,omitempty"`
 	// Factor is what each further failure multiplies the delay by; 1 keeps it
 	// constant. Zero means [DefaultFactor].
 	Factor int `json:"factor,omitempty"`
-	// Max is the longest delay. Zero means [DefaultMax].
+	// Max is the longest delay. Zero means [DefaultMax], or Base if that is longer.
 	Max time.Duration `json:"max,omitempty"`
 }
 
@@ -33,7 +34,7 @@ func Retry() Policy {
 }
 
 // Validate returns an error that names the first field that is negative, or Max
-// when it is shorter than Base.
+// when it is shorter than Base and both are set.
 func (p Policy) Validate() error {
 	switch {
 	case p.Base < 0:
@@ -74,14 +75,17 @@ func (p Policy) Delay(failures int) time.Duration {
 }
 
 func (p Policy) withDefaults() Policy {
-	if p.Base <= 0 {
-		p.Base = DefaultBase
-	}
 	if p.Factor <= 0 {
 		p.Factor = DefaultFactor
 	}
-	if p.Max <= 0 {
-		p.Max = DefaultMax
+	// A default gives way to what is set.
+	switch {
+	case p.Base <= 0 && p.Max <= 0:
+		p.Base, p.Max = DefaultBase, DefaultMax
+	case p.Base <= 0:
+		p.Base = min(DefaultBase, p.Max)
+	case p.Max <= 0:
+		p.Max = max(DefaultMax, p.Base)
 	}
 	return p
 }

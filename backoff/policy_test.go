@@ -49,7 +49,9 @@ func TestJ31_DelayAtTheEdges(t *testing.T) {
 		{"one nanosecond and the longest maximum", backoff.Policy{Base: 1, Max: longest}, 63, 1 << 62},
 		{"no overflow behind it", backoff.Policy{Base: 1, Max: longest}, 64, longest},
 		{"the largest factor", backoff.Policy{Base: 2, Factor: math.MaxInt, Max: longest}, 3, longest},
-		{"a base over the maximum", backoff.Policy{Base: time.Hour}, 1, backoff.DefaultMax},
+		{"a base over the default maximum", backoff.Policy{Base: time.Hour}, 3, time.Hour},
+		{"a maximum below the default base", backoff.Policy{Max: 5 * time.Second}, 3, 5 * time.Second},
+		{"a base over the maximum, which Validate refuses", backoff.Policy{Base: time.Hour, Max: time.Minute}, 1, time.Minute},
 		{"negative fields are defaults", backoff.Policy{Base: -1, Factor: -1, Max: -1}, 2, 20 * time.Second},
 	} {
 		if got := c.policy.Delay(c.failures); got != c.want {
@@ -70,7 +72,8 @@ func TestJ31_Validate(t *testing.T) {
 		{backoff.Policy{Factor: -2}, "factor: -2 is negative"},
 		{backoff.Policy{Max: -time.Minute}, "max: -1m0s is negative"},
 		{backoff.Policy{Base: time.Minute, Max: time.Second}, "max: 1s is shorter than the base, 1m0s"},
-		{backoff.Policy{Base: time.Hour}, "max: 10m0s is shorter than the base, 1h0m0s"},
+		{backoff.Policy{Base: time.Hour}, ""},
+		{backoff.Policy{Max: 5 * time.Second}, ""},
 	} {
 		got := ""
 		if err := c.policy.Validate(); err != nil {

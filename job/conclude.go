@@ -15,12 +15,16 @@ type Conclusion struct {
 	// Events are all events of the round, those of the plan included (J41).
 	Events []Event
 	Facts  Facts
+	// Requeue is when to plan again although nothing happened: that of the plan, or sooner
+	// if the next round builds on what this one has written (L9). Its time is that of the
+	// snapshot for "at once".
+	Requeue Requeue
 	// Retry is true when a write failed or was not tried: plan again soon, after
 	// backoff.Retry().Delay of the failures in a row (J43).
 	Retry bool
 }
 
-// Conclude returns what to remember, report and retry. The outcome must hold all
+// Conclude returns what to remember, to report and to do next. The outcome must hold all
 // results.
 func (p *Plan) Conclude(o Outcome) Conclusion {
 	recording := p.Record(o)
@@ -36,10 +40,11 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 	}
 	retry := !settled || p.hasUnfinished(&o, recording)
 	return Conclusion{
-		Memory: p.remember(&o, recording, recorded, &final),
-		Events: p.report(&o, &recording.Status, &final),
-		Facts:  p.facts(&o, recording, recorded, &final, retry),
-		Retry:  retry,
+		Memory:  p.remember(&o, recording, recorded, &final),
+		Events:  p.report(&o, &recording.Status, &final),
+		Facts:   p.facts(&o, recording, recorded, &final, retry),
+		Requeue: p.again(&o, recording, retry),
+		Retry:   retry,
 	}
 }
 

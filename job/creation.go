@@ -31,6 +31,7 @@ func (p *Planner) backoffHolds(missing int64) bool {
 // create creates pods, for an Indexed job those of the lowest pending indexes (J33).
 func (p *Planner) create(missing int64) {
 	count := min(missing, maxPodWrites)
+	p.plan.Basis.More = missing > count
 	if !p.job.isIndexed() {
 		for range count {
 			p.append(pendingIndex{index: NoIndex, replaces: -1})
@@ -53,6 +54,7 @@ func (p *Planner) createDueIndexes(missing int64) {
 	if p.snap.Options.Slips.has(SlipWaitingTakeRoom) {
 		enough = maxPodWrites
 	}
+	p.plan.Basis.More = missing > enough
 	for _, pending := range p.pendingIndexes(min(missing, enough)) {
 		if place, ok := p.delayedPod(pending.index); ok {
 			pending.replaces = place
@@ -66,6 +68,8 @@ func (p *Planner) createDueIndexes(missing int64) {
 		}
 		if len(p.plan.Create) < maxPodWrites {
 			p.append(pending)
+		} else {
+			p.plan.Basis.More = true
 		}
 	}
 	if waiting > 0 && (len(p.plan.Create) == 0 || !p.snap.Options.Slips.has(SlipCoarseRequeue)) {

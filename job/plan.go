@@ -37,7 +37,8 @@ type Plan struct {
 	Untrack []Untracking `json:"untrack,omitempty"`
 	// Verdict is how the job is going to end, if that is decided.
 	Verdict Verdict `json:"verdict,omitzero"`
-	// Requeue says when to plan again although nothing happened.
+	// Requeue says when the plan changes although nothing happens. [Conclusion.Requeue]
+	// says when to plan again, which may be sooner.
 	Requeue Requeue `json:"requeue,omitzero"`
 	// Waits are what the job waits for, each with its figures.
 	Waits []Wait `json:"waits,omitempty"`
@@ -135,13 +136,14 @@ type Requeue struct {
 	Reason WaitReason `json:"reason,omitempty"`
 }
 
-// After returns how long to wait from now, at least 0; ok is false when there is
-// nothing to wait for but events.
+// After returns how long to wait from now; ok is false when there is nothing to wait
+// for but events. With ok the wait is at least a nanosecond, also when At has passed:
+// several work queues read 0 as "never".
 func (r Requeue) After(now time.Time) (d time.Duration, ok bool) {
 	if r.At.IsZero() {
 		return 0, false
 	}
-	return max(r.At.Sub(now), 0), true
+	return max(r.At.Sub(now), 1), true
 }
 
 // Event is a message for the people who watch the job (J41).
@@ -200,6 +202,8 @@ type Basis struct {
 	Suspend   bool `json:"suspend,omitempty"`
 	// Deleted is true while the job is being deleted.
 	Deleted bool `json:"deleted,omitempty"`
+	// More is true when pods could be created at once that this plan leaves out.
+	More bool `json:"more,omitempty"`
 	// Capped is true when more pods finished than one round may record (J35).
 	Capped bool `json:"capped,omitempty"`
 	// Untracking are the finalizer removals of earlier rounds still not seen.

@@ -89,6 +89,7 @@ func round(t *rapid.T, w *world.World) *job.Plan {
 	if err != nil {
 		t.Fatalf("the snapshot was refused: %v\n%s", err, w.State())
 	}
+	checkNoStall(t, w)
 	return plan
 }
 

@@ -112,4 +112,6 @@ const (
 	WaitParallelism
 	// WaitFinished: the job has finished, nothing is left to do (J4).
 	WaitFinished
+	// WaitNext: the next round builds on what this one has written (L9).
+	WaitNext
 )

@@ -58,6 +58,8 @@ func (w Wait) String() string {
 		return "parallelism is 0"
 	case WaitAdoption:
 		return "pods are managed in the next round: " + plural(w.Pods, "pod") + " adopted in this one"
+	case WaitNext:
+		return "the next round builds on what this one has written"
 	case WaitFinished:
 		return fmt.Sprintf("the job has ended: %s", w.Name)
 	}

@@ -30,6 +30,7 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 		{Wait{Reason: WaitParallelism}, "parallelism is 0"},
 		{Wait{Reason: WaitAdoption, Pods: 1}, "pods are managed in the next round: 1 pod adopted in this one"},
 		{Wait{Reason: WaitFinished, Name: "Complete"}, "the job has ended: Complete"},
+		{Wait{Reason: WaitNext}, "the next round builds on what this one has written"},
 	}
 	have := map[WaitReason]bool{}
 	for _, test := range tests {
@@ -39,12 +40,12 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 		}
 	}
 	// Every reason has a sentence, and what is no reason says so.
-	for r := WaitBackoff; r <= WaitFinished; r++ {
+	for r := WaitBackoff; r <= WaitNext; r++ {
 		if text := (Wait{Reason: r}).String(); !have[r] || strings.HasPrefix(text, "wait for reason") {
 			t.Errorf("reason %d: %q, in the table: %v", r, text, have[r])
 		}
 	}
-	for _, r := range []WaitReason{0, WaitFinished + 1} {
+	for _, r := range []WaitReason{0, WaitNext + 1} {
 		if text := (Wait{Reason: r}).String(); !strings.HasPrefix(text, "wait for reason") {
 			t.Errorf("reason %d has a sentence: %q", r, text)
 		}

@@ -28,6 +28,7 @@ func (w *World) Round() (*job.Plan, error) {
 	w.crashed = false
 	outcome, _ := apply.Executor{Parallel: 1}.Apply(context.Background(), backend{w}, plan)
 	if w.crashed {
+		w.Again, w.Retry = job.Requeue{}, true
 		w.Restart(false)
 		return plan, nil
 	}
@@ -36,6 +37,7 @@ func (w *World) Round() (*job.Plan, error) {
 	if w.Versions {
 		w.Memory.Written = int64(w.acked)
 	}
+	w.Again, w.Retry = conclusion.Requeue, conclusion.Retry
 	w.Events = append(w.Events, conclusion.Events...)
 	w.checkFacts(plan, outcome, &conclusion.Facts)
 	return plan, nil

@@ -39,6 +39,9 @@ type World struct {
 	Versions bool
 	// Events are those that the controller has reported.
 	Events []job.Event
+	// Again and Retry are those of the last conclusion; a crash is followed by a round.
+	Again job.Requeue
+	Retry bool
 	// Facts are those of the rounds so far.
 	Facts []job.Facts
 	// LastPlan is the text of the last plan, and Failed the violations so far.

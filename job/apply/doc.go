@@ -14,6 +14,6 @@
 //	conclusion := plan.Conclude(outcome)
 //	memory = conclusion.Memory // for the next snapshot of this job
 //
-// and then: report conclusion.Events, plan again at plan.Requeue, when a pod or
+// and then: report conclusion.Events, plan again at conclusion.Requeue, when a pod or
 // the job changes, and after a delay when conclusion.Retry is set.
 package apply

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,8 +25,6 @@ type backend struct {
 	now      time.Time // of the round
 	// changed is told that the node has something to do.
 	changed func()
-	// wrote is set by every write.
-	wrote atomic.Bool
 }
 
 var errNotOurs = errors.New("pods of the store never change their job")
@@ -53,7 +50,7 @@ func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) 
 	if err != nil {
 		return job.PodRef{}, err
 	}
-	b.done()
+	b.changed()
 	return ref, nil
 }
 
@@ -78,7 +75,6 @@ func (b *backend) Untrack(_ context.Context, ref job.PodRef) error {
 
 // WriteStatus writes the status. Nobody else does, so it needs no condition.
 func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
-	b.wrote.Store(true)
 	return b.store.SetStatus(b.uid, s)
 }
 
@@ -89,13 +85,8 @@ func (b *backend) result(found bool, err error) error {
 	if !found {
 		return apply.ErrGone
 	}
-	b.done()
-	return nil
-}
-
-func (b *backend) done() {
-	b.wrote.Store(true)
 	b.changed()
+	return nil
 }
 
 // suffix is a random ending for a name, without vowels and look-alikes.

@@ -27,6 +27,8 @@ type Round struct {
 	Waits   []job.Wait
 	Requeue job.Requeue
 	Now     time.Time
+	// again is when the next round is due, which may be before the plan changes by itself.
+	again time.Time
 	// Pending is the number of pods that have not begun.
 	Pending int
 	// Err is what went wrong with the writes; they are repeated.
@@ -67,7 +69,6 @@ var ErrRemoved = errors.New("removed")
 func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 	b := &backend{store: l.Store, uid: l.UID, manifest: l.Manifest, settings: l.Settings, changed: l.Changed}
 	for {
-		b.wrote.Store(false)
 		round, retry, err := l.round(ctx, b)
 		if errors.Is(err, store.ErrNotFound) {
 			err = ErrRemoved
@@ -82,10 +83,7 @@ func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 		if ctx.Err() != nil {
 			return round.Status, ctx.Err()
 		}
-		if b.wrote.Load() && !retry {
-			continue // own writes are seen at once: go on until there is nothing to do
-		}
-		l.wait(ctx, round.Requeue.At, retry)
+		l.wait(ctx, round.again, retry)
 	}
 }
 
@@ -122,7 +120,7 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	}
 	round := Round{
 		Job: &stored, Spec: &l.Manifest.Spec, Status: stored.Status, Events: conclusion.Events,
-		Notes: plan.Notes, Waits: plan.Waits, Requeue: plan.Requeue, Now: now, Err: applyErr,
+		Notes: plan.Notes, Waits: plan.Waits, Requeue: plan.Requeue, again: conclusion.Requeue.At, Now: now, Err: applyErr,
 	}
 	for i := range pods {
 		if len(pods[i].State.Containers) == 0 && !pods[i].Finished() {
