@@ -267,6 +267,9 @@ func (p *Plan) newStarts(o *Outcome, settled bool) []Start {
 		default:
 			continue
 		}
+		if !s.Recorded && p.Basis.Slips.has(SlipBlindCreate) {
+			continue // with it, what was not recorded never is
+		}
 		if s.Backfilled {
 			s.ScheduledTime = time.Time{}
 		}

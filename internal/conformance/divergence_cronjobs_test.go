@@ -248,6 +248,34 @@ wait 1m`,
 		why: "runs are a minute apart at least, and the caches of the test server are late by milliseconds",
 	},
 	{
+		row: "The namespace is being deleted (C14)",
+		script: `
+cronjob {"schedule":"0 * * * *",JOB}
+manual
+wait 30m
+closing
+wait 31m`,
+		look:   attempts("create jobs"),
+		theirs: "many attempts",
+		ours:   "1 attempts",
+		slip:   cronSlips(cronjob.SlipBlindCreate),
+	},
+	{
+		row:   "`@every d` after missed runs (S1)",
+		about: "the next run",
+		script: `
+cronjob {"schedule":"@every 1h","startingDeadlineSeconds":5400,JOB}
+manual
+stopall
+wait 5h20m
+restartall
+wait 45m`,
+		look:   runs,
+		theirs: "1 04:50 at 1 05:20, 1 05:50 at 1 05:50",
+		ours:   "1 05:00 at 1 05:20, 1 06:00 at 1 06:00",
+		slip:   &ours.Options{CronJob: cronjob.Options{Slips: cronjob.SlipEstimate}, Schedule: []schedule.Option{schedule.Kubernetes136()}},
+	},
+	{
 		row: "A deadline of more than 292 years (C7)",
 		script: `
 cronjob {"schedule":"0 * * * *","startingDeadlineSeconds":10000000000,JOB}
