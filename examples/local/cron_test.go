@@ -401,3 +401,15 @@ func TestBadCronInput(t *testing.T) {
 		t.Error(o)
 	}
 }
+
+// The example of the README starts each run at a speed of 3600: none is held back by
+// the one before.
+func TestExampleAtSpeed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	o := w.want(0, "run", "--speed", "3600", "--until", "5h", "testdata/cron.yaml")
+	starts, held := strings.Count(o.out, "clean-up: SuccessfulCreate"), strings.Count(o.out, "JobAlreadyActive")
+	if starts < 3 || held >= starts {
+		t.Errorf("%d started, %d held back: %v", starts, held, o)
+	}
+}

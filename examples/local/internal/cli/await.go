@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/examples/local/internal/control"
+	"github.com/batchplan/batchplan/examples/local/internal/patience"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -23,6 +24,8 @@ type ending struct {
 func (r *session) await(signals <-chan os.Signal) (int, error) {
 	var e ending
 	until := r.untilTime()
+	hold := make(<-chan time.Time) // when to suspend the jobs
+	endurance := patience.Patience{Limit: r.options.giveUp}
 	for r.left() > 0 {
 		select {
 		case <-signals:
@@ -31,8 +34,15 @@ func (r *session) await(signals <-chan os.Signal) (int, error) {
 			}
 			e.interrupted = true
 			r.reporter.Note("suspending: processes get SIGTERM, then SIGKILL after their grace period; Ctrl-C again kills at once")
-			if err := r.hold(); err != nil {
-				return exitFailed, err
+			hold = time.After(0)
+		case <-hold:
+			err := r.hold()
+			delay, fatal := endurance.Try(err, time.Now(), r.reporter.Note)
+			if fatal != nil {
+				return exitBroken, fatal
+			}
+			if err != nil {
+				hold = time.After(delay)
 			}
 		case <-until:
 			if until = r.untilTime(); r.clock.Until(r.until) == 0 {
@@ -40,7 +50,7 @@ func (r *session) await(signals <-chan os.Signal) (int, error) {
 				r.drain(&e, "the time of --until has come")
 			}
 		case err := <-r.broken:
-			return exitFailed, err
+			return exitBroken, err
 		case got := <-r.ends:
 			r.ended(&e, got)
 		}
@@ -85,7 +95,7 @@ func (r *session) ended(e *ending, got result) {
 		r.removed(e, got)
 	case got.err != nil:
 		e.problems = append(e.problems, got.err)
-		e.status = max(e.status, exitFailed)
+		e.status = max(e.status, exitBroken)
 	case got.cronJob != nil && e.interrupted:
 		e.status = exitInterrupted
 	}

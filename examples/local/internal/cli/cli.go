@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/batchplan/batchplan/examples/local/internal/patience"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 )
 
@@ -19,6 +20,7 @@ const (
 	exitComplete    = 0   // all jobs completed
 	exitFailed      = 1   // a job failed, was removed, or is suspended by its manifest
 	exitBadInput    = 2   // the command or a manifest is wrong; nothing was run
+	exitBroken      = 3   // the runner gave up for want of room, or of what else it needs; another run goes on
 	exitInterrupted = 130 // Ctrl-C: another run goes on
 )
 
@@ -52,8 +54,11 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 		for _, line := range strings.Split(err.Error(), "\n") {
 			fmt.Fprintln(errOut, "error:", line)
 		}
-		if p.status == 0 {
+		if p.status == 0 || p.status == exitBadInput {
 			p.status = exitBadInput
+			if patience.IsTransient(err) {
+				p.status = exitBroken
+			}
 		}
 	}
 	return p.status
@@ -103,8 +108,24 @@ func (p *program) input(name string) string {
 // open opens the state folder. Commands that only look make none.
 func (p *program) open(create bool) (*store.Store, error) {
 	dir := p.path(p.state)
-	if _, err := os.Stat(filepath.Join(dir, "state.db")); !create && errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s holds no jobs: nothing was run from here, or --state names another folder", dir)
+	if err := holdsJobs(dir); err != nil && !create {
+		return nil, err
 	}
 	return store.Open(dir)
+}
+
+// openToLook opens a state folder that may not be writable.
+func (p *program) openToLook() (*store.Store, error) {
+	dir := p.path(p.state)
+	if err := holdsJobs(dir); err != nil {
+		return nil, err
+	}
+	return store.OpenToLook(dir)
+}
+
+func holdsJobs(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "state.db")); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s holds no jobs: nothing was run from here, or --state names another folder", dir)
+	}
+	return nil
 }

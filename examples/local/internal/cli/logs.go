@@ -26,7 +26,7 @@ written: stdout to standard output, stderr to standard error, pod after pod, old
 first. With several pods or containers, each is headed by a line on standard error.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := p.open(false)
+			s, err := p.openToLook()
 			if err != nil {
 				return err
 			}

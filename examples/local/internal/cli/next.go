@@ -63,7 +63,7 @@ func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 }
 
 func (p *program) lookStored(name string) ([]store.CronJob, time.Time, error) {
-	s, err := p.open(false)
+	s, err := p.openToLook()
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("%s is no file, and %w", name, err)
 	}

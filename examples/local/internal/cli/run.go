@@ -28,6 +28,7 @@ type runOptions struct {
 	output          string
 	parallel        int
 	contain         string
+	giveUp          time.Duration
 	maxLog          string
 	logBytes        int64
 	until           string
@@ -54,7 +55,8 @@ Ctrl-C suspends the jobs: their processes get SIGTERM, and SIGKILL after the gra
 period. Another run goes on. A second Ctrl-C kills at once.
 
 Exit status: 0 all jobs completed; 1 one failed or is suspended; 2 bad input,
-nothing was run; 130 interrupted.`,
+nothing was run; 3 the runner gave up, as on a full disk, and another run goes on;
+130 interrupted.`,
 		RunE: func(_ *cobra.Command, files []string) error { return p.run(files, o) },
 	}
 	flags := cmd.Flags()
@@ -62,6 +64,7 @@ nothing was run; 130 interrupted.`,
 	flags.IntVar(&o.parallel, "parallel", max(16, 4*runtime.NumCPU()), "most pods that run at once, of all jobs")
 	flags.StringVar(&o.contain, "contain", "auto", "what ends the processes of a pod with its supervisor: auto, or one of namespace, cgroup, user-namespace, watcher")
 	flags.StringVar(&o.maxLog, "max-log", "50Mi", "how much is kept of each stream that a container writes; 0 keeps all")
+	flags.DurationVar(&o.giveUp, "give-up", 10*time.Minute, "how long to try again when the state folder cannot be written, as on a full disk")
 	flags.StringVar(&o.until, "until", "", "start no run of a CronJob after this time (RFC 3339, or local as in 2026-01-31T18:00) or duration (as in 36h)")
 	flags.IntVar(&o.runs, "runs", 0, "start no run of a CronJob after so many have ended")
 	flags.Float64Var(&o.speed, "speed", 1, "how fast time passes for schedules, deadlines, backoff and TTL; processes take the time that they take")
@@ -136,7 +139,7 @@ func (p *program) runIn(s *store.Store, given manifest.Objects, o runOptions) er
 	if chosen.len() == 0 {
 		return fmt.Errorf("nothing to run: no FILE is given, and %s holds no unfinished job and no CronJob", s.Dir)
 	}
-	r := newSession(p, s, c, o, p.reporter(o, c, crons))
+	r := newSession(p, s, c, o, p.reporter(o, c, crons, chosen.len()))
 	r.settings = manifest.Settings{RestartDelay: o.restartDelay, RestartDelayMax: o.restartDelayMax, Isolation: isolation, MaxLog: o.logBytes}
 	r.until, r.node.Containment = until, containment
 	r.hint(given, others)
@@ -233,7 +236,7 @@ func isolate(s *store.Store, jobs []*manifest.Job) (pod.Isolation, error) {
 
 func inside(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-func (p *program) reporter(o runOptions, c *clock.Clock, crons bool) report.Reporter {
+func (p *program) reporter(o runOptions, c *clock.Clock, crons bool, lines int) report.Reporter {
 	layout := time.TimeOnly
 	if crons || !c.IsReal() {
 		layout = time.DateTime
@@ -242,7 +245,7 @@ func (p *program) reporter(o runOptions, c *clock.Clock, crons bool) report.Repo
 	switch {
 	case o.output == "json":
 		return report.NewJSON(p.out, p.err, c.Now)
-	case o.output == "auto" && ok && isatty.IsTerminal(file.Fd()):
+	case o.output == "auto" && ok && isatty.IsTerminal(file.Fd()) && report.FitBars(file, lines):
 		return report.NewBars(p.out, layout)
 	}
 	return report.NewPlain(p.out, p.err, layout)

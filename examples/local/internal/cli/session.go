@@ -13,6 +13,7 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/control"
 	"github.com/batchplan/batchplan/examples/local/internal/manifest"
 	"github.com/batchplan/batchplan/examples/local/internal/node"
+	"github.com/batchplan/batchplan/examples/local/internal/patience"
 	"github.com/batchplan/batchplan/examples/local/internal/report"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 	"github.com/batchplan/batchplan/job"
@@ -67,8 +68,9 @@ func newSession(p *program, s *store.Store, c *clock.Clock, o runOptions, to rep
 		loops: map[string]*jobLoop{}, crons: map[string]*control.CronLoop{}, followed: map[string]bool{},
 	}
 	r.node = node.New(s, c, o.parallel, r.wakeJob)
-	r.node.Warn = to.Note
+	r.node.Warn, r.node.Patience.Limit = to.Note, o.giveUp
 	r.collector = control.NewCollector(s, c)
+	r.collector.Warn, r.collector.Patience.Limit = to.Note, o.giveUp
 	r.collector.Stop, r.collector.Changed = r.wakeJob, r.node.Wake
 	return r
 }
@@ -133,6 +135,7 @@ func (r *session) startJob(j *store.Job) error {
 		return err
 	}
 	l.Settings, l.Changed, l.Report = r.settings, r.node.Wake, r.jobRound
+	l.Warn, l.Patience.Limit = r.reporter.Note, r.options.giveUp
 	l.Options.Backoff = r.options.backoff
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,6 +162,7 @@ func (r *session) startCronJob(c *store.CronJob) error {
 		return err
 	}
 	l.Follow, l.Deleted, l.Report = r.follow, r.collector.Wake, r.reporter.CronRound
+	l.Warn, l.Patience.Limit = r.reporter.Note, r.options.giveUp
 	l.Busy = func() bool { return r.isBusy(c.UID) }
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,22 +183,26 @@ func (r *session) end(got result) {
 // follow starts loops for the unfinished jobs of a CronJob that have none: those
 // which it has just started, and those of an earlier run of the program. A job
 // suspended by its own manifest had one, and that is enough.
-func (r *session) follow(jobs []store.Job) {
+func (r *session) follow(jobs []store.Job) error {
 	for i := range jobs {
 		j := jobs[i]
 		r.mu.Lock()
 		known := r.followed[j.UID]
 		if finished(&j) {
 			delete(r.followed, j.UID)
-		} else {
-			r.followed[j.UID] = true
 		}
 		r.mu.Unlock()
 		if known || finished(&j) {
 			continue
 		}
-		r.fail(r.startJob(&j))
+		if err := r.startJob(&j); err != nil {
+			return err
+		}
+		r.mu.Lock()
+		r.followed[j.UID] = true
+		r.mu.Unlock()
 	}
+	return nil
 }
 
 // jobRound reports a round, and tells the CronJob of a job that has ended.
@@ -239,12 +247,14 @@ const interval = 100 * time.Millisecond
 // watchStore notices what other processes write: triggers, and what is to go.
 func (r *session) watchStore(ctx context.Context) error {
 	last := int64(-1)
+	endurance := patience.Patience{Limit: r.options.giveUp}
 	for {
 		version, err := r.store.Version()
-		if err != nil {
-			return err
+		delay, fatal := endurance.Try(err, time.Now(), r.reporter.Note)
+		if fatal != nil {
+			return fatal
 		}
-		if version != last {
+		if err == nil && version != last {
 			last = version
 			r.collector.Wake()
 			r.mu.Lock()
@@ -253,7 +263,7 @@ func (r *session) watchStore(ctx context.Context) error {
 			}
 			r.mu.Unlock()
 		}
-		if !sleep(ctx, interval) {
+		if !sleep(ctx, max(interval, delay)) {
 			return nil
 		}
 	}
@@ -262,8 +272,11 @@ func (r *session) watchStore(ctx context.Context) error {
 // keepTime stores how far a clock of its own has come, so that a runner which is
 // killed while nothing happens has not waited in vain.
 func (r *session) keepTime(ctx context.Context) error {
-	for !r.clock.IsReal() && sleep(ctx, 2*interval) {
-		if err := r.store.Saw(r.clock.Now()); err != nil {
+	endurance := patience.Patience{Limit: r.options.giveUp}
+	delay := time.Duration(0)
+	for !r.clock.IsReal() && sleep(ctx, max(2*interval, delay)) {
+		var err error
+		if delay, err = endurance.Try(r.store.Saw(r.clock.Now()), time.Now(), r.reporter.Note); err != nil {
 			return err
 		}
 	}

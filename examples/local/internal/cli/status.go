@@ -24,7 +24,7 @@ func (p *program) statusCommand() *cobra.Command {
 		Short: "Show all jobs and CronJobs, or one with its pods or jobs and its events",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := p.open(false)
+			s, err := p.openToLook()
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/examples/local/internal/clock"
 	"github.com/batchplan/batchplan/examples/local/internal/manifest"
+	"github.com/batchplan/batchplan/examples/local/internal/patience"
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 )
@@ -22,6 +23,10 @@ type Collector struct {
 	Stop func(jobUID string)
 	// Changed is told that pods are to end.
 	Changed func()
+	// Warn is told what goes wrong for now.
+	Warn func(text string)
+	// Patience is for passes that fail for want of room.
+	Patience patience.Patience
 
 	woken chan struct{}
 }
@@ -39,19 +44,20 @@ func (c *Collector) Wake() {
 	}
 }
 
-// patience is the time between two passes while something is about to end.
-const patience = 50 * time.Millisecond
+// pause is the time between two passes while something is about to end.
+const pause = 50 * time.Millisecond
 
 // Run makes passes until the context ends.
 func (c *Collector) Run(ctx context.Context) error {
 	for {
 		left, err := c.Pass()
+		delay, err := c.Patience.Try(err, time.Now(), c.Warn)
 		if err != nil {
 			return err
 		}
 		var again <-chan time.Time
-		if left > 0 {
-			again = time.After(patience)
+		if left > 0 || delay > 0 {
+			again = time.After(max(delay, pause))
 		}
 		select {
 		case <-ctx.Done():

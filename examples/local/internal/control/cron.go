@@ -42,7 +42,7 @@ type CronLoop struct {
 	Manifest *manifest.CronJob
 	// Follow is told, after each round, of the CronJob's jobs: those that have not
 	// ended need loops.
-	Follow func(jobs []store.Job)
+	Follow func(jobs []store.Job) error
 	// Busy reports whether loops of its jobs are running.
 	Busy func() bool
 	// Deleted is told that jobs were deleted.
@@ -89,8 +89,13 @@ func (l *CronLoop) Run(ctx context.Context) error {
 		if errors.Is(err, store.ErrNotFound) {
 			err = ErrRemoved
 		}
-		if err != nil {
+		if ctx.Err() != nil && (err != nil || round.Err != nil) {
+			return ctx.Err() // cut short: nothing of it is tried again here
+		}
+		if failed, err := l.endure(ctx, err); err != nil {
 			return err
+		} else if failed {
+			continue
 		}
 		if !held || len(round.Events) > 0 || round.Err != nil {
 			l.Report(round)
@@ -118,7 +123,10 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	if err != nil {
 		return round, false, false, err
 	}
-	if l.Follow(jobs); held {
+	if err := l.Follow(jobs); err != nil {
+		return round, false, false, err
+	}
+	if held {
 		triggers = nil // they stay in the store
 	}
 	plan, err := l.planner.Reconcile(l.snapshot(&stored, jobs, triggers, now, held))

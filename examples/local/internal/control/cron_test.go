@@ -68,7 +68,7 @@ func (l *life) restart() {
 	if err != nil {
 		l.Fatal(err)
 	}
-	loop.Follow, loop.Deleted = func([]store.Job) {}, func() {}
+	loop.Follow, loop.Deleted = func([]store.Job) error { return nil }, func() {}
 	l.loop = loop
 }
 

@@ -73,12 +73,18 @@ func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 		if errors.Is(err, store.ErrNotFound) {
 			err = ErrRemoved
 		}
-		if err != nil {
-			return job.Status{}, err
+		quiet := false
+		if ctx.Err() != nil && (err != nil || round.Err != nil) {
+			return round.Status, ctx.Err() // cut short: nothing of it is tried again here
 		}
-		l.Report(round)
-		if quiet, err := l.isQuiet(&round); quiet || err != nil {
+		if err == nil {
+			l.Report(round)
+			quiet, err = l.isQuiet(&round)
+		}
+		if failed, err := l.endure(ctx, err); quiet || err != nil {
 			return round.Status, err
+		} else if failed {
+			continue
 		}
 		if ctx.Err() != nil {
 			return round.Status, ctx.Err()

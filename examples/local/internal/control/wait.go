@@ -7,14 +7,36 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/examples/local/internal/clock"
+	"github.com/batchplan/batchplan/examples/local/internal/patience"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 )
 
 // waiter lets a loop wait for its next round.
 type waiter struct {
+	// Warn is told what goes wrong for now.
+	Warn func(text string)
+	// Patience is for rounds that fail for want of room. Its zero value has none.
+	Patience patience.Patience
+
 	clock    *clock.Clock
 	woken    chan struct{}
 	failures int
+}
+
+// endure takes note of how a round ended, and waits after a failure that may pass by
+// itself. It returns true after such a failure, and the error with which the loop has to
+// end after another.
+func (w *waiter) endure(ctx context.Context, failure error) (failed bool, err error) {
+	delay, err := w.Patience.Try(failure, time.Now(), w.Warn)
+	if err != nil || failure == nil {
+		return false, err
+	}
+	select {
+	case <-ctx.Done():
+		return true, ctx.Err()
+	case <-time.After(delay):
+		return true, nil
+	}
 }
 
 func newWaiter(c *clock.Clock) waiter {

@@ -51,7 +51,6 @@ func (d *document) cronJob(object map[string]any, raw []byte) *CronJob {
 	d.base = jobTemplatePath
 	d.checkJob(template, c.Template, templateHonoured)
 	d.base = ""
-	c.Ignored = d.ignored
 	return c
 }
 

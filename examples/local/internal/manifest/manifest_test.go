@@ -41,6 +41,11 @@ func TestReadGood(t *testing.T) {
 	if j := jobs[0]; j.Key() != "default/x" || *j.Spec.BackoffLimit != 6 || !slices.Equal(j.Ignored, []string{"image"}) {
 		t.Errorf("%s %v %v", j.Key(), *j.Spec.BackoffLimit, j.Ignored)
 	}
+	// What is ignored twice is named once.
+	twice, err := Read("f.yaml", strings.NewReader(good+"      - {name: b, image: b, command: [b], tty: true}\n"))
+	if err != nil || !slices.Equal(twice.Jobs[0].Ignored, []string{"image", "tty"}) {
+		t.Errorf("%q, %v", twice.Jobs[0].Ignored, err)
+	}
 	if m := jobs[1].AbsoluteMounts(); len(m) != 1 || m[0].Path != "/data" ||
 		m[0].Field != "spec.template.spec.containers[0].volumeMounts[0].mountPath" {
 		t.Errorf("%+v", m)

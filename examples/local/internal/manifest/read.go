@@ -174,6 +174,16 @@ func (d *document) read() (one Objects) {
 	}
 	slices.Sort(d.ignored)
 	d.ignored = slices.Compact(d.ignored)
+	for _, j := range one.Jobs {
+		if j != nil {
+			j.Ignored = d.ignored
+		}
+	}
+	for _, c := range one.CronJobs {
+		if c != nil {
+			c.Ignored = d.ignored
+		}
+	}
 	return one
 }
 
@@ -190,7 +200,6 @@ func (d *document) job(object map[string]any, raw []byte) *Job {
 	}
 	d.checkNames(j.Object.Namespace, j.Object.Name, maxName)
 	d.checkJob(object, j, jobHonoured)
-	j.Ignored = d.ignored
 	return j
 }
 

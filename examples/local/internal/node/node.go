@@ -9,11 +9,13 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/batchplan/batchplan/examples/local/internal/clock"
+	"github.com/batchplan/batchplan/examples/local/internal/patience"
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 	"github.com/batchplan/batchplan/job"
@@ -41,6 +43,8 @@ type Node struct {
 	Notify func(jobUID string)
 	// Warn is told what the user should know.
 	Warn func(text string)
+	// Patience is for passes that fail for want of room.
+	Patience patience.Patience
 
 	wake  chan struct{}
 	known map[string]*knowledge
@@ -84,16 +88,21 @@ func (n *Node) Wake() {
 func (n *Node) Run(ctx context.Context) error {
 	for {
 		begin := time.Now()
-		if err := n.pass(); err != nil {
+		delay, err := n.Patience.Try(n.pass(), time.Now(), n.Warn)
+		if err != nil {
 			return err
 		}
+		wake := n.wake
+		if delay > 0 {
+			wake = nil // nobody can hurry what is to pass by itself
+		}
 		// With very many pods, passes take a tenth of the time, not all of it.
-		timer := time.NewTimer(max(interval, 10*time.Since(begin)))
+		timer := time.NewTimer(max(interval, delay, 10*time.Since(begin)))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return nil
-		case <-n.wake:
+		case <-wake:
 			timer.Stop()
 		case <-timer.C:
 		}
@@ -117,11 +126,12 @@ func (n *Node) pass() error {
 	}
 	busy := 0
 	var idle []*store.Pod
+	var problems []error // of one pod, which must not hold up the others
 	for i := range pods {
 		p := &pods[i]
 		where, err := n.tend(p)
 		if err != nil {
-			return fmt.Errorf("pod %s: %w", p.Name, err)
+			problems = append(problems, fmt.Errorf("pod %s: %w", p.Name, err))
 		}
 		switch where {
 		case running:
@@ -135,11 +145,11 @@ func (n *Node) pass() error {
 			break
 		}
 		if err := n.launch(p); err != nil {
-			return fmt.Errorf("pod %s: %w", p.Name, err)
+			problems = append(problems, fmt.Errorf("pod %s: %w", p.Name, err))
 		}
 		busy++
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 // tend looks after one pod and says how things stand.

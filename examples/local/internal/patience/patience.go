@@ -38,6 +38,10 @@ func IsTransient(err error) bool {
 	return false
 }
 
+// policy is the one for failed writes, with a shorter longest delay: work goes on soon
+// after there is room again.
+var policy = backoff.Policy{Base: backoff.Retry().Base, Factor: backoff.Retry().Factor, Max: 5 * time.Second}
+
 // Patience is with one loop: how often it has failed in a row, and since when. The
 // zero value gives up at once.
 type Patience struct {
@@ -63,7 +67,21 @@ func (p *Patience) Failed(err error, now time.Time) (time.Duration, error) {
 	if lasted >= p.Limit {
 		return 0, &GaveUp{Err: err, Lasted: lasted}
 	}
-	return min(backoff.Retry().Delay(p.failures), p.Limit-lasted), nil
+	return min(policy.Delay(p.failures), p.Limit-lasted), nil
+}
+
+// Try takes note of how a pass of a loop ended. It returns how long to wait before the
+// next one, after having told why, or the error with which the loop has to end.
+func (p *Patience) Try(err error, now time.Time, tell func(string)) (time.Duration, error) {
+	if err == nil {
+		p.Worked()
+		return 0, nil
+	}
+	delay, fatal := p.Failed(err, now)
+	if fatal == nil {
+		tell(fmt.Sprintf("%v; trying again in %v", err, delay.Round(time.Millisecond)))
+	}
+	return delay, fatal
 }
 
 // Worked takes note of a success.

@@ -3,10 +3,12 @@ package report
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/batchplan/batchplan/examples/local/internal/control"
@@ -17,7 +19,9 @@ import (
 // bars shows one line a job or CronJob, kept up to date. The jobs of CronJobs come
 // and go: of these it tells how they end, in lines above.
 type bars struct {
-	mu       sync.Mutex
+	mu sync.Mutex
+	// progress is nil until there is a bar to draw: what is told before must be written
+	// for good, as it cannot be known how many lines it takes.
 	progress *mpb.Progress
 	layout   string
 	jobs     map[string]*jobBar
@@ -34,12 +38,20 @@ type jobBar struct {
 
 // NewBars draws on a terminal, with times in a layout.
 func NewBars(out io.Writer, layout string) Reporter {
-	return &bars{
-		progress: mpb.New(mpb.WithOutput(out), mpb.WithWidth(24), mpb.WithRefreshRate(100*time.Millisecond)),
-		layout:   layout,
-		jobs:     map[string]*jobBar{},
-		crons:    map[string]*jobBar{},
-		out:      out,
+	return &bars{layout: layout, jobs: map[string]*jobBar{}, crons: map[string]*jobBar{}, out: out}
+}
+
+// FitBars reports whether that many bars fit on a terminal. Where they do not, each
+// drawing would push the one before out of sight, with all that was told above it.
+func FitBars(out *os.File, n int) bool {
+	_, height, err := cwriter.New(out).GetTermSize()
+	return err == nil && n+1 < height
+}
+
+// begin makes the progress; bars are drawn from here on.
+func (b *bars) begin() {
+	if b.progress == nil {
+		b.progress = mpb.New(mpb.WithOutput(b.out), mpb.WithWidth(24), mpb.WithRefreshRate(100*time.Millisecond))
 	}
 }
 
@@ -47,6 +59,7 @@ func NewBars(out io.Writer, layout string) Reporter {
 func (b *bars) Round(r control.Round) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.begin()
 	key := r.Job.Key()
 	if r.Job.CronJob == "" {
 		b.update(key, &r)
@@ -82,6 +95,7 @@ func (b *bars) warn(key string, events []job.Event) {
 func (b *bars) CronRound(r control.CronRound) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.begin()
 	key := r.CronJob.Key()
 	c := b.crons[key]
 	if c == nil {
@@ -126,7 +140,16 @@ func (j *jobBar) total() int64 {
 }
 
 // Note writes a line above the bars.
-func (b *bars) Note(text string) { fmt.Fprintln(b.progress, text) }
+func (b *bars) Note(text string) {
+	b.mu.Lock()
+	progress := b.progress
+	b.mu.Unlock()
+	if progress == nil {
+		fmt.Fprintln(b.out, text)
+		return
+	}
+	fmt.Fprintln(progress, text)
+}
 
 // End notes how the job stands, to be written below the bars.
 func (b *bars) End(stored *store.Job, s job.Status) {
@@ -134,7 +157,7 @@ func (b *bars) End(stored *store.Job, s job.Status) {
 	defer b.mu.Unlock()
 	key := stored.Key()
 	line := fmt.Sprintf("%s: %s", key, Verdict(&s))
-	if stored.CronJob != "" {
+	if b.begin(); stored.CronJob != "" {
 		fmt.Fprintln(b.progress, line)
 		return
 	}
@@ -157,7 +180,9 @@ func (b *bars) Close() {
 	for _, bar := range all {
 		bar.Abort(false)
 	}
-	b.progress.Wait()
+	if b.progress != nil {
+		b.progress.Wait()
+	}
 	for _, line := range b.ends {
 		fmt.Fprintln(b.out, line)
 	}

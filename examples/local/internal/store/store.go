@@ -19,6 +19,8 @@ type Store struct {
 	// Dir is the state folder, absolute.
 	Dir string
 	db  *sql.DB
+	// copy is the folder of a copy of the database, to be removed with the store.
+	copy string
 }
 
 // Open opens or makes the database of a state folder.
@@ -32,18 +34,25 @@ func Open(dir string) (*Store, error) {
 	}
 	// One connection: SQLite has one writer, and waiting here is cheaper than there.
 	// WAL with synchronous=FULL is durable and needs one sync a commit.
-	db, err := sql.Open("sqlite", "file:"+escape(filepath.Join(dir, "state.db"))+
-		"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(ON)&_txlock=immediate")
+	s, err := connect(dir, dir, "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(ON)&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.migrate(); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("state folder %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+// connect opens the database in one folder as that of another.
+func connect(where, dir, parameters string) (*Store, error) {
+	db, err := sql.Open("sqlite", "file:"+escape(filepath.Join(where, "state.db"))+"?_pragma=busy_timeout(10000)&"+parameters)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	s := &Store{Dir: dir, db: db}
-	if err := s.migrate(); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("state folder %s: %w", dir, err)
-	}
-	return s, nil
+	return &Store{Dir: dir, db: db}, nil
 }
 
 // protect makes what is missing of a state folder, and refuses one that somebody else
@@ -85,7 +94,13 @@ func escape(path string) string {
 }
 
 // Close closes the database.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	err := s.db.Close()
+	if s.copy != "" {
+		err = errors.Join(err, os.RemoveAll(s.copy))
+	}
+	return err
+}
 
 // PodFolder is where a pod's files are.
 func (s *Store) PodFolder(uid string) string { return filepath.Join(s.Dir, "pods", uid) }

@@ -1,0 +1,43 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/batchplan/batchplan/examples/local/internal/clock"
+	"github.com/batchplan/batchplan/examples/local/internal/manifest"
+	"github.com/batchplan/batchplan/examples/local/internal/store"
+)
+
+const jobManifest = `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {
+	"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "command": ["true"]}]}}}}`
+
+// A round that is cut short by the end of the runner is not reported as one whose
+// writes failed and are tried again.
+func TestCutShort(t *testing.T) {
+	l := newLife(t, "Allow")
+	j, err := l.store.AddJob(store.Job{Namespace: "default", Name: "j", Created: now, Manifest: []byte(jobManifest)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := manifest.Load(j.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	loop := &Loop{Store: l.store, Clock: &clock.Clock{}, UID: j.UID, Manifest: m, Changed: func() {}, waiter: newWaiter(&clock.Clock{}),
+		Report: func(r Round) { t.Errorf("reported: %v", r.Err) }}
+	if _, err := loop.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	l.loop.Busy, l.loop.Report = func() bool { return false }, func(r CronRound) {
+		if r.Err != nil {
+			t.Errorf("reported: %v", r.Err)
+		}
+	}
+	if err := l.loop.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

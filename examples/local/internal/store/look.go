@@ -1,0 +1,86 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/batchplan/batchplan/examples/local/internal/private"
+)
+
+// OpenToLook opens the database of a state folder to read it. Nothing in the folder
+// needs to be writable.
+func OpenToLook(dir string) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	database := filepath.Join(dir, "state.db")
+	if err := errors.Join(private.Check(dir), private.Check(database)); err != nil {
+		return nil, fmt.Errorf("state folder: %w", err)
+	}
+	s, err := look(dir, dir, "_pragma=query_only(ON)") // as others do who write
+	switch {
+	case err == nil:
+		return s, nil
+	case errors.Is(err, errOutdated):
+		return Open(dir)
+	}
+	// Where SQLite can make none of its files beside the database, this must do without
+	// them, or, if they hold what the database does not yet, work on a copy.
+	info, walErr := os.Stat(database + "-wal")
+	if walErr == nil && info.Size() > 0 {
+		return lookAtCopy(dir)
+	}
+	if s, roErr := look(dir, dir, "mode=ro&immutable=1"); roErr == nil {
+		return s, nil
+	}
+	return nil, fmt.Errorf("state folder %s: %w", dir, err)
+}
+
+// errOutdated is the error for a database of an earlier version.
+var errOutdated = errors.New("state.db is of an earlier version, which has to be brought up to date where it can be written")
+
+// look connects and finds out whether the database can be read.
+func look(where, dir, parameters string) (*Store, error) {
+	s, err := connect(where, dir, parameters)
+	if err != nil {
+		return nil, err
+	}
+	var version int
+	err = s.db.QueryRow("PRAGMA user_version").Scan(&version)
+	if err == nil && version < len(schemas) {
+		err = errOutdated
+	} else if err == nil && version > len(schemas) {
+		err = fmt.Errorf("state.db has schema version %d, this program knows versions up to %d", version, len(schemas))
+	}
+	if err == nil {
+		_, err = s.Jobs()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func lookAtCopy(dir string) (*Store, error) {
+	where, err := os.MkdirTemp("", "batchplan-look-")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"state.db", "state.db-wal"} {
+		data, readErr := os.ReadFile(filepath.Join(dir, name))
+		err = errors.Join(err, readErr, os.WriteFile(filepath.Join(where, name), data, private.FileMode))
+	}
+	var s *Store
+	if err == nil {
+		s, err = look(where, dir, "_pragma=query_only(ON)")
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(where))
+	}
+	s.copy = where
+	return s, nil
+}
