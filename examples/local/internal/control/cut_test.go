@@ -17,14 +17,8 @@ const jobManifest = `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"nam
 // writes failed and are tried again.
 func TestCutShort(t *testing.T) {
 	l := newLife(t, "Allow")
-	j, err := l.store.AddJob(store.Job{Namespace: "default", Name: "j", Created: now, Manifest: []byte(jobManifest)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := manifest.Load(j.Manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := l.addJob("j", "")
+	m := loadManifest(t, &j)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	loop := &Loop{Store: l.store, Clock: &clock.Clock{}, UID: j.UID, Manifest: m, Changed: func() {}, waiter: newWaiter(&clock.Clock{}),
@@ -40,4 +34,13 @@ func TestCutShort(t *testing.T) {
 	if err := l.loop.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+}
+
+func loadManifest(t *testing.T, j *store.Job) *manifest.Job {
+	t.Helper()
+	m, err := manifest.Load(j.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

@@ -157,6 +157,31 @@ func TestConcludeCronJob(t *testing.T) {
 	}
 }
 
+// A round forgets the triggers that it has started, and no others: somebody may have
+// asked for more meanwhile.
+func TestOtherTriggersStay(t *testing.T) {
+	s := open(t)
+	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []cronjob.Trigger
+	for range 3 {
+		trigger, err := s.AddTrigger(c.UID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked = append(asked, trigger)
+	}
+	end := cronjob.Conclusion{Triggered: []string{asked[1].ID}}
+	if err := s.ConcludeCronJob(c.UID, &end, now); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := s.Triggers(c.UID); err != nil || len(left) != 2 || left[0] != asked[0] || left[1] != asked[2] {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
 func TestClock(t *testing.T) {
 	s := open(t)
 	if c, seen, err := s.Clock(); err != nil || !c.IsReal() || !seen.IsZero() {
