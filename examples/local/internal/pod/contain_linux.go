@@ -87,6 +87,9 @@ func (c Containment) enter() error {
 	if c != Namespace && c != UserNamespace {
 		return adoptStrays()
 	}
+	if !isFirst() {
+		return errors.New("this process is not the first of a PID namespace")
+	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("keep mounts in the namespace: %w", err)
 	}
@@ -97,6 +100,10 @@ func (c Containment) enter() error {
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	return nil
 }
+
+// isFirst reports whether this process is the first of a PID namespace, so that all
+// others that it can see are its own.
+func isFirst() bool { return os.Getpid() == 1 }
 
 // adoptStrays makes this process the parent of what its descendants leave behind.
 func adoptStrays() error {

@@ -380,3 +380,25 @@ func checkModes(t *testing.T, folder Folder) {
 		t.Error(err)
 	}
 }
+
+// A supervisor that is told to be the first process of a namespace, and is not, starts
+// nothing: at the end of its pod it would kill all that it can see.
+func TestNoNamespace(t *testing.T) {
+	for _, c := range []Containment{Namespace, UserNamespace} {
+		folder := prepare(t, "Never", shell("a", job.AppContainer, "echo a >> trace"))
+		out, err := self(superviseCommand, string(folder), string(c)).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "is not the first of a PID namespace") {
+			t.Errorf("%s: %v, %q", c, err, out)
+		}
+		if _, begun, err := folder.State(); begun || err != nil || work(t, folder, "trace") != "" {
+			t.Errorf("%s: begun %v, %v", c, begun, err)
+		}
+		if err := ProbeContainment(c); err != nil {
+			continue
+		}
+		launchIn(t, folder, c)()
+		if s := final(t, folder); s.Phase != job.PodSucceeded {
+			t.Errorf("%s: %+v", c, s)
+		}
+	}
+}

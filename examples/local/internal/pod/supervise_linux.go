@@ -289,10 +289,10 @@ func (s *supervisor) abandon(now time.Time) {
 // killAll ends what the containers have left, and the cgroup that held it.
 func (s *supervisor) killAll() {
 	if s.group == nil {
-		killAll(s.containment, "")
+		killAll("")
 		return
 	}
-	killAll(s.containment, s.group.path)
+	killAll(s.group.path)
 	if err := s.group.remove(); err != nil {
 		fmt.Fprintln(os.Stderr, "remove the pod's cgroup:", err)
 	}

@@ -41,7 +41,7 @@ func watch(folder Folder, c Containment) error {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err) // it kills what it can all the same
 	}
-	killAll(c, g.Cgroup)
+	killAll(g.Cgroup)
 	if g.Cgroup != "" {
 		_ = removeCgroup(g.Cgroup) // if it cannot be, the next runner does it
 	}
@@ -67,11 +67,13 @@ func awaitWatcher(c Containment) <-chan struct{} {
 
 // killAll ends all processes that this one has started, and those that they have. It
 // returns once none is left.
-func killAll(c Containment, group string) {
+func killAll(group string) {
 	for {
 		switch {
-		case c == Namespace || c == UserNamespace:
-			_ = unix.Kill(-1, unix.SIGKILL) // all of the namespace but this process
+		case isFirst():
+			// All of the namespace but this process. Anywhere else it would be all of the
+			// machine, so nothing but the process id may decide this.
+			_ = unix.Kill(-1, unix.SIGKILL)
 		case group != "":
 			_ = killCgroup(group)
 		}
