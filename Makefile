@@ -4,6 +4,7 @@ FUZZTIME ?= 30s
 COUNT    ?= 1
 SEED     ?=
 SCRIPTS  ?= 1000
+ROUNDS   ?= 100000
 FIRST    ?= 0
 KILLS    ?= 1000
 CONTAIN  ?= auto
@@ -26,7 +27,7 @@ reaching = @set -e; found=$$(go list -test -f '{{$$p := .}}{{if eq .Name "main"}
 	test -n "$$found" || { echo "no tests reach $(1)"; exit 1; }; \
 	go test -timeout=2h $$(echo "$$found" | sed 's/\.test$$//') $(2)
 
-.PHONY: test lint prop fuzz bench conformance validation mutants kills systems golden modules check
+.PHONY: test lint prop fuzz bench conformance validation mutants kills systems rounds golden modules check
 
 test: ## all tests of the root, the examples and the tools, with the race detector
 	go test -race -shuffle=on ./...
@@ -63,8 +64,13 @@ kills: ## kill the local runner and its supervisors KILLS times; CONTAIN=cgroup 
 
 systems: ## the local runner compiles for each system, the tests included
 	@set -e; for os in linux darwin windows; do echo "== $$os"; GOOS=$$os CGO_ENABLED=0 go -C examples/local vet ./...; done
+
 validation: ## CASES random specs and statuses of each kind for the API server's validation and for ours
 	@cd internal/conformance && go test -timeout=0 ./validation $(if $(SEED),-seed $(SEED)) -cases $(CASES) -first $(FIRST)
+
+rounds: ## ROUNDS single rounds of the real controllers and of ours, from the same snapshots; FIRST=n ROUNDS=1 shows one
+	@cd internal/conformance && go run ./rounds/build rounds/rounds.test && cd rounds && \
+		./rounds.test -test.timeout=0 -test.run='^TestRounds$$' -seed $(if $(SEED),$(SEED),1) -rounds $(ROUNDS) -first $(FIRST)
 
 golden: ## rewrite the expected outputs of the stories: explain each changed line
 	$(call reaching,github.com/batchplan/batchplan/internal/golden,-update)

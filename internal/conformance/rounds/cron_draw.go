@@ -1,0 +1,194 @@
+package rounds
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// cronUID is the UID of the CronJob of every snapshot.
+const cronUID = "cron-uid"
+
+var (
+	schedules = []string{"* * * * *", "*/5 * * * *", "*/7 * * * *", "0 * * * *", "30 6-16/4 * * 1-5", "0 9,10 * * 1", "0 0 1 * *", "@hourly", "@daily",
+		"0 0 31 * *", "15 10 * * 1,3", "0 2 * * *", "30 2 * * *", "30 2 * * 6", "0 0 13 * 5", "@every 90s", "@every 5h30m", "*/20 * 1 * 1-5", "0 0 29 2 *", "59 23 * 12 *"}
+	// wrong schedules, some of which an API server refuses.
+	wrongSchedules = []string{"61 * * * *", "* * * * * *", "0 0 31 2 *", "", "@every x", "0 0 * * 8"}
+	zones          = []string{"Etc/UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu", "Europe/Berlin", "Mars/Base"}
+)
+
+// drawCronJob draws a snapshot of a CronJob.
+func drawCronJob(seed uint64, number int) *CronSnapshot {
+	d := newDraw(seed, number)
+	d.now = d.now.Add(time.Duration(d.IntN(25*365*24*3600)) * time.Second)
+	s := &CronSnapshot{Number: number, CronJob: &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: cronUID, ResourceVersion: "10"},
+		Spec:       d.cronSpec(),
+	}}
+	runs := d.runs(s.CronJob)
+	s.Now = d.now
+	s.CronJob.CreationTimestamp = d.ago(pick(d, 0, 30, 100, 1000, 100000, 10000000))
+	if d.chance(4) {
+		s.CronJob.DeletionTimestamp = pointer(d.ago(1))
+	}
+	if len(runs) > 0 && d.chance(70) {
+		s.CronJob.Status.LastScheduleTime = pointer(metav1.NewTime(pick(d, runs...)))
+	}
+	if d.chance(40) {
+		s.CronJob.Status.LastSuccessfulTime = pointer(d.ago(d.age()))
+	}
+	for i := range pick(d, 0, 1, 2, 3, 5, 8) {
+		d.child(s, runs, i)
+	}
+	for i := range pick(d, 0, 0, 0, 1) { // active and gone from the cache
+		j := d.job(s, runs, 100+i)
+		s.CronJob.Status.Active = append(s.CronJob.Status.Active, jobReference(j))
+		if d.chance(40) {
+			s.Hidden = append(s.Hidden, j)
+		}
+	}
+	d.cronFaults(s)
+	return s
+}
+
+func (d *draw) cronSpec() batchv1.CronJobSpec {
+	s := batchv1.CronJobSpec{
+		Schedule:                   pick(d, schedules...),
+		TimeZone:                   some(d, 40, pointer(pick(d, zones...))),
+		StartingDeadlineSeconds:    some(d, 40, pointer(pick[int64](d, 0, 1, 10, 60, 200, 5000, 100000, 10000000))),
+		ConcurrencyPolicy:          pick(d, batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent),
+		SuccessfulJobsHistoryLimit: maybe[int32](d, 0, 1, 2, 3),
+		FailedJobsHistoryLimit:     maybe[int32](d, 0, 1, 2),
+		JobTemplate:                batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}}}},
+	}
+	if d.chance(15) {
+		s.Suspend = pointer(d.chance(50))
+	}
+	if d.chance(4) {
+		s.Schedule = pick(d, wrongSchedules...)
+	}
+	if d.chance(30) {
+		s.JobTemplate.Labels, s.JobTemplate.Annotations = map[string]string{"l": "1"}, map[string]string{"a": "1"}
+	}
+	return s
+}
+
+// runs are runs of the schedule before the round, and moves the round near to one.
+func (d *draw) runs(c *batchv1.CronJob) (out []time.Time) {
+	decoded := decodeCronJob(c)
+	compiled := cronjob.Compile(&decoded, schedule.Kubernetes136())
+	if compiled.Problem != "" {
+		return nil
+	}
+	at := d.now.Add(-pick(d, time.Minute, time.Hour, 24*time.Hour, 40*24*time.Hour))
+	for range 20 {
+		at = compiled.Schedule.Next(at)
+		if at.IsZero() || at.After(d.now) {
+			break
+		}
+		out = append(out, at)
+	}
+	if len(out) > 0 && d.chance(50) {
+		near := out[len(out)-1].Add(pick(d, 0, 0, time.Millisecond, time.Second, 10*time.Second, 30*time.Second, 5*time.Minute)).UTC()
+		if near.After(begin) {
+			d.now = near
+		}
+	}
+	return slices.DeleteFunc(out, func(t time.Time) bool { return t.After(d.now) })
+}
+
+// child draws a job that the cache holds.
+func (d *draw) child(s *CronSnapshot, runs []time.Time, i int) {
+	j := d.job(s, runs, i)
+	if slices.ContainsFunc(s.Jobs, func(o *batchv1.Job) bool { return o.Name == j.Name }) {
+		return
+	}
+	s.Jobs = append(s.Jobs, j)
+	active := !isFinished(j) && d.chance(85) || d.chance(15)
+	if active && metav1.IsControlledBy(j, s.CronJob) {
+		s.CronJob.Status.Active = append(s.CronJob.Status.Active, jobReference(j))
+	}
+	if d.chance(3) {
+		s.Gone = append(s.Gone, j.Name)
+	}
+}
+
+// job draws a job of a run, or one by hand.
+func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, Name: fmt.Sprintf("%s-manual-%d", name, i), UID: types.UID(fmt.Sprintf("job%03d", i)), ResourceVersion: "1",
+		CreationTimestamp: d.ago(i*20 + d.age()),
+		OwnerReferences:   []metav1.OwnerReference{*metav1.NewControllerRef(s.CronJob, batchv1.SchemeGroupVersion.WithKind("CronJob"))},
+	}}
+	if len(runs) > 0 && d.chance(85) {
+		run := pick(d, runs...)
+		if d.chance(40) {
+			run = runs[len(runs)-1]
+		}
+		j.Name = fmt.Sprintf("%s-%d", name, run.Unix()/60)
+		if d.chance(95) {
+			j.Annotations = map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": run.Format(time.RFC3339)}
+		}
+	}
+	if d.chance(5) {
+		j.OwnerReferences = nil
+		if d.chance(30) {
+			ref := *metav1.NewControllerRef(s.CronJob, batchv1.SchemeGroupVersion.WithKind("CronJob"))
+			ref.UID, ref.Name = "another", "another"
+			j.OwnerReferences = []metav1.OwnerReference{ref}
+		}
+	}
+	if d.chance(85) {
+		j.Status.StartTime = pointer(d.ago(i*20 + d.age() + 1))
+	}
+	if d.chance(5) {
+		j.DeletionTimestamp = pointer(d.ago(1))
+	}
+	if d.chance(60) {
+		at := d.ago(d.age())
+		end := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: at}
+		if d.chance(60) {
+			end.Type, j.Status.CompletionTime = batchv1.JobComplete, &at
+		}
+		j.Status.Conditions = append(j.Status.Conditions, end)
+	}
+	return j
+}
+
+func jobReference(j *batchv1.Job) corev1.ObjectReference {
+	return corev1.ObjectReference{Kind: "Job", APIVersion: "batch/v1", Namespace: j.Namespace, Name: j.Name, UID: j.UID, ResourceVersion: "1"}
+}
+
+// cronFaults draws answers that are not what was asked for. A read fails only where
+// both sides read.
+func (d *draw) cronFaults(s *CronSnapshot) {
+	if !d.chance(25) {
+		return
+	}
+	s.Delete, s.Look = map[string]string{}, map[string]string{}
+	if d.chance(40) {
+		s.Create = pick(d, "error", "closing", "quota")
+	}
+	if d.chance(30) {
+		s.Status = pick(d, "error", "conflict")
+	}
+	remove, look := d.chance(40), d.chance(30) && s.CronJob.Spec.ConcurrencyPolicy != batchv1.ReplaceConcurrent
+	for _, j := range s.Jobs {
+		if remove && d.chance(50) {
+			s.Delete[j.Name] = pick(d, "error", "gone")
+		}
+	}
+	for _, j := range s.Hidden {
+		if look && d.chance(50) {
+			s.Look[j.Name] = "error"
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package rounds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// remembered is what a controller remembers, in the form of either side.
+type remembered struct {
+	creations, deletions int
+	satisfied            bool
+	failures             int32
+	lastFailure          time.Time
+	untracking           []string
+	finished             bool
+}
+
+// memoryOf is our memory as text.
+func memoryOf(m *job.Memory, s *Snapshot, answered *server) string {
+	e := m.Expectations
+	return remembered{
+		creations: e.Creations, deletions: e.Deletions, satisfied: e.Satisfied(s.Now) && !e.Expires().Equal(s.Now), // as SlipCoarseRequeue
+		failures: m.Backoff.Failures, lastFailure: m.Backoff.LastFailure,
+		untracking: slices.Collect(m.Untracking.All()), finished: m.Finished,
+	}.describe(s, answered)
+}
+
+// describe is a memory as text. What is satisfied holds nothing back, a job that has
+// ended needs no backoff, nor does one that limits failures by index, and of the
+// removals in flight those matter that a cache can still hide. The library also
+// remembers pods that were deleted finalizer first, and those that were gone.
+func (r remembered) describe(s *Snapshot, answered *server) string {
+	if by := s.Job.Spec.ManagedBy; isFinished(s.Job) || by != nil && *by != job.ControllerName {
+		return ""
+	}
+	if r.satisfied {
+		r.creations, r.deletions = 0, 0
+	}
+	var untracking []string
+	for _, p := range s.Pods {
+		isHidden := answered.deleted[p.Name] || s.Patch[p.Name] == "gone" || p.Labels[labelKey] != labelValue ||
+			metav1.GetControllerOf(p) != nil && !metav1.IsControlledBy(p, s.Job)
+		if slices.Contains(r.untracking, string(p.UID)) && isTracked(p) && !isHidden {
+			untracking = append(untracking, string(p.UID))
+		}
+	}
+	slices.Sort(untracking)
+	var b strings.Builder
+	fmt.Fprintf(&b, "expects %d creations, %d deletions; finished %v; untracking %v", max(r.creations, 0), max(r.deletions, 0), r.finished, untracking)
+	if !r.finished && r.failures > 0 && s.Job.Spec.BackoffLimitPerIndex == nil {
+		fmt.Fprintf(&b, "; %d failures, the last at %s", r.failures, r.lastFailure.UTC().Format(time.RFC3339Nano))
+	}
+	return b.String()
+}
+
+func isTracked(p *corev1.Pod) bool {
+	return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
+}
+
+func isFinished(j *batchv1.Job) bool {
+	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+}

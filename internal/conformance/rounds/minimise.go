@@ -1,0 +1,82 @@
+package rounds
+
+import (
+	"iter"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// smaller yields the snapshot without half of its pods, a quarter, ... and one, and
+// then with less of everything else.
+func (s *Snapshot) smaller() iter.Seq[subject] {
+	return func(yield func(subject) bool) {
+		for size := (len(s.Pods) + 1) / 2; size > 0; size /= 2 {
+			for i := 0; i < len(s.Pods); i += size {
+				out := *s
+				out.Pods = slices.Delete(slices.Clone(s.Pods), i, min(i+size, len(s.Pods)))
+				if !yield(&out) {
+					return
+				}
+			}
+		}
+		before := s.String()
+		for _, change := range simpler {
+			out := s.clone()
+			change(out)
+			if out.String() != before && !yield(out) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Snapshot) clone() *Snapshot {
+	out := *s
+	out.Job, out.Pods = s.Job.DeepCopy(), nil
+	for _, p := range s.Pods {
+		out.Pods = append(out.Pods, p.DeepCopy())
+	}
+	return &out
+}
+
+// simpler are changes that make a snapshot simpler.
+var simpler = []func(*Snapshot){
+	func(s *Snapshot) { s.Faults = Faults{} },
+	func(s *Snapshot) { s.Faults.Job = "" },
+	func(s *Snapshot) { s.Patch = nil },
+	func(s *Snapshot) { s.Delete = nil },
+	func(s *Snapshot) { s.Create = nil },
+	func(s *Snapshot) { s.Status = nil },
+	func(s *Snapshot) { s.Memory = Memory{} },
+	func(s *Snapshot) { s.Untracking = nil },
+	func(s *Snapshot) { s.Failures = 0 },
+	func(s *Snapshot) { s.Creations, s.Deletions, s.Age = 0, 0, 0 },
+	func(s *Snapshot) { s.Job.Spec.PodFailurePolicy = nil },
+	func(s *Snapshot) { s.Job.Spec.SuccessPolicy = nil },
+	func(s *Snapshot) { s.Job.Spec.ActiveDeadlineSeconds = nil },
+	func(s *Snapshot) { s.Job.Spec.TTLSecondsAfterFinished = nil },
+	func(s *Snapshot) { s.Job.Spec.MaxFailedIndexes = nil },
+	func(s *Snapshot) { s.Job.Spec.BackoffLimitPerIndex = nil },
+	func(s *Snapshot) { s.Job.Spec.Suspend = nil },
+	func(s *Snapshot) { s.Job.DeletionTimestamp = nil },
+	func(s *Snapshot) { s.Job.Status.Conditions = nil },
+	func(s *Snapshot) { s.Job.Status.UncountedTerminatedPods = nil },
+	func(s *Snapshot) { s.Job.Status.CompletedIndexes, s.Job.Status.Succeeded = "", 0 },
+	func(s *Snapshot) { s.Job.Status.FailedIndexes = nil },
+	func(s *Snapshot) { s.Job.Status.Failed = 0 },
+	func(s *Snapshot) { s.Job.Spec.Template.Annotations, s.Job.Spec.Template.Finalizers = nil, nil },
+	func(s *Snapshot) { each(s, func(p *corev1.Pod) { p.Status.Conditions = nil }) },
+	func(s *Snapshot) { each(s, func(p *corev1.Pod) { p.DeletionTimestamp = nil }) },
+	func(s *Snapshot) {
+		s.Job.Spec.Template.Spec.InitContainers = nil
+		each(s, func(p *corev1.Pod) { p.Spec.InitContainers, p.Status.InitContainerStatuses = nil, nil })
+	},
+	func(s *Snapshot) { each(s, func(p *corev1.Pod) { p.Status.ContainerStatuses = nil }) },
+}
+
+func each(s *Snapshot, change func(*corev1.Pod)) {
+	for _, p := range s.Pods {
+		change(p)
+	}
+}

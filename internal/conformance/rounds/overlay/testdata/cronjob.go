@@ -1,0 +1,33 @@
+package cronjob
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	batchlisters "k8s.io/client-go/listers/batch/v1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/kubernetes/pkg/controller/cronjob/metrics"
+)
+
+// Round is a controller for single rounds: nothing is started.
+type Round struct{ c *ControllerV2 }
+
+// NewRound makes the controller for one round.
+func NewRound(client kubernetes.Interface, recorder record.EventRecorder, jobs batchlisters.JobLister, cronJobs batchlisters.CronJobLister) *Round {
+	metrics.Register()
+	return &Round{&ControllerV2{
+		kubeClient:     client,
+		recorder:       recorder,
+		jobControl:     realJobControl{KubeClient: client, Recorder: recorder},
+		cronJobControl: &realCJControl{KubeClient: client},
+		jobLister:      jobs,
+		cronJobLister:  cronJobs,
+		now:            time.Now,
+	}}
+}
+
+// Sync is one round: when to look again, or nil, and what failed.
+func (r *Round) Sync(ctx context.Context, key string) (*time.Duration, error) {
+	return r.c.sync(ctx, key)
+}
