@@ -299,6 +299,39 @@ func TestC8_TooManyMissedTimes(t *testing.T) {
 	}
 }
 
+// The preset's estimate of the number warns from the same number on.
+func TestC8_TooManyMissedTimesOfThePreset(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "* * * * *"})
+	for minutes, want := range map[int]bool{99: false, 100: false, 102: true, 10_000: true} {
+		plan := reconcile(t, kubernetes(snapshot(c, start.Add(time.Duration(minutes)*time.Minute))))
+		if got := slices.Contains(reasons(plan.Events), "TooManyMissedTimes"); got != want {
+			t.Errorf("%d missed: warned %t", minutes, got)
+		}
+	}
+}
+
+// A job that turned out to be gone brings the next round forward only where a run
+// waits for it.
+func TestC5_AGoneJobThatNothingWaitsFor(t *testing.T) {
+	for policy, atOnce := range map[cronjob.ConcurrencyPolicy]bool{cronjob.Allow: false, cronjob.Forbid: true} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: policy})
+		c.Status.LastScheduleTime = hours(1)
+		c.Status.Active = []cronjob.Reference{{Kind: "Job", Namespace: "ns", Name: cronjob.JobName(c.Name, hours(1)), UID: "gone"}}
+		s := snapshot(c, hours(2.5))
+		plan := reconcile(t, s)
+		o := cronjob.Outcome{Settled: cronjob.Done}
+		for range plan.Verify {
+			o.Verified = append(o.Verified, cronjob.Gone)
+		}
+		for _, made := range plan.Create {
+			o.Created = append(o.Created, cronjob.Effect{Result: cronjob.Done, Job: cronjob.Reference{Name: made.Name, UID: "new"}})
+		}
+		if end := plan.Conclude(o); len(plan.Verify) != 1 || end.Requeue.At.Equal(s.Now) != atOnce {
+			t.Errorf("%s: again at %v, want at once: %v\n%s", policy, end.Requeue.At, atOnce, plan.String())
+		}
+	}
+}
+
 func TestC9_MissSchedule(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", StartingDeadlineSeconds: ptr[int64](60)})
 	s := snapshot(c, start.Add(2*time.Hour+5*time.Minute))
@@ -524,6 +557,11 @@ func TestSnapshotErrors(t *testing.T) {
 		}
 	}
 	s := good
+	s.Backfills = []cronjob.Backfill{{ID: "b"}}
+	if _, err := cronjob.Reconcile(s); err == nil || err.Error() != `backfills[b].after: "": is required` {
+		t.Errorf("a backfill without a beginning: %v", err)
+	}
+	s = good
 	s.Now = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	if _, err := cronjob.Reconcile(s); err == nil {
 		t.Error("the year 10000 must be refused")

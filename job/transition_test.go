@@ -470,3 +470,16 @@ func TestCheckTransition_Mutations(t *testing.T) {
 		t.Logf("%s: %d times", mutations[n].name, times)
 	}
 }
+
+// TestCheckTransition_Order: problems come in the order of the checks, so that a user
+// sees the same text each time.
+func TestCheckTransition_Order(t *testing.T) {
+	next := job.Status{Active: -1, UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []string{"a", "a"}}}
+	got := job.CheckTransition(job.Status{}, next, job.Spec{})
+	want := `status.active: -1: must not be negative
+status.uncountedTerminatedPods.succeeded[1]: "a": must not stand twice
+status.ready: 0: must be at most active, -1`
+	if got == nil || got.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", got, want)
+	}
+}

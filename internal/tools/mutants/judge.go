@@ -241,6 +241,9 @@ func reaching(suites []*suite, own string, function int) []*test {
 	return append(out, others...)
 }
 
+// unmeasured is the limit of tests that were not run on the original.
+const unmeasured = 5 * time.Minute
+
 // meet runs the tests against a mutant until one notices it: with few random
 // cases first, then with as many as in "go test".
 func (m *mutant) meet(o options, tests []*test, id int) {
@@ -257,6 +260,9 @@ func (m *mutant) meet(o options, tests []*test, id int) {
 				continue
 			}
 			limit := 3*time.Second + 10*took
+			if took == 0 { // not measured
+				limit = unmeasured
+			}
 			r := s.run(names, conditions{mutant: id, checks: checks, seed: o.seed, limit: limit})
 			if m.verdict, m.killer = r.verdict, r.killer; m.verdict != alive {
 				return
