@@ -9,7 +9,7 @@ import (
 // is smaller than the distance to the next run, so runs never overtake each other.
 func (p *Planner) startOf(run time.Time) time.Time {
 	limit := p.snap.Options.Jitter
-	if limit == 0 || run.IsZero() || p.snap.Options.Slips.has(SlipEstimate) {
+	if limit == 0 || p.snap.Options.Slips.has(SlipEstimate) {
 		return run
 	}
 	if next := p.snap.Schedule.Schedule.Next(run); !next.IsZero() {

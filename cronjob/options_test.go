@@ -212,6 +212,28 @@ func TestReplaceWhenGone(t *testing.T) {
 	}
 }
 
+// C7: a run that its jitter holds back is not late by it.
+func TestJitter_ProlongsTheDeadline(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", StartingDeadlineSeconds: ptr[int64](60)}), hours(1.5))
+	s.Options.Jitter = 30 * time.Minute
+	if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
+		t.Errorf("half an hour late, got %s", got)
+	}
+	s.Now = hours(1.5).Add(2 * time.Minute)
+	if got := created(t, reconcile(t, s)); !got.IsZero() {
+		t.Errorf("later than deadline and jitter together, got %s", got)
+	}
+}
+
+// No run is no run, whatever its jitter.
+func TestJitter_WithoutAnyRun(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "0 0 30 2 *"}), hours(1))
+	s.Options.Jitter = time.Hour
+	if plan := reconcile(t, s); !plan.Requeue.At.IsZero() || len(plan.Create) > 0 {
+		t.Errorf("got\n%s", plan.String())
+	}
+}
+
 func TestJitter(t *testing.T) {
 	delays := map[time.Duration]bool{}
 	for _, uid := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {

@@ -329,3 +329,78 @@ func TestReplaceWhenGone_OrderOfDeletions(t *testing.T) {
 		t.Errorf("got %q, want %q", runs, want)
 	}
 }
+
+// CI15: what looks up a creation without a reply is whatever must not run beside its
+// job, under each limit.
+func TestCI15_LookUpUnderEachLimit(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		policy  cronjob.ConcurrencyPolicy
+		options cronjob.Options
+		looks   int
+	}{
+		{"Forbid", cronjob.Forbid, cronjob.Options{}, 1},
+		{"Replace", cronjob.Replace, cronjob.Options{}, 1},
+		{"MaxActive", cronjob.Allow, cronjob.Options{MaxActive: 1}, 1},
+		{"Allow", cronjob.Allow, cronjob.Options{}, 0},
+	} {
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy}), hours(1))
+		s.Options = tc.options
+		plan := reconcile(t, s)
+		s.Memory = plan.Conclude(cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.Unsuccessful}}}).Memory
+		s.Now = hours(2)
+		if plan = reconcile(t, s); len(plan.Verify) != tc.looks || len(plan.Create) != 1 {
+			t.Errorf("%s: want %d look-ups:\n%s", tc.name, tc.looks, plan.String())
+		}
+	}
+}
+
+// What was deleted with its pods is remembered until the children tell that it is on
+// its way out, and only where a run waits for that.
+func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
+	running := child(hours(1))
+	leaving, ended := running, finished(running, job.Complete, hours(1.5))
+	leaving.DeletionTimestamp = hours(1.6)
+	whenGone := cronjob.Options{ReplaceWhenGone: true}
+	for _, tc := range []struct {
+		name     string
+		policy   cronjob.ConcurrencyPolicy
+		options  cronjob.Options
+		children []cronjob.Child
+		looks    int
+		kept     int
+	}{
+		{"nothing is seen of it", cronjob.Replace, whenGone, nil, 1, 1},
+		{"it still runs", cronjob.Replace, whenGone, []cronjob.Child{running}, 0, 1},
+		{"it is under deletion", cronjob.Replace, whenGone, []cronjob.Child{leaving}, 0, 0},
+		{"it has ended", cronjob.Replace, whenGone, []cronjob.Child{ended}, 0, 0},
+		{"nothing waits until it is gone", cronjob.Replace, cronjob.Options{}, nil, 0, 0},
+		{"nothing is replaced", cronjob.Allow, whenGone, nil, 0, 0},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy})
+		c.Status.LastScheduleTime = hours(1)
+		s := snapshot(c, hours(1.7), tc.children...)
+		s.Options = tc.options
+		s.Memory = cronjob.Memory{CronJobUID: c.UID, Replaced: []cronjob.Leaving{{Reference: ref(running)}}}
+		plan := reconcile(t, s)
+		if got := len(plan.Basis.Memory.Replaced); got != tc.kept || len(plan.Verify) != tc.looks {
+			t.Errorf("%s: %d kept, %d looked up, want %d and %d\n%s", tc.name, got, len(plan.Verify), tc.kept, tc.looks, plan.String())
+		}
+	}
+}
+
+// CI15: a round that creates nothing forgets none of the jobs whose status write failed.
+func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
+	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.Unsuccessful)
+	for range 3 {
+		plan := reconcile(t, s)
+		o := cronjob.Outcome{Settled: cronjob.Unsuccessful}
+		for range plan.Verify {
+			o.Verified = append(o.Verified, cronjob.Done)
+		}
+		s.Memory = plan.Conclude(o).Memory
+		if names := s.Memory.Started; len(names) != 1 || names[0].Name != cronjob.JobName("report", hours(1)) {
+			t.Fatalf("remembered %+v\n%s", names, plan.String())
+		}
+	}
+}

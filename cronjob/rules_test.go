@@ -3,6 +3,7 @@ package cronjob_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,8 @@ func TestC1_Validate(t *testing.T) {
 	}
 }
 
-// fields lists the fields that an error names.
+// fields lists the fields that an error names. An error whose value reads like a
+// problem has exchanged the two.
 func fields(err error) []string {
 	var all []string
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
@@ -58,6 +60,9 @@ func fields(err error) []string {
 	var input *cronjob.InputError
 	if errors.As(err, &input) {
 		all = append(all, input.Field)
+		if value := strings.Trim(input.Value, "\""); strings.HasPrefix(value, "must ") || strings.HasPrefix(value, "is ") {
+			all = append(all, "value and problem are exchanged")
+		}
 	}
 	return all
 }
@@ -340,6 +345,9 @@ func TestC9_MissSchedule(t *testing.T) {
 		t.Error(plan.String())
 	}
 	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
+	if !s.Memory.Counted.Equal(hours(2)) {
+		t.Errorf("counted up to %v, want the latest missed run", s.Memory.Counted)
+	}
 	if plan := reconcile(t, s); len(plan.Events) > 0 || plan.Missed.Count != 2 {
 		t.Errorf("once a run: %s", plan.String())
 	}
@@ -601,6 +609,68 @@ func TestDecode(t *testing.T) {
 	for _, bad := range []string{"", "{}", `{"apiVersion":"batch/v1","kind":"Job"}`} {
 		if _, err := cronjob.DecodeCronJob([]byte(bad)); err == nil {
 			t.Errorf("%q decodes", bad)
+		}
+	}
+}
+
+// TestErrorsNameFieldValueAndProblem: the whole text of an error, in that order.
+func TestErrorsNameFieldValueAndProblem(t *testing.T) {
+	good := func(change func(*cronjob.Spec)) cronjob.Spec {
+		s := cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace, FailedJobsHistoryLimit: ptr[int32](0), SuccessfulJobsHistoryLimit: ptr[int32](0)}
+		if change != nil {
+			change(&s)
+		}
+		return s
+	}
+	trigger := snapshot(newCronJob(good(nil)), start)
+	trigger.Triggers = []cronjob.Trigger{{}}
+	_, noID := cronjob.Reconcile(trigger)
+	for want, err := range map[string]error{
+		"<nil>":                          cronjob.Validate(good(nil)),
+		`triggers.id: "": is required`:   noID,
+		`spec.schedule: "": is required`: cronjob.Validate(good(func(s *cronjob.Spec) { s.Schedule = "" })),
+		`spec.concurrencyPolicy: "Never": must be Allow, Forbid or Replace`: cronjob.Validate(good(func(s *cronjob.Spec) { s.ConcurrencyPolicy = "Never" })),
+		"spec.failedJobsHistoryLimit: -1: must not be negative":             cronjob.Validate(good(func(s *cronjob.Spec) { s.FailedJobsHistoryLimit = ptr[int32](-1) })),
+	} {
+		if got := fmt.Sprint(err); got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
+}
+
+// A backend may name no more of a new job than its UID.
+func TestC15_ReferenceOfACreatedJob(t *testing.T) {
+	plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5)))
+	o := cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.Done, Job: cronjob.Reference{UID: "u"}}}}
+	want := []cronjob.Reference{{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: cronjob.JobName("report", hours(1)), UID: "u"}}
+	if got := plan.Settle(o).Status.Active; !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// A round that writes no status has recorded nothing, whatever time it has read.
+func TestCI15_OnlyOwnWritesAreRecorded(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	c.Status.LastScheduleTime = hours(1)
+	plan := reconcile(t, snapshot(c, hours(1.5)))
+	if got := plan.Conclude(cronjob.Outcome{}).Memory.Recorded; !got.IsZero() {
+		t.Errorf("recorded %s without a write", got)
+	}
+}
+
+// A trigger is over when its job is there, and when somebody else has the name.
+func TestTriggers_WhatEndsThem(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), start)
+	s.Triggers = []cronjob.Trigger{{ID: "now"}}
+	plan := reconcile(t, s)
+	for result, over := range map[cronjob.Result]bool{
+		cronjob.Done: true, cronjob.AlreadyExists: true, cronjob.NameTaken: true,
+		cronjob.NotTried: false, cronjob.Unsuccessful: false, cronjob.Refused: false,
+	} {
+		o := done(&plan)
+		o.Created[0].Result = result
+		if got := slices.Contains(plan.Conclude(o).Triggered, "now"); got != over {
+			t.Errorf("%s: over %v, want %v", result, got, over)
 		}
 	}
 }

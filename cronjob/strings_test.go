@@ -39,6 +39,7 @@ func TestB4_Waits(t *testing.T) {
 		"the run of 2026-01-01T01:00:00Z is held back: 2 active jobs":                     {Reason: cronjob.WaitActive, Run: hours(1), Jobs: 2},
 		"1 active job not among the children, looked up":                                  {Reason: cronjob.WaitVerify, Jobs: 1},
 		"the run of 2026-01-01T01:00:00Z is given up at 2026-01-01T02:00:00Z":             {Reason: cronjob.WaitStartDeadline, Run: hours(1), Until: hours(2)},
+		`"x" is held back: the snapshot is older than the last write`:                     {Reason: cronjob.WaitStale, Run: hours(1), Name: "x"},
 		`the run of 2026-01-01T01:00:00Z does not start: "x" is the job of somebody else`: {Reason: cronjob.WaitNameTaken, Run: hours(1), Name: "x"},
 		"the CronJob is suspended":                                                        {Reason: cronjob.WaitSuspended},
 		"the CronJob is being deleted":                                                    {Reason: cronjob.WaitDeleted},
