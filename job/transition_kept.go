@@ -199,7 +199,7 @@ func (t *transition) keepAll() {
 	if old.CompletedIndexes != next.CompletedIndexes {
 		t.add("completedIndexes", shortened(next.CompletedIndexes), problem)
 	}
-	if orEmpty(old.FailedIndexes) != orEmpty(next.FailedIndexes) {
+	if !equalPointed(old.FailedIndexes, next.FailedIndexes) {
 		t.add("failedIndexes", shortened(orEmpty(next.FailedIndexes)), problem)
 	}
 	if !equalUncounted(old.UncountedTerminatedPods, next.UncountedTerminatedPods) {

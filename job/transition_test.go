@@ -95,6 +95,8 @@ func TestCheckTransition(t *testing.T) {
 		{"JI17: a suspended job with nothing to do ends before it starts", `"suspend":true,"completions":0`, "", conditions("FailureTarget", "Failed"), nil},
 		{"JI17: a suspended job with something to do does not", `"suspend":true,"completions":1`, "", conditions("FailureTarget", "Failed"),
 			[]string{"status.startTime: <nil>: is required when finished"}},
+		{"JI16: an empty list of failed indexes comes after the end", perIndex, failed, failed + `,"failedIndexes":""`,
+			[]string{`status.failedIndexes: "": must not change after the end`}},
 		{"JI17: Complete without completionTime", "", started, started + "," + conditions("SuccessCriteriaMet", "Complete"),
 			[]string{"status.completionTime: <nil>: is required when Complete"}},
 		{"JI17: completionTime without Complete", "", started, started + "," + done + "," + met,
