@@ -44,6 +44,7 @@ func playOursCron(s *CronSnapshot) (r Result) {
 	r.Metrics = map[string]float64{}
 	for range 10 {
 		end, err := b.round(&snapshot)
+		r.Seen = append(r.Seen, b.seen...)
 		for _, e := range end.Events {
 			r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
 		}
@@ -64,7 +65,7 @@ func playOursCron(s *CronSnapshot) (r Result) {
 		snapshot.Children = slices.DeleteFunc(snapshot.Children, func(c cronjob.Child) bool { return b.deleted[c.Name] })
 	}
 	r.Events = withoutTexts(r.Events)
-	r.Writes = b.writes()
+	r.Writes, r.Seen = b.writes(), slices.Compact(slices.Sorted(slices.Values(r.Seen)))
 	return r
 }
 
@@ -91,6 +92,7 @@ func (b *cronBackend) round(s *cronjob.Snapshot) (cronjob.Conclusion, error) {
 	outcome, err := apply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
 	b.missing = slices.Contains(outcome.Verified, cronjob.Gone)
 	end := plan.Conclude(outcome)
+	b.seen = seenInCron(plan, &end)
 	if end.Retry {
 		return end, errors.Join(err, errors.New("to be repeated"))
 	}
@@ -102,6 +104,7 @@ type cronBackend struct {
 	*cronServer
 	object, written *batchv1.CronJob
 	deleted         map[string]bool
+	seen            []string
 	missing         bool // an active job was found gone
 }
 

@@ -17,7 +17,7 @@ import (
 
 // crowds is how many rounds there are for one with more pods or indexes than a round
 // may create, delete or record.
-const crowds = 401
+const crowds = 251
 
 // drawJob draws a snapshot of a job.
 func drawJob(seed uint64, number int) *Snapshot {
@@ -46,6 +46,9 @@ func drawJob(seed uint64, number int) *Snapshot {
 	if crowd > 0 && d.chance(70) {
 		spread(s, d.chance(50))
 	}
+	if crowd > 0 && d.chance(25) {
+		d.backingOff(s)
+	}
 	// In this order, the first pod that the real controller finds is the oldest.
 	slices.SortFunc(s.Pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
@@ -69,6 +72,25 @@ func spread(s *Snapshot, forward bool) {
 			}
 			p.Annotations[batchv1.JobCompletionIndexAnnotation] = fmt.Sprint(index)
 		}
+	}
+}
+
+// backingOff makes a crowd of an Indexed job in which many indexes wait for their own
+// backoff and many more are missing.
+func (d *draw) backingOff(s *Snapshot) {
+	s.Job.Spec.CompletionMode, s.Job.Spec.BackoffLimitPerIndex = pointer(batchv1.IndexedCompletion), pointer[int32](3)
+	s.Job.Spec.BackoffLimit, s.Job.Spec.MaxFailedIndexes = pointer[int32](math.MaxInt32), nil
+	s.Job.Spec.Parallelism, s.Job.Spec.Suspend = s.Job.Spec.Completions, nil
+	s.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	s.Job.DeletionTimestamp = nil
+	s.Pods = s.Pods[:0]
+	k := kind{phases: []corev1.PodPhase{corev1.PodFailed}, tracked: 100}
+	for i := range pick(d, 20, 100, 300) {
+		p := d.pod(s.Job, &k, i)
+		p.Annotations[batchv1.JobCompletionIndexAnnotation] = fmt.Sprint(i * pick(d, 1, 1, 2))
+		p.CreationTimestamp = d.ago(d.IntN(30))
+		p.Status.Conditions, p.Status.ContainerStatuses, p.Status.InitContainerStatuses = nil, nil, nil
+		s.Pods = append(s.Pods, p)
 	}
 }
 

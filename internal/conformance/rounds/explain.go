@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -34,10 +35,18 @@ var explanations = []explanation{
 	{"The status holds an index list that is not in order", func(s *Snapshot, _, _ *Result) bool {
 		return !isInOrder(s.Job.Status.CompletedIndexes) || s.Job.Status.FailedIndexes != nil && !isInOrder(*s.Job.Status.FailedIndexes)
 	}},
-	{"A pod whose failure is recorded has succeeded after all (J8)", func(s *Snapshot, _, _ *Result) bool {
+	{"A pod is recorded as failed and has succeeded, or the other way round (J8)", func(s *Snapshot, _, _ *Result) bool {
 		u := s.Job.Status.UncountedTerminatedPods
 		return u != nil && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool {
-			return p.Status.Phase == corev1.PodSucceeded && slices.Contains(u.Failed, p.UID)
+			return p.Status.Phase == corev1.PodSucceeded && slices.Contains(u.Failed, p.UID) ||
+				p.Status.Phase == corev1.PodFailed && slices.Contains(u.Succeeded, p.UID)
+		})
+	}},
+	{"Of an adopted pod and another of its index, one has more failures and the other has ended later (J17)", func(s *Snapshot, _, _ *Result) bool {
+		return s.Job.Spec.BackoffLimitPerIndex != nil && slices.ContainsFunc(s.Pods, func(orphan *corev1.Pod) bool {
+			return metav1.GetControllerOf(orphan) == nil && orphan.Status.Phase == corev1.PodFailed && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool {
+				return p != orphan && p.Annotations[batchv1.JobCompletionIndexAnnotation] == orphan.Annotations[batchv1.JobCompletionIndexAnnotation]
+			})
 		})
 	}},
 	{"A suspended job ends (J38, J39)", func(s *Snapshot, theirs, _ *Result) bool {
@@ -103,7 +112,7 @@ func hasStuckFinalizer(r *Result) bool {
 	})
 }
 
-var culprit = regexp.MustCompile(`(Container \S+ for pod|Pod) \S+ (failed with exit code \d+|has condition \S+) matching FailJob rule`)
+var culprit = regexp.MustCompile(`(Container \S+ for pod|Pod) \S+ (failed with exit code \d+|has condition \S+) matching FailJob rule at index \d+`)
 
 // withoutCulprit are the lines of a result, but for which pod fails the job.
 func withoutCulprit(r *Result) []string {

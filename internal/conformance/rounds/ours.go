@@ -69,6 +69,7 @@ func playOurs(s *Snapshot) (r Result) {
 	}
 	end := plan.Conclude(outcome)
 	r = Result{Writes: b.writes(), Metrics: factsOf(&end.Facts, &snapshot.Job), Memory: memoryOf(&end.Memory, s, b.server), Retry: end.Retry}
+	r.Seen = seenIn(plan, &end)
 	for _, e := range end.Events {
 		r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
 	}

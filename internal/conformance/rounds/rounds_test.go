@@ -142,7 +142,7 @@ func explained(t *testing.T, s subject, theirs, ours *Result) string {
 	for other := range s.orders() {
 		var result Result
 		synctest.Test(t, func(*testing.T) { result = other.theirs() })
-		if len(compare(&result, ours)) == 0 {
+		if len(compare(&result, ours)) == 0 || other.explain(&result, ours) != "" {
 			return byOrder
 		}
 	}
@@ -155,6 +155,9 @@ func play(t *testing.T, tally *Tally, number int) {
 	theirs, ours, difference := both(t, s)
 	tally.Rounds++
 	tally.Classes[s.class()]++
+	for _, name := range ours.Seen {
+		tally.Rules[name]++
+	}
 	if *rounds == 1 {
 		fmt.Printf("%s\ntheirs:\n  %s\nours:\n  %s\n", s, strings.Join(theirs.lines(), "\n  "), strings.Join(ours.lines(), "\n  "))
 	}

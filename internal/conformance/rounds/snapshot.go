@@ -70,6 +70,8 @@ type Result struct {
 	Metrics map[string]float64
 	// Memory is what the next round is going to know.
 	Memory string
+	// Seen is what the round has exercised, by the numbers of the rules; only ours.
+	Seen []string
 	// Panic is what the controller has panicked with.
 	Panic string
 }

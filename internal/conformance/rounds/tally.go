@@ -52,7 +52,7 @@ func (t *Tally) add(other *Tally) {
 func (t *Tally) String() string {
 	var b strings.Builder
 	table(&b, "rounds by class", t.Classes)
-	table(&b, "rounds by rule", t.Rules)
+	table(&b, "rounds by what they exercise, with the rule", t.Rules)
 	table(&b, "differences that are explained", t.Explained)
 	if len(t.Kinds) > 0 {
 		fmt.Fprintf(&b, "differences by what differs, and the first of each:\n")
