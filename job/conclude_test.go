@@ -1,7 +1,9 @@
 package job
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -185,5 +187,44 @@ func TestB5_Memory(t *testing.T) {
 				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())
 			}
 		})
+	}
+}
+
+// TestJ42_RecordedButNotSettled: what the first status has written is told, and remembered
+// as told, though the second has failed.
+func TestJ42_RecordedButNotSettled(t *testing.T) {
+	plan := planOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`,
+		ofIndex(endedPod("s", PodSucceeded), 0), ofIndex(endedPod("f", PodFailed), 1)))
+	o := doneAll(plan)
+	o.Settled = Unsuccessful
+	end := plan.Conclude(o)
+	if end.Facts.PodsSucceeded != 1 || !end.Retry {
+		t.Errorf("%d succeeded, retry %v, want 1 and true", end.Facts.PodsSucceeded, end.Retry)
+	}
+	if got := end.Memory.Reported; got.Succeeded != 1 || !slices.Equal(got.Uncounted, []string{"f"}) {
+		t.Errorf("remembered as told: %+v", got)
+	}
+}
+
+// TestL9_TheEarlierTime: a round that builds on this one comes at the time of the plan, if
+// that is earlier.
+func TestL9_TheEarlierTime(t *testing.T) {
+	for after, want := range map[time.Duration]time.Duration{
+		0: pollDelay, time.Millisecond: time.Millisecond, pollDelay: pollDelay, time.Hour: pollDelay,
+	} {
+		p := &Plan{Adopt: []PodRef{{Name: "o", UID: "o"}}}
+		p.Basis.JobUID, p.Basis.Now = "job-1", second(30)
+		if after > 0 {
+			p.Requeue.At = second(30).Add(after)
+		}
+		if got := p.again(&Outcome{Claimed: Done}, Recording{}, false).At.Sub(second(30)); got != want {
+			t.Errorf("due after %v: again after %v, want %v", after, got, want)
+		}
+	}
+}
+
+func TestPlan_NothingToDo(t *testing.T) {
+	if got := (&Plan{}).String(); got != "nothing to do\n" {
+		t.Errorf("got %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/batchplan/batchplan/expectations"
 )
@@ -109,14 +110,51 @@ func TestJ12_StartInTheFuture(t *testing.T) {
 }
 
 // TestE1_ARecordThatExpiresNow: it no longer holds the round, except for a controller
-// that looks at whole seconds only.
+// that looks at whole seconds only. One that has expired holds nothing for either.
 func TestE1_ARecordThatExpiresNow(t *testing.T) {
-	for slips, want := range map[Slips]int{0: 1, SlipCoarseRequeue: 0} {
+	for _, c := range []struct {
+		slips Slips
+		ago   time.Duration
+		want  int
+	}{
+		{0, expectations.Timeout - 1, 0},
+		{0, expectations.Timeout, 1},
+		{SlipCoarseRequeue, expectations.Timeout, 0},
+		{SlipCoarseRequeue, expectations.Timeout + 1, 1},
+	} {
 		s := snapshotOf(t, `{}`)
-		s.Options.Slips = slips
-		s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now.Add(-expectations.Timeout)}}
-		if plan := planOf(t, s); len(plan.Create) != want {
-			t.Errorf("slips %v: %d creations, want %d\n%s", slips, len(plan.Create), want, plan)
+		s.Options.Slips = c.slips
+		s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now.Add(-c.ago)}}
+		if plan := planOf(t, s); len(plan.Create) != c.want {
+			t.Errorf("slips %v, recorded %v ago: %d creations, want %d\n%s", c.slips, c.ago, len(plan.Create), c.want, plan)
+		}
+	}
+}
+
+// TestJ7_GivenUp: a terminating pod is no longer waited for when it has had its time to
+// start or to end. One that counts as failed anyway is not waited for, and still counts as
+// terminating.
+func TestJ7_GivenUp(t *testing.T) {
+	const failed = `{"backoffLimit": 9, "parallelism": 0, "podReplacementPolicy": "Failed"}`
+	for _, c := range []struct {
+		name, spec  string
+		phase       PodPhase
+		options     Options
+		terminating int32
+	}{
+		{"waited for", failed, PodRunning, Options{}, 1},
+		{"it has had its time to end", failed, PodRunning, Options{TerminatingTimeout: 10 * time.Second}, 0},
+		{"it has not had it", failed, PodRunning, Options{TerminatingTimeout: 11 * time.Second}, 1},
+		{"it has had its time to start", failed, PodPending, Options{PendingTimeout: 20 * time.Second}, 0},
+		{"it has not had that", failed, PodPending, Options{PendingTimeout: 21 * time.Second}, 1},
+		{"it has failed anyway", `{"backoffLimit": 9, "parallelism": 0}`, PodRunning, Options{TerminatingTimeout: 10 * time.Second}, 1},
+	} {
+		pod := Pod{UID: "a", Name: "a", Index: NoIndex, Tracked: true, Phase: c.phase, Deletion: &PodDeletion{Timestamp: second(20)},
+			Detail: &PodDetail{CreationTimestamp: second(10)}}
+		s := snapshotOf(t, c.spec, pod)
+		s.Options = c.options
+		if plan := planOf(t, s); plan.Basis.Terminating != c.terminating {
+			t.Errorf("%s: %d terminating, want %d\n%s", c.name, plan.Basis.Terminating, c.terminating, plan)
 		}
 	}
 }

@@ -173,3 +173,19 @@ func TestJ40_EveryFieldOfAConditionCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestSpec_ContainersRoundTrip: the names of all containers survive the text form.
+func TestSpec_ContainersRoundTrip(t *testing.T) {
+	want := Template{RestartPolicy: RestartNever, Containers: []string{"main", "log"}, InitContainers: []string{"first"}}
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Template
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", text, diff)
+	}
+}

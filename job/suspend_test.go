@@ -76,3 +76,15 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 		}
 	}
 }
+
+// TestJ39_ConditionIsAddedForTrueOnly: a job without the condition gets it when it is
+// suspended, and never with status False, with the slip and without.
+func TestJ39_ConditionIsAddedForTrueOnly(t *testing.T) {
+	for _, slips := range []Slips{0, SlipSuspendedRewritten} {
+		for status, want := range map[ConditionStatus]bool{ConditionTrue: true, ConditionFalse: false} {
+			if got := turnsSuspended(Condition{}, Condition{Type: Suspended, Status: status, Reason: "r", Message: "m"}, slips); got != want {
+				t.Errorf("slips %v, %s: %v, want %v", slips, status, got, want)
+			}
+		}
+	}
+}

@@ -485,3 +485,17 @@ status.ready: 0: must be at most active, -1`
 		t.Errorf("got\n%v\nwant\n%s", got, want)
 	}
 }
+
+// TestCheckTransition_OneProblemOnce: a job with a successPolicy that is complete without
+// SuccessCriteriaMet is told so once.
+func TestCheckTransition_OneProblemOnce(t *testing.T) {
+	spec := job.Spec{CompletionMode: job.Indexed, SuccessPolicy: &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{}}}}
+	for _, policy := range []*job.SuccessPolicy{nil, spec.SuccessPolicy} {
+		spec.SuccessPolicy = policy
+		next := job.Status{Conditions: []job.Condition{{Type: job.Complete, Status: job.ConditionTrue}}}
+		err := job.CheckTransition(job.Status{}, next, spec)
+		if err == nil || strings.Count(err.Error(), "needs SuccessCriteriaMet") != 1 {
+			t.Errorf("with the policy %v: %v", policy, err)
+		}
+	}
+}

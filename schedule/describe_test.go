@@ -164,3 +164,21 @@ func TestLint_AnyClock(t *testing.T) {
 		}
 	}
 }
+
+// TestLint_Texts: the whole text of some messages.
+func TestLint_Texts(t *testing.T) {
+	from := instant(t, "2026-02-01T00:00Z")
+	for spec, want := range map[string]string{
+		"0 0 30 2 *":    `"0 0 30 2 *" matches no date: it never runs`,
+		"0 0 29 2 *":    "some years have no such date; the next one is 2028-02-29",
+		"@every 1500ms": `"@every 1500ms" runs every 1s: intervals are whole seconds, at least one`,
+	} {
+		var texts []string
+		for _, f := range mustParse(t, spec).Lint(schedule.Circumstances{From: from}) {
+			texts = append(texts, f.Message)
+		}
+		if !slices.Contains(texts, want) {
+			t.Errorf("%s: %q, want %q", spec, texts, want)
+		}
+	}
+}

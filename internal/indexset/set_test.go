@@ -191,6 +191,7 @@ func TestJ14_Text(t *testing.T) {
 		{"a run of two written with a dash is rewritten", "3-4", 10, "3,4", nil},
 		{"runs of three or more get a dash", "1,2,3,5", 10, "1-3,5", nil},
 		{"a pair and a run that touch are one run", "1,2,3-5", 10, "1-5", nil},
+		{"a run and a number that touch are one run", "1-3,4", 10, "1-4", nil},
 		{"plus signs are dropped", "+1,3-+5", 10, "1,3-5", nil},
 		{"a plus sign without a number", "+,++1,1-+", 10, "", []string{"+", "++1", "1-+"}},
 		{"leading zeros are dropped", "01,2", 10, "1,2", nil},

@@ -192,6 +192,17 @@ func TestApply_GoneIsDone(t *testing.T) {
 }
 
 // TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends and is tried again.
+// What became of the claims is one result: what was not tried is no failure.
+func TestJ6_ResultOfTheClaims(t *testing.T) {
+	for err, want := range map[error]job.Result{nil: job.Done, errDown: job.Unsuccessful} {
+		p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan), withOwner(pod("u", 1, job.PodRunning), job.OwnedUnmatched)))
+		o, _ := apply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"release u": err}}, p)
+		if o.Claimed != want {
+			t.Errorf("release: %v: claims are %s, want %s", err, o.Claimed, want)
+		}
+	}
+}
+
 // A deletion that could not remove the finalizer is told apart from one that failed
 // itself: no event tells users of a pod that was not to be deleted yet (J41).
 func TestJ41_StillTracked(t *testing.T) {
