@@ -155,9 +155,11 @@ func TestNothingIsReadable(t *testing.T) {
 // A database that is empty or gone is not taken for a new one while the pods of the
 // old one are here.
 func TestLostDatabase(t *testing.T) {
+	tidy := func(db string) error { return errors.Join(os.Remove(db+"-wal"), os.Remove(db+"-shm")) }
 	for name, lose := range map[string]func(db string) error{
-		"truncated": func(db string) error { return os.Truncate(db, 0) },
-		"removed":   os.Remove,
+		"truncated":                   func(db string) error { return errors.Join(tidy(db), os.Truncate(db, 0)) },
+		"truncated, its log is there": func(db string) error { return os.Truncate(db, 0) },
+		"removed":                     func(db string) error { return errors.Join(tidy(db), os.Remove(db)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,11 +168,6 @@ func TestLostDatabase(t *testing.T) {
 			stop := w.start("run", file)
 			w.waitFor("lives", "begin", 3)
 			stop(syscall.SIGKILL) // the pods go on
-			for _, more := range []string{"-wal", "-shm"} {
-				if err := os.Remove(filepath.Join(w.state, "state.db"+more)); err != nil && !os.IsNotExist(err) {
-					t.Fatal(err)
-				}
-			}
 			if err := lose(filepath.Join(w.state, "state.db")); err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,63 @@
+package pod
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// A supervisor that has no room to begin says that another attempt may do better, and
+// has begun nothing.
+func TestNoRoomToBegin(t *testing.T) {
+	disk := t.TempDir()
+	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=256k,mode=0700"); err != nil {
+		if errors.Is(err, unix.EPERM) {
+			t.Skip("only root can mount")
+		}
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(disk, unix.MNT_DETACH) })
+	folder := Folder(filepath.Join(disk, "pod"))
+	c := shell("a", job.AppContainer, "echo a >> trace")
+	c.Env = []string{"PATH=" + os.Getenv("PATH")}
+	spec, err := json.Marshal(Spec{UID: "no-room", RestartPolicy: "Never", Containers: []ContainerSpec{c}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.Prepare(spec); err != nil {
+		t.Fatal(err)
+	}
+	filler, err := os.Create(filepath.Join(disk, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = filler.Write(make([]byte, 4096))
+	}
+	if filler.Close(); !errors.Is(err, unix.ENOSPC) {
+		t.Fatal(err)
+	}
+	cmd, err := Command(folder, best())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = cmd.Run(); cmd.ProcessState.ExitCode() != ExitTryAgain {
+		t.Errorf("exit status %d", cmd.ProcessState.ExitCode())
+	}
+	if _, begun, err := folder.State(); begun || err != nil {
+		t.Errorf("begun %v, %v", begun, err)
+	}
+	if err := os.Remove(filler.Name()); err != nil {
+		t.Fatal(err)
+	}
+	launch(t, folder)()
+	if s := final(t, folder); s.Phase != job.PodSucceeded || work(t, folder, "trace") != "a\n" {
+		t.Errorf("%+v", s)
+	}
+}
