@@ -45,12 +45,12 @@ func TestHostileFolder(t *testing.T) {
 		harm func(state string) error
 		want string
 	}{
-		{"the folder is somebody else's", true, func(s string) error { return os.Chown(s, nobody, nobody) }, "/state: belongs to user 65534"},
+		{"the folder is another user's", true, func(s string) error { return os.Chown(s, nobody, nobody) }, "/state: belongs to user 65534"},
 		{"everybody can write to the folder", false, func(s string) error { return os.Chmod(s, 0o777) }, "/state: has mode 0777"},
-		{"the folder is a link of somebody else's", true, func(s string) error {
+		{"the folder is a link of another user's", true, func(s string) error {
 			return errors.Join(os.Rename(s, s+"2"), os.Symlink(s+"2", s), os.Lchown(s, nobody, nobody))
 		}, "/state: belongs to user 65534"},
-		{"the database is somebody else's", true, func(s string) error {
+		{"the database is another user's", true, func(s string) error {
 			return os.Chown(filepath.Join(s, "state.db"), nobody, nobody)
 		}, "/state/state.db: belongs to user 65534"},
 		{"the group can write to the database", false, func(s string) error {
@@ -59,10 +59,10 @@ func TestHostileFolder(t *testing.T) {
 		{"everybody can write to the pods", false, func(s string) error {
 			return os.Chmod(filepath.Join(s, "pods"), 0o733)
 		}, "/state/pods: has mode 0733"},
-		{"a pod is somebody else's", true, func(s string) error {
+		{"an empty folder of the caller among the pods", false, func(s string) error {
 			return os.Mkdir(filepath.Join(s, "pods", "x"), 0o700)
 		}, ""},
-		{"a pod's folder is somebody else's", true, func(s string) error {
+		{"a pod's folder is another user's", true, func(s string) error {
 			p := filepath.Join(s, "pods", "x")
 			return errors.Join(os.Mkdir(p, 0o700), os.Chown(p, nobody, nobody))
 		}, "/state/pods/x: belongs to user 65534"},
@@ -89,7 +89,7 @@ func TestHostileFolder(t *testing.T) {
 	}
 }
 
-// A supervisor starts nothing from a spec that somebody else may have written.
+// A supervisor starts nothing from a spec that another user may have written.
 func TestHostileSpec(t *testing.T) {
 	w := newWorld(t)
 	folder := pod.Folder(filepath.Join(w.state, "pods", "x"))

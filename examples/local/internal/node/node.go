@@ -94,7 +94,7 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 		wake := n.wake
 		if delay > 0 {
-			wake = nil // nobody can hurry what is to pass by itself
+			wake = nil // waking up early would not help
 		}
 		// With very many pods, passes take a tenth of the time, not all of it.
 		timer := time.NewTimer(max(interval, delay, 10*time.Since(begin)))

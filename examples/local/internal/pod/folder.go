@@ -45,7 +45,7 @@ func (f Folder) Prepare(spec []byte) error {
 	return writeFile(f.path("spec.json"), spec)
 }
 
-// readSpec reads what the pod is to run, unless somebody else may have written it.
+// readSpec reads what the pod is to run, unless another user may have written it.
 func (f Folder) readSpec() (spec Spec, err error) {
 	path := f.path("spec.json")
 	if err := errors.Join(private.Check(string(f)), private.Check(path)); err != nil {

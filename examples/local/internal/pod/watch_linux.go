@@ -52,7 +52,7 @@ func watch(folder Folder, c Containment) error {
 }
 
 // awaitWatcher returns a channel that is closed when the watcher of this supervisor
-// ends; one without a watcher waits for ever.
+// ends; for one without a watcher the channel is nil.
 func awaitWatcher(c Containment) <-chan struct{} {
 	if c != Cgroup && c != Watched {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // CheckPods examines the folders of pods before anything is run. It refuses those that
-// somebody else has made or could write to. And it refuses those that the database
+// another user has made or could write to. And it refuses those that the database
 // does not know: it has been lost or exchanged, and to go on with it would start the
 // work of these pods a second time.
 func (s *Store) CheckPods() error {

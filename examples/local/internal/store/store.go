@@ -55,9 +55,9 @@ func connect(where, dir, parameters string) (*Store, error) {
 	return &Store{Dir: dir, db: db}, nil
 }
 
-// protect makes what is missing of a state folder, and refuses one that somebody else
-// has made or could write to: jobs of his would be run with the caller's rights. What
-// the caller has made stays his own, to read as well.
+// protect makes what is missing of a state folder, and refuses one that another user
+// has made or could write to: its jobs would run with the caller's rights. It also
+// takes from others the right to read what the caller has made.
 func protect(dir string) error {
 	if err := private.MkdirAll(dir); err != nil {
 		return err
