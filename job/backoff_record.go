@@ -16,6 +16,12 @@ func (p *Planner) recordBackoff() {
 	b := &p.plan.Basis
 	failures := p.finishTimes(p.unrecorded(p.pods.failed))
 	b.Backoff = b.Backoff.Observe(p.finishTimes(p.pods.succeeded), failures)
+	// Nothing tells whether an untimed failure came before or after the successes. If
+	// the time of the round decided that, the plan would change with it (L6).
+	for _, s := range p.pods.untimed {
+		b.Backoff = b.Backoff.Failure(s.At)
+		failures = append(failures, s.At)
+	}
 	if p.snap.Options.Slips.has(SlipEarlierFailure) && len(failures) > 0 && len(p.pods.succeeded) == 0 {
 		b.Backoff.LastFailure = slices.MaxFunc(failures, time.Time.Compare)
 	}
@@ -33,14 +39,18 @@ func (p *Planner) unrecorded(places []int32) []int32 {
 }
 
 func (p *Planner) finishTimes(places []int32) []time.Time {
-	out := make([]time.Time, len(places))
-	for n, i := range places {
+	out := make([]time.Time, 0, len(places))
+	for _, i := range places {
 		pod := &p.snap.Pods[i]
-		out[n] = finishTime(pod)
-		if out[n].After(p.snap.Now) {
+		at := finishTime(pod)
+		if pod.Phase != PodSucceeded && at.IsZero() {
+			continue // one of the untimed
+		}
+		out = append(out, at)
+		if at.After(p.snap.Now) {
 			// Taking it for now instead would let the backoff end later in each round,
 			// and the order of failures and successes depend on when one looks (L6).
-			p.note(podField(pod, "containers.finishedAt"), formatTime(out[n]), "lies in the future; the backoff counts from there")
+			p.note(podField(pod, "containers.finishedAt"), formatTime(at), "lies in the future; the backoff counts from there")
 		}
 	}
 	return out

@@ -83,6 +83,7 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 		Backoff:      b.Memory.Backoff,
 		Expectations: p.expect(o),
 		Untracking:   p.untracking(o, r),
+		Untimed:      b.Untimed,
 		Ignored:      b.Memory.Ignored,
 		Handled:      p.handled(o, r, recorded),
 		Reported:     p.reportedNext(o, final),
@@ -98,7 +99,7 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 		m.Ignored = clamp32(int64(b.Memory.Ignored) + int64(b.newlyIgnored(r.Untrack)))
 	}
 	if m.Finished || b.Status.Finished() != "" {
-		m.Backoff = backoff.Record{} // a job that has ended needs no delay
+		m.Backoff, m.Untimed = backoff.Record{}, nil // a job that has ended needs no delay
 	}
 	return m
 }

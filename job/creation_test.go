@@ -133,6 +133,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, spec)
 			if test.detail != nil {
+				test.detail.CreationTimestamp = second(0)
 				s.Pods = []Pod{{UID: "a", Name: "a", Phase: PodFailed, Tracked: true, Index: 0, Detail: test.detail}}
 			}
 			s.Now = second(0).AddDate(1, 0, 0) // every backoff is over

@@ -42,7 +42,7 @@ func (p *Planner) byIndexAndCount(a, b *Pod) int {
 	if x, y := absoluteFailures(a), absoluteFailures(b); x != y {
 		return cmp.Compare(y, x)
 	}
-	if c := finishTime(b).Compare(finishTime(a)); c != 0 {
+	if c := laterFirst(finishTime(a), finishTime(b)); c != 0 {
 		return c
 	}
 	if x, y := a.Owner == Orphan, b.Owner == Orphan; x != y {
@@ -53,6 +53,15 @@ func (p *Planner) byIndexAndCount(a, b *Pod) int {
 		return 1
 	}
 	return p.byAge(a, b)
+}
+
+// laterFirst compares finish times the other way round; one that is not known counts as
+// the latest.
+func laterFirst(a, b time.Time) int {
+	if a.IsZero() != b.IsZero() {
+		return falseFirst(!a.IsZero())
+	}
+	return b.Compare(a)
 }
 
 // absoluteFailures is the number of failures before this pod, ignored ones included.
@@ -83,7 +92,7 @@ func (p *Planner) delayedPod(index int32) (place int32, ok bool) {
 func (p *Planner) indexDue(place int32) time.Time {
 	pod := &p.snap.Pods[place]
 	failures := min(absoluteFailures(pod)+1, 1<<31-1)
-	return finishTime(pod).Add(p.snap.Options.Backoff.Delay(int(failures)))
+	return p.finishedAt(pod).Add(p.snap.Options.Backoff.Delay(int(failures)))
 }
 
 // countsAfter returns the failure counts that the replacement of the pod

@@ -29,6 +29,8 @@ type podSets struct {
 	active []int32
 	// delayed are failed pods that keep their finalizer (J17), by index.
 	delayed []int32
+	// untimed are the failed pods whose finish time nothing tells, by UID.
+	untimed []Sighting
 	// due are the finalizers to remove, as far as the round has room.
 	due []dueUntracking
 	// creatable is scratch space of the creations, due indexes.
@@ -46,6 +48,7 @@ func (s *podSets) reset() {
 		accounted: s.accounted[:0],
 		active:    s.active[:0],
 		delayed:   s.delayed[:0],
+		untimed:   s.untimed[:0],
 		due:       s.due[:0],
 		creatable: s.creatable[:0],
 	}

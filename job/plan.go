@@ -211,7 +211,9 @@ type Basis struct {
 	// Handled are the pods of Memory.Handled that still have the finalizer.
 	Handled expectations.UIDs `json:"handled,omitzero"`
 	Backoff backoff.Record    `json:"backoff,omitzero"`
-	Slips   Slips             `json:"slips,omitempty"`
+	// Untimed are the failed pods whose finish time nothing tells, by UID.
+	Untimed []Sighting `json:"untimed,omitempty"`
+	Slips   Slips      `json:"slips,omitempty"`
 }
 
 // isStopped reports whether there is nothing to record: the plan says so, or it is

@@ -259,6 +259,9 @@ func translate(s job.Snapshot, by time.Duration) job.Snapshot {
 	move(&s.Job.Status.StartTime)
 	move(&s.Job.Status.CompletionTime)
 	move(&s.Memory.Backoff.LastFailure)
+	for i := range s.Memory.Untimed {
+		move(&s.Memory.Untimed[i].At)
+	}
 	if s.Memory.Expectations != (expectations.Counts{}) {
 		move(&s.Memory.Expectations.At)
 	}

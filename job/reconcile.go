@@ -91,6 +91,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		return &p.plan, nil
 	}
 	p.plan.Basis.Action = ActionReconciling
+	p.findUntimed()
 	p.countIndexes()
 	p.countPods()
 	p.recordBackoff()
@@ -151,6 +152,7 @@ func (p *Planner) recall() {
 	b.Backoff = memory.Backoff
 	b.Untracking = memory.Untracking
 	b.Handled = memory.Handled
+	b.Untimed = memory.Untimed
 	b.Completions = p.job.Spec.Completions
 	b.Indexed = p.job.isIndexed()
 	b.PerIndex = p.job.limitsIndexes()

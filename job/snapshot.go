@@ -41,6 +41,10 @@ type Memory struct {
 	// Untracking are the UIDs of pods whose finalizer was removed and which the
 	// snapshot may still show with it (E4).
 	Untracking expectations.UIDs `json:"untracking,omitzero"`
+	// Untimed are the failed pods whose finish time nothing in the snapshot tells, by
+	// UID, with the time of the round that first saw each: their backoff counts from
+	// there (J32). Pods of Kubernetes always have a time.
+	Untimed []Sighting `json:"untimed,omitempty"`
 	// Ignored is the number of failures that the podFailurePolicy has ignored so
 	// far; kept for Options.MaxIgnoredFailures.
 	Ignored int32 `json:"ignored,omitempty"`

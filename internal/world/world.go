@@ -35,6 +35,8 @@ type World struct {
 	// Stale makes the controller see View instead of the live state.
 	Stale bool
 	View  View
+	// Untimed hides all times of pods from the controller, but for their deletion.
+	Untimed bool
 	// Versions lets the controller know the versions of its own writes (E6).
 	Versions bool
 	// Events are those that the controller has reported.
@@ -121,6 +123,7 @@ func (w *World) Snapshot() job.Snapshot {
 		w.readAt = w.View.Version
 		s.Job.Version = int64(w.readAt)
 		s.Pods = slices.Clone(w.View.Pods)
+		w.forgetTimes(s.Pods)
 		return s
 	}
 	// A controller that reads its own writes has nothing left to observe.
@@ -128,7 +131,29 @@ func (w *World) Snapshot() job.Snapshot {
 	for _, p := range w.Pods {
 		s.Pods = append(s.Pods, *p)
 	}
+	w.forgetTimes(s.Pods)
 	return s
+}
+
+// forgetTimes makes the pods those of an adapter that keeps no times. Of the end of a
+// container it forgets the time or else the state, by the parity of the UID.
+func (w *World) forgetTimes(pods []job.Pod) {
+	if !w.Untimed {
+		return
+	}
+	for i := range pods {
+		detail := *detailOf(&pods[i])
+		detail.CreationTimestamp, detail.ReadyTransition = time.Time{}, time.Time{}
+		detail.Containers = slices.Clone(detail.Containers)
+		for n := range detail.Containers {
+			if c := &detail.Containers[n]; pods[i].UID[len(pods[i].UID)-1]%2 == 0 {
+				c.State = job.ContainerWaiting
+			} else {
+				c.FinishedAt = time.Time{}
+			}
+		}
+		pods[i].Detail = &detail
+	}
 }
 
 // AddPod puts a pod into the world that somebody else has made.

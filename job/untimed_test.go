@@ -1,0 +1,125 @@
+package job_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// TestJ32_UntimedFailure: nothing tells when a pod has failed. The backoff counts from
+// the round that first sees it, and a note says so once (JI21).
+func TestJ32_UntimedFailure(t *testing.T) {
+	ended := job.Container{Name: "main", State: job.ContainerTerminated, ExitCode: 1, FinishedAt: world.Start}
+	forgotten, running := ended, ended
+	forgotten.State, running.State = job.ContainerWaiting, job.ContainerRunning
+	tests := []struct {
+		name   string
+		detail *job.PodDetail
+		note   string
+	}{
+		{"no detail", nil, "is unknown"},
+		{"an empty detail", &job.PodDetail{}, "is unknown"},
+		{"a forgotten state", &job.PodDetail{Containers: []job.Container{ended, forgotten}}, `state of container "main" is not Terminated`},
+		{"a container that runs on", &job.PodDetail{Containers: []job.Container{running}}, `state of container "main" is not Terminated`},
+		{"an end without a time", &job.PodDetail{Containers: []job.Container{{State: job.ContainerTerminated, ExitCode: 1}}}, "is unknown"},
+	}
+	for _, test := range tests {
+		for _, perIndex := range []bool{false, true} {
+			for _, options := range []job.Options{{}, job.Kubernetes136()} {
+				spec := job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](1), Template: job.Template{RestartPolicy: job.RestartNever}}
+				if perIndex {
+					spec.BackoffLimitPerIndex = ptr[int32](3)
+				}
+				s := world.New(spec).Snapshot()
+				s.Options = options
+				s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodFailed, Tracked: true, Detail: test.detail}}
+				plan, err := job.Reconcile(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := s.Now.Add(10 * time.Second); len(plan.Create) > 0 || !plan.Requeue.At.Equal(want) {
+					t.Errorf("%s, per index %v: want a backoff until %v:\n%s", test.name, perIndex, want, plan.String())
+				}
+				if len(plan.Notes) != 1 || plan.Notes[0].Field != "pods[a].containers.finishedAt" || !strings.Contains(plan.Notes[0].Message, test.note) {
+					t.Errorf("%s: notes %v, want one with %q", test.name, plan.Notes, test.note)
+				}
+				// The next round knows the pod, whatever became of the first one's writes.
+				s.Memory, s.Now = plan.Conclude(job.Outcome{}).Memory, s.Now.Add(4*time.Second)
+				plan, err = job.Reconcile(s)
+				if want := s.Now.Add(6 * time.Second); err != nil || !plan.Requeue.At.Equal(want) || len(plan.Notes) > 0 {
+					t.Errorf("%s, per index %v: again at %v, want %v, notes %v, error %v", test.name, perIndex, plan.Requeue.At, want, plan.Notes, err)
+				}
+			}
+		}
+	}
+}
+
+// TestJ31_UntimedFailureAndSuccess: nothing tells whether the failure came after the
+// success of the same round. It counts, whatever the time of the round is (L6).
+func TestJ31_UntimedFailureAndSuccess(t *testing.T) {
+	for _, since := range []time.Duration{-time.Second, 0, time.Second} {
+		s := world.New(job.Spec{Completions: ptr[int32](3), Template: job.Template{RestartPolicy: job.RestartNever}}).Snapshot()
+		s.Pods = []job.Pod{
+			{Name: "a", UID: "a", Phase: job.PodFailed, Tracked: true},
+			{Name: "b", UID: "b", Phase: job.PodSucceeded, Tracked: true, Detail: &job.PodDetail{CreationTimestamp: s.Now.Add(-since)}},
+		}
+		plan, err := job.Reconcile(s)
+		if want := s.Now.Add(10 * time.Second); err != nil || len(plan.Create) > 0 || !plan.Requeue.At.Equal(want) {
+			t.Errorf("%v after the success: again at %v, want %v, error %v", since, plan.Requeue.At, want, err)
+		}
+	}
+}
+
+// TestJI21_Untimed lets the pods of a job fail again and again without a time, and
+// follows the wake-ups alone: each retry comes exactly when its backoff is over, also
+// where rounds come in between and writes fail.
+func TestJI21_Untimed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := job.Spec{Completions: ptr[int32](1), Template: job.Template{RestartPolicy: job.RestartNever}}
+		if rapid.Bool().Draw(t, "per index") {
+			spec.CompletionMode, spec.BackoffLimitPerIndex = job.Indexed, ptr[int32](9)
+		}
+		w := world.New(spec)
+		w.Untimed = true
+		for attempt := range 5 {
+			w.Fault = nil
+			if plan := round(t, w); len(plan.Create) != 1 {
+				t.Fatalf("attempt %d does not start:\n%s", attempt, w.LastPlan)
+			}
+			w.Now = w.Now.Add(time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "runs")))
+			w.Finish(w.Pods[len(w.Pods)-1], 1)
+			w.Now = w.Now.Add(time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "is seen after")))
+			due := w.Now.Add(10 * time.Second << attempt)
+			for range rapid.IntRange(1, 4).Draw(t, "rounds") {
+				drawFaults(t, w, []world.Fault{world.Fail})
+				plan := round(t, w)
+				if len(plan.Create) > 0 || !plan.Requeue.At.Equal(due) {
+					t.Fatalf("JI21: again at %v, want %v:\n%s", plan.Requeue.At, due, w.LastPlan)
+				}
+				w.Now = w.Now.Add(due.Sub(w.Now) / 3)
+			}
+			w.Now = due
+		}
+	})
+}
+
+// TestLivesUntimed is TestLivesFresh with pods that tell no times: the job must come to
+// rest all the same (L1).
+func TestLivesUntimed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := world.New(drawSpec(t))
+		w.Untimed = true
+		for range rapid.IntRange(5, 40).Draw(t, "steps") {
+			step(t, w, allFaults)
+			if err := w.Err(); err != nil {
+				t.Fatalf("%v\n%s", err, w.State())
+			}
+		}
+		comeToRest(t, w)
+	})
+}
