@@ -36,3 +36,20 @@ func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
 		}
 	}
 }
+
+// TestJ6_OrphanThatIsBeingDeleted: it is not adopted, and counts as nothing.
+func TestJ6_OrphanThatIsBeingDeleted(t *testing.T) {
+	for name, options := range bothOptions {
+		for _, pod := range []Pod{activePod("a"), endedPod("a", PodSucceeded), endedPod("a", PodFailed)} {
+			pod = orphaned(pod)
+			pod.Deletion = &PodDeletion{Timestamp: second(60)}
+			s := snapshotOf(t, `{}`, pod)
+			s.Options = options
+			plan := planOf(t, s)
+			if status := plan.Record(doneAll(plan)).Status; len(plan.Adopt)+len(plan.Untrack) > 0 || len(plan.Create) != 1 ||
+				*status.Terminating != 0 || status.Condition(SuccessCriteriaMet).Status == ConditionTrue {
+				t.Errorf("%s, %v: %v\n%s", name, pod.Phase, status, plan.String())
+			}
+		}
+	}
+}

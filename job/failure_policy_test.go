@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchplan/batchplan/expectations"
 )
 
 // failedPod is a pod that has failed with these containers and conditions.
@@ -120,5 +122,43 @@ func TestJ21_TheOldestDecides(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestJ21_WhichPodsFailTheJob: a failed pod that matches ends the job whatever it still
+// counts for; a terminating one does not before it has failed.
+func TestJ21_WhichPodsFailTheJob(t *testing.T) {
+	pod := func(change func(*Pod)) Pod {
+		p := failedPod([]Container{exited("main", AppContainer, 42)})
+		p.Name, p.UID, p.Tracked, p.Index = "a", "a", true, 0
+		change(&p)
+		return p
+	}
+	tests := []struct {
+		name string
+		pod  Pod
+		want bool
+	}{
+		{"new", pod(func(*Pod) {}), true},
+		{"recorded", pod(func(p *Pod) { p.UID = "recorded" }), true},
+		{"without an index", pod(func(p *Pod) { p.Index = NoIndex }), true},
+		{"with an index out of range", pod(func(p *Pod) { p.Index = 3 }), true},
+		{"accounted for", pod(func(p *Pod) { p.Tracked = false }), true},
+		{"with its removal in flight", pod(func(p *Pod) { p.UID = "in flight" }), true},
+		{"terminating", pod(func(p *Pod) { p.Phase, p.Deletion = PodRunning, &PodDeletion{Timestamp: second(60)} }), false},
+		{"another exit code", pod(func(p *Pod) { p.Detail.Containers[0].ExitCode = 1 }), false},
+		{"another owner", pod(func(p *Pod) { p.Owner = Foreign }), false},
+	}
+	const spec = `{"completions": 3, "completionMode": "Indexed", "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}}`
+	for name, options := range bothOptions {
+		for _, test := range tests {
+			s := snapshotOf(t, spec, test.pod)
+			s.Options = options
+			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []string{"recorded"}}
+			s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
+			if got := planOf(t, s).Verdict.Reason == "PodFailurePolicy"; got != test.want {
+				t.Errorf("%s, %s: fails the job: %v, want %v", name, test.name, got, test.want)
+			}
+		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // countIndexes makes the sets of succeeded (J14) and failed (J16) indexes, and
 // finds the pods that carry failure counts (J17). Completed and failed indexes
-// are disjoint: what the status says stands, and in one round success wins (JI6).
+// are disjoint: what the status says stands, and otherwise success wins (JI6).
 func (p *Planner) countIndexes() {
 	if !p.job.isIndexed() {
 		return
@@ -19,6 +19,7 @@ func (p *Planner) countIndexes() {
 	if p.job.limitsIndexes() && status.FailedIndexes != nil {
 		p.failedSame = p.readIndexes(&p.failedIndexes, "job.status.failedIndexes", *status.FailedIndexes)
 	}
+	p.separate()
 	p.addCompleted(p.pods.succeeded)
 	p.addCompleted(p.pods.inFlight)
 	// A pod that was counted as failed while it was being deleted, and has succeeded
@@ -30,6 +31,26 @@ func (p *Planner) countIndexes() {
 		}
 		p.findDelayed()
 	}
+}
+
+// separate takes those indexes out of the failed ones that the status calls completed as
+// well. An API server refuses every status that has an index in both lists.
+func (p *Planner) separate() {
+	if indexset.Common(&p.completed, &p.failedIndexes) == 0 {
+		return
+	}
+	p.named.Reset()
+	p.failedIndexes.Ranges(func(first, last int32) bool {
+		for i := int64(first); i <= int64(last); i++ {
+			if !p.completed.Has(int32(i)) {
+				p.named.Add(int32(i))
+			}
+		}
+		return true
+	})
+	p.failedIndexes, p.named = p.named, p.failedIndexes
+	p.failedSame = -1
+	p.note("job.status.failedIndexes", strconv.Quote(*p.job.Status.FailedIndexes), "has completed indexes; they are left out")
 }
 
 // addCompleted adds the indexes of pods that have succeeded. An index that the

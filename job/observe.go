@@ -107,7 +107,7 @@ func (p *Planner) lookAt(i int, pod *Pod) error {
 		switch {
 		case tracked:
 			p.sortIn(place, pod)
-		case pod.Tracked && p.job.isIndexed():
+		case p.isInFlight(pod):
 			p.pods.inFlight = append(p.pods.inFlight, place)
 		}
 		if !tracked && p.job.Spec.PodFailurePolicy != nil && pod.Phase == PodFailed {
@@ -136,7 +136,7 @@ func (p *Planner) countTerminating(place int32, pod *Pod, tracked bool) {
 		switch {
 		case tracked:
 			p.sortIn(place, pod)
-		case pod.Tracked && p.job.isIndexed():
+		case p.isInFlight(pod):
 			p.pods.inFlight = append(p.pods.inFlight, place)
 		}
 		return
@@ -221,6 +221,13 @@ func (p *Planner) isTracked(pod *Pod) bool {
 		p.known.add(pod.UID, uidSeen)
 	}
 	return facts&uidUntracking == 0
+}
+
+// isInFlight reports whether a pod that is not tracked any more lost its finalizer in
+// an earlier round, which the snapshot does not show yet. It may not even show that an
+// orphan was adopted.
+func (p *Planner) isInFlight(pod *Pod) bool {
+	return p.job.isIndexed() && (pod.Tracked || pod.Owner == Orphan)
 }
 
 func (p *Planner) hasValidIndex(pod *Pod) bool {

@@ -48,3 +48,21 @@ func TestSnapshot_Refusals(t *testing.T) {
 		})
 	}
 }
+
+// TestSnapshot_DuplicateUIDs: two pods with one UID are refused in every round that
+// writes, be it the status only. A round that writes nothing does no harm.
+func TestSnapshot_DuplicateUIDs(t *testing.T) {
+	for name, options := range bothOptions {
+		for active, refused := range map[int32]bool{1: true, 2: false} {
+			s := snapshotOf(t, `{"completions": 2, "parallelism": 2}`, activePod("a"), activePod("a"))
+			s.Options = options
+			s.Job.Status.Active, s.Job.Status.Ready = active, &active
+			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
+			_, err := Reconcile(s)
+			var input *InputError
+			if got := errors.As(err, &input) && input.Field == "pods[a].uid"; got != refused || !refused && err != nil {
+				t.Errorf("%s, the status says %d active: refused %v, want %v: %v", name, active, got, refused, err)
+			}
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchplan/batchplan/expectations"
 )
 
 // TestM5_UIDInBothLists: a status that holds a UID in both lists is refused by the API
@@ -145,6 +147,69 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 				}
 				if last := plan.Untrack[len(plan.Untrack)-1].Name; last != fmt.Sprintf("pod-%04d", (test.untracked-1)*7%600) && test.untracked < 600 {
 					t.Errorf("the last finalizer is %s's, whose index is not %d", last, test.untracked-1)
+				}
+			})
+		}
+	}
+}
+
+// TestJ35_CappedRoundKeepsSuccesses: a pod that was recorded as failed while it was
+// terminating, and has succeeded after all, completes its index, also in a round that
+// has no room for all pods.
+func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
+	for name, options := range bothOptions {
+		pods := []Pod{ofIndex(endedPod("recorded", PodSucceeded), 800), ofIndex(endedPod("in flight", PodSucceeded), 801)}
+		for i := range 600 {
+			pods = append(pods, ofIndex(endedPod(fmt.Sprint(i), PodSucceeded), int32(i)))
+		}
+		s := snapshotOf(t, `{"completions": 1000, "parallelism": 0, "completionMode": "Indexed"}`, pods...)
+		s.Options = options
+		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []string{"recorded"}}
+		s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
+		plan := planOf(t, s)
+		if got := plan.Record(doneAll(plan)).Status.CompletedIndexes; !plan.Basis.Capped || got != "0-599,800,801" {
+			t.Errorf("%s: capped %v, completed %q", name, plan.Basis.Capped, got)
+		}
+	}
+}
+
+// TestJ35_WhenUIDsAreCounted: a recorded UID moves into the counter once its pod has
+// lost the finalizer, be it that only the memory says so, and never before (JI1, JI3).
+func TestJ35_WhenUIDsAreCounted(t *testing.T) {
+	bare := endedPod("a", PodSucceeded)
+	bare.Tracked = false
+	tests := []struct {
+		name               string
+		pods               []Pod
+		recorded, inFlight bool
+		first, last        int32 // succeeded, in the first and the last status
+		untracked          int
+	}{
+		{"recorded, with the finalizer", []Pod{endedPod("a", PodSucceeded)}, true, false, 0, 1, 1},
+		{"recorded, without the finalizer", []Pod{bare}, true, false, 1, 1, 0},
+		{"recorded, and gone", nil, true, false, 1, 1, 0},
+		{"recorded, the removal is in flight", []Pod{endedPod("a", PodSucceeded)}, true, true, 1, 1, 0},
+		{"new", []Pod{endedPod("a", PodSucceeded)}, false, false, 0, 1, 1},
+		{"not recorded any more, the removal is in flight", []Pod{endedPod("a", PodSucceeded)}, false, true, 0, 0, 0},
+		{"without the finalizer", []Pod{bare}, false, false, 0, 0, 0},
+	}
+	for name, options := range bothOptions {
+		for _, test := range tests {
+			t.Run(name+"/"+test.name, func(t *testing.T) {
+				s := snapshotOf(t, `{"completions": 9, "parallelism": 0}`, test.pods...)
+				s.Options = options
+				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
+				if test.recorded {
+					s.Job.Status.UncountedTerminatedPods.Succeeded = []string{"a"}
+				}
+				if test.inFlight {
+					s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
+				}
+				plan := planOf(t, s)
+				first, last := plan.Record(doneAll(plan)).Status, plan.Settle(doneAll(plan)).Status
+				if first.Succeeded != test.first || last.Succeeded != test.last || len(plan.Untrack) != test.untracked {
+					t.Errorf("succeeded %d, then %d, %d finalizers; want %d, %d, %d", first.Succeeded, last.Succeeded, len(plan.Untrack),
+						test.first, test.last, test.untracked)
 				}
 			})
 		}

@@ -78,11 +78,23 @@ func (w *World) checkPlan(s *job.Snapshot, plan *job.Plan) {
 		w.fail("JI11", "%d active, %d terminating and %d creates, parallelism %d", active, terminating, creates, *spec.Parallelism)
 	}
 	w.checkCreatedIndexes(s, plan)
+	w.checkAdopted(s, plan)
 	if creates > 0 && spec.Suspend != nil && *spec.Suspend {
 		w.fail("JI18", "a suspended job creates")
 	}
 	if ended := s.Job.Status.Finished() != "" || s.Memory.Finished && s.Memory.JobUID == s.Job.UID; ended && creates > 0 {
 		w.fail("JI16", "creates after the end")
+	}
+}
+
+// checkAdopted holds JI22: only orphans are adopted that are not being deleted, and not
+// by a job that is.
+func (w *World) checkAdopted(s *job.Snapshot, plan *job.Plan) {
+	for _, ref := range plan.Adopt {
+		i := slices.IndexFunc(s.Pods, func(p job.Pod) bool { return p.UID == ref.UID })
+		if p := &s.Pods[i]; p.Owner != job.Orphan || p.Deletion != nil || !s.Job.DeletionTimestamp.IsZero() {
+			w.fail("JI22", "%s is adopted", ref.Name)
+		}
 	}
 }
 

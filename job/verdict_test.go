@@ -1,0 +1,50 @@
+package job
+
+import "testing"
+
+// TestJ22_Restarts: with restartPolicy OnFailure the restarts of pods that have not
+// ended reach the limit where failed pods exceed it, and a limit of 0 means that
+// nothing is restarted.
+func TestJ22_Restarts(t *testing.T) {
+	pod := func(phase PodPhase, terminating bool, restarts ...int32) Pod {
+		p := activePod("a")
+		p.Phase, p.Detail = phase, &PodDetail{}
+		for _, n := range restarts {
+			p.Detail.Containers = append(p.Detail.Containers, Container{Restarts: n})
+		}
+		if terminating {
+			p.Deletion = &PodDeletion{Timestamp: second(60)}
+		}
+		return p
+	}
+	tests := []struct {
+		name  string
+		limit string
+		pod   Pod
+		want  bool
+	}{
+		{"limit 0, none", "0", pod(PodRunning, false, 0), false},
+		{"limit 0, one", "0", pod(PodRunning, false, 1), true},
+		{"limit 1, none", "1", pod(PodRunning, false, 0), false},
+		{"limit 1, one", "1", pod(PodRunning, false, 1), true},
+		{"limit 3, two", "3", pod(PodRunning, false, 2), false},
+		{"limit 3, three", "3", pod(PodRunning, false, 3), true},
+		{"limit 3, of two containers", "3", pod(PodRunning, false, 1, 2), true},
+		{"limit 3, Pending", "3", pod(PodPending, false, 3), true},
+		{"limit 3, Unknown", "3", pod(PodUnknown, false, 3), false},
+		{"limit 3, terminating", "3", pod(PodRunning, true, 3), true},
+		{"limit 3, succeeded", "3", pod(PodSucceeded, false, 3), false},
+	}
+	for name, options := range bothOptions {
+		for policy, counts := range map[string]bool{RestartOnFailure: true, RestartNever: false} {
+			for _, test := range tests {
+				s := snapshotOf(t, `{"completions": 5, "podReplacementPolicy": "Failed", "backoffLimit": `+test.limit+`}`, test.pod)
+				s.Job.Spec.Template.RestartPolicy = policy
+				s.Options = options
+				if got := planOf(t, s).Verdict.Reason == "BackoffLimitExceeded"; got != (test.want && counts) {
+					t.Errorf("%s, %s, %s: past the limit: %v", name, policy, test.name, got)
+				}
+			}
+		}
+	}
+}
