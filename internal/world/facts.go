@@ -15,8 +15,9 @@ type tally struct {
 	told job.Facts // sums
 	ends int       // how often the end was told
 	// matches are the pods whose match with the podFailurePolicy was told, due those whose
-	// finalizer has gone since they matched.
-	matches, due map[string]bool
+	// finalizer has gone since they matched, and plain those that were recorded before they
+	// matched.
+	matches, due, plain map[string]bool
 	// created, completed and failed count the creations that were confirmed, and the new
 	// indexes of the statuses that were written.
 	created, completed, failed int
@@ -30,7 +31,7 @@ type tally struct {
 }
 
 func newTally(job string) tally {
-	return tally{job: job, matches: map[string]bool{}, due: map[string]bool{}}
+	return tally{job: job, matches: map[string]bool{}, due: map[string]bool{}, plain: map[string]bool{}}
 }
 
 // noticeEdits gives up where somebody else has written the status, as stories do.
@@ -171,6 +172,11 @@ func (w *World) tallyStatus(old, s *job.Status) {
 	w.tally.status = *s
 	w.tally.completed += indexset.Added(old.CompletedIndexes, s.CompletedIndexes)
 	w.tally.failed += indexset.Added(text(old.FailedIndexes), text(s.FailedIndexes))
+	for _, uid := range lists(s)["failed"] {
+		if p := w.find(job.PodRef{UID: uid}); p != nil && !slices.Contains(lists(old)["failed"], uid) && !w.matchesPolicy(p) {
+			w.tally.plain[uid] = true
+		}
+	}
 }
 
 // tallyUntrack takes down a pod that loses its finalizer. A view that is older may show
@@ -183,7 +189,7 @@ func (w *World) tallyUntrack(p *job.Pod) {
 	valid := w.Job.Spec.CompletionMode != job.Indexed || p.Index >= 0 && p.Index < *w.Job.Spec.Completions
 	counted := s.UncountedTerminatedPods != nil && slices.Contains(s.UncountedTerminatedPods.Failed, p.UID)
 	failed := p.Phase == job.PodFailed && valid
-	if !w.Stale && p.Tracked && s.Finished() == "" && (counted || failed) && w.matchesPolicy(p) {
+	if !w.Stale && p.Tracked && s.Finished() == "" && (counted || failed) && w.matchesPolicy(p) && !w.tally.plain[p.UID] {
 		w.tally.due[p.UID] = true
 	}
 }
@@ -194,7 +200,7 @@ func (w *World) matchesPolicy(p *job.Pod) bool {
 		return false
 	}
 	exited := slices.ContainsFunc(p.Detail.Containers, func(c job.Container) bool {
-		return c.State == job.ContainerTerminated && c.ExitCode == 42
+		return c.State == job.ContainerTerminated && c.ExitCode == 42 && !w.forgetsState(p)
 	})
 	return exited || slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool { return c.Type == "DisruptionTarget" })
 }

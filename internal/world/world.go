@@ -135,6 +135,9 @@ func (w *World) Snapshot() job.Snapshot {
 	return s
 }
 
+// forgetsState reports whether the controller is not told the states of the containers.
+func (w *World) forgetsState(p *job.Pod) bool { return w.Untimed && p.UID[len(p.UID)-1]%2 == 0 }
+
 // forgetTimes makes the pods those of an adapter that keeps no times. Of the end of a
 // container it forgets the time or else the state, by the parity of the UID.
 func (w *World) forgetTimes(pods []job.Pod) {
@@ -146,7 +149,7 @@ func (w *World) forgetTimes(pods []job.Pod) {
 		detail.CreationTimestamp, detail.ReadyTransition = time.Time{}, time.Time{}
 		detail.Containers = slices.Clone(detail.Containers)
 		for n := range detail.Containers {
-			if c := &detail.Containers[n]; pods[i].UID[len(pods[i].UID)-1]%2 == 0 {
+			if c := &detail.Containers[n]; w.forgetsState(&pods[i]) {
 				c.State = job.ContainerWaiting
 			} else {
 				c.FinishedAt = time.Time{}
