@@ -123,23 +123,13 @@ func (p *Plan) recordPods(status *Status, o *Outcome) {
 		if result == Done || result == Gone && slip {
 			terminating++
 		}
-		if p.Delete[i].Ready && lowersReady(result, p.Delete[i].UntrackFirst, slip) {
+		if lowers := result.isDone() || result == Unsuccessful && slip; lowers && p.Delete[i].Ready {
 			ready--
 		}
 	}
 	status.Active = p.activeAfter(o)
 	status.Ready = repoint(status.Ready, ready)
 	status.Terminating = repoint(status.Terminating, terminating)
-}
-
-// lowersReady reports whether a ready pod is taken off status.ready. The reference
-// also takes off one that could not be deleted, and leaves one that was gone before
-// its finalizer could be removed (SlipDeleteCounts).
-func lowersReady(deleted Result, untrackFirst, slip bool) bool {
-	if slip && (deleted == Unsuccessful || deleted == Gone) {
-		return deleted == Unsuccessful || !untrackFirst
-	}
-	return deleted.isDone()
 }
 
 // repoint returns old where it points to the value already.

@@ -181,21 +181,6 @@ func TestSlips_FoundByRunning(t *testing.T) {
 	})
 }
 
-// TestJ11_GoneBeforeItsFinalizer deletes a ready pod, finalizer first, that was gone
-// already: with the slip it stays ready for a round, as with the reference.
-func TestJ11_GoneBeforeItsFinalizer(t *testing.T) {
-	p := activePod("a")
-	p.Ready = true
-	s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, p)
-	for slips, want := range map[Slips]int32{0: 0, SlipDeleteCounts: 1} {
-		s.Options.Slips = slips
-		got := planOf(t, s).Record(Outcome{Deleted: []Effect{{Result: Gone}}}).Status
-		if *got.Ready != want {
-			t.Errorf("slips %b: %d ready, want %d", slips, *got.Ready, want)
-		}
-	}
-}
-
 // A finalizer that could not be removed is repeated, and no event tells of it: the
 // pod was not deleted.
 func TestJ41_StillTracked(t *testing.T) {

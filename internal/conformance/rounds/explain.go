@@ -63,6 +63,11 @@ var explanations = []explanation{
 	{"Some finalizers of a round can be removed and others cannot (J42)", func(s *Snapshot, theirs, ours *Result) bool {
 		return hasStuckFinalizer(theirs) && compare(theirs, ours).kinds() == "metric job_pods_finished_total"
 	}},
+	{"A ready pod is gone before its finalizer could be removed (J11)", func(s *Snapshot, theirs, ours *Result) bool {
+		return slices.Equal(withoutReady(theirs), withoutReady(ours)) && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool {
+			return s.Patch[p.Name] == "gone" && isReady(p)
+		})
+	}},
 	{"The start time lies in the future (JI17)", func(s *Snapshot, _, _ *Result) bool {
 		return s.Job.Status.StartTime != nil && s.Job.Status.StartTime.After(s.Now)
 	}},
@@ -121,6 +126,24 @@ func withoutCulprit(r *Result) []string {
 		lines[i] = culprit.ReplaceAllString(lines[i], "a pod")
 	}
 	return lines
+}
+
+var readyCount = regexp.MustCompile(`ready=\d+`)
+
+// withoutReady are the lines of a result, but for how many pods are ready.
+func withoutReady(r *Result) []string {
+	lines := r.lines()
+	for i := range lines {
+		lines[i] = readyCount.ReplaceAllString(lines[i], "ready")
+	}
+	return lines
+}
+
+// isReady reports whether the condition Ready is True.
+func isReady(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 var indexLists = regexp.MustCompile(`^status .*completedIndexes=(\S+) failedIndexes="([^"]*)"`)

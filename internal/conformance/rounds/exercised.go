@@ -1,0 +1,107 @@
+package rounds
+
+import (
+	"strings"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// seenIn names what a round of a job has exercised, by the sentences of the plan's
+// reasons, which hold the numbers of the rules. A difference is found only where both
+// sides have had something to decide.
+func seenIn(p *job.Plan, end *job.Conclusion) []string {
+	seen := names{}
+	for _, d := range p.Delete {
+		seen.add("deletes: ", d.Reason.String())
+	}
+	for _, c := range p.Create {
+		seen.add("creates: ", c.Reason.String())
+	}
+	for _, u := range p.Untrack {
+		seen.add("removes the finalizer: ", u.As.String())
+	}
+	for _, w := range p.Waits {
+		seen.add("waits: ", waits[w.Reason])
+	}
+	if len(p.Adopt) > 0 {
+		seen.add("adopts (J6)", "")
+	}
+	if len(p.Release) > 0 {
+		seen.add("releases (J6)", "")
+	}
+	if p.Verdict.Type != "" {
+		seen.add("ends (J19 to J25): ", string(p.Verdict.Type)+" "+p.Verdict.Reason)
+	}
+	if end.Facts.Finished != "" {
+		seen.add("finished (J38): ", string(end.Facts.Finished)+" "+end.Facts.FinishedReason)
+	}
+	for _, e := range end.Events {
+		seen.add("event (J41): ", e.Reason)
+	}
+	if end.Facts.Action != "" {
+		seen.add("action (J42): ", string(end.Facts.Action))
+	}
+	if end.Retry {
+		seen.add("retries (J43)", "")
+	}
+	return seen.list
+}
+
+// waits are what a job waits for, with the numbers of the rules.
+var waits = map[job.WaitReason]string{
+	job.WaitBackoff:      "backoff (J31)",
+	job.WaitIndexBackoff: "backoff by index (J31)",
+	job.WaitDeadline:     "deadline (J23)",
+	job.WaitExpectations: "own writes (E1)",
+	job.WaitReplacement:  "terminating pods are replaced when they have failed (J30)",
+	job.WaitPods:         "active pods",
+	job.WaitSuspended:    "suspended (J28)",
+	job.WaitTerminating:  "the end waits for terminating pods (J38)",
+	job.WaitUncounted:    "more pods than a round records (J35)",
+	job.WaitObserved:     "the final status is not seen yet (E5)",
+	job.WaitManagedBy:    "managed by another (J3)",
+	job.WaitDeleted:      "being deleted",
+	job.WaitFinished:     "finished (J4)",
+	job.WaitNext:         "the next round (L9)",
+}
+
+// seenInCron is the same for a round of a CronJob.
+func seenInCron(p *cronjob.Plan, end *cronjob.Conclusion) []string {
+	seen := names{prefix: "CronJob "}
+	for _, d := range p.Delete {
+		seen.add("deletes: ", d.Reason.String())
+	}
+	for _, c := range p.Create {
+		seen.add("creates: ", c.Reason.String())
+	}
+	if len(p.Verify) > 0 {
+		seen.add("looks up active jobs (C5)", "")
+	}
+	if p.Missed.Count > 0 {
+		seen.add("misses runs (C8, C9)", "")
+	}
+	for _, e := range end.Events {
+		seen.add("event: ", e.Reason)
+	}
+	if end.Retry {
+		seen.add("retries", "")
+	}
+	return seen.list
+}
+
+// names are names, each once.
+type names struct {
+	prefix string
+	list   []string
+}
+
+func (n *names) add(kind, what string) {
+	name := strings.TrimSpace(n.prefix + kind + what)
+	for _, have := range n.list {
+		if have == name {
+			return
+		}
+	}
+	n.list = append(n.list, name)
+}
