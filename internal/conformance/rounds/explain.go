@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
 )
 
 // explanation is a known difference: what the documentation calls it, and how to
@@ -42,12 +43,8 @@ var explanations = []explanation{
 				p.Status.Phase == corev1.PodFailed && slices.Contains(u.Succeeded, p.UID)
 		})
 	}},
-	{"Of an adopted pod and another of its index, one has more failures and the other has ended later (J17)", func(s *Snapshot, _, _ *Result) bool {
-		return s.Job.Spec.BackoffLimitPerIndex != nil && slices.ContainsFunc(s.Pods, func(orphan *corev1.Pod) bool {
-			return metav1.GetControllerOf(orphan) == nil && orphan.Status.Phase == corev1.PodFailed && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool {
-				return p != orphan && p.Annotations[batchv1.JobCompletionIndexAnnotation] == orphan.Annotations[batchv1.JobCompletionIndexAnnotation]
-			})
-		})
+	{"Of several failed pods of an index, one has more failures and another has ended later (J17)", func(s *Snapshot, _, _ *Result) bool {
+		return s.Job.Spec.BackoffLimitPerIndex != nil && hasRivals(s)
 	}},
 	{"A suspended job ends (J38, J39)", func(s *Snapshot, theirs, _ *Result) bool {
 		return s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend && slices.ContainsFunc(theirs.Writes, func(w string) bool {
@@ -77,6 +74,9 @@ var explanations = []explanation{
 	{"Orphans, where caches do not show own writes (as before 1.36)", func(s *Snapshot, _, _ *Result) bool { return adoptsAgain(s) }},
 }
 
+// few are so many pods that their order can be tried out.
+const few = 100
+
 // orders yields the snapshot with its pods in other orders.
 func (s *Snapshot) orders() iter.Seq[subject] {
 	return func(yield func(subject) bool) {
@@ -85,7 +85,7 @@ func (s *Snapshot) orders() iter.Seq[subject] {
 			other := *s
 			other.Pods = slices.Clone(s.Pods)
 			d.Shuffle(len(other.Pods), func(i, j int) { other.Pods[i], other.Pods[j] = other.Pods[j], other.Pods[i] })
-			if !yield(&other) || len(s.Pods) > 100 {
+			if !yield(&other) || len(s.Pods) > few {
 				return
 			}
 		}
@@ -99,6 +99,32 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 		}
 	}
 	return ""
+}
+
+// hasRivals reports whether two failed pods of an index carry different numbers of
+// failures where the order of the list cannot be tried out: one of them is an orphan,
+// which is listed last, or there are too many pods.
+func hasRivals(s *Snapshot) bool {
+	first := map[string]*corev1.Pod{}
+	for _, p := range s.Pods {
+		index, ok := p.Annotations[batchv1.JobCompletionIndexAnnotation]
+		if !ok || p.Status.Phase != corev1.PodFailed {
+			continue
+		}
+		rival := first[index]
+		if rival != nil && failuresOf(p) != failuresOf(rival) &&
+			(len(s.Pods) > few || metav1.GetControllerOf(p) == nil || metav1.GetControllerOf(rival) == nil) {
+			return true
+		}
+		if rival == nil {
+			first[index] = p
+		}
+	}
+	return false
+}
+
+func failuresOf(p *corev1.Pod) [2]string {
+	return [2]string{p.Annotations[job.FailureCountAnnotation], p.Annotations[job.IgnoredFailureCountAnnotation]}
 }
 
 func countUntracked(r *Result) (n int) {
