@@ -81,7 +81,7 @@ const few = 100
 func (s *Snapshot) orders() iter.Seq[subject] {
 	return func(yield func(subject) bool) {
 		d := rand.New(rand.NewPCG(1, 1))
-		for range 10 {
+		for range 100 {
 			other := *s
 			other.Pods = slices.Clone(s.Pods)
 			d.Shuffle(len(other.Pods), func(i, j int) { other.Pods[i], other.Pods[j] = other.Pods[j], other.Pods[i] })
