@@ -86,6 +86,9 @@ func TrackingEvent(before, after *Pod) string {
 func (p *Plan) facts(o *Outcome, r Recording, recorded bool, final *Status, failed bool) Facts {
 	b := &p.Basis
 	before := b.reported()
+	if b.Slips.has(SlipMiscount) && recorded && !p.hasUntracked(o, r) {
+		final = &r.Status // what Settle moves into the counters is counted by nobody
+	}
 	f := Facts{
 		CompletionMode: NonIndexed,
 		Action:         b.Action,
@@ -142,6 +145,16 @@ func (f *Facts) countCreations(p *Plan, o *Outcome) {
 			}
 		}
 	}
+}
+
+// hasUntracked reports whether all finalizers of the round are gone.
+func (p *Plan) hasUntracked(o *Outcome, r Recording) bool {
+	for i := range r.Untrack {
+		if !resultAt(o.Untracked, i).isDone() {
+			return false
+		}
+	}
+	return true
 }
 
 func countPolicy(untrack []Untracking) (counts PolicyCounts) {

@@ -78,7 +78,8 @@ const (
 	SlipWaitingTakeRoom
 	// SlipMiscount counts in the facts what the metrics of the reference count: a failed
 	// creation as a successful one besides, an ignored failure in each round that cannot
-	// remove the finalizer, and nothing of a status write whose reply was lost (J42, JI27).
+	// remove the finalizer, and nothing of a status write whose reply was lost, or of pods
+	// that lost their finalizer in a round that could not remove all of them (J42, JI27).
 	SlipMiscount
 )
 

@@ -74,6 +74,28 @@ func TestJI27_ReportedOnce(t *testing.T) {
 	}
 }
 
+// TestJI27_PartlyUntracked: one of two finalizers cannot be removed at first. The
+// reference tells only of the pod whose finalizer goes in a round without a failure.
+func TestJI27_PartlyUntracked(t *testing.T) {
+	for slips, want := range map[job.Slips]int32{0: 2, job.SlipMiscount: 1} {
+		w := newWorld(t, job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, job.Options{Slips: slips})
+		mustRound(t, w)
+		w.Finish(w.Pods[0], 0)
+		w.Finish(w.Pods[1], 0)
+		w.Fault = onWrite("untrack", 1, world.Fail)
+		got := int32(0)
+		for range 5 {
+			mustRound(t, w)
+		}
+		for i := range w.Facts {
+			got += w.Facts[i].PodsSucceeded
+		}
+		if got != want {
+			t.Errorf("slips %b: reported %d pods, want %d", slips, got, want)
+		}
+	}
+}
+
 // TestJI27_IgnoredOnce: a retry neither uses up the limit of ignored failures nor makes the
 // backoff longer.
 func TestJI27_IgnoredOnce(t *testing.T) {

@@ -39,6 +39,18 @@ wait 20s`,
 			"created 2, not created 0, ignored 1, succeeded 0"),
 	},
 	{
+		row: "Some finalizers of a round cannot be removed (J42)",
+		show: showFigures(`
+job {"parallelism":2,"completions":2,TEMPLATE}
+run all
+wait 3s
+fault patch pods error even 8s
+exit all 0
+wait 20s`,
+			"created 2, not created 0, ignored 0, succeeded 1",
+			"created 2, not created 0, ignored 0, succeeded 2"),
+	},
+	{
 		row: "The reply to a status write is lost (J42)",
 		show: showFigures(`
 job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}

@@ -49,6 +49,18 @@ wait 20s`,
 		slip:   jobSlips(job.SlipDeleteCounts),
 	},
 	{
+		row: "Another writer has set a condition that ends the job, with status False (J19 to J24)",
+		script: `
+job {"parallelism":1,"completions":1,"backoffLimit":0,TEMPLATE}
+condition FailureTarget False Edited
+run all
+exit all 1
+wait 30s`,
+		look:   conditionTypes,
+		theirs: "FailureTarget=False FailureTarget=True Failed=True",
+		ours:   "FailureTarget=True Failed=True",
+	},
+	{
 		row: "A job is suspended or resumed, and the status cannot be written (J41)",
 		script: `
 job {"parallelism":1,"completions":1,TEMPLATE}

@@ -317,6 +317,15 @@ func verdict(l *life) string {
 	return fmt.Sprintf("%s, %d succeeded, %d failed", ended(j), j.Status.Succeeded, j.Status.Failed)
 }
 
+// conditionTypes are the conditions of the job "j", in their order.
+func conditionTypes(l *life) string {
+	var out []string
+	for _, c := range server.Get[*batchv1.Job](l.Server, script.Namespace, "j").Status.Conditions {
+		out = append(out, fmt.Sprintf("%s=%s", c.Type, c.Status))
+	}
+	return strings.Join(out, " ")
+}
+
 // pods are the names of the pods.
 func pods(l *life) string {
 	var out []string

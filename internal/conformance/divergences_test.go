@@ -151,7 +151,7 @@ func (d *divergence) presetDiffers(t *testing.T) (difference string) {
 		return ""
 	}
 	s := d.parse(t)
-	for range replays { // the real controllers leave something to chance
+	for range *replays { // the real controllers leave something to chance
 		synctest.Test(t, func(*testing.T) {
 			d.sleep()
 			difference = play(s, preset).Difference

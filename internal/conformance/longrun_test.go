@@ -21,6 +21,7 @@ var (
 	seed    = flag.Uint64("seed", 0, "what the generated scripts follow from; 0 for something fresh")
 	scripts = flag.Int("scripts", 300, "how many scripts to generate")
 	first   = flag.Int("first", 0, "the number of the first script, to play one again")
+	until   = flag.Bool("until", false, "stop at the first script that shows a difference")
 	effort  = flag.Duration("shrink", 20*time.Second, "how long to look for a smaller script that shows a difference")
 )
 
@@ -51,6 +52,9 @@ func TestLongRun(t *testing.T) {
 	for i := range *scripts {
 		y.play(t, *first+i)
 		y.progress()
+		if *until && y.different > 0 {
+			break
+		}
 	}
 	if y.different > 0 {
 		t.Errorf("%d scripts show a difference", y.different)
@@ -87,10 +91,7 @@ func (y *tally) progress() {
 
 // play plays one script.
 func (y *tally) play(t *testing.T, number int) {
-	generator, own := script.Jobs(), seedOf(y.seed, number)
-	if number%4 == 3 {
-		generator = script.CronJobs()
-	}
+	generator, own := generatorOf(number), seedOf(y.seed, number)
 	s := generator.Example(int(own))
 	s.Comment = fmt.Sprintf("seed %d, number %d", y.seed, number)
 	current := found("current")
@@ -114,6 +115,21 @@ func (y *tally) play(t *testing.T, number int) {
 	if err := os.Remove(current); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// bigAmong is among how many scripts one is about a big job: it costs as much as
+// fifty others.
+const bigAmong = 50
+
+// generatorOf is the class of a script.
+func generatorOf(number int) *rapid.Generator[*script.Script] {
+	switch {
+	case number%bigAmong == bigAmong/2:
+		return script.Big()
+	case number%4 == 3:
+		return script.CronJobs()
+	}
+	return script.Jobs()
 }
 
 // seedOf spreads neighbouring seeds and numbers over all seeds. 0 is not among

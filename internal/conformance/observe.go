@@ -17,12 +17,13 @@ import (
 
 // view is all that can be observed of a world, as lines.
 type view struct {
-	CronJobs, Jobs, Pods, Events, Writes []string
+	CronJobs, Jobs, Pods, Events, Writes, Figures []string
+	// busy are the objects about which there are so many events that some are dropped.
+	busy map[string]bool
 }
 
 // observe looks at a world. The writes are those since the last look.
-func observe(w *script.World, start time.Time) view {
-	var v view
+func (v *view) observe(w *script.World, start time.Time) {
 	grain := time.Nanosecond
 	if len(server.List[*batchv1.CronJob](w.Server)) > 0 {
 		grain = time.Second // a conflict is retried after milliseconds, and comes by chance
@@ -36,7 +37,7 @@ func observe(w *script.World, start time.Time) view {
 	for _, p := range server.List[*corev1.Pod](w.Server) {
 		v.Pods = append(v.Pods, line(p, podState(p)))
 	}
-	v.Events = countEvents(w.Reported())
+	v.Events, v.busy = countEvents(w.Reported())
 	for _, e := range w.Journal() {
 		if isIdle(e) {
 			continue
@@ -45,7 +46,6 @@ func observe(w *script.World, start time.Time) view {
 	}
 	slices.Sort(v.Writes) // the order within an instant is left to goroutines
 	v.Writes = compactCronJobs(v.Writes)
-	return v
 }
 
 // isIdle reports whether a write that changes nothing is not compared:
@@ -131,7 +131,7 @@ var aboutPods = []string{"SuccessfulCreate", "FailedCreate", "SuccessfulDelete",
 // through in a burst; which ones it drops then depends on their order.
 const mostEvents = 25
 
-func countEvents(events []*corev1.Event) []string {
+func countEvents(events []*corev1.Event) (lines []string, busy map[string]bool) {
 	counts, total := map[string]int32{}, map[string]int32{}
 	for _, e := range events {
 		if (e.Reason == "FailedDelete" || e.Reason == "FailedGet") && e.InvolvedObject.Kind == "CronJob" {
@@ -149,14 +149,27 @@ func countEvents(events []*corev1.Event) []string {
 		}
 		total[object] += e.Count
 	}
-	var lines []string
+	busy = map[string]bool{}
+	for object, n := range total {
+		busy[object] = n >= mostEvents
+	}
 	for line, n := range counts {
-		if object, _, _ := strings.Cut(line, " "); total[object] < mostEvents {
-			lines = append(lines, fmt.Sprintf("%s (x%d)", line, n))
-		}
+		lines = append(lines, fmt.Sprintf("%s (x%d)", line, n))
 	}
 	slices.Sort(lines)
-	return lines
+	return lines, busy
+}
+
+// dropBusy drops events about objects that either side reports too much about: a
+// round of a CronJob that meets a conflict is repeated with its events, which one side
+// may do more often.
+func dropBusy(a, b *view) {
+	for _, v := range [...]*view{a, b} {
+		v.Events = slices.DeleteFunc(v.Events, func(line string) bool {
+			object, _, _ := strings.Cut(line, " ")
+			return a.busy[object] || b.busy[object]
+		})
+	}
 }
 
 // compactCronJobs takes several status writes of a CronJob in one instant for one:

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,14 +36,14 @@ type Result struct {
 const patience = 2 * time.Minute
 
 // replays is how often a script is played again that has shown a difference.
-const replays = 12
+var replays = flag.Int("replays", 12, "how often to play a script again that shows a difference, before it counts")
 
 // Play lets both sides live through a script. The real controllers leave something
 // to chance where two of their goroutines, or two caches, have news at the same
 // instant. So a difference counts only if it shows whenever the script is played.
 func Play(t *testing.T, s *script.Script, o ours.Options) Result {
 	first := PlayOnce(t, s, o)
-	for range replays {
+	for range *replays {
 		if first.Difference == "" {
 			break
 		}
@@ -68,13 +69,15 @@ type game struct {
 	start        time.Time
 	theirs, ours *script.World
 	stuck        bool
+	figures      *figures
 	// seen are the revisions of the servers at the last look.
 	seen [2]int64
 }
 
 func play(s *script.Script, o ours.Options) (result Result) {
 	time.Sleep(time.Until(s.Begin))
-	g := &game{script: s, start: time.Now()}
+	g := &game{script: s, start: time.Now(), figures: newFigures()}
+	o.Figures = &g.figures.ours
 	if difference := g.begin(o); difference != "" || g.ours == nil {
 		return Result{Difference: difference}
 	}
@@ -141,12 +144,15 @@ func (g *game) look(after string) string {
 	for settle(); g.theirs.Collect()+g.ours.Collect() > 0; {
 		settle()
 	}
-	if now := [2]int64{g.theirs.Revision(), g.ours.Revision()}; now == g.seen {
+	var real, mine view
+	real.Figures, mine.Figures = g.figures.lines()
+	if now := [2]int64{g.theirs.Revision(), g.ours.Revision()}; now == g.seen && slices.Equal(real.Figures, mine.Figures) {
 		return ""
 	} else {
 		g.seen = now
 	}
-	real, mine := observe(g.theirs, g.start), observe(g.ours, g.start)
+	real.observe(g.theirs, g.start)
+	mine.observe(g.ours, g.start)
 	if Trace != nil {
 		Trace(after, real.Writes, mine.Writes)
 	}
@@ -154,6 +160,7 @@ func (g *game) look(after string) string {
 		g.stuck = true
 		return ""
 	}
+	dropBusy(&real, &mine)
 	g.relax(&real, &mine)
 	if text(real) == text(mine) {
 		return ""
@@ -174,7 +181,8 @@ func diff(a, b *view) string {
 	for _, part := range [...]struct {
 		name string
 		a, b []string
-	}{{"CronJobs", a.CronJobs, b.CronJobs}, {"jobs", a.Jobs, b.Jobs}, {"pods", a.Pods, b.Pods}, {"events", a.Events, b.Events}, {"writes", a.Writes, b.Writes}} {
+	}{{"CronJobs", a.CronJobs, b.CronJobs}, {"jobs", a.Jobs, b.Jobs}, {"pods", a.Pods, b.Pods}, {"events", a.Events, b.Events}, {"writes", a.Writes, b.Writes},
+		{"metrics", a.Figures, b.Figures}} {
 		minus, plus := without(part.a, part.b), without(part.b, part.a)
 		if len(minus)+len(plus) > 0 {
 			fmt.Fprintf(&out, "%s:\n%s%s", part.name, marked("-", minus), marked("+", plus))

@@ -30,9 +30,7 @@ type rule[T any] struct {
 }
 
 // unreachable are the rules that no script exercises, and why.
-var unreachable = map[string]string{
-	"J5": "no server of this version takes an unknown completionMode",
-}
+var unreachable = map[string]string{}
 
 // NewRules returns a count of nothing.
 func NewRules() *Rules { return &Rules{counts: map[string]int{}, schedules: map[string]string{}} }
@@ -50,13 +48,19 @@ func (c *Rules) Script(s *script.Script) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	count(c, scriptRules, s)
+	count(c, classRules, s)
+	for _, step := range s.Steps {
+		c.counts["step "+step.Op]++
+	}
 }
 
 // Job implements [ours.Watch].
 func (c *Rules) Job(s *job.Snapshot, p *job.Plan, o job.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	count(c, jobRules, newJobRound(s, p, o))
+	round := newJobRound(s, p, o)
+	count(c, jobRules, round)
+	count(c, situationRules, round)
 }
 
 // Stale implements [ours.Watch].
@@ -109,6 +113,17 @@ func names() (out []string) {
 	return append(out, "J36", "E6")
 }
 
+// others are the names of what has no number: classes of scripts and situations.
+func others() (out []string) {
+	for _, r := range classRules {
+		out = append(out, r.name)
+	}
+	for _, r := range situationRules {
+		out = append(out, r.name)
+	}
+	return out
+}
+
 // numbers are all rules.
 func numbers() (out []string) {
 	for _, group := range [...]struct {
@@ -122,7 +137,8 @@ func numbers() (out []string) {
 	return out
 }
 
-// Missed names the rules of which nothing has exercised any case.
+// Missed names the rules of which nothing has exercised any case, and the classes and
+// situations that have not come up.
 func (c *Rules) Missed() (out []string) {
 	all := names()
 	for _, number := range numbers() {
@@ -132,6 +148,11 @@ func (c *Rules) Missed() (out []string) {
 		}
 		if total == 0 && unreachable[number] == "" {
 			out = append(out, number)
+		}
+	}
+	for _, name := range others() {
+		if c.counts[name] == 0 {
+			out = append(out, name)
 		}
 	}
 	return out
@@ -163,5 +184,21 @@ func (c *Rules) String() string {
 		}
 		fmt.Fprintf(&b, "%-4s %s\n", number, strings.Join(cells, ", "))
 	}
+	for _, name := range others() {
+		fmt.Fprintf(&b, "%s %d\n", name, c.counts[name])
+	}
+	b.WriteString(c.steps())
 	return b.String()
+}
+
+// steps is a line with the count of every step.
+func (c *Rules) steps() string {
+	var cells []string
+	for name, n := range c.counts {
+		if op, ok := strings.CutPrefix(name, "step "); ok {
+			cells = append(cells, fmt.Sprintf("%s %d", op, n))
+		}
+	}
+	slices.Sort(cells)
+	return "steps: " + strings.Join(cells, ", ") + "\n"
 }

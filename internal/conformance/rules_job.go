@@ -26,6 +26,7 @@ func newJobRound(s *job.Snapshot, p *job.Plan, o job.Outcome) *jobRound {
 var jobRules = []rule[*jobRound]{
 	{"J3", func(r *jobRound) bool { return r.waits(job.WaitManagedBy) }},
 	{"J4", func(r *jobRound) bool { return r.Job.Status.Finished() != "" }},
+	{"J5", func(r *jobRound) bool { return r.reports("UnknownCompletionMode") }},
 	{"J6 adopted", func(r *jobRound) bool { return len(r.plan.Adopt) > 0 }},
 	{"J6 released", func(r *jobRound) bool { return len(r.plan.Release) > 0 }},
 	{"J7 phase", func(r *jobRound) bool { return r.hasFailed(isFailed) }},

@@ -83,7 +83,11 @@ func (c *cronJobs) changed(old, cur *batchv1.CronJob) {
 	plan, err := cronjob.Reconcile(cronjob.Snapshot{
 		CronJob: decoded, Now: time.Now(), Schedule: cronjob.Compile(&decoded, c.options.Schedule...), Options: c.options.CronJob,
 	})
-	if err == nil && !plan.Requeue.At.IsZero() {
+	switch {
+	case err != nil:
+	case plan.Requeue.At.IsZero():
+		c.queue.Add(keyOf(cur)) // it never runs, and a round says so
+	default:
 		c.queue.AddAfter(keyOf(cur), time.Until(plan.Requeue.At))
 	}
 }
@@ -150,6 +154,7 @@ func (c *cronJobs) plan(key string, snapshot *cronjob.Snapshot, object *batchv1.
 	outcome, err := apply.Executor{}.Apply(context.Background(), backend, plan)
 	c.options.Watch.CronJob(snapshot, plan, outcome)
 	end = plan.Conclude(outcome)
+	c.options.Figures.cronJob(&end.Facts)
 	c.memories[key] = end.Memory
 	c.reporter.report(object, end.Events)
 	if end.Retry {

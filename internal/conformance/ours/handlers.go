@@ -26,7 +26,10 @@ func keyOf(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName()
 // its status does (J43).
 func (c *jobs) watchJobs(informer cache.SharedIndexInformer) {
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { c.queue.Add(keyOf(obj.(*batchv1.Job))) },
+		AddFunc: func(obj any) {
+			c.options.Figures.foreign(obj.(*batchv1.Job))
+			c.queue.Add(keyOf(obj.(*batchv1.Job)))
+		},
 		UpdateFunc: func(old, cur any) {
 			c.jobChanged(old.(*batchv1.Job), cur.(*batchv1.Job))
 		},
@@ -72,15 +75,22 @@ func isFinished(j *batchv1.Job) bool {
 // watchPods tells the expectations what is seen (E1, E4), and plans a second later.
 func (c *jobs) watchPods(informer cache.SharedIndexInformer) {
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { c.podCame(obj.(*corev1.Pod)) },
+		AddFunc: func(obj any) {
+			c.options.Figures.pod(nil, obj.(*corev1.Pod))
+			c.podCame(obj.(*corev1.Pod))
+		},
 		UpdateFunc: func(old, cur any) {
+			c.options.Figures.pod(old.(*corev1.Pod), cur.(*corev1.Pod))
 			if cur := cur.(*corev1.Pod); cur.DeletionTimestamp != nil {
 				c.podGoes(cur, !hasFinalizer(cur))
 			} else {
 				c.podChanged(old.(*corev1.Pod), cur)
 			}
 		},
-		DeleteFunc: func(obj any) { c.podGoes(unwrap[*corev1.Pod](obj), true) },
+		DeleteFunc: func(obj any) {
+			c.options.Figures.pod(unwrap[*corev1.Pod](obj), nil)
+			c.podGoes(unwrap[*corev1.Pod](obj), true)
+		},
 	})
 	must(err)
 }

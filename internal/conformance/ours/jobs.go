@@ -130,6 +130,7 @@ func (c *jobs) carryOut(key string, object *batchv1.Job, snapshot *job.Snapshot,
 	if backend.gone != "" {
 		return backend.gone, nil
 	}
+	c.options.Figures.job(&end.Facts)
 	claimed := len(plan.Adopt)+len(plan.Release) == 0 || outcome.Claimed == job.Done
 	if after, ok := plan.Requeue.After(time.Now()); ok && claimed {
 		c.queue.AddAfter(key, after)

@@ -37,6 +37,8 @@ type Options struct {
 	Memories map[string]job.Memory
 	// Planning, if set, is told how long each round of the job planner took.
 	Planning func(time.Duration)
+	// Figures, if set, counts what the controllers would export as metrics.
+	Figures *Figures
 	// Watch, if set, is told of every round.
 	Watch Watch
 }

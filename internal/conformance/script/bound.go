@@ -1,6 +1,7 @@
 package script
 
 import (
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -38,6 +39,10 @@ func bounded(t *rapid.T, spec string, steps []Step) []Step {
 			stopped = step.Op == "stopall"
 		case "schedule":
 			spec = unquote(step.Arg(0))
+		case "old":
+			if step.Arg(0) == "schedule" {
+				spec = unquote(step.Arg(1))
+			}
 		case "wait":
 			if !stopped {
 				steps[i].Args = []string{left.spend(step.Arg(0), spec)}
@@ -68,9 +73,12 @@ func (b *budget) spend(wait, spec string) string {
 
 // runs estimates how often a schedule fires in some time.
 func runs(spec string, in time.Duration) int {
+	if zone, rest, ok := strings.Cut(spec, " "); ok && strings.Contains(zone, "TZ=") {
+		spec = rest
+	}
 	s, err := schedule.Parse(spec)
 	if err != nil {
-		return 0 // the server refuses it
+		return 0 // nothing runs
 	}
 	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	return s.Count(begin, begin.Add(in))

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,7 +19,10 @@ func Jobs() *rapid.Generator[*Script] {
 			steps = append(steps, of(6, "hold", among("pods", "jobs", "jobs")), of(3, "release", among("pods", "jobs")),
 				of(6, "exit", among("all"), among("0")))
 		}
-		s.Steps = drawSteps(t, steps)
+		s.Steps = drawSteps(t, steps, 8, 25)
+		if rapid.IntRange(0, 60).Draw(t, "old") == 0 {
+			s.Steps = slices.Insert(s.Steps, 0, step(t, "old", one("mode"), among("Sorted")))
+		}
 		if s.Stale {
 			// The reference adopts a pod again that it has let go of, and its cache not;
 			// the library does not, or the pod could count twice.
@@ -45,42 +49,54 @@ func CronJobs() *rapid.Generator[*Script] {
 		if !s.Manual {
 			steps = append(steps, choicesForPods()...)
 		}
-		s.Steps = bounded(t, s.CronJob.Schedule, drawSteps(t, steps))
+		drawn := drawSteps(t, steps, 10, 30)
+		if rapid.IntRange(0, 15).Draw(t, "old") == 0 {
+			drawn = slices.Insert(drawn, rapid.IntRange(0, 3).Draw(t, "at"), step(t, "old", one("schedule"),
+				among("TZ=Asia/Tokyo_*/5_*_*_*_*", "CRON_TZ=UTC_0_*_*_*_*")))
+		}
+		s.Steps = bounded(t, s.CronJob.Schedule, drawn)
 		return s
 	})
 }
 
-// choice is a step that can be drawn, with its weight.
+// choice is what can be drawn, with its weight: a step, or several that belong
+// together.
 type choice struct {
 	weight int
-	draw   func(*rapid.T) Step
+	draw   func(*rapid.T) []Step
 }
 
-func drawSteps(t *rapid.T, choices []choice) []Step {
-	var table []func(*rapid.T) Step
+func drawSteps(t *rapid.T, choices []choice, least, most int) []Step {
+	var table []func(*rapid.T) []Step
 	for _, c := range choices {
 		for range c.weight {
 			table = append(table, c.draw)
 		}
 	}
-	one := rapid.Custom(func(t *rapid.T) Step {
+	one := rapid.Custom(func(t *rapid.T) []Step {
 		return table[rapid.IntRange(0, len(table)-1).Draw(t, "step")](t)
 	})
-	return rapid.SliceOfN(one, 10, 30).Draw(t, "steps")
+	return slices.Concat(rapid.SliceOfN(one, least, most).Draw(t, "steps")...)
 }
 
 // of makes a choice whose arguments are drawn one by one.
 func of(weight int, op string, args ...func(*rapid.T) string) choice {
-	return choice{weight, func(t *rapid.T) Step {
-		step := Step{Op: op}
-		for _, arg := range args {
-			if a := arg(t); a != "" {
-				step.Args = append(step.Args, a)
-			}
-		}
-		return step
-	}}
+	return choice{weight, func(t *rapid.T) []Step { return []Step{step(t, op, args...)} }}
 }
+
+// step draws the arguments of a step. Empty ones are left out.
+func step(t *rapid.T, op string, args ...func(*rapid.T) string) Step {
+	s := Step{Op: op}
+	for _, arg := range args {
+		if a := arg(t); a != "" {
+			s.Args = append(s.Args, a)
+		}
+	}
+	return s
+}
+
+// one is an argument that is not drawn.
+func one(arg string) func(*rapid.T) string { return func(*rapid.T) string { return arg } }
 
 // among draws one of the arguments.
 func among(args ...string) func(*rapid.T) string {
@@ -107,7 +123,7 @@ func waiting(weight int) choice { return of(weight, "wait", delays) }
 
 // choicesForPods are what happens to pods.
 func choicesForPods() []choice {
-	return []choice{
+	return append(plotsOfPods(),
 		of(3, "bind", pod),
 		of(8, "run", pod),
 		of(4, "ready", pod),
@@ -123,7 +139,9 @@ func choicesForPods() []choice {
 		of(1, "relabel", pod),
 		of(1, "disown", pod),
 		of(1, "claim", pod),
-	}
+		of(1, "lost", pod),
+		of(1, "part", pod, among("Running", "Failed", "Failed", "Succeeded"), states, states),
+	)
 }
 
 func jobSteps(spec *batchv1.JobSpec) []choice {
@@ -145,9 +163,14 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 		of(1, "fault", among("delete"), among("pods"), answers, shares, delays),
 		of(1, "fault", among("patch"), among("pods"), among("conflict", "error", "quota", "lost"), shares, delays),
 		of(1, "fault", among("update"), among("jobs/status"), among("conflict", "error", "lost"), among("all"), delays),
+		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"), delays),
+		of(1, "fault", among("get"), among("jobs"), among("error", "gone"), among("all"), delays),
 		of(1, "hold", among("pods", "jobs")),
 		of(2, "release", among("pods", "jobs")),
+		choice{1, func(t *rapid.T) []Step { return []Step{editsCondition(t)} }},
+		of(1, "counter", among("active", "ready", "terminating", "failed"), sizes),
 	)
+	steps = append(steps, plotsOfJobs()...)
 	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
 		steps = append(steps, of(4, "resize", sizes))
 	}
@@ -197,8 +220,12 @@ func cronSteps(p pace) []choice {
 		of(1, "fault", among("create"), among("jobs"), answers, among("all"), among("1s", "1m", "10m", "5h")),
 		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"), among("1s", "1m", "10m", "5h")),
 		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1s")),
+		of(2, "fault", among("get"), among("jobs", "cronjobs"), among("error"), among("all"), among("1s", "1m", "10m")),
+		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1m", "10m")),
 		of(1, "hold", among("jobs")),
-		of(2, "release", among("jobs")),
+		of(2, "release", among("jobs", "cronjobs")),
+		plot(2, lateRuns),
+		of(1, "closing"),
 	}
 }
 

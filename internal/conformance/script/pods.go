@@ -16,6 +16,8 @@ var podSteps = map[string]func(*World, *corev1.Pod, Step) error{
 	"run":      run,
 	"unready":  func(w *World, p *corev1.Pod, _ Step) error { return setReady(w, p, corev1.ConditionFalse) },
 	"ready":    func(w *World, p *corev1.Pod, _ Step) error { return setReady(w, p, corev1.ConditionTrue) },
+	"lost":     func(w *World, p *corev1.Pod, _ Step) error { return setReady(w, p, corev1.ConditionUnknown) },
+	"part":     part,
 	"restart":  restart,
 	"exit":     exit,
 	"evict":    evict,

@@ -48,6 +48,9 @@ var worldSteps = map[string]func(*World, *Script, Step) error{
 	"stopall":     func(w *World, _ *Script, _ Step) error { w.stop(); w.stop = func() {}; return nil },
 	"touch":       touch,
 	"mergejob":    mergeJob,
+	"old":         old,
+	"condition":   editCondition,
+	"counter":     editCounter,
 }
 
 // editJob changes the spec of the job "j", or of the first job.
@@ -223,5 +226,28 @@ func (w *World) jobOf(c *batchv1.CronJob, name string, owned bool) *batchv1.Job 
 	return j
 }
 
+// old makes the job or the CronJob one that an older release has stored, and that
+// this one would refuse.
+func old(w *World, _ *Script, s Step) error {
+	switch s.Arg(0) {
+	case "mode":
+		server.Overwrite(w.Server, Namespace, "j", func(j *batchv1.Job) {
+			mode := batchv1.CompletionMode(s.Arg(1))
+			j.Spec.CompletionMode, j.Generation = &mode, j.Generation+1
+		})
+	case "schedule":
+		server.Overwrite(w.Server, Namespace, "c", func(c *batchv1.CronJob) {
+			c.Spec.Schedule, c.Generation = unquote(s.Arg(1)), c.Generation+1
+		})
+	case "zone":
+		server.Overwrite(w.Server, Namespace, "c", func(c *batchv1.CronJob) {
+			c.Spec.TimeZone, c.Generation = stringOf(s.Arg(1)), c.Generation+1
+		})
+	}
+	return nil
+}
+
 // unquote turns the underscores of a schedule back into spaces.
-func unquote(arg string) string { return strings.ReplaceAll(arg, "_", " ") }
+func unquote(arg string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(arg, "_", " "), "CRON TZ", "CRON_TZ")
+}

@@ -3,6 +3,7 @@ package script
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing/synctest"
 	"time"
 
@@ -86,11 +87,15 @@ func (w *World) Do(s *Script, step Step) error {
 	panic(fmt.Sprintf("step %q: no such operation", step))
 }
 
-// pick returns the pods that an argument means: "all", or one by its number.
+// pick returns the pods that an argument means: "all", one by its number, or several
+// by two numbers, such as "0-99".
 func (w *World) pick(arg string) []*corev1.Pod {
 	pods := server.List[*corev1.Pod](w.Server)
 	if arg == "all" || len(pods) == 0 {
 		return pods
+	}
+	if from, to, ok := strings.Cut(arg, "-"); ok {
+		return pods[min(number(from), len(pods)):min(number(to)+1, len(pods))]
 	}
 	i := number(arg) % len(pods)
 	return pods[i : i+1]

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -40,6 +41,11 @@ func (s *Server) react(action clienttesting.Action) (bool, runtime.Object, error
 	}
 	switch a := action.(type) {
 	case clienttesting.GetActionImpl:
+		if s.Fault != nil {
+			if err, _ := s.Fault(Write{Time: time.Now(), Verb: "get", Resource: r.name, Name: a.Name}); err != nil {
+				return true, nil, err
+			}
+		}
 		obj, err := r.get(a.Namespace, a.Name)
 		return true, obj, err
 	case clienttesting.ListActionImpl:

@@ -2,11 +2,13 @@ package server
 
 import (
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/apis/core"
@@ -34,6 +36,23 @@ func ChangeStatus[T runtime.Object](s *Server, namespace, name string, how func(
 	var t T
 	_, err := s.of(t).change(namespace, name, "status", func(o object) { how(any(o).(T)) })
 	return err
+}
+
+// Overwrite changes an object past the registry, which has no say in it: an older
+// release may have stored what this one refuses.
+func Overwrite[T runtime.Object](s *Server, namespace, name string, how func(T)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var t T
+	m := memory{s.of(t)}
+	stored := m.r.objects[namespace+"/"+name]
+	if stored == nil {
+		return
+	}
+	o := stored.DeepCopyObject().(object)
+	how(any(o).(T))
+	o.SetCreationTimestamp(metav1.NewTime(o.GetCreationTimestamp().Truncate(time.Second)))
+	m.put(namespace+"/"+name, m.bytes(o), watch.Modified)
 }
 
 // Bind assigns a pod to a node, as a scheduler does.
@@ -173,10 +192,15 @@ func (s *Server) owner(namespace string, ref *metav1.OwnerReference) bool {
 	return true
 }
 
+// dropFinalizer takes a finalizer from an object, unless the registry refuses the
+// object as it is: then it stays for ever, as in a cluster.
 func (s *Server) dropFinalizer(o object, finalizer string) int {
-	s.ignore(s.of(o).change(o.GetNamespace(), o.GetName(), "", func(o object) {
+	_, err := s.of(o).change(o.GetNamespace(), o.GetName(), "", func(o object) {
 		o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == finalizer }))
-	}))
+	})
+	if err != nil {
+		return 0
+	}
 	return 1
 }
 

@@ -11,8 +11,9 @@ import (
 	jobmetrics "k8s.io/kubernetes/pkg/controller/job/metrics"
 )
 
-// figures holds the counters of the controllers, and nothing else of the process. The
-// duration of rounds is not among them: there are as many as rounds.
+// figures holds the counters of the controllers, and nothing else of the process. Two
+// are left out: the duration of rounds, as there are as many as rounds, and the rounds
+// that a stale cache has put off, which are left to chance.
 var figures = prometheus.NewRegistry()
 
 func init() {
@@ -27,7 +28,6 @@ func init() {
 		jobmetrics.TerminatedPodsTrackingFinalizerTotal.CounterVec,
 		jobmetrics.JobFinishedIndexesTotal.CounterVec,
 		jobmetrics.JobPodsCreationTotal.CounterVec,
-		jobmetrics.JobRequeueSkips.CounterVec,
 		cronmetrics.CronJobCreationSkew,
 	)
 }
@@ -58,14 +58,11 @@ func count(out map[string]float64, name string, m *dto.Metric) {
 	out[series] += m.GetCounter().GetValue()
 }
 
-// labels are the labels of a series as text. Which resource was stale depends on the
-// order of a map.
+// labels are the labels of a series as text.
 func labels(pairs []*dto.LabelPair) string {
 	var parts []string
 	for _, p := range pairs {
-		if p.GetName() != "group" && p.GetName() != "resource" {
-			parts = append(parts, fmt.Sprintf("%s=%s", p.GetName(), p.GetValue()))
-		}
+		parts = append(parts, fmt.Sprintf("%s=%s", p.GetName(), p.GetValue()))
 	}
 	slices.Sort(parts)
 	return "{" + strings.Join(parts, ",") + "}"

@@ -1,0 +1,111 @@
+package ours
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Figures are the counters that Kubernetes exports, by series: the name, then the
+// labels in order. They come from the facts of each round, and from what only an
+// adapter sees. The zero value is ready.
+type Figures struct {
+	mu     sync.Mutex
+	counts map[string]float64
+}
+
+// Counts returns the counters so far.
+func (f *Figures) Counts() map[string]float64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.counts)
+}
+
+// add adds to one series. Nil figures count nothing.
+func (f *Figures) add(n float64, series string, labels ...any) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.counts == nil {
+		f.counts = map[string]float64{}
+	}
+	f.counts[fmt.Sprintf(series, labels...)] += n
+}
+
+// job adds the facts of a round of a job (J42).
+func (f *Figures) job(facts *job.Facts) {
+	mode, limit, result := facts.CompletionMode, "global", "success"
+	if facts.PerIndex {
+		limit = "perIndex"
+	}
+	if facts.Failed {
+		result = "error"
+	}
+	if facts.Action != "" {
+		f.add(1, "job_controller_job_syncs_total{action=%s,completion_mode=%s,result=%s}", facts.Action, mode, result)
+	}
+	f.add(float64(facts.PodsSucceeded), "job_controller_job_pods_finished_total{completion_mode=%s,result=succeeded}", mode)
+	f.add(float64(facts.PodsFailed), "job_controller_job_pods_finished_total{completion_mode=%s,result=failed}", mode)
+	f.add(float64(facts.IndexesSucceeded), "job_controller_job_finished_indexes_total{backoffLimit=%s,status=succeeded}", limit)
+	f.add(float64(facts.IndexesFailed), "job_controller_job_finished_indexes_total{backoffLimit=%s,status=failed}", limit)
+	f.add(float64(facts.PodsCreated), "job_controller_job_pods_creation_total{reason=%s,status=succeeded}", facts.CreateReason.Metric())
+	f.add(float64(facts.PodsNotCreated), "job_controller_job_pods_creation_total{reason=%s,status=failed}", facts.CreateReason.Metric())
+	const policy = "job_controller_pod_failures_handled_by_failure_policy_total{action=%s}"
+	f.add(float64(facts.Policy.FailJob), policy, "FailJob")
+	f.add(float64(facts.Policy.FailIndex), policy, "FailIndex")
+	f.add(float64(facts.Policy.Ignore), policy, "Ignore")
+	f.add(float64(facts.Policy.Count), policy, "Count")
+	switch facts.Finished {
+	case job.Complete:
+		f.add(1, "job_controller_jobs_finished_total{completion_mode=%s,reason=%s,result=succeeded}", mode, facts.FinishedReason)
+	case job.Failed:
+		f.add(1, "job_controller_jobs_finished_total{completion_mode=%s,reason=%s,result=failed}", mode, facts.FinishedReason)
+	}
+}
+
+// cronJob adds the facts of a round of a CronJob (C16).
+func (f *Figures) cronJob(facts *cronjob.Facts) {
+	if facts.Created == 0 {
+		return
+	}
+	f.add(float64(facts.Created), "cronjob_controller_job_creation_skew_duration_seconds{} count")
+	f.add(facts.CreationSkew.Seconds(), "cronjob_controller_job_creation_skew_duration_seconds{} sum")
+}
+
+// foreign counts a job of another controller that the adapter sees for the first time.
+func (f *Figures) foreign(j *batchv1.Job) {
+	if by := j.Spec.ManagedBy; by != nil && *by != job.ControllerName {
+		f.add(1, "job_controller_jobs_by_external_controller_total{controller_name=%s}", *by)
+	}
+}
+
+// pod counts pods that finish with the finalizer, and those that lose it, as watches
+// show them. Nil is a pod that is not there yet, or no longer.
+func (f *Figures) pod(old, cur *corev1.Pod) {
+	if event := job.TrackingEvent(tracking(old), tracking(cur)); event != "" {
+		f.add(1, "job_controller_terminated_pods_tracking_finalizer_total{event=%s}", event)
+	}
+}
+
+// tracking is what [job.TrackingEvent] reads of a pod.
+func tracking(p *corev1.Pod) *job.Pod {
+	if p == nil {
+		return nil
+	}
+	out := &job.Pod{Tracked: hasFinalizer(p)}
+	switch p.Status.Phase {
+	case corev1.PodSucceeded:
+		out.Phase = job.PodSucceeded
+	case corev1.PodFailed:
+		out.Phase = job.PodFailed
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+
+	"pgregory.net/rapid"
+)
+
+// A plot is a few steps that belong together. Steps that are drawn one by one rarely
+// meet the same pod within a second, and much that goes wrong needs that.
+
+// plot makes a choice of several steps.
+func plot(weight int, draw func(*rapid.T) []Step) choice { return choice{weight, draw} }
+
+var (
+	moments  = among("500ms", "1s", "1500ms", "2s", "3s")
+	whiles   = among("11s", "25s", "2m")
+	states   = among("waiting", "running", "exit:0", "exit:1", "untimed:1", "none")
+	jobTypes = among("Suspended", "Suspended", "Suspended", "FailureTarget", "SuccessCriteriaMet", "Custom")
+)
+
+// plotsOfPods are plots for every script with pods.
+func plotsOfPods() []choice {
+	return []choice{plot(3, partialEnd), plot(2, together)}
+}
+
+// plotsOfJobs are plots for scripts about a job.
+func plotsOfJobs() []choice {
+	return []choice{
+		plot(3, lateCaches),
+		plot(2, shrinkAndSucceed),
+		plot(2, editedCondition),
+		plot(2, replacementLost),
+		plot(1, failedWrite),
+	}
+}
+
+// partialEnd fails a pod that is some time old and tells only some of its end: the
+// states of its containers differ, and it was not ready for a while.
+func partialEnd(t *rapid.T) []Step {
+	k := one(pod(t))
+	steps := []Step{step(t, "run", k), step(t, "wait", whiles)}
+	if ready := among("", "ready", "unready", "lost", "lost")(t); ready != "" {
+		steps = append(steps, step(t, ready, k), step(t, "wait", moments))
+	}
+	if rapid.Bool().Draw(t, "evicted") {
+		steps = append(steps, step(t, "evict", k, among("DisruptionTarget", "ConfigIssue")))
+	} else {
+		steps = append(steps, step(t, "part", k, among("Running", "Running", "Failed"), states, states), step(t, "wait", moments),
+			step(t, "part", k, among("Failed", "Failed", "Failed", "Succeeded"), states, states))
+	}
+	return append(steps, step(t, "wait", moments), step(t, "wait", delays))
+}
+
+// together lets several things happen to pods at one moment.
+func together(t *rapid.T) []Step {
+	var steps []Step
+	for range rapid.IntRange(2, 4).Draw(t, "things") {
+		steps = append(steps, thing(t, one(pod(t))))
+	}
+	return append(steps, step(t, "wait", moments))
+}
+
+// thing is something that a round has to count or replace.
+func thing(t *rapid.T, k func(*rapid.T) string) Step {
+	switch rapid.IntRange(0, 5).Draw(t, "thing") {
+	case 0:
+		return step(t, "delete", k, among("", "1", "60"))
+	case 1:
+		return step(t, "evict", k, among("DisruptionTarget", "ConfigIssue"))
+	case 2:
+		return step(t, "gone", k, among("", "0", "1"))
+	}
+	return step(t, "exit", k, exitCodes)
+}
+
+// lateCaches lets a round act on a pod, and the next ones on caches that do not show
+// what became of it.
+func lateCaches(t *rapid.T) []Step {
+	steps := []Step{thing(t, one(pod(t)))}
+	if rapid.IntRange(0, 2).Draw(t, "fails") == 0 {
+		steps = append(steps, step(t, "fault", one("update"), one("jobs/status"), among("error", "lost", "conflict"), one("all"), moments))
+	}
+	if rapid.Bool().Draw(t, "seen") {
+		steps = append(steps, step(t, "wait", one("500ms"))) // the caches show the pod, and the round has not begun
+	}
+	held := among("pods jobs", "pods jobs", "pods", "jobs")(t)
+	for _, resource := range []string{"pods", "jobs"} {
+		if strings.Contains(held, resource) {
+			steps = append(steps, Step{Op: "hold", Args: []string{resource}})
+		}
+	}
+	steps = append(steps, step(t, "wait", moments), step(t, "wait", delays), step(t, "release", among("pods", "jobs")),
+		step(t, "wait", moments))
+	return append(steps, Step{Op: "release", Args: []string{"pods"}}, Step{Op: "release", Args: []string{"jobs"}}, step(t, "wait", moments))
+}
+
+// shrinkAndSucceed resizes a job in the moment in which pods of it succeed.
+func shrinkAndSucceed(t *rapid.T) []Step {
+	var steps []Step
+	for range rapid.IntRange(1, 3).Draw(t, "successes") {
+		steps = append(steps, step(t, "exit", one(pod(t)), among("0", "0", "1")))
+	}
+	if rapid.Bool().Draw(t, "counted") {
+		steps = append(steps, step(t, "wait", moments), step(t, "exit", one(pod(t)), one("0")))
+	}
+	return append(steps, step(t, "resize", sizes), step(t, "wait", moments), step(t, "wait", delays))
+}
+
+// editedCondition lets another writer edit a condition, mostly one that suspending
+// or resuming has set before.
+func editedCondition(t *rapid.T) []Step {
+	var steps []Step
+	if rapid.Bool().Draw(t, "suspended") {
+		steps = append(steps, step(t, "suspend", one("on")), step(t, "wait", moments))
+	}
+	if rapid.Bool().Draw(t, "resumed") {
+		steps = append(steps, step(t, "suspend", one("off")), step(t, "wait", moments))
+	}
+	return append(steps, editsCondition(t), step(t, "wait", moments))
+}
+
+// editsCondition edits a condition. One that ends the job only becomes true: the real
+// controller puts another one of the same type beside one that is false.
+func editsCondition(t *rapid.T) Step {
+	kind := jobTypes(t)
+	statuses := among("", "True", "False")
+	if kind == "FailureTarget" || kind == "SuccessCriteriaMet" {
+		statuses = one("True")
+	}
+	return step(t, "condition", one(kind), statuses, among("Edited", "JobSuspended", "JobResumed"), among("", "edited"))
+}
+
+// replacementLost fails a pod whose finalizer cannot go, and takes away what
+// replaces it.
+func replacementLost(t *rapid.T) []Step {
+	steps := []Step{
+		step(t, "fault", one("patch"), one("pods"), among("error", "conflict"), shares, one("2m")),
+		step(t, "exit", one(pod(t)), one("1")), step(t, "wait", whiles),
+	}
+	switch rapid.IntRange(0, 2).Draw(t, "loss") {
+	case 0:
+		steps = append(steps, step(t, "suspend", one("on")))
+	case 1:
+		steps = append(steps, step(t, "parallelism", one("0")))
+	case 2:
+		k := one(pod(t))
+		steps = append(steps, step(t, "strip", k), step(t, "delete", k, one("0")))
+	}
+	return append(steps, step(t, "wait", moments), step(t, "gone", one("all")), step(t, "wait", one("2m")), step(t, "wait", whiles))
+}
+
+// failedWrite lets a kind of write fail just when something is to be written.
+func failedWrite(t *rapid.T) []Step {
+	kind := rapid.SampledFrom([][2]string{
+		{"create", "pods"}, {"delete", "pods"}, {"patch", "pods"}, {"update", "jobs/status"}, {"delete", "jobs"}, {"get", "jobs"},
+	}).Draw(t, "kind")
+	steps := []Step{step(t, "fault", one(kind[0]), one(kind[1]), failures(kind[0]), shares, delays)}
+	for range rapid.IntRange(1, 2).Draw(t, "things") {
+		steps = append(steps, thing(t, one(pod(t))))
+	}
+	return append(steps, step(t, "wait", moments), step(t, "wait", delays))
+}
+
+// failures are the answers that make sense for a verb.
+func failures(verb string) func(*rapid.T) string {
+	switch verb {
+	case "create", "delete":
+		return answers
+	case "get":
+		return among("error", "gone")
+	case "patch":
+		return among("conflict", "error", "quota", "lost", "gone")
+	}
+	return among("conflict", "error", "lost")
+}
+
+// Big draws scripts about a job with hundreds of pods or indexes: more than a round
+// creates, deletes or accounts for.
+func Big() *rapid.Generator[*Script] {
+	return rapid.Custom(func(t *rapid.T) *Script {
+		s := &Script{Job: drawJob(t, false)}
+		spec := s.Job
+		spec.ActiveDeadlineSeconds, spec.TTLSecondsAfterFinished, spec.SuccessPolicy, spec.MaxFailedIndexes = nil, nil, nil, nil
+		// Which of more than 500 pods come first is left to chance without indexes.
+		parallelism := among("100", "450")
+		if spec.CompletionMode != nil {
+			parallelism = among("100", "600", "1200")
+		}
+		spec.Parallelism = int32Of(parallelism(t))
+		spec.Completions = int32Of(among("600", "900", "1500")(t))
+		if spec.BackoffLimitPerIndex == nil {
+			spec.BackoffLimit = int32Of(among("0", "600", "2000")(t))
+		}
+		s.Steps = drawSteps(t, bigSteps(parallelism), 2, 5)
+		return s
+	})
+}
+
+// some is a range of pods.
+func some(t *rapid.T) string {
+	from := rapid.SampledFrom([]int{0, 0, 0, 50, 300}).Draw(t, "from")
+	return fmt.Sprintf("%d-%d", from, from+rapid.SampledFrom([]int{50, 100, 600, 1200}).Draw(t, "count")-1)
+}
+
+func bigSteps(many func(*rapid.T) string) []choice {
+	return []choice{
+		plot(4, func(t *rapid.T) []Step {
+			return []Step{step(t, "exit", some, among("0", "0", "1")), step(t, "wait", moments), step(t, "wait", whiles)}
+		}),
+		plot(4, func(t *rapid.T) []Step {
+			return []Step{step(t, "exit", some, among("1", "1", "0")), step(t, "wait", moments), step(t, "parallelism", many), step(t, "wait", moments),
+				step(t, "wait", whiles)}
+		}),
+		plot(1, func(t *rapid.T) []Step {
+			return []Step{step(t, "suspend", one("on")), step(t, "wait", moments), step(t, "gone", one("all")), step(t, "suspend", one("off")), step(t, "wait", moments)}
+		}),
+		plot(1, func(t *rapid.T) []Step {
+			return []Step{step(t, "delete", some, among("", "0")), step(t, "wait", moments), step(t, "gone", some, among("", "1")), step(t, "wait", moments)}
+		}),
+		plot(1, func(t *rapid.T) []Step {
+			return []Step{step(t, "exit", some, among("0", "1")), step(t, "resize", many), step(t, "wait", moments), step(t, "wait", whiles)}
+		}),
+		of(2, "wait", whiles),
+		of(1, "fault", among("create", "delete", "patch"), one("pods"), among("error", "conflict"), shares, moments),
+	}
+}
+
+// lateRuns holds the caches of the CronJob and of its jobs over some runs.
+func lateRuns(t *rapid.T) []Step {
+	var steps []Step
+	for _, resource := range strings.Fields(among("jobs cronjobs", "cronjobs", "jobs")(t)) {
+		steps = append(steps, Step{Op: "hold", Args: []string{resource}})
+	}
+	for range rapid.IntRange(1, 3).Draw(t, "runs") {
+		steps = append(steps, step(t, "wait", among("20s", "1m", "1m", "5m")))
+		if rapid.Bool().Draw(t, "ends") {
+			steps = append(steps, step(t, "finish", among("0", "1"), among("complete", "failed")))
+		}
+	}
+	for _, resource := range []string{among("jobs", "cronjobs")(t), "cronjobs", "jobs"} {
+		steps = append(steps, Step{Op: "release", Args: []string{resource}})
+	}
+	return append(steps, step(t, "wait", among("1s", "1m")))
+}
