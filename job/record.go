@@ -34,16 +34,21 @@ func (p *Plan) Record(o Outcome) Recording {
 	} else if b.Managed {
 		recordSuspension(&status, b)
 	}
-	write := isToWrite(&b.Status, &status)
+	write := isToWrite(&b.Status, &status, b.Indexed)
 	return Recording{Status: status, Write: write, Untrack: p.applicable(end)}
 }
 
 // isToWrite reports whether the status has changed (J40); a start time goes with
-// the first write that there is. A status that is written holds the uncounted
-// lists, even if both are empty.
-func isToWrite(before, status *Status) bool {
+// the first write that there is. So does the number of successes of an Indexed job: it
+// follows from the list of indexes, and differs alone only if another writer has set it,
+// where the API server would refuse the write. A status that is written holds the
+// uncounted lists, even if both are empty.
+func isToWrite(before, status *Status, indexed bool) bool {
 	compared := *status
 	compared.StartTime = before.StartTime
+	if indexed && status.CompletedIndexes == before.CompletedIndexes {
+		compared.Succeeded = before.Succeeded
+	}
 	if equalStatus(before, &compared) {
 		return false
 	}

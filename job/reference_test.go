@@ -82,6 +82,22 @@ func TestJ40_AStartTimeAloneIsNotWritten(t *testing.T) {
 	}
 }
 
+// TestJ40_SuccessesOfAnotherWriter: the API server would refuse a smaller number again
+// and again.
+func TestJ40_SuccessesOfAnotherWriter(t *testing.T) {
+	s := snapshotOf(t, `{"parallelism": 1, "completions": 3, "completionMode": "Indexed"}`)
+	s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
+	s.Job.Status = planOf(t, s).Record(Outcome{}).Status
+	s.Job.Status.Succeeded = 2
+	if r := planOf(t, s).Record(Outcome{}); r.Write {
+		t.Errorf("%s is written", r.Status)
+	}
+	s.Job.Status.Active = 1 // another reason to write
+	if r := planOf(t, s).Record(Outcome{}); !r.Write || r.Status.Succeeded != 0 {
+		t.Errorf("write is %v, succeeded %d", r.Write, r.Status.Succeeded)
+	}
+}
+
 func TestE3_TheEndKeepsTheRecordOfCreations(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 10}`, activePod("a"))
 	unseen := expectations.Counts{Creations: 1, At: s.Now.Add(-time.Second)}

@@ -51,26 +51,41 @@ func (p *Planner) mayHaveMisplaced() bool {
 }
 
 // deleteMisplaced deletes the pods without an index of their own and returns the
-// others. The pods come in order of worth: of those with one index, the last stays.
+// others. The pods come in order of worth: of those with one index, the last stays. Of
+// more than a round deletes, those of the lowest indexes go first.
 func (p *Planner) deleteMisplaced(active []int32) (rest []int32) {
 	p.activeIndexes.Reset()
+	var misplaced []int32
 	for n := len(active) - 1; n >= 0; n-- {
 		pod := &p.snap.Pods[active[n]]
 		switch {
 		case p.isPlanned(active[n]):
-		case pod.Index < 0:
-			p.delete(active[n], DeleteNoIndex)
-		case !p.hasValidIndex(pod):
-			p.delete(active[n], DeleteIndexOutOfRange)
-		case !p.activeIndexes.Add(pod.Index):
-			p.delete(active[n], DeleteDuplicateIndex)
+		case !p.hasValidIndex(pod), !p.activeIndexes.Add(pod.Index):
+			misplaced = append(misplaced, active[n])
 		default:
 			rest = append(rest, active[n])
 		}
 	}
 	slices.Reverse(rest)
-	slices.Reverse(p.plan.Delete[len(p.overdue.pending):]) // the least valuable first
+	slices.Reverse(misplaced) // the least valuable first
+	if len(misplaced) > maxPodWrites {
+		slices.SortStableFunc(misplaced, func(a, b int32) int { return cmp.Compare(p.snap.Pods[a].Index, p.snap.Pods[b].Index) })
+	}
+	for _, i := range misplaced {
+		p.delete(i, p.misplacement(i))
+	}
 	return rest
+}
+
+// misplacement is why a pod has no index of its own.
+func (p *Planner) misplacement(place int32) DeleteReason {
+	switch pod := &p.snap.Pods[place]; {
+	case pod.Index < 0:
+		return DeleteNoIndex
+	case !p.hasValidIndex(pod):
+		return DeleteIndexOutOfRange
+	}
+	return DeleteDuplicateIndex
 }
 
 func (p *Planner) delete(place int32, reason DeleteReason) {

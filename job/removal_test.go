@@ -1,6 +1,7 @@
 package job
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -96,6 +97,26 @@ func TestJ29_Ranks(t *testing.T) {
 				t.Errorf("compared %d, and the other way round %d", a, b)
 			}
 		})
+	}
+}
+
+// TestJ29_MisplacedByIndex: 600 pods have an index out of range. The 500 of a round are
+// those of the lowest indexes, though others are worth less.
+func TestJ29_MisplacedByIndex(t *testing.T) {
+	var pods []Pod
+	for i := range 600 {
+		p := ofIndex(activePod(fmt.Sprintf("pod-%04d", i)), int32(i+1))
+		p.Assigned = i < 300
+		pods = append(pods, p)
+	}
+	plan := planOf(t, snapshotOf(t, `{"completions": 1, "parallelism": 1, "completionMode": "Indexed"}`, pods...))
+	if len(plan.Delete) != 500 {
+		t.Fatalf("%d deletions, want 500", len(plan.Delete))
+	}
+	for i, d := range plan.Delete {
+		if want := fmt.Sprintf("pod-%04d", i); d.Name != want || d.Reason != DeleteIndexOutOfRange {
+			t.Fatalf("deletion %d is of %s (%s), want %s", i, d.Name, d.Reason, want)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func (p *Plan) Settle(o Outcome) Settlement {
 	if end := p.endDeclared(&o); end.decided() && isUntracked(recording.Untrack, &o) && p.mayFinish(&status) {
 		p.finish(&status, end)
 	}
-	write := isToWrite(&before, &status)
+	write := isToWrite(&before, &status, p.Basis.Indexed)
 	return Settlement{Status: status, Write: write}
 }
 

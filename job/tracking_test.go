@@ -137,6 +137,10 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 				s := snapshotOf(t, `{"completions": 1000, "parallelism": 0, "backoffLimit": 1000, "completionMode": "Indexed"}`, pods...)
 				s.Options = options
 				s.Job.Status.CompletedIndexes = test.earlier
+				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
+				if test.earlier == test.completed {
+					s.Job.Status.Succeeded = int32(test.succeeded)
+				}
 				plan := planOf(t, s)
 				status := plan.Record(doneAll(plan)).Status
 				if status.CompletedIndexes != test.completed || int(status.Succeeded) != test.succeeded {

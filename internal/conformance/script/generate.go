@@ -168,7 +168,7 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 		of(1, "hold", among("pods", "jobs")),
 		of(2, "release", among("pods", "jobs")),
 		choice{1, func(t *rapid.T) []Step { return []Step{editsCondition(t)} }},
-		of(1, "counter", among("active", "ready", "terminating", "failed"), sizes),
+		of(1, "counter", among("active", "ready", "terminating", "failed", "succeeded"), sizes),
 	)
 	steps = append(steps, plotsOfJobs()...)
 	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
