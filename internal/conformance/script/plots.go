@@ -2,8 +2,10 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 )
 
@@ -96,6 +98,18 @@ func lateCaches(t *rapid.T) []Step {
 	return append(steps, Step{Op: "release", Args: []string{"pods"}}, Step{Op: "release", Args: []string{"jobs"}}, step(t, "wait", moments))
 }
 
+// goingInFlight lets pods count as failed while they terminate, and holds the caches
+// before they show that the finalizers are gone. Some finalizers stay, so that there is
+// another round.
+func goingInFlight(t *rapid.T) []Step {
+	return []Step{
+		step(t, "run", one("all")), step(t, "wait", moments), step(t, "delete", among("all", "all", "0", "1"), among("", "30", "60")),
+		step(t, "wait", one("500ms")), step(t, "hold", one("pods")), step(t, "hold", one("jobs")),
+		step(t, "fault", one("patch"), one("pods"), one("error"), among("even", "odd"), moments), step(t, "wait", among("3s", "5s")),
+		step(t, "release", one("jobs")), step(t, "release", one("pods")), step(t, "wait", delays),
+	}
+}
+
 // shrinkAndSucceed resizes a job in the moment in which pods of it succeed.
 func shrinkAndSucceed(t *rapid.T) []Step {
 	var steps []Step
@@ -182,6 +196,9 @@ func Big() *rapid.Generator[*Script] {
 	return rapid.Custom(func(t *rapid.T) *Script {
 		s := &Script{Job: drawJob(t, false)}
 		spec := s.Job
+		if spec.CompletionMode == nil && rapid.Bool().Draw(t, "indexes") {
+			drawIndexed(t, spec)
+		}
 		spec.ActiveDeadlineSeconds, spec.TTLSecondsAfterFinished, spec.SuccessPolicy, spec.MaxFailedIndexes = nil, nil, nil, nil
 		// Which of more than 500 pods come first is left to chance without indexes.
 		parallelism := among("100", "450")
@@ -190,6 +207,10 @@ func Big() *rapid.Generator[*Script] {
 		}
 		spec.Parallelism = int32Of(parallelism(t))
 		spec.Completions = int32Of(among("600", "900", "1500")(t))
+		if spec.CompletionMode != nil && rapid.Bool().Draw(t, "limits") {
+			spec.BackoffLimitPerIndex = int32Of(among("1", "3")(t))
+			spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+		}
 		if spec.BackoffLimitPerIndex == nil {
 			spec.BackoffLimit = int32Of(among("0", "600", "2000")(t))
 		}
@@ -213,6 +234,11 @@ func bigSteps(many func(*rapid.T) string) []choice {
 			return []Step{step(t, "exit", some, among("1", "1", "0")), step(t, "wait", moments), step(t, "parallelism", many), step(t, "wait", moments),
 				step(t, "wait", whiles)}
 		}),
+		// The lowest indexes wait for their backoff when more become due than a round creates.
+		plot(3, func(t *rapid.T) []Step {
+			return []Step{step(t, "parallelism", one("100")), step(t, "wait", moments), step(t, "exit", one("0-99"), among("1", "1", "0")),
+				step(t, "wait", moments), step(t, "parallelism", one("1200")), step(t, "wait", moments), step(t, "wait", whiles)}
+		}),
 		plot(1, func(t *rapid.T) []Step {
 			return []Step{step(t, "suspend", one("on")), step(t, "wait", moments), step(t, "gone", one("all")), step(t, "suspend", one("off")), step(t, "wait", moments)}
 		}),
@@ -227,14 +253,21 @@ func bigSteps(many func(*rapid.T) string) []choice {
 	}
 }
 
-// lateRuns holds the caches of the CronJob and of its jobs over some runs.
+// lateRuns holds the caches of the CronJob and of its jobs over some runs. That of the
+// CronJob is held for a moment only: with each conflict the next try comes later, and
+// how much later is left to chance.
 func lateRuns(t *rapid.T) []Step {
 	var steps []Step
-	for _, resource := range strings.Fields(among("jobs cronjobs", "cronjobs", "jobs")(t)) {
+	held := strings.Fields(among("jobs cronjobs", "cronjobs", "jobs")(t))
+	for _, resource := range held {
 		steps = append(steps, Step{Op: "hold", Args: []string{resource}})
 	}
-	for range rapid.IntRange(1, 3).Draw(t, "runs") {
-		steps = append(steps, step(t, "wait", among("20s", "1m", "1m", "5m")))
+	waits, most := among("20s", "1m", "1m", "5m"), 3
+	if slices.Contains(held, "cronjobs") {
+		waits, most = among("20s", "1m"), 1
+	}
+	for range rapid.IntRange(1, most).Draw(t, "runs") {
+		steps = append(steps, step(t, "wait", waits))
 		if rapid.Bool().Draw(t, "ends") {
 			steps = append(steps, step(t, "finish", among("0", "1"), among("complete", "failed")))
 		}
