@@ -656,6 +656,15 @@ func TestCI15_OnlyOwnWritesAreRecorded(t *testing.T) {
 	if got := plan.Conclude(cronjob.Outcome{}).Memory.Recorded; !got.IsZero() {
 		t.Errorf("recorded %s without a write", got)
 	}
+	plan = reconcile(t, snapshot(c, hours(2.5)))
+	o := done(&plan)
+	if got := plan.Conclude(o).Memory.Recorded; !got.Equal(hours(2)) {
+		t.Errorf("recorded %s, want the run that was started", got)
+	}
+	o.Settled = cronjob.Unsuccessful
+	if got := plan.Conclude(o).Memory.Recorded; !got.IsZero() {
+		t.Errorf("recorded %s though the write failed", got)
+	}
 }
 
 // A trigger is over when its job is there, and when somebody else has the name.

@@ -22,6 +22,7 @@ func TestDescribe(t *testing.T) {
 		{"*/7 * * * *", "at every 7th minute from 0 to 56 of every hour"},
 		{"1-59/2 * * * *", "at every 2nd minute from 1 to 59 of every hour"},
 		{"1-59/2 1,5,9 * * *", "at every 2nd minute from 1 to 59 of the hours 1, 5 and 9 every day"},
+		{"*/15 0-18/6 * * *", "every 15 minutes of the hours 0, 6, 12 and 18"},
 		{"* */2 * * *", "every minute of every 2nd hour from 0 to 22"},
 		{"0-10 9 * * *", "at 0 to 10 minutes past the hour 9 every day"},
 		{"0 8 * 6-8 1", "at 08:00 on Mondays from June to August"},
@@ -127,6 +128,7 @@ func TestLint(t *testing.T) {
 		{"*/90 * * * *", "UTC", nil, nil, uneven}, {"0 */5 * * *", "UTC", nil, nil, uneven}, {"0 8/4 * * *", "UTC", nil, nil, uneven},
 		{"0 0 */2 * *", "UTC", nil, nil, uneven}, {"0 0 1 */5 *", "UTC", nil, nil, uneven}, {"0 0 * * */2", "UTC", nil, nil, uneven},
 		{"*/7 9 * * *", "UTC", nil, nil, nil}, {"0 */5 * * 1", "UTC", nil, nil, nil}, {"0 0 */2 6 *", "UTC", nil, nil, nil}, // nothing follows at once
+		{"0 0 ?/2 * *", "UTC", nil, nil, uneven}, {"0 0 */2 1,12 *", "UTC", nil, nil, uneven}, {"0 0 */2 1,3 *", "UTC", nil, nil, nil},
 		{"1-59/2 * * * *", "UTC", nil, nil, nil}, {"3-59/20 * * * *", "UTC", nil, nil, nil}, {"0 8-20/4 * * *", "UTC", nil, nil, nil},
 		{"*/60 * * * *", "UTC", nil, nil, nil}, {"0 */12 * * *", "UTC", nil, nil, nil}, {"0 0 1 */3 *", "UTC", nil, nil, nil},
 		{"0 0 31 * *", "UTC", nil, nil, missing}, {"0 0 15,30 * *", "UTC", nil, nil, missing}, {"0 0 29 1-3 *", "UTC", nil, nil, missing},
@@ -179,6 +181,24 @@ func TestLint_Texts(t *testing.T) {
 		}
 		if !slices.Contains(texts, want) {
 			t.Errorf("%s: %q, want %q", spec, texts, want)
+		}
+	}
+}
+
+// TestEqual_WhatTellsSchedulesApart: each of two schedules that differ in one thing.
+func TestEqual_WhatTellsSchedulesApart(t *testing.T) {
+	parse := func(spec string, opts ...schedule.Option) schedule.Schedule { return mustParse(t, spec, opts...) }
+	zone := schedule.WithTimeZone
+	for name, pair := range map[string][2]schedule.Schedule{
+		"intervals":                {parse("@every 1h"), parse("@every 2h")},
+		"fields":                   {parse("0 9 * * *"), parse("0 9 * * 1")},
+		"zones":                    {parse("0 9 * * *", zone("Europe/Berlin")), parse("0 9 * * *", zone("America/New_York"))},
+		"names of one zone":        {parse("0 9 * * *", zone("Asia/Kolkata")), parse("0 9 * * *", zone("Asia/Calcutta"))},
+		"policies of skipped runs": {parse("0 9 * * *"), parse("0 9 * * *", schedule.RunSkippedAtGapEnd())},
+		"policies of repetitions":  {parse("0 9 * * *"), parse("0 9 * * *", schedule.RunRepeatedFirst())},
+	} {
+		if pair[0].Equal(pair[1]) || pair[1].Equal(pair[0]) || !pair[0].Equal(pair[0]) {
+			t.Errorf("%s: %v and %v are taken for equal", name, pair[0], pair[1])
 		}
 	}
 }
