@@ -43,9 +43,7 @@ var situationRules = []rule[*jobRound]{
 		return r.has(func(p *job.Pod) bool { return isGoing(p) && p.Tracked && r.Memory.Untracking.Has(p.UID) })
 	}},
 	{"situation: counted indexes drop out while others succeed", func(r *jobRound) bool {
-		return r.isIndexed() && r.Job.Status.Succeeded > r.settlement.Status.Succeeded && r.has(func(p *job.Pod) bool {
-			return p.Tracked && p.Phase == job.PodSucceeded && r.hasIndex(p)
-		})
+		return r.isIndexed() && r.newSuccesses() > 0 && r.Job.Status.Succeeded+r.newSuccesses() > r.settlement.Status.Succeeded
 	}},
 	{"situation: a recorded failure of an index has no replacement", func(r *jobRound) bool {
 		return r.Job.Spec.BackoffLimitPerIndex != nil && r.has(func(p *job.Pod) bool {
@@ -53,7 +51,7 @@ var situationRules = []rule[*jobRound]{
 		})
 	}},
 	{"situation: some indexes are in backoff and others are created", func(r *jobRound) bool {
-		return r.Job.Spec.BackoffLimitPerIndex != nil && len(r.plan.Create) > 0 && r.waits(job.WaitIndexBackoff)
+		return r.isIndexed() && len(r.plan.Create) > 0 && r.has(func(p *job.Pod) bool { return r.isKept(p) && !r.isReplaced(p) && !r.createsIndex(p.Index) })
 	}},
 }
 
@@ -67,6 +65,20 @@ func isUntimed(p *job.Pod) bool {
 	return p.Detail != nil && slices.ContainsFunc(p.Detail.Containers, func(c job.Container) bool {
 		return c.State == job.ContainerTerminated && c.FinishedAt.IsZero()
 	})
+}
+
+// newSuccesses counts the pods that succeed in the round.
+func (r *jobRound) newSuccesses() (n int32) {
+	for i := range r.recording.Untrack {
+		if r.recording.Untrack[i].As == job.CountedIndex {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *jobRound) createsIndex(index int32) bool {
+	return r.creates(func(c *job.Creation) bool { return c.Index == index })
 }
 
 // isReplaced reports whether another pod has the index of a failed one.

@@ -40,7 +40,7 @@ var explanations = []explanation{
 		u := s.Job.Status.UncountedTerminatedPods
 		return u != nil && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool {
 			return p.Status.Phase == corev1.PodSucceeded && slices.Contains(u.Failed, p.UID) ||
-				p.Status.Phase == corev1.PodFailed && slices.Contains(u.Succeeded, p.UID)
+				p.Status.Phase != corev1.PodSucceeded && slices.Contains(u.Succeeded, p.UID)
 		})
 	}},
 	{"Of several failed pods of an index, one has more failures and another has ended later (J17)", func(s *Snapshot, _, _ *Result) bool {

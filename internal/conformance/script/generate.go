@@ -246,7 +246,7 @@ func cronSteps(p pace) []choice {
 		of(1, "fault", among("create"), among("jobs"), answers, among("all"), among("1s", "1m", "10m", "5h")),
 		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"), among("1s", "1m", "10m", "5h")),
 		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1s")),
-		of(2, "fault", among("get"), among("jobs", "cronjobs"), among("error"), among("all"), among("1s", "1m", "10m")),
+		of(2, "fault", among("get"), among("cronjobs"), among("error"), among("all"), among("1s", "1m", "10m")),
 		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1m", "10m")),
 		of(1, "hold", among("jobs")),
 		of(2, "release", among("jobs", "cronjobs")),

@@ -24,7 +24,7 @@ var (
 
 // plotsOfPods are plots for every script with pods.
 func plotsOfPods() []choice {
-	return []choice{plot(3, partialEnd), plot(2, together)}
+	return []choice{plot(3, partialEnd), plot(2, together), plot(1, restarts)}
 }
 
 // plotsOfJobs are plots for scripts about a job.
@@ -62,6 +62,12 @@ func together(t *rapid.T) []Step {
 		steps = append(steps, thing(t, one(pod(t))))
 	}
 	return append(steps, step(t, "wait", moments))
+}
+
+// restarts lets the containers of running pods restart more often than a job allows.
+func restarts(t *rapid.T) []Step {
+	k := one(pod(t))
+	return []Step{step(t, "run", k), step(t, "restart", k, among("2", "5", "5")), step(t, "wait", moments), step(t, "wait", moments)}
 }
 
 // thing is something that a round has to count or replace.
