@@ -35,18 +35,20 @@ func (p *Planner) trim(finished job.ConditionType, limit *int32, keep time.Durat
 		slices.SortFunc(p.finished, func(a, b int32) int { return byStart(&children[a], &children[b]) })
 	}
 	for _, i := range p.finished[:surplus] {
-		p.deleteFinished(&children[i], reason)
+		p.deleteFinished(i, reason)
 	}
 	p.expire(p.finished[surplus:], keep)
 }
 
 // deleteFinished deletes a finished job, unless that is under way. A job that the
 // status has yet to learn from goes a round later: without it, a crash before the
-// status write would start its run again (CI1), or lose its success (CI12).
-func (p *Planner) deleteFinished(c *Child, reason DeleteReason) {
+// status write would start its run again (CI1), lose its success (CI12), or leave a
+// missing job in the active list that holds others back until it is looked up (C5).
+func (p *Planner) deleteFinished(place int32, reason DeleteReason) {
+	c := &p.snap.Children[place]
 	switch eager := p.snap.Options.Slips.has(SlipEagerHistory); {
 	case !c.DeletionTimestamp.IsZero() && !eager:
-	case !eager && (p.canStart(c) || p.isAwaited(c.Name, c.ScheduledTime) || p.isUnrecordedSuccess(c)):
+	case !eager && (p.listed[place] || p.canStart(c) || p.isAwaited(c.Name, c.ScheduledTime) || p.isUnrecordedSuccess(c)):
 		p.plan.Basis.Unfinished = true
 	default:
 		p.plan.Delete = append(p.plan.Delete, Deletion{Reference: p.reference(c), Reason: reason})

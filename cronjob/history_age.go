@@ -16,7 +16,7 @@ func (p *Planner) expire(places []int32, keep time.Duration) {
 		}
 		expires := c.FinishTime.Add(keep)
 		if !expires.After(p.snap.Now) {
-			p.deleteFinished(c, DeleteExpired)
+			p.deleteFinished(i, DeleteExpired)
 			continue
 		}
 		if next.IsZero() || expires.Before(next) {

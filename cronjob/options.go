@@ -54,8 +54,8 @@ const (
 	// SlipSilentMiss never tells of a run that has missed its deadline (C9).
 	SlipSilentMiss
 	// SlipEagerHistory deletes finished jobs before what they tell is recorded: the
-	// time of a success, and that their run has started; and again while they are
-	// being deleted (C2, C4).
+	// time of a success, that their run has started, and that they are not active any
+	// more; and again while they are being deleted (C2, C4).
 	SlipEagerHistory
 	// SlipBlindCreate tries to create the job of a run although the children hold
 	// it, calls it unexpected, and fails on finding it, again and again: what a crash

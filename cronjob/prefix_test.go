@@ -94,3 +94,79 @@ func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfil
 	slices.Sort(names)
 	return encode(t, []any{w.cj.Status, names, w.backfills})
 }
+
+// TestC2_PrefixLaw_HistoryAndActiveList: the history deleted a failed job that the
+// status still named. After a crash the name held the first backfill back until it was
+// looked up; by then jobs of the second ran, which the first had to wait for.
+func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
+	for writes := range 8 {
+		w := newWorld(newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)}), cronjob.Options{})
+		works := func() fault { return works }
+		play := func(draw func() fault) {
+			plan := reconcile(t, w.snapshot())
+			if !w.carryOut(t, &plan, draw) {
+				w.memory = cronjob.Memory{}
+			}
+		}
+		w.now = hours(1)
+		play(works)
+		w.finish(cronjob.JobName("report", hours(1)), job.Failed)
+		w.ask(cronjob.Backfill{After: hours(-5)}, 2)
+		w.ask(cronjob.Backfill{After: hours(-3), Overlap: cronjob.Allow}, 2)
+		left := writes
+		play(func() fault {
+			if left == 0 {
+				return crashes
+			}
+			left--
+			return 0
+		})
+		for range 6 {
+			play(works)
+		}
+		want := []string{cronjob.JobName("report", hours(-4)), cronjob.JobName("report", hours(-2)), cronjob.JobName("report", hours(-1))}
+		if got := w.running(); !slices.Equal(got, want) || len(w.jobs) != len(want) {
+			t.Errorf("crash after %d writes: %q run of %d jobs, want %q", writes, got, len(w.jobs), want)
+		}
+	}
+}
+
+// TestC2_HistoryKeepsWhatTheStatusNames: the job goes in the round after the one that
+// takes it out of the active list, which follows at once. It is deleted at once with
+// SlipEagerHistory. KeepFailed does the same as the limit.
+func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)})
+	old := finished(child(hours(1)), job.Failed, hours(1.1))
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(old)}, LastScheduleTime: hours(1)}
+	aged := c
+	aged.Spec.FailedJobsHistoryLimit = nil
+	for _, tc := range []struct {
+		name  string
+		c     cronjob.CronJob
+		o     cronjob.Options
+		first int
+	}{
+		{"limit", c, cronjob.Options{}, 0},
+		{"age", aged, cronjob.Options{KeepFailed: time.Minute}, 0},
+		{"slip", c, cronjob.Options{Slips: cronjob.SlipEagerHistory}, 1},
+	} {
+		s := snapshot(tc.c, hours(1.5), old)
+		s.Options = tc.o
+		plan := reconcile(t, s)
+		if len(plan.Delete) != tc.first {
+			t.Errorf("%s: %s", tc.name, plan.String())
+			continue
+		}
+		if tc.first > 0 {
+			continue
+		}
+		outcome := cronjob.Outcome{Settled: cronjob.Done}
+		if end := plan.Conclude(outcome); !end.Requeue.At.Equal(s.Now) {
+			t.Errorf("%s: again at %s, want at once", tc.name, end.Requeue.At)
+		}
+		s.CronJob.Status = plan.Settle(outcome).Status
+		if plan := reconcile(t, s); len(s.CronJob.Status.Active) > 0 || len(plan.Delete) != 1 {
+			t.Errorf("%s: %s", tc.name, plan.String())
+		}
+	}
+}

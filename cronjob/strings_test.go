@@ -64,12 +64,13 @@ func TestB4_PlanString(t *testing.T) {
 	c.Status = cronjob.Status{
 		Active: []cronjob.Reference{gone, ref(old)}, LastScheduleTime: hours(1), LastSuccessfulTime: hours(1.5),
 	}
-	s := snapshot(c, hours(2), old)
+	older := finished(child(hours(-2)), job.Complete, hours(-1.5))
+	s := snapshot(c, hours(2), old, older)
 	s.Triggers = []cronjob.Trigger{{ID: "now"}, {ID: "later", Overlap: cronjob.Forbid}}
 	s.Backfills = []cronjob.Backfill{{ID: "past", After: hours(-1), Until: hours(0)}, {ID: "none", After: hours(-1), Until: hours(-1)}}
 	plan := reconcile(t, s)
 	want := `verify report-gone: active, and not among the children (C5)
-delete report-29453820: more successful jobs than successfulJobsHistoryLimit (C2)
+delete report-29453640: more successful jobs than successfulJobsHistoryLimit (C2)
 create report-29453880 for 2026-01-01T02:00:00Z: the run is due (C7)
 create report-manual-now: it was asked for (Trigger)
 backfill none: complete

@@ -157,6 +157,21 @@ wait 1m`,
 		slip:   cronSlips(cronjob.SlipEagerHistory),
 	},
 	{
+		row:   "A finished job beyond the history limit is not recorded yet (C2)",
+		about: "the active list",
+		script: `
+cronjob {"schedule":"0 * * * *","failedJobsHistoryLimit":0,JOB}
+manual
+wait 61m
+fault update cronjobs/status error all 2s
+finish 0 failed
+wait 1m`,
+		look:   all(runs, hasReported("MissingJob")),
+		theirs: "1 01:00 at 1 01:00 | MissingJob",
+		ours:   "1 01:00 at 1 01:00 | no MissingJob",
+		slip:   cronSlips(cronjob.SlipEagerHistory),
+	},
+	{
 		row: "A run replaces a job found after a crash, or one of a pending trigger (C12)",
 		script: `
 cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}
