@@ -90,6 +90,9 @@ type Untracking struct {
 	As CountedAs `json:"as"`
 	// OnEnd restricts the removal to a round that declares the job's end (J37).
 	OnEnd bool `json:"onEnd,omitempty"`
+	// UnlessEnd restricts it to a round that does not: an end fills the room of the
+	// round with other pods (J35).
+	UnlessEnd bool `json:"unlessEnd,omitempty"`
 	// Ended is true for a pod whose phase is Succeeded or Failed.
 	Ended bool `json:"ended,omitempty"`
 	// Policy is the action of the podFailurePolicy that handles the pod. It is empty

@@ -28,7 +28,8 @@ func (p *Plan) String() string {
 		line("end %s, %s: %s", v.Type, v.Reason, v.Message)
 	}
 	for _, u := range p.Untrack {
-		line("untrack %s%s: %s", u.Name, phrase(u.OnEnd, ", if the end is declared"), u.As)
+		line("untrack %s%s%s: %s", u.Name, phrase(u.OnEnd, ", if the end is declared"),
+			phrase(u.UnlessEnd, ", unless the end is declared"), u.As)
 	}
 	for _, e := range p.Events {
 		line("event %s %s: %s", e.Type, e.Reason, e.Message)

@@ -164,7 +164,7 @@ func (p *Plan) recordCounts(status *Status, end Verdict) {
 	for i := range p.Untrack {
 		u := &p.Untrack[i]
 		switch {
-		case u.OnEnd && !end.decided():
+		case !u.applies(end):
 		case u.As == CountedSucceeded:
 			lists.Succeeded = append(lists.Succeeded, u.UID)
 		case u.As == CountedFailed:
@@ -202,19 +202,28 @@ func recordVerdict(status *Status, end Verdict, p *Plan) {
 	})
 }
 
+// applies reports whether the finalizer goes in a round that declares this end, or
+// none.
+func (u *Untracking) applies(end Verdict) bool {
+	if end.decided() {
+		return !u.UnlessEnd
+	}
+	return !u.OnEnd
+}
+
 // applicable returns the finalizers to remove, given whether the end is declared.
 // Without it, pods that have not ended keep theirs, unless the job is being deleted:
 // then they lose it uncounted (J37).
 func (p *Plan) applicable(end Verdict) []Untracking {
-	if end.decided() || !slices.ContainsFunc(p.Untrack, func(u Untracking) bool { return u.OnEnd }) {
+	if !slices.ContainsFunc(p.Untrack, func(u Untracking) bool { return !u.applies(end) }) {
 		return p.Untrack
 	}
 	var out []Untracking
 	for _, u := range p.Untrack {
 		switch {
-		case !u.OnEnd:
+		case u.applies(end):
 			out = append(out, u)
-		case p.Basis.Deleted:
+		case u.OnEnd && p.Basis.Deleted:
 			out = append(out, Untracking{PodRef: u.PodRef, As: NotCounted, Ended: u.Ended})
 		}
 	}

@@ -78,6 +78,9 @@ func (p *Planner) absorbUncounted() {
 type dueUntracking struct {
 	Untracking
 	place int32
+	// withEnd and withoutEnd tell whether there is room in a round that declares the
+	// end of the job, and in one that does not.
+	withEnd, withoutEnd bool
 }
 
 // account decides how each tracked pod that has ended, or is not going to be
@@ -167,29 +170,56 @@ func (p *Planner) due(place int32, as CountedAs, onEnd bool, policy FailureActio
 // round records with them are at most 500 (J35); pods beyond that keep theirs until a
 // later round. An Indexed job goes by index. Its completed indexes are written all at
 // once whatever is left, so progress is not late and the list has no needless gaps.
+//
+// Whether the end is declared depends on the deletions. If it is not, the pods that
+// only an end gives up leave their room to the others (J37).
 func (p *Planner) untrackDue() {
 	room := maxUncounted - len(p.uncounted.Succeeded) - len(p.uncounted.Failed)
 	if len(p.pods.due) >= room && p.job.isIndexed() {
 		p.sortDue()
 		p.written.AddText(p.job.Status.CompletedIndexes, *p.job.Spec.Completions)
 	}
+	p.plan.Basis.Capped = p.fitDue(room, true)
+	p.fitDue(room, false)
+	for i := range p.pods.due {
+		due := &p.pods.due[i]
+		switch {
+		case due.withEnd:
+			p.plan.Untrack = append(p.plan.Untrack, due.Untracking)
+		case due.withoutEnd:
+			due.UnlessEnd = true
+			p.plan.Untrack = append(p.plan.Untrack, due.Untracking)
+		}
+	}
+}
+
+// fitDue marks the pods for which the round has room, if it declares the end or if it
+// does not, and reports whether some are left over.
+func (p *Planner) fitDue(room int, withEnd bool) (capped bool) {
 	stops := p.snap.Options.Slips.has(SlipFullRound)
 	for i := range p.pods.due {
 		due := &p.pods.due[i]
+		if due.OnEnd && !withEnd {
+			continue
+		}
 		takes := p.takesRoom(due)
 		if takes && room <= 0 && !stops {
-			p.plan.Basis.Capped = true
+			capped = true
 			continue
 		}
 		if takes {
 			room--
 		}
-		p.plan.Untrack = append(p.plan.Untrack, due.Untracking)
+		if withEnd {
+			due.withEnd = true
+		} else {
+			due.withoutEnd = true
+		}
 		if stops && room <= 0 {
-			p.plan.Basis.Capped = true
-			return
+			return true
 		}
 	}
+	return capped
 }
 
 // takesRoom reports whether the status has to record something new about the pod.

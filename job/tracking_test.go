@@ -288,3 +288,46 @@ func TestJ38_UncountedUIDsKeepTheJobOpen(t *testing.T) {
 		}
 	}
 }
+
+// TestJ35_RoomWithoutTheEnd: a job is over its deadline with 450 active pods of the
+// lowest indexes and 300 that have succeeded. If the round declares the end, it gives up the active
+// pods and has room for 50 of the others. If it does not, all that have succeeded have
+// room.
+func TestJ35_RoomWithoutTheEnd(t *testing.T) {
+	var pods []Pod
+	for i := range 750 {
+		pod := activePod(fmt.Sprintf("pod-%04d", i))
+		if i >= 450 {
+			pod = endedPod(fmt.Sprintf("pod-%04d", i), PodSucceeded)
+		}
+		pods = append(pods, ofIndex(pod, int32(i)))
+	}
+	s := snapshotOf(t, `{"completions": 750, "parallelism": 750, "completionMode": "Indexed", "activeDeadlineSeconds": 1}`, pods...)
+	for name, options := range bothOptions {
+		s.Options = options
+		plan := planOf(t, s)
+		for _, test := range []struct {
+			name            string
+			deleted         Result
+			succeeded, left int
+		}{
+			{"the end is declared", Done, 50, 0},
+			{"a deletion has failed", Unsuccessful, 300, 450},
+		} {
+			done := doneAll(plan)
+			done.Deleted[0].Result = test.deleted
+			succeeded, unfinished := 0, 450
+			for _, u := range plan.Record(done).Untrack {
+				if u.Ended {
+					succeeded++
+				} else {
+					unfinished--
+				}
+			}
+			if succeeded != test.succeeded || unfinished != test.left {
+				t.Errorf("%s, %s: %d that have succeeded lose their finalizer and %d active ones keep it, want %d and %d",
+					name, test.name, succeeded, unfinished, test.succeeded, test.left)
+			}
+		}
+	}
+}
