@@ -52,7 +52,7 @@ var explanations = []explanation{
 		})
 	}},
 	{"More pods finish in a round than it records: which of them", func(s *Snapshot, theirs, ours *Result) bool {
-		return countUntracked(theirs) >= 500 && countUntracked(ours) >= 500
+		return isFull(theirs) && isFull(ours)
 	}},
 	{"Which pod the message of a FailJob rule names, once more than one pod has failed", func(s *Snapshot, theirs, ours *Result) bool {
 		return s.Job.Spec.PodFailurePolicy != nil && slices.Equal(withoutCulprit(theirs), withoutCulprit(ours))
@@ -127,13 +127,19 @@ func failuresOf(p *corev1.Pod) [2]string {
 	return [2]string{p.Annotations[job.FailureCountAnnotation], p.Annotations[job.IgnoredFailureCountAnnotation]}
 }
 
-func countUntracked(r *Result) (n int) {
+// isFull reports whether the round has recorded as many pods as it can, whether or not
+// the status could be written and the finalizers went.
+func isFull(r *Result) bool {
+	untracked := 0
 	for _, w := range r.Writes {
 		if strings.HasPrefix(w, "untrack ") {
-			n++
+			untracked++
 		}
 	}
-	return n
+	return untracked >= 500 || slices.ContainsFunc(r.Writes, func(w string) bool {
+		lists := uidLists.FindStringSubmatch(w)
+		return lists != nil && len(strings.Fields(lists[1]))+len(strings.Fields(lists[2])) >= 500
+	})
 }
 
 // hasStuckFinalizer reports whether a finalizer could not be removed.
