@@ -59,18 +59,10 @@
 // irregular schedule; [Kubernetes136] restores that. docs/divergences.md lists
 // all differences.
 //
-// # Glossary
+// # Words
 //
-//   - Run: a time of the schedule, and what happens for it. Its job carries it in
-//     the name and in [TimestampAnnotation].
-//   - Due: the run is in (earliest, now], the latest there is.
-//   - Earliest: the last run recorded, or else the creation, but not before now
-//     less startingDeadlineSeconds.
-//   - Recorded: lastScheduleTime has reached the run.
-//   - Held: due, and not started because of other runs. It may start later.
-//   - Missed: was due, and will not start any more.
-//   - Active: started, and not seen to have finished: the list in the status.
-//   - Child: a job whose controller is the CronJob.
+// Run, due, recorded, held, missed and the other words of this package are
+// explained in docs/glossary.md of the repository.
 //
 // # Compatibility
 //

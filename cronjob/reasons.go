@@ -32,7 +32,7 @@ type CreateReason uint8
 const (
 	// CreateDue: the run is due and nothing was missed before it.
 	CreateDue CreateReason = 1 + iota
-	// CreateLatest: the run is the latest of several that were missed (C8).
+	// CreateLatest: the run is the latest of several that were missed (C7).
 	CreateLatest
 	// CreateOldest: the run is the oldest of several that are made up (CatchUpAll).
 	CreateOldest

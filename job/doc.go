@@ -40,18 +40,12 @@
 //
 // # Words
 //
-//   - Active: not ended and not being deleted. Terminating: being deleted and not
-//     ended. Ready: the condition Ready is True.
-//   - Tracked: the pod carries the finalizer [Finalizer], so it is not accounted
-//     for yet. Recorded: its UID stands in an uncounted list of the status. Counted:
-//     it is in the counters, and the finalizer is gone.
-//   - Verdict: how the job is going to end (FailureTarget, SuccessCriteriaMet).
-//     The end itself (Failed, Complete) follows once nothing is left to count.
-//   - Expectations: own writes that the snapshot may not show yet.
+// Active, tracked, recorded, verdict and the other words of this package are
+// explained in docs/glossary.md of the repository.
 //
-// Rules are cited by number: J17 is in docs/rules.md of the repository, JI9 is an
-// invariant, KEP-3850 an enhancement proposal of Kubernetes. "Quirk:" marks what is
-// odd and kept on purpose.
+// Rules are cited by number: J17 is in docs/rules.md, the invariant JI9 in
+// docs/invariants.md. KEP-3850 is an enhancement proposal of Kubernetes. "Quirk:"
+// marks odd behaviour that is kept on purpose.
 //
 // # Compatibility
 //
