@@ -26,8 +26,9 @@ type Snapshot struct {
 
 // Memory is what a controller remembers between rounds and cannot read back
 // from its objects (B5). It is a plain value: it can be stored, shared between
-// workers, or lost. Losing it never breaks an invariant; it can shorten a
-// backoff.
+// workers, or lost. Losing it is a restart and can shorten a backoff. It breaks an
+// invariant only if the next snapshot shows older pods beside a newer job; then
+// list the pods from the source of truth.
 type Memory struct {
 	// JobUID is the job that the memory is about. A memory of another UID counts
 	// as empty, so a new job of the same name inherits nothing (JI22).

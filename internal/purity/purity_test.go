@@ -43,6 +43,7 @@ var acting = []struct{ dir, reason string }{
 	{"job/apply", "carries plans out"},
 	{"cronjob/apply", "carries plans out"},
 	{"examples/story", "prints stories"},
+	{"internal/citations", "checks the citations of rules"},
 	{"internal/golden", "plays stories in tests"},
 	{"internal/purity", "is this check"},
 	{"internal/world", "is a backend for tests"},

@@ -1,0 +1,133 @@
+package citations
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the index of docs/rules.md anew")
+
+const (
+	root  = "../.."
+	begin = "<!-- the index is made by: go test ./internal/citations -update -->\n"
+)
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// load returns what the documents define and what everything cites.
+func load(t *testing.T) (defined []id, all []citation) {
+	t.Helper()
+	for _, file := range []string{"docs/rules.md", "docs/invariants.md"} {
+		text, _, _ := strings.Cut(read(t, file), begin)
+		found := definitions(text)
+		if len(found) < 50 {
+			t.Fatalf("%s defines only %d numbers: is it still written as lists and tables?", file, len(found))
+		}
+		defined = append(defined, found...)
+	}
+	all, err := scan(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 1000 {
+		t.Fatalf("only %d citations were found: something is not read", len(all))
+	}
+	slices.SortStableFunc(defined, compareIDs)
+	return defined, all
+}
+
+func TestEachNumberIsDefinedOnce(t *testing.T) {
+	defined, all := load(t)
+	for i := 1; i < len(defined); i++ {
+		if defined[i] == defined[i-1] {
+			t.Errorf("%s is defined twice", defined[i])
+		}
+	}
+	for _, c := range all {
+		if _, known := slices.BinarySearchFunc(defined, c.id, compareIDs); !known {
+			t.Errorf("%s:%d cites %s, which is not defined", c.file, c.line, c.id)
+		}
+	}
+}
+
+func TestEachRuleIsTested(t *testing.T) {
+	defined, all := load(t)
+	for _, rule := range defined {
+		cited := slices.ContainsFunc(all, func(c citation) bool { return c.id == rule && c.test })
+		if rule.isRule() && !cited {
+			t.Errorf("no test or story cites %s", rule)
+		}
+	}
+}
+
+func TestIndexIsUpToDate(t *testing.T) {
+	defined, all := load(t)
+	const file = "docs/rules.md"
+	before, got, found := strings.Cut(read(t, file), begin)
+	if !found {
+		t.Fatalf("%s has no line %q", file, strings.TrimSpace(begin))
+	}
+	want := index(defined, all)
+	switch {
+	case strings.TrimSpace(got) == strings.TrimSpace(want):
+	case *update:
+		if err := os.WriteFile(filepath.Join(root, file), []byte(before+begin+"\n"+want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("the index of %s is out of date: go test ./internal/citations -update", file)
+	}
+}
+
+// TestCitationsAreFound shows that the checks above see what they should.
+func TestCitationsAreFound(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{
+		"job/a.go":                "package job\n\n// decide follows J1 and J43.\nfunc decide() {\n\t// see M4\n}\n",
+		"job/a_test.go":           "package job\n\nfunc TestJ2_Case() { _ = []string{\"D5 a day\", \"no J3\"} }\n",
+		"job/testdata/a/life.txt": "# J7: a story\njob J8\n",
+		"docs/more.md":            "See F2.\n",
+		".hidden/b.md":            "J42\n",
+	}
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := scan(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range all {
+		got = append(got, c.id.String()+" "+c.file+" "+c.function)
+	}
+	want := []string{
+		"F2 docs/more.md ",
+		"J1 job/a.go decide", "J43 job/a.go decide", "M4 job/a.go decide",
+		"J2 job/a_test.go TestJ2_Case", "D5 job/a_test.go TestJ2_Case",
+		"J7 job/testdata/a/life.txt ",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	wantIndex := "| rule | decided in | tests and stories |\n|---|---|---|\n| J1 | `job.decide` |  |\n| J2 |  | `TestJ2_Case` |\n"
+	if got := index([]id{{"J", 1}, {"J", 2}, {"D", 5}}, all); got != wantIndex {
+		t.Errorf("index:\n%s\nwant:\n%s", got, wantIndex)
+	}
+}
