@@ -101,14 +101,15 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 	return ""
 }
 
-// hasRivals reports whether two failed pods of an index carry different numbers of
-// failures where the order of the list cannot be tried out: one of them is an orphan,
-// which is listed last, or there are too many pods.
+// hasRivals reports whether two pods of an index that failed, or count as failed while
+// they terminate, carry different numbers of failures where the order of the list
+// cannot be tried out: one of them is an orphan, which is listed last, or there are too
+// many pods.
 func hasRivals(s *Snapshot) bool {
 	first := map[string]*corev1.Pod{}
 	for _, p := range s.Pods {
 		index, ok := p.Annotations[batchv1.JobCompletionIndexAnnotation]
-		if !ok || p.Status.Phase != corev1.PodFailed {
+		if !ok || p.Status.Phase != corev1.PodFailed && p.DeletionTimestamp == nil {
 			continue
 		}
 		rival := first[index]
