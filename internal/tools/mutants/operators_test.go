@@ -181,10 +181,11 @@ func TestSampleIsTheSameForASeed(t *testing.T) {
 		}
 		return strings.Join(out, "\n")
 	}
-	if draw("1") != draw("1") {
+	first := draw("1")
+	if again := draw("1"); again != first {
 		t.Error("a seed draws two samples")
 	}
-	if draw("1") == draw("2") && draw("1") == draw("3") {
+	if draw("2") == first && draw("3") == first {
 		t.Error("three seeds draw one sample")
 	}
 }
