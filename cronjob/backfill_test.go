@@ -333,6 +333,18 @@ func TestBackfill_C12_Replace(t *testing.T) {
 	}
 }
 
+// C12: a run starts beside the job of a backfill that has not noted it yet. Only what a
+// run replaces has to be noted first.
+func TestBackfill_C12_SparedBeforeItIsNoted(t *testing.T) {
+	s := settled(cronjob.Replace, backfilledChild(3))
+	s.Now = hours(10)
+	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(2), Until: hours(3)}}
+	plan := reconcile(t, s)
+	if got := created(t, plan); !got.Equal(hours(10)) || len(plan.Delete) > 0 {
+		t.Error(plan.String())
+	}
+}
+
 // A job that the children do not hold still tells of its run, by its name.
 func TestBackfill_C5_MissingActiveJob(t *testing.T) {
 	s := settled(cronjob.Replace, child(hours(7)))

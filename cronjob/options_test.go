@@ -286,6 +286,9 @@ func TestTrigger(t *testing.T) {
 	if len(plan.Create) != 1 || plan.Create[0].Name != "report-manual-a" {
 		t.Fatal(plan.String())
 	}
+	if got := plan.Create[0].Annotations; len(got) != 1 || got["cronjob.kubernetes.io/instantiate"] != "manual" {
+		t.Errorf("annotations %v", got)
+	}
 	o := done(&plan)
 	if got := plan.Conclude(o).Triggered; !slices.Equal(got, []string{"a"}) {
 		t.Errorf("triggered %q", got)

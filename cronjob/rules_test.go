@@ -298,7 +298,7 @@ func TestC8_TooManyMissedTimes(t *testing.T) {
 		if got := slices.Contains(reasons(plan.Events), "TooManyMissedTimes"); got != want {
 			t.Errorf("%d missed: warned %t", minutes, got)
 		}
-		if plan.Missed.Count != minutes-1 || len(plan.Create) != 1 || len(plan.Missed.Runs) != cronjob.MaxMissedRuns {
+		if plan.Missed.Count != minutes-1 || len(plan.Create) != 1 || len(plan.Missed.Runs) != 10 {
 			t.Errorf("%d missed: %s", minutes, plan.String())
 		}
 	}

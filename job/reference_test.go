@@ -172,6 +172,14 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		if got := record(t, SlipEarlierFailure, s, o).Memory.Backoff.LastFailure; !got.Equal(second(5)) {
 			t.Errorf("with the slip the last failure was at %s", got)
 		}
+		// With it, a pod that an earlier round has handled counts again.
+		s.Memory.Handled = expectations.NewUIDs("a")
+		s.Memory.Backoff.LastFailure = second(1)
+		for slips, want := range map[Slips]time.Time{0: second(1), SlipEarlierFailure: second(5)} {
+			if got := record(t, slips, s, o).Memory.Backoff.LastFailure; !got.Equal(want) {
+				t.Errorf("slips %b, a handled pod: the last failure was at %s, want %s", slips, got, want)
+			}
+		}
 	})
 	t.Run("SlipUnmatchedStay", func(t *testing.T) {
 		p := activePod("a")

@@ -97,6 +97,8 @@ func TestCheckTransition(t *testing.T) {
 			[]string{"status.startTime: <nil>: is required when finished"}},
 		{"JI16: an empty list of failed indexes comes after the end", perIndex, failed, failed + `,"failedIndexes":""`,
 			[]string{`status.failedIndexes: "": must not change after the end`}},
+		{"JI14: one of two conditions of a type vanishes after the end", "", started + "," + conditions("FailureTarget", "Failed=False", "Failed"),
+			started + "," + conditions("FailureTarget", "Failed=False"), []string{`status.conditions[Failed]: "False": must not change after the end`}},
 		{"JI17: Complete without completionTime", "", started, started + "," + conditions("SuccessCriteriaMet", "Complete"),
 			[]string{"status.completionTime: <nil>: is required when Complete"}},
 		{"JI17: completionTime without Complete", "", started, started + "," + done + "," + met,

@@ -293,7 +293,7 @@ func TestApply_Bounded(t *testing.T) {
 				}
 				want := min(parallel, 50)
 				if parallel <= 0 {
-					want = apply.DefaultParallel
+					want = 16
 				}
 				if name == "creations" {
 					want = 1

@@ -262,7 +262,7 @@ func TestApply_Bounded(t *testing.T) {
 				}
 				want := parallel
 				if parallel <= 0 {
-					want = apply.DefaultParallel
+					want = 16
 				}
 				if f.atOnce > want || name != "creations" && f.atOnce < want || f.together {
 					t.Errorf("%d at once, want %d; a status among others: %v", f.atOnce, want, f.together)

@@ -1,0 +1,136 @@
+package cronjob
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// C2: with the slip, a failed deletion of the history is not repeated. One that a new
+// run asked for is.
+func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
+	for _, tc := range []struct {
+		slips  Slips
+		reason DeleteReason
+		again  bool
+	}{
+		{0, DeleteSuccessful, true},
+		{0, DeleteFailed, true},
+		{SlipEagerHistory, DeleteSuccessful, false},
+		{SlipEagerHistory, DeleteFailed, false},
+		{SlipEagerHistory, DeleteReplaced, true},
+	} {
+		p := Plan{Basis: Basis{Slips: tc.slips}, Delete: []Deletion{{Reason: tc.reason}}}
+		if got := p.Conclude(Outcome{Deleted: []Effect{{Result: Unsuccessful}}}).Retry; got != tc.again {
+			t.Errorf("slips %b, %v: again %t", tc.slips, tc.reason, got)
+		}
+	}
+}
+
+// C11: that a job runs already is not told where the round finds out that it is gone and
+// a run waits for it. Other events are told in any case.
+func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
+	for _, tc := range []struct {
+		blocked  bool
+		verified Result
+		want     string
+	}{
+		{true, Gone, "MissSchedule"},
+		{true, Done, "JobAlreadyActive MissSchedule"},
+		{false, Gone, "JobAlreadyActive MissSchedule"},
+	} {
+		p := Plan{
+			Basis:  Basis{Blocked: tc.blocked},
+			Verify: []Reference{{Name: "a", UID: "a"}},
+			Events: []Event{{Reason: "JobAlreadyActive"}, {Reason: "MissSchedule"}},
+		}
+		var got []string
+		for _, e := range p.Conclude(Outcome{Verified: []Result{tc.verified}}).Events {
+			got = append(got, e.Reason)
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("blocked %t, %v: got %v, want %s", tc.blocked, tc.verified, got, tc.want)
+		}
+	}
+}
+
+// C16: only the job of a run has a time that it should have been created at.
+func TestC16_SkewOfRunsAlone(t *testing.T) {
+	run := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		name     string
+		creation Creation
+		created  time.Time
+		want     time.Duration
+	}{
+		{"a run", Creation{ScheduledTime: run}, run.Add(time.Second), time.Second},
+		{"a run whose job has no time", Creation{ScheduledTime: run}, time.Time{}, 0},
+		{"a trigger", Creation{Trigger: "a"}, run.Add(time.Second), 0},
+		{"a backfill", Creation{ScheduledTime: run, Backfill: "b"}, run.Add(time.Second), 0},
+	} {
+		p := Plan{Create: []Creation{tc.creation}}
+		f := p.Conclude(Outcome{Created: []Effect{{Result: Done, CreationTimestamp: tc.created}}}).Facts
+		if f.CreationSkew != tc.want || f.Created != 1 {
+			t.Errorf("%s: %+v, want a skew of %v", tc.name, f, tc.want)
+		}
+	}
+}
+
+// C14: a job that is found in the place of a new one is remembered like a new one, and
+// one whose name is somebody else's is not.
+func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
+	for _, tc := range []struct {
+		slips  Slips
+		result Result
+		want   int
+	}{
+		{0, Done, 1}, {0, AlreadyExists, 1}, {0, NameTaken, 0}, {SlipBlindCreate, AlreadyExists, 0},
+	} {
+		p := Plan{Basis: Basis{Slips: tc.slips}, Create: []Creation{{Name: "report-1"}}}
+		o := Outcome{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}, Settled: Unsuccessful}
+		if got := p.Conclude(o).Memory.Started; len(got) != tc.want || tc.want > 0 && got[0].UID != "u" {
+			t.Errorf("slips %b, %v: %+v, want %d", tc.slips, tc.result, got, tc.want)
+		}
+	}
+}
+
+// C5: a list is asked by UID, and by name where no UID is known. A short list and a
+// long one answer alike.
+func TestC5_MembersByUIDOrByName(t *testing.T) {
+	refs := []Reference{{Name: "a", UID: "1"}, {Name: "b", UID: "2"}}
+	for _, times := range []int{1, few} {
+		isMember := memberOf(refs, times)
+		for _, tc := range []struct {
+			uid, name string
+			want      bool
+		}{
+			{"2", "b", true}, {"2", "other", true}, {"3", "b", false}, {"", "b", true}, {"", "other", false}, {"3", "other", false},
+		} {
+			if got := isMember(tc.uid, tc.name); got != tc.want {
+				t.Errorf("asked %d times, UID %q, name %q: %t", times, tc.uid, tc.name, got)
+			}
+		}
+	}
+}
+
+// C1: the longest label, and one byte more.
+func TestC1_LongestLabel(t *testing.T) {
+	for n, want := range map[int]bool{0: false, 1: true, maxLabel: true, maxLabel + 1: false} {
+		if got := isLabel(strings.Repeat("a", n)); got != want {
+			t.Errorf("%d bytes: %t", n, got)
+		}
+	}
+}
+
+// C1: each byte that a zone's name can have, and no other.
+func TestC1_BytesOfZoneNames(t *testing.T) {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_+/"
+	for c := range 256 {
+		name := fmt.Sprintf("a%sb", []byte{byte(c)})
+		if want := slices.Contains([]byte(allowed), byte(c)); isZoneName(name) != want {
+			t.Errorf("%q: %t", name, !want)
+		}
+	}
+}
