@@ -61,8 +61,7 @@ func TestL9_NoStall(t *testing.T) {
 }
 
 // TestL6_NoHotLoop lets rounds follow each other on a view that stays the same, unless the
-// controller crashes and lists afresh: no two of
-// them ask for another one at once.
+// controller crashes and lists afresh. No two of them ask for another one at once.
 func TestL6_NoHotLoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.New(drawSpec(t))
