@@ -311,6 +311,9 @@ func TestBackfill_C12_Replace(t *testing.T) {
 		if len(plan.Delete)+len(plan.Create) > 0 {
 			t.Fatalf("the run of 9 o'clock is not noted: %s", plan.String())
 		}
+		if !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitRecord && w.Run.Equal(hours(10)) }) {
+			t.Errorf("nothing tells what the run waits for: %v", plan.Waits)
+		}
 		if want := "backfill b: settled until 2026-01-01T03:00:00Z, and 1 run after it\n"; !strings.Contains(plan.String(), want) {
 			t.Errorf("want %q:\n%s", want, plan.String())
 		}

@@ -213,18 +213,19 @@ func TestC6_CI10_NothingStarts(t *testing.T) {
 		name   string
 		change func(*cronjob.CronJob)
 		events []string
+		wait   cronjob.WaitReason
 	}{
-		{"deleted", func(c *cronjob.CronJob) { c.DeletionTimestamp = start }, nil},
-		{"suspended", func(c *cronjob.CronJob) { c.Spec.Suspend = ptr(true) }, nil},
-		{"unknown zone", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("Mars/Base") }, []string{"UnknownTimeZone"}},
-		{"unparseable", func(c *cronjob.CronJob) { c.Spec.Schedule = "soon" }, []string{"UnparseableSchedule"}},
-		{"never", func(c *cronjob.CronJob) { c.Spec.Schedule = "0 0 31 2 *" }, []string{"InvalidSchedule"}},
+		{"deleted", func(c *cronjob.CronJob) { c.DeletionTimestamp = start }, nil, cronjob.WaitDeleted},
+		{"suspended", func(c *cronjob.CronJob) { c.Spec.Suspend = ptr(true) }, nil, cronjob.WaitSuspended},
+		{"unknown zone", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("Mars/Base") }, []string{"UnknownTimeZone"}, cronjob.WaitNoSchedule},
+		{"unparseable", func(c *cronjob.CronJob) { c.Spec.Schedule = "soon" }, []string{"UnparseableSchedule"}, cronjob.WaitNoSchedule},
+		{"never", func(c *cronjob.CronJob) { c.Spec.Schedule = "0 0 31 2 *" }, []string{"InvalidSchedule"}, cronjob.WaitNever},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 			tc.change(&c)
 			plan := reconcile(t, snapshot(c, start.Add(5*time.Hour)))
-			if len(plan.Create) > 0 || !plan.Requeue.At.IsZero() || len(plan.Waits) == 0 {
+			if len(plan.Create) > 0 || !plan.Requeue.At.IsZero() || len(plan.Waits) != 1 || plan.Waits[0].Reason != tc.wait {
 				t.Error(plan.String())
 			}
 			if got := reasons(plan.Events); !slices.Equal(got, tc.events) {
@@ -556,6 +557,12 @@ func TestSnapshotErrors(t *testing.T) {
 		"cronJob.spec.concurrencyPolicy":       func(s *cronjob.Snapshot) { s.CronJob.Spec.ConcurrencyPolicy = "x" },
 		"cronJob.spec.startingDeadlineSeconds": func(s *cronjob.Snapshot) { s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](-1) },
 		"cronJob.spec.failedJobsHistoryLimit":  func(s *cronjob.Snapshot) { s.CronJob.Spec.FailedJobsHistoryLimit = ptr[int32](-1) },
+		"options.catchUpWindow":                func(s *cronjob.Snapshot) { s.Options.CatchUpWindow = -1 },
+		"options.catchUpLimit":                 func(s *cronjob.Snapshot) { s.Options.CatchUpLimit = -1 },
+		"options.maxActive":                    func(s *cronjob.Snapshot) { s.Options.MaxActive = -1 },
+		"options.jitter":                       func(s *cronjob.Snapshot) { s.Options.Jitter = -1 },
+		"options.keepSuccessful":               func(s *cronjob.Snapshot) { s.Options.KeepSuccessful = -1 },
+		"options.keepFailed":                   func(s *cronjob.Snapshot) { s.Options.KeepFailed = -1 },
 	} {
 		s := good
 		change(&s)

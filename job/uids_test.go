@@ -87,6 +87,27 @@ func TestB5_CollidingUIDs(t *testing.T) {
 	}
 }
 
+// TestB5_CrowdedTable: a table that UIDs made to collide have filled forgets none of
+// them, and knows nothing of one more, before and after it has turned to its map.
+func TestB5_CrowdedTable(t *testing.T) {
+	var table uidTable
+	table.reset(1000)
+	for n := range uint32(2 * maxProbe) {
+		if got := table.facts(collidingUID(n)); got != 0 {
+			t.Fatalf("UID %d is not there and has facts %b", n, got)
+		}
+		table.add(collidingUID(n), uidSeen)
+	}
+	for n := range uint32(2 * maxProbe) {
+		if got := table.add(collidingUID(n), uidFailed); got != uidSeen {
+			t.Fatalf("UID %d had facts %b", n, got)
+		}
+		if got := table.facts(collidingUID(n)); got != uidSeen|uidFailed {
+			t.Fatalf("UID %d has facts %b", n, got)
+		}
+	}
+}
+
 // TestE4_EmptyUntrackedUID remembers a removal without a UID, as a foreign store
 // can hand it back. It must not make other pods look accounted for.
 func TestE4_EmptyUntrackedUID(t *testing.T) {
