@@ -61,7 +61,7 @@ var explanations = []explanation{
 		return hasStuckFinalizer(theirs) && compare(theirs, ours).kinds() == "metric job_pods_finished_total"
 	}},
 	{"A ready pod is gone before its finalizer could be removed (J11)", func(s *Snapshot, theirs, ours *Result) bool {
-		rest := compare(withoutReady(theirs), withoutReady(ours)).kinds()
+		rest := compare(withoutReady(s, theirs), withoutReady(s, ours)).kinds()
 		known := rest == "" || rest == "metric job_pods_finished_total" && hasStuckFinalizer(theirs)
 		return known && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return s.Patch[p.Name] == "gone" && isReady(p) })
 	}},
@@ -106,10 +106,10 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 // cannot be tried out: one of them is an orphan, which is listed last, or there are too
 // many pods.
 func hasRivals(s *Snapshot) bool {
-	first := map[string]*corev1.Pod{}
+	first := map[int32]*corev1.Pod{}
 	for _, p := range s.Pods {
-		index, ok := p.Annotations[batchv1.JobCompletionIndexAnnotation]
-		if !ok || p.Status.Phase != corev1.PodFailed && p.DeletionTimestamp == nil {
+		index := job.ParseIndex(p.Annotations[batchv1.JobCompletionIndexAnnotation])
+		if index == job.NoIndex || p.Status.Phase != corev1.PodFailed && p.DeletionTimestamp == nil {
 			continue
 		}
 		rival := first[index]
@@ -163,12 +163,19 @@ func withoutCulprit(r *Result) []string {
 
 var readyCount = regexp.MustCompile(`ready=\d+`)
 
-// withoutReady is the result, but for how many pods are ready.
-func withoutReady(r *Result) *Result {
+// withoutReady is the result, but for how many pods are ready. A status that differs
+// from that of the snapshot in nothing else is left out.
+func withoutReady(s *Snapshot, r *Result) *Result {
+	strip := func(write string) string {
+		return strings.Replace(readyCount.ReplaceAllString(write, "ready"), " uncounted=[],[]", "", 1)
+	}
+	same := strip("status " + describeStatus(&s.Job.Status) + ": ok")
 	out := *r
-	out.Writes = slices.Clone(r.Writes)
-	for i := range out.Writes {
-		out.Writes[i] = readyCount.ReplaceAllString(out.Writes[i], "ready")
+	out.Writes = nil
+	for _, w := range r.Writes {
+		if w = strip(w); w != same {
+			out.Writes = append(out.Writes, w)
+		}
 	}
 	return &out
 }
