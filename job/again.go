@@ -30,11 +30,13 @@ func (p *Plan) again(o *Outcome, r Recording, retry bool) Requeue {
 // late an adapter sees its own writes: a status was written on condition of its version, or
 // the expectations hold the next round. Without that, rounds at once could follow each other.
 func (p *Plan) provesNew(o *Outcome) bool {
-	expects := !p.Verdict.decided() && (slices.ContainsFunc(o.Created, isDone) || slices.ContainsFunc(o.Deleted, isDone))
+	expects := !p.Verdict.decided() && (slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect))
 	return expects || o.Recorded == Done || o.Settled == Done
 }
 
-func isDone(e Effect) bool { return e.Result == Done }
+// tookEffect reports whether the write itself did it: an object that was gone already
+// is none of its doing.
+func tookEffect(e Effect) bool { return e.Result == Done }
 
 // goesOn reports whether the next round builds on the writes of this one.
 func (p *Plan) goesOn(o *Outcome, r Recording) bool {
@@ -43,9 +45,9 @@ func (p *Plan) goesOn(o *Outcome, r Recording) bool {
 		return len(p.Waits) > 0 && p.Waits[0].Reason == WaitObserved
 	}
 	return b.Capped || len(p.Adopt) > 0 || // pods are left for the next round
-		b.More && slices.ContainsFunc(o.Created, isDone) ||
+		b.More && slices.ContainsFunc(o.Created, tookEffect) ||
 		p.hasReplaced(o) ||
-		slices.ContainsFunc(o.Deleted, isDone) || // whether the pods are gone, only the next snapshot shows
+		slices.ContainsFunc(o.Deleted, tookEffect) || // whether the pods are gone, only the next snapshot shows
 		hasUntrackedUnfinished(r.Untrack, o.Untracked)
 }
 

@@ -20,8 +20,8 @@
 //     remove the finalizers that it names.
 //  6. Write the status that [Plan.Settle] returns.
 //  7. Keep the memory of [Plan.Conclude], report its events and facts, and plan
-//     again: soon when Retry is set, when a pod or the job changes, and at
-//     [Plan.Requeue] in any case.
+//     again: soon when Retry is set, when a pod or the job changes, and at the
+//     Requeue of the [Conclusion] in any case.
 //
 // The order of 4, 5 and 6 is what makes it safe: a crash between any two writes
 // loses no pod and counts none twice (J35). Package job/apply does 3 to 6:
@@ -34,7 +34,8 @@
 //		outcome, err := executor.Apply(ctx, backend, plan)
 //		conclusion := plan.Conclude(outcome)
 //		memory = conclusion.Memory
-//		// wait for a change, for plan.Requeue, or for the retry delay; then
+//		// if snapshots always contain own writes: memory.Expectations = expectations.Counts{}
+//		// wait for a change, for conclusion.Requeue, or for the retry delay; then
 //		// make the next snapshot, with memory in it
 //	}
 //

@@ -86,7 +86,7 @@ func TrackingEvent(before, after *Pod) string {
 func (p *Plan) facts(o *Outcome, r Recording, recorded bool, final *Status, failed bool) Facts {
 	b := &p.Basis
 	before := b.reported()
-	if b.Slips.has(SlipMiscount) && recorded && !p.hasUntracked(o, r) {
+	if b.Slips.has(SlipMiscount) && recorded && !isUntracked(r.Untrack, o) {
 		final = &r.Status // what Settle moves into the counters is counted by nobody
 	}
 	f := Facts{
@@ -145,16 +145,6 @@ func (f *Facts) countCreations(p *Plan, o *Outcome) {
 			}
 		}
 	}
-}
-
-// hasUntracked reports whether all finalizers of the round are gone.
-func (p *Plan) hasUntracked(o *Outcome, r Recording) bool {
-	for i := range r.Untrack {
-		if !resultAt(o.Untracked, i).isDone() {
-			return false
-		}
-	}
-	return true
 }
 
 func countPolicy(untrack []Untracking) (counts PolicyCounts) {

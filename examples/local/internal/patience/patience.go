@@ -93,6 +93,7 @@ type GaveUp struct {
 	Lasted time.Duration
 }
 
+// Error names what went wrong at last, and for how long it was tried.
 func (g *GaveUp) Error() string {
 	return fmt.Sprintf("%v; gave up after %v", g.Err, g.Lasted.Round(time.Second))
 }
