@@ -122,20 +122,38 @@ func (p *Plan) isEager(i int) bool {
 	return p.Basis.Slips.has(SlipEagerHistory) && (reason == DeleteSuccessful || reason == DeleteFailed)
 }
 
-// again brings the next round forward: when a run waits for jobs that turned out
-// to be gone, and when more is to do after the status was written, or after the
-// memory has passed a run that cannot start. Moved says that the next snapshot is
-// another one, so there is no hot loop (M9).
+// again brings the next round forward: when more is to do after the status was
+// written or after the memory has passed a run that cannot start, and when what
+// waits for active jobs has room now. Moved says that the next snapshot is another
+// one, so there is no hot loop (M9).
 func (p *Plan) again(o *Outcome, moved bool) Requeue {
-	if moved && p.Basis.Unfinished {
+	switch {
+	case !moved:
+		return p.Requeue
+	case p.Basis.Unfinished:
 		return Requeue{At: p.Basis.Now, Reason: p.Requeue.Reason}
-	}
-	for i := range p.Verify {
-		if moved && p.Basis.Blocked && resultAt(o.Verified, i) == Gone {
-			return Requeue{At: p.Basis.Now, Reason: WaitVerify}
-		}
+	case p.Basis.Blocked && slices.Contains(o.Verified, Gone):
+		return Requeue{At: p.Basis.Now, Reason: WaitVerify}
+	case p.Basis.Blocked && p.madeRoom(o):
+		return Requeue{At: p.Basis.Now, Reason: WaitActive}
 	}
 	return p.Requeue
+}
+
+// madeRoom reports whether fewer jobs are active than the plan counted: some were
+// replaced, or a creation came to nothing.
+func (p *Plan) madeRoom(o *Outcome) bool {
+	for i := range p.Delete {
+		if p.Delete[i].Reason == DeleteReplaced && isDeleted(effectAt(o.Deleted, i).Result) {
+			return true
+		}
+	}
+	for i := range p.Create {
+		if r := effectAt(o.Created, i).Result; r == NameTaken || r == Refused {
+			return true
+		}
+	}
+	return false
 }
 
 // report makes the events of the round.

@@ -134,3 +134,37 @@ func TestC1_BytesOfZoneNames(t *testing.T) {
 		}
 	}
 }
+
+// TestCL4_RoomMadeByTheRound: what waits for active jobs gets its turn at once when the
+// round has replaced these, or when a creation that was counted has come to nothing.
+func TestCL4_RoomMadeByTheRound(t *testing.T) {
+	tests := []struct {
+		name    string
+		blocked bool
+		outcome Outcome
+		want    WaitReason
+	}{
+		{"a job was replaced", true, Outcome{Deleted: []Effect{{Result: Done}}, Settled: Done}, WaitActive},
+		{"it was gone", true, Outcome{Deleted: []Effect{{Result: Gone}}, Settled: Done}, WaitActive},
+		{"it could not be deleted", true, Outcome{Deleted: []Effect{{Result: Unsuccessful}}, Settled: Done}, WaitNextRun},
+		{"nothing waits", false, Outcome{Deleted: []Effect{{Result: Done}}, Settled: Done}, WaitNextRun},
+		{"the status is not written", true, Outcome{Deleted: []Effect{{Result: Done}}, Settled: Unsuccessful}, WaitNextRun},
+		{"the name is taken", true, Outcome{Created: []Effect{{Result: NameTaken}}, Settled: Done}, WaitActive},
+		{"the namespace refuses the job", true, Outcome{Created: []Effect{{Result: Refused}}, Settled: Done}, WaitNextRun},
+		{"the job is created", true, Outcome{Created: []Effect{{Result: Done}}, Settled: Done}, WaitNextRun},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			active := Status{Active: []Reference{{Name: "a", UID: "a"}}}
+			p := Plan{
+				Basis:   Basis{CronJobUID: "c", Blocked: test.blocked, Before: active, Status: active},
+				Delete:  []Deletion{{Reference: Reference{Name: "a", UID: "a"}, Reason: DeleteReplaced}},
+				Create:  []Creation{{Name: "b", Trigger: "b", Reason: CreateTriggered}},
+				Requeue: Requeue{Reason: WaitNextRun},
+			}
+			if got := p.Conclude(test.outcome).Requeue.Reason; got != test.want {
+				t.Errorf("again for reason %v, want %v", got, test.want)
+			}
+		})
+	}
+}
