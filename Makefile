@@ -10,7 +10,7 @@ KILLS    ?= 1000
 CONTAIN  ?= auto
 MUTANTS  ?= 0
 MATCH    ?=
-PACKAGES ?= job job/apply cronjob cronjob/apply backoff schedule expectations internal/indexset
+PACKAGES ?= job job/jobapply cronjob cronjob/cronjobapply backoff schedule expectations internal/indexset
 CASES    ?= 20000
 
 # The folders that hold a module, the root first. Nested modules keep what is

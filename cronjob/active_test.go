@@ -121,7 +121,7 @@ func TestC14_SlipBlindCreate(t *testing.T) {
 		}
 		plan = reconcile(t, kubernetes(s))
 		if plan.Settle(o).Write || !plan.Conclude(o).Retry {
-			t.Errorf("%s, with the slip: %+v", result, plan.Conclude(o))
+			t.Errorf("%s, with the quirk: %+v", result, plan.Conclude(o))
 		}
 	}
 }

@@ -243,8 +243,8 @@ func TestBackfill_Progress(t *testing.T) {
 		if got != tc.want || end.Retry != tc.retry {
 			t.Errorf("%v, status %s: got %q, retry %t, want %q", tc.results, tc.settled, got, end.Retry, tc.want)
 		}
-		if end.Facts.CreationSkew != 0 {
-			t.Errorf("C16: the skew is that of the schedule: %s", end.Facts.CreationSkew)
+		if end.Metrics.CreationSkew != 0 {
+			t.Errorf("C16: the skew is that of the schedule: %s", end.Metrics.CreationSkew)
 		}
 	}
 }

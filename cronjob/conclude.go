@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -13,8 +14,8 @@ type Conclusion struct {
 	// Memory goes into the next snapshot of the CronJob.
 	Memory Memory
 	// Events are all events of the round, those of the plan included.
-	Events []Event
-	Facts  Facts
+	Events  []Event
+	Metrics Metrics
 	// Triggered are the triggers that need no more: take them out of the next snapshot.
 	Triggered []string
 	// Backfills are those that got on. Store each in the place of that with its ID
@@ -28,8 +29,8 @@ type Conclusion struct {
 	Retry bool
 }
 
-// Facts are the figures of a round behind the metrics of a CronJob controller.
-type Facts struct {
+// Metrics are the figures of a round behind the metrics of a CronJob controller.
+type Metrics struct {
 	// Created is the number of jobs created.
 	Created int
 	// CreationSkew is how long after its time the run of the schedule was created:
@@ -46,10 +47,10 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 	settlement := p.Settle(o)
 	settled := !settlement.Write || o.Settled == Done
 	end := Conclusion{
-		Memory: p.remember(&o, &settlement, settled),
-		Events: p.report(&o),
-		Facts:  p.facts(&o),
-		Retry:  !settled || p.hasUnfinished(&o) || p.Basis.Stale,
+		Memory:  p.remember(&o, &settlement, settled),
+		Events:  p.report(&o),
+		Metrics: p.metrics(&o),
+		Retry:   !settled || p.hasUnfinished(&o) || p.Basis.Stale,
 	}
 	if settled {
 		end.Triggered = p.triggered(&o)
@@ -108,18 +109,18 @@ func (p *Plan) hasUnfinished(o *Outcome) bool {
 	}
 	for i := range p.Create {
 		r := effectAt(o.Created, i).Result
-		if r == NotTried || r == Unsuccessful || r != Done && p.Basis.Slips.has(SlipBlindCreate) {
+		if r == NotTried || r == Unsuccessful || r != Done && p.Basis.Quirks.Has(cronjobquirk.BlindCreate) {
 			return true
 		}
 	}
 	return false
 }
 
-// isEager reports whether a deletion is one of the history with SlipEagerHistory:
+// isEager reports whether a deletion is one of the history with cronjobquirk.EagerHistory:
 // before anything else, and not repeated if it fails.
 func (p *Plan) isEager(i int) bool {
 	reason := p.Delete[i].Reason
-	return p.Basis.Slips.has(SlipEagerHistory) && (reason == DeleteSuccessful || reason == DeleteFailed)
+	return p.Basis.Quirks.Has(cronjobquirk.EagerHistory) && (reason == DeleteSuccessful || reason == DeleteFailed)
 }
 
 // again brings the next round forward: when more is to do after the status was
@@ -210,8 +211,8 @@ func (p *Plan) current(o *Outcome) []Event {
 	})
 }
 
-func (p *Plan) facts(o *Outcome) Facts {
-	f := Facts{Missed: p.Basis.Missed}
+func (p *Plan) metrics(o *Outcome) Metrics {
+	f := Metrics{Missed: p.Basis.Missed}
 	for i := range p.Create {
 		e := effectAt(o.Created, i)
 		if e.Result != Done {

@@ -6,25 +6,27 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
-// C2: with the slip, a failed deletion of the history is not repeated. One that a new
+// C2: with the quirk, a failed deletion of the history is not repeated. One that a new
 // run asked for is.
 func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 	for _, tc := range []struct {
-		slips  Slips
+		quirks cronjobquirk.Set
 		reason DeleteReason
 		again  bool
 	}{
 		{0, DeleteSuccessful, true},
 		{0, DeleteFailed, true},
-		{SlipEagerHistory, DeleteSuccessful, false},
-		{SlipEagerHistory, DeleteFailed, false},
-		{SlipEagerHistory, DeleteReplaced, true},
+		{cronjobquirk.EagerHistory, DeleteSuccessful, false},
+		{cronjobquirk.EagerHistory, DeleteFailed, false},
+		{cronjobquirk.EagerHistory, DeleteReplaced, true},
 	} {
-		p := Plan{Basis: Basis{Slips: tc.slips}, Delete: []Deletion{{Reason: tc.reason}}}
+		p := Plan{Basis: Basis{Quirks: tc.quirks}, Delete: []Deletion{{Reason: tc.reason}}}
 		if got := p.Conclude(Outcome{Deleted: []Effect{{Result: Unsuccessful}}}).Retry; got != tc.again {
-			t.Errorf("slips %b, %v: again %t", tc.slips, tc.reason, got)
+			t.Errorf("quirks %b, %v: again %t", tc.quirks, tc.reason, got)
 		}
 	}
 }
@@ -71,7 +73,7 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 		{"a backfill", Creation{ScheduledTime: run, Backfill: "b"}, run.Add(time.Second), 0},
 	} {
 		p := Plan{Create: []Creation{tc.creation}}
-		f := p.Conclude(Outcome{Created: []Effect{{Result: Done, CreationTimestamp: tc.created}}}).Facts
+		f := p.Conclude(Outcome{Created: []Effect{{Result: Done, CreationTimestamp: tc.created}}}).Metrics
 		if f.CreationSkew != tc.want || f.Created != 1 {
 			t.Errorf("%s: %+v, want a skew of %v", tc.name, f, tc.want)
 		}
@@ -82,16 +84,16 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 // one whose name is somebody else's is not.
 func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 	for _, tc := range []struct {
-		slips  Slips
+		quirks cronjobquirk.Set
 		result Result
 		want   int
 	}{
-		{0, Done, 1}, {0, AlreadyExists, 1}, {0, NameTaken, 0}, {SlipBlindCreate, AlreadyExists, 0},
+		{0, Done, 1}, {0, AlreadyExists, 1}, {0, NameTaken, 0}, {cronjobquirk.BlindCreate, AlreadyExists, 0},
 	} {
-		p := Plan{Basis: Basis{Slips: tc.slips}, Create: []Creation{{Name: "report-1"}}}
+		p := Plan{Basis: Basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
 		o := Outcome{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}, Settled: Unsuccessful}
 		if got := p.Conclude(o).Memory.Started; len(got) != tc.want || tc.want > 0 && got[0].UID != "u" {
-			t.Errorf("slips %b, %v: %+v, want %d", tc.slips, tc.result, got, tc.want)
+			t.Errorf("quirks %b, %v: %+v, want %d", tc.quirks, tc.result, got, tc.want)
 		}
 	}
 }

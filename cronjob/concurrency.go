@@ -1,6 +1,9 @@
 package cronjob
 
-import "github.com/batchplan/batchplan/job"
+import (
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/job"
+)
 
 // obstacle is what keeps the run that is due from starting.
 type obstacle uint8
@@ -31,7 +34,7 @@ func (p *Planner) startDue() {
 	}
 	p.name = appendName(p.name[:0], p.cj.Name, p.due)
 	place := -1
-	if !p.snap.Options.Slips.has(SlipBlindCreate) {
+	if !p.snap.Options.Quirks.Has(cronjobquirk.BlindCreate) {
 		place = childByName(p.snap.Children, string(p.name))
 	}
 	o, jobs := p.obstacle(place)
@@ -144,7 +147,7 @@ func (p *Planner) passOn(o obstacle, place int) {
 			p.takeIn(place)
 			p.addFound()
 		}
-	case !p.snap.Options.Slips.has(SlipBlindCreate):
+	case !p.snap.Options.Quirks.Has(cronjobquirk.BlindCreate):
 		// Only a status that was edited, or a second run within one minute, lacks the
 		// time of a run that the active list names.
 		status.LastScheduleTime = p.due
@@ -171,7 +174,7 @@ func (p *Planner) forbid(active int) {
 func (p *Planner) hold(active int) {
 	p.plan.Basis.Blocked, p.held = true, true
 	p.wait(Wait{Reason: WaitActive, Run: p.due, Jobs: active})
-	if d, ok := p.deadline(); ok && !p.snap.Options.Slips.has(SlipSilentMiss) {
+	if d, ok := p.deadline(); ok && !p.snap.Options.Quirks.Has(cronjobquirk.SilentMiss) {
 		p.wait(Wait{Reason: WaitStartDeadline, Run: p.due, Until: p.due.Add(d)})
 	}
 }

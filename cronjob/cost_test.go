@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -80,7 +81,7 @@ var crowds = []struct {
 	}},
 	{"history", func(n int) cronjob.Snapshot {
 		s := crowd(cronjob.Allow)
-		s.Options.Slips = cronjob.SlipEagerHistory
+		s.Options.Quirks = cronjobquirk.EagerHistory
 		s.CronJob.Status.LastSuccessfulTime = hours(100)
 		for i := range n {
 			s.Children = append(s.Children, finished(child(start.Add(-time.Duration(i+1)*time.Minute)), job.Complete, start))

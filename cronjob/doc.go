@@ -23,7 +23,7 @@
 //	end := plan.Conclude(done)
 //	memory = end.Memory // report end.Events; call again at end.Requeue, sooner if end.Retry
 //
-// Package cronjob/apply does what lies between Reconcile and Conclude over a
+// Package cronjob/cronjobapply does what lies between Reconcile and Conclude over a
 // backend of four methods.
 //
 // The core of Reconcile reads as plain Kubernetes. What [Options] add (catch-up,

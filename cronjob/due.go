@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -15,7 +16,7 @@ func (p *Planner) findDue() {
 	if limit, ok := p.startLimit(); ok && limit.After(p.base) {
 		p.earliest = limit
 	}
-	if p.snap.Options.Slips.has(SlipEstimate) {
+	if p.snap.Options.Quirks.Has(cronjobquirk.Estimate) {
 		p.estimateDue()
 		return
 	}

@@ -3,6 +3,7 @@ package cronjob
 import (
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -20,7 +21,7 @@ type estimated struct {
 // apart, since there are none.
 const noGap = "time difference between two schedules is less than 1 second"
 
-// estimateDue is findDue with SlipEstimate.
+// estimateDue is findDue with cronjobquirk.Estimate.
 //
 // Quirk: the reference takes the gap between the first two runs for that between
 // all, jumps by it to just before now, and looks from there. For a schedule with
@@ -43,7 +44,7 @@ func (p *Planner) estimateDue() {
 // the one that is due: from that run, for whatever its first look has made of the
 // deadline, which is not about the next run.
 func (p *Planner) resumeAfterStart() {
-	if p.snap.Options.Slips.has(SlipEstimate) {
+	if p.snap.Options.Quirks.Has(cronjobquirk.Estimate) {
 		p.base = p.due
 		p.next = p.snap.Schedule.Schedule.Next(p.resumeFrom(p.snap.Now))
 	}

@@ -106,9 +106,9 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 		opts = append(opts, schedule.Kubernetes136())
 	}
 	if rapid.Bool().Draw(t, "policies") {
-		slips := s.Options.Slips
+		quirks := s.Options.Quirks
 		s.Options = drawOptions(t)
-		s.Options.Slips = slips
+		s.Options.Quirks = quirks
 		s.Options.Jitter = time.Duration(rapid.SampledFrom([]int64{0, 1, -1, math.MaxInt64}).Draw(t, "odd jitter"))
 		s.Triggers = []cronjob.Trigger{{ID: rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "trigger")}}
 		for range rapid.IntRange(0, 2).Draw(t, "backfills") {

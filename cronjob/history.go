@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -46,7 +47,7 @@ func (p *Planner) trim(finished job.ConditionType, limit *int32, keep time.Durat
 // missing job in the active list that holds others back until it is looked up (C5).
 func (p *Planner) deleteFinished(place int32, reason DeleteReason) {
 	c := &p.snap.Children[place]
-	switch eager := p.snap.Options.Slips.has(SlipEagerHistory); {
+	switch eager := p.snap.Options.Quirks.Has(cronjobquirk.EagerHistory); {
 	case !c.DeletionTimestamp.IsZero() && !eager:
 	case !eager && (p.listed[place] || p.canStart(c) || p.isAwaited(c.Name, c.ScheduledTime) || p.isUnrecordedSuccess(c)):
 		p.plan.Basis.Unfinished = true

@@ -3,13 +3,15 @@ package cronjob
 import (
 	"math/bits"
 	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
 // startOf is when a run may start: at its time, or later by its jitter. The delay
 // is smaller than the distance to the next run, so runs never overtake each other.
 func (p *Planner) startOf(run time.Time) time.Time {
 	limit := p.snap.Options.Jitter
-	if limit == 0 || p.snap.Options.Slips.has(SlipEstimate) {
+	if limit == 0 || p.snap.Options.Quirks.Has(cronjobquirk.Estimate) {
 		return run
 	}
 	if next := p.snap.Schedule.Schedule.Next(run); !next.IsZero() {

@@ -3,6 +3,7 @@ package cronjob
 import (
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -52,7 +53,7 @@ func (p *Planner) countMissed(latest, until time.Time) {
 // cannot: it never looks further back than the deadline.
 func (p *Planner) reportTooLate(run time.Time) {
 	memory := &p.plan.Basis.Memory
-	if p.snap.Options.Slips.has(SlipSilentMiss) || !run.After(memory.Reported) {
+	if p.snap.Options.Quirks.Has(cronjobquirk.SilentMiss) || !run.After(memory.Reported) {
 		return
 	}
 	memory.Reported = run

@@ -3,11 +3,13 @@ package cronjob
 import (
 	"errors"
 	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
 // Options choose where users want different behaviour. The zero value is what
-// the library recommends: Kubernetes without its slips. [Kubernetes136] has the
-// slips, too.
+// the library recommends: Kubernetes without its
+// quirks. [Kubernetes136] has them.
 type Options struct {
 	// CatchUp says which of several missed runs start: the latest by default.
 	CatchUp CatchUp `json:"catchUp,omitempty"`
@@ -38,43 +40,16 @@ type Options struct {
 	// limits of the history; zero means for ever.
 	KeepSuccessful time.Duration `json:"keepSuccessful,omitempty"`
 	KeepFailed     time.Duration `json:"keepFailed,omitempty"`
-	// Slips are mistakes of the reference to make as well.
-	Slips Slips `json:"slips,omitempty"`
+	// Quirks are mistakes of the reference to make as well: see package cronjobquirk.
+	Quirks cronjobquirk.Set `json:"quirks,omitempty"`
 }
-
-// Slips are places where Kubernetes 1.36 plainly does the wrong thing. Each can be
-// switched on by itself.
-type Slips uint16
-
-const (
-	// SlipEstimate estimates the missed runs from the gap between the first two,
-	// and so overlooks due runs of irregular schedules (B1). It looks at nothing
-	// beyond the plain rules: catch-up and jitter have no effect with it.
-	SlipEstimate Slips = 1 << iota
-	// SlipSilentMiss never tells of a run that has missed its deadline (C9).
-	SlipSilentMiss
-	// SlipEagerHistory deletes finished jobs before what they tell is recorded: the
-	// time of a success, that their run has started, and that they are not active any
-	// more; and again while they are being deleted (C2, C4).
-	SlipEagerHistory
-	// SlipBlindCreate tries to create the job of a run although the children hold
-	// it, calls it unexpected, and fails on finding it, again and again: what a crash
-	// kept from being recorded never is, and a run whose name is taken holds up the
-	// next (C3, C10, C14).
-	SlipBlindCreate
-	// SlipStale decides by the active list of a snapshot that is older than the
-	// controller's own writes: then Forbid, Replace and MaxActive do not hold (CI15).
-	SlipStale
-)
 
 // Kubernetes136 returns the options with which the planner decides exactly as the
-// controller of Kubernetes 1.36 does, slips included. Compile the schedule with
+// controller of Kubernetes 1.36 does, quirks included. Compile the schedule with
 // [schedule.Kubernetes136], too.
 func Kubernetes136() Options {
-	return Options{Slips: SlipEstimate | SlipSilentMiss | SlipEagerHistory | SlipBlindCreate | SlipStale}
+	return Options{Quirks: cronjobquirk.All}
 }
-
-func (s Slips) has(slip Slips) bool { return s&slip != 0 }
 
 // hasNegative is the quick look, which builds no field paths.
 func (o *Options) hasNegative() bool {

@@ -366,7 +366,7 @@ func TestDecodeCronJob_SpecChanged(t *testing.T) {
 	}
 }
 
-// A counter adds up what the facts say: each missed run counts once, though a run that is
+// A counter adds up what the metrics say: each missed run counts once, though a run that is
 // held makes each round look back over the same ones.
 func TestFacts_MissedCountsOnce(t *testing.T) {
 	running := child(hours(1))
@@ -380,8 +380,8 @@ func TestFacts_MissedCountsOnce(t *testing.T) {
 		s.Now = hours(tc.now)
 		plan := reconcile(t, s)
 		end := plan.Conclude(cronjob.Outcome{})
-		if plan.Missed.Count != tc.seen || end.Facts.Missed != tc.new {
-			t.Errorf("at %v: %d missed, %d of them new; want %d and %d", tc.now, plan.Missed.Count, end.Facts.Missed, tc.seen, tc.new)
+		if plan.Missed.Count != tc.seen || end.Metrics.Missed != tc.new {
+			t.Errorf("at %v: %d missed, %d of them new; want %d and %d", tc.now, plan.Missed.Count, end.Metrics.Missed, tc.seen, tc.new)
 		}
 		s.Memory = end.Memory
 	}

@@ -3,6 +3,8 @@ package cronjob
 import (
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
 // Own writes may be missing from a snapshot: caches show the CronJob and its jobs
@@ -32,7 +34,7 @@ type Start struct {
 // recallWrites adds to the snapshot what the memory knows better.
 func (p *Planner) recallWrites() {
 	m := &p.plan.Basis.Memory
-	if p.snap.Options.Slips.has(SlipStale) {
+	if p.snap.Options.Quirks.Has(cronjobquirk.Stale) {
 		m.Started, m.Replaced, m.Behind = nil, nil, time.Time{}
 		return
 	}
@@ -177,7 +179,7 @@ func (p *Planner) waitForSnapshot(run time.Time, name string) {
 // remembered is the next memory of started jobs: what is known to have ended leaves it,
 // and what the round has created enters.
 func (p *Plan) remembered(o *Outcome, settled bool) []Start {
-	if p.Basis.Slips.has(SlipStale) {
+	if p.Basis.Quirks.Has(cronjobquirk.Stale) {
 		return nil
 	}
 	known, found := p.Basis.Memory.Started, p.found()
@@ -260,14 +262,14 @@ func (p *Plan) newStarts(o *Outcome, settled bool) []Start {
 		c, e := &p.Create[i], effectAt(o.Created, i)
 		s := Start{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
 		switch {
-		case e.Result == Done || e.Result == AlreadyExists && !p.Basis.Slips.has(SlipBlindCreate):
+		case e.Result == Done || e.Result == AlreadyExists && !p.Basis.Quirks.Has(cronjobquirk.BlindCreate):
 			s.Reference = p.named(c, e.Job)
 		case e.Result == Unsuccessful:
 			s.Reference, s.Recorded = p.named(c, Reference{}), false
 		default:
 			continue
 		}
-		if !s.Recorded && p.Basis.Slips.has(SlipBlindCreate) {
+		if !s.Recorded && p.Basis.Quirks.Has(cronjobquirk.BlindCreate) {
 			continue // with it, what was not recorded never is
 		}
 		if s.Backfilled {
@@ -280,7 +282,7 @@ func (p *Plan) newStarts(o *Outcome, settled bool) []Start {
 
 // leaving is the next memory of the jobs that were deleted with their pods.
 func (p *Plan) leaving(o *Outcome) []Leaving {
-	if p.Basis.Slips.has(SlipStale) {
+	if p.Basis.Quirks.Has(cronjobquirk.Stale) {
 		return nil
 	}
 	looks := make(map[string]Result, len(p.Verify))

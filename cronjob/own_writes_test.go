@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -40,7 +41,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 		{"Replace when gone", cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, cronjob.Options{ReplaceWhenGone: true}, true},
 		{"MaxActive", cronjob.Spec{}, cronjob.Options{MaxActive: 1}, true},
 		{"Allow", cronjob.Spec{}, cronjob.Options{}, false},
-		{"Forbid as in Kubernetes", cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{Slips: cronjob.SlipStale}, false},
+		{"Forbid as in Kubernetes", cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{Quirks: cronjobquirk.Stale}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := behind(t, tc.spec, tc.options, cronjob.Done)

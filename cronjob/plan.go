@@ -3,6 +3,7 @@ package cronjob
 import (
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -139,6 +140,6 @@ type Basis struct {
 	Blocked    bool `json:"blocked,omitempty"`
 	Unfinished bool `json:"unfinished,omitempty"`
 	// Stale is true when something waits for a snapshot that shows the own writes.
-	Stale bool  `json:"stale,omitempty"`
-	Slips Slips `json:"slips,omitempty"`
+	Stale  bool             `json:"stale,omitempty"`
+	Quirks cronjobquirk.Set `json:"quirks,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -133,7 +134,7 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 
 // TestC2_HistoryKeepsWhatTheStatusNames: the job goes in the round after the one that
 // takes it out of the active list, which follows at once. It is deleted at once with
-// SlipEagerHistory. KeepFailed does the same as the limit.
+// cronjobquirk.EagerHistory. KeepFailed does the same as the limit.
 func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)})
 	old := finished(child(hours(1)), job.Failed, hours(1.1))
@@ -148,7 +149,7 @@ func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	}{
 		{"limit", c, cronjob.Options{}, 0},
 		{"age", aged, cronjob.Options{KeepFailed: time.Minute}, 0},
-		{"slip", c, cronjob.Options{Slips: cronjob.SlipEagerHistory}, 1},
+		{"quirk", c, cronjob.Options{Quirks: cronjobquirk.EagerHistory}, 1},
 	} {
 		s := snapshot(tc.c, hours(1.5), old)
 		s.Options = tc.o

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -56,12 +57,12 @@ func drawOptions(t *rapid.T) cronjob.Options {
 }
 
 // plain tells whether the options have policies beyond the reference.
-func plain(o cronjob.Options) bool { return o == cronjob.Options{Slips: o.Slips} }
+func plain(o cronjob.Options) bool { return o == cronjob.Options{Quirks: o.Quirks} }
 
 // TestLivesOfTheReference holds the preset to what it promises.
 func TestLivesOfTheReference(t *testing.T) {
 	o := cronjob.Kubernetes136()
-	o.Slips &^= cronjob.SlipEagerHistory // with it, a failed status write lets a run start again (CI1)
+	o.Quirks &^= cronjobquirk.EagerHistory // with it, a failed status write lets a run start again (CI1)
 	rapid.Check(t, func(t *rapid.T) { life(t, o) })
 }
 
@@ -194,7 +195,7 @@ func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
 			until = w.Until.Add(-1)
 		}
 	}
-	if s.Options.Slips != 0 || until.Before(s.Now) || len(plan.Create) > 0 || plan.Basis.Unfinished {
+	if s.Options.Quirks != 0 || until.Before(s.Now) || len(plan.Create) > 0 || plan.Basis.Unfinished {
 		return // the reference looks again by an estimate; a creation, or a run that is passed, does not wait
 	}
 	// Reported misses are remembered, so that later rounds do not repeat them.
@@ -356,7 +357,7 @@ func comeToRest(t *rapid.T, w *world) {
 	w.deliver()
 	s := w.snapshot()
 	plan := planWithLaws(t, s)
-	if w.options.Slips != 0 {
+	if w.options.Quirks != 0 {
 		return // the reference never gets over a crash between create and status write (C14)
 	}
 	if plan.Settle(cronjob.Outcome{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify) > 0 {

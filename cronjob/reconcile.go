@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -151,7 +152,7 @@ func (p *Planner) recall() {
 		Status:     p.cj.Status,
 		Memory:     memory,
 		Since:      memory.Since,
-		Slips:      p.snap.Options.Slips,
+		Quirks:     p.snap.Options.Quirks,
 	}
 }
 
@@ -187,8 +188,8 @@ func (p *Planner) hasSchedule() bool {
 	switch {
 	case compiled.Problem != "":
 		p.noSchedule()
-	case compiled.Schedule.Never() && !p.snap.Options.Slips.has(SlipEstimate):
-		// With the slip, estimateDue asks the schedule itself: under its preset it may run.
+	case compiled.Schedule.Never() && !p.snap.Options.Quirks.Has(cronjobquirk.Estimate):
+		// With the quirk, estimateDue asks the schedule itself: under its preset it may run.
 		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : it never runs")
 		p.wait(Wait{Reason: WaitNever})
 	default:

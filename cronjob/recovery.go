@@ -3,6 +3,8 @@ package cronjob
 import (
 	"cmp"
 	"slices"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
 // recoverStarts records the jobs of runs that were created and not recorded: the
@@ -58,7 +60,7 @@ func sortReferences(refs []Reference) {
 // isUnrecordedRun reports whether a child has the name of a run that is later
 // than the last one recorded.
 func (p *Planner) isUnrecordedRun(c *Child) bool {
-	if !c.ScheduledTime.After(p.cj.Status.LastScheduleTime) || p.isBackfilled(c) || p.snap.Options.Slips.has(SlipBlindCreate) {
+	if !c.ScheduledTime.After(p.cj.Status.LastScheduleTime) || p.isBackfilled(c) || p.snap.Options.Quirks.Has(cronjobquirk.BlindCreate) {
 		return false
 	}
 	p.name = appendName(p.name[:0], p.cj.Name, c.ScheduledTime)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -155,7 +156,7 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 	run, end := start.Add(time.Hour), start.Add(90*time.Minute)
 	for _, tc := range []struct {
 		name   string
-		slips  cronjob.Slips
+		quirks cronjobquirk.Set
 		how    job.ConditionType
 		before time.Time
 		want   time.Time
@@ -168,7 +169,7 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 			c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(run))}, LastScheduleTime: run, LastSuccessfulTime: tc.before}
 			s := snapshot(c, end, finished(child(run), tc.how, end))
-			s.Options.Slips = tc.slips
+			s.Options.Quirks = tc.quirks
 			plan := reconcile(t, s)
 			status := plan.Settle(cronjob.Outcome{}).Status
 			if len(status.Active) > 0 || !status.LastSuccessfulTime.Equal(tc.want) {
@@ -486,8 +487,8 @@ func TestC14_CI3_Created(t *testing.T) {
 		if got := strings.Join(reasons(end.Events), " "); got != tc.event {
 			t.Errorf("%s: events %q", tc.result, got)
 		}
-		if tc.result == cronjob.Done && end.Facts.CreationSkew != 2*time.Second {
-			t.Errorf("C16: skew %s", end.Facts.CreationSkew)
+		if tc.result == cronjob.Done && end.Metrics.CreationSkew != 2*time.Second {
+			t.Errorf("C16: skew %s", end.Metrics.CreationSkew)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package cronjob
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+)
 
 // Settlement is the status of a round.
 type Settlement struct {
@@ -52,7 +56,7 @@ func (p *Plan) recordStarts(status *Status, o *Outcome) {
 	status.Active = slices.Clip(status.Active)
 	for i := range p.Create {
 		c, e := &p.Create[i], effectAt(o.Created, i)
-		if e.Result != Done && (e.Result != AlreadyExists || p.Basis.Slips.has(SlipBlindCreate)) {
+		if e.Result != Done && (e.Result != AlreadyExists || p.Basis.Quirks.Has(cronjobquirk.BlindCreate)) {
 			continue
 		}
 		if !isNamed(e.Job.UID, c.Name) {

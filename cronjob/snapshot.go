@@ -43,7 +43,7 @@ type Memory struct {
 	// Recorded is the lastScheduleTime that was written last. A snapshot whose
 	// status is older would start that run again once its job is gone (CI1).
 	Recorded time.Time `json:"recorded,omitzero"`
-	// Counted is the latest missed run that Facts.Missed has counted.
+	// Counted is the latest missed run that Metrics.Missed has counted.
 	Counted time.Time `json:"counted,omitzero"`
 	// Started are the jobs that were created and that no snapshot's status has named
 	// yet; Replaced those that Options.ReplaceWhenGone has deleted and that the children

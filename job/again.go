@@ -3,6 +3,8 @@ package job
 import (
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // pollDelay is how long to wait for a snapshot that shows what a round has done, where
@@ -13,7 +15,7 @@ const pollDelay = time.Second
 // sooner if the next round has something to do that only own writes have made possible (L9).
 func (p *Plan) again(o *Outcome, r Recording, retry bool) Requeue {
 	b := &p.Basis
-	if retry || b.Slips.has(SlipCoarseRequeue) || !p.goesOn(o, r) {
+	if retry || b.Quirks.Has(jobquirk.CoarseRequeue) || !p.goesOn(o, r) {
 		return p.Requeue
 	}
 	at := b.Now

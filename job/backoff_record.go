@@ -3,6 +3,8 @@ package job
 import (
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // recordBackoff brings the record of failures up to date with the pods that
@@ -22,7 +24,7 @@ func (p *Planner) recordBackoff() {
 		b.Backoff = b.Backoff.Failure(s.At)
 		failures = append(failures, s.At)
 	}
-	if p.snap.Options.Slips.has(SlipEarlierFailure) && len(failures) > 0 && len(p.pods.succeeded) == 0 {
+	if p.snap.Options.Quirks.Has(jobquirk.EarlierFailure) && len(failures) > 0 && len(p.pods.succeeded) == 0 {
 		b.Backoff.LastFailure = slices.MaxFunc(failures, time.Time.Compare)
 	}
 }
@@ -30,7 +32,7 @@ func (p *Planner) recordBackoff() {
 // unrecorded leaves out the pods that an earlier round has put into the record: those that
 // are ignored stay new as long as their finalizer cannot be removed.
 func (p *Planner) unrecorded(places []int32) []int32 {
-	if p.plan.Basis.Memory.Handled.Len() == 0 || p.snap.Options.Slips.has(SlipEarlierFailure) {
+	if p.plan.Basis.Memory.Handled.Len() == 0 || p.snap.Options.Quirks.Has(jobquirk.EarlierFailure) {
 		return places
 	}
 	return slices.DeleteFunc(slices.Clone(places), func(i int32) bool {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // Conclusion is what is left of a round when its writes are over.
@@ -13,8 +14,8 @@ type Conclusion struct {
 	// Memory goes into the next snapshot of the job.
 	Memory Memory
 	// Events are all events of the round, those of the plan included (J41).
-	Events []Event
-	Facts  Facts
+	Events  []Event
+	Metrics Metrics
 	// Requeue is when to plan again although nothing happened: that of the plan, or sooner
 	// if the next round builds on what this one has written (L9). Its time is that of the
 	// snapshot for "at once".
@@ -42,7 +43,7 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 	return Conclusion{
 		Memory:  p.remember(&o, recording, recorded, &final),
 		Events:  p.report(&o, &recording.Status, &final),
-		Facts:   p.facts(&o, recording, recorded, &final, retry),
+		Metrics: p.metrics(&o, recording, recorded, &final, retry),
 		Requeue: p.again(&o, recording, retry),
 		Retry:   retry,
 	}
@@ -91,7 +92,7 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 		Finished:     b.Status.Finished() == "" && (b.Memory.Finished || final.Finished() != ""),
 	}
 	if recorded && !b.isStopped() {
-		if r.Write || !b.Slips.has(SlipEarlierFailure) {
+		if r.Write || !b.Quirks.Has(jobquirk.EarlierFailure) {
 			// The pods behind the record are in the uncounted lists now and will not
 			// count as new again.
 			m.Backoff = b.Backoff
@@ -170,7 +171,7 @@ func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 			add(Warning, "FailedCreate", "Error creating: %s", e.Error)
 		}
 	}
-	if b := &p.Basis; b.Slips.has(SlipEarlyEvents) {
+	if b := &p.Basis; b.Quirks.Has(jobquirk.EarlyEvents) {
 		reportSuspension(&b.Status, recorded, add)
 	} else {
 		reportSuspension(&b.Status, final, add)

@@ -198,8 +198,8 @@ func TestJ42_RecordedButNotSettled(t *testing.T) {
 	o := doneAll(plan)
 	o.Settled = Unsuccessful
 	end := plan.Conclude(o)
-	if end.Facts.PodsSucceeded != 1 || !end.Retry {
-		t.Errorf("%d succeeded, retry %v, want 1 and true", end.Facts.PodsSucceeded, end.Retry)
+	if end.Metrics.PodsSucceeded != 1 || !end.Retry {
+		t.Errorf("%d succeeded, retry %v, want 1 and true", end.Metrics.PodsSucceeded, end.Retry)
 	}
 	if got := end.Memory.Reported; got.Succeeded != 1 || !slices.Equal(got.Uncounted, []string{"f"}) {
 		t.Errorf("remembered as told: %+v", got)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // createMissing creates up to that many pods, unless a backoff holds them (J30, J31).
@@ -51,7 +52,7 @@ func (p *Planner) createDueIndexes(missing int64) {
 	// With as many more indexes as there are that wait, the rest of the pending ones
 	// makes no difference.
 	enough := int64(maxPodWrites + len(p.pods.delayed))
-	if p.snap.Options.Slips.has(SlipWaitingTakeRoom) {
+	if p.snap.Options.Quirks.Has(jobquirk.WaitingTakeRoom) {
 		enough = maxPodWrites
 	}
 	p.plan.Basis.More = missing > enough
@@ -72,7 +73,7 @@ func (p *Planner) createDueIndexes(missing int64) {
 			p.plan.Basis.More = true
 		}
 	}
-	if waiting > 0 && (len(p.plan.Create) == 0 || !p.snap.Options.Slips.has(SlipCoarseRequeue)) {
+	if waiting > 0 && (len(p.plan.Create) == 0 || !p.snap.Options.Quirks.Has(jobquirk.CoarseRequeue)) {
 		p.wait(Wait{Reason: WaitIndexBackoff, Pods: waiting, Until: earliest})
 	}
 }

@@ -19,12 +19,12 @@
 //  5. Write the status that [Plan.Record] returns. If that fails, go to 7. Then
 //     remove the finalizers that it names.
 //  6. Write the status that [Plan.Settle] returns.
-//  7. Keep the memory of [Plan.Conclude], report its events and facts, and plan
+//  7. Keep the memory of [Plan.Conclude], report its events and metrics, and plan
 //     again: soon when Retry is set, when a pod or the job changes, and at the
 //     Requeue of the [Conclusion] in any case.
 //
 // The order of 4, 5 and 6 is what makes it safe: a crash between any two writes
-// loses no pod and counts none twice (J35). Package job/apply does 3 to 6:
+// loses no pod and counts none twice (J35). Package job/jobapply does 3 to 6:
 //
 //	for {
 //		plan, err := planner.Reconcile(&snapshot)

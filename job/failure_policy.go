@@ -3,6 +3,8 @@ package job
 import (
 	"fmt"
 	"slices"
+
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // failure is what a failed pod means to the job.
@@ -155,7 +157,7 @@ func (p *Planner) failJob() Verdict {
 // unreported is the action of a match that no earlier round has reported (JI27). The
 // match of a pod that is ignored leaves no trace but in the memory.
 func (p *Planner) unreported(pod *Pod, f failure) FailureAction {
-	if p.known.facts(pod.UID)&uidHandled != 0 && !p.snap.Options.Slips.has(SlipMiscount) {
+	if p.known.facts(pod.UID)&uidHandled != 0 && !p.snap.Options.Quirks.Has(jobquirk.Miscount) {
 		return ""
 	}
 	return f.action

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// bothOptions are the options that a rule without a slip must not depend on.
+// bothOptions are the options that a rule without a quirk must not depend on.
 var bothOptions = map[string]Options{"default": {}, "Kubernetes136": Kubernetes136()}
 
 // ofIndex gives the pod an index.
@@ -72,14 +72,14 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 }
 
 // TestJ31_WaitingIndexes: indexes in their backoff leave the room of the round to
-// those that are due. The slip has it the other way.
+// those that are due. The quirk has it the other way.
 func TestJ31_WaitingIndexes(t *testing.T) {
 	tests := []struct {
-		waiting, slip, want int
+		waiting, quirk, want int
 	}{
-		{waiting: 100, slip: 400, want: 500},
-		{waiting: 500, slip: 0, want: 500},
-		{waiting: 600, slip: 0, want: 500},
+		{waiting: 100, quirk: 400, want: 500},
+		{waiting: 500, quirk: 0, want: 500},
+		{waiting: 600, quirk: 0, want: 500},
 	}
 	for _, test := range tests {
 		var pods []Pod
@@ -87,17 +87,17 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 			pods = append(pods, failedAt(int32(i), 29))
 		}
 		s := snapshotOf(t, `{"completions": 1200, "parallelism": 1200, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
-		for options, want := range map[*Options]int{{}: test.want, pointTo(Kubernetes136()): test.slip} {
+		for options, want := range map[*Options]int{{}: test.want, pointTo(Kubernetes136()): test.quirk} {
 			s.Options = *options
 			plan := planOf(t, s)
 			if got := len(plan.Create); got != want {
-				t.Errorf("%d indexes wait, slips %b: %d creations, want %d", test.waiting, options.Slips, got, want)
+				t.Errorf("%d indexes wait, quirks %b: %d creations, want %d", test.waiting, options.Quirks, got, want)
 			}
 			if len(plan.Create) > 0 && plan.Create[0].Index != int32(test.waiting) {
-				t.Errorf("%d indexes wait, slips %b: the first creation is of index %d", test.waiting, options.Slips, plan.Create[0].Index)
+				t.Errorf("%d indexes wait, quirks %b: the first creation is of index %d", test.waiting, options.Quirks, plan.Create[0].Index)
 			}
-			if want := second(39); want != plan.Requeue.At && (len(plan.Create) == 0 || options.Slips == 0) {
-				t.Errorf("%d indexes wait, slips %b: again at %v, want %v", test.waiting, options.Slips, plan.Requeue.At, want)
+			if want := second(39); want != plan.Requeue.At && (len(plan.Create) == 0 || options.Quirks == 0) {
+				t.Errorf("%d indexes wait, quirks %b: again at %v, want %v", test.waiting, options.Quirks, plan.Requeue.At, want)
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package job
 
+import "github.com/batchplan/batchplan/job/jobquirk"
+
 // podCounts are the figures of J11, counted afresh in each round.
 type podCounts struct {
 	active, ready, terminating int64
@@ -193,7 +195,7 @@ func (p *Planner) claim(place int32, pod *Pod) bool {
 		switch {
 		case !p.job.isDeleted():
 			p.plan.Release = append(p.plan.Release, pod.ref())
-		case p.snap.Options.Slips.has(SlipUnmatchedStay):
+		case p.snap.Options.Quirks.Has(jobquirk.UnmatchedStay):
 		case p.isTracked(pod):
 			p.pods.stray = append(p.pods.stray, place)
 		}

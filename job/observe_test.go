@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // TestJ7_WhatHasFailed: what each pod is counted as, by what the job replaces.
@@ -113,20 +114,20 @@ func TestJ12_StartInTheFuture(t *testing.T) {
 // that looks at whole seconds only. One that has expired holds nothing for either.
 func TestE1_ARecordThatExpiresNow(t *testing.T) {
 	for _, c := range []struct {
-		slips Slips
-		ago   time.Duration
-		want  int
+		quirks jobquirk.Set
+		ago    time.Duration
+		want   int
 	}{
 		{0, expectations.Timeout - 1, 0},
 		{0, expectations.Timeout, 1},
-		{SlipCoarseRequeue, expectations.Timeout, 0},
-		{SlipCoarseRequeue, expectations.Timeout + 1, 1},
+		{jobquirk.CoarseRequeue, expectations.Timeout, 0},
+		{jobquirk.CoarseRequeue, expectations.Timeout + 1, 1},
 	} {
 		s := snapshotOf(t, `{}`)
-		s.Options.Slips = c.slips
+		s.Options.Quirks = c.quirks
 		s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now.Add(-c.ago)}}
 		if plan := planOf(t, s); len(plan.Create) != c.want {
-			t.Errorf("slips %v, recorded %v ago: %d creations, want %d\n%s", c.slips, c.ago, len(plan.Create), c.want, plan)
+			t.Errorf("quirks %v, recorded %v ago: %d creations, want %d\n%s", c.quirks, c.ago, len(plan.Create), c.want, plan)
 		}
 	}
 }

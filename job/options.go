@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // Options choose where users want different behaviour. The zero value is what
-// the library recommends: Kubernetes without its slips. [Kubernetes136] has the
-// slips, too.
+// the library recommends: Kubernetes without its
+// quirks. [Kubernetes136] has them.
 type Options struct {
 	// Backoff is the delay after failures: 10 s doubling up to 10 min by default (J31).
 	Backoff backoff.Policy `json:"backoff,omitzero"`
@@ -30,68 +31,15 @@ type Options struct {
 	// spec.ttlSecondsAfterFinished for that outcome (T2).
 	TTLSecondsAfterComplete *int32 `json:"ttlSecondsAfterComplete,omitempty"`
 	TTLSecondsAfterFailed   *int32 `json:"ttlSecondsAfterFailed,omitempty"`
-	// Slips are mistakes of the reference to make as well.
-	Slips Slips `json:"slips,omitempty"`
+	// Quirks are mistakes of the reference to make as well: see package jobquirk.
+	Quirks jobquirk.Set `json:"quirks,omitempty"`
 }
-
-// Slips are places where Kubernetes 1.36 plainly does the wrong thing. Each can be
-// switched on by itself.
-type Slips uint16
-
-const (
-	// SlipDeleteCounts lowers status.ready by deletions that failed, and raises
-	// status.terminating by pods that were gone already, for one round.
-	SlipDeleteCounts Slips = 1 << iota
-	// SlipUncheckedUntrack removes a finalizer before a deletion whatever became of
-	// the pod, and so loses successes (JI9). It also deletes pods in the round that
-	// adopts them.
-	SlipUncheckedUntrack
-	// SlipCoarseRequeue looks again after a backoff not before a second has passed,
-	// and neither when the first of several waiting indexes is due while others are
-	// created, nor when expectations time out, which takes an instant longer.
-	SlipCoarseRequeue
-	// SlipUnseenCompletion completes a job while own writes have not been seen (JI8).
-	SlipUnseenCompletion
-	// SlipEarlyEvents tells that a job was suspended or resumed before the status is
-	// written, and again if that fails (J41).
-	SlipEarlyEvents
-	// SlipRefusedAreActive counts pods that a namespace under deletion has refused as
-	// active for one round, and waits five minutes to see them (J34).
-	SlipRefusedAreActive
-	// SlipEarlierFailure counts the backoff from the latest failure that a round has
-	// found, though one found before may have happened later, and forgets a failure
-	// with whose round no status was written (J31).
-	SlipEarlierFailure
-	// SlipUnmatchedStay leaves the finalizer on pods that do not match the selector any
-	// more while the job is being deleted, and so blocks a foreground deletion (J6, L4).
-	SlipUnmatchedStay
-	// SlipFullRound takes a round that records exactly 500 pods for one that has left
-	// some out (J35).
-	SlipFullRound
-	// SlipSuspendedRewritten writes over a condition Suspended that has the right
-	// status and another reason or message, reports the event, and sets the start time
-	// anew, which an API server refuses for a job that runs (J39).
-	SlipSuspendedRewritten
-	// SlipWaitingTakeRoom looks for indexes to create among the 500 lowest pending ones
-	// only: those that wait for their backoff take room from those that are due, and 500
-	// of them hold back all others (J31, J33).
-	SlipWaitingTakeRoom
-	// SlipMiscount counts in the facts what the metrics of the reference count: a failed
-	// creation as a successful one besides, an ignored failure in each round that cannot
-	// remove the finalizer, and nothing of a status write whose reply was lost, or of pods
-	// that lost their finalizer in a round that could not remove all of them (J42, JI27).
-	SlipMiscount
-)
 
 // Kubernetes136 returns the options with which the planner decides exactly as the
-// controllers of Kubernetes 1.36 do, slips included.
+// controllers of Kubernetes 1.36 do, quirks included.
 func Kubernetes136() Options {
-	return Options{Slips: SlipDeleteCounts | SlipUncheckedUntrack |
-		SlipCoarseRequeue | SlipUnseenCompletion | SlipEarlyEvents | SlipRefusedAreActive | SlipEarlierFailure | SlipUnmatchedStay | SlipFullRound |
-		SlipSuspendedRewritten | SlipWaitingTakeRoom | SlipMiscount}
+	return Options{Quirks: jobquirk.All}
 }
-
-func (s Slips) has(slip Slips) bool { return s&slip != 0 }
 
 func (o *Options) check() error {
 	fields := [...]struct {

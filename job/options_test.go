@@ -11,6 +11,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 func newWorld(t *testing.T, spec job.Spec, o job.Options) *world.World {
@@ -218,15 +219,15 @@ func TestM7_ActiveInBackoff(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := plan.Record(job.Outcome{}).Status.Active; got != 1 {
-			t.Errorf("slips %b: active %d, want 1", o.Slips, got)
+			t.Errorf("quirks %b: active %d, want 1", o.Quirks, got)
 		}
 	}
 }
 
-func TestSlips(t *testing.T) {
+func TestQuirks(t *testing.T) {
 	t.Run("ready falls with a deletion that failed", func(t *testing.T) {
-		for slips, want := range map[job.Slips]int32{0: 1, job.SlipDeleteCounts: 0} {
-			w := newWorld(t, job.Spec{}, job.Options{Slips: slips})
+		for quirks, want := range map[jobquirk.Set]int32{0: 1, jobquirk.DeleteCounts: 0} {
+			w := newWorld(t, job.Spec{}, job.Options{Quirks: quirks})
 			mustRound(t, w)
 			w.Run(w.Pods[0])
 			w.Edit(func(s *job.Spec) { s.Suspend = ptr(true) })
@@ -238,64 +239,64 @@ func TestSlips(t *testing.T) {
 			}
 			status := plan.Record(job.Outcome{Deleted: []job.Effect{{Result: job.Unsuccessful}}}).Status
 			if *status.Ready != want || status.Active != 1 {
-				t.Errorf("slips %b: ready %d, active %d, want ready %d", slips, *status.Ready, status.Active, want)
+				t.Errorf("quirks %b: ready %d, active %d, want ready %d", quirks, *status.Ready, status.Active, want)
 			}
 		}
 	})
 	t.Run("JI9: the finalizer goes without a condition", func(t *testing.T) {
-		for slips, conditional := range map[job.Slips]bool{0: true, job.SlipUncheckedUntrack: false} {
-			w := newWorld(t, job.Spec{}, job.Options{Slips: slips})
+		for quirks, conditional := range map[jobquirk.Set]bool{0: true, jobquirk.UncheckedUntrack: false} {
+			w := newWorld(t, job.Spec{}, job.Options{Quirks: quirks})
 			mustRound(t, w)
 			w.Edit(func(s *job.Spec) { s.Suspend = ptr(true) })
 			plan := mustRound(t, w)
 			if got := plan.Delete[0].ResourceVersion != ""; got != conditional {
-				t.Errorf("slips %b: conditional %v, want %v", slips, got, conditional)
+				t.Errorf("quirks %b: conditional %v, want %v", quirks, got, conditional)
 			}
 		}
 	})
 	t.Run("J31: looks again after a whole second", func(t *testing.T) {
-		for slips, want := range map[job.Slips]time.Duration{0: 100 * time.Millisecond, job.SlipCoarseRequeue: time.Second} {
-			w := newWorld(t, job.Spec{}, job.Options{Slips: slips})
+		for quirks, want := range map[jobquirk.Set]time.Duration{0: 100 * time.Millisecond, jobquirk.CoarseRequeue: time.Second} {
+			w := newWorld(t, job.Spec{}, job.Options{Quirks: quirks})
 			mustRound(t, w)
 			w.Finish(w.Pods[0], 1)
 			mustRound(t, w)
 			w.Now = w.Now.Add(9900 * time.Millisecond)
 			if got, _ := mustRound(t, w).Requeue.After(w.Now); got != want {
-				t.Errorf("slips %b: again after %v, want %v", slips, got, want)
+				t.Errorf("quirks %b: again after %v, want %v", quirks, got, want)
 			}
 		}
 	})
 	t.Run("E1: looks again when expectations time out", func(t *testing.T) {
-		for slips, want := range map[job.Slips]bool{0: true, job.SlipCoarseRequeue: false} {
-			if got := !pendingCreation(t, slips).Requeue.At.IsZero(); got != want {
-				t.Errorf("slips %b: looks again: %v, want %v", slips, got, want)
+		for quirks, want := range map[jobquirk.Set]bool{0: true, jobquirk.CoarseRequeue: false} {
+			if got := !pendingCreation(t, quirks).Requeue.At.IsZero(); got != want {
+				t.Errorf("quirks %b: looks again: %v, want %v", quirks, got, want)
 			}
 		}
 	})
 	t.Run("JI8: completes before own writes are seen", func(t *testing.T) {
-		for slips, want := range map[job.Slips]bool{0: false, job.SlipUnseenCompletion: true} {
-			plan := pendingCreation(t, slips)
+		for quirks, want := range map[jobquirk.Set]bool{0: false, jobquirk.UnseenCompletion: true} {
+			plan := pendingCreation(t, quirks)
 			got := plan.Record(job.Outcome{}).Status.Condition(job.SuccessCriteriaMet).Status == job.ConditionTrue
 			if got != want {
-				t.Errorf("slips %b: completes: %v, want %v", slips, got, want)
+				t.Errorf("quirks %b: completes: %v, want %v", quirks, got, want)
 			}
 		}
 	})
 	t.Run("J35: a full round leaves the end to the next", func(t *testing.T) {
-		for slips, want := range map[job.Slips]job.ConditionType{0: job.Complete, job.SlipFullRound: ""} {
-			w := newWorld(t, job.Spec{Parallelism: ptr[int32](500), Completions: ptr[int32](500)}, job.Options{Slips: slips})
+		for quirks, want := range map[jobquirk.Set]job.ConditionType{0: job.Complete, jobquirk.FullRound: ""} {
+			w := newWorld(t, job.Spec{Parallelism: ptr[int32](500), Completions: ptr[int32](500)}, job.Options{Quirks: quirks})
 			mustRound(t, w)
 			for _, p := range slices.Clone(w.Pods) {
 				w.Finish(p, 0)
 			}
 			mustRound(t, w)
 			if got := w.Job.Status.Finished(); got != want {
-				t.Errorf("slips %b: %q, want %q", slips, got, want)
+				t.Errorf("quirks %b: %q, want %q", quirks, got, want)
 			}
 		}
 	})
 	t.Run("the preset has them all", func(t *testing.T) {
-		if got, want := job.Kubernetes136().Slips, job.SlipMiscount<<1-1; got != want {
+		if got, want := job.Kubernetes136().Quirks, jobquirk.Miscount<<1-1; got != want {
 			t.Errorf("%b, want %b", got, want)
 		}
 	})
@@ -303,13 +304,13 @@ func TestSlips(t *testing.T) {
 
 // pendingCreation plans a job whose one pod has succeeded while a creation has not
 // been seen yet.
-func pendingCreation(t *testing.T, slips job.Slips) job.Plan {
+func pendingCreation(t *testing.T, quirks jobquirk.Set) job.Plan {
 	t.Helper()
 	w := world.New(job.Spec{})
 	mustRound(t, w)
 	w.Finish(w.Pods[0], 0)
 	s := w.Snapshot()
-	s.Options.Slips = slips
+	s.Options.Quirks = quirks
 	s.Memory.Expectations = expectations.Counts{Creations: 1, At: w.Now}
 	plan, err := job.Reconcile(s)
 	if err != nil {

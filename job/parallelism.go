@@ -1,5 +1,7 @@
 package job
 
+import "github.com/batchplan/batchplan/job/jobquirk"
+
 // managePods deletes what is too much or else creates what is missing, never
 // both. It waits for the expectations (E1) and for adoptions, and leaves a job
 // alone that is being deleted.
@@ -8,7 +10,7 @@ func (p *Planner) managePods() {
 	if !b.Satisfied || p.job.isDeleted() {
 		return
 	}
-	if len(p.plan.Adopt) > 0 && !p.snap.Options.Slips.has(SlipUncheckedUntrack) {
+	if len(p.plan.Adopt) > 0 && !p.snap.Options.Quirks.Has(jobquirk.UncheckedUntrack) {
 		// An adopted pod has a version that this plan cannot know, so its finalizer
 		// must not go on condition of one (JI9). The next round sees it.
 		p.wait(Wait{Reason: WaitAdoption, Pods: int64(len(p.plan.Adopt))})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // Plan is what a round decided. It is plain data: it can be compared, printed,
@@ -20,7 +21,7 @@ import (
 //  5. The status that [Plan.Settle] returns.
 //
 // Then [Plan.Conclude] says what to remember, to report and to retry. Package
-// job/apply does all of this over a small interface.
+// job/jobapply does all of this over a small interface.
 type Plan struct {
 	// Adopt are pods that get a controller reference to the job and the finalizer
 	// (J6). Re-read the job from the source of truth first: its UID must be the
@@ -215,8 +216,8 @@ type Basis struct {
 	Handled expectations.UIDs `json:"handled,omitzero"`
 	Backoff backoff.Record    `json:"backoff,omitzero"`
 	// Untimed are the failed pods whose finish time nothing tells, by UID.
-	Untimed []Sighting `json:"untimed,omitempty"`
-	Slips   Slips      `json:"slips,omitempty"`
+	Untimed []Sighting   `json:"untimed,omitempty"`
+	Quirks  jobquirk.Set `json:"quirks,omitempty"`
 }
 
 // isStopped reports whether there is nothing to record: the plan says so, or it is

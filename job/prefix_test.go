@@ -165,7 +165,7 @@ func TestManagedByAnother(t *testing.T) {
 		}
 		conclusion := plan.Conclude(job.Outcome{})
 		if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 ||
-			plan.Record(job.Outcome{}).Write || plan.Settle(job.Outcome{}).Write || conclusion.Retry || !conclusion.Facts.ManagedBy {
+			plan.Record(job.Outcome{}).Write || plan.Settle(job.Outcome{}).Write || conclusion.Retry || !conclusion.Metrics.ManagedBy {
 			t.Fatalf("JI23: the plan is not empty:\n%s", plan.String())
 		}
 	})

@@ -2,6 +2,7 @@ package job
 
 import (
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // Reconcile plans one round of a job. The same snapshot always gives the same
@@ -158,9 +159,9 @@ func (p *Planner) recall() {
 	b.PerIndex = p.job.limitsIndexes()
 	b.Suspend = p.job.isSuspended()
 	b.Deleted = p.job.isDeleted()
-	b.Slips = p.snap.Options.Slips
+	b.Quirks = p.snap.Options.Quirks
 	b.Satisfied = memory.Expectations.Satisfied(p.snap.Now)
-	if due := memory.Expectations.Expires(); !due.IsZero() && due.Equal(p.snap.Now) && p.snap.Options.Slips.has(SlipCoarseRequeue) {
+	if due := memory.Expectations.Expires(); !due.IsZero() && due.Equal(p.snap.Now) && p.snap.Options.Quirks.Has(jobquirk.CoarseRequeue) {
 		b.Satisfied = false
 	}
 }

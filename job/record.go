@@ -1,6 +1,10 @@
 package job
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
 
 // Recording is the first status of a round and the finalizers that go after it.
 type Recording struct {
@@ -71,7 +75,7 @@ func (p *Plan) endDeclared(o *Outcome) Verdict {
 	if p.activeAfter(o) > 0 || len(p.Create) > 0 {
 		return Verdict{}
 	}
-	if !b.Satisfied && (p.Verdict.decided() || !b.Slips.has(SlipUnseenCompletion)) {
+	if !b.Satisfied && (p.Verdict.decided() || !b.Quirks.Has(jobquirk.UnseenCompletion)) {
 		return Verdict{}
 	}
 	if p.Verdict.decided() {
@@ -102,7 +106,7 @@ func (p *Plan) activeAfter(o *Outcome) int32 {
 
 // isExpected reports whether a creation with that result is going to be seen.
 func (p *Plan) isExpected(created Result) bool {
-	return created == Done || created == Refused && p.Basis.Slips.has(SlipRefusedAreActive)
+	return created == Done || created == Refused && p.Basis.Quirks.Has(jobquirk.RefusedAreActive)
 }
 
 // Expected returns how many of the plan's creations will be observed, given their
@@ -124,11 +128,11 @@ func (p *Plan) recordPods(status *Status, o *Outcome) {
 	ready, terminating := b.Ready, b.Terminating
 	for i := range p.Delete {
 		result := effectAt(o.Deleted, i).Result
-		slip := b.Slips.has(SlipDeleteCounts)
-		if result == Done || result == Gone && slip {
+		quirk := b.Quirks.Has(jobquirk.DeleteCounts)
+		if result == Done || result == Gone && quirk {
 			terminating++
 		}
-		if lowers := result.isDone() || result == Unsuccessful && slip; lowers && p.Delete[i].Ready {
+		if lowers := result.isDone() || result == Unsuccessful && quirk; lowers && p.Delete[i].Ready {
 			ready--
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // The cases in this file were found by running the controllers of Kubernetes beside
@@ -136,30 +137,30 @@ func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
 	}
 }
 
-// Each slip decides as the reference does, and nothing else does.
+// Each quirk decides as the reference does, and nothing else does.
 func TestSlips_FoundByRunning(t *testing.T) {
-	record := func(t *testing.T, slips Slips, s Snapshot, o Outcome) Conclusion {
-		s.Options.Slips = slips
+	record := func(t *testing.T, quirks jobquirk.Set, s Snapshot, o Outcome) Conclusion {
+		s.Options.Quirks = quirks
 		return planOf(t, s).Conclude(o)
 	}
-	t.Run("SlipEarlyEvents", func(t *testing.T) {
+	t.Run("EarlyEvents", func(t *testing.T) {
 		s := snapshotOf(t, `{"suspend": true}`)
 		refused := Outcome{Recorded: Unsuccessful}
-		if n, m := len(record(t, 0, s, refused).Events), len(record(t, SlipEarlyEvents, s, refused).Events); n != 0 || m != 1 {
-			t.Errorf("%d events, with the slip %d", n, m)
+		if n, m := len(record(t, 0, s, refused).Events), len(record(t, jobquirk.EarlyEvents, s, refused).Events); n != 0 || m != 1 {
+			t.Errorf("%d events, with the quirk %d", n, m)
 		}
 	})
-	t.Run("SlipRefusedAreActive", func(t *testing.T) {
+	t.Run("RefusedAreActive", func(t *testing.T) {
 		s := snapshotOf(t, `{"parallelism": 2, "completions": 2}`)
 		o := Outcome{Created: []Effect{{Result: Refused}, {Result: Refused}}, Recorded: Done}
 		if got := record(t, 0, s, o).Memory.Expectations.Creations; got != 0 {
 			t.Errorf("%d are expected", got)
 		}
-		if got := record(t, SlipRefusedAreActive, s, o).Memory.Expectations.Creations; got != 2 {
-			t.Errorf("with the slip %d are expected", got)
+		if got := record(t, jobquirk.RefusedAreActive, s, o).Memory.Expectations.Creations; got != 2 {
+			t.Errorf("with the quirk %d are expected", got)
 		}
 	})
-	t.Run("SlipEarlierFailure", func(t *testing.T) {
+	t.Run("EarlierFailure", func(t *testing.T) {
 		p := endedPod("a", PodFailed)
 		p.Detail.Containers[0].FinishedAt = second(5)
 		s := snapshotOf(t, `{"backoffLimit": 9}`, p)
@@ -169,37 +170,37 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		if got := record(t, 0, s, o).Memory.Backoff.LastFailure; !got.Equal(second(20)) {
 			t.Errorf("the last failure was at %s", got)
 		}
-		if got := record(t, SlipEarlierFailure, s, o).Memory.Backoff.LastFailure; !got.Equal(second(5)) {
-			t.Errorf("with the slip the last failure was at %s", got)
+		if got := record(t, jobquirk.EarlierFailure, s, o).Memory.Backoff.LastFailure; !got.Equal(second(5)) {
+			t.Errorf("with the quirk the last failure was at %s", got)
 		}
 		// With it, a pod that an earlier round has handled counts again.
 		s.Memory.Handled = expectations.NewUIDs("a")
 		s.Memory.Backoff.LastFailure = second(1)
-		for slips, want := range map[Slips]time.Time{0: second(1), SlipEarlierFailure: second(5)} {
-			if got := record(t, slips, s, o).Memory.Backoff.LastFailure; !got.Equal(want) {
-				t.Errorf("slips %b, a handled pod: the last failure was at %s, want %s", slips, got, want)
+		for quirks, want := range map[jobquirk.Set]time.Time{0: second(1), jobquirk.EarlierFailure: second(5)} {
+			if got := record(t, quirks, s, o).Memory.Backoff.LastFailure; !got.Equal(want) {
+				t.Errorf("quirks %b, a handled pod: the last failure was at %s, want %s", quirks, got, want)
 			}
 		}
 	})
-	t.Run("SlipUnmatchedStay", func(t *testing.T) {
+	t.Run("UnmatchedStay", func(t *testing.T) {
 		p := activePod("a")
 		p.Owner = OwnedUnmatched
 		s := snapshotOf(t, `{}`, p)
 		s.Job.DeletionTimestamp = second(10)
-		for slips, want := range map[Slips]int{0: 1, SlipUnmatchedStay: 0} {
-			s.Options.Slips = slips
+		for quirks, want := range map[jobquirk.Set]int{0: 1, jobquirk.UnmatchedStay: 0} {
+			s.Options.Quirks = quirks
 			if got := len(planOf(t, s).Untrack); got != want {
-				t.Errorf("slips %b: %d finalizers go, want %d", slips, got, want)
+				t.Errorf("quirks %b: %d finalizers go, want %d", quirks, got, want)
 			}
 		}
 	})
-	t.Run("SlipDeleteCounts", func(t *testing.T) {
+	t.Run("DeleteCounts", func(t *testing.T) {
 		s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
-		for slips, want := range map[Slips]int32{0: 0, SlipDeleteCounts: 1} {
-			s.Options.Slips = slips
+		for quirks, want := range map[jobquirk.Set]int32{0: 0, jobquirk.DeleteCounts: 1} {
+			s.Options.Quirks = quirks
 			got := planOf(t, s).Record(Outcome{Deleted: []Effect{{Result: Gone}}}).Status
 			if *got.Terminating != want {
-				t.Errorf("slips %b: %d terminating, want %d", slips, *got.Terminating, want)
+				t.Errorf("quirks %b: %d terminating, want %d", quirks, *got.Terminating, want)
 			}
 		}
 	})

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // deleteActive deletes all active pods. The pods of a suspended job are not
@@ -101,7 +103,7 @@ func (p *Planner) delete(place int32, reason DeleteReason) {
 
 // condition is the version that a finalizer is removed on (JI9).
 func (p *Planner) condition(pod *Pod) string {
-	if p.snap.Options.Slips.has(SlipUncheckedUntrack) {
+	if p.snap.Options.Quirks.Has(jobquirk.UncheckedUntrack) {
 		return ""
 	}
 	return pod.detail().ResourceVersion

@@ -5,13 +5,14 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// Reported are the figures up to which the facts of earlier rounds have told. What a
+// Reported are the figures up to which the metrics of earlier rounds have told. What a
 // status says beyond them is still to be told, even if it comes from a write that seemed
 // to fail, and what an older snapshot says less was told already (JI27).
 type Reported struct {
-	// Known is false when nothing is known of earlier rounds: then the facts tell what
+	// Known is false when nothing is known of earlier rounds: then the metrics tell what
 	// changes from the snapshot on.
 	Known            bool   `json:"known,omitempty"`
 	Succeeded        int32  `json:"succeeded,omitempty"`
@@ -40,7 +41,7 @@ func reportedOf(s *Status) Reported {
 
 // reported is what earlier rounds have told; without a memory, what the snapshot says.
 func (b *Basis) reported() Reported {
-	if !b.Memory.Reported.Known || b.Slips.has(SlipMiscount) {
+	if !b.Memory.Reported.Known || b.Quirks.Has(jobquirk.Miscount) {
 		return reportedOf(&b.Status)
 	}
 	return b.Memory.Reported
@@ -51,7 +52,7 @@ func (b *Basis) reported() Reported {
 func (p *Plan) reportedNext(o *Outcome, final *Status) Reported {
 	next := reportedOf(final)
 	switch {
-	case p.Basis.Slips.has(SlipMiscount):
+	case p.Basis.Quirks.Has(jobquirk.Miscount):
 		return Reported{}
 	case o.Recorded == Done || o.Settled == Done:
 		return next

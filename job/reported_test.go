@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // onWrite makes the first n writes go wrong that begin so.
@@ -19,7 +20,7 @@ func onWrite(write string, n int, fault world.Fault) func(string) world.Fault {
 	}
 }
 
-// TestJI27_ReportedOnce lets writes fail, or lose their replies, without the slip and with it.
+// TestJI27_ReportedOnce lets writes fail, or lose their replies, without the quirk and with it.
 func TestJI27_ReportedOnce(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -28,32 +29,32 @@ func TestJI27_ReportedOnce(t *testing.T) {
 		write string
 		times int
 		fault world.Fault
-		sum   func(*job.Facts) int32
+		sum   func(*job.Metrics) int32
 		// want is what is reported over all rounds.
-		want map[job.Slips]int32
+		want map[jobquirk.Set]int32
 	}{
 		{"the finalizer of an ignored failure cannot be removed", policy(job.Ignore), 42, "untrack", 2, world.Fail,
-			func(f *job.Facts) int32 { return f.Policy.Ignore }, map[job.Slips]int32{0: 1, job.SlipMiscount: 3}},
+			func(f *job.Metrics) int32 { return f.Policy.Ignore }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 3}},
 		{"the finalizer of an ignored failure goes, and the reply is lost", policy(job.Ignore), 42, "untrack", 1, world.LoseReply,
-			func(f *job.Facts) int32 { return f.Policy.Ignore }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+			func(f *job.Metrics) int32 { return f.Policy.Ignore }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 		{"a match cannot be recorded", policy(job.Count), 42, "status", 2, world.Fail,
-			func(f *job.Facts) int32 { return f.Policy.Count }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+			func(f *job.Metrics) int32 { return f.Policy.Count }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 		{"a match is recorded, and the reply is lost", policy(job.Count), 42, "status", 1, world.LoseReply,
-			func(f *job.Facts) int32 { return f.Policy.Count }, map[job.Slips]int32{0: 1, job.SlipMiscount: 0}},
+			func(f *job.Metrics) int32 { return f.Policy.Count }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 0}},
 		{"a completed index cannot be recorded", indexed(nil), 0, "status", 2, world.Fail,
-			func(f *job.Facts) int32 { return f.IndexesSucceeded }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+			func(f *job.Metrics) int32 { return f.IndexesSucceeded }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 		{"a completed index is recorded, and the reply is lost", indexed(nil), 0, "status", 1, world.LoseReply,
-			func(f *job.Facts) int32 { return f.IndexesSucceeded }, map[job.Slips]int32{0: 1, job.SlipMiscount: 0}},
+			func(f *job.Metrics) int32 { return f.IndexesSucceeded }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 0}},
 		{"a failed index cannot be recorded", indexed(ptr[int32](0)), 1, "status", 2, world.Fail,
-			func(f *job.Facts) int32 { return f.IndexesFailed }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+			func(f *job.Metrics) int32 { return f.IndexesFailed }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 		{"a failed index is recorded, and the reply is lost", indexed(ptr[int32](0)), 1, "status", 1, world.LoseReply,
-			func(f *job.Facts) int32 { return f.IndexesFailed }, map[job.Slips]int32{0: 1, job.SlipMiscount: 0}},
+			func(f *job.Metrics) int32 { return f.IndexesFailed }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 0}},
 		{"a success cannot be counted", policy(job.Count), 0, "status", 2, world.Fail,
-			func(f *job.Facts) int32 { return f.PodsSucceeded }, map[job.Slips]int32{0: 1, job.SlipMiscount: 1}},
+			func(f *job.Metrics) int32 { return f.PodsSucceeded }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for slips, want := range c.want {
-				w := newWorld(t, c.spec, job.Options{Slips: slips})
+			for quirks, want := range c.want {
+				w := newWorld(t, c.spec, job.Options{Quirks: quirks})
 				mustRound(t, w)
 				w.Run(w.Pods[0])
 				w.Finish(w.Pods[0], c.exit)
@@ -63,11 +64,11 @@ func TestJI27_ReportedOnce(t *testing.T) {
 					mustRound(t, w)
 					w.Resume() // the memory outlives the controller
 				}
-				for i := range w.Facts {
-					got += c.sum(&w.Facts[i])
+				for i := range w.Metrics {
+					got += c.sum(&w.Metrics[i])
 				}
 				if got != want {
-					t.Errorf("slips %b: reported %d times, want %d", slips, got, want)
+					t.Errorf("quirks %b: reported %d times, want %d", quirks, got, want)
 				}
 			}
 		})
@@ -77,8 +78,8 @@ func TestJI27_ReportedOnce(t *testing.T) {
 // TestJI27_PartlyUntracked: one of two finalizers cannot be removed at first. The
 // reference tells only of the pod whose finalizer goes in a round without a failure.
 func TestJI27_PartlyUntracked(t *testing.T) {
-	for slips, want := range map[job.Slips]int32{0: 2, job.SlipMiscount: 1} {
-		w := newWorld(t, job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, job.Options{Slips: slips})
+	for quirks, want := range map[jobquirk.Set]int32{0: 2, jobquirk.Miscount: 1} {
+		w := newWorld(t, job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, job.Options{Quirks: quirks})
 		mustRound(t, w)
 		w.Finish(w.Pods[0], 0)
 		w.Finish(w.Pods[1], 0)
@@ -87,11 +88,11 @@ func TestJI27_PartlyUntracked(t *testing.T) {
 		for range 5 {
 			mustRound(t, w)
 		}
-		for i := range w.Facts {
-			got += w.Facts[i].PodsSucceeded
+		for i := range w.Metrics {
+			got += w.Metrics[i].PodsSucceeded
 		}
 		if got != want {
-			t.Errorf("slips %b: reported %d pods, want %d", slips, got, want)
+			t.Errorf("quirks %b: reported %d pods, want %d", quirks, got, want)
 		}
 	}
 }

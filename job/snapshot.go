@@ -50,9 +50,9 @@ type Memory struct {
 	// far; kept for Options.MaxIgnoredFailures.
 	Ignored int32 `json:"ignored,omitempty"`
 	// Handled are the UIDs of pods that the podFailurePolicy has ignored and whose
-	// finalizer has still to go: the facts report each match once (JI27).
+	// finalizer has still to go: the metrics report each match once (JI27).
 	Handled expectations.UIDs `json:"handled,omitzero"`
-	// Reported are the figures up to which the facts have told (JI27).
+	// Reported are the figures up to which the metrics have told (JI27).
 	Reported Reported `json:"reported,omitzero"`
 	// Written is the version of the job that the last status write has made. An
 	// adapter that knows it sets it; a snapshot of an earlier Job.Version is stale

@@ -1,5 +1,7 @@
 package job
 
+import "github.com/batchplan/batchplan/job/jobquirk"
+
 // recordSuspension turns the condition Suspended with spec.suspend. A condition
 // is never added with status False. The deadline counts the time since the job
 // was last resumed, so startTime goes and comes with the condition (J39).
@@ -17,7 +19,7 @@ func recordSuspension(status *Status, b *Basis) {
 		want.Status, want.Reason, want.Message = ConditionTrue, "JobSuspended", "Job suspended"
 		start = Status{}.StartTime
 	}
-	if turnsSuspended(status.Condition(Suspended), want, b.Slips) {
+	if turnsSuspended(status.Condition(Suspended), want, b.Quirks) {
 		status.Conditions = withCondition(status.Conditions, want)
 		status.StartTime = start
 	}
@@ -26,8 +28,8 @@ func recordSuspension(status *Status, b *Basis) {
 // turnsSuspended reports whether the condition is to be replaced. A condition that
 // says the same for another reason was set by another writer. It is left alone: the
 // start time must not change with it.
-func turnsSuspended(is, want Condition, slips Slips) bool {
-	if slips.has(SlipSuspendedRewritten) {
+func turnsSuspended(is, want Condition, quirks jobquirk.Set) bool {
+	if quirks.Has(jobquirk.SuspendedRewritten) {
 		sameText := is.Status == want.Status && is.Reason == want.Reason && is.Message == want.Message
 		return !sameText && (is.Type != "" || want.Status == ConditionTrue)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // TestJ39_ResumeStartsAnew resumes a job whose status has kept the start time, as
@@ -24,14 +26,14 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 }
 
 // TestJ39_ConditionOfAnotherWriter: another writer has set the condition to the right
-// status for a reason of its own. It is left alone, and so is the start time. The slip
+// status for a reason of its own. It is left alone, and so is the start time. The quirk
 // writes over both and reports the event.
 func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 	tests := []struct {
 		name    string
 		suspend bool
 		is      Condition
-		slip    string // reason that the slip writes
+		quirk   string // reason that the quirk writes
 	}{
 		{"running, another reason", false, Condition{Suspended, ConditionFalse, second(1), second(1), "Queue", "Job resumed"}, "JobResumed"},
 		{"running, another message", false, Condition{Suspended, ConditionFalse, second(1), second(1), "JobResumed", "by the queue"}, "JobResumed"},
@@ -43,8 +45,8 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 		{"suspended, as we write it", true, Condition{Suspended, ConditionTrue, second(1), second(1), "JobSuspended", "Job suspended"}, ""},
 	}
 	for _, test := range tests {
-		for _, slip := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/slip=%v", test.name, slip), func(t *testing.T) {
+		for _, quirk := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/quirk=%v", test.name, quirk), func(t *testing.T) {
 				s := snapshotOf(t, `{}`, activePod("a"))
 				start := s.Job.Status.StartTime
 				if test.suspend {
@@ -56,9 +58,9 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 					s.Job.Status.Conditions = []Condition{test.is}
 				}
 				want, events := test.is.Reason, 0
-				if slip && test.slip != "" {
-					s.Options.Slips = SlipSuspendedRewritten
-					want, events = test.slip, 1
+				if quirk && test.quirk != "" {
+					s.Options.Quirks = jobquirk.SuspendedRewritten
+					want, events = test.quirk, 1
 					if !test.suspend {
 						start = s.Now
 					}
@@ -78,12 +80,12 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 }
 
 // TestJ39_ConditionIsAddedForTrueOnly: a job without the condition gets it when it is
-// suspended, and never with status False, with the slip and without.
+// suspended, and never with status False, with the quirk and without.
 func TestJ39_ConditionIsAddedForTrueOnly(t *testing.T) {
-	for _, slips := range []Slips{0, SlipSuspendedRewritten} {
+	for _, quirks := range []jobquirk.Set{0, jobquirk.SuspendedRewritten} {
 		for status, want := range map[ConditionStatus]bool{ConditionTrue: true, ConditionFalse: false} {
-			if got := turnsSuspended(Condition{}, Condition{Type: Suspended, Status: status, Reason: "r", Message: "m"}, slips); got != want {
-				t.Errorf("slips %v, %s: %v, want %v", slips, status, got, want)
+			if got := turnsSuspended(Condition{}, Condition{Type: Suspended, Status: status, Reason: "r", Message: "m"}, quirks); got != want {
+				t.Errorf("quirks %v, %s: %v, want %v", quirks, status, got, want)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // The limits of one round (J30, J35).
@@ -196,7 +197,7 @@ func (p *Planner) untrackDue() {
 // fitDue marks the pods for which the round has room, if it declares the end or if it
 // does not, and reports whether some are left over.
 func (p *Planner) fitDue(room int, withEnd bool) (capped bool) {
-	stops := p.snap.Options.Slips.has(SlipFullRound)
+	stops := p.snap.Options.Quirks.Has(jobquirk.FullRound)
 	for i := range p.pods.due {
 		due := &p.pods.due[i]
 		if due.OnEnd && !withEnd {

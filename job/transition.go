@@ -9,7 +9,7 @@ import (
 // CheckTransition checks a job's next status against the one that it replaces. It
 // is meant for controllers that write job statuses themselves: for jobs with
 // spec.managedBy (KEP-4368), or in a database, where no API server looks at them.
-// The statuses that a [Plan] makes pass, unless its [Options] ask for slips.
+// The statuses that a [Plan] makes pass, unless its [Options] ask for quirks.
 //
 // It reports all problems at once: the error joins an [*InputError] for each, with
 // the path of its field. Nil means that the status may be written. The spec is the

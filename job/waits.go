@@ -3,6 +3,8 @@ package job
 import (
 	"fmt"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // Wait is one thing that the job waits for, with its figures.
@@ -97,7 +99,7 @@ func (p *Planner) explainWaits() {
 	case *p.job.Spec.Parallelism == 0 && !p.completionsReached():
 		p.wait(Wait{Reason: WaitParallelism})
 	}
-	coarse := p.snap.Options.Slips.has(SlipCoarseRequeue)
+	coarse := p.snap.Options.Quirks.Has(jobquirk.CoarseRequeue)
 	if !b.Satisfied {
 		w := Wait{Reason: WaitExpectations, Until: b.Memory.Expectations.Expires()}
 		if coarse {

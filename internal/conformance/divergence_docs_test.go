@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -52,7 +53,7 @@ func TestDivergencesAreDocumented(t *testing.T) {
 			t.Errorf("%s: no case shows %q", row.section, row.name)
 		}
 		for _, d := range cases[row.name] {
-			if d.look != nil && !d.besides && (d.slip == nil) != strings.HasPrefix(row.option, "–") {
+			if d.look != nil && !d.besides && (d.quirk == nil) != strings.HasPrefix(row.option, "–") {
 				t.Errorf("%s: %q has the option %s, and its case does not agree", row.section, row.name, row.option)
 			}
 		}
@@ -66,10 +67,10 @@ func TestDivergencesAreDocumented(t *testing.T) {
 var optionName = regexp.MustCompile("`([A-Za-z0-9.]+)`")
 
 // TestDivergencesNameOptions holds the last columns against the source: what they name
-// is there, and every slip and every option is named.
+// is there, and every quirk and every option is named.
 func TestDivergencesNameOptions(t *testing.T) {
 	declared := map[string]bool{}
-	for _, pkg := range [...]string{"job", "cronjob", "schedule"} {
+	for _, pkg := range [...]string{"job", "job/jobquirk", "cronjob", "cronjob/cronjobquirk", "schedule"} {
 		for name := range declaredIn(t, pkg) {
 			declared[name] = true
 		}
@@ -94,32 +95,33 @@ func TestDivergencesNameOptions(t *testing.T) {
 			}
 		}
 	}
-	for name := range declared {
-		_, name, _ := strings.Cut(name, ".")
-		isOption := strings.HasPrefix(name, "Options.") || strings.HasPrefix(name, "Slip")
-		isOption = isOption && !strings.HasSuffix(name, "Slips")
-		if isOption && !named["job."+name] && !named["cronjob."+name] {
-			t.Errorf("no row names %s", name)
+	for full := range declared {
+		pkg, name, _ := strings.Cut(full, ".")
+		isQuirk := strings.HasSuffix(pkg, "quirk") && !strings.HasPrefix(name, "Set") && name != "All"
+		isOption := strings.HasPrefix(name, "Options.") && name != "Options.Quirks"
+		if (isQuirk || isOption) && !named["job."+name] && !named["cronjob."+name] && !named[full] {
+			t.Errorf("no row names %s", full)
 		}
 	}
 }
 
 // declaredIn lists what a package exports: "job.Kubernetes136", "job.Options.Backoff".
-func declaredIn(t *testing.T, pkg string) map[string]bool {
-	paths, err := filepath.Glob(root + pkg + "/*.go")
+func declaredIn(t *testing.T, dir string) map[string]bool {
+	pkg := path.Base(dir)
+	paths, err := filepath.Glob(root + dir + "/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
+	for _, file := range paths {
+		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range file.Decls {
+		for _, d := range parsed.Decls {
 			addNames(names, pkg, d)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/batchplan/batchplan/internal/conformance/ours"
 	"github.com/batchplan/batchplan/internal/conformance/theirs"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // figureDivergences are the rows about metrics (J42).
@@ -64,7 +65,7 @@ wait 20s`,
 	},
 }
 
-// showFigures plays a script to the real controllers and to ours, without the slip and
+// showFigures plays a script to the real controllers and to ours, without the quirk and
 // with it, and compares what they count.
 func showFigures(script, theirFigures, ourFigures string) func(*testing.T) {
 	return func(t *testing.T) {
@@ -73,11 +74,11 @@ func showFigures(script, theirFigures, ourFigures string) func(*testing.T) {
 		if got := d.live(t, theirSide); got != theirFigures {
 			t.Errorf("theirs: %s, want %s", got, theirFigures)
 		}
-		for slips, want := range map[job.Slips]string{0: ourFigures, job.SlipMiscount: theirFigures} {
+		for quirks, want := range map[jobquirk.Set]string{0: ourFigures, jobquirk.Miscount: theirFigures} {
 			var told toldFigures
 			d.look = func(*life) string { return told.String() }
-			if got := d.live(t, ourSide(ours.Options{Watch: &told, Job: job.Options{Slips: slips}})); got != want {
-				t.Errorf("ours with slips %b: %s, want %s", slips, got, want)
+			if got := d.live(t, ourSide(ours.Options{Watch: &told, Job: job.Options{Quirks: quirks}})); got != want {
+				t.Errorf("ours with quirks %b: %s, want %s", quirks, got, want)
 			}
 		}
 	}
@@ -99,7 +100,7 @@ func figuresOf(before, after map[string]float64) string {
 	return fmt.Sprintf("created %v, not created %v, ignored %v, succeeded %v", sum["created"], sum["not created"], sum["ignored"], sum["succeeded"])
 }
 
-// toldFigures sums the facts of our rounds.
+// toldFigures sums the metrics of our rounds.
 type toldFigures struct {
 	mu                                      sync.Mutex
 	created, notCreated, ignored, succeeded int32
@@ -113,13 +114,13 @@ func (f *toldFigures) String() string {
 
 // Job implements [ours.Watch].
 func (f *toldFigures) Job(_ *job.Snapshot, p *job.Plan, o job.Outcome) {
-	facts := p.Conclude(o).Facts
+	metrics := p.Conclude(o).Metrics
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.created += facts.PodsCreated
-	f.notCreated += facts.PodsNotCreated
-	f.ignored += facts.Policy.Ignore
-	f.succeeded += facts.PodsSucceeded
+	f.created += metrics.PodsCreated
+	f.notCreated += metrics.PodsNotCreated
+	f.ignored += metrics.Policy.Ignore
+	f.succeeded += metrics.PodsSucceeded
 }
 
 // The rest of [ours.Watch].

@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/internal/conformance/ours"
 	"github.com/batchplan/batchplan/internal/conformance/script"
 	"github.com/batchplan/batchplan/internal/conformance/server"
-	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // jobDivergences are the rows about jobs that differ by default.
@@ -30,7 +30,7 @@ wait 20s`,
 		look:   statuses,
 		theirs: "2 active, 0 ready, 0 terminating; 2 active, 2 ready, 0 terminating; 2 active, 1 ready, 0 terminating; 1 active, 1 ready, 1 terminating",
 		ours:   "2 active, 0 ready, 0 terminating; 2 active, 2 ready, 0 terminating; 1 active, 1 ready, 1 terminating",
-		slip:   jobSlips(job.SlipDeleteCounts),
+		quirk:  jobQuirks(jobquirk.DeleteCounts),
 	},
 	{
 		row:   "A deletion fails, or the pod was gone (J11)",
@@ -46,7 +46,7 @@ wait 20s`,
 		look:   statuses,
 		theirs: "2 active, 0 ready, 0 terminating; 2 active, 2 ready, 0 terminating; 1 active, 1 ready, 1 terminating",
 		ours:   "2 active, 0 ready, 0 terminating; 2 active, 2 ready, 0 terminating; 1 active, 1 ready, 0 terminating; 1 active, 1 ready, 1 terminating",
-		slip:   jobSlips(job.SlipDeleteCounts),
+		quirk:  jobQuirks(jobquirk.DeleteCounts),
 	},
 	{
 		row: "Another writer has set a condition that ends the job, with status False (J19 to J24)",
@@ -71,7 +71,7 @@ wait 30s`,
 		look:   reported("Suspended"),
 		theirs: "5 Suspended",
 		ours:   "1 Suspended",
-		slip:   jobSlips(job.SlipEarlyEvents),
+		quirk:  jobQuirks(jobquirk.EarlyEvents),
 	},
 	{
 		row: "The namespace is being deleted (J34)",
@@ -85,7 +85,7 @@ wait 5m`,
 		look:   statuses,
 		theirs: "1 active, 0 ready, 0 terminating; 0 active, 0 ready, 1 terminating; 0 active, 0 ready, 0 terminating; 1 active, 0 ready, 0 terminating; 0 active, 0 ready, 0 terminating",
 		ours:   "1 active, 0 ready, 0 terminating; 0 active, 0 ready, 1 terminating; 0 active, 0 ready, 0 terminating",
-		slip:   jobSlips(job.SlipRefusedAreActive),
+		quirk:  jobQuirks(jobquirk.RefusedAreActive),
 	},
 	{
 		row: "A pod is deleted finalizer first, and has succeeded in between (J28, J29, JI9)",
@@ -106,7 +106,7 @@ wait 3s`,
 		look:   all(timesOf("create pods"), verdict),
 		theirs: "0s 0s 7s | Complete CompletionsReached, 2 succeeded, 0 failed",
 		ours:   "0s 0s | Complete CompletionsReached, 2 succeeded, 0 failed",
-		slip:   jobSlips(job.SlipUncheckedUntrack),
+		quirk:  jobQuirks(jobquirk.UncheckedUntrack),
 	},
 	{
 		row: "A pod is adopted (J6)",
@@ -119,7 +119,7 @@ wait 10s`,
 		look:   all(wrote("patch pods"), wrote("delete pods")),
 		theirs: "4s s-00001 +owner +batch.kubernetes.io/job-tracking; 4s s-00001 -batch.kubernetes.io/job-tracking | 4s s-00001",
 		ours:   "4s s-00001 +owner +batch.kubernetes.io/job-tracking; 5s s-00001 -batch.kubernetes.io/job-tracking | 5s s-00001",
-		slip:   jobSlips(job.SlipUncheckedUntrack),
+		quirk:  jobQuirks(jobquirk.UncheckedUntrack),
 	},
 	{
 		row:   "The backoff ends in less than a second; some indexes wait while others are due; expectations are not met (J31, E1)",
@@ -136,7 +136,7 @@ wait 20s`,
 		look:   timesOf("create pods"),
 		theirs: "0s 13.5s",
 		ours:   "0s 13s",
-		slip:   jobSlips(job.SlipCoarseRequeue),
+		quirk:  jobQuirks(jobquirk.CoarseRequeue),
 	},
 	{
 		row:   "The backoff ends in less than a second; some indexes wait while others are due; expectations are not met (J31, E1)",
@@ -152,11 +152,11 @@ wait 3s
 closing
 delete 0 0
 wait 6m`,
-		options: *jobSlips(job.SlipRefusedAreActive), // the only way to expect what never comes
+		options: *jobQuirks(jobquirk.RefusedAreActive), // the only way to expect what never comes
 		look:    wrote("create pods"),
 		theirs:  "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating",
 		ours:    "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating; 5m13s j- -> Forbidden metadata.namespace:NamespaceTerminating",
-		slip:    jobSlips(job.SlipCoarseRequeue | job.SlipRefusedAreActive),
+		quirk:   jobQuirks(jobquirk.CoarseRequeue | jobquirk.RefusedAreActive),
 	},
 	{
 		row: "A failure is seen after one that happened later, by skewed clocks (J31)",
@@ -173,7 +173,7 @@ wait 2m`,
 		look:   timesOf("create pods"),
 		theirs: "0s 0s 25s 25s",
 		ours:   "0s 0s 1m3s 1m3s",
-		slip:   jobSlips(job.SlipEarlierFailure),
+		quirk:  jobQuirks(jobquirk.EarlierFailure),
 	},
 	{
 		row: "A job is being deleted in the foreground, and a pod of it does not match the selector any more (J6, J36)",
@@ -187,7 +187,7 @@ wait 20m`,
 		look:   all(jobs, pods),
 		theirs: "j goes on | j-00001",
 		ours:   " | ",
-		slip:   jobSlips(job.SlipUnmatchedStay),
+		quirk:  jobQuirks(jobquirk.UnmatchedStay),
 	},
 	{
 		row: "Exactly 500 pods finish in a round (J35)",
@@ -199,7 +199,7 @@ wait 20s`,
 		look:   all(timesOf("update jobs/status"), verdict),
 		theirs: "0s 6s 6s 7s | Complete CompletionsReached, 500 succeeded, 0 failed",
 		ours:   "0s 6s 6s | Complete CompletionsReached, 500 succeeded, 0 failed",
-		slip:   jobSlips(job.SlipFullRound),
+		quirk:  jobQuirks(jobquirk.FullRound),
 	},
 	{
 		row: "Indexes wait for their backoff among the lowest 500 pending ones (J31, J33)",
@@ -212,7 +212,7 @@ wait 5s`,
 		look:   inARow("create pods"),
 		theirs: "100 400 200",
 		ours:   "100 500 100",
-		slip:   jobSlips(job.SlipWaitingTakeRoom),
+		quirk:  jobQuirks(jobquirk.WaitingTakeRoom),
 	},
 	{
 		row:   "Another writer has set the condition Suspended, with a reason or message of its own (J39)",
@@ -225,7 +225,7 @@ wait 5s`,
 		look:   all(timesOf("update jobs/status"), reported("Suspended")),
 		theirs: "0s 6s | 2 Suspended",
 		ours:   "0s | 1 Suspended",
-		slip:   jobSlips(job.SlipSuspendedRewritten),
+		quirk:  jobQuirks(jobquirk.SuspendedRewritten),
 	},
 	{
 		row:   "Another writer has set the condition Suspended, with a reason or message of its own (J39)",
@@ -241,7 +241,7 @@ wait 1m`,
 		look:   all(verdict, answers("update jobs/status")),
 		theirs: "Complete CompletionsReached, 1 succeeded, 0 failed | Invalid status.startTime:FieldValueInvalid",
 		ours:   "Complete CompletionsReached, 1 succeeded, 0 failed | ",
-		slip:   jobSlips(job.SlipSuspendedRewritten),
+		quirk:  jobQuirks(jobquirk.SuspendedRewritten),
 	},
 	{
 		row: "A failed index whose other pod succeeds in the same round (J16)",
@@ -272,11 +272,11 @@ wait 1s
 limit 4
 wait 1s`,
 		do:      map[string]func(*life){"exactly": fiveMinutes},
-		options: *jobSlips(job.SlipRefusedAreActive), // the only way to expect what never comes
+		options: *jobQuirks(jobquirk.RefusedAreActive), // the only way to expect what never comes
 		look:    wrote("create pods"),
 		theirs:  "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating; 5m14s j- -> Forbidden metadata.namespace:NamespaceTerminating",
 		ours:    "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating; 5m13s j- -> Forbidden metadata.namespace:NamespaceTerminating",
-		slip:    jobSlips(job.SlipCoarseRequeue | job.SlipRefusedAreActive),
+		quirk:   jobQuirks(jobquirk.CoarseRequeue | jobquirk.RefusedAreActive),
 	},
 	{
 		row: "Completions are reached while own writes have not been seen (J26, JI8)",
@@ -290,11 +290,11 @@ wait 11s
 exit 0 0
 wait 1m
 wait 5m`,
-		options: *jobSlips(job.SlipRefusedAreActive),
+		options: *jobQuirks(jobquirk.RefusedAreActive),
 		look:    all(timesOf("update jobs/status"), verdict),
 		theirs:  "0s 4s 4s 5s 13s 14s 15s 15s | Complete CompletionsReached, 1 succeeded, 1 failed",
 		ours:    "0s 4s 4s 5s 13s 14s 15s 15s 5m13s 5m13s | Complete CompletionsReached, 1 succeeded, 1 failed",
-		slip:    jobSlips(job.SlipUnseenCompletion | job.SlipRefusedAreActive),
+		quirk:   jobQuirks(jobquirk.UnseenCompletion | jobquirk.RefusedAreActive),
 	},
 	{
 		row: "A UID stands in both uncounted lists (JI2)",
@@ -352,7 +352,7 @@ wait 30s`,
 		look:   timesOf("create pods"),
 		theirs: "0s 13s 20s",
 		ours:   "0s 13s 35s",
-		slip:   &ours.Options{}, // nothing is stored
+		quirk:  &ours.Options{}, // nothing is stored
 	},
 }
 

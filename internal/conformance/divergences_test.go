@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/internal/conformance/ours"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -32,9 +34,9 @@ type divergence struct {
 	look         func(*life) string
 	theirs, ours string
 
-	// slip are the options of the row with which ours does as theirs. Without any,
+	// quirk are the options of the row with which ours does as theirs. Without any,
 	// the row's difference applies with the preset, too.
-	slip *ours.Options
+	quirk *ours.Options
 	// local is the zone of the machine, UTC if nil.
 	local *time.Location
 	// keep is set if the memories of ours survive a restart.
@@ -51,10 +53,10 @@ type divergence struct {
 	why string
 }
 
-func jobSlips(s job.Slips) *ours.Options { return &ours.Options{Job: job.Options{Slips: s}} }
+func jobQuirks(s jobquirk.Set) *ours.Options { return &ours.Options{Job: job.Options{Quirks: s}} }
 
-func cronSlips(s cronjob.Slips) *ours.Options {
-	return &ours.Options{CronJob: cronjob.Options{Slips: s}}
+func cronQuirks(s cronjobquirk.Set) *ours.Options {
+	return &ours.Options{CronJob: cronjob.Options{Quirks: s}}
 }
 
 func schedules(o ...schedule.Option) *ours.Options { return &ours.Options{Schedule: o} }
@@ -125,8 +127,8 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 		problems = append(problems, "there is no difference")
 	}
 	switch {
-	case d.slip != nil:
-		check("ours with the option", ourSide(*d.slip), d.theirs)
+	case d.quirk != nil:
+		check("ours with the option", ourSide(*d.quirk), d.theirs)
 		if difference := d.presetDiffers(t); difference != "" {
 			problems = append(problems, "ours with the preset: "+difference)
 		}
@@ -143,7 +145,7 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 // not only what the row is about.
 func (d *divergence) presetDiffers(t *testing.T) (difference string) {
 	preset := ours.Kubernetes136()
-	preset.Schedule = append(preset.Schedule, d.slip.Schedule...)
+	preset.Schedule = append(preset.Schedule, d.quirk.Schedule...)
 	if d.do != nil { // steps that only a case has cannot be played
 		if seen := d.live(t, ourSide(preset)); seen != d.theirs {
 			return seen

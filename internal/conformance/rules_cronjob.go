@@ -82,7 +82,7 @@ var cronRules = []rule[*cronRound]{
 	{"C14 failed", func(r *cronRound) bool { return r.created(cronjob.Unsuccessful) }},
 	{"C15 written", func(r *cronRound) bool { return r.settlement.Write }},
 	{"C15 unchanged", func(r *cronRound) bool { return !r.settlement.Write }},
-	{"C16", func(r *cronRound) bool { return r.end.Facts.CreationSkew > 0 }},
+	{"C16", func(r *cronRound) bool { return r.end.Metrics.CreationSkew > 0 }},
 	{"C17", func(r *cronRound) bool { return r.rescheduled }},
 
 	{"S2 both days", func(r *cronRound) bool { return r.created(cronjob.Done) && r.restrictsDays() == 2 }},

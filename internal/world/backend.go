@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/apply"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 var errConflict = errors.New("the job has changed since it was read")
@@ -26,7 +26,7 @@ func (w *World) Round() (*job.Plan, error) {
 	w.LastPlan = plan.String()
 	w.checkPlan(&snapshot, plan)
 	w.crashed = false
-	outcome, _ := apply.Executor{Parallel: 1}.Apply(context.Background(), backend{w}, plan)
+	outcome, _ := jobapply.Executor{Parallel: 1}.Apply(context.Background(), backend{w}, plan)
 	if w.crashed {
 		w.Again, w.Retry = job.Requeue{}, true
 		w.Restart(false)
@@ -39,7 +39,7 @@ func (w *World) Round() (*job.Plan, error) {
 	}
 	w.Again, w.Retry = conclusion.Requeue, conclusion.Retry
 	w.Events = append(w.Events, conclusion.Events...)
-	w.checkFacts(plan, outcome, &conclusion.Facts)
+	w.checkMetrics(plan, outcome, &conclusion.Metrics)
 	return plan, nil
 }
 
@@ -78,7 +78,7 @@ func (b backend) Adopt(_ context.Context, ref job.PodRef) error {
 	return b.write("adopt "+ref.Name, func() error {
 		p := b.find(ref)
 		if p == nil {
-			return apply.ErrGone
+			return jobapply.ErrGone
 		}
 		if p.Owner == job.Orphan {
 			p.Owner, p.Tracked = job.Owned, true
@@ -92,7 +92,7 @@ func (b backend) Release(_ context.Context, ref job.PodRef) error {
 	return b.write("release "+ref.Name, func() error {
 		p := b.find(ref)
 		if p == nil {
-			return apply.ErrGone
+			return jobapply.ErrGone
 		}
 		p.Owner, p.Tracked = job.Foreign, false
 		b.touch(p)
@@ -131,7 +131,7 @@ func (b backend) Delete(_ context.Context, d job.Deletion) error {
 	return b.write("delete "+d.Name, func() error {
 		p := b.find(d.PodRef)
 		if p == nil {
-			return apply.ErrGone
+			return jobapply.ErrGone
 		}
 		b.Evict(p)
 		return nil
@@ -144,7 +144,7 @@ func (b backend) untrackUnchanged(d job.Deletion) error {
 		p := b.find(d.PodRef)
 		switch {
 		case p == nil:
-			return apply.ErrGone
+			return jobapply.ErrGone
 		case p.Detail.ResourceVersion != d.ResourceVersion:
 			return errConflict
 		case p.Tracked && p.Phase == job.PodSucceeded:
@@ -162,7 +162,7 @@ func (b backend) Untrack(_ context.Context, ref job.PodRef) error {
 	return b.write("untrack "+ref.Name, func() error {
 		p := b.find(ref)
 		if p == nil {
-			return apply.ErrGone
+			return jobapply.ErrGone
 		}
 		b.checkUntrack(p)
 		b.tallyUntrack(p)

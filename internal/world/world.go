@@ -44,8 +44,8 @@ type World struct {
 	// Again and Retry are those of the last conclusion; a crash is followed by a round.
 	Again job.Requeue
 	Retry bool
-	// Facts are those of the rounds so far.
-	Facts []job.Facts
+	// Metrics are those of the rounds so far.
+	Metrics []job.Metrics
 	// LastPlan is the text of the last plan, and Failed the violations so far.
 	LastPlan string
 	Failed   []error

@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 )
 
 // Ask is one more round of a CronJob, with a snapshot that asks for more than the
@@ -34,6 +34,6 @@ func Ask(ctx context.Context, client kubernetes.Interface, namespace, name strin
 	if err != nil {
 		return err
 	}
-	_, err = apply.Executor{}.Apply(ctx, &cronBackend{cronJobs: c, object: object}, plan)
+	_, err = cronjobapply.Executor{}.Apply(ctx, &cronBackend{cronJobs: c, object: object}, plan)
 	return err
 }

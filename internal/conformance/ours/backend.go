@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/apply"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 // backend carries out the plan of one round on the API server.
@@ -48,7 +48,7 @@ func (b *backend) patch(ctx context.Context, pod job.PodRef, p patchMeta) error 
 	must(err)
 	out, err := b.client.CoreV1().Pods(b.object.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
 	if apierrors.IsNotFound(err) {
-		return apply.ErrGone
+		return jobapply.ErrGone
 	}
 	if err == nil {
 		b.wrote(out)
@@ -76,7 +76,7 @@ func (b *backend) Adopt(ctx context.Context, pod job.PodRef) error {
 		}},
 		Finalizers: []string{job.Finalizer},
 	})
-	if errors.Is(err, apply.ErrGone) {
+	if errors.Is(err, jobapply.ErrGone) {
 		b.mu.Lock()
 		b.gone = pod.UID
 		b.mu.Unlock()
@@ -113,15 +113,15 @@ func (b *backend) Release(ctx context.Context, pod job.PodRef) error {
 func (b *backend) Delete(ctx context.Context, d job.Deletion) error {
 	if d.UntrackFirst {
 		p := patchMeta{ResourceVersion: d.ResourceVersion, Removed: []string{job.Finalizer}}
-		if err := b.patch(ctx, d.PodRef, p); errors.Is(err, apply.ErrGone) {
+		if err := b.patch(ctx, d.PodRef, p); errors.Is(err, jobapply.ErrGone) {
 			return err
 		} else if err != nil {
-			return fmt.Errorf("%w: %w", apply.ErrStillTracked, err)
+			return fmt.Errorf("%w: %w", jobapply.ErrStillTracked, err)
 		}
 	}
 	err := b.client.CoreV1().Pods(b.object.Namespace).Delete(ctx, d.Name, metav1.DeleteOptions{})
 	if apierrors.IsNotFound(err) {
-		return apply.ErrGone
+		return jobapply.ErrGone
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func (b *backend) Create(ctx context.Context, c job.Creation) (job.PodRef, error
 	out, err := b.client.CoreV1().Pods(b.object.Namespace).Create(ctx, b.build(&c), metav1.CreateOptions{})
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return job.PodRef{}, apply.ErrNamespaceTerminating
+		return job.PodRef{}, jobapply.ErrNamespaceTerminating
 	case err != nil:
 		return job.PodRef{}, err
 	}
@@ -187,7 +187,7 @@ func (b *backend) Untrack(ctx context.Context, pod job.PodRef) error {
 	b.tracker.ExpectUntracked(b.key, pod.UID)
 	err := b.patch(ctx, pod, patchMeta{Removed: []string{job.Finalizer}})
 	if apierrors.IsInvalid(err) { // it is another pod by now
-		err = apply.ErrGone
+		err = jobapply.ErrGone
 	}
 	if err != nil {
 		b.tracker.UntrackObserved(b.key, pod.UID)

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 )
 
 // cronBackend carries out the plan of one round on the API server.
@@ -19,20 +19,20 @@ type cronBackend struct {
 	written *batchv1.CronJob
 }
 
-// Look reads a job.
-func (b *cronBackend) Look(ctx context.Context, name string) (apply.Job, error) {
+// Get reads a job.
+func (b *cronBackend) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
 	j, err := b.client.BatchV1().Jobs(b.object.Namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return apply.Job{}, apply.ErrGone
+		return cronjobapply.Job{}, cronjobapply.ErrGone
 	case err != nil:
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	return describe(j), nil
 }
 
-func describe(j *batchv1.Job) apply.Job {
-	out := apply.Job{
+func describe(j *batchv1.Job) cronjobapply.Job {
+	out := cronjobapply.Job{
 		Reference: cronjob.Reference{
 			Kind: "Job", APIVersion: "batch/v1", Namespace: j.Namespace, Name: j.Name, UID: string(j.UID),
 			ResourceVersion: j.ResourceVersion,
@@ -52,14 +52,14 @@ func (b *cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
 		policy = metav1.DeletePropagationForeground
 	}
 	err := b.client.BatchV1().Jobs(b.object.Namespace).Delete(ctx, d.Name, metav1.DeleteOptions{PropagationPolicy: &policy})
-	if apierrors.IsNotFound(err) && b.options.CronJob.Slips == 0 {
-		return apply.ErrGone // a failure to theirs, which tells of it and tries again
+	if apierrors.IsNotFound(err) && b.options.CronJob.Quirks == 0 {
+		return cronjobapply.ErrGone // a failure to theirs, which tells of it and tries again
 	}
 	return err
 }
 
 // Create makes the job from the template.
-func (b *cronBackend) Create(ctx context.Context, c cronjob.Creation) (apply.Job, error) {
+func (b *cronBackend) Create(ctx context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: c.Name, Namespace: b.object.Namespace, Labels: c.Labels, Annotations: c.Annotations,
@@ -70,11 +70,11 @@ func (b *cronBackend) Create(ctx context.Context, c cronjob.Creation) (apply.Job
 	out, err := b.client.BatchV1().Jobs(b.object.Namespace).Create(ctx, j, metav1.CreateOptions{})
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return apply.Job{}, apply.ErrNamespaceTerminating
+		return cronjobapply.Job{}, cronjobapply.ErrNamespaceTerminating
 	case apierrors.IsAlreadyExists(err):
-		return apply.Job{}, apply.ErrExists
+		return cronjobapply.Job{}, cronjobapply.ErrExists
 	case err != nil:
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	return describe(out), nil
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 )
 
 // cronJobs is the CronJob controller.
@@ -151,10 +151,10 @@ func (c *cronJobs) plan(key string, snapshot *cronjob.Snapshot, object *batchv1.
 		return end, nil, fmt.Errorf("CronJob %s: %w", key, err)
 	}
 	backend := &cronBackend{cronJobs: c, object: object}
-	outcome, err := apply.Executor{}.Apply(context.Background(), backend, plan)
+	outcome, err := cronjobapply.Executor{}.Apply(context.Background(), backend, plan)
 	c.options.Watch.CronJob(snapshot, plan, outcome)
 	end = plan.Conclude(outcome)
-	c.options.Figures.cronJob(&end.Facts)
+	c.options.Figures.cronJob(&end.Metrics)
 	c.memories[key] = end.Memory
 	c.reporter.report(object, end.Events)
 	if end.Retry {
@@ -172,7 +172,7 @@ func (c *cronJobs) planAgain(s *cronjob.Snapshot, plan *cronjob.Plan, object *ba
 	}
 	s.CronJob.Status = decodeCronJob(fresh).Status
 	plan, err = c.planner.Reconcile(s)
-	if s.Options.Slips != 0 {
+	if s.Options.Quirks != 0 {
 		fresh = object // theirs writes on the version of the cache, which is a conflict
 	}
 	return plan, fresh, err

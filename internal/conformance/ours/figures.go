@@ -13,7 +13,7 @@ import (
 )
 
 // Figures are the counters that Kubernetes exports, by series: the name, then the
-// labels in order. They come from the facts of each round, and from what only an
+// labels in order. They come from the metrics of each round, and from what only an
 // adapter sees. The zero value is ready.
 type Figures struct {
 	mu     sync.Mutex
@@ -40,44 +40,44 @@ func (f *Figures) add(n float64, series string, labels ...any) {
 	f.counts[fmt.Sprintf(series, labels...)] += n
 }
 
-// job adds the facts of a round of a job (J42).
-func (f *Figures) job(facts *job.Facts) {
-	mode, limit, result := facts.CompletionMode, "global", "success"
-	if facts.PerIndex {
+// job adds the metrics of a round of a job (J42).
+func (f *Figures) job(metrics *job.Metrics) {
+	mode, limit, result := metrics.CompletionMode, "global", "success"
+	if metrics.PerIndex {
 		limit = "perIndex"
 	}
-	if facts.Failed {
+	if metrics.Failed {
 		result = "error"
 	}
-	if facts.Action != "" {
-		f.add(1, "job_controller_job_syncs_total{action=%s,completion_mode=%s,result=%s}", facts.Action, mode, result)
+	if metrics.Action != "" {
+		f.add(1, "job_controller_job_syncs_total{action=%s,completion_mode=%s,result=%s}", metrics.Action, mode, result)
 	}
-	f.add(float64(facts.PodsSucceeded), "job_controller_job_pods_finished_total{completion_mode=%s,result=succeeded}", mode)
-	f.add(float64(facts.PodsFailed), "job_controller_job_pods_finished_total{completion_mode=%s,result=failed}", mode)
-	f.add(float64(facts.IndexesSucceeded), "job_controller_job_finished_indexes_total{backoffLimit=%s,status=succeeded}", limit)
-	f.add(float64(facts.IndexesFailed), "job_controller_job_finished_indexes_total{backoffLimit=%s,status=failed}", limit)
-	f.add(float64(facts.PodsCreated), "job_controller_job_pods_creation_total{reason=%s,status=succeeded}", facts.CreateReason.Metric())
-	f.add(float64(facts.PodsNotCreated), "job_controller_job_pods_creation_total{reason=%s,status=failed}", facts.CreateReason.Metric())
+	f.add(float64(metrics.PodsSucceeded), "job_controller_job_pods_finished_total{completion_mode=%s,result=succeeded}", mode)
+	f.add(float64(metrics.PodsFailed), "job_controller_job_pods_finished_total{completion_mode=%s,result=failed}", mode)
+	f.add(float64(metrics.IndexesSucceeded), "job_controller_job_finished_indexes_total{backoffLimit=%s,status=succeeded}", limit)
+	f.add(float64(metrics.IndexesFailed), "job_controller_job_finished_indexes_total{backoffLimit=%s,status=failed}", limit)
+	f.add(float64(metrics.PodsCreated), "job_controller_job_pods_creation_total{reason=%s,status=succeeded}", metrics.CreateReason.Metric())
+	f.add(float64(metrics.PodsNotCreated), "job_controller_job_pods_creation_total{reason=%s,status=failed}", metrics.CreateReason.Metric())
 	const policy = "job_controller_pod_failures_handled_by_failure_policy_total{action=%s}"
-	f.add(float64(facts.Policy.FailJob), policy, "FailJob")
-	f.add(float64(facts.Policy.FailIndex), policy, "FailIndex")
-	f.add(float64(facts.Policy.Ignore), policy, "Ignore")
-	f.add(float64(facts.Policy.Count), policy, "Count")
-	switch facts.Finished {
+	f.add(float64(metrics.Policy.FailJob), policy, "FailJob")
+	f.add(float64(metrics.Policy.FailIndex), policy, "FailIndex")
+	f.add(float64(metrics.Policy.Ignore), policy, "Ignore")
+	f.add(float64(metrics.Policy.Count), policy, "Count")
+	switch metrics.Finished {
 	case job.Complete:
-		f.add(1, "job_controller_jobs_finished_total{completion_mode=%s,reason=%s,result=succeeded}", mode, facts.FinishedReason)
+		f.add(1, "job_controller_jobs_finished_total{completion_mode=%s,reason=%s,result=succeeded}", mode, metrics.FinishedReason)
 	case job.Failed:
-		f.add(1, "job_controller_jobs_finished_total{completion_mode=%s,reason=%s,result=failed}", mode, facts.FinishedReason)
+		f.add(1, "job_controller_jobs_finished_total{completion_mode=%s,reason=%s,result=failed}", mode, metrics.FinishedReason)
 	}
 }
 
-// cronJob adds the facts of a round of a CronJob (C16).
-func (f *Figures) cronJob(facts *cronjob.Facts) {
-	if facts.Created == 0 {
+// cronJob adds the metrics of a round of a CronJob (C16).
+func (f *Figures) cronJob(metrics *cronjob.Metrics) {
+	if metrics.Created == 0 {
 		return
 	}
-	f.add(float64(facts.Created), "cronjob_controller_job_creation_skew_duration_seconds{} count")
-	f.add(facts.CreationSkew.Seconds(), "cronjob_controller_job_creation_skew_duration_seconds{} sum")
+	f.add(float64(metrics.Created), "cronjob_controller_job_creation_skew_duration_seconds{} count")
+	f.add(metrics.CreationSkew.Seconds(), "cronjob_controller_job_creation_skew_duration_seconds{} sum")
 }
 
 // foreign counts a job of another controller that the adapter sees for the first time.

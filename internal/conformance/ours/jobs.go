@@ -20,7 +20,7 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/apply"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 // The delays of J43.
@@ -121,7 +121,7 @@ func (c *jobs) plan(key string, object *batchv1.Job, snapshot *job.Snapshot) (go
 // carryOut executes the plan, and keeps and reports what comes of it.
 func (c *jobs) carryOut(key string, object *batchv1.Job, snapshot *job.Snapshot, plan *job.Plan) (gone string, err error) {
 	backend := &backend{jobs: c, key: key, object: object, decoded: &snapshot.Job}
-	executor := apply.Executor{Expecter: expecter{&c.tracker, key}}
+	executor := jobapply.Executor{Expectations: expecter{&c.tracker, key}}
 	outcome, err := executor.Apply(context.Background(), backend, plan)
 	c.options.Watch.Job(snapshot, plan, outcome)
 	end := plan.Conclude(outcome)
@@ -130,7 +130,7 @@ func (c *jobs) carryOut(key string, object *batchv1.Job, snapshot *job.Snapshot,
 	if backend.gone != "" {
 		return backend.gone, nil
 	}
-	c.options.Figures.job(&end.Facts)
+	c.options.Figures.job(&end.Metrics)
 	claimed := len(plan.Adopt)+len(plan.Release) == 0 || outcome.Claimed == job.Done
 	if after, ok := plan.Requeue.After(time.Now()); ok && claimed {
 		c.queue.AddAfter(key, after)

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -48,9 +48,9 @@ func playOursCron(s *CronSnapshot) (r Result) {
 		for _, e := range end.Events {
 			r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
 		}
-		if end.Facts.Created > 0 {
+		if end.Metrics.Created > 0 {
 			r.Metrics["job_creation_skew_duration_seconds count"]++
-			r.Metrics["job_creation_skew_duration_seconds sum"] += end.Facts.CreationSkew.Seconds()
+			r.Metrics["job_creation_skew_duration_seconds sum"] += end.Metrics.CreationSkew.Seconds()
 		}
 		r.Retry, r.Requeue = err != nil, ""
 		if after, ok := end.Requeue.After(s.Now); ok && err == nil {
@@ -89,7 +89,7 @@ func (b *cronBackend) round(s *cronjob.Snapshot) (cronjob.Conclusion, error) {
 	if err != nil {
 		return cronjob.Conclusion{}, err
 	}
-	outcome, err := apply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
+	outcome, err := cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
 	b.missing = slices.Contains(outcome.Verified, cronjob.Gone)
 	end := plan.Conclude(outcome)
 	b.seen = seenInCron(plan, &end)
@@ -108,19 +108,19 @@ type cronBackend struct {
 	missing         bool // an active job was found gone
 }
 
-func (b *cronBackend) Look(_ context.Context, name string) (apply.Job, error) {
+func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, error) {
 	j, err := b.readJob(name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return apply.Job{}, apply.ErrGone
+		return cronjobapply.Job{}, cronjobapply.ErrGone
 	case err != nil:
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	return describeJob(j), nil
 }
 
-func describeJob(j *batchv1.Job) apply.Job {
-	out := apply.Job{
+func describeJob(j *batchv1.Job) cronjobapply.Job {
+	out := cronjobapply.Job{
 		Reference: cronjob.Reference{
 			Kind: "Job", APIVersion: "batch/v1", Namespace: j.Namespace, Name: j.Name, UID: string(j.UID), ResourceVersion: j.ResourceVersion,
 		},
@@ -141,7 +141,7 @@ func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
 	return b.delete(d.Name, string(policy)) // what is gone is a failure to theirs
 }
 
-func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (apply.Job, error) {
+func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
 	out, err := b.create(&batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: c.Name, Namespace: namespace, Labels: c.Labels, Annotations: c.Annotations,
@@ -151,11 +151,11 @@ func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (apply.Job, 
 	})
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return apply.Job{}, apply.ErrNamespaceTerminating
+		return cronjobapply.Job{}, cronjobapply.ErrNamespaceTerminating
 	case apierrors.IsAlreadyExists(err):
-		return apply.Job{}, apply.ErrExists
+		return cronjobapply.Job{}, cronjobapply.ErrExists
 	case err != nil:
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	return describeJob(out), nil
 }

@@ -33,14 +33,14 @@ func seenIn(p *job.Plan, end *job.Conclusion) []string {
 	if p.Verdict.Type != "" {
 		seen.add("ends (J19 to J25): ", string(p.Verdict.Type)+" "+p.Verdict.Reason)
 	}
-	if end.Facts.Finished != "" {
-		seen.add("finished (J38): ", string(end.Facts.Finished)+" "+end.Facts.FinishedReason)
+	if end.Metrics.Finished != "" {
+		seen.add("finished (J38): ", string(end.Metrics.Finished)+" "+end.Metrics.FinishedReason)
 	}
 	for _, e := range end.Events {
 		seen.add("event (J41): ", e.Reason)
 	}
-	if end.Facts.Action != "" {
-		seen.add("action (J42): ", string(end.Facts.Action))
+	if end.Metrics.Action != "" {
+		seen.add("action (J42): ", string(end.Metrics.Action))
 	}
 	if end.Retry {
 		seen.add("retries (J43)", "")

@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// factsOf is what our facts add to the counters of the reference.
-func factsOf(f *job.Facts, j *job.Job) map[string]float64 {
+// factsOf is what our metrics add to the counters of the reference.
+func factsOf(f *job.Metrics, j *job.Job) map[string]float64 {
 	out := map[string]float64{}
 	add := func(n int32, format string, labels ...any) {
 		if n != 0 {

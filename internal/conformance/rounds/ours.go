@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/apply"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 // decode makes our snapshot, through JSON as an adapter without typed clients does.
@@ -65,10 +65,10 @@ func playOurs(s *Snapshot) (r Result) {
 		if plan, err = planner.Reconcile(&snapshot); err != nil {
 			return Result{Panic: err.Error()}
 		}
-		outcome, _ = apply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
+		outcome, _ = jobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
 	}
 	end := plan.Conclude(outcome)
-	r = Result{Writes: b.writes(), Metrics: factsOf(&end.Facts, &snapshot.Job), Memory: memoryOf(&end.Memory, s, b.server), Retry: end.Retry}
+	r = Result{Writes: b.writes(), Metrics: factsOf(&end.Metrics, &snapshot.Job), Memory: memoryOf(&end.Memory, s, b.server), Retry: end.Retry}
 	r.Seen = seenIn(plan, &end)
 	for _, e := range end.Events {
 		r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
@@ -97,7 +97,7 @@ func (b *backend) Adopt(_ context.Context, pod job.PodRef) error {
 		return b.readErr
 	}
 	err := gone(b.patch("adopt", pod.Name))
-	if errors.Is(err, apply.ErrGone) {
+	if errors.Is(err, jobapply.ErrGone) {
 		b.gone = pod.Name
 	}
 	return err
@@ -116,7 +116,7 @@ func (b *backend) look() error {
 
 func gone(err error) error {
 	if apierrors.IsNotFound(err) {
-		return apply.ErrGone
+		return jobapply.ErrGone
 	}
 	return err
 }
@@ -131,10 +131,10 @@ func (b *backend) Release(_ context.Context, pod job.PodRef) error {
 
 func (b *backend) Delete(_ context.Context, d job.Deletion) error {
 	if d.UntrackFirst {
-		if err := gone(b.patch("untrack", d.Name)); errors.Is(err, apply.ErrGone) {
+		if err := gone(b.patch("untrack", d.Name)); errors.Is(err, jobapply.ErrGone) {
 			return err
 		} else if err != nil {
-			return fmt.Errorf("%w: %w", apply.ErrStillTracked, err)
+			return fmt.Errorf("%w: %w", jobapply.ErrStillTracked, err)
 		}
 	}
 	return gone(b.delete(d.Name))
@@ -154,7 +154,7 @@ func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) 
 	out, err := b.create(build(b.snapshot.Job, &c))
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return job.PodRef{}, apply.ErrNamespaceTerminating
+		return job.PodRef{}, jobapply.ErrNamespaceTerminating
 	case err != nil:
 		return job.PodRef{}, err
 	}

@@ -3,7 +3,7 @@
 //
 //	make mutants                              # every mutant: this takes hours
 //	make mutants SEED=1 MUTANTS=500           # a random sample
-//	make mutants PACKAGES="job cronjob/apply" # of these packages only
+//	make mutants PACKAGES="job cronjob/cronjobapply" # of these packages only
 //	make mutants MATCH=job/pod.go:3           # those whose line of output matches
 //
 // A mutant is one edit of one function: a condition is negated, a boundary

@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/apply"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 // backend carries out the plans of one job on the store.
@@ -83,7 +83,7 @@ func (b *backend) result(found bool, err error) error {
 		return err
 	}
 	if !found {
-		return apply.ErrGone
+		return jobapply.ErrGone
 	}
 	b.changed()
 	return nil

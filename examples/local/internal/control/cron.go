@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/examples/local/internal/clock"
 	"github.com/batchplan/batchplan/examples/local/internal/manifest"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
@@ -134,7 +134,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 		return round, false, false, fmt.Errorf("CronJob %s: %w", stored.Key(), err)
 	}
 	b := &cronBackend{store: l.Store, now: now, cronJob: &stored, manifest: l.Manifest}
-	outcome, applyErr := apply.Executor{Parallel: 1}.Apply(ctx, b, plan)
+	outcome, applyErr := cronjobapply.Executor{Parallel: 1}.Apply(ctx, b, plan)
 	end := plan.Conclude(outcome)
 	if err := l.Store.ConcludeCronJob(l.UID, &end, now); err != nil {
 		return round, false, false, err

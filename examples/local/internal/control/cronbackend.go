@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/examples/local/internal/manifest"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 )
@@ -21,35 +21,35 @@ type cronBackend struct {
 	wrote, deleted bool
 }
 
-// Look reads a job by its name. One that is about to go is gone for its CronJob, as
+// Get reads a job by its name. One that is about to go is gone for its CronJob, as
 // in a cluster, where it vanishes before its pods do.
-func (b *cronBackend) Look(_ context.Context, name string) (apply.Job, error) {
+func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, error) {
 	j, err := b.store.FindJob(b.cronJob.Namespace + "/" + name)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && !j.Deleted.IsZero():
-		return apply.Job{}, apply.ErrGone
+		return cronjobapply.Job{}, cronjobapply.ErrGone
 	case err != nil:
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	return jobOf(&j), nil
 }
 
 // Create stores the job. The store refuses a second job of the name, and that is
 // what keeps a run from starting twice.
-func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (apply.Job, error) {
+func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
 	object, err := b.manifest.Job(&c, b.cronJob.UID)
 	if err != nil {
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	j, err := b.store.AddJob(store.Job{
 		Namespace: b.cronJob.Namespace, Name: c.Name, Created: b.now, Manifest: object,
 		CronJob: b.cronJob.UID, ScheduledTime: c.ScheduledTime,
 	})
 	if errors.Is(err, store.ErrExists) {
-		return apply.Job{}, apply.ErrExists
+		return cronjobapply.Job{}, cronjobapply.ErrExists
 	}
 	if err != nil {
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	b.wrote = true
 	return jobOf(&j), nil
@@ -63,7 +63,7 @@ func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
 		return err
 	}
 	if !found {
-		return apply.ErrGone
+		return cronjobapply.ErrGone
 	}
 	b.wrote, b.deleted = true, true
 	return nil
@@ -75,8 +75,8 @@ func (b *cronBackend) WriteStatus(_ context.Context, s cronjob.Status) error {
 	return b.store.SetCronJobStatus(b.cronJob.UID, s)
 }
 
-func jobOf(j *store.Job) apply.Job {
-	return apply.Job{
+func jobOf(j *store.Job) cronjobapply.Job {
+	return cronjobapply.Job{
 		Reference:  cronjob.Reference{Namespace: j.Namespace, Name: j.Name, UID: j.UID},
 		Controller: j.CronJob, CreationTimestamp: j.Created,
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/examples/local/internal/clock"
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
@@ -146,14 +146,14 @@ func TestLookAtDeletedJob(t *testing.T) {
 	l := newLife(t, "Allow")
 	j := l.addJob("c-1", l.cron.UID)
 	b := &cronBackend{store: l.store, now: now, cronJob: &l.cron}
-	if found, err := b.Look(context.Background(), "c-1"); err != nil || found.UID != j.UID || found.Controller != l.cron.UID {
+	if found, err := b.Get(context.Background(), "c-1"); err != nil || found.UID != j.UID || found.Controller != l.cron.UID {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := l.store.DeleteJob(j.UID, now); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"c-1", "c-2"} {
-		if found, err := b.Look(context.Background(), name); !errors.Is(err, apply.ErrGone) {
+		if found, err := b.Get(context.Background(), name); !errors.Is(err, cronjobapply.ErrGone) {
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}
 	}

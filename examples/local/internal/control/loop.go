@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/apply"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 // Round is what a round has led to, for the people who watch.
@@ -116,7 +116,7 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	if err != nil {
 		return Round{}, false, fmt.Errorf("job %s: %w", stored.Key(), err)
 	}
-	outcome, applyErr := apply.Executor{}.Apply(ctx, b, &plan)
+	outcome, applyErr := jobapply.Executor{}.Apply(ctx, b, &plan)
 	conclusion := plan.Conclude(outcome)
 	if err := l.Store.Conclude(l.UID, conclusion.Memory, conclusion.Events, now); err != nil {
 		return Round{}, false, err

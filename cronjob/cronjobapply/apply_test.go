@@ -1,4 +1,4 @@
-package apply_test
+package cronjobapply_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 )
 
 // TestC15_OrderOfWrites compares all calls of a round, one at a time.
@@ -59,7 +59,7 @@ func TestC15_OrderOfWrites(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := plan(t, test.snap)
 			f := &fake{fail: test.fail}
-			o, err := apply.Executor{Parallel: 1}.Apply(t.Context(), f, p)
+			o, err := cronjobapply.Executor{Parallel: 1}.Apply(t.Context(), f, p)
 			if diff := cmp.Diff(test.want, f.calls); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%s", diff, p)
 			}
@@ -76,7 +76,7 @@ func TestC15_OrderOfWrites(t *testing.T) {
 // TestApply_ZeroPlan: it does nothing.
 func TestApply_ZeroPlan(t *testing.T) {
 	f := &fake{}
-	o, err := apply.Executor{}.Apply(t.Context(), f, &cronjob.Plan{})
+	o, err := cronjobapply.Executor{}.Apply(t.Context(), f, &cronjob.Plan{})
 	if diff := cmp.Diff(cronjob.Outcome{}, o); diff != "" || err != nil || len(f.calls) > 0 {
 		t.Errorf("calls %v, error %v, outcome (-want +got):\n%s", f.calls, err, diff)
 	}
@@ -84,15 +84,15 @@ func TestApply_ZeroPlan(t *testing.T) {
 
 // TestC14_TheNameIsTheLock: what becomes of the creation of the run that is due.
 func TestC14_TheNameIsTheLock(t *testing.T) {
-	exists := fmt.Errorf("jobs: %w", apply.ErrExists)
-	ours := apply.Job{Reference: cronjob.Reference{UID: "u"}, Controller: "cron-1", CreationTimestamp: at(9)}
-	foreign := apply.Job{Reference: cronjob.Reference{UID: "u"}, Controller: "cron-2"}
-	bare := apply.Job{Reference: cronjob.Reference{UID: "u"}}
+	exists := fmt.Errorf("jobs: %w", cronjobapply.ErrExists)
+	ours := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}, Controller: "cron-1", CreationTimestamp: at(9)}
+	foreign := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}, Controller: "cron-2"}
+	bare := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}}
 	tests := []struct {
 		name  string
 		fail  map[string]error
-		found *apply.Job
-		made  *apply.Job
+		found *cronjobapply.Job
+		made  *cronjobapply.Job
 		want  cronjob.Result
 		error string
 		retry bool
@@ -107,29 +107,29 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 			`create jobs: "` + due + `" existed, and is gone by now`, true, 8, 0},
 		{"it exists and cannot be looked at", map[string]error{"create": exists, "look": errDown}, &ours, nil, cronjob.Unsuccessful,
 			"create jobs: the API server is down", true, 8, 0},
-		{"it exists, and the backend does not say which", map[string]error{"create": exists}, &apply.Job{Controller: "cron-1"}, nil,
+		{"it exists, and the backend does not say which", map[string]error{"create": exists}, &cronjobapply.Job{Controller: "cron-1"}, nil,
 			cronjob.Unsuccessful, `create jobs: the backend names no UID for "` + due + `"`, true, 8, 0},
 		{"the reply is lost", map[string]error{"create": errDown}, nil, nil, cronjob.Unsuccessful,
 			"create jobs: the API server is down", true, 8, 0},
-		{"the backend does not say what it has created", nil, nil, &apply.Job{}, cronjob.Unsuccessful,
+		{"the backend does not say what it has created", nil, nil, &cronjobapply.Job{}, cronjob.Unsuccessful,
 			`create jobs: the backend names no UID for "` + due + `"`, true, 8, 0},
-		{"the namespace is going away", map[string]error{"create": fmt.Errorf("jobs: %w", apply.ErrNamespaceTerminating)}, nil, nil,
+		{"the namespace is going away", map[string]error{"create": fmt.Errorf("jobs: %w", cronjobapply.ErrNamespaceTerminating)}, nil, nil,
 			cronjob.Refused, "", false, 8, 0},
-		{"the CronJob is gone, says a backend", map[string]error{"create": apply.ErrGone}, nil, nil, cronjob.Unsuccessful,
+		{"the CronJob is gone, says a backend", map[string]error{"create": cronjobapply.ErrGone}, nil, nil, cronjob.Unsuccessful,
 			"create jobs: the job is gone", true, 8, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			f := &fake{fail: test.fail, jobs: map[string]apply.Job{}}
+			f := &fake{fail: test.fail, jobs: map[string]cronjobapply.Job{}}
 			if test.found != nil {
 				f.jobs[due] = *test.found
 			}
 			if test.made != nil {
-				f.made = func(cronjob.Creation) apply.Job { return *test.made }
+				f.made = func(cronjob.Creation) cronjobapply.Job { return *test.made }
 			}
 			snap := snapshot(cronjob.Allow)
 			p := plan(t, snap)
-			o, err := apply.Executor{}.Apply(t.Context(), f, p)
+			o, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
 			if got := o.Created[0].Result; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -161,8 +161,8 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 // TestApply_ReferenceOfTheBackend: what the backend says of a job is what the status holds.
 func TestApply_ReferenceOfTheBackend(t *testing.T) {
 	ref := cronjob.Reference{Kind: "Work", APIVersion: "example.com/v1", Namespace: "other", Name: "w", UID: "u", ResourceVersion: "7"}
-	f := &fake{made: func(cronjob.Creation) apply.Job { return apply.Job{Reference: ref} }}
-	if _, err := (apply.Executor{}).Apply(t.Context(), f, plan(t, snapshot(cronjob.Allow))); err != nil {
+	f := &fake{made: func(cronjob.Creation) cronjobapply.Job { return cronjobapply.Job{Reference: ref} }}
+	if _, err := (cronjobapply.Executor{}).Apply(t.Context(), f, plan(t, snapshot(cronjob.Allow))); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]cronjob.Reference{ref}, f.status.Active); diff != "" {
@@ -172,9 +172,9 @@ func TestApply_ReferenceOfTheBackend(t *testing.T) {
 
 // TestApply_NamespaceTerminating: what comes after the first refusal is not tried.
 func TestApply_NamespaceTerminating(t *testing.T) {
-	f := &fake{fail: map[string]error{"create c-manual-1": apply.ErrNamespaceTerminating}}
+	f := &fake{fail: map[string]error{"create c-manual-1": cronjobapply.ErrNamespaceTerminating}}
 	p := plan(t, snapshot(cronjob.Allow, triggers("1", "2", "3")))
-	o, err := apply.Executor{}.Apply(t.Context(), f, p)
+	o, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
 	if got := results(o.Created); got != "done, refused, refused, refused" || err != nil || p.Conclude(o).Retry {
 		t.Errorf("created %s, error %v, retry %v", got, err, p.Conclude(o).Retry)
 	}
@@ -185,10 +185,10 @@ func TestApply_NamespaceTerminating(t *testing.T) {
 
 // TestC5_LookUp: only a job that is certainly gone leaves the active list.
 func TestC5_LookUp(t *testing.T) {
-	there := func(uid string) *apply.Job { return &apply.Job{Reference: cronjob.Reference{UID: uid}} }
+	there := func(uid string) *cronjobapply.Job { return &cronjobapply.Job{Reference: cronjob.Reference{UID: uid}} }
 	tests := []struct {
 		name   string
-		found  *apply.Job
+		found  *cronjobapply.Job
 		fail   error
 		want   string
 		error  string
@@ -202,12 +202,12 @@ func TestC5_LookUp(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			f := &fake{jobs: map[string]apply.Job{}, fail: map[string]error{"look": test.fail}}
+			f := &fake{jobs: map[string]cronjobapply.Job{}, fail: map[string]error{"look": test.fail}}
 			if test.found != nil {
 				f.jobs["lost"] = *test.found
 			}
 			p := plan(t, snapshot(cronjob.Forbid, active("lost")))
-			o, err := apply.Executor{}.Apply(t.Context(), f, p)
+			o, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
 			if got := verified(o); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -226,7 +226,7 @@ func TestC5_LookUp(t *testing.T) {
 
 // TestApply_Deletions: a failure does not stop the others, and gone is as good as deleted.
 func TestApply_Deletions(t *testing.T) {
-	gone := fmt.Errorf("jobs: %w", apply.ErrGone)
+	gone := fmt.Errorf("jobs: %w", cronjobapply.ErrGone)
 	tests := []struct {
 		name  string
 		fail  map[string]error
@@ -242,7 +242,7 @@ func TestApply_Deletions(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p := plan(t, snapshot(cronjob.Allow, early, finished(5)))
-			o, err := apply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
+			o, err := cronjobapply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
 			if got := results(o.Deleted); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -263,7 +263,7 @@ func TestApply_JoinsErrors(t *testing.T) {
 		running("done")(s)
 		s.Children[0].Finished = "Complete"
 	}
-	_, err := apply.Executor{}.Apply(t.Context(), f, plan(t, snapshot(cronjob.Allow, saw, active("lost"), finished(2))))
+	_, err := cronjobapply.Executor{}.Apply(t.Context(), f, plan(t, snapshot(cronjob.Allow, saw, active("lost"), finished(2))))
 	const want = `look up jobs: the API server is down
 delete jobs: the API server is down
 create jobs: the API server is down
@@ -288,7 +288,7 @@ func TestApply_Bounded(t *testing.T) {
 		} {
 			inBubble(t, fmt.Sprintf("%s, %d at once", name, parallel), func(t *testing.T) {
 				f := &fake{took: time.Second}
-				if _, err := (apply.Executor{Parallel: parallel}).Apply(t.Context(), f, plan(t, snap)); err != nil {
+				if _, err := (cronjobapply.Executor{Parallel: parallel}).Apply(t.Context(), f, plan(t, snap)); err != nil {
 					t.Fatal(err)
 				}
 				want := min(parallel, 50)

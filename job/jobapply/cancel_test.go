@@ -1,4 +1,4 @@
-package apply_test
+package jobapply_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/apply"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 // cluster is a backend that holds the job and its pods. It refuses writes whose
@@ -33,7 +33,7 @@ func (c *cluster) write(ctx context.Context, name string, uid string, do func(p 
 	}
 	i := slices.IndexFunc(c.pods, func(p job.Pod) bool { return p.UID == uid })
 	if uid != "" && i < 0 {
-		return apply.ErrGone
+		return jobapply.ErrGone
 	}
 	c.writes = append(c.writes, name)
 	switch {
@@ -103,7 +103,7 @@ func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Outcome, job.Conc
 		cancel()
 	}
 	c.writes, c.left, c.cancel = nil, after, cancel
-	o, _ := apply.Executor{Parallel: 1}.Apply(ctx, c, &p)
+	o, _ := jobapply.Executor{Parallel: 1}.Apply(ctx, c, &p)
 	conclusion := p.Conclude(o)
 	c.memory = conclusion.Memory
 	c.memory.Expectations.Creations, c.memory.Expectations.Deletions = 0, 0 // it reads its own writes

@@ -1,4 +1,4 @@
-package apply_test
+package jobapply_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 var errDown = errors.New("the API server is down")
 
-// fake is a backend that records the calls. It is an Expecter, too.
+// fake is a backend that records the calls. It is an Expectations, too.
 type fake struct {
 	mu    sync.Mutex
 	calls []string

@@ -62,69 +62,69 @@ func TestJ42_Facts(t *testing.T) {
 		snap Snapshot
 		// with changes the snapshot, when the outcome is nil, or else the outcome.
 		with func(*Snapshot, *Outcome)
-		want Facts
+		want Metrics
 	}{
 		{"nothing to do with running pods", snapshotOf(t, `{}`, running), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionTracking}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionTracking}},
 		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 2, CreateReason: CreateNew}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 2, CreateReason: CreateNew}},
 		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`),
 			outcome(func(o *Outcome) { o.Created[0] = Effect{Result: Unsuccessful, Error: "quota"} }),
-			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
 		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),
 			outcome(func(o *Outcome) { o.Created[0], o.Created[1] = Effect{Result: Refused}, Effect{Result: Refused} }),
-			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, CreateReason: CreateNew}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, CreateReason: CreateNew}},
 		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex}), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
 		{"a pod is started beside a terminating one that is not replaced", snapshotOf(t, `{"parallelism": 2, "podReplacementPolicy": "Failed"}`, leaving), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
 		{"pods are deleted", snapshotOf(t, `{"parallelism": 0}`, running), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
 		{"suspended without pods", snapshotOf(t, `{"suspend": true}`), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
 		{"held by backoff", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, NoIndex)), func(s *Snapshot, o *Outcome) {
 			if o == nil {
 				s.Pods[0].Detail.Containers[0].FinishedAt = s.Now
 			}
-		}, Facts{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsFailed: 1, Untracked: 1}},
+		}, Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsFailed: 1, Untracked: 1}},
 		{"expectations unmet while a pod has succeeded", snapshotOf(t, `{"completions": 2, "parallelism": 2}`, ended("a", PodSucceeded, NoIndex), running), func(s *Snapshot, o *Outcome) {
 			if o == nil {
 				s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
 			}
-		}, Facts{CompletionMode: NonIndexed, Action: ActionReconciling, PodsSucceeded: 1, Untracked: 1}},
+		}, Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsSucceeded: 1, Untracked: 1}},
 		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1}},
 		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: Orphan}),
 			outcome(func(o *Outcome) { *o = Outcome{Claimed: Unsuccessful} }),
-			Facts{CompletionMode: NonIndexed, Action: ActionReconciling, Failed: true}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, Failed: true}},
 		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, NoIndex), running), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionTracking, PodsFailed: 1, Untracked: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsFailed: 1, Untracked: 1}},
 		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, NoIndex), running), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionTracking, Policy: PolicyCounts{Ignore: 1}, Untracked: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Policy: PolicyCounts{Ignore: 1}, Untracked: 1}},
 		{"the status of matches cannot be written", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, NoIndex), ended("b", PodSucceeded, NoIndex)),
 			outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = Unsuccessful, nil, NotTried }),
-			Facts{CompletionMode: NonIndexed, Action: ActionTracking, Failed: true}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Failed: true}},
 		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, NoIndex), scheduled), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 2, Policy: PolicyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 2, Policy: PolicyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
 		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, NoIndex)), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionTracking, PodsSucceeded: 1, Untracked: 1, Finished: Complete, FinishedReason: "CompletionsReached"}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsSucceeded: 1, Untracked: 1, Finished: Complete, FinishedReason: "CompletionsReached"}},
 		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, NoIndex)), none,
-			Facts{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1, Untracked: 1, Finished: Failed, FinishedReason: "BackoffLimitExceeded"}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1, Untracked: 1, Finished: Failed, FinishedReason: "BackoffLimitExceeded"}},
 		{"indexes have ended", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
 			ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), none,
-			Facts{CompletionMode: Indexed, Action: ActionPodsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
+			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
 		{"an index has failed, and the status cannot be written", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
 			ended("b", PodFailed, 1), running), outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = Unsuccessful, nil, NotTried }),
-			Facts{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement, PerIndex: true, Failed: true}},
+			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement, PerIndex: true, Failed: true}},
 		{"an elastic job shrinks", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, running), shrunk,
-			Facts{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateNew}},
+			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateNew}},
 		{"an elastic job shrinks together with a success", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, ended("a", PodSucceeded, 1), running), shrunk,
-			Facts{CompletionMode: Indexed, Action: ActionTracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
+			Metrics{CompletionMode: Indexed, Action: ActionTracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
 		{"the job is managed by somebody else", snapshotOf(t, `{"managedBy": "example.com/queue"}`), none,
-			Facts{CompletionMode: NonIndexed, ManagedBy: true}},
+			Metrics{CompletionMode: NonIndexed, ManagedBy: true}},
 		{"the job has ended", snapshotOf(t, `{}`, ended("a", PodFailed, NoIndex)),
 			status(func(s *Status) { s.Conditions = []Condition{{Type: Failed, Status: ConditionTrue}} }),
-			Facts{CompletionMode: NonIndexed, Untracked: 1}},
+			Metrics{CompletionMode: NonIndexed, Untracked: 1}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestJ42_Facts(t *testing.T) {
 			}
 			o := doneAll(&plan)
 			test.with(&test.snap, &o)
-			if diff := cmp.Diff(test.want, plan.Conclude(o).Facts); diff != "" {
+			if diff := cmp.Diff(test.want, plan.Conclude(o).Metrics); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())
 			}
 		})

@@ -1,8 +1,11 @@
 package job
 
-import "github.com/batchplan/batchplan/internal/indexset"
+import (
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
 
-// Facts are the figures of a round behind the metrics of a Job controller, prefix
+// Metrics are the figures of a round behind the metrics of a Job controller, prefix
 // job_controller_ (J42): what the round adds to each counter. No figure is negative,
 // and over all rounds each pod, index and match is reported once, as long as the memory
 // is kept (JI27).
@@ -11,7 +14,7 @@ import "github.com/batchplan/batchplan/internal/indexset"
 // job_sync_duration_seconds; jobs_by_external_controller_total, one for each job that
 // appears with another managedBy; and terminated_pods_tracking_finalizer_total where pods
 // are watched (see [TrackingEvent]).
-type Facts struct {
+type Metrics struct {
 	// CompletionMode, Action and Failed are the labels of job_syncs_total, which counts
 	// this round unless Action is empty: the job has ended, is not ours, or the snapshot
 	// is older than a status that was written. Failed is result "error".
@@ -83,13 +86,13 @@ func TrackingEvent(before, after *Pod) string {
 	return ""
 }
 
-func (p *Plan) facts(o *Outcome, r Recording, recorded bool, final *Status, failed bool) Facts {
+func (p *Plan) metrics(o *Outcome, r Recording, recorded bool, final *Status, failed bool) Metrics {
 	b := &p.Basis
 	before := b.reported()
-	if b.Slips.has(SlipMiscount) && recorded && !isUntracked(r.Untrack, o) {
+	if b.Quirks.Has(jobquirk.Miscount) && recorded && !isUntracked(r.Untrack, o) {
 		final = &r.Status // what Settle moves into the counters is counted by nobody
 	}
-	f := Facts{
+	f := Metrics{
 		CompletionMode: NonIndexed,
 		Action:         b.Action,
 		Failed:         failed,
@@ -123,7 +126,7 @@ func (p *Plan) facts(o *Outcome, r Recording, recorded bool, final *Status, fail
 
 // countIndexes counts the indexes that are new in the lists. An elastic job that has
 // shrunk has lost some, so the counter says nothing about new ones.
-func (f *Facts) countIndexes(before, after *Reported) {
+func (f *Metrics) countIndexes(before, after *Reported) {
 	succeeded := int32(indexset.Added(before.CompletedIndexes, after.CompletedIndexes))
 	f.IndexesSucceeded += succeeded
 	f.PodsSucceeded += succeeded
@@ -132,7 +135,7 @@ func (f *Facts) countIndexes(before, after *Reported) {
 	}
 }
 
-func (f *Facts) countCreations(p *Plan, o *Outcome) {
+func (f *Metrics) countCreations(p *Plan, o *Outcome) {
 	for i := range p.Create {
 		f.CreateReason = p.Create[i].Reason
 		switch effectAt(o.Created, i).Result {
@@ -140,7 +143,7 @@ func (f *Facts) countCreations(p *Plan, o *Outcome) {
 			f.PodsCreated++
 		case Unsuccessful:
 			f.PodsNotCreated++
-			if p.Basis.Slips.has(SlipMiscount) {
+			if p.Basis.Quirks.Has(jobquirk.Miscount) {
 				f.PodsCreated++
 			}
 		}

@@ -1,4 +1,4 @@
-package apply_test
+package cronjobapply_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -23,10 +23,10 @@ type fake struct {
 	calls []string
 	// fail holds what a call returns, by its text or the first word of it.
 	fail map[string]error
-	// jobs are what Look finds, by name.
-	jobs map[string]apply.Job
+	// jobs are what Get finds, by name.
+	jobs map[string]cronjobapply.Job
 	// made is what Create returns; by default a job with a UID and nothing else.
-	made func(c cronjob.Creation) apply.Job
+	made func(c cronjob.Creation) cronjobapply.Job
 	// before, if set, is called with the text of each call.
 	before func(call string)
 	// took, if set, is how long each call takes.
@@ -58,14 +58,14 @@ func (f *fake) call(format string, args ...any) error {
 	return f.fail[word]
 }
 
-func (f *fake) Look(_ context.Context, name string) (apply.Job, error) {
+func (f *fake) Get(_ context.Context, name string) (cronjobapply.Job, error) {
 	if err := f.call("look %s", name); err != nil {
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	if j, ok := f.jobs[name]; ok {
 		return j, nil
 	}
-	return apply.Job{}, fmt.Errorf("look: %w", apply.ErrGone)
+	return cronjobapply.Job{}, fmt.Errorf("look: %w", cronjobapply.ErrGone)
 }
 
 func (f *fake) Delete(_ context.Context, d cronjob.Deletion) error {
@@ -75,14 +75,14 @@ func (f *fake) Delete(_ context.Context, d cronjob.Deletion) error {
 	return f.call("delete %s", d.Name)
 }
 
-func (f *fake) Create(_ context.Context, c cronjob.Creation) (apply.Job, error) {
+func (f *fake) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
 	if err := f.call("create %s", c.Name); err != nil {
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	if f.made != nil {
 		return f.made(c), nil
 	}
-	return apply.Job{Reference: cronjob.Reference{UID: "uid-of-" + c.Name}}, nil
+	return cronjobapply.Job{Reference: cronjob.Reference{UID: "uid-of-" + c.Name}}, nil
 }
 
 func (f *fake) WriteStatus(_ context.Context, s cronjob.Status) error {

@@ -1,4 +1,4 @@
-package apply_test
+package jobapply_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/apply"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 // memory is a backend that keeps its pods in a slice.
@@ -31,7 +31,7 @@ func (m *memory) Untrack(_ context.Context, pod job.PodRef) error {
 }
 
 func (m *memory) WriteStatus(_ context.Context, s job.Status) error { m.job.Status = s; return nil }
-func (m *memory) Delete(context.Context, job.Deletion) error        { return apply.ErrGone }
+func (m *memory) Delete(context.Context, job.Deletion) error        { return jobapply.ErrGone }
 func (m *memory) Adopt(context.Context, job.PodRef) error           { return nil }
 func (m *memory) Release(context.Context, job.PodRef) error         { return nil }
 
@@ -43,7 +43,7 @@ func Example() {
 	job.Default(&m.job.Spec)
 
 	var remembered job.Memory
-	executor := apply.Executor{Parallel: 1}
+	executor := jobapply.Executor{Parallel: 1}
 	for now := time.Unix(0, 0); m.job.Status.Finished() == ""; now = now.Add(time.Minute) {
 		plan, err := job.Reconcile(job.Snapshot{Job: m.job, Pods: m.pods, Now: now, Memory: remembered})
 		if err != nil {

@@ -1,4 +1,4 @@
-package apply
+package cronjobapply
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// Backend is what the plans of one CronJob are carried out on. Look and Delete are
+// Backend is what the plans of one CronJob are carried out on. Get and Delete are
 // called concurrently, except by an [Executor] with Parallel 1.
 //
 // An error means that the write did not take effect, or that nobody knows. Three
 // errors say more: [ErrGone], [ErrExists] and [ErrNamespaceTerminating].
 type Backend interface {
-	// Look reads the job of that name in the CronJob's namespace, from the source of
+	// Get reads the job of that name in the CronJob's namespace, from the source of
 	// truth and not from a cache (C5, C14). The error is ErrGone where there is none.
-	Look(ctx context.Context, name string) (Job, error)
+	Get(ctx context.Context, name string) (Job, error)
 	// Delete deletes the job with its pods, on condition of its UID. With
 	// d.Foreground the job stays until its pods are gone.
 	Delete(ctx context.Context, d cronjob.Deletion) error
@@ -43,7 +43,7 @@ type Job struct {
 	CreationTimestamp time.Time
 }
 
-// ErrGone is the error of Look for a name that no job has, and of Delete for a job
+// ErrGone is the error of Get for a name that no job has, and of Delete for a job
 // that does not exist any more: as good as done.
 var ErrGone = errors.New("the job is gone")
 
@@ -207,7 +207,7 @@ func (r *round) look(name string) (Job, error) {
 	if err := r.ctx.Err(); err != nil {
 		return Job{}, err
 	}
-	found, err := r.backend.Look(r.ctx, name)
+	found, err := r.backend.Get(r.ctx, name)
 	return r.complete(found, name, err)
 }
 

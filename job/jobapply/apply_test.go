@@ -1,4 +1,4 @@
-package apply_test
+package jobapply_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/apply"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 // TestJ35_OrderOfWrites compares all calls of a round, one at a time.
@@ -70,7 +70,7 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 				p = plan(t, test.snap)
 			}
 			f := &fake{fail: test.fail}
-			_, err := apply.Executor{Parallel: 1}.Apply(context.Background(), f, p)
+			_, err := jobapply.Executor{Parallel: 1}.Apply(context.Background(), f, p)
 			if diff := cmp.Diff(test.want, f.calls); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%s", diff, p)
 			}
@@ -104,7 +104,7 @@ func TestJ34_SlowStart(t *testing.T) {
 					started[time.Since(begin)]++
 				}
 			}
-			if _, err := (apply.Executor{Parallel: test.parallel}).Apply(t.Context(), f, plan(t, snapshot(int32(test.creations)))); err != nil {
+			if _, err := (jobapply.Executor{Parallel: test.parallel}).Apply(t.Context(), f, plan(t, snapshot(int32(test.creations)))); err != nil {
 				t.Fatal(err)
 			}
 			var got []int
@@ -136,8 +136,8 @@ func TestJ34_AFailureStopsTheRest(t *testing.T) {
 			"create pods: the API server is down (and 1 more of 5)", true},
 		{"the last fails", []int{4}, errDown, "done, done, done, done, unsuccessful",
 			"create pods: the API server is down", true},
-		{"the namespace is going away", []int{0}, apply.ErrNamespaceTerminating, "refused, refused, refused, refused, refused", "", false},
-		{"the namespace goes away meanwhile", []int{2}, fmt.Errorf("create: %w", apply.ErrNamespaceTerminating), "done, done, refused, refused, refused", "", false},
+		{"the namespace is going away", []int{0}, jobapply.ErrNamespaceTerminating, "refused, refused, refused, refused, refused", "", false},
+		{"the namespace goes away meanwhile", []int{2}, fmt.Errorf("create: %w", jobapply.ErrNamespaceTerminating), "done, done, refused, refused, refused", "", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestJ34_AFailureStopsTheRest(t *testing.T) {
 				f.fail[fmt.Sprintf("create %d", i)] = test.err
 			}
 			p := plan(t, snapshot(5))
-			o, err := apply.Executor{}.Apply(t.Context(), f, p)
+			o, err := jobapply.Executor{}.Apply(t.Context(), f, p)
 			if got := results(o.Created); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -166,7 +166,7 @@ func TestJ34_AFailureStopsTheRest(t *testing.T) {
 // TestApply_GoneIsDone: a pod that is not there any more is as good as deleted, released
 // or let go.
 func TestApply_GoneIsDone(t *testing.T) {
-	gone := fmt.Errorf("pods: %w", apply.ErrGone)
+	gone := fmt.Errorf("pods: %w", jobapply.ErrGone)
 	tests := []struct {
 		name  string
 		snap  job.Snapshot
@@ -183,7 +183,7 @@ func TestApply_GoneIsDone(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p := plan(t, test.snap)
-			o, err := apply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
+			o, err := jobapply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
 			if err != nil || !test.check(o) || p.Conclude(o).Retry {
 				t.Errorf("outcome %+v, error %v, retry %v", o, err, p.Conclude(o).Retry)
 			}
@@ -196,7 +196,7 @@ func TestApply_GoneIsDone(t *testing.T) {
 func TestJ6_ResultOfTheClaims(t *testing.T) {
 	for err, want := range map[error]job.Result{nil: job.Done, errDown: job.Unsuccessful} {
 		p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan), withOwner(pod("u", 1, job.PodRunning), job.OwnedUnmatched)))
-		o, _ := apply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"release u": err}}, p)
+		o, _ := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"release u": err}}, p)
 		if o.Claimed != want {
 			t.Errorf("release: %v: claims are %s, want %s", err, o.Claimed, want)
 		}
@@ -211,12 +211,12 @@ func TestJ41_StillTracked(t *testing.T) {
 		want   job.Result
 		events int
 	}{
-		"the finalizer is there":  {fmt.Errorf("pods: %w", apply.ErrStillTracked), job.StillTracked, 0},
+		"the finalizer is there":  {fmt.Errorf("pods: %w", jobapply.ErrStillTracked), job.StillTracked, 0},
 		"the deletion has failed": {errDown, job.Unsuccessful, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := plan(t, snapshot(0, actives(1)...))
-			o, err := apply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"delete": c.err}}, p)
+			o, err := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"delete": c.err}}, p)
 			end := p.Conclude(o)
 			if o.Deleted[0].Result != c.want || !errors.Is(err, c.err) || !end.Retry {
 				t.Errorf("outcome %+v, error %v, retry %v", o, err, end.Retry)
@@ -230,8 +230,8 @@ func TestJ41_StillTracked(t *testing.T) {
 
 func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan)))
-	f := &fake{fail: map[string]error{"adopt": apply.ErrGone}}
-	o, _ := apply.Executor{}.Apply(t.Context(), f, p)
+	f := &fake{fail: map[string]error{"adopt": jobapply.ErrGone}}
+	o, _ := jobapply.Executor{}.Apply(t.Context(), f, p)
 	if diff := cmp.Diff([]string{"adopt o"}, f.calls); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -257,7 +257,7 @@ func TestApply_Bounded(t *testing.T) {
 			inBubble(t, fmt.Sprintf("%s, %d at once", name, parallel), func(t *testing.T) {
 				f := &fake{took: time.Second}
 				p := plan(t, snap)
-				if _, err := (apply.Executor{Parallel: parallel}).Apply(t.Context(), f, p); err != nil {
+				if _, err := (jobapply.Executor{Parallel: parallel}).Apply(t.Context(), f, p); err != nil {
 					t.Fatal(err)
 				}
 				want := parallel
@@ -285,13 +285,13 @@ func TestE2_Expecter(t *testing.T) {
 			[]string{"expect 3 0", "create 0", "create 1", "create 2", "status"}},
 		{"a creation fails, and one is skipped", snapshot(4), map[string]error{"create 1": errDown},
 			[]string{"expect 4 0", "create 0", "create 1", "create 2", "lower 2 0", "status"}},
-		{"creations are refused", snapshot(2), map[string]error{"create": apply.ErrNamespaceTerminating},
+		{"creations are refused", snapshot(2), map[string]error{"create": jobapply.ErrNamespaceTerminating},
 			[]string{"expect 2 0", "create 0", "lower 2 0", "status"}},
 		{"deletions", snapshot(0, actives(2)...), nil,
 			[]string{"expect 0 2", "delete p000, finalizer first", "delete p001, finalizer first", "status"}},
 		{"a deletion fails", snapshot(0, actives(2)...), map[string]error{"delete p000, finalizer first": errDown},
 			[]string{"expect 0 2", "delete p000, finalizer first", "delete p001, finalizer first", "lower 0 1", "status"}},
-		{"a pod that is gone sends no event", snapshot(0, actives(1)...), map[string]error{"delete": apply.ErrGone},
+		{"a pod that is gone sends no event", snapshot(0, actives(1)...), map[string]error{"delete": jobapply.ErrGone},
 			[]string{"expect 0 1", "delete p000, finalizer first", "lower 0 1", "status"}},
 		{"the deletions that end a job make no record, and leave the older one alone (E3)", ending(actives(1)...), nil,
 			[]string{"delete p000", "status", "untrack p000", "status"}},
@@ -304,7 +304,7 @@ func TestE2_Expecter(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{fail: test.fail}
 			p := plan(t, test.snap)
-			_, _ = apply.Executor{Parallel: 1, Expecter: f}.Apply(t.Context(), f, p)
+			_, _ = jobapply.Executor{Parallel: 1, Expectations: f}.Apply(t.Context(), f, p)
 			if diff := cmp.Diff(test.want, f.calls); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -326,7 +326,7 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d at once", name, parallel), func(t *testing.T) {
 				f := &fake{}
 				p := plan(t, snap)
-				o, err := apply.Executor{Parallel: parallel}.Apply(ctx, f, p)
+				o, err := jobapply.Executor{Parallel: parallel}.Apply(ctx, f, p)
 				if len(f.calls) > 0 || !errors.Is(err, context.Canceled) {
 					t.Errorf("calls %v, error %v", f.calls, err)
 				}
@@ -354,7 +354,7 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 			pods = append(pods, pod(fmt.Sprintf("f%02d", i), int32(i), job.PodFailed))
 		}
 		p := plan(t, snapshot(0, pods...))
-		o, err := apply.Executor{Parallel: 3}.Apply(ctx, f, p)
+		o, err := jobapply.Executor{Parallel: 3}.Apply(ctx, f, p)
 		// The status takes the first second, three finalizers the next.
 		if f.count("untrack") != 3 || f.count("status") != 1 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)

@@ -1,4 +1,4 @@
-package apply
+package jobapply
 
 import (
 	"context"
@@ -46,10 +46,10 @@ var ErrStillTracked = errors.New("the finalizer is still there")
 // more: nothing to retry (J34).
 var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
 
-// Expecter is told of writes before they are made, so that events which arrive
+// Expectations is told of writes before they are made, so that events which arrive
 // while they are under way find the record (E2, E3). An expectations.Tracker fits
 // once the job's key, and for Expect the time, are bound.
-type Expecter interface {
+type Expectations interface {
 	// Expect replaces the record of creations and deletions still to be observed.
 	Expect(creations, deletions int)
 	// Lower takes off what failed or was skipped.
@@ -61,8 +61,8 @@ type Expecter interface {
 type Executor struct {
 	// Parallel is the most writes that run at once; 0 means DefaultParallel.
 	Parallel int
-	// Expecter may be nil: then the next Memory of the plan is the only record.
-	Expecter Expecter
+	// Expectations may be nil: then the next Memory of the plan is the only record.
+	Expectations Expectations
 }
 
 // DefaultParallel is the number of writes at once of an Executor with Parallel 0.
@@ -223,13 +223,13 @@ func (r *round) write(s job.Status) (job.Result, error) {
 }
 
 func (r *round) expect(creations, deletions int) {
-	if r.Expecter != nil {
-		r.Expecter.Expect(creations, deletions)
+	if r.Expectations != nil {
+		r.Expectations.Expect(creations, deletions)
 	}
 }
 
 func (r *round) lower(creations, deletions int) {
-	if r.Expecter != nil && creations+deletions > 0 {
-		r.Expecter.Lower(creations, deletions)
+	if r.Expectations != nil && creations+deletions > 0 {
+		r.Expectations.Lower(creations, deletions)
 	}
 }

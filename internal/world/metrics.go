@@ -8,12 +8,13 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// tally compares what the facts have told with what has happened (JI27).
+// tally compares what the metrics have told with what has happened (JI27).
 type tally struct {
-	told job.Facts // sums
-	ends int       // how often the end was told
+	told job.Metrics // sums
+	ends int         // how often the end was told
 	// matches are the pods whose match with the podFailurePolicy was told, due those whose
 	// finalizer has gone since they matched, and plain those that were recorded before they
 	// matched.
@@ -52,8 +53,8 @@ func (w *World) Resume() {
 	w.planner = job.Planner{}
 }
 
-// checkFacts holds JI27 for the facts of one round.
-func (w *World) checkFacts(plan *job.Plan, o job.Outcome, f *job.Facts) {
+// checkMetrics holds JI27 for the metrics of one round.
+func (w *World) checkMetrics(plan *job.Plan, o job.Outcome, f *job.Metrics) {
 	for name, n := range map[string]int32{
 		"PodsSucceeded": f.PodsSucceeded, "PodsFailed": f.PodsFailed,
 		"IndexesSucceeded": f.IndexesSucceeded, "IndexesFailed": f.IndexesFailed,
@@ -64,13 +65,13 @@ func (w *World) checkFacts(plan *job.Plan, o job.Outcome, f *job.Facts) {
 			w.fail("JI27", "%s is %d", name, n)
 		}
 	}
-	w.Facts = append(w.Facts, *f)
+	w.Metrics = append(w.Metrics, *f)
 	t := &w.tally
 	if t.job != w.Job.UID { // another job of the same name
 		*t = newTally(w.Job.UID)
 		t.forgot = true
 	}
-	t.forgot = t.forgot || w.Options.Slips&job.SlipMiscount != 0
+	t.forgot = t.forgot || w.Options.Quirks&jobquirk.Miscount != 0
 	t.told.PodsSucceeded += f.PodsSucceeded
 	t.told.PodsFailed += f.PodsFailed
 	t.told.IndexesSucceeded += f.IndexesSucceeded

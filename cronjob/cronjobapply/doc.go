@@ -17,4 +17,4 @@
 // and then: report conclusion.Events, drop the triggers and store the backfills that
 // the conclusion names, plan again at conclusion.Requeue, when the CronJob or one of
 // its jobs changes, and after a delay when conclusion.Retry is set.
-package apply
+package cronjobapply

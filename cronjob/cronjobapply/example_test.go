@@ -1,4 +1,4 @@
-package apply_test
+package cronjobapply_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -22,28 +22,28 @@ func (m *memory) find(name string) int {
 	return slices.IndexFunc(m.jobs, func(j cronjob.Child) bool { return j.Name == name })
 }
 
-func (m *memory) Look(_ context.Context, name string) (apply.Job, error) {
+func (m *memory) Get(_ context.Context, name string) (cronjobapply.Job, error) {
 	i := m.find(name)
 	if i < 0 {
-		return apply.Job{}, apply.ErrGone
+		return cronjobapply.Job{}, cronjobapply.ErrGone
 	}
-	return apply.Job{Reference: cronjob.Reference{UID: m.jobs[i].UID}, Controller: m.cronJob.UID}, nil
+	return cronjobapply.Job{Reference: cronjob.Reference{UID: m.jobs[i].UID}, Controller: m.cronJob.UID}, nil
 }
 
-func (m *memory) Create(_ context.Context, c cronjob.Creation) (apply.Job, error) {
+func (m *memory) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
 	if m.find(c.Name) >= 0 {
-		return apply.Job{}, apply.ErrExists
+		return cronjobapply.Job{}, cronjobapply.ErrExists
 	}
 	m.jobs = append(m.jobs, cronjob.Child{
 		Name: c.Name, UID: "uid-" + c.Name, CreationTimestamp: m.now, StartTime: m.now, ScheduledTime: c.ScheduledTime,
 	})
-	return apply.Job{Reference: cronjob.Reference{UID: "uid-" + c.Name}, CreationTimestamp: m.now}, nil
+	return cronjobapply.Job{Reference: cronjob.Reference{UID: "uid-" + c.Name}, CreationTimestamp: m.now}, nil
 }
 
 func (m *memory) Delete(_ context.Context, d cronjob.Deletion) error {
 	i := m.find(d.Name)
 	if i < 0 || m.jobs[i].UID != d.UID {
-		return apply.ErrGone
+		return cronjobapply.ErrGone
 	}
 	m.jobs = slices.Delete(m.jobs, i, i+1)
 	return nil
@@ -65,7 +65,7 @@ func Example() {
 	compiled := cronjob.Compile(&m.cronJob)
 
 	var remembered cronjob.Memory
-	var executor apply.Executor
+	var executor cronjobapply.Executor
 	for end := m.now.Add(time.Hour); !m.now.After(end); {
 		plan, err := cronjob.Reconcile(cronjob.Snapshot{
 			CronJob: m.cronJob, Children: m.jobs, Now: m.now, Schedule: compiled, Memory: remembered,

@@ -16,4 +16,4 @@
 //
 // and then: report conclusion.Events, plan again at conclusion.Requeue, when a pod or
 // the job changes, and after a delay when conclusion.Retry is set.
-package apply
+package jobapply

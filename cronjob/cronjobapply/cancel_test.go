@@ -1,4 +1,4 @@
-package apply_test
+package cronjobapply_test
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/apply"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -31,7 +31,7 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{}
 			p := plan(t, snap)
-			o, err := apply.Executor{}.Apply(ctx, f, p)
+			o, err := cronjobapply.Executor{}.Apply(ctx, f, p)
 			if len(f.calls) > 0 || !errors.Is(err, context.Canceled) || !p.Conclude(o).Retry {
 				t.Errorf("calls %v, error %v, retry %v", f.calls, err, p.Conclude(o).Retry)
 			}
@@ -54,7 +54,7 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		time.AfterFunc(1500*time.Millisecond, cancel)
 		f := &fake{took: time.Second}
 		p := plan(t, snapshot(cronjob.Allow, finished(21)))
-		o, err := apply.Executor{Parallel: 3}.Apply(ctx, f, p)
+		o, err := cronjobapply.Executor{Parallel: 3}.Apply(ctx, f, p)
 		if f.count("delete") != 6 || len(f.calls) != 6 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
 		}
@@ -73,9 +73,9 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 // TestC14_CancelledBeforeTheLook: whose job has the name is for the next round to ask.
 func TestC14_CancelledBeforeTheLook(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	f := &fake{fail: map[string]error{"create": apply.ErrExists}, before: func(string) { cancel() }}
+	f := &fake{fail: map[string]error{"create": cronjobapply.ErrExists}, before: func(string) { cancel() }}
 	p := plan(t, snapshot(cronjob.Allow))
-	o, err := apply.Executor{}.Apply(ctx, f, p)
+	o, err := cronjobapply.Executor{}.Apply(ctx, f, p)
 	if len(f.calls) != 1 || !errors.Is(err, context.Canceled) || results(o.Created) != "unsuccessful" || !p.Conclude(o).Retry {
 		t.Errorf("calls %v, error %v, outcome %+v", f.calls, err, o)
 	}
@@ -108,15 +108,15 @@ func (c *cluster) write(name string) {
 	}
 }
 
-func (c *cluster) Look(ctx context.Context, name string) (apply.Job, error) {
+func (c *cluster) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
 	if err := ctx.Err(); err != nil {
-		return apply.Job{}, err
+		return cronjobapply.Job{}, err
 	}
 	i := c.find(name)
 	if i < 0 {
-		return apply.Job{}, apply.ErrGone
+		return cronjobapply.Job{}, cronjobapply.ErrGone
 	}
-	found := apply.Job{Reference: cronjob.Reference{UID: c.jobs[i].UID}}
+	found := cronjobapply.Job{Reference: cronjob.Reference{UID: c.jobs[i].UID}}
 	if c.jobs[i].Owner == cronjob.Owned {
 		found.Controller = c.cronJob.UID
 	}
@@ -129,19 +129,19 @@ func (c *cluster) Delete(ctx context.Context, d cronjob.Deletion) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case i < 0 || c.jobs[i].UID != d.UID:
-		return apply.ErrGone
+		return cronjobapply.ErrGone
 	}
 	c.jobs = slices.Delete(c.jobs, i, i+1)
 	c.write("delete " + d.Name)
 	return nil
 }
 
-func (c *cluster) Create(ctx context.Context, creation cronjob.Creation) (apply.Job, error) {
+func (c *cluster) Create(ctx context.Context, creation cronjob.Creation) (cronjobapply.Job, error) {
 	switch {
 	case ctx.Err() != nil:
-		return apply.Job{}, ctx.Err()
+		return cronjobapply.Job{}, ctx.Err()
 	case c.find(creation.Name) >= 0:
-		return apply.Job{}, apply.ErrExists
+		return cronjobapply.Job{}, cronjobapply.ErrExists
 	}
 	c.started[creation.Name]++
 	made := cronjob.Child{
@@ -150,7 +150,7 @@ func (c *cluster) Create(ctx context.Context, creation cronjob.Creation) (apply.
 	}
 	c.jobs = append(c.jobs, made)
 	c.write("create " + creation.Name)
-	return apply.Job{Reference: cronjob.Reference{UID: made.UID}, CreationTimestamp: c.now}, nil
+	return cronjobapply.Job{Reference: cronjob.Reference{UID: made.UID}, CreationTimestamp: c.now}, nil
 }
 
 func (c *cluster) WriteStatus(ctx context.Context, s cronjob.Status) error {
@@ -178,7 +178,7 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 		cancel()
 	}
 	c.writes, c.left, c.cancel = nil, after, cancel
-	o, err := apply.Executor{Parallel: 1}.Apply(ctx, c, &p)
+	o, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, c, &p)
 	if said := said(&p, o); !slices.Equal(said, c.writes) {
 		t.Fatalf("the outcome says %v, written: %v\n%s", said, c.writes, &p)
 	}

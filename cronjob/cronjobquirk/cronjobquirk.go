@@ -1,0 +1,54 @@
+// Package cronjobquirk names the places where the CronJob controller of Kubernetes 1.36 plainly
+// does the wrong thing. The planner of package cronjob does not, unless told to: each quirk
+// can be switched on by itself in its Options, and [cronjob.Kubernetes136] has all of them.
+// What each is about stands in docs/divergences.md.
+package cronjobquirk
+
+import "github.com/batchplan/batchplan/internal/flags"
+
+// Set is a set of quirks.
+type Set uint16
+
+const (
+	// Estimate estimates the missed runs from the gap between the first two,
+	// and so overlooks due runs of irregular schedules (B1). It looks at nothing
+	// beyond the plain rules: catch-up and jitter have no effect with it.
+	Estimate Set = 1 << iota
+	// SilentMiss never tells of a run that has missed its deadline (C9).
+	SilentMiss
+	// EagerHistory deletes finished jobs before what they tell is recorded: the
+	// time of a success, that their run has started, and that they are not active any
+	// more; and again while they are being deleted (C2, C4).
+	EagerHistory
+	// BlindCreate tries to create the job of a run although the children hold
+	// it, calls it unexpected, and fails on finding it, again and again: what a crash
+	// kept from being recorded never is, and a run whose name is taken holds up the
+	// next (C3, C10, C14).
+	BlindCreate
+	// Stale decides by the active list of a snapshot that is older than the
+	// controller's own writes: then Forbid, Replace and MaxActive do not hold (CI15).
+	Stale
+)
+
+// All are the quirks of Kubernetes 1.36.
+const All = 1<<5 - 1
+
+// names are in the order of the bits.
+const names = "Estimate,SilentMiss,EagerHistory,BlindCreate,Stale"
+
+// Has reports whether any of the quirks is in the set.
+func (s Set) Has(quirks Set) bool { return s&quirks != 0 }
+
+// String lists the quirks by name, with commas between them.
+func (s Set) String() string { return flags.String(names, uint(s)) }
+
+// MarshalText is [Set.String].
+func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText writes. Names may have spaces around them, and
+// "All" stands for all quirks.
+func (s *Set) UnmarshalText(text []byte) error {
+	set, err := flags.Parse(names, string(text))
+	*s = Set(set)
+	return err
+}

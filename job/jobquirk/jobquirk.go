@@ -1,0 +1,80 @@
+// Package jobquirk names the places where the Job controller of Kubernetes 1.36 plainly
+// does the wrong thing. The planner of package job does not, unless told to: each quirk
+// can be switched on by itself in its Options, and [job.Kubernetes136] has all of them.
+// What each is about stands in docs/divergences.md.
+package jobquirk
+
+import "github.com/batchplan/batchplan/internal/flags"
+
+// Set is a set of quirks.
+type Set uint16
+
+const (
+	// DeleteCounts lowers status.ready by deletions that failed, and raises
+	// status.terminating by pods that were gone already, for one round.
+	DeleteCounts Set = 1 << iota
+	// UncheckedUntrack removes a finalizer before a deletion whatever became of
+	// the pod, and so loses successes (JI9). It also deletes pods in the round that
+	// adopts them.
+	UncheckedUntrack
+	// CoarseRequeue looks again after a backoff not before a second has passed,
+	// and neither when the first of several waiting indexes is due while others are
+	// created, nor when expectations time out, which takes an instant longer.
+	CoarseRequeue
+	// UnseenCompletion completes a job while own writes have not been seen (JI8).
+	UnseenCompletion
+	// EarlyEvents tells that a job was suspended or resumed before the status is
+	// written, and again if that fails (J41).
+	EarlyEvents
+	// RefusedAreActive counts pods that a namespace under deletion has refused as
+	// active for one round, and waits five minutes to see them (J34).
+	RefusedAreActive
+	// EarlierFailure counts the backoff from the latest failure that a round has
+	// found, though one found before may have happened later, and forgets a failure
+	// with whose round no status was written (J31).
+	EarlierFailure
+	// UnmatchedStay leaves the finalizer on pods that do not match the selector any
+	// more while the job is being deleted, and so blocks a foreground deletion (J6, L4).
+	UnmatchedStay
+	// FullRound takes a round that records exactly 500 pods for one that has left
+	// some out (J35).
+	FullRound
+	// SuspendedRewritten writes over a condition Suspended that has the right
+	// status and another reason or message, reports the event, and sets the start time
+	// anew, which an API server refuses for a job that runs (J39).
+	SuspendedRewritten
+	// WaitingTakeRoom looks for indexes to create among the 500 lowest pending ones
+	// only: those that wait for their backoff take room from those that are due, and 500
+	// of them hold back all others (J31, J33).
+	WaitingTakeRoom
+	// Miscount counts in the metrics what the metrics of the reference count: a failed
+	// creation as a successful one besides, an ignored failure in each round that cannot
+	// remove the finalizer, and nothing of a status write whose reply was lost, or of pods
+	// that lost their finalizer in a round that could not remove all of them (J42, JI27).
+	Miscount
+)
+
+// All are the quirks of Kubernetes 1.36.
+const All = 1<<12 - 1
+
+// names are in the order of the bits.
+const names = "DeleteCounts,UncheckedUntrack,CoarseRequeue,UnseenCompletion,EarlyEvents," +
+	"RefusedAreActive,EarlierFailure,UnmatchedStay,FullRound,SuspendedRewritten," +
+	"WaitingTakeRoom,Miscount"
+
+// Has reports whether any of the quirks is in the set.
+func (s Set) Has(quirks Set) bool { return s&quirks != 0 }
+
+// String lists the quirks by name, with commas between them.
+func (s Set) String() string { return flags.String(names, uint(s)) }
+
+// MarshalText is [Set.String].
+func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText writes. Names may have spaces around them, and
+// "All" stands for all quirks.
+func (s *Set) UnmarshalText(text []byte) error {
+	set, err := flags.Parse(names, string(text))
+	*s = Set(set)
+	return err
+}
