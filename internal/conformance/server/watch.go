@@ -82,10 +82,8 @@ func (w *watcher) run() {
 }
 
 func (w *watcher) deliver(changes []change) bool {
-	select {
-	case <-w.stop:
+	if !w.pause(latency[w.r.name]) {
 		return false
-	case <-time.After(latency[w.r.name]):
 	}
 	for _, c := range changes {
 		select {
@@ -93,9 +91,22 @@ func (w *watcher) deliver(changes []change) bool {
 			return false
 		case w.result <- watch.Event{Type: c.kind, Object: c.object.DeepCopyObject()}:
 		}
-		time.Sleep(time.Microsecond)
+		if !w.pause(time.Microsecond) {
+			return false
+		}
 	}
 	return true
+}
+
+// pause waits, and reports false as soon as the watch ends: no time passes any more once
+// a script is over, so a watcher that slept would never end.
+func (w *watcher) pause(d time.Duration) bool {
+	select {
+	case <-w.stop:
+		return false
+	case <-time.After(d):
+		return true
+	}
 }
 
 // take returns the changes to deliver next, none while the resource is held.
