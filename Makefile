@@ -1,4 +1,4 @@
-# Everything runs from here. What is set with ?= can be given: make prop CHECKS=1000
+# Everything runs from here. Variables set with ?= can be given: make prop CHECKS=1000
 CHECKS   ?= 100000
 FUZZTIME ?= 30s
 COUNT    ?= 1
@@ -21,16 +21,25 @@ EXAMPLES := $(filter examples/%,$(MODULES))
 # The linter is pinned by internal/tools and works in every module.
 STATICCHECK := go tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck
 
-# Runs the tests of the root that reach the package $(1), and so know its flags $(2).
-# It fails when the packages cannot be listed or none is found.
-reaching = @set -e; found=$$(go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "$(1)"}}{{$$p.ImportPath}}{{end}}{{end}}{{end}}' ./...); \
-	test -n "$$found" || { echo "no tests reach $(1)"; exit 1; }; \
-	go test -timeout=2h $$(echo "$$found" | sed 's/\.test$$//') $(2)
+# The packages of the root whose tests reach the package $(1), and so know its flags.
+reaching = go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "$(1)"}}{{$$p.ImportPath}}{{end}}{{end}}{{end}}' ./... | sed 's/\.test$$//'
+
+# Runs the tests of those packages with the flags $(2). It fails when none is found.
+running = @set -e; found=$$($(call reaching,$(1))); test -n "$$found" || { echo "no tests reach $(1)"; exit 1; }; \
+	go test -timeout=2h $$found $(2)
+
+RAPID := pgregory.net/rapid
 
 .PHONY: test lint prop fuzz bench conformance validation mutants kills systems rounds golden modules check
 
-test: ## all tests of the root, the examples and the tools, with the race detector
+test: ## all tests of the root, the examples and the tools, with the race detector; SEED=1 for the same cases in the same order
+ifeq ($(SEED),)
 	go test -race -shuffle=on ./...
+else
+	@set -e; drawing=$$($(call reaching,$(RAPID))); test -n "$$drawing"; \
+		go test -race -shuffle=$(SEED) $$drawing -rapid.seed=$(SEED); \
+		go test -race -shuffle=$(SEED) $$(go list ./... | grep -vxF "$$drawing")
+endif
 	@set -e; for m in $(EXAMPLES) internal/tools; do echo "== $$m"; (cd $$m && go test -race ./...); done
 
 lint: ## format, vet, staticcheck and go.mod of every module
@@ -39,8 +48,8 @@ lint: ## format, vet, staticcheck and go.mod of every module
 		(cd $$m && go vet ./... && $(STATICCHECK) ./...); done
 	@set -e; for m in $(MODULES); do (cd $$m && go mod tidy -diff); done
 
-prop: ## the property tests, with many more cases
-	$(call reaching,pgregory.net/rapid,-rapid.checks=$(CHECKS))
+prop: ## the property tests, with many more cases; SEED=1 for the same ones each time
+	$(call running,$(RAPID),-rapid.checks=$(CHECKS) $(if $(SEED),-rapid.seed=$(SEED)))
 
 fuzz: ## every fuzz target for FUZZTIME
 	@set -e; all=$$(go list ./...); for p in $$all; do \
@@ -73,7 +82,7 @@ rounds: ## ROUNDS single rounds of the real controllers and of ours, from the sa
 		./rounds.test -test.timeout=0 -test.run='^TestRounds$$' -seed $(if $(SEED),$(SEED),1) -rounds $(ROUNDS) -first $(FIRST)
 
 golden: ## rewrite the expected outputs of the stories: explain each changed line
-	$(call reaching,github.com/batchplan/batchplan/internal/golden,-update)
+	$(call running,github.com/batchplan/batchplan/internal/golden,-update)
 
 modules: ## the modules, and that the root requires three others and nothing more
 	@echo $(MODULES); go list -m all; test $$(go list -m all | wc -l) -eq 4
