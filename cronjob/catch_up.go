@@ -1,6 +1,10 @@
 package cronjob
 
-import "time"
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/internal/enum"
+)
 
 // CatchUp says which runs start when several were missed.
 type CatchUp uint8
@@ -18,10 +22,10 @@ const (
 	CatchUpAll
 )
 
-var catchUps = [...]string{"latest", "none", "all"}
+const catchUps = "latest|none|all"
 
 // String returns the way in a word.
-func (c CatchUp) String() string { return enumString(catchUps[:], int(c), "CatchUp") }
+func (c CatchUp) String() string { return enum.String(catchUps, int(c), "CatchUp") }
 
 const (
 	// inTime is the window of CatchUpNone: longer than a wake-up takes, shorter than

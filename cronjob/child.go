@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/enum"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -46,17 +47,10 @@ const (
 	Foreign
 )
 
-var ownerships = [...]string{"owned", "foreign"}
+const ownerships = "owned|foreign"
 
 // String returns the ownership in a word.
-func (o Ownership) String() string { return enumString(ownerships[:], int(o), "Ownership") }
-
-func enumString(names []string, i int, kind string) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%s(%d)", kind, i)
-}
+func (o Ownership) String() string { return enum.String(ownerships, int(o), "Ownership") }
 
 type childJSON struct {
 	Kind     string `json:"kind"`

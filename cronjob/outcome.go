@@ -1,6 +1,10 @@
 package cronjob
 
-import "time"
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/internal/enum"
+)
 
 // Result is what became of one read or write.
 type Result uint8
@@ -24,10 +28,10 @@ const (
 	Refused
 )
 
-var results = [...]string{"not tried", "done", "gone", "already exists", "name taken", "unsuccessful", "refused"}
+const results = "not tried|done|gone|already exists|name taken|unsuccessful|refused"
 
 // String returns the result in words.
-func (r Result) String() string { return enumString(results[:], int(r), "Result") }
+func (r Result) String() string { return enum.String(results, int(r), "Result") }
 
 // Outcome is what became of a plan's writes. Results stand in the order of the
 // plan's actions; a missing one means NotTried.

@@ -1,5 +1,7 @@
 package cronjob
 
+import "github.com/batchplan/batchplan/internal/enum"
+
 // DeleteReason is why a job is deleted.
 type DeleteReason uint8
 
@@ -14,16 +16,14 @@ const (
 	DeleteExpired
 )
 
-var deleteReasons = [...]string{
-	"unspecified",
-	"another run replaces it (C12)",
-	"more successful jobs than successfulJobsHistoryLimit (C2)",
-	"more failed jobs than failedJobsHistoryLimit (C2)",
-	"it finished long enough ago (KeepSuccessful, KeepFailed)",
-}
+const deleteReasons = "unspecified|" +
+	"another run replaces it (C12)|" +
+	"more successful jobs than successfulJobsHistoryLimit (C2)|" +
+	"more failed jobs than failedJobsHistoryLimit (C2)|" +
+	"it finished long enough ago (KeepSuccessful, KeepFailed)"
 
 // String is a sentence for people.
-func (r DeleteReason) String() string { return enumString(deleteReasons[:], int(r), "DeleteReason") }
+func (r DeleteReason) String() string { return enum.String(deleteReasons, int(r), "DeleteReason") }
 
 // CreateReason is why a job is created.
 type CreateReason uint8
@@ -42,17 +42,15 @@ const (
 	CreateBackfilled
 )
 
-var createReasons = [...]string{
-	"unspecified",
-	"the run is due (C7)",
-	"the run is the latest of those that were missed (C7)",
-	"the run is the oldest of those to make up (CatchUpAll)",
-	"it was asked for (Trigger)",
-	"the run was asked for (Backfill)",
-}
+const createReasons = "unspecified|" +
+	"the run is due (C7)|" +
+	"the run is the latest of those that were missed (C7)|" +
+	"the run is the oldest of those to make up (CatchUpAll)|" +
+	"it was asked for (Trigger)|" +
+	"the run was asked for (Backfill)"
 
 // String is a sentence for people.
-func (r CreateReason) String() string { return enumString(createReasons[:], int(r), "CreateReason") }
+func (r CreateReason) String() string { return enum.String(createReasons, int(r), "CreateReason") }
 
 // WaitReason is what a CronJob waits for.
 type WaitReason uint8

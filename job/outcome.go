@@ -1,5 +1,7 @@
 package job
 
+import "github.com/batchplan/batchplan/internal/enum"
+
 // Result is what became of one write.
 type Result uint8
 
@@ -21,10 +23,10 @@ const (
 	Refused
 )
 
-var results = [...]string{"not tried", "done", "gone", "unsuccessful", "still tracked", "refused"}
+const results = "not tried|done|gone|unsuccessful|still tracked|refused"
 
 // String returns the result in words.
-func (r Result) String() string { return enumString(results[:], int(r), "Result") }
+func (r Result) String() string { return enum.String(results, int(r), "Result") }
 
 func (r Result) isDone() bool { return r == Done || r == Gone }
 

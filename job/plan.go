@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/enum"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -117,10 +118,10 @@ const (
 	AlreadyRecorded
 )
 
-var countedAs = [...]string{"not counted", "succeeded", "failed", "completed index", "recorded earlier"}
+const countedAs = "not counted|succeeded|failed|completed index|recorded earlier"
 
 // String says how the pod is counted.
-func (c CountedAs) String() string { return enumString(countedAs[:], int(c), "CountedAs") }
+func (c CountedAs) String() string { return enum.String(countedAs, int(c), "CountedAs") }
 
 // Verdict is how a job is going to end. The zero value means: not decided.
 type Verdict struct {

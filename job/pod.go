@@ -1,8 +1,9 @@
 package job
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/enum"
 )
 
 // Pod is a pod as a small value of 64 bytes, which is a line of the cache: what a
@@ -87,17 +88,17 @@ const (
 	PodFailed
 )
 
-var podPhases = [...]string{"Pending", "Unknown", "Running", "Succeeded", "Failed"}
+const podPhases = "Pending|Unknown|Running|Succeeded|Failed"
 
 // String returns the phase as Kubernetes writes it.
-func (p PodPhase) String() string { return enumString(podPhases[:], int(p), "PodPhase") }
+func (p PodPhase) String() string { return enum.String(podPhases, int(p), "PodPhase") }
 
 // MarshalText writes the phase as Kubernetes writes it.
 func (p PodPhase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText reads a phase as Kubernetes writes it; the empty text is Pending.
 func (p *PodPhase) UnmarshalText(text []byte) error {
-	i, err := enumParse(podPhases[:], string(text), "phase")
+	i, err := enum.Parse(podPhases, string(text), "phase")
 	*p = PodPhase(i)
 	return err
 }
@@ -116,17 +117,17 @@ const (
 	Foreign
 )
 
-var ownerships = [...]string{"Owned", "OwnedUnmatched", "Orphan", "Foreign"}
+const ownerships = "Owned|OwnedUnmatched|Orphan|Foreign"
 
 // String returns the name of the constant.
-func (o Ownership) String() string { return enumString(ownerships[:], int(o), "Ownership") }
+func (o Ownership) String() string { return enum.String(ownerships, int(o), "Ownership") }
 
 // MarshalText writes the name of the constant.
 func (o Ownership) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // UnmarshalText reads the name of a constant; the empty text is Owned.
 func (o *Ownership) UnmarshalText(text []byte) error {
-	i, err := enumParse(ownerships[:], string(text), "owner")
+	i, err := enum.Parse(ownerships, string(text), "owner")
 	*o = Ownership(i)
 	return err
 }
@@ -190,22 +191,3 @@ func (p *Pod) detail() *PodDetail {
 
 // isTerminal reports whether the pod has run to an end.
 func (p *Pod) isTerminal() bool { return p.Phase >= PodSucceeded }
-
-func enumString(names []string, i int, kind string) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%s(%d)", kind, i)
-}
-
-func enumParse(names []string, text, field string) (int, error) {
-	if text == "" {
-		return 0, nil
-	}
-	for i, name := range names {
-		if name == text {
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("%s: %q is none of %q", field, text, names)
-}

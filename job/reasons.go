@@ -1,5 +1,7 @@
 package job
 
+import "github.com/batchplan/batchplan/internal/enum"
+
 // DeleteReason is why a pod is deleted.
 type DeleteReason uint8
 
@@ -21,19 +23,17 @@ const (
 	DeletePending
 )
 
-var deleteReasons = [...]string{
-	"unspecified",
-	"the job is ending (J27)",
-	"the job is suspended (J28)",
-	"the pod has no completion index (J29)",
-	"the completion index is out of range (J29)",
-	"a more valuable pod has the same index (J29)",
-	"more pods are active than wanted (J29)",
-	"the pod has not started in time (PendingTimeout)",
-}
+const deleteReasons = "unspecified|" +
+	"the job is ending (J27)|" +
+	"the job is suspended (J28)|" +
+	"the pod has no completion index (J29)|" +
+	"the completion index is out of range (J29)|" +
+	"a more valuable pod has the same index (J29)|" +
+	"more pods are active than wanted (J29)|" +
+	"the pod has not started in time (PendingTimeout)"
 
 // String is a sentence for people.
-func (r DeleteReason) String() string { return enumString(deleteReasons[:], int(r), "DeleteReason") }
+func (r DeleteReason) String() string { return enum.String(deleteReasons, int(r), "DeleteReason") }
 
 // CreateReason is why a pod is created; the values are those of the metric
 // job_controller_job_pods_creation_total (J42).
@@ -51,15 +51,13 @@ const (
 	CreateReplacementOfFailed
 )
 
-var createReasons = [...]string{
-	"unspecified",
-	"fewer pods are active than wanted (J30)",
-	"replaces a failed or terminating pod (J30)",
-	"replaces a failed pod (J30)",
-}
+const createReasons = "unspecified|" +
+	"fewer pods are active than wanted (J30)|" +
+	"replaces a failed or terminating pod (J30)|" +
+	"replaces a failed pod (J30)"
 
 // String is a sentence for people.
-func (r CreateReason) String() string { return enumString(createReasons[:], int(r), "CreateReason") }
+func (r CreateReason) String() string { return enum.String(createReasons, int(r), "CreateReason") }
 
 // Metric returns the value of the metric's label "reason".
 func (r CreateReason) Metric() string {

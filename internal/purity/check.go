@@ -42,26 +42,14 @@ type checker struct {
 	fset     *token.FileSet
 	info     *types.Info
 	ordered  map[string]map[int]bool // by file, the lines below an ordered comment
-	funcs    map[types.Object]*ast.FuncDecl
-	sorted   map[ast.Node]bool // calls whose result is sorted at once
-	readOnly map[ast.Node]bool // arguments that the called function only reads
+	sorted   map[ast.Node]bool       // calls whose result is sorted at once
 	problems []problem
 }
 
 // check returns what the files of a package do that a pure one must not, in the
 // order of their places.
 func check(fset *token.FileSet, files []*ast.File, info *types.Info) []problem {
-	c := &checker{
-		fset: fset, info: info, ordered: map[string]map[int]bool{}, funcs: map[types.Object]*ast.FuncDecl{},
-		sorted: map[ast.Node]bool{}, readOnly: map[ast.Node]bool{},
-	}
-	for _, f := range files {
-		for _, decl := range f.Decls {
-			if fn, ok := decl.(*ast.FuncDecl); ok {
-				c.funcs[info.Defs[fn.Name]] = fn
-			}
-		}
-	}
+	c := &checker{fset: fset, info: info, ordered: map[string]map[int]bool{}, sorted: map[ast.Node]bool{}}
 	for _, f := range files {
 		c.readComments(f)
 		for _, decl := range f.Decls {
@@ -183,7 +171,7 @@ func (c *checker) node(n ast.Node) {
 			c.report(n, "channel")
 		}
 	case *ast.SliceExpr:
-		if isArray(c.info.TypeOf(n.X)) && !c.readOnly[n] {
+		if isArray(c.info.TypeOf(n.X)) {
 			c.shared(n.X)
 		}
 	case *ast.SelectorExpr:
@@ -243,15 +231,11 @@ func qualified(obj types.Object) string {
 }
 
 // call checks for iterators over maps, whose order is chance unless it is sorted
-// at once. The call around another one is seen first. It also notes which
-// arguments are only read.
+// at once. The call around another one is seen first.
 func (c *checker) call(n *ast.CallExpr) {
 	obj := c.calledFunc(n)
 	if obj == nil || obj.Pkg() == nil {
 		return
-	}
-	for i, arg := range n.Args {
-		c.readOnly[ast.Unparen(arg)] = c.onlyReads(c.funcs[obj], i)
 	}
 	switch obj.Pkg().Path() + "." + obj.Name() {
 	case "slices.Sorted":
@@ -263,74 +247,6 @@ func (c *checker) call(n *ast.CallExpr) {
 			c.report(n, "map order")
 		}
 	}
-}
-
-// onlyReads tells whether fn uses its i-th parameter for nothing but its length,
-// its elements, a loop over them and formatting, so that it can be handed a
-// slice of a table.
-func (c *checker) onlyReads(fn *ast.FuncDecl, i int) bool {
-	if fn == nil || fn.Body == nil {
-		return false
-	}
-	var names []*ast.Ident
-	for _, field := range fn.Type.Params.List {
-		names = append(names, field.Names...)
-	}
-	if i >= len(names) {
-		return false
-	}
-	param := c.info.Defs[names[i]]
-	uses, reads := 0, 0
-	isParam := func(e ast.Expr) bool {
-		id, ok := e.(*ast.Ident)
-		return ok && c.info.Uses[id] == param
-	}
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Ident:
-			uses += count(isParam(n))
-		case *ast.RangeStmt:
-			reads += count(isParam(n.X))
-			uses += count(isElementOf(n.Key, isParam)) + count(isElementOf(n.Value, isParam))
-		case *ast.IndexExpr:
-			// Only an element without inner parts is sure to be a copy.
-			reads += count(isParam(n.X) && is[*types.Basic](c.info.TypeOf(n).Underlying()))
-		case *ast.CallExpr:
-			if c.isReader(n) {
-				for _, arg := range n.Args {
-					reads += count(isParam(arg))
-				}
-			}
-		case *ast.AssignStmt:
-			for _, left := range n.Lhs {
-				uses += count(isElementOf(left, isParam))
-			}
-		case *ast.IncDecStmt:
-			uses += count(isElementOf(n.X, isParam))
-		case *ast.UnaryExpr:
-			uses += count(n.Op == token.AND && isElementOf(n.X, isParam))
-		}
-		return true
-	})
-	return uses == reads
-}
-
-func count(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func isElementOf(e ast.Expr, isWhole func(ast.Expr) bool) bool {
-	index, ok := ast.Unparen(e).(*ast.IndexExpr)
-	return ok && isWhole(index.X)
-}
-
-// isReader tells whether the call is one of len or of a function of fmt.
-func (c *checker) isReader(n *ast.CallExpr) bool {
-	obj := c.calledFunc(n)
-	return obj != nil && (obj == types.Universe.Lookup("len") || obj.Pkg() != nil && obj.Pkg().Path() == "fmt")
 }
 
 func (c *checker) calledFunc(n *ast.CallExpr) types.Object {

@@ -37,6 +37,7 @@ var pure = []struct {
 	{"expectations", nil},
 	{"internal/indexset", nil},
 	{"internal/flags", nil},
+	{"internal/enum", nil},
 	{"job/jobquirk", nil},
 	{"cronjob/cronjobquirk", nil},
 }
