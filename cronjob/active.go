@@ -53,12 +53,12 @@ func (p *Planner) dropFinished() {
 			p.active = append(p.active, ref)
 		}
 	}
-	p.plan.Basis.Status.Active = p.active
+	p.plan.basis.Status.Active = p.active
 }
 
 // sawSuccess moves lastSuccessfulTime forward, never back (C4, CI12).
 func (p *Planner) sawSuccess(c *Child) {
-	if status := &p.plan.Basis.Status; c.CompletionTime.After(status.LastSuccessfulTime) {
+	if status := &p.plan.basis.Status; c.CompletionTime.After(status.LastSuccessfulTime) {
 		status.LastSuccessfulTime = c.CompletionTime
 	}
 }
@@ -90,7 +90,7 @@ func (p *Planner) indexChildren() {
 	p.listed = slices.Grow(p.listed[:0], n)[:n]
 	clear(p.listed)
 	clear(p.byUID)
-	m := &p.plan.Basis.Memory
+	m := &p.plan.basis.Memory
 	if n*(len(p.cj.Status.Active)+len(m.Started)+len(m.Replaced)) <= few {
 		return
 	}

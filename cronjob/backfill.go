@@ -103,19 +103,19 @@ func (p *Planner) startBackfills() {
 			p.wait(Wait{Reason: WaitBackfill, Name: b.ID})
 			continue
 		}
-		step := BackfillStep{Backfill: *b}
+		step := backfillStep{Backfill: *b}
 		step.Except = sortedRuns(b.Except)
 		p.walk(&step)
 		p.noteAhead(&step.Backfill)
 		step.Except = runsAfter(step.Except, step.After)
 		step.Moved = !step.After.Equal(b.After) || !slices.EqualFunc(step.Except, b.Except, time.Time.Equal)
-		p.plan.Basis.Backfills = append(p.plan.Basis.Backfills, step)
+		p.plan.basis.Backfills = append(p.plan.basis.Backfills, step)
 	}
 }
 
 // walk goes from run to run through what is left of the range. Runs that took
 // place move After; the others start, up to the first that may not.
-func (p *Planner) walk(step *BackfillStep) {
+func (p *Planner) walk(step *backfillStep) {
 	p.limited = p.backfillLimit(&step.Backfill) > 0
 	started, at := false, step.After
 	for range maxLook {
@@ -140,12 +140,12 @@ func (p *Planner) walk(step *BackfillStep) {
 			step.After = run
 		}
 	}
-	p.plan.Basis.Unfinished = true
+	p.plan.basis.Unfinished = true
 }
 
 // mayBackfill reports whether a run may start now, and explains the wait if not.
 func (p *Planner) mayBackfill(b *Backfill, run time.Time, name string) bool {
-	busy := len(p.plan.Basis.Status.Active) + len(p.plan.Create)
+	busy := len(p.plan.basis.Status.Active) + len(p.plan.Create)
 	wait := Wait{Reason: WaitBackfill, Name: b.ID, Run: run}
 	switch first := p.reserved(); {
 	case run.After(p.snap.Now):
@@ -155,10 +155,10 @@ func (p *Planner) mayBackfill(b *Backfill, run time.Time, name string) bool {
 		p.waitForSnapshot(run, b.ID)
 		return false
 	case p.held, isAtLimit(p.backfillLimit(b), busy):
-		p.plan.Basis.Blocked = true
+		p.plan.basis.Blocked = true
 		wait.Jobs = busy
 	case p.isForNextRound(name):
-		p.plan.Basis.Unfinished = true
+		p.plan.basis.Unfinished = true
 		return false
 	default:
 		return true
@@ -179,7 +179,7 @@ func (p *Planner) isForNextRound(name string) bool {
 // reserved is the first run that the schedule is going to start by itself; zero
 // means none. The run that is due is not, once it is recorded or given up.
 func (p *Planner) reserved() time.Time {
-	basis := &p.plan.Basis
+	basis := &p.plan.basis
 	if p.due.After(basis.Status.LastScheduleTime) && p.due.After(basis.Memory.Since) {
 		return p.due
 	}

@@ -13,8 +13,8 @@ import (
 // range is the only trace of its run, so none is deleted before the progress is
 // stored: a crash between any two writes starts no run twice (CI1).
 
-// BackfillStep is what a round does for a backfill.
-type BackfillStep struct {
+// backfillStep is what a round does for a backfill.
+type backfillStep struct {
 	// Backfill is the backfill without the runs that are settled before any write.
 	Backfill
 	// Moved says that it differs from that in the snapshot.
@@ -64,7 +64,7 @@ func (p *Planner) noteAhead(b *Backfill) {
 			note(c.ScheduledTime, c.Name)
 		}
 	}
-	for _, r := range p.plan.Basis.Status.Active {
+	for _, r := range p.plan.basis.Status.Active {
 		note(p.runOf(r), r.Name)
 	}
 	if len(b.Except) > len(sorted) {
@@ -104,15 +104,15 @@ func (p *Planner) isSpared(r Reference) bool {
 	if place := p.childOf(r.UID); place >= 0 {
 		return p.isBackfilled(&p.snap.Children[place])
 	}
-	starts := p.plan.Basis.Memory.Started
-	return p.spares && slices.ContainsFunc(starts, func(s Start) bool { return s.Backfilled && s.UID == r.UID })
+	starts := p.plan.basis.Memory.Started
+	return p.spares && slices.ContainsFunc(starts, func(s startedJob) bool { return s.Backfilled && s.UID == r.UID })
 }
 
 // backfills lists the backfills that got on, once the status is written.
 func (p *Plan) backfills(o *Outcome) []Backfill {
 	var all []Backfill
-	for i := range p.Basis.Backfills {
-		step := &p.Basis.Backfills[i]
+	for i := range p.basis.Backfills {
+		step := &p.basis.Backfills[i]
 		if b, moved := p.progress(step, o); moved || step.Moved {
 			all = append(all, b)
 		}
@@ -123,7 +123,7 @@ func (p *Plan) backfills(o *Outcome) []Backfill {
 // progress adds what the creations of a round settled. They are in the order of
 // their runs and leave none out, so After follows them up to the first that is not
 // settled. A name that somebody else has is the end of its run, as of a trigger.
-func (p *Plan) progress(step *BackfillStep, o *Outcome) (b Backfill, moved bool) {
+func (p *Plan) progress(step *backfillStep, o *Outcome) (b Backfill, moved bool) {
 	b = step.Backfill
 	b.Except = slices.Clone(b.Except)
 	gap := false

@@ -356,7 +356,7 @@ func TestBackfill_C5_MissingActiveJob(t *testing.T) {
 	s.CronJob.Status.Active = append(s.CronJob.Status.Active, byHand)
 	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(5), Until: hours(7)}}
 	plan := reconcile(t, s)
-	if len(plan.Create) > 0 || !plan.Basis.Blocked {
+	if len(plan.Create) > 0 || !plan.Basis().Blocked {
 		t.Fatal(plan.String())
 	}
 	end := plan.Conclude(done(&plan)) // both are gone

@@ -47,23 +47,23 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 	settlement := p.Settle(o)
 	settled := !settlement.Write || o.Settled == Done
 	end := Conclusion{
-		Memory:  p.remember(&o, &settlement, settled),
+		Memory:  Memory{kept: p.remember(&o, &settlement, settled)},
 		Events:  p.report(&o),
 		Metrics: p.metrics(&o),
-		Retry:   !settled || p.hasUnfinished(&o) || p.Basis.Stale,
+		Retry:   !settled || p.hasUnfinished(&o) || p.basis.Stale,
 	}
 	if settled {
 		end.Triggered = p.triggered(&o)
 		end.Backfills = p.backfills(&o)
 	}
-	moved := settlement.Write || len(end.Triggered)+len(end.Backfills) > 0 || p.hasLearned(&o, &end.Memory)
+	moved := settlement.Write || len(end.Triggered)+len(end.Backfills) > 0 || p.hasLearned(&o, &end.Memory.kept)
 	end.Requeue = p.again(&o, settled && moved)
 	return end
 }
 
 // remember makes the next memory (B5).
-func (p *Plan) remember(o *Outcome, s *Settlement, settled bool) Memory {
-	m := p.Basis.Memory
+func (p *Plan) remember(o *Outcome, s *Settlement, settled bool) memory {
+	m := p.basis.Memory
 	if s.Write && settled && s.Status.LastScheduleTime.After(m.Recorded) {
 		m.Recorded = s.Status.LastScheduleTime
 	}
@@ -79,7 +79,7 @@ func (p *Plan) remember(o *Outcome, s *Settlement, settled bool) Memory {
 // hasLearned reports whether the next round decides from another memory: runs were
 // passed, or jobs that it waited for are gone or on their way out. One that was perhaps created does not
 // count: its creation may fail each time (M9).
-func (p *Plan) hasLearned(o *Outcome, m *Memory) bool {
+func (p *Plan) hasLearned(o *Outcome, m *memory) bool {
 	for i := range p.Verify {
 		if p.Verify[i].UID != "" && resultAt(o.Verified, i) == Gone {
 			return true
@@ -90,7 +90,7 @@ func (p *Plan) hasLearned(o *Outcome, m *Memory) bool {
 			return true
 		}
 	}
-	return m.Since.After(p.Basis.Since)
+	return m.Since.After(p.basis.Since)
 }
 
 // hasUnfinished reports whether something other than the status write is to be
@@ -109,7 +109,7 @@ func (p *Plan) hasUnfinished(o *Outcome) bool {
 	}
 	for i := range p.Create {
 		r := effectAt(o.Created, i).Result
-		if r == NotTried || r == Unsuccessful || r != Done && p.Basis.Quirks.Has(cronjobquirk.BlindCreate) {
+		if r == NotTried || r == Unsuccessful || r != Done && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
 			return true
 		}
 	}
@@ -120,7 +120,7 @@ func (p *Plan) hasUnfinished(o *Outcome) bool {
 // before anything else, and not repeated if it fails.
 func (p *Plan) isEager(i int) bool {
 	reason := p.Delete[i].Reason
-	return p.Basis.Quirks.Has(cronjobquirk.EagerHistory) && (reason == DeleteSuccessful || reason == DeleteFailed)
+	return p.basis.Quirks.Has(cronjobquirk.EagerHistory) && (reason == DeleteSuccessful || reason == DeleteFailed)
 }
 
 // again brings the next round forward: when more is to do after the status was
@@ -131,12 +131,12 @@ func (p *Plan) again(o *Outcome, moved bool) Requeue {
 	switch {
 	case !moved:
 		return p.Requeue
-	case p.Basis.Unfinished:
-		return Requeue{At: p.Basis.Now, Reason: p.Requeue.Reason}
-	case p.Basis.Blocked && slices.Contains(o.Verified, Gone):
-		return Requeue{At: p.Basis.Now, Reason: WaitVerify}
-	case p.Basis.Blocked && p.madeRoom(o):
-		return Requeue{At: p.Basis.Now, Reason: WaitActive}
+	case p.basis.Unfinished:
+		return Requeue{At: p.basis.Now, Reason: p.Requeue.Reason}
+	case p.basis.Blocked && slices.Contains(o.Verified, Gone):
+		return Requeue{At: p.basis.Now, Reason: WaitVerify}
+	case p.basis.Blocked && p.madeRoom(o):
+		return Requeue{At: p.basis.Now, Reason: WaitActive}
 	}
 	return p.Requeue
 }
@@ -163,7 +163,7 @@ func (p *Plan) report(o *Outcome) []Event {
 	add := func(t job.EventType, reason, message string) {
 		events = append(events, Event{Type: t, Reason: reason, Message: message})
 	}
-	wasActive := memberOf(p.Basis.Status.Active, len(p.Verify))
+	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
 	for i := range p.Verify {
 		if r := &p.Verify[i]; r.UID != "" && resultAt(o.Verified, i) == Gone && wasActive(r.UID, r.Name) {
 			add(job.Normal, "MissingJob", "Active job went missing: "+r.Name)
@@ -191,7 +191,7 @@ func (p *Plan) report(o *Outcome) []Event {
 // current are the events of the plan that the outcome has not made untrue.
 func (p *Plan) current(o *Outcome) []Event {
 	// What seemed to run is gone: the next round, at once, starts the run.
-	free := p.Basis.Blocked && slices.Contains(o.Verified, Gone)
+	free := p.basis.Blocked && slices.Contains(o.Verified, Gone)
 	// Quirk: what is deleted is not in the list any more when that is looked at.
 	var unseen map[string]bool
 	for i := range p.Delete {
@@ -212,7 +212,7 @@ func (p *Plan) current(o *Outcome) []Event {
 }
 
 func (p *Plan) metrics(o *Outcome) Metrics {
-	f := Metrics{Missed: p.Basis.Missed}
+	f := Metrics{Missed: p.basis.Missed}
 	for i := range p.Create {
 		e := effectAt(o.Created, i)
 		if e.Result != Done {

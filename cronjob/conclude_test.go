@@ -24,7 +24,7 @@ func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 		{cronjobquirk.EagerHistory, DeleteFailed, false},
 		{cronjobquirk.EagerHistory, DeleteReplaced, true},
 	} {
-		p := Plan{Basis: Basis{Quirks: tc.quirks}, Delete: []Deletion{{Reason: tc.reason}}}
+		p := Plan{basis: basis{Quirks: tc.quirks}, Delete: []Deletion{{Reason: tc.reason}}}
 		if got := p.Conclude(Outcome{Deleted: []Effect{{Result: Unsuccessful}}}).Retry; got != tc.again {
 			t.Errorf("quirks %b, %v: again %t", tc.quirks, tc.reason, got)
 		}
@@ -44,7 +44,7 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 		{false, Gone, "JobAlreadyActive MissSchedule"},
 	} {
 		p := Plan{
-			Basis:  Basis{Blocked: tc.blocked},
+			basis:  basis{Blocked: tc.blocked},
 			Verify: []Reference{{Name: "a", UID: "a"}},
 			Events: []Event{{Reason: "JobAlreadyActive"}, {Reason: "MissSchedule"}},
 		}
@@ -90,9 +90,9 @@ func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 	}{
 		{0, Done, 1}, {0, AlreadyExists, 1}, {0, NameTaken, 0}, {cronjobquirk.BlindCreate, AlreadyExists, 0},
 	} {
-		p := Plan{Basis: Basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
+		p := Plan{basis: basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
 		o := Outcome{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}, Settled: Unsuccessful}
-		if got := p.Conclude(o).Memory.Started; len(got) != tc.want || tc.want > 0 && got[0].UID != "u" {
+		if got := p.Conclude(o).Memory.kept.Started; len(got) != tc.want || tc.want > 0 && got[0].UID != "u" {
 			t.Errorf("quirks %b, %v: %+v, want %d", tc.quirks, tc.result, got, tc.want)
 		}
 	}
@@ -159,7 +159,7 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			active := Status{Active: []Reference{{Name: "a", UID: "a"}}}
 			p := Plan{
-				Basis:   Basis{CronJobUID: "c", Blocked: test.blocked, Before: active, Status: active},
+				CronJobUID: "c", basis: basis{Blocked: test.blocked, Before: active, Status: active},
 				Delete:  []Deletion{{Reference: Reference{Name: "a", UID: "a"}, Reason: DeleteReplaced}},
 				Create:  []Creation{{Name: "b", Trigger: "b", Reason: CreateTriggered}},
 				Requeue: Requeue{Reason: WaitNextRun},

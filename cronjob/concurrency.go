@@ -51,19 +51,19 @@ func (p *Planner) startDue() {
 	case isFull:
 		p.hold(jobs)
 	case isUnrecorded:
-		p.plan.Basis.Unfinished = true
+		p.plan.basis.Unfinished = true
 		p.wait(Wait{Reason: WaitRecord, Run: p.due, Jobs: jobs})
 	case isReplacing:
 		p.replaceFirst()
 		p.hold(jobs)
-		p.plan.Basis.Stale = p.plan.Basis.Stale || len(p.plan.Basis.Memory.Replaced) > 0
+		p.plan.basis.Stale = p.plan.basis.Stale || len(p.plan.basis.Memory.Replaced) > 0
 	}
 }
 
 // obstacle finds what keeps the run that is due from starting, and the number of jobs
 // that it waits for; place is that of the child with its name, or -1.
 func (p *Planner) obstacle(place int) (obstacle, int) {
-	active, limit := p.plan.Basis.Status.Active, p.snap.Options.MaxActive
+	active, limit := p.plan.basis.Status.Active, p.snap.Options.MaxActive
 	policy := p.cj.Spec.ConcurrencyPolicy
 	switch {
 	case namesJob(active, p.name):
@@ -119,7 +119,7 @@ func (p *Planner) start() {
 	switch {
 	case p.overdue > 1 && p.snap.Options.CatchUp == CatchUpAll:
 		reason = CreateOldest
-		p.plan.Basis.Unfinished = true
+		p.plan.basis.Unfinished = true
 	case p.overdue > 1:
 		reason = CreateLatest
 	}
@@ -134,12 +134,12 @@ func (p *Planner) start() {
 // that are made up gets its turn at once: nothing else would ask for it before the
 // schedule does (CL4).
 func (p *Planner) passOn(o obstacle, place int) {
-	status := &p.plan.Basis.Status
+	status := &p.plan.basis.Status
 	switch {
 	case o == isTaken:
 		p.wait(Wait{Reason: WaitNameTaken, Run: p.due, Name: string(p.name)})
 		if p.snap.Options.CatchUp == CatchUpAll {
-			p.plan.Basis.Memory.Since = p.due // or the later runs would never get their turn
+			p.plan.basis.Memory.Since = p.due // or the later runs would never get their turn
 		}
 	case o == isFound:
 		status.LastScheduleTime = p.due
@@ -153,7 +153,7 @@ func (p *Planner) passOn(o obstacle, place int) {
 		status.LastScheduleTime = p.due
 	}
 	if p.overdue > 1 && p.snap.Options.CatchUp == CatchUpAll {
-		p.plan.Basis.Unfinished = true
+		p.plan.basis.Unfinished = true
 	}
 }
 
@@ -164,7 +164,7 @@ func (p *Planner) forbid(active int) {
 	p.event(job.Normal, "JobAlreadyActive",
 		"Not starting job because prior execution is running and concurrency policy is Forbid")
 	if p.snap.Options.SkipHeld && len(p.plan.Verify) == 0 {
-		p.plan.Basis.Memory.Since = p.latest // the memory keeps it from starting late
+		p.plan.basis.Memory.Since = p.latest // the memory keeps it from starting late
 		return
 	}
 	p.hold(active)
@@ -172,7 +172,7 @@ func (p *Planner) forbid(active int) {
 
 // hold explains that the run waits for active jobs.
 func (p *Planner) hold(active int) {
-	p.plan.Basis.Blocked, p.held = true, true
+	p.plan.basis.Blocked, p.held = true, true
 	p.wait(Wait{Reason: WaitActive, Run: p.due, Jobs: active})
 	if d, ok := p.deadline(); ok && !p.snap.Options.Quirks.Has(cronjobquirk.SilentMiss) {
 		p.wait(Wait{Reason: WaitStartDeadline, Run: p.due, Until: p.due.Add(d)})

@@ -90,9 +90,9 @@ var crowds = []struct {
 	}},
 	{"started and not shown", func(n int) cronjob.Snapshot {
 		s := crowd(cronjob.Allow)
-		s.Memory.CronJobUID = "cj-1"
+		s.Memory.Kept().CronJobUID = "cj-1"
 		for i := range n {
-			s.Memory.Started = append(s.Memory.Started, cronjob.Start{Reference: cronjob.Reference{Name: fmt.Sprint("m", i), UID: fmt.Sprint("u", i)}})
+			s.Memory.Kept().Started = append(s.Memory.Kept().Started, cronjob.StartedJob{Reference: cronjob.Reference{Name: fmt.Sprint("m", i), UID: fmt.Sprint("u", i)}})
 		}
 		return s
 	}},
@@ -140,7 +140,7 @@ func wholeRound(tb testing.TB, p *cronjob.Planner, s *cronjob.Snapshot, works bo
 			o.Created[i] = cronjob.Effect{Result: cronjob.Unsuccessful}
 		}
 	}
-	s.Memory.CronJobUID = plan.Conclude(o).Memory.CronJobUID
+	s.Memory.Kept().CronJobUID = plan.CronJobUID
 }
 
 // TestCost_GrowsLinearly counts what a whole round allocates: ten times as many of

@@ -35,8 +35,8 @@ func (p *Planner) findDue() {
 // one recorded, or else the creation. The memory knows better than a snapshot that
 // is older than the last status write, and knows what was set aside.
 func (p *Planner) startsFrom() time.Time {
-	base, m := p.cj.CreationTimestamp, &p.plan.Basis.Memory
-	if last := p.plan.Basis.Status.LastScheduleTime; !last.IsZero() {
+	base, m := p.cj.CreationTimestamp, &p.plan.basis.Memory
+	if last := p.plan.basis.Status.LastScheduleTime; !last.IsZero() {
 		base = last
 	}
 	if m.Recorded.After(base) {

@@ -33,7 +33,7 @@ func garbage(t *rapid.T) {
 		}
 		return
 	}
-	if len(plan.Create) > 1+len(s.Triggers)+10 || len(plan.Delete) > len(s.Children)+len(s.CronJob.Status.Active)+len(s.Memory.Started) {
+	if len(plan.Create) > 1+len(s.Triggers)+10 || len(plan.Delete) > len(s.Children)+len(s.CronJob.Status.Active)+len(s.Memory.Kept().Started) {
 		t.Fatal(plan.String())
 	}
 	if at := plan.Requeue.At; !at.IsZero() && !at.After(s.Now) {
@@ -120,10 +120,10 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 			})
 		}
 	}
-	s.Memory = cronjob.Memory{CronJobUID: c.UID, Reported: drawTime(t, "reported"), Recorded: drawTime(t, "recorded"), Since: drawTime(t, "since")}
-	s.Memory.Behind, s.Memory.Counted = drawTime(t, "behind"), drawTime(t, "counted")
+	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Reported: drawTime(t, "reported"), Recorded: drawTime(t, "recorded"), Since: drawTime(t, "since")})
+	s.Memory.Kept().Behind, s.Memory.Kept().Counted = drawTime(t, "behind"), drawTime(t, "counted")
 	for range rapid.IntRange(0, 3).Draw(t, "started") {
-		s.Memory.Started = append(s.Memory.Started, cronjob.Start{
+		s.Memory.Kept().Started = append(s.Memory.Kept().Started, cronjob.StartedJob{
 			Reference: cronjob.Reference{
 				Name: rapid.SampledFrom(names).Draw(t, "started name"), UID: rapid.SampledFrom([]string{"", "a", "b", "e"}).Draw(t, "started uid"),
 			},
@@ -132,7 +132,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 		})
 	}
 	if rapid.Bool().Draw(t, "replaced") {
-		s.Memory.Replaced = []cronjob.Leaving{{Reference: cronjob.Reference{UID: rapid.SampledFrom([]string{"", "a", "f"}).Draw(t, "replaced uid")}}}
+		s.Memory.Kept().Replaced = []cronjob.LeavingJob{{Reference: cronjob.Reference{UID: rapid.SampledFrom([]string{"", "a", "f"}).Draw(t, "replaced uid")}}}
 	}
 	s.Schedule = cronjob.Compile(&c, opts...)
 	return s

@@ -107,3 +107,6 @@ func done(p *cronjob.Plan) cronjob.Outcome {
 	}
 	return o
 }
+
+// kept is what a memory holds.
+func kept(m cronjob.Memory) *cronjob.Remembered { return m.Kept() }

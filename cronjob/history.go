@@ -50,7 +50,7 @@ func (p *Planner) deleteFinished(place int32, reason DeleteReason) {
 	switch eager := p.snap.Options.Quirks.Has(cronjobquirk.EagerHistory); {
 	case !c.DeletionTimestamp.IsZero() && !eager:
 	case !eager && (p.listed[place] || p.canStart(c) || p.isAwaited(c.Name, c.ScheduledTime) || p.isUnrecordedSuccess(c)):
-		p.plan.Basis.Unfinished = true
+		p.plan.basis.Unfinished = true
 	default:
 		p.plan.Delete = append(p.plan.Delete, Deletion{Reference: p.reference(c), Reason: reason})
 	}
@@ -69,7 +69,7 @@ func (p *Planner) canStart(c *Child) bool {
 // isUnrecordedSuccess reports whether the job moves lastSuccessfulTime.
 func (p *Planner) isUnrecordedSuccess(c *Child) bool {
 	return c.Finished == job.Complete && c.CompletionTime.After(p.cj.Status.LastSuccessfulTime) &&
-		!c.CompletionTime.Before(p.plan.Basis.Status.LastSuccessfulTime)
+		!c.CompletionTime.Before(p.plan.basis.Status.LastSuccessfulTime)
 }
 
 // byStart orders jobs by start time, those without one last, then by name: the

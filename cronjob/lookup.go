@@ -65,7 +65,7 @@ func childByName(children []Child, name string) int {
 // jobNamed tells whether a name is that of a job: of an active one, or of a child,
 // whoever owns it. It is meant to be asked so many times.
 func (p *Planner) jobNamed(times int) func(name string) bool {
-	active, children := p.plan.Basis.Status.Active, p.snap.Children
+	active, children := p.plan.basis.Status.Active, p.snap.Children
 	if (len(active)+len(children))*times <= few {
 		return func(name string) bool {
 			return slices.ContainsFunc(active, func(r Reference) bool { return r.Name == name }) || childByName(children, name) >= 0

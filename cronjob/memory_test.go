@@ -15,14 +15,14 @@ func TestCI1_RecordedInTheMemoryAlone(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5))
 	plan := reconcile(t, s)
 	end := plan.Conclude(done(&plan))
-	if !end.Memory.Recorded.Equal(hours(1)) {
-		t.Fatalf("recorded %s", end.Memory.Recorded)
+	if !end.Memory.Kept().Recorded.Equal(hours(1)) {
+		t.Fatalf("recorded %s", end.Memory.Kept().Recorded)
 	}
 	s.Memory = end.Memory
 	if got := created(t, reconcile(t, s)); !got.IsZero() {
 		t.Errorf("the run of %s starts again", got)
 	}
-	s.Memory.CronJobUID = "an earlier CronJob of this name"
+	s.Memory.Kept().CronJobUID = "an earlier CronJob of this name"
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
 		t.Errorf("another's memory counts: got %s", got)
 	}
@@ -38,7 +38,7 @@ func TestCI3_FailedStatusIsNotRecorded(t *testing.T) {
 	for _, result := range []cronjob.Result{cronjob.Unsuccessful, cronjob.NotTried} {
 		o.Settled = result
 		end := plan.Conclude(o)
-		if !end.Memory.Recorded.IsZero() || !end.Retry || len(end.Triggered) > 0 {
+		if !end.Memory.Kept().Recorded.IsZero() || !end.Retry || len(end.Triggered) > 0 {
 			t.Fatalf("%s: %+v", result, end)
 		}
 		again := s
@@ -85,7 +85,7 @@ func TestC5_AnActiveJobThatChangedOwners(t *testing.T) {
 		if !slices.Equal(plan.Verify, []cronjob.Reference{ref(taken)}) || len(plan.Events)+len(plan.Delete) > 0 {
 			t.Errorf("ended %t:\n%s", ended, plan.String())
 		}
-		if status := plan.Basis.Status; len(status.Active) != 1 || !status.LastSuccessfulTime.IsZero() {
+		if status := plan.Basis().Status; len(status.Active) != 1 || !status.LastSuccessfulTime.IsZero() {
 			t.Errorf("ended %t: %s", ended, status)
 		}
 	}
@@ -116,7 +116,7 @@ func TestCI3_AnnotationWithoutTheName(t *testing.T) {
 	copied := child(hours(1))
 	copied.Name = "report-copy"
 	plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5), copied))
-	if got := created(t, plan); !got.Equal(hours(1)) || len(plan.Unexpected) != 1 || len(plan.Basis.Status.Active) > 0 {
+	if got := created(t, plan); !got.Equal(hours(1)) || len(plan.Unexpected) != 1 || len(plan.Basis().Status.Active) > 0 {
 		t.Error(plan.String())
 	}
 }

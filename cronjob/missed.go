@@ -37,7 +37,7 @@ func (p *Planner) reportMissed() {
 
 // countMissed counts those of the missed runs that no earlier round has counted.
 func (p *Planner) countMissed(latest, until time.Time) {
-	memory := &p.plan.Basis.Memory
+	memory := &p.plan.basis.Memory
 	if !latest.After(memory.Counted) {
 		return
 	}
@@ -45,14 +45,14 @@ func (p *Planner) countMissed(latest, until time.Time) {
 	if memory.Counted.After(after) {
 		after = memory.Counted
 	}
-	p.plan.Basis.Missed = p.snap.Schedule.Schedule.Count(after, until)
+	p.plan.basis.Missed = p.snap.Schedule.Schedule.Count(after, until)
 	memory.Counted = latest
 }
 
 // reportTooLate makes the event of a run whose deadline has passed. The reference
 // cannot: it never looks further back than the deadline.
 func (p *Planner) reportTooLate(run time.Time) {
-	memory := &p.plan.Basis.Memory
+	memory := &p.plan.basis.Memory
 	if p.snap.Options.Quirks.Has(cronjobquirk.SilentMiss) || !run.After(memory.Reported) {
 		return
 	}

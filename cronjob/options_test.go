@@ -130,7 +130,7 @@ func TestSkipOnEdit_CombinedSchedules(t *testing.T) {
 		plan := reconcile(t, s)
 		s.Memory, s.Now = plan.Conclude(cronjob.Outcome{}).Memory, hours(6.5)
 		s.Schedule = cronjob.Compile(&c, opts...)
-		changed := s.Schedule.Schedule.String() != plan.Basis.Memory.Schedule
+		changed := s.Schedule.Schedule.String() != plan.Basis().Memory.Schedule
 		if got := created(t, reconcile(t, s)).IsZero(); got != changed {
 			t.Errorf("changed %t: nothing starts: %t", changed, got)
 		}

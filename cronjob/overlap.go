@@ -5,7 +5,7 @@ func (p *Planner) replaceActive() {
 	if p.cj.Spec.ConcurrencyPolicy != Replace {
 		return
 	}
-	for _, ref := range p.plan.Basis.Status.Active {
+	for _, ref := range p.plan.basis.Status.Active {
 		if !p.isSpared(ref) {
 			p.plan.Delete = append(p.plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced})
 		}
@@ -14,7 +14,7 @@ func (p *Planner) replaceActive() {
 
 // countSpared counts the active jobs that a run does not replace.
 func (p *Planner) countSpared() (n int) {
-	for _, ref := range p.plan.Basis.Status.Active {
+	for _, ref := range p.plan.basis.Status.Active {
 		if p.isSpared(ref) {
 			n++
 		}
@@ -52,7 +52,7 @@ func (p *Planner) isReplaced(place int) bool {
 // replaceFirst deletes these jobs, pods included, unless that is under way: those of the
 // active list first, the others in the order of their names (B3).
 func (p *Planner) replaceFirst() {
-	for _, ref := range p.plan.Basis.Status.Active {
+	for _, ref := range p.plan.basis.Status.Active {
 		place := p.childOf(ref.UID)
 		if place < 0 || p.isReplaced(place) && !p.isLeaving(place) {
 			p.deleteFirst(ref)
@@ -78,6 +78,6 @@ func (p *Planner) isLeaving(place int) bool {
 // deleteFirst deletes a job before the run starts. It may be gone at once, of which no
 // backend need tell: so a round follows (CL4).
 func (p *Planner) deleteFirst(ref Reference) {
-	p.plan.Basis.Unfinished = true
+	p.plan.basis.Unfinished = true
 	p.plan.Delete = append(p.plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
 }

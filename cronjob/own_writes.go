@@ -17,8 +17,8 @@ import (
 // that late: somebody else has changed the status, and nothing waits for it any more.
 const patience = 5 * time.Minute
 
-// Start is a job that was created and that the status of no snapshot has named yet.
-type Start struct {
+// startedJob is a job that was created and that the status of no snapshot has named yet.
+type startedJob struct {
 	// Reference names the job. Without a UID nobody knows whether there is one: the
 	// creation failed, or only its reply was lost.
 	Reference
@@ -33,7 +33,7 @@ type Start struct {
 
 // recallWrites adds to the snapshot what the memory knows better.
 func (p *Planner) recallWrites() {
-	m := &p.plan.Basis.Memory
+	m := &p.plan.basis.Memory
 	if p.snap.Options.Quirks.Has(cronjobquirk.Stale) {
 		m.Started, m.Replaced, m.Behind = nil, nil, time.Time{}
 		return
@@ -59,12 +59,12 @@ func behindSince(since, now time.Time, late bool) time.Time {
 	return since
 }
 
-func isHidden(s Start) bool { return s.Recorded || s.Found }
+func isHidden(s startedJob) bool { return s.Recorded || s.Found }
 
 // recallStarts brings the memory of started jobs up to date. Those that run are active;
 // it reports whether a snapshot has yet to show one of which nothing else is known.
 func (p *Planner) recallStarts() (hidden bool) {
-	m := &p.plan.Basis.Memory
+	m := &p.plan.basis.Memory
 	starts := m.Started
 	m.Started = nil // the snapshot's is not ours to change
 	if len(starts) == 0 {
@@ -100,8 +100,8 @@ func (p *Planner) isRunning(place int, uid string) bool {
 
 // recallUnrecorded takes a job into the active list whose status write failed, and which
 // the children do not show: it was created, and may be gone by now.
-func (p *Planner) recallUnrecorded(s *Start) {
-	status := &p.plan.Basis.Status
+func (p *Planner) recallUnrecorded(s *startedJob) {
+	status := &p.plan.basis.Status
 	p.found = append(p.found, s.Reference)
 	p.plan.Verify = append(p.plan.Verify, s.Reference)
 	if s.ScheduledTime.After(status.LastScheduleTime) {
@@ -109,9 +109,9 @@ func (p *Planner) recallUnrecorded(s *Start) {
 	}
 }
 
-// Leaving is a job that was deleted with its pods and that no children have shown under
+// leavingJob is a job that was deleted with its pods and that no children have shown under
 // deletion yet.
-type Leaving struct {
+type leavingJob struct {
 	Reference
 	// Seen says that the children have shown it: once they do not, it is gone.
 	Seen bool `json:"seen,omitempty"`
@@ -120,7 +120,7 @@ type Leaving struct {
 // recallReplaced keeps those of the deleted jobs of which the children do not tell that
 // they are on their way out.
 func (p *Planner) recallReplaced() {
-	m := &p.plan.Basis.Memory
+	m := &p.plan.basis.Memory
 	old := m.Replaced
 	if len(old) == 0 {
 		return
@@ -159,7 +159,7 @@ func (p *Planner) needsList(name string) {
 // others are created that must not run beside them. A creation that is tried again
 // needs no look: its name is its lock.
 func (p *Planner) verifyLost() {
-	starts := p.plan.Basis.Memory.Started
+	starts := p.plan.basis.Memory.Started
 	for i := range starts {
 		s := &starts[i]
 		if s.UID == "" && !s.Found && (p.dependent > 1 || p.dependent == 1 && p.dependentName != s.Name) {
@@ -171,24 +171,24 @@ func (p *Planner) verifyLost() {
 // waitForSnapshot holds something back until the snapshot shows the controller's own
 // writes, and asks for a round (CI15).
 func (p *Planner) waitForSnapshot(run time.Time, name string) {
-	b := &p.plan.Basis
+	b := &p.plan.basis
 	b.Stale = true
 	p.wait(Wait{Reason: WaitStale, Run: run, Name: name, Until: b.Memory.Behind.Add(patience)})
 }
 
 // remembered is the next memory of started jobs: what is known to have ended leaves it,
 // and what the round has created enters.
-func (p *Plan) remembered(o *Outcome, settled bool) []Start {
-	if p.Basis.Quirks.Has(cronjobquirk.Stale) {
+func (p *Plan) remembered(o *Outcome, settled bool) []startedJob {
+	if p.basis.Quirks.Has(cronjobquirk.Stale) {
 		return nil
 	}
-	known, found := p.Basis.Memory.Started, p.found()
+	known, found := p.basis.Memory.Started, p.found()
 	if len(known)+len(found) == 0 {
 		return p.newStarts(o, settled)
 	}
-	var kept []Start
+	var kept []startedJob
 	over := p.overStarts(o)
-	keep := func(s Start) {
+	keep := func(s startedJob) {
 		if key := (startKey{s.UID, s.Name}); !over[key] {
 			over[key] = true // each once
 			s.Recorded = s.Recorded || settled && s.UID != ""
@@ -199,7 +199,7 @@ func (p *Plan) remembered(o *Outcome, settled bool) []Start {
 		keep(known[i])
 	}
 	for i := range found {
-		keep(Start{Reference: found[i]})
+		keep(startedJob{Reference: found[i]})
 	}
 	p.markFound(kept, o)
 	return append(kept, p.newStarts(o, settled)...)
@@ -209,8 +209,8 @@ func (p *Plan) remembered(o *Outcome, settled bool) []Start {
 // the status that names them, they are known only from their trigger or backfill, which
 // may be settled by then.
 func (p *Plan) found() []Reference {
-	active := p.Basis.Status.Active
-	return active[len(active)-min(p.Basis.Found, len(active)):]
+	active := p.basis.Status.Active
+	return active[len(active)-min(p.basis.Found, len(active)):]
 }
 
 // startKey tells started jobs apart: those without a known UID by their names.
@@ -238,7 +238,7 @@ func (p *Plan) overStarts(o *Outcome) map[startKey]bool {
 }
 
 // markFound notes which jobs without a known UID a look-up has found.
-func (p *Plan) markFound(starts []Start, o *Outcome) {
+func (p *Plan) markFound(starts []startedJob, o *Outcome) {
 	var found map[string]bool
 	for i := range p.Verify {
 		if p.Verify[i].UID == "" && resultAt(o.Verified, i) == Done {
@@ -256,20 +256,20 @@ func (p *Plan) markFound(starts []Start, o *Outcome) {
 }
 
 // newStarts are the jobs that the round has created, or may have.
-func (p *Plan) newStarts(o *Outcome, settled bool) []Start {
-	var starts []Start
+func (p *Plan) newStarts(o *Outcome, settled bool) []startedJob {
+	var starts []startedJob
 	for i := range p.Create {
 		c, e := &p.Create[i], effectAt(o.Created, i)
-		s := Start{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
+		s := startedJob{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
 		switch {
-		case e.Result == Done || e.Result == AlreadyExists && !p.Basis.Quirks.Has(cronjobquirk.BlindCreate):
+		case e.Result == Done || e.Result == AlreadyExists && !p.basis.Quirks.Has(cronjobquirk.BlindCreate):
 			s.Reference = p.named(c, e.Job)
 		case e.Result == Unsuccessful:
 			s.Reference, s.Recorded = p.named(c, Reference{}), false
 		default:
 			continue
 		}
-		if !s.Recorded && p.Basis.Quirks.Has(cronjobquirk.BlindCreate) {
+		if !s.Recorded && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
 			continue // with it, what was not recorded never is
 		}
 		if s.Backfilled {
@@ -281,16 +281,16 @@ func (p *Plan) newStarts(o *Outcome, settled bool) []Start {
 }
 
 // leaving is the next memory of the jobs that were deleted with their pods.
-func (p *Plan) leaving(o *Outcome) []Leaving {
-	if p.Basis.Quirks.Has(cronjobquirk.Stale) {
+func (p *Plan) leaving(o *Outcome) []leavingJob {
+	if p.basis.Quirks.Has(cronjobquirk.Stale) {
 		return nil
 	}
 	looks := make(map[string]Result, len(p.Verify))
 	for i := range p.Verify {
 		looks[p.Verify[i].UID] = resultAt(o.Verified, i)
 	}
-	var all []Leaving
-	for _, l := range p.Basis.Memory.Replaced {
+	var all []leavingJob
+	for _, l := range p.basis.Memory.Replaced {
 		if looks[l.UID] != Gone {
 			all = append(all, l)
 		}
@@ -298,7 +298,7 @@ func (p *Plan) leaving(o *Outcome) []Leaving {
 	for i := range p.Delete {
 		if d := &p.Delete[i]; d.Foreground && effectAt(o.Deleted, i).Result == Done {
 			_, unseen := looks[d.UID]
-			all = append(all, Leaving{d.Reference, !unseen})
+			all = append(all, leavingJob{d.Reference, !unseen})
 		}
 	}
 	return all

@@ -58,7 +58,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 			s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), Active: []cronjob.Reference{ref(child(hours(1)))}}
 			s.Children = []cronjob.Child{finished(child(hours(1)), job.Complete, hours(1.5))}
 			plan = reconcile(t, s)
-			if got := created(t, plan); !got.Equal(hours(2)) || plan.Basis.Memory.Started != nil {
+			if got := created(t, plan); !got.Equal(hours(2)) || plan.Basis().Memory.Started != nil {
 				t.Errorf("got %s:\n%s", got, plan.String())
 			}
 		})
@@ -109,7 +109,7 @@ func TestCI15_PatienceEnds(t *testing.T) {
 func TestCI15_RecordedIsAhead(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
 	s := snapshot(c, hours(3.1))
-	s.Memory = cronjob.Memory{CronJobUID: "cj-1", Recorded: hours(2)}
+	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Recorded: hours(2)})
 	plan := reconcile(t, s)
 	if len(plan.Create) > 0 || !plan.Conclude(cronjob.Outcome{}).Retry {
 		t.Error(plan.String())
@@ -382,9 +382,9 @@ func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 		c.Status.LastScheduleTime = hours(1)
 		s := snapshot(c, hours(1.7), tc.children...)
 		s.Options = tc.options
-		s.Memory = cronjob.Memory{CronJobUID: c.UID, Replaced: []cronjob.Leaving{{Reference: ref(running)}}}
+		s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Replaced: []cronjob.LeavingJob{{Reference: ref(running)}}})
 		plan := reconcile(t, s)
-		if got := len(plan.Basis.Memory.Replaced); got != tc.kept || len(plan.Verify) != tc.looks {
+		if got := len(plan.Basis().Memory.Replaced); got != tc.kept || len(plan.Verify) != tc.looks {
 			t.Errorf("%s: %d kept, %d looked up, want %d and %d\n%s", tc.name, got, len(plan.Verify), tc.kept, tc.looks, plan.String())
 		}
 	}
@@ -400,7 +400,7 @@ func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 			o.Verified = append(o.Verified, cronjob.Done)
 		}
 		s.Memory = plan.Conclude(o).Memory
-		if names := s.Memory.Started; len(names) != 1 || names[0].Name != cronjob.JobName("report", hours(1)) {
+		if names := s.Memory.Kept().Started; len(names) != 1 || names[0].Name != cronjob.JobName("report", hours(1)) {
 			t.Fatalf("remembered %+v\n%s", names, plan.String())
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Plan is what a round decided. It is plain data: it can be compared, printed,
-// stored, and carried out by somebody else. The zero Plan does nothing.
+// Plan is what a round decided. It is plain data: it can be printed, stored as JSON
+// and carried out elsewhere. The zero Plan does nothing.
 //
 // The writes go in this order, so that a crash between any two of them starts no
 // run twice and loses none:
@@ -45,8 +45,14 @@ type Plan struct {
 	Events []Event `json:"events,omitempty"`
 	// Notes name contradictions in the snapshot that the plan has worked around.
 	Notes []Note `json:"notes,omitempty"`
-	// Basis is what Settle and Conclude start from; adapters leave it alone.
-	Basis Basis `json:"basis,omitzero"`
+	// NextRun is the first run of the schedule after this round; zero if none is going
+	// to come, or none may.
+	NextRun time.Time `json:"nextRun,omitzero"`
+	// Namespace and CronJobUID are those of the CronJob.
+	Namespace  string `json:"namespace,omitempty"`
+	CronJobUID string `json:"cronJobUID,omitempty"`
+	// basis is what Settle and Conclude start from.
+	basis basis
 }
 
 // Deletion is a job to delete, pods included.
@@ -114,22 +120,19 @@ type Event = job.Event
 // Note names a contradiction in the snapshot and what was done about it.
 type Note = job.Note
 
-// Basis holds the figures of the snapshot that the status is made from.
-type Basis struct {
-	CronJobUID string    `json:"cronJobUID,omitempty"`
-	Namespace  string    `json:"namespace,omitempty"`
-	Now        time.Time `json:"now,omitzero"`
+// basis holds the figures of the snapshot that the status and the conclusion are made
+// from.
+type basis struct {
+	Now time.Time `json:"now,omitzero"`
 	// Before is the status of the snapshot, Status the same after the upkeep that
 	// needs no writes (C4).
 	Before Status `json:"before,omitzero"`
 	Status Status `json:"status,omitzero"`
 	// Memory is the next one; Since is the time in the snapshot's.
-	Memory Memory    `json:"memory,omitzero"`
+	Memory memory    `json:"memory,omitzero"`
 	Since  time.Time `json:"since,omitzero"`
-	// NextRun is the first run after this round.
-	NextRun time.Time `json:"nextRun,omitzero"`
 	// Backfills are how far the backfills have got.
-	Backfills []BackfillStep `json:"backfills,omitempty"`
+	Backfills []backfillStep `json:"backfills,omitempty"`
 	// Missed is the number of missed runs that no earlier round has counted.
 	Missed int `json:"missed,omitempty"`
 	// Found is the number of jobs that the round has added to the active list, at its end.

@@ -27,8 +27,8 @@ func (p *Plan) String() string {
 		}
 		line("create %s%s: %s", c.Name, run, c.Reason)
 	}
-	for i := range p.Basis.Backfills {
-		switch b := &p.Basis.Backfills[i]; {
+	for i := range p.basis.Backfills {
+		switch b := &p.basis.Backfills[i]; {
 		case b.IsComplete():
 			line("backfill %s: complete", b.ID)
 		case b.Moved:
@@ -42,7 +42,7 @@ func (p *Plan) String() string {
 	if m := &p.Missed; m.Count > 0 {
 		line("missed %s, the latest at %s", plural(m.Count, "run"), shortTime(m.Runs[0]))
 	}
-	if b := &p.Basis; b.CronJobUID != "" && !equalStatus(&b.Before, &b.Status) {
+	if b := &p.basis; p.CronJobUID != "" && !equalStatus(&b.Before, &b.Status) {
 		line("status %s", b.Status)
 	}
 	for _, e := range p.Events {

@@ -195,11 +195,11 @@ func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
 			until = w.Until.Add(-1)
 		}
 	}
-	if s.Options.Quirks != 0 || until.Before(s.Now) || len(plan.Create) > 0 || plan.Basis.Unfinished {
+	if s.Options.Quirks != 0 || until.Before(s.Now) || len(plan.Create) > 0 || plan.Basis().Unfinished {
 		return // the reference looks again by an estimate; a creation, or a run that is passed, does not wait
 	}
 	// Reported misses are remembered, so that later rounds do not repeat them.
-	s.Memory = plan.Basis.Memory
+	s.Memory = cronjob.Remember(plan.Basis().Memory)
 	s.Now = s.Now.Add(time.Duration(rapid.Int64Range(0, int64(until.Sub(s.Now))).Draw(t, "later")))
 	later, err := cronjob.Reconcile(s)
 	if err != nil {
@@ -212,7 +212,7 @@ func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
 
 // actions is what a plan does.
 func actions(t *rapid.T, p *cronjob.Plan) string {
-	return encode(t, []any{p.Verify, p.Delete, p.Create, p.Basis.Status})
+	return encode(t, []any{p.Verify, p.Delete, p.Create, p.Basis().Status})
 }
 
 func encode(t *rapid.T, v any) string {
@@ -234,12 +234,12 @@ func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 		t.Fatalf("CI6: %d creates", len(runs))
 	}
 	for _, c := range runs {
-		if n := s.Options.MaxActive; n > 0 && spec.ConcurrencyPolicy == cronjob.Allow && len(p.Basis.Status.Active) >= int(n) {
-			t.Fatalf("starts beside %d active jobs, maximum %d", len(p.Basis.Status.Active), n)
+		if n := s.Options.MaxActive; n > 0 && spec.ConcurrencyPolicy == cronjob.Allow && len(p.Basis().Status.Active) >= int(n) {
+			t.Fatalf("starts beside %d active jobs, maximum %d", len(p.Basis().Status.Active), n)
 		}
 		checkCreation(t, s, c)
-		if spec.ConcurrencyPolicy == cronjob.Forbid && len(p.Basis.Status.Active) > 0 {
-			t.Fatalf("CI8: Forbid, and a run starts beside %v", p.Basis.Status.Active)
+		if spec.ConcurrencyPolicy == cronjob.Forbid && len(p.Basis().Status.Active) > 0 {
+			t.Fatalf("CI8: Forbid, and a run starts beside %v", p.Basis().Status.Active)
 		}
 		replaced := 0
 		for _, d := range p.Delete {
@@ -248,13 +248,13 @@ func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 			}
 		}
 		spared := countSpared(s, p)
-		if spec.ConcurrencyPolicy == cronjob.Replace && replaced+spared != len(p.Basis.Status.Active) {
-			t.Fatalf("CI8: Replace deletes %d of %d", replaced, len(p.Basis.Status.Active))
+		if spec.ConcurrencyPolicy == cronjob.Replace && replaced+spared != len(p.Basis().Status.Active) {
+			t.Fatalf("CI8: Replace deletes %d of %d", replaced, len(p.Basis().Status.Active))
 		}
 	}
 	for _, r := range status.Active {
 		i := slices.IndexFunc(s.Children, func(c cronjob.Child) bool { return c.UID == r.UID })
-		left := !slices.Contains(p.Basis.Status.Active, r)
+		left := !slices.Contains(p.Basis().Status.Active, r)
 		if left != (i >= 0 && s.Children[i].Finished != "") {
 			t.Fatalf("CI5: %s left the active list: %t", r.Name, left)
 		}
@@ -265,7 +265,7 @@ func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 
 // countSpared counts the active jobs that Replace leaves alone.
 func countSpared(s *cronjob.Snapshot, p *cronjob.Plan) (n int) {
-	for _, r := range p.Basis.Status.Active {
+	for _, r := range p.Basis().Status.Active {
 		if slices.ContainsFunc(s.Children, func(c cronjob.Child) bool { return c.UID == r.UID && c.Backfilled }) {
 			n++
 		}
@@ -282,7 +282,7 @@ func checkBackfills(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 			continue
 		}
 		b := s.Backfills[slices.IndexFunc(s.Backfills, func(b cronjob.Backfill) bool { return b.ID == c.Backfill })]
-		run, busy := c.ScheduledTime, len(p.Basis.Status.Active)+i
+		run, busy := c.ScheduledTime, len(p.Basis().Status.Active)+i
 		switch {
 		case !run.After(b.After), run.After(b.Until), run.After(s.Now), slices.ContainsFunc(b.Except, run.Equal):
 			t.Fatalf("backfill of %s, not in %+v", run, b)

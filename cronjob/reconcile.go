@@ -140,19 +140,21 @@ func (p *Planner) begin(s *Snapshot) {
 // recall takes the memory over, unless it is about an earlier CronJob of this
 // name, and starts the basis from it (B5).
 func (p *Planner) recall() {
-	memory := p.snap.Memory
-	if memory.CronJobUID != p.cj.UID {
-		memory = Memory{CronJobUID: p.cj.UID}
+	m := p.snap.Memory.kept
+	if m.CronJobUID != p.cj.UID {
+		m = memory{CronJobUID: p.cj.UID}
 	}
-	p.plan.Basis = Basis{
-		CronJobUID: p.cj.UID,
-		Namespace:  p.cj.Namespace,
-		Now:        p.snap.Now,
-		Before:     p.cj.Status,
-		Status:     p.cj.Status,
-		Memory:     memory,
-		Since:      memory.Since,
-		Quirks:     p.snap.Options.Quirks,
+	if problem := p.snap.Memory.problem; problem != "" {
+		p.note("memory", problem, "cannot be read, and counts as lost")
+	}
+	p.plan.Namespace, p.plan.CronJobUID = p.cj.Namespace, p.cj.UID
+	p.plan.basis = basis{
+		Now:    p.snap.Now,
+		Before: p.cj.Status,
+		Status: p.cj.Status,
+		Memory: m,
+		Since:  m.Since,
+		Quirks: p.snap.Options.Quirks,
 	}
 }
 
@@ -206,7 +208,7 @@ func (p *Planner) noSchedule() {
 
 // explainWaits names when the next run comes.
 func (p *Planner) explainWaits() {
-	p.plan.Basis.NextRun = p.next
+	p.plan.NextRun = p.next
 	if last := p.cj.Status.LastScheduleTime; last.After(p.snap.Now) {
 		p.note("cronJob.status.lastScheduleTime", formatTime(last), "lies in the future; nothing starts before it has passed")
 		p.wait(Wait{Reason: WaitClock, Run: last})

@@ -13,7 +13,7 @@ import (
 // The reference only finds the job of the run that is due, by trying to create it
 // again (C14).
 func (p *Planner) recoverStarts() {
-	status := &p.plan.Basis.Status
+	status := &p.plan.basis.Status
 	for i := range p.snap.Children {
 		c := &p.snap.Children[i]
 		isRun := p.isUnrecordedRun(c)
@@ -43,9 +43,9 @@ func (p *Planner) addFound() {
 		return
 	}
 	sortReferences(p.found)
-	status := &p.plan.Basis.Status
+	status := &p.plan.basis.Status
 	status.Active = append(slices.Clip(status.Active), p.found...)
-	p.plan.Basis.Found += len(p.found)
+	p.plan.basis.Found += len(p.found)
 	p.found = p.found[:0]
 }
 
@@ -71,7 +71,7 @@ func (p *Planner) isUnrecordedRun(c *Child) bool {
 // backfill is not settled. A run must not replace these: their deletion and a crash
 // before the status write would leave no trace of them, and they could start again (CI1).
 func (p *Planner) countUnrecorded() int {
-	active := p.plan.Basis.Status.Active
+	active := p.plan.basis.Status.Active
 	found := len(active) - p.kept
 	for _, ref := range active[:p.kept] {
 		if p.isAwaited(ref.Name, p.runOf(ref)) && !p.isSpared(ref) {

@@ -347,8 +347,8 @@ func TestC9_MissSchedule(t *testing.T) {
 		t.Error(plan.String())
 	}
 	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
-	if !s.Memory.Counted.Equal(hours(2)) {
-		t.Errorf("counted up to %v, want the latest missed run", s.Memory.Counted)
+	if !s.Memory.Kept().Counted.Equal(hours(2)) {
+		t.Errorf("counted up to %v, want the latest missed run", s.Memory.Kept().Counted)
 	}
 	if plan := reconcile(t, s); len(plan.Events) > 0 || plan.Missed.Count != 2 {
 		t.Errorf("once a run: %s", plan.String())
@@ -661,16 +661,16 @@ func TestCI15_OnlyOwnWritesAreRecorded(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 	c.Status.LastScheduleTime = hours(1)
 	plan := reconcile(t, snapshot(c, hours(1.5)))
-	if got := plan.Conclude(cronjob.Outcome{}).Memory.Recorded; !got.IsZero() {
+	if got := kept(plan.Conclude(cronjob.Outcome{}).Memory).Recorded; !got.IsZero() {
 		t.Errorf("recorded %s without a write", got)
 	}
 	plan = reconcile(t, snapshot(c, hours(2.5)))
 	o := done(&plan)
-	if got := plan.Conclude(o).Memory.Recorded; !got.Equal(hours(2)) {
+	if got := kept(plan.Conclude(o).Memory).Recorded; !got.Equal(hours(2)) {
 		t.Errorf("recorded %s, want the run that was started", got)
 	}
 	o.Settled = cronjob.Unsuccessful
-	if got := plan.Conclude(o).Memory.Recorded; !got.IsZero() {
+	if got := kept(plan.Conclude(o).Memory).Recorded; !got.IsZero() {
 		t.Errorf("recorded %s though the write failed", got)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // memory to see such a change: after a restart the change goes unnoticed. Runs that
 // came due after the change count, if CronJob.SpecChanged tells its time.
 func (p *Planner) setAside() {
-	o, spec, m := &p.snap.Options, &p.cj.Spec, &p.plan.Basis.Memory
+	o, spec, m := &p.snap.Options, &p.cj.Spec, &p.plan.basis.Memory
 	since := changedAt(p.cj.SpecChanged, m.Since, p.snap.Now)
 	if o.SkipOnResume {
 		suspended := p.cj.isSuspended()

@@ -18,13 +18,13 @@ type Settlement struct {
 // were created or found enter it and move lastScheduleTime (C14). The outcome must
 // hold all results but Settled.
 func (p *Plan) Settle(o Outcome) Settlement {
-	b := &p.Basis
+	b := &p.basis
 	status := b.Status
 	if gone := p.gone(&o); len(gone) > 0 {
 		status.Active = slices.DeleteFunc(slices.Clone(status.Active), func(r Reference) bool { return gone[r.UID] })
 	}
 	p.recordStarts(&status, &o)
-	return Settlement{Status: status, Write: b.CronJobUID != "" && !equalStatus(&b.Before, &status)}
+	return Settlement{Status: status, Write: p.CronJobUID != "" && !equalStatus(&b.Before, &status)}
 }
 
 // gone are the UIDs that leave the active list.
@@ -56,7 +56,7 @@ func (p *Plan) recordStarts(status *Status, o *Outcome) {
 	status.Active = slices.Clip(status.Active)
 	for i := range p.Create {
 		c, e := &p.Create[i], effectAt(o.Created, i)
-		if e.Result != Done && (e.Result != AlreadyExists || p.Basis.Quirks.Has(cronjobquirk.BlindCreate)) {
+		if e.Result != Done && (e.Result != AlreadyExists || p.basis.Quirks.Has(cronjobquirk.BlindCreate)) {
 			continue
 		}
 		if !isNamed(e.Job.UID, c.Name) {
@@ -74,7 +74,7 @@ func (p *Plan) named(c *Creation, ref Reference) Reference {
 		ref.Kind, ref.APIVersion = "Job", "batch/v1"
 	}
 	if ref.Name == "" {
-		ref.Name, ref.Namespace = c.Name, p.Basis.Namespace
+		ref.Name, ref.Namespace = c.Name, p.Namespace
 	}
 	return ref
 }

@@ -30,40 +30,6 @@ type Snapshot struct {
 	Backfills []Backfill `json:"backfills,omitempty"`
 }
 
-// Memory is what a planner remembers between rounds and cannot read back from
-// its objects (B5). It is a plain value: it can be stored, or lost. Losing it repeats
-// an event, makes the policies for resumed and edited CronJobs forget what they had
-// set aside, and lets jobs overlap whose predecessors a stale snapshot does not show.
-type Memory struct {
-	// CronJobUID is the CronJob that the memory is about. A memory of another UID
-	// counts as empty.
-	CronJobUID string `json:"cronJobUID,omitempty"`
-	// Reported is the latest run that a MissSchedule event has named (C9).
-	Reported time.Time `json:"reported,omitzero"`
-	// Recorded is the lastScheduleTime that was written last. A snapshot whose
-	// status is older would start that run again once its job is gone (CI1).
-	Recorded time.Time `json:"recorded,omitzero"`
-	// Counted is the latest missed run that Metrics.Missed has counted.
-	Counted time.Time `json:"counted,omitzero"`
-	// Started are the jobs that were created and that no snapshot's status has named
-	// yet; Replaced those that Options.ReplaceWhenGone has deleted and that the children
-	// have yet to show. Behind is since when the snapshots have been older than the last
-	// status that was written. Without these, Forbid, Replace and MaxActive do not hold
-	// under snapshots that lack the controller's own writes (CI15).
-	Started  []Start   `json:"started,omitempty"`
-	Replaced []Leaving `json:"replaced,omitempty"`
-	Behind   time.Time `json:"behind,omitzero"`
-	// Since is the time up to which runs were set aside (Options.SkipOnResume,
-	// SkipOnEdit, SkipHeld), or
-	// could not start since their names are taken (CatchUpAll).
-	Since time.Time `json:"since,omitzero"`
-	// Suspended, Schedule and TimeZone are those of the last round, kept only for
-	// these options.
-	Suspended bool   `json:"suspended,omitempty"`
-	Schedule  string `json:"schedule,omitempty"`
-	TimeZone  string `json:"timeZone,omitempty"`
-}
-
 // InputError says that a value breaks the contract of a snapshot or a spec: which
 // field, which value, and what is wrong with it.
 type InputError = job.InputError

@@ -59,7 +59,7 @@ func (p *Planner) startTriggers() {
 	hasJob := p.jobNamed(len(p.triggers))
 	for i := range p.triggers {
 		t := &p.triggers[i]
-		busy := len(p.plan.Basis.Status.Active) + len(p.plan.Create)
+		busy := len(p.plan.basis.Status.Active) + len(p.plan.Create)
 		limit := limitOf(t.Overlap, p.snap.Options.MaxActive)
 		switch name := TriggerName(p.cj.Name, t.ID); {
 		case hasJob(name):
@@ -67,7 +67,7 @@ func (p *Planner) startTriggers() {
 		case p.behind && limit > 0:
 			p.waitForSnapshot(time.Time{}, t.ID)
 		case isAtLimit(limit, busy):
-			p.plan.Basis.Blocked = true
+			p.plan.basis.Blocked = true
 			p.wait(Wait{Reason: WaitTrigger, Name: t.ID, Jobs: busy})
 		default:
 			p.startTrigger(t, name, limit)

@@ -111,7 +111,7 @@ func (r *round) verify() error {
 // reply has told the UID, any that the CronJob controls (CI15).
 func (r *round) isMeant(found Job, uid string) bool {
 	if uid == "" {
-		return found.Controller == r.plan.Basis.CronJobUID
+		return found.Controller == r.plan.CronJobUID
 	}
 	return found.UID == uid
 }
@@ -195,7 +195,7 @@ func (r *round) whose(name string) (cronjob.Effect, error) {
 	effect, err := effectOf(found, err)
 	switch {
 	case err != nil:
-	case found.Controller == r.plan.Basis.CronJobUID:
+	case found.Controller == r.plan.CronJobUID:
 		effect.Result = cronjob.AlreadyExists
 	default:
 		effect.Result = cronjob.NameTaken
@@ -227,7 +227,7 @@ func (r *round) complete(j Job, name string, err error) (Job, error) {
 		j.Name = name
 	}
 	if j.Namespace == "" {
-		j.Namespace = r.plan.Basis.Namespace
+		j.Namespace = r.plan.Namespace
 	}
 	return j, nil
 }

@@ -147,7 +147,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	}
 	round = CronRound{
 		CronJob: &stored, Events: end.Events, Notes: plan.Notes, Waits: plan.Waits, Requeue: end.Requeue,
-		NextRun: plan.Basis.NextRun, Now: now, Err: applyErr,
+		NextRun: plan.NextRun, Now: now, Err: applyErr,
 	}
 	if held {
 		round.Waits = nil // they would call it suspended

@@ -1,0 +1,108 @@
+package cronjob
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Memory is what a planner remembers between rounds and cannot read back from
+// its objects (B5). It is a plain value: it can be stored as JSON, or lost. Losing it
+// repeats an event, makes the policies for resumed and edited CronJobs forget what they
+// had set aside, and lets jobs overlap whose predecessors a stale snapshot does not show.
+// The zero value means "just restarted".
+//
+// A memory of another UID counts as empty, and so does one that cannot be read: the next
+// plan has a note that says so.
+type Memory struct {
+	kept memory
+	// problem is why a stored memory could not be read.
+	problem string
+}
+
+// memory is what a Memory holds.
+type memory struct {
+	// CronJobUID is the CronJob that the memory is about.
+	CronJobUID string `json:"cronJobUID,omitempty"`
+	// Reported is the latest run that a MissSchedule event has named (C9).
+	Reported time.Time `json:"reported,omitzero"`
+	// Recorded is the lastScheduleTime that was written last. A snapshot whose
+	// status is older would start that run again once its job is gone (CI1).
+	Recorded time.Time `json:"recorded,omitzero"`
+	// Counted is the latest missed run that Metrics.Missed has counted.
+	Counted time.Time `json:"counted,omitzero"`
+	// Started are the jobs that were created and that no snapshot's status has named
+	// yet; Replaced those that Options.ReplaceWhenGone has deleted and that the children
+	// have yet to show. Behind is since when the snapshots have been older than the last
+	// status that was written. Without these, Forbid, Replace and MaxActive do not hold
+	// under snapshots that lack the controller's own writes (CI15).
+	Started  []startedJob `json:"started,omitempty"`
+	Replaced []leavingJob `json:"replaced,omitempty"`
+	Behind   time.Time    `json:"behind,omitzero"`
+	// Since is the time up to which runs were set aside (Options.SkipOnResume,
+	// SkipOnEdit, SkipHeld), or could not start since their names are taken (CatchUpAll).
+	Since time.Time `json:"since,omitzero"`
+	// Suspended, Schedule and TimeZone are those of the last round, kept only for
+	// these options.
+	Suspended bool   `json:"suspended,omitempty"`
+	Schedule  string `json:"schedule,omitempty"`
+	TimeZone  string `json:"timeZone,omitempty"`
+}
+
+// Equal reports whether two memories are the same: a store needs to write one only when
+// it differs from the last.
+func (m Memory) Equal(other Memory) bool {
+	a, b := &m.kept, &other.kept
+	return m.problem == other.problem &&
+		a.CronJobUID == b.CronJobUID &&
+		a.Reported.Equal(b.Reported) && a.Recorded.Equal(b.Recorded) && a.Counted.Equal(b.Counted) &&
+		slices.EqualFunc(a.Started, b.Started, equalStarted) && slices.Equal(a.Replaced, b.Replaced) &&
+		a.Behind.Equal(b.Behind) && a.Since.Equal(b.Since) &&
+		a.Suspended == b.Suspended && a.Schedule == b.Schedule && a.TimeZone == b.TimeZone
+}
+
+func equalStarted(a, b startedJob) bool {
+	sameTime := a.ScheduledTime.Equal(b.ScheduledTime)
+	a.ScheduledTime, b.ScheduledTime = time.Time{}, time.Time{}
+	return sameTime && a == b
+}
+
+// memoryVersion is the version of a memory's JSON.
+const memoryVersion = 1
+
+// memoryJSON is the JSON of a memory: a version, then what it holds.
+type memoryJSON struct {
+	Version int `json:"version"`
+	memory
+}
+
+// MarshalJSON writes the memory with the version of its form.
+func (m Memory) MarshalJSON() ([]byte, error) {
+	return json.Marshal(memoryJSON{memoryVersion, m.kept})
+}
+
+// UnmarshalJSON reads a memory. It never fails: what is of another version, or no memory at
+// all, reads as lost. Call it directly, and not through json.Unmarshal, for bytes that may
+// not even be JSON.
+func (m *Memory) UnmarshalJSON(data []byte) error {
+	*m = Memory{}
+	if len(bytes.TrimSpace(data)) == 0 || string(data) == "null" {
+		return nil // nothing was stored
+	}
+	var version struct {
+		Version int `json:"version"`
+	}
+	var in memoryJSON
+	if err := json.Unmarshal(data, &version); err != nil {
+		m.problem = err.Error()
+	} else if version.Version != memoryVersion {
+		m.problem = fmt.Sprintf("version %d", version.Version)
+	} else if err := json.Unmarshal(data, &in); err != nil {
+		m.problem = err.Error()
+	} else {
+		m.kept = in.memory
+	}
+	return nil
+}
