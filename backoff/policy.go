@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// The defaults of [Policy], which are those of a Job that replaces failed pods
-// (J31).
+// The defaults of [Policy]. A Job replaces its failed pods with these delays (J31).
 const (
 	DefaultBase   = 10 * time.Second
 	DefaultFactor = 2
@@ -20,8 +19,8 @@ type Policy struct {
 	// Base is the delay after one failure. Zero means [DefaultBase], or Max if that is
 	// shorter.
 	Base time.Duration `json:"base,omitempty"`
-	// Factor is what each further failure multiplies the delay by; 1 keeps it
-	// constant. Zero means [DefaultFactor].
+	// Factor multiplies the delay after each further failure; 1 keeps it constant.
+	// Zero means [DefaultFactor].
 	Factor int `json:"factor,omitempty"`
 	// Max is the longest delay. Zero means [DefaultMax], or Base if that is longer.
 	Max time.Duration `json:"max,omitempty"`
@@ -50,10 +49,10 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-// Delay returns the time to wait after that many failures in a row:
-// Base * Factor^(failures-1), at most Max; 0 when there was none. It is never
-// negative and does not overflow. A negative field, which Validate refuses,
-// stands for its default here.
+// Delay returns the time to wait after that many failures in a row: Base *
+// Factor^(failures-1), at most Max; 0 when there was none. It is never negative and
+// does not overflow. A negative field, which Validate refuses, means its default
+// here.
 func (p Policy) Delay(failures int) time.Duration {
 	if failures <= 0 {
 		return 0
@@ -78,7 +77,7 @@ func (p Policy) withDefaults() Policy {
 	if p.Factor <= 0 {
 		p.Factor = DefaultFactor
 	}
-	// A default gives way to what is set.
+	// A default yields to a field that is set.
 	switch {
 	case p.Base <= 0 && p.Max <= 0:
 		p.Base, p.Max = DefaultBase, DefaultMax

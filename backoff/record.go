@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Record is the failures since the last success (J31, B2). The zero value means
-// none: it is what a success leaves behind, and what to start with. A Record is
-// a value: its methods never change it.
+// Record holds the failures since the last success (J31, B2). The zero value means
+// none: start with it, and a success returns to it. A Record is a value: its
+// methods never change it.
 type Record struct {
-	// Failures is their number. It stays at 2^31-1 once there; below zero means
+	// Failures is the number of failures, at most 2^31-1. A negative number means
 	// none.
 	Failures int32 `json:"failures,omitempty"`
-	// LastFailure is when the latest of them happened.
+	// LastFailure is the time of the latest failure.
 	LastFailure time.Time `json:"lastFailure,omitzero"`
 }
 
@@ -34,11 +34,10 @@ func (r Record) Failure(at time.Time) Record {
 // Success returns the record after a success: the zero Record.
 func (Record) Success() Record { return Record{} }
 
-// Observe returns the record after a batch of successes and failures, each given
-// by its time, in any order (J31). Any success resets the record, and of the
-// failures in the batch only those later than its latest success count. A
-// failure at the very time of that success does not count. The slices are only
-// read.
+// Observe returns the record after a batch of successes and failures, given by
+// their times in any order (J31). Any success resets the record. Of the failures in
+// the batch, only those later than its latest success count; a failure at the same
+// time does not. The slices are only read.
 func (r Record) Observe(successes, failures []time.Time) Record {
 	var success time.Time
 	for i, at := range successes {
@@ -66,9 +65,9 @@ func (r Record) Due(p Policy) time.Time {
 	return r.LastFailure.Add(p.Delay(int(r.Failures)))
 }
 
-// Remaining returns how long after now the next attempt is due under p; 0 when
-// it is due already. A last failure that lies after now, by another machine's
-// clock, prolongs the wait by as much.
+// Remaining returns how long after now the next attempt is due under p; 0 when it
+// is already due. If the last failure lies after now, by another machine's clock,
+// the wait is longer by the difference.
 func (r Record) Remaining(p Policy, now time.Time) time.Duration {
 	return max(r.Due(p).Sub(now), 0)
 }

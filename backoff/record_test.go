@@ -34,7 +34,7 @@ func TestJ31_Observe(t *testing.T) {
 		{"failures add up", before, nil, at(5, 2), backoff.Record{Failures: 5, LastFailure: t0.Add(5 * time.Second)}},
 		{"a failure reported late counts, and the last stays the last", before, nil, at(-5), backoff.Record{Failures: 4, LastFailure: t0}},
 		{"a success resets", before, at(1), nil, backoff.Record{}},
-		{"a success that is older than the record resets, too", before, at(-1), nil, backoff.Record{}},
+		{"a success that is older than the record also resets", before, at(-1), nil, backoff.Record{}},
 		{"failures before the success do not count", before, at(9), at(5, 8), backoff.Record{}},
 		{"failures after it do", before, at(6), at(5, 8, 7), backoff.Record{Failures: 2, LastFailure: t0.Add(8 * time.Second)}},
 		{"the latest success decides", before, at(1, 6, 3), at(2, 7), backoff.Record{Failures: 1, LastFailure: t0.Add(7 * time.Second)}},
@@ -51,8 +51,8 @@ func TestJ31_Observe(t *testing.T) {
 	}
 }
 
-// observeByLoop is Observe the long way: all events in the order of time, where
-// those of one moment end with the successes.
+// observeByLoop is a plain Observe: it takes all events in the order of time, and
+// at the same time failures before successes.
 func observeByLoop(r backoff.Record, successes, failures []time.Time) backoff.Record {
 	type event struct {
 		at      time.Time

@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// everyday are twenty schedules as one meets them.
+// everyday holds twenty common schedules.
 var everyday = []string{
 	"* * * * *", "*/5 * * * *", "*/15 * * * *", "0 * * * *", "30 * * * *",
 	"0 */2 * * *", "0 */6 * * *", "0 0 * * *", "0 2 * * *", "30 3 * * *",
@@ -21,8 +21,8 @@ var everyday = []string{
 
 var benchZones = []string{"UTC", "Europe/Berlin"}
 
-// starts are instants spread over a year, so that a benchmark of Next is not
-// one of a single answer.
+// starts are instants spread over a year, so that a benchmark of Next does not
+// measure a single answer.
 func starts() []time.Time {
 	var list []time.Time
 	t := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -84,7 +84,7 @@ func BenchmarkMedian(b *testing.B) {
 	}
 }
 
-// timeNext is the cost of a call in nanoseconds, the least of some rounds.
+// timeNext returns the cost of a call in nanoseconds, the lowest of several rounds.
 func timeNext(next func(time.Time) time.Time) float64 {
 	from := starts()
 	best := time.Duration(1 << 62)
@@ -106,9 +106,9 @@ func median(list []float64) float64 {
 	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
 }
 
-// BenchmarkTenYears asks for the latest run and the count of runs of a day and
-// of ten years: the cost of Latest does not depend on the span, that of Count
-// on the number of transitions only.
+// BenchmarkTenYears asks for the latest run and the number of runs in a day and in
+// ten years. The cost of Latest does not depend on the span; the cost of Count
+// depends only on the number of transitions.
 func BenchmarkTenYears(b *testing.B) {
 	now := time.Date(2036, 2, 3, 4, 5, 6, 0, time.UTC)
 	spans := []struct {
@@ -136,8 +136,8 @@ func BenchmarkTenYears(b *testing.B) {
 	}
 }
 
-// BenchmarkCombined asks two combined schedules the same, beside their main
-// schedules alone.
+// BenchmarkCombined compares two combined schedules with their main schedules
+// alone.
 func BenchmarkCombined(b *testing.B) {
 	now := time.Date(2036, 2, 3, 4, 5, 6, 0, time.UTC)
 	after := now.AddDate(-10, 0, 0)

@@ -4,8 +4,8 @@ package schedule
 // plain numbers here: a zone turns them into instants (zone.go).
 
 // civil is a wall-clock time in seconds since 1 March of the year 0, without a
-// zone. With that origin all times of the supported years are positive, so
-// division needs no care, and the leap day is the last of its year.
+// zone. With that origin all times of the supported years are positive, so that
+// division is simple, and the leap day is the last day of its year.
 type civil int64
 
 const (
@@ -19,24 +19,24 @@ const (
 	daysPerCycle    = 146097 // of 400 years: a whole number of weeks
 	secondsPerCycle = daysPerCycle * secondsPerDay
 
-	// Runs lie in (firstUnix, lastUnix]: after the zero Time, so that it can
-	// mean "none", and not after the year 9999, the last one that RFC 3339 can
-	// write.
+	// Runs lie in (firstUnix, lastUnix]. They come after the zero Time, which can
+	// therefore mean "none", and not after the year 9999, the last one that RFC
+	// 3339 can write.
 	firstUnix = -62135596800
 	lastUnix  = 253402300799
 )
 
-// civilAt is what a clock that is offset seconds ahead of UTC shows at a Unix
+// civilAt returns what a clock that is offset seconds ahead of UTC shows at a Unix
 // time.
 func civilAt(unix, offset int64) civil { return civil(unix + offset + unixCivil) }
 
-// unixAt is the instant at which a clock with that offset shows c.
+// unixAt returns the instant at which a clock with that offset shows c.
 func unixAt(c civil, offset int64) int64 { return int64(c) - offset - unixCivil }
 
-// yearOf returns the year that a day number (days since 1 March of year 0, not
-// negative) lies in if years begin in March, and the day in that year from 0 on.
-// The divisions are multiplications after Neri and Schneider, "Euclidean affine
-// functions and their application to calendar algorithms" (2022).
+// yearOf takes a day number (days since 1 March of year 0, not negative) and
+// returns its year, if years begin in March, and the day of that year, counted from
+// 0. The divisions are replaced by multiplications as in Neri and Schneider,
+// "Euclidean affine functions and their application to calendar algorithms" (2022).
 func yearOf(day int64) (year, rest uint32) {
 	quarters := 4*uint32(day) + 3
 	century := quarters / daysPerCycle
@@ -58,7 +58,7 @@ func dateOf(day int64) (year, month, dom int) {
 // daysToJanuary is the number of days from 1 March to 31 December.
 const daysToJanuary = 306
 
-// newYear is the day number of 1 January of a year from 0 on.
+// newYear returns the day number of 1 January of a year; the year is not negative.
 func newYear(year int) int64 {
 	y := int64(year)
 	return y*365 + (y+3)/4 - (y+99)/100 + (y+399)/400 - 366 + daysToJanuary
@@ -70,12 +70,11 @@ func weekdayOf(day int64) int { return int((day + 3) % 7) }
 func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
 
 // yearKinds is the number of different years: leap or not, beginning on one of
-// seven weekdays. Everything a calendar or a yearly zone rule does depends on
-// the kind alone, and kinds repeat every 400 years. That is why tables over
-// kinds answer for all years.
+// seven weekdays. A calendar and a yearly zone rule depend on the kind alone, and
+// kinds repeat every 400 years, so tables over kinds answer for all years.
 const yearKinds = 14
 
-// monthShape is what matching days needs to know of a month in a kind of year.
+// monthShape is what it takes to match the days of a month in a kind of year.
 type monthShape struct {
 	weekday uint8  // of its first day
 	offset  uint16 // days from 1 January to its first day
@@ -124,5 +123,5 @@ func monthShapes(kind int) (shapes [13]monthShape) {
 	return shapes
 }
 
-// kindOf returns the kind of a year from 0 on.
+// kindOf returns the kind of a year; the year is not negative.
 func kindOf(year int) int { return int(calendar.kind[uint(year)%400]) }

@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// calendarCase is a schedule, an instant, and the runs that follow it: exactly,
-// and as the reference sees them. The times of the reference were read off
-// robfig/cron v3.0.1 where they differ.
+// calendarCase is a schedule, an instant, and the runs that follow it: exactly, and
+// as the reference sees them. Where they differ, the times of the reference are
+// what robfig/cron v3.0.1 answers.
 type calendarCase struct {
 	name, spec, zone, from string
 	exact, reference       []string // reference nil: the same; "none": no run
@@ -162,9 +162,9 @@ func TestS4_Policies(t *testing.T) {
 	}
 }
 
-// TestB1_DueRuns: the CronJob cases. The exact run due is what the reference's
-// estimate overlooks in CJ1 to CJ3. The preset's Next, from which the reference
-// takes its next wake-up, is the same in all of them.
+// TestB1_DueRuns: the CronJob cases. In CJ1 to CJ3 the reference's estimate
+// overlooks the run that is due. The preset's Next, from which the reference takes
+// its next wake-up, is the same in all of them.
 func TestB1_DueRuns(t *testing.T) {
 	for _, c := range []struct {
 		name, spec, after, now string

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// combined is the times of several patterns, less those of others, as one set of
-// wall-clock times. What matches on a day follows from the kind of its year and its
-// place in the year alone, so tables over these two answer for all years: looking
-// up and counting cost the same whatever is combined. Immutable.
+// combined holds the times of several patterns, except those of others, as one set
+// of wall-clock times. The times of a day depend only on the kind of its year and
+// its place in the year, so tables over these two answer for all years. A lookup
+// and a count cost the same whatever is combined. Immutable.
 type combined struct {
 	also, except []pattern // beside the pattern that holds this
 
-	times []dayTimes             // the different sets of times in a day; the first is empty
+	times []dayTimes             // the distinct sets of times in a day; the first is empty
 	on    [yearKinds][367]uint16 // by day of the year from 1 on: its place in times
 	days  [yearKinds]dayBits     // the days with any times
 
@@ -22,13 +22,13 @@ type combined struct {
 	perCycle int64 // in 400 years
 }
 
-// dayBits is the days 1-366 of a year as bits.
+// dayBits holds the days 1-366 of a year as bits.
 type dayBits [6]uint64
 
 // errNotCombined refuses "@every" beside other schedules.
 var errNotCombined = errors.New("an interval is not on the wall clock, so it cannot be combined with other schedules")
 
-// combine takes in the schedules of Also and Except.
+// combine adds the schedules of Also and Except.
 func (p *plan) combine(spec string, set *settings) error {
 	if len(set.also)+len(set.except) == 0 {
 		return nil
@@ -74,8 +74,8 @@ func newCombined(main *pattern, also, except []pattern) *combined {
 	return c
 }
 
-// placeOf is the place of a set of times. A linear search will do: most schedules
-// have a handful.
+// placeOf returns the place of a set of times. Most schedules have only a few, so
+// it searches linearly.
 func (c *combined) placeOf(times dayTimes) uint16 {
 	i := slices.Index(c.times, times)
 	if i < 0 {
@@ -85,7 +85,7 @@ func (c *combined) placeOf(times dayTimes) uint16 {
 	return uint16(i)
 }
 
-// timesOn is what the patterns make of one day.
+// timesOn returns the times of the patterns on one day.
 func timesOn(main *pattern, also, except []pattern, kind, month, dom int) (times dayTimes) {
 	times.add(main, kind, month, dom)
 	for i := range also {
@@ -101,7 +101,7 @@ func timesOn(main *pattern, also, except []pattern, kind, month, dom int) (times
 	return times
 }
 
-// equal compares what was combined, in the order in which it was given.
+// equal compares the combined patterns, in the order in which they were given.
 func (c *combined) equal(other *combined) bool {
 	if c == nil || other == nil {
 		return c == other

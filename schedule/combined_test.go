@@ -24,13 +24,13 @@ func TestCombined_Runs(t *testing.T) {
 			[]string{"2026-01-01T23:00Z", "2026-01-02T00:00Z", "2026-01-02T01:00Z"}},
 		{"not on a holiday", "0 9 * * *", nil, []string{"* * 1 1 *", "* * 25,26 12 *"}, "UTC", "2025-12-24T12:00Z",
 			[]string{"2025-12-27T09:00Z", "2025-12-28T09:00Z"}},
-		{"what is added is taken out, too", "0 9 * * *", []string{"0 12 * * *"}, []string{"* 12 * * *"}, "UTC", "2026-01-01T00:00Z",
+		{"what is added can be excluded", "0 9 * * *", []string{"0 12 * * *"}, []string{"* 12 * * *"}, "UTC", "2026-01-01T00:00Z",
 			[]string{"2026-01-01T09:00Z", "2026-01-02T09:00Z"}},
-		{"the 13th but no Friday", "0 0 13 * *", nil, []string{"* * * * 5"}, "UTC", "2026-01-14T00:00Z",
+		{"the 13th, unless it is a Friday", "0 0 13 * *", nil, []string{"* * * * 5"}, "UTC", "2026-01-14T00:00Z",
 			[]string{"2026-04-13T00:00Z", "2026-05-13T00:00Z"}},
 		{"the last day of the month", "0 0 28-31 * *", nil, []string{"* * 28-30 1,3,5,7,8,10,12 *", "* * 28-29 4,6,9,11 *"}, "UTC",
 			"2027-01-31T12:00Z", []string{"2027-02-28T00:00Z", "2027-03-31T00:00Z", "2027-04-30T00:00Z"}},
-		{"a rhythm that is rare", "* * * * *", nil, []string{"* * * 1-11 *", "* * 1-30 12 *", "1-59 * * * *", "* 0-22 * * *"}, "UTC",
+		{"a rare schedule", "* * * * *", nil, []string{"* * * 1-11 *", "* * 1-30 12 *", "1-59 * * * *", "* 0-22 * * *"}, "UTC",
 			"2026-01-01T00:00Z", []string{"2026-12-31T23:00Z", "2027-12-31T23:00Z"}},
 		{"29 February on a Sunday", "0 0 29 2 *", nil, []string{"* * * * 1-6"}, "UTC", "2060-01-01T00:00Z",
 			[]string{"2060-02-29T00:00Z", "2088-02-29T00:00Z", "2128-02-29T00:00Z"}},
@@ -50,8 +50,9 @@ func TestCombined_Runs(t *testing.T) {
 	}
 }
 
-// TestCombined_SetAlgebra compares long spans with the runs of the schedules by
-// themselves: with neither gaps nor overlaps moved, combining clocks is combining runs.
+// TestCombined_SetAlgebra compares long spans with the runs of the separate schedules.
+// Without a policy for gaps and overlaps, combining wall-clock times is the same as
+// combining runs.
 func TestCombined_SetAlgebra(t *testing.T) {
 	for _, c := range []struct {
 		main, zone   string
@@ -90,8 +91,8 @@ func TestCombined_SetAlgebra(t *testing.T) {
 	}
 }
 
-// TestCombined_CountCountsBetween counts all years (B1). The schedules are rare ones,
-// so that visiting ends.
+// TestCombined_CountCountsBetween counts all years (B1). The schedules run rarely, so
+// that visiting each run ends in time.
 func TestCombined_CountCountsBetween(t *testing.T) {
 	after, until := time.Time{}, instant(t, "9999-12-31T23:59:59Z")
 	for _, zone := range []string{"UTC", "Europe/Berlin"} {
@@ -108,7 +109,7 @@ func TestCombined_CountCountsBetween(t *testing.T) {
 	}
 }
 
-// TestCombined_S3_Never: what excludes everything is found out at once.
+// TestCombined_S3_Never: a schedule that excludes everything is recognised at once.
 func TestCombined_S3_Never(t *testing.T) {
 	for _, c := range []struct {
 		main         string

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDayBits holds both searches against a walk over the days, around the ends of
-// the words above all.
+// TestDayBits compares both searches with a walk over the days, above all around
+// the ends of the words.
 func TestDayBits(t *testing.T) {
 	day := rapid.OneOf(rapid.IntRange(1, 366), rapid.SampledFrom([]int{1, 63, 64, 127, 128, 191, 192, 255, 256, 319, 320, 366}))
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,7 +5,7 @@ import "math/bits"
 // dayTimes is a set of times of a day: a bit for each minute of each hour.
 type dayTimes [24]uint64
 
-// add takes in the times of a pattern, if the day matches it.
+// add adds the times of a pattern, if the day matches it.
 func (d *dayTimes) add(p *pattern, kind, month, dom int) {
 	if p.matching(kind, month)>>dom&1 == 0 {
 		return

@@ -8,8 +8,8 @@ import (
 )
 
 // Describe says in English when the schedule runs, as in "every 15 minutes from
-// 08:00 to 18:45 on weekdays". It speaks of the wall clock in the schedule's
-// zone and does not name the zone. The sentence is for people; its wording may
+// 08:00 to 18:45 on weekdays". It speaks of the wall clock in the schedule's zone
+// and does not name the zone. The sentence is meant for people; its wording may
 // change.
 func (s Schedule) Describe() string {
 	switch {
@@ -86,7 +86,7 @@ func progressionOf(set uint64) (progression, bool) {
 	return p, p.first+(p.n-1)*p.step == p.last
 }
 
-// fillsHour: the minutes go on at the same distance into the next hour.
+// fillsHour: the minutes continue at the same distance into the next hour.
 func (p progression) fillsHour() bool { return p.first == 0 && p.n > 1 && p.n*p.step == 60 }
 
 func clock(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }
@@ -112,7 +112,7 @@ func (p *pattern) timesText() string {
 	return p.minutesText() + p.hoursText()
 }
 
-// hoursText names the hours of a day that are not all of them.
+// hoursText names the hours of a day when they are not all of them.
 func (p *pattern) hoursText() string {
 	if hours, even := progressionOf(uint64(p.hours)); even && hours.step > 1 && hours.n > 4 {
 		return fmt.Sprintf("every %s hour from %d to %d", ordinal(hours.step), hours.first, hours.last)
@@ -123,7 +123,7 @@ func (p *pattern) hoursText() string {
 	return "the hours " + numbers(uint64(p.hours))
 }
 
-// minutesText names the minutes of an hour; the hours follow.
+// minutesText names the minutes of an hour; the text of the hours follows it.
 func (p *pattern) minutesText() string {
 	minutes, even := progressionOf(p.minutes)
 	switch {
@@ -163,7 +163,7 @@ const (
 	allDows   = 1<<7 - 1
 )
 
-// daysText is empty when all days match. Under S2 that can be so although both
+// daysText is empty when all days match. Under S2 this can happen even if both
 // fields look restricted.
 func (p *pattern) daysText() string {
 	byDom, byDow := p.doms != allDoms, p.dows != allDows
@@ -227,7 +227,7 @@ func (p *pattern) weekdaysText() string {
 	return "on " + enumerate(texts(uint64(p.dows), plural))
 }
 
-// inMonths is "in January and July" or "from June to August".
+// inMonths returns "in January and July" or "from June to August".
 func inMonths(set uint32) string {
 	if isSpan(set) {
 		return "from " + monthNames(set)
@@ -266,7 +266,7 @@ func texts(set uint64, text func(int) string) (list []string) {
 	return list
 }
 
-// enumerate joins as in "a, b and c".
+// enumerate joins the words as in "a, b and c".
 func enumerate(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")

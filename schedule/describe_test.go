@@ -60,8 +60,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribe_TellsApart: schedules with one description run at the same times, and
-// no description is a long list of an even rhythm.
+// TestDescribe_TellsApart: schedules with the same description run at the same
+// times, and no description lists an even rhythm number by number.
 func TestDescribe_TellsApart(t *testing.T) {
 	r := rand.New(rand.NewSource(14))
 	field := func(i int) string {
@@ -157,7 +157,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestLint_AnyClock: Lint and Describe are safe for all clocks.
+// TestLint_AnyClock: Lint and Describe accept any time.
 func TestLint_AnyClock(t *testing.T) {
 	for _, from := range []time.Time{{}, time.Unix(1<<62, 0), time.Unix(-1<<62, 0), instant(t, "9999-12-31T00:00Z")} {
 		s := mustParse(t, "30 2 29 2 *", schedule.WithTimeZone("Europe/Berlin"))
@@ -185,7 +185,8 @@ func TestLint_Texts(t *testing.T) {
 	}
 }
 
-// TestEqual_WhatTellsSchedulesApart: each of two schedules that differ in one thing.
+// TestEqual_WhatTellsSchedulesApart: each case has two schedules that differ in one
+// thing.
 func TestEqual_WhatTellsSchedulesApart(t *testing.T) {
 	parse := func(spec string, opts ...schedule.Option) schedule.Schedule { return mustParse(t, spec, opts...) }
 	zone := schedule.WithTimeZone

@@ -1,8 +1,8 @@
-// Package schedule answers when a cron schedule runs: next, previous, latest
-// due, how often, and all runs of a span. Every answer is exact for every
-// schedule in every time zone, and its cost does not depend on how long ago
-// the last question was: ten years of missed runs are counted as cheaply as a
-// day of them.
+// Package schedule answers when a cron schedule runs: the next run, the previous
+// one, the latest one due, the number of runs in a span, and all of them. Every
+// answer is exact for every schedule in every time zone. Its cost does not depend
+// on the length of the span: ten years of missed runs are counted as cheaply as a
+// day.
 //
 //	s, err := schedule.Parse("*/15 8-18 * * 1-5", schedule.WithTimeZone("Europe/Berlin"))
 //	...
@@ -12,36 +12,35 @@
 //	}
 //	wakeUp := s.Next(now)
 //
-// The package never reads a clock. Parse is the only entry that may read
-// anything at all: the zone database, when the zone is given by name. See
-// WithLocation for the way without.
+// The package never reads a clock. Only Parse may read anything at all: the zone
+// database, when the zone is given by name. WithLocation avoids that.
 //
 // # Words
 //
-// A run is an instant at which the schedule fires. A span (after, until] holds
-// the runs later than after and not later than until; all methods with two
-// times mean that. The wall clock is what a clock in the schedule's zone
-// shows. A gap is a stretch of wall clock that is jumped over (clocks go
-// forward), an overlap one that is shown twice (clocks go back).
+// A run is an instant at which the schedule fires. A span (after, until] holds the
+// runs later than after and not later than until; all methods with two times use
+// such a span. The wall clock is what a clock in the schedule's zone shows. A gap
+// is a stretch of wall clock that is skipped (clocks go forward); an overlap is one
+// that is shown twice (clocks go back).
 //
 // # Rules
 //
-// What parses is what the standard parser of github.com/robfig/cron/v3 parses
-// (S1): five fields, names, ranges, lists, steps, "?", descriptors, "@every".
-// Day of month and day of week are joined by OR when both are restricted (S2).
-// A schedule that never runs is known once it is parsed (S3, Schedule.Never).
-// A run is an instant whose wall clock shows a matching minute and second zero
-// (S4): a time in a gap does not run, a time in an overlap runs twice; options
-// change both. The zone belongs to the schedule, and the location of a time
-// passed in never matters (S5); without an option the zone is UTC. Several schedules
-// can be combined into one, with exceptions (Also, Except).
+// Parse accepts what the standard parser of github.com/robfig/cron/v3 accepts (S1):
+// five fields, names, ranges, lists, steps, "?", descriptors, "@every". Day of month
+// and day of week are joined by OR when both are restricted (S2). A schedule that
+// never runs is recognised when it is parsed (S3, Schedule.Never). A run is an
+// instant whose wall clock shows a matching minute and second zero (S4): a time in a
+// gap does not run, a time in an overlap runs twice; options change both. The zone
+// belongs to the schedule, and the location of an argument never matters (S5);
+// without an option the zone is UTC. Several schedules can be combined into one,
+// with exceptions (Also, Except).
 //
-// Runs lie after the zero Time and not after the year 9999 in UTC. Any time
-// may be passed in; outside of this range there is nothing to find, and where
-// nothing is found a method returns the zero Time, false or 0.
+// Runs lie after the zero Time and not after the year 9999 in UTC. Arguments may be
+// any time. Outside of this range there is nothing to find, and a method that finds
+// nothing returns the zero Time, false or 0.
 //
 // # Compatibility
 //
-// The runs of a parsed schedule, the kinds of findings and the fields of
-// ParseError are stable. Sentences (Describe, messages) may get better.
+// The runs of a parsed schedule, the kinds of findings and the fields of ParseError
+// are stable. Sentences (Describe, messages) may change.
 package schedule

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// interval is "@every d": the instants anchor + k*d for all whole k. The
-// distance is real time, so no zone and no daylight saving touches it.
+// interval is "@every d": the instants anchor + k*d for all whole k. The distance
+// is real time, so that zones and daylight saving have no effect on it.
 type interval struct {
 	seconds int64
 	anchor  int64
@@ -39,7 +39,7 @@ func floorMod(x, n int64) int64 {
 	return r
 }
 
-// askedInterval is the duration as written in "@every d", before rounding.
+// askedInterval returns the duration as written in "@every d", before rounding.
 func askedInterval(spec string) (time.Duration, bool) {
 	d, err := time.ParseDuration(strings.TrimPrefix(spec, everyPrefix))
 	return d, err == nil

@@ -64,7 +64,7 @@ func ExampleRunRepeatedFirst() {
 	// 2026-10-26 02:00:00 +0100 CET
 }
 
-// Working days at nine, Saturdays at noon, and never on the holidays of December.
+// Working days at nine, Saturdays at noon, but not on the holidays of December.
 func ExampleAlso() {
 	s, err := schedule.Parse("0 9 * * 1-5", schedule.WithTimeZone("Europe/Berlin"),
 		schedule.Also("0 12 * * 6"), schedule.Except("* * 24-26 12 *"))

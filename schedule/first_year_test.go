@@ -8,7 +8,7 @@ import (
 )
 
 // TestS3_FirstYearWestOfUTC: clocks west of UTC still show the last day of the year 0
-// when the supported years begin. All questions agree about its runs.
+// when the supported years begin. All methods agree about its runs.
 func TestS3_FirstYearWestOfUTC(t *testing.T) {
 	begin := time.Time{}
 	for _, zone := range []string{"America/New_York", "Pacific/Honolulu", "Asia/Manila", "Europe/Berlin", "UTC"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// subject is a random schedule in a random zone, with all policies, and
-// intervals and combined schedules among them.
+// subject is a random schedule in a random zone, under any policy. Some are
+// intervals or combined schedules.
 type subject struct {
 	schedule.Schedule
 	zone testZone
@@ -37,7 +37,7 @@ func drawSubject(t *rapid.T, zones []testZone) subject {
 	return subject{s, zone}
 }
 
-// drawInstant is any instant, often within a day of a transition of the zone.
+// drawInstant draws any instant, often within a day of a transition of the zone.
 func drawInstant(t *rapid.T, loc *time.Location, label string) time.Time {
 	u := time.Unix(rapid.Int64Range(-5e9, 2e10).Draw(t, label), rapid.Int64Range(0, 999999999).Draw(t, label+" ns"))
 	if rapid.Bool().Draw(t, label+" near transition") {
@@ -65,7 +65,7 @@ func TestN1_NextIsLater(t *testing.T) {
 }
 
 // TestN2_NextIsTheFirstMatch: the clock shows a match at Next and at no minute
-// before it. The search is cut off after a few days.
+// before it. The search stops after a few days.
 func TestN2_NextIsTheFirstMatch(t *testing.T) {
 	zones := zonesOf(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -108,7 +108,7 @@ func TestN4_NextIsMonotone(t *testing.T) {
 	})
 }
 
-// TestN5_Impossible: no run is found out at once, for every such schedule.
+// TestN5_Impossible: every schedule without a run is recognised at once.
 func TestN5_Impossible(t *testing.T) {
 	for _, spec := range []string{"0 0 30 2 *", "0 0 31 2 *", "* * 31 4,6,9,11 *", "0 0 30-31 2 ?", ", * * * *", "0 , * * *", "0 0 , * *", "0 0 * , *"} {
 		for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes136()}, {schedule.WithTimeZone("Europe/Berlin")}} {
@@ -144,7 +144,7 @@ func TestN6_LocationOfTheArgument(t *testing.T) {
 }
 
 // TestN7_Intervals: wherever the anchor is, the next run is at most one interval
-// away, and runs are apart by it.
+// away, and runs are one interval apart.
 func TestN7_Intervals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(1, 1e6).Draw(t, "seconds")) * time.Second
@@ -172,7 +172,7 @@ func TestB1_PrevUndoesNext(t *testing.T) {
 			t.Fatalf("%v, next %v, back to %v", run, next, s.Prev(next))
 		}
 		if prev := s.Prev(run); !prev.IsZero() && !s.Next(prev).Equal(run) {
-			t.Fatalf("%v, before it %v, forth to %v", run, prev, s.Next(prev))
+			t.Fatalf("%v, before it %v, forward to %v", run, prev, s.Next(prev))
 		}
 		if prev := s.Prev(run); prev.After(from) {
 			t.Fatalf("%v between %v and Next %v", prev, from, run)
@@ -193,8 +193,8 @@ func TestB1_CountIsAdditive(t *testing.T) {
 	})
 }
 
-// TestB1_CountCountsBetween: thousands of years are counted as if visited. The
-// schedules are rare ones, so that visiting ends.
+// TestB1_CountCountsBetween: the count of thousands of years is the number of runs
+// visited. The schedules run rarely, so that visiting each run ends in time.
 func TestB1_CountCountsBetween(t *testing.T) {
 	after, until := time.Time{}, instant(t, "9999-12-31T23:59:59Z")
 	if testing.Short() {

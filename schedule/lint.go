@@ -18,11 +18,11 @@ const (
 	EitherDay FindingKind = "EitherDay"
 	// RareDate: some years have no matching date.
 	RareDate FindingKind = "RareDate"
-	// MissingDay: a day of the month that some of the months lack, as the 31st; they
-	// have no run for it.
+	// MissingDay: a day of the month, such as the 31st, that some of the months
+	// lack; they have no run for it.
 	MissingDay FindingKind = "MissingDay"
-	// UnevenStep: a step that does not divide its field, as in "*/7" minutes, so that
-	// the last distance differs.
+	// UnevenStep: a step that does not divide its field, such as "*/7" minutes, so
+	// that the last distance differs.
 	UnevenStep FindingKind = "UnevenStep"
 	// SkippedTime: a run falls into a gap within ten years and is left out (S4).
 	// Schedules that run in every hour of the day keep their rhythm, so they are
@@ -31,39 +31,39 @@ const (
 	// RepeatedTime: a run falls into an overlap within ten years and happens
 	// twice (S4).
 	RepeatedTime FindingKind = "RepeatedTime"
-	// DeadlineTooShort: a run can be past its starting deadline before anyone
-	// looks at it (C7).
+	// DeadlineTooShort: a run can be past its starting deadline before the
+	// controller sees it (C7).
 	DeadlineTooShort FindingKind = "DeadlineTooShort"
 	// RoundedInterval: "@every" with less than a second or a fraction of one.
 	RoundedInterval FindingKind = "RoundedInterval"
-	// NameCollision: "@every" with less than a minute; jobs are named by the
-	// minute of their run, so only one run in a minute gets one (C13).
+	// NameCollision: "@every" with less than a minute; jobs are named after the
+	// minute of their run, so only one run in a minute gets a job (C13).
 	NameCollision FindingKind = "NameCollision"
 )
 
-// Finding is one surprise of a schedule.
+// Finding is one surprising thing about a schedule.
 type Finding struct {
 	Kind    FindingKind
 	Message string // a sentence for people; its wording may change
 }
 
-// String returns kind and message.
+// String returns the kind and the message.
 func (f Finding) String() string { return string(f.Kind) + ": " + f.Message }
 
-// Circumstances is what Lint needs to know besides the schedule. The zero value
-// will do: findings that depend on the rest are then not made.
+// Circumstances is what Lint needs to know besides the schedule. Each field is
+// optional: without it, Lint leaves out the findings that depend on it.
 type Circumstances struct {
-	// From is the time from which to look for gaps, overlaps and rare dates.
-	// The zero Time stands for the beginning of 2026.
+	// From is the time from which to look for gaps, overlaps and rare dates. The
+	// zero Time means the beginning of 2026.
 	From time.Time
 	// StartingDeadlineSeconds is the CronJob's field of that name; nil if unset.
 	StartingDeadlineSeconds *int64
-	// WakeUpLag is how late the caller may come to look at a due run. The
-	// documentation of Kubernetes speaks of 10 seconds.
+	// WakeUpLag is how late the caller may look at a due run. The documentation of
+	// Kubernetes mentions 10 seconds.
 	WakeUpLag time.Duration
 }
 
-// Lint reports what may surprise about the schedule, nothing if it is plain.
+// Lint reports what may be surprising about the schedule.
 func (s Schedule) Lint(c Circumstances) []Finding {
 	if c.From.IsZero() {
 		c.From = time.Unix(yearBegins(2026), 0)

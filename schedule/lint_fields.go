@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// part is one element of a field's list, as it is written.
+// part is one element of a field's list, as written.
 type part struct {
 	text             string
 	field            int
@@ -16,7 +16,7 @@ type part struct {
 	open, wholeField bool
 }
 
-// parts takes apart the fields of the main schedule and of those of Also.
+// parts splits the fields of the main schedule and of those of Also.
 func (s Schedule) parts() (all []part) {
 	for _, spec := range slices.Concat([]string{s.plan.spec}, s.plan.also) {
 		fields := strings.Fields(spec)
@@ -34,7 +34,7 @@ func (s Schedule) parts() (all []part) {
 	return all
 }
 
-// partOf reads a part that the reference has accepted.
+// partOf parses a part that the reference has accepted.
 func partOf(field int, text string) part {
 	r := rangeOf(field)
 	base, step, _ := strings.Cut(text, "/")
@@ -59,8 +59,8 @@ func partOf(field int, text string) part {
 	return p
 }
 
-// lintUnevenStep looks at steps that run to the end of their field; a range with an end
-// of its own is meant.
+// lintUnevenStep looks at steps that run to the end of their field. A range with an end
+// of its own is taken to be intended.
 func (s Schedule) lintUnevenStep() string {
 	if s.isInterval() {
 		return ""
@@ -81,8 +81,8 @@ func (s Schedule) lintUnevenStep() string {
 	return ""
 }
 
-// goesOn reports whether a field's values can follow each other across the end of the
-// field: minutes from one hour to the next, hours from one day to the next, and so on.
+// goesOn reports whether a field's values can continue across the end of the field:
+// minutes from one hour to the next, hours from one day to the next, and so on.
 func (p *pattern) goesOn(field int) bool {
 	switch field {
 	case 0:
@@ -95,7 +95,7 @@ func (p *pattern) goesOn(field int) bool {
 	return true
 }
 
-// lintMissingDay looks at days and ranges that begin behind the end of a month.
+// lintMissingDay looks at days and ranges that begin after the end of a month.
 func (s Schedule) lintMissingDay() string {
 	if s.isInterval() || s.plan.table.combined != nil { // a combined one may fill the gap
 		return ""

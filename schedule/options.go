@@ -20,13 +20,12 @@ type settings struct {
 	also, except []string
 }
 
-// WithLocation sets the zone (S5). It reads nothing: a program that must not
-// touch its machine gives its zones this way. nil means UTC, as it does in
-// package time.
+// WithLocation sets the zone (S5). It reads nothing, so a program that must not
+// depend on its machine uses it. nil means UTC, as in package time.
 //
-// WithLocation compiles the zone, which takes about a tenth of a millisecond and
-// keeps some ten kilobytes. With many schedules in one zone, call it once and give the
-// Option to each Parse: they share the compiled zone.
+// WithLocation compiles the zone, which takes about a tenth of a millisecond and some
+// ten kilobytes. With many schedules in one zone, call it once and pass the Option to
+// each Parse: they share the compiled zone.
 func WithLocation(loc *time.Location) Option {
 	if loc == nil {
 		loc = time.UTC
@@ -36,74 +35,73 @@ func WithLocation(loc *time.Location) Option {
 }
 
 // WithTimeZone sets the zone by its name in the zone database, as in
-// "Europe/Berlin" (S5). Parse looks the name up on this machine, reports an
-// unknown one, and compiles the zone anew each time; see WithLocation.
+// "Europe/Berlin" (S5). Parse looks the name up on this machine, returns an error
+// for an unknown one, and compiles the zone each time; see WithLocation.
 func WithTimeZone(name string) Option {
 	return func(s *settings) { s.zone, s.zoneName = nil, name }
 }
 
-// WithAnchor sets an instant from which "@every" counts, forwards and
-// backwards, to the second. Without it that is 1970-01-01T00:00:00Z, so all
-// programs agree on the runs whenever they started.
+// WithAnchor sets an instant from which "@every" counts, forwards and backwards, to
+// the second. The default is 1970-01-01T00:00:00Z, so that all programs agree on
+// the runs whenever they started.
 func WithAnchor(t time.Time) Option {
 	return func(s *settings) { s.anchor = min(max(t.Unix(), firstUnix), lastUnix) }
 }
 
-// RunSkippedAtGapEnd lets a time in a gap run at the gap's end, the first
-// instant after it (S4). All times in one gap make one run, and it is the same
-// run as that of a time which matches the gap's end itself. It is meant for
-// schedules that run at a few times of the day.
+// RunSkippedAtGapEnd lets a time in a gap run at the gap's end, the first instant
+// after it (S4). All times in one gap make one run. If the gap's end matches too,
+// it is still one run. The option is meant for schedules that run at a few times of
+// the day.
 func RunSkippedAtGapEnd() Option {
 	return func(s *settings) { s.gapEnd = true }
 }
 
 // RunRepeatedFirst lets a time in an overlap run only the first time the clock
-// shows it (S4). A schedule that runs every few minutes then rests for the
-// length of the overlap.
+// shows it (S4). A schedule that runs every few minutes then pauses for the length
+// of the overlap.
 func RunRepeatedFirst() Option {
 	return func(s *settings) { s.repeated = repeatedFirst }
 }
 
-// RunRepeatedLast lets a time in an overlap run only the last time the clock
-// shows it (S4). A schedule that runs every few minutes then rests for the
-// length of the overlap.
+// RunRepeatedLast lets a time in an overlap run only the last time the clock shows
+// it (S4). A schedule that runs every few minutes then pauses for the length of the
+// overlap.
 func RunRepeatedLast() Option {
 	return func(s *settings) { s.repeated = repeatedLast }
 }
 
-// Also adds the times of other schedules: a run is a time of any of them, and one that
-// several share is one run. They are on the clock of the same zone, with the same
-// policies.
+// Also adds the times of other schedules: a run is a time of any of them, and a time
+// that several share is one run. They use the same zone and the same policies.
 //
-// Also and Except combine times of the wall clock, before the zone comes in. They
-// take five fields or a descriptor, no zone of their own and no "@every", which is not
-// on the wall clock; Parse refuses both. Answers are exact and cost two to four times
-// as much as those of a plain schedule, however many schedules there are and however
-// long the span. Parse takes about half a millisecond for them, and the result keeps
-// some 35 kilobytes. If nothing is left, the schedule never runs (S3). The reference
-// knows no such schedules, so Kubernetes136 has no effect on them.
+// Also and Except combine times of the wall clock, before the zone applies. They take
+// five fields or a descriptor. Parse refuses a zone of their own, and "@every", which
+// is not on the wall clock. Answers are exact and cost two to four times as much as
+// for a plain schedule, however many schedules there are and however long the span.
+// Parse takes about half a millisecond for them, and the result takes some 35
+// kilobytes. If nothing is left, the schedule never runs (S3). The reference has no
+// such schedules, so Kubernetes136 has no effect on them.
 func Also(specs ...string) Option {
 	specs = slices.Clone(specs)
 	return func(s *settings) { s.also = append(s.also, specs...) }
 }
 
-// Except takes the times of other schedules out, those of Also included, as in
-// Except("* * 25 12 *") for no run on the 25th of December. See Also.
+// Except removes the times of other schedules, those that Also adds included. With
+// Except("* * 25 12 *") nothing runs on the 25th of December. See Also.
 func Except(specs ...string) Option {
 	specs = slices.Clone(specs)
 	return func(s *settings) { s.except = append(s.except, specs...) }
 }
 
-// Kubernetes136 is the preset of the reference (S4): Next, and NextN and
-// Between through it, give the answers of robfig/cron v3.0.1 as Kubernetes 1.36
-// uses it, wrong ones included. That is: it runs on wrong days or not at all
-// around unusual transitions, finds nothing further away than the fifth year
-// from t (rare dates then have no next run), and "@every d" is d after t.
-// Policies for gaps and overlaps have no effect on it.
+// Kubernetes136 is the preset of the reference (S4): Next, and NextN and Between
+// through it, give the answers of robfig/cron v3.0.1 as Kubernetes 1.36 uses it,
+// wrong ones included. Around unusual transitions it runs on wrong days or not at
+// all, it finds nothing after the fifth year from t (rare dates then have no next
+// run), and "@every d" is d after t. Policies for gaps and overlaps have no effect
+// on it.
 //
-// The reference never returns when its search meets a date that a zone left out
-// (30 December 2011 in Pacific/Apia). In the years before such a date, and
-// where the search itself breaks down, Next is exact instead.
+// The reference never returns when its search meets a date that a zone skipped (30
+// December 2011 in Pacific/Apia). In the years before such a date, and where the
+// search panics, Next is exact instead.
 //
 // robfig/cron has no Prev, Latest or Count. They stay exact under the preset.
 func Kubernetes136() Option {

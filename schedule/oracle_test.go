@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// The oracle is deliberately dumb: it looks at every minute of a span on a real
+// The oracle is deliberately simple: it looks at every minute of a span on a real
 // clock of the zone and compares what the clock shows with the fields.
 
 type dstPolicy int
@@ -39,11 +39,11 @@ func (p dstPolicy) options() []schedule.Option {
 	return nil
 }
 
-// clock tells whether a clock that shows t matches. The location of t is the zone
+// clock reports whether a clock that shows t matches. The location of t is the zone
 // of the schedule.
 type clock func(t time.Time) bool
 
-// clockOf matches what main or one of also shows and none of except.
+// clockOf matches when main or one of also does and none of except.
 func clockOf(main string, also, except []string) clock {
 	var wanted, unwanted []*cron.SpecSchedule
 	for _, spec := range append([]string{main}, also...) {
@@ -84,8 +84,8 @@ func shows(f *cron.SpecSchedule, t time.Time) bool {
 	return dom || dow
 }
 
-// stepOf is one minute, unless the zone does something between two minutes in
-// the span; then it is one second.
+// stepOf returns one minute, or one second if the zone has a transition between two
+// whole minutes of the span.
 func stepOf(loc *time.Location, from, to int64) int64 {
 	for u := from; u <= to; {
 		t := time.Unix(u, 0).In(loc)
@@ -125,8 +125,8 @@ func (matches clock) oracle(loc *time.Location, policy dstPolicy, after, until i
 	return runs
 }
 
-// oracleWithPolicy looks a day further on both sides and writes down what the
-// clock shows at each step.
+// oracleWithPolicy looks a day further on both sides and notes what the clock shows
+// at each step.
 func (matches clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
 	const margin = 26 * 3600
 	step := stepOf(loc, after-margin, until+margin)
@@ -186,8 +186,8 @@ func randomField(r *rand.Rand, low, high int) string {
 	return strconv.Itoa(a)
 }
 
-// randomSpec favours the small hours, where clocks are changed, and stars, so
-// that short spans hold runs.
+// randomSpec prefers the small hours, when clocks change, and stars, so that short
+// spans contain runs.
 func randomSpec(r *rand.Rand) string {
 	starOr := func(percent, low, high int) string {
 		if r.Intn(100) < percent {
@@ -203,7 +203,7 @@ func randomSpec(r *rand.Rand) string {
 	return minute + " " + hour + " " + starOr(70, 1, 31) + " " + starOr(80, 1, 12) + " " + starOr(70, 0, 6)
 }
 
-// randomSpecs are up to two.
+// randomSpecs returns up to two.
 func randomSpecs(r *rand.Rand) []string {
 	var all []string
 	for range r.Intn(3) {
@@ -212,7 +212,7 @@ func randomSpecs(r *rand.Rand) []string {
 	return all
 }
 
-// randomSpan mostly lies across a transition of the zone.
+// randomSpan returns a span, most often across a transition of the zone.
 func randomSpan(r *rand.Rand, loc *time.Location, longest int64) (after, until int64) {
 	years := [][2]int{{1970, 2040}, {1970, 2040}, {1970, 2040}, {1850, 1970}, {2040, 2500}, {2, 9990}}
 	y := years[r.Intn(len(years))]
@@ -227,7 +227,7 @@ func randomSpan(r *rand.Rand, loc *time.Location, longest int64) (after, until i
 	return after, after + length
 }
 
-// oracleCases is small by default and set by the environment for long runs.
+// oracleCases is small by default; the environment sets it for long runs.
 func oracleCases(t *testing.T) int {
 	text := os.Getenv("SCHEDULE_ORACLE_CASES")
 	if text == "" {
@@ -285,7 +285,7 @@ func TestS4_BruteForce(t *testing.T) {
 	t.Logf("%d cases, %d of them with runs, %d runs", cases, withRuns, runs)
 }
 
-// compare checks all questions about a span against its runs.
+// compare checks the answers of all methods about a span against its runs.
 func compare(s schedule.Schedule, after, until int64, want []int64) string {
 	from, to := time.Unix(after, 0), time.Unix(until, 0)
 	var got []int64

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// ParseError says what of a schedule did not parse. Field is one of "minute",
-// "hour", "day-of-month", "month", "day-of-week" for a field, "zone" for the
-// time zone, "descriptor" for a word after "@", and "fields" when their number
-// is wrong; Value is the offending text of it.
+// ParseError says which part of a schedule does not parse. Field is one of
+// "minute", "hour", "day-of-month", "month", "day-of-week" for a field, "zone" for
+// the time zone, "descriptor" for a word after "@", and "fields" when their number
+// is wrong. Value is the offending text.
 type ParseError struct {
 	Spec  string // as given to Parse, Also or Except
 	Field string
@@ -17,7 +17,8 @@ type ParseError struct {
 	Err   error // what is wrong with it
 }
 
-// Error names field and value, as in: schedule "0 0 * * 7": day-of-week "7": ...
+// Error names the field and the value, as in: schedule "0 0 * * 7": day-of-week
+// "7": ...
 func (e *ParseError) Error() string {
 	return fmt.Sprintf("schedule %q: %s %q: %v", e.Spec, e.Field, e.Value, e.Err)
 }
@@ -27,18 +28,18 @@ func (e *ParseError) Unwrap() error { return e.Err }
 
 var fieldNames = [5]string{"minute", "hour", "day-of-month", "month", "day-of-week"}
 
-// Parse compiles a schedule: five fields, a descriptor such as @daily, or
-// "@every 1h30m" (S1). What robfig/cron's standard parser accepts is accepted,
-// the rest is an error of type *ParseError; so "@every" rounds to whole seconds
-// and to at least one, which Lint reports, and a schedule that can never run
-// parses, which Never and Lint report.
+// Parse compiles a schedule: five fields, a descriptor such as @daily, or "@every
+// 1h30m" (S1). It accepts what robfig/cron's standard parser accepts; anything else
+// is an error of type *ParseError. So "@every" is rounded to whole seconds, at
+// least one, which Lint reports; and a schedule that can never run is no error, but
+// Never and Lint report it.
 //
 // A leading "TZ=zone " or "CRON_TZ=zone " sets the zone and, as in Kubernetes,
 // wins over an option. Without either the zone is UTC. The zone "Local" is
 // refused, since it depends on the machine.
 //
-// Parse is the slow step, so parse once and keep the Schedule. Naming a zone
-// reads the zone database; nothing else here reads anything.
+// Parse is the slow step: parse once and keep the Schedule. A zone given by name is
+// read from the zone database; nothing else is read.
 func Parse(spec string, opts ...Option) (Schedule, error) {
 	var set settings
 	for _, opt := range opts {
@@ -64,8 +65,8 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	return Schedule{p}, nil
 }
 
-// splitZone takes a zone prefix off, up to the first space as the reference
-// does, and notes its name. The reference would load the zone itself.
+// splitZone removes a zone prefix, up to the first space as the reference does, and
+// keeps its name. The reference would load the zone itself.
 func splitZone(spec string, set *settings) (string, error) {
 	if !hasZone(spec) {
 		return spec, nil
@@ -98,8 +99,8 @@ func (set *settings) resolveZone(spec string) (*zone, error) {
 	return compileZone(loc), nil
 }
 
-// explain finds out which part of a schedule the reference refused: its own
-// message names the value at best.
+// explain finds the part of a schedule that the reference refused. The reference's
+// own message names the value at best.
 func explain(spec, text string, cause error) error {
 	if strings.HasPrefix(text, "@") {
 		return &ParseError{spec, "descriptor", text, descriptorReason(text)}

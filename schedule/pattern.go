@@ -2,16 +2,16 @@ package schedule
 
 import "math/bits"
 
-// pattern is the five fields of a schedule as sets, with what can be counted
-// ahead. It knows the wall clock only; it has no zone. Immutable.
+// pattern holds the five fields of a schedule as sets, with counts that are
+// computed in advance. It knows the wall clock only; it has no zone. Immutable.
 type pattern struct {
 	minutes uint64 // bit 0-59
 	hours   uint32 // bit 0-23
 	months  uint32 // bit 1-12
 	doms    uint32 // bit 1-31
 	dows    uint32 // bit 0-6
-	// anyDom and anyDow say that the field was written with a star, which is
-	// not the same as listing all its values: it decides S2.
+	// anyDom and anyDow say that the field was written with a star. That differs
+	// from listing all its values: it decides S2.
 	anyDom, anyDow bool
 
 	// days holds the matching days of a month of 31 days by the weekday of its
@@ -28,12 +28,12 @@ type pattern struct {
 	monthDaysBefore [yearKinds][13]uint16 // matching days in it before a month
 	cycleDays       int64                 // matching days in 400 years
 
-	// combined, if there is one, answers in place of the fields above, which are then
-	// those of the main schedule alone.
+	// combined, if not nil, answers instead of the fields above, which then describe
+	// the main schedule alone.
 	combined *combined
 }
 
-// compile fills the derived fields.
+// compile sets the derived fields.
 func (p *pattern) compile() {
 	for first := range p.days {
 		p.days[first] = p.daysOfMonth(first)
@@ -53,7 +53,7 @@ func (p *pattern) compile() {
 	p.week = uint16(p.dows | p.dows<<7)
 }
 
-// equal compares the sets, not where they are kept.
+// equal compares the sets by value.
 func (p *pattern) equal(other *pattern) bool {
 	a, b := *p, *other
 	a.combined, b.combined = nil, nil
@@ -161,9 +161,9 @@ func (p *pattern) time(day int64, hour, minute int) civil {
 // matches reports whether exactly c is a matching time.
 func (p *pattern) matches(c civil) bool { return p.from(c) == c }
 
-// dayFrom returns the first matching day at or after day. The search ends:
-// no two neighbours are further apart than the eight years between two leap
-// days around 2100.
+// dayFrom returns the first matching day at or after day. The search ends: two
+// matching days in a row are at most eight years apart, as the leap days around
+// 2100.
 func (p *pattern) dayFrom(day int64) int64 {
 	if p.weekly {
 		return day + int64(bits.TrailingZeros16(p.week>>weekdayOf(day)))

@@ -2,10 +2,11 @@ package schedule
 
 import "math/bits"
 
-// Counting without visiting: the number of matching times before a time is a
-// sum over whole cycles, whole years by their kind, whole months and whole
-// days, each looked up, and the rest of one day. Two such ranks give the count
-// of any span in the same few nanoseconds, a day or a thousand years.
+// Runs are counted without visiting them. The number of matching times before a
+// time is a sum over whole cycles, whole years by their kind, whole months and
+// whole days, each looked up, and the rest of one day. The difference of two such
+// ranks is the count of a span, in the same few nanoseconds for a day or a thousand
+// years.
 
 // before returns the number of matching times that are earlier than c, counted
 // from a time before the year 1.
@@ -29,8 +30,8 @@ func (p *pattern) before(c civil) int64 {
 	return p.beforeTime(n, days>>dom&1 == 1, rest)
 }
 
-// beforeTime counts the times of n whole matching days, and those before a
-// minute of the day that follows them, if that one matches.
+// beforeTime counts the times of n whole matching days, and those before a minute
+// of the next day, if that day matches.
 func (p *pattern) beforeTime(n int64, match bool, minute uint) int64 {
 	n *= p.perDay
 	if match {

@@ -9,8 +9,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// This file is the fence around robfig/cron: all calls of it are here, and no
-// panic inside it gets out.
+// This file is the fence around robfig/cron: all calls to it are here, and none of
+// its panics leaves this file.
 
 // reference is a schedule as robfig/cron compiled it.
 type reference struct {
@@ -18,7 +18,7 @@ type reference struct {
 }
 
 // parseReference asks the reference to parse five fields or a descriptor. The
-// caller took a zone prefix off: given one, the parser would read the disk, and
+// caller has removed a zone prefix: with one, the parser would read the disk, and
 // v3.0.1 panics on "TZ=0".
 func parseReference(spec string) (s cron.Schedule, err error) {
 	defer func() {
@@ -38,7 +38,7 @@ func fieldError(index int, value string) error {
 	return err
 }
 
-// adopt takes over what the reference parsed.
+// adopt takes over the fields that the reference parsed.
 func (p *plan) adopt(parsed cron.Schedule, set *settings) {
 	switch s := parsed.(type) {
 	case *cron.SpecSchedule:
@@ -92,14 +92,14 @@ func parsePatterns(specs []string) ([]pattern, error) {
 // horizon covers the five calendar years that the reference searches.
 const horizon = 6 * 366 * secondsPerDay
 
-// referenceNext is Next under Kubernetes136, bounded. The reference's search
-// ends unless it steps onto a date that does not exist, from which it steps
-// back for ever; it can do so only if such a date lies within its horizon.
-// Whether it would is not to be seen from outside, so before such a date the
-// exact answer stands in.
+// referenceNext is Next under Kubernetes136, bounded. The reference's search ends
+// unless it steps onto a date that does not exist; from there it steps back
+// endlessly. That requires such a date within its horizon. Nothing outside the
+// search tells whether it would step there, so before such a date Next gives the
+// exact answer.
 //
-// Quirk: an impossible date (S3) does not stop it. Around a month that begins without
-// a midnight the reference does not notice that the month has changed, so it can find
+// Quirk: impossible dates (S3) can have runs. Around a month that begins without a
+// midnight the reference does not notice that the month has changed, so it can find
 // 31 March for 31 February.
 func (p *plan) referenceNext(t time.Time) time.Time {
 	interval := p.every.seconds > 0

@@ -41,8 +41,8 @@ func losesDate(loc *time.Location, t time.Time) bool {
 	return false
 }
 
-// TestS4_RobfigAgreesAwayFromTransitions: where the clock runs evenly there is
-// one right answer, and both give it.
+// TestS4_RobfigAgreesAwayFromTransitions: where the clock runs evenly there is one
+// right answer, and both packages give it.
 func TestS4_RobfigAgreesAwayFromTransitions(t *testing.T) {
 	zones := zonesOf(t)
 	r := rand.New(rand.NewSource(11))
@@ -72,8 +72,8 @@ func TestS4_RobfigAgreesAwayFromTransitions(t *testing.T) {
 	t.Logf("%d cases compared", compared)
 }
 
-// TestS4_PresetIsRobfig: the preset gives robfig's answers everywhere, most of
-// all around transitions.
+// TestS4_PresetIsRobfig: the preset gives robfig's answers everywhere, above all
+// around transitions.
 func TestS4_PresetIsRobfig(t *testing.T) {
 	zones := zonesOf(t)
 	r := rand.New(rand.NewSource(12))
@@ -103,8 +103,8 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 	t.Logf("exact answers differ in %d cases", differ)
 }
 
-// TestS4_PresetFindsImpossibleDates: the reference can run on a day after one that
-// never comes, where a month begins without a midnight.
+// TestS4_PresetFindsImpossibleDates: where a month begins without a midnight, the
+// reference can run on a day for a date that never comes.
 func TestS4_PresetFindsImpossibleDates(t *testing.T) {
 	for _, c := range []struct{ zone, from, want string }{
 		{"Asia/Taipei", "1950-01-01T00:00Z", "1952-03-31T00:00+09:00"},
@@ -157,9 +157,9 @@ func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 	t.Logf("the reference runs on an impossible date in %d cases", runs)
 }
 
-// FuzzParse: robfig's parser and ours accept and reject the same texts, and
-// with the preset the next 50 runs are the same. Known differences: "Local" is
-// refused, and where robfig's parser panics, we return an error.
+// FuzzParse: robfig's parser and ours accept and reject the same texts, and with
+// the preset the next 50 runs are the same. Known differences: "Local" is refused,
+// and where robfig's parser panics, ours returns an error.
 func FuzzParse(f *testing.F) {
 	for _, spec := range everyday {
 		f.Add(spec, int64(1767225600))

@@ -8,8 +8,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// ruledZone builds a zone that follows a yearly rule at all times, written as
-// in the environment variable TZ, by way of the file format of the database.
+// ruledZone builds a zone that follows a yearly rule at all times. The rule is
+// written as in the environment variable TZ; the zone is built in the file format
+// of the zone database.
 func ruledZone(t *testing.T, rule string) *time.Location {
 	t.Helper()
 	header := func(types, chars uint32) []byte {
@@ -61,7 +62,8 @@ func TestS3_AlwaysInTheGap(t *testing.T) {
 		[]string{"2026-10-27T02:30+01:00", "2026-10-27T02:30Z", "2027-10-27T02:30+01:00"})
 }
 
-// TestS4_ShortStretch: two hours back, and forth again after half an hour.
+// TestS4_ShortStretch: clocks go back two hours, and forward again after half an
+// hour.
 func TestS4_ShortStretch(t *testing.T) {
 	loc := ruledZone(t, "XXX-2YYY0,J91/2,J91/0:30")
 	zone := schedule.WithLocation(loc)
@@ -76,8 +78,8 @@ func TestS4_ShortStretch(t *testing.T) {
 	}
 }
 
-// TestS4_StretchesOutlastOverlaps: what RunRepeatedFirst and RunRepeatedLast
-// take for granted of the zone database.
+// TestS4_StretchesOutlastOverlaps: what RunRepeatedFirst and RunRepeatedLast assume
+// about the zone database.
 func TestS4_StretchesOutlastOverlaps(t *testing.T) {
 	for _, zone := range zonesOf(t) {
 		began, offset := time.Time{}, 0

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// TestS1_Parses: what stands for the same schedule is equal.
+// TestS1_Parses: different spellings of a schedule are equal.
 func TestS1_Parses(t *testing.T) {
 	for _, c := range []struct{ spec, same string }{
 		{"@yearly", "0 0 1 1 *"}, {"@annually", "0 0 1 1 *"}, {"@monthly", "0 0 1 * *"},
@@ -26,7 +26,7 @@ func TestS1_Parses(t *testing.T) {
 	}
 }
 
-// TestS1_Equal: what changes the runs, or could, makes schedules differ.
+// TestS1_Equal: schedules differ in anything that changes the runs, or could.
 func TestS1_Equal(t *testing.T) {
 	base := mustParse(t, "0 9 * * *")
 	for name, other := range map[string]schedule.Schedule{
@@ -48,7 +48,7 @@ func TestS1_Equal(t *testing.T) {
 	}
 }
 
-// TestS1_Rejects: errors name field and value.
+// TestS1_Rejects: errors name the field and the value.
 func TestS1_Rejects(t *testing.T) {
 	for _, c := range []struct{ spec, field, value string }{
 		{"", "fields", ""}, {"   ", "fields", "   "}, {"* * * *", "fields", "* * * *"},
@@ -82,7 +82,7 @@ func TestS1_Rejects(t *testing.T) {
 	}
 }
 
-// TestS1_SecondsAreExplained: the most common mistake gets its own words.
+// TestS1_SecondsAreExplained: the most common mistake has a message of its own.
 func TestS1_SecondsAreExplained(t *testing.T) {
 	_, err := schedule.Parse("0 30 9 * * 1-5")
 	if err == nil || !strings.Contains(err.Error(), "found 6") || !strings.Contains(err.Error(), "seconds") {
@@ -119,7 +119,8 @@ func TestS1_Every(t *testing.T) {
 	}
 }
 
-// TestS2_EitherDay: a star, and nothing else, makes the other field decide.
+// TestS2_EitherDay: the other field decides alone only if one is written with a
+// star.
 func TestS2_EitherDay(t *testing.T) {
 	for _, c := range []struct {
 		spec string
@@ -177,8 +178,8 @@ func TestS5_ZoneOfTheSchedule(t *testing.T) {
 	}
 }
 
-// TestS5_LocationOfRuns: times come back in the schedule's zone, whatever zone
-// the question came in.
+// TestS5_LocationOfRuns: results are in the schedule's zone, whatever the zone of
+// the argument.
 func TestS5_LocationOfRuns(t *testing.T) {
 	for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes136()}} {
 		s := mustParse(t, "0 9 * * *", append(opts, schedule.WithTimeZone("Asia/Tokyo"))...)
@@ -192,7 +193,7 @@ func TestS5_LocationOfRuns(t *testing.T) {
 	}
 }
 
-// TestS3_EdgesOfTime: any clock gets an answer.
+// TestS3_EdgesOfTime: any time is a valid argument.
 func TestS3_EdgesOfTime(t *testing.T) {
 	clocks := []time.Time{
 		{}, time.Unix(math.MinInt64, 0), time.Unix(math.MaxInt64-62135596800, 999999999), // as far as Time goes

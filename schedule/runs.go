@@ -1,10 +1,10 @@
 package schedule
 
-// Runs are where the pattern's wall clock and the zone's stretches meet. In
-// one stretch, wall clock and instants differ by a constant, so its runs are
-// the pattern's times in one wall-clock interval; this file joins stretches.
+// A zone is a sequence of stretches in which wall clock and instants differ by a
+// constant. The runs of a stretch are therefore the pattern's times in one
+// wall-clock interval. This file joins the stretches.
 
-// repeated says which run of a wall-clock time that is shown twice stays.
+// repeated says which run is kept of a wall-clock time that is shown twice.
 type repeated uint8
 
 const (
@@ -25,12 +25,11 @@ type timetable struct {
 // slack is more than any offset differs from UTC.
 const slack = 36 * 60 * 60
 
-// window is the wall-clock interval [lo, hi) whose times run in the stretch.
-// To run a repeated time once is to cut one of the two neighbours shorter. That
-// takes for granted that a stretch shows all that its neighbour's end repeats,
-// which is so in every zone of the database: stretches last longer than
-// overlaps. In a zone of one's own where they do not, an interval may come out
-// empty.
+// window is the wall-clock interval [lo, hi) whose times run in the stretch. To run
+// a repeated time once, one of the two neighbours is cut shorter. This assumes that
+// a stretch shows all that its neighbour's end repeats. In every zone of the
+// database it does, since stretches last longer than overlaps; in a custom zone
+// where they do not, an interval may be empty.
 func (t *timetable) window(s stretch) (lo, hi civil) {
 	lo, hi = civilAt(s.start, s.offset), civilAt(s.end, s.offset)
 	switch t.repeated {
@@ -67,10 +66,10 @@ func (t *timetable) next(unix int64) (int64, bool) {
 		}
 		onward, overlap := s.end, s.next() < s.offset
 		if !overlap {
-			// The pattern has nothing between here and c, so stretches that
-			// end well before c hold no run, and no gap that swallows one.
-			// After an overlap that would be wrong: the stretch that follows
-			// directly shows times again that c has passed already.
+			// The pattern has nothing between here and c, so stretches that end
+			// well before c contain neither a run nor a gap that skips one. Right
+			// after an overlap this would be wrong: the next stretch repeats times
+			// that c has already passed.
 			onward = max(onward, unixAt(c, slack))
 		}
 		s = t.zone.at(onward)
@@ -130,9 +129,8 @@ func (t *timetable) count(after, until int64) int64 {
 	return n + t.countStretches(after, until)
 }
 
-// countStretches takes the times that the wall clock passed as if it had run
-// through evenly, and corrects it at each transition by the times in the gap
-// or overlap.
+// countStretches counts the times as if the wall clock had run evenly, and corrects
+// the count at each transition by the times in the gap or overlap.
 func (t *timetable) countStretches(after, until int64) int64 {
 	s := t.zone.at(after)
 	n := -t.before(t.reached(s, after))
@@ -146,7 +144,7 @@ func (t *timetable) countStretches(after, until int64) int64 {
 	return n + t.before(t.reached(s, until))
 }
 
-// reached is the wall-clock time up to which, exclusively, the window of s has
+// reached returns the wall-clock time (exclusive) up to which the window of s has
 // run at the instant.
 func (t *timetable) reached(s stretch, unix int64) civil {
 	lo, hi := t.window(s)

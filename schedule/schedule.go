@@ -7,9 +7,9 @@ import (
 )
 
 // Schedule is a compiled schedule with its zone and policies. It is a small
-// immutable value: copy it, share it between goroutines, keep it in a
-// snapshot. The zero Schedule never runs. Two schedules parsed apart may
-// differ under == although they are the same; ask Equal.
+// immutable value: copy it, share it between goroutines, keep it in a snapshot. The
+// zero Schedule never runs. Two schedules that were parsed separately may differ
+// under == although they are the same; use Equal.
 type Schedule struct {
 	plan *plan
 }
@@ -55,9 +55,9 @@ func (s Schedule) Prev(t time.Time) time.Time {
 	return s.plan.instant(s.plan.prev(min(unix, lastUnix)))
 }
 
-// Latest returns the last run in (after, now], and whether there is one: the
-// run that is due at now if after was the last one handled. It takes as long as
-// Next, however long the span (B1).
+// Latest returns the last run in (after, now], and whether there is one: the run
+// that is due at now if after was the last one handled. It costs as much as Next,
+// however long the span (B1).
 func (s Schedule) Latest(after, now time.Time) (time.Time, bool) {
 	from, until := span(after, now)
 	if s.Never() || from >= until {
@@ -70,10 +70,10 @@ func (s Schedule) Latest(after, now time.Time) (time.Time, bool) {
 	return s.plan.instant(run, true), true
 }
 
-// Count returns the number of runs in (after, now] (B1). It visits none of
-// them: its cost is that of two look-ups, and of two more for each transition
-// of the zone in the span. A count that is too large for an int, possible only
-// where an int has 32 bits, is given as the largest int.
+// Count returns the number of runs in (after, now] (B1). It visits none of them: it
+// costs two lookups, and two more for each transition of the zone in the span.
+// Where an int has 32 bits, a count that is too large is returned as the largest
+// int.
 func (s Schedule) Count(after, now time.Time) int {
 	from, until := span(after, now)
 	if s.Never() || from >= until {

@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// zone is a compiled time zone: when its offset from UTC moves, as numbers. A
-// time.Location answers the same (and is where the numbers come from), but
-// each of its answers interprets the zone's rule text anew, too slow for
-// counting over twenty transitions. Immutable, so schedules may share one.
+// zone is a compiled time zone: the instants at which its offset from UTC changes,
+// as numbers. The numbers come from a time.Location, which gives the same answers
+// but interprets the zone's rule text each time; that is too slow for counting over
+// twenty transitions. Immutable, so schedules may share one.
 type zone struct {
 	location *time.Location
 
-	// moves are sorted by since. The first one begins before all supported
-	// times, the last one lasts until the yearly rule begins or for ever.
+	// moves are sorted by since. The first one begins before all supported times,
+	// the last one lasts until the yearly rule begins, or without end.
 	moves []move
 
-	// index finds a move without a search: entry i is the last move that
-	// holds at the i-th slot after the second one begins.
+	// index finds a move without a search: entry i is the last move that holds when
+	// the i-th slot after the second move begins.
 	index []uint32
 
-	// yearly, if there is one, holds from the year firstRuledYear on.
+	// yearly, if not nil, holds from the year firstRuledYear on.
 	yearly *yearlyRule
 
-	// lost are the ends of gaps that swallow a date, or nearly (reference.go).
+	// lost holds the ends of gaps that skip a date, or nearly (reference.go).
 	lost []int64
 }
 
-// fixed reports that the offset never moves.
+// fixed reports whether the offset never changes.
 func (z *zone) fixed() bool { return len(z.moves) == 1 && z.yearly == nil }
 
-// equal asks for the name as well: two zones that agree today may part tomorrow.
+// equal also compares the names: two zones that agree today may differ tomorrow.
 func (z *zone) equal(other *zone) bool {
 	return z == other || z.location.String() == other.location.String() && slices.Equal(z.moves, other.moves)
 }
@@ -49,8 +49,8 @@ const (
 	ruleBegins     = 4102444800
 )
 
-// yearlyRule is a rule like "last Sunday of March and of October": by kind of
-// year, offsets from so many seconds after the year's beginning in UTC on. The
+// yearlyRule is a rule like "last Sunday of March and of October". By kind of year,
+// it lists offsets and the second of the year, in UTC, at which each begins. The
 // first of a year begins with the year.
 type yearlyRule [yearKinds]struct {
 	n     int
@@ -71,7 +71,7 @@ type stretch struct {
 	around     neighbours
 }
 
-// neighbours are the offsets before and after a stretch, 32 bits each.
+// neighbours holds the offsets before and after a stretch, 32 bits each.
 type neighbours uint64
 
 func around(prev, next int64) neighbours {
@@ -81,8 +81,8 @@ func around(prev, next int64) neighbours {
 func (s stretch) prev() int64 { return int64(int32(s.around >> 32)) }
 func (s stretch) next() int64 { return int64(int32(s.around)) }
 
-// Stretches end well outside of the supported years, so that sums of times and
-// offsets need no check.
+// The first and the last stretch end well outside the supported years, so that sums
+// of times and offsets need no check.
 const (
 	beginning = firstUnix - 2*secondsPerDay
 	ending    = lastUnix + 2*secondsPerDay
@@ -153,7 +153,7 @@ func (z *zone) byRule(unix int64) stretch {
 	return stretch{begins + int64(rule.turns[i].after), until, int64(rule.turns[i].offset), around(prev, next)}
 }
 
-// first is the offset at the beginning of a year in UTC, last the one at its
+// first is the offset at the beginning of a year in UTC, last the offset at its
 // end.
 func (r *yearlyRule) first(year int) int64 { return int64(r[kindOf(year)].turns[0].offset) }
 

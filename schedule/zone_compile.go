@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Compiling a zone reads a time.Location through its two pure questions: the
-// offset at an instant, and how long it holds.
+// Compiling a zone asks a time.Location two pure questions: the offset at an
+// instant, and how long it holds.
 
-// lostDay is the length of a gap in seconds that counts as swallowing a date.
-// The real ones are 24 hours long.
+// lostDay is the length in seconds from which a gap counts as skipping a date. The
+// real ones are 24 hours long.
 const lostDay = 12 * 60 * 60
 
 func compileZone(loc *time.Location) *zone {
@@ -38,8 +38,8 @@ func hasYearlyRule(loc *time.Location) bool {
 }
 
 // movesOf lists the offsets in [from, until]. It goes forward in time because
-// ZoneBounds is not exact about the beginning of the stretch in which the
-// yearly rule takes over.
+// ZoneBounds does not give the exact beginning of the stretch in which the yearly
+// rule starts.
 func movesOf(loc *time.Location, from, until int64) []move {
 	moves := []move{{since: from, offset: offsetAt(loc, from)}}
 	for u := stretchEnd(loc, from); u <= until; u = stretchEnd(loc, u) {
@@ -65,7 +65,7 @@ func stretchEnd(loc *time.Location, unix int64) int64 {
 		return ends.Unix()
 	}
 	// Quirk: on the last day of a leap year, ZoneBounds of a zone with a yearly
-	// rule gives the beginning of that day as the end of the stretch.
+	// rule returns the beginning of that day as the end of the stretch.
 	return yearBegins(yearAt(unix) + 1)
 }
 

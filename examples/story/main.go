@@ -1,6 +1,6 @@
-// Story lets a job live in memory, in virtual time, and prints what happens:
-// each step of its pods, each plan that is new, with its reasons, and the status
-// in the end. It needs no cluster, and nothing sleeps.
+// Story plays the life of a job in memory, in virtual time, and prints what
+// happens: each step of its pods, each new plan with its reasons, and the final
+// status. It needs no cluster and never sleeps.
 //
 //	go run ./examples/story          # all stories
 //	go run ./examples/story retry    # one of them
@@ -21,7 +21,7 @@ func main() {
 	wanted := os.Args[1:]
 	for _, name := range wanted {
 		if !slices.ContainsFunc(stories, func(s story) bool { return s.name == name }) {
-			fmt.Fprintf(os.Stderr, "story: %q is not a story; there are %s\n", name, strings.Join(names(), ", "))
+			fmt.Fprintf(os.Stderr, "story: unknown story %q: want one of %s\n", name, strings.Join(names(), ", "))
 			os.Exit(2)
 		}
 	}
@@ -54,7 +54,7 @@ func tell(out io.Writer, s story) error {
 	for _, step := range s.steps {
 		for w.Now.Before(world.Start.Add(step.at)) && t.wakes(step.at) {
 			w.Now = t.next
-			fmt.Fprintf(out, "\n%s  the time has come to plan again\n", t.clock())
+			fmt.Fprintf(out, "\n%s  time to plan again\n", t.clock())
 			if err := t.settle(); err != nil {
 				return err
 			}
@@ -74,12 +74,12 @@ func tell(out io.Writer, s story) error {
 type teller struct {
 	out   io.Writer
 	world *world.World
-	next  time.Time // when the last plan asked to be made again
+	next  time.Time // when the last plan asked for the next round
 	plan  string    // the last one
 }
 
-// settle lets the controller plan until there is nothing left to write. It prints
-// each plan that writes, and the first one if it differs from the last.
+// settle runs rounds until nothing is left to write. It prints each plan that
+// writes, and the first one if it differs from the last.
 func (t *teller) settle() error {
 	for first := true; ; first = false {
 		before := t.world.Writes
@@ -98,7 +98,7 @@ func (t *teller) settle() error {
 	}
 }
 
-// wakes reports whether the last plan asked to be made again before the next step.
+// wakes reports whether the last plan asked for a round before the next step.
 func (t *teller) wakes(step time.Duration) bool {
 	return t.next.After(t.world.Now) && t.next.Before(world.Start.Add(step))
 }

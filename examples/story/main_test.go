@@ -14,7 +14,7 @@ func TestStoriesEnd(t *testing.T) {
 			t.Errorf("%s: %v", s.name, err)
 		}
 		if err := tell(&again, s); err != nil || again.String() != first.String() {
-			t.Errorf("%s is told in another way the second time, error %v", s.name, err)
+			t.Errorf("%s differs the second time, error %v", s.name, err)
 		}
 		if text := first.String(); !strings.Contains(text, "Complete=True") && !strings.Contains(text, "Failed=True") {
 			t.Errorf("%s does not end:\n%s", s.name, text)

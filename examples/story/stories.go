@@ -14,8 +14,7 @@ type story struct {
 	steps       []step
 }
 
-// step is something that happens to the pods or to the spec, at a time after the
-// beginning.
+// step is a change of the pods or the spec, at a time after the beginning.
 type step struct {
 	at   time.Duration
 	says string
@@ -54,7 +53,7 @@ var stories = []story{
 			{40 * time.Second, "the pod has ended", exit(143)},
 			{90 * time.Second, "the user resumes the job", suspend(false)},
 			{95 * time.Second, "the new pod runs", run},
-			{155 * time.Second, "it has been told to stop, and ends", exit(143)},
+			{155 * time.Second, "it receives the signal to stop, and ends", exit(143)},
 		},
 	},
 }

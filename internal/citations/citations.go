@@ -24,8 +24,8 @@ type id struct {
 
 func (i id) String() string { return i.family + strconv.Itoa(i.number) }
 
-// families are the letters before the numbers, those of rules in the order of
-// docs/rules.md.
+// families are the letters before the numbers. Those of rules come first, in the
+// order of docs/rules.md.
 var families = []string{"J", "E", "T", "C", "S", "B", "JI", "L", "CI", "CL", "TI", "N", "M", "F", "D", "Y", "CJ"}
 
 // rules is the number of families that hold rules.
@@ -54,8 +54,8 @@ func newID(match []string) id {
 	return id{match[1], n}
 }
 
-// definitions returns the numbers that a document defines, in order: items and
-// table rows that begin with one.
+// definitions returns the numbers that a document defines, in order. An item or a
+// table row that begins with a number defines it.
 func definitions(text string) (ids []id) {
 	for _, m := range definition.FindAllStringSubmatch(text, -1) {
 		ids = append(ids, newID(m))
@@ -69,14 +69,14 @@ type citation struct {
 	// file is relative to the root of the module.
 	file string
 	line int
-	// function is the function that the mention belongs to, "" outside of one.
+	// function is the function that the mention belongs to, or "".
 	function string
 	// test is true in a test file or a story.
 	test bool
 }
 
 // scan returns the citations of all sources, stories and documents below root,
-// in the order of the files. Nested modules are part of it.
+// nested modules included, in the order of the files.
 func scan(root string) (all []citation, err error) {
 	err = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -124,8 +124,8 @@ func scanFile(file, rel string) ([]citation, error) {
 	return found, nil
 }
 
-// scanGo reads the comments, the names of tests, and, in tests, the texts that
-// begin with a number: those are the names of cases.
+// scanGo reads the comments and the names of tests. In tests it also reads the
+// strings that begin with a number: these are names of cases.
 func scanGo(file, rel string) ([]citation, error) {
 	fset := token.NewFileSet()
 	parsed, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the index of docs/rules.md anew")
+var update = flag.Bool("update", false, "rewrite the index of docs/rules.md")
 
 const (
 	root  = "../.."
@@ -25,7 +25,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// load returns what the documents define and what everything cites.
+// load returns all definitions and all citations.
 func load(t *testing.T) (defined []id, all []citation) {
 	t.Helper()
 	for _, file := range []string{"docs/rules.md", "docs/invariants.md"} {
@@ -90,7 +90,7 @@ func TestIndexIsUpToDate(t *testing.T) {
 	}
 }
 
-// TestCitationsAreFound shows that the checks above see what they should.
+// TestCitationsAreFound shows that the checks above see every kind of citation.
 func TestCitationsAreFound(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{

@@ -3,7 +3,7 @@
 //
 // Its tests fail on a number that neither docs/rules.md nor docs/invariants.md
 // defines, on a number that is defined twice, and on a rule that no test cites.
-// They also hold the index at the end of docs/rules.md, which says for each rule
-// in which functions it is decided and which tests cite it, against the sources;
-// the flag -update writes it anew.
+// They also check the index at the end of docs/rules.md against the sources. It
+// lists for each rule the functions that decide it and the tests that cite it. The
+// flag -update rewrites it.
 package citations

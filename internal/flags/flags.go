@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// all is the name that stands for every bit.
+// all is the name for all bits.
 const all = "All"
 
-// String lists the names of the bits that are set, with commas between them. So are
-// the names given, the lowest bit's first. Bits without a name are left out.
+// String lists the names of the bits that are set, separated by commas. names holds
+// a name for each bit, the lowest first, in the same form. Bits without a name are
+// left out.
 func String(names string, set uint) string {
 	var text []string
 	for i, name := range strings.Split(names, ",") {
@@ -22,8 +23,8 @@ func String(names string, set uint) string {
 	return strings.Join(text, ",")
 }
 
-// Parse reads what String writes. Names may have spaces around them, and "All" stands
-// for all of them.
+// Parse reads what String writes. Names may have spaces around them, and "All" means
+// all of them.
 func Parse(names, text string) (uint, error) {
 	known := strings.Split(names, ",")
 	var set uint

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Command is one command of a story. Its accessors end the test, naming file and
-// line, when a value cannot be read as what is asked for; and once the command
-// has run, an argument that no accessor asked for fails the test as unknown.
+// Command is one command of a story. Its accessors end the test, with file and
+// line, when a value does not have the requested form. An argument that no accessor
+// has asked for by the end of the command fails the test as unknown.
 type Command struct {
 	// Name is the first word of the line.
 	Name string
-	// Args are the others, in their order.
+	// Args holds the other words, in order.
 	Args []Arg
 	// Input is the lines between the command and "----", without the last newline.
 	Input string
-	// Pos is where the command stands, as file:line.
+	// Pos is the position of the command, as file:line.
 	Pos string
 
 	t    reporter
@@ -25,9 +25,9 @@ type Command struct {
 
 // Arg is one argument of a [Command].
 type Arg struct {
-	// Key is the bare word, or what stands before the equals sign.
+	// Key is the bare word, or the text before the equals sign.
 	Key string
-	// Values are what stands behind it: nil for a bare word, several for a list.
+	// Values holds the values after it: nil for a bare word, several for a list.
 	Values []string
 }
 
@@ -39,20 +39,20 @@ type reporter interface {
 	Failed() bool
 }
 
-// Fatalf ends the test with a message behind the command's position.
+// Fatalf ends the test with the command's position and a message.
 func (c *Command) Fatalf(format string, args ...any) {
 	c.t.Helper()
 	c.t.Fatalf("%s: %s: "+format, append([]any{c.Pos, c.Name}, args...)...)
 }
 
-// Has reports whether the argument key is there, bare or with a value.
+// Has reports whether the argument key is given, bare or with a value.
 func (c *Command) Has(key string) bool {
 	_, ok := c.arg(key)
 	return ok
 }
 
 // Word returns the i-th bare word, counted from 0. The test ends when there are
-// fewer. A command that takes flags as well puts them behind its words.
+// fewer. A command that also takes flags has them after its words.
 func (c *Command) Word(i int) string {
 	c.t.Helper()
 	n := 0
@@ -70,7 +70,7 @@ func (c *Command) Word(i int) string {
 	return ""
 }
 
-// String returns the value of key, or missing when key is not there.
+// String returns the value of key, or missing when key is not given.
 func (c *Command) String(key, missing string) string {
 	c.t.Helper()
 	a, ok := c.arg(key)
@@ -83,8 +83,8 @@ func (c *Command) String(key, missing string) string {
 	return a.Values[0]
 }
 
-// List returns the values of key: nil when key is not there, one element for
-// key=value, and as many as there are for key=(value,value).
+// List returns the values of key: nil when key is not given, one element for
+// key=value, and all of them for key=(value,value).
 func (c *Command) List(key string) []string {
 	c.t.Helper()
 	a, ok := c.arg(key)
@@ -95,21 +95,21 @@ func (c *Command) List(key string) []string {
 }
 
 // Int returns the value of key as a decimal number, or missing when key is not
-// there.
+// given.
 func (c *Command) Int(key string, missing int) int {
 	c.t.Helper()
 	return value(c, key, missing, "a number", strconv.Atoi)
 }
 
 // Duration returns the value of key in the form of time.ParseDuration, or
-// missing when key is not there.
+// missing when key is not given.
 func (c *Command) Duration(key string, missing time.Duration) time.Duration {
 	c.t.Helper()
 	return value(c, key, missing, "a duration", time.ParseDuration)
 }
 
 // Bool returns true for a bare key, its value for key=true and key=false, and
-// missing when key is not there.
+// missing when key is not given.
 func (c *Command) Bool(key string, missing bool) bool {
 	c.t.Helper()
 	if a, ok := c.arg(key); ok && a.Values == nil {
@@ -131,7 +131,7 @@ func value[T any](c *Command, key string, missing T, kind string, parse func(str
 	return v
 }
 
-// arg looks an argument up and marks it as known.
+// arg returns an argument and marks it as known.
 func (c *Command) arg(key string) (Arg, bool) {
 	c.used[key] = true
 	for _, a := range c.Args {

@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// TestRun plays the stories of this package: each command prints what it was
-// given.
+// TestRun plays the stories of this package: each command prints its input.
 func TestRun(t *testing.T) {
 	Run(t, "testdata", func() Story {
-		count := 0 // of the commands of this file alone
+		count := 0 // the commands of this file alone
 		return func(t *testing.T, c *Command) string {
 			count++
 			switch c.Name {
@@ -30,7 +29,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// show writes one argument a line, and values by their type where the key says so.
+// show prints one argument a line, and a value by its type where the key names one.
 func show(c *Command) string {
 	var out strings.Builder
 	for _, a := range c.Args {
@@ -52,7 +51,7 @@ func show(c *Command) string {
 // stopped is what a recorder's Fatalf panics with.
 type stopped struct{}
 
-// recorder is a reporter that keeps what was reported.
+// recorder is a reporter that keeps the reports.
 type recorder struct{ reports []string }
 
 func (*recorder) Helper()        {}
@@ -67,8 +66,8 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	panic(stopped{})
 }
 
-// play runs the text as a file and returns what was reported, the error last,
-// and the text of the file afterwards.
+// play runs the text as a file and returns the reports, the error last, and the
+// text of the file afterwards.
 func play(t *testing.T, text string, update bool, run func(*Command) string) (reports []string, after string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "story.txt")
@@ -180,7 +179,7 @@ func TestUpdateOfEveryShapeOfOutput(t *testing.T) {
 			before := "say\n----\n" + old + "\nsay\n----\n" + old
 			reports, text := play(t, before, true, say)
 			if len(reports) > 0 { // refused: then the file must be as it was
-				if text != before || !strings.Contains(reports[0], "the output holds") {
+				if text != before || !strings.Contains(reports[0], "the output contains") {
 					t.Errorf("%q: reported %q, wrote\n%s", output, reports, text)
 				}
 				continue
@@ -230,13 +229,13 @@ func TestReportsNameFileAndLine(t *testing.T) {
 		{"no fence", "say a\ninput\n\n----\na\n", `FILE:1: no line "----" before the end of the block`},
 		{"no fence at the end", "say a", `FILE:1: no line "----" before the end of the block`},
 		{"an open output", "say a\n----\n----\na\n----\n", `FILE:1: no pair of lines "----" at the end of the output`},
-		{"a command right behind an output", "say a\n----\n----\na\n----\n----\nsay b\n----\n", `FILE:1: no blank line behind the output, but "say b"`},
-		{"an argument twice", "say a a=1\n----\n", `FILE:1: argument "a" stands there twice`},
+		{"a command right after an output", "say a\n----\n----\na\n----\n----\nsay b\n----\n", `FILE:1: no blank line after the output, but "say b"`},
+		{"an argument twice", "say a a=1\n----\n", `FILE:1: duplicate argument "a"`},
 		{"an open string", "say \"a\n----\n", `FILE:1: a string is not closed: "a`},
-		{"an open list", "say a=(b\n----\n", `FILE:1: a list goes on with "" instead of a comma`},
-		{"a list without commas", "say a=(b c)\n----\n", `FILE:1: a list goes on with "c)" instead of a comma`},
+		{"an open list", "say a=(b\n----\n", `FILE:1: want a comma in a list, got ""`},
+		{"a list without commas", "say a=(b c)\n----\n", `FILE:1: want a comma in a list, got "c)"`},
 		{"a missing value", "say a= b\n----\n", `FILE:1: a word is missing before " b"`},
-		{"a line that is no command", "=3\n----\n", `FILE:1: a word is missing before "=3"`},
+		{"a line that is not a command", "=3\n----\n", `FILE:1: a word is missing before "=3"`},
 		{"no command", "# prose alone\n", "FILE: no command"},
 	} {
 		reports, _ := play(t, c.text, false, func(c *Command) string {
@@ -282,8 +281,8 @@ func TestEmptyCorpusFails(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that no text makes the parser panic, and that what an update
-// writes reads back as the same commands with the new outputs.
+// FuzzParse checks that no text makes the parser panic, and that an updated story
+// parses to the same commands with the new outputs.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"# prose\nsay word key=value list=(a, \"b c\")\ninput\n----\noutput\n\n# end\n",
@@ -295,7 +294,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, output string) {
 		s, err := parse("fuzz", text)
 		if err != nil || strings.Contains(text+output, "\r") {
-			return // line ends of Windows do not survive, and need not
+			return // line ends of Windows need not survive
 		}
 		output = strings.TrimRight(output, "\n")
 		outputs := make([]string, len(s.blocks))
@@ -311,7 +310,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("wrote what cannot be read: %v\n%q", err, written)
 		}
 		if len(again.blocks) != len(s.blocks) || again.tail != s.tail {
-			t.Fatalf("%d commands and %q behind them became %d and %q", len(s.blocks), s.tail, len(again.blocks), again.tail)
+			t.Fatalf("%d commands and %q after them became %d and %q", len(s.blocks), s.tail, len(again.blocks), again.tail)
 		}
 		for i, b := range again.blocks {
 			if b.head != s.blocks[i].head || b.want != output {

@@ -8,26 +8,26 @@ import (
 
 const fence = "----"
 
-// story is a parsed file: its blocks, and what follows the last of them.
+// story is a parsed file: its blocks, and the text after the last one.
 type story struct {
 	blocks []block
 	tail   string
 }
 
-// block is one command with everything that stands before it.
+// block is one command with all text before it.
 type block struct {
 	head string // as in the file, up to and including the fence line
 	cmd  *Command
 	want string // without the last newline
 }
 
-// parse reads a story. name stands in positions and errors.
+// parse reads a story. Positions and errors begin with name.
 func parse(name, text string) (*story, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	lines := strings.SplitAfter(text, "\n") // the last of them is empty, hence blank
+	lines := strings.SplitAfter(text, "\n") // the last one is empty, hence blank
 	s := &story{}
 	for at := 0; ; {
 		start := at
@@ -64,7 +64,8 @@ func parse(name, text string) (*story, error) {
 }
 
 // parseOutput reads the output that starts at lines[at]: up to a blank line, or,
-// behind a second fence line, up to a pair of them. It returns where it stopped.
+// after a second fence line, up to a pair of fence lines. It also returns the line
+// where it stopped.
 func parseOutput(lines []string, at int) (string, int, error) {
 	start := at
 	if at < len(lines) && chomp(lines[at]) == fence {
@@ -73,7 +74,7 @@ func parseOutput(lines []string, at int) (string, int, error) {
 				continue
 			}
 			if !isBlank(lines[at+2]) {
-				return "", 0, fmt.Errorf("no blank line behind the output, but %q", chomp(lines[at+2]))
+				return "", 0, fmt.Errorf("no blank line after the output, but %q", chomp(lines[at+2]))
 			}
 			return chomp(strings.Join(lines[start:at], "")), at + 2, nil
 		}
@@ -85,7 +86,7 @@ func parseOutput(lines []string, at int) (string, int, error) {
 	return chomp(strings.Join(lines[start:at], "")), at, nil
 }
 
-// format returns the text of the story with the given outputs, one a block.
+// format returns the text of the story with the given outputs, one per block.
 func (s *story) format(outputs []string) (string, error) {
 	var out strings.Builder
 	for i, b := range s.blocks {
@@ -106,20 +107,20 @@ func formatOutput(output string) (string, error) {
 	}
 	plain := true
 	lines := strings.SplitAfter(output+"\n", "\n")
-	lines = lines[:len(lines)-1] // behind the last newline there is no line
+	lines = lines[:len(lines)-1] // no line follows the last newline
 	for i, line := range lines {
 		if isBlank(line) || i == 0 && chomp(line) == fence {
 			plain = false
 		}
 		if i > 0 && chomp(line) == fence && chomp(lines[i-1]) == fence {
-			return "", fmt.Errorf("the output holds two lines %q in a row", fence)
+			return "", fmt.Errorf("the output contains two lines %q in a row", fence)
 		}
 	}
 	switch {
 	case plain:
 		return output + "\n", nil
 	case chomp(lines[len(lines)-1]) == fence:
-		return "", fmt.Errorf("the output holds blank lines and ends in %q", fence)
+		return "", fmt.Errorf("the output contains blank lines and ends in %q", fence)
 	}
 	return fence + "\n" + output + "\n" + fence + "\n" + fence + "\n", nil
 }
@@ -130,7 +131,7 @@ func isProse(line string) bool { return isBlank(line) || strings.HasPrefix(line,
 
 func chomp(s string) string { return strings.TrimSuffix(s, "\n") }
 
-// parseCommand reads the line of a command.
+// parseCommand parses the line of a command.
 func parseCommand(line string) (*Command, error) {
 	p := &parser{rest: strings.TrimSpace(line)}
 	name, err := p.word()
@@ -145,7 +146,7 @@ func parseCommand(line string) (*Command, error) {
 			return nil, err
 		}
 		if seen[a.Key] {
-			return nil, fmt.Errorf("argument %q stands there twice", a.Key)
+			return nil, fmt.Errorf("duplicate argument %q", a.Key)
 		}
 		seen[a.Key] = true
 		c.Args = append(c.Args, a)
@@ -153,7 +154,7 @@ func parseCommand(line string) (*Command, error) {
 	return c, nil
 }
 
-// parser eats a command line from its front.
+// parser consumes a command line from its front.
 type parser struct{ rest string }
 
 func (p *parser) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
@@ -176,7 +177,7 @@ func (p *parser) arg() (Arg, error) {
 	a := Arg{key, []string{}}
 	for p.space(); !p.eat(")"); p.space() {
 		if len(a.Values) > 0 && !p.eat(",") {
-			return a, fmt.Errorf("a list goes on with %q instead of a comma", p.rest)
+			return a, fmt.Errorf("want a comma in a list, got %q", p.rest)
 		}
 		p.space()
 		v, err := p.word()
@@ -188,7 +189,7 @@ func (p *parser) arg() (Arg, error) {
 	return a, nil
 }
 
-// word eats a string in quotes, or everything up to a character that ends it.
+// word consumes a quoted string, or all text up to a character that ends a word.
 func (p *parser) word() (string, error) {
 	if strings.HasPrefix(p.rest, `"`) {
 		quoted, err := strconv.QuotedPrefix(p.rest)

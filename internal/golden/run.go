@@ -13,14 +13,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs of the stories")
 
-// Story runs the commands of one file, in their order, and returns what each
-// prints. It ends the test with [Command.Fatalf] at a command it does not know.
-// Newlines at the end of an output are dropped.
+// Story runs the commands of one file, in order, and returns the output of each. It
+// ends the test with [Command.Fatalf] at an unknown command. Newlines at the end of
+// an output are dropped.
 type Story func(t *testing.T, c *Command) string
 
-// Run runs every file dir/.../*.txt as a subtest that is named after its path,
-// each with a fresh Story from newStory. It fails when there is no such file:
-// a corpus that has moved away must not look like one that passes.
+// Run runs every file dir/.../*.txt as a subtest that is named after its path, each
+// with a fresh Story from newStory. It fails when there is no such file, so that a
+// missing corpus does not look like one that passes.
 func Run(t *testing.T, dir string, newStory func() Story) {
 	t.Helper()
 	files, err := find(dir)
@@ -39,8 +39,7 @@ func Run(t *testing.T, dir string, newStory func() Story) {
 	}
 }
 
-// find returns the stories below dir in the order of their paths, which are
-// never none.
+// find returns the stories below dir in the order of their paths. None is an error.
 func find(dir string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -56,7 +55,7 @@ func find(dir string) ([]string, error) {
 }
 
 // runFile runs one story and reports each output that differs from the expected
-// one; or, to update, writes the outputs into the file.
+// one. With -update it writes the outputs into the file instead.
 func runFile(t reporter, file string, update bool, run func(*Command) string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -75,7 +74,7 @@ func runFile(t reporter, file string, update bool, run func(*Command) string) er
 	}
 	if update {
 		if t.Failed() {
-			return nil // what a failing story prints is not worth keeping
+			return nil // the output of a failing story is not kept
 		}
 		rewritten, err := s.format(outputs)
 		if err != nil || rewritten == string(text) {
@@ -91,7 +90,7 @@ func runFile(t reporter, file string, update bool, run func(*Command) string) er
 	return nil
 }
 
-// run runs the commands and returns their outputs; the error names the arguments
+// run runs the commands and returns their outputs. The error names the arguments
 // that no command asked for.
 func (s *story) run(t reporter, run func(*Command) string) ([]string, error) {
 	outputs := make([]string, len(s.blocks))

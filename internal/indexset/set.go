@@ -1,8 +1,8 @@
 // Package indexset holds sets of completion indexes and their text form.
 //
-// A [Set] is a bitset in pages that are made when they are needed, so that a set
-// with a few indexes near 2^31 is as small as one near 0, and an interval of two
-// billion costs no more than its page table. A Set is meant to be reused: Reset
+// A [Set] is a bitset in pages that are allocated when they are needed. A few
+// indexes near 2^31 take as little memory as a few near 0, and a range of two
+// billion takes no more than its page table. A Set is meant to be reused: Reset
 // keeps the memory.
 package indexset
 
@@ -24,7 +24,7 @@ type page [pageWords]uint64
 // Set is a set of indexes from 0 to 2^31-1. The zero value is empty.
 type Set struct {
 	table []int32 // per page: emptyPage, fullPage, or 1 + the place in pages
-	pages []*page // those in use first, then spare ones
+	pages []*page // the used ones first, then spare ones
 	used  int
 	len   int
 }
@@ -56,7 +56,7 @@ func (s *Set) Has(i int32) bool {
 	}
 }
 
-// Add puts i into the set and reports whether it was new. i must not be negative.
+// Add adds i to the set and reports whether it was new. i must not be negative.
 func (s *Set) Add(i int32) bool {
 	n := int(i) / pageBits
 	s.grow(n + 1)
@@ -74,7 +74,7 @@ func (s *Set) Add(i int32) bool {
 	return true
 }
 
-// AddRange puts first to last, both included, into the set. An empty range adds
+// AddRange adds first to last, both included, to the set. An empty range adds
 // nothing. first must not be negative.
 func (s *Set) AddRange(first, last int32) {
 	if first > last {
@@ -158,9 +158,9 @@ func (s *Set) writable(n int) *page {
 	return s.pages[s.used-1]
 }
 
-// next returns the first index at or after i that is in the set (want) or not in
-// it (!want); the result is s.end() or more when the table has none. It counts in
-// int64, since the end of the last page is 2^31.
+// next returns the first index at or after i that is in the set (want) or not in it
+// (!want). When the table has none, the result is s.end() or more. It counts in
+// int64, since the last page ends at 2^31.
 func (s *Set) next(i int64, want bool) int64 {
 	for n := int(i / pageBits); n < len(s.table); n++ {
 		base := int64(n) * pageBits
@@ -209,8 +209,8 @@ func (s *Set) Ranges(yield func(first, last int32) bool) {
 	}
 }
 
-// NextFree returns the first index at or after i that is in none of the sets,
-// or limit when there is none below it.
+// NextFree returns the first index at or after i that is in none of the sets, or
+// limit when there is none below limit.
 func NextFree(i, limit int32, sets ...*Set) int32 {
 	at := int64(i)
 	for at < int64(limit) {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is the set that nobody can get wrong.
+// model is a set too simple to be wrong.
 type model map[int32]bool
 
 func (m model) sorted() []int32 {
@@ -30,7 +30,7 @@ func members(s *Set) []int32 {
 	return out
 }
 
-// index draws indexes that crowd around the borders of pages and of the type.
+// index draws indexes, most of them near the borders of pages and of the type.
 func index(t *rapid.T, label string) int32 {
 	base := rapid.SampledFrom([]int32{0, 60, pageBits - 3, 3*pageBits - 3, 1<<31 - 1 - 200}).Draw(t, label+" base")
 	return base + rapid.Int32Range(0, 150).Draw(t, label)
@@ -76,8 +76,8 @@ func TestSetEqualsModel(t *testing.T) {
 	})
 }
 
-// Sets of four pages, some of them full, beside slices of bools: one at a time, and
-// two together.
+// Sets of four pages, some of them full, are compared with slices of bools: one at
+// a time, and two together.
 func TestFullPagesEqualModel(t *testing.T) {
 	const size = 4 * pageBits
 	var sets [2]Set
@@ -139,7 +139,7 @@ func checkAgainst(t *rapid.T, s *Set, model []bool) {
 		t.Fatalf("%d members, Len %d, want %d", len(got), s.Len(), len(want))
 	}
 	if s.Has(-1) || s.Has(int32(len(model))) || s.Has(1<<31-1) {
-		t.Fatal("has what was never added")
+		t.Fatal("contains an index that was never added")
 	}
 }
 
@@ -161,8 +161,8 @@ func TestRangesStop(t *testing.T) {
 	}
 }
 
-// TestJ14_TextRoundTrips holds the law parse . format = identity, and that the
-// text is the only one of its set.
+// TestJ14_TextRoundTrips checks that parsing undoes formatting, and that a set has
+// only one text.
 func TestJ14_TextRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s, back Set

@@ -5,18 +5,17 @@ import (
 	"strconv"
 )
 
-// Text is what AddText has found out about a list.
+// Text describes a list that AddText has read.
 type Text struct {
-	// Corrupt are the pieces that are no index and no interval.
+	// Corrupt holds the pieces that are neither an index nor a range.
 	Corrupt []string
-	// Canonical is true when AppendText would write the very same list for its
-	// indexes, those at the limit and beyond included: so it need not.
+	// Canonical is true when AppendText would write the same list for its indexes,
+	// those at the limit and beyond included.
 	Canonical bool
 }
 
-// AddText adds the indexes of a list such as "1,3-5,7", those at limit and
-// beyond left out. Corrupt pieces add nothing (J14). The pieces need not be in
-// order.
+// AddText adds the indexes of a list such as "1,3-5,7" that are below limit.
+// Corrupt pieces add nothing (J14). The pieces may be in any order.
 func (s *Set) AddText(text string, limit int32) Text {
 	out := Text{Canonical: true}
 	before := piece{last: -2}
@@ -97,7 +96,7 @@ func parsePiece(text string) (p piece, ok bool) {
 }
 
 // parseNumber reads the number at the start of text. It is plain when AppendText would
-// write it so.
+// write it the same way.
 func parseNumber(text string) (n int32, rest string, plain, ok bool) {
 	var v int64
 	start := 0

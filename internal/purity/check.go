@@ -28,10 +28,10 @@ var forbiddenNames = map[string][]string{
 // orderedComment permits what stands on the line below it, if a reason follows.
 const orderedComment = "//purity:ordered"
 
-// problem is one thing that a pure package must not do.
+// problem is a place where a package is not pure.
 type problem struct {
 	pos token.Position
-	// what names the thing as exemptions do, for example "import sync".
+	// what names it in the form that exemptions use, for example "import sync".
 	what string
 }
 
@@ -46,8 +46,7 @@ type checker struct {
 	problems []problem
 }
 
-// check returns what the files of a package do that a pure one must not, in the
-// order of their places.
+// check returns the problems of a package in the order of their positions.
 func check(fset *token.FileSet, files []*ast.File, info *types.Info) []problem {
 	c := &checker{fset: fset, info: info, ordered: map[string]map[int]bool{}, sorted: map[ast.Node]bool{}}
 	for _, f := range files {
@@ -90,13 +89,13 @@ func (c *checker) readComments(f *ast.File) {
 	c.ordered[c.fset.Position(f.Pos()).Filename] = lines
 }
 
-// mayRange tells whether a comment permits an order of chance at n.
+// mayRange reports whether a comment permits a random order at n.
 func (c *checker) mayRange(n ast.Node) bool {
 	pos := c.fset.Position(n.Pos())
 	return c.ordered[pos.Filename][pos.Line]
 }
 
-// declaration checks what may stand at the top of a file.
+// declaration checks a declaration at the top level of a file.
 func (c *checker) declaration(decl ast.Decl) {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:

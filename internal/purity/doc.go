@@ -1,6 +1,6 @@
-// Package purity holds the check that the planning packages are pure: the same
-// input gives the same output, whatever the clock, the machine, chance or
-// another goroutine does.
+// Package purity checks that the planning packages are pure: the same input gives
+// the same output, whatever the clock, the machine, chance or another goroutine
+// does.
 //
 // Its test reads the sources of those packages and fails on what could break
 // that promise:

@@ -42,7 +42,8 @@ var pure = []struct {
 	{"cronjob/cronjobquirk", nil},
 }
 
-// acting lists the other packages of the module. What decides belongs into pure.
+// acting lists the other packages of the module. A package that decides belongs in
+// pure.
 var acting = []struct{ dir, reason string }{
 	{"job/jobapply", "carries plans out"},
 	{"cronjob/cronjobapply", "carries plans out"},
@@ -53,7 +54,7 @@ var acting = []struct{ dir, reason string }{
 	{"internal/world", "is a backend for tests"},
 }
 
-// exemptions are what a file may do all the same.
+// exemptions lists what a file may do nevertheless.
 var exemptions = []struct{ file, what, reason string }{
 	{"expectations/tracker.go", "import sync", "the tracker is for adapters; no planner uses it"},
 	{"schedule/load.go", "time.LoadLocation", "loading a zone happens once, outside of the rounds, in this file alone"},
@@ -94,7 +95,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// A package that was renamed, or that is new, must not escape the checks.
+// A renamed or new package must not escape the checks.
 func TestEveryPackageIsListed(t *testing.T) {
 	var want []string
 	for _, p := range pure {
@@ -178,8 +179,7 @@ func goCommand(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// checkPackage checks the sources of the package in dir, whatever the machine
-// they are for.
+// checkPackage checks the sources of the package in dir, for all systems.
 func checkPackage(t *testing.T, dir string) []problem {
 	t.Helper()
 	pkgs := list(t, "./"+dir)

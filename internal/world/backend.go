@@ -138,7 +138,8 @@ func (b backend) Delete(_ context.Context, d job.Deletion) error {
 	})
 }
 
-// untrackUnchanged removes the finalizer of a pod that is as the plan saw it.
+// untrackUnchanged removes the finalizer of a pod that has not changed since the
+// plan.
 func (b backend) untrackUnchanged(d job.Deletion) error {
 	return b.write("untrack "+d.Name, func() error {
 		p := b.find(d.PodRef)
@@ -200,8 +201,8 @@ func (w *World) find(ref job.PodRef) *job.Pod {
 	return nil
 }
 
-// Evict deletes a pod as an API server does: it ends within its grace period,
-// or at once when it never ran or has ended.
+// Evict deletes a pod as an API server does. The pod ends within its grace period,
+// or at once if it never ran or has ended.
 func (w *World) Evict(p *job.Pod) {
 	if p.Deletion == nil {
 		grace := Grace
@@ -214,8 +215,8 @@ func (w *World) Evict(p *job.Pod) {
 	w.collect(p)
 }
 
-// collect removes a pod that is deleted, has ended or never ran, and has no
-// finalizer any more.
+// collect removes a deleted pod once it has ended or if it never ran, and only
+// without the finalizer.
 func (w *World) collect(p *job.Pod) {
 	if p.Deletion == nil || p.Tracked || p.Phase == job.PodRunning {
 		return
@@ -246,7 +247,8 @@ func (w *World) Finish(p *job.Pod, exitCode int32) {
 	w.collect(p)
 }
 
-// setContainer gives the pod its only container, and notes that Ready changed.
+// setContainer sets the only container of the pod, and the time at which Ready
+// changed.
 func (w *World) setContainer(p *job.Pod, c job.Container) {
 	c.Name = "main"
 	w.touch(p)
@@ -268,7 +270,7 @@ func (w *World) Disrupt(p *job.Pod) {
 	w.Evict(p)
 }
 
-// State prints the pods and the status, a line each.
+// State describes the pods and the status, one line each.
 func (w *World) State() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "T+%v %v\n", w.Now.Sub(Start), w.Job.Status)

@@ -7,11 +7,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// ghost is the history that no controller can see: what each pod became, and
-// what each UID was counted as.
+// ghost is the history that no controller can see: how each pod ended, and how each
+// UID was counted.
 type ghost struct {
 	pods map[string]*life
-	// counted are the UIDs that were moved from a list into a counter.
+	// counted holds the UIDs that were moved from a list into a counter.
 	counted map[string]string
 	// lostCreates counts creations whose reply was lost (F4), per round.
 	lostCreates int64
@@ -23,7 +23,7 @@ type ghost struct {
 	edited, restarted, traveled, lagged bool
 }
 
-// life is what became of one pod.
+// life is the history of one pod.
 type life struct {
 	ended   job.PodPhase // PodSucceeded or PodFailed once it has ended
 	index   int32
@@ -46,8 +46,8 @@ func (g *ghost) lost(write string) {
 	g.lostStatus = g.lostStatus || write == "status"
 }
 
-// checkPlan holds what must be true of every plan, whatever the snapshot (JI10,
-// JI11, JI5, and creates xor deletes).
+// checkPlan checks what must be true of every plan, whatever the snapshot (JI10,
+// JI11, JI5, and never both creations and deletions).
 func (w *World) checkPlan(s *job.Snapshot, plan *job.Plan) {
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		w.fail("JI13", "creates and deletes in one plan")
@@ -87,8 +87,8 @@ func (w *World) checkPlan(s *job.Snapshot, plan *job.Plan) {
 	}
 }
 
-// checkAdopted holds JI22: only orphans are adopted that are not being deleted, and not
-// by a job that is.
+// checkAdopted checks JI22: only orphans are adopted, and neither the pod nor the job
+// is being deleted.
 func (w *World) checkAdopted(s *job.Snapshot, plan *job.Plan) {
 	for _, ref := range plan.Adopt {
 		i := slices.IndexFunc(s.Pods, func(p job.Pod) bool { return p.UID == ref.UID })
@@ -98,7 +98,7 @@ func (w *World) checkAdopted(s *job.Snapshot, plan *job.Plan) {
 	}
 }
 
-// checkCreatedIndexes holds JI7 and JI13.
+// checkCreatedIndexes checks JI7 and JI13.
 func (w *World) checkCreatedIndexes(s *job.Snapshot, plan *job.Plan) {
 	if s.Job.Spec.CompletionMode != job.Indexed {
 		return
@@ -122,7 +122,7 @@ func (w *World) checkCreatedIndexes(s *job.Snapshot, plan *job.Plan) {
 	}
 }
 
-// checkParallelism holds the second half of JI10 for a controller that reads its
+// checkParallelism checks the second half of JI10, for a controller that reads its
 // own writes, or is told of them and has not been restarted.
 func (w *World) checkParallelism() {
 	if w.Stale && w.ghost.restarted || w.ghost.traveled || w.ghost.lagged {
@@ -139,7 +139,7 @@ func (w *World) checkParallelism() {
 	}
 }
 
-// checkUntrack holds JI3 for the finalizer of a pod that has ended by itself.
+// checkUntrack checks JI3 for the finalizer of a pod that has ended by itself.
 func (w *World) checkUntrack(p *job.Pod) {
 	s := &w.Job.Status
 	end := s.Condition(job.FailureTarget).Status == job.ConditionTrue || s.Condition(job.SuccessCriteriaMet).Status == job.ConditionTrue || !w.Job.DeletionTimestamp.IsZero()
@@ -155,7 +155,7 @@ func (w *World) checkUntrack(p *job.Pod) {
 			s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, p.Index)
 	}
 	if !recorded {
-		w.fail("JI3", "the finalizer of %s goes, and its success is not recorded", p.Name)
+		w.fail("JI3", "the finalizer of %s is removed, and its success is not recorded", p.Name)
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// tally compares what the metrics have told with what has happened (JI27).
+// tally compares what the metrics report with what has happened (JI27).
 type tally struct {
 	told job.Metrics // sums
-	ends int         // how often the end was told
-	// matches are the pods whose match with the podFailurePolicy was told, due those whose
-	// finalizer has gone since they matched, and plain those that were recorded before they
-	// matched.
+	ends int         // how often the end was reported
+	// matches holds the pods whose match with the podFailurePolicy was reported, due those
+	// that have lost their finalizer since they matched, and plain those that were recorded
+	// before they matched.
 	matches, due, plain map[string]bool
 	// created, completed and failed count the creations that were confirmed, and the new
 	// indexes of the statuses that were written.
@@ -27,7 +27,7 @@ type tally struct {
 	job    string
 	status job.Status
 	// forgot is set once a round has ended without a conclusion, or a memory was lost:
-	// then nobody knows what was told.
+	// then it is unknown what was reported.
 	forgot bool
 }
 
@@ -35,12 +35,12 @@ func newTally(job string) tally {
 	return tally{job: job, matches: map[string]bool{}, due: map[string]bool{}, plain: map[string]bool{}}
 }
 
-// noticeEdits gives up where somebody else has written the status, as stories do.
+// noticeEdits gives up when another writer has changed the status, as stories do.
 func (t *tally) noticeEdits(s *job.Status) {
 	t.forgot = t.forgot || !reflect.DeepEqual(&t.status, s)
 }
 
-// Resume restarts the controller with its memory, which was stored.
+// Resume restarts the controller with its stored memory.
 func (w *World) Resume() {
 	data, err := json.Marshal(w.Memory)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *World) Resume() {
 	w.planner = job.Planner{}
 }
 
-// checkMetrics holds JI27 for the metrics of one round.
+// checkMetrics checks JI27 for the metrics of one round.
 func (w *World) checkMetrics(plan *job.Plan, o job.Outcome, f *job.Metrics) {
 	for name, n := range map[string]int32{
 		"PodsSucceeded": f.PodsSucceeded, "PodsFailed": f.PodsFailed,
@@ -85,13 +85,13 @@ func (w *World) checkMetrics(plan *job.Plan, o job.Outcome, f *job.Metrics) {
 	w.compareTally()
 }
 
-// checkMatches holds that no match is told twice.
+// checkMatches checks that no match is reported twice.
 func (w *World) checkMatches(plan *job.Plan, o job.Outcome, told *job.PolicyCounts) {
 	r := plan.Record(o)
 	matches := told.FailJob + told.FailIndex + told.Ignore + told.Count
 	if r.Write && o.Recorded != job.Done {
 		if matches > 0 {
-			w.fail("JI27", "%d matches are told, and the status was not written", matches)
+			w.fail("JI27", "%d matches are reported, and the status was not written", matches)
 		}
 		return
 	}
@@ -101,16 +101,16 @@ func (w *World) checkMatches(plan *job.Plan, o job.Outcome, told *job.PolicyCoun
 		}
 		matches--
 		if w.tally.matches[u.UID] && !w.tally.forgot {
-			w.fail("JI27", "the match of %s is told twice", u.Name)
+			w.fail("JI27", "the match of %s is reported twice", u.Name)
 		}
 		w.tally.matches[u.UID] = true
 	}
 	if matches != 0 {
-		w.fail("JI27", "%d matches too many are told", matches)
+		w.fail("JI27", "%d matches too many are reported", matches)
 	}
 }
 
-// compareTally holds that nothing is told that has not happened.
+// compareTally checks that the metrics report nothing that has not happened.
 func (w *World) compareTally() {
 	t, s := &w.tally, &w.Job.Status
 	if t.forgot || w.ghost.traveled {
@@ -133,12 +133,12 @@ func (w *World) compareTally() {
 		{"Finished", t.ends, 1},
 	} {
 		if f.told > f.happened {
-			w.fail("JI27", "%s tells of %d, there were %d", f.name, f.told, f.happened)
+			w.fail("JI27", "%s reports %d, there were %d", f.name, f.told, f.happened)
 		}
 	}
 }
 
-// CheckTold holds at the end of a life that everything was told (JI27).
+// CheckTold checks at the end of a life that everything was reported (JI27).
 func (w *World) CheckTold() {
 	t, s := &w.tally, &w.Job.Status
 	if t.forgot || w.ghost.traveled {
@@ -153,11 +153,11 @@ func (w *World) CheckTold() {
 	case !indexed && t.told.PodsSucceeded != s.Succeeded, indexed && int(t.told.PodsSucceeded) != t.completed,
 		t.told.PodsFailed != s.Failed, indexed && int(t.told.IndexesSucceeded) != t.completed,
 		int(t.told.IndexesFailed) != t.failed, int(t.told.PodsCreated) != t.created, t.ends != ends:
-		w.fail("JI27", "told %+v and %d ends; completed %d and failed %d indexes, created %d pods", t.told, t.ends, t.completed, t.failed, t.created)
+		w.fail("JI27", "reported %+v and %d ends; completed %d and failed %d indexes, created %d pods", t.told, t.ends, t.completed, t.failed, t.created)
 	}
 	for _, uid := range slices.Sorted(maps.Keys(t.due)) {
 		if !t.matches[uid] {
-			w.fail("JI27", "the match of %s is not told", uid)
+			w.fail("JI27", "the match of %s is not reported", uid)
 		}
 	}
 }
@@ -180,8 +180,8 @@ func (w *World) tallyStatus(old, s *job.Status) {
 	}
 }
 
-// tallyUntrack takes down a pod that loses its finalizer. A view that is older may show
-// it without what matches.
+// tallyUntrack notes a pod that loses its finalizer. An older view may show it without
+// what matches.
 func (w *World) tallyUntrack(p *job.Pod) {
 	if p.Tracked && p.Phase >= job.PodSucceeded {
 		w.tally.untracked++
@@ -195,7 +195,8 @@ func (w *World) tallyUntrack(p *job.Pod) {
 	}
 }
 
-// matchesPolicy reports whether a rule matches, of those that drawn policies have.
+// matchesPolicy reports whether one of the rules that generated policies have
+// matches.
 func (w *World) matchesPolicy(p *job.Pod) bool {
 	if w.Job.Spec.PodFailurePolicy == nil {
 		return false

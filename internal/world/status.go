@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// checkStatus holds what must be true of every status that is written: the rules
+// checkStatus checks what must be true of every status that is written: the rules
 // of the API server, and the conservation of pods.
 func (w *World) checkStatus(old, s *job.Status) {
 	w.checkNumbers(old, s)
@@ -34,21 +34,21 @@ func (w *World) checkNumbers(old, s *job.Status) {
 	}
 }
 
-// checkConservation follows each UID through the lists into the counters: in
-// once, out once, and the counters move by just as many (JI1, JI2, JI3).
+// checkConservation follows each UID through the lists into the counters: it enters
+// once and leaves once, and the counters change by as many (JI1, JI2, JI3).
 func (w *World) checkConservation(old, s *job.Status) {
 	was, is := lists(old), lists(s)
 	for _, list := range [...]string{"succeeded", "failed"} {
 		for n, uid := range is[list] {
 			switch {
 			case uid == "" || slices.Contains(is[list][:n], uid):
-				w.fail("JI2", "UID %q stands twice or is empty in %s", uid, list)
+				w.fail("JI2", "UID %q is a duplicate or empty in %s", uid, list)
 			case list == "succeeded" && slices.Contains(is["failed"], uid):
-				w.fail("JI2", "UID %q stands in both lists", uid)
+				w.fail("JI2", "UID %q is in both lists", uid)
 			case w.ghost.counted[uid] != "" && !w.ghost.traveled:
-				w.fail("JI1", "UID %q was counted as %s and comes back as %s", uid, w.ghost.counted[uid], list)
+				w.fail("JI1", "UID %q was counted as %s and is recorded again as %s", uid, w.ghost.counted[uid], list)
 			case list == "failed" && w.isActive(uid) && s.Condition(job.FailureTarget).Status != job.ConditionTrue:
-				w.fail("J27", "UID %q is counted as failed, is active, and the job goes on", uid)
+				w.fail("J27", "UID %q is counted as failed but active, and the job goes on", uid)
 			case list == "succeeded" && w.ghost.pods[uid].ended != job.PodSucceeded:
 				w.fail("JI1", "UID %q has not succeeded", uid)
 			}
@@ -117,7 +117,7 @@ func (w *World) checkConditions(old, s *job.Status) {
 	}
 }
 
-// checkEnd holds JI8 and the second half of JI16.
+// checkEnd checks JI8 and the second half of JI16.
 func (w *World) checkEnd(old, s *job.Status) {
 	if s.Finished() == "" || old.Finished() != "" {
 		return
@@ -138,7 +138,7 @@ func (w *World) checkEnd(old, s *job.Status) {
 	}
 }
 
-// checkIndexes holds JI6.
+// checkIndexes checks JI6.
 func (w *World) checkIndexes(s *job.Status) {
 	if w.Job.Spec.CompletionMode != job.Indexed {
 		return
@@ -157,7 +157,7 @@ func (w *World) checkIndexes(s *job.Status) {
 	completed.Ranges(func(first, last int32) bool {
 		for i := first; i <= last; i++ {
 			if !w.ghost.succeeded(i) {
-				w.fail("JI6", "index %d is completed, and no pod of it has succeeded", i)
+				w.fail("JI6", "index %d is completed, but none of its pods has succeeded", i)
 			}
 		}
 		return true

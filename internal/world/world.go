@@ -1,8 +1,8 @@
 // Package world is a small API server in memory with one job, its pods, a
 // controller and an environment that does what kubelets and users do. Property
-// tests let jobs live in it, with faults between any two writes, and it checks
-// the invariants on every write that it accepts. Chance stays outside: a world
-// does what it is told.
+// tests run jobs in it, with faults between any two writes, and it checks the
+// invariants on every write that it accepts. It draws no random numbers: the caller
+// decides what happens.
 package world
 
 import (
@@ -22,29 +22,30 @@ var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // Grace is how long a running pod may take to end when it is deleted.
 const Grace = 30 * time.Second
 
-// World is the live state: what an API server would hold.
+// World is the live state, as an API server would have it.
 type World struct {
 	Now     time.Time
 	Job     job.Job
 	Pods    []*job.Pod
 	Options job.Options
-	// Memory is the controller's.
+	// Memory is the controller's memory.
 	Memory job.Memory
-	// Fault, if set, decides about each write before it is made.
+	// Fault, if not nil, decides about each write before it is made.
 	Fault func(write string) Fault
 	// Stale makes the controller see View instead of the live state.
 	Stale bool
 	View  View
-	// Untimed hides all times of pods from the controller, but for their deletion.
+	// Untimed hides all times of pods from the controller, except their deletion
+	// times.
 	Untimed bool
-	// Versions lets the controller know the versions of its own writes (E6).
+	// Versions tells the controller the versions of its own writes (E6).
 	Versions bool
-	// Events are those that the controller has reported.
+	// Events holds the events that the controller has reported.
 	Events []job.Event
-	// Again and Retry are those of the last conclusion; a crash is followed by a round.
+	// Again and Retry come from the last conclusion. A crash is followed by a round.
 	Again job.Requeue
 	Retry bool
-	// Metrics are those of the rounds so far.
+	// Metrics holds the metrics of the rounds so far.
 	Metrics []job.Metrics
 	// LastPlan is the text of the last plan, and Failed the violations so far.
 	LastPlan string
@@ -54,7 +55,7 @@ type World struct {
 
 	planner   job.Planner
 	version   int // of the job
-	readAt    int // the version that the round's snapshot has
+	readAt    int // the version in the round's snapshot
 	acked     int // the version of the last status write that was confirmed
 	nextUID   int
 	revision  int // of pods
@@ -64,7 +65,7 @@ type World struct {
 	maxActive int64 // the greatest parallelism so far
 }
 
-// View is a state that was delivered to the controller some time ago.
+// View is an older state: what was delivered to the controller so far.
 type View struct {
 	Job     job.Job
 	Version int
@@ -159,7 +160,7 @@ func (w *World) forgetTimes(pods []job.Pod) {
 	}
 }
 
-// AddPod puts a pod into the world that somebody else has made.
+// AddPod adds a pod that another client has created.
 func (w *World) AddPod(p job.Pod) *job.Pod {
 	w.nextUID++
 	if p.UID == "" {
@@ -179,14 +180,14 @@ func (w *World) AddPod(p job.Pod) *job.Pod {
 	return &p
 }
 
-// touch gives the pod a new version, and a detail that may be written to.
+// touch gives the pod a new version, and a detail of its own that may be changed.
 func (w *World) touch(p *job.Pod) {
 	w.revision++
 	p.Detail = detailOf(p)
 	p.Detail.ResourceVersion = strconv.Itoa(w.revision)
 }
 
-// detailOf copies the detail of a pod: the old one may stand in a view.
+// detailOf copies the detail of a pod, since a view may share the old one.
 func detailOf(p *job.Pod) *job.PodDetail {
 	if p.Detail == nil {
 		return &job.PodDetail{}
@@ -231,7 +232,7 @@ func (w *World) Deliver(uid string) {
 	}
 }
 
-// observe tells the expectations of what an informer has seen of the job's own pods.
+// observe tells the expectations what an informer has seen of the job's own pods.
 func (w *World) observe(p *job.Pod, creations, deletions int) {
 	if p.Owner <= job.OwnedUnmatched {
 		w.Memory.Expectations = w.Memory.Expectations.Observe(creations, deletions)
@@ -259,8 +260,8 @@ func (w *World) DeliverAll() {
 	w.DeliverJob()
 }
 
-// Restart makes the controller forget everything and list the world afresh (F1),
-// or with old keep the older list (F2).
+// Restart makes the controller forget everything and list the objects again (F1).
+// With old it keeps the older list (F2).
 func (w *World) Restart(old bool) {
 	w.Memory = job.Memory{}
 	w.planner = job.Planner{}
@@ -276,7 +277,7 @@ func (w *World) Restart(old bool) {
 	w.DeliverJob()
 }
 
-// errInjected is the error of a write that a fault has hit.
+// errInjected is the error of a write that fails by a fault.
 var errInjected = errors.New("injected fault")
 
 func (w *World) fail(rule, format string, args ...any) {
