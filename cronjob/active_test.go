@@ -62,7 +62,7 @@ func TestC4_C5_LongLists(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, fmt.Sprint(plan.Verify, plan.Settle(cronjob.Outcome{}).Status.Active, reasons(plan.Events)))
+			all = append(all, fmt.Sprint(plan.Verify, plan.Settle(cronjob.Writes{}).Status.Active, reasons(plan.Events)))
 			children = children[:min(len(children), 12)]
 		}
 		return all
@@ -83,11 +83,11 @@ func TestC10_NamedByTheActiveListAlone(t *testing.T) {
 	c.Status.Active = []cronjob.Reference{ref(child(run))}
 	s := snapshot(c, hours(1.5))
 	plan := reconcile(t, s)
-	if got := plan.Settle(done(&plan)).Status; len(plan.Create) > 0 || !got.LastScheduleTime.Equal(run) || len(got.Active) > 0 {
+	if got := plan.Settle(done(&plan).Writes).Status; len(plan.Create) > 0 || !got.LastScheduleTime.Equal(run) || len(got.Active) > 0 {
 		t.Errorf("it has started: %s", plan.String())
 	}
 	plan = reconcile(t, kubernetes(s))
-	if got := plan.Settle(done(&plan)).Status; len(plan.Create) > 0 || !got.LastScheduleTime.IsZero() {
+	if got := plan.Settle(done(&plan).Writes).Status; len(plan.Create) > 0 || !got.LastScheduleTime.IsZero() {
 		t.Errorf("the reference does not record it: %s", plan.String())
 	}
 }
@@ -102,7 +102,7 @@ func TestC14_FoundByName(t *testing.T) {
 			found = finished(found, job.Failed, hours(1.2))
 		}
 		plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5), found))
-		status := plan.Settle(cronjob.Outcome{}).Status
+		status := plan.Settle(cronjob.Writes{}).Status
 		if len(plan.Create) > 0 || !status.LastScheduleTime.Equal(run) || len(status.Active) == 1 == ended {
 			t.Errorf("ended %t: %s", ended, plan.String())
 		}
@@ -113,14 +113,14 @@ func TestC14_FoundByName(t *testing.T) {
 func TestC14_SlipBlindCreate(t *testing.T) {
 	run := hours(1)
 	for _, result := range []cronjob.Result{cronjob.AlreadyExists, cronjob.NameTaken, cronjob.Refused} {
-		o := cronjob.Outcome{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "u"}}}}
+		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "u"}}}}}
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), run)
 		plan := reconcile(t, s)
-		if wrote := plan.Settle(o).Write; wrote != (result == cronjob.AlreadyExists) || plan.Conclude(o).Retry && !wrote {
+		if wrote := plan.Settle(o.Writes).Write; wrote != (result == cronjob.AlreadyExists) || plan.Conclude(o).Retry && !wrote {
 			t.Errorf("%s: wrote %t, %+v", result, wrote, plan.Conclude(o))
 		}
 		plan = reconcile(t, kubernetes(s))
-		if plan.Settle(o).Write || !plan.Conclude(o).Retry {
+		if plan.Settle(o.Writes).Write || !plan.Conclude(o).Retry {
 			t.Errorf("%s, with the quirk: %+v", result, plan.Conclude(o))
 		}
 	}

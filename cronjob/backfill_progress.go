@@ -109,11 +109,11 @@ func (p *Planner) isSpared(r Reference) bool {
 }
 
 // backfills lists the backfills that got on, once the status is written.
-func (p *Plan) backfills(o *Outcome) []Backfill {
+func (p *Plan) backfills(w *Writes) []Backfill {
 	var all []Backfill
 	for i := range p.basis.Backfills {
 		step := &p.basis.Backfills[i]
-		if b, moved := p.progress(step, o); moved || step.Moved {
+		if b, moved := p.progress(step, w); moved || step.Moved {
 			all = append(all, b)
 		}
 	}
@@ -123,7 +123,7 @@ func (p *Plan) backfills(o *Outcome) []Backfill {
 // progress adds what the creations of a round settled. They are in the order of
 // their runs and leave none out, so After follows them up to the first that is not
 // settled. A name that somebody else has is the end of its run, as of a trigger.
-func (p *Plan) progress(step *backfillStep, o *Outcome) (b Backfill, moved bool) {
+func (p *Plan) progress(step *backfillStep, w *Writes) (b Backfill, moved bool) {
 	b = step.Backfill
 	b.Except = slices.Clone(b.Except)
 	gap := false
@@ -132,7 +132,7 @@ func (p *Plan) progress(step *backfillStep, o *Outcome) (b Backfill, moved bool)
 		if c.Backfill != b.ID {
 			continue
 		}
-		switch effectAt(o.Created, i).Result {
+		switch effectAt(w.Created, i).Result {
 		case Done, AlreadyExists, NameTaken:
 			moved = true
 			if gap {

@@ -151,7 +151,7 @@ func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, roun
 		plan := reconcile(t, s)
 		runs = append(runs, asked(&plan)...)
 		o := done(&plan)
-		s.CronJob.Status = plan.Settle(o).Status
+		s.CronJob.Status = plan.Settle(o.Writes).Status
 		s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool {
 			return slices.ContainsFunc(plan.Delete, func(d cronjob.Deletion) bool { return d.UID == c.UID })
 		})
@@ -258,13 +258,13 @@ func TestBackfill_CI3_CI4_LastScheduleTimeStays(t *testing.T) {
 		s := snapshot(c, hours(9.5))
 		s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(6), Until: hours(8)}}
 		plan := reconcile(t, s)
-		status := plan.Settle(done(&plan)).Status
+		status := plan.Settle(done(&plan).Writes).Status
 		if got := asked(&plan); !slices.Equal(got, []float64{7}) || len(status.Active) != 1 || !status.LastScheduleTime.Equal(last) {
 			t.Errorf("created %v: %s", got, status)
 		}
 		s.Children = []cronjob.Child{backfilledChild(7)}
 		plan = reconcile(t, s)
-		status = plan.Settle(cronjob.Outcome{}).Status
+		status = plan.Settle(cronjob.Writes{}).Status
 		if len(plan.Create)+len(plan.Events) > 0 || len(status.Active) != 1 || !status.LastScheduleTime.Equal(last) {
 			t.Errorf("found: %s", plan.String())
 		}
@@ -327,7 +327,7 @@ func TestBackfill_C12_Replace(t *testing.T) {
 			t.Fatalf("only that of the schedule is replaced: %s", plan.String())
 		}
 		if whenGone {
-			s.CronJob.Status, s.Children = plan.Settle(done(&plan)).Status, s.Children[:1]
+			s.CronJob.Status, s.Children = plan.Settle(done(&plan).Writes).Status, s.Children[:1]
 			plan = reconcile(t, s)
 		}
 		if got := plan.Create; len(got) != 1 || !got[0].ScheduledTime.Equal(hours(10)) {

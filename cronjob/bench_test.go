@@ -145,7 +145,7 @@ func TestSteadyRoundAllocatesNothing(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", bench.name, err, plan)
 		}
 		if n := testing.AllocsPerRun(100, func() {
-			if plan, err := p.Reconcile(&s); err != nil || plan.Settle(cronjob.Outcome{}).Write {
+			if plan, err := p.Reconcile(&s); err != nil || plan.Settle(cronjob.Writes{}).Write {
 				t.Error("the round is not steady")
 			}
 		}); n != 0 {

@@ -26,7 +26,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 	}{
 		{"another's job has its name", []cronjob.Child{foreign}, cronjob.Status{}, cronjob.Outcome{}},
 		{"another's job has its name, and nobody has seen it", nil, cronjob.Status{},
-			cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.NameTaken}}}},
+			cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.NameTaken}}}}},
 		{"a backfill has run it", []cronjob.Child{backfilled}, cronjob.Status{}, cronjob.Outcome{}},
 		{"a backfill is running it", []cronjob.Child{running}, cronjob.Status{Active: []cronjob.Reference{ref(running)}}, cronjob.Outcome{}},
 	} {
@@ -41,7 +41,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 			if !end.Requeue.At.Equal(s.Now) {
 				t.Fatalf("again at %s, want at once:\n%s", end.Requeue.At, plan.String())
 			}
-			s.CronJob.Status, s.Memory = plan.Settle(tc.outcome).Status, end.Memory
+			s.CronJob.Status, s.Memory = plan.Settle(tc.outcome.Writes).Status, end.Memory
 			if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 				t.Errorf("got %s, want the run of 2:00", got)
 			}

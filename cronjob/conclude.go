@@ -11,6 +11,11 @@ import (
 
 // Conclusion is what is left of a round when its writes are over.
 type Conclusion struct {
+	// Outcome is what became of the plan's reads and writes.
+	Outcome Outcome
+	// Status is that of the settlement if it was written, and that of the snapshot
+	// otherwise.
+	Status Status
 	// Memory goes into the next snapshot of the CronJob.
 	Memory Memory
 	// Events are all events of the round, those of the plan included.
@@ -41,52 +46,53 @@ type Metrics struct {
 	Missed int
 }
 
-// Conclude returns what to remember, report and retry. The outcome must hold all
-// results.
+// Conclude returns what to remember, report and retry. It is [Plan.Settle] and
+// [Settlement.Conclude] in one step, for reads and writes that are over.
 func (p *Plan) Conclude(o Outcome) Conclusion {
-	settlement := p.Settle(o)
-	settled := !settlement.Write || o.Settled == Done
-	end := Conclusion{
-		Memory:  Memory{kept: p.remember(&o, &settlement, settled)},
-		Events:  p.report(&o),
-		Metrics: p.metrics(&o),
-		Retry:   !settled || p.hasUnfinished(&o) || p.basis.Stale,
-	}
-	if settled {
-		end.Triggered = p.triggered(&o)
-		end.Backfills = p.backfills(&o)
-	}
-	moved := settlement.Write || len(end.Triggered)+len(end.Backfills) > 0 || p.hasLearned(&o, &end.Memory.kept)
-	end.Requeue = p.again(&o, settled && moved)
-	return end
+	settlement := p.Settle(o.Writes)
+	return settlement.Conclude(o.Settled)
 }
 
-// remember makes the next memory (B5).
-func (p *Plan) remember(o *Outcome, s *Settlement, settled bool) memory {
-	m := p.basis.Memory
-	if s.Write && settled && s.Status.LastScheduleTime.After(m.Recorded) {
-		m.Recorded = s.Status.LastScheduleTime
+// Conclude returns what to remember, report and retry. The argument is what became of
+// writing the status; without a status to write, it does not matter.
+func (s *Settlement) Conclude(result Result) Conclusion {
+	p, w := s.plan, &s.writes
+	if p == nil {
+		p = new(Plan)
 	}
-	for i := range p.Create {
-		if c := &p.Create[i]; c.Reason == CreateOldest && effectAt(o.Created, i).Result == NameTaken {
-			m.Since = c.ScheduledTime // or the later runs would never get their turn
-		}
+	if !s.Write {
+		result = NotTried
 	}
-	m.Started, m.Replaced = p.remembered(o, settled), p.leaving(o)
-	return m
+	settled := !s.Write || result == Done
+	end := Conclusion{
+		Outcome: Outcome{Writes: s.writes, Settled: result},
+		Status:  p.basis.Before,
+		Memory:  Memory{kept: p.remember(s, settled)},
+		Events:  p.report(w),
+		Metrics: p.metrics(w),
+		Retry:   !settled || p.hasUnfinished(w) || p.basis.Stale,
+	}
+	if settled {
+		end.Status = s.Status
+		end.Triggered = p.triggered(w)
+		end.Backfills = p.backfills(w)
+	}
+	moved := s.Write || len(end.Triggered)+len(end.Backfills) > 0 || p.hasLearned(w, &end.Memory.kept)
+	end.Requeue = p.again(w, settled && moved)
+	return end
 }
 
 // hasLearned reports whether the next round decides from another memory: runs were
 // passed, or jobs that it waited for are gone or on their way out. One that was perhaps created does not
 // count: its creation may fail each time (M9).
-func (p *Plan) hasLearned(o *Outcome, m *memory) bool {
+func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 	for i := range p.Verify {
-		if p.Verify[i].UID != "" && resultAt(o.Verified, i) == Gone {
+		if p.Verify[i].UID != "" && resultAt(w.Verified, i) == Gone {
 			return true
 		}
 	}
 	for i := range p.Delete {
-		if p.Delete[i].Foreground && isDeleted(effectAt(o.Deleted, i).Result) {
+		if p.Delete[i].Foreground && isDeleted(effectAt(w.Deleted, i).Result) {
 			return true
 		}
 	}
@@ -96,19 +102,19 @@ func (p *Plan) hasLearned(o *Outcome, m *memory) bool {
 // hasUnfinished reports whether something other than the status write is to be
 // repeated. A refused creation, or one whose name is taken, is not; the reference
 // fails on these.
-func (p *Plan) hasUnfinished(o *Outcome) bool {
+func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
-		if r := resultAt(o.Verified, i); r != Done && r != Gone {
+		if r := resultAt(w.Verified, i); r != Done && r != Gone {
 			return true
 		}
 	}
 	for i := range p.Delete {
-		if !isDeleted(effectAt(o.Deleted, i).Result) && !p.isEager(i) {
+		if !isDeleted(effectAt(w.Deleted, i).Result) && !p.isEager(i) {
 			return true
 		}
 	}
 	for i := range p.Create {
-		r := effectAt(o.Created, i).Result
+		r := effectAt(w.Created, i).Result
 		if r == NotTried || r == Unsuccessful || r != Done && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
 			return true
 		}
@@ -127,15 +133,15 @@ func (p *Plan) isEager(i int) bool {
 // written or after the memory has passed a run that cannot start, and when what
 // waits for active jobs has room now. Moved says that the next snapshot is another
 // one, so there is no hot loop (M9).
-func (p *Plan) again(o *Outcome, moved bool) Requeue {
+func (p *Plan) again(w *Writes, moved bool) Requeue {
 	switch {
 	case !moved:
 		return p.Requeue
 	case p.basis.Unfinished:
 		return Requeue{At: p.basis.Now, Reason: p.Requeue.Reason}
-	case p.basis.Blocked && slices.Contains(o.Verified, Gone):
+	case p.basis.Blocked && slices.Contains(w.Verified, Gone):
 		return Requeue{At: p.basis.Now, Reason: WaitVerify}
-	case p.basis.Blocked && p.madeRoom(o):
+	case p.basis.Blocked && p.madeRoom(w):
 		return Requeue{At: p.basis.Now, Reason: WaitActive}
 	}
 	return p.Requeue
@@ -143,14 +149,14 @@ func (p *Plan) again(o *Outcome, moved bool) Requeue {
 
 // madeRoom reports whether fewer jobs are active than the plan counted: some were
 // replaced, or a creation came to nothing.
-func (p *Plan) madeRoom(o *Outcome) bool {
+func (p *Plan) madeRoom(w *Writes) bool {
 	for i := range p.Delete {
-		if p.Delete[i].Reason == DeleteReplaced && isDeleted(effectAt(o.Deleted, i).Result) {
+		if p.Delete[i].Reason == DeleteReplaced && isDeleted(effectAt(w.Deleted, i).Result) {
 			return true
 		}
 	}
 	for i := range p.Create {
-		if r := effectAt(o.Created, i).Result; r == NameTaken || r == Refused {
+		if r := effectAt(w.Created, i).Result; r == NameTaken || r == Refused {
 			return true
 		}
 	}
@@ -158,19 +164,19 @@ func (p *Plan) madeRoom(o *Outcome) bool {
 }
 
 // report makes the events of the round.
-func (p *Plan) report(o *Outcome) []Event {
-	events := slices.Clip(p.current(o))
+func (p *Plan) report(w *Writes) []Event {
+	events := slices.Clip(p.current(w))
 	add := func(t job.EventType, reason, message string) {
 		events = append(events, Event{Type: t, Reason: reason, Message: message})
 	}
 	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
 	for i := range p.Verify {
-		if r := &p.Verify[i]; r.UID != "" && resultAt(o.Verified, i) == Gone && wasActive(r.UID, r.Name) {
+		if r := &p.Verify[i]; r.UID != "" && resultAt(w.Verified, i) == Gone && wasActive(r.UID, r.Name) {
 			add(job.Normal, "MissingJob", "Active job went missing: "+r.Name)
 		}
 	}
 	for i := range p.Delete {
-		switch e := effectAt(o.Deleted, i); e.Result {
+		switch e := effectAt(w.Deleted, i); e.Result {
 		case Done:
 			add(job.Normal, "SuccessfulDelete", "Deleted job "+p.Delete[i].Name)
 		case Unsuccessful:
@@ -178,7 +184,7 @@ func (p *Plan) report(o *Outcome) []Event {
 		}
 	}
 	for i := range p.Create {
-		switch e := effectAt(o.Created, i); e.Result {
+		switch e := effectAt(w.Created, i); e.Result {
 		case Done:
 			add(job.Normal, "SuccessfulCreate", "Created job "+p.Create[i].Name)
 		case Unsuccessful:
@@ -189,13 +195,13 @@ func (p *Plan) report(o *Outcome) []Event {
 }
 
 // current are the events of the plan that the outcome has not made untrue.
-func (p *Plan) current(o *Outcome) []Event {
+func (p *Plan) current(w *Writes) []Event {
 	// What seemed to run is gone: the next round, at once, starts the run.
-	free := p.basis.Blocked && slices.Contains(o.Verified, Gone)
+	free := p.basis.Blocked && slices.Contains(w.Verified, Gone)
 	// Quirk: what is deleted is not in the list any more when that is looked at.
 	var unseen map[string]bool
 	for i := range p.Delete {
-		if p.isEager(i) && isDeleted(effectAt(o.Deleted, i).Result) {
+		if p.isEager(i) && isDeleted(effectAt(w.Deleted, i).Result) {
 			if unseen == nil {
 				unseen = make(map[string]bool)
 			}
@@ -211,10 +217,10 @@ func (p *Plan) current(o *Outcome) []Event {
 	})
 }
 
-func (p *Plan) metrics(o *Outcome) Metrics {
+func (p *Plan) metrics(w *Writes) Metrics {
 	f := Metrics{Missed: p.basis.Missed}
 	for i := range p.Create {
-		e := effectAt(o.Created, i)
+		e := effectAt(w.Created, i)
 		if e.Result != Done {
 			continue
 		}

@@ -11,20 +11,24 @@
 //	if err != nil {
 //		return err // the snapshot breaks the contract; the error names the field
 //	}
-//	var done cronjob.Outcome
-//	done.Verified = look(plan.Verify)
-//	done.Deleted = remove(plan.Delete)
-//	if plan.MayCreate(done) {
-//		done.Created = create(plan.Create)
+//	var writes cronjob.Writes
+//	writes.Verified = lookUp(plan.Verify)
+//	writes.Deleted = remove(plan.Delete)
+//	if plan.MayCreate(writes) {
+//		writes.Created = create(plan.Create)
 //	}
-//	if s := plan.Settle(done); s.Write {
-//		done.Settled = writeStatus(s.Status)
+//	settlement := plan.Settle(writes)
+//	var settled cronjob.Result
+//	if settlement.Write {
+//		settled = write(settlement.Status)
 //	}
-//	end := plan.Conclude(done)
-//	memory = end.Memory // report end.Events; call again at end.Requeue, sooner if end.Retry
+//	conclusion := settlement.Conclude(settled)
+//	memory = conclusion.Memory
 //
-// Package cronjob/cronjobapply does what lies between Reconcile and Conclude over a
-// backend of four methods.
+// Then report the conclusion's events and plan again at its Requeue, sooner if its Retry
+// is set. Package cronjob/cronjobapply does all after Reconcile over a backend of four
+// methods. An adapter that executes plans elsewhere stores the plan and its [Outcome];
+// [Plan.Conclude] is the chain in one step.
 //
 // The core of Reconcile reads as plain Kubernetes. What [Options] add (catch-up,
 // overlap, jitter, history by age) lies in files of their own, as do triggers and

@@ -55,7 +55,7 @@ func ExampleBackfill() {
 		}
 		fmt.Print(plan.String())
 		// Everything works, and the job ends and is cleaned up before the next round.
-		end := plan.Conclude(cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.Done}}, Settled: cronjob.Done})
+		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.Done}}}, Settled: cronjob.Done})
 		snapshot.Backfills = slices.DeleteFunc(end.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
 	}
 	// Output:
@@ -99,8 +99,9 @@ func ExamplePlan_Settle() {
 		return
 	}
 	for _, result := range []cronjob.Result{cronjob.Done, cronjob.Unsuccessful} {
-		outcome := cronjob.Outcome{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "job-1"}}}}
-		settlement := plan.Settle(outcome)
+		settlement := plan.Settle(cronjob.Writes{
+			Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "job-1"}}},
+		})
 		fmt.Println(settlement.Write, settlement.Status)
 	}
 	// Output:

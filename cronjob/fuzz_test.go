@@ -45,11 +45,11 @@ func garbage(t *rapid.T) {
 		}
 	}
 	o := drawOutcome(t)
-	if status := plan.Settle(o).Status; status.LastScheduleTime.Before(s.CronJob.Status.LastScheduleTime) {
+	if status := plan.Settle(o.Writes).Status; status.LastScheduleTime.Before(s.CronJob.Status.LastScheduleTime) {
 		t.Fatalf("CI4: %s", status)
 	}
 	plan.Conclude(o)
-	plan.MayCreate(o)
+	plan.MayCreate(o.Writes)
 	_ = plan.String()
 }
 
@@ -144,9 +144,11 @@ func drawOutcome(t *rapid.T) cronjob.Outcome {
 		return cronjob.Effect{Result: result.Draw(t, "effect"), Job: cronjob.Reference{UID: rapid.SampledFrom([]string{"a", "n"}).Draw(t, "made")}}
 	})
 	return cronjob.Outcome{
-		Verified: rapid.SliceOfN(result, 0, 3).Draw(t, "verified"),
-		Deleted:  rapid.SliceOfN(effect, 0, 4).Draw(t, "deleted"),
-		Created:  rapid.SliceOfN(effect, 0, 2).Draw(t, "created"),
-		Settled:  result.Draw(t, "settled"),
+		Writes: cronjob.Writes{
+			Verified: rapid.SliceOfN(result, 0, 3).Draw(t, "verified"),
+			Deleted:  rapid.SliceOfN(effect, 0, 4).Draw(t, "deleted"),
+			Created:  rapid.SliceOfN(effect, 0, 2).Draw(t, "created"),
+		},
+		Settled: result.Draw(t, "settled"),
 	}
 }

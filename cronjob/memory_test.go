@@ -44,7 +44,7 @@ func TestCI3_FailedStatusIsNotRecorded(t *testing.T) {
 		again := s
 		again.Memory = end.Memory
 		next := reconcile(t, again)
-		if len(next.Create) > 0 || !next.Settle(cronjob.Outcome{}).Status.LastScheduleTime.Equal(hours(1)) {
+		if len(next.Create) > 0 || !next.Settle(cronjob.Writes{}).Status.LastScheduleTime.Equal(hours(1)) {
 			t.Errorf("%s: the round after:\n%s", result, next.String())
 		}
 	}
@@ -99,12 +99,12 @@ func TestSkipHeld_LooksUpFirst(t *testing.T) {
 	s := snapshot(c, hours(2))
 	s.Options.SkipHeld = true
 	plan := reconcile(t, s)
-	o := cronjob.Outcome{Verified: []cronjob.Result{cronjob.Gone}, Settled: cronjob.Done}
+	o := cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Gone}}, Settled: cronjob.Done}
 	end := plan.Conclude(o)
 	if len(plan.Create) > 0 || !end.Requeue.At.Equal(s.Now) {
 		t.Fatal(plan.String())
 	}
-	s.CronJob.Status, s.Memory = plan.Settle(o).Status, end.Memory
+	s.CronJob.Status, s.Memory = plan.Settle(o.Writes).Status, end.Memory
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 		t.Errorf("got %s", got)
 	}
@@ -129,10 +129,10 @@ func TestC12_AReplacedJobFoundGone(t *testing.T) {
 	plan := reconcile(t, snapshot(c, hours(2)))
 	o := done(&plan)
 	o.Deleted[0] = cronjob.Effect{Result: cronjob.Gone}
-	if !plan.MayCreate(o) {
+	if !plan.MayCreate(o.Writes) {
 		t.Fatal("the run does not start")
 	}
-	end, status := plan.Conclude(o), plan.Settle(o).Status
+	end, status := plan.Conclude(o), plan.Settle(o.Writes).Status
 	if want := []string{"MissingJob", "SuccessfulCreate"}; !slices.Equal(reasons(end.Events), want) || end.Retry {
 		t.Errorf("events %v, retry %t", end.Events, end.Retry)
 	}
@@ -185,7 +185,7 @@ func TestCI3_TheLatestOfTwoUnrecordedRuns(t *testing.T) {
 	for _, children := range [][]cronjob.Child{{a, b}, {b, a}} {
 		// Suspended, so that nothing else looks at the run that is due.
 		plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)}), hours(2.5), children...))
-		status := plan.Settle(cronjob.Outcome{}).Status
+		status := plan.Settle(cronjob.Writes{}).Status
 		if !status.LastScheduleTime.Equal(hours(2)) || !slices.Equal(status.Active, []cronjob.Reference{ref(a), ref(b)}) || len(plan.Create) > 0 {
 			t.Error(plan.String())
 		}

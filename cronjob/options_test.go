@@ -25,7 +25,7 @@ func starts(t *testing.T, s cronjob.Snapshot, n int) []float64 {
 			s.Children = append(s.Children, child(c.ScheduledTime))
 		}
 		o := done(&plan)
-		s.CronJob.Status = plan.Settle(o).Status
+		s.CronJob.Status = plan.Settle(o.Writes).Status
 		end := plan.Conclude(o)
 		if more := end.Requeue.At.Equal(s.Now); more && len(plan.Create) == 0 {
 			t.Fatal("a hot loop")
@@ -76,7 +76,7 @@ func TestCatchUpPassesATakenName(t *testing.T) {
 			s.Children = []cronjob.Child{foreign}
 		}
 		plan := reconcile(t, s)
-		o := cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.NameTaken}}}
+		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.NameTaken}}}}
 		s.Memory = plan.Conclude(o).Memory
 		if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 			t.Errorf("seen %t: got %s", seen, got)
@@ -201,7 +201,7 @@ func TestReplaceWhenGone(t *testing.T) {
 	if len(plan.Create) > 0 || len(plan.Delete) != 1 || !plan.Delete[0].Foreground {
 		t.Fatal(plan.String())
 	}
-	s.CronJob.Status = plan.Settle(done(&plan)).Status
+	s.CronJob.Status = plan.Settle(done(&plan).Writes).Status
 	s.Children[0].DeletionTimestamp = s.Now
 	if plan := reconcile(t, s); len(plan.Create)+len(plan.Delete) > 0 {
 		t.Errorf("its pods still run: %s", plan.String())
@@ -293,7 +293,7 @@ func TestTrigger(t *testing.T) {
 	if got := plan.Conclude(o).Triggered; !slices.Equal(got, []string{"a"}) {
 		t.Errorf("triggered %q", got)
 	}
-	status := plan.Settle(o).Status
+	status := plan.Settle(o.Writes).Status
 	if len(status.Active) != 2 || !status.LastScheduleTime.Equal(hours(1)) {
 		t.Error(status)
 	}
@@ -301,7 +301,7 @@ func TestTrigger(t *testing.T) {
 	made := cronjob.Child{Name: "report-manual-a", UID: "u"}
 	s.Children = append(s.Children, made)
 	plan = reconcile(t, s)
-	if len(plan.Create) > 0 || len(plan.Settle(cronjob.Outcome{}).Status.Active) != 2 {
+	if len(plan.Create) > 0 || len(plan.Settle(cronjob.Writes{}).Status.Active) != 2 {
 		t.Error(plan.String())
 	}
 	for _, bad := range []cronjob.Trigger{{}, {ID: "x", Overlap: cronjob.Replace}} {

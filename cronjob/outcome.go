@@ -10,16 +10,16 @@ import (
 type Result uint8
 
 const (
-	// NotTried: the round stopped before it. An Outcome of only these is that of a
-	// crash before the first write.
+	// NotTried: the round stopped before it. An Outcome with only these is what a crash
+	// before the first write leaves.
 	NotTried Result = iota
 	// Done: the write took effect; for a read, the job is there.
 	Done
 	// Gone: the job was not there any more.
 	Gone
-	// AlreadyExists: a job of the name is there and its controller is this CronJob.
+	// AlreadyExists: a job of that name is there, and this CronJob controls it.
 	AlreadyExists
-	// NameTaken: a job of the name is there and it is somebody else's.
+	// NameTaken: a job of that name is there, and another owner controls it or none.
 	NameTaken
 	// Unsuccessful: the write did not take effect, or its reply was lost.
 	Unsuccessful
@@ -33,27 +33,43 @@ const results = "not tried|done|gone|already exists|name taken|unsuccessful|refu
 // String returns the result in words.
 func (r Result) String() string { return enum.String(results, int(r), "Result") }
 
-// Outcome is what became of a plan's writes. Results stand in the order of the
-// plan's actions; a missing one means NotTried.
-type Outcome struct {
+// MarshalText returns the result in words.
+func (r Result) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a result in words; the empty text is NotTried.
+func (r *Result) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(results, string(text), "result")
+	*r = Result(i)
+	return err
+}
+
+// Writes are what became of the reads and writes that come before the status. Results
+// are in the order of the plan's actions; a missing one means NotTried.
+type Writes struct {
 	// Verified is parallel to the plan's Verify: Done, Gone or Unsuccessful.
-	Verified []Result
+	Verified []Result `json:"verified,omitempty"`
 	// Deleted and Created are parallel to the plan's Delete and Create.
-	Deleted []Effect
-	Created []Effect
-	// Settled is the result of writing the status of Settle.
-	Settled Result
+	Deleted []Effect `json:"deleted,omitempty"`
+	Created []Effect `json:"created,omitempty"`
+}
+
+// Outcome is what became of all reads and writes of a plan. It can be stored beside the
+// plan; [Plan.Conclude] takes it.
+type Outcome struct {
+	Writes
+	// Settled is the result of writing the status of the [Settlement].
+	Settled Result `json:"settled,omitzero"`
 }
 
 // Effect is what became of one creation or deletion.
 type Effect struct {
-	Result Result
+	Result Result `json:"result,omitzero"`
 	// Job is the job that was created or was found in its place.
-	Job Reference
+	Job Reference `json:"job,omitzero"`
 	// CreationTimestamp is that of the job, for the metric (C16).
-	CreationTimestamp time.Time
+	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// Error is the text of the error, for the event.
-	Error string
+	Error string `json:"error,omitempty"`
 }
 
 func effectAt(effects []Effect, i int) Effect {
@@ -75,14 +91,14 @@ func isDeleted(r Result) bool { return r == Done || r == Gone }
 // MayCreate reports whether the plan's creations may go ahead after the
 // look-ups and deletions: a run replaces the active jobs only if all of them are deleted
 // (C12), and nothing starts beside a job that was created without a reply (CI15).
-func (p *Plan) MayCreate(o Outcome) bool {
+func (p *Plan) MayCreate(w Writes) bool {
 	for i := range p.Verify {
-		if p.Verify[i].UID == "" && resultAt(o.Verified, i) != Gone {
+		if p.Verify[i].UID == "" && resultAt(w.Verified, i) != Gone {
 			return false
 		}
 	}
 	for i := range p.Delete {
-		if p.Delete[i].Reason == DeleteReplaced && !isDeleted(effectAt(o.Deleted, i).Result) {
+		if p.Delete[i].Reason == DeleteReplaced && !isDeleted(effectAt(w.Deleted, i).Result) {
 			return false
 		}
 	}

@@ -75,7 +75,7 @@ func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
 			t.Fatalf("round %d starts %s:\n%s", i, got, plan.String())
 		}
 		o := done(&plan)
-		s.CronJob.Status, s.Memory = plan.Settle(o).Status, plan.Conclude(o).Memory
+		s.CronJob.Status, s.Memory = plan.Settle(o.Writes).Status, plan.Conclude(o).Memory
 		s.Children = []cronjob.Child{child(hours(float64(i + 1)))}
 	}
 }
@@ -152,17 +152,17 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 				}
 				return all
 			}
-			status := plan.Settle(cronjob.Outcome{Verified: []cronjob.Result{cronjob.Done}})
+			status := plan.Settle(cronjob.Writes{Verified: []cronjob.Result{cronjob.Done}})
 			if len(plan.Create) > 0 || !slices.Equal(names(plan.Verify), []string{tc.job}) || !slices.Equal(names(status.Status.Active), []string{tc.job}) || !status.Write {
 				t.Fatal(plan.String())
 			}
 			// A look-up finds it gone: the next round, at once, starts the run.
-			o = cronjob.Outcome{Verified: []cronjob.Result{cronjob.Gone}, Settled: cronjob.Done}
+			o = cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Gone}}, Settled: cronjob.Done}
 			end := plan.Conclude(o)
 			if !end.Requeue.At.Equal(s.Now) || slices.Contains(reasons(end.Events), "JobAlreadyActive") {
 				t.Fatalf("again at %s, events %v", end.Requeue.At, end.Events)
 			}
-			s.CronJob.Status, s.Memory = plan.Settle(o).Status, end.Memory
+			s.CronJob.Status, s.Memory = plan.Settle(o.Writes).Status, end.Memory
 			s.Triggers, s.Backfills = nil, nil
 			if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 				t.Errorf("got %s", got)
@@ -176,7 +176,7 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(1))
 	plan := reconcile(t, s)
-	end := plan.Conclude(cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.Unsuccessful}}})
+	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.Unsuccessful}}}})
 	s.Memory = end.Memory
 	plan = reconcile(t, s)
 	if len(plan.Verify) > 0 || len(plan.Create) != 1 {
@@ -188,12 +188,12 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 		t.Fatal(plan.String())
 	}
 	for result, may := range map[cronjob.Result]bool{cronjob.Gone: true, cronjob.Done: false, cronjob.Unsuccessful: false, cronjob.NotTried: false} {
-		if got := plan.MayCreate(cronjob.Outcome{Verified: []cronjob.Result{result}}); got != may {
+		if got := plan.MayCreate(cronjob.Writes{Verified: []cronjob.Result{result}}); got != may {
 			t.Errorf("%s: may create %t", result, got)
 		}
 	}
 	// It was created: the run waits until the children show it.
-	end = plan.Conclude(cronjob.Outcome{Verified: []cronjob.Result{cronjob.Done}})
+	end = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Done}}})
 	if s.Memory = end.Memory; !end.Retry {
 		t.Error("nothing asks for a round")
 	}
@@ -202,7 +202,7 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	}
 	s.Children = []cronjob.Child{child(hours(1))}
 	plan = reconcile(t, s)
-	if status := plan.Settle(cronjob.Outcome{}).Status; len(plan.Create) > 0 || len(status.Active) != 1 {
+	if status := plan.Settle(cronjob.Writes{}).Status; len(plan.Create) > 0 || len(status.Active) != 1 {
 		t.Error(plan.String())
 	}
 }
@@ -240,13 +240,13 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 	plan := reconcile(t, s)
 	o := done(&plan)
 	o.Verified[0] = cronjob.Done
-	s.CronJob.Status, s.Memory = plan.Settle(o).Status, plan.Conclude(o).Memory
+	s.CronJob.Status, s.Memory = plan.Settle(o.Writes).Status, plan.Conclude(o).Memory
 	for range 2 {
 		plan = reconcile(t, s)
 		if len(plan.Create)+len(plan.Delete) > 0 || len(plan.Verify) != 1 {
 			t.Fatalf("its pods still run:\n%s", plan.String())
 		}
-		end := plan.Conclude(cronjob.Outcome{Verified: []cronjob.Result{cronjob.Done}})
+		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Done}}})
 		if s.Memory = end.Memory; !end.Retry {
 			t.Error("nothing asks for a round")
 		}
@@ -258,7 +258,7 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 		t.Error(plan.String())
 	}
 	plan = reconcile(t, s)
-	end := plan.Conclude(cronjob.Outcome{Verified: []cronjob.Result{cronjob.Gone}})
+	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Gone}}})
 	if !end.Requeue.At.Equal(s.Now) || len(reasons(end.Events)) > 0 {
 		t.Errorf("again at %s, events %v", end.Requeue.At, end.Events)
 	}
@@ -348,7 +348,7 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy}), hours(1))
 		s.Options = tc.options
 		plan := reconcile(t, s)
-		s.Memory = plan.Conclude(cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.Unsuccessful}}}).Memory
+		s.Memory = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.Unsuccessful}}}}).Memory
 		s.Now = hours(2)
 		if plan = reconcile(t, s); len(plan.Verify) != tc.looks || len(plan.Create) != 1 {
 			t.Errorf("%s: want %d look-ups:\n%s", tc.name, tc.looks, plan.String())

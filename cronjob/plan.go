@@ -18,7 +18,7 @@ import (
 //  3. Create, if [Plan.MayCreate] still says so.
 //  4. The status that [Plan.Settle] returns: the one status write of a round (C15).
 //
-// Then [Plan.Conclude] says what to remember, to report and to retry.
+// Then [Settlement.Conclude] says what to remember, to report and to retry.
 type Plan struct {
 	// Verify are active jobs that the snapshot does not hold: gone, or not seen yet.
 	// Only a live read can tell (C5). A reference without a UID names a job that was

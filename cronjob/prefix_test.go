@@ -165,7 +165,7 @@ func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 		if end := plan.Conclude(outcome); !end.Requeue.At.Equal(s.Now) {
 			t.Errorf("%s: again at %s, want at once", tc.name, end.Requeue.At)
 		}
-		s.CronJob.Status = plan.Settle(outcome).Status
+		s.CronJob.Status = plan.Settle(outcome.Writes).Status
 		if plan := reconcile(t, s); len(s.CronJob.Status.Active) > 0 || len(plan.Delete) != 1 {
 			t.Errorf("%s: %s", tc.name, plan.String())
 		}

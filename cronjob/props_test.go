@@ -178,6 +178,7 @@ func planWithLaws(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
 		t.Fatalf("the order of the children matters: %v %s", err, diff)
 	}
 	wakesUp(t, s, &plan)
+	checkStored(t, &plan)
 	return plan
 }
 
@@ -360,7 +361,7 @@ func comeToRest(t *rapid.T, w *world) {
 	if w.options.Quirks != 0 {
 		return // the reference never gets over a crash between create and status write (C14)
 	}
-	if plan.Settle(cronjob.Outcome{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify) > 0 {
+	if plan.Settle(cronjob.Writes{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify) > 0 {
 		t.Fatalf("no rest:\n%s", plan.String())
 	}
 	for _, b := range w.backfills {
@@ -391,7 +392,7 @@ func TestCL3_OneCatchUp(t *testing.T) {
 		for range 5 {
 			plan := reconcile(t, s)
 			creations += len(plan.Create)
-			s.CronJob.Status = plan.Settle(done(&plan)).Status
+			s.CronJob.Status = plan.Settle(done(&plan).Writes).Status
 			s.Children = nil
 			for _, r := range s.CronJob.Status.Active {
 				s.Children = append(s.Children, cronjob.Child{Name: r.Name, UID: r.UID, ScheduledTime: s.CronJob.Status.LastScheduleTime})

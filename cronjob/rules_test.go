@@ -85,7 +85,7 @@ func TestC1_ForeignJobsAreNotTouched(t *testing.T) {
 	foreign := finished(child(start), job.Complete, start)
 	foreign.Owner = cronjob.Foreign
 	plan := reconcile(t, snapshot(c, start.Add(time.Minute), foreign))
-	if len(plan.Delete) > 0 || plan.Settle(cronjob.Outcome{}).Write {
+	if len(plan.Delete) > 0 || plan.Settle(cronjob.Writes{}).Write {
 		t.Error(plan.String())
 	}
 }
@@ -127,7 +127,7 @@ func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 		t.Fatal(plan.String())
 	}
 	outcome := cronjob.Outcome{Settled: cronjob.Done}
-	settled := plan.Settle(outcome)
+	settled := plan.Settle(outcome.Writes)
 	if !settled.Write || !settled.Status.LastScheduleTime.Equal(run) {
 		t.Fatal(settled.Status)
 	}
@@ -147,7 +147,7 @@ func TestC3_UnexpectedJob(t *testing.T) {
 	if got := reasons(plan.Events); !slices.Equal(got, []string{"UnexpectedJob"}) || len(plan.Unexpected) != 1 {
 		t.Error(plan.String())
 	}
-	if plan.Settle(cronjob.Outcome{}).Write || len(plan.Delete) > 0 {
+	if plan.Settle(cronjob.Writes{}).Write || len(plan.Delete) > 0 {
 		t.Error("it is left alone")
 	}
 }
@@ -171,7 +171,7 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 			s := snapshot(c, end, finished(child(run), tc.how, end))
 			s.Options.Quirks = tc.quirks
 			plan := reconcile(t, s)
-			status := plan.Settle(cronjob.Outcome{}).Status
+			status := plan.Settle(cronjob.Writes{}).Status
 			if len(status.Active) > 0 || !status.LastSuccessfulTime.Equal(tc.want) {
 				t.Error(status)
 			}
@@ -201,9 +201,9 @@ func TestC5_CI5_MissingJobsAreLookedUp(t *testing.T) {
 		{cronjob.Done, 1, plan.Requeue.At, false},
 		{cronjob.Unsuccessful, 1, plan.Requeue.At, true},
 	} {
-		o := cronjob.Outcome{Verified: []cronjob.Result{tc.result}, Settled: cronjob.Done}
+		o := cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{tc.result}}, Settled: cronjob.Done}
 		end := plan.Conclude(o)
-		if n := len(plan.Settle(o).Status.Active); n != tc.left || !end.Requeue.At.Equal(tc.again) || end.Retry != tc.retry {
+		if n := len(plan.Settle(o.Writes).Status.Active); n != tc.left || !end.Requeue.At.Equal(tc.again) || end.Retry != tc.retry {
 			t.Errorf("%s: %d left, again at %s, retry %t", tc.result, n, end.Requeue.At, end.Retry)
 		}
 	}
@@ -376,7 +376,7 @@ func TestC10_AlreadyStarted(t *testing.T) {
 		if len(plan.Create) > 0 {
 			t.Errorf("%s: %s", name, plan.String())
 		}
-		if got := plan.Settle(cronjob.Outcome{}).Status.LastScheduleTime; !got.Equal(run) {
+		if got := plan.Settle(cronjob.Writes{}).Status.LastScheduleTime; !got.Equal(run) {
 			t.Errorf("%s: recorded %s", name, got)
 		}
 	}
@@ -391,7 +391,7 @@ func TestC11_CI8_Forbid(t *testing.T) {
 	if len(plan.Create) > 0 || !slices.Equal(reasons(plan.Events), []string{"JobAlreadyActive"}) {
 		t.Fatal(plan.String())
 	}
-	if plan.Settle(done(&plan)).Write {
+	if plan.Settle(done(&plan).Writes).Write {
 		t.Error("the run must not be recorded")
 	}
 	if want := second.Add(600 * time.Second); !plan.Requeue.At.Equal(want) || plan.Requeue.Reason != cronjob.WaitStartDeadline {
@@ -416,19 +416,19 @@ func TestC12_CI8_Replace(t *testing.T) {
 	if len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjob.DeleteReplaced || len(plan.Create) != 1 {
 		t.Fatal(plan.String())
 	}
-	status := plan.Settle(done(&plan)).Status
+	status := plan.Settle(done(&plan).Writes).Status
 	if len(status.Active) != 1 || status.Active[0].Name != cronjob.JobName("report", second) {
 		t.Error(status)
 	}
 
-	failed := cronjob.Outcome{Deleted: []cronjob.Effect{{Result: cronjob.Unsuccessful}}, Settled: cronjob.Done}
-	if plan.MayCreate(failed) {
+	failed := cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjob.Unsuccessful}}}, Settled: cronjob.Done}
+	if plan.MayCreate(failed.Writes) {
 		t.Error("a deletion failed, and the run may start")
 	}
-	if end := plan.Conclude(failed); !end.Retry || plan.Settle(failed).Write {
+	if end := plan.Conclude(failed); !end.Retry || plan.Settle(failed.Writes).Write {
 		t.Error("a failed replacement is tried again")
 	}
-	if !plan.MayCreate(cronjob.Outcome{Deleted: []cronjob.Effect{{Result: cronjob.Gone}}}) {
+	if !plan.MayCreate(cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjob.Gone}}}) {
 		t.Error("gone is as good as deleted")
 	}
 }
@@ -477,10 +477,10 @@ func TestC14_CI3_Created(t *testing.T) {
 		{cronjob.Refused, false, false, "", false},
 		{cronjob.NotTried, false, false, "", true},
 	} {
-		o := cronjob.Outcome{Settled: cronjob.Done, Created: []cronjob.Effect{{
+		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{
 			Result: tc.result, Job: cronjob.Reference{UID: "u"}, CreationTimestamp: run.Add(2 * time.Second),
-		}}}
-		status, end := plan.Settle(o).Status, plan.Conclude(o)
+		}}}, Settled: cronjob.Done}
+		status, end := plan.Settle(o.Writes).Status, plan.Conclude(o)
 		if len(status.Active) == 1 != tc.active || status.LastScheduleTime.Equal(run) != tc.recorded || end.Retry != tc.retry {
 			t.Errorf("%s: %s, retry %t", tc.result, status, end.Retry)
 		}
@@ -499,7 +499,7 @@ func TestC14_CI3_FoundAmongTheChildren(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 	s := snapshot(c, run, child(run))
 	plan := reconcile(t, s)
-	status := plan.Settle(cronjob.Outcome{}).Status
+	status := plan.Settle(cronjob.Writes{}).Status
 	if len(plan.Create)+len(plan.Events) > 0 || len(status.Active) != 1 || !status.LastScheduleTime.Equal(run) {
 		t.Error(plan.String())
 	}
@@ -508,7 +508,7 @@ func TestC14_CI3_FoundAmongTheChildren(t *testing.T) {
 	}
 	s.Children[0].Owner = cronjob.Foreign
 	plan = reconcile(t, s)
-	if len(plan.Create) > 0 || plan.Settle(cronjob.Outcome{}).Write || plan.Requeue.At.IsZero() {
+	if len(plan.Create) > 0 || plan.Settle(cronjob.Writes{}).Write || plan.Requeue.At.IsZero() {
 		t.Errorf("another's job: %s", plan.String())
 	}
 }
@@ -543,7 +543,7 @@ func TestC15_OneStatus(t *testing.T) {
 	gone := cronjob.Reference{Name: "gone", UID: "gone"}
 	c.Status = cronjob.Status{Active: []cronjob.Reference{gone, ref(child(first))}, LastScheduleTime: first}
 	plan := reconcile(t, snapshot(c, second, finished(child(first), job.Complete, second)))
-	status := plan.Settle(done(&plan)).Status
+	status := plan.Settle(done(&plan).Writes).Status
 	if len(status.Active) != 1 || !status.LastScheduleTime.Equal(second) || !status.LastSuccessfulTime.Equal(second) {
 		t.Error(status)
 	}
@@ -649,9 +649,9 @@ func TestErrorsNameFieldValueAndProblem(t *testing.T) {
 // A backend may name no more of a new job than its UID.
 func TestC15_ReferenceOfACreatedJob(t *testing.T) {
 	plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5)))
-	o := cronjob.Outcome{Created: []cronjob.Effect{{Result: cronjob.Done, Job: cronjob.Reference{UID: "u"}}}}
+	o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.Done, Job: cronjob.Reference{UID: "u"}}}}}
 	want := []cronjob.Reference{{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: cronjob.JobName("report", hours(1)), UID: "u"}}
-	if got := plan.Settle(o).Status.Active; !slices.Equal(got, want) {
+	if got := plan.Settle(o.Writes).Status.Active; !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -6,40 +6,43 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
-// Settlement is the status of a round.
+// Settlement is the status of a round. It is valid as long as its plan.
 type Settlement struct {
 	Status Status
-	// Write is false when nothing has changed.
+	// Write is false when nothing has changed: then there is nothing to write.
 	Write bool
+
+	plan   *Plan
+	writes Writes
 }
 
 // Settle returns the status to write after everything else, once a round (C15):
 // jobs that are gone or deleted leave the active list (C4, C5, C12), jobs that
-// were created or found enter it and move lastScheduleTime (C14). The outcome must
-// hold all results but Settled.
-func (p *Plan) Settle(o Outcome) Settlement {
+// were created or found enter it and move lastScheduleTime (C14).
+func (p *Plan) Settle(w Writes) Settlement {
 	b := &p.basis
 	status := b.Status
-	if gone := p.gone(&o); len(gone) > 0 {
+	if gone := p.gone(&w); len(gone) > 0 {
 		status.Active = slices.DeleteFunc(slices.Clone(status.Active), func(r Reference) bool { return gone[r.UID] })
 	}
-	p.recordStarts(&status, &o)
-	return Settlement{Status: status, Write: p.CronJobUID != "" && !equalStatus(&b.Before, &status)}
+	p.recordStarts(&status, &w)
+	write := p.CronJobUID != "" && !equalStatus(&b.Before, &status)
+	return Settlement{Status: status, Write: write, plan: p, writes: w}
 }
 
 // gone are the UIDs that leave the active list.
-func (p *Plan) gone(o *Outcome) map[string]bool {
+func (p *Plan) gone(w *Writes) map[string]bool {
 	if len(p.Verify)+len(p.Delete) == 0 {
 		return nil
 	}
 	uids := make(map[string]bool)
 	for i := range p.Verify {
-		if uid := p.Verify[i].UID; uid != "" && resultAt(o.Verified, i) == Gone {
+		if uid := p.Verify[i].UID; uid != "" && resultAt(w.Verified, i) == Gone {
 			uids[uid] = true
 		}
 	}
 	for i := range p.Delete {
-		if isDeleted(effectAt(o.Deleted, i).Result) {
+		if isDeleted(effectAt(w.Deleted, i).Result) {
 			uids[p.Delete[i].UID] = true
 		}
 	}
@@ -48,14 +51,14 @@ func (p *Plan) gone(o *Outcome) map[string]bool {
 
 // recordStarts takes the jobs that were created or found into the status. A job that it
 // names already came with its time.
-func (p *Plan) recordStarts(status *Status, o *Outcome) {
+func (p *Plan) recordStarts(status *Status, w *Writes) {
 	if len(p.Create) == 0 {
 		return
 	}
 	isNamed := memberOf(status.Active, len(p.Create))
 	status.Active = slices.Clip(status.Active)
 	for i := range p.Create {
-		c, e := &p.Create[i], effectAt(o.Created, i)
+		c, e := &p.Create[i], effectAt(w.Created, i)
 		if e.Result != Done && (e.Result != AlreadyExists || p.basis.Quirks.Has(cronjobquirk.BlindCreate)) {
 			continue
 		}

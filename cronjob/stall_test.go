@@ -81,7 +81,7 @@ func follow(t *rapid.T, w *world) {
 	}
 	s := w.snapshot()
 	plan := planWithLaws(t, s)
-	if plan.Settle(cronjob.Outcome{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify)+len(plan.Triggered) > 0 {
+	if plan.Settle(cronjob.Writes{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify)+len(plan.Triggered) > 0 {
 		t.Fatalf("nobody asks for a round, and there is something to do:\n%s", plan.String())
 	}
 }

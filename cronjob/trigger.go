@@ -114,10 +114,10 @@ func isTriggerName(cronJob, name string) bool {
 }
 
 // triggered lists the triggers that need no more.
-func (p *Plan) triggered(o *Outcome) []string {
+func (p *Plan) triggered(w *Writes) []string {
 	ids := slices.Clip(p.Triggered)
 	for i := range p.Create {
-		id, r := p.Create[i].Trigger, effectAt(o.Created, i).Result
+		id, r := p.Create[i].Trigger, effectAt(w.Created, i).Result
 		if id != "" && (r == Done || r == AlreadyExists || r == NameTaken) {
 			ids = append(ids, id)
 		}

@@ -97,7 +97,7 @@ func (w *world) carryOut(t failer, plan *cronjob.Plan, draw func() fault) bool {
 		}
 		o.Deleted = append(o.Deleted, w.delete(d, f))
 	}
-	if plan.MayCreate(o) {
+	if plan.MayCreate(o.Writes) {
 		for i := range plan.Create {
 			f := draw()
 			if f == crashes {
@@ -106,7 +106,8 @@ func (w *world) carryOut(t failer, plan *cronjob.Plan, draw func() fault) bool {
 			o.Created = append(o.Created, w.create(t, &plan.Create[i], f))
 		}
 	}
-	if s := plan.Settle(o); s.Write {
+	settlement := plan.Settle(o.Writes)
+	if settlement.Write {
 		f := draw()
 		if f == crashes {
 			return false
@@ -115,14 +116,14 @@ func (w *world) carryOut(t failer, plan *cronjob.Plan, draw func() fault) bool {
 			f = fails // the write is on condition of the version that was read
 		}
 		if f != fails {
-			w.writeStatus(t, s.Status)
+			w.writeStatus(t, settlement.Status)
 		}
 		o.Settled = map[bool]cronjob.Result{true: cronjob.Done, false: cronjob.Unsuccessful}[f == works]
 	}
 	if len(w.backfills) > 0 && draw() == crashes {
 		return false
 	}
-	end := plan.Conclude(o)
+	end := settlement.Conclude(o.Settled)
 	w.store(end.Backfills)
 	w.memory, w.requeue, w.retry = end.Memory, end.Requeue.At, end.Retry
 	w.triggers = slices.DeleteFunc(w.triggers, func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })

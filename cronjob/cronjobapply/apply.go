@@ -66,15 +66,22 @@ type Executor struct {
 // DefaultParallel is the number of calls at once of an Executor with Parallel 0.
 const DefaultParallel = 16
 
-// Apply carries out the plan and returns what became of each read and write. The
-// outcome is true whatever the error; the error joins what went wrong, step by step.
+// Apply carries out the plan and concludes it. The conclusion is true whatever the
+// error; the error joins what went wrong, step by step.
 //
 // A cancelled context starts no further read or write: what was not tried says so
 // in the outcome, and the next round takes it up.
-func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cronjob.Outcome, error) {
+func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cronjob.Conclusion, error) {
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
-	err := errors.Join(r.verify(), r.remove(), r.create(), r.settle())
-	return r.outcome, err
+	var writes cronjob.Writes
+	writes.Verified = r.verify()
+	writes.Deleted = r.remove(writes.Verified)
+	if plan.MayCreate(writes) {
+		writes.Created = r.create()
+	}
+	settlement := plan.Settle(writes)
+	settled := r.write(&settlement)
+	return settlement.Conclude(settled), errors.Join(r.errs...)
 }
 
 // round is one Apply under way.
@@ -83,12 +90,19 @@ type round struct {
 	ctx     context.Context
 	backend Backend
 	plan    *cronjob.Plan
-	outcome cronjob.Outcome
+	errs    []error
+}
+
+// note keeps what went wrong.
+func (r *round) note(err error) {
+	if err != nil {
+		r.errs = append(r.errs, err)
+	}
 }
 
 // verify looks up the active jobs that the snapshot did not hold. A job of the name
 // with another UID is a later one: that of the list is gone (C5).
-func (r *round) verify() error {
+func (r *round) verify() []cronjob.Result {
 	refs := r.plan.Verify
 	if len(refs) == 0 {
 		return nil
@@ -101,10 +115,12 @@ func (r *round) verify() error {
 		}
 		return effectOf(found, err)
 	})
+	results := make([]cronjob.Result, len(refs))
 	for i := range step.effects {
-		r.outcome.Verified = append(r.outcome.Verified, step.effects[i].Result)
+		results[i] = step.effects[i].Result
 	}
-	return step.err()
+	r.note(step.err())
+	return results
 }
 
 // isMeant reports whether a job is the one of a look-up: that of the UID, or, where no
@@ -118,13 +134,13 @@ func (r *round) isMeant(found Job, uid string) bool {
 
 // remove deletes jobs, apart from those that are gone already. A failure does not stop
 // the others.
-func (r *round) remove() error {
+func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 	deletions := r.plan.Delete
 	if len(deletions) == 0 {
 		return nil
 	}
 	step := r.step("delete jobs", len(deletions))
-	gone := r.gone()
+	gone := r.gone(verified)
 	step.concurrently(func(i int) (cronjob.Effect, error) {
 		if gone[deletions[i].UID] {
 			return cronjob.Effect{Result: cronjob.Gone}, nil
@@ -135,15 +151,15 @@ func (r *round) remove() error {
 		}
 		return effectOf(Job{}, err)
 	})
-	r.outcome.Deleted = step.effects
-	return step.err()
+	r.note(step.err())
+	return step.effects
 }
 
 // gone are the UIDs of the jobs that verify has just found gone: nothing is left to
 // delete, whatever a backend makes of it.
-func (r *round) gone() map[string]bool {
+func (r *round) gone(verified []cronjob.Result) map[string]bool {
 	var uids map[string]bool
-	for i, result := range r.outcome.Verified {
+	for i, result := range verified {
 		if result == cronjob.Gone {
 			if uids == nil {
 				uids = make(map[string]bool)
@@ -154,12 +170,11 @@ func (r *round) gone() map[string]bool {
 	return uids
 }
 
-// create creates jobs, unless one that is to be replaced is still there (C12). They
-// do not depend on each other, so that a failure does not stop the others; a
-// namespace that is going away does.
-func (r *round) create() error {
+// create creates jobs. They do not depend on each other, so that a failure does not stop
+// the others; a namespace that is going away does.
+func (r *round) create() []cronjob.Effect {
 	creations := r.plan.Create
-	if len(creations) == 0 || !r.plan.MayCreate(r.outcome) {
+	if len(creations) == 0 {
 		return nil
 	}
 	step := r.step("create jobs", len(creations))
@@ -170,8 +185,8 @@ func (r *round) create() error {
 			break
 		}
 	}
-	r.outcome.Created = step.effects
-	return step.err()
+	r.note(step.err())
+	return step.effects
 }
 
 // start creates one job, or finds out whose job has its name (C14).
@@ -232,19 +247,18 @@ func (r *round) complete(j Job, name string, err error) (Job, error) {
 	return j, nil
 }
 
-// settle writes the status, the one status write of a round (C15).
-func (r *round) settle() error {
-	settlement := r.plan.Settle(r.outcome)
-	if !settlement.Write {
-		return nil
+// write writes the status, the one status write of a round (C15).
+func (r *round) write(s *cronjob.Settlement) cronjob.Result {
+	if !s.Write {
+		return cronjob.NotTried
 	}
 	if err := r.ctx.Err(); err != nil {
-		return fmt.Errorf("write status: %w", err)
+		r.note(fmt.Errorf("write status: %w", err))
+		return cronjob.NotTried
 	}
-	if err := r.backend.WriteStatus(r.ctx, settlement.Status); err != nil {
-		r.outcome.Settled = cronjob.Unsuccessful
-		return fmt.Errorf("write status: %w", err)
+	if err := r.backend.WriteStatus(r.ctx, s.Status); err != nil {
+		r.note(fmt.Errorf("write status: %w", err))
+		return cronjob.Unsuccessful
 	}
-	r.outcome.Settled = cronjob.Done
-	return nil
+	return cronjob.Done
 }

@@ -59,14 +59,14 @@ func TestC15_OrderOfWrites(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := plan(t, test.snap)
 			f := &fake{fail: test.fail}
-			o, err := cronjobapply.Executor{Parallel: 1}.Apply(t.Context(), f, p)
+			end, err := cronjobapply.Executor{Parallel: 1}.Apply(t.Context(), f, p)
 			if diff := cmp.Diff(test.want, f.calls); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%s", diff, p)
 			}
 			if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
 				t.Errorf("error %v", err)
 			}
-			if got := p.Conclude(o).Retry; got != (err != nil) {
+			if got := end.Retry; got != (err != nil) {
 				t.Errorf("retry %v, error %v", got, err)
 			}
 		})
@@ -76,9 +76,9 @@ func TestC15_OrderOfWrites(t *testing.T) {
 // TestApply_ZeroPlan: it does nothing.
 func TestApply_ZeroPlan(t *testing.T) {
 	f := &fake{}
-	o, err := cronjobapply.Executor{}.Apply(t.Context(), f, &cronjob.Plan{})
-	if diff := cmp.Diff(cronjob.Outcome{}, o); diff != "" || err != nil || len(f.calls) > 0 {
-		t.Errorf("calls %v, error %v, outcome (-want +got):\n%s", f.calls, err, diff)
+	end, err := cronjobapply.Executor{}.Apply(t.Context(), f, &cronjob.Plan{})
+	if diff := cmp.Diff(cronjob.Conclusion{}, end); diff != "" || err != nil || len(f.calls) > 0 {
+		t.Errorf("calls %v, error %v, conclusion (-want +got):\n%s", f.calls, err, diff)
 	}
 }
 
@@ -129,17 +129,18 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 			}
 			snap := snapshot(cronjob.Allow)
 			p := plan(t, snap)
-			o, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
+			end, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
+			o := end.Outcome
 			if got := o.Created[0].Result; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			if text := fmt.Sprint(err); err != nil && text != test.error || (err == nil) != (test.error == "") {
 				t.Errorf("got error %v, want %q", err, test.error)
 			}
-			if got := p.Conclude(o).Retry; got != test.retry {
+			if got := end.Retry; got != test.retry {
 				t.Errorf("retry %v, want %v", got, test.retry)
 			}
-			status := p.Settle(o).Status
+			status := p.Settle(o.Writes).Status
 			if !status.LastScheduleTime.Equal(at(test.last)) || len(status.Active) != test.active {
 				t.Errorf("status %s", status)
 			}
@@ -174,9 +175,10 @@ func TestApply_ReferenceOfTheBackend(t *testing.T) {
 func TestApply_NamespaceTerminating(t *testing.T) {
 	f := &fake{fail: map[string]error{"create c-manual-1": cronjobapply.ErrNamespaceTerminating}}
 	p := plan(t, snapshot(cronjob.Allow, triggers("1", "2", "3")))
-	o, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
-	if got := results(o.Created); got != "done, refused, refused, refused" || err != nil || p.Conclude(o).Retry {
-		t.Errorf("created %s, error %v, retry %v", got, err, p.Conclude(o).Retry)
+	end, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
+	o := end.Outcome
+	if got := results(o.Created); got != "done, refused, refused, refused" || err != nil || end.Retry {
+		t.Errorf("created %s, error %v, retry %v", got, err, end.Retry)
 	}
 	if f.count("create") != 2 {
 		t.Errorf("calls %v", f.calls)
@@ -207,14 +209,15 @@ func TestC5_LookUp(t *testing.T) {
 				f.jobs["lost"] = *test.found
 			}
 			p := plan(t, snapshot(cronjob.Forbid, active("lost")))
-			o, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
+			end, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
+			o := end.Outcome
 			if got := verified(o); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			if text := fmt.Sprint(err); err != nil && text != test.error || (err == nil) != (test.error == "") {
 				t.Errorf("got error %v, want %q", err, test.error)
 			}
-			if got := len(p.Settle(o).Status.Active); got != test.active || f.count("status") != 1-test.active {
+			if got := len(p.Settle(o.Writes).Status.Active); got != test.active || f.count("status") != 1-test.active {
 				t.Errorf("%d active, want %d; calls %v", got, test.active, f.calls)
 			}
 			if f.count("create") > 0 {
@@ -242,14 +245,15 @@ func TestApply_Deletions(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p := plan(t, snapshot(cronjob.Allow, early, finished(5)))
-			o, err := cronjobapply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
+			end, err := cronjobapply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
+			o := end.Outcome
 			if got := results(o.Deleted); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			if text := fmt.Sprint(err); err != nil && text != test.error || (err == nil) != (test.error == "") {
 				t.Errorf("got error %v, want %q", err, test.error)
 			}
-			if got := p.Conclude(o).Retry; got != (test.error != "") {
+			if got := end.Retry; got != (test.error != "") {
 				t.Errorf("retry %v", got)
 			}
 		})

@@ -31,9 +31,10 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{}
 			p := plan(t, snap)
-			o, err := cronjobapply.Executor{}.Apply(ctx, f, p)
-			if len(f.calls) > 0 || !errors.Is(err, context.Canceled) || !p.Conclude(o).Retry {
-				t.Errorf("calls %v, error %v, retry %v", f.calls, err, p.Conclude(o).Retry)
+			end, err := cronjobapply.Executor{}.Apply(ctx, f, p)
+			o := end.Outcome
+			if len(f.calls) > 0 || !errors.Is(err, context.Canceled) || !end.Retry {
+				t.Errorf("calls %v, error %v, retry %v", f.calls, err, end.Retry)
 			}
 			for _, e := range append(o.Created, o.Deleted...) {
 				o.Verified = append(o.Verified, e.Result)
@@ -54,7 +55,8 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		time.AfterFunc(1500*time.Millisecond, cancel)
 		f := &fake{took: time.Second}
 		p := plan(t, snapshot(cronjob.Allow, finished(21)))
-		o, err := cronjobapply.Executor{Parallel: 3}.Apply(ctx, f, p)
+		end, err := cronjobapply.Executor{Parallel: 3}.Apply(ctx, f, p)
+		o := end.Outcome
 		if f.count("delete") != 6 || len(f.calls) != 6 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
 		}
@@ -64,7 +66,7 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 				done++
 			}
 		}
-		if done != 6 || o.Settled != cronjob.NotTried || !p.Conclude(o).Retry {
+		if done != 6 || o.Settled != cronjob.NotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})
@@ -75,8 +77,9 @@ func TestC14_CancelledBeforeTheLook(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fake{fail: map[string]error{"create": cronjobapply.ErrExists}, before: func(string) { cancel() }}
 	p := plan(t, snapshot(cronjob.Allow))
-	o, err := cronjobapply.Executor{}.Apply(ctx, f, p)
-	if len(f.calls) != 1 || !errors.Is(err, context.Canceled) || results(o.Created) != "unsuccessful" || !p.Conclude(o).Retry {
+	end, err := cronjobapply.Executor{}.Apply(ctx, f, p)
+	o := end.Outcome
+	if len(f.calls) != 1 || !errors.Is(err, context.Canceled) || results(o.Created) != "unsuccessful" || !end.Retry {
 		t.Errorf("calls %v, error %v, outcome %+v", f.calls, err, o)
 	}
 }
@@ -178,11 +181,11 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 		cancel()
 	}
 	c.writes, c.left, c.cancel = nil, after, cancel
-	o, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, c, &p)
+	end, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, c, &p)
+	o := end.Outcome
 	if said := said(&p, o); !slices.Equal(said, c.writes) {
 		t.Fatalf("the outcome says %v, written: %v\n%s", said, c.writes, &p)
 	}
-	end := p.Conclude(o)
 	if end.Retry != (err != nil) {
 		t.Fatalf("retry %v, error %v", end.Retry, err)
 	}

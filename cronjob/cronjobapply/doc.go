@@ -1,8 +1,8 @@
-// Package apply carries out the plans of package cronjob over a small backend
+// Package cronjobapply carries out the plans of package cronjob over a small backend
 // interface: the reads and writes in the plan's order, creations only where
-// [cronjob.Plan.MayCreate] allows them, a bounded number of deletions at once.
-// What became of each is the [cronjob.Outcome], from which the plan makes the
-// status to write; so a failure anywhere leads to a status that is true.
+// [cronjob.Plan.MayCreate] allows them, a bounded number of deletions at once. The status
+// follows from what became of each, so that a failure anywhere leads to a status that is
+// true.
 //
 // The loop of an adapter:
 //
@@ -10,8 +10,7 @@
 //	if err != nil {
 //		return err // the snapshot breaks the contract
 //	}
-//	outcome, err := executor.Apply(ctx, backend, plan)
-//	conclusion := plan.Conclude(outcome)
+//	conclusion, err := executor.Apply(ctx, backend, plan)
 //	memory = conclusion.Memory // for the next snapshot of this CronJob
 //
 // and then: report conclusion.Events, drop the triggers and store the backfills that

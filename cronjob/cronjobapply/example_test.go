@@ -74,11 +74,10 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		outcome, err := executor.Apply(context.Background(), m, &plan)
+		conclusion, err := executor.Apply(context.Background(), m, &plan)
 		if err != nil {
 			fmt.Println(err)
 		}
-		conclusion := plan.Conclude(outcome)
 		remembered = conclusion.Memory
 		for _, e := range conclusion.Events {
 			fmt.Println(m.now.Format("15:04"), e.Reason, e.Message)

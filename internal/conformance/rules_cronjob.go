@@ -45,7 +45,8 @@ type cronRound struct {
 }
 
 func newCronRound(s *cronjob.Snapshot, p *cronjob.Plan, o cronjob.Outcome) *cronRound {
-	return &cronRound{s, p, o, p.Settle(o), p.Conclude(o), false}
+	settlement := p.Settle(o.Writes)
+	return &cronRound{s, p, o, settlement, settlement.Conclude(o.Settled), false}
 }
 
 // cronRules are the rules of CronJobs and their schedules.
@@ -71,7 +72,9 @@ var cronRules = []rule[*cronRound]{
 	{"C10", func(r *cronRound) bool { return r.hasStarted() }},
 	{"C11", func(r *cronRound) bool { return r.reports("JobAlreadyActive") }},
 	{"C12", func(r *cronRound) bool { return r.deletes(cronjob.DeleteReplaced) }},
-	{"C12 failed", func(r *cronRound) bool { return r.deletes(cronjob.DeleteReplaced) && !r.plan.MayCreate(r.outcome) }},
+	{"C12 failed", func(r *cronRound) bool {
+		return r.deletes(cronjob.DeleteReplaced) && !r.plan.MayCreate(r.outcome.Writes)
+	}},
 	{"C13", func(r *cronRound) bool { return r.created(cronjob.Done) }},
 	{"C13 annotated", func(r *cronRound) bool {
 		return slices.ContainsFunc(r.plan.Create, func(c cronjob.Creation) bool { return len(c.Annotations) > 1 && len(c.Labels) > 0 })

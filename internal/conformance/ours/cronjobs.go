@@ -151,9 +151,8 @@ func (c *cronJobs) plan(key string, snapshot *cronjob.Snapshot, object *batchv1.
 		return end, nil, fmt.Errorf("CronJob %s: %w", key, err)
 	}
 	backend := &cronBackend{cronJobs: c, object: object}
-	outcome, err := cronjobapply.Executor{}.Apply(context.Background(), backend, plan)
-	c.options.Watch.CronJob(snapshot, plan, outcome)
-	end = plan.Conclude(outcome)
+	end, err = cronjobapply.Executor{}.Apply(context.Background(), backend, plan)
+	c.options.Watch.CronJob(snapshot, plan, end.Outcome)
 	c.options.Figures.cronJob(&end.Metrics)
 	c.memories[key] = end.Memory
 	c.reporter.report(object, end.Events)

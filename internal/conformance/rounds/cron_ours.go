@@ -89,9 +89,8 @@ func (b *cronBackend) round(s *cronjob.Snapshot) (cronjob.Conclusion, error) {
 	if err != nil {
 		return cronjob.Conclusion{}, err
 	}
-	outcome, err := cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
-	b.missing = slices.Contains(outcome.Verified, cronjob.Gone)
-	end := plan.Conclude(outcome)
+	end, err := cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
+	b.missing = slices.Contains(end.Outcome.Verified, cronjob.Gone)
 	b.seen = seenInCron(plan, &end)
 	if end.Retry {
 		return end, errors.Join(err, errors.New("to be repeated"))

@@ -134,8 +134,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 		return round, false, false, fmt.Errorf("CronJob %s: %w", stored.Key(), err)
 	}
 	b := &cronBackend{store: l.Store, now: now, cronJob: &stored, manifest: l.Manifest}
-	outcome, applyErr := cronjobapply.Executor{Parallel: 1}.Apply(ctx, b, plan)
-	end := plan.Conclude(outcome)
+	end, applyErr := cronjobapply.Executor{Parallel: 1}.Apply(ctx, b, plan)
 	if err := l.Store.ConcludeCronJob(l.UID, &end, now); err != nil {
 		return round, false, false, err
 	}
@@ -152,7 +151,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	if held {
 		round.Waits = nil // they would call it suspended
 	}
-	round.CronJob.Status = plan.Settle(outcome).Status
+	round.CronJob.Status = end.Status
 	return round, b.wrote, end.Retry, err
 }
 

@@ -1,0 +1,100 @@
+package cronjob_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// drawResults is an outcome of a plan in which anything may have happened.
+func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
+	result := rapid.Custom(func(t *rapid.T) cronjob.Result {
+		return cronjob.Result(rapid.IntRange(int(cronjob.NotTried), int(cronjob.Refused)).Draw(t, "result"))
+	})
+	for range p.Verify {
+		o.Verified = append(o.Verified, result.Draw(t, "verified"))
+	}
+	for range p.Delete {
+		o.Deleted = append(o.Deleted, cronjob.Effect{Result: result.Draw(t, "deleted")})
+	}
+	for _, c := range p.Create {
+		o.Created = append(o.Created, cronjob.Effect{
+			Result: result.Draw(t, "created"), Job: cronjob.Reference{Name: c.Name, UID: "uid-of-" + c.Name}, CreationTimestamp: hours(9),
+		})
+	}
+	o.Settled = result.Draw(t, "settled")
+	return o
+}
+
+// checkStored holds that a plan and its outcome can be stored: what is read back leads to
+// the same conclusion. The outcome that the conclusion carries leads to it again.
+func checkStored(t *rapid.T, p *cronjob.Plan) {
+	o := drawResults(t, p)
+	end := p.Conclude(o)
+	if again := p.Conclude(end.Outcome); !reflect.DeepEqual(end, again) {
+		t.Fatalf("the outcome of the conclusion leads to another one:\n%s", cmp.Diff(end, again))
+	}
+	plan, outcome := restored(t, p), restored(t, &o)
+	if got, want := encode(t, plan.Conclude(*outcome)), encode(t, end); got != want {
+		t.Fatalf("the stored plan leads to another conclusion:\n%s", cmp.Diff(want, got))
+	}
+}
+
+// restored is a value that was stored and read again.
+func restored[T any](t *rapid.T, v *T) *T {
+	out := new(T)
+	if err := json.Unmarshal([]byte(encode(t, v)), out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Results are stored as words, and what was not tried is left out.
+func TestOutcome_JSON(t *testing.T) {
+	o := cronjob.Outcome{Writes: cronjob.Writes{
+		Verified: []cronjob.Result{cronjob.Gone},
+		Created: []cronjob.Effect{
+			{Result: cronjob.Done, Job: cronjob.Reference{Name: "a", UID: "u"}}, {Result: cronjob.Unsuccessful, Error: "quota"}},
+	}}
+	const want = `{"verified":["gone"],"created":[{"result":"done","job":{"name":"a","uid":"u"}},{"result":"unsuccessful","error":"quota"}]}`
+	data, err := json.Marshal(o)
+	if err != nil || string(data) != want {
+		t.Errorf("got %s, error %v\nwant %s", data, err, want)
+	}
+	if err := json.Unmarshal([]byte(`{"settled":"perhaps"}`), &o); err == nil {
+		t.Error("an unknown result is accepted")
+	}
+}
+
+// A settlement that comes from no plan writes nothing and remembers nothing.
+func TestChain_ZeroValues(t *testing.T) {
+	var s cronjob.Settlement
+	if end := s.Conclude(cronjob.Done); !reflect.DeepEqual(end, cronjob.Conclusion{}) {
+		t.Errorf("%+v", end)
+	}
+}
+
+// Without a status to write, the result of writing it does not count; with one, the
+// conclusion has the status that is in force.
+func TestC15_TheStatusInForce(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5))
+	plan := reconcile(t, s)
+	settlement := plan.Settle(cronjob.Writes{})
+	if end := settlement.Conclude(cronjob.Unsuccessful); settlement.Write || end.Retry || end.Outcome.Settled != cronjob.NotTried {
+		t.Errorf("write %t, conclusion %+v", settlement.Write, end)
+	}
+	s.Now = hours(1)
+	plan = reconcile(t, s)
+	settlement = plan.Settle(done(&plan).Writes)
+	if end := settlement.Conclude(cronjob.Done); !end.Status.LastScheduleTime.Equal(hours(1)) || end.Retry {
+		t.Errorf("written: %s", end.Status)
+	}
+	if end := settlement.Conclude(cronjob.Unsuccessful); !end.Status.LastScheduleTime.IsZero() || !end.Retry {
+		t.Errorf("not written: %s", end.Status)
+	}
+}

@@ -1,0 +1,150 @@
+package cronjob
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+)
+
+// remember makes the next memory (B5).
+func (p *Plan) remember(s *Settlement, settled bool) memory {
+	m, w := p.basis.Memory, &s.writes
+	if s.Write && settled && s.Status.LastScheduleTime.After(m.Recorded) {
+		m.Recorded = s.Status.LastScheduleTime
+	}
+	for i := range p.Create {
+		if c := &p.Create[i]; c.Reason == CreateOldest && effectAt(w.Created, i).Result == NameTaken {
+			m.Since = c.ScheduledTime // or the later runs would never get their turn
+		}
+	}
+	m.Started, m.Replaced = p.remembered(w, settled), p.leaving(w)
+	return m
+}
+
+// remembered is the next memory of started jobs: what is known to have ended leaves it,
+// and what the round has created enters.
+func (p *Plan) remembered(w *Writes, settled bool) []startedJob {
+	if p.basis.Quirks.Has(cronjobquirk.Stale) {
+		return nil
+	}
+	known, found := p.basis.Memory.Started, p.found()
+	if len(known)+len(found) == 0 {
+		return p.newStarts(w, settled)
+	}
+	var kept []startedJob
+	over := p.overStarts(w)
+	keep := func(s startedJob) {
+		if key := (startKey{s.UID, s.Name}); !over[key] {
+			over[key] = true // each once
+			s.Recorded = s.Recorded || settled && s.UID != ""
+			kept = append(kept, s)
+		}
+	}
+	for i := range known {
+		keep(known[i])
+	}
+	for i := range found {
+		keep(startedJob{Reference: found[i]})
+	}
+	p.markFound(kept, w)
+	return append(kept, p.newStarts(w, settled)...)
+}
+
+// found are the jobs that the round has added to the active list: until a snapshot shows
+// the status that names them, they are known only from their trigger or backfill, which
+// may be settled by then.
+func (p *Plan) found() []Reference {
+	active := p.basis.Status.Active
+	return active[len(active)-min(p.basis.Found, len(active)):]
+}
+
+// startKey tells started jobs apart: those without a known UID by their names.
+type startKey struct{ uid, name string }
+
+// overStarts are the started jobs that need not be remembered any more.
+func (p *Plan) overStarts(w *Writes) map[startKey]bool {
+	over := make(map[startKey]bool)
+	for i := range p.Verify {
+		if resultAt(w.Verified, i) == Gone {
+			over[startKey{p.Verify[i].UID, p.Verify[i].Name}] = true
+		}
+	}
+	for i := range p.Delete {
+		if isDeleted(effectAt(w.Deleted, i).Result) {
+			over[startKey{p.Delete[i].UID, p.Delete[i].Name}] = true
+		}
+	}
+	for i := range p.Create {
+		if r := effectAt(w.Created, i).Result; r != NotTried {
+			over[startKey{"", p.Create[i].Name}] = true
+		}
+	}
+	return over
+}
+
+// markFound notes which jobs without a known UID a look-up has found.
+func (p *Plan) markFound(starts []startedJob, w *Writes) {
+	var found map[string]bool
+	for i := range p.Verify {
+		if p.Verify[i].UID == "" && resultAt(w.Verified, i) == Done {
+			if found == nil {
+				found = make(map[string]bool)
+			}
+			found[p.Verify[i].Name] = true
+		}
+	}
+	for i := range starts {
+		if s := &starts[i]; s.UID == "" && found[s.Name] {
+			s.Found = true
+		}
+	}
+}
+
+// newStarts are the jobs that the round has created, or may have.
+func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
+	var starts []startedJob
+	for i := range p.Create {
+		c, e := &p.Create[i], effectAt(w.Created, i)
+		s := startedJob{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
+		switch {
+		case e.Result == Done || e.Result == AlreadyExists && !p.basis.Quirks.Has(cronjobquirk.BlindCreate):
+			s.Reference = p.named(c, e.Job)
+		case e.Result == Unsuccessful:
+			s.Reference, s.Recorded = p.named(c, Reference{}), false
+		default:
+			continue
+		}
+		if !s.Recorded && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
+			continue // with it, what was not recorded never is
+		}
+		if s.Backfilled {
+			s.ScheduledTime = time.Time{}
+		}
+		starts = append(starts, s)
+	}
+	return starts
+}
+
+// leaving is the next memory of the jobs that were deleted with their pods.
+func (p *Plan) leaving(w *Writes) []leavingJob {
+	if p.basis.Quirks.Has(cronjobquirk.Stale) {
+		return nil
+	}
+	looks := make(map[string]Result, len(p.Verify))
+	for i := range p.Verify {
+		looks[p.Verify[i].UID] = resultAt(w.Verified, i)
+	}
+	var all []leavingJob
+	for _, l := range p.basis.Memory.Replaced {
+		if looks[l.UID] != Gone {
+			all = append(all, l)
+		}
+	}
+	for i := range p.Delete {
+		if d := &p.Delete[i]; d.Foreground && effectAt(w.Deleted, i).Result == Done {
+			_, unseen := looks[d.UID]
+			all = append(all, leavingJob{d.Reference, !unseen})
+		}
+	}
+	return all
+}
