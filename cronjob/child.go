@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/internal/object"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -52,56 +53,53 @@ const ownerships = "owned|foreign"
 // String returns the ownership in a word.
 func (o Ownership) String() string { return enum.String(ownerships, int(o), "Ownership") }
 
-type childJSON struct {
-	Kind     string `json:"kind"`
-	Metadata struct {
-		Namespace         string            `json:"namespace"`
-		Name              string            `json:"name"`
-		UID               string            `json:"uid"`
-		CreationTimestamp time.Time         `json:"creationTimestamp"`
-		DeletionTimestamp time.Time         `json:"deletionTimestamp"`
-		Annotations       map[string]string `json:"annotations"`
-		OwnerReferences   []struct {
-			UID        string `json:"uid"`
-			Controller bool   `json:"controller"`
-		} `json:"ownerReferences"`
-	} `json:"metadata"`
-	Status job.Status `json:"status"`
+// ChildOf makes a child of a job's values. What it is to the CronJob follows from the UID
+// of the job's controller, which is empty if the job has none (C1); its run, and whether a
+// backfill asked for it, follow from the job's annotations. The job's spec is not needed.
+func ChildOf(c *CronJob, j *job.Job, controllerUID string, annotations map[string]string) Child {
+	child := Child{
+		Name:              j.Name,
+		UID:               j.UID,
+		Owner:             Foreign,
+		CreationTimestamp: j.CreationTimestamp,
+		DeletionTimestamp: j.DeletionTimestamp,
+		StartTime:         j.Status.StartTime,
+		Finished:          j.Status.Finished(),
+		CompletionTime:    j.Status.CompletionTime,
+		Backfilled:        annotations[InstantiateAnnotation] == backfilled,
+	}
+	if controllerUID != "" && controllerUID == c.UID {
+		child.Owner = Owned
+	}
+	if child.isFinished() {
+		child.FinishTime = j.Status.Condition(child.Finished).LastTransitionTime
+	}
+	if t, err := time.Parse(time.RFC3339, annotations[TimestampAnnotation]); err == nil {
+		child.ScheduledTime = t
+	}
+	return child
 }
 
-// DecodeChild reads a batch/v1 Job object and decides what it is to the CronJob
-// (C1). Unknown fields are ignored; a scheduled time that does not parse reads
-// as none.
-func DecodeChild(of *CronJob, data []byte) (Child, error) {
-	var in childJSON
-	if err := json.Unmarshal(data, &in); err != nil {
+// DecodeChild is [ChildOf] for a batch/v1 Job object. Unknown fields are ignored; a
+// scheduled time that does not parse reads as none.
+func DecodeChild(c *CronJob, data []byte) (Child, error) {
+	var in struct {
+		object.Head
+		Status job.Status `json:"status"`
+	}
+	err := json.Unmarshal(data, &in)
+	if err == nil {
+		err = in.Check("batch/v1", "Job")
+	}
+	if err != nil {
 		return Child{}, fmt.Errorf("decode child: %w", err)
 	}
-	if in.Kind != "Job" && in.Kind != "" { // the items of a list carry no kind
-		return Child{}, fmt.Errorf("decode child: kind: %q is not Job", in.Kind)
-	}
 	m := &in.Metadata
-	c := Child{
+	return ChildOf(c, &job.Job{
 		Name:              m.Name,
 		UID:               m.UID,
-		Owner:             Foreign,
 		CreationTimestamp: m.CreationTimestamp,
 		DeletionTimestamp: m.DeletionTimestamp,
-		StartTime:         in.Status.StartTime,
-		Finished:          in.Status.Finished(),
-		CompletionTime:    in.Status.CompletionTime,
-		Backfilled:        m.Annotations[InstantiateAnnotation] == backfilled,
-	}
-	if c.isFinished() {
-		c.FinishTime = in.Status.Condition(c.Finished).LastTransitionTime
-	}
-	for _, o := range m.OwnerReferences {
-		if o.Controller && o.UID == of.UID {
-			c.Owner = Owned
-		}
-	}
-	if t, err := time.Parse(time.RFC3339, m.Annotations[TimestampAnnotation]); err == nil {
-		c.ScheduledTime = t
-	}
-	return c, nil
+		Status:            in.Status,
+	}, m.Controller(), m.Annotations), nil
 }

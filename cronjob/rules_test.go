@@ -614,10 +614,46 @@ func TestDecode(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	for _, bad := range []string{"", "{}", `{"apiVersion":"batch/v1","kind":"Job"}`} {
+	for _, bad := range []string{"", "{}", `{"apiVersion":"batch/v1","kind":"Job"}`, `{"kind":"CronJobList"}`} {
 		if _, err := cronjob.DecodeCronJob([]byte(bad)); err == nil {
 			t.Errorf("%q decodes", bad)
 		}
+	}
+	for _, bad := range []string{"", "{}", `{"apiVersion":"batch/v1","kind":"CronJob"}`, `{"kind":"List"}`} {
+		if _, err := cronjob.DecodeChild(&c, []byte(bad)); err == nil {
+			t.Errorf("%q decodes as a child", bad)
+		}
+	}
+	// A typed client marshals an object without its type.
+	if c, err := cronjob.DecodeCronJob([]byte(`{"metadata":{"name":"report","creationTimestamp":null},"spec":{"schedule":"@daily"}}`)); err != nil || c.Spec.Schedule != "@daily" {
+		t.Errorf("%+v, error %v", c, err)
+	}
+}
+
+// C1: what a job is to the CronJob, from its values.
+func TestC1_ChildOf(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	j := job.Job{Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), Status: job.Status{
+		StartTime: hours(1), Conditions: []job.Condition{{Type: job.Failed, Status: job.ConditionTrue, LastTransitionTime: hours(2)}},
+	}}
+	want := cronjob.Child{
+		Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), StartTime: hours(1),
+		Finished: job.Failed, FinishTime: hours(2), ScheduledTime: hours(1), Backfilled: true,
+	}
+	run := map[string]string{
+		"batch.kubernetes.io/cronjob-scheduled-timestamp": hours(1).Format(time.RFC3339), "cronjob.kubernetes.io/instantiate": "backfill",
+	}
+	if diff := cmp.Diff(want, cronjob.ChildOf(&c, &j, "cj-1", run)); diff != "" {
+		t.Error(diff)
+	}
+	want.ScheduledTime, want.Backfilled, want.Owner = time.Time{}, false, cronjob.Foreign
+	for _, controller := range []string{"", "another"} {
+		if diff := cmp.Diff(want, cronjob.ChildOf(&c, &j, controller, map[string]string{"cronjob.kubernetes.io/instantiate": "manual"})); diff != "" {
+			t.Errorf("controller %q: %s", controller, diff)
+		}
+	}
+	if none := cronjob.ChildOf(&cronjob.CronJob{}, &job.Job{}, "", nil); none.Owner != cronjob.Foreign {
+		t.Error("a job without a controller belongs to a CronJob without a UID")
 	}
 }
 

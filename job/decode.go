@@ -6,35 +6,28 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/object"
 )
 
-// DecodeJob reads a batch/v1 Job object, as `kubectl get -o json` prints it.
-// Unknown fields are ignored: objects come from other versions, too.
+// DecodeJob reads a batch/v1 Job object, as `kubectl get -o json` prints it or a typed
+// client marshals it, which leaves apiVersion and kind out. Unknown fields are ignored:
+// objects come from other versions as well. Version is the resourceVersion, where that is
+// a number.
 func DecodeJob(data []byte) (Job, error) {
 	var in struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Metadata   struct {
-			Namespace         string    `json:"namespace"`
-			Name              string    `json:"name"`
-			UID               string    `json:"uid"`
-			ResourceVersion   string    `json:"resourceVersion"`
-			CreationTimestamp time.Time `json:"creationTimestamp"`
-			DeletionTimestamp time.Time `json:"deletionTimestamp"`
-		} `json:"metadata"`
+		object.Head
 		Spec   Spec   `json:"spec"`
 		Status Status `json:"status"`
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
+	err := json.Unmarshal(data, &in)
+	if err == nil {
+		err = in.Check("batch/v1", "Job")
+	}
+	if err != nil {
 		return Job{}, fmt.Errorf("decode job: %w", err)
 	}
-	if in.APIVersion != "batch/v1" {
-		return Job{}, fmt.Errorf("decode job: apiVersion: %q is not batch/v1", in.APIVersion)
-	}
-	if in.Kind != "Job" {
-		return Job{}, fmt.Errorf("decode job: kind: %q is not Job", in.Kind)
-	}
-	m := in.Metadata
+	m := &in.Metadata
 	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0, unknown, if it is no number
 	return Job{
 		Version:           version,
@@ -49,23 +42,7 @@ func DecodeJob(data []byte) (Job, error) {
 }
 
 type podJSON struct {
-	Kind     string `json:"kind"`
-	Metadata struct {
-		Namespace                  string            `json:"namespace"`
-		Name                       string            `json:"name"`
-		UID                        string            `json:"uid"`
-		ResourceVersion            string            `json:"resourceVersion"`
-		CreationTimestamp          time.Time         `json:"creationTimestamp"`
-		DeletionTimestamp          time.Time         `json:"deletionTimestamp"`
-		DeletionGracePeriodSeconds int32             `json:"deletionGracePeriodSeconds"`
-		Labels                     map[string]string `json:"labels"`
-		Annotations                map[string]string `json:"annotations"`
-		Finalizers                 []string          `json:"finalizers"`
-		OwnerReferences            []struct {
-			UID        string `json:"uid"`
-			Controller bool   `json:"controller"`
-		} `json:"ownerReferences"`
-	} `json:"metadata"`
+	object.Head
 	Spec struct {
 		NodeName       string `json:"nodeName"`
 		InitContainers []struct {
@@ -101,11 +78,12 @@ type containerStatusJSON struct {
 // say: no index (J13), no failures (J18).
 func DecodePod(of *Job, data []byte) (Pod, error) {
 	var in podJSON
-	if err := json.Unmarshal(data, &in); err != nil {
-		return Pod{}, fmt.Errorf("decode pod: %w", err)
+	err := json.Unmarshal(data, &in)
+	if err == nil {
+		err = in.Check("v1", "Pod")
 	}
-	if in.Kind != "Pod" && in.Kind != "" { // the items of a list carry no kind
-		return Pod{}, fmt.Errorf("decode pod: kind: %q is not Pod", in.Kind)
+	if err != nil {
+		return Pod{}, fmt.Errorf("decode pod: %w", err)
 	}
 	m := &in.Metadata
 	detail := &PodDetail{
@@ -141,16 +119,10 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 }
 
 func decodeOwner(of *Job, in *podJSON) Ownership {
-	controller := ""
-	for _, o := range in.Metadata.OwnerReferences {
-		if o.Controller {
-			controller = o.UID
-		}
-	}
 	if in.Metadata.Namespace != of.Namespace {
 		return Foreign
 	}
-	return OwnerOf(of, controller, in.Metadata.Labels)
+	return OwnerOf(of, in.Metadata.Controller(), in.Metadata.Labels)
 }
 
 func decodeContainers(in *podJSON) []Container {

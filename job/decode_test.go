@@ -101,12 +101,21 @@ func TestDecodeJob(t *testing.T) {
 	}
 }
 
+// A typed client marshals an object without its type.
+func TestDecodeJob_WithoutItsType(t *testing.T) {
+	j, err := DecodeJob([]byte(`{"metadata": {"name": "j", "uid": "u", "resourceVersion": "7", "creationTimestamp": null}, "spec": {}, "status": {}}`))
+	if err != nil || j.Name != "j" || j.UID != "u" || j.Version != 7 {
+		t.Errorf("%+v, error %v", j, err)
+	}
+}
+
 func TestDecodeJob_Refusals(t *testing.T) {
 	tests := []struct{ name, data, want string }{
 		{"no JSON", `{`, "decode job: unexpected end of JSON input"},
 		{"a job of an old version", `{"apiVersion": "batch/v1beta1", "kind": "Job"}`, `decode job: apiVersion: "batch/v1beta1" is not batch/v1`},
 		{"another kind", `{"apiVersion": "batch/v1", "kind": "CronJob"}`, `decode job: kind: "CronJob" is not Job`},
-		{"nothing", `{}`, `decode job: apiVersion: "" is not batch/v1`},
+		{"nothing", `{}`, "decode job: the object has neither a kind nor a name"},
+		{"a list", `{"apiVersion": "v1", "kind": "List"}`, `decode job: kind: "List" is a list: decode its items one by one`},
 		{"a number that is none", `{"apiVersion": "batch/v1", "kind": "Job", "spec": {"parallelism": "2"}}`, "decode job: json: cannot unmarshal string"},
 	}
 	for _, test := range tests {

@@ -1,12 +1,14 @@
 package cronjobapply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/step"
 )
 
 // Backend is what the plans of one CronJob are carried out on. Get and Delete are
@@ -52,8 +54,8 @@ var ErrGone = errors.New("the job is gone")
 var ErrExists = errors.New("a job of that name exists")
 
 // ErrNamespaceTerminating is the error of Create where no job can be created any
-// more: nothing to retry.
-var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
+// more: nothing to retry. It is the same error as that of package job/jobapply.
+var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
 // Executor carries out plans. The zero value is ready to use, and safe for
 // concurrent use.
@@ -93,6 +95,8 @@ type round struct {
 	errs    []error
 }
 
+func (r *round) parallel() int { return cmp.Or(max(r.Parallel, 0), DefaultParallel) }
+
 // note keeps what went wrong.
 func (r *round) note(err error) {
 	if err != nil {
@@ -107,20 +111,19 @@ func (r *round) verify() []cronjob.Result {
 	if len(refs) == 0 {
 		return nil
 	}
-	step := r.step("look up jobs", len(refs))
-	step.concurrently(func(i int) (cronjob.Effect, error) {
+	looks := step.New[cronjob.Result]("look up jobs", len(refs))
+	looks.Each(r.ctx, r.parallel(), 0, len(refs), func(i int) (cronjob.Result, error) {
 		found, err := r.look(refs[i].Name)
-		if errors.Is(err, ErrGone) || err == nil && !r.isMeant(found, refs[i].UID) {
-			return cronjob.Effect{Result: cronjob.Gone}, nil
+		switch {
+		case errors.Is(err, ErrGone), err == nil && !r.isMeant(found, refs[i].UID):
+			return cronjob.Gone, nil
+		case err != nil:
+			return cronjob.Unsuccessful, err
 		}
-		return effectOf(found, err)
+		return cronjob.Done, nil
 	})
-	results := make([]cronjob.Result, len(refs))
-	for i := range step.effects {
-		results[i] = step.effects[i].Result
-	}
-	r.note(step.err())
-	return results
+	r.note(looks.Err(r.ctx))
+	return looks.Effects
 }
 
 // isMeant reports whether a job is the one of a look-up: that of the UID, or, where no
@@ -139,9 +142,9 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 	if len(deletions) == 0 {
 		return nil
 	}
-	step := r.step("delete jobs", len(deletions))
+	writes := step.New[cronjob.Effect]("delete jobs", len(deletions))
 	gone := r.gone(verified)
-	step.concurrently(func(i int) (cronjob.Effect, error) {
+	writes.Each(r.ctx, r.parallel(), 0, len(deletions), func(i int) (cronjob.Effect, error) {
 		if gone[deletions[i].UID] {
 			return cronjob.Effect{Result: cronjob.Gone}, nil
 		}
@@ -151,8 +154,8 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 		}
 		return effectOf(Job{}, err)
 	})
-	r.note(step.err())
-	return step.effects
+	r.note(writes.Err(r.ctx))
+	return writes.Effects
 }
 
 // gone are the UIDs of the jobs that verify has just found gone: nothing is left to
@@ -177,16 +180,25 @@ func (r *round) create() []cronjob.Effect {
 	if len(creations) == 0 {
 		return nil
 	}
-	step := r.step("create jobs", len(creations))
-	for i := 0; i < len(creations) && r.ctx.Err() == nil; i++ {
-		step.effects[i], step.causes[i] = r.start(&creations[i])
-		if step.effects[i].Result == cronjob.Refused {
-			step.refuse(i + 1)
+	writes := step.New[cronjob.Effect]("create jobs", len(creations))
+	for i := range creations {
+		writes.Each(r.ctx, 1, i, i+1, func(i int) (cronjob.Effect, error) { return r.start(&creations[i]) })
+		if writes.Effects[i].Result == cronjob.Refused {
+			writes.Rest(cronjob.Effect{Result: cronjob.Refused})
 			break
 		}
 	}
-	r.note(step.err())
-	return step.effects
+	r.note(writes.Err(r.ctx))
+	return writes.Effects
+}
+
+// effectOf is what became of a write, and the error once more if there is one: for those
+// that no sentinel explains.
+func effectOf(j Job, err error) (cronjob.Effect, error) {
+	if err != nil {
+		return cronjob.Effect{Result: cronjob.Unsuccessful, Error: err.Error()}, err
+	}
+	return cronjob.Effect{Result: cronjob.Done, Job: j.Reference, CreationTimestamp: j.CreationTimestamp}, nil
 }
 
 // start creates one job, or finds out whose job has its name (C14).

@@ -36,6 +36,7 @@ var pure = []struct {
 	{"schedule", []string{"github.com/robfig/cron/v3"}},
 	{"expectations", nil},
 	{"internal/indexset", nil},
+	{"internal/object", nil},
 	{"internal/flags", nil},
 	{"internal/enum", nil},
 	{"job/jobquirk", nil},
@@ -51,6 +52,7 @@ var acting = []struct{ dir, reason string }{
 	{"internal/citations", "checks the citations of rules"},
 	{"internal/golden", "plays stories in tests"},
 	{"internal/purity", "is this check"},
+	{"internal/step", "makes the calls of executors"},
 	{"internal/world", "is a backend for tests"},
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/batchplan/batchplan/internal/step"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -44,7 +45,7 @@ var ErrStillTracked = errors.New("the finalizer is still there")
 
 // ErrNamespaceTerminating is the error of Create where no pod can be created any
 // more: nothing to retry (J34).
-var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
+var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
 // Expectations is told of writes before they are made, so that events which arrive
 // while they are under way find the record (E2, E3). An expectations.Tracker fits

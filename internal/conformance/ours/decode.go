@@ -10,11 +10,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// decodeJob reads a job through its JSON, as an adapter without typed clients does.
+// decodeJob reads a job through its JSON, which the typed client leaves its type out of.
 func decodeJob(o *batchv1.Job) job.Job {
-	copied := *o
-	copied.APIVersion, copied.Kind = "batch/v1", "Job"
-	data, err := json.Marshal(&copied)
+	data, err := json.Marshal(o)
 	must(err)
 	j, err := job.DecodeJob(data)
 	must(err)
@@ -54,9 +52,7 @@ func encodeStatus(s job.Status) (out batchv1.JobStatus) {
 }
 
 func decodeCronJob(o *batchv1.CronJob) cronjob.CronJob {
-	copied := *o
-	copied.APIVersion, copied.Kind = "batch/v1", "CronJob"
-	data, err := json.Marshal(&copied)
+	data, err := json.Marshal(o)
 	must(err)
 	c, err := cronjob.DecodeCronJob(data)
 	must(err)
@@ -64,9 +60,7 @@ func decodeCronJob(o *batchv1.CronJob) cronjob.CronJob {
 }
 
 func decodeChild(of *cronjob.CronJob, o *batchv1.Job) cronjob.Child {
-	copied := *o
-	copied.APIVersion, copied.Kind = "batch/v1", "Job"
-	data, err := json.Marshal(&copied)
+	data, err := json.Marshal(o)
 	must(err)
 	c, err := cronjob.DecodeChild(of, data)
 	must(err)

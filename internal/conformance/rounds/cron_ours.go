@@ -19,9 +19,7 @@ import (
 )
 
 func decodeCronJob(o *batchv1.CronJob) cronjob.CronJob {
-	copied := *o
-	copied.APIVersion, copied.Kind = "batch/v1", "CronJob"
-	c, err := cronjob.DecodeCronJob(encode(&copied))
+	c, err := cronjob.DecodeCronJob(encode(o))
 	must(err)
 	return c
 }

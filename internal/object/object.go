@@ -1,0 +1,82 @@
+// Package object reads what all objects of Kubernetes have in common: their type and their
+// metadata.
+package object
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Head is the first part of an object.
+type Head struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   Meta   `json:"metadata"`
+}
+
+// Meta is the part of the metadata that the decoders need.
+type Meta struct {
+	Namespace                  string            `json:"namespace"`
+	Name                       string            `json:"name"`
+	UID                        string            `json:"uid"`
+	ResourceVersion            string            `json:"resourceVersion"`
+	CreationTimestamp          time.Time         `json:"creationTimestamp"`
+	DeletionTimestamp          time.Time         `json:"deletionTimestamp"`
+	DeletionGracePeriodSeconds int32             `json:"deletionGracePeriodSeconds"`
+	Labels                     map[string]string `json:"labels"`
+	Annotations                map[string]string `json:"annotations"`
+	Finalizers                 []string          `json:"finalizers"`
+	OwnerReferences            []Owner           `json:"ownerReferences"`
+	ManagedFields              []Change          `json:"managedFields"`
+}
+
+// Owner is a reference to an owner of the object.
+type Owner struct {
+	UID        string `json:"uid"`
+	Controller bool   `json:"controller"`
+}
+
+// Change is a write of some fields of the object.
+type Change struct {
+	Time        time.Time `json:"time"`
+	Subresource string    `json:"subresource"`
+}
+
+// Check reports that the object is of another type. Typed clients and lists leave the type
+// out: an object without one is accepted.
+func (h *Head) Check(apiVersion, kind string) error {
+	switch {
+	case strings.HasSuffix(h.Kind, "List"):
+		return fmt.Errorf("kind: %q is a list: decode its items one by one", h.Kind)
+	case h.APIVersion != "" && h.APIVersion != apiVersion:
+		return fmt.Errorf("apiVersion: %q is not %s", h.APIVersion, apiVersion)
+	case h.Kind != "" && h.Kind != kind:
+		return fmt.Errorf("kind: %q is not %s", h.Kind, kind)
+	case h.Kind == "" && h.Metadata.Name == "":
+		return errors.New("the object has neither a kind nor a name")
+	}
+	return nil
+}
+
+// Controller is the UID of the object's controller, and empty if there is none.
+func (m *Meta) Controller() (uid string) {
+	for _, o := range m.OwnerReferences {
+		if o.Controller {
+			uid = o.UID
+		}
+	}
+	return uid
+}
+
+// SpecChanged is when something other than the status was last written; zero if the
+// object does not tell.
+func (m *Meta) SpecChanged() (last time.Time) {
+	for _, c := range m.ManagedFields {
+		if c.Subresource == "" && c.Time.After(last) {
+			last = c.Time
+		}
+	}
+	return last
+}
