@@ -4,56 +4,60 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // recordBackoff brings the record of failures up to date with the pods that
 // finished since the last round: a success resets it, and failures after the
-// latest success count (J31). Ignored failures delay, too. A job that limits
+// latest success count (J31). Ignored failures delay as well. A job that limits
 // failures index by index has its record on the pods instead.
-func (p *Planner) recordBackoff() {
-	if p.job.limitsIndexes() {
-		return
+func recordBackoff(record backoff.Record, s *Snapshot, found *findings, notes *noteList) backoff.Record {
+	if s.Job.Spec.limitsIndexes() {
+		return record
 	}
-	b := &p.plan.Basis
-	failures := p.finishTimes(p.unrecorded(p.pods.failed))
-	b.Backoff = b.Backoff.Observe(p.finishTimes(p.pods.succeeded), failures)
+	repeats := s.Options.Quirks.Has(jobquirk.EarlierFailure)
+	failures := finishTimes(s, found.pods.failed, func(pod *Pod) bool {
+		// A pod that is ignored stays new as long as its finalizer cannot be removed.
+		return !repeats && found.known.facts(pod.UID)&uidHandled != 0
+	}, notes)
+	record = record.Observe(finishTimes(s, found.pods.succeeded, nil, notes), failures)
 	// Nothing tells whether an untimed failure came before or after the successes. If
 	// the time of the round decided that, the plan would change with it (L6).
-	for _, s := range p.pods.untimed {
-		b.Backoff = b.Backoff.Failure(s.At)
-		failures = append(failures, s.At)
+	for _, sighting := range found.untimed {
+		record = record.Failure(sighting.At)
+		failures = append(failures, sighting.At)
 	}
-	if p.snap.Options.Quirks.Has(jobquirk.EarlierFailure) && len(failures) > 0 && len(p.pods.succeeded) == 0 {
-		b.Backoff.LastFailure = slices.MaxFunc(failures, time.Time.Compare)
+	if repeats && len(failures) > 0 && len(found.pods.succeeded) == 0 {
+		record.LastFailure = slices.MaxFunc(failures, time.Time.Compare)
 	}
+	return record
 }
 
-// unrecorded leaves out the pods that an earlier round has put into the record: those that
-// are ignored stay new as long as their finalizer cannot be removed.
-func (p *Planner) unrecorded(places []int32) []int32 {
-	if p.plan.Basis.Memory.Handled.Len() == 0 || p.snap.Options.Quirks.Has(jobquirk.EarlierFailure) {
-		return places
-	}
-	return slices.DeleteFunc(slices.Clone(places), func(i int32) bool {
-		return p.known.facts(p.snap.Pods[i].UID)&uidHandled != 0
-	})
-}
-
-func (p *Planner) finishTimes(places []int32) []time.Time {
+// finishTimes returns when the pods finished, except for those that are in the record
+// already and for the untimed ones.
+func finishTimes(s *Snapshot, places []int32, isInRecord func(*Pod) bool, notes *noteList) []time.Time {
 	out := make([]time.Time, 0, len(places))
 	for _, i := range places {
-		pod := &p.snap.Pods[i]
+		pod := &s.Pods[i]
 		at := finishTime(pod)
-		if pod.Phase != PodSucceeded && at.IsZero() {
-			continue // one of the untimed
+		if isInRecord != nil && isInRecord(pod) || pod.Phase != PodSucceeded && at.IsZero() {
+			continue
 		}
 		out = append(out, at)
-		if at.After(p.snap.Now) {
+		if at.After(s.Now) {
 			// Taking it for now instead would let the backoff end later in each round,
 			// and the order of failures and successes depend on when one looks (L6).
-			p.note(podField(pod, "containers.finishedAt"), formatTime(at), "lies in the future; the backoff counts from there")
+			notes.add(podField(pod, "containers.finishedAt"), formatTime(at), "lies in the future; the backoff counts from there")
 		}
 	}
 	return out
+}
+
+// backoffDue is when the global backoff is over, or zero if it holds no pods (J31).
+func backoffDue(record backoff.Record, policy backoff.Policy, now time.Time) time.Time {
+	if due := record.Due(policy); now.Before(due) {
+		return due
+	}
+	return time.Time{}
 }

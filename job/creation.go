@@ -8,112 +8,107 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// createMissing creates up to that many pods, unless a backoff holds them (J30, J31).
-func (p *Planner) createMissing(missing int64) {
-	switch {
-	case p.job.limitsIndexes():
-		p.createDueIndexes(missing)
-	case !p.backoffHolds(missing):
-		p.create(missing)
-	}
+// pendingIndex is an index to run, with the place of the failed pod that it replaces
+// (-1 for none).
+type pendingIndex struct {
+	index    int32
+	replaces int32
 }
 
-// backoffHolds reports whether the global backoff is still running (J31).
-func (p *Planner) backoffHolds(missing int64) bool {
-	record := p.plan.Basis.Backoff
-	due := record.Due(p.snap.Options.Backoff)
-	if !p.snap.Now.Before(due) {
-		return false
-	}
-	p.wait(Wait{Reason: WaitBackoff, Pods: missing, Until: due, Failures: int64(record.Failures)})
-	return true
+// creationPlan is which pods a round creates.
+type creationPlan struct {
+	// pending are the indexes to create, lowest first. A NonIndexed job has NoIndex for
+	// each pod.
+	pending []pendingIndex
+	// more is true when pods could be created at once that the round leaves out.
+	more bool
+	// waiting is the number of indexes that wait for their own backoff, and due is when
+	// the first of them may run.
+	waiting int64
+	due     time.Time
 }
 
-// create creates pods, for an Indexed job those of the lowest pending indexes (J33).
-func (p *Planner) create(missing int64) {
+// planCreations chooses which of the missing pods are created (J30). An Indexed job takes
+// its lowest pending indexes (J33). It uses the memory of buf.
+func planCreations(buf []pendingIndex, s *Snapshot, found *findings, missing int64) creationPlan {
 	count := min(missing, maxPodWrites)
-	p.plan.Basis.More = missing > count
-	if !p.job.isIndexed() {
-		for range count {
-			p.append(pendingIndex{index: NoIndex, replaces: -1})
-		}
-		return
+	out := creationPlan{pending: buf[:0], more: missing > count}
+	if s.Job.Spec.isIndexed() {
+		out.pending = pendingIndexes(out.pending, *s.Job.Spec.Completions, count, found.pods, found.indexes)
+		return out
 	}
-	for _, pending := range p.pendingIndexes(count) {
-		p.append(pending)
+	for range count {
+		out.pending = append(out.pending, pendingIndex{index: NoIndex, replaces: -1})
 	}
-}
-
-// createDueIndexes creates the pending indexes whose own backoff is over. An
-// index that waits takes up its place among the missing ones (J31).
-func (p *Planner) createDueIndexes(missing int64) {
-	var earliest time.Time
-	var waiting int64
-	// With as many more indexes as there are that wait, the rest of the pending ones
-	// makes no difference.
-	enough := int64(maxPodWrites + len(p.pods.delayed))
-	if p.snap.Options.Quirks.Has(jobquirk.WaitingTakeRoom) {
-		enough = maxPodWrites
-	}
-	p.plan.Basis.More = missing > enough
-	for _, pending := range p.pendingIndexes(min(missing, enough)) {
-		if place, ok := p.delayedPod(pending.index); ok {
-			pending.replaces = place
-			if due := p.indexDue(place); p.snap.Now.Before(due) {
-				waiting++
-				if earliest.IsZero() || due.Before(earliest) {
-					earliest = due
-				}
-				continue
-			}
-		}
-		if len(p.plan.Create) < maxPodWrites {
-			p.append(pending)
-		} else {
-			p.plan.Basis.More = true
-		}
-	}
-	if waiting > 0 && (len(p.plan.Create) == 0 || !p.snap.Options.Quirks.Has(jobquirk.CoarseRequeue)) {
-		p.wait(Wait{Reason: WaitIndexBackoff, Pods: waiting, Until: earliest})
-	}
-}
-
-// pendingIndexes returns the lowest indexes that are not active, succeeded,
-// failed, nor waiting for a terminating pod to end.
-func (p *Planner) pendingIndexes(count int64) []pendingIndex {
-	out := p.pods.creatable[:0]
-	limit := *p.job.Spec.Completions
-	for i := int32(0); int64(len(out)) < count; i++ {
-		i = indexset.NextFree(i, limit, &p.completed, &p.failedIndexes, &p.activeIndexes, &p.leavingIndexes)
-		if i >= limit {
-			break
-		}
-		out = append(out, pendingIndex{index: i, replaces: -1})
-	}
-	p.pods.creatable = out
 	return out
 }
 
-func (p *Planner) append(pending pendingIndex) {
-	c := Creation{Index: pending.index, NamePrefix: p.job.Name + "-", Reason: p.createReason()}
-	if p.job.isIndexed() {
+// planDueIndexes does the same for a job that limits failures index by index: it creates
+// the indexes whose own backoff is over. An index that waits takes up its place among
+// the missing ones (J31).
+func planDueIndexes(buf []pendingIndex, s *Snapshot, found *findings, missing int64) creationPlan {
+	// With as many more indexes as there are that wait, the rest of the pending ones
+	// makes no difference.
+	enough := int64(maxPodWrites + len(found.carriers.places))
+	if s.Options.Quirks.Has(jobquirk.WaitingTakeRoom) {
+		enough = maxPodWrites
+	}
+	out := creationPlan{more: missing > enough}
+	pending := pendingIndexes(buf[:0], *s.Job.Spec.Completions, min(missing, enough), found.pods, found.indexes)
+	out.pending = pending[:0]
+	for _, p := range pending {
+		if place, ok := found.carriers.of(p.index); ok {
+			p.replaces = place
+			if due := indexDue(&s.Pods[place], found.untimed, s.Options.Backoff); s.Now.Before(due) {
+				out.waiting++
+				out.due = earliest(out.due, due)
+				continue
+			}
+		}
+		if len(out.pending) == maxPodWrites {
+			out.more = true
+			continue
+		}
+		out.pending = append(out.pending, p)
+	}
+	return out
+}
+
+// pendingIndexes appends the lowest indexes that are not active, succeeded, failed, nor
+// waiting for a terminating pod to end.
+func pendingIndexes(dst []pendingIndex, completions int32, count int64, c *census, x *indexes) []pendingIndex {
+	for i := int32(0); int64(len(dst)) < count; i++ {
+		i = indexset.NextFree(i, completions, &x.completed, &x.failed, &c.activeIndexes, &c.leavingIndexes)
+		if i >= completions {
+			break
+		}
+		dst = append(dst, pendingIndex{index: i, replaces: -1})
+	}
+	return dst
+}
+
+// creationOf makes the creation of a pending index.
+func creationOf(s *Snapshot, pending pendingIndex, policy *failurePolicy, reason CreateReason) Creation {
+	j := &s.Job
+	c := Creation{Index: pending.index, NamePrefix: j.Name + "-", Reason: reason}
+	if j.Spec.isIndexed() {
 		index := strconv.Itoa(int(pending.index))
-		c.NamePrefix = indexedPrefix(p.job.Name, index)
-		c.Hostname = p.job.Name + "-" + index
-		c.PerIndex = p.job.limitsIndexes()
+		c.NamePrefix = indexedPrefix(j.Name, index)
+		c.Hostname = j.Name + "-" + index
+		c.PerIndex = j.Spec.limitsIndexes()
 	}
 	if pending.replaces >= 0 {
-		c.FailureCount, c.IgnoredFailureCount = p.countsAfter(pending.replaces)
+		c.FailureCount, c.IgnoredFailureCount = countsAfter(&s.Pods[pending.replaces], policy)
 	}
-	p.plan.Create = append(p.plan.Create, c)
+	return c
 }
 
 // createReason is the same for all creations of a round (J42).
-func (p *Planner) createReason() CreateReason {
+func createReason(spec *Spec, t tally) CreateReason {
 	switch {
-	case p.failed > 0 && p.job.replacesOnlyFailed():
+	case t.failed > 0 && replacesOnlyFailed(spec):
 		return CreateReplacementOfFailed
-	case p.failed > 0 || p.counts.terminating > 0:
+	case t.failed > 0 || t.terminating > 0:
 		return CreateReplacement
 	}
 	return CreateNew

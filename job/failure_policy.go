@@ -17,51 +17,64 @@ type failure struct {
 	message string
 }
 
-// failureOf applies the podFailurePolicy: the first rule that matches decides
-// (J21). Without a match the failure counts.
-func (p *Planner) failureOf(pod *Pod) failure {
-	policy := p.job.Spec.PodFailurePolicy
-	if policy == nil {
-		return failure{counts: true}
+// failurePolicy is the podFailurePolicy of a job, with what its answers depend on.
+type failurePolicy struct {
+	rules     []PodFailurePolicyRule
+	namespace string
+	// perIndex is true when failures are limited index by index.
+	perIndex bool
+	// maxIgnored is Options.MaxIgnoredFailures, and ignored the number of failures that
+	// the job has ignored so far.
+	maxIgnored, ignored int32
+}
+
+func failurePolicyOf(s *Snapshot, ignored int32) failurePolicy {
+	f := failurePolicy{
+		namespace:  s.Job.Namespace,
+		perIndex:   s.Job.Spec.limitsIndexes(),
+		maxIgnored: s.Options.MaxIgnoredFailures,
+		ignored:    ignored,
 	}
-	for i := range policy.Rules {
-		rule := &policy.Rules[i]
-		match, ok := rule.match(pod)
+	if policy := s.Job.Spec.PodFailurePolicy; policy != nil {
+		f.rules = policy.Rules
+	}
+	return f
+}
+
+// judge says what a failed pod means: the first rule that matches decides (J21).
+// Without a match the failure counts.
+func (f *failurePolicy) judge(pod *Pod) failure {
+	for i := range f.rules {
+		match, ok := f.rules[i].match(pod)
 		if !ok {
 			continue
 		}
-		f := failure{action: rule.Action}
-		switch rule.Action {
+		switch f.rules[i].Action {
 		case Ignore:
-			f.counts = p.ignoresEnough(pod)
+			return failure{action: Ignore, counts: f.ignoresEnough(pod)}
 		case FailIndex:
-			f.counts = true
-			if !p.job.limitsIndexes() {
-				continue // the rule needs backoffLimitPerIndex; without it nothing matched
+			if f.perIndex { // without backoffLimitPerIndex nothing has matched
+				return failure{action: FailIndex, counts: true}
 			}
 		case FailJob:
-			f.counts = true
-			f.message = match.message(p.job.Namespace, pod, i)
+			return failure{action: FailJob, counts: true, message: match.message(f.namespace, pod, i)}
 		case Count:
-			f.counts = true
-		default:
-			continue // an action of a later version
+			return failure{action: Count, counts: true}
 		}
-		return f
+		// An action of a later version is passed over.
 	}
 	return failure{counts: true}
 }
 
 // ignoresEnough reports whether Options.MaxIgnoredFailures is used up.
-func (p *Planner) ignoresEnough(pod *Pod) bool {
-	limit := p.snap.Options.MaxIgnoredFailures
-	if limit == 0 {
+func (f *failurePolicy) ignoresEnough(pod *Pod) bool {
+	switch {
+	case f.maxIgnored == 0:
 		return false
+	case f.perIndex:
+		return pod.detail().IgnoredFailureCount >= f.maxIgnored
 	}
-	if p.job.limitsIndexes() {
-		return pod.detail().IgnoredFailureCount >= limit
-	}
-	return p.plan.Basis.Memory.Ignored >= limit
+	return f.ignored >= f.maxIgnored
 }
 
 // ruleMatch is the container or the condition that a rule has matched.
@@ -131,23 +144,23 @@ func (r *OnExitCodes) matches(c *Container) bool {
 	return false
 }
 
-// failJob finds a failed pod that matches a FailJob rule; of several, the oldest
-// one decides the message (J21). Pods that were accounted for count, too: the
-// round that saw them first may have failed to declare the end (J27).
-func (p *Planner) failJob() Verdict {
-	if p.job.Spec.PodFailurePolicy == nil {
+// failsJob finds a failed pod that matches a FailJob rule. Of several, the oldest one
+// gives the message (J21). Pods that were accounted for count as well: the round that
+// saw them first may have failed to declare the end (J27).
+func failsJob(pods []Pod, c *census, policy *failurePolicy) Verdict {
+	if len(policy.rules) == 0 {
 		return Verdict{}
 	}
-	var first *Pod
+	var oldest *Pod
 	var verdict Verdict
-	for _, places := range [...][]int32{p.pods.failed, p.pods.recorded, p.pods.stray, p.pods.accounted} {
+	for _, places := range [...][]int32{c.failed, c.recorded, c.stray, c.accounted} {
 		for _, i := range places {
-			pod := &p.snap.Pods[i]
-			if pod.Phase != PodFailed || first != nil && p.byAge(first, pod) < 0 {
+			pod := &pods[i]
+			if pod.Phase != PodFailed || oldest != nil && byAge(oldest, pod) < 0 {
 				continue
 			}
-			if f := p.failureOf(pod); f.action == FailJob {
-				first, verdict = pod, Verdict{FailureTarget, "PodFailurePolicy", f.message}
+			if f := policy.judge(pod); f.action == FailJob {
+				oldest, verdict = pod, Verdict{FailureTarget, "PodFailurePolicy", f.message}
 			}
 		}
 	}
@@ -156,19 +169,18 @@ func (p *Planner) failJob() Verdict {
 
 // unreported is the action of a match that no earlier round has reported (JI27). The
 // match of a pod that is ignored leaves no trace but in the memory.
-func (p *Planner) unreported(pod *Pod, f failure) FailureAction {
-	if p.known.facts(pod.UID)&uidHandled != 0 && !p.snap.Options.Quirks.Has(jobquirk.Miscount) {
+func unreported(f failure, facts uidFacts, quirks jobquirk.Set) FailureAction {
+	if facts&uidHandled != 0 && !quirks.Has(jobquirk.Miscount) {
 		return ""
 	}
 	return f.action
 }
 
-// policyOfRecorded is unreported for a pod whose UID may be in an uncounted list. Its
+// unreportedOfRecorded is the same for a pod whose UID may be in an uncounted list. The
 // match was reported with the write that put it there, unless that write seemed to fail.
-func (p *Planner) policyOfRecorded(place int32) FailureAction {
-	pod, reported := &p.snap.Pods[place], &p.plan.Basis.Memory.Reported
-	if !reported.Known || p.known.facts(pod.UID)&uidFailed == 0 || slices.Contains(reported.Uncounted, pod.UID) {
+func unreportedOfRecorded(pod *Pod, facts uidFacts, policy *failurePolicy, reported *Reported) FailureAction {
+	if !reported.Known || facts&uidFailed == 0 || slices.Contains(reported.Uncounted, pod.UID) {
 		return ""
 	}
-	return p.failureOf(pod).action
+	return policy.judge(pod).action
 }

@@ -86,8 +86,8 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := Snapshot{Job: Job{Namespace: "default", Spec: specOf(t, test.spec)}}
-			p := Planner{snap: &s, job: &s.Job}
-			if diff := cmp.Diff(test.want, p.failureOf(&test.pod), cmp.AllowUnexported(failure{})); diff != "" {
+			policy := failurePolicyOf(&s, 0)
+			if diff := cmp.Diff(test.want, policy.judge(&test.pod), cmp.AllowUnexported(failure{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -13,47 +13,45 @@ type Sighting struct {
 	At  time.Time `json:"at"`
 }
 
-// findUntimed finds the failed pods whose finish time nothing tells. They count as
-// finished when a round first sees them. Without that there would be no backoff at
-// all, and with the time of each round the backoff of an index would never end.
-func (p *Planner) findUntimed() {
-	seen := p.pods.untimed[:0]
-	sets := [...][]int32{p.pods.failed, p.pods.recorded}
-	if !p.job.limitsIndexes() {
-		sets[1] = nil // the record has them
+// findUntimed finds the failed pods whose finish time nothing tells, by UID. They count
+// as finished when a round first sees them. Without that there would be no backoff at
+// all, and with the time of each round the backoff of an index would never end. It uses
+// the memory of buf.
+func findUntimed(buf []Sighting, s *Snapshot, c *census, earlier []Sighting, notes *noteList) []Sighting {
+	seen := buf[:0]
+	lists := [...][]int32{c.failed, c.recorded}
+	if !s.Job.Spec.limitsIndexes() {
+		lists[1] = nil // the backoff record has them
 	}
-	for _, places := range sets {
+	for _, places := range lists {
 		for _, i := range places {
-			pod := &p.snap.Pods[i]
+			pod := &s.Pods[i]
 			if pod.Phase == PodSucceeded || !finishTime(pod).IsZero() {
 				continue
 			}
-			earlier, ok := sighting(p.plan.Basis.Memory.Untimed, pod.UID)
+			sighting, ok := sightingOf(earlier, pod.UID)
 			if !ok {
-				earlier = Sighting{pod.UID, p.snap.Now}
-				p.noteUntimed(pod)
+				sighting = Sighting{pod.UID, s.Now}
+				notes.add(podField(pod, "containers.finishedAt"), `""`, whyUntimed(pod))
 			}
-			seen = append(seen, earlier)
+			seen = append(seen, sighting)
 		}
 	}
 	slices.SortFunc(seen, func(a, b Sighting) int { return cmp.Compare(a.UID, b.UID) })
-	p.pods.untimed = seen
-	if !slices.Equal(seen, p.plan.Basis.Memory.Untimed) {
-		p.plan.Basis.Untimed = slices.Clone(seen)
-	}
+	return seen
 }
 
-func (p *Planner) noteUntimed(pod *Pod) {
-	message := "is unknown, and so are the creation and all other times; the backoff counts from now"
-	for _, c := range pod.detail().Containers {
+// whyUntimed explains why nothing tells when the pod finished.
+func whyUntimed(pod *Pod) string {
+	for _, c := range slices.Backward(pod.detail().Containers) {
 		if c.State != ContainerTerminated && !c.FinishedAt.IsZero() {
-			message = fmt.Sprintf("does not count, since the state of container %q is not Terminated; the backoff counts from now", c.Name)
+			return fmt.Sprintf("does not count, since the state of container %q is not Terminated; the backoff counts from now", c.Name)
 		}
 	}
-	p.note(podField(pod, "containers.finishedAt"), `""`, message)
+	return "is unknown, and so are the creation and all other times; the backoff counts from now"
 }
 
-func sighting(seen []Sighting, uid string) (Sighting, bool) {
+func sightingOf(seen []Sighting, uid string) (Sighting, bool) {
 	i, ok := slices.BinarySearchFunc(seen, uid, func(s Sighting, uid string) int { return cmp.Compare(s.UID, uid) })
 	if !ok {
 		return Sighting{}, false
@@ -61,14 +59,13 @@ func sighting(seen []Sighting, uid string) (Sighting, bool) {
 	return seen[i], true
 }
 
-// finishedAt is when a pod finished, or was first seen if nothing tells (J32).
-func (p *Planner) finishedAt(pod *Pod) time.Time {
-	at := finishTime(pod)
-	if at.IsZero() {
-		s, _ := sighting(p.pods.untimed, pod.UID)
-		at = s.At
+// timeFinished is when a pod finished, or was first seen if nothing tells (J32).
+func timeFinished(pod *Pod, untimed []Sighting) time.Time {
+	if at := finishTime(pod); !at.IsZero() {
+		return at
 	}
-	return at
+	sighting, _ := sightingOf(untimed, pod.UID)
+	return sighting.At
 }
 
 // finishTime is when a pod finished: the time its containers tell; else when Ready

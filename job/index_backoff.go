@@ -4,38 +4,69 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/backoff"
 )
 
-// pendingIndex is an index to run, with the failed pod that it replaces (-1 for
-// none).
-type pendingIndex struct {
-	index    int32
-	replaces int32
+// failsIndex reports whether this failure was the index's last (J16).
+func failsIndex(pod *Pod, policy *failurePolicy, limit int32) bool {
+	failure := policy.judge(pod)
+	return failure.action == FailIndex || failure.counts && pod.detail().FailureCount >= limit
 }
 
-// findDelayed finds, for each index that is neither active, succeeded nor
-// failed, the failed pod that carries its failure count: the one with the
-// highest count that finished last (J17).
-func (p *Planner) findDelayed() {
-	delayed := p.pods.delayed[:0]
-	for _, places := range [...][]int32{p.pods.failed, p.pods.recorded} {
-		for _, i := range places {
-			pod := &p.snap.Pods[i]
-			if pod.Phase == PodSucceeded || !p.hasValidIndex(pod) {
+// carriers are the failed pods that carry the failure count of their index, as places in
+// Snapshot.Pods in order of the index. They keep their finalizer until the replacement
+// exists (J17).
+type carriers struct {
+	pods   []Pod
+	places []int32
+}
+
+// findCarriers finds a carrier for each index that is neither active, succeeded nor
+// failed: the failed pod with the highest count that finished last (J17). It uses the
+// memory of buf.
+func findCarriers(buf []int32, s *Snapshot, c *census, x *indexes) carriers {
+	places := buf[:0]
+	if !s.Job.Spec.limitsIndexes() {
+		return carriers{s.Pods, places}
+	}
+	limit := indexLimit(&s.Job.Spec)
+	for _, list := range [...][]int32{c.failed, c.recorded} {
+		for _, i := range list {
+			pod := &s.Pods[i]
+			if pod.Phase == PodSucceeded || !hasIndexBelow(pod, limit) {
 				continue
 			}
-			if !p.activeIndexes.Has(pod.Index) && !p.completed.Has(pod.Index) && !p.failedIndexes.Has(pod.Index) {
-				delayed = append(delayed, i)
+			if !c.activeIndexes.Has(pod.Index) && !x.has(pod.Index) {
+				places = append(places, i)
 			}
 		}
 	}
-	p.sortPlaces(delayed, p.byIndexAndCount)
-	p.pods.delayed = slices.CompactFunc(delayed, func(a, b int32) bool {
-		return p.snap.Pods[a].Index == p.snap.Pods[b].Index
-	})
+	sortPlaces(s.Pods, places, byIndexAndCount)
+	places = slices.CompactFunc(places, func(a, b int32) bool { return s.Pods[a].Index == s.Pods[b].Index })
+	return carriers{s.Pods, places}
 }
 
-func (p *Planner) byIndexAndCount(a, b *Pod) int {
+// of returns the place of the pod that carries the failure count of the index.
+func (c carriers) of(index int32) (place int32, ok bool) {
+	at, ok := slices.BinarySearchFunc(c.places, index, func(i int32, index int32) int {
+		return cmp.Compare(c.pods[i].Index, index)
+	})
+	if !ok {
+		return -1, false
+	}
+	return c.places[at], true
+}
+
+// has reports whether the pod is a carrier.
+func (c carriers) has(place int32) bool {
+	i, ok := c.of(c.pods[place].Index)
+	return ok && i == place
+}
+
+// byIndexAndCount orders the failed pods of each index: the one that carries the failure
+// count comes first.
+func byIndexAndCount(a, b *Pod) int {
 	if a.Index != b.Index {
 		return cmp.Compare(a.Index, b.Index)
 	}
@@ -47,15 +78,12 @@ func (p *Planner) byIndexAndCount(a, b *Pod) int {
 	}
 	if x, y := a.Owner == Orphan, b.Owner == Orphan; x != y {
 		// Quirk: the reference looks at the pods that it adopts last.
-		if x {
-			return -1
-		}
-		return 1
+		return falseFirst(!x)
 	}
-	return p.byAge(a, b)
+	return byAge(a, b)
 }
 
-// laterFirst compares finish times the other way round; one that is not known counts as
+// laterFirst compares finish times the other way round. One that is not known counts as
 // the latest.
 func laterFirst(a, b time.Time) int {
 	if a.IsZero() != b.IsZero() {
@@ -70,38 +98,19 @@ func absoluteFailures(pod *Pod) int64 {
 	return int64(max(detail.FailureCount, 0)) + int64(max(detail.IgnoredFailureCount, 0))
 }
 
-// isDelayed reports whether the pod carries the failure count of its index.
-func (p *Planner) isDelayed(place int32) bool {
-	i, ok := p.delayedPod(p.snap.Pods[place].Index)
-	return ok && i == place
-}
-
-// delayedPod returns the pod that carries the failure count of the index.
-func (p *Planner) delayedPod(index int32) (place int32, ok bool) {
-	at, ok := slices.BinarySearchFunc(p.pods.delayed, index, func(i int32, index int32) int {
-		return cmp.Compare(p.snap.Pods[i].Index, index)
-	})
-	if !ok {
-		return -1, false
-	}
-	return p.pods.delayed[at], true
-}
-
 // indexDue returns when the index that the failed pod ran may run again: the
 // delay after its own failures, this one included (J31).
-func (p *Planner) indexDue(place int32) time.Time {
-	pod := &p.snap.Pods[place]
+func indexDue(pod *Pod, untimed []Sighting, policy backoff.Policy) time.Time {
 	failures := min(absoluteFailures(pod)+1, 1<<31-1)
-	return p.finishedAt(pod).Add(p.snap.Options.Backoff.Delay(int(failures)))
+	return timeFinished(pod, untimed).Add(policy.Delay(int(failures)))
 }
 
 // countsAfter returns the failure counts that the replacement of the pod
 // carries (J18).
-func (p *Planner) countsAfter(place int32) (counted, ignored int32) {
-	pod := &p.snap.Pods[place]
+func countsAfter(pod *Pod, policy *failurePolicy) (counted, ignored int32) {
 	detail := pod.detail()
 	counted, ignored = max(detail.FailureCount, 0), max(detail.IgnoredFailureCount, 0)
-	if p.failureOf(pod).counts {
+	if policy.judge(pod).counts {
 		return clamp32(int64(counted) + 1), ignored
 	}
 	return counted, clamp32(int64(ignored) + 1)

@@ -7,59 +7,46 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 )
 
-// countIndexes makes the sets of succeeded (J14) and failed (J16) indexes, and
-// finds the pods that carry failure counts (J17). Completed and failed indexes
-// are disjoint: what the status says stands, and otherwise success wins (JI6).
-func (p *Planner) countIndexes() {
-	if !p.job.isIndexed() {
-		return
-	}
-	status := &p.job.Status
-	p.completedSame = p.readIndexes(&p.completed, "job.status.completedIndexes", status.CompletedIndexes)
-	if p.job.limitsIndexes() && status.FailedIndexes != nil {
-		p.failedSame = p.readIndexes(&p.failedIndexes, "job.status.failedIndexes", *status.FailedIndexes)
-	}
-	p.separate()
-	p.addCompleted(p.pods.succeeded)
-	p.addCompleted(p.pods.inFlight)
-	// A pod that was counted as failed while it was being deleted, and has succeeded
-	// after all, completes its index: running the index again would be a waste.
-	p.addCompleted(p.pods.recorded)
-	if p.job.limitsIndexes() {
-		for _, places := range [...][]int32{p.pods.failed, p.pods.recorded, p.pods.inFlight} {
-			p.addFailedIndexes(places)
-		}
-		p.findDelayed()
-	}
+// indexes are the succeeded (J14) and the failed (J16) indexes of an Indexed job. The
+// two sets are disjoint (JI6).
+type indexes struct {
+	completed, failed indexset.Set
+	// completedSame and failedSame are the sizes at which the index lists of the status
+	// stay as they are, -1 when they must be written again.
+	completedSame, failedSame int
+	// spare is for sets that are needed for a moment.
+	spare indexset.Set
+	text  []byte
 }
 
-// separate takes those indexes out of the failed ones that the status calls completed as
-// well. An API server refuses every status that has an index in both lists.
-func (p *Planner) separate() {
-	if indexset.Common(&p.completed, &p.failedIndexes) == 0 {
-		return
-	}
-	p.named.Reset()
-	p.failedIndexes.Ranges(func(first, last int32) bool {
-		for i := int64(first); i <= int64(last); i++ {
-			if !p.completed.Has(int32(i)) {
-				p.named.Add(int32(i))
-			}
-		}
-		return true
-	})
-	p.failedIndexes, p.named = p.named, p.failedIndexes
-	p.failedSame = -1
-	p.note("job.status.failedIndexes", strconv.Quote(*p.job.Status.FailedIndexes), "has completed indexes; they are left out")
+// reset empties the sets and keeps their memory.
+func (x *indexes) reset() {
+	x.completed.Reset()
+	x.failed.Reset()
+	x.completedSame, x.failedSame = 0, 0
 }
 
-// addCompleted adds the indexes of pods that have succeeded. An index that the
-// status calls failed stays failed.
-func (p *Planner) addCompleted(places []int32) {
-	for _, i := range places {
-		pod := &p.snap.Pods[i]
-		if pod.Phase == PodSucceeded && p.hasValidIndex(pod) && !p.failedIndexes.Has(pod.Index) {
-			p.completed.Add(pod.Index)
+// find makes the sets from the status and the pods that have ended. An index that the
+// status lists keeps its verdict. Otherwise success wins (JI6).
+func (x *indexes) find(s *Snapshot, c *census, policy *failurePolicy, notes *noteList) {
+	x.reset()
+	spec, status := &s.Job.Spec, &s.Job.Status
+	if !spec.isIndexed() {
+		return
+	}
+	x.completedSame = readIndexes(&x.completed, "job.status.completedIndexes", status.CompletedIndexes, *spec.Completions, notes)
+	if spec.limitsIndexes() && status.FailedIndexes != nil {
+		x.failedSame = readIndexes(&x.failed, "job.status.failedIndexes", *status.FailedIndexes, *spec.Completions, notes)
+		x.separate(*status.FailedIndexes, notes)
+	}
+	// A recorded pod that was counted as failed while it was being deleted may have
+	// succeeded after all. Then it completes its index: running it again would be a waste.
+	for _, places := range [...][]int32{c.succeeded, c.inFlight, c.recorded} {
+		x.addCompleted(s, places)
+	}
+	if spec.limitsIndexes() {
+		for _, places := range [...][]int32{c.failed, c.recorded, c.inFlight} {
+			x.addFailed(s, places, policy)
 		}
 	}
 }
@@ -67,10 +54,10 @@ func (p *Planner) addCompleted(places []int32) {
 // readIndexes reads an index list, clipped to completions (J15). A corrupt piece
 // is skipped, not fatal (J14). It returns the size of the set for which the text
 // need not be written again, -1 when it must be.
-func (p *Planner) readIndexes(set *indexset.Set, field, text string) (same int) {
-	read := set.AddText(text, *p.job.Spec.Completions)
+func readIndexes(set *indexset.Set, field, text string, completions int32, notes *noteList) (same int) {
+	read := set.AddText(text, completions)
 	for _, piece := range read.Corrupt {
-		p.note(field, strconv.Quote(piece), "is no index and no interval; left out")
+		notes.add(field, strconv.Quote(piece), corruptPiece+"; left out")
 	}
 	if !read.Canonical {
 		return -1
@@ -78,52 +65,91 @@ func (p *Planner) readIndexes(set *indexset.Set, field, text string) (same int) 
 	return set.Len()
 }
 
-// addFailedIndexes adds the indexes of failed pods that are not to be retried.
-func (p *Planner) addFailedIndexes(places []int32) {
+// separate takes those indexes out of the failed ones that the status lists as completed
+// as well. An API server refuses every status that has an index in both lists.
+func (x *indexes) separate(text string, notes *noteList) {
+	if indexset.Common(&x.completed, &x.failed) == 0 {
+		return
+	}
+	x.spare.Reset()
+	x.failed.Ranges(func(first, last int32) bool {
+		for i := int64(first); i <= int64(last); i++ {
+			if !x.completed.Has(int32(i)) {
+				x.spare.Add(int32(i))
+			}
+		}
+		return true
+	})
+	x.failed, x.spare = x.spare, x.failed
+	x.failedSame = -1
+	notes.add("job.status.failedIndexes", strconv.Quote(text), "has completed indexes; they are left out")
+}
+
+// addCompleted adds the indexes of pods that have succeeded.
+func (x *indexes) addCompleted(s *Snapshot, places []int32) {
+	limit := indexLimit(&s.Job.Spec)
 	for _, i := range places {
-		pod := &p.snap.Pods[i]
-		if pod.Phase == PodSucceeded || !p.hasValidIndex(pod) || p.completed.Has(pod.Index) {
+		pod := &s.Pods[i]
+		if pod.Phase == PodSucceeded && hasIndexBelow(pod, limit) && !x.failed.Has(pod.Index) {
+			x.completed.Add(pod.Index)
+		}
+	}
+}
+
+// addFailed adds the indexes of failed pods that are not to be retried.
+func (x *indexes) addFailed(s *Snapshot, places []int32, policy *failurePolicy) {
+	limit := indexLimit(&s.Job.Spec)
+	for _, i := range places {
+		pod := &s.Pods[i]
+		if pod.Phase == PodSucceeded || !hasIndexBelow(pod, limit) || x.completed.Has(pod.Index) {
 			continue
 		}
-		if p.failsIndex(pod) {
-			p.failedIndexes.Add(pod.Index)
+		if failsIndex(pod, policy, *s.Job.Spec.BackoffLimitPerIndex) {
+			x.failed.Add(pod.Index)
 		}
 	}
 }
 
-// failsIndex reports whether this failure was the index's last (J16).
-func (p *Planner) failsIndex(pod *Pod) bool {
-	failure := p.failureOf(pod)
-	return failure.action == FailIndex ||
-		failure.counts && pod.detail().FailureCount >= *p.job.Spec.BackoffLimitPerIndex
-}
+// has reports whether the index has come to an end.
+func (x *indexes) has(index int32) bool { return x.completed.Has(index) || x.failed.Has(index) }
 
-// recordIndexes puts the index lists into the basis.
-func (p *Planner) recordIndexes() {
-	b := &p.plan.Basis
-	status := &p.job.Status
-	b.CompletedIndexes = p.formatIndexes(&p.completed, status.CompletedIndexes, p.completedSame)
-	b.CompletedIndexesCount = int32(min(p.completed.Len(), math.MaxInt32))
-	if !p.job.limitsIndexes() {
-		return // without limits an index cannot fail, and a list in the status goes
-	}
-	b.FailedIndexes = status.FailedIndexes
-	if b.FailedIndexes == nil {
-		b.FailedIndexes = pointTo(p.formatIndexes(&p.failedIndexes, "", 0))
-	} else if text := p.formatIndexes(&p.failedIndexes, *b.FailedIndexes, p.failedSame); text != *b.FailedIndexes {
-		b.FailedIndexes = pointTo(text)
+// record puts the index lists into the basis.
+func (x *indexes) record(b *Basis, status *Status, spec *Spec) {
+	b.CompletedIndexes = x.format(&x.completed, status.CompletedIndexes, x.completedSame)
+	b.CompletedIndexesCount = int32(min(x.completed.Len(), math.MaxInt32))
+	switch {
+	case !spec.limitsIndexes():
+		b.FailedIndexes = nil // without limits no index fails, and a list in the status goes
+	case status.FailedIndexes == nil:
+		b.FailedIndexes = pointTo(x.format(&x.failed, "", 0))
+	default:
+		b.FailedIndexes = status.FailedIndexes
+		if text := x.format(&x.failed, *status.FailedIndexes, x.failedSame); text != *status.FailedIndexes {
+			b.FailedIndexes = pointTo(text)
+		}
 	}
 }
 
-// formatIndexes returns old itself where the text has not changed: indexes are
-// only ever added to what was read, so the size tells.
-func (p *Planner) formatIndexes(set *indexset.Set, old string, same int) string {
+// format returns old itself where the text has not changed. Indexes are only ever added
+// to what was read, so the size tells.
+func (x *indexes) format(set *indexset.Set, old string, same int) string {
 	if set.Len() == same {
 		return old
 	}
-	p.text = set.AppendText(p.text[:0])
-	if string(p.text) == old {
+	x.text = set.AppendText(x.text[:0])
+	if string(x.text) == old {
 		return old
 	}
-	return string(p.text)
+	return string(x.text)
 }
+
+// indexLimit is the number of indexes, 0 for a NonIndexed job.
+func indexLimit(spec *Spec) int32 {
+	if !spec.isIndexed() {
+		return 0
+	}
+	return *spec.Completions
+}
+
+// hasIndexBelow reports whether the pod has an index, and one below the limit.
+func hasIndexBelow(pod *Pod, limit int32) bool { return pod.Index >= 0 && pod.Index < limit }

@@ -81,8 +81,7 @@ func (p *Plan) endDeclared(o *Outcome) Verdict {
 	if p.Verdict.decided() {
 		return p.Verdict
 	}
-	reached := b.Completions == nil && b.Succeeded > 0 || b.Completions != nil && b.Succeeded >= *b.Completions
-	if !reached {
+	if !completionsReached(b.Completions, int64(b.Succeeded)) {
 		return Verdict{}
 	}
 	return Verdict{SuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods"}

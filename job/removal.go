@@ -3,180 +3,108 @@ package job
 import (
 	"cmp"
 	"slices"
-	"time"
 
+	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// deleteActive deletes all active pods. The pods of a suspended job are not
-// going to be counted: their finalizer goes first (J28). Those of a job that
-// ends keep it until they are accounted for (J27). Neither is limited to 500.
-func (p *Planner) deleteActive(reason DeleteReason) {
-	active := p.activePods()
-	p.sortPlaces(active, p.byWorth)
-	for _, i := range active {
-		p.delete(i, reason)
+// activePods appends the places of the active pods of the job.
+func activePods(dst []int32, s *Snapshot) []int32 {
+	for i := range s.Pods {
+		if isActive(&s.Pods[i], &s.Job) {
+			dst = append(dst, int32(i))
+		}
 	}
+	return dst
 }
 
-// deleteSurplus deletes at least that many pods, and every pod of an Indexed job
-// that has no index of its own; at most 500 (J29).
-func (p *Planner) deleteSurplus(atLeast int64) {
-	if atLeast == 0 && !p.mayHaveMisplaced() {
-		return
+func isActive(pod *Pod, j *Job) bool {
+	owned := pod.Owner == Owned || pod.Owner == Orphan && !j.isDeleted()
+	return owned && !pod.isTerminal() && pod.Deletion == nil
+}
+
+// appendAll adds the deletions of all active pods, the least valuable first. They are
+// not limited to 500.
+func appendAll(deletions []Deletion, s *Snapshot, active []int32, reason DeleteReason) []Deletion {
+	sortPlaces(s.Pods, active, byWorth)
+	for _, i := range active {
+		deletions = append(deletions, deletionOf(&s.Pods[i], reason, s.Options.Quirks))
 	}
-	active := p.activePods()
-	p.sortPlaces(active, p.byWorth)
-	if p.job.isIndexed() {
-		active = p.deleteMisplaced(active)
+	return deletions
+}
+
+// appendSurplus adds deletions until there are at least that many, the least valuable
+// pods first, and the deletions of all pods of an Indexed job that have no index of their
+// own; at most 500 in all (J29). Pods that have not started in time are deleted already.
+func appendSurplus(deletions []Deletion, s *Snapshot, active []int32, atLeast int64, spare *indexset.Set) []Deletion {
+	active = slices.DeleteFunc(active, func(i int32) bool { return isLate(&s.Pods[i], &s.Options, s.Now) })
+	sortPlaces(s.Pods, active, byWorth)
+	if s.Job.Spec.isIndexed() {
+		var misplaced []int32
+		active, misplaced = separateMisplaced(s, active, spare)
+		for _, i := range misplaced {
+			reason := misplacement(&s.Pods[i], *s.Job.Spec.Completions)
+			deletions = append(deletions, deletionOf(&s.Pods[i], reason, s.Options.Quirks))
+		}
 	}
 	for _, i := range active {
-		if int64(len(p.plan.Delete)) >= atLeast {
+		if int64(len(deletions)) >= atLeast {
 			break
 		}
-		if !p.isPlanned(i) {
-			p.delete(i, DeleteSurplus)
-		}
+		deletions = append(deletions, deletionOf(&s.Pods[i], DeleteSurplus, s.Options.Quirks))
 	}
-	p.plan.Delete = p.plan.Delete[:min(len(p.plan.Delete), maxPodWrites)]
+	return deletions[:min(len(deletions), maxPodWrites)]
 }
 
-// isPlanned reports whether the pod is deleted for not having started.
-func (p *Planner) isPlanned(place int32) bool {
-	due := startDue(&p.snap.Pods[place], &p.snap.Options)
-	return !due.IsZero() && !p.snap.Now.Before(due)
+// hasMisplaced reports whether some active pod of an Indexed job shares its index or has
+// none.
+func hasMisplaced(spec *Spec, c *census) bool {
+	return spec.isIndexed() && c.active != int64(c.activeIndexes.Len())
 }
 
-// mayHaveMisplaced reports whether some active pod shares its index or has none.
-func (p *Planner) mayHaveMisplaced() bool {
-	return p.job.isIndexed() && p.counts.active != int64(p.activeIndexes.Len())
-}
-
-// deleteMisplaced deletes the pods without an index of their own and returns the
-// others. The pods come in order of worth: of those with one index, the last stays. Of
-// more than a round deletes, those of the lowest indexes go first.
-func (p *Planner) deleteMisplaced(active []int32) (rest []int32) {
-	p.activeIndexes.Reset()
-	var misplaced []int32
-	for n := len(active) - 1; n >= 0; n-- {
-		pod := &p.snap.Pods[active[n]]
-		switch {
-		case p.isPlanned(active[n]):
-		case !p.hasValidIndex(pod), !p.activeIndexes.Add(pod.Index):
-			misplaced = append(misplaced, active[n])
-		default:
-			rest = append(rest, active[n])
+// separateMisplaced separates the pods without an index of their own from the others.
+// The pods come in order of worth. Of those with one index, the last stays. Of more than
+// a round deletes, those of the lowest indexes go first. The spare set is overwritten.
+func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, misplaced []int32) {
+	spare.Reset()
+	for _, i := range slices.Backward(active) {
+		if pod := &s.Pods[i]; hasIndexBelow(pod, *s.Job.Spec.Completions) && spare.Add(pod.Index) {
+			rest = append(rest, i)
+		} else {
+			misplaced = append(misplaced, i)
 		}
 	}
 	slices.Reverse(rest)
 	slices.Reverse(misplaced) // the least valuable first
 	if len(misplaced) > maxPodWrites {
-		slices.SortStableFunc(misplaced, func(a, b int32) int { return cmp.Compare(p.snap.Pods[a].Index, p.snap.Pods[b].Index) })
+		slices.SortStableFunc(misplaced, func(a, b int32) int { return cmp.Compare(s.Pods[a].Index, s.Pods[b].Index) })
 	}
-	for _, i := range misplaced {
-		p.delete(i, p.misplacement(i))
-	}
-	return rest
+	return rest, misplaced
 }
 
 // misplacement is why a pod has no index of its own.
-func (p *Planner) misplacement(place int32) DeleteReason {
-	switch pod := &p.snap.Pods[place]; {
+func misplacement(pod *Pod, completions int32) DeleteReason {
+	switch {
 	case pod.Index < 0:
 		return DeleteNoIndex
-	case !p.hasValidIndex(pod):
+	case pod.Index >= completions:
 		return DeleteIndexOutOfRange
 	}
 	return DeleteDuplicateIndex
 }
 
-func (p *Planner) delete(place int32, reason DeleteReason) {
-	pod := &p.snap.Pods[place]
-	p.plan.Delete = append(p.plan.Delete, Deletion{
-		PodRef:          pod.ref(),
-		Reason:          reason,
-		UntrackFirst:    reason != DeleteEnding && reason != DeletePending && (pod.Tracked || pod.Owner == Orphan),
-		Ready:           pod.Ready,
-		ResourceVersion: p.condition(pod),
-	})
-}
-
-// condition is the version that a finalizer is removed on (JI9).
-func (p *Planner) condition(pod *Pod) string {
-	if p.snap.Options.Quirks.Has(jobquirk.UncheckedUntrack) {
-		return ""
+// deletionOf makes the deletion of a pod. A pod that is not going to be counted loses its
+// finalizer first.
+func deletionOf(pod *Pod, reason DeleteReason, quirks jobquirk.Set) Deletion {
+	counted := reason == DeleteEnding || reason == DeletePending
+	d := Deletion{
+		PodRef:       pod.ref(),
+		Reason:       reason,
+		UntrackFirst: !counted && carriesFinalizer(pod),
+		Ready:        pod.Ready,
 	}
-	return pod.detail().ResourceVersion
-}
-
-// activePods returns the active pods of the job.
-func (p *Planner) activePods() []int32 {
-	p.pods.active = p.pods.active[:0]
-	for i := range p.snap.Pods {
-		if pod := &p.snap.Pods[i]; p.isActive(pod) {
-			p.pods.active = append(p.pods.active, int32(i))
-		}
+	if !quirks.Has(jobquirk.UncheckedUntrack) {
+		d.ResourceVersion = pod.detail().ResourceVersion // the condition of the removal (JI9)
 	}
-	p.sortPlaces(p.pods.active, p.byAge)
-	return p.pods.active
-}
-
-func (p *Planner) isActive(pod *Pod) bool {
-	owned := pod.Owner == Owned || pod.Owner == Orphan && !p.job.isDeleted()
-	return owned && !pod.isTerminal() && pod.Deletion == nil
-}
-
-// byWorth orders pods so that the least valuable come first (J29).
-func (p *Planner) byWorth(a, b *Pod) int {
-	if a.Assigned != b.Assigned {
-		return falseFirst(a.Assigned)
-	}
-	if c := cmp.Compare(a.Phase, b.Phase); c != 0 {
-		return c
-	}
-	if a.Ready != b.Ready {
-		return falseFirst(a.Ready)
-	}
-	x, y := a.detail(), b.detail()
-	if a.Ready {
-		if c := newerFirst(x.ReadyTransition, y.ReadyTransition); c != 0 {
-			return c
-		}
-	}
-	for _, kind := range [...]ContainerKind{AppContainer, RestartableInitContainer} {
-		if c := cmp.Compare(mostRestarts(y.Containers, kind), mostRestarts(x.Containers, kind)); c != 0 {
-			return c
-		}
-	}
-	if c := newerFirst(x.CreationTimestamp, y.CreationTimestamp); c != 0 {
-		return c
-	}
-	return compareStrings(a.UID, b.UID)
-}
-
-func falseFirst(a bool) int {
-	if a {
-		return 1
-	}
-	return -1
-}
-
-// newerFirst compares times the other way round; a time that is missing counts
-// as the newest.
-func newerFirst(a, b time.Time) int {
-	if a.IsZero() != b.IsZero() {
-		return falseFirst(b.IsZero())
-	}
-	return b.Compare(a)
-}
-
-// mostRestarts is the greatest restart count of one container of the kind.
-func mostRestarts(containers []Container, kind ContainerKind) int32 {
-	var most int32
-	for i := range containers {
-		if c := &containers[i]; c.Kind == kind {
-			most = max(most, c.Restarts)
-		}
-	}
-	return most
+	return d
 }

@@ -89,11 +89,10 @@ func TestJ29_Ranks(t *testing.T) {
 			func(p *Pod) {},
 			func(p *Pod) { p.UID = "b" }},
 	}
-	var p Planner
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			first, then := worthlessPod(test.first), worthlessPod(test.then)
-			if a, b := p.byWorth(&first, &then), p.byWorth(&then, &first); a >= 0 || b <= 0 {
+			if a, b := byWorth(&first, &then), byWorth(&then, &first); a >= 0 || b <= 0 {
 				t.Errorf("compared %d, and the other way round %d", a, b)
 			}
 		})
@@ -123,7 +122,6 @@ func TestJ29_MisplacedByIndex(t *testing.T) {
 // TestJ29_TotalOrder: sorting by worth depends on the pods alone, not on the order in
 // which they come (B3).
 func TestJ29_TotalOrder(t *testing.T) {
-	var p Planner
 	rapid.Check(t, func(t *rapid.T) {
 		pods := make([]Pod, rapid.IntRange(2, 8).Draw(t, "pods"))
 		for i := range pods {
@@ -131,21 +129,21 @@ func TestJ29_TotalOrder(t *testing.T) {
 		}
 		for i := range pods {
 			for j := range pods {
-				ij, ji := p.byWorth(&pods[i], &pods[j]), p.byWorth(&pods[j], &pods[i])
+				ij, ji := byWorth(&pods[i], &pods[j]), byWorth(&pods[j], &pods[i])
 				if (ij == 0) != (i == j) || (ij < 0) != (ji > 0) {
 					t.Fatalf("%d and %d compare as %d and %d", i, j, ij, ji)
 				}
 				for k := range pods {
-					if ij < 0 && p.byWorth(&pods[j], &pods[k]) < 0 && p.byWorth(&pods[i], &pods[k]) >= 0 {
+					if ij < 0 && byWorth(&pods[j], &pods[k]) < 0 && byWorth(&pods[i], &pods[k]) >= 0 {
 						t.Fatalf("%d < %d < %d, and not %d < %d", i, j, k, i, k)
 					}
 				}
 			}
 		}
 		shuffled := rapid.Permutation(pods).Draw(t, "shuffled")
-		byWorth := func(a, b Pod) int { return p.byWorth(&a, &b) }
-		slices.SortFunc(pods, byWorth)
-		slices.SortFunc(shuffled, byWorth)
+		compare := func(a, b Pod) int { return byWorth(&a, &b) }
+		slices.SortFunc(pods, compare)
+		slices.SortFunc(shuffled, compare)
 		for i := range pods {
 			if pods[i].UID != shuffled[i].UID {
 				t.Fatalf("the order shows at %d", i)
@@ -184,7 +182,7 @@ func TestJ29_MostRestarts(t *testing.T) {
 	if got := mostRestarts(containers, RestartableInitContainer); got != 9 {
 		t.Errorf("%d restarts of sidecars, want 9", got)
 	}
-	if got := restarts(&Pod{Phase: PodRunning, Detail: &PodDetail{Containers: append(containers, Container{Restarts: -5})}}); got != 13 {
+	if got := restarts(append(containers, Container{Restarts: -5})); got != 13 {
 		t.Errorf("%d restarts together, want 13: a negative count is none (J22)", got)
 	}
 }

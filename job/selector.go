@@ -60,19 +60,3 @@ func (r SelectorRequirement) matches(labels map[string]string) bool {
 	}
 	return false
 }
-
-// OwnerOf decides what a pod is to the job from the UID of the pod's controller
-// reference ("" when it has none) and from the pod's labels (J6). The pod must
-// be in the job's namespace.
-func OwnerOf(j *Job, controllerUID string, labels map[string]string) Ownership {
-	matches := j.Spec.Selector.Matches(labels)
-	switch {
-	case controllerUID == j.UID && matches:
-		return Owned
-	case controllerUID == j.UID:
-		return OwnedUnmatched
-	case controllerUID == "" && matches:
-		return Orphan
-	}
-	return Foreign
-}

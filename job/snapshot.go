@@ -99,7 +99,7 @@ func (s *Snapshot) check() error {
 		return invalid("job.spec.parallelism", nil, "is required; Default sets it")
 	case j.Spec.BackoffLimit == nil:
 		return invalid("job.spec.backoffLimit", nil, "is required; Default sets it")
-	case j.isIndexed() && j.Spec.Completions == nil:
+	case j.Spec.isIndexed() && j.Spec.Completions == nil:
 		return invalid("job.spec.completions", nil, "is required when completionMode is Indexed")
 	}
 	return errors.Join(checkSigns(j), s.Options.check())
@@ -139,18 +139,13 @@ func orZero[T int32 | int64](p *T) T {
 	return *p
 }
 
-func (j *Job) isIndexed() bool   { return j.Spec.CompletionMode == Indexed }
-func (j *Job) isSuspended() bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
-func (j *Job) isDeleted() bool   { return !j.DeletionTimestamp.IsZero() }
+func (j *Job) isDeleted() bool { return !j.DeletionTimestamp.IsZero() }
 
-// replacesOnlyFailed reports whether a terminating pod is neither failed nor
-// replaced before it has ended (J7).
-func (j *Job) replacesOnlyFailed() bool {
-	return j.Spec.PodReplacementPolicy == ReplaceFailed || j.Spec.PodFailurePolicy != nil
-}
+func (s *Spec) isIndexed() bool   { return s.CompletionMode == Indexed }
+func (s *Spec) isSuspended() bool { return s.Suspend != nil && *s.Suspend }
 
 // limitsIndexes reports whether failures are limited index by index.
-func (j *Job) limitsIndexes() bool { return j.isIndexed() && j.Spec.BackoffLimitPerIndex != nil }
+func (s *Spec) limitsIndexes() bool { return s.isIndexed() && s.BackoffLimitPerIndex != nil }
 
 // clamp32 brings a sum of counts back into the type of the status.
 func clamp32(n int64) int32 { return int32(min(max(n, 0), math.MaxInt32)) }

@@ -6,36 +6,35 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 )
 
-// meetsSuccess applies the successPolicy: the first rule that is met ends the
-// job in success (J25). Not even a rule that asks for nothing is met before some
-// index has succeeded.
-func (p *Planner) meetsSuccess() Verdict {
-	policy := p.job.Spec.SuccessPolicy
-	if policy == nil || !p.job.isIndexed() || p.succeeded == 0 {
+// meetsSuccessPolicy applies the successPolicy: the first rule that is met ends the
+// job in success (J25). No rule is met before some index has succeeded, not even one
+// that asks for no successes. The spare set is overwritten.
+func meetsSuccessPolicy(spec *Spec, t tally, completed, spare *indexset.Set) Verdict {
+	policy := spec.SuccessPolicy
+	if policy == nil || !spec.isIndexed() || t.succeeded == 0 {
 		return Verdict{}
 	}
 	for i := range policy.Rules {
-		if p.meets(&policy.Rules[i]) {
+		if policy.Rules[i].isMet(*spec.Completions, completed, spare) {
 			return Verdict{SuccessCriteriaMet, "SuccessPolicy", fmt.Sprintf("Matched rules at index %d", i)}
 		}
 	}
 	return Verdict{}
 }
 
-// meets reports whether enough of the rule's indexes have succeeded: all of
-// those named, or succeededCount of them, or succeededCount of any.
-func (p *Planner) meets(rule *SuccessPolicyRule) bool {
-	if rule.SucceededIndexes == nil {
-		return rule.SucceededCount != nil && p.succeeded >= int64(*rule.SucceededCount)
+// isMet reports whether enough of the rule's indexes have succeeded: all that it names,
+// or succeededCount of them, or succeededCount of any.
+func (r *SuccessPolicyRule) isMet(completions int32, completed, spare *indexset.Set) bool {
+	if r.SucceededIndexes == nil {
+		return r.SucceededCount != nil && completed.Len() >= int(*r.SucceededCount)
 	}
-	named := &p.named
-	named.Reset()
-	if read := named.AddText(*rule.SucceededIndexes, *p.job.Spec.Completions); read.Corrupt != nil {
+	spare.Reset()
+	if read := spare.AddText(*r.SucceededIndexes, completions); read.Corrupt != nil {
 		return false // what Validate refuses is never met
 	}
-	want := named.Len()
-	if rule.SucceededCount != nil {
-		want = int(*rule.SucceededCount)
+	want := spare.Len()
+	if r.SucceededCount != nil {
+		want = int(*r.SucceededCount)
 	}
-	return named.Len() > 0 && indexset.Common(named, &p.completed) >= want
+	return spare.Len() > 0 && indexset.Common(spare, completed) >= want
 }

@@ -2,6 +2,14 @@ package job
 
 import "github.com/batchplan/batchplan/job/jobquirk"
 
+// appendSuspended adds the deletions of all active pods of a suspended job. These pods
+// are not going to be counted, so their finalizer goes first (J28). They are not limited
+// to 500.
+func appendSuspended(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
+	buf.active = activePods(buf.active[:0], s)
+	return appendAll(deletions, s, buf.active, DeleteSuspended)
+}
+
 // recordSuspension turns the condition Suspended with spec.suspend. A condition
 // is never added with status False. The deadline counts the time since the job
 // was last resumed, so startTime goes and comes with the condition (J39).

@@ -2,24 +2,9 @@ package job
 
 import "time"
 
-// overdue are pods that the options give up (Options.PendingTimeout,
-// Options.TerminatingTimeout), and when the next one is.
-type overdue struct {
-	pending []int32
-	next    time.Time
-}
-
-// watchPending notes a pod that does not start. Deleting it takes two rounds: in
-// this one it is deleted, in the next one it counts as failed, so that a crash in
-// between loses nothing.
-func (p *Planner) watchPending(place int32, pod *Pod) {
-	if due := startDue(pod, &p.snap.Options); !due.IsZero() && p.isOver(due) {
-		p.overdue.pending = append(p.overdue.pending, place)
-	}
-}
-
-// startDue is when a pod that has not started is given up, or zero: it has
-// started, or pods may stay pending.
+// startDue is when a pod that has not started is given up (Options.PendingTimeout), or
+// zero for never. Giving it up takes two rounds: in the first it is deleted, in the next
+// one it counts as failed, so that a crash in between loses nothing.
 func startDue(pod *Pod, o *Options) time.Time {
 	if o.PendingTimeout == 0 || pod.Phase != PodPending {
 		return time.Time{}
@@ -27,31 +12,32 @@ func startDue(pod *Pod, o *Options) time.Time {
 	return pod.detail().CreationTimestamp.Add(o.PendingTimeout)
 }
 
-// givenUp reports whether a terminating pod that must end before it is replaced
-// is not waited for any longer: it never started, or it has outstayed its time.
-func (p *Planner) givenUp(pod *Pod) bool {
-	o := &p.snap.Options
-	if due := startDue(pod, o); !due.IsZero() && p.isOver(due) {
-		return true
+// giveUpDue is when a terminating pod that must end before it is replaced is given up,
+// or zero for never: it has not started in time, or it has outstayed its time to end
+// (Options.TerminatingTimeout).
+func giveUpDue(pod *Pod, o *Options) time.Time {
+	due := startDue(pod, o)
+	if o.TerminatingTimeout > 0 {
+		due = earliest(due, pod.Deletion.Timestamp.Add(o.TerminatingTimeout))
 	}
-	return o.TerminatingTimeout > 0 && p.isOver(pod.Deletion.Timestamp.Add(o.TerminatingTimeout))
+	return due
 }
 
-// isOver reports whether the time has come, and keeps the earliest that has not.
-func (p *Planner) isOver(at time.Time) bool {
-	if !p.snap.Now.Before(at) {
-		return true
-	}
-	if p.overdue.next.IsZero() || at.Before(p.overdue.next) {
-		p.overdue.next = at
-	}
-	return false
+// isOver reports whether a time has come.
+func isOver(at, now time.Time) bool { return !now.Before(at) }
+
+// isLate reports whether an active pod has not started in time.
+func isLate(pod *Pod, o *Options, now time.Time) bool {
+	due := startDue(pod, o)
+	return !due.IsZero() && isOver(due, now)
 }
 
-// deletePending deletes the pods that have not started in time.
-func (p *Planner) deletePending() {
-	p.sortPlaces(p.overdue.pending, p.byWorth)
-	for _, i := range p.overdue.pending[:min(len(p.overdue.pending), maxPodWrites)] {
-		p.delete(i, DeletePending)
+// appendLate adds the deletions of pods that have not started in time, at most as many
+// as a round may write.
+func appendLate(deletions []Deletion, s *Snapshot, late []int32) []Deletion {
+	sortPlaces(s.Pods, late, byWorth)
+	for _, i := range late[:min(len(late), maxPodWrites)] {
+		deletions = append(deletions, deletionOf(&s.Pods[i], DeletePending, s.Options.Quirks))
 	}
+	return deletions
 }

@@ -274,8 +274,6 @@ func checkFinished(s *Status, spec *Spec, add addProblem) {
 	}
 }
 
-func (s *Spec) isSuspended() bool { return s.Suspend != nil && *s.Suspend }
-
 // checkCompletionTime: JI17, it comes with Complete, at or after startTime.
 func checkCompletionTime(s *Status, _ *Spec, add addProblem) {
 	complete, at := s.isTrue(Complete), s.CompletionTime

@@ -1,17 +1,12 @@
 package job
 
-import (
-	"fmt"
-	"math/bits"
-	"slices"
-	"time"
-)
+import "math/bits"
 
 // uidFacts is what is known of a UID.
 type uidFacts uint8
 
 const (
-	// uidSucceeded and uidFailed: the UID stands in that uncounted list.
+	// uidSucceeded and uidFailed: the UID is in that uncounted list.
 	uidSucceeded uidFacts = 1 << iota
 	uidFailed
 	// uidUntracking: the pod's finalizer was removed in an earlier round (E4).
@@ -20,6 +15,8 @@ const (
 	uidHandled
 	// uidSeen: a pod of the snapshot still carries the finalizer.
 	uidSeen
+	// uidRecorded: the UID is in one of the uncounted lists.
+	uidRecorded = uidSucceeded | uidFailed
 )
 
 // uidTable maps UIDs to what is known of them. It is a hash table with linear
@@ -28,8 +25,8 @@ const (
 type uidTable struct {
 	slots []uidSlot
 	used  int
-	// crowded takes the place of the slots once some UIDs collide more than chance
-	// explains. UIDs can come from outside, so they can be made to collide.
+	// crowded replaces the slots once some UIDs collide more than chance explains.
+	// UIDs can come from outside, so they can be made to collide.
 	crowded map[string]uidFacts
 }
 
@@ -55,7 +52,7 @@ func (t *uidTable) reset(n int) {
 	}
 }
 
-// facts returns what is known of the UID: nothing for one that is not there.
+// facts returns what is known of the UID, nothing if it is not in the table.
 func (t *uidTable) facts(uid string) uidFacts {
 	switch {
 	case t.used == 0:
@@ -88,6 +85,14 @@ func (t *uidTable) add(uid string, facts uidFacts) (earlier uidFacts) {
 	}
 	slot.facts |= facts
 	return earlier
+}
+
+// see notes that the snapshot shows the pod with its finalizer, if the pod is known. The
+// facts are those of its UID.
+func (t *uidTable) see(pod *Pod, facts uidFacts) {
+	if facts != 0 && carriesFinalizer(pod) {
+		t.add(pod.UID, uidSeen)
+	}
 }
 
 // find returns the slot of the UID, or nil when the crowded map holds it or is to
@@ -140,65 +145,3 @@ func hash(uid string) uint64 {
 	}
 	return h ^ h>>32
 }
-
-// checkDuplicates refuses two pods with one UID. It looks at all pods in each
-// round that is going to write something; in a round that changes nothing such a
-// pair does no harm.
-func (p *Planner) checkDuplicates() error {
-	if !p.writesSomething() {
-		return nil
-	}
-	pods := p.snap.Pods
-	p.claimed.reset(len(pods))
-	for i := range pods {
-		if p.claimed.add(pods[i].UID, uidSeen) != 0 {
-			return invalid(podField(&pods[i], "uid"), pods[i].UID, "is the UID of two pods")
-		}
-	}
-	return nil
-}
-
-func (p *Planner) writesSomething() bool {
-	plan := &p.plan
-	if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 {
-		return true
-	}
-	return plan.Record(Outcome{}).Write
-}
-
-// byAge orders pods by creation, then by UID: a total order that does not
-// depend on the order of the snapshot (B3).
-func (p *Planner) byAge(a, b *Pod) int {
-	if c := a.detail().CreationTimestamp.Compare(b.detail().CreationTimestamp); c != 0 {
-		return c
-	}
-	return compareStrings(a.UID, b.UID)
-}
-
-func (p *Planner) sortPlaces(places []int32, compare func(a, b *Pod) int) {
-	if len(places) < 2 {
-		return
-	}
-	pods := p.snap.Pods
-	slices.SortFunc(places, func(a, b int32) int { return compare(&pods[a], &pods[b]) })
-}
-
-func sortRefs(refs []PodRef) {
-	slices.SortFunc(refs, func(a, b PodRef) int { return compareStrings(a.UID, b.UID) })
-}
-
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// podField names a field of a pod by what does not depend on the order of the
-// snapshot (B3).
-func podField(pod *Pod, field string) string { return fmt.Sprintf("pods[%s].%s", pod.Name, field) }
-
-func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

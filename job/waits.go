@@ -77,58 +77,61 @@ func pluralOf(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func (p *Planner) wait(w Wait) { p.plan.Waits = append(p.plan.Waits, w) }
-
-// explainWaits names what else the job waits for, and the earliest time at which
-// one of the waits ends by itself: nothing changes before it without an event (L6).
-func (p *Planner) explainWaits() {
-	b := &p.plan.Basis
-	switch {
-	case p.plan.Verdict.decided():
-		if terminating := p.counts.terminating + int64(len(p.plan.Delete)); terminating > 0 {
-			p.wait(Wait{Reason: WaitTerminating, Terminating: terminating})
-		}
-	case p.job.isDeleted():
-		p.wait(Wait{Reason: WaitDeleted})
-	case p.job.isSuspended():
-		p.wait(Wait{Reason: WaitSuspended})
-	case p.activeLater() > 0:
-		p.wait(Wait{Reason: WaitPods, Pods: p.activeLater()})
-	case p.completionsReached() && p.counts.terminating > 0:
-		p.wait(Wait{Reason: WaitTerminating, Terminating: p.counts.terminating})
-	case *p.job.Spec.Parallelism == 0 && !p.completionsReached():
-		p.wait(Wait{Reason: WaitParallelism})
+// explainWaits names what else the job waits for.
+func explainWaits(plan *Plan, s *Snapshot, found *findings) {
+	b := &plan.Basis
+	if w := waitOfJob(plan, s, found.tally); w.Reason != 0 {
+		plan.wait(w)
 	}
-	coarse := p.snap.Options.Quirks.Has(jobquirk.CoarseRequeue)
 	if !b.Satisfied {
 		w := Wait{Reason: WaitExpectations, Until: b.Memory.Expectations.Expires()}
-		if coarse {
+		if b.Quirks.Has(jobquirk.CoarseRequeue) {
 			w.Until = time.Time{}
 		}
-		p.wait(w)
+		plan.wait(w)
 	}
-	if !p.overdue.next.IsZero() {
-		p.wait(Wait{Reason: WaitTimeout, Until: p.overdue.next})
+	if due := found.pods.nextTimeout; !due.IsZero() {
+		plan.wait(Wait{Reason: WaitTimeout, Until: due})
 	}
 	if b.Capped {
-		p.wait(Wait{Reason: WaitUncounted})
+		plan.wait(Wait{Reason: WaitUncounted})
 	}
-	p.requeue(coarse)
 }
 
-// activeLater is the number of active pods once the plan has taken effect.
-func (p *Planner) activeLater() int64 {
-	return p.counts.active - int64(len(p.plan.Delete)) + int64(len(p.plan.Create))
+// waitOfJob is what the job as a whole waits for, or the zero Wait.
+func waitOfJob(plan *Plan, s *Snapshot, t tally) Wait {
+	active := t.active - int64(len(plan.Delete)) + int64(len(plan.Create))
+	reached := completionsReached(s.Job.Spec.Completions, t.succeeded)
+	switch {
+	case plan.Verdict.decided():
+		if terminating := t.terminating + int64(len(plan.Delete)); terminating > 0 {
+			return Wait{Reason: WaitTerminating, Terminating: terminating}
+		}
+	case s.Job.isDeleted():
+		return Wait{Reason: WaitDeleted}
+	case s.Job.Spec.isSuspended():
+		return Wait{Reason: WaitSuspended}
+	case active > 0:
+		return Wait{Reason: WaitPods, Pods: active}
+	case reached && t.terminating > 0:
+		return Wait{Reason: WaitTerminating, Terminating: t.terminating}
+	case *s.Job.Spec.Parallelism == 0 && !reached:
+		return Wait{Reason: WaitParallelism}
+	}
+	return Wait{}
 }
 
-// requeue finds the earliest time at which a wait ends by itself.
-func (p *Planner) requeue(coarse bool) {
-	for _, w := range p.plan.Waits {
-		if second := p.snap.Now.Add(time.Second); coarse && (w.Reason == WaitBackoff || w.Reason == WaitIndexBackoff) && w.Until.Before(second) {
+// requeue finds the earliest time at which one of the waits ends by itself. Nothing
+// changes before it without an event (L6).
+func requeue(waits []Wait, now time.Time, quirks jobquirk.Set) (next Requeue) {
+	coarse := quirks.Has(jobquirk.CoarseRequeue)
+	for _, w := range waits {
+		if second := now.Add(time.Second); coarse && (w.Reason == WaitBackoff || w.Reason == WaitIndexBackoff) && w.Until.Before(second) {
 			w.Until = second
 		}
-		if at := p.plan.Requeue.At; !w.Until.IsZero() && (at.IsZero() || w.Until.Before(at)) {
-			p.plan.Requeue = Requeue{At: w.Until, Reason: w.Reason}
+		if !w.Until.IsZero() && (next.At.IsZero() || w.Until.Before(next.At)) {
+			next = Requeue{At: w.Until, Reason: w.Reason}
 		}
 	}
+	return next
 }

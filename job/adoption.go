@@ -1,0 +1,59 @@
+package job
+
+import "github.com/batchplan/batchplan/job/jobquirk"
+
+// OwnerOf decides what a pod is to the job from the UID of the pod's controller
+// reference ("" when it has none) and from the pod's labels (J6). The pod must
+// be in the job's namespace.
+func OwnerOf(j *Job, controllerUID string, labels map[string]string) Ownership {
+	matches := j.Spec.Selector.Matches(labels)
+	switch {
+	case controllerUID == j.UID && matches:
+		return Owned
+	case controllerUID == j.UID:
+		return OwnedUnmatched
+	case controllerUID == "" && matches:
+		return Orphan
+	}
+	return Foreign
+}
+
+// claim is what a round does about the owner of a pod (J6).
+type claim uint8
+
+const (
+	// leaveAlone: the pod belongs to another owner, or to none.
+	leaveAlone claim = iota
+	// keep: the pod is the job's.
+	keep
+	// adopt: the pod becomes the job's in this round.
+	adopt
+	// release: the pod stops being the job's in this round.
+	release
+	// letGo: the pod no longer matches, and the job is being deleted. The pod loses
+	// its finalizer and is not counted.
+	letGo
+)
+
+// claimOf decides about the owner of a pod (J6). The facts are those of its UID.
+func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
+	switch {
+	case pod.Owner == Owned:
+		return keep
+	case pod.Owner == OwnedUnmatched && !j.isDeleted():
+		return release
+	case pod.Owner == OwnedUnmatched && !quirks.Has(jobquirk.UnmatchedStay):
+		return letGo
+	case pod.Owner != Orphan:
+		return leaveAlone
+	case facts&uidUntracking != 0:
+		return keep // adopted and accounted for already: the snapshot is older
+	case !j.isDeleted() && pod.Deletion == nil:
+		return adopt
+	}
+	return leaveAlone
+}
+
+// carriesFinalizer reports whether the pod has the finalizer once the round's
+// adoptions are done: an adopted pod gets it with the controller reference.
+func carriesFinalizer(pod *Pod) bool { return pod.Tracked || pod.Owner == Orphan }

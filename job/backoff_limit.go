@@ -1,0 +1,33 @@
+package job
+
+// pastBackoffLimit compares the failures, and with restartPolicy OnFailure the
+// restarts of pods that have not ended, with backoffLimit (J22).
+func pastBackoffLimit(spec *Spec, t tally) Verdict {
+	limit := int64(*spec.BackoffLimit)
+	past := t.failed > limit
+	if spec.Template.RestartPolicy == RestartOnFailure {
+		// Quirk: restarts reach the limit where failed pods exceed it.
+		past = past || t.restarts >= max(limit, 1)
+	}
+	if !past {
+		return Verdict{}
+	}
+	return Verdict{FailureTarget, "BackoffLimitExceeded", "Job has reached the specified backoff limit"}
+}
+
+// restartsCounted are the restarts of a pod that has not ended, as far as they count
+// towards backoffLimit (J22).
+func restartsCounted(spec *Spec, pod *Pod) int64 {
+	if spec.Template.RestartPolicy != RestartOnFailure || pod.Phase != PodPending && pod.Phase != PodRunning {
+		return 0
+	}
+	return restarts(pod.detail().Containers)
+}
+
+// restarts sums the restarts of containers.
+func restarts(containers []Container) (sum int64) {
+	for i := range containers {
+		sum += int64(max(containers[i].Restarts, 0))
+	}
+	return sum
+}

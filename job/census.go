@@ -1,0 +1,226 @@
+package job
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+)
+
+// census is what a round finds by looking at each pod once: how many there are of each
+// kind (J11), and which of them need a closer look. Pods are given by their place in
+// Snapshot.Pods.
+type census struct {
+	active, ready, terminating int64
+	// restarts sums the restarts of pods that have not ended (J22).
+	restarts int64
+	// activeIndexes are the indexes of active pods, leavingIndexes those of terminating
+	// pods that must end before they are replaced (J33).
+	activeIndexes, leavingIndexes indexset.Set
+
+	// adopted and released are the pods that change their owner (J6).
+	adopted, released []PodRef
+	// succeeded and failed are tracked pods that ended, or count as failed because they
+	// are being deleted (J7), and are in no uncounted list: the new ones of J8.
+	succeeded, failed []int32
+	// recorded are tracked pods whose UID an earlier round has put into a list.
+	recorded []int32
+	// stray are tracked pods that cannot be counted: they ended without a valid index
+	// (J8), or no longer match the selector of a job that is being deleted.
+	stray []int32
+	// leaving are tracked pods that are being deleted and do not count as failed yet.
+	leaving []int32
+	// inFlight are pods that ended or count as failed, whose finalizer was removed in
+	// an earlier round and which the snapshot still shows with it. The status may be
+	// as old, so their indexes count (J14, J16).
+	inFlight []int32
+	// accounted are failed pods without the finalizer, kept for the podFailurePolicy.
+	accounted []int32
+	// late are active pods that have not started in time, and nextTimeout is when the
+	// next pod runs out of time to start or to end.
+	late        []int32
+	nextTimeout time.Time
+}
+
+// reset empties the census and keeps its memory.
+func (c *census) reset() {
+	c.activeIndexes.Reset()
+	c.leavingIndexes.Reset()
+	*c = census{
+		activeIndexes:  c.activeIndexes,
+		leavingIndexes: c.leavingIndexes,
+		adopted:        c.adopted[:0],
+		released:       c.released[:0],
+		succeeded:      c.succeeded[:0],
+		failed:         c.failed[:0],
+		recorded:       c.recorded[:0],
+		stray:          c.stray[:0],
+		leaving:        c.leaving[:0],
+		inFlight:       c.inFlight[:0],
+		accounted:      c.accounted[:0],
+		late:           c.late[:0],
+	}
+}
+
+// shortcuts say which pods need no more than a look at their first line. The loop over
+// the pods runs up to a million times. Without a shortcut the answers are the same.
+type shortcuts struct {
+	// active pods are only counted.
+	active bool
+	// accounted pods, which ended and were counted in an earlier round, are passed over.
+	accounted bool
+}
+
+func shortcutsOf(s *Snapshot, known *uidTable) shortcuts {
+	spec := &s.Job.Spec
+	plain := spec.Template.RestartPolicy != RestartOnFailure && known.len() == 0 && s.Options.PendingTimeout == 0
+	return shortcuts{active: plain, accounted: plain && spec.PodFailurePolicy == nil}
+}
+
+// take looks at each pod once: it claims (J6), counts (J11), and sorts out the pods that
+// need a closer look. It marks the known UIDs of pods that still carry the finalizer.
+func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
+	c.reset()
+	limit := indexLimit(&s.Job.Spec)
+	var active, ready int64
+	for i := range s.Pods {
+		pod := &s.Pods[i]
+		switch {
+		case pod.UID == "":
+			return invalid(podField(pod, "uid"), pod.UID, "is required")
+		case short.active && pod.Phase < PodSucceeded && pod.Owner == Owned && pod.Deletion == nil:
+			active++
+			if pod.Ready {
+				ready++
+			}
+			if hasIndexBelow(pod, limit) {
+				c.activeIndexes.Add(pod.Index)
+			}
+		case short.accounted && !pod.Tracked && pod.Phase >= PodSucceeded && pod.Phase <= PodFailed && pod.Owner == Owned:
+			// counted in an earlier round
+		default:
+			if err := c.lookAt(s, known, int32(i)); err != nil {
+				return err
+			}
+		}
+	}
+	c.active += active
+	c.ready += ready
+	c.sort(s.Pods)
+	return nil
+}
+
+// lookAt counts a pod of which more than its phase must be known.
+func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
+	pod := &s.Pods[place]
+	if pod.Phase > PodFailed {
+		return invalid(podField(pod, "phase"), pod.Phase.String(), "is no phase")
+	}
+	facts := known.facts(pod.UID)
+	tracked := carriesFinalizer(pod) && facts&uidUntracking == 0
+	switch claimOf(pod, facts, &s.Job, s.Options.Quirks) {
+	case leaveAlone:
+		return nil
+	case release:
+		c.released = append(c.released, pod.ref())
+		return nil
+	case adopt:
+		c.adopted = append(c.adopted, pod.ref())
+	case letGo:
+		known.see(pod, facts)
+		if tracked {
+			c.stray = append(c.stray, place)
+		}
+		return nil
+	}
+	known.see(pod, facts)
+	switch {
+	case pod.isTerminal():
+		c.addEnded(s, facts, place)
+		if !tracked && s.Job.Spec.PodFailurePolicy != nil && pod.Phase == PodFailed {
+			c.accounted = append(c.accounted, place)
+		}
+	case pod.Deletion != nil:
+		c.addTerminating(s, facts, place)
+	default:
+		c.addActive(s, place)
+	}
+	return nil
+}
+
+// addActive counts a pod that has neither ended nor is being deleted.
+func (c *census) addActive(s *Snapshot, place int32) {
+	pod := &s.Pods[place]
+	c.active++
+	if pod.Ready {
+		c.ready++
+	}
+	if hasIndexBelow(pod, indexLimit(&s.Job.Spec)) {
+		c.activeIndexes.Add(pod.Index)
+	}
+	c.restarts += restartsCounted(&s.Job.Spec, pod)
+	switch due := startDue(pod, &s.Options); {
+	case due.IsZero():
+	case isOver(due, s.Now):
+		c.late = append(c.late, place)
+	default:
+		c.nextTimeout = earliest(c.nextTimeout, due)
+	}
+}
+
+// addTerminating counts a pod that is being deleted and has not ended (J7).
+func (c *census) addTerminating(s *Snapshot, facts uidFacts, place int32) {
+	pod := &s.Pods[place]
+	spec := &s.Job.Spec
+	c.restarts += restartsCounted(spec, pod)
+	if !replacesOnlyFailed(spec) {
+		c.terminating++
+		c.addEnded(s, facts, place)
+		return
+	}
+	switch due := giveUpDue(pod, &s.Options); {
+	case due.IsZero():
+	case isOver(due, s.Now):
+		c.addEnded(s, facts, place)
+		return
+	default:
+		c.nextTimeout = earliest(c.nextTimeout, due)
+	}
+	c.terminating++
+	if hasIndexBelow(pod, indexLimit(spec)) {
+		c.leavingIndexes.Add(pod.Index)
+	}
+	if carriesFinalizer(pod) && facts&uidUntracking == 0 {
+		c.leaving = append(c.leaving, place)
+	}
+}
+
+// addEnded puts a pod that has ended, or counts as failed, into its list (J8). A pod that
+// no longer carries the finalizer is in none.
+func (c *census) addEnded(s *Snapshot, facts uidFacts, place int32) {
+	pod := &s.Pods[place]
+	indexed := s.Job.Spec.isIndexed()
+	list := &c.failed
+	switch {
+	case !carriesFinalizer(pod), facts&uidUntracking != 0 && !indexed:
+		return
+	case facts&uidUntracking != 0:
+		list = &c.inFlight
+	case facts&uidRecorded != 0:
+		list = &c.recorded
+	case indexed && !hasIndexBelow(pod, indexLimit(&s.Job.Spec)):
+		list = &c.stray
+	case pod.Phase == PodSucceeded:
+		list = &c.succeeded
+	}
+	*list = append(*list, place)
+}
+
+// sort puts the lists into an order that does not depend on the order of the
+// snapshot (B3).
+func (c *census) sort(pods []Pod) {
+	for _, list := range [...][]int32{c.succeeded, c.failed, c.recorded, c.stray, c.leaving} {
+		sortPlaces(pods, list, byAge)
+	}
+	sortRefs(c.adopted)
+	sortRefs(c.released)
+}

@@ -1,0 +1,54 @@
+package job
+
+import (
+	"cmp"
+	"time"
+)
+
+// byWorth orders pods so that the least valuable come first (J29).
+func byWorth(a, b *Pod) int {
+	if a.Assigned != b.Assigned {
+		return falseFirst(a.Assigned)
+	}
+	if c := cmp.Compare(a.Phase, b.Phase); c != 0 {
+		return c
+	}
+	if a.Ready != b.Ready {
+		return falseFirst(a.Ready)
+	}
+	x, y := a.detail(), b.detail()
+	if a.Ready {
+		if c := newerFirst(x.ReadyTransition, y.ReadyTransition); c != 0 {
+			return c
+		}
+	}
+	for _, kind := range [...]ContainerKind{AppContainer, RestartableInitContainer} {
+		if c := cmp.Compare(mostRestarts(y.Containers, kind), mostRestarts(x.Containers, kind)); c != 0 {
+			return c
+		}
+	}
+	if c := newerFirst(x.CreationTimestamp, y.CreationTimestamp); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.UID, b.UID)
+}
+
+// newerFirst compares times the other way round; a time that is missing counts
+// as the newest.
+func newerFirst(a, b time.Time) int {
+	if a.IsZero() != b.IsZero() {
+		return falseFirst(b.IsZero())
+	}
+	return b.Compare(a)
+}
+
+// mostRestarts is the greatest restart count of one container of the kind.
+func mostRestarts(containers []Container, kind ContainerKind) int32 {
+	var most int32
+	for i := range containers {
+		if c := &containers[i]; c.Kind == kind {
+			most = max(most, c.Restarts)
+		}
+	}
+	return most
+}

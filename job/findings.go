@@ -1,0 +1,51 @@
+package job
+
+import "github.com/batchplan/batchplan/internal/indexset"
+
+// findings are what a round has found out before it decides anything. They do not change
+// afterwards.
+type findings struct {
+	pods    *census
+	indexes *indexes
+	// known are the UIDs that the round has to recognize, and lists is what has become
+	// of the uncounted ones.
+	known  *uidTable
+	lists  backlog
+	policy failurePolicy
+	// untimed are the failed pods whose finish time nothing tells, by UID.
+	untimed  []Sighting
+	carriers carriers
+	tally    tally
+}
+
+// scratch is memory that a Planner uses again in each round. Nothing is read from it
+// before it is written.
+type scratch struct {
+	active   []int32
+	carriers []int32
+	untimed  []Sighting
+	pending  []pendingIndex
+	due      []dueUntracking
+	written  indexset.Set
+	uids     uidTable
+}
+
+// find collects what the round has to know before it decides.
+func (p *Planner) find(s *Snapshot, memory *Memory, notes *noteList) findings {
+	found := findings{
+		pods:    &p.census,
+		indexes: &p.indexes,
+		known:   &p.known,
+		lists:   absorb(p.lists, &p.known),
+		policy:  failurePolicyOf(s, memory.Ignored),
+		untimed: findUntimed(p.scratch.untimed, s, &p.census, memory.Untimed, notes),
+	}
+	p.indexes.find(s, &p.census, &found.policy, notes)
+	found.carriers = findCarriers(p.scratch.carriers, s, &p.census, &p.indexes)
+	found.tally = tallyUp(s, &found)
+	p.scratch.untimed, p.scratch.carriers = found.untimed, found.carriers.places
+	if start := s.Job.Status.StartTime; start.After(s.Now) {
+		notes.add("job.status.startTime", formatTime(start), "lies in the future; the deadline counts from there")
+	}
+	return found
+}

@@ -1,0 +1,24 @@
+package job
+
+// reset empties the plan, keeps the memory of its lists and returns it.
+func (p *Plan) reset() *Plan {
+	deletions, creations, untrack := p.Delete[:0], p.Create[:0], p.Untrack[:0]
+	waits, events, notes := p.Waits[:0], p.Events[:0], p.Notes[:0]
+	*p = Plan{}
+	p.Delete, p.Create, p.Untrack = deletions, creations, untrack
+	p.Waits, p.Events, p.Notes = waits, events, notes
+	return p
+}
+
+// stop ends a round that plans nothing for the job, for the reason given.
+func (p *Plan) stop(w Wait) *Plan {
+	p.Basis.Stopped = true
+	p.wait(w)
+	return p
+}
+
+func (p *Plan) wait(w Wait) { p.Waits = append(p.Waits, w) }
+
+func (p *Plan) event(t EventType, reason, message string) {
+	p.Events = append(p.Events, Event{t, reason, message})
+}

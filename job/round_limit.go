@@ -1,0 +1,109 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
+
+// The limits of one round (J30, J35).
+const (
+	// maxPodWrites is the most creations, and the most deletions of surplus pods.
+	maxPodWrites = 500
+	// maxUncounted is the most UIDs in the uncounted lists together with new
+	// completed indexes.
+	maxUncounted = 500
+)
+
+// dueUntracking is a finalizer that is to go, if this round has room for its pod.
+type dueUntracking struct {
+	Untracking
+	place int32
+	// takesRoom is true when the status has to record something new about the pod.
+	takesRoom bool
+	// withEnd and withoutEnd tell whether there is room in a round that declares the
+	// end of the job, and in one that does not.
+	withEnd, withoutEnd bool
+}
+
+// appendFitting adds the finalizers for which the round has room, and reports whether
+// some are left over. The UIDs and the new indexes that a round records with them are at
+// most 500 (J35). Pods beyond that keep their finalizer until a later round. An Indexed
+// job goes by index. Its completed indexes are written all at once whatever is left, so
+// progress is not late and the list has no needless gaps.
+//
+// Whether the end is declared depends on the deletions. If it is not, the pods that
+// only an end gives up leave their room to the others (J37). The spare set is overwritten.
+func appendFitting(untrack []Untracking, due []dueUntracking, s *Snapshot, lists *backlog, spare *indexset.Set) (out []Untracking, capped bool) {
+	room := maxUncounted - len(lists.left.Succeeded) - len(lists.left.Failed)
+	spare.Reset()
+	if spec := &s.Job.Spec; len(due) >= room && spec.isIndexed() {
+		sortByIndex(due, s.Pods)
+		spare.AddText(s.Job.Status.CompletedIndexes, *spec.Completions)
+	}
+	for i := range due {
+		due[i].takesRoom = takesRoom(&due[i], s.Pods, spare)
+	}
+	stops := s.Options.Quirks.Has(jobquirk.FullRound)
+	capped = markFitting(due, room, true, stops)
+	markFitting(due, room, false, stops)
+	for i := range due {
+		due[i].UnlessEnd = !due[i].withEnd
+		if due[i].withEnd || due[i].withoutEnd {
+			untrack = append(untrack, due[i].Untracking)
+		}
+	}
+	return untrack, capped
+}
+
+// markFitting marks the finalizers for which a round has room, if it declares the end or
+// if it does not, and reports whether some are left over. The reference stops at the
+// first pod that fills the round.
+func markFitting(due []dueUntracking, room int, end, stops bool) (capped bool) {
+	for i := range due {
+		d := &due[i]
+		switch {
+		case d.OnEnd && !end:
+			continue
+		case d.takesRoom && room <= 0 && !stops:
+			capped = true
+			continue
+		case d.takesRoom:
+			room--
+		}
+		if end {
+			d.withEnd = true
+		} else {
+			d.withoutEnd = true
+		}
+		if stops && room <= 0 {
+			return true
+		}
+	}
+	return capped
+}
+
+// takesRoom reports whether the status has to record something new about the pod. The
+// written indexes are those that the status lists already.
+func takesRoom(d *dueUntracking, pods []Pod, written *indexset.Set) bool {
+	switch d.As {
+	case CountedIndex:
+		return !written.Has(pods[d.place].Index)
+	case CountedSucceeded, CountedFailed:
+		return true
+	}
+	return false
+}
+
+// sortByIndex orders what is due by index. Pods without one come first.
+func sortByIndex(due []dueUntracking, pods []Pod) {
+	slices.SortFunc(due, func(a, b dueUntracking) int {
+		x, y := &pods[a.place], &pods[b.place]
+		if x.Index != y.Index {
+			return cmp.Compare(x.Index, y.Index)
+		}
+		return byAge(x, y)
+	})
+}

@@ -1,0 +1,96 @@
+package job
+
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// backlog is what has become of the uncounted lists of the status (J35, step 3).
+type backlog struct {
+	// left are the UIDs whose pods still carry the finalizer.
+	left UncountedTerminatedPods
+	// succeeded and failed are the numbers of the others. They move into the counters
+	// with the next write.
+	succeeded, failed int64
+}
+
+// learn fills the table with the UIDs that the round has to recognize: finalizer
+// removals in flight, ignored pods whose match is reported, and the uncounted lists.
+// It returns those lists without repeated and empty UIDs, in the memory of buf. A UID
+// that is listed twice keeps its first verdict (JI2, M5).
+func (t *uidTable) learn(memory *Memory, lists *UncountedTerminatedPods, buf UncountedTerminatedPods, notes *noteList) UncountedTerminatedPods {
+	if lists == nil {
+		lists = &UncountedTerminatedPods{}
+	}
+	t.reset(memory.Untracking.Len() + memory.Handled.Len() + len(lists.Succeeded) + len(lists.Failed))
+	for uid := range memory.Untracking.All() {
+		if uid == "" {
+			notes.add("memory.untracking", `""`, "an empty UID is left out")
+			continue
+		}
+		t.add(uid, uidUntracking)
+	}
+	for uid := range memory.Handled.All() {
+		t.add(uid, uidHandled)
+	}
+	return UncountedTerminatedPods{
+		Succeeded: t.learnList("job.status.uncountedTerminatedPods.succeeded", lists.Succeeded, uidSucceeded, buf.Succeeded[:0], notes),
+		Failed:    t.learnList("job.status.uncountedTerminatedPods.failed", lists.Failed, uidFailed, buf.Failed[:0], notes),
+	}
+}
+
+func (t *uidTable) learnList(field string, uids []string, fact uidFacts, out []string, notes *noteList) []string {
+	for _, uid := range uids {
+		switch {
+		case uid == "":
+			notes.add(field, `""`, "an empty UID is left out")
+		case t.add(uid, fact)&uidRecorded != 0:
+			notes.add(field, uid, "a UID that stands twice keeps its first verdict")
+		default:
+			out = append(out, uid)
+		}
+	}
+	return out
+}
+
+// absorb takes those UIDs off the lists whose pods no longer carry the finalizer. The
+// others stay. Counting them now would count them again in the next round (JI3, M4).
+func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
+	gone := func(uid string) bool {
+		facts := known.facts(uid)
+		return facts&uidSeen == 0 || facts&uidUntracking != 0
+	}
+	left := UncountedTerminatedPods{
+		Succeeded: slices.DeleteFunc(lists.Succeeded, gone),
+		Failed:    slices.DeleteFunc(lists.Failed, gone),
+	}
+	return backlog{
+		left:      left,
+		succeeded: int64(len(lists.Succeeded) - len(left.Succeeded)),
+		failed:    int64(len(lists.Failed) - len(left.Failed)),
+	}
+}
+
+// counters are the counters of the status with the absorbed UIDs added.
+func (b *backlog) counters(status *Status) Counters {
+	return Counters{
+		Succeeded: clamp32(int64(status.Succeeded) + b.succeeded),
+		Failed:    clamp32(int64(status.Failed) + b.failed),
+		Uncounted: b.left,
+	}
+}
+
+// stillTracked drops the pods that the snapshot does not show with a finalizer (E4).
+func stillTracked(uids expectations.UIDs, known *uidTable) expectations.UIDs {
+	var seen []string
+	for uid := range uids.All() {
+		if known.facts(uid)&uidSeen == 0 {
+			seen = append(seen, uid)
+		}
+	}
+	if seen == nil {
+		return uids
+	}
+	return uids.Without(seen...)
+}
