@@ -202,6 +202,48 @@ wait 1m`,
 		ours:   "1h0m0.1s 2h5m0s 2h5m0s",
 	},
 	{
+		row:   "An active job is gone, and a run is due under Forbid (C5, C11)",
+		about: "the status cannot be written",
+		script: `
+cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Forbid",JOB}
+manual
+wait 125m
+fault update cronjobs/status conflict all 3m
+deletejob Background
+wait 10m`,
+		look:   runs,
+		theirs: "1 01:00 at 1 01:00, 1 02:00 at 1 02:05",
+		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:10:27",
+	},
+	{
+		row: "The job that Replace is to delete cannot be looked up (C12)",
+		script: `
+cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}
+manual
+wait 119m
+fault get jobs error all 5m
+wait 10m`,
+		look:   runs,
+		theirs: "1 01:00 at 1 01:00, 1 02:00 at 1 02:05:27",
+		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00",
+	},
+	{
+		row: "The cache of CronJobs does not show that a run was recorded, and the run's job is gone (CI1, B5)",
+		script: `
+cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}
+manual
+wait 59m
+hold cronjobs
+wait 90s
+deletejob Background
+wait 1m
+deletejob Background
+wait 1m`,
+		look:   runs,
+		theirs: "1 01:00 at 1 01:00, 1 01:00 at 1 01:00:30, 1 01:00 at 1 01:01:30",
+		ours:   "1 01:00 at 1 01:00",
+	},
+	{
 		row: "A finished job is being deleted (C2)",
 		script: `
 cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}

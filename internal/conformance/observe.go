@@ -20,6 +20,9 @@ type view struct {
 	CronJobs, Jobs, Pods, Events, Writes, Figures []string
 	// busy are the objects about which there are so many events that some are dropped.
 	busy map[string]bool
+	// refused is true if a status of a job was refused, or would have been, for what it
+	// says: a conflict with another writer comes first.
+	refused bool
 }
 
 // observe looks at a world. The writes are those since the last look.
@@ -42,6 +45,7 @@ func (v *view) observe(w *script.World, start time.Time) {
 		if isIdle(e) {
 			continue
 		}
+		v.refused = v.refused || e.Contradicts || e.Resource == server.Jobs && e.Subresource == "status" && strings.HasPrefix(e.Answer, "Invalid")
 		v.Writes = append(v.Writes, fmt.Sprintf("%v %s", e.Time.Sub(start).Truncate(grain), e))
 	}
 	slices.Sort(v.Writes) // the order within an instant is left to goroutines

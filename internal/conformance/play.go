@@ -70,6 +70,8 @@ type game struct {
 	theirs, ours *script.World
 	stuck        bool
 	figures      *figures
+	// manyFailed is true once more than one pod has failed: some may be gone since.
+	manyFailed bool
 	// seen are the revisions of the servers at the last look.
 	seen [2]int64
 }
@@ -106,7 +108,7 @@ func play(s *script.Script, o ours.Options) (result Result) {
 // begin makes the two worlds, unless the server refuses the script's objects.
 func (g *game) begin(o ours.Options) (difference string) {
 	which := theirs.Which{Jobs: !g.script.Manual, CronJobs: g.script.CronJob != nil, TTL: true, Stale: g.script.Stale}
-	o.Jobs, o.CronJobs, o.TTL, o.Stale = which.Jobs, which.CronJobs, which.TTL, which.Stale
+	o.Jobs, o.CronJobs, o.TTL, o.Stale, o.LiveReads = which.Jobs, which.CronJobs, which.TTL, which.Stale, true
 	real, err := script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), which) })
 	if difference := compareRefusal(g.script, err, real); difference != "" || err != nil {
 		if real != nil {
@@ -144,6 +146,7 @@ func (g *game) look(after string) string {
 	for settle(); g.theirs.Collect()+g.ours.Collect() > 0; {
 		settle()
 	}
+	g.manyFailed = g.manyFailed || g.hasManyFailed()
 	var real, mine view
 	real.Figures, mine.Figures = g.figures.lines()
 	if now := [2]int64{g.theirs.Revision(), g.ours.Revision()}; now == g.seen && slices.Equal(real.Figures, mine.Figures) {
@@ -156,7 +159,7 @@ func (g *game) look(after string) string {
 	if Trace != nil {
 		Trace(after, real.Writes, mine.Writes)
 	}
-	if isRefused(real.Writes) && !isRefused(mine.Writes) {
+	if real.refused && !mine.refused {
 		g.stuck = true
 		return ""
 	}
@@ -166,13 +169,6 @@ func (g *game) look(after string) string {
 		return ""
 	}
 	return fmt.Sprintf("after %q, at %v (- theirs, + ours):\n%s", after, time.Since(g.start), diff(&real, &mine))
-}
-
-// isRefused reports whether a status of a job was refused for what it says.
-func isRefused(writes []string) bool {
-	return slices.ContainsFunc(writes, func(w string) bool {
-		return strings.Contains(w, "update jobs/status") && strings.Contains(w, "-> Invalid")
-	})
 }
 
 // diff lists the lines that only one side has.

@@ -15,7 +15,7 @@ import (
 
 // relax changes the views of both sides in the same way.
 func (g *game) relax(a, b *view) {
-	if g.hasManyFailed() {
+	if g.manyFailed {
 		for _, lines := range [...][]string{a.Jobs, a.Events, b.Jobs, b.Events} {
 			for i := range lines {
 				lines[i] = failJobMessage.ReplaceAllString(lines[i], "some pod matching FailJob rule")

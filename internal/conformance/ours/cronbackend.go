@@ -47,6 +47,11 @@ func describe(j *batchv1.Job) cronjobapply.Job {
 
 // Delete deletes a job with its pods.
 func (b *cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
+	if b.options.LiveReads && d.Reason == cronjob.DeleteReplaced {
+		if _, err := b.Get(ctx, d.Name); err != nil {
+			return err
+		}
+	}
 	policy := metav1.DeletePropagationBackground
 	if d.Foreground {
 		policy = metav1.DeletePropagationForeground

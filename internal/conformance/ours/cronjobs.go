@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -80,6 +81,8 @@ func (c *cronJobs) changed(old, cur *batchv1.CronJob) {
 		return
 	}
 	decoded := decodeCronJob(cur)
+	// A deadline moves what `@every` counts from in a round, and does not here.
+	decoded.Spec.StartingDeadlineSeconds = nil
 	plan, err := cronjob.Reconcile(cronjob.Snapshot{
 		CronJob: decoded, Now: time.Now(), Schedule: cronjob.Compile(&decoded, c.options.Schedule...), Options: c.options.CronJob,
 	})
@@ -156,10 +159,34 @@ func (c *cronJobs) plan(key string, snapshot *cronjob.Snapshot, object *batchv1.
 	c.options.Figures.cronJob(&end.Metrics)
 	c.memories[key] = end.Memory
 	c.reporter.report(object, end.Events)
-	if end.Retry {
-		return end, nil, errors.Join(err, errors.New("to be repeated"))
+	switch {
+	case !end.Retry:
+		return end, backend.written, nil
+	case c.passesGone(snapshot, plan, &end.Outcome):
+		snapshot.Memory = end.Memory
+		return c.plan(key, snapshot, object)
 	}
-	return end, backend.written, nil
+	return end, nil, errors.Join(err, errors.New("to be repeated"))
+}
+
+// passesGone takes the active jobs that the round has found gone off the snapshot's
+// list, and reports whether there were any. The real controller starts the run that
+// Forbid has held back for them in the same round, whether or not the status can be
+// written; the library would first write the status.
+func (c *cronJobs) passesGone(s *cronjob.Snapshot, plan *cronjob.Plan, o *cronjob.Outcome) bool {
+	if !c.options.LiveReads || s.CronJob.Spec.ConcurrencyPolicy != cronjob.Forbid {
+		return false
+	}
+	gone := map[string]bool{}
+	for i, r := range o.Verified {
+		if r == cronjob.Gone {
+			gone[plan.Verify[i].UID] = true
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(s.CronJob.Status.Active), func(r cronjob.Reference) bool { return gone[r.UID] })
+	passed := len(left) < len(s.CronJob.Status.Active)
+	s.CronJob.Status.Active = left
+	return passed
 }
 
 // planAgain plans from the status of a fresh look, if it has changed: the children

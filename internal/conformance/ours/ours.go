@@ -28,10 +28,13 @@ import (
 type Options struct {
 	Jobs, CronJobs, TTL bool
 	// Stale lets rounds begin although the caches do not show their own writes yet.
-	Stale    bool
-	Job      job.Options
-	CronJob  cronjob.Options
-	Schedule []schedule.Option
+	Stale bool
+	// LiveReads lets rounds of CronJobs read what the real controller reads past its
+	// caches: the jobs that Replace deletes, and those that Forbid still waits for (C5, C12).
+	LiveReads bool
+	Job       job.Options
+	CronJob   cronjob.Options
+	Schedule  []schedule.Option
 	// Memories, if set, holds the memories of jobs and outlives the controller, as with
 	// an adapter that stores [job.Memory].
 	Memories map[string]job.Memory

@@ -14,7 +14,12 @@ import (
 func Jobs() *rapid.Generator[*Script] {
 	return rapid.Custom(func(t *rapid.T) *Script {
 		s := &Script{Job: drawJob(t, true), Stale: rapid.IntRange(0, 3).Draw(t, "stale") == 0}
+		var begin []Step
 		if s.Stale && rapid.IntRange(0, 2).Draw(t, "limits") == 0 {
+			// An index can fail with a pod that only terminates; later most jobs have ended.
+			if rapid.Bool().Draw(t, "going") {
+				begin = goingInFlight(t)
+			}
 			drawIndexed(t, s.Job)
 			s.Job.BackoffLimitPerIndex = int32Of(among("0", "0", "1")(t))
 			s.Job.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -25,7 +30,7 @@ func Jobs() *rapid.Generator[*Script] {
 			steps = append(steps, of(6, "hold", among("pods", "jobs", "jobs")), of(3, "release", among("pods", "jobs")),
 				of(6, "exit", among("all"), among("0")))
 		}
-		s.Steps = drawSteps(t, steps, 8, 25)
+		s.Steps = append(begin, drawSteps(t, steps, 8, 25)...)
 		if rapid.IntRange(0, 60).Draw(t, "old") == 0 {
 			s.Steps = slices.Insert(s.Steps, 0, step(t, "old", one("mode"), among("Sorted")))
 		}
@@ -194,9 +199,12 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 		of(1, "hold", among("pods", "jobs")),
 		of(2, "release", among("pods", "jobs")),
 		choice{1, func(t *rapid.T) []Step { return []Step{editsCondition(t)} }},
-		of(1, "counter", among("active", "ready", "terminating", "failed", "succeeded"), sizes),
+		of(1, "counter", among("active", "ready", "terminating", "failed", "succeeded", "failedIndexes"), sizes),
 	)
 	steps = append(steps, plotsOfJobs()...)
+	if spec.BackoffLimitPerIndex != nil {
+		steps = append(steps, plot(6, replacementLost))
+	}
 	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
 		steps = append(steps, of(4, "resize", sizes))
 	}
@@ -247,6 +255,7 @@ func cronSteps(p pace) []choice {
 		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"), among("1s", "1m", "10m", "5h")),
 		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1s")),
 		of(2, "fault", among("get"), among("cronjobs"), among("error"), among("all"), among("1s", "1m", "10m")),
+		of(1, "fault", among("get"), among("jobs"), among("error"), among("all"), among("1s", "1m", "10m")),
 		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1m", "10m")),
 		of(1, "hold", among("jobs")),
 		of(2, "release", among("jobs", "cronjobs")),

@@ -81,7 +81,7 @@ func editCondition(w *World, _ *Script, s Step) error {
 	})
 }
 
-// editCounter is another writer of the job's counters.
+// editCounter is another writer of the job's counters, or of its list of failed indexes.
 func editCounter(w *World, _ *Script, s Step) error {
 	n := int32(number(s.Arg(1)))
 	return editStatus(w, func(status *batchv1.JobStatus) {
@@ -94,6 +94,9 @@ func editCounter(w *World, _ *Script, s Step) error {
 			status.Terminating = &n
 		case "failed":
 			status.Failed = n
+		case "failedIndexes":
+			indexes := s.Arg(1)
+			status.FailedIndexes = &indexes
 		case "succeeded":
 			status.Succeeded = n
 		}

@@ -156,7 +156,7 @@ func editsCondition(t *rapid.T) Step {
 // replaces it.
 func replacementLost(t *rapid.T) []Step {
 	steps := []Step{
-		step(t, "fault", one("patch"), one("pods"), among("error", "conflict"), shares, one("2m")),
+		step(t, "fault", one("patch"), one("pods"), among("error", "conflict"), among("even", "odd"), one("2m")),
 		step(t, "exit", one(pod(t)), one("1")), step(t, "wait", whiles),
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "loss") {
@@ -207,9 +207,9 @@ func Big() *rapid.Generator[*Script] {
 		}
 		spec.ActiveDeadlineSeconds, spec.TTLSecondsAfterFinished, spec.SuccessPolicy, spec.MaxFailedIndexes = nil, nil, nil, nil
 		// Which of more than 500 pods come first is left to chance without indexes.
-		parallelism := among("100", "450")
+		parallelism, most := among("100", "450"), "450"
 		if spec.CompletionMode != nil {
-			parallelism = among("100", "600", "1200")
+			parallelism, most = among("100", "600", "1200"), "1200"
 		}
 		spec.Parallelism = int32Of(parallelism(t))
 		spec.Completions = int32Of(among("600", "900", "1500")(t))
@@ -220,7 +220,13 @@ func Big() *rapid.Generator[*Script] {
 		if spec.BackoffLimitPerIndex == nil {
 			spec.BackoffLimit = int32Of(among("0", "600", "2000")(t))
 		}
-		s.Steps = drawSteps(t, bigSteps(parallelism), 2, 5)
+		// A round creates 500 pods, and the next ones the rest.
+		steps := bigSteps(parallelism, most)
+		if spec.CompletionMode != nil {
+			// Finalizers that stay pile up, and which of them come first would be chance, too.
+			steps = append(steps, of(1, "fault", one("patch"), one("pods"), among("error", "conflict"), shares, moments))
+		}
+		s.Steps = append([]Step{{Op: "wait", Args: []string{"3s"}}}, drawSteps(t, steps, 2, 5)...)
 		return s
 	})
 }
@@ -231,7 +237,7 @@ func some(t *rapid.T) string {
 	return fmt.Sprintf("%d-%d", from, from+rapid.SampledFrom([]int{50, 100, 600, 1200}).Draw(t, "count")-1)
 }
 
-func bigSteps(many func(*rapid.T) string) []choice {
+func bigSteps(many func(*rapid.T) string, most string) []choice {
 	return []choice{
 		plot(4, func(t *rapid.T) []Step {
 			return []Step{step(t, "exit", some, among("0", "0", "1")), step(t, "wait", moments), step(t, "wait", whiles)}
@@ -243,7 +249,7 @@ func bigSteps(many func(*rapid.T) string) []choice {
 		// The lowest indexes wait for their backoff when more become due than a round creates.
 		plot(3, func(t *rapid.T) []Step {
 			return []Step{step(t, "parallelism", one("100")), step(t, "wait", moments), step(t, "exit", one("0-99"), among("1", "1", "0")),
-				step(t, "wait", moments), step(t, "parallelism", one("1200")), step(t, "wait", moments), step(t, "wait", whiles)}
+				step(t, "wait", moments), step(t, "parallelism", one(most)), step(t, "wait", moments), step(t, "wait", whiles)}
 		}),
 		plot(1, func(t *rapid.T) []Step {
 			return []Step{step(t, "suspend", one("on")), step(t, "wait", moments), step(t, "gone", one("all")), step(t, "suspend", one("off")), step(t, "wait", moments)}
@@ -255,7 +261,7 @@ func bigSteps(many func(*rapid.T) string) []choice {
 			return []Step{step(t, "exit", some, among("0", "1")), step(t, "resize", many), step(t, "wait", moments), step(t, "wait", whiles)}
 		}),
 		of(2, "wait", whiles),
-		of(1, "fault", among("create", "delete", "patch"), one("pods"), among("error", "conflict"), shares, moments),
+		of(1, "fault", among("create", "delete"), one("pods"), among("error", "conflict"), shares, moments),
 	}
 }
 

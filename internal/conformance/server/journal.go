@@ -4,15 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/batchplan/batchplan/internal/indexset"
 )
 
 // Write is a request of a controller that changes something, and its answer.
@@ -29,6 +34,9 @@ type Write struct {
 	Body string
 	// Unchanged is true for a write that has changed nothing.
 	Unchanged bool
+	// Contradicts is true for a status of a job that no version of the job would take:
+	// an index has both succeeded and failed, or a pod has.
+	Contradicts bool
 	// Answer is empty for success, and otherwise the reason and the causes.
 	Answer string
 }
@@ -62,6 +70,9 @@ func describe(action clienttesting.Action) Write {
 		w.Index = o.GetAnnotations()["batch.kubernetes.io/job-completion-index"]
 	case clienttesting.UpdateActionImpl:
 		w.Name = a.Object.(metav1.Object).GetName()
+		if j, ok := a.Object.(*batchv1.Job); ok {
+			w.Contradicts = contradicts(&j.Status)
+		}
 	case clienttesting.PatchActionImpl:
 		w.Name, w.Body = a.Name, effect(a.Patch)
 	case clienttesting.DeleteActionImpl:
@@ -71,6 +82,21 @@ func describe(action clienttesting.Action) Write {
 		}
 	}
 	return w
+}
+
+func contradicts(s *batchv1.JobStatus) bool {
+	if u := s.UncountedTerminatedPods; u != nil {
+		if slices.ContainsFunc(u.Succeeded, func(uid types.UID) bool { return slices.Contains(u.Failed, uid) }) {
+			return true
+		}
+	}
+	if s.FailedIndexes == nil {
+		return false
+	}
+	var succeeded, failed indexset.Set
+	succeeded.AddText(s.CompletedIndexes, math.MaxInt32)
+	failed.AddText(*s.FailedIndexes, math.MaxInt32)
+	return indexset.Common(&succeeded, &failed) > 0
 }
 
 // effect says what a patch of a controller is for: there are several ways to
