@@ -2,13 +2,11 @@ package conformance
 
 import (
 	"fmt"
-	"sync"
+	"strings"
 	"testing"
-	"time"
 
-	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/conformance/ours"
-	"github.com/batchplan/batchplan/internal/conformance/theirs"
+	"github.com/batchplan/batchplan/internal/conformance/series"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
@@ -69,62 +67,32 @@ wait 20s`,
 // with it, and compares what they count.
 func showFigures(script, theirFigures, ourFigures string) func(*testing.T) {
 	return func(t *testing.T) {
-		before := theirs.Figures()
-		d := divergence{script: script, look: func(*life) string { return figuresOf(before, theirs.Figures()) }}
+		before := series.Reference()
+		d := divergence{script: script, look: func(*life) string { return figuresOf(series.Reference().Since(before)) }}
 		if got := d.live(t, theirSide); got != theirFigures {
 			t.Errorf("theirs: %s, want %s", got, theirFigures)
 		}
 		for quirks, want := range map[jobquirk.Set]string{0: ourFigures, jobquirk.Miscount: theirFigures} {
-			var told toldFigures
-			d.look = func(*life) string { return told.String() }
-			if got := d.live(t, ourSide(ours.Options{Watch: &told, Job: job.Options{Quirks: quirks}})); got != want {
+			var told ours.Figures
+			d.look = func(*life) string { return figuresOf(told.Counts()) }
+			if got := d.live(t, ourSide(ours.Options{Figures: &told, Job: job.Options{Quirks: quirks}})); got != want {
 				t.Errorf("ours with quirks %b: %s, want %s", quirks, got, want)
 			}
 		}
 	}
 }
 
-// figuresOf is what the real controllers have counted in between.
-func figuresOf(before, after map[string]float64) string {
-	sum := map[string]float64{}
-	for short, series := range map[string][]string{
-		"created":     {"job_pods_creation_total{reason=new,status=succeeded}", "job_pods_creation_total{reason=recreate_failed,status=succeeded}"},
-		"not created": {"job_pods_creation_total{reason=new,status=failed}", "job_pods_creation_total{reason=recreate_failed,status=failed}"},
-		"ignored":     {"pod_failures_handled_by_failure_policy_total{action=Ignore}"},
-		"succeeded":   {"job_pods_finished_total{completion_mode=NonIndexed,result=succeeded}", "job_pods_finished_total{completion_mode=Indexed,result=succeeded}"},
-	} {
-		for _, name := range series {
-			sum[short] += after["job_controller_"+name] - before["job_controller_"+name]
+// figuresOf sums up what the cases are about.
+func figuresOf(counts series.Counts) string {
+	sum := func(name, label string) (n float64) {
+		for series, count := range counts {
+			if strings.HasPrefix(series, "job_controller_"+name+"{") && strings.Contains(series, label) {
+				n += count
+			}
 		}
+		return n
 	}
-	return fmt.Sprintf("created %v, not created %v, ignored %v, succeeded %v", sum["created"], sum["not created"], sum["ignored"], sum["succeeded"])
+	return fmt.Sprintf("created %v, not created %v, ignored %v, succeeded %v",
+		sum("job_pods_creation_total", "status=succeeded"), sum("job_pods_creation_total", "status=failed"),
+		sum("pod_failures_handled_by_failure_policy_total", "action=Ignore"), sum("job_pods_finished_total", "result=succeeded"))
 }
-
-// toldFigures sums the metrics of our rounds.
-type toldFigures struct {
-	mu                                      sync.Mutex
-	created, notCreated, ignored, succeeded int32
-}
-
-func (f *toldFigures) String() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return fmt.Sprintf("created %d, not created %d, ignored %d, succeeded %d", f.created, f.notCreated, f.ignored, f.succeeded)
-}
-
-// Job implements [ours.Watch].
-func (f *toldFigures) Job(_ *job.Snapshot, p *job.Plan, o job.Outcome) {
-	metrics := p.Conclude(o).Metrics
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.created += metrics.PodsCreated
-	f.notCreated += metrics.PodsNotCreated
-	f.ignored += metrics.Policy.Ignore
-	f.succeeded += metrics.PodsSucceeded
-}
-
-// The rest of [ours.Watch].
-func (*toldFigures) Stale()                                                    {}
-func (*toldFigures) Orphan()                                                   {}
-func (*toldFigures) CronJob(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome) {}
-func (*toldFigures) TTL(*job.Job, time.Time, bool, bool, time.Time)            {}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/conformance/series"
 )
 
 // cronJobs is the CronJob controller.
@@ -156,7 +157,7 @@ func (c *cronJobs) plan(key string, snapshot *cronjob.Snapshot, object *batchv1.
 	backend := &cronBackend{cronJobs: c, object: object}
 	end, err = cronjobapply.Executor{}.Apply(context.Background(), backend, plan)
 	c.options.Watch.CronJob(snapshot, plan, end.Outcome)
-	c.options.Figures.cronJob(&end.Metrics)
+	c.options.Figures.add(series.CronJob(&end.Metrics))
 	c.memories[key] = end.Memory
 	c.reporter.report(object, end.Events)
 	switch {

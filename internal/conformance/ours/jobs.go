@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/conformance/series"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 )
@@ -130,7 +131,7 @@ func (c *jobs) carryOut(key string, object *batchv1.Job, snapshot *job.Snapshot,
 	if backend.gone != "" {
 		return backend.gone, nil
 	}
-	c.options.Figures.job(&end.Metrics)
+	c.options.Figures.add(series.Job(&end.Metrics))
 	claimed := len(plan.Adopt)+len(plan.Release) == 0 || outcome.Claimed == job.Done
 	if after, ok := plan.Requeue.After(time.Now()); ok && claimed {
 		c.queue.AddAfter(key, after)

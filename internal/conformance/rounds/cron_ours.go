@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/conformance/series"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -39,17 +40,14 @@ func playOursCron(s *CronSnapshot) (r Result) {
 		snapshot.Children = append(snapshot.Children, child)
 	}
 	b := &cronBackend{cronServer: newCronServer(s), object: s.CronJob, deleted: map[string]bool{}}
-	r.Metrics = map[string]float64{}
+	r.Metrics = series.Counts{}
 	for range 10 {
 		end, err := b.round(&snapshot)
 		r.Seen = append(r.Seen, b.seen...)
 		for _, e := range end.Events {
 			r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
 		}
-		if end.Metrics.Created > 0 {
-			r.Metrics["job_creation_skew_duration_seconds count"]++
-			r.Metrics["job_creation_skew_duration_seconds sum"] += end.Metrics.CreationSkew.Seconds()
-		}
+		r.Metrics.Add(series.CronJob(&end.Metrics))
 		r.Retry, r.Requeue = err != nil, ""
 		if after, ok := end.Requeue.After(s.Now); ok && err == nil {
 			r.Requeue = after.String()

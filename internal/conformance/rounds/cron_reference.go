@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
+	"github.com/batchplan/batchplan/internal/conformance/series"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -16,7 +16,6 @@ import (
 	typedbatch "k8s.io/client-go/kubernetes/typed/batch/v1"
 	batchlisters "k8s.io/client-go/listers/batch/v1"
 	"k8s.io/kubernetes/pkg/controller/cronjob"
-	"k8s.io/kubernetes/pkg/controller/cronjob/metrics"
 )
 
 func init() { playTheirsCron = cronReference }
@@ -31,26 +30,13 @@ func cronReference(s *CronSnapshot) (r Result) {
 			r = Result{Panic: fmt.Sprint(p)}
 		}
 	}()
-	count, sum := skews()
+	before := series.Reference()
 	after, err := round.Sync(context.Background(), key)
-	r = Result{Writes: server.writes(), Retry: err != nil, Events: withoutTexts(events.events), Metrics: map[string]float64{}}
-	if newCount, newSum := skews(); newCount > count {
-		r.Metrics["job_creation_skew_duration_seconds count"] = newCount - count
-		r.Metrics["job_creation_skew_duration_seconds sum"] = newSum - sum
-	}
+	r = Result{Writes: server.writes(), Retry: err != nil, Events: withoutTexts(events.events), Metrics: series.Reference().Since(before)}
 	if after != nil {
 		r.Requeue = max(*after, 0).String()
 	}
 	return r
-}
-
-// skews are the number and the sum of what the histogram has seen so far.
-func skews() (count, sum float64) {
-	var m dto.Metric
-	if h := metrics.CronJobCreationSkew; h.ObserverMetric != nil {
-		must(h.ObserverMetric.(interface{ Write(*dto.Metric) error }).Write(&m))
-	}
-	return float64(m.GetHistogram().GetSampleCount()), m.GetHistogram().GetSampleSum()
 }
 
 // cronClient is the part of a client that the CronJob controller uses.

@@ -76,7 +76,8 @@ func (d Difference) kinds() string {
 		words := strings.Fields(line[1:])
 		kind := words[0]
 		if kind == "write" || kind == "metric" {
-			kind += " " + words[1]
+			name, _, _ := strings.Cut(words[1], "{")
+			kind += " " + name
 		}
 		seen[kind] = true
 	}

@@ -58,11 +58,11 @@ var explanations = []explanation{
 		return s.Job.Spec.PodFailurePolicy != nil && slices.Equal(withoutCulprit(theirs), withoutCulprit(ours))
 	}},
 	{"Some finalizers of a round can be removed and others cannot (J42)", func(s *Snapshot, theirs, ours *Result) bool {
-		return hasStuckFinalizer(theirs) && compare(theirs, ours).kinds() == "metric job_pods_finished_total"
+		return hasStuckFinalizer(theirs) && compare(theirs, ours).kinds() == "metric job_controller_job_pods_finished_total"
 	}},
 	{"A ready pod is gone before its finalizer could be removed (J11)", func(s *Snapshot, theirs, ours *Result) bool {
 		rest := compare(withoutReady(s, theirs), withoutReady(s, ours)).kinds()
-		known := rest == "" || rest == "metric job_pods_finished_total" && hasStuckFinalizer(theirs)
+		known := rest == "" || rest == "metric job_controller_job_pods_finished_total" && hasStuckFinalizer(theirs)
 		return known && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return s.Patch[p.Name] == "gone" && isReady(p) })
 	}},
 	{"The start time lies in the future (JI17)", func(s *Snapshot, _, _ *Result) bool {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/conformance/series"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 )
@@ -68,7 +69,7 @@ func playOurs(s *Snapshot) (r Result) {
 		outcome, _ = jobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
 	}
 	end := plan.Conclude(outcome)
-	r = Result{Writes: b.writes(), Metrics: factsOf(&end.Metrics, &snapshot.Job), Memory: memoryOf(&end.Memory, s, b.server), Retry: end.Retry}
+	r = Result{Writes: b.writes(), Metrics: addedBy(&end.Metrics), Memory: memoryOf(&end.Memory, s, b.server), Retry: end.Retry}
 	r.Seen = seenIn(plan, &end)
 	for _, e := range end.Events {
 		r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
@@ -79,6 +80,15 @@ func playOurs(s *Snapshot) (r Result) {
 		r.Requeue = after.String()
 	}
 	return r
+}
+
+// addedBy is what our metrics add to the counters. The real controller's round does not
+// begin for a job of another controller.
+func addedBy(m *job.Metrics) series.Counts {
+	if m.Action == "" || m.ManagedBy {
+		return nil
+	}
+	return series.Job(m)
 }
 
 // backend carries our plans out on the server.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/conformance/series"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,7 +56,7 @@ func reference(s *Snapshot) (r Result) {
 		must(round.Expect(key, s.Creations, s.Deletions))
 	}
 	time.Sleep(s.Age)
-	counters.reset()
+	before := series.Reference()
 	defer func() {
 		if p := recover(); p != nil {
 			r = Result{Panic: fmt.Sprint(p)}
@@ -70,7 +71,7 @@ func reference(s *Snapshot) (r Result) {
 		}
 	}
 	slices.Sort(events.events)
-	r = Result{Writes: server.writes(), Retry: err != nil, Events: events.events, Metrics: counters.read()}
+	r = Result{Writes: server.writes(), Retry: err != nil, Events: events.events, Metrics: series.Reference().Since(before)}
 	if queue.requeue != nil {
 		r.Requeue = max(*queue.requeue, 0).String()
 	}

@@ -3,6 +3,7 @@ package rounds
 import (
 	"time"
 
+	"github.com/batchplan/batchplan/internal/conformance/series"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -66,8 +67,8 @@ type Result struct {
 	// Retry is true when the round is to be repeated after a failure.
 	Retry  bool
 	Events []string
-	// Metrics are what the round has added to the counters, by name and labels.
-	Metrics map[string]float64
+	// Metrics are what the round has added to the counters.
+	Metrics series.Counts
 	// Memory is what the next round is going to know.
 	Memory string
 	// Seen is what the round has exercised, by the numbers of the rules; only ours.
