@@ -5,8 +5,9 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/batchplan/batchplan/internal/indexset"
 )
 
 // Indexes is a set of completion indexes, from 0 to 2^31-1, as
@@ -48,13 +49,12 @@ func parseIndexes(text string) (indexes Indexes, corrupt string, ok bool) {
 	}
 	ok = true
 	ranges := make([]indexRange, 0, 1+strings.Count(text, ","))
-	for piece := range strings.SplitSeq(text, ",") {
-		r, good := parseRange(piece)
+	for piece := range indexset.Pieces(text) {
 		switch {
-		case good:
-			ranges = append(ranges, r)
+		case piece.OK:
+			ranges = append(ranges, indexRange{piece.First, piece.Last})
 		case ok:
-			corrupt, ok = shortened(piece), false
+			corrupt, ok = shortened(piece.Text), false
 		}
 	}
 	return newIndexes(ranges), corrupt, ok
@@ -67,21 +67,6 @@ func shortened(text string) string {
 		return text
 	}
 	return text[:most] + "..."
-}
-
-// parseRange reads "a" or "a-b" with a <= b. A plus sign is accepted, as in Kubernetes.
-func parseRange(piece string) (r indexRange, ok bool) {
-	from, to, found := strings.Cut(piece, "-")
-	if !found {
-		to = from
-	}
-	const bits = 31 // an index is an int32 that is not negative
-	first, err := strconv.ParseUint(strings.TrimPrefix(from, "+"), 10, bits)
-	if err != nil {
-		return r, false
-	}
-	last, err := strconv.ParseUint(strings.TrimPrefix(to, "+"), 10, bits)
-	return indexRange{int32(first), int32(last)}, err == nil && first <= last
 }
 
 // newIndexes makes a set of ranges in any order. The argument becomes its memory.
@@ -119,16 +104,7 @@ func (s Indexes) appendText(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = strconv.AppendInt(dst, int64(r.first), 10)
-		if r.first == r.last {
-			continue
-		}
-		separator := byte('-')
-		if r.first+1 == r.last {
-			separator = ','
-		}
-		dst = append(dst, separator)
-		dst = strconv.AppendInt(dst, int64(r.last), 10)
+		dst = indexset.AppendRange(dst, r.first, r.last)
 	}
 	return dst
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/batchplan/batchplan/internal/indexset"
 )
 
 // The limits of a spec (J2).
@@ -283,24 +285,20 @@ func (v *validator) successIndexes(field, text string, completions int32) int32 
 // countIndexes returns how many indexes a list names, or what is wrong with it. A list
 // that names none is valid; the rule is never met.
 func countIndexes(text string, completions int32) (n int32, problem string) {
-	if text == "" {
-		return 0, ""
-	}
 	before := int32(-1)
-	for piece := range strings.SplitSeq(text, ",") {
-		r, ok := parseRange(piece)
+	for piece := range indexset.Pieces(text) {
 		switch {
-		case !ok:
-			return 0, fmt.Sprintf("%q %s", shortened(piece), corruptPiece)
-		case r.first == r.last && strings.Contains(piece, "-"):
-			return 0, fmt.Sprintf("%q must end after its beginning", shortened(piece))
-		case r.last >= completions:
+		case !piece.OK:
+			return 0, fmt.Sprintf("%q %s", shortened(piece.Text), corruptPiece)
+		case piece.First == piece.Last && piece.IsRange:
+			return 0, fmt.Sprintf("%q must end after its beginning", shortened(piece.Text))
+		case piece.Last >= completions:
 			return 0, fmt.Sprintf("must hold indexes below completions, %d", completions)
-		case r.first <= before:
+		case piece.First <= before:
 			return 0, "must be in increasing order"
 		}
-		n += r.last - r.first + 1 // at most completions, as the ranges increase
-		before = r.last
+		n += piece.Last - piece.First + 1 // at most completions, as the ranges increase
+		before = piece.Last
 	}
 	return n, ""
 }

@@ -1,6 +1,7 @@
 package indexset
 
 import (
+	"iter"
 	"math"
 	"strconv"
 )
@@ -18,25 +19,19 @@ type Text struct {
 // Corrupt pieces add nothing (J14). The pieces may be in any order.
 func (s *Set) AddText(text string, limit int32) Text {
 	out := Text{Canonical: true}
-	before := piece{last: -2}
-	for start := 0; start <= len(text) && text != ""; {
-		end := start
-		for end < len(text) && text[end] != ',' {
-			end++
-		}
-		p, ok := parsePiece(text[start:end])
+	before := Piece{Last: -2}
+	for p := range Pieces(text) {
 		switch {
-		case !ok:
-			out.Corrupt = append(out.Corrupt, text[start:end])
+		case !p.OK:
+			out.Corrupt = append(out.Corrupt, p.Text)
 			out.Canonical = false
-		case p.first >= limit:
+		case p.First >= limit:
 			out.Canonical = false
 		default:
-			out.Canonical = out.Canonical && p.last < limit && p.follows(&before)
-			s.AddRange(p.first, min(p.last, limit-1))
+			out.Canonical = out.Canonical && p.Last < limit && p.follows(&before)
+			s.AddRange(p.First, min(p.Last, limit-1))
 			before = p
 		}
-		start = end + 1
 	}
 	return out
 }
@@ -52,47 +47,62 @@ func Added(before, after string) int {
 	return b.Len() - Common(&a, &b)
 }
 
-// piece is one element of a list, "a" or "a-b".
-type piece struct {
-	first, last int32
-	isRange     bool
+// Piece is one element of a list, "a" or "a-b".
+type Piece struct {
+	Text string
+	// OK is false when the text is neither an index nor a range. Otherwise First and Last
+	// are what it holds, both included, and IsRange is true for the form "a-b".
+	OK          bool
+	First, Last int32
+	IsRange     bool
 	// plain is false when a number has leading zeros or a plus sign.
 	plain bool
 	// pair is true when the piece is the second of a run of two.
 	pair bool
 }
 
+// Pieces yields the elements of a list. The empty list has none.
+func Pieces(list string) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) {
+		for start := 0; start <= len(list) && list != ""; {
+			end := start
+			for end < len(list) && list[end] != ',' { // pieces are short
+				end++
+			}
+			if !yield(parsePiece(list[start:end])) {
+				return
+			}
+			start = end + 1
+		}
+	}
+}
+
 // follows reports whether AppendText would write p after the piece before it.
-func (p *piece) follows(before *piece) bool {
-	if !p.plain || p.first <= before.last || p.isRange && p.last-p.first < 2 {
+func (p *Piece) follows(before *Piece) bool {
+	if !p.plain || p.First <= before.Last || p.IsRange && p.Last-p.First < 2 {
 		return false
 	}
-	if p.first != before.last+1 {
+	if p.First != before.Last+1 {
 		return true
 	}
 	p.pair = true
-	return !p.isRange && !before.isRange && !before.pair
+	return !p.IsRange && !before.IsRange && !before.pair
 }
 
 // parsePiece reads "a" or "a-b" with a <= b. A plus sign is accepted, as in Kubernetes.
-func parsePiece(text string) (p piece, ok bool) {
+func parsePiece(text string) Piece {
 	first, rest, plain, ok := parseNumber(text)
-	if !ok {
-		return piece{}, false
+	if ok && rest == "" {
+		return Piece{Text: text, OK: true, First: first, Last: first, plain: plain}
 	}
-	p = piece{first: first, last: first, plain: plain}
-	if rest == "" {
-		return p, true
+	if !ok || rest[0] != '-' {
+		return Piece{Text: text}
 	}
-	if rest[0] != '-' {
-		return piece{}, false
+	last, rest, plainLast, ok := parseNumber(rest[1:])
+	if !ok || rest != "" || first > last {
+		return Piece{Text: text}
 	}
-	if p.last, rest, plain, ok = parseNumber(rest[1:]); !ok || rest != "" || p.first > p.last {
-		return piece{}, false
-	}
-	p.isRange = true
-	p.plain = p.plain && plain
-	return p, true
+	return Piece{Text: text, OK: true, First: first, Last: last, IsRange: true, plain: plain && plainLast}
 }
 
 // parseNumber reads the number at the start of text. It is plain when AppendText would
@@ -122,16 +132,22 @@ func (s *Set) AppendText(dst []byte) []byte {
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
-		dst = strconv.AppendInt(dst, int64(first), 10)
-		if last > first {
-			separator := byte('-')
-			if last == first+1 {
-				separator = ','
-			}
-			dst = append(dst, separator)
-			dst = strconv.AppendInt(dst, int64(last), 10)
-		}
+		dst = AppendRange(dst, first, last)
 		return true
 	})
 	return dst
+}
+
+// AppendRange appends the text form of one run of indexes.
+func AppendRange(dst []byte, first, last int32) []byte {
+	dst = strconv.AppendInt(dst, int64(first), 10)
+	if first == last {
+		return dst
+	}
+	separator := byte('-')
+	if last == first+1 {
+		separator = ','
+	}
+	dst = append(dst, separator)
+	return strconv.AppendInt(dst, int64(last), 10)
 }
