@@ -188,6 +188,18 @@ func checkLaws(t *rapid.T, s job.Snapshot) {
 	same(t, "JI24: the order of the pods shows", plan, permuted)
 	checkTranslation(t, s, plan)
 	checkWakeUp(t, s, plan)
+	checkShortcuts(t, s)
+}
+
+// checkShortcuts holds that the shortcuts of a census change nothing (J11).
+func checkShortcuts(t *rapid.T, s job.Snapshot) {
+	quick, thorough, err := job.TakeCensus(&s)
+	if err != nil {
+		return // the snapshot is refused
+	}
+	if !reflect.DeepEqual(quick, thorough) {
+		t.Fatalf("J11: a shortcut changes the census:\n%+v\n%+v", quick, thorough)
+	}
 }
 
 func same(t *rapid.T, law string, a, b job.Plan) {
