@@ -29,9 +29,12 @@ type Conclusion struct {
 	// Requeue is that of the plan, or at once when what happened has made room for
 	// more.
 	Requeue Requeue
-	// Retry is true when a write failed or was not tried: plan again soon, with a
-	// growing delay.
+	// Retry asks for another round soon, with a growing delay: something is incomplete, or
+	// waits for a snapshot that shows the controller's own writes (CI15).
 	Retry bool
+	// Incomplete is true when a read or a write failed or was not tried, and has to be
+	// repeated.
+	Incomplete bool
 }
 
 // Metrics are the figures of a round behind the metrics of a CronJob controller.
@@ -64,13 +67,16 @@ func (s *Settlement) Conclude(result Result) Conclusion {
 		result = NotTried
 	}
 	settled := !s.Write || result == Done
+	incomplete := !settled || p.hasUnfinished(w)
 	end := Conclusion{
 		Outcome: Outcome{Writes: s.writes, Settled: result},
 		Status:  p.basis.Before,
 		Memory:  Memory{kept: p.remember(s, settled)},
 		Events:  p.report(w),
 		Metrics: p.metrics(w),
-		Retry:   !settled || p.hasUnfinished(w) || p.basis.Stale,
+		Retry:   incomplete || p.basis.Stale,
+
+		Incomplete: incomplete,
 	}
 	if settled {
 		end.Status = s.Status

@@ -61,7 +61,7 @@ func TestC6_UnknownTimeZoneQuotesTheSchedule(t *testing.T) {
 	}
 }
 
-func TestC1_ValidateCronJob(t *testing.T) {
+func TestC1_ValidateWithName(t *testing.T) {
 	long := strings.Repeat("n", 52)
 	for _, tc := range []struct {
 		name     string
@@ -86,14 +86,14 @@ func TestC1_ValidateCronJob(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 			c.Name = tc.cronJob
-			if got := fields(cronjob.ValidateCronJob(&c, tc.triggers...)); !slices.Equal(got, tc.fields) {
+			if got := fields(c.Validate(tc.triggers...)); !slices.Equal(got, tc.fields) {
 				t.Errorf("got %q, want %q", got, tc.fields)
 			}
 		})
 	}
 	c := newCronJob(cronjob.Spec{Schedule: "soon"})
 	c.Name = ""
-	if got := fields(cronjob.ValidateCronJob(&c)); !slices.Equal(got, []string{"metadata.name", "spec.schedule"}) {
+	if got := fields(c.Validate()); !slices.Equal(got, []string{"metadata.name", "spec.schedule"}) {
 		t.Errorf("all at once: %q", got)
 	}
 }

@@ -111,8 +111,8 @@ func TestCI15_RecordedIsAhead(t *testing.T) {
 	s := snapshot(c, hours(3.1))
 	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Recorded: hours(2)})
 	plan := reconcile(t, s)
-	if len(plan.Create) > 0 || !plan.Conclude(cronjob.Outcome{}).Retry {
-		t.Error(plan.String())
+	if end := plan.Conclude(cronjob.Outcome{}); len(plan.Create) > 0 || !end.Retry || end.Incomplete {
+		t.Errorf("retry %t, incomplete %t:\n%s", end.Retry, end.Incomplete, plan.String())
 	}
 	// And the run that was recorded never starts again (CI1).
 	s.CronJob.Spec.ConcurrencyPolicy, s.Now = cronjob.Allow, hours(2.9)

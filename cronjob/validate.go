@@ -11,7 +11,7 @@ import (
 // Validate checks a spec after [Default] (C1). It reports all problems at once:
 // the error joins an [*InputError] for each, with the path of its field. Nil means
 // that the spec is valid. It looks the time zone up, so it belongs outside the
-// rounds.
+// rounds. [CronJob.Validate] checks the name as well.
 func Validate(s Spec) error {
 	v := &validator{}
 	v.schedule(&s)
@@ -32,11 +32,11 @@ const (
 	maxLabel = 63
 )
 
-// ValidateCronJob checks the name and the spec of a CronJob after [Default], and the
-// triggers that it is given (C1). A name that is too long, or a trigger whose ID is no
-// part of a name, would be refused by the server again and again, once for each run. It
-// reports all problems at once, like [Validate].
-func ValidateCronJob(c *CronJob, triggers ...Trigger) error {
+// Validate checks the name and the spec of a CronJob after [Default], and the triggers
+// that it is given (C1). With a name that is too long, or a trigger whose ID cannot be part
+// of a name, a server refuses each job. All problems are reported at once, as by the
+// function [Validate].
+func (c *CronJob) Validate(triggers ...Trigger) error {
 	v := &validator{}
 	if problem := nameProblem(c.Name); problem != "" {
 		v.problems = append(v.problems, invalid("metadata.name", c.Name, problem))

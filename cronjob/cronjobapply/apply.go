@@ -69,7 +69,8 @@ type Executor struct {
 const DefaultParallel = 16
 
 // Apply carries out the plan and concludes it. The conclusion is true whatever the
-// error; the error joins what went wrong, step by step.
+// error; the error joins what went wrong, step by step. Where it is not nil, the
+// conclusion is Incomplete.
 //
 // A cancelled context starts no further read or write: what was not tried says so
 // in the outcome, and the next round takes it up.

@@ -66,8 +66,8 @@ func TestC15_OrderOfWrites(t *testing.T) {
 			if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
 				t.Errorf("error %v", err)
 			}
-			if got := end.Retry; got != (err != nil) {
-				t.Errorf("retry %v, error %v", got, err)
+			if failed := err != nil; end.Retry != failed || end.Incomplete != failed {
+				t.Errorf("retry %v, incomplete %v, error %v", end.Retry, end.Incomplete, err)
 			}
 		})
 	}

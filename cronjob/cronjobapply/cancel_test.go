@@ -186,8 +186,8 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 	if said := said(&p, o); !slices.Equal(said, c.writes) {
 		t.Fatalf("the outcome says %v, written: %v\n%s", said, c.writes, &p)
 	}
-	if end.Retry != (err != nil) {
-		t.Fatalf("retry %v, error %v", end.Retry, err)
+	if end.Retry != (err != nil) || end.Incomplete != end.Retry {
+		t.Fatalf("retry %v, incomplete %v, error %v", end.Retry, end.Incomplete, err)
 	}
 	c.memory = end.Memory
 	c.asked = slices.DeleteFunc(slices.Clone(c.asked), func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
