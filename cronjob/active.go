@@ -3,130 +3,74 @@ package cronjob
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/batchplan/batchplan/job"
 )
 
-// matchActive compares the active list of the status with the children: finished
-// jobs leave it (C4), those without a child are to be looked up and stay until
-// the answer is known (C5), and running children that it does not name are
-// left to reportUnexpected (C3).
-func (p *Planner) matchActive() {
-	children, listed := p.snap.Children, p.cj.Status.Active
-	p.indexChildren()
-	left := 0
-	for i := range listed {
-		place := p.childOf(listed[i].UID)
+// matchActive compares the active list of the status with the children. Finished jobs
+// leave it (C4). Those without a child are to be looked up, and stay until the answer is
+// known (C5). It returns the buffer.
+func (c *census) matchActive(plan *Plan, buffer []Reference) []Reference {
+	refs := plan.basis.Before.Active
+	finished := 0
+	for i := range refs {
+		place := c.placeOf(refs[i].UID)
 		if place < 0 {
-			p.plan.Verify = append(p.plan.Verify, listed[i])
+			plan.Verify = append(plan.Verify, refs[i])
 			continue
 		}
-		p.listed[place] = true
-		if c := &children[place]; c.isFinished() {
-			left++
-			p.event(job.Normal, "SawCompletedJob", sawCompleted(listed[i].Name)+", condition: "+string(c.Finished))
+		c.listed[place] = true
+		if child := &c.children[place]; child.isFinished() {
+			finished++
+			plan.event(job.Normal, "SawCompletedJob", sawCompleted(refs[i].Name)+", condition: "+string(child.Finished))
 		}
 	}
-	if left > 0 {
-		p.dropFinished()
+	c.active = refs
+	if finished > 0 {
+		buffer = c.appendUnfinished(buffer, refs)
+		c.active = buffer
 	}
-	p.kept = len(listed) - left
-	for i := range children {
-		c := &children[i]
-		switch {
-		case c.Owner != Owned:
-		case !c.isFinished():
-			p.unlisted = p.unlisted || !p.listed[i]
-		case c.Finished == job.Complete:
-			p.sawSuccess(c)
-		}
-	}
+	c.kept = len(c.active)
+	return buffer
 }
 
 func sawCompleted(name string) string { return "Saw completed job: " + name }
 
-// dropFinished makes the active list anew: that of the snapshot is not ours to change.
-func (p *Planner) dropFinished() {
-	p.active = p.active[:0]
-	for _, ref := range p.cj.Status.Active {
-		if place := p.childOf(ref.UID); place < 0 || !p.snap.Children[place].isFinished() {
-			p.active = append(p.active, ref)
+// appendUnfinished appends the references to jobs that are not known to have finished.
+func (c *census) appendUnfinished(buffer, refs []Reference) []Reference {
+	for i := range refs {
+		if place := c.placeOf(refs[i].UID); place < 0 || !c.children[place].isFinished() {
+			buffer = append(buffer, refs[i])
 		}
 	}
-	p.plan.basis.Status.Active = p.active
+	return buffer
 }
 
-// sawSuccess moves lastSuccessfulTime forward, never back (C4, CI12).
-func (p *Planner) sawSuccess(c *Child) {
-	if status := &p.plan.basis.Status; c.CompletionTime.After(status.LastSuccessfulTime) {
-		status.LastSuccessfulTime = c.CompletionTime
-	}
-}
-
-// reportUnexpected tells of running jobs that are the CronJob's and that it did
-// not record, in the order of their names.
-func (p *Planner) reportUnexpected() {
-	if !p.unlisted {
-		return
-	}
-	refs := p.plan.Unexpected
-	for i := range p.snap.Children {
-		if c := &p.snap.Children[i]; c.Owner == Owned && !c.isFinished() && !p.listed[i] {
-			refs = append(refs, p.reference(c))
+// lastSuccess returns lastSuccessfulTime, moved forward to the latest completion of a
+// job that succeeded, and never back (C4, CI12).
+func lastSuccess(children []Child, last time.Time) time.Time {
+	for i := range children {
+		if c := &children[i]; c.Owner == Owned && c.Finished == job.Complete {
+			last = later(last, c.CompletionTime)
 		}
 	}
-	p.plan.Unexpected = refs
+	return last
+}
+
+// reportUnexpected reports running jobs of the CronJob that it did not record, in the
+// order of their names (C3).
+func reportUnexpected(plan *Plan, c *census) {
+	for i := range c.children {
+		if child := &c.children[i]; child.Owner == Owned && !child.isFinished() && !c.listed[i] {
+			plan.Unexpected = append(plan.Unexpected, c.reference(i))
+		}
+	}
+	refs := plan.Unexpected
 	slices.SortFunc(refs, func(a, b Reference) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	for i := range refs {
-		p.event(job.Warning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: "+refs[i].Name)
-	}
-}
-
-// indexChildren prepares childOf.
-func (p *Planner) indexChildren() {
-	n := len(p.snap.Children)
-	p.listed = slices.Grow(p.listed[:0], n)[:n]
-	clear(p.listed)
-	clear(p.byUID)
-	m := &p.plan.basis.Memory
-	if n*(len(p.cj.Status.Active)+len(m.Started)+len(m.Replaced)) <= few {
-		return
-	}
-	if p.byUID == nil {
-		p.byUID = make(map[string]int32, n)
-	}
-	for i := range p.snap.Children {
-		if c := &p.snap.Children[i]; c.Owner == Owned {
-			p.byUID[c.UID] = int32(i)
-		}
-	}
-}
-
-// childOf returns the place of an owned child, or -1.
-func (p *Planner) childOf(uid string) int {
-	if len(p.byUID) > 0 {
-		if i, ok := p.byUID[uid]; ok {
-			return int(i)
-		}
-		return -1
-	}
-	for i := range p.snap.Children {
-		if c := &p.snap.Children[i]; c.UID == uid && c.Owner == Owned {
-			return i
-		}
-	}
-	return -1
-}
-
-// reference is how the active list names a child.
-func (p *Planner) reference(c *Child) Reference {
-	return Reference{
-		Kind:       "Job",
-		APIVersion: "batch/v1",
-		Namespace:  p.cj.Namespace,
-		Name:       c.Name,
-		UID:        c.UID,
+		plan.event(job.Warning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: "+refs[i].Name)
 	}
 }

@@ -90,121 +90,141 @@ func checkBackfills(all []Backfill) error {
 	return nil
 }
 
-// startBackfills starts what was asked for, in the order of the IDs.
-func (p *Planner) startBackfills() {
-	if len(p.snap.Backfills) == 0 || p.cj.isDeleted() {
+// startBackfills starts what the backfills ask for, in the order of their IDs. Runs from
+// reserved on are left to the schedule. Nothing starts while held says that a run of the
+// schedule is held back.
+func startBackfills(plan *Plan, s *Snapshot, c *census, reserved time.Time, held bool) {
+	if len(s.Backfills) == 0 || s.CronJob.isDeleted() {
 		return
 	}
-	all := slices.SortedFunc(slices.Values(p.snap.Backfills), func(a, b Backfill) int { return cmp.Compare(a.ID, b.ID) })
-	p.hasJob = p.jobNamed(len(all) * maxLook)
+	all := slices.SortedFunc(slices.Values(s.Backfills), func(a, b Backfill) int { return cmp.Compare(a.ID, b.ID) })
+	hasJob := c.jobNamed(len(all) * maxLook)
 	for i := range all {
 		b := &all[i]
-		if p.snap.Schedule.Problem != "" {
-			p.wait(Wait{Reason: WaitBackfill, Name: b.ID})
+		if s.Schedule.Problem != "" {
+			plan.wait(Wait{Reason: WaitBackfill, Name: b.ID})
 			continue
 		}
 		step := backfillStep{Backfill: *b}
 		step.Except = sortedRuns(b.Except)
-		p.walk(&step)
-		p.noteAhead(&step.Backfill)
-		step.Except = runsAfter(step.Except, step.After)
+		walk(plan, s, &step, hasJob, backfillTurn{
+			now: s.Now, reserved: reserved, held: held, behind: c.behind,
+			limit: backfillLimit(b, s.Options.MaxActive), active: len(c.active),
+		})
+		step.Except = runsAfter(c.settledAhead(&step.Backfill), step.After)
 		step.Moved = !step.After.Equal(b.After) || !slices.EqualFunc(step.Except, b.Except, time.Time.Equal)
-		p.plan.basis.Backfills = append(p.plan.basis.Backfills, step)
+		plan.basis.Backfills = append(plan.basis.Backfills, step)
 	}
 }
 
 // walk goes from run to run through what is left of the range. Runs that took
-// place move After; the others start, up to the first that may not.
-func (p *Planner) walk(step *backfillStep) {
-	p.limited = p.backfillLimit(&step.Backfill) > 0
+// place move After. The others start, up to the first that may not.
+func walk(plan *Plan, s *Snapshot, step *backfillStep, hasJob func(name string) bool, turn backfillTurn) {
 	started, at := false, step.After
 	for range maxLook {
-		run := p.snap.Schedule.Schedule.Next(at)
+		run := s.Schedule.Schedule.Next(at)
 		if run.IsZero() || run.After(step.Until) {
 			if step.Last = started; !started {
 				step.After = step.Until
 			}
 			return
 		}
-		name := JobName(p.cj.Name, run)
-		switch {
-		case hasRun(step.Except, run), p.hasJob(name):
-		case !p.mayBackfill(&step.Backfill, run, name):
-			return
-		default:
-			p.plan.Create = append(p.plan.Create, p.backfill(step.ID, name, run))
-			p.backfilled++
+		if name := JobName(s.CronJob.Name, run); !hasRun(step.Except, run) && !hasJob(name) {
+			if o := turn.findObstacle(run, name, plan.Create); o != backfillFree {
+				turn.explain(plan, step.ID, run, o)
+				return
+			}
+			plan.Create = append(plan.Create, backfill(s, step.ID, name, run))
 			started = true
 		}
 		if at = run; !started {
 			step.After = run
 		}
 	}
-	p.plan.basis.Unfinished = true
+	plan.basis.Unfinished = true
 }
 
-// mayBackfill reports whether a run may start now, and explains the wait if not.
-func (p *Planner) mayBackfill(b *Backfill, run time.Time, name string) bool {
-	busy := len(p.plan.basis.Status.Active) + len(p.plan.Create)
-	wait := Wait{Reason: WaitBackfill, Name: b.ID, Run: run}
-	switch first := p.reserved(); {
-	case run.After(p.snap.Now):
+// backfillTurn is what the runs of a backfill depend on in a round.
+type backfillTurn struct {
+	now, reserved time.Time
+	held, behind  bool
+	limit         int32
+	active        int
+}
+
+// backfillObstacle is what keeps a run of a backfill from starting.
+type backfillObstacle uint8
+
+const (
+	backfillFree     backfillObstacle = iota
+	backfillNotDue                    // it is later than now
+	backfillReserved                  // it is left to the schedule
+	backfillStale                     // the snapshot is older than the controller's own writes (CI15)
+	backfillHeld                      // other jobs are active, or a run of the schedule waits
+	backfillLater                     // this round creates enough jobs, or that of the run already
+)
+
+// findObstacle finds what keeps a run from starting, besides the jobs that the round
+// creates before it.
+func (t *backfillTurn) findObstacle(run time.Time, name string, created []Creation) backfillObstacle {
+	switch {
+	case run.After(t.now):
+		return backfillNotDue
+	case !t.reserved.IsZero() && !run.Before(t.reserved):
+		return backfillReserved
+	case t.behind && t.limit > 0:
+		return backfillStale
+	case t.held || isAtLimit(t.limit, t.active+len(created)):
+		return backfillHeld
+	case countBackfilled(created) >= maxBackfill || slices.ContainsFunc(created, func(c Creation) bool { return c.Name == name }):
+		return backfillLater
+	}
+	return backfillFree
+}
+
+// explain says what a run waits for.
+func (t *backfillTurn) explain(plan *Plan, id string, run time.Time, o backfillObstacle) {
+	wait := Wait{Reason: WaitBackfill, Name: id, Run: run}
+	switch o {
+	case backfillNotDue:
 		wait.Until = run
-	case !first.IsZero() && !run.Before(first): // left to the schedule
-	case p.behind && p.backfillLimit(b) > 0:
-		p.waitForSnapshot(run, b.ID)
-		return false
-	case p.held, isAtLimit(p.backfillLimit(b), busy):
-		p.plan.basis.Blocked = true
-		wait.Jobs = busy
-	case p.isForNextRound(name):
-		p.plan.basis.Unfinished = true
-		return false
-	default:
-		return true
+	case backfillHeld:
+		plan.basis.Blocked = true
+		wait.Jobs = t.active + len(plan.Create)
+	case backfillStale:
+		waitForSnapshot(plan, run, id)
+		return
+	case backfillLater:
+		plan.basis.Unfinished = true
+		return
 	}
-	p.wait(wait)
-	return false
+	plan.wait(wait)
 }
 
-// isForNextRound reports whether this round creates enough jobs, or that of the run
-// for another backfill.
-func (p *Planner) isForNextRound(name string) bool {
-	if p.backfilled >= maxBackfill {
-		return true
+// countBackfilled counts the creations of backfills, which come last.
+func countBackfilled(created []Creation) (n int) {
+	for n < len(created) && created[len(created)-1-n].Backfill != "" {
+		n++
 	}
-	return slices.ContainsFunc(p.plan.Create, func(c Creation) bool { return c.Name == name })
+	return n
 }
 
-// reserved is the first run that the schedule is going to start by itself; zero
-// means none. The run that is due is not, once it is recorded or given up.
-func (p *Planner) reserved() time.Time {
-	basis := &p.plan.basis
-	if p.due.After(basis.Status.LastScheduleTime) && p.due.After(basis.Memory.Since) {
-		return p.due
-	}
-	return p.next
-}
-
-// backfillLimit is the number of active jobs from which on a backfill waits; zero
+// backfillLimit returns the number of active jobs from which on a backfill waits. Zero
 // means no limit.
-func (p *Planner) backfillLimit(b *Backfill) int32 {
-	switch own, all := b.MaxActive, p.snap.Options.MaxActive; {
+func backfillLimit(b *Backfill, maxActive int32) int32 {
+	switch own := b.MaxActive; {
 	case b.Overlap != Allow:
 		return 1
-	case own == 0 || all > 0 && all < own:
-		return all
+	case own == 0 || maxActive > 0 && maxActive < own:
+		return maxActive
 	default:
 		return own
 	}
 }
 
 // backfill describes the job of a run that was asked for.
-func (p *Planner) backfill(id, name string, run time.Time) Creation {
-	if p.limited {
-		p.needsList(name)
-	}
-	c := p.creation(name, run, CreateBackfilled)
+func backfill(s *Snapshot, id, name string, run time.Time) Creation {
+	c := creation(s, name, run, CreateBackfilled)
 	c.Backfill = id
 	c.Annotations[InstantiateAnnotation] = backfilled
 	return c

@@ -3,8 +3,6 @@ package cronjob
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -22,9 +20,6 @@ type backfillStep struct {
 	// Last says that nothing is left once the plan's creations took effect.
 	Last bool `json:"last,omitempty"`
 }
-
-// runMinute is what tells runs apart: the number in the names of their jobs.
-func runMinute(run time.Time) int64 { return run.Unix() / 60 }
 
 func compareRuns(a, b time.Time) int { return cmp.Compare(runMinute(a), runMinute(b)) }
 
@@ -51,61 +46,27 @@ func (b *Backfill) has(run time.Time) bool {
 		!slices.ContainsFunc(b.Except, func(e time.Time) bool { return isSameRun(e, run) })
 }
 
-// noteAhead adds the runs behind After that have a job of the CronJob.
-func (p *Planner) noteAhead(b *Backfill) {
-	sorted := b.Except
+// settledAhead returns the runs that are settled ahead of After: those of the list and
+// those that have a job of the CronJob.
+func (c *census) settledAhead(b *Backfill) []time.Time {
+	all := b.Except
 	note := func(run time.Time, name string) {
-		if run.After(b.After) && !run.After(b.Until) && name == JobName(p.cj.Name, run) && !hasRun(sorted, run) {
-			b.Except = append(b.Except, run)
+		if run.After(b.After) && !run.After(b.Until) && nameOfRun(c.cronJob, run).is(name) && !hasRun(b.Except, run) {
+			all = append(all, run)
 		}
 	}
-	for i := range p.snap.Children {
-		if c := &p.snap.Children[i]; c.Owner == Owned {
-			note(c.ScheduledTime, c.Name)
+	for i := range c.children {
+		if child := &c.children[i]; child.Owner == Owned {
+			note(child.ScheduledTime, child.Name)
 		}
 	}
-	for _, r := range p.plan.basis.Status.Active {
-		note(p.runOf(r), r.Name)
+	for _, r := range c.active {
+		note(c.runOf(r), r.Name)
 	}
-	if len(b.Except) > len(sorted) {
-		b.Except = sortedRuns(b.Except)
+	if len(all) > len(b.Except) {
+		return sortedRuns(all)
 	}
-}
-
-// runOf is the run of an active job, from its child or else from its name; zero
-// for a job that was started by hand.
-func (p *Planner) runOf(r Reference) time.Time {
-	if place := p.childOf(r.UID); place >= 0 {
-		return p.snap.Children[place].ScheduledTime
-	}
-	number, _ := strings.CutPrefix(r.Name, p.cj.Name+"-")
-	minute, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.Unix(minute*60, 0).UTC()
-}
-
-// isAwaited reports whether a job is the trace that a trigger or a backfill of the
-// snapshot goes by.
-func (p *Planner) isAwaited(name string, run time.Time) bool {
-	return p.isTriggered(name) ||
-		slices.ContainsFunc(p.snap.Backfills, func(b Backfill) bool { return b.has(run) && name == JobName(p.cj.Name, run) })
-}
-
-// isBackfilled reports whether a child is the job of a backfill, by its mark and its
-// name. That it exists says nothing about the schedule (lastScheduleTime).
-func (p *Planner) isBackfilled(c *Child) bool { return c.Backfilled && isRunOf(p.cj.Name, c) }
-
-func isRunOf(cronJob string, c *Child) bool { return c.Name == JobName(cronJob, c.ScheduledTime) }
-
-// isSpared reports whether Replace leaves an active job alone.
-func (p *Planner) isSpared(r Reference) bool {
-	if place := p.childOf(r.UID); place >= 0 {
-		return p.isBackfilled(&p.snap.Children[place])
-	}
-	starts := p.plan.basis.Memory.Started
-	return p.spares && slices.ContainsFunc(starts, func(s startedJob) bool { return s.Backfilled && s.UID == r.UID })
+	return all
 }
 
 // backfills lists the backfills that got on, once the status is written.

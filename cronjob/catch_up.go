@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 // CatchUp says which runs start when several were missed.
@@ -43,30 +44,36 @@ func (o *Options) catchUpWindow() (window time.Duration, ok bool) {
 	return o.CatchUpWindow, o.CatchUpWindow > 0
 }
 
+// pick is the run that is due.
+type pick struct {
+	// due is the run to start, latest the last one that is due. Zero means none.
+	due, latest time.Time
+	// overdue is the number of runs to choose from.
+	overdue int
+}
+
 // pickDue chooses among the runs in (earliest, until].
-func (p *Planner) pickDue(until time.Time) {
-	s, o := p.snap.Schedule.Schedule, &p.snap.Options
-	latest, ok := s.Latest(p.earliest, until)
+func pickDue(s schedule.Schedule, earliest, until time.Time, o *Options) pick {
+	latest, ok := s.Latest(earliest, until)
 	if !ok {
-		return
+		return pick{}
 	}
-	p.due, p.latest = latest, latest
-	p.overdue = s.Count(p.earliest, until)
-	if o.CatchUp != CatchUpAll || p.overdue == 1 {
-		return
+	overdue := s.Count(earliest, until)
+	if o.CatchUp != CatchUpAll || overdue == 1 {
+		return pick{latest, latest, overdue}
 	}
 	limit := int(o.CatchUpLimit)
 	if limit == 0 {
 		limit = maxCatchUp
 	}
-	if p.overdue <= limit {
-		p.due = s.Next(p.earliest)
-		return
+	if overdue <= limit {
+		return pick{s.Next(earliest), latest, overdue}
 	}
-	// Those that are over the limit count as missed once the first one is recorded,
-	// so the walk back is taken only once.
-	p.overdue = limit
+	// The runs over the limit count as missed once the first one is recorded, so this
+	// walk back happens only once.
+	due := latest
 	for range limit - 1 {
-		p.due = s.Prev(p.due)
+		due = s.Prev(due)
 	}
+	return pick{due, latest, limit}
 }

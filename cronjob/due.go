@@ -1,83 +1,72 @@
 package cronjob
 
 import (
-	"math"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
+// timing says which runs of the schedule are due (C7).
+type timing struct {
+	// base is the time after which runs count; earliest is the same, raised by the
+	// deadline.
+	base, earliest time.Time
+	// pick is the run to start, chosen from those in (earliest, now].
+	pick
+	// next is the first run that is not due. Zero means that there is none.
+	next time.Time
+	// quiet is true when no run came due since base.
+	quiet bool
+	// invalid is true when the reference gives the schedule up (estimateDue).
+	invalid bool
+}
+
 // findDue finds the run to start and the next one after it (C7). Both are exact,
 // and their cost does not grow with the time missed (B1).
-func (p *Planner) findDue() {
-	p.base = p.startsFrom()
-	p.earliest = p.base
-	if limit, ok := p.startLimit(); ok && limit.After(p.base) {
-		p.earliest = limit
+func findDue(s *Snapshot, base time.Time) timing {
+	sch, t := s.Schedule.Schedule, timing{base: base, earliest: base}
+	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok {
+		t.earliest = later(base, s.Now.Add(-d))
 	}
-	if p.snap.Options.Quirks.Has(cronjobquirk.Estimate) {
-		p.estimateDue()
-		return
+	if s.Options.Quirks.Has(cronjobquirk.Estimate) {
+		return estimateDue(t, sch, s.Now)
 	}
-	s, now := p.snap.Schedule.Schedule, p.snap.Now
-	p.next = s.Next(p.base)
-	if p.quiet = p.next.IsZero() || p.startOf(p.next).After(now); p.quiet {
-		return // the way of nearly all rounds
+	delay := jitterOf(s)
+	t.next = sch.Next(base)
+	if t.quiet = t.next.IsZero() || delay.startOf(t.next).After(s.Now); t.quiet {
+		return t // the common case
 	}
-	until := p.reach()
-	p.pickDue(until)
-	p.next = s.Next(until)
-	p.warnOfMany(p.overdue)
+	until := delay.reach(base, s.Now)
+	t.pick = pickDue(sch, t.earliest, until, &s.Options)
+	t.next = sch.Next(until)
+	return t
 }
 
-// startsFrom is the time after which runs count, apart from deadlines: the last
-// one recorded, or else the creation. The memory knows better than a snapshot that
-// is older than the last status write, and knows what was set aside.
-func (p *Planner) startsFrom() time.Time {
-	base, m := p.cj.CreationTimestamp, &p.plan.basis.Memory
-	if last := p.plan.basis.Status.LastScheduleTime; !last.IsZero() {
+// startsFrom returns the time after which runs count, apart from deadlines: the last
+// one recorded, or else the creation. The memory knows of status writes that the
+// snapshot does not show yet, and of runs that were set aside.
+func startsFrom(s *Snapshot, b *basis) time.Time {
+	base := s.CronJob.CreationTimestamp
+	if last := b.Status.LastScheduleTime; !last.IsZero() {
 		base = last
 	}
-	if m.Recorded.After(base) {
-		base = m.Recorded
-	}
-	if m.Since.After(base) {
-		base = m.Since
-	}
-	return base
+	return later(later(base, b.Memory.Recorded), b.Memory.Since)
 }
 
-// startLimit is the time at or before which runs are too late to start (C7, CI7).
-func (p *Planner) startLimit() (time.Time, bool) {
-	d, ok := p.deadline()
-	if ok && d == 0 {
-		p.note("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")
-	}
-	return p.snap.Now.Add(-d), ok
-}
-
-// deadline is how late a run may start. One longer than a time.Duration reaches,
-// 292 years, bounds nothing.
-func (p *Planner) deadline() (time.Duration, bool) {
-	d, ok := p.snap.Options.catchUpWindow()
-	if seconds := p.cj.Spec.StartingDeadlineSeconds; seconds != nil && *seconds <= int64(math.MaxInt64/time.Second) {
-		if own := time.Duration(*seconds) * time.Second; !ok || own < d {
-			d, ok = own, true
-		}
-	}
-	if jitter := p.snap.Options.Jitter; ok && d > math.MaxInt64-jitter {
-		return 0, false
-	}
-	return d + p.snap.Options.Jitter, ok
-}
-
-// tooMany is how many missed runs are worth a warning (C8).
+// tooMany is the number of missed runs above which a warning is due (C8).
 const tooMany = 100
 
-func (p *Planner) warnOfMany(missed int) {
-	if missed > tooMany && !p.due.IsZero() {
-		p.event(job.Warning, "TooManyMissedTimes",
+// reportDue reports what is odd about the schedule and its deadline.
+func reportDue(plan *Plan, s *Snapshot, t *timing) {
+	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && d == 0 {
+		plan.note("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")
+	}
+	switch {
+	case t.invalid:
+		plan.event(job.Warning, "InvalidSchedule", "invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap)
+	case t.overdue > tooMany && !t.due.IsZero():
+		plan.event(job.Warning, "TooManyMissedTimes",
 			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
 	}
 }

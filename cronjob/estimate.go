@@ -3,8 +3,7 @@ package cronjob
 import (
 	"time"
 
-	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
-	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 // estimated is what the reference makes of a span.
@@ -27,47 +26,34 @@ const noGap = "time difference between two schedules is less than 1 second"
 // all, jumps by it to just before now, and looks from there. For a schedule with
 // uneven gaps it can land behind the latest run, and then nothing starts
 // (CJ1-CJ3).
-func (p *Planner) estimateDue() {
-	s, now := p.snap.Schedule.Schedule, p.snap.Now
-	found := p.estimate(p.earliest)
+func estimateDue(t timing, s schedule.Schedule, now time.Time) timing {
+	found := estimate(s, t.earliest, now)
 	if found.invalid {
-		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : "+noGap)
-		return // and it never looks again
+		t.invalid = true
+		return t // and it never looks again
 	}
-	p.due, p.latest = found.latest, found.latest
-	p.overdue = int(min(found.missed, tooMany+1))
-	p.warnOfMany(p.overdue)
-	p.next = s.Next(p.resumeFrom(now))
+	t.pick = pick{found.latest, found.latest, int(min(found.missed, tooMany+1))}
+	t.next = estimateNext(s, t.base, now)
+	return t
 }
 
-// resumeAfterStart is where the reference looks for the next run once it has started
-// the one that is due: from that run, for whatever its first look has made of the
-// deadline, which is not about the next run.
-func (p *Planner) resumeAfterStart() {
-	if p.snap.Options.Quirks.Has(cronjobquirk.Estimate) {
-		p.base = p.due
-		p.next = p.snap.Schedule.Schedule.Next(p.resumeFrom(p.snap.Now))
-	}
-}
-
-// resumeFrom is the time from which the reference looks for the next run. Its own
-// latest run matters for "@every", which counts from there.
-func (p *Planner) resumeFrom(now time.Time) time.Time {
-	whole := p.estimate(p.base)
+// estimateNext finds the next run as the reference does. Once it has started the run
+// that is due, it looks from there, whatever its first look made of the deadline. Its
+// own latest run matters for "@every", which counts from there.
+func estimateNext(s schedule.Schedule, base, now time.Time) time.Time {
+	from, whole := now, estimate(s, base, now)
 	switch {
 	case whole.invalid:
-		return now
 	case !whole.latest.IsZero():
-		return whole.latest
+		from = whole.latest
 	case whole.missed == 0:
-		return p.base
+		from = base
 	}
-	return now
+	return s.Next(from)
 }
 
 // estimate looks for the latest run in (after, now] as the reference does.
-func (p *Planner) estimate(after time.Time) estimated {
-	s, now := p.snap.Schedule.Schedule, p.snap.Now
+func estimate(s schedule.Schedule, after, now time.Time) estimated {
 	first := s.Next(after)
 	second := s.Next(first)
 	switch {
@@ -84,17 +70,16 @@ func (p *Planner) estimate(after time.Time) estimated {
 	}
 	gaps := int64(now.Sub(first).Truncate(time.Second) / gap)
 	return estimated{
-		latest: p.lastByStep(first.Add(time.Duration(gaps-1) * gap)),
+		latest: lastByStep(s, first.Add(time.Duration(gaps-1)*gap), now),
 		missed: gaps + 1,
 	}
 }
 
-// maxSteps bounds the walk of lastByStep; behind it, the exact answer stands in.
+// maxSteps bounds the walk of lastByStep. Beyond it, the exact answer is used.
 const maxSteps = 1000
 
 // lastByStep walks from run to run up to now.
-func (p *Planner) lastByStep(from time.Time) (last time.Time) {
-	s, now := p.snap.Schedule.Schedule, p.snap.Now
+func lastByStep(s schedule.Schedule, from, now time.Time) (last time.Time) {
 	run := s.Next(from)
 	for range maxSteps {
 		if run.IsZero() || run.After(now) {

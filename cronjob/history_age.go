@@ -2,21 +2,21 @@ package cronjob
 
 import "time"
 
-// expire deletes finished jobs that are older than the options keep them, beside
-// those beyond the limits, and notes when the next one gets there.
-func (p *Planner) expire(places []int32, keep time.Duration) {
+// expireFinished deletes finished jobs that are older than the options keep them, and
+// notes when the next one will be.
+func expireFinished(plan *Plan, s *Snapshot, c *census, places []int32, keep time.Duration) {
 	if keep == 0 {
 		return
 	}
 	var next time.Time
 	for _, i := range places {
-		c := &p.snap.Children[i]
-		if c.FinishTime.IsZero() || !c.DeletionTimestamp.IsZero() {
+		child := &s.Children[i]
+		if child.FinishTime.IsZero() || !child.DeletionTimestamp.IsZero() {
 			continue
 		}
-		expires := c.FinishTime.Add(keep)
-		if !expires.After(p.snap.Now) {
-			p.deleteFinished(i, DeleteExpired)
+		expires := child.FinishTime.Add(keep)
+		if !expires.After(s.Now) {
+			deleteFinished(plan, s, c, int(i), DeleteExpired)
 			continue
 		}
 		if next.IsZero() || expires.Before(next) {
@@ -24,6 +24,6 @@ func (p *Planner) expire(places []int32, keep time.Duration) {
 		}
 	}
 	if !next.IsZero() {
-		p.wait(Wait{Reason: WaitHistory, Until: next})
+		plan.wait(Wait{Reason: WaitHistory, Until: next})
 	}
 }

@@ -5,30 +5,45 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/schedule"
 )
 
-// startOf is when a run may start: at its time, or later by its jitter. The delay
-// is smaller than the distance to the next run, so runs never overtake each other.
-func (p *Planner) startOf(run time.Time) time.Time {
-	limit := p.snap.Options.Jitter
-	if limit == 0 || p.snap.Options.Quirks.Has(cronjobquirk.Estimate) {
-		return run
-	}
-	if next := p.snap.Schedule.Schedule.Next(run); !next.IsZero() {
-		limit = min(limit, next.Sub(run))
-	}
-	return run.Add(time.Duration(spread(p.cj.UID) % uint64(limit)))
+// jitter delays the runs of a CronJob ([Options].Jitter).
+type jitter struct {
+	limit    time.Duration
+	seed     uint64
+	schedule schedule.Schedule
 }
 
-// reach is the time up to which runs may start: now, or just before the latest run
-// if that still has to wait for its jitter.
-func (p *Planner) reach() time.Time {
-	now := p.snap.Now
-	if p.snap.Options.Jitter == 0 {
+func jitterOf(s *Snapshot) jitter {
+	limit := s.Options.Jitter
+	if limit == 0 || s.Options.Quirks.Has(cronjobquirk.Estimate) {
+		return jitter{}
+	}
+	return jitter{limit, spread(s.CronJob.UID), s.Schedule.Schedule}
+}
+
+// startOf returns when a run may start: at its time, or later by its jitter. The delay
+// is smaller than the distance to the next run, so runs never overtake each other.
+func (j jitter) startOf(run time.Time) time.Time {
+	limit := j.limit
+	if limit == 0 {
+		return run
+	}
+	if next := j.schedule.Next(run); !next.IsZero() {
+		limit = min(limit, next.Sub(run))
+	}
+	return run.Add(time.Duration(j.seed % uint64(limit)))
+}
+
+// reach returns the time up to which runs may start: now, or just before the latest
+// run after base if that still has to wait for its jitter.
+func (j jitter) reach(base, now time.Time) time.Time {
+	if j.limit == 0 {
 		return now
 	}
-	latest, ok := p.snap.Schedule.Schedule.Latest(p.base, now)
-	if ok && p.startOf(latest).After(now) {
+	latest, ok := j.schedule.Latest(base, now)
+	if ok && j.startOf(latest).After(now) {
 		return latest.Add(-1)
 	}
 	return now

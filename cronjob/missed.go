@@ -5,57 +5,55 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
 )
 
-// reportMissed counts the runs that were due and will not start: those before the
-// run that is due, and all of them if their deadlines have passed. The latter are
-// reported as an event, once a run (C9).
-func (p *Planner) reportMissed() {
-	s := p.snap.Schedule.Schedule
-	until := p.due.Add(-1)
-	if p.due.IsZero() {
-		until = p.earliest
+// missedSpan is a span (after, until] with at least one run, all of which were due and
+// will not start any more.
+type missedSpan struct{ after, until, latest time.Time }
+
+// findMissed finds the runs before the run that is due, or, if the deadlines of all have
+// passed, all of them.
+func findMissed(s schedule.Schedule, t *timing) (span missedSpan, ok bool) {
+	span = missedSpan{after: t.base, until: t.due.Add(-1)}
+	if t.due.IsZero() {
+		span.until = t.earliest
 	}
-	if p.quiet || !p.base.Before(until) {
-		return
+	if t.quiet || !span.after.Before(span.until) {
+		return missedSpan{}, false
 	}
-	latest, ok := s.Latest(p.base, until)
+	span.latest, ok = s.Latest(span.after, span.until)
+	return span, ok
+}
+
+// reportMissed counts the missed runs. If no run starts in their place, it reports them
+// as an event, once a run (C9).
+func reportMissed(plan *Plan, s *Snapshot, t *timing) {
+	sch, m := s.Schedule.Schedule, &plan.basis.Memory
+	span, ok := findMissed(sch, t)
 	if !ok {
 		return
 	}
-	missed := &p.plan.Missed
-	missed.Count = s.Count(p.base, until)
-	missed.TooLate = p.due.IsZero()
-	p.countMissed(latest, until)
-	for run := latest; run.After(p.base) && len(missed.Runs) < MaxMissedRuns; run = s.Prev(run) {
-		missed.Runs = append(missed.Runs, run)
+	plan.Missed = Missed{
+		Count:   sch.Count(span.after, span.until),
+		Runs:    latestRuns(plan.Missed.Runs, sch, span),
+		TooLate: t.due.IsZero(),
 	}
-	if missed.TooLate {
-		p.reportTooLate(latest)
+	if span.latest.After(m.Counted) {
+		plan.basis.Missed = sch.Count(later(span.after, m.Counted), span.until)
+		m.Counted = span.latest
+	}
+	// The reference cannot report this: it never looks further back than the deadline.
+	if plan.Missed.TooLate && !s.Options.Quirks.Has(cronjobquirk.SilentMiss) && span.latest.After(m.Reported) {
+		m.Reported = span.latest
+		plan.event(job.Warning, "MissSchedule", "Missed scheduled time to start a job: "+span.latest.UTC().Format(time.RFC1123Z))
 	}
 }
 
-// countMissed counts those of the missed runs that no earlier round has counted.
-func (p *Planner) countMissed(latest, until time.Time) {
-	memory := &p.plan.basis.Memory
-	if !latest.After(memory.Counted) {
-		return
+// latestRuns appends the latest missed runs, newest first.
+func latestRuns(runs []time.Time, s schedule.Schedule, span missedSpan) []time.Time {
+	for run := span.latest; run.After(span.after) && len(runs) < MaxMissedRuns; run = s.Prev(run) {
+		runs = append(runs, run)
 	}
-	after := p.base
-	if memory.Counted.After(after) {
-		after = memory.Counted
-	}
-	p.plan.basis.Missed = p.snap.Schedule.Schedule.Count(after, until)
-	memory.Counted = latest
-}
-
-// reportTooLate makes the event of a run whose deadline has passed. The reference
-// cannot: it never looks further back than the deadline.
-func (p *Planner) reportTooLate(run time.Time) {
-	memory := &p.plan.basis.Memory
-	if p.snap.Options.Quirks.Has(cronjobquirk.SilentMiss) || !run.After(memory.Reported) {
-		return
-	}
-	memory.Reported = run
-	p.event(job.Warning, "MissSchedule", "Missed scheduled time to start a job: "+run.UTC().Format(time.RFC1123Z))
+	return runs
 }

@@ -31,19 +31,24 @@ type startedJob struct {
 	Found    bool `json:"found,omitempty"`
 }
 
-// recallWrites adds to the snapshot what the memory knows better.
-func (p *Planner) recallWrites() {
-	m := &p.plan.basis.Memory
-	if p.snap.Options.Quirks.Has(cronjobquirk.Stale) {
+// recallWrites adds to the census what the memory knows better than the snapshot, and
+// brings the memory up to date.
+func (c *census) recallWrites(s *Snapshot, plan *Plan) {
+	m := &plan.basis.Memory
+	if s.Options.Quirks.Has(cronjobquirk.Stale) {
 		m.Started, m.Replaced, m.Behind = nil, nil, time.Time{}
 		return
 	}
-	hidden := p.recallStarts()
-	p.recallReplaced()
-	late := hidden || m.Recorded.After(p.cj.Status.LastScheduleTime)
-	m.Behind = behindSince(m.Behind, p.snap.Now, late)
-	p.behind = late && p.snap.Now.Before(m.Behind.Add(patience))
-	if late && !p.behind {
+	hidden := c.recallStarts(plan)
+	if s.Options.ReplaceWhenGone && s.CronJob.Spec.ConcurrencyPolicy == Replace {
+		c.recallReplaced(plan)
+	} else {
+		m.Replaced = nil
+	}
+	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
+	m.Behind = behindSince(m.Behind, s.Now, late)
+	c.behind = late && s.Now.Before(m.Behind.Add(patience))
+	if late && !c.behind {
 		m.Started = slices.DeleteFunc(m.Started, isHidden)
 	}
 }
@@ -61,52 +66,49 @@ func behindSince(since, now time.Time, late bool) time.Time {
 
 func isHidden(s startedJob) bool { return s.Recorded || s.Found }
 
-// recallStarts brings the memory of started jobs up to date. Those that run are active;
-// it reports whether a snapshot has yet to show one of which nothing else is known.
-func (p *Planner) recallStarts() (hidden bool) {
-	m := &p.plan.basis.Memory
+// recallStarts takes the started jobs that run into the active list, and forgets those
+// that the status names or the children show to have ended. It reports whether a snapshot
+// has yet to show a job of which nothing else is known.
+func (c *census) recallStarts(plan *Plan) (hidden bool) {
+	m := &plan.basis.Memory
 	starts := m.Started
-	m.Started = nil // the snapshot's is not ours to change
+	m.Started = nil // the slice is the snapshot's
 	if len(starts) == 0 {
 		return false
 	}
-	isNamed := memberOf(p.cj.Status.Active, len(starts))
-	child := p.childNamed(len(starts))
+	isNamed := memberOf(plan.basis.Before.Active, len(starts))
+	placeNamed := childNamed(c.children, len(starts))
 	for _, s := range starts {
-		place := child(s.Name)
-		if isNamed(s.UID, s.Name) || place >= 0 && !p.isRunning(place, s.UID) {
+		place := placeNamed(s.Name)
+		if isNamed(s.UID, s.Name) || place >= 0 && !isRunning(&c.children[place], s.UID) {
 			continue
 		}
 		switch {
 		case place >= 0:
-			s.UID = p.snap.Children[place].UID
-			p.takeIn(place)
+			s.UID = c.children[place].UID
+			c.takeIn(place)
 		case s.UID == "" || s.Recorded:
 			hidden = hidden || isHidden(s)
 		default:
-			p.recallUnrecorded(&s)
+			c.takeInUnrecorded(plan, &s)
 		}
-		p.spares = p.spares || s.Backfilled
 		m.Started = append(m.Started, s)
 	}
 	return hidden
 }
 
-// isRunning reports whether a child is ours and runs; a UID, if known, must be its own.
-func (p *Planner) isRunning(place int, uid string) bool {
-	c := &p.snap.Children[place]
+// isRunning reports whether a child is ours and runs, and has the UID if one is given.
+func isRunning(c *Child, uid string) bool {
 	return c.Owner == Owned && !c.isFinished() && (uid == "" || uid == c.UID)
 }
 
-// recallUnrecorded takes a job into the active list whose status write failed, and which
-// the children do not show: it was created, and may be gone by now.
-func (p *Planner) recallUnrecorded(s *startedJob) {
-	status := &p.plan.basis.Status
-	p.found = append(p.found, s.Reference)
-	p.plan.Verify = append(p.plan.Verify, s.Reference)
-	if s.ScheduledTime.After(status.LastScheduleTime) {
-		status.LastScheduleTime = s.ScheduledTime
-	}
+// takeInUnrecorded finds a job for the active list whose status write failed and which
+// the children do not show. It was created, and may be gone by now.
+func (c *census) takeInUnrecorded(plan *Plan, s *startedJob) {
+	status := &plan.basis.Status
+	c.found = append(c.found, s.Reference)
+	plan.Verify = append(plan.Verify, s.Reference)
+	status.LastScheduleTime = later(status.LastScheduleTime, s.ScheduledTime)
 }
 
 // leavingJob is a job that was deleted with its pods and that no children have shown under
@@ -117,61 +119,73 @@ type leavingJob struct {
 	Seen bool `json:"seen,omitempty"`
 }
 
-// recallReplaced keeps those of the deleted jobs of which the children do not tell that
+// recallReplaced keeps those of the deleted jobs of which the children do not show that
 // they are on their way out.
-func (p *Planner) recallReplaced() {
-	m := &p.plan.basis.Memory
+func (c *census) recallReplaced(plan *Plan) {
+	m := &plan.basis.Memory
 	old := m.Replaced
-	if len(old) == 0 {
-		return
-	}
-	m.Replaced = nil
-	if !p.snap.Options.ReplaceWhenGone || p.cj.Spec.ConcurrencyPolicy != Replace {
-		return
-	}
+	m.Replaced = nil // the slice is the snapshot's
 	for _, l := range old {
-		place := p.childOf(l.UID)
+		place := c.placeOf(l.UID)
 		switch {
 		case place < 0 && l.Seen: // gone
 			continue
 		case place < 0:
-			p.plan.Verify = append(p.plan.Verify, l.Reference)
-		case p.snap.Children[place].isFinished() || !p.snap.Children[place].DeletionTimestamp.IsZero():
+			plan.Verify = append(plan.Verify, l.Reference)
+		case c.children[place].isFinished() || !c.children[place].DeletionTimestamp.IsZero():
 			continue
 		default:
 			l.Seen = true
-			if p.leaving == nil {
-				p.leaving = make(map[int]bool)
+			if c.leaving == nil {
+				c.leaving = make(map[int]bool)
 			}
-			p.leaving[place] = true
+			c.leaving[place] = true
 		}
 		m.Replaced = append(m.Replaced, l)
 	}
 }
 
-// needsList notes that a creation was planned by the active list.
-func (p *Planner) needsList(name string) {
-	p.dependent++
-	p.dependentName = name
-}
-
 // verifyLost has jobs looked up that may have been created without a reply, before
 // others are created that must not run beside them. A creation that is tried again
 // needs no look: its name is its lock.
-func (p *Planner) verifyLost() {
-	starts := p.plan.basis.Memory.Started
-	for i := range starts {
-		s := &starts[i]
-		if s.UID == "" && !s.Found && (p.dependent > 1 || p.dependent == 1 && p.dependentName != s.Name) {
-			p.plan.Verify = append(p.plan.Verify, s.Reference)
+func verifyLost(plan *Plan, s *Snapshot, c *census) {
+	starts := plan.basis.Memory.Started
+	if !slices.ContainsFunc(starts, isLost) {
+		return
+	}
+	n, name := 0, ""
+	for i := range plan.Create {
+		if creation := &plan.Create[i]; isLimited(creation, plan.basis.Backfills, s, c) {
+			n, name = n+1, creation.Name
+		}
+	}
+	for _, start := range starts {
+		if isLost(start) && (n > 1 || n == 1 && name != start.Name) {
+			plan.Verify = append(plan.Verify, start.Reference)
 		}
 	}
 }
 
+// isLost reports whether nobody knows whether there is such a job.
+func isLost(s startedJob) bool { return s.UID == "" && !s.Found }
+
+// isLimited reports whether the active jobs decided about a creation.
+func isLimited(creation *Creation, steps []backfillStep, s *Snapshot, c *census) bool {
+	switch {
+	case creation.Trigger != "":
+		i, _ := findTrigger(c.triggers, creation.Trigger)
+		return limitOf(c.triggers[i].Overlap, s.Options.MaxActive) > 0
+	case creation.Backfill != "":
+		i := slices.IndexFunc(steps, func(b backfillStep) bool { return b.ID == creation.Backfill })
+		return backfillLimit(&steps[i].Backfill, s.Options.MaxActive) > 0
+	}
+	return dependsOnActive(s)
+}
+
 // waitForSnapshot holds something back until the snapshot shows the controller's own
 // writes, and asks for a round (CI15).
-func (p *Planner) waitForSnapshot(run time.Time, name string) {
-	b := &p.plan.basis
+func waitForSnapshot(plan *Plan, run time.Time, name string) {
+	b := &plan.basis
 	b.Stale = true
-	p.wait(Wait{Reason: WaitStale, Run: run, Name: name, Until: b.Memory.Behind.Add(patience)})
+	plan.wait(Wait{Reason: WaitStale, Run: run, Name: name, Until: b.Memory.Behind.Add(patience)})
 }

@@ -1,11 +1,8 @@
 package cronjob
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
-	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -43,81 +40,51 @@ func Reconcile(s Snapshot) (Plan, error) {
 // the next, so that a round in which nothing happens allocates nothing. The zero
 // value is ready to use. A Planner is not safe for concurrent use.
 type Planner struct {
-	snap *Snapshot
-	cj   *CronJob
-	plan Plan
-
-	active   []Reference // what is left of the active list, if anything left it
-	kept     int         // entries of the status' active list that stay
-	listed   []bool      // by child: the active list names it
-	unlisted bool        // some running child is not listed
-	found    []Reference // running jobs on their way into the active list
-	finished []int32     // places of finished children (C2)
+	// All of these are buffers: no round reads what another has left in them.
+	plan     Plan
+	triggers []Trigger
+	active   []Reference
+	found    []Reference
+	listed   []bool
+	finished []int32
 	byUID    map[string]int32
-	name     []byte
-	triggers []Trigger // in the order of their IDs, each once
-	hasJob   func(name string) bool
-
-	// leaving are the places of children that were deleted and do not show it yet.
-	leaving map[int]bool
-	// spares says that the memory holds jobs of backfills, which Replace spares (isSpared).
-	spares bool
-	// behind is true when the snapshot is older than the controller's own writes (CI15).
-	behind bool
-	// dependent counts the creations that the active list has allowed, dependentName is
-	// the last of them; limited says that those of the backfill at hand are such ones, and
-	// backfilled counts the creations of all backfills.
-	dependent     int
-	dependentName string
-	limited       bool
-	backfilled    int
-
-	// base is the time after which runs count; earliest the same, raised by the
-	// deadline (C7).
-	base, earliest time.Time
-	// due is the run to start, latest the last one that is due, next the first that is
-	// not.
-	due, latest, next time.Time
-	// overdue is the number of runs in (earliest, now].
-	overdue int
-	// quiet is true when no run came due since base, held when the run that is due
-	// waits for active jobs.
-	quiet, held bool
 }
 
 // Reconcile is [Reconcile] for a snapshot that is not copied. The plan is valid
 // until the next call: clone what is to be kept.
 func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
-	p.begin(s)
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	p.recall()
-	p.sortTriggers()
-	p.matchActive()
-	p.recallWrites()
-	p.recoverStarts()
-	p.setAside()
-	if p.mayRun() {
-		p.findDue()
-		p.reportMissed()
-		p.startDue()
-		p.explainWaits()
+	plan := p.begin(s)
+	c := p.takeCensus(s, plan)
+	setAside(&plan.basis.Memory, s)
+
+	var t timing
+	var o obstacle
+	why := noRuns(s)
+	reportSchedule(plan, s, why)
+	if why == 0 {
+		t = findDue(s, startsFrom(s, &plan.basis))
+		reportDue(plan, s, &t)
+		reportMissed(plan, s, &t)
+		o = findObstacle(s, &c, &t)
+		startDue(plan, s, &c, &t, o)
+		explainWaits(plan, s, &t)
 	}
-	p.startTriggers()
-	p.startBackfills()
-	p.verifyLost()
-	p.reportUnexpected()
-	if err := p.trimHistory(); err != nil {
+	startTriggers(plan, s, &c)
+	startBackfills(plan, s, &c, reserved(&t, &plan.basis), o.holds())
+	verifyLost(plan, s, &c)
+	reportUnexpected(plan, &c)
+	if err := p.trimHistory(plan, s, &c); err != nil {
 		return nil, err
 	}
-	p.requeue()
-	return &p.plan, nil
+	plan.Requeue = firstEnd(plan.Waits)
+	return plan, nil
 }
 
-// begin empties the plan and the buffers.
-func (p *Planner) begin(s *Snapshot) {
-	p.snap, p.cj = s, &s.CronJob
+// begin empties the plan and starts its basis from the snapshot.
+func (p *Planner) begin(s *Snapshot) *Plan {
 	old := &p.plan
 	p.plan = Plan{
 		Verify:     old.Verify[:0],
@@ -130,103 +97,60 @@ func (p *Planner) begin(s *Snapshot) {
 		Events:     old.Events[:0],
 		Notes:      old.Notes[:0],
 	}
-	p.base, p.earliest, p.due, p.latest, p.next = time.Time{}, time.Time{}, time.Time{}, time.Time{}, time.Time{}
-	p.overdue, p.quiet, p.held = 0, false, false
-	p.unlisted, p.behind, p.found = false, false, p.found[:0]
-	p.dependent, p.dependentName, p.backfilled, p.limited = 0, "", 0, false
-	p.hasJob, p.spares, p.leaving = nil, false, nil
-}
-
-// recall takes the memory over, unless it is about an earlier CronJob of this
-// name, and starts the basis from it (B5).
-func (p *Planner) recall() {
-	m := p.snap.Memory.kept
-	if m.CronJobUID != p.cj.UID {
-		m = memory{CronJobUID: p.cj.UID}
+	if problem := s.Memory.problem; problem != "" {
+		p.plan.note("memory", problem, "cannot be read, and counts as lost")
 	}
-	if problem := p.snap.Memory.problem; problem != "" {
-		p.note("memory", problem, "cannot be read, and counts as lost")
-	}
-	p.plan.Namespace, p.plan.CronJobUID = p.cj.Namespace, p.cj.UID
+	p.plan.Namespace, p.plan.CronJobUID = s.CronJob.Namespace, s.CronJob.UID
+	m := recall(s)
 	p.plan.basis = basis{
-		Now:    p.snap.Now,
-		Before: p.cj.Status,
-		Status: p.cj.Status,
+		Now:    s.Now,
+		Before: s.CronJob.Status,
+		Status: s.CronJob.Status,
 		Memory: m,
 		Since:  m.Since,
-		Quirks: p.snap.Options.Quirks,
+		Quirks: s.Options.Quirks,
 	}
+	return &p.plan
 }
 
-// mayRun reports whether runs may start at all (C6).
-func (p *Planner) mayRun() bool {
-	compiled := &p.snap.Schedule
-	switch {
-	case p.cj.isDeleted():
-		p.wait(Wait{Reason: WaitDeleted})
-	case compiled.Problem == UnknownTimeZone:
-		p.noSchedule()
-	case p.cj.isSuspended():
-		p.wait(Wait{Reason: WaitSuspended})
-	default:
-		p.warnOfZone()
-		return p.hasSchedule()
+// recall returns the memory of the snapshot, or an empty one if that is about an
+// earlier CronJob of the same name (B5).
+func recall(s *Snapshot) memory {
+	if m := s.Memory.kept; m.CronJobUID == s.CronJob.UID {
+		return m
 	}
-	return false
+	return memory{CronJobUID: s.CronJob.UID}
 }
 
-// warnOfZone tells of a schedule that names a zone itself, beside or instead of timeZone:
-// it wins, and the server refuses it by now.
-func (p *Planner) warnOfZone() {
-	if text := p.cj.Spec.Schedule; strings.Contains(text, "TZ") {
-		p.event(job.Warning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see "+
-			"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text))
+// explainWaits says when the next run comes.
+func explainWaits(plan *Plan, s *Snapshot, t *timing) {
+	plan.NextRun = t.next
+	if last := s.CronJob.Status.LastScheduleTime; last.After(s.Now) {
+		plan.note("cronJob.status.lastScheduleTime", formatTime(last), "lies in the future; nothing starts before it has passed")
+		plan.wait(Wait{Reason: WaitClock, Run: last})
 	}
-}
-
-// hasSchedule reports whether there is a schedule that can run (C6).
-func (p *Planner) hasSchedule() bool {
-	compiled := &p.snap.Schedule
-	switch {
-	case compiled.Problem != "":
-		p.noSchedule()
-	case compiled.Schedule.Never() && !p.snap.Options.Quirks.Has(cronjobquirk.Estimate):
-		// With the quirk, estimateDue asks the schedule itself: under its preset it may run.
-		p.event(job.Warning, "InvalidSchedule", "invalid schedule: "+p.cj.Spec.Schedule+" : it never runs")
-		p.wait(Wait{Reason: WaitNever})
-	default:
-		return true
+	if n := len(plan.Verify); n > 0 {
+		plan.wait(Wait{Reason: WaitVerify, Jobs: n})
 	}
-	return false
-}
-
-func (p *Planner) noSchedule() {
-	compiled := &p.snap.Schedule
-	p.event(job.Warning, string(compiled.Problem), compiled.Message)
-	p.wait(Wait{Reason: WaitNoSchedule, Name: compiled.Message})
-}
-
-// explainWaits names when the next run comes.
-func (p *Planner) explainWaits() {
-	p.plan.NextRun = p.next
-	if last := p.cj.Status.LastScheduleTime; last.After(p.snap.Now) {
-		p.note("cronJob.status.lastScheduleTime", formatTime(last), "lies in the future; nothing starts before it has passed")
-		p.wait(Wait{Reason: WaitClock, Run: last})
-	}
-	if n := len(p.plan.Verify); n > 0 {
-		p.wait(Wait{Reason: WaitVerify, Jobs: n})
-	}
-	if p.next.IsZero() {
-		p.wait(Wait{Reason: WaitNever})
+	if t.next.IsZero() {
+		plan.wait(Wait{Reason: WaitNever})
 		return
 	}
-	p.wait(Wait{Reason: WaitNextRun, Until: p.startOf(p.next)})
+	plan.wait(Wait{Reason: WaitNextRun, Until: jitterOf(s).startOf(t.next)})
 }
 
-func (p *Planner) event(t job.EventType, reason, message string) {
-	p.plan.Events = append(p.plan.Events, Event{Type: t, Reason: reason, Message: message})
+func (p *Plan) event(t job.EventType, reason, message string) {
+	p.Events = append(p.Events, Event{Type: t, Reason: reason, Message: message})
 }
 
-func (p *Planner) note(field, value, message string) {
-	p.plan.Notes = append(p.plan.Notes, Note{Field: field, Value: value, Message: message})
+func (p *Plan) note(field, value, message string) {
+	p.Notes = append(p.Notes, Note{Field: field, Value: value, Message: message})
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

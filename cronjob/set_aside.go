@@ -9,21 +9,21 @@ import (
 // the CronJob was suspended, or that its schedule did not have then. It needs the
 // memory to see such a change: after a restart the change goes unnoticed. Runs that
 // came due after the change count, if CronJob.SpecChanged tells its time.
-func (p *Planner) setAside() {
-	o, spec, m := &p.snap.Options, &p.cj.Spec, &p.plan.basis.Memory
-	since := changedAt(p.cj.SpecChanged, m.Since, p.snap.Now)
+func setAside(m *memory, s *Snapshot) {
+	o, cronJob := &s.Options, &s.CronJob
+	since := changedAt(cronJob.SpecChanged, m.Since, s.Now)
 	if o.SkipOnResume {
-		suspended := p.cj.isSuspended()
+		suspended := cronJob.isSuspended()
 		switch {
 		case suspended:
-			m.Since = p.snap.Now
+			m.Since = s.Now
 		case m.Suspended:
 			m.Since = since
 		}
 		m.Suspended = suspended
 	}
 	if o.SkipOnEdit {
-		text, zone := p.scheduleText(), orEmpty(spec.TimeZone)
+		text, zone := scheduleText(s), orEmpty(cronJob.Spec.TimeZone)
 		if m.Schedule != "" && (m.Schedule != text || m.TimeZone != zone) {
 			m.Since = since
 		}
@@ -31,22 +31,20 @@ func (p *Planner) setAside() {
 	}
 }
 
-// changedAt is up to when a change of the spec sets runs aside: the time of the change,
-// but not before what was set aside already, and now if the time is not known.
+// changedAt returns the time up to which a change of the spec sets runs aside: that of
+// the change, but not before what was set aside already, and now if it is not known.
 func changedAt(changed, since, now time.Time) time.Time {
-	switch {
-	case changed.IsZero(), changed.After(now):
+	if changed.IsZero() || changed.After(now) {
 		return now
-	case since.After(changed):
-		return since
 	}
-	return changed
+	return later(changed, since)
 }
 
-// scheduleText is the schedule of the spec, with those that [Compile] was given beside it.
-func (p *Planner) scheduleText() string {
-	text := p.cj.Spec.Schedule
-	if whole := p.snap.Schedule.Schedule.String(); strings.HasPrefix(whole, text) {
+// scheduleText returns the schedule of the spec, with those that [Compile] was given
+// beside it.
+func scheduleText(s *Snapshot) string {
+	text := s.CronJob.Spec.Schedule
+	if whole := s.Schedule.Schedule.String(); strings.HasPrefix(whole, text) {
 		return whole
 	}
 	return text

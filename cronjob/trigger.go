@@ -39,72 +39,62 @@ func (t *Trigger) check() error {
 	return nil
 }
 
-// sortTriggers puts the triggers into the order of their IDs, each once.
-func (p *Planner) sortTriggers() {
-	p.triggers = append(p.triggers[:0], p.snap.Triggers...)
-	if len(p.triggers) < 2 {
-		return
+// sortTriggers appends the triggers in the order of their IDs, each once.
+func sortTriggers(buffer, triggers []Trigger) []Trigger {
+	buffer = append(buffer, triggers...)
+	if len(buffer) < 2 {
+		return buffer
 	}
-	slices.SortFunc(p.triggers, func(a, b Trigger) int {
+	slices.SortFunc(buffer, func(a, b Trigger) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Overlap, b.Overlap))
 	})
-	p.triggers = slices.CompactFunc(p.triggers, func(a, b Trigger) bool { return a.ID == b.ID })
+	return slices.CompactFunc(buffer, func(a, b Trigger) bool { return a.ID == b.ID })
 }
 
-// startTriggers starts what was asked for, in the order of the IDs.
-func (p *Planner) startTriggers() {
-	if len(p.triggers) == 0 || p.cj.isDeleted() {
+// startTriggers starts what the triggers ask for, in the order of their IDs.
+func startTriggers(plan *Plan, s *Snapshot, c *census) {
+	if len(c.triggers) == 0 || s.CronJob.isDeleted() {
 		return
 	}
-	hasJob := p.jobNamed(len(p.triggers))
-	for i := range p.triggers {
-		t := &p.triggers[i]
-		busy := len(p.plan.basis.Status.Active) + len(p.plan.Create)
-		limit := limitOf(t.Overlap, p.snap.Options.MaxActive)
-		switch name := TriggerName(p.cj.Name, t.ID); {
+	hasJob := c.jobNamed(len(c.triggers))
+	for i := range c.triggers {
+		t := &c.triggers[i]
+		busy, limit := len(c.active)+len(plan.Create), limitOf(t.Overlap, s.Options.MaxActive)
+		switch name := TriggerName(c.cronJob, t.ID); {
 		case hasJob(name):
-			p.plan.Triggered = append(p.plan.Triggered, t.ID)
-		case p.behind && limit > 0:
-			p.waitForSnapshot(time.Time{}, t.ID)
+			plan.Triggered = append(plan.Triggered, t.ID)
+		case c.behind && limit > 0:
+			waitForSnapshot(plan, time.Time{}, t.ID)
 		case isAtLimit(limit, busy):
-			p.plan.basis.Blocked = true
-			p.wait(Wait{Reason: WaitTrigger, Name: t.ID, Jobs: busy})
+			plan.basis.Blocked = true
+			plan.wait(Wait{Reason: WaitTrigger, Name: t.ID, Jobs: busy})
 		default:
-			p.startTrigger(t, name, limit)
+			plan.Create = append(plan.Create, triggered(&s.CronJob.Spec.JobTemplate, t.ID, name))
 		}
 	}
 }
 
-// limitOf is the number of active jobs from which on what was asked for waits; zero
-// means no limit.
-func limitOf(overlap ConcurrencyPolicy, maxActive int32) int32 {
-	if overlap == Forbid {
-		return 1
-	}
-	return maxActive
-}
-
-func (p *Planner) startTrigger(t *Trigger, name string, limit int32) {
-	if limit > 0 {
-		p.needsList(name)
-	}
-	template := &p.cj.Spec.JobTemplate
+// triggered describes the job of a trigger.
+func triggered(template *JobTemplate, id, name string) Creation {
 	annotations := make(map[string]string, len(template.Annotations)+1)
 	maps.Copy(annotations, template.Annotations)
 	annotations[InstantiateAnnotation] = "manual"
-	p.plan.Create = append(p.plan.Create, Creation{
-		Name: name, Trigger: t.ID, Labels: maps.Clone(template.Labels), Annotations: annotations, Reason: CreateTriggered,
-	})
+	return Creation{
+		Name: name, Trigger: id, Labels: maps.Clone(template.Labels), Annotations: annotations, Reason: CreateTriggered,
+	}
 }
 
-// isTriggered reports whether a job is that of a trigger which is still in the
-// snapshot.
-func (p *Planner) isTriggered(name string) bool {
-	if len(p.triggers) == 0 || !isTriggerName(p.cj.Name, name) {
+// findTrigger returns the place of a trigger among sorted ones.
+func findTrigger(triggers []Trigger, id string) (int, bool) {
+	return slices.BinarySearchFunc(triggers, id, func(t Trigger, id string) int { return cmp.Compare(t.ID, id) })
+}
+
+// isTriggered reports whether a job is that of one of these triggers, which are sorted.
+func isTriggered(triggers []Trigger, cronJob, name string) bool {
+	if len(triggers) == 0 || !isTriggerName(cronJob, name) {
 		return false
 	}
-	id := name[len(p.cj.Name)+len(manualInfix):]
-	_, found := slices.BinarySearchFunc(p.triggers, id, func(t Trigger, id string) int { return cmp.Compare(t.ID, id) })
+	_, found := findTrigger(triggers, name[len(cronJob)+len(manualInfix):])
 	return found
 }
 

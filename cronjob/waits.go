@@ -81,15 +81,15 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (p *Planner) wait(w Wait) { p.plan.Waits = append(p.plan.Waits, w) }
+func (p *Plan) wait(w Wait) { p.Waits = append(p.Waits, w) }
 
 // skew is added to the time of the next run, against clocks that differ (C7).
 const skew = 100 * time.Millisecond
 
-// requeue finds the earliest time at which a wait ends by itself.
-func (p *Planner) requeue() {
-	for i := range p.plan.Waits {
-		w := &p.plan.Waits[i]
+// firstEnd returns the earliest time at which a wait ends by itself.
+func firstEnd(waits []Wait) (first Requeue) {
+	for i := range waits {
+		w := &waits[i]
 		if w.Until.IsZero() {
 			continue
 		}
@@ -97,8 +97,9 @@ func (p *Planner) requeue() {
 		if w.Reason == WaitNextRun {
 			until = until.Add(skew)
 		}
-		if at := p.plan.Requeue.At; at.IsZero() || until.Before(at) {
-			p.plan.Requeue = Requeue{At: until, Reason: w.Reason}
+		if first.At.IsZero() || until.Before(first.At) {
+			first = Requeue{At: until, Reason: w.Reason}
 		}
 	}
+	return first
 }

@@ -1,0 +1,23 @@
+package cronjob
+
+import "github.com/batchplan/batchplan/job"
+
+// forbids applies Forbid: a run does not start while a job is active (C11). It is not
+// recorded as started, so it can start later, while it is the latest that is due.
+// With Options.SkipHeld it is given up, but not before the active jobs are known to
+// be there.
+func forbids(c *census, o *Options) obstacle {
+	active := len(c.active)
+	switch {
+	case active == 0:
+		return fills(o.MaxActive, active)
+	case o.SkipHeld && c.unseen == 0:
+		return obstacle{standing: isSkipped, jobs: active}
+	}
+	return obstacle{standing: isForbidden, jobs: active}
+}
+
+func sayForbidden(plan *Plan) {
+	plan.event(job.Normal, "JobAlreadyActive",
+		"Not starting job because prior execution is running and concurrency policy is Forbid")
+}

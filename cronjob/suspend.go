@@ -1,0 +1,52 @@
+package cronjob
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/job"
+)
+
+// noRuns returns why no run of the schedule can start (C6): the CronJob is being
+// deleted or suspended, or has no schedule that ever runs. It is zero if runs can.
+func noRuns(s *Snapshot) WaitReason {
+	c, compiled := &s.CronJob, &s.Schedule
+	switch {
+	case c.isDeleted():
+		return WaitDeleted
+	case compiled.Problem == UnknownTimeZone:
+		return WaitNoSchedule
+	case c.isSuspended():
+		return WaitSuspended
+	case compiled.Problem != "":
+		return WaitNoSchedule
+	case compiled.Schedule.Never() && !s.Options.Quirks.Has(cronjobquirk.Estimate):
+		// With the quirk, estimateDue asks the schedule itself: under its preset it may run.
+		return WaitNever
+	}
+	return 0
+}
+
+// reportSchedule reports what is wrong with the schedule, and why no run can start, if
+// so. Nobody reads the schedule of a CronJob that is deleted or suspended.
+func reportSchedule(plan *Plan, s *Snapshot, why WaitReason) {
+	compiled, text := &s.Schedule, s.CronJob.Spec.Schedule
+	isRead := why != WaitDeleted && why != WaitSuspended
+	if isRead && compiled.Problem != UnknownTimeZone && strings.Contains(text, "TZ") {
+		// The zone that a schedule names wins; the API server refuses such a schedule by now.
+		plan.event(job.Warning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see "+
+			"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text))
+	}
+	switch why {
+	case 0:
+	case WaitNoSchedule:
+		plan.event(job.Warning, string(compiled.Problem), compiled.Message)
+		plan.wait(Wait{Reason: why, Name: compiled.Message})
+	case WaitNever:
+		plan.event(job.Warning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs")
+		plan.wait(Wait{Reason: why})
+	default:
+		plan.wait(Wait{Reason: why})
+	}
+}
