@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -76,83 +77,114 @@ func TestC4_C5_LongLists(t *testing.T) {
 	}
 }
 
-// C10, CI1: the active list names the job of the due run, the children do not hold it.
-func TestC10_NamedByTheActiveListAlone(t *testing.T) {
-	run := hours(1)
+func TestC3_UnexpectedJob(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	c.Status.Active = []cronjob.Reference{ref(child(run))}
-	s := snapshot(c, hours(1.5))
-	plan := reconcile(t, s)
-	if got := plan.Settle(done(&plan).Writes).Status; len(plan.Create) > 0 || !got.LastScheduleTime.Equal(run) || len(got.Active) > 0 {
-		t.Errorf("it has started: %s", plan.String())
-	}
-	plan = reconcile(t, kubernetes(s))
-	if got := plan.Settle(done(&plan).Writes).Status; len(plan.Create) > 0 || !got.LastScheduleTime.IsZero() {
-		t.Errorf("the reference does not record it: %s", plan.String())
-	}
-}
-
-// C14: a job of ours that has the name of the run, but not its annotation.
-func TestC14_FoundByName(t *testing.T) {
-	run := hours(1)
-	for _, ended := range []bool{false, true} {
-		found := child(run)
-		found.ScheduledTime = start.AddDate(-1, 0, 0)
-		if ended {
-			found = finished(found, job.Failed, hours(1.2))
-		}
-		plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5), found))
-		status := plan.Settle(cronjob.Writes{}).Status
-		if len(plan.Create) > 0 || !status.LastScheduleTime.Equal(run) || len(status.Active) == 1 == ended {
-			t.Errorf("ended %t: %s", ended, plan.String())
-		}
-	}
-}
-
-// C14: the reference fails on a job that exists, whosever it is.
-func TestC14_SlipBlindCreate(t *testing.T) {
-	run := hours(1)
-	for _, result := range []cronjob.Result{cronjob.AlreadyExists, cronjob.NameTaken, cronjob.Refused} {
-		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "u"}}}}}
-		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), run)
-		plan := reconcile(t, s)
-		if wrote := plan.Settle(o.Writes).Write; wrote != (result == cronjob.AlreadyExists) || plan.Conclude(o).Retry && !wrote {
-			t.Errorf("%s: wrote %t, %+v", result, wrote, plan.Conclude(o))
-		}
-		plan = reconcile(t, kubernetes(s))
-		if plan.Settle(o.Writes).Write || !plan.Conclude(o).Retry {
-			t.Errorf("%s, with the quirk: %+v", result, plan.Conclude(o))
-		}
-	}
-}
-
-// C2: jobs without a start time are forgotten last; C2, KeepSuccessful: those without
-// an end, and those that are being deleted, do not expire.
-func TestC2_OddJobsOfTheHistory(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](1)})
-	c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = hours(9), hours(9)
-	neverStarted := finished(child(hours(1)), job.Complete, hours(1))
-	neverStarted.StartTime = time.Time{}
-	second := finished(child(hours(2)), job.Complete, hours(2))
-	for _, children := range [][]cronjob.Child{{neverStarted, second}, {second, neverStarted}} {
-		plan := reconcile(t, snapshot(c, hours(9.5), children...))
-		if len(plan.Delete) != 1 || plan.Delete[0].Name != second.Name {
-			t.Error(plan.String())
-		}
-	}
-
-	twin := second
-	twin.Name = "twin"
-	if _, err := cronjob.Reconcile(snapshot(c, hours(9.5), second, twin, finished(child(hours(3)), job.Complete, hours(3)))); len(fields(err)) != 1 {
-		t.Errorf("two jobs of one UID: %v", err)
-	}
-
-	c.Spec.SuccessfulJobsHistoryLimit = nil
-	endless, leaving := finished(child(hours(3)), job.Complete, time.Time{}), finished(child(hours(4)), job.Complete, hours(4))
-	leaving.DeletionTimestamp = hours(9)
-	s := snapshot(c, hours(9.5), endless, leaving)
-	s.Options.KeepSuccessful = 1
-	if plan := reconcile(t, s); len(plan.Delete) > 0 || plan.Requeue.Reason != cronjob.WaitNextRun {
+	stranger := cronjob.Child{Name: "by-hand", UID: "u"}
+	plan := reconcile(t, snapshot(c, start.Add(time.Minute), stranger))
+	if got := reasons(plan.Events); !slices.Equal(got, []string{"UnexpectedJob"}) || len(plan.Unexpected) != 1 {
 		t.Error(plan.String())
+	}
+	if plan.Settle(cronjob.Writes{}).Write || len(plan.Delete) > 0 {
+		t.Error("it is left alone")
+	}
+}
+
+func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
+	run, end := start.Add(time.Hour), start.Add(90*time.Minute)
+	for _, tc := range []struct {
+		name   string
+		quirks cronjobquirk.Set
+		how    job.ConditionType
+		before time.Time
+		want   time.Time
+	}{
+		{"success moves the time forward", 0, job.Complete, start, end},
+		{"and never back", 0, job.Complete, end.Add(time.Hour), end.Add(time.Hour)},
+		{"failure does not move it", 0, job.Failed, start, start},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+			c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(run))}, LastScheduleTime: run, LastSuccessfulTime: tc.before}
+			s := snapshot(c, end, finished(child(run), tc.how, end))
+			s.Options.Quirks = tc.quirks
+			plan := reconcile(t, s)
+			status := plan.Settle(cronjob.Writes{}).Status
+			if len(status.Active) > 0 || !status.LastSuccessfulTime.Equal(tc.want) {
+				t.Error(status)
+			}
+			if got := reasons(plan.Events); !slices.Equal(got, []string{"SawCompletedJob"}) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestC5_CI5_MissingJobsAreLookedUp(t *testing.T) {
+	run := start.Add(time.Hour)
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(run))}, LastScheduleTime: run}
+	s := snapshot(c, run.Add(time.Hour))
+	plan := reconcile(t, s)
+	if len(plan.Verify) != 1 || len(plan.Create) > 0 {
+		t.Fatal(plan.String())
+	}
+	for _, tc := range []struct {
+		result cronjob.Result
+		left   int
+		again  time.Time
+		retry  bool
+	}{
+		{cronjob.Gone, 0, s.Now, false},
+		{cronjob.Done, 1, plan.Requeue.At, false},
+		{cronjob.Unsuccessful, 1, plan.Requeue.At, true},
+	} {
+		o := cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{tc.result}}, Settled: cronjob.Done}
+		end := plan.Conclude(o)
+		if n := len(plan.Settle(o.Writes).Status.Active); n != tc.left || !end.Requeue.At.Equal(tc.again) || end.Retry != tc.retry {
+			t.Errorf("%s: %d left, again at %s, retry %t", tc.result, n, end.Requeue.At, end.Retry)
+		}
+	}
+}
+
+// A job that turned out to be gone brings the next round forward only where a run
+// waits for it.
+func TestC5_AGoneJobThatNothingWaitsFor(t *testing.T) {
+	for policy, atOnce := range map[cronjob.ConcurrencyPolicy]bool{cronjob.Allow: false, cronjob.Forbid: true} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: policy})
+		c.Status.LastScheduleTime = hours(1)
+		c.Status.Active = []cronjob.Reference{{Kind: "Job", Namespace: "ns", Name: cronjob.JobName(c.Name, hours(1)), UID: "gone"}}
+		s := snapshot(c, hours(2.5))
+		plan := reconcile(t, s)
+		o := cronjob.Outcome{Settled: cronjob.Done}
+		for range plan.Verify {
+			o.Verified = append(o.Verified, cronjob.Gone)
+		}
+		for _, made := range plan.Create {
+			o.Created = append(o.Created, cronjob.Effect{Result: cronjob.Done, Job: cronjob.Reference{Name: made.Name, UID: "new"}})
+		}
+		if end := plan.Conclude(o); len(plan.Verify) != 1 || end.Requeue.At.Equal(s.Now) != atOnce {
+			t.Errorf("%s: again at %v, want at once: %v\n%s", policy, end.Requeue.At, atOnce, plan.String())
+		}
+	}
+}
+
+// C1, C5: a job of the active list that another owner has taken over counts as missing:
+// it is looked up, and neither replaced nor reported by what the children say of it.
+func TestC5_AnActiveJobThatChangedOwners(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		taken := child(hours(1))
+		if ended {
+			taken = finished(taken, job.Complete, hours(1.5))
+		}
+		taken.Owner = cronjob.Foreign
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+		c.Status = cronjob.Status{Active: []cronjob.Reference{ref(taken)}, LastScheduleTime: hours(1)}
+		plan := reconcile(t, snapshot(c, hours(1.8), taken))
+		if !slices.Equal(plan.Verify, []cronjob.Reference{ref(taken)}) || len(plan.Events)+len(plan.Delete) > 0 {
+			t.Errorf("ended %t:\n%s", ended, plan.String())
+		}
+		if status := plan.Basis().Status; len(status.Active) != 1 || !status.LastSuccessfulTime.IsZero() {
+			t.Errorf("ended %t: %s", ended, status)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package cronjob_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
@@ -81,4 +82,75 @@ func TestCL4_PassingOnNeedsTheStatus(t *testing.T) {
 	if !slices.Equal(reasons(end.Events), nil) {
 		t.Error(end.Events)
 	}
+}
+
+func TestCatchUp(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		options  cronjob.Options
+		policy   cronjob.ConcurrencyPolicy
+		now      float64
+		want     []float64
+		deadline *int64
+	}{
+		{"the latest by default", cronjob.Options{}, "", 5.5, []float64{5}, nil},
+		{"none, too late", cronjob.Options{CatchUp: cronjob.CatchUpNone}, "", 5.5, nil, nil},
+		{"none, in time", cronjob.Options{CatchUp: cronjob.CatchUpNone}, "", 5.001, []float64{5}, nil},
+		{"none, a wide window", cronjob.Options{CatchUp: cronjob.CatchUpNone, CatchUpWindow: time.Hour}, "", 5.5, []float64{5}, nil},
+		{"all, the oldest first", cronjob.Options{CatchUp: cronjob.CatchUpAll}, "", 5.5, []float64{1, 2, 3, 4, 5}, nil},
+		{"all within a window", cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpWindow: 3 * time.Hour}, "", 5.5, []float64{3, 4, 5}, nil},
+		{"all up to a limit", cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpLimit: 2}, "", 5.5, []float64{4, 5}, nil},
+		{"all within the deadline", cronjob.Options{CatchUp: cronjob.CatchUpAll}, "", 5.5, []float64{4, 5}, ptr[int64](7200)},
+		{"all, in line behind the first", cronjob.Options{CatchUp: cronjob.CatchUpAll}, cronjob.Forbid, 5.5, []float64{1}, nil},
+		{"at most two at a time", cronjob.Options{CatchUp: cronjob.CatchUpAll, MaxActive: 2}, "", 5.5, []float64{1, 2}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy, StartingDeadlineSeconds: tc.deadline})
+			s := snapshot(c, hours(tc.now))
+			s.Options = tc.options
+			if got := starts(t, s, 8); !slices.Equal(got, tc.want) {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// A name that somebody else has must not stop the runs behind it.
+func TestCatchUpPassesATakenName(t *testing.T) {
+	for _, seen := range []bool{true, false} {
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(3.5))
+		s.Options.CatchUp = cronjob.CatchUpAll
+		if foreign := child(hours(1)); seen {
+			foreign.Owner = cronjob.Foreign
+			s.Children = []cronjob.Child{foreign}
+		}
+		plan := reconcile(t, s)
+		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.NameTaken}}}}
+		s.Memory = plan.Conclude(o).Memory
+		if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
+			t.Errorf("seen %t: got %s", seen, got)
+		}
+	}
+}
+
+// starts lets a world in which all writes work and jobs run for ever plan n times
+// without time passing, and returns the hours of the runs that it starts.
+func starts(t *testing.T, s cronjob.Snapshot, n int) []float64 {
+	t.Helper()
+	var all []float64
+	for range n {
+		plan := reconcile(t, s)
+		for _, c := range plan.Create {
+			all = append(all, c.ScheduledTime.Sub(start).Hours())
+			s.Children = append(s.Children, child(c.ScheduledTime))
+		}
+		o := done(&plan)
+		s.CronJob.Status = plan.Settle(o.Writes).Status
+		end := plan.Conclude(o)
+		if more := end.Requeue.At.Equal(s.Now); more && len(plan.Create) == 0 {
+			t.Fatal("a hot loop")
+		}
+		s.Memory = end.Memory
+	}
+	return all
 }

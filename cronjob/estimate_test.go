@@ -1,7 +1,6 @@
 package cronjob_test
 
 import (
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -35,11 +34,13 @@ func TestC7_EstimateOfRareDates(t *testing.T) {
 	}
 }
 
-// CI7: a deadline and a jitter that are too long together for a duration bound nothing.
-func TestCI7_DeadlineAndJitterWithoutBound(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(300))
-	s.Options.CatchUpWindow, s.Options.Jitter = math.MaxInt64, 1
-	if got := created(t, reconcile(t, s)); !got.Equal(hours(300)) {
-		t.Errorf("got %s", got)
+// The preset's estimate of the number warns from the same number on.
+func TestC8_TooManyMissedTimesOfThePreset(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "* * * * *"})
+	for minutes, want := range map[int]bool{99: false, 100: false, 102: true, 10_000: true} {
+		plan := reconcile(t, kubernetes(snapshot(c, start.Add(time.Duration(minutes)*time.Minute))))
+		if got := slices.Contains(reasons(plan.Events), "TooManyMissedTimes"); got != want {
+			t.Errorf("%d missed: warned %t", minutes, got)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package cronjob_test
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // the tests must not depend on the machine's zones
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
@@ -110,3 +109,5 @@ func done(p *cronjob.Plan) cronjob.Outcome {
 
 // kept is what a memory holds.
 func kept(m cronjob.Memory) *cronjob.Remembered { return m.Kept() }
+
+func hours(n float64) time.Time { return start.Add(time.Duration(n * float64(time.Hour))) }

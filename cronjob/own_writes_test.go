@@ -268,69 +268,6 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 	}
 }
 
-// "At most N jobs at once" counts what triggers ask for.
-func TestMaxActive_Triggers(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
-	s.Options.MaxActive = 2
-	s.Triggers = []cronjob.Trigger{{ID: "a"}, {ID: "b"}, {ID: "c"}}
-	plan := reconcile(t, s)
-	var names []string
-	for _, c := range plan.Create {
-		names = append(names, c.Name)
-	}
-	if want := []string{cronjob.JobName("report", hours(1)), "report-manual-a"}; !slices.Equal(names, want) {
-		t.Fatalf("got %q, want %q", names, want)
-	}
-	waits := 0
-	for _, w := range plan.Waits {
-		if w.Reason == cronjob.WaitTrigger {
-			waits++
-		}
-	}
-	if waits != 2 {
-		t.Error(plan.String())
-	}
-}
-
-// A run does not count what it replaces against MaxActive, but what it spares.
-func TestMaxActive_Replace(t *testing.T) {
-	run, asked := child(hours(1)), child(hours(-5))
-	asked.Backfilled = true
-	for _, tc := range []struct {
-		name  string
-		other cronjob.Child
-		limit int32
-		want  time.Time
-	}{{"replaced", run, 1, hours(2)}, {"spared", asked, 1, time.Time{}}, {"room for both", asked, 2, hours(2)}} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-		c.Status = cronjob.Status{Active: []cronjob.Reference{ref(tc.other)}, LastScheduleTime: hours(1)}
-		s := snapshot(c, hours(2), tc.other)
-		s.Options.MaxActive = tc.limit
-		if got := created(t, reconcile(t, s)); !got.Equal(tc.want) {
-			t.Errorf("%s: got %s", tc.name, got)
-		}
-	}
-}
-
-// B3: jobs that are deleted first come in the order of their runs, whatever the order
-// of the children.
-func TestReplaceWhenGone_OrderOfDeletions(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status.LastScheduleTime = hours(3)
-	children := []cronjob.Child{child(hours(3)), child(hours(1)), child(hours(2))}
-	s := snapshot(c, hours(4), children...)
-	s.Options.ReplaceWhenGone = true
-	plan := reconcile(t, s)
-	var runs []string
-	for _, d := range plan.Delete {
-		runs = append(runs, d.Name)
-	}
-	want := []string{cronjob.JobName("report", hours(1)), cronjob.JobName("report", hours(2)), cronjob.JobName("report", hours(3))}
-	if !slices.Equal(runs, want) {
-		t.Errorf("got %q, want %q", runs, want)
-	}
-}
-
 // CI15: what looks up a creation without a reply is whatever must not run beside its
 // job, under each limit.
 func TestCI15_LookUpUnderEachLimit(t *testing.T) {
@@ -356,40 +293,6 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 	}
 }
 
-// What was deleted with its pods is remembered until the children tell that it is on
-// its way out, and only where a run waits for that.
-func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
-	running := child(hours(1))
-	leaving, ended := running, finished(running, job.Complete, hours(1.5))
-	leaving.DeletionTimestamp = hours(1.6)
-	whenGone := cronjob.Options{ReplaceWhenGone: true}
-	for _, tc := range []struct {
-		name     string
-		policy   cronjob.ConcurrencyPolicy
-		options  cronjob.Options
-		children []cronjob.Child
-		looks    int
-		kept     int
-	}{
-		{"nothing is seen of it", cronjob.Replace, whenGone, nil, 1, 1},
-		{"it still runs", cronjob.Replace, whenGone, []cronjob.Child{running}, 0, 1},
-		{"it is under deletion", cronjob.Replace, whenGone, []cronjob.Child{leaving}, 0, 0},
-		{"it has ended", cronjob.Replace, whenGone, []cronjob.Child{ended}, 0, 0},
-		{"nothing waits until it is gone", cronjob.Replace, cronjob.Options{}, nil, 0, 0},
-		{"nothing is replaced", cronjob.Allow, whenGone, nil, 0, 0},
-	} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy})
-		c.Status.LastScheduleTime = hours(1)
-		s := snapshot(c, hours(1.7), tc.children...)
-		s.Options = tc.options
-		s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Replaced: []cronjob.LeavingJob{{Reference: ref(running)}}})
-		plan := reconcile(t, s)
-		if got := len(plan.Basis().Memory.Replaced); got != tc.kept || len(plan.Verify) != tc.looks {
-			t.Errorf("%s: %d kept, %d looked up, want %d and %d\n%s", tc.name, got, len(plan.Verify), tc.kept, tc.looks, plan.String())
-		}
-	}
-}
-
 // CI15: a round that creates nothing forgets none of the jobs whose status write failed.
 func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.Unsuccessful)
@@ -403,5 +306,24 @@ func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 		if names := s.Memory.Kept().Started; len(names) != 1 || names[0].Name != cronjob.JobName("report", hours(1)) {
 			t.Fatalf("remembered %+v\n%s", names, plan.String())
 		}
+	}
+}
+
+// A round that writes no status has recorded nothing, whatever time it has read.
+func TestCI15_OnlyOwnWritesAreRecorded(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	c.Status.LastScheduleTime = hours(1)
+	plan := reconcile(t, snapshot(c, hours(1.5)))
+	if got := kept(plan.Conclude(cronjob.Outcome{}).Memory).Recorded; !got.IsZero() {
+		t.Errorf("recorded %s without a write", got)
+	}
+	plan = reconcile(t, snapshot(c, hours(2.5)))
+	o := done(&plan)
+	if got := kept(plan.Conclude(o).Memory).Recorded; !got.Equal(hours(2)) {
+		t.Errorf("recorded %s, want the run that was started", got)
+	}
+	o.Settled = cronjob.Unsuccessful
+	if got := kept(plan.Conclude(o).Memory).Recorded; !got.IsZero() {
+		t.Errorf("recorded %s though the write failed", got)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -128,46 +127,6 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 		want := []string{cronjob.JobName("report", hours(-4)), cronjob.JobName("report", hours(-2)), cronjob.JobName("report", hours(-1))}
 		if got := w.running(); !slices.Equal(got, want) || len(w.jobs) != len(want) {
 			t.Errorf("crash after %d writes: %q run of %d jobs, want %q", writes, got, len(w.jobs), want)
-		}
-	}
-}
-
-// TestC2_HistoryKeepsWhatTheStatusNames: the job goes in the round after the one that
-// takes it out of the active list, which follows at once. It is deleted at once with
-// cronjobquirk.EagerHistory. KeepFailed does the same as the limit.
-func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)})
-	old := finished(child(hours(1)), job.Failed, hours(1.1))
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(old)}, LastScheduleTime: hours(1)}
-	aged := c
-	aged.Spec.FailedJobsHistoryLimit = nil
-	for _, tc := range []struct {
-		name  string
-		c     cronjob.CronJob
-		o     cronjob.Options
-		first int
-	}{
-		{"limit", c, cronjob.Options{}, 0},
-		{"age", aged, cronjob.Options{KeepFailed: time.Minute}, 0},
-		{"quirk", c, cronjob.Options{Quirks: cronjobquirk.EagerHistory}, 1},
-	} {
-		s := snapshot(tc.c, hours(1.5), old)
-		s.Options = tc.o
-		plan := reconcile(t, s)
-		if len(plan.Delete) != tc.first {
-			t.Errorf("%s: %s", tc.name, plan.String())
-			continue
-		}
-		if tc.first > 0 {
-			continue
-		}
-		outcome := cronjob.Outcome{Settled: cronjob.Done}
-		if end := plan.Conclude(outcome); !end.Requeue.At.Equal(s.Now) {
-			t.Errorf("%s: again at %s, want at once", tc.name, end.Requeue.At)
-		}
-		s.CronJob.Status = plan.Settle(outcome.Writes).Status
-		if plan := reconcile(t, s); len(s.CronJob.Status.Active) > 0 || len(plan.Delete) != 1 {
-			t.Errorf("%s: %s", tc.name, plan.String())
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package cronjob_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -84,24 +82,5 @@ again at 2026-01-01T03:00:00.1Z
 `
 	if got := plan.String(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-}
-
-// What does not decode is an error that says which object it was.
-func TestC1_DecodeErrors(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	for _, text := range []string{"", `{"kind":"Pod"}`, `{"metadata":{"uid":1}}`} {
-		if _, err := cronjob.DecodeChild(&c, []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "decode child: ") {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-	var template cronjob.JobTemplate
-	if err := json.Unmarshal([]byte(`{"metadata":{"labels":3}}`), &template); err == nil {
-		t.Error("labels that are a number decode")
-	}
-	// An annotation that is no time reads as none: the job counts as one made by hand.
-	child, err := cronjob.DecodeChild(&c, []byte(`{"metadata":{"name":"a","annotations":{"`+cronjob.TimestampAnnotation+`":"noon"}}}`))
-	if err != nil || !child.ScheduledTime.IsZero() || child.Owner != cronjob.Foreign {
-		t.Errorf("%+v, %v", child, err)
 	}
 }

@@ -1,0 +1,88 @@
+package cronjob_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+func TestDecode(t *testing.T) {
+	const object = `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"report","namespace":"ns","uid":"cj-1",
+		"creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"schedule":"@hourly","timeZone":"Asia/Shanghai","concurrencyPolicy":"Forbid",
+		"jobTemplate":{"metadata":{"labels":{"a":"b"}},"spec":{"template":{}}}},"status":%STATUS%}`
+	const status = `{"active":[{"kind":"Job","namespace":"ns","name":"report-1","uid":"u","apiVersion":"batch/v1","resourceVersion":"7"}],` +
+		`"lastScheduleTime":"2026-01-01T01:00:00Z","lastSuccessfulTime":"2026-01-01T00:30:00Z"}`
+	c, err := cronjob.DecodeCronJob([]byte(strings.Replace(object, "%STATUS%", status, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := json.Marshal(c.Status); string(got) != status {
+		t.Errorf("the status does not round-trip: %s", got)
+	}
+	if c.Spec.JobTemplate.Labels["a"] != "b" || c.Spec.ConcurrencyPolicy != cronjob.Forbid || c.UID != "cj-1" {
+		t.Errorf("%+v", c)
+	}
+	got, err := cronjob.DecodeChild(&c, []byte(`{"kind":"Job","metadata":{"name":"report-1","uid":"u",
+		"annotations":{"batch.kubernetes.io/cronjob-scheduled-timestamp":"2026-01-01T09:00:00+08:00"},
+		"ownerReferences":[{"uid":"cj-1","controller":true}]},"status":{"startTime":"2026-01-01T01:00:01Z","completionTime":"2026-01-01T01:05:00Z",
+		"conditions":[{"type":"Complete","status":"True","lastTransitionTime":"2026-01-01T01:05:00Z"}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cronjob.Child{
+		Name: "report-1", UID: "u", StartTime: at("2026-01-01T01:00:01Z"), Finished: job.Complete,
+		FinishTime: at("2026-01-01T01:05:00Z"), CompletionTime: at("2026-01-01T01:05:00Z"), ScheduledTime: at("2026-01-01T01:00:00Z"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{"", "{}", `{"apiVersion":"batch/v1","kind":"Job"}`, `{"kind":"CronJobList"}`} {
+		if _, err := cronjob.DecodeCronJob([]byte(bad)); err == nil {
+			t.Errorf("%q decodes", bad)
+		}
+	}
+	for _, bad := range []string{"", "{}", `{"apiVersion":"batch/v1","kind":"CronJob"}`, `{"kind":"List"}`} {
+		if _, err := cronjob.DecodeChild(&c, []byte(bad)); err == nil {
+			t.Errorf("%q decodes as a child", bad)
+		}
+	}
+	// A typed client marshals an object without its type.
+	if c, err := cronjob.DecodeCronJob([]byte(`{"metadata":{"name":"report","creationTimestamp":null},"spec":{"schedule":"@daily"}}`)); err != nil || c.Spec.Schedule != "@daily" {
+		t.Errorf("%+v, error %v", c, err)
+	}
+}
+
+// What does not decode is an error that says which object it was.
+func TestC1_DecodeErrors(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	for _, text := range []string{"", `{"kind":"Pod"}`, `{"metadata":{"uid":1}}`} {
+		if _, err := cronjob.DecodeChild(&c, []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "decode child: ") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	var template cronjob.JobTemplate
+	if err := json.Unmarshal([]byte(`{"metadata":{"labels":3}}`), &template); err == nil {
+		t.Error("labels that are a number decode")
+	}
+	// An annotation that is no time reads as none: the job counts as one made by hand.
+	child, err := cronjob.DecodeChild(&c, []byte(`{"metadata":{"name":"a","annotations":{"`+cronjob.TimestampAnnotation+`":"noon"}}}`))
+	if err != nil || !child.ScheduledTime.IsZero() || child.Owner != cronjob.Foreign {
+		t.Errorf("%+v, %v", child, err)
+	}
+}
+
+// The server notes who wrote what and when; the status is not the spec.
+func TestDecodeCronJob_SpecChanged(t *testing.T) {
+	c, err := cronjob.DecodeCronJob([]byte(`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"a","managedFields":[
+		{"manager":"kubectl","operation":"Update","time":"2026-01-01T02:00:00Z"},
+		{"manager":"kubectl-edit","operation":"Update","time":"2026-01-01T03:00:00Z"},
+		{"manager":"kube-controller-manager","operation":"Update","subresource":"status","time":"2026-01-01T04:00:00Z"}]}}`))
+	if err != nil || !c.SpecChanged.Equal(hours(3)) {
+		t.Errorf("%s, %v", c.SpecChanged, err)
+	}
+}

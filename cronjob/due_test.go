@@ -1,0 +1,160 @@
+package cronjob_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// The run due, in both modes; CJ1 to CJ5 and M8, M10 among them.
+func TestC7_CI6_LatestDue(t *testing.T) {
+	for _, tc := range []struct {
+		name, schedule, created, now string
+		exact, theirs                string // the run; empty: none
+		deadline                     *int64
+	}{
+		{"none is due", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T00:50:00Z", "", "", nil},
+		{"one is due", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:00Z", nil},
+		{"the latest of many (M8)", "@hourly", "2026-01-01T00:10:00Z", "2026-02-01T00:30:00Z", "2026-02-01T00:00:00Z", "2026-02-01T00:00:00Z", nil},
+		{"CJ1", "*/5 9 * * *", "2026-01-02T08:00:00Z", "2026-01-02T20:00:00Z", "2026-01-02T09:55:00Z", "", nil},
+		{"CJ2", "0 9,10 * * 1", "2026-01-01T00:00:00Z", "2026-01-08T00:00:00Z", "2026-01-05T10:00:00Z", "", nil},
+		{"CJ3 (M10)", "30 6-16/4 * * 1-5", "2026-01-02T05:58:30Z", "2026-01-05T04:00:00Z", "2026-01-02T14:30:00Z", "", nil},
+		{"CJ4", "* * * * *", "0001-01-01T00:00:01Z", "2026-01-02T20:00:30Z", "2026-01-02T20:00:00Z", "2026-01-02T20:00:00Z", nil},
+		{"CJ5", "0 0 29 2 *", "2096-02-29T00:00:00Z", "2104-03-01T00:00:00Z", "2104-02-29T00:00:00Z", "", nil},
+		{"CI7 in time", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T01:00:59Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:00Z", ptr[int64](60)},
+		{"CI7 too late", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T01:01:00Z", "", "", ptr[int64](60)},
+		{"CI7 zero is never in time", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T01:00:00Z", "", "", ptr[int64](0)},
+		{"CI7 longer than any time", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T01:30:00Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:00Z", ptr[int64](1 << 62)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCronJob(cronjob.Spec{Schedule: tc.schedule, StartingDeadlineSeconds: tc.deadline})
+			c.CreationTimestamp = at(tc.created)
+			for mode, want := range map[string]string{"exact": tc.exact, "theirs": tc.theirs} {
+				s := snapshot(c, at(tc.now))
+				if mode == "theirs" {
+					s = kubernetes(s)
+				}
+				got, wanted := created(t, reconcile(t, s)), time.Time{}
+				if want != "" {
+					wanted = at(want)
+				}
+				if !got.Equal(wanted) {
+					t.Errorf("%s: got %s, want %s", mode, got, wanted)
+				}
+			}
+		})
+	}
+}
+
+func TestC7_CI9_Requeue(t *testing.T) {
+	for _, tc := range []struct{ name, schedule, created, now, want string }{
+		{"before the first run", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T00:50:00Z", "2026-01-01T01:00:00.1Z"},
+		{"with a run due", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T01:00:00Z", "2026-01-01T02:00:00.1Z"},
+		{"CJ1, 13h0m0.1s", "*/5 9 * * *", "2026-01-02T08:00:00Z", "2026-01-02T20:00:00Z", "2026-01-03T09:00:00.1Z"},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: tc.schedule})
+		c.CreationTimestamp = at(tc.created)
+		s := snapshot(c, at(tc.now))
+		for _, s := range []cronjob.Snapshot{s, kubernetes(s)} {
+			if got := reconcile(t, s).Requeue.At; !got.Equal(at(tc.want)) {
+				t.Errorf("%s: got %s, want %s", tc.name, got, tc.want)
+			}
+		}
+	}
+}
+
+func TestC8_TooManyMissedTimes(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "* * * * *"})
+	for minutes, want := range map[int]bool{100: false, 101: true, 50_000_000: true} {
+		plan := reconcile(t, snapshot(c, start.Add(time.Duration(minutes)*time.Minute)))
+		if got := slices.Contains(reasons(plan.Events), "TooManyMissedTimes"); got != want {
+			t.Errorf("%d missed: warned %t", minutes, got)
+		}
+		if plan.Missed.Count != minutes-1 || len(plan.Create) != 1 || len(plan.Missed.Runs) != 10 {
+			t.Errorf("%d missed: %s", minutes, plan.String())
+		}
+	}
+}
+
+// With the preset "@every" counts from the run that was started, even if a deadline has
+// moved it away from the runs that were missed before.
+func TestC7_EveryAfterACreation(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@every 1h", StartingDeadlineSeconds: ptr[int64](5400)})
+	s := kubernetes(snapshot(c, start.Add(5*time.Hour+20*time.Minute)))
+	plan := reconcile(t, s)
+	run := start.Add(4*time.Hour + 50*time.Minute)
+	if got := created(t, plan); !got.Equal(run) {
+		t.Fatalf("got %s", got)
+	}
+	if at := plan.Requeue.At; !at.Equal(run.Add(time.Hour + 100*time.Millisecond)) {
+		t.Errorf("again at %s", at)
+	}
+}
+
+func TestCI14_ClockGoesBack(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	c.Status.LastScheduleTime = start.Add(10 * time.Hour)
+	plan := reconcile(t, snapshot(c, start.Add(5*time.Hour)))
+	if len(plan.Create) > 0 || len(plan.Notes) != 1 || !plan.Requeue.At.Equal(start.Add(11*time.Hour+100*time.Millisecond)) {
+		t.Error(plan.String())
+	}
+}
+
+// A new schedule takes effect only once it is compiled; then its next run decides.
+func TestC17_EditedSchedule(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	s := snapshot(c, start.Add(10*time.Minute))
+	s.CronJob.Spec.Schedule = "30 * * * *"
+	if _, err := cronjob.Reconcile(s); !slices.Equal(fields(err), []string{"schedule"}) {
+		t.Errorf("an old schedule is accepted: %v", err)
+	}
+	s.Schedule = cronjob.Compile(&s.CronJob)
+	if plan := reconcile(t, s); !plan.Requeue.At.Equal(start.Add(30*time.Minute + 100*time.Millisecond)) {
+		t.Error(plan.String())
+	}
+}
+
+// TestB1_OutagesOfIrregularSchedules sweeps outages of a day over eight weeks. The
+// planner starts the latest run after each outage in which one was missed; with the
+// estimate of the reference it starts nothing after many.
+func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
+	for _, tc := range []struct {
+		schedule    string
+		atLeast, at int // percent of the outages after which the reference starts nothing
+	}{
+		{"30 6-16/4 * * 1-5", 45, 55},
+		{"*/15 8-18 * * 1-5", 50, 65},
+		{"*/5 14 * * *", 90, 99},
+		{"0 * * * *", 0, 0},
+	} {
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: tc.schedule}), start)
+		theirs := kubernetes(s)
+		missed, lost := 0, 0
+		for down := start; down.Before(start.AddDate(0, 0, 56)); down = down.Add(17 * time.Minute) {
+			up := down.Add(24 * time.Hour)
+			s.CronJob.CreationTimestamp, theirs.CronJob.CreationTimestamp = down, down
+			s.Now, theirs.Now = up, up
+			latest, ok := s.Schedule.Schedule.Latest(down, up)
+			if !ok {
+				continue
+			}
+			missed++
+			if got := created(t, reconcile(t, s)); !got.Equal(latest) {
+				t.Fatalf("%s from %s: got %s, want %s", tc.schedule, down, got, latest)
+			}
+			switch got := created(t, reconcile(t, theirs)); {
+			case got.IsZero():
+				lost++
+			case !got.Equal(latest):
+				t.Fatalf("%s from %s: the reference is never wrong, only silent: %s", tc.schedule, down, got)
+			}
+		}
+		percent := 100 * lost / missed
+		t.Logf("%s: %d outages, the reference starts nothing after %d%%", tc.schedule, missed, percent)
+		if percent < tc.atLeast || percent > tc.at {
+			t.Errorf("%s: %d%%, want %d to %d", tc.schedule, percent, tc.atLeast, tc.at)
+		}
+	}
+}

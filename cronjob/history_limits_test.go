@@ -1,0 +1,150 @@
+package cronjob_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/job"
+)
+
+func TestC2_CI11_HistoryDeletesTheOldest(t *testing.T) {
+	now := start.Add(10 * time.Hour)
+	var children []cronjob.Child
+	for i := range 5 {
+		run := start.Add(time.Duration(i+1) * time.Hour)
+		children = append(children, finished(child(run), job.Complete, run.Add(time.Minute)))
+	}
+	children[0].StartTime = time.Time{} // never started: forgotten last
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](2)})
+	c.Status.LastScheduleTime = now
+	slices.Reverse(children)
+	plan := reconcile(t, snapshot(c, now, children...))
+	var got []string
+	for _, d := range plan.Delete {
+		got = append(got, d.Name)
+	}
+	want := []string{"report-29453880", "report-29453940", "report-29454000"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+
+	c.Spec.SuccessfulJobsHistoryLimit = nil
+	if plan := reconcile(t, snapshot(c, now, children...)); len(plan.Delete) > 0 {
+		t.Error("a nil limit keeps all")
+	}
+}
+
+// The job of a run that is not recorded is its only trace.
+func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
+	run := start.Add(time.Hour)
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](0)})
+	s := snapshot(c, run.Add(time.Minute), finished(child(run), job.Complete, run))
+	plan := reconcile(t, s)
+	if len(plan.Delete)+len(plan.Create) > 0 {
+		t.Fatal(plan.String())
+	}
+	outcome := cronjob.Outcome{Settled: cronjob.Done}
+	settled := plan.Settle(outcome.Writes)
+	if !settled.Write || !settled.Status.LastScheduleTime.Equal(run) {
+		t.Fatal(settled.Status)
+	}
+	if end := plan.Conclude(outcome); !end.Requeue.At.Equal(s.Now) {
+		t.Errorf("again at %s, want at once", end.Requeue.At)
+	}
+	s.CronJob.Status = settled.Status
+	if plan := reconcile(t, s); len(plan.Delete) != 1 {
+		t.Error(plan.String())
+	}
+}
+
+// TestC2_HistoryKeepsWhatTheStatusNames: the job goes in the round after the one that
+// takes it out of the active list, which follows at once. It is deleted at once with
+// cronjobquirk.EagerHistory. KeepFailed does the same as the limit.
+func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)})
+	old := finished(child(hours(1)), job.Failed, hours(1.1))
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(old)}, LastScheduleTime: hours(1)}
+	aged := c
+	aged.Spec.FailedJobsHistoryLimit = nil
+	for _, tc := range []struct {
+		name  string
+		c     cronjob.CronJob
+		o     cronjob.Options
+		first int
+	}{
+		{"limit", c, cronjob.Options{}, 0},
+		{"age", aged, cronjob.Options{KeepFailed: time.Minute}, 0},
+		{"quirk", c, cronjob.Options{Quirks: cronjobquirk.EagerHistory}, 1},
+	} {
+		s := snapshot(tc.c, hours(1.5), old)
+		s.Options = tc.o
+		plan := reconcile(t, s)
+		if len(plan.Delete) != tc.first {
+			t.Errorf("%s: %s", tc.name, plan.String())
+			continue
+		}
+		if tc.first > 0 {
+			continue
+		}
+		outcome := cronjob.Outcome{Settled: cronjob.Done}
+		if end := plan.Conclude(outcome); !end.Requeue.At.Equal(s.Now) {
+			t.Errorf("%s: again at %s, want at once", tc.name, end.Requeue.At)
+		}
+		s.CronJob.Status = plan.Settle(outcome.Writes).Status
+		if plan := reconcile(t, s); len(s.CronJob.Status.Active) > 0 || len(plan.Delete) != 1 {
+			t.Errorf("%s: %s", tc.name, plan.String())
+		}
+	}
+}
+
+// A job that is being deleted is not deleted again: by the history, by its age, or by a
+// run that waits until it is gone.
+func TestC2_NothingIsDeletedTwice(t *testing.T) {
+	old, running := finished(child(hours(1)), job.Failed, hours(1.5)), child(hours(2))
+	old.DeletionTimestamp, running.DeletionTimestamp = hours(3), hours(3)
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace, FailedJobsHistoryLimit: ptr[int32](0)})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(running)}, LastScheduleTime: hours(2)}
+	s := snapshot(c, hours(3.5), old, running)
+	s.Options = cronjob.Options{ReplaceWhenGone: true, KeepFailed: time.Minute}
+	if plan := reconcile(t, s); len(plan.Delete)+len(plan.Create) > 0 {
+		t.Error(plan.String())
+	}
+	s.Children[0].DeletionTimestamp, s.Children[1].DeletionTimestamp = time.Time{}, time.Time{}
+	if plan := reconcile(t, s); len(plan.Delete) != 2 {
+		t.Error(plan.String())
+	}
+}
+
+// C2: jobs without a start time are forgotten last; C2, KeepSuccessful: those without
+// an end, and those that are being deleted, do not expire.
+func TestC2_OddJobsOfTheHistory(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](1)})
+	c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = hours(9), hours(9)
+	neverStarted := finished(child(hours(1)), job.Complete, hours(1))
+	neverStarted.StartTime = time.Time{}
+	second := finished(child(hours(2)), job.Complete, hours(2))
+	for _, children := range [][]cronjob.Child{{neverStarted, second}, {second, neverStarted}} {
+		plan := reconcile(t, snapshot(c, hours(9.5), children...))
+		if len(plan.Delete) != 1 || plan.Delete[0].Name != second.Name {
+			t.Error(plan.String())
+		}
+	}
+
+	twin := second
+	twin.Name = "twin"
+	if _, err := cronjob.Reconcile(snapshot(c, hours(9.5), second, twin, finished(child(hours(3)), job.Complete, hours(3)))); len(fields(err)) != 1 {
+		t.Errorf("two jobs of one UID: %v", err)
+	}
+
+	c.Spec.SuccessfulJobsHistoryLimit = nil
+	endless, leaving := finished(child(hours(3)), job.Complete, time.Time{}), finished(child(hours(4)), job.Complete, hours(4))
+	leaving.DeletionTimestamp = hours(9)
+	s := snapshot(c, hours(9.5), endless, leaving)
+	s.Options.KeepSuccessful = 1
+	if plan := reconcile(t, s); len(plan.Delete) > 0 || plan.Requeue.Reason != cronjob.WaitNextRun {
+		t.Error(plan.String())
+	}
+}

@@ -1,0 +1,59 @@
+package cronjob_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+func TestC13_CI2_Creation(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "30 1 * * *", TimeZone: ptr("America/New_York"), JobTemplate: cronjob.JobTemplate{
+		Labels: map[string]string{"app": "report"}, Annotations: map[string]string{"team": "a"},
+	}})
+	var names []string
+	// An hour that is shown twice makes two jobs.
+	for _, now := range []string{"2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z"} {
+		plan := reconcile(t, snapshot(c, at(now)))
+		names = append(names, plan.Create[0].Name)
+		c.Status.LastScheduleTime = plan.Create[0].ScheduledTime
+		want := map[string]string{"team": "a", cronjob.TimestampAnnotation: c.Status.LastScheduleTime.Format(time.RFC3339)}
+		if diff := cmp.Diff(want, plan.Create[0].Annotations); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(map[string]string{"app": "report"}, plan.Create[0].Labels); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if want := []string{"report-29891850", "report-29891910"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+	if got := c.Status.LastScheduleTime.Format(time.RFC3339); got != "2026-11-01T01:30:00-05:00" {
+		t.Error(got)
+	}
+}
+
+// C13: a schedule that names a zone itself wins over timeZone; the run's annotation is in
+// that of timeZone all the same, and an event says that this is not supported.
+func TestC13_ZoneInTheSchedule(t *testing.T) {
+	for _, preset := range []bool{false, true} {
+		c := newCronJob(cronjob.Spec{Schedule: "TZ=Asia/Tokyo 0 10 * * *", TimeZone: ptr("Europe/Berlin")})
+		s := snapshot(c, hours(1)) // ten o'clock in Tokyo, two in Berlin
+		if preset {
+			s = kubernetes(s)
+		}
+		plan := reconcile(t, s)
+		if got := created(t, plan); !got.Equal(hours(1)) {
+			t.Fatalf("got %s", got)
+		}
+		if got, want := plan.Create[0].Annotations[cronjob.TimestampAnnotation], "2026-01-01T02:00:00+01:00"; got != want {
+			t.Errorf("preset %t: annotation %s, want %s", preset, got, want)
+		}
+		if got := reasons(plan.Events); !slices.Equal(got, []string{"UnsupportedSchedule"}) {
+			t.Errorf("preset %t: events %q", preset, got)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package cronjob_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// CI3: an annotation alone does not make a job that of a run: somebody has copied it. The
+// name must be the run's, too.
+func TestCI3_AnnotationWithoutTheName(t *testing.T) {
+	copied := child(hours(1))
+	copied.Name = "report-copy"
+	plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5), copied))
+	if got := created(t, plan); !got.Equal(hours(1)) || len(plan.Unexpected) != 1 || len(plan.Basis().Status.Active) > 0 {
+		t.Error(plan.String())
+	}
+}
+
+// CI3: of two runs that a crash kept from being recorded the later one is recorded,
+// whatever the order of the children; both are active.
+func TestCI3_TheLatestOfTwoUnrecordedRuns(t *testing.T) {
+	a, b := child(hours(1)), child(hours(2))
+	for _, children := range [][]cronjob.Child{{a, b}, {b, a}} {
+		// Suspended, so that nothing else looks at the run that is due.
+		plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)}), hours(2.5), children...))
+		status := plan.Settle(cronjob.Writes{}).Status
+		if !status.LastScheduleTime.Equal(hours(2)) || !slices.Equal(status.Active, []cronjob.Reference{ref(a), ref(b)}) || len(plan.Create) > 0 {
+			t.Error(plan.String())
+		}
+	}
+}
+
+// A crash between the creation and the status write (M11).
+func TestC14_CI3_FoundAmongTheChildren(t *testing.T) {
+	run := start.Add(time.Hour)
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	s := snapshot(c, run, child(run))
+	plan := reconcile(t, s)
+	status := plan.Settle(cronjob.Writes{}).Status
+	if len(plan.Create)+len(plan.Events) > 0 || len(status.Active) != 1 || !status.LastScheduleTime.Equal(run) {
+		t.Error(plan.String())
+	}
+	if plan := reconcile(t, kubernetes(s)); len(plan.Create) != 1 || len(plan.Unexpected) != 1 {
+		t.Errorf("the reference tries to create: %s", plan.String())
+	}
+	s.Children[0].Owner = cronjob.Foreign
+	plan = reconcile(t, s)
+	if len(plan.Create) > 0 || plan.Settle(cronjob.Writes{}).Write || plan.Requeue.At.IsZero() {
+		t.Errorf("another's job: %s", plan.String())
+	}
+}

@@ -1,0 +1,44 @@
+package cronjob_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+func TestC6_CI10_NothingStarts(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(*cronjob.CronJob)
+		events []string
+		wait   cronjob.WaitReason
+	}{
+		{"deleted", func(c *cronjob.CronJob) { c.DeletionTimestamp = start }, nil, cronjob.WaitDeleted},
+		{"suspended", func(c *cronjob.CronJob) { c.Spec.Suspend = ptr(true) }, nil, cronjob.WaitSuspended},
+		{"unknown zone", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("Mars/Base") }, []string{"UnknownTimeZone"}, cronjob.WaitNoSchedule},
+		{"unparseable", func(c *cronjob.CronJob) { c.Spec.Schedule = "soon" }, []string{"UnparseableSchedule"}, cronjob.WaitNoSchedule},
+		{"never", func(c *cronjob.CronJob) { c.Spec.Schedule = "0 0 31 2 *" }, []string{"InvalidSchedule"}, cronjob.WaitNever},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+			tc.change(&c)
+			plan := reconcile(t, snapshot(c, start.Add(5*time.Hour)))
+			if len(plan.Create) > 0 || !plan.Requeue.At.IsZero() || len(plan.Waits) != 1 || plan.Waits[0].Reason != tc.wait {
+				t.Error(plan.String())
+			}
+			if got := reasons(plan.Events); !slices.Equal(got, tc.events) {
+				t.Errorf("events %q, want %q", got, tc.events)
+			}
+		})
+	}
+}
+
+// A suspended CronJob's schedule is not looked at.
+func TestC6_ZoneInTheScheduleOfASuspendedCronJob(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "TZ=Asia/Tokyo 0 10 * * *", Suspend: ptr(true)})
+	if got := reconcile(t, snapshot(c, hours(1))).Events; len(got) > 0 {
+		t.Errorf("events %v", got)
+	}
+}
