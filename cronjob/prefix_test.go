@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/cronworld"
+	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -56,24 +58,24 @@ func drawEnds(t *rapid.T) []job.ConditionType {
 // backfill, crashes in the last round after so many writes, and lets the controller
 // come to rest.
 func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfills []cronjob.Backfill, writes int) string {
-	w := newWorld(newCronJob(spec), cronjob.Options{})
-	works := func() fault { return works }
+	w := cronworld.New(newCronJob(spec), cronjob.Options{})
+	works := func() faults.Fault { return faults.None }
 	for _, how := range ends {
-		w.now = w.now.Add(24*time.Hour + 7*time.Minute)
+		w.Now = w.Now.Add(24*time.Hour + 7*time.Minute)
 		round(t, w, works)
-		for _, name := range w.running() {
+		for _, name := range w.Running() {
 			if how != "" {
-				w.finish(name, how)
+				w.Finish(name, how)
 			}
 		}
 	}
-	w.now = w.now.Add(24 * time.Hour)
+	w.Now = w.Now.Add(24 * time.Hour)
 	for _, b := range backfills {
-		w.ask(b, 4)
+		w.Backfill(b, 4)
 	}
-	round(t, w, func() fault {
+	round(t, w, func() faults.Fault {
 		if writes == 0 {
-			return crashes
+			return faults.Crash
 		}
 		writes--
 		return 0
@@ -81,18 +83,18 @@ func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfil
 	for range 6 {
 		round(t, w, works)
 	}
-	for i := range w.cj.Status.Active {
-		w.cj.Status.Active[i].UID = "" // which the server makes up
+	for i := range w.CronJob.Status.Active {
+		w.CronJob.Status.Active[i].UID = "" // which the server makes up
 	}
 	// Those that a crash kept from being recorded are recorded in another order.
-	slices.SortFunc(w.cj.Status.Active, func(a, b cronjob.Reference) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(w.CronJob.Status.Active, func(a, b cronjob.Reference) int { return cmp.Compare(a.Name, b.Name) })
 	var names []string
-	w.deliver()
-	for _, c := range w.seen {
+	w.Deliver()
+	for _, c := range w.Children() {
 		names = append(names, c.Name)
 	}
 	slices.Sort(names)
-	return encode(t, []any{w.cj.Status, names, w.backfills})
+	return encode(t, []any{w.CronJob.Status, names, w.Backfills})
 }
 
 // TestC2_PrefixLaw_HistoryAndActiveList: the history deleted a failed job that the
@@ -100,23 +102,21 @@ func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfil
 // looked up; by then jobs of the second ran, which the first had to wait for.
 func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 	for writes := range 8 {
-		w := newWorld(newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)}), cronjob.Options{})
-		works := func() fault { return works }
-		play := func(draw func() fault) {
-			plan := reconcile(t, w.snapshot())
-			if !w.carryOut(t, &plan, draw) {
-				w.memory = cronjob.Memory{}
-			}
+		w := cronworld.New(newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)}), cronjob.Options{})
+		works := func() faults.Fault { return faults.None }
+		play := func(draw func() faults.Fault) {
+			plan := reconcile(t, w.Snapshot())
+			carryOut(t, w, &plan, draw)
 		}
-		w.now = hours(1)
+		w.Now = hours(1)
 		play(works)
-		w.finish(cronjob.JobName("report", hours(1)), job.Failed)
-		w.ask(cronjob.Backfill{After: hours(-5)}, 2)
-		w.ask(cronjob.Backfill{After: hours(-3), Overlap: cronjob.Allow}, 2)
+		w.Finish(cronjob.JobName("report", hours(1)), job.Failed)
+		w.Backfill(cronjob.Backfill{After: hours(-5)}, 2)
+		w.Backfill(cronjob.Backfill{After: hours(-3), Overlap: cronjob.Allow}, 2)
 		left := writes
-		play(func() fault {
+		play(func() faults.Fault {
 			if left == 0 {
-				return crashes
+				return faults.Crash
 			}
 			left--
 			return 0
@@ -125,8 +125,8 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 			play(works)
 		}
 		want := []string{cronjob.JobName("report", hours(-4)), cronjob.JobName("report", hours(-2)), cronjob.JobName("report", hours(-1))}
-		if got := w.running(); !slices.Equal(got, want) || len(w.jobs) != len(want) {
-			t.Errorf("crash after %d writes: %q run of %d jobs, want %q", writes, got, len(w.jobs), want)
+		if got := w.Running(); !slices.Equal(got, want) || len(w.Jobs) != len(want) {
+			t.Errorf("crash after %d writes: %q run of %d jobs, want %q", writes, got, len(w.Jobs), want)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package cronjob_test
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/cronworld"
+	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -67,25 +69,22 @@ func TestLivesOfTheReference(t *testing.T) {
 }
 
 func life(t *rapid.T, options cronjob.Options) {
-	w := newWorld(newCronJob(drawSpec(t)), options)
-	w.stale = rapid.Bool().Draw(t, "stale")
-	if !plain(options) && !strings.HasPrefix(w.cj.Spec.Schedule, "@every") && rapid.Bool().Draw(t, "combined") {
-		w.compiled = cronjob.Compile(&w.cj, schedule.Also("*/40 3 * * *"), schedule.Except("* * * * 3"))
+	w := cronworld.New(newCronJob(drawSpec(t)), options)
+	w.Stale = rapid.Bool().Draw(t, "stale")
+	if !plain(options) && !strings.HasPrefix(w.CronJob.Spec.Schedule, "@every") && rapid.Bool().Draw(t, "combined") {
+		w.Schedule = cronjob.Compile(&w.CronJob, schedule.Also("*/40 3 * * *"), schedule.Except("* * * * 3"))
 	}
 	for range rapid.IntRange(5, 60).Draw(t, "steps") {
 		step(t, w)
 		if !plain(options) && rapid.IntRange(0, 9).Draw(t, "backfill") == 0 {
-			w.ask(cronjob.Backfill{
-				After:     w.now.Add(time.Duration(rapid.Int64Range(-30*24, 24).Draw(t, "backfill after")) * time.Hour),
+			w.Backfill(cronjob.Backfill{
+				After:     w.Now.Add(time.Duration(rapid.Int64Range(-30*24, 24).Draw(t, "backfill after")) * time.Hour),
 				Overlap:   rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Allow}).Draw(t, "backfill overlap"),
 				MaxActive: rapid.Int32Range(0, 3).Draw(t, "backfill max"),
 			}, rapid.IntRange(1, 25).Draw(t, "backfill runs"))
 		}
 		if !plain(options) && rapid.IntRange(0, 9).Draw(t, "trigger") == 0 {
-			w.uids++
-			w.triggers = append(w.triggers, cronjob.Trigger{
-				ID: fmt.Sprint(w.uids), Overlap: rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Forbid}).Draw(t, "overlap"),
-			})
+			w.Trigger(rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Forbid}).Draw(t, "overlap"))
 		}
 	}
 	comeToRest(t, w)
@@ -110,53 +109,66 @@ func drawSpec(t *rapid.T) cronjob.Spec {
 	return spec
 }
 
-func step(t *rapid.T, w *world) {
+func step(t *rapid.T, w *cronworld.World) {
 	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
 	case n < 7:
-		round(t, w, func() fault {
-			return rapid.SampledFrom([]fault{works, works, works, fails, loosesReply, crashes}).Draw(t, "fault")
+		round(t, w, func() faults.Fault {
+			return rapid.SampledFrom([]faults.Fault{faults.None, faults.None, faults.None, faults.Fail, faults.LoseReply, faults.Crash}).Draw(t, "fault")
 		})
 	case n < 11:
-		w.now = w.now.Add(time.Duration(rapid.Int64Range(1, 4*3600_000).Draw(t, "ms")) * time.Millisecond)
+		w.Now = w.Now.Add(time.Duration(rapid.Int64Range(1, 4*3600_000).Draw(t, "ms")) * time.Millisecond)
 	case n < 12:
-		w.now = w.now.AddDate(0, 0, rapid.IntRange(-2, 60).Draw(t, "days"))
+		w.Now = w.Now.AddDate(0, 0, rapid.IntRange(-2, 60).Draw(t, "days"))
 	case n < 16:
-		if names := w.running(); len(names) > 0 {
-			w.finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.Complete, job.Failed}).Draw(t, "how"))
+		if names := w.Running(); len(names) > 0 {
+			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.Complete, job.Failed}).Draw(t, "how"))
 		}
 	case n < 17:
-		w.cj.Spec.Suspend = ptr(rapid.Bool().Draw(t, "suspend"))
+		w.CronJob.Spec.Suspend = ptr(rapid.Bool().Draw(t, "suspend"))
 	case n < 18:
 		deleteRecorded(t, w)
 	default:
-		w.deliver()
+		w.Deliver()
 	}
 }
 
 // deleteRecorded lets somebody delete a job. That of a run which is recorded
 // nowhere would be the loss of all that is known of it.
-func deleteRecorded(t *rapid.T, w *world) {
-	w.deliver()
+func deleteRecorded(t *rapid.T, w *cronworld.World) {
+	w.Deliver()
 	var names []string
-	for _, c := range w.seen {
-		if !c.ScheduledTime.After(w.cj.Status.LastScheduleTime) && !w.awaits(c.ScheduledTime) && !(c.ScheduledTime.IsZero() && len(w.triggers) > 0) {
+	for _, c := range w.Children() {
+		if !c.ScheduledTime.After(w.CronJob.Status.LastScheduleTime) && !w.Awaits(c.ScheduledTime) && !(c.ScheduledTime.IsZero() && len(w.Triggers) > 0) {
 			names = append(names, c.Name)
 		}
 	}
 	if len(names) > 0 {
-		delete(w.jobs, rapid.SampledFrom(names).Draw(t, "deleted"))
+		delete(w.Jobs, rapid.SampledFrom(names).Draw(t, "deleted"))
 	}
 }
 
-func round(t *rapid.T, w *world, draw func() fault) cronjob.Plan {
-	s := w.snapshot()
+func round(t *rapid.T, w *cronworld.World, draw func() faults.Fault) cronjob.Plan {
+	s := w.Snapshot()
 	plan := planWithLaws(t, s)
 	checkPlan(t, &s, &plan)
-	if !w.carryOut(t, &plan, draw) {
-		w.memory = cronjob.Memory{}
-		w.deliver()
-	}
+	carryOut(t, w, &plan, draw)
 	return plan
+}
+
+// failer is what carryOut needs of a test.
+type failer interface {
+	Fatalf(format string, args ...any)
+}
+
+// carryOut lets the world execute a plan, with faults as drawn. It returns false after a
+// crash.
+func carryOut(t failer, w *cronworld.World, plan *cronjob.Plan, draw func() faults.Fault) bool {
+	w.Fault = func(string) faults.Fault { return draw() }
+	_, _ = w.CarryOut(context.Background(), plan) // what went wrong is what was drawn
+	if err := w.Err(); err != nil {
+		t.Fatalf("%v\nafter the plan:\n%s", err, plan)
+	}
+	return !w.Crashed()
 }
 
 // planWithLaws checks that the plan depends on nothing but the snapshot (B3, B6):
@@ -350,36 +362,36 @@ func checkHistory(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 // comeToRest lets the faults stop and time stand still: the latest run must be
 // started if nothing holds it (CL1, CL3), the active list must be true (CL2), and
 // the plans must become empty.
-func comeToRest(t *rapid.T, w *world) {
+func comeToRest(t *rapid.T, w *cronworld.World) {
 	for range 12 {
-		w.deliver()
-		round(t, w, func() fault { return works })
+		w.Deliver()
+		round(t, w, func() faults.Fault { return faults.None })
 	}
-	w.deliver()
-	s := w.snapshot()
+	w.Deliver()
+	s := w.Snapshot()
 	plan := planWithLaws(t, s)
-	if w.options.Quirks != 0 {
+	if w.Options.Quirks != 0 {
 		return // the reference never gets over a crash between create and status write (C14)
 	}
 	if plan.Settle(cronjob.Writes{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify) > 0 {
 		t.Fatalf("no rest:\n%s", plan.String())
 	}
-	for _, b := range w.backfills {
+	for _, b := range w.Backfills {
 		if !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitBackfill && w.Name == b.ID }) {
 			t.Fatalf("backfill %+v is left, and waits for nothing:\n%s", b, plan.String())
 		}
 	}
-	for _, r := range w.cj.Status.Active {
-		if c, ok := w.jobs[r.Name]; !ok || c.Finished != "" {
+	for _, r := range w.CronJob.Status.Active {
+		if c, ok := w.Jobs[r.Name]; !ok || c.Finished != "" {
 			t.Fatalf("CL2: %s is still active", r.Name)
 		}
 	}
-	spec := &w.cj.Spec
-	if *spec.Suspend || spec.ConcurrencyPolicy != cronjob.Allow || spec.StartingDeadlineSeconds != nil || w.options != (cronjob.Options{}) {
+	spec := &w.CronJob.Spec
+	if *spec.Suspend || spec.ConcurrencyPolicy != cronjob.Allow || spec.StartingDeadlineSeconds != nil || w.Options != (cronjob.Options{}) {
 		return
 	}
-	if latest, ok := w.compiled.Schedule.Latest(start, w.now); ok && w.cj.Status.LastScheduleTime.Before(latest) {
-		t.Fatalf("CL1: %s is due, and the last run is %s", latest, w.cj.Status.LastScheduleTime)
+	if latest, ok := w.Schedule.Schedule.Latest(start, w.Now); ok && w.CronJob.Status.LastScheduleTime.Before(latest) {
+		t.Fatalf("CL1: %s is due, and the last run is %s", latest, w.CronJob.Status.LastScheduleTime)
 	}
 }
 

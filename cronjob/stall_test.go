@@ -1,13 +1,14 @@
 package cronjob_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/cronworld"
+	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -21,7 +22,7 @@ func TestCL4_NothingStalls(t *testing.T) {
 		if rapid.Bool().Draw(t, "with options") {
 			options = drawOptions(t)
 		}
-		w := newWorld(newCronJob(drawSpec(t)), options)
+		w := cronworld.New(newCronJob(drawSpec(t)), options)
 		for range rapid.IntRange(3, 25).Draw(t, "steps") {
 			outside(t, w)
 			follow(t, w)
@@ -30,32 +31,25 @@ func TestCL4_NothingStalls(t *testing.T) {
 }
 
 // outside is something that happens to the CronJob, of which the backend does tell.
-func outside(t *rapid.T, w *world) {
+func outside(t *rapid.T, w *cronworld.World) {
 	switch rapid.IntRange(0, 7).Draw(t, "what happens") {
 	case 0, 1: // an outage
-		w.now = w.now.Add(time.Duration(rapid.IntRange(1, 3*24*60).Draw(t, "minutes")) * time.Minute)
+		w.Now = w.Now.Add(time.Duration(rapid.IntRange(1, 3*24*60).Draw(t, "minutes")) * time.Minute)
 	case 2: // the time comes that the last round has named
-		if w.requeue.After(w.now) {
-			w.now = w.requeue
+		if w.Requeue.At.After(w.Now) {
+			w.Now = w.Requeue.At
 		}
 	case 3, 4:
-		if names := w.running(); len(names) > 0 {
-			w.finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.Complete, job.Failed}).Draw(t, "how"))
+		if names := w.Running(); len(names) > 0 {
+			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.Complete, job.Failed}).Draw(t, "how"))
 		}
 	case 5: // another owner takes the name of a run
-		if run := w.compiled.Schedule.Next(w.now); w.jobs[cronjob.JobName("report", run)].UID == "" {
-			c := child(run)
-			c.Owner = cronjob.Foreign
-			w.jobs[c.Name] = c
-		}
+		w.AddForeign(w.Schedule.Schedule.Next(w.Now))
 	case 6:
-		w.uids++
-		w.triggers = append(w.triggers, cronjob.Trigger{
-			ID: fmt.Sprint(w.uids), Overlap: rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Forbid}).Draw(t, "overlap"),
-		})
+		w.Trigger(rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Forbid}).Draw(t, "overlap"))
 	case 7:
-		w.ask(cronjob.Backfill{
-			After:   w.now.Add(-time.Duration(rapid.IntRange(1, 100).Draw(t, "backfill after")) * time.Hour),
+		w.Backfill(cronjob.Backfill{
+			After:   w.Now.Add(-time.Duration(rapid.IntRange(1, 100).Draw(t, "backfill after")) * time.Hour),
 			Overlap: rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Allow}).Draw(t, "backfill overlap"),
 		}, rapid.IntRange(1, 25).Draw(t, "backfill runs"))
 	}
@@ -63,23 +57,23 @@ func outside(t *rapid.T, w *world) {
 
 // follow plans as often as the conclusions ask for it, without time passing. Some writes
 // fail at first.
-func follow(t *rapid.T, w *world) {
-	faults := rapid.IntRange(0, 3).Draw(t, "faults")
+func follow(t *rapid.T, w *cronworld.World) {
+	left := rapid.IntRange(0, 3).Draw(t, "faults")
 	for rounds := 0; ; rounds++ {
 		if rounds > 400 {
 			t.Fatalf("%d rounds and no end", rounds)
 		}
-		round(t, w, func() fault {
-			if faults--; faults >= 0 {
-				return rapid.SampledFrom([]fault{works, fails, loosesReply}).Draw(t, "fault")
+		round(t, w, func() faults.Fault {
+			if left--; left >= 0 {
+				return rapid.SampledFrom([]faults.Fault{faults.None, faults.Fail, faults.LoseReply}).Draw(t, "fault")
 			}
-			return works
+			return faults.None
 		})
-		if !w.retry && (w.requeue.IsZero() || w.requeue.After(w.now)) {
+		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now)) {
 			break
 		}
 	}
-	s := w.snapshot()
+	s := w.Snapshot()
 	plan := planWithLaws(t, s)
 	if plan.Settle(cronjob.Writes{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify)+len(plan.Triggered) > 0 {
 		t.Fatalf("nobody asks for a round, and there is something to do:\n%s", plan.String())

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/cronworld"
+	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/internal/golden"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
@@ -30,7 +32,7 @@ func TestStories(t *testing.T) {
 
 // stage is a world and what a story does to it.
 type stage struct {
-	*world
+	*cronworld.World
 	t *testing.T
 	c *golden.Command
 }
@@ -42,7 +44,7 @@ func (s *stage) play(t *testing.T, c *golden.Command) string {
 	switch {
 	case !ok:
 		c.Fatalf("no such command")
-	case s.world == nil && c.Name != "cronjob":
+	case s.World == nil && c.Name != "cronjob":
 		c.Fatalf("the story does not begin with a CronJob")
 	}
 	return do()
@@ -82,18 +84,18 @@ func (s *stage) read(into any) {
 func (s *stage) newCronJob() string {
 	var spec cronjob.Spec
 	s.read(&spec)
-	s.world = newWorld(newCronJob(spec), cronjob.Options{})
+	s.World = cronworld.New(newCronJob(spec), cronjob.Options{})
 	return ""
 }
 
 func (s *stage) edit() string {
-	s.read(&s.cj.Spec)
-	s.compiled = cronjob.Compile(&s.cj)
+	s.read(&s.CronJob.Spec)
+	s.Schedule = cronjob.Compile(&s.CronJob)
 	return ""
 }
 
 func (s *stage) setOptions() string {
-	s.read(&s.options)
+	s.read(&s.Options)
 	return ""
 }
 
@@ -109,17 +111,17 @@ func (s *stage) combine() string {
 			s.c.Fatalf("%q is neither also nor except", word)
 		}
 	}
-	s.compiled = cronjob.Compile(&s.cj, opts...)
-	return s.compiled.Message + s.compiled.Schedule.Describe()
+	s.Schedule = cronjob.Compile(&s.CronJob, opts...)
+	return s.Schedule.Message + s.Schedule.Schedule.Describe()
 }
 
 func (s *stage) trigger() string {
-	s.triggers = append(s.triggers, cronjob.Trigger{ID: s.c.Word(0), Overlap: cronjob.ConcurrencyPolicy(s.c.String("overlap", ""))})
+	s.Triggers = append(s.Triggers, cronjob.Trigger{ID: s.c.Word(0), Overlap: cronjob.ConcurrencyPolicy(s.c.String("overlap", ""))})
 	return ""
 }
 
 func (s *stage) ask() string {
-	s.backfills = append(s.backfills, cronjob.Backfill{
+	s.Backfills = append(s.Backfills, cronjob.Backfill{
 		ID: s.c.Word(0), After: s.time(s.c.String("after", "")), Until: s.time(s.c.String("until", "")),
 		Overlap: cronjob.ConcurrencyPolicy(s.c.String("overlap", "")), MaxActive: int32(s.c.Int("max", 0)),
 	})
@@ -127,21 +129,20 @@ func (s *stage) ask() string {
 }
 
 func (s *stage) round() string {
-	faults := map[int]fault{s.c.Int("fail", 0): fails, s.c.Int("lose", 0): loosesReply, s.c.Int("crash", 0): crashes}
-	plan := reconcile(s.t, s.snapshot())
+	wrong := map[int]faults.Fault{s.c.Int("fail", 0): faults.Fail, s.c.Int("lose", 0): faults.LoseReply, s.c.Int("crash", 0): faults.Crash}
+	plan := reconcile(s.t, s.Snapshot())
 	out, writes := plan.String(), 0
-	if ended := s.carryOut(s.t, &plan, func() fault {
+	if ended := carryOut(s.t, s.World, &plan, func() faults.Fault {
 		writes++
-		return faults[writes]
+		return wrong[writes]
 	}); !ended {
 		out += fmt.Sprintf("crash before write %d\n", writes)
-		s.memory = cronjob.Memory{}
 	}
 	return out + s.state()
 }
 
 func (s *stage) plan() string {
-	plan := reconcile(s.t, s.snapshot())
+	plan := reconcile(s.t, s.Snapshot())
 	return plan.String()
 }
 
@@ -149,13 +150,13 @@ func (s *stage) plan() string {
 func (s *stage) jobs() []string {
 	word := s.c.Word(0)
 	if word == "all" {
-		return s.running()
+		return s.Running()
 	}
 	name := cronjob.TriggerName("report", word)
 	if run, err := time.Parse(time.RFC3339, word); err == nil {
 		name = cronjob.JobName("report", run)
 	}
-	if _, ok := s.world.jobs[name]; !ok {
+	if _, ok := s.Jobs[name]; !ok {
 		s.c.Fatalf("there is no job %s", name)
 	}
 	return []string{name}
@@ -163,22 +164,20 @@ func (s *stage) jobs() []string {
 
 func (s *stage) end(how job.ConditionType) string {
 	for _, name := range s.jobs() {
-		s.finish(name, how)
+		s.Finish(name, how)
 	}
 	return ""
 }
 
 func (s *stage) remove() string {
 	for _, name := range s.jobs() {
-		delete(s.world.jobs, name)
+		delete(s.Jobs, name)
 	}
 	return ""
 }
 
 func (s *stage) foreign() string {
-	c := child(s.time(s.c.Word(0)))
-	c.Owner = cronjob.Foreign
-	s.world.jobs[c.Name] = c
+	s.AddForeign(s.time(s.c.Word(0)))
 	return ""
 }
 
@@ -191,17 +190,17 @@ func (s *stage) time(text string) time.Time {
 }
 
 func (s *stage) at() string {
-	s.now = s.time(s.c.Word(0))
+	s.Now = s.time(s.c.Word(0))
 	return ""
 }
 
 // state prints what the API server holds.
 func (s *stage) state() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s: %s\n", s.now.Format(time.DateTime), s.cj.Status)
-	s.deliver()
-	slices.SortStableFunc(s.seen, func(a, b cronjob.Child) int { return a.ScheduledTime.Compare(b.ScheduledTime) })
-	for _, c := range s.seen {
+	fmt.Fprintf(&out, "%s: %s\n", s.Now.Format(time.DateTime), s.CronJob.Status)
+	children := s.Children()
+	slices.SortStableFunc(children, func(a, b cronjob.Child) int { return a.ScheduledTime.Compare(b.ScheduledTime) })
+	for _, c := range children {
 		fmt.Fprintf(&out, "  %s", c.Name)
 		if !c.ScheduledTime.IsZero() {
 			fmt.Fprintf(&out, ", the run of %s,", c.ScheduledTime.UTC().Format(time.DateTime))
@@ -212,7 +211,7 @@ func (s *stage) state() string {
 		}
 		fmt.Fprintf(&out, " %s\n", words[c.Finished])
 	}
-	for _, b := range s.backfills {
+	for _, b := range s.Backfills {
 		fmt.Fprintf(&out, "  backfill %s is left after %s\n", b.ID, b.After.UTC().Format(time.DateTime))
 	}
 	return out.String()

@@ -1,7 +1,6 @@
 package cronjobapply_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/cronworld"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -84,94 +84,18 @@ func TestC14_CancelledBeforeTheLook(t *testing.T) {
 	}
 }
 
-// cluster is a backend that holds the CronJob and its jobs. It refuses calls whose
-// context has ended, as every client does.
+// cluster is a world that notes the writes of a round.
 type cluster struct {
-	cronJob cronjob.CronJob
-	jobs    []cronjob.Child
-	memory  cronjob.Memory
-	now     time.Time
-	// asked are the triggers.
-	asked   []cronjob.Trigger
-	started map[string]int // by name
-	writes  []string
-	// left is how many writes may take effect before cancel is called.
-	left   int
-	cancel func()
-}
-
-func (c *cluster) find(name string) int {
-	return slices.IndexFunc(c.jobs, func(j cronjob.Child) bool { return j.Name == name })
-}
-
-func (c *cluster) write(name string) {
-	c.writes = append(c.writes, name)
-	if c.left--; c.left == 0 {
-		c.cancel()
-	}
-}
-
-func (c *cluster) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
-	if err := ctx.Err(); err != nil {
-		return cronjobapply.Job{}, err
-	}
-	i := c.find(name)
-	if i < 0 {
-		return cronjobapply.Job{}, cronjobapply.ErrGone
-	}
-	found := cronjobapply.Job{Reference: cronjob.Reference{UID: c.jobs[i].UID}}
-	if c.jobs[i].Owner == cronjob.Owned {
-		found.Controller = c.cronJob.UID
-	}
-	return found, nil
-}
-
-func (c *cluster) Delete(ctx context.Context, d cronjob.Deletion) error {
-	i := c.find(d.Name)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case i < 0 || c.jobs[i].UID != d.UID:
-		return cronjobapply.ErrGone
-	}
-	c.jobs = slices.Delete(c.jobs, i, i+1)
-	c.write("delete " + d.Name)
-	return nil
-}
-
-func (c *cluster) Create(ctx context.Context, creation cronjob.Creation) (cronjobapply.Job, error) {
-	switch {
-	case ctx.Err() != nil:
-		return cronjobapply.Job{}, ctx.Err()
-	case c.find(creation.Name) >= 0:
-		return cronjobapply.Job{}, cronjobapply.ErrExists
-	}
-	c.started[creation.Name]++
-	made := cronjob.Child{
-		Name: creation.Name, UID: fmt.Sprintf("%s.%d", creation.Name, c.started[creation.Name]),
-		CreationTimestamp: c.now, StartTime: c.now, ScheduledTime: creation.ScheduledTime,
-	}
-	c.jobs = append(c.jobs, made)
-	c.write("create " + creation.Name)
-	return cronjobapply.Job{Reference: cronjob.Reference{UID: made.UID}, CreationTimestamp: c.now}, nil
-}
-
-func (c *cluster) WriteStatus(ctx context.Context, s cronjob.Status) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	c.cronJob.Status = s
-	c.write("status")
-	return nil
+	*cronworld.World
+	writes []string
 }
 
 // round is one round of the adapter; cancelled after that many writes, unless it
 // is negative. What the controller sees may lack the jobs that hidden names.
 func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclusion {
-	seen := slices.DeleteFunc(slices.Clone(c.jobs), func(j cronjob.Child) bool { return slices.Contains(hidden, j.Name) })
-	p, err := cronjob.Reconcile(cronjob.Snapshot{
-		CronJob: c.cronJob, Children: seen, Now: c.now, Schedule: cronjob.Compile(&c.cronJob), Memory: c.memory, Triggers: c.asked,
-	})
+	s := c.Snapshot()
+	s.Children = slices.DeleteFunc(s.Children, func(j cronjob.Child) bool { return slices.Contains(hidden, j.Name) })
+	p, err := cronjob.Reconcile(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,17 +104,22 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 	if after == 0 {
 		cancel()
 	}
-	c.writes, c.left, c.cancel = nil, after, cancel
-	end, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, c, &p)
-	o := end.Outcome
-	if said := said(&p, o); !slices.Equal(said, c.writes) {
+	c.writes = nil
+	c.Written = func(write string) {
+		if c.writes = append(c.writes, write); len(c.writes) == after {
+			cancel()
+		}
+	}
+	end, err := c.CarryOut(ctx, &p)
+	if said := said(&p, end.Outcome); !slices.Equal(said, c.writes) {
 		t.Fatalf("the outcome says %v, written: %v\n%s", said, c.writes, &p)
 	}
 	if end.Retry != (err != nil) || end.Incomplete != end.Retry {
 		t.Fatalf("retry %v, incomplete %v, error %v", end.Retry, end.Incomplete, err)
 	}
-	c.memory = end.Memory
-	c.asked = slices.DeleteFunc(slices.Clone(c.asked), func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
+	if err := c.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return end
 }
 
@@ -228,25 +157,19 @@ func (c *cluster) quiet(t *rapid.T) {
 // picture is what is left, without the UIDs and the order in which jobs were recorded.
 func (c *cluster) picture() string {
 	var jobs, active []string
-	for _, j := range c.jobs {
+	for _, j := range c.Children() {
 		jobs = append(jobs, j.Name)
 	}
-	status := c.cronJob.Status
+	status := c.CronJob.Status
 	for _, ref := range status.Active {
 		active = append(active, ref.Name)
 	}
-	slices.Sort(jobs)
 	slices.Sort(active)
 	status.Active = nil
-	return fmt.Sprint(jobs, active, status, c.started, c.asked)
+	return fmt.Sprint(jobs, active, status, c.Triggers)
 }
 
-func (c *cluster) clone() *cluster {
-	out := *c
-	out.jobs = slices.Clone(c.jobs)
-	out.started = map[string]int{}
-	return &out
-}
+func (c *cluster) clone() *cluster { return &cluster{World: c.Clone()} }
 
 func drawCluster(t *rapid.T) *cluster {
 	policy := rapid.SampledFrom([]cronjob.ConcurrencyPolicy{cronjob.Allow, cronjob.Forbid, cronjob.Replace}).Draw(t, "policy")
@@ -254,7 +177,8 @@ func drawCluster(t *rapid.T) *cluster {
 	if rapid.Bool().Draw(t, "early") {
 		early(&s)
 	}
-	c := &cluster{cronJob: s.CronJob, now: s.Now}
+	c := &cluster{World: cronworld.New(s.CronJob, cronjob.Options{})}
+	c.Now = s.Now
 	for i := range rapid.IntRange(0, 6).Draw(t, "jobs") {
 		j := cronjob.Child{Name: fmt.Sprint("j", i), UID: fmt.Sprint("u", i), StartTime: at(0).Add(time.Duration(i) * time.Second)}
 		j.Finished = rapid.SampledFrom([]job.ConditionType{"", job.Failed, job.Complete}).Draw(t, "finished")
@@ -262,24 +186,23 @@ func drawCluster(t *rapid.T) *cluster {
 			j.CompletionTime = at(rapid.IntRange(1, 8).Draw(t, "completed"))
 		}
 		if rapid.Bool().Draw(t, "listed") {
-			c.cronJob.Status.Active = append(c.cronJob.Status.Active, cronjob.Reference{Name: j.Name, UID: j.UID})
+			c.CronJob.Status.Active = append(c.CronJob.Status.Active, cronjob.Reference{Name: j.Name, UID: j.UID})
 		}
 		if rapid.IntRange(0, 4).Draw(t, "exists") > 0 {
-			c.jobs = append(c.jobs, j)
+			c.Add(j)
 		}
 	}
 	switch rapid.IntRange(0, 5).Draw(t, "taken") {
 	case 0: // somebody else's job has the name of the run
-		c.jobs = append(c.jobs, cronjob.Child{Name: due, UID: "taken", Owner: cronjob.Foreign})
+		c.Add(cronjob.Child{Name: due, UID: "taken", Owner: cronjob.Foreign})
 	case 1: // the run was started, and a crash came before the status
-		c.jobs = append(c.jobs, cronjob.Child{Name: due, UID: "started", ScheduledTime: at(9), StartTime: at(9)})
+		c.Add(cronjob.Child{Name: due, UID: "started", ScheduledTime: at(9), StartTime: at(9)})
 	}
 	if policy != cronjob.Forbid { // where a trigger and a run depend on which comes first
 		for i := range rapid.IntRange(0, 2).Draw(t, "triggers") {
-			c.asked = append(c.asked, cronjob.Trigger{ID: fmt.Sprint(i)})
+			c.Triggers = append(c.Triggers, cronjob.Trigger{ID: fmt.Sprint(i)})
 		}
 	}
-	slices.SortFunc(c.jobs, func(a, b cronjob.Child) int { return cmp.Compare(a.Name, b.Name) })
 	return c
 }
 
@@ -303,7 +226,7 @@ func TestCI3_CancelAnywhere(t *testing.T) {
 				t.Fatalf("cancelled after %d of %d writes, and there is no retry", k, len(writes))
 			}
 			// A run with Replace deletes what runs before it finds that its own name is taken.
-			if c.cronJob.Spec.ConcurrencyPolicy != cronjob.Replace && rapid.Bool().Draw(t, "stale") {
+			if c.CronJob.Spec.ConcurrencyPolicy != cronjob.Replace && rapid.Bool().Draw(t, "stale") {
 				cut.round(t, -1, due)
 			}
 			cut.quiet(t)

@@ -50,6 +50,8 @@ var acting = []struct{ dir, reason string }{
 	{"cronjob/cronjobapply", "carries plans out"},
 	{"examples/story", "prints stories"},
 	{"internal/citations", "checks the citations of rules"},
+	{"internal/cronworld", "is a backend for tests"},
+	{"internal/faults", "makes writes of tests go wrong"},
 	{"internal/golden", "plays stories in tests"},
 	{"internal/purity", "is this check"},
 	{"internal/step", "makes the calls of executors"},

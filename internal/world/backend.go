@@ -25,9 +25,9 @@ func (w *World) Round() (*job.Plan, error) {
 	}
 	w.LastPlan = plan.String()
 	w.checkPlan(&snapshot, plan)
-	w.crashed = false
+	w.Begin()
 	outcome, _ := jobapply.Executor{Parallel: 1}.Apply(context.Background(), backend{w}, plan)
-	if w.crashed {
+	if w.Crashed() {
 		w.Again, w.Retry = job.Requeue{}, true
 		w.Restart(false)
 		return plan, nil
@@ -48,30 +48,11 @@ type backend struct{ *World }
 
 // write carries out one write under the faults.
 func (b backend) write(name string, apply func() error) error {
-	w := b.World
-	if w.crashed {
-		return errInjected
+	lost, err := b.Write(name, apply)
+	if lost {
+		b.ghost.lost(name)
 	}
-	fault := None
-	if w.Fault != nil {
-		fault = w.Fault(name)
-	}
-	switch fault {
-	case Fail:
-		return errInjected
-	case Crash:
-		w.crashed = true
-		return errInjected
-	}
-	if err := apply(); err != nil {
-		return err
-	}
-	w.Writes++
-	if fault == LoseReply {
-		w.ghost.lost(name)
-		return errInjected
-	}
-	return nil
+	return err
 }
 
 func (b backend) Adopt(_ context.Context, ref job.PodRef) error {

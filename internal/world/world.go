@@ -6,32 +6,32 @@
 package world
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/job"
 )
 
 // Start is the time at which a world begins.
-var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+var Start = faults.Start
 
 // Grace is how long a running pod may take to end when it is deleted.
 const Grace = 30 * time.Second
 
 // World is the live state, as an API server would have it.
 type World struct {
+	faults.Injector
+
 	Now     time.Time
 	Job     job.Job
 	Pods    []*job.Pod
 	Options job.Options
 	// Memory is the controller's memory.
 	Memory job.Memory
-	// Fault, if not nil, decides about each write before it is made.
-	Fault func(write string) Fault
 	// Stale makes the controller see View instead of the live state.
 	Stale bool
 	View  View
@@ -50,8 +50,6 @@ type World struct {
 	// LastPlan is the text of the last plan, and Failed the violations so far.
 	LastPlan string
 	Failed   []error
-	// Writes counts the writes that took effect.
-	Writes int
 
 	planner   job.Planner
 	version   int // of the job
@@ -59,7 +57,6 @@ type World struct {
 	acked     int // the version of the last status write that was confirmed
 	nextUID   int
 	revision  int // of pods
-	crashed   bool
 	ghost     ghost
 	tally     tally
 	maxActive int64 // the greatest parallelism so far
@@ -73,18 +70,14 @@ type View struct {
 }
 
 // Fault is what goes wrong with one write.
-type Fault uint8
+type Fault = faults.Fault
 
+// The faults, of which package faults says more.
 const (
-	// None lets the write through.
-	None Fault = iota
-	// Fail refuses the write (F3).
-	Fail
-	// LoseReply applies the write and reports an error (F4).
-	LoseReply
-	// Crash ends the controller before the write: nothing more is written in this
-	// round, and its memory is lost (F1).
-	Crash
+	None      = faults.None
+	Fail      = faults.Fail
+	LoseReply = faults.LoseReply
+	Crash     = faults.Crash
 )
 
 // New returns a world with a job of that spec, completed by Default.
@@ -276,9 +269,6 @@ func (w *World) Restart(old bool) {
 	}
 	w.DeliverJob()
 }
-
-// errInjected is the error of a write that fails by a fault.
-var errInjected = errors.New("injected fault")
 
 func (w *World) fail(rule, format string, args ...any) {
 	w.Failed = append(w.Failed, fmt.Errorf("%s: %s\nafter the plan:\n%s", rule, fmt.Sprintf(format, args...), w.LastPlan))

@@ -1,0 +1,116 @@
+package cronworld
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// Lag shows the controller the CronJob and its jobs late, each by itself, as caches do:
+// never back in time, and never later than Most. The world then also checks that no job
+// starts beside others that it must not run beside.
+type Lag struct {
+	// Most is the longest time for which a write stays unseen.
+	Most time.Duration
+	// Draw chooses the version that is seen next, from those between two numbers.
+	Draw func(from, to int) int
+
+	versions      []version
+	cronJob, jobs int // the versions that the controller sees
+}
+
+// version is the state of the world after a write.
+type version struct {
+	since   time.Time
+	cronJob cronjob.CronJob
+	jobs    []cronjob.Child
+}
+
+// Commit notes the state of the world after a write or another change, for the lag.
+func (w *World) Commit() {
+	if w.Lag != nil {
+		w.Lag.versions = append(w.Lag.versions, version{w.Now, w.CronJob, w.Children()})
+	}
+}
+
+// look lets the controller see what it must see by now, or more.
+func (l *Lag) look(w *World) (cronjob.CronJob, []cronjob.Child) {
+	w.Commit()
+	last := len(l.versions) - 1
+	due := last
+	for due > 0 && l.versions[due].since.Add(l.Most).After(w.Now) {
+		due--
+	}
+	l.cronJob = l.Draw(max(due, l.cronJob), last)
+	l.jobs = l.Draw(max(due, l.jobs), last)
+	return l.versions[l.cronJob].cronJob, l.versions[l.jobs].jobs
+}
+
+// catchUp shows everything: a controller lists when it starts.
+func (l *Lag) catchUp(w *World) {
+	w.Commit()
+	l.cronJob, l.jobs = len(l.versions)-1, len(l.versions)-1
+}
+
+// isCurrent reports whether the CronJob that was seen is the latest version.
+func (l *Lag) isCurrent(w *World) bool {
+	return versionOf(&l.versions[l.cronJob].cronJob) == versionOf(&w.CronJob)
+}
+
+// versionOf tells versions of a CronJob apart.
+func versionOf(c *cronjob.CronJob) string { return fmt.Sprint(c.Status, *c.Spec.Suspend) }
+
+// neighbours are the jobs that run when another is created.
+type neighbours struct {
+	active     int // not being deleted
+	backfilled int // of these
+	leaving    int // being deleted
+}
+
+func (w *World) neighbours() (n neighbours) {
+	for _, j := range w.Jobs {
+		switch {
+		case j.Owner != cronjob.Owned || j.Finished != "":
+		case !j.DeletionTimestamp.IsZero():
+			n.leaving++
+		default:
+			n.active++
+			if j.Backfilled {
+				n.backfilled++
+			}
+		}
+	}
+	return n
+}
+
+// checkOverlap checks that a job is not created beside others that it must not run beside.
+func (w *World) checkOverlap(c *cronjob.Creation) {
+	n, policy := w.neighbours(), w.CronJob.Spec.ConcurrencyPolicy
+	switch {
+	case c.Trigger != "":
+		i := slices.IndexFunc(w.Triggers, func(t cronjob.Trigger) bool { return t.ID == c.Trigger })
+		if w.Triggers[i].Overlap == cronjob.Forbid && n.active > 0 {
+			w.overlaps("a trigger with Forbid", c, n)
+		}
+	case c.Backfill != "":
+		i := slices.IndexFunc(w.Backfills, func(b cronjob.Backfill) bool { return b.ID == c.Backfill })
+		if b := w.Backfills[i]; b.Overlap != cronjob.Allow && n.active > 0 || b.MaxActive > 0 && n.active >= int(b.MaxActive) {
+			w.overlaps("a backfill", c, n)
+		}
+	case policy == cronjob.Forbid && n.active > 0:
+		w.overlaps("Forbid", c, n)
+	case policy == cronjob.Replace && n.active > n.backfilled:
+		w.overlaps("Replace", c, n)
+	case policy == cronjob.Replace && w.Options.ReplaceWhenGone && n.leaving > 0:
+		w.overlaps("ReplaceWhenGone", c, n)
+	}
+	if limit := int(w.Options.MaxActive); limit > 0 && n.active >= limit {
+		w.overlaps("MaxActive", c, n)
+	}
+}
+
+func (w *World) overlaps(what string, c *cronjob.Creation, n neighbours) {
+	w.fail("CI8", "%s: %s beside %d jobs, %d leaving, at %s", what, c.Name, n.active, n.leaving, w.Now)
+}

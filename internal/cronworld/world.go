@@ -1,0 +1,212 @@
+// Package cronworld is a small API server in memory with one CronJob, its jobs, and a
+// controller that may see them late. Property tests run CronJobs in it, with faults
+// between any two writes, and it checks the invariants on every write that it accepts.
+// It draws no random numbers: the caller decides what happens.
+package cronworld
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/faults"
+	"github.com/batchplan/batchplan/job"
+)
+
+// World is the live state, as an API server would have it.
+type World struct {
+	faults.Injector
+
+	Now     time.Time
+	CronJob cronjob.CronJob
+	// Jobs are all jobs of the namespace, by name.
+	Jobs     map[string]cronjob.Child
+	Schedule cronjob.Compiled
+	Options  cronjob.Options
+	// Memory is the controller's memory.
+	Memory cronjob.Memory
+	// Triggers and Backfills are what was asked for. They survive crashes.
+	Triggers  []cronjob.Trigger
+	Backfills []cronjob.Backfill
+
+	// Stale makes the controller see the jobs as of the last Deliver; Lag, if not nil,
+	// decides about the CronJob and its jobs.
+	Stale bool
+	Lag   *Lag
+
+	// Requeue and Retry are from the last conclusion.
+	Requeue cronjob.Requeue
+	Retry   bool
+	// Failed are the violations so far.
+	Failed []error
+
+	seen []cronjob.Child
+	// runs counts the jobs of each run, and others those of each trigger by name, over
+	// the whole life (CI1).
+	runs   map[time.Time]int
+	others map[string]int
+	ids    int
+}
+
+// New returns a world with that CronJob.
+func New(c cronjob.CronJob, options cronjob.Options) *World {
+	return &World{
+		Now: faults.Start, CronJob: c, Jobs: map[string]cronjob.Child{}, Schedule: cronjob.Compile(&c), Options: options,
+		runs: map[time.Time]int{}, others: map[string]int{},
+	}
+}
+
+// Clone returns a world that goes its own way from here, without the faults.
+func (w *World) Clone() *World {
+	c := *w
+	c.Injector = faults.Injector{}
+	c.Jobs, c.runs, c.others = maps.Clone(w.Jobs), maps.Clone(w.runs), maps.Clone(w.others)
+	c.Triggers, c.Backfills = slices.Clone(w.Triggers), slices.Clone(w.Backfills)
+	c.seen, c.Failed = slices.Clone(w.seen), slices.Clone(w.Failed)
+	return &c
+}
+
+// Children returns all jobs, in the order of their names.
+func (w *World) Children() []cronjob.Child {
+	return slices.SortedFunc(maps.Values(w.Jobs), func(a, b cronjob.Child) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// Deliver brings the controller's view of the jobs up to date.
+func (w *World) Deliver() { w.seen = w.Children() }
+
+// Snapshot returns what the controller sees.
+func (w *World) Snapshot() cronjob.Snapshot {
+	c := w.CronJob
+	switch {
+	case w.Lag != nil:
+		c, w.seen = w.Lag.look(w)
+	case !w.Stale:
+		w.Deliver()
+	}
+	return cronjob.Snapshot{
+		CronJob: c, Children: slices.Clone(w.seen), Now: w.Now, Schedule: w.Schedule, Memory: w.Memory, Options: w.Options,
+		Triggers: slices.Clone(w.Triggers), Backfills: slices.Clone(w.Backfills),
+	}
+}
+
+// CarryOut executes a plan and takes over its conclusion. After a crash there is none: the
+// controller starts again, without a memory and with a fresh list.
+func (w *World) CarryOut(ctx context.Context, plan *cronjob.Plan) (end cronjob.Conclusion, err error) {
+	w.Begin()
+	end, err = cronjobapply.Executor{Parallel: 1}.Apply(ctx, backend{w}, plan)
+	if w.Crashed() || len(w.Backfills) > 0 && w.CrashesBefore("store the backfills") {
+		w.restart()
+		return cronjob.Conclusion{}, faults.ErrInjected
+	}
+	w.Memory, w.Requeue, w.Retry = end.Memory, end.Requeue, end.Retry
+	w.store(end.Backfills)
+	w.Triggers = slices.DeleteFunc(w.Triggers, func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
+	return end, err
+}
+
+// restart makes the controller forget everything and list the objects again (F1).
+func (w *World) restart() {
+	w.Memory, w.Requeue, w.Retry = cronjob.Memory{}, cronjob.Requeue{}, true
+	if w.Lag != nil {
+		w.Lag.catchUp(w)
+		return
+	}
+	w.Deliver()
+}
+
+// store keeps the progress of backfills, and drops those that are complete.
+func (w *World) store(progress []cronjob.Backfill) {
+	for _, b := range progress {
+		w.Backfills[slices.IndexFunc(w.Backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })] = b
+	}
+	w.Backfills = slices.DeleteFunc(w.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
+}
+
+// Trigger asks for a job beside the schedule.
+func (w *World) Trigger(overlap cronjob.ConcurrencyPolicy) {
+	w.ids++
+	w.Triggers = append(w.Triggers, cronjob.Trigger{ID: fmt.Sprint(w.ids), Overlap: overlap})
+}
+
+// Backfill asks for the first n runs after b.After. It leaves out the runs whose jobs
+// are gone, of which a planner cannot know.
+func (w *World) Backfill(b cronjob.Backfill, n int) {
+	runs := w.Schedule.Schedule.NextN(b.After, n)
+	if len(runs) == 0 {
+		return
+	}
+	w.ids++
+	b.ID, b.Until = fmt.Sprint(w.ids), runs[len(runs)-1]
+	for _, run := range slices.SortedFunc(maps.Keys(w.runs), time.Time.Compare) {
+		if _, ok := w.Jobs[cronjob.JobName(w.CronJob.Name, run)]; !ok {
+			b.Except = append(b.Except, run)
+		}
+	}
+	w.Backfills = append(w.Backfills, b)
+}
+
+// Awaits reports whether a run is in what is left of a backfill.
+func (w *World) Awaits(run time.Time) bool {
+	return slices.ContainsFunc(w.Backfills, func(b cronjob.Backfill) bool {
+		return run.After(b.After) && !run.After(b.Until) && !slices.ContainsFunc(b.Except, run.Equal)
+	})
+}
+
+// Add adds a job that was created before the world began.
+func (w *World) Add(c cronjob.Child) {
+	w.Jobs[c.Name] = c
+	if c.Owner == cronjob.Owned && !c.ScheduledTime.IsZero() {
+		w.runs[c.ScheduledTime.UTC()]++
+	}
+}
+
+// AddForeign adds a job of another owner that has the name of a run, if the name is free.
+func (w *World) AddForeign(run time.Time) {
+	name := cronjob.JobName(w.CronJob.Name, run)
+	if _, ok := w.Jobs[name]; !ok {
+		w.Jobs[name] = cronjob.Child{Name: name, UID: "foreign-" + name, Owner: cronjob.Foreign, CreationTimestamp: w.Now, ScheduledTime: run}
+	}
+}
+
+// Running returns the names of the jobs that have not ended, in order.
+func (w *World) Running() []string {
+	var names []string
+	for _, c := range w.Children() {
+		if c.Finished == "" {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// Finish ends a running job.
+func (w *World) Finish(name string, how job.ConditionType) {
+	c := w.Jobs[name]
+	c.Finished, c.FinishTime = how, w.Now
+	if how == job.Complete {
+		c.CompletionTime = w.Now
+	}
+	w.Jobs[name] = c
+}
+
+// RemovePods lets the pods of all jobs that are being deleted end, and so these jobs.
+func (w *World) RemovePods() {
+	maps.DeleteFunc(w.Jobs, func(_ string, c cronjob.Child) bool { return !c.DeletionTimestamp.IsZero() })
+}
+
+func (w *World) fail(rule, format string, args ...any) {
+	w.Failed = append(w.Failed, fmt.Errorf("%s: %s", rule, fmt.Sprintf(format, args...)))
+}
+
+// Err returns the first violated invariant.
+func (w *World) Err() error {
+	if len(w.Failed) == 0 {
+		return nil
+	}
+	return w.Failed[0]
+}

@@ -1,0 +1,85 @@
+// Package faults is what goes wrong with the writes of a controller in the worlds of the
+// property tests. It draws no random numbers: the caller decides about each write.
+package faults
+
+import (
+	"errors"
+	"time"
+)
+
+// Start is the time at which a world begins.
+var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Fault is what goes wrong with one write.
+type Fault uint8
+
+const (
+	// None lets the write through.
+	None Fault = iota
+	// Fail refuses the write (F3).
+	Fail
+	// LoseReply applies the write and reports an error (F4).
+	LoseReply
+	// Crash ends the controller before the write: nothing more is written in this
+	// round, and its memory is lost (F1).
+	Crash
+)
+
+// ErrInjected is the error of a write that fails by a fault.
+var ErrInjected = errors.New("injected fault")
+
+// Injector stands between a controller and a world, and makes writes go wrong. The zero
+// value lets all of them through.
+type Injector struct {
+	// Fault, if not nil, decides about each write before it is made.
+	Fault func(write string) Fault
+	// Written, if not nil, is called after each write that took effect.
+	Written func(write string)
+	// Writes counts the writes that took effect.
+	Writes int
+
+	crashed bool
+}
+
+// Begin starts a round.
+func (i *Injector) Begin() { i.crashed = false }
+
+// Crashed reports whether the controller has crashed in this round.
+func (i *Injector) Crashed() bool { return i.crashed }
+
+// Write makes one write, unless a fault keeps it from taking effect. It reports whether
+// the reply was lost.
+func (i *Injector) Write(name string, apply func() error) (lost bool, err error) {
+	fault := i.decide(name)
+	if fault == Fail || fault == Crash {
+		return false, ErrInjected
+	}
+	if err := apply(); err != nil {
+		return false, err
+	}
+	i.Writes++
+	if i.Written != nil {
+		i.Written(name)
+	}
+	if fault == LoseReply {
+		return true, ErrInjected
+	}
+	return false, nil
+}
+
+// CrashesBefore reports whether the controller crashes before a write that no other fault
+// can happen to.
+func (i *Injector) CrashesBefore(write string) bool { return i.decide(write) == Crash }
+
+// decide returns what goes wrong with a write. Nothing is written after a crash.
+func (i *Injector) decide(write string) Fault {
+	switch {
+	case i.crashed:
+		return Crash
+	case i.Fault == nil:
+		return None
+	}
+	fault := i.Fault(write)
+	i.crashed = fault == Crash
+	return fault
+}
