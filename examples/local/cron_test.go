@@ -18,8 +18,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// tick is a CronJob each of whose jobs leaves a line "begin JOB" and, unless it is
-// stopped, "end JOB". TIME is how long it takes, MORE are fields of the spec.
+// tick is a CronJob whose jobs each write a line "begin JOB" and, unless stopped,
+// "end JOB". TIME is how long a job takes; MORE stands for further fields of the
+// spec.
 const tick = `
 apiVersion: batch/v1
 kind: CronJob
@@ -46,7 +47,8 @@ func tickWith(more, time string) string {
 	return strings.NewReplacer("MORE", more, "TIME", time).Replace(tick)
 }
 
-// traces returns the second words of the lines of trace "runs" that begin with a word.
+// traces returns the second words of the lines in the trace "runs" that begin with a
+// word.
 func (w *world) runs(word string) (names []string) {
 	for _, words := range w.trace("runs") {
 		if words[0] == word {
@@ -75,7 +77,7 @@ func (w *world) cronJob(key string) (store.CronJob, []store.Job) {
 	return c, jobs
 }
 
-// once demands that no name is there twice.
+// once checks that there are no duplicate names.
 func once(t *testing.T, names []string) {
 	t.Helper()
 	sorted := slices.Sorted(slices.Values(names))
@@ -84,8 +86,8 @@ func once(t *testing.T, names []string) {
 	}
 }
 
-// Runs of a schedule, seen at 120 times the speed, the history, and what the
-// commands say of it afterwards.
+// Runs of a schedule at 120 times the speed, the history, and the output of the
+// commands afterwards.
 func TestCronJobRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,8 +128,8 @@ func TestCronJobRuns(t *testing.T) {
 	}
 }
 
-// What becomes of a run that is due while another is active. A run takes two
-// minutes of the CronJob's time.
+// A run is due while another is active. A run takes two minutes of the CronJob's
+// time.
 func TestConcurrencyPolicies(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -175,12 +177,12 @@ func TestTTL(t *testing.T) {
 	if _, jobs := w.cronJob("tick"); len(jobs) != 0 || len(w.folders()) != 0 || len(w.runs("end")) < 2 {
 		t.Errorf("%d jobs and %d folders are left", len(jobs), len(w.folders()))
 	}
-	if o := w.want(1, "run", w.manifest(strings.Replace(sleepers, "backoffLimit: 0", "suspend: true\n  ttlSecondsAfterFinished: 0", 1))); !strings.Contains(o.errOut, "ignored, since they make no difference here: ttlSecondsAfterFinished") {
+	if o := w.want(1, "run", w.manifest(strings.Replace(sleepers, "backoffLimit: 0", "suspend: true\n  ttlSecondsAfterFinished: 0", 1))); !strings.Contains(o.errOut, "ignored, without effect here: ttlSecondsAfterFinished") {
 		t.Error(o)
 	}
 }
 
-// A run that fails is seen in the exit status.
+// A failed run changes the exit status.
 func TestCronJobFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -206,7 +208,8 @@ func TestCronJobFails(t *testing.T) {
 	}
 }
 
-// start runs the program in the background, and returns how to stop it with a signal.
+// start runs the program in the background, and returns a function that stops it with
+// a signal.
 func (w *world) start(args ...string) (stop func(os.Signal) int) {
 	w.t.Helper()
 	cmd := w.command(args...)
@@ -222,7 +225,7 @@ func (w *world) start(args ...string) (stop func(os.Signal) int) {
 	}
 }
 
-// until calls a command that shows an object until it writes a text.
+// until repeats a command until its output contains a text.
 func (w *world) until(command, object, text string) {
 	w.t.Helper()
 	for range 100 {
@@ -234,7 +237,7 @@ func (w *world) until(command, object, text string) {
 	w.t.Fatalf("%s %s never says %q: %v", command, object, text, w.call(command, object))
 }
 
-// A trigger starts a job while a runner is there, and by the next one if there is none.
+// A running runner starts a triggered job at once; otherwise the next one does.
 func TestTrigger(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -242,22 +245,22 @@ func TestTrigger(t *testing.T) {
 	w.want(2, "trigger", "tick")
 	stop := w.start("run", file)
 	w.until("status", "tick", "every minute")
-	if o := w.want(0, "trigger", "tick"); o.errOut != "" || o.out != "job tick-manual-1 is asked for\n" {
+	if o := w.want(0, "trigger", "tick"); o.errOut != "" || o.out != "requested job tick-manual-1\n" {
 		t.Error(o)
 	}
 	w.until("status", "tick-manual-1", "Complete") // or Ctrl-C would have it run again
 	if code := stop(syscall.SIGINT); code != 130 {
 		t.Errorf("exit status %d", code)
 	}
-	if o := w.want(0, "trigger", "tick"); !strings.Contains(o.errOut, "the next run starts it") {
+	if o := w.want(0, "trigger", "tick"); !strings.Contains(o.errOut, "the next run will start it") {
 		t.Error(o)
 	}
-	if o := w.want(0, "status", "tick"); !strings.Contains(o.out, "asked for by hand: tick-manual-2") {
+	if o := w.want(0, "status", "tick"); !strings.Contains(o.out, "requested jobs: tick-manual-2") {
 		t.Error(o)
 	}
 	stop = w.start("run")
 	w.waitFor("runs", "end", 2)
-	// A runner whose last CronJob is removed has nothing left to do.
+	// A runner ends when its last CronJob is removed.
 	if o := w.want(0, "rm", "tick"); !strings.Contains(o.out, "CronJob tick removed") {
 		t.Error(o)
 	}
@@ -269,7 +272,7 @@ func TestTrigger(t *testing.T) {
 	}
 }
 
-// What is removed while a runner is there is ended by that runner.
+// A running runner ends what is removed.
 func TestRemoveWhileRunning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -288,7 +291,7 @@ func TestRemoveWhileRunning(t *testing.T) {
 	}
 }
 
-// A runner that is killed leaves rm to do what it was asked for.
+// If the runner is killed, rm does the work itself.
 func TestRemoveOutlivesRunner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -303,7 +306,7 @@ func TestRemoveOutlivesRunner(t *testing.T) {
 	w.want(2, "status", "tick")
 }
 
-// Ctrl-C suspends the jobs of a CronJob, too; the next run goes on with them.
+// Ctrl-C also suspends the jobs of a CronJob; the next run resumes them.
 func TestCronJobInterrupted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -376,7 +379,7 @@ func TestNext(t *testing.T) {
 	w.want(2, "next", "testdata/cron.yaml", "-n", "0")
 }
 
-// Bad input is refused before anything is run.
+// Bad input is refused before anything runs.
 func TestBadCronInput(t *testing.T) {
 	w := newWorld(t)
 	for _, test := range []struct {
@@ -386,10 +389,10 @@ func TestBadCronInput(t *testing.T) {
 	}{
 		{tickWith("timeZone: Mars/Olympus", "0"), nil, `:7: spec.timeZone: "Mars/Olympus": `},
 		{tickWith("suspend: maybe", "0"), nil, `:7: spec.suspend: is a string "maybe", expected bool`},
-		{tickWith("suspend: true", "0") + "---" + strings.Replace(sleepers, "name: sleepers", "name: tick", 1), nil, `is the name of the`},
+		{tickWith("suspend: true", "0") + "---" + strings.Replace(sleepers, "name: sleepers", "name: tick", 1), nil, `duplicate name: the`},
 		{tickWith("suspend: true", "0"), []string{"--speed", "0"}, "--speed: 0: must be above 0"},
-		{tickWith("suspend: true", "0"), []string{"--until", "soon"}, `--until: "soon": is neither a time`},
-		{tickWith("suspend: true", "0"), []string{"--until", "2020-01-01"}, `--until: "2020-01-01": lies in the past`},
+		{tickWith("suspend: true", "0"), []string{"--until", "soon"}, `--until: "soon": must be a time`},
+		{tickWith("suspend: true", "0"), []string{"--until", "2020-01-01"}, `--until: "2020-01-01": is in the past`},
 		{sleepers, []string{"--runs", "1"}, "--until and --runs are for CronJobs"},
 	} {
 		o := w.want(2, append([]string{"run", w.manifest(test.text)}, test.args...)...)
@@ -402,7 +405,7 @@ func TestBadCronInput(t *testing.T) {
 	}
 }
 
-// The example of the README starts each run at a speed of 3600: none is held back by
+// In the README's example at a speed of 3600 each run starts: none is held back by
 // the one before.
 func TestExampleAtSpeed(t *testing.T) {
 	t.Parallel()

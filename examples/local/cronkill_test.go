@@ -20,9 +20,9 @@ import (
 // wantCronKills is how often the runner is killed in TestCronRunnerKilledAtRandom.
 const wantCronKills = 30
 
-// killCronJobs are three CronJobs, by their policies, each job of which leaves a
-// line "begin JOB" and, unless it is replaced, "end JOB". A run comes each minute,
-// and the clock goes so fast that this is each half second.
+// killCronJobs holds three CronJobs by their policies. Each job writes a line
+// "begin JOB" and, unless it is replaced, "end JOB". A run comes each minute; on
+// the fast clock this is each half second.
 func killCronJobs() string {
 	var all []string
 	for _, c := range []struct{ policy, time string }{{"Allow", "0.2"}, {"Forbid", "0.7"}, {"Replace", "0.7"}} {
@@ -33,8 +33,8 @@ func killCronJobs() string {
 	return strings.Join(all, "---")
 }
 
-// A runner that is killed again and again, at any moment, starts no run of a
-// schedule twice and no trigger twice, and knows in the end what has become of each.
+// A runner that is killed again and again, at any moment, starts each run and each
+// trigger at most once, and in the end knows the result of each.
 func TestCronRunnerKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -76,7 +76,7 @@ func TestCronRunnerKilledAtRandom(t *testing.T) {
 	}
 }
 
-// pods is the number of pods that the state folder knows.
+// pods returns the number of pods in the state folder.
 func (w *world) pods() (n int) {
 	s, err := store.Open(w.state)
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *world) pods() (n int) {
 	return n
 }
 
-// checkRuns compares what the jobs of a CronJob have left behind with what is known.
+// checkRuns compares the traces of a CronJob's jobs with the state folder.
 func (w *world) checkRuns(key string) {
 	w.t.Helper()
 	begun, ended := map[string]bool{}, map[string]bool{}
@@ -113,7 +113,7 @@ func (w *world) checkRuns(key string) {
 		}
 	}
 	c, jobs := w.cronJob(key)
-	// How many runs there were depends on the machine: on a slow one few.
+	// The number of runs depends on the speed of the machine.
 	if run := cronjob.JobName(key, c.Status.LastScheduleTime); run < last || len(begun) == 0 {
 		w.t.Errorf("%s: the last of %d runs is %s, and the status says %s", key, len(begun), last, run)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// mount mounts something for the length of a test.
+// mount mounts a file system until the end of a test.
 func mount(t *testing.T, source, target, kind string, flags uintptr, data string) {
 	t.Helper()
 	if err := unix.Mount(source, target, kind, flags, data); err != nil {
@@ -30,7 +30,7 @@ func mount(t *testing.T, source, target, kind string, flags uintptr, data string
 	t.Cleanup(func() { _ = unix.Unmount(target, unix.MNT_DETACH) })
 }
 
-// smallWorld is a world with a state folder of its own size.
+// smallWorld returns a world whose state folder has a limited size.
 func smallWorld(t *testing.T) *world {
 	w := newWorld(t)
 	if err := os.Mkdir(w.state, 0o700); err != nil {
@@ -41,7 +41,7 @@ func smallWorld(t *testing.T) *world {
 	return w
 }
 
-// fill leaves no room in the state folder until the returned function is called.
+// fill fills the state folder until the returned function is called.
 func (w *world) fill() (free func()) {
 	w.t.Helper()
 	name := filepath.Join(w.state, "filler")
@@ -63,7 +63,7 @@ func (w *world) fill() (free func()) {
 	}
 }
 
-// awaitText waits until what a program writes holds a text.
+// awaitText waits until the output of a program contains a text.
 func awaitText(t *testing.T, out *lockedBuffer, text string) {
 	t.Helper()
 	for range 400 {
@@ -75,7 +75,7 @@ func awaitText(t *testing.T, out *lockedBuffer, text string) {
 	t.Fatalf("no %q in\n%s", text, out)
 }
 
-// A disk that is full for a while costs time, and neither the job nor an exit code.
+// A disk that is full for a while costs time, but neither the job nor an exit code.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)
@@ -88,7 +88,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	w.waitFor("lives", "begin", 3)
 	free := w.fill()
-	// A pod that is lost is to be recorded and replaced, two are to record their ends.
+	// The end of a lost pod is recorded and the pod replaced; two other pods record
+	// their ends.
 	pid, err := w.folders()[0].Supervisor()
 	if err != nil || pid == 0 {
 		t.Fatal(pid, err)
@@ -108,8 +109,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A runner that gives up says so by a status of its own, whether it has begun or not,
-// and another one goes on.
+// A runner that gives up has its own exit status, whether it has begun or not, and
+// another runner resumes.
 func TestDiskStaysFull(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)
@@ -142,7 +143,8 @@ func TestDiskStaysFull(t *testing.T) {
 	}
 }
 
-// What can be read can be looked at, also while nothing has been tidied up.
+// A read-only folder can be displayed, also before the database was closed
+// properly.
 func TestReadOnlyFolder(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		t.Run(map[bool]string{false: "after the end", true: "after a kill"}[kill], func(t *testing.T) {
@@ -170,7 +172,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// lockedBuffer takes what a running program writes.
+// lockedBuffer collects the output of a running program.
 type lockedBuffer struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer

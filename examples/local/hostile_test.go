@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 )
 
-// nobody is a user who is not the one who runs the tests.
+// nobody is another user than the one who runs the tests.
 const nobody = 65534
 
 func needRoot(t *testing.T) {
@@ -25,7 +25,7 @@ func needRoot(t *testing.T) {
 	}
 }
 
-// interrupted leaves a state folder with three sleepers that have begun.
+// interrupted creates a state folder with three sleepers that have begun.
 func (w *world) interrupted() {
 	w.t.Helper()
 	stop := w.start("run", w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143")))
@@ -36,7 +36,7 @@ func (w *world) interrupted() {
 	w.waitFor("lives", "asked", 3)
 }
 
-// A state folder that another user owns, or could have written to, is not used: its
+// A state folder that another user owns, or could have written to, is refused: its
 // jobs would run with the caller's rights.
 func TestHostileFolder(t *testing.T) {
 	for _, test := range []struct {
@@ -122,8 +122,8 @@ func TestHostileSpec(t *testing.T) {
 	}
 }
 
-// Nothing that the runner stores can be read by others, whatever an earlier one has
-// left, and what a caller holds is not held by the pods that outlive it.
+// No other user can read what the runner stores, whatever an earlier runner has
+// left. Pods that outlive the runner hold none of its caller's locks.
 func TestNothingIsReadable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -136,7 +136,7 @@ func TestNothingIsReadable(t *testing.T) {
 			return err
 		}
 		info, err := e.Info()
-		// The folder itself was the caller's before; the rest is the runner's.
+		// The folder itself existed before; the runner has created the rest.
 		if err == nil && path != w.state && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
@@ -152,8 +152,8 @@ func TestNothingIsReadable(t *testing.T) {
 	}
 }
 
-// A database that is empty or gone is not taken for a new one while the pods of the
-// old one are here.
+// A missing or empty database does not count as new while the pods of the old one
+// are here.
 func TestLostDatabase(t *testing.T) {
 	tidy := func(db string) error { return errors.Join(os.Remove(db+"-wal"), os.Remove(db+"-shm")) }
 	for name, lose := range map[string]func(db string) error{
@@ -175,7 +175,7 @@ func TestLostDatabase(t *testing.T) {
 			if !strings.Contains(o.errOut, "state.db does not know 3 pods that were run from it") {
 				t.Error(o)
 			}
-			time.Sleep(100 * time.Millisecond) // for what should not begin
+			time.Sleep(100 * time.Millisecond) // nothing should begin
 			if lives := w.trace("lives"); len(lives) != 3 {
 				t.Errorf("work has begun anew: %v", lives)
 			}
@@ -183,8 +183,8 @@ func TestLostDatabase(t *testing.T) {
 	}
 }
 
-// A container that leaves its work to grandchildren does not work beside its
-// replacement when its supervisor is killed.
+// When the supervisor of a container is killed, the container's grandchildren do
+// not run beside its replacement.
 func TestGrandchildrenEnd(t *testing.T) {
 	for _, c := range pod.Containments {
 		t.Run(string(c), func(t *testing.T) {
@@ -227,8 +227,8 @@ func TestGrandchildrenEnd(t *testing.T) {
 	}
 }
 
-// Hostile manifests end before anything runs, with file, line, field and value; and
-// what a log is cut at is told by run, status and logs.
+// Hostile manifests are refused before anything runs, with file, line, field and
+// value. The commands run, status and logs report where a log was cut.
 func TestHostileManifest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -236,9 +236,9 @@ func TestHostileManifest(t *testing.T) {
 		{"workingDir: ../../../x", `workingDir: "../../../x": is not a path inside the pod's folder`},
 		{"volumeMounts: [{name: v, mountPath: ../x}]", `mountPath: "../x": is not a path inside the container`},
 		{"volumeMounts: [{name: v, mountPath: x, subPath: ../../x}]", `subPath: "../../x": is not a path inside the volume`},
-		{`env: [{name: A, value: "\0"}]`, `env[0].value: "\u0000": holds a NUL`},
-		{"securityContext: {readOnlyRootFilesystem: true}", "readOnlyRootFilesystem: true: cannot be honoured"},
-		{"securityContext: {capabilities: {add: [NOTHING]}}", `capabilities.add[0]: "NOTHING": is no capability`},
+		{`env: [{name: A, value: "\0"}]`, `env[0].value: "\u0000": contains a NUL`},
+		{"securityContext: {readOnlyRootFilesystem: true}", "readOnlyRootFilesystem: true: not supported"},
+		{"securityContext: {capabilities: {add: [NOTHING]}}", `capabilities.add[0]: "NOTHING": is not a capability`},
 	} {
 		text := strings.ReplaceAll(sleepers, "command: [", test.field+"\n        command: [")
 		text = strings.ReplaceAll(text, "restartPolicy:", "volumes: [{name: v, emptyDir: {}}]\n      restartPolicy:")

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// ending is what await has learnt.
+// ending is how the session ended, as far as await knows.
 type ending struct {
 	status      int
 	interrupted bool
@@ -19,8 +19,8 @@ type ending struct {
 	problems    []error
 }
 
-// await collects how the loops end, and stops them when it is time: at the end that
-// the flags name, or when it is told to.
+// await collects the results of the loops, and stops them when the flags say so or
+// the user does.
 func (r *session) await(signals <-chan os.Signal) (int, error) {
 	var e ending
 	until := r.untilTime()
@@ -47,7 +47,7 @@ func (r *session) await(signals <-chan os.Signal) (int, error) {
 		case <-until:
 			if until = r.untilTime(); r.clock.Until(r.until) == 0 {
 				until = nil
-				r.drain(&e, "the time of --until has come")
+				r.drain(&e, "--until is reached")
 			}
 		case err := <-r.broken:
 			return exitBroken, err
@@ -60,12 +60,12 @@ func (r *session) await(signals <-chan os.Signal) (int, error) {
 		return r.kill(&e)
 	}
 	if e.status == exitInterrupted {
-		r.reporter.Note("suspended; run again to go on")
+		r.reporter.Note("suspended; run again to resume")
 	}
 	return e.status, errors.Join(e.problems...)
 }
 
-// untilTime tells when to look whether the time of --until has come.
+// untilTime fires when it is time to check --until.
 func (r *session) untilTime() <-chan time.Time {
 	if r.until.IsZero() {
 		return nil
@@ -73,14 +73,14 @@ func (r *session) untilTime() <-chan time.Time {
 	return time.After(min(r.clock.Until(r.until), control.LongestNap))
 }
 
-// left is the number of loops that have not ended.
+// left returns the number of loops that have not ended.
 func (r *session) left() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.open
 }
 
-// ended takes note of how a loop ended.
+// ended notes how a loop ended.
 func (r *session) ended(e *ending, got result) {
 	r.mu.Lock()
 	r.open--
@@ -117,12 +117,12 @@ func (r *session) jobEnded(e *ending, got result) {
 	}
 	if !got.job.ScheduledTime.IsZero() && (over != "" || got.err != nil) {
 		if e.runs++; e.runs == r.options.runs {
-			r.drain(e, "as many runs have ended as --runs says")
+			r.drain(e, "--runs is reached")
 		}
 	}
 }
 
-// removed tells of what somebody has removed. Jobs of CronJobs come and go.
+// removed reports what the user has removed. Jobs of CronJobs come and go.
 func (r *session) removed(e *ending, got result) {
 	switch {
 	case got.cronJob != nil:
@@ -139,7 +139,7 @@ func (r *session) drain(e *ending, why string) {
 		return
 	}
 	e.drained = true
-	r.reporter.Note(why + ": no further run starts, those under way are awaited")
+	r.reporter.Note(why + ": no more runs start; waiting for those under way")
 	r.holdCronJobs()
 }
 
@@ -152,7 +152,7 @@ func (r *session) holdCronJobs() {
 }
 
 // hold suspends all jobs until the next run. A job that a CronJob starts at this
-// very moment gets its loop later, and is suspended by that.
+// moment gets its loop later, and the loop suspends it.
 func (r *session) hold() error {
 	r.holdCronJobs()
 	r.mu.Lock()
@@ -167,14 +167,14 @@ func (r *session) hold() error {
 	return nil
 }
 
-// kill ends at once what is being deleted. Such pods are not counted, so killing
-// them is safe. Others, if any, run on, and the next run finds them.
+// kill ends the pods that are being deleted at once. Such pods are not counted, so
+// killing them is safe. Others, if any, keep running, and the next run finds them.
 func (r *session) kill(e *ending) (int, error) {
 	return exitInterrupted, errors.Join(append(e.problems, r.node.Kill())...)
 }
 
-// awaitCollector waits until what is deleted has ended, or until it is asked to
-// make an end of it.
+// awaitCollector waits until all deleted pods have ended. When it is interrupted,
+// it kills them.
 func (r *session) awaitCollector(signals <-chan os.Signal) (asked bool, err error) {
 	for {
 		jobs, err := r.store.DeletedJobs()

@@ -16,7 +16,7 @@ import (
 // mutable are the fields of a job's spec that may change while it runs.
 var mutable = []string{"parallelism", "suspend", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"}
 
-// objects are jobs and CronJobs of the state folder.
+// objects holds jobs and CronJobs of the state folder.
 type objects struct {
 	jobs     []store.Job
 	cronJobs []store.CronJob
@@ -24,7 +24,7 @@ type objects struct {
 
 func (o *objects) len() int { return len(o.jobs) + len(o.cronJobs) }
 
-// readKnown reads what the state folder holds, apart from what is to go.
+// readKnown reads the objects of the state folder that are not being deleted.
 func readKnown(s *store.Store) (known objects, err error) {
 	if known.jobs, err = s.Jobs(); err != nil {
 		return known, err
@@ -35,13 +35,13 @@ func readKnown(s *store.Store) (known objects, err error) {
 	return known, err
 }
 
-// compare refuses manifests of jobs that are not those which the state folder knows
-// under their names. CronJobs may change: the runs to come follow the new manifest.
+// compare refuses manifests that differ from the jobs of the same names in the
+// state folder. CronJobs may change: later runs follow the new manifest.
 func (k *objects) compare(given manifest.Objects) error {
 	var problems []error
 	for _, j := range given.Jobs {
 		if c := k.findCronJob(j.Object.Namespace, j.Object.Name); c != nil {
-			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: is the name of a CronJob of the state folder, too", j.Source, j.Object.Name))
+			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: a CronJob in the state folder has this name", j.Source, j.Object.Name))
 		}
 		old := k.findJob(j.Object.Namespace, j.Object.Name)
 		if old == nil {
@@ -52,13 +52,13 @@ func (k *objects) compare(given manifest.Objects) error {
 			return err
 		}
 		if len(fields) > 0 {
-			problems = append(problems, fmt.Errorf("%s: %s: not what the job %s of the state folder was made from, and cannot be changed; rm %s first, or use another name",
+			problems = append(problems, fmt.Errorf("%s: %s: differs from job %s in the state folder and cannot be changed; rm %s first, or use another name",
 				j.Source, strings.Join(fields, ", "), old.Key(), old.Key()))
 		}
 	}
 	for _, c := range given.CronJobs {
 		if k.findJob(c.Object.Namespace, c.Object.Name) != nil {
-			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: is the name of a job of the state folder, too", c.Source, c.Object.Name))
+			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: a job in the state folder has this name", c.Source, c.Object.Name))
 		}
 	}
 	return errors.Join(problems...)
@@ -80,7 +80,7 @@ func (k *objects) findCronJob(namespace, name string) *store.CronJob {
 	return &k.cronJobs[i]
 }
 
-// changes names the fields that differ and must not.
+// changes returns the names of the fields that differ but must not.
 func changes(before, after []byte) ([]string, error) {
 	var a, b struct {
 		Spec map[string]any `json:"spec"`
@@ -108,9 +108,9 @@ func merge(maps ...map[string]any) map[string]bool {
 	return keys
 }
 
-// toRun returns the manifests of what is going to run, those of CronJobs as their
-// templates: what is given, or else all that has not ended; and the jobs that
-// CronJobs have started.
+// toRun returns the manifests of the jobs that are going to run, and for CronJobs
+// their templates: those that are given, or else all that have not ended, and the
+// jobs that CronJobs have started.
 func (k *objects) toRun(given manifest.Objects) (all []*manifest.Job, err error) {
 	all = slices.Clone(given.Jobs)
 	for _, c := range given.CronJobs {
@@ -140,9 +140,9 @@ func (k *objects) toRun(given manifest.Objects) (all []*manifest.Job, err error)
 	return all, nil
 }
 
-// choose stores what is new and returns what to run, with the number of other
-// unfinished objects. Without manifests, all unfinished jobs and all CronJobs are
-// chosen. Jobs of CronJobs are not among them: their CronJobs lead to them.
+// choose stores new objects and returns what to run, and the number of other
+// unfinished objects. Without manifests, it chooses all unfinished jobs and all
+// CronJobs. Jobs of CronJobs are left out: the loops of their CronJobs find them.
 func (k *objects) choose(s *store.Store, given manifest.Objects, now time.Time) (chosen objects, others int, err error) {
 	all := objects{cronJobs: k.cronJobs}
 	all.jobs = slices.DeleteFunc(slices.Clone(k.jobs), func(j store.Job) bool { return finished(&j) || j.CronJob != "" })

@@ -20,15 +20,15 @@ const (
 	exitComplete    = 0   // all jobs completed
 	exitFailed      = 1   // a job failed, was removed, or is suspended by its manifest
 	exitBadInput    = 2   // the command or a manifest is wrong; nothing was run
-	exitBroken      = 3   // the runner gave up for want of room, or of what else it needs; another run goes on
-	exitInterrupted = 130 // Ctrl-C: another run goes on
+	exitBroken      = 3   // the runner gave up, for example on a full disk; another run resumes
+	exitInterrupted = 130 // Ctrl-C: another run resumes
 )
 
-// program is one call of the program.
+// program is one invocation of the program.
 type program struct {
 	in       io.Reader
 	out, err io.Writer
-	// caller is the folder that the user called from; relative paths start there.
+	// caller is the folder of the user's shell; relative paths start there.
 	caller string
 	state  string
 	status int
@@ -64,9 +64,9 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	return p.status
 }
 
-// callerDir is the folder that the user called from. That is the working folder,
-// except under "go run -C DIR": the go command then starts the program in DIR and
-// leaves the caller's folder in PWD.
+// callerDir returns the folder of the user's shell. It is the working folder,
+// except under "go run -C DIR": then the go command starts the program in DIR and
+// leaves the user's folder in PWD.
 func callerDir() string {
 	wd, err := os.Getwd()
 	if err != nil {
@@ -83,7 +83,7 @@ func callerDir() string {
 	return caller
 }
 
-// path resolves a path that the user gave, from the folder of the call.
+// path resolves a path that the user gave, relative to the caller's folder.
 func (p *program) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -92,7 +92,8 @@ func (p *program) path(name string) string {
 }
 
 // input resolves the path of a manifest. Under "go run -C DIR" it may also be
-// meant from DIR, as go's own arguments are; the folder of the call comes first.
+// relative to DIR, as the go command's own arguments are; the caller's folder is
+// tried first.
 func (p *program) input(name string) string {
 	path := p.path(name)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -105,7 +106,7 @@ func (p *program) input(name string) string {
 	return path
 }
 
-// open opens the state folder. Commands that only look make none.
+// open opens the state folder. Commands that only read do not create one.
 func (p *program) open(create bool) (*store.Store, error) {
 	dir := p.path(p.state)
 	if err := holdsJobs(dir); err != nil && !create {
@@ -114,7 +115,7 @@ func (p *program) open(create bool) (*store.Store, error) {
 	return store.Open(dir)
 }
 
-// openToLook opens a state folder that may not be writable.
+// openToLook opens a state folder to read it; the folder may be read-only.
 func (p *program) openToLook() (*store.Store, error) {
 	dir := p.path(p.state)
 	if err := holdsJobs(dir); err != nil {
@@ -125,7 +126,7 @@ func (p *program) openToLook() (*store.Store, error) {
 
 func holdsJobs(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "state.db")); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s holds no jobs: nothing was run from here, or --state names another folder", dir)
+		return fmt.Errorf("%s has no jobs: either nothing was run here, or --state names another folder", dir)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func loadScheduled(c *store.CronJob) (scheduled, error) {
 	return scheduled{CronJob: c, spec: m.Spec, compiled: control.Compile(c, m)}, nil
 }
 
-// zone is the name of the schedule's zone.
+// zone returns the name of the schedule's zone.
 func (s *scheduled) zone() string {
 	if s.spec.TimeZone == nil {
 		return "UTC"
@@ -34,7 +34,7 @@ func (s *scheduled) zone() string {
 	return *s.spec.TimeZone
 }
 
-// show writes a time in the schedule's zone, "-" if there is none.
+// show formats a time in the schedule's zone, "-" if there is none.
 func (s *scheduled) show(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -42,7 +42,7 @@ func (s *scheduled) show(t time.Time) string {
 	return t.In(s.compiled.Schedule.Location()).Format("2006-01-02 15:04:05 MST")
 }
 
-// nextRun says when the CronJob starts a job again.
+// nextRun describes when the CronJob starts its next job.
 func (s *scheduled) nextRun(now time.Time) string {
 	switch {
 	case !s.Deleted.IsZero():
@@ -110,7 +110,7 @@ func (p *program) showCronJob(s *store.Store, stored *store.CronJob, output stri
 	fmt.Fprintf(p.out, "%s, active %d, last run %s, last success %s, next run %s\n", c.spec.ConcurrencyPolicy, len(c.Status.Active),
 		c.show(c.Status.LastScheduleTime), c.show(c.Status.LastSuccessfulTime), c.nextRun(now))
 	for _, t := range triggers {
-		fmt.Fprintf(p.out, "asked for by hand: %s\n", cronjob.TriggerName(c.Name, t.ID))
+		fmt.Fprintf(p.out, "requested jobs: %s\n", cronjob.TriggerName(c.Name, t.ID))
 	}
 	fmt.Fprintln(p.out)
 	if err := tableOfJobs(p.out, jobs); err != nil {

@@ -20,10 +20,10 @@ func (p *program) logsCommand() *cobra.Command {
 	var container, name string
 	cmd := &cobra.Command{
 		Use:   "logs JOB|CRONJOB",
-		Short: "Write what the pods of a job, or of all jobs of a CronJob, have written",
-		Long: `Write what the pods of a job, or of all jobs of a CronJob that are left, have
-written: stdout to standard output, stderr to standard error, pod after pod, oldest
-first. With several pods or containers, each is headed by a line on standard error.`,
+		Short: "Print the logs of the pods of a job, or of all jobs of a CronJob",
+		Long: `Print the logs of the pods of a job, or of all remaining jobs of a CronJob:
+their stdout to standard output, their stderr to standard error, oldest pod
+first. With several pods or containers, a line on standard error precedes each.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := p.openToLook()
@@ -39,7 +39,7 @@ first. With several pods or containers, each is headed by a line on standard err
 				return name != "" && q.Name != name || cmd.Flags().Changed("index") && q.Index != at
 			})
 			if len(pods) == 0 {
-				return fmt.Errorf("%q has no such pod", args[0])
+				return fmt.Errorf("%q has no matching pod", args[0])
 			}
 			return p.writeLogs(s, pods, container)
 		},
@@ -96,7 +96,7 @@ func (p *program) writeLogs(s *store.Store, pods []store.Pod, container string) 
 	return nil
 }
 
-// copyFile writes a file that may not be there yet.
+// copyFile copies a file, which may not exist yet.
 func copyFile(to io.Writer, name string) error {
 	file, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {

@@ -17,7 +17,7 @@ func (p *program) nextCommand() *cobra.Command {
 	var n int
 	cmd := &cobra.Command{
 		Use:   "next FILE|CRONJOB",
-		Short: "Show when CronJobs are going to run, and what may surprise about it",
+		Short: "Show when CronJobs run next, and what may be surprising about their schedules",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if n < 1 {
@@ -39,8 +39,8 @@ func (p *program) nextCommand() *cobra.Command {
 	return cmd
 }
 
-// look returns the CronJobs of a file, or that of the state folder, and the time
-// to look from. What is not a file is a name.
+// look returns the CronJobs of a file, or the named one in the state folder, and
+// the time to start from. An argument that is not a file is a name.
 func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 	if _, err := os.Stat(p.input(name)); name != "-" && errors.Is(err, os.ErrNotExist) {
 		return p.lookStored(name)
@@ -57,7 +57,7 @@ func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 		})
 	}
 	if len(cronJobs) == 0 {
-		err = fmt.Errorf("%s: holds no CronJob", name)
+		err = fmt.Errorf("%s: contains no CronJob", name)
 	}
 	return cronJobs, now, err
 }
@@ -65,18 +65,18 @@ func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 func (p *program) lookStored(name string) ([]store.CronJob, time.Time, error) {
 	s, err := p.openToLook()
 	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("%s is no file, and %w", name, err)
+		return nil, time.Time{}, fmt.Errorf("%s is not a file, and %w", name, err)
 	}
 	defer s.Close()
 	c, err := s.FindCronJob(name)
 	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("%s is no file: %w", name, err)
+		return nil, time.Time{}, fmt.Errorf("%s is not a file: %w", name, err)
 	}
 	now, err := timeOf(s)
 	return []store.CronJob{c}, now, err
 }
 
-// showNext writes the runs of one CronJob, in its zone.
+// showNext prints the runs of one CronJob, in its zone.
 func (p *program) showNext(stored *store.CronJob, now time.Time, n int) error {
 	c, err := loadScheduled(stored)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *program) showNext(stored *store.CronJob, now time.Time, n int) error {
 	s := c.compiled.Schedule
 	fmt.Fprintf(p.out, "%s: %q, %s: %s\n", c.Key(), c.spec.Schedule, c.zone(), s.Describe())
 	if c.spec.Suspend != nil && *c.spec.Suspend {
-		fmt.Fprintln(p.out, "  suspended: none of these starts")
+		fmt.Fprintln(p.out, "  suspended: none of these will start")
 	}
 	for _, run := range s.NextN(now, n) {
 		fmt.Fprintf(p.out, "  %s\n", run.In(s.Location()).Format("Mon 2006-01-02 15:04:05 -07:00 MST"))

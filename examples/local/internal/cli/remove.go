@@ -16,7 +16,7 @@ import (
 func (p *program) removeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "rm JOB|CRONJOB",
-		Short: "Forget a job with its pods and logs, or a CronJob with its jobs; what still runs is stopped",
+		Short: "Remove a job with its pods and logs, or a CronJob with its jobs; running pods are stopped",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := pod.Available(); err != nil {
@@ -32,8 +32,8 @@ func (p *program) removeCommand() *cobra.Command {
 	}
 }
 
-// removeNamed removes a job or CronJob. Where a runner uses the state folder, the
-// work is the runner's, and this waits until it is done, or the runner is gone.
+// removeNamed removes a job or CronJob. If a runner uses the state folder, the
+// runner does the work, and this waits until it is done or the runner is gone.
 func (p *program) removeNamed(s *store.Store, key string) error {
 	asked := ""
 	for {
@@ -63,7 +63,8 @@ func (p *program) removeNamed(s *store.Store, key string) error {
 	}
 }
 
-// askToRemove marks what a runner is to remove, and says what it is.
+// askToRemove marks an object for the runner to remove, and returns a description
+// of it.
 func askToRemove(s *store.Store, j *store.Job, c *store.CronJob) (string, error) {
 	now, err := timeOf(s)
 	if err != nil {
@@ -76,7 +77,8 @@ func askToRemove(s *store.Store, j *store.Job, c *store.CronJob) (string, error)
 	return "job " + j.Key(), err
 }
 
-// clear removes what is about to go and has a name that is given again.
+// clear removes the objects that are marked for removal and whose names are used
+// again.
 func (p *program) clear(s *store.Store, given manifest.Objects) error {
 	for _, j := range given.Jobs {
 		old, err := s.FindJob(j.Key())
@@ -99,8 +101,8 @@ func (p *program) clear(s *store.Store, given manifest.Objects) error {
 	return nil
 }
 
-// removeCronJob removes the jobs first: an interrupted rm can be repeated, and what
-// is marked is not run.
+// removeCronJob removes the jobs first, so that an interrupted rm can be repeated.
+// Marked objects do not run.
 func (p *program) removeCronJob(s *store.Store, c *store.CronJob) error {
 	now, err := timeOf(s)
 	if err == nil {
@@ -129,7 +131,7 @@ func (p *program) removeCronJob(s *store.Store, c *store.CronJob) error {
 }
 
 // remove stops the pods, waits for their supervisors, and deletes the folders
-// before the job: an interrupted rm can be repeated.
+// before the job, so that an interrupted rm can be repeated.
 func (p *program) remove(s *store.Store, j *store.Job) error {
 	pods, err := s.Pods(j.UID)
 	if err != nil {

@@ -45,29 +45,29 @@ func (p *program) runCommand() *cobra.Command {
 		Use:   "run [FILE...]",
 		Short: "Run the Jobs of manifests until they have ended, and CronJobs until told to stop",
 		Long: `Run the Jobs of manifests (YAML or JSON, - for standard input) until they have ended.
-With CronJobs, go on until interrupted, or as --until or --runs say: then no further
-run starts, and those under way are awaited.
+With CronJobs, continue until interrupted, or until --until or --runs is reached: then no
+more runs start, and those under way are completed.
 
-What the state folder knows already is gone on with. Without a FILE, all unfinished
-jobs and all CronJobs of the state folder are.
+Jobs already in the state folder are resumed. Without FILE, all unfinished jobs and all
+CronJobs in the state folder run.
 
 Ctrl-C suspends the jobs: their processes get SIGTERM, and SIGKILL after the grace
-period. Another run goes on. A second Ctrl-C kills at once.
+period. The next run resumes them. A second Ctrl-C kills at once.
 
 Exit status: 0 all jobs completed; 1 one failed or is suspended; 2 bad input,
-nothing was run; 3 the runner gave up, as on a full disk, and another run goes on;
+nothing was run; 3 the runner gave up, for example on a full disk: run again to resume;
 130 interrupted.`,
 		RunE: func(_ *cobra.Command, files []string) error { return p.run(files, o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.output, "output", "o", "auto", "auto (bars on a terminal, else plain), plain, json")
-	flags.IntVar(&o.parallel, "parallel", max(16, 4*runtime.NumCPU()), "most pods that run at once, of all jobs")
-	flags.StringVar(&o.contain, "contain", "auto", "what ends the processes of a pod with its supervisor: auto, or one of namespace, cgroup, user-namespace, watcher")
-	flags.StringVar(&o.maxLog, "max-log", "50Mi", "how much is kept of each stream that a container writes; 0 keeps all")
-	flags.DurationVar(&o.giveUp, "give-up", 10*time.Minute, "how long to try again when the state folder cannot be written, as on a full disk")
-	flags.StringVar(&o.until, "until", "", "start no run of a CronJob after this time (RFC 3339, or local as in 2026-01-31T18:00) or duration (as in 36h)")
-	flags.IntVar(&o.runs, "runs", 0, "start no run of a CronJob after so many have ended")
-	flags.Float64Var(&o.speed, "speed", 1, "how fast time passes for schedules, deadlines, backoff and TTL; processes take the time that they take")
+	flags.IntVar(&o.parallel, "parallel", max(16, 4*runtime.NumCPU()), "maximum number of pods that run at once, over all jobs")
+	flags.StringVar(&o.contain, "contain", "auto", "how all processes of a pod are made to end with its supervisor: auto, namespace, cgroup, user-namespace or watcher")
+	flags.StringVar(&o.maxLog, "max-log", "50Mi", "maximum size of the log of each stream of a container; 0 means no limit")
+	flags.DurationVar(&o.giveUp, "give-up", 10*time.Minute, "how long to retry when the state folder cannot be written, for example on a full disk")
+	flags.StringVar(&o.until, "until", "", "start no more runs of CronJobs after this time (RFC 3339, or local such as 2026-01-31T18:00) or duration (such as 36h)")
+	flags.IntVar(&o.runs, "runs", 0, "start no more runs of CronJobs once this many have ended")
+	flags.Float64Var(&o.speed, "speed", 1, "how fast time passes for schedules, deadlines, backoff and TTL; processes run in real time")
 	flags.DurationVar(&o.backoff.Base, "backoff", 10*time.Second, "delay before a failed pod is replaced; doubles")
 	flags.DurationVar(&o.backoff.Max, "backoff-max", 10*time.Minute, "longest delay before a failed pod is replaced")
 	flags.DurationVar(&o.restartDelay, "restart-delay", 10*time.Second, "delay before a container restarts again; doubles")
@@ -102,7 +102,7 @@ func (p *program) run(files []string, o runOptions) error {
 	return p.runIn(s, given, o)
 }
 
-// runIn examines what is given against what the state folder holds, and runs it.
+// runIn compares the manifests with the state folder, and runs them.
 func (p *program) runIn(s *store.Store, given manifest.Objects, o runOptions) error {
 	known, err := readKnown(s)
 	if err != nil {
@@ -137,7 +137,7 @@ func (p *program) runIn(s *store.Store, given manifest.Objects, o runOptions) er
 		return err
 	}
 	if chosen.len() == 0 {
-		return fmt.Errorf("nothing to run: no FILE is given, and %s holds no unfinished job and no CronJob", s.Dir)
+		return fmt.Errorf("nothing to run: no FILE is given, and %s has no unfinished job and no CronJob", s.Dir)
 	}
 	r := newSession(p, s, c, o, p.reporter(o, c, crons, chosen.len()))
 	r.settings = manifest.Settings{RestartDelay: o.restartDelay, RestartDelayMax: o.restartDelayMax, Isolation: isolation, MaxLog: o.logBytes}
@@ -149,14 +149,14 @@ func (p *program) runIn(s *store.Store, given manifest.Objects, o runOptions) er
 
 func (o *runOptions) check() error {
 	if !slices.Contains([]string{"auto", "plain", "json"}, o.output) {
-		return fmt.Errorf("--output: %q: is none of auto, plain, json", o.output)
+		return fmt.Errorf("--output: %q: must be auto, plain or json", o.output)
 	}
 	if o.parallel < 1 {
 		return fmt.Errorf("--parallel: %d: must be at least 1", o.parallel)
 	}
 	most, err := resource.ParseQuantity(o.maxLog)
 	if err != nil || most.Sign() < 0 {
-		return fmt.Errorf("--max-log: %q: is no size, as 50Mi or 1G are", o.maxLog)
+		return fmt.Errorf("--max-log: %q: must be a size such as 50Mi or 1G", o.maxLog)
 	}
 	o.logBytes = most.Value()
 	if err := o.checkTime(); err != nil {
@@ -171,7 +171,7 @@ func (o *runOptions) check() error {
 	return nil
 }
 
-// read reads all manifests and names everything that is wrong with them.
+// read reads all manifests and returns all their problems.
 func (p *program) read(files []string) (manifest.Objects, error) {
 	var all manifest.Objects
 	var problems []error
@@ -184,7 +184,7 @@ func (p *program) read(files []string) (manifest.Objects, error) {
 	seen := map[string]source{}
 	check := func(kind, key, name, at string) {
 		if first, ok := seen[key]; ok {
-			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: is the name of the %s at %s, too", at, name, first.kind, first.at))
+			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: duplicate name: the %s at %s has it", at, name, first.kind, first.at))
 		}
 		seen[key] = source{kind, at}
 	}
@@ -209,8 +209,8 @@ func (p *program) readFile(name string) (manifest.Objects, error) {
 	return manifest.Read(name, file)
 }
 
-// isolate finds out how absolute mounts can be honoured, and refuses them, before
-// anything is run, when they cannot.
+// isolate finds out how absolute mounts can be honoured. When they cannot, it
+// refuses them before anything runs.
 func isolate(s *store.Store, jobs []*manifest.Job) (pod.Isolation, error) {
 	var problems []error
 	var isolation pod.Isolation
@@ -251,7 +251,7 @@ func (p *program) reporter(o runOptions, c *clock.Clock, crons bool, lines int) 
 	return report.NewPlain(p.out, p.err, layout)
 }
 
-// hint says once what a user of clusters might not expect.
+// hint says once what differs from a cluster.
 func (r *session) hint(given manifest.Objects, others int) {
 	var ignored []string
 	for _, j := range given.Jobs {
@@ -263,17 +263,17 @@ func (r *session) hint(given manifest.Objects, others int) {
 	slices.Sort(ignored)
 	ignored = slices.Compact(ignored)
 	if given.Len() > 0 {
-		r.reporter.Note("images are not pulled: commands run as they are found on this machine")
+		r.reporter.Note("images are not pulled: commands run as found on this machine")
 	}
 	if ignored = slices.DeleteFunc(ignored, func(f string) bool { return f == "image" }); len(ignored) > 0 {
-		r.reporter.Note("ignored, since they make no difference here: " + strings.Join(ignored, ", "))
+		r.reporter.Note("ignored, without effect here: " + strings.Join(ignored, ", "))
 	}
 	r.reporter.Note(r.node.Containment.Promise())
 	if others > 0 {
-		r.reporter.Note(fmt.Sprintf("%d other unfinished job(s) or CronJob(s) are left alone; run without FILE goes on with them", others))
+		r.reporter.Note(fmt.Sprintf("%d other unfinished job(s) or CronJob(s) are left alone; run without FILE resumes them", others))
 	}
 	if !r.clock.IsReal() {
-		r.reporter.Note(fmt.Sprintf("the clock of this state folder shows %s and goes at %v times the machine's speed",
+		r.reporter.Note(fmt.Sprintf("the clock of this state folder shows %s and runs at %v times the machine's speed",
 			r.clock.Now().Local().Format(time.DateTime), r.options.speed))
 	}
 }

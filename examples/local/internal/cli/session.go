@@ -37,12 +37,13 @@ type session struct {
 	broken    chan error
 
 	mu sync.Mutex
-	// loops are those that run, by the UID of their job; crons by that of the CronJob.
+	// loops holds the running loops of jobs by the job's UID, and crons those of
+	// CronJobs by the CronJob's.
 	loops map[string]*jobLoop
 	crons map[string]*control.CronLoop
-	// followed are the unfinished jobs of CronJobs that have had a loop.
+	// followed holds the unfinished jobs of CronJobs that have had a loop.
 	followed map[string]bool
-	// open is how many loops have not ended, as far as await knows.
+	// open is the number of loops that have not ended, as far as await knows.
 	open int
 	// held is true once the jobs are suspended.
 	held bool
@@ -53,7 +54,7 @@ type jobLoop struct {
 	job store.Job
 }
 
-// result is how a loop ended: that of a job, or that of a CronJob.
+// result is how the loop of a job or of a CronJob ended.
 type result struct {
 	job     *store.Job
 	status  job.Status
@@ -103,7 +104,7 @@ func (r *session) run(chosen objects) (int, error) {
 	return status, err
 }
 
-// fail ends the session if something has gone wrong without which it cannot go on.
+// fail ends the session after an error that it cannot survive.
 func (r *session) fail(err error) {
 	if err == nil {
 		return
@@ -128,7 +129,7 @@ func (r *session) startAll(chosen objects) error {
 	return nil
 }
 
-// startJob starts the loop of a job. One that was held goes on.
+// startJob starts the loop of a job. A job that was held is resumed.
 func (r *session) startJob(j *store.Job) error {
 	l, err := control.NewLoop(r.store, r.clock, j)
 	if err != nil {
@@ -172,7 +173,7 @@ func (r *session) startCronJob(c *store.CronJob) error {
 	return nil
 }
 
-// end hands over how a loop ended; nobody asks any more once the context has ended.
+// end passes on how a loop ended. Once the context has ended, nothing receives it.
 func (r *session) end(got result) {
 	select {
 	case r.ends <- got:
@@ -180,9 +181,9 @@ func (r *session) end(got result) {
 	}
 }
 
-// follow starts loops for the unfinished jobs of a CronJob that have none: those
-// which it has just started, and those of an earlier run of the program. A job
-// suspended by its own manifest had one, and that is enough.
+// follow starts loops for the unfinished jobs of a CronJob that have none: jobs
+// that it has just started, and jobs of an earlier run of the program. A job that
+// its own manifest suspends gets one loop only.
 func (r *session) follow(jobs []store.Job) error {
 	for i := range jobs {
 		j := jobs[i]
@@ -205,7 +206,7 @@ func (r *session) follow(jobs []store.Job) error {
 	return nil
 }
 
-// jobRound reports a round, and tells the CronJob of a job that has ended.
+// jobRound reports a round, and wakes the CronJob of a job that has ended.
 func (r *session) jobRound(round control.Round) {
 	r.reporter.Round(round)
 	if finished(round.Job) {
@@ -241,10 +242,10 @@ func (r *session) isBusy(cronJobUID string) bool {
 	return false
 }
 
-// interval is the time between two looks at what other processes have written.
+// interval is how often the session looks for the writes of other processes.
 const interval = 100 * time.Millisecond
 
-// watchStore notices what other processes write: triggers, and what is to go.
+// watchStore notices the writes of other processes: triggers and removals.
 func (r *session) watchStore(ctx context.Context) error {
 	last := int64(-1)
 	endurance := patience.Patience{Limit: r.options.giveUp}
@@ -269,8 +270,8 @@ func (r *session) watchStore(ctx context.Context) error {
 	}
 }
 
-// keepTime stores how far a clock of its own has come, so that a runner which is
-// killed while nothing happens has not waited in vain.
+// keepTime stores the time of a virtual clock, so that no waiting is lost when a
+// runner is killed while nothing happens.
 func (r *session) keepTime(ctx context.Context) error {
 	endurance := patience.Patience{Limit: r.options.giveUp}
 	delay := time.Duration(0)

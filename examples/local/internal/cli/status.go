@@ -115,7 +115,7 @@ func tableOfJobs(out io.Writer, jobs []store.Job) error {
 	return w.Flush()
 }
 
-// writeJob writes the Job object as an API server would show it.
+// writeJob prints the Job object as an API server would.
 func (p *program) writeJob(j *store.Job) error {
 	return p.writeObject(j.Manifest, j.UID, j.Namespace, j.Created, j.Deleted, j.Status)
 }

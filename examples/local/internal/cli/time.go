@@ -12,7 +12,7 @@ import (
 // maxSpeed is about a day a second.
 const maxSpeed = 100_000
 
-// checkTime examines the flags that are about time.
+// checkTime checks the flags about time.
 func (o *runOptions) checkTime() error {
 	if !(o.speed > 0 && o.speed <= maxSpeed) {
 		return fmt.Errorf("--speed: %v: must be above 0 and at most %d", o.speed, maxSpeed)
@@ -23,8 +23,8 @@ func (o *runOptions) checkTime() error {
 	return nil
 }
 
-// startClock has the clock of a state folder go on, and returns the time that
-// --until means by it, if there is one.
+// startClock continues the clock of a state folder, and returns the time of --until
+// on this clock, if it is given.
 func (o *runOptions) startClock(s *store.Store, crons bool) (*clock.Clock, time.Time, error) {
 	c, seen, err := s.Clock()
 	if err != nil {
@@ -40,7 +40,7 @@ func (o *runOptions) startClock(s *store.Store, crons bool) (*clock.Clock, time.
 
 func (o *runOptions) untilTime(now time.Time, crons bool) (time.Time, error) {
 	if !crons && (o.until != "" || o.runs > 0) {
-		return time.Time{}, errors.New("--until and --runs are for CronJobs, and there is none to run")
+		return time.Time{}, errors.New("--until and --runs are for CronJobs, and no CronJob is to run")
 	}
 	if o.until == "" {
 		return time.Time{}, nil
@@ -50,12 +50,12 @@ func (o *runOptions) untilTime(now time.Time, crons bool) (time.Time, error) {
 		return t, fmt.Errorf("--until: %w", err)
 	}
 	if t.Before(now) {
-		return t, fmt.Errorf("--until: %q: lies in the past; the clock of the state folder shows %s", o.until, now.Local().Format(time.RFC3339))
+		return t, fmt.Errorf("--until: %q: is in the past; the clock of the state folder shows %s", o.until, now.Local().Format(time.RFC3339))
 	}
 	return t, nil
 }
 
-// parseTime reads a time, local where it names no zone, or a duration from now.
+// parseTime parses a time, local unless it names a zone, or a duration from now.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return now.Add(d), nil
@@ -65,11 +65,11 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q: is neither a time, as in 2026-01-31T18:00, nor a duration, as in 36h", text)
+	return time.Time{}, fmt.Errorf("%q: must be a time such as 2026-01-31T18:00 or a duration such as 36h", text)
 }
 
-// timeOf is the time of a state folder for those who only look: where its clock is
-// not the machine's, how far it was seen to go.
+// timeOf returns the time of a state folder for commands that only read it. For a
+// virtual clock this is the last stored time.
 func timeOf(s *store.Store) (time.Time, error) {
 	_, seen, err := s.Clock()
 	if now := time.Now(); seen.Before(now) {

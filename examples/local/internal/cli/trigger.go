@@ -11,8 +11,8 @@ import (
 func (p *program) triggerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "trigger CRONJOB",
-		Short: "Ask for a run outside of the schedule",
-		Long: `Ask for a run of a CronJob outside of its schedule. A runner that uses the state
+		Short: "Start a run outside of the schedule",
+		Long: `Request a run of a CronJob outside of its schedule. A runner that uses the state
 folder starts it at once; without one, the next run does. It starts even if the
 CronJob is suspended, or other runs are active.`,
 		Args: cobra.ExactArgs(1),
@@ -33,11 +33,11 @@ CronJob is suspended, or other runs are active.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.out, "job %s is asked for\n", cronjob.TriggerName(c.Key(), t.ID))
+			fmt.Fprintf(p.out, "requested job %s\n", cronjob.TriggerName(c.Key(), t.ID))
 			if used, err := s.InUse(); used || err != nil {
-				return err // a runner takes it up
+				return err // the runner starts it
 			}
-			fmt.Fprintln(p.err, "no runner uses the state folder: the next run starts it")
+			fmt.Fprintln(p.err, "no runner uses the state folder: the next run will start it")
 			return nil
 		},
 	}

@@ -1,5 +1,5 @@
-// Package clock is the time that the planners see. It is that of the machine,
-// unless somebody wants to watch a schedule at a multiple of it.
+// Package clock is the time that the planners see: the machine's time, or a
+// multiple of its speed to watch a schedule.
 package clock
 
 import (
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Span is a time for which the clock went evenly: from Real on, when it showed
-// Virtual, at Speed times the pace of the machine's clock.
+// Span is a time during which the clock runs evenly: it shows Virtual at Real, and
+// from then on runs at Speed times the pace of the machine's clock.
 type Span struct {
 	Real    time.Time
 	Virtual time.Time
@@ -18,18 +18,18 @@ type Span struct {
 
 // Clock translates the machine's time. The zero Clock changes nothing.
 type Clock struct {
-	// spans are those of all runners that a state folder has had since the first
-	// whose clock was not the machine's, the oldest first: what processes recorded
-	// during one of them is read by later ones, too.
+	// spans are those of all runners of a state folder since the first with a
+	// virtual clock, the oldest first. Later runners read what processes recorded
+	// during earlier ones.
 	spans []Span
 }
 
-// New makes the clock of the given spans, the oldest first.
+// New returns a clock with the given spans, the oldest first.
 func New(spans []Span) *Clock { return &Clock{spans: slices.Clone(spans)} }
 
-// Start begins a span at a machine's time and returns it. The clock then shows what
-// the machine does, or seen if that is later: it never goes back. False means that
-// the machine's own time will do.
+// Start begins a span at a machine's time and returns it. The clock then shows the
+// machine's time, or seen if that is later: it never goes back. False means that
+// the machine's own time is enough.
 func (c *Clock) Start(real, seen time.Time, speed float64) (Span, bool) {
 	s := Span{Real: real, Virtual: real, Speed: speed}
 	if seen.After(real) {
@@ -48,8 +48,8 @@ func (c *Clock) IsReal() bool { return len(c.spans) == 0 }
 // Now is the current time.
 func (c *Clock) Now() time.Time { return c.At(time.Now()) }
 
-// At translates a time of the machine. A span ends where the next one begins: when
-// nobody runs anything, time stands still.
+// At translates a time of the machine. Between the spans, when no runner was there,
+// time stands still.
 func (c *Clock) At(real time.Time) time.Time {
 	i := len(c.spans) - 1
 	for i >= 0 && real.Before(c.spans[i].Real) {
@@ -68,14 +68,16 @@ func (c *Clock) At(real time.Time) time.Time {
 	return t
 }
 
-// end is where the clock stops: nanoseconds since 1970 do not reach much further.
+// end is where the clock stops, close to the largest number of nanoseconds since
+// 1970.
 var end = time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (s *Span) at(real time.Time) time.Time {
 	return s.Virtual.Add(scale(real.Sub(s.Real), s.Speed)).UTC()
 }
 
-// Until is how long the machine's clock takes until this one shows t; at least 0.
+// Until returns how long the machine's clock takes until this one shows t; at least
+// 0.
 func (c *Clock) Until(t time.Time) time.Duration {
 	d := max(t.Sub(c.Now()), 0)
 	if c.IsReal() {
@@ -84,7 +86,7 @@ func (c *Clock) Until(t time.Time) time.Duration {
 	return scale(d, 1/c.spans[len(c.spans)-1].Speed)
 }
 
-// scale multiplies a duration, up to what one can hold.
+// scale multiplies a duration, and stops at the largest one.
 func scale(d time.Duration, by float64) time.Duration {
 	scaled := math.Ceil(float64(d) * by)
 	if scaled >= math.MaxInt64 {

@@ -40,7 +40,7 @@ func TestSpans(t *testing.T) {
 		{490, 500},     // up to where the third begins
 		{500, 500},     // which has the machine's time
 		{501.5, 503},   // and twice its pace
-		{1e6, 1999500}, // for ever, nearly
+		{1e6, 1999500}, // a long time later
 		{1e8, end.Sub(at(0)).Minutes()},
 	} {
 		if got := c.At(at(test.real)); !got.Equal(at(test.want)) {

@@ -23,11 +23,11 @@ type backend struct {
 	manifest *manifest.Job
 	settings manifest.Settings
 	now      time.Time // of the round
-	// changed is told that the node has something to do.
+	// changed is called when the node has something to do.
 	changed func()
 }
 
-var errNotOurs = errors.New("pods of the store never change their job")
+var errNotOurs = errors.New("a stored pod never changes its job")
 
 // Adopt is never planned: a stored pod belongs to its job from the beginning.
 func (b *backend) Adopt(context.Context, job.PodRef) error { return errNotOurs }
@@ -54,8 +54,8 @@ func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) 
 	return ref, nil
 }
 
-// Delete asks for the end of the pod; the node sees to it. A pod that has
-// finished, though the store does not know yet, must keep its finalizer (JI9).
+// Delete marks the pod; the node ends it. A pod that has finished must keep its
+// finalizer, even if the store does not know yet (JI9).
 func (b *backend) Delete(_ context.Context, d job.Deletion) error {
 	if d.UntrackFirst {
 		if state, _, err := pod.Folder(b.store.PodFolder(d.UID)).State(); err == nil && state.Done {
@@ -73,7 +73,7 @@ func (b *backend) Untrack(_ context.Context, ref job.PodRef) error {
 	return b.result(found, err)
 }
 
-// WriteStatus writes the status. Nobody else does, so it needs no condition.
+// WriteStatus writes the status. It is the only writer, so it needs no condition.
 func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
 	return b.store.SetStatus(b.uid, s)
 }
@@ -89,7 +89,7 @@ func (b *backend) result(found bool, err error) error {
 	return nil
 }
 
-// suffix is a random ending for a name, without vowels and look-alikes.
+// suffix returns a random ending for a name, without vowels and look-alikes.
 func suffix() string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	out := make([]byte, 5)

@@ -12,31 +12,31 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 )
 
-// Collector removes deleted jobs and CronJobs: it has their pods end, then removes
-// these with their logs, then what they belonged to. It is what the garbage
-// collector is to a cluster, and as little does it matter when it is killed: each
-// pass does what is left to do.
+// Collector removes deleted jobs and CronJobs, as the garbage collector of a
+// cluster does: it ends their pods, removes the pods with their logs, and then
+// their owners. It may be killed at any time, since each pass does what is left to
+// do.
 type Collector struct {
 	Store *store.Store
 	Clock *clock.Clock
-	// Stop is told of each deleted job: its loop has nothing to do any more.
+	// Stop is called for each deleted job: its loop has nothing left to do.
 	Stop func(jobUID string)
-	// Changed is told that pods are to end.
+	// Changed is called when pods have to end.
 	Changed func()
-	// Warn is told what goes wrong for now.
+	// Warn is called with errors that are retried.
 	Warn func(text string)
-	// Patience is for passes that fail for want of room.
+	// Patience says how long to retry passes that fail, for example on a full disk.
 	Patience patience.Patience
 
 	woken chan struct{}
 }
 
-// NewCollector makes a collector.
+// NewCollector returns a collector.
 func NewCollector(s *store.Store, c *clock.Clock) *Collector {
 	return &Collector{Store: s, Clock: c, woken: make(chan struct{}, 1)}
 }
 
-// Wake asks for a pass soon.
+// Wake requests a pass soon.
 func (c *Collector) Wake() {
 	select {
 	case c.woken <- struct{}{}:
@@ -44,10 +44,10 @@ func (c *Collector) Wake() {
 	}
 }
 
-// pause is the time between two passes while something is about to end.
+// pause is the time between two passes while pods are ending.
 const pause = 50 * time.Millisecond
 
-// Run makes passes until the context ends.
+// Run runs passes until the context ends.
 func (c *Collector) Run(ctx context.Context) error {
 	for {
 		left, err := c.Pass()
@@ -68,7 +68,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	}
 }
 
-// Pass does what can be done now, and returns the number of jobs that are left.
+// Pass does what can be done now, and returns the number of jobs left.
 func (c *Collector) Pass() (left int, err error) {
 	jobs, err := c.Store.DeletedJobs()
 	if err != nil {
@@ -87,8 +87,8 @@ func (c *Collector) Pass() (left int, err error) {
 	return left, c.Store.RemoveDeletedCronJobs()
 }
 
-// collect brings a job nearer to its end; true means that it is gone. No pod is
-// added to a deleted job, so those that are here are all.
+// collect does the next step to remove a job; true means that it is gone. A deleted
+// job gets no new pods, so these are all.
 func (c *Collector) collect(j *store.Job) (bool, error) {
 	pods, err := c.Store.Pods(j.UID)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *Collector) collect(j *store.Job) (bool, error) {
 	return true, c.Store.RemoveJob(j.UID)
 }
 
-// end brings a pod to its end and removes its folder; true means that both are done.
+// end ends a pod and removes its folder; true means that both are done.
 func (c *Collector) end(j *store.Job, p *store.Pod) (bool, error) {
 	folder := pod.Folder(c.Store.PodFolder(p.UID))
 	if !p.Finished() {

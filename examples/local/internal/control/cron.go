@@ -20,7 +20,7 @@ import (
 // Lag is how late, at worst, a loop looks at a run that is due.
 const Lag = time.Second
 
-// CronRound is what a round of a CronJob has led to, for the people who watch.
+// CronRound is the result of a round of a CronJob, to be reported to the user.
 type CronRound struct {
 	CronJob *store.CronJob
 	Events  []cronjob.Event
@@ -30,7 +30,7 @@ type CronRound struct {
 	// NextRun is the next time of the schedule; zero if nothing is going to start.
 	NextRun time.Time
 	Now     time.Time
-	// Err is what went wrong with the writes; they are repeated.
+	// Err is the error of the writes, which are retried.
 	Err error
 }
 
@@ -40,14 +40,14 @@ type CronLoop struct {
 	Clock    *clock.Clock
 	UID      string
 	Manifest *manifest.CronJob
-	// Follow is told, after each round, of the CronJob's jobs: those that have not
-	// ended need loops.
+	// Follow is called after each round with the CronJob's jobs: the unfinished
+	// ones need loops.
 	Follow func(jobs []store.Job) error
 	// Busy reports whether loops of its jobs are running.
 	Busy func() bool
-	// Deleted is told that jobs were deleted.
+	// Deleted is called when jobs were deleted.
 	Deleted func()
-	// Report is told of every round.
+	// Report is called after every round.
 	Report func(CronRound)
 
 	waiter
@@ -56,8 +56,8 @@ type CronLoop struct {
 	held     atomic.Bool
 }
 
-// NewCronLoop makes the loop of a stored CronJob. It compiles the schedule: this is
-// where a manifest that has changed since the last run takes effect (C17).
+// NewCronLoop returns the loop of a stored CronJob. It compiles the schedule, so a
+// manifest that has changed since the last run takes effect here (C17).
 func NewCronLoop(s *store.Store, c *clock.Clock, stored *store.CronJob) (*CronLoop, error) {
 	m, err := manifest.LoadCronJob(stored.Manifest)
 	if err != nil {
@@ -74,14 +74,14 @@ func Compile(stored *store.CronJob, m *manifest.CronJob) cronjob.Compiled {
 	return cronjob.Compile(&cronjob.CronJob{CreationTimestamp: stored.Created, Spec: m.Spec})
 }
 
-// Hold starts no more runs. Run then returns once the jobs that run have ended.
+// Hold stops the start of runs. Run then returns once the running jobs have ended.
 func (l *CronLoop) Hold() {
 	l.held.Store(true)
 	l.Wake()
 }
 
-// Run goes round until the context ends, or until it is held and nothing is left to
-// do. The error is ErrRemoved for a CronJob that is deleted.
+// Run runs rounds until the context ends, or until it is held and nothing is left
+// to do. The error is ErrRemoved for a CronJob that is deleted.
 func (l *CronLoop) Run(ctx context.Context) error {
 	for {
 		held := l.held.Load()
@@ -112,7 +112,7 @@ func (l *CronLoop) Run(ctx context.Context) error {
 	}
 }
 
-// round plans once and carries the plan out. Again means that it has written
+// round plans once and carries the plan out. Again reports that it has written
 // something, retry that a write has failed.
 func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again, retry bool, err error) {
 	now, err := Now(l.Store, l.Clock)
@@ -149,7 +149,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 		NextRun: plan.NextRun, Now: now, Err: applyErr,
 	}
 	if held {
-		round.Waits = nil // they would call it suspended
+		round.Waits = nil // they would say that it is suspended
 	}
 	round.CronJob.Status = end.Status
 	return round, b.wrote, end.Retry, err
@@ -172,7 +172,7 @@ func (l *CronLoop) read() (stored store.CronJob, jobs []store.Job, triggers []cr
 func (l *CronLoop) snapshot(stored *store.CronJob, jobs []store.Job, triggers []cronjob.Trigger, now time.Time, held bool) *cronjob.Snapshot {
 	spec := l.Manifest.Spec
 	if held {
-		suspend := true // what it means for the runs needs no rule of its own (C6)
+		suspend := true // suspension already has the right effect on runs (C6)
 		spec.Suspend = &suspend
 	}
 	children := make([]cronjob.Child, len(jobs))
@@ -188,10 +188,9 @@ func (l *CronLoop) snapshot(stored *store.CronJob, jobs []store.Job, triggers []
 	}
 }
 
-// expire deletes the finished jobs whose time to live is over (T2), and brings the
-// next round forward to the next that expires. It comes after a round in which
-// nothing was to be written: a job that the status does not know yet would, once it
-// is gone, start again (CI1).
+// expire deletes the finished jobs whose TTL is over (T2), and moves the next round
+// forward to the next expiry. It follows a round without writes, since a job that
+// the status does not know yet would start again once it is gone (CI1).
 func (l *CronLoop) expire(b *cronBackend, jobs []store.Job, triggers []cronjob.Trigger, next cronjob.Requeue, now time.Time) (cronjob.Requeue, error) {
 	for i := range jobs {
 		j := &jobs[i]

@@ -17,12 +17,13 @@ type cronBackend struct {
 	now      time.Time
 	cronJob  *store.CronJob
 	manifest *manifest.CronJob
-	// wrote is set by every write, deleted by those that leave work for the collector.
+	// wrote is set by every write, deleted by writes that leave work for the
+	// collector.
 	wrote, deleted bool
 }
 
-// Get reads a job by its name. One that is about to go is gone for its CronJob, as
-// in a cluster, where it vanishes before its pods do.
+// Get reads a job by its name. A job that is being deleted is gone for its CronJob,
+// as in a cluster, where it vanishes before its pods do.
 func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, error) {
 	j, err := b.store.FindJob(b.cronJob.Namespace + "/" + name)
 	switch {
@@ -34,8 +35,8 @@ func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, err
 	return jobOf(&j), nil
 }
 
-// Create stores the job. The store refuses a second job of the name, and that is
-// what keeps a run from starting twice.
+// Create stores the job. The store refuses a second job of the same name, so that
+// no run starts twice.
 func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
 	object, err := b.manifest.Job(&c, b.cronJob.UID)
 	if err != nil {
@@ -55,8 +56,8 @@ func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobappl
 	return jobOf(&j), nil
 }
 
-// Delete marks the job; the collector ends its pods and removes it. It is never to
-// stay until these are gone: that is for an option which this program does not set.
+// Delete marks the job; the collector ends its pods and removes it. This program
+// does not set the option with which the job would stay until its pods are gone.
 func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
 	found, err := b.store.DeleteJob(d.UID, b.now)
 	if err != nil {
@@ -69,7 +70,7 @@ func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
 	return nil
 }
 
-// WriteStatus writes the status. Nobody else does, so it needs no condition.
+// WriteStatus writes the status. It is the only writer, so it needs no condition.
 func (b *cronBackend) WriteStatus(_ context.Context, s cronjob.Status) error {
 	b.wrote = true
 	return b.store.SetCronJobStatus(b.cronJob.UID, s)

@@ -1,6 +1,6 @@
-// Package control holds the loops around the planners of Jobs and CronJobs: read a
-// snapshot, plan, carry the plan out, remember, wait. Its collector removes what is
-// deleted.
+// Package control runs the loops around the planners of Jobs and CronJobs: read a
+// snapshot, plan, carry the plan out, store the memory, wait. Its collector removes
+// deleted objects.
 package control
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// Round is what a round has led to, for the people who watch.
+// Round is the result of a round, to be reported to the user.
 type Round struct {
 	Job     *store.Job
 	Spec    *job.Spec
@@ -27,11 +27,11 @@ type Round struct {
 	Waits   []job.Wait
 	Requeue job.Requeue
 	Now     time.Time
-	// again is when the next round is due, which may be before the plan changes by itself.
+	// again is when the next round is due. It may be earlier than the plan's own time.
 	again time.Time
-	// Pending is the number of pods that have not begun.
+	// Pending is the number of pods that have not started.
 	Pending int
-	// Err is what went wrong with the writes; they are repeated.
+	// Err is the error of the writes, which are retried.
 	Err error
 }
 
@@ -43,15 +43,15 @@ type Loop struct {
 	Manifest *manifest.Job
 	Settings manifest.Settings
 	Options  job.Options
-	// Changed is told that pods were created or deleted.
+	// Changed is called when pods were created or deleted.
 	Changed func()
-	// Report is told of every round.
+	// Report is called after every round.
 	Report func(Round)
 
 	waiter
 }
 
-// NewLoop makes the loop of a stored job.
+// NewLoop returns the loop of a stored job.
 func NewLoop(s *store.Store, c *clock.Clock, j *store.Job) (*Loop, error) {
 	m, err := manifest.Load(j.Manifest)
 	if err != nil {
@@ -63,9 +63,9 @@ func NewLoop(s *store.Store, c *clock.Clock, j *store.Job) (*Loop, error) {
 // ErrRemoved is the error of a loop whose job or CronJob is deleted.
 var ErrRemoved = errors.New("removed")
 
-// Run goes round until the job has ended or is suspended with nothing running,
-// or until the context ends. The error is ErrRemoved for a job that is deleted: what
-// is left of it is the collector's.
+// Run runs rounds until the job has ended or is suspended with nothing running, or
+// until the context ends. The error is ErrRemoved for a job that is deleted: the
+// collector removes the rest of it.
 func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 	b := &backend{store: l.Store, uid: l.UID, manifest: l.Manifest, settings: l.Settings, changed: l.Changed}
 	for {
@@ -139,8 +139,8 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.Snapshot {
 	spec := l.Manifest.Spec
 	if stored.Held {
-		// Ctrl-C is the suspension that the Job API has, so what it means for the
-		// pods and for the counters needs no rule of its own (J28, J39).
+		// Ctrl-C suspends the job in the sense of the Job API, which defines the
+		// effect on pods and counters (J28, J39).
 		suspend := true
 		spec.Suspend = &suspend
 	}
@@ -159,8 +159,8 @@ func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.
 	}
 }
 
-// isQuiet reports whether nothing can happen to the job any more: it has ended,
-// or it is suspended, and no process is left.
+// isQuiet reports whether nothing more can happen to the job: it has ended or is
+// suspended, and no process is left.
 func (l *Loop) isQuiet(r *Round) (bool, error) {
 	suspended := r.Status.Condition(job.Suspended).Status == job.ConditionTrue &&
 		(r.Job.Held || l.Manifest.Spec.Suspend != nil && *l.Manifest.Spec.Suspend)

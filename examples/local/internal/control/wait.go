@@ -13,9 +13,10 @@ import (
 
 // waiter lets a loop wait for its next round.
 type waiter struct {
-	// Warn is told what goes wrong for now.
+	// Warn is called with errors that are retried.
 	Warn func(text string)
-	// Patience is for rounds that fail for want of room. Its zero value has none.
+	// Patience says how long to retry rounds that fail, for example on a full disk.
+	// The zero value does not retry.
 	Patience patience.Patience
 
 	clock    *clock.Clock
@@ -23,9 +24,9 @@ type waiter struct {
 	failures int
 }
 
-// endure takes note of how a round ended, and waits after a failure that may pass by
-// itself. It returns true after such a failure, and the error with which the loop has to
-// end after another.
+// endure notes how a round ended, and waits after a temporary failure. It returns true
+// after such a failure. After any other failure it returns the error with which the loop
+// has to end.
 func (w *waiter) endure(ctx context.Context, failure error) (failed bool, err error) {
 	delay, err := w.Patience.Try(failure, time.Now(), w.Warn)
 	if err != nil || failure == nil {
@@ -43,7 +44,7 @@ func newWaiter(c *clock.Clock) waiter {
 	return waiter{clock: c, woken: make(chan struct{}, 1)}
 }
 
-// Wake asks for a round soon.
+// Wake requests a round soon.
 func (w *waiter) Wake() {
 	select {
 	case w.woken <- struct{}{}:
@@ -51,13 +52,12 @@ func (w *waiter) Wake() {
 	}
 }
 
-// LongestNap is how long anybody waits without looking at the clock: a machine that
-// sleeps stops its timers, not the time.
+// LongestNap is the longest wait without a look at the clock: when a machine
+// sleeps, its timers stop but time does not.
 const LongestNap = time.Minute
 
 // wait returns when the next round is due: something has changed, the plan's time
-// has come, or a failed write is to be repeated. Repetitions are for the disk, so
-// they go by the machine's clock.
+// has come, or a failed write must be retried. Retries use the machine's clock.
 func (w *waiter) wait(ctx context.Context, at time.Time, retry bool) {
 	var again time.Time
 	if w.failures++; retry {
@@ -79,7 +79,7 @@ func (w *waiter) wait(ctx context.Context, at time.Time, retry bool) {
 	}
 }
 
-// left is how long to wait, where the zero Time never comes.
+// left returns how long to wait; the zero Time never comes.
 func (w *waiter) left(at, again time.Time) time.Duration {
 	left := time.Duration(math.MaxInt64)
 	if !at.IsZero() {
@@ -91,8 +91,8 @@ func (w *waiter) left(at, again time.Time) time.Duration {
 	return left
 }
 
-// Now is the time of a round, which the store knows before anything that is
-// written with it.
+// Now returns the time of a round. The store has it before anything is written with
+// it.
 func Now(s *store.Store, c *clock.Clock) (time.Time, error) {
 	now := c.Now()
 	if c.IsReal() {

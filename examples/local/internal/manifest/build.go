@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Load reads an object that Read has accepted before.
+// Load decodes an object that Read has accepted.
 func Load(raw []byte) (*Job, error) {
 	j := &Job{Raw: raw}
 	if err := json.Unmarshal(raw, &j.Object); err != nil {
@@ -32,7 +32,7 @@ func Load(raw []byte) (*Job, error) {
 	return j, nil
 }
 
-// Settings are what the runner adds to the pods of all jobs.
+// Settings holds what the runner adds to the pods of all jobs.
 type Settings struct {
 	RestartDelay    time.Duration
 	RestartDelayMax time.Duration
@@ -40,10 +40,10 @@ type Settings struct {
 	MaxLog          int64
 }
 
-// defaultGraceSeconds is the grace period of a pod that names none.
+// defaultGraceSeconds is the default grace period of a pod.
 const defaultGraceSeconds = 30
 
-// GraceSeconds is the grace period of the job's pods.
+// GraceSeconds returns the grace period of the job's pods.
 func GraceSeconds(j *batchv1.Job) int32 {
 	if s := j.Spec.Template.Spec.TerminationGracePeriodSeconds; s != nil {
 		return int32(min(max(*s, 0), 1<<30))
@@ -51,7 +51,7 @@ func GraceSeconds(j *batchv1.Job) int32 {
 	return defaultGraceSeconds
 }
 
-// Pod makes a pod of the job: the template, what the plan adds to it (J33), and
+// Pod builds a pod of the job from the template, the plan's additions (J33), and
 // the names that the store gives.
 func (j *Job) Pod(c *job.Creation, jobUID, name, uid string, settings Settings) pod.Spec {
 	template := &j.Object.Spec.Template
@@ -107,7 +107,7 @@ func merged(into map[string]string, others ...map[string]string) map[string]stri
 	return into
 }
 
-// builder makes the containers of one pod.
+// builder builds the containers of one pod.
 type builder struct {
 	job                 *Job
 	creation            *job.Creation
@@ -132,7 +132,7 @@ func (b *builder) container(c *corev1.Container, kind job.ContainerKind) pod.Con
 }
 
 // inherited are the variables of the runner that processes of this machine need.
-// The others stay out: a manifest says what its containers see.
+// Containers see no others, except those in the manifest.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
 // environment returns the variables that $(NAME) can refer to, and all variables
@@ -195,8 +195,8 @@ func (b *builder) value(e *corev1.EnvVar, vars map[string]string) string {
 	}
 }
 
-// expand replaces $(NAME) by the variable; $$ stands for a dollar sign, and an
-// unknown name stays as it is.
+// expand replaces $(NAME) by the variable. $$ means a dollar sign, and an unknown
+// name is left unchanged.
 func expand(text string, vars map[string]string) string {
 	var out strings.Builder
 	for {

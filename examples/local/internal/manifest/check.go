@@ -11,9 +11,8 @@ import (
 )
 
 // Fields of pods and containers that are honoured, and those that make no
-// difference to processes on a bare machine. Any other field that is set is
-// refused by name: a field that this program does not know could be one without
-// which the run is wrong.
+// difference to processes on a bare machine. Any other field that is set is refused
+// by name: without a field that this program does not know, the run could be wrong.
 var (
 	podHonoured = words(`containers initContainers volumes restartPolicy terminationGracePeriodSeconds hostname securityContext`)
 	podIgnored  = words(`nodeSelector nodeName affinity tolerations topologySpreadConstraints priority
@@ -30,28 +29,40 @@ var (
 	jobIgnored = words(`ttlSecondsAfterFinished selector manualSelector`)
 	// Jobs of a CronJob come and go by themselves.
 	templateHonoured = append(words(`ttlSecondsAfterFinished`), jobHonoured...)
-	// envFields are the downward fields of a pod that are known here.
+	// envFields are the downward API fields that this program supports.
 	envFields = words(`metadata.name metadata.namespace metadata.uid spec.nodeName`)
 )
 
 func words(text string) []string { return strings.Fields(text) }
 
-// maxName is the length of a name that fits into a label.
+// maxName is the longest name that fits into a label.
 const maxName = 63
 
-// checkNames examines what an object is called.
-func (d *document) checkNames(namespace, name string, most int) {
-	if name == "" {
-		d.reject("metadata.name", "is required")
-	} else if !isName(name) || len(name) > most {
-		d.reject("metadata.name", "%q: must be lower-case letters, digits, '-' and '.', at most %d of them", name, most)
-	}
-	if !isName(namespace) {
-		d.reject("metadata.namespace", "%q: must be lower-case letters, digits, '-' and '.', at most %d of them", namespace, maxName)
+// checkNamespace checks the namespace of an object.
+func (d *document) checkNamespace(namespace string) {
+	if !isLabel(namespace) {
+		d.reject("metadata.namespace", "%q: %s", namespace, notLabel)
 	}
 }
 
-// checkJob examines the spec of a job or of a job template.
+// checkJobName checks the name of a job of a manifest.
+func (d *document) checkJobName(name string) {
+	switch {
+	case name == "":
+		d.reject("metadata.name", "is required")
+	case len(name) > maxName:
+		d.reject("metadata.name", "%q: must not be longer than %d bytes", name, maxName)
+	default:
+		for part := range strings.SplitSeq(name, ".") {
+			if !isLabel(part) {
+				d.reject("metadata.name", "%q: each part between dots %s", name, notLabel)
+				break
+			}
+		}
+	}
+}
+
+// checkJob checks the spec of a job or of a job template.
 func (d *document) checkJob(object map[string]any, j *Job, honoured []string) {
 	spec, _ := object["spec"].(map[string]any)
 	d.fields("spec", spec, honoured, jobIgnored)
@@ -64,7 +75,7 @@ func (d *document) checkJob(object map[string]any, j *Job, honoured []string) {
 	d.checkPod(pod, j)
 }
 
-// checkPlannerSpec lets the library judge the part of the spec that it plans from.
+// checkPlannerSpec lets the library check the part of the spec that it plans from.
 func (d *document) checkPlannerSpec(spec map[string]any, j *Job) {
 	data, err := json.Marshal(spec)
 	if err == nil {
@@ -78,7 +89,7 @@ func (d *document) checkPlannerSpec(spec map[string]any, j *Job) {
 	d.rejectAll(job.Validate(j.Spec))
 }
 
-// rejectAll notes the problems that the library names.
+// rejectAll notes the problems that the library reports.
 func (d *document) rejectAll(err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
@@ -90,7 +101,7 @@ func (d *document) rejectAll(err error) {
 	switch {
 	case errors.As(err, &input):
 		field := input.Field
-		if !strings.HasPrefix(field, "spec") {
+		if !strings.HasPrefix(field, "spec") && !strings.HasPrefix(field, "metadata") {
 			field = "spec." + field
 		}
 		d.reject(field, "%s: %s", input.Value, input.Problem)
@@ -99,7 +110,7 @@ func (d *document) rejectAll(err error) {
 	}
 }
 
-// fields refuses the fields that are set and neither honoured nor harmless.
+// fields refuses the fields that are set but neither honoured nor harmless.
 func (d *document) fields(path string, object map[string]any, honoured, ignored []string) {
 	names := make([]string, 0, len(object))
 	for name := range object {
@@ -112,7 +123,7 @@ func (d *document) fields(path string, object map[string]any, honoured, ignored 
 		case slices.Contains(ignored, name):
 			d.ignored = append(d.ignored, name)
 		default:
-			d.reject(path+"."+name, "%s: cannot be honoured by this runner", brief(object[name]))
+			d.reject(path+"."+name, "%s: not supported by this runner", brief(object[name]))
 		}
 	}
 }
@@ -131,7 +142,7 @@ func isUnset(value any) bool {
 	return false
 }
 
-// brief is a value as JSON, cut short.
+// brief returns a value as JSON, cut short.
 func brief(value any) string {
 	data, _ := json.Marshal(value)
 	if len(data) > 60 {
@@ -140,18 +151,20 @@ func brief(value any) string {
 	return string(data)
 }
 
-// isName reports whether a name can be the name of a Job.
-func isName(name string) bool {
-	if name == "" || len(name) > maxName {
+const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
+
+// isLabel reports whether a name is a DNS label, as those of namespaces, volumes and
+// containers are.
+func isLabel(name string) bool {
+	if name == "" || len(name) > maxName || name[0] == '-' || name[len(name)-1] == '-' {
 		return false
 	}
-	isAlnum := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 	for i := range len(name) {
-		if !isAlnum(name[i]) && name[i] != '-' && name[i] != '.' {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
 			return false
 		}
 	}
-	return isAlnum(name[0]) && isAlnum(name[len(name)-1])
+	return true
 }
 
 // hides reports whether a mount at path would hide dir.

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// checkPod examines the pod template.
+// checkPod checks the pod template.
 func (d *document) checkPod(raw map[string]any, j *Job) {
 	const path = "spec.template.spec"
 	pod := &j.Object.Spec.Template.Spec
@@ -21,13 +21,13 @@ func (d *document) checkPod(raw map[string]any, j *Job) {
 	for i, v := range pod.Volumes {
 		at := fmt.Sprintf("%s.volumes[%d]", path, i)
 		volumes[v.Name] = true
-		if !isName(v.Name) {
-			d.reject(at+".name", "%q: is not a name", v.Name)
+		if !isLabel(v.Name) {
+			d.reject(at+".name", "%q: %s", v.Name, notLabel)
 		}
 		if item, _ := list[i].(map[string]any); v.EmptyDir == nil {
 			for source := range item {
 				if source != "name" {
-					d.reject(at+"."+source, "cannot be honoured by this runner, which has emptyDir volumes only")
+					d.reject(at+"."+source, "not supported by this runner, which has emptyDir volumes only")
 				}
 			}
 		}
@@ -46,7 +46,7 @@ func (d *document) checkPod(raw map[string]any, j *Job) {
 			at := fmt.Sprintf("%s.%s[%d]", path, group.field, i)
 			rawContainer, _ := rawList[i].(map[string]any)
 			if seen[c.Name] {
-				d.reject(at+".name", "%q: is the name of another container", c.Name)
+				d.reject(at+".name", "%q: another container has this name", c.Name)
 			}
 			seen[c.Name] = true
 			d.checkContainer(at, rawContainer, c, group.field == "initContainers")
@@ -58,19 +58,19 @@ func (d *document) checkPod(raw map[string]any, j *Job) {
 func (d *document) checkContainer(path string, raw map[string]any, c *corev1.Container, isInit bool) {
 	d.fields(path, raw, containerHonoured, containerIgnored)
 	d.checkSecurity(path, raw["securityContext"])
-	if !isName(c.Name) || strings.Contains(c.Name, ".") {
-		d.reject(path+".name", "%q: is not a name", c.Name)
+	if !isLabel(c.Name) {
+		d.reject(path+".name", "%q: %s", c.Name, notLabel)
 	}
 	switch {
 	case len(c.Command) == 0 && len(c.Args) > 0:
-		d.reject(path+".command", "is required: args alone are for the entry point of image %q, and no image is pulled", c.Image)
+		d.reject(path+".command", "is required: args need the entry point of image %q, and images are not pulled", c.Image)
 	case len(c.Command) == 0:
-		d.reject(path+".command", "is required: the entry point of image %q is not known, since no image is pulled", c.Image)
+		d.reject(path+".command", "is required: the entry point of image %q is unknown, since images are not pulled", c.Image)
 	case c.Command[0] == "":
 		d.reject(path+".command[0]", "\"\": is not a program")
 	}
 	if p := c.RestartPolicy; p != nil && (!isInit || *p != corev1.ContainerRestartPolicyAlways) {
-		d.reject(path+".restartPolicy", "%q: cannot be honoured by this runner: only init containers have one, \"Always\"", *p)
+		d.reject(path+".restartPolicy", "%q: not supported by this runner: only init containers may have one, and only \"Always\"", *p)
 	}
 	d.checkDir(path+".workingDir", c)
 	for i, e := range c.Env {
@@ -91,7 +91,7 @@ func (d *document) checkDir(path string, c *corev1.Container) {
 		d.reject(path, "%q: is not a path inside the pod's folder", dir)
 	case filepath.IsAbs(dir) && !mounted(dir, c):
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			d.reject(path, "%q: is not a folder of this machine", dir)
+			d.reject(path, "%q: is not a folder on this machine", dir)
 		}
 	}
 }
@@ -110,17 +110,17 @@ func (d *document) checkEnv(path string, e *corev1.EnvVar) {
 		return
 	}
 	if e.Value != "" {
-		d.reject(path+".valueFrom", "stands beside value %q: only one of them may be set", e.Value)
+		d.reject(path+".valueFrom", "value %q is also set: only one of them may be", e.Value)
 	}
 	switch {
 	case from.SecretKeyRef != nil:
-		d.reject(path+".valueFrom.secretKeyRef", "%q: cannot be honoured by this runner, which has no Secrets", from.SecretKeyRef.Name)
+		d.reject(path+".valueFrom.secretKeyRef", "%q: not supported by this runner, which has no Secrets", from.SecretKeyRef.Name)
 	case from.ConfigMapKeyRef != nil:
-		d.reject(path+".valueFrom.configMapKeyRef", "%q: cannot be honoured by this runner, which has no ConfigMaps", from.ConfigMapKeyRef.Name)
+		d.reject(path+".valueFrom.configMapKeyRef", "%q: not supported by this runner, which has no ConfigMaps", from.ConfigMapKeyRef.Name)
 	case from.FieldRef == nil:
-		d.reject(path+".valueFrom", "cannot be honoured by this runner, which knows fieldRef only")
+		d.reject(path+".valueFrom", "not supported by this runner, which has fieldRef only")
 	case !slices.Contains(envFields, from.FieldRef.FieldPath) && metadataKey(from.FieldRef.FieldPath) == "":
-		d.reject(path+".valueFrom.fieldRef.fieldPath", "%q: cannot be honoured by this runner; known are %s, metadata.labels['KEY'] and metadata.annotations['KEY']",
+		d.reject(path+".valueFrom.fieldRef.fieldPath", "%q: not supported by this runner; use %s, metadata.labels['KEY'] or metadata.annotations['KEY']",
 			from.FieldRef.FieldPath, strings.Join(envFields, ", "))
 	}
 }
@@ -137,25 +137,25 @@ func metadataKey(path string) string {
 	return ""
 }
 
-// checkMounts examines the mounts of a container; whether an absolute path can be
-// honoured is a question to the machine, asked by the caller of Read.
+// checkMounts checks the mounts of a container. Whether an absolute path can be
+// honoured depends on the machine, which the caller of Read checks.
 func (d *document) checkMounts(path string, c *corev1.Container, volumes map[string]bool) {
 	for i, m := range c.VolumeMounts {
 		at := fmt.Sprintf("%s.volumeMounts[%d]", path, i)
 		clean := filepath.Clean(m.MountPath)
 		switch {
 		case !volumes[m.Name]:
-			d.reject(at+".name", "%q: no volume of the pod has this name", m.Name)
+			d.reject(at+".name", "%q: the pod has no volume of this name", m.Name)
 		case m.MountPath == "" || clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
 			d.reject(at+".mountPath", "%q: is not a path inside the container", m.MountPath)
 		case slices.ContainsFunc([]string{"/", "/proc", "/sys", "/dev"}, func(dir string) bool { return hides(clean, dir) }):
-			d.reject(at+".mountPath", "%q: cannot be honoured on this machine: it would hide the system's own files", m.MountPath)
+			d.reject(at+".mountPath", "%q: not possible: it would hide the system's own files", m.MountPath)
 		case m.SubPathExpr != "":
 			d.reject(at+".subPathExpr", "%q: cannot be honoured by this runner", m.SubPathExpr)
 		case m.SubPath != "" && !filepath.IsLocal(m.SubPath):
 			d.reject(at+".subPath", "%q: is not a path inside the volume", m.SubPath)
 		case m.ReadOnly && !filepath.IsAbs(clean):
-			d.reject(at+".readOnly", "true: cannot be honoured for the relative path %q", m.MountPath)
+			d.reject(at+".readOnly", "true: not supported for the relative path %q", m.MountPath)
 		case m.MountPropagation != nil && *m.MountPropagation != corev1.MountPropagationNone:
 			d.reject(at+".mountPropagation", "%q: cannot be honoured by this runner", *m.MountPropagation)
 		}
@@ -184,7 +184,7 @@ func (j *Job) AbsoluteMounts() []AbsoluteMount {
 	return mounts
 }
 
-// Refuse makes an error of a mount that this machine cannot honour.
+// Refuse returns the error for a mount that this machine cannot honour.
 func (j *Job) Refuse(m AbsoluteMount, why error) error {
-	return fmt.Errorf("%s: %s: %q: cannot be honoured on this machine: %w", j.Source, m.Field, m.Path, why)
+	return fmt.Errorf("%s: %s: %q: not possible on this machine: %w", j.Source, m.Field, m.Path, why)
 }

@@ -18,21 +18,18 @@ type CronJob struct {
 	Spec cronjob.Spec
 	// Template is the job template as a job without a name.
 	Template *Job
-	// Ignored are the fields that are set and make no difference here.
+	// Ignored lists the fields that are set but have no effect here.
 	Ignored []string
-	// Source says where the object comes from.
+	// Source is the file and line of the object.
 	Source string
 
 	jobSpec json.RawMessage
 }
 
-// Key is the name under which people know the CronJob.
+// Key returns the name of the CronJob as users write it.
 func (c *CronJob) Key() string { return c.Object.Namespace + "/" + c.Object.Name }
 
-// maxCronJobName leaves room for what the names of its jobs add to it.
-const maxCronJobName = 52
-
-// jobTemplatePath is where the job template stands in a CronJob.
+// jobTemplatePath is the path of the job template in a CronJob.
 const jobTemplatePath = "spec.jobTemplate."
 
 func (d *document) cronJob(object map[string]any, raw []byte) *CronJob {
@@ -44,8 +41,14 @@ func (d *document) cronJob(object map[string]any, raw []byte) *CronJob {
 		d.reject("spec", "%v", err)
 		return nil
 	}
-	d.checkNames(c.Object.Namespace, c.Object.Name, maxCronJobName)
-	d.rejectAll(cronjob.Validate(c.Spec))
+	d.checkNamespace(c.Object.Namespace)
+	if c.Object.Name == "" {
+		d.reject("metadata.name", "is required")
+		d.rejectAll(cronjob.Validate(c.Spec))
+	} else {
+		named := cronjob.CronJob{Name: c.Object.Name, Spec: c.Spec}
+		d.rejectAll(named.Validate())
+	}
 	spec, _ := object["spec"].(map[string]any)
 	template, _ := spec["jobTemplate"].(map[string]any)
 	d.base = jobTemplatePath
@@ -54,7 +57,7 @@ func (d *document) cronJob(object map[string]any, raw []byte) *CronJob {
 	return c
 }
 
-// LoadCronJob reads an object that Read has accepted before.
+// LoadCronJob decodes an object that Read has accepted.
 func LoadCronJob(raw []byte) (*CronJob, error) {
 	c := &CronJob{Raw: raw}
 	if err := json.Unmarshal(raw, &c.Object); err != nil {
@@ -63,7 +66,7 @@ func LoadCronJob(raw []byte) (*CronJob, error) {
 	return c, c.complete()
 }
 
-// complete fills in what follows from the object.
+// complete sets the fields that follow from the object.
 func (c *CronJob) complete() error {
 	if c.Object.Namespace == "" {
 		c.Object.Namespace = "default"
@@ -90,8 +93,8 @@ func (c *CronJob) complete() error {
 	return nil
 }
 
-// Job makes the Job object of a run: the template, what the plan says of it, and
-// the CronJob as its controller (C13).
+// Job builds the Job object of a run from the template and the plan, with the
+// CronJob as its controller (C13).
 func (c *CronJob) Job(creation *cronjob.Creation, uid string) (json.RawMessage, error) {
 	metadata := map[string]any{
 		"name":        creation.Name,

@@ -95,12 +95,14 @@ func TestReadBadCronJob(t *testing.T) {
 		{"negative limit", "concurrencyPolicy: Forbid", "failedJobsHistoryLimit: -3", `f.yaml:8: spec.failedJobsHistoryLimit: -3: must not be negative`},
 		{"wrong type", `"30 9 * * 1-5"`, "30", `f.yaml:6: spec.schedule: is a number "30", expected string`},
 		{"unknown field", "concurrencyPolicy", "concurencyPolicy", "f.yaml:8: spec.concurencyPolicy: no such field in batch/v1 CronJob"},
-		{"long name", "name: x", "name: " + strings.Repeat("x", 53), "at most 52 of them"},
+		{"long name", "name: x", "name: " + strings.Repeat("x", 53), `": must not be longer than 52 bytes`},
+		{"name with an empty part", "name: x", "name: x..y", `f.yaml:4: metadata.name: "x..y": each part between dots must`},
+		{"no name", "name: x", "labels: {}", "f.yaml:3: metadata.name: is required"},
 		{"field of the template", "image: busybox", "imag: busybox", "f.yaml:22: spec.jobTemplate.spec.template.spec.containers[0].imag: no such field"},
 		{"no command", "command: [echo]", "ports: []", "f.yaml:21: spec.jobTemplate.spec.template.spec.containers[0].command: is required"},
 		{"negative number in the template", "ttlSecondsAfterFinished: 60", "completions: -1", "f.yaml:13: spec.jobTemplate.spec.completions: -1: must not be negative"},
 		{"no template", "jobTemplate:", "jobTemplat:", "f.yaml:9: spec.jobTemplat: no such field"},
-		{"mount over the system", "/data", "/proc", `f.yaml:25: spec.jobTemplate.spec.template.spec.containers[0].volumeMounts[0].mountPath: "/proc": cannot`},
+		{"mount over the system", "/data", "/proc", `f.yaml:25: spec.jobTemplate.spec.template.spec.containers[0].volumeMounts[0].mountPath: "/proc": not possible`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if !strings.Contains(goodCron, test.from) {

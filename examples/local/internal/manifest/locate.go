@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// locate returns the node that stands for a path such as
-// "spec.template.spec.containers[0].env", or for as much of it as exists.
+// locate returns the node at a path such as "spec.template.spec.containers[0].env",
+// or at the part of the path that exists.
 func locate(root *yaml.Node, path string) *yaml.Node {
 	node := root
 	for path != "" {
@@ -23,7 +23,7 @@ func locate(root *yaml.Node, path string) *yaml.Node {
 	return node
 }
 
-// nextStep cuts "a", "[0]" or a quoted key off a path.
+// nextStep splits "a", "[0]" or a quoted key off the front of a path.
 func nextStep(path string) (step, rest string) {
 	path = strings.TrimPrefix(path, ".")
 	if strings.HasPrefix(path, "[") {
@@ -36,8 +36,8 @@ func nextStep(path string) (step, rest string) {
 	return path, ""
 }
 
-// child returns a member of a mapping, as its key so that the line is that of
-// the field, or an item of a list. Steps down from a key go on in its value.
+// child returns an item of a list, or a member of a mapping as its key, so that the
+// line is right. The next step down from a key starts in its value.
 func child(node *yaml.Node, step string) *yaml.Node {
 	container := resolve(node)
 	switch container.Kind {
@@ -64,8 +64,8 @@ func resolve(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// mistyped returns the first node at a path without list indexes whose JSON type
-// is the given one.
+// mistyped returns the first node with the given JSON type at a path without list
+// indexes.
 func mistyped(root *yaml.Node, path, kind string) *yaml.Node {
 	nodes := []*yaml.Node{root}
 	for _, step := range strings.Split(path, ".") {
@@ -112,7 +112,7 @@ func jsonKind(node *yaml.Node) string {
 	return "string"
 }
 
-// plainTimes keeps what looks like a date a text, as Kubernetes does.
+// plainTimes reads dates as plain text, as Kubernetes does.
 func plainTimes(node *yaml.Node) {
 	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!timestamp" {
 		node.Tag = "!!str"

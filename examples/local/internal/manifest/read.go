@@ -20,19 +20,19 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Objects are what manifests hold.
+// Objects holds the objects of manifests.
 type Objects struct {
 	Jobs     []*Job
 	CronJobs []*CronJob
 }
 
-// Add takes in the objects of another manifest.
+// Add adds the objects of another manifest.
 func (o *Objects) Add(more Objects) {
 	o.Jobs = append(o.Jobs, more.Jobs...)
 	o.CronJobs = append(o.CronJobs, more.CronJobs...)
 }
 
-// Len is the number of objects.
+// Len returns the number of objects.
 func (o *Objects) Len() int { return len(o.Jobs) + len(o.CronJobs) }
 
 // Job is a Job object that can run here.
@@ -42,19 +42,19 @@ type Job struct {
 	Raw json.RawMessage
 	// Spec is the object's spec for the planner, with its defaults.
 	Spec job.Spec
-	// Ignored are the fields that are set and make no difference here.
+	// Ignored lists the fields that are set but have no effect here.
 	Ignored []string
-	// Source says where the object comes from.
+	// Source is the file and line of the object.
 	Source string
-	// base is the path of the job template in a CronJob, with a dot at its end.
+	// base is the path of the job template in a CronJob, with a trailing dot.
 	base string
 }
 
-// Key is the name under which people know the job.
+// Key returns the name of the job as users write it.
 func (j *Job) Key() string { return j.Object.Namespace + "/" + j.Object.Name }
 
-// Read reads all documents of a stream. The error joins everything that is wrong
-// with it, each with file, line and field.
+// Read reads all documents of a stream. The error joins all problems, each with
+// file, line and field.
 func Read(file string, in io.Reader) (Objects, error) {
 	data, err := io.ReadAll(in)
 	if err != nil {
@@ -74,7 +74,7 @@ func Read(file string, in io.Reader) (Objects, error) {
 			break
 		}
 		if len(node.Content) == 0 || node.Content[0].Tag == "!!null" {
-			continue // nothing between two separators
+			continue // an empty document
 		}
 		d := &document{file: file, root: node.Content[0]}
 		one := d.read()
@@ -85,14 +85,14 @@ func Read(file string, in io.Reader) (Objects, error) {
 		all.Add(one)
 	}
 	if all.Len() == 0 && len(problems) == 0 {
-		problems = append(problems, fmt.Errorf("%s: holds no object", file))
+		problems = append(problems, fmt.Errorf("%s: contains no object", file))
 	}
 	return all, errors.Join(problems...)
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)
 
-// syntaxError puts the line behind the file's name, where editors look for it.
+// syntaxError puts the line after the file name, where editors look for it.
 func syntaxError(file string, data []byte, err error) error {
 	m := yamlLine.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -100,9 +100,9 @@ func syntaxError(file string, data []byte, err error) error {
 	}
 	line, text := m[1], m[2]
 	if strings.Contains(text, "tab character") || strings.Contains(text, "cannot start any token") {
-		// The parser names the line before, and a tab is hard to see.
+		// The parser reports the line before, and a tab is hard to see.
 		if n := tabLine(data); n > 0 {
-			line, text = strconv.Itoa(n), "indented with a tab; YAML wants spaces"
+			line, text = strconv.Itoa(n), "indented with a tab; YAML requires spaces"
 		}
 	}
 	return fmt.Errorf("%s:%s: %s", file, line, text)
@@ -119,13 +119,13 @@ func tabLine(data []byte) int {
 	return 0
 }
 
-// document is one object under examination.
+// document is one object that is being checked.
 type document struct {
 	file     string
 	root     *yaml.Node
 	problems []error
 	ignored  []string
-	// base stands before the paths of fields: a job template is checked as a job is.
+	// base is put before the paths of fields: a job template is checked like a job.
 	base string
 }
 
@@ -187,7 +187,7 @@ func (d *document) read() (one Objects) {
 	return one
 }
 
-// source says where the object stands.
+// source returns the file and line of the object.
 func (d *document) source() string { return fmt.Sprintf("%s:%d", d.file, d.root.Line) }
 
 func (d *document) job(object map[string]any, raw []byte) *Job {
@@ -198,7 +198,8 @@ func (d *document) job(object map[string]any, raw []byte) *Job {
 	if j.Object.Namespace == "" {
 		j.Object.Namespace = "default"
 	}
-	d.checkNames(j.Object.Namespace, j.Object.Name, maxName)
+	d.checkNamespace(j.Object.Namespace)
+	d.checkJobName(j.Object.Name)
 	d.checkJob(object, j, jobHonoured)
 	return j
 }
@@ -220,7 +221,7 @@ func (d *document) checkKind(object map[string]any) bool {
 	return false
 }
 
-// decode reads the object strictly: a misspelt field is an error.
+// decode decodes the object strictly: a misspelt field is an error.
 func (d *document) decode(raw []byte, kind string, into any) {
 	strict, err := kjson.UnmarshalStrict(raw, into)
 	for _, problem := range strict {

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 )
 
-// checkSecurity examines the securityContext of a pod or a container field by field.
-// What would make a difference is honoured or refused.
+// checkSecurity checks the securityContext of a pod or a container field by field. A
+// field with an effect is either honoured or refused.
 func (d *document) checkSecurity(path string, value any) {
 	context, _ := value.(map[string]any)
 	path += ".securityContext"
@@ -35,11 +35,11 @@ func (d *document) checkSecurityField(at, field string, value any) {
 		d.checkID(at, number, os.Getgid())
 	case "runAsNonRoot":
 		if os.Getuid() == 0 {
-			d.reject(at, "true: cannot be honoured by this runner, whose processes run as root")
+			d.reject(at, "true: not supported by this runner, whose processes run as root")
 		}
 	case "privileged":
 		if os.Geteuid() != 0 {
-			d.reject(at, "true: cannot be honoured by this runner, which is not root's")
+			d.reject(at, "true: not supported by this runner, which does not run as root")
 		}
 	case "supplementalGroups":
 		d.checkGroups(at, value)
@@ -48,20 +48,20 @@ func (d *document) checkSecurityField(at, field string, value any) {
 	case "seccompProfile", "appArmorProfile":
 		profile, _ := value.(map[string]any)
 		if kind := profile["type"]; kind != "RuntimeDefault" && kind != "Unconfined" {
-			d.reject(at+".type", "%v: cannot be honoured by this runner", brief(kind))
+			d.reject(at+".type", "%v: not supported by this runner", brief(kind))
 		}
 		d.ignored = append(d.ignored, "securityContext."+field)
-	case "allowPrivilegeEscalation": // false is honoured, true is what processes have
+	case "allowPrivilegeEscalation": // false is honoured, true is the default
 	case "procMount", "fsGroupChangePolicy", "supplementalGroupsPolicy", "seLinuxChangePolicy":
 		d.ignored = append(d.ignored, "securityContext."+field)
 	default:
-		d.reject(at, "%s: cannot be honoured by this runner", brief(value))
+		d.reject(at, "%s: not supported by this runner", brief(value))
 	}
 }
 
 func (d *document) checkID(at, want string, own int) {
 	if want != fmt.Sprint(own) {
-		d.reject(at, "%s: cannot be honoured by this runner, whose processes run as %d", want, own)
+		d.reject(at, "%s: not supported by this runner, whose processes run as %d", want, own)
 	}
 }
 
@@ -70,13 +70,13 @@ func (d *document) checkGroups(at string, value any) {
 	list, _ := value.([]any)
 	for i, v := range list {
 		if !slices.ContainsFunc(own, func(g int) bool { return fmt.Sprint(g) == fmt.Sprint(v) }) {
-			d.reject(fmt.Sprintf("%s[%d]", at, i), "%v: cannot be honoured by this runner, whose processes have the groups %v", v, own)
+			d.reject(fmt.Sprintf("%s[%d]", at, i), "%v: not supported by this runner, whose processes have the groups %v", v, own)
 		}
 	}
 }
 
-// checkCapabilities: to have fewer is honoured, to have more only where processes have
-// all of them anyway.
+// checkCapabilities accepts dropped capabilities. It accepts added ones only if
+// processes have all capabilities already.
 func (d *document) checkCapabilities(at string, value any) {
 	both, _ := value.(map[string]any)
 	for _, field := range []string{"add", "drop"} {
@@ -86,15 +86,16 @@ func (d *document) checkCapabilities(at string, value any) {
 			path := fmt.Sprintf("%s.%s[%d]", at, field, i)
 			switch {
 			case pod.CapabilityNumbers(name) == nil:
-				d.reject(path, "%q: is no capability of Linux", name)
+				d.reject(path, "%q: is not a capability of Linux", name)
 			case field == "add" && os.Geteuid() != 0:
-				d.reject(path, "%q: cannot be honoured by this runner, which is not root's", name)
+				d.reject(path, "%q: not supported by this runner, which does not run as root", name)
 			}
 		}
 	}
 }
 
-// giveUp turns the securityContext of a container into what its process gives up.
+// giveUp translates the securityContext of a container into the rights that its
+// process gives up.
 func giveUp(c *corev1.Container, out *pod.ContainerSpec) {
 	s := c.SecurityContext
 	if s == nil {
@@ -107,7 +108,7 @@ func giveUp(c *corev1.Container, out *pod.ContainerSpec) {
 	for _, name := range s.Capabilities.Drop {
 		out.Drop = append(out.Drop, pod.CapabilityNumbers(string(name))...)
 	}
-	for _, name := range s.Capabilities.Add { // adding comes last
+	for _, name := range s.Capabilities.Add { // additions are applied last
 		kept := pod.CapabilityNumbers(string(name))
 		out.Drop = slices.DeleteFunc(out.Drop, func(n int) bool { return slices.Contains(kept, n) })
 	}

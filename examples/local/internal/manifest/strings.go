@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// maxWord is the length of the longest argument or variable that Linux gives to a
-// process, the byte that ends it not counted.
+// maxWord is the length of the longest argument or variable that Linux passes to a
+// process, without the final NUL.
 const maxWord = 128<<10 - 1
 
-// checkStrings refuses what no process can be given: to find out when it is started
-// would cost a pod each time.
+// checkStrings refuses strings that no process can receive. Otherwise each pod
+// would fail when it starts.
 func (d *document) checkStrings(path string, value any) {
 	switch v := value.(type) {
 	case string:
 		if strings.Contains(v, "\x00") {
-			d.reject(path, "%s: holds a NUL, which no process can be given", brief(v))
+			d.reject(path, "%s: contains a NUL, which a process cannot receive", brief(v))
 		}
 	case []any:
 		for i := range v {
@@ -26,7 +26,7 @@ func (d *document) checkStrings(path string, value any) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if strings.Contains(key, "\x00") {
-				d.reject(path, "%s: holds a NUL, which no process can be given", brief(key))
+				d.reject(path, "%s: contains a NUL, which a process cannot receive", brief(key))
 			}
 			d.checkStrings(strings.TrimPrefix(path+"."+key, "."), v[key])
 		}
@@ -36,6 +36,6 @@ func (d *document) checkStrings(path string, value any) {
 // checkLength refuses a word that is too long for a process.
 func (d *document) checkLength(path, word string) {
 	if len(word) > maxWord {
-		d.reject(path, "%s: has %d bytes; a process can be given words of at most %d", brief(word), len(word), maxWord)
+		d.reject(path, "%s: has %d bytes; the limit of the system is %d", brief(word), len(word), maxWord)
 	}
 }

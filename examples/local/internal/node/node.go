@@ -1,10 +1,9 @@
-// Package node brings the pods of the store to life: it starts supervisors,
-// stops them, and writes down what they record. It is what the kubelet is to a
-// controller.
+// Package node runs the pods of the store, as a kubelet does: it starts and stops
+// supervisors, and stores what they record.
 //
-// It is level-triggered: each pass looks at the store and at the pods' folders
-// and does what is missing. Nothing that it remembers between passes decides
-// anything, so it may be killed at any time.
+// It is level-triggered: each pass looks at the store and at the pods' folders and
+// does what is missing. No decision depends on what it remembers between passes, so
+// it may be killed at any time.
 package node
 
 import (
@@ -21,36 +20,37 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// interval is the time between two passes when nobody wakes the node.
+// interval is the time between two passes of a node that is not woken.
 const interval = 50 * time.Millisecond
 
-// probeInterval is how often a node asks whether a silent supervisor still lives.
+// probeInterval is how often a node checks whether a silent supervisor is alive.
 const probeInterval = time.Second
 
-// maxLaunches is how often a supervisor that records nothing is started.
+// maxLaunches is how often the node starts a supervisor that records nothing.
 const maxLaunches = 3
 
 // Node runs pods. Run owns it; the other methods are safe to call at any time.
 type Node struct {
 	Store *store.Store
-	// Clock translates the times that supervisors record, which are the machine's.
+	// Clock translates the times that supervisors record, which are those of the
+	// machine's clock.
 	Clock *clock.Clock
 	// Containment keeps the processes of a pod together.
 	Containment pod.Containment
-	// Parallel is the most pods that run at once; others stay Pending.
+	// Parallel is the maximum number of pods that run at once; others stay Pending.
 	Parallel int
-	// Notify is told of each job whose pods have changed.
+	// Notify is called for each job whose pods have changed.
 	Notify func(jobUID string)
-	// Warn is told what the user should know.
+	// Warn is called with what the user should know.
 	Warn func(text string)
-	// Patience is for passes that fail for want of room.
+	// Patience says how long to retry passes that fail, for example on a full disk.
 	Patience patience.Patience
 
 	wake  chan struct{}
 	known map[string]*knowledge
 }
 
-// knowledge is what a node remembers of a pod, to save work.
+// knowledge is what a node remembers about a pod to save work.
 type knowledge struct {
 	stamp    pod.Stamp
 	probed   time.Time
@@ -58,25 +58,26 @@ type knowledge struct {
 	launches int
 	child    *child // nil before the first launch
 	cut      bool   // a log of the pod is known to be cut
-	// notBefore is when a supervisor that could not begin is started again.
+	// notBefore is the earliest time to start a supervisor again that could not
+	// begin.
 	notBefore time.Time
 }
 
 // child is a supervisor, or its watcher, that this node started.
 type child struct {
 	ended chan struct{}
-	// again is true when it could not begin, for want of something that may be there
-	// later. It is valid once ended is closed.
+	// again is true when it could not begin for a temporary reason. It is valid once
+	// ended is closed.
 	again bool
 }
 
-// New makes a node.
+// New returns a node.
 func New(s *store.Store, c *clock.Clock, parallel int, notify func(jobUID string)) *Node {
 	return &Node{Store: s, Clock: c, Parallel: parallel, Notify: notify,
 		wake: make(chan struct{}, 1), known: map[string]*knowledge{}}
 }
 
-// Wake asks for a pass soon.
+// Wake requests a pass soon.
 func (n *Node) Wake() {
 	select {
 	case n.wake <- struct{}{}:
@@ -84,7 +85,7 @@ func (n *Node) Wake() {
 	}
 }
 
-// Run makes passes until the context ends.
+// Run runs passes until the context ends.
 func (n *Node) Run(ctx context.Context) error {
 	for {
 		begin := time.Now()
@@ -96,7 +97,7 @@ func (n *Node) Run(ctx context.Context) error {
 		if delay > 0 {
 			wake = nil // waking up early would not help
 		}
-		// With very many pods, passes take a tenth of the time, not all of it.
+		// With very many pods, passes take at most a tenth of the time.
 		timer := time.NewTimer(max(interval, delay, 10*time.Since(begin)))
 		select {
 		case <-ctx.Done():
@@ -109,7 +110,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 }
 
-// standing is how things stand with a pod's folder.
+// standing is the state of a pod's folder.
 type standing uint8
 
 const (
@@ -126,7 +127,7 @@ func (n *Node) pass() error {
 	}
 	busy := 0
 	var idle []*store.Pod
-	var problems []error // of one pod, which must not hold up the others
+	var problems []error // of single pods, which must not delay the others
 	for i := range pods {
 		p := &pods[i]
 		where, err := n.tend(p)
@@ -152,7 +153,7 @@ func (n *Node) pass() error {
 	return errors.Join(problems...)
 }
 
-// tend looks after one pod and says how things stand.
+// tend does what one pod needs now, and returns its standing.
 func (n *Node) tend(p *store.Pod) (standing, error) {
 	k := n.known[p.UID]
 	if k == nil {
@@ -166,7 +167,7 @@ func (n *Node) tend(p *store.Pod) (standing, error) {
 	}
 	folder := pod.Folder(n.Store.PodFolder(p.UID))
 	if !p.Deleted.IsZero() && !k.stopped {
-		// A stop file that is there already may be a stricter one.
+		// An existing stop file may be stricter.
 		if err := n.stop(p, folder); err != nil {
 			return running, err
 		}
@@ -180,7 +181,7 @@ func (n *Node) tend(p *store.Pod) (standing, error) {
 	return n.observe(p, k, folder, stamp, now)
 }
 
-// stop asks a pod to end. One that has not begun is ended here and now.
+// stop asks a pod to end. A pod that has not begun ends at once.
 func (n *Node) stop(p *store.Pod, folder pod.Folder) error {
 	if p.State.Phase == job.PodPending && folder.Stamp() == (pod.Stamp{}) {
 		if cancelled, err := folder.Cancel(time.Now()); cancelled || err != nil {
@@ -190,19 +191,19 @@ func (n *Node) stop(p *store.Pod, folder pod.Folder) error {
 	return folder.Stop(time.Duration(p.GraceSeconds) * time.Second)
 }
 
-// observe reads what the supervisor has recorded, and writes it into the store.
+// observe reads the supervisor's record and stores it.
 //
-// The order matters: state, then life, then state again. A supervisor is alive from
-// before its first record until after its last one. So if there was a record and then
-// no life, the supervisor has ended, and the state read after that is the last one it
-// wrote.
+// The order matters: read the state, check whether the supervisor is alive, read the
+// state again. A supervisor is alive from before its first record until after its
+// last one. So if there is a record and then no live supervisor, the supervisor has
+// ended, and the state read after that is its last one.
 func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.Stamp, now time.Time) (standing, error) {
 	state, begun, err := folder.State()
 	if err != nil {
 		return running, err
 	}
 	if !state.Done {
-		over, err := n.isOver(p, folder, now)
+		over, err := n.reap(p, folder, now)
 		switch {
 		case err != nil:
 			return running, err
@@ -229,13 +230,13 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 	k.stamp, k.probed = stamp, now
 	if state.Done {
 		delete(n.known, p.UID)
-		n.Wake() // a slot is free, and the pod may be ready to go
+		n.Wake() // a slot is free, and the pod may be ready to be removed
 		return ended, nil
 	}
 	return running, nil
 }
 
-// warnOfCut tells, once, that not all of a pod's output is kept.
+// warnOfCut warns once that a log of the pod was cut.
 func (n *Node) warnOfCut(p *store.Pod, k *knowledge, state *pod.State) {
 	for i := range state.Containers {
 		if c := &state.Containers[i]; c.LogCut && !k.cut {
@@ -245,10 +246,9 @@ func (n *Node) warnOfCut(p *store.Pod, k *knowledge, state *pod.State) {
 	}
 }
 
-// isOver reports whether no process of the pod is left, and sees to it that this comes
-// about: a supervisor that does not end when it has to is killed, and so is what a
-// dead one has left.
-func (n *Node) isOver(p *store.Pod, folder pod.Folder, now time.Time) (bool, error) {
+// reap kills a supervisor that is overdue and what a dead one has left. It reports
+// whether no process of the pod is left.
+func (n *Node) reap(p *store.Pod, folder pod.Folder, now time.Time) (bool, error) {
 	over, err := folder.Reap()
 	if err == nil && !over && !p.Deleted.IsZero() {
 		err = folder.Enforce(now)
@@ -256,7 +256,7 @@ func (n *Node) isOver(p *store.Pod, folder pod.Folder, now time.Time) (bool, err
 	return over, err
 }
 
-// record writes the state into the store, with its times by the clock of that.
+// record stores the state, with its times translated to the clock of the store.
 func (n *Node) record(p *store.Pod, state pod.State) error {
 	if n.Clock.IsReal() {
 		return n.Store.SetState(p.UID, state)
@@ -267,7 +267,7 @@ func (n *Node) record(p *store.Pod, state pod.State) error {
 	return n.Store.SetState(p.UID, state.Translate(n.Clock.At))
 }
 
-// unbegun decides about a pod without a record and without a supervisor.
+// unbegun handles a pod without a record and without a supervisor.
 func (n *Node) unbegun(p *store.Pod, k *knowledge, now time.Time) (standing, error) {
 	if k.child != nil {
 		select {
@@ -288,13 +288,13 @@ func (n *Node) unbegun(p *store.Pod, k *knowledge, now time.Time) (standing, err
 	}
 	folder := pod.Folder(n.Store.PodFolder(p.UID))
 	if cancelled, err := folder.Cancel(now); !cancelled || err != nil {
-		return running, err // begun after all: the next pass reads what it records
+		return running, err // it has begun after all: the next pass reads its record
 	}
 	n.Wake()
 	return running, nil
 }
 
-// launch starts the supervisor of a pod. Doing it once too often is harmless.
+// launch starts the supervisor of a pod. An extra launch is harmless.
 func (n *Node) launch(p *store.Pod) error {
 	k := n.known[p.UID]
 	folder := pod.Folder(n.Store.PodFolder(p.UID))
@@ -321,7 +321,7 @@ func (n *Node) launch(p *store.Pod) error {
 	return nil
 }
 
-// Kill ends at once the processes of the pods that are being deleted.
+// Kill ends the processes of the pods that are being deleted at once.
 func (n *Node) Kill() error {
 	pods, err := n.Store.Pending()
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/store"
 )
 
-// A supervisor that could not begin for want of room is started again, as often as it
-// takes; one that records nothing for another reason is given up, and the pod with it.
+// A supervisor that could not begin on a full disk is started again, as often as
+// necessary. If it records nothing for another reason, it is given up, and so is the
+// pod.
 func TestUnbegun(t *testing.T) {
 	for _, again := range []bool{true, false} {
 		s, err := store.Open(filepath.Join(t.TempDir(), "state"))

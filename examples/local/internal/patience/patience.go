@@ -1,5 +1,5 @@
-// Package patience tells what may pass by itself, such as a full disk, and says how
-// long to put up with it.
+// Package patience recognises temporary failures, such as a full disk, and says how
+// long to retry.
 package patience
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 )
 
-// transient are errors of the system that can be gone the next time.
+// transient lists errors of the system that may be gone at the next attempt.
 var transient = []error{
 	syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.EIO, syscall.EINTR,
 }
 
-// The same as SQLite names them in the low byte of its codes: busy, locked, out of
-// memory, input or output, full, cannot open.
+// The same errors in the low byte of SQLite's codes: busy, locked, out of memory,
+// input or output, full, cannot open.
 var transientCodes = []int{5, 6, 7, 10, 13, 14}
 
 // IsTransient reports whether trying again later may help.
@@ -27,7 +27,7 @@ func IsTransient(err error) bool {
 			return true
 		}
 	}
-	var coded interface{ Code() int } // what errors of the database have
+	var coded interface{ Code() int } // errors of the database
 	if errors.As(err, &coded) {
 		for _, code := range transientCodes {
 			if coded.Code()&0xff == code {
@@ -38,23 +38,23 @@ func IsTransient(err error) bool {
 	return false
 }
 
-// policy is the one for failed writes, with a shorter longest delay: work goes on soon
+// policy is the one for failed writes with a lower maximum, so that work resumes soon
 // after there is room again.
 var policy = backoff.Policy{Base: backoff.Retry().Base, Factor: backoff.Retry().Factor, Max: 5 * time.Second}
 
-// Patience is with one loop: how often it has failed in a row, and since when. The
-// zero value gives up at once.
+// Patience is the retry state of one loop: how often it has failed in a row, and
+// since when. The zero value gives up at once.
 type Patience struct {
-	// Limit is for how long failures are put up with.
+	// Limit is how long failures may last.
 	Limit time.Duration
 
 	failures int
 	since    time.Time
 }
 
-// Failed takes note of a failure, and returns how long to wait before trying again.
-// The error is a *GaveUp, which holds the failure, once it has lasted too long, and
-// the failure itself if waiting cannot help.
+// Failed notes a failure and returns how long to wait before the next attempt. If
+// waiting cannot help, it returns the failure itself. After Limit it returns a
+// *GaveUp that wraps the failure.
 func (p *Patience) Failed(err error, now time.Time) (time.Duration, error) {
 	if !IsTransient(err) {
 		return 0, err
@@ -70,8 +70,8 @@ func (p *Patience) Failed(err error, now time.Time) (time.Duration, error) {
 	return min(policy.Delay(p.failures), p.Limit-lasted), nil
 }
 
-// Try takes note of how a pass of a loop ended. It returns how long to wait before the
-// next one, after having told why, or the error with which the loop has to end.
+// Try notes how a pass of a loop ended. It returns how long to wait before the next
+// pass, after a warning that says why, or the error with which the loop has to end.
 func (p *Patience) Try(err error, now time.Time, tell func(string)) (time.Duration, error) {
 	if err == nil {
 		p.Worked()
@@ -84,19 +84,19 @@ func (p *Patience) Try(err error, now time.Time, tell func(string)) (time.Durati
 	return delay, fatal
 }
 
-// Worked takes note of a success.
+// Worked notes a success.
 func (p *Patience) Worked() { p.failures = 0 }
 
-// GaveUp is the error of who has waited in vain.
+// GaveUp is the error after the last attempt.
 type GaveUp struct {
 	Err    error
 	Lasted time.Duration
 }
 
-// Error names what went wrong at last, and for how long it was tried.
+// Error names the last failure and the time spent on retries.
 func (g *GaveUp) Error() string {
 	return fmt.Sprintf("%v; gave up after %v", g.Err, g.Lasted.Round(time.Second))
 }
 
-// Unwrap returns what went wrong at last.
+// Unwrap returns the last failure.
 func (g *GaveUp) Unwrap() error { return g.Err }

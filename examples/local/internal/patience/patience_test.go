@@ -23,7 +23,7 @@ func TestIsTransient(t *testing.T) {
 		{errors.Join(errors.New("x"), fmt.Errorf("y: %w", syscall.EMFILE)), true},
 		{coded(13), true},          // full
 		{coded(10 | 3<<8), true},   // a write that failed
-		{coded(5 | 2<<8), true},    // busy, of a kind
+		{coded(5 | 2<<8), true},    // a kind of busy
 		{coded(11), false},         // corrupt
 		{coded(19 | 13<<8), false}, // a constraint
 		{fs.ErrPermission, false},

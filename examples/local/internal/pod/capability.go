@@ -9,7 +9,7 @@ var capabilities = strings.Fields(`CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSE
 	AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE`)
 
 // CapabilityNumbers returns the numbers of a capability as manifests name it; ALL
-// are all of them. It returns nil for a name that is none.
+// means all of them. It returns nil for an unknown name.
 func CapabilityNumbers(name string) []int {
 	name = strings.TrimPrefix(strings.ToUpper(name), "CAP_")
 	var numbers []int

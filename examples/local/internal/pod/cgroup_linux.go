@@ -19,8 +19,8 @@ type cgroup struct {
 	folder *os.File
 }
 
-// newCgroup makes a cgroup below the one that this process is in. It needs no
-// controller: it only holds processes together.
+// newCgroup creates a cgroup below the one of this process. It needs no cgroup
+// controller: it only groups processes.
 func newCgroup(name string) (*cgroup, error) {
 	own, err := ownCgroup()
 	if err != nil {
@@ -37,7 +37,7 @@ func newCgroup(name string) (*cgroup, error) {
 	return &cgroup{path, folder}, nil
 }
 
-// ownCgroup is the folder of the cgroup that this process is in.
+// ownCgroup returns the folder of this process's cgroup.
 func ownCgroup() (string, error) {
 	memberships, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -71,23 +71,23 @@ func findCgroup(memberships, mounts string) (string, error) {
 			return filepath.Join(unescapeMount(fields[4]), path), nil
 		}
 	}
-	return "", fmt.Errorf("the cgroup %q of version 2 is mounted nowhere", member)
+	return "", fmt.Errorf("the cgroup %q of version 2 is not mounted", member)
 }
 
-// unescapeMount undoes how the kernel writes white space in paths.
+// unescapeMount decodes the kernel's escapes for white space in paths.
 func unescapeMount(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// admit has a process begin its life in the cgroup.
+// admit makes a command start in the cgroup.
 func (g *cgroup) admit(attr *syscall.SysProcAttr) {
 	attr.UseCgroupFD, attr.CgroupFD = true, int(g.folder.Fd())
 }
 
 func (g *cgroup) close() { g.folder.Close() }
 
-// kill ends all processes of the cgroup and of those below it at one stroke; none
-// can be started meanwhile.
+// kill ends all processes of the cgroup and of those below it in one step; none can
+// be started meanwhile.
 func (g *cgroup) kill() error { return killCgroup(g.path) }
 
 func (g *cgroup) remove() error { return removeCgroup(g.path) }
@@ -103,7 +103,7 @@ func killCgroup(path string) error {
 	return err
 }
 
-// isPopulated reports whether a cgroup holds processes. One that is gone does not.
+// isPopulated reports whether a cgroup has processes. A missing cgroup has none.
 func isPopulated(path string) (bool, error) {
 	data, err := os.ReadFile(filepath.Join(path, "cgroup.events"))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) {
@@ -112,7 +112,8 @@ func isPopulated(path string) (bool, error) {
 	return bytes.Contains(data, []byte("populated 1")), err
 }
 
-// removeCgroup removes an empty cgroup with those that containers made below it.
+// removeCgroup removes an empty cgroup and the ones that containers created below
+// it.
 func removeCgroup(path string) error {
 	var below []string
 	err := filepath.WalkDir(path, func(dir string, entry fs.DirEntry, err error) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
-// Commands under which this program starts itself.
+// The commands with which this program starts itself.
 const (
 	superviseCommand = "__pod"
 	watchCommand     = "__watch"
@@ -24,7 +24,8 @@ const (
 // Available reports whether pods can run on this system.
 func Available() error { return nil }
 
-// Command is a supervisor, ready to be started: this program, run again.
+// Command returns a supervisor that is ready to be started: this program, run
+// again.
 func Command(folder Folder, c Containment) (*exec.Cmd, error) {
 	log, err := os.OpenFile(folder.SupervisorLog(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, private.FileMode)
 	if err != nil {
@@ -43,11 +44,11 @@ func Command(folder Folder, c Containment) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// self is this program with other arguments, and of the environment what the
-// runtime of Go reads: the runner's own may hold what pods must not see.
+// self returns this program with other arguments. Of the environment it keeps only
+// what the Go runtime reads, since pods must not see the rest.
 func self(args ...string) *exec.Cmd {
 	cmd := &exec.Cmd{
-		// The program's own file may be gone by now; the link leads to it all the same.
+		// The program's own file may be gone by now; the link still leads to it.
 		Path: "/proc/self/exe",
 		Args: append([]string{"batchplan-local"}, args...),
 		Env:  []string{},
@@ -60,7 +61,7 @@ func self(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// attributes are those of a process that makes the containment.
+// attributes returns the attributes of a process that sets up the containment.
 func (c Containment) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{}
 	switch c {
@@ -74,15 +75,17 @@ func (c Containment) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// ownUser gives a process a user namespace in which the caller is who he is.
+// ownUser gives a process a user namespace in which the caller keeps the same user
+// ID.
 func ownUser(attr *syscall.SysProcAttr) {
 	attr.Cloneflags |= unix.CLONE_NEWUSER
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
 }
 
-// enter completes the containment from inside: a PID namespace needs a /proc that
-// shows it. What the system mounts later is seen, what a container mounts stays here.
+// enter completes the containment from inside: a PID namespace needs its own /proc.
+// Later mounts of the system appear here; mounts of a container do not appear
+// outside.
 func (c Containment) enter() error {
 	if c != Namespace && c != UserNamespace {
 		return adoptStrays()
@@ -96,16 +99,16 @@ func (c Containment) enter() error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount the namespace's /proc: %w", err)
 	}
-	// Containers are started from this thread and must not inherit what it needed.
+	// Containers are started from this thread and must not inherit its privileges.
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	return nil
 }
 
-// isFirst reports whether this process is the first of a PID namespace, so that all
-// others that it can see are its own.
+// isFirst reports whether this process is the first of a PID namespace. Then all
+// other processes that it can see are its own.
 func isFirst() bool { return os.Getpid() == 1 }
 
-// adoptStrays makes this process the parent of what its descendants leave behind.
+// adoptStrays makes this process the parent of the orphans of its descendants.
 func adoptStrays() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("adopt processes: %w", err)
@@ -113,7 +116,7 @@ func adoptStrays() error {
 	return nil
 }
 
-// ProbeContainment finds out, by doing it, whether a containment works here.
+// ProbeContainment tries whether a containment works here.
 func ProbeContainment(c Containment) error {
 	cmd := self(probeCommand, string(c))
 	cmd.SysProcAttr = c.attributes()
@@ -129,7 +132,7 @@ func ProbeContainment(c Containment) error {
 	defer group.remove()
 	defer group.close()
 	group.admit(cmd.SysProcAttr)
-	in, err := cmd.StdinPipe() // the probe goes on until it is killed
+	in, err := cmd.StdinPipe() // the probe runs until it is killed
 	if err != nil {
 		return err
 	}

@@ -269,10 +269,10 @@ func TestChooseContainment(t *testing.T) {
 		{"auto", []Containment{Cgroup, UserNamespace, Watched}, Cgroup, ""},
 		{"auto", []Containment{UserNamespace, Watched}, UserNamespace, ""},
 		{"auto", []Containment{Watched}, Watched, ""},
-		{"auto", nil, "", "no container is started: namespace: operation not permitted"},
+		{"auto", nil, "", "its supervisor were killed: namespace: operation not permitted"},
 		{"cgroup", []Containment{Namespace}, "", "cgroup: operation not permitted"},
 		{"watcher", Containments, Watched, ""},
-		{"chroot", Containments, "", `"chroot": is none of auto, namespace, cgroup, user-namespace, watcher`},
+		{"chroot", Containments, "", `"chroot": must be auto, namespace, cgroup, user-namespace, watcher`},
 	} {
 		have, err := ChooseContainment(test.wanted, only(test.allowed...))
 		if have != test.want || (err == nil) != (test.problem == "") || err != nil && !strings.Contains(err.Error(), test.problem) {

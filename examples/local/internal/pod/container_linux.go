@@ -15,11 +15,12 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// longRun is how long a container must have run for its crashes to be forgotten.
+// longRun is the run time after which the earlier crashes of a container are
+// forgotten.
 const longRun = 10 * time.Minute
 
-// start starts the process of a container; a process that cannot be started
-// counts as one that has ended at once.
+// start starts the process of a container. A process that cannot be started counts
+// as one that ended at once.
 func (s *supervisor) start(i int, now time.Time) {
 	c, r, spec := &s.state.Containers[i], &s.runs[i], &s.spec.Containers[i]
 	s.dirty = true
@@ -36,17 +37,17 @@ func (s *supervisor) start(i int, now time.Time) {
 	c.State = job.ContainerRunning
 	r.process, r.signalled, r.killAt = cmd.Process, false, time.Time{}
 	go func() {
-		// The process group is killed while the ended process still holds its id, so
-		// that the id cannot be another's: what a container leaves behind ends with it.
+		// The process group is killed while the ended process still has its ID, so that
+		// no other process can have it. So all processes of a container end with it.
 		awaitExit(cmd.Process.Pid)
 		at := time.Now()
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait() // the process state tells more than the error
+		_ = cmd.Wait() // the process state says more than the error
 		s.exits <- exit{container: i, code: exitCode(cmd.ProcessState), at: at}
 	}()
 }
 
-// ended takes note of the end of a container's process.
+// ended notes the end of a container's process.
 func (s *supervisor) ended(e exit) {
 	reason := ReasonCompleted
 	if e.code != 0 {
@@ -75,7 +76,7 @@ func (s *supervisor) end(i int, code int32, reason string, at time.Time) {
 	c.Reason = ReasonBackOff
 }
 
-// restartDelay is nothing before the first restart, then doubles.
+// restartDelay returns 0 before the first restart, then a delay that doubles.
 func (s *supervisor) restartDelay(crashes int) time.Duration {
 	if crashes == 0 {
 		return 0
@@ -90,8 +91,8 @@ func (s *supervisor) restartDelay(crashes int) time.Duration {
 	return min(delay, s.spec.RestartDelayMax)
 }
 
-// terminate asks a container to end; it returns true when it does not run. A
-// container that waits to be started again has ended with its last exit code.
+// terminate asks a container to end, and returns true if it is not running. A
+// container that waits for a restart has ended with its last exit code.
 func (s *supervisor) terminate(i int, now time.Time) bool {
 	c, r := &s.state.Containers[i], &s.runs[i]
 	if r.process == nil {
@@ -107,8 +108,8 @@ func (s *supervisor) terminate(i int, now time.Time) bool {
 	return false
 }
 
-// killTime is when a container that was asked to end is killed. The grace period
-// is the pod's: sidecars get what the app containers left of it, and a moment.
+// killTime returns when to kill a container that was asked to end. The grace period
+// belongs to the pod: sidecars get the rest of it, and a moment more.
 func (s *supervisor) killTime(now time.Time, kind job.ContainerKind) time.Time {
 	at := s.stopAt.Add(s.grace)
 	if least := now.Add(min(s.grace, 2*time.Second)); kind == job.RestartableInitContainer && at.Before(least) {
@@ -117,8 +118,8 @@ func (s *supervisor) killTime(now time.Time, kind job.ContainerKind) time.Time {
 	return at
 }
 
-// kill kills what was asked to end and had its time. The process was not waited
-// for, so its id is still its own.
+// kill kills the containers whose time to end is over. Their processes were not
+// waited for, so no other process can have their IDs.
 func (s *supervisor) kill(now time.Time) {
 	for i := range s.runs {
 		if r := &s.runs[i]; r.process != nil && r.signalled && !now.Before(r.killAt) {
@@ -166,9 +167,8 @@ func (s *supervisor) command(c *ContainerSpec) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// startCommand starts the process. A helper that prepares mounts reports what
-// went wrong before it turned into the container through its third descriptor,
-// which closes when it does.
+// startCommand starts the process. A helper that prepares mounts reports errors
+// through descriptor 3, which closes when the helper becomes the container.
 func startCommand(cmd *exec.Cmd) error {
 	defer cmd.Stdout.(*os.File).Close()
 	defer cmd.Stderr.(*os.File).Close()
@@ -193,7 +193,7 @@ func startCommand(cmd *exec.Cmd) error {
 	return nil
 }
 
-// lookPath finds a program as a shell would, with the PATH of the container.
+// lookPath finds a program as a shell does, with the PATH of the container.
 func lookPath(name string, env []string, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {

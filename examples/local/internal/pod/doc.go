@@ -1,30 +1,29 @@
 // Package pod runs one pod as processes of this machine.
 //
-// Each pod has a folder and a supervisor: a process of its own, in its own
-// session, that starts the pod's containers, waits for them, and records what
-// happened. The supervisor outlives the runner that started it, so a runner can
-// be killed at any time and the next one finds every exit code.
+// Each pod has a folder and a supervisor: a separate process, in its own session,
+// that starts the pod's containers, waits for them, and records what happens. The
+// supervisor outlives the runner that started it, so a runner can be killed at any
+// time and the next one finds every exit code.
 //
 // The folder is the whole interface between the two:
 //
 //	spec.json    what to run; written before the supervisor starts
-//	lock         locked by the supervisor for as long as it lives
+//	lock         locked by the supervisor as long as it lives
 //	watch        locked by the supervisor's watcher, if it has one, until nothing is left
-//	guard.json   what has to be gone before the pod has ended; written before state.json
+//	guard.json   what must be gone before the pod counts as ended; written before state.json
 //	state.json   what has happened so far; replaced atomically, never edited
-//	stop         present once the pod has to stop; holds the grace period
-//	work/        where the containers start, unless they name another folder
+//	stop         present once the pod has to stop; contains the grace period
+//	work/        the default working folder of the containers
 //	volumes/     one folder for each emptyDir volume
 //	logs/        stdout and stderr of each container
 //
-// Two rules make a pod run at most once. A supervisor starts nothing before it
-// holds the lock, and nothing when state.json exists already; and it writes
-// state.json before it starts the first process. So starting a supervisor twice
-// is harmless, and a folder without state.json and without a lock has certainly
-// run nothing. No decision rests on a process id alone, which could belong to another
-// process by now.
+// Two rules make a pod run at most once. A supervisor starts nothing before it holds
+// the lock, and nothing if state.json exists; and it writes state.json before it
+// starts the first process. So it is harmless to start a supervisor twice, and a
+// folder without state.json and without a lock has certainly run nothing. No decision
+// rests on a process ID alone, which could belong to another process by now.
 //
-// A third keeps a pod from running beside its replacement: it has ended only once its
-// locks are free and nothing that guard.json names is left. A Containment sees to it
-// that all processes of a pod end when its supervisor does.
+// A third rule keeps a pod from running beside its replacement: it has ended only
+// once its locks are free and nothing that guard.json names is left. A Containment
+// makes all processes of a pod end with its supervisor.
 package pod

@@ -22,30 +22,30 @@ func (f Folder) path(elem ...string) string {
 // Work is the folder in which containers start.
 func (f Folder) Work() string { return f.path("work") }
 
-// Log is the file that holds a stream, "stdout" or "stderr", of a container.
+// Log is the file with a stream, "stdout" or "stderr", of a container.
 func (f Folder) Log(container, stream string) string {
 	return f.path("logs", container+"."+stream)
 }
 
-// SupervisorLog is where the supervisor itself writes when something is wrong.
+// SupervisorLog is where the supervisor writes its own errors.
 func (f Folder) SupervisorLog() string { return f.path("supervisor.log") }
 
-// Prepare makes the folder and writes the spec. It may be repeated.
+// Prepare creates the folder and writes the spec. It may be repeated.
 func (f Folder) Prepare(spec []byte) error {
 	for _, dir := range []string{".", "work", "volumes", "logs"} {
 		if err := private.MkdirAll(f.path(dir)); err != nil {
 			return fmt.Errorf("prepare pod folder: %w", err)
 		}
 	}
-	// The name of the folder itself must be on the disk before a process has run, or
-	// a crash of the machine would make a pod that has not begun of one that has.
+	// The name of the folder must be on the disk before a process runs. Otherwise,
+	// after a crash of the machine, the pod would seem not to have begun.
 	if err := syncDir(filepath.Dir(string(f))); err != nil {
 		return fmt.Errorf("prepare pod folder: %w", err)
 	}
 	return writeFile(f.path("spec.json"), spec)
 }
 
-// readSpec reads what the pod is to run, unless another user may have written it.
+// readSpec reads the pod's spec, unless another user may have written it.
 func (f Folder) readSpec() (spec Spec, err error) {
 	path := f.path("spec.json")
 	if err := errors.Join(private.Check(string(f)), private.Check(path)); err != nil {
@@ -63,7 +63,7 @@ func (f Folder) State() (s State, ok bool, err error) {
 	return s, err == nil, err
 }
 
-// Stamp changes whenever the recorded state does; it costs one system call.
+// Stamp changes whenever the recorded state does. It costs one system call.
 func (f Folder) Stamp() Stamp {
 	info, err := os.Stat(f.path("state.json"))
 	if err != nil {
@@ -72,8 +72,7 @@ func (f Folder) Stamp() Stamp {
 	return Stamp{inode(info), info.ModTime().UnixNano(), info.Size()}
 }
 
-// Stamp identifies a version of the recorded state. The zero Stamp is that of
-// no state.
+// Stamp identifies a version of the recorded state. The zero Stamp means no state.
 type Stamp struct {
 	inode   uint64
 	modTime int64
@@ -92,8 +91,8 @@ type stopFile struct {
 	Grace time.Duration `json:"grace"`
 }
 
-// Stop asks the supervisor, now or whenever it starts, to end the pod. It may be
-// repeated; the shortest grace period counts.
+// Stop asks the supervisor, now or when it starts, to end the pod. It may be
+// repeated; the shortest grace period applies.
 func (f Folder) Stop(grace time.Duration) error {
 	if asked, ok := f.stopAsked(); ok && asked <= grace {
 		return nil
@@ -117,9 +116,9 @@ func (f Folder) stopAsked() (grace time.Duration, ok bool) {
 	return s.Grace, true
 }
 
-// Cancel records that a pod which has not begun never will. It returns false
-// when the pod has begun, or a supervisor is about to begin it; that one then
-// finds the stop file.
+// Cancel records that a pod which has not begun never will. It returns false when
+// the pod has begun or a supervisor is about to begin it; the supervisor then finds
+// the stop file.
 func (f Folder) Cancel(now time.Time) (bool, error) {
 	if err := f.Stop(0); err != nil {
 		return false, err
@@ -137,15 +136,15 @@ func (f Folder) Cancel(now time.Time) (bool, error) {
 	return true, f.writeState(&s)
 }
 
-// writeFile replaces a file so that a crash at any moment leaves the old content
-// or the new one, on the disk.
+// writeFile replaces a file so that a crash at any moment leaves either the old
+// content or the new one on the disk.
 func writeFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // fails, as it should, after the rename
+	defer os.Remove(tmp.Name()) // fails after the rename, as intended
 	_, err = tmp.Write(data)
 	if err == nil {
 		err = tmp.Sync()

@@ -4,5 +4,5 @@ package pod
 
 import "os"
 
-// inode is not known here; the time and the size of a file have to do.
+// inode is not available here; the time and the size of a file must suffice.
 func inode(os.FileInfo) uint64 { return 0 }

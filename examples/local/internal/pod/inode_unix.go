@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// inode tells one file from another that has taken its name.
+// inode distinguishes a file from another one of the same name.
 func inode(info os.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Ino) }

@@ -9,9 +9,9 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
-// inside makes the folder that a path of a manifest means below a root, and returns
-// where it is, free of links. Every relative path of a manifest comes through here:
-// neither dots nor links that a container has left lead out of the root.
+// inside creates the folder for a manifest's path below a root, and returns its
+// path without links. Every relative path of a manifest is resolved here: neither
+// dots nor links that a container has left lead out of the root.
 func inside(root, path string) (string, error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -39,8 +39,7 @@ func inside(root, path string) (string, error) {
 	return real, nil
 }
 
-// link makes a link below a root that leads to a target. A link of that kind that is
-// there already will do.
+// link creates a link below a root to a target. The same link may already exist.
 func link(root, path, target string) error {
 	if _, err := inside(root, filepath.Dir(path)); err != nil {
 		return err

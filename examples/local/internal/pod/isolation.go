@@ -1,11 +1,11 @@
 package pod
 
-// Isolation is the way in which this machine lets a process have mounts of its own.
+// Isolation is the way in which a process can have its own mounts on this machine.
 type Isolation string
 
 const (
-	// OwnMounts needs the right to mount, as root has it.
+	// OwnMounts needs the right to mount, which root has.
 	OwnMounts Isolation = "mount"
-	// UserMounts works for everybody, where the kernel allows it.
+	// UserMounts works for every user, if the kernel allows it.
 	UserMounts Isolation = "user"
 )

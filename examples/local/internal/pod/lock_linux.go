@@ -16,14 +16,14 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
-// The files that are locked by a supervisor and by its watcher, if it has one.
+// The files that a supervisor and its watcher, if any, lock.
 const (
 	superviseLock = "lock"
 	watchLock     = "watch"
 )
 
 // Alive reports whether a process of the pod may be alive: its supervisor or its
-// watcher holds a lock, or what it ran has not ended yet.
+// watcher holds a lock, or a process that it started has not ended.
 func (f Folder) Alive() (bool, error) {
 	for _, name := range []string{superviseLock, watchLock} {
 		if held, _, err := f.holder(name); held || err != nil {
@@ -37,25 +37,25 @@ func (f Folder) Alive() (bool, error) {
 	return g.remains()
 }
 
-// Supervisor returns the process id of the supervisor that holds the pod's lock at
-// this moment, or 0.
+// Supervisor returns the process ID of the supervisor that holds the pod's lock
+// now, or 0.
 func (f Folder) Supervisor() (pid int, err error) {
 	_, pid, err = f.holder(superviseLock)
 	return pid, err
 }
 
-// holder asks who holds a lock. The process id is 0 for a process that cannot be
-// seen from here.
+// holder finds out which process holds a lock. The process ID is 0 if that process
+// is not visible from here.
 //
-// The lock is a POSIX record lock, since asking about it does not take it: a
-// supervisor that starts at this moment is not turned away.
+// The lock is a POSIX record lock, since a query does not take it: a supervisor
+// that starts at this moment is not refused.
 func (f Folder) holder(name string) (held bool, pid int, err error) {
 	file, err := os.OpenFile(f.path(name), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, 0, nil
 	}
 	if errors.Is(err, unix.EROFS) || errors.Is(err, fs.ErrPermission) {
-		return false, 0, nil // who cannot write here cannot run pods here either
+		return false, 0, nil // a user who cannot write here cannot run pods here
 	}
 	if err != nil {
 		return false, 0, err
@@ -63,15 +63,15 @@ func (f Folder) holder(name string) (held bool, pid int, err error) {
 	defer file.Close()
 	lock := unix.Flock_t{Type: unix.F_WRLCK}
 	if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil {
-		return false, 0, fmt.Errorf("ask for the lock of pod folder %q: %w", f, err)
+		return false, 0, fmt.Errorf("query the lock of pod folder %q: %w", f, err)
 	}
 	return lock.Type != unix.F_UNLCK, max(int(lock.Pid), 0), nil
 }
 
 // lock takes a lock of the pod; it returns nil when another process holds it.
 //
-// A POSIX lock goes with the first close of the file by this process, so nothing
-// else may open the file while it is held.
+// A POSIX lock is lost when this process first closes the file, so nothing else may
+// open the file while it is held.
 func (f Folder) lock(name string) (*os.File, error) {
 	file, err := os.OpenFile(f.path(name), os.O_RDWR|os.O_CREATE, private.FileMode)
 	if err != nil {
@@ -89,13 +89,13 @@ func (f Folder) lock(name string) (*os.File, error) {
 	return nil, fmt.Errorf("lock pod folder %q: %w", f, err)
 }
 
-// guard says what has to be gone before a pod whose supervisor is dead has ended.
-// A lock alone does not: the kernel frees it before it ends the processes of a PID
-// namespace, and knows nothing of those of a cgroup.
+// guard names what must be gone before a pod whose supervisor is dead has ended. A
+// lock alone is not enough: the kernel frees it before it ends the processes of a
+// PID namespace, and regardless of the processes of a cgroup.
 type guard struct {
 	Containment Containment `json:"containment"`
-	// PID and Start name the supervisor as the runner sees it; no later process has
-	// both. Boot is the life of the machine in which they mean something.
+	// PID and Start identify the supervisor as the runner sees it; no later process
+	// has both. They are valid for the boot with the ID Boot.
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"`
 	Boot  string `json:"boot"`
@@ -141,7 +141,7 @@ func (f Folder) guard() (g guard, err error) {
 	return g, err
 }
 
-// remains reports whether something is left of a pod whose locks are free.
+// remains reports whether processes are left of a pod whose locks are free.
 func (g *guard) remains() (bool, error) {
 	if g.Cgroup != "" {
 		return isPopulated(g.Cgroup)
@@ -160,8 +160,8 @@ func (g *guard) remains() (bool, error) {
 	return err == nil && stat.start == g.Start && !stat.isOver(), err
 }
 
-// Reap brings what a dead supervisor has left to its end. It returns true once no
-// process of the pod is left.
+// Reap ends what a dead supervisor has left. It returns true once no process of the
+// pod is left.
 func (f Folder) Reap() (bool, error) {
 	alive, err := f.Alive()
 	if err != nil || !alive {
@@ -191,8 +191,8 @@ func (f Folder) dropCgroup(ended bool) error {
 	return removeCgroup(g.Cgroup)
 }
 
-// Enforce kills a supervisor that was asked to stop and has not done so in time: it
-// is itself stopped, or hangs. Its containers end with it.
+// Enforce kills a supervisor that was asked to stop and has not done so in time,
+// because it hangs or was stopped by a signal. Its containers end with it.
 func (f Folder) Enforce(now time.Time) error {
 	info, err := os.Stat(f.path("stop"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -202,16 +202,16 @@ func (f Folder) Enforce(now time.Time) error {
 	if err != nil || now.Before(info.ModTime().Add(grace+overtime)) {
 		return err
 	}
-	// A watcher that is stopped as well could not do its work.
+	// A watcher that is also stopped could not do its work.
 	return errors.Join(f.signal(watchLock, unix.SIGCONT), f.signal(superviseLock, unix.SIGKILL))
 }
 
-// overtime is what a supervisor has after the grace period of its pod: for sidecars,
-// which end one after the other, and for slow disks.
+// overtime is how long a supervisor may take after the grace period of its pod:
+// sidecars end one after the other, and disks can be slow.
 const overtime = 20 * time.Second
 
-// signal sends a signal to the process that holds a lock, and to no other: the
-// process is held on to before it is asked again whether it holds the lock.
+// signal sends a signal to the process that holds a lock, and to no other: it opens
+// a handle to the process before it checks again that the process holds the lock.
 func (f Folder) signal(name string, s unix.Signal) error {
 	_, pid, err := f.holder(name)
 	if err != nil || pid == 0 {
@@ -222,7 +222,7 @@ func (f Folder) signal(name string, s unix.Signal) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("hold on to process %d: %w", pid, err)
+		return fmt.Errorf("open process %d: %w", pid, err)
 	}
 	defer unix.Close(fd)
 	if _, again, err := f.holder(name); err != nil || again != pid {
@@ -234,15 +234,15 @@ func (f Folder) signal(name string, s unix.Signal) error {
 	return nil
 }
 
-// processStat is what /proc says of a process.
+// processStat is what /proc says about a process.
 type processStat struct {
 	state   byte
 	threads int
 	start   uint64
 }
 
-// isOver reports whether a process and all its threads have ended, if nobody has
-// waited for it yet. By then a PID namespace of which it was the first is empty.
+// isOver reports whether a process that was not yet waited for has ended with all
+// its threads. If it was the first of a PID namespace, the namespace is then empty.
 func (s *processStat) isOver() bool { return (s.state == 'Z' || s.state == 'X') && s.threads <= 1 }
 
 func readStat(pid int) (s processStat, err error) {
@@ -250,7 +250,8 @@ func readStat(pid int) (s processStat, err error) {
 	if err != nil {
 		return s, err
 	}
-	// The name, in parentheses, can hold anything; fields are counted from behind it.
+	// The name, in parentheses, can contain anything; fields are counted from after
+	// it.
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	if len(fields) < 20 {
 		return s, fmt.Errorf("/proc/%d/stat: %q: too few fields", pid, data)

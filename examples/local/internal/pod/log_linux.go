@@ -7,12 +7,12 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
-// capLogs cuts the logs of the containers that have grown beyond their bound. What
-// comes first is kept, and a line says where the rest would be.
+// capLogs cuts the logs of the containers that have grown beyond their limit. It
+// keeps the beginning and adds a line at the cut.
 //
-// Containers write into their logs by themselves, since a supervisor in between would
-// take the last lines with it when it is killed. So a log can be too long for as long
-// as a supervisor does not look.
+// Containers write directly into their logs, since a supervisor in between would lose
+// the last lines when it is killed. So a log can be too long until the supervisor
+// looks.
 func (s *supervisor) capLogs() {
 	if s.spec.MaxLog <= 0 {
 		return
@@ -43,7 +43,7 @@ func capLog(path string, most int64) (bool, error) {
 	mark := fmt.Sprintf("\n[cut here: --max-log is %d bytes]\n", most)
 	whole := most + int64(len(mark))
 	if info.Size() == whole {
-		return false, nil // as it was left the last time
+		return false, nil // already cut
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, private.FileMode)
 	if err != nil {

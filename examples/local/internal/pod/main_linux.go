@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/patience"
 )
 
-// Main runs this process as a supervisor or as one of its helpers when it was
-// started as one, and then ends it. The program's main function calls it first.
+// Main runs this process as a supervisor or a helper if it was started as one, and
+// then exits. The program's main function calls it first.
 func Main() {
 	closeOnExec()
 	if len(os.Args) == 2 && os.Args[0] == execCommand {
@@ -39,9 +39,9 @@ func Main() {
 		return
 	}
 	runtime.LockOSThread()
-	// A supervisor is stopped by the stop file alone; it must not leave its
-	// containers alone when a whole machine's processes are asked to end.
-	// Caught and dropped, not ignored: containers would inherit that.
+	// Only the stop file stops a supervisor. When all processes of a machine are
+	// asked to end, it must stay with its containers. The signals are caught and
+	// dropped, not ignored, since containers would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
 	folder, containment := Folder(argument), Containment(os.Args[3])
 	if role == watchCommand {
@@ -50,8 +50,8 @@ func Main() {
 	end(Supervise(folder, containment))
 }
 
-// ExitTryAgain is the exit status of a supervisor that could not begin for want of
-// something that may be there later, such as space on a disk.
+// ExitTryAgain is the exit status of a supervisor that could not begin for a
+// temporary reason, such as a full disk.
 const ExitTryAgain = 75
 
 // end ends the process.
@@ -66,8 +66,8 @@ func end(err error) {
 	os.Exit(1)
 }
 
-// closeOnExec keeps the descriptors that this process was given, apart from the
-// first three, to itself: a container must not hold what its caller has locked.
+// closeOnExec keeps containers from inheriting the descriptors of this process,
+// except the first three: a container must not hold the caller's locks.
 func closeOnExec() {
 	if unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// bind is a folder to show at an absolute path.
+// bind is a folder to mount at an absolute path.
 type bind struct {
 	Source   string `json:"source"`
 	Target   string `json:"target"`
 	ReadOnly bool   `json:"readOnly,omitempty"`
 }
 
-// prepareMounts makes the folders of a container's volumes. A relative path
-// becomes a link in the work folder; absolute ones are returned, parents first.
+// prepareMounts creates the folders of a container's volumes. A relative path
+// becomes a link in the work folder; absolute paths are returned, parents first.
 func (s *supervisor) prepareMounts(c *ContainerSpec) ([]bind, error) {
 	var binds []bind
 	for _, m := range c.Mounts {

@@ -16,22 +16,22 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
-// execCommand is the name under which the helper of a container with mounts runs.
+// execCommand is the command that runs the helper of a container with mounts.
 const execCommand = "__exec"
 
-// helperInput is what the helper does before it turns into the container.
+// helperInput is what the helper has to do before it becomes the container.
 type helperInput struct {
 	Argv  []string `json:"argv,omitempty"`
 	Dir   string   `json:"dir,omitempty"`
 	Stage string   `json:"stage,omitempty"`
 	Binds []bind   `json:"binds,omitempty"`
-	// NoNewPrivileges and Drop are those of the container.
+	// NoNewPrivileges and Drop belong to the container.
 	NoNewPrivileges bool  `json:"noNewPrivileges,omitempty"`
 	Drop            []int `json:"drop,omitempty"`
 }
 
-// ProbeIsolation finds out, by doing it, how processes can have mounts of their
-// own here. Scratch is a folder to use.
+// ProbeIsolation tries how processes can have their own mounts here. Scratch is a
+// folder to use.
 func ProbeIsolation(scratch string) (Isolation, error) {
 	source, stage := filepath.Join(scratch, "source"), filepath.Join(scratch, "stage")
 	for _, dir := range []string{source, stage} {
@@ -69,8 +69,8 @@ func probe(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// wrappedCommand wraps a command into the helper that mounts, and gives up rights,
-// before it turns into the container.
+// wrappedCommand wraps a command into the helper, which mounts and gives up rights
+// before it becomes the container.
 func wrappedCommand(cmd *exec.Cmd, c *ContainerSpec, binds []bind, folder Folder, way Isolation) (*exec.Cmd, error) {
 	in := helperInput{Argv: cmd.Args, Dir: cmd.Dir, Stage: folder.path("root"), Binds: binds,
 		NoNewPrivileges: c.NoNewPrivileges, Drop: c.Drop}
@@ -92,7 +92,7 @@ func helper(in helperInput, way Isolation) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The program's own file may be gone by now; the link leads to it all the same.
+	// The program's own file may be gone by now; the link still leads to it.
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{execCommand, string(data)}}
 	attr := &syscall.SysProcAttr{}
 	if len(in.Binds) > 0 {
@@ -106,8 +106,8 @@ func helper(in helperInput, way Isolation) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// runHelper mounts and turns into the container. It returns only on failure, or
-// when there is no command, which is a probe.
+// runHelper mounts and becomes the container. It returns only on failure, or in a
+// probe, which has no command.
 func runHelper(input string) error {
 	const reportFD = 3
 	unix.CloseOnExec(reportFD)
@@ -159,8 +159,8 @@ func mountAll(stage string, binds []bind) error {
 	return nil
 }
 
-// giveUp drops capabilities of this process, those that it could gain included. Where
-// it has not the right to do the latter, it has none to lose either, and must gain none.
+// giveUp drops capabilities of this process, including those that it could gain. Without
+// the right to do the latter it has none to lose, and must not gain any.
 func giveUp(drop []int, noNew bool) error {
 	if len(drop) > 0 {
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -187,18 +187,18 @@ func giveUp(drop []int, noNew bool) error {
 	return nil
 }
 
-// view is the file system as one container sees it.
+// view is the file system as seen by one container.
 type view struct {
 	stage string
-	// replaced are the folders in memory, and volumes the mounted volumes: a missing
-	// mount point can be made right in the former, and anywhere in the latter.
-	// Everywhere else it would be made on the machine itself.
+	// replaced holds the folders in memory, and volumes the mounted volumes. A
+	// missing mount point can be created directly in the former and anywhere in the
+	// latter. Everywhere else it would be created on the machine itself.
 	replaced, volumes []string
 }
 
-// bind shows the source at the target. A target that does not exist on this
-// machine is never created there: the deepest existing folder above it is
-// replaced, for this container, by one with the same entries and the mount point.
+// bind mounts the source at the target. It never creates a missing target on this
+// machine: it replaces the deepest existing folder above it, for this container,
+// with one that has the same entries and the mount point.
 func (v *view) bind(b bind) error {
 	above := b.Target
 	for {
@@ -209,8 +209,8 @@ func (v *view) bind(b bind) error {
 		}
 		above = filepath.Dir(above)
 	}
-	// A link on the way, which another container may have left in a volume, must not
-	// lead out of what is this container's own.
+	// Another container may have left a link in a volume. It must not lead out of
+	// this container's own folders.
 	real, err := filepath.EvalSymlinks(above)
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func (v *view) insideVolume(path string) bool {
 	return slices.ContainsFunc(v.volumes, func(dir string) bool { return strings.HasPrefix(path+"/", dir+"/") })
 }
 
-// replace puts a folder in memory over dir that holds the same entries.
+// replace mounts a folder in memory over dir, with the same entries.
 func (v *view) replace(dir string) error {
 	if err := unix.Mount("tmpfs", v.stage, "tmpfs", 0, "mode=0755"); err != nil {
 		return err
@@ -264,7 +264,7 @@ func (v *view) replace(dir string) error {
 	if unix.PivotRoot(".", ".") == nil {
 		return unix.Unmount(".", unix.MNT_DETACH)
 	}
-	// A root in memory cannot be exchanged, but covered.
+	// A root in memory cannot be replaced, but it can be covered.
 	if err := unix.Mount(".", "/", "", unix.MS_MOVE, ""); err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate gives a container a process group of its own, and ends it should its
-// supervisor be killed.
+// isolate gives a container its own process group, and ends it if its supervisor is
+// killed.
 func isolate(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
 	if attr == nil {
 		attr = &syscall.SysProcAttr{}
@@ -22,7 +22,8 @@ func isolate(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return attr
 }
 
-// awaitExit returns when the child has ended, and leaves it to be waited for.
+// awaitExit returns when the child has ended, without waiting for it in the sense
+// of wait(2).
 func awaitExit(pid int) {
 	for {
 		var info unix.Siginfo
@@ -33,8 +34,8 @@ func awaitExit(pid int) {
 	}
 }
 
-// children are the process ids of this process's children. Those of other threads
-// than the first are among them only as far as these have ended and left them.
+// children returns the process IDs of this process's children. Children of other
+// threads than the first are missing as long as these threads run.
 func children() (pids []int, err error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
 	for _, text := range strings.Fields(string(data)) {

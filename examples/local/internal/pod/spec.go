@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Spec is what a supervisor needs to run a pod. Variables are expanded already.
+// Spec is what a supervisor needs to run a pod. Variables are already expanded.
 type Spec struct {
 	UID       string `json:"uid"`
 	Name      string `json:"name"`
@@ -23,12 +23,12 @@ type Spec struct {
 	// then doubles up to RestartDelayMax. The first restart is immediate.
 	RestartDelay    time.Duration `json:"restartDelay"`
 	RestartDelayMax time.Duration `json:"restartDelayMax"`
-	// MaxLog is the number of bytes that are kept of each stream of a container; 0
-	// means all.
+	// MaxLog is the maximum size of the log of each stream of a container; 0 means
+	// no limit.
 	MaxLog int64 `json:"maxLog,omitempty"`
 	// Isolation is how containers get mounts of their own; empty when none needs them.
 	Isolation Isolation `json:"isolation,omitempty"`
-	// Containers are the init containers in their order, then the app containers.
+	// Containers holds the init containers in order, then the app containers.
 	Containers []ContainerSpec `json:"containers"`
 }
 
@@ -40,13 +40,13 @@ type ContainerSpec struct {
 	Argv []string `json:"argv"`
 	// Env is the complete environment, as NAME=value.
 	Env []string `json:"env"`
-	// Dir is the working folder; relative to the pod's work folder, which is also
-	// the one meant by an empty Dir.
+	// Dir is the working folder, relative to the pod's work folder. Empty means the
+	// work folder.
 	Dir    string  `json:"dir,omitempty"`
 	Mounts []Mount `json:"mounts,omitempty"`
-	// NoNewPrivileges keeps the process, and all that it starts, from gaining rights.
+	// NoNewPrivileges keeps the process and its descendants from gaining rights.
 	NoNewPrivileges bool `json:"noNewPrivileges,omitempty"`
-	// Drop are the numbers of the capabilities that the process does not get.
+	// Drop holds the numbers of the capabilities that the process does not get.
 	Drop []int `json:"drop,omitempty"`
 }
 
@@ -59,7 +59,7 @@ type Mount struct {
 	ReadOnly bool   `json:"readOnly,omitempty"`
 }
 
-// State is what has happened to a pod so far.
+// State is the recorded state of a pod.
 type State struct {
 	Phase   job.PodPhase `json:"phase"`
 	Reason  string       `json:"reason,omitempty"`
@@ -68,19 +68,19 @@ type State struct {
 	Ready           bool        `json:"ready,omitempty"`
 	ReadyTransition time.Time   `json:"readyTransition,omitzero"`
 	Containers      []Container `json:"containers"`
-	// Done is true once no process is left: the state is final.
+	// Done is true once no process is left; then the state is final.
 	Done bool `json:"done,omitempty"`
 }
 
-// Container is what has happened to one container so far.
+// Container is the recorded state of one container.
 type Container struct {
 	job.Container
 	Reason    string    `json:"reason,omitempty"`
 	Message   string    `json:"message,omitempty"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
-	// LogCut is true once the container has written more than is kept.
+	// LogCut is true once a log of the container was cut.
 	LogCut bool `json:"logCut,omitempty"`
-	// Exits are the runs that have ended, the latest last, at most maxExits.
+	// Exits holds the ends of runs, the latest last, at most maxExits.
 	Exits []Exit `json:"exits,omitempty"`
 }
 
@@ -92,12 +92,12 @@ type Exit struct {
 	FinishedAt time.Time `json:"finishedAt"`
 }
 
-// maxExits bounds the history of a container that is restarted for ever.
+// maxExits bounds the history of a container that is restarted again and again.
 const maxExits = 20
 
-// Reasons of pods and containers that this package gives.
+// Reasons that this package sets on pods and containers.
 const (
-	// ReasonCompleted and ReasonError end a container by its exit code.
+	// ReasonCompleted and ReasonError follow from the exit code of a container.
 	ReasonCompleted = "Completed"
 	ReasonError     = "Error"
 	// ReasonStartError: the process could not be started.
@@ -116,13 +116,13 @@ const (
 	ReasonBackOff = "CrashLoopBackOff"
 )
 
-// Exit codes that no process gave, as a kubelet sets them.
+// Exit codes for processes without one, as a kubelet sets them.
 const (
 	exitStartError = 128
 	exitUnknown    = 137
 )
 
-// newState is the state of a pod that has not begun.
+// newState returns the state of a pod that has not begun.
 func newState(spec *Spec) *State {
 	s := &State{}
 	for _, c := range spec.Containers {
@@ -131,7 +131,7 @@ func newState(spec *Spec) *State {
 	return s
 }
 
-// fail ends the state of a pod whose processes are gone.
+// fail makes the state of a pod final after its processes are gone.
 func (s *State) fail(reason, message string, now time.Time) {
 	s.Done = true
 	s.Phase, s.Reason, s.Message = job.PodFailed, reason, message
@@ -144,14 +144,14 @@ func (s *State) setReady(ready bool, now time.Time) {
 	}
 }
 
-// Lost turns the last state of a dead supervisor into a final one: what ran or may
-// have run at that time counts as ended with exit code 137, since its real one is
+// Lost turns the last state of a dead supervisor into a final one. Containers that
+// ran or may have run count as ended with exit code 137, since the real one is
 // unknown.
 func (s State) Lost(now time.Time) State {
 	containers := append([]Container(nil), s.Containers...)
 	for i := range containers {
 		c := &containers[i]
-		// One that is recorded as waiting may have been started a moment before.
+		// A container that is recorded as waiting may have been started in between.
 		if c.State != job.ContainerTerminated {
 			c.State, c.ExitCode, c.FinishedAt, c.Reason = job.ContainerTerminated, exitUnknown, now, ReasonStatusUnknown
 		}
@@ -161,7 +161,7 @@ func (s State) Lost(now time.Time) State {
 	return s
 }
 
-// Translate returns the state by another clock.
+// Translate returns the state with the times of another clock.
 func (s State) Translate(at func(time.Time) time.Time) State {
 	s.ReadyTransition = at(s.ReadyTransition)
 	s.Containers = slices.Clone(s.Containers)

@@ -37,12 +37,12 @@ func Supervise(folder Folder, c Containment) error {
 		return err
 	}
 	if err := folder.writeState(s.state); err != nil {
-		return err // nothing has begun: another attempt may do better
+		return err // nothing has begun: another attempt may succeed
 	}
 	return s.loop()
 }
 
-// contain prepares what keeps the pod's processes together, and records it.
+// contain prepares the pod's containment and records it.
 func (s *supervisor) contain() error {
 	g, err := newGuard(s.containment)
 	if err == nil {
@@ -63,14 +63,14 @@ func (s *supervisor) contain() error {
 type supervisor struct {
 	folder      Folder
 	containment Containment
-	group       *cgroup // of the containers; nil where they need none
+	group       *cgroup // of the containers; nil if they need none
 	spec        Spec
 	state       *State
 	runs        []run // parallel to the containers
 	exits       chan exit
 	// abandoned is closed when this supervisor's watcher ends.
 	abandoned <-chan struct{}
-	// stopping is true once nothing may be started any more.
+	// stopping is true once nothing more may be started.
 	stopping bool
 	grace    time.Duration
 	stopAt   time.Time
@@ -102,10 +102,10 @@ func (s *supervisor) loop() error {
 		done := s.step(now)
 		s.capLogs()
 		if s.dirty || done {
-			// An end that cannot be recorded is worse than one recorded late.
+			// An end that is recorded late is better than one that is not recorded.
 			err := s.folder.writeState(s.state)
 			if s.dirty = err != nil; s.dirty && done {
-				fmt.Fprintln(os.Stderr, "record the pod's end, trying again:", err)
+				fmt.Fprintln(os.Stderr, "record the pod's end; trying again:", err)
 				time.Sleep(time.Second)
 				continue
 			}
@@ -137,8 +137,8 @@ func (s *supervisor) readStop(now time.Time) {
 	}
 }
 
-// step does everything that can be done now; it returns true once the pod has
-// reached its end and no process is left.
+// step does everything that can be done now. It returns true once the pod has ended
+// and no process is left.
 func (s *supervisor) step(now time.Time) bool {
 	s.kill(now)
 	switch {
@@ -170,8 +170,8 @@ func (s *supervisor) initFailed() bool {
 	return false
 }
 
-// startInits starts the init containers one after the other, sidecars beside
-// them; it returns true once the app containers may start.
+// startInits starts the init containers one after the other, and sidecars beside
+// them. It returns true once the app containers may start.
 func (s *supervisor) startInits(now time.Time) bool {
 	done := true
 	for i := range s.state.Containers {
@@ -191,7 +191,7 @@ func (s *supervisor) startInits(now time.Time) bool {
 	return done
 }
 
-// startApps starts all app containers; it returns true once all have ended for good.
+// startApps starts all app containers. It returns true once all have ended for good.
 func (s *supervisor) startApps(now time.Time) bool {
 	done := true
 	for i := range s.state.Containers {
@@ -212,7 +212,7 @@ func (s *supervisor) isFinal(c *Container) bool {
 
 func succeeded(c *Container) bool { return c.State == job.ContainerTerminated && c.ExitCode == 0 }
 
-// ensure starts a container that is not running, when it is due.
+// ensure starts a container that is due and not running.
 func (s *supervisor) ensure(i int, now time.Time) {
 	c, r := &s.state.Containers[i], &s.runs[i]
 	if c.State == job.ContainerRunning || now.Before(r.restartAt) {
@@ -224,7 +224,7 @@ func (s *supervisor) ensure(i int, now time.Time) {
 	s.start(i, now)
 }
 
-// endApps ends every container that is not a sidecar; it returns true once none runs.
+// endApps ends every container that is not a sidecar. It returns true once none runs.
 func (s *supervisor) endApps(now time.Time) bool {
 	done := true
 	for i := range s.state.Containers {
@@ -235,11 +235,11 @@ func (s *supervisor) endApps(now time.Time) bool {
 	return done
 }
 
-// endSidecars ends the sidecars, the last one first, each after the one that was
-// started after it; it returns true once none runs.
+// endSidecars ends the sidecars one by one, in reverse order of their start. It
+// returns true once none runs.
 func (s *supervisor) endSidecars(now time.Time) bool {
 	if !s.stopping {
-		// From here on nothing starts again: a sidecar that ends has done its work.
+		// From here on nothing restarts: a sidecar that ends has done its work.
 		s.stopping, s.stopAt, s.grace = true, now, s.spec.GracePeriod
 	}
 	for i := len(s.state.Containers) - 1; i >= 0; i-- {
@@ -250,7 +250,7 @@ func (s *supervisor) endSidecars(now time.Time) bool {
 	return true
 }
 
-// finish records the phase that the app containers' exit codes make.
+// finish records the phase, which follows from the app containers' exit codes.
 func (s *supervisor) finish(now time.Time) bool {
 	s.killAll()
 	phase := job.PodSucceeded
@@ -268,8 +268,8 @@ func (s *supervisor) finish(now time.Time) bool {
 	return true
 }
 
-// abandon ends the pod at once: without the watcher, what the pod runs would outlive
-// a supervisor that is killed.
+// abandon ends the pod at once: without the watcher, its processes would outlive a
+// supervisor that is killed.
 func (s *supervisor) abandon(now time.Time) {
 	s.abandoned, s.stopping = nil, true
 	for i := range s.runs {
@@ -286,7 +286,8 @@ func (s *supervisor) abandon(now time.Time) {
 	s.state = &lost
 }
 
-// killAll ends what the containers have left, and the cgroup that held it.
+// killAll ends the processes that the containers have left, and removes their
+// cgroup.
 func (s *supervisor) killAll() {
 	if s.group == nil {
 		killAll("")
@@ -306,7 +307,7 @@ func (s *supervisor) observe(now time.Time) {
 		if c.Kind == job.AppContainer && !c.StartedAt.IsZero() {
 			begun = true
 		}
-		// A finished init container does not stand in the way of readiness.
+		// A finished init container does not affect readiness.
 		ready = ready && (c.State == job.ContainerRunning || c.Kind == job.InitContainer)
 	}
 	if begun && s.state.Phase == job.PodPending {

@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// errSystem is why pods do not run here. Their processes could be started, but a
-// promise on which all else rests could not be kept: on a supervisor's death its
-// containers would go on beside their replacements.
-var errSystem = fmt.Errorf("pods run on Linux only: on %s nothing ends all processes of a container whose supervisor is killed", runtime.GOOS)
+// errSystem says why pods do not run here. Their processes could be started, but if
+// a supervisor died, its containers would run on beside their replacements.
+var errSystem = fmt.Errorf("pods run on Linux only: on %s nothing would end all processes of a container if its supervisor were killed", runtime.GOOS)
 
 const superviseLock = "lock"
 
@@ -24,7 +23,8 @@ func Available() error { return errSystem }
 // Main does nothing here: no process of this program is a supervisor.
 func Main() {}
 
-// ExitTryAgain is the exit status of a supervisor that another one may do better than.
+// ExitTryAgain is the exit status of a supervisor that could not begin for a temporary
+// reason.
 const ExitTryAgain = 75
 
 // Command fails with the reason that Available gives, as do the others that need a

@@ -12,9 +12,9 @@ import (
 // watchFD is the descriptor by which a supervisor learns of its watcher's end.
 const watchFD = 3
 
-// watch runs the supervisor of a pod as a child and ends whatever that leaves
-// behind. Until nothing is left it holds a lock of its own, so that nobody takes the
-// pod for ended before. It does nothing when another watcher is alive.
+// watch runs the supervisor of a pod as a child and ends the processes that it
+// leaves behind. Until none is left it holds its own lock, so that the pod does not
+// count as ended before. It does nothing when another watcher is alive.
 func watch(folder Folder, c Containment) error {
 	lock, err := folder.lock(watchLock)
 	if err != nil || lock == nil {
@@ -39,11 +39,11 @@ func watch(folder Folder, c Containment) error {
 	_ = cmd.Wait() // what happened is in the folder
 	g, err := folder.guard()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err) // it kills what it can all the same
+		fmt.Fprintln(os.Stderr, err) // it still kills what it can
 	}
 	killAll(g.Cgroup)
 	if g.Cgroup != "" {
-		_ = removeCgroup(g.Cgroup) // if it cannot be, the next runner does it
+		_ = removeCgroup(g.Cgroup) // if this fails, the next runner does it
 	}
 	if code := cmd.ProcessState.ExitCode(); code > 0 {
 		os.Exit(code)
@@ -52,7 +52,7 @@ func watch(folder Folder, c Containment) error {
 }
 
 // awaitWatcher returns a channel that is closed when the watcher of this supervisor
-// ends; for one without a watcher the channel is nil.
+// ends. Without a watcher it is nil.
 func awaitWatcher(c Containment) <-chan struct{} {
 	if c != Cgroup && c != Watched {
 		return nil
@@ -65,20 +65,19 @@ func awaitWatcher(c Containment) <-chan struct{} {
 	return over
 }
 
-// killAll ends all processes that this one has started, and those that they have. It
-// returns once none is left.
+// killAll ends all descendants of this process. It returns once none is left.
 func killAll(group string) {
 	for {
 		switch {
 		case isFirst():
-			// All of the namespace but this process. Anywhere else it would be all of the
-			// machine, so nothing but the process id may decide this.
+			// All processes of the namespace but this one. Outside of a namespace it
+			// would be all of the machine, so only the process ID may decide this.
 			_ = unix.Kill(-1, unix.SIGKILL)
 		case group != "":
 			_ = killCgroup(group)
 		}
-		// Each round may orphan the children of what it kills. They come to this
-		// process, so their ids cannot be another's.
+		// Each round may orphan the children of the killed processes. This process
+		// adopts them, so no other process can have their IDs.
 		pids, err := children()
 		if err == nil && len(pids) == 0 {
 			return

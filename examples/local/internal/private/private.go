@@ -1,6 +1,6 @@
-// Package private keeps what the runner stores to the user who runs it. What a
-// state folder holds is run with the rights of whoever uses the folder, so nobody
-// else may have made it or be able to change it, and nobody else may read it.
+// Package private protects the runner's files from other users. The contents of a
+// state folder are run with the rights of its user, so no other user may have
+// created it, change it or read it.
 package private
 
 import (
@@ -8,14 +8,14 @@ import (
 	"os"
 )
 
-// The modes of everything that this program makes.
+// The modes of all files and folders that this program creates.
 const (
 	DirMode  fs.FileMode = 0o700
 	FileMode fs.FileMode = 0o600
 )
 
 // Check refuses a path that belongs to another user, or that others can write to.
-// A symbolic link has to be the caller's own as well as what it leads to.
+// Both a symbolic link and its target must belong to the caller.
 func Check(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -35,8 +35,8 @@ func Check(path string) error {
 	return checkMode(path, info)
 }
 
-// Restrict checks a path that exists, and takes from others the right to read it.
-// Paths that do not exist are left out.
+// Restrict checks the paths that exist, and removes other users' right to read
+// them.
 func Restrict(mode fs.FileMode, paths ...string) error {
 	for _, path := range paths {
 		err := Check(path)
@@ -53,8 +53,8 @@ func Restrict(mode fs.FileMode, paths ...string) error {
 	return nil
 }
 
-// MkdirAll makes a folder and what is missing above it. A folder that exists has to
-// be the caller's own.
+// MkdirAll creates a folder and its missing parents. An existing folder must belong
+// to the caller.
 func MkdirAll(path string) error {
 	if err := os.MkdirAll(path, DirMode); err != nil {
 		return err

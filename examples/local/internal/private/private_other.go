@@ -4,8 +4,8 @@ package private
 
 import "io/fs"
 
-// Where modes and owners are not Unix's, the folders of a user's profile are
-// private by the system's own means.
+// On systems without Unix modes and owners, the system itself keeps the folders of
+// a user's profile private.
 func checkOwner(string, fs.FileInfo) error { return nil }
 
 func checkMode(string, fs.FileInfo) error { return nil }

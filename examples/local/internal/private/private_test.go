@@ -20,7 +20,7 @@ func TestCheck(t *testing.T) {
 		make func(t *testing.T, path string) error
 		want string // in the error; empty if there is to be none
 	}{
-		{"a folder of one's own", func(_ *testing.T, p string) error { return os.Mkdir(p, 0o700) }, ""},
+		{"the caller's folder", func(_ *testing.T, p string) error { return os.Mkdir(p, 0o700) }, ""},
 		{"a folder that others can read", func(_ *testing.T, p string) error { return os.Mkdir(p, 0o755) }, ""},
 		{"a folder that everybody can write to", func(_ *testing.T, p string) error {
 			return makeWith(p, os.ModeDir|0o777)
@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 				return err
 			}
 			return os.Chown(p, 65534, 65534)
-		}, "belongs to user 65534, not to user 0"},
+		}, "belongs to user 65534, not to the current user 0"},
 		{"a link of another user", func(t *testing.T, p string) error {
 			asRoot(t)
 			if err := os.Symlink(filepath.Dir(p), p); err != nil {
@@ -52,7 +52,7 @@ func TestCheck(t *testing.T) {
 			}
 			return os.Symlink(p+".target", p)
 		}, "has mode 0777"},
-		{"a link to a folder of one's own", func(_ *testing.T, p string) error {
+		{"a link to the caller's folder", func(_ *testing.T, p string) error {
 			return os.Symlink(filepath.Dir(p), p)
 		}, ""},
 		{"nothing", func(*testing.T, string) error { return nil }, "no such file"},
@@ -88,7 +88,7 @@ func makeWith(path string, mode os.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-// What an earlier version has left readable for others is no longer.
+// Files that an earlier version left readable for others are restricted.
 func TestRestrict(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.db")

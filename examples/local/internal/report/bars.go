@@ -16,12 +16,12 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// bars shows one line a job or CronJob, kept up to date. The jobs of CronJobs come
-// and go: of these it tells how they end, in lines above.
+// bars shows one line per job or CronJob, kept up to date. Jobs of CronJobs come
+// and go: lines above report how they end.
 type bars struct {
 	mu sync.Mutex
-	// progress is nil until there is a bar to draw: what is told before must be written
-	// for good, as it cannot be known how many lines it takes.
+	// progress is nil until there is a bar to draw. Earlier lines are written
+	// permanently, since their number is not known.
 	progress *mpb.Progress
 	layout   string
 	jobs     map[string]*jobBar
@@ -36,26 +36,27 @@ type jobBar struct {
 	text string
 }
 
-// NewBars draws on a terminal, with times in a layout.
+// NewBars returns a reporter that draws on a terminal, with times in the given
+// layout.
 func NewBars(out io.Writer, layout string) Reporter {
 	return &bars{layout: layout, jobs: map[string]*jobBar{}, crons: map[string]*jobBar{}, out: out}
 }
 
-// FitBars reports whether that many bars fit on a terminal. Where they do not, each
-// drawing would push the one before out of sight, with all that was told above it.
+// FitBars reports whether that many bars fit on a terminal. If they do not, each
+// drawing would scroll the one before, and the lines above it, out of sight.
 func FitBars(out *os.File, n int) bool {
 	_, height, err := cwriter.New(out).GetTermSize()
 	return err == nil && n+1 < height
 }
 
-// begin makes the progress; bars are drawn from here on.
+// begin creates the progress; bars are drawn from here on.
 func (b *bars) begin() {
 	if b.progress == nil {
 		b.progress = mpb.New(mpb.WithOutput(b.out), mpb.WithWidth(24), mpb.WithRefreshRate(100*time.Millisecond))
 	}
 }
 
-// Round brings the bar of the job up to date.
+// Round updates the bar of the job.
 func (b *bars) Round(r control.Round) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,7 +83,7 @@ func (b *bars) update(key string, r *control.Round) {
 	j.bar.SetCurrent(min(int64(r.Status.Succeeded), j.total()))
 }
 
-// warn writes the warnings among events above the bars.
+// warn writes the warnings among the events above the bars.
 func (b *bars) warn(key string, events []job.Event) {
 	for _, e := range events {
 		if e.Type == job.Warning {
@@ -91,7 +92,8 @@ func (b *bars) warn(key string, events []job.Event) {
 	}
 }
 
-// CronRound brings the line of the CronJob up to date. It has no end, so no bar.
+// CronRound updates the line of the CronJob. A CronJob has no end, so it has no
+// bar.
 func (b *bars) CronRound(r control.CronRound) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,8 +111,8 @@ func (b *bars) CronRound(r control.CronRound) {
 	b.warn(key, r.Events)
 }
 
-// add makes the bar of a job. A bar never completes by itself: one that did
-// would not be drawn again when completions grow.
+// add creates the bar of a job. A bar never completes by itself, since a complete
+// bar would not be drawn again when completions grow.
 func (b *bars) add(key string, spec *job.Spec) *jobBar {
 	j := &jobBar{spec: *spec}
 	b.jobs[key] = j
@@ -131,7 +133,7 @@ func (b *bars) append(j *jobBar) mpb.BarOption {
 	}))
 }
 
-// total is the length of the bar; a work queue has no total, any success ends it.
+// total is the length of the bar. A work queue has no total: any success ends it.
 func (j *jobBar) total() int64 {
 	if j.spec.Completions == nil {
 		return 1
@@ -151,7 +153,7 @@ func (b *bars) Note(text string) {
 	fmt.Fprintln(progress, text)
 }
 
-// End notes how the job stands, to be written below the bars.
+// End keeps the final state of the job, to be written below the bars.
 func (b *bars) End(stored *store.Job, s job.Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -167,7 +169,7 @@ func (b *bars) End(stored *store.Job, s job.Status) {
 	b.ends = append(b.ends, line)
 }
 
-// Close leaves the bars as they are and writes the ends below them.
+// Close leaves the bars and writes the final states below them.
 func (b *bars) Close() {
 	b.mu.Lock()
 	var all []*mpb.Bar

@@ -13,9 +13,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// line is one line of JSON. Type says which of the other fields are there:
-// "event", "status" (it has changed) or "end" (the last line of a job). A line is
-// about a job or about a CronJob.
+// line is one line of JSON, about a job or a CronJob. Type says which of the other
+// fields are set: "event", "status" (it has changed) or "end" (the last line of a
+// job).
 type line struct {
 	Time    time.Time  `json:"time"`
 	Type    string     `json:"type"`
@@ -38,7 +38,7 @@ type jsonLines struct {
 	crons map[string]string // the last line that a change is measured by
 }
 
-// NewJSON writes one JSON object a line.
+// NewJSON returns a reporter that writes one JSON object per line.
 func NewJSON(out, notes io.Writer, now func() time.Time) Reporter {
 	return &jsonLines{out: json.NewEncoder(out), notes: notes, now: now,
 		last: map[string]job.Status{}, crons: map[string]string{}}
@@ -88,7 +88,7 @@ func (j *jsonLines) CronRound(r control.CronRound) {
 	problems(j.notes, key, r.Notes, r.Err)
 }
 
-// Note writes a line of text, apart from the JSON.
+// Note writes a line of text, separate from the JSON.
 func (j *jsonLines) Note(text string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -103,7 +103,7 @@ func (j *jsonLines) End(stored *store.Job, s job.Status) {
 	if result == "" {
 		result = Verdict(&s)
 	}
-	delete(j.last, stored.Key()) // the jobs of CronJobs are without end
+	delete(j.last, stored.Key()) // CronJobs have ever more jobs
 	_ = j.out.Encode(line{Time: j.now(), Type: "end", Job: stored.Key(), Status: &s, Result: result})
 }
 

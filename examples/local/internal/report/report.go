@@ -14,21 +14,21 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Reporter is told what happens. Its methods are called concurrently.
+// Reporter reports what happens. Its methods may be called concurrently.
 type Reporter interface {
-	// Round tells of a round of a job.
+	// Round reports a round of a job.
 	Round(r control.Round)
-	// CronRound tells of a round of a CronJob.
+	// CronRound reports a round of a CronJob.
 	CronRound(r control.CronRound)
-	// Note tells something else that the user should know.
+	// Note reports anything else that the user should know.
 	Note(text string)
-	// End tells how a job stands when the runner has done with it.
+	// End reports the state of a job when its loop has ended.
 	End(j *store.Job, status job.Status)
-	// Close writes what is left to write.
+	// Close writes the rest of the output.
 	Close()
 }
 
-// counters are the figures of a job in one line.
+// counters returns the counters of a job in one line.
 func counters(spec *job.Spec, s *job.Status) string {
 	succeeded := fmt.Sprint(s.Succeeded)
 	if spec.Completions != nil {
@@ -44,7 +44,7 @@ func counters(spec *job.Spec, s *job.Status) string {
 	return text
 }
 
-// outlook says what the job waits for and when it looks again by itself.
+// outlook says what the job waits for and when the next round is due.
 func outlook(r *control.Round, layout string) string {
 	var parts []string
 	for _, w := range r.Waits {
@@ -54,12 +54,12 @@ func outlook(r *control.Round, layout string) string {
 		parts = append(parts, fmt.Sprintf("%d not started yet", r.Pending))
 	}
 	if !r.Requeue.At.IsZero() {
-		parts = append(parts, "next look at "+r.Requeue.At.Local().Format(layout))
+		parts = append(parts, "next round at "+r.Requeue.At.Local().Format(layout))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// Verdict says in words how a job stands.
+// Verdict describes the state of a job.
 func Verdict(s *job.Status) string {
 	end := s.Finished()
 	if end == "" {
@@ -85,13 +85,13 @@ type plain struct {
 	last   map[string]string
 }
 
-// NewPlain writes lines: what happens to out, with times in a layout, what the user
-// should know to notes.
+// NewPlain returns a reporter that writes what happens to out, with times in the
+// given layout, and notes for the user to notes.
 func NewPlain(out, notes io.Writer, layout string) Reporter {
 	return &plain{out: out, notes: notes, layout: layout, specs: map[string]job.Spec{}, last: map[string]string{}}
 }
 
-// Round writes the events, and the figures when they have changed.
+// Round writes the events, and the counters when they have changed.
 func (p *plain) Round(r control.Round) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +126,7 @@ func (p *plain) Note(text string) {
 	fmt.Fprintln(p.notes, text)
 }
 
-// CronRound writes the events, and what the CronJob waits for when that has changed.
+// CronRound writes the events, and the state of the CronJob when it has changed.
 func (p *plain) CronRound(r control.CronRound) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *plain) CronRound(r control.CronRound) {
 	problems(p.notes, key, r.Notes, r.Err)
 }
 
-// cronLine says how a CronJob stands, with times of this machine's zone.
+// cronLine describes the state of a CronJob, with times in this machine's zone.
 func cronLine(r *control.CronRound, layout string) string {
 	parts := []string{fmt.Sprintf("active %d", len(r.CronJob.Status.Active))}
 	for _, w := range r.Waits {
@@ -154,7 +154,7 @@ func cronLine(r *control.CronRound, layout string) string {
 	return strings.Join(parts, "; ")
 }
 
-// End writes how the job stands.
+// End writes the state of the job.
 func (p *plain) End(j *store.Job, s job.Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +164,7 @@ func (p *plain) End(j *store.Job, s job.Status) {
 		line += "; " + counters(&spec, &s)
 	}
 	fmt.Fprintln(p.out, line)
-	delete(p.specs, key) // the jobs of CronJobs are without end
+	delete(p.specs, key) // CronJobs have ever more jobs
 	delete(p.last, key)
 }
 

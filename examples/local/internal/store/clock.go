@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/clock"
 )
 
-// Clock returns the clock of the state folder, and how far it was seen to go. The
-// latter is the zero Time for a folder that has only known the machine's time.
+// Clock returns the clock of the state folder, and its last stored time. The latter
+// is the zero Time for a folder that has only used the machine's time.
 func (s *Store) Clock() (c *clock.Clock, seen time.Time, err error) {
 	rows, err := s.db.Query("SELECT real, virtual, speed, seen FROM clock ORDER BY real, rowid")
 	if err != nil {
@@ -27,15 +27,15 @@ func (s *Store) Clock() (c *clock.Clock, seen time.Time, err error) {
 	return clock.New(spans), seen, rows.Err()
 }
 
-// AddSpan stores that the clock goes on as the span says.
+// AddSpan adds a span of the clock.
 func (s *Store) AddSpan(span clock.Span) error {
 	_, err := s.db.Exec("INSERT INTO clock (real, virtual, speed, seen) VALUES (?, ?, ?, ?)",
 		span.Real.UnixNano(), span.Virtual.UnixNano(), span.Speed, span.Virtual.UnixNano())
 	return err
 }
 
-// Saw stores that the clock has come to a time. What is written with a time of the
-// clock comes after this, so that the clock of the next runner is never behind it.
+// Saw stores the time that the clock has reached. It comes before any write with a
+// time of the clock, so that the clock of the next runner is never behind it.
 func (s *Store) Saw(now time.Time) error {
 	_, err := s.db.Exec("UPDATE clock SET seen = max(seen, ?) WHERE rowid = (SELECT max(rowid) FROM clock)", now.UnixNano())
 	return err

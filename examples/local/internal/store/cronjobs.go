@@ -19,7 +19,7 @@ type CronJob struct {
 	Namespace string
 	Name      string
 	Created   time.Time
-	// Deleted is set once the CronJob is to go, with its jobs.
+	// Deleted is set once the CronJob and its jobs are to be removed.
 	Deleted time.Time
 	// Manifest is the CronJob object as JSON.
 	Manifest json.RawMessage
@@ -27,7 +27,7 @@ type CronJob struct {
 	Memory   cronjob.Memory
 }
 
-// Key is the name under which people know the CronJob.
+// Key returns the name of the CronJob as users write it.
 func (c *CronJob) Key() string { return joinKey(c.Namespace, c.Name) }
 
 const cronJobColumns = "uid, namespace, name, created, deleted, manifest, status, memory"
@@ -46,7 +46,7 @@ func (s *Store) SetCronJobManifest(uid string, manifest []byte) error {
 	return err
 }
 
-// CronJobs returns all CronJobs, in the order in which they came.
+// CronJobs returns all CronJobs in the order of their creation.
 func (s *Store) CronJobs() ([]CronJob, error) {
 	rows, err := s.db.Query("SELECT " + cronJobColumns + " FROM cronjobs ORDER BY created, rowid")
 	if err != nil {
@@ -85,7 +85,7 @@ func scanCronJob(row interface{ Scan(...any) error }) (CronJob, error) {
 		return CronJob{}, err
 	}
 	c.Created, c.Deleted, c.Manifest = fromNano(created), fromNano(deleted), json.RawMessage(manifest)
-	return c, errors.Join(json.Unmarshal([]byte(status), &c.Status), json.Unmarshal([]byte(memory), &c.Memory))
+	return c, errors.Join(json.Unmarshal([]byte(status), &c.Status), readMemory(memory, &c.Memory))
 }
 
 // SetCronJobStatus writes the status of a CronJob.
@@ -98,8 +98,8 @@ func (s *Store) SetCronJobStatus(uid string, status cronjob.Status) error {
 	return err
 }
 
-// ConcludeCronJob stores what is left of a round: the memory and the events, and
-// forgets the triggers that need no more.
+// ConcludeCronJob ends a round: it stores the memory and the events, and deletes
+// completed triggers.
 func (s *Store) ConcludeCronJob(uid string, end *cronjob.Conclusion, now time.Time) error {
 	data, err := json.Marshal(end.Memory)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Store) ConcludeCronJob(uid string, end *cronjob.Conclusion, now time.Ti
 	})
 }
 
-// keptEvents is how many events of a CronJob are kept: it has no end.
+// keptEvents is how many events of a CronJob are kept, since it has no end.
 const keptEvents = 100
 
 // CronJobEvents returns the events of a CronJob, oldest first.
@@ -135,7 +135,7 @@ func (s *Store) CronJobEvents(uid string) ([]StoredEvent, error) {
 	return s.queryEvents("SELECT at, type, reason, message FROM cronjob_events WHERE cronjob = ? ORDER BY at, rowid", uid)
 }
 
-// AddTrigger asks for a job outside of the schedule.
+// AddTrigger requests a job outside of the schedule.
 func (s *Store) AddTrigger(cronJobUID string) (cronjob.Trigger, error) {
 	result, err := s.db.Exec("INSERT INTO triggers (cronjob) VALUES (?)", cronJobUID)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Store) AddTrigger(cronJobUID string) (cronjob.Trigger, error) {
 	return cronjob.Trigger{ID: strconv.FormatInt(id, 10)}, err
 }
 
-// Triggers returns what was asked for and has not been started yet.
+// Triggers returns the requests that have not been started yet.
 func (s *Store) Triggers(cronJobUID string) ([]cronjob.Trigger, error) {
 	rows, err := s.db.Query("SELECT id FROM triggers WHERE cronjob = ? ORDER BY id", cronJobUID)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Store) Triggers(cronJobUID string) ([]cronjob.Trigger, error) {
 	return triggers, rows.Err()
 }
 
-// DeleteCronJob marks a CronJob and all its jobs as such that are to go.
+// DeleteCronJob marks a CronJob and all its jobs for removal.
 func (s *Store) DeleteCronJob(uid string, now time.Time) error {
 	return s.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE cronjobs SET deleted = ? WHERE uid = ? AND deleted = 0", now.UnixNano(), uid)
@@ -175,13 +175,13 @@ func (s *Store) DeleteCronJob(uid string, now time.Time) error {
 	})
 }
 
-// RemoveDeletedCronJobs forgets the CronJobs that are to go and have no job left.
+// RemoveDeletedCronJobs removes the marked CronJobs that have no job left.
 func (s *Store) RemoveDeletedCronJobs() error {
 	_, err := s.db.Exec("DELETE FROM cronjobs WHERE deleted <> 0 AND uid NOT IN (SELECT cronjob FROM jobs WHERE cronjob IS NOT NULL)")
 	return err
 }
 
-// Child is the job as the planner of its CronJob sees it.
+// Child returns the job as the planner of its CronJob sees it.
 func (j *Job) Child() cronjob.Child {
 	c := cronjob.Child{
 		Name: j.Name, UID: j.UID, CreationTimestamp: j.Created, ScheduledTime: j.ScheduledTime,

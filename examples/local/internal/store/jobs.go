@@ -23,29 +23,29 @@ type Job struct {
 	Manifest json.RawMessage
 	Status   job.Status
 	Memory   job.Memory
-	// Held jobs are suspended for as long as no runner goes on with them.
+	// Held jobs are suspended until a runner resumes them.
 	Held bool
 	// CronJob is the UID of the job's controller; empty for a job of a manifest.
 	CronJob string
-	// ScheduledTime is the run that the job is for, if a schedule asked for it.
+	// ScheduledTime is the time of the job's run, if it comes from a schedule.
 	ScheduledTime time.Time
-	// Deleted is set once the job is to go, with its pods.
+	// Deleted is set once the job and its pods are to be removed.
 	Deleted time.Time
 }
 
-// Key is the name under which people know the job.
+// Key returns the name of the job as users write it.
 func (j *Job) Key() string { return joinKey(j.Namespace, j.Name) }
 
 const jobColumns = "uid, namespace, name, created, manifest, status, memory, held, coalesce(cronjob, ''), scheduled, deleted"
 
-// ErrNotFound is the error for a job or CronJob that is not there.
+// ErrNotFound is the error for a job or CronJob that does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrExists is the error for a name that a job has.
+// ErrExists is the error for a name that another job has.
 var ErrExists = errors.New("exists already")
 
-// AddJob stores a new job and gives it its UID. The error is ErrExists where a job
-// has the name, and ErrNotFound where the job's CronJob is gone or about to go.
+// AddJob stores a new job and gives it its UID. The error is ErrExists if a job has
+// the name, and ErrNotFound if the job's CronJob is gone or marked for removal.
 func (s *Store) AddJob(j Job) (Job, error) {
 	j.UID = uuid.NewString()
 	err := s.write(func(tx *sql.Tx) error {
@@ -72,16 +72,16 @@ func (s *Store) SetManifest(uid string, manifest []byte) error {
 	return err
 }
 
-// Jobs returns all jobs, in the order in which they came.
+// Jobs returns all jobs in the order of their creation.
 func (s *Store) Jobs() ([]Job, error) { return s.queryJobs("true") }
 
-// JobsOf returns the jobs of a CronJob that are not deleted, in the order in which
-// they came.
+// JobsOf returns the jobs of a CronJob that are not marked for removal, in the
+// order of their creation.
 func (s *Store) JobsOf(cronJobUID string) ([]Job, error) {
 	return s.queryJobs("cronjob = ? AND deleted = 0", cronJobUID)
 }
 
-// DeletedJobs returns the jobs that are to go.
+// DeletedJobs returns the jobs that are marked for removal.
 func (s *Store) DeletedJobs() ([]Job, error) { return s.queryJobs("deleted <> 0") }
 
 func (s *Store) queryJobs(condition string, args ...any) ([]Job, error) {
@@ -114,7 +114,7 @@ func (s *Store) Job(uid string) (Job, error) {
 	return j, notFound("job", uid, err)
 }
 
-// splitKey takes a key apart.
+// splitKey splits a key into namespace and name.
 func splitKey(key string) (namespace, name string) {
 	namespace, name, ok := strings.Cut(key, "/")
 	if !ok {
@@ -130,7 +130,7 @@ func joinKey(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// notFound says which object a query has not found.
+// notFound names the object that a query did not find.
 func notFound(kind, key string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%s %q: %w", kind, key, ErrNotFound)
@@ -148,7 +148,16 @@ func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 	}
 	j.Created, j.ScheduledTime, j.Deleted = fromNano(created), fromNano(scheduled), fromNano(deleted)
 	j.Manifest = json.RawMessage(manifest)
-	return j, errors.Join(json.Unmarshal([]byte(status), &j.Status), json.Unmarshal([]byte(memory), &j.Memory))
+	return j, errors.Join(json.Unmarshal([]byte(status), &j.Status), readMemory(memory, &j.Memory))
+}
+
+// readMemory reads a stored memory. "{}" is the default of the column: no round has
+// ended yet, and nothing was lost.
+func readMemory(text string, memory any) error {
+	if text == "{}" {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), memory)
 }
 
 // SetStatus writes the status of a job.
@@ -161,18 +170,18 @@ func (s *Store) SetStatus(uid string, status job.Status) error {
 	return err
 }
 
-// SetHeld holds a job or lets it go on.
+// SetHeld holds or resumes a job.
 func (s *Store) SetHeld(uid string, held bool) error {
 	_, err := s.db.Exec("UPDATE jobs SET held = ? WHERE uid = ?", held, uid)
 	return err
 }
 
-// DeleteJob marks a job as one that is to go; false means there is no such job.
+// DeleteJob marks a job for removal; false means there is no such job.
 func (s *Store) DeleteJob(uid string, now time.Time) (bool, error) {
 	return affected(s.db.Exec("UPDATE jobs SET deleted = ? WHERE uid = ? AND deleted = 0", now.UnixNano(), uid))
 }
 
-// Conclude stores what is left of a round: the memory and the events. The error is
+// Conclude ends a round: it stores the memory and the events. The error is
 // ErrNotFound for a job that has been removed.
 func (s *Store) Conclude(uid string, memory job.Memory, events []job.Event, now time.Time) error {
 	data, err := json.Marshal(memory)
@@ -227,7 +236,7 @@ func (s *Store) queryEvents(query, uid string) ([]StoredEvent, error) {
 	return events, rows.Err()
 }
 
-// RemoveJob forgets a job with its pods and events.
+// RemoveJob removes a job with its pods and events.
 func (s *Store) RemoveJob(uid string) error {
 	_, err := s.db.Exec("DELETE FROM jobs WHERE uid = ?", uid)
 	return err

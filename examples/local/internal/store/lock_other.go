@@ -4,8 +4,8 @@ package store
 
 import "errors"
 
-// Lock fails: no pod can run here, so there is nothing to lock for.
+// Lock fails: no pod can run here.
 func (s *Store) Lock() (unlock func(), err error) { return nil, errors.ErrUnsupported }
 
-// InUse reports that no runner uses the state folder: none can.
+// InUse reports that no runner uses the state folder, since none can.
 func (s *Store) InUse() (bool, error) { return false, nil }

@@ -13,12 +13,12 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
-// Lock makes this process the only runner of the state folder until it ends,
-// however it ends. At most one lock may be taken in a process.
+// Lock makes this process the only runner of the state folder until the process
+// ends. A process may take at most one lock.
 //
-// The lock is a POSIX record lock. One of flock belongs to whoever has the file
-// open, and that is, for a moment after a runner was killed, the supervisor which
-// it was about to start: the next runner would be turned away.
+// The lock is a POSIX record lock. An flock lock belongs to every process that has
+// the file open. For a moment after a runner is killed, that includes a supervisor
+// that it was starting, and the next runner would be refused.
 func (s *Store) Lock() (unlock func(), err error) {
 	file, err := os.OpenFile(filepath.Join(s.Dir, runnerLock), os.O_RDWR|os.O_CREATE, private.FileMode)
 	if err != nil {
@@ -35,8 +35,7 @@ func (s *Store) Lock() (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// InUse reports whether a runner uses the state folder at this moment. Unlike Lock
-// it stands in nobody's way.
+// InUse reports whether a runner uses the state folder now. It takes no lock.
 func (s *Store) InUse() (bool, error) {
 	file, err := os.OpenFile(filepath.Join(s.Dir, runnerLock), os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {

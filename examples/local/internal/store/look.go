@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
-// OpenToLook opens the database of a state folder to read it. Nothing in the folder
-// needs to be writable.
+// OpenToLook opens the database of a state folder for reading. The folder may be
+// read-only.
 func OpenToLook(dir string) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -20,15 +20,15 @@ func OpenToLook(dir string) (*Store, error) {
 	if err := errors.Join(private.Check(dir), private.Check(database)); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	s, err := look(dir, dir, "_pragma=query_only(ON)") // as others do who write
+	s, err := look(dir, dir, "_pragma=query_only(ON)") // as writers open it
 	switch {
 	case err == nil:
 		return s, nil
 	case errors.Is(err, errOutdated):
 		return Open(dir)
 	}
-	// Where SQLite can make none of its files beside the database, this must do without
-	// them, or, if they hold what the database does not yet, work on a copy.
+	// If SQLite cannot create its files beside the database, open it without them. If
+	// such files have content that the database lacks, open a copy.
 	info, walErr := os.Stat(database + "-wal")
 	if walErr == nil && info.Size() > 0 {
 		return lookAtCopy(dir)
@@ -40,9 +40,9 @@ func OpenToLook(dir string) (*Store, error) {
 }
 
 // errOutdated is the error for a database of an earlier version.
-var errOutdated = errors.New("state.db is of an earlier version, which has to be brought up to date where it can be written")
+var errOutdated = errors.New("state.db has an earlier version; a command that can write to it must upgrade it first")
 
-// look connects and finds out whether the database can be read.
+// look connects and checks that the database can be read.
 func look(where, dir, parameters string) (*Store, error) {
 	s, err := connect(where, dir, parameters)
 	if err != nil {

@@ -32,7 +32,7 @@ type Pod struct {
 // Finished reports whether the pod has reached its last phase.
 func (p *Pod) Finished() bool { return p.State.Phase >= job.PodSucceeded }
 
-// View is the pod as the planner sees it.
+// View returns the pod as the planner sees it.
 func (p *Pod) View() job.Pod {
 	detail := &job.PodDetail{
 		CreationTimestamp: p.Created, ReadyTransition: p.State.ReadyTransition,
@@ -55,8 +55,8 @@ func (p *Pod) View() job.Pod {
 
 const podColumns = "uid, job, name, created, spec, idx, failures, ignored, tracked, deleted, grace, state, gone"
 
-// AddPod stores a new pod, unless its job is deleted: then nobody would see to it
-// that the pod ends.
+// AddPod stores a new pod, unless its job is deleted: then nothing would end the
+// pod.
 func (s *Store) AddPod(p Pod) error {
 	state, err := json.Marshal(p.State)
 	if err != nil {
@@ -72,19 +72,19 @@ func (s *Store) AddPod(p Pod) error {
 	return err
 }
 
-// Pods returns all pods that a job has had, those that were deleted included.
+// Pods returns all pods that a job has had, including deleted ones.
 func (s *Store) Pods(jobUID string) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? ORDER BY created, rowid", jobUID)
 }
 
-// OpenPods returns the pods of a job that the planner has to see. Finished pods that
-// are accounted for are not among them: as in a cluster, they may go at any time.
+// OpenPods returns the pods of a job that the planner has to see. It leaves out
+// finished pods that are accounted for: as in a cluster, they may be gone.
 func (s *Store) OpenPods(jobUID string) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? AND "+isOpen+" ORDER BY created, rowid", jobUID)
 }
 
-// Pending returns the pods, of all jobs, with which the node has something to do:
-// those that have not finished, and those that can go.
+// Pending returns the pods of all jobs that need the node: those that have not
+// finished, and those that can be removed.
 func (s *Store) Pending() ([]Pod, error) {
 	return s.queryPods("SELECT " + podColumns + " FROM pods WHERE " + isOpen + " AND " +
 		"(phase NOT IN ('Succeeded', 'Failed') OR deleted <> 0 AND tracked = 0) ORDER BY created, rowid")
@@ -114,7 +114,7 @@ func (s *Store) queryPods(query string, args ...any) ([]Pod, error) {
 	return pods, rows.Err()
 }
 
-// SetState writes what is known of a pod's life.
+// SetState writes the state of a pod.
 func (s *Store) SetState(uid string, state pod.State) error {
 	data, err := json.Marshal(state)
 	if err != nil {
@@ -124,12 +124,13 @@ func (s *Store) SetState(uid string, state pod.State) error {
 	return err
 }
 
-// ErrFinished is the error of DeletePod for a pod that has finished meanwhile.
-var ErrFinished = errors.New("the pod has finished meanwhile")
+// ErrFinished is the error of DeletePod for a pod that has finished in the
+// meantime.
+var ErrFinished = errors.New("the pod has finished in the meantime")
 
-// DeletePod asks for the deletion of a pod, once; false means there is no such
-// pod. With untrack it removes the finalizer in the same transaction, unless the
-// pod has finished by now: it then has to be counted (JI9).
+// DeletePod marks a pod as deleted, once; false means there is no such pod. With
+// untrack it removes the finalizer in the same transaction, unless the pod has
+// finished, since it then has to be counted (JI9).
 func (s *Store) DeletePod(uid string, graceSeconds int32, untrack bool, now time.Time) (found bool, err error) {
 	at := now.Add(time.Duration(graceSeconds) * time.Second)
 	err = s.write(func(tx *sql.Tx) error {
@@ -156,8 +157,8 @@ func (s *Store) Untrack(uid string) (bool, error) {
 	return affected(s.db.Exec("UPDATE pods SET tracked = 0 WHERE uid = ? AND gone = 0", uid))
 }
 
-// Bury takes a pod out of the controller's sight: it has ended, is deleted and
-// carries no finalizer.
+// Bury hides a pod from the controller: it has ended, is deleted and has no
+// finalizer.
 func (s *Store) Bury(uid string) error {
 	_, err := s.db.Exec("UPDATE pods SET gone = 1 WHERE uid = ?", uid)
 	return err

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// schemas are what each version of the database adds to the one before. A
-// database of a version that this program does not know is refused, never changed.
+// schemas holds what each version of the database adds to the one before. A
+// database with an unknown version is refused and not changed.
 var schemas = [...]string{firstSchema, cronSchema}
 
 func (s *Store) migrate() error {
@@ -27,19 +27,19 @@ func (s *Store) migrate() error {
 	})
 }
 
-// isOpen holds for the pods with which something is still to do: they run, or are
-// not accounted for, or are being deleted. The others grow in number with the
-// life of a job, so an index keeps them out of the way.
+// isOpen selects the pods that still need work: they run, or are not accounted for,
+// or are being deleted. The number of others grows over the life of a job, so an
+// index leaves them out.
 const isOpen = "gone = 0 AND (tracked <> 0 OR deleted <> 0 OR phase NOT IN ('Succeeded', 'Failed'))"
 
-// Times are whole nanoseconds since 1970 in UTC, 0 meaning none.
+// Times are nanoseconds since 1970 in UTC; 0 means none.
 const firstSchema = `
 CREATE TABLE jobs (
 	uid       TEXT PRIMARY KEY,
 	namespace TEXT NOT NULL,
 	name      TEXT NOT NULL,
 	created   INTEGER NOT NULL,
-	manifest  TEXT NOT NULL,             -- the Job object as it was given, as JSON
+	manifest  TEXT NOT NULL,             -- the Job object as JSON
 	status    TEXT NOT NULL DEFAULT '{}',
 	memory    TEXT NOT NULL DEFAULT '{}',
 	held      INTEGER NOT NULL DEFAULT 0, -- suspended by Ctrl-C until the next run
@@ -73,8 +73,8 @@ CREATE TABLE events (
 CREATE INDEX events_of_job ON events (job);
 `
 
-// A job of a CronJob has its column cronjob set. Its name is the lock of its run:
-// the jobs' own UNIQUE constraint keeps it from starting twice.
+// A job of a CronJob has the column cronjob set. Its name is the lock of its run:
+// the UNIQUE constraint of jobs keeps the run from starting twice.
 const cronSchema = `
 CREATE TABLE cronjobs (
 	uid       TEXT PRIMARY KEY,
@@ -82,7 +82,7 @@ CREATE TABLE cronjobs (
 	name      TEXT NOT NULL,
 	created   INTEGER NOT NULL,
 	deleted   INTEGER NOT NULL DEFAULT 0, -- the deletion timestamp
-	manifest  TEXT NOT NULL,              -- the CronJob object as it was given, as JSON
+	manifest  TEXT NOT NULL,              -- the CronJob object as JSON
 	status    TEXT NOT NULL DEFAULT '{}',
 	memory    TEXT NOT NULL DEFAULT '{}',
 	UNIQUE (namespace, name)
@@ -103,7 +103,7 @@ CREATE TABLE cronjob_events (
 	message TEXT NOT NULL
 );
 CREATE INDEX events_of_cronjob ON cronjob_events (cronjob);
--- The spans of a clock that is not the machine's, and how far it was seen to go.
+-- The spans of a virtual clock, and the last time that it has reached.
 CREATE TABLE clock (
 	real    INTEGER NOT NULL,
 	virtual INTEGER NOT NULL,

@@ -10,10 +10,10 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
 
-// CheckPods examines the folders of pods before anything is run. It refuses those that
-// another user has made or could write to. And it refuses those that the database
-// does not know: it has been lost or exchanged, and to go on with it would start the
-// work of these pods a second time.
+// CheckPods checks the folders of pods before anything runs. It refuses folders that
+// another user has created or could write to. It also refuses folders that the
+// database does not know: then the database was lost or replaced, and a run would
+// repeat the work of these pods.
 func (s *Store) CheckPods() error {
 	known, err := s.podUIDs()
 	if err != nil {
@@ -33,14 +33,15 @@ func (s *Store) CheckPods() error {
 		if err := private.Check(path); err != nil {
 			return fmt.Errorf("state folder: %w", err)
 		}
-		// A pod is in the database before it gets its spec, and its folder goes first.
+		// A pod is in the database before its spec is written, and its folder is
+		// removed first.
 		if _, err := os.Lstat(filepath.Join(path, "spec.json")); err == nil && !known[e.Name()] {
 			unknown, example = unknown+1, path
 		}
 	}
 	if unknown > 0 {
-		return fmt.Errorf("state folder %s: state.db does not know %d pods that were run from it, as in %s: it was lost or exchanged; "+
-			"bring the right one back, or, if nothing of this runs any more, remove the folder", s.Dir, unknown, example)
+		return fmt.Errorf("state folder %s: state.db does not know %d pods that were run from it, for example %s: it was lost or replaced; "+
+			"restore the right one, or remove the folder if none of these pods is running", s.Dir, unknown, example)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package store keeps CronJobs, jobs and pods in an SQLite database: what the API
-// server is to a controller. Writes are on the disk when a method returns.
+// Package store keeps CronJobs, jobs and pods in an SQLite database, in the role of
+// an API server. Writes are on the disk when a method returns.
 package store
 
 import (
@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver, in Go
+	_ "modernc.org/sqlite" // the driver, in pure Go
 
 	"github.com/batchplan/batchplan/examples/local/internal/private"
 )
@@ -23,7 +23,7 @@ type Store struct {
 	copy string
 }
 
-// Open opens or makes the database of a state folder.
+// Open opens or creates the database of a state folder.
 func Open(dir string) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -32,8 +32,8 @@ func Open(dir string) (*Store, error) {
 	if err := protect(dir); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	// One connection: SQLite has one writer, and waiting here is cheaper than there.
-	// WAL with synchronous=FULL is durable and needs one sync a commit.
+	// One connection: SQLite has one writer, and waiting here is cheaper than in
+	// SQLite. WAL with synchronous=FULL is durable and needs one sync a commit.
 	s, err := connect(dir, dir, "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(ON)&_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// connect opens the database in one folder as that of another.
+// connect opens the database in one folder as the database of another.
 func connect(where, dir, parameters string) (*Store, error) {
 	db, err := sql.Open("sqlite", "file:"+escape(filepath.Join(where, "state.db"))+"?_pragma=busy_timeout(10000)&"+parameters)
 	if err != nil {
@@ -55,15 +55,15 @@ func connect(where, dir, parameters string) (*Store, error) {
 	return &Store{Dir: dir, db: db}, nil
 }
 
-// protect makes what is missing of a state folder, and refuses one that another user
-// has made or could write to: its jobs would run with the caller's rights. It also
-// takes from others the right to read what the caller has made.
+// protect creates the missing parts of a state folder, and refuses one that another
+// user has created or could write to: its jobs would run with the caller's rights.
+// It also removes other users' right to read it.
 func protect(dir string) error {
 	if err := private.MkdirAll(dir); err != nil {
 		return err
 	}
 	database := filepath.Join(dir, "state.db")
-	// SQLite makes its other files with the mode of the database.
+	// SQLite creates its other files with the mode of the database.
 	file, err := os.OpenFile(database, os.O_RDWR|os.O_CREATE|os.O_EXCL, private.FileMode)
 	if err == nil {
 		err = file.Close()
@@ -79,7 +79,7 @@ func protect(dir string) error {
 // runnerLock is the file that a runner locks.
 const runnerLock = "runner.lock"
 
-// escape makes a path fit for a file: URI.
+// escape escapes a path for a file: URI.
 func escape(path string) string {
 	out := make([]byte, 0, len(path))
 	for i := range len(path) {
@@ -102,7 +102,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// PodFolder is where a pod's files are.
+// PodFolder returns the folder of a pod's files.
 func (s *Store) PodFolder(uid string) string { return filepath.Join(s.Dir, "pods", uid) }
 
 func (s *Store) write(do func(tx *sql.Tx) error) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func open(t *testing.T) *Store {
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A folder of the first version, which knew no CronJobs, is gone on with; one of a
+// A folder of the first version, which had no CronJobs, still works; one of a
 // later version is refused.
 func TestVersions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
@@ -157,7 +158,7 @@ func TestConcludeCronJob(t *testing.T) {
 	}
 }
 
-// A round forgets the triggers that it has started, and no others: somebody may have
+// A round forgets only the triggers that it has started: another process may have
 // asked for more meanwhile.
 func TestOtherTriggersStay(t *testing.T) {
 	s := open(t)
@@ -195,5 +196,23 @@ func TestClock(t *testing.T) {
 	c, seen, err := s.Clock()
 	if err != nil || !seen.Equal(now.Add(time.Hour)) || !c.At(now.Add(time.Hour)).Equal(now.Add(2*time.Hour)) {
 		t.Errorf("%v, seen %v, %v", c, seen, err)
+	}
+}
+
+// An object whose first round has not ended has no memory, and none is lost.
+func TestNoMemoryIsNotLost(t *testing.T) {
+	s := open(t)
+	j, errJob := s.AddJob(Job{Namespace: "default", Name: "a", Created: now, Manifest: []byte("{}")})
+	c, errCron := s.AddCronJob("default", "b", []byte("{}"), now)
+	if err := errors.Join(errJob, errCron); err != nil {
+		t.Fatal(err)
+	}
+	storedJob, errJob := s.Job(j.UID)
+	storedCron, errCron := s.CronJob(c.UID)
+	if err := errors.Join(errJob, errCron); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(storedJob.Memory, job.Memory{}) || !reflect.DeepEqual(storedCron.Memory, cronjob.Memory{}) {
+		t.Errorf("%+v, %+v", storedJob.Memory, storedCron.Memory)
 	}
 }
