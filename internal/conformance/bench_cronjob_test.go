@@ -17,11 +17,11 @@ import (
 	"github.com/batchplan/batchplan/internal/conformance/theirs"
 )
 
-// BenchmarkCronJobs is what the CronJob controllers do when all of a hundred
-// CronJobs have news, measured as in BenchmarkRound. Each has a namespace of its
-// own, with one running job and three that are kept.
+// BenchmarkCronJobs measures the CronJob controllers when all of a hundred CronJobs
+// change, as in BenchmarkRound. Each has its own namespace, with one running job
+// and three finished ones in the history.
 //
-//   - steady: somebody has touched every CronJob, and there is nothing to do.
+//   - steady: a client has touched every CronJob, and there is nothing to do.
 //   - due: every CronJob starts its job and records it.
 func BenchmarkCronJobs(b *testing.B) {
 	const n = 100
@@ -58,7 +58,7 @@ func cronSides(yield func(string, script.Controllers) bool) {
 		})
 }
 
-// cronJobs is a world of CronJobs in a bubble, at a moment when nothing moves.
+// cronJobs is a world of CronJobs in a bubble, at a moment when nothing changes.
 type cronJobs struct {
 	*bubble
 	server          *server.Server
@@ -133,7 +133,7 @@ func (a *cronJobs) almostDue() error {
 	return nil
 }
 
-// run lets the second pass after which the CronJobs are due, and one more.
+// run lets two seconds pass; the CronJobs become due after the first.
 func (a *cronJobs) run() error {
 	time.Sleep(2 * time.Second)
 	synctest.Wait()
@@ -153,8 +153,9 @@ func (a *cronJobs) due(m *meter) {
 	m.stop()
 }
 
-// steady touches all CronJobs behind the back of the controller, which plans at
-// once when it sees them: so of the news only the delivery is part of the round.
+// steady touches all CronJobs without the controller's knowledge. The controller
+// plans at once when it sees them, so the round includes only the delivery of the
+// notifications.
 func (a *cronJobs) steady(m *meter) {
 	a.do(func() error {
 		a.touched++

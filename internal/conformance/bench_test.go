@@ -24,27 +24,28 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// BenchmarkRound is what a round costs: of the job controller of Kubernetes, of
-// ours, and of that the planning alone, over the same worlds.
+// BenchmarkRound measures a round over the same worlds: of the job controller of
+// Kubernetes, of ours, and of our planning alone.
 //
-// Both controllers put a second between news and the round. So they live in a
-// bubble of virtual time, which stands still until an iteration lets the second
-// pass, and is measured from outside, by the real clock. An iteration begins when
-// the news are in the caches, and ends when nothing moves any more and the status
-// is the expected one: the wait costs nothing, and what is left is what the
-// controller does, and what the server and the informers do with its writes. The
-// allocations, and the processor time (cpu-ns/op), are those of the whole process
-// meanwhile; the latter does not grow when others use the machine.
+// Both controllers wait a second between a notification and the round. So they live
+// in a bubble of virtual time, which stands still until an iteration lets the
+// second pass. The real clock measures from outside. An iteration begins when the
+// notifications are in the caches, and ends when nothing changes any more and the
+// status is the expected one. So the wait costs nothing; the rest is the work of
+// the controller, and of the server and the informers with its writes. The
+// allocations and the processor time (cpu-ns/op) are those of the whole process in
+// the meantime; the latter does not grow when others use the machine.
 //
-//   - steady: all pods run; somebody has touched the job, and there is nothing to
+//   - steady: all pods run; a client has touched the job, and there is nothing to
 //     do. One round, no writes.
 //   - half: half of the pods have just succeeded. They are counted and lose their
-//     finalizer, at most 500 a round; the job does not need others.
+//     finalizer, at most 500 per round; the job does not need others.
 //   - failing: of the pods of an Indexed job with a limit per index and a
 //     podFailurePolicy every tenth has just failed. They are replaced after the
 //     backoff, and counted, in four or five rounds.
 //
-// Planning is Reconcile of the first of these rounds, outside of the bubble.
+// Planning is the call of Reconcile in the first of these rounds, outside of the
+// bubble.
 func BenchmarkRound(b *testing.B) {
 	for _, c := range cases {
 		for _, n := range []int{100, 1_000, 10_000} {
@@ -69,21 +70,21 @@ func sides(yield func(string, script.Controllers) bool) {
 		})
 }
 
-// planned counts the rounds of ours. Where nothing is written, it shows that the
-// time measured holds the round: both controllers wait for the same times.
+// planned counts our rounds. Without writes, it shows that the measured time
+// includes the round: both controllers wait for the same times.
 var planned atomic.Int64
 
-// news is how long the server's news take at most.
+// news is the longest delay of the server's notifications.
 const news = 10 * time.Millisecond
 
 // benchCase is a kind of world and its round.
 type benchCase struct {
 	name string
 	spec string
-	// change makes the news, and finished says whether they are dealt with.
+	// change makes the change, and finished reports whether it has been handled.
 	change   func(w *script.World, n, round int) error
 	finished func(s *batchv1.JobStatus, n int) bool
-	// once is set if a world has only one such round to give.
+	// once is set if a world has only one such round.
 	once bool
 }
 
@@ -166,7 +167,7 @@ func endEvery(w *script.World, n int, code int32) error {
 	return nil
 }
 
-// arena is a world in a bubble, at a moment when nothing moves.
+// arena is a world in a bubble, at a moment when nothing changes.
 type arena struct {
 	benchCase
 	*bubble
@@ -174,7 +175,7 @@ type arena struct {
 	world *script.World
 }
 
-// newArena makes a world of n running pods.
+// newArena returns a world of n running pods.
 func newArena(b *testing.B, c benchCase, n int, controllers script.Controllers) *arena {
 	a := &arena{benchCase: c, bubble: newBubble(b), n: n}
 	a.do(func() error {
@@ -213,7 +214,7 @@ func (a *arena) wait(until func(*batchv1.JobStatus) bool) error {
 	return errors.New("the status is not what it should be")
 }
 
-// prepare makes the news and delivers them.
+// prepare makes the change and delivers the notifications.
 func (a *arena) prepare(round int) {
 	a.do(func() error {
 		err := a.change(a.world, a.n, round)
@@ -227,7 +228,7 @@ func (a *arena) round() {
 	a.do(func() error { return a.wait(func(s *batchv1.JobStatus) bool { return a.finished(s, a.n) }) })
 }
 
-// stop ends the world and returns how many writes it took since it began.
+// stop ends the world and returns the number of its writes.
 func (a *arena) stop() (writes int) {
 	a.do(func() error {
 		writes = len(a.world.Journal())
@@ -247,7 +248,7 @@ func benchRounds(b *testing.B, c benchCase, n int, controllers script.Controller
 		b.StopTimer()
 		if a == nil {
 			a = newArena(b, c, n, controllers)
-			runtime.GC() // the world's making is not to be paid for by the round
+			runtime.GC() // the round must not pay for the creation of the world
 		}
 		a.prepare(round)
 		round++
@@ -270,8 +271,8 @@ func benchRounds(b *testing.B, c benchCase, n int, controllers script.Controller
 	m.report()
 }
 
-// meter measures rounds: beside what a benchmark does by itself, the processor time
-// of the process, and the writes of the controller.
+// meter measures rounds. In addition to what every benchmark measures, it has the
+// processor time of the process and the writes of the controller.
 type meter struct {
 	*testing.B
 	spent, since time.Duration
@@ -301,7 +302,7 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// benchPlanning is Reconcile of what the controller sees after the news.
+// benchPlanning measures Reconcile of what the controller sees after the change.
 func benchPlanning(b *testing.B, c benchCase, n int) {
 	var snapshot job.Snapshot
 	for side, controllers := range sides {
@@ -330,7 +331,7 @@ func benchPlanning(b *testing.B, c benchCase, n int) {
 	m.report()
 }
 
-// look reads the job and its pods through JSON, a second after the news.
+// look reads the job and its pods through JSON, a second after the change.
 func look(w *script.World) (s job.Snapshot, err error) {
 	s = job.Snapshot{Now: time.Now().Add(time.Second), Options: job.Kubernetes136()}
 	object := server.Get[*batchv1.Job](w.Server, script.Namespace, "j").DeepCopy()
@@ -355,8 +356,8 @@ func look(w *script.World) (s job.Snapshot, err error) {
 	return s, nil
 }
 
-// bubble runs functions in one bubble of virtual time. In between the bubble waits
-// for somebody outside of it, and so its time stands still.
+// bubble runs functions in one bubble of virtual time. Between calls the bubble
+// waits for a goroutine outside of it, so its time stands still.
 type bubble struct {
 	b       *testing.B
 	calls   chan func() error
@@ -364,8 +365,8 @@ type bubble struct {
 	ended   chan struct{}
 }
 
-// newBubble makes a bubble. Only a test can have one, so the benchmark runs a test,
-// once whatever the flags say.
+// newBubble returns a bubble. Only a test can have one, so the benchmark runs a
+// test, always once.
 func newBubble(b *testing.B) *bubble {
 	u := &bubble{b: b, calls: make(chan func() error), results: make(chan error), ended: make(chan struct{})}
 	var once sync.Once

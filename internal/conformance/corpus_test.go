@@ -13,8 +13,8 @@ import (
 
 var again = flag.Int("again", 1, "how often to play each script of the corpus")
 
-// TestCorpus plays the scripts that are kept: each shows one rule, or has shown a
-// difference once. Its comment says which.
+// TestCorpus plays the stored scripts. Each shows one rule, or once showed a
+// difference. Its comment says which.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "corpus", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -29,8 +29,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// playFile plays a script that has no excuse: the real controllers leave nothing in
-// it to chance.
+// playFile plays a script in which the real controllers are deterministic, so that
+// every difference counts.
 func playFile(t *testing.T, file string) {
 	text, err := os.ReadFile(file)
 	if err != nil {

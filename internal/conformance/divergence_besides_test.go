@@ -20,7 +20,7 @@ func cronOptions(o cronjob.Options) ours.Options { return ours.Options{CronJob: 
 
 var seconds int32 = 5
 
-// besides are the rows of what can be had besides: ours with the option does what
+// besides holds the rows about additional options: with the option ours does what
 // neither the real controllers nor ours without it do.
 var besides = []divergence{
 	{
@@ -37,7 +37,7 @@ wait 20s`,
 		ours:    "0s 4s",
 	},
 	{
-		row: "A pod that never starts fails the job instead of waiting for ever",
+		row: "A pod that never starts fails the job instead of blocking it",
 		script: `
 job {"parallelism":1,"completions":1,"backoffLimit":0,TEMPLATE}
 bind 0
@@ -77,7 +77,7 @@ wait 10s`,
 		ours:    "Complete CompletionsReached, 1 succeeded, 0 failed",
 	},
 	{
-		row: "Failures that the podFailurePolicy ignores are not ignored for ever",
+		row: "Failures that the podFailurePolicy ignores are ignored only up to a limit",
 		script: `
 job {"parallelism":1,"completions":1,"backoffLimit":0,"podFailurePolicy":{"rules":[{"action":"Ignore","onExitCodes":{"operator":"In","values":[42]}}]},TEMPLATE}
 exit all 42
@@ -250,7 +250,7 @@ wait 40m`,
 		ours:    "",
 	},
 	{
-		// The nearest that the real controller has is a job made by hand.
+		// The closest that the real controller has is a job created by hand.
 		row: "Manual runs that count and are cleaned up",
 		script: `
 cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Forbid",JOB}
@@ -292,7 +292,7 @@ backfill
 wait 1m`,
 		do: map[string]func(*life){"backfill": func(l *life) {
 			if l.ours == nil {
-				return // there is nobody to ask
+				return // there is no controller to ask
 			}
 			ask(l, func(s *cronjob.Snapshot) {
 				s.Backfills = []cronjob.Backfill{{ID: "1", After: l.start.Add(-150 * time.Minute), Until: l.start, Overlap: cronjob.Allow}}
@@ -304,7 +304,7 @@ wait 1m`,
 	},
 }
 
-// ask is one round of ours that asks for more.
+// ask is one round of ours with additional requests.
 func ask(l *life, more func(*cronjob.Snapshot)) {
 	err := ours.Ask(context.Background(), l.Client(), script.Namespace, "c", metav1.NewTime(time.Now()), *l.ours, more)
 	if err != nil {

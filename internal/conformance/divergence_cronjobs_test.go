@@ -285,8 +285,8 @@ wait 1m`,
 		quirk:  &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.Estimate}, Schedule: []schedule.Option{schedule.Kubernetes136()}},
 	},
 	{
-		// The server in memory tells the time of a creation in UTC, where a client of a
-		// real one reads it in the zone of the machine; so the deadline says what is due.
+		// The server in memory reports creation times in UTC; a client of a real server
+		// reads them in the zone of the machine. So the deadline determines what is due.
 		row: "No timeZone is given (S5)",
 		script: `
 cronjob {"schedule":"30 0 * * *","startingDeadlineSeconds":200,JOB}
@@ -369,8 +369,8 @@ func pin(l *life) {
 	}
 }
 
-// showLocal shows that a server takes no such zone, and what comes of one that
-// another has let through.
+// showLocal shows that a server refuses such a zone, and what happens if another
+// server has accepted it.
 func showLocal(t *testing.T) {
 	local := "Local"
 	err := server.New().Create(cronJobOf(&batchv1.CronJobSpec{Schedule: "0 0 * * *", TimeZone: &local}))
@@ -397,13 +397,13 @@ func cronJobOf(spec *batchv1.CronJobSpec) *batchv1.CronJob {
 	return c
 }
 
-// asKubernetes are the schedules of the preset, and the search that meets them: what
-// is due is looked up exactly otherwise.
+// asKubernetes has the schedules of the preset, and the reference's search. Without
+// it, ours computes exactly what is due.
 var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.Estimate}, Schedule: []schedule.Option{schedule.Kubernetes136()}}
 
-// scheduleDivergences are the rows about schedules. Time
-// passes slowly while controllers run, whose work queues tick twice a second; so
-// they stop until the run is near.
+// scheduleDivergences holds the rows about schedules. While controllers run, time
+// passes slowly, since their work queues tick twice a second; so they are stopped
+// until shortly before the run.
 var scheduleDivergences = []divergence{
 	{
 		row: "D5: a day without midnight, `0 9 * * 6` in America/Santiago",

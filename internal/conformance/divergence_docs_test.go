@@ -41,8 +41,8 @@ func tableRows(t *testing.T) (rows []tableRow) {
 	return rows
 }
 
-// TestDivergencesAreDocumented holds the tables against the cases: each row is shown
-// by a case, or has the reason why nothing shows it, and each case has its row.
+// TestDivergencesAreDocumented compares the tables with the cases: each row has a
+// case, or a reason why none can show it, and each case has its row.
 func TestDivergencesAreDocumented(t *testing.T) {
 	cases := map[string][]*divergence{}
 	for _, d := range divergences() {
@@ -66,8 +66,8 @@ func TestDivergencesAreDocumented(t *testing.T) {
 
 var optionName = regexp.MustCompile("`([A-Za-z0-9.]+)`")
 
-// TestDivergencesNameOptions holds the last columns against the source: what they name
-// is there, and every quirk and every option is named.
+// TestDivergencesNameOptions compares the last columns with the source: all names
+// exist, and every quirk and every option is named.
 func TestDivergencesNameOptions(t *testing.T) {
 	declared := map[string]bool{}
 	for _, pkg := range [...]string{"job", "job/jobquirk", "cronjob", "cronjob/cronjobquirk", "schedule"} {

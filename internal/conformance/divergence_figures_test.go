@@ -63,8 +63,8 @@ wait 20s`,
 	},
 }
 
-// showFigures plays a script to the real controllers and to ours, without the quirk and
-// with it, and compares what they count.
+// showFigures plays a script to the real controllers, to ours without the quirk and to
+// ours with it, and compares their metrics.
 func showFigures(script, theirFigures, ourFigures string) func(*testing.T) {
 	return func(t *testing.T) {
 		before := series.Reference()

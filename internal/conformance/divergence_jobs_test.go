@@ -152,7 +152,7 @@ wait 3s
 closing
 delete 0 0
 wait 6m`,
-		options: *jobQuirks(jobquirk.RefusedAreActive), // the only way to expect what never comes
+		options: *jobQuirks(jobquirk.RefusedAreActive), // the only way to expect something that never happens
 		look:    wrote("create pods"),
 		theirs:  "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating",
 		ours:    "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating; 5m13s j- -> Forbidden metadata.namespace:NamespaceTerminating",
@@ -272,7 +272,7 @@ wait 1s
 limit 4
 wait 1s`,
 		do:      map[string]func(*life){"exactly": fiveMinutes},
-		options: *jobQuirks(jobquirk.RefusedAreActive), // the only way to expect what never comes
+		options: *jobQuirks(jobquirk.RefusedAreActive), // the only way to expect something that never happens
 		look:    wrote("create pods"),
 		theirs:  "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating; 5m14s j- -> Forbidden metadata.namespace:NamespaceTerminating",
 		ours:    "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating; 5m13s j- -> Forbidden metadata.namespace:NamespaceTerminating",
@@ -356,15 +356,15 @@ wait 30s`,
 	},
 }
 
-// fiveMinutes sleeps until news of the job come five minutes after the last attempt to
-// create a pod.
+// fiveMinutes sleeps until a notification about the job arrives five minutes after the
+// last attempt to create a pod.
 func fiveMinutes(l *life) {
-	const latency = 2 * time.Millisecond // of the server's news of jobs
+	const latency = 2 * time.Millisecond // of the server's notifications about jobs
 	writes := l.ordered()
 	time.Sleep(time.Until(writes[len(writes)-1].Time.Add(5*time.Minute - latency)))
 }
 
-// fail is a kubelet that takes back what it has said about a pod.
+// fail is a kubelet that reverts its report about a pod.
 func fail(l *life) {
 	p := server.List[*corev1.Pod](l.Server)[0]
 	err := server.ChangeStatus(l.Server, p.Namespace, p.Name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
@@ -373,8 +373,8 @@ func fail(l *life) {
 	}
 }
 
-// showChance plays one script several times: the real controller names another pod
-// from time to time, as its cache lists them.
+// showChance plays one script several times: the real controller sometimes names
+// another pod, in the order of its cache.
 func showChance(t *testing.T) {
 	d := divergence{script: `
 job {"parallelism":6,"completions":6,"podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[1]}}]},TEMPLATE}

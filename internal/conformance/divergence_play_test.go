@@ -20,14 +20,14 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// life is what has become of one world.
+// life is the history of one world.
 type life struct {
 	*script.World
 	start time.Time
-	// ours are the options, and nil in the world of the real controllers.
+	// ours holds the options; nil in the world of the real controllers.
 	ours *ours.Options
-	// writes are those of the controllers, statuses what the first job's status was
-	// after the steps, each as long as it stayed the same.
+	// writes holds the controllers' writes, statuses the first job's status after
+	// the steps, without repetitions.
 	writes   []server.Write
 	statuses []string
 }
@@ -59,7 +59,7 @@ func (d *divergence) step(l *life, s *script.Script, step script.Step) {
 		return
 	}
 	if step.Op != "wait" {
-		_ = l.Do(s, step) // what the server refuses is as good as not asked for
+		_ = l.Do(s, step) // a refused step has no effect
 		return
 	}
 	wait, err := time.ParseDuration(step.Arg(0))
@@ -67,14 +67,14 @@ func (d *divergence) step(l *life, s *script.Script, step script.Step) {
 		panic(err)
 	}
 	end := time.Now().Add(wait)
-	for wait <= time.Minute && time.Until(end) > time.Second { // each status is seen that lasts
+	for wait <= time.Minute && time.Until(end) > time.Second { // see each status that lasts
 		time.Sleep(time.Second / 2)
 		l.settle()
 	}
 	time.Sleep(time.Until(end))
 }
 
-// sleep lets the time come at which the worlds begin.
+// sleep waits for the time at which the worlds begin.
 func (d *divergence) sleep() {
 	if d.at == "" {
 		return
@@ -86,7 +86,7 @@ func (d *divergence) sleep() {
 	time.Sleep(time.Until(at))
 }
 
-// plain are scripts whose specs leave the pods' template to be filled in.
+// plain completes scripts whose specs lack the pods' template.
 var plain = strings.NewReplacer("TEMPLATE", template, "JOB", `"jobTemplate":{"spec":{`+template+`}}`)
 
 func (d *divergence) parse(t *testing.T) *script.Script {
@@ -97,7 +97,7 @@ func (d *divergence) parse(t *testing.T) *script.Script {
 	return s
 }
 
-// side makes the controllers of one side for a script.
+// side returns the controllers of one side for a script.
 type side struct {
 	ours *ours.Options
 	of   func(*script.Script) script.Controllers
@@ -115,7 +115,7 @@ func ourSide(o ours.Options) side {
 	}}
 }
 
-// storedSide is ourSide with memories that survive a restart.
+// storedSide is like ourSide, with memories that survive a restart.
 func storedSide(o ours.Options) side {
 	return side{&o, func(*script.Script) script.Controllers {
 		o.Jobs, o.Memories = true, map[string]job.Memory{}
@@ -123,7 +123,7 @@ func storedSide(o ours.Options) side {
 	}}
 }
 
-// settle waits until nothing moves any more, and keeps what has happened.
+// settle waits until nothing changes any more, and keeps what has happened.
 func (l *life) settle() {
 	for settle(); l.Collect() > 0; {
 		settle()
@@ -154,7 +154,8 @@ func orNone(p *int32) int32 {
 // statuses are the counters of the first job, over time.
 func statuses(l *life) string { return strings.Join(l.statuses, "; ") }
 
-// wrote lists the writes that begin so, with their times; also of those that failed.
+// wrote lists the writes with this beginning, including failed ones, with their
+// times.
 func wrote(prefix string) func(*life) string {
 	return func(l *life) string {
 		var out []string
@@ -175,7 +176,7 @@ func (l *life) ordered() []server.Write {
 	return l.writes
 }
 
-// since is when a write happened, without the moments that news are under way.
+// since returns the time of a write, without the short delays of notifications.
 func (l *life) since(w server.Write) time.Duration {
 	return w.Time.Sub(l.start).Truncate(100 * time.Millisecond)
 }
@@ -269,7 +270,7 @@ func answers(prefix string) func(*life) string {
 	}
 }
 
-// runs lists the runs whose jobs were created: which, and when.
+// runs lists the runs whose jobs were created, with the times of the creations.
 func runs(l *life) string {
 	var out []string
 	for _, w := range l.writes {
@@ -308,7 +309,7 @@ func ended(j *batchv1.Job) string {
 	return "goes on"
 }
 
-// verdict is how the job "j" has ended, and its counts.
+// verdict returns how the job "j" has ended, and its counts.
 func verdict(l *life) string {
 	j := server.Get[*batchv1.Job](l.Server, script.Namespace, "j")
 	if j == nil {
@@ -353,7 +354,7 @@ func cronStatus(l *life) string {
 	return out
 }
 
-// all looks several ways.
+// all combines several views.
 func all(looks ...func(*life) string) func(*life) string {
 	return func(l *life) string {
 		var out []string

@@ -15,41 +15,41 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// divergence shows a row of docs/divergences.md: both sides live through a script,
-// and what is looked at differs as the row says.
+// divergence shows a row of docs/divergences.md: both sides play a script, and what
+// they do differs as the row says.
 type divergence struct {
 	// row is the first column of the row.
 	row string
-	// about tells apart the cases of one row.
+	// about distinguishes the cases of one row.
 	about string
 
-	// at is when the worlds begin, 2000-01-01T00:00:00Z if empty.
+	// at is the time at which the worlds begin; empty means 2000-01-01T00:00:00Z.
 	at     string
 	script string
 	// do are steps of the script that only this case has.
 	do map[string]func(*life)
 	// options are those of ours; the zero value is what the library recommends.
 	options ours.Options
-	// look is what is looked at after the script.
+	// look returns what is compared after the script.
 	look         func(*life) string
 	theirs, ours string
 
-	// quirk are the options of the row with which ours does as theirs. Without any,
-	// the row's difference applies with the preset, too.
+	// quirk holds the row's options with which ours does the same as theirs.
+	// Without any, the difference remains even with the preset.
 	quirk *ours.Options
-	// local is the zone of the machine, UTC if nil.
+	// local is the zone of the machine; nil means UTC.
 	local *time.Location
 	// keep is set if the memories of ours survive a restart.
 	keep bool
 	// besides is set for rows of options that Kubernetes does not have.
 	besides bool
 
-	// open says what ours does not do yet as it should.
+	// open says what ours does not do correctly yet.
 	open string
 
 	// show shows the row without a script.
 	show func(*testing.T)
-	// why is the reason why nothing shows the row.
+	// why is the reason why no script shows the row.
 	why string
 }
 
@@ -110,7 +110,7 @@ func (d *divergence) test(t *testing.T) {
 	}
 }
 
-// problems are what does not happen as the case says.
+// problems lists what differs from the case.
 func (d *divergence) problems(t *testing.T) (problems []string) {
 	check := func(who string, side side, want string) {
 		if seen := d.live(t, side); seen != want {
@@ -132,7 +132,7 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 		if difference := d.presetDiffers(t); difference != "" {
 			problems = append(problems, "ours with the preset: "+difference)
 		}
-	case d.besides && d.do != nil: // what is asked for is no option
+	case d.besides && d.do != nil: // a request is not an option
 	case d.besides:
 		check("ours without the option", ourSide(ours.Options{}), d.theirs)
 	default:
@@ -141,8 +141,8 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 	return problems
 }
 
-// presetDiffers holds everything that can be observed against the real controllers,
-// not only what the row is about.
+// presetDiffers compares everything that can be observed with the real controllers,
+// not only the subject of the row.
 func (d *divergence) presetDiffers(t *testing.T) (difference string) {
 	preset := ours.Kubernetes136()
 	preset.Schedule = append(preset.Schedule, d.quirk.Schedule...)
@@ -153,7 +153,7 @@ func (d *divergence) presetDiffers(t *testing.T) (difference string) {
 		return ""
 	}
 	s := d.parse(t)
-	for range *replays { // the real controllers leave something to chance
+	for range *replays { // the real controllers are not deterministic
 		synctest.Test(t, func(*testing.T) {
 			d.sleep()
 			difference = play(s, preset).Difference

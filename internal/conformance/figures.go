@@ -10,17 +10,17 @@ import (
 	"github.com/batchplan/batchplan/internal/conformance/series"
 )
 
-// figures counts what both sides would export as metrics during one script.
+// figures counts the metrics that both sides would export during one script.
 type figures struct {
-	// before is what the real controllers had counted before: their counters belong
-	// to the process.
+	// before holds the earlier counts of the real controllers, whose counters
+	// belong to the process.
 	before series.Counts
 	ours   ours.Figures
 }
 
 func newFigures() *figures { return &figures{before: series.Reference()} }
 
-// lines are the series of both sides that have counted something.
+// lines returns the series of both sides that are not zero.
 func (f *figures) lines() (real, mine []string) {
 	return lines(series.Reference().Since(f.before)), lines(f.ours.Counts())
 }

@@ -15,7 +15,7 @@ var (
 	times = flag.Int("times", 1, "how often")
 )
 
-// TestFile plays one script, to look into a difference.
+// TestFile plays one script, to examine a difference.
 func TestFile(t *testing.T) {
 	if *file == "" {
 		t.Skip("no -script")

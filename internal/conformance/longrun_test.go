@@ -25,10 +25,10 @@ var (
 	effort  = flag.Duration("shrink", 20*time.Second, "how long to look for a smaller script that shows a difference")
 )
 
-// longRun is what has come of the generated scripts so far; nil if there are none.
+// longRun holds the results of the generated scripts so far; nil if there are none.
 var longRun *tally
 
-// tally counts what the scripts have come to.
+// tally counts the results of the scripts.
 type tally struct {
 	seed                                     uint64
 	scripts, steps, chance, stuck, different int
@@ -66,16 +66,17 @@ func TestLongRun(t *testing.T) {
 	longRun = y
 }
 
-// enough is how many scripts exercise all rules.
+// enough is a number of scripts that exercises all rules.
 const enough = 2000
 
-// rarely are the rules that need more: caches must be behind at the right moment.
+// rarely lists the rules that need more scripts: caches must be behind at the right
+// moment.
 var rarely = map[string]int{"E4": 20_000, "E5": 20_000}
 
-// conclude prints what a long run has come to, and nothing may come after it.
+// conclude prints the results of a long run. Nothing may be printed after it.
 func (y *tally) conclude() {
 	fmt.Printf("%d scripts ended early, where the real controllers leave something to chance\n", y.chance)
-	fmt.Printf("%d scripts ended early, where the real controllers write a status that is refused for ever\n", y.stuck)
+	fmt.Printf("%d scripts ended early, where the server always refuses the status of the real controllers\n", y.stuck)
 	fmt.Printf("\n%s\n%s\n", y.rules, y)
 }
 
@@ -117,8 +118,8 @@ func (y *tally) play(t *testing.T, number int) {
 	}
 }
 
-// bigAmong is among how many scripts one is about a big job: it costs as much as
-// fifty others.
+// bigAmong is the number of scripts among which one is about a big job, which costs
+// as much as fifty others.
 const bigAmong = 50
 
 // generatorOf is the class of a script.
@@ -132,8 +133,8 @@ func generatorOf(number int) *rapid.Generator[*script.Script] {
 	return script.Jobs()
 }
 
-// seedOf spreads neighbouring seeds and numbers over all seeds. 0 is not among
-// them, which rapid would take for a fresh one.
+// seedOf spreads neighbouring seeds and numbers over all seeds except 0, which
+// rapid would replace by a random one.
 func seedOf(seed uint64, number int) uint64 {
 	x := seed*0x9e3779b97f4a7c15 + uint64(number)
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -141,11 +142,10 @@ func seedOf(seed uint64, number int) uint64 {
 	return (x ^ x>>31) | 1
 }
 
-// mostShrunk is how many differences of a run are worth the time of making their
-// scripts small.
+// mostShrunk is the number of differences in a run whose scripts are minimised.
 const mostShrunk = 30
 
-// report keeps a script that shows a difference, made small.
+// report stores a script that shows a difference, minimised.
 func (y *tally) report(t *testing.T, number int, generator *rapid.Generator[*script.Script], own uint64, s *script.Script, difference string) {
 	if y.different <= mostShrunk && *effort > 0 {
 		s, difference = shrink(t, generator, own, s, difference)
@@ -156,7 +156,7 @@ func (y *tally) report(t *testing.T, number int, generator *rapid.Generator[*scr
 	fmt.Printf("\n%s: script %d of seed %d shows a difference\n%s\n", file, number, y.seed, clipped(s.String()))
 }
 
-// clipped cuts long lines: they are whole in the file.
+// clipped cuts long lines; the file has them in full.
 func clipped(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -15,21 +15,21 @@ import (
 	"github.com/batchplan/batchplan/internal/conformance/server"
 )
 
-// view is all that can be observed of a world, as lines.
+// view is everything that can be observed of a world, as lines.
 type view struct {
 	CronJobs, Jobs, Pods, Events, Writes, Figures []string
-	// busy are the objects about which there are so many events that some are dropped.
+	// busy holds the objects with so many events that some are dropped.
 	busy map[string]bool
 	// refused is true if a status of a job was refused, or would have been, for what it
 	// says: a conflict with another writer comes first.
 	refused bool
 }
 
-// observe looks at a world. The writes are those since the last look.
+// observe returns the view of a world, with the writes since the last view.
 func (v *view) observe(w *script.World, start time.Time) {
 	grain := time.Nanosecond
 	if len(server.List[*batchv1.CronJob](w.Server)) > 0 {
-		grain = time.Second // a conflict is retried after milliseconds, and comes by chance
+		grain = time.Second // conflicts occur by chance, and are retried after milliseconds
 	}
 	for _, c := range server.List[*batchv1.CronJob](w.Server) {
 		v.CronJobs = append(v.CronJobs, line(c, cronJobStatus(c)))
@@ -54,13 +54,13 @@ func (v *view) observe(w *script.World, start time.Time) {
 
 // isIdle reports whether a write that changes nothing is not compared:
 //
-//   - a creation in a namespace that is going away, after which ours does not go on
-//     asking,
-//   - a patch of a pod that is gone or has no finalizer any more, which theirs tries
-//     in the round that has deleted it,
+//   - a creation in a namespace that is being deleted, after which ours stops
+//     trying,
+//   - a patch of a pod that is gone or has lost its finalizer, which theirs tries in
+//     the round that has deleted it,
 //   - a write of a CronJob's controller whose cache has not caught up with its own
-//     last write: whether it has is left to chance. Theirs also writes a status that
-//     has not changed after it has deleted a job,
+//     last write, which depends on chance. Theirs also writes an unchanged status
+//     after it has deleted a job,
 //   - deletions of jobs that fail: theirs stops at the first, ours tries them all.
 func isIdle(w server.Write) bool {
 	switch {
@@ -74,8 +74,8 @@ func isIdle(w server.Write) bool {
 	return w.Resource == server.Jobs && (w.Answer == "AlreadyExists" || w.Verb == "delete" && w.Answer != "")
 }
 
-// line is what all objects have, and the state of this one. Resource versions
-// differ between servers, as soon as two writes of one instant change places.
+// line describes the common fields of an object and its state. Resource versions
+// differ between servers as soon as two writes of one instant change places.
 func line(o metav1.Object, state any) string {
 	var owners []string
 	for _, r := range o.GetOwnerReferences() {
@@ -126,9 +126,8 @@ func podState(p *corev1.Pod) any {
 	}{p.Status.Phase, p.Spec.Hostname, p.GenerateName, p.Spec.InitContainers, p.Spec.Containers}
 }
 
-// aboutPods are the reasons of events that name pods. Many of them are combined
-// into one, under the message of whichever came first, so only their number is
-// compared.
+// aboutPods holds the reasons of events that name pods. Many of them are combined
+// into one, with the message of the first, so only their number is compared.
 var aboutPods = []string{"SuccessfulCreate", "FailedCreate", "SuccessfulDelete", "FailedDelete"}
 
 // mostEvents is how many events about one object the recorder of Kubernetes lets
@@ -149,7 +148,7 @@ func countEvents(events []*corev1.Event) (lines []string, busy map[string]bool) 
 		line := fmt.Sprintf("%s %s %s: %s", object, e.Type, e.Reason, message)
 		counts[line] += e.Count
 		if e.InvolvedObject.Kind == "CronJob" {
-			counts[line] = 1 // a round that meets a conflict is repeated, with its events
+			counts[line] = 1 // a round with a conflict is repeated, with its events
 		}
 		total[object] += e.Count
 	}
@@ -164,9 +163,9 @@ func countEvents(events []*corev1.Event) (lines []string, busy map[string]bool) 
 	return lines, busy
 }
 
-// dropBusy drops events about objects that either side reports too much about: a
-// round of a CronJob that meets a conflict is repeated with its events, which one side
-// may do more often.
+// dropBusy drops events about objects with too many events on either side: a round of
+// a CronJob with a conflict is repeated with its events, and one side may do so more
+// often.
 func dropBusy(a, b *view) {
 	for _, v := range [...]*view{a, b} {
 		v.Events = slices.DeleteFunc(v.Events, func(line string) bool {
@@ -176,8 +175,8 @@ func dropBusy(a, b *view) {
 	}
 }
 
-// compactCronJobs takes several status writes of a CronJob in one instant for one:
-// ours needs two rounds where a job has gone and a run is due.
+// compactCronJobs merges several status writes of a CronJob in one instant: ours
+// needs two rounds when a job is gone and a run is due.
 func compactCronJobs(writes []string) []string {
 	return slices.CompactFunc(writes, func(a, b string) bool { return a == b && strings.Contains(a, "update cronjobs/status") })
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/batchplan/batchplan/internal/conformance/theirs"
 )
 
-// Trace, if set, is told after each step what both sides have written.
+// Trace, if not nil, is called after each step with the writes of both sides.
 var Trace func(step string, theirs, ours []string)
 
-// Result is what came of playing a script.
+// Result is the result of playing a script.
 type Result struct {
-	// Steps is how many were played.
+	// Steps is the number of steps played.
 	Steps int
-	// Difference is empty if both sides have done the same; otherwise it says after
-	// which step they differ, and how.
+	// Difference says after which step the two sides differ, and how. It is empty
+	// if they do not.
 	Difference string
 	// Stuck is true if the real controllers have written a status that the server
 	// refuses, over and over, where ours went on: JI2, J16. There the script ends.
@@ -35,12 +35,13 @@ type Result struct {
 // patience is how long, in real time, a script may take.
 const patience = 2 * time.Minute
 
-// replays is how often a script is played again that has shown a difference.
+// replays is how often a script with a difference is played again.
 var replays = flag.Int("replays", 12, "how often to play a script again that shows a difference, before it counts")
 
-// Play lets both sides live through a script. The real controllers leave something
-// to chance where two of their goroutines, or two caches, have news at the same
-// instant. So a difference counts only if it shows whenever the script is played.
+// Play plays a script to both sides. The real controllers are not deterministic
+// when two of their goroutines, or two caches, receive notifications at the same
+// instant. So a difference counts only if it appears each time the script is
+// played.
 func Play(t *testing.T, s *script.Script, o ours.Options) Result {
 	first := PlayOnce(t, s, o)
 	for range *replays {
@@ -54,16 +55,16 @@ func Play(t *testing.T, s *script.Script, o ours.Options) Result {
 	return first
 }
 
-// PlayOnce plays a script once, and takes each difference for one.
+// PlayOnce plays a script once, and reports every difference.
 func PlayOnce(t *testing.T, s *script.Script, o ours.Options) (result Result) {
-	// Something that is to be repeated at once, for ever, stops virtual time.
+	// An action that is repeated at once, without end, stops virtual time.
 	alarm := time.AfterFunc(patience, func() { panic(fmt.Sprintf("the script does not end:\n%s", s)) })
 	defer alarm.Stop()
 	synctest.Test(t, func(*testing.T) { result = play(s, o) })
 	return result
 }
 
-// game is a script under way.
+// game is a script that is being played.
 type game struct {
 	script       *script.Script
 	start        time.Time
@@ -72,7 +73,7 @@ type game struct {
 	figures      *figures
 	// manyFailed is true once more than one pod has failed: some may be gone since.
 	manyFailed bool
-	// seen are the revisions of the servers at the last look.
+	// seen holds the revisions of the servers at the last comparison.
 	seen [2]int64
 }
 
@@ -105,7 +106,7 @@ func play(s *script.Script, o ours.Options) (result Result) {
 	return result
 }
 
-// begin makes the two worlds, unless the server refuses the script's objects.
+// begin creates the two worlds, unless the server refuses the script's objects.
 func (g *game) begin(o ours.Options) (difference string) {
 	which := theirs.Which{Jobs: !g.script.Manual, CronJobs: g.script.CronJob != nil, TTL: true, Stale: g.script.Stale}
 	o.Jobs, o.CronJobs, o.TTL, o.Stale, o.LiveReads = which.Jobs, which.CronJobs, which.TTL, which.Stale, true
@@ -124,7 +125,7 @@ func (g *game) begin(o ours.Options) (difference string) {
 	return ""
 }
 
-// step carries one step out in both worlds.
+// step carries out one step in both worlds.
 func (g *game) step(step script.Step) string {
 	if step.Op == "wait" {
 		d, err := time.ParseDuration(step.Arg(0))
@@ -141,7 +142,7 @@ func (g *game) step(step script.Step) string {
 	return g.look(step.String())
 }
 
-// look compares the worlds once nothing moves any more.
+// look compares the worlds once nothing changes any more.
 func (g *game) look(after string) string {
 	for settle(); g.theirs.Collect()+g.ours.Collect() > 0; {
 		settle()
@@ -187,7 +188,7 @@ func diff(a, b *view) string {
 	return out.String()
 }
 
-// without returns what is in a more often than in b.
+// without returns the lines that are in a more often than in b.
 func without(a, b []string) (out []string) {
 	count := map[string]int{}
 	for _, line := range b {
@@ -209,7 +210,7 @@ func marked(mark string, lines []string) string {
 	return out.String()
 }
 
-// settle waits until nothing moves, also none of the news that are under way.
+// settle waits until nothing changes and no notification is under way.
 func settle() {
 	synctest.Wait()
 	time.Sleep(10 * time.Millisecond)

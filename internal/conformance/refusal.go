@@ -12,8 +12,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// compareRefusal holds the library's defaults and validation against the server's,
-// which has refused the script's objects, or taken them into the world w.
+// compareRefusal compares the library's defaults and validation with the server's.
+// The server has either refused the script's objects or accepted them into the
+// world w.
 func compareRefusal(s *script.Script, refused error, w *script.World) string {
 	mine := validate(s)
 	if (mine == nil) != (refused == nil) {
@@ -47,7 +48,7 @@ func validate(s *script.Script) error {
 	return job.Validate(spec)
 }
 
-// specOf reads a spec of the library from one of Kubernetes.
+// specOf converts a spec of Kubernetes to one of the library.
 func specOf[T any](v any) (out T) {
 	if err := json.Unmarshal([]byte(text(v)), &out); err != nil {
 		panic(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/internal/conformance/server"
 )
 
-// What the real controllers leave to chance cannot be compared word for word. Each
+// Random behaviour of the real controllers cannot be compared word for word. Each
 // relaxation here has a line in docs/divergences.md.
 
 // relax changes the views of both sides in the same way.

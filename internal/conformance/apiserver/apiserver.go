@@ -1,9 +1,8 @@
 // Package apiserver runs a real kube-apiserver, with an etcd of its own, inside a test process.
 //
-// It is there to be asked: what the fake API server of this module answers, the real one must have
-// answered too. Nothing runs beside it: no garbage collector, no namespace controller, no scheduler,
-// no kubelet. So objects change by the requests of the test alone, and each answer is the API server's
-// own.
+// The fake API server of this module must give the same answers as the real one. Nothing runs beside
+// it: no garbage collector, no namespace controller, no scheduler, no kubelet. So objects change only
+// by requests of the test, and each answer comes from the API server alone.
 package apiserver
 
 import (
@@ -15,16 +14,16 @@ import (
 	apitesting "k8s.io/kubernetes/cmd/kube-apiserver/app/testing"
 )
 
-// flags is where this server departs from one with default flags.
+// flags lists the flags that differ from the defaults.
 var flags = []string{
-	// ServiceAccount refuses every pod of a namespace that has no service account named default, and
-	// the controller that would make one does not run here.
+	// ServiceAccount refuses every pod of a namespace without a service account named default, and
+	// the controller that would create one does not run here.
 	"--disable-admission-plugins=ServiceAccount",
 }
 
 // Start runs etcd and kube-apiserver on free ports of the loopback device until the end of the test
-// and returns a client with all rights and no rate limit worth mentioning. What both log is shown
-// only if the test fails. One server for all tests of a package is best: it takes seconds to start.
+// and returns a client with all rights and a very high rate limit. The logs are shown only if the
+// test fails. Use one server for all tests of a package: it takes seconds to start.
 func Start(t testing.TB) kubernetes.Interface {
 	t.Helper()
 	logs := capture(t)
@@ -35,7 +34,8 @@ func Start(t testing.TB) kubernetes.Interface {
 	if err != nil {
 		t.Fatalf("kube-apiserver: %v", err)
 	}
-	// Registered after etcd's, so it runs before: the API server stops first.
+	// This cleanup is registered after etcd's and so runs before it: the API server
+	// stops first.
 	t.Cleanup(server.TearDownFn)
 	return client(t, server.ClientConfig)
 }
@@ -44,7 +44,7 @@ func client(t testing.TB, config *rest.Config) kubernetes.Interface {
 	t.Helper()
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = 10_000, 10_000
-	// As the controllers speak to it.
+	// The encoding that the controllers use.
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	c, err := kubernetes.NewForConfig(config)

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// startEtcd runs a single etcd until the end of the test and returns where it listens.
+// startEtcd runs a single etcd until the end of the test and returns its address.
 func startEtcd(t testing.TB, logs io.Writer) string {
 	t.Helper()
 	etcd, err := embed.StartEtcd(etcdConfig(t, logs))
@@ -37,7 +37,7 @@ func etcdConfig(t testing.TB, logs io.Writer) *embed.Config {
 	config.ListenClientUrls, config.AdvertiseClientUrls = anyPort, anyPort
 	config.ListenPeerUrls, config.AdvertisePeerUrls = anyPort, anyPort
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
-	// Nobody reads the data after a crash.
+	// The data is not needed after a crash.
 	config.UnsafeNoFsync = true
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewDevelopmentEncoderConfig()), zapcore.AddSync(logs), zap.WarnLevel)
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.New(core))

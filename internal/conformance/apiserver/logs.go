@@ -10,11 +10,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// keep is how much of the log a failed test shows: its end, where the reason most likely is.
+// keep is how much of the end of the log a failed test shows.
 const keep = 64 << 10
 
-// capture takes klog's output away from the terminal until the end of the test and shows its end if the
-// test failed.
+// capture redirects klog's output until the end of the test, and shows the end of it if the test
+// failed.
 func capture(t testing.TB) io.Writer {
 	t.Helper()
 	log := &tail{}
@@ -30,8 +30,8 @@ func capture(t testing.TB) io.Writer {
 	return log
 }
 
-// redirect sends what klog logs to w, and nothing elsewhere. SetOutput alone would leave errors on
-// the terminal too, and write each of them once for every severity below.
+// redirect sends all of klog's output to w. With SetOutput alone, errors would also appear on the
+// terminal, and each would be written once for every lower severity.
 func redirect(t testing.TB, w io.Writer) {
 	t.Helper()
 	var flags flag.FlagSet
@@ -46,7 +46,7 @@ func redirect(t testing.TB, w io.Writer) {
 	klog.SetOutput(w)
 }
 
-// tail is a Writer that remembers the end of what was written. Many goroutines may write.
+// tail is a Writer that keeps the end of what was written. It is safe for concurrent use.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte

@@ -58,7 +58,7 @@ func (b *cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
 	}
 	err := b.client.BatchV1().Jobs(b.object.Namespace).Delete(ctx, d.Name, metav1.DeleteOptions{PropagationPolicy: &policy})
 	if apierrors.IsNotFound(err) && b.options.CronJob.Quirks == 0 {
-		return cronjobapply.ErrGone // a failure to theirs, which tells of it and tries again
+		return cronjobapply.ErrGone // a failure for theirs, which reports and retries it
 	}
 	return err
 }

@@ -42,7 +42,7 @@ type Options struct {
 	Planning func(time.Duration)
 	// Figures, if set, counts what the controllers would export as metrics.
 	Figures *Figures
-	// Watch, if set, is told of every round.
+	// Watch, if not nil, is called after every round.
 	Watch Watch
 }
 

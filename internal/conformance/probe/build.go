@@ -12,7 +12,7 @@ import (
 const (
 	// tracking is the finalizer of the job controller's pods.
 	tracking = batchv1.JobTrackingFinalizer
-	// other is a finalizer of somebody else.
+	// other is a finalizer of another owner.
 	other = "example.com/other"
 	// strange is a UID that no object has.
 	strange = types.UID("00000000-0000-4000-8000-000000000000")

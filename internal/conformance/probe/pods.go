@@ -25,7 +25,7 @@ var podCreate = []Probe{
 		a, b := s.pods.create(from("p-")), s.pods.create(from("p-"))
 		s.say("the names differ: %t", a.Name != b.Name)
 		s.pods.try("with a name and a prefix", newPod("named", func(o *corev1.Pod) { o.GenerateName = "p-" }))
-		s.pods.refuses("from a prefix that is no name", from("P_"))
+		s.pods.refuses("from a prefix that is not a name", from("P_"))
 		s.pods.refuses("without a name", from(""))
 	}},
 	{"pod create: from a long prefix", func(s *script) {
@@ -89,7 +89,7 @@ var invalidPods = []struct {
 	{"name of 253 letters", strings.Repeat("x", 253), func(*corev1.Pod) {}},
 	{"name of 254 letters", strings.Repeat("x", 254), func(*corev1.Pod) {}},
 	{"finalizer without a domain", "p", finalizers("tracking")},
-	{"finalizer that is no name", "p", finalizers("a b/c")},
+	{"finalizer that is not a name", "p", finalizers("a b/c")},
 	{"label value of 64 letters", "p", func(o *corev1.Pod) { o.Labels = map[string]string{"a": strings.Repeat("x", 64)} }},
 	{"unknown restart policy", "p", func(o *corev1.Pod) { o.Spec.RestartPolicy = "Sometimes" }},
 	{"deadline of zero seconds", "p", func(o *corev1.Pod) { o.Spec.ActiveDeadlineSeconds = p(int64(0)) }},
@@ -160,7 +160,7 @@ var podUpdate = []Probe{
 		first.Name = "missing"
 		s.pods.update("missing", first)
 	}},
-	{"pod update: version that is no number", func(s *script) {
+	{"pod update: version that is not a number", func(s *script) {
 		s.pods.create(newPod("p"))
 		s.pods.change("p", "version x", func(o *corev1.Pod) { o.ResourceVersion = "x" })
 	}},

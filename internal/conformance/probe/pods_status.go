@@ -46,7 +46,7 @@ var podStatus = []Probe{
 		s.pods.report("p", "disrupted", podCondition(corev1.DisruptionTarget, "PreemptionByScheduler"))
 		s.pods.report("p", "the condition twice", podCondition(corev1.DisruptionTarget, "TerminationByKubelet"))
 		s.pods.report("p", "without conditions", func(o *corev1.Pod) { o.Status.Conditions = nil })
-		s.pods.report("p", "condition of one's own", podCondition("example.com/mine", "Mine"))
+		s.pods.report("p", "custom condition", podCondition("example.com/mine", "Mine"))
 		s.pods.report("p", "condition without a type", podCondition("", "None"))
 		s.pods.report("p", "reason and message", func(o *corev1.Pod) { o.Status.Reason, o.Status.Message = "Evicted", "no room" })
 		s.pods.report("p", "observed generation", func(o *corev1.Pod) { o.Status.ObservedGeneration = 1 })

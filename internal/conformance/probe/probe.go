@@ -132,7 +132,7 @@ func openBy(client kubernetes.Interface) func(context.Context, string) error {
 	}
 }
 
-// closeBy deletes namespaces, whose finalizer keeps them there for ever: nobody works it off.
+// closeBy deletes namespaces. Their finalizer keeps them, since no controller removes it.
 func closeBy(client kubernetes.Interface) func(context.Context, string) error {
 	return func(ctx context.Context, name string) error {
 		return client.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})

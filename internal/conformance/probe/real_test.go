@@ -13,7 +13,8 @@ const answers = "testdata/answers.txt"
 
 var update = flag.Bool("update", false, "rewrite "+answers+" with the answers of the real API server")
 
-// TestReal asks a real kube-apiserver and holds its answers against those on file.
+// TestReal asks a real kube-apiserver and compares its answers with the stored
+// ones.
 func TestReal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")

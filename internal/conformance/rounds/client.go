@@ -27,8 +27,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// client is the part of a client that the job controller uses. What it does not use
-// is nil, and would panic.
+// client is the part of a client that the job controller uses. The rest is nil, and
+// would panic.
 type client struct {
 	kubernetes.Interface
 	server *server
@@ -151,7 +151,7 @@ func (r *recorder) Eventf(o runtime.Object, kind, reason, format string, args ..
 	r.Event(o, kind, reason, fmt.Sprintf(format, args...))
 }
 
-// queue keeps when to look again first.
+// queue keeps the earliest time of the next round.
 type queue struct {
 	workqueue.TypedRateLimitingInterface[string]
 	requeue *time.Duration

@@ -81,7 +81,8 @@ func (d *draw) cronSpec() batchv1.CronJobSpec {
 	return s
 }
 
-// runs are runs of the schedule before the round, and moves the round near to one.
+// runs returns runs of the schedule before the round, and moves the round close to
+// one.
 func (d *draw) runs(c *batchv1.CronJob) (out []time.Time) {
 	decoded := decodeCronJob(c)
 	compiled := cronjob.Compile(&decoded, schedule.Kubernetes136())
@@ -105,7 +106,7 @@ func (d *draw) runs(c *batchv1.CronJob) (out []time.Time) {
 	return slices.DeleteFunc(out, func(t time.Time) bool { return t.After(d.now) })
 }
 
-// child draws a job that the cache holds.
+// child draws a job in the cache.
 func (d *draw) child(s *CronSnapshot, runs []time.Time, i int) {
 	j := d.job(s, runs, i)
 	if slices.ContainsFunc(s.Jobs, func(o *batchv1.Job) bool { return o.Name == j.Name }) {
@@ -167,8 +168,7 @@ func jobReference(j *batchv1.Job) corev1.ObjectReference {
 	return corev1.ObjectReference{Kind: "Job", APIVersion: "batch/v1", Namespace: j.Namespace, Name: j.Name, UID: j.UID, ResourceVersion: "1"}
 }
 
-// cronFaults draws answers that are not what was asked for. A read fails only where
-// both sides read.
+// cronFaults draws failing answers. A read fails only where both sides read.
 func (d *draw) cronFaults(s *CronSnapshot) {
 	if !d.chance(25) {
 		return

@@ -41,7 +41,8 @@ func (s *cronServer) wrote(what, fault string) {
 	}
 }
 
-// writes are all that were kept, and the last status unless that changes nothing.
+// writes returns the recorded writes, and the last status unless it changes
+// nothing.
 func (s *cronServer) writes() []string {
 	slices.Sort(s.log)
 	if s.status != "" && s.status != "status "+describeCronStatus(&s.snapshot.CronJob.Status)+": ok" {

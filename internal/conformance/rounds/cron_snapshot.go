@@ -11,21 +11,21 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// CronSnapshot is what both planners of CronJobs are given.
+// CronSnapshot is the input of both planners of CronJobs.
 type CronSnapshot struct {
 	Number int
-	// CronJob and Jobs are what the caches hold.
+	// CronJob and Jobs are the contents of the caches.
 	CronJob *batchv1.CronJob
 	Jobs    []*batchv1.Job
-	// Hidden are jobs that are there and that the cache does not hold yet; Gone are
-	// names of jobs that only the cache holds.
+	// Hidden holds existing jobs that are not yet in the cache; Gone names jobs
+	// that are only in the cache.
 	Hidden []*batchv1.Job
 	Gone   []string
 	Now    time.Time
 	CronFaults
 }
 
-// CronFaults are the answers of the server that are not what was asked for.
+// CronFaults holds the failing answers of the server.
 type CronFaults struct {
 	// Create and Status are those to a creation and the write of the status.
 	Create, Status string
@@ -66,7 +66,8 @@ func (s *CronSnapshot) orders() iter.Seq[subject] {
 	}
 }
 
-// smaller yields the snapshot without one of its jobs, and with less of everything else.
+// smaller yields the snapshot without one of its jobs, and then with less of everything
+// else.
 func (s *CronSnapshot) smaller() iter.Seq[subject] {
 	return func(yield func(subject) bool) {
 		for i := range s.Jobs {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// lines are all of a result as text, a fact a line. The kind of each line is its
-// first word.
+// lines returns a result as text, one fact per line. The first word of a line is
+// its kind.
 func (r *Result) lines() []string {
 	var out []string
 	for _, w := range r.Writes {
@@ -35,8 +35,8 @@ func (r *Result) lines() []string {
 	return out
 }
 
-// Difference is what only one of the results holds, or in another order: lines that
-// begin with - are theirs, those with + are ours. It is empty for equal results.
+// Difference lists what is only in one of the results, or in another order: lines
+// with - are theirs, lines with + are ours. It is empty for equal results.
 type Difference []string
 
 func compare(theirs, ours *Result) Difference {
@@ -69,7 +69,8 @@ func compare(theirs, ours *Result) Difference {
 	return out
 }
 
-// kinds are the first words of the lines, without - and +, each once and sorted.
+// kinds returns the first words of the lines, without - and +, sorted and without
+// duplicates.
 func (d Difference) kinds() string {
 	seen := map[string]bool{}
 	for _, line := range d {

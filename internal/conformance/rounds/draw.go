@@ -7,14 +7,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// draw makes one snapshot: everything in it follows from the seed and the number.
+// draw draws one snapshot, which depends only on the seed and the number.
 type draw struct {
 	*rand.Rand
 	now time.Time
 }
 
-// The rounds begin some time after the clock of a bubble does, so that there is room
-// for what was recorded before.
+// The rounds begin some time after the clock of a bubble, so that there is room for
+// earlier records.
 var begin = time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)
 
 func newDraw(seed uint64, number int) *draw {
@@ -23,7 +23,7 @@ func newDraw(seed uint64, number int) *draw {
 	return d
 }
 
-// chance is true so many times in a hundred.
+// chance returns true with this probability, in percent.
 func (d *draw) chance(percent int) bool { return d.IntN(100) < percent }
 
 // pick draws one of the values.
@@ -38,7 +38,7 @@ func maybe[T any](d *draw, values ...T) *T {
 	return &v
 }
 
-// some keeps a value so many times in a hundred.
+// some keeps a value with this probability, in percent.
 func some[T any](d *draw, percent int, p *T) *T {
 	if d.chance(percent) {
 		return p
@@ -46,7 +46,8 @@ func some[T any](d *draw, percent int, p *T) *T {
 	return nil
 }
 
-// ago is so many seconds before the round. The API has whole seconds.
+// ago returns the time this many seconds before the round. The API has whole
+// seconds.
 func (d *draw) ago(seconds int) metav1.Time {
 	return metav1.NewTime(d.now.Truncate(time.Second).Add(-time.Duration(seconds) * time.Second))
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 )
 
-// crowds is how many rounds there are for one with more pods or indexes than a round
-// may create, delete or record.
+// crowds is the number of rounds among which one has more pods or indexes than a
+// round may create, delete or record.
 const crowds = 251
 
 // drawJob draws a snapshot of a job.
@@ -61,8 +61,8 @@ func drawJob(seed uint64, number int) *Snapshot {
 	return s
 }
 
-// spread gives each pod of a crowd an index of its own, in the order of their
-// creation or in the opposite one.
+// spread gives each pod of a crowd its own index, in the order of their creation or
+// in the opposite one.
 func spread(s *Snapshot, forward bool) {
 	for i, p := range s.Pods {
 		if _, ok := p.Annotations[batchv1.JobCompletionIndexAnnotation]; ok {
@@ -125,7 +125,8 @@ func (d *draw) status(s *Snapshot) {
 	d.jobConditions(s)
 }
 
-// seen are the numbers of active, ready and terminating pods, mostly as they are.
+// seen returns the numbers of active, ready and terminating pods, most often the
+// right ones.
 func (d *draw) seen(s *Snapshot) (active int32, ready, terminating *int32) {
 	var r, t int32
 	for _, p := range s.Pods {
@@ -148,8 +149,8 @@ func (d *draw) seen(s *Snapshot) (active int32, ready, terminating *int32) {
 	return active, some(d, 90, &r), some(d, 90, &t)
 }
 
-// uncounted draws UIDs that are not counted yet: of pods that are there and of pods
-// that are gone.
+// uncounted draws UIDs that are not counted yet: of existing pods and of pods that
+// are gone.
 func (d *draw) uncounted(s *Snapshot) {
 	if d.chance(30) {
 		return
@@ -227,7 +228,7 @@ func (d *draw) jobConditions(s *Snapshot) {
 func (d *draw) memory(s *Snapshot) {
 	if d.chance(40) {
 		s.Failures = 1 + int32(d.IntN(8))
-		// Its delay ends about now, or at any time.
+		// The delay ends about now, or at any time.
 		delay := min(10*time.Second<<(s.Failures-1), 10*time.Minute)
 		s.LastFailure = d.ago(int(delay.Seconds()) + pick(d, -100, -1, 0, 0, 1, d.age())).Time
 	}
@@ -249,8 +250,7 @@ func (d *draw) memory(s *Snapshot) {
 	s.Finished = d.chance(1)
 }
 
-// faults draws answers that are not what was asked for, at one kind of write or at
-// several.
+// faults draws failing answers to one kind of write or to several.
 func (d *draw) faults(s *Snapshot) {
 	s.Patch, s.Delete, s.Create, s.Status = map[string]string{}, map[string]string{}, map[string]string{}, map[int]string{}
 	percent := pick(d, 10, 50, 100)
@@ -262,7 +262,7 @@ func (d *draw) faults(s *Snapshot) {
 		if remove && d.chance(percent) {
 			s.Delete[p.Name] = pick(d, "error", "gone")
 			if s.Delete[p.Name] == "gone" && isTracked(p) {
-				s.Patch[p.Name] = "gone" // what is gone is gone for all
+				s.Patch[p.Name] = "gone" // a missing pod is missing for every write
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// kind is what the pods of a snapshot have in common, in percent.
+// kind holds what the pods of a snapshot have in common, in percent.
 type kind struct {
 	phases             []corev1.PodPhase
 	tracked, deleted   int
@@ -50,7 +50,7 @@ func (d *draw) pod(of *batchv1.Job, k *kind, number int) *corev1.Pod {
 	}
 	ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	if ended && d.chance(k.equalTime) {
-		p.CreationTimestamp = d.ago(90) // those that run must not be equal: the real controller leaves ties to chance
+		p.CreationTimestamp = d.ago(90) // running pods must differ: the real controller breaks ties by chance
 	} else if ended && d.chance(50) {
 		p.CreationTimestamp = d.ago(2*d.age() + 1)
 	}
@@ -102,7 +102,7 @@ func (d *draw) index(of *batchv1.Job, p *corev1.Pod, k *kind) {
 	}
 }
 
-// owner draws whose the pod is.
+// owner draws the owner of the pod.
 func (d *draw) owner(of *batchv1.Job, p *corev1.Pod, k *kind) {
 	ref := *metav1.NewControllerRef(of, batchv1.SchemeGroupVersion.WithKind("Job"))
 	switch {

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// labelKey and labelValue are what the selector of the job asks for.
+// labelKey and labelValue are the label that the job's selector requires.
 const (
 	labelKey   = "job"
 	labelValue = "work"
@@ -113,7 +113,7 @@ func (d *draw) template() corev1.PodTemplateSpec {
 	return t
 }
 
-// failurePolicy draws a policy, which wants restartPolicy Never and replacement of
+// failurePolicy draws a policy. It requires restartPolicy Never and replacement of
 // failed pods only.
 func (d *draw) failurePolicy(s *batchv1.JobSpec) {
 	s.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -148,7 +148,7 @@ func (d *draw) failureRule(action batchv1.PodFailurePolicyAction) batchv1.PodFai
 	return r
 }
 
-// indexes draws a list of indexes as the status holds it, a few of them corrupt.
+// indexes draws a list of indexes in the form of the status; a few are corrupt.
 func (d *draw) indexes(below, percent int) string {
 	if d.chance(2) {
 		return pick(d, "0-", "x", "3-1", "2,0", "-1", "0,0", "1-1", "0,1,2", "0-1", ",")

@@ -7,9 +7,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// seenIn names what a round of a job has exercised, by the sentences of the plan's
-// reasons, which hold the numbers of the rules. A difference is found only where both
-// sides have had something to decide.
+// seenIn returns the rules that a round of a job has exercised. It reads their
+// numbers from the plan's reasons. A difference can only be found where both sides
+// had something to decide.
 func seenIn(p *job.Plan, end *job.Conclusion) []string {
 	seen := names{}
 	for _, d := range p.Delete {
@@ -90,7 +90,7 @@ func seenInCron(p *cronjob.Plan, end *cronjob.Conclusion) []string {
 	return seen.list
 }
 
-// names are names, each once.
+// names is a set of names.
 type names struct {
 	prefix string
 	list   []string

@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// remembered is what a controller remembers, in the form of either side.
+// remembered is the memory of a controller, in a form common to both sides.
 type remembered struct {
 	creations, deletions int
 	satisfied            bool

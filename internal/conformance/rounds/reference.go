@@ -24,15 +24,15 @@ import (
 func init() {
 	playTheirs = reference
 	time.Local = time.UTC // the zone of schedules without one
-	// The faults are meant to happen.
+	// The faults are intended.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
 }
 
 const key = namespace + "/" + name
 
-// reference is one round of the real controller. It runs in a bubble of its own,
-// where time passes only as it is told to.
+// reference is one round of the real controller. It runs in its own bubble, where
+// time passes only on request.
 func reference(s *Snapshot) (r Result) {
 	server := newServer(s)
 	events, queue := &recorder{}, &queue{}

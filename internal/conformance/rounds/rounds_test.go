@@ -26,7 +26,7 @@ var (
 	report = flag.String("report", "", "for these processes: the file for what they count")
 )
 
-// last is printed as the very last thing.
+// last is printed at the very end.
 var last *Tally
 
 func TestMain(m *testing.M) {
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestRounds plays single rounds. Each follows from the seed and its number alone.
-// Without the overlay, the test builds itself with it, and runs that.
+// TestRounds plays single rounds. Each depends only on the seed and its number.
+// Without the overlay, the test builds itself with the overlay and runs the result.
 func TestRounds(t *testing.T) {
 	switch {
 	case playTheirs == nil:
@@ -59,8 +59,9 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// divide runs a process for each share of the rounds: the counters of the real
-// controllers are the process's, so that a process plays one round at a time.
+// divide runs a process for each share of the rounds. The counters of the real
+// controllers belong to the process, so that a process can only play one round at a
+// time.
 func divide(t *testing.T) {
 	binary, err := os.Executable()
 	if err != nil {
@@ -134,7 +135,7 @@ func both(t *testing.T, s subject) (theirs, ours Result, difference Difference) 
 const byOrder = "The order in which a cache lists objects"
 
 // explained returns the row that explains the difference. What the real controller
-// does with the same objects in another order is as right as what it has done.
+// does with the same objects in another order is equally right.
 func explained(t *testing.T, s subject, theirs, ours *Result) string {
 	if row := s.explain(theirs, ours); row != "" {
 		return row
@@ -173,7 +174,7 @@ func play(t *testing.T, tally *Tally, number int) {
 	if tally.Kinds[kinds] > 1 || len(tally.Kinds) > *shown {
 		return
 	}
-	if s.class() == "crowd" { // too long to make small and to show
+	if s.class() == "crowd" { // too long to minimise and to show
 		fmt.Printf("\nround %d of seed %d differs:\n%s\n", number, *seed, clipped(difference))
 		return
 	}
@@ -196,7 +197,7 @@ func clipped(d Difference) string {
 	return strings.Join(out, "\n")
 }
 
-// TestExplanationsAreDocumented holds the explanations against the rows of the
+// TestExplanationsAreDocumented compares the explanations with the rows of the
 // documentation.
 func TestExplanationsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/divergences.md")

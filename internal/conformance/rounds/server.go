@@ -43,7 +43,7 @@ func (s *server) wrote(what, fault string, err error) error {
 	return err
 }
 
-// repeated keeps a write only once: one side tries it again, which changes nothing.
+// repeated keeps a write only once: one side repeats it, which changes nothing.
 func (s *server) repeated(what, fault string, err error) error {
 	if s.once[what] {
 		return err
@@ -130,7 +130,7 @@ func (s *server) create(pod *corev1.Pod) (*corev1.Pod, error) {
 	made := fmt.Sprintf("%s%d", prefix, s.created[prefix])
 	fault := s.snapshot.Create[made]
 	if all := s.snapshot.Create["all"]; all != "" {
-		// After the first refusal, the real controller goes on with the batch.
+		// After the first refusal, the real controller continues the batch.
 		return nil, s.repeated("create", all, answer(all, "pods", made))
 	}
 	if err := s.wrote("create "+made+describePod(pod), fault, answer(fault, "pods", made)); err != nil {
@@ -141,7 +141,7 @@ func (s *server) create(pod *corev1.Pod) (*corev1.Pod, error) {
 	return &out, nil
 }
 
-// describePod is all of a new pod that does not come from the template as it is.
+// describePod describes everything in a new pod that differs from the template.
 func describePod(p *corev1.Pod) string {
 	var b strings.Builder
 	for _, m := range [...]map[string]string{p.Labels, p.Annotations} {

@@ -15,9 +15,9 @@ const (
 	jobUID    = "job-uid"
 )
 
-// Snapshot is what both planners of jobs are given.
+// Snapshot is the input of both planners of jobs.
 type Snapshot struct {
-	// Number and Class say how the snapshot was made.
+	// Number and Class say how the snapshot was drawn.
 	Number int
 	Class  string
 
@@ -42,8 +42,8 @@ type Memory struct {
 	Finished bool
 }
 
-// Faults are the answers of the server that are not what was asked for: an error,
-// "gone", "invalid" or "closing".
+// Faults holds the failing answers of the server: an error, "gone", "invalid" or
+// "closing".
 type Faults struct {
 	// Job is the answer to a read of the job; "deleted" and "replaced" are a job
 	// that is being deleted by now, and one of another UID.
@@ -57,23 +57,23 @@ type Faults struct {
 	Status map[int]string
 }
 
-// Result is what a controller has made of a snapshot.
+// Result is what a controller does with a snapshot.
 type Result struct {
 	// Writes are all writes that were tried, with their answers. Between two writes
 	// of the status they have no order, and are sorted.
 	Writes []string
-	// Requeue is when to look again: a duration, or nothing.
+	// Requeue is the delay until the next round, or empty.
 	Requeue string
-	// Retry is true when the round is to be repeated after a failure.
+	// Retry is true when the round must be repeated after a failure.
 	Retry  bool
 	Events []string
 	// Metrics are what the round has added to the counters.
 	Metrics series.Counts
-	// Memory is what the next round is going to know.
+	// Memory is the memory for the next round.
 	Memory string
 	// Seen is what the round has exercised, by the numbers of the rules; only ours.
 	Seen []string
-	// Panic is what the controller has panicked with.
+	// Panic is the value with which the controller panicked.
 	Panic string
 }
 

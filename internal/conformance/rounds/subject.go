@@ -20,7 +20,7 @@ type subject interface {
 	fmt.Stringer
 }
 
-// cronJobs is how many rounds there are for one of a CronJob.
+// cronJobs is the number of rounds among which one is about a CronJob.
 const cronJobs = 4
 
 // drawSubject draws what the round of that number is about.
@@ -31,7 +31,7 @@ func drawSubject(seed uint64, number int) subject {
 	return drawJob(seed, number)
 }
 
-// tries are how many smaller snapshots are tried.
+// tries is the number of smaller snapshots to try.
 const tries = 300
 
 // minimise drops things one by one as long as the snapshot still shows the difference.

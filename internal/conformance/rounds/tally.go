@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// Tally counts what rounds have come to. Tallies of several processes add up.
+// Tally counts the results of rounds. Tallies of several processes add up.
 type Tally struct {
 	Rounds, Differences int
-	// Classes counts rounds by class, Explained differences by the row of the
-	// documentation that explains them, Rules rounds by the rule that they exercise,
-	// Kinds the other differences by what differs, with the first of each in Firsts.
+	// Classes counts rounds by class, Rules counts rounds by the rule that they
+	// exercise, Explained counts differences by the row of the documentation that
+	// explains them, and Kinds counts the other differences by what differs, with
+	// the first of each in Firsts.
 	Classes, Explained, Rules, Kinds map[string]int
 	Firsts                           map[string]int
 }
@@ -48,7 +49,7 @@ func (t *Tally) add(other *Tally) {
 	}
 }
 
-// String is the tables, and as the last line the figures.
+// String returns the tables, and the totals in the last line.
 func (t *Tally) String() string {
 	var b strings.Builder
 	table(&b, "rounds by class", t.Classes)

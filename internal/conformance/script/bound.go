@@ -9,9 +9,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// What a generated script about a CronJob may cost: the real controllers wake up
-// every ten seconds, and every job of a run is looked at in every round. More of
-// either shows nothing else.
+// The limits of a generated script about a CronJob. The real controllers wake up
+// every ten seconds and look at every job in every round, so longer scripts are
+// expensive and show nothing more.
 const (
 	mostRuns  = 120
 	mostTime  = 12 * time.Hour
@@ -19,13 +19,13 @@ const (
 	longAmong = 20
 )
 
-// budget is what is left of it.
+// budget is the rest of the limits.
 type budget struct {
 	runs int
 	time time.Duration
 }
 
-// bounded shortens the waits of a script. They cost nothing while the controllers
+// bounded shortens the waits of a script. Waits cost nothing while the controllers
 // are stopped.
 func bounded(t *rapid.T, spec string, steps []Step) []Step {
 	steps = withOutage(t, steps)

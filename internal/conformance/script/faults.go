@@ -13,9 +13,9 @@ import (
 	"github.com/batchplan/batchplan/internal/conformance/server"
 )
 
-// fault refuses writes for some time. Whether it hits one follows from the write
-// alone, not from how many there were before: the order in which a controller's
-// goroutines write is left to chance.
+// fault refuses writes for some time. Whether it hits a write depends only on the
+// write, not on the number of earlier ones, since the order of a controller's
+// concurrent writes is random.
 type fault struct {
 	verb, resource string
 	how            string

@@ -149,10 +149,10 @@ var (
 	answers   = among("conflict", "error", "quota", "gone", "lost")
 )
 
-// waiting is drawn often: nothing happens without time.
+// waiting is drawn often, since nothing happens without time.
 func waiting(weight int) choice { return of(weight, "wait", delays) }
 
-// choicesForPods are what happens to pods.
+// choicesForPods lists what happens to pods.
 func choicesForPods() []choice {
 	return append(plotsOfPods(),
 		of(3, "bind", pod),
@@ -211,8 +211,8 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 	return append(steps, of(1, "closing"))
 }
 
-// pace goes with how often a CronJob runs: jobs that nobody ends pile up, and a
-// script should not see hundreds of them.
+// pace depends on how often a CronJob runs: jobs that do not end accumulate, and a
+// script should not have hundreds of them.
 type pace struct{ schedules, waits []string }
 
 var (
@@ -300,7 +300,7 @@ func drawJob(t *rapid.T, wild bool) *batchv1.JobSpec {
 	return s
 }
 
-// rarely keeps a value one time in three.
+// rarely keeps one value in three.
 func rarely[T any](t *rapid.T, p *T) *T {
 	if rapid.IntRange(0, 2).Draw(t, "keep") > 0 {
 		return nil

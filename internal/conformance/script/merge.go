@@ -24,7 +24,7 @@ func mergeJob(w *World, _ *Script, s Step) error {
 	return server.ChangeStatus(w.Server, Namespace, "j", func(j *batchv1.Job) { mergeInto(&j.Status, s.Arg(0)) })
 }
 
-// mergeInto panics over a patch that the script has got wrong.
+// mergeInto panics if the script contains an invalid patch.
 func mergeInto[T any](into *T, patch string) {
 	before, err := json.Marshal(into)
 	must(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // part gives a pod a phase, its container "main" a state and all others another one.
-// Its conditions stay as they are: a pod can fail without a word about readiness.
+// Its conditions do not change: a pod can fail without a change of readiness.
 func part(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // A plot is a few steps that belong together. Steps that are drawn one by one rarely
-// meet the same pod within a second, and much that goes wrong needs that.
+// affect the same pod within a second, which many bugs require.
 
 // plot makes a choice of several steps.
 func plot(weight int, draw func(*rapid.T) []Step) choice { return choice{weight, draw} }
@@ -38,8 +38,8 @@ func plotsOfJobs() []choice {
 	}
 }
 
-// partialEnd fails a pod that is some time old and tells only some of its end: the
-// states of its containers differ, and it was not ready for a while.
+// partialEnd fails a pod of some age with an incomplete report: the states of its
+// containers differ, and it was not ready for a while.
 func partialEnd(t *rapid.T) []Step {
 	k := one(pod(t))
 	steps := []Step{step(t, "run", k), step(t, "wait", whiles)}
@@ -55,7 +55,7 @@ func partialEnd(t *rapid.T) []Step {
 	return append(steps, step(t, "wait", moments), step(t, "wait", delays))
 }
 
-// together lets several things happen to pods at one moment.
+// together makes several things happen to pods at the same moment.
 func together(t *rapid.T) []Step {
 	var steps []Step
 	for range rapid.IntRange(2, 4).Draw(t, "things") {
@@ -70,7 +70,7 @@ func restarts(t *rapid.T) []Step {
 	return []Step{step(t, "run", k), step(t, "restart", k, among("2", "5", "5")), step(t, "wait", moments), step(t, "wait", moments)}
 }
 
-// thing is something that a round has to count or replace.
+// thing is an event that a round has to count or a pod that it has to replace.
 func thing(t *rapid.T, k func(*rapid.T) string) Step {
 	switch rapid.IntRange(0, 5).Draw(t, "thing") {
 	case 0:
@@ -83,8 +83,8 @@ func thing(t *rapid.T, k func(*rapid.T) string) Step {
 	return step(t, "exit", k, exitCodes)
 }
 
-// lateCaches lets a round act on a pod, and the next ones on caches that do not show
-// what became of it.
+// lateCaches lets a round act on a pod, and the next rounds on caches that do not
+// show the result.
 func lateCaches(t *rapid.T) []Step {
 	steps := []Step{thing(t, one(pod(t)))}
 	if rapid.IntRange(0, 2).Draw(t, "fails") == 0 {
@@ -116,7 +116,7 @@ func goingInFlight(t *rapid.T) []Step {
 	}
 }
 
-// shrinkAndSucceed resizes a job in the moment in which pods of it succeed.
+// shrinkAndSucceed resizes a job at the moment when some of its pods succeed.
 func shrinkAndSucceed(t *rapid.T) []Step {
 	var steps []Step
 	for range rapid.IntRange(1, 3).Draw(t, "successes") {
@@ -152,8 +152,8 @@ func editsCondition(t *rapid.T) Step {
 	return step(t, "condition", one(kind), statuses, among("Edited", "JobSuspended", "JobResumed"), among("", "edited"))
 }
 
-// replacementLost fails a pod whose finalizer cannot go, and takes away what
-// replaces it.
+// replacementLost fails a pod whose finalizer cannot be removed, and removes its
+// replacement.
 func replacementLost(t *rapid.T) []Step {
 	steps := []Step{
 		step(t, "fault", one("patch"), one("pods"), among("error", "conflict"), among("even", "odd"), one("2m")),
@@ -171,7 +171,7 @@ func replacementLost(t *rapid.T) []Step {
 	return append(steps, step(t, "wait", moments), step(t, "gone", one("all")), step(t, "wait", one("2m")), step(t, "wait", whiles))
 }
 
-// failedWrite lets a kind of write fail just when something is to be written.
+// failedWrite makes a kind of write fail just when it is needed.
 func failedWrite(t *rapid.T) []Step {
 	kind := rapid.SampledFrom([][2]string{
 		{"create", "pods"}, {"delete", "pods"}, {"patch", "pods"}, {"update", "jobs/status"}, {"delete", "jobs"}, {"get", "jobs"},
@@ -206,7 +206,7 @@ func Big() *rapid.Generator[*Script] {
 			drawIndexed(t, spec)
 		}
 		spec.ActiveDeadlineSeconds, spec.TTLSecondsAfterFinished, spec.SuccessPolicy, spec.MaxFailedIndexes = nil, nil, nil, nil
-		// Which of more than 500 pods come first is left to chance without indexes.
+		// Without indexes, the order of more than 500 pods is random.
 		parallelism, most := among("100", "450"), "450"
 		if spec.CompletionMode != nil {
 			parallelism, most = among("100", "600", "1200"), "1200"
@@ -223,7 +223,7 @@ func Big() *rapid.Generator[*Script] {
 		// A round creates 500 pods, and the next ones the rest.
 		steps := bigSteps(parallelism, most)
 		if spec.CompletionMode != nil {
-			// Finalizers that stay pile up, and which of them come first would be chance, too.
+			// Finalizers that stay accumulate, and their order would also be random.
 			steps = append(steps, of(1, "fault", one("patch"), one("pods"), among("error", "conflict"), shares, moments))
 		}
 		s.Steps = append([]Step{{Op: "wait", Args: []string{"3s"}}}, drawSteps(t, steps, 2, 5)...)

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// podSteps are what can happen to a pod.
+// podSteps lists what can happen to a pod.
 var podSteps = map[string]func(*World, *corev1.Pod, Step) error{
 	"bind":     bind,
 	"run":      run,
@@ -150,8 +150,7 @@ func exit(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// evict fails the pod for a reason that is not its own, and tells nothing of the
-// containers.
+// evict fails the pod for an outside reason, and says nothing about the containers.
 func evict(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil
@@ -164,7 +163,7 @@ func evict(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// deletePod asks for the pod's end, with a grace period if one is given.
+// deletePod deletes the pod, with a grace period if one is given.
 func deletePod(w *World, p *corev1.Pod, s Step) error {
 	var opts metav1.DeleteOptions
 	if arg := s.Arg(1); arg != "" {
@@ -175,7 +174,7 @@ func deletePod(w *World, p *corev1.Pod, s Step) error {
 }
 
 // gone is what a kubelet does once a terminating pod has ended: it reports the end,
-// and then lets the pod go.
+// and then removes the pod.
 func gone(w *World, p *corev1.Pod, s Step) error {
 	if p.DeletionTimestamp == nil {
 		return nil
@@ -189,14 +188,14 @@ func gone(w *World, p *corev1.Pod, s Step) error {
 	return w.Delete(server.Pods, p.Namespace, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &none})
 }
 
-// strip removes the finalizer, which nobody but the controller should do.
+// strip removes the finalizer, which only the controller should do.
 func strip(w *World, p *corev1.Pod, _ Step) error {
 	return change(w, p, func(p *corev1.Pod) {
 		p.Finalizers = slices.DeleteFunc(p.Finalizers, func(f string) bool { return f == job.Finalizer })
 	})
 }
 
-// annotate writes over an annotation of the controller.
+// annotate overwrites an annotation of the controller.
 func annotate(w *World, p *corev1.Pod, s Step) error {
 	return change(w, p, func(p *corev1.Pod) {
 		if p.Annotations == nil {
@@ -218,12 +217,12 @@ func relabel(w *World, p *corev1.Pod, _ Step) error {
 	})
 }
 
-// disown takes the controller from the pod.
+// disown removes the controller reference from the pod.
 func disown(w *World, p *corev1.Pod, _ Step) error {
 	return change(w, p, func(p *corev1.Pod) { p.OwnerReferences = nil })
 }
 
-// claim makes somebody else the pod's controller.
+// claim gives the pod another controller.
 func claim(w *World, p *corev1.Pod, _ Step) error {
 	return change(w, p, func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{somebody()} })
 }

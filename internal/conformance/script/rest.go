@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// rest notices controllers that never come to rest: they write again and again, and
-// virtual time hardly moves. A CronJob that keeps no finished
-// job and cannot write its status is such a case: it deletes the job of a run that
-// finishes at once, and takes the run for one that has not started.
+// rest detects controllers that never come to rest: they write again and again, and
+// virtual time hardly moves. An example is a CronJob that keeps no finished job and
+// cannot write its status: it deletes the job of a run that finishes at once, and
+// then believes that the run has not started.
 type rest struct {
 	mu     sync.Mutex
 	at     time.Time
@@ -16,11 +16,11 @@ type rest struct {
 	never  bool
 }
 
-// mostWrites is how many writes of one minute are still taken for work.
+// mostWrites is how many writes in one minute are acceptable.
 const mostWrites = 5000
 
-// isOver counts a write, and reports whether it is one too many. From then on none
-// succeeds, and the controllers back off.
+// isOver counts a write and reports whether it exceeds the limit. After that no
+// write succeeds, and the controllers back off.
 func (r *rest) isOver(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,8 +32,8 @@ func (r *rest) isOver(now time.Time) bool {
 	return r.never
 }
 
-// IsRestless reports whether the controllers have not come to rest. What they do
-// from then on cannot be compared.
+// IsRestless reports whether the controllers have exceeded the limit. What they do
+// after that cannot be compared.
 func (w *World) IsRestless() bool {
 	w.rest.mu.Lock()
 	defer w.rest.mu.Unlock()

@@ -119,7 +119,7 @@ func deleteJob(w *World, _ *Script, s Step) error {
 	return nil
 }
 
-// recreate makes the job "j" anew, if it is gone.
+// recreate creates the job "j" again if it is gone.
 func recreate(w *World, script *Script, _ Step) error {
 	if script.Job == nil || server.Get[*batchv1.Job](w.Server, Namespace, "j") != nil {
 		return nil
@@ -127,8 +127,8 @@ func recreate(w *World, script *Script, _ Step) error {
 	return w.createJob(script.Job)
 }
 
-// stray makes a pod that the job has not asked for: its arguments say whether it
-// has the job's labels, the finalizer, an index, and whose it is.
+// stray creates a pod that the job has not requested: its arguments say whether it
+// has the job's labels, the finalizer, an index, and which owner.
 func stray(w *World, script *Script, s Step) error {
 	j := server.Get[*batchv1.Job](w.Server, Namespace, "j")
 	if j == nil {
@@ -196,7 +196,7 @@ func deleteCronJob(w *World, _ *Script, s Step) error {
 	return w.Delete(server.CronJobs, Namespace, "c", metav1.DeleteOptions{PropagationPolicy: &policy})
 }
 
-// squat takes a name that a run could want: that of the n-th minute from now.
+// squat takes a name that a run could need: the name for the n-th minute from now.
 func squat(w *World, script *Script, s Step) error {
 	c := server.Get[*batchv1.CronJob](w.Server, Namespace, "c")
 	if c == nil {
@@ -206,7 +206,7 @@ func squat(w *World, script *Script, s Step) error {
 	return w.Create(w.jobOf(c, fmt.Sprintf("c-%d", minute), s.Arg(1) == "owned"))
 }
 
-// cronManual makes a job as "kubectl create job --from" does.
+// cronManual creates a job as "kubectl create job --from" does.
 func cronManual(w *World, script *Script, _ Step) error {
 	c := server.Get[*batchv1.CronJob](w.Server, Namespace, "c")
 	if c == nil {
@@ -226,8 +226,8 @@ func (w *World) jobOf(c *batchv1.CronJob, name string, owned bool) *batchv1.Job 
 	return j
 }
 
-// old makes the job or the CronJob one that an older release has stored, and that
-// this one would refuse.
+// old turns the job or the CronJob into one that an older release has stored and
+// this release would refuse.
 func old(w *World, _ *Script, s Step) error {
 	switch s.Arg(0) {
 	case "mode":

@@ -17,8 +17,8 @@ import (
 // Namespace is where everything in a script lives.
 const Namespace = "default"
 
-// World is a server with controllers, and carries out the steps of a script on it:
-// it is the scheduler, the kubelets and the users.
+// World is a server with controllers. It carries out the steps of a script in the
+// role of the scheduler, the kubelets and the users.
 type World struct {
 	*server.Server
 	controllers Controllers
@@ -52,7 +52,7 @@ func NewWorld(s *Script, controllers Controllers) (*World, error) {
 	return w, nil
 }
 
-// start makes new controllers, which know nothing of those before.
+// start creates new controllers, without the memory of earlier ones.
 func (w *World) start() {
 	phases, stop := w.controllers(w.Server)
 	for _, start := range phases {
@@ -69,7 +69,7 @@ func (w *World) createJob(spec *batchv1.JobSpec) error {
 // Stop stops the controllers.
 func (w *World) Stop() { w.stop() }
 
-// Do carries out a step. What the server refuses is as good as not asked for, and
+// Do carries out a step. A step that the server refuses has no effect; the refusal
 // is returned.
 func (w *World) Do(s *Script, step Step) error {
 	if do, ok := podSteps[step.Op]; ok {
@@ -117,5 +117,5 @@ func duration(arg string) time.Duration {
 	return d
 }
 
-// now is what kubelets take for the time.
+// now returns the kubelets' time.
 func (w *World) now() metav1.Time { return metav1.NewTime(time.Now().Add(w.Skew).UTC()) }

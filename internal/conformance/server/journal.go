@@ -99,8 +99,8 @@ func contradicts(s *batchv1.JobStatus) bool {
 	return indexset.Common(&succeeded, &failed) > 0
 }
 
-// effect says what a patch of a controller is for: there are several ways to
-// write the same.
+// effect returns the purpose of a controller's patch, since there are several ways
+// to write the same change.
 func effect(patch []byte) string {
 	var p struct {
 		Metadata struct {
@@ -160,7 +160,7 @@ func (s *Server) Journal() []Write {
 	return out
 }
 
-// reactEvent keeps events as they are: no registry has a say in them.
+// reactEvent stores events unchanged, without a registry.
 func (s *Server) reactEvent(action clienttesting.Action) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,7 @@ func (s *Server) Reported() []*corev1.Event {
 	return slices.Collect(maps.Values(s.events))
 }
 
-// Revision moves with every write, also of events, and with every attempt.
+// Revision changes with every write, including events, and with every attempt.
 func (s *Server) Revision() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,11 +63,10 @@ func (s *Server) react(action clienttesting.Action) (bool, runtime.Object, error
 	return true, obj, nil
 }
 
-// errAborted is what a client gets of a request over which the server panics: the
-// connection breaks off.
+// errAborted is what a client gets when the server panics: the connection breaks.
 var errAborted = errors.New("the connection was lost")
 
-// asStatus turns other errors of the registry into the answer that they become.
+// asStatus converts other errors of the registry to the server's answer.
 func asStatus(err error) error {
 	if err == nil || errors.Is(err, errAborted) || errors.As(err, new(apierrors.APIStatus)) {
 		return err
@@ -77,7 +76,7 @@ func asStatus(err error) error {
 	}}
 }
 
-// tryWrite makes the write unless a fault is in the way.
+// tryWrite makes the write unless a fault prevents it.
 func (s *Server) tryWrite(r *resource, w *Write, action clienttesting.Action) (runtime.Object, error) {
 	var fault error
 	if s.Fault != nil {
@@ -206,8 +205,8 @@ func (r *resource) create(namespace string, in object) (runtime.Object, error) {
 	return r.answer(out, err)
 }
 
-// tryCreate survives a panic of the validation: that of Kubernetes 1.36 panics over
-// an Indexed job without completions that has a successPolicy.
+// tryCreate survives a panic of the validation: in Kubernetes 1.36 it panics for an
+// Indexed job with a successPolicy and without completions.
 func (r *resource) tryCreate(ctx context.Context, obj runtime.Object) (out runtime.Object, err error) {
 	defer func() {
 		if recover() != nil {
@@ -217,8 +216,7 @@ func (r *resource) tryCreate(ctx context.Context, obj runtime.Object) (out runti
 	return r.main.Create(ctx, obj, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
 }
 
-// dropTwins drops owners that are there twice, as the server does before it looks
-// at them.
+// dropTwins drops duplicate owners, as the server does before it checks them.
 func dropTwins(o metav1.Object) {
 	var owners []metav1.OwnerReference
 	for _, ref := range o.GetOwnerReferences() {
@@ -234,8 +232,8 @@ func dropTwins(o metav1.Object) {
 // uuids guards the one source of UIDs in the process.
 var uuids sync.Mutex
 
-// seed makes the next UID follow from the name of its object, and from how many of
-// that name there were before.
+// seed makes the next UID depend on the name of its object and on the number of
+// earlier objects of this name.
 func (s *Server) seed(name string) (done func()) {
 	s.mu.Lock()
 	n := s.born[name]
@@ -273,7 +271,7 @@ func (r *resource) updater(subresource string) rest.Updater {
 	return r.main
 }
 
-// change updates an object as somebody who always reads it first.
+// change updates an object as a client that reads it first.
 func (r *resource) change(namespace, name, subresource string, how func(object)) (runtime.Object, error) {
 	old, err := r.get(namespace, name)
 	if err != nil {
@@ -288,7 +286,7 @@ func (r *resource) remove(namespace, name string, opts metav1.DeleteOptions) err
 	return err
 }
 
-// answer turns what the registry returned into what clients get.
+// answer converts the registry's result to what clients get.
 func (r *resource) answer(obj runtime.Object, err error) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
@@ -315,7 +313,7 @@ func (s *Server) name(o metav1.Object, namespace string) {
 	o.SetName(fmt.Sprintf("%s%05d", prefix, s.names[key]))
 }
 
-// base is what a generated name keeps of its prefix.
+// base returns the part of the prefix that a generated name keeps.
 func base(prefix string) string {
 	return prefix[:min(len(prefix), names.MaxGeneratedNameLength)]
 }

@@ -39,7 +39,7 @@ type Server struct {
 	// that it reads past its caches (verb "get"): the error is what the controller gets, and applied says whether the write takes effect all the same.
 	// It is called by several goroutines and reads nothing of the server.
 	Fault func(Write) (err error, applied bool)
-	// Skew is how far the server's clock is ahead of the controllers'.
+	// Skew is the lead of the server's clock over the controllers'.
 	Skew time.Duration
 
 	mu        sync.Mutex
@@ -63,7 +63,8 @@ type resource struct {
 	kind     schema.GroupVersionKind
 	internal func() runtime.Object
 	external func() object
-	// objects are what clients get, by namespace/name; never written to once stored.
+	// objects holds what clients get, by namespace/name; stored objects are never
+	// changed.
 	objects map[string]object
 	// wire are the bytes in storage. They lack defaults that depend on what the
 	// server adds when it creates an object: those come with every read.
@@ -135,7 +136,7 @@ func (s *Server) connect() {
 	s.resources[CronJobs].main, s.resources[CronJobs].status = cronJobs, cronJobStatus
 }
 
-// must is for what fails only if this program is wrong.
+// must is for errors that only a bug in this program can cause.
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -154,15 +155,15 @@ func (s *Server) next() int64 {
 	return s.revision
 }
 
-// CloseNamespace makes the namespace refuse what is new, as one that is being
-// deleted does.
+// CloseNamespace makes the namespace refuse new objects, like a namespace that is
+// being deleted.
 func (s *Server) CloseNamespace(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closing[name] = true
 }
 
-// Hold keeps the news of a resource from all watches, until Release.
+// Hold keeps the notifications about a resource from all watches, until Release.
 func (s *Server) Hold(resource string) { s.setHeld(resource, true) }
 
 // Release delivers what was held.

@@ -55,7 +55,7 @@ func (o options) GetRESTOptions(gr schema.GroupResource, _ runtime.Object) (gene
 	}, nil
 }
 
-// memory is the storage of one resource: a map in the place of etcd.
+// memory is the storage of one resource: a map instead of etcd.
 type memory struct{ r *resource }
 
 // key turns "/jobs/namespace/name" into "namespace/name".

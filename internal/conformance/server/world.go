@@ -17,7 +17,7 @@ import (
 // What schedulers, kubelets and users do: the same registry, no faults and no
 // journal.
 
-// Create stores an object of somebody else than the controllers.
+// Create stores an object from another client than the controllers.
 func (s *Server) Create(obj runtime.Object) error {
 	o := obj.(object)
 	_, err := s.of(o).create(o.GetNamespace(), o)
@@ -192,8 +192,8 @@ func (s *Server) owner(namespace string, ref *metav1.OwnerReference) bool {
 	return true
 }
 
-// dropFinalizer takes a finalizer from an object, unless the registry refuses the
-// object as it is: then it stays for ever, as in a cluster.
+// dropFinalizer removes a finalizer from an object. If the registry refuses the
+// object as it is, the finalizer stays, as in a cluster.
 func (s *Server) dropFinalizer(o object, finalizer string) int {
 	_, err := s.of(o).change(o.GetNamespace(), o.GetName(), "", func(o object) {
 		o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == finalizer }))

@@ -1,4 +1,4 @@
-// Package validation holds what the library refuses against what the API server of
+// Package validation compares what the library refuses with what the API server of
 // Kubernetes refuses: specs of jobs and CronJobs when they are created, and statuses of
 // jobs when they are updated. The API server's side is its own registry code.
 //

@@ -6,25 +6,25 @@
 //	make mutants PACKAGES="job cronjob/cronjobapply" # of these packages only
 //	make mutants MATCH=job/pod.go:3           # those whose line of output matches
 //
-// A mutant is one edit of one function: a condition is negated, a boundary
-// shifted, an operand or a statement removed, a result replaced by zero, and so
-// on. operators.go has the list. A mutant that does not compile does not count.
+// A mutant is one edit of one function: a condition is negated, a boundary shifted,
+// an operand or a statement removed, a result replaced by zero, and so on.
+// operators.go has the list. A mutant that does not compile is not counted.
 //
 // All mutants go into one build of each package's tests. Each is a copy of its function,
-// and the function begins with a switch that calls the copy whose number is in
-// the environment. So one compilation serves for thousands of mutants, and since
-// the build reads the changed files through an overlay, the working tree is never
-// touched. Only mutants of package variables and constants need a build each.
+// and the function begins with a switch that calls the copy whose number is in the
+// environment. So one compilation serves thousands of mutants. The build reads the
+// changed files through an overlay, so the working tree never changes. Only mutants of
+// package variables and constants need a build each.
 //
-// A first run of each test alone tells which functions it reaches and how long it
-// takes. A mutant then meets the tests that reach its function, the quickest
-// first: those of its own package, then those of the packages that import it. A
-// mutant that survives with few random cases meets the same tests once more with
-// as many as "go test" runs.
+// A first run of each single test finds out which functions it reaches and how long
+// it takes. A mutant is then tried with the tests that reach its function, the
+// quickest first: those of its own package, then those of the packages that import
+// it. A mutant that survives with few random cases is tried again with as many as
+// "go test" runs.
 //
-// A survivor is a test to write or code to remove. If it is neither, because no
-// input can show the difference, equivalents.txt says why, and the mutant is left
-// out of the count. An entry there that names no mutant any more is an error. An
-// entry may also name a whole function, as that of a hash, of which any value is
-// right: its mutants are left out where they survive.
+// For each survivor, write a test or remove code. If no input can show the
+// difference, equivalents.txt says why, and the mutant is not counted. An entry
+// that no longer names a mutant is an error. An entry may also name a whole
+// function, such as a hash function, for which any value is right: its surviving
+// mutants are not counted.
 package main

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// equivalents are the mutants that no input can tell from the original, by key,
-// each with its reason.
+// equivalents holds the mutants that no input can distinguish from the original, by
+// key, each with its reason.
 type equivalents map[string]string
 
 // readEquivalents reads a file of paragraphs: a line with the key, as the output

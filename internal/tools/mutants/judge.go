@@ -42,7 +42,7 @@ func judge(o options, pkgs []*pkg, chosen []*mutant) error {
 	return nil
 }
 
-// progress tells how far a long run has come.
+// progress reports the progress of a long run.
 type progress struct {
 	mu               sync.Mutex
 	done, of, living int
@@ -244,8 +244,8 @@ func reaching(suites []*suite, own string, function int) []*test {
 // unmeasured is the limit of tests that were not run on the original.
 const unmeasured = 5 * time.Minute
 
-// meet runs the tests against a mutant until one notices it: with few random
-// cases first, then with as many as in "go test".
+// meet runs the tests against a mutant until one notices it, first with few random
+// cases, then with as many as in "go test".
 func (m *mutant) meet(o options, tests []*test, id int) {
 	for _, checks := range []int{o.checks, 0} {
 		for rest := tests; len(rest) > 0; {
@@ -271,8 +271,8 @@ func (m *mutant) meet(o options, tests []*test, id int) {
 	}
 }
 
-// portion cuts the tests for one process: of one suite, and not many slow ones
-// behind the quick ones, which kill most mutants.
+// portion selects the tests for one process: of one suite, with few slow tests
+// after the quick ones, which kill most mutants.
 func portion(tests []*test) (n int, took time.Duration) {
 	for n < len(tests) && tests[n].suite == tests[0].suite {
 		if n > 0 && took+tests[n].took > 500*time.Millisecond {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// options are what the command line says.
+// options holds the command line.
 type options struct {
 	root     string
 	packages []string
@@ -102,7 +102,7 @@ func run(o options) error {
 }
 
 // report prints the survivors and the figures. Equivalents are left out of the
-// figures; one that a test has killed is no equivalent.
+// figures, except those that a test has killed: they are not equivalent.
 func report(chosen []*mutant, known equivalents) {
 	var killed, late, survived, left int
 	for _, m := range chosen {
@@ -120,7 +120,7 @@ func report(chosen []*mutant, known equivalents) {
 				late++
 			}
 			if equivalent {
-				fmt.Printf("%s  is no equivalent: %s\n", m, m.killer)
+				fmt.Printf("%s  is not equivalent: %s\n", m, m.killer)
 			}
 		}
 	}

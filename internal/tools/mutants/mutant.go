@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// verdict says what became of a mutant.
+// verdict is the result of a mutant.
 type verdict int
 
 const (
@@ -68,7 +68,7 @@ func (m *mutant) change() string {
 	return s
 }
 
-// number tells mutants apart that read alike.
+// number distinguishes mutants with the same text.
 func number(all []*mutant) {
 	seen := map[string]int{}
 	for _, m := range all {
@@ -78,7 +78,7 @@ func number(all []*mutant) {
 	}
 }
 
-// sample chooses mutants by chance, and keeps their order.
+// sample chooses random mutants and keeps their order.
 func sample(all []*mutant, o options) []*mutant {
 	var out []*mutant
 	for _, m := range all {
@@ -112,7 +112,7 @@ func newMutant(f *file, fn *ast.FuncDecl, e edit) *mutant {
 	return &mutant{file: f, fn: fn, edit: e, before: oneLine(f.text[from:to]), after: after}
 }
 
-// oneLine folds white space, and cuts out the middle of what is long.
+// oneLine folds white space, and shortens a long text in the middle.
 func oneLine(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > 160 {
@@ -131,7 +131,7 @@ func apply(text string, edits []edit) string {
 	return text
 }
 
-// offset is where a position of a syntax tree is in the text.
+// offset returns the offset in the text of a position of the syntax tree.
 func (f *file) offset(p token.Pos) int { return f.tokens.Offset(p) }
 
 func (f *file) position(offset int) token.Position {

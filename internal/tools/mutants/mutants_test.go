@@ -117,7 +117,7 @@ func TestReadEquivalents(t *testing.T) {
 	}
 }
 
-// An equivalent that names nothing must not stay in the list.
+// An equivalent that names no mutant must not stay in the list.
 func TestStaleEquivalents(t *testing.T) {
 	p := parsed(t, "func f(n int) int {\n return n }")
 	found, err := p.mutants()

@@ -80,7 +80,7 @@ func (w *walker) parent() ast.Node {
 	return w.stack[len(w.stack)-1]
 }
 
-// replace notes that the node could read otherwise.
+// replace adds an edit that replaces the node.
 func (w *walker) replace(n ast.Node, text string) {
 	w.edit(n.Pos(), n.End(), text)
 }
@@ -169,9 +169,9 @@ func (w *walker) isCondition(n ast.Expr) bool {
 	return false
 }
 
-// remove takes a statement out of its block, and reports whether it is in one.
-// What is in the head of another statement stays, since loops that never end cost
-// a time limit each.
+// remove removes a statement from its block, and reports whether it is in one.
+// Statements in the head of another one stay, since each endless loop costs a time
+// limit.
 func (w *walker) remove(n ast.Stmt) bool {
 	switch w.parent().(type) {
 	case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:

@@ -14,7 +14,7 @@ import (
 )
 
 // memory is what a mutant may use, in KiB of address space: some of them append
-// for ever.
+// without end.
 const memory = 4 << 20
 
 // A suite is the compiled tests of one package, with the mutants of a package
@@ -69,7 +69,7 @@ func (s *suite) command(ctx context.Context, limit time.Duration, args ...string
 	return c
 }
 
-// conditions are what tests run under.
+// conditions holds the conditions of a test run.
 type conditions struct {
 	mutant int
 	trace  string        // where to write which functions are reached, if mutant is -1
@@ -85,9 +85,9 @@ type result struct {
 	took    time.Duration // of a processor
 }
 
-// run runs some tests of the suite. A loop that never ends meets the limit of
-// processor time, which a busy machine does not shorten; a test that waits for
-// ever meets the limit of real time, which is much longer.
+// run runs some tests of the suite. An endless loop reaches the limit of processor
+// time, which does not depend on how busy the machine is; an endless wait reaches
+// the limit of real time, which is much longer.
 func (s *suite) run(names []string, c conditions) result {
 	args := []string{"-test.failfast", "-test.run=^(" + strings.Join(names, "|") + ")$"}
 	ctx, cancel := context.Background(), func() {}

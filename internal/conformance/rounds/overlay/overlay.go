@@ -1,6 +1,6 @@
 // Package overlay builds a test binary in which single rounds of the controllers of
 // Kubernetes can be called, and their memory set and read. A build overlay adds one
-// file to each of their packages and changes none that is there.
+// file to each of their packages and changes no existing file.
 package overlay
 
 import (
@@ -28,7 +28,7 @@ var packages = map[string]string{
 	"cronjob.go": "pkg/controller/cronjob",
 }
 
-// Build compiles the tests of a package of this module, with the overlay, to the
+// Build compiles the tests of a package of this module, with the overlay, into the
 // file out. The package's path is relative to the module's root.
 func Build(pkg, out string) error {
 	work, err := os.MkdirTemp("", "rounds-")
@@ -92,8 +92,8 @@ func write(root, work string) error {
 	return run(root, "go", "mod", "edit", "-replace="+module+"="+link, filepath.Join(work, "go.mod"))
 }
 
-// linkTo returns a link to a folder. It is the same each time, so that what is
-// compiled through it stays in Go's cache.
+// linkTo returns a link to a folder. It is the same each time, so that Go's build
+// cache stays valid.
 func linkTo(dir string) (string, error) {
 	caches, err := os.UserCacheDir()
 	if err != nil {
