@@ -6,4 +6,7 @@
 // They also check the index at the end of docs/rules.md against the sources. It
 // lists for each rule the functions that decide it and the tests that cite it. The
 // flag -update rewrites it.
+//
+// Another test fails on a few phrases in comments and documents that make a reader
+// stumble.
 package citations

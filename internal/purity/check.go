@@ -320,8 +320,8 @@ func (c *checker) selector(n *ast.SelectorExpr) {
 	}
 }
 
-// shared reports the package variable that e is a part of: somebody gets a way
-// to write to it.
+// shared reports the package variable that e is a part of: other code could write
+// to it.
 func (c *checker) shared(e ast.Expr) {
 	if v := c.packageVar(e); v != nil {
 		c.report(e, "address of var %s", v.Name())

@@ -18,6 +18,6 @@
 //     reach the result, the comment "//purity:ordered" with the reason, on the
 //     line above, permits it. slices.Sorted(maps.Keys(m)) needs no comment.
 //
-// Another test asks the go command what the packages depend on, and a third that
-// the module requires nothing more than it should.
+// Other tests check which packages these packages import, which modules the module
+// requires, and that the picture of the packages in README.md shows their imports.
 package purity
