@@ -56,7 +56,7 @@ var calendarCases = []calendarCase{
 	{"Y4 30 February", "0 0 30 2 *", "UTC", "2026-01-01T00:00Z", []string{none}, nil},
 	{"Y5 the 13th or a Friday", "0 0 13 * 5", "UTC", "2026-02-10T00:00Z",
 		[]string{"2026-02-13T00:00Z", "2026-02-20T00:00Z", "2026-02-27T00:00Z", "2026-03-06T00:00Z"}, nil},
-	{"Y6 a step is no star", "0 0 */2 * 1", "UTC", "2026-02-01T00:00Z",
+	{"Y6 a step is not a star", "0 0 */2 * 1", "UTC", "2026-02-01T00:00Z",
 		[]string{"2026-02-02T00:00Z", "2026-02-03T00:00Z", "2026-02-05T00:00Z", "2026-02-07T00:00Z"}, nil},
 }
 

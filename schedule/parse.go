@@ -28,11 +28,11 @@ func (e *ParseError) Unwrap() error { return e.Err }
 
 var fieldNames = [5]string{"minute", "hour", "day-of-month", "month", "day-of-week"}
 
-// Parse compiles a schedule: five fields, a descriptor such as @daily, or "@every
-// 1h30m" (S1). It accepts what robfig/cron's standard parser accepts; anything else
-// is an error of type *ParseError. So "@every" is rounded to whole seconds, at
-// least one, which Lint reports; and a schedule that can never run is no error, but
-// Never and Lint report it.
+// Parse compiles a schedule: five fields, a descriptor such as @daily, or
+// "@every 1h30m" (S1). It accepts what robfig/cron's standard parser accepts;
+// anything else is an error of type *ParseError. So "@every" is rounded to whole
+// seconds, at least one, which Lint reports; and a schedule that can never run is
+// accepted, but Never and Lint report it.
 //
 // A leading "TZ=zone " or "CRON_TZ=zone " sets the zone and, as in Kubernetes,
 // wins over an option. Without either the zone is UTC. The zone "Local" is

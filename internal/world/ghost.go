@@ -123,7 +123,7 @@ func (w *World) checkCreatedIndexes(s *job.Snapshot, plan *job.Plan) {
 }
 
 // checkParallelism checks the second half of JI10, for a controller that reads its
-// own writes, or is told of them and has not been restarted.
+// own writes, or is notified of them and has not been restarted.
 func (w *World) checkParallelism() {
 	if w.Stale && w.ghost.restarted || w.ghost.traveled || w.ghost.lagged {
 		return
