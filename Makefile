@@ -13,8 +13,8 @@ MATCH    ?=
 PACKAGES ?= job job/jobapply cronjob cronjob/cronjobapply backoff schedule expectations internal/indexset
 CASES    ?= 20000
 
-# The folders that hold a module, the root first. Nested modules keep what is
-# heavy away from the library's users.
+# The folders of all modules, the root first. Nested modules keep heavy dependencies
+# away from the library's users.
 MODULES  := . $(patsubst %/go.mod,%,$(wildcard internal/*/go.mod examples/*/go.mod))
 EXAMPLES := $(filter examples/%,$(MODULES))
 
@@ -64,14 +64,14 @@ conformance: ## SCRIPTS generated scripts for the real controllers and for ours;
 	@cd internal/conformance && go test -c -o conformance.test . && \
 		./conformance.test -test.timeout=0 -test.run='^TestLongRun$$' $(if $(SEED),-seed $(SEED)) -scripts $(SCRIPTS) -first $(FIRST)
 
-mutants: ## small changes of the code that no test notices; SEED=1 MUTANTS=500 for a sample of them
+mutants: ## find small changes of the code that no test notices; SEED=1 MUTANTS=500 for a sample of them
 	@go run -C internal/tools ./mutants -root $(CURDIR) -equivalents mutants/equivalents.txt $(if $(SEED),-seed $(SEED)) \
 		-n $(MUTANTS) -match '$(MATCH)' $(PACKAGES)
 
 kills: ## kill the local runner and its supervisors KILLS times; CONTAIN=cgroup for one way to end processes
 	go -C examples/local test -count=1 -timeout=2h -v -run='^TestManyKills$$' . $(if $(SEED),-seed $(SEED)) -kills $(KILLS) -contain $(CONTAIN)
 
-systems: ## the local runner compiles for each system, the tests included
+systems: ## check that the local runner and its tests compile for each system
 	@set -e; for os in linux darwin windows; do echo "== $$os"; GOOS=$$os CGO_ENABLED=0 go -C examples/local vet ./...; done
 
 validation: ## CASES random specs and statuses of each kind for the API server's validation and for ours
@@ -84,7 +84,7 @@ rounds: ## ROUNDS single rounds of the real controllers and of ours, from the sa
 golden: ## rewrite the expected outputs of the stories: explain each changed line
 	$(call running,github.com/batchplan/batchplan/internal/golden,-update)
 
-modules: ## the modules, and that the root requires three others and nothing more
+modules: ## list the modules, and check that the root requires only three others
 	@echo $(MODULES); go list -m all; test $$(go list -m all | wc -l) -eq 4
 
 check: ## all that CI runs

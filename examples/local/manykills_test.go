@@ -60,13 +60,13 @@ spec:
           echo end $U $i $$ $(date +%s%N) $code >> $T; exit $code']
 `
 
-// TestManyKills kills runners and supervisors at moments that a seed gives. What the
-// containers themselves have written down shows that no exit code is lost, no pod and
-// no finished index runs twice, no index is worked on by two pods at a time, and no
-// process is left.
+// TestManyKills kills runners and supervisors at moments that follow from a seed. The
+// traces of the containers show that no exit code is lost, no pod and no finished
+// index runs twice, no two pods work on one index at the same time, and no process is
+// left.
 //
-// The seed decides whom to kill and when; what is going on at that moment is up to the
-// machine.
+// The seed decides which process to kill and when; what happens at that moment depends
+// on the machine.
 func TestManyKills(t *testing.T) {
 	seed := *killSeed
 	if seed == 0 {
@@ -84,7 +84,7 @@ func TestManyKills(t *testing.T) {
 		k.runners, k.supervisors, time.Since(begin).Round(time.Millisecond), k.pods, k.jobs, k.ended, k.lost, k.doubled, k.overlapping, k.left)
 }
 
-// killer is one test: what it has done, and what it has found.
+// killer is one test: its actions and its findings.
 type killer struct {
 	*testing.T
 	*world
@@ -94,8 +94,8 @@ type killer struct {
 	lost, doubled, overlapping, left int
 }
 
-// life is that of one job: runners are started, and killed or robbed of supervisors,
-// until the job is complete or there were enough kills.
+// life runs one job: it starts runners, and kills them or their supervisors, until
+// the job is complete or there were enough kills.
 func (k *killer) life() {
 	file := k.manifest(manyJob)
 	for {
@@ -219,8 +219,8 @@ func (k *killer) readTrace() (starts map[int32]string, ends map[string]lineOfEnd
 	return starts, ends
 }
 
-// checkProcesses demands that nothing runs any more: neither what the containers have
-// started nor a supervisor, which may take a moment to end after its last record.
+// checkProcesses checks that nothing runs any more: neither processes of the
+// containers nor a supervisor, which may take a moment to end after its last record.
 func (k *killer) checkProcesses() {
 	var left []int
 	for range 100 {

@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// sleepers run until they are told to end, and then leave a line "asked".
+// sleepers run until they get SIGTERM, and then write a line "asked".
 const sleepers = `
 apiVersion: batch/v1
 kind: Job
@@ -57,7 +57,7 @@ func (w *world) waitFor(name, word string, n int) {
 	w.t.Fatalf("%s: no %d lines %q: %v", name, n, word, w.trace(name))
 }
 
-// Ctrl-C suspends: no failure is counted, and the next run goes on (J28, J39).
+// Ctrl-C suspends: no failure is counted, and the next run resumes (J28, J39).
 func TestInterruptSuspends(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143"))
@@ -86,7 +86,7 @@ func TestInterruptSuspends(t *testing.T) {
 	}
 }
 
-// A job of the state folder gets the mounts that its manifest asked for.
+// A resumed job gets the mounts of its manifest.
 func TestMountsAfterInterrupt(t *testing.T) {
 	if _, err := pod.ProbeIsolation(t.TempDir()); err != nil {
 		t.Skipf("no mounts of its own for a process here: %v", err)
@@ -123,7 +123,7 @@ func TestSuspendedByManifest(t *testing.T) {
 	w.want(0, "run", w.manifest(strings.ReplaceAll(text, "suspend: true", "suspend: false")))
 }
 
-// A second Ctrl-C kills processes that do not end when they are asked to.
+// A second Ctrl-C kills processes that ignore SIGTERM.
 func TestSecondInterruptKills(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "true"))
@@ -149,7 +149,8 @@ func TestSecondInterruptKills(t *testing.T) {
 	}
 }
 
-// Pods that outlive a killed runner are found again, not started again.
+// The next runner finds pods that outlived a killed runner, and does not start them
+// again.
 func TestSurvivorsAreFound(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143"))

@@ -38,8 +38,8 @@ func terminal(t *testing.T, rows, columns uint16) (outer, inner *os.File) {
 	return outer, inner
 }
 
-// On a terminal the notes are written for good before the first bar is drawn, and
-// where bars would push them out of sight there are lines instead of bars.
+// On a terminal the notes are written permanently before the first bar is drawn. If
+// bars would scroll them out of sight, there are lines instead of bars.
 func TestTerminal(t *testing.T) {
 	for _, test := range []struct {
 		rows uint16

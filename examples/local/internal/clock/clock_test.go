@@ -9,7 +9,7 @@ func at(minutes float64) time.Time {
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(minutes * float64(time.Minute)))
 }
 
-// A folder that was never run at another speed shows the machine's time.
+// A folder that has only used the machine's speed shows the machine's time.
 func TestReal(t *testing.T) {
 	c := New(nil)
 	if _, virtual := c.Start(at(5), at(4), 1); virtual || !c.IsReal() {
@@ -23,8 +23,8 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// Three runners, one after the other: at 60 times the speed, from where that one
-// was seen last, and long after.
+// Three runners, one after the other: at 60 times the speed, from the last stored
+// time of the first, and long after.
 func TestSpans(t *testing.T) {
 	c := New(nil)
 	c.Start(at(0), time.Time{}, 60)
@@ -34,8 +34,8 @@ func TestSpans(t *testing.T) {
 		{-5, -5},       // before all of this
 		{0, 0},         // the first begins
 		{1, 60},        // an hour in a minute
-		{1.9, 100},     // nobody saw more of the first than this
-		{2, 100},       // the second goes on from there
+		{1.9, 100},     // the last stored time of the first
+		{2, 100},       // the second continues from there
 		{12, 110},      // at the machine's pace
 		{490, 500},     // up to where the third begins
 		{500, 500},     // which has the machine's time

@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What is deleted stays until the supervisors of its pods have ended: they still write
-// into the folders.
+// Deleted objects stay until the supervisors of their pods have ended, since these
+// still write into the folders.
 func TestCollectorWaitsForSupervisor(t *testing.T) {
 	l := newLife(t, "Allow")
 	j := l.addJob("j", "")

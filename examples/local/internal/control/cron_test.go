@@ -19,11 +19,11 @@ const cronManifest = `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": 
 	"schedule": "* * * * *", "concurrencyPolicy": "POLICY", "successfulJobsHistoryLimit": 0,
 	"jobTemplate": {"spec": {"ttlSecondsAfterFinished": 0, "template": {"spec": {"restartPolicy": "Never"}}}}}}`
 
-// now is the time of all rounds: the clock stands nearly still.
+// now is the time of all rounds: the clock hardly moves.
 var now = time.Date(2026, 1, 1, 12, 0, 30, 0, time.UTC)
 
-// life is a state folder with one CronJob, whose jobs succeed at once and are
-// removed as soon as they are deleted.
+// life is a state folder with one CronJob. Its jobs succeed at once and are removed
+// as soon as they are deleted.
 type life struct {
 	*testing.T
 	db    *sql.DB
@@ -61,7 +61,7 @@ func (l *life) exec(text string) {
 	}
 }
 
-// restart is what a new runner does.
+// restart does what a new runner does.
 func (l *life) restart() {
 	still := clock.New([]clock.Span{{Real: time.Now(), Virtual: now, Speed: 1e-9}})
 	loop, err := NewCronLoop(l.store, still, &l.cron)
@@ -72,7 +72,8 @@ func (l *life) restart() {
 	l.loop = loop
 }
 
-// round is a round, after which all jobs have succeeded and what is deleted is gone.
+// round runs a round. Afterwards all jobs have succeeded and deleted objects are
+// gone.
 func (l *life) round() error {
 	l.Helper()
 	round, _, _, err := l.loop.round(context.Background(), false)
@@ -97,7 +98,7 @@ func (l *life) round() error {
 	return err
 }
 
-// made are the names of all jobs that were ever created.
+// made returns the names of all jobs that were ever created.
 func (l *life) made() (names []string) {
 	rows, err := l.db.Query("SELECT name FROM made")
 	if err != nil {
@@ -114,8 +115,8 @@ func (l *life) made() (names []string) {
 	return names
 }
 
-// TestCI1_CrashBetweenWrites: whichever write a runner does not get to, the next one
-// starts neither the run nor the trigger again, though the jobs are gone at once.
+// TestCI1_CrashBetweenWrites: whichever write a crash prevents, the next runner
+// starts neither the run nor the trigger again, although the jobs are gone at once.
 func TestCI1_CrashBetweenWrites(t *testing.T) {
 	for _, policy := range []string{"Allow", "Forbid", "Replace"} {
 		for _, lost := range []string{

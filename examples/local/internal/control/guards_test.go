@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// A pod that has finished keeps its finalizer until it is counted, though the store
-// does not know of its end yet (JI9).
+// A finished pod keeps its finalizer until it is counted, even if the store does
+// not know its end yet (JI9).
 func TestJI9_FinishedPodKeepsFinalizer(t *testing.T) {
 	for _, where := range []string{"folder", "store"} {
 		l := newLife(t, "Allow")
@@ -46,9 +46,9 @@ func TestJI9_FinishedPodKeepsFinalizer(t *testing.T) {
 			t.Errorf("%s: %v; %+v, %v", where, err, pods, readErr)
 		}
 		if where == "folder" && !changed {
-			t.Error("nobody is told that the pod has finished")
+			t.Error("no notification that the pod has finished")
 		}
-		// Without the finalizer at stake it is deleted as any other.
+		// If the finalizer stays, it is deleted like any other pod.
 		err = b.Delete(context.Background(), job.Deletion{PodRef: job.PodRef{UID: p.UID, Name: p.Name}})
 		if pods, readErr = l.store.Pods(j.UID); err != nil || readErr != nil || !pods[0].Tracked || pods[0].Deleted.IsZero() {
 			t.Errorf("%s: %v; %+v, %v", where, err, pods, readErr)
@@ -65,7 +65,7 @@ func (l *life) addJob(name, cronJob string) store.Job {
 	return j
 }
 
-// Triggers that wait together all start, and each once.
+// Triggers that wait together all start, each once.
 func TestTriggersStart(t *testing.T) {
 	l := newLife(t, "Allow")
 	var want []string
@@ -100,8 +100,8 @@ func TestTriggersStart(t *testing.T) {
 	}
 }
 
-// A job whose trigger is still asked for does not expire: the trigger would start it
-// again.
+// A job whose trigger is still stored does not expire, since the trigger would start
+// it again.
 func TestTTLWaitsForTrigger(t *testing.T) {
 	l := newLife(t, "Allow")
 	asked := cronjob.Trigger{ID: "7"}
@@ -141,7 +141,7 @@ func TestTTLWaitsForTrigger(t *testing.T) {
 	}
 }
 
-// A job that is about to go is gone for its CronJob.
+// A job that is marked for removal is gone for its CronJob.
 func TestLookAtDeletedJob(t *testing.T) {
 	l := newLife(t, "Allow")
 	j := l.addJob("c-1", l.cron.UID)
@@ -159,7 +159,7 @@ func TestLookAtDeletedJob(t *testing.T) {
 	}
 }
 
-// Retries wait longer each time, and as long as at first once a round has worked.
+// The delay of retries grows, and starts again after a round that has worked.
 func TestRetryDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiter(&clock.Clock{})

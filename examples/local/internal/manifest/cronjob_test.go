@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// goodCron is a manifest that the bad ones differ from in one place.
+// goodCron is a valid manifest. Each bad one differs from it in one place.
 const goodCron = `apiVersion: batch/v1
 kind: CronJob
 metadata:
@@ -53,7 +53,7 @@ func TestReadGoodCronJob(t *testing.T) {
 	}
 }
 
-// The job of a run is one that the library knows as the CronJob's, and that runs here.
+// The library recognises the job of a run as the CronJob's, and the job can run here.
 func TestJobOfCronJob(t *testing.T) {
 	all, err := Read("f.yaml", strings.NewReader(goodCron))
 	if err != nil {
@@ -82,7 +82,7 @@ func TestJobOfCronJob(t *testing.T) {
 	}
 }
 
-// Every problem is named with file, line, field and value.
+// Every problem is reported with file, line, field and value.
 func TestReadBadCronJob(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"no schedule", `schedule: "30 9 * * 1-5"`, "suspend: true", `f.yaml:5: spec.schedule: "": is required`},

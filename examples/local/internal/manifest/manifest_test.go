@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// good is a manifest that the bad ones differ from in one place.
+// good is a valid manifest. Each bad one differs from it in one place.
 const good = `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -41,7 +41,7 @@ func TestReadGood(t *testing.T) {
 	if j := jobs[0]; j.Key() != "default/x" || *j.Spec.BackoffLimit != 6 || !slices.Equal(j.Ignored, []string{"image"}) {
 		t.Errorf("%s %v %v", j.Key(), *j.Spec.BackoffLimit, j.Ignored)
 	}
-	// What is ignored twice is named once.
+	// A field that is ignored twice is reported once.
 	twice, err := Read("f.yaml", strings.NewReader(good+"      - {name: b, image: b, command: [b], tty: true}\n"))
 	if err != nil || !slices.Equal(twice.Jobs[0].Ignored, []string{"image", "tty"}) {
 		t.Errorf("%q, %v", twice.Jobs[0].Ignored, err)
@@ -52,7 +52,7 @@ func TestReadGood(t *testing.T) {
 	}
 }
 
-// Every problem is named with file, line, field and value.
+// Every problem is reported with file, line, field and value.
 func TestReadBad(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"tab", "      volumes:", "\tvolumes:", "f.yaml:9: indented with a tab"},
@@ -118,7 +118,8 @@ func TestReadBad(t *testing.T) {
 	}
 }
 
-// What a securityContext gives up is given up, and what makes no difference is named.
+// The process gives up the rights that a securityContext drops. Fields without effect
+// are reported.
 func TestSecurityContext(t *testing.T) {
 	text := strings.Replace(good, "env:", `securityContext:
           allowPrivilegeEscalation: false
@@ -202,7 +203,7 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever the input, an error or objects that can be loaded again.
+// FuzzRead: any input gives an error, or objects that can be loaded again.
 func FuzzRead(f *testing.F) {
 	f.Add(good)
 	f.Add(goodCron)

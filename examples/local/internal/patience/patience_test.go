@@ -35,7 +35,7 @@ func TestIsTransient(t *testing.T) {
 	}
 }
 
-// Delays grow, end with the limit, and start anew after a success.
+// Delays grow, end at the limit, and start again after a success.
 func TestPatience(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p := Patience{Limit: 10 * time.Second}

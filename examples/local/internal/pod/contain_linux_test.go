@@ -30,9 +30,9 @@ func inEach(t *testing.T, test func(t *testing.T, c Containment)) {
 	}
 }
 
-// wild is a container that does its best to outlive its supervisor: the work is a
-// grandchild's, a daemon has a session of its own and no living parent, and all
-// ignore what can be ignored.
+// wild is a container that tries to outlive its supervisor: a grandchild does the
+// work, a daemon has its own session and no living parent, and all ignore the
+// signals that can be ignored.
 func wild(marker string) ContainerSpec {
 	const beat = `trap "" TERM INT HUP; while :; do date +%N >> beat; sleep 0.02; done`
 	c := shell("a", job.AppContainer, "trap '' TERM INT HUP; (setsid sh -c '"+beat+"' &) ; sh -c '"+beat+"'; exit $?")
@@ -40,7 +40,7 @@ func wild(marker string) ContainerSpec {
 	return c
 }
 
-// prepareWild makes a pod whose processes can be found by their environment.
+// prepareWild prepares a pod whose processes can be found by their environment.
 func prepareWild(t *testing.T) (Folder, string) {
 	marker := fmt.Sprintf("BATCHPLAN_MARKER=%d-%d", os.Getpid(), time.Now().UnixNano())
 	folder := prepare(t, "Never", wild(marker))
@@ -58,7 +58,7 @@ func prepareWild(t *testing.T) (Folder, string) {
 	return folder, marker
 }
 
-// marked are the processes of this machine that have a variable.
+// marked returns the processes of this machine that have a variable.
 func marked(variable string) (pids []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -88,9 +88,9 @@ func killSupervisor(t *testing.T, folder Folder) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// When a supervisor is killed, no process of its pod is left once the pod is taken
-// for ended, whatever the containers have started. Nobody is asked to see to it: the
-// runner may be dead as well.
+// When a supervisor is killed, no process of its pod is left once the pod counts as
+// ended, whatever the containers have started. This needs no runner, since the
+// runner may also be dead.
 func TestSupervisorKilled(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		folder, marker := prepareWild(t)
@@ -117,8 +117,8 @@ func TestSupervisorKilled(t *testing.T) {
 	})
 }
 
-// A supervisor whose watcher is killed ends its pod: it could not promise the end of
-// its containers any more.
+// A supervisor whose watcher is killed ends its pod, since it could no longer
+// guarantee the end of its containers.
 func TestWatcherKilled(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		if c == Namespace || c == UserNamespace {
@@ -142,8 +142,8 @@ func TestWatcherKilled(t *testing.T) {
 	})
 }
 
-// In a cgroup, processes whose supervisor and watcher are both gone are alive for
-// all who ask, and ended by the next runner.
+// In a cgroup, processes whose supervisor and watcher are both gone count as alive,
+// and the next runner ends them.
 func TestCgroupOutlivesBoth(t *testing.T) {
 	if err := ProbeContainment(Cgroup); err != nil {
 		t.Skipf("not possible here: %v", err)
@@ -179,7 +179,7 @@ func TestCgroupOutlivesBoth(t *testing.T) {
 }
 
 // A supervisor that was stopped by a signal does not see that its pod has to end. It
-// is killed once its time is over, and not before.
+// is killed after its time is over, and not before.
 func TestStoppedSupervisor(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		folder, marker := prepareWild(t)
@@ -248,7 +248,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// The first containment that works is chosen, and a wanted one is never exchanged.
+// The first containment that works is chosen. A requested one is never replaced by
+// another.
 func TestChooseContainment(t *testing.T) {
 	deny := errors.New("operation not permitted")
 	only := func(allowed ...Containment) func(Containment) error {
@@ -305,8 +306,8 @@ func TestFindCgroup(t *testing.T) {
 	}
 }
 
-// A container holds no descriptor of whoever has started the runner, and its
-// supervisor no variable.
+// A container inherits no descriptor of the runner's caller, and its supervisor no
+// variable.
 func TestNothingLeaks(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		t.Setenv("SECRET_OF_THE_CALLER", "x")
@@ -318,8 +319,8 @@ func TestNothingLeaks(t *testing.T) {
 		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
 			t.Fatal(err)
 		}
-		// A descriptor as a shell leaves it to its children, given to the launcher of a
-		// supervisor in a process of its own, as a runner is one.
+		// A descriptor as a shell passes it to its children, given to a separate
+		// process that launches a supervisor as a runner does.
 		folder := prepare(t, "Never", shell("a", job.AppContainer, "ls -l /proc/self/fd > fds; touch up; sleep 60"))
 		launcher := self(launchCommand, string(folder), string(c))
 		launcher.Env = os.Environ()
@@ -367,7 +368,7 @@ func stopAndWait(t *testing.T, folder Folder) {
 	await(t, "end", func() bool { alive, err := folder.Alive(); return err == nil && !alive })
 }
 
-// checkModes demands that nobody else can read anything of a pod.
+// checkModes checks that no other user can read anything of a pod.
 func checkModes(t *testing.T, folder Folder) {
 	t.Helper()
 	err := filepath.Walk(string(folder), func(path string, info os.FileInfo, err error) error {
@@ -381,8 +382,8 @@ func checkModes(t *testing.T, folder Folder) {
 	}
 }
 
-// A supervisor that is told to be the first process of a namespace, and is not, starts
-// nothing: at the end of its pod it would kill all that it can see.
+// A supervisor that should be the first process of a namespace, but is not, starts
+// nothing: at the end of its pod it would kill all processes that it can see.
 func TestNoNamespace(t *testing.T) {
 	for _, c := range []Containment{Namespace, UserNamespace} {
 		folder := prepare(t, "Never", shell("a", job.AppContainer, "echo a >> trace"))

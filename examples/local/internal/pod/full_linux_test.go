@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// A supervisor that has no room to begin says that another attempt may do better, and
+// A supervisor without room on the disk says that another attempt may succeed, and
 // has begun nothing.
 func TestNoRoomToBegin(t *testing.T) {
 	disk := t.TempDir()

@@ -10,7 +10,8 @@ import (
 )
 
 // Neither dots nor links lead out of a pod's folder, for none of the paths that a
-// manifest can name; nothing is made outside of it, and the container does not start.
+// manifest can name; nothing is created outside of it, and the container does not
+// start.
 func TestPathsStayInside(t *testing.T) {
 	for _, path := range []string{"../x", "../../x", "a/../../x", "out/x", "out", "out/../x", "deep/out/x"} {
 		for _, field := range []struct {
@@ -67,8 +68,8 @@ func TestPathsStayInside(t *testing.T) {
 	}
 }
 
-// A link that one container leaves in a volume does not have a mount point of another
-// made on the machine itself.
+// A link that one container leaves in a volume does not cause a mount point of
+// another to be created on the machine itself.
 func TestMountsStayInside(t *testing.T) {
 	machine := t.TempDir()
 	first := shell("i", job.InitContainer, "ln -s "+machine+" /batchplan-data/out")
@@ -91,8 +92,8 @@ func TestMountsStayInside(t *testing.T) {
 	}
 }
 
-// A container has given up what its manifest says, and what it starts cannot get it
-// back.
+// A container has given up the rights that its manifest drops, and its children
+// cannot get them back.
 func TestRightsAreGivenUp(t *testing.T) {
 	c := shell("a", job.AppContainer, "grep -E '^(Cap(Prm|Eff|Bnd)|NoNewPrivs)' /proc/self/status > status")
 	c.NoNewPrivileges, c.Drop = true, []int{0, 13}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// prepare makes the folder of a pod whose containers run shell scripts.
+// prepare creates the folder of a pod whose containers run shell scripts.
 func prepare(t *testing.T, policy string, containers ...ContainerSpec) Folder {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -65,7 +65,7 @@ func launch(t *testing.T, folder Folder) (wait func()) {
 	return launchIn(t, folder, best())
 }
 
-// best is the containment that a runner would choose here.
+// best returns the containment that a runner would choose here.
 var best = sync.OnceValue(func() Containment {
 	c, err := ChooseContainment("auto", ProbeContainment)
 	if err != nil {
@@ -163,9 +163,9 @@ func TestLife(t *testing.T) {
 			job.PodSucceeded, "", []int32{137, 0}, []int32{0, 0}},
 		{"a signal is 128 and its number", "Never", []ContainerSpec{shell("a", app, "kill -USR1 $$")},
 			job.PodFailed, "", []int32{138}, []int32{0}},
-		{"a program that is not there", "Never", []ContainerSpec{{Name: "a", Argv: []string{"no-such-program"}}},
+		{"a missing program", "Never", []ContainerSpec{{Name: "a", Argv: []string{"no-such-program"}}},
 			job.PodFailed, "", []int32{128}, []int32{0}},
-		{"what a container leaves behind ends with it", "Never",
+		{"processes that a container leaves end with it", "Never",
 			[]ContainerSpec{shell("a", app, "(sleep 0.4; echo left >> trace) & setsid sh -c 'sleep 0.4; echo away >> trace' & true"), shell("b", app, "sleep 0.1")},
 			job.PodSucceeded, "", []int32{0, 0}, []int32{0, 0}},
 	} {
@@ -192,7 +192,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// However many supervisors are started, one runs the pod, once.
+// However many supervisors are started, only one runs the pod, once.
 func TestRunsOnce(t *testing.T) {
 	folder := prepare(t, "Never", shell("a", job.AppContainer, "echo a >> trace; sleep 0.1"))
 	var waits []func()
