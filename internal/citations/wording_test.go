@@ -27,7 +27,7 @@ var stumbling = []struct {
 }
 
 // unchecked lists the folders whose comments are still to be rewritten.
-var unchecked = []string{"job", "cronjob", "expectations"}
+var unchecked = []string{"job", "cronjob", "expectations", "examples/kubernetes"}
 
 // TestWording fails on such phrases in comments and documents.
 func TestWording(t *testing.T) {
