@@ -61,6 +61,9 @@ func lastSuccess(children []Child, last time.Time) time.Time {
 // reportUnexpected reports running jobs of the CronJob that it did not record, in the
 // order of their names (C3).
 func reportUnexpected(plan *Plan, c *census) {
+	if !c.unlisted {
+		return
+	}
 	for i := range c.children {
 		if child := &c.children[i]; child.Owner == Owned && !child.isFinished() && !c.listed[i] {
 			plan.Unexpected = append(plan.Unexpected, c.reference(i))

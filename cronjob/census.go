@@ -20,6 +20,8 @@ type census struct {
 	kept   int
 	// listed says, by place, which children the active list names.
 	listed []bool
+	// unlisted is true if it does not name all running children.
+	unlisted bool
 	// found are running jobs on their way into the active list.
 	found []Reference
 
@@ -39,20 +41,15 @@ type census struct {
 
 // takeCensus finds out which jobs there are and which of them are active, and brings
 // the status and the memory of the plan up to date with it.
-func (p *Planner) takeCensus(s *Snapshot, plan *Plan) census {
+func (p *Planner) takeCensus(s *Snapshot, plan *Plan) (c census) {
 	p.triggers = sortTriggers(p.triggers[:0], s.Triggers)
 	p.listed = slices.Grow(p.listed[:0], len(s.Children))[:len(s.Children)]
 	clear(p.listed)
-	c := census{
-		cronJob:   s.CronJob.Name,
-		namespace: s.CronJob.Namespace,
-		children:  s.Children,
-		byUID:     p.indexChildren(s, &plan.basis.Memory),
-		listed:    p.listed,
-		found:     p.found[:0],
-		triggers:  p.triggers,
-		backfills: s.Backfills,
-	}
+	c.cronJob, c.namespace = s.CronJob.Name, s.CronJob.Namespace
+	c.children, c.byUID = s.Children, p.indexChildren(s, &plan.basis.Memory)
+	c.listed, c.found = p.listed, p.found[:0]
+	c.triggers, c.backfills = p.triggers, s.Backfills
+
 	p.active = c.matchActive(plan, p.active[:0])
 	plan.basis.Status.LastSuccessfulTime = lastSuccess(s.Children, s.CronJob.Status.LastSuccessfulTime)
 	c.recallWrites(s, plan)

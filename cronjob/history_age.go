@@ -5,9 +5,6 @@ import "time"
 // expireFinished deletes finished jobs that are older than the options keep them, and
 // notes when the next one will be.
 func expireFinished(plan *Plan, s *Snapshot, c *census, places []int32, keep time.Duration) {
-	if keep == 0 {
-		return
-	}
 	var next time.Time
 	for _, i := range places {
 		child := &s.Children[i]

@@ -13,21 +13,27 @@ import (
 // that are older than the options keep them.
 func (p *Planner) trimHistory(plan *Plan, s *Snapshot, c *census) error {
 	spec, o := &s.CronJob.Spec, &s.Options
-	for _, h := range [...]history{
-		{job.Complete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, DeleteSuccessful},
-		{job.Failed, spec.FailedJobsHistoryLimit, o.KeepFailed, DeleteFailed},
-	} {
-		if h.limit == nil && h.keep == 0 {
-			continue
-		}
-		p.finished = h.appendFinished(p.finished[:0], s.Children)
-		n := h.surplus(len(p.finished))
-		for _, place := range p.finished[:n] {
-			deleteFinished(plan, s, c, int(place), h.reason)
-		}
+	p.trim(plan, s, c, &history{job.Complete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, DeleteSuccessful})
+	p.trim(plan, s, c, &history{job.Failed, spec.FailedJobsHistoryLimit, o.KeepFailed, DeleteFailed})
+	return checkDuplicates(plan.Delete)
+}
+
+// trim deletes the finished jobs of one kind that are not kept.
+func (p *Planner) trim(plan *Plan, s *Snapshot, c *census, h *history) {
+	if h.limit == nil && h.keep == 0 {
+		return
+	}
+	p.finished = appendFinished(p.finished[:0], s.Children, h.finished)
+	n := h.surplus(len(p.finished))
+	if n > 0 || h.keep > 0 {
+		slices.SortFunc(p.finished, func(a, b int32) int { return byStart(&s.Children[a], &s.Children[b]) })
+	}
+	for _, place := range p.finished[:n] {
+		deleteFinished(plan, s, c, int(place), h.reason)
+	}
+	if h.keep > 0 {
 		expireFinished(plan, s, c, p.finished[n:], h.keep)
 	}
-	return checkDuplicates(plan.Delete)
 }
 
 // history is which finished jobs are kept.
@@ -38,15 +44,12 @@ type history struct {
 	reason   DeleteReason
 }
 
-// appendFinished appends the places of the finished jobs, the oldest first.
-func (h *history) appendFinished(places []int32, children []Child) []int32 {
+// appendFinished appends the places of the children that have finished in this way.
+func appendFinished(places []int32, children []Child, how job.ConditionType) []int32 {
 	for i := range children {
-		if c := &children[i]; c.Finished == h.finished && c.Owner == Owned {
+		if c := &children[i]; c.Finished == how && c.Owner == Owned {
 			places = append(places, int32(i))
 		}
-	}
-	if h.surplus(len(places)) > 0 || h.keep > 0 {
-		slices.SortFunc(places, func(a, b int32) int { return byStart(&children[a], &children[b]) })
 	}
 	return places
 }

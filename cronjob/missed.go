@@ -15,11 +15,14 @@ type missedSpan struct{ after, until, latest time.Time }
 // findMissed finds the runs before the run that is due, or, if the deadlines of all have
 // passed, all of them.
 func findMissed(s schedule.Schedule, t *timing) (span missedSpan, ok bool) {
+	if t.quiet {
+		return missedSpan{}, false
+	}
 	span = missedSpan{after: t.base, until: t.due.Add(-1)}
 	if t.due.IsZero() {
 		span.until = t.earliest
 	}
-	if t.quiet || !span.after.Before(span.until) {
+	if !span.after.Before(span.until) {
 		return missedSpan{}, false
 	}
 	span.latest, ok = s.Latest(span.after, span.until)

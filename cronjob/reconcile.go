@@ -85,41 +85,31 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 
 // begin empties the plan and starts its basis from the snapshot.
 func (p *Planner) begin(s *Snapshot) *Plan {
-	old := &p.plan
-	p.plan = Plan{
-		Verify:     old.Verify[:0],
-		Unexpected: old.Unexpected[:0],
-		Delete:     old.Delete[:0],
-		Create:     old.Create[:0],
-		Triggered:  old.Triggered[:0],
-		Missed:     Missed{Runs: old.Missed.Runs[:0]},
-		Waits:      old.Waits[:0],
-		Events:     old.Events[:0],
-		Notes:      old.Notes[:0],
+	plan := &p.plan
+	*plan = Plan{
+		Verify:     plan.Verify[:0],
+		Unexpected: plan.Unexpected[:0],
+		Delete:     plan.Delete[:0],
+		Create:     plan.Create[:0],
+		Triggered:  plan.Triggered[:0],
+		Missed:     Missed{Runs: plan.Missed.Runs[:0]},
+		Waits:      plan.Waits[:0],
+		Events:     plan.Events[:0],
+		Notes:      plan.Notes[:0],
 	}
 	if problem := s.Memory.problem; problem != "" {
-		p.plan.note("memory", problem, "cannot be read, and counts as lost")
+		plan.note("memory", problem, "cannot be read, and counts as lost")
 	}
-	p.plan.Namespace, p.plan.CronJobUID = s.CronJob.Namespace, s.CronJob.UID
-	m := recall(s)
-	p.plan.basis = basis{
-		Now:    s.Now,
-		Before: s.CronJob.Status,
-		Status: s.CronJob.Status,
-		Memory: m,
-		Since:  m.Since,
-		Quirks: s.Options.Quirks,
+	plan.Namespace, plan.CronJobUID = s.CronJob.Namespace, s.CronJob.UID
+	b := &plan.basis
+	b.Now, b.Quirks = s.Now, s.Options.Quirks
+	b.Before, b.Status = s.CronJob.Status, s.CronJob.Status
+	b.Memory.CronJobUID = s.CronJob.UID
+	if m := &s.Memory.kept; m.CronJobUID == s.CronJob.UID { // not that of an earlier CronJob of this name (B5)
+		b.Memory = *m
 	}
-	return &p.plan
-}
-
-// recall returns the memory of the snapshot, or an empty one if that is about an
-// earlier CronJob of the same name (B5).
-func recall(s *Snapshot) memory {
-	if m := s.Memory.kept; m.CronJobUID == s.CronJob.UID {
-		return m
-	}
-	return memory{CronJobUID: s.CronJob.UID}
+	b.Since = b.Memory.Since
+	return plan
 }
 
 // explainWaits says when the next run comes.

@@ -24,9 +24,13 @@ func (c *census) recoverStarts(s *Snapshot, plan *Plan) {
 		if isRun {
 			status.LastScheduleTime = later(status.LastScheduleTime, child.ScheduledTime)
 		}
-		isOurs := isRun || isTriggered(c.triggers, c.cronJob, child.Name) || c.isBackfilled(child)
-		if isOurs && !child.isFinished() && !c.listed[i] {
+		if child.isFinished() || c.listed[i] {
+			continue
+		}
+		if isRun || isTriggered(c.triggers, c.cronJob, child.Name) || c.isBackfilled(child) {
 			c.takeIn(i)
+		} else {
+			c.unlisted = true
 		}
 	}
 	c.addFound(plan)
