@@ -13,7 +13,7 @@ import (
 // latest success count (J31). Ignored failures delay as well. A job that limits
 // failures index by index has its record on the pods instead.
 func recordBackoff(record backoff.Record, s *Snapshot, found *findings, notes *noteList) backoff.Record {
-	if s.Job.Spec.limitsIndexes() {
+	if s.Job.Spec.limitsIndexes() || len(found.pods.failed)+len(found.pods.succeeded) == 0 {
 		return record
 	}
 	repeats := s.Options.Quirks.Has(jobquirk.EarlierFailure)

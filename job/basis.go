@@ -2,26 +2,24 @@ package job
 
 import "slices"
 
-// basisOf starts the basis of a plan: what is known before the pods are looked at.
-func basisOf(s *Snapshot, memory Memory) Basis {
+// startBasis fills an empty basis with what is known before the pods are looked at.
+func startBasis(b *Basis, s *Snapshot) {
 	spec := &s.Job.Spec
-	return Basis{
-		JobUID:      s.Job.UID,
-		Now:         s.Now,
-		Status:      s.Job.Status,
-		Memory:      memory,
-		Backoff:     memory.Backoff,
-		Untracking:  memory.Untracking,
-		Handled:     memory.Handled,
-		Untimed:     memory.Untimed,
-		Completions: spec.Completions,
-		Indexed:     spec.isIndexed(),
-		PerIndex:    spec.limitsIndexes(),
-		Suspend:     spec.isSuspended(),
-		Deleted:     s.Job.isDeleted(),
-		Quirks:      s.Options.Quirks,
-		Satisfied:   isSatisfied(&memory, s.Now, s.Options.Quirks),
-	}
+	recall(&b.Memory, s)
+	b.JobUID = s.Job.UID
+	b.Now = s.Now
+	b.Status = s.Job.Status
+	b.Backoff = b.Memory.Backoff
+	b.Untracking = b.Memory.Untracking
+	b.Handled = b.Memory.Handled
+	b.Untimed = b.Memory.Untimed
+	b.Completions = spec.Completions
+	b.Indexed = spec.isIndexed()
+	b.PerIndex = spec.limitsIndexes()
+	b.Suspend = spec.isSuspended()
+	b.Deleted = s.Job.isDeleted()
+	b.Quirks = s.Options.Quirks
+	b.Satisfied = isSatisfied(&b.Memory, s.Now, b.Quirks)
 }
 
 // fillBasis adds what the status is made from.

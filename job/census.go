@@ -219,7 +219,9 @@ func (c *census) addEnded(s *Snapshot, facts uidFacts, place int32) {
 // snapshot (B3).
 func (c *census) sort(pods []Pod) {
 	for _, list := range [...][]int32{c.succeeded, c.failed, c.recorded, c.stray, c.leaving} {
-		sortPlaces(pods, list, byAge)
+		if len(list) > 1 {
+			sortPlaces(pods, list, byAge)
+		}
 	}
 	sortRefs(c.adopted)
 	sortRefs(c.released)

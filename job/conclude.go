@@ -89,7 +89,7 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 		Handled:      p.handled(o, r, recorded),
 		Reported:     p.reportedNext(o, final),
 		Written:      b.Memory.Written,
-		Finished:     b.Status.Finished() == "" && (b.Memory.Finished || final.Finished() != ""),
+		Finished:     b.Status.finished() == "" && (b.Memory.Finished || final.Finished() != ""),
 	}
 	if recorded && !b.isStopped() {
 		if r.Write || !b.Quirks.Has(jobquirk.EarlierFailure) {
@@ -99,7 +99,7 @@ func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) M
 		}
 		m.Ignored = clamp32(int64(b.Memory.Ignored) + int64(b.newlyIgnored(r.Untrack)))
 	}
-	if m.Finished || b.Status.Finished() != "" {
+	if m.Finished || b.Status.finished() != "" {
 		m.Backoff, m.Untimed = backoff.Record{}, nil // a job that has ended needs no delay
 	}
 	return m

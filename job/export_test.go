@@ -6,7 +6,8 @@ type Census struct{ census }
 // TakeCensus takes the census of a snapshot twice: with the shortcuts that a round uses,
 // and without any.
 func TakeCensus(s *Snapshot) (quick, thorough Census, err error) {
-	memory := recall(s)
+	var memory Memory
+	recall(&memory, s)
 	for _, c := range []*Census{&quick, &thorough} {
 		var known uidTable
 		known.learn(&memory, s.Job.Status.UncountedTerminatedPods, UncountedTerminatedPods{}, new(noteList))

@@ -6,19 +6,19 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// recall returns what the round knows from earlier ones. A memory of an earlier
-// job of this name counts as empty (B5, JI22).
-func recall(s *Snapshot) Memory {
-	memory := s.Memory
-	if memory.JobUID != s.Job.UID {
-		return Memory{JobUID: s.Job.UID}
+// recall fills an empty memory with what the round knows from earlier ones. A memory of
+// an earlier job of this name counts as empty (B5, JI22).
+func recall(memory *Memory, s *Snapshot) {
+	memory.JobUID = s.Job.UID
+	if s.Memory.JobUID != s.Job.UID {
+		return
 	}
+	*memory = s.Memory
 	if memory.Expectations.At.After(s.Now) {
 		// The clock has gone back. The record holds the job for five minutes from
 		// now, not until the clock has caught up, and not in turns (L6).
 		memory.Expectations.At = s.Now
 	}
-	return memory
 }
 
 // isSatisfied reports whether the round need not wait for own writes to be seen (E1).

@@ -60,13 +60,13 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		plan.event(Warning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 		return plan.stop(Wait{Reason: WaitUnknownMode, Name: string(spec.CompletionMode)}), nil
 	}
-	plan.Basis = basisOf(s, recall(s))
+	startBasis(&plan.Basis, s)
 	memory, notes := &plan.Basis.Memory, (*noteList)(&plan.Notes)
 	p.lists = p.known.learn(memory, s.Job.Status.UncountedTerminatedPods, p.lists, notes)
 	if err := p.census.take(s, &p.known, shortcutsOf(s, &p.known)); err != nil {
 		return nil, err
 	}
-	switch end := s.Job.Status.Finished(); {
+	switch end := s.Job.Status.finished(); {
 	case end != "":
 		plan.Untrack = appendLeftBehind(plan.Untrack, s, &p.known, &p.scratch)
 		plan.Basis.Untracking = stillTracked(memory.Untracking, &p.known)

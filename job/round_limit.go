@@ -37,6 +37,9 @@ type dueUntracking struct {
 // Whether the end is declared depends on the deletions. If it is not, the pods that
 // only an end gives up leave their room to the others (J37). The spare set is overwritten.
 func appendFitting(untrack []Untracking, due []dueUntracking, s *Snapshot, lists *backlog, spare *indexset.Set) (out []Untracking, capped bool) {
+	if len(due) == 0 {
+		return untrack, false
+	}
 	room := maxUncounted - len(lists.left.Succeeded) - len(lists.left.Failed)
 	spare.Reset()
 	if spec := &s.Job.Spec; len(due) >= room && spec.isIndexed() {

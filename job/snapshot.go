@@ -108,6 +108,12 @@ func (s *Snapshot) check() error {
 // checkSigns refuses the negative numbers that neither an API server nor this
 // package ever writes.
 func checkSigns(j *Job) error {
+	all := *j.Spec.Parallelism | orZero(j.Spec.Completions) | *j.Spec.BackoffLimit | orZero(j.Spec.BackoffLimitPerIndex) |
+		orZero(j.Spec.MaxFailedIndexes) | j.Status.Active | orZero(j.Status.Ready) | orZero(j.Status.Terminating) |
+		j.Status.Succeeded | j.Status.Failed
+	if all >= 0 && orZero(j.Spec.ActiveDeadlineSeconds) >= 0 {
+		return nil // the common case: no number has the sign bit
+	}
 	fields := [...]struct {
 		name  string
 		value int64

@@ -74,19 +74,30 @@ const (
 // Condition returns the condition of type t, or the zero Condition when there
 // is none.
 func (s Status) Condition(t ConditionType) Condition {
-	for i := range s.Conditions {
-		if s.Conditions[i].Type == t {
-			return s.Conditions[i]
-		}
+	if c := s.find(t); c != nil {
+		return *c
 	}
 	return Condition{}
 }
 
+// find returns the condition of type t, or nil when there is none.
+func (s *Status) find(t ConditionType) *Condition {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == t {
+			return &s.Conditions[i]
+		}
+	}
+	return nil
+}
+
 // Finished returns the type of the finishing condition, Complete or Failed, or
 // "" while the job has not ended (J4).
-func (s Status) Finished() ConditionType {
+func (s Status) Finished() ConditionType { return s.finished() }
+
+// finished is Finished without a copy of the status.
+func (s *Status) finished() ConditionType {
 	for _, t := range [...]ConditionType{Complete, Failed} {
-		if s.Condition(t).Status == ConditionTrue {
+		if c := s.find(t); c != nil && c.Status == ConditionTrue {
 			return t
 		}
 	}

@@ -14,6 +14,9 @@ func appendSuspended(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion
 // is never added with status False. The deadline counts the time since the job
 // was last resumed, so startTime goes and comes with the condition (J39).
 func recordSuspension(status *Status, b *Basis) {
+	if !b.Suspend && status.find(Suspended) == nil {
+		return
+	}
 	want := Condition{
 		Type:               Suspended,
 		Status:             ConditionFalse,

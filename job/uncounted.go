@@ -57,6 +57,9 @@ func (t *uidTable) learnList(field string, uids []string, fact uidFacts, out []s
 // absorb takes those UIDs off the lists whose pods no longer carry the finalizer. The
 // others stay. Counting them now would count them again in the next round (JI3, M4).
 func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
+	if len(lists.Succeeded)+len(lists.Failed) == 0 {
+		return backlog{left: lists}
+	}
 	gone := func(uid string) bool {
 		facts := known.facts(uid)
 		return facts&uidSeen == 0 || facts&uidUntracking != 0

@@ -47,8 +47,8 @@ func first(verdicts ...Verdict) Verdict {
 
 // declared is an end that an earlier round has declared (J19, J20).
 func declared(status *Status, t ConditionType) Verdict {
-	c := status.Condition(t)
-	if c.Status != ConditionTrue {
+	c := status.find(t)
+	if c == nil || c.Status != ConditionTrue {
 		return Verdict{}
 	}
 	return Verdict{Type: t, Reason: c.Reason, Message: c.Message}

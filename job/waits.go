@@ -125,12 +125,16 @@ func waitOfJob(plan *Plan, s *Snapshot, t tally) Wait {
 // changes before it without an event (L6).
 func requeue(waits []Wait, now time.Time, quirks jobquirk.Set) (next Requeue) {
 	coarse := quirks.Has(jobquirk.CoarseRequeue)
-	for _, w := range waits {
-		if second := now.Add(time.Second); coarse && (w.Reason == WaitBackoff || w.Reason == WaitIndexBackoff) && w.Until.Before(second) {
-			w.Until = second
+	for i := range waits {
+		at, reason := waits[i].Until, waits[i].Reason
+		if at.IsZero() {
+			continue
 		}
-		if !w.Until.IsZero() && (next.At.IsZero() || w.Until.Before(next.At)) {
-			next = Requeue{At: w.Until, Reason: w.Reason}
+		if coarse && (reason == WaitBackoff || reason == WaitIndexBackoff) && at.Before(now.Add(time.Second)) {
+			at = now.Add(time.Second)
+		}
+		if next.At.IsZero() || at.Before(next.At) {
+			next = Requeue{At: at, Reason: reason}
 		}
 	}
 	return next
