@@ -48,3 +48,26 @@ func TestJ22_Restarts(t *testing.T) {
 		}
 	}
 }
+
+// TestJ22_PastBackoffLimit: failures have to exceed the limit, restarts to reach it.
+func TestJ22_PastBackoffLimit(t *testing.T) {
+	for _, c := range []struct {
+		limit, policy    string
+		failed, restarts int64
+		want             bool
+	}{
+		{"2", RestartNever, 2, 9, false},
+		{"2", RestartNever, 3, 0, true},
+		{"2", RestartOnFailure, 2, 1, false},
+		{"2", RestartOnFailure, 2, 2, true},
+		{"2", RestartOnFailure, 3, 0, true},
+		{"0", RestartOnFailure, 0, 0, false},
+		{"0", RestartOnFailure, 0, 1, true},
+	} {
+		spec := specOf(t, `{"backoffLimit": `+c.limit+`}`)
+		spec.Template.RestartPolicy = c.policy
+		if got := pastBackoffLimit(&spec, tally{failed: c.failed, restarts: c.restarts}).decided(); got != c.want {
+			t.Errorf("limit %s, %s, %d failed, %d restarts: %v", c.limit, c.policy, c.failed, c.restarts, got)
+		}
+	}
+}

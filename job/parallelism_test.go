@@ -25,3 +25,26 @@ func TestJ29_DeletionsTakePrecedence(t *testing.T) {
 		t.Errorf("without:\n%s", plan.String())
 	}
 }
+
+// TestJ29_WantedActive: never more than parallelism, nor more than are left to succeed. A
+// work queue that has had a success drains.
+func TestJ29_WantedActive(t *testing.T) {
+	for _, c := range []struct {
+		spec              string
+		active, succeeded int64
+		want              int64
+	}{
+		{`{"parallelism": 3, "completions": 10}`, 1, 2, 3},
+		{`{"parallelism": 3, "completions": 10}`, 1, 8, 2},
+		{`{"parallelism": 3, "completions": 10}`, 1, 12, 0},
+		{`{"parallelism": 0, "completions": 10}`, 1, 2, 0},
+		{`{"parallelism": 3}`, 1, 0, 3},
+		{`{"parallelism": 3}`, 1, 1, 1},
+		{`{"parallelism": 3}`, 5, 1, 5},
+	} {
+		spec := specOf(t, c.spec)
+		if got := wantedActive(&spec, tally{active: c.active, succeeded: c.succeeded}); got != c.want {
+			t.Errorf("%s, %d active, %d succeeded: %d, want %d", c.spec, c.active, c.succeeded, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package job
+
+import (
+	"testing"
+	"time"
+)
+
+// TestJ23_Deadline: activeDeadlineSeconds count from the start. A suspended job has no
+// deadline, nor has one that has not started, and 292 years are as good as never.
+func TestJ23_Deadline(t *testing.T) {
+	var never time.Time
+	for _, c := range []struct {
+		name, spec string
+		start      time.Time
+		want       time.Time
+	}{
+		{"none", `{}`, second(1), never},
+		{"a minute", `{"activeDeadlineSeconds": 60}`, second(1), second(61)},
+		{"at once", `{"activeDeadlineSeconds": 0}`, second(1), second(1)},
+		{"suspended", `{"activeDeadlineSeconds": 60, "suspend": true}`, second(1), never},
+		{"not started", `{"activeDeadlineSeconds": 60}`, never, never},
+		{"further away than a duration reaches", `{"activeDeadlineSeconds": 9223372037}`, second(1), never},
+	} {
+		spec := specOf(t, c.spec)
+		if got := deadline(&spec, c.start); !got.Equal(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	for now, want := range map[time.Time]bool{second(60): false, second(61): true, second(62): true} {
+		if got := pastDeadline(second(61), now).decided(); got != want {
+			t.Errorf("at %v: %v", now, got)
+		}
+	}
+	if pastDeadline(never, second(62)).decided() {
+		t.Error("a job without a deadline is past it")
+	}
+}
