@@ -80,7 +80,7 @@ func shortcutsOf(s *Snapshot, known *uidTable) shortcuts {
 // need a closer look. It marks the known UIDs of pods that still carry the finalizer.
 func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 	c.reset()
-	limit := indexLimit(&s.Job.Spec)
+	indexed, limit := s.Job.Spec.isIndexed(), indexLimit(&s.Job.Spec)
 	var active, ready int64
 	for i := range s.Pods {
 		pod := &s.Pods[i]
@@ -92,7 +92,7 @@ func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 			if pod.Ready {
 				ready++
 			}
-			if hasIndexBelow(pod, limit) {
+			if indexed && hasIndexBelow(pod, limit) {
 				c.activeIndexes.Add(pod.Index)
 			}
 		case short.accounted && !pod.Tracked && pod.Phase >= PodSucceeded && pod.Phase <= PodFailed && pod.Owner == Owned:

@@ -74,28 +74,34 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	case isStale(&s.Job, memory):
 		return plan.stop(Wait{Reason: WaitObserved}), nil
 	}
-
 	found := p.find(s, memory, notes)
-	plan.Adopt, plan.Release = p.census.adopted, p.census.released
-	plan.Basis.Action = ActionReconciling
-	plan.Basis.Backoff = recordBackoff(memory.Backoff, s, &found, notes)
-	end := decideEnd(s, &found)
-	if plan.Verdict = end.Verdict; s.Now.Before(end.deadline) {
-		plan.wait(Wait{Reason: WaitDeadline, Until: end.deadline})
-	}
-	if plan.Verdict.decided() {
-		plan.Delete = appendEnding(plan.Delete, s, &p.scratch)
-	} else {
-		managePods(plan, s, &found, &p.scratch)
-	}
-	untrackPods(plan, s, &found, &p.scratch)
-	fillBasis(&plan.Basis, s, &found)
-	explainWaits(plan, s, &found)
-	plan.Requeue = requeue(plan.Waits, s.Now, s.Options.Quirks)
+	decide(plan, s, &found, &p.scratch)
 	if writesSomething(plan) {
 		if err := checkDuplicates(s.Pods, &p.scratch.uids); err != nil {
 			return nil, err
 		}
 	}
 	return plan, nil
+}
+
+// decide plans a round from what it has found.
+func decide(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
+	b := &plan.Basis
+	b.Action = ActionReconciling
+	b.Backoff = recordBackoff(b.Memory.Backoff, s, found, (*noteList)(&plan.Notes))
+	plan.Adopt, plan.Release = found.pods.adopted, found.pods.released
+	end := decideEnd(s, found)
+	if s.Now.Before(end.deadline) {
+		plan.wait(Wait{Reason: WaitDeadline, Until: end.deadline})
+	}
+	plan.Verdict = end.Verdict
+	if plan.Verdict.decided() {
+		plan.Delete = appendEnding(plan.Delete, s, buf)
+	} else {
+		managePods(plan, s, found, buf)
+	}
+	untrackPods(plan, s, found, buf)
+	fillBasis(b, s, found)
+	explainWaits(plan, s, found)
+	plan.Requeue = requeue(plan.Waits, s.Now, s.Options.Quirks)
 }
