@@ -1,0 +1,115 @@
+package convert
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// PodCache converts each version of a pod once for a job, and not once a round. The zero
+// value is ready; a PodCache must not be copied. Different jobs may be looked up at the
+// same time, each by one goroutine, which is how a controller runs its rounds.
+//
+// A pod that a round no longer lists leaves the cache in that round. So nothing has to
+// watch for deletions, and a round that is late cannot bring back a pod that is gone.
+type PodCache struct {
+	mu   sync.Mutex
+	jobs map[string]*cachedPods
+}
+
+type cachedPods struct {
+	round uint64
+	pods  map[types.UID]*cachedPod
+}
+
+type cachedPod struct {
+	version string
+	round   uint64 // the last one that listed the pod
+	pod     job.Pod
+}
+
+// Append appends the value of each pod to dst, in order, and returns the extended slice.
+// The list must be complete: all pods that could be the job's. Pods that are Foreign to the
+// job are left out, and are not kept.
+func (c *PodCache) Append(dst []job.Pod, of *job.Job, list []*corev1.Pod) []job.Pod {
+	known := c.of(of.UID)
+	known.round++
+	kept := 0
+	for _, o := range list {
+		owner := owner(of, o)
+		if owner == job.Foreign {
+			continue
+		}
+		entry := known.get(o)
+		if entry.round != known.round {
+			entry.round = known.round
+			kept++
+		}
+		dst = append(dst, entry.pod)
+		dst[len(dst)-1].Owner = owner
+	}
+	known.sweep(kept)
+	return dst
+}
+
+// Forget drops the pods of a job. Call it when the job is gone or needs no more rounds.
+func (c *PodCache) Forget(jobUID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.jobs, jobUID)
+}
+
+// Len returns the number of pods in the cache. No round may be under way.
+func (c *PodCache) Len() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, known := range c.jobs {
+		n += len(known.pods)
+	}
+	return n
+}
+
+func (c *PodCache) of(jobUID string) *cachedPods {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.jobs[jobUID]
+	if known == nil {
+		known = &cachedPods{pods: make(map[types.UID]*cachedPod)}
+		if c.jobs == nil {
+			c.jobs = make(map[string]*cachedPods)
+		}
+		c.jobs[jobUID] = known
+	}
+	return known
+}
+
+// get returns the entry of the pod in the version that it has now. A pod without a version,
+// as tests make them, is converted each time.
+func (k *cachedPods) get(o *corev1.Pod) *cachedPod {
+	entry := k.pods[o.UID]
+	if entry != nil && entry.version == o.ResourceVersion && o.ResourceVersion != "" {
+		return entry
+	}
+	if entry == nil {
+		entry = &cachedPod{}
+		k.pods[o.UID] = entry
+	}
+	entry.version, entry.pod = o.ResourceVersion, podOfAny(o)
+	return entry
+}
+
+// sweep drops the pods that the round has not listed. In a round that has listed all that
+// are known there is nothing to look for.
+func (k *cachedPods) sweep(kept int) {
+	if kept == len(k.pods) {
+		return
+	}
+	for uid, entry := range k.pods {
+		if entry.round != k.round {
+			delete(k.pods, uid)
+		}
+	}
+}

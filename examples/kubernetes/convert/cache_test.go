@@ -1,0 +1,158 @@
+package convert_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchplan/batchplan/examples/kubernetes/convert"
+	"github.com/batchplan/batchplan/job"
+)
+
+func owned(of *job.Job, i, version int) *corev1.Pod {
+	yes := true
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprint("p", i), Namespace: of.Namespace, UID: types.UID(fmt.Sprint("pod-", i)),
+			ResourceVersion: strconv.Itoa(version), Finalizers: []string{job.Finalizer},
+			Labels:          map[string]string{"job": of.Name},
+			OwnerReferences: []metav1.OwnerReference{{UID: types.UID(of.UID), Controller: &yes}},
+		},
+		Spec: corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{Name: "main", Image: "image"}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning,
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue},
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: at(version % 60)}},
+			},
+			ContainerStatuses: []corev1.ContainerStatus{{
+				Name: "main", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+			}},
+		},
+	}
+}
+
+func someJob(uid string) *job.Job {
+	return &job.Job{
+		Namespace: "ns", Name: "j", UID: uid,
+		Spec: job.Spec{Selector: &job.Selector{MatchLabels: map[string]string{"job": "j"}}},
+	}
+}
+
+// TestPodCache_AsWithout: over random histories the cache gives what a conversion gives,
+// and holds no pod that is gone.
+func TestPodCache_AsWithout(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	of, cache := someJob("a"), &convert.PodCache{}
+	world, version := map[int]*corev1.Pod{}, 1
+	for range 2000 {
+		switch i := random.IntN(20); random.IntN(4) {
+		case 0:
+			delete(world, i)
+		case 1: // it is another job's by now
+			if p := world[i]; p != nil {
+				version++
+				p = owned(of, i, version)
+				p.OwnerReferences[0].UID = "b"
+				world[i] = p
+			}
+		default:
+			version++
+			world[i] = owned(of, i, version)
+		}
+		var list []*corev1.Pod
+		var want []job.Pod
+		for _, p := range world {
+			list = append(list, p)
+			if value := convert.Pod(of, p); value.Owner != job.Foreign {
+				want = append(want, value)
+			}
+		}
+		if diff := cmp.Diff(want, cache.Append(nil, of, list)); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		if cache.Len() != len(want) {
+			t.Fatalf("%d pods in the cache, want %d", cache.Len(), len(want))
+		}
+	}
+	cache.Forget(of.UID)
+	if cache.Len() != 0 {
+		t.Errorf("%d pods left", cache.Len())
+	}
+}
+
+// TestPodCache_Once: the same version is converted once, a new one again, and one without
+// a version each time.
+func TestPodCache_Once(t *testing.T) {
+	of, cache := someJob("a"), &convert.PodCache{}
+	phaseAfter := func(change func(*corev1.Pod)) job.PodPhase {
+		p := owned(of, 1, 7)
+		change(p)
+		return cache.Append(nil, of, []*corev1.Pod{p})[0].Phase
+	}
+	phaseAfter(func(*corev1.Pod) {})
+	if got := phaseAfter(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }); got != job.PodRunning {
+		t.Errorf("the same version was converted twice: %s", got)
+	}
+	if got := phaseAfter(func(p *corev1.Pod) { p.Status.Phase, p.ResourceVersion = corev1.PodFailed, "8" }); got != job.PodFailed {
+		t.Errorf("a new version was not converted: %s", got)
+	}
+	for _, want := range []job.PodPhase{job.PodSucceeded, job.PodFailed} {
+		got := phaseAfter(func(p *corev1.Pod) { p.Status.Phase, p.ResourceVersion = corev1.PodPhase(want.String()), "" })
+		if got != want {
+			t.Errorf("without a version: %s, want %s", got, want)
+		}
+	}
+}
+
+// TestPodCache_Owner: what a pod is to the job follows the job, not only the pod.
+func TestPodCache_Owner(t *testing.T) {
+	of, cache := someJob("a"), &convert.PodCache{}
+	list := []*corev1.Pod{owned(of, 1, 7)}
+	cache.Append(nil, of, list)
+	of.Spec.Selector = &job.Selector{MatchLabels: map[string]string{"job": "other"}}
+	if got := cache.Append(nil, of, list)[0].Owner; got != job.OwnedUnmatched {
+		t.Errorf("owner %s", got)
+	}
+}
+
+// TestPodCache_Workers: several jobs at once, for the race detector.
+func TestPodCache_Workers(t *testing.T) {
+	cache := &convert.PodCache{}
+	var running sync.WaitGroup
+	for _, uid := range []string{"a", "b", "c"} {
+		running.Go(func() {
+			of := someJob(uid)
+			for version := range 200 {
+				if got := len(cache.Append(nil, of, []*corev1.Pod{owned(of, 1, version+1)})); got != 1 {
+					t.Errorf("%d pods", got)
+				}
+			}
+			cache.Forget(uid)
+		})
+	}
+	running.Wait()
+	if cache.Len() != 0 {
+		t.Errorf("%d pods left", cache.Len())
+	}
+}
+
+// TestPodCache_NoAllocations: a round that finds nothing new allocates nothing.
+func TestPodCache_NoAllocations(t *testing.T) {
+	of, cache := someJob("a"), &convert.PodCache{}
+	var list []*corev1.Pod
+	for i := range 100 {
+		list = append(list, owned(of, i, 1))
+	}
+	buffer := cache.Append(nil, of, list)
+	if n := testing.AllocsPerRun(10, func() { buffer = cache.Append(buffer[:0], of, list) }); n > 0 {
+		t.Errorf("%v allocations a round", n)
+	}
+}

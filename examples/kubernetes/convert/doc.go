@@ -1,0 +1,15 @@
+// Package convert turns the objects of Kubernetes into the values of the planners,
+// and the planners' statuses and creations back into objects. It needs k8s.io/api and
+// k8s.io/apimachinery, and no client.
+//
+// [Job], [Pod], [CronJob] and [Child] give the same values as the JSON decoders of
+// packages job and cronjob do for the JSON of the object, except that times keep their
+// fraction of a second. None of them can fail: what the decoders refuse has a meaning
+// here, which the function states.
+//
+// A value shares strings, pointers and maps with the object that it was made from. So
+// do not write to an object, such as one of an informer's cache, and do not write
+// through a value.
+//
+// [PodCache] converts each version of a pod once.
+package convert

@@ -1,0 +1,139 @@
+package convert
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Pod returns the planner's value of a pod and what the pod is to the job (J6). A
+// phase that Kubernetes does not have reads as Unknown: the pod has neither ended nor
+// is it waiting to start. Annotations that do not hold a number read as the rules say:
+// no index (J13), no failures (J18).
+func Pod(of *job.Job, o *corev1.Pod) job.Pod {
+	p := podOfAny(o)
+	p.Owner = owner(of, o)
+	return p
+}
+
+// podOfAny is Pod without what depends on a job.
+func podOfAny(o *corev1.Pod) job.Pod {
+	detail := &job.PodDetail{
+		CreationTimestamp:   timeOf(o.CreationTimestamp),
+		Containers:          containers(o),
+		FailureCount:        count(o.Annotations[job.FailureCountAnnotation]),
+		IgnoredFailureCount: count(o.Annotations[job.IgnoredFailureCountAnnotation]),
+		ResourceVersion:     o.ResourceVersion,
+	}
+	p := job.Pod{
+		Phase:    phase(o.Status.Phase),
+		Tracked:  slices.Contains(o.Finalizers, job.Finalizer),
+		Assigned: o.Spec.NodeName != "",
+		Index:    job.ParseIndex(o.Annotations[job.IndexAnnotation]),
+		UID:      string(o.UID),
+		Name:     o.Name,
+		Detail:   detail,
+	}
+	if !o.DeletionTimestamp.IsZero() {
+		p.Deletion = &job.PodDeletion{Timestamp: timeAt(o.DeletionTimestamp)}
+		if grace := o.DeletionGracePeriodSeconds; grace != nil {
+			p.Deletion.GracePeriodSeconds = int32(min(max(*grace, 0), math.MaxInt32))
+		}
+	}
+	if n := len(o.Status.Conditions); n > 0 {
+		detail.Conditions = make([]job.PodCondition, n)
+	}
+	for i := range o.Status.Conditions {
+		c := &o.Status.Conditions[i]
+		detail.Conditions[i] = job.PodCondition{Type: string(c.Type), Status: job.ConditionStatus(c.Status)}
+		if c.Type != corev1.PodReady {
+			continue
+		}
+		p.Ready = c.Status == corev1.ConditionTrue
+		if c.Status == corev1.ConditionTrue || c.Status == corev1.ConditionFalse {
+			detail.ReadyTransition = timeOf(c.LastTransitionTime)
+		}
+	}
+	return p
+}
+
+func owner(of *job.Job, o *corev1.Pod) job.Ownership {
+	if o.Namespace != of.Namespace {
+		return job.Foreign
+	}
+	return job.OwnerOf(of, controllerUID(o.OwnerReferences), o.Labels)
+}
+
+func phase(p corev1.PodPhase) job.PodPhase {
+	switch p {
+	case "", corev1.PodPending:
+		return job.PodPending
+	case corev1.PodRunning:
+		return job.PodRunning
+	case corev1.PodSucceeded:
+		return job.PodSucceeded
+	case corev1.PodFailed:
+		return job.PodFailed
+	}
+	return job.PodUnknown
+}
+
+func containers(o *corev1.Pod) []job.Container {
+	app, init := o.Status.ContainerStatuses, o.Status.InitContainerStatuses
+	if len(app)+len(init) == 0 {
+		return nil
+	}
+	out := make([]job.Container, 0, len(app)+len(init))
+	for i := range app {
+		out = append(out, container(&app[i], job.AppContainer))
+	}
+	for i := range init {
+		kind := job.InitContainer
+		if isRestartable(o.Spec.InitContainers, init[i].Name) {
+			kind = job.RestartableInitContainer
+		}
+		out = append(out, container(&init[i], kind))
+	}
+	return out
+}
+
+// isRestartable reports whether the init container of that name is a sidecar. An API
+// server refuses a name that two containers have; here the last one decides.
+func isRestartable(in []corev1.Container, name string) bool {
+	for i := range slices.Backward(in) {
+		if in[i].Name == name {
+			policy := in[i].RestartPolicy
+			return policy != nil && *policy == corev1.ContainerRestartPolicyAlways
+		}
+	}
+	return false
+}
+
+func container(s *corev1.ContainerStatus, kind job.ContainerKind) job.Container {
+	c := job.Container{Name: s.Name, Kind: kind, Restarts: s.RestartCount}
+	switch {
+	case s.State.Terminated != nil:
+		c.State = job.ContainerTerminated
+		c.ExitCode = s.State.Terminated.ExitCode
+		c.FinishedAt = timeOf(s.State.Terminated.FinishedAt)
+	case s.State.Running != nil:
+		c.State = job.ContainerRunning
+	}
+	return c
+}
+
+// count reads a failure count; what is not a count reads as 0 (J18).
+func count(text string) int32 {
+	if text == "" {
+		return 0 // without the error that parsing would allocate
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int32(n)
+}
