@@ -13,7 +13,7 @@ const pollDelay = time.Second
 
 // again says when to plan again, with no event to wait for: at the time of the plan, or
 // sooner if the next round has something to do that only own writes have made possible (L9).
-func (p *Plan) again(o *Outcome, r Recording, retry bool) Requeue {
+func (p *Plan) again(o *Outcome, r *Recording, retry bool) Requeue {
 	b := &p.Basis
 	if retry || b.Quirks.Has(jobquirk.CoarseRequeue) || !p.goesOn(o, r) {
 		return p.Requeue
@@ -41,7 +41,7 @@ func (p *Plan) provesNew(o *Outcome) bool {
 func tookEffect(e Effect) bool { return e.Result == Done }
 
 // goesOn reports whether the next round builds on the writes of this one.
-func (p *Plan) goesOn(o *Outcome, r Recording) bool {
+func (p *Plan) goesOn(o *Outcome, r *Recording) bool {
 	b := &p.Basis
 	if b.isStopped() {
 		return len(p.Waits) > 0 && p.Waits[0].Reason == WaitObserved

@@ -131,7 +131,7 @@ func checkNoStall(t *rapid.T, w *world.World) {
 }
 
 func isBusy(p *job.Plan) bool {
-	r := p.Record(job.Outcome{Claimed: job.Done}) // finalizers that wait for the end are no work
+	r := p.Record(job.Writes{Claimed: job.Done}) // finalizers that wait for the end are no work
 	return r.Write || len(p.Adopt)+len(p.Release)+len(p.Delete)+len(p.Create)+len(r.Untrack) > 0
 }
 

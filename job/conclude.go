@@ -11,6 +11,10 @@ import (
 
 // Conclusion is what is left of a round when its writes are over.
 type Conclusion struct {
+	// Outcome is what became of the plan's writes.
+	Outcome Outcome
+	// Status is the last status that was written, or that of the snapshot if none was.
+	Status Status
 	// Memory goes into the next snapshot of the job.
 	Memory Memory
 	// Events are all events of the round, those of the plan included (J41).
@@ -25,33 +29,51 @@ type Conclusion struct {
 	Retry bool
 }
 
-// Conclude returns what to remember, to report and to do next. The outcome must hold all
-// results.
+// Conclude returns what to remember, to report and to do next. It is the chain of
+// [Plan.Record], [Recording.Settle] and [Settlement.Conclude] in one step, for writes
+// that are over.
 func (p *Plan) Conclude(o Outcome) Conclusion {
-	recording := p.Record(o)
-	settlement := p.Settle(o)
-	recorded := p.hasRecorded(&o, recording)
-	settled := recorded && (!settlement.Write || o.Settled == Done)
+	recording := p.Record(o.Writes)
+	settlement := recording.Settle(o.Recorded, o.Untracked)
+	return settlement.Conclude(o.Settled)
+}
+
+// Conclude returns what to remember, to report and to do next. The argument is what
+// became of writing the status; without a status to write, it does not matter.
+func (s *Settlement) Conclude(settled Result) Conclusion {
+	r, p := &s.recording, s.recording.plan
+	if p == nil {
+		p = new(Plan)
+		r = &Recording{plan: p}
+	}
+	if !s.Write {
+		settled = NotTried
+	}
+	o := Outcome{Writes: r.writes, Recorded: s.recorded, Untracked: s.untracked, Settled: settled}
+	recorded := r.isWritten(s.recorded)
+	complete := recorded && (!s.Write || settled == Done)
 	final := p.Basis.Status
-	if recorded {
-		final = recording.Status
+	switch {
+	case complete:
+		final = s.Status
+	case recorded:
+		final = r.Status
 	}
-	if settled {
-		final = settlement.Status
-	}
-	retry := !settled || p.hasUnfinished(&o, recording)
+	retry := !complete || p.hasUnfinished(&o, r)
 	return Conclusion{
-		Memory:  p.remember(&o, recording, recorded, &final),
-		Events:  p.report(&o, &recording.Status, &final),
-		Metrics: p.metrics(&o, recording, recorded, &final, retry),
-		Requeue: p.again(&o, recording, retry),
+		Outcome: o,
+		Status:  final,
+		Memory:  p.remember(&o, r, recorded, &final),
+		Events:  p.report(&o, &r.Status, &final),
+		Metrics: p.metrics(&o, r, recorded, &final, retry),
+		Requeue: p.again(&o, r, retry),
 		Retry:   retry,
 	}
 }
 
 // hasUnfinished reports whether a write other than those of the status is to be
 // repeated. A refused creation is not.
-func (p *Plan) hasUnfinished(o *Outcome, r Recording) bool {
+func (p *Plan) hasUnfinished(o *Outcome, r *Recording) bool {
 	if p.Basis.isStopped() && len(p.Adopt)+len(p.Release) > 0 {
 		return false
 	}
@@ -74,7 +96,7 @@ func (p *Plan) hasUnfinished(o *Outcome, r Recording) bool {
 }
 
 // remember makes the next memory (B5).
-func (p *Plan) remember(o *Outcome, r Recording, recorded bool, final *Status) Memory {
+func (p *Plan) remember(o *Outcome, r *Recording, recorded bool, final *Status) Memory {
 	b := &p.Basis
 	if b.JobUID == "" {
 		return b.Memory // the job is not ours (J3, J5)
@@ -130,7 +152,7 @@ func (p *Plan) expect(o *Outcome) expectations.Counts {
 
 // untracking returns the removals of finalizers that the next snapshot may not
 // show yet (E4).
-func (p *Plan) untracking(o *Outcome, r Recording) expectations.UIDs {
+func (p *Plan) untracking(o *Outcome, r *Recording) expectations.UIDs {
 	var uids []string
 	for i := range r.Untrack {
 		if resultAt(o.Untracked, i).isDone() {

@@ -217,7 +217,7 @@ func TestL9_TheEarlierTime(t *testing.T) {
 		if after > 0 {
 			p.Requeue.At = second(30).Add(after)
 		}
-		if got := p.again(&Outcome{Claimed: Done}, Recording{}, false).At.Sub(second(30)); got != want {
+		if got := p.again(&Outcome{Writes: Writes{Claimed: Done}}, &Recording{}, false).At.Sub(second(30)); got != want {
 			t.Errorf("due after %v: again after %v, want %v", after, got, want)
 		}
 	}

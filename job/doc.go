@@ -14,25 +14,42 @@
 //     [Validate] when a job is accepted, unless an API server does.
 //  2. Reconcile. An error means that the snapshot breaks the contract: report it,
 //     and do nothing.
-//  3. Adopt and release pods. If that fails, go to 7.
+//  3. Adopt and release pods. If that fails, skip 4.
 //  4. Delete or create pods.
-//  5. Write the status that [Plan.Record] returns. If that fails, go to 7. Then
-//     remove the finalizers that it names.
-//  6. Write the status that [Plan.Settle] returns.
-//  7. Keep the memory of [Plan.Conclude], report its events and metrics, and plan
-//     again: soon when Retry is set, when a pod or the job changes, and at the
+//  5. Write the status that [Plan.Record] returns. If that succeeds, remove the
+//     finalizers that the [Recording] names.
+//  6. Write the status that [Recording.Settle] returns.
+//  7. Keep the memory that [Settlement.Conclude] returns, report its events and metrics,
+//     and plan again: soon when Retry is set, when a pod or the job changes, and at the
 //     Requeue of the [Conclusion] in any case.
 //
-// The order of 4, 5 and 6 is what makes it safe: a crash between any two writes
-// loses no pod and counts none twice (J35). Package job/jobapply does 3 to 6:
+// Each step takes the value of the one before it and what became of the writes in
+// between. The order of 4, 5 and 6 is what makes it safe: a crash between any two writes
+// loses no pod and counts none twice (J35).
+//
+//	recording := plan.Record(job.Writes{Deleted: deleted, Created: created})
+//	if recording.Write {
+//		recorded = write(recording.Status)
+//	}
+//	if !recording.Write || recorded == job.Done {
+//		untracked = untrack(recording.Untrack)
+//	}
+//	settlement := recording.Settle(recorded, untracked)
+//	if settlement.Write {
+//		settled = write(settlement.Status)
+//	}
+//	conclusion := settlement.Conclude(settled)
+//
+// An adapter that executes plans elsewhere stores the plan and its [Outcome];
+// [Plan.Conclude] is the chain in one step. Package job/jobapply does 3 to 7 over a small
+// interface:
 //
 //	for {
 //		plan, err := planner.Reconcile(&snapshot)
 //		if err != nil {
 //			return err
 //		}
-//		outcome, err := executor.Apply(ctx, backend, plan)
-//		conclusion := plan.Conclude(outcome)
+//		conclusion, err := executor.Apply(ctx, backend, plan)
 //		memory = conclusion.Memory
 //		// if snapshots always contain own writes: memory.Expectations = expectations.Counts{}
 //		// wait for a change, for conclusion.Requeue, or for the retry delay; then

@@ -19,7 +19,7 @@ func writesSomething(plan *Plan) bool {
 	if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 {
 		return true
 	}
-	return plan.Record(Outcome{}).Write
+	return plan.Record(Writes{}).Write
 }
 
 // podField names a field of a pod by what does not depend on the order of the

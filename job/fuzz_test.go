@@ -49,10 +49,11 @@ func garbage(t *rapid.T) {
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		t.Fatal("creates and deletes")
 	}
-	outcome := drawOutcome(t, &plan)
+	outcome := drawOutcome(t, &plan, job.NotTried, job.Done, job.Gone, job.Unsuccessful, job.Refused, 99)
 	conclusion := plan.Conclude(outcome)
-	checkGarbageStatus(t, plan.Record(outcome).Status)
-	checkGarbageStatus(t, plan.Settle(outcome).Status)
+	recording := plan.Record(outcome.Writes)
+	checkGarbageStatus(t, recording.Status)
+	checkGarbageStatus(t, recording.Settle(outcome.Recorded, outcome.Untracked).Status)
 	for _, w := range plan.Waits {
 		if w.String() == "" {
 			t.Fatal("a wait without a sentence")
@@ -61,7 +62,7 @@ func garbage(t *rapid.T) {
 	if conclusion.Memory.JobUID != "" && conclusion.Memory.JobUID != s.Job.UID {
 		t.Fatalf("the memory is about %q", conclusion.Memory.JobUID)
 	}
-	if s.Job.Status.Finished() != "" && (len(plan.Create)+len(plan.Delete) > 0 || plan.Record(outcome).Write) {
+	if s.Job.Status.Finished() != "" && (len(plan.Create)+len(plan.Delete) > 0 || recording.Write) {
 		t.Fatal("JI16: a finished job changes")
 	}
 }
@@ -237,8 +238,8 @@ func drawGarbagePod(t *rapid.T, i int) job.Pod {
 }
 
 // drawOutcome draws results that need not fit the plan.
-func drawOutcome(t *rapid.T, plan *job.Plan) job.Outcome {
-	result := rapid.SampledFrom([]job.Result{job.NotTried, job.Done, job.Gone, job.Unsuccessful, job.Refused, 99})
+func drawOutcome(t *rapid.T, plan *job.Plan, from ...job.Result) job.Outcome {
+	result := rapid.SampledFrom(from)
 	effects := func(n int, label string) (out []job.Effect) {
 		for range rapid.IntRange(0, n+1).Draw(t, label) {
 			out = append(out, job.Effect{Result: result.Draw(t, label)})
@@ -246,9 +247,11 @@ func drawOutcome(t *rapid.T, plan *job.Plan) job.Outcome {
 		return out
 	}
 	o := job.Outcome{
-		Claimed:  result.Draw(t, "claimed"),
-		Deleted:  effects(min(len(plan.Delete), 5), "deleted"),
-		Created:  effects(min(len(plan.Create), 5), "created"),
+		Writes: job.Writes{
+			Claimed: result.Draw(t, "claimed"),
+			Deleted: effects(min(len(plan.Delete), 5), "deleted"),
+			Created: effects(min(len(plan.Create), 5), "created"),
+		},
 		Recorded: result.Draw(t, "recorded"),
 		Settled:  result.Draw(t, "settled"),
 	}

@@ -62,7 +62,7 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 				if touched := len(plan.Create)+len(plan.Untrack) > 0; touched != (test.want != "") || !strings.Contains(text, test.want) {
 					t.Errorf("want %q:\n%s", test.want, text)
 				}
-				status := plan.Settle(doneAll(plan)).Status
+				status := settled(plan, doneAll(plan)).Status
 				if u := status.UncountedTerminatedPods; len(u.Failed) != test.uids || int(status.Failed) != 1-test.uids {
 					t.Errorf("uncounted %v, failed %d, want %d UIDs", u, status.Failed, test.uids)
 				}
@@ -126,7 +126,7 @@ func TestJ16_RemovalInFlight(t *testing.T) {
 				s.Options = options
 				s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
 				plan := planOf(t, s)
-				status := plan.Record(doneAll(plan)).Status
+				status := plan.Record(doneAll(plan).Writes).Status
 				if status.CompletedIndexes != test.completed || *status.FailedIndexes != test.failed {
 					t.Errorf("completed %q, failed %q, want %q and %q", status.CompletedIndexes, *status.FailedIndexes, test.completed, test.failed)
 				}
@@ -148,7 +148,7 @@ func TestJ16_FailedIndexesWithoutLimit(t *testing.T) {
 			s.Job.Status.Active, s.Job.Status.Ready = 1, pointTo[int32](1)
 			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
 			s.Job.Status.FailedIndexes = pointTo("1")
-			recording := planOf(t, s).Record(Outcome{})
+			recording := planOf(t, s).Record(Writes{})
 			if got := recording.Status.FailedIndexes; !equalPointed(got, want) || recording.Write != (want == nil) {
 				t.Errorf("%s, %s: failed indexes %v, written: %v", name, mode, got, recording.Write)
 			}
@@ -178,7 +178,7 @@ func TestJI6_CompletedAndFailed(t *testing.T) {
 				s.Options = options
 				s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = test.completed, &test.failed
 				plan := planOf(t, s)
-				recording := plan.Record(doneAll(plan))
+				recording := plan.Record(doneAll(plan).Writes)
 				if got := recording.Status; got.CompletedIndexes != test.wantCompleted || *got.FailedIndexes != test.wantFailed {
 					t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes, test.wantCompleted, test.wantFailed)
 				}

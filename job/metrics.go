@@ -86,10 +86,10 @@ func TrackingEvent(before, after *Pod) string {
 	return ""
 }
 
-func (p *Plan) metrics(o *Outcome, r Recording, recorded bool, final *Status, failed bool) Metrics {
+func (p *Plan) metrics(o *Outcome, r *Recording, recorded bool, final *Status, failed bool) Metrics {
 	b := &p.Basis
 	before := b.reported()
-	if b.Quirks.Has(jobquirk.Miscount) && recorded && !isUntracked(r.Untrack, o) {
+	if b.Quirks.Has(jobquirk.Miscount) && recorded && !isUntracked(r.Untrack, o.Untracked) {
 		final = &r.Status // what Settle moves into the counters is counted by nobody
 	}
 	f := Metrics{
@@ -101,7 +101,7 @@ func (p *Plan) metrics(o *Outcome, r Recording, recorded bool, final *Status, fa
 		Untracked:      countUntrackedEnded(r.Untrack, o.Untracked),
 		ManagedBy:      len(p.Waits) > 0 && p.Waits[0].Reason == WaitManagedBy,
 	}
-	if b.Action != "" && !p.hasClaimed(o) {
+	if b.Action != "" && !p.hasClaimed(&o.Writes) {
 		f.Action = ActionReconciling // the round stopped before pods were managed
 	}
 	if b.Indexed {

@@ -10,17 +10,23 @@ import (
 
 // doneAll is the outcome in which every write of the plan took effect.
 func doneAll(p *Plan) Outcome {
-	o := Outcome{Claimed: Done, Recorded: Done, Settled: Done}
+	o := Outcome{Writes: Writes{Claimed: Done}, Recorded: Done, Settled: Done}
 	for range p.Delete {
 		o.Deleted = append(o.Deleted, Effect{Result: Done})
 	}
 	for _, c := range p.Create {
 		o.Created = append(o.Created, Effect{Result: Done, Pod: PodRef{Name: c.NamePrefix + "x", UID: c.NamePrefix + "x"}})
 	}
-	for range p.Record(o).Untrack {
+	for range p.Record(o.Writes).Untrack {
 		o.Untracked = append(o.Untracked, Done)
 	}
 	return o
+}
+
+// settled is the second status of a round with that outcome.
+func settled(p *Plan, o Outcome) Settlement {
+	recording := p.Record(o.Writes)
+	return recording.Settle(o.Recorded, o.Untracked)
 }
 
 // TestJ42_Facts: each case is what the metrics of Kubernetes 1.36.3 have counted in the
@@ -95,7 +101,7 @@ func TestJ42_Facts(t *testing.T) {
 		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1}},
 		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: Orphan}),
-			outcome(func(o *Outcome) { *o = Outcome{Claimed: Unsuccessful} }),
+			outcome(func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: Unsuccessful}} }),
 			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, Failed: true}},
 		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, NoIndex), running), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsFailed: 1, Untracked: 1}},

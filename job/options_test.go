@@ -218,7 +218,7 @@ func TestM7_ActiveInBackoff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := plan.Record(job.Outcome{}).Status.Active; got != 1 {
+		if got := plan.Record(job.Writes{}).Status.Active; got != 1 {
 			t.Errorf("quirks %b: active %d, want 1", o.Quirks, got)
 		}
 	}
@@ -237,7 +237,7 @@ func TestQuirks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			status := plan.Record(job.Outcome{Deleted: []job.Effect{{Result: job.Unsuccessful}}}).Status
+			status := plan.Record(job.Writes{Deleted: []job.Effect{{Result: job.Unsuccessful}}}).Status
 			if *status.Ready != want || status.Active != 1 {
 				t.Errorf("quirks %b: ready %d, active %d, want ready %d", quirks, *status.Ready, status.Active, want)
 			}
@@ -276,7 +276,7 @@ func TestQuirks(t *testing.T) {
 	t.Run("JI8: completes before own writes are seen", func(t *testing.T) {
 		for quirks, want := range map[jobquirk.Set]bool{0: false, jobquirk.UnseenCompletion: true} {
 			plan := pendingCreation(t, quirks)
-			got := plan.Record(job.Outcome{}).Status.Condition(job.SuccessCriteriaMet).Status == job.ConditionTrue
+			got := plan.Record(job.Writes{}).Status.Condition(job.SuccessCriteriaMet).Status == job.ConditionTrue
 			if got != want {
 				t.Errorf("quirks %b: completes: %v, want %v", quirks, got, want)
 			}

@@ -30,29 +30,45 @@ func (r Result) String() string { return enum.String(results, int(r), "Result") 
 
 func (r Result) isDone() bool { return r == Done || r == Gone }
 
-// Outcome is what became of a plan's writes. Results stand in the order of the
-// plan's actions; a missing one means NotTried.
-type Outcome struct {
+// MarshalText returns the result in words.
+func (r Result) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a result in words; the empty text is NotTried.
+func (r *Result) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(results, string(text), "result")
+	*r = Result(i)
+	return err
+}
+
+// Writes are what became of the writes to pods that come before the first status.
+// Results are in the order of the plan's actions; a missing one means NotTried.
+type Writes struct {
 	// Claimed is the result of Adopt and Release taken together.
-	Claimed Result
+	Claimed Result `json:"claimed,omitzero"`
 	// Deleted and Created are parallel to the plan's Delete and Create.
-	Deleted []Effect
-	Created []Effect
-	// Recorded is the result of writing the status of Record.
-	Recorded Result
-	// Untracked is parallel to the Untrack list of Record.
-	Untracked []Result
-	// Settled is the result of writing the status of Settle.
-	Settled Result
+	Deleted []Effect `json:"deleted,omitempty"`
+	Created []Effect `json:"created,omitempty"`
+}
+
+// Outcome is what became of all writes of a plan. It can be stored beside the plan;
+// [Plan.Conclude] takes it.
+type Outcome struct {
+	Writes
+	// Recorded is the result of writing the status of the [Recording].
+	Recorded Result `json:"recorded,omitzero"`
+	// Untracked is parallel to the Untrack list of the Recording.
+	Untracked []Result `json:"untracked,omitempty"`
+	// Settled is the result of writing the status of the [Settlement].
+	Settled Result `json:"settled,omitzero"`
 }
 
 // Effect is what became of one creation or deletion.
 type Effect struct {
-	Result Result
+	Result Result `json:"result,omitzero"`
 	// Pod is the pod that was created.
-	Pod PodRef
+	Pod PodRef `json:"pod,omitzero"`
 	// Error is the text of the error, for the event.
-	Error string
+	Error string `json:"error,omitempty"`
 }
 
 func effectAt(effects []Effect, i int) Effect {

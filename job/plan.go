@@ -18,10 +18,10 @@ import (
 //  1. Adopt and Release. If one fails, stop: the plan assumed them.
 //  2. Delete or Create; never both in one plan. Failures do not stop the round.
 //  3. The status that [Plan.Record] returns. If this write fails, stop.
-//  4. The finalizers that Record names.
-//  5. The status that [Plan.Settle] returns.
+//  4. The finalizers that the [Recording] names.
+//  5. The status that [Recording.Settle] returns.
 //
-// Then [Plan.Conclude] says what to remember, to report and to retry. Package
+// Then [Settlement.Conclude] says what to remember, to report and to retry. Package
 // job/jobapply does all of this over a small interface.
 type Plan struct {
 	// Adopt are pods that get a controller reference to the job and the finalizer
@@ -34,8 +34,8 @@ type Plan struct {
 	Delete []Deletion `json:"delete,omitempty"`
 	// Create are pods to create, with slow start (J34).
 	Create []Creation `json:"create,omitempty"`
-	// Untrack are the finalizers to remove if every deletion succeeds; Record
-	// returns those to remove after what really happened.
+	// Untrack are the finalizers to remove if every deletion succeeds; [Recording.Untrack]
+	// are those to remove after what really happened.
 	Untrack []Untracking `json:"untrack,omitempty"`
 	// Verdict is how the job is going to end, if that is decided.
 	Verdict Verdict `json:"verdict,omitzero"`
@@ -48,7 +48,7 @@ type Plan struct {
 	Events []Event `json:"events,omitempty"`
 	// Notes name contradictions in the snapshot that the plan has worked around.
 	Notes []Note `json:"notes,omitempty"`
-	// Basis is what Record, Settle and Conclude start from; adapters leave it alone.
+	// Basis is what the status, the memory and the metrics are made from; adapters leave it alone.
 	Basis Basis `json:"basis,omitzero"`
 }
 

@@ -163,9 +163,11 @@ func TestManagedByAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conclusion := plan.Conclude(job.Outcome{})
+		recording := plan.Record(job.Writes{})
+		settlement := recording.Settle(job.NotTried, nil)
+		conclusion := settlement.Conclude(job.NotTried)
 		if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 ||
-			plan.Record(job.Outcome{}).Write || plan.Settle(job.Outcome{}).Write || conclusion.Retry || !conclusion.Metrics.ManagedBy {
+			recording.Write || settlement.Write || conclusion.Retry || !conclusion.Metrics.ManagedBy {
 			t.Fatalf("JI23: the plan is not empty:\n%s", plan.String())
 		}
 	})

@@ -2,44 +2,57 @@ package job
 
 import (
 	"slices"
+	"time"
 
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// Recording is the first status of a round and the finalizers that go after it.
+// Recording is the first status of a round and the finalizers that go after it. It is
+// valid as long as its plan.
 type Recording struct {
 	Status Status
-	// Write is false when the status has not changed: then there is nothing to
-	// write, and that counts as done.
+	// Write is false when there is nothing to write: the status has not changed, or a
+	// claim has failed.
 	Write bool
-	// Untrack are the finalizers to remove once the status is written (J35).
+	// Untrack are the finalizers to remove once the status is written (J35). If that
+	// write fails, they stay.
 	Untrack []Untracking
+
+	plan   *Plan
+	writes Writes
+	end    Verdict // the end that the round declares
 }
 
 // Record returns what to write before finalizers go: UIDs of finished pods in
 // the uncounted lists, new completed indexes, the way the job ends. With the
-// status written, a crash can neither lose nor repeat a count (J35, step 1). The
-// outcome must hold the results of the claims, deletions and creations.
-func (p *Plan) Record(o Outcome) Recording {
+// status written, a crash can neither lose nor repeat a count (J35, step 1).
+func (p *Plan) Record(w Writes) Recording {
 	b := &p.Basis
-	if b.isStopped() {
-		return Recording{Status: b.Status, Untrack: p.Untrack}
+	r := Recording{Status: b.Status, plan: p, writes: w}
+	switch {
+	case b.isStopped():
+		r.Untrack = p.Untrack
+		return r
+	case !p.hasClaimed(&w):
+		return r
 	}
-	if !p.hasClaimed(&o) {
-		return Recording{Status: b.Status}
-	}
-	end := p.endDeclared(&o)
-	status := b.Status
-	status.StartTime = b.StartTime
-	p.recordPods(&status, &o)
-	p.recordCounts(&status, end)
-	if end.decided() {
-		recordVerdict(&status, end, p)
+	r.end = p.endDeclared(&w)
+	r.Untrack = p.applicable(r.end)
+	r.Status.StartTime = b.StartTime
+	p.recordPods(&r.Status, &w)
+	p.recordCounts(&r.Status, r.end)
+	if r.end.decided() {
+		recordVerdict(&r.Status, r.end, b.Now)
 	} else if b.Managed {
-		recordSuspension(&status, b)
+		recordSuspension(&r.Status, b)
 	}
-	write := isToWrite(&b.Status, &status, b.Indexed)
-	return Recording{Status: status, Write: write, Untrack: p.applicable(end)}
+	r.Write = isToWrite(&b.Status, &r.Status, b.Indexed)
+	return r
+}
+
+// isWritten reports whether what the recording asks for is in the status.
+func (r *Recording) isWritten(recorded Result) bool {
+	return r.plan.hasClaimed(&r.writes) && (!r.Write || recorded == Done)
 }
 
 // isToWrite reports whether the status has changed (J40); a start time goes with
@@ -63,16 +76,16 @@ func isToWrite(before, status *Status, indexed bool) bool {
 }
 
 // hasClaimed reports whether the claims that the plan assumed took effect (J6).
-func (p *Plan) hasClaimed(o *Outcome) bool {
-	return len(p.Adopt)+len(p.Release) == 0 || o.Claimed == Done
+func (p *Plan) hasClaimed(w *Writes) bool {
+	return len(p.Adopt)+len(p.Release) == 0 || w.Claimed == Done
 }
 
 // endDeclared returns the verdict that this round may declare: every deletion
 // must have succeeded, no own write may be outstanding, and no pod be active
 // (J26, J27, JI8).
-func (p *Plan) endDeclared(o *Outcome) Verdict {
+func (p *Plan) endDeclared(w *Writes) Verdict {
 	b := &p.Basis
-	if p.activeAfter(o) > 0 || len(p.Create) > 0 {
+	if p.activeAfter(w) > 0 || len(p.Create) > 0 {
 		return Verdict{}
 	}
 	if !b.Satisfied && (p.Verdict.decided() || !b.Quirks.Has(jobquirk.UnseenCompletion)) {
@@ -88,15 +101,15 @@ func (p *Plan) endDeclared(o *Outcome) Verdict {
 }
 
 // activeAfter counts the active pods after the deletions and creations (J11).
-func (p *Plan) activeAfter(o *Outcome) int32 {
+func (p *Plan) activeAfter(w *Writes) int32 {
 	active := int64(p.Basis.Active)
 	for i := range p.Delete {
-		if effectAt(o.Deleted, i).Result.isDone() {
+		if effectAt(w.Deleted, i).Result.isDone() {
 			active--
 		}
 	}
 	for i := range p.Create {
-		if p.isExpected(effectAt(o.Created, i).Result) {
+		if p.isExpected(effectAt(w.Created, i).Result) {
 			active++
 		}
 	}
@@ -122,11 +135,11 @@ func (p *Plan) Expected(created []Effect) int {
 
 // recordPods sets active, ready and terminating to what they are after the
 // deletions and creations. A pod whose deletion failed stays ready.
-func (p *Plan) recordPods(status *Status, o *Outcome) {
+func (p *Plan) recordPods(status *Status, w *Writes) {
 	b := &p.Basis
 	ready, terminating := b.Ready, b.Terminating
 	for i := range p.Delete {
-		result := effectAt(o.Deleted, i).Result
+		result := effectAt(w.Deleted, i).Result
 		quirk := b.Quirks.Has(jobquirk.DeleteCounts)
 		if result == Done || result == Gone && quirk {
 			terminating++
@@ -135,7 +148,7 @@ func (p *Plan) recordPods(status *Status, o *Outcome) {
 			ready--
 		}
 	}
-	status.Active = p.activeAfter(o)
+	status.Active = p.activeAfter(w)
 	status.Ready = repoint(status.Ready, ready)
 	status.Terminating = repoint(status.Terminating, terminating)
 }
@@ -191,15 +204,15 @@ func setUncounted(status *Status, lists UncountedTerminatedPods) {
 
 // recordVerdict declares how the job is going to end. The condition that it has
 // ended follows with Settle.
-func recordVerdict(status *Status, end Verdict, p *Plan) {
+func recordVerdict(status *Status, end Verdict, now time.Time) {
 	if status.Condition(end.Type).Status == ConditionTrue {
 		return
 	}
 	status.Conditions = withCondition(status.Conditions, Condition{
 		Type:               end.Type,
 		Status:             ConditionTrue,
-		LastProbeTime:      p.Basis.Now,
-		LastTransitionTime: p.Basis.Now,
+		LastProbeTime:      now,
+		LastTransitionTime: now,
 		Reason:             end.Reason,
 		Message:            end.Message,
 	})

@@ -24,7 +24,7 @@ func TestJ27_EndNotDeclared(t *testing.T) {
 		deletion Result
 		declared bool
 	}{{Unsuccessful, false}, {NotTried, false}, {Done, true}, {Gone, true}} {
-		r := plan.Record(Outcome{Deleted: []Effect{{Result: c.deletion}}})
+		r := plan.Record(Writes{Deleted: []Effect{{Result: c.deletion}}})
 		if got := r.Status.Condition(FailureTarget).Status == ConditionTrue; got != c.declared {
 			t.Errorf("deletion %v: declared %v, want %v", c.deletion, got, c.declared)
 		}
@@ -41,14 +41,14 @@ func TestJ27_EndNotDeclared(t *testing.T) {
 // empty or not, and the plan does not write to the status that it was given.
 func TestJ40_TheListsAreWritten(t *testing.T) {
 	plan := planOf(t, snapshotOf(t, `{}`, activePod("a")))
-	recording := plan.Record(doneAll(plan))
+	recording := plan.Record(doneAll(plan).Writes)
 	if !recording.Write || recording.Status.UncountedTerminatedPods == nil {
 		t.Errorf("written: %v, lists %v", recording.Write, recording.Status.UncountedTerminatedPods)
 	}
 	if plan.Basis.Status.UncountedTerminatedPods != nil {
 		t.Error("the status before has got lists")
 	}
-	if quiet := plan.Record(Outcome{Claimed: Done}); quiet.Status.Active != 1 {
+	if quiet := plan.Record(Writes{Claimed: Done}); quiet.Status.Active != 1 {
 		t.Errorf("status %v, want the active pod", quiet.Status)
 	}
 }

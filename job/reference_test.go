@@ -46,15 +46,15 @@ func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed"}`, done, stray)
 	plan := planOf(t, s)
 	o := doneAll(plan)
-	if plan.Settle(o).Status.Finished() != Complete {
+	if settled(plan, o).Status.Finished() != Complete {
 		t.Fatal("the job does not end")
 	}
-	for i, u := range plan.Record(o).Untrack {
+	for i, u := range plan.Record(o.Writes).Untrack {
 		if u.UID == "b" {
 			o.Untracked[i] = Unsuccessful
 		}
 	}
-	if got := plan.Settle(o).Status.Finished(); got != "" {
+	if got := settled(plan, o).Status.Finished(); got != "" {
 		t.Errorf("the job is %s, and a finalizer is left", got)
 	}
 }
@@ -65,7 +65,7 @@ func TestJ6_AReleasedPodIsCountedWithTheRelease(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 2}`, p)
 	s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []string{"a"}}
 	plan := planOf(t, s)
-	if got := plan.Record(doneAll(plan)).Status; got.Succeeded != 1 || len(got.uncounted().Succeeded) != 0 {
+	if got := plan.Record(doneAll(plan).Writes).Status; got.Succeeded != 1 || len(got.uncounted().Succeeded) != 0 {
 		t.Error(got)
 	}
 }
@@ -75,7 +75,7 @@ func TestJ40_AStartTimeAloneIsNotWritten(t *testing.T) {
 	s.Job.Status.StartTime = time.Time{}
 	s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
 	plan := planOf(t, s)
-	if r := plan.Record(Outcome{}); r.Write {
+	if r := plan.Record(Writes{}); r.Write {
 		t.Errorf("%s is written", r.Status)
 	}
 	if plan.Basis.StartTime.IsZero() {
@@ -88,13 +88,13 @@ func TestJ40_AStartTimeAloneIsNotWritten(t *testing.T) {
 func TestJ40_SuccessesOfAnotherWriter(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 1, "completions": 3, "completionMode": "Indexed"}`)
 	s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
-	s.Job.Status = planOf(t, s).Record(Outcome{}).Status
+	s.Job.Status = planOf(t, s).Record(Writes{}).Status
 	s.Job.Status.Succeeded = 2
-	if r := planOf(t, s).Record(Outcome{}); r.Write {
+	if r := planOf(t, s).Record(Writes{}); r.Write {
 		t.Errorf("%s is written", r.Status)
 	}
 	s.Job.Status.Active = 1 // another reason to write
-	if r := planOf(t, s).Record(Outcome{}); !r.Write || r.Status.Succeeded != 0 {
+	if r := planOf(t, s).Record(Writes{}); !r.Write || r.Status.Succeeded != 0 {
 		t.Errorf("write is %v, succeeded %d", r.Write, r.Status.Succeeded)
 	}
 }
@@ -118,7 +118,7 @@ func TestJ17_TheAdoptedOneOfEqualFailures(t *testing.T) {
 	for _, pods := range [][]Pod{{older, adopted}, {adopted, older}} {
 		s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
 		plan := planOf(t, s)
-		if slices.ContainsFunc(plan.Record(doneAll(plan)).Untrack, func(u Untracking) bool { return u.UID == "b" }) {
+		if slices.ContainsFunc(plan.Record(doneAll(plan).Writes).Untrack, func(u Untracking) bool { return u.UID == "b" }) {
 			t.Errorf("the adopted pod loses its finalizer:\n%s", plan)
 		}
 	}
@@ -128,11 +128,11 @@ func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 10}`, activePod("a"))
 	s.Job.DeletionTimestamp = second(20)
 	plan := planOf(t, s)
-	o := Outcome{Deleted: []Effect{{Result: Unsuccessful}}}
-	if got := plan.Record(o).Untrack; len(got) != 1 || got[0].As != NotCounted {
+	o := Outcome{Writes: Writes{Deleted: []Effect{{Result: Unsuccessful}}}}
+	if got := plan.Record(o.Writes).Untrack; len(got) != 1 || got[0].As != NotCounted {
 		t.Errorf("finalizers to remove: %v", got)
 	}
-	if status := plan.Record(o).Status; len(status.uncounted().Failed) > 0 {
+	if status := plan.Record(o.Writes).Status; len(status.uncounted().Failed) > 0 {
 		t.Errorf("%v is counted", status)
 	}
 }
@@ -152,7 +152,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 	})
 	t.Run("RefusedAreActive", func(t *testing.T) {
 		s := snapshotOf(t, `{"parallelism": 2, "completions": 2}`)
-		o := Outcome{Created: []Effect{{Result: Refused}, {Result: Refused}}, Recorded: Done}
+		o := Outcome{Writes: Writes{Created: []Effect{{Result: Refused}, {Result: Refused}}}, Recorded: Done}
 		if got := record(t, 0, s, o).Memory.Expectations.Creations; got != 0 {
 			t.Errorf("%d are expected", got)
 		}
@@ -198,7 +198,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
 		for quirks, want := range map[jobquirk.Set]int32{0: 0, jobquirk.DeleteCounts: 1} {
 			s.Options.Quirks = quirks
-			got := planOf(t, s).Record(Outcome{Deleted: []Effect{{Result: Gone}}}).Status
+			got := planOf(t, s).Record(Writes{Deleted: []Effect{{Result: Gone}}}).Status
 			if *got.Terminating != want {
 				t.Errorf("quirks %b: %d terminating, want %d", quirks, *got.Terminating, want)
 			}
@@ -210,7 +210,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 // pod was not deleted.
 func TestJ41_StillTracked(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
-	end := planOf(t, s).Conclude(Outcome{Deleted: []Effect{{Result: StillTracked, Error: "x"}}, Recorded: Done})
+	end := planOf(t, s).Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: StillTracked, Error: "x"}}}, Recorded: Done})
 	if len(end.Events) != 0 || !end.Retry {
 		t.Errorf("%+v", end)
 	}

@@ -83,7 +83,7 @@ func union(a, b []string) []string {
 
 // handled is what [Memory.Handled] is after the round: pods that are ignored and keep
 // their finalizer for now.
-func (p *Plan) handled(o *Outcome, r Recording, recorded bool) expectations.UIDs {
+func (p *Plan) handled(o *Outcome, r *Recording, recorded bool) expectations.UIDs {
 	var kept, gone []string
 	for i := range r.Untrack {
 		u := &r.Untrack[i]

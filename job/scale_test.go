@@ -130,7 +130,7 @@ func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o := job.Outcome{Claimed: job.Done}
+	o := job.Outcome{Writes: job.Writes{Claimed: job.Done}}
 	for i := range plan.Delete {
 		o.Deleted = append(o.Deleted, job.Effect{Result: job.Done, Pod: plan.Delete[i].PodRef})
 	}
@@ -138,7 +138,7 @@ func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
 		o.Created = append(o.Created, job.Effect{Result: job.Done, Pod: job.PodRef{Name: "new", UID: fmt.Sprint("new-", i)}})
 	}
 	o.Recorded = job.Done
-	for range plan.Record(o).Untrack {
+	for range plan.Record(o.Writes).Untrack {
 		o.Untracked = append(o.Untracked, job.Done)
 	}
 	o.Settled = job.Done

@@ -2,47 +2,55 @@ package job
 
 import "slices"
 
-// Settlement is the second status of a round.
+// Settlement is the second status of a round. It is valid as long as its plan.
 type Settlement struct {
 	Status Status
-	// Write is false when nothing has changed since Record.
+	// Write is false when there is nothing to write: nothing has changed since the
+	// recording, or the recording could not be written.
 	Write bool
+
+	recording Recording
+	recorded  Result
+	untracked []Result
 }
 
 // Settle returns what to write after the finalizers are gone: UIDs moved from
 // the lists into the counters (J35, step 3), and the final condition once nothing
-// is left to count and no pod is terminating (J38). The outcome must hold all
-// results up to the finalizers.
-func (p *Plan) Settle(o Outcome) Settlement {
-	recording := p.Record(o)
-	before := recording.Status
-	if p.Basis.isStopped() || !p.hasRecorded(&o, recording) {
-		return Settlement{Status: p.Basis.Status}
+// is left to count and no pod is terminating (J38).
+//
+// The arguments are what became of writing the status and of removing each of the
+// finalizers. Without a status to write, the first one does not matter.
+func (r *Recording) Settle(recorded Result, untracked []Result) Settlement {
+	if r.plan == nil {
+		r = &Recording{plan: new(Plan)}
 	}
-	status := before
-	p.countUntracked(&status, recording.Untrack, &o)
-	if end := p.endDeclared(&o); end.decided() && isUntracked(recording.Untrack, &o) && p.mayFinish(&status) {
-		p.finish(&status, end)
+	if !r.Write {
+		recorded = NotTried
 	}
-	write := isToWrite(&before, &status, p.Basis.Indexed)
-	return Settlement{Status: status, Write: write}
-}
-
-// hasRecorded reports whether what Record asked for is written.
-func (p *Plan) hasRecorded(o *Outcome, r Recording) bool {
-	return p.hasClaimed(o) && (!r.Write || o.Recorded == Done)
+	p := r.plan
+	s := Settlement{Status: r.Status, recording: *r, recorded: recorded, untracked: untracked}
+	if p.Basis.isStopped() || !r.isWritten(recorded) {
+		s.Status = p.Basis.Status
+		return s
+	}
+	p.countUntracked(&s.Status, r.Untrack, untracked)
+	if r.end.decided() && isUntracked(r.Untrack, untracked) && p.mayFinish(&s.Status) {
+		p.finish(&s.Status, r.end)
+	}
+	s.Write = isToWrite(&r.Status, &s.Status, p.Basis.Indexed)
+	return s
 }
 
 // countUntracked moves the UIDs whose finalizers went from the lists into the
 // counters. The successes of an Indexed job are counted by its indexes.
-func (p *Plan) countUntracked(status *Status, untrack []Untracking, o *Outcome) {
+func (p *Plan) countUntracked(status *Status, untrack []Untracking, untracked []Result) {
 	lists := status.UncountedTerminatedPods
 	if lists == nil || len(untrack) == 0 {
 		return
 	}
 	gone := make(map[string]bool)
 	for i := range untrack {
-		if resultAt(o.Untracked, i).isDone() {
+		if resultAt(untracked, i).isDone() {
 			gone[untrack[i].UID] = true
 		}
 	}
@@ -65,9 +73,9 @@ func without(uids []string, gone map[string]bool) (left []string, removed int64)
 // isUntracked reports whether every finalizer is gone. One that is left, also that
 // of a pod which is not counted, puts the end off: a finished job is not planned
 // for again.
-func isUntracked(untrack []Untracking, o *Outcome) bool {
+func isUntracked(untrack []Untracking, untracked []Result) bool {
 	for i := range untrack {
-		if !resultAt(o.Untracked, i).isDone() {
+		if !resultAt(untracked, i).isDone() {
 			return false
 		}
 	}

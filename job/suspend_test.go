@@ -67,7 +67,7 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 				}
 				plan := planOf(t, s)
 				o := doneAll(plan)
-				status := plan.Settle(o).Status
+				status := settled(plan, o).Status
 				if got := status.Condition(Suspended).Reason; got != want || !status.StartTime.Equal(start) {
 					t.Errorf("reason %q, start time %v, want %q and %v", got, status.StartTime, want, start)
 				}

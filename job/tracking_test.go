@@ -39,10 +39,10 @@ func TestM5_UIDInBothLists(t *testing.T) {
 			s.Job.Status.UncountedTerminatedPods = &test.lists
 			plan := planOf(t, s)
 			o := doneAll(plan)
-			if got := plan.Record(o).Status.UncountedTerminatedPods; !equalUncounted(test.recorded, got) {
+			if got := plan.Record(o.Writes).Status.UncountedTerminatedPods; !equalUncounted(test.recorded, got) {
 				t.Errorf("recorded %v, want %v", got, test.recorded)
 			}
-			final := plan.Settle(o).Status
+			final := settled(plan, o).Status
 			if final.Succeeded != test.succeeded || final.Failed != test.failed || !equalUncounted(final.UncountedTerminatedPods, nil) {
 				t.Errorf("settled %v, want succeeded=%d failed=%d", final, test.succeeded, test.failed)
 			}
@@ -86,7 +86,7 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 					s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: uids}
 				}
 				plan := planOf(t, s)
-				u := plan.Record(doneAll(plan)).Status.UncountedTerminatedPods
+				u := plan.Record(doneAll(plan).Writes).Status.UncountedTerminatedPods
 				if got := len(u.Succeeded) + len(u.Failed); got != test.want || len(plan.Untrack) != test.want {
 					t.Errorf("%d UIDs recorded, %d finalizers to remove, want %d", got, len(plan.Untrack), test.want)
 				}
@@ -142,7 +142,7 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 					s.Job.Status.Succeeded = int32(test.succeeded)
 				}
 				plan := planOf(t, s)
-				status := plan.Record(doneAll(plan)).Status
+				status := plan.Record(doneAll(plan).Writes).Status
 				if status.CompletedIndexes != test.completed || int(status.Succeeded) != test.succeeded {
 					t.Errorf("succeeded %d, completed %.60q, want %d and %.60q", status.Succeeded, status.CompletedIndexes, test.succeeded, test.completed)
 				}
@@ -171,7 +171,7 @@ func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []string{"recorded"}}
 		s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
 		plan := planOf(t, s)
-		if got := plan.Record(doneAll(plan)).Status.CompletedIndexes; !plan.Basis.Capped || got != "0-599,800,801" {
+		if got := plan.Record(doneAll(plan).Writes).Status.CompletedIndexes; !plan.Basis.Capped || got != "0-599,800,801" {
 			t.Errorf("%s: capped %v, completed %q", name, plan.Basis.Capped, got)
 		}
 	}
@@ -210,7 +210,7 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 					s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
 				}
 				plan := planOf(t, s)
-				first, last := plan.Record(doneAll(plan)).Status, plan.Settle(doneAll(plan)).Status
+				first, last := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
 				if first.Succeeded != test.first || last.Succeeded != test.last || len(plan.Untrack) != test.untracked {
 					t.Errorf("succeeded %d, then %d, %d finalizers; want %d, %d, %d", first.Succeeded, last.Succeeded, len(plan.Untrack),
 						test.first, test.last, test.untracked)
@@ -317,7 +317,7 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 			done := doneAll(plan)
 			done.Deleted[0].Result = test.deleted
 			succeeded, unfinished := 0, 450
-			for _, u := range plan.Record(done).Untrack {
+			for _, u := range plan.Record(done.Writes).Untrack {
 				if u.Ended {
 					succeeded++
 				} else {

@@ -19,7 +19,9 @@ type jobRound struct {
 }
 
 func newJobRound(s *job.Snapshot, p *job.Plan, o job.Outcome) *jobRound {
-	return &jobRound{s, p, o, p.Record(o), p.Settle(o), p.Conclude(o)}
+	recording := p.Record(o.Writes)
+	settlement := recording.Settle(o.Recorded, o.Untracked)
+	return &jobRound{s, p, o, recording, settlement, settlement.Conclude(o.Settled)}
 }
 
 // jobRules are the rules of jobs and of their expectations.

@@ -26,20 +26,19 @@ func (w *World) Round() (*job.Plan, error) {
 	w.LastPlan = plan.String()
 	w.checkPlan(&snapshot, plan)
 	w.Begin()
-	outcome, _ := jobapply.Executor{Parallel: 1}.Apply(context.Background(), backend{w}, plan)
+	conclusion, _ := jobapply.Executor{Parallel: 1}.Apply(context.Background(), backend{w}, plan)
 	if w.Crashed() {
 		w.Again, w.Retry = job.Requeue{}, true
 		w.Restart(false)
 		return plan, nil
 	}
-	conclusion := plan.Conclude(outcome)
 	w.Memory = conclusion.Memory
 	if w.Versions {
 		w.Memory.Written = int64(w.acked)
 	}
 	w.Again, w.Retry = conclusion.Requeue, conclusion.Retry
 	w.Events = append(w.Events, conclusion.Events...)
-	w.checkMetrics(plan, outcome, &conclusion.Metrics)
+	w.checkMetrics(plan, conclusion.Outcome, &conclusion.Metrics)
 	return plan, nil
 }
 

@@ -87,7 +87,7 @@ func (w *World) checkMetrics(plan *job.Plan, o job.Outcome, f *job.Metrics) {
 
 // checkMatches checks that no match is reported twice.
 func (w *World) checkMatches(plan *job.Plan, o job.Outcome, told *job.PolicyCounts) {
-	r := plan.Record(o)
+	r := plan.Record(o.Writes)
 	matches := told.FailJob + told.FailIndex + told.Ignore + told.Count
 	if r.Write && o.Recorded != job.Done {
 		if matches > 0 {

@@ -69,29 +69,28 @@ type Executor struct {
 // DefaultParallel is the number of writes at once of an Executor with Parallel 0.
 const DefaultParallel = 16
 
-// Apply carries out the plan and returns what became of each write. The outcome
-// is true whatever the error; the error joins what went wrong, step by step.
+// Apply carries out the plan and concludes it. The conclusion is true whatever the
+// error; the error joins what went wrong, step by step. Where it is not nil, something
+// has to be repeated, and the conclusion's Retry is true.
 //
 // A cancelled context starts no further write: what was not tried says so in the
 // outcome, and the next round takes it up.
-func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Outcome, error) {
+func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Conclusion, error) {
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
-	for _, step := range [...]func(*round) error{
-		(*round).claim,
-		(*round).remove,
-		(*round).create,
-		(*round).record,
-		(*round).untrack,
-		(*round).settle,
-	} {
-		if err := step(r); err != nil {
-			r.errs = append(r.errs, err)
-		}
-		if r.stopped {
-			break
-		}
+	var writes job.Writes
+	if writes.Claimed = r.claim(); writes.Claimed == job.Done {
+		writes.Deleted = r.remove()
+		writes.Created = r.create()
 	}
-	return r.outcome, errors.Join(r.errs...)
+	recording := plan.Record(writes)
+	recorded := r.write(recording.Write, recording.Status)
+	var untracked []job.Result
+	if recorded == job.Done { // what follows relies on the status (J35)
+		untracked = r.untrack(recording.Untrack)
+	}
+	settlement := recording.Settle(recorded, untracked)
+	settled := r.write(settlement.Write, settlement.Status)
+	return settlement.Conclude(settled), errors.Join(r.errs...)
 }
 
 // round is one Apply under way.
@@ -100,19 +99,11 @@ type round struct {
 	ctx     context.Context
 	backend Backend
 	plan    *job.Plan
-
-	outcome job.Outcome
 	errs    []error
-	// stopped is set when the steps that follow would build on a write that did
-	// not take effect.
-	stopped bool
 }
 
 // claim adopts and releases. The plan assumed that all of it succeeds (J6).
-func (r *round) claim() error {
-	if len(r.plan.Adopt)+len(r.plan.Release) == 0 {
-		return nil
-	}
+func (r *round) claim() job.Result {
 	results := newResults(len(r.plan.Adopt) + len(r.plan.Release))
 	r.each(results.len(), func(i int) {
 		if i < len(r.plan.Adopt) {
@@ -125,13 +116,12 @@ func (r *round) claim() error {
 		}
 		results.set(i, err)
 	})
-	r.outcome.Claimed = results.all()
-	r.stopped = r.outcome.Claimed != job.Done
-	return results.err(r.ctx, "claim pods")
+	r.note(results.err(r.ctx, "claim pods"))
+	return results.all()
 }
 
 // remove deletes pods. A failure does not stop the others.
-func (r *round) remove() error {
+func (r *round) remove() []job.Effect {
 	deletions := r.plan.Delete
 	if len(deletions) == 0 {
 		return nil
@@ -142,16 +132,16 @@ func (r *round) remove() error {
 	}
 	results := newResults(len(deletions))
 	r.each(len(deletions), func(i int) { results.set(i, r.backend.Delete(r.ctx, deletions[i])) })
-	r.outcome.Deleted = results.effects()
 	if !ending {
 		r.lower(0, len(deletions)-results.count(job.Done))
 	}
-	return results.err(r.ctx, "delete pods")
+	r.note(results.err(r.ctx, "delete pods"))
+	return results.effects()
 }
 
 // create creates in batches of 1, 2, 4, ...: a cause that stops all, such as a
 // quota, shows on the first, and the rest is skipped (J34).
-func (r *round) create() error {
+func (r *round) create() []job.Effect {
 	creations := r.plan.Create
 	if len(creations) == 0 {
 		return nil
@@ -171,56 +161,40 @@ func (r *round) create() error {
 			break
 		}
 	}
-	r.outcome.Created = results.effects()
-	r.lower(len(creations)-r.plan.Expected(r.outcome.Created), 0)
-	return results.err(r.ctx, "create pods")
-}
-
-// record writes the first status; what follows relies on it (J35).
-func (r *round) record() error {
-	recording := r.plan.Record(r.outcome)
-	if !recording.Write {
-		return nil
-	}
-	var err error
-	r.outcome.Recorded, err = r.write(recording.Status)
-	r.stopped = r.outcome.Recorded != job.Done
-	return err
+	r.lower(len(creations)-r.plan.Expected(results.effects()), 0)
+	r.note(results.err(r.ctx, "create pods"))
+	return results.effects()
 }
 
 // untrack removes the finalizers of the pods that are now accounted for.
-func (r *round) untrack() error {
-	pods := r.plan.Record(r.outcome).Untrack
-	if len(pods) == 0 {
-		return nil
-	}
+func (r *round) untrack(pods []job.Untracking) []job.Result {
 	results := newResults(len(pods))
 	r.each(len(pods), func(i int) { results.set(i, r.backend.Untrack(r.ctx, pods[i].PodRef)) })
-	for _, effect := range results.effects() {
-		r.outcome.Untracked = append(r.outcome.Untracked, effect.Result)
-	}
-	return results.err(r.ctx, "remove finalizers")
+	r.note(results.err(r.ctx, "remove finalizers"))
+	return results.plain()
 }
 
-// settle writes the second status.
-func (r *round) settle() error {
-	settlement := r.plan.Settle(r.outcome)
-	if !settlement.Write {
-		return nil
+// write writes a status, if there is one to write.
+func (r *round) write(write bool, s job.Status) job.Result {
+	if !write {
+		return job.Done
 	}
-	var err error
-	r.outcome.Settled, err = r.write(settlement.Status)
-	return err
-}
-
-func (r *round) write(s job.Status) (job.Result, error) {
 	if err := r.ctx.Err(); err != nil {
-		return job.NotTried, fmt.Errorf("write status: %w", err)
+		r.note(fmt.Errorf("write status: %w", err))
+		return job.NotTried
 	}
 	if err := r.backend.WriteStatus(r.ctx, s); err != nil {
-		return job.Unsuccessful, fmt.Errorf("write status: %w", err)
+		r.note(fmt.Errorf("write status: %w", err))
+		return job.Unsuccessful
 	}
-	return job.Done, nil
+	return job.Done
+}
+
+// note keeps what went wrong.
+func (r *round) note(err error) {
+	if err != nil {
+		r.errs = append(r.errs, err)
+	}
 }
 
 func (r *round) expect(creations, deletions int) {

@@ -146,14 +146,15 @@ func TestJ34_AFailureStopsTheRest(t *testing.T) {
 				f.fail[fmt.Sprintf("create %d", i)] = test.err
 			}
 			p := plan(t, snapshot(5))
-			o, err := jobapply.Executor{}.Apply(t.Context(), f, p)
+			end, err := jobapply.Executor{}.Apply(t.Context(), f, p)
+			o := end.Outcome
 			if got := results(o.Created); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			if text := fmt.Sprint(err); err != nil && text != test.text || (err == nil) != (test.text == "") {
 				t.Errorf("got error %v, want %q", err, test.text)
 			}
-			if got := p.Conclude(o).Retry; got != test.retry {
+			if got := end.Retry; got != test.retry {
 				t.Errorf("retry %v, want %v", got, test.retry)
 			}
 			if f.count("status") != 1 {
@@ -183,20 +184,21 @@ func TestApply_GoneIsDone(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p := plan(t, test.snap)
-			o, err := jobapply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
-			if err != nil || !test.check(o) || p.Conclude(o).Retry {
-				t.Errorf("outcome %+v, error %v, retry %v", o, err, p.Conclude(o).Retry)
+			end, err := jobapply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
+			o := end.Outcome
+			if err != nil || !test.check(o) || end.Retry {
+				t.Errorf("outcome %+v, error %v, retry %v", o, err, end.Retry)
 			}
 		})
 	}
 }
 
-// TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends and is tried again.
-// What became of the claims is one result: what was not tried is no failure.
+// TestJ6_ResultOfTheClaims: what became of the claims is one result.
 func TestJ6_ResultOfTheClaims(t *testing.T) {
 	for err, want := range map[error]job.Result{nil: job.Done, errDown: job.Unsuccessful} {
 		p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan), withOwner(pod("u", 1, job.PodRunning), job.OwnedUnmatched)))
-		o, _ := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"release u": err}}, p)
+		end, _ := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"release u": err}}, p)
+		o := end.Outcome
 		if o.Claimed != want {
 			t.Errorf("release: %v: claims are %s, want %s", err, o.Claimed, want)
 		}
@@ -216,8 +218,8 @@ func TestJ41_StillTracked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := plan(t, snapshot(0, actives(1)...))
-			o, err := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"delete": c.err}}, p)
-			end := p.Conclude(o)
+			end, err := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"delete": c.err}}, p)
+			o := end.Outcome
 			if o.Deleted[0].Result != c.want || !errors.Is(err, c.err) || !end.Retry {
 				t.Errorf("outcome %+v, error %v, retry %v", o, err, end.Retry)
 			}
@@ -228,14 +230,16 @@ func TestJ41_StillTracked(t *testing.T) {
 	}
 }
 
+// TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends and is tried again.
 func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan)))
 	f := &fake{fail: map[string]error{"adopt": jobapply.ErrGone}}
-	o, _ := jobapply.Executor{}.Apply(t.Context(), f, p)
+	end, _ := jobapply.Executor{}.Apply(t.Context(), f, p)
+	o := end.Outcome
 	if diff := cmp.Diff([]string{"adopt o"}, f.calls); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if o.Claimed == job.Done || !p.Conclude(o).Retry {
+	if o.Claimed == job.Done || !end.Retry {
 		t.Errorf("outcome %+v", o)
 	}
 }
@@ -326,7 +330,8 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d at once", name, parallel), func(t *testing.T) {
 				f := &fake{}
 				p := plan(t, snap)
-				o, err := jobapply.Executor{Parallel: parallel}.Apply(ctx, f, p)
+				end, err := jobapply.Executor{Parallel: parallel}.Apply(ctx, f, p)
+				o := end.Outcome
 				if len(f.calls) > 0 || !errors.Is(err, context.Canceled) {
 					t.Errorf("calls %v, error %v", f.calls, err)
 				}
@@ -335,7 +340,7 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 						t.Errorf("outcome %+v", o)
 					}
 				}
-				if o.Recorded != job.NotTried || o.Claimed != job.NotTried || !p.Conclude(o).Retry {
+				if o.Recorded != job.NotTried || name == "claims" && o.Claimed != job.NotTried || !end.Retry {
 					t.Errorf("outcome %+v", o)
 				}
 			})
@@ -354,7 +359,8 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 			pods = append(pods, pod(fmt.Sprintf("f%02d", i), int32(i), job.PodFailed))
 		}
 		p := plan(t, snapshot(0, pods...))
-		o, err := jobapply.Executor{Parallel: 3}.Apply(ctx, f, p)
+		end, err := jobapply.Executor{Parallel: 3}.Apply(ctx, f, p)
+		o := end.Outcome
 		// The status takes the first second, three finalizers the next.
 		if f.count("untrack") != 3 || f.count("status") != 1 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
@@ -365,7 +371,7 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 				done++
 			}
 		}
-		if done != 3 || o.Recorded != job.Done || o.Settled != job.NotTried || !p.Conclude(o).Retry {
+		if done != 3 || o.Recorded != job.Done || o.Settled != job.NotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})

@@ -92,7 +92,7 @@ func (c *cluster) WriteStatus(ctx context.Context, s job.Status) error {
 
 // round is one round of the adapter; cancelled after that many writes, unless it
 // is negative.
-func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Outcome, job.Conclusion) {
+func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Conclusion) {
 	p, err := job.Reconcile(job.Snapshot{Job: c.job, Pods: slices.Clone(c.pods), Now: at(c.now), Memory: c.memory})
 	if err != nil {
 		t.Fatal(err)
@@ -103,11 +103,13 @@ func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Outcome, job.Conc
 		cancel()
 	}
 	c.writes, c.left, c.cancel = nil, after, cancel
-	o, _ := jobapply.Executor{Parallel: 1}.Apply(ctx, c, &p)
-	conclusion := p.Conclude(o)
+	conclusion, err := jobapply.Executor{Parallel: 1}.Apply(ctx, c, &p)
+	if conclusion.Retry != (err != nil) {
+		t.Fatalf("retry %v, error %v", conclusion.Retry, err)
+	}
 	c.memory = conclusion.Memory
 	c.memory.Expectations.Creations, c.memory.Expectations.Deletions = 0, 0 // it reads its own writes
-	return &p, o, conclusion
+	return &p, conclusion
 }
 
 // quiet runs rounds until nothing is written, and returns how many wrote something.
@@ -173,7 +175,8 @@ func TestJI26_CancelAnywhere(t *testing.T) {
 		want := whole.end(t)
 		for k := range len(writes) + 1 {
 			cut := c.clone()
-			p, o, conclusion := cut.round(t, k)
+			p, conclusion := cut.round(t, k)
+			o := conclusion.Outcome
 			if diff := cmp.Diff(writes[:k], cut.writes, cmp.Transformer("", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
 				t.Fatalf("cancelled after %d writes (-want +got):\n%s", k, diff)
 			}
@@ -212,7 +215,7 @@ func said(p *job.Plan, o job.Outcome) []string {
 		add(e.Result, "create %s", e.Pod.Name)
 	}
 	add(o.Recorded, "status")
-	untrack := p.Record(o).Untrack
+	untrack := p.Record(o.Writes).Untrack
 	for i, r := range o.Untracked {
 		add(r, "untrack %s", untrack[i].Name)
 	}

@@ -1,8 +1,7 @@
-// Package apply carries out the plans of package job over a small backend
+// Package jobapply carries out the plans of package job over a small backend
 // interface: the writes in the plan's order, creations with slow start, a bounded
-// number of writes at once. What became of each write is the [job.Outcome], from
-// which the plan makes the status to write; so a failure anywhere leads to a
-// status that is true.
+// number of writes at once. The status follows from what became of each write, so a
+// failure anywhere leads to a status that is true.
 //
 // The loop of an adapter:
 //
@@ -10,8 +9,7 @@
 //	if err != nil {
 //		return err // the snapshot breaks the contract
 //	}
-//	outcome, err := executor.Apply(ctx, backend, plan)
-//	conclusion := plan.Conclude(outcome)
+//	conclusion, err := executor.Apply(ctx, backend, plan)
 //	memory = conclusion.Memory // for the next snapshot of this job
 //
 // and then: report conclusion.Events, plan again at conclusion.Requeue, when a pod or

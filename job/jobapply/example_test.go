@@ -50,11 +50,10 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		outcome, err := executor.Apply(context.Background(), m, &plan)
+		conclusion, err := executor.Apply(context.Background(), m, &plan)
 		if err != nil {
 			fmt.Println(err)
 		}
-		conclusion := plan.Conclude(outcome)
 		remembered = conclusion.Memory
 		remembered.Expectations.Creations = 0 // this backend reads its own writes
 		for _, e := range conclusion.Events {

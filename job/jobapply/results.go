@@ -109,6 +109,14 @@ func (s *results) all() job.Result {
 
 func (s *results) effects() []job.Effect { return s.list }
 
+// plain are the results without what else is known; nil if there are none.
+func (s *results) plain() (out []job.Result) {
+	for i := range s.list {
+		out = append(out, s.list[i].Result)
+	}
+	return out
+}
+
 // err is the first error of the step, with the number of further ones.
 func (s *results) err(ctx context.Context, step string) error {
 	switch {

@@ -123,16 +123,15 @@ func (c *jobs) plan(key string, object *batchv1.Job, snapshot *job.Snapshot) (go
 func (c *jobs) carryOut(key string, object *batchv1.Job, snapshot *job.Snapshot, plan *job.Plan) (gone string, err error) {
 	backend := &backend{jobs: c, key: key, object: object, decoded: &snapshot.Job}
 	executor := jobapply.Executor{Expectations: expecter{&c.tracker, key}}
-	outcome, err := executor.Apply(context.Background(), backend, plan)
-	c.options.Watch.Job(snapshot, plan, outcome)
-	end := plan.Conclude(outcome)
+	end, err := executor.Apply(context.Background(), backend, plan)
+	c.options.Watch.Job(snapshot, plan, end.Outcome)
 	c.memories[key] = end.Memory
 	c.reporter.report(object, end.Events)
 	if backend.gone != "" {
 		return backend.gone, nil
 	}
 	c.options.Figures.add(series.Job(&end.Metrics))
-	claimed := len(plan.Adopt)+len(plan.Release) == 0 || outcome.Claimed == job.Done
+	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == job.Done
 	if after, ok := plan.Requeue.After(time.Now()); ok && claimed {
 		c.queue.AddAfter(key, after)
 	}

@@ -57,7 +57,7 @@ func playOurs(s *Snapshot) (r Result) {
 	snapshot := decode(s)
 	b := &backend{server: newServer(s)}
 	var plan *job.Plan
-	var outcome job.Outcome
+	var end job.Conclusion
 	for again := true; again; again = b.gone != "" {
 		// An orphan that was to be adopted is gone: the plan has counted on it.
 		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return p.Name == b.gone })
@@ -66,16 +66,15 @@ func playOurs(s *Snapshot) (r Result) {
 		if plan, err = planner.Reconcile(&snapshot); err != nil {
 			return Result{Panic: err.Error()}
 		}
-		outcome, _ = jobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
+		end, _ = jobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
 	}
-	end := plan.Conclude(outcome)
 	r = Result{Writes: b.writes(), Metrics: addedBy(&end.Metrics), Memory: memoryOf(&end.Memory, s, b.server), Retry: end.Retry}
 	r.Seen = seenIn(plan, &end)
 	for _, e := range end.Events {
 		r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
 	}
 	slices.Sort(r.Events)
-	claimed := len(plan.Adopt)+len(plan.Release) == 0 || outcome.Claimed == job.Done
+	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == job.Done
 	if after, ok := plan.Requeue.After(s.Now); ok && claimed {
 		r.Requeue = after.String()
 	}

@@ -116,8 +116,7 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	if err != nil {
 		return Round{}, false, fmt.Errorf("job %s: %w", stored.Key(), err)
 	}
-	outcome, applyErr := jobapply.Executor{}.Apply(ctx, b, &plan)
-	conclusion := plan.Conclude(outcome)
+	conclusion, applyErr := jobapply.Executor{}.Apply(ctx, b, &plan)
 	if err := l.Store.Conclude(l.UID, conclusion.Memory, conclusion.Events, now); err != nil {
 		return Round{}, false, err
 	}

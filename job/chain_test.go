@@ -1,0 +1,111 @@
+package job_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// checkStored holds that a plan and its outcome can be stored: what is read back leads to
+// the same conclusion. The outcome that the conclusion carries leads to it again.
+func checkStored(t *rapid.T, plan *job.Plan) {
+	outcome := drawOutcome(t, plan, job.NotTried, job.Done, job.Gone, job.Unsuccessful, job.StillTracked, job.Refused)
+	conclusion := plan.Conclude(outcome)
+	if again := plan.Conclude(conclusion.Outcome); !reflect.DeepEqual(conclusion, again) {
+		t.Fatalf("the outcome of the conclusion leads to another one:\n%s", cmp.Diff(conclusion, again))
+	}
+	read := restored(*plan)
+	if got, want := text(read.Conclude(restored(outcome))), text(conclusion); got != want {
+		t.Fatalf("the stored plan leads to another conclusion:\n%s", cmp.Diff(want, got))
+	}
+}
+
+// restored is the value after a detour through JSON.
+func restored[T any](v T) (out T) {
+	if err := json.Unmarshal([]byte(text(v)), &out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func text(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+// TestOutcome_JSON: results are words, and what was not tried is left out.
+func TestOutcome_JSON(t *testing.T) {
+	o := job.Outcome{
+		Writes: job.Writes{Deleted: []job.Effect{{Result: job.Gone}}, Created: []job.Effect{
+			{Result: job.Done, Pod: job.PodRef{Name: "a", UID: "u"}}, {Result: job.Unsuccessful, Error: "quota"}}},
+		Recorded:  job.Done,
+		Untracked: []job.Result{job.Done, job.StillTracked},
+	}
+	const want = `{"deleted":[{"result":"gone"}],` +
+		`"created":[{"result":"done","pod":{"name":"a","uid":"u"}},{"result":"unsuccessful","error":"quota"}],` +
+		`"recorded":"done","untracked":["done","still tracked"]}`
+	if got := text(o); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if diff := cmp.Diff(o, restored(o)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := json.Unmarshal([]byte(`{"recorded":"perhaps"}`), &o); err == nil {
+		t.Error("an unknown result is accepted")
+	}
+}
+
+// TestChain_ZeroValues: links that come from no plan write nothing and remember nothing.
+func TestChain_ZeroValues(t *testing.T) {
+	var recording job.Recording
+	var settlement job.Settlement
+	for name, s := range map[string]job.Settlement{"recording": recording.Settle(job.Done, nil), "settlement": settlement} {
+		c := s.Conclude(job.Done)
+		if s.Write || c.Retry || !reflect.DeepEqual(c.Memory, job.Memory{}) || len(c.Events) > 0 {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
+// TestJ35_NothingIsSettledUnrecorded: a status that could not be written, or a claim that
+// failed, leaves nothing for the links that follow.
+func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
+	completions := int32(1)
+	s := job.Snapshot{Job: job.Job{Name: "j", UID: "j", Spec: job.Spec{Completions: &completions}}, Now: world.Start}
+	job.Default(&s.Job.Spec)
+	s.Pods = []job.Pod{{Name: "p", UID: "p", Index: job.NoIndex, Phase: job.PodSucceeded, Tracked: true}}
+	plan, err := job.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording := plan.Record(job.Writes{})
+	if !recording.Write || len(recording.Untrack) != 1 {
+		t.Fatalf("recording %+v", recording)
+	}
+	for _, result := range []job.Result{job.NotTried, job.Unsuccessful} {
+		settlement := recording.Settle(result, nil)
+		c := settlement.Conclude(job.NotTried)
+		if settlement.Write || !c.Retry || !reflect.DeepEqual(c.Status, s.Job.Status) {
+			t.Errorf("%s: %+v", result, c)
+		}
+	}
+
+	s.Pods[0].Owner = job.Orphan
+	if plan, err = job.Reconcile(s); err != nil {
+		t.Fatal(err)
+	}
+	recording = plan.Record(job.Writes{Claimed: job.Unsuccessful})
+	settlement := recording.Settle(job.NotTried, nil)
+	if recording.Write || len(recording.Untrack) > 0 || settlement.Write || !settlement.Conclude(job.NotTried).Retry {
+		t.Errorf("recording %+v, settlement %+v", recording, settlement)
+	}
+}
