@@ -56,4 +56,4 @@ func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 
 // carriesFinalizer reports whether the pod has the finalizer once the round's
 // adoptions are done: an adopted pod gets it with the controller reference.
-func carriesFinalizer(pod *Pod) bool { return pod.Tracked || pod.Owner == Orphan }
+func carriesFinalizer(pod *Pod) bool { return !pod.Untracked || pod.Owner == Orphan }

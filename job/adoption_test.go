@@ -14,9 +14,9 @@ func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
 	s := Snapshot{
 		Job: Job{Name: "j", UID: "job-1", Spec: spec, Status: Status{StartTime: now}},
 		Pods: []Pod{
-			{Name: "unmatched", UID: "1", Owner: OwnedUnmatched, Tracked: true},
-			{Name: "orphan", UID: "2", Owner: Orphan},
-			{Name: "foreign", UID: "3", Owner: Foreign, Tracked: true},
+			{Name: "unmatched", UID: "1", Owner: OwnedUnmatched},
+			{Name: "orphan", UID: "2", Owner: Orphan, Untracked: true},
+			{Name: "foreign", UID: "3", Owner: Foreign},
 		},
 		Now: now,
 	}

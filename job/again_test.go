@@ -167,7 +167,7 @@ func TestL9_GoesOn(t *testing.T) {
 			w.Edit(func(s *job.Spec) { s.Parallelism = ptr[int32](0) })
 		}, 4, func(w *world.World) bool { return len(w.Pods) == 0 && *w.Job.Status.Terminating == 0 }},
 		{"an orphan is adopted", job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, func(w *world.World) {
-			w.AddPod(job.Pod{Owner: job.Orphan, Index: job.NoIndex})
+			w.AddPod(job.Pod{Owner: job.Orphan, Index: job.NoIndex, Untracked: true})
 		}, 2, func(w *world.World) bool { return len(w.Pods) == 2 }},
 		{"pods that never ran are deleted as the job ends", job.Spec{Parallelism: ptr[int32](2), BackoffLimit: ptr[int32](0)}, func(w *world.World) {
 			follow(t, w)
@@ -178,7 +178,7 @@ func TestL9_GoesOn(t *testing.T) {
 			w.Run(w.Pods[0])
 			w.Finish(w.Pods[0], 1)
 			w.Now = w.Now.Add(time.Minute)
-		}, 2, func(w *world.World) bool { return w.Job.Status.Failed == 1 && !w.Pods[0].Tracked }},
+		}, 2, func(w *world.World) bool { return w.Job.Status.Failed == 1 && w.Pods[0].Untracked }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.spec, job.Options{})

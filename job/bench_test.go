@@ -30,10 +30,9 @@ func steady(n int, indexed bool) job.Snapshot {
 			Name:     fmt.Sprintf("j-%d-abcde", i),
 			UID:      fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, i),
 			Phase:    job.PodRunning,
-			Tracked:  true,
 			Ready:    true,
 			Assigned: true,
-			Index:    int32(i),
+			Index:    job.IndexAt(int32(i)),
 			Detail: &job.PodDetail{
 				CreationTimestamp: world.Start,
 				Containers:        []job.Container{{Name: "main", State: job.ContainerRunning}},
@@ -64,7 +63,7 @@ func BenchmarkSteadyHalfDone(b *testing.B) {
 		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
 			s := steady(n, false)
 			for i := 0; i < n; i += 2 {
-				s.Pods[i].Phase, s.Pods[i].Tracked, s.Pods[i].Ready = job.PodSucceeded, false, false
+				s.Pods[i].Phase, s.Pods[i].Untracked, s.Pods[i].Ready = job.PodSucceeded, true, false
 			}
 			s.Job.Spec.Parallelism = ptr(int32(n / 2))
 			s.Job.Status.Succeeded, s.Job.Status.Active, s.Job.Status.Ready = int32(n/2), int32(n/2), ptr(int32(n/2))

@@ -13,6 +13,8 @@ type census struct {
 	active, ready, terminating int64
 	// restarts sums the restarts of pods that have not ended (J22).
 	restarts int64
+	// done are the pods that have ended without the finalizer and are not being deleted.
+	done int64
 	// activeIndexes are the indexes of active pods, leavingIndexes those of terminating
 	// pods that must end before they are replaced (J33).
 	activeIndexes, leavingIndexes indexset.Set
@@ -81,22 +83,26 @@ func shortcutsOf(s *Snapshot, known *uidTable) shortcuts {
 func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 	c.reset()
 	indexed, limit := s.Job.Spec.isIndexed(), indexLimit(&s.Job.Spec)
-	var active, ready int64
+	var active, ready, done int64
 	for i := range s.Pods {
 		pod := &s.Pods[i]
 		switch {
 		case pod.UID == "":
 			return invalid(podField(pod, "uid"), pod.UID, "is required")
+		case indexed && pod.Index == (Index{}) && pod.Owner != Foreign:
+			return invalid(podField(pod, "index"), pod.Index.String(), "is required when completionMode is Indexed; NoIndex says that there is none")
 		case short.active && pod.Phase < PodSucceeded && pod.Owner == Owned && pod.Deletion == nil:
 			active++
 			if pod.Ready {
 				ready++
 			}
 			if indexed && hasIndexBelow(pod, limit) {
-				c.activeIndexes.Add(pod.Index)
+				c.activeIndexes.Add(pod.index())
 			}
-		case short.accounted && !pod.Tracked && pod.Phase >= PodSucceeded && pod.Phase <= PodFailed && pod.Owner == Owned:
-			// counted in an earlier round
+		case short.accounted && pod.Untracked && pod.Phase >= PodSucceeded && pod.Phase <= PodFailed && pod.Owner == Owned:
+			if pod.Deletion == nil {
+				done++
+			}
 		default:
 			if err := c.lookAt(s, known, int32(i)); err != nil {
 				return err
@@ -105,6 +111,7 @@ func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 	}
 	c.active += active
 	c.ready += ready
+	c.done += done
 	c.sort(s.Pods)
 	return nil
 }
@@ -136,6 +143,9 @@ func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 	switch {
 	case pod.isTerminal():
 		c.addEnded(s, facts, place)
+		if !carriesFinalizer(pod) && pod.Deletion == nil && facts&uidUntracking == 0 {
+			c.done++
+		}
 		if !tracked && s.Job.Spec.PodFailurePolicy != nil && pod.Phase == PodFailed {
 			c.accounted = append(c.accounted, place)
 		}
@@ -155,7 +165,7 @@ func (c *census) addActive(s *Snapshot, place int32) {
 		c.ready++
 	}
 	if hasIndexBelow(pod, indexLimit(&s.Job.Spec)) {
-		c.activeIndexes.Add(pod.Index)
+		c.activeIndexes.Add(pod.index())
 	}
 	c.restarts += restartsCounted(&s.Job.Spec, pod)
 	switch due := startDue(pod, &s.Options); {
@@ -187,7 +197,7 @@ func (c *census) addTerminating(s *Snapshot, facts uidFacts, place int32) {
 	}
 	c.terminating++
 	if hasIndexBelow(pod, indexLimit(spec)) {
-		c.leavingIndexes.Add(pod.Index)
+		c.leavingIndexes.Add(pod.index())
 	}
 	if carriesFinalizer(pod) && facts&uidUntracking == 0 {
 		c.leaving = append(c.leaving, place)

@@ -38,7 +38,7 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			pod := test.pod
-			pod.UID, pod.Name, pod.Index, pod.Tracked = "a", "a", NoIndex, true
+			pod.UID, pod.Name, pod.Index, pod.Untracked = "a", "a", NoIndex, false
 			plan := planOf(t, snapshotOf(t, test.spec, pod))
 			b := plan.Basis
 			counted := 0
@@ -64,20 +64,20 @@ func TestJ8_WhatIsNew(t *testing.T) {
 		want   string // how the pod is accounted for, "" when it is not looked at
 	}{
 		{"a tracked pod", `{}`, func(*Snapshot, *Pod) {}, "succeeded"},
-		{"a pod without the finalizer", `{}`, func(_ *Snapshot, p *Pod) { p.Tracked = false }, ""},
+		{"a pod without the finalizer", `{}`, func(_ *Snapshot, p *Pod) { p.Untracked = true }, ""},
 		{"a pod in the uncounted list", `{}`, func(s *Snapshot, p *Pod) {
 			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []string{"a"}}
 		}, "recorded earlier"},
 		{"a removal in flight (M1)", `{}`, func(s *Snapshot, p *Pod) {
 			s.Memory.JobUID, s.Memory.Untracking = "job-1", s.Memory.Untracking.With("a")
 		}, ""},
-		{"an index", indexed, func(_ *Snapshot, p *Pod) { p.Index = 2 }, "completed index"},
+		{"an index", indexed, func(_ *Snapshot, p *Pod) { p.Index = IndexAt(2) }, "completed index"},
 		{"an index that has completed already", indexed, func(s *Snapshot, p *Pod) {
-			p.Index, s.Job.Status.CompletedIndexes = 2, "2"
+			p.Index, s.Job.Status.CompletedIndexes = IndexAt(2), "2"
 		}, "completed index"},
 		{"no index", indexed, func(_ *Snapshot, p *Pod) {}, "not counted"},
-		{"an index out of range", indexed, func(_ *Snapshot, p *Pod) { p.Index = 3 }, "not counted"},
-		{"a pod that is being adopted gets the finalizer first", `{}`, func(_ *Snapshot, p *Pod) { p.Owner, p.Tracked = Orphan, false }, "succeeded"},
+		{"an index out of range", indexed, func(_ *Snapshot, p *Pod) { p.Index = IndexAt(3) }, "not counted"},
+		{"a pod that is being adopted gets the finalizer first", `{}`, func(_ *Snapshot, p *Pod) { p.Owner, p.Untracked = Orphan, true }, "succeeded"},
 		{"a pod that is being released", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = OwnedUnmatched }, ""},
 		{"a pod of somebody else", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = Foreign }, ""},
 	}
@@ -150,7 +150,7 @@ func TestJ7_GivenUp(t *testing.T) {
 		{"it has not had that", failed, PodPending, Options{PendingTimeout: 21 * time.Second}, 1},
 		{"it has failed anyway", `{"backoffLimit": 9, "parallelism": 0}`, PodRunning, Options{TerminatingTimeout: 10 * time.Second}, 1},
 	} {
-		pod := Pod{UID: "a", Name: "a", Index: NoIndex, Tracked: true, Phase: c.phase, Deletion: &PodDeletion{Timestamp: second(20)},
+		pod := Pod{UID: "a", Name: "a", Index: NoIndex, Phase: c.phase, Deletion: &PodDeletion{Timestamp: second(20)},
 			Detail: &PodDetail{CreationTimestamp: second(10)}}
 		s := snapshotOf(t, c.spec, pod)
 		s.Options = c.options

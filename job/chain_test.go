@@ -82,7 +82,7 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 	completions := int32(1)
 	s := job.Snapshot{Job: job.Job{Name: "j", UID: "j", Spec: job.Spec{Completions: &completions}}, Now: world.Start}
 	job.Default(&s.Job.Spec)
-	s.Pods = []job.Pod{{Name: "p", UID: "p", Index: job.NoIndex, Phase: job.PodSucceeded, Tracked: true}}
+	s.Pods = []job.Pod{{Name: "p", UID: "p", Index: job.NoIndex, Phase: job.PodSucceeded}}
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		t.Fatal(err)

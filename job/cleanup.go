@@ -36,4 +36,4 @@ func Orphans(pods []Pod) []PodRef {
 
 // isLeftBehind reports whether a pod of a job that has ended or is gone still carries the
 // job's finalizer.
-func isLeftBehind(pod *Pod) bool { return pod.Owner <= OwnedUnmatched && pod.Tracked }
+func isLeftBehind(pod *Pod) bool { return pod.Owner <= OwnedUnmatched && !pod.Untracked }

@@ -22,13 +22,13 @@ func planOf(t *testing.T, s Snapshot) *Plan {
 }
 
 func endedPod(uid string, phase PodPhase) Pod {
-	return Pod{UID: uid, Name: uid, Phase: phase, Tracked: true, Index: NoIndex, Detail: &PodDetail{
+	return Pod{UID: uid, Name: uid, Phase: phase, Index: NoIndex, Detail: &PodDetail{
 		Containers: []Container{exited("main", AppContainer, int32(phase-PodSucceeded))},
 	}}
 }
 
 func activePod(uid string) Pod {
-	return Pod{UID: uid, Name: uid, Phase: PodRunning, Tracked: true, Ready: true, Index: NoIndex}
+	return Pod{UID: uid, Name: uid, Phase: PodRunning, Ready: true, Index: NoIndex}
 }
 
 func TestJ41_Events(t *testing.T) {
@@ -99,7 +99,7 @@ func TestJ41_Events(t *testing.T) {
 }
 
 func TestJ43_Retry(t *testing.T) {
-	orphan := Pod{UID: "o", Name: "o", Owner: Orphan, Index: NoIndex}
+	orphan := Pod{UID: "o", Name: "o", Owner: Orphan, Index: NoIndex, Untracked: true}
 	tests := []struct {
 		name    string
 		snap    Snapshot

@@ -17,7 +17,7 @@ type pendingIndex struct {
 
 // creationPlan is which pods a round creates.
 type creationPlan struct {
-	// pending are the indexes to create, lowest first. A NonIndexed job has NoIndex for
+	// pending are the indexes to create, lowest first. A NonIndexed job has -1 for
 	// each pod.
 	pending []pendingIndex
 	// more is true when pods could be created at once that the round leaves out.
@@ -38,7 +38,7 @@ func planCreations(buf []pendingIndex, s *Snapshot, found *findings, missing int
 		return out
 	}
 	for range count {
-		out.pending = append(out.pending, pendingIndex{index: NoIndex, replaces: -1})
+		out.pending = append(out.pending, pendingIndex{index: -1, replaces: -1})
 	}
 	return out
 }
@@ -90,7 +90,7 @@ func pendingIndexes(dst []pendingIndex, completions int32, count int64, c *censu
 // creationOf makes the creation of a pending index.
 func creationOf(s *Snapshot, pending pendingIndex, policy *failurePolicy, reason CreateReason) Creation {
 	j := &s.Job
-	c := Creation{Index: pending.index, NamePrefix: j.Name + "-", Reason: reason}
+	c := Creation{Index: IndexAt(pending.index), NamePrefix: j.Name + "-", Reason: reason}
 	if j.Spec.isIndexed() {
 		index := strconv.Itoa(int(pending.index))
 		c.NamePrefix = indexedPrefix(j.Name, index)
@@ -125,19 +125,19 @@ func indexedPrefix(name, index string) string {
 // Labels returns the labels that the pod gets besides those of the template; nil
 // for a NonIndexed job.
 func (c *Creation) Labels() map[string]string {
-	if c.Index == NoIndex {
+	if c.Index.Int32() < 0 {
 		return nil
 	}
-	return map[string]string{IndexLabel: strconv.Itoa(int(c.Index))}
+	return map[string]string{IndexLabel: c.Index.String()}
 }
 
 // Annotations returns the annotations that the pod gets besides those of the
 // template; nil for a NonIndexed job.
 func (c *Creation) Annotations() map[string]string {
-	if c.Index == NoIndex {
+	if c.Index.Int32() < 0 {
 		return nil
 	}
-	out := map[string]string{IndexAnnotation: strconv.Itoa(int(c.Index))}
+	out := map[string]string{IndexAnnotation: c.Index.String()}
 	if c.PerIndex {
 		out[FailureCountAnnotation] = strconv.Itoa(int(c.FailureCount))
 		if c.IgnoredFailureCount > 0 {

@@ -33,8 +33,8 @@ func TestJ33_IndexedCreation(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Creation{
-		{Index: 0, NamePrefix: "j-0-", Hostname: "j-0", Reason: CreateNew},
-		{Index: 1, NamePrefix: "j-1-", Hostname: "j-1", Reason: CreateNew},
+		{Index: IndexAt(0), NamePrefix: "j-0-", Hostname: "j-0", Reason: CreateNew},
+		{Index: IndexAt(1), NamePrefix: "j-1-", Hostname: "j-1", Reason: CreateNew},
 	}
 	if diff := cmp.Diff(want, plan.Create); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -76,7 +76,7 @@ func TestJ33_LowestPendingIndexes(t *testing.T) {
 		taken := map[int32]bool{}
 		busy := int32(0) // active or terminating
 		for i := range completions {
-			pod := Pod{UID: string(rune('a' + i)), Index: i, Tracked: true}
+			pod := Pod{UID: string(rune('a' + i)), Index: IndexAt(i)}
 			switch rapid.SampledFrom([]string{"none", "active", "succeeded", "leaving"}).Draw(t, "index") {
 			case "none":
 				continue
@@ -104,7 +104,7 @@ func TestJ33_LowestPendingIndexes(t *testing.T) {
 		}
 		var got []int32
 		for _, c := range plan.Create {
-			got = append(got, c.Index)
+			got = append(got, c.Index.Int32())
 		}
 		if len(plan.Delete) == 0 && !cmp.Equal(want, got) {
 			t.Fatalf("created %v, want %v\n%s", got, want, plan.String())
@@ -134,14 +134,14 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 			s := snapshotOf(t, spec)
 			if test.detail != nil {
 				test.detail.CreationTimestamp = second(0)
-				s.Pods = []Pod{{UID: "a", Name: "a", Phase: PodFailed, Tracked: true, Index: 0, Detail: test.detail}}
+				s.Pods = []Pod{{UID: "a", Name: "a", Phase: PodFailed, Index: IndexAt(0), Detail: test.detail}}
 			}
 			s.Now = second(0).AddDate(1, 0, 0) // every backoff is over
 			plan, err := Reconcile(s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(plan.Create) != 1 || plan.Create[0].Index != 0 {
+			if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(0) {
 				t.Fatalf("creates %v", plan.Create)
 			}
 			want := map[string]string{IndexAnnotation: "0"}
@@ -160,7 +160,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 	const spec = `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 9}`
 	pod := func(name string, counted, ignored int32, finished int) Pod {
-		return Pod{UID: name, Name: name, Phase: PodFailed, Tracked: true, Detail: &PodDetail{
+		return Pod{UID: name, Name: name, Phase: PodFailed, Index: IndexAt(0), Detail: &PodDetail{
 			FailureCount: counted, IgnoredFailureCount: ignored,
 			Containers: []Container{{Name: "main", State: ContainerTerminated, ExitCode: 1, FinishedAt: second(finished)}},
 		}}

@@ -94,14 +94,14 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 		ResourceVersion:     m.ResourceVersion,
 	}
 	p := Pod{
-		Phase:    in.Status.Phase,
-		Owner:    decodeOwner(of, &in),
-		Tracked:  slices.Contains(m.Finalizers, Finalizer),
-		Assigned: in.Spec.NodeName != "",
-		Index:    ParseIndex(m.Annotations[IndexAnnotation]),
-		UID:      m.UID,
-		Name:     m.Name,
-		Detail:   detail,
+		Phase:     in.Status.Phase,
+		Owner:     decodeOwner(of, &in),
+		Untracked: !slices.Contains(m.Finalizers, Finalizer),
+		Assigned:  in.Spec.NodeName != "",
+		Index:     ParseIndex(m.Annotations[IndexAnnotation]),
+		UID:       m.UID,
+		Name:      m.Name,
+		Detail:    detail,
 	}
 	if !m.DeletionTimestamp.IsZero() {
 		p.Deletion = &PodDeletion{m.DeletionTimestamp, m.DeletionGracePeriodSeconds}
@@ -155,16 +155,6 @@ func (s *containerStatusJSON) container(kind ContainerKind) Container {
 		c.State = ContainerRunning
 	}
 	return c
-}
-
-// ParseIndex reads the text of an index annotation: NoIndex when it is missing,
-// negative, out of range or not a number (J13).
-func ParseIndex(text string) int32 {
-	i, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || i < 0 {
-		return NoIndex
-	}
-	return int32(i)
 }
 
 // parseCount reads a failure count; garbage reads as 0 (J18).

@@ -185,10 +185,9 @@ func TestDecodePod(t *testing.T) {
 	want := Pod{
 		Phase:    PodRunning,
 		Owner:    Owned,
-		Tracked:  true,
 		Ready:    true,
 		Assigned: true,
-		Index:    2,
+		Index:    IndexAt(2),
 		UID:      "77b0",
 		Name:     "pi-2-xyz12",
 		Deletion: &PodDeletion{Timestamp: at(60), GracePeriodSeconds: 30},
@@ -265,7 +264,7 @@ func TestDecodePod_Edges(t *testing.T) {
 	if err != nil {
 		t.Fatalf("an item of a list has no kind: %v", err)
 	}
-	if pod.Phase != PodPending || pod.Index != NoIndex || pod.Tracked || pod.Assigned || pod.Deletion != nil {
+	if pod.Phase != PodPending || pod.Index != NoIndex || !pod.Untracked || pod.Assigned || pod.Deletion != nil {
 		t.Errorf("a pod of which nothing was heard: %+v", pod)
 	}
 	for _, test := range []struct{ name, text, want string }{
@@ -284,10 +283,10 @@ func TestDecodePod_Edges(t *testing.T) {
 func TestJ13_ParseIndex(t *testing.T) {
 	tests := []struct {
 		name, text string
-		want       int32
+		want       Index
 	}{
-		{"zero is an index", "0", 0},
-		{"the greatest index", "2147483646", 2147483646},
+		{"zero is an index", "0", IndexAt(0)},
+		{"the greatest index", "2147483646", IndexAt(2147483646)},
 		{"a missing annotation", "", NoIndex},
 		{"a negative number", "-1", NoIndex},
 		{"a number that does not fit", "2147483648", NoIndex},
@@ -299,7 +298,7 @@ func TestJ13_ParseIndex(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if got := ParseIndex(test.text); got != test.want {
-				t.Errorf("ParseIndex(%q) = %d, want %d", test.text, got, test.want)
+				t.Errorf("ParseIndex(%q) = %v, want %v", test.text, got, test.want)
 			}
 		})
 	}

@@ -17,8 +17,8 @@ func ExampleReconcile() {
 	plan, err := job.Reconcile(job.Snapshot{
 		Job: job.Job{Name: "render", UID: "job-1", Spec: spec, Status: job.Status{Failed: 1, StartTime: now.Add(-time.Hour)}},
 		Pods: []job.Pod{
-			{Name: "render-a", UID: "a", Phase: job.PodSucceeded, Tracked: true, Detail: finishedAt(now.Add(-time.Minute), 0)},
-			{Name: "render-b", UID: "b", Phase: job.PodFailed, Tracked: true, Detail: finishedAt(now, 1)},
+			{Name: "render-a", UID: "a", Phase: job.PodSucceeded, Detail: finishedAt(now.Add(-time.Minute), 0)},
+			{Name: "render-b", UID: "b", Phase: job.PodFailed, Detail: finishedAt(now, 1)},
 		},
 		Now: now,
 	})

@@ -10,7 +10,7 @@ import (
 
 // failedPod is a pod that has failed with these containers and conditions.
 func failedPod(containers []Container, conditions ...PodCondition) Pod {
-	return Pod{Name: "p", UID: "p", Phase: PodFailed, Tracked: true, Detail: &PodDetail{Containers: containers, Conditions: conditions}}
+	return Pod{Name: "p", UID: "p", Phase: PodFailed, Detail: &PodDetail{Containers: containers, Conditions: conditions}}
 }
 
 // exited is a container that ended with the code.
@@ -98,7 +98,7 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 func TestJ21_TheOldestDecides(t *testing.T) {
 	pod := func(name string, created int, tracked bool) Pod {
 		p := failedPod([]Container{exited("main", AppContainer, 42)})
-		p.Name, p.UID, p.Tracked, p.Detail.CreationTimestamp = name, name, tracked, second(created)
+		p.Name, p.UID, p.Untracked, p.Detail.CreationTimestamp = name, name, !tracked, second(created)
 		return p
 	}
 	const spec = `{"completions": 3, "parallelism": 3, "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}}`
@@ -130,7 +130,7 @@ func TestJ21_TheOldestDecides(t *testing.T) {
 func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 	pod := func(change func(*Pod)) Pod {
 		p := failedPod([]Container{exited("main", AppContainer, 42)})
-		p.Name, p.UID, p.Tracked, p.Index = "a", "a", true, 0
+		p.Name, p.UID, p.Untracked, p.Index = "a", "a", false, IndexAt(0)
 		change(&p)
 		return p
 	}
@@ -142,8 +142,8 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 		{"new", pod(func(*Pod) {}), true},
 		{"recorded", pod(func(p *Pod) { p.UID = "recorded" }), true},
 		{"without an index", pod(func(p *Pod) { p.Index = NoIndex }), true},
-		{"with an index out of range", pod(func(p *Pod) { p.Index = 3 }), true},
-		{"accounted for", pod(func(p *Pod) { p.Tracked = false }), true},
+		{"with an index out of range", pod(func(p *Pod) { p.Index = IndexAt(3) }), true},
+		{"accounted for", pod(func(p *Pod) { p.Untracked = true }), true},
 		{"with its removal in flight", pod(func(p *Pod) { p.UID = "in flight" }), true},
 		{"terminating", pod(func(p *Pod) { p.Phase, p.Deletion = PodRunning, &PodDeletion{Timestamp: second(60)} }), false},
 		{"another exit code", pod(func(p *Pod) { p.Detail.Containers[0].ExitCode = 1 }), false},

@@ -44,6 +44,7 @@ func (p *Planner) find(s *Snapshot, memory *Memory, notes *noteList) findings {
 	found.carriers = findCarriers(p.scratch.carriers, s, &p.census, &p.indexes)
 	found.tally = tallyUp(s, &found)
 	p.scratch.untimed, p.scratch.carriers = found.untimed, found.carriers.places
+	noteUncovered(notes, s, &p.census)
 	if start := s.Job.Status.StartTime; start.After(s.Now) {
 		notes.add("job.status.startTime", formatTime(start), "lies in the future; the deadline counts from there")
 	}

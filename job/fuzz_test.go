@@ -71,10 +71,14 @@ func garbage(t *rapid.T) {
 func encodeAnyTime(s job.Snapshot) string {
 	var b strings.Builder
 	e := gob.NewEncoder(&b)
-	for _, part := range []any{s.Job.Spec, s.Job.Status, s.Pods} {
+	for _, part := range []any{s.Job.Spec, s.Job.Status} {
 		if err := e.Encode(part); err != nil {
 			panic(err)
 		}
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		fmt.Fprintf(&b, "%+v %+v %+v\n", *p, p.Deletion, p.Detail)
 	}
 	return b.String()
 }
@@ -207,13 +211,13 @@ func drawGarbageStatus(t *rapid.T) job.Status {
 
 func drawGarbagePod(t *rapid.T, i int) job.Pod {
 	p := job.Pod{
-		Phase:   job.PodPhase(rapid.SampledFrom([]uint8{0, 1, 2, 2, 3, 3, 4, 4, 4, 200}).Draw(t, "phase")),
-		Owner:   job.Ownership(rapid.SampledFrom([]uint8{0, 0, 0, 0, 1, 2, 3, 99}).Draw(t, "owner")),
-		Tracked: rapid.Bool().Draw(t, "tracked"),
-		Ready:   rapid.Bool().Draw(t, "pod ready"),
-		Index:   drawInt32(t, "index"),
-		UID:     rapid.SampledFrom([]string{"a", "b", "c", "", "d"}).Draw(t, "uid"),
-		Name:    fmt.Sprintf("pod-%d", i),
+		Phase:     job.PodPhase(rapid.SampledFrom([]uint8{0, 1, 2, 2, 3, 3, 4, 4, 4, 200}).Draw(t, "phase")),
+		Owner:     job.Ownership(rapid.SampledFrom([]uint8{0, 0, 0, 0, 1, 2, 3, 99}).Draw(t, "owner")),
+		Untracked: !rapid.Bool().Draw(t, "tracked"),
+		Ready:     rapid.Bool().Draw(t, "pod ready"),
+		Index:     job.IndexAt(drawInt32(t, "index")),
+		UID:       rapid.SampledFrom([]string{"a", "b", "c", "", "d"}).Draw(t, "uid"),
+		Name:      fmt.Sprintf("pod-%d", i),
 	}
 	if rapid.IntRange(0, 15).Draw(t, "same uid") > 0 {
 		p.UID = fmt.Sprintf("uid-%d", i)

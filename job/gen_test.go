@@ -176,14 +176,14 @@ func meddle(t *rapid.T, w *world.World) {
 			w.DeleteJob()
 		}
 	case "orphan":
-		w.AddPod(job.Pod{Owner: job.Orphan, Index: rapid.Int32Range(-1, 6).Draw(t, "index")})
+		w.AddPod(job.Pod{Owner: job.Orphan, Index: job.IndexAt(rapid.Int32Range(-1, 6).Draw(t, "index")), Untracked: true})
 	case "unlabel":
 		if p := drawPod(t, w, func(p *job.Pod) bool { return p.Owner == job.Owned }); p != nil {
 			p.Owner = job.OwnedUnmatched
 		}
 	case "strip":
 		if p := drawPod(t, w, unfinished); p != nil {
-			p.Tracked = false
+			p.Untracked = true
 		}
 	}
 }

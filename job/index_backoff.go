@@ -37,20 +37,20 @@ func findCarriers(buf []int32, s *Snapshot, c *census, x *indexes) carriers {
 			if pod.Phase == PodSucceeded || !hasIndexBelow(pod, limit) {
 				continue
 			}
-			if !c.activeIndexes.Has(pod.Index) && !x.has(pod.Index) {
+			if !c.activeIndexes.Has(pod.index()) && !x.has(pod.index()) {
 				places = append(places, i)
 			}
 		}
 	}
 	sortPlaces(s.Pods, places, byIndexAndCount)
-	places = slices.CompactFunc(places, func(a, b int32) bool { return s.Pods[a].Index == s.Pods[b].Index })
+	places = slices.CompactFunc(places, func(a, b int32) bool { return s.Pods[a].index() == s.Pods[b].index() })
 	return carriers{s.Pods, places}
 }
 
 // of returns the place of the pod that carries the failure count of the index.
 func (c carriers) of(index int32) (place int32, ok bool) {
 	at, ok := slices.BinarySearchFunc(c.places, index, func(i int32, index int32) int {
-		return cmp.Compare(c.pods[i].Index, index)
+		return cmp.Compare(c.pods[i].index(), index)
 	})
 	if !ok {
 		return -1, false
@@ -60,15 +60,15 @@ func (c carriers) of(index int32) (place int32, ok bool) {
 
 // has reports whether the pod is a carrier.
 func (c carriers) has(place int32) bool {
-	i, ok := c.of(c.pods[place].Index)
+	i, ok := c.of(c.pods[place].index())
 	return ok && i == place
 }
 
 // byIndexAndCount orders the failed pods of each index: the one that carries the failure
 // count comes first.
 func byIndexAndCount(a, b *Pod) int {
-	if a.Index != b.Index {
-		return cmp.Compare(a.Index, b.Index)
+	if a.index() != b.index() {
+		return cmp.Compare(a.index(), b.index())
 	}
 	if x, y := absoluteFailures(a), absoluteFailures(b); x != y {
 		return cmp.Compare(y, x)

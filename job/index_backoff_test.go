@@ -13,13 +13,13 @@ var bothOptions = map[string]Options{"default": {}, "Kubernetes136": Kubernetes1
 
 // ofIndex gives the pod an index.
 func ofIndex(p Pod, index int32) Pod {
-	p.Index = index
+	p.Index = IndexAt(index)
 	return p
 }
 
 // orphaned is the pod before it was adopted.
 func orphaned(p Pod) Pod {
-	p.Owner, p.Tracked = Orphan, false
+	p.Owner, p.Untracked = Orphan, true
 	return p
 }
 
@@ -93,7 +93,7 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 			if got := len(plan.Create); got != want {
 				t.Errorf("%d indexes wait, quirks %b: %d creations, want %d", test.waiting, options.Quirks, got, want)
 			}
-			if len(plan.Create) > 0 && plan.Create[0].Index != int32(test.waiting) {
+			if len(plan.Create) > 0 && plan.Create[0].Index != IndexAt(int32(test.waiting)) {
 				t.Errorf("%d indexes wait, quirks %b: the first creation is of index %d", test.waiting, options.Quirks, plan.Create[0].Index)
 			}
 			if want := second(39); want != plan.Requeue.At && (len(plan.Create) == 0 || options.Quirks == 0) {
@@ -130,7 +130,7 @@ func TestJ16_RemovalInFlight(t *testing.T) {
 				if status.CompletedIndexes != test.completed || *status.FailedIndexes != test.failed {
 					t.Errorf("completed %q, failed %q, want %q and %q", status.CompletedIndexes, *status.FailedIndexes, test.completed, test.failed)
 				}
-				if len(plan.Create) != 1 || plan.Create[0].Index != 1 || len(plan.Untrack)+len(plan.Adopt) > 0 {
+				if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(1) || len(plan.Untrack)+len(plan.Adopt) > 0 {
 					t.Errorf("want a creation of index 1 only:\n%s", plan.String())
 				}
 			})

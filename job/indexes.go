@@ -90,8 +90,8 @@ func (x *indexes) addCompleted(s *Snapshot, places []int32) {
 	limit := indexLimit(&s.Job.Spec)
 	for _, i := range places {
 		pod := &s.Pods[i]
-		if pod.Phase == PodSucceeded && hasIndexBelow(pod, limit) && !x.failed.Has(pod.Index) {
-			x.completed.Add(pod.Index)
+		if pod.Phase == PodSucceeded && hasIndexBelow(pod, limit) && !x.failed.Has(pod.index()) {
+			x.completed.Add(pod.index())
 		}
 	}
 }
@@ -101,11 +101,11 @@ func (x *indexes) addFailed(s *Snapshot, places []int32, policy *failurePolicy) 
 	limit := indexLimit(&s.Job.Spec)
 	for _, i := range places {
 		pod := &s.Pods[i]
-		if pod.Phase == PodSucceeded || !hasIndexBelow(pod, limit) || x.completed.Has(pod.Index) {
+		if pod.Phase == PodSucceeded || !hasIndexBelow(pod, limit) || x.completed.Has(pod.index()) {
 			continue
 		}
 		if failsIndex(pod, policy, *s.Job.Spec.BackoffLimitPerIndex) {
-			x.failed.Add(pod.Index)
+			x.failed.Add(pod.index())
 		}
 	}
 }
@@ -152,4 +152,4 @@ func indexLimit(spec *Spec) int32 {
 }
 
 // hasIndexBelow reports whether the pod has an index, and one below the limit.
-func hasIndexBelow(pod *Pod, limit int32) bool { return pod.Index >= 0 && pod.Index < limit }
+func hasIndexBelow(pod *Pod, limit int32) bool { return pod.Index.isBelow(limit) }

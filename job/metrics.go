@@ -76,7 +76,7 @@ const (
 // finalizer, "delete" once it loses the finalizer or is gone, and "" for any other change.
 // Nil is a pod that does not exist.
 func TrackingEvent(before, after *Pod) string {
-	counts := func(p *Pod) bool { return p != nil && p.Tracked && p.isTerminal() }
+	counts := func(p *Pod) bool { return p != nil && !p.Untracked && p.isTerminal() }
 	switch was, is := counts(before), counts(after); {
 	case is && !was:
 		return "add"

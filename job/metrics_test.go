@@ -37,12 +37,12 @@ func TestJ42_Facts(t *testing.T) {
 		if phase == PodFailed {
 			code = 42
 		}
-		return Pod{UID: uid, Name: uid, Phase: phase, Tracked: true, Index: index, Detail: &PodDetail{
+		return Pod{UID: uid, Name: uid, Phase: phase, Index: IndexAt(index), Detail: &PodDetail{
 			Containers: []Container{exited("main", AppContainer, code)},
 		}}
 	}
-	running := Pod{UID: "r", Name: "r", Phase: PodRunning, Tracked: true, Index: 2}
-	leaving := Pod{UID: "l", Name: "l", Phase: PodRunning, Tracked: true, Index: NoIndex, Deletion: &PodDeletion{Timestamp: second(40)}}
+	running := Pod{UID: "r", Name: "r", Phase: PodRunning, Index: IndexAt(2)}
+	leaving := Pod{UID: "l", Name: "l", Phase: PodRunning, Index: NoIndex, Deletion: &PodDeletion{Timestamp: second(40)}}
 	const policy = `"podFailurePolicy": {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [42]}}]}`
 	const failJob = `"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}, {"action": "Count", "onPodConditions": [{"type": "PodScheduled"}]}]}`
 	scheduled := running
@@ -80,7 +80,7 @@ func TestJ42_Facts(t *testing.T) {
 		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),
 			outcome(func(o *Outcome) { o.Created[0], o.Created[1] = Effect{Result: Refused}, Effect{Result: Refused} }),
 			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, CreateReason: CreateNew}},
-		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex}), none,
+		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex, Untracked: true}), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
 		{"a pod is started beside a terminating one that is not replaced", snapshotOf(t, `{"parallelism": 2, "podReplacementPolicy": "Failed"}`, leaving), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
@@ -88,33 +88,33 @@ func TestJ42_Facts(t *testing.T) {
 			Metrics{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
 		{"suspended without pods", snapshotOf(t, `{"suspend": true}`), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
-		{"held by backoff", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, NoIndex)), func(s *Snapshot, o *Outcome) {
+		{"held by backoff", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1)), func(s *Snapshot, o *Outcome) {
 			if o == nil {
 				s.Pods[0].Detail.Containers[0].FinishedAt = s.Now
 			}
 		}, Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsFailed: 1, Untracked: 1}},
-		{"expectations unmet while a pod has succeeded", snapshotOf(t, `{"completions": 2, "parallelism": 2}`, ended("a", PodSucceeded, NoIndex), running), func(s *Snapshot, o *Outcome) {
+		{"expectations unmet while a pod has succeeded", snapshotOf(t, `{"completions": 2, "parallelism": 2}`, ended("a", PodSucceeded, -1), running), func(s *Snapshot, o *Outcome) {
 			if o == nil {
 				s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
 			}
 		}, Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsSucceeded: 1, Untracked: 1}},
 		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1}},
-		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: Orphan}),
+		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: Orphan, Untracked: true}),
 			outcome(func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: Unsuccessful}} }),
 			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, Failed: true}},
-		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, NoIndex), running), none,
+		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1), running), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsFailed: 1, Untracked: 1}},
-		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, NoIndex), running), none,
+		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), running), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Policy: PolicyCounts{Ignore: 1}, Untracked: 1}},
-		{"the status of matches cannot be written", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, NoIndex), ended("b", PodSucceeded, NoIndex)),
+		{"the status of matches cannot be written", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), ended("b", PodSucceeded, -1)),
 			outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = Unsuccessful, nil, NotTried }),
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Failed: true}},
-		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, NoIndex), scheduled), none,
+		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, -1), scheduled), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 2, Policy: PolicyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
-		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, NoIndex)), none,
+		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, -1)), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsSucceeded: 1, Untracked: 1, Finished: Complete, FinishedReason: "CompletionsReached"}},
-		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, NoIndex)), none,
+		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, -1)), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1, Untracked: 1, Finished: Failed, FinishedReason: "BackoffLimitExceeded"}},
 		{"indexes have ended", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
 			ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), none,
@@ -128,7 +128,7 @@ func TestJ42_Facts(t *testing.T) {
 			Metrics{CompletionMode: Indexed, Action: ActionTracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
 		{"the job is managed by somebody else", snapshotOf(t, `{"managedBy": "example.com/queue"}`), none,
 			Metrics{CompletionMode: NonIndexed, ManagedBy: true}},
-		{"the job has ended", snapshotOf(t, `{}`, ended("a", PodFailed, NoIndex)),
+		{"the job has ended", snapshotOf(t, `{}`, ended("a", PodFailed, -1)),
 			status(func(s *Status) { s.Conditions = []Condition{{Type: Failed, Status: ConditionTrue}} }),
 			Metrics{CompletionMode: NonIndexed, Untracked: 1}},
 	}
@@ -161,8 +161,8 @@ func TestJ42_CreateReasonMetric(t *testing.T) {
 }
 
 func TestJ42_TrackingEvent(t *testing.T) {
-	running, ended := Pod{Phase: PodRunning, Tracked: true}, Pod{Phase: PodFailed, Tracked: true}
-	free := Pod{Phase: PodFailed}
+	running, ended := Pod{Phase: PodRunning}, Pod{Phase: PodFailed}
+	free := Pod{Phase: PodFailed, Untracked: true}
 	for _, c := range []struct {
 		name          string
 		before, after *Pod
@@ -172,8 +172,8 @@ func TestJ42_TrackingEvent(t *testing.T) {
 		{"a pod is seen that has ended", nil, &ended, "add"},
 		{"the finalizer goes", &ended, &free, "delete"},
 		{"the pod goes", &ended, nil, "delete"},
-		{"the finalizer of a running pod goes", &running, &Pod{Phase: PodRunning}, ""},
-		{"a pod ends without the finalizer", &Pod{Phase: PodRunning}, &free, ""},
+		{"the finalizer of a running pod goes", &running, &Pod{Phase: PodRunning, Untracked: true}, ""},
+		{"a pod ends without the finalizer", &Pod{Phase: PodRunning, Untracked: true}, &free, ""},
 		{"nothing happens", &ended, &ended, ""},
 	} {
 		if got := TrackingEvent(c.before, c.after); got != c.want {

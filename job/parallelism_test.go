@@ -6,8 +6,8 @@ import "testing"
 // round deletes; the next one creates.
 func TestJ29_DeletionsTakePrecedence(t *testing.T) {
 	s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 4, "parallelism": 4}`,
-		Pod{Name: "zero", UID: "1", Phase: PodRunning, Tracked: true, Index: 0},
-		Pod{Name: "zero-again", UID: "2", Tracked: true, Index: 0},
+		Pod{Name: "zero", UID: "1", Phase: PodRunning, Index: IndexAt(0)},
+		Pod{Name: "zero-again", UID: "2", Index: IndexAt(0)},
 	)
 	plan, err := Reconcile(s)
 	if err != nil {
@@ -21,7 +21,7 @@ func TestJ29_DeletionsTakePrecedence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Delete) != 0 || len(plan.Create) != 3 || plan.Create[0].Index != 1 {
+	if len(plan.Delete) != 0 || len(plan.Create) != 3 || plan.Create[0].Index != IndexAt(1) {
 		t.Errorf("without:\n%s", plan.String())
 	}
 }

@@ -72,7 +72,7 @@ type Creation struct {
 	// Index is the completion index, or NoIndex for a NonIndexed job. A pod with
 	// an index gets [Creation.Labels] and [Creation.Annotations], Hostname, and the
 	// variable [IndexVariable] taken from the label, unless a container defines it (J33).
-	Index int32 `json:"index"`
+	Index Index `json:"index"`
 	// NamePrefix is what the generated name starts with.
 	NamePrefix string `json:"namePrefix"`
 	// Hostname is empty for a NonIndexed job.

@@ -49,7 +49,7 @@ func (p *Plan) String() string {
 // printCreations prints alike pods without an index in one line, and an index a
 // line otherwise.
 func (p *Plan) printCreations(line func(string, ...any)) {
-	if len(p.Create) > 0 && p.Create[0].Index == NoIndex {
+	if len(p.Create) > 0 && p.Create[0].Index.Int32() < 0 {
 		line("create %s: %s", plural(int64(len(p.Create)), "pod"), p.Create[0].Reason)
 		return
 	}
@@ -61,7 +61,7 @@ func (p *Plan) printCreations(line func(string, ...any)) {
 		if c.IgnoredFailureCount > 0 {
 			counts += fmt.Sprintf(", ignored %d", c.IgnoredFailureCount)
 		}
-		line("create index %d%s: %s", c.Index, counts, c.Reason)
+		line("create index %s%s: %s", c.Index, counts, c.Reason)
 	}
 }
 

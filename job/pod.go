@@ -15,16 +15,16 @@ type Pod struct {
 	// Owner says whether the pod is the job's. The zero value is Owned; an
 	// adapter whose pods can change hands uses [OwnerOf].
 	Owner Ownership `json:"owner,omitempty"`
-	// Tracked is true while the pod carries the finalizer [Finalizer]: it is not
-	// accounted for yet.
-	Tracked bool `json:"tracked,omitempty"`
+	// Untracked is true once the pod has lost the finalizer [Finalizer]: it is accounted
+	// for. The zero value is a pod that has still to be counted.
+	Untracked bool `json:"untracked,omitempty"`
 	// Ready is true while the pod's condition Ready is True.
 	Ready bool `json:"ready,omitempty"`
 	// Assigned is true once the pod is bound to a node.
 	Assigned bool `json:"assigned,omitempty"`
-	// Index is the completion index, or NoIndex (J13). It means nothing for a
-	// NonIndexed job.
-	Index int32 `json:"index"`
+	// Index is the completion index, or NoIndex (J13). An Indexed job needs it; for
+	// a NonIndexed one it means nothing.
+	Index Index `json:"index,omitzero"`
 	// UID identifies the pod for ever; names can come back. It must not be empty.
 	UID  string `json:"uid"`
 	Name string `json:"name"`
@@ -72,9 +72,6 @@ const (
 	// IndexVariable is the environment variable that holds the completion index.
 	IndexVariable = "JOB_COMPLETION_INDEX"
 )
-
-// NoIndex is the index of a pod that has none.
-const NoIndex = -1
 
 // PodPhase is the phase of a pod.
 type PodPhase uint8
@@ -178,6 +175,9 @@ type PodRef struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
 }
+
+// index is the completion index as a number, -1 if there is none.
+func (p *Pod) index() int32 { return p.Index.Int32() }
 
 func (p *Pod) ref() PodRef { return PodRef{p.Name, p.UID} }
 

@@ -82,10 +82,10 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 			}
 			decided[p.UID] = true
 			code := int32(0)
-			if failures[fmt.Sprintf("%d/%d", p.Index, attempts[p.Index])] {
+			if failures[fmt.Sprintf("%d/%d", p.Index.Int32(), attempts[p.Index.Int32()])] {
 				code = 1
 			}
-			attempts[p.Index]++
+			attempts[p.Index.Int32()]++
 			w.Run(p)
 			w.Finish(p, code)
 		}

@@ -129,7 +129,7 @@ func comeToRest(t *rapid.T, w *world.World) {
 		t.Fatalf("L2: still writing after the end\n%s\n%s", w.State(), w.LastPlan)
 	}
 	for _, p := range w.Pods {
-		if p.Tracked && p.Owner <= job.OwnedUnmatched && w.Job.Status.Finished() != "" {
+		if !p.Untracked && p.Owner <= job.OwnedUnmatched && w.Job.Status.Finished() != "" {
 			t.Fatalf("L4: %s keeps its finalizer\n%s", p.Name, w.State())
 		}
 	}

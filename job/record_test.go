@@ -14,7 +14,7 @@ func TestJ27_EndNotDeclared(t *testing.T) {
 	Default(&spec)
 	plan, err := Reconcile(Snapshot{
 		Job:  Job{Name: "j", UID: "job-1", Spec: spec, Status: Status{StartTime: now.Add(-time.Hour)}},
-		Pods: []Pod{{Name: "p", UID: "uid-1", Phase: PodRunning, Tracked: true}},
+		Pods: []Pod{{Name: "p", UID: "uid-1", Phase: PodRunning}},
 		Now:  now,
 	})
 	if err != nil {

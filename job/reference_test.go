@@ -40,9 +40,9 @@ func TestJ22_RestartsOfTerminatingPods(t *testing.T) {
 
 func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
 	stray := endedPod("b", PodFailed)
-	stray.Index = 7 // not counted
+	stray.Index = IndexAt(7) // not counted
 	done := endedPod("a", PodSucceeded)
-	done.Index = 0
+	done.Index = IndexAt(0)
 	s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed"}`, done, stray)
 	plan := planOf(t, s)
 	o := doneAll(plan)
@@ -114,7 +114,7 @@ func TestE3_TheEndKeepsTheRecordOfCreations(t *testing.T) {
 
 func TestJ17_TheAdoptedOneOfEqualFailures(t *testing.T) {
 	older, adopted := endedPod("a", PodFailed), endedPod("b", PodFailed)
-	older.Index, adopted.Index, adopted.Owner = 0, 0, Orphan
+	older.Index, adopted.Index, adopted.Owner = IndexAt(0), IndexAt(0), Orphan
 	for _, pods := range [][]Pod{{older, adopted}, {adopted, older}} {
 		s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
 		plan := planOf(t, s)

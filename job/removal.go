@@ -68,7 +68,7 @@ func hasMisplaced(spec *Spec, c *census) bool {
 func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, misplaced []int32) {
 	spare.Reset()
 	for _, i := range slices.Backward(active) {
-		if pod := &s.Pods[i]; hasIndexBelow(pod, *s.Job.Spec.Completions) && spare.Add(pod.Index) {
+		if pod := &s.Pods[i]; hasIndexBelow(pod, *s.Job.Spec.Completions) && spare.Add(pod.index()) {
 			rest = append(rest, i)
 		} else {
 			misplaced = append(misplaced, i)
@@ -77,7 +77,7 @@ func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, 
 	slices.Reverse(rest)
 	slices.Reverse(misplaced) // the least valuable first
 	if len(misplaced) > maxPodWrites {
-		slices.SortStableFunc(misplaced, func(a, b int32) int { return cmp.Compare(s.Pods[a].Index, s.Pods[b].Index) })
+		slices.SortStableFunc(misplaced, func(a, b int32) int { return cmp.Compare(s.Pods[a].index(), s.Pods[b].index()) })
 	}
 	return rest, misplaced
 }
@@ -85,9 +85,9 @@ func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, 
 // misplacement is why a pod has no index of its own.
 func misplacement(pod *Pod, completions int32) DeleteReason {
 	switch {
-	case pod.Index < 0:
+	case pod.index() < 0:
 		return DeleteNoIndex
-	case pod.Index >= completions:
+	case pod.index() >= completions:
 		return DeleteIndexOutOfRange
 	}
 	return DeleteDuplicateIndex

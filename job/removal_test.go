@@ -164,7 +164,7 @@ func drawRankedPod(t *rapid.T, uid string) Pod {
 			CreationTimestamp: at.Draw(t, "created"),
 			ReadyTransition:   at.Draw(t, "transition"),
 			Containers:        []Container{{Kind: kinds.Draw(t, "kind"), Restarts: rapid.Int32Range(0, 2).Draw(t, "restarts")}},
-		},
+		}, Untracked: true,
 	}
 }
 

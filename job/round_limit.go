@@ -93,7 +93,7 @@ func markFitting(due []dueUntracking, room int, end, stops bool) (capped bool) {
 func takesRoom(d *dueUntracking, pods []Pod, written *indexset.Set) bool {
 	switch d.As {
 	case CountedIndex:
-		return !written.Has(pods[d.place].Index)
+		return !written.Has(pods[d.place].index())
 	case CountedSucceeded, CountedFailed:
 		return true
 	}
@@ -104,8 +104,8 @@ func takesRoom(d *dueUntracking, pods []Pod, written *indexset.Set) bool {
 func sortByIndex(due []dueUntracking, pods []Pod) {
 	slices.SortFunc(due, func(a, b dueUntracking) int {
 		x, y := &pods[a.place], &pods[b.place]
-		if x.Index != y.Index {
-			return cmp.Compare(x.Index, y.Index)
+		if x.index() != y.index() {
+			return cmp.Compare(x.index(), y.index())
 		}
 		return byAge(x, y)
 	})

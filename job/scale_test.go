@@ -30,7 +30,7 @@ var dimensions = []struct {
 	{"duplicates", func(n int) job.Snapshot {
 		s := steady(n, true)
 		for i := range s.Pods {
-			s.Pods[i].Index = int32(i % 2)
+			s.Pods[i].Index = job.IndexAt(int32(i % 2))
 		}
 		return s
 	}},
@@ -59,7 +59,7 @@ func uncounted(n int) job.Snapshot {
 	s := steady(n, false)
 	lists := &job.UncountedTerminatedPods{}
 	for i := range s.Pods {
-		s.Pods[i].Phase, s.Pods[i].Ready, s.Pods[i].Tracked = job.PodFailed, false, i%2 == 0
+		s.Pods[i].Phase, s.Pods[i].Ready, s.Pods[i].Untracked = job.PodFailed, false, i%2 != 0
 		lists.Failed = append(lists.Failed, s.Pods[i].UID)
 	}
 	s.Job.Spec.BackoffLimit = ptr[int32](1 << 30)
@@ -72,7 +72,7 @@ func untracking(n int) job.Snapshot {
 	var uids []string
 	for i := range s.Pods {
 		uids = append(uids, s.Pods[i].UID)
-		s.Pods[i].Tracked = i%2 == 0
+		s.Pods[i].Untracked = i%2 != 0
 	}
 	s.Job.Status.CompletedIndexes = fmt.Sprintf("0-%d", n-1)
 	s.Job.Status.Succeeded = int32(n)

@@ -222,7 +222,7 @@ func (s *stage) orphans() string {
 	}
 	for _, ref := range job.Orphans(pods) {
 		p := s.pod(ref.Name)
-		p.Tracked = false
+		p.Untracked = true
 		if p.Deletion != nil {
 			s.Evict(p) // nothing holds it any more
 		}
@@ -352,10 +352,10 @@ func (s *stage) unlabel() string {
 // Succeeded and Failed pods have a past in the world).
 func (s *stage) addPod() string {
 	p := job.Pod{
-		Name:    s.c.String("name", ""),
-		Index:   int32(s.c.Int("index", job.NoIndex)),
-		Tracked: s.c.Bool("tracked", false),
-		Detail:  &job.PodDetail{FailureCount: int32(s.c.Int("failures", 0))},
+		Name:      s.c.String("name", ""),
+		Index:     job.IndexAt(int32(s.c.Int("index", -1))),
+		Untracked: !s.c.Bool("tracked", false),
+		Detail:    &job.PodDetail{FailureCount: int32(s.c.Int("failures", 0))},
 	}
 	var phase job.PodPhase
 	if err := phase.UnmarshalText([]byte(s.c.String("phase", ""))); err != nil {

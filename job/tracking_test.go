@@ -181,7 +181,7 @@ func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 // lost the finalizer, be it that only the memory says so, and never before (JI1, JI3).
 func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 	bare := endedPod("a", PodSucceeded)
-	bare.Tracked = false
+	bare.Untracked = true
 	tests := []struct {
 		name               string
 		pods               []Pod
@@ -222,11 +222,11 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 
 func TestJ36_Orphans(t *testing.T) {
 	pods := []Pod{
-		{UID: "4", Name: "d", Tracked: true},
-		{UID: "3", Name: "c", Tracked: true, Owner: OwnedUnmatched},
-		{UID: "2", Name: "b", Tracked: true, Owner: Foreign},
-		{UID: "1", Name: "a"},
-		{UID: "5", Name: "e", Tracked: true, Owner: Orphan},
+		{UID: "4", Name: "d"},
+		{UID: "3", Name: "c", Owner: OwnedUnmatched},
+		{UID: "2", Name: "b", Owner: Foreign},
+		{UID: "1", Name: "a", Untracked: true},
+		{UID: "5", Name: "e", Owner: Orphan},
 	}
 	want := []PodRef{{Name: "c", UID: "3"}, {Name: "d", UID: "4"}}
 	if diff := cmp.Diff(want, Orphans(pods)); diff != "" {

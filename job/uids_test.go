@@ -123,7 +123,7 @@ func TestE4_EmptyUntrackedUID(t *testing.T) {
 	for i := range n {
 		name := fmt.Sprint("pod-", i)
 		s.Pods = append(s.Pods, Pod{
-			Name: name, UID: name, Phase: PodSucceeded, Tracked: true, Detail: &PodDetail{CreationTimestamp: created},
+			Name: name, UID: name, Phase: PodSucceeded, Detail: &PodDetail{CreationTimestamp: created},
 		})
 	}
 	plan, err := Reconcile(s)

@@ -37,7 +37,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 				}
 				s := world.New(spec).Snapshot()
 				s.Options = options
-				s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodFailed, Tracked: true, Detail: test.detail}}
+				s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodFailed, Index: job.IndexAt(0), Detail: test.detail}}
 				plan, err := job.Reconcile(s)
 				if err != nil {
 					t.Fatal(err)
@@ -65,8 +65,8 @@ func TestJ31_UntimedFailureAndSuccess(t *testing.T) {
 	for _, since := range []time.Duration{-time.Second, 0, time.Second} {
 		s := world.New(job.Spec{Completions: ptr[int32](3), Template: job.Template{RestartPolicy: job.RestartNever}}).Snapshot()
 		s.Pods = []job.Pod{
-			{Name: "a", UID: "a", Phase: job.PodFailed, Tracked: true},
-			{Name: "b", UID: "b", Phase: job.PodSucceeded, Tracked: true, Detail: &job.PodDetail{CreationTimestamp: s.Now.Add(-since)}},
+			{Name: "a", UID: "a", Phase: job.PodFailed},
+			{Name: "b", UID: "b", Phase: job.PodSucceeded, Detail: &job.PodDetail{CreationTimestamp: s.Now.Add(-since)}},
 		}
 		plan, err := job.Reconcile(s)
 		if want := s.Now.Add(10 * time.Second); err != nil || len(plan.Create) > 0 || !plan.Requeue.At.Equal(want) {

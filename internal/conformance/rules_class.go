@@ -40,14 +40,14 @@ var situationRules = []rule[*jobRound]{
 		return r.Job.Status.Condition(job.FailureTarget).Reason == "Edited" || r.Job.Status.Condition(job.SuccessCriteriaMet).Reason == "Edited"
 	}},
 	{"situation: a terminating pod's removal is in flight", func(r *jobRound) bool {
-		return r.has(func(p *job.Pod) bool { return isGoing(p) && p.Tracked && r.Memory.Untracking.Has(p.UID) })
+		return r.has(func(p *job.Pod) bool { return isGoing(p) && !p.Untracked && r.Memory.Untracking.Has(p.UID) })
 	}},
 	{"situation: counted indexes drop out while others succeed", func(r *jobRound) bool {
 		return r.isIndexed() && r.newSuccesses() > 0 && r.Job.Status.Succeeded+r.newSuccesses() > r.settlement.Status.Succeeded
 	}},
 	{"situation: a recorded failure of an index has no replacement", func(r *jobRound) bool {
 		return r.Job.Spec.BackoffLimitPerIndex != nil && r.has(func(p *job.Pod) bool {
-			return isFailed(p) && p.Tracked && r.hasIndex(p) && slices.Contains(uncounted(&r.Job.Status).Failed, p.UID) && !r.isReplaced(p)
+			return isFailed(p) && !p.Untracked && r.hasIndex(p) && slices.Contains(uncounted(&r.Job.Status).Failed, p.UID) && !r.isReplaced(p)
 		})
 	}},
 	{"situation: some indexes are in backoff and others are created", func(r *jobRound) bool {
@@ -77,7 +77,7 @@ func (r *jobRound) newSuccesses() (n int32) {
 	return n
 }
 
-func (r *jobRound) createsIndex(index int32) bool {
+func (r *jobRound) createsIndex(index job.Index) bool {
 	return r.creates(func(c *job.Creation) bool { return c.Index == index })
 }
 

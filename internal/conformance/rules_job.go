@@ -122,7 +122,7 @@ var jobRules = []rule[*jobRound]{
 		return len(r.plan.Create)+len(r.plan.Delete) > 0 && !r.Memory.Expectations.At.IsZero()
 	}},
 	{"E4", func(r *jobRound) bool {
-		return r.has(func(p *job.Pod) bool { return p.Tracked && r.Memory.Untracking.Has(p.UID) })
+		return r.has(func(p *job.Pod) bool { return !p.Untracked && r.Memory.Untracking.Has(p.UID) })
 	}},
 	{"E5", func(r *jobRound) bool { return r.Memory.Finished && r.Job.Status.Finished() == "" }},
 }
@@ -130,7 +130,7 @@ var jobRules = []rule[*jobRound]{
 func (r *jobRound) isIndexed() bool { return r.Job.Spec.CompletionMode == job.Indexed }
 
 func (r *jobRound) hasIndex(p *job.Pod) bool {
-	return !r.isIndexed() || p.Index >= 0 && p.Index < *r.Job.Spec.Completions
+	return !r.isIndexed() || p.Index.Int32() >= 0 && p.Index.Int32() < *r.Job.Spec.Completions
 }
 
 func (r *jobRound) isTrue(t job.ConditionType) bool {
@@ -159,7 +159,7 @@ func (r *jobRound) hasFailed(is func(*job.Pod) bool) bool {
 // isKept reports whether the pod has failed and keeps its finalizer for the
 // failure count of its index (J17).
 func (r *jobRound) isKept(p *job.Pod) bool {
-	return r.Job.Spec.BackoffLimitPerIndex != nil && p.Owner == job.Owned && p.Tracked && isFailed(p) && r.hasIndex(p) &&
+	return r.Job.Spec.BackoffLimitPerIndex != nil && p.Owner == job.Owned && !p.Untracked && isFailed(p) && r.hasIndex(p) &&
 		!r.Memory.Untracking.Has(p.UID) &&
 		!slices.ContainsFunc(r.recording.Untrack, func(u job.Untracking) bool { return u.UID == p.UID })
 }
@@ -230,7 +230,7 @@ func isGoing(p *job.Pod) bool {
 }
 
 func isFinishedPod(p *job.Pod) bool {
-	return p.Tracked && (p.Phase == job.PodFailed || p.Phase == job.PodSucceeded)
+	return !p.Untracked && (p.Phase == job.PodFailed || p.Phase == job.PodSucceeded)
 }
 
 // finish names what the finish time of a pod follows from (J32).

@@ -61,7 +61,7 @@ func (b backend) Adopt(_ context.Context, ref job.PodRef) error {
 			return jobapply.ErrGone
 		}
 		if p.Owner == job.Orphan {
-			p.Owner, p.Tracked = job.Owned, true
+			p.Owner, p.Untracked = job.Owned, false
 			b.touch(p)
 		}
 		return nil
@@ -74,7 +74,7 @@ func (b backend) Release(_ context.Context, ref job.PodRef) error {
 		if p == nil {
 			return jobapply.ErrGone
 		}
-		p.Owner, p.Tracked = job.Foreign, false
+		p.Owner, p.Untracked = job.Foreign, true
 		b.touch(p)
 		b.collect(p)
 		return nil
@@ -87,10 +87,9 @@ func (b backend) Create(_ context.Context, c job.Creation) (ref job.PodRef, err 
 			b.fail("JI16", "a pod is created after the end")
 		}
 		p := b.AddPod(job.Pod{
-			Name:    fmt.Sprintf("%s%d", c.NamePrefix, b.nextUID+1),
-			Tracked: true,
-			Index:   c.Index,
-			Detail:  &job.PodDetail{FailureCount: c.FailureCount, IgnoredFailureCount: c.IgnoredFailureCount},
+			Name:   fmt.Sprintf("%s%d", c.NamePrefix, b.nextUID+1),
+			Index:  c.Index,
+			Detail: &job.PodDetail{FailureCount: c.FailureCount, IgnoredFailureCount: c.IgnoredFailureCount},
 		})
 		ref = job.PodRef{Name: p.Name, UID: p.UID}
 		b.checkParallelism()
@@ -128,11 +127,11 @@ func (b backend) untrackUnchanged(d job.Deletion) error {
 			return jobapply.ErrGone
 		case p.Detail.ResourceVersion != d.ResourceVersion:
 			return errConflict
-		case p.Tracked && p.Phase == job.PodSucceeded:
+		case !p.Untracked && p.Phase == job.PodSucceeded:
 			b.fail("JI9", "the success of %s is lost", p.Name)
 		}
 		b.ghost.pods[p.UID].removed = true
-		p.Tracked = false
+		p.Untracked = true
 		b.touch(p)
 		b.collect(p)
 		return nil
@@ -147,7 +146,7 @@ func (b backend) Untrack(_ context.Context, ref job.PodRef) error {
 		}
 		b.checkUntrack(p)
 		b.tallyUntrack(p)
-		p.Tracked = false
+		p.Untracked = true
 		b.touch(p)
 		b.collect(p)
 		return nil
@@ -198,7 +197,7 @@ func (w *World) Evict(p *job.Pod) {
 // collect removes a deleted pod once it has ended or if it never ran, and only
 // without the finalizer.
 func (w *World) collect(p *job.Pod) {
-	if p.Deletion == nil || p.Tracked || p.Phase == job.PodRunning {
+	if p.Deletion == nil || !p.Untracked || p.Phase == job.PodRunning {
 		return
 	}
 	w.Pods = slices.DeleteFunc(w.Pods, func(q *job.Pod) bool { return q == p })
@@ -257,12 +256,12 @@ func (w *World) State() string {
 	for _, p := range w.Pods {
 		fmt.Fprintf(&b, "%s %v", p.Name, p.Phase)
 		if w.Job.Spec.CompletionMode == job.Indexed {
-			fmt.Fprintf(&b, " index=%d", p.Index)
+			fmt.Fprintf(&b, " index=%d", p.Index.Int32())
 		}
 		for _, flag := range []struct {
 			is   bool
 			name string
-		}{{p.Ready, "ready"}, {p.Tracked, "tracked"}, {p.Deletion != nil, "deleted"}} {
+		}{{p.Ready, "ready"}, {!p.Untracked, "tracked"}, {p.Deletion != nil, "deleted"}} {
 			if flag.is {
 				b.WriteString(" " + flag.name)
 			}

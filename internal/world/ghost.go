@@ -35,7 +35,7 @@ func (g *ghost) init() {
 	g.counted = make(map[string]string)
 }
 
-func (g *ghost) born(p *job.Pod) { g.pods[p.UID] = &life{index: p.Index} }
+func (g *ghost) born(p *job.Pod) { g.pods[p.UID] = &life{index: p.Index.Int32()} }
 
 func (g *ghost) ended(p *job.Pod) { g.pods[p.UID].ended = p.Phase }
 
@@ -111,13 +111,13 @@ func (w *World) checkCreatedIndexes(s *job.Snapshot, plan *job.Plan) {
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		running := p.Phase < job.PodSucceeded && p.Deletion == nil
-		if p.Owner == job.Owned && p.Index >= 0 && (running || p.Phase == job.PodSucceeded && p.Tracked) {
-			done.Add(p.Index)
+		if p.Owner == job.Owned && p.Index.Int32() >= 0 && (running || p.Phase == job.PodSucceeded && !p.Untracked) {
+			done.Add(p.Index.Int32())
 		}
 	}
 	for _, c := range plan.Create {
-		if c.Index < 0 || c.Index >= *s.Job.Spec.Completions || !done.Add(c.Index) {
-			w.fail("JI7", "index %d is created again", c.Index)
+		if i := c.Index.Int32(); i < 0 || i >= *s.Job.Spec.Completions || !done.Add(i) {
+			w.fail("JI7", "index %s is created again", c.Index)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (w *World) checkParallelism() {
 func (w *World) checkUntrack(p *job.Pod) {
 	s := &w.Job.Status
 	end := s.Condition(job.FailureTarget).Status == job.ConditionTrue || s.Condition(job.SuccessCriteriaMet).Status == job.ConditionTrue || !w.Job.DeletionTimestamp.IsZero()
-	if !p.Tracked || p.Phase != job.PodSucceeded || end || w.ghost.pods[p.UID].removed {
+	if p.Untracked || p.Phase != job.PodSucceeded || end || w.ghost.pods[p.UID].removed {
 		return
 	}
 	recorded := w.ghost.counted[p.UID] != ""
@@ -151,8 +151,9 @@ func (w *World) checkUntrack(p *job.Pod) {
 		recorded = recorded || slices.Contains(u.Succeeded, p.UID) || slices.Contains(u.Failed, p.UID)
 	}
 	if w.Job.Spec.CompletionMode == job.Indexed {
-		recorded = recorded || p.Index < 0 || p.Index >= *w.Job.Spec.Completions || hasIndex(s.CompletedIndexes, p.Index) ||
-			s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, p.Index)
+		i := p.Index.Int32()
+		recorded = recorded || i < 0 || i >= *w.Job.Spec.Completions || hasIndex(s.CompletedIndexes, i) ||
+			s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, i)
 	}
 	if !recorded {
 		w.fail("JI3", "the finalizer of %s is removed, and its success is not recorded", p.Name)

@@ -183,14 +183,14 @@ func (w *World) tallyStatus(old, s *job.Status) {
 // tallyUntrack notes a pod that loses its finalizer. An older view may show it without
 // what matches.
 func (w *World) tallyUntrack(p *job.Pod) {
-	if p.Tracked && p.Phase >= job.PodSucceeded {
+	if !p.Untracked && p.Phase >= job.PodSucceeded {
 		w.tally.untracked++
 	}
 	s := &w.Job.Status
-	valid := w.Job.Spec.CompletionMode != job.Indexed || p.Index >= 0 && p.Index < *w.Job.Spec.Completions
+	valid := w.Job.Spec.CompletionMode != job.Indexed || p.Index.Int32() >= 0 && p.Index.Int32() < *w.Job.Spec.Completions
 	counted := s.UncountedTerminatedPods != nil && slices.Contains(s.UncountedTerminatedPods.Failed, p.UID)
 	failed := p.Phase == job.PodFailed && valid
-	if !w.Stale && p.Tracked && s.Finished() == "" && (counted || failed) && w.matchesPolicy(p) && !w.tally.plain[p.UID] {
+	if !w.Stale && !p.Untracked && s.Finished() == "" && (counted || failed) && w.matchesPolicy(p) && !w.tally.plain[p.UID] {
 		w.tally.due[p.UID] = true
 	}
 }

@@ -60,7 +60,7 @@ func (w *World) checkConservation(old, s *job.Status) {
 			}
 			moved++
 			w.ghost.counted[uid] = list
-			if p := w.find(job.PodRef{UID: uid}); p != nil && p.Tracked {
+			if p := w.find(job.PodRef{UID: uid}); p != nil && !p.Untracked {
 				w.fail("JI3", "UID %q is counted and %s still has the finalizer", uid, p.Name)
 			}
 		}

@@ -67,8 +67,8 @@ func (f *fake) WriteStatus(context.Context, job.Status) error { return f.call("s
 func (f *fake) Expect(creations, deletions int)               { f.note("expect %d %d", creations, deletions) }
 func (f *fake) Lower(creations, deletions int)                { f.note("lower %d %d", creations, deletions) }
 func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
-	name := fmt.Sprintf("%sx%d", c.NamePrefix, c.Index)
-	if err := f.call("create %d", c.Index); err != nil {
+	name := fmt.Sprintf("%sx%d", c.NamePrefix, c.Index.Int32())
+	if err := f.call("create %d", c.Index.Int32()); err != nil {
 		return job.PodRef{}, err
 	}
 	return job.PodRef{Name: name, UID: name}, nil
@@ -114,7 +114,7 @@ func ending(pods ...job.Pod) job.Snapshot {
 }
 
 func pod(name string, index int32, phase job.PodPhase) job.Pod {
-	return job.Pod{Name: name, UID: name, Index: index, Phase: phase, Tracked: true}
+	return job.Pod{Name: name, UID: name, Index: job.IndexAt(index), Phase: phase}
 }
 
 // actives are running pods with the indexes below n.

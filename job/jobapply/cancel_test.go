@@ -50,30 +50,30 @@ func (c *cluster) write(ctx context.Context, name string, uid string, do func(p 
 }
 
 func (c *cluster) Adopt(ctx context.Context, p job.PodRef) error {
-	return c.write(ctx, "adopt "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Tracked = job.Owned, true })
+	return c.write(ctx, "adopt "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Untracked = job.Owned, false })
 }
 
 func (c *cluster) Release(ctx context.Context, p job.PodRef) error {
-	return c.write(ctx, "release "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Tracked = job.Foreign, false })
+	return c.write(ctx, "release "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Untracked = job.Foreign, true })
 }
 
 func (c *cluster) Delete(ctx context.Context, d job.Deletion) error {
 	err := c.write(ctx, "delete "+d.Name, d.UID, func(p *job.Pod) {
-		p.Deletion, p.Tracked = &job.PodDeletion{Timestamp: at(c.now)}, p.Tracked && !d.UntrackFirst
+		p.Deletion, p.Untracked = &job.PodDeletion{Timestamp: at(c.now)}, p.Untracked || d.UntrackFirst
 	})
 	c.collect()
 	return err
 }
 
 func (c *cluster) Untrack(ctx context.Context, p job.PodRef) error {
-	err := c.write(ctx, "untrack "+p.Name, p.UID, func(p *job.Pod) { p.Tracked = false })
+	err := c.write(ctx, "untrack "+p.Name, p.UID, func(p *job.Pod) { p.Untracked = true })
 	c.collect()
 	return err
 }
 
 // collect removes the pods that are deleted and carry no finalizer.
 func (c *cluster) collect() {
-	c.pods = slices.DeleteFunc(c.pods, func(p job.Pod) bool { return p.Deletion != nil && !p.Tracked })
+	c.pods = slices.DeleteFunc(c.pods, func(p job.Pod) bool { return p.Deletion != nil && p.Untracked })
 }
 
 func (c *cluster) Create(ctx context.Context, creation job.Creation) (ref job.PodRef, err error) {
@@ -81,7 +81,7 @@ func (c *cluster) Create(ctx context.Context, creation job.Creation) (ref job.Po
 	err = c.write(ctx, "create "+name, "", func(*job.Pod) {
 		c.made++
 		ref = job.PodRef{Name: name, UID: name}
-		c.pods = append(c.pods, job.Pod{Name: name, UID: name, Index: creation.Index, Tracked: true})
+		c.pods = append(c.pods, job.Pod{Name: name, UID: name, Index: creation.Index})
 	})
 	return ref, err
 }
@@ -152,7 +152,7 @@ func drawCluster(t *rapid.T) *cluster {
 		p := pod(fmt.Sprint("p", i), rapid.Int32Range(-1, 5).Draw(t, "index"), rapid.SampledFrom([]job.PodPhase{
 			job.PodPending, job.PodRunning, job.PodSucceeded, job.PodFailed}).Draw(t, "phase"))
 		p.Owner = rapid.SampledFrom([]job.Ownership{job.Owned, job.Owned, job.Owned, job.OwnedUnmatched, job.Orphan, job.Foreign}).Draw(t, "owner")
-		p.Tracked = p.Owner != job.Orphan && rapid.IntRange(0, 4).Draw(t, "tracked") > 0
+		p.Untracked = p.Owner == job.Orphan || rapid.IntRange(0, 4).Draw(t, "tracked") == 0
 		c.pods = append(c.pods, p)
 	}
 	return c

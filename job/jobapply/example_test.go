@@ -17,14 +17,14 @@ type memory struct {
 
 func (m *memory) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	uid := fmt.Sprint("uid-", len(m.pods))
-	m.pods = append(m.pods, job.Pod{Name: c.NamePrefix + uid, UID: uid, Index: c.Index, Tracked: true})
+	m.pods = append(m.pods, job.Pod{Name: c.NamePrefix + uid, UID: uid, Index: c.Index})
 	return job.PodRef{Name: c.NamePrefix + uid, UID: uid}, nil
 }
 
 func (m *memory) Untrack(_ context.Context, pod job.PodRef) error {
 	for i := range m.pods {
 		if m.pods[i].UID == pod.UID {
-			m.pods[i].Tracked = false
+			m.pods[i].Untracked = true
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func tracking(p *corev1.Pod) *job.Pod {
 	if p == nil {
 		return nil
 	}
-	out := &job.Pod{Tracked: hasFinalizer(p)}
+	out := &job.Pod{Untracked: !hasFinalizer(p)}
 	switch p.Status.Phase {
 	case corev1.PodSucceeded:
 		out.Phase = job.PodSucceeded

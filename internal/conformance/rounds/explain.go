@@ -108,8 +108,8 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 func hasRivals(s *Snapshot) bool {
 	first := map[int32]*corev1.Pod{}
 	for _, p := range s.Pods {
-		index := job.ParseIndex(p.Annotations[batchv1.JobCompletionIndexAnnotation])
-		if index == job.NoIndex || p.Status.Phase != corev1.PodFailed && p.DeletionTimestamp == nil {
+		index := job.ParseIndex(p.Annotations[batchv1.JobCompletionIndexAnnotation]).Int32()
+		if index < 0 || p.Status.Phase != corev1.PodFailed && p.DeletionTimestamp == nil {
 			continue
 		}
 		rival := first[index]

@@ -12,7 +12,6 @@ import (
 
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
-	"github.com/batchplan/batchplan/job"
 )
 
 func (p *program) logsCommand() *cobra.Command {
@@ -44,7 +43,7 @@ first. With several pods or containers, a line on standard error precedes each.`
 			return p.writeLogs(s, pods, container)
 		},
 	}
-	cmd.Flags().Int32Var(&at, "index", job.NoIndex, "only the pods of this completion index")
+	cmd.Flags().Int32Var(&at, "index", -1, "only the pods of this completion index")
 	cmd.Flags().StringVarP(&container, "container", "c", "", "only this container")
 	cmd.Flags().StringVar(&name, "pod", "", "only this pod")
 	return cmd

@@ -14,7 +14,6 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/report"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
-	"github.com/batchplan/batchplan/job"
 )
 
 func (p *program) statusCommand() *cobra.Command {
@@ -172,7 +171,7 @@ func tableOfEvents(out io.Writer, events []store.StoredEvent) error {
 }
 
 func index(p *store.Pod) string {
-	if p.Index == job.NoIndex {
+	if p.Index < 0 {
 		return "-"
 	}
 	return fmt.Sprint(p.Index)

@@ -45,7 +45,7 @@ func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) 
 	}
 	err = b.store.AddPod(store.Pod{
 		UID: ref.UID, Job: b.uid, Name: ref.Name, Created: b.now, Spec: spec,
-		Index: c.Index, Failures: c.FailureCount, Ignored: c.IgnoredFailureCount, Tracked: true,
+		Index: c.Index.Int32(), Failures: c.FailureCount, Ignored: c.IgnoredFailureCount, Tracked: true,
 	})
 	if err != nil {
 		return job.PodRef{}, err

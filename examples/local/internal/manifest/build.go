@@ -152,7 +152,7 @@ func (b *builder) environment(c *corev1.Container) (vars map[string]string, env 
 	for i := range c.Env {
 		add(c.Env[i].Name, b.value(&c.Env[i], vars))
 	}
-	if _, ok := vars[job.IndexVariable]; !ok && b.creation.Index != job.NoIndex {
+	if _, ok := vars[job.IndexVariable]; !ok && b.creation.Index.Int32() >= 0 {
 		add(job.IndexVariable, b.labels[job.IndexLabel])
 	}
 	return vars, lastOf(env)

@@ -188,7 +188,7 @@ func TestPod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := j.Pod(&job.Creation{Index: 4, Hostname: "x-4"}, "juid", "x-4-abcde", "puid", Settings{})
+	spec := j.Pod(&job.Creation{Index: job.IndexAt(4), Hostname: "x-4"}, "juid", "x-4-abcde", "puid", Settings{})
 	c := spec.Containers[0]
 	if !slices.Equal(c.Argv, []string{"echo", "cb-4"}) {
 		t.Errorf("argv %q", c.Argv)

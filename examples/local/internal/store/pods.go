@@ -42,10 +42,10 @@ func (p *Pod) View() job.Pod {
 		detail.Containers = append(detail.Containers, c.Container)
 	}
 	view := job.Pod{
-		UID: p.UID, Name: p.Name, Phase: p.State.Phase, Tracked: p.Tracked, Ready: p.State.Ready,
+		UID: p.UID, Name: p.Name, Phase: p.State.Phase, Untracked: !p.Tracked, Ready: p.State.Ready,
 		// A pod is bound to this machine once its supervisor has begun.
 		Assigned: len(p.State.Containers) > 0,
-		Index:    p.Index, Detail: detail,
+		Index:    job.IndexAt(p.Index), Detail: detail,
 	}
 	if !p.Deleted.IsZero() {
 		view.Deletion = &job.PodDeletion{Timestamp: p.Deleted, GracePeriodSeconds: p.GraceSeconds}

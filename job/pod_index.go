@@ -1,0 +1,90 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Index is the completion index of a pod: from 0 to 2^31-1, or NoIndex. The zero value
+// means that it is not given, which is an error in a pod of an Indexed job: taken for 0,
+// every pod but one would be deleted as a duplicate. As JSON it is a number, -1 for NoIndex.
+type Index struct {
+	// code is 0 for an index that is not given, 1 for NoIndex, and the index plus 2
+	// otherwise.
+	code uint32
+}
+
+// NoIndex is the index of a pod that has none: of a NonIndexed job, or without a valid
+// annotation (J13).
+var NoIndex = Index{code: 1}
+
+// IndexAt returns index i, and NoIndex if i is negative.
+func IndexAt(i int32) Index {
+	if i < 0 {
+		return NoIndex
+	}
+	return Index{code: uint32(i) + 2}
+}
+
+// ParseIndex reads the text of an index annotation: NoIndex when it is missing,
+// negative, out of range or not a number (J13).
+func ParseIndex(text string) Index {
+	i, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return NoIndex
+	}
+	return IndexAt(int32(i))
+}
+
+// Int32 returns the index as a number: -1 if there is none or none is given.
+func (i Index) Int32() int32 {
+	if i.code < 2 {
+		return -1
+	}
+	return int32(i.code - 2)
+}
+
+// Equal reports whether both are the same, as == does.
+func (i Index) Equal(j Index) bool { return i == j }
+
+// String returns the index in digits, "none", or "not given".
+func (i Index) String() string {
+	switch i {
+	case Index{}:
+		return "not given"
+	case NoIndex:
+		return "none"
+	}
+	return strconv.Itoa(int(i.Int32()))
+}
+
+// isBelow reports whether there is an index, and it is less than limit, which is not
+// negative.
+func (i Index) isBelow(limit int32) bool { return i.code-2 < uint32(limit) }
+
+// MarshalJSON writes a number, -1 for NoIndex, or null if none is given.
+func (i Index) MarshalJSON() ([]byte, error) {
+	if i == (Index{}) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(i.Int32())
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (i *Index) UnmarshalJSON(data []byte) error {
+	var number *int64
+	err := json.Unmarshal(data, &number)
+	switch {
+	case err != nil:
+		return fmt.Errorf("index: %w", err)
+	case number == nil:
+		*i = Index{}
+	case *number < -1 || *number > math.MaxInt32:
+		return fmt.Errorf("index: %d is out of range", *number)
+	default:
+		*i = IndexAt(int32(*number))
+	}
+	return nil
+}
