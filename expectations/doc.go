@@ -16,8 +16,7 @@
 // notification may arrive before the write returns; [Tracker.Lower] for writes
 // that failed or were skipped; the Observed methods from its watch handlers; and
 // [Tracker.Forget] when the job is gone. An adapter that reads its own writes (a
-// database, say) needs no tracker: it clears job.Memory.Expectations before each
-// round.
+// database, say) needs no tracker: it sets job.Snapshot.Consistent.
 //
 // A stronger protection than counting is to compare versions: an adapter that
 // knows the version of its own last status write puts it into job.Memory.Written,

@@ -14,7 +14,7 @@ const pollDelay = time.Second
 // again says when to plan again, with no event to wait for: at the time of the plan, or
 // sooner if the next round has something to do that only own writes have made possible (L9).
 func (p *Plan) again(o *Outcome, r *Recording, retry bool) Requeue {
-	b := &p.Basis
+	b := &p.basis
 	if retry || b.Quirks.Has(jobquirk.CoarseRequeue) || !p.goesOn(o, r) {
 		return p.Requeue
 	}
@@ -29,11 +29,13 @@ func (p *Plan) again(o *Outcome, r *Recording, retry bool) Requeue {
 }
 
 // provesNew reports whether this round cannot be repeated from the same snapshot, however
-// late an adapter sees its own writes: a status was written on condition of its version, or
-// the expectations hold the next round. Without that, rounds at once could follow each other.
+// late an adapter sees its own writes: snapshots contain these, a status was written on
+// condition of its version, or the expectations hold the next round. Without that, rounds at
+// once could follow each other.
 func (p *Plan) provesNew(o *Outcome) bool {
+	b := &p.basis
 	expects := !p.Verdict.decided() && (slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect))
-	return expects || o.Recorded == Done || o.Settled == Done
+	return b.Consistent || expects || o.Recorded == Done || o.Settled == Done
 }
 
 // tookEffect reports whether the write itself did it: an object that was gone already
@@ -42,7 +44,7 @@ func tookEffect(e Effect) bool { return e.Result == Done }
 
 // goesOn reports whether the next round builds on the writes of this one.
 func (p *Plan) goesOn(o *Outcome, r *Recording) bool {
-	b := &p.Basis
+	b := &p.basis
 	if b.isStopped() {
 		return len(p.Waits) > 0 && p.Waits[0].Reason == WaitObserved
 	}

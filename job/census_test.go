@@ -40,7 +40,7 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 			pod := test.pod
 			pod.UID, pod.Name, pod.Index, pod.Untracked = "a", "a", NoIndex, false
 			plan := planOf(t, snapshotOf(t, test.spec, pod))
-			b := plan.Basis
+			b := plan.basis
 			counted := 0
 			for _, u := range plan.Untrack {
 				if u.As == CountedFailed {
@@ -154,8 +154,8 @@ func TestJ7_GivenUp(t *testing.T) {
 			Detail: &PodDetail{CreationTimestamp: second(10)}}
 		s := snapshotOf(t, c.spec, pod)
 		s.Options = c.options
-		if plan := planOf(t, s); plan.Basis.Terminating != c.terminating {
-			t.Errorf("%s: %d terminating, want %d\n%s", c.name, plan.Basis.Terminating, c.terminating, plan)
+		if plan := planOf(t, s); plan.basis.Terminating != c.terminating {
+			t.Errorf("%s: %d terminating, want %d\n%s", c.name, plan.basis.Terminating, c.terminating, plan)
 		}
 	}
 }

@@ -15,6 +15,9 @@ type Conclusion struct {
 	Outcome Outcome
 	// Status is the last status that was written, or that of the snapshot if none was.
 	Status Status
+	// Synced is true when the round planned the job, as job_syncs_total counts it. It is
+	// not if the job has ended, is not ours, or if the snapshot is stale.
+	Synced bool
 	// Memory goes into the next snapshot of the job.
 	Memory Memory
 	// Events are all events of the round, those of the plan included (J41).
@@ -52,7 +55,7 @@ func (s *Settlement) Conclude(settled Result) Conclusion {
 	o := Outcome{Writes: r.writes, Recorded: s.recorded, Untracked: s.untracked, Settled: settled}
 	recorded := r.isWritten(s.recorded)
 	complete := recorded && (!s.Write || settled == Done)
-	final := p.Basis.Status
+	final := p.basis.Status
 	switch {
 	case complete:
 		final = s.Status
@@ -63,6 +66,7 @@ func (s *Settlement) Conclude(settled Result) Conclusion {
 	return Conclusion{
 		Outcome: o,
 		Status:  final,
+		Synced:  p.basis.Action != "",
 		Memory:  p.remember(&o, r, recorded, &final),
 		Events:  p.report(&o, &r.Status, &final),
 		Metrics: p.metrics(&o, r, recorded, &final, retry),
@@ -74,7 +78,7 @@ func (s *Settlement) Conclude(settled Result) Conclusion {
 // hasUnfinished reports whether a write other than those of the status is to be
 // repeated. A refused creation is not.
 func (p *Plan) hasUnfinished(o *Outcome, r *Recording) bool {
-	if p.Basis.isStopped() && len(p.Adopt)+len(p.Release) > 0 {
+	if p.basis.isStopped() && len(p.Adopt)+len(p.Release) > 0 {
 		return false
 	}
 	for i := range p.Delete {
@@ -97,21 +101,26 @@ func (p *Plan) hasUnfinished(o *Outcome, r *Recording) bool {
 
 // remember makes the next memory (B5).
 func (p *Plan) remember(o *Outcome, r *Recording, recorded bool, final *Status) Memory {
-	b := &p.Basis
+	b := &p.basis
 	if b.JobUID == "" {
 		return b.Memory // the job is not ours (J3, J5)
 	}
+	ended := b.Status.finished() != "" || b.Memory.Finished || final.finished() != ""
 	m := Memory{
-		JobUID:       b.JobUID,
-		Backoff:      b.Memory.Backoff,
-		Expectations: p.expect(o),
-		Untracking:   p.untracking(o, r),
-		Untimed:      b.Untimed,
-		Ignored:      b.Memory.Ignored,
-		Handled:      p.handled(o, r, recorded),
-		Reported:     p.reportedNext(o, final),
-		Written:      b.Memory.Written,
-		Finished:     b.Status.finished() == "" && (b.Memory.Finished || final.Finished() != ""),
+		JobUID:  b.JobUID,
+		Backoff: b.Memory.Backoff,
+		rest: remembered{
+			Untimed:  b.Untimed,
+			Ignored:  b.Memory.rest.Ignored,
+			Handled:  p.handled(o, r, recorded),
+			Reported: p.reportedNext(o, final),
+		},
+	}
+	if !b.Consistent {
+		m.Expectations = p.expect(o)
+		m.Untracking = p.untracking(o, r)
+		m.Written = b.Memory.Written
+		m.Finished = ended && b.Status.finished() == ""
 	}
 	if recorded && !b.isStopped() {
 		if r.Write || !b.Quirks.Has(jobquirk.EarlierFailure) {
@@ -119,10 +128,10 @@ func (p *Plan) remember(o *Outcome, r *Recording, recorded bool, final *Status) 
 			// count as new again.
 			m.Backoff = b.Backoff
 		}
-		m.Ignored = clamp32(int64(b.Memory.Ignored) + int64(b.newlyIgnored(r.Untrack)))
+		m.rest.Ignored = clamp32(int64(b.Memory.rest.Ignored) + int64(b.newlyIgnored(r.Untrack)))
 	}
-	if m.Finished || b.Status.finished() != "" {
-		m.Backoff, m.Untimed = backoff.Record{}, nil // a job that has ended needs no delay
+	if ended {
+		m.Backoff, m.rest.Untimed = backoff.Record{}, nil // a job that has ended needs no delay
 	}
 	return m
 }
@@ -132,7 +141,7 @@ func (p *Plan) remember(o *Outcome, r *Recording, recorded bool, final *Status) 
 // gone already. The deletions that end a job are not expected either: they go
 // ahead whatever is still to be seen, and must not replace the record of that.
 func (p *Plan) expect(o *Outcome) expectations.Counts {
-	next := expectations.Counts{At: p.Basis.Now}
+	next := expectations.Counts{At: p.basis.Now}
 	if !p.Verdict.decided() {
 		for i := range p.Delete {
 			if effectAt(o.Deleted, i).Result == Done {
@@ -144,10 +153,10 @@ func (p *Plan) expect(o *Outcome) expectations.Counts {
 	switch {
 	case next.Creations+next.Deletions > 0:
 		return next
-	case p.Basis.Satisfied:
+	case p.basis.Satisfied:
 		return expectations.Counts{}
 	}
-	return p.Basis.Memory.Expectations
+	return p.basis.Memory.Expectations
 }
 
 // untracking returns the removals of finalizers that the next snapshot may not
@@ -165,9 +174,9 @@ func (p *Plan) untracking(o *Outcome, r *Recording) expectations.UIDs {
 		}
 	}
 	if uids == nil {
-		return p.Basis.Untracking
+		return p.basis.Untracking
 	}
-	return p.Basis.Untracking.With(uids...)
+	return p.basis.Untracking.With(uids...)
 }
 
 // report makes the events of the round (J41). What did not happen is not
@@ -193,7 +202,7 @@ func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 			add(Warning, "FailedCreate", "Error creating: %s", e.Error)
 		}
 	}
-	if b := &p.Basis; b.Quirks.Has(jobquirk.EarlyEvents) {
+	if b := &p.basis; b.Quirks.Has(jobquirk.EarlyEvents) {
 		reportSuspension(&b.Status, recorded, add)
 	} else {
 		reportSuspension(&b.Status, final, add)
@@ -214,7 +223,7 @@ func reportSuspension(before, after *Status, add func(EventType, string, string,
 }
 
 func (p *Plan) reportEnd(final *Status, add func(EventType, string, string, ...any)) {
-	b := &p.Basis
+	b := &p.basis
 	turned := func(t ConditionType) bool {
 		return b.Status.Condition(t).Status != ConditionTrue && final.Condition(t).Status == ConditionTrue
 	}

@@ -182,7 +182,7 @@ func TestB5_Memory(t *testing.T) {
 				test.outcome(&o)
 			}
 			got := plan.Conclude(o).Memory
-			got.Reported = Reported{} // see TestJI27_ReportedOnce
+			got.rest.Reported = reported{} // see TestJI27_ReportedOnce
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())
 			}
@@ -201,7 +201,7 @@ func TestJ42_RecordedButNotSettled(t *testing.T) {
 	if end.Metrics.PodsSucceeded != 1 || !end.Retry {
 		t.Errorf("%d succeeded, retry %v, want 1 and true", end.Metrics.PodsSucceeded, end.Retry)
 	}
-	if got := end.Memory.Reported; got.Succeeded != 1 || !slices.Equal(got.Uncounted, []string{"f"}) {
+	if got := end.Memory.rest.Reported; got.Succeeded != 1 || !slices.Equal(got.Uncounted, []string{"f"}) {
 		t.Errorf("remembered as told: %+v", got)
 	}
 }
@@ -213,7 +213,7 @@ func TestL9_TheEarlierTime(t *testing.T) {
 		0: pollDelay, time.Millisecond: time.Millisecond, pollDelay: pollDelay, time.Hour: pollDelay,
 	} {
 		p := &Plan{Adopt: []PodRef{{Name: "o", UID: "o"}}}
-		p.Basis.JobUID, p.Basis.Now = "job-1", second(30)
+		p.basis.JobUID, p.basis.Now = "job-1", second(30)
 		if after > 0 {
 			p.Requeue.At = second(30).Add(after)
 		}

@@ -45,13 +45,13 @@
 // interface:
 //
 //	for {
+//		// snapshot.Consistent is true if the snapshot is sure to contain own writes
 //		plan, err := planner.Reconcile(&snapshot)
 //		if err != nil {
 //			return err
 //		}
 //		conclusion, err := executor.Apply(ctx, backend, plan)
 //		memory = conclusion.Memory
-//		// if snapshots always contain own writes: memory.Expectations = expectations.Counts{}
 //		// wait for a change, for conclusion.Requeue, or for the retry delay; then
 //		// make the next snapshot, with memory in it
 //	}

@@ -1,5 +1,26 @@
 package job
 
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// What is closed to others, for the tests of this folder.
+
+// Handled returns the UIDs of ignored pods whose match was told.
+func (m *Memory) Handled() expectations.UIDs { return m.rest.Handled }
+
+// MoveUntimed moves the times at which failures were first seen.
+func (m *Memory) MoveUntimed(by time.Duration) {
+	for i := range m.rest.Untimed {
+		m.rest.Untimed[i].At = m.rest.Untimed[i].At.Add(by)
+	}
+}
+
+// Ignored returns how many failures the podFailurePolicy has ignored.
+func (m *Memory) Ignored() int32 { return m.rest.Ignored }
+
 // Census is what a round finds by looking at each pod, for tests outside of the package.
 type Census struct{ census }
 

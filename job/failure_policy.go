@@ -178,7 +178,7 @@ func unreported(f failure, facts uidFacts, quirks jobquirk.Set) FailureAction {
 
 // unreportedOfRecorded is the same for a pod whose UID may be in an uncounted list. The
 // match was reported with the write that put it there, unless that write seemed to fail.
-func unreportedOfRecorded(pod *Pod, facts uidFacts, policy *failurePolicy, reported *Reported) FailureAction {
+func unreportedOfRecorded(pod *Pod, facts uidFacts, policy *failurePolicy, reported *reported) FailureAction {
 	if !reported.Known || facts&uidFailed == 0 || slices.Contains(reported.Uncounted, pod.UID) {
 		return ""
 	}

@@ -13,7 +13,7 @@ type findings struct {
 	lists  backlog
 	policy failurePolicy
 	// untimed are the failed pods whose finish time nothing tells, by UID.
-	untimed  []Sighting
+	untimed  []sighting
 	carriers carriers
 	tally    tally
 }
@@ -23,7 +23,7 @@ type findings struct {
 type scratch struct {
 	active   []int32
 	carriers []int32
-	untimed  []Sighting
+	untimed  []sighting
 	pending  []pendingIndex
 	due      []dueUntracking
 	written  indexset.Set
@@ -37,8 +37,8 @@ func (p *Planner) find(s *Snapshot, memory *Memory, notes *noteList) findings {
 		indexes: &p.indexes,
 		known:   &p.known,
 		lists:   absorb(p.lists, &p.known),
-		policy:  failurePolicyOf(s, memory.Ignored),
-		untimed: findUntimed(p.scratch.untimed, s, &p.census, memory.Untimed, notes),
+		policy:  failurePolicyOf(s, memory.rest.Ignored),
+		untimed: findUntimed(p.scratch.untimed, s, &p.census, memory.rest.Untimed, notes),
 	}
 	p.indexes.find(s, &p.census, &found.policy, notes)
 	found.carriers = findCarriers(p.scratch.carriers, s, &p.census, &p.indexes)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Sighting is a failed pod whose finish time nothing tells, and when it was first seen.
-type Sighting struct {
+// sighting is a failed pod whose finish time nothing tells, and when it was first seen.
+type sighting struct {
 	UID string    `json:"uid"`
 	At  time.Time `json:"at"`
 }
@@ -17,7 +17,7 @@ type Sighting struct {
 // as finished when a round first sees them. Without that there would be no backoff at
 // all, and with the time of each round the backoff of an index would never end. It uses
 // the memory of buf.
-func findUntimed(buf []Sighting, s *Snapshot, c *census, earlier []Sighting, notes *noteList) []Sighting {
+func findUntimed(buf []sighting, s *Snapshot, c *census, earlier []sighting, notes *noteList) []sighting {
 	seen := buf[:0]
 	lists := [...][]int32{c.failed, c.recorded}
 	if !s.Job.Spec.limitsIndexes() {
@@ -29,15 +29,15 @@ func findUntimed(buf []Sighting, s *Snapshot, c *census, earlier []Sighting, not
 			if pod.Phase == PodSucceeded || !finishTime(pod).IsZero() {
 				continue
 			}
-			sighting, ok := sightingOf(earlier, pod.UID)
+			first, ok := sightingOf(earlier, pod.UID)
 			if !ok {
-				sighting = Sighting{pod.UID, s.Now}
+				first = sighting{pod.UID, s.Now}
 				notes.add(podField(pod, "containers.finishedAt"), `""`, whyUntimed(pod))
 			}
-			seen = append(seen, sighting)
+			seen = append(seen, first)
 		}
 	}
-	slices.SortFunc(seen, func(a, b Sighting) int { return cmp.Compare(a.UID, b.UID) })
+	slices.SortFunc(seen, func(a, b sighting) int { return cmp.Compare(a.UID, b.UID) })
 	return seen
 }
 
@@ -51,16 +51,16 @@ func whyUntimed(pod *Pod) string {
 	return "is unknown, and so are the creation and all other times; the backoff counts from now"
 }
 
-func sightingOf(seen []Sighting, uid string) (Sighting, bool) {
-	i, ok := slices.BinarySearchFunc(seen, uid, func(s Sighting, uid string) int { return cmp.Compare(s.UID, uid) })
+func sightingOf(seen []sighting, uid string) (sighting, bool) {
+	i, ok := slices.BinarySearchFunc(seen, uid, func(s sighting, uid string) int { return cmp.Compare(s.UID, uid) })
 	if !ok {
-		return Sighting{}, false
+		return sighting{}, false
 	}
 	return seen[i], true
 }
 
 // timeFinished is when a pod finished, or was first seen if nothing tells (J32).
-func timeFinished(pod *Pod, untimed []Sighting) time.Time {
+func timeFinished(pod *Pod, untimed []sighting) time.Time {
 	if at := finishTime(pod); !at.IsZero() {
 		return at
 	}

@@ -100,7 +100,7 @@ func absoluteFailures(pod *Pod) int64 {
 
 // indexDue returns when the index that the failed pod ran may run again: the
 // delay after its own failures, this one included (J31).
-func indexDue(pod *Pod, untimed []Sighting, policy backoff.Policy) time.Time {
+func indexDue(pod *Pod, untimed []sighting, policy backoff.Policy) time.Time {
 	failures := min(absoluteFailures(pod)+1, 1<<31-1)
 	return timeFinished(pod, untimed).Add(policy.Delay(int(failures)))
 }

@@ -114,7 +114,7 @@ func (x *indexes) addFailed(s *Snapshot, places []int32, policy *failurePolicy) 
 func (x *indexes) has(index int32) bool { return x.completed.Has(index) || x.failed.Has(index) }
 
 // record puts the index lists into the basis.
-func (x *indexes) record(b *Basis, status *Status, spec *Spec) {
+func (x *indexes) record(b *basis, status *Status, spec *Spec) {
 	b.CompletedIndexes = x.format(&x.completed, status.CompletedIndexes, x.completedSame)
 	b.CompletedIndexesCount = int32(min(x.completed.Len(), math.MaxInt32))
 	switch {

@@ -6,7 +6,7 @@ import "github.com/batchplan/batchplan/job/jobquirk"
 // neither while own writes are still to be seen (E1), while the job is being deleted, and
 // while pods are being adopted.
 func managePods(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
-	b := &plan.Basis
+	b := &plan.basis
 	switch {
 	case !b.Satisfied || s.Job.isDeleted():
 		return
@@ -62,7 +62,7 @@ func createMissing(plan *Plan, s *Snapshot, found *findings, missing int64, buf 
 	if s.Job.Spec.limitsIndexes() {
 		chosen = planDueIndexes(buf.pending, s, found, missing)
 	} else {
-		record := plan.Basis.Backoff
+		record := plan.basis.Backoff
 		if due := backoffDue(record, s.Options.Backoff, s.Now); !due.IsZero() {
 			plan.wait(Wait{Reason: WaitBackoff, Pods: missing, Until: due, Failures: int64(record.Failures)})
 			return
@@ -76,6 +76,6 @@ func createMissing(plan *Plan, s *Snapshot, found *findings, missing int64, buf 
 	if chosen.waiting > 0 && (len(plan.Create) == 0 || !s.Options.Quirks.Has(jobquirk.CoarseRequeue)) {
 		plan.wait(Wait{Reason: WaitIndexBackoff, Pods: chosen.waiting, Until: chosen.due})
 	}
-	plan.Basis.More = chosen.more
+	plan.basis.More = chosen.more
 	buf.pending = chosen.pending
 }

@@ -87,7 +87,7 @@ func TrackingEvent(before, after *Pod) string {
 }
 
 func (p *Plan) metrics(o *Outcome, r *Recording, recorded bool, final *Status, failed bool) Metrics {
-	b := &p.Basis
+	b := &p.basis
 	before := b.reported()
 	if b.Quirks.Has(jobquirk.Miscount) && recorded && !isUntracked(r.Untrack, o.Untracked) {
 		final = &r.Status // what Settle moves into the counters is counted by nobody
@@ -126,7 +126,7 @@ func (p *Plan) metrics(o *Outcome, r *Recording, recorded bool, final *Status, f
 
 // countIndexes counts the indexes that are new in the lists. An elastic job that has
 // shrunk has lost some, so the counter says nothing about new ones.
-func (f *Metrics) countIndexes(before, after *Reported) {
+func (f *Metrics) countIndexes(before, after *reported) {
 	succeeded := int32(indexset.Added(before.CompletedIndexes, after.CompletedIndexes))
 	f.IndexesSucceeded += succeeded
 	f.PodsSucceeded += succeeded
@@ -143,7 +143,7 @@ func (f *Metrics) countCreations(p *Plan, o *Outcome) {
 			f.PodsCreated++
 		case Unsuccessful:
 			f.PodsNotCreated++
-			if p.Basis.Quirks.Has(jobquirk.Miscount) {
+			if p.basis.Quirks.Has(jobquirk.Miscount) {
 				f.PodsCreated++
 			}
 		}

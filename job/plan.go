@@ -1,16 +1,15 @@
 package job
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
-	"github.com/batchplan/batchplan/backoff"
-	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/enum"
-	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// Plan is what a round decided. It is plain data: it can be compared, printed,
-// stored, and carried out by somebody else. The zero Plan does nothing.
+// Plan is what a round decided. It is plain data: it can be printed, stored as JSON
+// and carried out elsewhere. The zero Plan does nothing.
 //
 // The writes go in this order, so that a crash between any two of them loses
 // nothing and counts nothing twice (J35):
@@ -48,8 +47,33 @@ type Plan struct {
 	Events []Event `json:"events,omitempty"`
 	// Notes name contradictions in the snapshot that the plan has worked around.
 	Notes []Note `json:"notes,omitempty"`
-	// Basis is what the status, the memory and the metrics are made from; adapters leave it alone.
-	Basis Basis `json:"basis,omitzero"`
+	// JobUID is the job that the plan is for.
+	JobUID string `json:"jobUID,omitempty"`
+	// basis is what the status, the memory and the metrics are made from.
+	basis basis
+}
+
+// planJSON is the JSON of a plan.
+type planJSON struct {
+	plainPlan
+	Basis basis `json:"basis,omitzero"`
+}
+
+// plainPlan is a plan without its methods.
+type plainPlan Plan
+
+// MarshalJSON writes the whole plan, with what Record, Settle and Conclude need.
+func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(planJSON{plainPlan(p), p.basis}) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (p *Plan) UnmarshalJSON(data []byte) error {
+	var in planJSON
+	if err := json.Unmarshal(data, &in); err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	*p = Plan(in.plainPlan)
+	p.basis = in.Basis
+	return nil
 }
 
 // Deletion is a pod to delete.
@@ -172,63 +196,4 @@ type Note struct {
 	Field   string `json:"field"`
 	Value   string `json:"value"`
 	Message string `json:"message"`
-}
-
-// Basis holds the figures of the snapshot that the status is made from.
-type Basis struct {
-	JobUID    string    `json:"jobUID,omitempty"`
-	Now       time.Time `json:"now,omitzero"`
-	Status    Status    `json:"status,omitzero"`
-	Memory    Memory    `json:"memory,omitzero"`
-	StartTime time.Time `json:"startTime,omitzero"`
-	// Active, Ready and Terminating are the pods before the plan's writes.
-	Active      int32 `json:"active,omitempty"`
-	Ready       int32 `json:"ready,omitempty"`
-	Terminating int32 `json:"terminating,omitempty"`
-	// Counted is the status' share of uncounted UIDs whose finalizers are gone.
-	Counted Counters `json:"counted,omitzero"`
-	// Succeeded is the number of successes, those found in this round included.
-	Succeeded   int32  `json:"succeeded,omitempty"`
-	Completions *int32 `json:"completions,omitempty"`
-	// CompletedIndexes and FailedIndexes are the lists to record, with their size.
-	CompletedIndexes      string  `json:"completedIndexes,omitempty"`
-	CompletedIndexesCount int32   `json:"completedIndexesCount,omitempty"`
-	FailedIndexes         *string `json:"failedIndexes,omitempty"`
-	Indexed               bool    `json:"indexed,omitempty"`
-	// PerIndex is true when failures are limited index by index.
-	PerIndex bool `json:"perIndex,omitempty"`
-	// Action is what the round does; empty if it is no round of the job (J42).
-	Action Action `json:"action,omitempty"`
-	// Stopped plans record nothing: the job is not ours, or has ended.
-	Stopped bool `json:"stopped,omitempty"`
-	// Satisfied is true when the expectations are; Managed, when pods were managed.
-	Satisfied bool `json:"satisfied,omitempty"`
-	Managed   bool `json:"managed,omitempty"`
-	Suspend   bool `json:"suspend,omitempty"`
-	// Deleted is true while the job is being deleted.
-	Deleted bool `json:"deleted,omitempty"`
-	// More is true when pods could be created at once that this plan leaves out.
-	More bool `json:"more,omitempty"`
-	// Capped is true when more pods finished than one round may record (J35).
-	Capped bool `json:"capped,omitempty"`
-	// Untracking are the finalizer removals of earlier rounds still not seen.
-	Untracking expectations.UIDs `json:"untracking,omitzero"`
-	// Handled are the pods of Memory.Handled that still have the finalizer.
-	Handled expectations.UIDs `json:"handled,omitzero"`
-	Backoff backoff.Record    `json:"backoff,omitzero"`
-	// Untimed are the failed pods whose finish time nothing tells, by UID.
-	Untimed []Sighting   `json:"untimed,omitempty"`
-	Quirks  jobquirk.Set `json:"quirks,omitempty"`
-}
-
-// isStopped reports whether there is nothing to record: the plan says so, or it is
-// the zero Plan.
-func (b *Basis) isStopped() bool { return b.Stopped || b.JobUID == "" }
-
-// Counters are what is left of the uncounted lists once the UIDs whose pods have
-// lost the finalizer were moved into the counters.
-type Counters struct {
-	Succeeded int32                   `json:"succeeded,omitempty"`
-	Failed    int32                   `json:"failed,omitempty"`
-	Uncounted UncountedTerminatedPods `json:"uncounted,omitzero"`
 }

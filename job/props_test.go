@@ -36,6 +36,7 @@ func TestLivesStale(t *testing.T) {
 func life(t *rapid.T, stale bool, faults []world.Fault) {
 	w := world.New(drawSpec(t))
 	w.Stale = stale
+	w.Consistent = !stale && rapid.Bool().Draw(t, "consistent")
 	w.Versions = stale && rapid.Bool().Draw(t, "versions")
 	for range rapid.IntRange(5, 40).Draw(t, "steps") {
 		step(t, w, faults)
@@ -272,9 +273,7 @@ func translate(s job.Snapshot, by time.Duration) job.Snapshot {
 	move(&s.Job.Status.StartTime)
 	move(&s.Job.Status.CompletionTime)
 	move(&s.Memory.Backoff.LastFailure)
-	for i := range s.Memory.Untimed {
-		move(&s.Memory.Untimed[i].At)
-	}
+	s.Memory.MoveUntimed(by)
 	if s.Memory.Expectations != (expectations.Counts{}) {
 		move(&s.Memory.Expectations.At)
 	}

@@ -7,10 +7,15 @@ import (
 )
 
 // recall fills an empty memory with what the round knows from earlier ones. A memory of
-// an earlier job of this name counts as empty (B5, JI22).
+// an earlier job of this name counts as empty (B5, JI22). A snapshot that contains all own
+// writes leaves none to be waited for.
 func recall(memory *Memory, s *Snapshot) {
 	memory.JobUID = s.Job.UID
 	if s.Memory.JobUID != s.Job.UID {
+		return
+	}
+	if s.Consistent {
+		memory.Backoff, memory.rest = s.Memory.Backoff, s.Memory.rest
 		return
 	}
 	*memory = s.Memory

@@ -53,6 +53,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		return nil, err
 	}
 	plan := p.plan.reset()
+	plan.JobUID = s.Job.UID
 	switch spec := &s.Job.Spec; {
 	case isManagedElsewhere(spec):
 		return plan.stop(Wait{Reason: WaitManagedBy, Name: *spec.ManagedBy}), nil
@@ -60,8 +61,11 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		plan.event(Warning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 		return plan.stop(Wait{Reason: WaitUnknownMode, Name: string(spec.CompletionMode)}), nil
 	}
-	startBasis(&plan.Basis, s)
-	memory, notes := &plan.Basis.Memory, (*noteList)(&plan.Notes)
+	startBasis(&plan.basis, s)
+	memory, notes := &plan.basis.Memory, (*noteList)(&plan.Notes)
+	if problem := s.Memory.problem; problem != "" {
+		notes.add("memory", problem, "cannot be read, and counts as lost")
+	}
 	p.lists = p.known.learn(memory, s.Job.Status.UncountedTerminatedPods, p.lists, notes)
 	if err := p.census.take(s, &p.known, shortcutsOf(s, &p.known)); err != nil {
 		return nil, err
@@ -69,7 +73,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	switch end := s.Job.Status.finished(); {
 	case end != "":
 		plan.Untrack = appendLeftBehind(plan.Untrack, s, &p.known, &p.scratch)
-		plan.Basis.Untracking = stillTracked(memory.Untracking, &p.known)
+		plan.basis.Untracking = stillTracked(memory.Untracking, &p.known)
 		return plan.stop(Wait{Reason: WaitFinished, Name: string(end)}), nil
 	case isStale(&s.Job, memory):
 		return plan.stop(Wait{Reason: WaitObserved}), nil
@@ -86,7 +90,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 
 // decide plans a round from what it has found.
 func decide(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
-	b := &plan.Basis
+	b := &plan.basis
 	b.Action = ActionReconciling
 	b.Backoff = recordBackoff(b.Memory.Backoff, s, found, (*noteList)(&plan.Notes))
 	plan.Adopt, plan.Release = found.pods.adopted, found.pods.released

@@ -27,7 +27,7 @@ type Recording struct {
 // the uncounted lists, new completed indexes, the way the job ends. With the
 // status written, a crash can neither lose nor repeat a count (J35, step 1).
 func (p *Plan) Record(w Writes) Recording {
-	b := &p.Basis
+	b := &p.basis
 	r := Recording{Status: b.Status, plan: p, writes: w}
 	switch {
 	case b.isStopped():
@@ -84,7 +84,7 @@ func (p *Plan) hasClaimed(w *Writes) bool {
 // must have succeeded, no own write may be outstanding, and no pod be active
 // (J26, J27, JI8).
 func (p *Plan) endDeclared(w *Writes) Verdict {
-	b := &p.Basis
+	b := &p.basis
 	if p.activeAfter(w) > 0 || len(p.Create) > 0 {
 		return Verdict{}
 	}
@@ -102,7 +102,7 @@ func (p *Plan) endDeclared(w *Writes) Verdict {
 
 // activeAfter counts the active pods after the deletions and creations (J11).
 func (p *Plan) activeAfter(w *Writes) int32 {
-	active := int64(p.Basis.Active)
+	active := int64(p.basis.Active)
 	for i := range p.Delete {
 		if effectAt(w.Deleted, i).Result.isDone() {
 			active--
@@ -118,7 +118,7 @@ func (p *Plan) activeAfter(w *Writes) int32 {
 
 // isExpected reports whether a creation with that result is going to be seen.
 func (p *Plan) isExpected(created Result) bool {
-	return created == Done || created == Refused && p.Basis.Quirks.Has(jobquirk.RefusedAreActive)
+	return created == Done || created == Refused && p.basis.Quirks.Has(jobquirk.RefusedAreActive)
 }
 
 // Expected returns how many of the plan's creations will be observed, given their
@@ -136,7 +136,7 @@ func (p *Plan) Expected(created []Effect) int {
 // recordPods sets active, ready and terminating to what they are after the
 // deletions and creations. A pod whose deletion failed stays ready.
 func (p *Plan) recordPods(status *Status, w *Writes) {
-	b := &p.Basis
+	b := &p.basis
 	ready, terminating := b.Ready, b.Terminating
 	for i := range p.Delete {
 		result := effectAt(w.Deleted, i).Result
@@ -165,7 +165,7 @@ func repoint(old *int32, value int32) *int32 {
 // recordCounts brings the counters, the uncounted lists and the index lists up
 // to date.
 func (p *Plan) recordCounts(status *Status, end Verdict) {
-	b := &p.Basis
+	b := &p.basis
 	status.Failed = b.Counted.Failed
 	status.Succeeded = b.Counted.Succeeded
 	if b.Indexed {
@@ -239,7 +239,7 @@ func (p *Plan) applicable(end Verdict) []Untracking {
 		switch {
 		case u.applies(end):
 			out = append(out, u)
-		case u.OnEnd && p.Basis.Deleted:
+		case u.OnEnd && p.basis.Deleted:
 			out = append(out, Untracking{PodRef: u.PodRef, As: NotCounted, Ended: u.Ended})
 		}
 	}

@@ -78,7 +78,7 @@ func TestJ40_AStartTimeAloneIsNotWritten(t *testing.T) {
 	if r := plan.Record(Writes{}); r.Write {
 		t.Errorf("%s is written", r.Status)
 	}
-	if plan.Basis.StartTime.IsZero() {
+	if plan.basis.StartTime.IsZero() {
 		t.Error("the job has no start time (J12)")
 	}
 }
@@ -174,7 +174,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 			t.Errorf("with the quirk the last failure was at %s", got)
 		}
 		// With it, a pod that an earlier round has handled counts again.
-		s.Memory.Handled = expectations.NewUIDs("a")
+		s.Memory.rest.Handled = expectations.NewUIDs("a")
 		s.Memory.Backoff.LastFailure = second(1)
 		for quirks, want := range map[jobquirk.Set]time.Time{0: second(1), jobquirk.EarlierFailure: second(5)} {
 			if got := record(t, quirks, s, o).Memory.Backoff.LastFailure; !got.Equal(want) {

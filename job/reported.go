@@ -8,10 +8,10 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// Reported are the figures up to which the metrics of earlier rounds have told. What a
+// reported are the figures up to which the metrics of earlier rounds have told. What a
 // status says beyond them is still to be told, even if it comes from a write that seemed
 // to fail, and what an older snapshot says less was told already (JI27).
-type Reported struct {
+type reported struct {
 	// Known is false when nothing is known of earlier rounds: then the metrics tell what
 	// changes from the snapshot on.
 	Known            bool   `json:"known,omitempty"`
@@ -24,8 +24,14 @@ type Reported struct {
 	Finished  bool     `json:"finished,omitempty"`
 }
 
-func reportedOf(s *Status) Reported {
-	r := Reported{
+func (r *reported) equal(other *reported) bool {
+	return r.Known == other.Known && r.Succeeded == other.Succeeded && r.Failed == other.Failed &&
+		r.CompletedIndexes == other.CompletedIndexes && r.FailedIndexes == other.FailedIndexes &&
+		slices.Equal(r.Uncounted, other.Uncounted) && r.Finished == other.Finished
+}
+
+func reportedOf(s *Status) reported {
+	r := reported{
 		Known:            true,
 		Succeeded:        s.Succeeded,
 		Failed:           s.Failed,
@@ -40,28 +46,28 @@ func reportedOf(s *Status) Reported {
 }
 
 // reported is what earlier rounds have told; without a memory, what the snapshot says.
-func (b *Basis) reported() Reported {
-	if !b.Memory.Reported.Known || b.Quirks.Has(jobquirk.Miscount) {
+func (b *basis) reported() reported {
+	if !b.Memory.rest.Reported.Known || b.Quirks.Has(jobquirk.Miscount) {
 		return reportedOf(&b.Status)
 	}
-	return b.Memory.Reported
+	return b.Memory.rest.Reported
 }
 
 // reportedNext is what this round and those before it have told. A conditional write that
 // has succeeded shows that the snapshot was up to date.
-func (p *Plan) reportedNext(o *Outcome, final *Status) Reported {
+func (p *Plan) reportedNext(o *Outcome, final *Status) reported {
 	next := reportedOf(final)
 	switch {
-	case p.Basis.Quirks.Has(jobquirk.Miscount):
-		return Reported{}
+	case p.basis.Quirks.Has(jobquirk.Miscount):
+		return reported{}
 	case o.Recorded == Done || o.Settled == Done:
 		return next
 	}
-	return p.Basis.reported().later(next)
+	return p.basis.reported().later(next)
 }
 
 // later is the greater of both in each figure.
-func (r Reported) later(next Reported) Reported {
+func (r reported) later(next reported) reported {
 	next.Succeeded = max(r.Succeeded, next.Succeeded)
 	next.Failed = max(r.Failed, next.Failed)
 	next.Finished = r.Finished || next.Finished
@@ -81,7 +87,7 @@ func union(a, b []string) []string {
 	return slices.Collect(expectations.NewUIDs(slices.Concat(a, b)...).All())
 }
 
-// handled is what [Memory.Handled] is after the round: pods that are ignored and keep
+// handled is what [Memory.rest.Handled] is after the round: pods that are ignored and keep
 // their finalizer for now.
 func (p *Plan) handled(o *Outcome, r *Recording, recorded bool) expectations.UIDs {
 	var kept, gone []string
@@ -95,13 +101,13 @@ func (p *Plan) handled(o *Outcome, r *Recording, recorded bool) expectations.UID
 			kept = append(kept, u.UID)
 		}
 	}
-	return p.Basis.Handled.With(kept...).Without(gone...)
+	return p.basis.Handled.With(kept...).Without(gone...)
 }
 
 // newlyIgnored counts the pods that the podFailurePolicy ignores for the first time.
-func (b *Basis) newlyIgnored(untrack []Untracking) (n int32) {
+func (b *basis) newlyIgnored(untrack []Untracking) (n int32) {
 	for i := range untrack {
-		if untrack[i].Policy == Ignore && !b.Memory.Handled.Has(untrack[i].UID) {
+		if untrack[i].Policy == Ignore && !b.Memory.rest.Handled.Has(untrack[i].UID) {
 			n++
 		}
 	}

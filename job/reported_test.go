@@ -107,14 +107,14 @@ func TestJI27_IgnoredOnce(t *testing.T) {
 	for range 4 {
 		mustRound(t, w)
 	}
-	if got := w.Memory.Ignored; got != 1 {
+	if got := w.Memory.Ignored(); got != 1 {
 		t.Errorf("%d failures are ignored, want 1", got)
 	}
 	if got := w.Memory.Backoff.Failures; got != 1 {
 		t.Errorf("J31: %d failures in the record, want 1", got)
 	}
-	if w.Memory.Handled.Len() != 0 {
-		t.Errorf("still remembered: %v", w.Memory.Handled)
+	if w.Memory.Handled().Len() != 0 {
+		t.Errorf("still remembered: %v", w.Memory.Handled())
 	}
 }
 

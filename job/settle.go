@@ -29,15 +29,15 @@ func (r *Recording) Settle(recorded Result, untracked []Result) Settlement {
 	}
 	p := r.plan
 	s := Settlement{Status: r.Status, recording: *r, recorded: recorded, untracked: untracked}
-	if p.Basis.isStopped() || !r.isWritten(recorded) {
-		s.Status = p.Basis.Status
+	if p.basis.isStopped() || !r.isWritten(recorded) {
+		s.Status = p.basis.Status
 		return s
 	}
 	p.countUntracked(&s.Status, r.Untrack, untracked)
 	if r.end.decided() && isUntracked(r.Untrack, untracked) && p.mayFinish(&s.Status) {
 		p.finish(&s.Status, r.end)
 	}
-	s.Write = isToWrite(&r.Status, &s.Status, p.Basis.Indexed)
+	s.Write = isToWrite(&r.Status, &s.Status, p.basis.Indexed)
 	return s
 }
 
@@ -58,7 +58,7 @@ func (p *Plan) countUntracked(status *Status, untrack []Untracking, untracked []
 	var succeeded, failed int64
 	left.Succeeded, succeeded = without(lists.Succeeded, gone)
 	left.Failed, failed = without(lists.Failed, gone)
-	if !p.Basis.Indexed {
+	if !p.basis.Indexed {
 		status.Succeeded = clamp32(int64(status.Succeeded) + succeeded)
 	}
 	status.Failed = clamp32(int64(status.Failed) + failed)
@@ -85,7 +85,7 @@ func isUntracked(untrack []Untracking, untracked []Result) bool {
 // mayFinish reports whether nothing is left to wait for (J38).
 func (p *Plan) mayFinish(status *Status) bool {
 	lists := status.UncountedTerminatedPods
-	return !p.Basis.Capped &&
+	return !p.basis.Capped &&
 		(lists == nil || len(lists.Succeeded)+len(lists.Failed) == 0) &&
 		status.Active == 0 && orZero(status.Terminating) == 0
 }
@@ -94,22 +94,22 @@ func (p *Plan) mayFinish(status *Status) bool {
 // has no startTime, and an API server refuses an end without one, except for a
 // suspended job with completions 0. Such a job starts and ends at once.
 func (p *Plan) finish(status *Status, end Verdict) {
-	hasNothingToDo := p.Basis.Suspend && equalPointed(p.Basis.Completions, new(int32))
+	hasNothingToDo := p.basis.Suspend && equalPointed(p.basis.Completions, new(int32))
 	if status.StartTime.IsZero() && !hasNothingToDo {
-		status.StartTime = p.Basis.Now
+		status.StartTime = p.basis.Now
 	}
 	condition := Condition{
 		Type:               Complete,
 		Status:             ConditionTrue,
-		LastProbeTime:      p.Basis.Now,
-		LastTransitionTime: p.Basis.Now,
+		LastProbeTime:      p.basis.Now,
+		LastTransitionTime: p.basis.Now,
 		Reason:             end.Reason,
 		Message:            end.Message,
 	}
 	if end.failed() {
 		condition.Type = Failed
 	} else {
-		status.CompletionTime = p.Basis.Now
+		status.CompletionTime = p.basis.Now
 		if status.CompletionTime.Before(status.StartTime) {
 			// The clock has gone back; a status that ends before it starts is refused (JI17).
 			status.CompletionTime = status.StartTime

@@ -6,9 +6,6 @@ import (
 	"math"
 	"strconv"
 	"time"
-
-	"github.com/batchplan/batchplan/backoff"
-	"github.com/batchplan/batchplan/expectations"
 )
 
 // Snapshot is everything that a round knows. Nothing in it is written to.
@@ -20,47 +17,13 @@ type Snapshot struct {
 	Now time.Time `json:"now"`
 	// Memory is what the last round's [Conclusion] handed back; the zero value
 	// means "just restarted".
-	Memory  Memory  `json:"memory,omitzero"`
-	Options Options `json:"options,omitzero"`
-}
-
-// Memory is what a controller remembers between rounds and cannot read back
-// from its objects (B5). It is a plain value: it can be stored, shared between
-// workers, or lost. Losing it is a restart and can shorten a backoff. It breaks an
-// invariant only if the next snapshot shows older pods beside a newer job; then
-// list the pods from the source of truth.
-type Memory struct {
-	// JobUID is the job that the memory is about. A memory of another UID counts
-	// as empty, so a new job of the same name inherits nothing (JI22).
-	JobUID string `json:"jobUID,omitempty"`
-	// Backoff is the record of recent failures (J31).
-	Backoff backoff.Record `json:"backoff,omitzero"`
-	// Expectations are the creations and deletions not yet seen (E1). An adapter
-	// that is told of them by events lowers them with Observe; one whose
-	// snapshots always contain its own writes clears them before each round.
-	Expectations expectations.Counts `json:"expectations,omitzero"`
-	// Untracking are the UIDs of pods whose finalizer was removed and which the
-	// snapshot may still show with it (E4).
-	Untracking expectations.UIDs `json:"untracking,omitzero"`
-	// Untimed are the failed pods whose finish time nothing in the snapshot tells, by
-	// UID, with the time of the round that first saw each: their backoff counts from
-	// there (J32). Pods of Kubernetes always have a time.
-	Untimed []Sighting `json:"untimed,omitempty"`
-	// Ignored is the number of failures that the podFailurePolicy has ignored so
-	// far; kept for Options.MaxIgnoredFailures.
-	Ignored int32 `json:"ignored,omitempty"`
-	// Handled are the UIDs of pods that the podFailurePolicy has ignored and whose
-	// finalizer has still to go: the metrics report each match once (JI27).
-	Handled expectations.UIDs `json:"handled,omitzero"`
-	// Reported are the figures up to which the metrics have told (JI27).
-	Reported Reported `json:"reported,omitzero"`
-	// Written is the version of the job that the last status write has made. An
-	// adapter that knows it sets it; a snapshot of an earlier Job.Version is stale
-	// and is not planned from (E6).
-	Written int64 `json:"written,omitempty"`
-	// Finished is set once a final status was written: a snapshot that does not
-	// show it is stale and is not planned from (E5).
-	Finished bool `json:"finished,omitempty"`
+	Memory Memory `json:"memory,omitzero"`
+	// Consistent says that the snapshot contains all earlier writes of the controller,
+	// as one that is read from a database in a transaction does. Then the round waits
+	// for no write to be seen (E1, E4, E5, E6), and the next memory records none. Leave it
+	// false for a snapshot that is read from a cache or a watch.
+	Consistent bool    `json:"consistent,omitempty"`
+	Options    Options `json:"options,omitzero"`
 }
 
 // InputError says that a value breaks the contract of a snapshot, a spec or a

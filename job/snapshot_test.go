@@ -42,7 +42,7 @@ func TestSnapshot_Refusals(t *testing.T) {
 			if !errors.As(err, &input) || input.Field != test.field {
 				t.Fatalf("got %v, want an error about %s", err, test.field)
 			}
-			if plan.Basis.JobUID != "" || plan.Record(Writes{}).Write {
+			if plan.basis.JobUID != "" || plan.Record(Writes{}).Write {
 				t.Error("there is a plan all the same")
 			}
 		})

@@ -13,7 +13,7 @@ func appendSuspended(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion
 // recordSuspension turns the condition Suspended with spec.suspend. A condition
 // is never added with status False. The deadline counts the time since the job
 // was last resumed, so startTime goes and comes with the condition (J39).
-func recordSuspension(status *Status, b *Basis) {
+func recordSuspension(status *Status, b *basis) {
 	if !b.Suspend && status.find(Suspended) == nil {
 		return
 	}

@@ -16,7 +16,7 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 		StartTime:  now.Add(-time.Hour),
 		Conditions: []Condition{{Type: Suspended, Status: ConditionTrue, Reason: "JobSuspended"}},
 	}
-	recordSuspension(&status, &Basis{Now: now})
+	recordSuspension(&status, &basis{Now: now})
 	if !status.StartTime.Equal(now) {
 		t.Errorf("start time %v, want %v", status.StartTime, now)
 	}

@@ -2,10 +2,10 @@ package job
 
 // untrackPods plans which finalizers go (J35, J37).
 func untrackPods(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
-	a := accounting{snap: s, found: found, end: plan.Verdict, reported: &plan.Basis.Memory.Reported}
+	a := accounting{snap: s, found: found, end: plan.Verdict, reported: &plan.basis.Memory.rest.Reported}
 	buf.due = a.appendDue(buf.due[:0])
 	buf.due = a.appendUnfinished(buf.due, buf)
-	plan.Untrack, plan.Basis.Capped = appendFitting(plan.Untrack, buf.due, s, &found.lists, &buf.written)
+	plan.Untrack, plan.basis.Capped = appendFitting(plan.Untrack, buf.due, s, &found.lists, &buf.written)
 }
 
 // accounting decides how each tracked pod that has ended, or is not going to be waited
@@ -15,7 +15,7 @@ type accounting struct {
 	found *findings
 	end   Verdict
 	// reported is what the metrics of earlier rounds have told.
-	reported *Reported
+	reported *reported
 }
 
 // appendDue adds the finalizers that are due.

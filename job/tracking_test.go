@@ -171,8 +171,8 @@ func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []string{"recorded"}}
 		s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
 		plan := planOf(t, s)
-		if got := plan.Record(doneAll(plan).Writes).Status.CompletedIndexes; !plan.Basis.Capped || got != "0-599,800,801" {
-			t.Errorf("%s: capped %v, completed %q", name, plan.Basis.Capped, got)
+		if got := plan.Record(doneAll(plan).Writes).Status.CompletedIndexes; !plan.basis.Capped || got != "0-599,800,801" {
+			t.Errorf("%s: capped %v, completed %q", name, plan.basis.Capped, got)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func TestE4_EmptyUntrackedUID(t *testing.T) {
 	if len(plan.Notes) != 1 || plan.Notes[0].Field != "memory.untracking" {
 		t.Errorf("notes = %v, want one about memory.untracking", plan.Notes)
 	}
-	if got := plan.Basis.Untracking; got.Len() != 0 {
+	if got := plan.basis.Untracking; got.Len() != 0 {
 		t.Errorf("%d removals are still awaited, though no pod shows one", got.Len())
 	}
 }

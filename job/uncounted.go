@@ -23,7 +23,7 @@ func (t *uidTable) learn(memory *Memory, lists *UncountedTerminatedPods, buf Unc
 	if lists == nil {
 		lists = &UncountedTerminatedPods{}
 	}
-	t.reset(memory.Untracking.Len() + memory.Handled.Len() + len(lists.Succeeded) + len(lists.Failed))
+	t.reset(memory.Untracking.Len() + memory.rest.Handled.Len() + len(lists.Succeeded) + len(lists.Failed))
 	for uid := range memory.Untracking.All() {
 		if uid == "" {
 			notes.add("memory.untracking", `""`, "an empty UID is left out")
@@ -31,7 +31,7 @@ func (t *uidTable) learn(memory *Memory, lists *UncountedTerminatedPods, buf Unc
 		}
 		t.add(uid, uidUntracking)
 	}
-	for uid := range memory.Handled.All() {
+	for uid := range memory.rest.Handled.All() {
 		t.add(uid, uidHandled)
 	}
 	return UncountedTerminatedPods{
@@ -76,8 +76,8 @@ func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
 }
 
 // counters are the counters of the status with the absorbed UIDs added.
-func (b *backlog) counters(status *Status) Counters {
-	return Counters{
+func (b *backlog) counters(status *Status) counters {
+	return counters{
 		Succeeded: clamp32(int64(status.Succeeded) + b.succeeded),
 		Failed:    clamp32(int64(status.Failed) + b.failed),
 		Uncounted: b.left,

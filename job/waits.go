@@ -79,7 +79,7 @@ func pluralOf(n int64, one, many string) string {
 
 // explainWaits names what else the job waits for.
 func explainWaits(plan *Plan, s *Snapshot, found *findings) {
-	b := &plan.Basis
+	b := &plan.basis
 	if w := waitOfJob(plan, s, found.tally); w.Reason != 0 {
 		plan.wait(w)
 	}

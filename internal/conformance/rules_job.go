@@ -39,15 +39,19 @@ var jobRules = []rule[*jobRound]{
 	}},
 	{"J9", func(r *jobRound) bool { return r.end.Metrics.PodsSucceeded > 0 }},
 	{"J10", func(r *jobRound) bool { return r.end.Metrics.PodsFailed > 0 }},
-	{"J11 active", func(r *jobRound) bool { return r.plan.Basis.Active != r.Job.Status.Active }},
-	{"J11 ready", func(r *jobRound) bool { return r.plan.Basis.Ready != orZero(r.Job.Status.Ready) }},
-	{"J11 terminating", func(r *jobRound) bool { return r.plan.Basis.Terminating != orZero(r.Job.Status.Terminating) }},
-	{"J12", func(r *jobRound) bool { return r.Job.Status.StartTime.IsZero() && !r.plan.Basis.StartTime.IsZero() }},
+	{"J11 active", func(r *jobRound) bool { return r.recording.Status.Active != r.Job.Status.Active }},
+	{"J11 ready", func(r *jobRound) bool { return orZero(r.recording.Status.Ready) != orZero(r.Job.Status.Ready) }},
+	{"J11 terminating", func(r *jobRound) bool {
+		return orZero(r.recording.Status.Terminating) != orZero(r.Job.Status.Terminating)
+	}},
+	{"J12", func(r *jobRound) bool {
+		return r.Job.Status.StartTime.IsZero() && !r.recording.Status.StartTime.IsZero()
+	}},
 	{"J13 none", func(r *jobRound) bool {
 		return r.isIndexed() && r.has(func(p *job.Pod) bool { return p.Index == job.NoIndex })
 	}},
-	{"J14", func(r *jobRound) bool { return r.plan.Basis.CompletedIndexes != "" }},
-	{"J14 run", func(r *jobRound) bool { return strings.Contains(r.plan.Basis.CompletedIndexes, "-") }},
+	{"J14", func(r *jobRound) bool { return r.recording.Status.CompletedIndexes != "" }},
+	{"J14 run", func(r *jobRound) bool { return strings.Contains(r.recording.Status.CompletedIndexes, "-") }},
 	{"J15 active", func(r *jobRound) bool { return r.deletes(job.DeleteIndexOutOfRange) }},
 	{"J15 counted", func(r *jobRound) bool { return r.isIndexed() && r.settlement.Status.Succeeded < r.Job.Status.Succeeded }},
 	{"J16", func(r *jobRound) bool { return r.end.Metrics.IndexesFailed > 0 }},
@@ -102,7 +106,7 @@ var jobRules = []rule[*jobRound]{
 	{"J38 put off", func(r *jobRound) bool { return r.waits(job.WaitTerminating) }},
 	{"J39 suspended", func(r *jobRound) bool { return r.reports("Suspended") }},
 	{"J39 resumed", func(r *jobRound) bool { return r.reports("Resumed") }},
-	{"J40", func(r *jobRound) bool { return !r.plan.Basis.Stopped && !r.recording.Write && !r.settlement.Write }},
+	{"J40", func(r *jobRound) bool { return r.end.Synced && !r.recording.Write && !r.settlement.Write }},
 	{"J41 created", func(r *jobRound) bool { return r.reports("SuccessfulCreate") }},
 	{"J41 not created", func(r *jobRound) bool { return r.reports("FailedCreate") }},
 	{"J41 deleted", func(r *jobRound) bool { return r.reports("SuccessfulDelete") }},
@@ -116,7 +120,9 @@ var jobRules = []rule[*jobRound]{
 	{"J43 retry", func(r *jobRound) bool { return r.end.Retry }},
 
 	{"E1 held", func(r *jobRound) bool { return r.waits(job.WaitExpectations) }},
-	{"E1 timed out", func(r *jobRound) bool { return r.plan.Basis.Satisfied && r.Memory.Expectations.Creations > 0 }},
+	{"E1 timed out", func(r *jobRound) bool {
+		return r.end.Synced && !r.waits(job.WaitExpectations) && r.Memory.Expectations.Creations > 0
+	}},
 	{"E2", func(r *jobRound) bool { return r.created(job.Unsuccessful) || r.deleted(job.Unsuccessful) }},
 	{"E3", func(r *jobRound) bool {
 		return len(r.plan.Create)+len(r.plan.Delete) > 0 && !r.Memory.Expectations.At.IsZero()

@@ -35,6 +35,9 @@ type World struct {
 	// Stale makes the controller see View instead of the live state.
 	Stale bool
 	View  View
+	// Consistent tells the controller that its snapshots contain its own writes, where the
+	// live state is what it sees.
+	Consistent bool
 	// Untimed hides all times of pods from the controller, except their deletion
 	// times.
 	Untimed bool
@@ -120,7 +123,9 @@ func (w *World) Snapshot() job.Snapshot {
 		w.forgetTimes(s.Pods)
 		return s
 	}
-	// A controller that reads its own writes has nothing left to observe.
+	// A controller that reads its own writes has nothing left to observe. It says so, or
+	// clears the record, as stories do to show it.
+	s.Consistent = w.Consistent
 	s.Memory.Expectations = expectations.Counts{}
 	for _, p := range w.Pods {
 		s.Pods = append(s.Pods, *p)

@@ -93,7 +93,7 @@ func (c *cluster) WriteStatus(ctx context.Context, s job.Status) error {
 // round is one round of the adapter; cancelled after that many writes, unless it
 // is negative.
 func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Conclusion) {
-	p, err := job.Reconcile(job.Snapshot{Job: c.job, Pods: slices.Clone(c.pods), Now: at(c.now), Memory: c.memory})
+	p, err := job.Reconcile(job.Snapshot{Job: c.job, Pods: slices.Clone(c.pods), Now: at(c.now), Memory: c.memory, Consistent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,6 @@ func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Conclusion) {
 		t.Fatalf("retry %v, error %v", conclusion.Retry, err)
 	}
 	c.memory = conclusion.Memory
-	c.memory.Expectations.Creations, c.memory.Expectations.Deletions = 0, 0 // it reads its own writes
 	return &p, conclusion
 }
 

@@ -5,6 +5,7 @@
 //
 // The loop of an adapter:
 //
+//	// snapshot.Consistent is true if the snapshot is sure to contain own writes
 //	plan, err := planner.Reconcile(&snapshot)
 //	if err != nil {
 //		return err // the snapshot breaks the contract

@@ -45,7 +45,10 @@ func Example() {
 	var remembered job.Memory
 	executor := jobapply.Executor{Parallel: 1}
 	for now := time.Unix(0, 0); m.job.Status.Finished() == ""; now = now.Add(time.Minute) {
-		plan, err := job.Reconcile(job.Snapshot{Job: m.job, Pods: m.pods, Now: now, Memory: remembered})
+		plan, err := job.Reconcile(job.Snapshot{
+			Job: m.job, Pods: m.pods, Now: now, Memory: remembered,
+			Consistent: true, // this backend reads its own writes
+		})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -55,7 +58,6 @@ func Example() {
 			fmt.Println(err)
 		}
 		remembered = conclusion.Memory
-		remembered.Expectations.Creations = 0 // this backend reads its own writes
 		for _, e := range conclusion.Events {
 			fmt.Println(e.Reason, e.Message)
 		}

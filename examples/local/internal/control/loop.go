@@ -12,7 +12,6 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/clock"
 	"github.com/batchplan/batchplan/examples/local/internal/manifest"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
-	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 )
@@ -143,10 +142,6 @@ func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.
 		suspend := true
 		spec.Suspend = &suspend
 	}
-	memory := stored.Memory
-	// Pods are read from the store that the writes of earlier rounds went to: all
-	// of them are in this snapshot, and nothing is left to be expected (E1, E4).
-	memory.Expectations, memory.Untracking = expectations.Counts{}, expectations.UIDs{}
 	views := make([]job.Pod, len(pods))
 	for i := range pods {
 		views[i] = pods[i].View()
@@ -154,7 +149,8 @@ func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.
 	return job.Snapshot{
 		Job: job.Job{Namespace: stored.Namespace, Name: stored.Name, UID: stored.UID,
 			CreationTimestamp: stored.Created, Spec: spec, Status: stored.Status},
-		Pods: views, Now: now, Memory: memory, Options: l.Options,
+		// Pods are read from the store that the writes of earlier rounds went to.
+		Pods: views, Now: now, Memory: stored.Memory, Consistent: true, Options: l.Options,
 	}
 }
 
