@@ -12,11 +12,20 @@
 //   - [Tracker] keeps both for many jobs and may be used by many goroutines. It
 //     is for adapters that watch; the two values need no lock and no clock.
 //
-// An adapter that watches calls [Tracker.Expect] before the writes, since a
-// notification may arrive before the write returns; [Tracker.Lower] for writes
-// that failed or were skipped; the Observed methods from its watch handlers; and
-// [Tracker.Forget] when the job is gone. An adapter that reads its own writes (a
-// database, say) needs no tracker: it sets job.Snapshot.Consistent.
+// An adapter that watches does four things:
+//
+//   - It gives the executor of package jobapply what [Tracker.Of] returns. The executor
+//     announces each write before it is made, since a notification may arrive before the
+//     write returns, and takes off what failed or was skipped.
+//   - Its watch handlers call [Tracker.CreationObserved] for a new pod of the job,
+//     [Tracker.DeletionObserved] for one that begins to be deleted or vanishes before that,
+//     and [Tracker.UntrackObserved] for one that has lost the finalizer or is gone.
+//   - Before each round it sets Expectations and Untracking of job.Memory to what
+//     [Tracker.Snapshot] returns.
+//   - It calls [Tracker.Forget] when the job is gone.
+//
+// An adapter that reads its own writes (a database, say) needs no tracker: it sets
+// job.Snapshot.Consistent.
 //
 // A stronger protection than counting is to compare versions: an adapter that
 // knows the version of its own last status write puts it into job.Memory.Written,

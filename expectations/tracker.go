@@ -90,6 +90,31 @@ func (t *Tracker[K]) Forget(key K) {
 	delete(t.jobs, key)
 }
 
+// Of returns what an executor tells of the writes for key, at now: it is a
+// jobapply.Expectations.
+func (t *Tracker[K]) Of(key K, now time.Time) Writer[K] { return Writer[K]{t, key, now} }
+
+// Writer tells a [Tracker] of the writes for one key.
+type Writer[K comparable] struct {
+	tracker *Tracker[K]
+	key     K
+	now     time.Time
+}
+
+// Expect is [Tracker.Expect] for the key.
+func (w Writer[K]) Expect(creations, deletions int) {
+	w.tracker.Expect(w.key, creations, deletions, w.now)
+}
+
+// Lower is [Tracker.Lower] for the key.
+func (w Writer[K]) Lower(creations, deletions int) { w.tracker.Lower(w.key, creations, deletions) }
+
+// ExpectUntracked is [Tracker.ExpectUntracked] for the key.
+func (w Writer[K]) ExpectUntracked(uids ...string) { w.tracker.ExpectUntracked(w.key, uids...) }
+
+// UntrackObserved is [Tracker.UntrackObserved] for the key.
+func (w Writer[K]) UntrackObserved(uid string) { w.tracker.UntrackObserved(w.key, uid) }
+
 func (t *Tracker[K]) update(key K, change func(tracked) tracked) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -166,3 +166,34 @@ func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 		}
 	}
 }
+
+// TestE4_TrackerOfOneJob: a writer does for its key what the tracker does.
+func TestE4_TrackerOfOneJob(t *testing.T) {
+	var direct, bound expectations.Tracker[string]
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := bound.Of("a", now)
+	for _, step := range []struct {
+		name          string
+		direct, bound func()
+	}{
+		{"expect", func() { direct.Expect("a", 3, 2, now) }, func() { w.Expect(3, 2) }},
+		{"lower", func() { direct.Lower("a", 1, 1) }, func() { w.Lower(1, 1) }},
+		{"expect untracked", func() { direct.ExpectUntracked("a", "u", "v") }, func() { w.ExpectUntracked("u", "v") }},
+		{"untrack observed", func() { direct.UntrackObserved("a", "u") }, func() { w.UntrackObserved("u") }},
+	} {
+		before, beforeUIDs := bound.Snapshot("a")
+		step.direct()
+		step.bound()
+		counts, uids := bound.Snapshot("a")
+		wantCounts, wantUIDs := direct.Snapshot("a")
+		if counts != wantCounts || !uids.Equal(wantUIDs) {
+			t.Errorf("%s: %+v %v, want %+v %v", step.name, counts, uids, wantCounts, wantUIDs)
+		}
+		if counts == before && uids.Equal(beforeUIDs) {
+			t.Errorf("%s changes nothing", step.name)
+		}
+	}
+	if counts, uids := bound.Snapshot("b"); counts != (expectations.Counts{}) || uids.Len() > 0 {
+		t.Errorf("another job expects %+v %v", counts, uids)
+	}
+}

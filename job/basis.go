@@ -38,6 +38,8 @@ type basis struct {
 	Stopped bool `json:"stopped,omitempty"`
 	// Satisfied is true when the expectations are; Managed, when pods were managed.
 	Satisfied bool `json:"satisfied,omitempty"`
+	// NoInterim is true when only the end itself is a condition.
+	NoInterim bool `json:"noInterim,omitempty"`
 	// Consistent is true when each snapshot contains all own writes.
 	Consistent bool `json:"consistent,omitempty"`
 	Managed    bool `json:"managed,omitempty"`
@@ -87,6 +89,7 @@ func startBasis(b *basis, s *Snapshot) {
 	b.Suspend = spec.isSuspended()
 	b.Deleted = s.Job.isDeleted()
 	b.Quirks = s.Options.Quirks
+	b.NoInterim = s.Options.NoInterimConditions
 	b.Consistent = s.Consistent
 	b.Satisfied = isSatisfied(&b.Memory, s.Now, b.Quirks)
 }

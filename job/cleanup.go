@@ -19,19 +19,18 @@ func appendLeftBehind(untrack []Untracking, s *Snapshot, known *uidTable, buf *s
 	return untrack
 }
 
-// Orphans returns the pods that still carry the finalizer of a job that does not
-// exist any more: remove it from them, or they can never be deleted (J36). Pass
-// the pods whose controller reference names a job of that UID; pods of a job
-// that another controller manages must not be among them.
-func Orphans(pods []Pod) []PodRef {
-	var out []PodRef
-	for i := range pods {
-		if isLeftBehind(&pods[i]) {
-			out = append(out, pods[i].ref())
-		}
+// MayUntrack reports whether a pod may lose the finalizer at once because no round is going
+// to count it (J36). Ask for pods that no round looks at: owner is the job that the pod's
+// controller reference names, or nil if there is no such job, or none with that UID. A pod
+// keeps its finalizer as long as its job has not ended, and also if another controller
+// manages that job. Without this, such pods can never be deleted. A pod of another kind of
+// controller is not to be asked about.
+func MayUntrack(owner *Job, pod *Pod, o Options) bool {
+	if owner == nil {
+		return !pod.Untracked
 	}
-	sortRefs(out)
-	return out
+	_, elsewhere := managedElsewhere(&owner.Spec, &o)
+	return isLeftBehind(pod) && !elsewhere && owner.Status.finished() != ""
 }
 
 // isLeftBehind reports whether a pod of a job that has ended or is gone still carries the

@@ -27,7 +27,8 @@ type Conclusion struct {
 	// if the next round builds on what this one has written (L9). Its time is that of the
 	// snapshot for "at once".
 	Requeue Requeue
-	// Retry is true when a write failed or was not tried: plan again soon, after
+	// Retry is true when a write failed or was not tried, and so exactly when
+	// jobapply.Executor.Apply returns an error: plan again soon, after
 	// backoff.Retry().Delay of the failures in a row (J43).
 	Retry bool
 }
@@ -62,7 +63,9 @@ func (s *Settlement) Conclude(settled Result) Conclusion {
 	case recorded:
 		final = r.Status
 	}
-	retry := !complete || p.hasUnfinished(&o, r)
+	// A pod that was to be adopted and is gone changes the plan: there is nothing to repeat.
+	gone := !p.hasClaimed(&r.writes) && r.writes.Claimed == Gone
+	retry := !gone && (!complete || p.hasUnfinished(&o, r))
 	return Conclusion{
 		Outcome: o,
 		Status:  final,
@@ -184,22 +187,26 @@ func (p *Plan) untracking(o *Outcome, r *Recording) expectations.UIDs {
 func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 	events := slices.Clip(p.Events) // the plan's own list is not appended to
 	add := func(t EventType, reason, format string, args ...any) {
-		events = append(events, Event{t, reason, fmt.Sprintf(format, args...)})
+		events = append(events, Event{Type: t, Reason: reason, Message: fmt.Sprintf(format, args...)})
+	}
+	wrote := func(t EventType, reason, format string, args ...any) {
+		add(t, reason, format, args...)
+		events[len(events)-1].PodWrite = true
 	}
 	for i := range p.Delete {
 		switch e := effectAt(o.Deleted, i); e.Result {
 		case Done:
-			add(Normal, "SuccessfulDelete", "Deleted pod: %s", p.Delete[i].Name)
+			wrote(Normal, "SuccessfulDelete", "Deleted pod: %s", p.Delete[i].Name)
 		case Unsuccessful:
-			add(Warning, "FailedDelete", "Error deleting: %s", e.Error)
+			wrote(Warning, "FailedDelete", "Error deleting: %s", e.Error)
 		}
 	}
 	for i := range p.Create {
 		switch e := effectAt(o.Created, i); e.Result {
 		case Done:
-			add(Normal, "SuccessfulCreate", "Created pod: %s", e.Pod.Name)
+			wrote(Normal, "SuccessfulCreate", "Created pod: %s", e.Pod.Name)
 		case Unsuccessful:
-			add(Warning, "FailedCreate", "Error creating: %s", e.Error)
+			wrote(Warning, "FailedCreate", "Error creating: %s", e.Error)
 		}
 	}
 	if b := &p.basis; b.Quirks.Has(jobquirk.EarlyEvents) {

@@ -31,7 +31,7 @@ type creationPlan struct {
 // planCreations chooses which of the missing pods are created (J30). An Indexed job takes
 // its lowest pending indexes (J33). It uses the memory of buf.
 func planCreations(buf []pendingIndex, s *Snapshot, found *findings, missing int64) creationPlan {
-	count := min(missing, maxPodWrites)
+	count := min(missing, int64(s.Options.podWrites()))
 	out := creationPlan{pending: buf[:0], more: missing > count}
 	if s.Job.Spec.isIndexed() {
 		out.pending = pendingIndexes(out.pending, *s.Job.Spec.Completions, count, found.pods, found.indexes)
@@ -49,9 +49,9 @@ func planCreations(buf []pendingIndex, s *Snapshot, found *findings, missing int
 func planDueIndexes(buf []pendingIndex, s *Snapshot, found *findings, missing int64) creationPlan {
 	// With as many more indexes as there are that wait, the rest of the pending ones
 	// makes no difference.
-	enough := int64(maxPodWrites + len(found.carriers.places))
+	enough := int64(s.Options.podWrites() + len(found.carriers.places))
 	if s.Options.Quirks.Has(jobquirk.WaitingTakeRoom) {
-		enough = maxPodWrites
+		enough = int64(s.Options.podWrites())
 	}
 	out := creationPlan{more: missing > enough}
 	pending := pendingIndexes(buf[:0], *s.Job.Spec.Completions, min(missing, enough), found.pods, found.indexes)
@@ -65,7 +65,7 @@ func planDueIndexes(buf []pendingIndex, s *Snapshot, found *findings, missing in
 				continue
 			}
 		}
-		if len(out.pending) == maxPodWrites {
+		if len(out.pending) == s.Options.podWrites() {
 			out.more = true
 			continue
 		}

@@ -58,3 +58,61 @@ func ExampleExpire() {
 	// false 10:01:00
 	// true
 }
+
+// A whole adapter over a map, by hand: each value of the round leads to the next.
+func ExamplePlan_Record() {
+	pods := map[string]*job.Pod{}
+	spec := job.Spec{Completions: ptr[int32](2)}
+	job.Default(&spec)
+	j := job.Job{Name: "render", UID: "job-1", Spec: spec}
+	var memory job.Memory
+
+	for now := time.Unix(0, 0); j.Status.Finished() == ""; now = now.Add(time.Minute) {
+		snapshot := job.Snapshot{Job: j, Now: now, Memory: memory, Consistent: true} // a map shows all writes
+		for _, p := range pods {
+			snapshot.Pods = append(snapshot.Pods, *p)
+		}
+		plan, err := job.Reconcile(snapshot)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		var writes job.Writes
+		for range plan.Create {
+			name := fmt.Sprint("render-", len(pods))
+			pods[name] = &job.Pod{Name: name, UID: name}
+			writes.Created = append(writes.Created, job.Effect{Result: job.Done, Pod: job.PodRef{Name: name, UID: name}})
+		}
+		for _, d := range plan.Delete {
+			delete(pods, d.UID)
+			writes.Deleted = append(writes.Deleted, job.Effect{Result: job.Done})
+		}
+		recording := plan.Record(writes)
+		if recording.Write {
+			j.Status = recording.Status
+		}
+		var untracked []job.Result
+		for _, u := range recording.Untrack {
+			pods[u.UID].Untracked = true
+			untracked = append(untracked, job.Done)
+		}
+		settlement := recording.Settle(job.Done, untracked)
+		if settlement.Write {
+			j.Status = settlement.Status
+		}
+		conclusion := settlement.Conclude(job.Done)
+		memory = conclusion.Memory
+		for _, e := range conclusion.Events {
+			fmt.Println(e.Reason, e.Message)
+		}
+		for _, p := range pods {
+			p.Phase = job.PodSucceeded // meanwhile
+		}
+	}
+	fmt.Println(j.Status)
+	// Output:
+	// SuccessfulCreate Created pod: render-0
+	// SuccessfulCreate Created pod: render-1
+	// Completed Job completed
+	// active=0 ready=0 terminating=0 succeeded=2 failed=0 SuccessCriteriaMet=True(CompletionsReached) Complete=True(CompletionsReached)
+}

@@ -25,7 +25,7 @@ type Metrics struct {
 	// result.
 	PodsSucceeded, PodsFailed int32
 	// Policy is pod_failures_handled_by_failure_policy_total by action.
-	Policy PolicyCounts
+	Policy struct{ FailJob, FailIndex, Ignore, Count int32 }
 	// IndexesSucceeded and IndexesFailed are job_finished_indexes_total by status. Label
 	// backoffLimit is "perIndex" with PerIndex, otherwise "global".
 	IndexesSucceeded, IndexesFailed int32
@@ -45,14 +45,6 @@ type Metrics struct {
 	Untracked int32
 	// ManagedBy is true for a job of another controller.
 	ManagedBy bool
-}
-
-// PolicyCounts are the failed pods of a round by the action that handled them.
-type PolicyCounts struct {
-	FailJob   int32 `json:"failJob,omitempty"`
-	FailIndex int32 `json:"failIndex,omitempty"`
-	Ignore    int32 `json:"ignore,omitempty"`
-	Count     int32 `json:"count,omitempty"`
 }
 
 // Action is what a round did, as the metric job_syncs_total names it.
@@ -114,7 +106,7 @@ func (p *Plan) metrics(o *Outcome, r *Recording, recorded bool, final *Status, f
 		f.PodsSucceeded = max(final.Succeeded-before.Succeeded, 0)
 	}
 	if recorded {
-		f.Policy = countPolicy(r.Untrack)
+		f.countPolicy(r.Untrack)
 	}
 	f.countCreations(p, o)
 	if end := final.Finished(); end != "" && !before.Finished {
@@ -150,20 +142,19 @@ func (f *Metrics) countCreations(p *Plan, o *Outcome) {
 	}
 }
 
-func countPolicy(untrack []Untracking) (counts PolicyCounts) {
+func (f *Metrics) countPolicy(untrack []Untracking) {
 	for i := range untrack {
 		switch untrack[i].Policy {
 		case FailJob:
-			counts.FailJob++
+			f.Policy.FailJob++
 		case FailIndex:
-			counts.FailIndex++
+			f.Policy.FailIndex++
 		case Ignore:
-			counts.Ignore++
+			f.Policy.Ignore++
 		case Count:
-			counts.Count++
+			f.Policy.Count++
 		}
 	}
-	return counts
 }
 
 func countUntrackedEnded(untrack []Untracking, results []Result) (n int32) {

@@ -23,6 +23,9 @@ func doneAll(p *Plan) Outcome {
 	return o
 }
 
+// policyCounts is the type of [Metrics.Policy].
+type policyCounts = struct{ FailJob, FailIndex, Ignore, Count int32 }
+
 // settled is the second status of a round with that outcome.
 func settled(p *Plan, o Outcome) Settlement {
 	recording := p.Record(o.Writes)
@@ -106,12 +109,12 @@ func TestJ42_Facts(t *testing.T) {
 		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1), running), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsFailed: 1, Untracked: 1}},
 		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), running), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Policy: PolicyCounts{Ignore: 1}, Untracked: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Policy: policyCounts{Ignore: 1}, Untracked: 1}},
 		{"the status of matches cannot be written", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), ended("b", PodSucceeded, -1)),
 			outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = Unsuccessful, nil, NotTried }),
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Failed: true}},
 		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, -1), scheduled), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 2, Policy: PolicyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 2, Policy: policyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
 		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, -1)), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsSucceeded: 1, Untracked: 1, Finished: Complete, FinishedReason: "CompletionsReached"}},
 		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, -1)), none,

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
@@ -27,6 +28,20 @@ type Options struct {
 	// the whole job, or in each index with backoffLimitPerIndex; later ones count.
 	// It is looked at once a round. Zero means no limit.
 	MaxIgnoredFailures int32 `json:"maxIgnoredFailures,omitempty"`
+	// MaxPodWrites is the most pods that a round creates, and the most surplus pods that
+	// it deletes (J30). Zero means 500.
+	MaxPodWrites int32 `json:"maxPodWrites,omitempty"`
+	// MaxUncounted is the most UIDs in the uncounted lists of a status, together with the
+	// new completed indexes whose finalizers go in the same round (J35). Zero means 500.
+	MaxUncounted int32 `json:"maxUncounted,omitempty"`
+	// NoInterimConditions leaves out the conditions FailureTarget and SuccessCriteriaMet,
+	// which servers older than the conditions refuse or do not know. Each round decides
+	// anew then how the job ends, so an end by podFailurePolicy stands only as long as
+	// the pod that has caused it.
+	NoInterimConditions bool `json:"noInterimConditions,omitempty"`
+	// ControllerName is the name of this controller in spec.managedBy (J3). Empty means
+	// [ControllerName]. A controller of another name plans only jobs that name it.
+	ControllerName string `json:"controllerName,omitempty"`
 	// TTLSecondsAfterComplete and TTLSecondsAfterFailed take the place of
 	// spec.ttlSecondsAfterFinished for that outcome (T2).
 	TTLSecondsAfterComplete *int32 `json:"ttlSecondsAfterComplete,omitempty"`
@@ -52,6 +67,8 @@ func (o *Options) check() error {
 		{"options.pendingTimeout", int64(o.PendingTimeout)},
 		{"options.terminatingTimeout", int64(o.TerminatingTimeout)},
 		{"options.maxIgnoredFailures", int64(o.MaxIgnoredFailures)},
+		{"options.maxPodWrites", int64(o.MaxPodWrites)},
+		{"options.maxUncounted", int64(o.MaxUncounted)},
 		{"options.ttlSecondsAfterComplete", int64(orZero(o.TTLSecondsAfterComplete))},
 		{"options.ttlSecondsAfterFailed", int64(orZero(o.TTLSecondsAfterFailed))},
 		{"options.backoff.base", int64(o.Backoff.Base)},
@@ -68,3 +85,7 @@ func (o *Options) check() error {
 	}
 	return nil
 }
+
+// podWrites and uncounted are the limits of a round.
+func (o *Options) podWrites() int { return cmp.Or(int(o.MaxPodWrites), maxPodWrites) }
+func (o *Options) uncounted() int { return cmp.Or(int(o.MaxUncounted), maxUncounted) }

@@ -43,7 +43,9 @@ func (r *Result) UnmarshalText(text []byte) error {
 // Writes are what became of the writes to pods that come before the first status.
 // Results are in the order of the plan's actions; a missing one means NotTried.
 type Writes struct {
-	// Claimed is the result of Adopt and Release taken together.
+	// Claimed is the result of Adopt and Release taken together: Done if all are, and Gone
+	// if a pod to adopt is not there any more. Then the round ends, and the next one,
+	// which does not see the pod, plans without it.
 	Claimed Result `json:"claimed,omitzero"`
 	// Deleted and Created are parallel to the plan's Delete and Create.
 	Deleted []Effect `json:"deleted,omitempty"`

@@ -25,7 +25,8 @@ import (
 type Plan struct {
 	// Adopt are pods that get a controller reference to the job and the finalizer
 	// (J6). Re-read the job from the source of truth first: its UID must be the
-	// same and it must not be deleted.
+	// same and it must not be deleted. The ResourceVersion of a reference is that of the
+	// pod without a controller.
 	Adopt []PodRef `json:"adopt,omitempty"`
 	// Release are pods that lose the controller reference and the finalizer (J6).
 	Release []PodRef `json:"release,omitempty"`
@@ -81,14 +82,11 @@ type Deletion struct {
 	PodRef
 	Reason DeleteReason `json:"reason"`
 	// UntrackFirst asks to remove the finalizer before the deletion: the pod is
-	// not going to be counted.
+	// not going to be counted. The ResourceVersion is the condition of that: a pod that
+	// has succeeded since must not lose its finalizer, or the success would be lost (JI9).
 	UntrackFirst bool `json:"untrackFirst,omitempty"`
 	// Ready is true when the pod was counted in status.ready.
 	Ready bool `json:"ready,omitempty"`
-	// ResourceVersion is that of the pod as the plan saw it, the condition of
-	// UntrackFirst: a pod that has succeeded since must not lose its finalizer, or
-	// the success would be lost (JI9).
-	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 
 // Creation is a pod to create: the job's template with what this adds to it.
@@ -180,6 +178,9 @@ type Event struct {
 	Type    EventType `json:"type"`
 	Reason  string    `json:"reason"`
 	Message string    `json:"message"`
+	// PodWrite is true for an event about the creation or deletion of a pod. An adapter
+	// whose client reports these itself leaves them out.
+	PodWrite bool `json:"podWrite,omitempty"`
 }
 
 // EventType is Normal or Warning.

@@ -20,5 +20,5 @@ func (p *Plan) stop(w Wait) *Plan {
 func (p *Plan) wait(w Wait) { p.Waits = append(p.Waits, w) }
 
 func (p *Plan) event(t EventType, reason, message string) {
-	p.Events = append(p.Events, Event{t, reason, message})
+	p.Events = append(p.Events, Event{Type: t, Reason: reason, Message: message})
 }

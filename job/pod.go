@@ -174,12 +174,15 @@ type PodCondition struct {
 type PodRef struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
+	// ResourceVersion is that of the pod as the plan saw it, for writes on condition of
+	// it. Empty means that it is not known.
+	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 
 // index is the completion index as a number, -1 if there is none.
 func (p *Pod) index() int32 { return p.Index.Int32() }
 
-func (p *Pod) ref() PodRef { return PodRef{p.Name, p.UID} }
+func (p *Pod) ref() PodRef { return PodRef{p.Name, p.UID, p.detail().ResourceVersion} }
 
 // detail is the detail of a pod, empty when nothing is known.
 func (p *Pod) detail() *PodDetail {

@@ -54,10 +54,10 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	}
 	plan := p.plan.reset()
 	plan.JobUID = s.Job.UID
-	switch spec := &s.Job.Spec; {
-	case isManagedElsewhere(spec):
-		return plan.stop(Wait{Reason: WaitManagedBy, Name: *spec.ManagedBy}), nil
-	case hasUnknownMode(spec):
+	if by, ok := managedElsewhere(&s.Job.Spec, &s.Options); ok {
+		return plan.stop(Wait{Reason: WaitManagedBy, Name: by}), nil
+	}
+	if spec := &s.Job.Spec; hasUnknownMode(spec) {
 		plan.event(Warning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 		return plan.stop(Wait{Reason: WaitUnknownMode, Name: string(spec.CompletionMode)}), nil
 	}

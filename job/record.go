@@ -41,9 +41,9 @@ func (p *Plan) Record(w Writes) Recording {
 	r.Status.StartTime = b.StartTime
 	p.recordPods(&r.Status, &w)
 	p.recordCounts(&r.Status, r.end)
-	if r.end.decided() {
+	if r.end.decided() && !b.NoInterim {
 		recordVerdict(&r.Status, r.end, b.Now)
-	} else if b.Managed {
+	} else if !r.end.decided() && b.Managed {
 		recordSuspension(&r.Status, b)
 	}
 	r.Write = isToWrite(&b.Status, &r.Status, b.Indexed)

@@ -53,7 +53,7 @@ func appendSurplus(deletions []Deletion, s *Snapshot, active []int32, atLeast in
 		}
 		deletions = append(deletions, deletionOf(&s.Pods[i], DeleteSurplus, s.Options.Quirks))
 	}
-	return deletions[:min(len(deletions), maxPodWrites)]
+	return deletions[:min(len(deletions), s.Options.podWrites())]
 }
 
 // hasMisplaced reports whether some active pod of an Indexed job shares its index or has
@@ -76,7 +76,7 @@ func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, 
 	}
 	slices.Reverse(rest)
 	slices.Reverse(misplaced) // the least valuable first
-	if len(misplaced) > maxPodWrites {
+	if len(misplaced) > s.Options.podWrites() {
 		slices.SortStableFunc(misplaced, func(a, b int32) int { return cmp.Compare(s.Pods[a].index(), s.Pods[b].index()) })
 	}
 	return rest, misplaced
@@ -103,8 +103,8 @@ func deletionOf(pod *Pod, reason DeleteReason, quirks jobquirk.Set) Deletion {
 		UntrackFirst: !counted && carriesFinalizer(pod),
 		Ready:        pod.Ready,
 	}
-	if !quirks.Has(jobquirk.UncheckedUntrack) {
-		d.ResourceVersion = pod.detail().ResourceVersion // the condition of the removal (JI9)
+	if quirks.Has(jobquirk.UncheckedUntrack) {
+		d.ResourceVersion = "" // no condition of the removal (JI9)
 	}
 	return d
 }

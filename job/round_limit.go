@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// The limits of one round (J30, J35).
+// The default limits of one round (J30, J35).
 const (
 	// maxPodWrites is the most creations, and the most deletions of surplus pods.
 	maxPodWrites = 500
@@ -40,7 +40,7 @@ func appendFitting(untrack []Untracking, due []dueUntracking, s *Snapshot, lists
 	if len(due) == 0 {
 		return untrack, false
 	}
-	room := maxUncounted - len(lists.left.Succeeded) - len(lists.left.Failed)
+	room := s.Options.uncounted() - len(lists.left.Succeeded) - len(lists.left.Failed)
 	spare.Reset()
 	if spec := &s.Job.Spec; len(due) >= room && spec.isIndexed() {
 		sortByIndex(due, s.Pods)

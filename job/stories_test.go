@@ -216,17 +216,15 @@ func (s *stage) deliver() string {
 
 func (s *stage) orphans() string {
 	var out strings.Builder
-	var pods []job.Pod
-	for _, p := range s.Pods {
-		pods = append(pods, *p)
-	}
-	for _, ref := range job.Orphans(pods) {
-		p := s.pod(ref.Name)
+	for _, p := range slices.Clone(s.Pods) {
+		if p.Owner > job.OwnedUnmatched || !job.MayUntrack(nil, p, s.Options) {
+			continue
+		}
 		p.Untracked = true
 		if p.Deletion != nil {
 			s.Evict(p) // nothing holds it any more
 		}
-		fmt.Fprintf(&out, "untrack %s\n", ref.Name)
+		fmt.Fprintf(&out, "untrack %s\n", p.Name)
 	}
 	return out.String()
 }

@@ -36,7 +36,7 @@ func isLate(pod *Pod, o *Options, now time.Time) bool {
 // as a round may write.
 func appendLate(deletions []Deletion, s *Snapshot, late []int32) []Deletion {
 	sortPlaces(s.Pods, late, byWorth)
-	for _, i := range late[:min(len(late), maxPodWrites)] {
+	for _, i := range late[:min(len(late), s.Options.podWrites())] {
 		deletions = append(deletions, deletionOf(&s.Pods[i], DeletePending, s.Options.Quirks))
 	}
 	return deletions

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/batchplan/batchplan/expectations"
 )
 
@@ -220,17 +218,33 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 	}
 }
 
-func TestJ36_Orphans(t *testing.T) {
-	pods := []Pod{
-		{UID: "4", Name: "d"},
-		{UID: "3", Name: "c", Owner: OwnedUnmatched},
-		{UID: "2", Name: "b", Owner: Foreign},
-		{UID: "1", Name: "a", Untracked: true},
-		{UID: "5", Name: "e", Owner: Orphan},
-	}
-	want := []PodRef{{Name: "c", UID: "3"}, {Name: "d", UID: "4"}}
-	if diff := cmp.Diff(want, Orphans(pods)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+// TestJ36_MayUntrack: pods that no round is going to count lose their finalizer.
+func TestJ36_MayUntrack(t *testing.T) {
+	running := snapshotOf(t, `{}`).Job
+	ended, foreign := running, running
+	ended.Status.Conditions = []Condition{{Type: Failed, Status: ConditionTrue}}
+	foreign.Spec.ManagedBy, foreign.Status = pointTo("example.com/other"), ended.Status
+	for _, test := range []struct {
+		name  string
+		owner *Job
+		pod   Pod
+		me    string // the name of this controller
+		want  bool
+	}{
+		{"the job is gone", nil, Pod{}, "", true},
+		{"the job is gone, and so is the finalizer", nil, Pod{Untracked: true}, "", false},
+		{"the job goes on", &running, Pod{}, "", false},
+		{"the job has ended", &ended, Pod{}, "", true},
+		{"the pod no longer matches the selector", &ended, Pod{Owner: OwnedUnmatched}, "", true},
+		{"another job has the pod", &ended, Pod{Owner: Foreign}, "", false},
+		{"the pod has no controller", &ended, Pod{Owner: Orphan}, "", false},
+		{"the finalizer has gone already", &ended, Pod{Untracked: true}, "", false},
+		{"another controller manages the job", &foreign, Pod{}, "", false},
+		{"this controller manages the job", &foreign, Pod{}, "example.com/other", true},
+	} {
+		if got := MayUntrack(test.owner, &test.pod, Options{ControllerName: test.me}); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
 	}
 }
 

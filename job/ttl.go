@@ -3,9 +3,9 @@ package job
 import "time"
 
 // Expire decides whether a finished job is to be deleted, with its pods and on
-// condition of its UID, because ttlSecondsAfterFinished have passed (T1, T2). If
-// not, at is when to look again; zero means never. Before deleting, re-read the
-// job from the source of truth and ask again (T4).
+// condition of its UID, because ttlSecondsAfterFinished have passed (T1, T2). The time
+// at which it expires is at, also if that has come; zero means never. Before deleting,
+// re-read the job from the source of truth and ask again (T4).
 //
 // An error means that the job has finished at an unknown time (T3). A finish
 // time in the future, by another machine's clock, just waits.
@@ -26,8 +26,5 @@ func Expire(j Job, o Options, now time.Time) (expired bool, at time.Time, err er
 		return false, time.Time{}, invalid("status.conditions["+string(finished)+"].lastTransitionTime", "", "is required to expire the job")
 	}
 	due := since.Add(time.Duration(max(*ttl, 0)) * time.Second)
-	if now.Before(due) {
-		return false, due, nil
-	}
-	return true, time.Time{}, nil
+	return !now.Before(due), due, nil
 }

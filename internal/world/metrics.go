@@ -81,14 +81,14 @@ func (w *World) checkMetrics(plan *job.Plan, o job.Outcome, f *job.Metrics) {
 	if f.Finished != "" {
 		t.ends++
 	}
-	w.checkMatches(plan, o, &f.Policy)
+	w.checkMatches(plan, o, f)
 	w.compareTally()
 }
 
 // checkMatches checks that no match is reported twice.
-func (w *World) checkMatches(plan *job.Plan, o job.Outcome, told *job.PolicyCounts) {
+func (w *World) checkMatches(plan *job.Plan, o job.Outcome, told *job.Metrics) {
 	r := plan.Record(o.Writes)
-	matches := told.FailJob + told.FailIndex + told.Ignore + told.Count
+	matches := told.Policy.FailJob + told.Policy.FailIndex + told.Policy.Ignore + told.Policy.Count
 	if r.Write && o.Recorded != job.Done {
 		if matches > 0 {
 			w.fail("JI27", "%d matches are reported, and the status was not written", matches)

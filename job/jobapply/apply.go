@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/batchplan/batchplan/internal/step"
 	"github.com/batchplan/batchplan/job"
@@ -17,7 +18,9 @@ import (
 type Backend interface {
 	// Adopt makes the job the pod's controller and adds the finalizer, after a
 	// fresh look at the job (J6). A pod that has a controller by now is left as it
-	// is: adding the finalizer again could count it again.
+	// is: adding the finalizer again could count it again; pod.ResourceVersion is the
+	// condition for that, where it is not empty. [ErrGone] ends the round without an error:
+	// the next one plans without the pod.
 	Adopt(ctx context.Context, pod job.PodRef) error
 	// Release removes the controller reference and the finalizer (J6).
 	Release(ctx context.Context, pod job.PodRef) error
@@ -36,7 +39,7 @@ type Backend interface {
 }
 
 // ErrGone is the error of Delete, Untrack and Release for a pod that does not
-// exist any more: as good as done.
+// exist any more: as good as done. It is also an error of Adopt.
 var ErrGone = errors.New("the pod is gone")
 
 // ErrStillTracked is the error of Delete when the finalizer could not be removed:
@@ -48,13 +51,18 @@ var ErrStillTracked = errors.New("the finalizer is still there")
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
 // Expectations is told of writes before they are made, so that events which arrive
-// while they are under way find the record (E2, E3). An expectations.Tracker fits
-// once the job's key, and for Expect the time, are bound.
+// while they are under way find the record (E2, E3, E4). expectations.Tracker.Of makes
+// one for a job.
 type Expectations interface {
 	// Expect replaces the record of creations and deletions still to be observed.
 	Expect(creations, deletions int)
 	// Lower takes off what failed or was skipped.
 	Lower(creations, deletions int)
+	// ExpectUntracked adds pods that are about to lose their finalizer (E4).
+	ExpectUntracked(uids ...string)
+	// UntrackObserved takes a pod off that keeps its finalizer. One that was gone already
+	// stays: the cache may still show it, and then it would be counted again.
+	UntrackObserved(uid string)
 }
 
 // Executor carries out plans. The zero value is ready to use, and safe for
@@ -130,11 +138,19 @@ func (r *round) remove() []job.Effect {
 	if !ending {
 		r.expect(0, len(deletions))
 	}
+	first := make([]string, len(deletions)) // UIDs of pods that lose the finalizer first
+	for i := range deletions {
+		if deletions[i].UntrackFirst {
+			first[i] = deletions[i].UID
+		}
+	}
+	r.expectUntracked(first)
 	results := newResults(len(deletions))
 	r.each(len(deletions), func(i int) { results.set(i, r.backend.Delete(r.ctx, deletions[i])) })
 	if !ending {
 		r.lower(0, len(deletions)-results.count(job.Done))
 	}
+	r.takeOffKept(results, first)
 	r.note(results.err(r.ctx, "delete pods"))
 	return results.effects()
 }
@@ -168,8 +184,14 @@ func (r *round) create() []job.Effect {
 
 // untrack removes the finalizers of the pods that are now accounted for.
 func (r *round) untrack(pods []job.Untracking) []job.Result {
+	uids := make([]string, len(pods))
+	for i := range pods {
+		uids[i] = pods[i].UID
+	}
+	r.expectUntracked(uids)
 	results := newResults(len(pods))
 	r.each(len(pods), func(i int) { results.set(i, r.backend.Untrack(r.ctx, pods[i].PodRef)) })
+	r.takeOffKept(results, uids)
 	r.note(results.err(r.ctx, "remove finalizers"))
 	return results.plain()
 }
@@ -206,5 +228,27 @@ func (r *round) expect(creations, deletions int) {
 func (r *round) lower(creations, deletions int) {
 	if r.Expectations != nil && creations+deletions > 0 {
 		r.Expectations.Lower(creations, deletions)
+	}
+}
+
+// expectUntracked announces the removal of finalizers. Empty UIDs are none.
+func (r *round) expectUntracked(uids []string) {
+	if r.Expectations == nil {
+		return
+	}
+	if uids = slices.DeleteFunc(slices.Clone(uids), func(uid string) bool { return uid == "" }); len(uids) > 0 {
+		r.Expectations.ExpectUntracked(uids...)
+	}
+}
+
+// takeOffKept takes those off again that keep their finalizer.
+func (r *round) takeOffKept(results *results, uids []string) {
+	if r.Expectations == nil {
+		return
+	}
+	for i, effect := range results.effects() {
+		if uids[i] != "" && effect.Result != job.Done && effect.Result != job.Gone {
+			r.Expectations.UntrackObserved(uids[i])
+		}
 	}
 }

@@ -195,7 +195,7 @@ func TestApply_GoneIsDone(t *testing.T) {
 
 // TestJ6_ResultOfTheClaims: what became of the claims is one result.
 func TestJ6_ResultOfTheClaims(t *testing.T) {
-	for err, want := range map[error]job.Result{nil: job.Done, errDown: job.Unsuccessful} {
+	for err, want := range map[error]job.Result{nil: job.Done, errDown: job.Unsuccessful, jobapply.ErrGone: job.Done} {
 		p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan), withOwner(pod("u", 1, job.PodRunning), job.OwnedUnmatched)))
 		end, _ := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"release u": err}}, p)
 		o := end.Outcome
@@ -230,17 +230,21 @@ func TestJ41_StillTracked(t *testing.T) {
 	}
 }
 
-// TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends and is tried again.
+// TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends. That is no
+// failure: the next round, a second later, plans without the pod.
 func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan)))
 	f := &fake{fail: map[string]error{"adopt": jobapply.ErrGone}}
-	end, _ := jobapply.Executor{}.Apply(t.Context(), f, p)
+	end, err := jobapply.Executor{}.Apply(t.Context(), f, p)
 	o := end.Outcome
 	if diff := cmp.Diff([]string{"adopt o"}, f.calls); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if o.Claimed == job.Done || !end.Retry {
-		t.Errorf("outcome %+v", o)
+	if o.Claimed != job.Gone || end.Retry || err != nil || end.Metrics.Failed {
+		t.Errorf("outcome %+v, retry %v, error %v", o, end.Retry, err)
+	}
+	if want := (job.Requeue{At: at(1), Reason: job.WaitNext}); end.Requeue != want {
+		t.Errorf("again %+v, want %+v", end.Requeue, want)
 	}
 }
 
@@ -292,17 +296,21 @@ func TestE2_Expecter(t *testing.T) {
 		{"creations are refused", snapshot(2), map[string]error{"create": jobapply.ErrNamespaceTerminating},
 			[]string{"expect 2 0", "create 0", "lower 2 0", "status"}},
 		{"deletions", snapshot(0, actives(2)...), nil,
-			[]string{"expect 0 2", "delete p000, finalizer first", "delete p001, finalizer first", "status"}},
+			[]string{"expect 0 2", "untracking p000 p001", "delete p000, finalizer first", "delete p001, finalizer first", "status"}},
 		{"a deletion fails", snapshot(0, actives(2)...), map[string]error{"delete p000, finalizer first": errDown},
-			[]string{"expect 0 2", "delete p000, finalizer first", "delete p001, finalizer first", "lower 0 1", "status"}},
+			[]string{"expect 0 2", "untracking p000 p001", "delete p000, finalizer first", "delete p001, finalizer first", "lower 0 1", "tracked p000", "status"}},
 		{"a pod that is gone sends no event", snapshot(0, actives(1)...), map[string]error{"delete": jobapply.ErrGone},
-			[]string{"expect 0 1", "delete p000, finalizer first", "lower 0 1", "status"}},
+			[]string{"expect 0 1", "untracking p000", "delete p000, finalizer first", "lower 0 1", "status"}},
 		{"the deletions that end a job make no record, and leave the older one alone (E3)", ending(actives(1)...), nil,
-			[]string{"delete p000", "status", "untrack p000", "status"}},
+			[]string{"delete p000", "status", "untracking p000", "untrack p000", "status"}},
 		{"nor does one of them that fails", ending(actives(2)...), map[string]error{"delete p000": errDown},
 			[]string{"delete p000", "delete p001", "status"}},
 		{"nothing is expected of a round without creations and deletions", snapshot(0, pod("f", 0, job.PodFailed)), nil,
-			[]string{"status", "untrack f", "status"}},
+			[]string{"status", "untracking f", "untrack f", "status"}},
+		{"a finalizer that stays is not expected to go (E4)", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": errDown},
+			[]string{"status", "untracking f", "untrack f", "tracked f"}},
+		{"that of a pod that is gone may still be seen (E4)", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": jobapply.ErrGone},
+			[]string{"status", "untracking f", "untrack f", "status"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -66,6 +66,8 @@ func (f *fake) Untrack(_ context.Context, p job.PodRef) error { return f.call("u
 func (f *fake) WriteStatus(context.Context, job.Status) error { return f.call("status") }
 func (f *fake) Expect(creations, deletions int)               { f.note("expect %d %d", creations, deletions) }
 func (f *fake) Lower(creations, deletions int)                { f.note("lower %d %d", creations, deletions) }
+func (f *fake) ExpectUntracked(uids ...string)                { f.note("untracking %s", strings.Join(uids, " ")) }
+func (f *fake) UntrackObserved(uid string)                    { f.note("tracked %s", uid) }
 func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	name := fmt.Sprintf("%sx%d", c.NamePrefix, c.Index.Int32())
 	if err := f.call("create %d", c.Index.Int32()); err != nil {

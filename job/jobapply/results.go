@@ -101,8 +101,10 @@ func (s *results) all() job.Result {
 	switch {
 	case s.fails > 0:
 		return job.Unsuccessful
-	case s.count(job.Done) < len(s.list):
+	case s.count(job.NotTried) > 0:
 		return job.NotTried
+	case s.count(job.Gone) > 0:
+		return job.Gone
 	}
 	return job.Done
 }

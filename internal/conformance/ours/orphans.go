@@ -62,7 +62,7 @@ func (c *jobs) cleanUpPod(pod *corev1.Pod) error {
 	return err
 }
 
-// isFree asks the planner whether nothing is to be counted any more.
+// isFree reports whether nothing is to be counted any more.
 func (c *jobs) isFree(pod *corev1.Pod) bool {
 	ref := metav1.GetControllerOf(pod)
 	switch {
@@ -73,21 +73,11 @@ func (c *jobs) isFree(pod *corev1.Pod) bool {
 	}
 	owner := c.jobOf(pod)
 	if owner == nil {
-		// The UID is all that counts for a job that is gone.
-		gone := job.Job{Namespace: pod.Namespace, UID: string(ref.UID)}
-		return len(job.Orphans([]job.Pod{decodeOnce(&gone, pod)})) == 1
-	}
-	if !isFinished(owner) {
-		return false
+		return job.MayUntrack(nil, &job.Pod{Untracked: !hasFinalizer(pod)}, c.options.Job)
 	}
 	decoded := decodeJob(owner)
-	snapshot := job.Snapshot{
-		Job: decoded, Pods: []job.Pod{decodeOnce(&decoded, pod)}, Now: pod.CreationTimestamp.Time, Options: c.options.Job,
-	}
-	plan, err := job.Reconcile(snapshot)
-	must(err)
-	c.options.Watch.Job(&snapshot, &plan, job.Outcome{})
-	return len(plan.Untrack) == 1
+	p := decodeOnce(&decoded, pod)
+	return job.MayUntrack(&decoded, &p, c.options.Job)
 }
 
 func decodeOnce(of *job.Job, pod *corev1.Pod) job.Pod {

@@ -77,7 +77,7 @@ func (c *ttl) expired(key string, j *batchv1.Job, fresh bool) (bool, error) {
 	now, decoded := time.Now(), decodeJob(j)
 	expired, at, err := job.Expire(decoded, c.options.Job, now)
 	c.options.Watch.TTL(&decoded, now, fresh, expired, at)
-	if err == nil && !at.IsZero() {
+	if err == nil && !expired && !at.IsZero() {
 		c.queue.AddAfter(key, at.Sub(now))
 	}
 	return expired, err

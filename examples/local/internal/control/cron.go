@@ -213,8 +213,7 @@ func (l *CronLoop) expire(b *cronBackend, jobs []store.Job, triggers []cronjob.T
 				return next, err
 			}
 			b.deleted = true
-		}
-		if !at.IsZero() && (next.At.IsZero() || at.Before(next.At)) {
+		} else if !at.IsZero() && (next.At.IsZero() || at.Before(next.At)) {
 			next = cronjob.Requeue{At: at}
 		}
 	}
