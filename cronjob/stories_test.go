@@ -3,6 +3,8 @@ package cronjob_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +30,20 @@ func TestStories(t *testing.T) {
 		s := &stage{}
 		return s.play
 	})
+}
+
+// A folder is found by the name of its rule's file.
+func TestStories_FoldersAreNamedAfterFiles(t *testing.T) {
+	folders, err := filepath.Glob("testdata/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("folders %v, error %v", folders, err)
+	}
+	for _, folder := range folders {
+		name := filepath.Base(folder)
+		if _, err := os.Stat(name + ".go"); err != nil && name != "rapid" { // where rapid keeps failures
+			t.Errorf("testdata/%s is named after no file: %v", name, err)
+		}
+	}
 }
 
 // stage is a world and what a story does to it.

@@ -1,0 +1,84 @@
+package cronjob
+
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+)
+
+// standing is what becomes of the run that is due.
+type standing uint8
+
+const (
+	// notDue: no run is due.
+	notDue standing = iota
+	// isFree: the run starts.
+	isFree
+	// isStarted: the active list names its job (C10).
+	isStarted
+	// isFound: its job is a child that recoverStarts did not know, since it lacks the
+	// annotation (C14).
+	isFound
+	// isTaken: another owner's job has its name (C14).
+	isTaken
+	// isStale: the snapshot is older than the controller's own writes (CI15).
+	isStale
+	// isForbidden: Forbid, and a job is active (C11).
+	isForbidden
+	// isSkipped: the same with Options.SkipHeld, which gives the run up.
+	isSkipped
+	// isFull: Options.MaxActive jobs are active.
+	isFull
+	// isUnsettled: jobs to replace are to be recorded first (CI1).
+	isUnsettled
+	// isReplacing: they are to be gone first (Options.ReplaceWhenGone).
+	isReplacing
+)
+
+// obstacle is what keeps the run that is due from starting, if anything does.
+type obstacle struct {
+	standing
+	// jobs is the number of jobs that the run waits for.
+	jobs int
+	// place is that of the child that has the run's name.
+	place int
+}
+
+// holds reports whether the run waits for something and can still start later.
+func (o obstacle) holds() bool {
+	return o.standing == isStale || o.standing == isForbidden || o.standing == isFull || o.standing == isReplacing
+}
+
+// findObstacle finds what keeps the run that is due from starting.
+func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
+	if t.due.IsZero() {
+		return obstacle{standing: notDue}
+	}
+	name := nameOfRun(c.cronJob, t.due)
+	place := -1
+	if !s.Options.Quirks.Has(cronjobquirk.BlindCreate) {
+		place = slices.IndexFunc(c.children, func(child Child) bool { return name.is(child.Name) })
+	}
+	policy := s.CronJob.Spec.ConcurrencyPolicy
+	switch {
+	case c.isNamedActive(name):
+		return obstacle{standing: isStarted}
+	case place >= 0 && c.children[place].Owner != Owned:
+		return obstacle{standing: isTaken}
+	case place >= 0:
+		return obstacle{standing: isFound, place: place}
+	case c.behind && dependsOnActive(s):
+		return obstacle{standing: isStale}
+	case policy == Forbid:
+		return forbids(c, &s.Options)
+	case policy == Replace:
+		return replaces(c, &s.Options)
+	}
+	return fills(s.Options.MaxActive, len(c.active))
+}
+
+// dependsOnActive reports whether the active jobs decide about a run of the schedule.
+func dependsOnActive(s *Snapshot) bool {
+	policy := s.CronJob.Spec.ConcurrencyPolicy
+	return policy == Forbid || policy == Replace || s.Options.MaxActive > 0
+}
