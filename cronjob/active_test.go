@@ -48,7 +48,7 @@ func TestC4_C5_LongLists(t *testing.T) {
 			}
 			c.Status.Active = append(c.Status.Active, ref(run))
 		}
-		foreign := child(hours(2)) // the same UID on somebody else's job: the entry has no child
+		foreign := child(hours(2)) // the same UID on a job of another owner: the entry has no child
 		foreign.Owner = cronjob.Foreign
 		children = append(children, foreign)
 		for i := range n { // others that make the list longer and change nothing

@@ -34,7 +34,7 @@ type Backfill struct {
 	// Overlap is Forbid when empty: a run starts when no job is active, so they go
 	// one by one. With Allow they start beside others.
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
-	// MaxActive holds runs back while so many jobs are active, those of the schedule
+	// MaxActive holds runs back while so many jobs are active, jobs of the schedule
 	// included; zero means no limit but Options.MaxActive.
 	MaxActive int32 `json:"maxActive,omitempty"`
 	// Except are runs to leave out, told apart by the minute, as names are.
@@ -161,7 +161,7 @@ const (
 	backfillReserved                  // it is left to the schedule
 	backfillStale                     // the snapshot is older than the controller's own writes (CI15)
 	backfillHeld                      // other jobs are active, or a run of the schedule waits
-	backfillLater                     // this round creates enough jobs, or that of the run already
+	backfillLater                     // this round creates enough jobs, or already the job of the run
 )
 
 // findObstacle finds what keeps a run from starting, besides the jobs that the round

@@ -7,7 +7,7 @@ import (
 )
 
 // A backfill is its own progress: After has passed the runs that are settled, and
-// Except holds those that are settled ahead of it. A job in what is left of the
+// Except holds later runs that are settled. A job in what is left of the
 // range is the only trace of its run, so none is deleted before the progress is
 // stored: a crash between any two writes starts no run twice (CI1).
 
@@ -46,8 +46,8 @@ func (b *Backfill) has(run time.Time) bool {
 		!slices.ContainsFunc(b.Except, func(e time.Time) bool { return isSameRun(e, run) })
 }
 
-// settledAhead returns the runs that are settled ahead of After: those of the list and
-// those that have a job of the CronJob.
+// settledAhead returns the runs after After that are settled: the runs in Except, and all
+// runs that have a job of the CronJob.
 func (c *census) settledAhead(b *Backfill) []time.Time {
 	all := b.Except
 	note := func(run time.Time, name string) {
@@ -69,7 +69,7 @@ func (c *census) settledAhead(b *Backfill) []time.Time {
 	return all
 }
 
-// backfills lists the backfills that got on, once the status is written.
+// backfills lists the backfills that made progress, once the status is written.
 func (p *Plan) backfills(w *Writes) []Backfill {
 	var all []Backfill
 	for i := range p.basis.Backfills {
@@ -83,7 +83,7 @@ func (p *Plan) backfills(w *Writes) []Backfill {
 
 // progress adds what the creations of a round settled. They are in the order of
 // their runs and leave none out, so After follows them up to the first that is not
-// settled. A name that somebody else has is the end of its run, as of a trigger.
+// settled. A name that belongs to another owner settles its run, as it settles a trigger.
 func (p *Plan) progress(step *backfillStep, w *Writes) (b Backfill, moved bool) {
 	b = step.Backfill
 	b.Except = slices.Clone(b.Except)

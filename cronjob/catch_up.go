@@ -36,7 +36,7 @@ const (
 	maxCatchUp = 100
 )
 
-// catchUpWindow is how late a run may start; ok is false when there is no bound.
+// catchUpWindow returns how late a run may start. It reports false if nothing bounds it.
 func (o *Options) catchUpWindow() (window time.Duration, ok bool) {
 	if o.CatchUp == CatchUpNone && o.CatchUpWindow == 0 {
 		return inTime, true

@@ -115,7 +115,7 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// A name that somebody else has must not stop the runs behind it.
+// A name that belongs to another owner must not stop the runs behind it.
 func TestCatchUpPassesATakenName(t *testing.T) {
 	for _, seen := range []bool{true, false} {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(3.5))

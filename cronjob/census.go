@@ -22,7 +22,7 @@ type census struct {
 	listed []bool
 	// unlisted is true if it does not name all running children.
 	unlisted bool
-	// found are running jobs on their way into the active list.
+	// found are running jobs that the active list has yet to take in.
 	found []Reference
 
 	// spared are the UIDs of jobs of backfills that the children may not show yet.
@@ -65,8 +65,8 @@ func (c *census) takeIn(place int) {
 	c.found = append(c.found, c.reference(place))
 }
 
-// addFound adds the jobs that were found to the active list, in an order that does not
-// depend on that of the children (B3).
+// addFound adds the jobs that were found to the active list, sorted, so that the order of
+// the children does not matter (B3).
 func (c *census) addFound(plan *Plan) {
 	if len(c.found) > 0 {
 		sortReferences(c.found)

@@ -81,7 +81,7 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 }
 
 // C14: a job that is found in the place of a new one is remembered like a new one, and
-// one whose name is somebody else's is not.
+// one whose name belongs to another owner is not.
 func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 	for _, tc := range []struct {
 		quirks cronjobquirk.Set

@@ -10,7 +10,7 @@ import (
 // TimestampAnnotation holds the run that a job belongs to (KEP-4026).
 const TimestampAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
-// JobName is the name of the job of a run: that of the CronJob, and the minutes
+// JobName returns the name of the job of a run: the name of the CronJob, and the minutes
 // from 1970 to the run. It is the lock that keeps a run from starting twice (C13).
 func JobName(cronJob string, run time.Time) string { return nameOfRun(cronJob, run).String() }
 

@@ -40,7 +40,7 @@ type obstacle struct {
 	standing
 	// jobs is the number of jobs that the run waits for.
 	jobs int
-	// place is that of the child that has the run's name.
+	// place is the place of the child with the name of the run (isFound).
 	place int
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What stands against the run that is due, in the order in which the rules come.
+// What keeps the run that is due from starting, in the order in which the rules come.
 func TestFindObstacle(t *testing.T) {
 	run := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 	own := Child{Name: JobName("report", run), UID: "own"}

@@ -14,12 +14,12 @@ import (
 // such decisions back.
 
 // patience is how long a status may stay behind what the memory knows. No cache is
-// that late: somebody else has changed the status, and nothing waits for it any more.
+// that late: another writer has changed the status, and nothing waits for it any more.
 const patience = 5 * time.Minute
 
 // startedJob is a job that was created and that the status of no snapshot has named yet.
 type startedJob struct {
-	// Reference names the job. Without a UID nobody knows whether there is one: the
+	// Reference names the job. Without a UID it is not known whether there is one: the
 	// creation failed, or only its reply was lost.
 	Reference
 	// ScheduledTime is its run of the schedule; zero for triggers and backfills.
@@ -119,8 +119,7 @@ type leavingJob struct {
 	Seen bool `json:"seen,omitempty"`
 }
 
-// recallReplaced keeps those of the deleted jobs of which the children do not show that
-// they are on their way out.
+// recallReplaced keeps the deleted jobs that the children do not show to be deleted.
 func (c *census) recallReplaced(plan *Plan) {
 	m := &plan.basis.Memory
 	old := m.Replaced
@@ -166,7 +165,7 @@ func verifyLost(plan *Plan, s *Snapshot, c *census) {
 	}
 }
 
-// isLost reports whether nobody knows whether there is such a job.
+// isLost reports whether it is not known if the job was created.
 func isLost(s startedJob) bool { return s.UID == "" && !s.Found }
 
 // isLimited reports whether the active jobs decided about a creation.

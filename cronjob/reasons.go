@@ -67,7 +67,7 @@ const (
 	WaitVerify
 	// WaitStartDeadline: a run held back is given up at a time (C9).
 	WaitStartDeadline
-	// WaitNameTaken: a job of somebody else has the name of the run (C14).
+	// WaitNameTaken: the name of the run belongs to another owner (C14).
 	WaitNameTaken
 	// WaitSuspended: the CronJob is suspended (C6).
 	WaitSuspended

@@ -105,7 +105,7 @@ func (p *Planner) begin(s *Snapshot) *Plan {
 	b.Now, b.Quirks = s.Now, s.Options.Quirks
 	b.Before, b.Status = s.CronJob.Status, s.CronJob.Status
 	b.Memory.CronJobUID = s.CronJob.UID
-	if m := &s.Memory.kept; m.CronJobUID == s.CronJob.UID { // not that of an earlier CronJob of this name (B5)
+	if m := &s.Memory.kept; m.CronJobUID == s.CronJob.UID { // otherwise it is about an earlier CronJob of this name (B5)
 		b.Memory = *m
 	}
 	b.Since = b.Memory.Since

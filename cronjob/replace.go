@@ -3,7 +3,7 @@ package cronjob
 import "slices"
 
 // replaces applies Replace (C12) and Options.MaxActive. Jobs that the run replaces do
-// not count against the limit; those that it spares do.
+// not count against the limit; jobs that it spares do.
 func replaces(c *census, o *Options) obstacle {
 	if n := c.countUnsettled(); n > 0 {
 		return obstacle{standing: isUnsettled, jobs: n}
@@ -28,8 +28,8 @@ func replaceActive(plan *Plan, s *Snapshot, c *census) {
 	}
 }
 
-// isSpared reports whether Replace leaves an active job alone, since it is that of a
-// backfill.
+// isSpared reports whether Replace leaves an active job alone, since a backfill started
+// it.
 func (c *census) isSpared(r Reference) bool {
 	if place := c.placeOf(r.UID); place >= 0 {
 		return c.isBackfilled(&c.children[place])
@@ -58,8 +58,8 @@ func (c *census) countSpared() (n int) {
 }
 
 // countLeft counts the jobs that are to be gone before the run starts: all running jobs
-// of earlier runs, and those that are to be looked up. The active list does not tell,
-// since a job leaves it with its deletion.
+// of earlier runs, and all jobs to look up. The active list is not enough, since a job
+// leaves it with its deletion.
 func (c *census) countLeft() int {
 	left := c.unseen
 	for i := range c.children {
@@ -81,13 +81,13 @@ func (c *census) isReplaced(place int) bool {
 		!child.DeletionTimestamp.IsZero() && isTriggerName(c.cronJob, child.Name)
 }
 
-// isLeaving reports whether a child is known to be on its way out.
+// isLeaving reports whether a child is known to have been deleted.
 func (c *census) isLeaving(place int) bool {
 	return c.leaving[place] || !c.children[place].DeletionTimestamp.IsZero()
 }
 
-// replaceFirst deletes these jobs, pods included, unless that is under way. Those of the
-// active list come first, then the others in the order of their names (B3).
+// replaceFirst deletes these jobs, pods included, unless they are being deleted already.
+// Jobs of the active list come first, then the others in the order of their names (B3).
 func replaceFirst(plan *Plan, c *census) {
 	for _, ref := range c.active {
 		place := c.placeOf(ref.UID)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// setAside moves the time after which runs count past those that came due while
-// the CronJob was suspended, or that its schedule did not have then. It needs the
-// memory to see such a change: after a restart the change goes unnoticed. Runs that
-// came due after the change count, if CronJob.SpecChanged tells its time.
+// setAside moves the time after which runs count. Runs that came due while the CronJob was
+// suspended, or before its schedule had them, then lie before it. Only the memory shows
+// such a change: after a restart it goes unnoticed. Runs that came due after the change
+// still count if CronJob.SpecChanged says when it was.
 func setAside(m *memory, s *Snapshot) {
 	o, cronJob := &s.Options, &s.CronJob
 	since := changedAt(cronJob.SpecChanged, m.Since, s.Now)
@@ -31,8 +31,8 @@ func setAside(m *memory, s *Snapshot) {
 	}
 }
 
-// changedAt returns the time up to which a change of the spec sets runs aside: that of
-// the change, but not before what was set aside already, and now if it is not known.
+// changedAt returns the time up to which a change of the spec sets runs aside: the time of
+// the change, or now if that is not known, but never a time before since.
 func changedAt(changed, since, now time.Time) time.Time {
 	if changed.IsZero() || changed.After(now) {
 		return now
@@ -40,8 +40,8 @@ func changedAt(changed, since, now time.Time) time.Time {
 	return later(changed, since)
 }
 
-// scheduleText returns the schedule of the spec, with those that [Compile] was given
-// beside it.
+// scheduleText returns the schedule of the spec, together with the other schedules that
+// [Compile] was given.
 func scheduleText(s *Snapshot) string {
 	text := s.CronJob.Spec.Schedule
 	if whole := s.Schedule.Schedule.String(); strings.HasPrefix(whole, text) {

@@ -83,7 +83,7 @@ func (s *stage) commands() map[string]func() string {
 		"complete": func() string { return s.end(job.Complete) },
 		"fail":     func() string { return s.end(job.Failed) },
 		"delete":   s.remove,  // somebody deletes a job
-		"foreign":  s.foreign, // somebody else's job takes the name of a run
+		"foreign":  s.foreign, // a job of another owner takes the name of a run
 		// Time and what can be seen.
 		"at":    s.at, // it is this time
 		"state": s.state,
@@ -223,7 +223,7 @@ func (s *stage) state() string {
 		}
 		words := map[job.ConditionType]string{"": "runs", job.Complete: "is complete", job.Failed: "has failed"}
 		if c.Owner == cronjob.Foreign {
-			words[c.Finished] = "is somebody else's"
+			words[c.Finished] = "belongs to another owner"
 		}
 		fmt.Fprintf(&out, " %s\n", words[c.Finished])
 	}

@@ -32,22 +32,22 @@ func TestB4_Words(t *testing.T) {
 
 func TestB4_Waits(t *testing.T) {
 	for want, w := range map[string]cronjob.Wait{
-		"the next run is at 2026-01-01T01:00:00Z":                                         {Reason: cronjob.WaitNextRun, Until: hours(1)},
-		"the schedule has no further run":                                                 {Reason: cronjob.WaitNever},
-		"the run of 2026-01-01T01:00:00Z is held back: 2 active jobs":                     {Reason: cronjob.WaitActive, Run: hours(1), Jobs: 2},
-		"1 active job not among the children, looked up":                                  {Reason: cronjob.WaitVerify, Jobs: 1},
-		"the run of 2026-01-01T01:00:00Z is given up at 2026-01-01T02:00:00Z":             {Reason: cronjob.WaitStartDeadline, Run: hours(1), Until: hours(2)},
-		`"x" is held back: the snapshot is older than the last write`:                     {Reason: cronjob.WaitStale, Run: hours(1), Name: "x"},
-		`the run of 2026-01-01T01:00:00Z does not start: "x" is the job of somebody else`: {Reason: cronjob.WaitNameTaken, Run: hours(1), Name: "x"},
-		"the CronJob is suspended":                                                        {Reason: cronjob.WaitSuspended},
-		"the CronJob is being deleted":                                                    {Reason: cronjob.WaitDeleted},
-		"there is no schedule: because":                                                   {Reason: cronjob.WaitNoSchedule, Name: "because"},
-		"the last run, 2026-01-01T01:00:00Z, lies in the future":                          {Reason: cronjob.WaitClock, Run: hours(1)},
-		"a finished job is kept until 2026-01-01T01:00:00Z":                               {Reason: cronjob.WaitHistory, Until: hours(1)},
-		`trigger "a" is held back: 1 active job`:                                          {Reason: cronjob.WaitTrigger, Name: "a", Jobs: 1},
-		"the run of 2026-01-01T01:00:00Z is held back: 1 job to record first":             {Reason: cronjob.WaitRecord, Run: hours(1), Jobs: 1},
-		`backfill "a": the run of 2026-01-01T01:00:00Z is not due`:                        {Reason: cronjob.WaitBackfill, Name: "a", Run: hours(1), Until: hours(1)},
-		`backfill "a": the run of 2026-01-01T01:00:00Z is left to the schedule`:           {Reason: cronjob.WaitBackfill, Name: "a", Run: hours(1)},
+		"the next run is at 2026-01-01T01:00:00Z":                                      {Reason: cronjob.WaitNextRun, Until: hours(1)},
+		"the schedule has no further run":                                              {Reason: cronjob.WaitNever},
+		"the run of 2026-01-01T01:00:00Z is held back: 2 active jobs":                  {Reason: cronjob.WaitActive, Run: hours(1), Jobs: 2},
+		"1 active job not among the children, looked up":                               {Reason: cronjob.WaitVerify, Jobs: 1},
+		"the run of 2026-01-01T01:00:00Z is given up at 2026-01-01T02:00:00Z":          {Reason: cronjob.WaitStartDeadline, Run: hours(1), Until: hours(2)},
+		`"x" is held back: the snapshot is older than the last write`:                  {Reason: cronjob.WaitStale, Run: hours(1), Name: "x"},
+		`the run of 2026-01-01T01:00:00Z does not start: "x" belongs to another owner`: {Reason: cronjob.WaitNameTaken, Run: hours(1), Name: "x"},
+		"the CronJob is suspended":                                                     {Reason: cronjob.WaitSuspended},
+		"the CronJob is being deleted":                                                 {Reason: cronjob.WaitDeleted},
+		"there is no schedule: because":                                                {Reason: cronjob.WaitNoSchedule, Name: "because"},
+		"the last run, 2026-01-01T01:00:00Z, lies in the future":                       {Reason: cronjob.WaitClock, Run: hours(1)},
+		"a finished job is kept until 2026-01-01T01:00:00Z":                            {Reason: cronjob.WaitHistory, Until: hours(1)},
+		`trigger "a" is held back: 1 active job`:                                       {Reason: cronjob.WaitTrigger, Name: "a", Jobs: 1},
+		"the run of 2026-01-01T01:00:00Z is held back: 1 job to record first":          {Reason: cronjob.WaitRecord, Run: hours(1), Jobs: 1},
+		`backfill "a": the run of 2026-01-01T01:00:00Z is not due`:                     {Reason: cronjob.WaitBackfill, Name: "a", Run: hours(1), Until: hours(1)},
+		`backfill "a": the run of 2026-01-01T01:00:00Z is left to the schedule`:        {Reason: cronjob.WaitBackfill, Name: "a", Run: hours(1)},
 	} {
 		if got := w.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -29,7 +29,7 @@ func noRuns(s *Snapshot) WaitReason {
 }
 
 // reportSchedule reports what is wrong with the schedule, and why no run can start, if
-// so. Nobody reads the schedule of a CronJob that is deleted or suspended.
+// none can. The schedule of a CronJob that is deleted or suspended is not read.
 func reportSchedule(plan *Plan, s *Snapshot, why WaitReason) {
 	compiled, text := &s.Schedule, s.CronJob.Spec.Schedule
 	isRead := why != WaitDeleted && why != WaitSuspended

@@ -43,7 +43,7 @@ func TestTrigger(t *testing.T) {
 	}
 }
 
-// A trigger is over when its job is there, and when somebody else has the name.
+// A trigger is over when its job is there, and when its name belongs to another owner.
 func TestTriggers_WhatEndsThem(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), start)
 	s.Triggers = []cronjob.Trigger{{ID: "now"}}

@@ -32,7 +32,7 @@ func (w Wait) String() string {
 	case WaitStartDeadline:
 		return fmt.Sprintf("the run of %s is given up at %s", shortTime(w.Run), shortTime(w.Until))
 	case WaitNameTaken:
-		return fmt.Sprintf("the run of %s does not start: %q is the job of somebody else", shortTime(w.Run), w.Name)
+		return fmt.Sprintf("the run of %s does not start: %q belongs to another owner", shortTime(w.Run), w.Name)
 	case WaitSuspended:
 		return "the CronJob is suspended"
 	case WaitDeleted:

@@ -46,7 +46,7 @@ type World struct {
 	Failed []error
 
 	seen []cronjob.Child
-	// runs counts the jobs of each run, and others those of each trigger by name, over
+	// runs counts the jobs of each run, and others the jobs of each trigger by name, over
 	// the whole life (CI1).
 	runs   map[time.Time]int
 	others map[string]int
