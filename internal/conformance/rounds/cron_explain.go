@@ -27,7 +27,7 @@ var cronExplanations = []struct {
 				(s.Delete[r.Name] != "" || slices.Contains(s.Gone, r.Name))
 		})
 	}},
-	{"A status cannot be written, and an active job is gone (C5)", func(s *CronSnapshot, _, _ *Result) bool {
+	{"A status cannot be written, and an active job is gone (C5, C11)", func(s *CronSnapshot, _, _ *Result) bool {
 		there := newCronServer(s).jobs
 		return s.Status != "" && hasActive(s, func(r corev1.ObjectReference) bool {
 			return !slices.ContainsFunc(there, func(j *batchv1.Job) bool { return j.UID == r.UID })
