@@ -52,7 +52,7 @@ func (o obstacle) holds() bool {
 // findObstacle finds what keeps the run that is due from starting.
 func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	if t.due.IsZero() {
-		return obstacle{standing: notDue}
+		return obstacle{}
 	}
 	name := nameOfRun(c.cronJob, t.due)
 	place := -1

@@ -50,3 +50,13 @@ func TestFindObstacle(t *testing.T) {
 		})
 	}
 }
+
+// While a run is held, no backfill starts before it.
+func TestObstacle_Holds(t *testing.T) {
+	held := map[standing]bool{isStale: true, isForbidden: true, isFull: true, isReplacing: true}
+	for st := notDue; st <= isReplacing; st++ {
+		if got := (obstacle{standing: st}).holds(); got != held[st] {
+			t.Errorf("standing %d: holds %t", st, got)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 // startDue starts the run that is due, or does what its obstacle asks for.
 func startDue(plan *Plan, s *Snapshot, c *census, t *timing, o obstacle) {
 	switch o.standing {
+	case notDue:
 	case isFree:
 		replaceActive(plan, s, c)
 		create(plan, s, t)
