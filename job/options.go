@@ -35,7 +35,8 @@ type Options struct {
 	// new completed indexes whose finalizers go in the same round (J35). Zero means 500.
 	MaxUncounted int32 `json:"maxUncounted,omitempty"`
 	// NoInterimConditions leaves out the conditions FailureTarget and SuccessCriteriaMet,
-	// which servers older than the conditions refuse or do not know. Each round decides
+	// which servers older than the conditions do not know. Newer ones require them before
+	// the end. Each round decides
 	// anew then how the job ends, so an end by podFailurePolicy stands only as long as
 	// the pod that has caused it.
 	NoInterimConditions bool `json:"noInterimConditions,omitempty"`

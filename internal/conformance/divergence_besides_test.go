@@ -50,6 +50,39 @@ wait 1m`,
 		ours:    "Failed BackoffLimitExceeded, 0 succeeded, 1 failed",
 	},
 	{
+		row: "A controller of another name plans the jobs that name it in `spec.managedBy` (J3)",
+		script: `
+job {"parallelism":1,"completions":1,"managedBy":"example.com/other",TEMPLATE}
+wait 2s`,
+		options: jobOptions(job.Options{ControllerName: "example.com/other"}),
+		look:    timesOf("create pods"),
+		theirs:  "",
+		ours:    "0s",
+	},
+	{
+		row: "The limits of 500 a round are other numbers (J30, J35)",
+		script: `
+job {"parallelism":2,"completions":2,TEMPLATE}
+wait 5s`,
+		options: jobOptions(job.Options{MaxPodWrites: 1, MaxUncounted: 1}),
+		look:    timesOf("create pods"),
+		theirs:  "0s 0s",
+		ours:    "0s 1s",
+	},
+	{
+		row: "No interim condition is written, for servers older than these conditions (J19, J20)",
+		script: `
+job {"parallelism":1,"completions":1,TEMPLATE}
+run 0
+wait 2s
+exit 0 0
+wait 5s`,
+		options: jobOptions(job.Options{NoInterimConditions: true}),
+		look:    verdict,
+		theirs:  "Complete CompletionsReached, 1 succeeded, 0 failed",
+		ours:    "goes on, 1 succeeded, 0 failed", // a server that knows the conditions requires them
+	},
+	{
 		row: "A pod on a dead node is replaced although it never ends",
 		script: `
 job {"parallelism":1,"completions":1,"podReplacementPolicy":"Failed",TEMPLATE}
