@@ -6,7 +6,7 @@
 // A backend is made for one round:
 //
 //	b := backend.NewJob(client, object)
-//	... := executor.Apply(ctx, b, plan)
+//	conclusion, err := executor.Apply(ctx, b, plan)
 //
 // The requests are those of the controllers of Kubernetes: a pod is changed by a strategic
 // merge patch on condition of its UID, and a status is written by an update on condition

@@ -19,16 +19,18 @@ import (
 
 var ref = job.PodRef{Name: "p", UID: "pod-1"}
 
-func adopt(ctx context.Context, b *backend.Job) error   { return b.Adopt(ctx, ref) }
+var seen = job.PodRef{Name: "p", UID: "pod-1", ResourceVersion: "8"} // as the plan saw it
+
+func adopt(ctx context.Context, b *backend.Job) error   { return b.Adopt(ctx, seen) }
 func release(ctx context.Context, b *backend.Job) error { return b.Release(ctx, ref) }
 func untrack(ctx context.Context, b *backend.Job) error { return b.Untrack(ctx, ref) }
 
 func remove(ctx context.Context, b *backend.Job) error {
-	return b.Delete(ctx, job.Deletion{PodRef: ref, ResourceVersion: "8"})
+	return b.Delete(ctx, job.Deletion{PodRef: seen})
 }
 
 func untrackAndRemove(ctx context.Context, b *backend.Job) error {
-	return b.Delete(ctx, job.Deletion{PodRef: ref, ResourceVersion: "8", UntrackFirst: true})
+	return b.Delete(ctx, job.Deletion{PodRef: seen, UntrackFirst: true})
 }
 
 func create(ctx context.Context, b *backend.Job) error {
@@ -55,7 +57,7 @@ func TestJob_Requests(t *testing.T) {
 		do   func(context.Context, *backend.Job) error
 		want []string
 	}{
-		{"adopt", adopt, []string{"GET " + jobs, `PATCH ` + pods + `/p {"metadata":{"uid":"pod-1","ownerReferences":[` + owner + `],` +
+		{"adopt", adopt, []string{"GET " + jobs, `PATCH ` + pods + `/p {"metadata":{"uid":"pod-1","resourceVersion":"8","ownerReferences":[` + owner + `],` +
 			`"finalizers":["batch.kubernetes.io/job-tracking"]}}`}},
 		{"release", release, []string{`PATCH ` + pods + `/p {"metadata":{"uid":"pod-1",` +
 			`"ownerReferences":[{"$patch":"delete","uid":"job-1"}],` +
@@ -105,6 +107,7 @@ func TestJob_Errors(t *testing.T) {
 		{"adopt: gone", adopt, "PATCH", notFound, jobapply.ErrGone, 2},
 		{"adopt: another pod", adopt, "PATCH", otherUID, jobapply.ErrGone, 2},
 		{"adopt: it has a controller", adopt, "PATCH", invalid, other, 2},
+		{"adopt: it has changed", adopt, "PATCH", conflict, other, 2},
 		{"adopt: the job is gone", adopt, "GET", notFound, other, 1},
 		{"adopt: another job", adopt, "GET", ok(another), other, 1},
 		{"adopt: the job is being deleted", adopt, "GET", ok(leaving), other, 1},

@@ -39,14 +39,15 @@ type Pods struct {
 }
 
 // Adopt makes the owner the pod's controller and adds the finalizer, if the owner is still
-// there and is not being deleted (J6). A pod that has another controller is refused by the
-// server.
+// there and is not being deleted, and if the pod is as the plan saw it (J6). A pod that has
+// another controller is refused by the server.
 func (b *Pods) Adopt(ctx context.Context, pod job.PodRef) error {
 	b.once.Do(func() { b.freshErr = b.checkOwner(ctx) })
 	if b.freshErr != nil {
 		return b.freshErr
 	}
 	return b.patch(ctx, pod, podPatch{
+		ResourceVersion: pod.ResourceVersion,
 		OwnerReferences: []any{b.Owner},
 		Finalizers:      []string{job.Finalizer},
 	})

@@ -36,7 +36,7 @@ var owner = metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Work", Na
 func TestNewPod(t *testing.T) {
 	in := template()
 	got := convert.NewPod("ns", owner, in, &job.Creation{
-		Index: 3, NamePrefix: "w-3-", Hostname: "w-3", PerIndex: true, FailureCount: 2,
+		Index: job.IndexAt(3), NamePrefix: "w-3-", Hostname: "w-3", PerIndex: true, FailureCount: 2,
 	})
 	index := corev1.EnvVar{Name: job.IndexVariable, ValueFrom: &corev1.EnvVarSource{
 		FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"},

@@ -30,13 +30,13 @@ func podOfAny(o *corev1.Pod) job.Pod {
 		ResourceVersion:     o.ResourceVersion,
 	}
 	p := job.Pod{
-		Phase:    phase(o.Status.Phase),
-		Tracked:  slices.Contains(o.Finalizers, job.Finalizer),
-		Assigned: o.Spec.NodeName != "",
-		Index:    job.ParseIndex(o.Annotations[job.IndexAnnotation]),
-		UID:      string(o.UID),
-		Name:     o.Name,
-		Detail:   detail,
+		Phase:     phase(o.Status.Phase),
+		Untracked: !slices.Contains(o.Finalizers, job.Finalizer),
+		Assigned:  o.Spec.NodeName != "",
+		Index:     job.ParseIndex(o.Annotations[job.IndexAnnotation]),
+		UID:       string(o.UID),
+		Name:      o.Name,
+		Detail:    detail,
 	}
 	if !o.DeletionTimestamp.IsZero() {
 		p.Deletion = &job.PodDeletion{Timestamp: timeAt(o.DeletionTimestamp)}
