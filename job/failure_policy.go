@@ -11,7 +11,7 @@ import (
 type failure struct {
 	// counts is true when the failure counts towards the limits.
 	counts bool
-	// action is that of the rule that matched, "" when none did.
+	// action is the action of the rule that matched, "" when none did.
 	action FailureAction
 	// message says which rule matched and why; set for FailJob.
 	message string

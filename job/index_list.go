@@ -27,10 +27,9 @@ type indexRange struct{ first, last int32 }
 
 // ParseIndexes reads a list such as "1,3-5,7". Its pieces need not be in order.
 //
-// What is no index and no interval is an [*InputError] that names the first such
-// piece. The set is of use all the same: it holds the other pieces. A caller that
-// wants to go on as a Job controller does with what it finds in a status ignores
-// the error (J14).
+// A piece that is neither an index nor a range is an [*InputError], which names the
+// first one. The set then holds the other pieces. A Job controller ignores the error
+// for what it finds in a status (J14).
 func ParseIndexes(text string) (Indexes, error) {
 	indexes, corrupt, ok := parseIndexes(text)
 	if !ok {
@@ -39,7 +38,7 @@ func ParseIndexes(text string) (Indexes, error) {
 	return indexes, nil
 }
 
-const corruptPiece = "is no index and no interval"
+const corruptPiece = "is neither an index nor a range"
 
 // parseIndexes returns what the list holds and its first corrupt piece; ok is
 // false when there is one.

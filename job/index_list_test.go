@@ -35,19 +35,19 @@ func TestJ14_ParseIndexes(t *testing.T) {
 		{"leading zeros", "007", "7", 1, ""},
 		{"the greatest index", "2147483647", "2147483647", 1, ""},
 		{"two billion indexes", "0-2000000000", "0-2000000000", 2_000_000_001, ""},
-		{"no number", "1,x,3", "1,3", 2, `indexes: "x": is no index and no interval`},
-		{"the first of several", "a,2,b", "2", 1, `indexes: "a": is no index and no interval`},
-		{"the wrong way round", "5-2", "", 0, `indexes: "5-2": is no index and no interval`},
-		{"an empty piece", "1,,2", "1,2", 2, `indexes: "": is no index and no interval`},
-		{"a comma at the end", "1,", "1", 1, `indexes: "": is no index and no interval`},
-		{"a negative index", "-3", "", 0, `indexes: "-3": is no index and no interval`},
+		{"no number", "1,x,3", "1,3", 2, `indexes: "x": is neither an index nor a range`},
+		{"the first of several", "a,2,b", "2", 1, `indexes: "a": is neither an index nor a range`},
+		{"the wrong way round", "5-2", "", 0, `indexes: "5-2": is neither an index nor a range`},
+		{"an empty piece", "1,,2", "1,2", 2, `indexes: "": is neither an index nor a range`},
+		{"a comma at the end", "1,", "1", 1, `indexes: "": is neither an index nor a range`},
+		{"a negative index", "-3", "", 0, `indexes: "-3": is neither an index nor a range`},
 		{"a plus sign", "+3,5-+7", "3,5-7", 4, ""},
-		{"two plus signs", "++3", "", 0, `indexes: "++3": is no index and no interval`},
-		{"no end", "7-", "", 0, `indexes: "7-": is no index and no interval`},
-		{"three ends", "1-2-3", "", 0, `indexes: "1-2-3": is no index and no interval`},
-		{"a space", "1, 2", "1", 1, `indexes: " 2": is no index and no interval`},
-		{"too great", "2147483648,2", "2", 1, `indexes: "2147483648": is no index and no interval`},
-		{"a long piece is cut", strings.Repeat("9", 99), "", 0, `indexes: "` + strings.Repeat("9", 40) + `...": is no index and no interval`},
+		{"two plus signs", "++3", "", 0, `indexes: "++3": is neither an index nor a range`},
+		{"no end", "7-", "", 0, `indexes: "7-": is neither an index nor a range`},
+		{"three ends", "1-2-3", "", 0, `indexes: "1-2-3": is neither an index nor a range`},
+		{"a space", "1, 2", "1", 1, `indexes: " 2": is neither an index nor a range`},
+		{"too great", "2147483648,2", "2", 1, `indexes: "2147483648": is neither an index nor a range`},
+		{"a long piece is cut", strings.Repeat("9", 99), "", 0, `indexes: "` + strings.Repeat("9", 40) + `...": is neither an index nor a range`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -411,5 +411,5 @@ func ExampleIndexes() {
 	// 0-3,6,8 6
 	// [4 5 7 9]
 	// 0-6,8
-	// 1,2 indexes: "x": is no index and no interval
+	// 1,2 indexes: "x": is neither an index nor a range
 }

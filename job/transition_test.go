@@ -130,7 +130,7 @@ func TestCheckTransition(t *testing.T) {
 		{"JI6: failed indexes without a limit for each", indexed, "", `"failedIndexes":""`, []string{`status.failedIndexes: "": needs spec.backoffLimitPerIndex`}},
 		{"JI6: indexes succeed and fail", perIndex, `"failedIndexes":""`, `"succeeded":3,"completedIndexes":"0-2","failedIndexes":"3"`, nil},
 		{"JI6: corrupt pieces", perIndex, "", `"succeeded":1,"completedIndexes":"0,x","failedIndexes":"3-1"`, []string{
-			`status.completedIndexes: "x": is no index and no interval`, `status.failedIndexes: "3-1": is no index and no interval`}},
+			`status.completedIndexes: "x": is neither an index nor a range`, `status.failedIndexes: "3-1": is neither an index nor a range`}},
 		{"JI6: corrupt pieces, as before", indexed, `"succeeded":1,"completedIndexes":"0,x"`, `"active":1,"succeeded":1,"completedIndexes":"0,x"`, nil},
 		{"JI6: indexes out of order", indexed, "", `"succeeded":2,"completedIndexes":"3,1"`,
 			[]string{`status.completedIndexes: "3,1": must be in canonical form, "1,3"`}},

@@ -46,7 +46,7 @@ func (t *uidTable) learnList(field string, uids []string, fact uidFacts, out []s
 		case uid == "":
 			notes.add(field, `""`, "an empty UID is left out")
 		case t.add(uid, fact)&uidRecorded != 0:
-			notes.add(field, uid, "a UID that stands twice keeps its first verdict")
+			notes.add(field, uid, "a UID that is listed twice keeps its first verdict")
 		default:
 			out = append(out, uid)
 		}

@@ -155,7 +155,7 @@ func TestJ2_Refusals(t *testing.T) {
 		{"a success rule is out of order", success(`{"succeededIndexes": "2,0"}`),
 			[]string{`spec.successPolicy.rules[0].succeededIndexes: "2,0": must be in increasing order`}},
 		{"a success rule is no list of indexes", success(`{"succeededIndexes": "0,x"}`),
-			[]string{`spec.successPolicy.rules[0].succeededIndexes: "0,x": "x" is no index and no interval`}},
+			[]string{`spec.successPolicy.rules[0].succeededIndexes: "0,x": "x" is neither an index nor a range`}},
 		{"a success rule wants less than no success", success(`{"succeededCount": -1}`),
 			[]string{`spec.successPolicy.rules[0].succeededCount: -1: must be from 0 to 3`}},
 		{"a success rule wants more than it names", success(`{"succeededIndexes": "0-1", "succeededCount": 3}`),
