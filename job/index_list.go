@@ -48,12 +48,12 @@ func parseIndexes(text string) (indexes Indexes, corrupt string, ok bool) {
 	}
 	ok = true
 	ranges := make([]indexRange, 0, 1+strings.Count(text, ","))
-	for piece := range indexset.Pieces(text) {
+	for text, piece := range indexset.Pieces(text) {
 		switch {
 		case piece.OK:
 			ranges = append(ranges, indexRange{piece.First, piece.Last})
 		case ok:
-			corrupt, ok = shortened(piece.Text), false
+			corrupt, ok = shortened(text), false
 		}
 	}
 	return newIndexes(ranges), corrupt, ok

@@ -286,12 +286,12 @@ func (v *validator) successIndexes(field, text string, completions int32) int32 
 // that names none is valid; the rule is never met.
 func countIndexes(text string, completions int32) (n int32, problem string) {
 	before := int32(-1)
-	for piece := range indexset.Pieces(text) {
+	for text, piece := range indexset.Pieces(text) {
 		switch {
 		case !piece.OK:
-			return 0, fmt.Sprintf("%q %s", shortened(piece.Text), corruptPiece)
+			return 0, fmt.Sprintf("%q %s", shortened(text), corruptPiece)
 		case piece.First == piece.Last && piece.IsRange:
-			return 0, fmt.Sprintf("%q must end after its beginning", shortened(piece.Text))
+			return 0, fmt.Sprintf("%q must end after its beginning", shortened(text))
 		case piece.Last >= completions:
 			return 0, fmt.Sprintf("must hold indexes below completions, %d", completions)
 		case piece.First <= before:

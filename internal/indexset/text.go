@@ -20,10 +20,10 @@ type Text struct {
 func (s *Set) AddText(text string, limit int32) Text {
 	out := Text{Canonical: true}
 	before := Piece{Last: -2}
-	for p := range Pieces(text) {
+	for text, p := range Pieces(text) {
 		switch {
 		case !p.OK:
-			out.Corrupt = append(out.Corrupt, p.Text)
+			out.Corrupt = append(out.Corrupt, text)
 			out.Canonical = false
 		case p.First >= limit:
 			out.Canonical = false
@@ -49,7 +49,6 @@ func Added(before, after string) int {
 
 // Piece is one element of a list, "a" or "a-b".
 type Piece struct {
-	Text string
 	// OK is false when the text is neither an index nor a range. Otherwise First and Last
 	// are what it holds, both included, and IsRange is true for the form "a-b".
 	OK          bool
@@ -61,15 +60,15 @@ type Piece struct {
 	pair bool
 }
 
-// Pieces yields the elements of a list. The empty list has none.
-func Pieces(list string) iter.Seq[Piece] {
-	return func(yield func(Piece) bool) {
+// Pieces yields the elements of a list, each with its text. The empty list has none.
+func Pieces(list string) iter.Seq2[string, Piece] {
+	return func(yield func(string, Piece) bool) {
 		for start := 0; start <= len(list) && list != ""; {
 			end := start
 			for end < len(list) && list[end] != ',' { // pieces are short
 				end++
 			}
-			if !yield(parsePiece(list[start:end])) {
+			if text := list[start:end]; !yield(text, parsePiece(text)) {
 				return
 			}
 			start = end + 1
@@ -93,16 +92,16 @@ func (p *Piece) follows(before *Piece) bool {
 func parsePiece(text string) Piece {
 	first, rest, plain, ok := parseNumber(text)
 	if ok && rest == "" {
-		return Piece{Text: text, OK: true, First: first, Last: first, plain: plain}
+		return Piece{OK: true, First: first, Last: first, plain: plain}
 	}
 	if !ok || rest[0] != '-' {
-		return Piece{Text: text}
+		return Piece{}
 	}
 	last, rest, plainLast, ok := parseNumber(rest[1:])
 	if !ok || rest != "" || first > last {
-		return Piece{Text: text}
+		return Piece{}
 	}
-	return Piece{Text: text, OK: true, First: first, Last: last, IsRange: true, plain: plain && plainLast}
+	return Piece{OK: true, First: first, Last: last, IsRange: true, plain: plain && plainLast}
 }
 
 // parseNumber reads the number at the start of text. It is plain when AppendText would
