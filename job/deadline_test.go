@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -33,5 +34,16 @@ func TestJ23_Deadline(t *testing.T) {
 	}
 	if pastDeadline(never, second(62)).decided() {
 		t.Error("a job without a deadline is past it")
+	}
+}
+
+// TestJ12_StartInTheFuture: the note names the field and the value.
+func TestJ12_StartInTheFuture(t *testing.T) {
+	s := snapshotOf(t, `{"activeDeadlineSeconds": 60}`, activePod("a"))
+	s.Job.Status.StartTime = second(50)
+	plan := planOf(t, s)
+	want := []Note{{"job.status.startTime", formatTime(second(50)), "lies in the future; the deadline counts from there"}}
+	if !slices.Equal(plan.Notes, want) {
+		t.Errorf("notes %+v, want %+v", plan.Notes, want)
 	}
 }

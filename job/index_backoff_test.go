@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchplan/batchplan/expectations"
+	"github.com/google/go-cmp/cmp"
 )
 
 // bothOptions are the options that a rule without a quirk must not depend on.
@@ -103,92 +103,80 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 	}
 }
 
-// TestJ16_RemovalInFlight: a pod whose finalizer was removed is done, but the status
-// may be as old as the pod. Its index must not run again (JI7).
-func TestJ16_RemovalInFlight(t *testing.T) {
-	terminating := ofIndex(activePod("a"), 0)
-	terminating.Deletion = &PodDeletion{Timestamp: second(60), GracePeriodSeconds: 30}
+func TestJ18_CountsOfTheReplacement(t *testing.T) {
+	const spec = `{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 9, "podFailurePolicy": {"rules": [
+		{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}}`
+	const counted, ignored = "batch.kubernetes.io/job-index-failure-count", "batch.kubernetes.io/job-index-ignored-failure-count"
+	disrupted := []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}
 	tests := []struct {
-		name              string
-		pod               Pod
-		completed, failed string
+		name   string
+		detail *PodDetail // of the failed pod; nil: the index did not run
+		want   map[string]string
 	}{
-		{"terminating, which counts as failed", terminating, "", "0"},
-		{"failed", ofIndex(endedPod("a", PodFailed), 0), "", "0"},
-		{"succeeded", ofIndex(endedPod("a", PodSucceeded), 0), "0", ""},
-		{"an orphan that was adopted and has failed", orphaned(ofIndex(endedPod("a", PodFailed), 0)), "", "0"},
-		{"an orphan that was adopted and has succeeded", orphaned(ofIndex(endedPod("a", PodSucceeded), 0)), "0", ""},
+		{"the first pod of an index", nil, map[string]string{counted: "0"}},
+		{"a failure that counts", &PodDetail{}, map[string]string{counted: "1"}},
+		{"a failure that is ignored", &PodDetail{Conditions: disrupted}, map[string]string{counted: "0", ignored: "1"}},
+		{"the counts go on", &PodDetail{FailureCount: 3, IgnoredFailureCount: 2}, map[string]string{counted: "4", ignored: "2"}},
+		{"both go on", &PodDetail{FailureCount: 3, IgnoredFailureCount: 2, Conditions: disrupted}, map[string]string{counted: "3", ignored: "3"}},
+		{"a negative count reads as none", &PodDetail{FailureCount: -4, IgnoredFailureCount: -4}, map[string]string{counted: "1"}},
 	}
-	for name, options := range bothOptions {
-		for _, test := range tests {
-			t.Run(name+"/"+test.name, func(t *testing.T) {
-				s := snapshotOf(t, `{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pod)
-				s.Options = options
-				s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
-				plan := planOf(t, s)
-				status := plan.Record(doneAll(plan).Writes).Status
-				if status.CompletedIndexes != test.completed || *status.FailedIndexes != test.failed {
-					t.Errorf("completed %q, failed %q, want %q and %q", status.CompletedIndexes, *status.FailedIndexes, test.completed, test.failed)
-				}
-				if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(1) || len(plan.Untrack)+len(plan.Adopt) > 0 {
-					t.Errorf("want a creation of index 1 only:\n%s", plan.String())
-				}
-			})
-		}
-	}
-}
-
-// TestJ16_FailedIndexesWithoutLimit: without backoffLimitPerIndex no index can fail,
-// and a list that the status has from elsewhere goes. A NonIndexed job keeps it.
-func TestJ16_FailedIndexesWithoutLimit(t *testing.T) {
-	for name, options := range bothOptions {
-		for mode, want := range map[string]*string{"Indexed": nil, "NonIndexed": pointTo("1")} {
-			s := snapshotOf(t, `{"completions": 2, "completionMode": "`+mode+`"}`, ofIndex(activePod("a"), 0))
-			s.Options = options
-			s.Job.Status.Active, s.Job.Status.Ready = 1, pointTo[int32](1)
-			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
-			s.Job.Status.FailedIndexes = pointTo("1")
-			recording := planOf(t, s).Record(Writes{})
-			if got := recording.Status.FailedIndexes; !equalPointed(got, want) || recording.Write != (want == nil) {
-				t.Errorf("%s, %s: failed indexes %v, written: %v", name, mode, got, recording.Write)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshotOf(t, spec)
+			if test.detail != nil {
+				test.detail.CreationTimestamp = second(0)
+				s.Pods = []Pod{{UID: "a", Name: "a", Phase: PodFailed, Index: IndexAt(0), Detail: test.detail}}
 			}
-		}
+			s.Now = second(0).AddDate(1, 0, 0) // every backoff is over
+			plan, err := Reconcile(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(0) {
+				t.Fatalf("creates %v", plan.Create)
+			}
+			want := map[string]string{IndexAnnotation: "0"}
+			for k, v := range test.want {
+				want[k] = v
+			}
+			if diff := cmp.Diff(want, plan.Create[0].Annotations()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
-// TestJI6_CompletedAndFailed: no index is in both lists, whatever the status and the
-// pods say. What the status says stands, and otherwise success wins.
-func TestJI6_CompletedAndFailed(t *testing.T) {
-	failed, succeeded := ofIndex(endedPod("a", PodFailed), 0), ofIndex(endedPod("b", PodSucceeded), 0)
-	tests := []struct {
-		name                             string
-		completed, failed                string // in the status
-		pods                             []Pod
-		wantCompleted, wantFailed, notes string
-	}{
-		{"completed by the status, failed by a pod", "0", "", []Pod{failed}, "0", "", ""},
-		{"failed by the status, completed by a pod", "", "0", []Pod{succeeded}, "", "0", ""},
-		{"both by pods", "", "", []Pod{failed, succeeded}, "0", "", ""},
-		{"both by the status", "0,2-4", "0,3,5", nil, "0,2-4", "5", "job.status.failedIndexes"},
+// TestJ17_TheLatestFailureIsKept: of several failed pods of an index, the one with the
+// highest count that finished last keeps its finalizer.
+func TestJ17_TheLatestFailureIsKept(t *testing.T) {
+	const spec = `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 9}`
+	pod := func(name string, counted, ignored int32, finished int) Pod {
+		return Pod{UID: name, Name: name, Phase: PodFailed, Index: IndexAt(0), Detail: &PodDetail{
+			FailureCount: counted, IgnoredFailureCount: ignored,
+			Containers: []Container{{Name: "main", State: ContainerTerminated, ExitCode: 1, FinishedAt: second(finished)}},
+		}}
 	}
-	for name, options := range bothOptions {
-		for _, test := range tests {
-			t.Run(name+"/"+test.name, func(t *testing.T) {
-				s := snapshotOf(t, `{"completions": 9, "parallelism": 0, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pods...)
-				s.Options = options
-				s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = test.completed, &test.failed
-				plan := planOf(t, s)
-				recording := plan.Record(doneAll(plan).Writes)
-				if got := recording.Status; got.CompletedIndexes != test.wantCompleted || *got.FailedIndexes != test.wantFailed {
-					t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes, test.wantCompleted, test.wantFailed)
-				}
-				if changed := test.completed != test.wantCompleted || test.failed != test.wantFailed; changed && !recording.Write {
-					t.Error("the status is not written")
-				}
-				if got := fmt.Sprint(plan.Notes); !strings.Contains(got, test.notes) || (test.notes == "") != (len(plan.Notes) == 0) {
-					t.Errorf("notes %s, want %q", got, test.notes)
-				}
-			})
-		}
+	tests := []struct {
+		name string
+		pods []Pod
+		want string
+	}{
+		{"the highest count", []Pod{pod("a", 1, 0, 9), pod("b", 2, 0, 8)}, "b"},
+		{"ignored failures add up", []Pod{pod("a", 2, 0, 9), pod("b", 0, 3, 8)}, "b"},
+		{"the last to finish", []Pod{pod("a", 1, 0, 8), pod("b", 1, 0, 9)}, "b"},
+		{"the UID breaks ties (B3)", []Pod{pod("b", 1, 0, 9), pod("a", 1, 0, 9)}, "a"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshotOf(t, spec, test.pods...)
+			s.Now = second(10) // the backoff is not over
+			plan, err := Reconcile(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(plan.Untrack) != 1 || plan.Untrack[0].Name == test.want || plan.Untrack[0].As != CountedFailed {
+				t.Errorf("want all but %s to be counted:\n%s", test.want, plan.String())
+			}
+		})
 	}
 }

@@ -27,3 +27,48 @@ func TestJ30_HeldByTerminating(t *testing.T) {
 		}
 	}
 }
+
+// TestJ7_WhatHasFailed: what each pod is counted as, by what the job replaces.
+func TestJ7_WhatHasFailed(t *testing.T) {
+	const (
+		byDefault = `{"backoffLimit": 9, "parallelism": 0}`
+		failed    = `{"backoffLimit": 9, "parallelism": 0, "podReplacementPolicy": "Failed"}`
+		policy    = `{"backoffLimit": 9, "parallelism": 0, "podFailurePolicy": {"rules": []}, "podReplacementPolicy": "TerminatingOrFailed"}`
+	)
+	deleted := &PodDeletion{Timestamp: second(40)}
+	tests := []struct {
+		name                           string
+		spec                           string
+		pod                            Pod
+		active, terminating, succeeded int32
+		failed                         int
+	}{
+		{"a running pod", byDefault, Pod{Phase: PodRunning}, 1, 0, 0, 0},
+		{"a pod of which nothing is known", byDefault, Pod{Phase: PodUnknown}, 1, 0, 0, 0},
+		{"a failed pod", byDefault, Pod{Phase: PodFailed}, 0, 0, 0, 1},
+		{"a succeeded pod", byDefault, Pod{Phase: PodSucceeded}, 0, 0, 1, 0},
+		{"a terminating pod has failed", byDefault, Pod{Phase: PodRunning, Deletion: deleted}, 0, 1, 0, 1},
+		{"a pod that is deleted before it ran has failed", byDefault, Pod{Deletion: deleted}, 0, 1, 0, 1},
+		{"a terminating pod has not failed where only failed pods are replaced", failed, Pod{Phase: PodRunning, Deletion: deleted}, 0, 1, 0, 0},
+		{"nor where a failure policy must see how it ends", policy, Pod{Phase: PodRunning, Deletion: deleted}, 0, 1, 0, 0},
+		{"a failed pod that is deleted has failed", failed, Pod{Phase: PodFailed, Deletion: deleted}, 0, 0, 0, 1},
+		{"a succeeded pod that is deleted has succeeded", byDefault, Pod{Phase: PodSucceeded, Deletion: deleted}, 0, 0, 1, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			pod := test.pod
+			pod.UID, pod.Name, pod.Index, pod.Untracked = "a", "a", NoIndex, false
+			plan := planOf(t, snapshotOf(t, test.spec, pod))
+			b := plan.basis
+			counted := 0
+			for _, u := range plan.Untrack {
+				if u.As == CountedFailed {
+					counted++
+				}
+			}
+			if b.Active != test.active || b.Terminating != test.terminating || b.Succeeded != test.succeeded || counted != test.failed {
+				t.Errorf("active=%d terminating=%d succeeded=%d failed=%d\n%s", b.Active, b.Terminating, b.Succeeded, counted, plan)
+			}
+		})
+	}
+}

@@ -3,13 +3,9 @@ package job
 import (
 	"fmt"
 	"math/bits"
-	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
-
-	"github.com/batchplan/batchplan/expectations"
 )
 
 // collidingUID returns the n-th of many UIDs that all want the first slot of a
@@ -105,64 +101,5 @@ func TestB5_CrowdedTable(t *testing.T) {
 		if got := table.facts(collidingUID(n)); got != uidSeen|uidFailed {
 			t.Fatalf("UID %d has facts %b", n, got)
 		}
-	}
-}
-
-// TestE4_EmptyUntrackedUID remembers a removal without a UID, as a foreign store
-// can hand it back. It must not make other pods look accounted for.
-func TestE4_EmptyUntrackedUID(t *testing.T) {
-	const n = 100
-	created := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	wanted := int32(n)
-	s := Snapshot{
-		Job:    Job{Name: "j", UID: "job-1", Spec: Spec{Completions: &wanted, Parallelism: &wanted}},
-		Now:    created.Add(time.Minute),
-		Memory: Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("", "gone")},
-	}
-	Default(&s.Job.Spec)
-	for i := range n {
-		name := fmt.Sprint("pod-", i)
-		s.Pods = append(s.Pods, Pod{
-			Name: name, UID: name, Phase: PodSucceeded, Detail: &PodDetail{CreationTimestamp: created},
-		})
-	}
-	plan, err := Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(plan.Untrack) != n {
-		t.Errorf("%d of %d pods are accounted for", len(plan.Untrack), n)
-	}
-	if len(plan.Notes) != 1 || plan.Notes[0].Field != "memory.untracking" {
-		t.Errorf("notes = %v, want one about memory.untracking", plan.Notes)
-	}
-	if got := plan.basis.Untracking; got.Len() != 0 {
-		t.Errorf("%d removals are still awaited, though no pod shows one", got.Len())
-	}
-}
-
-// TestB3_DuplicateUIDs: two pods with one UID are refused as soon as anything is
-// written, be it a single pod or the status alone. A quiet round does not look.
-func TestB3_DuplicateUIDs(t *testing.T) {
-	for _, test := range []struct {
-		name, spec    string
-		active, ready int32
-		refused       bool
-	}{
-		{"nothing is written", `{"parallelism": 2}`, 2, 2, false},
-		{"only the status is written", `{"parallelism": 2}`, 1, 1, true},
-		{"one pod is created", `{"parallelism": 3}`, 2, 2, true},
-		{"one pod is deleted", `{"parallelism": 1}`, 2, 2, true},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			twin := activePod("a")
-			twin.Name = "b"
-			s := snapshotOf(t, test.spec, activePod("a"), twin)
-			s.Job.Status.Active, s.Job.Status.Ready = test.active, &test.ready
-			_, err := Reconcile(s)
-			if refused := err != nil && strings.Contains(err.Error(), "is the UID of two pods"); refused != test.refused {
-				t.Errorf("error %v", err)
-			}
-		})
 	}
 }

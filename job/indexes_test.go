@@ -1,0 +1,99 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// TestJ16_RemovalInFlight: a pod whose finalizer was removed is done, but the status
+// may be as old as the pod. Its index must not run again (JI7).
+func TestJ16_RemovalInFlight(t *testing.T) {
+	terminating := ofIndex(activePod("a"), 0)
+	terminating.Deletion = &PodDeletion{Timestamp: second(60), GracePeriodSeconds: 30}
+	tests := []struct {
+		name              string
+		pod               Pod
+		completed, failed string
+	}{
+		{"terminating, which counts as failed", terminating, "", "0"},
+		{"failed", ofIndex(endedPod("a", PodFailed), 0), "", "0"},
+		{"succeeded", ofIndex(endedPod("a", PodSucceeded), 0), "0", ""},
+		{"an orphan that was adopted and has failed", orphaned(ofIndex(endedPod("a", PodFailed), 0)), "", "0"},
+		{"an orphan that was adopted and has succeeded", orphaned(ofIndex(endedPod("a", PodSucceeded), 0)), "0", ""},
+	}
+	for name, options := range bothOptions {
+		for _, test := range tests {
+			t.Run(name+"/"+test.name, func(t *testing.T) {
+				s := snapshotOf(t, `{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pod)
+				s.Options = options
+				s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
+				plan := planOf(t, s)
+				status := plan.Record(doneAll(plan).Writes).Status
+				if status.CompletedIndexes != test.completed || *status.FailedIndexes != test.failed {
+					t.Errorf("completed %q, failed %q, want %q and %q", status.CompletedIndexes, *status.FailedIndexes, test.completed, test.failed)
+				}
+				if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(1) || len(plan.Untrack)+len(plan.Adopt) > 0 {
+					t.Errorf("want a creation of index 1 only:\n%s", plan.String())
+				}
+			})
+		}
+	}
+}
+
+// TestJ16_FailedIndexesWithoutLimit: without backoffLimitPerIndex no index can fail,
+// and a list that the status has from elsewhere goes. A NonIndexed job keeps it.
+func TestJ16_FailedIndexesWithoutLimit(t *testing.T) {
+	for name, options := range bothOptions {
+		for mode, want := range map[string]*string{"Indexed": nil, "NonIndexed": pointTo("1")} {
+			s := snapshotOf(t, `{"completions": 2, "completionMode": "`+mode+`"}`, ofIndex(activePod("a"), 0))
+			s.Options = options
+			s.Job.Status.Active, s.Job.Status.Ready = 1, pointTo[int32](1)
+			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
+			s.Job.Status.FailedIndexes = pointTo("1")
+			recording := planOf(t, s).Record(Writes{})
+			if got := recording.Status.FailedIndexes; !equalPointed(got, want) || recording.Write != (want == nil) {
+				t.Errorf("%s, %s: failed indexes %v, written: %v", name, mode, got, recording.Write)
+			}
+		}
+	}
+}
+
+// TestJI6_CompletedAndFailed: no index is in both lists, whatever the status and the
+// pods say. What the status says stands, and otherwise success wins.
+func TestJI6_CompletedAndFailed(t *testing.T) {
+	failed, succeeded := ofIndex(endedPod("a", PodFailed), 0), ofIndex(endedPod("b", PodSucceeded), 0)
+	tests := []struct {
+		name                             string
+		completed, failed                string // in the status
+		pods                             []Pod
+		wantCompleted, wantFailed, notes string
+	}{
+		{"completed by the status, failed by a pod", "0", "", []Pod{failed}, "0", "", ""},
+		{"failed by the status, completed by a pod", "", "0", []Pod{succeeded}, "", "0", ""},
+		{"both by pods", "", "", []Pod{failed, succeeded}, "0", "", ""},
+		{"both by the status", "0,2-4", "0,3,5", nil, "0,2-4", "5", "job.status.failedIndexes"},
+	}
+	for name, options := range bothOptions {
+		for _, test := range tests {
+			t.Run(name+"/"+test.name, func(t *testing.T) {
+				s := snapshotOf(t, `{"completions": 9, "parallelism": 0, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pods...)
+				s.Options = options
+				s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = test.completed, &test.failed
+				plan := planOf(t, s)
+				recording := plan.Record(doneAll(plan).Writes)
+				if got := recording.Status; got.CompletedIndexes != test.wantCompleted || *got.FailedIndexes != test.wantFailed {
+					t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes, test.wantCompleted, test.wantFailed)
+				}
+				if changed := test.completed != test.wantCompleted || test.failed != test.wantFailed; changed && !recording.Write {
+					t.Error("the status is not written")
+				}
+				if got := fmt.Sprint(plan.Notes); !strings.Contains(got, test.notes) || (test.notes == "") != (len(plan.Notes) == 0) {
+					t.Errorf("notes %s, want %q", got, test.notes)
+				}
+			})
+		}
+	}
+}

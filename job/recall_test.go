@@ -1,0 +1,31 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
+
+// TestE1_ARecordThatExpiresNow: it no longer holds the round, except for a controller
+// that looks at whole seconds only. One that has expired holds nothing for either.
+func TestE1_ARecordThatExpiresNow(t *testing.T) {
+	for _, c := range []struct {
+		quirks jobquirk.Set
+		ago    time.Duration
+		want   int
+	}{
+		{0, expectations.Timeout - 1, 0},
+		{0, expectations.Timeout, 1},
+		{jobquirk.CoarseRequeue, expectations.Timeout, 0},
+		{jobquirk.CoarseRequeue, expectations.Timeout + 1, 1},
+	} {
+		s := snapshotOf(t, `{}`)
+		s.Options.Quirks = c.quirks
+		s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now.Add(-c.ago)}}
+		if plan := planOf(t, s); len(plan.Create) != c.want {
+			t.Errorf("quirks %v, recorded %v ago: %d creations, want %d\n%s", c.quirks, c.ago, len(plan.Create), c.want, plan)
+		}
+	}
+}
