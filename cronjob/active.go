@@ -10,25 +10,31 @@ import (
 
 // matchActive compares the active list of the status with the children. Finished jobs
 // leave it (C4). Those without a child are to be looked up, and stay until the answer is
-// known (C5). It returns the buffer.
+// known (C5); a consistent snapshot needs no look-up for a job that nobody has. It returns
+// the buffer.
 func (c *census) matchActive(plan *Plan, buffer []Reference) []Reference {
 	refs := plan.basis.Before.Active
-	finished := 0
+	over := 0
 	for i := range refs {
 		place := c.placeOf(refs[i].UID)
+		if place < 0 && c.isGone(refs[i].UID) {
+			over++
+			plan.event(job.Normal, "MissingJob", activeMissing(refs[i].Name))
+			continue
+		}
 		if place < 0 {
 			plan.Verify = append(plan.Verify, refs[i])
 			continue
 		}
 		c.listed[place] = true
 		if child := &c.children[place]; child.isFinished() {
-			finished++
+			over++
 			plan.event(job.Normal, "SawCompletedJob", sawCompleted(refs[i].Name)+", condition: "+string(child.Finished))
 		}
 	}
 	c.active = refs
-	if finished > 0 {
-		buffer = c.appendUnfinished(buffer, refs)
+	if over > 0 {
+		buffer = c.appendActive(buffer, refs)
 		c.active = buffer
 	}
 	c.kept = len(c.active)
@@ -37,10 +43,36 @@ func (c *census) matchActive(plan *Plan, buffer []Reference) []Reference {
 
 func sawCompleted(name string) string { return "Saw completed job: " + name }
 
-// appendUnfinished appends the references to jobs that are not known to have finished.
-func (c *census) appendUnfinished(buffer, refs []Reference) []Reference {
+func activeMissing(name string) string { return "Active job went missing: " + name }
+
+// isGone reports whether it is certain that a job which is not among the owned children is
+// not there at all.
+func (c *census) isGone(uid string) bool {
+	if !c.consistent {
+		return false
+	}
+	if c.foreign == nil {
+		c.foreign = foreignUIDs(c.children)
+	}
+	return !c.foreign[uid]
+}
+
+// foreignUIDs returns the UIDs of the children that the CronJob does not control.
+func foreignUIDs(children []Child) map[string]bool {
+	uids := make(map[string]bool)
+	for i := range children {
+		if children[i].Foreign {
+			uids[children[i].UID] = true
+		}
+	}
+	return uids
+}
+
+// appendActive appends the references to jobs that are not known to be finished or gone.
+func (c *census) appendActive(buffer, refs []Reference) []Reference {
 	for i := range refs {
-		if place := c.placeOf(refs[i].UID); place < 0 || !c.children[place].isFinished() {
+		place := c.placeOf(refs[i].UID)
+		if place < 0 && !c.isGone(refs[i].UID) || place >= 0 && !c.children[place].isFinished() {
 			buffer = append(buffer, refs[i])
 		}
 	}
@@ -51,7 +83,7 @@ func (c *census) appendUnfinished(buffer, refs []Reference) []Reference {
 // job that succeeded, and never back (C4, CI12).
 func lastSuccess(children []Child, last time.Time) time.Time {
 	for i := range children {
-		if c := &children[i]; c.Owner == Owned && c.Finished == job.Complete {
+		if c := &children[i]; !c.Foreign && c.Finished == job.Complete {
 			last = later(last, c.CompletionTime)
 		}
 	}
@@ -65,7 +97,7 @@ func reportUnexpected(plan *Plan, c *census) {
 		return
 	}
 	for i := range c.children {
-		if child := &c.children[i]; child.Owner == Owned && !child.isFinished() && !c.listed[i] {
+		if child := &c.children[i]; !child.Foreign && !child.isFinished() && !c.listed[i] {
 			plan.Unexpected = append(plan.Unexpected, c.reference(i))
 		}
 	}

@@ -49,7 +49,7 @@ func TestC4_C5_LongLists(t *testing.T) {
 			c.Status.Active = append(c.Status.Active, ref(run))
 		}
 		foreign := child(hours(2)) // the same UID on a job of another owner: the entry has no child
-		foreign.Owner = cronjob.Foreign
+		foreign.Foreign = true
 		children = append(children, foreign)
 		for i := range n { // others that make the list longer and change nothing
 			old := finished(child(hours(float64(-i-1))), job.Complete, hours(10))
@@ -176,7 +176,7 @@ func TestC5_AnActiveJobThatChangedOwners(t *testing.T) {
 		if ended {
 			taken = finished(taken, job.Complete, hours(1.5))
 		}
-		taken.Owner = cronjob.Foreign
+		taken.Foreign = true
 		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 		c.Status = cronjob.Status{Active: []cronjob.Reference{ref(taken)}, LastScheduleTime: hours(1)}
 		plan := reconcile(t, snapshot(c, hours(1.8), taken))

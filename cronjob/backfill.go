@@ -10,8 +10,8 @@ import (
 // runs from before the CronJob was created, missed ones, those of an outage. They
 // start the oldest first, some in a round, whether or not the CronJob is suspended;
 // startingDeadlineSeconds, the catch-up options and jitter are not about them. The
-// job of a run is the same as if the schedule had started it, except that
-// [InstantiateAnnotation] says "backfill". It is named after the run, so a run
+// job of a run is the same as if the schedule had started it, except that the annotation
+// cronjob.kubernetes.io/instantiate says "backfill". It is named after the run, so a run
 // never gets a second job (C13, CI1).
 //
 // A run took place if its job is there, whatever became of the job: delete the job
@@ -51,7 +51,7 @@ const (
 	maxLook = 100
 )
 
-// backfilled is the value of InstantiateAnnotation on the job of a backfill.
+// backfilled is the value of instantiateAnnotation on the job of a backfill.
 const backfilled = "backfill"
 
 func (b *Backfill) check() error {
@@ -226,6 +226,6 @@ func backfillLimit(b *Backfill, maxActive int32) int32 {
 func backfill(s *Snapshot, id, name string, run time.Time) Creation {
 	c := creation(s, name, run, CreateBackfilled)
 	c.Backfill = id
-	c.Annotations[InstantiateAnnotation] = backfilled
+	c.Annotations[instantiateAnnotation] = backfilled
 	return c
 }

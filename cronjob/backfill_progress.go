@@ -56,7 +56,7 @@ func (c *census) settledAhead(b *Backfill) []time.Time {
 		}
 	}
 	for i := range c.children {
-		if child := &c.children[i]; child.Owner == Owned {
+		if child := &c.children[i]; !child.Foreign {
 			note(child.ScheduledTime, child.Name)
 		}
 	}

@@ -35,7 +35,7 @@ func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjo
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: policy})
 	c.Status.LastScheduleTime = hours(9)
 	for _, child := range children {
-		if child.Finished == "" && child.Owner == cronjob.Owned {
+		if child.Finished == "" && !child.Foreign {
 			c.Status.Active = append(c.Status.Active, ref(child))
 		}
 	}
@@ -45,7 +45,7 @@ func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjo
 func TestBackfill_WhichRunsStart(t *testing.T) {
 	running := child(hours(9))
 	foreign := child(hours(4))
-	foreign.Owner = cronjob.Foreign
+	foreign.Foreign = true
 	failed := finished(child(hours(4)), job.Failed, hours(4.5))
 	for _, tc := range []struct {
 		name     string

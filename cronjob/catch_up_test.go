@@ -14,7 +14,7 @@ import (
 func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 	oldest := hours(1)
 	foreign := child(oldest)
-	foreign.Owner = cronjob.Foreign
+	foreign.Foreign = true
 	backfilled := finished(child(oldest), job.Complete, hours(1.5))
 	backfilled.Backfilled = true
 	running := child(oldest)
@@ -54,7 +54,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 // is soon enough, and there is no hot loop.
 func TestCL4_NothingToPassOnTo(t *testing.T) {
 	foreign := child(hours(1))
-	foreign.Owner = cronjob.Foreign
+	foreign.Foreign = true
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5), foreign)
 	s.Options.CatchUp = cronjob.CatchUpAll
 	for range 2 {
@@ -121,7 +121,7 @@ func TestCatchUpPassesATakenName(t *testing.T) {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(3.5))
 		s.Options.CatchUp = cronjob.CatchUpAll
 		if foreign := child(hours(1)); seen {
-			foreign.Owner = cronjob.Foreign
+			foreign.Foreign = true
 			s.Children = []cronjob.Child{foreign}
 		}
 		plan := reconcile(t, s)

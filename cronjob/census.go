@@ -31,8 +31,12 @@ type census struct {
 	leaving map[int]bool
 	// unseen is the number of jobs that are to be looked up.
 	unseen int
-	// behind is true when the snapshot is older than the controller's own writes (CI15).
-	behind bool
+	// consistent is that of the snapshot. behind is true when the snapshot is older than the
+	// controller's own writes (CI15).
+	consistent, behind bool
+	// foreign are the UIDs of the children that the CronJob does not control, once isGone
+	// has needed them.
+	foreign map[string]bool
 
 	// triggers are in the order of their IDs, each once.
 	triggers  []Trigger
@@ -49,6 +53,7 @@ func (p *Planner) takeCensus(s *Snapshot, plan *Plan) (c census) {
 	c.children, c.byUID = s.Children, p.indexChildren(s, &plan.basis.Memory)
 	c.listed, c.found = p.listed, p.found[:0]
 	c.triggers, c.backfills = p.triggers, s.Backfills
+	c.consistent = s.Consistent
 
 	p.active = c.matchActive(plan, p.active[:0])
 	plan.basis.Status.LastSuccessfulTime = lastSuccess(s.Children, s.CronJob.Status.LastSuccessfulTime)

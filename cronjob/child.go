@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/batchplan/batchplan/internal/enum"
 	"github.com/batchplan/batchplan/internal/object"
 	"github.com/batchplan/batchplan/job"
 )
@@ -14,9 +13,9 @@ import (
 type Child struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
-	// Owner says whether the CronJob is the job's controller (C1). The zero value
-	// is Owned.
-	Owner             Ownership `json:"owner,omitempty"`
+	// Foreign is true for a job that the CronJob does not control (C1). Such a job is
+	// never touched, but it can hold the name of a run.
+	Foreign           bool      `json:"foreign,omitempty"`
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
 	// StartTime is status.startTime; zero for a job that has not started.
@@ -27,31 +26,15 @@ type Child struct {
 	FinishTime time.Time `json:"finishTime,omitzero"`
 	// CompletionTime is status.completionTime; zero for a job that has not succeeded.
 	CompletionTime time.Time `json:"completionTime,omitzero"`
-	// ScheduledTime is the run that the job belongs to, from [TimestampAnnotation];
-	// zero for a job that somebody created by hand.
+	// ScheduledTime is the run that the job belongs to, from the annotation
+	// batch.kubernetes.io/cronjob-scheduled-timestamp; zero for a job created by hand.
 	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
-	// Backfilled marks the job of a backfill ([InstantiateAnnotation]): it does not
-	// move lastScheduleTime.
+	// Backfilled marks the job of a backfill, whose annotation
+	// cronjob.kubernetes.io/instantiate is "backfill": it does not move lastScheduleTime.
 	Backfilled bool `json:"backfilled,omitempty"`
 }
 
 func (c *Child) isFinished() bool { return c.Finished != "" }
-
-// Ownership is what a job is to the CronJob (C1).
-type Ownership uint8
-
-const (
-	// Owned: the job's controller is this CronJob.
-	Owned Ownership = iota
-	// Foreign: it is not, so the job is never touched. It can still hold the name
-	// of a run.
-	Foreign
-)
-
-const ownerships = "owned|foreign"
-
-// String returns the ownership in a word.
-func (o Ownership) String() string { return enum.String(ownerships, int(o), "Ownership") }
 
 // ChildOf makes a child of a job's values. What it is to the CronJob follows from the UID
 // of the job's controller, which is empty if the job has none (C1); its run, and whether a
@@ -60,21 +43,18 @@ func ChildOf(c *CronJob, j *job.Job, controllerUID string, annotations map[strin
 	child := Child{
 		Name:              j.Name,
 		UID:               j.UID,
-		Owner:             Foreign,
+		Foreign:           controllerUID == "" || controllerUID != c.UID,
 		CreationTimestamp: j.CreationTimestamp,
 		DeletionTimestamp: j.DeletionTimestamp,
 		StartTime:         j.Status.StartTime,
 		Finished:          j.Status.Finished(),
 		CompletionTime:    j.Status.CompletionTime,
-		Backfilled:        annotations[InstantiateAnnotation] == backfilled,
-	}
-	if controllerUID != "" && controllerUID == c.UID {
-		child.Owner = Owned
+		Backfilled:        annotations[instantiateAnnotation] == backfilled,
 	}
 	if child.isFinished() {
 		child.FinishTime = j.Status.Condition(child.Finished).LastTransitionTime
 	}
-	if t, err := time.Parse(time.RFC3339, annotations[TimestampAnnotation]); err == nil {
+	if t, err := time.Parse(time.RFC3339, annotations[timestampAnnotation]); err == nil {
 		child.ScheduledTime = t
 	}
 	return child

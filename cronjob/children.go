@@ -17,7 +17,7 @@ func (p *Planner) indexChildren(s *Snapshot, m *memory) map[string]int32 {
 		p.byUID = make(map[string]int32, n)
 	}
 	for i := range s.Children {
-		if c := &s.Children[i]; c.Owner == Owned {
+		if c := &s.Children[i]; !c.Foreign {
 			p.byUID[c.UID] = int32(i)
 		}
 	}
@@ -33,7 +33,7 @@ func (c *census) placeOf(uid string) int {
 		return -1
 	}
 	for i := range c.children {
-		if child := &c.children[i]; child.UID == uid && child.Owner == Owned {
+		if child := &c.children[i]; child.UID == uid && !child.Foreign {
 			return i
 		}
 	}

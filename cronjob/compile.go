@@ -12,8 +12,9 @@ import (
 type Compiled struct {
 	// Schedule is the schedule in its zone.
 	Schedule schedule.Schedule
-	// Problem is why there is none, and empty otherwise; Message is the sentence.
-	Problem Problem
+	// Problem is why there is none, as the reason of an event: "UnparseableSchedule" or
+	// "UnknownTimeZone" (C6). It is empty if there is a schedule. Message is the sentence.
+	Problem string
 	Message string
 	// Location is the zone of timeZone, in which the annotations of runs are written; nil
 	// means that of the schedule. The two differ only where the schedule names a zone
@@ -24,13 +25,10 @@ type Compiled struct {
 	Source, Zone string
 }
 
-// Problem is why a spec has no schedule; the values are the reasons of events.
-type Problem string
-
 // The reasons why there is no schedule (C6).
 const (
-	UnparseableSchedule Problem = "UnparseableSchedule"
-	UnknownTimeZone     Problem = "UnknownTimeZone"
+	unparseableSchedule = "UnparseableSchedule"
+	unknownTimeZone     = "UnknownTimeZone"
 )
 
 // Compile reads schedule and timeZone of a CronJob, once, outside the rounds: it
@@ -56,14 +54,14 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 		// An unknown zone comes first: it is wrong whatever the schedule says.
 		location, err := findZone(c.Spec.Schedule, *zone)
 		if err != nil {
-			return out.without(UnknownTimeZone, err)
+			return out.without(unknownTimeZone, err)
 		}
 		out.Location = location
 		all = append(all, schedule.WithTimeZone(*zone))
 	}
 	s, err := schedule.Parse(c.Spec.Schedule, all...)
 	if err != nil {
-		return out.without(UnparseableSchedule, err)
+		return out.without(unparseableSchedule, err)
 	}
 	out.Schedule = s
 	return out
@@ -80,7 +78,7 @@ func (c *Compiled) check(spec *Spec) error {
 	return nil
 }
 
-func (c Compiled) without(problem Problem, err error) Compiled {
+func (c Compiled) without(problem string, err error) Compiled {
 	c.Problem, c.Message = problem, err.Error()
 	return c
 }

@@ -21,7 +21,7 @@ func TestCompile_SeveralSchedules(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	s.Schedule = cronjob.Compile(&c, schedule.Also("0 0 * * 7"))
-	if s.Schedule.Problem != cronjob.UnparseableSchedule || !strings.Contains(s.Schedule.Message, "0 0 * * 7") {
+	if s.Schedule.Problem != "UnparseableSchedule" || !strings.Contains(s.Schedule.Message, "0 0 * * 7") {
 		t.Errorf("%+v", s.Schedule)
 	}
 }

@@ -19,7 +19,7 @@ type Conclusion struct {
 	// Memory goes into the next snapshot of the CronJob.
 	Memory Memory
 	// Events are all events of the round, those of the plan included.
-	Events  []Event
+	Events  []job.Event
 	Metrics Metrics
 	// Triggered are the triggers that need no more: take them out of the next snapshot.
 	Triggered []string
@@ -170,15 +170,15 @@ func (p *Plan) madeRoom(w *Writes) bool {
 }
 
 // report makes the events of the round.
-func (p *Plan) report(w *Writes) []Event {
+func (p *Plan) report(w *Writes) []job.Event {
 	events := slices.Clip(p.current(w))
 	add := func(t job.EventType, reason, message string) {
-		events = append(events, Event{Type: t, Reason: reason, Message: message})
+		events = append(events, job.Event{Type: t, Reason: reason, Message: message})
 	}
 	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
 	for i := range p.Verify {
 		if r := &p.Verify[i]; r.UID != "" && resultAt(w.Verified, i) == Gone && wasActive(r.UID, r.Name) {
-			add(job.Normal, "MissingJob", "Active job went missing: "+r.Name)
+			add(job.Normal, "MissingJob", activeMissing(r.Name))
 		}
 	}
 	for i := range p.Delete {
@@ -201,7 +201,7 @@ func (p *Plan) report(w *Writes) []Event {
 }
 
 // current are the events of the plan that the outcome has not made untrue.
-func (p *Plan) current(w *Writes) []Event {
+func (p *Plan) current(w *Writes) []job.Event {
 	// What seemed to run is gone: the next round, at once, starts the run.
 	free := p.basis.Blocked && slices.Contains(w.Verified, Gone)
 	// Quirk: what is deleted is not in the list any more when that is looked at.
@@ -217,7 +217,7 @@ func (p *Plan) current(w *Writes) []Event {
 	if !free && unseen == nil {
 		return p.Events
 	}
-	return slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool {
+	return slices.DeleteFunc(slices.Clone(p.Events), func(e job.Event) bool {
 		saw, _, _ := strings.Cut(e.Message, ",")
 		return free && e.Reason == "JobAlreadyActive" || unseen[saw]
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/job"
 )
 
 // C2: with the quirk, a failed deletion of the history is not repeated. One that a new
@@ -46,7 +47,7 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 		p := Plan{
 			basis:  basis{Blocked: tc.blocked},
 			Verify: []Reference{{Name: "a", UID: "a"}},
-			Events: []Event{{Reason: "JobAlreadyActive"}, {Reason: "MissSchedule"}},
+			Events: []job.Event{{Reason: "JobAlreadyActive"}, {Reason: "MissSchedule"}},
 		}
 		var got []string
 		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []Result{tc.verified}}}).Events {

@@ -28,7 +28,7 @@ var crowds = []struct {
 		for i := range n {
 			id := fmt.Sprintf("t%06d", i)
 			s.Triggers = append(s.Triggers, cronjob.Trigger{ID: id})
-			s.Children = append(s.Children, cronjob.Child{Name: cronjob.TriggerName("report", id), UID: "uid-" + id})
+			s.Children = append(s.Children, cronjob.Child{Name: cronjob.Trigger{ID: id}.JobName("report"), UID: "uid-" + id})
 		}
 		return s
 	}},

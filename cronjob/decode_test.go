@@ -71,7 +71,7 @@ func TestC1_DecodeErrors(t *testing.T) {
 	}
 	// An annotation that is no time reads as none: the job counts as one made by hand.
 	child, err := cronjob.DecodeChild(&c, []byte(`{"metadata":{"name":"a","annotations":{"`+cronjob.TimestampAnnotation+`":"noon"}}}`))
-	if err != nil || !child.ScheduledTime.IsZero() || child.Owner != cronjob.Foreign {
+	if err != nil || !child.ScheduledTime.IsZero() || !child.Foreign {
 		t.Errorf("%+v, %v", child, err)
 	}
 }

@@ -8,6 +8,12 @@ type (
 	Remembered = memory
 )
 
+const (
+	TimestampAnnotation   = timestampAnnotation
+	InstantiateAnnotation = instantiateAnnotation
+	MaxMissedRuns         = maxMissedRuns
+)
+
 // Kept returns what the memory holds.
 func (m *Memory) Kept() *Remembered { return &m.kept }
 

@@ -87,9 +87,9 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 	names := []string{"report-1", "report-2", "report-29453880", ""}
 	for range rapid.IntRange(0, 4).Draw(t, "children") {
 		s.Children = append(s.Children, cronjob.Child{
-			Name:  rapid.SampledFrom(names).Draw(t, "name"),
-			UID:   rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "child uid"),
-			Owner: cronjob.Ownership(rapid.IntRange(0, 2).Draw(t, "owner")), StartTime: drawTime(t, "started"),
+			Name:    rapid.SampledFrom(names).Draw(t, "name"),
+			UID:     rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "child uid"),
+			Foreign: rapid.Bool().Draw(t, "foreign"), StartTime: drawTime(t, "started"),
 			Finished:       rapid.SampledFrom([]job.ConditionType{"", job.Complete, job.Failed, "x"}).Draw(t, "finished"),
 			CompletionTime: drawTime(t, "completed"), ScheduledTime: drawTime(t, "scheduled"),
 		})

@@ -82,7 +82,7 @@ func created(t testing.TB, p cronjob.Plan) time.Time {
 	return time.Time{}
 }
 
-func reasons(events []cronjob.Event) []string {
+func reasons(events []job.Event) []string {
 	var all []string
 	for _, e := range events {
 		all = append(all, e.Reason)

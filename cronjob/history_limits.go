@@ -47,7 +47,7 @@ type history struct {
 // appendFinished appends the places of the children that have finished in this way.
 func appendFinished(places []int32, children []Child, how job.ConditionType) []int32 {
 	for i := range children {
-		if c := &children[i]; c.Finished == how && c.Owner == Owned {
+		if c := &children[i]; c.Finished == how && !c.Foreign {
 			places = append(places, int32(i))
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TimestampAnnotation holds the run that a job belongs to (KEP-4026).
-const TimestampAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+// timestampAnnotation holds the run that a job belongs to (KEP-4026).
+const timestampAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 // JobName returns the name of the job of a run: the name of the CronJob, and the minutes
 // from 1970 to the run. It is the lock that keeps a run from starting twice (C13).
@@ -44,7 +44,7 @@ func creation(s *Snapshot, name string, run time.Time, reason CreateReason) Crea
 	template := &s.CronJob.Spec.JobTemplate
 	annotations := make(map[string]string, len(template.Annotations)+1)
 	maps.Copy(annotations, template.Annotations)
-	annotations[TimestampAnnotation] = timestamp(s, run)
+	annotations[timestampAnnotation] = timestamp(s, run)
 	return Creation{
 		Name:          name,
 		ScheduledTime: run,

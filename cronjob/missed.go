@@ -55,7 +55,7 @@ func reportMissed(plan *Plan, s *Snapshot, t *timing) {
 
 // latestRuns appends the latest missed runs, newest first.
 func latestRuns(runs []time.Time, s schedule.Schedule, span missedSpan) []time.Time {
-	for run := span.latest; run.After(span.after) && len(runs) < MaxMissedRuns; run = s.Prev(run) {
+	for run := span.latest; run.After(span.after) && len(runs) < maxMissedRuns; run = s.Prev(run) {
 		runs = append(runs, run)
 	}
 	return runs

@@ -63,7 +63,7 @@ func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	switch {
 	case c.isNamedActive(name):
 		return obstacle{standing: isStarted}
-	case place >= 0 && c.children[place].Owner != Owned:
+	case place >= 0 && c.children[place].Foreign:
 		return obstacle{standing: isTaken}
 	case place >= 0:
 		return obstacle{standing: isFound, place: place}

@@ -3,8 +3,6 @@ package cronjob
 import (
 	"slices"
 	"time"
-
-	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
 // Own writes may be missing from a snapshot: caches show the CronJob and its jobs
@@ -35,7 +33,7 @@ type startedJob struct {
 // brings the memory up to date.
 func (c *census) recallWrites(s *Snapshot, plan *Plan) {
 	m := &plan.basis.Memory
-	if s.Options.Quirks.Has(cronjobquirk.Stale) {
+	if !plan.basis.keepsWrites() {
 		m.Started, m.Replaced, m.Behind = nil, nil, time.Time{}
 		return
 	}
@@ -99,7 +97,7 @@ func (c *census) recallStarts(plan *Plan) (hidden bool) {
 
 // isRunning reports whether a child is ours and runs, and has the UID if one is given.
 func isRunning(c *Child, uid string) bool {
-	return c.Owner == Owned && !c.isFinished() && (uid == "" || uid == c.UID)
+	return !c.Foreign && !c.isFinished() && (uid == "" || uid == c.UID)
 }
 
 // takeInUnrecorded finds a job for the active list whose status write failed and which

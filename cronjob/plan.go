@@ -42,9 +42,9 @@ type Plan struct {
 	// Waits are what the CronJob waits for, each with its figures.
 	Waits []Wait `json:"waits,omitempty"`
 	// Events are to be reported whatever becomes of the writes.
-	Events []Event `json:"events,omitempty"`
+	Events []job.Event `json:"events,omitempty"`
 	// Notes name contradictions in the snapshot that the plan has worked around.
-	Notes []Note `json:"notes,omitempty"`
+	Notes []job.Note `json:"notes,omitempty"`
 	// NextRun is the first run of the schedule after this round; zero if none is going
 	// to come, or none may.
 	NextRun time.Time `json:"nextRun,omitzero"`
@@ -88,14 +88,14 @@ type Creation struct {
 type Missed struct {
 	// Count is exact (B1).
 	Count int `json:"count,omitempty"`
-	// Runs are the latest of them, newest first, at most [MaxMissedRuns].
+	// Runs are the latest of them, newest first, at most ten.
 	Runs []time.Time `json:"runs,omitempty"`
 	// TooLate is true when there is no run to start in their place.
 	TooLate bool `json:"tooLate,omitempty"`
 }
 
-// MaxMissedRuns is how many missed runs a plan names.
-const MaxMissedRuns = 10
+// maxMissedRuns is how many missed runs a plan names.
+const maxMissedRuns = 10
 
 // Requeue is the next time at which the plan can change without an event. The
 // zero value means: never.
@@ -113,12 +113,6 @@ func (r Requeue) After(now time.Time) (d time.Duration, ok bool) {
 	}
 	return max(r.At.Sub(now), 1), true
 }
-
-// Event is a message for the people who watch the CronJob.
-type Event = job.Event
-
-// Note names a contradiction in the snapshot and what was done about it.
-type Note = job.Note
 
 // basis holds the figures of the snapshot that the status and the conclusion are made
 // from.
@@ -142,6 +136,8 @@ type basis struct {
 	// next round forward.
 	Blocked    bool `json:"blocked,omitempty"`
 	Unfinished bool `json:"unfinished,omitempty"`
+	// Consistent is that of the snapshot.
+	Consistent bool `json:"consistent,omitempty"`
 	// Stale is true when something waits for a snapshot that shows the own writes.
 	Stale  bool             `json:"stale,omitempty"`
 	Quirks cronjobquirk.Set `json:"quirks,omitempty"`

@@ -24,7 +24,7 @@ import (
 //   - Triggers and backfills start what was asked for, beside the schedule.
 //   - Finished jobs beyond the limits of the history are deleted (C2).
 //
-// An error means that the snapshot breaks the contract: it is an [*InputError],
+// An error means that the snapshot breaks the contract: it is an [*job.InputError],
 // or several joined, and there is no plan. Contradictions that can be worked
 // around become [Plan.Notes].
 func Reconcile(s Snapshot) (Plan, error) {
@@ -102,7 +102,7 @@ func (p *Planner) begin(s *Snapshot) *Plan {
 	}
 	plan.Namespace, plan.CronJobUID = s.CronJob.Namespace, s.CronJob.UID
 	b := &plan.basis
-	b.Now, b.Quirks = s.Now, s.Options.Quirks
+	b.Now, b.Quirks, b.Consistent = s.Now, s.Options.Quirks, s.Consistent
 	b.Before, b.Status = s.CronJob.Status, s.CronJob.Status
 	b.Memory.CronJobUID = s.CronJob.UID
 	if m := &s.Memory.kept; m.CronJobUID == s.CronJob.UID { // otherwise it is about an earlier CronJob of this name (B5)
@@ -130,11 +130,11 @@ func explainWaits(plan *Plan, s *Snapshot, t *timing) {
 }
 
 func (p *Plan) event(t job.EventType, reason, message string) {
-	p.Events = append(p.Events, Event{Type: t, Reason: reason, Message: message})
+	p.Events = append(p.Events, job.Event{Type: t, Reason: reason, Message: message})
 }
 
 func (p *Plan) note(field, value, message string) {
-	p.Notes = append(p.Notes, Note{Field: field, Value: value, Message: message})
+	p.Notes = append(p.Notes, job.Note{Field: field, Value: value, Message: message})
 }
 
 // later returns the later of two times.

@@ -17,7 +17,7 @@ func (c *census) recoverStarts(s *Snapshot, plan *Plan) {
 	recorded, status := s.CronJob.Status.LastScheduleTime, &plan.basis.Status
 	for i := range c.children {
 		child := &c.children[i]
-		if child.Owner != Owned {
+		if child.Foreign {
 			continue
 		}
 		isRun := c.isUnrecordedRun(child, recorded) && !s.Options.Quirks.Has(cronjobquirk.BlindCreate)

@@ -46,7 +46,7 @@ func TestC14_CI3_FoundAmongTheChildren(t *testing.T) {
 	if plan := reconcile(t, kubernetes(s)); len(plan.Create) != 1 || len(plan.Unexpected) != 1 {
 		t.Errorf("the reference tries to create: %s", plan.String())
 	}
-	s.Children[0].Owner = cronjob.Foreign
+	s.Children[0].Foreign = true
 	plan = reconcile(t, s)
 	if len(plan.Create) > 0 || plan.Settle(cronjob.Writes{}).Write || plan.Requeue.At.IsZero() {
 		t.Errorf("another's job: %s", plan.String())

@@ -21,10 +21,13 @@ func (p *Plan) remember(s *Settlement, settled bool) memory {
 	return m
 }
 
+// keepsWrites reports whether the next round must know what this one has written.
+func (b *basis) keepsWrites() bool { return !b.Consistent && !b.Quirks.Has(cronjobquirk.Stale) }
+
 // remembered is the next memory of started jobs: what is known to have ended leaves it,
 // and what the round has created enters.
 func (p *Plan) remembered(w *Writes, settled bool) []startedJob {
-	if p.basis.Quirks.Has(cronjobquirk.Stale) {
+	if !p.basis.keepsWrites() {
 		return nil
 	}
 	known, found := p.basis.Memory.Started, p.found()
@@ -127,7 +130,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 
 // leaving is the next memory of the jobs that were deleted with their pods.
 func (p *Plan) leaving(w *Writes) []leavingJob {
-	if p.basis.Quirks.Has(cronjobquirk.Stale) {
+	if !p.basis.keepsWrites() {
 		return nil
 	}
 	looks := make(map[string]Result, len(p.Verify))

@@ -74,7 +74,7 @@ func (c *census) countLeft() int {
 // or one of a run or trigger that has left the active list with its deletion.
 func (c *census) isReplaced(place int) bool {
 	child := &c.children[place]
-	if child.Owner != Owned || child.isFinished() || c.isBackfilled(child) {
+	if child.Foreign || child.isFinished() || c.isBackfilled(child) {
 		return false
 	}
 	return c.listed[place] || c.leaving[place] || !child.ScheduledTime.IsZero() ||

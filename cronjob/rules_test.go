@@ -26,13 +26,13 @@ func TestC1_ChildOf(t *testing.T) {
 	if diff := cmp.Diff(want, cronjob.ChildOf(&c, &j, "cj-1", run)); diff != "" {
 		t.Error(diff)
 	}
-	want.ScheduledTime, want.Backfilled, want.Owner = time.Time{}, false, cronjob.Foreign
+	want.ScheduledTime, want.Backfilled, want.Foreign = time.Time{}, false, true
 	for _, controller := range []string{"", "another"} {
 		if diff := cmp.Diff(want, cronjob.ChildOf(&c, &j, controller, map[string]string{"cronjob.kubernetes.io/instantiate": "manual"})); diff != "" {
 			t.Errorf("controller %q: %s", controller, diff)
 		}
 	}
-	if none := cronjob.ChildOf(&cronjob.CronJob{}, &job.Job{}, "", nil); none.Owner != cronjob.Foreign {
+	if none := cronjob.ChildOf(&cronjob.CronJob{}, &job.Job{}, "", nil); !none.Foreign {
 		t.Error("a job without a controller belongs to a CronJob without a UID")
 	}
 }

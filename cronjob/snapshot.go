@@ -24,22 +24,24 @@ type Snapshot struct {
 	// means "just restarted".
 	Memory  Memory  `json:"memory,omitzero"`
 	Options Options `json:"options,omitzero"`
+	// Consistent says that the snapshot contains all of the controller's own writes, and
+	// all jobs, as of one moment: it was read in one transaction, or from the source of
+	// truth. Nothing then waits for own writes to show, and an active job that is not
+	// among the children is gone without a look-up. Leave it false for a snapshot from a
+	// watch or a cache.
+	Consistent bool `json:"consistent,omitempty"`
 	// Triggers ask for jobs outside of the schedule.
 	Triggers []Trigger `json:"triggers,omitempty"`
 	// Backfills ask for runs of the schedule in a range.
 	Backfills []Backfill `json:"backfills,omitempty"`
 }
 
-// InputError says that a value breaks the contract of a snapshot or a spec: which
-// field, which value, and what is wrong with it.
-type InputError = job.InputError
-
 func invalid(field string, value any, problem string) error {
 	text := fmt.Sprint(value)
 	if s, ok := value.(string); ok {
 		text = strconv.Quote(s)
 	}
-	return &InputError{Field: field, Value: text, Problem: problem}
+	return &job.InputError{Field: field, Value: text, Problem: problem}
 }
 
 // check is the invariant check at the entry: what no plan can be made from.

@@ -23,6 +23,7 @@ func TestCL4_NothingStalls(t *testing.T) {
 			options = drawOptions(t)
 		}
 		w := cronworld.New(newCronJob(drawSpec(t)), options)
+		w.Consistent = rapid.Bool().Draw(t, "consistent")
 		for range rapid.IntRange(3, 25).Draw(t, "steps") {
 			outside(t, w)
 			follow(t, w)

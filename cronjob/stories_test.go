@@ -168,7 +168,7 @@ func (s *stage) jobs() []string {
 	if word == "all" {
 		return s.Running()
 	}
-	name := cronjob.TriggerName("report", word)
+	name := cronjob.Trigger{ID: word}.JobName("report")
 	if run, err := time.Parse(time.RFC3339, word); err == nil {
 		name = cronjob.JobName("report", run)
 	}
@@ -222,7 +222,7 @@ func (s *stage) state() string {
 			fmt.Fprintf(&out, ", the run of %s,", c.ScheduledTime.UTC().Format(time.DateTime))
 		}
 		words := map[job.ConditionType]string{"": "runs", job.Complete: "is complete", job.Failed: "has failed"}
-		if c.Owner == cronjob.Foreign {
+		if c.Foreign {
 			words[c.Finished] = "belongs to another owner"
 		}
 		fmt.Fprintf(&out, " %s\n", words[c.Finished])

@@ -13,16 +13,15 @@ import (
 func TestB4_Words(t *testing.T) {
 	for got, want := range map[string]string{
 		fmt.Sprint(cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll, cronjob.CatchUp(9)): "latest none all CatchUp(9)",
-		fmt.Sprint(cronjob.Owned, cronjob.Foreign, cronjob.Ownership(9)):                               "owned foreign Ownership(9)",
 		fmt.Sprint(cronjob.NotTried, cronjob.Refused, cronjob.Result(9)):                               "not tried refused Result(9)",
-		cronjob.DeleteExpired.String():                                                                 "it finished long enough ago (KeepSuccessful, KeepFailed)",
-		cronjob.DeleteReason(9).String():                                                               "DeleteReason(9)",
-		cronjob.CreateBackfilled.String():                                                              "the run was asked for (Backfill)",
-		cronjob.CreateReason(9).String():                                                               "CreateReason(9)",
-		cronjob.Wait{Reason: 99}.String():                                                              "wait for reason 99",
-		(&cronjob.Plan{}).String():                                                                     "nothing to do\n",
-		cronjob.Status{}.String():                                                                      "active=[]",
-		cronjob.JobName("a", time.Unix(0, 0)):                                                          "a-0",
+		cronjob.DeleteExpired.String():        "it finished long enough ago (KeepSuccessful, KeepFailed)",
+		cronjob.DeleteReason(9).String():      "DeleteReason(9)",
+		cronjob.CreateBackfilled.String():     "the run was asked for (Backfill)",
+		cronjob.CreateReason(9).String():      "CreateReason(9)",
+		cronjob.Wait{Reason: 99}.String():     "wait for reason 99",
+		(&cronjob.Plan{}).String():            "nothing to do\n",
+		cronjob.Status{}.String():             "active=[]",
+		cronjob.JobName("a", time.Unix(0, 0)): "a-0",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -15,7 +15,7 @@ func noRuns(s *Snapshot) WaitReason {
 	switch {
 	case c.isDeleted():
 		return WaitDeleted
-	case compiled.Problem == UnknownTimeZone:
+	case compiled.Problem == unknownTimeZone:
 		return WaitNoSchedule
 	case c.isSuspended():
 		return WaitSuspended
@@ -33,7 +33,7 @@ func noRuns(s *Snapshot) WaitReason {
 func reportSchedule(plan *Plan, s *Snapshot, why WaitReason) {
 	compiled, text := &s.Schedule, s.CronJob.Spec.Schedule
 	isRead := why != WaitDeleted && why != WaitSuspended
-	if isRead && compiled.Problem != UnknownTimeZone && strings.Contains(text, "TZ") {
+	if isRead && compiled.Problem != unknownTimeZone && strings.Contains(text, "TZ") {
 		// The zone that a schedule names wins; the API server refuses such a schedule by now.
 		plan.event(job.Warning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see "+
 			"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text))
@@ -41,7 +41,7 @@ func reportSchedule(plan *Plan, s *Snapshot, why WaitReason) {
 	switch why {
 	case 0:
 	case WaitNoSchedule:
-		plan.event(job.Warning, string(compiled.Problem), compiled.Message)
+		plan.event(job.Warning, compiled.Problem, compiled.Message)
 		plan.wait(Wait{Reason: why, Name: compiled.Message})
 	case WaitNever:
 		plan.event(job.Warning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs")

@@ -20,12 +20,12 @@ type Trigger struct {
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 }
 
-// InstantiateAnnotation marks jobs that the schedule did not start: "manual" by a
+// instantiateAnnotation marks jobs that the schedule did not start: "manual" by a
 // trigger or by hand, "backfill" by a backfill.
-const InstantiateAnnotation = "cronjob.kubernetes.io/instantiate"
+const instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 
-// TriggerName is the name of the job of a trigger.
-func TriggerName(cronJob, id string) string { return cronJob + manualInfix + id }
+// JobName is the name of the trigger's job.
+func (t Trigger) JobName(cronJob string) string { return cronJob + manualInfix + t.ID }
 
 const manualInfix = "-manual-"
 
@@ -60,7 +60,7 @@ func startTriggers(plan *Plan, s *Snapshot, c *census) {
 	for i := range c.triggers {
 		t := &c.triggers[i]
 		busy, limit := len(c.active)+len(plan.Create), limitOf(t.Overlap, s.Options.MaxActive)
-		switch name := TriggerName(c.cronJob, t.ID); {
+		switch name := t.JobName(c.cronJob); {
 		case hasJob(name):
 			plan.Triggered = append(plan.Triggered, t.ID)
 		case c.behind && limit > 0:
@@ -78,7 +78,7 @@ func startTriggers(plan *Plan, s *Snapshot, c *census) {
 func triggered(template *JobTemplate, id, name string) Creation {
 	annotations := make(map[string]string, len(template.Annotations)+1)
 	maps.Copy(annotations, template.Annotations)
-	annotations[InstantiateAnnotation] = "manual"
+	annotations[instantiateAnnotation] = "manual"
 	return Creation{
 		Name: name, Trigger: id, Labels: maps.Clone(template.Labels), Annotations: annotations, Reason: CreateTriggered,
 	}
@@ -99,7 +99,7 @@ func isTriggered(triggers []Trigger, cronJob, name string) bool {
 	return found
 }
 
-// isTriggerName reports whether a name is TriggerName of some ID.
+// isTriggerName reports whether a name is that of a trigger's job.
 func isTriggerName(cronJob, name string) bool {
 	return strings.HasPrefix(name, cronJob) && strings.HasPrefix(name[len(cronJob):], manualInfix)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Validate checks a spec after [Default] (C1). It reports all problems at once:
-// the error joins an [*InputError] for each, with the path of its field. Nil means
+// the error joins an [*job.InputError] for each, with the path of its field. Nil means
 // that the spec is valid. It looks the time zone up, so it belongs outside the
 // rounds. [CronJob.Validate] checks the name as well.
 func Validate(s Spec) error {
@@ -49,7 +49,7 @@ func (c *CronJob) Validate(triggers ...Trigger) error {
 
 func (v *validator) trigger(cronJob string, t *Trigger) {
 	field := "triggers[" + t.ID + "].id"
-	switch name := TriggerName(cronJob, t.ID); {
+	switch name := t.JobName(cronJob); {
 	case !isLabel(t.ID):
 		v.problems = append(v.problems, invalid(field, t.ID, notLabel))
 	case len(name) > maxLabel:

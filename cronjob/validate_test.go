@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
 )
 
 func TestC1_Validate(t *testing.T) {
@@ -51,7 +52,7 @@ func fields(err error) []string {
 		}
 		return all
 	}
-	var input *cronjob.InputError
+	var input *job.InputError
 	if errors.As(err, &input) {
 		all = append(all, input.Field)
 		if value := strings.Trim(input.Value, "\""); strings.HasPrefix(value, "must ") || strings.HasPrefix(value, "is ") {

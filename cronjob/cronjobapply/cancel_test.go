@@ -194,7 +194,7 @@ func drawCluster(t *rapid.T) *cluster {
 	}
 	switch rapid.IntRange(0, 5).Draw(t, "taken") {
 	case 0: // a job of another owner has the name of the run
-		c.Add(cronjob.Child{Name: due, UID: "taken", Owner: cronjob.Foreign})
+		c.Add(cronjob.Child{Name: due, UID: "taken", Foreign: true})
 	case 1: // the run was started, and a crash came before the status
 		c.Add(cronjob.Child{Name: due, UID: "started", ScheduledTime: at(9), StartTime: at(9)})
 	}

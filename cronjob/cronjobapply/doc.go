@@ -4,7 +4,8 @@
 // follows from what became of each, so that a failure anywhere leads to a status that is
 // true.
 //
-// The loop of an adapter:
+// The loop of an adapter, whose snapshots are Consistent if they are read from a database
+// in one transaction, and otherwise not:
 //
 //	plan, err := planner.Reconcile(&snapshot)
 //	if err != nil {

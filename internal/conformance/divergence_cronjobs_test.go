@@ -381,7 +381,7 @@ func showLocal(t *testing.T) {
 		t.Errorf("the real controller: %v", err)
 	}
 	compiled := cronjob.Compile(&cronjob.CronJob{Spec: cronjob.Spec{Schedule: "0 0 * * *", TimeZone: &local}})
-	if compiled.Problem != cronjob.UnknownTimeZone {
+	if compiled.Problem != "UnknownTimeZone" {
 		t.Errorf("ours: %q", compiled.Problem)
 	}
 }

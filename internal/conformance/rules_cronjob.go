@@ -52,7 +52,7 @@ func newCronRound(s *cronjob.Snapshot, p *cronjob.Plan, o cronjob.Outcome) *cron
 // cronRules are the rules of CronJobs and their schedules.
 var cronRules = []rule[*cronRound]{
 	{"C1 foreign child", func(r *cronRound) bool {
-		return slices.ContainsFunc(r.Children, func(c cronjob.Child) bool { return c.Owner == cronjob.Foreign })
+		return slices.ContainsFunc(r.Children, func(c cronjob.Child) bool { return c.Foreign })
 	}},
 	{"C2 successful", func(r *cronRound) bool { return r.deletes(cronjob.DeleteSuccessful) }},
 	{"C2 failed", func(r *cronRound) bool { return r.deletes(cronjob.DeleteFailed) }},

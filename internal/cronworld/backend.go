@@ -35,7 +35,7 @@ func (b backend) Get(ctx context.Context, name string) (cronjobapply.Job, error)
 		return cronjobapply.Job{}, cronjobapply.ErrGone
 	}
 	found := cronjobapply.Job{Reference: cronjob.Reference{UID: c.UID}}
-	if c.Owner == cronjob.Owned {
+	if !c.Foreign {
 		found.Controller = b.CronJob.UID
 	}
 	return found, nil

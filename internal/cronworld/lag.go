@@ -72,7 +72,7 @@ type neighbours struct {
 func (w *World) neighbours() (n neighbours) {
 	for _, j := range w.Jobs {
 		switch {
-		case j.Owner != cronjob.Owned || j.Finished != "":
+		case j.Foreign || j.Finished != "":
 		case !j.DeletionTimestamp.IsZero():
 			n.leaving++
 		default:

@@ -38,6 +38,8 @@ type World struct {
 	// decides about the CronJob and its jobs.
 	Stale bool
 	Lag   *Lag
+	// Consistent is that of the snapshots. It must be false with Stale or Lag.
+	Consistent bool
 
 	// Requeue and Retry are from the last conclusion.
 	Requeue cronjob.Requeue
@@ -90,7 +92,7 @@ func (w *World) Snapshot() cronjob.Snapshot {
 	}
 	return cronjob.Snapshot{
 		CronJob: c, Children: slices.Clone(w.seen), Now: w.Now, Schedule: w.Schedule, Memory: w.Memory, Options: w.Options,
-		Triggers: slices.Clone(w.Triggers), Backfills: slices.Clone(w.Backfills),
+		Consistent: w.Consistent, Triggers: slices.Clone(w.Triggers), Backfills: slices.Clone(w.Backfills),
 	}
 }
 
@@ -160,7 +162,7 @@ func (w *World) Awaits(run time.Time) bool {
 // Add adds a job that was created before the world began.
 func (w *World) Add(c cronjob.Child) {
 	w.Jobs[c.Name] = c
-	if c.Owner == cronjob.Owned && !c.ScheduledTime.IsZero() {
+	if !c.Foreign && !c.ScheduledTime.IsZero() {
 		w.runs[c.ScheduledTime.UTC()]++
 	}
 }
@@ -169,7 +171,7 @@ func (w *World) Add(c cronjob.Child) {
 func (w *World) AddForeign(run time.Time) {
 	name := cronjob.JobName(w.CronJob.Name, run)
 	if _, ok := w.Jobs[name]; !ok {
-		w.Jobs[name] = cronjob.Child{Name: name, UID: "foreign-" + name, Owner: cronjob.Foreign, CreationTimestamp: w.Now, ScheduledTime: run}
+		w.Jobs[name] = cronjob.Child{Name: name, UID: "foreign-" + name, Foreign: true, CreationTimestamp: w.Now, ScheduledTime: run}
 	}
 }
 

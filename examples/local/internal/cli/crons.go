@@ -110,7 +110,7 @@ func (p *program) showCronJob(s *store.Store, stored *store.CronJob, output stri
 	fmt.Fprintf(p.out, "%s, active %d, last run %s, last success %s, next run %s\n", c.spec.ConcurrencyPolicy, len(c.Status.Active),
 		c.show(c.Status.LastScheduleTime), c.show(c.Status.LastSuccessfulTime), c.nextRun(now))
 	for _, t := range triggers {
-		fmt.Fprintf(p.out, "requested jobs: %s\n", cronjob.TriggerName(c.Name, t.ID))
+		fmt.Fprintf(p.out, "requested jobs: %s\n", t.JobName(c.Name))
 	}
 	fmt.Fprintln(p.out)
 	if err := tableOfJobs(p.out, jobs); err != nil {

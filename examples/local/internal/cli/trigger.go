@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/batchplan/batchplan/cronjob"
 )
 
 func (p *program) triggerCommand() *cobra.Command {
@@ -33,7 +31,7 @@ CronJob is suspended, or other runs are active.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.out, "requested job %s\n", cronjob.TriggerName(c.Key(), t.ID))
+			fmt.Fprintf(p.out, "requested job %s\n", t.JobName(c.Key()))
 			if used, err := s.InUse(); used || err != nil {
 				return err // the runner starts it
 			}

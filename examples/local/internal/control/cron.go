@@ -23,8 +23,8 @@ const Lag = time.Second
 // CronRound is the result of a round of a CronJob, to be reported to the user.
 type CronRound struct {
 	CronJob *store.CronJob
-	Events  []cronjob.Event
-	Notes   []cronjob.Note
+	Events  []job.Event
+	Notes   []job.Note
 	Waits   []cronjob.Wait
 	Requeue cronjob.Requeue
 	// NextRun is the next time of the schedule; zero if nothing is going to start.
@@ -184,7 +184,7 @@ func (l *CronLoop) snapshot(stored *store.CronJob, jobs []store.Job, triggers []
 			Namespace: stored.Namespace, Name: stored.Name, UID: stored.UID, CreationTimestamp: stored.Created,
 			Spec: spec, Status: stored.Status,
 		},
-		Children: children, Triggers: triggers, Now: now, Schedule: l.compiled, Memory: stored.Memory,
+		Children: children, Triggers: triggers, Now: now, Schedule: l.compiled, Memory: stored.Memory, Consistent: true,
 	}
 }
 
@@ -194,7 +194,7 @@ func (l *CronLoop) snapshot(stored *store.CronJob, jobs []store.Job, triggers []
 func (l *CronLoop) expire(b *cronBackend, jobs []store.Job, triggers []cronjob.Trigger, next cronjob.Requeue, now time.Time) (cronjob.Requeue, error) {
 	for i := range jobs {
 		j := &jobs[i]
-		asked := func(t cronjob.Trigger) bool { return cronjob.TriggerName(b.cronJob.Name, t.ID) == j.Name }
+		asked := func(t cronjob.Trigger) bool { return t.JobName(b.cronJob.Name) == j.Name }
 		if j.Status.Finished() == "" || slices.ContainsFunc(triggers, asked) {
 			continue
 		}

@@ -146,7 +146,7 @@ func TestCI1_CrashBetweenWrites(t *testing.T) {
 				if sorted := slices.Sorted(slices.Values(made)); !crashed || len(slices.Compact(sorted)) != len(made) {
 					t.Errorf("crashed %v, made %v", crashed, made)
 				}
-				if len(made) != 2 || !slices.Contains(made, run) || !slices.Contains(made, cronjob.TriggerName("c", asked.ID)) {
+				if len(made) != 2 || !slices.Contains(made, run) || !slices.Contains(made, asked.JobName("c")) {
 					t.Errorf("made %v, want the run %s and the trigger", made, run)
 				}
 				c, err := l.store.CronJob(l.cron.UID)

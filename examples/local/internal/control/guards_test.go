@@ -75,7 +75,7 @@ func TestTriggersStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want = append(want, cronjob.TriggerName("c", asked.ID))
+			want = append(want, asked.JobName("c"))
 		}
 	}
 	ask(3)
@@ -106,7 +106,7 @@ func TestTTLWaitsForTrigger(t *testing.T) {
 	l := newLife(t, "Allow")
 	asked := cronjob.Trigger{ID: "7"}
 	done := job.Status{Conditions: []job.Condition{{Type: job.Complete, Status: job.ConditionTrue, LastTransitionTime: now}}}
-	for _, name := range []string{cronjob.TriggerName("c", asked.ID), "c-other"} {
+	for _, name := range []string{asked.JobName("c"), "c-other"} {
 		j, err := l.store.AddJob(store.Job{Namespace: "default", Name: name, Created: now, CronJob: l.cron.UID,
 			Manifest: []byte(`{"spec": {"ttlSecondsAfterFinished": 0}}`)})
 		if err != nil {
@@ -133,7 +133,7 @@ func TestTTLWaitsForTrigger(t *testing.T) {
 		}
 		return left
 	}
-	if left := expire(asked); !slices.Equal(left, []string{cronjob.TriggerName("c", asked.ID)}) {
+	if left := expire(asked); !slices.Equal(left, []string{asked.JobName("c")}) {
 		t.Errorf("left while the trigger waits: %v", left)
 	}
 	if left := expire(); len(left) > 0 {

@@ -65,12 +65,12 @@ func TestJobOfCronJob(t *testing.T) {
 	}
 	run := time.Date(2026, 1, 5, 8, 30, 0, 0, time.UTC)
 	raw, err := c.Job(&cronjob.Creation{Name: cronjob.JobName("x", run), Labels: c.Spec.JobTemplate.Labels,
-		Annotations: map[string]string{cronjob.TimestampAnnotation: run.Format(time.RFC3339)}}, "uid-1")
+		Annotations: map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": run.Format(time.RFC3339)}}, "uid-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	child, err := cronjob.DecodeChild(&cronjob.CronJob{UID: "uid-1"}, raw)
-	if err != nil || child.Owner != cronjob.Owned || !child.ScheduledTime.Equal(run) || child.Name != "x-29460030" {
+	if err != nil || child.Foreign || !child.ScheduledTime.Equal(run) || child.Name != "x-29460030" {
 		t.Errorf("%+v, %v", child, err)
 	}
 	j, err := Load(raw)

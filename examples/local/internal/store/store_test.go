@@ -139,7 +139,7 @@ func TestConcludeCronJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := cronjob.Conclusion{Triggered: []string{first.ID}, Events: []cronjob.Event{{Reason: "A"}, {Reason: "B"}}}
+	end := cronjob.Conclusion{Triggered: []string{first.ID}, Events: []job.Event{{Reason: "A"}, {Reason: "B"}}}
 	for i := range keptEvents {
 		if err := s.ConcludeCronJob(c.UID, &end, now.Add(time.Duration(i)*time.Second)); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,60 @@
+package cronjob_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// A consistent snapshot holds nothing back for own writes: a status that is older than the
+// memory was changed by someone else.
+func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(3.1))
+	s.Memory = cronjob.Remember(cronjob.Remembered{
+		CronJobUID: "cj-1", Recorded: hours(2), Behind: hours(3.09),
+		Started:  []cronjob.StartedJob{{Reference: ref(child(hours(2))), Recorded: true}},
+		Replaced: []cronjob.LeavingJob{{Reference: ref(child(hours(1)))}},
+	})
+	for _, consistent := range []bool{false, true} {
+		s.Consistent = consistent
+		plan := reconcile(t, s)
+		end := plan.Conclude(done(&plan))
+		if starts := !created(t, plan).IsZero(); starts != consistent || end.Retry == consistent {
+			t.Errorf("consistent %t: starts %t, retry %t\n%s", consistent, starts, end.Retry, plan.String())
+		}
+		if m := end.Memory.Kept(); consistent && (len(m.Started)+len(m.Replaced) > 0 || !m.Behind.IsZero()) {
+			t.Errorf("the memory keeps own writes: %+v", m)
+		}
+	}
+}
+
+// C5: an active job that a consistent snapshot does not hold is gone. The next run starts
+// at once, with no look-up.
+func TestC5_ConsistentNeedsNoLookUp(t *testing.T) {
+	gone, running := child(hours(1)), child(hours(1))
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(gone)}, LastScheduleTime: hours(1)}
+	s := snapshot(c, hours(2))
+	s.Consistent = true
+	plan := reconcile(t, s)
+	if got := created(t, plan); !got.Equal(hours(2)) || len(plan.Verify) > 0 {
+		t.Error(plan.String())
+	}
+	end := plan.Conclude(done(&plan))
+	if got := reasons(end.Events); !slices.Equal(got, []string{"MissingJob", "SuccessfulCreate"}) || len(end.Status.Active) != 1 {
+		t.Errorf("events %v, %s", end.Events, end.Status)
+	}
+	// One that another owner has taken over is there: nothing but a look-up tells about it.
+	running.Foreign = true
+	s.Children = []cronjob.Child{running}
+	if plan := reconcile(t, s); len(plan.Create) > 0 || !slices.Equal(plan.Verify, []cronjob.Reference{ref(running)}) {
+		t.Error(plan.String())
+	}
+	// What has finished is not reported as missing.
+	s.Children = []cronjob.Child{finished(child(hours(1)), job.Complete, hours(1.5))}
+	if plan := reconcile(t, s); !slices.Equal(reasons(plan.Events), []string{"SawCompletedJob"}) {
+		t.Error(plan.String())
+	}
+}
