@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Backfill asks for the runs of the schedule in a range of time that have no job:
@@ -62,7 +64,7 @@ func (b *Backfill) check() error {
 	case b.After.IsZero():
 		return invalid(field+"after", "", "is required")
 	case b.Until.Before(b.After):
-		return invalid(field+"until", formatTime(b.Until), "must not be before after")
+		return invalid(field+"until", value.Time(b.Until), "must not be before after")
 	case b.Overlap != "" && b.Overlap != Allow && b.Overlap != Forbid:
 		return invalid(field+"overlap", string(b.Overlap), "must be Allow or Forbid")
 	case b.MaxActive < 0:

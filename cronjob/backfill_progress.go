@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // A backfill is its own progress: After has passed the runs that are settled, and
@@ -93,7 +95,7 @@ func (p *Plan) progress(step *backfillStep, w *Writes) (b Backfill, moved bool) 
 		if c.Backfill != b.ID {
 			continue
 		}
-		switch effectAt(w.Created, i).Result {
+		switch value.At(w.Created, i).Result {
 		case Done, AlreadyExists, NameTaken:
 			moved = true
 			if gap {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -72,7 +73,7 @@ func (c *Compiled) check(spec *Spec) error {
 	switch {
 	case c.Problem == "" && c.Schedule.Equal(schedule.Schedule{}):
 		return invalid("schedule", "", "is not compiled: fill it with cronjob.Compile")
-	case c.Source != "" && (c.Source != spec.Schedule || c.Zone != orEmpty(spec.TimeZone)):
+	case c.Source != "" && (c.Source != spec.Schedule || c.Zone != value.Of(spec.TimeZone)):
 		return invalid("schedule", c.Source+" "+c.Zone, "was compiled from another spec")
 	}
 	return nil

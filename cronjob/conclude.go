@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -93,12 +94,12 @@ func (s *Settlement) Conclude(result Result) Conclusion {
 // count: its creation may fail each time (M9).
 func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 	for i := range p.Verify {
-		if p.Verify[i].UID != "" && resultAt(w.Verified, i) == Gone {
+		if p.Verify[i].UID != "" && value.At(w.Verified, i) == Gone {
 			return true
 		}
 	}
 	for i := range p.Delete {
-		if p.Delete[i].Foreground && isDeleted(effectAt(w.Deleted, i).Result) {
+		if p.Delete[i].Foreground && isDeleted(value.At(w.Deleted, i).Result) {
 			return true
 		}
 	}
@@ -110,17 +111,17 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 // fails on these.
 func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
-		if r := resultAt(w.Verified, i); r != Done && r != Gone {
+		if r := value.At(w.Verified, i); r != Done && r != Gone {
 			return true
 		}
 	}
 	for i := range p.Delete {
-		if !isDeleted(effectAt(w.Deleted, i).Result) && !p.isEager(i) {
+		if !isDeleted(value.At(w.Deleted, i).Result) && !p.isEager(i) {
 			return true
 		}
 	}
 	for i := range p.Create {
-		r := effectAt(w.Created, i).Result
+		r := value.At(w.Created, i).Result
 		if r == NotTried || r == Unsuccessful || r != Done && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
 			return true
 		}
@@ -157,12 +158,12 @@ func (p *Plan) again(w *Writes, moved bool) Requeue {
 // replaced, or a creation came to nothing.
 func (p *Plan) madeRoom(w *Writes) bool {
 	for i := range p.Delete {
-		if p.Delete[i].Reason == DeleteReplaced && isDeleted(effectAt(w.Deleted, i).Result) {
+		if p.Delete[i].Reason == DeleteReplaced && isDeleted(value.At(w.Deleted, i).Result) {
 			return true
 		}
 	}
 	for i := range p.Create {
-		if r := effectAt(w.Created, i).Result; r == NameTaken || r == Refused {
+		if r := value.At(w.Created, i).Result; r == NameTaken || r == Refused {
 			return true
 		}
 	}
@@ -177,12 +178,12 @@ func (p *Plan) report(w *Writes) []job.Event {
 	}
 	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
 	for i := range p.Verify {
-		if r := &p.Verify[i]; r.UID != "" && resultAt(w.Verified, i) == Gone && wasActive(r.UID, r.Name) {
+		if r := &p.Verify[i]; r.UID != "" && value.At(w.Verified, i) == Gone && wasActive(r.UID, r.Name) {
 			add(job.Normal, "MissingJob", activeMissing(r.Name))
 		}
 	}
 	for i := range p.Delete {
-		switch e := effectAt(w.Deleted, i); e.Result {
+		switch e := value.At(w.Deleted, i); e.Result {
 		case Done:
 			add(job.Normal, "SuccessfulDelete", "Deleted job "+p.Delete[i].Name)
 		case Unsuccessful:
@@ -190,7 +191,7 @@ func (p *Plan) report(w *Writes) []job.Event {
 		}
 	}
 	for i := range p.Create {
-		switch e := effectAt(w.Created, i); e.Result {
+		switch e := value.At(w.Created, i); e.Result {
 		case Done:
 			add(job.Normal, "SuccessfulCreate", "Created job "+p.Create[i].Name)
 		case Unsuccessful:
@@ -207,7 +208,7 @@ func (p *Plan) current(w *Writes) []job.Event {
 	// Quirk: what is deleted is not in the list any more when that is looked at.
 	var unseen map[string]bool
 	for i := range p.Delete {
-		if p.isEager(i) && isDeleted(effectAt(w.Deleted, i).Result) {
+		if p.isEager(i) && isDeleted(value.At(w.Deleted, i).Result) {
 			if unseen == nil {
 				unseen = make(map[string]bool)
 			}
@@ -226,7 +227,7 @@ func (p *Plan) current(w *Writes) []job.Event {
 func (p *Plan) metrics(w *Writes) Metrics {
 	f := Metrics{Missed: p.basis.Missed}
 	for i := range p.Create {
-		e := effectAt(w.Created, i)
+		e := value.At(w.Created, i)
 		if e.Result != Done {
 			continue
 		}

@@ -1,5 +1,7 @@
 package cronjob
 
+import "github.com/batchplan/batchplan/internal/value"
+
 // Default fills the fields that an API server would fill (C1). It changes the
 // spec that it is given; pointers in it are replaced, never written through.
 func Default(s *Spec) {
@@ -7,14 +9,12 @@ func Default(s *Spec) {
 		s.ConcurrencyPolicy = Allow
 	}
 	if s.Suspend == nil {
-		s.Suspend = pointTo(false)
+		s.Suspend = value.To(false)
 	}
 	if s.SuccessfulJobsHistoryLimit == nil {
-		s.SuccessfulJobsHistoryLimit = pointTo[int32](3)
+		s.SuccessfulJobsHistoryLimit = value.To[int32](3)
 	}
 	if s.FailedJobsHistoryLimit == nil {
-		s.FailedJobsHistoryLimit = pointTo[int32](1)
+		s.FailedJobsHistoryLimit = value.To[int32](1)
 	}
 }
-
-func pointTo[T any](v T) *T { return &v }

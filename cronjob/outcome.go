@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Result is what became of one read or write.
@@ -72,20 +73,6 @@ type Effect struct {
 	Error string `json:"error,omitempty"`
 }
 
-func effectAt(effects []Effect, i int) Effect {
-	if i < len(effects) {
-		return effects[i]
-	}
-	return Effect{}
-}
-
-func resultAt(results []Result, i int) Result {
-	if i < len(results) {
-		return results[i]
-	}
-	return NotTried
-}
-
 func isDeleted(r Result) bool { return r == Done || r == Gone }
 
 // MayCreate reports whether the plan's creations may go ahead after the
@@ -93,12 +80,12 @@ func isDeleted(r Result) bool { return r == Done || r == Gone }
 // (C12), and nothing starts beside a job that was created without a reply (CI15).
 func (p *Plan) MayCreate(w Writes) bool {
 	for i := range p.Verify {
-		if p.Verify[i].UID == "" && resultAt(w.Verified, i) != Gone {
+		if p.Verify[i].UID == "" && value.At(w.Verified, i) != Gone {
 			return false
 		}
 	}
 	for i := range p.Delete {
-		if p.Delete[i].Reason == DeleteReplaced && !isDeleted(effectAt(w.Deleted, i).Result) {
+		if p.Delete[i].Reason == DeleteReplaced && !isDeleted(value.At(w.Deleted, i).Result) {
 			return false
 		}
 	}

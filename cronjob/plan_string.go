@@ -3,6 +3,8 @@ package cronjob
 import (
 	"fmt"
 	"strings"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // String prints the plan: an action a line, each with its reason, in the order
@@ -34,13 +36,13 @@ func (p *Plan) String() string {
 		case b.Moved:
 			ahead := ""
 			if n := len(b.Except); n > 0 {
-				ahead = ", and " + plural(n, "run") + " after it"
+				ahead = ", and " + value.Count(int64(n), "run") + " after it"
 			}
 			line("backfill %s: settled until %s%s", b.ID, shortTime(b.After), ahead)
 		}
 	}
 	if m := &p.Missed; m.Count > 0 {
-		line("missed %s, the latest at %s", plural(m.Count, "run"), shortTime(m.Runs[0]))
+		line("missed %s, the latest at %s", value.Count(int64(m.Count), "run"), shortTime(m.Runs[0]))
 	}
 	if b := &p.basis; p.CronJobUID != "" && !equalStatus(&b.Before, &b.Status) {
 		line("status %s", b.Status)

@@ -3,6 +3,7 @@ package cronjob
 import (
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -116,7 +117,7 @@ func (p *Planner) begin(s *Snapshot) *Plan {
 func explainWaits(plan *Plan, s *Snapshot, t *timing) {
 	plan.NextRun = t.next
 	if last := s.CronJob.Status.LastScheduleTime; last.After(s.Now) {
-		plan.note("cronJob.status.lastScheduleTime", formatTime(last), "lies in the future; nothing starts before it has passed")
+		plan.note("cronJob.status.lastScheduleTime", value.Time(last), "lies in the future; nothing starts before it has passed")
 		plan.wait(Wait{Reason: WaitClock, Run: last})
 	}
 	if n := len(plan.Verify); n > 0 {

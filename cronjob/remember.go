@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // remember makes the next memory (B5).
@@ -13,7 +14,7 @@ func (p *Plan) remember(s *Settlement, settled bool) memory {
 		m.Recorded = s.Status.LastScheduleTime
 	}
 	for i := range p.Create {
-		if c := &p.Create[i]; c.Reason == CreateOldest && effectAt(w.Created, i).Result == NameTaken {
+		if c := &p.Create[i]; c.Reason == CreateOldest && value.At(w.Created, i).Result == NameTaken {
 			m.Since = c.ScheduledTime // or the later runs would never get their turn
 		}
 	}
@@ -68,17 +69,17 @@ type startKey struct{ uid, name string }
 func (p *Plan) overStarts(w *Writes) map[startKey]bool {
 	over := make(map[startKey]bool)
 	for i := range p.Verify {
-		if resultAt(w.Verified, i) == Gone {
+		if value.At(w.Verified, i) == Gone {
 			over[startKey{p.Verify[i].UID, p.Verify[i].Name}] = true
 		}
 	}
 	for i := range p.Delete {
-		if isDeleted(effectAt(w.Deleted, i).Result) {
+		if isDeleted(value.At(w.Deleted, i).Result) {
 			over[startKey{p.Delete[i].UID, p.Delete[i].Name}] = true
 		}
 	}
 	for i := range p.Create {
-		if r := effectAt(w.Created, i).Result; r != NotTried {
+		if r := value.At(w.Created, i).Result; r != NotTried {
 			over[startKey{"", p.Create[i].Name}] = true
 		}
 	}
@@ -89,7 +90,7 @@ func (p *Plan) overStarts(w *Writes) map[startKey]bool {
 func (p *Plan) markFound(starts []startedJob, w *Writes) {
 	var found map[string]bool
 	for i := range p.Verify {
-		if p.Verify[i].UID == "" && resultAt(w.Verified, i) == Done {
+		if p.Verify[i].UID == "" && value.At(w.Verified, i) == Done {
 			if found == nil {
 				found = make(map[string]bool)
 			}
@@ -107,7 +108,7 @@ func (p *Plan) markFound(starts []startedJob, w *Writes) {
 func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 	var starts []startedJob
 	for i := range p.Create {
-		c, e := &p.Create[i], effectAt(w.Created, i)
+		c, e := &p.Create[i], value.At(w.Created, i)
 		s := startedJob{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
 		switch {
 		case e.Result == Done || e.Result == AlreadyExists && !p.basis.Quirks.Has(cronjobquirk.BlindCreate):
@@ -135,7 +136,7 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 	}
 	looks := make(map[string]Result, len(p.Verify))
 	for i := range p.Verify {
-		looks[p.Verify[i].UID] = resultAt(w.Verified, i)
+		looks[p.Verify[i].UID] = value.At(w.Verified, i)
 	}
 	var all []leavingJob
 	for _, l := range p.basis.Memory.Replaced {
@@ -144,7 +145,7 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 		}
 	}
 	for i := range p.Delete {
-		if d := &p.Delete[i]; d.Foreground && effectAt(w.Deleted, i).Result == Done {
+		if d := &p.Delete[i]; d.Foreground && value.At(w.Deleted, i).Result == Done {
 			_, unseen := looks[d.UID]
 			all = append(all, leavingJob{d.Reference, !unseen})
 		}

@@ -3,6 +3,8 @@ package cronjob
 import (
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // setAside moves the time after which runs count. Runs that came due while the CronJob was
@@ -23,7 +25,7 @@ func setAside(m *memory, s *Snapshot) {
 		m.Suspended = suspended
 	}
 	if o.SkipOnEdit {
-		text, zone := scheduleText(s), orEmpty(cronJob.Spec.TimeZone)
+		text, zone := scheduleText(s), value.Of(cronJob.Spec.TimeZone)
 		if m.Schedule != "" && (m.Schedule != text || m.TimeZone != zone) {
 			m.Since = since
 		}

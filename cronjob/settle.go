@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Settlement is the status of a round. It is valid as long as its plan.
@@ -37,12 +38,12 @@ func (p *Plan) gone(w *Writes) map[string]bool {
 	}
 	uids := make(map[string]bool)
 	for i := range p.Verify {
-		if uid := p.Verify[i].UID; uid != "" && resultAt(w.Verified, i) == Gone {
+		if uid := p.Verify[i].UID; uid != "" && value.At(w.Verified, i) == Gone {
 			uids[uid] = true
 		}
 	}
 	for i := range p.Delete {
-		if isDeleted(effectAt(w.Deleted, i).Result) {
+		if isDeleted(value.At(w.Deleted, i).Result) {
 			uids[p.Delete[i].UID] = true
 		}
 	}
@@ -58,7 +59,7 @@ func (p *Plan) recordStarts(status *Status, w *Writes) {
 	isNamed := memberOf(status.Active, len(p.Create))
 	status.Active = slices.Clip(status.Active)
 	for i := range p.Create {
-		c, e := &p.Create[i], effectAt(w.Created, i)
+		c, e := &p.Create[i], value.At(w.Created, i)
 		if e.Result != Done && (e.Result != AlreadyExists || p.basis.Quirks.Has(cronjobquirk.BlindCreate)) {
 			continue
 		}

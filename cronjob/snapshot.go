@@ -2,10 +2,9 @@ package cronjob
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -36,12 +35,8 @@ type Snapshot struct {
 	Backfills []Backfill `json:"backfills,omitempty"`
 }
 
-func invalid(field string, value any, problem string) error {
-	text := fmt.Sprint(value)
-	if s, ok := value.(string); ok {
-		text = strconv.Quote(s)
-	}
-	return &job.InputError{Field: field, Value: text, Problem: problem}
+func invalid(field string, v any, problem string) error {
+	return &job.InputError{Field: field, Value: value.Text(v), Problem: problem}
 }
 
 // check is the invariant check at the entry: what no plan can be made from.
@@ -82,23 +77,7 @@ func (s *Snapshot) check() error {
 // hasNegative is the quick look, which builds no field paths.
 func (s *Snapshot) hasNegative() bool {
 	spec := &s.CronJob.Spec
-	return orZero(spec.StartingDeadlineSeconds)|
-		int64(orZero(spec.SuccessfulJobsHistoryLimit))|
-		int64(orZero(spec.FailedJobsHistoryLimit)) < 0 || s.Options.hasNegative()
+	return value.Of(spec.StartingDeadlineSeconds)|
+		int64(value.Of(spec.SuccessfulJobsHistoryLimit))|
+		int64(value.Of(spec.FailedJobsHistoryLimit)) < 0 || s.Options.hasNegative()
 }
-
-func orZero[T int32 | int64](p *T) T {
-	if p == nil {
-		return 0
-	}
-	return *p
-}
-
-func orEmpty(p *string) string {
-	if p == nil {
-		return ""
-	}
-	return *p
-}
-
-func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

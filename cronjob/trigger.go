@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Trigger asks for a job outside of the schedule. It starts whether or not the
@@ -108,7 +110,7 @@ func isTriggerName(cronJob, name string) bool {
 func (p *Plan) triggered(w *Writes) []string {
 	ids := slices.Clip(p.Triggered)
 	for i := range p.Create {
-		id, r := p.Create[i].Trigger, effectAt(w.Created, i).Result
+		id, r := p.Create[i].Trigger, value.At(w.Created, i).Result
 		if id != "" && (r == Done || r == AlreadyExists || r == NameTaken) {
 			ids = append(ids, id)
 		}

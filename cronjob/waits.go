@@ -3,6 +3,8 @@ package cronjob
 import (
 	"fmt"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Wait is one thing that the CronJob waits for, with its figures.
@@ -26,9 +28,9 @@ func (w Wait) String() string {
 	case WaitNever:
 		return "the schedule has no further run"
 	case WaitActive:
-		return fmt.Sprintf("the run of %s is held back: %s", shortTime(w.Run), plural(w.Jobs, "active job"))
+		return fmt.Sprintf("the run of %s is held back: %s", shortTime(w.Run), value.Count(int64(w.Jobs), "active job"))
 	case WaitVerify:
-		return plural(w.Jobs, "active job") + " not among the children, looked up"
+		return value.Count(int64(w.Jobs), "active job") + " not among the children, looked up"
 	case WaitStartDeadline:
 		return fmt.Sprintf("the run of %s is given up at %s", shortTime(w.Run), shortTime(w.Until))
 	case WaitNameTaken:
@@ -42,9 +44,9 @@ func (w Wait) String() string {
 	case WaitHistory:
 		return fmt.Sprintf("a finished job is kept until %s", shortTime(w.Until))
 	case WaitRecord:
-		return fmt.Sprintf("the run of %s is held back: %s to record first", shortTime(w.Run), plural(w.Jobs, "job"))
+		return fmt.Sprintf("the run of %s is held back: %s to record first", shortTime(w.Run), value.Count(int64(w.Jobs), "job"))
 	case WaitTrigger:
-		return fmt.Sprintf("trigger %q is held back: %s", w.Name, plural(w.Jobs, "active job"))
+		return fmt.Sprintf("trigger %q is held back: %s", w.Name, value.Count(int64(w.Jobs), "active job"))
 	case WaitBackfill:
 		return fmt.Sprintf("backfill %q: ", w.Name) + w.backfillText()
 	case WaitStale:
@@ -69,17 +71,10 @@ func (w Wait) backfillText() string {
 	case w.Jobs == 0:
 		return run + " is left to the schedule"
 	}
-	return run + " is held back: " + plural(w.Jobs, "active job")
+	return run + " is held back: " + value.Count(int64(w.Jobs), "active job")
 }
 
 func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 func (p *Plan) wait(w Wait) { p.Waits = append(p.Waits, w) }
 

@@ -1,0 +1,47 @@
+// Package value has the small functions on values that the planners share: pointers that
+// may be nil, lists that may be short, and the texts of values.
+package value
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Of returns what p points to, or the zero value if it is nil.
+func Of[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// To returns a pointer to a variable that holds v.
+func To[T any](v T) *T { return &v }
+
+// At returns the i-th element of a list, or the zero value if the list is shorter.
+func At[T any](list []T, i int) (v T) {
+	if i < len(list) {
+		v = list[i]
+	}
+	return v
+}
+
+// Text returns a value as errors and notes show it. Strings are quoted.
+func Text(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(s)
+	}
+	return fmt.Sprint(v)
+}
+
+// Time returns a time in UTC as text that loses nothing.
+func Time(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// Count returns a number of things in words. The plural of the noun ends in "s".
+func Count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
