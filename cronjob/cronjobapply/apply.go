@@ -1,7 +1,6 @@
 package cronjobapply
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +65,7 @@ type Executor struct {
 }
 
 // DefaultParallel is the number of calls at once of an Executor with Parallel 0.
-const DefaultParallel = 16
+const DefaultParallel = step.DefaultParallel
 
 // Apply carries out the plan and concludes it. The conclusion is true whatever the
 // error; the error joins what went wrong, step by step. Where it is not nil, the
@@ -96,8 +95,6 @@ type round struct {
 	errs    []error
 }
 
-func (r *round) parallel() int { return cmp.Or(max(r.Parallel, 0), DefaultParallel) }
-
 // note keeps what went wrong.
 func (r *round) note(err error) {
 	if err != nil {
@@ -112,8 +109,8 @@ func (r *round) verify() []cronjob.Result {
 	if len(refs) == 0 {
 		return nil
 	}
-	looks := step.New[cronjob.Result]("look up jobs", len(refs))
-	looks.Each(r.ctx, r.parallel(), 0, len(refs), func(i int) (cronjob.Result, error) {
+	looks := step.New[cronjob.Result](len(refs))
+	looks.Each(r.ctx, r.Parallel, func(i int) (cronjob.Result, error) {
 		found, err := r.look(refs[i].Name)
 		switch {
 		case errors.Is(err, ErrGone), err == nil && !r.isMeant(found, refs[i].UID):
@@ -123,7 +120,7 @@ func (r *round) verify() []cronjob.Result {
 		}
 		return cronjob.Done, nil
 	})
-	r.note(looks.Err(r.ctx))
+	r.note(looks.Err(r.ctx, "look up jobs"))
 	return looks.Effects
 }
 
@@ -143,9 +140,9 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 	if len(deletions) == 0 {
 		return nil
 	}
-	writes := step.New[cronjob.Effect]("delete jobs", len(deletions))
+	writes := step.New[cronjob.Effect](len(deletions))
 	gone := r.gone(verified)
-	writes.Each(r.ctx, r.parallel(), 0, len(deletions), func(i int) (cronjob.Effect, error) {
+	writes.Each(r.ctx, r.Parallel, func(i int) (cronjob.Effect, error) {
 		if gone[deletions[i].UID] {
 			return cronjob.Effect{Result: cronjob.Gone}, nil
 		}
@@ -155,7 +152,7 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 		}
 		return effectOf(Job{}, err)
 	})
-	r.note(writes.Err(r.ctx))
+	r.note(writes.Err(r.ctx, "delete jobs"))
 	return writes.Effects
 }
 
@@ -181,15 +178,16 @@ func (r *round) create() []cronjob.Effect {
 	if len(creations) == 0 {
 		return nil
 	}
-	writes := step.New[cronjob.Effect]("create jobs", len(creations))
-	for i := range creations {
-		writes.Each(r.ctx, 1, i, i+1, func(i int) (cronjob.Effect, error) { return r.start(&creations[i]) })
-		if writes.Effects[i].Result == cronjob.Refused {
+	writes := step.New[cronjob.Effect](len(creations))
+	for i := 0; i < len(creations) && r.ctx.Err() == nil; i++ {
+		effect, err := r.start(&creations[i])
+		writes.Set(i, effect, err)
+		if effect.Result == cronjob.Refused {
 			writes.Rest(cronjob.Effect{Result: cronjob.Refused})
 			break
 		}
 	}
-	r.note(writes.Err(r.ctx))
+	r.note(writes.Err(r.ctx, "create jobs"))
 	return writes.Effects
 }
 

@@ -5,39 +5,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
 // ErrNamespaceTerminating is the error of a creation where nothing can be created any more.
 var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
 
-// Step is one kind of reads or writes of a round. E is what became of one.
-type Step[E any] struct {
-	// Effects has what became of each call; the zero value for those that were not made.
-	Effects []E
-	name    string
-	causes  []error // parallel to Effects
-	tried   []bool
-}
+// DefaultParallel is the number of calls at once where none is given.
+const DefaultParallel = 16
 
-// New returns a step of n calls. Its name begins the text of its error.
-func New[E any](name string, n int) *Step[E] {
-	return &Step[E]{name: name, Effects: make([]E, n), causes: make([]error, n), tried: make([]bool, n)}
-}
-
-// Each makes the calls from a place up to another, at most so many at once, and returns
-// when all of them have. A cancelled context starts no further call.
-func (s *Step[E]) Each(ctx context.Context, parallel, from, to int, call func(i int) (E, error)) {
-	if parallel = min(parallel, to-from); parallel <= 1 {
-		for i := from; i < to && ctx.Err() == nil; i++ {
-			s.call(i, call)
+// Each makes the calls from 0 to n-1, at most so many at once, and returns when all of them
+// have. A cancelled context starts no further call.
+func Each(ctx context.Context, parallel, n int, call func(i int)) {
+	if parallel <= 0 {
+		parallel = DefaultParallel
+	}
+	if parallel = min(parallel, n); parallel <= 1 {
+		for i := 0; i < n && ctx.Err() == nil; i++ {
+			call(i)
 		}
 		return
 	}
 	slots := make(chan struct{}, parallel)
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	for i := from; i < to; i++ {
+	for i := range n {
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
@@ -48,21 +41,43 @@ func (s *Step[E]) Each(ctx context.Context, parallel, from, to int, call func(i 
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			s.call(i, call)
+			call(i)
 		})
 	}
 }
 
-func (s *Step[E]) call(i int, call func(i int) (E, error)) {
-	s.tried[i] = true
-	s.Effects[i], s.causes[i] = call(i)
+// Step is one kind of reads or writes of a round. E is what became of one.
+type Step[E any] struct {
+	// Effects has what became of each call; the zero value for those that were not made.
+	Effects []E
+	causes  []error // parallel to Effects
+	made    []bool
+}
+
+// New returns a step of n calls.
+func New[E any](n int) *Step[E] {
+	return &Step[E]{Effects: make([]E, n), causes: make([]error, n), made: make([]bool, n)}
+}
+
+// Each is the function of that name for all calls of the step.
+func (s *Step[E]) Each(ctx context.Context, parallel int, call func(i int) (E, error)) {
+	Each(ctx, parallel, len(s.Effects), func(i int) {
+		effect, cause := call(i)
+		s.Set(i, effect, cause)
+	})
+}
+
+// Set says what became of a call, and the error if it has failed. Calls can be set at the
+// same time.
+func (s *Step[E]) Set(i int, effect E, cause error) {
+	s.Effects[i], s.causes[i], s.made[i] = effect, cause, true
 }
 
 // Rest says what became of the calls that were not made, which then need none.
 func (s *Step[E]) Rest(effect E) {
-	for i := range s.tried {
-		if !s.tried[i] {
-			s.tried[i], s.Effects[i] = true, effect
+	for i := range s.made {
+		if !s.made[i] {
+			s.Set(i, effect, nil)
 		}
 	}
 }
@@ -79,21 +94,19 @@ func (s *Step[E]) Failed() (n int) {
 
 // Err is the first error in the order of the calls, with the number of further ones. A
 // step that only a cancelled context has cut short has the error of that.
-func (s *Step[E]) Err(ctx context.Context) error {
+func (s *Step[E]) Err(ctx context.Context, name string) error {
 	fails := s.Failed()
 	for _, cause := range s.causes {
 		switch {
 		case cause == nil:
 		case fails == 1:
-			return fmt.Errorf("%s: %w", s.name, cause)
+			return fmt.Errorf("%s: %w", name, cause)
 		default:
-			return fmt.Errorf("%s: %w (and %d more of %d)", s.name, cause, fails-1, len(s.causes))
+			return fmt.Errorf("%s: %w (and %d more of %d)", name, cause, fails-1, len(s.causes))
 		}
 	}
-	for _, tried := range s.tried {
-		if !tried && ctx.Err() != nil {
-			return fmt.Errorf("%s: %w", s.name, ctx.Err())
-		}
+	if slices.Contains(s.made, false) && ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", name, ctx.Err())
 	}
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/randfill"
 
-	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -78,7 +77,7 @@ func someAnnotations(c randfill.Continue) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{
 		job.IndexAnnotation, job.FailureCountAnnotation, job.IgnoredFailureCountAnnotation,
-		cronjob.TimestampAnnotation, cronjob.InstantiateAnnotation,
+		batchv1.CronJobScheduledTimestampAnnotation, "cronjob.kubernetes.io/instantiate",
 	} {
 		if c.Bool() {
 			out[name] = pick(c, "", "0", "7", "+7", "007", "-1", "4294967296", "x", "manual", "backfill",
