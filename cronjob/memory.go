@@ -1,11 +1,11 @@
 package cronjob
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/stored"
 )
 
 // Memory is what a planner remembers between rounds and cannot read back from
@@ -74,7 +74,7 @@ const memoryVersion = 1
 
 // memoryJSON is the JSON of a memory: a version, then what it holds.
 type memoryJSON struct {
-	Version int `json:"version"`
+	FormatVersion int `json:"formatVersion"`
 	memory
 }
 
@@ -87,21 +87,8 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 // all, reads as lost. Call it directly, and not through json.Unmarshal, for bytes that may
 // not even be JSON.
 func (m *Memory) UnmarshalJSON(data []byte) error {
-	*m = Memory{}
-	if len(bytes.TrimSpace(data)) == 0 || string(data) == "null" {
-		return nil // nothing was stored
-	}
-	var version struct {
-		Version int `json:"version"`
-	}
 	var in memoryJSON
-	if err := json.Unmarshal(data, &version); err != nil {
-		m.problem = err.Error()
-	} else if version.Version != memoryVersion {
-		m.problem = fmt.Sprintf("version %d", version.Version)
-	} else if err := json.Unmarshal(data, &in); err != nil {
-		m.problem = err.Error()
-	} else {
+	if *m = (Memory{problem: stored.Read(data, memoryVersion, &in)}); m.problem == "" {
 		m.kept = in.memory
 	}
 	return nil

@@ -28,7 +28,7 @@ func fullMemory() cronjob.Memory {
 func TestMemory_RoundTrip(t *testing.T) {
 	for _, m := range []cronjob.Memory{{}, fullMemory()} {
 		data, err := json.Marshal(m)
-		if err != nil || !strings.HasPrefix(string(data), `{"version":1`) {
+		if err != nil || !strings.HasPrefix(string(data), `{"formatVersion":1`) {
 			t.Fatalf("%s: %v", data, err)
 		}
 		var got cronjob.Memory
@@ -81,10 +81,10 @@ func TestMemory_EqualSeesEachField(t *testing.T) {
 // What cannot be read is lost, and the next plan says so; what was never stored is not.
 func TestMemory_UnreadableReadsAsLost(t *testing.T) {
 	tests := []struct{ text, note string }{
-		{"", ""}, {" ", ""}, {"null", ""}, {`{"version":1}`, ""},
-		{"{}", "version 0"},
-		{`{"version":2,"cronJobUID":"cj-1","recorded":"2026-01-01T01:00:00Z"}`, "version 2"},
-		{`{"version":1,"recorded":7}`, "Time.UnmarshalJSON: input is not a JSON string"},
+		{"", ""}, {" ", ""}, {"null", ""}, {`{"formatVersion":1}`, ""},
+		{"{}", "version 0, not 1"},
+		{`{"formatVersion":2,"cronJobUID":"cj-1","recorded":"2026-01-01T01:00:00Z"}`, "version 2, not 1"},
+		{`{"formatVersion":1,"recorded":7}`, "Time.UnmarshalJSON: input is not a JSON string"},
 		{`"version 1"`, "json: cannot unmarshal string into Go value"},
 		{"{", "unexpected end of JSON input"},
 	}

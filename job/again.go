@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -60,7 +61,7 @@ func (p *Plan) goesOn(o *Outcome, r *Recording) bool {
 func (p *Plan) hasReplaced(o *Outcome) bool {
 	for i := range p.Create {
 		c := &p.Create[i]
-		if (c.FailureCount > 0 || c.IgnoredFailureCount > 0) && effectAt(o.Created, i).Result == Done {
+		if (c.FailureCount > 0 || c.IgnoredFailureCount > 0) && value.At(o.Created, i).Result == Done {
 			return true
 		}
 	}
@@ -71,7 +72,7 @@ func (p *Plan) hasReplaced(o *Outcome) bool {
 // if it was being deleted, it may be gone now.
 func hasUntrackedUnfinished(untrack []Untracking, results []Result) bool {
 	for i := range untrack {
-		if !untrack[i].Ended && resultAt(results, i) == Done {
+		if !untrack[i].Ended && value.At(results, i) == Done {
 			return true
 		}
 	}

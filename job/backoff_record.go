@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -48,7 +49,7 @@ func finishTimes(s *Snapshot, places []int32, isInRecord func(*Pod) bool, notes 
 		if at.After(s.Now) {
 			// Taking it for now instead would let the backoff end later in each round,
 			// and the order of failures and successes depend on when one looks (L6).
-			notes.add(podField(pod, "containers.finishedAt"), formatTime(at), "lies in the future; the backoff counts from there")
+			notes.add(podField(pod, "containers.finishedAt"), value.Time(at), "lies in the future; the backoff counts from there")
 		}
 	}
 	return out

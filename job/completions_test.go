@@ -1,6 +1,10 @@
 package job
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/value"
+)
 
 // TestJ26_CompletionsReached: without completions the first success suffices, and
 // completions of 0 are reached from the start.
@@ -12,13 +16,13 @@ func TestJ26_CompletionsReached(t *testing.T) {
 	}{
 		{nil, 0, false},
 		{nil, 1, true},
-		{pointTo[int32](0), 0, true},
-		{pointTo[int32](3), 2, false},
-		{pointTo[int32](3), 3, true},
-		{pointTo[int32](3), 1 << 40, true},
+		{value.To[int32](0), 0, true},
+		{value.To[int32](3), 2, false},
+		{value.To[int32](3), 3, true},
+		{value.To[int32](3), 1 << 40, true},
 	} {
 		if got := completionsReached(c.completions, c.succeeded); got != c.want {
-			t.Errorf("completions %v, %d succeeded: %v", orZero(c.completions), c.succeeded, got)
+			t.Errorf("completions %v, %d succeeded: %v", value.Of(c.completions), c.succeeded, got)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -85,17 +86,17 @@ func (p *Plan) hasUnfinished(o *Outcome, r *Recording) bool {
 		return false
 	}
 	for i := range p.Delete {
-		if !effectAt(o.Deleted, i).Result.isDone() {
+		if !value.At(o.Deleted, i).Result.isDone() {
 			return true
 		}
 	}
 	for i := range p.Create {
-		if result := effectAt(o.Created, i).Result; result != Done && result != Refused {
+		if result := value.At(o.Created, i).Result; result != Done && result != Refused {
 			return true
 		}
 	}
 	for i := range r.Untrack {
-		if !resultAt(o.Untracked, i).isDone() {
+		if !value.At(o.Untracked, i).isDone() {
 			return true
 		}
 	}
@@ -147,7 +148,7 @@ func (p *Plan) expect(o *Outcome) expectations.Counts {
 	next := expectations.Counts{At: p.basis.Now}
 	if !p.Verdict.decided() {
 		for i := range p.Delete {
-			if effectAt(o.Deleted, i).Result == Done {
+			if value.At(o.Deleted, i).Result == Done {
 				next.Deletions++
 			}
 		}
@@ -167,12 +168,12 @@ func (p *Plan) expect(o *Outcome) expectations.Counts {
 func (p *Plan) untracking(o *Outcome, r *Recording) expectations.UIDs {
 	var uids []string
 	for i := range r.Untrack {
-		if resultAt(o.Untracked, i).isDone() {
+		if value.At(o.Untracked, i).isDone() {
 			uids = append(uids, r.Untrack[i].UID)
 		}
 	}
 	for i := range p.Delete {
-		if p.Delete[i].UntrackFirst && effectAt(o.Deleted, i).Result.isDone() {
+		if p.Delete[i].UntrackFirst && value.At(o.Deleted, i).Result.isDone() {
 			uids = append(uids, p.Delete[i].UID)
 		}
 	}
@@ -194,7 +195,7 @@ func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 		events[len(events)-1].PodWrite = true
 	}
 	for i := range p.Delete {
-		switch e := effectAt(o.Deleted, i); e.Result {
+		switch e := value.At(o.Deleted, i); e.Result {
 		case Done:
 			wrote(Normal, "SuccessfulDelete", "Deleted pod: %s", p.Delete[i].Name)
 		case Unsuccessful:
@@ -202,7 +203,7 @@ func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 		}
 	}
 	for i := range p.Create {
-		switch e := effectAt(o.Created, i); e.Result {
+		switch e := value.At(o.Created, i); e.Result {
 		case Done:
 			wrote(Normal, "SuccessfulCreate", "Created pod: %s", e.Pod.Name)
 		case Unsuccessful:

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -69,7 +70,7 @@ func TestJ33_LowestPendingIndexes(t *testing.T) {
 		s := Snapshot{
 			Now: second(30),
 			Job: Job{Name: "j", UID: "job-1", Spec: Spec{
-				Completions: &completions, Parallelism: &parallelism, BackoffLimit: pointTo[int32](9),
+				Completions: &completions, Parallelism: &parallelism, BackoffLimit: value.To[int32](9),
 				CompletionMode: Indexed, PodReplacementPolicy: ReplaceFailed,
 			}},
 		}

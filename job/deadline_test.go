@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // TestJ23_Deadline: activeDeadlineSeconds count from the start. A suspended job has no
@@ -42,7 +44,7 @@ func TestJ12_StartInTheFuture(t *testing.T) {
 	s := snapshotOf(t, `{"activeDeadlineSeconds": 60}`, activePod("a"))
 	s.Job.Status.StartTime = second(50)
 	plan := planOf(t, s)
-	want := []Note{{"job.status.startTime", formatTime(second(50)), "lies in the future; the deadline counts from there"}}
+	want := []Note{{"job.status.startTime", value.Time(second(50)), "lies in the future; the deadline counts from there"}}
 	if !slices.Equal(plan.Notes, want) {
 		t.Errorf("notes %+v, want %+v", plan.Notes, want)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -72,12 +73,12 @@ func TestDecodeJob(t *testing.T) {
 		CreationTimestamp: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		DeletionTimestamp: time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC),
 		Spec: Spec{
-			Parallelism:             pointTo[int32](2),
-			Completions:             pointTo[int32](3),
+			Parallelism:             value.To[int32](2),
+			Completions:             value.To[int32](3),
 			CompletionMode:          Indexed,
-			BackoffLimit:            pointTo[int32](4),
-			TTLSecondsAfterFinished: pointTo[int32](60),
-			Suspend:                 pointTo(false),
+			BackoffLimit:            value.To[int32](4),
+			TTLSecondsAfterFinished: value.To[int32](60),
+			Suspend:                 value.To(false),
 			PodFailurePolicy: &PodFailurePolicy{Rules: []PodFailurePolicyRule{
 				{Action: FailJob, OnExitCodes: &OnExitCodes{ContainerName: &container, Operator: In, Values: []int32{42}}},
 				{Action: Ignore, OnPodConditions: []PodConditionPattern{{Type: "DisruptionTarget", Status: ConditionTrue}}},
@@ -90,8 +91,8 @@ func TestDecodeJob(t *testing.T) {
 			StartTime:               time.Date(2026, 1, 1, 0, 0, 1, 0, time.UTC),
 			Active:                  1,
 			Succeeded:               2,
-			Ready:                   pointTo[int32](0),
-			Terminating:             pointTo[int32](0),
+			Ready:                   value.To[int32](0),
+			Terminating:             value.To[int32](0),
 			CompletedIndexes:        "0,2",
 			UncountedTerminatedPods: &UncountedTerminatedPods{},
 		},

@@ -4,18 +4,19 @@ import (
 	"math"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestJ1_Defaults(t *testing.T) {
-	one, three := pointTo[int32](1), pointTo[int32](3)
+	one, three := value.To[int32](1), value.To[int32](3)
 	filled := func(change func(*Spec)) Spec {
 		s := Spec{
 			Parallelism:          one,
 			Completions:          one,
-			BackoffLimit:         pointTo[int32](6),
+			BackoffLimit:         value.To[int32](6),
 			CompletionMode:       NonIndexed,
-			Suspend:              pointTo(false),
+			Suspend:              value.To(false),
 			PodReplacementPolicy: ReplaceTerminatingOrFailed,
 		}
 		if change != nil {
@@ -26,7 +27,7 @@ func TestJ1_Defaults(t *testing.T) {
 	policy := &PodFailurePolicy{}
 	all := Spec{
 		Parallelism: three, Completions: three, BackoffLimit: three, CompletionMode: Indexed,
-		Suspend: pointTo(true), PodReplacementPolicy: ReplaceFailed, BackoffLimitPerIndex: three,
+		Suspend: value.To(true), PodReplacementPolicy: ReplaceFailed, BackoffLimitPerIndex: three,
 	}
 	tests := []struct {
 		name string
@@ -39,13 +40,13 @@ func TestJ1_Defaults(t *testing.T) {
 		{"completions alone run one by one", Spec{Completions: three},
 			filled(func(s *Spec) { s.Completions = three })},
 		{"a limit for each index lifts the limit of the job", Spec{BackoffLimitPerIndex: one},
-			filled(func(s *Spec) { s.BackoffLimitPerIndex, s.BackoffLimit = one, pointTo[int32](math.MaxInt32) })},
+			filled(func(s *Spec) { s.BackoffLimitPerIndex, s.BackoffLimit = one, value.To[int32](math.MaxInt32) })},
 		{"a failure policy waits until pods have failed", Spec{PodFailurePolicy: policy},
 			filled(func(s *Spec) { s.PodFailurePolicy, s.PodReplacementPolicy = policy, ReplaceFailed })},
 		{"what is set stays", all, all},
-		{"zero is set, too", Spec{Parallelism: pointTo[int32](0), Completions: pointTo[int32](0), BackoffLimit: pointTo[int32](0)},
+		{"zero is set, too", Spec{Parallelism: value.To[int32](0), Completions: value.To[int32](0), BackoffLimit: value.To[int32](0)},
 			filled(func(s *Spec) {
-				s.Parallelism, s.Completions, s.BackoffLimit = pointTo[int32](0), pointTo[int32](0), pointTo[int32](0)
+				s.Parallelism, s.Completions, s.BackoffLimit = value.To[int32](0), value.To[int32](0), value.To[int32](0)
 			})},
 	}
 	for _, test := range tests {

@@ -1,6 +1,9 @@
 package job
 
-import "github.com/batchplan/batchplan/internal/indexset"
+import (
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
+)
 
 // findings are what a round has found out before it decides anything. They do not change
 // afterwards.
@@ -46,7 +49,7 @@ func (p *Planner) find(s *Snapshot, memory *Memory, notes *noteList) findings {
 	p.scratch.untimed, p.scratch.carriers = found.untimed, found.carriers.places
 	noteUncovered(notes, s, &p.census)
 	if start := s.Job.Status.StartTime; start.After(s.Now) {
-		notes.add("job.status.startTime", formatTime(start), "lies in the future; the deadline counts from there")
+		notes.add("job.status.startTime", value.Time(start), "lies in the future; the deadline counts from there")
 	}
 	return found
 }

@@ -3,6 +3,8 @@ package job
 import (
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // second is a time of day in the tests of this package: so many seconds past midnight.
@@ -77,7 +79,7 @@ func snapshotOf(t *testing.T, spec string, pods ...Pod) Snapshot {
 	return Snapshot{
 		Job: Job{
 			Namespace: "default", Name: "j", UID: "job-1", Spec: specOf(t, spec),
-			Status: Status{StartTime: second(0), Ready: pointTo[int32](0), Terminating: pointTo[int32](0)},
+			Status: Status{StartTime: second(0), Ready: value.To[int32](0), Terminating: value.To[int32](0)},
 		},
 		Pods: pods,
 		Now:  second(30),

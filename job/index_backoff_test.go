@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -87,7 +88,7 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 			pods = append(pods, failedAt(int32(i), 29))
 		}
 		s := snapshotOf(t, `{"completions": 1200, "parallelism": 1200, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
-		for options, want := range map[*Options]int{{}: test.want, pointTo(Kubernetes136()): test.quirk} {
+		for options, want := range map[*Options]int{{}: test.want, value.To(Kubernetes136()): test.quirk} {
 			s.Options = *options
 			plan := planOf(t, s)
 			if got := len(plan.Create); got != want {

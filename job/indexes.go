@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // indexes are the succeeded (J14) and the failed (J16) indexes of an Indexed job. The
@@ -121,11 +122,11 @@ func (x *indexes) record(b *basis, status *Status, spec *Spec) {
 	case !spec.limitsIndexes():
 		b.FailedIndexes = nil // without limits no index fails, and a list in the status goes
 	case status.FailedIndexes == nil:
-		b.FailedIndexes = pointTo(x.format(&x.failed, "", 0))
+		b.FailedIndexes = value.To(x.format(&x.failed, "", 0))
 	default:
 		b.FailedIndexes = status.FailedIndexes
 		if text := x.format(&x.failed, *status.FailedIndexes, x.failedSame); text != *status.FailedIndexes {
-			b.FailedIndexes = pointTo(text)
+			b.FailedIndexes = value.To(text)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // TestJ16_RemovalInFlight: a pod whose finalizer was removed is done, but the status
@@ -47,12 +48,12 @@ func TestJ16_RemovalInFlight(t *testing.T) {
 // and a list that the status has from elsewhere goes. A NonIndexed job keeps it.
 func TestJ16_FailedIndexesWithoutLimit(t *testing.T) {
 	for name, options := range bothOptions {
-		for mode, want := range map[string]*string{"Indexed": nil, "NonIndexed": pointTo("1")} {
+		for mode, want := range map[string]*string{"Indexed": nil, "NonIndexed": value.To("1")} {
 			s := snapshotOf(t, `{"completions": 2, "completionMode": "`+mode+`"}`, ofIndex(activePod("a"), 0))
 			s.Options = options
-			s.Job.Status.Active, s.Job.Status.Ready = 1, pointTo[int32](1)
+			s.Job.Status.Active, s.Job.Status.Ready = 1, value.To[int32](1)
 			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
-			s.Job.Status.FailedIndexes = pointTo("1")
+			s.Job.Status.FailedIndexes = value.To("1")
 			recording := planOf(t, s).Record(Writes{})
 			if got := recording.Status.FailedIndexes; !equalPointed(got, want) || recording.Write != (want == nil) {
 				t.Errorf("%s, %s: failed indexes %v, written: %v", name, mode, got, recording.Write)

@@ -1,13 +1,12 @@
 package job
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/stored"
 )
 
 // Memory is what a controller remembers between rounds and cannot read back
@@ -102,24 +101,9 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 // all, reads as lost. Call it directly, and not through json.Unmarshal, for bytes that may
 // not even be JSON.
 func (m *Memory) UnmarshalJSON(data []byte) error {
-	*m = Memory{}
-	if data = bytes.TrimSpace(data); len(data) == 0 || string(data) == "null" {
-		return nil // nothing was stored
-	}
-	var version struct {
-		FormatVersion int `json:"formatVersion"`
-	}
 	var in memoryJSON
-	switch err := json.Unmarshal(data, &version); {
-	case err != nil:
-		m.problem = err.Error()
-		return nil
-	case version.FormatVersion != memoryVersion:
-		m.problem = fmt.Sprintf("its format has version %d, not %d", version.FormatVersion, memoryVersion)
-		return nil
-	}
-	if err := json.Unmarshal(data, &in); err != nil {
-		m.problem = err.Error()
+	if problem := stored.Read(data, memoryVersion, &in); problem != "" {
+		*m = Memory{problem: problem}
 		return nil
 	}
 	*m = Memory{in.JobUID, in.Backoff, in.Expectations, in.Untracking, in.Written, in.Finished, in.remembered, ""}

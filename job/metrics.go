@@ -2,6 +2,7 @@ package job
 
 import (
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -130,7 +131,7 @@ func (f *Metrics) countIndexes(before, after *reported) {
 func (f *Metrics) countCreations(p *Plan, o *Outcome) {
 	for i := range p.Create {
 		f.CreateReason = p.Create[i].Reason
-		switch effectAt(o.Created, i).Result {
+		switch value.At(o.Created, i).Result {
 		case Done:
 			f.PodsCreated++
 		case Unsuccessful:
@@ -159,7 +160,7 @@ func (f *Metrics) countPolicy(untrack []Untracking) {
 
 func countUntrackedEnded(untrack []Untracking, results []Result) (n int32) {
 	for i := range untrack {
-		if untrack[i].Ended && resultAt(results, i).isDone() {
+		if untrack[i].Ended && value.At(results, i).isDone() {
 			n++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -70,8 +71,8 @@ func (o *Options) check() error {
 		{"options.maxIgnoredFailures", int64(o.MaxIgnoredFailures)},
 		{"options.maxPodWrites", int64(o.MaxPodWrites)},
 		{"options.maxUncounted", int64(o.MaxUncounted)},
-		{"options.ttlSecondsAfterComplete", int64(orZero(o.TTLSecondsAfterComplete))},
-		{"options.ttlSecondsAfterFailed", int64(orZero(o.TTLSecondsAfterFailed))},
+		{"options.ttlSecondsAfterComplete", int64(value.Of(o.TTLSecondsAfterComplete))},
+		{"options.ttlSecondsAfterFailed", int64(value.Of(o.TTLSecondsAfterFailed))},
 		{"options.backoff.base", int64(o.Backoff.Base)},
 		{"options.backoff.factor", int64(o.Backoff.Factor)},
 		{"options.backoff.max", int64(o.Backoff.Max)},

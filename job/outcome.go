@@ -72,17 +72,3 @@ type Effect struct {
 	// Error is the text of the error, for the event.
 	Error string `json:"error,omitempty"`
 }
-
-func effectAt(effects []Effect, i int) Effect {
-	if i < len(effects) {
-		return effects[i]
-	}
-	return Effect{}
-}
-
-func resultAt(results []Result, i int) Result {
-	if i < len(results) {
-		return results[i]
-	}
-	return NotTried
-}

@@ -3,6 +3,8 @@ package job
 import (
 	"fmt"
 	"strings"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // String prints the plan: an action a line, each with its reason, in the order
@@ -50,7 +52,7 @@ func (p *Plan) String() string {
 // line otherwise.
 func (p *Plan) printCreations(line func(string, ...any)) {
 	if len(p.Create) > 0 && p.Create[0].Index.Int32() < 0 {
-		line("create %s: %s", plural(int64(len(p.Create)), "pod"), p.Create[0].Reason)
+		line("create %s: %s", value.Count(int64(len(p.Create)), "pod"), p.Create[0].Reason)
 		return
 	}
 	for _, c := range p.Create {
@@ -78,7 +80,7 @@ func (s Status) String() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	add("active=%d ready=%d terminating=%d succeeded=%d failed=%d",
-		s.Active, orZero(s.Ready), orZero(s.Terminating), s.Succeeded, s.Failed)
+		s.Active, value.Of(s.Ready), value.Of(s.Terminating), s.Succeeded, s.Failed)
 	if s.CompletedIndexes != "" {
 		add("completedIndexes=%s", s.CompletedIndexes)
 	}

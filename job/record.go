@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -104,12 +105,12 @@ func (p *Plan) endDeclared(w *Writes) Verdict {
 func (p *Plan) activeAfter(w *Writes) int32 {
 	active := int64(p.basis.Active)
 	for i := range p.Delete {
-		if effectAt(w.Deleted, i).Result.isDone() {
+		if value.At(w.Deleted, i).Result.isDone() {
 			active--
 		}
 	}
 	for i := range p.Create {
-		if p.isExpected(effectAt(w.Created, i).Result) {
+		if p.isExpected(value.At(w.Created, i).Result) {
 			active++
 		}
 	}
@@ -139,7 +140,7 @@ func (p *Plan) recordPods(status *Status, w *Writes) {
 	b := &p.basis
 	ready, terminating := b.Ready, b.Terminating
 	for i := range p.Delete {
-		result := effectAt(w.Deleted, i).Result
+		result := value.At(w.Deleted, i).Result
 		quirk := b.Quirks.Has(jobquirk.DeleteCounts)
 		if result == Done || result == Gone && quirk {
 			terminating++

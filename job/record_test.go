@@ -3,6 +3,8 @@ package job
 import (
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // TestJ27_EndNotDeclared ends a job by its deadline and lets the deletion of its pod
@@ -10,7 +12,7 @@ import (
 // given up.
 func TestJ27_EndNotDeclared(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	spec := Spec{ActiveDeadlineSeconds: pointTo[int64](60)}
+	spec := Spec{ActiveDeadlineSeconds: value.To[int64](60)}
 	Default(&spec)
 	plan, err := Reconcile(Snapshot{
 		Job:  Job{Name: "j", UID: "job-1", Spec: spec, Status: Status{StartTime: now.Add(-time.Hour)}},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -36,7 +37,7 @@ func reportedOf(s *Status) reported {
 		Succeeded:        s.Succeeded,
 		Failed:           s.Failed,
 		CompletedIndexes: s.CompletedIndexes,
-		FailedIndexes:    orEmpty(s.FailedIndexes),
+		FailedIndexes:    value.Of(s.FailedIndexes),
 		Finished:         s.Finished() != "",
 	}
 	if s.UncountedTerminatedPods != nil {
@@ -95,7 +96,7 @@ func (p *Plan) handled(o *Outcome, r *Recording, recorded bool) expectations.UID
 		u := &r.Untrack[i]
 		switch {
 		case u.As != NotCounted:
-		case resultAt(o.Untracked, i).isDone():
+		case value.At(o.Untracked, i).isDone():
 			gone = append(gone, u.UID)
 		case recorded && u.Policy != "":
 			kept = append(kept, u.UID)

@@ -1,6 +1,10 @@
 package job
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/internal/value"
+)
 
 // Settlement is the second status of a round. It is valid as long as its plan.
 type Settlement struct {
@@ -50,7 +54,7 @@ func (p *Plan) countUntracked(status *Status, untrack []Untracking, untracked []
 	}
 	gone := make(map[string]bool)
 	for i := range untrack {
-		if resultAt(untracked, i).isDone() {
+		if value.At(untracked, i).isDone() {
 			gone[untrack[i].UID] = true
 		}
 	}
@@ -75,7 +79,7 @@ func without(uids []string, gone map[string]bool) (left []string, removed int64)
 // for again.
 func isUntracked(untrack []Untracking, untracked []Result) bool {
 	for i := range untrack {
-		if !resultAt(untracked, i).isDone() {
+		if !value.At(untracked, i).isDone() {
 			return false
 		}
 	}
@@ -87,7 +91,7 @@ func (p *Plan) mayFinish(status *Status) bool {
 	lists := status.UncountedTerminatedPods
 	return !p.basis.Capped &&
 		(lists == nil || len(lists.Succeeded)+len(lists.Failed) == 0) &&
-		status.Active == 0 && orZero(status.Terminating) == 0
+		status.Active == 0 && value.Of(status.Terminating) == 0
 }
 
 // finish turns the verdict into the condition that ends the job (J38). A suspended job

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Snapshot is everything that a round knows. Nothing in it is written to.
@@ -42,12 +43,8 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("%s: %s: %s", e.Field, e.Value, e.Problem)
 }
 
-func invalid(field string, value any, problem string) error {
-	text := fmt.Sprint(value)
-	if s, ok := value.(string); ok {
-		text = strconv.Quote(s)
-	}
-	return &InputError{Field: field, Value: text, Problem: problem}
+func invalid(field string, v any, problem string) error {
+	return &InputError{Field: field, Value: value.Text(v), Problem: problem}
 }
 
 // check is the invariant check at the entry: what no plan can be made from.
@@ -71,10 +68,10 @@ func (s *Snapshot) check() error {
 // checkSigns refuses the negative numbers that neither an API server nor this
 // package ever writes.
 func checkSigns(j *Job) error {
-	all := *j.Spec.Parallelism | orZero(j.Spec.Completions) | *j.Spec.BackoffLimit | orZero(j.Spec.BackoffLimitPerIndex) |
-		orZero(j.Spec.MaxFailedIndexes) | j.Status.Active | orZero(j.Status.Ready) | orZero(j.Status.Terminating) |
+	all := *j.Spec.Parallelism | value.Of(j.Spec.Completions) | *j.Spec.BackoffLimit | value.Of(j.Spec.BackoffLimitPerIndex) |
+		value.Of(j.Spec.MaxFailedIndexes) | j.Status.Active | value.Of(j.Status.Ready) | value.Of(j.Status.Terminating) |
 		j.Status.Succeeded | j.Status.Failed
-	if all >= 0 && orZero(j.Spec.ActiveDeadlineSeconds) >= 0 {
+	if all >= 0 && value.Of(j.Spec.ActiveDeadlineSeconds) >= 0 {
 		return nil // the common case: no number has the sign bit
 	}
 	fields := [...]struct {
@@ -82,14 +79,14 @@ func checkSigns(j *Job) error {
 		value int64
 	}{
 		{"job.spec.parallelism", int64(*j.Spec.Parallelism)},
-		{"job.spec.completions", int64(orZero(j.Spec.Completions))},
+		{"job.spec.completions", int64(value.Of(j.Spec.Completions))},
 		{"job.spec.backoffLimit", int64(*j.Spec.BackoffLimit)},
-		{"job.spec.backoffLimitPerIndex", int64(orZero(j.Spec.BackoffLimitPerIndex))},
-		{"job.spec.maxFailedIndexes", int64(orZero(j.Spec.MaxFailedIndexes))},
-		{"job.spec.activeDeadlineSeconds", orZero(j.Spec.ActiveDeadlineSeconds)},
+		{"job.spec.backoffLimitPerIndex", int64(value.Of(j.Spec.BackoffLimitPerIndex))},
+		{"job.spec.maxFailedIndexes", int64(value.Of(j.Spec.MaxFailedIndexes))},
+		{"job.spec.activeDeadlineSeconds", value.Of(j.Spec.ActiveDeadlineSeconds)},
 		{"job.status.active", int64(j.Status.Active)},
-		{"job.status.ready", int64(orZero(j.Status.Ready))},
-		{"job.status.terminating", int64(orZero(j.Status.Terminating))},
+		{"job.status.ready", int64(value.Of(j.Status.Ready))},
+		{"job.status.terminating", int64(value.Of(j.Status.Terminating))},
 		{"job.status.succeeded", int64(j.Status.Succeeded)},
 		{"job.status.failed", int64(j.Status.Failed)},
 	}
@@ -99,13 +96,6 @@ func checkSigns(j *Job) error {
 		}
 	}
 	return nil
-}
-
-func orZero[T int32 | int64](p *T) T {
-	if p == nil {
-		return 0
-	}
-	return *p
 }
 
 func (j *Job) isDeleted() bool { return !j.DeletionTimestamp.IsZero() }

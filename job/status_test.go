@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -89,7 +90,7 @@ func drawStatus(t *rapid.T) Status {
 		if rapid.Bool().Draw(t, "nil") {
 			return nil
 		}
-		return pointTo(count.Draw(t, "count"))
+		return value.To(count.Draw(t, "count"))
 	}
 	s := Status{
 		StartTime:        at(),
@@ -102,7 +103,7 @@ func drawStatus(t *rapid.T) Status {
 		CompletedIndexes: rapid.SampledFrom([]string{"", "0"}).Draw(t, "completed"),
 	}
 	if rapid.Bool().Draw(t, "failedIndexes") {
-		s.FailedIndexes = pointTo(rapid.SampledFrom([]string{"", "1"}).Draw(t, "failed indexes"))
+		s.FailedIndexes = value.To(rapid.SampledFrom([]string{"", "1"}).Draw(t, "failed indexes"))
 	}
 	if rapid.Bool().Draw(t, "uncounted") {
 		s.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: uids(), Failed: uids()}

@@ -1,13 +1,17 @@
 package job
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/value"
+)
 
 // TestJ36_MayUntrack: pods that no round is going to count lose their finalizer.
 func TestJ36_MayUntrack(t *testing.T) {
 	running := snapshotOf(t, `{}`).Job
 	ended, foreign := running, running
 	ended.Status.Conditions = []Condition{{Type: Failed, Status: ConditionTrue}}
-	foreign.Spec.ManagedBy, foreign.Status = pointTo("example.com/other"), ended.Status
+	foreign.Spec.ManagedBy, foreign.Status = value.To("example.com/other"), ended.Status
 	for _, test := range []struct {
 		name  string
 		owner *Job

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // CheckTransition checks a job's next status against the one that it replaces. It
@@ -159,14 +161,14 @@ type counter struct {
 
 func (s *Status) counters() [5]counter {
 	return [...]counter{
-		{"active", s.Active}, {"ready", orZero(s.Ready)}, {"terminating", orZero(s.Terminating)},
+		{"active", s.Active}, {"ready", value.Of(s.Ready)}, {"terminating", value.Of(s.Terminating)},
 		{"succeeded", s.Succeeded}, {"failed", s.Failed},
 	}
 }
 
 // checkReady: JI20, ready pods are active pods.
 func checkReady(s *Status, _ *Spec, add addProblem) {
-	if n := orZero(s.Ready); n > s.Active {
+	if n := value.Of(s.Ready); n > s.Active {
 		add("ready", n, fmt.Sprintf("must be at most active, %d", s.Active))
 	}
 }
@@ -262,7 +264,7 @@ func checkFinished(s *Status, spec *Spec, add addProblem) {
 	if s.Active > 0 {
 		add("active", s.Active, "must be 0 when finished")
 	}
-	if n := orZero(s.Terminating); n > 0 {
+	if n := value.Of(s.Terminating); n > 0 {
 		add("terminating", n, "must be 0 when finished")
 	}
 	lists := s.uncounted()
@@ -281,10 +283,10 @@ func checkCompletionTime(s *Status, _ *Spec, add addProblem) {
 	case complete && at.IsZero():
 		add("completionTime", nil, "is required when Complete")
 	case !complete && !at.IsZero():
-		add("completionTime", formatTime(at), "must not be set unless Complete")
+		add("completionTime", value.Time(at), "must not be set unless Complete")
 	}
 	if !at.IsZero() && !s.StartTime.IsZero() && wholeSeconds(at).Before(wholeSeconds(s.StartTime)) {
-		add("completionTime", formatTime(at), "must not be before startTime, "+formatTime(s.StartTime))
+		add("completionTime", value.Time(at), "must not be before startTime, "+value.Time(s.StartTime))
 	}
 }
 

@@ -3,6 +3,8 @@ package job
 import (
 	"fmt"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // transition is a step from one status to the next.
@@ -43,11 +45,11 @@ func (t *transition) keepTimes() {
 	old, next := wholeSeconds(t.old.StartTime), wholeSeconds(t.next.StartTime)
 	resumed := t.old.isTrue(Suspended) && t.next.Condition(Suspended).Status == ConditionFalse
 	if !old.IsZero() && !old.Equal(next) && !t.spec.isSuspended() && !resumed {
-		t.add("startTime", timeValue(next), fmt.Sprintf("must stay %s while the job is not suspended", formatTime(old)))
+		t.add("startTime", timeValue(next), fmt.Sprintf("must stay %s while the job is not suspended", value.Time(old)))
 	}
 	old, next = wholeSeconds(t.old.CompletionTime), wholeSeconds(t.next.CompletionTime)
 	if !old.IsZero() && !next.IsZero() && !old.Equal(next) {
-		t.add("completionTime", timeValue(next), "must stay "+formatTime(old))
+		t.add("completionTime", timeValue(next), "must stay "+value.Time(old))
 	}
 }
 
@@ -55,7 +57,7 @@ func timeValue(at time.Time) any {
 	if at.IsZero() {
 		return nil
 	}
-	return formatTime(at)
+	return value.Time(at)
 }
 
 // keepIndexes: JI6, an index that is decided stays decided. Corrupt pieces hold
@@ -78,14 +80,7 @@ func (t *transition) keepIndexes() {
 		}
 	}
 	check("completedIndexes", t.old.CompletedIndexes, t.next.CompletedIndexes)
-	check("failedIndexes", orEmpty(t.old.FailedIndexes), orEmpty(t.next.FailedIndexes))
-}
-
-func orEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
+	check("failedIndexes", value.Of(t.old.FailedIndexes), value.Of(t.next.FailedIndexes))
 }
 
 // turnSuspended: J39, the condition follows the spec while the job lives.
@@ -200,7 +195,7 @@ func (t *transition) keepAll() {
 		t.add("completedIndexes", shortened(next.CompletedIndexes), problem)
 	}
 	if !equalPointed(old.FailedIndexes, next.FailedIndexes) {
-		t.add("failedIndexes", shortened(orEmpty(next.FailedIndexes)), problem)
+		t.add("failedIndexes", shortened(value.Of(next.FailedIndexes)), problem)
 	}
 	if !equalUncounted(old.UncountedTerminatedPods, next.UncountedTerminatedPods) {
 		t.add("uncountedTerminatedPods", fmt.Sprintf("%d UIDs", len(next.uncounted().Succeeded)+len(next.uncounted().Failed)), problem)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // The limits of a spec (J2).
@@ -61,13 +62,13 @@ func (v *validator) numbers() {
 		field string
 		value int64
 	}{
-		{"parallelism", int64(orZero(s.Parallelism))},
-		{"completions", int64(orZero(s.Completions))},
-		{"activeDeadlineSeconds", orZero(s.ActiveDeadlineSeconds)},
-		{"backoffLimit", int64(orZero(s.BackoffLimit))},
-		{"ttlSecondsAfterFinished", int64(orZero(s.TTLSecondsAfterFinished))},
-		{"backoffLimitPerIndex", int64(orZero(s.BackoffLimitPerIndex))},
-		{"maxFailedIndexes", int64(orZero(s.MaxFailedIndexes))},
+		{"parallelism", int64(value.Of(s.Parallelism))},
+		{"completions", int64(value.Of(s.Completions))},
+		{"activeDeadlineSeconds", value.Of(s.ActiveDeadlineSeconds)},
+		{"backoffLimit", int64(value.Of(s.BackoffLimit))},
+		{"ttlSecondsAfterFinished", int64(value.Of(s.TTLSecondsAfterFinished))},
+		{"backoffLimitPerIndex", int64(value.Of(s.BackoffLimitPerIndex))},
+		{"maxFailedIndexes", int64(value.Of(s.MaxFailedIndexes))},
 	}
 	for _, n := range numbers {
 		if n.value < 0 {
@@ -105,7 +106,7 @@ func (v *validator) indexed() {
 		if s.Completions == nil {
 			v.add("completions", nil, "is required when completionMode is Indexed")
 		}
-		if n := orZero(s.Parallelism); n > maxIndexedParallelism {
+		if n := value.Of(s.Parallelism); n > maxIndexedParallelism {
 			v.add("parallelism", n, fmt.Sprintf("must be at most %d when completionMode is Indexed", maxIndexedParallelism))
 		}
 		v.failedIndexes()
@@ -142,7 +143,7 @@ func (v *validator) failedIndexes() {
 
 func (v *validator) manyIndexes() {
 	s := v.spec
-	if s.BackoffLimitPerIndex == nil || orZero(s.Completions) <= manyCompletions {
+	if s.BackoffLimitPerIndex == nil || value.Of(s.Completions) <= manyCompletions {
 		return
 	}
 	condition := fmt.Sprintf("when completions is over %d and backoffLimitPerIndex is set", manyCompletions)
@@ -152,7 +153,7 @@ func (v *validator) manyIndexes() {
 	case *n > maxManyFailedIndexes:
 		v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d %s", maxManyFailedIndexes, condition))
 	}
-	if n := orZero(s.Parallelism); n > maxManyParallelism {
+	if n := value.Of(s.Parallelism); n > maxManyParallelism {
 		v.add("parallelism", n, fmt.Sprintf("must be at most %d %s", maxManyParallelism, condition))
 	}
 }
@@ -256,7 +257,7 @@ func (v *validator) successPolicy() {
 }
 
 func (v *validator) successRule(field string, r *SuccessPolicyRule) {
-	completions := orZero(v.spec.Completions)
+	completions := value.Of(v.spec.Completions)
 	most := completions
 	switch {
 	case r.SucceededIndexes == nil && r.SucceededCount == nil:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -26,7 +27,7 @@ func (w Wait) String() string {
 	switch w.Reason {
 	case WaitBackoff:
 		return fmt.Sprintf("%s wanted, held by backoff until %s: %s since the last success",
-			plural(w.Pods, "pod"), until, plural(w.Failures, "failure"))
+			value.Count(w.Pods, "pod"), until, value.Count(w.Failures, "failure"))
 	case WaitIndexBackoff:
 		return fmt.Sprintf("%s held by backoff after own failures, the first until %s", pluralOf(w.Pods, "index", "indexes"), until)
 	case WaitDeadline:
@@ -37,9 +38,9 @@ func (w Wait) String() string {
 		}
 		return fmt.Sprintf("own writes not seen yet, at most until %s", until)
 	case WaitReplacement:
-		return fmt.Sprintf("%s wanted, held until terminating pods end: %d terminating", plural(w.Pods, "pod"), w.Terminating)
+		return fmt.Sprintf("%s wanted, held until terminating pods end: %d terminating", value.Count(w.Pods, "pod"), w.Terminating)
 	case WaitPods:
-		return plural(w.Pods, "active pod") + " not finished"
+		return value.Count(w.Pods, "active pod") + " not finished"
 	case WaitSuspended:
 		return "the job is suspended"
 	case WaitTerminating:
@@ -59,7 +60,7 @@ func (w Wait) String() string {
 	case WaitParallelism:
 		return "parallelism is 0"
 	case WaitAdoption:
-		return "pods are managed in the next round: " + plural(w.Pods, "pod") + " adopted in this one"
+		return "pods are managed in the next round: " + value.Count(w.Pods, "pod") + " adopted in this one"
 	case WaitNext:
 		return "the next round builds on what this one has written"
 	case WaitFinished:
@@ -67,8 +68,6 @@ func (w Wait) String() string {
 	}
 	return fmt.Sprintf("wait for reason %d", w.Reason)
 }
-
-func plural(n int64, noun string) string { return pluralOf(n, noun, noun+"s") }
 
 func pluralOf(n int64, one, many string) string {
 	if n == 1 {

@@ -37,6 +37,7 @@ var pure = []struct {
 	{"expectations", nil},
 	{"internal/indexset", nil},
 	{"internal/object", nil},
+	{"internal/stored", nil},
 	{"internal/value", nil},
 	{"internal/flags", nil},
 	{"internal/enum", nil},

@@ -75,7 +75,7 @@ type Executor struct {
 }
 
 // DefaultParallel is the number of writes at once of an Executor with Parallel 0.
-const DefaultParallel = 16
+const DefaultParallel = step.DefaultParallel
 
 // Apply carries out the plan and concludes it. The conclusion is true whatever the
 // error; the error joins what went wrong, step by step. Where it is not nil, something
@@ -124,7 +124,7 @@ func (r *round) claim() job.Result {
 		}
 		results.set(i, err)
 	})
-	r.note(results.err(r.ctx, "claim pods"))
+	r.note(results.Err(r.ctx, "claim pods"))
 	return results.all()
 }
 
@@ -151,8 +151,8 @@ func (r *round) remove() []job.Effect {
 		r.lower(0, len(deletions)-results.count(job.Done))
 	}
 	r.takeOffKept(results, first)
-	r.note(results.err(r.ctx, "delete pods"))
-	return results.effects()
+	r.note(results.Err(r.ctx, "delete pods"))
+	return results.Effects
 }
 
 // create creates in batches of 1, 2, 4, ...: a cause that stops all, such as a
@@ -177,9 +177,9 @@ func (r *round) create() []job.Effect {
 			break
 		}
 	}
-	r.lower(len(creations)-r.plan.Expected(results.effects()), 0)
-	r.note(results.err(r.ctx, "create pods"))
-	return results.effects()
+	r.lower(len(creations)-r.plan.Expected(results.Effects), 0)
+	r.note(results.Err(r.ctx, "create pods"))
+	return results.Effects
 }
 
 // untrack removes the finalizers of the pods that are now accounted for.
@@ -192,7 +192,7 @@ func (r *round) untrack(pods []job.Untracking) []job.Result {
 	results := newResults(len(pods))
 	r.each(len(pods), func(i int) { results.set(i, r.backend.Untrack(r.ctx, pods[i].PodRef)) })
 	r.takeOffKept(results, uids)
-	r.note(results.err(r.ctx, "remove finalizers"))
+	r.note(results.Err(r.ctx, "remove finalizers"))
 	return results.plain()
 }
 
@@ -246,7 +246,7 @@ func (r *round) takeOffKept(results *results, uids []string) {
 	if r.Expectations == nil {
 		return
 	}
-	for i, effect := range results.effects() {
+	for i, effect := range results.Effects {
 		if uids[i] != "" && effect.Result != job.Done && effect.Result != job.Gone {
 			r.Expectations.UntrackObserved(uids[i])
 		}
