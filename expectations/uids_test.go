@@ -110,3 +110,14 @@ func TestB5_UIDsRoundTripAsJSON(t *testing.T) {
 		t.Error("an object was read as a set")
 	}
 }
+
+// TestE4_NothingAdded: most rounds remove no finalizer, and are free of allocations.
+func TestE4_NothingAdded(t *testing.T) {
+	u := expectations.NewUIDs("a", "b")
+	if n := testing.AllocsPerRun(10, func() { u.With() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if !u.With().Equal(u) {
+		t.Error("the set has changed")
+	}
+}

@@ -198,3 +198,23 @@ func TestL9_GoesOn(t *testing.T) {
 		})
 	}
 }
+
+// TestL9_OnlyADeletion: the status is right already, and the deletion alone proves that
+// the next snapshot is another one: the expectations hold the round until it is.
+func TestL9_OnlyADeletion(t *testing.T) {
+	w := world.New(job.Spec{Parallelism: ptr[int32](0), Completions: ptr[int32](1)})
+	s := w.Snapshot()
+	s.Job.Status = job.Status{StartTime: s.Now, Ready: ptr[int32](0), Terminating: ptr[int32](1), UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
+	s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodRunning, Tracked: true, Index: job.NoIndex}}
+	plan, err := job.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Delete) != 1 {
+		t.Fatalf("want a deletion:\n%s", plan.String())
+	}
+	end := plan.Conclude(job.Outcome{Deleted: []job.Effect{{Result: job.Done}}})
+	if want := (job.Requeue{At: s.Now, Reason: job.WaitNext}); end.Retry || end.Requeue != want {
+		t.Errorf("plan again %v, retry %v, want %v", end.Requeue, end.Retry, want)
+	}
+}

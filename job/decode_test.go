@@ -325,3 +325,15 @@ func TestJ18_ParseCount(t *testing.T) {
 		})
 	}
 }
+
+// TestDecodePod_ExitCode: onExitCodes matches it (J21).
+func TestDecodePod_ExitCode(t *testing.T) {
+	pod, err := DecodePod(ownerOfPodText(), []byte(`{"metadata": {"name": "p", "uid": "p"}, "spec": {"containers": [{"name": "main"}]},
+		"status": {"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 42}}}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := pod.Detail.Containers; len(c) != 1 || c[0].State != ContainerTerminated || c[0].ExitCode != 42 {
+		t.Errorf("containers %+v", c)
+	}
+}

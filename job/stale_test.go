@@ -29,6 +29,9 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 	if got := plan.Conclude(job.Outcome{}).Memory; got.Written != 8 || !got.Untracking.Has("pod-1") {
 		t.Errorf("the round forgets what it was not about: %+v", got)
 	}
+	if got, want := plan.Conclude(job.Outcome{}).Requeue, (job.Requeue{At: s.Now.Add(time.Second), Reason: job.WaitNext}); got != want {
+		t.Errorf("plan again at %v, want %v", got, want)
+	}
 	s.Job.Version = 8
 	if plan, _ := job.Reconcile(s); len(plan.Create) != 1 {
 		t.Errorf("the snapshot that shows the write is not planned from:\n%s", plan.String())

@@ -26,6 +26,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 		{"an empty detail", &job.PodDetail{}, "is unknown"},
 		{"a forgotten state", &job.PodDetail{Containers: []job.Container{ended, forgotten}}, `state of container "main" is not Terminated`},
 		{"a container that runs on", &job.PodDetail{Containers: []job.Container{running}}, `state of container "main" is not Terminated`},
+		{"a sidecar that runs on", &job.PodDetail{Containers: []job.Container{ended, {Name: "side", Kind: job.RestartableInitContainer, State: job.ContainerRunning}}}, "is unknown"},
 		{"an end without a time", &job.PodDetail{Containers: []job.Container{{State: job.ContainerTerminated, ExitCode: 1}}}, "is unknown"},
 	}
 	for _, test := range tests {

@@ -251,3 +251,15 @@ func TestReusedSetDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestFullPagesShareMemory: a job may have two billion indexes, and nearly all of them
+// may be done.
+func TestFullPagesShareMemory(t *testing.T) {
+	n := testing.AllocsPerRun(1, func() {
+		var s Set
+		s.AddRange(0, 100*pageBits-1)
+	})
+	if n > 20 {
+		t.Errorf("%v allocations for 100 full pages", n)
+	}
+}
