@@ -195,7 +195,9 @@ func (p *Plan) report(w *Writes) []job.Event {
 		case Done:
 			add(job.Normal, "SuccessfulCreate", "Created job "+p.Create[i].Name)
 		case Unsuccessful:
-			add(job.Warning, "FailedCreate", "Error creating job: "+e.Error)
+			if e.Error != "" {
+				add(job.Warning, "FailedCreate", "Error creating job: "+e.Error)
+			}
 		}
 	}
 	return events

@@ -69,7 +69,8 @@ type Effect struct {
 	Job Reference `json:"job,omitzero"`
 	// CreationTimestamp is that of the job, for the metric (C16).
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
-	// Error is the text of the error, for the event.
+	// Error is the text of the error, for the event. Without it there is none: a creation
+	// that has met another job has not failed, though whose job it is may be unknown.
 	Error string `json:"error,omitempty"`
 }
 

@@ -29,7 +29,7 @@ func TestC14_CI3_Created(t *testing.T) {
 		{cronjob.NotTried, false, false, "", true},
 	} {
 		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{
-			Result: tc.result, Job: cronjob.Reference{UID: "u"}, CreationTimestamp: run.Add(2 * time.Second),
+			Result: tc.result, Job: cronjob.Reference{UID: "u"}, CreationTimestamp: run.Add(2 * time.Second), Error: "down",
 		}}}, Settled: cronjob.Done}
 		status, end := plan.Settle(o.Writes).Status, plan.Conclude(o)
 		if len(status.Active) == 1 != tc.active || status.LastScheduleTime.Equal(run) != tc.recorded || end.Retry != tc.retry {

@@ -221,6 +221,7 @@ func (r *round) whose(name string) (cronjob.Effect, error) {
 	effect, err := effectOf(found, err)
 	switch {
 	case err != nil:
+		effect.Error = "" // the creation has not failed
 	case found.Controller == r.plan.CronJobUID:
 		effect.Result = cronjob.AlreadyExists
 	default:

@@ -3,6 +3,7 @@ package cronjobapply_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/job"
 )
 
 // TestC15_OrderOfWrites compares all calls of a round, one at a time.
@@ -139,6 +141,11 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 			}
 			if got := end.Retry; got != test.retry {
 				t.Errorf("retry %v, want %v", got, test.retry)
+			}
+			// A creation that has met another job has not failed.
+			failed := slices.ContainsFunc(end.Events, func(e job.Event) bool { return e.Reason == "FailedCreate" })
+			if want := test.want == cronjob.Unsuccessful && !errors.Is(test.fail["create"], cronjobapply.ErrExists); failed != want {
+				t.Errorf("a FailedCreate event: %v, want %v", failed, want)
 			}
 			status := p.Settle(o.Writes).Status
 			if !status.LastScheduleTime.Equal(at(test.last)) || len(status.Active) != test.active {
