@@ -162,3 +162,19 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 		}
 	}
 }
+
+// TestJ21_SuccessFailsNoJob: a pod that has succeeded and is counted matches no rule, though
+// it was about to be disrupted.
+func TestJ21_SuccessFailsNoJob(t *testing.T) {
+	const spec = `{"completions": 2, "parallelism": 1, "podFailurePolicy": {"rules": [
+		{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}`
+	for phase, decided := range map[PodPhase]bool{PodSucceeded: false, PodFailed: true} {
+		pod := endedPod("a", phase)
+		pod.Tracked = false
+		pod.Detail = &PodDetail{CreationTimestamp: second(1), Conditions: []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}}
+		plan := planOf(t, snapshotOf(t, spec, pod))
+		if got := plan.Verdict.decided(); got != decided {
+			t.Errorf("%s: the job ends: %v, want %v\n%s", phase, got, decided, plan.String())
+		}
+	}
+}

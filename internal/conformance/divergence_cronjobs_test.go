@@ -228,6 +228,20 @@ wait 10m`,
 		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00",
 	},
 	{
+		row: "An active job that the cache of jobs does not show cannot be looked up (C5)",
+		script: `
+cronjob {"schedule":"0 * * * *",JOB}
+manual
+wait 59m
+hold jobs
+wait 60m
+fault get jobs error all 5m
+wait 10m`,
+		look:   runs,
+		theirs: "1 01:00 at 1 01:00, 1 02:00 at 1 02:05:27",
+		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00",
+	},
+	{
 		row: "The cache of CronJobs does not show that a run was recorded, and the run's job is gone (CI1, B5)",
 		script: `
 cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}
