@@ -205,7 +205,7 @@ func TestL9_OnlyADeletion(t *testing.T) {
 	w := world.New(job.Spec{Parallelism: ptr[int32](0), Completions: ptr[int32](1)})
 	s := w.Snapshot()
 	s.Job.Status = job.Status{StartTime: s.Now, Ready: ptr[int32](0), Terminating: ptr[int32](1), UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
-	s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodRunning, Tracked: true, Index: job.NoIndex}}
+	s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodRunning, Index: job.NoIndex}}
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		t.Fatal(err)

@@ -170,7 +170,7 @@ func TestJ21_SuccessFailsNoJob(t *testing.T) {
 		{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}`
 	for phase, decided := range map[PodPhase]bool{PodSucceeded: false, PodFailed: true} {
 		pod := endedPod("a", phase)
-		pod.Tracked = false
+		pod.Untracked = true
 		pod.Detail = &PodDetail{CreationTimestamp: second(1), Conditions: []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}}
 		plan := planOf(t, snapshotOf(t, spec, pod))
 		if got := plan.Verdict.decided(); got != decided {
