@@ -213,7 +213,7 @@ func TestL9_OnlyADeletion(t *testing.T) {
 	if len(plan.Delete) != 1 {
 		t.Fatalf("want a deletion:\n%s", plan.String())
 	}
-	end := plan.Conclude(job.Outcome{Deleted: []job.Effect{{Result: job.Done}}})
+	end := plan.Conclude(job.Outcome{Writes: job.Writes{Deleted: []job.Effect{{Result: job.Done}}}})
 	if want := (job.Requeue{At: s.Now, Reason: job.WaitNext}); end.Retry || end.Requeue != want {
 		t.Errorf("plan again %v, retry %v, want %v", end.Requeue, end.Retry, want)
 	}
