@@ -19,7 +19,7 @@ func (c *census) matchActive(plan *Plan, buffer []Reference) []Reference {
 		place := c.placeOf(refs[i].UID)
 		if place < 0 && c.isGone(refs[i].UID) {
 			over++
-			plan.event(job.Normal, "MissingJob", activeMissing(refs[i].Name))
+			plan.event(job.EventNormal, "MissingJob", activeMissing(refs[i].Name))
 			continue
 		}
 		if place < 0 {
@@ -29,7 +29,7 @@ func (c *census) matchActive(plan *Plan, buffer []Reference) []Reference {
 		c.listed[place] = true
 		if child := &c.children[place]; child.isFinished() {
 			over++
-			plan.event(job.Normal, "SawCompletedJob", sawCompleted(refs[i].Name)+", condition: "+string(child.Finished))
+			plan.event(job.EventNormal, "SawCompletedJob", sawCompleted(refs[i].Name)+", condition: "+string(child.Finished))
 		}
 	}
 	c.active = refs
@@ -83,7 +83,7 @@ func (c *census) appendActive(buffer, refs []Reference) []Reference {
 // job that succeeded, and never back (C4, CI12).
 func lastSuccess(children []Child, last time.Time) time.Time {
 	for i := range children {
-		if c := &children[i]; !c.Foreign && c.Finished == job.Complete {
+		if c := &children[i]; !c.Foreign && c.Finished == job.ConditionComplete {
 			last = later(last, c.CompletionTime)
 		}
 	}
@@ -106,6 +106,6 @@ func reportUnexpected(plan *Plan, c *census) {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	for i := range refs {
-		plan.event(job.Warning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: "+refs[i].Name)
+		plan.event(job.EventWarning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: "+refs[i].Name)
 	}
 }

@@ -42,7 +42,7 @@ func TestC4_C5_LongLists(t *testing.T) {
 			switch {
 			case i < 5: // gone
 			case i < 10:
-				children = append(children, finished(run, job.Complete, hours(50)))
+				children = append(children, finished(run, job.ConditionComplete, hours(50)))
 			default:
 				children = append(children, run)
 			}
@@ -52,7 +52,7 @@ func TestC4_C5_LongLists(t *testing.T) {
 		foreign.Foreign = true
 		children = append(children, foreign)
 		for i := range n { // others that make the list longer and change nothing
-			old := finished(child(hours(float64(-i-1))), job.Complete, hours(10))
+			old := finished(child(hours(float64(-i-1))), job.ConditionComplete, hours(10))
 			children = append(children, old)
 		}
 		var p cronjob.Planner
@@ -98,9 +98,9 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 		before time.Time
 		want   time.Time
 	}{
-		{"success moves the time forward", 0, job.Complete, start, end},
-		{"and never back", 0, job.Complete, end.Add(time.Hour), end.Add(time.Hour)},
-		{"failure does not move it", 0, job.Failed, start, start},
+		{"success moves the time forward", 0, job.ConditionComplete, start, end},
+		{"and never back", 0, job.ConditionComplete, end.Add(time.Hour), end.Add(time.Hour)},
+		{"failure does not move it", 0, job.ConditionFailed, start, start},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
@@ -134,11 +134,11 @@ func TestC5_CI5_MissingJobsAreLookedUp(t *testing.T) {
 		again  time.Time
 		retry  bool
 	}{
-		{cronjob.Gone, 0, s.Now, false},
-		{cronjob.Done, 1, plan.Requeue.At, false},
-		{cronjob.Unsuccessful, 1, plan.Requeue.At, true},
+		{cronjob.ResultGone, 0, s.Now, false},
+		{cronjob.ResultDone, 1, plan.Requeue.At, false},
+		{cronjob.ResultUnsuccessful, 1, plan.Requeue.At, true},
 	} {
-		o := cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{tc.result}}, Settled: cronjob.Done}
+		o := cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{tc.result}}, Settled: cronjob.ResultDone}
 		end := plan.Conclude(o)
 		if n := len(plan.Settle(o.Writes).Status.Active); n != tc.left || !end.Requeue.At.Equal(tc.again) || end.Retry != tc.retry {
 			t.Errorf("%s: %d left, again at %s, retry %t", tc.result, n, end.Requeue.At, end.Retry)
@@ -155,12 +155,12 @@ func TestC5_AGoneJobThatNothingWaitsFor(t *testing.T) {
 		c.Status.Active = []cronjob.Reference{{Kind: "Job", Namespace: "ns", Name: cronjob.JobName(c.Name, hours(1)), UID: "gone"}}
 		s := snapshot(c, hours(2.5))
 		plan := reconcile(t, s)
-		o := cronjob.Outcome{Settled: cronjob.Done}
+		o := cronjob.Outcome{Settled: cronjob.ResultDone}
 		for range plan.Verify {
-			o.Verified = append(o.Verified, cronjob.Gone)
+			o.Verified = append(o.Verified, cronjob.ResultGone)
 		}
 		for _, made := range plan.Create {
-			o.Created = append(o.Created, cronjob.Effect{Result: cronjob.Done, Job: cronjob.Reference{Name: made.Name, UID: "new"}})
+			o.Created = append(o.Created, cronjob.Effect{Result: cronjob.ResultDone, Job: cronjob.Reference{Name: made.Name, UID: "new"}})
 		}
 		if end := plan.Conclude(o); len(plan.Verify) != 1 || end.Requeue.At.Equal(s.Now) != atOnce {
 			t.Errorf("%s: again at %v, want at once: %v\n%s", policy, end.Requeue.At, atOnce, plan.String())
@@ -174,7 +174,7 @@ func TestC5_AnActiveJobThatChangedOwners(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		taken := child(hours(1))
 		if ended {
-			taken = finished(taken, job.Complete, hours(1.5))
+			taken = finished(taken, job.ConditionComplete, hours(1.5))
 		}
 		taken.Foreign = true
 		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})

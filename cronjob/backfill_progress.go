@@ -96,7 +96,7 @@ func (p *Plan) progress(step *backfillStep, w *Writes) (b Backfill, moved bool) 
 			continue
 		}
 		switch value.At(w.Created, i).Result {
-		case Done, AlreadyExists, NameTaken:
+		case ResultDone, ResultAlreadyExists, ResultNameTaken:
 			moved = true
 			if gap {
 				b.Except = append(b.Except, c.ScheduledTime)

@@ -46,7 +46,7 @@ func TestBackfill_WhichRunsStart(t *testing.T) {
 	running := child(hours(9))
 	foreign := child(hours(4))
 	foreign.Foreign = true
-	failed := finished(child(hours(4)), job.Failed, hours(4.5))
+	failed := finished(child(hours(4)), job.ConditionFailed, hours(4.5))
 	for _, tc := range []struct {
 		name     string
 		backfill cronjob.Backfill
@@ -158,7 +158,7 @@ func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, roun
 		for _, c := range plan.Create {
 			made := child(c.ScheduledTime)
 			made.Backfilled = c.Backfill != ""
-			s.Children = append(s.Children, finished(made, job.Complete, s.Now))
+			s.Children = append(s.Children, finished(made, job.ConditionComplete, s.Now))
 		}
 		end := plan.Conclude(o)
 		for _, b := range end.Backfills {
@@ -172,7 +172,7 @@ func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, roun
 // Each run once, in order, although the history keeps but one job.
 func TestBackfill_CI1_HistoryDoesNotRepeatRuns(t *testing.T) {
 	for _, overlap := range []cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow} {
-		s := settled("", finished(child(hours(-3)), job.Complete, hours(-3)))
+		s := settled("", finished(child(hours(-3)), job.ConditionComplete, hours(-3)))
 		s.CronJob.Spec.SuccessfulJobsHistoryLimit = ptr[int32](1)
 		s.Backfills = []cronjob.Backfill{
 			{ID: "a", After: hours(-30), Until: hours(0), Overlap: overlap}, {ID: "b", After: hours(-20), Until: hours(2), Overlap: overlap},
@@ -218,15 +218,15 @@ func TestBackfill_Progress(t *testing.T) {
 		want    string // hours of After and Except
 		retry   bool
 	}{
-		{[]cronjob.Result{cronjob.Done, cronjob.Done, cronjob.Done}, cronjob.Done, "6 []", false},
-		{[]cronjob.Result{cronjob.AlreadyExists, cronjob.NameTaken, cronjob.Done}, cronjob.Done, "6 []", false},
-		{[]cronjob.Result{cronjob.Done, cronjob.Done, cronjob.Unsuccessful}, cronjob.Done, "5 []", true},
-		{[]cronjob.Result{cronjob.Done, cronjob.Unsuccessful, cronjob.Done}, cronjob.Done, "4 [6]", true},
-		{[]cronjob.Result{cronjob.Unsuccessful, cronjob.Done, cronjob.Done}, cronjob.Done, "3 [5 6]", true},
-		{nil, cronjob.Done, "", true},
-		{[]cronjob.Result{cronjob.Refused, cronjob.Refused, cronjob.Refused}, cronjob.Done, "", false},
+		{[]cronjob.Result{cronjob.ResultDone, cronjob.ResultDone, cronjob.ResultDone}, cronjob.ResultDone, "6 []", false},
+		{[]cronjob.Result{cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, cronjob.ResultDone}, cronjob.ResultDone, "6 []", false},
+		{[]cronjob.Result{cronjob.ResultDone, cronjob.ResultDone, cronjob.ResultUnsuccessful}, cronjob.ResultDone, "5 []", true},
+		{[]cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful, cronjob.ResultDone}, cronjob.ResultDone, "4 [6]", true},
+		{[]cronjob.Result{cronjob.ResultUnsuccessful, cronjob.ResultDone, cronjob.ResultDone}, cronjob.ResultDone, "3 [5 6]", true},
+		{nil, cronjob.ResultDone, "", true},
+		{[]cronjob.Result{cronjob.ResultRefused, cronjob.ResultRefused, cronjob.ResultRefused}, cronjob.ResultDone, "", false},
 		// The jobs are there, but the status does not know them: nothing may be dropped.
-		{[]cronjob.Result{cronjob.Done, cronjob.Done, cronjob.Done}, cronjob.Unsuccessful, "", true},
+		{[]cronjob.Result{cronjob.ResultDone, cronjob.ResultDone, cronjob.ResultDone}, cronjob.ResultUnsuccessful, "", true},
 	} {
 		o := cronjob.Outcome{Settled: tc.settled}
 		for i, r := range tc.results {
@@ -287,7 +287,7 @@ func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 	} {
 		c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)})
 		c.Status = cronjob.Status{LastScheduleTime: tc.last, LastSuccessfulTime: hours(9)}
-		s := snapshot(c, hours(9.5), finished(backfilledChild(tc.run), job.Complete, hours(9)))
+		s := snapshot(c, hours(9.5), finished(backfilledChild(tc.run), job.ConditionComplete, hours(9)))
 		if plan := reconcile(t, s); len(plan.Delete) != tc.want {
 			t.Errorf("%s: %s", tc.name, plan.String())
 		}

@@ -18,7 +18,7 @@ func steady(schedule string, zone *string) cronjob.Snapshot {
 	last, _ := compiled.Schedule.Latest(time.Time{}, start.AddDate(0, 6, 0))
 	var children []cronjob.Child
 	for run := last; len(children) < 4; run = compiled.Schedule.Prev(run) {
-		children = append(children, finished(child(run), job.Complete, run.Add(time.Second)))
+		children = append(children, finished(child(run), job.ConditionComplete, run.Add(time.Second)))
 	}
 	running := child(last)
 	running.Name, running.UID = "report-running", "uid-running"
@@ -89,9 +89,9 @@ func many(b *testing.B, n int, recorded bool) []cronjob.Snapshot {
 		c.Status.LastScheduleTime, _ = parsed.Latest(time.Time{}, until)
 		var children []cronjob.Child
 		for run := c.Status.LastScheduleTime; len(children) < 4; run = parsed.Prev(run) {
-			children = append(children, finished(child(run), job.Complete, run))
+			children = append(children, finished(child(run), job.ConditionComplete, run))
 		}
-		children[3].Finished = job.Failed
+		children[3].Finished = job.ConditionFailed
 		c.Status.LastSuccessfulTime = c.Status.LastScheduleTime
 		all[i] = cronjob.Snapshot{CronJob: c, Children: children, Now: now, Schedule: cronjob.Compiled{Schedule: parsed}}
 	}

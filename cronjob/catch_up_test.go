@@ -15,7 +15,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 	oldest := hours(1)
 	foreign := child(oldest)
 	foreign.Foreign = true
-	backfilled := finished(child(oldest), job.Complete, hours(1.5))
+	backfilled := finished(child(oldest), job.ConditionComplete, hours(1.5))
 	backfilled.Backfilled = true
 	running := child(oldest)
 	running.Backfilled = true
@@ -27,7 +27,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 	}{
 		{"another's job has its name", []cronjob.Child{foreign}, cronjob.Status{}, cronjob.Outcome{}},
 		{"another's job has its name, and nobody has seen it", nil, cronjob.Status{},
-			cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.NameTaken}}}}},
+			cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultNameTaken}}}}},
 		{"a backfill has run it", []cronjob.Child{backfilled}, cronjob.Status{}, cronjob.Outcome{}},
 		{"a backfill is running it", []cronjob.Child{running}, cronjob.Status{Active: []cronjob.Reference{ref(running)}}, cronjob.Outcome{}},
 	} {
@@ -37,7 +37,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 			s := snapshot(c, hours(3.5), tc.children...)
 			s.Options.CatchUp = cronjob.CatchUpAll
 			plan := reconcile(t, s)
-			tc.outcome.Settled = cronjob.Done
+			tc.outcome.Settled = cronjob.ResultDone
 			end := plan.Conclude(tc.outcome)
 			if !end.Requeue.At.Equal(s.Now) {
 				t.Fatalf("again at %s, want at once:\n%s", end.Requeue.At, plan.String())
@@ -70,12 +70,12 @@ func TestCL4_NothingToPassOnTo(t *testing.T) {
 // What a run to make up waits for is not a stall: a status that cannot be written is
 // retried, not planned again at once.
 func TestCL4_PassingOnNeedsTheStatus(t *testing.T) {
-	done := finished(child(hours(1)), job.Failed, hours(1.5))
+	done := finished(child(hours(1)), job.ConditionFailed, hours(1.5))
 	done.Backfilled = true
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(3.5), done)
 	s.Options.CatchUp = cronjob.CatchUpAll
 	plan := reconcile(t, s)
-	end := plan.Conclude(cronjob.Outcome{Settled: cronjob.Unsuccessful})
+	end := plan.Conclude(cronjob.Outcome{Settled: cronjob.ResultUnsuccessful})
 	if !end.Retry || end.Requeue.At.Equal(s.Now) {
 		t.Errorf("retry %t, again at %s", end.Retry, end.Requeue.At)
 	}
@@ -125,7 +125,7 @@ func TestCatchUpPassesATakenName(t *testing.T) {
 			s.Children = []cronjob.Child{foreign}
 		}
 		plan := reconcile(t, s)
-		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.NameTaken}}}}
+		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultNameTaken}}}}
 		s.Memory = plan.Conclude(o).Memory
 		if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 			t.Errorf("seen %t: got %s", seen, got)

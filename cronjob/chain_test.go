@@ -14,7 +14,7 @@ import (
 // drawResults is an outcome of a plan in which anything may have happened.
 func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
 	result := rapid.Custom(func(t *rapid.T) cronjob.Result {
-		return cronjob.Result(rapid.IntRange(int(cronjob.NotTried), int(cronjob.Refused)).Draw(t, "result"))
+		return cronjob.Result(rapid.IntRange(int(cronjob.ResultNotTried), int(cronjob.ResultRefused)).Draw(t, "result"))
 	})
 	for range p.Verify {
 		o.Verified = append(o.Verified, result.Draw(t, "verified"))
@@ -57,9 +57,9 @@ func restored[T any](t *rapid.T, v *T) *T {
 // Results are stored as words, and what was not tried is left out.
 func TestOutcome_JSON(t *testing.T) {
 	o := cronjob.Outcome{Writes: cronjob.Writes{
-		Verified: []cronjob.Result{cronjob.Gone},
+		Verified: []cronjob.Result{cronjob.ResultGone},
 		Created: []cronjob.Effect{
-			{Result: cronjob.Done, Job: cronjob.Reference{Name: "a", UID: "u"}}, {Result: cronjob.Unsuccessful, Error: "quota"}},
+			{Result: cronjob.ResultDone, Job: cronjob.Reference{Name: "a", UID: "u"}}, {Result: cronjob.ResultUnsuccessful, Error: "quota"}},
 	}}
 	const want = `{"verified":["gone"],"created":[{"result":"done","job":{"name":"a","uid":"u"}},{"result":"unsuccessful","error":"quota"}]}`
 	data, err := json.Marshal(o)
@@ -74,7 +74,7 @@ func TestOutcome_JSON(t *testing.T) {
 // A settlement that comes from no plan writes nothing and remembers nothing.
 func TestChain_ZeroValues(t *testing.T) {
 	var s cronjob.Settlement
-	if end := s.Conclude(cronjob.Done); !reflect.DeepEqual(end, cronjob.Conclusion{}) {
+	if end := s.Conclude(cronjob.ResultDone); !reflect.DeepEqual(end, cronjob.Conclusion{}) {
 		t.Errorf("%+v", end)
 	}
 }
@@ -85,16 +85,16 @@ func TestC15_TheStatusInForce(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5))
 	plan := reconcile(t, s)
 	settlement := plan.Settle(cronjob.Writes{})
-	if end := settlement.Conclude(cronjob.Unsuccessful); settlement.Write || end.Retry || end.Outcome.Settled != cronjob.NotTried {
+	if end := settlement.Conclude(cronjob.ResultUnsuccessful); settlement.Write || end.Retry || end.Outcome.Settled != cronjob.ResultNotTried {
 		t.Errorf("write %t, conclusion %+v", settlement.Write, end)
 	}
 	s.Now = hours(1)
 	plan = reconcile(t, s)
 	settlement = plan.Settle(done(&plan).Writes)
-	if end := settlement.Conclude(cronjob.Done); !end.Status.LastScheduleTime.Equal(hours(1)) || end.Retry {
+	if end := settlement.Conclude(cronjob.ResultDone); !end.Status.LastScheduleTime.Equal(hours(1)) || end.Retry {
 		t.Errorf("written: %s", end.Status)
 	}
-	if end := settlement.Conclude(cronjob.Unsuccessful); !end.Status.LastScheduleTime.IsZero() || !end.Retry {
+	if end := settlement.Conclude(cronjob.ResultUnsuccessful); !end.Status.LastScheduleTime.IsZero() || !end.Retry {
 		t.Errorf("not written: %s", end.Status)
 	}
 }

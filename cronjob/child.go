@@ -20,7 +20,7 @@ type Child struct {
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
 	// StartTime is status.startTime; zero for a job that has not started.
 	StartTime time.Time `json:"startTime,omitzero"`
-	// Finished is job.Complete or job.Failed, and empty before.
+	// Finished is job.ConditionComplete or job.ConditionFailed, and empty before.
 	Finished job.ConditionType `json:"finished,omitempty"`
 	// FinishTime is when that condition turned True.
 	FinishTime time.Time `json:"finishTime,omitzero"`

@@ -65,9 +65,9 @@ func (s *Settlement) Conclude(result Result) Conclusion {
 		p = new(Plan)
 	}
 	if !s.Write {
-		result = NotTried
+		result = ResultNotTried
 	}
-	settled := !s.Write || result == Done
+	settled := !s.Write || result == ResultDone
 	incomplete := !settled || p.hasUnfinished(w)
 	end := Conclusion{
 		Outcome: Outcome{Writes: s.writes, Settled: result},
@@ -94,7 +94,7 @@ func (s *Settlement) Conclude(result Result) Conclusion {
 // count: its creation may fail each time (M9).
 func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 	for i := range p.Verify {
-		if p.Verify[i].UID != "" && value.At(w.Verified, i) == Gone {
+		if p.Verify[i].UID != "" && value.At(w.Verified, i) == ResultGone {
 			return true
 		}
 	}
@@ -111,7 +111,7 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 // fails on these.
 func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
-		if r := value.At(w.Verified, i); r != Done && r != Gone {
+		if r := value.At(w.Verified, i); r != ResultDone && r != ResultGone {
 			return true
 		}
 	}
@@ -122,7 +122,7 @@ func (p *Plan) hasUnfinished(w *Writes) bool {
 	}
 	for i := range p.Create {
 		r := value.At(w.Created, i).Result
-		if r == NotTried || r == Unsuccessful || r != Done && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
+		if r == ResultNotTried || r == ResultUnsuccessful || r != ResultDone && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
 			return true
 		}
 	}
@@ -146,7 +146,7 @@ func (p *Plan) again(w *Writes, moved bool) Requeue {
 		return p.Requeue
 	case p.basis.Unfinished:
 		return Requeue{At: p.basis.Now, Reason: p.Requeue.Reason}
-	case p.basis.Blocked && slices.Contains(w.Verified, Gone):
+	case p.basis.Blocked && slices.Contains(w.Verified, ResultGone):
 		return Requeue{At: p.basis.Now, Reason: WaitVerify}
 	case p.basis.Blocked && p.madeRoom(w):
 		return Requeue{At: p.basis.Now, Reason: WaitActive}
@@ -163,7 +163,7 @@ func (p *Plan) madeRoom(w *Writes) bool {
 		}
 	}
 	for i := range p.Create {
-		if r := value.At(w.Created, i).Result; r == NameTaken || r == Refused {
+		if r := value.At(w.Created, i).Result; r == ResultNameTaken || r == ResultRefused {
 			return true
 		}
 	}
@@ -178,25 +178,25 @@ func (p *Plan) report(w *Writes) []job.Event {
 	}
 	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
 	for i := range p.Verify {
-		if r := &p.Verify[i]; r.UID != "" && value.At(w.Verified, i) == Gone && wasActive(r.UID, r.Name) {
-			add(job.Normal, "MissingJob", activeMissing(r.Name))
+		if r := &p.Verify[i]; r.UID != "" && value.At(w.Verified, i) == ResultGone && wasActive(r.UID, r.Name) {
+			add(job.EventNormal, "MissingJob", activeMissing(r.Name))
 		}
 	}
 	for i := range p.Delete {
 		switch e := value.At(w.Deleted, i); e.Result {
-		case Done:
-			add(job.Normal, "SuccessfulDelete", "Deleted job "+p.Delete[i].Name)
-		case Unsuccessful:
-			add(job.Warning, "FailedDelete", "Deleted job: "+e.Error)
+		case ResultDone:
+			add(job.EventNormal, "SuccessfulDelete", "Deleted job "+p.Delete[i].Name)
+		case ResultUnsuccessful:
+			add(job.EventWarning, "FailedDelete", "Deleted job: "+e.Error)
 		}
 	}
 	for i := range p.Create {
 		switch e := value.At(w.Created, i); e.Result {
-		case Done:
-			add(job.Normal, "SuccessfulCreate", "Created job "+p.Create[i].Name)
-		case Unsuccessful:
+		case ResultDone:
+			add(job.EventNormal, "SuccessfulCreate", "Created job "+p.Create[i].Name)
+		case ResultUnsuccessful:
 			if e.Error != "" {
-				add(job.Warning, "FailedCreate", "Error creating job: "+e.Error)
+				add(job.EventWarning, "FailedCreate", "Error creating job: "+e.Error)
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func (p *Plan) report(w *Writes) []job.Event {
 // current are the events of the plan that the outcome has not made untrue.
 func (p *Plan) current(w *Writes) []job.Event {
 	// What seemed to run is gone: the next round, at once, starts the run.
-	free := p.basis.Blocked && slices.Contains(w.Verified, Gone)
+	free := p.basis.Blocked && slices.Contains(w.Verified, ResultGone)
 	// Quirk: what is deleted is not in the list any more when that is looked at.
 	var unseen map[string]bool
 	for i := range p.Delete {
@@ -230,7 +230,7 @@ func (p *Plan) metrics(w *Writes) Metrics {
 	f := Metrics{Missed: p.basis.Missed}
 	for i := range p.Create {
 		e := value.At(w.Created, i)
-		if e.Result != Done {
+		if e.Result != ResultDone {
 			continue
 		}
 		f.Created++

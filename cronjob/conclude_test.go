@@ -26,7 +26,7 @@ func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 		{cronjobquirk.EagerHistory, DeleteReplaced, true},
 	} {
 		p := Plan{basis: basis{Quirks: tc.quirks}, Delete: []Deletion{{Reason: tc.reason}}}
-		if got := p.Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: Unsuccessful}}}}).Retry; got != tc.again {
+		if got := p.Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}}).Retry; got != tc.again {
 			t.Errorf("quirks %b, %v: again %t", tc.quirks, tc.reason, got)
 		}
 	}
@@ -40,9 +40,9 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 		verified Result
 		want     string
 	}{
-		{true, Gone, "MissSchedule"},
-		{true, Done, "JobAlreadyActive MissSchedule"},
-		{false, Gone, "JobAlreadyActive MissSchedule"},
+		{true, ResultGone, "MissSchedule"},
+		{true, ResultDone, "JobAlreadyActive MissSchedule"},
+		{false, ResultGone, "JobAlreadyActive MissSchedule"},
 	} {
 		p := Plan{
 			basis:  basis{Blocked: tc.blocked},
@@ -74,7 +74,7 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 		{"a backfill", Creation{ScheduledTime: run, Backfill: "b"}, run.Add(time.Second), 0},
 	} {
 		p := Plan{Create: []Creation{tc.creation}}
-		f := p.Conclude(Outcome{Writes: Writes{Created: []Effect{{Result: Done, CreationTimestamp: tc.created}}}}).Metrics
+		f := p.Conclude(Outcome{Writes: Writes{Created: []Effect{{Result: ResultDone, CreationTimestamp: tc.created}}}}).Metrics
 		if f.CreationSkew != tc.want || f.Created != 1 {
 			t.Errorf("%s: %+v, want a skew of %v", tc.name, f, tc.want)
 		}
@@ -89,10 +89,10 @@ func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 		result Result
 		want   int
 	}{
-		{0, Done, 1}, {0, AlreadyExists, 1}, {0, NameTaken, 0}, {cronjobquirk.BlindCreate, AlreadyExists, 0},
+		{0, ResultDone, 1}, {0, ResultAlreadyExists, 1}, {0, ResultNameTaken, 0}, {cronjobquirk.BlindCreate, ResultAlreadyExists, 0},
 	} {
 		p := Plan{basis: basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
-		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: Unsuccessful}
+		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: ResultUnsuccessful}
 		if got := p.Conclude(o).Memory.kept.Started; len(got) != tc.want || tc.want > 0 && got[0].UID != "u" {
 			t.Errorf("quirks %b, %v: %+v, want %d", tc.quirks, tc.result, got, tc.want)
 		}
@@ -147,14 +147,14 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 		outcome Outcome
 		want    WaitReason
 	}{
-		{"a job was replaced", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: Done}}}, Settled: Done}, WaitActive},
-		{"it was gone", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: Gone}}}, Settled: Done}, WaitActive},
-		{"it could not be deleted", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: Unsuccessful}}}, Settled: Done}, WaitNextRun},
-		{"nothing waits", false, Outcome{Writes: Writes{Deleted: []Effect{{Result: Done}}}, Settled: Done}, WaitNextRun},
-		{"the status is not written", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: Done}}}, Settled: Unsuccessful}, WaitNextRun},
-		{"the name is taken", true, Outcome{Writes: Writes{Created: []Effect{{Result: NameTaken}}}, Settled: Done}, WaitActive},
-		{"the namespace refuses the job", true, Outcome{Writes: Writes{Created: []Effect{{Result: Refused}}}, Settled: Done}, WaitNextRun},
-		{"the job is created", true, Outcome{Writes: Writes{Created: []Effect{{Result: Done}}}, Settled: Done}, WaitNextRun},
+		{"a job was replaced", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultDone}}}, Settled: ResultDone}, WaitActive},
+		{"it was gone", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultGone}}}, Settled: ResultDone}, WaitActive},
+		{"it could not be deleted", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}, Settled: ResultDone}, WaitNextRun},
+		{"nothing waits", false, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultDone}}}, Settled: ResultDone}, WaitNextRun},
+		{"the status is not written", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultDone}}}, Settled: ResultUnsuccessful}, WaitNextRun},
+		{"the name is taken", true, Outcome{Writes: Writes{Created: []Effect{{Result: ResultNameTaken}}}, Settled: ResultDone}, WaitActive},
+		{"the namespace refuses the job", true, Outcome{Writes: Writes{Created: []Effect{{Result: ResultRefused}}}, Settled: ResultDone}, WaitNextRun},
+		{"the job is created", true, Outcome{Writes: Writes{Created: []Effect{{Result: ResultDone}}}, Settled: ResultDone}, WaitNextRun},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

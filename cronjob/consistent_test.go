@@ -53,7 +53,7 @@ func TestC5_ConsistentNeedsNoLookUp(t *testing.T) {
 		t.Error(plan.String())
 	}
 	// What has finished is not reported as missing.
-	s.Children = []cronjob.Child{finished(child(hours(1)), job.Complete, hours(1.5))}
+	s.Children = []cronjob.Child{finished(child(hours(1)), job.ConditionComplete, hours(1.5))}
 	if plan := reconcile(t, s); !slices.Equal(reasons(plan.Events), []string{"SawCompletedJob"}) {
 		t.Error(plan.String())
 	}

@@ -50,7 +50,7 @@ var crowds = []struct {
 		s := crowd(cronjob.Allow)
 		for i := range n {
 			c := child(start.Add(-time.Duration(i+1) * time.Minute))
-			s.Children = append(s.Children, finished(c, job.Complete, start))
+			s.Children = append(s.Children, finished(c, job.ConditionComplete, start))
 			s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(c))
 		}
 		return s
@@ -84,7 +84,7 @@ var crowds = []struct {
 		s.Options.Quirks = cronjobquirk.EagerHistory
 		s.CronJob.Status.LastSuccessfulTime = hours(100)
 		for i := range n {
-			s.Children = append(s.Children, finished(child(start.Add(-time.Duration(i+1)*time.Minute)), job.Complete, start))
+			s.Children = append(s.Children, finished(child(start.Add(-time.Duration(i+1)*time.Minute)), job.ConditionComplete, start))
 		}
 		return s
 	}},
@@ -103,7 +103,7 @@ var crowds = []struct {
 		from := start.Add(-time.Duration(2*n) * time.Minute)
 		s.Backfills = []cronjob.Backfill{{ID: "b", After: from, Until: start, Overlap: cronjob.Allow}}
 		for i := range n {
-			c := finished(child(from.Add(time.Duration(2*i+3)*time.Minute)), job.Complete, start)
+			c := finished(child(from.Add(time.Duration(2*i+3)*time.Minute)), job.ConditionComplete, start)
 			c.Backfilled = true
 			s.Children = append(s.Children, c)
 		}
@@ -134,10 +134,10 @@ func wholeRound(tb testing.TB, p *cronjob.Planner, s *cronjob.Snapshot, works bo
 	o := done(plan)
 	if !works {
 		for i := range o.Deleted {
-			o.Deleted[i] = cronjob.Effect{Result: cronjob.Unsuccessful}
+			o.Deleted[i] = cronjob.Effect{Result: cronjob.ResultUnsuccessful}
 		}
 		for i := range o.Created {
-			o.Created[i] = cronjob.Effect{Result: cronjob.Unsuccessful}
+			o.Created[i] = cronjob.Effect{Result: cronjob.ResultUnsuccessful}
 		}
 	}
 	s.Memory.Kept().CronJobUID = plan.CronJobUID

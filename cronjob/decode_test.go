@@ -35,7 +35,7 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := cronjob.Child{
-		Name: "report-1", UID: "u", StartTime: at("2026-01-01T01:00:01Z"), Finished: job.Complete,
+		Name: "report-1", UID: "u", StartTime: at("2026-01-01T01:00:01Z"), Finished: job.ConditionComplete,
 		FinishTime: at("2026-01-01T01:05:00Z"), CompletionTime: at("2026-01-01T01:05:00Z"), ScheduledTime: at("2026-01-01T01:00:00Z"),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -49,7 +49,7 @@
 //     delete, create if MayCreate, write the status that Settle returns. The status
 //     write is conditional on the version that was read.
 //  4. A creation that is refused because the name exists reads that job and says
-//     whether the CronJob is its controller: AlreadyExists or NameTaken (C14).
+//     whether the CronJob is its controller: ResultAlreadyExists or ResultNameTaken (C14).
 //  5. Keep the memory, report the events, drop the triggers that the conclusion
 //     names, store the backfills that it hands back (before the next round, so that
 //     no restart forgets them), and call again at the named time, when the CronJob or one of its jobs

@@ -64,9 +64,9 @@ func reportDue(plan *Plan, s *Snapshot, t *timing) {
 	}
 	switch {
 	case t.invalid:
-		plan.event(job.Warning, "InvalidSchedule", "invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap)
+		plan.event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap)
 	case t.overdue > tooMany && !t.due.IsZero():
-		plan.event(job.Warning, "TooManyMissedTimes",
+		plan.event(job.EventWarning, "TooManyMissedTimes",
 			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
 	}
 }

@@ -55,7 +55,7 @@ func ExampleBackfill() {
 		}
 		fmt.Print(plan.String())
 		// Everything works, and the job ends and is cleaned up before the next round.
-		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.Done}}}, Settled: cronjob.Done})
+		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultDone}}}, Settled: cronjob.ResultDone})
 		snapshot.Backfills = slices.DeleteFunc(end.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
 	}
 	// Output:
@@ -98,7 +98,7 @@ func ExamplePlan_Settle() {
 		fmt.Println(err)
 		return
 	}
-	for _, result := range []cronjob.Result{cronjob.Done, cronjob.Unsuccessful} {
+	for _, result := range []cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful} {
 		settlement := plan.Settle(cronjob.Writes{
 			Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "job-1"}}},
 		})

@@ -18,6 +18,6 @@ func forbids(c *census, o *Options) obstacle {
 }
 
 func sayForbidden(plan *Plan) {
-	plan.event(job.Normal, "JobAlreadyActive",
+	plan.event(job.EventNormal, "JobAlreadyActive",
 		"Not starting job because prior execution is running and concurrency policy is Forbid")
 }

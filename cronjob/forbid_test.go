@@ -24,7 +24,7 @@ func TestC11_CI8_Forbid(t *testing.T) {
 	if want := second.Add(600 * time.Second); !plan.Requeue.At.Equal(want) || plan.Requeue.Reason != cronjob.WaitStartDeadline {
 		t.Errorf("again at %s, want %s", plan.Requeue.At, want)
 	}
-	s.Children[0] = finished(s.Children[0], job.Failed, second)
+	s.Children[0] = finished(s.Children[0], job.ConditionFailed, second)
 	s.Now = second.Add(5 * time.Minute)
 	if got := created(t, reconcile(t, s)); !got.Equal(second) {
 		t.Errorf("later it starts: got %s", got)
@@ -43,7 +43,7 @@ func TestSkipHeld(t *testing.T) {
 	s.Options.SkipHeld = true
 	plan := reconcile(t, s)
 	s.Memory = plan.Conclude(done(&plan)).Memory
-	s.Children[0], s.Now = finished(first, job.Complete, hours(2.2)), hours(2.3)
+	s.Children[0], s.Now = finished(first, job.ConditionComplete, hours(2.2)), hours(2.3)
 	if got := created(t, reconcile(t, s)); !got.IsZero() {
 		t.Errorf("the run of %s starts late", got)
 	}
@@ -61,7 +61,7 @@ func TestSkipHeld_LooksUpFirst(t *testing.T) {
 	s := snapshot(c, hours(2))
 	s.Options.SkipHeld = true
 	plan := reconcile(t, s)
-	o := cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Gone}}, Settled: cronjob.Done}
+	o := cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultGone}}, Settled: cronjob.ResultDone}
 	end := plan.Conclude(o)
 	if len(plan.Create) > 0 || !end.Requeue.At.Equal(s.Now) {
 		t.Fatal(plan.String())

@@ -90,7 +90,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 			Name:    rapid.SampledFrom(names).Draw(t, "name"),
 			UID:     rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "child uid"),
 			Foreign: rapid.Bool().Draw(t, "foreign"), StartTime: drawTime(t, "started"),
-			Finished:       rapid.SampledFrom([]job.ConditionType{"", job.Complete, job.Failed, "x"}).Draw(t, "finished"),
+			Finished:       rapid.SampledFrom([]job.ConditionType{"", job.ConditionComplete, job.ConditionFailed, "x"}).Draw(t, "finished"),
 			CompletionTime: drawTime(t, "completed"), ScheduledTime: drawTime(t, "scheduled"),
 		})
 	}

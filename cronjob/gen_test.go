@@ -59,7 +59,7 @@ func child(run time.Time) cronjob.Child {
 // finished returns the job after it has ended.
 func finished(c cronjob.Child, how job.ConditionType, when time.Time) cronjob.Child {
 	c.Finished, c.FinishTime = how, when
-	if how == job.Complete {
+	if how == job.ConditionComplete {
 		c.CompletionTime = when
 	}
 	return c
@@ -92,15 +92,15 @@ func reasons(events []job.Event) []string {
 
 // done is the outcome in which everything works.
 func done(p *cronjob.Plan) cronjob.Outcome {
-	o := cronjob.Outcome{Settled: cronjob.Done}
+	o := cronjob.Outcome{Settled: cronjob.ResultDone}
 	for range p.Verify {
-		o.Verified = append(o.Verified, cronjob.Gone)
+		o.Verified = append(o.Verified, cronjob.ResultGone)
 	}
 	for range p.Delete {
-		o.Deleted = append(o.Deleted, cronjob.Effect{Result: cronjob.Done})
+		o.Deleted = append(o.Deleted, cronjob.Effect{Result: cronjob.ResultDone})
 	}
 	for _, c := range p.Create {
-		o.Created = append(o.Created, cronjob.Effect{Result: cronjob.Done, Job: cronjob.Reference{
+		o.Created = append(o.Created, cronjob.Effect{Result: cronjob.ResultDone, Job: cronjob.Reference{
 			Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: c.Name, UID: "uid-" + c.Name,
 		}})
 	}

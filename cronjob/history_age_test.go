@@ -11,7 +11,7 @@ import (
 func TestKeepByAge(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@daily"})
 	c.Status.LastScheduleTime = hours(3)
-	s := snapshot(c, hours(4), finished(child(hours(1)), job.Complete, hours(1)), finished(child(hours(3)), job.Complete, hours(3)))
+	s := snapshot(c, hours(4), finished(child(hours(1)), job.ConditionComplete, hours(1)), finished(child(hours(3)), job.ConditionComplete, hours(3)))
 	s.Options.KeepSuccessful = 2 * time.Hour
 	plan := reconcile(t, s)
 	if len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjob.DeleteExpired || !plan.Requeue.At.Equal(hours(5)) {
@@ -23,7 +23,7 @@ func TestKeepByAge(t *testing.T) {
 // the wake-up is that time.
 func TestKeepByAge_ExactlyAtItsTime(t *testing.T) {
 	for how, keep := range map[job.ConditionType]cronjob.Options{
-		job.Complete: {KeepSuccessful: time.Hour}, job.Failed: {KeepFailed: time.Hour},
+		job.ConditionComplete: {KeepSuccessful: time.Hour}, job.ConditionFailed: {KeepFailed: time.Hour},
 	} {
 		c := newCronJob(cronjob.Spec{Schedule: "@daily"})
 		c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = hours(3), hours(3)

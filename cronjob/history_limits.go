@@ -13,8 +13,8 @@ import (
 // that are older than the options keep them.
 func (p *Planner) trimHistory(plan *Plan, s *Snapshot, c *census) error {
 	spec, o := &s.CronJob.Spec, &s.Options
-	p.trim(plan, s, c, &history{job.Complete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, DeleteSuccessful})
-	p.trim(plan, s, c, &history{job.Failed, spec.FailedJobsHistoryLimit, o.KeepFailed, DeleteFailed})
+	p.trim(plan, s, c, &history{job.ConditionComplete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, DeleteSuccessful})
+	p.trim(plan, s, c, &history{job.ConditionFailed, spec.FailedJobsHistoryLimit, o.KeepFailed, DeleteFailed})
 	return checkDuplicates(plan.Delete)
 }
 
@@ -109,7 +109,7 @@ func canStart(c *Child, cronJob *CronJob) bool {
 
 // isUnrecordedSuccess reports whether the job moves lastSuccessfulTime to its new value.
 func isUnrecordedSuccess(c *Child, cronJob *CronJob, lastSuccess time.Time) bool {
-	return c.Finished == job.Complete && c.CompletionTime.After(cronJob.Status.LastSuccessfulTime) &&
+	return c.Finished == job.ConditionComplete && c.CompletionTime.After(cronJob.Status.LastSuccessfulTime) &&
 		!c.CompletionTime.Before(lastSuccess)
 }
 

@@ -15,7 +15,7 @@ func TestC2_CI11_HistoryDeletesTheOldest(t *testing.T) {
 	var children []cronjob.Child
 	for i := range 5 {
 		run := start.Add(time.Duration(i+1) * time.Hour)
-		children = append(children, finished(child(run), job.Complete, run.Add(time.Minute)))
+		children = append(children, finished(child(run), job.ConditionComplete, run.Add(time.Minute)))
 	}
 	children[0].StartTime = time.Time{} // never started: forgotten last
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](2)})
@@ -41,12 +41,12 @@ func TestC2_CI11_HistoryDeletesTheOldest(t *testing.T) {
 func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 	run := start.Add(time.Hour)
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](0)})
-	s := snapshot(c, run.Add(time.Minute), finished(child(run), job.Complete, run))
+	s := snapshot(c, run.Add(time.Minute), finished(child(run), job.ConditionComplete, run))
 	plan := reconcile(t, s)
 	if len(plan.Delete)+len(plan.Create) > 0 {
 		t.Fatal(plan.String())
 	}
-	outcome := cronjob.Outcome{Settled: cronjob.Done}
+	outcome := cronjob.Outcome{Settled: cronjob.ResultDone}
 	settled := plan.Settle(outcome.Writes)
 	if !settled.Write || !settled.Status.LastScheduleTime.Equal(run) {
 		t.Fatal(settled.Status)
@@ -65,7 +65,7 @@ func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 // cronjobquirk.EagerHistory. KeepFailed does the same as the limit.
 func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)})
-	old := finished(child(hours(1)), job.Failed, hours(1.1))
+	old := finished(child(hours(1)), job.ConditionFailed, hours(1.1))
 	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(old)}, LastScheduleTime: hours(1)}
 	aged := c
 	aged.Spec.FailedJobsHistoryLimit = nil
@@ -89,7 +89,7 @@ func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 		if tc.first > 0 {
 			continue
 		}
-		outcome := cronjob.Outcome{Settled: cronjob.Done}
+		outcome := cronjob.Outcome{Settled: cronjob.ResultDone}
 		if end := plan.Conclude(outcome); !end.Requeue.At.Equal(s.Now) {
 			t.Errorf("%s: again at %s, want at once", tc.name, end.Requeue.At)
 		}
@@ -103,7 +103,7 @@ func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 // A job that is being deleted is not deleted again: by the history, by its age, or by a
 // run that waits until it is gone.
 func TestC2_NothingIsDeletedTwice(t *testing.T) {
-	old, running := finished(child(hours(1)), job.Failed, hours(1.5)), child(hours(2))
+	old, running := finished(child(hours(1)), job.ConditionFailed, hours(1.5)), child(hours(2))
 	old.DeletionTimestamp, running.DeletionTimestamp = hours(3), hours(3)
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace, FailedJobsHistoryLimit: ptr[int32](0)})
 	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(running)}, LastScheduleTime: hours(2)}
@@ -123,9 +123,9 @@ func TestC2_NothingIsDeletedTwice(t *testing.T) {
 func TestC2_OddJobsOfTheHistory(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](1)})
 	c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = hours(9), hours(9)
-	neverStarted := finished(child(hours(1)), job.Complete, hours(1))
+	neverStarted := finished(child(hours(1)), job.ConditionComplete, hours(1))
 	neverStarted.StartTime = time.Time{}
-	second := finished(child(hours(2)), job.Complete, hours(2))
+	second := finished(child(hours(2)), job.ConditionComplete, hours(2))
 	for _, children := range [][]cronjob.Child{{neverStarted, second}, {second, neverStarted}} {
 		plan := reconcile(t, snapshot(c, hours(9.5), children...))
 		if len(plan.Delete) != 1 || plan.Delete[0].Name != second.Name {
@@ -135,12 +135,12 @@ func TestC2_OddJobsOfTheHistory(t *testing.T) {
 
 	twin := second
 	twin.Name = "twin"
-	if _, err := cronjob.Reconcile(snapshot(c, hours(9.5), second, twin, finished(child(hours(3)), job.Complete, hours(3)))); len(fields(err)) != 1 {
+	if _, err := cronjob.Reconcile(snapshot(c, hours(9.5), second, twin, finished(child(hours(3)), job.ConditionComplete, hours(3)))); len(fields(err)) != 1 {
 		t.Errorf("two jobs of one UID: %v", err)
 	}
 
 	c.Spec.SuccessfulJobsHistoryLimit = nil
-	endless, leaving := finished(child(hours(3)), job.Complete, time.Time{}), finished(child(hours(4)), job.Complete, hours(4))
+	endless, leaving := finished(child(hours(3)), job.ConditionComplete, time.Time{}), finished(child(hours(4)), job.ConditionComplete, hours(4))
 	leaving.DeletionTimestamp = hours(9)
 	s := snapshot(c, hours(9.5), endless, leaving)
 	s.Options.KeepSuccessful = 1

@@ -64,7 +64,7 @@ func lateStep(t *rapid.T, w *cronworld.World) {
 		w.Now = w.Now.Add(time.Duration(rapid.IntRange(1, 4*3600).Draw(t, "s")) * time.Second)
 	case n < 20:
 		if names := w.Running(); len(names) > 0 {
-			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.Complete, job.Failed}).Draw(t, "how"))
+			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.ConditionComplete, job.ConditionFailed}).Draw(t, "how"))
 		}
 	case n < 21:
 		w.CronJob.Spec.Suspend = ptr(rapid.Bool().Draw(t, "suspend"))

@@ -32,7 +32,7 @@ func TestCI3_FailedStatusIsNotRecorded(t *testing.T) {
 	s.Triggers = []cronjob.Trigger{{ID: "a"}}
 	plan := reconcile(t, s)
 	o := done(&plan)
-	for _, result := range []cronjob.Result{cronjob.Unsuccessful, cronjob.NotTried} {
+	for _, result := range []cronjob.Result{cronjob.ResultUnsuccessful, cronjob.ResultNotTried} {
 		o.Settled = result
 		end := plan.Conclude(o)
 		if !end.Memory.Kept().Recorded.IsZero() || !end.Retry || len(end.Triggered) > 0 {
@@ -55,9 +55,9 @@ func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 	for range 3 {
 		plan := reconcile(t, s)
 		o := done(&plan)
-		o.Settled = cronjob.Unsuccessful
+		o.Settled = cronjob.ResultUnsuccessful
 		for i := range o.Created {
-			o.Created[i] = cronjob.Effect{Result: cronjob.Unsuccessful}
+			o.Created[i] = cronjob.Effect{Result: cronjob.ResultUnsuccessful}
 		}
 		end := plan.Conclude(o)
 		if !end.Retry || !end.Requeue.At.After(s.Now) {

@@ -49,7 +49,7 @@ func reportMissed(plan *Plan, s *Snapshot, t *timing) {
 	// The reference cannot report this: it never looks further back than the deadline.
 	if plan.Missed.TooLate && !s.Options.Quirks.Has(cronjobquirk.SilentMiss) && span.latest.After(m.Reported) {
 		m.Reported = span.latest
-		plan.event(job.Warning, "MissSchedule", "Missed scheduled time to start a job: "+span.latest.UTC().Format(time.RFC1123Z))
+		plan.event(job.EventWarning, "MissSchedule", "Missed scheduled time to start a job: "+span.latest.UTC().Format(time.RFC1123Z))
 	}
 }
 

@@ -11,22 +11,22 @@ import (
 type Result uint8
 
 const (
-	// NotTried: the round stopped before it. An Outcome with only these is what a crash
+	// ResultNotTried: the round stopped before it. An Outcome with only these is what a crash
 	// before the first write leaves.
-	NotTried Result = iota
-	// Done: the write took effect; for a read, the job is there.
-	Done
-	// Gone: the job was not there any more.
-	Gone
-	// AlreadyExists: a job of that name is there, and this CronJob controls it.
-	AlreadyExists
-	// NameTaken: a job of that name is there, and another owner controls it or none.
-	NameTaken
-	// Unsuccessful: the write did not take effect, or its reply was lost.
-	Unsuccessful
-	// Refused: the write did not and will not take effect, since the namespace is
+	ResultNotTried Result = iota
+	// ResultDone: the write took effect; for a read, the job is there.
+	ResultDone
+	// ResultGone: the job was not there any more.
+	ResultGone
+	// ResultAlreadyExists: a job of that name is there, and this CronJob controls it.
+	ResultAlreadyExists
+	// ResultNameTaken: a job of that name is there, and another owner controls it or none.
+	ResultNameTaken
+	// ResultUnsuccessful: the write did not take effect, or its reply was lost.
+	ResultUnsuccessful
+	// ResultRefused: the write did not and will not take effect, since the namespace is
 	// going away.
-	Refused
+	ResultRefused
 )
 
 const results = "not tried|done|gone|already exists|name taken|unsuccessful|refused"
@@ -37,7 +37,7 @@ func (r Result) String() string { return enum.String(results, int(r), "Result") 
 // MarshalText returns the result in words.
 func (r Result) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads a result in words; the empty text is NotTried.
+// UnmarshalText reads a result in words; the empty text is ResultNotTried.
 func (r *Result) UnmarshalText(text []byte) error {
 	i, err := enum.Parse(results, string(text), "result")
 	*r = Result(i)
@@ -45,9 +45,9 @@ func (r *Result) UnmarshalText(text []byte) error {
 }
 
 // Writes are what became of the reads and writes that come before the status. Results
-// are in the order of the plan's actions; a missing one means NotTried.
+// are in the order of the plan's actions; a missing one means ResultNotTried.
 type Writes struct {
-	// Verified is parallel to the plan's Verify: Done, Gone or Unsuccessful.
+	// Verified is parallel to the plan's Verify: ResultDone, ResultGone or ResultUnsuccessful.
 	Verified []Result `json:"verified,omitempty"`
 	// Deleted and Created are parallel to the plan's Delete and Create.
 	Deleted []Effect `json:"deleted,omitempty"`
@@ -74,14 +74,14 @@ type Effect struct {
 	Error string `json:"error,omitempty"`
 }
 
-func isDeleted(r Result) bool { return r == Done || r == Gone }
+func isDeleted(r Result) bool { return r == ResultDone || r == ResultGone }
 
 // MayCreate reports whether the plan's creations may go ahead after the
 // look-ups and deletions: a run replaces the active jobs only if all of them are deleted
 // (C12), and nothing starts beside a job that was created without a reply (CI15).
 func (p *Plan) MayCreate(w Writes) bool {
 	for i := range p.Verify {
-		if p.Verify[i].UID == "" && value.At(w.Verified, i) != Gone {
+		if p.Verify[i].UID == "" && value.At(w.Verified, i) != ResultGone {
 			return false
 		}
 	}

@@ -44,7 +44,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 		{"Forbid as in Kubernetes", cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{Quirks: cronjobquirk.Stale}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := behind(t, tc.spec, tc.options, cronjob.Done)
+			s := behind(t, tc.spec, tc.options, cronjob.ResultDone)
 			plan := reconcile(t, s)
 			end := plan.Conclude(done(&plan))
 			if waits := len(plan.Create) == 0; waits != tc.waits || end.Retry != tc.waits {
@@ -56,7 +56,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 			// A snapshot that shows the status, and that the job has ended, is not held back.
 			s.Memory = end.Memory
 			s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), Active: []cronjob.Reference{ref(child(hours(1)))}}
-			s.Children = []cronjob.Child{finished(child(hours(1)), job.Complete, hours(1.5))}
+			s.Children = []cronjob.Child{finished(child(hours(1)), job.ConditionComplete, hours(1.5))}
 			plan = reconcile(t, s)
 			if got := created(t, plan); !got.Equal(hours(2)) || plan.Basis().Memory.Started != nil {
 				t.Errorf("got %s:\n%s", got, plan.String())
@@ -83,7 +83,7 @@ func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
 // A status that somebody has set back would hold runs for ever: no cache is five
 // minutes late.
 func TestCI15_PatienceEnds(t *testing.T) {
-	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.Done)
+	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultDone)
 	plan := reconcile(t, s)
 	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
 	at := plan.Requeue.At
@@ -143,7 +143,7 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 				t.Fatal(plan.String())
 			}
 			o := done(&plan)
-			o.Settled = cronjob.Unsuccessful
+			o.Settled = cronjob.ResultUnsuccessful
 			s.Memory, s.Now = plan.Conclude(o).Memory, hours(2)
 			plan = reconcile(t, s)
 			names := func(refs []cronjob.Reference) (all []string) {
@@ -152,12 +152,12 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 				}
 				return all
 			}
-			status := plan.Settle(cronjob.Writes{Verified: []cronjob.Result{cronjob.Done}})
+			status := plan.Settle(cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}})
 			if len(plan.Create) > 0 || !slices.Equal(names(plan.Verify), []string{tc.job}) || !slices.Equal(names(status.Status.Active), []string{tc.job}) || !status.Write {
 				t.Fatal(plan.String())
 			}
 			// A look-up finds it gone: the next round, at once, starts the run.
-			o = cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Gone}}, Settled: cronjob.Done}
+			o = cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultGone}}, Settled: cronjob.ResultDone}
 			end := plan.Conclude(o)
 			if !end.Requeue.At.Equal(s.Now) || slices.Contains(reasons(end.Events), "JobAlreadyActive") {
 				t.Fatalf("again at %s, events %v", end.Requeue.At, end.Events)
@@ -176,7 +176,7 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(1))
 	plan := reconcile(t, s)
-	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.Unsuccessful}}}})
+	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}})
 	s.Memory = end.Memory
 	plan = reconcile(t, s)
 	if len(plan.Verify) > 0 || len(plan.Create) != 1 {
@@ -187,13 +187,13 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.Verify[0].Name != cronjob.JobName("report", hours(1)) || plan.Verify[0].UID != "" {
 		t.Fatal(plan.String())
 	}
-	for result, may := range map[cronjob.Result]bool{cronjob.Gone: true, cronjob.Done: false, cronjob.Unsuccessful: false, cronjob.NotTried: false} {
+	for result, may := range map[cronjob.Result]bool{cronjob.ResultGone: true, cronjob.ResultDone: false, cronjob.ResultUnsuccessful: false, cronjob.ResultNotTried: false} {
 		if got := plan.MayCreate(cronjob.Writes{Verified: []cronjob.Result{result}}); got != may {
 			t.Errorf("%s: may create %t", result, got)
 		}
 	}
 	// It was created: the run waits until the children show it.
-	end = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Done}}})
+	end = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}})
 	if s.Memory = end.Memory; !end.Retry {
 		t.Error("nothing asks for a round")
 	}
@@ -214,12 +214,12 @@ func TestCI15_FailingCreationsAreNoHotLoop(t *testing.T) {
 	s.Triggers = []cronjob.Trigger{{ID: "a"}}
 	for range 4 {
 		plan := reconcile(t, s)
-		o := cronjob.Outcome{Settled: cronjob.Unsuccessful}
+		o := cronjob.Outcome{Settled: cronjob.ResultUnsuccessful}
 		for range plan.Verify {
-			o.Verified = append(o.Verified, cronjob.Gone)
+			o.Verified = append(o.Verified, cronjob.ResultGone)
 		}
 		for range plan.Create {
-			o.Created = append(o.Created, cronjob.Effect{Result: cronjob.Unsuccessful})
+			o.Created = append(o.Created, cronjob.Effect{Result: cronjob.ResultUnsuccessful})
 		}
 		end := plan.Conclude(o)
 		if len(plan.Create) == 0 || !end.Retry || !end.Requeue.At.After(s.Now) {
@@ -239,14 +239,14 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 	s.Options.ReplaceWhenGone = true
 	plan := reconcile(t, s)
 	o := done(&plan)
-	o.Verified[0] = cronjob.Done
+	o.Verified[0] = cronjob.ResultDone
 	s.CronJob.Status, s.Memory = plan.Settle(o.Writes).Status, plan.Conclude(o).Memory
 	for range 2 {
 		plan = reconcile(t, s)
 		if len(plan.Create)+len(plan.Delete) > 0 || len(plan.Verify) != 1 {
 			t.Fatalf("its pods still run:\n%s", plan.String())
 		}
-		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Done}}})
+		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}})
 		if s.Memory = end.Memory; !end.Retry {
 			t.Error("nothing asks for a round")
 		}
@@ -258,7 +258,7 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 		t.Error(plan.String())
 	}
 	plan = reconcile(t, s)
-	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.Gone}}})
+	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultGone}}})
 	if !end.Requeue.At.Equal(s.Now) || len(reasons(end.Events)) > 0 {
 		t.Errorf("again at %s, events %v", end.Requeue.At, end.Events)
 	}
@@ -285,7 +285,7 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy}), hours(1))
 		s.Options = tc.options
 		plan := reconcile(t, s)
-		s.Memory = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.Unsuccessful}}}}).Memory
+		s.Memory = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}}).Memory
 		s.Now = hours(2)
 		if plan = reconcile(t, s); len(plan.Verify) != tc.looks || len(plan.Create) != 1 {
 			t.Errorf("%s: want %d look-ups:\n%s", tc.name, tc.looks, plan.String())
@@ -295,12 +295,12 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 
 // CI15: a round that creates nothing forgets none of the jobs whose status write failed.
 func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
-	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.Unsuccessful)
+	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultUnsuccessful)
 	for range 3 {
 		plan := reconcile(t, s)
-		o := cronjob.Outcome{Settled: cronjob.Unsuccessful}
+		o := cronjob.Outcome{Settled: cronjob.ResultUnsuccessful}
 		for range plan.Verify {
-			o.Verified = append(o.Verified, cronjob.Done)
+			o.Verified = append(o.Verified, cronjob.ResultDone)
 		}
 		s.Memory = plan.Conclude(o).Memory
 		if names := s.Memory.Kept().Started; len(names) != 1 || names[0].Name != cronjob.JobName("report", hours(1)) {
@@ -322,7 +322,7 @@ func TestCI15_OnlyOwnWritesAreRecorded(t *testing.T) {
 	if got := kept(plan.Conclude(o).Memory).Recorded; !got.Equal(hours(2)) {
 		t.Errorf("recorded %s, want the run that was started", got)
 	}
-	o.Settled = cronjob.Unsuccessful
+	o.Settled = cronjob.ResultUnsuccessful
 	if got := kept(plan.Conclude(o).Memory).Recorded; !got.IsZero() {
 		t.Errorf("recorded %s though the write failed", got)
 	}

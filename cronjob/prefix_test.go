@@ -51,7 +51,7 @@ func crashAnywhere(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, back
 }
 
 func drawEnds(t *rapid.T) []job.ConditionType {
-	return rapid.SliceOfN(rapid.SampledFrom([]job.ConditionType{"", job.Complete, job.Failed}), 2, 4).Draw(t, "ends")
+	return rapid.SliceOfN(rapid.SampledFrom([]job.ConditionType{"", job.ConditionComplete, job.ConditionFailed}), 2, 4).Draw(t, "ends")
 }
 
 // afterCrash starts one job a day, which ends as drawn, asks for four runs of each
@@ -110,7 +110,7 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 		}
 		w.Now = hours(1)
 		play(works)
-		w.Finish(cronjob.JobName("report", hours(1)), job.Failed)
+		w.Finish(cronjob.JobName("report", hours(1)), job.ConditionFailed)
 		w.Backfill(cronjob.Backfill{After: hours(-5)}, 2)
 		w.Backfill(cronjob.Backfill{After: hours(-3), Overlap: cronjob.Allow}, 2)
 		left := writes

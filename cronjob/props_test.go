@@ -122,7 +122,7 @@ func step(t *rapid.T, w *cronworld.World) {
 		w.Now = w.Now.AddDate(0, 0, rapid.IntRange(-2, 60).Draw(t, "days"))
 	case n < 16:
 		if names := w.Running(); len(names) > 0 {
-			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.Complete, job.Failed}).Draw(t, "how"))
+			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.ConditionComplete, job.ConditionFailed}).Draw(t, "how"))
 		}
 	case n < 17:
 		w.CronJob.Spec.Suspend = ptr(rapid.Bool().Draw(t, "suspend"))
@@ -340,7 +340,7 @@ func checkCreation(t *rapid.T, s *cronjob.Snapshot, c cronjob.Creation) {
 
 func checkHistory(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 	for how, limit := range map[job.ConditionType]*int32{
-		job.Complete: s.CronJob.Spec.SuccessfulJobsHistoryLimit, job.Failed: s.CronJob.Spec.FailedJobsHistoryLimit,
+		job.ConditionComplete: s.CronJob.Spec.SuccessfulJobsHistoryLimit, job.ConditionFailed: s.CronJob.Spec.FailedJobsHistoryLimit,
 	} {
 		all, deleted := 0, 0
 		for _, c := range s.Children {

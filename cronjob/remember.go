@@ -14,7 +14,7 @@ func (p *Plan) remember(s *Settlement, settled bool) memory {
 		m.Recorded = s.Status.LastScheduleTime
 	}
 	for i := range p.Create {
-		if c := &p.Create[i]; c.Reason == CreateOldest && value.At(w.Created, i).Result == NameTaken {
+		if c := &p.Create[i]; c.Reason == CreateOldest && value.At(w.Created, i).Result == ResultNameTaken {
 			m.Since = c.ScheduledTime // or the later runs would never get their turn
 		}
 	}
@@ -69,7 +69,7 @@ type startKey struct{ uid, name string }
 func (p *Plan) overStarts(w *Writes) map[startKey]bool {
 	over := make(map[startKey]bool)
 	for i := range p.Verify {
-		if value.At(w.Verified, i) == Gone {
+		if value.At(w.Verified, i) == ResultGone {
 			over[startKey{p.Verify[i].UID, p.Verify[i].Name}] = true
 		}
 	}
@@ -79,7 +79,7 @@ func (p *Plan) overStarts(w *Writes) map[startKey]bool {
 		}
 	}
 	for i := range p.Create {
-		if r := value.At(w.Created, i).Result; r != NotTried {
+		if r := value.At(w.Created, i).Result; r != ResultNotTried {
 			over[startKey{"", p.Create[i].Name}] = true
 		}
 	}
@@ -90,7 +90,7 @@ func (p *Plan) overStarts(w *Writes) map[startKey]bool {
 func (p *Plan) markFound(starts []startedJob, w *Writes) {
 	var found map[string]bool
 	for i := range p.Verify {
-		if p.Verify[i].UID == "" && value.At(w.Verified, i) == Done {
+		if p.Verify[i].UID == "" && value.At(w.Verified, i) == ResultDone {
 			if found == nil {
 				found = make(map[string]bool)
 			}
@@ -111,9 +111,9 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 		c, e := &p.Create[i], value.At(w.Created, i)
 		s := startedJob{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
 		switch {
-		case e.Result == Done || e.Result == AlreadyExists && !p.basis.Quirks.Has(cronjobquirk.BlindCreate):
+		case e.Result == ResultDone || e.Result == ResultAlreadyExists && !p.basis.Quirks.Has(cronjobquirk.BlindCreate):
 			s.Reference = p.named(c, e.Job)
-		case e.Result == Unsuccessful:
+		case e.Result == ResultUnsuccessful:
 			s.Reference, s.Recorded = p.named(c, Reference{}), false
 		default:
 			continue
@@ -140,12 +140,12 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 	}
 	var all []leavingJob
 	for _, l := range p.basis.Memory.Replaced {
-		if looks[l.UID] != Gone {
+		if looks[l.UID] != ResultGone {
 			all = append(all, l)
 		}
 	}
 	for i := range p.Delete {
-		if d := &p.Delete[i]; d.Foreground && value.At(w.Deleted, i).Result == Done {
+		if d := &p.Delete[i]; d.Foreground && value.At(w.Deleted, i).Result == ResultDone {
 			_, unseen := looks[d.UID]
 			all = append(all, leavingJob{d.Reference, !unseen})
 		}

@@ -22,14 +22,14 @@ func TestC12_CI8_Replace(t *testing.T) {
 		t.Error(status)
 	}
 
-	failed := cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjob.Unsuccessful}}}, Settled: cronjob.Done}
+	failed := cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}, Settled: cronjob.ResultDone}
 	if plan.MayCreate(failed.Writes) {
 		t.Error("a deletion failed, and the run may start")
 	}
 	if end := plan.Conclude(failed); !end.Retry || plan.Settle(failed.Writes).Write {
 		t.Error("a failed replacement is tried again")
 	}
-	if !plan.MayCreate(cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjob.Gone}}}) {
+	if !plan.MayCreate(cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjob.ResultGone}}}) {
 		t.Error("gone is as good as deleted")
 	}
 }
@@ -41,7 +41,7 @@ func TestC12_AReplacedJobFoundGone(t *testing.T) {
 	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
 	plan := reconcile(t, snapshot(c, hours(2)))
 	o := done(&plan)
-	o.Deleted[0] = cronjob.Effect{Result: cronjob.Gone}
+	o.Deleted[0] = cronjob.Effect{Result: cronjob.ResultGone}
 	if !plan.MayCreate(o.Writes) {
 		t.Fatal("the run does not start")
 	}
@@ -98,7 +98,7 @@ func TestReplaceWhenGone_OrderOfDeletions(t *testing.T) {
 // its way out, and only where a run waits for that.
 func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 	running := child(hours(1))
-	leaving, ended := running, finished(running, job.Complete, hours(1.5))
+	leaving, ended := running, finished(running, job.ConditionComplete, hours(1.5))
 	leaving.DeletionTimestamp = hours(1.6)
 	whenGone := cronjob.Options{ReplaceWhenGone: true}
 	for _, tc := range []struct {

@@ -14,11 +14,11 @@ import (
 func TestC1_ChildOf(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 	j := job.Job{Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), Status: job.Status{
-		StartTime: hours(1), Conditions: []job.Condition{{Type: job.Failed, Status: job.ConditionTrue, LastTransitionTime: hours(2)}},
+		StartTime: hours(1), Conditions: []job.Condition{{Type: job.ConditionFailed, Status: job.ConditionTrue, LastTransitionTime: hours(2)}},
 	}}
 	want := cronjob.Child{
 		Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), StartTime: hours(1),
-		Finished: job.Failed, FinishTime: hours(2), ScheduledTime: hours(1), Backfilled: true,
+		Finished: job.ConditionFailed, FinishTime: hours(2), ScheduledTime: hours(1), Backfilled: true,
 	}
 	run := map[string]string{
 		"batch.kubernetes.io/cronjob-scheduled-timestamp": hours(1).Format(time.RFC3339), "cronjob.kubernetes.io/instantiate": "backfill",

@@ -38,7 +38,7 @@ func (p *Plan) gone(w *Writes) map[string]bool {
 	}
 	uids := make(map[string]bool)
 	for i := range p.Verify {
-		if uid := p.Verify[i].UID; uid != "" && value.At(w.Verified, i) == Gone {
+		if uid := p.Verify[i].UID; uid != "" && value.At(w.Verified, i) == ResultGone {
 			uids[uid] = true
 		}
 	}
@@ -60,7 +60,7 @@ func (p *Plan) recordStarts(status *Status, w *Writes) {
 	status.Active = slices.Clip(status.Active)
 	for i := range p.Create {
 		c, e := &p.Create[i], value.At(w.Created, i)
-		if e.Result != Done && (e.Result != AlreadyExists || p.basis.Quirks.Has(cronjobquirk.BlindCreate)) {
+		if e.Result != ResultDone && (e.Result != ResultAlreadyExists || p.basis.Quirks.Has(cronjobquirk.BlindCreate)) {
 			continue
 		}
 		if !isNamed(e.Job.UID, c.Name) {

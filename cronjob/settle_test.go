@@ -21,16 +21,16 @@ func TestC14_CI3_Created(t *testing.T) {
 		event            string
 		retry            bool
 	}{
-		{cronjob.Done, true, true, "SuccessfulCreate", false},
-		{cronjob.AlreadyExists, true, true, "", false},
-		{cronjob.NameTaken, false, false, "", false},
-		{cronjob.Unsuccessful, false, false, "FailedCreate", true},
-		{cronjob.Refused, false, false, "", false},
-		{cronjob.NotTried, false, false, "", true},
+		{cronjob.ResultDone, true, true, "SuccessfulCreate", false},
+		{cronjob.ResultAlreadyExists, true, true, "", false},
+		{cronjob.ResultNameTaken, false, false, "", false},
+		{cronjob.ResultUnsuccessful, false, false, "FailedCreate", true},
+		{cronjob.ResultRefused, false, false, "", false},
+		{cronjob.ResultNotTried, false, false, "", true},
 	} {
 		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{
 			Result: tc.result, Job: cronjob.Reference{UID: "u"}, CreationTimestamp: run.Add(2 * time.Second), Error: "down",
-		}}}, Settled: cronjob.Done}
+		}}}, Settled: cronjob.ResultDone}
 		status, end := plan.Settle(o.Writes).Status, plan.Conclude(o)
 		if len(status.Active) == 1 != tc.active || status.LastScheduleTime.Equal(run) != tc.recorded || end.Retry != tc.retry {
 			t.Errorf("%s: %s, retry %t", tc.result, status, end.Retry)
@@ -38,7 +38,7 @@ func TestC14_CI3_Created(t *testing.T) {
 		if got := strings.Join(reasons(end.Events), " "); got != tc.event {
 			t.Errorf("%s: events %q", tc.result, got)
 		}
-		if tc.result == cronjob.Done && end.Metrics.CreationSkew != 2*time.Second {
+		if tc.result == cronjob.ResultDone && end.Metrics.CreationSkew != 2*time.Second {
 			t.Errorf("C16: skew %s", end.Metrics.CreationSkew)
 		}
 	}
@@ -50,7 +50,7 @@ func TestC15_OneStatus(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 	gone := cronjob.Reference{Name: "gone", UID: "gone"}
 	c.Status = cronjob.Status{Active: []cronjob.Reference{gone, ref(child(first))}, LastScheduleTime: first}
-	plan := reconcile(t, snapshot(c, second, finished(child(first), job.Complete, second)))
+	plan := reconcile(t, snapshot(c, second, finished(child(first), job.ConditionComplete, second)))
 	status := plan.Settle(done(&plan).Writes).Status
 	if len(status.Active) != 1 || !status.LastScheduleTime.Equal(second) || !status.LastSuccessfulTime.Equal(second) {
 		t.Error(status)
@@ -60,7 +60,7 @@ func TestC15_OneStatus(t *testing.T) {
 // A backend may name no more of a new job than its UID.
 func TestC15_ReferenceOfACreatedJob(t *testing.T) {
 	plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5)))
-	o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.Done, Job: cronjob.Reference{UID: "u"}}}}}
+	o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultDone, Job: cronjob.Reference{UID: "u"}}}}}
 	want := []cronjob.Reference{{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: cronjob.JobName("report", hours(1)), UID: "u"}}
 	if got := plan.Settle(o.Writes).Status.Active; !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

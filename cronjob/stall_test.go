@@ -42,7 +42,7 @@ func outside(t *rapid.T, w *cronworld.World) {
 		}
 	case 3, 4:
 		if names := w.Running(); len(names) > 0 {
-			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.Complete, job.Failed}).Draw(t, "how"))
+			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.ConditionComplete, job.ConditionFailed}).Draw(t, "how"))
 		}
 	case 5: // another owner takes the name of a run
 		w.AddForeign(w.Schedule.Schedule.Next(w.Now))

@@ -51,7 +51,7 @@ func TestC14_FoundByName(t *testing.T) {
 		found := child(run)
 		found.ScheduledTime = start.AddDate(-1, 0, 0)
 		if ended {
-			found = finished(found, job.Failed, hours(1.2))
+			found = finished(found, job.ConditionFailed, hours(1.2))
 		}
 		plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5), found))
 		status := plan.Settle(cronjob.Writes{}).Status
@@ -64,11 +64,11 @@ func TestC14_FoundByName(t *testing.T) {
 // C14: the reference fails on a job that exists, whosever it is.
 func TestC14_QuirkBlindCreate(t *testing.T) {
 	run := hours(1)
-	for _, result := range []cronjob.Result{cronjob.AlreadyExists, cronjob.NameTaken, cronjob.Refused} {
+	for _, result := range []cronjob.Result{cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, cronjob.ResultRefused} {
 		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "u"}}}}}
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), run)
 		plan := reconcile(t, s)
-		if wrote := plan.Settle(o.Writes).Write; wrote != (result == cronjob.AlreadyExists) || plan.Conclude(o).Retry && !wrote {
+		if wrote := plan.Settle(o.Writes).Write; wrote != (result == cronjob.ResultAlreadyExists) || plan.Conclude(o).Retry && !wrote {
 			t.Errorf("%s: wrote %t, %+v", result, wrote, plan.Conclude(o))
 		}
 		plan = reconcile(t, kubernetes(s))

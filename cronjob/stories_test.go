@@ -80,8 +80,8 @@ func (s *stage) commands() map[string]func() string {
 		"round": s.round,
 		"plan":  s.plan, // prints what a round would do
 		// The jobs, named by their runs or IDs; "all" stands for those that run.
-		"complete": func() string { return s.end(job.Complete) },
-		"fail":     func() string { return s.end(job.Failed) },
+		"complete": func() string { return s.end(job.ConditionComplete) },
+		"fail":     func() string { return s.end(job.ConditionFailed) },
 		"delete":   s.remove,  // somebody deletes a job
 		"foreign":  s.foreign, // a job of another owner takes the name of a run
 		// Time and what can be seen.
@@ -221,7 +221,7 @@ func (s *stage) state() string {
 		if !c.ScheduledTime.IsZero() {
 			fmt.Fprintf(&out, ", the run of %s,", c.ScheduledTime.UTC().Format(time.DateTime))
 		}
-		words := map[job.ConditionType]string{"": "runs", job.Complete: "is complete", job.Failed: "has failed"}
+		words := map[job.ConditionType]string{"": "runs", job.ConditionComplete: "is complete", job.ConditionFailed: "has failed"}
 		if c.Foreign {
 			words[c.Finished] = "belongs to another owner"
 		}

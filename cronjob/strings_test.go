@@ -13,7 +13,7 @@ import (
 func TestB4_Words(t *testing.T) {
 	for got, want := range map[string]string{
 		fmt.Sprint(cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll, cronjob.CatchUp(9)): "latest none all CatchUp(9)",
-		fmt.Sprint(cronjob.NotTried, cronjob.Refused, cronjob.Result(9)):                               "not tried refused Result(9)",
+		fmt.Sprint(cronjob.ResultNotTried, cronjob.ResultRefused, cronjob.Result(9)):                   "not tried refused Result(9)",
 		cronjob.DeleteExpired.String():        "it finished long enough ago (KeepSuccessful, KeepFailed)",
 		cronjob.DeleteReason(9).String():      "DeleteReason(9)",
 		cronjob.CreateBackfilled.String():     "the run was asked for (Backfill)",
@@ -56,12 +56,12 @@ func TestB4_Waits(t *testing.T) {
 
 // The text of a plan names each action with its reason, in the order of the writes.
 func TestB4_PlanString(t *testing.T) {
-	gone, old := cronjob.Reference{Name: "report-gone", UID: "gone"}, finished(child(hours(1)), job.Complete, hours(1.5))
+	gone, old := cronjob.Reference{Name: "report-gone", UID: "gone"}, finished(child(hours(1)), job.ConditionComplete, hours(1.5))
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](0)})
 	c.Status = cronjob.Status{
 		Active: []cronjob.Reference{gone, ref(old)}, LastScheduleTime: hours(1), LastSuccessfulTime: hours(1.5),
 	}
-	older := finished(child(hours(-2)), job.Complete, hours(-1.5))
+	older := finished(child(hours(-2)), job.ConditionComplete, hours(-1.5))
 	s := snapshot(c, hours(2), old, older)
 	s.Triggers = []cronjob.Trigger{{ID: "now"}, {ID: "later", Overlap: cronjob.Forbid}}
 	s.Backfills = []cronjob.Backfill{{ID: "past", After: hours(-1), Until: hours(0)}, {ID: "none", After: hours(-1), Until: hours(-1)}}

@@ -35,16 +35,16 @@ func reportSchedule(plan *Plan, s *Snapshot, why WaitReason) {
 	isRead := why != WaitDeleted && why != WaitSuspended
 	if isRead && compiled.Problem != unknownTimeZone && strings.Contains(text, "TZ") {
 		// The zone that a schedule names wins; the API server refuses such a schedule by now.
-		plan.event(job.Warning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see "+
+		plan.event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see "+
 			"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text))
 	}
 	switch why {
 	case 0:
 	case WaitNoSchedule:
-		plan.event(job.Warning, compiled.Problem, compiled.Message)
+		plan.event(job.EventWarning, compiled.Problem, compiled.Message)
 		plan.wait(Wait{Reason: why, Name: compiled.Message})
 	case WaitNever:
-		plan.event(job.Warning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs")
+		plan.event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs")
 		plan.wait(Wait{Reason: why})
 	default:
 		plan.wait(Wait{Reason: why})

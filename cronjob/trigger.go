@@ -111,7 +111,7 @@ func (p *Plan) triggered(w *Writes) []string {
 	ids := slices.Clip(p.Triggered)
 	for i := range p.Create {
 		id, r := p.Create[i].Trigger, value.At(w.Created, i).Result
-		if id != "" && (r == Done || r == AlreadyExists || r == NameTaken) {
+		if id != "" && (r == ResultDone || r == ResultAlreadyExists || r == ResultNameTaken) {
 			ids = append(ids, id)
 		}
 	}

@@ -49,8 +49,8 @@ func TestTriggers_WhatEndsThem(t *testing.T) {
 	s.Triggers = []cronjob.Trigger{{ID: "now"}}
 	plan := reconcile(t, s)
 	for result, over := range map[cronjob.Result]bool{
-		cronjob.Done: true, cronjob.AlreadyExists: true, cronjob.NameTaken: true,
-		cronjob.NotTried: false, cronjob.Unsuccessful: false, cronjob.Refused: false,
+		cronjob.ResultDone: true, cronjob.ResultAlreadyExists: true, cronjob.ResultNameTaken: true,
+		cronjob.ResultNotTried: false, cronjob.ResultUnsuccessful: false, cronjob.ResultRefused: false,
 	} {
 		o := done(&plan)
 		o.Created[0].Result = result

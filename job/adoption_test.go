@@ -47,7 +47,7 @@ func TestJ6_OrphanThatIsBeingDeleted(t *testing.T) {
 			s.Options = options
 			plan := planOf(t, s)
 			if status := plan.Record(doneAll(plan).Writes).Status; len(plan.Adopt)+len(plan.Untrack) > 0 || len(plan.Create) != 1 ||
-				*status.Terminating != 0 || status.Condition(SuccessCriteriaMet).Status == ConditionTrue {
+				*status.Terminating != 0 || status.Condition(ConditionSuccessCriteriaMet).Status == ConditionTrue {
 				t.Errorf("%s, %v: %v\n%s", name, pod.Phase, status, plan.String())
 			}
 		}

@@ -36,12 +36,12 @@ func (p *Plan) again(o *Outcome, r *Recording, retry bool) Requeue {
 func (p *Plan) provesNew(o *Outcome) bool {
 	b := &p.basis
 	expects := !p.Verdict.decided() && (slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect))
-	return b.Consistent || expects || o.Recorded == Done || o.Settled == Done
+	return b.Consistent || expects || o.Recorded == ResultDone || o.Settled == ResultDone
 }
 
 // tookEffect reports whether the write itself did it: an object that was gone already
 // is none of its doing.
-func tookEffect(e Effect) bool { return e.Result == Done }
+func tookEffect(e Effect) bool { return e.Result == ResultDone }
 
 // goesOn reports whether the next round builds on the writes of this one.
 func (p *Plan) goesOn(o *Outcome, r *Recording) bool {
@@ -61,7 +61,7 @@ func (p *Plan) goesOn(o *Outcome, r *Recording) bool {
 func (p *Plan) hasReplaced(o *Outcome) bool {
 	for i := range p.Create {
 		c := &p.Create[i]
-		if (c.FailureCount > 0 || c.IgnoredFailureCount > 0) && value.At(o.Created, i).Result == Done {
+		if (c.FailureCount > 0 || c.IgnoredFailureCount > 0) && value.At(o.Created, i).Result == ResultDone {
 			return true
 		}
 	}
@@ -72,7 +72,7 @@ func (p *Plan) hasReplaced(o *Outcome) bool {
 // if it was being deleted, it may be gone now.
 func hasUntrackedUnfinished(untrack []Untracking, results []Result) bool {
 	for i := range untrack {
-		if !untrack[i].Ended && value.At(results, i) == Done {
+		if !untrack[i].Ended && value.At(results, i) == ResultDone {
 			return true
 		}
 	}

@@ -131,7 +131,7 @@ func checkNoStall(t *rapid.T, w *world.World) {
 }
 
 func isBusy(p *job.Plan) bool {
-	r := p.Record(job.Writes{Claimed: job.Done}) // finalizers that wait for the end are no work
+	r := p.Record(job.Writes{Claimed: job.ResultDone}) // finalizers that wait for the end are no work
 	return r.Write || len(p.Adopt)+len(p.Release)+len(p.Delete)+len(p.Create)+len(r.Untrack) > 0
 }
 
@@ -161,7 +161,7 @@ func TestL9_GoesOn(t *testing.T) {
 		{"1200 pods have succeeded", parallel, func(w *world.World) {
 			follow(t, w)
 			end(w)
-		}, 3, func(w *world.World) bool { return w.Job.Status.Finished() == job.Complete }},
+		}, 3, func(w *world.World) bool { return w.Job.Status.Finished() == job.ConditionComplete }},
 		{"1200 pods are too many", parallel, func(w *world.World) {
 			follow(t, w)
 			w.Edit(func(s *job.Spec) { s.Parallelism = ptr[int32](0) })
@@ -172,7 +172,7 @@ func TestL9_GoesOn(t *testing.T) {
 		{"pods that never ran are deleted as the job ends", job.Spec{Parallelism: ptr[int32](2), BackoffLimit: ptr[int32](0)}, func(w *world.World) {
 			follow(t, w)
 			w.Finish(w.Pods[0], 1)
-		}, 2, func(w *world.World) bool { return w.Job.Status.Finished() == job.Failed }},
+		}, 2, func(w *world.World) bool { return w.Job.Status.Finished() == job.ConditionFailed }},
 		{"an index gets a replacement that carries its failures", perIndexOne, func(w *world.World) {
 			follow(t, w)
 			w.Run(w.Pods[0])
@@ -213,7 +213,7 @@ func TestL9_OnlyADeletion(t *testing.T) {
 	if len(plan.Delete) != 1 {
 		t.Fatalf("want a deletion:\n%s", plan.String())
 	}
-	end := plan.Conclude(job.Outcome{Writes: job.Writes{Deleted: []job.Effect{{Result: job.Done}}}})
+	end := plan.Conclude(job.Outcome{Writes: job.Writes{Deleted: []job.Effect{{Result: job.ResultDone}}}})
 	if want := (job.Requeue{At: s.Now, Reason: job.WaitNext}); end.Retry || end.Requeue != want {
 		t.Errorf("plan again %v, retry %v, want %v", end.Requeue, end.Retry, want)
 	}

@@ -12,7 +12,7 @@ func pastBackoffLimit(spec *Spec, t tally) Verdict {
 	if !past {
 		return Verdict{}
 	}
-	return Verdict{FailureTarget, "BackoffLimitExceeded", "Job has reached the specified backoff limit"}
+	return Verdict{ConditionFailureTarget, "BackoffLimitExceeded", "Job has reached the specified backoff limit"}
 }
 
 // restartsCounted are the restarts of a pod that has not ended, as far as they count

@@ -157,8 +157,8 @@ func failing(missingEvery int) job.Snapshot {
 	spec.BackoffLimitPerIndex, spec.BackoffLimit = ptr[int32](3), ptr[int32](1<<31-1)
 	spec.PodReplacementPolicy = job.ReplaceFailed
 	spec.PodFailurePolicy = &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
-		{Action: job.FailIndex, OnExitCodes: &job.OnExitCodes{Operator: job.In, Values: []int32{42}}},
-		{Action: job.Ignore, OnPodConditions: []job.PodConditionPattern{{Type: "DisruptionTarget"}}},
+		{Action: job.FailIndex, OnExitCodes: &job.OnExitCodes{Operator: job.ExitCodeIn, Values: []int32{42}}},
+		{Action: job.IgnoreFailure, OnPodConditions: []job.PodConditionPattern{{Type: "DisruptionTarget"}}},
 	}}
 	var completed indexset.Set
 	for i := 50_000; i < 90_000; i++ {

@@ -15,7 +15,7 @@ import (
 // checkStored holds that a plan and its outcome can be stored: what is read back leads to
 // the same conclusion. The outcome that the conclusion carries leads to it again.
 func checkStored(t *rapid.T, plan *job.Plan) {
-	outcome := drawOutcome(t, plan, job.NotTried, job.Done, job.Gone, job.Unsuccessful, job.StillTracked, job.Refused)
+	outcome := drawOutcome(t, plan, job.ResultNotTried, job.ResultDone, job.ResultGone, job.ResultUnsuccessful, job.ResultStillTracked, job.ResultRefused)
 	conclusion := plan.Conclude(outcome)
 	if again := plan.Conclude(conclusion.Outcome); !reflect.DeepEqual(conclusion, again) {
 		t.Fatalf("the outcome of the conclusion leads to another one:\n%s", cmp.Diff(conclusion, again))
@@ -45,10 +45,10 @@ func text(v any) string {
 // TestOutcome_JSON: results are words, and what was not tried is left out.
 func TestOutcome_JSON(t *testing.T) {
 	o := job.Outcome{
-		Writes: job.Writes{Deleted: []job.Effect{{Result: job.Gone}}, Created: []job.Effect{
-			{Result: job.Done, Pod: job.PodRef{Name: "a", UID: "u"}}, {Result: job.Unsuccessful, Error: "quota"}}},
-		Recorded:  job.Done,
-		Untracked: []job.Result{job.Done, job.StillTracked},
+		Writes: job.Writes{Deleted: []job.Effect{{Result: job.ResultGone}}, Created: []job.Effect{
+			{Result: job.ResultDone, Pod: job.PodRef{Name: "a", UID: "u"}}, {Result: job.ResultUnsuccessful, Error: "quota"}}},
+		Recorded:  job.ResultDone,
+		Untracked: []job.Result{job.ResultDone, job.ResultStillTracked},
 	}
 	const want = `{"deleted":[{"result":"gone"}],` +
 		`"created":[{"result":"done","pod":{"name":"a","uid":"u"}},{"result":"unsuccessful","error":"quota"}],` +
@@ -68,8 +68,8 @@ func TestOutcome_JSON(t *testing.T) {
 func TestChain_ZeroValues(t *testing.T) {
 	var recording job.Recording
 	var settlement job.Settlement
-	for name, s := range map[string]job.Settlement{"recording": recording.Settle(job.Done, nil), "settlement": settlement} {
-		c := s.Conclude(job.Done)
+	for name, s := range map[string]job.Settlement{"recording": recording.Settle(job.ResultDone, nil), "settlement": settlement} {
+		c := s.Conclude(job.ResultDone)
 		if s.Write || c.Retry || !reflect.DeepEqual(c.Memory, job.Memory{}) || len(c.Events) > 0 {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -91,9 +91,9 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 	if !recording.Write || len(recording.Untrack) != 1 {
 		t.Fatalf("recording %+v", recording)
 	}
-	for _, result := range []job.Result{job.NotTried, job.Unsuccessful} {
+	for _, result := range []job.Result{job.ResultNotTried, job.ResultUnsuccessful} {
 		settlement := recording.Settle(result, nil)
-		c := settlement.Conclude(job.NotTried)
+		c := settlement.Conclude(job.ResultNotTried)
 		if settlement.Write || !c.Retry || !reflect.DeepEqual(c.Status, s.Job.Status) {
 			t.Errorf("%s: %+v", result, c)
 		}
@@ -103,9 +103,9 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 	if plan, err = job.Reconcile(s); err != nil {
 		t.Fatal(err)
 	}
-	recording = plan.Record(job.Writes{Claimed: job.Unsuccessful})
-	settlement := recording.Settle(job.NotTried, nil)
-	if recording.Write || len(recording.Untrack) > 0 || settlement.Write || !settlement.Conclude(job.NotTried).Retry {
+	recording = plan.Record(job.Writes{Claimed: job.ResultUnsuccessful})
+	settlement := recording.Settle(job.ResultNotTried, nil)
+	if recording.Write || len(recording.Untrack) > 0 || settlement.Write || !settlement.Conclude(job.ResultNotTried).Retry {
 		t.Errorf("recording %+v, settlement %+v", recording, settlement)
 	}
 }

@@ -52,11 +52,11 @@ func (s *Settlement) Conclude(settled Result) Conclusion {
 		r = &Recording{plan: p}
 	}
 	if !s.Write {
-		settled = NotTried
+		settled = ResultNotTried
 	}
 	o := Outcome{Writes: r.writes, Recorded: s.recorded, Untracked: s.untracked, Settled: settled}
 	recorded := r.isWritten(s.recorded)
-	complete := recorded && (!s.Write || settled == Done)
+	complete := recorded && (!s.Write || settled == ResultDone)
 	final := p.basis.Status
 	switch {
 	case complete:
@@ -65,7 +65,7 @@ func (s *Settlement) Conclude(settled Result) Conclusion {
 		final = r.Status
 	}
 	// A pod that was to be adopted and is gone changes the plan: there is nothing to repeat.
-	gone := !p.hasClaimed(&r.writes) && r.writes.Claimed == Gone
+	gone := !p.hasClaimed(&r.writes) && r.writes.Claimed == ResultGone
 	retry := !gone && (!complete || p.hasUnfinished(&o, r))
 	return Conclusion{
 		Outcome: o,
@@ -91,7 +91,7 @@ func (p *Plan) hasUnfinished(o *Outcome, r *Recording) bool {
 		}
 	}
 	for i := range p.Create {
-		if result := value.At(o.Created, i).Result; result != Done && result != Refused {
+		if result := value.At(o.Created, i).Result; result != ResultDone && result != ResultRefused {
 			return true
 		}
 	}
@@ -148,7 +148,7 @@ func (p *Plan) expect(o *Outcome) expectations.Counts {
 	next := expectations.Counts{At: p.basis.Now}
 	if !p.Verdict.decided() {
 		for i := range p.Delete {
-			if value.At(o.Deleted, i).Result == Done {
+			if value.At(o.Deleted, i).Result == ResultDone {
 				next.Deletions++
 			}
 		}
@@ -196,18 +196,18 @@ func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 	}
 	for i := range p.Delete {
 		switch e := value.At(o.Deleted, i); e.Result {
-		case Done:
-			wrote(Normal, "SuccessfulDelete", "Deleted pod: %s", p.Delete[i].Name)
-		case Unsuccessful:
-			wrote(Warning, "FailedDelete", "Error deleting: %s", e.Error)
+		case ResultDone:
+			wrote(EventNormal, "SuccessfulDelete", "Deleted pod: %s", p.Delete[i].Name)
+		case ResultUnsuccessful:
+			wrote(EventWarning, "FailedDelete", "Error deleting: %s", e.Error)
 		}
 	}
 	for i := range p.Create {
 		switch e := value.At(o.Created, i); e.Result {
-		case Done:
-			wrote(Normal, "SuccessfulCreate", "Created pod: %s", e.Pod.Name)
-		case Unsuccessful:
-			wrote(Warning, "FailedCreate", "Error creating: %s", e.Error)
+		case ResultDone:
+			wrote(EventNormal, "SuccessfulCreate", "Created pod: %s", e.Pod.Name)
+		case ResultUnsuccessful:
+			wrote(EventWarning, "FailedCreate", "Error creating: %s", e.Error)
 		}
 	}
 	if b := &p.basis; b.Quirks.Has(jobquirk.EarlyEvents) {
@@ -220,13 +220,13 @@ func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 }
 
 func reportSuspension(before, after *Status, add func(EventType, string, string, ...any)) {
-	is := after.Condition(Suspended)
+	is := after.Condition(ConditionSuspended)
 	switch {
-	case equalCondition(is, before.Condition(Suspended)):
+	case equalCondition(is, before.Condition(ConditionSuspended)):
 	case is.Status == ConditionTrue:
-		add(Normal, "Suspended", "Job suspended")
+		add(EventNormal, "Suspended", "Job suspended")
 	default:
-		add(Normal, "Resumed", "Job resumed")
+		add(EventNormal, "Resumed", "Job resumed")
 	}
 }
 
@@ -235,14 +235,14 @@ func (p *Plan) reportEnd(final *Status, add func(EventType, string, string, ...a
 	turned := func(t ConditionType) bool {
 		return b.Status.Condition(t).Status != ConditionTrue && final.Condition(t).Status == ConditionTrue
 	}
-	if turned(Complete) {
+	if turned(ConditionComplete) {
 		if b.Completions != nil && final.Succeeded > *b.Completions {
-			add(Warning, "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
+			add(EventWarning, "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
 		}
-		add(Normal, "Completed", "Job completed")
+		add(EventNormal, "Completed", "Job completed")
 	}
-	if turned(Failed) {
-		c := final.Condition(Failed)
-		add(Warning, c.Reason, "%s", c.Message)
+	if turned(ConditionFailed) {
+		c := final.Condition(ConditionFailed)
+		add(EventWarning, c.Reason, "%s", c.Message)
 	}
 }

@@ -33,7 +33,7 @@ func activePod(uid string) Pod {
 
 func TestJ41_Events(t *testing.T) {
 	suspended := func(s Snapshot, status ConditionStatus) Snapshot {
-		s.Job.Status.Conditions = []Condition{{Type: Suspended, Status: status}}
+		s.Job.Status.Conditions = []Condition{{Type: ConditionSuspended, Status: status}}
 		return s
 	}
 	tests := []struct {
@@ -46,14 +46,14 @@ func TestJ41_Events(t *testing.T) {
 			[]string{"Normal SuccessfulCreate: Created pod: j-x", "Normal SuccessfulCreate: Created pod: j-x"}},
 		{"a creation fails, and the rest is not tried", snapshotOf(t, `{"parallelism": 3}`),
 			func(o *Outcome) {
-				o.Created = []Effect{{Result: Done, Pod: PodRef{Name: "j-x"}}, {Result: Unsuccessful, Error: "exceeded quota"}}
+				o.Created = []Effect{{Result: ResultDone, Pod: PodRef{Name: "j-x"}}, {Result: ResultUnsuccessful, Error: "exceeded quota"}}
 			},
 			[]string{"Normal SuccessfulCreate: Created pod: j-x", "Warning FailedCreate: Error creating: exceeded quota"}},
 		{"the namespace is going away: no event", snapshotOf(t, `{}`),
-			func(o *Outcome) { o.Created = []Effect{{Result: Refused, Error: "terminating"}} }, nil},
+			func(o *Outcome) { o.Created = []Effect{{Result: ResultRefused, Error: "terminating"}} }, nil},
 		{"a pod is deleted, another was gone, a third stays", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b"), activePod("c")),
 			func(o *Outcome) {
-				o.Deleted = []Effect{{Result: Done}, {Result: Gone}, {Result: Unsuccessful, Error: "timeout"}}
+				o.Deleted = []Effect{{Result: ResultDone}, {Result: ResultGone}, {Result: ResultUnsuccessful, Error: "timeout"}}
 			},
 			[]string{"Normal SuccessfulDelete: Deleted pod: a", "Warning FailedDelete: Error deleting: timeout"}},
 		{"the job is suspended", snapshotOf(t, `{"suspend": true}`), nil,
@@ -64,11 +64,11 @@ func TestJ41_Events(t *testing.T) {
 		{"the job was resumed long ago", suspended(snapshotOf(t, `{}`, activePod("a")), ConditionFalse), nil, nil},
 		{"the job was never suspended", snapshotOf(t, `{}`, activePod("a")), nil, nil},
 		{"a condition that could not be written is no news", snapshotOf(t, `{"suspend": true}`),
-			func(o *Outcome) { o.Recorded = Unsuccessful }, nil},
+			func(o *Outcome) { o.Recorded = ResultUnsuccessful }, nil},
 		{"the job completes", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), nil,
 			[]string{"Normal Completed: Job completed"}},
 		{"the last write fails: it is not complete", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)),
-			func(o *Outcome) { o.Settled = Unsuccessful }, nil},
+			func(o *Outcome) { o.Settled = ResultUnsuccessful }, nil},
 		{"more pods succeed than are wanted", snapshotOf(t, `{}`, endedPod("a", PodSucceeded), endedPod("b", PodSucceeded)), nil,
 			[]string{"Warning TooManySucceededPods: Too many succeeded pods running after completion count reached", "Normal Completed: Job completed"}},
 		{"the backoff limit is exceeded", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("a", PodFailed)), nil,
@@ -109,16 +109,16 @@ func TestJ43_Retry(t *testing.T) {
 		{"all is done", snapshotOf(t, `{"parallelism": 2}`, endedPod("a", PodFailed)), nil, false},
 		{"there was nothing to do", snapshotOf(t, `{"parallelism": 0}`), func(o *Outcome) { *o = Outcome{} }, false},
 		{"nothing was tried", snapshotOf(t, `{}`), func(o *Outcome) { *o = Outcome{} }, true},
-		{"a claim fails", snapshotOf(t, `{}`, orphan), func(o *Outcome) { o.Claimed = Unsuccessful }, true},
-		{"a creation fails", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = Unsuccessful }, true},
+		{"a claim fails", snapshotOf(t, `{}`, orphan), func(o *Outcome) { o.Claimed = ResultUnsuccessful }, true},
+		{"a creation fails", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = ResultUnsuccessful }, true},
 		{"a creation was not tried", snapshotOf(t, `{"parallelism": 2}`), func(o *Outcome) { o.Created = o.Created[:1] }, true},
-		{"a creation is refused: no namespace, no retry", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = Refused }, false},
-		{"a deletion fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = Unsuccessful }, true},
-		{"a pod was gone already", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = Gone }, false},
-		{"the first status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Recorded = Unsuccessful }, true},
-		{"a finalizer stays", snapshotOf(t, `{"parallelism": 0}`, endedPod("a", PodFailed)), func(o *Outcome) { o.Untracked = nil; o.Settled = NotTried }, true},
-		{"a finalizer was gone with its pod", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Untracked[0] = Gone }, false},
-		{"the second status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Settled = Unsuccessful }, true},
+		{"a creation is refused: no namespace, no retry", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = ResultRefused }, false},
+		{"a deletion fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultUnsuccessful }, true},
+		{"a pod was gone already", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultGone }, false},
+		{"the first status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Recorded = ResultUnsuccessful }, true},
+		{"a finalizer stays", snapshotOf(t, `{"parallelism": 0}`, endedPod("a", PodFailed)), func(o *Outcome) { o.Untracked = nil; o.Settled = ResultNotTried }, true},
+		{"a finalizer was gone with its pod", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Untracked[0] = ResultGone }, false},
+		{"the second status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Settled = ResultUnsuccessful }, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestB5_Memory(t *testing.T) {
 		{"JI22: the memory of another job counts as none", another, nil,
 			Memory{JobUID: "job-2"}},
 		{"E2: deletions that failed or found nothing are not expected", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b"), activePod("c")),
-			func(o *Outcome) { o.Deleted[0].Result, o.Deleted[1].Result = Unsuccessful, Gone },
+			func(o *Outcome) { o.Deleted[0].Result, o.Deleted[1].Result = ResultUnsuccessful, ResultGone },
 			Memory{JobUID: "job-1", Expectations: expectations.Counts{Deletions: 1, At: second(30)}, Untracking: expectations.NewUIDs("b", "c")}},
 		{"E5: the end that was written is remembered, the backoff is not", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed)), nil,
 			Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("f"), Finished: true}},
@@ -196,7 +196,7 @@ func TestJ42_RecordedButNotSettled(t *testing.T) {
 	plan := planOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`,
 		ofIndex(endedPod("s", PodSucceeded), 0), ofIndex(endedPod("f", PodFailed), 1)))
 	o := doneAll(plan)
-	o.Settled = Unsuccessful
+	o.Settled = ResultUnsuccessful
 	end := plan.Conclude(o)
 	if end.Metrics.PodsSucceeded != 1 || !end.Retry {
 		t.Errorf("%d succeeded, retry %v, want 1 and true", end.Metrics.PodsSucceeded, end.Retry)
@@ -217,7 +217,7 @@ func TestL9_TheEarlierTime(t *testing.T) {
 		if after > 0 {
 			p.Requeue.At = second(30).Add(after)
 		}
-		if got := p.again(&Outcome{Writes: Writes{Claimed: Done}}, &Recording{}, false).At.Sub(second(30)); got != want {
+		if got := p.again(&Outcome{Writes: Writes{Claimed: ResultDone}}, &Recording{}, false).At.Sub(second(30)); got != want {
 			t.Errorf("due after %v: again after %v, want %v", after, got, want)
 		}
 	}

@@ -19,7 +19,7 @@ func pastDeadline(due, now time.Time) Verdict {
 	if due.IsZero() || !isOver(due, now) {
 		return Verdict{}
 	}
-	return Verdict{FailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline"}
+	return Verdict{ConditionFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline"}
 }
 
 // startTime is the time from which the deadline counts: that of the status, or now in

@@ -80,8 +80,8 @@ func TestDecodeJob(t *testing.T) {
 			TTLSecondsAfterFinished: value.To[int32](60),
 			Suspend:                 value.To(false),
 			PodFailurePolicy: &PodFailurePolicy{Rules: []PodFailurePolicyRule{
-				{Action: FailJob, OnExitCodes: &OnExitCodes{ContainerName: &container, Operator: In, Values: []int32{42}}},
-				{Action: Ignore, OnPodConditions: []PodConditionPattern{{Type: "DisruptionTarget", Status: ConditionTrue}}},
+				{Action: FailJob, OnExitCodes: &OnExitCodes{ContainerName: &container, Operator: ExitCodeIn, Values: []int32{42}}},
+				{Action: IgnoreFailure, OnPodConditions: []PodConditionPattern{{Type: "DisruptionTarget", Status: ConditionTrue}}},
 			}},
 			PodReplacementPolicy: ReplaceFailed,
 			Selector:             &Selector{MatchLabels: map[string]string{"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}},

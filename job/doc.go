@@ -31,7 +31,7 @@
 //	if recording.Write {
 //		recorded = write(recording.Status)
 //	}
-//	if !recording.Write || recorded == job.Done {
+//	if !recording.Write || recorded == job.ResultDone {
 //		untracked = untrack(recording.Untrack)
 //	}
 //	settlement := recording.Settle(recorded, untracked)

@@ -47,7 +47,7 @@ func ExampleExpire() {
 		Name: "render",
 		Spec: job.Spec{TTLSecondsAfterFinished: ptr[int32](60)},
 		Status: job.Status{Conditions: []job.Condition{
-			{Type: job.Complete, Status: job.ConditionTrue, LastTransitionTime: finished},
+			{Type: job.ConditionComplete, Status: job.ConditionTrue, LastTransitionTime: finished},
 		}},
 	}
 	expired, again, _ := job.Expire(j, job.Options{}, finished.Add(10*time.Second))
@@ -81,11 +81,11 @@ func ExamplePlan_Record() {
 		for range plan.Create {
 			name := fmt.Sprint("render-", len(pods))
 			pods[name] = &job.Pod{Name: name, UID: name}
-			writes.Created = append(writes.Created, job.Effect{Result: job.Done, Pod: job.PodRef{Name: name, UID: name}})
+			writes.Created = append(writes.Created, job.Effect{Result: job.ResultDone, Pod: job.PodRef{Name: name, UID: name}})
 		}
 		for _, d := range plan.Delete {
 			delete(pods, d.UID)
-			writes.Deleted = append(writes.Deleted, job.Effect{Result: job.Done})
+			writes.Deleted = append(writes.Deleted, job.Effect{Result: job.ResultDone})
 		}
 		recording := plan.Record(writes)
 		if recording.Write {
@@ -94,13 +94,13 @@ func ExamplePlan_Record() {
 		var untracked []job.Result
 		for _, u := range recording.Untrack {
 			pods[u.UID].Untracked = true
-			untracked = append(untracked, job.Done)
+			untracked = append(untracked, job.ResultDone)
 		}
-		settlement := recording.Settle(job.Done, untracked)
+		settlement := recording.Settle(job.ResultDone, untracked)
 		if settlement.Write {
 			j.Status = settlement.Status
 		}
-		conclusion := settlement.Conclude(job.Done)
+		conclusion := settlement.Conclude(job.ResultDone)
 		memory = conclusion.Memory
 		for _, e := range conclusion.Events {
 			fmt.Println(e.Reason, e.Message)

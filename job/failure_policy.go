@@ -50,16 +50,16 @@ func (f *failurePolicy) judge(pod *Pod) failure {
 			continue
 		}
 		switch f.rules[i].Action {
-		case Ignore:
-			return failure{action: Ignore, counts: f.ignoresEnough(pod)}
+		case IgnoreFailure:
+			return failure{action: IgnoreFailure, counts: f.ignoresEnough(pod)}
 		case FailIndex:
 			if f.perIndex { // without backoffLimitPerIndex nothing has matched
 				return failure{action: FailIndex, counts: true}
 			}
 		case FailJob:
 			return failure{action: FailJob, counts: true, message: match.message(f.namespace, pod, i)}
-		case Count:
-			return failure{action: Count, counts: true}
+		case CountFailure:
+			return failure{action: CountFailure, counts: true}
 		}
 		// An action of a later version is passed over.
 	}
@@ -136,9 +136,9 @@ func (r *OnExitCodes) matches(c *Container) bool {
 		return false
 	}
 	switch r.Operator {
-	case In:
+	case ExitCodeIn:
 		return slices.Contains(r.Values, c.ExitCode)
-	case NotIn:
+	case ExitCodeNotIn:
 		return !slices.Contains(r.Values, c.ExitCode)
 	}
 	return false
@@ -160,7 +160,7 @@ func failsJob(pods []Pod, c *census, policy *failurePolicy) Verdict {
 				continue
 			}
 			if f := policy.judge(pod); f.action == FailJob {
-				oldest, verdict = pod, Verdict{FailureTarget, "PodFailurePolicy", f.message}
+				oldest, verdict = pod, Verdict{ConditionFailureTarget, "PodFailurePolicy", f.message}
 			}
 		}
 	}

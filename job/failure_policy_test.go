@@ -68,20 +68,20 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 			failedPod([]Container{exited("setup", InitContainer, 42), exited("main", AppContainer, 1)}), exit("setup", "42", "0")},
 		{"sidecars are init containers", policy(code("FailJob", in42)),
 			failedPod([]Container{exited("proxy", RestartableInitContainer, 42)}), exit("proxy", "42", "0")},
-		{"a condition that is True", policy(condition("Ignore", `{"type": "DisruptionTarget", "status": "True"}`)), failedPod(main(1), disrupted), failure{action: Ignore}},
-		{"True is the default of a pattern", policy(condition("Ignore", `{"type": "DisruptionTarget"}`)), failedPod(main(1), disrupted), failure{action: Ignore}},
+		{"a condition that is True", policy(condition("Ignore", `{"type": "DisruptionTarget", "status": "True"}`)), failedPod(main(1), disrupted), failure{action: IgnoreFailure}},
+		{"True is the default of a pattern", policy(condition("Ignore", `{"type": "DisruptionTarget"}`)), failedPod(main(1), disrupted), failure{action: IgnoreFailure}},
 		{"a condition of another status", policy(condition("Ignore", `{"type": "DisruptionTarget"}`)),
 			failedPod(main(1), PodCondition{Type: "DisruptionTarget", Status: ConditionFalse}), counts},
 		{"a pattern that wants False", policy(condition("Count", `{"type": "Healthy", "status": "False"}`)),
-			failedPod(main(1), PodCondition{Type: "Healthy", Status: ConditionFalse}), failure{counts: true, action: Count}},
+			failedPod(main(1), PodCondition{Type: "Healthy", Status: ConditionFalse}), failure{counts: true, action: CountFailure}},
 		{"a missing condition is not False", policy(condition("Count", `{"type": "Healthy", "status": "False"}`)), failedPod(main(1)), counts},
 		{"the message names the condition", policy(condition("FailJob", `{"type": "Other"}, {"type": "DisruptionTarget"}`)), failedPod(main(1), disrupted),
 			failJob("Pod default/p has condition DisruptionTarget matching FailJob rule at index 0")},
-		{"the first rule that matches decides", policy(code("Count", in42) + "," + code("FailJob", in42)), failedPod(main(42)), failure{counts: true, action: Count}},
+		{"the first rule that matches decides", policy(code("Count", in42) + "," + code("FailJob", in42)), failedPod(main(42)), failure{counts: true, action: CountFailure}},
 		{"rules that do not match are passed", policy(condition("Ignore", `{"type": "DisruptionTarget"}`) + "," + code("FailJob", in42)), failedPod(main(42)), exit("main", "42", "1")},
 		{"an action of a later version is passed", policy(code("Shrug", in42) + "," + code("FailJob", in42)), failedPod(main(42)), exit("main", "42", "1")},
 		{"FailIndex where indexes are limited", perIndex(code("FailIndex", in42)), failedPod(main(42)), failure{counts: true, action: FailIndex}},
-		{"FailIndex is passed where they are not", policy(code("FailIndex", in42) + "," + code("Ignore", in42)), failedPod(main(42)), failure{action: Ignore}},
+		{"FailIndex is passed where they are not", policy(code("FailIndex", in42) + "," + code("Ignore", in42)), failedPod(main(42)), failure{action: IgnoreFailure}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestJ21_TheOldestDecides(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := Verdict{FailureTarget, "PodFailurePolicy", "Container main for pod default/" + test.want + " failed with exit code 42 matching FailJob rule at index 0"}
+			want := Verdict{ConditionFailureTarget, "PodFailurePolicy", "Container main for pod default/" + test.want + " failed with exit code 42 matching FailJob rule at index 0"}
 			if diff := cmp.Diff(want, plan.Verdict); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -49,7 +49,7 @@ func garbage(t *rapid.T) {
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		t.Fatal("creates and deletes")
 	}
-	outcome := drawOutcome(t, &plan, job.NotTried, job.Done, job.Gone, job.Unsuccessful, job.Refused, 99)
+	outcome := drawOutcome(t, &plan, job.ResultNotTried, job.ResultDone, job.ResultGone, job.ResultUnsuccessful, job.ResultRefused, 99)
 	conclusion := plan.Conclude(outcome)
 	recording := plan.Record(outcome.Writes)
 	checkGarbageStatus(t, recording.Status)
@@ -170,7 +170,7 @@ func drawGarbageSpec(t *rapid.T) job.Spec {
 		PodFailurePolicy: maybe(t, "failure policy", rapid.Just(job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
 			{},
 			{Action: "Panic", OnExitCodes: &job.OnExitCodes{Operator: "About", Values: []int32{1}}},
-			{Action: job.FailIndex, OnExitCodes: &job.OnExitCodes{Operator: job.NotIn}},
+			{Action: job.FailIndex, OnExitCodes: &job.OnExitCodes{Operator: job.ExitCodeNotIn}},
 		}})),
 		SuccessPolicy: maybe(t, "success policy", rapid.Just(job.SuccessPolicy{Rules: []job.SuccessPolicyRule{
 			{}, {SucceededIndexes: ptr("x")}, {SucceededCount: ptr[int32](-1), SucceededIndexes: ptr("")},
@@ -201,7 +201,7 @@ func drawGarbageStatus(t *rapid.T) job.Status {
 			Failed:    drawUIDs(t, "uncounted failed"),
 		},
 	}
-	for _, c := range []job.ConditionType{job.Suspended, job.FailureTarget, job.SuccessCriteriaMet, job.Complete} {
+	for _, c := range []job.ConditionType{job.ConditionSuspended, job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet, job.ConditionComplete} {
 		if rapid.IntRange(0, 7).Draw(t, string(c)) == 0 {
 			s.Conditions = append(s.Conditions, job.Condition{Type: c, Status: job.ConditionTrue})
 		}

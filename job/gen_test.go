@@ -66,14 +66,14 @@ func drawIndexed(t *rapid.T, s *job.Spec) {
 }
 
 func drawFailurePolicy(t *rapid.T, perIndex bool) *job.PodFailurePolicy {
-	actions := []job.FailureAction{job.FailJob, job.Ignore, job.Count}
+	actions := []job.FailureAction{job.FailJob, job.IgnoreFailure, job.CountFailure}
 	if perIndex {
 		actions = append(actions, job.FailIndex)
 	}
 	return &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
 		{
 			Action:      rapid.SampledFrom(actions).Draw(t, "action for 42"),
-			OnExitCodes: &job.OnExitCodes{Operator: job.In, Values: []int32{42}},
+			OnExitCodes: &job.OnExitCodes{Operator: job.ExitCodeIn, Values: []int32{42}},
 		},
 		{
 			Action:          rapid.SampledFrom(actions).Draw(t, "action for disruption"),

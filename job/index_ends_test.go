@@ -29,7 +29,7 @@ func TestJ15_RecordedBeyondCompletions(t *testing.T) {
 		if len(plan.Untrack) != 1 || plan.Untrack[0].UID != "b" {
 			t.Errorf("limit %d: the pod keeps its finalizer:\n%s", limit, plan.String())
 		}
-		end := plan.Conclude(job.Outcome{Recorded: job.Done, Untracked: []job.Result{job.Done}, Settled: job.Done})
+		end := plan.Conclude(job.Outcome{Recorded: job.ResultDone, Untracked: []job.Result{job.ResultDone}, Settled: job.ResultDone})
 		if end.Retry || end.Metrics.IndexesFailed != 0 {
 			t.Errorf("limit %d: %d indexes have failed, retry %v", limit, end.Metrics.IndexesFailed, end.Retry)
 		}

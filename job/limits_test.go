@@ -107,10 +107,10 @@ func TestOptions_NoInterimConditions(t *testing.T) {
 		want       ConditionType
 		reason     string
 	}{
-		{"success", `{"completions": 1}`, []Pod{endedPod("s", PodSucceeded)}, Complete, "CompletionsReached"},
-		{"failure", `{"backoffLimit": 0}`, []Pod{endedPod("f", PodFailed)}, Failed, "BackoffLimitExceeded"},
+		{"success", `{"completions": 1}`, []Pod{endedPod("s", PodSucceeded)}, ConditionComplete, "CompletionsReached"},
+		{"failure", `{"backoffLimit": 0}`, []Pod{endedPod("f", PodFailed)}, ConditionFailed, "BackoffLimitExceeded"},
 		{"a policy", `{"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}]}}`,
-			[]Pod{endedPod("f", PodFailed)}, Failed, "PodFailurePolicy"},
+			[]Pod{endedPod("f", PodFailed)}, ConditionFailed, "PodFailurePolicy"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, test.spec, test.pods...)
@@ -140,7 +140,7 @@ func TestOptions_NoInterimConditions(t *testing.T) {
 	}
 	s.Job.Status, s.Pods, s.Memory = c.Status, nil, c.Memory
 	plan = planOf(t, s)
-	if got := plan.Conclude(doneAll(plan)).Status; got.Finished() != Failed || got.Failed != 1 {
+	if got := plan.Conclude(doneAll(plan)).Status; got.Finished() != ConditionFailed || got.Failed != 1 {
 		t.Errorf("%s%s", plan, got)
 	}
 }
@@ -148,7 +148,7 @@ func TestOptions_NoInterimConditions(t *testing.T) {
 // TestJ41_PodWrites: events about pods are marked, the others are not.
 func TestJ41_PodWrites(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 2, "parallelism": 3}`, endedPod("s", PodSucceeded))
-	s.Job.Status.Conditions = []Condition{{Type: Suspended, Status: ConditionTrue}}
+	s.Job.Status.Conditions = []Condition{{Type: ConditionSuspended, Status: ConditionTrue}}
 	plan := planOf(t, s)
 	o := doneAll(plan)
 	marked := map[string]bool{}
@@ -157,7 +157,7 @@ func TestJ41_PodWrites(t *testing.T) {
 	}
 	over := planOf(t, snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b")))
 	o = doneAll(over)
-	o.Deleted[1].Result = Unsuccessful
+	o.Deleted[1].Result = ResultUnsuccessful
 	for _, e := range over.Conclude(o).Events {
 		marked[e.Reason] = e.PodWrite
 	}

@@ -132,9 +132,9 @@ func (f *Metrics) countCreations(p *Plan, o *Outcome) {
 	for i := range p.Create {
 		f.CreateReason = p.Create[i].Reason
 		switch value.At(o.Created, i).Result {
-		case Done:
+		case ResultDone:
 			f.PodsCreated++
-		case Unsuccessful:
+		case ResultUnsuccessful:
 			f.PodsNotCreated++
 			if p.basis.Quirks.Has(jobquirk.Miscount) {
 				f.PodsCreated++
@@ -150,9 +150,9 @@ func (f *Metrics) countPolicy(untrack []Untracking) {
 			f.Policy.FailJob++
 		case FailIndex:
 			f.Policy.FailIndex++
-		case Ignore:
+		case IgnoreFailure:
 			f.Policy.Ignore++
-		case Count:
+		case CountFailure:
 			f.Policy.Count++
 		}
 	}

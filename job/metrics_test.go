@@ -10,15 +10,15 @@ import (
 
 // doneAll is the outcome in which every write of the plan took effect.
 func doneAll(p *Plan) Outcome {
-	o := Outcome{Writes: Writes{Claimed: Done}, Recorded: Done, Settled: Done}
+	o := Outcome{Writes: Writes{Claimed: ResultDone}, Recorded: ResultDone, Settled: ResultDone}
 	for range p.Delete {
-		o.Deleted = append(o.Deleted, Effect{Result: Done})
+		o.Deleted = append(o.Deleted, Effect{Result: ResultDone})
 	}
 	for _, c := range p.Create {
-		o.Created = append(o.Created, Effect{Result: Done, Pod: PodRef{Name: c.NamePrefix + "x", UID: c.NamePrefix + "x"}})
+		o.Created = append(o.Created, Effect{Result: ResultDone, Pod: PodRef{Name: c.NamePrefix + "x", UID: c.NamePrefix + "x"}})
 	}
 	for range p.Record(o.Writes).Untrack {
-		o.Untracked = append(o.Untracked, Done)
+		o.Untracked = append(o.Untracked, ResultDone)
 	}
 	return o
 }
@@ -78,10 +78,12 @@ func TestJ42_Facts(t *testing.T) {
 		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 2, CreateReason: CreateNew}},
 		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`),
-			outcome(func(o *Outcome) { o.Created[0] = Effect{Result: Unsuccessful, Error: "quota"} }),
+			outcome(func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} }),
 			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
 		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),
-			outcome(func(o *Outcome) { o.Created[0], o.Created[1] = Effect{Result: Refused}, Effect{Result: Refused} }),
+			outcome(func(o *Outcome) {
+				o.Created[0], o.Created[1] = Effect{Result: ResultRefused}, Effect{Result: ResultRefused}
+			}),
 			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, CreateReason: CreateNew}},
 		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex, Untracked: true}), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
@@ -104,26 +106,26 @@ func TestJ42_Facts(t *testing.T) {
 		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1}},
 		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: Orphan, Untracked: true}),
-			outcome(func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: Unsuccessful}} }),
+			outcome(func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: ResultUnsuccessful}} }),
 			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, Failed: true}},
 		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1), running), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsFailed: 1, Untracked: 1}},
 		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), running), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Policy: policyCounts{Ignore: 1}, Untracked: 1}},
 		{"the status of matches cannot be written", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), ended("b", PodSucceeded, -1)),
-			outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = Unsuccessful, nil, NotTried }),
+			outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = ResultUnsuccessful, nil, ResultNotTried }),
 			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Failed: true}},
 		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, -1), scheduled), none,
 			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 2, Policy: policyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
 		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, -1)), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsSucceeded: 1, Untracked: 1, Finished: Complete, FinishedReason: "CompletionsReached"}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsSucceeded: 1, Untracked: 1, Finished: ConditionComplete, FinishedReason: "CompletionsReached"}},
 		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, -1)), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1, Untracked: 1, Finished: Failed, FinishedReason: "BackoffLimitExceeded"}},
+			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1, Untracked: 1, Finished: ConditionFailed, FinishedReason: "BackoffLimitExceeded"}},
 		{"indexes have ended", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
 			ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), none,
 			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
 		{"an index has failed, and the status cannot be written", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
-			ended("b", PodFailed, 1), running), outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = Unsuccessful, nil, NotTried }),
+			ended("b", PodFailed, 1), running), outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = ResultUnsuccessful, nil, ResultNotTried }),
 			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement, PerIndex: true, Failed: true}},
 		{"an elastic job shrinks", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, running), shrunk,
 			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateNew}},
@@ -132,7 +134,7 @@ func TestJ42_Facts(t *testing.T) {
 		{"the job is managed by somebody else", snapshotOf(t, `{"managedBy": "example.com/queue"}`), none,
 			Metrics{CompletionMode: NonIndexed, ManagedBy: true}},
 		{"the job has ended", snapshotOf(t, `{}`, ended("a", PodFailed, -1)),
-			status(func(s *Status) { s.Conditions = []Condition{{Type: Failed, Status: ConditionTrue}} }),
+			status(func(s *Status) { s.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}} }),
 			Metrics{CompletionMode: NonIndexed, Untracked: 1}},
 	}
 	for _, test := range tests {

@@ -106,7 +106,7 @@ func TestOptions_TerminatingTimeout(t *testing.T) {
 	}
 	w.Finish(w.Pods[len(w.Pods)-1], 0)
 	mustRound(t, w)
-	if w.Job.Status.Finished() != job.Complete {
+	if w.Job.Status.Finished() != job.ConditionComplete {
 		t.Fatalf("the lost pod holds up the end: %v", w.Job.Status)
 	}
 }
@@ -118,9 +118,9 @@ func TestOptions_SuccessBeatsDeadline(t *testing.T) {
 		w.Finish(w.Pods[0], 0)
 		w.Now = w.Now.Add(time.Minute)
 		mustRound(t, w)
-		want := job.Failed
+		want := job.ConditionFailed
 		if wins {
-			want = job.Complete
+			want = job.ConditionComplete
 		}
 		if got := w.Job.Status.Finished(); got != want {
 			t.Errorf("SuccessBeatsDeadline %v: %s, want %s", wins, got, want)
@@ -134,14 +134,14 @@ func TestOptions_SuccessBeatsDeadlineNeedsSuccess(t *testing.T) {
 	w.Run(w.Pods[0])
 	w.Now = w.Now.Add(time.Minute)
 	mustRound(t, w)
-	if c := w.Job.Status.Condition(job.FailureTarget); c.Reason != "DeadlineExceeded" {
+	if c := w.Job.Status.Condition(job.ConditionFailureTarget); c.Reason != "DeadlineExceeded" {
 		t.Errorf("without enough successes the deadline counts: %v", w.Job.Status)
 	}
 }
 
 func TestOptions_MaxIgnoredFailures(t *testing.T) {
 	ignoreAll := &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
-		{Action: job.Ignore, OnExitCodes: &job.OnExitCodes{Operator: job.In, Values: []int32{42}}},
+		{Action: job.IgnoreFailure, OnExitCodes: &job.OnExitCodes{Operator: job.ExitCodeIn, Values: []int32{42}}},
 	}}
 	for _, perIndex := range []bool{false, true} {
 		spec := job.Spec{BackoffLimit: ptr[int32](100), PodFailurePolicy: ignoreAll}
@@ -173,14 +173,14 @@ func TestOptions_TTLByOutcome(t *testing.T) {
 		}
 	}
 	o := job.Options{TTLSecondsAfterComplete: ptr[int32](0), TTLSecondsAfterFailed: ptr[int32](3600)}
-	if expired, _, _ := job.Expire(ended(job.Complete), o, world.Start); !expired {
+	if expired, _, _ := job.Expire(ended(job.ConditionComplete), o, world.Start); !expired {
 		t.Error("a complete job is to go at once")
 	}
-	expired, at, _ := job.Expire(ended(job.Failed), o, world.Start.Add(time.Minute))
+	expired, at, _ := job.Expire(ended(job.ConditionFailed), o, world.Start.Add(time.Minute))
 	if want := world.Start.Add(time.Hour); expired || !at.Equal(want) {
 		t.Errorf("a failed job stays for an hour: %v, again at %v", expired, at)
 	}
-	if _, at, _ := job.Expire(ended(job.Failed), job.Options{}, world.Start); !at.Equal(world.Start.Add(10 * time.Second)) {
+	if _, at, _ := job.Expire(ended(job.ConditionFailed), job.Options{}, world.Start); !at.Equal(world.Start.Add(10 * time.Second)) {
 		t.Errorf("without the option the spec decides: again at %v", at)
 	}
 }
@@ -237,7 +237,7 @@ func TestQuirks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			status := plan.Record(job.Writes{Deleted: []job.Effect{{Result: job.Unsuccessful}}}).Status
+			status := plan.Record(job.Writes{Deleted: []job.Effect{{Result: job.ResultUnsuccessful}}}).Status
 			if *status.Ready != want || status.Active != 1 {
 				t.Errorf("quirks %b: ready %d, active %d, want ready %d", quirks, *status.Ready, status.Active, want)
 			}
@@ -276,14 +276,14 @@ func TestQuirks(t *testing.T) {
 	t.Run("JI8: completes before own writes are seen", func(t *testing.T) {
 		for quirks, want := range map[jobquirk.Set]bool{0: false, jobquirk.UnseenCompletion: true} {
 			plan := pendingCreation(t, quirks)
-			got := plan.Record(job.Writes{}).Status.Condition(job.SuccessCriteriaMet).Status == job.ConditionTrue
+			got := plan.Record(job.Writes{}).Status.Condition(job.ConditionSuccessCriteriaMet).Status == job.ConditionTrue
 			if got != want {
 				t.Errorf("quirks %b: completes: %v, want %v", quirks, got, want)
 			}
 		}
 	})
 	t.Run("J35: a full round leaves the end to the next", func(t *testing.T) {
-		for quirks, want := range map[jobquirk.Set]job.ConditionType{0: job.Complete, jobquirk.FullRound: ""} {
+		for quirks, want := range map[jobquirk.Set]job.ConditionType{0: job.ConditionComplete, jobquirk.FullRound: ""} {
 			w := newWorld(t, job.Spec{Parallelism: ptr[int32](500), Completions: ptr[int32](500)}, job.Options{Quirks: quirks})
 			mustRound(t, w)
 			for _, p := range slices.Clone(w.Pods) {

@@ -6,21 +6,21 @@ import "github.com/batchplan/batchplan/internal/enum"
 type Result uint8
 
 const (
-	// NotTried: the round stopped before the write. An Outcome of only these is
+	// ResultNotTried: the round stopped before the write. An Outcome of only these is
 	// that of a crash before the first write.
-	NotTried Result = iota
-	// Done: the write took effect.
-	Done
-	// Gone: the object was not there any more. That is as good as Done, only no
+	ResultNotTried Result = iota
+	// ResultDone: the write took effect.
+	ResultDone
+	// ResultGone: the object was not there any more. That is as good as done, only no
 	// event will tell of it.
-	Gone
-	// Unsuccessful: the write did not take effect, or its reply was lost.
-	Unsuccessful
-	// StillTracked: the finalizer could not be removed, so the pod was not deleted.
-	StillTracked
-	// Refused: the write did not and will not take effect, since the namespace is
+	ResultGone
+	// ResultUnsuccessful: the write did not take effect, or its reply was lost.
+	ResultUnsuccessful
+	// ResultStillTracked: the finalizer could not be removed, so the pod was not deleted.
+	ResultStillTracked
+	// ResultRefused: the write did not and will not take effect, since the namespace is
 	// going away; that is no reason to retry (J34).
-	Refused
+	ResultRefused
 )
 
 const results = "not tried|done|gone|unsuccessful|still tracked|refused"
@@ -28,12 +28,12 @@ const results = "not tried|done|gone|unsuccessful|still tracked|refused"
 // String returns the result in words.
 func (r Result) String() string { return enum.String(results, int(r), "Result") }
 
-func (r Result) isDone() bool { return r == Done || r == Gone }
+func (r Result) isDone() bool { return r == ResultDone || r == ResultGone }
 
 // MarshalText returns the result in words.
 func (r Result) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads a result in words; the empty text is NotTried.
+// UnmarshalText reads a result in words; the empty text is ResultNotTried.
 func (r *Result) UnmarshalText(text []byte) error {
 	i, err := enum.Parse(results, string(text), "result")
 	*r = Result(i)
@@ -41,11 +41,11 @@ func (r *Result) UnmarshalText(text []byte) error {
 }
 
 // Writes are what became of the writes to pods that come before the first status.
-// Results are in the order of the plan's actions; a missing one means NotTried.
+// Results are in the order of the plan's actions; a missing one means ResultNotTried.
 type Writes struct {
-	// Claimed is the result of Adopt and Release taken together: Done if all are, and Gone
-	// if a pod to adopt is not there any more. Then the round ends, and the next one,
-	// which does not see the pod, plans without it.
+	// Claimed is the result of Adopt and Release taken together: ResultDone if all are
+	// done, and ResultGone if a pod to adopt is not there any more. Then the round ends,
+	// and the next one, which does not see the pod, plans without it.
 	Claimed Result `json:"claimed,omitzero"`
 	// Deleted and Created are parallel to the plan's Delete and Create.
 	Deleted []Effect `json:"deleted,omitempty"`

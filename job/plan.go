@@ -154,7 +154,7 @@ type Verdict struct {
 }
 
 func (v Verdict) decided() bool { return v.Type != "" }
-func (v Verdict) failed() bool  { return v.Type == FailureTarget }
+func (v Verdict) failed() bool  { return v.Type == ConditionFailureTarget }
 
 // Requeue is the next time at which the plan can change without an event. The
 // zero value means: never.
@@ -188,8 +188,8 @@ type EventType string
 
 // The types of events.
 const (
-	Normal  EventType = "Normal"
-	Warning EventType = "Warning"
+	EventNormal  EventType = "Normal"
+	EventWarning EventType = "Warning"
 )
 
 // Note names a contradiction in the snapshot and what was done about it.

@@ -80,7 +80,7 @@ func TestJ13_IndexNotGiven(t *testing.T) {
 func TestPod_ZeroValueIsCounted(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 1}`, Pod{UID: "a", Name: "a", Phase: PodSucceeded})
 	plan := planOf(t, s)
-	if got := plan.Conclude(doneAll(plan)).Status; got.Succeeded != 1 || got.Finished() != Complete {
+	if got := plan.Conclude(doneAll(plan)).Status; got.Succeeded != 1 || got.Finished() != ConditionComplete {
 		t.Errorf("%s\n%s", plan, got)
 	}
 }

@@ -164,8 +164,8 @@ func TestManagedByAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		recording := plan.Record(job.Writes{})
-		settlement := recording.Settle(job.NotTried, nil)
-		conclusion := settlement.Conclude(job.NotTried)
+		settlement := recording.Settle(job.ResultNotTried, nil)
+		conclusion := settlement.Conclude(job.ResultNotTried)
 		if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 ||
 			recording.Write || settlement.Write || conclusion.Retry || !conclusion.Metrics.ManagedBy {
 			t.Fatalf("JI23: the plan is not empty:\n%s", plan.String())

@@ -146,20 +146,20 @@ func comeToRest(t *rapid.T, w *world.World) {
 // had happened before can have made the job fail.
 func checkReason(t *rapid.T, w *world.World) {
 	s, spec := &w.Job.Status, &w.Job.Spec
-	failed := s.Condition(job.Failed)
+	failed := s.Condition(job.ConditionFailed)
 	holds := true
 	switch failed.Reason {
 	case "BackoffLimitExceeded":
 		holds = s.Failed > *spec.BackoffLimit || spec.Template.RestartPolicy == job.RestartOnFailure
 	case "DeadlineExceeded":
 		deadline := time.Duration(*spec.ActiveDeadlineSeconds) * time.Second
-		holds = s.Condition(job.FailureTarget).LastTransitionTime.Sub(s.StartTime) >= deadline
+		holds = s.Condition(job.ConditionFailureTarget).LastTransitionTime.Sub(s.StartTime) >= deadline
 	case "FailedIndexes", "MaxFailedIndexesExceeded":
 		holds = s.FailedIndexes != nil && *s.FailedIndexes != ""
 	case "PodFailurePolicy":
 		holds = spec.PodFailurePolicy != nil
 	case "":
-		holds = w.Job.DeletionTimestamp.IsZero() == (s.Finished() == job.Complete) || s.Finished() == job.Complete
+		holds = w.Job.DeletionTimestamp.IsZero() == (s.Finished() == job.ConditionComplete) || s.Finished() == job.ConditionComplete
 	}
 	if !holds {
 		t.Fatalf("L3: the job ends as %s (%s) without reason\n%s", s.Finished(), failed.Reason, w.State())

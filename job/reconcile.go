@@ -58,7 +58,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		return plan.stop(Wait{Reason: WaitManagedBy, Name: by}), nil
 	}
 	if spec := &s.Job.Spec; hasUnknownMode(spec) {
-		plan.event(Warning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
+		plan.event(EventWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 		return plan.stop(Wait{Reason: WaitUnknownMode, Name: string(spec.CompletionMode)}), nil
 	}
 	startBasis(&plan.basis, s)

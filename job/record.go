@@ -53,7 +53,7 @@ func (p *Plan) Record(w Writes) Recording {
 
 // isWritten reports whether what the recording asks for is in the status.
 func (r *Recording) isWritten(recorded Result) bool {
-	return r.plan.hasClaimed(&r.writes) && (!r.Write || recorded == Done)
+	return r.plan.hasClaimed(&r.writes) && (!r.Write || recorded == ResultDone)
 }
 
 // isToWrite reports whether the status has changed (J40); a start time goes with
@@ -78,7 +78,7 @@ func isToWrite(before, status *Status, indexed bool) bool {
 
 // hasClaimed reports whether the claims that the plan assumed took effect (J6).
 func (p *Plan) hasClaimed(w *Writes) bool {
-	return len(p.Adopt)+len(p.Release) == 0 || w.Claimed == Done
+	return len(p.Adopt)+len(p.Release) == 0 || w.Claimed == ResultDone
 }
 
 // endDeclared returns the verdict that this round may declare: every deletion
@@ -98,7 +98,7 @@ func (p *Plan) endDeclared(w *Writes) Verdict {
 	if !completionsReached(b.Completions, int64(b.Succeeded)) {
 		return Verdict{}
 	}
-	return Verdict{SuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods"}
+	return Verdict{ConditionSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods"}
 }
 
 // activeAfter counts the active pods after the deletions and creations (J11).
@@ -119,7 +119,7 @@ func (p *Plan) activeAfter(w *Writes) int32 {
 
 // isExpected reports whether a creation with that result is going to be seen.
 func (p *Plan) isExpected(created Result) bool {
-	return created == Done || created == Refused && p.basis.Quirks.Has(jobquirk.RefusedAreActive)
+	return created == ResultDone || created == ResultRefused && p.basis.Quirks.Has(jobquirk.RefusedAreActive)
 }
 
 // Expected returns how many of the plan's creations will be observed, given their
@@ -142,10 +142,10 @@ func (p *Plan) recordPods(status *Status, w *Writes) {
 	for i := range p.Delete {
 		result := value.At(w.Deleted, i).Result
 		quirk := b.Quirks.Has(jobquirk.DeleteCounts)
-		if result == Done || result == Gone && quirk {
+		if result == ResultDone || result == ResultGone && quirk {
 			terminating++
 		}
-		if lowers := result.isDone() || result == Unsuccessful && quirk; lowers && p.Delete[i].Ready {
+		if lowers := result.isDone() || result == ResultUnsuccessful && quirk; lowers && p.Delete[i].Ready {
 			ready--
 		}
 	}

@@ -25,9 +25,9 @@ func TestJ27_EndNotDeclared(t *testing.T) {
 	for _, c := range []struct {
 		deletion Result
 		declared bool
-	}{{Unsuccessful, false}, {NotTried, false}, {Done, true}, {Gone, true}} {
+	}{{ResultUnsuccessful, false}, {ResultNotTried, false}, {ResultDone, true}, {ResultGone, true}} {
 		r := plan.Record(Writes{Deleted: []Effect{{Result: c.deletion}}})
-		if got := r.Status.Condition(FailureTarget).Status == ConditionTrue; got != c.declared {
+		if got := r.Status.Condition(ConditionFailureTarget).Status == ConditionTrue; got != c.declared {
 			t.Errorf("deletion %v: declared %v, want %v", c.deletion, got, c.declared)
 		}
 		if got := len(r.Status.uncounted().Succeeded)+len(r.Status.uncounted().Failed) > 0; got != c.declared {
@@ -50,7 +50,7 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 	if plan.basis.Status.UncountedTerminatedPods != nil {
 		t.Error("the status before has got lists")
 	}
-	if quiet := plan.Record(Writes{Claimed: Done}); quiet.Status.Active != 1 {
+	if quiet := plan.Record(Writes{Claimed: ResultDone}); quiet.Status.Active != 1 {
 		t.Errorf("status %v, want the active pod", quiet.Status)
 	}
 }

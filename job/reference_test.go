@@ -46,12 +46,12 @@ func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed"}`, done, stray)
 	plan := planOf(t, s)
 	o := doneAll(plan)
-	if settled(plan, o).Status.Finished() != Complete {
+	if settled(plan, o).Status.Finished() != ConditionComplete {
 		t.Fatal("the job does not end")
 	}
 	for i, u := range plan.Record(o.Writes).Untrack {
 		if u.UID == "b" {
-			o.Untracked[i] = Unsuccessful
+			o.Untracked[i] = ResultUnsuccessful
 		}
 	}
 	if got := settled(plan, o).Status.Finished(); got != "" {
@@ -128,7 +128,7 @@ func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 10}`, activePod("a"))
 	s.Job.DeletionTimestamp = second(20)
 	plan := planOf(t, s)
-	o := Outcome{Writes: Writes{Deleted: []Effect{{Result: Unsuccessful}}}}
+	o := Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}}
 	if got := plan.Record(o.Writes).Untrack; len(got) != 1 || got[0].As != NotCounted {
 		t.Errorf("finalizers to remove: %v", got)
 	}
@@ -145,14 +145,14 @@ func TestSlips_FoundByRunning(t *testing.T) {
 	}
 	t.Run("EarlyEvents", func(t *testing.T) {
 		s := snapshotOf(t, `{"suspend": true}`)
-		refused := Outcome{Recorded: Unsuccessful}
+		refused := Outcome{Recorded: ResultUnsuccessful}
 		if n, m := len(record(t, 0, s, refused).Events), len(record(t, jobquirk.EarlyEvents, s, refused).Events); n != 0 || m != 1 {
 			t.Errorf("%d events, with the quirk %d", n, m)
 		}
 	})
 	t.Run("RefusedAreActive", func(t *testing.T) {
 		s := snapshotOf(t, `{"parallelism": 2, "completions": 2}`)
-		o := Outcome{Writes: Writes{Created: []Effect{{Result: Refused}, {Result: Refused}}}, Recorded: Done}
+		o := Outcome{Writes: Writes{Created: []Effect{{Result: ResultRefused}, {Result: ResultRefused}}}, Recorded: ResultDone}
 		if got := record(t, 0, s, o).Memory.Expectations.Creations; got != 0 {
 			t.Errorf("%d are expected", got)
 		}
@@ -166,7 +166,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		s := snapshotOf(t, `{"backoffLimit": 9}`, p)
 		s.Memory = Memory{JobUID: "job-1"}
 		s.Memory.Backoff.Failures, s.Memory.Backoff.LastFailure = 1, second(20)
-		o := Outcome{Recorded: Done, Untracked: []Result{Done}, Settled: Done}
+		o := Outcome{Recorded: ResultDone, Untracked: []Result{ResultDone}, Settled: ResultDone}
 		if got := record(t, 0, s, o).Memory.Backoff.LastFailure; !got.Equal(second(20)) {
 			t.Errorf("the last failure was at %s", got)
 		}
@@ -198,7 +198,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
 		for quirks, want := range map[jobquirk.Set]int32{0: 0, jobquirk.DeleteCounts: 1} {
 			s.Options.Quirks = quirks
-			got := planOf(t, s).Record(Writes{Deleted: []Effect{{Result: Gone}}}).Status
+			got := planOf(t, s).Record(Writes{Deleted: []Effect{{Result: ResultGone}}}).Status
 			if *got.Terminating != want {
 				t.Errorf("quirks %b: %d terminating, want %d", quirks, *got.Terminating, want)
 			}
@@ -210,7 +210,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 // pod was not deleted.
 func TestJ41_StillTracked(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
-	end := planOf(t, s).Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: StillTracked, Error: "x"}}}, Recorded: Done})
+	end := planOf(t, s).Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultStillTracked, Error: "x"}}}, Recorded: ResultDone})
 	if len(end.Events) != 0 || !end.Retry {
 		t.Errorf("%+v", end)
 	}

@@ -61,7 +61,7 @@ func (p *Plan) reportedNext(o *Outcome, final *Status) reported {
 	switch {
 	case p.basis.Quirks.Has(jobquirk.Miscount):
 		return reported{}
-	case o.Recorded == Done || o.Settled == Done:
+	case o.Recorded == ResultDone || o.Settled == ResultDone:
 		return next
 	}
 	return p.basis.reported().later(next)
@@ -108,7 +108,7 @@ func (p *Plan) handled(o *Outcome, r *Recording, recorded bool) expectations.UID
 // newlyIgnored counts the pods that the podFailurePolicy ignores for the first time.
 func (b *basis) newlyIgnored(untrack []Untracking) (n int32) {
 	for i := range untrack {
-		if untrack[i].Policy == Ignore && !b.Memory.rest.Handled.Has(untrack[i].UID) {
+		if untrack[i].Policy == IgnoreFailure && !b.Memory.rest.Handled.Has(untrack[i].UID) {
 			n++
 		}
 	}

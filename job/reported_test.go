@@ -33,13 +33,13 @@ func TestJI27_ReportedOnce(t *testing.T) {
 		// want is what is reported over all rounds.
 		want map[jobquirk.Set]int32
 	}{
-		{"the finalizer of an ignored failure cannot be removed", policy(job.Ignore), 42, "untrack", 2, world.Fail,
+		{"the finalizer of an ignored failure cannot be removed", policy(job.IgnoreFailure), 42, "untrack", 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.Policy.Ignore }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 3}},
-		{"the finalizer of an ignored failure goes, and the reply is lost", policy(job.Ignore), 42, "untrack", 1, world.LoseReply,
+		{"the finalizer of an ignored failure goes, and the reply is lost", policy(job.IgnoreFailure), 42, "untrack", 1, world.LoseReply,
 			func(f *job.Metrics) int32 { return f.Policy.Ignore }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
-		{"a match cannot be recorded", policy(job.Count), 42, "status", 2, world.Fail,
+		{"a match cannot be recorded", policy(job.CountFailure), 42, "status", 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.Policy.Count }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
-		{"a match is recorded, and the reply is lost", policy(job.Count), 42, "status", 1, world.LoseReply,
+		{"a match is recorded, and the reply is lost", policy(job.CountFailure), 42, "status", 1, world.LoseReply,
 			func(f *job.Metrics) int32 { return f.Policy.Count }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 0}},
 		{"a completed index cannot be recorded", indexed(nil), 0, "status", 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.IndexesSucceeded }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
@@ -49,7 +49,7 @@ func TestJI27_ReportedOnce(t *testing.T) {
 			func(f *job.Metrics) int32 { return f.IndexesFailed }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 		{"a failed index is recorded, and the reply is lost", indexed(ptr[int32](0)), 1, "status", 1, world.LoseReply,
 			func(f *job.Metrics) int32 { return f.IndexesFailed }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 0}},
-		{"a success cannot be counted", policy(job.Count), 0, "status", 2, world.Fail,
+		{"a success cannot be counted", policy(job.CountFailure), 0, "status", 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.PodsSucceeded }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestJI27_PartlyUntracked(t *testing.T) {
 // TestJI27_IgnoredOnce: a retry neither uses up the limit of ignored failures nor makes the
 // backoff longer.
 func TestJI27_IgnoredOnce(t *testing.T) {
-	w := newWorld(t, policy(job.Ignore), job.Options{MaxIgnoredFailures: 2})
+	w := newWorld(t, policy(job.IgnoreFailure), job.Options{MaxIgnoredFailures: 2})
 	mustRound(t, w)
 	w.Finish(w.Pods[0], 42)
 	w.Fault = onWrite("untrack", 3, world.Fail)
@@ -120,7 +120,7 @@ func TestJI27_IgnoredOnce(t *testing.T) {
 
 func policy(action job.FailureAction) job.Spec {
 	return job.Spec{PodFailurePolicy: &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
-		{Action: action, OnExitCodes: &job.OnExitCodes{Operator: job.In, Values: []int32{42}}},
+		{Action: action, OnExitCodes: &job.OnExitCodes{Operator: job.ExitCodeIn, Values: []int32{42}}},
 	}}}
 }
 

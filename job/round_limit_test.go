@@ -155,8 +155,8 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 			deleted         Result
 			succeeded, left int
 		}{
-			{"the end is declared", Done, 50, 0},
-			{"a deletion has failed", Unsuccessful, 300, 450},
+			{"the end is declared", ResultDone, 50, 0},
+			{"a deletion has failed", ResultUnsuccessful, 300, 450},
 		} {
 			done := doneAll(plan)
 			done.Deleted[0].Result = test.deleted

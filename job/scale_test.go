@@ -130,18 +130,18 @@ func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o := job.Outcome{Writes: job.Writes{Claimed: job.Done}}
+	o := job.Outcome{Writes: job.Writes{Claimed: job.ResultDone}}
 	for i := range plan.Delete {
-		o.Deleted = append(o.Deleted, job.Effect{Result: job.Done, Pod: plan.Delete[i].PodRef})
+		o.Deleted = append(o.Deleted, job.Effect{Result: job.ResultDone, Pod: plan.Delete[i].PodRef})
 	}
 	for i := range plan.Create {
-		o.Created = append(o.Created, job.Effect{Result: job.Done, Pod: job.PodRef{Name: "new", UID: fmt.Sprint("new-", i)}})
+		o.Created = append(o.Created, job.Effect{Result: job.ResultDone, Pod: job.PodRef{Name: "new", UID: fmt.Sprint("new-", i)}})
 	}
-	o.Recorded = job.Done
+	o.Recorded = job.ResultDone
 	for range plan.Record(o.Writes).Untrack {
-		o.Untracked = append(o.Untracked, job.Done)
+		o.Untracked = append(o.Untracked, job.ResultDone)
 	}
-	o.Settled = job.Done
+	o.Settled = job.ResultDone
 	return plan.Conclude(o)
 }
 

@@ -29,7 +29,7 @@ func (r *Recording) Settle(recorded Result, untracked []Result) Settlement {
 		r = &Recording{plan: new(Plan)}
 	}
 	if !r.Write {
-		recorded = NotTried
+		recorded = ResultNotTried
 	}
 	p := r.plan
 	s := Settlement{Status: r.Status, recording: *r, recorded: recorded, untracked: untracked}
@@ -103,7 +103,7 @@ func (p *Plan) finish(status *Status, end Verdict) {
 		status.StartTime = p.basis.Now
 	}
 	condition := Condition{
-		Type:               Complete,
+		Type:               ConditionComplete,
 		Status:             ConditionTrue,
 		LastProbeTime:      p.basis.Now,
 		LastTransitionTime: p.basis.Now,
@@ -111,7 +111,7 @@ func (p *Plan) finish(status *Status, end Verdict) {
 		Message:            end.Message,
 	}
 	if end.failed() {
-		condition.Type = Failed
+		condition.Type = ConditionFailed
 	} else {
 		status.CompletionTime = p.basis.Now
 		if status.CompletionTime.Before(status.StartTime) {

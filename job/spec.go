@@ -175,10 +175,10 @@ const (
 	FailJob FailureAction = "FailJob"
 	// FailIndex fails the pod's index without further retries.
 	FailIndex FailureAction = "FailIndex"
-	// Ignore replaces the pod and counts no failure.
-	Ignore FailureAction = "Ignore"
-	// Count counts the failure as if no rule had matched.
-	Count FailureAction = "Count"
+	// IgnoreFailure replaces the pod and counts no failure.
+	IgnoreFailure FailureAction = "Ignore"
+	// CountFailure counts the failure as if no rule had matched.
+	CountFailure FailureAction = "Count"
 )
 
 // OnExitCodes matches the exit codes of terminated containers; a zero exit code
@@ -195,8 +195,8 @@ type ExitCodeOperator string
 
 // The operators of onExitCodes.
 const (
-	In    ExitCodeOperator = "In"
-	NotIn ExitCodeOperator = "NotIn"
+	ExitCodeIn    ExitCodeOperator = "In"
+	ExitCodeNotIn ExitCodeOperator = "NotIn"
 )
 
 // PodConditionPattern matches a condition of a pod by type and status.

@@ -73,7 +73,7 @@ func TestTI2_TI3_ExpireConverges(t *testing.T) {
 	j := job.Job{
 		Spec: job.Spec{TTLSecondsAfterFinished: ptr[int32](60)},
 		Status: job.Status{Conditions: []job.Condition{
-			{Type: job.Complete, Status: job.ConditionTrue, LastTransitionTime: finish},
+			{Type: job.ConditionComplete, Status: job.ConditionTrue, LastTransitionTime: finish},
 		}},
 	}
 	now := finish.Add(-time.Hour) // another machine's clock is ahead

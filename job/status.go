@@ -54,11 +54,11 @@ type ConditionType string
 // The condition types of batch/v1. FailureTarget and SuccessCriteriaMet say how
 // the job is going to end; Failed and Complete say that it has ended.
 const (
-	Suspended          ConditionType = "Suspended"
-	FailureTarget      ConditionType = "FailureTarget"
-	SuccessCriteriaMet ConditionType = "SuccessCriteriaMet"
-	Failed             ConditionType = "Failed"
-	Complete           ConditionType = "Complete"
+	ConditionSuspended          ConditionType = "Suspended"
+	ConditionFailureTarget      ConditionType = "FailureTarget"
+	ConditionSuccessCriteriaMet ConditionType = "SuccessCriteriaMet"
+	ConditionFailed             ConditionType = "Failed"
+	ConditionComplete           ConditionType = "Complete"
 )
 
 // ConditionStatus is True, False or Unknown.
@@ -96,7 +96,7 @@ func (s Status) Finished() ConditionType { return s.finished() }
 
 // finished is Finished without a copy of the status.
 func (s *Status) finished() ConditionType {
-	for _, t := range [...]ConditionType{Complete, Failed} {
+	for _, t := range [...]ConditionType{ConditionComplete, ConditionFailed} {
 		if c := s.find(t); c != nil && c.Status == ConditionTrue {
 			return t
 		}

@@ -110,7 +110,7 @@ func drawStatus(t *rapid.T) Status {
 	}
 	if rapid.Bool().Draw(t, "condition") {
 		s.Conditions = []Condition{{
-			Type:               rapid.SampledFrom([]ConditionType{Failed, Complete}).Draw(t, "type"),
+			Type:               rapid.SampledFrom([]ConditionType{ConditionFailed, ConditionComplete}).Draw(t, "type"),
 			Status:             ConditionTrue,
 			LastTransitionTime: at(),
 			Reason:             "Because",
@@ -126,11 +126,11 @@ func TestJ4_Finished(t *testing.T) {
 		want       ConditionType
 	}{
 		{"no condition", nil, ""},
-		{"complete", []Condition{{Type: Complete, Status: ConditionTrue}}, Complete},
-		{"failed", []Condition{{Type: Failed, Status: ConditionTrue}}, Failed},
-		{"failed behind others", []Condition{{Type: Suspended, Status: ConditionFalse}, {Type: FailureTarget, Status: ConditionTrue}, {Type: Failed, Status: ConditionTrue}}, Failed},
-		{"about to end", []Condition{{Type: SuccessCriteriaMet, Status: ConditionTrue}}, ""},
-		{"a condition that does not hold", []Condition{{Type: Complete, Status: ConditionFalse}, {Type: Failed, Status: ConditionUnknown}}, ""},
+		{"complete", []Condition{{Type: ConditionComplete, Status: ConditionTrue}}, ConditionComplete},
+		{"failed", []Condition{{Type: ConditionFailed, Status: ConditionTrue}}, ConditionFailed},
+		{"failed behind others", []Condition{{Type: ConditionSuspended, Status: ConditionFalse}, {Type: ConditionFailureTarget, Status: ConditionTrue}, {Type: ConditionFailed, Status: ConditionTrue}}, ConditionFailed},
+		{"about to end", []Condition{{Type: ConditionSuccessCriteriaMet, Status: ConditionTrue}}, ""},
+		{"a condition that does not hold", []Condition{{Type: ConditionComplete, Status: ConditionFalse}, {Type: ConditionFailed, Status: ConditionUnknown}}, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -144,14 +144,14 @@ func TestJ4_Finished(t *testing.T) {
 
 // TestStatus_WithCondition holds that conditions are values: a new list, one of each type.
 func TestStatus_WithCondition(t *testing.T) {
-	old := []Condition{{Type: Suspended, Status: ConditionTrue}, {Type: FailureTarget, Status: ConditionTrue}}
-	replaced := withCondition(old, Condition{Type: Suspended, Status: ConditionFalse})
-	want := []Condition{{Type: Suspended, Status: ConditionFalse}, {Type: FailureTarget, Status: ConditionTrue}}
+	old := []Condition{{Type: ConditionSuspended, Status: ConditionTrue}, {Type: ConditionFailureTarget, Status: ConditionTrue}}
+	replaced := withCondition(old, Condition{Type: ConditionSuspended, Status: ConditionFalse})
+	want := []Condition{{Type: ConditionSuspended, Status: ConditionFalse}, {Type: ConditionFailureTarget, Status: ConditionTrue}}
 	if diff := cmp.Diff(want, replaced); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	appended := withCondition(old, Condition{Type: Failed, Status: ConditionTrue})
-	if len(appended) != 3 || appended[2].Type != Failed {
+	appended := withCondition(old, Condition{Type: ConditionFailed, Status: ConditionTrue})
+	if len(appended) != 3 || appended[2].Type != ConditionFailed {
 		t.Errorf("got %v", appended)
 	}
 	if old[0].Status != ConditionTrue || len(old) != 2 {
@@ -161,8 +161,8 @@ func TestStatus_WithCondition(t *testing.T) {
 
 // TestJ40_EveryFieldOfAConditionCounts changes the fields one by one.
 func TestJ40_EveryFieldOfAConditionCounts(t *testing.T) {
-	base := Condition{Suspended, ConditionTrue, second(1), second(2), "JobSuspended", "Job suspended"}
-	other := Condition{Complete, ConditionFalse, second(3), second(4), "JobResumed", "Job resumed"}
+	base := Condition{ConditionSuspended, ConditionTrue, second(1), second(2), "JobSuspended", "Job suspended"}
+	other := Condition{ConditionComplete, ConditionFalse, second(3), second(4), "JobResumed", "Job resumed"}
 	if !equalCondition(base, base) {
 		t.Error("a condition differs from itself")
 	}

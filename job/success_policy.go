@@ -16,7 +16,7 @@ func meetsSuccessPolicy(spec *Spec, t tally, completed, spare *indexset.Set) Ver
 	}
 	for i := range policy.Rules {
 		if policy.Rules[i].isMet(*spec.Completions, completed, spare) {
-			return Verdict{SuccessCriteriaMet, "SuccessPolicy", fmt.Sprintf("Matched rules at index %d", i)}
+			return Verdict{ConditionSuccessCriteriaMet, "SuccessPolicy", fmt.Sprintf("Matched rules at index %d", i)}
 		}
 	}
 	return Verdict{}

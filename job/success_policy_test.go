@@ -42,7 +42,7 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 			}
 			var want Verdict
 			if test.want != "" {
-				want = Verdict{SuccessCriteriaMet, "SuccessPolicy", test.want}
+				want = Verdict{ConditionSuccessCriteriaMet, "SuccessPolicy", test.want}
 			}
 			if diff := cmp.Diff(want, plan.Verdict); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

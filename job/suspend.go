@@ -14,11 +14,11 @@ func appendSuspended(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion
 // is never added with status False. The deadline counts the time since the job
 // was last resumed, so startTime goes and comes with the condition (J39).
 func recordSuspension(status *Status, b *basis) {
-	if !b.Suspend && status.find(Suspended) == nil {
+	if !b.Suspend && status.find(ConditionSuspended) == nil {
 		return
 	}
 	want := Condition{
-		Type:               Suspended,
+		Type:               ConditionSuspended,
 		Status:             ConditionFalse,
 		LastProbeTime:      b.Now,
 		LastTransitionTime: b.Now,
@@ -30,7 +30,7 @@ func recordSuspension(status *Status, b *basis) {
 		want.Status, want.Reason, want.Message = ConditionTrue, "JobSuspended", "Job suspended"
 		start = Status{}.StartTime
 	}
-	if turnsSuspended(status.Condition(Suspended), want, b.Quirks) {
+	if turnsSuspended(status.Condition(ConditionSuspended), want, b.Quirks) {
 		status.Conditions = withCondition(status.Conditions, want)
 		status.StartTime = start
 	}

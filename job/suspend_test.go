@@ -14,13 +14,13 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	status := Status{
 		StartTime:  now.Add(-time.Hour),
-		Conditions: []Condition{{Type: Suspended, Status: ConditionTrue, Reason: "JobSuspended"}},
+		Conditions: []Condition{{Type: ConditionSuspended, Status: ConditionTrue, Reason: "JobSuspended"}},
 	}
 	recordSuspension(&status, &basis{Now: now})
 	if !status.StartTime.Equal(now) {
 		t.Errorf("start time %v, want %v", status.StartTime, now)
 	}
-	if c, want := status.Condition(Suspended), (Condition{Suspended, ConditionFalse, now, now, "JobResumed", "Job resumed"}); c != want {
+	if c, want := status.Condition(ConditionSuspended), (Condition{ConditionSuspended, ConditionFalse, now, now, "JobResumed", "Job resumed"}); c != want {
 		t.Errorf("condition %+v, want %+v", c, want)
 	}
 }
@@ -35,14 +35,14 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 		is      Condition
 		quirk   string // reason that the quirk writes
 	}{
-		{"running, another reason", false, Condition{Suspended, ConditionFalse, second(1), second(1), "Queue", "Job resumed"}, "JobResumed"},
-		{"running, another message", false, Condition{Suspended, ConditionFalse, second(1), second(1), "JobResumed", "by the queue"}, "JobResumed"},
-		{"running, unknown", false, Condition{Suspended, ConditionUnknown, second(1), second(1), "JobResumed", "Job resumed"}, "JobResumed"},
-		{"running, as we write it", false, Condition{Suspended, ConditionFalse, second(1), second(1), "JobResumed", "Job resumed"}, ""},
+		{"running, another reason", false, Condition{ConditionSuspended, ConditionFalse, second(1), second(1), "Queue", "Job resumed"}, "JobResumed"},
+		{"running, another message", false, Condition{ConditionSuspended, ConditionFalse, second(1), second(1), "JobResumed", "by the queue"}, "JobResumed"},
+		{"running, unknown", false, Condition{ConditionSuspended, ConditionUnknown, second(1), second(1), "JobResumed", "Job resumed"}, "JobResumed"},
+		{"running, as we write it", false, Condition{ConditionSuspended, ConditionFalse, second(1), second(1), "JobResumed", "Job resumed"}, ""},
 		{"running, no condition", false, Condition{}, ""},
-		{"suspended, another reason", true, Condition{Suspended, ConditionTrue, second(1), second(1), "Queue", "Job suspended"}, "JobSuspended"},
-		{"suspended, another message", true, Condition{Suspended, ConditionTrue, second(1), second(1), "JobSuspended", "by the queue"}, "JobSuspended"},
-		{"suspended, as we write it", true, Condition{Suspended, ConditionTrue, second(1), second(1), "JobSuspended", "Job suspended"}, ""},
+		{"suspended, another reason", true, Condition{ConditionSuspended, ConditionTrue, second(1), second(1), "Queue", "Job suspended"}, "JobSuspended"},
+		{"suspended, another message", true, Condition{ConditionSuspended, ConditionTrue, second(1), second(1), "JobSuspended", "by the queue"}, "JobSuspended"},
+		{"suspended, as we write it", true, Condition{ConditionSuspended, ConditionTrue, second(1), second(1), "JobSuspended", "Job suspended"}, ""},
 	}
 	for _, test := range tests {
 		for _, quirk := range []bool{false, true} {
@@ -68,7 +68,7 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 				plan := planOf(t, s)
 				o := doneAll(plan)
 				status := settled(plan, o).Status
-				if got := status.Condition(Suspended).Reason; got != want || !status.StartTime.Equal(start) {
+				if got := status.Condition(ConditionSuspended).Reason; got != want || !status.StartTime.Equal(start) {
 					t.Errorf("reason %q, start time %v, want %q and %v", got, status.StartTime, want, start)
 				}
 				if got := plan.Conclude(o).Events; len(got) != events {
@@ -84,7 +84,7 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 func TestJ39_ConditionIsAddedForTrueOnly(t *testing.T) {
 	for _, quirks := range []jobquirk.Set{0, jobquirk.SuspendedRewritten} {
 		for status, want := range map[ConditionStatus]bool{ConditionTrue: true, ConditionFalse: false} {
-			if got := turnsSuspended(Condition{}, Condition{Type: Suspended, Status: status, Reason: "r", Message: "m"}, quirks); got != want {
+			if got := turnsSuspended(Condition{}, Condition{Type: ConditionSuspended, Status: status, Reason: "r", Message: "m"}, quirks); got != want {
 				t.Errorf("quirks %v, %s: %v, want %v", quirks, status, got, want)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 func TestJ36_MayUntrack(t *testing.T) {
 	running := snapshotOf(t, `{}`).Job
 	ended, foreign := running, running
-	ended.Status.Conditions = []Condition{{Type: Failed, Status: ConditionTrue}}
+	ended.Status.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}}
 	foreign.Spec.ManagedBy, foreign.Status = value.To("example.com/other"), ended.Status
 	for _, test := range []struct {
 		name  string

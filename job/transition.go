@@ -129,7 +129,7 @@ func (s *Status) isTrue(t ConditionType) bool {
 
 // end is Finished for a list that may be faulty.
 func (s *Status) end() ConditionType {
-	for _, t := range [...]ConditionType{Complete, Failed} {
+	for _, t := range [...]ConditionType{ConditionComplete, ConditionFailed} {
 		if s.isTrue(t) {
 			return t
 		}
@@ -211,13 +211,13 @@ func checkConditionList(s *Status, _ *Spec, add addProblem) {
 }
 
 // checkMetAlone: JI15, a job that is ending in success is not ending in failure.
-func checkMetAlone(s *Status, _ *Spec, add addProblem) { exclude(s, SuccessCriteriaMet, add) }
+func checkMetAlone(s *Status, _ *Spec, add addProblem) { exclude(s, ConditionSuccessCriteriaMet, add) }
 
 // checkCompleteAlone: JI15, a job that has succeeded has not failed.
-func checkCompleteAlone(s *Status, _ *Spec, add addProblem) { exclude(s, Complete, add) }
+func checkCompleteAlone(s *Status, _ *Spec, add addProblem) { exclude(s, ConditionComplete, add) }
 
 func exclude(s *Status, success ConditionType, add addProblem) {
-	for _, failure := range [...]ConditionType{FailureTarget, Failed} {
+	for _, failure := range [...]ConditionType{ConditionFailureTarget, ConditionFailed} {
 		if s.isTrue(success) && s.isTrue(failure) {
 			add(conditionField(failure), "True", fmt.Sprintf("must not hold together with %s", success))
 		}
@@ -228,17 +228,17 @@ func conditionField(t ConditionType) string { return fmt.Sprintf("conditions[%s]
 
 // checkPolicyMet: JI15, with a successPolicy Complete always needs SuccessCriteriaMet.
 func checkPolicyMet(s *Status, spec *Spec, add addProblem) {
-	if spec.SuccessPolicy != nil && s.isTrue(Complete) && !s.isTrue(SuccessCriteriaMet) {
-		add(conditionField(Complete), "True", fmt.Sprintf("needs %s", SuccessCriteriaMet))
+	if spec.SuccessPolicy != nil && s.isTrue(ConditionComplete) && !s.isTrue(ConditionSuccessCriteriaMet) {
+		add(conditionField(ConditionComplete), "True", fmt.Sprintf("needs %s", ConditionSuccessCriteriaMet))
 	}
 }
 
 // checkInterim: JI15, the end is declared before it is reached.
 func checkInterim(s *Status, spec *Spec, add addProblem) {
 	for _, pair := range [...]struct{ final, interim ConditionType }{
-		{Failed, FailureTarget}, {Complete, SuccessCriteriaMet},
+		{ConditionFailed, ConditionFailureTarget}, {ConditionComplete, ConditionSuccessCriteriaMet},
 	} {
-		if pair.final == Complete && spec.SuccessPolicy != nil {
+		if pair.final == ConditionComplete && spec.SuccessPolicy != nil {
 			continue // checkPolicyMet has looked at it
 		}
 		if s.isTrue(pair.final) && !s.isTrue(pair.interim) {
@@ -249,7 +249,7 @@ func checkInterim(s *Status, spec *Spec, add addProblem) {
 
 // checkSuccessReason: J25, only a successPolicy ends a job for this reason.
 func checkSuccessReason(s *Status, spec *Spec, add addProblem) {
-	for _, t := range [...]ConditionType{SuccessCriteriaMet, Complete} {
+	for _, t := range [...]ConditionType{ConditionSuccessCriteriaMet, ConditionComplete} {
 		if c := s.Condition(t); c.Status == ConditionTrue && c.Reason == "SuccessPolicy" && spec.SuccessPolicy == nil {
 			add(conditionField(t), c.Reason, "needs spec.successPolicy")
 		}
@@ -278,7 +278,7 @@ func checkFinished(s *Status, spec *Spec, add addProblem) {
 
 // checkCompletionTime: JI17, it comes with Complete, at or after startTime.
 func checkCompletionTime(s *Status, _ *Spec, add addProblem) {
-	complete, at := s.isTrue(Complete), s.CompletionTime
+	complete, at := s.isTrue(ConditionComplete), s.CompletionTime
 	switch {
 	case complete && at.IsZero():
 		add("completionTime", nil, "is required when Complete")

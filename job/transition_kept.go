@@ -20,7 +20,7 @@ func (t *transition) add(field string, value any, problem string) {
 
 // keepVerdict: JI14, how the job is going to end is not taken back.
 func (t *transition) keepVerdict() {
-	for _, c := range [...]ConditionType{FailureTarget, SuccessCriteriaMet} {
+	for _, c := range [...]ConditionType{ConditionFailureTarget, ConditionSuccessCriteriaMet} {
 		if t.old.isTrue(c) && !t.next.isTrue(c) {
 			t.add(conditionField(c), string(t.next.Condition(c).Status), "must stay True")
 		}
@@ -43,7 +43,7 @@ func (t *transition) keepCounters() {
 // keepTimes: JI17, the times of a job that runs stay.
 func (t *transition) keepTimes() {
 	old, next := wholeSeconds(t.old.StartTime), wholeSeconds(t.next.StartTime)
-	resumed := t.old.isTrue(Suspended) && t.next.Condition(Suspended).Status == ConditionFalse
+	resumed := t.old.isTrue(ConditionSuspended) && t.next.Condition(ConditionSuspended).Status == ConditionFalse
 	if !old.IsZero() && !old.Equal(next) && !t.spec.isSuspended() && !resumed {
 		t.add("startTime", timeValue(next), fmt.Sprintf("must stay %s while the job is not suspended", value.Time(old)))
 	}
@@ -85,13 +85,13 @@ func (t *transition) keepIndexes() {
 
 // turnSuspended: J39, the condition follows the spec while the job lives.
 func (t *transition) turnSuspended() {
-	old, next := t.old.Condition(Suspended).Status, t.next.Condition(Suspended).Status
+	old, next := t.old.Condition(ConditionSuspended).Status, t.next.Condition(ConditionSuspended).Status
 	if old == next {
 		return
 	}
 	problem := ""
 	switch suspended := t.spec.isSuspended(); {
-	case t.next.isTrue(FailureTarget) || t.next.isTrue(SuccessCriteriaMet):
+	case t.next.isTrue(ConditionFailureTarget) || t.next.isTrue(ConditionSuccessCriteriaMet):
 		problem = "must not change when the end is declared"
 	case next == "":
 		problem = "must not vanish"
@@ -103,7 +103,7 @@ func (t *transition) turnSuspended() {
 		problem = "must not turn False while spec.suspend is set"
 	}
 	if problem != "" {
-		t.add(conditionField(Suspended), string(next), problem)
+		t.add(conditionField(ConditionSuspended), string(next), problem)
 	}
 }
 
@@ -178,7 +178,7 @@ func (t *transition) keepAll() {
 			t.add(c.field, c.value, problem)
 		}
 	}
-	for _, c := range [...]ConditionType{Suspended, FailureTarget, SuccessCriteriaMet, Failed, Complete} {
+	for _, c := range [...]ConditionType{ConditionSuspended, ConditionFailureTarget, ConditionSuccessCriteriaMet, ConditionFailed, ConditionComplete} {
 		next := t.next.Condition(c)
 		if !sameCondition(t.old.Condition(c), next) || t.old.isTrue(c) && !t.next.isTrue(c) {
 			t.add(conditionField(c), string(next.Status), problem)

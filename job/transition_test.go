@@ -351,7 +351,7 @@ var mutations = []struct {
 	}},
 	{"a condition turns", func(t *rapid.T, w *written) bool {
 		n := rapid.IntRange(0, max(len(w.old.Conditions)-1, 0)).Draw(t, "turned")
-		if len(w.old.Conditions) == 0 || w.old.Conditions[n].Type == job.Suspended {
+		if len(w.old.Conditions) == 0 || w.old.Conditions[n].Type == job.ConditionSuspended {
 			return false
 		}
 		w.next.Conditions = slices.Clone(w.next.Conditions)
@@ -359,10 +359,10 @@ var mutations = []struct {
 		return true
 	}},
 	{"a job fails after all", func(_ *rapid.T, w *written) bool {
-		if w.next.Condition(job.SuccessCriteriaMet).Status != job.ConditionTrue {
+		if w.next.Condition(job.ConditionSuccessCriteriaMet).Status != job.ConditionTrue {
 			return false
 		}
-		w.next.Conditions = append(slices.Clip(w.next.Conditions), job.Condition{Type: job.FailureTarget, Status: job.ConditionTrue})
+		w.next.Conditions = append(slices.Clip(w.next.Conditions), job.Condition{Type: job.ConditionFailureTarget, Status: job.ConditionTrue})
 		return true
 	}},
 	{"a UID is added twice", func(t *rapid.T, w *written) bool {
@@ -401,7 +401,7 @@ var mutations = []struct {
 		return true
 	}},
 	{"startTime is forgotten", func(_ *rapid.T, w *written) bool {
-		resumed := w.old.Condition(job.Suspended).Status != w.next.Condition(job.Suspended).Status
+		resumed := w.old.Condition(job.ConditionSuspended).Status != w.next.Condition(job.ConditionSuspended).Status
 		w.next.StartTime = time.Time{}
 		return !w.old.StartTime.IsZero() && !*w.spec.Suspend && !resumed
 	}},
@@ -494,7 +494,7 @@ func TestCheckTransition_OneProblemOnce(t *testing.T) {
 	spec := job.Spec{CompletionMode: job.Indexed, SuccessPolicy: &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{}}}}
 	for _, policy := range []*job.SuccessPolicy{nil, spec.SuccessPolicy} {
 		spec.SuccessPolicy = policy
-		next := job.Status{Conditions: []job.Condition{{Type: job.Complete, Status: job.ConditionTrue}}}
+		next := job.Status{Conditions: []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue}}}
 		err := job.CheckTransition(job.Status{}, next, spec)
 		if err == nil || strings.Count(err.Error(), "needs SuccessCriteriaMet") != 1 {
 			t.Errorf("with the policy %v: %v", policy, err)

@@ -13,9 +13,9 @@ func Expire(j Job, o Options, now time.Time) (expired bool, at time.Time, err er
 	finished := j.Status.Finished()
 	ttl := j.Spec.TTLSecondsAfterFinished
 	switch {
-	case finished == Complete && o.TTLSecondsAfterComplete != nil:
+	case finished == ConditionComplete && o.TTLSecondsAfterComplete != nil:
 		ttl = o.TTLSecondsAfterComplete
-	case finished == Failed && o.TTLSecondsAfterFailed != nil:
+	case finished == ConditionFailed && o.TTLSecondsAfterFailed != nil:
 		ttl = o.TTLSecondsAfterFailed
 	}
 	if ttl == nil || finished == "" || j.isDeleted() {

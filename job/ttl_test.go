@@ -13,7 +13,7 @@ func finishedAt(t ConditionType, at time.Time) Status {
 
 func TestT1_T2_T3_Expire(t *testing.T) {
 	ttl := func(n int32) Spec { return Spec{TTLSecondsAfterFinished: &n} }
-	complete := finishedAt(Complete, second(10))
+	complete := finishedAt(ConditionComplete, second(10))
 	tests := []struct {
 		name    string
 		job     Job
@@ -23,17 +23,17 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 	}{
 		{"T1: no TTL: never", Job{Status: complete}, false, time.Time{}, ""},
 		{"T1: not finished: never", Job{Spec: ttl(5)}, false, time.Time{}, ""},
-		{"T1: about to end is not finished", Job{Spec: ttl(5), Status: finishedAt(FailureTarget, second(1))}, false, time.Time{}, ""},
+		{"T1: about to end is not finished", Job{Spec: ttl(5), Status: finishedAt(ConditionFailureTarget, second(1))}, false, time.Time{}, ""},
 		{"T1: being deleted already", Job{Spec: ttl(5), Status: complete, DeletionTimestamp: second(11)}, false, time.Time{}, ""},
 		{"T2: before it is due", Job{Spec: ttl(21), Status: complete}, false, second(31), ""},
 		{"T2: at the very time", Job{Spec: ttl(20), Status: complete}, true, second(30), ""},
 		{"T2: long after", Job{Spec: ttl(1), Status: complete}, true, second(11), ""},
-		{"T2: a failed job", Job{Spec: ttl(20), Status: finishedAt(Failed, second(10))}, true, second(30), ""},
-		{"T2: a TTL of zero", Job{Spec: ttl(0), Status: finishedAt(Failed, second(30))}, true, second(30), ""},
+		{"T2: a failed job", Job{Spec: ttl(20), Status: finishedAt(ConditionFailed, second(10))}, true, second(30), ""},
+		{"T2: a TTL of zero", Job{Spec: ttl(0), Status: finishedAt(ConditionFailed, second(30))}, true, second(30), ""},
 		{"T2: the longest TTL", Job{Spec: ttl(1<<31 - 1), Status: complete}, false, second(10).Add((1<<31 - 1) * time.Second), ""},
-		{"T3: an unknown finish time", Job{Spec: ttl(5), Status: finishedAt(Failed, time.Time{})}, false, time.Time{},
+		{"T3: an unknown finish time", Job{Spec: ttl(5), Status: finishedAt(ConditionFailed, time.Time{})}, false, time.Time{},
 			`status.conditions[Failed].lastTransitionTime: "": is required to expire the job`},
-		{"T3: a finish time in the future waits", Job{Spec: ttl(5), Status: finishedAt(Complete, second(50))}, false, second(55), ""},
+		{"T3: a finish time in the future waits", Job{Spec: ttl(5), Status: finishedAt(ConditionComplete, second(50))}, false, second(55), ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 func TestT4_PlanningAgainAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int32Range(0, 100).Draw(t, "ttl")
-		j := Job{Spec: Spec{TTLSecondsAfterFinished: &n}, Status: finishedAt(Complete, second(rapid.IntRange(0, 200).Draw(t, "finished")))}
+		j := Job{Spec: Spec{TTLSecondsAfterFinished: &n}, Status: finishedAt(ConditionComplete, second(rapid.IntRange(0, 200).Draw(t, "finished")))}
 		now := second(rapid.IntRange(0, 300).Draw(t, "now"))
 		expired, at, err := Expire(j, Options{}, now)
 		if err != nil || at.IsZero() || expired != !at.After(now) {

@@ -180,7 +180,7 @@ func (v *validator) failurePolicy() {
 
 func (v *validator) failureRule(field string, r *PodFailurePolicyRule) {
 	switch r.Action {
-	case FailJob, Ignore, Count:
+	case FailJob, IgnoreFailure, CountFailure:
 	case FailIndex:
 		if v.spec.BackoffLimitPerIndex == nil {
 			v.add(field+".action", string(r.Action), "needs backoffLimitPerIndex")
@@ -218,7 +218,7 @@ func (v *validator) conditionPattern(field func() string, c PodConditionPattern)
 }
 
 func (v *validator) exitCodes(field string, r *OnExitCodes) {
-	if r.Operator != In && r.Operator != NotIn {
+	if r.Operator != ExitCodeIn && r.Operator != ExitCodeNotIn {
 		v.add(field+".operator", string(r.Operator), "must be In or NotIn")
 	}
 	if n := len(r.Values); n == 0 || n > maxExitCodes {
@@ -227,7 +227,7 @@ func (v *validator) exitCodes(field string, r *OnExitCodes) {
 	for i, code := range r.Values {
 		problem := ""
 		switch {
-		case r.Operator == In && code == 0:
+		case r.Operator == ExitCodeIn && code == 0:
 			problem = "must not be 0 with operator In"
 		case i > 0 && code == r.Values[i-1]:
 			problem = "must not stand twice"

@@ -29,7 +29,7 @@ func failureRules(n int) job.Spec {
 		name := fmt.Sprint("c", i)
 		spec.Template.Containers = append(spec.Template.Containers, name)
 		spec.PodFailurePolicy.Rules = append(spec.PodFailurePolicy.Rules, job.PodFailurePolicyRule{
-			Action: job.Count, OnExitCodes: &job.OnExitCodes{ContainerName: &name, Operator: job.In, Values: []int32{1, 2, 3}},
+			Action: job.CountFailure, OnExitCodes: &job.OnExitCodes{ContainerName: &name, Operator: job.ExitCodeIn, Values: []int32{1, 2, 3}},
 		})
 	}
 	job.Default(&spec)

@@ -21,11 +21,11 @@ func decideEnd(s *Snapshot, found *findings) end {
 		late = Verdict{}
 	}
 	if v := first(
-		declared(status, SuccessCriteriaMet),        // J19
-		declared(status, FailureTarget),             // J20
-		failsJob(s.Pods, found.pods, &found.policy), // J21
-		pastBackoffLimit(spec, t),                   // J22
-		late,                                        // J23
+		declared(status, ConditionSuccessCriteriaMet), // J19
+		declared(status, ConditionFailureTarget),      // J20
+		failsJob(s.Pods, found.pods, &found.policy),   // J21
+		pastBackoffLimit(spec, t),                     // J22
+		late,                                          // J23
 	); v.decided() {
 		return end{Verdict: v}
 	}

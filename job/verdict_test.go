@@ -4,7 +4,7 @@ import "testing"
 
 // TestJ19_FirstDecided: the first verdict that is decided wins.
 func TestJ19_FirstDecided(t *testing.T) {
-	a, b := Verdict{Type: FailureTarget, Reason: "a"}, Verdict{Type: SuccessCriteriaMet, Reason: "b"}
+	a, b := Verdict{Type: ConditionFailureTarget, Reason: "a"}, Verdict{Type: ConditionSuccessCriteriaMet, Reason: "b"}
 	for _, c := range []struct {
 		verdicts []Verdict
 		want     Verdict

@@ -114,11 +114,11 @@ func (r *round) verify() []cronjob.Result {
 		found, err := r.look(refs[i].Name)
 		switch {
 		case errors.Is(err, ErrGone), err == nil && !r.isMeant(found, refs[i].UID):
-			return cronjob.Gone, nil
+			return cronjob.ResultGone, nil
 		case err != nil:
-			return cronjob.Unsuccessful, err
+			return cronjob.ResultUnsuccessful, err
 		}
-		return cronjob.Done, nil
+		return cronjob.ResultDone, nil
 	})
 	r.note(looks.Err(r.ctx, "look up jobs"))
 	return looks.Effects
@@ -144,11 +144,11 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 	gone := r.gone(verified)
 	writes.Each(r.ctx, r.Parallel, func(i int) (cronjob.Effect, error) {
 		if gone[deletions[i].UID] {
-			return cronjob.Effect{Result: cronjob.Gone}, nil
+			return cronjob.Effect{Result: cronjob.ResultGone}, nil
 		}
 		err := r.backend.Delete(r.ctx, deletions[i])
 		if errors.Is(err, ErrGone) {
-			return cronjob.Effect{Result: cronjob.Gone}, nil
+			return cronjob.Effect{Result: cronjob.ResultGone}, nil
 		}
 		return effectOf(Job{}, err)
 	})
@@ -161,7 +161,7 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 func (r *round) gone(verified []cronjob.Result) map[string]bool {
 	var uids map[string]bool
 	for i, result := range verified {
-		if result == cronjob.Gone {
+		if result == cronjob.ResultGone {
 			if uids == nil {
 				uids = make(map[string]bool)
 			}
@@ -182,8 +182,8 @@ func (r *round) create() []cronjob.Effect {
 	for i := 0; i < len(creations) && r.ctx.Err() == nil; i++ {
 		effect, err := r.start(&creations[i])
 		writes.Set(i, effect, err)
-		if effect.Result == cronjob.Refused {
-			writes.Rest(cronjob.Effect{Result: cronjob.Refused})
+		if effect.Result == cronjob.ResultRefused {
+			writes.Rest(cronjob.Effect{Result: cronjob.ResultRefused})
 			break
 		}
 	}
@@ -195,9 +195,9 @@ func (r *round) create() []cronjob.Effect {
 // that no sentinel explains.
 func effectOf(j Job, err error) (cronjob.Effect, error) {
 	if err != nil {
-		return cronjob.Effect{Result: cronjob.Unsuccessful, Error: err.Error()}, err
+		return cronjob.Effect{Result: cronjob.ResultUnsuccessful, Error: err.Error()}, err
 	}
-	return cronjob.Effect{Result: cronjob.Done, Job: j.Reference, CreationTimestamp: j.CreationTimestamp}, nil
+	return cronjob.Effect{Result: cronjob.ResultDone, Job: j.Reference, CreationTimestamp: j.CreationTimestamp}, nil
 }
 
 // start creates one job, or finds out whose job has its name (C14).
@@ -207,7 +207,7 @@ func (r *round) start(c *cronjob.Creation) (cronjob.Effect, error) {
 	case errors.Is(err, ErrExists):
 		return r.whose(c.Name)
 	case errors.Is(err, ErrNamespaceTerminating):
-		return cronjob.Effect{Result: cronjob.Refused, Error: err.Error()}, nil
+		return cronjob.Effect{Result: cronjob.ResultRefused, Error: err.Error()}, nil
 	}
 	return effectOf(r.complete(made, c.Name, err))
 }
@@ -223,9 +223,9 @@ func (r *round) whose(name string) (cronjob.Effect, error) {
 	case err != nil:
 		effect.Error = "" // the creation has not failed
 	case found.Controller == r.plan.CronJobUID:
-		effect.Result = cronjob.AlreadyExists
+		effect.Result = cronjob.ResultAlreadyExists
 	default:
-		effect.Result = cronjob.NameTaken
+		effect.Result = cronjob.ResultNameTaken
 	}
 	return effect, err
 }
@@ -262,15 +262,15 @@ func (r *round) complete(j Job, name string, err error) (Job, error) {
 // write writes the status, the one status write of a round (C15).
 func (r *round) write(s *cronjob.Settlement) cronjob.Result {
 	if !s.Write {
-		return cronjob.NotTried
+		return cronjob.ResultNotTried
 	}
 	if err := r.ctx.Err(); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return cronjob.NotTried
+		return cronjob.ResultNotTried
 	}
 	if err := r.backend.WriteStatus(r.ctx, s.Status); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return cronjob.Unsuccessful
+		return cronjob.ResultUnsuccessful
 	}
-	return cronjob.Done
+	return cronjob.ResultDone
 }

@@ -101,23 +101,23 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 		// last is the hour of lastScheduleTime after the round.
 		last, active int
 	}{
-		{"created", nil, nil, &ours, cronjob.Done, "", false, 9, 1},
-		{"it exists and is ours", map[string]error{"create": exists}, &ours, nil, cronjob.AlreadyExists, "", false, 9, 1},
-		{"it exists and is another CronJob's", map[string]error{"create": exists}, &foreign, nil, cronjob.NameTaken, "", false, 8, 0},
-		{"it exists and is nobody's", map[string]error{"create": exists}, &bare, nil, cronjob.NameTaken, "", false, 8, 0},
-		{"it existed", map[string]error{"create": exists}, nil, nil, cronjob.Unsuccessful,
+		{"created", nil, nil, &ours, cronjob.ResultDone, "", false, 9, 1},
+		{"it exists and is ours", map[string]error{"create": exists}, &ours, nil, cronjob.ResultAlreadyExists, "", false, 9, 1},
+		{"it exists and is another CronJob's", map[string]error{"create": exists}, &foreign, nil, cronjob.ResultNameTaken, "", false, 8, 0},
+		{"it exists and is nobody's", map[string]error{"create": exists}, &bare, nil, cronjob.ResultNameTaken, "", false, 8, 0},
+		{"it existed", map[string]error{"create": exists}, nil, nil, cronjob.ResultUnsuccessful,
 			`create jobs: "` + due + `" existed, and is gone by now`, true, 8, 0},
-		{"it exists and cannot be looked at", map[string]error{"create": exists, "look": errDown}, &ours, nil, cronjob.Unsuccessful,
+		{"it exists and cannot be looked at", map[string]error{"create": exists, "look": errDown}, &ours, nil, cronjob.ResultUnsuccessful,
 			"create jobs: the API server is down", true, 8, 0},
 		{"it exists, and the backend does not say which", map[string]error{"create": exists}, &cronjobapply.Job{Controller: "cron-1"}, nil,
-			cronjob.Unsuccessful, `create jobs: the backend names no UID for "` + due + `"`, true, 8, 0},
-		{"the reply is lost", map[string]error{"create": errDown}, nil, nil, cronjob.Unsuccessful,
+			cronjob.ResultUnsuccessful, `create jobs: the backend names no UID for "` + due + `"`, true, 8, 0},
+		{"the reply is lost", map[string]error{"create": errDown}, nil, nil, cronjob.ResultUnsuccessful,
 			"create jobs: the API server is down", true, 8, 0},
-		{"the backend does not say what it has created", nil, nil, &cronjobapply.Job{}, cronjob.Unsuccessful,
+		{"the backend does not say what it has created", nil, nil, &cronjobapply.Job{}, cronjob.ResultUnsuccessful,
 			`create jobs: the backend names no UID for "` + due + `"`, true, 8, 0},
 		{"the namespace is going away", map[string]error{"create": fmt.Errorf("jobs: %w", cronjobapply.ErrNamespaceTerminating)}, nil, nil,
-			cronjob.Refused, "", false, 8, 0},
-		{"the CronJob is gone, says a backend", map[string]error{"create": cronjobapply.ErrGone}, nil, nil, cronjob.Unsuccessful,
+			cronjob.ResultRefused, "", false, 8, 0},
+		{"the CronJob is gone, says a backend", map[string]error{"create": cronjobapply.ErrGone}, nil, nil, cronjob.ResultUnsuccessful,
 			"create jobs: the job is gone", true, 8, 0},
 	}
 	for _, test := range tests {
@@ -144,7 +144,7 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 			}
 			// A creation that has met another job has not failed.
 			failed := slices.ContainsFunc(end.Events, func(e job.Event) bool { return e.Reason == "FailedCreate" })
-			if want := test.want == cronjob.Unsuccessful && !errors.Is(test.fail["create"], cronjobapply.ErrExists); failed != want {
+			if want := test.want == cronjob.ResultUnsuccessful && !errors.Is(test.fail["create"], cronjobapply.ErrExists); failed != want {
 				t.Errorf("a FailedCreate event: %v, want %v", failed, want)
 			}
 			status := p.Settle(o.Writes).Status
@@ -157,7 +157,7 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 					t.Errorf("reference (-want +got):\n%s", diff)
 				}
 			}
-			if test.want == cronjob.Done || test.want == cronjob.AlreadyExists {
+			if test.want == cronjob.ResultDone || test.want == cronjob.ResultAlreadyExists {
 				if !o.Created[0].CreationTimestamp.Equal(at(9)) {
 					t.Errorf("created at %s", o.Created[0].CreationTimestamp)
 				}

@@ -145,7 +145,7 @@ func finished(n int) func(s *cronjob.Snapshot) {
 		for i := range n {
 			name := fmt.Sprintf("old-%03d", i)
 			s.Children = append(s.Children, cronjob.Child{
-				Name: name, UID: "uid-of-" + name, Finished: job.Failed, StartTime: at(0).Add(time.Duration(i) * time.Second)})
+				Name: name, UID: "uid-of-" + name, Finished: job.ConditionFailed, StartTime: at(0).Add(time.Duration(i) * time.Second)})
 		}
 	}
 }

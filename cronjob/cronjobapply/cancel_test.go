@@ -21,7 +21,7 @@ import (
 func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = job.Complete }
+	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = job.ConditionComplete }
 	for name, snap := range map[string]cronjob.Snapshot{
 		"creations": snapshot(cronjob.Allow, triggers("1")),
 		"deletions": snapshot(cronjob.Allow, early, finished(5)),
@@ -40,7 +40,7 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 				o.Verified = append(o.Verified, e.Result)
 			}
 			for _, r := range append(o.Verified, o.Settled) {
-				if r != cronjob.NotTried {
+				if r != cronjob.ResultNotTried {
 					t.Errorf("outcome %+v", o)
 				}
 			}
@@ -62,11 +62,11 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		}
 		done := 0
 		for _, e := range o.Deleted {
-			if e.Result == cronjob.Done {
+			if e.Result == cronjob.ResultDone {
 				done++
 			}
 		}
-		if done != 6 || o.Settled != cronjob.NotTried || !end.Retry {
+		if done != 6 || o.Settled != cronjob.ResultNotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})
@@ -127,16 +127,16 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 func said(p *cronjob.Plan, o cronjob.Outcome) []string {
 	var out []string
 	for i, e := range o.Deleted {
-		if e.Result == cronjob.Done {
+		if e.Result == cronjob.ResultDone {
 			out = append(out, "delete "+p.Delete[i].Name)
 		}
 	}
 	for i, e := range o.Created {
-		if e.Result == cronjob.Done {
+		if e.Result == cronjob.ResultDone {
 			out = append(out, "create "+p.Create[i].Name)
 		}
 	}
-	if o.Settled == cronjob.Done {
+	if o.Settled == cronjob.ResultDone {
 		out = append(out, "status")
 	}
 	return out
@@ -181,8 +181,8 @@ func drawCluster(t *rapid.T) *cluster {
 	c.Now = s.Now
 	for i := range rapid.IntRange(0, 6).Draw(t, "jobs") {
 		j := cronjob.Child{Name: fmt.Sprint("j", i), UID: fmt.Sprint("u", i), StartTime: at(0).Add(time.Duration(i) * time.Second)}
-		j.Finished = rapid.SampledFrom([]job.ConditionType{"", job.Failed, job.Complete}).Draw(t, "finished")
-		if j.Finished == job.Complete {
+		j.Finished = rapid.SampledFrom([]job.ConditionType{"", job.ConditionFailed, job.ConditionComplete}).Draw(t, "finished")
+		if j.Finished == job.ConditionComplete {
 			j.CompletionTime = at(rapid.IntRange(1, 8).Draw(t, "completed"))
 		}
 		if rapid.Bool().Draw(t, "listed") {

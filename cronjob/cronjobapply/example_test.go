@@ -84,7 +84,7 @@ func Example() {
 		}
 		m.now = conclusion.Requeue.At
 		for i := range m.jobs {
-			m.jobs[i].Finished, m.jobs[i].CompletionTime = job.Complete, m.now
+			m.jobs[i].Finished, m.jobs[i].CompletionTime = job.ConditionComplete, m.now
 		}
 	}
 	// Output:

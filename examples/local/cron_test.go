@@ -196,7 +196,7 @@ func TestCronJobFails(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			t.Fatalf("%v in %s", err, text)
 		}
-		if line.Type == "end" && line.Result == string(job.Failed) {
+		if line.Type == "end" && line.Result == string(job.ConditionFailed) {
 			ends++
 		}
 		if (line.Job == "") == (line.CronJob == "") {
@@ -317,7 +317,7 @@ func TestCronJobInterrupted(t *testing.T) {
 		t.Errorf("exit status %d", code)
 	}
 	name := w.runs("begin")[0]
-	if j, _ := w.job(name); j.Status.Condition(job.Suspended).Status != job.ConditionTrue || j.Status.Failed != 0 {
+	if j, _ := w.job(name); j.Status.Condition(job.ConditionSuspended).Status != job.ConditionTrue || j.Status.Failed != 0 {
 		t.Errorf("after Ctrl-C: %v", j.Status)
 	}
 	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {

@@ -122,7 +122,7 @@ func (w *world) checkRuns(key string) {
 	}
 	for i := range jobs {
 		j := &jobs[i]
-		if j.Status.Finished() != job.Complete || !ended[j.Name] {
+		if j.Status.Finished() != job.ConditionComplete || !ended[j.Name] {
 			w.t.Errorf("%s: ended %v, stored as %v", j.Name, ended[j.Name], j.Status)
 		}
 	}

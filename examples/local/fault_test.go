@@ -104,7 +104,7 @@ func TestFullDisk(t *testing.T) {
 	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
 		t.Errorf("exit status %d\n%s", cmd.ProcessState.ExitCode(), errOut)
 	}
-	if j, _ := w.job("sleepers"); j.Status.Finished() != job.Complete || j.Status.Succeeded != 3 || j.Status.Failed != 1 {
+	if j, _ := w.job("sleepers"); j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != 3 || j.Status.Failed != 1 {
 		t.Errorf("%v", j.Status)
 	}
 }
@@ -138,7 +138,7 @@ func TestDiskStaysFull(t *testing.T) {
 	}
 	free()
 	w.want(0, "run", "--backoff", "10ms", file)
-	if j, _ := w.job("sleepers"); j.Status.Finished() != job.Complete || j.Status.Succeeded != 3 || j.Status.Failed != 1 {
+	if j, _ := w.job("sleepers"); j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != 3 || j.Status.Failed != 1 {
 		t.Errorf("%v", j.Status)
 	}
 }

@@ -122,7 +122,7 @@ func TestRunnerStoppedAtRandom(t *testing.T) {
 	}
 	for key, want := range map[string][2]int32{"indexed": {40, 8}, "counted": {30, 4}} {
 		j, pods := w.job(key)
-		if s := j.Status; s.Finished() != job.Complete || s.Succeeded != want[0] || s.Failed > want[1] {
+		if s := j.Status; s.Finished() != job.ConditionComplete || s.Succeeded != want[0] || s.Failed > want[1] {
 			t.Errorf("%s: want Complete, %d succeeded, at most %d failed; have %v", key, want[0], want[1], s)
 		}
 		begun := map[string]bool{}
@@ -169,7 +169,7 @@ func checkCounts(t *testing.T, w *world, key string, succeeded, failed int32) {
 		}
 	}
 	j, pods := w.job(key)
-	if j.Status.Finished() != job.Complete || j.Status.Succeeded != succeeded || j.Status.Failed != failed {
+	if j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != succeeded || j.Status.Failed != failed {
 		t.Errorf("%s: want Complete with %d succeeded, %d failed; have %v", key, succeeded, failed, j.Status)
 	}
 	if len(begun) != int(succeeded+failed) || len(pods) != len(begun) {

@@ -177,7 +177,7 @@ func (k *killer) check() {
 			k.ended++
 		}
 	}
-	if s := j.Status; s.Finished() != job.Complete || s.Succeeded != manyIndexes || s.Failed != failed || len(succeeded) != manyIndexes {
+	if s := j.Status; s.Finished() != job.ConditionComplete || s.Succeeded != manyIndexes || s.Failed != failed || len(succeeded) != manyIndexes {
 		k.lost++
 		k.Errorf("%d indexes succeeded, %d pods failed; stored as %v", len(succeeded), failed, s)
 	}

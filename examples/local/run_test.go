@@ -73,7 +73,7 @@ func TestInterruptSuspends(t *testing.T) {
 	}
 	w.waitFor("lives", "asked", 3)
 	j, _ := w.job("sleepers")
-	if c := j.Status.Condition(job.Suspended); c.Status != job.ConditionTrue || j.Status.Failed != 0 || j.Status.Active != 0 {
+	if c := j.Status.Condition(job.ConditionSuspended); c.Status != job.ConditionTrue || j.Status.Failed != 0 || j.Status.Active != 0 {
 		t.Errorf("after Ctrl-C: %v", j.Status)
 	}
 	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {

@@ -34,10 +34,10 @@ var situationRules = []rule[*jobRound]{
 	{"situation: only some containers of a failed pod have ended", func(r *jobRound) bool { return r.hasFailed(isPartlyEnded) }},
 	{"situation: nothing says when a container of a failed pod has ended", func(r *jobRound) bool { return r.hasFailed(isUntimed) }},
 	{"situation: another writer has edited the condition Suspended", func(r *jobRound) bool {
-		return r.Job.Status.Condition(job.Suspended).Reason == "Edited"
+		return r.Job.Status.Condition(job.ConditionSuspended).Reason == "Edited"
 	}},
 	{"situation: another writer has ended the job", func(r *jobRound) bool {
-		return r.Job.Status.Condition(job.FailureTarget).Reason == "Edited" || r.Job.Status.Condition(job.SuccessCriteriaMet).Reason == "Edited"
+		return r.Job.Status.Condition(job.ConditionFailureTarget).Reason == "Edited" || r.Job.Status.Condition(job.ConditionSuccessCriteriaMet).Reason == "Edited"
 	}},
 	{"situation: a terminating pod's removal is in flight", func(r *jobRound) bool {
 		return r.has(func(p *job.Pod) bool { return isGoing(p) && !p.Untracked && r.Memory.Untracking.Has(p.UID) })

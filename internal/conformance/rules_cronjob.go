@@ -75,26 +75,26 @@ var cronRules = []rule[*cronRound]{
 	{"C12 failed", func(r *cronRound) bool {
 		return r.deletes(cronjob.DeleteReplaced) && !r.plan.MayCreate(r.outcome.Writes)
 	}},
-	{"C13", func(r *cronRound) bool { return r.created(cronjob.Done) }},
+	{"C13", func(r *cronRound) bool { return r.created(cronjob.ResultDone) }},
 	{"C13 annotated", func(r *cronRound) bool {
 		return slices.ContainsFunc(r.plan.Create, func(c cronjob.Creation) bool { return len(c.Annotations) > 1 && len(c.Labels) > 0 })
 	}},
-	{"C14 created", func(r *cronRound) bool { return r.created(cronjob.Done) }},
-	{"C14 ours", func(r *cronRound) bool { return r.created(cronjob.AlreadyExists) }},
-	{"C14 taken", func(r *cronRound) bool { return r.created(cronjob.NameTaken) }},
-	{"C14 failed", func(r *cronRound) bool { return r.created(cronjob.Unsuccessful) }},
+	{"C14 created", func(r *cronRound) bool { return r.created(cronjob.ResultDone) }},
+	{"C14 ours", func(r *cronRound) bool { return r.created(cronjob.ResultAlreadyExists) }},
+	{"C14 taken", func(r *cronRound) bool { return r.created(cronjob.ResultNameTaken) }},
+	{"C14 failed", func(r *cronRound) bool { return r.created(cronjob.ResultUnsuccessful) }},
 	{"C15 written", func(r *cronRound) bool { return r.settlement.Write }},
 	{"C15 unchanged", func(r *cronRound) bool { return !r.settlement.Write }},
 	{"C16", func(r *cronRound) bool { return r.end.Metrics.CreationSkew > 0 }},
 	{"C17", func(r *cronRound) bool { return r.rescheduled }},
 
-	{"S2 both days", func(r *cronRound) bool { return r.created(cronjob.Done) && r.restrictsDays() == 2 }},
-	{"S2 one", func(r *cronRound) bool { return r.created(cronjob.Done) && r.restrictsDays() == 1 }},
+	{"S2 both days", func(r *cronRound) bool { return r.created(cronjob.ResultDone) && r.restrictsDays() == 2 }},
+	{"S2 one", func(r *cronRound) bool { return r.created(cronjob.ResultDone) && r.restrictsDays() == 1 }},
 	{"S3", func(r *cronRound) bool { return r.Schedule.Schedule.Never() }},
 	{"S4 gap", func(r *cronRound) bool { return r.turns() > 0 }},
 	{"S4 overlap", func(r *cronRound) bool { return r.turns() < 0 }},
 	{"S5", func(r *cronRound) bool {
-		return r.created(cronjob.Done) && r.Schedule.Zone != "" && r.Schedule.Zone != "Etc/UTC"
+		return r.created(cronjob.ResultDone) && r.Schedule.Zone != "" && r.Schedule.Zone != "Etc/UTC"
 	}},
 }
 
@@ -123,7 +123,7 @@ func (r *cronRound) restrictsDays() (n int) {
 // round that starts one: daylight saving time has begun or ended.
 func (r *cronRound) turns() time.Duration {
 	last := r.CronJob.Status.LastScheduleTime
-	if last.IsZero() || !r.created(cronjob.Done) {
+	if last.IsZero() || !r.created(cronjob.ResultDone) {
 		return 0
 	}
 	zone := r.Schedule.Schedule.Location()

@@ -60,8 +60,10 @@ var jobRules = []rule[*jobRound]{
 	{"J18 ignored", func(r *jobRound) bool {
 		return r.creates(func(c *job.Creation) bool { return c.IgnoredFailureCount > 0 })
 	}},
-	{"J19", func(r *jobRound) bool { return r.Job.Status.Finished() == "" && r.isTrue(job.SuccessCriteriaMet) }},
-	{"J20", func(r *jobRound) bool { return r.Job.Status.Finished() == "" && r.isTrue(job.FailureTarget) }},
+	{"J19", func(r *jobRound) bool {
+		return r.Job.Status.Finished() == "" && r.isTrue(job.ConditionSuccessCriteriaMet)
+	}},
+	{"J20", func(r *jobRound) bool { return r.Job.Status.Finished() == "" && r.isTrue(job.ConditionFailureTarget) }},
 	{"J21 FailJob", func(r *jobRound) bool { return r.end.Metrics.Policy.FailJob > 0 }},
 	{"J21 FailIndex", func(r *jobRound) bool { return r.end.Metrics.Policy.FailIndex > 0 }},
 	{"J21 Ignore", func(r *jobRound) bool { return r.end.Metrics.Policy.Ignore > 0 }},
@@ -75,7 +77,7 @@ var jobRules = []rule[*jobRound]{
 	{"J24 some", func(r *jobRound) bool { return r.decides("FailedIndexes") }},
 	{"J25", func(r *jobRound) bool { return r.decides("SuccessPolicy") }},
 	{"J26", func(r *jobRound) bool {
-		return r.recording.Status.Condition(job.SuccessCriteriaMet).Reason == "CompletionsReached"
+		return r.recording.Status.Condition(job.ConditionSuccessCriteriaMet).Reason == "CompletionsReached"
 	}},
 	{"J27", func(r *jobRound) bool { return r.deletes(job.DeleteEnding) }},
 	{"J27 put off", func(r *jobRound) bool { return r.decides("") && !r.declares() }},
@@ -95,14 +97,14 @@ var jobRules = []rule[*jobRound]{
 	{"J32 deletion", func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "deletion" }) }},
 	{"J32 creation", func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "creation" }) }},
 	{"J33", func(r *jobRound) bool { return r.creates(func(c *job.Creation) bool { return c.Index != job.NoIndex }) }},
-	{"J34 stopped", func(r *jobRound) bool { return r.created(job.Unsuccessful) && r.created(job.NotTried) }},
-	{"J34 namespace", func(r *jobRound) bool { return r.created(job.Refused) }},
+	{"J34 stopped", func(r *jobRound) bool { return r.created(job.ResultUnsuccessful) && r.created(job.ResultNotTried) }},
+	{"J34 namespace", func(r *jobRound) bool { return r.created(job.ResultRefused) }},
 	{"J35 recorded", func(r *jobRound) bool { return r.recording.Write && hasUncounted(&r.recording.Status) }},
 	{"J35 taken up", func(r *jobRound) bool { return hasUncounted(&r.Job.Status) }},
 	{"J37 failing", func(r *jobRound) bool { return r.untracksOnEnd(job.CountedFailed) }},
 	{"J37 succeeding", func(r *jobRound) bool { return r.untracksOnEnd(job.NotCounted) }},
-	{"J38 Complete", func(r *jobRound) bool { return r.end.Metrics.Finished == job.Complete }},
-	{"J38 Failed", func(r *jobRound) bool { return r.end.Metrics.Finished == job.Failed }},
+	{"J38 Complete", func(r *jobRound) bool { return r.end.Metrics.Finished == job.ConditionComplete }},
+	{"J38 Failed", func(r *jobRound) bool { return r.end.Metrics.Finished == job.ConditionFailed }},
 	{"J38 put off", func(r *jobRound) bool { return r.waits(job.WaitTerminating) }},
 	{"J39 suspended", func(r *jobRound) bool { return r.reports("Suspended") }},
 	{"J39 resumed", func(r *jobRound) bool { return r.reports("Resumed") }},
@@ -123,7 +125,7 @@ var jobRules = []rule[*jobRound]{
 	{"E1 timed out", func(r *jobRound) bool {
 		return r.end.Synced && !r.waits(job.WaitExpectations) && r.Memory.Expectations.Creations > 0
 	}},
-	{"E2", func(r *jobRound) bool { return r.created(job.Unsuccessful) || r.deleted(job.Unsuccessful) }},
+	{"E2", func(r *jobRound) bool { return r.created(job.ResultUnsuccessful) || r.deleted(job.ResultUnsuccessful) }},
 	{"E3", func(r *jobRound) bool {
 		return len(r.plan.Create)+len(r.plan.Delete) > 0 && !r.Memory.Expectations.At.IsZero()
 	}},

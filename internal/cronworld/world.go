@@ -190,7 +190,7 @@ func (w *World) Running() []string {
 func (w *World) Finish(name string, how job.ConditionType) {
 	c := w.Jobs[name]
 	c.Finished, c.FinishTime = how, w.Now
-	if how == job.Complete {
+	if how == job.ConditionComplete {
 		c.CompletionTime = w.Now
 	}
 	w.Jobs[name] = c

@@ -142,7 +142,7 @@ func (w *World) checkParallelism() {
 // checkUntrack checks JI3 for the finalizer of a pod that has ended by itself.
 func (w *World) checkUntrack(p *job.Pod) {
 	s := &w.Job.Status
-	end := s.Condition(job.FailureTarget).Status == job.ConditionTrue || s.Condition(job.SuccessCriteriaMet).Status == job.ConditionTrue || !w.Job.DeletionTimestamp.IsZero()
+	end := s.Condition(job.ConditionFailureTarget).Status == job.ConditionTrue || s.Condition(job.ConditionSuccessCriteriaMet).Status == job.ConditionTrue || !w.Job.DeletionTimestamp.IsZero()
 	if p.Untracked || p.Phase != job.PodSucceeded || end || w.ghost.pods[p.UID].removed {
 		return
 	}

@@ -89,7 +89,7 @@ func (w *World) checkMetrics(plan *job.Plan, o job.Outcome, f *job.Metrics) {
 func (w *World) checkMatches(plan *job.Plan, o job.Outcome, told *job.Metrics) {
 	r := plan.Record(o.Writes)
 	matches := told.Policy.FailJob + told.Policy.FailIndex + told.Policy.Ignore + told.Policy.Count
-	if r.Write && o.Recorded != job.Done {
+	if r.Write && o.Recorded != job.ResultDone {
 		if matches > 0 {
 			w.fail("JI27", "%d matches are reported, and the status was not written", matches)
 		}

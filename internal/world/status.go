@@ -47,7 +47,7 @@ func (w *World) checkConservation(old, s *job.Status) {
 				w.fail("JI2", "UID %q is in both lists", uid)
 			case w.ghost.counted[uid] != "" && !w.ghost.traveled:
 				w.fail("JI1", "UID %q was counted as %s and is recorded again as %s", uid, w.ghost.counted[uid], list)
-			case list == "failed" && w.isActive(uid) && s.Condition(job.FailureTarget).Status != job.ConditionTrue:
+			case list == "failed" && w.isActive(uid) && s.Condition(job.ConditionFailureTarget).Status != job.ConditionTrue:
 				w.fail("J27", "UID %q is counted as failed but active, and the job goes on", uid)
 			case list == "succeeded" && w.ghost.pods[uid].ended != job.PodSucceeded:
 				w.fail("JI1", "UID %q has not succeeded", uid)
@@ -96,7 +96,7 @@ func lists(s *job.Status) map[string][]string {
 
 func (w *World) checkConditions(old, s *job.Status) {
 	is := func(s *job.Status, t job.ConditionType) bool { return s.Condition(t).Status == job.ConditionTrue }
-	for _, t := range [...]job.ConditionType{job.Complete, job.Failed, job.FailureTarget, job.SuccessCriteriaMet} {
+	for _, t := range [...]job.ConditionType{job.ConditionComplete, job.ConditionFailed, job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet} {
 		if is(old, t) && (!is(s, t) || old.Condition(t) != s.Condition(t)) {
 			w.fail("JI14", "condition %s changes", t)
 		}
@@ -104,15 +104,15 @@ func (w *World) checkConditions(old, s *job.Status) {
 			w.fail("JI14", "condition %s changes after the end", t)
 		}
 	}
-	complete, failed := is(s, job.Complete), is(s, job.Failed)
-	met, target := is(s, job.SuccessCriteriaMet), is(s, job.FailureTarget)
+	complete, failed := is(s, job.ConditionComplete), is(s, job.ConditionFailed)
+	met, target := is(s, job.ConditionSuccessCriteriaMet), is(s, job.ConditionFailureTarget)
 	if complete && (failed || target) || met && (failed || target) || failed && !target || complete && !met {
 		w.fail("JI15", "Complete=%v Failed=%v SuccessCriteriaMet=%v FailureTarget=%v", complete, failed, met, target)
 	}
 	if complete == s.CompletionTime.IsZero() || complete && s.CompletionTime.Before(s.StartTime) {
 		w.fail("JI17", "Complete=%v, completion time %v, start time %v", complete, s.CompletionTime, s.StartTime)
 	}
-	if turned := is(old, job.Suspended) != is(s, job.Suspended); !turned && !old.StartTime.IsZero() && !old.StartTime.Equal(s.StartTime) {
+	if turned := is(old, job.ConditionSuspended) != is(s, job.ConditionSuspended); !turned && !old.StartTime.IsZero() && !old.StartTime.Equal(s.StartTime) {
 		w.fail("JI17", "start time %v -> %v", old.StartTime, s.StartTime)
 	}
 }

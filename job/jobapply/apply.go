@@ -86,14 +86,14 @@ const DefaultParallel = step.DefaultParallel
 func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Conclusion, error) {
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
 	var writes job.Writes
-	if writes.Claimed = r.claim(); writes.Claimed == job.Done {
+	if writes.Claimed = r.claim(); writes.Claimed == job.ResultDone {
 		writes.Deleted = r.remove()
 		writes.Created = r.create()
 	}
 	recording := plan.Record(writes)
 	recorded := r.write(recording.Write, recording.Status)
 	var untracked []job.Result
-	if recorded == job.Done { // what follows relies on the status (J35)
+	if recorded == job.ResultDone { // what follows relies on the status (J35)
 		untracked = r.untrack(recording.Untrack)
 	}
 	settlement := recording.Settle(recorded, untracked)
@@ -148,7 +148,7 @@ func (r *round) remove() []job.Effect {
 	results := newResults(len(deletions))
 	r.each(len(deletions), func(i int) { results.set(i, r.backend.Delete(r.ctx, deletions[i])) })
 	if !ending {
-		r.lower(0, len(deletions)-results.count(job.Done))
+		r.lower(0, len(deletions)-results.count(job.ResultDone))
 	}
 	r.takeOffKept(results, first)
 	r.note(results.Err(r.ctx, "delete pods"))
@@ -170,10 +170,10 @@ func (r *round) create() []job.Effect {
 			pod, err := r.backend.Create(r.ctx, creations[start+i])
 			results.setCreated(start+i, pod, err)
 		})
-		if results.count(job.Refused) > 0 {
+		if results.count(job.ResultRefused) > 0 {
 			results.refuseRest()
 		}
-		if results.count(job.Done) < start+size {
+		if results.count(job.ResultDone) < start+size {
 			break
 		}
 	}
@@ -199,17 +199,17 @@ func (r *round) untrack(pods []job.Untracking) []job.Result {
 // write writes a status, if there is one to write.
 func (r *round) write(write bool, s job.Status) job.Result {
 	if !write {
-		return job.Done
+		return job.ResultDone
 	}
 	if err := r.ctx.Err(); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return job.NotTried
+		return job.ResultNotTried
 	}
 	if err := r.backend.WriteStatus(r.ctx, s); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return job.Unsuccessful
+		return job.ResultUnsuccessful
 	}
-	return job.Done
+	return job.ResultDone
 }
 
 // note keeps what went wrong.
@@ -247,7 +247,7 @@ func (r *round) takeOffKept(results *results, uids []string) {
 		return
 	}
 	for i, effect := range results.Effects {
-		if uids[i] != "" && effect.Result != job.Done && effect.Result != job.Gone {
+		if uids[i] != "" && effect.Result != job.ResultDone && effect.Result != job.ResultGone {
 			r.Expectations.UntrackObserved(uids[i])
 		}
 	}

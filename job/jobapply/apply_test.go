@@ -175,11 +175,11 @@ func TestApply_GoneIsDone(t *testing.T) {
 		check func(o job.Outcome) bool
 	}{
 		{"Delete", snapshot(0, pod("a", 0, job.PodRunning)), map[string]error{"delete": gone},
-			func(o job.Outcome) bool { return o.Deleted[0].Result == job.Gone }},
+			func(o job.Outcome) bool { return o.Deleted[0].Result == job.ResultGone }},
 		{"Release", snapshot(0, withOwner(pod("u", 0, job.PodRunning), job.OwnedUnmatched)), map[string]error{"release": gone},
-			func(o job.Outcome) bool { return o.Claimed == job.Done }},
+			func(o job.Outcome) bool { return o.Claimed == job.ResultDone }},
 		{"Untrack", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": gone},
-			func(o job.Outcome) bool { return o.Untracked[0] == job.Gone && o.Settled == job.Done }},
+			func(o job.Outcome) bool { return o.Untracked[0] == job.ResultGone && o.Settled == job.ResultDone }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestApply_GoneIsDone(t *testing.T) {
 
 // TestJ6_ResultOfTheClaims: what became of the claims is one result.
 func TestJ6_ResultOfTheClaims(t *testing.T) {
-	for err, want := range map[error]job.Result{nil: job.Done, errDown: job.Unsuccessful, jobapply.ErrGone: job.Done} {
+	for err, want := range map[error]job.Result{nil: job.ResultDone, errDown: job.ResultUnsuccessful, jobapply.ErrGone: job.ResultDone} {
 		p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan), withOwner(pod("u", 1, job.PodRunning), job.OwnedUnmatched)))
 		end, _ := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"release u": err}}, p)
 		o := end.Outcome
@@ -213,8 +213,8 @@ func TestJ41_StillTracked(t *testing.T) {
 		want   job.Result
 		events int
 	}{
-		"the finalizer is there":  {fmt.Errorf("pods: %w", jobapply.ErrStillTracked), job.StillTracked, 0},
-		"the deletion has failed": {errDown, job.Unsuccessful, 1},
+		"the finalizer is there":  {fmt.Errorf("pods: %w", jobapply.ErrStillTracked), job.ResultStillTracked, 0},
+		"the deletion has failed": {errDown, job.ResultUnsuccessful, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := plan(t, snapshot(0, actives(1)...))
@@ -240,7 +240,7 @@ func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	if diff := cmp.Diff([]string{"adopt o"}, f.calls); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if o.Claimed != job.Gone || end.Retry || err != nil || end.Metrics.Failed {
+	if o.Claimed != job.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
 		t.Errorf("outcome %+v, retry %v, error %v", o, end.Retry, err)
 	}
 	if want := (job.Requeue{At: at(1), Reason: job.WaitNext}); end.Requeue != want {
@@ -344,11 +344,11 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 					t.Errorf("calls %v, error %v", f.calls, err)
 				}
 				for _, e := range append(o.Created, o.Deleted...) {
-					if e.Result != job.NotTried {
+					if e.Result != job.ResultNotTried {
 						t.Errorf("outcome %+v", o)
 					}
 				}
-				if o.Recorded != job.NotTried || name == "claims" && o.Claimed != job.NotTried || !end.Retry {
+				if o.Recorded != job.ResultNotTried || name == "claims" && o.Claimed != job.ResultNotTried || !end.Retry {
 					t.Errorf("outcome %+v", o)
 				}
 			})
@@ -375,11 +375,11 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		}
 		done := 0
 		for _, r := range o.Untracked {
-			if r == job.Done {
+			if r == job.ResultDone {
 				done++
 			}
 		}
-		if done != 3 || o.Recorded != job.Done || o.Settled != job.NotTried || !end.Retry {
+		if done != 3 || o.Recorded != job.ResultDone || o.Settled != job.ResultNotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})

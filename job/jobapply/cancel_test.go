@@ -179,7 +179,7 @@ func TestJI26_CancelAnywhere(t *testing.T) {
 			if diff := cmp.Diff(writes[:k], cut.writes, cmp.Transformer("", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
 				t.Fatalf("cancelled after %d writes (-want +got):\n%s", k, diff)
 			}
-			if got := said(p, o); !slices.Equal(got, cut.writes) && (o.Claimed == job.Done || len(got) > 0) {
+			if got := said(p, o); !slices.Equal(got, cut.writes) && (o.Claimed == job.ResultDone || len(got) > 0) {
 				t.Fatalf("cancelled after %d writes, the outcome says %v\nwritten: %v\n%s", k, got, cut.writes, p)
 			}
 			if !conclusion.Retry && k < len(writes) {
@@ -197,7 +197,7 @@ func TestJI26_CancelAnywhere(t *testing.T) {
 func said(p *job.Plan, o job.Outcome) []string {
 	var out []string
 	add := func(r job.Result, format string, args ...any) {
-		if r == job.Done {
+		if r == job.ResultDone {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}

@@ -23,20 +23,20 @@ func (s *results) set(i int, err error) { s.setCreated(i, job.PodRef{}, err) }
 func (s *results) setCreated(i int, pod job.PodRef, err error) {
 	switch {
 	case err == nil:
-		s.Set(i, job.Effect{Result: job.Done, Pod: pod}, nil)
+		s.Set(i, job.Effect{Result: job.ResultDone, Pod: pod}, nil)
 	case errors.Is(err, ErrGone):
-		s.Set(i, job.Effect{Result: job.Gone}, nil)
+		s.Set(i, job.Effect{Result: job.ResultGone}, nil)
 	case errors.Is(err, ErrNamespaceTerminating):
-		s.Set(i, job.Effect{Result: job.Refused, Error: err.Error()}, nil)
+		s.Set(i, job.Effect{Result: job.ResultRefused, Error: err.Error()}, nil)
 	case errors.Is(err, ErrStillTracked):
-		s.Set(i, job.Effect{Result: job.StillTracked, Error: err.Error()}, err)
+		s.Set(i, job.Effect{Result: job.ResultStillTracked, Error: err.Error()}, err)
 	default:
-		s.Set(i, job.Effect{Result: job.Unsuccessful, Error: err.Error()}, err)
+		s.Set(i, job.Effect{Result: job.ResultUnsuccessful, Error: err.Error()}, err)
 	}
 }
 
 // refuseRest marks what was not tried as refused.
-func (s *results) refuseRest() { s.Rest(job.Effect{Result: job.Refused}) }
+func (s *results) refuseRest() { s.Rest(job.Effect{Result: job.ResultRefused}) }
 
 func (s *results) count(want job.Result) (n int) {
 	for i := range s.Effects {
@@ -51,13 +51,13 @@ func (s *results) count(want job.Result) (n int) {
 func (s *results) all() job.Result {
 	switch {
 	case s.Failed() > 0:
-		return job.Unsuccessful
-	case s.count(job.NotTried) > 0:
-		return job.NotTried
-	case s.count(job.Gone) > 0:
-		return job.Gone
+		return job.ResultUnsuccessful
+	case s.count(job.ResultNotTried) > 0:
+		return job.ResultNotTried
+	case s.count(job.ResultGone) > 0:
+		return job.ResultGone
 	}
-	return job.Done
+	return job.ResultDone
 }
 
 // plain are the results without what else is known; nil if there are none.

@@ -180,7 +180,7 @@ func (c *cronJobs) passesGone(s *cronjob.Snapshot, plan *cronjob.Plan, o *cronjo
 	}
 	gone := map[string]bool{}
 	for i, r := range o.Verified {
-		if r == cronjob.Gone {
+		if r == cronjob.ResultGone {
 			gone[plan.Verify[i].UID] = true
 		}
 	}

@@ -131,7 +131,7 @@ func (c *jobs) carryOut(key string, object *batchv1.Job, snapshot *job.Snapshot,
 		return backend.gone, nil
 	}
 	c.options.Figures.add(series.Job(&end.Metrics))
-	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == job.Done
+	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == job.ResultDone
 	if after, ok := plan.Requeue.After(time.Now()); ok && claimed {
 		c.queue.AddAfter(key, after)
 	}

@@ -86,7 +86,7 @@ func (b *cronBackend) round(s *cronjob.Snapshot) (cronjob.Conclusion, error) {
 		return cronjob.Conclusion{}, err
 	}
 	end, err := cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
-	b.missing = slices.Contains(end.Outcome.Verified, cronjob.Gone)
+	b.missing = slices.Contains(end.Outcome.Verified, cronjob.ResultGone)
 	b.seen = seenInCron(plan, &end)
 	if end.Retry {
 		return end, errors.Join(err, errors.New("to be repeated"))

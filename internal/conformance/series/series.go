@@ -53,9 +53,9 @@ func Job(m *job.Metrics) Counts {
 	c.add(float64(m.Policy.Ignore), policy, "Ignore")
 	c.add(float64(m.Policy.Count), policy, "Count")
 	switch m.Finished {
-	case job.Complete:
+	case job.ConditionComplete:
 		c.add(1, "job_controller_jobs_finished_total{completion_mode=%s,reason=%s,result=succeeded}", mode, m.FinishedReason)
-	case job.Failed:
+	case job.ConditionFailed:
 		c.add(1, "job_controller_jobs_finished_total{completion_mode=%s,reason=%s,result=failed}", mode, m.FinishedReason)
 	}
 	return c

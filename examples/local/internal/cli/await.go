@@ -111,7 +111,7 @@ func (r *session) jobEnded(e *ending, got result) {
 		switch {
 		case e.interrupted && over == "":
 			e.status = exitInterrupted
-		case over == job.Failed, over == "" && got.job.CronJob == "":
+		case over == job.ConditionFailed, over == "" && got.job.CronJob == "":
 			e.status = max(e.status, exitFailed)
 		}
 	}

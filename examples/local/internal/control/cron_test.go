@@ -85,7 +85,7 @@ func (l *life) round() error {
 		l.Fatal(readErr)
 	}
 	for i := range jobs {
-		done := job.Status{Conditions: []job.Condition{{Type: job.Complete, Status: job.ConditionTrue, LastTransitionTime: now}},
+		done := job.Status{Conditions: []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue, LastTransitionTime: now}},
 			StartTime: jobs[i].Created, CompletionTime: now}
 		writeErr := l.store.SetStatus(jobs[i].UID, done)
 		if !jobs[i].Deleted.IsZero() {

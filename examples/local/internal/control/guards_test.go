@@ -105,7 +105,7 @@ func TestTriggersStart(t *testing.T) {
 func TestTTLWaitsForTrigger(t *testing.T) {
 	l := newLife(t, "Allow")
 	asked := cronjob.Trigger{ID: "7"}
-	done := job.Status{Conditions: []job.Condition{{Type: job.Complete, Status: job.ConditionTrue, LastTransitionTime: now}}}
+	done := job.Status{Conditions: []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue, LastTransitionTime: now}}}
 	for _, name := range []string{asked.JobName("c"), "c-other"} {
 		j, err := l.store.AddJob(store.Job{Namespace: "default", Name: name, Created: now, CronJob: l.cron.UID,
 			Manifest: []byte(`{"spec": {"ttlSecondsAfterFinished": 0}}`)})

@@ -157,7 +157,7 @@ func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.
 // isQuiet reports whether nothing more can happen to the job: it has ended or is
 // suspended, and no process is left.
 func (l *Loop) isQuiet(r *Round) (bool, error) {
-	suspended := r.Status.Condition(job.Suspended).Status == job.ConditionTrue &&
+	suspended := r.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue &&
 		(r.Job.Held || l.Manifest.Spec.Suspend != nil && *l.Manifest.Spec.Suspend)
 	if r.Status.Finished() == "" && !suspended {
 		return false, nil

@@ -86,7 +86,7 @@ func (b *bars) update(key string, r *control.Round) {
 // warn writes the warnings among the events above the bars.
 func (b *bars) warn(key string, events []job.Event) {
 	for _, e := range events {
-		if e.Type == job.Warning {
+		if e.Type == job.EventWarning {
 			fmt.Fprintf(b.progress, "%s: %s: %s\n", key, e.Reason, e.Message)
 		}
 	}

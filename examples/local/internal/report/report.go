@@ -63,7 +63,7 @@ func outlook(r *control.Round, layout string) string {
 func Verdict(s *job.Status) string {
 	end := s.Finished()
 	if end == "" {
-		if s.Condition(job.Suspended).Status == job.ConditionTrue {
+		if s.Condition(job.ConditionSuspended).Status == job.ConditionTrue {
 			return "Suspended"
 		}
 		return "Running"
