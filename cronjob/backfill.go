@@ -9,7 +9,7 @@ import (
 )
 
 // Backfill asks for the runs of the schedule in a range of time that have no job:
-// runs from before the CronJob was created, missed ones, those of an outage. They
+// runs from before the CronJob was created, missed runs, runs of an outage. They
 // start the oldest first, some in a round, whether or not the CronJob is suspended;
 // startingDeadlineSeconds, the catch-up options and jitter are not about them. The
 // job of a run is the same as if the schedule had started it, except that the annotation
@@ -17,9 +17,9 @@ import (
 // never gets a second job (C13, CI1).
 //
 // A run took place if its job is there, whatever became of the job: delete the job
-// of a failed run to have it run again. Of a run whose job is gone, deleted by the
-// history or by hand before the backfill was asked for, nothing is known: it runs
-// again, unless Except names it.
+// of a failed run to have it run again. Nothing is known of a run whose job was deleted
+// before the backfill was asked for, by the history or by hand: it runs again, unless
+// Except names it.
 //
 // The schedule goes first. A run that it is going to start is left to it, and no
 // other starts while a run that is due is held back. lastScheduleTime stays what it

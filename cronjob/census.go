@@ -31,7 +31,7 @@ type census struct {
 	leaving map[int]bool
 	// unseen is the number of jobs that are to be looked up.
 	unseen int
-	// consistent is that of the snapshot. behind is true when the snapshot is older than the
+	// consistent is Snapshot.Consistent. behind is true when the snapshot is older than the
 	// controller's own writes (CI15).
 	consistent, behind bool
 	// foreign are the UIDs of the children that the CronJob does not control, once isGone

@@ -18,8 +18,8 @@ type Compiled struct {
 	Problem string
 	Message string
 	// Location is the zone of timeZone, in which the annotations of runs are written; nil
-	// means that of the schedule. The two differ only where the schedule names a zone
-	// itself, which the server refuses by now.
+	// means the schedule's. The two differ only where the schedule names a zone itself,
+	// which current servers refuse.
 	Location *time.Location
 	// Source and Zone are what it was compiled from. A round refuses a schedule
 	// that was compiled from another spec; empty means: unknown.
@@ -37,9 +37,9 @@ const (
 // machine's database. "@every d" counts from the CronJob's creation, as it does in
 // Kubernetes when no run is missed. The options give daylight saving policies, the
 // preset of the reference, another zone for specs without one, or more schedules
-// beside that of the spec ([schedule.Also], [schedule.Except]): a time that several
-// share is one run. One of these that does not parse is an UnparseableSchedule, too.
-// After a change of them, compile again.
+// beside the one of the spec ([schedule.Also], [schedule.Except]): a time that several
+// share is one run. If one of these does not parse, the problem is UnparseableSchedule.
+// Compile again after a change of the options.
 //
 // With many CronJobs in one zone, make their schedules with
 // [schedule.WithLocation], which shares the compiled zone, and fill Compiled in.
@@ -84,8 +84,8 @@ func (c Compiled) without(problem string, err error) Compiled {
 	return c
 }
 
-// findZone looks a zone up, apart from the schedule it is for: the schedule may be
-// wrong, too, and the error names it all the same.
+// findZone looks a zone up without the schedule that it is for. The schedule may also be
+// wrong, and the error still names it.
 func findZone(spec, zone string) (*time.Location, error) {
 	s, err := schedule.Parse("@daily", schedule.WithTimeZone(zone))
 	var parse *schedule.ParseError

@@ -14,21 +14,19 @@ import (
 type Conclusion struct {
 	// Outcome is what became of the plan's reads and writes.
 	Outcome Outcome
-	// Status is that of the settlement if it was written, and that of the snapshot
-	// otherwise.
+	// Status is the settlement's if it was written, and the snapshot's otherwise.
 	Status Status
 	// Memory goes into the next snapshot of the CronJob.
 	Memory Memory
 	// Events are all events of the round, those of the plan included.
 	Events  []job.Event
 	Metrics Metrics
-	// Triggered are the triggers that need no more: take them out of the next snapshot.
+	// Triggered are the completed triggers: take them out of the next snapshot.
 	Triggered []string
-	// Backfills are those that got on. Store each in the place of that with its ID
-	// before the next round, and drop it if it is complete.
+	// Backfills have advanced in this round. Before the next one, store each in place of
+	// the backfill with its ID, or drop it if it is complete.
 	Backfills []Backfill
-	// Requeue is that of the plan, or at once when what happened has made room for
-	// more.
+	// Requeue is the plan's, or at once when the round has made room for more.
 	Requeue Requeue
 	// Retry asks for another round soon, with a growing delay: something is incomplete, or
 	// waits for a snapshot that shows the controller's own writes (CI15).

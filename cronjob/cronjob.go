@@ -20,7 +20,7 @@ type CronJob struct {
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
 	// SpecChanged is when the spec was last changed, or later: what SkipOnResume and
 	// SkipOnEdit set aside came due before it. Zero means unknown: then a change counts
-	// from the round that sees it, and runs in between are set aside, too.
+	// from the round that sees it, and runs in between are also set aside.
 	SpecChanged time.Time `json:"specChanged,omitzero"`
 	Spec        Spec      `json:"spec"`
 	Status      Status    `json:"status,omitzero"`

@@ -280,9 +280,9 @@ func TestApply_Bounded(t *testing.T) {
 	}
 }
 
-// TestE2_Expecter is told of the writes before they are made, and of what did not
+// TestE2_Expectations is told of the writes before they are made, and of what did not
 // take effect at once.
-func TestE2_Expecter(t *testing.T) {
+func TestE2_Expectations(t *testing.T) {
 	tests := []struct {
 		name string
 		snap job.Snapshot

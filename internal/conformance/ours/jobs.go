@@ -122,7 +122,7 @@ func (c *jobs) plan(key string, object *batchv1.Job, snapshot *job.Snapshot) (go
 // carryOut executes the plan, and keeps and reports what comes of it.
 func (c *jobs) carryOut(key string, object *batchv1.Job, snapshot *job.Snapshot, plan *job.Plan) (gone string, err error) {
 	backend := &backend{jobs: c, key: key, object: object, decoded: &snapshot.Job}
-	executor := jobapply.Executor{Expectations: expecter{&c.tracker, key}}
+	executor := jobapply.Executor{Expectations: jobExpectations{&c.tracker, key}}
 	end, err := executor.Apply(context.Background(), backend, plan)
 	c.options.Watch.Job(snapshot, plan, end.Outcome)
 	c.memories[key] = end.Memory
@@ -160,21 +160,23 @@ func (c *jobs) podsOf(j *job.Job) []job.Pod {
 	return out
 }
 
-// expecter tells the tracker of one job's writes.
-type expecter struct {
+// jobExpectations tells the tracker of one job's writes.
+type jobExpectations struct {
 	tracker *expectations.Tracker[string]
 	key     string
 }
 
-func (e expecter) Expect(creations, deletions int) {
+func (e jobExpectations) Expect(creations, deletions int) {
 	e.tracker.Expect(e.key, creations, deletions, time.Now())
 }
-func (e expecter) Lower(creations, deletions int) { e.tracker.Lower(e.key, creations, deletions) }
+func (e jobExpectations) Lower(creations, deletions int) {
+	e.tracker.Lower(e.key, creations, deletions)
+}
 
 // The reference expects only the finalizers of pods that it counts, and not those of pods
 // that it deletes: the backend tells the tracker of them.
-func (expecter) ExpectUntracked(...string) {}
-func (expecter) UntrackObserved(string)    {}
+func (jobExpectations) ExpectUntracked(...string) {}
+func (jobExpectations) UntrackObserved(string)    {}
 
 func hasFinalizer(p *corev1.Pod) bool {
 	for _, f := range p.Finalizers {
