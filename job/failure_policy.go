@@ -44,26 +44,37 @@ func failurePolicyOf(s *Snapshot, ignored int32) failurePolicy {
 // judge says what a failed pod means: the first rule that matches decides (J21).
 // Without a match the failure counts.
 func (f *failurePolicy) judge(pod *Pod) failure {
+	rule, match, ok := f.firstMatch(pod)
+	if !ok {
+		return failure{counts: true}
+	}
+	switch action := f.rules[rule].Action; action {
+	case IgnoreFailure:
+		return failure{action: action, counts: f.ignoresEnough(pod)}
+	case FailJob:
+		return failure{action: action, counts: true, message: match.message(f.namespace, pod, rule)}
+	default:
+		return failure{action: action, counts: true}
+	}
+}
+
+// firstMatch finds the first rule that matches a failed pod.
+func (f *failurePolicy) firstMatch(pod *Pod) (rule int, match ruleMatch, ok bool) {
 	for i := range f.rules {
-		match, ok := f.rules[i].match(pod)
-		if !ok {
+		if !f.applies(f.rules[i].Action) {
 			continue
 		}
-		switch f.rules[i].Action {
-		case IgnoreFailure:
-			return failure{action: IgnoreFailure, counts: f.ignoresEnough(pod)}
-		case FailIndex:
-			if f.perIndex { // without backoffLimitPerIndex nothing has matched
-				return failure{action: FailIndex, counts: true}
-			}
-		case FailJob:
-			return failure{action: FailJob, counts: true, message: match.message(f.namespace, pod, i)}
-		case CountFailure:
-			return failure{action: CountFailure, counts: true}
+		if match, ok = f.rules[i].match(pod); ok {
+			return i, match, true
 		}
-		// An action of a later version is passed over.
 	}
-	return failure{counts: true}
+	return 0, ruleMatch{}, false
+}
+
+// applies reports whether rules with the action are looked at. FailIndex matches nothing
+// without backoffLimitPerIndex, and an action of a later version is passed over.
+func (f *failurePolicy) applies(action FailureAction) bool {
+	return action == IgnoreFailure || action == FailJob || action == CountFailure || action == FailIndex && f.perIndex
 }
 
 // ignoresEnough reports whether Options.MaxIgnoredFailures is used up.

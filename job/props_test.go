@@ -290,3 +290,51 @@ func translate(s job.Snapshot, by time.Duration) job.Snapshot {
 	}
 	return s
 }
+
+// TestInspectionMatchesPlan: the figures of an inspection are those that the plan of the
+// same snapshot was made from.
+func TestInspectionMatchesPlan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := world.New(drawSpec(t))
+		for range rapid.IntRange(5, 40).Draw(t, "steps") {
+			step(t, w, nil)
+			s := w.Snapshot()
+			plan, err := job.Reconcile(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := job.Inspect(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareWithPlan(t, &plan, &found)
+		}
+	})
+}
+
+func compareWithPlan(t *rapid.T, plan *job.Plan, found *job.Inspection) {
+	retries := make(map[job.Index]job.IndexRetry)
+	for _, r := range found.Retries {
+		retries[r.Index] = r
+	}
+	for _, c := range plan.Create {
+		r := retries[c.Index]
+		if c.PerIndex && (r.Failures != c.FailureCount || r.Ignored != c.IgnoredFailureCount) {
+			t.Fatalf("index %s: created with %d failures, inspected %d", c.Index, c.FailureCount, r.Failures)
+		}
+		if found.Completed.Has(c.Index.Int32()) || found.FailedIndexes.Has(c.Index.Int32()) {
+			t.Fatalf("index %s is created although it has ended", c.Index)
+		}
+	}
+	for _, wait := range plan.Waits {
+		if wait.Reason == job.WaitBackoff && wait.Failures != int64(found.Backoff.Failures) {
+			t.Fatalf("the plan waits after %d failures, the inspection has %d", wait.Failures, found.Backoff.Failures)
+		}
+		if wait.Reason == job.WaitPods && wait.Pods != found.Active-int64(len(plan.Delete))+int64(len(plan.Create)) {
+			t.Fatalf("the plan waits for %d pods, the inspection has %d", wait.Pods, found.Active)
+		}
+	}
+	if n := int64(len(plan.Create)); n > 0 && n > found.Wanted-found.Active {
+		t.Fatalf("%d pods are created, where %d are wanted and %d active", n, found.Wanted, found.Active)
+	}
+}

@@ -1,0 +1,159 @@
+package job
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/internal/indexset"
+)
+
+// Inspection holds the figures that a round decides by. A plan says what happens; the
+// inspection of the same snapshot has the numbers for people who ask why.
+type Inspection struct {
+	// Active, Ready and Terminating are the pods in the snapshot (J11).
+	Active, Ready, Terminating int64
+	// Succeeded and Failed are the totals, with the pods that no status counts yet (J9, J10).
+	Succeeded, Failed int64
+	// Restarts sums the restarts that count towards backoffLimit with restartPolicy
+	// OnFailure (J22).
+	Restarts int64
+	// Wanted is how many pods are to be active, unless the job ends or is suspended (J29).
+	Wanted int64
+	// Completed and FailedIndexes are the indexes that need no more pods (J14, J16).
+	Completed, FailedIndexes Indexes
+	// Backoff is the record of failures since the last success (J31). It is zero for a job
+	// that limits failures index by index.
+	Backoff backoff.Record
+	// Retries are the indexes whose last pod has failed and that may run again, in
+	// order. Only a job that limits failures index by index has them.
+	Retries []IndexRetry
+	// Pods are parallel to those of the snapshot.
+	Pods []PodInspection
+}
+
+// IndexRetry is an index that waits for its next pod.
+type IndexRetry struct {
+	Index Index
+	// Failures is how often the index has failed so far, and Ignored how often the
+	// podFailurePolicy has ignored it (J18).
+	Failures, Ignored int32
+	// Due is when its backoff ends (J31).
+	Due time.Time
+}
+
+// PodInspection is what a round makes of one pod.
+type PodInspection struct {
+	// FinishTime is when the pod finished (J32). It is zero for an active pod, and where
+	// nothing tells.
+	FinishTime time.Time
+	// Failed is true for a pod of the job that counts as failed (J7).
+	Failed bool
+	// Counts is true if the failure counts towards the limits (J21).
+	Counts bool
+	// Rule is the index of the podFailurePolicy's rule that matches the failed pod, and -1
+	// if none does. Action is that of the rule.
+	Rule   int
+	Action FailureAction
+	// Container and ExitCode are what the rule has matched, or else Condition is.
+	Container string
+	ExitCode  int32
+	Condition string
+}
+
+// Inspect returns the figures that [Reconcile] decides by. They exist for every job, also
+// for one that has ended or that another controller manages. The errors are those of
+// Reconcile.
+func Inspect(s Snapshot) (Inspection, error) {
+	if err := s.check(); err != nil {
+		return Inspection{}, err
+	}
+	var p Planner
+	var notes noteList
+	b := &p.plan.basis
+	startBasis(b, &s)
+	p.lists = p.known.learn(&b.Memory, s.Job.Status.UncountedTerminatedPods, p.lists, &notes)
+	if err := p.census.take(&s, &p.known, shortcutsOf(&s, &p.known)); err != nil {
+		return Inspection{}, err
+	}
+	found := p.find(&s, &b.Memory, &notes)
+	t := found.tally
+	return Inspection{
+		Active: t.active, Ready: t.ready, Terminating: t.terminating,
+		Succeeded: t.succeeded, Failed: t.failed, Restarts: t.restarts,
+		Wanted:        wantedActive(&s.Job.Spec, t),
+		Completed:     indexesOf(&found.indexes.completed),
+		FailedIndexes: indexesOf(&found.indexes.failed),
+		Backoff:       recordBackoff(b.Memory.Backoff, &s, &found, &notes),
+		Retries:       inspectRetries(&s, &found),
+		Pods:          inspectPods(&s, &found),
+	}, nil
+}
+
+func inspectRetries(s *Snapshot, found *findings) (retries []IndexRetry) {
+	for _, place := range found.carriers.places {
+		pod := &s.Pods[place]
+		counted, ignored := countsAfter(pod, &found.policy)
+		retries = append(retries, IndexRetry{pod.Index, counted, ignored, indexDue(pod, found.untimed, s.Options.Backoff)})
+	}
+	return retries
+}
+
+func inspectPods(s *Snapshot, found *findings) []PodInspection {
+	pods := make([]PodInspection, len(s.Pods))
+	for i := range s.Pods {
+		pod, out := &s.Pods[i], &pods[i]
+		out.Rule = -1
+		if pod.isTerminal() || pod.Deletion != nil {
+			out.FinishTime = timeFinished(pod, found.untimed)
+		}
+		failed := pod.Phase == PodFailed ||
+			pod.Deletion != nil && pod.Phase != PodSucceeded && !replacesOnlyFailed(&s.Job.Spec)
+		if !failed || pod.Owner > OwnedUnmatched {
+			continue
+		}
+		out.Failed, out.Counts = true, found.policy.judge(pod).counts
+		if rule, match, ok := found.policy.firstMatch(pod); ok {
+			out.Rule, out.Action, out.Condition = rule, found.policy.rules[rule].Action, match.condition
+			if c := match.container; c != nil {
+				out.Container, out.ExitCode = c.Name, c.ExitCode
+			}
+		}
+	}
+	return pods
+}
+
+// indexesOf makes a value of a set.
+func indexesOf(set *indexset.Set) Indexes {
+	var ranges []indexRange
+	set.Ranges(func(first, last int32) bool {
+		ranges = append(ranges, indexRange{first, last})
+		return true
+	})
+	return Indexes{ranges}
+}
+
+// InferBackoff returns the backoff record that a controller would have if it had seen the
+// end of all pods of the snapshot that are counted or recorded: a guess at what a
+// running controller remembers, for those who can only read its objects. Pods that were
+// deleted since are missing in it, and a controller that has restarted remembers less.
+func InferBackoff(s Snapshot) backoff.Record {
+	var successes, failures []time.Time
+	recorded := make(map[string]bool)
+	lists := s.Job.Status.uncounted()
+	for _, uid := range slices.Concat(lists.Succeeded, lists.Failed) {
+		recorded[uid] = true
+	}
+	for i := range s.Pods {
+		pod := &s.Pods[i]
+		switch {
+		case pod.Owner != Owned || !pod.isTerminal() || s.Job.Spec.limitsIndexes():
+		case !pod.Untracked && !recorded[pod.UID]:
+		case pod.Phase == PodSucceeded:
+			successes = append(successes, finishTime(pod))
+		case !finishTime(pod).IsZero():
+			failures = append(failures, finishTime(pod))
+		}
+	}
+	return backoff.Record{}.Observe(successes, failures)
+}

@@ -1,0 +1,127 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/batchplan/batchplan/backoff"
+)
+
+// exitedPod is a pod whose container has ended at that second.
+func exitedPod(name string, code int32, at int) Pod {
+	p := failedPod([]Container{{Name: "main", State: ContainerTerminated, ExitCode: code, FinishedAt: second(at)}})
+	p.Name, p.UID = name, name
+	if code == 0 {
+		p.Phase = PodSucceeded
+	}
+	return p
+}
+
+func TestInspect_Pods(t *testing.T) {
+	const spec = `{"completions": 5, "parallelism": 5, "podFailurePolicy": {"rules": [
+		{"action": "FailIndex", "onExitCodes": {"operator": "In", "values": [1]}},
+		{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+		{"action": "Count", "onExitCodes": {"operator": "In", "values": [1, 7]}}]}}`
+	disrupted := exitedPod("disrupted", 9, 3)
+	disrupted.Detail.Conditions = []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}
+	foreign := exitedPod("foreign", 7, 3)
+	foreign.Owner = Foreign
+	got, err := Inspect(snapshotOf(t, spec, exitedPod("a", 1, 2), disrupted, exitedPod("b", 5, 4), exitedPod("c", 0, 5),
+		Pod{Name: "d", UID: "d", Phase: PodRunning}, foreign))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []PodInspection{
+		// FailIndex is passed over, since failures are not limited index by index.
+		{FinishTime: second(2), Failed: true, Counts: true, Rule: 2, Action: CountFailure, Container: "main", ExitCode: 1},
+		{FinishTime: second(3), Failed: true, Rule: 1, Action: IgnoreFailure, Condition: "DisruptionTarget"},
+		{FinishTime: second(4), Failed: true, Counts: true, Rule: -1},
+		{FinishTime: second(5), Rule: -1},
+		{Rule: -1},
+		{FinishTime: second(3), Rule: -1},
+	}
+	if diff := cmp.Diff(want, got.Pods); diff != "" {
+		t.Errorf("pods (-want +got):\n%s", diff)
+	}
+	figures := Inspection{Active: 1, Succeeded: 1, Failed: 2, Wanted: 4}
+	ignored := cmpopts.IgnoreFields(Inspection{}, "Pods", "Backoff")
+	if diff := cmp.Diff(figures, got, ignored, cmp.Comparer(Indexes.Equal)); diff != "" {
+		t.Errorf("figures (-want +got):\n%s", diff)
+	}
+}
+
+// TestInspect_Retries: the failures of an index are those before its last pod, and the
+// one of that pod (J18). Its backoff is the delay after all of them (J31).
+func TestInspect_Retries(t *testing.T) {
+	pod := func(index, failures int32, at int) Pod {
+		p := exitedPod("p"+IndexAt(index).String(), 1, at)
+		p.Index, p.Detail.FailureCount = IndexAt(index), failures
+		return p
+	}
+	const spec = `{"completions": 4, "parallelism": 4, "completionMode": "Indexed", "backoffLimitPerIndex": 2}`
+	got, err := Inspect(snapshotOf(t, spec, pod(3, 1, 5), pod(0, 2, 6), pod(1, 0, 7)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []IndexRetry{
+		{Index: IndexAt(1), Failures: 1, Due: second(7).Add(10 * time.Second)},
+		{Index: IndexAt(3), Failures: 2, Due: second(5).Add(20 * time.Second)},
+	}
+	if diff := cmp.Diff(want, got.Retries); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got.FailedIndexes.String() != "0" || got.Completed.String() != "" {
+		t.Errorf("failed %s, completed %s", got.FailedIndexes, got.Completed)
+	}
+}
+
+// TestInspect_EndedJob: a job that has ended, or that another controller manages, has
+// figures as well.
+func TestInspect_EndedJob(t *testing.T) {
+	s := snapshotOf(t, `{"completions": 2, "managedBy": "example.com/other"}`, exitedPod("a", 3, 2))
+	s.Pods[0].Untracked = true
+	s.Job.Status.Failed = 1
+	s.Job.Status.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}}
+	got, err := Inspect(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Failed != 1 || !got.Pods[0].Failed || !got.Pods[0].FinishTime.Equal(second(2)) {
+		t.Errorf("got %+v", got)
+	}
+	s.Job.UID = ""
+	if _, err := Inspect(s); err == nil {
+		t.Error("no error without a UID")
+	}
+}
+
+// TestInferBackoff: the pods that are counted tell what a controller remembers, and those
+// that are new to it do not (J31).
+func TestInferBackoff(t *testing.T) {
+	counted := func(p Pod) Pod { p.Untracked = true; return p }
+	tests := []struct {
+		name string
+		spec string
+		pods []Pod
+		want backoff.Record
+	}{
+		{"no pods", `{}`, nil, backoff.Record{}},
+		{"a pod that is not counted yet", `{}`, []Pod{exitedPod("a", 1, 3)}, backoff.Record{}},
+		{"failures that are counted", `{}`, []Pod{counted(exitedPod("a", 1, 9)), counted(exitedPod("b", 1, 3))}, backoff.Record{Failures: 2, LastFailure: second(9)}},
+		{"a failure that is recorded", `{}`, []Pod{exitedPod("recorded", 1, 4)}, backoff.Record{Failures: 1, LastFailure: second(4)}},
+		{"a success in between", `{}`, []Pod{counted(exitedPod("a", 1, 3)), counted(exitedPod("b", 0, 4)), counted(exitedPod("c", 1, 5))}, backoff.Record{Failures: 1, LastFailure: second(5)}},
+		{"limits index by index", `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 2}`, []Pod{counted(exitedPod("a", 1, 3))}, backoff.Record{}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshotOf(t, test.spec, test.pods...)
+			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []string{"recorded"}}
+			if diff := cmp.Diff(test.want, InferBackoff(s)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
