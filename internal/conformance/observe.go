@@ -27,7 +27,9 @@ type view struct {
 
 // observe returns the view of a world, with the writes since the last view.
 func (v *view) observe(w *script.World, start time.Time) {
-	grain := time.Nanosecond
+	// The news of one instant come a microsecond apart, in the order of their writes, which is
+	// left to goroutines. A round that one of them causes is as much earlier or later.
+	grain := time.Millisecond
 	if len(server.List[*batchv1.CronJob](w.Server)) > 0 {
 		grain = time.Second // conflicts occur by chance, and are retried after milliseconds
 	}

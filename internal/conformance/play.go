@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,7 +33,8 @@ type Result struct {
 	Chance bool
 }
 
-// patience is how long, in real time, a script may take.
+// patience is how much processor time a script may take. On a busy machine that can be
+// many minutes.
 const patience = 2 * time.Minute
 
 // replays is how often a script with a difference is played again.
@@ -58,10 +60,36 @@ func Play(t *testing.T, s *script.Script, o ours.Options) Result {
 // PlayOnce plays a script once, and reports every difference.
 func PlayOnce(t *testing.T, s *script.Script, o ours.Options) (result Result) {
 	// An action that is repeated at once, without end, stops virtual time.
-	alarm := time.AfterFunc(patience, func() { panic(fmt.Sprintf("the script does not end:\n%s", s)) })
-	defer alarm.Stop()
+	defer watchOver(s)()
 	synctest.Test(t, func(*testing.T) { result = play(s, o) })
 	return result
+}
+
+// watchOver panics if a script takes too much processor time before end is called.
+func watchOver(s *script.Script) (end func()) {
+	begin, over := spent(), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(patience / 10):
+			}
+			if spent()-begin > patience {
+				panic(fmt.Sprintf("the script does not end:\n%s", s))
+			}
+		}
+	}()
+	return func() { close(over) }
+}
+
+// spent is the processor time of this process so far.
+func spent() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		panic(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 // game is a script that is being played.

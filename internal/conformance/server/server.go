@@ -174,6 +174,9 @@ func (s *Server) setHeld(name string, held bool) {
 	defer s.mu.Unlock()
 	s.held[name] = held
 	for w := range s.resources[name].watches {
+		if !held {
+			w.open = time.Now()
+		}
 		w.wake()
 	}
 }

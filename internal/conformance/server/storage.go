@@ -35,6 +35,7 @@ type change struct {
 	revision int64
 	kind     watch.EventType
 	object   object
+	at       time.Time
 }
 
 // options hands the storage to a registry.
@@ -121,7 +122,7 @@ func rank(pod *corev1.Pod) time.Duration {
 func (m memory) tell(o object, kind watch.EventType) {
 	revision := m.r.server.next()
 	o.SetResourceVersion(strconv.FormatInt(revision, 10))
-	m.r.history = append(m.r.history, change{revision, kind, o})
+	m.r.history = append(m.r.history, change{revision, kind, o, time.Now()})
 	for w := range m.r.watches {
 		w.wake()
 	}

@@ -13,7 +13,8 @@ import (
 type watcher struct {
 	r         *resource
 	namespace string
-	from      int // how much of the history is delivered
+	from      int       // how much of the history is delivered
+	open      time.Time // since when it may be delivered
 	news      chan struct{}
 	result    chan watch.Event
 	stop      chan struct{}
@@ -23,7 +24,7 @@ type watcher struct {
 func (s *Server) watch(action clienttesting.Action) (bool, watch.Interface, error) {
 	r := s.resources[action.GetResource().Resource]
 	w := &watcher{
-		r: r, namespace: action.GetNamespace(),
+		r: r, namespace: action.GetNamespace(), open: time.Now(),
 		news: make(chan struct{}, 1), result: make(chan watch.Event), stop: make(chan struct{}),
 	}
 	s.mu.Lock()
@@ -60,9 +61,9 @@ func (w *watcher) Stop() {
 // ResultChan returns the channel of events.
 func (w *watcher) ResultChan() <-chan watch.Event { return w.result }
 
-// latency is how long news take. They come after the round that caused them, and
-// owners' news before those of what they own, so that no order is left to chance;
-// and one by one, so that a round begins with whole news.
+// latency is how long news take, each from its own change on. They come after the round
+// that caused them, and owners' news before those of what they own, so that no order is
+// left to chance; and one by one, so that a round begins with whole news.
 var latency = map[string]time.Duration{CronJobs: time.Millisecond, Jobs: 2 * time.Millisecond, Pods: 3 * time.Millisecond}
 
 func (w *watcher) run() {
@@ -73,29 +74,22 @@ func (w *watcher) run() {
 			return
 		case <-w.news:
 		}
-		for changes := w.take(); len(changes) > 0; changes = w.take() {
-			if !w.deliver(changes) {
+		for c, due := w.next(); c != nil; c, due = w.next() {
+			if !w.pause(time.Until(due)) || !w.deliver(c) {
 				return
 			}
 		}
 	}
 }
 
-func (w *watcher) deliver(changes []change) bool {
-	if !w.pause(latency[w.r.name]) {
+// deliver reports false if the watch has ended.
+func (w *watcher) deliver(c *change) bool {
+	select {
+	case <-w.stop:
 		return false
+	case w.result <- watch.Event{Type: c.kind, Object: c.object.DeepCopyObject()}:
 	}
-	for _, c := range changes {
-		select {
-		case <-w.stop:
-			return false
-		case w.result <- watch.Event{Type: c.kind, Object: c.object.DeepCopyObject()}:
-		}
-		if !w.pause(time.Microsecond) {
-			return false
-		}
-	}
-	return true
+	return w.pause(time.Microsecond)
 }
 
 // pause waits, and reports false as soon as the watch ends: no time passes any more once
@@ -109,19 +103,24 @@ func (w *watcher) pause(d time.Duration) bool {
 	}
 }
 
-// take returns the changes to deliver next, none while the resource is held.
-func (w *watcher) take() (changes []change) {
+// next takes the next change to deliver, and says when; there is none while the resource
+// is held.
+func (w *watcher) next() (c *change, due time.Time) {
 	s := w.r.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for w.from < len(w.r.history) && !s.held[w.r.name] {
-		c := w.r.history[w.from]
+		c := &w.r.history[w.from]
 		w.from++
 		if w.namespace == "" || w.namespace == c.object.GetNamespace() {
-			changes = append(changes, c)
+			due = c.at
+			if w.open.After(due) {
+				due = w.open
+			}
+			return c, due.Add(latency[w.r.name])
 		}
 	}
-	return changes
+	return nil, time.Time{}
 }
 
 // in are the objects of a namespace, or all, by key.
