@@ -123,7 +123,7 @@ func play(s *script.Script, o ours.Options) (result Result) {
 		}
 		result.Steps++
 		result.Difference = g.step(step)
-		if g.theirs.IsRestless() || g.ours.IsRestless() {
+		if g.theirs.IsRestless() || g.ours.IsRestless() || result.Difference != "" && g.theirs.IsBlind() {
 			result.Difference, result.Chance = "", true
 			return result
 		}

@@ -190,14 +190,21 @@ func (c *cronJobs) passesGone(s *cronjob.Snapshot, plan *cronjob.Plan, o *cronjo
 	return passed
 }
 
-// planAgain plans from the status of a fresh look, if it has changed: the children
-// may be ahead of the cache of CronJobs (C3).
+// planAgain plans from the status of a fresh look, if that names a job which the status of
+// the cache does not: the children may be ahead of the cache of CronJobs (C3).
 func (c *cronJobs) planAgain(s *cronjob.Snapshot, plan *cronjob.Plan, object *batchv1.CronJob) (*cronjob.Plan, *batchv1.CronJob, error) {
 	fresh, err := c.client.BatchV1().CronJobs(object.Namespace).Get(context.Background(), object.Name, metav1.GetOptions{})
-	if err != nil || fresh.ResourceVersion == object.ResourceVersion {
+	if err != nil {
 		return plan, object, err
 	}
-	s.CronJob.Status = decodeCronJob(fresh).Status
+	status := decodeCronJob(fresh).Status
+	names := func(r cronjob.Reference) bool {
+		return slices.ContainsFunc(status.Active, func(a cronjob.Reference) bool { return a.UID == r.UID })
+	}
+	if !slices.ContainsFunc(plan.Unexpected, names) {
+		return plan, object, nil
+	}
+	s.CronJob.Status = status
 	plan, err = c.planner.Reconcile(s)
 	if s.Options.Quirks != 0 {
 		fresh = object // theirs writes on the version of the cache, which is a conflict

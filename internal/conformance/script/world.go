@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -26,6 +27,7 @@ type World struct {
 
 	rest   rest
 	faults []fault
+	blind  atomic.Bool
 	strays int
 }
 
