@@ -7,9 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/internal/cronworld"
-	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestCI15_LivesBehindOwnWrites: what must not overlap does not, although the
@@ -35,8 +34,8 @@ func lateLife(t *rapid.T) {
 	if rapid.Bool().Draw(t, "minutely") {
 		spec.Schedule = "* * * * *"
 	}
-	w := cronworld.New(newCronJob(spec), options)
-	w.Lag = &cronworld.Lag{
+	w := world.NewCronJob(newCronJob(spec), options)
+	w.Lag = &world.Lag{
 		Most: time.Duration(rapid.IntRange(1, 10).Draw(t, "most")) * time.Second,
 		Draw: func(from, to int) int { return rapid.IntRange(from, to).Draw(t, "version") },
 	}
@@ -46,7 +45,7 @@ func lateLife(t *rapid.T) {
 	w.Lag.Draw = func(_, to int) int { return to }
 	for range 400 { // CatchUpAll makes up 100 runs, each of which may first wait for others
 		w.RemovePods()
-		round(t, w, func() faults.Fault { return faults.None })
+		round(t, w, func() world.Fault { return world.None })
 		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now)) {
 			break
 		}
@@ -54,7 +53,7 @@ func lateLife(t *rapid.T) {
 	comeToRest(t, w)
 }
 
-func lateStep(t *rapid.T, w *cronworld.World) {
+func lateStep(t *rapid.T, w *world.CronJob) {
 	switch n := rapid.IntRange(0, 23).Draw(t, "late step"); {
 	case n < 11:
 		lateRound(t, w)
@@ -84,7 +83,7 @@ func lateStep(t *rapid.T, w *cronworld.World) {
 
 // lateRound is a round with faults, and those for which it asks at once. A controller
 // that restarts lists anew.
-func lateRound(t *rapid.T, w *cronworld.World) {
+func lateRound(t *rapid.T, w *world.CronJob) {
 	for range rapid.IntRange(1, 4).Draw(t, "rounds") {
 		w.Requeue.At = time.Time{}
 		if !lateRoundOnce(t, w) || w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now) {
@@ -95,10 +94,10 @@ func lateRound(t *rapid.T, w *cronworld.World) {
 }
 
 // lateRoundOnce returns false after a crash.
-func lateRoundOnce(t *rapid.T, w *cronworld.World) bool {
+func lateRoundOnce(t *rapid.T, w *world.CronJob) bool {
 	s := w.Snapshot()
 	plan := planWithLaws(t, s)
-	return carryOut(t, w, &plan, func() faults.Fault {
-		return rapid.SampledFrom([]faults.Fault{faults.None, faults.None, faults.None, faults.None, faults.None, faults.None, faults.Fail, faults.LoseReply, faults.Crash}).Draw(t, "fault")
+	return carryOut(t, w, &plan, func() world.Fault {
+		return rapid.SampledFrom([]world.Fault{world.None, world.None, world.None, world.None, world.None, world.None, world.Fail, world.LoseReply, world.Crash}).Draw(t, "fault")
 	})
 }

@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/internal/cronworld"
-	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestPrefixLaw: a crash after any prefix of a plan's writes, and a restart, lead
@@ -58,8 +57,8 @@ func drawEnds(t *rapid.T) []job.ConditionType {
 // backfill, crashes in the last round after so many writes, and lets the controller
 // come to rest.
 func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfills []cronjob.Backfill, writes int) string {
-	w := cronworld.New(newCronJob(spec), cronjob.Options{})
-	works := func() faults.Fault { return faults.None }
+	w := world.NewCronJob(newCronJob(spec), cronjob.Options{})
+	works := func() world.Fault { return world.None }
 	for _, how := range ends {
 		w.Now = w.Now.Add(24*time.Hour + 7*time.Minute)
 		round(t, w, works)
@@ -73,9 +72,9 @@ func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfil
 	for _, b := range backfills {
 		w.Backfill(b, 4)
 	}
-	round(t, w, func() faults.Fault {
+	round(t, w, func() world.Fault {
 		if writes == 0 {
-			return faults.Crash
+			return world.Crash
 		}
 		writes--
 		return 0
@@ -102,9 +101,9 @@ func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfil
 // looked up; by then jobs of the second ran, which the first had to wait for.
 func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 	for writes := range 8 {
-		w := cronworld.New(newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)}), cronjob.Options{})
-		works := func() faults.Fault { return faults.None }
-		play := func(draw func() faults.Fault) {
+		w := world.NewCronJob(newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)}), cronjob.Options{})
+		works := func() world.Fault { return world.None }
+		play := func(draw func() world.Fault) {
 			plan := reconcile(t, w.Snapshot())
 			carryOut(t, w, &plan, draw)
 		}
@@ -114,9 +113,9 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 		w.Backfill(cronjob.Backfill{After: hours(-5)}, 2)
 		w.Backfill(cronjob.Backfill{After: hours(-3), Overlap: cronjob.Allow}, 2)
 		left := writes
-		play(func() faults.Fault {
+		play(func() world.Fault {
 			if left == 0 {
-				return faults.Crash
+				return world.Crash
 			}
 			left--
 			return 0

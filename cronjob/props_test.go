@@ -13,10 +13,9 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
-	"github.com/batchplan/batchplan/internal/cronworld"
-	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
+	"github.com/batchplan/batchplan/world"
 )
 
 var worldSchedules = []string{
@@ -69,7 +68,7 @@ func TestLivesOfTheReference(t *testing.T) {
 }
 
 func life(t *rapid.T, options cronjob.Options) {
-	w := cronworld.New(newCronJob(drawSpec(t)), options)
+	w := world.NewCronJob(newCronJob(drawSpec(t)), options)
 	w.Stale = rapid.Bool().Draw(t, "stale")
 	w.Consistent = !w.Stale && rapid.Bool().Draw(t, "consistent")
 	if !plain(options) && !strings.HasPrefix(w.CronJob.Spec.Schedule, "@every") && rapid.Bool().Draw(t, "combined") {
@@ -110,11 +109,11 @@ func drawSpec(t *rapid.T) cronjob.Spec {
 	return spec
 }
 
-func step(t *rapid.T, w *cronworld.World) {
+func step(t *rapid.T, w *world.CronJob) {
 	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
 	case n < 7:
-		round(t, w, func() faults.Fault {
-			return rapid.SampledFrom([]faults.Fault{faults.None, faults.None, faults.None, faults.Fail, faults.LoseReply, faults.Crash}).Draw(t, "fault")
+		round(t, w, func() world.Fault {
+			return rapid.SampledFrom([]world.Fault{world.None, world.None, world.None, world.Fail, world.LoseReply, world.Crash}).Draw(t, "fault")
 		})
 	case n < 11:
 		w.Now = w.Now.Add(time.Duration(rapid.Int64Range(1, 4*3600_000).Draw(t, "ms")) * time.Millisecond)
@@ -135,7 +134,7 @@ func step(t *rapid.T, w *cronworld.World) {
 
 // deleteRecorded lets somebody delete a job. That of a run which is recorded
 // nowhere would be the loss of all that is known of it.
-func deleteRecorded(t *rapid.T, w *cronworld.World) {
+func deleteRecorded(t *rapid.T, w *world.CronJob) {
 	w.Deliver()
 	var names []string
 	for _, c := range w.Children() {
@@ -148,7 +147,7 @@ func deleteRecorded(t *rapid.T, w *cronworld.World) {
 	}
 }
 
-func round(t *rapid.T, w *cronworld.World, draw func() faults.Fault) cronjob.Plan {
+func round(t *rapid.T, w *world.CronJob, draw func() world.Fault) cronjob.Plan {
 	s := w.Snapshot()
 	plan := planWithLaws(t, s)
 	checkPlan(t, &s, &plan)
@@ -163,8 +162,8 @@ type failer interface {
 
 // carryOut lets the world execute a plan, with faults as drawn. It returns false after a
 // crash.
-func carryOut(t failer, w *cronworld.World, plan *cronjob.Plan, draw func() faults.Fault) bool {
-	w.Fault = func(string) faults.Fault { return draw() }
+func carryOut(t failer, w *world.CronJob, plan *cronjob.Plan, draw func() world.Fault) bool {
+	w.Fault = func(world.Write) world.Fault { return draw() }
 	_, _ = w.CarryOut(context.Background(), plan) // what went wrong is what was drawn
 	if err := w.Err(); err != nil {
 		t.Fatalf("%v\nafter the plan:\n%s", err, plan)
@@ -363,10 +362,10 @@ func checkHistory(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 // comeToRest lets the faults stop and time stand still: the latest run must be
 // started if nothing holds it (CL1, CL3), the active list must be true (CL2), and
 // the plans must become empty.
-func comeToRest(t *rapid.T, w *cronworld.World) {
+func comeToRest(t *rapid.T, w *world.CronJob) {
 	for range 12 {
 		w.Deliver()
-		round(t, w, func() faults.Fault { return faults.None })
+		round(t, w, func() world.Fault { return world.None })
 	}
 	w.Deliver()
 	s := w.Snapshot()

@@ -7,9 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/internal/cronworld"
-	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestCL4_NothingStalls lives over a backend that follows Requeue and Retry alone, and
@@ -22,7 +21,7 @@ func TestCL4_NothingStalls(t *testing.T) {
 		if rapid.Bool().Draw(t, "with options") {
 			options = drawOptions(t)
 		}
-		w := cronworld.New(newCronJob(drawSpec(t)), options)
+		w := world.NewCronJob(newCronJob(drawSpec(t)), options)
 		w.Consistent = rapid.Bool().Draw(t, "consistent")
 		for range rapid.IntRange(3, 25).Draw(t, "steps") {
 			outside(t, w)
@@ -32,7 +31,7 @@ func TestCL4_NothingStalls(t *testing.T) {
 }
 
 // outside is something that happens to the CronJob, of which the backend does tell.
-func outside(t *rapid.T, w *cronworld.World) {
+func outside(t *rapid.T, w *world.CronJob) {
 	switch rapid.IntRange(0, 7).Draw(t, "what happens") {
 	case 0, 1: // an outage
 		w.Now = w.Now.Add(time.Duration(rapid.IntRange(1, 3*24*60).Draw(t, "minutes")) * time.Minute)
@@ -58,17 +57,17 @@ func outside(t *rapid.T, w *cronworld.World) {
 
 // follow plans as often as the conclusions ask for it, without time passing. Some writes
 // fail at first.
-func follow(t *rapid.T, w *cronworld.World) {
+func follow(t *rapid.T, w *world.CronJob) {
 	left := rapid.IntRange(0, 3).Draw(t, "faults")
 	for rounds := 0; ; rounds++ {
 		if rounds > 400 {
 			t.Fatalf("%d rounds and no end", rounds)
 		}
-		round(t, w, func() faults.Fault {
+		round(t, w, func() world.Fault {
 			if left--; left >= 0 {
-				return rapid.SampledFrom([]faults.Fault{faults.None, faults.Fail, faults.LoseReply}).Draw(t, "fault")
+				return rapid.SampledFrom([]world.Fault{world.None, world.Fail, world.LoseReply}).Draw(t, "fault")
 			}
-			return faults.None
+			return world.None
 		})
 		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now)) {
 			break

@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/internal/cronworld"
-	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/internal/golden"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestStories plays the stories of testdata, each in a world of its own. A folder
@@ -46,9 +45,12 @@ func TestStories_FoldersAreNamedAfterFiles(t *testing.T) {
 	}
 }
 
+// World is an embedded world: its field is not called like the object in it.
+type World = world.CronJob
+
 // stage is a world and what a story does to it.
 type stage struct {
-	*cronworld.World
+	*World
 	t *testing.T
 	c *golden.Command
 }
@@ -100,7 +102,7 @@ func (s *stage) read(into any) {
 func (s *stage) newCronJob() string {
 	var spec cronjob.Spec
 	s.read(&spec)
-	s.World = cronworld.New(newCronJob(spec), cronjob.Options{})
+	s.World = world.NewCronJob(newCronJob(spec), cronjob.Options{})
 	return ""
 }
 
@@ -145,10 +147,10 @@ func (s *stage) ask() string {
 }
 
 func (s *stage) round() string {
-	wrong := map[int]faults.Fault{s.c.Int("fail", 0): faults.Fail, s.c.Int("lose", 0): faults.LoseReply, s.c.Int("crash", 0): faults.Crash}
+	wrong := map[int]world.Fault{s.c.Int("fail", 0): world.Fail, s.c.Int("lose", 0): world.LoseReply, s.c.Int("crash", 0): world.Crash}
 	plan := reconcile(s.t, s.Snapshot())
 	out, writes := plan.String(), 0
-	if ended := carryOut(s.t, s.World, &plan, func() faults.Fault {
+	if ended := carryOut(s.t, s.World, &plan, func() world.Fault {
 		writes++
 		return wrong[writes]
 	}); !ended {

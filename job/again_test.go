@@ -7,13 +7,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // follow lets the controller go round as long as one of its conclusions says so, on a
 // backend that tells it nothing. It returns the number of rounds.
-func follow(t interface{ Fatalf(string, ...any) }, w *world.World) (rounds int) {
+func follow(t interface{ Fatalf(string, ...any) }, w *world.Job) (rounds int) {
 	for ; rounds < 1000; rounds++ {
 		if _, err := w.Round(); err != nil {
 			t.Fatalf("%v\n%s", err, w.State())
@@ -42,7 +42,7 @@ func follow(t interface{ Fatalf(string, ...any) }, w *world.World) (rounds int) 
 // tells of nothing but pods that start and end, and of edits.
 func TestL9_NoStall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.New(drawSpec(t))
+		w := world.NewJob(drawSpec(t))
 		for range rapid.IntRange(0, 12).Draw(t, "steps") {
 			drawFaults(t, w, allFaults)
 			follow(t, w)
@@ -57,7 +57,7 @@ func TestL9_NoStall(t *testing.T) {
 		for w.Job.Status.Finished() == "" && w.Job.DeletionTimestamp.IsZero() {
 			follow(t, w)
 			if !endSomePod(w) && w.Job.Status.Finished() == "" {
-				t.Fatalf("L9: nothing says that there is something to do\n%s\n%s", w.State(), w.LastPlan)
+				t.Fatalf("L9: nothing says that there is something to do\n%s\n%s", w.State(), w.LastPlan())
 			}
 		}
 	})
@@ -67,7 +67,7 @@ func TestL9_NoStall(t *testing.T) {
 // controller crashes and lists afresh. No two of them ask for another one at once.
 func TestL6_NoHotLoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.New(drawSpec(t))
+		w := world.NewJob(drawSpec(t))
 		w.Stale = true
 		w.Versions = rapid.Bool().Draw(t, "versions")
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
@@ -88,13 +88,13 @@ func TestL6_NoHotLoop(t *testing.T) {
 				}
 			}
 			if hurries > 1 {
-				t.Fatalf("L6: %d rounds in a row ask for another one at once\n%s\n%s", hurries, w.State(), w.LastPlan)
+				t.Fatalf("L6: %d rounds in a row ask for another one at once\n%s\n%s", hurries, w.State(), w.LastPlan())
 			}
 		}
 	})
 }
 
-func mustPlan(t *rapid.T, w *world.World) {
+func mustPlan(t *rapid.T, w *world.Job) {
 	if _, err := w.Round(); err != nil {
 		t.Fatalf("%v\n%s", err, w.State())
 	}
@@ -104,7 +104,7 @@ func mustPlan(t *rapid.T, w *world.World) {
 }
 
 // endSomePod lets the first pod end that has not; false if there is none.
-func endSomePod(w *world.World) bool {
+func endSomePod(w *world.Job) bool {
 	for _, p := range slices.Clone(w.Pods) {
 		if p.Phase < job.PodSucceeded && p.Owner != job.Foreign {
 			w.Run(p)
@@ -117,7 +117,7 @@ func endSomePod(w *world.World) bool {
 
 // checkNoStall plans from the live state as it is now, unless something says that there
 // is more to do: then there must be nothing (L9).
-func checkNoStall(t *rapid.T, w *world.World) {
+func checkNoStall(t *rapid.T, w *world.Job) {
 	if d, ok := w.Again.After(w.Now); w.Retry || w.Stale || ok && d <= time.Second {
 		return
 	}
@@ -126,7 +126,7 @@ func checkNoStall(t *rapid.T, w *world.World) {
 		t.Fatalf("L9: %v", err)
 	}
 	if isBusy(&plan) {
-		t.Fatalf("L9: again at %v, and there is something to do at once:\n%s\nafter the plan:\n%s\n%s", w.Again.At, plan.String(), w.LastPlan, w.State())
+		t.Fatalf("L9: again at %v, and there is something to do at once:\n%s\nafter the plan:\n%s\n%s", w.Again.At, plan.String(), w.LastPlan(), w.State())
 	}
 }
 
@@ -143,7 +143,7 @@ func TestL9_GoesOn(t *testing.T) {
 	perIndex.CompletionMode, perIndex.BackoffLimitPerIndex = job.Indexed, ptr[int32](1)
 	perIndexOne := perIndex
 	perIndexOne.Completions, perIndexOne.Parallelism = ptr[int32](1), ptr[int32](1)
-	end := func(w *world.World) {
+	end := func(w *world.Job) {
 		for _, p := range slices.Clone(w.Pods) {
 			w.Run(p)
 			w.Finish(p, 0)
@@ -152,33 +152,33 @@ func TestL9_GoesOn(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		spec   job.Spec
-		begin  func(*world.World)
+		begin  func(*world.Job)
 		rounds int
-		holds  func(*world.World) bool
+		holds  func(*world.Job) bool
 	}{
-		{"1200 completions at once", parallel, nil, 3, func(w *world.World) bool { return len(w.Pods) == many }},
-		{"1200 indexes at once", perIndex, nil, 3, func(w *world.World) bool { return len(w.Pods) == many }},
-		{"1200 pods have succeeded", parallel, func(w *world.World) {
+		{"1200 completions at once", parallel, nil, 3, func(w *world.Job) bool { return len(w.Pods) == many }},
+		{"1200 indexes at once", perIndex, nil, 3, func(w *world.Job) bool { return len(w.Pods) == many }},
+		{"1200 pods have succeeded", parallel, func(w *world.Job) {
 			follow(t, w)
 			end(w)
-		}, 3, func(w *world.World) bool { return w.Job.Status.Finished() == job.ConditionComplete }},
-		{"1200 pods are too many", parallel, func(w *world.World) {
+		}, 3, func(w *world.Job) bool { return w.Job.Status.Finished() == job.ConditionComplete }},
+		{"1200 pods are too many", parallel, func(w *world.Job) {
 			follow(t, w)
 			w.Edit(func(s *job.Spec) { s.Parallelism = ptr[int32](0) })
-		}, 4, func(w *world.World) bool { return len(w.Pods) == 0 && *w.Job.Status.Terminating == 0 }},
-		{"an orphan is adopted", job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, func(w *world.World) {
+		}, 4, func(w *world.Job) bool { return len(w.Pods) == 0 && *w.Job.Status.Terminating == 0 }},
+		{"an orphan is adopted", job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, func(w *world.Job) {
 			w.AddPod(job.Pod{Owner: job.Orphan, Index: job.NoIndex, Untracked: true})
-		}, 2, func(w *world.World) bool { return len(w.Pods) == 2 }},
-		{"pods that never ran are deleted as the job ends", job.Spec{Parallelism: ptr[int32](2), BackoffLimit: ptr[int32](0)}, func(w *world.World) {
+		}, 2, func(w *world.Job) bool { return len(w.Pods) == 2 }},
+		{"pods that never ran are deleted as the job ends", job.Spec{Parallelism: ptr[int32](2), BackoffLimit: ptr[int32](0)}, func(w *world.Job) {
 			follow(t, w)
 			w.Finish(w.Pods[0], 1)
-		}, 2, func(w *world.World) bool { return w.Job.Status.Finished() == job.ConditionFailed }},
-		{"an index gets a replacement that carries its failures", perIndexOne, func(w *world.World) {
+		}, 2, func(w *world.Job) bool { return w.Job.Status.Finished() == job.ConditionFailed }},
+		{"an index gets a replacement that carries its failures", perIndexOne, func(w *world.Job) {
 			follow(t, w)
 			w.Run(w.Pods[0])
 			w.Finish(w.Pods[0], 1)
 			w.Now = w.Now.Add(time.Minute)
-		}, 2, func(w *world.World) bool { return w.Job.Status.Failed == 1 && w.Pods[0].Untracked }},
+		}, 2, func(w *world.Job) bool { return w.Job.Status.Failed == 1 && w.Pods[0].Untracked }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.spec, job.Options{})
@@ -202,7 +202,7 @@ func TestL9_GoesOn(t *testing.T) {
 // TestL9_OnlyADeletion: the status is right already, and the deletion alone proves that
 // the next snapshot is another one: the expectations hold the round until it is.
 func TestL9_OnlyADeletion(t *testing.T) {
-	w := world.New(job.Spec{Parallelism: ptr[int32](0), Completions: ptr[int32](1)})
+	w := world.NewJob(job.Spec{Parallelism: ptr[int32](0), Completions: ptr[int32](1)})
 	s := w.Snapshot()
 	s.Job.Status = job.Status{StartTime: s.Now, Ready: ptr[int32](0), Terminating: ptr[int32](1), UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
 	s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodRunning, Index: job.NoIndex}}

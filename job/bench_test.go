@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/indexset"
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // steady returns a snapshot in which nothing is to do: n pods run.

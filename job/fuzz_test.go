@@ -13,8 +13,8 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // FuzzReconcile plans from snapshots that contradict themselves, and settles

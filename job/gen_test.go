@@ -5,8 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -83,7 +83,7 @@ func drawFailurePolicy(t *rapid.T, perIndex bool) *job.PodFailurePolicy {
 }
 
 // drawPod picks a live pod that the test allows, or nil.
-func drawPod(t *rapid.T, w *world.World, allows func(*job.Pod) bool) *job.Pod {
+func drawPod(t *rapid.T, w *world.Job, allows func(*job.Pod) bool) *job.Pod {
 	var pods []*job.Pod
 	for _, p := range w.Pods {
 		if allows(p) {
@@ -99,14 +99,14 @@ func drawPod(t *rapid.T, w *world.World, allows func(*job.Pod) bool) *job.Pod {
 func unfinished(p *job.Pod) bool { return p.Phase < job.PodSucceeded }
 
 // drawFaults makes at most one write of the round go wrong.
-func drawFaults(t *rapid.T, w *world.World, faults []world.Fault) {
+func drawFaults(t *rapid.T, w *world.Job, faults []world.Fault) {
 	w.Fault = nil
 	if len(faults) == 0 || rapid.IntRange(0, 2).Draw(t, "faulty") > 0 {
 		return
 	}
 	fault := rapid.SampledFrom(faults).Draw(t, "fault")
 	at, n := rapid.IntRange(0, 6).Draw(t, "at write"), 0
-	w.Fault = func(string) world.Fault {
+	w.Fault = func(world.Write) world.Fault {
 		if n++; n-1 == at {
 			return fault
 		}
@@ -115,7 +115,7 @@ func drawFaults(t *rapid.T, w *world.World, faults []world.Fault) {
 }
 
 // live lets the environment act once. Clocks jump forwards and back (F8).
-func live(t *rapid.T, w *world.World) {
+func live(t *rapid.T, w *world.Job) {
 	switch rapid.SampledFrom([]string{"run", "run", "succeed", "fail", "fail", "kubelet", "tick", "tick", "evict", "disrupt", "restart container", "clock back"}).Draw(t, "act") {
 	case "run":
 		if p := drawPod(t, w, func(p *job.Pod) bool { return p.Phase == job.PodPending }); p != nil {
@@ -151,7 +151,7 @@ func live(t *rapid.T, w *world.World) {
 }
 
 // kubelet ends the pods that are being deleted.
-func kubelet(w *world.World) {
+func kubelet(w *world.Job) {
 	for _, p := range append([]*job.Pod(nil), w.Pods...) {
 		if p.Deletion != nil {
 			w.Finish(p, 137)
@@ -160,7 +160,7 @@ func kubelet(w *world.World) {
 }
 
 // meddle lets somebody change the job or its pods from outside (F6, F7).
-func meddle(t *rapid.T, w *world.World) {
+func meddle(t *rapid.T, w *world.Job) {
 	switch rapid.SampledFrom([]string{"suspend", "parallelism", "elastic", "delete", "orphan", "unlabel", "strip"}).Draw(t, "meddle") {
 	case "suspend":
 		w.Edit(func(s *job.Spec) { s.Suspend = ptr(!*s.Suspend) })

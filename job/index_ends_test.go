@@ -3,8 +3,8 @@ package job_test
 import (
 	"testing"
 
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestJ15_RecordedBeyondCompletions: an elastic job has shrunk while the failure of an
@@ -12,7 +12,7 @@ import (
 // waits for no replacement.
 func TestJ15_RecordedBeyondCompletions(t *testing.T) {
 	for limit := range int32(2) {
-		w := world.New(job.Spec{
+		w := world.NewJob(job.Spec{
 			CompletionMode: job.Indexed, Completions: ptr[int32](1), Parallelism: ptr[int32](1), BackoffLimitPerIndex: ptr(limit),
 			Template: job.Template{RestartPolicy: job.RestartNever},
 		})
@@ -38,7 +38,7 @@ func TestJ15_RecordedBeyondCompletions(t *testing.T) {
 
 // TestJI6_BothLists: a status that lists an index in both lists is repaired, with a note.
 func TestJI6_BothLists(t *testing.T) {
-	w := world.New(job.Spec{
+	w := world.NewJob(job.Spec{
 		CompletionMode: job.Indexed, Completions: ptr[int32](3), Parallelism: ptr[int32](0), BackoffLimitPerIndex: ptr[int32](0),
 		Template: job.Template{RestartPolicy: job.RestartNever},
 	})

@@ -9,22 +9,22 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/world"
 )
 
-func newWorld(t *testing.T, spec job.Spec, o job.Options) *world.World {
+func newWorld(t *testing.T, spec job.Spec, o job.Options) *world.Job {
 	t.Helper()
 	if spec.Template.RestartPolicy == "" {
 		spec.Template.RestartPolicy = job.RestartNever
 	}
-	w := world.New(spec)
+	w := world.NewJob(spec)
 	w.Options = o
 	return w
 }
 
-func mustRound(t *testing.T, w *world.World) *job.Plan {
+func mustRound(t *testing.T, w *world.Job) *job.Plan {
 	t.Helper()
 	plan, err := w.Round()
 	if err != nil {
@@ -197,7 +197,7 @@ func TestOptions_Refused(t *testing.T) {
 		"options.backoff.max":             {Backoff: backoff.Policy{Max: -1}},
 		"options.backoff":                 {Backoff: backoff.Policy{Base: time.Hour, Max: time.Minute}},
 	} {
-		s := world.New(job.Spec{}).Snapshot()
+		s := world.NewJob(job.Spec{}).Snapshot()
 		s.Options = o
 		_, err := job.Reconcile(s)
 		if !hasInputError(err) || !containsField(err, field) {
@@ -208,7 +208,7 @@ func TestOptions_Refused(t *testing.T) {
 
 // TestM7_ActiveInBackoff: a status with more ready than active pods is refused.
 func TestM7_ActiveInBackoff(t *testing.T) {
-	w := world.New(job.Spec{Parallelism: ptr[int32](2), Completions: ptr[int32](2)})
+	w := world.NewJob(job.Spec{Parallelism: ptr[int32](2), Completions: ptr[int32](2)})
 	mustRound(t, w)
 	for _, o := range []job.Options{{}, job.Kubernetes136()} {
 		s := w.Snapshot()
@@ -231,7 +231,7 @@ func TestQuirks(t *testing.T) {
 			mustRound(t, w)
 			w.Run(w.Pods[0])
 			w.Edit(func(s *job.Spec) { s.Suspend = ptr(true) })
-			w.Fault = func(string) world.Fault { return world.Fail }
+			w.Fault = func(world.Write) world.Fault { return world.Fail }
 			snapshot := w.Snapshot()
 			plan, err := job.Reconcile(snapshot)
 			if err != nil {
@@ -306,7 +306,7 @@ func TestQuirks(t *testing.T) {
 // been seen yet.
 func pendingCreation(t *testing.T, quirks jobquirk.Set) job.Plan {
 	t.Helper()
-	w := world.New(job.Spec{})
+	w := world.NewJob(job.Spec{})
 	mustRound(t, w)
 	w.Finish(w.Pods[0], 0)
 	s := w.Snapshot()
@@ -322,7 +322,7 @@ func pendingCreation(t *testing.T, quirks jobquirk.Set) job.Plan {
 // TestLivesWithOptions is TestLivesFresh with the options that change what counts.
 func TestLivesWithOptions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.New(drawSpec(t))
+		w := world.NewJob(drawSpec(t))
 		w.Options = job.Options{
 			PendingTimeout:       rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(t, "pending timeout"),
 			TerminatingTimeout:   rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(t, "terminating timeout"),

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestJI26_PrefixLaw runs a job whose pods end as a function of their index and
@@ -58,9 +58,9 @@ func drawDeterministic(t *rapid.T) (job.Spec, map[string]bool) {
 
 // runToEnd returns what the job came to, and how many writes it took.
 func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (string, int) {
-	w := world.New(spec)
+	w := world.NewJob(spec)
 	writes := 0
-	w.Fault = func(string) world.Fault {
+	w.Fault = func(world.Write) world.Fault {
 		if writes++; writes-1 == crash {
 			return world.Crash
 		}
@@ -109,7 +109,7 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 // within three rounds there is nothing left to write.
 func TestJI25_Idempotence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.New(drawSpec(t))
+		w := world.NewJob(drawSpec(t))
 		for range rapid.IntRange(0, 30).Draw(t, "steps") {
 			step(t, w, nil)
 		}
@@ -117,7 +117,7 @@ func TestJI25_Idempotence(t *testing.T) {
 		before := -1
 		for n := 0; before != w.Writes; n++ {
 			if n > 3 {
-				t.Fatalf("JI25: still writing in round %d\n%s\n%s", n, w.State(), w.LastPlan)
+				t.Fatalf("JI25: still writing in round %d\n%s\n%s", n, w.State(), w.LastPlan())
 			}
 			before = w.Writes
 			round(t, w)
@@ -129,7 +129,7 @@ func TestJI25_Idempotence(t *testing.T) {
 // same name: it must plan as if it had none.
 func TestJI22_MemoryOfAnotherJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.New(drawSpec(t))
+		w := world.NewJob(drawSpec(t))
 		for range rapid.IntRange(0, 20).Draw(t, "steps") {
 			step(t, w, allFaults)
 		}
@@ -153,7 +153,7 @@ func TestJI22_MemoryOfAnotherJob(t *testing.T) {
 // the plan is empty (JI23).
 func TestManagedByAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.New(drawSpec(t))
+		w := world.NewJob(drawSpec(t))
 		for range rapid.IntRange(0, 20).Draw(t, "steps") {
 			step(t, w, allFaults)
 		}

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/expectations"
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 var allFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
@@ -34,7 +34,7 @@ func TestLivesStale(t *testing.T) {
 }
 
 func life(t *rapid.T, stale bool, faults []world.Fault) {
-	w := world.New(drawSpec(t))
+	w := world.NewJob(drawSpec(t))
 	w.Stale = stale
 	w.Consistent = !stale && rapid.Bool().Draw(t, "consistent")
 	w.Versions = stale && rapid.Bool().Draw(t, "versions")
@@ -47,7 +47,7 @@ func life(t *rapid.T, stale bool, faults []world.Fault) {
 	comeToRest(t, w)
 }
 
-func step(t *rapid.T, w *world.World, faults []world.Fault) {
+func step(t *rapid.T, w *world.Job, faults []world.Fault) {
 	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
 	case n < 8:
 		drawFaults(t, w, faults)
@@ -69,7 +69,7 @@ func step(t *rapid.T, w *world.World, faults []world.Fault) {
 }
 
 // deliver brings one object of a stale view, or all, up to date.
-func deliver(t *rapid.T, w *world.World) {
+func deliver(t *rapid.T, w *world.Job) {
 	switch {
 	case !w.Stale:
 	case rapid.Bool().Draw(t, "all"):
@@ -84,7 +84,7 @@ func deliver(t *rapid.T, w *world.World) {
 }
 
 // round checks the laws on what the controller sees, then lets it act.
-func round(t *rapid.T, w *world.World) *job.Plan {
+func round(t *rapid.T, w *world.Job) *job.Plan {
 	checkLaws(t, w.Snapshot())
 	plan, err := w.Round()
 	if err != nil {
@@ -96,7 +96,7 @@ func round(t *rapid.T, w *world.World) *job.Plan {
 
 // comeToRest stops the faults, lets every pod end well, and expects the job to
 // end within the rounds of L1.
-func comeToRest(t *rapid.T, w *world.World) {
+func comeToRest(t *rapid.T, w *world.Job) {
 	w.Fault, w.Stale = nil, false
 	w.Edit(func(s *job.Spec) { s.Suspend, s.Parallelism = ptr(false), ptr(max(*s.Parallelism, 1)) })
 	limit := 4 * (12 + len(w.Pods))
@@ -118,7 +118,7 @@ func comeToRest(t *rapid.T, w *world.World) {
 		}
 	}
 	if w.Job.DeletionTimestamp.IsZero() && w.Job.Status.Finished() == "" {
-		t.Fatalf("L1: not finished after %d rounds\n%s\n%s", limit, w.State(), w.LastPlan)
+		t.Fatalf("L1: not finished after %d rounds\n%s\n%s", limit, w.State(), w.LastPlan())
 	}
 	checkReason(t, w)
 	for range 3 {
@@ -127,7 +127,7 @@ func comeToRest(t *rapid.T, w *world.World) {
 	}
 	before := w.Writes
 	if round(t, w); w.Writes != before {
-		t.Fatalf("L2: still writing after the end\n%s\n%s", w.State(), w.LastPlan)
+		t.Fatalf("L2: still writing after the end\n%s\n%s", w.State(), w.LastPlan())
 	}
 	for _, p := range w.Pods {
 		if !p.Untracked && p.Owner <= job.OwnedUnmatched && w.Job.Status.Finished() != "" {
@@ -144,7 +144,7 @@ func comeToRest(t *rapid.T, w *world.World) {
 
 // checkReason holds L3: from the time on from which all pods succeed, only what
 // had happened before can have made the job fail.
-func checkReason(t *rapid.T, w *world.World) {
+func checkReason(t *rapid.T, w *world.Job) {
 	s, spec := &w.Job.Status, &w.Job.Spec
 	failed := s.Condition(job.ConditionFailed)
 	holds := true
@@ -295,7 +295,7 @@ func translate(s job.Snapshot, by time.Duration) job.Snapshot {
 // same snapshot was made from.
 func TestInspectionMatchesPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.New(drawSpec(t))
+		w := world.NewJob(drawSpec(t))
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			step(t, w, nil)
 			s := w.Snapshot()

@@ -1,18 +1,17 @@
 package job_test
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/world"
 )
 
-// onWrite makes the first n writes go wrong that begin so.
-func onWrite(write string, n int, fault world.Fault) func(string) world.Fault {
-	return func(name string) world.Fault {
-		if !strings.HasPrefix(name, write) || n == 0 {
+// onWrite makes the first n writes of a kind go wrong.
+func onWrite(verb world.Verb, n int, fault world.Fault) func(world.Write) world.Fault {
+	return func(w world.Write) world.Fault {
+		if w.Verb != verb || n == 0 {
 			return world.None
 		}
 		n--
@@ -26,30 +25,30 @@ func TestJI27_ReportedOnce(t *testing.T) {
 		name  string
 		spec  job.Spec
 		exit  int32
-		write string
+		verb  world.Verb
 		times int
 		fault world.Fault
 		sum   func(*job.Metrics) int32
 		// want is what is reported over all rounds.
 		want map[jobquirk.Set]int32
 	}{
-		{"the finalizer of an ignored failure cannot be removed", policy(job.IgnoreFailure), 42, "untrack", 2, world.Fail,
+		{"the finalizer of an ignored failure cannot be removed", policy(job.IgnoreFailure), 42, world.Untrack, 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.Policy.Ignore }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 3}},
-		{"the finalizer of an ignored failure goes, and the reply is lost", policy(job.IgnoreFailure), 42, "untrack", 1, world.LoseReply,
+		{"the finalizer of an ignored failure goes, and the reply is lost", policy(job.IgnoreFailure), 42, world.Untrack, 1, world.LoseReply,
 			func(f *job.Metrics) int32 { return f.Policy.Ignore }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
-		{"a match cannot be recorded", policy(job.CountFailure), 42, "status", 2, world.Fail,
+		{"a match cannot be recorded", policy(job.CountFailure), 42, world.WriteStatus, 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.Policy.Count }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
-		{"a match is recorded, and the reply is lost", policy(job.CountFailure), 42, "status", 1, world.LoseReply,
+		{"a match is recorded, and the reply is lost", policy(job.CountFailure), 42, world.WriteStatus, 1, world.LoseReply,
 			func(f *job.Metrics) int32 { return f.Policy.Count }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 0}},
-		{"a completed index cannot be recorded", indexed(nil), 0, "status", 2, world.Fail,
+		{"a completed index cannot be recorded", indexed(nil), 0, world.WriteStatus, 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.IndexesSucceeded }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
-		{"a completed index is recorded, and the reply is lost", indexed(nil), 0, "status", 1, world.LoseReply,
+		{"a completed index is recorded, and the reply is lost", indexed(nil), 0, world.WriteStatus, 1, world.LoseReply,
 			func(f *job.Metrics) int32 { return f.IndexesSucceeded }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 0}},
-		{"a failed index cannot be recorded", indexed(ptr[int32](0)), 1, "status", 2, world.Fail,
+		{"a failed index cannot be recorded", indexed(ptr[int32](0)), 1, world.WriteStatus, 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.IndexesFailed }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
-		{"a failed index is recorded, and the reply is lost", indexed(ptr[int32](0)), 1, "status", 1, world.LoseReply,
+		{"a failed index is recorded, and the reply is lost", indexed(ptr[int32](0)), 1, world.WriteStatus, 1, world.LoseReply,
 			func(f *job.Metrics) int32 { return f.IndexesFailed }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 0}},
-		{"a success cannot be counted", policy(job.CountFailure), 0, "status", 2, world.Fail,
+		{"a success cannot be counted", policy(job.CountFailure), 0, world.WriteStatus, 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.PodsSucceeded }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,7 +57,7 @@ func TestJI27_ReportedOnce(t *testing.T) {
 				mustRound(t, w)
 				w.Run(w.Pods[0])
 				w.Finish(w.Pods[0], c.exit)
-				w.Fault = onWrite(c.write, c.times, c.fault)
+				w.Fault = onWrite(c.verb, c.times, c.fault)
 				got := int32(0)
 				for range 5 {
 					mustRound(t, w)
@@ -83,7 +82,7 @@ func TestJI27_PartlyUntracked(t *testing.T) {
 		mustRound(t, w)
 		w.Finish(w.Pods[0], 0)
 		w.Finish(w.Pods[1], 0)
-		w.Fault = onWrite("untrack", 1, world.Fail)
+		w.Fault = onWrite(world.Untrack, 1, world.Fail)
 		got := int32(0)
 		for range 5 {
 			mustRound(t, w)
@@ -103,7 +102,7 @@ func TestJI27_IgnoredOnce(t *testing.T) {
 	w := newWorld(t, policy(job.IgnoreFailure), job.Options{MaxIgnoredFailures: 2})
 	mustRound(t, w)
 	w.Finish(w.Pods[0], 42)
-	w.Fault = onWrite("untrack", 3, world.Fail)
+	w.Fault = onWrite(world.Untrack, 3, world.Fail)
 	for range 4 {
 		mustRound(t, w)
 	}

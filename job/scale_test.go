@@ -8,8 +8,8 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/indexset"
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // dimensions are the things of which a snapshot can hold many, each with a

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/golden"
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestStories plays the stories of testdata, each in a world of its own. A folder
@@ -28,9 +28,12 @@ func TestStories(t *testing.T) {
 	})
 }
 
+// World is an embedded world: its field is not called like the object in it.
+type World = world.Job
+
 // stage is a world and what a story does to it.
 type stage struct {
-	*world.World
+	*World
 	c *golden.Command
 }
 
@@ -93,7 +96,7 @@ func (s *stage) newJob() string {
 	if err := job.Validate(spec); err != nil && !s.c.Bool("invalid", false) {
 		s.c.Fatalf("%v", err)
 	}
-	s.World = world.New(spec)
+	s.World = world.NewJob(spec)
 	s.Stale = s.c.Bool("stale", false)
 	return ""
 }
@@ -161,7 +164,7 @@ func (s *stage) round() string {
 	if !asked {
 		out.Reset()
 	}
-	return s.LastPlan + out.String() + s.State()
+	return s.LastPlan() + out.String() + s.State()
 }
 
 // faults arms the faults of the round and logs its writes, if anybody asks for it.
@@ -174,10 +177,10 @@ func (s *stage) faults(log *strings.Builder) (asked bool) {
 	}
 	refuse := s.c.String("refuse", "none")
 	count := 0
-	s.Fault = func(write string) world.Fault {
+	s.Fault = func(write world.Write) world.Fault {
 		count++
 		fault := faults[count]
-		if strings.HasPrefix(write, refuse) {
+		if strings.HasPrefix(write.String(), refuse) {
 			fault = world.Fail
 		}
 		words := [...]string{"done", "refused", "done, reply lost", "crash before it"}

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // conditions is a JSON list of conditions of these types, all of them True but
@@ -245,7 +245,7 @@ type written struct {
 // It looks before each write and after each round: between two writes of the
 // status lies at least the beginning of the second.
 func watched(t *rapid.T) []written {
-	w := world.New(drawSpec(t))
+	w := world.NewJob(drawSpec(t))
 	w.Stale = rapid.Bool().Draw(t, "stale")
 	var all []written
 	last := w.Job.Status
@@ -260,7 +260,7 @@ func watched(t *rapid.T) []written {
 		case n < 9:
 			drawFaults(t, w, allFaults)
 			fault := w.Fault
-			w.Fault = func(write string) world.Fault {
+			w.Fault = func(write world.Write) world.Fault {
 				look()
 				if fault == nil {
 					return world.None

@@ -3,14 +3,14 @@ package job_test
 import (
 	"testing"
 
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestJ5_CompletionMode: a job without a mode is NonIndexed, and one with a mode that this
 // version does not know is left alone.
 func TestJ5_CompletionMode(t *testing.T) {
-	s := world.New(job.Spec{Completions: ptr[int32](1), Parallelism: ptr[int32](1)}).Snapshot()
+	s := world.NewJob(job.Spec{Completions: ptr[int32](1), Parallelism: ptr[int32](1)}).Snapshot()
 	s.Job.Spec.CompletionMode = ""
 	plan, err := job.Reconcile(s)
 	if err != nil || len(plan.Create) != 1 {

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestJ32_UntimedFailure: nothing tells when a pod has failed. The backoff counts from
@@ -36,7 +36,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 				if perIndex {
 					spec.BackoffLimitPerIndex = ptr[int32](3)
 				}
-				s := world.New(spec).Snapshot()
+				s := world.NewJob(spec).Snapshot()
 				s.Options = options
 				s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodFailed, Index: job.IndexAt(0), Detail: test.detail}}
 				plan, err := job.Reconcile(s)
@@ -64,7 +64,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 // success of the same round. It counts, whatever the time of the round is (L6).
 func TestJ31_UntimedFailureAndSuccess(t *testing.T) {
 	for _, since := range []time.Duration{-time.Second, 0, time.Second} {
-		s := world.New(job.Spec{Completions: ptr[int32](3), Template: job.Template{RestartPolicy: job.RestartNever}}).Snapshot()
+		s := world.NewJob(job.Spec{Completions: ptr[int32](3), Template: job.Template{RestartPolicy: job.RestartNever}}).Snapshot()
 		s.Pods = []job.Pod{
 			{Name: "a", UID: "a", Phase: job.PodFailed},
 			{Name: "b", UID: "b", Phase: job.PodSucceeded, Detail: &job.PodDetail{CreationTimestamp: s.Now.Add(-since)}},
@@ -85,12 +85,12 @@ func TestJI21_Untimed(t *testing.T) {
 		if rapid.Bool().Draw(t, "per index") {
 			spec.CompletionMode, spec.BackoffLimitPerIndex = job.Indexed, ptr[int32](9)
 		}
-		w := world.New(spec)
+		w := world.NewJob(spec)
 		w.Untimed = true
 		for attempt := range 5 {
 			w.Fault = nil
 			if plan := round(t, w); len(plan.Create) != 1 {
-				t.Fatalf("attempt %d does not start:\n%s", attempt, w.LastPlan)
+				t.Fatalf("attempt %d does not start:\n%s", attempt, w.LastPlan())
 			}
 			w.Now = w.Now.Add(time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "runs")))
 			w.Finish(w.Pods[len(w.Pods)-1], 1)
@@ -100,7 +100,7 @@ func TestJI21_Untimed(t *testing.T) {
 				drawFaults(t, w, []world.Fault{world.Fail})
 				plan := round(t, w)
 				if len(plan.Create) > 0 || !plan.Requeue.At.Equal(due) {
-					t.Fatalf("JI21: again at %v, want %v:\n%s", plan.Requeue.At, due, w.LastPlan)
+					t.Fatalf("JI21: again at %v, want %v:\n%s", plan.Requeue.At, due, w.LastPlan())
 				}
 				w.Now = w.Now.Add(due.Sub(w.Now) / 3)
 			}
@@ -113,7 +113,7 @@ func TestJI21_Untimed(t *testing.T) {
 // rest all the same (L1).
 func TestLivesUntimed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.New(drawSpec(t))
+		w := world.NewJob(drawSpec(t))
 		w.Untimed = true
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			step(t, w, allFaults)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
-	"github.com/batchplan/batchplan/internal/cronworld"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // TestApply_CancelledBeforeTheFirstCall: nothing is called, and all of it says so.
@@ -84,9 +84,12 @@ func TestC14_CancelledBeforeTheLook(t *testing.T) {
 	}
 }
 
+// World is an embedded world: its field is not called like the object in it.
+type World = world.CronJob
+
 // cluster is a world that notes the writes of a round.
 type cluster struct {
-	*cronworld.World
+	*World
 	writes []string
 }
 
@@ -105,8 +108,8 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 		cancel()
 	}
 	c.writes = nil
-	c.Written = func(write string) {
-		if c.writes = append(c.writes, write); len(c.writes) == after {
+	c.Written = func(write world.Write) {
+		if c.writes = append(c.writes, write.String()); len(c.writes) == after {
 			cancel()
 		}
 	}
@@ -177,7 +180,7 @@ func drawCluster(t *rapid.T) *cluster {
 	if rapid.Bool().Draw(t, "early") {
 		early(&s)
 	}
-	c := &cluster{World: cronworld.New(s.CronJob, cronjob.Options{})}
+	c := &cluster{World: world.NewCronJob(s.CronJob, cronjob.Options{})}
 	c.Now = s.Now
 	for i := range rapid.IntRange(0, 6).Draw(t, "jobs") {
 		j := cronjob.Child{Name: fmt.Sprint("j", i), UID: fmt.Sprint("u", i), StartTime: at(0).Add(time.Duration(i) * time.Second)}

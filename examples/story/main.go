@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/world"
 )
 
 func main() {
@@ -46,7 +46,7 @@ func names() (all []string) {
 // tell plays a story: the controller has its rounds, then the next step happens.
 func tell(out io.Writer, s story) error {
 	fmt.Fprintf(out, "# %s: %s\n", s.name, s.about)
-	w := world.New(s.spec)
+	w := world.NewJob(s.spec)
 	t := &teller{out: out, world: w}
 	if err := t.settle(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func tell(out io.Writer, s story) error {
 // teller prints the rounds of a controller.
 type teller struct {
 	out   io.Writer
-	world *world.World
+	world *world.Job
 	next  time.Time // when the last plan asked for the next round
 	plan  string    // the last one
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
-	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
 )
 
 // story is a job and what happens to it.
@@ -18,7 +18,7 @@ type story struct {
 type step struct {
 	at   time.Duration
 	says string
-	do   func(*world.World)
+	do   func(*world.Job)
 }
 
 var stories = []story{
@@ -63,15 +63,15 @@ var never = job.Template{RestartPolicy: job.RestartNever}
 func ptr[T any](v T) *T { return &v }
 
 // run starts every pod.
-func run(w *world.World) {
+func run(w *world.Job) {
 	for _, pod := range w.Pods {
 		w.Run(pod)
 	}
 }
 
 // exit ends the oldest pod that has not ended.
-func exit(code int32) func(*world.World) {
-	return func(w *world.World) {
+func exit(code int32) func(*world.Job) {
+	return func(w *world.Job) {
 		for _, pod := range w.Pods {
 			if pod.Phase < job.PodSucceeded {
 				w.Finish(pod, code)
@@ -81,6 +81,6 @@ func exit(code int32) func(*world.World) {
 	}
 }
 
-func suspend(on bool) func(*world.World) {
-	return func(w *world.World) { w.Edit(func(s *job.Spec) { s.Suspend = &on }) }
+func suspend(on bool) func(*world.Job) {
+	return func(w *world.Job) { w.Edit(func(s *job.Spec) { s.Suspend = &on }) }
 }

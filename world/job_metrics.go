@@ -2,6 +2,7 @@ package world
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -31,17 +32,30 @@ type tally struct {
 	forgot bool
 }
 
-func newTally(job string) tally {
-	return tally{job: job, matches: map[string]bool{}, due: map[string]bool{}, plain: map[string]bool{}}
+// clone returns books that go their own way from here.
+func (t *tally) clone() tally {
+	c := *t
+	c.matches, c.due, c.plain = maps.Clone(t.matches), maps.Clone(t.due), maps.Clone(t.plain)
+	return c
+}
+
+// add puts a UID into a set, which may be nil.
+func add(set *map[string]bool, uid string) {
+	if *set == nil {
+		*set = make(map[string]bool)
+	}
+	(*set)[uid] = true
 }
 
 // noticeEdits gives up when another writer has changed the status, as stories do.
-func (t *tally) noticeEdits(s *job.Status) {
-	t.forgot = t.forgot || !reflect.DeepEqual(&t.status, s)
+func (t *tally) noticeEdits(w *Job) {
+	if !w.Unmetered {
+		t.forgot = t.forgot || !reflect.DeepEqual(&t.status, &w.Job.Status)
+	}
 }
 
 // Resume restarts the controller with its stored memory.
-func (w *World) Resume() {
+func (w *Job) Resume() {
 	data, err := json.Marshal(w.Memory)
 	if err != nil {
 		panic(err)
@@ -50,11 +64,13 @@ func (w *World) Resume() {
 	if err := json.Unmarshal(data, &w.Memory); err != nil {
 		panic(err)
 	}
-	w.planner = job.Planner{}
 }
 
 // checkMetrics checks JI27 for the metrics of one round.
-func (w *World) checkMetrics(plan *job.Plan, o job.Outcome, f *job.Metrics) {
+func (w *Job) checkMetrics(o job.Outcome, f *job.Metrics) {
+	if w.Unmetered {
+		return
+	}
 	for name, n := range map[string]int32{
 		"PodsSucceeded": f.PodsSucceeded, "PodsFailed": f.PodsFailed,
 		"IndexesSucceeded": f.IndexesSucceeded, "IndexesFailed": f.IndexesFailed,
@@ -62,13 +78,13 @@ func (w *World) checkMetrics(plan *job.Plan, o job.Outcome, f *job.Metrics) {
 		"FailJob": f.Policy.FailJob, "FailIndex": f.Policy.FailIndex, "Ignore": f.Policy.Ignore, "Count": f.Policy.Count,
 	} {
 		if n < 0 {
-			w.fail("JI27", "%s is %d", name, n)
+			w.fail("JI27", fmt.Sprintf("%s is %d", name, n))
 		}
 	}
 	w.Metrics = append(w.Metrics, *f)
 	t := &w.tally
 	if t.job != w.Job.UID { // another job of the same name
-		*t = newTally(w.Job.UID)
+		*t = tally{job: w.Job.UID}
 		t.forgot = true
 	}
 	t.forgot = t.forgot || w.Options.Quirks&jobquirk.Miscount != 0
@@ -81,17 +97,17 @@ func (w *World) checkMetrics(plan *job.Plan, o job.Outcome, f *job.Metrics) {
 	if f.Finished != "" {
 		t.ends++
 	}
-	w.checkMatches(plan, o, f)
+	w.checkMatches(o, f)
 	w.compareTally()
 }
 
 // checkMatches checks that no match is reported twice.
-func (w *World) checkMatches(plan *job.Plan, o job.Outcome, told *job.Metrics) {
-	r := plan.Record(o.Writes)
+func (w *Job) checkMatches(o job.Outcome, told *job.Metrics) {
+	r := w.plan.Record(o.Writes)
 	matches := told.Policy.FailJob + told.Policy.FailIndex + told.Policy.Ignore + told.Policy.Count
 	if r.Write && o.Recorded != job.ResultDone {
 		if matches > 0 {
-			w.fail("JI27", "%d matches are reported, and the status was not written", matches)
+			w.fail("JI27", fmt.Sprintf("%d matches are reported, and the status was not written", matches))
 		}
 		return
 	}
@@ -101,19 +117,19 @@ func (w *World) checkMatches(plan *job.Plan, o job.Outcome, told *job.Metrics) {
 		}
 		matches--
 		if w.tally.matches[u.UID] && !w.tally.forgot {
-			w.fail("JI27", "the match of %s is reported twice", u.Name)
+			w.fail("JI27", fmt.Sprintf("the match of %s is reported twice", u.Name))
 		}
-		w.tally.matches[u.UID] = true
+		add(&w.tally.matches, u.UID)
 	}
 	if matches != 0 {
-		w.fail("JI27", "%d matches too many are reported", matches)
+		w.fail("JI27", fmt.Sprintf("%d matches too many are reported", matches))
 	}
 }
 
 // compareTally checks that the metrics report nothing that has not happened.
-func (w *World) compareTally() {
+func (w *Job) compareTally() {
 	t, s := &w.tally, &w.Job.Status
-	if t.forgot || w.ghost.traveled {
+	if t.forgot || w.history.Traveled {
 		return
 	}
 	succeeded := int(s.Succeeded)
@@ -133,15 +149,15 @@ func (w *World) compareTally() {
 		{"Finished", t.ends, 1},
 	} {
 		if f.told > f.happened {
-			w.fail("JI27", "%s reports %d, there were %d", f.name, f.told, f.happened)
+			w.fail("JI27", fmt.Sprintf("%s reports %d, there were %d", f.name, f.told, f.happened))
 		}
 	}
 }
 
 // CheckTold checks at the end of a life that everything was reported (JI27).
-func (w *World) CheckTold() {
+func (w *Job) CheckTold() {
 	t, s := &w.tally, &w.Job.Status
-	if t.forgot || w.ghost.traveled {
+	if t.forgot || w.history.Traveled {
 		return
 	}
 	ends := 0
@@ -153,17 +169,20 @@ func (w *World) CheckTold() {
 	case !indexed && t.told.PodsSucceeded != s.Succeeded, indexed && int(t.told.PodsSucceeded) != t.completed,
 		t.told.PodsFailed != s.Failed, indexed && int(t.told.IndexesSucceeded) != t.completed,
 		int(t.told.IndexesFailed) != t.failed, int(t.told.PodsCreated) != t.created, t.ends != ends:
-		w.fail("JI27", "reported %+v and %d ends; completed %d and failed %d indexes, created %d pods", t.told, t.ends, t.completed, t.failed, t.created)
+		w.fail("JI27", fmt.Sprintf("reported %+v and %d ends; completed %d and failed %d indexes, created %d pods", t.told, t.ends, t.completed, t.failed, t.created))
 	}
 	for _, uid := range slices.Sorted(maps.Keys(t.due)) {
 		if !t.matches[uid] {
-			w.fail("JI27", "the match of %s is not reported", uid)
+			w.fail("JI27", fmt.Sprintf("the match of %s is not reported", uid))
 		}
 	}
 }
 
 // tallyStatus counts the indexes that a status adds.
-func (w *World) tallyStatus(old, s *job.Status) {
+func (w *Job) tallyStatus(old, s *job.Status) {
+	if w.Unmetered {
+		return
+	}
 	text := func(s *string) string {
 		if s == nil {
 			return ""
@@ -173,16 +192,27 @@ func (w *World) tallyStatus(old, s *job.Status) {
 	w.tally.status = *s
 	w.tally.completed += indexset.Added(old.CompletedIndexes, s.CompletedIndexes)
 	w.tally.failed += indexset.Added(text(old.FailedIndexes), text(s.FailedIndexes))
-	for _, uid := range lists(s)["failed"] {
-		if p := w.find(job.PodRef{UID: uid}); p != nil && !slices.Contains(lists(old)["failed"], uid) && !w.matchesPolicy(p) {
-			w.tally.plain[uid] = true
+	for _, uid := range failedUIDs(s) {
+		if p := w.find(uid); p != nil && !slices.Contains(failedUIDs(old), uid) && !w.matchesPolicy(p) {
+			add(&w.tally.plain, uid)
 		}
 	}
 }
 
+// failedUIDs are the UIDs of the failed pods that are not counted yet.
+func failedUIDs(s *job.Status) []string {
+	if s.UncountedTerminatedPods == nil {
+		return nil
+	}
+	return s.UncountedTerminatedPods.Failed
+}
+
 // tallyUntrack notes a pod that loses its finalizer. An older view may show it without
 // what matches.
-func (w *World) tallyUntrack(p *job.Pod) {
+func (w *Job) tallyUntrack(p *job.Pod) {
+	if w.Unmetered {
+		return
+	}
 	if !p.Untracked && p.Phase >= job.PodSucceeded {
 		w.tally.untracked++
 	}
@@ -191,13 +221,13 @@ func (w *World) tallyUntrack(p *job.Pod) {
 	counted := s.UncountedTerminatedPods != nil && slices.Contains(s.UncountedTerminatedPods.Failed, p.UID)
 	failed := p.Phase == job.PodFailed && valid
 	if !w.Stale && !p.Untracked && s.Finished() == "" && (counted || failed) && w.matchesPolicy(p) && !w.tally.plain[p.UID] {
-		w.tally.due[p.UID] = true
+		add(&w.tally.due, p.UID)
 	}
 }
 
 // matchesPolicy reports whether one of the rules that generated policies have
 // matches.
-func (w *World) matchesPolicy(p *job.Pod) bool {
+func (w *Job) matchesPolicy(p *job.Pod) bool {
 	if w.Job.Spec.PodFailurePolicy == nil {
 		return false
 	}

@@ -1,8 +1,4 @@
-// Package cronworld is a small API server in memory with one CronJob, its jobs, and a
-// controller that may see them late. Property tests run CronJobs in it, with faults
-// between any two writes, and it checks the invariants on every write that it accepts.
-// It draws no random numbers: the caller decides what happens.
-package cronworld
+package world
 
 import (
 	"cmp"
@@ -14,13 +10,13 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
-	"github.com/batchplan/batchplan/internal/faults"
 	"github.com/batchplan/batchplan/job"
 )
 
-// World is the live state, as an API server would have it.
-type World struct {
-	faults.Injector
+// CronJob is a CronJob with its jobs and its controller. Its jobs run as long as the caller
+// says.
+type CronJob struct {
+	Injector
 
 	Now     time.Time
 	CronJob cronjob.CronJob
@@ -55,34 +51,35 @@ type World struct {
 	ids    int
 }
 
-// New returns a world with that CronJob.
-func New(c cronjob.CronJob, options cronjob.Options) *World {
-	return &World{
-		Now: faults.Start, CronJob: c, Jobs: map[string]cronjob.Child{}, Schedule: cronjob.Compile(&c), Options: options,
+// NewCronJob returns a world with that CronJob.
+func NewCronJob(c cronjob.CronJob, options cronjob.Options) *CronJob {
+	return &CronJob{
+		Now: Start, CronJob: c, Jobs: map[string]cronjob.Child{}, Schedule: cronjob.Compile(&c), Options: options,
 		runs: map[time.Time]int{}, others: map[string]int{},
 	}
 }
 
 // Clone returns a world that goes its own way from here, without the faults.
-func (w *World) Clone() *World {
+func (w *CronJob) Clone() *CronJob {
 	c := *w
-	c.Injector = faults.Injector{}
+	c.Injector = Injector{Writes: w.Writes}
 	c.Jobs, c.runs, c.others = maps.Clone(w.Jobs), maps.Clone(w.runs), maps.Clone(w.others)
 	c.Triggers, c.Backfills = slices.Clone(w.Triggers), slices.Clone(w.Backfills)
-	c.seen, c.Failed = slices.Clone(w.seen), slices.Clone(w.Failed)
+	c.seen, c.Failed = slices.Clip(w.seen), slices.Clip(w.Failed)
+	c.Lag = w.Lag.clone()
 	return &c
 }
 
 // Children returns all jobs, in the order of their names.
-func (w *World) Children() []cronjob.Child {
+func (w *CronJob) Children() []cronjob.Child {
 	return slices.SortedFunc(maps.Values(w.Jobs), func(a, b cronjob.Child) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // Deliver brings the controller's view of the jobs up to date.
-func (w *World) Deliver() { w.seen = w.Children() }
+func (w *CronJob) Deliver() { w.seen = w.Children() }
 
 // Snapshot returns what the controller sees.
-func (w *World) Snapshot() cronjob.Snapshot {
+func (w *CronJob) Snapshot() cronjob.Snapshot {
 	c := w.CronJob
 	switch {
 	case w.Lag != nil:
@@ -98,21 +95,30 @@ func (w *World) Snapshot() cronjob.Snapshot {
 
 // CarryOut executes a plan and takes over its conclusion. After a crash there is none: the
 // controller starts again, without a memory and with a fresh list.
-func (w *World) CarryOut(ctx context.Context, plan *cronjob.Plan) (end cronjob.Conclusion, err error) {
+func (w *CronJob) CarryOut(ctx context.Context, plan *cronjob.Plan) (end cronjob.Conclusion, err error) {
 	w.Begin()
-	end, err = cronjobapply.Executor{Parallel: 1}.Apply(ctx, backend{w}, plan)
-	if w.Crashed() || len(w.Backfills) > 0 && w.CrashesBefore("store the backfills") {
+	end, err = cronjobapply.Executor{Parallel: 1}.Apply(ctx, w.Backend(), plan)
+	if !w.Conclude(&end) {
+		return cronjob.Conclusion{}, ErrInjected
+	}
+	return end, err
+}
+
+// Conclude ends the round, and takes over its conclusion unless the controller has crashed:
+// then it is false.
+func (w *CronJob) Conclude(end *cronjob.Conclusion) bool {
+	if w.Crashed() || len(w.Backfills) > 0 && w.CrashesBefore(Write{Verb: StoreBackfills}) {
 		w.restart()
-		return cronjob.Conclusion{}, faults.ErrInjected
+		return false
 	}
 	w.Memory, w.Requeue, w.Retry = end.Memory, end.Requeue, end.Retry
 	w.store(end.Backfills)
 	w.Triggers = slices.DeleteFunc(w.Triggers, func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
-	return end, err
+	return true
 }
 
 // restart makes the controller forget everything and list the objects again (F1).
-func (w *World) restart() {
+func (w *CronJob) restart() {
 	w.Memory, w.Requeue, w.Retry = cronjob.Memory{}, cronjob.Requeue{}, true
 	if w.Lag != nil {
 		w.Lag.catchUp(w)
@@ -122,7 +128,7 @@ func (w *World) restart() {
 }
 
 // store keeps the progress of backfills, and drops those that are complete.
-func (w *World) store(progress []cronjob.Backfill) {
+func (w *CronJob) store(progress []cronjob.Backfill) {
 	for _, b := range progress {
 		w.Backfills[slices.IndexFunc(w.Backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })] = b
 	}
@@ -130,14 +136,14 @@ func (w *World) store(progress []cronjob.Backfill) {
 }
 
 // Trigger asks for a job beside the schedule.
-func (w *World) Trigger(overlap cronjob.ConcurrencyPolicy) {
+func (w *CronJob) Trigger(overlap cronjob.ConcurrencyPolicy) {
 	w.ids++
 	w.Triggers = append(w.Triggers, cronjob.Trigger{ID: fmt.Sprint(w.ids), Overlap: overlap})
 }
 
 // Backfill asks for the first n runs after b.After. It leaves out the runs whose jobs
 // are gone, of which a planner cannot know.
-func (w *World) Backfill(b cronjob.Backfill, n int) {
+func (w *CronJob) Backfill(b cronjob.Backfill, n int) {
 	runs := w.Schedule.Schedule.NextN(b.After, n)
 	if len(runs) == 0 {
 		return
@@ -153,14 +159,14 @@ func (w *World) Backfill(b cronjob.Backfill, n int) {
 }
 
 // Awaits reports whether a run is in what is left of a backfill.
-func (w *World) Awaits(run time.Time) bool {
+func (w *CronJob) Awaits(run time.Time) bool {
 	return slices.ContainsFunc(w.Backfills, func(b cronjob.Backfill) bool {
 		return run.After(b.After) && !run.After(b.Until) && !slices.ContainsFunc(b.Except, run.Equal)
 	})
 }
 
 // Add adds a job that was created before the world began.
-func (w *World) Add(c cronjob.Child) {
+func (w *CronJob) Add(c cronjob.Child) {
 	w.Jobs[c.Name] = c
 	if !c.Foreign && !c.ScheduledTime.IsZero() {
 		w.runs[c.ScheduledTime.UTC()]++
@@ -168,7 +174,7 @@ func (w *World) Add(c cronjob.Child) {
 }
 
 // AddForeign adds a job of another owner that has the name of a run, if the name is free.
-func (w *World) AddForeign(run time.Time) {
+func (w *CronJob) AddForeign(run time.Time) {
 	name := cronjob.JobName(w.CronJob.Name, run)
 	if _, ok := w.Jobs[name]; !ok {
 		w.Jobs[name] = cronjob.Child{Name: name, UID: "foreign-" + name, Foreign: true, CreationTimestamp: w.Now, ScheduledTime: run}
@@ -176,7 +182,7 @@ func (w *World) AddForeign(run time.Time) {
 }
 
 // Running returns the names of the jobs that have not ended, in order.
-func (w *World) Running() []string {
+func (w *CronJob) Running() []string {
 	var names []string
 	for _, c := range w.Children() {
 		if c.Finished == "" {
@@ -187,7 +193,7 @@ func (w *World) Running() []string {
 }
 
 // Finish ends a running job.
-func (w *World) Finish(name string, how job.ConditionType) {
+func (w *CronJob) Finish(name string, how job.ConditionType) {
 	c := w.Jobs[name]
 	c.Finished, c.FinishTime = how, w.Now
 	if how == job.ConditionComplete {
@@ -197,16 +203,16 @@ func (w *World) Finish(name string, how job.ConditionType) {
 }
 
 // RemovePods lets the pods of all jobs that are being deleted end, and so these jobs.
-func (w *World) RemovePods() {
+func (w *CronJob) RemovePods() {
 	maps.DeleteFunc(w.Jobs, func(_ string, c cronjob.Child) bool { return !c.DeletionTimestamp.IsZero() })
 }
 
-func (w *World) fail(rule, format string, args ...any) {
+func (w *CronJob) fail(rule, format string, args ...any) {
 	w.Failed = append(w.Failed, fmt.Errorf("%s: %s", rule, fmt.Sprintf(format, args...)))
 }
 
 // Err returns the first violated invariant.
-func (w *World) Err() error {
+func (w *CronJob) Err() error {
 	if len(w.Failed) == 0 {
 		return nil
 	}

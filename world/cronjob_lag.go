@@ -1,7 +1,6 @@
-package cronworld
+package world
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -28,15 +27,32 @@ type version struct {
 	jobs    []cronjob.Child
 }
 
+// clone returns a lag that goes its own way from here. It draws as the original does.
+func (l *Lag) clone() *Lag {
+	if l == nil {
+		return nil
+	}
+	c := *l
+	c.versions = slices.Clip(l.versions)
+	return &c
+}
+
 // Commit notes the state of the world after a write or another change, for the lag.
-func (w *World) Commit() {
+func (w *CronJob) Commit() {
 	if w.Lag != nil {
 		w.Lag.versions = append(w.Lag.versions, version{w.Now, w.CronJob, w.Children()})
 	}
 }
 
+// sameCronJob reports whether two versions of a CronJob say the same.
+func sameCronJob(a, b *cronjob.CronJob) bool {
+	return *a.Spec.Suspend == *b.Spec.Suspend && slices.Equal(a.Status.Active, b.Status.Active) &&
+		a.Status.LastScheduleTime.Equal(b.Status.LastScheduleTime) &&
+		a.Status.LastSuccessfulTime.Equal(b.Status.LastSuccessfulTime)
+}
+
 // look lets the controller see what it must see by now, or more.
-func (l *Lag) look(w *World) (cronjob.CronJob, []cronjob.Child) {
+func (l *Lag) look(w *CronJob) (cronjob.CronJob, []cronjob.Child) {
 	w.Commit()
 	last := len(l.versions) - 1
 	due := last
@@ -45,22 +61,27 @@ func (l *Lag) look(w *World) (cronjob.CronJob, []cronjob.Child) {
 	}
 	l.cronJob = l.Draw(max(due, l.cronJob), last)
 	l.jobs = l.Draw(max(due, l.jobs), last)
-	return l.versions[l.cronJob].cronJob, l.versions[l.jobs].jobs
+	seen, jobs := l.versions[l.cronJob].cronJob, l.versions[l.jobs].jobs
+	l.forget(min(l.cronJob, l.jobs))
+	return seen, jobs
+}
+
+// forget drops the first n versions, which are never seen again.
+func (l *Lag) forget(n int) {
+	l.versions = slices.Clone(l.versions[n:])
+	l.cronJob, l.jobs = l.cronJob-n, l.jobs-n
 }
 
 // catchUp shows everything: a controller lists when it starts.
-func (l *Lag) catchUp(w *World) {
+func (l *Lag) catchUp(w *CronJob) {
 	w.Commit()
 	l.cronJob, l.jobs = len(l.versions)-1, len(l.versions)-1
 }
 
 // isCurrent reports whether the CronJob that was seen is the latest version.
-func (l *Lag) isCurrent(w *World) bool {
-	return versionOf(&l.versions[l.cronJob].cronJob) == versionOf(&w.CronJob)
+func (l *Lag) isCurrent(w *CronJob) bool {
+	return sameCronJob(&l.versions[l.cronJob].cronJob, &w.CronJob)
 }
-
-// versionOf tells versions of a CronJob apart.
-func versionOf(c *cronjob.CronJob) string { return fmt.Sprint(c.Status, *c.Spec.Suspend) }
 
 // neighbours are the jobs that run when another is created.
 type neighbours struct {
@@ -69,7 +90,7 @@ type neighbours struct {
 	leaving    int // being deleted
 }
 
-func (w *World) neighbours() (n neighbours) {
+func (w *CronJob) neighbours() (n neighbours) {
 	for _, j := range w.Jobs {
 		switch {
 		case j.Foreign || j.Finished != "":
@@ -86,7 +107,7 @@ func (w *World) neighbours() (n neighbours) {
 }
 
 // checkOverlap checks that a job is not created beside others that it must not run beside.
-func (w *World) checkOverlap(c *cronjob.Creation) {
+func (w *CronJob) checkOverlap(c *cronjob.Creation) {
 	n, policy := w.neighbours(), w.CronJob.Spec.ConcurrencyPolicy
 	switch {
 	case c.Trigger != "":
@@ -111,6 +132,6 @@ func (w *World) checkOverlap(c *cronjob.Creation) {
 	}
 }
 
-func (w *World) overlaps(what string, c *cronjob.Creation, n neighbours) {
+func (w *CronJob) overlaps(what string, c *cronjob.Creation, n neighbours) {
 	w.fail("CI8", "%s: %s beside %d jobs, %d leaving, at %s", what, c.Name, n.active, n.leaving, w.Now)
 }

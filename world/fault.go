@@ -1,6 +1,4 @@
-// Package faults is what goes wrong with the writes of a controller in the worlds of the
-// property tests. It draws no random numbers: the caller decides about each write.
-package faults
+package world
 
 import (
 	"errors"
@@ -25,16 +23,47 @@ const (
 	Crash
 )
 
+// Verb is the kind of a write.
+type Verb string
+
+// The verbs of the writes.
+const (
+	Adopt       Verb = "adopt"
+	Release     Verb = "release"
+	Create      Verb = "create"
+	Delete      Verb = "delete"
+	Untrack     Verb = "untrack"
+	WriteStatus Verb = "status"
+	// StoreBackfills stores the progress of backfills at the end of a round.
+	StoreBackfills Verb = "store the backfills"
+)
+
+// Write is one write of a controller.
+type Write struct {
+	Verb Verb
+	// Name is the pod or job that is written, or the prefix of its name before it is
+	// created. A status has none.
+	Name string
+}
+
+// String is the verb and the name.
+func (w Write) String() string {
+	if w.Name == "" {
+		return string(w.Verb)
+	}
+	return string(w.Verb) + " " + w.Name
+}
+
 // ErrInjected is the error of a write that fails by a fault.
 var ErrInjected = errors.New("injected fault")
 
-// Injector stands between a controller and a world, and makes writes go wrong. The zero
-// value lets all of them through.
+// Injector stands between a controller and a backend, and makes writes go wrong. The
+// zero value lets all of them through.
 type Injector struct {
 	// Fault, if not nil, decides about each write before it is made.
-	Fault func(write string) Fault
+	Fault func(Write) Fault
 	// Written, if not nil, is called after each write that took effect.
-	Written func(write string)
+	Written func(Write)
 	// Writes counts the writes that took effect.
 	Writes int
 
@@ -47,10 +76,10 @@ func (i *Injector) Begin() { i.crashed = false }
 // Crashed reports whether the controller has crashed in this round.
 func (i *Injector) Crashed() bool { return i.crashed }
 
-// Write makes one write, unless a fault keeps it from taking effect. It reports whether
+// Try makes one write, unless a fault keeps it from taking effect. It reports whether
 // the reply was lost.
-func (i *Injector) Write(name string, apply func() error) (lost bool, err error) {
-	fault := i.decide(name)
+func (i *Injector) Try(w Write, apply func() error) (lost bool, err error) {
+	fault := i.decide(w)
 	if fault == Fail || fault == Crash {
 		return false, ErrInjected
 	}
@@ -59,7 +88,7 @@ func (i *Injector) Write(name string, apply func() error) (lost bool, err error)
 	}
 	i.Writes++
 	if i.Written != nil {
-		i.Written(name)
+		i.Written(w)
 	}
 	if fault == LoseReply {
 		return true, ErrInjected
@@ -69,17 +98,17 @@ func (i *Injector) Write(name string, apply func() error) (lost bool, err error)
 
 // CrashesBefore reports whether the controller crashes before a write that no other fault
 // can happen to.
-func (i *Injector) CrashesBefore(write string) bool { return i.decide(write) == Crash }
+func (i *Injector) CrashesBefore(w Write) bool { return i.decide(w) == Crash }
 
 // decide returns what goes wrong with a write. Nothing is written after a crash.
-func (i *Injector) decide(write string) Fault {
+func (i *Injector) decide(w Write) Fault {
 	switch {
 	case i.crashed:
 		return Crash
 	case i.Fault == nil:
 		return None
 	}
-	fault := i.Fault(write)
+	fault := i.Fault(w)
 	i.crashed = fault == Crash
 	return fault
 }

@@ -1,0 +1,168 @@
+package jobcheck
+
+import (
+	"cmp"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Plan checks a plan against the snapshot that it was made from: JI5, JI7, JI10, JI11,
+// JI13, JI16, JI18, JI22 and JI23, each as far as the snapshot shows it. The spec must have its
+// defaults. Nil means that nothing is wrong.
+func Plan(s *job.Snapshot, p *job.Plan) []Violation {
+	var f found
+	checkRound(&f, s, p)
+	checkParallelism(&f, s, p)
+	checkCreatedIndexes(&f, s, p)
+	checkAdopted(&f, s, p)
+	checkTouched(&f, s, p)
+	return f
+}
+
+// checkRound checks the bounds of a round, and the states of a job that create nothing.
+func checkRound(f *found, s *job.Snapshot, p *job.Plan) {
+	creates := len(p.Create)
+	if creates > 0 && len(p.Delete) > 0 {
+		f.add("JI13", "creates and deletes in one plan")
+	}
+	if limit := cmp.Or(int(s.Options.MaxPodWrites), 500); creates > limit {
+		f.add("JI5", "%d creates", creates)
+	}
+	if creates == 0 {
+		return
+	}
+	if suspend := s.Job.Spec.Suspend; suspend != nil && *suspend {
+		f.add("JI18", "a suspended job creates")
+	}
+	if s.Job.Status.Finished() != "" || s.Memory.Finished && s.Memory.JobUID == s.Job.UID {
+		f.add("JI16", "creates after the end")
+	}
+	if !s.Job.DeletionTimestamp.IsZero() {
+		f.add("JI16", "a job that is being deleted creates")
+	}
+}
+
+// checkParallelism checks JI10 and JI11.
+func checkParallelism(f *found, s *job.Snapshot, p *job.Plan) {
+	creates := int64(len(p.Create))
+	if creates == 0 {
+		return
+	}
+	active, terminating := unfinished(s.Pods)
+	parallelism := int64(*s.Job.Spec.Parallelism)
+	if active+creates > parallelism {
+		f.add("JI10", "%d active and %d creates, parallelism %d", active, creates, parallelism)
+	}
+	waits := s.Options.TerminatingTimeout == 0 && s.Options.PendingTimeout == 0
+	if waits && s.Job.Spec.PodReplacementPolicy == job.ReplaceFailed && active+terminating+creates > parallelism {
+		f.add("JI11", "%d active, %d terminating and %d creates, parallelism %d", active, terminating, creates, parallelism)
+	}
+}
+
+// unfinished counts the pods of the job that have not ended. An orphan that is being
+// deleted is not adopted.
+func unfinished(pods []job.Pod) (active, terminating int64) {
+	for i := range pods {
+		p := &pods[i]
+		switch {
+		case p.Owner != job.Owned && p.Owner != job.Orphan || p.Phase >= job.PodSucceeded:
+		case p.Deletion == nil:
+			active++
+		case p.Owner == job.Owned:
+			terminating++
+		}
+	}
+	return active, terminating
+}
+
+// checkCreatedIndexes checks JI7 and JI13.
+func checkCreatedIndexes(f *found, s *job.Snapshot, p *job.Plan) {
+	if s.Job.Spec.CompletionMode != job.Indexed || len(p.Create) == 0 {
+		return
+	}
+	completions := *s.Job.Spec.Completions
+	var done indexset.Set
+	done.AddText(s.Job.Status.CompletedIndexes, completions)
+	if s.Job.Status.FailedIndexes != nil {
+		done.AddText(*s.Job.Status.FailedIndexes, completions)
+	}
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Owner == job.Owned && p.Index.Int32() >= 0 && holdsIndex(p) {
+			done.Add(p.Index.Int32())
+		}
+	}
+	for i := range p.Create {
+		if at := p.Create[i].Index.Int32(); at < 0 || at >= completions || !done.Add(at) {
+			f.add("JI7", "index %s is created again", p.Create[i].Index)
+		}
+	}
+}
+
+// holdsIndex reports whether no other pod of the index may be created.
+func holdsIndex(p *job.Pod) bool {
+	running := p.Phase < job.PodSucceeded && p.Deletion == nil
+	return running || p.Phase == job.PodSucceeded && !p.Untracked
+}
+
+// checkAdopted checks the half of JI22 about adoption: only orphans are adopted, and
+// neither the pod nor the job is being deleted.
+func checkAdopted(f *found, s *job.Snapshot, p *job.Plan) {
+	for _, ref := range p.Adopt {
+		pod := podOf(s, ref.UID)
+		if pod == nil || pod.Owner != job.Orphan || pod.Deletion != nil || !s.Job.DeletionTimestamp.IsZero() {
+			f.add("JI22", "%s is adopted", ref.Name)
+		}
+	}
+}
+
+// checkTouched checks that a plan touches only pods of its job (JI22), and none of a
+// job that another controller manages (JI23).
+func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
+	touched := len(p.Adopt) + len(p.Release) + len(p.Delete) + len(p.Create) + len(p.Untrack)
+	if by := s.Job.Spec.ManagedBy; by != nil && *by != job.ControllerName && touched > 0 {
+		f.add("JI23", "the plan for a job of %s is not empty", *by)
+	}
+	if len(p.Delete)+len(p.Untrack)+len(p.Release) == 0 {
+		return
+	}
+	foreign := foreignPods(s)
+	check := func(what string, ref job.PodRef) {
+		if foreign[ref.UID] {
+			f.add("JI22", "%s %s, which belongs to another owner", what, ref.Name)
+		}
+	}
+	for i := range p.Delete {
+		check("delete", p.Delete[i].PodRef)
+	}
+	for i := range p.Untrack {
+		check("untrack", p.Untrack[i].PodRef)
+	}
+	for _, ref := range p.Release {
+		check("release", ref)
+	}
+}
+
+// foreignPods are the pods of other owners; nil if there are none.
+func foreignPods(s *job.Snapshot) map[string]bool {
+	var foreign map[string]bool
+	for i := range s.Pods {
+		if s.Pods[i].Owner != job.Foreign {
+			continue
+		}
+		if foreign == nil {
+			foreign = make(map[string]bool)
+		}
+		foreign[s.Pods[i].UID] = true
+	}
+	return foreign
+}
+
+func podOf(s *job.Snapshot, uid string) *job.Pod {
+	for i := range s.Pods {
+		if s.Pods[i].UID == uid {
+			return &s.Pods[i]
+		}
+	}
+	return nil
+}

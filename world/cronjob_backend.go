@@ -1,0 +1,119 @@
+package world
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+)
+
+// Backend is the world as an executor sees it. Each call is one read or write, which
+// the faults can make go wrong; a search may make the writes of a plan one by one.
+func (w *CronJob) Backend() cronjobapply.Backend { return cronBackend{w} }
+
+// cronBackend refuses calls whose context has ended, like every client.
+type cronBackend struct{ w *CronJob }
+
+// write carries out one write under the faults.
+func (b cronBackend) write(ctx context.Context, verb Verb, name string, apply func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := b.w.Try(Write{verb, name}, apply)
+	b.w.Commit()
+	return err
+}
+
+func (b cronBackend) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
+	c, ok := b.w.Jobs[name]
+	switch {
+	case ctx.Err() != nil:
+		return cronjobapply.Job{}, ctx.Err()
+	case !ok:
+		return cronjobapply.Job{}, cronjobapply.ErrGone
+	}
+	found := cronjobapply.Job{Reference: cronjob.Reference{UID: c.UID}}
+	if !c.Foreign {
+		found.Controller = b.w.CronJob.UID
+	}
+	return found, nil
+}
+
+func (b cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
+	return b.write(ctx, Delete, d.Name, func() error {
+		c, ok := b.w.Jobs[d.Name]
+		switch {
+		case !ok || c.UID != d.UID:
+			return cronjobapply.ErrGone
+		case d.Foreground && b.w.Lag != nil:
+			c.DeletionTimestamp = b.w.Now // the job stays until its pods are gone
+			b.w.Jobs[d.Name] = c
+		default:
+			delete(b.w.Jobs, d.Name)
+		}
+		return nil
+	})
+}
+
+func (b cronBackend) Create(ctx context.Context, c cronjob.Creation) (made cronjobapply.Job, err error) {
+	err = b.write(ctx, Create, c.Name, func() error {
+		if _, ok := b.w.Jobs[c.Name]; ok {
+			return cronjobapply.ErrExists
+		}
+		if b.w.Lag != nil {
+			b.w.checkOverlap(&c)
+		}
+		b.count(&c)
+		b.w.ids++
+		child := cronjob.Child{
+			Name: c.Name, UID: "uid-" + strconv.Itoa(b.w.ids), CreationTimestamp: b.w.Now, StartTime: b.w.Now,
+			ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "",
+		}
+		b.w.Jobs[c.Name] = child
+		made = cronjobapply.Job{Reference: cronjob.Reference{UID: child.UID}, CreationTimestamp: b.w.Now}
+		return nil
+	})
+	return made, err
+}
+
+// count checks that no run and no trigger starts twice.
+func (b cronBackend) count(c *cronjob.Creation) {
+	if c.ScheduledTime.IsZero() {
+		if b.w.others[c.Name]++; b.w.others[c.Name] > 1 {
+			b.w.fail("CI1", "%s was started %d times", c.Name, b.w.others[c.Name])
+		}
+		return
+	}
+	run := c.ScheduledTime.UTC()
+	if b.w.runs[run]++; b.w.runs[run] > 1 {
+		b.w.fail("CI1", "the run of %s was started %d times", run, b.w.runs[run])
+	}
+}
+
+func (b cronBackend) WriteStatus(ctx context.Context, s cronjob.Status) error {
+	return b.write(ctx, WriteStatus, "", func() error {
+		if b.w.Lag != nil && !b.w.Lag.isCurrent(b.w) {
+			return ErrConflict // the write is on condition of the version that was read
+		}
+		b.checkStatus(&s)
+		s.Active = slices.Clone(s.Active)
+		b.w.CronJob.Status = s
+		return nil
+	})
+}
+
+// checkStatus checks a status before it replaces the old one.
+func (b cronBackend) checkStatus(s *cronjob.Status) {
+	before := &b.w.CronJob.Status
+	if s.LastScheduleTime.Before(before.LastScheduleTime) {
+		b.w.fail("CI4", "lastScheduleTime goes back from %s to %s", before.LastScheduleTime, s.LastScheduleTime)
+	}
+	if s.LastSuccessfulTime.Before(before.LastSuccessfulTime) {
+		b.w.fail("CI12", "lastSuccessfulTime goes back from %s to %s", before.LastSuccessfulTime, s.LastSuccessfulTime)
+	}
+	if run := s.LastScheduleTime.UTC(); !run.Equal(before.LastScheduleTime) && b.w.runs[run] == 0 {
+		b.w.fail("CI4", "lastScheduleTime %s, and no such job was created", run)
+	}
+}
