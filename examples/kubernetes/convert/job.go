@@ -168,3 +168,14 @@ func each[From, To any](in []From, convert func(*From) To) []To {
 	}
 	return out
 }
+
+// IsFinished reports whether the job has ended (J4).
+func IsFinished(o *batchv1.Job) bool {
+	for i := range o.Status.Conditions {
+		c := &o.Status.Conditions[i]
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}

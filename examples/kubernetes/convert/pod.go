@@ -31,7 +31,7 @@ func podOfAny(o *corev1.Pod) job.Pod {
 	}
 	p := job.Pod{
 		Phase:     phase(o.Status.Phase),
-		Untracked: !slices.Contains(o.Finalizers, job.Finalizer),
+		Untracked: !IsTracked(o),
 		Assigned:  o.Spec.NodeName != "",
 		Index:     job.ParseIndex(o.Annotations[job.IndexAnnotation]),
 		UID:       string(o.UID),
@@ -137,3 +137,6 @@ func count(text string) int32 {
 	}
 	return int32(n)
 }
+
+// IsTracked reports whether the pod has the finalizer, and so is not accounted for yet.
+func IsTracked(o *corev1.Pod) bool { return slices.Contains(o.Finalizers, job.Finalizer) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/examples/kubernetes/convert"
 )
 
 // Ask is one more round of a CronJob, with a snapshot that asks for more than the
@@ -22,18 +23,18 @@ func Ask(ctx context.Context, client kubernetes.Interface, namespace, name strin
 	if err != nil {
 		return err
 	}
-	decoded := decodeCronJob(object)
+	decoded := convert.CronJob(object)
 	snapshot := cronjob.Snapshot{
 		CronJob: decoded, Now: now.Time, Schedule: cronjob.Compile(&decoded, o.Schedule...), Options: o.CronJob,
 	}
 	for i := range list.Items {
-		snapshot.Children = append(snapshot.Children, decodeChild(&decoded, &list.Items[i]))
+		snapshot.Children = append(snapshot.Children, convert.Child(&decoded, &list.Items[i]))
 	}
 	ask(&snapshot)
 	plan, err := c.planner.Reconcile(&snapshot)
 	if err != nil {
 		return err
 	}
-	_, err = cronjobapply.Executor{}.Apply(ctx, &cronBackend{cronJobs: c, object: object}, plan)
+	_, err = cronjobapply.Executor{}.Apply(ctx, c.newBackend(object), plan)
 	return err
 }

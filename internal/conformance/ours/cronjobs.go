@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	batchinformers "k8s.io/client-go/informers/batch/v1"
 	"k8s.io/client-go/kubernetes"
 	batchlisters "k8s.io/client-go/listers/batch/v1"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/examples/kubernetes/convert"
 	"github.com/batchplan/batchplan/internal/conformance/series"
 )
 
@@ -81,7 +83,7 @@ func (c *cronJobs) changed(old, cur *batchv1.CronJob) {
 		c.queue.Add(keyOf(cur))
 		return
 	}
-	decoded := decodeCronJob(cur)
+	decoded := convert.CronJob(cur)
 	// A deadline moves what `@every` counts from in a round, and does not here.
 	decoded.Spec.StartingDeadlineSeconds = nil
 	plan, err := cronjob.Reconcile(cronjob.Snapshot{
@@ -96,7 +98,7 @@ func (c *cronJobs) changed(old, cur *batchv1.CronJob) {
 	}
 }
 
-func (c *cronJobs) work(context.Context) {
+func (c *cronJobs) Work(context.Context) {
 	for {
 		key, quit := c.queue.Get()
 		if quit {
@@ -124,15 +126,15 @@ func (c *cronJobs) round(key string) (cronjob.Requeue, error) {
 		delete(c.memories, key)
 		return cronjob.Requeue{}, nil
 	}
-	decoded := decodeCronJob(object)
+	decoded := convert.CronJob(object)
 	snapshot := cronjob.Snapshot{
 		CronJob: decoded, Now: time.Now(), Schedule: cronjob.Compile(&decoded, c.options.Schedule...),
 		Memory: c.memories[key], Options: c.options.CronJob,
 	}
-	list, err := c.jobs.Jobs(namespace).List(everything)
+	list, err := c.jobs.Jobs(namespace).List(labels.Everything())
 	must(err)
 	for _, j := range list {
-		snapshot.Children = append(snapshot.Children, decodeChild(&decoded, j))
+		snapshot.Children = append(snapshot.Children, convert.Child(&decoded, j))
 	}
 	for {
 		end, written, err := c.plan(key, &snapshot, object)
@@ -141,7 +143,7 @@ func (c *cronJobs) round(key string) (cronjob.Requeue, error) {
 		}
 		// More is to do at once, and the cache does not show yet what was written.
 		object, snapshot.Memory = written, end.Memory
-		snapshot.CronJob.Status = decodeCronJob(written).Status
+		snapshot.CronJob.Status = convert.CronJob(written).Status
 	}
 }
 
@@ -154,7 +156,7 @@ func (c *cronJobs) plan(key string, snapshot *cronjob.Snapshot, object *batchv1.
 	if err != nil {
 		return end, nil, fmt.Errorf("CronJob %s: %w", key, err)
 	}
-	backend := &cronBackend{cronJobs: c, object: object}
+	backend := c.newBackend(object)
 	end, err = cronjobapply.Executor{}.Apply(context.Background(), backend, plan)
 	c.options.Watch.CronJob(snapshot, plan, end.Outcome)
 	c.options.Figures.add(series.CronJob(&end.Metrics))
@@ -197,7 +199,7 @@ func (c *cronJobs) planAgain(s *cronjob.Snapshot, plan *cronjob.Plan, object *ba
 	if err != nil {
 		return plan, object, err
 	}
-	status := decodeCronJob(fresh).Status
+	status := convert.CronJob(fresh).Status
 	names := func(r cronjob.Reference) bool {
 		return slices.ContainsFunc(status.Active, func(a cronjob.Reference) bool { return a.UID == r.UID })
 	}
@@ -211,3 +213,6 @@ func (c *cronJobs) planAgain(s *cronjob.Snapshot, plan *cronjob.Plan, object *ba
 	}
 	return plan, fresh, err
 }
+
+// ShutDown ends Work.
+func (c *cronJobs) ShutDown() { c.queue.ShutDown() }

@@ -3,9 +3,7 @@ package ours
 import (
 	"maps"
 	"sync"
-
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
+	"time"
 
 	"github.com/batchplan/batchplan/internal/conformance/series"
 	"github.com/batchplan/batchplan/job"
@@ -38,32 +36,13 @@ func (f *Figures) add(counts series.Counts) {
 	f.counts.Add(counts)
 }
 
-// foreign counts a job of another controller that the adapter sees for the first time.
-func (f *Figures) foreign(j *batchv1.Job) {
-	if by := j.Spec.ManagedBy; by != nil && *by != job.ControllerName {
-		f.add(series.External(*by))
-	}
+// measure counts what the Job controller tells.
+type measure struct {
+	*Figures
+	watch Watch
 }
 
-// pod counts pods that finish with the finalizer, and those that lose it, as watches
-// show them. Nil is a pod that is not there yet, or no longer.
-func (f *Figures) pod(old, cur *corev1.Pod) {
-	if event := job.TrackingEvent(tracking(old), tracking(cur)); event != "" {
-		f.add(series.Tracking(event))
-	}
-}
-
-// tracking is what [job.TrackingEvent] reads of a pod.
-func tracking(p *corev1.Pod) *job.Pod {
-	if p == nil {
-		return nil
-	}
-	out := &job.Pod{Untracked: !hasFinalizer(p)}
-	switch p.Status.Phase {
-	case corev1.PodSucceeded:
-		out.Phase = job.PodSucceeded
-	case corev1.PodFailed:
-		out.Phase = job.PodFailed
-	}
-	return out
-}
+func (m measure) Round(figures *job.Metrics, _ time.Duration) { m.add(series.Job(figures)) }
+func (m measure) Tracking(event string)                       { m.add(series.Tracking(event)) }
+func (m measure) External(managedBy string)                   { m.add(series.External(managedBy)) }
+func (m measure) Stale()                                      { m.watch.Stale() }

@@ -1,6 +1,4 @@
-// Package ours runs the planners of batchplan as controllers of Kubernetes:
-// informers and work queues around Reconcile, the executor and Conclude, with the
-// delays of the real controllers (J43), so that both act at the same times.
+// Package ours runs the controllers of examples/kubernetes where time is virtual.
 package ours
 
 import (
@@ -9,17 +7,16 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
-	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/examples/kubernetes/controller"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -61,51 +58,80 @@ func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) 
 		o.Watch = unwatched{}
 	}
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
-	cronJobs, jobs, pods := informers.NewSharedInformerFactory(client, 0), informers.NewSharedInformerFactory(client, 0), informers.NewSharedInformerFactory(client, 0)
-	factories := []informers.SharedInformerFactory{cronJobs, jobs, pods}
-	var workers []func(context.Context)
-	var queues []interface{ ShutDown() }
-	js := jobs.Batch().V1().Jobs()
+	f := newFactories(client)
+	var workers []worker
 	if o.Jobs {
-		c := newJobs(client, pods.Core().V1().Pods(), js, recorder(ctx, client, "job-controller"), o)
-		workers, queues = append(workers, c.work, c.workOrphans), append(queues, c.queue, c.orphans)
+		workers = append(workers, newJobs(client, f, controller.NewRecorder(ctx, client, "job-controller"), o)...)
 	}
 	if o.CronJobs {
-		c := newCronJobs(client, js, cronJobs.Batch().V1().CronJobs(), recorder(ctx, client, "cronjob-controller"), o)
-		workers, queues = append(workers, c.work), append(queues, c.queue)
+		workers = append(workers, newCronJobs(client, f.jobs.Batch().V1().Jobs(), f.cronJobs.Batch().V1().CronJobs(), reporter{controller.NewRecorder(ctx, client, "cronjob-controller")}, o))
 	}
 	if o.TTL {
-		c := newTTL(client, js, o)
-		workers, queues = append(workers, c.work), append(queues, c.queue)
+		workers = append(workers, newTTL(client, f.jobs.Batch().V1().Jobs(), o))
 	}
-	for _, f := range factories {
-		phases = append(phases, func() { f.StartWithContext(ctx) })
+	for _, factory := range f.all() {
+		phases = append(phases, func() { factory.StartWithContext(ctx) })
 	}
 	var running sync.WaitGroup
-	for _, work := range workers {
-		phases = append(phases, func() { running.Go(func() { work(ctx) }) })
+	for _, w := range workers {
+		// A round under way is not cut short: that is a fault of its own.
+		phases = append(phases, func() { running.Go(func() { w.Work(context.WithoutCancel(ctx)) }) })
 	}
 	return phases, func() {
 		cancel()
-		for _, q := range queues {
-			q.ShutDown()
+		for _, w := range workers {
+			w.ShutDown()
 		}
-		for _, f := range factories {
-			f.Shutdown()
+		for _, factory := range f.all() {
+			factory.Shutdown()
 		}
 		running.Wait()
 	}
 }
 
-// recorder reports events to the server until the context ends.
-func recorder(ctx context.Context, client kubernetes.Interface, component string) reporter {
-	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
-	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return reporter{broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component})}
+// worker is a controller, which works until it is shut down.
+type worker interface {
+	Work(context.Context)
+	ShutDown()
 }
 
+// factories make the caches, each kind of object in one that is started on its own.
+type factories struct {
+	cronJobs, jobs, pods informers.SharedInformerFactory
+}
+
+func newFactories(client kubernetes.Interface) *factories {
+	return &factories{
+		cronJobs: informers.NewSharedInformerFactory(client, 0),
+		jobs:     informers.NewSharedInformerFactory(client, 0),
+		pods:     informers.NewSharedInformerFactory(client, 0),
+	}
+}
+
+func (f *factories) jobInformer() cache.SharedIndexInformer {
+	return f.jobs.Batch().V1().Jobs().Informer()
+}
+func (f *factories) podInformer() cache.SharedIndexInformer {
+	return f.pods.Core().V1().Pods().Informer()
+}
+
+// all returns the factories, owners before what they own.
+func (f *factories) all() []informers.SharedInformerFactory {
+	return []informers.SharedInformerFactory{f.cronJobs, f.jobs, f.pods}
+}
+
+// unwrap returns the object of a notification, also of one that was missed.
+func unwrap[T any](obj any) T {
+	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = tombstone.Obj
+	}
+	return obj.(T)
+}
+
+func keyOf(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
+
 // reporter reports the events of a conclusion.
-type reporter struct{ record.EventRecorder }
+type reporter struct{ controller.Recorder }
 
 func (r reporter) report(about runtime.Object, events []job.Event) {
 	for _, e := range events {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
+	"github.com/batchplan/batchplan/examples/kubernetes/convert"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -30,7 +31,7 @@ func newTTL(client kubernetes.Interface, js batchinformers.JobInformer, o Option
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
 	}
 	look := func(obj any) {
-		if j := obj.(*batchv1.Job); isFinished(j) {
+		if j := obj.(*batchv1.Job); convert.IsFinished(j) {
 			c.queue.Add(keyOf(j))
 		}
 	}
@@ -42,7 +43,7 @@ func newTTL(client kubernetes.Interface, js batchinformers.JobInformer, o Option
 	return c
 }
 
-func (c *ttl) work(ctx context.Context) {
+func (c *ttl) Work(ctx context.Context) {
 	for process(c.queue, func(key string) error { return c.round(ctx, key) }) {
 	}
 }
@@ -74,7 +75,7 @@ func (c *ttl) round(ctx context.Context, key string) error {
 }
 
 func (c *ttl) expired(key string, j *batchv1.Job, fresh bool) (bool, error) {
-	now, decoded := time.Now(), decodeJob(j)
+	now, decoded := time.Now(), convert.Job(j)
 	expired, at, err := job.Expire(decoded, c.options.Job, now)
 	c.options.Watch.TTL(&decoded, now, fresh, expired, at)
 	if err == nil && !expired && !at.IsZero() {
@@ -82,3 +83,6 @@ func (c *ttl) expired(key string, j *batchv1.Job, fresh bool) (bool, error) {
 	}
 	return expired, err
 }
+
+// ShutDown ends Work.
+func (c *ttl) ShutDown() { c.queue.ShutDown() }

@@ -1,0 +1,131 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/batchplan/batchplan/examples/kubernetes/backend"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+)
+
+// Reconcile is one round of one job. It returns when the next one is due although nothing
+// happens, or the zero time. An error asks for another one soon.
+func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
+	if err := c.written.check(key); err != nil && !c.options.Stale {
+		c.options.Metrics.Stale()
+		return next, err
+	}
+	object := c.ownerAt(key)
+	if object == nil || !c.options.serves(key.Namespace) {
+		c.forget(key)
+		return next, nil
+	}
+	value := c.kind.Value(object)
+	if value.Status.Finished() != "" {
+		c.known.Forget(value.UID)
+		c.written.forget(key, object.GetUID())
+		c.options.Memories.Delete(key)
+		return next, nil
+	}
+	d := c.desks.Get().(*desk)
+	defer c.desks.Put(d)
+	snapshot := job.Snapshot{Job: value, Now: time.Now(), Memory: c.options.Memories.Get(key), Options: c.options.Planner}
+	snapshot.Memory.Expectations, snapshot.Memory.Untracking = c.tracker.Snapshot(key)
+	if c.takes(&value) {
+		d.objects = c.appendPods(d.objects[:0], object)
+		d.pods = c.known.Append(d.pods[:0], &value, d.objects)
+		snapshot.Pods = d.pods
+		clear(d.objects) // keep no pod alive that is gone
+	}
+	return c.plan(ctx, d, key, object, &snapshot)
+}
+
+// forget drops what is known of a job that is gone, or another replica's.
+func (c *Jobs) forget(key types.NamespacedName) {
+	c.known.Forget(c.options.Memories.Get(key).JobUID)
+	c.tracker.Forget(key)
+	c.written.forget(key, "")
+	c.options.Memories.Delete(key)
+}
+
+// plan makes the plan of a round and carries it out.
+func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, object Object, snapshot *job.Snapshot) (next time.Time, err error) {
+	plan, err := d.planner.Reconcile(snapshot)
+	if c.options.Hooks.Planned != nil {
+		c.options.Hooks.Planned(time.Since(snapshot.Now))
+	}
+	if err != nil {
+		c.options.report(object, job.Event{Type: job.EventWarning, Reason: "InvalidJob", Message: err.Error()})
+		return next, fmt.Errorf("job %s: %w", key, err)
+	}
+	logPlan(klog.FromContext(ctx), key, plan)
+	executor := jobapply.Executor{Parallel: c.options.Parallel, Expectations: c.tracker.Of(key, time.Now())}
+	end, err := executor.Apply(ctx, c.newBackend(key, object), plan)
+	if c.options.Hooks.Round != nil {
+		c.options.Hooks.Round(snapshot, plan, end.Outcome)
+	}
+	c.options.Memories.Set(key, end.Memory)
+	c.options.report(object, end.Events...)
+	c.options.Metrics.Round(&end.Metrics, time.Since(snapshot.Now))
+	if len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == job.ResultDone {
+		next = plan.Requeue.At
+	}
+	return next, err
+}
+
+// logPlan logs each decision with its reason.
+func logPlan(log klog.Logger, key types.NamespacedName, plan *job.Plan) {
+	if log = log.V(4); !log.Enabled() {
+		return
+	}
+	for line := range strings.Lines(plan.String()) {
+		log.Info("decision", "job", key, "decision", strings.TrimSpace(line))
+	}
+}
+
+// roundBackend makes the writes of one round, and keeps their versions.
+type roundBackend struct {
+	*backend.Pods
+	jobs   *Jobs
+	key    types.NamespacedName
+	object Object // as the plan saw it, then as the last write of the round left it
+}
+
+func (c *Jobs) newBackend(key types.NamespacedName, object Object) *roundBackend {
+	return &roundBackend{
+		jobs: c, key: key, object: object,
+		Pods: &backend.Pods{
+			Client:    c.client.CoreV1().Pods(object.GetNamespace()),
+			Namespace: object.GetNamespace(),
+			Owner:     *metav1.NewControllerRef(object, c.kind.GroupVersionKind),
+			Template:  c.kind.Template(object),
+			Fresh: func(ctx context.Context) (metav1.Object, error) {
+				return c.kind.Get(ctx, object.GetNamespace(), object.GetName())
+			},
+			Wrote: func(pod *corev1.Pod) {
+				if ref := metav1.GetControllerOf(pod); ref != nil {
+					c.written.wrote(key, ref.UID, podsResource, pod.ResourceVersion)
+				}
+			},
+		},
+	}
+}
+
+// WriteStatus implements [jobapply.Backend].
+func (b *roundBackend) WriteStatus(ctx context.Context, s job.Status) error {
+	object, err := b.jobs.kind.WriteStatus(ctx, b.object, s)
+	if err != nil {
+		return err
+	}
+	b.object = object
+	b.jobs.written.wrote(b.key, object.GetUID(), ownersResource, object.GetResourceVersion())
+	return nil
+}

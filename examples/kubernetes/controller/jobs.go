@@ -1,0 +1,151 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/batchplan/batchplan/examples/kubernetes/convert"
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job"
+)
+
+// JobOptions say which jobs a controller takes, and how.
+type JobOptions struct {
+	Common
+	// ManagedBy is the spec.managedBy of the jobs to take (J3). It is required, so that no
+	// controller gets in the way of the built-in one by accident: that one has the name
+	// [job.ControllerName], which jobs without the field also have.
+	ManagedBy string
+	// Planner are the options of the planner. Its ControllerName is ManagedBy.
+	Planner job.Options
+	// Parallel is the number of writes at once in a round; 0 is the executor's default.
+	Parallel int
+	// Stale lets rounds begin although the caches do not show the controller's own writes
+	// yet, as before Kubernetes 1.36.
+	Stale bool
+	// Memories keeps the memories between rounds; nil means in this process.
+	Memories Memories
+	Metrics  JobMetrics
+	Hooks    JobHooks
+}
+
+// JobMetrics are told what the counters of a Job controller count (J42). Several goroutines
+// call them.
+type JobMetrics interface {
+	// Round is a round and how long it took.
+	Round(m *job.Metrics, took time.Duration)
+	// Tracking is the event of a pod, "add" or "delete", that [job.TrackingEvent] names.
+	Tracking(event string)
+	// External is a job of another controller, when it is first seen.
+	External(managedBy string)
+	// Stale is a round that was put off, since the caches do not show own writes (E6).
+	Stale()
+}
+
+// JobHooks are told what the controller has seen and decided. Several goroutines call them;
+// each may be nil. What they are given is valid until they return.
+type JobHooks struct {
+	// Planned is how long the planner took.
+	Planned func(time.Duration)
+	// Round is a round that was planned, and what became of the plan.
+	Round func(*job.Snapshot, *job.Plan, job.Outcome)
+}
+
+// Jobs reconciles jobs. [NewJobs] returns it with a queue and workers; on its own it is for
+// those who have their own.
+type Jobs struct {
+	ownedPods
+	client  kubernetes.Interface
+	options JobOptions
+
+	desks   sync.Pool // of *desk
+	tracker expectations.Tracker[types.NamespacedName]
+	known   convert.PodCache
+	written versions
+}
+
+// desk is what a worker uses again and again.
+type desk struct {
+	planner job.Planner
+	objects []*corev1.Pod
+	pods    []job.Pod
+}
+
+// NewJobs returns a controller of the factory's jobs and pods. Call it before the factory
+// starts.
+func NewJobs(client kubernetes.Interface, factory informers.SharedInformerFactory, o JobOptions) (*Controller[types.NamespacedName], error) {
+	return NewJobsOf(BatchJobs(client), client, factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer(), o)
+}
+
+// NewJobsOf is NewJobs for a resource of your own.
+func NewJobsOf(kind Kind, client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions) (*Controller[types.NamespacedName], error) {
+	j, err := NewJobReconciler(kind, client, owners, pods, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Workers == 0 {
+		o.Workers = 5
+	}
+	c := newController("job", &o.Common, workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryBase, retryMax))
+	c.reconcile, c.each = j.Reconcile, j.each
+	return c, errors.Join(c.watch(owners, j.OwnerEvents(c.queue)), c.watch(pods, j.PodEvents(c.queue)))
+}
+
+// NewJobReconciler returns the reconciler alone. The caller gives the informers the handlers
+// OwnerEvents and PodEvents, and calls Reconcile for the keys that these put into a queue.
+func NewJobReconciler(kind Kind, client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions) (*Jobs, error) {
+	if o.ManagedBy == "" {
+		return nil, errors.New("job controller: ManagedBy is required: the spec.managedBy of the jobs to take")
+	}
+	o.Planner.ControllerName = o.ManagedBy
+	if o.Memories == nil {
+		o.Memories = &memories{}
+	}
+	if o.Metrics == nil {
+		o.Metrics = unmeasured{}
+	}
+	if err := addIndex(pods, byController, controllerOf); err != nil {
+		return nil, fmt.Errorf("job controller: %w", err)
+	}
+	return &Jobs{
+		ownedPods: ownedPods{kind: kind, owners: owners.GetIndexer(), pods: pods.GetIndexer()},
+		client:    client, options: o,
+		desks:   sync.Pool{New: func() any { return new(desk) }},
+		written: versions{stores: map[string]store{ownersResource: owners.GetStore(), podsResource: pods.GetStore()}},
+	}, nil
+}
+
+// takes reports whether a job of that spec.managedBy is this controller's (J3).
+func (c *Jobs) takes(value *job.Job) bool {
+	by := job.ControllerName
+	if value.Spec.ManagedBy != nil {
+		by = *value.Spec.ManagedBy
+	}
+	return by == c.options.ManagedBy
+}
+
+// each adds all jobs of some namespaces.
+func (c *Jobs) each(namespace func(string) bool, add func(types.NamespacedName)) {
+	for _, o := range c.owners.List() {
+		if key := keyOf(o.(Object)); namespace(key.Namespace) {
+			add(key)
+		}
+	}
+}
+
+// unmeasured measures nothing.
+type unmeasured struct{}
+
+func (unmeasured) Round(*job.Metrics, time.Duration) {}
+func (unmeasured) Tracking(string)                   {}
+func (unmeasured) External(string)                   {}
+func (unmeasured) Stale()                            {}

@@ -1,0 +1,269 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/batchplan/batchplan/examples/kubernetes/controller"
+	"github.com/batchplan/batchplan/examples/kubernetes/convert"
+	"github.com/batchplan/batchplan/job"
+)
+
+const mine = "example.com/mine"
+
+// cluster is a clientset in memory with a controller on it. What a real server refuses, it
+// takes; the scripts of internal/conformance are the test of that.
+type cluster struct {
+	*testing.T
+	*fake.Clientset
+	stop func()
+}
+
+func start(t *testing.T, o controller.JobOptions, objects ...runtime.Object) *cluster {
+	t.Helper()
+	client := fake.NewClientset(objects...)
+	var created atomic.Int32
+	client.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		pod := a.(clienttesting.CreateAction).GetObject().(*corev1.Pod)
+		n := created.Add(1)
+		pod.Name, pod.UID = fmt.Sprint(pod.GenerateName, n), types.UID(fmt.Sprint("pod-", n))
+		pod.CreationTimestamp = metav1.Now()
+		return false, nil, nil
+	})
+	factory := informers.NewSharedInformerFactory(client, 0)
+	jobs, err := controller.NewJobs(client, factory, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	orphans, err := controller.NewOrphans(client, factory, controller.OrphanOptions{ManagedBy: o.ManagedBy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	factory.StartWithContext(ctx)
+	done := make(chan error, 1)
+	go func() { done <- controller.Run(ctx, jobs, orphans) }()
+	return &cluster{t, client, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		factory.Shutdown()
+	}}
+}
+
+// rest lets everything happen that happens within a time.
+func (c *cluster) rest(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (c *cluster) pods() []corev1.Pod {
+	c.Helper()
+	list, err := c.CoreV1().Pods("ns").List(c.Context(), metav1.ListOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return list.Items
+}
+
+func (c *cluster) job(name string) *batchv1.Job {
+	c.Helper()
+	j, err := c.BatchV1().Jobs("ns").Get(c.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return j
+}
+
+func (c *cluster) end(p corev1.Pod, phase corev1.PodPhase) {
+	c.Helper()
+	p.Status.Phase = phase
+	if _, err := c.CoreV1().Pods("ns").UpdateStatus(c.Context(), &p, metav1.UpdateOptions{}); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func newJob(name string, managedBy *string) *batchv1.Job {
+	one, six := int32(1), int32(6)
+	labels := map[string]string{"job": name}
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-of-" + name)},
+		Spec: batchv1.JobSpec{
+			Parallelism: &one, Completions: &one, BackoffLimit: &six, ManagedBy: managedBy,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever},
+			},
+		},
+	}
+}
+
+func pointTo[T any](v T) *T { return &v }
+
+// TestJobs_Life: a job from its creation to its end, with a failure in between.
+func TestJobs_Life(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := record.NewFakeRecorder(100)
+		c := start(t, controller.JobOptions{ManagedBy: mine, Common: controller.Common{Events: events}}, newJob("j", pointTo(mine)))
+		defer c.stop()
+		c.rest(2 * time.Second)
+		pods := c.pods()
+		if len(pods) != 1 || !convert.IsTracked(&pods[0]) {
+			t.Fatalf("pods %+v", pods)
+		}
+		c.end(pods[0], corev1.PodFailed)
+		c.rest(5 * time.Second)
+		if got := c.job("j").Status; got.Failed != 1 || len(c.pods()) != 1 {
+			t.Fatalf("after the failure: %+v, %d pods", got, len(c.pods()))
+		}
+		c.rest(10 * time.Second) // the backoff
+		pods = c.pods()
+		if len(pods) != 2 || convert.IsTracked(&pods[0]) {
+			t.Fatalf("pods %+v", pods)
+		}
+		c.end(pods[1], corev1.PodSucceeded)
+		c.rest(5 * time.Second)
+		if got := c.job("j"); !convert.IsFinished(got) || got.Status.Succeeded != 1 {
+			t.Errorf("status %+v", got.Status)
+		}
+		if pods := c.pods(); convert.IsTracked(&pods[1]) {
+			t.Error("the finalizer is left")
+		}
+		var told []string
+		for len(events.Events) > 0 {
+			told = append(told, <-events.Events)
+		}
+		if len(told) != 3 || !slices.Contains(told, "Normal Completed Job completed") {
+			t.Errorf("events %q", told)
+		}
+	})
+}
+
+// TestJobs_ManagedBy: a controller takes the jobs of its name and no others.
+func TestJobs_ManagedBy(t *testing.T) {
+	builtIn := job.ControllerName
+	for _, test := range []struct{ name, want string }{{mine, "mine"}, {builtIn, "builtin,default"}, {"example.com/nobody", ""}} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := start(t, controller.JobOptions{ManagedBy: test.name},
+					newJob("mine", pointTo(mine)), newJob("builtin", &builtIn), newJob("default", nil))
+				defer c.stop()
+				c.rest(2 * time.Second)
+				got := ""
+				var names []string
+				for _, p := range c.pods() {
+					names = append(names, p.Labels["job"])
+				}
+				slices.Sort(names)
+				for i, name := range names {
+					if i > 0 {
+						got += ","
+					}
+					got += name
+				}
+				if got != test.want {
+					t.Errorf("pods of %q, want %q", got, test.want)
+				}
+			})
+		})
+	}
+	if _, err := controller.NewJobs(fake.NewClientset(), informers.NewSharedInformerFactory(fake.NewClientset(), 0), controller.JobOptions{}); err == nil {
+		t.Error("ManagedBy is not required")
+	}
+}
+
+// TestJ36_Orphans: finalizers of pods whose job is gone or has ended, while a pod of a job that
+// another controller manages keeps it.
+func TestJ36_Orphans(t *testing.T) {
+	yes := true
+	pod := func(name string, j *batchv1.Job) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: "ns", UID: types.UID("uid-of-" + name), Finalizers: []string{job.Finalizer},
+		}}
+		if j != nil {
+			p.Labels = j.Spec.Template.Labels
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: j.Name, UID: j.UID, Controller: &yes}}
+		}
+		return p
+	}
+	leaving := func(p *corev1.Pod) *corev1.Pod {
+		p.DeletionTimestamp = pointTo(metav1.Now())
+		return p
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ended, foreign := newJob("ended", pointTo(mine)), newJob("foreign", nil)
+		for _, j := range []*batchv1.Job{ended, foreign} {
+			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+		}
+		c := start(t, controller.JobOptions{ManagedBy: mine}, ended, foreign,
+			pod("nobodys", nil), leaving(pod("of-gone", newJob("gone", nil))),
+			leaving(pod("of-ended", ended)), leaving(pod("of-foreign", foreign)))
+		defer c.stop()
+		c.rest(5 * time.Second)
+		for _, p := range c.pods() {
+			if got, want := convert.IsTracked(&p), p.Name == "of-foreign"; got != want {
+				t.Errorf("pod %s: finalizer %v, want %v", p.Name, got, want)
+			}
+		}
+	})
+}
+
+// stored counts the memories that are kept.
+type stored map[types.NamespacedName]job.Memory
+
+func (s stored) Get(key types.NamespacedName) job.Memory    { return s[key] }
+func (s stored) Set(key types.NamespacedName, m job.Memory) { s[key] = m }
+func (s stored) Delete(key types.NamespacedName)            { delete(s, key) }
+
+// TestJobs_Memories: a controller that starts with the memory of the last one keeps the
+// backoff, and drops the memory of a job that is gone.
+func TestJobs_Memories(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memories, key := stored{}, types.NamespacedName{Namespace: "ns", Name: "j"}
+		o := controller.JobOptions{ManagedBy: mine, Common: controller.Common{Workers: 1}, Memories: memories}
+		c := start(t, o, newJob("j", pointTo(mine)))
+		c.rest(2 * time.Second)
+		c.end(c.pods()[0], corev1.PodFailed)
+		c.rest(3 * time.Second)
+		c.stop()
+		objects := []runtime.Object{c.job("j"), &c.pods()[0]}
+
+		c = start(t, o, objects...)
+		defer c.stop()
+		c.rest(2 * time.Second)
+		if n := len(c.pods()); n != 1 {
+			t.Errorf("%d pods: the backoff was forgotten", n)
+		}
+		c.rest(10 * time.Second)
+		if n := len(c.pods()); n != 2 {
+			t.Errorf("%d pods after the backoff", n)
+		}
+		if memories[key].JobUID == "" {
+			t.Error("nothing is remembered")
+		}
+		if err := c.BatchV1().Jobs("ns").Delete(t.Context(), "j", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		c.rest(2 * time.Second)
+		if len(memories) > 0 {
+			t.Errorf("memories of %v are left", memories)
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package controller
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchplan/batchplan/examples/kubernetes/convert"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Object is an object of a [Kind].
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Kind is a resource whose pods the planner of jobs runs: that of jobs, or one of your own.
+type Kind struct {
+	schema.GroupVersionKind
+	// Value returns the planner's value of an object, which is not written to.
+	Value func(Object) job.Job
+	// Template is what the object's pods are made from.
+	Template func(Object) *corev1.PodTemplateSpec
+	// Get reads an object from the server.
+	Get func(ctx context.Context, namespace, name string) (Object, error)
+	// WriteStatus replaces the status on condition of the object's version, and returns the
+	// object as the write left it. The object that it is given is not written to.
+	WriteStatus func(ctx context.Context, o Object, s job.Status) (Object, error)
+}
+
+// BatchJobs returns the kind of jobs of batch/v1.
+func BatchJobs(client kubernetes.Interface) Kind {
+	return Kind{
+		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"),
+		Value:            func(o Object) job.Job { return convert.Job(o.(*batchv1.Job)) },
+		Template:         func(o Object) *corev1.PodTemplateSpec { return &o.(*batchv1.Job).Spec.Template },
+		Get: func(ctx context.Context, namespace, name string) (Object, error) {
+			return client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+		},
+		WriteStatus: func(ctx context.Context, o Object, s job.Status) (Object, error) {
+			object := *o.(*batchv1.Job)
+			object.Status = convert.JobStatus(s)
+			return client.BatchV1().Jobs(object.Namespace).UpdateStatus(ctx, &object, metav1.UpdateOptions{})
+		},
+	}
+}

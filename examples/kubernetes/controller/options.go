@@ -1,0 +1,61 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// The delays of J43.
+const (
+	batchDelay = time.Second
+	retryBase  = time.Second
+	retryMax   = time.Minute
+)
+
+// Common are the options that all controllers have.
+type Common struct {
+	// Workers is the number of rounds at once; 0 is the default of the controller.
+	Workers int
+	// Namespace reports whether the objects of a namespace are this replica's; nil means that
+	// all are. When its answer changes, call [Controller.Enqueue] for the namespace: a replica
+	// forgets what it remembers of one that it has lost.
+	Namespace func(string) bool
+	// Events reports to the people who watch the objects; nil means nobody.
+	Events Recorder
+	// CrashOnPanic lets a panic of a round end the process. By default it is logged, and the
+	// round is repeated after a growing delay.
+	CrashOnPanic bool
+}
+
+// Recorder reports an event. A record.EventRecorder of client-go is one.
+type Recorder interface {
+	Event(object runtime.Object, eventtype, reason, message string)
+}
+
+// NewRecorder returns a recorder that writes events to the server until the context ends.
+// The component is the source that the events name.
+func NewRecorder(ctx context.Context, client kubernetes.Interface, component string) Recorder {
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component})
+}
+
+func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.Namespace(namespace) }
+
+func (o *Common) report(about runtime.Object, events ...job.Event) {
+	if o.Events == nil {
+		return
+	}
+	for _, e := range events {
+		o.Events.Event(about, string(e.Type), e.Reason, e.Message)
+	}
+}
