@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
@@ -238,123 +239,14 @@ func encode(t *rapid.T, v any) string {
 
 // checkPlan checks the invariants of one plan.
 func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
-	status, spec := &s.CronJob.Status, &s.CronJob.Spec
-	runs := slices.DeleteFunc(slices.Clone(p.Create), func(c cronjob.Creation) bool { return c.Trigger != "" || c.Backfill != "" })
-	if len(runs) > 0 && *spec.Suspend {
-		t.Fatal("CI10: suspended, and a run starts")
+	if broken := cronjobcheck.Plan(s, p); broken != nil {
+		t.Fatalf("%v\nin the plan:\n%s", broken, p)
 	}
-	if len(runs) > 1 {
-		t.Fatalf("CI6: %d creates", len(runs))
-	}
-	for _, c := range runs {
-		if n := s.Options.MaxActive; n > 0 && spec.ConcurrencyPolicy == cronjob.Allow && len(p.Basis().Status.Active) >= int(n) {
-			t.Fatalf("starts beside %d active jobs, maximum %d", len(p.Basis().Status.Active), n)
-		}
-		checkCreation(t, s, c)
-		if spec.ConcurrencyPolicy == cronjob.Forbid && len(p.Basis().Status.Active) > 0 {
-			t.Fatalf("CI8: Forbid, and a run starts beside %v", p.Basis().Status.Active)
-		}
-		replaced := 0
-		for _, d := range p.Delete {
-			if d.Reason == cronjob.DeleteReplaced {
-				replaced++
-			}
-		}
-		spared := countSpared(s, p)
-		if spec.ConcurrencyPolicy == cronjob.Replace && replaced+spared != len(p.Basis().Status.Active) {
-			t.Fatalf("CI8: Replace deletes %d of %d", replaced, len(p.Basis().Status.Active))
-		}
-	}
-	for _, r := range status.Active {
+	for _, r := range s.CronJob.Status.Active {
 		i := slices.IndexFunc(s.Children, func(c cronjob.Child) bool { return c.UID == r.UID })
 		left := !slices.Contains(p.Basis().Status.Active, r)
 		if left != (i >= 0 && s.Children[i].Finished != "" || i < 0 && s.Consistent) {
 			t.Fatalf("CI5: %s left the active list: %t", r.Name, left)
-		}
-	}
-	checkHistory(t, s, p)
-	checkBackfills(t, s, p)
-}
-
-// countSpared counts the active jobs that Replace leaves alone.
-func countSpared(s *cronjob.Snapshot, p *cronjob.Plan) (n int) {
-	for _, r := range p.Basis().Status.Active {
-		if slices.ContainsFunc(s.Children, func(c cronjob.Child) bool { return c.UID == r.UID && c.Backfilled }) {
-			n++
-		}
-	}
-	return n
-}
-
-// checkBackfills: what a backfill starts is a run of its range that is due, after
-// those it started before, within its overlap policy and the bound of a round.
-func checkBackfills(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
-	last, n := map[string]time.Time{}, 0
-	for i, c := range p.Create {
-		if c.Backfill == "" {
-			continue
-		}
-		b := s.Backfills[slices.IndexFunc(s.Backfills, func(b cronjob.Backfill) bool { return b.ID == c.Backfill })]
-		run, busy := c.ScheduledTime, len(p.Basis().Status.Active)+i
-		switch {
-		case !run.After(b.After), run.After(b.Until), run.After(s.Now), slices.ContainsFunc(b.Except, run.Equal):
-			t.Fatalf("backfill of %s, not in %+v", run, b)
-		case !s.Schedule.Schedule.Prev(run.Add(1)).Equal(run):
-			t.Fatalf("CI2: backfill of %s, not a run", run)
-		case !run.After(last[b.ID]):
-			t.Fatalf("backfill of %s after %s", run, last[b.ID])
-		case b.Overlap != cronjob.Allow && busy > 0, b.MaxActive > 0 && busy >= int(b.MaxActive):
-			t.Fatalf("backfill of %s beside %d jobs: %+v", run, busy, b)
-		case c.Name != cronjob.JobName("report", run) || c.Annotations[cronjob.InstantiateAnnotation] != "backfill":
-			t.Fatalf("CI2: %s for %s, %v", c.Name, run, c.Annotations)
-		}
-		last[b.ID] = run
-		n++
-	}
-	if n > 10 {
-		t.Fatalf("%d jobs of backfills in a round", n)
-	}
-}
-
-func checkCreation(t *rapid.T, s *cronjob.Snapshot, c cronjob.Creation) {
-	run, schedule := c.ScheduledTime, s.Schedule.Schedule
-	base := s.CronJob.Status.LastScheduleTime
-	if base.IsZero() {
-		base = s.CronJob.CreationTimestamp
-	}
-	if latest, _ := schedule.Latest(base, s.Now); s.Options == (cronjob.Options{}) && !latest.Equal(run) {
-		t.Fatalf("CI6: starts %s, the latest is %s", run, latest)
-	}
-	if !run.After(base) || run.After(s.Now) {
-		t.Fatalf("CI2: %s is not in (%s, %s]", run, base, s.Now)
-	}
-	if d := s.CronJob.Spec.StartingDeadlineSeconds; d != nil && s.Now.Sub(run) >= time.Duration(*d)*time.Second+s.Options.Jitter {
-		t.Fatalf("CI7: %s is too late at %s", run, s.Now)
-	}
-	text := c.Annotations[cronjob.TimestampAnnotation]
-	if at, err := time.Parse(time.RFC3339, text); err != nil || !at.Equal(run) || c.Name != cronjob.JobName("report", run) {
-		t.Fatalf("CI2: %s for %s, annotation %q", c.Name, run, text)
-	}
-}
-
-func checkHistory(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
-	for how, limit := range map[job.ConditionType]*int32{
-		job.ConditionComplete: s.CronJob.Spec.SuccessfulJobsHistoryLimit, job.ConditionFailed: s.CronJob.Spec.FailedJobsHistoryLimit,
-	} {
-		all, deleted := 0, 0
-		for _, c := range s.Children {
-			if c.Finished != how {
-				continue
-			}
-			all++
-			if slices.ContainsFunc(p.Delete, func(d cronjob.Deletion) bool {
-				return d.UID == c.UID && (d.Reason == cronjob.DeleteSuccessful || d.Reason == cronjob.DeleteFailed)
-			}) {
-				deleted++
-			}
-		}
-		if all-deleted < min(all, int(*limit)) {
-			t.Fatalf("CI11: %d of %d %s jobs are deleted, limit %d", deleted, all, how, *limit)
 		}
 	}
 }

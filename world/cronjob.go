@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -44,18 +45,15 @@ type CronJob struct {
 	Failed []error
 
 	seen []cronjob.Child
-	// runs counts the jobs of each run, and others the jobs of each trigger by name, over
-	// the whole life (CI1).
-	runs   map[time.Time]int
-	others map[string]int
-	ids    int
+	// history counts the jobs of each run and each trigger over the whole life.
+	history cronjobcheck.History
+	ids     int
 }
 
 // NewCronJob returns a world with that CronJob.
 func NewCronJob(c cronjob.CronJob, options cronjob.Options) *CronJob {
 	return &CronJob{
 		Now: Start, CronJob: c, Jobs: map[string]cronjob.Child{}, Schedule: cronjob.Compile(&c), Options: options,
-		runs: map[time.Time]int{}, others: map[string]int{},
 	}
 }
 
@@ -63,7 +61,7 @@ func NewCronJob(c cronjob.CronJob, options cronjob.Options) *CronJob {
 func (w *CronJob) Clone() *CronJob {
 	c := *w
 	c.Injector = Injector{Writes: w.Writes}
-	c.Jobs, c.runs, c.others = maps.Clone(w.Jobs), maps.Clone(w.runs), maps.Clone(w.others)
+	c.Jobs, c.history = maps.Clone(w.Jobs), w.history.Clone()
 	c.Triggers, c.Backfills = slices.Clone(w.Triggers), slices.Clone(w.Backfills)
 	c.seen, c.Failed = slices.Clip(w.seen), slices.Clip(w.Failed)
 	c.Lag = w.Lag.clone()
@@ -150,7 +148,7 @@ func (w *CronJob) Backfill(b cronjob.Backfill, n int) {
 	}
 	w.ids++
 	b.ID, b.Until = fmt.Sprint(w.ids), runs[len(runs)-1]
-	for _, run := range slices.SortedFunc(maps.Keys(w.runs), time.Time.Compare) {
+	for _, run := range w.history.Runs() {
 		if _, ok := w.Jobs[cronjob.JobName(w.CronJob.Name, run)]; !ok {
 			b.Except = append(b.Except, run)
 		}
@@ -169,7 +167,7 @@ func (w *CronJob) Awaits(run time.Time) bool {
 func (w *CronJob) Add(c cronjob.Child) {
 	w.Jobs[c.Name] = c
 	if !c.Foreign && !c.ScheduledTime.IsZero() {
-		w.runs[c.ScheduledTime.UTC()]++
+		w.note(w.history.Started(c.Name, c.ScheduledTime))
 	}
 }
 
@@ -207,8 +205,20 @@ func (w *CronJob) RemovePods() {
 	maps.DeleteFunc(w.Jobs, func(_ string, c cronjob.Child) bool { return !c.DeletionTimestamp.IsZero() })
 }
 
-func (w *CronJob) fail(rule, format string, args ...any) {
-	w.Failed = append(w.Failed, fmt.Errorf("%s: %s", rule, fmt.Sprintf(format, args...)))
+// state is what the checks of a write compare with.
+func (w *CronJob) state() cronjobcheck.State {
+	st := cronjobcheck.State{CronJob: &w.CronJob, Options: &w.Options, Triggers: w.Triggers, Backfills: w.Backfills}
+	for _, j := range w.Jobs {
+		st.Neighbours.Add(&j)
+	}
+	return st
+}
+
+// note keeps the violations that a check has found.
+func (w *CronJob) note(violations []cronjobcheck.Violation) {
+	for _, v := range violations {
+		w.Failed = append(w.Failed, v)
+	}
 }
 
 // Err returns the first violated invariant.

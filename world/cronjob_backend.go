@@ -63,9 +63,10 @@ func (b cronBackend) Create(ctx context.Context, c cronjob.Creation) (made cronj
 			return cronjobapply.ErrExists
 		}
 		if b.w.Lag != nil {
-			b.w.checkOverlap(&c)
+			st := b.w.state()
+			b.w.note(st.Create(&c))
 		}
-		b.count(&c)
+		b.w.note(b.w.history.Started(c.Name, c.ScheduledTime))
 		b.w.ids++
 		child := cronjob.Child{
 			Name: c.Name, UID: "uid-" + strconv.Itoa(b.w.ids), CreationTimestamp: b.w.Now, StartTime: b.w.Now,
@@ -78,42 +79,15 @@ func (b cronBackend) Create(ctx context.Context, c cronjob.Creation) (made cronj
 	return made, err
 }
 
-// count checks that no run and no trigger starts twice.
-func (b cronBackend) count(c *cronjob.Creation) {
-	if c.ScheduledTime.IsZero() {
-		if b.w.others[c.Name]++; b.w.others[c.Name] > 1 {
-			b.w.fail("CI1", "%s was started %d times", c.Name, b.w.others[c.Name])
-		}
-		return
-	}
-	run := c.ScheduledTime.UTC()
-	if b.w.runs[run]++; b.w.runs[run] > 1 {
-		b.w.fail("CI1", "the run of %s was started %d times", run, b.w.runs[run])
-	}
-}
-
 func (b cronBackend) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	return b.write(ctx, WriteStatus, "", func() error {
 		if b.w.Lag != nil && !b.w.Lag.isCurrent(b.w) {
 			return ErrConflict // the write is on condition of the version that was read
 		}
-		b.checkStatus(&s)
+		st := b.w.state()
+		b.w.note(st.Status(&s, b.w.history.HasStarted))
 		s.Active = slices.Clone(s.Active)
 		b.w.CronJob.Status = s
 		return nil
 	})
-}
-
-// checkStatus checks a status before it replaces the old one.
-func (b cronBackend) checkStatus(s *cronjob.Status) {
-	before := &b.w.CronJob.Status
-	if s.LastScheduleTime.Before(before.LastScheduleTime) {
-		b.w.fail("CI4", "lastScheduleTime goes back from %s to %s", before.LastScheduleTime, s.LastScheduleTime)
-	}
-	if s.LastSuccessfulTime.Before(before.LastSuccessfulTime) {
-		b.w.fail("CI12", "lastSuccessfulTime goes back from %s to %s", before.LastSuccessfulTime, s.LastSuccessfulTime)
-	}
-	if run := s.LastScheduleTime.UTC(); !run.Equal(before.LastScheduleTime) && b.w.runs[run] == 0 {
-		b.w.fail("CI4", "lastScheduleTime %s, and no such job was created", run)
-	}
 }

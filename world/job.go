@@ -254,15 +254,6 @@ func (w *Job) touch(p *job.Pod) {
 	p.Detail.ResourceVersion = strconv.Itoa(w.revision)
 }
 
-// detailOf copies the detail of a pod, since a view may share the old one.
-func detailOf(p *job.Pod) *job.PodDetail {
-	if p.Detail == nil {
-		return &job.PodDetail{}
-	}
-	detail := *p.Detail
-	return &detail
-}
-
 func (w *Job) find(uid string) *job.Pod {
 	if i := w.pods.of(w.Pods, uid); i >= 0 {
 		return w.Pods[i]

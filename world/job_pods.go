@@ -2,9 +2,7 @@ package world
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/batchplan/batchplan/job"
 )
@@ -12,71 +10,47 @@ import (
 // Evict deletes a pod as an API server does. The pod ends within its grace period,
 // or at once if it never ran or has ended.
 func (w *Job) Evict(p *job.Pod) {
-	w.active = -1
-	if p.Deletion == nil {
-		grace := Grace
-		if p.Phase != job.PodRunning {
-			grace = 0
-		}
-		w.touch(p)
-		p.Deletion = &job.PodDeletion{Timestamp: w.Now.Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
-	}
+	w.step(p, func() bool { return EvictPod(p, w.Now) })
 	w.collect(p)
+}
+
+// step makes a step of a pod, and gives the pod a new version if it has changed.
+func (w *Job) step(p *job.Pod, do func() bool) bool {
+	if !do() {
+		return false
+	}
+	w.active = -1
+	w.touch(p)
+	return true
 }
 
 // collect removes a deleted pod once it has ended or if it never ran, and only
 // without the finalizer.
 func (w *Job) collect(p *job.Pod) {
-	if p.Deletion == nil || !p.Untracked || p.Phase == job.PodRunning {
-		return
+	if IsCollected(p) {
+		w.Pods = w.pods.remove(w.Pods, p)
 	}
-	w.Pods = w.pods.remove(w.Pods, p)
 }
 
 // Run starts a pod.
-func (w *Job) Run(p *job.Pod) {
-	if p.Phase == job.PodPending && p.Deletion == nil {
-		p.Assigned, p.Phase, p.Ready = true, job.PodRunning, true
-		w.setContainer(p, job.Container{State: job.ContainerRunning})
-	}
-}
+func (w *Job) Run(p *job.Pod) { w.step(p, func() bool { return RunPod(p, w.Now) }) }
 
 // Finish ends a pod that has not ended, with an exit code.
 func (w *Job) Finish(p *job.Pod, exitCode int32) {
-	if p.Phase == job.PodSucceeded || p.Phase == job.PodFailed {
-		return
+	if w.step(p, func() bool { return FinishPod(p, w.Now, exitCode) }) {
+		w.history.Ended(p)
+		w.collect(p)
 	}
-	w.active = -1
-	p.Assigned, p.Ready = true, false
-	p.Phase = job.PodSucceeded
-	if exitCode != 0 {
-		p.Phase = job.PodFailed
-	}
-	w.setContainer(p, job.Container{State: job.ContainerTerminated, ExitCode: exitCode, FinishedAt: w.Now})
-	w.history.Ended(p)
-	w.collect(p)
-}
-
-// setContainer sets the only container of the pod, and the time at which Ready
-// changed.
-func (w *Job) setContainer(p *job.Pod, c job.Container) {
-	c.Name = "main"
-	w.touch(p)
-	p.Detail.ReadyTransition = w.Now
-	p.Detail.Containers = []job.Container{c}
 }
 
 // RestartContainer restarts the container of a running pod.
 func (w *Job) RestartContainer(p *job.Pod) {
-	if p.Phase == job.PodRunning {
-		w.setContainer(p, job.Container{State: job.ContainerRunning, Restarts: p.Detail.Containers[0].Restarts + 1})
-	}
+	w.step(p, func() bool { return RestartPod(p, w.Now) })
 }
 
 // Disrupt gives the pod the condition DisruptionTarget and evicts it.
 func (w *Job) Disrupt(p *job.Pod) {
-	w.touch(p)
-	p.Detail.Conditions = append(slices.Clip(p.Detail.Conditions), job.PodCondition{Type: "DisruptionTarget", Status: job.ConditionTrue})
+	w.step(p, func() bool { return DisruptPod(p) })
 	w.Evict(p)
 }
 

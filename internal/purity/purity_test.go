@@ -42,6 +42,7 @@ var pure = []struct {
 	{"internal/flags", nil},
 	{"internal/enum", nil},
 	{"job/jobcheck", nil},
+	{"cronjob/cronjobcheck", []string{"github.com/robfig/cron/v3"}},
 	{"job/jobquirk", nil},
 	{"cronjob/cronjobquirk", nil},
 }

@@ -1,0 +1,192 @@
+package cronjobcheck
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Names on the objects of Kubernetes that users and tools rely on.
+const (
+	timestampAnnotation   = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+	instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
+)
+
+// Plan checks a plan against the snapshot that it was made from: CI2, CI6, CI7, CI8, CI9,
+// CI10 and CI11, each as far as the snapshot shows it. The spec must have its defaults. Nil means that
+// nothing is wrong.
+func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
+	var f found
+	runs := 0
+	busy := active(s)
+	for i := range p.Create {
+		if c := &p.Create[i]; c.Trigger == "" && c.Backfill == "" {
+			runs++
+			checkRun(&f, s, c)
+			checkOverlap(&f, s, p, busy)
+		}
+	}
+	if runs > 0 && *s.CronJob.Spec.Suspend {
+		f.add("CI10", "suspended, and a run starts")
+	}
+	if runs > 0 && !s.CronJob.DeletionTimestamp.IsZero() {
+		f.add("CI10", "being deleted, and a run starts")
+	}
+	if runs > 1 {
+		f.add("CI6", "%d runs start", runs)
+	}
+	if at := p.Requeue.At; !at.IsZero() && !at.After(s.Now) {
+		f.add("CI9", "again at %s, now is %s", at, s.Now)
+	}
+	checkHistory(&f, s, p)
+	checkBackfills(&f, s, p, len(busy))
+	return f
+}
+
+// active are the jobs that run by all that the snapshot shows: those that the status names
+// and that are not known to have ended, and those of later runs, which a crash has kept
+// from being recorded (CI3). The reference does not look for the latter.
+func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
+	status := &s.CronJob.Status
+	children := make(map[string]*cronjob.Child, len(s.Children))
+	named := make(map[string]bool, len(status.Active))
+	for i := range s.Children {
+		children[s.Children[i].UID] = &s.Children[i]
+	}
+	for _, r := range status.Active {
+		named[r.UID] = true
+		switch c := children[r.UID]; {
+		case c != nil && c.Finished == "":
+			busy = append(busy, *c)
+		case c == nil && !s.Consistent:
+			busy = append(busy, cronjob.Child{Name: r.Name, UID: r.UID}) // gone, or not seen yet
+		}
+	}
+	for i := range s.Children {
+		c := &s.Children[i]
+		if s.Options.Quirks != 0 {
+			break
+		}
+		unrecorded := c.ScheduledTime.After(status.LastScheduleTime) && !c.Backfilled
+		if unrecorded && !named[c.UID] && !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero() {
+			busy = append(busy, *c)
+		}
+	}
+	return busy
+}
+
+// checkRun checks CI2, CI6 and CI7: the run is of the schedule, due, the latest, and not
+// too late; its job has its name and its time.
+func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
+	run, spec := c.ScheduledTime, &s.CronJob.Spec
+	base := s.CronJob.Status.LastScheduleTime
+	if base.IsZero() {
+		base = s.CronJob.CreationTimestamp
+	}
+	if latest, _ := s.Schedule.Schedule.Latest(base, s.Now); s.Options == (cronjob.Options{}) && !latest.Equal(run) {
+		f.add("CI6", "starts the run of %s, the latest is %s", run, latest)
+	}
+	if !run.After(base) || run.After(s.Now) {
+		f.add("CI2", "the run of %s is not in (%s, %s]", run, base, s.Now)
+	}
+	if d := spec.StartingDeadlineSeconds; d != nil && s.Now.Sub(run) >= time.Duration(*d)*time.Second+s.Options.Jitter {
+		f.add("CI7", "the run of %s is too late at %s", run, s.Now)
+	}
+	text := c.Annotations[timestampAnnotation]
+	if at, err := time.Parse(time.RFC3339, text); err != nil || !at.Equal(run) || c.Name != cronjob.JobName(s.CronJob.Name, run) {
+		f.add("CI2", "%s for the run of %s, annotation %q", c.Name, run, text)
+	}
+}
+
+// checkOverlap checks CI8 for a run of the schedule.
+func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob.Child) {
+	policy := s.CronJob.Spec.ConcurrencyPolicy
+	if n := int(s.Options.MaxActive); n > 0 && policy == cronjob.Allow && len(busy) >= n {
+		f.add("CI8", "a run starts beside %d active jobs, at most %d", len(busy), n)
+	}
+	if policy == cronjob.Forbid && len(busy) > 0 {
+		f.add("CI8", "Forbid, and a run starts beside %s", busy[0].Name)
+	}
+	if policy != cronjob.Replace {
+		return
+	}
+	for i := range busy {
+		replaced := slices.ContainsFunc(p.Delete, func(d cronjob.Deletion) bool { return d.UID == busy[i].UID })
+		if !replaced && !busy[i].Backfilled {
+			f.add("CI8", "Replace, and %s is not deleted", busy[i].Name)
+		}
+	}
+}
+
+// checkHistory checks CI11: only finished jobs are deleted, and the limits are kept.
+func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
+	reasons := make(map[string]cronjob.DeleteReason, len(p.Delete))
+	for _, d := range p.Delete {
+		reasons[d.UID] = d.Reason
+	}
+	all, kept := map[job.ConditionType]int{}, map[job.ConditionType]int{}
+	for i := range s.Children {
+		c := &s.Children[i]
+		reason := reasons[c.UID]
+		if c.Foreign && reason != 0 {
+			f.add("CI11", "%s of another owner is deleted", c.Name)
+		}
+		if c.Finished == "" && reason != 0 && reason != cronjob.DeleteReplaced {
+			f.add("CI11", "%s is deleted for the history, and has not finished", c.Name)
+		}
+		all[c.Finished]++
+		if reason != cronjob.DeleteSuccessful && reason != cronjob.DeleteFailed {
+			kept[c.Finished]++
+		}
+	}
+	spec := &s.CronJob.Spec
+	checkLimit(f, job.ConditionComplete, spec.SuccessfulJobsHistoryLimit, all, kept)
+	checkLimit(f, job.ConditionFailed, spec.FailedJobsHistoryLimit, all, kept)
+}
+
+func checkLimit(f *found, how job.ConditionType, limit *int32, all, kept map[job.ConditionType]int) {
+	if deleted := all[how] - kept[how]; limit != nil && kept[how] < min(all[how], int(*limit)) || limit == nil && deleted > 0 {
+		f.add("CI11", "%d of %d %s jobs are deleted", deleted, all[how], how)
+	}
+}
+
+// checkBackfills: what a backfill starts is a run of its range that is due, after
+// those it started before, within its overlap policy and the bound of a round.
+func checkBackfills(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
+	last, n := map[string]time.Time{}, 0
+	for i := range p.Create {
+		c := &p.Create[i]
+		if c.Backfill == "" {
+			continue
+		}
+		n++
+		at := slices.IndexFunc(s.Backfills, func(b cronjob.Backfill) bool { return b.ID == c.Backfill })
+		if at < 0 {
+			f.add("CI2", "%s for backfill %q, which nobody asked for", c.Name, c.Backfill)
+			continue
+		}
+		checkBackfilled(f, s, &s.Backfills[at], c, last[c.Backfill], busy+i)
+		last[c.Backfill] = c.ScheduledTime
+	}
+	if n > 10 {
+		f.add("CI13", "%d jobs of backfills in a round", n)
+	}
+}
+
+func checkBackfilled(f *found, s *cronjob.Snapshot, b *cronjob.Backfill, c *cronjob.Creation, last time.Time, busy int) {
+	run := c.ScheduledTime
+	switch {
+	case !run.After(b.After), run.After(b.Until), run.After(s.Now), slices.ContainsFunc(b.Except, run.Equal):
+		f.add("CI2", "backfill of %s, not in %+v", run, b)
+	case !s.Schedule.Schedule.Prev(run.Add(1)).Equal(run):
+		f.add("CI2", "backfill of %s, not a run", run)
+	case !run.After(last):
+		f.add("CI2", "backfill of %s after %s", run, last)
+	case overlaps(b, busy):
+		f.add("CI8", "backfill of %s beside %d jobs: %+v", run, busy, b)
+	case c.Name != cronjob.JobName(s.CronJob.Name, run) || c.Annotations[instantiateAnnotation] != "backfill":
+		f.add("CI2", "%s for %s, %v", c.Name, run, c.Annotations)
+	}
+}
