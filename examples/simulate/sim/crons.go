@@ -1,0 +1,338 @@
+package sim
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/job"
+)
+
+// cronState is a CronJob as the API server has it, and what its controller knows of it.
+type cronState struct {
+	of   *CronJob
+	id   int32
+	key  uint64
+	spec job.Spec // of its jobs, with defaults
+
+	truth cronjob.CronJob
+	snap  cronjob.Snapshot
+	// jobs are those of snap.Children, in the same places.
+	jobs []*jobState
+
+	wake     int64
+	queued   bool
+	busy     bool
+	dirty    bool
+	started  bool
+	version  int64
+	failures int
+	held     int64 // the run that is held back, in seconds of Unix time
+}
+
+// schedules compiles each schedule once.
+type schedules map[[2]string]cronjob.Compiled
+
+// addCron checks a CronJob and puts its creation on the calendar.
+func (e *engine) addCron(c *CronJob) error {
+	spec := c.Spec
+	cronjob.Default(&spec)
+	truth := cronjob.CronJob{
+		Namespace: "default", Name: c.Name, UID: "c" + strconv.Itoa(len(e.crons)), Spec: spec,
+		CreationTimestamp: e.start.Add(c.Create).Truncate(time.Second),
+	}
+	if err := truth.Validate(); err != nil {
+		return problem(c.Source, c.Name, "%v", err)
+	}
+	if c.Create < 0 {
+		return problem(c.Source, c.Name, "create time %v is negative", c.Create)
+	}
+	cs := &cronState{of: c, id: int32(len(e.crons)), truth: truth, key: hashText(c.Name)}
+	cs.spec = c.Job.Spec
+	job.Default(&cs.spec)
+	if err := job.Validate(cs.spec); err != nil {
+		return problem(c.Source, c.Name, "jobTemplate.%v", err)
+	}
+	cs.snap = cronjob.Snapshot{Options: c.Options, Schedule: e.compile(cs), Consistent: e.view.immediate}
+	e.crons = append(e.crons, cs)
+	e.at(int64(c.Create), evCronArrive, cs.id, 0)
+	for _, w := range c.Suspend {
+		e.at(int64(w.From), evSuspend, cs.id, 0)
+		e.at(int64(w.From+w.For), evSuspend, cs.id, 0)
+	}
+	return nil
+}
+
+// compile reads the schedule; equal ones share the result, unless it depends on when
+// the CronJob was created.
+func (e *engine) compile(cs *cronState) cronjob.Compiled {
+	spec := &cs.truth.Spec
+	if len(cs.of.Schedule) > 0 || len(spec.Schedule) > 0 && spec.Schedule[0] == '@' {
+		return cronjob.Compile(&cs.truth, cs.of.Schedule...)
+	}
+	key := [2]string{spec.Schedule}
+	if spec.TimeZone != nil {
+		key[1] = *spec.TimeZone
+	}
+	if e.compiled == nil {
+		e.compiled = schedules{}
+	}
+	c, ok := e.compiled[key]
+	if !ok {
+		c = cronjob.Compile(&cs.truth)
+		e.compiled[key] = c
+	}
+	return c
+}
+
+// startCron creates the CronJob.
+func (e *engine) startCron(cs *cronState) {
+	cs.started = true
+	e.record.cronCreated(cs)
+	e.suspendCron(cs)
+}
+
+// suspendCron sets spec.suspend to what the windows say.
+func (e *engine) suspendCron(cs *cronState) {
+	for _, w := range cs.of.Suspend {
+		if w.contains(time.Duration(e.now)) {
+			cs.truth.Spec.Suspend = &yes
+			e.cronChanged(cs)
+			return
+		}
+	}
+	if cs.truth.Spec.Suspend == &yes {
+		cs.truth.Spec.Suspend = &no
+	}
+	e.cronChanged(cs)
+}
+
+// cronChanged is after each change of a CronJob's object.
+func (e *engine) cronChanged(cs *cronState) {
+	cs.version++
+	if !e.view.immediate {
+		seen := cs.truth
+		e.lagged(delivery{cron: func() {
+			cs.snap.CronJob = seen
+			e.enqueueCron(cs)
+		}})
+		return
+	}
+	cs.snap.CronJob = cs.truth
+	e.enqueueCron(cs)
+}
+
+// childChanged is after each change of a job that a CronJob has started.
+func (e *engine) childChanged(js *jobState) {
+	cs := js.cron
+	child := cronjob.Child{
+		Name: js.truth.Name, UID: js.truth.UID, CreationTimestamp: js.truth.CreationTimestamp,
+		DeletionTimestamp: js.truth.DeletionTimestamp, StartTime: js.truth.Status.StartTime,
+		Finished: js.truth.Status.Finished(), CompletionTime: js.truth.Status.CompletionTime, ScheduledTime: js.run,
+	}
+	if child.Finished != "" {
+		child.FinishTime = js.truth.Status.Condition(child.Finished).LastTransitionTime
+	}
+	if !e.view.immediate {
+		e.lagged(delivery{cron: func() { e.seeChild(cs, js, child) }})
+		return
+	}
+	e.seeChild(cs, js, child)
+}
+
+func (e *engine) seeChild(cs *cronState, js *jobState, child cronjob.Child) {
+	if js.truth.UID != child.UID {
+		return
+	}
+	if js.child < 0 {
+		js.child = int32(len(cs.jobs))
+		cs.jobs = append(cs.jobs, js)
+		cs.snap.Children = append(cs.snap.Children, child)
+	} else {
+		cs.snap.Children[js.child] = child
+	}
+	e.enqueueCron(cs)
+}
+
+// childGone is when the object of a child is removed.
+func (e *engine) childGone(js *jobState) {
+	if !e.view.immediate {
+		js.underway++
+		e.lagged(delivery{cron: func() {
+			e.hideChild(js.cron, js)
+			js.underway--
+			e.jobEmptied(js)
+		}})
+		return
+	}
+	e.hideChild(js.cron, js)
+}
+
+func (e *engine) hideChild(cs *cronState, js *jobState) {
+	if js.child < 0 {
+		return
+	}
+	last := len(cs.jobs) - 1
+	moved := cs.jobs[last]
+	cs.jobs[js.child], cs.snap.Children[js.child] = moved, cs.snap.Children[last]
+	moved.child = js.child
+	js.child = -1
+	cs.jobs[last] = nil
+	cs.jobs, cs.snap.Children = cs.jobs[:last], cs.snap.Children[:last]
+	e.enqueueCron(cs)
+}
+
+func (e *engine) wakeCron(cs *cronState, at int64) {
+	if cs.wake != 0 && cs.wake <= at {
+		return
+	}
+	cs.wake = at
+	e.at(at, evCron, cs.id, 0)
+}
+
+func (e *engine) cronDue(ev *event) {
+	cs := e.crons[ev.id]
+	if cs.wake == 0 || cs.wake > e.now {
+		return
+	}
+	cs.wake = 0
+	e.enqueueCron(cs)
+}
+
+func (e *engine) enqueueCron(cs *cronState) {
+	switch {
+	case cs.queued || !cs.started:
+	case cs.busy:
+		cs.dirty = true
+	default:
+		cs.queued = true
+		e.cronController.push(cs.id)
+	}
+}
+
+// restartCron is when a controller has started that lists the CronJob.
+func (e *engine) restartCron(cs *cronState) {
+	cs.queued, cs.busy, cs.dirty, cs.wake, cs.failures = false, false, false, 0, 0
+	if !e.world.ControlPlane.KeepMemory {
+		cs.snap.Memory = cronjob.Memory{}
+	}
+	e.enqueueCron(cs)
+}
+
+// cronRound is one round of a CronJob.
+func (e *engine) cronRound(w *worker, id int32) {
+	cs := e.crons[id]
+	cs.queued = false
+	e.result.CronRounds++
+	cs.busy = true
+	cs.snap.Now = e.clock()
+	plan, err := w.cronPlanner.Reconcile(&cs.snap)
+	if err != nil {
+		e.err = problem(cs.of.Source, cs.of.Name, "%v", err)
+		return
+	}
+	w.cronBackend = cronBackend{worker: w, engine: e, cs: cs, version: cs.version}
+	conclusion, _ := cronjobapply.Executor{Parallel: 1}.Apply(w.ctx, &w.cronBackend, plan)
+	cs.busy = false
+	if w.aborted {
+		return
+	}
+	if e.world.Watch != nil {
+		e.world.Watch.CronJob(time.Duration(e.now), cs.of.Name, &cs.snap, plan, &conclusion)
+	}
+	e.record.cronRound(e.now, cs, plan, &conclusion)
+	cs.snap.Memory = conclusion.Memory
+	e.cronAgain(cs, &conclusion)
+}
+
+// cronAgain schedules the next round of a CronJob.
+func (e *engine) cronAgain(cs *cronState, c *cronjob.Conclusion) {
+	switch {
+	case c.Retry:
+		cs.failures++
+		e.result.Retries++
+		e.wakeCron(cs, e.now+int64(backoff.Retry().Delay(cs.failures)))
+	case !c.Requeue.At.IsZero():
+		cs.failures = 0
+		e.wakeCron(cs, max(e.since(c.Requeue.At), e.now+1))
+	}
+	if cs.dirty {
+		cs.dirty = false
+		e.enqueueCron(cs)
+	}
+}
+
+// cronBackend is the API server as the executor of a round of a CronJob sees it.
+type cronBackend struct {
+	*worker
+	engine  *engine
+	cs      *cronState
+	version int64
+	made    cronjobapply.Job
+}
+
+func (b *cronBackend) Get(_ context.Context, name string) (out cronjobapply.Job, err error) {
+	err = b.engine.plane.call(b.worker, true, func() error {
+		js := b.engine.children[name]
+		if js == nil {
+			return cronjobapply.ErrGone
+		}
+		out = reference(js)
+		return nil
+	})
+	return out, err
+}
+
+func reference(js *jobState) cronjobapply.Job {
+	return cronjobapply.Job{
+		Reference:  cronjob.Reference{Kind: "Job", APIVersion: "batch/v1", Namespace: js.truth.Namespace, Name: js.truth.Name, UID: js.truth.UID},
+		Controller: js.cron.truth.UID, CreationTimestamp: js.truth.CreationTimestamp,
+	}
+}
+
+func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
+	return b.engine.plane.call(b.worker, true, func() error {
+		js := b.engine.children[d.Name]
+		if js == nil || js.truth.UID != d.UID {
+			return cronjobapply.ErrGone
+		}
+		b.engine.deleteJob(js, d.Foreground)
+		return nil
+	})
+}
+
+func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (out cronjobapply.Job, err error) {
+	err = b.engine.plane.call(b.worker, true, func() error {
+		if b.engine.children[c.Name] != nil {
+			return cronjobapply.ErrExists
+		}
+		out = reference(b.engine.startRun(b.cs, &c))
+		return nil
+	})
+	return out, err
+}
+
+// startRun creates the job of a run.
+func (e *engine) startRun(cs *cronState, c *cronjob.Creation) *jobState {
+	key := mix(cs.key ^ uint64(c.ScheduledTime.Unix()))
+	js := e.createChild(cs, c, key)
+	e.admission.submit(js)
+	return js
+}
+
+func (b *cronBackend) WriteStatus(_ context.Context, s cronjob.Status) error {
+	return b.engine.plane.call(b.worker, true, func() error {
+		cs := b.cs
+		if cs.version != b.version {
+			return errConflict
+		}
+		s.LastScheduleTime, s.LastSuccessfulTime = s.LastScheduleTime.Truncate(time.Second), s.LastSuccessfulTime.Truncate(time.Second)
+		cs.truth.Status = s
+		b.engine.cronChanged(cs)
+		b.version = cs.version
+		return nil
+	})
+}

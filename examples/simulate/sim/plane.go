@@ -1,0 +1,139 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// plane is the control plane under way.
+type plane struct {
+	spec    *ControlPlane
+	skew    time.Duration
+	workers int
+	latency Dist
+	// waits is true if calls take time or are limited.
+	waits bool
+	rand  *rand.Rand
+	// downs counts the outages of the controllers that are under way.
+	downs int
+}
+
+func (p *plane) init(w *World) {
+	p.spec = &w.ControlPlane
+	p.skew = p.spec.Skew
+	p.latency = p.spec.Latency
+	p.waits = !p.latency.IsZero() || p.spec.QPS > 0
+	p.rand = rand.New(rand.NewPCG(w.Seed, 1))
+	p.workers = 1
+	if p.waits {
+		p.workers = 5
+		if p.spec.Workers > 0 {
+			p.workers = p.spec.Workers
+		}
+	}
+}
+
+// isDirect reports whether calls take no time and never fail.
+func (p *plane) isDirect() bool {
+	return !p.waits && p.spec.Fail == 0 && p.spec.LoseReply == 0 && len(p.spec.Outages) == 0
+}
+
+// schedule puts restarts and outages of the controllers on the calendar.
+func (p *plane) schedule(e *engine) {
+	for _, at := range p.spec.Restarts {
+		e.at(int64(at), evDown, 0, 0)
+		e.at(int64(at), evUp, 0, 0)
+	}
+	for _, o := range p.spec.Outages {
+		if o.Of == Controllers {
+			e.at(int64(o.From), evDown, 0, 0)
+			e.at(int64(o.From+o.For), evUp, 0, 0)
+		}
+	}
+}
+
+// down cuts all rounds off.
+func (p *plane) down(e *engine) {
+	p.downs++
+	e.jobController.abort()
+	e.cronController.abort()
+}
+
+// up starts the controllers: they list all objects, and have forgotten the rest.
+func (p *plane) up(e *engine) {
+	if p.downs--; p.downs > 0 {
+		return
+	}
+	e.result.Restarts++
+	e.view.catchUp()
+	for _, js := range e.jobs {
+		if js.of != nil && !js.gone {
+			e.restartJob(js)
+		}
+	}
+	for _, cs := range e.crons {
+		if cs.started {
+			e.restartCron(cs)
+		}
+	}
+}
+
+// isServerDown reports whether the API server refuses calls.
+func (p *plane) isServerDown(at time.Duration) bool {
+	for _, o := range p.spec.Outages {
+		if o.Of == APIServer && o.contains(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// call makes a write of a round, which takes its time if it is the first of a group of
+// calls that are made at the same time.
+func (p *plane) call(w *worker, first bool, write func() error) error {
+	e := w.of.engine
+	if p.waits && !w.pause(p.delay(w.of, first)) {
+		return errDown
+	}
+	e.result.Writes++
+	if p.isServerDown(time.Duration(e.now)) {
+		e.result.Faults++
+		return errDown
+	}
+	if p.spec.Fail == 0 && p.spec.LoseReply == 0 {
+		return write()
+	}
+	fate := p.rand.Float64()
+	if fate < p.spec.Fail {
+		e.result.Faults++
+		return errFault
+	}
+	err := write()
+	if fate < p.spec.Fail+p.spec.LoseReply {
+		e.result.Faults++
+		return errFault
+	}
+	return err
+}
+
+// delay returns how long a call takes from now on.
+func (p *plane) delay(c *controller, first bool) int64 {
+	now := c.engine.now
+	at := now
+	if p.spec.QPS > 0 {
+		at = c.token(p.spec.QPS, max(p.spec.Burst, 1))
+	}
+	if first || at > now {
+		at += int64(p.latency.Draw(p.rand))
+	}
+	return at - now
+}
+
+// token takes a token of the controller's rate limit and returns when it may be used.
+func (c *controller) token(qps float64, burst int) int64 {
+	each := int64(float64(time.Second) / qps)
+	// full is when the bucket will be full again.
+	full := max(c.full, c.engine.now) + each
+	c.full = full
+	return max(c.engine.now, full-int64(burst)*each)
+}
