@@ -47,7 +47,7 @@ func activeMissing(name string) string { return "Active job went missing: " + na
 
 // isGone reports whether it is certain that a job which is not among the owned children is
 // not there at all.
-func (c *census) isGone(uid string) bool {
+func (c *census) isGone(uid job.UID) bool {
 	if !c.consistent {
 		return false
 	}
@@ -58,8 +58,8 @@ func (c *census) isGone(uid string) bool {
 }
 
 // foreignUIDs returns the UIDs of the children that the CronJob does not control.
-func foreignUIDs(children []Child) map[string]bool {
-	uids := make(map[string]bool)
+func foreignUIDs(children []Child) map[job.UID]bool {
+	uids := make(map[job.UID]bool)
 	for i := range children {
 		if children[i].Foreign {
 			uids[children[i].UID] = true

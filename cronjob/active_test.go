@@ -18,7 +18,7 @@ import (
 func TestC3_UnexpectedJobsInOrder(t *testing.T) {
 	var children []cronjob.Child
 	for _, name := range []string{"c", "a", "b"} {
-		children = append(children, cronjob.Child{Name: name, UID: "u" + name})
+		children = append(children, cronjob.Child{Name: name, UID: job.UID("u" + name)})
 	}
 	plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5), children...))
 	var got []string

@@ -230,7 +230,7 @@ func TestBackfill_Progress(t *testing.T) {
 	} {
 		o := cronjob.Outcome{Settled: tc.settled}
 		for i, r := range tc.results {
-			o.Created = append(o.Created, cronjob.Effect{Result: r, Job: cronjob.Reference{UID: fmt.Sprint(i)}})
+			o.Created = append(o.Created, cronjob.Effect{Result: r, Job: cronjob.Reference{UID: job.UID(fmt.Sprint(i))}})
 		}
 		end, got := plan.Conclude(o), ""
 		for _, b := range end.Backfills {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/job"
 )
 
 // census is what a round knows of the CronJob's jobs, once the snapshot and the memory
@@ -12,7 +14,7 @@ import (
 type census struct {
 	cronJob, namespace string
 	children           []Child
-	byUID              map[string]int32 // places of owned children, if a search would cost more
+	byUID              map[job.UID]int32 // places of owned children, if a search would cost more
 
 	// active is the active list as the round has brought it up to date. Its first kept
 	// entries are from the status; the others were found.
@@ -26,7 +28,7 @@ type census struct {
 	found []Reference
 
 	// spared are the UIDs of jobs of backfills that the children may not show yet.
-	spared []string
+	spared []job.UID
 	// leaving are the places of children that were deleted and do not show it yet.
 	leaving map[int]bool
 	// unseen is the number of jobs that are to be looked up.
@@ -36,7 +38,7 @@ type census struct {
 	consistent, behind bool
 	// foreign are the UIDs of the children that the CronJob does not control, once isGone
 	// has needed them.
-	foreign map[string]bool
+	foreign map[job.UID]bool
 
 	// triggers are in the order of their IDs, each once.
 	triggers  []Trigger

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
 )
 
 // drawResults is an outcome of a plan in which anything may have happened.
@@ -24,7 +25,7 @@ func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
 	}
 	for _, c := range p.Create {
 		o.Created = append(o.Created, cronjob.Effect{
-			Result: result.Draw(t, "created"), Job: cronjob.Reference{Name: c.Name, UID: "uid-of-" + c.Name}, CreationTimestamp: hours(9),
+			Result: result.Draw(t, "created"), Job: cronjob.Reference{Name: c.Name, UID: job.UID("uid-of-" + c.Name)}, CreationTimestamp: hours(9),
 		})
 	}
 	o.Settled = result.Draw(t, "settled")

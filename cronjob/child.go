@@ -11,8 +11,8 @@ import (
 
 // Child is a job that could be the CronJob's, as a flat value.
 type Child struct {
-	Name string `json:"name"`
-	UID  string `json:"uid"`
+	Name string  `json:"name"`
+	UID  job.UID `json:"uid"`
 	// Foreign is true for a job that the CronJob does not control (C1). Such a job is
 	// never touched, but it can hold the name of a run.
 	Foreign           bool      `json:"foreign,omitempty"`
@@ -39,7 +39,7 @@ func (c *Child) isFinished() bool { return c.Finished != "" }
 // ChildOf makes a child of a job's values. What it is to the CronJob follows from the UID
 // of the job's controller, which is empty if the job has none (C1); its run, and whether a
 // backfill asked for it, follow from the job's annotations. The job's spec is not needed.
-func ChildOf(c *CronJob, j *job.Job, controllerUID string, annotations map[string]string) Child {
+func ChildOf(c *CronJob, j *job.Job, controllerUID job.UID, annotations map[string]string) Child {
 	child := Child{
 		Name:              j.Name,
 		UID:               j.UID,
@@ -77,9 +77,9 @@ func DecodeChild(c *CronJob, data []byte) (Child, error) {
 	m := &in.Metadata
 	return ChildOf(c, &job.Job{
 		Name:              m.Name,
-		UID:               m.UID,
+		UID:               job.UID(m.UID),
 		CreationTimestamp: m.CreationTimestamp,
 		DeletionTimestamp: m.DeletionTimestamp,
 		Status:            in.Status,
-	}, m.Controller(), m.Annotations), nil
+	}, job.UID(m.Controller()), m.Annotations), nil
 }

@@ -1,20 +1,24 @@
 package cronjob
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/job"
+)
 
 // few is the number of comparisons up to which a search is cheaper than a table.
 const few = 256
 
 // indexChildren returns a table of the places of the owned children by UID, for placeOf.
 // It is empty if a search is cheaper.
-func (p *Planner) indexChildren(s *Snapshot, m *memory) map[string]int32 {
+func (p *Planner) indexChildren(s *Snapshot, m *memory) map[job.UID]int32 {
 	clear(p.byUID)
 	n := len(s.Children)
 	if n*(len(s.CronJob.Status.Active)+len(m.Started)+len(m.Replaced)) <= few {
 		return nil
 	}
 	if p.byUID == nil {
-		p.byUID = make(map[string]int32, n)
+		p.byUID = make(map[job.UID]int32, n)
 	}
 	for i := range s.Children {
 		if c := &s.Children[i]; !c.Foreign {
@@ -25,7 +29,7 @@ func (p *Planner) indexChildren(s *Snapshot, m *memory) map[string]int32 {
 }
 
 // placeOf returns the place of an owned child, or -1.
-func (c *census) placeOf(uid string) int {
+func (c *census) placeOf(uid job.UID) int {
 	if len(c.byUID) > 0 {
 		if i, ok := c.byUID[uid]; ok {
 			return int(i)
@@ -42,9 +46,9 @@ func (c *census) placeOf(uid string) int {
 
 // memberOf returns a function that reports whether a list names a job: by its UID, or by
 // its name if the UID is not known. It is meant to be called so many times.
-func memberOf(refs []Reference, times int) func(uid, name string) bool {
+func memberOf(refs []Reference, times int) func(uid job.UID, name string) bool {
 	if len(refs)*times <= few {
-		return func(uid, name string) bool {
+		return func(uid job.UID, name string) bool {
 			for i := range refs {
 				if r := &refs[i]; uid != "" && r.UID == uid || uid == "" && r.Name == name {
 					return true
@@ -53,11 +57,11 @@ func memberOf(refs []Reference, times int) func(uid, name string) bool {
 			return false
 		}
 	}
-	uids, names := make(map[string]bool, len(refs)), make(map[string]bool, len(refs))
+	uids, names := make(map[job.UID]bool, len(refs)), make(map[string]bool, len(refs))
 	for i := range refs {
 		uids[refs[i].UID], names[refs[i].Name] = true, true
 	}
-	return func(uid, name string) bool {
+	return func(uid job.UID, name string) bool {
 		if uid == "" {
 			return names[name]
 		}

@@ -111,7 +111,7 @@ func TestC5_MembersByUIDOrByName(t *testing.T) {
 		}{
 			{"2", "b", true}, {"2", "other", true}, {"3", "b", false}, {"", "b", true}, {"", "other", false}, {"3", "other", false},
 		} {
-			if got := isMember(tc.uid, tc.name); got != tc.want {
+			if got := isMember(job.UID(tc.uid), tc.name); got != tc.want {
 				t.Errorf("asked %d times, UID %q, name %q: %t", times, tc.uid, tc.name, got)
 			}
 		}

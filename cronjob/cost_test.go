@@ -28,7 +28,7 @@ var crowds = []struct {
 		for i := range n {
 			id := fmt.Sprintf("t%06d", i)
 			s.Triggers = append(s.Triggers, cronjob.Trigger{ID: id})
-			s.Children = append(s.Children, cronjob.Child{Name: cronjob.Trigger{ID: id}.JobName("report"), UID: "uid-" + id})
+			s.Children = append(s.Children, cronjob.Child{Name: cronjob.Trigger{ID: id}.JobName("report"), UID: job.UID("uid-" + id)})
 		}
 		return s
 	}},
@@ -42,7 +42,7 @@ var crowds = []struct {
 	{"unexpected children", func(n int) cronjob.Snapshot {
 		s := crowd(cronjob.Allow)
 		for i := range n {
-			s.Children = append(s.Children, cronjob.Child{Name: fmt.Sprint("by-hand-", i), UID: fmt.Sprint("u", i)})
+			s.Children = append(s.Children, cronjob.Child{Name: fmt.Sprint("by-hand-", i), UID: job.UID(fmt.Sprint("u", i))})
 		}
 		return s
 	}},
@@ -92,7 +92,7 @@ var crowds = []struct {
 		s := crowd(cronjob.Allow)
 		s.Memory.Kept().CronJobUID = "cj-1"
 		for i := range n {
-			s.Memory.Kept().Started = append(s.Memory.Kept().Started, cronjob.StartedJob{Reference: cronjob.Reference{Name: fmt.Sprint("m", i), UID: fmt.Sprint("u", i)}})
+			s.Memory.Kept().Started = append(s.Memory.Kept().Started, cronjob.StartedJob{Reference: cronjob.Reference{Name: fmt.Sprint("m", i), UID: job.UID(fmt.Sprint("u", i))}})
 		}
 		return s
 	}},

@@ -3,6 +3,8 @@ package cronjob
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/batchplan/batchplan/job"
 )
 
 // CronJob is what the planner knows of a CronJob object: its identity, its spec
@@ -12,7 +14,7 @@ type CronJob struct {
 	Name      string `json:"name"`
 	// UID tells this CronJob from an earlier one of the same name. It must not be
 	// empty.
-	UID string `json:"uid"`
+	UID job.UID `json:"uid"`
 	// CreationTimestamp is when the CronJob was accepted: earlier runs do not count (C7).
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// DeletionTimestamp is set while the CronJob is being deleted: nothing is

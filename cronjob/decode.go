@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/batchplan/batchplan/internal/object"
+	"github.com/batchplan/batchplan/job"
 )
 
 // DecodeCronJob reads a batch/v1 CronJob object, as `kubectl get -o json` prints it or a
@@ -27,7 +28,7 @@ func DecodeCronJob(data []byte) (CronJob, error) {
 	return CronJob{
 		Namespace:         m.Namespace,
 		Name:              m.Name,
-		UID:               m.UID,
+		UID:               job.UID(m.UID),
 		CreationTimestamp: m.CreationTimestamp,
 		DeletionTimestamp: m.DeletionTimestamp,
 		SpecChanged:       m.SpecChanged(),

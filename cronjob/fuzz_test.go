@@ -71,7 +71,7 @@ func drawNumber[T int32 | int64](t *rapid.T, label string) *T {
 
 func drawGarbage(t *rapid.T) cronjob.Snapshot {
 	schedules := append([]string{"* * * * *", "0 0 31 2 *", "0 0 29 2 *", "nonsense", "", "@every 1ns", "TZ=0 * * * * *"}, worldSchedules...)
-	c := cronjob.CronJob{Name: "report", UID: rapid.SampledFrom([]string{"cj-1", "cj-1", "cj-1", ""}).Draw(t, "uid")}
+	c := cronjob.CronJob{Name: "report", UID: rapid.SampledFrom([]job.UID{"cj-1", "cj-1", "cj-1", ""}).Draw(t, "uid")}
 	c.CreationTimestamp = drawTime(t, "created")
 	c.Status.LastScheduleTime = drawTime(t, "last")
 	c.Status.LastSuccessfulTime = drawTime(t, "success")
@@ -88,7 +88,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 	for range rapid.IntRange(0, 4).Draw(t, "children") {
 		s.Children = append(s.Children, cronjob.Child{
 			Name:    rapid.SampledFrom(names).Draw(t, "name"),
-			UID:     rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "child uid"),
+			UID:     rapid.SampledFrom([]job.UID{"a", "b", "c"}).Draw(t, "child uid"),
 			Foreign: rapid.Bool().Draw(t, "foreign"), StartTime: drawTime(t, "started"),
 			Finished:       rapid.SampledFrom([]job.ConditionType{"", job.ConditionComplete, job.ConditionFailed, "x"}).Draw(t, "finished"),
 			CompletionTime: drawTime(t, "completed"), ScheduledTime: drawTime(t, "scheduled"),
@@ -96,7 +96,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "active") {
 		c.Status.Active = append(c.Status.Active, cronjob.Reference{
-			Name: rapid.SampledFrom(names).Draw(t, "active name"), UID: rapid.SampledFrom([]string{"a", "b", "d"}).Draw(t, "active uid"),
+			Name: rapid.SampledFrom(names).Draw(t, "active name"), UID: rapid.SampledFrom([]job.UID{"a", "b", "d"}).Draw(t, "active uid"),
 		})
 	}
 	s.CronJob = c
@@ -125,14 +125,14 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 	for range rapid.IntRange(0, 3).Draw(t, "started") {
 		s.Memory.Kept().Started = append(s.Memory.Kept().Started, cronjob.StartedJob{
 			Reference: cronjob.Reference{
-				Name: rapid.SampledFrom(names).Draw(t, "started name"), UID: rapid.SampledFrom([]string{"", "a", "b", "e"}).Draw(t, "started uid"),
+				Name: rapid.SampledFrom(names).Draw(t, "started name"), UID: rapid.SampledFrom([]job.UID{"", "a", "b", "e"}).Draw(t, "started uid"),
 			},
 			ScheduledTime: drawTime(t, "started run"), Backfilled: rapid.Bool().Draw(t, "started backfill"),
 			Recorded: rapid.Bool().Draw(t, "started recorded"), Found: rapid.Bool().Draw(t, "started found"),
 		})
 	}
 	if rapid.Bool().Draw(t, "replaced") {
-		s.Memory.Kept().Replaced = []cronjob.LeavingJob{{Reference: cronjob.Reference{UID: rapid.SampledFrom([]string{"", "a", "f"}).Draw(t, "replaced uid")}}}
+		s.Memory.Kept().Replaced = []cronjob.LeavingJob{{Reference: cronjob.Reference{UID: rapid.SampledFrom([]job.UID{"", "a", "f"}).Draw(t, "replaced uid")}}}
 	}
 	s.Schedule = cronjob.Compile(&c, opts...)
 	return s
@@ -141,7 +141,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 func drawOutcome(t *rapid.T) cronjob.Outcome {
 	result := rapid.Custom(func(t *rapid.T) cronjob.Result { return cronjob.Result(rapid.IntRange(0, 8).Draw(t, "result")) })
 	effect := rapid.Custom(func(t *rapid.T) cronjob.Effect {
-		return cronjob.Effect{Result: result.Draw(t, "effect"), Job: cronjob.Reference{UID: rapid.SampledFrom([]string{"a", "n"}).Draw(t, "made")}}
+		return cronjob.Effect{Result: result.Draw(t, "effect"), Job: cronjob.Reference{UID: rapid.SampledFrom([]job.UID{"a", "n"}).Draw(t, "made")}}
 	})
 	return cronjob.Outcome{
 		Writes: cronjob.Writes{

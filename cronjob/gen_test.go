@@ -53,7 +53,7 @@ func reconcile(t testing.TB, s cronjob.Snapshot) cronjob.Plan {
 // child returns the running job of a run.
 func child(run time.Time) cronjob.Child {
 	name := cronjob.JobName("report", run)
-	return cronjob.Child{Name: name, UID: "uid-" + name, CreationTimestamp: run, StartTime: run, ScheduledTime: run}
+	return cronjob.Child{Name: name, UID: job.UID("uid-" + name), CreationTimestamp: run, StartTime: run, ScheduledTime: run}
 }
 
 // finished returns the job after it has ended.
@@ -101,7 +101,7 @@ func done(p *cronjob.Plan) cronjob.Outcome {
 	}
 	for _, c := range p.Create {
 		o.Created = append(o.Created, cronjob.Effect{Result: cronjob.ResultDone, Job: cronjob.Reference{
-			Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: c.Name, UID: "uid-" + c.Name,
+			Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: c.Name, UID: job.UID("uid-" + c.Name),
 		}})
 	}
 	return o

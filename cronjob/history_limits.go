@@ -118,11 +118,11 @@ func checkDuplicates(all []Deletion) error {
 	if len(all) < 2 {
 		return nil
 	}
-	seen := make(map[string]bool, len(all))
+	seen := make(map[job.UID]bool, len(all))
 	for i := range all {
 		d := &all[i]
 		if seen[d.UID] {
-			return invalid("children["+d.Name+"].uid", d.UID, "is the UID of two jobs")
+			return invalid("children["+d.Name+"].uid", string(d.UID), "is the UID of two jobs")
 		}
 		seen[d.UID] = true
 	}

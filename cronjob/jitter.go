@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -50,7 +51,7 @@ func (j jitter) reach(base, now time.Time) time.Time {
 }
 
 // spread turns a UID into a number that looks like chance and is always the same.
-func spread(uid string) uint64 {
+func spread(uid job.UID) uint64 {
 	h := uint64(len(uid))
 	for i := range len(uid) {
 		h = bits.RotateLeft64(h^uint64(uid[i]), 23) * 0x9e3779b97f4a7c15

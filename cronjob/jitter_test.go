@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
 )
 
 func TestJitter(t *testing.T) {
 	delays := map[time.Duration]bool{}
-	for _, uid := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+	for _, uid := range []job.UID{"a", "b", "c", "d", "e", "f", "g", "h"} {
 		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 		c.UID = uid
 		s := snapshot(c, hours(0.5))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/stored"
+	"github.com/batchplan/batchplan/job"
 )
 
 // Memory is what a planner remembers between rounds and cannot read back from
@@ -25,7 +26,7 @@ type Memory struct {
 // memory is what a Memory holds.
 type memory struct {
 	// CronJobUID is the CronJob that the memory is about.
-	CronJobUID string `json:"cronJobUID,omitempty"`
+	CronJobUID job.UID `json:"cronJobUID,omitempty"`
 	// Reported is the latest run that a MissSchedule event has named (C9).
 	Reported time.Time `json:"reported,omitzero"`
 	// Recorded is the lastScheduleTime that was written last. A snapshot whose

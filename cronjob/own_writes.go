@@ -3,6 +3,8 @@ package cronjob
 import (
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/job"
 )
 
 // Own writes may be missing from a snapshot: caches show the CronJob and its jobs
@@ -96,7 +98,7 @@ func (c *census) recallStarts(plan *Plan) (hidden bool) {
 }
 
 // isRunning reports whether a child is ours and runs, and has the UID if one is given.
-func isRunning(c *Child, uid string) bool {
+func isRunning(c *Child, uid job.UID) bool {
 	return !c.Foreign && !c.isFinished() && (uid == "" || uid == c.UID)
 }
 

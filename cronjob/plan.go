@@ -49,8 +49,8 @@ type Plan struct {
 	// to come, or none may.
 	NextRun time.Time `json:"nextRun,omitzero"`
 	// Namespace and CronJobUID are those of the CronJob.
-	Namespace  string `json:"namespace,omitempty"`
-	CronJobUID string `json:"cronJobUID,omitempty"`
+	Namespace  string  `json:"namespace,omitempty"`
+	CronJobUID job.UID `json:"cronJobUID,omitempty"`
 	// basis is what Settle and Conclude start from.
 	basis basis
 }

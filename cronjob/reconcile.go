@@ -48,7 +48,7 @@ type Planner struct {
 	found    []Reference
 	listed   []bool
 	finished []int32
-	byUID    map[string]int32
+	byUID    map[job.UID]int32
 }
 
 // Reconcile is [Reconcile] for a snapshot that is not copied. The plan is valid

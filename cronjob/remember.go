@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 )
 
 // remember makes the next memory (B5).
@@ -63,7 +64,10 @@ func (p *Plan) found() []Reference {
 }
 
 // startKey tells started jobs apart: those without a known UID by their names.
-type startKey struct{ uid, name string }
+type startKey struct {
+	uid  job.UID
+	name string
+}
 
 // overStarts are the started jobs that need not be remembered any more.
 func (p *Plan) overStarts(w *Writes) map[startKey]bool {
@@ -134,7 +138,7 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 	if !p.basis.keepsWrites() {
 		return nil
 	}
-	looks := make(map[string]Result, len(p.Verify))
+	looks := make(map[job.UID]Result, len(p.Verify))
 	for i := range p.Verify {
 		looks[p.Verify[i].UID] = value.At(w.Verified, i)
 	}

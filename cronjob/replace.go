@@ -1,6 +1,10 @@
 package cronjob
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/job"
+)
 
 // replaces applies Replace (C12) and Options.MaxActive. Jobs that the run replaces do
 // not count against the limit; jobs that it spares do.
@@ -38,7 +42,7 @@ func (c *census) isSpared(r Reference) bool {
 }
 
 // backfilledUIDs returns the UIDs of the started jobs of backfills.
-func backfilledUIDs(starts []startedJob) (uids []string) {
+func backfilledUIDs(starts []startedJob) (uids []job.UID) {
 	for i := range starts {
 		if starts[i].Backfilled {
 			uids = append(uids, starts[i].UID)

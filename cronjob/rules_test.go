@@ -28,7 +28,7 @@ func TestC1_ChildOf(t *testing.T) {
 	}
 	want.ScheduledTime, want.Backfilled, want.Foreign = time.Time{}, false, true
 	for _, controller := range []string{"", "another"} {
-		if diff := cmp.Diff(want, cronjob.ChildOf(&c, &j, controller, map[string]string{"cronjob.kubernetes.io/instantiate": "manual"})); diff != "" {
+		if diff := cmp.Diff(want, cronjob.ChildOf(&c, &j, job.UID(controller), map[string]string{"cronjob.kubernetes.io/instantiate": "manual"})); diff != "" {
 			t.Errorf("controller %q: %s", controller, diff)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 )
 
 // Settlement is the status of a round. It is valid as long as its plan.
@@ -32,11 +33,11 @@ func (p *Plan) Settle(w Writes) Settlement {
 }
 
 // gone are the UIDs that leave the active list.
-func (p *Plan) gone(w *Writes) map[string]bool {
+func (p *Plan) gone(w *Writes) map[job.UID]bool {
 	if len(p.Verify)+len(p.Delete) == 0 {
 		return nil
 	}
-	uids := make(map[string]bool)
+	uids := make(map[job.UID]bool)
 	for i := range p.Verify {
 		if uid := p.Verify[i].UID; uid != "" && value.At(w.Verified, i) == ResultGone {
 			uids[uid] = true

@@ -44,7 +44,7 @@ func (s *Snapshot) check() error {
 	c := &s.CronJob
 	switch {
 	case c.UID == "":
-		return invalid("cronJob.uid", c.UID, "is required")
+		return invalid("cronJob.uid", "", "is required")
 	case s.Now.IsZero():
 		return invalid("now", "", "is required")
 	case s.Now.Year() > 9999 || s.Now.Year() < 1:

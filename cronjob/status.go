@@ -3,6 +3,8 @@ package cronjob
 import (
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/job"
 )
 
 // Status is a batch/v1 CronJobStatus. Its JSON is that of batch/v1 and
@@ -21,13 +23,13 @@ type Status struct {
 
 // Reference names a job, as a v1 ObjectReference.
 type Reference struct {
-	Kind            string `json:"kind,omitempty"`
-	Namespace       string `json:"namespace,omitempty"`
-	Name            string `json:"name,omitempty"`
-	UID             string `json:"uid,omitempty"`
-	APIVersion      string `json:"apiVersion,omitempty"`
-	ResourceVersion string `json:"resourceVersion,omitempty"`
-	FieldPath       string `json:"fieldPath,omitempty"`
+	Kind            string  `json:"kind,omitempty"`
+	Namespace       string  `json:"namespace,omitempty"`
+	Name            string  `json:"name,omitempty"`
+	UID             job.UID `json:"uid,omitempty"`
+	APIVersion      string  `json:"apiVersion,omitempty"`
+	ResourceVersion string  `json:"resourceVersion,omitempty"`
+	FieldPath       string  `json:"fieldPath,omitempty"`
 }
 
 func equalStatus(a, b *Status) bool {

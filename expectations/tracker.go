@@ -57,7 +57,7 @@ func (t *Tracker[K]) Satisfied(key K, now time.Time) bool {
 
 // ExpectUntracked adds pods of key that are about to lose their finalizer (E4).
 // Call it before the writes.
-func (t *Tracker[K]) ExpectUntracked(key K, uids ...string) {
+func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) {
 	t.update(key, func(e tracked) tracked {
 		e.uids = e.uids.With(uids...)
 		return e
@@ -67,7 +67,7 @@ func (t *Tracker[K]) ExpectUntracked(key K, uids ...string) {
 // UntrackObserved takes a pod off that was seen without its finalizer or
 // deleted, or whose write failed (E4). Observing a pod that was not expected
 // changes nothing.
-func (t *Tracker[K]) UntrackObserved(key K, uid string) {
+func (t *Tracker[K]) UntrackObserved(key K, uid UID) {
 	t.update(key, func(e tracked) tracked {
 		e.uids = e.uids.Without(uid)
 		return e
@@ -110,10 +110,10 @@ func (w Writer[K]) Expect(creations, deletions int) {
 func (w Writer[K]) Lower(creations, deletions int) { w.tracker.Lower(w.key, creations, deletions) }
 
 // ExpectUntracked is [Tracker.ExpectUntracked] for the key.
-func (w Writer[K]) ExpectUntracked(uids ...string) { w.tracker.ExpectUntracked(w.key, uids...) }
+func (w Writer[K]) ExpectUntracked(uids ...UID) { w.tracker.ExpectUntracked(w.key, uids...) }
 
 // UntrackObserved is [Tracker.UntrackObserved] for the key.
-func (w Writer[K]) UntrackObserved(uid string) { w.tracker.UntrackObserved(w.key, uid) }
+func (w Writer[K]) UntrackObserved(uid UID) { w.tracker.UntrackObserved(w.key, uid) }
 
 func (t *Tracker[K]) update(key K, change func(tracked) tracked) {
 	t.mu.Lock()

@@ -90,7 +90,7 @@ func TestE4_TrackerAgainstValues(t *testing.T) {
 		model := map[int]record{}
 		key := rapid.IntRange(0, 2)
 		number := rapid.IntRange(-1, 4)
-		uid := rapid.StringMatching(`[a-d]`)
+		uid := drawnUID(`[a-d]`)
 		t.Repeat(map[string]func(*rapid.T){
 			"expect": func(t *rapid.T) {
 				k, c, d := key.Draw(t, "key"), number.Draw(t, "creations"), number.Draw(t, "deletions")
@@ -146,7 +146,7 @@ func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 	for job := range jobs {
 		tracker.Expect(job, writes, writes, t0)
 		for i := range writes {
-			uid := fmt.Sprint(i)
+			uid := expectations.UID(fmt.Sprint(i))
 			tracker.ExpectUntracked(job, uid)
 			wg.Go(func() { tracker.CreationObserved(job) })
 			wg.Go(func() { tracker.DeletionObserved(job) })

@@ -7,6 +7,11 @@ import (
 	"slices"
 )
 
+// UID is the unique identifier of an object: a pod, a job or a cron job. No two objects
+// have the same one, even if one replaces another of the same name. Empty means none.
+// It is a type of its own so that it cannot be mistaken for a name.
+type UID string
+
 // UIDs is a set of pod UIDs: those that were asked to lose their finalizer and
 // have not been seen without it (E4). The zero value is the empty set.
 //
@@ -14,11 +19,11 @@ import (
 // that another set can see, so copies may be kept and shared freely. As JSON it
 // is an array in increasing order; the empty set is left out by omitzero.
 type UIDs struct {
-	sorted []string // strictly increasing; nil when empty, never written to once here
+	sorted []UID // strictly increasing; nil when empty, never written to once here
 }
 
 // NewUIDs returns the set of the given UIDs, in any order, repeated or not.
-func NewUIDs(uids ...string) UIDs {
+func NewUIDs(uids ...UID) UIDs {
 	if len(uids) == 0 {
 		return UIDs{}
 	}
@@ -31,18 +36,18 @@ func NewUIDs(uids ...string) UIDs {
 func (u UIDs) Len() int { return len(u.sorted) }
 
 // Has reports whether uid is in the set.
-func (u UIDs) Has(uid string) bool {
+func (u UIDs) Has(uid UID) bool {
 	_, found := slices.BinarySearch(u.sorted, uid)
 	return found
 }
 
 // With returns the set with the given UIDs added.
-func (u UIDs) With(uids ...string) UIDs {
+func (u UIDs) With(uids ...UID) UIDs {
 	added := NewUIDs(uids...)
 	if added.Len() == 0 {
 		return u
 	}
-	merged := make([]string, 0, u.Len()+added.Len())
+	merged := make([]UID, 0, u.Len()+added.Len())
 	a, b := u.sorted, added.sorted
 	for len(a) > 0 && len(b) > 0 {
 		switch {
@@ -59,12 +64,12 @@ func (u UIDs) With(uids ...string) UIDs {
 }
 
 // Without returns the set with the given UIDs taken out.
-func (u UIDs) Without(uids ...string) UIDs {
+func (u UIDs) Without(uids ...UID) UIDs {
 	gone := NewUIDs(uids...)
 	if !slices.ContainsFunc(u.sorted, gone.Has) {
 		return u
 	}
-	var kept []string // stays nil when nothing is kept
+	var kept []UID // stays nil when nothing is kept
 	for _, uid := range u.sorted {
 		if !gone.Has(uid) {
 			kept = append(kept, uid)
@@ -74,7 +79,7 @@ func (u UIDs) Without(uids ...string) UIDs {
 }
 
 // All yields the UIDs in increasing order.
-func (u UIDs) All() iter.Seq[string] { return slices.Values(u.sorted) }
+func (u UIDs) All() iter.Seq[UID] { return slices.Values(u.sorted) }
 
 // Equal reports whether both sets hold the same UIDs.
 func (u UIDs) Equal(v UIDs) bool { return slices.Equal(u.sorted, v.sorted) }
@@ -90,7 +95,7 @@ func (u UIDs) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads an array of UIDs, in any order, repeated or not. The array
 // may be null. It fails on anything else.
 func (u *UIDs) UnmarshalJSON(data []byte) error {
-	var uids []string
+	var uids []UID
 	if err := json.Unmarshal(data, &uids); err != nil {
 		return fmt.Errorf("set of UIDs: %w", err)
 	}

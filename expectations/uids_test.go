@@ -13,7 +13,7 @@ import (
 
 func TestE4_UIDs(t *testing.T) {
 	u := expectations.NewUIDs("c", "a", "b", "a")
-	if got := slices.Collect(u.All()); !slices.Equal(got, []string{"a", "b", "c"}) {
+	if got := slices.Collect(u.All()); !slices.Equal(got, []expectations.UID{"a", "b", "c"}) {
 		t.Errorf("holds %q", got)
 	}
 	if u.Len() != 3 || !u.Has("b") || u.Has("d") || u.Has("") {
@@ -28,10 +28,10 @@ func TestE4_UIDs(t *testing.T) {
 }
 
 func TestE4_UIDsDoNotKeepTheArgument(t *testing.T) {
-	given := []string{"b", "a"}
+	given := []expectations.UID{"b", "a"}
 	u := expectations.NewUIDs(given...)
 	v := expectations.UIDs{}.With(given...)
-	if !slices.Equal(given, []string{"b", "a"}) {
+	if !slices.Equal(given, []expectations.UID{"b", "a"}) {
 		t.Errorf("the argument became %q", given)
 	}
 	given[0] = "z"
@@ -43,10 +43,10 @@ func TestE4_UIDsDoNotKeepTheArgument(t *testing.T) {
 // TestE4_UIDsAgainstMap compares a tree of sets, each derived from an earlier
 // one, with maps: every older set must keep its members.
 func TestE4_UIDsAgainstMap(t *testing.T) {
-	uid := rapid.StringMatching(`[a-e]{0,2}`)
+	uid := drawnUID(`[a-e]{0,2}`)
 	rapid.Check(t, func(t *rapid.T) {
 		sets := []expectations.UIDs{{}}
-		models := []map[string]bool{{}}
+		models := []map[expectations.UID]bool{{}}
 		for range rapid.IntRange(0, 12).Draw(t, "steps") {
 			from := rapid.IntRange(0, len(sets)-1).Draw(t, "from")
 			uids := rapid.SliceOfN(uid, 0, 6).Draw(t, "uids")
@@ -120,4 +120,9 @@ func TestE4_NothingAdded(t *testing.T) {
 	if !u.With().Equal(u) {
 		t.Error("the set has changed")
 	}
+}
+
+// drawnUID generates UIDs of the form of a regular expression.
+func drawnUID(form string) *rapid.Generator[expectations.UID] {
+	return rapid.Map(rapid.StringMatching(form), func(s string) expectations.UID { return expectations.UID(s) })
 }

@@ -5,7 +5,7 @@ import "github.com/batchplan/batchplan/job/jobquirk"
 // OwnerOf decides what a pod is to the job from the UID of the pod's controller
 // reference ("" when it has none) and from the pod's labels (J6). The pod must
 // be in the job's namespace.
-func OwnerOf(j *Job, controllerUID string, labels map[string]string) Ownership {
+func OwnerOf(j *Job, controllerUID UID, labels map[string]string) Ownership {
 	matches := j.Spec.Selector.Matches(labels)
 	switch {
 	case controllerUID == j.UID && matches:

@@ -11,7 +11,7 @@ import (
 
 // basis holds the figures of the snapshot that the status is made from.
 type basis struct {
-	JobUID    string    `json:"jobUID,omitempty"`
+	JobUID    UID       `json:"jobUID,omitempty"`
 	Now       time.Time `json:"now,omitzero"`
 	Status    Status    `json:"status,omitzero"`
 	Memory    Memory    `json:"memory,omitzero"`

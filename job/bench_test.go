@@ -28,7 +28,7 @@ func steady(n int, indexed bool) job.Snapshot {
 	for i := range n {
 		s.Pods = append(s.Pods, job.Pod{
 			Name:     fmt.Sprintf("j-%d-abcde", i),
-			UID:      fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, i),
+			UID:      job.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, i)),
 			Phase:    job.PodRunning,
 			Ready:    true,
 			Assigned: true,

@@ -88,7 +88,7 @@ func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 		pod := &s.Pods[i]
 		switch {
 		case pod.UID == "":
-			return invalid(podField(pod, "uid"), pod.UID, "is required")
+			return invalid(podField(pod, "uid"), "", "is required")
 		case indexed && pod.Index == (Index{}) && pod.Owner != Foreign:
 			return invalid(podField(pod, "index"), pod.Index.String(), "is required when completionMode is Indexed; NoIndex says that there is none")
 		case short.active && pod.Phase < PodSucceeded && pod.Owner == Owned && pod.Deletion == nil:

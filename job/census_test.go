@@ -14,7 +14,7 @@ func TestJ8_WhatIsNew(t *testing.T) {
 		{"a tracked pod", `{}`, func(*Snapshot, *Pod) {}, "succeeded"},
 		{"a pod without the finalizer", `{}`, func(_ *Snapshot, p *Pod) { p.Untracked = true }, ""},
 		{"a pod in the uncounted list", `{}`, func(s *Snapshot, p *Pod) {
-			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []string{"a"}}
+			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []UID{"a"}}
 		}, "recorded earlier"},
 		{"a removal in flight (M1)", `{}`, func(s *Snapshot, p *Pod) {
 			s.Memory.JobUID, s.Memory.Untracking = "job-1", s.Memory.Untracking.With("a")

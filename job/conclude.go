@@ -166,7 +166,7 @@ func (p *Plan) expect(o *Outcome) expectations.Counts {
 // untracking returns the removals of finalizers that the next snapshot may not
 // show yet (E4).
 func (p *Plan) untracking(o *Outcome, r *Recording) expectations.UIDs {
-	var uids []string
+	var uids []UID
 	for i := range r.Untrack {
 		if value.At(o.Untracked, i).isDone() {
 			uids = append(uids, r.Untrack[i].UID)

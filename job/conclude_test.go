@@ -22,13 +22,13 @@ func planOf(t *testing.T, s Snapshot) *Plan {
 }
 
 func endedPod(uid string, phase PodPhase) Pod {
-	return Pod{UID: uid, Name: uid, Phase: phase, Index: NoIndex, Detail: &PodDetail{
+	return Pod{UID: UID(uid), Name: uid, Phase: phase, Index: NoIndex, Detail: &PodDetail{
 		Containers: []Container{exited("main", AppContainer, int32(phase-PodSucceeded))},
 	}}
 }
 
 func activePod(uid string) Pod {
-	return Pod{UID: uid, Name: uid, Phase: PodRunning, Ready: true, Index: NoIndex}
+	return Pod{UID: UID(uid), Name: uid, Phase: PodRunning, Ready: true, Index: NoIndex}
 }
 
 func TestJ41_Events(t *testing.T) {
@@ -201,7 +201,7 @@ func TestJ42_RecordedButNotSettled(t *testing.T) {
 	if end.Metrics.PodsSucceeded != 1 || !end.Retry {
 		t.Errorf("%d succeeded, retry %v, want 1 and true", end.Metrics.PodsSucceeded, end.Retry)
 	}
-	if got := end.Memory.rest.Reported; got.Succeeded != 1 || !slices.Equal(got.Uncounted, []string{"f"}) {
+	if got := end.Memory.rest.Reported; got.Succeeded != 1 || !slices.Equal(got.Uncounted, []UID{"f"}) {
 		t.Errorf("remembered as told: %+v", got)
 	}
 }

@@ -77,7 +77,7 @@ func TestJ33_LowestPendingIndexes(t *testing.T) {
 		taken := map[int32]bool{}
 		busy := int32(0) // active or terminating
 		for i := range completions {
-			pod := Pod{UID: string(rune('a' + i)), Index: IndexAt(i)}
+			pod := Pod{UID: UID(rune('a' + i)), Index: IndexAt(i)}
 			switch rapid.SampledFrom([]string{"none", "active", "succeeded", "leaving"}).Draw(t, "index") {
 			case "none":
 				continue

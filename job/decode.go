@@ -33,7 +33,7 @@ func DecodeJob(data []byte) (Job, error) {
 		Version:           version,
 		Namespace:         m.Namespace,
 		Name:              m.Name,
-		UID:               m.UID,
+		UID:               UID(m.UID),
 		CreationTimestamp: m.CreationTimestamp,
 		DeletionTimestamp: m.DeletionTimestamp,
 		Spec:              in.Spec,
@@ -99,7 +99,7 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 		Untracked: !slices.Contains(m.Finalizers, Finalizer),
 		Assigned:  in.Spec.NodeName != "",
 		Index:     ParseIndex(m.Annotations[IndexAnnotation]),
-		UID:       m.UID,
+		UID:       UID(m.UID),
 		Name:      m.Name,
 		Detail:    detail,
 	}
@@ -122,7 +122,7 @@ func decodeOwner(of *Job, in *podJSON) Ownership {
 	if in.Metadata.Namespace != of.Namespace {
 		return Foreign
 	}
-	return OwnerOf(of, in.Metadata.Controller(), in.Metadata.Labels)
+	return OwnerOf(of, UID(in.Metadata.Controller()), in.Metadata.Labels)
 }
 
 func decodeContainers(in *podJSON) []Container {

@@ -135,7 +135,7 @@ func drawRankedPod(t *rapid.T, uid string) Pod {
 	at := rapid.SampledFrom([]time.Time{{}, second(1), second(2)})
 	kinds := rapid.SampledFrom([]ContainerKind{AppContainer, InitContainer, RestartableInitContainer})
 	return Pod{
-		UID:      uid,
+		UID:      UID(uid),
 		Phase:    rapid.SampledFrom([]PodPhase{PodPending, PodUnknown, PodRunning}).Draw(t, "phase"),
 		Assigned: rapid.Bool().Draw(t, "assigned"),
 		Ready:    rapid.Bool().Draw(t, "ready"),

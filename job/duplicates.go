@@ -8,7 +8,7 @@ func checkDuplicates(pods []Pod, uids *uidTable) error {
 	uids.reset(len(pods))
 	for i := range pods {
 		if uids.add(pods[i].UID, uidSeen) != 0 {
-			return invalid(podField(&pods[i], "uid"), pods[i].UID, "is the UID of two pods")
+			return invalid(podField(&pods[i], "uid"), string(pods[i].UID), "is the UID of two pods")
 		}
 	}
 	return nil

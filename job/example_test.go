@@ -61,7 +61,7 @@ func ExampleExpire() {
 
 // A whole adapter over a map, by hand: each value of the round leads to the next.
 func ExamplePlan_Record() {
-	pods := map[string]*job.Pod{}
+	pods := map[job.UID]*job.Pod{}
 	spec := job.Spec{Completions: ptr[int32](2)}
 	job.Default(&spec)
 	j := job.Job{Name: "render", UID: "job-1", Spec: spec}
@@ -80,8 +80,9 @@ func ExamplePlan_Record() {
 		var writes job.Writes
 		for range plan.Create {
 			name := fmt.Sprint("render-", len(pods))
-			pods[name] = &job.Pod{Name: name, UID: name}
-			writes.Created = append(writes.Created, job.Effect{Result: job.ResultDone, Pod: job.PodRef{Name: name, UID: name}})
+			uid := job.UID(name)
+			pods[uid] = &job.Pod{Name: name, UID: uid}
+			writes.Created = append(writes.Created, job.Effect{Result: job.ResultDone, Pod: job.PodRef{Name: name, UID: uid}})
 		}
 		for _, d := range plan.Delete {
 			delete(pods, d.UID)

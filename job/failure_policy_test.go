@@ -98,7 +98,7 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 func TestJ21_TheOldestDecides(t *testing.T) {
 	pod := func(name string, created int, tracked bool) Pod {
 		p := failedPod([]Container{exited("main", AppContainer, 42)})
-		p.Name, p.UID, p.Untracked, p.Detail.CreationTimestamp = name, name, !tracked, second(created)
+		p.Name, p.UID, p.Untracked, p.Detail.CreationTimestamp = name, UID(name), !tracked, second(created)
 		return p
 	}
 	const spec = `{"completions": 3, "parallelism": 3, "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}}`
@@ -154,7 +154,7 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 		for _, test := range tests {
 			s := snapshotOf(t, spec, test.pod)
 			s.Options = options
-			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []string{"recorded"}}
+			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"recorded"}}
 			s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
 			if got := planOf(t, s).Verdict.Reason == "PodFailurePolicy"; got != test.want {
 				t.Errorf("%s, %s: fails the job: %v, want %v", name, test.name, got, test.want)

@@ -9,7 +9,7 @@ import (
 
 // sighting is a failed pod whose finish time nothing tells, and when it was first seen.
 type sighting struct {
-	UID string    `json:"uid"`
+	UID UID       `json:"uid"`
 	At  time.Time `json:"at"`
 }
 
@@ -51,8 +51,8 @@ func whyUntimed(pod *Pod) string {
 	return "is unknown, and so are the creation and all other times; the backoff counts from now"
 }
 
-func sightingOf(seen []sighting, uid string) (sighting, bool) {
-	i, ok := slices.BinarySearchFunc(seen, uid, func(s sighting, uid string) int { return cmp.Compare(s.UID, uid) })
+func sightingOf(seen []sighting, uid UID) (sighting, bool) {
+	i, ok := slices.BinarySearchFunc(seen, uid, func(s sighting, uid UID) int { return cmp.Compare(s.UID, uid) })
 	if !ok {
 		return sighting{}, false
 	}

@@ -128,8 +128,8 @@ func drawIndexText(t *rapid.T, label string) string {
 	return rapid.SampledFrom([]string{"", "0", "0,1", "0-2147483646", "3-1", "x", "1,,2", "-1", "2147483647", "0-99999,5", ",", "1-"}).Draw(t, label)
 }
 
-func drawUIDs(t *rapid.T, label string) []string {
-	return rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c", "a"}), 0, 4).Draw(t, label)
+func drawUIDs(t *rapid.T, label string) []job.UID {
+	return rapid.SliceOfN(rapid.SampledFrom([]job.UID{"", "a", "b", "c", "a"}), 0, 4).Draw(t, label)
 }
 
 func drawGarbage(t *rapid.T) job.Snapshot {
@@ -141,7 +141,7 @@ func drawGarbage(t *rapid.T) job.Snapshot {
 		s.Now = drawTime(t, "now")
 	}
 	s.Memory = job.Memory{
-		JobUID:       rapid.SampledFrom([]string{"job", "other", ""}).Draw(t, "memory of"),
+		JobUID:       rapid.SampledFrom([]job.UID{"job", "other", ""}).Draw(t, "memory of"),
 		Backoff:      backoff.Record{Failures: drawInt32(t, "failures"), LastFailure: drawTime(t, "last failure")},
 		Expectations: expectations.Counts{Creations: int(drawInt32(t, "creations")), At: drawTime(t, "at")},
 		Untracking:   expectations.NewUIDs(drawUIDs(t, "untracking")...),
@@ -216,11 +216,11 @@ func drawGarbagePod(t *rapid.T, i int) job.Pod {
 		Untracked: !rapid.Bool().Draw(t, "tracked"),
 		Ready:     rapid.Bool().Draw(t, "pod ready"),
 		Index:     job.IndexAt(drawInt32(t, "index")),
-		UID:       rapid.SampledFrom([]string{"a", "b", "c", "", "d"}).Draw(t, "uid"),
+		UID:       rapid.SampledFrom([]job.UID{"a", "b", "c", "", "d"}).Draw(t, "uid"),
 		Name:      fmt.Sprintf("pod-%d", i),
 	}
 	if rapid.IntRange(0, 15).Draw(t, "same uid") > 0 {
-		p.UID = fmt.Sprintf("uid-%d", i)
+		p.UID = job.UID(fmt.Sprintf("uid-%d", i))
 	}
 	if rapid.IntRange(0, 3).Draw(t, "pod deleted") == 0 {
 		p.Deletion = &job.PodDeletion{Timestamp: drawTime(t, "deletion"), GracePeriodSeconds: drawInt32(t, "grace")}

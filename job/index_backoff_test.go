@@ -56,7 +56,7 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 			t.Run(name+"/"+test.name, func(t *testing.T) {
 				s := snapshotOf(t, `{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, failedAt(0, 29))
 				s.Options = options
-				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []string{"pod-0000"}}
+				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"pod-0000"}}
 				test.change(&s)
 				plan := planOf(t, s)
 				text := plan.String()
@@ -152,7 +152,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 	const spec = `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 9}`
 	pod := func(name string, counted, ignored int32, finished int) Pod {
-		return Pod{UID: name, Name: name, Phase: PodFailed, Index: IndexAt(0), Detail: &PodDetail{
+		return Pod{UID: UID(name), Name: name, Phase: PodFailed, Index: IndexAt(0), Detail: &PodDetail{
 			FailureCount: counted, IgnoredFailureCount: ignored,
 			Containers: []Container{{Name: "main", State: ContainerTerminated, ExitCode: 1, FinishedAt: second(finished)}},
 		}}

@@ -17,7 +17,7 @@ func TestJ15_RecordedBeyondCompletions(t *testing.T) {
 			Template: job.Template{RestartPolicy: job.RestartNever},
 		})
 		s := w.Snapshot()
-		s.Job.Status.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []string{"b"}}
+		s.Job.Status.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []job.UID{"b"}}
 		s.Pods = []job.Pod{
 			{Name: "a", UID: "a", Phase: job.PodRunning, Index: job.IndexAt(0)},
 			{Name: "b", UID: "b", Phase: job.PodFailed, Index: job.IndexAt(5)},

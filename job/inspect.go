@@ -139,7 +139,7 @@ func indexesOf(set *indexset.Set) Indexes {
 // deleted since are missing in it, and a controller that has restarted remembers less.
 func InferBackoff(s Snapshot) backoff.Record {
 	var successes, failures []time.Time
-	recorded := make(map[string]bool)
+	recorded := make(map[UID]bool)
 	lists := s.Job.Status.uncounted()
 	for _, uid := range slices.Concat(lists.Succeeded, lists.Failed) {
 		recorded[uid] = true

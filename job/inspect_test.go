@@ -13,7 +13,7 @@ import (
 // exitedPod is a pod whose container has ended at that second.
 func exitedPod(name string, code int32, at int) Pod {
 	p := failedPod([]Container{{Name: "main", State: ContainerTerminated, ExitCode: code, FinishedAt: second(at)}})
-	p.Name, p.UID = name, name
+	p.Name, p.UID = name, UID(name)
 	if code == 0 {
 		p.Phase = PodSucceeded
 	}
@@ -118,7 +118,7 @@ func TestInferBackoff(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, test.spec, test.pods...)
-			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []string{"recorded"}}
+			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"recorded"}}
 			if diff := cmp.Diff(test.want, InferBackoff(s)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

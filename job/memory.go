@@ -20,7 +20,7 @@ import (
 type Memory struct {
 	// JobUID is the job that the memory is about, so a new job of the same name
 	// inherits nothing (JI22).
-	JobUID string
+	JobUID UID
 	// Backoff is the record of recent failures (J31).
 	Backoff backoff.Record
 	// Expectations are the creations and deletions not yet seen (E1). An adapter that is
@@ -83,7 +83,7 @@ const memoryVersion = 1
 // memoryJSON is the JSON of a memory: a version, then what it holds.
 type memoryJSON struct {
 	FormatVersion int                 `json:"formatVersion"`
-	JobUID        string              `json:"jobUID,omitempty"`
+	JobUID        UID                 `json:"jobUID,omitempty"`
 	Backoff       backoff.Record      `json:"backoff,omitzero"`
 	Expectations  expectations.Counts `json:"expectations,omitzero"`
 	Untracking    expectations.UIDs   `json:"untracking,omitzero"`

@@ -28,7 +28,7 @@ func fullMemory() Memory {
 			Ignored: 3,
 			Handled: expectations.NewUIDs("h"),
 			Reported: reported{Known: true, Succeeded: 1, Failed: 2, CompletedIndexes: "0", FailedIndexes: "1",
-				Uncounted: []string{"f"}, Finished: true},
+				Uncounted: []UID{"f"}, Finished: true},
 		},
 	}
 }
@@ -64,7 +64,7 @@ func TestB5_MemoryEqual(t *testing.T) {
 	exported := full
 	exported.rest, exported.problem = remembered{}, ""
 	leaves(reflect.ValueOf(struct {
-		JobUID       string
+		JobUID       UID
 		Backoff      backoff.Record
 		Expectations expectations.Counts
 		Untracking   expectations.UIDs

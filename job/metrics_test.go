@@ -15,7 +15,7 @@ func doneAll(p *Plan) Outcome {
 		o.Deleted = append(o.Deleted, Effect{Result: ResultDone})
 	}
 	for _, c := range p.Create {
-		o.Created = append(o.Created, Effect{Result: ResultDone, Pod: PodRef{Name: c.NamePrefix + "x", UID: c.NamePrefix + "x"}})
+		o.Created = append(o.Created, Effect{Result: ResultDone, Pod: PodRef{Name: c.NamePrefix + "x", UID: UID(c.NamePrefix + "x")}})
 	}
 	for range p.Record(o.Writes).Untrack {
 		o.Untracked = append(o.Untracked, ResultDone)
@@ -35,12 +35,12 @@ func settled(p *Plan, o Outcome) Settlement {
 // TestJ42_Facts: each case is what the metrics of Kubernetes 1.36.3 have counted in the
 // same round, where it says nothing else.
 func TestJ42_Facts(t *testing.T) {
-	ended := func(uid string, phase PodPhase, index int32) Pod {
+	ended := func(uid UID, phase PodPhase, index int32) Pod {
 		code := int32(0)
 		if phase == PodFailed {
 			code = 42
 		}
-		return Pod{UID: uid, Name: uid, Phase: phase, Index: IndexAt(index), Detail: &PodDetail{
+		return Pod{UID: uid, Name: string(uid), Phase: phase, Index: IndexAt(index), Detail: &PodDetail{
 			Containers: []Container{exited("main", AppContainer, code)},
 		}}
 	}

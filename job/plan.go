@@ -49,7 +49,7 @@ type Plan struct {
 	// Notes name contradictions in the snapshot that the plan has worked around.
 	Notes []Note `json:"notes,omitempty"`
 	// JobUID is the job that the plan is for.
-	JobUID string `json:"jobUID,omitempty"`
+	JobUID UID `json:"jobUID,omitempty"`
 	// basis is what the status, the memory and the metrics are made from.
 	basis basis
 }

@@ -26,7 +26,7 @@ type Pod struct {
 	// a NonIndexed one it means nothing.
 	Index Index `json:"index,omitzero"`
 	// UID identifies the pod for ever; names can come back. It must not be empty.
-	UID  string `json:"uid"`
+	UID  UID    `json:"uid"`
 	Name string `json:"name"`
 	// Deletion is set once the pod is being deleted.
 	Deletion *PodDeletion `json:"deletion,omitempty"`
@@ -173,7 +173,7 @@ type PodCondition struct {
 // PodRef names a pod.
 type PodRef struct {
 	Name string `json:"name"`
-	UID  string `json:"uid"`
+	UID  UID    `json:"uid"`
 	// ResourceVersion is that of the pod as the plan saw it, for writes on condition of
 	// it. Empty means that it is not known.
 	ResourceVersion string `json:"resourceVersion,omitempty"`

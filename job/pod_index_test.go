@@ -88,8 +88,8 @@ func TestPod_ZeroValueIsCounted(t *testing.T) {
 // TestJ8_EndedAndInNoCounter: pods without the finalizer that no counter covers are named
 // in a note.
 func TestJ8_EndedAndInNoCounter(t *testing.T) {
-	ended := func(uid string, phase PodPhase) Pod {
-		return Pod{UID: uid, Name: uid, Phase: phase, Untracked: true}
+	ended := func(uid UID, phase PodPhase) Pod {
+		return Pod{UID: uid, Name: string(uid), Phase: phase, Untracked: true}
 	}
 	leaving := ended("a", PodSucceeded)
 	leaving.Deletion = &PodDeletion{Timestamp: second(40)}
@@ -106,7 +106,7 @@ func TestJ8_EndedAndInNoCounter(t *testing.T) {
 		{name: "one of two is counted", status: Status{Succeeded: 1}, pods: []Pod{ended("a", PodSucceeded), ended("b", PodSucceeded)},
 			want: "pods: 2: so many have ended without the finalizer, and the status counts 1: the others are never counted"},
 		{name: "both are counted", status: Status{Succeeded: 1, Failed: 1}, pods: []Pod{ended("a", PodSucceeded), ended("b", PodFailed)}},
-		{name: "one is recorded", status: Status{UncountedTerminatedPods: &UncountedTerminatedPods{Succeeded: []string{"a"}}}, pods: []Pod{ended("a", PodSucceeded)}},
+		{name: "one is recorded", status: Status{UncountedTerminatedPods: &UncountedTerminatedPods{Succeeded: []UID{"a"}}}, pods: []Pod{ended("a", PodSucceeded)}},
 		{name: "its finalizer has just gone", memory: Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("a")}, pods: []Pod{ended("a", PodSucceeded)}},
 		{name: "it is being deleted", pods: []Pod{leaving}},
 		{name: "it has the finalizer", pods: []Pod{{UID: "a", Name: "a", Phase: PodSucceeded}}},

@@ -67,7 +67,7 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 		return world.None
 	}
 	attempts := make(map[int32]int)
-	decided := make(map[string]bool)
+	decided := make(map[job.UID]bool)
 	for range 200 {
 		plan, err := w.Round()
 		if err != nil {

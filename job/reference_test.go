@@ -63,7 +63,7 @@ func TestJ6_AReleasedPodIsCountedWithTheRelease(t *testing.T) {
 	p := endedPod("a", PodSucceeded)
 	p.Owner = OwnedUnmatched
 	s := snapshotOf(t, `{"completions": 2}`, p)
-	s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []string{"a"}}
+	s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []UID{"a"}}
 	plan := planOf(t, s)
 	if got := plan.Record(doneAll(plan).Writes).Status; got.Succeeded != 1 || len(got.uncounted().Succeeded) != 0 {
 		t.Error(got)

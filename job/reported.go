@@ -21,8 +21,8 @@ type reported struct {
 	CompletedIndexes string `json:"completedIndexes,omitempty"`
 	FailedIndexes    string `json:"failedIndexes,omitempty"`
 	// Uncounted are UIDs of failed pods that were put into the uncounted list.
-	Uncounted []string `json:"uncounted,omitempty"`
-	Finished  bool     `json:"finished,omitempty"`
+	Uncounted []UID `json:"uncounted,omitempty"`
+	Finished  bool  `json:"finished,omitempty"`
 }
 
 func (r *reported) equal(other *reported) bool {
@@ -84,14 +84,14 @@ func (r reported) later(next reported) reported {
 	return next
 }
 
-func union(a, b []string) []string {
+func union(a, b []UID) []UID {
 	return slices.Collect(expectations.NewUIDs(slices.Concat(a, b)...).All())
 }
 
 // handled is what [Memory.rest.Handled] is after the round: pods that are ignored and keep
 // their finalizer for now.
 func (p *Plan) handled(o *Outcome, r *Recording, recorded bool) expectations.UIDs {
-	var kept, gone []string
+	var kept, gone []UID
 	for i := range r.Untrack {
 		u := &r.Untrack[i]
 		switch {

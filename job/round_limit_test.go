@@ -11,7 +11,7 @@ import (
 
 // TestJ35_RoomForUIDs: what the lists hold, and how much room that leaves (JI5).
 func TestJ35_RoomForUIDs(t *testing.T) {
-	pods := func(n, recorded int, phase PodPhase) (out []Pod, uids []string) {
+	pods := func(n, recorded int, phase PodPhase) (out []Pod, uids []UID) {
 		for i := range n {
 			out = append(out, endedPod(fmt.Sprintf("%04d", i), phase))
 			if i < recorded {
@@ -124,7 +124,7 @@ func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 		}
 		s := snapshotOf(t, `{"completions": 1000, "parallelism": 0, "completionMode": "Indexed"}`, pods...)
 		s.Options = options
-		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []string{"recorded"}}
+		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"recorded"}}
 		s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
 		plan := planOf(t, s)
 		if got := plan.Record(doneAll(plan).Writes).Status.CompletedIndexes; !plan.basis.Capped || got != "0-599,800,801" {

@@ -69,7 +69,7 @@ func uncounted(n int) job.Snapshot {
 
 func untracking(n int) job.Snapshot {
 	s := succeededAtOnce(n)
-	var uids []string
+	var uids []job.UID
 	for i := range s.Pods {
 		uids = append(uids, s.Pods[i].UID)
 		s.Pods[i].Untracked = i%2 != 0
@@ -135,7 +135,7 @@ func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
 		o.Deleted = append(o.Deleted, job.Effect{Result: job.ResultDone, Pod: plan.Delete[i].PodRef})
 	}
 	for i := range plan.Create {
-		o.Created = append(o.Created, job.Effect{Result: job.ResultDone, Pod: job.PodRef{Name: "new", UID: fmt.Sprint("new-", i)}})
+		o.Created = append(o.Created, job.Effect{Result: job.ResultDone, Pod: job.PodRef{Name: "new", UID: job.UID(fmt.Sprint("new-", i))}})
 	}
 	o.Recorded = job.ResultDone
 	for range plan.Record(o.Writes).Untrack {

@@ -48,7 +48,7 @@ func TestJ6_OwnerOf(t *testing.T) {
 	ours, others := map[string]string{"app": "pi"}, map[string]string{"app": "e"}
 	tests := []struct {
 		name       string
-		controller string
+		controller UID
 		labels     map[string]string
 		want       Ownership
 	}{

@@ -52,7 +52,7 @@ func (p *Plan) countUntracked(status *Status, untrack []Untracking, untracked []
 	if lists == nil || len(untrack) == 0 {
 		return
 	}
-	gone := make(map[string]bool)
+	gone := make(map[UID]bool)
 	for i := range untrack {
 		if value.At(untracked, i).isDone() {
 			gone[untrack[i].UID] = true
@@ -69,8 +69,8 @@ func (p *Plan) countUntracked(status *Status, untrack []Untracking, untracked []
 	setUncounted(status, left)
 }
 
-func without(uids []string, gone map[string]bool) (left []string, removed int64) {
-	left = slices.DeleteFunc(slices.Clone(uids), func(uid string) bool { return gone[uid] })
+func without(uids []UID, gone map[UID]bool) (left []UID, removed int64) {
+	left = slices.DeleteFunc(slices.Clone(uids), func(uid UID) bool { return gone[uid] })
 	return left, int64(len(uids) - len(left))
 }
 

@@ -52,7 +52,7 @@ func (s *Snapshot) check() error {
 	j := &s.Job
 	switch {
 	case j.UID == "":
-		return invalid("job.uid", j.UID, "is required")
+		return invalid("job.uid", "", "is required")
 	case s.Now.IsZero():
 		return invalid("now", "", "is required")
 	case j.Spec.Parallelism == nil:

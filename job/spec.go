@@ -3,7 +3,12 @@ package job
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/batchplan/batchplan/expectations"
 )
+
+// UID identifies an object: a pod, a job or the owner of one. Empty means none.
+type UID = expectations.UID
 
 // Job is what the planner knows of a Job object: its identity, its spec and
 // the status that was last written.
@@ -13,7 +18,7 @@ type Job struct {
 	// Version grows with every write of the job; 0 means that the backend has none.
 	Version int64 `json:"version,omitempty"`
 	// UID tells this job from an earlier one of the same name. It must not be empty.
-	UID string `json:"uid"`
+	UID UID `json:"uid"`
 	// CreationTimestamp is when the job was accepted.
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// DeletionTimestamp is set while the job is being deleted: no pods are managed

@@ -34,8 +34,8 @@ type Status struct {
 // UncountedTerminatedPods are the UIDs between "finished" and "counted". A UID
 // stands in at most one of the lists, once (JI2).
 type UncountedTerminatedPods struct {
-	Succeeded []string `json:"succeeded,omitempty"`
-	Failed    []string `json:"failed,omitempty"`
+	Succeeded []UID `json:"succeeded,omitempty"`
+	Failed    []UID `json:"failed,omitempty"`
 }
 
 // Condition is one condition of a job.

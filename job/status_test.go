@@ -80,8 +80,8 @@ func jsonOf(t *rapid.T, s Status) string {
 // drawStatus draws a status of few values, so that two are often equal.
 func drawStatus(t *rapid.T) Status {
 	count := rapid.Int32Range(0, 1)
-	uids := func() []string {
-		return rapid.SampledFrom([][]string{nil, {"a"}, {"a", "b"}}).Draw(t, "uids")
+	uids := func() []UID {
+		return rapid.SampledFrom([][]UID{nil, {"a"}, {"a", "b"}}).Draw(t, "uids")
 	}
 	at := func() time.Time {
 		return rapid.SampledFrom([]time.Time{{}, time.Unix(1, 0).UTC()}).Draw(t, "at")

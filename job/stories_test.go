@@ -246,7 +246,7 @@ func (s *stage) expire() string {
 }
 
 // uidOf returns the UID of a pod that exists, or that the view still shows.
-func (s *stage) uidOf(name string) string {
+func (s *stage) uidOf(name string) job.UID {
 	for i := range s.View.Pods {
 		if s.View.Pods[i].Name == name {
 			return s.View.Pods[i].UID

@@ -81,9 +81,9 @@ func TestJ38_UncountedUIDsKeepTheJobOpen(t *testing.T) {
 	}{
 		"no lists":    {nil, true},
 		"empty lists": {&UncountedTerminatedPods{}, true},
-		"a success":   {&UncountedTerminatedPods{Succeeded: []string{"a"}}, false},
-		"a failure":   {&UncountedTerminatedPods{Failed: []string{"a"}}, false},
-		"one of each": {&UncountedTerminatedPods{Succeeded: []string{"a"}, Failed: []string{"b"}}, false},
+		"a success":   {&UncountedTerminatedPods{Succeeded: []UID{"a"}}, false},
+		"a failure":   {&UncountedTerminatedPods{Failed: []UID{"a"}}, false},
+		"one of each": {&UncountedTerminatedPods{Succeeded: []UID{"a"}, Failed: []UID{"b"}}, false},
 	} {
 		if got := (&Plan{}).mayFinish(&Status{UncountedTerminatedPods: c.lists}); got != c.want {
 			t.Errorf("%s: may finish %v, want %v", name, got, c.want)

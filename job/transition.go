@@ -176,15 +176,15 @@ func checkReady(s *Status, _ *Spec, add addProblem) {
 // checkUncounted: JI2, a UID stands once.
 func checkUncounted(s *Status, _ *Spec, add addProblem) {
 	lists := s.uncounted()
-	seen := make(map[string]bool, len(lists.Succeeded)+len(lists.Failed))
-	check := func(list string, uids []string) {
+	seen := make(map[UID]bool, len(lists.Succeeded)+len(lists.Failed))
+	check := func(list string, uids []UID) {
 		for i, uid := range uids {
 			problem := "must not be empty"
 			if uid != "" && seen[uid] {
 				problem = "must not stand twice"
 			}
 			if uid == "" || seen[uid] {
-				add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), uid, problem)
+				add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), problem)
 			}
 			seen[uid] = true
 		}

@@ -110,9 +110,9 @@ func (t *transition) turnSuspended() {
 // uidLists says in which lists a UID stands.
 type uidLists struct{ succeeded, failed bool }
 
-func (s *Status) uidLists() map[string]uidLists {
+func (s *Status) uidLists() map[UID]uidLists {
 	lists := s.uncounted()
-	stands := make(map[string]uidLists, len(lists.Succeeded)+len(lists.Failed))
+	stands := make(map[UID]uidLists, len(lists.Succeeded)+len(lists.Failed))
 	for _, uid := range lists.Succeeded {
 		stands[uid] = uidLists{succeeded: true}
 	}
@@ -155,11 +155,11 @@ func (t *transition) rise(field string, old, next int32, left, either int64) {
 }
 
 // moveNone: JI1, the first verdict about a pod stays.
-func (t *transition) moveNone(was map[string]uidLists) {
-	check := func(list, other string, uids []string, stood func(uidLists) bool) {
+func (t *transition) moveNone(was map[UID]uidLists) {
+	check := func(list, other string, uids []UID, stood func(uidLists) bool) {
 		for i, uid := range uids {
 			if lists, ok := was[uid]; ok && !stood(lists) {
-				t.add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), uid, "must not move here from "+other)
+				t.add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), "must not move here from "+other)
 			}
 		}
 	}

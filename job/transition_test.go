@@ -382,7 +382,7 @@ var mutations = []struct {
 	}},
 	{"a counted UID stays", func(t *rapid.T, w *written) bool {
 		was, is := listsOf(&w.old), listsOf(&w.next)
-		left := slices.DeleteFunc(was.Failed, func(uid string) bool { return slices.Contains(is.Failed, uid) })
+		left := slices.DeleteFunc(was.Failed, func(uid job.UID) bool { return slices.Contains(is.Failed, uid) })
 		if len(left) == 0 {
 			return false
 		}
@@ -392,11 +392,11 @@ var mutations = []struct {
 	}},
 	{"a UID is forgotten", func(_ *rapid.T, w *written) bool {
 		was, is := listsOf(&w.old), listsOf(&w.next)
-		kept := slices.DeleteFunc(was.Failed, func(uid string) bool { return !slices.Contains(is.Failed, uid) })
+		kept := slices.DeleteFunc(was.Failed, func(uid job.UID) bool { return !slices.Contains(is.Failed, uid) })
 		if len(kept) == 0 {
 			return false
 		}
-		is.Failed = slices.DeleteFunc(is.Failed, func(uid string) bool { return uid == kept[0] })
+		is.Failed = slices.DeleteFunc(is.Failed, func(uid job.UID) bool { return uid == kept[0] })
 		w.next.UncountedTerminatedPods = is
 		return true
 	}},
@@ -420,7 +420,7 @@ var mutations = []struct {
 		case 1:
 			w.next.Terminating = ptr[int32](1)
 		default:
-			w.next.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []string{"x"}}
+			w.next.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []job.UID{"x"}}
 		}
 		return w.next.Finished() != ""
 	}},
@@ -478,7 +478,7 @@ func TestCheckTransition_Mutations(t *testing.T) {
 // TestCheckTransition_Order: problems come in the order of the checks, so that a user
 // sees the same text each time.
 func TestCheckTransition_Order(t *testing.T) {
-	next := job.Status{Active: -1, UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []string{"a", "a"}}}
+	next := job.Status{Active: -1, UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []job.UID{"a", "a"}}}
 	got := job.CheckTransition(job.Status{}, next, job.Spec{})
 	want := `status.active: -1: must not be negative
 status.uncountedTerminatedPods.succeeded[1]: "a": must not stand twice

@@ -27,11 +27,11 @@ type uidTable struct {
 	used  int
 	// crowded replaces the slots once some UIDs collide more than chance explains.
 	// UIDs can come from outside, so they can be made to collide.
-	crowded map[string]uidFacts
+	crowded map[UID]uidFacts
 }
 
 type uidSlot struct {
-	uid   string // empty in a free slot
+	uid   UID // empty in a free slot
 	facts uidFacts
 }
 
@@ -53,7 +53,7 @@ func (t *uidTable) reset(n int) {
 }
 
 // facts returns what is known of the UID, nothing if it is not in the table.
-func (t *uidTable) facts(uid string) uidFacts {
+func (t *uidTable) facts(uid UID) uidFacts {
 	switch {
 	case t.used == 0:
 		return 0
@@ -68,7 +68,7 @@ func (t *uidTable) facts(uid string) uidFacts {
 
 // add adds facts to those known of the UID and returns the earlier ones. There
 // must be room, and the UID must not be empty.
-func (t *uidTable) add(uid string, facts uidFacts) (earlier uidFacts) {
+func (t *uidTable) add(uid UID, facts uidFacts) (earlier uidFacts) {
 	slot := t.find(uid)
 	if slot == nil {
 		earlier, found := t.crowded[uid]
@@ -97,7 +97,7 @@ func (t *uidTable) see(pod *Pod, facts uidFacts) {
 
 // find returns the slot of the UID, or nil when the crowded map holds it or is to
 // take it.
-func (t *uidTable) find(uid string) *uidSlot {
+func (t *uidTable) find(uid UID) *uidSlot {
 	if t.crowded != nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (t *uidTable) find(uid string) *uidSlot {
 
 // crowd moves the slots into the map.
 func (t *uidTable) crowd() {
-	t.crowded = make(map[string]uidFacts, len(t.slots)/2)
+	t.crowded = make(map[UID]uidFacts, len(t.slots)/2)
 	for i := range t.slots {
 		if slot := &t.slots[i]; slot.uid != "" {
 			t.crowded[slot.uid] = slot.facts
@@ -120,7 +120,7 @@ func (t *uidTable) crowd() {
 
 // probe returns the slot that holds the UID or would take it, or nil when
 // maxProbe others are in the way.
-func (t *uidTable) probe(uid string) *uidSlot {
+func (t *uidTable) probe(uid UID) *uidSlot {
 	mask := len(t.slots) - 1
 	home := int(hash(uid))
 	for i := range min(maxProbe, len(t.slots)) {
@@ -132,7 +132,7 @@ func (t *uidTable) probe(uid string) *uidSlot {
 }
 
 // hash mixes the bytes of a UID eight at a time.
-func hash(uid string) uint64 {
+func hash(uid UID) uint64 {
 	const k = 0x9e3779b97f4a7c15
 	h := uint64(len(uid)) * k
 	for ; len(uid) >= 8; uid = uid[8:] {

@@ -10,7 +10,7 @@ import (
 
 // collidingUID returns the n-th of many UIDs that all want the first slot of a
 // table. It undoes the steps of hash, whose results then have equal halves.
-func collidingUID(n uint32) string {
+func collidingUID(n uint32) UID {
 	const k = 0x9e3779b97f4a7c15
 	inverse := uint64(k) // of k, modulo 2^64: each step doubles the bits that are right
 	for range 6 {
@@ -22,7 +22,7 @@ func collidingUID(n uint32) string {
 	for i := range uid {
 		uid[i] = byte(w >> (8 * i))
 	}
-	return string(uid)
+	return UID(uid)
 }
 
 // TestB5_UIDTable holds the table against a map, with UIDs that collide by
@@ -31,15 +31,15 @@ func TestB5_UIDTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		crafted := rapid.Bool().Draw(t, "crafted")
 		uids := rapid.SliceOfN(rapid.Uint32Range(1, 500), 0, 800).Draw(t, "uids")
-		uid := func(n uint32) string {
+		uid := func(n uint32) UID {
 			if crafted {
 				return collidingUID(n)
 			}
-			return fmt.Sprint("pod-", n)
+			return UID(fmt.Sprint("pod-", n))
 		}
 		var table uidTable
 		for range 2 { // a table is used again
-			want := map[string]uidFacts{}
+			want := map[UID]uidFacts{}
 			table.reset(len(uids))
 			for i, n := range uids {
 				facts := uidFacts(1) << (i % 4)
@@ -76,7 +76,7 @@ func TestB5_CollidingUIDs(t *testing.T) {
 	}
 	table.reset(100_000)
 	for n := range 100_000 {
-		table.add(fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(n)*2654435761, n), uidSeen)
+		table.add(UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(n)*2654435761, n)), uidSeen)
 	}
 	if table.crowded != nil {
 		t.Error("ordinary UIDs count as colliding")

@@ -40,13 +40,13 @@ func (t *uidTable) learn(memory *Memory, lists *UncountedTerminatedPods, buf Unc
 	}
 }
 
-func (t *uidTable) learnList(field string, uids []string, fact uidFacts, out []string, notes *noteList) []string {
+func (t *uidTable) learnList(field string, uids []UID, fact uidFacts, out []UID, notes *noteList) []UID {
 	for _, uid := range uids {
 		switch {
 		case uid == "":
 			notes.add(field, `""`, "an empty UID is left out")
 		case t.add(uid, fact)&uidRecorded != 0:
-			notes.add(field, uid, "a UID that is listed twice keeps its first verdict")
+			notes.add(field, string(uid), "a UID that is listed twice keeps its first verdict")
 		default:
 			out = append(out, uid)
 		}
@@ -60,7 +60,7 @@ func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
 	if len(lists.Succeeded)+len(lists.Failed) == 0 {
 		return backlog{left: lists}
 	}
-	gone := func(uid string) bool {
+	gone := func(uid UID) bool {
 		facts := known.facts(uid)
 		return facts&uidSeen == 0 || facts&uidUntracking != 0
 	}
@@ -86,7 +86,7 @@ func (b *backlog) counters(status *Status) counters {
 
 // stillTracked drops the pods that the snapshot does not show with a finalizer (E4).
 func stillTracked(uids expectations.UIDs, known *uidTable) expectations.UIDs {
-	var seen []string
+	var seen []UID
 	for uid := range uids.All() {
 		if known.facts(uid)&uidSeen == 0 {
 			seen = append(seen, uid)

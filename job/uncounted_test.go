@@ -19,16 +19,16 @@ func TestM5_UIDInBothLists(t *testing.T) {
 		recorded          *UncountedTerminatedPods
 		notes             int
 	}{
-		{"in both lists", UncountedTerminatedPods{Succeeded: []string{"a"}, Failed: []string{"a"}},
-			[]Pod{endedPod("a", PodSucceeded)}, 1, 0, &UncountedTerminatedPods{Succeeded: []string{"a"}}, 1},
-		{"in both lists, and the finalizer is gone", UncountedTerminatedPods{Succeeded: []string{"a"}, Failed: []string{"a"}},
+		{"in both lists", UncountedTerminatedPods{Succeeded: []UID{"a"}, Failed: []UID{"a"}},
+			[]Pod{endedPod("a", PodSucceeded)}, 1, 0, &UncountedTerminatedPods{Succeeded: []UID{"a"}}, 1},
+		{"in both lists, and the finalizer is gone", UncountedTerminatedPods{Succeeded: []UID{"a"}, Failed: []UID{"a"}},
 			nil, 1, 0, nil, 1},
-		{"twice in one list", UncountedTerminatedPods{Failed: []string{"a", "a", "b"}},
-			[]Pod{endedPod("a", PodFailed), endedPod("b", PodFailed)}, 0, 2, &UncountedTerminatedPods{Failed: []string{"a", "b"}}, 1},
-		{"an empty UID", UncountedTerminatedPods{Succeeded: []string{""}, Failed: []string{"a"}},
-			[]Pod{endedPod("a", PodFailed)}, 0, 1, &UncountedTerminatedPods{Failed: []string{"a"}}, 1},
-		{"failed by the list and succeeded after all", UncountedTerminatedPods{Failed: []string{"a"}},
-			[]Pod{endedPod("a", PodSucceeded)}, 0, 1, &UncountedTerminatedPods{Failed: []string{"a"}}, 0},
+		{"twice in one list", UncountedTerminatedPods{Failed: []UID{"a", "a", "b"}},
+			[]Pod{endedPod("a", PodFailed), endedPod("b", PodFailed)}, 0, 2, &UncountedTerminatedPods{Failed: []UID{"a", "b"}}, 1},
+		{"an empty UID", UncountedTerminatedPods{Succeeded: []UID{""}, Failed: []UID{"a"}},
+			[]Pod{endedPod("a", PodFailed)}, 0, 1, &UncountedTerminatedPods{Failed: []UID{"a"}}, 1},
+		{"failed by the list and succeeded after all", UncountedTerminatedPods{Failed: []UID{"a"}},
+			[]Pod{endedPod("a", PodSucceeded)}, 0, 1, &UncountedTerminatedPods{Failed: []UID{"a"}}, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 				s.Options = options
 				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
 				if test.recorded {
-					s.Job.Status.UncountedTerminatedPods.Succeeded = []string{"a"}
+					s.Job.Status.UncountedTerminatedPods.Succeeded = []UID{"a"}
 				}
 				if test.inFlight {
 					s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
@@ -108,7 +108,7 @@ func TestE4_EmptyUntrackedUID(t *testing.T) {
 	for i := range n {
 		name := fmt.Sprint("pod-", i)
 		s.Pods = append(s.Pods, Pod{
-			Name: name, UID: name, Phase: PodSucceeded, Detail: &PodDetail{CreationTimestamp: created},
+			Name: name, UID: UID(name), Phase: PodSucceeded, Detail: &PodDetail{CreationTimestamp: created},
 		})
 	}
 	plan, err := Reconcile(s)

@@ -175,7 +175,7 @@ func (w *CronJob) Add(c cronjob.Child) {
 func (w *CronJob) AddForeign(run time.Time) {
 	name := cronjob.JobName(w.CronJob.Name, run)
 	if _, ok := w.Jobs[name]; !ok {
-		w.Jobs[name] = cronjob.Child{Name: name, UID: "foreign-" + name, Foreign: true, CreationTimestamp: w.Now, ScheduledTime: run}
+		w.Jobs[name] = cronjob.Child{Name: name, UID: job.UID("foreign-" + name), Foreign: true, CreationTimestamp: w.Now, ScheduledTime: run}
 	}
 }
 

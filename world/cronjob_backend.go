@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/job"
 )
 
 // Backend is the world as an executor sees it. Each call is one read or write, which
@@ -69,7 +70,7 @@ func (b cronBackend) Create(ctx context.Context, c cronjob.Creation) (made cronj
 		b.w.note(b.w.history.Started(c.Name, c.ScheduledTime))
 		b.w.ids++
 		child := cronjob.Child{
-			Name: c.Name, UID: "uid-" + strconv.Itoa(b.w.ids), CreationTimestamp: b.w.Now, StartTime: b.w.Now,
+			Name: c.Name, UID: job.UID("uid-" + strconv.Itoa(b.w.ids)), CreationTimestamp: b.w.Now, StartTime: b.w.Now,
 			ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "",
 		}
 		b.w.Jobs[c.Name] = child

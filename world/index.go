@@ -8,14 +8,14 @@ import (
 
 // index finds pods by UID. A short list is searched, and keeps its order; a long one
 // has a map, and the last pod takes the place of one that is removed.
-type index struct{ at map[string]int }
+type index struct{ at map[job.UID]int }
 
 const short = 32
 
 // of returns where the pod is in the list, or -1.
-func (x *index) of(pods []*job.Pod, uid string) int {
+func (x *index) of(pods []*job.Pod, uid job.UID) int {
 	if x.at == nil && len(pods) > short {
-		x.at = make(map[string]int, 2*len(pods))
+		x.at = make(map[job.UID]int, 2*len(pods))
 		for i, p := range pods {
 			x.at[p.UID] = i
 		}

@@ -15,7 +15,7 @@ func TestIndex(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var pods []*job.Pod
 		var x index
-		want := map[string]*job.Pod{}
+		want := map[job.UID]*job.Pod{}
 		for n := range rapid.IntRange(1, 200).Draw(t, "steps") {
 			if len(pods) > 0 && rapid.IntRange(0, 3).Draw(t, "remove") == 0 {
 				p := rapid.SampledFrom(pods).Draw(t, "pod")
@@ -23,7 +23,7 @@ func TestIndex(t *testing.T) {
 				pods = x.remove(pods, p)
 				pods = x.remove(pods, p) // no more there
 			} else {
-				p := &job.Pod{UID: fmt.Sprint("u", n)}
+				p := &job.Pod{UID: job.UID(fmt.Sprint("u", n))}
 				want[p.UID] = p
 				pods = append(pods, p)
 				x.added(pods)

@@ -231,7 +231,7 @@ func (w *Job) Err() error {
 func (w *Job) AddPod(p job.Pod) *job.Pod {
 	w.nextUID++
 	if p.UID == "" {
-		p.UID = "uid-" + strconv.Itoa(w.nextUID)
+		p.UID = job.UID("uid-" + strconv.Itoa(w.nextUID))
 	}
 	if p.Name == "" {
 		p.Name = "p" + strconv.Itoa(w.nextUID)
@@ -254,7 +254,7 @@ func (w *Job) touch(p *job.Pod) {
 	p.Detail.ResourceVersion = strconv.Itoa(w.revision)
 }
 
-func (w *Job) find(uid string) *job.Pod {
+func (w *Job) find(uid job.UID) *job.Pod {
 	if i := w.pods.of(w.Pods, uid); i >= 0 {
 		return w.Pods[i]
 	}

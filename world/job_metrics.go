@@ -19,13 +19,13 @@ type tally struct {
 	// matches holds the pods whose match with the podFailurePolicy was reported, due those
 	// that have lost their finalizer since they matched, and plain those that were recorded
 	// before they matched.
-	matches, due, plain map[string]bool
+	matches, due, plain map[job.UID]bool
 	// created, completed and failed count the creations that were confirmed, and the new
 	// indexes of the statuses that were written.
 	created, completed, failed int
 	untracked                  int // finalizers of pods that had ended
 	// job is the UID of the job, and status the last one that was written.
-	job    string
+	job    job.UID
 	status job.Status
 	// forgot is set once a round has ended without a conclusion, or a memory was lost:
 	// then it is unknown what was reported.
@@ -40,9 +40,9 @@ func (t *tally) clone() tally {
 }
 
 // add puts a UID into a set, which may be nil.
-func add(set *map[string]bool, uid string) {
+func add(set *map[job.UID]bool, uid job.UID) {
 	if *set == nil {
-		*set = make(map[string]bool)
+		*set = make(map[job.UID]bool)
 	}
 	(*set)[uid] = true
 }
@@ -200,7 +200,7 @@ func (w *Job) tallyStatus(old, s *job.Status) {
 }
 
 // failedUIDs are the UIDs of the failed pods that are not counted yet.
-func failedUIDs(s *job.Status) []string {
+func failedUIDs(s *job.Status) []job.UID {
 	if s.UncountedTerminatedPods == nil {
 		return nil
 	}

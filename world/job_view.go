@@ -8,7 +8,7 @@ import (
 
 // Deliver brings the controller's view of one pod up to date, and tells its
 // expectations what an informer would tell (E1, E4).
-func (w *Job) Deliver(uid string) {
+func (w *Job) Deliver(uid job.UID) {
 	live := w.find(uid)
 	seen := slices.IndexFunc(w.View.Pods, func(p job.Pod) bool { return p.UID == uid })
 	switch {
@@ -30,7 +30,7 @@ func (w *Job) DeliverJob() { w.View.Job, w.View.Version = w.Job, w.version }
 
 // DeliverAll brings the whole view up to date.
 func (w *Job) DeliverAll() {
-	seen := make(map[string]bool, len(w.View.Pods))
+	seen := make(map[job.UID]bool, len(w.View.Pods))
 	for i := range w.View.Pods {
 		p := &w.View.Pods[i]
 		seen[p.UID] = true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/step"
+	"github.com/batchplan/batchplan/job"
 )
 
 // Backend is what the plans of one CronJob are carried out on. Get and Delete are
@@ -39,7 +40,7 @@ type Job struct {
 	cronjob.Reference
 	// Controller is the UID of the job's controller, and empty for a job without
 	// one. Create need not fill it.
-	Controller string
+	Controller job.UID
 	// CreationTimestamp is for the metric (C16).
 	CreationTimestamp time.Time
 }
@@ -126,7 +127,7 @@ func (r *round) verify() []cronjob.Result {
 
 // isMeant reports whether a job is the one of a look-up: that of the UID, or, where no
 // reply has told the UID, any that the CronJob controls (CI15).
-func (r *round) isMeant(found Job, uid string) bool {
+func (r *round) isMeant(found Job, uid job.UID) bool {
 	if uid == "" {
 		return found.Controller == r.plan.CronJobUID
 	}
@@ -158,12 +159,12 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 
 // gone are the UIDs of the jobs that verify has just found gone: nothing is left to
 // delete, whatever a backend makes of it.
-func (r *round) gone(verified []cronjob.Result) map[string]bool {
-	var uids map[string]bool
+func (r *round) gone(verified []cronjob.Result) map[job.UID]bool {
+	var uids map[job.UID]bool
 	for i, result := range verified {
 		if result == cronjob.ResultGone {
 			if uids == nil {
-				uids = make(map[string]bool)
+				uids = make(map[job.UID]bool)
 			}
 			uids[r.plan.Verify[i].UID] = true // one without a UID is never deleted
 		}

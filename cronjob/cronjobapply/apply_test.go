@@ -194,7 +194,9 @@ func TestApply_NamespaceTerminating(t *testing.T) {
 
 // TestC5_LookUp: only a job that is certainly gone leaves the active list.
 func TestC5_LookUp(t *testing.T) {
-	there := func(uid string) *cronjobapply.Job { return &cronjobapply.Job{Reference: cronjob.Reference{UID: uid}} }
+	there := func(uid job.UID) *cronjobapply.Job {
+		return &cronjobapply.Job{Reference: cronjob.Reference{UID: uid}}
+	}
 	tests := []struct {
 		name   string
 		found  *cronjobapply.Job

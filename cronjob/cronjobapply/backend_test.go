@@ -82,7 +82,7 @@ func (f *fake) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, 
 	if f.made != nil {
 		return f.made(c), nil
 	}
-	return cronjobapply.Job{Reference: cronjob.Reference{UID: "uid-of-" + c.Name}}, nil
+	return cronjobapply.Job{Reference: cronjob.Reference{UID: job.UID("uid-of-" + c.Name)}}, nil
 }
 
 func (f *fake) WriteStatus(_ context.Context, s cronjob.Status) error {
@@ -124,7 +124,7 @@ func active(names ...string) func(s *cronjob.Snapshot) {
 	return func(s *cronjob.Snapshot) {
 		for _, name := range names {
 			s.CronJob.Status.Active = append(s.CronJob.Status.Active,
-				cronjob.Reference{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: name, UID: "uid-of-" + name})
+				cronjob.Reference{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: name, UID: job.UID("uid-of-" + name)})
 		}
 	}
 }
@@ -134,7 +134,7 @@ func running(names ...string) func(s *cronjob.Snapshot) {
 	return func(s *cronjob.Snapshot) {
 		active(names...)(s)
 		for _, name := range names {
-			s.Children = append(s.Children, cronjob.Child{Name: name, UID: "uid-of-" + name, StartTime: at(8)})
+			s.Children = append(s.Children, cronjob.Child{Name: name, UID: job.UID("uid-of-" + name), StartTime: at(8)})
 		}
 	}
 }
@@ -145,7 +145,7 @@ func finished(n int) func(s *cronjob.Snapshot) {
 		for i := range n {
 			name := fmt.Sprintf("old-%03d", i)
 			s.Children = append(s.Children, cronjob.Child{
-				Name: name, UID: "uid-of-" + name, Finished: job.ConditionFailed, StartTime: at(0).Add(time.Duration(i) * time.Second)})
+				Name: name, UID: job.UID("uid-of-" + name), Finished: job.ConditionFailed, StartTime: at(0).Add(time.Duration(i) * time.Second)})
 		}
 	}
 }

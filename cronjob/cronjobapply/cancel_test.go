@@ -183,7 +183,7 @@ func drawCluster(t *rapid.T) *cluster {
 	c := &cluster{World: world.NewCronJob(s.CronJob, cronjob.Options{})}
 	c.Now = s.Now
 	for i := range rapid.IntRange(0, 6).Draw(t, "jobs") {
-		j := cronjob.Child{Name: fmt.Sprint("j", i), UID: fmt.Sprint("u", i), StartTime: at(0).Add(time.Duration(i) * time.Second)}
+		j := cronjob.Child{Name: fmt.Sprint("j", i), UID: job.UID(fmt.Sprint("u", i)), StartTime: at(0).Add(time.Duration(i) * time.Second)}
 		j.Finished = rapid.SampledFrom([]job.ConditionType{"", job.ConditionFailed, job.ConditionComplete}).Draw(t, "finished")
 		if j.Finished == job.ConditionComplete {
 			j.CompletionTime = at(rapid.IntRange(1, 8).Draw(t, "completed"))

@@ -35,9 +35,9 @@ func (m *memory) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job
 		return cronjobapply.Job{}, cronjobapply.ErrExists
 	}
 	m.jobs = append(m.jobs, cronjob.Child{
-		Name: c.Name, UID: "uid-" + c.Name, CreationTimestamp: m.now, StartTime: m.now, ScheduledTime: c.ScheduledTime,
+		Name: c.Name, UID: job.UID("uid-" + c.Name), CreationTimestamp: m.now, StartTime: m.now, ScheduledTime: c.ScheduledTime,
 	})
-	return cronjobapply.Job{Reference: cronjob.Reference{UID: "uid-" + c.Name}, CreationTimestamp: m.now}, nil
+	return cronjobapply.Job{Reference: cronjob.Reference{UID: job.UID("uid-" + c.Name)}, CreationTimestamp: m.now}, nil
 }
 
 func (m *memory) Delete(_ context.Context, d cronjob.Deletion) error {

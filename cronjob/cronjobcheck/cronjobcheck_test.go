@@ -34,7 +34,7 @@ func run(n int) cronjob.Creation {
 
 func child(n int) cronjob.Child {
 	name := cronjob.JobName("c", hour(n))
-	return cronjob.Child{Name: name, UID: name, ScheduledTime: hour(n), CreationTimestamp: hour(n)}
+	return cronjob.Child{Name: name, UID: job.UID(name), ScheduledTime: hour(n), CreationTimestamp: hour(n)}
 }
 
 func expect(t *testing.T, got []cronjobcheck.Violation, want string) {

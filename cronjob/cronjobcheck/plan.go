@@ -53,11 +53,11 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 	children := make(map[string]*cronjob.Child, len(s.Children))
 	named := make(map[string]bool, len(status.Active))
 	for i := range s.Children {
-		children[s.Children[i].UID] = &s.Children[i]
+		children[string(s.Children[i].UID)] = &s.Children[i]
 	}
 	for _, r := range status.Active {
-		named[r.UID] = true
-		switch c := children[r.UID]; {
+		named[string(r.UID)] = true
+		switch c := children[string(r.UID)]; {
 		case c != nil && c.Finished == "":
 			busy = append(busy, *c)
 		case c == nil && !s.Consistent:
@@ -70,7 +70,7 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 			break
 		}
 		unrecorded := c.ScheduledTime.After(status.LastScheduleTime) && !c.Backfilled
-		if unrecorded && !named[c.UID] && !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero() {
+		if unrecorded && !named[string(c.UID)] && !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero() {
 			busy = append(busy, *c)
 		}
 	}
@@ -124,12 +124,12 @@ func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob
 func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 	reasons := make(map[string]cronjob.DeleteReason, len(p.Delete))
 	for _, d := range p.Delete {
-		reasons[d.UID] = d.Reason
+		reasons[string(d.UID)] = d.Reason
 	}
 	all, kept := map[job.ConditionType]int{}, map[job.ConditionType]int{}
 	for i := range s.Children {
 		c := &s.Children[i]
-		reason := reasons[c.UID]
+		reason := reasons[string(c.UID)]
 		if c.Foreign && reason != 0 {
 			f.add("CI11", "%s of another owner is deleted", c.Name)
 		}

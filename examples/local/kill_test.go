@@ -147,9 +147,9 @@ func TestRunnerStoppedAtRandom(t *testing.T) {
 // checkCounts compares what the pods have left behind with what was counted.
 func checkCounts(t *testing.T, w *world, key string, succeeded, failed int32) {
 	t.Helper()
-	begun, codes, perIndex := map[string]bool{}, map[string]int32{}, map[string]int{}
+	begun, codes, perIndex := map[job.UID]bool{}, map[job.UID]int32{}, map[string]int{}
 	for _, words := range w.trace(key) {
-		uid, index := words[1], words[2]
+		uid, index := job.UID(words[1]), words[2]
 		if words[0] == "begin" {
 			if begun[uid] {
 				t.Errorf("%s: pod %s ran twice", key, uid)
@@ -181,7 +181,7 @@ func checkCounts(t *testing.T, w *world, key string, succeeded, failed int32) {
 }
 
 // checkCode demands that the stored exit code is the one that the process gave.
-func checkCode(t *testing.T, p *store.Pod, codes map[string]int32) {
+func checkCode(t *testing.T, p *store.Pod, codes map[job.UID]int32) {
 	t.Helper()
 	code, ended := codes[p.UID]
 	if !ended || len(p.State.Containers) != 1 {

@@ -187,11 +187,11 @@ func (k *killer) check() {
 type lineOfEnd struct{ code int32 }
 
 // readTrace returns the last pod that has begun each index, and the pods that ended.
-func (k *killer) readTrace() (starts map[int32]string, ends map[string]lineOfEnd) {
-	starts, ends = map[int32]string{}, map[string]lineOfEnd{}
-	begun := map[string]bool{}
+func (k *killer) readTrace() (starts map[int32]job.UID, ends map[job.UID]lineOfEnd) {
+	starts, ends = map[int32]job.UID{}, map[job.UID]lineOfEnd{}
+	begun := map[job.UID]bool{}
 	for n, words := range k.trace("many") {
-		uid := words[1]
+		uid := job.UID(words[1])
 		index, err := strconv.ParseInt(words[2], 10, 32)
 		if err != nil {
 			k.Fatalf("line %d: %q: %v", n, words, err)

@@ -19,7 +19,7 @@ type Rules struct {
 	mu     sync.Mutex
 	counts map[string]int // by rule and case
 	// schedules are those of the CronJobs in the last rounds (C17).
-	schedules map[string]string
+	schedules map[job.UID]string
 }
 
 // rule is a rule, or one case of it, and how to recognise it in something seen.
@@ -33,7 +33,7 @@ type rule[T any] struct {
 var unreachable = map[string]string{}
 
 // NewRules returns a count of nothing.
-func NewRules() *Rules { return &Rules{counts: map[string]int{}, schedules: map[string]string{}} }
+func NewRules() *Rules { return &Rules{counts: map[string]int{}, schedules: map[job.UID]string{}} }
 
 func count[T any](c *Rules, rules []rule[T], what T) {
 	for _, r := range rules {

@@ -59,10 +59,10 @@ type Expectations interface {
 	// Lower takes off what failed or was skipped.
 	Lower(creations, deletions int)
 	// ExpectUntracked adds pods that are about to lose their finalizer (E4).
-	ExpectUntracked(uids ...string)
+	ExpectUntracked(uids ...job.UID)
 	// UntrackObserved takes a pod off that keeps its finalizer. One that was gone already
 	// stays: the cache may still show it, and then it would be counted again.
-	UntrackObserved(uid string)
+	UntrackObserved(uid job.UID)
 }
 
 // Executor carries out plans. The zero value is ready to use, and safe for
@@ -138,7 +138,7 @@ func (r *round) remove() []job.Effect {
 	if !ending {
 		r.expect(0, len(deletions))
 	}
-	first := make([]string, len(deletions)) // UIDs of pods that lose the finalizer first
+	first := make([]job.UID, len(deletions)) // UIDs of pods that lose the finalizer first
 	for i := range deletions {
 		if deletions[i].UntrackFirst {
 			first[i] = deletions[i].UID
@@ -184,7 +184,7 @@ func (r *round) create() []job.Effect {
 
 // untrack removes the finalizers of the pods that are now accounted for.
 func (r *round) untrack(pods []job.Untracking) []job.Result {
-	uids := make([]string, len(pods))
+	uids := make([]job.UID, len(pods))
 	for i := range pods {
 		uids[i] = pods[i].UID
 	}
@@ -232,17 +232,17 @@ func (r *round) lower(creations, deletions int) {
 }
 
 // expectUntracked announces the removal of finalizers. Empty UIDs are none.
-func (r *round) expectUntracked(uids []string) {
+func (r *round) expectUntracked(uids []job.UID) {
 	if r.Expectations == nil {
 		return
 	}
-	if uids = slices.DeleteFunc(slices.Clone(uids), func(uid string) bool { return uid == "" }); len(uids) > 0 {
+	if uids = slices.DeleteFunc(slices.Clone(uids), func(uid job.UID) bool { return uid == "" }); len(uids) > 0 {
 		r.Expectations.ExpectUntracked(uids...)
 	}
 }
 
 // takeOffKept takes those off again that keep their finalizer.
-func (r *round) takeOffKept(results *results, uids []string) {
+func (r *round) takeOffKept(results *results, uids []job.UID) {
 	if r.Expectations == nil {
 		return
 	}

@@ -66,14 +66,16 @@ func (f *fake) Untrack(_ context.Context, p job.PodRef) error { return f.call("u
 func (f *fake) WriteStatus(context.Context, job.Status) error { return f.call("status") }
 func (f *fake) Expect(creations, deletions int)               { f.note("expect %d %d", creations, deletions) }
 func (f *fake) Lower(creations, deletions int)                { f.note("lower %d %d", creations, deletions) }
-func (f *fake) ExpectUntracked(uids ...string)                { f.note("untracking %s", strings.Join(uids, " ")) }
-func (f *fake) UntrackObserved(uid string)                    { f.note("tracked %s", uid) }
+func (f *fake) ExpectUntracked(uids ...job.UID) {
+	f.note("untracking %s", strings.Trim(fmt.Sprint(uids), "[]"))
+}
+func (f *fake) UntrackObserved(uid job.UID) { f.note("tracked %s", uid) }
 func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	name := fmt.Sprintf("%sx%d", c.NamePrefix, c.Index.Int32())
 	if err := f.call("create %d", c.Index.Int32()); err != nil {
 		return job.PodRef{}, err
 	}
-	return job.PodRef{Name: name, UID: name}, nil
+	return job.PodRef{Name: name, UID: job.UID(name)}, nil
 }
 
 func (f *fake) note(format string, args ...any) {
@@ -116,7 +118,7 @@ func ending(pods ...job.Pod) job.Snapshot {
 }
 
 func pod(name string, index int32, phase job.PodPhase) job.Pod {
-	return job.Pod{Name: name, UID: name, Index: job.IndexAt(index), Phase: phase}
+	return job.Pod{Name: name, UID: job.UID(name), Index: job.IndexAt(index), Phase: phase}
 }
 
 // actives are running pods with the indexes below n.

@@ -27,7 +27,7 @@ type cluster struct {
 	cancel func()
 }
 
-func (c *cluster) write(ctx context.Context, name string, uid string, do func(p *job.Pod)) error {
+func (c *cluster) write(ctx context.Context, name string, uid job.UID, do func(p *job.Pod)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (c *cluster) Create(ctx context.Context, creation job.Creation) (ref job.Po
 	name := fmt.Sprintf("%s%d", creation.NamePrefix, c.made)
 	err = c.write(ctx, "create "+name, "", func(*job.Pod) {
 		c.made++
-		ref = job.PodRef{Name: name, UID: name}
-		c.pods = append(c.pods, job.Pod{Name: name, UID: name, Index: creation.Index})
+		ref = job.PodRef{Name: name, UID: job.UID(name)}
+		c.pods = append(c.pods, job.Pod{Name: name, UID: job.UID(name), Index: creation.Index})
 	})
 	return ref, err
 }

@@ -17,8 +17,8 @@ type memory struct {
 
 func (m *memory) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	uid := fmt.Sprint("uid-", len(m.pods))
-	m.pods = append(m.pods, job.Pod{Name: c.NamePrefix + uid, UID: uid, Index: c.Index})
-	return job.PodRef{Name: c.NamePrefix + uid, UID: uid}, nil
+	m.pods = append(m.pods, job.Pod{Name: c.NamePrefix + uid, UID: job.UID(uid), Index: c.Index})
+	return job.PodRef{Name: c.NamePrefix + uid, UID: job.UID(uid)}, nil
 }
 
 func (m *memory) Untrack(_ context.Context, pod job.PodRef) error {

@@ -33,13 +33,13 @@ type History struct {
 	Lagged bool
 
 	// at and succeeded find a pod and a success in a long history.
-	at        map[string]int
+	at        map[job.UID]int
 	succeeded map[int32]bool
 }
 
 // Life is the history of one pod.
 type Life struct {
-	UID   string
+	UID   job.UID
 	Index int32
 	// Ended is PodSucceeded or PodFailed once the pod has ended.
 	Ended job.PodPhase
@@ -62,7 +62,7 @@ func (h *History) Clone() History {
 }
 
 // Of returns the life of a pod, or nil if it was never seen.
-func (h *History) Of(uid string) *Life {
+func (h *History) Of(uid job.UID) *Life {
 	if h.at != nil {
 		if i, ok := h.at[uid]; ok {
 			return &h.Pods[i]
@@ -90,7 +90,7 @@ func (h *History) Born(p *job.Pod) {
 
 // index makes the maps for a history that has become long.
 func (h *History) index() {
-	h.at, h.succeeded = make(map[string]int), make(map[int32]bool)
+	h.at, h.succeeded = make(map[job.UID]int), make(map[int32]bool)
 	for i := range h.Pods {
 		h.at[h.Pods[i].UID] = i
 		if h.Pods[i].Ended == job.PodSucceeded {
@@ -116,7 +116,7 @@ func (h *History) Recorded(before, after *job.Status) {
 	h.moved(was.Failed, is.Failed, job.CountedFailed)
 }
 
-func (h *History) moved(was, is []string, as job.CountedAs) {
+func (h *History) moved(was, is []job.UID, as job.CountedAs) {
 	for _, uid := range was {
 		if slices.Contains(is, uid) {
 			continue
@@ -128,7 +128,7 @@ func (h *History) moved(was, is []string, as job.CountedAs) {
 }
 
 // countedAs returns how a UID was counted, or NotCounted.
-func (h *History) countedAs(uid string) job.CountedAs {
+func (h *History) countedAs(uid job.UID) job.CountedAs {
 	if l := h.Of(uid); l != nil {
 		return l.Counted
 	}

@@ -110,7 +110,7 @@ func before(change func(*job.Spec)) *jobcheck.State {
 	return &jobcheck.State{
 		Job: &job.Job{Name: "j", UID: "j", Spec: spec(change), Status: job.Status{
 			StartTime: now, Active: 1, Ready: ptr[int32](0), Terminating: ptr[int32](0),
-			UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []string{"a"}},
+			UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []job.UID{"a"}},
 		}},
 		Pods:    []*job.Pod{done, runs},
 		History: h,
@@ -138,14 +138,14 @@ func TestState_Status(t *testing.T) {
 		{name: "loses a pod", next: func(s *job.Status) { count(s); s.Succeeded = 0 }, want: "JI1"},
 		{name: "counts a pod with its finalizer", old: func(st *jobcheck.State) { st.Pods[0].Untracked = false }, next: count, want: "JI3"},
 		{name: "moves a pod to the other list", next: func(s *job.Status) {
-			s.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []string{"a"}}
+			s.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []job.UID{"a"}}
 		}, want: "JI1"},
-		{name: "records a pod that runs", next: func(s *job.Status) { s.UncountedTerminatedPods.Succeeded = []string{"a", "b"} }, want: "JI1"},
+		{name: "records a pod that runs", next: func(s *job.Status) { s.UncountedTerminatedPods.Succeeded = []job.UID{"a", "b"} }, want: "JI1"},
 		{name: "records a counted pod", old: func(st *jobcheck.State) { st.History.Of("b").Counted = job.CountedSucceeded },
-			next: func(s *job.Status) { s.UncountedTerminatedPods.Succeeded = []string{"a", "b"} }, want: "JI1"},
-		{name: "fails a pod that runs", next: func(s *job.Status) { s.UncountedTerminatedPods.Failed = []string{"b"} }, want: "J27"},
-		{name: "lists a pod twice", next: func(s *job.Status) { s.UncountedTerminatedPods.Succeeded = []string{"a", "a"} }, want: "JI2"},
-		{name: "lists a pod in both lists", next: func(s *job.Status) { s.UncountedTerminatedPods.Failed = []string{"a"} }, want: "JI2"},
+			next: func(s *job.Status) { s.UncountedTerminatedPods.Succeeded = []job.UID{"a", "b"} }, want: "JI1"},
+		{name: "fails a pod that runs", next: func(s *job.Status) { s.UncountedTerminatedPods.Failed = []job.UID{"b"} }, want: "J27"},
+		{name: "lists a pod twice", next: func(s *job.Status) { s.UncountedTerminatedPods.Succeeded = []job.UID{"a", "a"} }, want: "JI2"},
+		{name: "lists a pod in both lists", next: func(s *job.Status) { s.UncountedTerminatedPods.Failed = []job.UID{"a"} }, want: "JI2"},
 		{name: "succeeded falls", old: func(st *jobcheck.State) { st.Job.Status.Succeeded = 2 }, next: func(s *job.Status) { s.Succeeded = 1 }, want: "JI4"},
 		{name: "more ready than active", next: func(s *job.Status) { s.Ready = ptr[int32](2) }, want: "JI20"},
 		{name: "withdraws a condition", old: func(st *jobcheck.State) {
@@ -218,7 +218,7 @@ func TestHistory_Long(t *testing.T) {
 	var h jobcheck.History
 	pods := make([]job.Pod, 100)
 	for i := range pods {
-		pods[i] = job.Pod{UID: string(rune('A' + i)), Index: job.IndexAt(int32(i))}
+		pods[i] = job.Pod{UID: job.UID(rune('A' + i)), Index: job.IndexAt(int32(i))}
 		h.Born(&pods[i])
 		if i%3 == 0 {
 			pods[i].Phase = job.PodSucceeded

@@ -144,21 +144,21 @@ func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
 }
 
 // foreignPods are the pods of other owners; nil if there are none.
-func foreignPods(s *job.Snapshot) map[string]bool {
-	var foreign map[string]bool
+func foreignPods(s *job.Snapshot) map[job.UID]bool {
+	var foreign map[job.UID]bool
 	for i := range s.Pods {
 		if s.Pods[i].Owner != job.Foreign {
 			continue
 		}
 		if foreign == nil {
-			foreign = make(map[string]bool)
+			foreign = make(map[job.UID]bool)
 		}
 		foreign[s.Pods[i].UID] = true
 	}
 	return foreign
 }
 
-func podOf(s *job.Snapshot, uid string) *job.Pod {
+func podOf(s *job.Snapshot, uid job.UID) *job.Pod {
 	for i := range s.Pods {
 		if s.Pods[i].UID == uid {
 			return &s.Pods[i]

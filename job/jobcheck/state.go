@@ -14,10 +14,10 @@ type State struct {
 	Pods    []*job.Pod
 	History *History
 	// Find returns the pod of a UID, or nil. Without it the pods are searched.
-	Find func(uid string) *job.Pod
+	Find func(uid job.UID) *job.Pod
 }
 
-func (st *State) pod(uid string) *job.Pod {
+func (st *State) pod(uid job.UID) *job.Pod {
 	if st.Find != nil {
 		return st.Find(uid)
 	}

@@ -73,7 +73,7 @@ func (st *State) checkList(f *found, s *job.Status, as job.CountedAs) {
 }
 
 // checkListed checks one UID of a list.
-func (st *State) checkListed(f *found, s *job.Status, uid string, as job.CountedAs) {
+func (st *State) checkListed(f *found, s *job.Status, uid job.UID, as job.CountedAs) {
 	switch counted := st.History.countedAs(uid); {
 	case counted != job.NotCounted && !st.History.Traveled:
 		f.add("JI1", "UID %q was counted as %s and is recorded again as %s", uid, counted, as)

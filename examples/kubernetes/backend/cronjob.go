@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/examples/kubernetes/convert"
+	"github.com/batchplan/batchplan/job"
 )
 
 var _ cronjobapply.Backend = (*CronJob)(nil)
@@ -54,13 +55,13 @@ func (b *CronJob) Get(ctx context.Context, name string) (cronjobapply.Job, error
 func describe(o *batchv1.Job) cronjobapply.Job {
 	out := cronjobapply.Job{
 		Reference: cronjob.Reference{
-			Kind: "Job", APIVersion: "batch/v1", Namespace: o.Namespace, Name: o.Name, UID: string(o.UID),
+			Kind: "Job", APIVersion: "batch/v1", Namespace: o.Namespace, Name: o.Name, UID: job.UID(o.UID),
 			ResourceVersion: o.ResourceVersion,
 		},
 		CreationTimestamp: o.CreationTimestamp.Time,
 	}
 	if ref := metav1.GetControllerOf(o); ref != nil {
-		out.Controller = string(ref.UID)
+		out.Controller = job.UID(ref.UID)
 	}
 	return out
 }

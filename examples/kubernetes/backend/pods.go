@@ -104,7 +104,7 @@ func (b *Pods) Create(ctx context.Context, c job.Creation) (job.PodRef, error) {
 		return job.PodRef{}, err
 	}
 	b.wrote(out)
-	return job.PodRef{Name: out.Name, UID: string(out.UID)}, nil
+	return job.PodRef{Name: out.Name, UID: job.UID(out.UID)}, nil
 }
 
 // Untrack removes the finalizer.
@@ -114,7 +114,7 @@ func (b *Pods) Untrack(ctx context.Context, pod job.PodRef) error {
 
 // podPatch is a strategic merge patch of a pod's metadata.
 type podPatch struct {
-	UID             string   `json:"uid"`
+	UID             job.UID  `json:"uid"`
 	ResourceVersion string   `json:"resourceVersion,omitempty"`
 	OwnerReferences []any    `json:"ownerReferences,omitempty"`
 	Finalizers      []string `json:"finalizers,omitempty"`

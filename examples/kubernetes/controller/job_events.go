@@ -126,7 +126,7 @@ func (h jobEvents) podTouched(p, cur *corev1.Pod) {
 		return
 	}
 	if !convert.IsTracked(cur) {
-		h.tracker.UntrackObserved(keyOf(owner), string(cur.UID))
+		h.tracker.UntrackObserved(keyOf(owner), job.UID(cur.UID))
 	}
 	h.queue.AddAfter(keyOf(owner), batchDelay)
 }
@@ -142,7 +142,7 @@ func (h jobEvents) podLeaves(p *corev1.Pod, untracked bool) {
 	}
 	h.tracker.DeletionObserved(keyOf(owner))
 	if untracked {
-		h.tracker.UntrackObserved(keyOf(owner), string(p.UID))
+		h.tracker.UntrackObserved(keyOf(owner), job.UID(p.UID))
 	}
 	h.queue.AddAfter(keyOf(owner), batchDelay)
 }

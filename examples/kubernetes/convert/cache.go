@@ -17,7 +17,7 @@ import (
 // watch for deletions, and a round that is late cannot bring back a pod that is gone.
 type PodCache struct {
 	mu   sync.Mutex
-	jobs map[string]*cachedPods
+	jobs map[job.UID]*cachedPods
 }
 
 type cachedPods struct {
@@ -56,7 +56,7 @@ func (c *PodCache) Append(dst []job.Pod, of *job.Job, list []*corev1.Pod) []job.
 }
 
 // Forget drops the pods of a job. Call it when the job is gone or needs no more rounds.
-func (c *PodCache) Forget(jobUID string) {
+func (c *PodCache) Forget(jobUID job.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.jobs, jobUID)
@@ -72,14 +72,14 @@ func (c *PodCache) Len() (n int) {
 	return n
 }
 
-func (c *PodCache) of(jobUID string) *cachedPods {
+func (c *PodCache) of(jobUID job.UID) *cachedPods {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := c.jobs[jobUID]
 	if known == nil {
 		known = &cachedPods{pods: make(map[types.UID]*cachedPod)}
 		if c.jobs == nil {
-			c.jobs = make(map[string]*cachedPods)
+			c.jobs = make(map[job.UID]*cachedPods)
 		}
 		c.jobs[jobUID] = known
 	}

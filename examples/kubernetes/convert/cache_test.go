@@ -39,7 +39,7 @@ func owned(of *job.Job, i, version int) *corev1.Pod {
 	}
 }
 
-func someJob(uid string) *job.Job {
+func someJob(uid job.UID) *job.Job {
 	return &job.Job{
 		Namespace: "ns", Name: "j", UID: uid,
 		Spec: job.Spec{Selector: &job.Selector{MatchLabels: map[string]string{"job": "j"}}},
@@ -127,7 +127,7 @@ func TestPodCache_Owner(t *testing.T) {
 func TestPodCache_Workers(t *testing.T) {
 	cache := &convert.PodCache{}
 	var running sync.WaitGroup
-	for _, uid := range []string{"a", "b", "c"} {
+	for _, uid := range []job.UID{"a", "b", "c"} {
 		running.Go(func() {
 			of := someJob(uid)
 			for version := range 200 {

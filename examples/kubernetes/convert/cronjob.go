@@ -16,7 +16,7 @@ func CronJob(o *batchv1.CronJob) cronjob.CronJob {
 	return cronjob.CronJob{
 		Namespace:         o.Namespace,
 		Name:              o.Name,
-		UID:               string(o.UID),
+		UID:               job.UID(o.UID),
 		CreationTimestamp: timeOf(o.CreationTimestamp),
 		DeletionTimestamp: timeAt(o.DeletionTimestamp),
 		SpecChanged:       specChanged(o.ManagedFields),
@@ -64,7 +64,7 @@ func reference(r *corev1.ObjectReference) cronjob.Reference {
 		Kind:            r.Kind,
 		Namespace:       r.Namespace,
 		Name:            r.Name,
-		UID:             string(r.UID),
+		UID:             job.UID(r.UID),
 		APIVersion:      r.APIVersion,
 		ResourceVersion: r.ResourceVersion,
 		FieldPath:       r.FieldPath,
@@ -76,7 +76,7 @@ func reference(r *corev1.ObjectReference) cronjob.Reference {
 func Child(of *cronjob.CronJob, o *batchv1.Job) cronjob.Child {
 	j := job.Job{
 		Name:              o.Name,
-		UID:               string(o.UID),
+		UID:               job.UID(o.UID),
 		CreationTimestamp: timeOf(o.CreationTimestamp),
 		DeletionTimestamp: timeAt(o.DeletionTimestamp),
 		Status: job.Status{
@@ -90,10 +90,10 @@ func Child(of *cronjob.CronJob, o *batchv1.Job) cronjob.Child {
 
 // controllerUID returns the UID of the owner that is the controller, or "". An API server
 // refuses two; here the last one counts, as for the decoders.
-func controllerUID(owners []metav1.OwnerReference) (uid string) {
+func controllerUID(owners []metav1.OwnerReference) (uid job.UID) {
 	for i := range owners {
 		if ref := &owners[i]; ref.Controller != nil && *ref.Controller {
-			uid = string(ref.UID)
+			uid = job.UID(ref.UID)
 		}
 	}
 	return uid

@@ -19,7 +19,7 @@ func Job(o *batchv1.Job) job.Job {
 		Namespace:         o.Namespace,
 		Name:              o.Name,
 		Version:           version,
-		UID:               string(o.UID),
+		UID:               job.UID(o.UID),
 		CreationTimestamp: timeOf(o.CreationTimestamp),
 		DeletionTimestamp: timeAt(o.DeletionTimestamp),
 		Spec:              jobSpec(&o.Spec),
@@ -131,7 +131,7 @@ func uncounted(u *batchv1.UncountedTerminatedPods) *job.UncountedTerminatedPods 
 	if u == nil {
 		return nil
 	}
-	return &job.UncountedTerminatedPods{Succeeded: texts[string](u.Succeeded), Failed: texts[string](u.Failed)}
+	return &job.UncountedTerminatedPods{Succeeded: texts[job.UID](u.Succeeded), Failed: texts[job.UID](u.Failed)}
 }
 
 // timeOf returns the time in UTC, as the decoders do: the planners write the location of a time

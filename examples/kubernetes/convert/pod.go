@@ -34,7 +34,7 @@ func podOfAny(o *corev1.Pod) job.Pod {
 		Untracked: !IsTracked(o),
 		Assigned:  o.Spec.NodeName != "",
 		Index:     job.ParseIndex(o.Annotations[job.IndexAnnotation]),
-		UID:       string(o.UID),
+		UID:       job.UID(o.UID),
 		Name:      o.Name,
 		Detail:    detail,
 	}

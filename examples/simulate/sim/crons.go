@@ -41,7 +41,7 @@ func (e *engine) addCron(c *CronJob) error {
 	spec := c.Spec
 	cronjob.Default(&spec)
 	truth := cronjob.CronJob{
-		Namespace: "default", Name: c.Name, UID: "c" + strconv.Itoa(len(e.crons)), Spec: spec,
+		Namespace: "default", Name: c.Name, UID: job.UID("c" + strconv.Itoa(len(e.crons))), Spec: spec,
 		CreationTimestamp: e.start.Add(c.Create).Truncate(time.Second),
 	}
 	if err := truth.Validate(); err != nil {

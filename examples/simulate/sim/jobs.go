@@ -133,7 +133,7 @@ func (e *engine) createJob(js *jobState, j *Job, spec job.Spec, name string, key
 	}
 	e.born++
 	js.truth = job.Job{
-		Namespace: "default", Name: name, Version: 1, UID: "j" + strconv.FormatUint(e.born, 36),
+		Namespace: "default", Name: name, Version: 1, UID: job.UID("j" + strconv.FormatUint(e.born, 36)),
 		CreationTimestamp: e.stamp(), Spec: spec,
 	}
 	if e.world.Admission != nil && j.Spec.Suspend == nil {

@@ -86,15 +86,15 @@ func (s *podStore) add(prefix string) int32 {
 }
 
 // name makes the name of a pod. Its UID is the end of it.
-func (s *podStore) name(prefix string, number uint64) (name, uid string) {
+func (s *podStore) name(prefix string, number uint64) (name string, uid job.UID) {
 	s.names = strconv.AppendUint(append(s.names[:0], prefix...), number, 36)
 	name = string(s.names)
-	return name, name[len(prefix):]
+	return name, job.UID(name[len(prefix):])
 }
 
 // find returns the pod with that UID, or nil if it does not exist any more.
-func (s *podStore) find(uid string) (int32, *pod) {
-	number, err := strconv.ParseUint(uid, 36, 64)
+func (s *podStore) find(uid job.UID) (int32, *pod) {
+	number, err := strconv.ParseUint(string(uid), 36, 64)
 	id := int32(uint32(number))
 	if err != nil || int(id) >= len(s.all) {
 		return -1, nil

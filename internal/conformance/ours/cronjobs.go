@@ -21,6 +21,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/examples/kubernetes/convert"
 	"github.com/batchplan/batchplan/internal/conformance/series"
+	"github.com/batchplan/batchplan/job"
 )
 
 // cronJobs is the CronJob controller.
@@ -180,7 +181,7 @@ func (c *cronJobs) passesGone(s *cronjob.Snapshot, plan *cronjob.Plan, o *cronjo
 	if !c.options.LiveReads || s.CronJob.Spec.ConcurrencyPolicy != cronjob.Forbid {
 		return false
 	}
-	gone := map[string]bool{}
+	gone := map[job.UID]bool{}
 	for i, r := range o.Verified {
 		if r == cronjob.ResultGone {
 			gone[plan.Verify[i].UID] = true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/batchplan/batchplan/job"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
@@ -20,11 +21,11 @@ type versions struct {
 }
 
 type ownWrites struct {
-	uid    string
+	uid    job.UID
 	newest map[string]string // by resource
 }
 
-func (v *versions) wrote(key, uid, resource, version string) {
+func (v *versions) wrote(key string, uid job.UID, resource, version string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	w := v.writes[key]
@@ -57,7 +58,7 @@ func (v *versions) check(key string) error {
 	return nil
 }
 
-func (v *versions) forget(key, uid string) {
+func (v *versions) forget(key string, uid job.UID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if w := v.writes[key]; w != nil && (uid == "" || w.uid == uid) {

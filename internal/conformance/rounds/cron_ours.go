@@ -16,6 +16,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/internal/conformance/series"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -117,12 +118,12 @@ func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, err
 func describeJob(j *batchv1.Job) cronjobapply.Job {
 	out := cronjobapply.Job{
 		Reference: cronjob.Reference{
-			Kind: "Job", APIVersion: "batch/v1", Namespace: j.Namespace, Name: j.Name, UID: string(j.UID), ResourceVersion: j.ResourceVersion,
+			Kind: "Job", APIVersion: "batch/v1", Namespace: j.Namespace, Name: j.Name, UID: job.UID(j.UID), ResourceVersion: j.ResourceVersion,
 		},
 		CreationTimestamp: j.CreationTimestamp.Time,
 	}
 	if ref := metav1.GetControllerOf(j); ref != nil {
-		out.Controller = string(ref.UID)
+		out.Controller = job.UID(ref.UID)
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
 )
 
 // crowds is the number of rounds among which one has more pods or indexes than a
@@ -240,7 +241,7 @@ func (d *draw) memory(s *Snapshot) {
 		percent := pick(d, 20, 60)
 		for _, p := range s.Pods {
 			if len(p.Finalizers) > 0 && d.chance(percent) {
-				s.Untracking = append(s.Untracking, string(p.UID))
+				s.Untracking = append(s.Untracking, job.UID(p.UID))
 			}
 		}
 		if d.chance(20) {

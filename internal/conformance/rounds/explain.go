@@ -235,7 +235,7 @@ func isInOrder(list string) bool {
 // just removed.
 func adoptsAgain(s *Snapshot) bool {
 	for _, p := range s.Pods {
-		if metav1.GetControllerOf(p) == nil && p.Labels[labelKey] == labelValue && slices.Contains(s.Untracking, string(p.UID)) {
+		if metav1.GetControllerOf(p) == nil && p.Labels[labelKey] == labelValue && slices.Contains(s.Untracking, job.UID(p.UID)) {
 			return true
 		}
 	}

@@ -19,7 +19,7 @@ type remembered struct {
 	satisfied            bool
 	failures             int32
 	lastFailure          time.Time
-	untracking           []string
+	untracking           []job.UID
 	finished             bool
 }
 
@@ -44,12 +44,12 @@ func (r remembered) describe(s *Snapshot, answered *server) string {
 	if r.satisfied {
 		r.creations, r.deletions = 0, 0
 	}
-	var untracking []string
+	var untracking []job.UID
 	for _, p := range s.Pods {
 		isHidden := answered.deleted[p.Name] || s.Patch[p.Name] == "gone" || p.Labels[labelKey] != labelValue ||
 			metav1.GetControllerOf(p) != nil && !metav1.IsControlledBy(p, s.Job)
-		if slices.Contains(r.untracking, string(p.UID)) && isTracked(p) && !isHidden {
-			untracking = append(untracking, string(p.UID))
+		if slices.Contains(r.untracking, job.UID(p.UID)) && isTracked(p) && !isHidden {
+			untracking = append(untracking, job.UID(p.UID))
 		}
 	}
 	slices.Sort(untracking)

@@ -167,7 +167,7 @@ func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) 
 	case err != nil:
 		return job.PodRef{}, err
 	}
-	return job.PodRef{Name: out.Name, UID: string(out.UID)}, nil
+	return job.PodRef{Name: out.Name, UID: job.UID(out.UID)}, nil
 }
 
 // build makes the pod of a creation from the template.

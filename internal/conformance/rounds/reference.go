@@ -65,7 +65,7 @@ func reference(s *Snapshot) (r Result) {
 	err := round.Sync(context.Background(), key)
 	if isFinished(s.Job) {
 		for _, p := range s.Pods { // another queue of the controller's
-			if metav1.IsControlledBy(p, s.Job) && !slices.Contains(s.Untracking, string(p.UID)) {
+			if metav1.IsControlledBy(p, s.Job) && !slices.Contains(s.Untracking, job.UID(p.UID)) {
 				err = errors.Join(err, round.CleanUp(context.Background(), p))
 			}
 		}
@@ -88,7 +88,7 @@ func recall(round *job.Round) (r remembered) {
 		r.lastFailure = *last
 	}
 	for _, uid := range round.Untracked(key) {
-		r.untracking = append(r.untracking, string(uid))
+		r.untracking = append(r.untracking, job.UID(uid))
 	}
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/conformance/series"
+	"github.com/batchplan/batchplan/job"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -37,7 +38,7 @@ type Memory struct {
 	Creations, Deletions int
 	Age                  time.Duration
 	// Untracking are the UIDs of pods whose removal of the finalizer is in flight.
-	Untracking []string
+	Untracking []job.UID
 	// Finished is set once a final status was written.
 	Finished bool
 }

@@ -39,10 +39,10 @@ type session struct {
 	mu sync.Mutex
 	// loops holds the running loops of jobs by the job's UID, and crons those of
 	// CronJobs by the CronJob's.
-	loops map[string]*jobLoop
-	crons map[string]*control.CronLoop
+	loops map[job.UID]*jobLoop
+	crons map[job.UID]*control.CronLoop
 	// followed holds the unfinished jobs of CronJobs that have had a loop.
-	followed map[string]bool
+	followed map[job.UID]bool
 	// open is the number of loops that have not ended, as far as await knows.
 	open int
 	// held is true once the jobs are suspended.
@@ -66,7 +66,7 @@ func newSession(p *program, s *store.Store, c *clock.Clock, o runOptions, to rep
 	r := &session{
 		program: p, store: s, clock: c, options: o, reporter: to,
 		ends: make(chan result), broken: make(chan error),
-		loops: map[string]*jobLoop{}, crons: map[string]*control.CronLoop{}, followed: map[string]bool{},
+		loops: map[job.UID]*jobLoop{}, crons: map[job.UID]*control.CronLoop{}, followed: map[job.UID]bool{},
 	}
 	r.node = node.New(s, c, o.parallel, r.wakeJob)
 	r.node.Warn, r.node.Patience.Limit = to.Note, o.giveUp
@@ -214,7 +214,7 @@ func (r *session) jobRound(round control.Round) {
 	}
 }
 
-func (r *session) wakeJob(uid string) {
+func (r *session) wakeJob(uid job.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l := r.loops[uid]; l != nil {
@@ -222,7 +222,7 @@ func (r *session) wakeJob(uid string) {
 	}
 }
 
-func (r *session) wakeCronJob(uid string) {
+func (r *session) wakeCronJob(uid job.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l := r.crons[uid]; l != nil {
@@ -231,7 +231,7 @@ func (r *session) wakeCronJob(uid string) {
 }
 
 // isBusy reports whether loops of a CronJob's jobs are running.
-func (r *session) isBusy(cronJobUID string) bool {
+func (r *session) isBusy(cronJobUID job.UID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, l := range r.loops {

@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/report"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
+	"github.com/batchplan/batchplan/job"
 )
 
 func (p *program) statusCommand() *cobra.Command {
@@ -119,7 +120,7 @@ func (p *program) writeJob(j *store.Job) error {
 	return p.writeObject(j.Manifest, j.UID, j.Namespace, j.Created, j.Deleted, j.Status)
 }
 
-func (p *program) writeObject(raw json.RawMessage, uid, namespace string, created, deleted time.Time, status any) error {
+func (p *program) writeObject(raw json.RawMessage, uid job.UID, namespace string, created, deleted time.Time, status any) error {
 	var object map[string]any
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 // backend carries out the plans of one job on the store.
 type backend struct {
 	store    *store.Store
-	uid      string
+	uid      job.UID
 	manifest *manifest.Job
 	settings manifest.Settings
 	now      time.Time // of the round
@@ -38,7 +38,7 @@ func (b *backend) Release(context.Context, job.PodRef) error { return errNotOurs
 // Create stores the pod. It runs as soon as the node gets to it: a crash right
 // after this write loses nothing, since the pod is found in the store.
 func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
-	ref := job.PodRef{Name: c.NamePrefix + suffix(), UID: uuid.NewString()}
+	ref := job.PodRef{Name: c.NamePrefix + suffix(), UID: job.UID(uuid.NewString())}
 	spec, err := json.Marshal(b.manifest.Pod(&c, b.uid, ref.Name, ref.UID, b.settings))
 	if err != nil {
 		return job.PodRef{}, err

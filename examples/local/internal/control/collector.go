@@ -10,6 +10,7 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/patience"
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
+	"github.com/batchplan/batchplan/job"
 )
 
 // Collector removes deleted jobs and CronJobs, as the garbage collector of a
@@ -20,7 +21,7 @@ type Collector struct {
 	Store *store.Store
 	Clock *clock.Clock
 	// Stop is called for each deleted job: its loop has nothing left to do.
-	Stop func(jobUID string)
+	Stop func(jobUID job.UID)
 	// Changed is called when pods have to end.
 	Changed func()
 	// Warn is called with errors that are retried.

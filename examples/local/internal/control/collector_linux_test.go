@@ -63,7 +63,7 @@ func TestCollectorWaitsForSupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := NewCollector(l.store, &clock.Clock{})
-	c.Stop, c.Changed = func(string) {}, func() {}
+	c.Stop, c.Changed = func(job.UID) {}, func() {}
 	if left, err := c.Pass(); left != 1 || err != nil {
 		t.Errorf("%d left, %v", left, err)
 	}

@@ -38,7 +38,7 @@ type CronRound struct {
 type CronLoop struct {
 	Store    *store.Store
 	Clock    *clock.Clock
-	UID      string
+	UID      job.UID
 	Manifest *manifest.CronJob
 	// Follow is called after each round with the CronJob's jobs: the unfinished
 	// ones need loops.

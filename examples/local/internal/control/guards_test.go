@@ -56,7 +56,7 @@ func TestJI9_FinishedPodKeepsFinalizer(t *testing.T) {
 	}
 }
 
-func (l *life) addJob(name, cronJob string) store.Job {
+func (l *life) addJob(name string, cronJob job.UID) store.Job {
 	l.Helper()
 	j, err := l.store.AddJob(store.Job{Namespace: "default", Name: name, Created: now, Manifest: []byte(jobManifest), CronJob: cronJob})
 	if err != nil {

@@ -38,7 +38,7 @@ type Round struct {
 type Loop struct {
 	Store    *store.Store
 	Clock    *clock.Clock
-	UID      string
+	UID      job.UID
 	Manifest *manifest.Job
 	Settings manifest.Settings
 	Options  job.Options

@@ -53,7 +53,7 @@ func GraceSeconds(j *batchv1.Job) int32 {
 
 // Pod builds a pod of the job from the template, the plan's additions (J33), and
 // the names that the store gives.
-func (j *Job) Pod(c *job.Creation, jobUID, name, uid string, settings Settings) pod.Spec {
+func (j *Job) Pod(c *job.Creation, jobUID job.UID, name string, uid job.UID, settings Settings) pod.Spec {
 	template := &j.Object.Spec.Template
 	b := builder{
 		job:         j,
@@ -71,8 +71,8 @@ func (j *Job) Pod(c *job.Creation, jobUID, name, uid string, settings Settings) 
 		b.hostname = c.Hostname
 	}
 	b.labels = merged(b.labels, map[string]string{
-		batchv1.JobNameLabel: j.Object.Name, batchv1.ControllerUidLabel: jobUID,
-		"job-name": j.Object.Name, "controller-uid": jobUID,
+		batchv1.JobNameLabel: j.Object.Name, batchv1.ControllerUidLabel: string(jobUID),
+		"job-name": j.Object.Name, "controller-uid": string(jobUID),
 	}, c.Labels())
 	b.annotations = merged(b.annotations, c.Annotations())
 	spec := pod.Spec{
@@ -111,7 +111,8 @@ func merged(into map[string]string, others ...map[string]string) map[string]stri
 type builder struct {
 	job                 *Job
 	creation            *job.Creation
-	name, uid, hostname string
+	name, hostname      string
+	uid                 job.UID
 	labels, annotations map[string]string
 }
 
@@ -184,7 +185,7 @@ func (b *builder) value(e *corev1.EnvVar, vars map[string]string) string {
 	case path == "metadata.namespace":
 		return b.job.Object.Namespace
 	case path == "metadata.uid":
-		return b.uid
+		return string(b.uid)
 	case path == "spec.nodeName":
 		name, _ := os.Hostname()
 		return name

@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
 )
 
 // CronJob is a CronJob object whose jobs can run here.
@@ -95,7 +96,7 @@ func (c *CronJob) complete() error {
 
 // Job builds the Job object of a run from the template and the plan, with the
 // CronJob as its controller (C13).
-func (c *CronJob) Job(creation *cronjob.Creation, uid string) (json.RawMessage, error) {
+func (c *CronJob) Job(creation *cronjob.Creation, uid job.UID) (json.RawMessage, error) {
 	metadata := map[string]any{
 		"name":        creation.Name,
 		"namespace":   c.Object.Namespace,

@@ -40,14 +40,14 @@ type Node struct {
 	// Parallel is the maximum number of pods that run at once; others stay Pending.
 	Parallel int
 	// Notify is called for each job whose pods have changed.
-	Notify func(jobUID string)
+	Notify func(jobUID job.UID)
 	// Warn is called with what the user should know.
 	Warn func(text string)
 	// Patience says how long to retry passes that fail, for example on a full disk.
 	Patience patience.Patience
 
 	wake  chan struct{}
-	known map[string]*knowledge
+	known map[job.UID]*knowledge
 }
 
 // knowledge is what a node remembers about a pod to save work.
@@ -72,9 +72,9 @@ type child struct {
 }
 
 // New returns a node.
-func New(s *store.Store, c *clock.Clock, parallel int, notify func(jobUID string)) *Node {
+func New(s *store.Store, c *clock.Clock, parallel int, notify func(jobUID job.UID)) *Node {
 	return &Node{Store: s, Clock: c, Parallel: parallel, Notify: notify,
-		wake: make(chan struct{}, 1), known: map[string]*knowledge{}}
+		wake: make(chan struct{}, 1), known: map[job.UID]*knowledge{}}
 }
 
 // Wake requests a pass soon.

@@ -10,6 +10,7 @@ import (
 	"github.com/batchplan/batchplan/examples/local/internal/clock"
 	"github.com/batchplan/batchplan/examples/local/internal/pod"
 	"github.com/batchplan/batchplan/examples/local/internal/store"
+	"github.com/batchplan/batchplan/job"
 )
 
 // A supervisor that could not begin on a full disk is started again, as often as
@@ -23,7 +24,7 @@ func TestUnbegun(t *testing.T) {
 		}
 		defer s.Close()
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		n := New(s, &clock.Clock{}, 1, func(string) {})
+		n := New(s, &clock.Clock{}, 1, func(job.UID) {})
 		p := &store.Pod{UID: "p", Job: "j", Name: "j-p", Created: now, Spec: []byte("{}")}
 		folder := pod.Folder(s.PodFolder(p.UID))
 		if err := folder.Prepare(p.Spec); err != nil {

@@ -29,7 +29,7 @@ func prepare(t *testing.T, policy string, containers ...ContainerSpec) Folder {
 		t.Fatal(err)
 	}
 	folder := Folder(filepath.Join(dir, "pod"))
-	spec := Spec{UID: filepath.Base(filepath.Dir(dir)), Name: "p", Namespace: "default", Job: "j", RestartPolicy: policy,
+	spec := Spec{UID: job.UID(filepath.Base(filepath.Dir(dir))), Name: "p", Namespace: "default", Job: "j", RestartPolicy: policy,
 		GracePeriod: 300 * time.Millisecond, RestartDelay: 20 * time.Millisecond, RestartDelayMax: 40 * time.Millisecond,
 		Containers: containers}
 	for i := range containers {

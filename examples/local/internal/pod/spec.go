@@ -11,10 +11,10 @@ import (
 
 // Spec is what a supervisor needs to run a pod. Variables are already expanded.
 type Spec struct {
-	UID       string `json:"uid"`
-	Name      string `json:"name"`
-	Namespace string `json:"namespace"`
-	Job       string `json:"job"`
+	UID       job.UID `json:"uid"`
+	Name      string  `json:"name"`
+	Namespace string  `json:"namespace"`
+	Job       string  `json:"job"`
 	// RestartPolicy is Never or OnFailure.
 	RestartPolicy string `json:"restartPolicy"`
 	// GracePeriod is the time between SIGTERM and SIGKILL.

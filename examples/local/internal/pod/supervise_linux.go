@@ -49,7 +49,7 @@ func (s *supervisor) contain() error {
 		err = s.containment.enter()
 	}
 	if err == nil && s.containment == Cgroup {
-		if s.group, err = newCgroup("batchplan-" + s.spec.UID); err == nil {
+		if s.group, err = newCgroup("batchplan-" + string(s.spec.UID)); err == nil {
 			g.Cgroup = s.group.path
 		}
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
 )
 
 // CronJob is a stored CronJob.
 type CronJob struct {
-	UID       string
+	UID       job.UID
 	Namespace string
 	Name      string
 	Created   time.Time
@@ -34,14 +35,14 @@ const cronJobColumns = "uid, namespace, name, created, deleted, manifest, status
 
 // AddCronJob stores a new CronJob and gives it its UID.
 func (s *Store) AddCronJob(namespace, name string, manifest []byte, now time.Time) (CronJob, error) {
-	c := CronJob{UID: uuid.NewString(), Namespace: namespace, Name: name, Created: now.Truncate(time.Second), Manifest: manifest}
+	c := CronJob{UID: job.UID(uuid.NewString()), Namespace: namespace, Name: name, Created: now.Truncate(time.Second), Manifest: manifest}
 	_, err := s.db.Exec("INSERT INTO cronjobs (uid, namespace, name, created, manifest) VALUES (?, ?, ?, ?, ?)",
 		c.UID, namespace, name, c.Created.UnixNano(), string(manifest))
 	return c, err
 }
 
 // SetCronJobManifest replaces the object of a CronJob.
-func (s *Store) SetCronJobManifest(uid string, manifest []byte) error {
+func (s *Store) SetCronJobManifest(uid job.UID, manifest []byte) error {
 	_, err := s.db.Exec("UPDATE cronjobs SET manifest = ? WHERE uid = ?", string(manifest), uid)
 	return err
 }
@@ -72,9 +73,9 @@ func (s *Store) FindCronJob(key string) (CronJob, error) {
 }
 
 // CronJob returns a CronJob by its UID.
-func (s *Store) CronJob(uid string) (CronJob, error) {
+func (s *Store) CronJob(uid job.UID) (CronJob, error) {
 	c, err := scanCronJob(s.db.QueryRow("SELECT "+cronJobColumns+" FROM cronjobs WHERE uid = ?", uid))
-	return c, notFound("CronJob", uid, err)
+	return c, notFound("CronJob", string(uid), err)
 }
 
 func scanCronJob(row interface{ Scan(...any) error }) (CronJob, error) {
@@ -89,7 +90,7 @@ func scanCronJob(row interface{ Scan(...any) error }) (CronJob, error) {
 }
 
 // SetCronJobStatus writes the status of a CronJob.
-func (s *Store) SetCronJobStatus(uid string, status cronjob.Status) error {
+func (s *Store) SetCronJobStatus(uid job.UID, status cronjob.Status) error {
 	data, err := json.Marshal(status)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (s *Store) SetCronJobStatus(uid string, status cronjob.Status) error {
 
 // ConcludeCronJob ends a round: it stores the memory and the events, and deletes
 // completed triggers.
-func (s *Store) ConcludeCronJob(uid string, end *cronjob.Conclusion, now time.Time) error {
+func (s *Store) ConcludeCronJob(uid job.UID, end *cronjob.Conclusion, now time.Time) error {
 	data, err := json.Marshal(end.Memory)
 	if err != nil {
 		return err
@@ -131,12 +132,12 @@ func (s *Store) ConcludeCronJob(uid string, end *cronjob.Conclusion, now time.Ti
 const keptEvents = 100
 
 // CronJobEvents returns the events of a CronJob, oldest first.
-func (s *Store) CronJobEvents(uid string) ([]StoredEvent, error) {
+func (s *Store) CronJobEvents(uid job.UID) ([]StoredEvent, error) {
 	return s.queryEvents("SELECT at, type, reason, message FROM cronjob_events WHERE cronjob = ? ORDER BY at, rowid", uid)
 }
 
 // AddTrigger requests a job outside of the schedule.
-func (s *Store) AddTrigger(cronJobUID string) (cronjob.Trigger, error) {
+func (s *Store) AddTrigger(cronJobUID job.UID) (cronjob.Trigger, error) {
 	result, err := s.db.Exec("INSERT INTO triggers (cronjob) VALUES (?)", cronJobUID)
 	if err != nil {
 		return cronjob.Trigger{}, err
@@ -146,7 +147,7 @@ func (s *Store) AddTrigger(cronJobUID string) (cronjob.Trigger, error) {
 }
 
 // Triggers returns the requests that have not been started yet.
-func (s *Store) Triggers(cronJobUID string) ([]cronjob.Trigger, error) {
+func (s *Store) Triggers(cronJobUID job.UID) ([]cronjob.Trigger, error) {
 	rows, err := s.db.Query("SELECT id FROM triggers WHERE cronjob = ? ORDER BY id", cronJobUID)
 	if err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func (s *Store) Triggers(cronJobUID string) ([]cronjob.Trigger, error) {
 }
 
 // DeleteCronJob marks a CronJob and all its jobs for removal.
-func (s *Store) DeleteCronJob(uid string, now time.Time) error {
+func (s *Store) DeleteCronJob(uid job.UID, now time.Time) error {
 	return s.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE cronjobs SET deleted = ? WHERE uid = ? AND deleted = 0", now.UnixNano(), uid)
 		if err != nil {

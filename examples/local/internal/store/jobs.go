@@ -15,7 +15,7 @@ import (
 
 // Job is a stored job.
 type Job struct {
-	UID       string
+	UID       job.UID
 	Namespace string
 	Name      string
 	Created   time.Time
@@ -26,7 +26,7 @@ type Job struct {
 	// Held jobs are suspended until a runner resumes them.
 	Held bool
 	// CronJob is the UID of the job's controller; empty for a job of a manifest.
-	CronJob string
+	CronJob job.UID
 	// ScheduledTime is the time of the job's run, if it comes from a schedule.
 	ScheduledTime time.Time
 	// Deleted is set once the job and its pods are to be removed.
@@ -47,7 +47,7 @@ var ErrExists = errors.New("exists already")
 // AddJob stores a new job and gives it its UID. The error is ErrExists if a job has
 // the name, and ErrNotFound if the job's CronJob is gone or marked for removal.
 func (s *Store) AddJob(j Job) (Job, error) {
-	j.UID = uuid.NewString()
+	j.UID = job.UID(uuid.NewString())
 	err := s.write(func(tx *sql.Tx) error {
 		if j.CronJob != "" {
 			var deleted bool
@@ -67,7 +67,7 @@ func (s *Store) AddJob(j Job) (Job, error) {
 }
 
 // SetManifest replaces the object of a job.
-func (s *Store) SetManifest(uid string, manifest []byte) error {
+func (s *Store) SetManifest(uid job.UID, manifest []byte) error {
 	_, err := s.db.Exec("UPDATE jobs SET manifest = ? WHERE uid = ?", string(manifest), uid)
 	return err
 }
@@ -77,7 +77,7 @@ func (s *Store) Jobs() ([]Job, error) { return s.queryJobs("true") }
 
 // JobsOf returns the jobs of a CronJob that are not marked for removal, in the
 // order of their creation.
-func (s *Store) JobsOf(cronJobUID string) ([]Job, error) {
+func (s *Store) JobsOf(cronJobUID job.UID) ([]Job, error) {
 	return s.queryJobs("cronjob = ? AND deleted = 0", cronJobUID)
 }
 
@@ -109,9 +109,9 @@ func (s *Store) FindJob(key string) (Job, error) {
 }
 
 // Job returns a job by its UID.
-func (s *Store) Job(uid string) (Job, error) {
+func (s *Store) Job(uid job.UID) (Job, error) {
 	j, err := scanJob(s.db.QueryRow("SELECT "+jobColumns+" FROM jobs WHERE uid = ?", uid))
-	return j, notFound("job", uid, err)
+	return j, notFound("job", string(uid), err)
 }
 
 // splitKey splits a key into namespace and name.
@@ -161,7 +161,7 @@ func readMemory(text string, memory any) error {
 }
 
 // SetStatus writes the status of a job.
-func (s *Store) SetStatus(uid string, status job.Status) error {
+func (s *Store) SetStatus(uid job.UID, status job.Status) error {
 	data, err := json.Marshal(status)
 	if err != nil {
 		return err
@@ -171,19 +171,19 @@ func (s *Store) SetStatus(uid string, status job.Status) error {
 }
 
 // SetHeld holds or resumes a job.
-func (s *Store) SetHeld(uid string, held bool) error {
+func (s *Store) SetHeld(uid job.UID, held bool) error {
 	_, err := s.db.Exec("UPDATE jobs SET held = ? WHERE uid = ?", held, uid)
 	return err
 }
 
 // DeleteJob marks a job for removal; false means there is no such job.
-func (s *Store) DeleteJob(uid string, now time.Time) (bool, error) {
+func (s *Store) DeleteJob(uid job.UID, now time.Time) (bool, error) {
 	return affected(s.db.Exec("UPDATE jobs SET deleted = ? WHERE uid = ? AND deleted = 0", now.UnixNano(), uid))
 }
 
 // Conclude ends a round: it stores the memory and the events. The error is
 // ErrNotFound for a job that has been removed.
-func (s *Store) Conclude(uid string, memory job.Memory, events []job.Event, now time.Time) error {
+func (s *Store) Conclude(uid job.UID, memory job.Memory, events []job.Event, now time.Time) error {
 	data, err := json.Marshal(memory)
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (s *Store) Conclude(uid string, memory job.Memory, events []job.Event, now 
 	})
 }
 
-func addEvents(tx *sql.Tx, insert, uid string, events []job.Event, now time.Time) error {
+func addEvents(tx *sql.Tx, insert string, uid job.UID, events []job.Event, now time.Time) error {
 	for _, e := range events {
 		if _, err := tx.Exec(insert, uid, now.UnixNano(), string(e.Type), e.Reason, e.Message); err != nil {
 			return err
@@ -213,11 +213,11 @@ type StoredEvent struct {
 }
 
 // Events returns the events of a job, oldest first.
-func (s *Store) Events(uid string) ([]StoredEvent, error) {
+func (s *Store) Events(uid job.UID) ([]StoredEvent, error) {
 	return s.queryEvents("SELECT at, type, reason, message FROM events WHERE job = ? ORDER BY at, rowid", uid)
 }
 
-func (s *Store) queryEvents(query, uid string) ([]StoredEvent, error) {
+func (s *Store) queryEvents(query string, uid job.UID) ([]StoredEvent, error) {
 	rows, err := s.db.Query(query, uid)
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (s *Store) queryEvents(query, uid string) ([]StoredEvent, error) {
 }
 
 // RemoveJob removes a job with its pods and events.
-func (s *Store) RemoveJob(uid string) error {
+func (s *Store) RemoveJob(uid job.UID) error {
 	_, err := s.db.Exec("DELETE FROM jobs WHERE uid = ?", uid)
 	return err
 }

@@ -13,8 +13,8 @@ import (
 
 // Pod is a stored pod.
 type Pod struct {
-	UID     string
-	Job     string
+	UID     job.UID
+	Job     job.UID
 	Name    string
 	Created time.Time
 	// Spec is what the supervisor runs, as JSON.
@@ -73,13 +73,13 @@ func (s *Store) AddPod(p Pod) error {
 }
 
 // Pods returns all pods that a job has had, including deleted ones.
-func (s *Store) Pods(jobUID string) ([]Pod, error) {
+func (s *Store) Pods(jobUID job.UID) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? ORDER BY created, rowid", jobUID)
 }
 
 // OpenPods returns the pods of a job that the planner has to see. It leaves out
 // finished pods that are accounted for: as in a cluster, they may be gone.
-func (s *Store) OpenPods(jobUID string) ([]Pod, error) {
+func (s *Store) OpenPods(jobUID job.UID) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? AND "+isOpen+" ORDER BY created, rowid", jobUID)
 }
 
@@ -115,7 +115,7 @@ func (s *Store) queryPods(query string, args ...any) ([]Pod, error) {
 }
 
 // SetState writes the state of a pod.
-func (s *Store) SetState(uid string, state pod.State) error {
+func (s *Store) SetState(uid job.UID, state pod.State) error {
 	data, err := json.Marshal(state)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ var ErrFinished = errors.New("the pod has finished in the meantime")
 // DeletePod marks a pod as deleted, once; false means there is no such pod. With
 // untrack it removes the finalizer in the same transaction, unless the pod has
 // finished, since it then has to be counted (JI9).
-func (s *Store) DeletePod(uid string, graceSeconds int32, untrack bool, now time.Time) (found bool, err error) {
+func (s *Store) DeletePod(uid job.UID, graceSeconds int32, untrack bool, now time.Time) (found bool, err error) {
 	at := now.Add(time.Duration(graceSeconds) * time.Second)
 	err = s.write(func(tx *sql.Tx) error {
 		var finished bool
@@ -153,13 +153,13 @@ func (s *Store) DeletePod(uid string, graceSeconds int32, untrack bool, now time
 }
 
 // Untrack removes the finalizer; false means there is no such pod.
-func (s *Store) Untrack(uid string) (bool, error) {
+func (s *Store) Untrack(uid job.UID) (bool, error) {
 	return affected(s.db.Exec("UPDATE pods SET tracked = 0 WHERE uid = ? AND gone = 0", uid))
 }
 
 // Bury hides a pod from the controller: it has ended, is deleted and has no
 // finalizer.
-func (s *Store) Bury(uid string) error {
+func (s *Store) Bury(uid job.UID) error {
 	_, err := s.db.Exec("UPDATE pods SET gone = 1 WHERE uid = ?", uid)
 	return err
 }

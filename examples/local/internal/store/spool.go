@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/batchplan/batchplan/examples/local/internal/private"
+	"github.com/batchplan/batchplan/job"
 )
 
 // CheckPods checks the folders of pods before anything runs. It refuses folders that
@@ -35,7 +36,7 @@ func (s *Store) CheckPods() error {
 		}
 		// A pod is in the database before its spec is written, and its folder is
 		// removed first.
-		if _, err := os.Lstat(filepath.Join(path, "spec.json")); err == nil && !known[e.Name()] {
+		if _, err := os.Lstat(filepath.Join(path, "spec.json")); err == nil && !known[job.UID(e.Name())] {
 			unknown, example = unknown+1, path
 		}
 	}
@@ -46,15 +47,15 @@ func (s *Store) CheckPods() error {
 	return nil
 }
 
-func (s *Store) podUIDs() (map[string]bool, error) {
+func (s *Store) podUIDs() (map[job.UID]bool, error) {
 	rows, err := s.db.Query("SELECT uid FROM pods")
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	uids := map[string]bool{}
+	uids := map[job.UID]bool{}
 	for rows.Next() {
-		var uid string
+		var uid job.UID
 		if err := rows.Scan(&uid); err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	_ "modernc.org/sqlite" // the driver, in pure Go
 
 	"github.com/batchplan/batchplan/examples/local/internal/private"
+	"github.com/batchplan/batchplan/job"
 )
 
 // Store is an open database. It is safe for concurrent use.
@@ -103,7 +104,7 @@ func (s *Store) Close() error {
 }
 
 // PodFolder returns the folder of a pod's files.
-func (s *Store) PodFolder(uid string) string { return filepath.Join(s.Dir, "pods", uid) }
+func (s *Store) PodFolder(uid job.UID) string { return filepath.Join(s.Dir, "pods", string(uid)) }
 
 func (s *Store) write(do func(tx *sql.Tx) error) error {
 	tx, err := s.db.Begin()
