@@ -119,7 +119,15 @@ func (s Schedule) lintMissingDay() string {
 		if p.first == 29 {
 			leap = " of most years"
 		}
-		return fmt.Sprintf("%s has no %s%s: no run for %q there", enumerate(texts(uint64(lacking), monthName)), ordinal(p.first), leap, p.text)
+		return fmt.Sprintf("%s %s no %s%s: no run for %q there", enumerate(texts(uint64(lacking), monthName)), hasOrHave(uint64(lacking)), ordinal(p.first), leap, p.text)
 	}
 	return ""
+}
+
+// hasOrHave is the verb after a set of names.
+func hasOrHave(set uint64) string {
+	if bits.OnesCount64(set) == 1 {
+		return "has"
+	}
+	return "have"
 }

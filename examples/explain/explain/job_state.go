@@ -1,0 +1,186 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// describe says the state in a sentence.
+func (l *look) describe() {
+	l.out.State, l.out.Summary = l.state()
+	l.out.Summary = sentence(l.out.Summary)
+}
+
+func (l *look) state() (State, string) {
+	switch end := l.status.Finished(); {
+	case end == job.ConditionComplete:
+		return Complete, l.completed()
+	case end == job.ConditionFailed:
+		return Failed, l.failed()
+	case l.waits(job.WaitManagedBy) != nil:
+		return Elsewhere, fmt.Sprintf("managed by %q: the Job controller of Kubernetes leaves it alone, %s",
+			l.waits(job.WaitManagedBy).Name, l.progress())
+	case l.waits(job.WaitUnknownMode) != nil:
+		return Broken, fmt.Sprintf("completionMode %q is unknown: the controller leaves the Job alone", l.spec.CompletionMode)
+	case !l.snapshot.Job.DeletionTimestamp.IsZero():
+		return Deleting, l.deleting()
+	case l.plan.Verdict.Type != "":
+		return Ending, l.ending()
+	case l.isSuspended():
+		return Suspended, l.suspended()
+	}
+	return l.going()
+}
+
+func (l *look) completed() string {
+	s := fmt.Sprintf("completed %s: %s", l.at(l.endTime()), l.successes())
+	if took := l.endTime().Sub(l.start()); !l.status.StartTime.IsZero() && took >= 0 {
+		s += fmt.Sprintf(", %s after its start", span(took))
+	}
+	if c := l.status.Condition(job.ConditionComplete); c.Reason == "SuccessPolicy" {
+		s += "; " + plainly(c.Message)
+	}
+	if l.status.Failed > 0 {
+		s += fmt.Sprintf("; %s failed on the way", count(int64(l.status.Failed), "pod"))
+	}
+	return s
+}
+
+func (l *look) failed() string {
+	c := l.status.Condition(job.ConditionFailed)
+	s := fmt.Sprintf("failed %s", l.at(c.LastTransitionTime))
+	if took := c.LastTransitionTime.Sub(l.start()); !l.status.StartTime.IsZero() && took >= 0 {
+		s += fmt.Sprintf(", %s after its start", span(took))
+	}
+	return s + ": " + l.cause(c.Reason, c.Message)
+}
+
+// cause says why a Job fails, with the figures of the limit that was passed.
+func (l *look) cause(reason, message string) string {
+	failed := count(l.failures(), "pod")
+	switch reason {
+	case "BackoffLimitExceeded":
+		if l.spec.Template.RestartPolicy == job.RestartOnFailure && l.found.Failed <= int64(*l.spec.BackoffLimit) {
+			return fmt.Sprintf("its containers were restarted %s in its pods, and backoffLimit is %d (%s)",
+				count(l.found.Restarts, "time"), *l.spec.BackoffLimit, reason)
+		}
+		return fmt.Sprintf("%s failed, and backoffLimit is %d (%s)", failed, *l.spec.BackoffLimit, reason)
+	case "DeadlineExceeded":
+		if d := l.spec.ActiveDeadlineSeconds; d != nil {
+			return fmt.Sprintf("it was active for longer than activeDeadlineSeconds, %d (%s); %s, %s",
+				*d, reason, l.successes(), failed+" failed")
+		}
+	case "MaxFailedIndexesExceeded":
+		if l.spec.MaxFailedIndexes != nil {
+			return fmt.Sprintf("%s failed, which are %s, and maxFailedIndexes is %d (%s)",
+				count(int64(l.found.FailedIndexes.Len()), "index", "indexes"), l.found.FailedIndexes, *l.spec.MaxFailedIndexes, reason)
+		}
+	case "FailedIndexes":
+		return fmt.Sprintf("all indexes have ended, and %s failed: %s (%s)",
+			count(int64(l.found.FailedIndexes.Len()), "index", "indexes"), l.found.FailedIndexes, reason)
+	}
+	return fmt.Sprintf("%s (%s)", plainly(message), reason)
+}
+
+// plainly begins a message of the controller with a small letter.
+func plainly(message string) string {
+	message = strings.TrimRight(brief(message), ".")
+	if len(message) > 1 && message[1] >= 'a' && message[1] <= 'z' {
+		return strings.ToLower(message[:1]) + message[1:]
+	}
+	return message
+}
+
+func (l *look) deleting() string {
+	return fmt.Sprintf("being deleted since %s: the controller starts no pod any more and only accounts for those that exist, %s",
+		l.snapshot.Job.DeletionTimestamp.UTC().Format("15:04:05"), l.podCounts())
+}
+
+func (l *look) ending() string {
+	v := l.plan.Verdict
+	if v.Type == job.ConditionSuccessCriteriaMet {
+		return fmt.Sprintf("about to complete: %s (%s); %s", plainly(v.Message), v.Reason, l.podCounts())
+	}
+	return fmt.Sprintf("about to fail: %s; %s", l.cause(v.Reason, v.Message), l.podCounts())
+}
+
+func (l *look) suspended() string {
+	s := "suspended"
+	if c := l.status.Condition(job.ConditionSuspended); c.Status == job.ConditionTrue {
+		s += fmt.Sprintf(" since %s (%s)", c.LastTransitionTime.UTC().Format("15:04:05"), l.since(c.LastTransitionTime))
+	}
+	return s + ": no pod is created, " + l.progress()
+}
+
+// going is the state of a Job that neither ends nor is held by its users.
+func (l *look) going() (State, string) {
+	switch {
+	case l.found.Active > 0:
+		return Running, fmt.Sprintf("active for %s: %s, %s", l.since(l.start()), l.successes(), l.podCounts())
+	case len(l.pods) == 0 && l.found.Succeeded+l.found.Failed == 0 && l.job.IsManifest:
+		return Starting, "a manifest that no server has accepted yet: explained as if it were created now"
+	case len(l.pods) == 0 && l.found.Succeeded+l.found.Failed == 0:
+		return Starting, fmt.Sprintf("created %s, and no pod exists yet", l.at(l.created()))
+	}
+	return Waiting, fmt.Sprintf("active for %s, and no pod runs: %s, %s", l.since(l.start()), l.successes(), l.podCounts())
+}
+
+func (l *look) progress() string { return l.successes() + ", " + l.podCounts() }
+
+// successes is how much is done.
+func (l *look) successes() string {
+	n := l.found.Succeeded
+	switch {
+	case l.spec.Completions == nil && n > 0:
+		return "the work queue has " + count(n, "success", "successes")
+	case l.spec.Completions == nil:
+		return "the work queue has no success yet"
+	case l.isIndexed():
+		return fmt.Sprintf("%d of %s done", n, count(int64(*l.spec.Completions), "index", "indexes"))
+	}
+	return fmt.Sprintf("%d of %s done", n, count(int64(*l.spec.Completions), "completion"))
+}
+
+// podCounts is how many pods there are of each kind.
+func (l *look) podCounts() string {
+	s := "no pod is active"
+	if n := l.found.Active; n > 0 {
+		s = count(n, "active pod")
+		if l.found.Ready < n {
+			s += fmt.Sprintf(" (%d ready)", l.found.Ready)
+		}
+	}
+	if n := l.found.Terminating; n > 0 {
+		s += fmt.Sprintf(", %d terminating", n)
+	}
+	if n := l.failures(); n > 0 {
+		s += fmt.Sprintf(", %d failed", n)
+		if t := l.terminatingFailures(); t > 0 {
+			s += fmt.Sprintf(", %d of them terminating, which count as failed", t)
+		}
+	}
+	return s
+}
+
+// terminatingFailures is the number of pods that count as failed since they are being
+// deleted (J7).
+func (l *look) terminatingFailures() (n int) {
+	for i, found := range l.found.Pods {
+		if p := &l.snapshot.Pods[i]; found.Failed && p.Phase < job.PodSucceeded && !p.Untracked {
+			n++
+		}
+	}
+	return n
+}
+
+// waits returns the plan's wait for a reason, or nil.
+func (l *look) waits(reason job.WaitReason) *job.Wait {
+	for i := range l.plan.Waits {
+		if l.plan.Waits[i].Reason == reason {
+			return &l.plan.Waits[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/examples/explain/read"
+	"github.com/batchplan/batchplan/job"
+)
+
+// maxPods is how many pods an explanation names.
+const maxPods = 100
+
+// listPods says of each pod why it is as it is: those that have not ended first, then the
+// ended ones, the latest first.
+func (l *look) listPods() {
+	places := make([]int, 0, len(l.pods))
+	for i := range l.pods {
+		if l.snapshot.Pods[i].Owner != job.Foreign {
+			places = append(places, i)
+		}
+	}
+	slices.SortFunc(places, l.compareForList)
+	if len(places) > maxPods {
+		l.out.MorePods = len(places) - maxPods
+		places = places[:maxPods]
+	}
+	for _, i := range places {
+		l.out.Pods = append(l.out.Pods, l.describePod(i))
+	}
+}
+
+func (l *look) compareForList(a, b int) int {
+	p, q := &l.snapshot.Pods[a], &l.snapshot.Pods[b]
+	if x, y := p.Phase >= job.PodSucceeded, q.Phase >= job.PodSucceeded; x != y {
+		return boolToInt(x) - boolToInt(y)
+	} else if x {
+		if c := l.found.Pods[b].FinishTime.Compare(l.found.Pods[a].FinishTime); c != 0 {
+			return c
+		}
+	}
+	if c := cmp.Compare(p.Index.Int32(), q.Index.Int32()); c != 0 {
+		return c
+	}
+	return cmp.Compare(p.Name, q.Name)
+}
+
+func (l *look) describePod(i int) Pod {
+	p := &l.snapshot.Pods[i]
+	out := Pod{Name: p.Name, Phase: p.Phase.String(), Text: sentence(l.podText(i, l.pods[i]))}
+	if n := p.Index.Int32(); n >= 0 && l.isIndexed() {
+		out.Index = &n
+	}
+	if p.Deletion != nil && p.Phase < job.PodSucceeded {
+		out.Phase = "Terminating"
+	}
+	return out
+}
+
+func (l *look) podText(i int, p *read.Pod) string {
+	pod, found := &l.snapshot.Pods[i], &l.found.Pods[i]
+	switch {
+	case pod.Phase == job.PodSucceeded:
+		return "succeeded " + l.at(found.FinishTime) + l.took(i, p)
+	case pod.Phase == job.PodFailed:
+		return fmt.Sprintf("failed %s%s with %s%s", l.at(found.FinishTime), l.took(i, p), l.endOf(i), l.ruleOf(found))
+	case pod.Deletion != nil:
+		return fmt.Sprintf("is being deleted and must be gone %s%s", l.at(pod.Deletion.Timestamp), l.onNode(p))
+	case pod.Phase == job.PodRunning:
+		return fmt.Sprintf("runs for %s%s%s%s", l.since(startOf(p)), l.onNode(p), l.notReady(pod), restarted(pod))
+	}
+	return fmt.Sprintf("is pending for %s%s", l.since(p.CreationTimestamp), l.pendingWhy(p))
+}
+
+func startOf(p *read.Pod) time.Time {
+	if !p.StartTime.IsZero() {
+		return p.StartTime
+	}
+	return p.CreationTimestamp
+}
+
+func (l *look) took(i int, p *read.Pod) string {
+	if d := l.found.Pods[i].FinishTime.Sub(startOf(p)); d > 0 && !startOf(p).IsZero() {
+		return " after " + span(d)
+	}
+	return ""
+}
+
+func (l *look) onNode(p *read.Pod) string { return after(" on node ", p.Node) }
+
+func (l *look) notReady(p *job.Pod) string {
+	if p.Ready {
+		return ""
+	}
+	return ", not ready"
+}
+
+func restarted(p *job.Pod) string {
+	if p.Detail == nil {
+		return ""
+	}
+	var n int64
+	for _, c := range p.Detail.Containers {
+		n += int64(c.Restarts)
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", its containers were restarted %s", count(n, "time"))
+}
+
+func (l *look) ruleOf(found *job.PodInspection) string {
+	switch {
+	case found.Rule >= 0:
+		return fmt.Sprintf("; rule %d of the podFailurePolicy (%s) matched", found.Rule, found.Action)
+	case l.spec.PodFailurePolicy != nil:
+		return "; no rule of the podFailurePolicy matched"
+	}
+	return ""
+}
+
+func (l *look) pendingWhy(p *read.Pod) string {
+	for _, c := range p.Stuck {
+		if c.Waiting {
+			return fmt.Sprintf(": container %s waits with %s%s", c.Container, c.Reason, after(": ", brief(c.Message)))
+		}
+	}
+	if p.Unscheduled != "" {
+		return ": cannot be scheduled: " + brief(p.Unscheduled)
+	}
+	if p.Node != "" {
+		return fmt.Sprintf(": node %s has not started its containers", p.Node)
+	}
+	return ": it has no node yet"
+}

@@ -1,0 +1,210 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Printer writes explanations for people.
+type Printer struct {
+	Out io.Writer
+	// Colour turns colours on.
+	Colour bool
+	// Width is where lines are broken, 0 for 100.
+	Width int
+	err   error
+}
+
+// The colours of a terminal.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+func (p *Printer) paint(colour, text string) string {
+	if !p.Colour {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+func (p *Printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.Out, format+"\n", args...)
+	}
+}
+
+// Head writes what all explanations have in common. From says where the time comes from.
+func (p *Printer) Head(at time.Time, from string) error {
+	p.line("%s", p.paint(dim, fmt.Sprintf("As of %s%s. All times are UTC.", at.UTC().Format("2006-01-02 15:04:05"), from)))
+	return p.err
+}
+
+// Explanation writes one explanation.
+func (p *Printer) Explanation(x *Explanation) error {
+	name := x.Name
+	if x.Namespace != "" {
+		name = x.Namespace + "/" + name
+	}
+	p.line("\n%s  %s", p.paint(bold, x.Kind+" "+name), p.paint(stateColour(x.State), string(x.State)))
+	p.item("  ", x.Summary)
+	for _, f := range x.Findings {
+		p.finding(&f)
+	}
+	p.steps("next", x.Next)
+	p.schedule(x.Schedule)
+	if len(x.Facts) > 0 {
+		p.line("  %s", p.paint(cyan, "facts"))
+		for _, f := range x.Facts {
+			p.item("    ", mark(f.Text, f.Inferred))
+		}
+	}
+	p.pods(x)
+	p.forecast(x.Forecast)
+	if x.Plan != "" {
+		p.line("  %s", p.paint(cyan, "plan"))
+		for line := range strings.Lines(x.Plan) {
+			p.line("    %s", strings.TrimRight(line, "\n"))
+		}
+	}
+	return p.err
+}
+
+// mark says that a sentence depends on what no object shows.
+func mark(text string, inferred bool) string {
+	if inferred {
+		return text + " [inferred]"
+	}
+	return text
+}
+
+func stateColour(s State) string {
+	switch s {
+	case Complete, Running, Scheduled:
+		return green
+	case Failed, Broken:
+		return red
+	}
+	return yellow
+}
+
+func (p *Printer) finding(f *Finding) {
+	colour := yellow
+	if f.Severity == Error {
+		colour = red
+	}
+	p.item("  ", p.paint(colour, string(f.Severity)+" "+f.Code)+": "+mark(f.Text, f.Inferred))
+}
+
+func (p *Printer) steps(title string, steps []Step) {
+	if len(steps) == 0 {
+		return
+	}
+	p.line("  %s", p.paint(cyan, title))
+	for _, s := range steps {
+		p.item("    ", mark(s.Text, s.Inferred))
+	}
+}
+
+func (p *Printer) schedule(s *Schedule) {
+	if s == nil || len(s.Last)+len(s.Next) == 0 {
+		return
+	}
+	p.line("  %s", p.paint(cyan, fmt.Sprintf("runs of %q", s.Spec)))
+	for i := len(s.Last) - 1; i >= 0; i-- {
+		p.item("    ", s.Last[i].At.Format("2006-01-02 15:04")+"  "+s.Last[i].Text)
+	}
+	for _, r := range s.Next {
+		p.item("    ", r.At.Format("2006-01-02 15:04")+"  "+r.Text)
+	}
+}
+
+// pods writes the pods of a Job that has not ended well, and no more than ten.
+func (p *Printer) pods(x *Explanation) {
+	if len(x.Pods) == 0 || x.State == Complete {
+		return
+	}
+	const most = 10
+	p.line("  %s", p.paint(cyan, "pods"))
+	for i, pod := range x.Pods {
+		if i == most {
+			p.line("    and %d more", len(x.Pods)-most+x.MorePods)
+			return
+		}
+		name := pod.Name
+		if pod.Index != nil {
+			name = fmt.Sprintf("%s (index %d)", name, *pod.Index)
+		}
+		p.item("    ", name+": "+pod.Text)
+	}
+}
+
+func (p *Printer) forecast(f *Forecast) {
+	if f == nil {
+		return
+	}
+	p.line("  %s", p.paint(cyan, "forecast until "+f.Until.Format("2006-01-02 15:04:05")))
+	p.item("    ", sentence("assumed: "+f.Assumption))
+	for _, e := range f.Events {
+		p.item("    ", e.At.Format("2006-01-02 15:04:05")+"  "+e.Text)
+	}
+	switch {
+	case f.Cut:
+		p.line("    and more: ask for a shorter time")
+	case len(f.Events) == 0:
+		p.line("    nothing happens")
+	}
+}
+
+// item writes a text, broken into lines that are indented alike.
+func (p *Printer) item(indent, text string) {
+	width := p.Width
+	if width == 0 {
+		width = 100
+	}
+	line, rest := "", indent
+	for _, word := range strings.Fields(text) {
+		if line != "" && visible(rest+line)+1+visible(word) > width {
+			p.line("%s%s", rest, line)
+			line, rest = "", indent+"  "
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	p.line("%s%s", rest, line)
+}
+
+// visible is the number of characters that a terminal shows.
+func visible(text string) (n int) {
+	inside := false
+	for _, r := range text {
+		switch {
+		case r == '\x1b':
+			inside = true
+		case inside && r == 'm':
+			inside = false
+		case !inside:
+			n++
+		}
+	}
+	return n
+}
+
+// Report writes what there is to say about the input as a whole.
+func (p *Printer) Report(r *Report) error {
+	if len(r.Findings) > 0 {
+		p.line("\n%s", p.paint(bold, "Input"))
+	}
+	for _, f := range r.Findings {
+		p.finding(&f)
+	}
+	return p.err
+}

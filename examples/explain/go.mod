@@ -1,0 +1,21 @@
+module github.com/batchplan/batchplan/examples/explain
+
+go 1.26.0
+
+replace github.com/batchplan/batchplan => ../..
+
+require (
+	github.com/batchplan/batchplan v0.0.0
+	github.com/mattn/go-isatty v0.0.24
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	github.com/spf13/cobra v1.10.2
+	go.yaml.in/yaml/v3 v3.0.4
+)
+
+require (
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/robfig/cron/v3 v3.0.1 // indirect
+	github.com/spf13/pflag v1.0.9 // indirect
+	golang.org/x/sys v0.28.0 // indirect
+	golang.org/x/text v0.14.0 // indirect
+)

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/batchplan/batchplan/examples/explain/explain"
+	"github.com/batchplan/batchplan/examples/explain/read"
+)
+
+// explain reads the inputs and explains what they contain.
+func (p *program) explain(ctx context.Context, args []string) error {
+	options, err := p.options()
+	if err != nil {
+		return err
+	}
+	objects := &read.Objects{Limit: p.limit}
+	source, err := p.readAll(ctx, objects, args)
+	if err != nil {
+		return err
+	}
+	from := ", as asked"
+	if p.at == "" {
+		options.At, from = source.time(p.now())
+	}
+	e := explain.New(objects, options)
+	if e.Len() == 0 && objects.ProblemCount() == 0 {
+		return p.nothing(objects)
+	}
+	report, err := p.write(e, options, from)
+	if err != nil {
+		return err
+	}
+	p.conclude(report, objects)
+	return nil
+}
+
+func (p *program) options() (o explain.Options, err error) {
+	o = explain.Options{Names: p.names, Plan: p.plan, Timeline: p.plot != "" || p.output == "json"}
+	if p.output != "text" && p.output != "json" {
+		return o, fmt.Errorf("--output: %q: must be text or json", p.output)
+	}
+	if p.colour != "auto" && p.colour != "always" && p.colour != "never" {
+		return o, fmt.Errorf("--color: %q: must be auto, always or never", p.colour)
+	}
+	if p.at != "" {
+		if o.At, err = parseTime(p.at); err != nil {
+			return o, err
+		}
+	}
+	if p.ahead != "" {
+		o.For, err = time.ParseDuration(p.ahead)
+		if err != nil || o.For <= 0 || o.For > 366*24*time.Hour {
+			return o, fmt.Errorf("--for: %q: must be a duration such as 24h, at most a year", p.ahead)
+		}
+	}
+	return o, nil
+}
+
+// nothing says that no Job or CronJob was read.
+func (p *program) nothing(objects *read.Objects) error {
+	switch {
+	case len(p.names) > 0:
+		return fmt.Errorf("no Job or CronJob has the name %q", p.names[0])
+	case len(objects.Pods) > 0:
+		return fmt.Errorf("the input contains %d Pods and no Job or CronJob: add these, as in kubectl get jobs,cronjobs,pods,events -o json", len(objects.Pods))
+	}
+	for kind, n := range objects.Others {
+		return fmt.Errorf("the input contains no Job or CronJob, only other objects such as %d of kind %s", n, kind)
+	}
+	return errors.New("the input contains no Job or CronJob")
+}
+
+// write writes the explanations, each as soon as it is made.
+func (p *program) write(e *explain.Explainer, options explain.Options, from string) (*explain.Report, error) {
+	var plots []explain.Explanation
+	findings := false
+	printer := explain.Printer{Out: p.out, Colour: p.colour == "always" || p.colour == "auto" && isTerminal(p.out)}
+	list := jsonList{out: p.out}
+	if p.output == "json" {
+		list.open(options.At)
+	} else if err := printer.Head(options.At, from); err != nil {
+		return nil, err
+	}
+	for {
+		one, ok := e.Next()
+		if !ok {
+			break
+		}
+		findings = findings || len(one.Findings) > 0
+		if p.plot != "" && len(plots) < 100 {
+			plots = append(plots, one)
+		}
+		var err error
+		if p.output == "json" {
+			err = list.add(&one)
+		} else {
+			err = printer.Explanation(&one)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	report := e.Report()
+	if findings || len(report.Findings) > 0 {
+		p.status = exitFindings
+	}
+	err := printer.Report(report)
+	if p.output == "json" {
+		err = list.close(report)
+	}
+	if err == nil && p.plot != "" {
+		err = writePlot(p.plot, plots)
+	}
+	return report, err
+}
+
+func writePlot(name string, plots []explain.Explanation) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := explain.Plot(f, plots); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// conclude reports what could not be read.
+func (p *program) conclude(report *explain.Report, objects *read.Objects) {
+	if objects.ProblemCount() == 0 {
+		return
+	}
+	p.status = exitBadInput
+	const most = 20
+	for i, problem := range report.Problems {
+		if i == most {
+			break
+		}
+		fmt.Fprintln(p.err, "error:", problem)
+	}
+	if more := objects.ProblemCount() - most; more > 0 {
+		fmt.Fprintf(p.err, "error: and %d more\n", more)
+	}
+}
+
+// jsonList writes a report piece by piece.
+type jsonList struct {
+	out   io.Writer
+	count int
+	err   error
+}
+
+func (l *jsonList) print(format string, args ...any) {
+	if l.err == nil {
+		_, l.err = fmt.Fprintf(l.out, format, args...)
+	}
+}
+
+func (l *jsonList) open(at time.Time) {
+	stamp, _ := json.Marshal(at.UTC()) // a time always encodes
+	l.print("{\n  \"schemaVersion\": %d,\n  \"at\": %s,\n  \"objects\": [", explain.SchemaVersion, stamp)
+}
+
+func (l *jsonList) add(x *explain.Explanation) error {
+	data, err := encode(x, "    ")
+	if err != nil {
+		return err
+	}
+	if l.count++; l.count > 1 {
+		l.print(",")
+	}
+	l.print("\n    %s", data)
+	return l.err
+}
+
+// encode writes a value with its angle brackets as they are.
+func encode(v any, prefix string) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent(prefix, "  ")
+	err := encoder.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+func (l *jsonList) close(r *explain.Report) error {
+	l.print("\n  ]")
+	for _, part := range []struct {
+		name  string
+		count int
+		value any
+	}{{"findings", len(r.Findings), r.Findings}, {"problems", len(r.Problems), r.Problems}, {"moreProblems", r.MoreProblems, r.MoreProblems}} {
+		if part.count == 0 {
+			continue
+		}
+		data, err := encode(part.value, "  ")
+		if err != nil {
+			return err
+		}
+		l.print(",\n  %q: %s", part.name, data)
+	}
+	l.print("\n}\n")
+	return l.err
+}
+
+// askKubectl reads the objects of a cluster.
+func (p *program) askKubectl(ctx context.Context, objects *read.Objects) error {
+	args := []string{"get", "jobs,cronjobs,pods,events", "-o", "json"}
+	if p.namespace != "" {
+		args = append(args, "--namespace", p.namespace)
+	}
+	if p.context != "" {
+		args = append(args, "--context", p.context)
+	}
+	if p.all {
+		args = append(args, "--all-namespaces")
+	}
+	cmd := exec.CommandContext(ctx, "kubectl", args...)
+	cmd.Stderr = p.err
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("kubectl: %w", err)
+	}
+	stream := objects.Stream("kubectl get")
+	if _, err := io.Copy(stream, out); err != nil {
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("kubectl: %w", err)
+	}
+	return stream.Close()
+}

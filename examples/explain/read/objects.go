@@ -1,0 +1,319 @@
+// Package read collects Jobs, CronJobs, Pods, Events and Namespaces from what kubectl
+// prints: JSON or YAML, single objects, lists and watches, from any number of inputs.
+package read
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Objects are the objects of all inputs.
+type Objects struct {
+	// Jobs, CronJobs and Pods are in the order in which they came.
+	Jobs     []*Job
+	CronJobs []*CronJob
+	Pods     []*Pod
+	// Events are about Jobs and CronJobs, by the UID of the object.
+	Events map[job.UID][]Event
+	// Closing are the namespaces that are being deleted, since when.
+	Closing map[string]time.Time
+	// Others counts the objects of other kinds, which are passed over.
+	Others map[string]int
+	// Problems are what could not be read.
+	Problems []Problem
+	// Latest is the latest time that any object contains about itself.
+	Latest time.Time
+	// Lenient passes over what is no object of Kubernetes, as in the folder of a support
+	// bundle.
+	Lenient bool
+	// Limit is the most Jobs, CronJobs and Pods that are kept; 0 means a million.
+	Limit int
+
+	byUID    map[job.UID]identity
+	tooMany  bool
+	problems int
+}
+
+// identity is which object has a UID.
+type identity struct {
+	kind, key string
+	version   int64
+	at        Position
+	place     int
+}
+
+// Job is a Job object.
+type Job struct {
+	Meta
+	Object job.Job
+	At     Position
+	// IsManifest is true for an object that no server has accepted yet: it has no UID.
+	IsManifest bool
+}
+
+// CronJob is a CronJob object.
+type CronJob struct {
+	Meta
+	Object     cronjob.CronJob
+	At         Position
+	IsManifest bool
+}
+
+// Pod is a Pod object.
+type Pod struct {
+	Meta
+	Object job.Pod
+	At     Position
+	// StartTime is when a kubelet accepted the pod.
+	StartTime time.Time
+	Node      string
+	// Reason and Message are those of the status, as in "Evicted".
+	Reason, Message string
+	// Unscheduled is the message of the condition PodScheduled, if that is False.
+	Unscheduled string
+	// Stuck are the containers that wait or have ended, with the reason that the status
+	// gives.
+	Stuck []ContainerReason
+}
+
+// ContainerReason is why a container does not run.
+type ContainerReason struct {
+	Container string
+	Waiting   bool
+	Reason    string
+	Message   string
+	// ExitCode is that of the end before, when the container waits to be started again.
+	ExitCode int32
+	Restarts int32
+}
+
+// Event is an event about a Job or a CronJob.
+type Event struct {
+	Type, Reason, Message string
+	First, Last           time.Time
+	Count                 int
+}
+
+func (o *Objects) problem(at Position, text string) {
+	o.problems++
+	if o.problems <= maxProblems {
+		o.Problems = append(o.Problems, Problem{at, text})
+	}
+}
+
+// reject reports an object that cannot be used.
+func (o *Objects) reject(at Position, err error) {
+	if o.Lenient && err == errNoKind {
+		o.pass("an unknown kind")
+		return
+	}
+	o.problem(at, jsonText(err))
+}
+
+// pass counts an object that is passed over.
+func (o *Objects) pass(kind string) {
+	if o.Others == nil {
+		o.Others = make(map[string]int)
+	}
+	o.Others[kind]++
+}
+
+// maxProblems is how many problems are kept; ProblemCount counts all.
+const maxProblems = 1000
+
+// ProblemCount is the number of problems, also of those that are not kept.
+func (o *Objects) ProblemCount() int { return o.problems }
+
+// Len is the number of Jobs, CronJobs and Pods.
+func (o *Objects) Len() int { return len(o.Jobs) + len(o.CronJobs) + len(o.Pods) }
+
+func (o *Objects) limit() int {
+	if o.Limit > 0 {
+		return o.Limit
+	}
+	return 1_000_000
+}
+
+// list is told of a list that has come to its end.
+func (o *Objects) list(at Position, t typeOf) {
+	if t.Kind != "" && !strings.HasSuffix(t.Kind, "List") {
+		o.problem(at, fmt.Sprintf("%s has items: expected a List", t.Kind))
+	}
+}
+
+// add takes an object over. The given type is that of an object without one.
+func (o *Objects) add(at Position, data []byte, t typeOf) error {
+	var head envelope
+	if err := json.Unmarshal(data, &head); err != nil {
+		return err
+	}
+	if head.Kind == "" && head.Object != nil {
+		return o.addWatched(at, &head)
+	}
+	if head.Kind == "" {
+		head.typeOf = t
+	}
+	switch head.Kind {
+	case "":
+		return errNoKind
+	case "Job", "CronJob":
+		if head.APIVersion != "batch/v1" {
+			return fmt.Errorf("apiVersion: %q of %s %s is not supported; expected \"batch/v1\"%s",
+				head.APIVersion, head.Kind, head.Metadata.Key(), advice(head.APIVersion))
+		}
+	case "Pod", "Event", "Namespace":
+	default:
+		o.pass(head.Kind)
+		return nil
+	}
+	if head.Metadata.Name == "" {
+		return fmt.Errorf("metadata.name: is required for a %s", head.Kind)
+	}
+	return o.addKind(at, data, &head)
+}
+
+// advice says how to get an object in a version that is supported.
+func advice(version string) string {
+	if version == "batch/v1beta1" || version == "batch/v2alpha1" {
+		return ", which has served CronJobs since Kubernetes 1.21"
+	}
+	return ""
+}
+
+func (o *Objects) addWatched(at Position, e *envelope) error {
+	if e.Type == "BOOKMARK" || e.Type == "ERROR" {
+		return nil
+	}
+	if e.Type == "DELETED" {
+		var gone envelope
+		if err := json.Unmarshal(e.Object, &gone); err != nil {
+			return err
+		}
+		o.forget(gone.Metadata.UID)
+		return nil
+	}
+	return o.add(at, e.Object, typeOf{})
+}
+
+func (o *Objects) addKind(at Position, data []byte, head *envelope) error {
+	m := &head.Metadata
+	o.see(m.CreationTimestamp)
+	o.see(m.DeletionTimestamp)
+	switch head.Kind {
+	case "Event":
+		return o.addEvent(data)
+	case "Namespace":
+		if !m.DeletionTimestamp.IsZero() {
+			if o.Closing == nil {
+				o.Closing = make(map[string]time.Time)
+			}
+			o.Closing[m.Name] = m.DeletionTimestamp
+		}
+		return nil
+	}
+	place, ok, err := o.claim(at, head)
+	if err != nil || !ok {
+		return err
+	}
+	switch head.Kind {
+	case "Job":
+		return o.addJob(at, data, m, place)
+	case "CronJob":
+		return o.addCronJob(at, data, m, place)
+	}
+	return o.addPod(at, data, m, place)
+}
+
+// claim says where to put an object: at a place where an earlier version of it is, or at
+// the end, which is -1. An older version than the one that is there is passed over.
+func (o *Objects) claim(at Position, head *envelope) (place int, ok bool, err error) {
+	m := &head.Metadata
+	id := identity{kind: head.Kind, key: m.Key(), at: at, place: -1}
+	id.version, _ = strconv.ParseInt(m.ResourceVersion, 10, 64) // 0 if it is no number
+	if m.UID == "" {
+		return -1, o.hasRoom(at), nil
+	}
+	before, seen := o.byUID[m.UID]
+	switch {
+	case seen && (before.kind != id.kind || before.key != id.key):
+		return 0, false, fmt.Errorf("uid: %q of %s %s is that of %s %s at %s; a UID belongs to one object",
+			m.UID, id.kind, id.key, before.kind, before.key, before.at)
+	case seen && id.version < before.version:
+		return 0, false, nil
+	case !seen && !o.hasRoom(at):
+		return 0, false, nil
+	case seen:
+		id.place = before.place
+	default:
+		id.place = o.next(id.kind)
+	}
+	if o.byUID == nil {
+		o.byUID = make(map[job.UID]identity)
+	}
+	o.byUID[m.UID] = id
+	if seen {
+		return id.place, true, nil
+	}
+	return -1, true, nil
+}
+
+func (o *Objects) next(kind string) int {
+	switch kind {
+	case "Job":
+		return len(o.Jobs)
+	case "CronJob":
+		return len(o.CronJobs)
+	}
+	return len(o.Pods)
+}
+
+// hasRoom reports whether another object can be kept. The first one that cannot is a
+// problem.
+func (o *Objects) hasRoom(at Position) bool {
+	if o.Len() < o.limit() {
+		return true
+	}
+	if !o.tooMany {
+		o.tooMany = true
+		o.problem(at, fmt.Sprintf("more than %d Jobs, CronJobs and Pods; the rest is not read", o.limit()))
+	}
+	return false
+}
+
+// forget removes an object that a watch has seen go.
+func (o *Objects) forget(uid job.UID) {
+	id, ok := o.byUID[uid]
+	if !ok {
+		return
+	}
+	delete(o.byUID, uid)
+	switch id.kind {
+	case "Job":
+		o.Jobs[id.place] = nil
+	case "CronJob":
+		o.CronJobs[id.place] = nil
+	case "Pod":
+		o.Pods[id.place] = nil
+	}
+}
+
+func (o *Objects) see(t time.Time) {
+	if t.After(o.Latest) {
+		o.Latest = t
+	}
+}
+
+// put puts an object at its place, -1 for the end.
+func put[T any](list []T, place int, object T) []T {
+	if place >= 0 && place < len(list) {
+		list[place] = object
+		return list
+	}
+	return append(list, object)
+}
