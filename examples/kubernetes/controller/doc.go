@@ -1,5 +1,6 @@
 // Package controller runs the planners on informers and work queues of client-go.
-// [NewJobs] is the Job controller, [NewOrphans] takes the finalizer off pods that have lost
+// [NewJobs] is the Job controller, [NewCronJobs] that of CronJobs, [NewTTL] deletes finished
+// jobs when their time is over, and [NewOrphans] takes the finalizer off pods that have lost
 // their job:
 //
 //	factory := informers.NewSharedInformerFactory(client, 0)
@@ -16,7 +17,7 @@
 //
 // A [Controller] has the form that a manager of controller-runtime takes for a Runnable.
 //
-// A round reads the caches, plans, and carries the plan out. It begins only when the caches
+// A round of a job reads the caches, plans, and carries the plan out. It begins only when the caches
 // show the controller's own writes (E6), and whatever they do not show yet is expected
 // (E1, E4). Pods wake their job after a second, so that many changes are one round (J43).
 package controller

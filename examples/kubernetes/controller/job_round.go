@@ -36,7 +36,6 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		return next, nil
 	}
 	d := c.desks.Get().(*desk)
-	defer c.desks.Put(d)
 	snapshot := job.Snapshot{Job: value, Now: time.Now(), Memory: c.options.Memories.Get(key), Options: c.options.Planner}
 	snapshot.Memory.Expectations, snapshot.Memory.Untracking = c.tracker.Snapshot(key)
 	if c.takes(&value) {
@@ -45,7 +44,9 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		snapshot.Pods = d.pods
 		clear(d.objects) // keep no pod alive that is gone
 	}
-	return c.plan(ctx, d, key, object, &snapshot)
+	next, err = c.plan(ctx, d, key, object, &snapshot)
+	c.desks.Put(d) // and not after a panic
+	return next, err
 }
 
 // forget drops what is known of a job that is gone, or another replica's.

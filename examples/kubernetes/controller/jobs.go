@@ -33,7 +33,7 @@ type JobOptions struct {
 	// yet, as before Kubernetes 1.36.
 	Stale bool
 	// Memories keeps the memories between rounds; nil means in this process.
-	Memories Memories
+	Memories Memories[job.Memory]
 	Metrics  JobMetrics
 	Hooks    JobHooks
 }
@@ -108,7 +108,7 @@ func NewJobReconciler(kind Kind, client kubernetes.Interface, owners, pods cache
 	}
 	o.Planner.ControllerName = o.ManagedBy
 	if o.Memories == nil {
-		o.Memories = &memories{}
+		o.Memories = &memories[job.Memory]{}
 	}
 	if o.Metrics == nil {
 		o.Metrics = unmeasured{}

@@ -1,10 +1,7 @@
 package controller_test
 
 import (
-	"context"
-	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
 
 	"github.com/batchplan/batchplan/examples/kubernetes/controller"
@@ -24,104 +20,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-const mine = "example.com/mine"
-
-// cluster is a clientset in memory with a controller on it. What a real server refuses, it
-// takes; the scripts of internal/conformance are the test of that.
-type cluster struct {
-	*testing.T
-	*fake.Clientset
-	stop func()
-}
-
-func start(t *testing.T, o controller.JobOptions, objects ...runtime.Object) *cluster {
-	t.Helper()
-	client := fake.NewClientset(objects...)
-	var created atomic.Int32
-	client.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		pod := a.(clienttesting.CreateAction).GetObject().(*corev1.Pod)
-		n := created.Add(1)
-		pod.Name, pod.UID = fmt.Sprint(pod.GenerateName, n), types.UID(fmt.Sprint("pod-", n))
-		pod.CreationTimestamp = metav1.Now()
-		return false, nil, nil
-	})
-	factory := informers.NewSharedInformerFactory(client, 0)
-	jobs, err := controller.NewJobs(client, factory, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	orphans, err := controller.NewOrphans(client, factory, controller.OrphanOptions{ManagedBy: o.ManagedBy})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	factory.StartWithContext(ctx)
-	done := make(chan error, 1)
-	go func() { done <- controller.Run(ctx, jobs, orphans) }()
-	return &cluster{t, client, func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		factory.Shutdown()
-	}}
-}
-
-// rest lets everything happen that happens within a time.
-func (c *cluster) rest(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
-func (c *cluster) pods() []corev1.Pod {
-	c.Helper()
-	list, err := c.CoreV1().Pods("ns").List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
-	return list.Items
-}
-
-func (c *cluster) job(name string) *batchv1.Job {
-	c.Helper()
-	j, err := c.BatchV1().Jobs("ns").Get(c.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
-	return j
-}
-
-func (c *cluster) end(p corev1.Pod, phase corev1.PodPhase) {
-	c.Helper()
-	p.Status.Phase = phase
-	if _, err := c.CoreV1().Pods("ns").UpdateStatus(c.Context(), &p, metav1.UpdateOptions{}); err != nil {
-		c.Fatal(err)
-	}
-}
-
-func newJob(name string, managedBy *string) *batchv1.Job {
-	one, six := int32(1), int32(6)
-	labels := map[string]string{"job": name}
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-of-" + name)},
-		Spec: batchv1.JobSpec{
-			Parallelism: &one, Completions: &one, BackoffLimit: &six, ManagedBy: managedBy,
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever},
-			},
-		},
-	}
-}
-
-func pointTo[T any](v T) *T { return &v }
-
 // TestJobs_Life: a job from its creation to its end, with a failure in between.
 func TestJobs_Life(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := record.NewFakeRecorder(100)
-		c := start(t, controller.JobOptions{ManagedBy: mine, Common: controller.Common{Events: events}}, newJob("j", pointTo(mine)))
+		c := start(t, jobsAndOrphans(controller.JobOptions{ManagedBy: mine, Common: controller.Common{Events: events}}), newJob("j", pointTo(mine)))
 		defer c.stop()
 		c.rest(2 * time.Second)
 		pods := c.pods()
@@ -162,7 +65,7 @@ func TestJobs_ManagedBy(t *testing.T) {
 	for _, test := range []struct{ name, want string }{{mine, "mine"}, {builtIn, "builtin,default"}, {"example.com/nobody", ""}} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := start(t, controller.JobOptions{ManagedBy: test.name},
+				c := start(t, jobsAndOrphans(controller.JobOptions{ManagedBy: test.name}),
 					newJob("mine", pointTo(mine)), newJob("builtin", &builtIn), newJob("default", nil))
 				defer c.stop()
 				c.rest(2 * time.Second)
@@ -212,7 +115,7 @@ func TestJ36_Orphans(t *testing.T) {
 		for _, j := range []*batchv1.Job{ended, foreign} {
 			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
 		}
-		c := start(t, controller.JobOptions{ManagedBy: mine}, ended, foreign,
+		c := start(t, jobsAndOrphans(controller.JobOptions{ManagedBy: mine}), ended, foreign,
 			pod("nobodys", nil), leaving(pod("of-gone", newJob("gone", nil))),
 			leaving(pod("of-ended", ended)), leaving(pod("of-foreign", foreign)))
 		defer c.stop()
@@ -238,14 +141,14 @@ func TestJobs_Memories(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memories, key := stored{}, types.NamespacedName{Namespace: "ns", Name: "j"}
 		o := controller.JobOptions{ManagedBy: mine, Common: controller.Common{Workers: 1}, Memories: memories}
-		c := start(t, o, newJob("j", pointTo(mine)))
+		c := start(t, jobsAndOrphans(o), newJob("j", pointTo(mine)))
 		c.rest(2 * time.Second)
 		c.end(c.pods()[0], corev1.PodFailed)
 		c.rest(3 * time.Second)
 		c.stop()
 		objects := []runtime.Object{c.job("j"), &c.pods()[0]}
 
-		c = start(t, o, objects...)
+		c = start(t, jobsAndOrphans(o), objects...)
 		defer c.stop()
 		c.rest(2 * time.Second)
 		if n := len(c.pods()); n != 1 {

@@ -4,43 +4,42 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/batchplan/batchplan/job"
 )
 
-// Memories keeps the memory of each job between its rounds. Its methods are called by
-// several goroutines, but by one at a time for each job.
-type Memories interface {
-	// Get returns the memory, or the zero value for a job without one.
-	Get(job types.NamespacedName) job.Memory
-	Set(job types.NamespacedName, m job.Memory)
-	// Delete drops the memory of a job that has ended or is gone.
-	Delete(job types.NamespacedName)
+// Memories keeps the memory of each object between its rounds: a job.Memory or a
+// cronjob.Memory. Its methods are called by several goroutines, but by one at a time for each
+// object.
+type Memories[M any] interface {
+	// Get returns the memory, or the zero value for an object without one.
+	Get(key types.NamespacedName) M
+	Set(key types.NamespacedName, m M)
+	// Delete drops the memory of an object that has ended or is gone.
+	Delete(key types.NamespacedName)
 }
 
 // memories is the store of a process that forgets.
-type memories struct {
-	mu   sync.Mutex
-	jobs map[types.NamespacedName]job.Memory
+type memories[M any] struct {
+	mu    sync.Mutex
+	byKey map[types.NamespacedName]M
 }
 
-func (m *memories) Get(key types.NamespacedName) job.Memory {
+func (m *memories[M]) Get(key types.NamespacedName) M {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.jobs[key]
+	return m.byKey[key]
 }
 
-func (m *memories) Set(key types.NamespacedName, memory job.Memory) {
+func (m *memories[M]) Set(key types.NamespacedName, memory M) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.jobs == nil {
-		m.jobs = make(map[types.NamespacedName]job.Memory)
+	if m.byKey == nil {
+		m.byKey = make(map[types.NamespacedName]M)
 	}
-	m.jobs[key] = memory
+	m.byKey[key] = memory
 }
 
-func (m *memories) Delete(key types.NamespacedName) {
+func (m *memories[M]) Delete(key types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.jobs, key)
+	delete(m.byKey, key)
 }

@@ -8,13 +8,13 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/examples/kubernetes/backend"
 	"github.com/batchplan/batchplan/examples/kubernetes/convert"
 )
 
 // Ask is one more round of a CronJob, with a snapshot that asks for more than the
 // controller's own: triggers or backfills.
 func Ask(ctx context.Context, client kubernetes.Interface, namespace, name string, now metav1.Time, o Options, ask func(*cronjob.Snapshot)) error {
-	c := &cronJobs{client: client, options: o}
 	object, err := client.BatchV1().CronJobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -31,10 +31,10 @@ func Ask(ctx context.Context, client kubernetes.Interface, namespace, name strin
 		snapshot.Children = append(snapshot.Children, convert.Child(&decoded, &list.Items[i]))
 	}
 	ask(&snapshot)
-	plan, err := c.planner.Reconcile(&snapshot)
+	plan, err := cronjob.Reconcile(snapshot)
 	if err != nil {
 		return err
 	}
-	_, err = cronjobapply.Executor{}.Apply(ctx, c.newBackend(object), plan)
+	_, err = cronjobapply.Executor{}.Apply(ctx, backend.NewCronJob(client, object), &plan)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/conformance/series"
 	"github.com/batchplan/batchplan/job"
 )
@@ -46,3 +47,4 @@ func (m measure) Round(figures *job.Metrics, _ time.Duration) { m.add(series.Job
 func (m measure) Tracking(event string)                       { m.add(series.Tracking(event)) }
 func (m measure) External(managedBy string)                   { m.add(series.External(managedBy)) }
 func (m measure) Stale()                                      { m.watch.Stale() }
+func (m measure) CronJobRound(figures *cronjob.Metrics)       { m.add(series.CronJob(figures)) }

@@ -7,12 +7,9 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -64,10 +61,10 @@ func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) 
 		workers = append(workers, newJobs(client, f, controller.NewRecorder(ctx, client, "job-controller"), o)...)
 	}
 	if o.CronJobs {
-		workers = append(workers, newCronJobs(client, f.jobs.Batch().V1().Jobs(), f.cronJobs.Batch().V1().CronJobs(), reporter{controller.NewRecorder(ctx, client, "cronjob-controller")}, o))
+		workers = append(workers, newCronJobs(client, f, controller.NewRecorder(ctx, client, "cronjob-controller"), o))
 	}
 	if o.TTL {
-		workers = append(workers, newTTL(client, f.jobs.Batch().V1().Jobs(), o))
+		workers = append(workers, newTTL(client, f, o))
 	}
 	for _, factory := range f.all() {
 		phases = append(phases, func() { factory.StartWithContext(ctx) })
@@ -108,6 +105,10 @@ func newFactories(client kubernetes.Interface) *factories {
 	}
 }
 
+func (f *factories) cronJobInformer() cache.SharedIndexInformer {
+	return f.cronJobs.Batch().V1().CronJobs().Informer()
+}
+
 func (f *factories) jobInformer() cache.SharedIndexInformer {
 	return f.jobs.Batch().V1().Jobs().Informer()
 }
@@ -118,43 +119,6 @@ func (f *factories) podInformer() cache.SharedIndexInformer {
 // all returns the factories, owners before what they own.
 func (f *factories) all() []informers.SharedInformerFactory {
 	return []informers.SharedInformerFactory{f.cronJobs, f.jobs, f.pods}
-}
-
-// unwrap returns the object of a notification, also of one that was missed.
-func unwrap[T any](obj any) T {
-	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		obj = tombstone.Obj
-	}
-	return obj.(T)
-}
-
-func keyOf(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
-
-// reporter reports the events of a conclusion.
-type reporter struct{ controller.Recorder }
-
-func (r reporter) report(about runtime.Object, events []job.Event) {
-	for _, e := range events {
-		r.Event(about, string(e.Type), e.Reason, e.Message)
-	}
-}
-
-// queue is a work queue with the delays of a controller.
-type queue[K comparable] = workqueue.TypedRateLimitingInterface[K]
-
-// process takes the next key and works on it; false means that the queue ended.
-func process[K comparable](q queue[K], work func(K) error) bool {
-	key, quit := q.Get()
-	if quit {
-		return false
-	}
-	defer q.Done(key)
-	if err := work(key); err != nil {
-		q.AddRateLimited(key)
-		return true
-	}
-	q.Forget(key)
-	return true
 }
 
 func must(err error) {

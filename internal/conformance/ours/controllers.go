@@ -36,6 +36,29 @@ func newJobs(client kubernetes.Interface, f *factories, events controller.Record
 	return []worker{jobs, orphans}
 }
 
+// newCronJobs makes the CronJob controller.
+func newCronJobs(client kubernetes.Interface, f *factories, events controller.Recorder, o Options) worker {
+	c, err := controller.NewCronJobsOn(client, f.cronJobInformer(), f.jobInformer(), controller.CronJobOptions{
+		Common:    controller.Common{Events: events, CrashOnPanic: true},
+		Planner:   o.CronJob,
+		Schedule:  o.Schedule,
+		LiveReads: o.LiveReads,
+		Metrics:   measure{o.Figures, o.Watch},
+		Hooks:     controller.CronJobHooks{Round: o.Watch.CronJob},
+	})
+	must(err)
+	return c
+}
+
+// newTTL makes the controller of expired jobs.
+func newTTL(client kubernetes.Interface, f *factories, o Options) worker {
+	c, err := controller.NewTTLOn(client, f.jobInformer(), controller.TTLOptions{
+		Common: controller.Common{CrashOnPanic: true}, Planner: o.Job, Look: o.Watch.TTL,
+	})
+	must(err)
+	return c
+}
+
 // memories outlive the controller.
 type memories struct {
 	mu   sync.Mutex
