@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/batchplan/batchplan/job"
 )
@@ -34,6 +35,8 @@ type Common struct {
 	// CrashOnPanic lets a panic of a round end the process. By default it is logged, and the
 	// round is repeated after a growing delay.
 	CrashOnPanic bool
+	// QueueMetrics measure the work queue; nil means the provider of the process, if it has one.
+	QueueMetrics workqueue.MetricsProvider
 }
 
 // Recorder reports an event. A record.EventRecorder of client-go is one.

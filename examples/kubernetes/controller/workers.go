@@ -31,7 +31,9 @@ type Controller[K comparable] struct {
 }
 
 func newController[K comparable](name string, o *Common, limiter workqueue.TypedRateLimiter[K]) *Controller[K] {
-	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[K]{Name: name})
+	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[K]{
+		Name: name, MetricsProvider: o.QueueMetrics,
+	})
 	return &Controller[K]{name: name, queue: queue, workers: max(o.Workers, 1), fragile: o.CrashOnPanic}
 }
 

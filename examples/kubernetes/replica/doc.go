@@ -1,0 +1,14 @@
+// Package replica is one process of the controllers: it asks the server what it can do, waits
+// for its turn or takes its share of the namespaces, runs the controllers, and tells how it is.
+//
+//	config := replica.Config{ManagedBy: "example.com/jobs"}
+//	err := replica.Run(ctx, restConfig, config)
+//
+// The command batchplan-controller is this package with flags.
+//
+// # Several replicas
+//
+// With [Config.Election], one replica runs the controllers and the others wait. With
+// [Config.Shards], all of them run: each namespace belongs to one shard, and each shard to one
+// replica.
+package replica

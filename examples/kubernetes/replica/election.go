@@ -1,0 +1,66 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+)
+
+// runElected waits for the lease and runs the controllers while it holds. A replica that loses
+// the lease returns an error: the process ends, and a new one waits for its turn.
+func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) error {
+	c.Status.set(phaseStandby)
+	// The lease is given back only when the controllers have stopped.
+	election, stopElection := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopElection()
+	ended := make(chan error, 1)
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: &resourcelock.LeaseLock{
+			LeaseMeta:  metav1.ObjectMeta{Namespace: c.Lease.Namespace, Name: c.Lease.Name},
+			Client:     client.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
+		},
+		LeaseDuration: c.Lease.Duration, RenewDeadline: c.Lease.Duration * 2 / 3, RetryPeriod: c.Lease.Duration * 2 / 15,
+		ReleaseOnCancel: true, Name: c.Lease.Name,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(leading context.Context) {
+				klog.FromContext(ctx).Info("this replica leads", "identity", c.Identity)
+				ended <- c.runControllers(until(ctx, leading), client, nil)
+				stopElection()
+			},
+			OnStoppedLeading: func() {},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("leader election: %w", err)
+	}
+	// While the replica waits, the end of the context ends the waiting.
+	defer context.AfterFunc(ctx, func() {
+		if !elector.IsLeader() {
+			stopElection()
+		}
+	})()
+	elector.Run(election)
+	if election.Err() == nil {
+		<-ended
+		return fmt.Errorf("lease %s/%s: lost: another replica may lead", c.Lease.Namespace, c.Lease.Name)
+	}
+	select {
+	case err := <-ended:
+		return err
+	default:
+		return nil // it has never led
+	}
+}
+
+// until returns a context that ends with either of two.
+func until(ctx, other context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(other, cancel)
+	return ctx
+}

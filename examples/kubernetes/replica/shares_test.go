@@ -1,0 +1,397 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	typedcoordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/klog/v2"
+)
+
+// leaseStore is a server of leases. It refuses an update of another version than the one that
+// it has.
+type leaseStore struct {
+	mu      sync.Mutex
+	version int
+	leases  map[string]coordinationv1.Lease
+}
+
+var leaseResource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+
+func (s *leaseStore) put(lease *coordinationv1.Lease) *coordinationv1.Lease {
+	s.version++
+	lease = lease.DeepCopy()
+	lease.ResourceVersion = strconv.Itoa(s.version)
+	s.leases[lease.Name] = *lease
+	return lease.DeepCopy()
+}
+
+// connection is one replica's way to the server.
+type connection struct {
+	typedcoordination.LeaseInterface // for the methods that are not used
+	*leaseStore
+	cut       bool // no request arrives
+	loseReply bool // requests arrive, and their answers are lost
+	delay     time.Duration
+}
+
+var errCut = errors.New("the connection is cut")
+
+// do makes a request, which takes its time in both directions.
+func do[T any](ctx context.Context, c *connection, request func() (T, error)) (out T, err error) {
+	if err := sleep(ctx, c.delay); err != nil || c.cut {
+		return out, errors.Join(err, errCut)
+	}
+	c.mu.Lock()
+	out, err = request()
+	c.mu.Unlock()
+	if sleepErr := sleep(ctx, c.delay); sleepErr != nil || c.loseReply {
+		return out, errCut
+	}
+	return out, err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func (c *connection) Create(ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions) (*coordinationv1.Lease, error) {
+	return do(ctx, c, func() (*coordinationv1.Lease, error) {
+		if _, found := c.leases[lease.Name]; found {
+			return nil, apierrors.NewAlreadyExists(leaseResource, lease.Name)
+		}
+		lease = lease.DeepCopy()
+		lease.CreationTimestamp = metav1.Now().Rfc3339Copy()
+		return c.put(lease), nil
+	})
+}
+
+func (c *connection) Update(ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	return do(ctx, c, func() (*coordinationv1.Lease, error) {
+		is, found := c.leases[lease.Name]
+		switch {
+		case !found:
+			return nil, apierrors.NewNotFound(leaseResource, lease.Name)
+		case is.ResourceVersion != lease.ResourceVersion:
+			return nil, apierrors.NewConflict(leaseResource, lease.Name, errors.New("it has changed"))
+		}
+		return c.put(lease), nil
+	})
+}
+
+func (c *connection) Get(ctx context.Context, name string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
+	return do(ctx, c, func() (*coordinationv1.Lease, error) {
+		is, found := c.leases[name]
+		if !found {
+			return nil, apierrors.NewNotFound(leaseResource, name)
+		}
+		return is.DeepCopy(), nil
+	})
+}
+
+func (c *connection) List(ctx context.Context, _ metav1.ListOptions) (*coordinationv1.LeaseList, error) {
+	return do(ctx, c, func() (*coordinationv1.LeaseList, error) {
+		list := &coordinationv1.LeaseList{}
+		for _, name := range slices.Sorted(maps.Keys(c.leases)) {
+			lease := c.leases[name]
+			list.Items = append(list.Items, *lease.DeepCopy())
+		}
+		return list, nil
+	})
+}
+
+func (c *connection) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
+	_, err := do(ctx, c, func() (any, error) {
+		is, found := c.leases[name]
+		switch {
+		case !found:
+			return nil, apierrors.NewNotFound(leaseResource, name)
+		case o.Preconditions != nil && *o.Preconditions.ResourceVersion != is.ResourceVersion:
+			return nil, apierrors.NewConflict(leaseResource, name, errors.New("it has changed"))
+		}
+		delete(c.leases, name)
+		return nil, nil
+	})
+	return err
+}
+
+// group is replicas that share namespaces.
+type group struct {
+	*testing.T
+	*leaseStore
+	replicas map[string]*replicaUnderTest
+	seed     uint64
+	made     int
+	unserved map[string]time.Time // by namespace: since when nobody serves it
+	calm     time.Time            // since when no replica has lost its connection, joined or left
+}
+
+type replicaUnderTest struct {
+	*shares
+	connection *connection
+	end        chan error
+	done       chan struct{}
+	crashed    bool
+}
+
+const leaseDuration = 15 * time.Second
+
+func newGroup(t *testing.T, seed uint64) *group {
+	return &group{
+		T: t, leaseStore: &leaseStore{leases: map[string]coordinationv1.Lease{}},
+		replicas: map[string]*replicaUnderTest{}, seed: seed, unserved: map[string]time.Time{}, calm: time.Now(),
+	}
+}
+
+// join starts a replica.
+func (g *group) join(shards int) string {
+	g.made++
+	name := fmt.Sprintf("replica-%d", g.made)
+	c := &connection{leaseStore: g.leaseStore, delay: 20 * time.Millisecond}
+	r := &replicaUnderTest{connection: c, end: make(chan error, 1), done: make(chan struct{})}
+	r.shares = &shares{
+		leases: c, lease: Lease{Name: "l", Duration: leaseDuration}, identity: name, status: &Status{},
+		n: shards, held: map[int]bool{}, returning: map[int]time.Time{},
+	}
+	g.replicas[name] = r
+	g.calm = time.Now()
+	go func() {
+		defer close(r.done)
+		if r.run(klog.NewContext(g.Context(), klog.Logger{}), r.end) == nil && !r.crashed {
+			r.leave(context.Background())
+		}
+	}()
+	return name
+}
+
+// leave ends a replica in good order, kill without a word.
+func (g *group) leave(name string) {
+	g.replicas[name].end <- nil
+	<-g.replicas[name].done
+	delete(g.replicas, name)
+}
+
+func (g *group) kill(name string) {
+	g.replicas[name].crashed = true
+	g.leave(name)
+	g.calm = time.Now()
+}
+
+var namespaces = func() (names []string) {
+	for i := range 16 {
+		names = append(names, fmt.Sprint("namespace-", i))
+	}
+	return names
+}()
+
+// watch lets time pass, and looks who serves what: nobody serves what another one does, and
+// every namespace is served unless less than a lease has passed since a replica failed.
+func (g *group) watch(d time.Duration) {
+	g.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		for _, namespace := range namespaces {
+			g.look(namespace)
+		}
+	}
+}
+
+func (g *group) look(namespace string) {
+	g.Helper()
+	var by []string
+	reachable := false
+	for name, r := range g.replicas {
+		reachable = reachable || !r.connection.cut && !r.connection.loseReply
+		if r.serves(namespace) {
+			by = append(by, name)
+		}
+	}
+	if len(by) > 1 {
+		g.Fatalf("seed %d: %s is served by %v", g.seed, namespace, by)
+	}
+	if len(by) == 1 || !reachable {
+		delete(g.unserved, namespace)
+		return
+	}
+	since, found := g.unserved[namespace]
+	if !found {
+		g.unserved[namespace] = time.Now()
+		return
+	}
+	since = later(since, g.calm)
+	if gap := time.Since(since); gap > leaseDuration {
+		g.Fatalf("seed %d: %s was served by nobody for %v", g.seed, namespace, gap)
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// stop ends all replicas.
+func (g *group) stop() {
+	for _, name := range slices.Sorted(maps.Keys(g.replicas)) {
+		g.leave(name)
+	}
+}
+
+// counts returns how many shards each replica holds, in ascending order.
+func (g *group) counts() (counts []int) {
+	for _, r := range g.replicas {
+		counts = append(counts, len(r.all()))
+	}
+	slices.Sort(counts)
+	return counts
+}
+
+func (g *group) wantCounts(want ...int) {
+	g.Helper()
+	if got := g.counts(); !slices.Equal(got, want) {
+		g.Errorf("the replicas hold %v shards, want %v", got, want)
+	}
+}
+
+// TestShares_ThreeReplicas: they share evenly, and take over from one that is killed, leaves,
+// or is cut off.
+func TestShares_ThreeReplicas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, 0)
+		first := g.join(8)
+		g.watch(2 * time.Second)
+		g.wantCounts(8)
+		second, third := g.join(8), g.join(8)
+		g.watch(2 * leaseDuration)
+		g.wantCounts(2, 3, 3)
+		g.kill(second)
+		g.watch(2 * leaseDuration)
+		g.wantCounts(4, 4)
+		g.replicas[third].connection.cut, g.calm = true, time.Now()
+		g.watch(2 * leaseDuration)
+		g.wantCounts(0, 8)
+		g.replicas[third].connection.cut, g.calm = false, time.Now()
+		g.watch(2 * leaseDuration)
+		g.wantCounts(4, 4)
+		g.leave(first)
+		g.watch(leaseDuration)
+		g.wantCounts(8)
+		g.watch(11 * leaseDuration)
+		for name, lease := range g.leases {
+			if lease.Labels[roleLabel] == roleMember && *lease.Spec.HolderIdentity != third {
+				t.Errorf("%s of a dead replica is left", name)
+			}
+		}
+		g.stop()
+	})
+}
+
+// TestShares_AnotherNumber: replicas that divide the namespaces in another way wait until the
+// older ones are gone.
+func TestShares_AnotherNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, 0)
+		old := g.join(4)
+		g.watch(leaseDuration)
+		g.join(6)
+		g.join(6)
+		g.watch(2 * leaseDuration)
+		g.wantCounts(0, 0, 4)
+		g.kill(old)
+		g.watch(2 * leaseDuration)
+		g.wantCounts(3, 3)
+		g.stop()
+	})
+}
+
+// TestShares_AtOnce: replicas that do not agree and start in the same instant, with requests
+// that take different times.
+func TestShares_AtOnce(t *testing.T) {
+	for seed := range uint64(60) {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGroup(t, seed)
+			random := rand.New(rand.NewPCG(seed, 0))
+			for _, name := range []string{g.join(4), g.join(6)} {
+				g.replicas[name].connection.delay = time.Duration(random.IntN(100)) * time.Millisecond
+			}
+			g.watch(2 * leaseDuration)
+			if counts := g.counts(); counts[0] != 0 || counts[1] == 0 {
+				t.Errorf("seed %d: the replicas hold %v shards; one must wait for the other", seed, counts)
+			}
+			g.stop()
+		})
+	}
+}
+
+// TestShares_Random: replicas join, leave, are killed, lose their connection or their answers,
+// and become slow, in any order.
+func TestShares_Random(t *testing.T) {
+	for seed := range uint64(12) {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGroup(t, seed)
+			random := rand.New(rand.NewPCG(seed, 0))
+			for range 40 {
+				g.step(random)
+				g.watch(time.Duration(random.IntN(int(leaseDuration))))
+			}
+			g.stop()
+		})
+	}
+}
+
+func (g *group) step(random *rand.Rand) {
+	names := slices.Sorted(maps.Keys(g.replicas))
+	if len(names) < 2 || len(names) < 5 && random.IntN(3) == 0 {
+		shards := 7
+		if g.seed%3 == 0 {
+			shards += random.IntN(2) // replicas that do not agree
+		}
+		g.join(shards)
+		return
+	}
+	name := names[random.IntN(len(names))]
+	c := g.replicas[name].connection
+	switch random.IntN(6) {
+	case 0:
+		g.kill(name)
+	case 1:
+		g.leave(name)
+		g.calm = time.Now()
+	case 2:
+		c.cut, g.calm = !c.cut, time.Now()
+	case 3:
+		c.loseReply, g.calm = !c.loseReply, time.Now()
+	case 4:
+		c.delay, g.calm = time.Duration(random.IntN(int(leaseDuration/40))), time.Now()
+	case 5:
+		g.unplug()
+	}
+}
+
+// unplug mends every connection.
+func (g *group) unplug() {
+	for _, r := range g.replicas {
+		r.connection.cut, r.connection.loseReply = false, false
+	}
+	g.calm = time.Now()
+}
