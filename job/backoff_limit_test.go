@@ -36,7 +36,7 @@ func TestJ22_Restarts(t *testing.T) {
 		{"limit 3, succeeded", "3", pod(PodSucceeded, false, 3), false},
 	}
 	for name, options := range bothOptions {
-		for policy, counts := range map[string]bool{RestartOnFailure: true, RestartNever: false} {
+		for policy, counts := range map[RestartPolicy]bool{RestartOnFailure: true, RestartNever: false} {
 			for _, test := range tests {
 				s := snapshotOf(t, `{"completions": 5, "podReplacementPolicy": "Failed", "backoffLimit": `+test.limit+`}`, test.pod)
 				s.Job.Spec.Template.RestartPolicy = policy
@@ -52,7 +52,8 @@ func TestJ22_Restarts(t *testing.T) {
 // TestJ22_PastBackoffLimit: failures have to exceed the limit, restarts to reach it.
 func TestJ22_PastBackoffLimit(t *testing.T) {
 	for _, c := range []struct {
-		limit, policy    string
+		limit            string
+		policy           RestartPolicy
 		failed, restarts int64
 		want             bool
 	}{

@@ -158,7 +158,7 @@ func failing(missingEvery int) job.Snapshot {
 	spec.PodReplacementPolicy = job.ReplaceFailed
 	spec.PodFailurePolicy = &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
 		{Action: job.FailIndex, OnExitCodes: &job.OnExitCodes{Operator: job.ExitCodeIn, Values: []int32{42}}},
-		{Action: job.IgnoreFailure, OnPodConditions: []job.PodConditionPattern{{Type: "DisruptionTarget"}}},
+		{Action: job.IgnoreFailure, OnPodConditions: []job.PodCondition{{Type: "DisruptionTarget"}}},
 	}}
 	var completed indexset.Set
 	for i := 50_000; i < 90_000; i++ {

@@ -121,28 +121,3 @@ func indexedPrefix(name, index string) string {
 	suffix := "-" + index + "-"
 	return name[:min(len(name), longest-len(suffix))] + suffix
 }
-
-// Labels returns the labels that the pod gets besides those of the template; nil
-// for a NonIndexed job.
-func (c *Creation) Labels() map[string]string {
-	if c.Index.Int32() < 0 {
-		return nil
-	}
-	return map[string]string{IndexLabel: c.Index.String()}
-}
-
-// Annotations returns the annotations that the pod gets besides those of the
-// template; nil for a NonIndexed job.
-func (c *Creation) Annotations() map[string]string {
-	if c.Index.Int32() < 0 {
-		return nil
-	}
-	out := map[string]string{IndexAnnotation: c.Index.String()}
-	if c.PerIndex {
-		out[FailureCountAnnotation] = strconv.Itoa(int(c.FailureCount))
-		if c.IgnoredFailureCount > 0 {
-			out[IgnoredFailureCountAnnotation] = strconv.Itoa(int(c.IgnoredFailureCount))
-		}
-	}
-	return out
-}

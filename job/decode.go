@@ -74,8 +74,7 @@ type containerStatusJSON struct {
 }
 
 // DecodePod reads a v1 Pod object and decides what it is to the job (J6).
-// Unknown fields are ignored. Annotations that hold no number read as the rules
-// say: no index (J13), no failures (J18).
+// Unknown fields are ignored.
 func DecodePod(of *Job, data []byte) (Pod, error) {
 	var in podJSON
 	err := json.Unmarshal(data, &in)
@@ -87,22 +86,20 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 	}
 	m := &in.Metadata
 	detail := &PodDetail{
-		CreationTimestamp:   m.CreationTimestamp,
-		Containers:          decodeContainers(&in),
-		FailureCount:        parseCount(m.Annotations[FailureCountAnnotation]),
-		IgnoredFailureCount: parseCount(m.Annotations[IgnoredFailureCountAnnotation]),
-		ResourceVersion:     m.ResourceVersion,
+		CreationTimestamp: m.CreationTimestamp,
+		Containers:        decodeContainers(&in),
+		ResourceVersion:   m.ResourceVersion,
 	}
 	p := Pod{
 		Phase:     in.Status.Phase,
 		Owner:     decodeOwner(of, &in),
 		Untracked: !slices.Contains(m.Finalizers, Finalizer),
 		Assigned:  in.Spec.NodeName != "",
-		Index:     ParseIndex(m.Annotations[IndexAnnotation]),
 		UID:       UID(m.UID),
 		Name:      m.Name,
 		Detail:    detail,
 	}
+	p.ReadAnnotations(m.Annotations)
 	if !m.DeletionTimestamp.IsZero() {
 		p.Deletion = &PodDeletion{m.DeletionTimestamp, m.DeletionGracePeriodSeconds}
 	}
@@ -155,13 +152,4 @@ func (s *containerStatusJSON) container(kind ContainerKind) Container {
 		c.State = ContainerRunning
 	}
 	return c
-}
-
-// parseCount reads a failure count; garbage reads as 0 (J18).
-func parseCount(text string) int32 {
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return int32(n)
 }

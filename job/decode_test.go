@@ -81,7 +81,7 @@ func TestDecodeJob(t *testing.T) {
 			Suspend:                 value.To(false),
 			PodFailurePolicy: &PodFailurePolicy{Rules: []PodFailurePolicyRule{
 				{Action: FailJob, OnExitCodes: &OnExitCodes{ContainerName: &container, Operator: ExitCodeIn, Values: []int32{42}}},
-				{Action: IgnoreFailure, OnPodConditions: []PodConditionPattern{{Type: "DisruptionTarget", Status: ConditionTrue}}},
+				{Action: IgnoreFailure, OnPodConditions: []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}},
 			}},
 			PodReplacementPolicy: ReplaceFailed,
 			Selector:             &Selector{MatchLabels: map[string]string{"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}},
@@ -276,51 +276,6 @@ func TestDecodePod_Edges(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := decode(test.text); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
-			}
-		})
-	}
-}
-
-func TestJ13_ParseIndex(t *testing.T) {
-	tests := []struct {
-		name, text string
-		want       Index
-	}{
-		{"zero is an index", "0", IndexAt(0)},
-		{"the greatest index", "2147483646", IndexAt(2147483646)},
-		{"a missing annotation", "", NoIndex},
-		{"a negative number", "-1", NoIndex},
-		{"a number that does not fit", "2147483648", NoIndex},
-		{"a number that fits nowhere", "99999999999999999999", NoIndex},
-		{"no number", "three", NoIndex},
-		{"a number with a space", " 3", NoIndex},
-		{"a fraction", "3.0", NoIndex},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := ParseIndex(test.text); got != test.want {
-				t.Errorf("ParseIndex(%q) = %v, want %v", test.text, got, test.want)
-			}
-		})
-	}
-}
-
-func TestJ18_ParseCount(t *testing.T) {
-	tests := []struct {
-		name, text string
-		want       int32
-	}{
-		{"a count", "7", 7},
-		{"a count of two digits", "12", 12},
-		{"a missing annotation", "", 0},
-		{"a negative count", "-7", 0},
-		{"no number", "seven", 0},
-		{"a number that does not fit", "2147483648", 0},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := parseCount(test.text); got != test.want {
-				t.Errorf("parseCount(%q) = %d, want %d", test.text, got, test.want)
 			}
 		})
 	}

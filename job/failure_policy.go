@@ -117,7 +117,7 @@ func (r *PodFailurePolicyRule) match(pod *Pod) (ruleMatch, bool) {
 }
 
 func (r *PodFailurePolicyRule) matchesCondition(c *PodCondition) bool {
-	return slices.ContainsFunc(r.OnPodConditions, func(pattern PodConditionPattern) bool {
+	return slices.ContainsFunc(r.OnPodConditions, func(pattern PodCondition) bool {
 		status := pattern.Status
 		if status == "" {
 			status = ConditionTrue

@@ -175,7 +175,7 @@ func drawGarbageSpec(t *rapid.T) job.Spec {
 		SuccessPolicy: maybe(t, "success policy", rapid.Just(job.SuccessPolicy{Rules: []job.SuccessPolicyRule{
 			{}, {SucceededIndexes: ptr("x")}, {SucceededCount: ptr[int32](-1), SucceededIndexes: ptr("")},
 		}})),
-		Template: job.Template{RestartPolicy: rapid.SampledFrom([]string{"", "Never", "OnFailure", "Always"}).Draw(t, "restartPolicy")},
+		Template: job.Template{RestartPolicy: rapid.SampledFrom([]job.RestartPolicy{"", "Never", "OnFailure", "Always"}).Draw(t, "restartPolicy")},
 	}
 }
 

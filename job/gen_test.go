@@ -28,7 +28,7 @@ func drawSpec(t *rapid.T) job.Spec {
 		ActiveDeadlineSeconds: maybe(t, "activeDeadlineSeconds", rapid.SampledFrom([]int64{0, 5, 60, 1 << 62})),
 		Suspend:               ptr(rapid.IntRange(0, 7).Draw(t, "suspend") == 0),
 		Template: job.Template{
-			RestartPolicy: rapid.SampledFrom([]string{job.RestartNever, job.RestartOnFailure}).Draw(t, "restartPolicy"),
+			RestartPolicy: rapid.SampledFrom([]job.RestartPolicy{job.RestartNever, job.RestartOnFailure}).Draw(t, "restartPolicy"),
 			Containers:    []string{"main"},
 		},
 	}
@@ -77,7 +77,7 @@ func drawFailurePolicy(t *rapid.T, perIndex bool) *job.PodFailurePolicy {
 		},
 		{
 			Action:          rapid.SampledFrom(actions).Draw(t, "action for disruption"),
-			OnPodConditions: []job.PodConditionPattern{{Type: "DisruptionTarget"}},
+			OnPodConditions: []job.PodCondition{{Type: "DisruptionTarget"}},
 		},
 	}}
 }

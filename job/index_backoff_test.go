@@ -136,7 +136,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 			if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(0) {
 				t.Fatalf("creates %v", plan.Create)
 			}
-			want := map[string]string{IndexAnnotation: "0"}
+			want := map[string]string{indexAnnotation: "0"}
 			for k, v := range test.want {
 				want[k] = v
 			}

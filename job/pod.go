@@ -62,13 +62,8 @@ type PodDetail struct {
 const (
 	// Finalizer marks a pod that is not accounted for yet.
 	Finalizer = "batch.kubernetes.io/job-tracking"
-	// IndexAnnotation and IndexLabel hold the completion index.
-	IndexAnnotation = "batch.kubernetes.io/job-completion-index"
-	IndexLabel      = "batch.kubernetes.io/job-completion-index"
-	// FailureCountAnnotation holds the counted failures of the index before this
-	// pod, IgnoredFailureCountAnnotation those that the policy ignored.
-	FailureCountAnnotation        = "batch.kubernetes.io/job-index-failure-count"
-	IgnoredFailureCountAnnotation = "batch.kubernetes.io/job-index-ignored-failure-count"
+	// IndexLabel is the label with the completion index. [Creation.Labels] sets it.
+	IndexLabel = "batch.kubernetes.io/job-completion-index"
 	// IndexVariable is the environment variable that holds the completion index.
 	IndexVariable = "JOB_COMPLETION_INDEX"
 )
@@ -166,8 +161,9 @@ const (
 
 // PodCondition is a condition of a pod, as podFailurePolicy sees it.
 type PodCondition struct {
-	Type   string          `json:"type"`
-	Status ConditionStatus `json:"status"`
+	Type string `json:"type"`
+	// Status is True in a rule that leaves it out.
+	Status ConditionStatus `json:"status,omitempty"`
 }
 
 // PodRef names a pod.

@@ -28,16 +28,6 @@ func IndexAt(i int32) Index {
 	return Index{code: uint32(i) + 2}
 }
 
-// ParseIndex reads the text of an index annotation: NoIndex when it is missing,
-// negative, out of range or not a number (J13).
-func ParseIndex(text string) Index {
-	i, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		return NoIndex
-	}
-	return IndexAt(int32(i))
-}
-
 // Int32 returns the index as a number: -1 if there is none or none is given.
 func (i Index) Int32() int32 {
 	if i.code < 2 {

@@ -95,21 +95,24 @@ const ControllerName = "kubernetes.io/job-controller"
 // backend needs to build the pod stays with the backend.
 type Template struct {
 	// RestartPolicy is Never or OnFailure.
-	RestartPolicy string
+	RestartPolicy RestartPolicy
 	// Containers and InitContainers are the names that podFailurePolicy may use.
 	Containers     []string
 	InitContainers []string
 }
 
+// RestartPolicy says whether the containers of a pod are started again.
+type RestartPolicy string
+
 // The restart policies that a job's pods may have.
 const (
-	RestartNever     = "Never"
-	RestartOnFailure = "OnFailure"
+	RestartNever     RestartPolicy = "Never"
+	RestartOnFailure RestartPolicy = "OnFailure"
 )
 
 type templateJSON struct {
 	Spec struct {
-		RestartPolicy  string          `json:"restartPolicy,omitempty"`
+		RestartPolicy  RestartPolicy   `json:"restartPolicy,omitempty"`
 		Containers     []containerName `json:"containers,omitempty"`
 		InitContainers []containerName `json:"initContainers,omitempty"`
 	} `json:"spec"`
@@ -166,9 +169,9 @@ type PodFailurePolicy struct {
 
 // PodFailurePolicyRule holds one action and exactly one of the two requirements.
 type PodFailurePolicyRule struct {
-	Action          FailureAction         `json:"action"`
-	OnExitCodes     *OnExitCodes          `json:"onExitCodes,omitempty"`
-	OnPodConditions []PodConditionPattern `json:"onPodConditions,omitempty"`
+	Action          FailureAction  `json:"action"`
+	OnExitCodes     *OnExitCodes   `json:"onExitCodes,omitempty"`
+	OnPodConditions []PodCondition `json:"onPodConditions,omitempty"`
 }
 
 // FailureAction is what a matched rule does with the failed pod.
@@ -203,13 +206,6 @@ const (
 	ExitCodeIn    ExitCodeOperator = "In"
 	ExitCodeNotIn ExitCodeOperator = "NotIn"
 )
-
-// PodConditionPattern matches a condition of a pod by type and status.
-type PodConditionPattern struct {
-	Type string `json:"type"`
-	// Status is True when empty.
-	Status ConditionStatus `json:"status,omitempty"`
-}
 
 // SuccessPolicy is a list of rules; the first that is met makes the job a
 // success (J25).

@@ -93,7 +93,7 @@ func (v *validator) enums() {
 	}
 	policy := s.Template.RestartPolicy
 	if policy != RestartNever && policy != RestartOnFailure {
-		v.add("template.spec.restartPolicy", policy, "must be Never or OnFailure")
+		v.add("template.spec.restartPolicy", string(policy), "must be Never or OnFailure")
 	}
 }
 
@@ -164,7 +164,7 @@ func (v *validator) failurePolicy() {
 		return
 	}
 	if v.spec.Template.RestartPolicy == RestartOnFailure {
-		v.add("template.spec.restartPolicy", RestartOnFailure, "must be Never when podFailurePolicy is set")
+		v.add("template.spec.restartPolicy", string(RestartOnFailure), "must be Never when podFailurePolicy is set")
 	}
 	if n := len(policy.Rules); n > maxFailureRules {
 		v.add("podFailurePolicy.rules", n, fmt.Sprintf("must be at most %d", maxFailureRules))
@@ -203,7 +203,7 @@ func (v *validator) failureRule(field string, r *PodFailurePolicyRule) {
 }
 
 // conditionPattern asks for the path of the field only where there is a problem.
-func (v *validator) conditionPattern(field func() string, c PodConditionPattern) {
+func (v *validator) conditionPattern(field func() string, c PodCondition) {
 	switch {
 	case c.Type == "":
 		v.add(field()+".type", c.Type, "is required")

@@ -46,7 +46,7 @@ func TestNewPod(t *testing.T) {
 			GenerateName:    "w-3-",
 			Namespace:       "ns",
 			Labels:          map[string]string{"app": "a", job.IndexLabel: "3"},
-			Annotations:     map[string]string{"note": "n", job.IndexAnnotation: "3", job.FailureCountAnnotation: "2"},
+			Annotations:     map[string]string{"note": "n", batchv1.JobCompletionIndexAnnotation: "3", batchv1.JobIndexFailureCountAnnotation: "2"},
 			Finalizers:      []string{"example.com/f", job.Finalizer},
 			OwnerReferences: []metav1.OwnerReference{owner},
 		},
@@ -75,7 +75,7 @@ func TestNewPod_FinalizerOfTheTemplate(t *testing.T) {
 	if diff := cmp.Diff([]string{job.Finalizer, "example.com/f"}, got.Finalizers); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got.Spec.Hostname != "" || len(got.Spec.Containers[0].Env) != 1 || got.Annotations[job.IndexAnnotation] != "" {
+	if got.Spec.Hostname != "" || len(got.Spec.Containers[0].Env) != 1 || got.Annotations[batchv1.JobCompletionIndexAnnotation] != "" {
 		t.Errorf("a pod without an index has got one: %+v", got)
 	}
 }

@@ -76,7 +76,7 @@ func someTime(c randfill.Continue) metav1.Time {
 func someAnnotations(c randfill.Continue) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{
-		job.IndexAnnotation, job.FailureCountAnnotation, job.IgnoredFailureCountAnnotation,
+		batchv1.JobCompletionIndexAnnotation, batchv1.JobIndexFailureCountAnnotation, batchv1.JobIndexIgnoredFailureCountAnnotation,
 		batchv1.CronJobScheduledTimestampAnnotation, "cronjob.kubernetes.io/instantiate",
 	} {
 		if c.Bool() {

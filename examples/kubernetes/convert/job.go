@@ -44,7 +44,7 @@ func jobSpec(s *batchv1.JobSpec) job.Spec {
 		ManagedBy:               s.ManagedBy,
 		Selector:                selector(s.Selector),
 		Template: job.Template{
-			RestartPolicy:  string(s.Template.Spec.RestartPolicy),
+			RestartPolicy:  job.RestartPolicy(s.Template.Spec.RestartPolicy),
 			Containers:     names(s.Template.Spec.Containers),
 			InitContainers: names(s.Template.Spec.InitContainers),
 		},
@@ -71,8 +71,8 @@ func failurePolicy(p *batchv1.PodFailurePolicy) *job.PodFailurePolicy {
 	})}
 }
 
-func podConditionPattern(p *batchv1.PodFailurePolicyOnPodConditionsPattern) job.PodConditionPattern {
-	return job.PodConditionPattern{Type: string(p.Type), Status: job.ConditionStatus(p.Status)}
+func podConditionPattern(p *batchv1.PodFailurePolicyOnPodConditionsPattern) job.PodCondition {
+	return job.PodCondition{Type: string(p.Type), Status: job.ConditionStatus(p.Status)}
 }
 
 func successPolicy(p *batchv1.SuccessPolicy) *job.SuccessPolicy {

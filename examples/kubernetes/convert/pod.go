@@ -3,7 +3,6 @@ package convert
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -23,21 +22,19 @@ func Pod(of *job.Job, o *corev1.Pod) job.Pod {
 // podOfAny is Pod without what depends on a job.
 func podOfAny(o *corev1.Pod) job.Pod {
 	detail := &job.PodDetail{
-		CreationTimestamp:   timeOf(o.CreationTimestamp),
-		Containers:          containers(o),
-		FailureCount:        count(o.Annotations[job.FailureCountAnnotation]),
-		IgnoredFailureCount: count(o.Annotations[job.IgnoredFailureCountAnnotation]),
-		ResourceVersion:     o.ResourceVersion,
+		CreationTimestamp: timeOf(o.CreationTimestamp),
+		Containers:        containers(o),
+		ResourceVersion:   o.ResourceVersion,
 	}
 	p := job.Pod{
 		Phase:     phase(o.Status.Phase),
 		Untracked: !IsTracked(o),
 		Assigned:  o.Spec.NodeName != "",
-		Index:     job.ParseIndex(o.Annotations[job.IndexAnnotation]),
 		UID:       job.UID(o.UID),
 		Name:      o.Name,
 		Detail:    detail,
 	}
+	p.ReadAnnotations(o.Annotations)
 	if !o.DeletionTimestamp.IsZero() {
 		p.Deletion = &job.PodDeletion{Timestamp: timeAt(o.DeletionTimestamp)}
 		if grace := o.DeletionGracePeriodSeconds; grace != nil {
@@ -124,18 +121,6 @@ func container(s *corev1.ContainerStatus, kind job.ContainerKind) job.Container 
 		c.State = job.ContainerRunning
 	}
 	return c
-}
-
-// count reads a failure count; what is not a count reads as 0 (J18).
-func count(text string) int32 {
-	if text == "" {
-		return 0 // without the error that parsing would allocate
-	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return int32(n)
 }
 
 // IsTracked reports whether the pod has the finalizer, and so is not accounted for yet.

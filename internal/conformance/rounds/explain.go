@@ -108,7 +108,9 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 func hasRivals(s *Snapshot) bool {
 	first := map[int32]*corev1.Pod{}
 	for _, p := range s.Pods {
-		index := job.ParseIndex(p.Annotations[batchv1.JobCompletionIndexAnnotation]).Int32()
+		var pod job.Pod
+		pod.ReadAnnotations(p.Annotations)
+		index := pod.Index.Int32()
 		if index < 0 || p.Status.Phase != corev1.PodFailed && p.DeletionTimestamp == nil {
 			continue
 		}
@@ -125,7 +127,7 @@ func hasRivals(s *Snapshot) bool {
 }
 
 func failuresOf(p *corev1.Pod) [2]string {
-	return [2]string{p.Annotations[job.FailureCountAnnotation], p.Annotations[job.IgnoredFailureCountAnnotation]}
+	return [2]string{p.Annotations[batchv1.JobIndexFailureCountAnnotation], p.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation]}
 }
 
 // isFull reports whether the round has recorded as many pods as it can, whether or not

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/conformance/series"
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -65,7 +66,7 @@ func reference(s *Snapshot) (r Result) {
 	err := round.Sync(context.Background(), key)
 	if isFinished(s.Job) {
 		for _, p := range s.Pods { // another queue of the controller's
-			if metav1.IsControlledBy(p, s.Job) && !slices.Contains(s.Untracking, job.UID(p.UID)) {
+			if metav1.IsControlledBy(p, s.Job) && !slices.Contains(s.Untracking, expectations.UID(p.UID)) {
 				err = errors.Join(err, round.CleanUp(context.Background(), p))
 			}
 		}
@@ -88,7 +89,7 @@ func recall(round *job.Round) (r remembered) {
 		r.lastFailure = *last
 	}
 	for _, uid := range round.Untracked(key) {
-		r.untracking = append(r.untracking, job.UID(uid))
+		r.untracking = append(r.untracking, expectations.UID(uid))
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package script
 import (
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -201,7 +202,7 @@ func annotate(w *World, p *corev1.Pod, s Step) error {
 		if p.Annotations == nil {
 			p.Annotations = map[string]string{}
 		}
-		key := map[string]string{"index": job.IndexAnnotation, "failures": job.FailureCountAnnotation, "ignored": job.IgnoredFailureCountAnnotation}[s.Arg(1)]
+		key := map[string]string{"index": batchv1.JobCompletionIndexAnnotation, "failures": batchv1.JobIndexFailureCountAnnotation, "ignored": batchv1.JobIndexIgnoredFailureCountAnnotation}[s.Arg(1)]
 		p.Annotations[key] = s.Arg(2)
 	})
 }

@@ -150,7 +150,7 @@ func stray(w *World, script *Script, s Step) error {
 		case "unlabeled":
 			p.Labels = map[string]string{}
 		default:
-			p.Annotations = map[string]string{job.IndexAnnotation: arg}
+			p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: arg}
 			p.Labels[job.IndexLabel] = arg
 		}
 	}

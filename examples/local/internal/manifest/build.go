@@ -77,7 +77,7 @@ func (j *Job) Pod(c *job.Creation, jobUID job.UID, name string, uid job.UID, set
 	b.annotations = merged(b.annotations, c.Annotations())
 	spec := pod.Spec{
 		UID: uid, Name: name, Namespace: j.Object.Namespace, Job: j.Object.Name,
-		RestartPolicy:   string(template.Spec.RestartPolicy),
+		RestartPolicy:   job.RestartPolicy(template.Spec.RestartPolicy),
 		GracePeriod:     time.Duration(GraceSeconds(&j.Object)) * time.Second,
 		RestartDelay:    settings.RestartDelay,
 		RestartDelayMax: settings.RestartDelayMax,

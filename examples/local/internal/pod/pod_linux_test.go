@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // prepare creates the folder of a pod whose containers run shell scripts.
-func prepare(t *testing.T, policy string, containers ...ContainerSpec) Folder {
+func prepare(t *testing.T, policy job.RestartPolicy, containers ...ContainerSpec) Folder {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -130,7 +130,7 @@ func TestLife(t *testing.T) {
 	)
 	for _, test := range []struct {
 		name       string
-		policy     string
+		policy     job.RestartPolicy
 		containers []ContainerSpec
 		phase      job.PodPhase
 		trace      string  // what the containers wrote to the file "trace"

@@ -16,7 +16,7 @@ type Spec struct {
 	Namespace string  `json:"namespace"`
 	Job       string  `json:"job"`
 	// RestartPolicy is Never or OnFailure.
-	RestartPolicy string `json:"restartPolicy"`
+	RestartPolicy job.RestartPolicy `json:"restartPolicy"`
 	// GracePeriod is the time between SIGTERM and SIGKILL.
 	GracePeriod time.Duration `json:"gracePeriod"`
 	// RestartDelay is the delay before the second restart of a container, which

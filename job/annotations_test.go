@@ -1,0 +1,74 @@
+package job
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestJ13_IndexAnnotation(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       Index
+	}{
+		{"zero is an index", "0", IndexAt(0)},
+		{"the greatest index", "2147483646", IndexAt(2147483646)},
+		{"a missing annotation", "", NoIndex},
+		{"a negative number", "-1", NoIndex},
+		{"a number that does not fit", "2147483648", NoIndex},
+		{"a number that fits nowhere", "99999999999999999999", NoIndex},
+		{"no number", "three", NoIndex},
+		{"a number with a space", " 3", NoIndex},
+		{"a fraction", "3.0", NoIndex},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := parseIndex(test.text); got != test.want {
+				t.Errorf("parseIndex(%q) = %v, want %v", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+func TestJ18_CountAnnotation(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       int32
+	}{
+		{"a count", "7", 7},
+		{"a count of two digits", "12", 12},
+		{"a missing annotation", "", 0},
+		{"a negative count", "-7", 0},
+		{"no number", "seven", 0},
+		{"a number that does not fit", "2147483648", 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := parseCount(test.text); got != test.want {
+				t.Errorf("parseCount(%q) = %d, want %d", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+// What a creation gives to a pod, the pod reads back.
+func TestJ18_J33_AnnotationsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Creation{Index: IndexAt(rapid.Int32Range(-1, 9).Draw(t, "index"))}
+		if c.PerIndex = c.Index != NoIndex && rapid.Bool().Draw(t, "per index"); c.PerIndex {
+			c.FailureCount = rapid.Int32Range(0, 9).Draw(t, "failures")
+			c.IgnoredFailureCount = rapid.Int32Range(0, 9).Draw(t, "ignored")
+		}
+		pod := Pod{Index: IndexAt(7)}
+		if rapid.Bool().Draw(t, "detail") {
+			pod.Detail = &PodDetail{FailureCount: 3, IgnoredFailureCount: 3, ResourceVersion: "1"}
+		}
+		want := *pod.detail()
+		want.FailureCount, want.IgnoredFailureCount = c.FailureCount, c.IgnoredFailureCount
+		pod.ReadAnnotations(c.Annotations())
+		if diff := cmp.Diff(want, *pod.detail()); diff != "" || pod.Index != c.Index {
+			t.Fatalf("index %v, want %v; %s", pod.Index, c.Index, diff)
+		}
+	})
+}
