@@ -12,6 +12,8 @@ MUTANTS  ?= 0
 MATCH    ?=
 PACKAGES ?= job job/jobapply cronjob cronjob/cronjobapply backoff schedule expectations internal/indexset
 CASES    ?= 20000
+SIZE     ?= small
+MEMORY   ?= 4096
 
 # The folders of all modules, the root first. Nested modules keep heavy dependencies
 # away from the library's users.
@@ -30,7 +32,7 @@ running = @set -e; found=$$($(call reaching,$(1))); test -n "$$found" || { echo 
 
 RAPID := pgregory.net/rapid
 
-.PHONY: test lint prop fuzz bench conformance validation mutants kills systems rounds golden modules check
+.PHONY: test lint prop fuzz bench conformance validation mutants kills systems rounds golden explore modules check
 
 test: ## all tests of the root, the examples and the tools, with the race detector; SEED=1 for the same cases in the same order
 ifeq ($(SEED),)
@@ -83,6 +85,9 @@ rounds: ## ROUNDS single rounds of the real controllers and of ours, from the sa
 
 golden: ## rewrite the expected outputs of the stories: explain each changed line
 	$(call running,github.com/batchplan/batchplan/internal/golden,-update)
+
+explore: ## every interleaving of small worlds: SIZE=large for hours, MATCH=late for some of them, MEMORY=8192 for MiB
+	go run ./internal/explore/run -size $(SIZE) -match '$(MATCH)' -memory $(MEMORY)
 
 modules: ## list the modules, and check that the root requires only three others
 	@echo $(MODULES); go list -m all; test $$(go list -m all | wc -l) -eq 4

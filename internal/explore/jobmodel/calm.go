@@ -1,0 +1,213 @@
+package jobmodel
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/batchplan/batchplan/internal/explore"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Calm makes the next step where nothing goes wrong any more: a round goes on to its end,
+// what was not delivered is delivered, a controller that has a reason to begins a round,
+// every pod gets on and succeeds, and then the clock moves to the time of the next requeue.
+//
+// Controllers act only on an event, a retry or a requeue, and their own writes are no events
+// for one that reads its own writes. So a job at rest whose end has not come has stalled
+// (L1, L9).
+func (w *worker) Calm(s *state) (next state, rest bool, err error) {
+	next = *s
+	defer func() {
+		next.compact()
+		if w.option&NoSymmetry == 0 {
+			next.sort()
+		}
+	}()
+	for _, step := range [...]func(*state) (bool, error){w.calmRounds, w.calmDeliveries, w.calmBegin, w.calmPods, w.calmClock} {
+		switch moved, err := step(&next); {
+		case err == errNoRoom:
+			w.tally.Cut++
+			return next, true, nil
+		case moved || err != nil:
+			return next, false, err
+		}
+	}
+	return next, true, w.checkRest(s)
+}
+
+// errNoRoom ends a way that leads out of the scope.
+var errNoRoom = errors.New("the scope has no room for another pod")
+
+// calmRounds brings the rounds under way to their ends.
+func (w *worker) calmRounds(s *state) (moved bool, err error) {
+	for c := range w.rounds.scope.Controllers {
+		for s.control[c].round != 0 {
+			moved = true
+			write := w.rounds.of(s.control[c].round).write
+			o, broken, ok := w.write(s, c, write)
+			switch {
+			case broken != nil:
+				return false, broken
+			case !ok:
+				return false, errNoRoom
+			}
+			w.learn(s, c, write, o)
+		}
+	}
+	return moved, nil
+}
+
+func (w *worker) calmDeliveries(s *state) (moved bool, err error) {
+	if !w.rounds.scope.Late {
+		return false, nil
+	}
+	for c := range w.rounds.scope.Controllers {
+		news := s.see(c)
+		for i := range s.pods[:s.known()] {
+			if s.pods[i].seen[c] != s.pods[i].live {
+				w.deliver(s, c, i)
+				news = true
+			}
+		}
+		moved = moved || news
+	}
+	return moved, nil
+}
+
+// calmBegin lets each controller that has a reason to begin a round, and finishes it.
+func (w *worker) calmBegin(s *state) (moved bool, err error) {
+	for c := range w.rounds.scope.Controllers {
+		control := &s.control[c]
+		due := control.again > 0 && control.again <= s.now+1
+		if !control.dirty && !control.retry && !due {
+			continue
+		}
+		moved = true
+		v, order := w.look(s, c)
+		if _, err := w.begin(s, c, v, order); err != nil {
+			return false, err
+		}
+		if _, err := w.calmRounds(s); err != nil {
+			return false, err
+		}
+	}
+	return moved, nil
+}
+
+// calmPods lets every pod make a step.
+func (w *worker) calmPods(s *state) (moved bool, err error) {
+	for i := range s.pods[:s.known()] {
+		if s.pods[i].live == 0 {
+			continue
+		}
+		p := w.rounds.pods.info(s.pods[i].live)
+		if p.ended {
+			continue
+		}
+		step := podStep{act: actFinish}
+		switch {
+		case p.deleting:
+			step.code = 137
+		case p.Phase == job.PodPending && !w.rounds.scope.Straight:
+			step.act = actRun
+		}
+		w.change(s, i, step)
+		moved = true
+	}
+	if moved {
+		w.touch(s)
+	}
+	return moved, nil
+}
+
+func (w *worker) calmClock(s *state) (moved bool, err error) {
+	at := uint32(0)
+	for c := range w.rounds.scope.Controllers {
+		if again := s.control[c].again; again > s.now+1 && (at == 0 || again < at) {
+			at = again
+		}
+	}
+	if at == 0 || at-s.now > 30*24*3600 {
+		return false, nil
+	}
+	s.now = at - 1
+	return true, nil
+}
+
+// checkRest checks a state at rest: L1, L4, L5 and L7.
+func (w *worker) checkRest(s *state) error {
+	status, spec := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{}), w.rounds.specs.of(s.spec)
+	finished := status.Finished() != ""
+	for i := range s.pods[:s.known()] {
+		p := &s.pods[i]
+		if p.listed != 0 {
+			return errors.New("L5: a UID stays uncounted")
+		}
+		if p.live == 0 {
+			continue
+		}
+		info := w.rounds.pods.info(p.live)
+		switch {
+		case (finished || s.deletedAt > 0) && info.own && !info.Untracked:
+			return errors.New("L4: a pod keeps its finalizer")
+		case spec.Suspend != nil && *spec.Suspend && !finished && s.deletedAt == 0 && info.active:
+			return errors.New("L7: a pod of a suspended job is active")
+		}
+	}
+	switch suspended := status.Condition(job.ConditionSuspended).Status == job.ConditionTrue; {
+	case finished || s.deletedAt > 0:
+	case *spec.Suspend && !suspended:
+		return errors.New("L7: the job is suspended, and has no condition Suspended")
+	case *spec.Suspend || *spec.Parallelism == 0:
+	default:
+		return fmt.Errorf("L1: the job rests and has not ended: %v", status)
+	}
+	return nil
+}
+
+// Describe says what a step does. The pods are those of the state before it.
+func (w *worker) Describe(from *state, step explore.Step[state]) string {
+	c, i, n := undetail(step.Detail)
+	k := kind(step.Kind)
+	text := kinds[k]
+	if w.rounds.scope.Controllers > 1 && (k <= kindDeliverJob) {
+		text += fmt.Sprintf(" (controller %d)", c+1)
+	}
+	switch k {
+	case kindRound:
+		v, _ := w.look(from, c)
+		s := w.rounds.snapshot(&v)
+		plan, err := job.Reconcile(s)
+		if err != nil {
+			return text + ": " + err.Error()
+		}
+		return text + ": " + s.Job.Status.String() + "\n" + plan.String()
+	case kindWrite, kindFail, kindLose, kindCrash, kindOldList:
+		return text + ": " + w.describeWrite(w.rounds.of(from.control[c].round).write)
+	case kindTick, kindBack:
+		return fmt.Sprintf("%s %d s", text, step.Detail)
+	case kindEdit:
+		return text + ": " + w.rounds.scope.Edits[n].Input
+	case kindDeliverJob, kindDeleteJob, kindOrphan:
+		return text
+	}
+	return fmt.Sprintf("%s %d (%s)", text, i+1, w.describePod(from.pods[i].live))
+}
+
+func (w *worker) describePod(id podID) string {
+	if id == 0 {
+		return "gone"
+	}
+	p := w.rounds.pods.info(id)
+	return fmt.Sprintf("%s index %s", p.Phase, p.Index)
+}
+
+var verbs = [...]string{"adopt", "release", "create", "delete", "untrack, to delete", "untrack", "status"}
+
+func (w *worker) describeWrite(write writeStep) string {
+	if write.verb == verbStatus {
+		s := w.rounds.statuses.with(write.status, job.UncountedTerminatedPods{})
+		return "status " + s.String()
+	}
+	return fmt.Sprintf("%s %d", verbs[write.verb], write.place+1)
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package jobmodel
+
+const raceDetector = true
