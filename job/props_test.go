@@ -12,10 +12,11 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobtest"
 	"github.com/batchplan/batchplan/world"
 )
 
-var allFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
+var allFaults = jobtest.AllFaults
 
 // TestLivesFresh lets jobs live under a controller that reads its own writes, with
 // faults between any two writes. The world checks JI1, JI2, JI3, JI4, JI5, JI6,
@@ -59,27 +60,7 @@ func step(t *rapid.T, w *world.Job, faults []world.Fault) {
 	case n < 19:
 		meddle(t, w)
 	default:
-		switch rapid.IntRange(0, 3).Draw(t, "restart") {
-		case 0:
-			w.Restart(w.Stale && rapid.Bool().Draw(t, "older list"))
-		case 1:
-			w.Resume()
-		}
-	}
-}
-
-// deliver brings one object of a stale view, or all, up to date.
-func deliver(t *rapid.T, w *world.Job) {
-	switch {
-	case !w.Stale:
-	case rapid.Bool().Draw(t, "all"):
-		w.DeliverAll()
-	case rapid.Bool().Draw(t, "job"):
-		w.DeliverJob()
-	default:
-		if p := drawPod(t, w, func(*job.Pod) bool { return true }); p != nil {
-			w.Deliver(p.UID)
-		}
+		jobtest.Restart(t, w)
 	}
 }
 

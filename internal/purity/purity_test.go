@@ -60,6 +60,7 @@ var acting = []struct{ dir, reason string }{
 	{"internal/golden", "plays stories in tests"},
 	{"internal/purity", "is this check"},
 	{"internal/step", "makes the calls of executors"},
+	{"job/jobtest", "tests the programs of importers"},
 	{"world", "is a backend in memory"},
 }
 

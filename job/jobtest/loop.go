@@ -1,0 +1,95 @@
+package jobtest
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+)
+
+// Loop returns the Start of a Subject whose loop is that of this package: look, plan, carry
+// the plan out, keep the memory as JSON, and come again when the conclusion says so. It
+// tests a backend alone. It can also serve as a model of a loop.
+func Loop(env *Env, look Look) func(forget bool) Program {
+	l := &loop{env: env, look: look}
+	return func(forget bool) Program {
+		l.seen = nil
+		if forget {
+			l.stored = nil
+		}
+		return l.round
+	}
+}
+
+type loop struct {
+	env    *Env
+	look   Look
+	stored []byte // the memory
+	// seen are the pods of the last look, by UID; nil after a start.
+	seen map[job.UID]bool
+}
+
+func (l *loop) round(ctx context.Context) (time.Time, error) {
+	s, backend, err := l.look(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	s.Now = l.env.Now()
+	if s.Options == (job.Options{}) {
+		s.Options = l.env.Options()
+	}
+	if l.stored != nil {
+		_ = s.Memory.UnmarshalJSON(l.stored) // a memory that cannot be read counts as lost
+	}
+	l.observe(&s)
+	plan, err := job.Reconcile(s)
+	if err != nil {
+		return time.Time{}, err
+	}
+	l.env.Planned(&s, &plan)
+	end, err := jobapply.Executor{Parallel: 1}.Apply(ctx, l.env.Backend(backend), &plan)
+	if stored := l.env.Write("store the memory", func() error { return l.store(end.Memory) }); stored != nil {
+		return time.Time{}, stored
+	}
+	return end.Requeue.At, err
+}
+
+func (l *loop) store(m job.Memory) (err error) {
+	l.stored, err = json.Marshal(m)
+	return err
+}
+
+// observe lowers the expectations by what has come and gone since the last look. The first
+// look after a start sees everything.
+func (l *loop) observe(s *job.Snapshot) {
+	if s.Consistent {
+		return
+	}
+	now := make(map[job.UID]bool, len(s.Pods)) // true for a pod that is being deleted
+	created, deleted := 0, 0
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		now[p.UID] = p.Deletion != nil
+		was, known := l.seen[p.UID]
+		if !known {
+			created++
+		}
+		if p.Deletion != nil && !was {
+			deleted++
+		}
+	}
+	for uid, leaving := range l.seen {
+		if _, there := now[uid]; !there && !leaving {
+			deleted++
+		}
+	}
+	if l.seen == nil {
+		s.Memory.Expectations = expectations.Counts{}
+	} else {
+		s.Memory.Expectations = s.Memory.Expectations.Observe(created, deleted)
+	}
+	l.seen = now
+}

@@ -1,0 +1,218 @@
+package jobtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
+)
+
+// steps are the things that can happen, of which the program is told; each stands as often as
+// it is likely.
+func (e *Env) steps() map[string]func(*rapid.T) {
+	pod := func(*rapid.T) {
+		if e.kubelet() {
+			e.happened()
+		}
+	}
+	timePasses := func(t *rapid.T) {
+		e.pass(rapid.SampledFrom([]time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}).Draw(t, "time"))
+	}
+	user := func(*rapid.T) {
+		if e.user() {
+			e.happened()
+		}
+	}
+	return map[string]func(*rapid.T){
+		"a pod": pod, "a pod 2": pod, "a pod 3": pod, "a pod 4": pod, "a pod 5": pod,
+		"time": timePasses, "the time asked for": e.wakeUp, "the time asked for 2": e.wakeUp,
+		"user": user, "restart": e.restart, "no change": func(*rapid.T) { e.happened() },
+	}
+}
+
+// wakeUp lets the time come that the program has asked for.
+func (e *Env) wakeUp(*rapid.T) {
+	if !e.again.IsZero() && e.again.Before(e.now.Add(24*time.Hour)) {
+		e.pass(e.again.Sub(e.now))
+	}
+}
+
+// restart ends the program between two rounds.
+func (e *Env) restart(t *rapid.T) {
+	forget := rapid.Bool().Draw(t, "forget")
+	e.tell("the program is ended, and starts again %s", memoryText(forget))
+	e.start(forget)
+	e.happened()
+}
+
+func memoryText(forget bool) string {
+	if forget {
+		return "without its memory"
+	}
+	return "with its stored memory"
+}
+
+// interfere lets a kubelet or a user act between two writes of a round.
+func (e *Env) interfere() {
+	if e.trouble.happens != e.trouble.writes || len(e.broken) > 0 {
+		return
+	}
+	e.meanwhile = "meanwhile, "
+	defer func() { e.meanwhile = "" }()
+	if e.pick("who", 2) == 0 {
+		e.changed = e.kubelet() || e.changed
+	} else if e.user() {
+		e.edited, e.changed = true, true
+	}
+}
+
+// pick draws a number below n. In the middle of a round it takes one that was drawn before
+// the round: an executor makes its writes in goroutines of its own.
+func (e *Env) pick(label string, n int) int {
+	if e.meanwhile == "" {
+		return rapid.IntRange(0, n-1).Draw(e.t, label)
+	}
+	drawn := e.trouble.picks[0]
+	e.trouble.picks = e.trouble.picks[1:]
+	return drawn % n
+}
+
+// kubelet makes one step of a pod. It reports whether there was something to do.
+func (e *Env) kubelet() bool {
+	var pods []*job.Pod
+	for _, p := range e.truth.pods {
+		if p.Owner != job.Foreign && p.Phase < job.PodSucceeded {
+			pods = append(pods, p)
+		}
+	}
+	if len(pods) == 0 {
+		return false
+	}
+	p := pods[e.pick("pod", len(pods))]
+	switch e.pick("kubelet", 10) {
+	case 0, 1:
+		if p.Phase == job.PodPending {
+			return e.podStep(p, "runs", func(p *job.Pod) bool { return world.RunPod(p, e.now) })
+		}
+		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.now, 0) })
+	case 2, 3, 4:
+		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.now, 0) })
+	case 5, 6:
+		return e.podStep(p, "fails with exit code 1", func(p *job.Pod) bool { return world.FinishPod(p, e.now, 1) })
+	case 7:
+		return e.podStep(p, "fails with exit code 42", func(p *job.Pod) bool { return world.FinishPod(p, e.now, 42) })
+	case 8:
+		return e.podStep(p, "is disrupted", func(p *job.Pod) bool { return world.DisruptPod(p) && world.EvictPod(p, e.now) })
+	default:
+		return e.podStep(p, "is evicted", func(p *job.Pod) bool { return world.EvictPod(p, e.now) })
+	}
+}
+
+// podStep changes a pod and stores it.
+func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
+	changed := *p
+	if !step(&changed) {
+		return false
+	}
+	if ended := p.Phase < job.PodSucceeded && changed.Phase >= job.PodSucceeded; ended {
+		e.history.Ended(&changed)
+	} else if says == "succeeds" {
+		says = "runs"
+	}
+	e.tell("%spod %s %s", e.meanwhile, p.Name, says)
+	e.must("update pod "+p.Name, e.subject.Store.UpdatePod(changed))
+	e.read()
+	switch is := e.truth.pod(p.UID); {
+	case is == nil && !world.IsCollected(&changed):
+		e.breaks("Store", "pod %s was updated, and is gone", p.Name)
+	case is != nil && (is.Phase != changed.Phase || is.Untracked != changed.Untracked):
+		e.breaks("Store", "pod %s was updated to %s, and is %s", p.Name, describe(&changed), describe(is))
+	}
+	return true
+}
+
+// user edits the job, or deletes it. It reports whether the job has changed.
+func (e *Env) user() bool {
+	spec := e.truth.job.Spec
+	switch n := e.pick("user", 10); {
+	case n < 4:
+		suspend := !*spec.Suspend
+		spec.Suspend = &suspend
+		return e.edit(map[bool]string{true: "suspends the job", false: "resumes the job"}[suspend], spec)
+	case n < 8:
+		parallelism := int32(e.pick("parallelism", 6))
+		spec.Parallelism = &parallelism
+		return e.edit(fmt.Sprintf("sets parallelism to %d", parallelism), spec)
+	case n < 9:
+		if spec.CompletionMode != job.Indexed || spec.SuccessPolicy != nil || spec.MaxFailedIndexes != nil {
+			return false
+		}
+		completions := int32(1 + e.pick("completions", 5))
+		parallelism := completions
+		spec.Completions, spec.Parallelism = &completions, &parallelism
+		return e.edit(fmt.Sprintf("sets completions and parallelism to %d", completions), spec)
+	default:
+		d, ok := e.subject.Store.(JobDeleter)
+		if !ok || !e.truth.job.DeletionTimestamp.IsZero() {
+			return false
+		}
+		e.tell("%sa user deletes the job", e.meanwhile)
+		e.must("delete the job", d.DeleteJob(e.now))
+		e.read()
+		return true
+	}
+}
+
+func (e *Env) edit(says string, spec job.Spec) bool {
+	e.tell("%sa user %s", e.meanwhile, says)
+	e.must("update the spec", e.subject.Store.UpdateSpec(spec))
+	e.history.Edited = true
+	e.history.MaxParallelism = max(e.history.MaxParallelism, *spec.Parallelism)
+	e.read()
+	if got := e.truth.job.Spec; *got.Parallelism != *spec.Parallelism || *got.Suspend != *spec.Suspend {
+		e.breaks("Store", "the spec was updated to %s, and is %s", specText(&spec), specText(&got))
+	}
+	return true
+}
+
+// specText is a spec in a line: what decides something, and is not the default.
+func specText(s *job.Spec) string {
+	var parts []string
+	add := func(name string, v any) { parts = append(parts, fmt.Sprintf("%s %v", name, v)) }
+	if s.CompletionMode == job.Indexed {
+		parts = append(parts, "Indexed")
+	}
+	if s.Completions != nil {
+		add("completions", *s.Completions)
+	}
+	add("parallelism", *s.Parallelism)
+	add("backoffLimit", *s.BackoffLimit)
+	if s.BackoffLimitPerIndex != nil {
+		add("backoffLimitPerIndex", *s.BackoffLimitPerIndex)
+	}
+	if s.MaxFailedIndexes != nil {
+		add("maxFailedIndexes", *s.MaxFailedIndexes)
+	}
+	if s.ActiveDeadlineSeconds != nil {
+		add("activeDeadlineSeconds", *s.ActiveDeadlineSeconds)
+	}
+	if s.Template.RestartPolicy != "" {
+		parts = append(parts, string(s.Template.RestartPolicy))
+	}
+	for _, p := range []struct {
+		is   bool
+		name string
+	}{
+		{s.Suspend != nil && *s.Suspend, "suspended"}, {s.PodFailurePolicy != nil, "with a podFailurePolicy"},
+		{s.SuccessPolicy != nil, "with a successPolicy"}, {s.PodReplacementPolicy == job.ReplaceFailed, "replaces failed pods only"},
+	} {
+		if p.is {
+			parts = append(parts, p.name)
+		}
+	}
+	return strings.Join(parts, ", ")
+}

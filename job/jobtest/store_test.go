@@ -1,0 +1,140 @@
+package jobtest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobtest"
+	"github.com/batchplan/batchplan/world"
+)
+
+// store is a store in memory: what the tutorial begins with. It is right.
+type store struct {
+	env      *jobtest.Env
+	job      job.Job
+	version  int
+	pods     []job.Pod
+	created  int
+	revision int
+}
+
+func (s *store) CreateJob(j job.Job) error {
+	s.job = j
+	s.version++
+	return nil
+}
+
+func (s *store) RemoveJob() error {
+	s.job, s.pods = job.Job{}, nil
+	return nil
+}
+
+func (s *store) UpdateSpec(spec job.Spec) error {
+	s.job.Spec = spec
+	s.version++
+	return nil
+}
+
+func (s *store) DeleteJob(at time.Time) error {
+	s.job.DeletionTimestamp = at
+	s.version++
+	return nil
+}
+
+func (s *store) Job() (job.Job, error)    { return s.job, nil }
+func (s *store) Pods() ([]job.Pod, error) { return slices.Clone(s.pods), nil }
+
+func (s *store) UpdatePod(p job.Pod) error {
+	return s.update(p.UID, func(old *job.Pod) error {
+		*old = p
+		return nil
+	})
+}
+
+// update changes a pod, and removes it if nothing holds it any more.
+func (s *store) update(uid job.UID, change func(*job.Pod) error) error {
+	i := slices.IndexFunc(s.pods, func(p job.Pod) bool { return p.UID == uid })
+	if i < 0 {
+		return jobapply.ErrGone
+	}
+	if err := change(&s.pods[i]); err != nil {
+		return err
+	}
+	s.touch(&s.pods[i])
+	if world.IsCollected(&s.pods[i]) {
+		s.pods = slices.Delete(s.pods, i, i+1)
+	}
+	return nil
+}
+
+// touch gives a pod a new version.
+func (s *store) touch(p *job.Pod) {
+	s.revision++
+	detail := job.PodDetail{}
+	if p.Detail != nil {
+		detail = *p.Detail
+	}
+	detail.ResourceVersion = strconv.Itoa(s.revision)
+	p.Detail = &detail
+}
+
+// Look reads the job and its pods, as of one moment.
+func (s *store) Look(context.Context) (job.Snapshot, jobapply.Backend, error) {
+	snapshot := job.Snapshot{Job: s.job, Pods: slices.Clone(s.pods), Consistent: true}
+	return snapshot, &backend{s, s.version}, nil
+}
+
+// backend carries out the plan that was made from one look.
+type backend struct {
+	*store
+	seen int // the version of the job
+}
+
+func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
+	b.created++
+	p := job.Pod{
+		Name: fmt.Sprint(c.NamePrefix, b.created), UID: job.UID(fmt.Sprint("uid-", b.created)), Index: c.Index,
+		Detail: &job.PodDetail{CreationTimestamp: b.env.Now(), FailureCount: c.FailureCount, IgnoredFailureCount: c.IgnoredFailureCount},
+	}
+	b.touch(&p)
+	b.pods = append(b.pods, p)
+	return job.PodRef{Name: p.Name, UID: p.UID}, nil
+}
+
+func (b *backend) Delete(_ context.Context, d job.Deletion) error {
+	return b.update(d.UID, func(p *job.Pod) error {
+		if d.UntrackFirst {
+			if p.Detail.ResourceVersion != d.ResourceVersion {
+				return world.ErrConflict
+			}
+			p.Untracked = true
+		}
+		world.EvictPod(p, b.env.Now())
+		return nil
+	})
+}
+
+func (b *backend) Untrack(_ context.Context, ref job.PodRef) error {
+	return b.update(ref.UID, func(p *job.Pod) error {
+		p.Untracked = true
+		return nil
+	})
+}
+
+func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
+	if b.seen != b.version {
+		return world.ErrConflict
+	}
+	b.job.Status = s
+	b.version++
+	b.seen = b.version
+	return nil
+}
+
+func (b *backend) Adopt(context.Context, job.PodRef) error   { return nil }
+func (b *backend) Release(context.Context, job.PodRef) error { return nil }
