@@ -208,13 +208,13 @@ func (c *Comparison) isZero(metric int) bool {
 // String is the mean and, if it is known, half of the interval.
 func (e Estimate) String() string {
 	if math.IsInf(e.Half, 0) || e.Half == 0 {
-		return number(e.Mean)
+		return Number(e.Mean)
 	}
-	return number(e.Mean) + " ±" + number(e.Half)
+	return Number(e.Mean) + " ±" + Number(e.Half)
 }
 
-// number writes a number with about four digits.
-func number(x float64) string {
+// Number writes a number with about four digits.
+func Number(x float64) string {
 	switch a := math.Abs(x); {
 	case x == math.Trunc(x) && a < 1e7, a >= 1000:
 		return fmt.Sprintf("%.0f", x)

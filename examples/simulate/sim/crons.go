@@ -30,7 +30,9 @@ type cronState struct {
 	started  bool
 	version  int64
 	failures int
-	held     int64 // the run that is held back, in seconds of Unix time
+	// held is the run that is held back, and missed the latest one known to be missed, in
+	// seconds of Unix time.
+	held, missed int64
 }
 
 // schedules compiles each schedule once.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -263,7 +264,6 @@ func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cr
 		}
 	}
 	if n := c.Metrics.Missed; n > 0 {
-		r.RunsMissed += int64(n)
 		r.miss(now, cs, plan, n)
 	}
 	cs.held = 0
@@ -274,22 +274,56 @@ func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cr
 	}
 }
 
+// miss notes runs that were given up, by reason. A controller that has lost its memory counts
+// some again, which are left out.
 func (r *recorder) miss(now int64, cs *cronState, plan *cronjob.Plan, n int) {
-	if !r.records || len(r.Missed) == r.most {
-		return
-	}
-	m := Miss{Cron: cs.id, Count: n, At: time.Duration(now), Why: "a later run took its place"}
-	if plan.Missed.TooLate {
-		m.Why = "its starting deadline has passed"
-	}
+	var groups []Miss
 	for i, run := range plan.Missed.Runs {
-		if i == n {
+		if i == n || run.Unix() <= cs.missed {
 			break
 		}
-		m.Runs = append(m.Runs, run.Sub(r.e.start))
-		if run.Unix() == cs.held {
-			m.Why = "an earlier run was active"
+		why := r.whyMissed(cs, plan, run)
+		g := slices.IndexFunc(groups, func(m Miss) bool { return m.Why == why })
+		if g < 0 {
+			g = len(groups)
+			groups = append(groups, Miss{Cron: cs.id, At: time.Duration(now), Why: why})
+		}
+		groups[g].Runs = append(groups[g].Runs, run.Sub(r.e.start))
+		groups[g].Count++
+		if i == len(plan.Missed.Runs)-1 { // the oldest that is named stands for those before it
+			groups[g].Count += n - i - 1
 		}
 	}
-	r.Missed = append(r.Missed, m)
+	if len(groups) == 0 {
+		return
+	}
+	cs.missed = plan.Missed.Runs[0].Unix()
+	for _, m := range groups {
+		r.RunsMissed += int64(m.Count)
+		if r.records && len(r.Missed) < r.most {
+			r.Missed = append(r.Missed, m)
+		}
+	}
+}
+
+// whyMissed says why a run never starts.
+func (r *recorder) whyMissed(cs *cronState, plan *cronjob.Plan, run time.Time) string {
+	at := run.Sub(r.e.start)
+	for _, o := range r.e.plane.spec.Outages {
+		if o.Of == Controllers && o.contains(at) {
+			return "the controllers were down"
+		}
+	}
+	for _, w := range cs.of.Suspend {
+		if w.contains(at) {
+			return "the CronJob was suspended"
+		}
+	}
+	switch {
+	case run.Unix() == cs.held:
+		return "an earlier run was active"
+	case plan.Missed.TooLate:
+		return "its starting deadline has passed"
+	}
+	return "a later run took its place"
 }

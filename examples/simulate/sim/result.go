@@ -198,3 +198,23 @@ func (e *engine) why(js *jobState) string {
 	}
 	return "waits: " + plan.Waits[0].String()
 }
+
+// Merge adds all durations of another distribution.
+func (s *Sketch) Merge(o *Sketch) {
+	if o.N == 0 {
+		return
+	}
+	if s.N == 0 || o.Min < s.Min {
+		s.Min = o.Min
+	}
+	s.Max = max(s.Max, o.Max)
+	s.N += o.N
+	s.Sum += o.Sum
+	s.zero += o.zero
+	if len(s.buckets) < len(o.buckets) {
+		s.buckets = append(s.buckets, make([]int64, len(o.buckets)-len(s.buckets))...)
+	}
+	for i, n := range o.buckets {
+		s.buckets[i] += n
+	}
+}

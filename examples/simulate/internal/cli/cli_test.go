@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// simulate runs the command.
+func simulate(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := Main(t.Context(), args, &out, &out)
+	return out.String(), err
+}
+
+// succeed runs the command, which must succeed.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := simulate(t, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+const (
+	day    = "../../testdata/day.yaml"
+	render = "../../testdata/render.yaml"
+)
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	plans, trace := filepath.Join(dir, "plans.jsonl"), filepath.Join(dir, "trace.json")
+	out := succeed(t, "run", day, "--out", dir, "--plans", plans, "--trace", trace)
+	if !strings.Contains(out, "runs missed") || !strings.Contains(out, "pod events in") {
+		t.Errorf("got %s", out)
+	}
+	for _, name := range []string{"report.html", "gantt.svg", "load.svg", "cronjobs.svg", "retries.svg"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	data, err := os.ReadFile(trace)
+	var events []map[string]any
+	if err == nil {
+		err = json.Unmarshal(data, &events)
+	}
+	if err != nil || len(events) < 100 {
+		t.Errorf("the trace has %d events: %v", len(events), err)
+	}
+	data, err = os.ReadFile(plans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(data) {
+		var plan struct {
+			At           float64
+			Job, CronJob string
+			Why          string
+		}
+		if err := json.Unmarshal(line, &plan); err != nil || plan.Why == "" || plan.Job == "" == (plan.CronJob == "") {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+}
+
+func TestRun_SameSeedSameText(t *testing.T) {
+	cut := func(s string) string { return s[:strings.LastIndex(s, " in ")] } // the last line says how fast it was
+	a, b := cut(succeed(t, "run", day)), cut(succeed(t, "run", day))
+	if a != b || a == cut(succeed(t, "run", day, "--seed", "2")) {
+		t.Error("the seed does not decide")
+	}
+}
+
+func TestRun_StopsAtUntil(t *testing.T) {
+	out := succeed(t, "run", render, "--until", "5m")
+	if !strings.Contains(out, "still open: 1 jobs, 0 pods pending, 4 running: render; render waits: 4 active pods not finished") {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestWhy(t *testing.T) {
+	out := succeed(t, "why", day, "backup-3", "8h10m1s")
+	for _, want := range []string{"backup-3, round at 8h10m0s", "knew:\n  status", "decided:\n", "missed", "wrote:"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in %s", want, out)
+		}
+	}
+	if _, err := simulate(t, "why", day, "nobody", "1h"); err == nil || !strings.Contains(err.Error(), "nobody has not been planned up to 1h0m0s; among others there are") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"compare", render, "--variant", "few: jobs.parallelism=2", "--variant", "many: jobs.parallelism=12", "--seeds", "4"}
+	one, two := succeed(t, append(args, "--cores", "1", "--out", dir)...), succeed(t, append(args, "--cores", "2")...)
+	if one != two || !strings.Contains(one, "4 seeds") || !strings.Contains(one, "±") {
+		t.Errorf("one core:\n%s\ntwo:\n%s", one, two)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	if err != nil || bytes.Count(data, []byte("<svg")) < 3 {
+		t.Errorf("the report lacks pictures: %v", err)
+	}
+}
+
+// sweepArgs are a grid of four points with two seeds.
+func sweepArgs(db string, more ...string) []string {
+	return append([]string{"sweep", render, "--grid", "jobs.parallelism=2|6", "--grid", "jobs.backoffLimitPerIndex=0|3",
+		"--seeds", "2", "--db", db, "--show", "makespan,pods failed"}, more...)
+}
+
+func TestSweep_SharesAreMerged(t *testing.T) {
+	dir := t.TempDir()
+	whole := succeed(t, sweepArgs(filepath.Join(dir, "whole.sqlite"))...)
+	if strings.Count(whole, "jobs.parallelism=") != 4 || strings.Contains(whole, "missing") {
+		t.Errorf("got %s", whole)
+	}
+	var parts []string
+	for share := range 3 {
+		t.Setenv("JOB_COMPLETION_INDEX", fmt.Sprint(share))
+		succeed(t, sweepArgs(filepath.Join(dir, "part.sqlite"), "--shares", "3")...)
+		parts = append(parts, filepath.Join(dir, fmt.Sprintf("part-%d.sqlite", share)))
+	}
+	t.Setenv("JOB_COMPLETION_INDEX", "")
+	merged := filepath.Join(dir, "merged.sqlite")
+	if _, err := simulate(t, append([]string{"merge", merged}, parts[:2]...)...); err == nil || !strings.Contains(err.Error(), "runs are missing") {
+		t.Errorf("two of three parts: %v", err)
+	}
+	if out := succeed(t, append([]string{"merge", merged}, parts...)...); !strings.Contains(out, "complete") {
+		t.Errorf("got %s", out)
+	}
+	// A sweep with that file has nothing left to do, and prints the same table.
+	if again := succeed(t, sweepArgs(merged)...); again != whole {
+		t.Errorf("merged:\n%s\nwhole:\n%s", again, whole)
+	}
+}
+
+func TestSweep_RefusesTheFileOfAnother(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "x.sqlite")
+	succeed(t, sweepArgs(db)...)
+	if _, err := simulate(t, sweepArgs(db, "--seed", "9")...); err == nil || !strings.Contains(err.Error(), "another sweep") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := simulate(t, "merge", db, render); err == nil || !strings.Contains(err.Error(), "is not the result of a sweep") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestManifest(t *testing.T) {
+	out := succeed(t, "manifest", "day.yaml", "--shares", "4", "--grid", "nodes.0.count=2|4", "--claim", "studies", "--image", "registry.example/simulate")
+	for _, want := range []string{"kind: Job", "completions: 4", "completionMode: Indexed", "claimName: studies", "- nodes.0.count=2|4", "- --shares"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	for want, args := range map[string][]string{
+		"--variant: at least one":           {"compare", render},
+		"expected a name, a colon":          {"compare", render, "--variant", "x"},
+		"--seeds 0: must be at least 1":     {"compare", render, "--variant", "x:", "--seeds", "0"},
+		"expected PATH=VALUE|VALUE":         {"sweep", render, "--grid", "x"},
+		"--share 7: must be from 0 to 1":    {"sweep", render, "--shares", "2", "--share", "7"},
+		"expected PATH=VALUE":               {"run", render, "--set", "x"},
+		"--until -1s: must not be negative": {"run", render, "--until", "-1s"},
+		"until: is required with CronJobs":  {"run", "../../testdata/backup.yaml"},
+		"\"nodes\" is no place":             {"run", day, "--set", "load.nodes=1"},
+		"no such file":                      {"run", "none.yaml"},
+		"TIME \"x\" is not a duration":      {"why", day, "a", "x"},
+		"--shares: at least 2":              {"manifest", day},
+		"is a scenario already":             {"run", day, day},
+	} {
+		if _, err := simulate(t, args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want %s", args, err, want)
+		}
+	}
+}
