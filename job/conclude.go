@@ -82,9 +82,6 @@ func (s *Settlement) Conclude(settled Result) Conclusion {
 // hasUnfinished reports whether a write other than those of the status is to be
 // repeated. A refused creation is not.
 func (p *Plan) hasUnfinished(o *Outcome, r *Recording) bool {
-	if p.basis.isStopped() && len(p.Adopt)+len(p.Release) > 0 {
-		return false
-	}
 	for i := range p.Delete {
 		if !value.At(o.Deleted, i).Result.isDone() {
 			return true

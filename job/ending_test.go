@@ -26,3 +26,24 @@ func TestJI22_TheEndDeletesOwnPods(t *testing.T) {
 		t.Errorf("deleted %q, want %q\n%s", got, want, plan)
 	}
 }
+
+// TestJI8_NotWhilePodsRun: neither the end nor its declaration comes before each pod is
+// deleted.
+func TestJI8_NotWhilePodsRun(t *testing.T) {
+	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 1}`, activePod("a"), activePod("b"))
+	plan := planOf(t, s)
+	for failed := 1; failed <= 2; failed++ {
+		o := doneAll(plan)
+		for i := range failed {
+			o.Deleted[i] = Effect{Result: ResultUnsuccessful}
+		}
+		if got := settled(plan, o).Status; got.Finished() != "" || got.isTrue(ConditionFailureTarget) {
+			t.Errorf("%d of 2 pods run on, and the job ends: %v", failed, got.Conditions)
+		}
+	}
+	s.Pods = nil
+	plan = planOf(t, s)
+	if got := settled(plan, doneAll(plan)).Status; got.Finished() != ConditionFailed {
+		t.Errorf("no pod is left, and the job goes on: %v", got.Conditions)
+	}
+}

@@ -34,10 +34,7 @@ func findCarriers(buf []int32, s *Snapshot, c *census, x *indexes) carriers {
 	for _, list := range [...][]int32{c.failed, c.recorded} {
 		for _, i := range list {
 			pod := &s.Pods[i]
-			if pod.Phase == PodSucceeded || !hasIndexBelow(pod, limit) {
-				continue
-			}
-			if !c.activeIndexes.Has(pod.index()) && !x.has(pod.index()) {
+			if hasIndexBelow(pod, limit) && !c.activeIndexes.Has(pod.index()) && !x.has(pod.index()) {
 				places = append(places, i)
 			}
 		}

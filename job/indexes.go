@@ -102,7 +102,7 @@ func (x *indexes) addFailed(s *Snapshot, places []int32, policy *failurePolicy) 
 	limit := indexLimit(&s.Job.Spec)
 	for _, i := range places {
 		pod := &s.Pods[i]
-		if pod.Phase == PodSucceeded || !hasIndexBelow(pod, limit) || x.completed.Has(pod.index()) {
+		if !hasIndexBelow(pod, limit) || x.has(pod.index()) {
 			continue
 		}
 		if failsIndex(pod, policy, *s.Job.Spec.BackoffLimitPerIndex) {

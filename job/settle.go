@@ -86,12 +86,13 @@ func isUntracked(untrack []Untracking, untracked []Result) bool {
 	return true
 }
 
-// mayFinish reports whether nothing is left to wait for (J38).
+// mayFinish reports whether nothing is left to wait for (J38), once the end is declared:
+// then no pod is active.
 func (p *Plan) mayFinish(status *Status) bool {
 	lists := status.UncountedTerminatedPods
 	return !p.basis.Capped &&
 		(lists == nil || len(lists.Succeeded)+len(lists.Failed) == 0) &&
-		status.Active == 0 && value.Of(status.Terminating) == 0
+		value.Of(status.Terminating) == 0
 }
 
 // finish turns the verdict into the condition that ends the job (J38). A suspended job

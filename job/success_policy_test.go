@@ -1,6 +1,7 @@
 package job
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +25,7 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 		{"enough of any", rules(`{"succeededCount": 3}`), "1,3,5", "Matched rules at index 0"},
 		{"not enough of any", rules(`{"succeededCount": 3}`), "1,3", ""},
 		{"the first rule that is met", rules(`{"succeededIndexes": "0"}, {"succeededCount": 2}, {"succeededCount": 1}`), "1,2", "Matched rules at index 1"},
+		{"each rule counts its own indexes", rules(`{"succeededIndexes": "0,4"}, {"succeededIndexes": "1"}`), "1", "Matched rules at index 1"},
 		{"nothing has succeeded", rules(`{"succeededCount": 1}`), "", ""},
 		{"nothing has succeeded, and nothing is asked for", rules(`{"succeededCount": 0}`), "", ""},
 		{"nothing is asked for", rules(`{"succeededCount": 0}`), "5", "Matched rules at index 0"},
@@ -48,5 +50,27 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestJ25_UnmetRuleChangesNothing: the indexes that a rule names matter to the rule alone.
+func TestJ25_UnmetRuleChangesNothing(t *testing.T) {
+	const spec = `"completions": 6, "parallelism": 6, "completionMode": "Indexed"`
+	succeeded := func(i int32) Pod { return ofIndex(endedPod(fmt.Sprintf("done-%d", i), PodSucceeded), i) }
+	running := func(name string, i int32) Pod { return ofIndex(activePod(name), i) }
+	for name, c := range map[string]struct {
+		options Options
+		pods    []Pod
+	}{
+		"more pods have ended than a round records": {Options{MaxUncounted: 2}, []Pod{succeeded(0), succeeded(1), succeeded(2), succeeded(3)}},
+		"pods share an index":                       {Options{}, []Pod{succeeded(0), running("a", 1), running("b", 1), running("c", 2)}},
+	} {
+		s := snapshotOf(t, "{"+spec+"}", c.pods...)
+		s.Options = c.options
+		want := planOf(t, s).String()
+		s.Job.Spec = specOf(t, "{"+spec+`, "successPolicy": {"rules": [{"succeededIndexes": "0-5"}]}}`)
+		if diff := cmp.Diff(want, planOf(t, s).String()); diff != "" {
+			t.Errorf("%s (-without +with the rule):\n%s", name, diff)
+		}
 	}
 }

@@ -66,6 +66,9 @@ func TestCheckTransition(t *testing.T) {
 		{"JI2: an empty UID", "", "", uncounted(`"a",""`, `"b"`), []string{`status.uncountedTerminatedPods.succeeded[1]: "": must not be empty`}},
 		{"JI2: a UID twice in a list", "", "", uncounted(`"a","a"`, ``), []string{`status.uncountedTerminatedPods.succeeded[1]: "a": must not stand twice`}},
 		{"JI2: a UID in both lists", "", "", uncounted(`"a"`, `"a"`), []string{`status.uncountedTerminatedPods.failed[0]: "a": must not stand twice`}},
+		{"JI2, JI15: UIDs come before conditions", "", "", uncounted(``, `""`) + "," + conditions("FailureTarget", "SuccessCriteriaMet"), []string{
+			`status.uncountedTerminatedPods.failed[0]: "": must not be empty`,
+			`status.conditions[FailureTarget]: "True": must not hold together with SuccessCriteriaMet`}},
 		{"JI2: a UID in both lists leaves one", "", uncounted(`"a"`, `"a"`), uncounted(`"a"`, ``), nil},
 		{"JI2: a UID in both lists is counted once", "", uncounted(`"a"`, `"a"`), `"failed":1`, nil},
 		{"JI14: the way to failure is kept", "", target, started + "," + target, nil},
@@ -106,6 +109,7 @@ func TestCheckTransition(t *testing.T) {
 		{"JI17: completionTime of a failed job", "", started, failed + "," + done,
 			[]string{`status.completionTime: "2026-01-01T00:01:00Z": must not be set unless Complete`}},
 		{"JI17: a completionTime too early is removed", "", started + "," + done, started, nil},
+		{"JI17: a completionTime too early stays", "", started + "," + done, started + "," + done + `,"active":1`, nil},
 		{"JI17: a completionTime too early changes", "", started + "," + done, started + `,"completionTime":"2026-01-01T00:02:00Z"`, []string{
 			`status.completionTime: "2026-01-01T00:02:00Z": must not be set unless Complete`,
 			`status.completionTime: "2026-01-01T00:02:00Z": must stay 2026-01-01T00:01:00Z`}},
@@ -136,6 +140,7 @@ func TestCheckTransition(t *testing.T) {
 			[]string{`status.completedIndexes: "3,1": must be in canonical form, "1,3"`}},
 		{"JI6: a run that is not written as one", indexed, "", `"succeeded":3,"completedIndexes":"1,2,3"`,
 			[]string{`status.completedIndexes: "1,2,3": must be in canonical form, "1-3"`}},
+		{"JI6: the first index beyond completions", indexed, "", `"succeeded":1,"completedIndexes":"5"`, []string{`status.completedIndexes: "5": must be below completions, 5`}},
 		{"JI6: indexes beyond completions", indexed, "", `"succeeded":4,"completedIndexes":"3-6"`, []string{`status.completedIndexes: "5,6": must be below completions, 5`}},
 		{"JI6: an index in both lists", perIndex, "", `"succeeded":2,"completedIndexes":"0,1","failedIndexes":"1,2"`,
 			[]string{`status.failedIndexes: "1": must not be in completedIndexes, too`}},

@@ -95,6 +95,8 @@ func TestJ2_Refusals(t *testing.T) {
 			[]string{`spec.backoffLimitPerIndex: <nil>: is required when maxFailedIndexes is set`}},
 		{"more indexes may fail than there are", indexed(`"backoffLimitPerIndex": 1, "maxFailedIndexes": 4`),
 			[]string{`spec.maxFailedIndexes: 4: must be at most completions, 3`}},
+		{"indexes may fail, and there is no number of them", `{"completionMode": "Indexed", "parallelism": 1, "backoffLimitPerIndex": 1, "maxFailedIndexes": 4}`,
+			[]string{`spec.completions: <nil>: is required when completionMode is Indexed`}},
 		{"too many indexes may fail", `{"completionMode": "Indexed", "completions": 200000, "backoffLimitPerIndex": 1, "maxFailedIndexes": 100001}`,
 			[]string{`spec.maxFailedIndexes: 100001: must be at most 100000`,
 				`spec.maxFailedIndexes: 100001: must be at most 10000 when completions is over 100000 and backoffLimitPerIndex is set`}},
@@ -164,6 +166,10 @@ func TestJ2_Refusals(t *testing.T) {
 			[]string{`spec.managedBy: "queue": must be a domain-prefixed path, such as example.com/controller`}},
 		{"managedBy has upper-case letters in its domain", `{"managedBy": "Example.com/queue"}`,
 			[]string{`spec.managedBy: "Example.com/queue": must be a domain-prefixed path, such as example.com/controller`}},
+		{"managedBy has a domain that ends with a mark", `{"managedBy": "example.com-/queue"}`,
+			[]string{`spec.managedBy: "example.com-/queue": must be a domain-prefixed path, such as example.com/controller`}},
+		{"managedBy has a domain that begins with a mark", `{"managedBy": "-example.com/queue"}`,
+			[]string{`spec.managedBy: "-example.com/queue": must be a domain-prefixed path, such as example.com/controller`}},
 		{"managedBy has a query", `{"managedBy": "example.com/queue?a"}`,
 			[]string{`spec.managedBy: "example.com/queue?a": must be a domain-prefixed path, such as example.com/controller`}},
 		{"the selector is malformed", `{"selector": {"matchLabels": {"b": "-", "a b": "x"}, "matchExpressions": [
@@ -225,7 +231,7 @@ func TestJ2_Accepted(t *testing.T) {
 		{"a failure policy", `{"completions": 8, "parallelism": 2, "backoffLimit": 6, "podFailurePolicy": {"rules": [
 			{"action": "FailJob", "onExitCodes": {"containerName": "main", "operator": "In", "values": [42]}},
 			{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
-			{"action": "Count", "onPodConditions": [{"type": "ConfigIssue", "status": "False"}]}]}}`},
+			{"action": "Count", "onPodConditions": [{"type": "ConfigIssue", "status": "False"}, {"type": "Ready", "status": "Unknown"}]}]}}`},
 		{"a failure policy for an init container", `{"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"containerName": "setup", "operator": "In", "values": [1]}}]},
 			"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main"}], "initContainers": [{"name": "setup"}]}}}`},
 		{"a success policy", `{"completions": 10, "parallelism": 10, "completionMode": "Indexed", "successPolicy": {"rules": [

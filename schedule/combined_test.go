@@ -180,6 +180,17 @@ func TestCombined_EqualStringDescribe(t *testing.T) {
 	}
 }
 
+// TestCombined_OptionsKeepTheirSchedules: a later write to the list does not reach them.
+func TestCombined_OptionsKeepTheirSchedules(t *testing.T) {
+	also, except := []string{"0 12 * * *"}, []string{"* * 25 12 *"}
+	options := []schedule.Option{schedule.Also(also...), schedule.Except(except...)}
+	also[0], except[0] = "0 13 * * *", "* * 26 12 *"
+	want := mustParse(t, "0 9 * * *", schedule.Also("0 12 * * *"), schedule.Except("* * 25 12 *"))
+	if got := mustParse(t, "0 9 * * *", options...); !got.Equal(want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestCombined_Lint(t *testing.T) {
 	for _, c := range []struct {
 		main         string

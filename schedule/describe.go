@@ -87,7 +87,7 @@ func progressionOf(set uint64) (progression, bool) {
 }
 
 // fillsHour: the minutes continue at the same distance into the next hour.
-func (p progression) fillsHour() bool { return p.first == 0 && p.n > 1 && p.n*p.step == 60 }
+func (p progression) fillsHour() bool { return p.first == 0 && p.n*p.step == 60 }
 
 func clock(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }
 
@@ -166,13 +166,9 @@ const (
 // daysText is empty when all days match. Under S2 this can happen even if both
 // fields look restricted.
 func (p *pattern) daysText() string {
-	byDom, byDow := p.doms != allDoms, p.dows != allDows
-	if !p.anyDom && !p.anyDow && (p.doms == 0 || p.dows == 0) {
-		byDom, byDow = p.doms != 0, p.dows != 0 // an empty field adds no day
-		if p.doms == allDoms || p.dows == allDows {
-			byDom, byDow = false, false
-		}
-	} else if !p.anyDom && !p.anyDow && (!byDom || !byDow) {
+	byDom := p.doms != allDoms && p.doms != 0 // an empty field adds no day
+	byDow := p.dows != allDows && p.dows != 0
+	if !p.anyDom && !p.anyDow && (p.doms == allDoms || p.dows == allDows) {
 		byDom, byDow = false, false
 	}
 	months := ""

@@ -173,6 +173,9 @@ func TestLint_Texts(t *testing.T) {
 	for spec, want := range map[string]string{
 		"0 0 30 2 *":    `"0 0 30 2 *" matches no date: it never runs`,
 		"0 0 29 2 *":    "some years have no such date; the next one is 2028-02-29",
+		"0 0 29 2,4 *":  `February has no 29th of most years: no run for "29" there`,
+		"0 0 30 2,4 *":  `February has no 30th: no run for "30" there`,
+		"0 0 31 * *":    `February, April, June, September and November have no 31st: no run for "31" there`,
 		"@every 1500ms": `"@every 1500ms" runs every 1s: intervals are whole seconds, at least one`,
 	} {
 		var texts []string
@@ -181,6 +184,9 @@ func TestLint_Texts(t *testing.T) {
 		}
 		if !slices.Contains(texts, want) {
 			t.Errorf("%s: %q, want %q", spec, texts, want)
+		}
+		if found := mustParse(t, spec).Lint(schedule.Circumstances{}); len(found) != len(texts) || found[0].Message != texts[0] {
+			t.Errorf("%s: without a time, %q, want %q", spec, found, texts)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func valueProblem(index int, value, part string) string {
 		return fmt.Sprintf("must be from %d to %d", r.min, r.max)
 	}
 	for _, name := range r.names {
-		if lower := strings.ToLower(value); len(lower) > 3 && strings.HasPrefix(lower, name) {
+		if strings.HasPrefix(strings.ToLower(value), name) {
 			return fmt.Sprintf("names have three letters; write %s", name)
 		}
 	}

@@ -25,8 +25,6 @@ func (s *Set) AddText(text string, limit int32) Text {
 		case !p.OK:
 			out.Corrupt = append(out.Corrupt, text)
 			out.Canonical = false
-		case p.First >= limit:
-			out.Canonical = false
 		default:
 			out.Canonical = out.Canonical && p.Last < limit && p.follows(&before)
 			s.AddRange(p.First, min(p.Last, limit-1))

@@ -37,7 +37,7 @@ func judge(o options, pkgs []*pkg, chosen []*mutant) error {
 		if err := judgeGlobal(o, users[m.file.pkg.path], m); err != nil {
 			return err
 		}
-		done.add(m)
+		done.add(o, m)
 	}
 	return nil
 }
@@ -48,9 +48,12 @@ type progress struct {
 	done, of, living int
 }
 
-func (p *progress) add(m *mutant) {
+func (p *progress) add(o options, m *mutant) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if o.verbose {
+		fmt.Fprintf(os.Stderr, "%.2fs %-6s %s: %s\n", m.took.Seconds(), m.verdict, m, m.killer)
+	}
 	p.done++
 	if m.verdict == alive {
 		p.living++
@@ -146,7 +149,7 @@ func judgeFunctions(o options, pkgs []*pkg, users map[string][]tested, list []*m
 		free <- struct{}{}
 		wait.Go(func() {
 			m.meet(o, reaching(suites, m.file.pkg.path, first[m]), m.id)
-			done.add(m)
+			done.add(o, m)
 			<-free
 		})
 	}
@@ -182,7 +185,7 @@ func tracedSuites(o options, pkgs []*pkg, users map[string][]tested, list []*mut
 		if err := s.trace(folder, conditions{checks: o.checks, seed: o.seed}); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(os.Stderr, "%s: %d tests are built and traced\n", s.path, len(s.tests))
+		fmt.Fprintf(os.Stderr, "%s: %d tests are built and traced, %.1fs of processor time\n", s.path, len(s.tests), s.took().Seconds())
 	}
 	return suites, nil
 }
@@ -244,30 +247,37 @@ func reaching(suites []*suite, own string, function int) []*test {
 // unmeasured is the limit of tests that were not run on the original.
 const unmeasured = 5 * time.Minute
 
-// meet runs the tests against a mutant until one notices it, first with few random
-// cases, then with as many as in "go test".
+// meet runs the tests against a mutant until one notices it. All tests run with few
+// random cases. If none notices, the tests that draw cases run again with as many as
+// in "go test", from another seed. A mutant that is listed as equivalent meets only the
+// tests of its own package, and only once.
 func (m *mutant) meet(o options, tests []*test, id int) {
-	for _, checks := range []int{o.checks, 0} {
-		for rest := tests; len(rest) > 0; {
-			n, took := portion(rest)
-			names := make([]string, n)
-			for i, t := range rest[:n] {
-				names[i] = t.name
-			}
-			s := rest[0].suite
-			rest = rest[n:]
-			if checks == 0 && !s.rapid {
-				continue
-			}
-			limit := 3*time.Second + 10*took
-			if took == 0 { // not measured
-				limit = unmeasured
-			}
-			r := s.run(names, conditions{mutant: id, checks: checks, seed: o.seed, limit: limit})
-			if m.verdict, m.killer = r.verdict, r.killer; m.verdict != alive {
-				return
-			}
+	few := conditions{mutant: id, checks: o.checks, seed: o.seed}
+	if m.listed {
+		m.try(slices.DeleteFunc(tests, func(t *test) bool { return t.suite.path != m.file.pkg.path }), few)
+		return
+	}
+	if m.try(tests, few); m.verdict == alive {
+		tests = slices.DeleteFunc(tests, func(t *test) bool { return !t.drawn && t.reaches != nil })
+		m.try(tests, conditions{mutant: id, seed: o.seed + 1})
+	}
+}
+
+// try runs tests, the first ones first, until one notices the mutant.
+func (m *mutant) try(tests []*test, c conditions) {
+	for len(tests) > 0 && m.verdict == alive {
+		n, took := portion(tests)
+		names := make([]string, n)
+		for i, t := range tests[:n] {
+			names[i] = t.name
 		}
+		c.limit = unmeasured
+		if took > 0 {
+			c.limit = 3*time.Second + 10*took
+		}
+		r := tests[0].suite.run(names, c)
+		m.verdict, m.killer, m.took = r.verdict, r.killer, m.took+r.took
+		tests = tests[n:]
 	}
 }
 

@@ -21,6 +21,7 @@ type options struct {
 	checks   int
 	match    *regexp.Regexp
 	list     bool
+	verbose  bool
 }
 
 func main() {
@@ -48,6 +49,7 @@ func parseOptions(args []string) (options, error) {
 	f.IntVar(&o.checks, "checks", 30, "random cases of each property in the first pass")
 	match := f.String("match", "", "only mutants whose line of output matches this regular expression")
 	f.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
+	f.BoolVar(&o.verbose, "v", false, "report each mutant with the processor time that it took and the test that killed it")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -85,16 +87,19 @@ func run(o options) error {
 	stale := known.stale(all, o.packages)
 	chosen := sample(all, o)
 	fmt.Fprintf(os.Stderr, "%d of %d mutants\n", len(chosen), len(all))
+	for _, m := range chosen {
+		_, m.listed = known[m.key()]
+	}
 	if o.list {
 		for _, m := range chosen {
 			fmt.Println(m)
 		}
-		return nil
+	} else {
+		if err := judge(o, pkgs, chosen); err != nil {
+			return err
+		}
+		report(chosen, known)
 	}
-	if err := judge(o, pkgs, chosen); err != nil {
-		return err
-	}
-	report(chosen, known)
 	if len(stale) > 0 {
 		return fmt.Errorf("%s: no such mutant:\n%s", o.known, strings.Join(stale, "\n"))
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 )
 
 // verdict is the result of a mutant.
@@ -17,6 +18,8 @@ const (
 	killed
 	timedOut // killed by the time limit
 )
+
+func (v verdict) String() string { return [...]string{"alive", "killed", "late"}[v] }
 
 // An edit replaces the bytes from, up to and without to, of a file.
 type edit struct {
@@ -34,12 +37,15 @@ type mutant struct {
 	// same is the number of the mutant among those of the file that read alike,
 	// from 0.
 	same int
+	// listed says that the list of equivalents has it.
+	listed bool
 	// instead is the mutant that this one stands in for, if that does not compile.
 	instead *mutant
 
 	id      int // from 1
 	verdict verdict
-	killer  string // the tests that noticed it
+	killer  string        // the test that noticed it
+	took    time.Duration // of a processor
 }
 
 // String is the line of output.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,16 @@ type test struct {
 	suite   *suite
 	name    string
 	took    time.Duration // of a processor
-	reaches map[int]bool  // the functions, by the first of their mutants
+	drawn   bool          // whether rapid draws cases for it
+	reaches map[int]bool  // the functions, by the first of their mutants; nil if it is not traced
+}
+
+// took is the processor time of all tests, one after the other.
+func (s *suite) took() (sum time.Duration) {
+	for _, t := range s.tests {
+		sum += t.took
+	}
+	return sum
 }
 
 // build compiles the tests of a package. It returns nil if there are none.
@@ -83,6 +93,7 @@ type result struct {
 	verdict verdict
 	killer  string
 	took    time.Duration // of a processor
+	drawn   bool          // whether rapid has drawn cases
 }
 
 // run runs some tests of the suite. An endless loop reaches the limit of processor
@@ -95,6 +106,9 @@ func (s *suite) run(names []string, c conditions) result {
 		ctx, cancel = context.WithTimeout(ctx, time.Minute+10*c.limit)
 	}
 	defer cancel()
+	if c.mutant < 0 {
+		args = append(args, "-test.v")
+	}
 	if s.rapid {
 		args = append(args, "-rapid.nofailfile", "-rapid.shrinktime=1ms", "-rapid.seed="+strconv.FormatUint(c.seed, 10))
 		if c.checks > 0 {
@@ -102,21 +116,22 @@ func (s *suite) run(names []string, c conditions) result {
 		}
 	}
 	cmd := s.command(ctx, c.limit, args...)
-	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(c.mutant), "MUTANT_TRACE="+c.trace)
+	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(c.mutant), "MUTANT_TRACE="+c.trace, "GOGC=400")
 	out := &tail{}
 	cmd.Stdout, cmd.Stderr = out, out
 	err := cmd.Run()
 	if cmd.ProcessState == nil { // it did not start
-		return result{alive, "", 0}
+		return result{verdict: alive}
 	}
 	took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	drawn := bytes.Contains(out.kept, []byte("[rapid] OK"))
 	switch {
 	case err == nil:
-		return result{alive, "", took}
+		return result{alive, "", took, drawn}
 	case ctx.Err() != nil || c.limit > 0 && took >= c.limit:
-		return result{timedOut, "time limit", took}
+		return result{timedOut, "time limit", took, drawn}
 	}
-	return result{killed, out.failed(err), took}
+	return result{killed, out.failed(err), took, drawn}
 }
 
 // A tail keeps the start of an output, which says what failed.
@@ -149,6 +164,7 @@ func (s *suite) trace(folder string, c conditions) error {
 	for _, t := range s.tests {
 		c.mutant, c.trace = -1, filepath.Join(folder, "trace")
 		r := s.run([]string{t.name}, c)
+		t.drawn = r.drawn
 		if t.took = r.took; r.verdict != alive {
 			fmt.Fprintf(os.Stderr, "left out: %s of %s fails without a mutant: %s\n", t.name, s.path, r.killer)
 		} else {
