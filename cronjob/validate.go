@@ -13,16 +13,7 @@ import (
 // that the spec is valid. It looks the time zone up, so it belongs outside the
 // rounds. [CronJob.Validate] checks the name as well.
 func Validate(s Spec) error {
-	v := &validator{}
-	v.schedule(&s)
-	v.timeZone(&s)
-	switch s.ConcurrencyPolicy {
-	case Allow, Forbid, Replace:
-	default:
-		v.add("concurrencyPolicy", string(s.ConcurrencyPolicy), "must be Allow, Forbid or Replace")
-	}
-	v.problems = append(v.problems, checkSigns(&s, "spec."))
-	return errors.Join(v.problems...)
+	return errors.Join(checkSchedule(&s), checkTimeZone(&s), checkPolicy(s.ConcurrencyPolicy), checkSigns(&s, "spec."))
 }
 
 const (
@@ -37,28 +28,32 @@ const (
 // of a name, a server refuses each job. All problems are reported at once, as by the
 // function [Validate].
 func (c *CronJob) Validate(triggers ...Trigger) error {
-	v := &validator{}
+	var problems []error
 	if problem := nameProblem(c.Name); problem != "" {
-		v.problems = append(v.problems, invalid("metadata.name", c.Name, problem))
+		problems = append(problems, invalid("metadata.name", c.Name, problem))
 	}
 	for i := range triggers {
-		v.trigger(c.Name, &triggers[i])
+		problems = append(problems, checkTrigger(c.Name, &triggers[i]))
 	}
-	return errors.Join(errors.Join(v.problems...), Validate(c.Spec))
+	return errors.Join(errors.Join(problems...), Validate(c.Spec))
 }
 
-func (v *validator) trigger(cronJob string, t *Trigger) {
-	field := "triggers[" + t.ID + "].id"
+func checkTrigger(cronJob string, t *Trigger) error {
+	var problem string
 	switch name := t.JobName(cronJob); {
 	case !isLabel(t.ID):
-		v.problems = append(v.problems, invalid(field, t.ID, notLabel))
+		problem = notLabel
 	case len(name) > maxLabel:
-		problem := fmt.Sprintf("makes the name %q of its job longer than %d bytes", name, maxLabel)
-		v.problems = append(v.problems, invalid(field, t.ID, problem))
+		problem = fmt.Sprintf("makes the name %q of its job longer than %d bytes", name, maxLabel)
 	}
-	if err := t.check(); err != nil && t.ID != "" {
-		v.problems = append(v.problems, err)
+	var problems []error
+	if problem != "" {
+		problems = append(problems, invalid("triggers["+t.ID+"].id", t.ID, problem))
 	}
+	if t.ID != "" {
+		problems = append(problems, t.check())
+	}
+	return errors.Join(problems...)
 }
 
 const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
@@ -87,39 +82,51 @@ func isLabel(text string) bool {
 	})
 }
 
-type validator struct{ problems []error }
-
-func (v *validator) add(field string, value any, problem string) {
-	v.problems = append(v.problems, invalid("spec."+field, value, problem))
-}
-
-func (v *validator) schedule(s *Spec) {
+func checkSchedule(s *Spec) error {
+	problem := ""
 	switch {
 	case s.Schedule == "":
-		v.add("schedule", s.Schedule, "is required")
+		problem = "is required"
 	case strings.Contains(s.Schedule, "TZ"):
-		v.add("schedule", s.Schedule, "must not name a zone; use timeZone")
+		problem = "must not name a zone; use timeZone"
 	default:
-		if _, err := schedule.Parse(s.Schedule); err != nil {
-			v.add("schedule", s.Schedule, causeOf(err).Error())
+		_, err := schedule.Parse(s.Schedule)
+		if err == nil {
+			return nil
 		}
+		problem = causeOf(err).Error()
 	}
+	return invalid("spec.schedule", s.Schedule, problem)
 }
 
-func (v *validator) timeZone(s *Spec) {
-	switch zone := s.TimeZone; {
-	case zone == nil:
-	case *zone == "":
-		v.add("timeZone", *zone, "must not be empty when it is set")
-	case strings.EqualFold(*zone, "Local"):
-		v.add("timeZone", *zone, "must name a zone of the zone database")
-	case !isZoneName(*zone):
-		v.add("timeZone", *zone, "must be a name such as Europe/Berlin: parts of 1 to 14 letters, digits, and .-_+ between slashes")
-	default:
-		if _, err := findZone(s.Schedule, *zone); err != nil {
-			v.add("timeZone", *zone, causeOf(err).Error())
-		}
+func checkTimeZone(s *Spec) error {
+	if s.TimeZone == nil {
+		return nil
 	}
+	zone, problem := *s.TimeZone, ""
+	switch {
+	case zone == "":
+		problem = "must not be empty when it is set"
+	case strings.EqualFold(zone, "Local"):
+		problem = "must name a zone of the zone database"
+	case !isZoneName(zone):
+		problem = "must be a name such as Europe/Berlin: parts of 1 to 14 letters, digits, and .-_+ between slashes"
+	default:
+		_, err := findZone(s.Schedule, zone)
+		if err == nil {
+			return nil
+		}
+		problem = causeOf(err).Error()
+	}
+	return invalid("spec.timeZone", zone, problem)
+}
+
+func checkPolicy(p ConcurrencyPolicy) error {
+	switch p {
+	case Allow, Forbid, Replace:
+		return nil
+	}
+	return invalid("spec.concurrencyPolicy", string(p), "must be Allow, Forbid or Replace")
 }
 
 // isZoneName reports whether a name has the form that the zone database gives to names.

@@ -1,8 +1,8 @@
 package job
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
@@ -64,57 +64,40 @@ import (
 // forgotten and added again cannot be noticed here; only the order of writes
 // prevents it (J35).
 func CheckTransition(old, next Status, spec Spec) error {
-	problems := checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet)
-	tolerable := [...]statusCheck{
-		checkConditionList, checkReady, checkCompleteAlone, checkInterim, checkSuccessReason,
-		checkFinished, checkCompletionTime, checkSucceeded,
-	}
-	problems = append(problems, newIn(checkAll(&next, &spec, tolerable[:]...), checkAll(&old, &spec, tolerable[:]...))...)
-	problems = append(problems, checkAll(&next, &spec, changedLists(&old, &next)...)...)
-	t := transition{old: &old, next: &next, spec: &spec}
-	if old.end() != "" {
-		t.keepAll()
-	} else {
-		t.keepVerdict()
-		t.keepCounters()
-		t.keepTimes()
-		t.keepIndexes()
-		t.turnSuspended()
-		t.countUIDs()
-	}
-	return errors.Join(append(problems, t.problems...)...)
+	return slices.Concat(
+		checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet),
+		newIn(checkTolerable(&next, &spec), checkTolerable(&old, &spec)),
+		checkAll(&next, &spec, changedLists(&old, &next)...),
+		checkStep(&old, &next, &spec),
+	).err("status.")
+}
+
+// checkTolerable finds what may stay as it was in the old status.
+func checkTolerable(s *Status, spec *Spec) problems {
+	return checkAll(s, spec, checkConditionList, checkReady, checkCompleteAlone, checkInterim, checkSuccessReason,
+		checkFinished, checkCompletionTime, checkSucceeded)
 }
 
 // newIn returns the problems that were not there before.
-func newIn(problems, before []error) (fresh []error) {
-	if len(problems) == 0 {
+func newIn(found, before problems) problems {
+	if len(found) == 0 {
 		return nil
 	}
-	known := make(map[string]bool, len(before))
+	known := make(map[InputError]bool, len(before))
 	for _, problem := range before {
-		known[problem.Error()] = true
+		known[problem] = true
 	}
-	for _, problem := range problems {
-		if !known[problem.Error()] {
-			fresh = append(fresh, problem)
-		}
-	}
-	return fresh
+	return slices.DeleteFunc(found, func(p InputError) bool { return known[p] })
 }
 
 // statusCheck looks at one status.
-type statusCheck func(s *Status, spec *Spec, add addProblem)
+type statusCheck func(s *Status, spec *Spec) problems
 
-type addProblem func(field string, value any, problem string)
-
-func checkAll(s *Status, spec *Spec, checks ...statusCheck) []error {
-	var problems []error
+func checkAll(s *Status, spec *Spec, checks ...statusCheck) (found problems) {
 	for _, check := range checks {
-		check(s, spec, func(field string, value any, problem string) {
-			problems = append(problems, invalid("status."+field, value, problem))
-		})
+		found = append(found, check(s, spec)...)
 	}
-	return problems
+	return found
 }
 
 // isTrue looks at all conditions: in a faulty list a type can stand twice.
@@ -146,12 +129,13 @@ func (s *Status) uncounted() UncountedTerminatedPods {
 }
 
 // checkNegative: JI20, no counter is negative.
-func checkNegative(s *Status, _ *Spec, add addProblem) {
+func checkNegative(s *Status, _ *Spec) (found problems) {
 	for _, c := range s.counters() {
 		if c.value < 0 {
-			add(c.field, c.value, "must not be negative")
+			found.add(c.field, c.value, "must not be negative")
 		}
 	}
+	return found
 }
 
 type counter struct {
@@ -167,14 +151,15 @@ func (s *Status) counters() [5]counter {
 }
 
 // checkReady: JI20, ready pods are active pods.
-func checkReady(s *Status, _ *Spec, add addProblem) {
+func checkReady(s *Status, _ *Spec) (found problems) {
 	if n := value.Of(s.Ready); n > s.Active {
-		add("ready", n, fmt.Sprintf("must be at most active, %d", s.Active))
+		found.add("ready", n, fmt.Sprintf("must be at most active, %d", s.Active))
 	}
+	return found
 }
 
 // checkUncounted: JI2, a UID stands once.
-func checkUncounted(s *Status, _ *Spec, add addProblem) {
+func checkUncounted(s *Status, _ *Spec) (found problems) {
 	lists := s.uncounted()
 	seen := make(map[UID]bool, len(lists.Succeeded)+len(lists.Failed))
 	check := func(list string, uids []UID) {
@@ -184,57 +169,61 @@ func checkUncounted(s *Status, _ *Spec, add addProblem) {
 				problem = "must not stand twice"
 			}
 			if uid == "" || seen[uid] {
-				add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), problem)
+				found.add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), problem)
 			}
 			seen[uid] = true
 		}
 	}
 	check("succeeded", lists.Succeeded)
 	check("failed", lists.Failed)
+	return found
 }
 
 // checkConditionList: each type once, with a status that is known.
-func checkConditionList(s *Status, _ *Spec, add addProblem) {
+func checkConditionList(s *Status, _ *Spec) (found problems) {
 	seen := make(map[ConditionType]bool, len(s.Conditions))
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
 		switch c.Status {
 		case ConditionTrue, ConditionFalse, ConditionUnknown:
 		default:
-			add(fmt.Sprintf("conditions[%d].status", i), string(c.Status), "must be True, False or Unknown")
+			found.add(fmt.Sprintf("conditions[%d].status", i), string(c.Status), "must be True, False or Unknown")
 		}
 		if seen[c.Type] {
-			add(fmt.Sprintf("conditions[%d].type", i), string(c.Type), "must not stand twice")
+			found.add(fmt.Sprintf("conditions[%d].type", i), string(c.Type), "must not stand twice")
 		}
 		seen[c.Type] = true
 	}
+	return found
 }
 
 // checkMetAlone: JI15, a job that is ending in success is not ending in failure.
-func checkMetAlone(s *Status, _ *Spec, add addProblem) { exclude(s, ConditionSuccessCriteriaMet, add) }
+func checkMetAlone(s *Status, _ *Spec) problems { return exclude(s, ConditionSuccessCriteriaMet) }
 
 // checkCompleteAlone: JI15, a job that has succeeded has not failed.
-func checkCompleteAlone(s *Status, _ *Spec, add addProblem) { exclude(s, ConditionComplete, add) }
+func checkCompleteAlone(s *Status, _ *Spec) problems { return exclude(s, ConditionComplete) }
 
-func exclude(s *Status, success ConditionType, add addProblem) {
+func exclude(s *Status, success ConditionType) (found problems) {
 	for _, failure := range [...]ConditionType{ConditionFailureTarget, ConditionFailed} {
 		if s.isTrue(success) && s.isTrue(failure) {
-			add(conditionField(failure), "True", fmt.Sprintf("must not hold together with %s", success))
+			found.add(conditionField(failure), "True", fmt.Sprintf("must not hold together with %s", success))
 		}
 	}
+	return found
 }
 
 func conditionField(t ConditionType) string { return fmt.Sprintf("conditions[%s]", t) }
 
 // checkPolicyMet: JI15, with a successPolicy Complete always needs SuccessCriteriaMet.
-func checkPolicyMet(s *Status, spec *Spec, add addProblem) {
+func checkPolicyMet(s *Status, spec *Spec) (found problems) {
 	if spec.SuccessPolicy != nil && s.isTrue(ConditionComplete) && !s.isTrue(ConditionSuccessCriteriaMet) {
-		add(conditionField(ConditionComplete), "True", fmt.Sprintf("needs %s", ConditionSuccessCriteriaMet))
+		found.add(conditionField(ConditionComplete), "True", fmt.Sprintf("needs %s", ConditionSuccessCriteriaMet))
 	}
+	return found
 }
 
 // checkInterim: JI15, the end is declared before it is reached.
-func checkInterim(s *Status, spec *Spec, add addProblem) {
+func checkInterim(s *Status, spec *Spec) (found problems) {
 	for _, pair := range [...]struct{ final, interim ConditionType }{
 		{ConditionFailed, ConditionFailureTarget}, {ConditionComplete, ConditionSuccessCriteriaMet},
 	} {
@@ -242,52 +231,56 @@ func checkInterim(s *Status, spec *Spec, add addProblem) {
 			continue // checkPolicyMet has looked at it
 		}
 		if s.isTrue(pair.final) && !s.isTrue(pair.interim) {
-			add(conditionField(pair.final), "True", fmt.Sprintf("needs %s", pair.interim))
+			found.add(conditionField(pair.final), "True", fmt.Sprintf("needs %s", pair.interim))
 		}
 	}
+	return found
 }
 
 // checkSuccessReason: J25, only a successPolicy ends a job for this reason.
-func checkSuccessReason(s *Status, spec *Spec, add addProblem) {
+func checkSuccessReason(s *Status, spec *Spec) (found problems) {
 	for _, t := range [...]ConditionType{ConditionSuccessCriteriaMet, ConditionComplete} {
 		if c := s.Condition(t); c.Status == ConditionTrue && c.Reason == "SuccessPolicy" && spec.SuccessPolicy == nil {
-			add(conditionField(t), c.Reason, "needs spec.successPolicy")
+			found.add(conditionField(t), c.Reason, "needs spec.successPolicy")
 		}
 	}
+	return found
 }
 
 // checkFinished: JI8, at the end nothing is left to wait for.
-func checkFinished(s *Status, spec *Spec, add addProblem) {
+func checkFinished(s *Status, spec *Spec) (found problems) {
 	if s.end() == "" {
-		return
+		return nil
 	}
 	if s.Active > 0 {
-		add("active", s.Active, "must be 0 when finished")
+		found.add("active", s.Active, "must be 0 when finished")
 	}
 	if n := value.Of(s.Terminating); n > 0 {
-		add("terminating", n, "must be 0 when finished")
+		found.add("terminating", n, "must be 0 when finished")
 	}
 	lists := s.uncounted()
 	if n := len(lists.Succeeded) + len(lists.Failed); n > 0 {
-		add("uncountedTerminatedPods", n, "must be empty when finished")
+		found.add("uncountedTerminatedPods", n, "must be empty when finished")
 	}
 	if s.StartTime.IsZero() && !(spec.isSuspended() && equalPointed(spec.Completions, new(int32))) {
-		add("startTime", nil, "is required when finished")
+		found.add("startTime", nil, "is required when finished")
 	}
+	return found
 }
 
 // checkCompletionTime: JI17, it comes with Complete, at or after startTime.
-func checkCompletionTime(s *Status, _ *Spec, add addProblem) {
+func checkCompletionTime(s *Status, _ *Spec) (found problems) {
 	complete, at := s.isTrue(ConditionComplete), s.CompletionTime
 	switch {
 	case complete && at.IsZero():
-		add("completionTime", nil, "is required when Complete")
+		found.add("completionTime", nil, "is required when Complete")
 	case !complete && !at.IsZero():
-		add("completionTime", value.Time(at), "must not be set unless Complete")
+		found.add("completionTime", value.Time(at), "must not be set unless Complete")
 	}
 	if !at.IsZero() && !s.StartTime.IsZero() && wholeSeconds(at).Before(wholeSeconds(s.StartTime)) {
-		add("completionTime", value.Time(at), "must not be before startTime, "+value.Time(s.StartTime))
+		found.add("completionTime", value.Time(at), "must not be before startTime, "+value.Time(s.StartTime))
 	}
+	return found
 }
 
 // wholeSeconds is a time as Kubernetes stores it.
@@ -311,62 +304,67 @@ func changedLists(old, next *Status) (checks []statusCheck) {
 }
 
 // checkCompletedIndexes: JI6, the list is in order and in range.
-func checkCompletedIndexes(s *Status, spec *Spec, add addProblem) {
+func checkCompletedIndexes(s *Status, spec *Spec) (found problems) {
 	switch {
 	case spec.CompletionMode == Indexed:
-		checkIndexes("completedIndexes", s.CompletedIndexes, spec, add)
+		return checkIndexes("completedIndexes", s.CompletedIndexes, spec)
 	case s.CompletedIndexes != "":
-		add("completedIndexes", shortened(s.CompletedIndexes), "needs completionMode Indexed")
+		found.add("completedIndexes", shortened(s.CompletedIndexes), "needs completionMode Indexed")
 	}
+	return found
 }
 
 // checkSucceeded: JI6, the list and succeeded tell the same.
-func checkSucceeded(s *Status, spec *Spec, add addProblem) {
+func checkSucceeded(s *Status, spec *Spec) (found problems) {
 	if spec.CompletionMode != Indexed {
-		return
+		return nil
 	}
 	completed, _ := ParseIndexes(s.CompletedIndexes)
 	if n := completed.Len(); n != int(s.Succeeded) {
-		add("succeeded", s.Succeeded, fmt.Sprintf("must be the number of completedIndexes, %d", n))
+		found.add("succeeded", s.Succeeded, fmt.Sprintf("must be the number of completedIndexes, %d", n))
 	}
+	return found
 }
 
 // checkFailedIndexes: JI6, the same for failedIndexes.
-func checkFailedIndexes(s *Status, spec *Spec, add addProblem) {
+func checkFailedIndexes(s *Status, spec *Spec) (found problems) {
 	switch {
 	case s.FailedIndexes == nil:
 	case spec.BackoffLimitPerIndex == nil:
-		add("failedIndexes", shortened(*s.FailedIndexes), "needs spec.backoffLimitPerIndex")
+		found.add("failedIndexes", shortened(*s.FailedIndexes), "needs spec.backoffLimitPerIndex")
 	default:
-		checkIndexes("failedIndexes", *s.FailedIndexes, spec, add)
+		return checkIndexes("failedIndexes", *s.FailedIndexes, spec)
 	}
+	return found
 }
 
 // checkDecidedOnce: JI6, an index has failed or succeeded, not both. Indexes beyond
 // completions are none.
-func checkDecidedOnce(s *Status, spec *Spec, add addProblem) {
+func checkDecidedOnce(s *Status, spec *Spec) (found problems) {
 	if s.FailedIndexes == nil || spec.Completions == nil {
-		return
+		return nil
 	}
 	failed, _ := ParseIndexes(*s.FailedIndexes)
 	completed, _ := ParseIndexes(s.CompletedIndexes)
 	if both := failed.Intersect(completed).Clip(*spec.Completions); both.Len() > 0 {
-		add("failedIndexes", shortened(both.String()), "must not be in completedIndexes, too")
+		found.add("failedIndexes", shortened(both.String()), "must not be in completedIndexes, too")
 	}
+	return found
 }
 
 // checkIndexes checks the text of a list.
-func checkIndexes(field, text string, spec *Spec, add addProblem) {
+func checkIndexes(field, text string, spec *Spec) (found problems) {
 	indexes, corrupt, ok := parseIndexes(text)
 	switch {
 	case !ok:
-		add(field, corrupt, corruptPiece)
+		found.add(field, corrupt, corruptPiece)
 	case indexes.String() != text:
-		add(field, shortened(text), fmt.Sprintf("must be in canonical form, %q", shortened(indexes.String())))
+		found.add(field, shortened(text), fmt.Sprintf("must be in canonical form, %q", shortened(indexes.String())))
 	}
 	if n := spec.Completions; n != nil {
 		if beyond := indexes.Minus(indexes.Clip(*n)); beyond.Len() > 0 {
-			add(field, shortened(beyond.String()), fmt.Sprintf("must be below completions, %d", *n))
+			found.add(field, shortened(beyond.String()), fmt.Sprintf("must be below completions, %d", *n))
 		}
 	}
+	return found
 }

@@ -2,55 +2,60 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// transition is a step from one status to the next.
-type transition struct {
-	old, next *Status
-	spec      *Spec
-	problems  []error
+// checkStep checks what must stay, or may only change in a certain way, from one status to
+// the next.
+func checkStep(old, next *Status, spec *Spec) problems {
+	if old.end() != "" {
+		return checkNothingChanged(old, next)
+	}
+	return slices.Concat(
+		checkVerdictKept(old, next), checkCountersKept(old, next, spec), checkTimesKept(old, next, spec), checkIndexesKept(old, next, spec),
+		checkSuspended(old, next, spec), checkCounted(old, next, spec),
+	)
 }
 
-func (t *transition) add(field string, value any, problem string) {
-	t.problems = append(t.problems, invalid("status."+field, value, problem))
-}
-
-// keepVerdict: JI14, how the job is going to end is not taken back.
-func (t *transition) keepVerdict() {
+// checkVerdictKept: JI14, how the job is going to end is not taken back.
+func checkVerdictKept(old, next *Status) (found problems) {
 	for _, c := range [...]ConditionType{ConditionFailureTarget, ConditionSuccessCriteriaMet} {
-		if t.old.isTrue(c) && !t.next.isTrue(c) {
-			t.add(conditionField(c), string(t.next.Condition(c).Status), "must stay True")
+		if old.isTrue(c) && !next.isTrue(c) {
+			found.add(conditionField(c), string(next.Condition(c).Status), "must stay True")
 		}
 	}
+	return found
 }
 
-// keepCounters: JI4, what is counted stays counted.
-func (t *transition) keepCounters() {
+// checkCountersKept: JI4, what is counted stays counted.
+func checkCountersKept(old, next *Status, spec *Spec) (found problems) {
 	check := func(field string, old, next int32) {
 		if next < old {
-			t.add(field, next, fmt.Sprintf("must not decrease from %d", old))
+			found.add(field, next, fmt.Sprintf("must not decrease from %d", old))
 		}
 	}
-	check("failed", t.old.Failed, t.next.Failed)
-	if t.spec.CompletionMode != Indexed || !equalPointed(t.spec.Completions, t.spec.Parallelism) {
-		check("succeeded", t.old.Succeeded, t.next.Succeeded)
+	check("failed", old.Failed, next.Failed)
+	if spec.CompletionMode != Indexed || !equalPointed(spec.Completions, spec.Parallelism) {
+		check("succeeded", old.Succeeded, next.Succeeded)
 	}
+	return found
 }
 
-// keepTimes: JI17, the times of a job that runs stay.
-func (t *transition) keepTimes() {
-	old, next := wholeSeconds(t.old.StartTime), wholeSeconds(t.next.StartTime)
-	resumed := t.old.isTrue(ConditionSuspended) && t.next.Condition(ConditionSuspended).Status == ConditionFalse
-	if !old.IsZero() && !old.Equal(next) && !t.spec.isSuspended() && !resumed {
-		t.add("startTime", timeValue(next), fmt.Sprintf("must stay %s while the job is not suspended", value.Time(old)))
+// checkTimesKept: JI17, the times of a job that runs stay.
+func checkTimesKept(old, next *Status, spec *Spec) (found problems) {
+	start, nextStart := wholeSeconds(old.StartTime), wholeSeconds(next.StartTime)
+	resumed := old.isTrue(ConditionSuspended) && next.Condition(ConditionSuspended).Status == ConditionFalse
+	if !start.IsZero() && !start.Equal(nextStart) && !spec.isSuspended() && !resumed {
+		found.add("startTime", timeValue(nextStart), fmt.Sprintf("must stay %s while the job is not suspended", value.Time(start)))
 	}
-	old, next = wholeSeconds(t.old.CompletionTime), wholeSeconds(t.next.CompletionTime)
-	if !old.IsZero() && !next.IsZero() && !old.Equal(next) {
-		t.add("completionTime", timeValue(next), "must stay "+value.Time(old))
+	end, nextEnd := wholeSeconds(old.CompletionTime), wholeSeconds(next.CompletionTime)
+	if !end.IsZero() && !nextEnd.IsZero() && !end.Equal(nextEnd) {
+		found.add("completionTime", timeValue(nextEnd), "must stay "+value.Time(end))
 	}
+	return found
 }
 
 func timeValue(at time.Time) any {
@@ -60,11 +65,11 @@ func timeValue(at time.Time) any {
 	return value.Time(at)
 }
 
-// keepIndexes: JI6, an index that is decided stays decided. Corrupt pieces hold
+// checkIndexesKept: JI6, an index that is decided stays decided. Corrupt pieces hold
 // none (J14).
-func (t *transition) keepIndexes() {
-	if t.spec.CompletionMode != Indexed {
-		return
+func checkIndexesKept(old, next *Status, spec *Spec) (found problems) {
+	if spec.CompletionMode != Indexed {
+		return nil
 	}
 	check := func(field, old, next string) {
 		if old == next {
@@ -72,39 +77,41 @@ func (t *transition) keepIndexes() {
 		}
 		was, _ := ParseIndexes(old)
 		is, _ := ParseIndexes(next)
-		if n := t.spec.Completions; n != nil {
+		if n := spec.Completions; n != nil {
 			was = was.Clip(*n)
 		}
 		if lost := was.Minus(is); lost.Len() > 0 {
-			t.add(field, shortened(next), fmt.Sprintf("must not lose %s", shortened(lost.String())))
+			found.add(field, shortened(next), fmt.Sprintf("must not lose %s", shortened(lost.String())))
 		}
 	}
-	check("completedIndexes", t.old.CompletedIndexes, t.next.CompletedIndexes)
-	check("failedIndexes", value.Of(t.old.FailedIndexes), value.Of(t.next.FailedIndexes))
+	check("completedIndexes", old.CompletedIndexes, next.CompletedIndexes)
+	check("failedIndexes", value.Of(old.FailedIndexes), value.Of(next.FailedIndexes))
+	return found
 }
 
-// turnSuspended: J39, the condition follows the spec while the job lives.
-func (t *transition) turnSuspended() {
-	old, next := t.old.Condition(ConditionSuspended).Status, t.next.Condition(ConditionSuspended).Status
-	if old == next {
-		return
+// checkSuspended: J39, the condition follows the spec while the job lives.
+func checkSuspended(old, next *Status, spec *Spec) (found problems) {
+	was, is := old.Condition(ConditionSuspended).Status, next.Condition(ConditionSuspended).Status
+	if was == is {
+		return nil
 	}
 	problem := ""
-	switch suspended := t.spec.isSuspended(); {
-	case t.next.isTrue(ConditionFailureTarget) || t.next.isTrue(ConditionSuccessCriteriaMet):
+	switch suspended := spec.isSuspended(); {
+	case next.isTrue(ConditionFailureTarget) || next.isTrue(ConditionSuccessCriteriaMet):
 		problem = "must not change when the end is declared"
-	case next == "":
+	case is == "":
 		problem = "must not vanish"
-	case old == "" && next != ConditionTrue:
+	case was == "" && is != ConditionTrue:
 		problem = "must not be added unless True"
-	case next == ConditionTrue && !suspended:
+	case is == ConditionTrue && !suspended:
 		problem = "must not turn True while spec.suspend is not set"
-	case next == ConditionFalse && suspended:
+	case is == ConditionFalse && suspended:
 		problem = "must not turn False while spec.suspend is set"
 	}
 	if problem != "" {
-		t.add(conditionField(ConditionSuspended), string(next), problem)
+		found.add(conditionField(ConditionSuspended), string(is), problem)
 	}
+	return found
 }
 
 // uidLists says in which lists a UID stands.
@@ -122,10 +129,10 @@ func (s *Status) uidLists() map[UID]uidLists {
 	return stands
 }
 
-// countUIDs: JI1, what leaves a list is counted, and nothing else is. A UID that
+// checkCounted: JI1, what leaves a list is counted, and nothing else is. A UID that
 // stood in both lists was an error; leaving both, it can be counted as either.
-func (t *transition) countUIDs() {
-	was, is := t.old.uidLists(), t.next.uidLists()
+func checkCounted(old, next *Status, spec *Spec) (found problems) {
+	was, is := old.uidLists(), next.uidLists()
 	var succeeded, failed, either int64
 	//purity:ordered sums do not show the order
 	for uid, lists := range was {
@@ -139,67 +146,68 @@ func (t *transition) countUIDs() {
 			failed++
 		}
 	}
-	t.moveNone(was)
-	if t.spec.CompletionMode != Indexed { // those are counted by index
-		t.rise("succeeded", t.old.Succeeded, t.next.Succeeded, succeeded, either)
+	found = checkMoved(was, next.uncounted())
+	if spec.CompletionMode != Indexed { // those are counted by index
+		found = append(found, checkRise("succeeded", old.Succeeded, next.Succeeded, succeeded, either)...)
 	}
-	t.rise("failed", t.old.Failed, t.next.Failed, failed, either)
+	return append(found, checkRise("failed", old.Failed, next.Failed, failed, either)...)
 }
 
-func (t *transition) rise(field string, old, next int32, left, either int64) {
+func checkRise(field string, old, next int32, left, either int64) (found problems) {
 	rise := int64(next) - int64(old)
 	if rise >= left && rise <= left+either || rise < 0 { // the fall is reported already
-		return
+		return nil
 	}
-	t.add(field, next, fmt.Sprintf("must rise from %d by %d, the number of UIDs that leave uncountedTerminatedPods.%s", old, left, field))
+	found.add(field, next, fmt.Sprintf("must rise from %d by %d, the number of UIDs that leave uncountedTerminatedPods.%s", old, left, field))
+	return found
 }
 
-// moveNone: JI1, the first verdict about a pod stays.
-func (t *transition) moveNone(was map[UID]uidLists) {
+// checkMoved: JI1, the first verdict about a pod stays.
+func checkMoved(was map[UID]uidLists, lists UncountedTerminatedPods) (found problems) {
 	check := func(list, other string, uids []UID, stood func(uidLists) bool) {
 		for i, uid := range uids {
 			if lists, ok := was[uid]; ok && !stood(lists) {
-				t.add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), "must not move here from "+other)
+				found.add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), "must not move here from "+other)
 			}
 		}
 	}
-	lists := t.next.uncounted()
 	check("succeeded", "failed", lists.Succeeded, func(l uidLists) bool { return l.succeeded })
 	check("failed", "succeeded", lists.Failed, func(l uidLists) bool { return l.failed })
+	return found
 }
 
-// keepAll: JI14 and JI16, nothing changes after the end. Conditions of other
+// checkNothingChanged: JI14 and JI16, nothing changes after the end. Conditions of other
 // types are not ours to judge.
-func (t *transition) keepAll() {
+func checkNothingChanged(old, next *Status) (found problems) {
 	const problem = "must not change after the end"
-	was := t.old.counters()
-	for i, c := range t.next.counters() {
+	was := old.counters()
+	for i, c := range next.counters() {
 		if c.value != was[i].value {
-			t.add(c.field, c.value, problem)
+			found.add(c.field, c.value, problem)
 		}
 	}
 	for _, c := range [...]ConditionType{ConditionSuspended, ConditionFailureTarget, ConditionSuccessCriteriaMet, ConditionFailed, ConditionComplete} {
-		next := t.next.Condition(c)
-		if !sameCondition(t.old.Condition(c), next) || t.old.isTrue(c) && !t.next.isTrue(c) {
-			t.add(conditionField(c), string(next.Status), problem)
+		is := next.Condition(c)
+		if !sameCondition(old.Condition(c), is) || old.isTrue(c) && !next.isTrue(c) {
+			found.add(conditionField(c), string(is.Status), problem)
 		}
 	}
-	old, next := t.old, t.next
 	if !wholeSeconds(old.StartTime).Equal(wholeSeconds(next.StartTime)) {
-		t.add("startTime", timeValue(next.StartTime), problem)
+		found.add("startTime", timeValue(next.StartTime), problem)
 	}
 	if !wholeSeconds(old.CompletionTime).Equal(wholeSeconds(next.CompletionTime)) {
-		t.add("completionTime", timeValue(next.CompletionTime), problem)
+		found.add("completionTime", timeValue(next.CompletionTime), problem)
 	}
 	if old.CompletedIndexes != next.CompletedIndexes {
-		t.add("completedIndexes", shortened(next.CompletedIndexes), problem)
+		found.add("completedIndexes", shortened(next.CompletedIndexes), problem)
 	}
 	if !equalPointed(old.FailedIndexes, next.FailedIndexes) {
-		t.add("failedIndexes", shortened(value.Of(next.FailedIndexes)), problem)
+		found.add("failedIndexes", shortened(value.Of(next.FailedIndexes)), problem)
 	}
 	if !equalUncounted(old.UncountedTerminatedPods, next.UncountedTerminatedPods) {
-		t.add("uncountedTerminatedPods", fmt.Sprintf("%d UIDs", len(next.uncounted().Succeeded)+len(next.uncounted().Failed)), problem)
+		found.add("uncountedTerminatedPods", fmt.Sprintf("%d UIDs", len(next.uncounted().Succeeded)+len(next.uncounted().Failed)), problem)
 	}
+	return found
 }
 
 func sameCondition(a, b Condition) bool {

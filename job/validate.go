@@ -1,7 +1,6 @@
 package job
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,34 +28,17 @@ const (
 // the error joins an [*InputError] for each, with the path of its field. Nil means
 // that the spec is valid.
 func Validate(s Spec) error {
-	v := &validator{spec: &s}
-	v.numbers()
-	v.enums()
-	v.indexed()
-	v.failurePolicy()
-	v.managedBy()
-	v.selector()
-	return errors.Join(v.problems...)
+	return slices.Concat(
+		checkNumbers(&s), checkEnums(&s), checkIndexedFields(&s), checkFailurePolicy(&s), checkManagedBy(&s), checkSelector(s.Selector),
+	).err("spec.")
 }
 
-type validator struct {
-	spec *Spec
-	// containers are the names of the template's containers, for podFailurePolicy.
-	containers map[string]bool
-	problems   []error
-}
-
-func (v *validator) add(field string, value any, problem string) {
-	v.problems = append(v.problems, invalid("spec."+field, value, problem))
-}
-
-func (v *validator) numbers() {
-	s := v.spec
+func checkNumbers(s *Spec) (found problems) {
 	if s.Parallelism == nil {
-		v.add("parallelism", nil, "is required; Default sets it")
+		found.add("parallelism", nil, "is required; Default sets it")
 	}
 	if s.BackoffLimit == nil {
-		v.add("backoffLimit", nil, "is required; Default sets it")
+		found.add("backoffLimit", nil, "is required; Default sets it")
 	}
 	numbers := [...]struct {
 		field string
@@ -72,157 +54,161 @@ func (v *validator) numbers() {
 	}
 	for _, n := range numbers {
 		if n.value < 0 {
-			v.add(n.field, n.value, "must not be negative")
+			found.add(n.field, n.value, "must not be negative")
 		}
 	}
+	return found
 }
 
-func (v *validator) enums() {
-	s := v.spec
+func checkEnums(s *Spec) (found problems) {
 	if s.CompletionMode != NonIndexed && s.CompletionMode != Indexed {
-		v.add("completionMode", string(s.CompletionMode), "must be NonIndexed or Indexed")
+		found.add("completionMode", string(s.CompletionMode), "must be NonIndexed or Indexed")
 	}
 	switch s.PodReplacementPolicy {
 	case ReplaceFailed:
 	case ReplaceTerminatingOrFailed:
 		if s.PodFailurePolicy != nil {
-			v.add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed when podFailurePolicy is set")
+			found.add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed when podFailurePolicy is set")
 		}
 	default:
-		v.add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed or TerminatingOrFailed")
+		found.add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed or TerminatingOrFailed")
 	}
 	policy := s.Template.RestartPolicy
 	if policy != RestartNever && policy != RestartOnFailure {
-		v.add("template.spec.restartPolicy", string(policy), "must be Never or OnFailure")
+		found.add("template.spec.restartPolicy", string(policy), "must be Never or OnFailure")
 	}
+	return found
 }
 
-// indexed checks what only an Indexed job may have. Of a job whose completionMode is
-// unknown it says nothing.
-func (v *validator) indexed() {
-	s := v.spec
+// checkIndexedFields checks what only an Indexed job may have. Of a job whose
+// completionMode is unknown it says nothing.
+func checkIndexedFields(s *Spec) (found problems) {
 	switch s.CompletionMode {
 	case Indexed:
 		if s.Completions == nil {
-			v.add("completions", nil, "is required when completionMode is Indexed")
+			found.add("completions", nil, "is required when completionMode is Indexed")
 		}
 		if n := value.Of(s.Parallelism); n > maxIndexedParallelism {
-			v.add("parallelism", n, fmt.Sprintf("must be at most %d when completionMode is Indexed", maxIndexedParallelism))
+			found.add("parallelism", n, fmt.Sprintf("must be at most %d when completionMode is Indexed", maxIndexedParallelism))
 		}
-		v.failedIndexes()
-		v.manyIndexes()
-		v.successPolicy()
+		found = slices.Concat(found, checkMaxFailedIndexes(s), checkManyIndexes(s), checkSuccessPolicy(s))
 	case NonIndexed:
 		if s.BackoffLimitPerIndex != nil {
-			v.add("backoffLimitPerIndex", *s.BackoffLimitPerIndex, "needs completionMode Indexed")
+			found.add("backoffLimitPerIndex", *s.BackoffLimitPerIndex, "needs completionMode Indexed")
 		}
 		if s.MaxFailedIndexes != nil {
-			v.add("maxFailedIndexes", *s.MaxFailedIndexes, "needs completionMode Indexed")
+			found.add("maxFailedIndexes", *s.MaxFailedIndexes, "needs completionMode Indexed")
 		}
 	}
 	if s.MaxFailedIndexes != nil && s.BackoffLimitPerIndex == nil {
-		v.add("backoffLimitPerIndex", nil, "is required when maxFailedIndexes is set")
+		found.add("backoffLimitPerIndex", nil, "is required when maxFailedIndexes is set")
 	}
 	if s.SuccessPolicy != nil && s.CompletionMode != Indexed {
-		v.add("successPolicy", fmt.Sprintf("%d rules", len(s.SuccessPolicy.Rules)), "needs completionMode Indexed")
+		found.add("successPolicy", fmt.Sprintf("%d rules", len(s.SuccessPolicy.Rules)), "needs completionMode Indexed")
 	}
+	return found
 }
 
-func (v *validator) failedIndexes() {
-	n := v.spec.MaxFailedIndexes
+func checkMaxFailedIndexes(s *Spec) (found problems) {
+	n := s.MaxFailedIndexes
 	if n == nil {
-		return
+		return nil
 	}
-	if most := v.spec.Completions; most != nil && *n > *most {
-		v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most completions, %d", *most))
+	if most := s.Completions; most != nil && *n > *most {
+		found.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most completions, %d", *most))
 	}
 	if *n > maxFailedIndexes {
-		v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d", maxFailedIndexes))
+		found.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d", maxFailedIndexes))
 	}
+	return found
 }
 
-func (v *validator) manyIndexes() {
-	s := v.spec
+func checkManyIndexes(s *Spec) (found problems) {
 	if s.BackoffLimitPerIndex == nil || value.Of(s.Completions) <= manyCompletions {
-		return
+		return nil
 	}
 	condition := fmt.Sprintf("when completions is over %d and backoffLimitPerIndex is set", manyCompletions)
 	switch n := s.MaxFailedIndexes; {
 	case n == nil:
-		v.add("maxFailedIndexes", nil, "is required "+condition)
+		found.add("maxFailedIndexes", nil, "is required "+condition)
 	case *n > maxManyFailedIndexes:
-		v.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d %s", maxManyFailedIndexes, condition))
+		found.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d %s", maxManyFailedIndexes, condition))
 	}
 	if n := value.Of(s.Parallelism); n > maxManyParallelism {
-		v.add("parallelism", n, fmt.Sprintf("must be at most %d %s", maxManyParallelism, condition))
+		found.add("parallelism", n, fmt.Sprintf("must be at most %d %s", maxManyParallelism, condition))
 	}
+	return found
 }
 
-func (v *validator) failurePolicy() {
-	policy := v.spec.PodFailurePolicy
+func checkFailurePolicy(s *Spec) (found problems) {
+	policy := s.PodFailurePolicy
 	if policy == nil {
-		return
+		return nil
 	}
-	if v.spec.Template.RestartPolicy == RestartOnFailure {
-		v.add("template.spec.restartPolicy", string(RestartOnFailure), "must be Never when podFailurePolicy is set")
+	if s.Template.RestartPolicy == RestartOnFailure {
+		found.add("template.spec.restartPolicy", string(RestartOnFailure), "must be Never when podFailurePolicy is set")
 	}
 	if n := len(policy.Rules); n > maxFailureRules {
-		v.add("podFailurePolicy.rules", n, fmt.Sprintf("must be at most %d", maxFailureRules))
+		found.add("podFailurePolicy.rules", n, fmt.Sprintf("must be at most %d", maxFailureRules))
 	}
-	v.containers = map[string]bool{}
-	for _, name := range slices.Concat(v.spec.Template.Containers, v.spec.Template.InitContainers) {
-		v.containers[name] = true
+	containers := map[string]bool{}
+	for _, name := range slices.Concat(s.Template.Containers, s.Template.InitContainers) {
+		containers[name] = true
 	}
 	for i := range policy.Rules {
-		v.failureRule(fmt.Sprintf("podFailurePolicy.rules[%d]", i), &policy.Rules[i])
+		found.addAt("podFailurePolicy.rules", i, checkFailureRule(&policy.Rules[i], s, containers))
 	}
+	return found
 }
 
-func (v *validator) failureRule(field string, r *PodFailurePolicyRule) {
+// checkFailureRule checks a rule of the podFailurePolicy. The containers are those of the
+// template.
+func checkFailureRule(r *PodFailurePolicyRule, s *Spec, containers map[string]bool) (found problems) {
 	switch r.Action {
 	case FailJob, IgnoreFailure, CountFailure:
 	case FailIndex:
-		if v.spec.BackoffLimitPerIndex == nil {
-			v.add(field+".action", string(r.Action), "needs backoffLimitPerIndex")
+		if s.BackoffLimitPerIndex == nil {
+			found.add(".action", string(r.Action), "needs backoffLimitPerIndex")
 		}
 	default:
-		v.add(field+".action", string(r.Action), "must be FailJob, FailIndex, Ignore or Count")
+		found.add(".action", string(r.Action), "must be FailJob, FailIndex, Ignore or Count")
 	}
 	if (r.OnExitCodes != nil) == (len(r.OnPodConditions) > 0) {
-		v.add(field, string(r.Action), "must have exactly one of onExitCodes and onPodConditions")
+		found.add("", string(r.Action), "must have exactly one of onExitCodes and onPodConditions")
 	}
 	if r.OnExitCodes != nil {
-		v.exitCodes(field+".onExitCodes", r.OnExitCodes)
+		found.addIn(".onExitCodes", checkExitCodes(r.OnExitCodes, containers))
 	}
 	if n := len(r.OnPodConditions); n > maxConditionPatterns {
-		v.add(field+".onPodConditions", n, fmt.Sprintf("must be at most %d", maxConditionPatterns))
+		found.add(".onPodConditions", n, fmt.Sprintf("must be at most %d", maxConditionPatterns))
 	}
 	for i, c := range r.OnPodConditions {
-		v.conditionPattern(func() string { return fmt.Sprintf("%s.onPodConditions[%d]", field, i) }, c)
+		found.addAt(".onPodConditions", i, checkPattern(c))
 	}
+	return found
 }
 
-// conditionPattern asks for the path of the field only where there is a problem.
-func (v *validator) conditionPattern(field func() string, c PodCondition) {
+func checkPattern(c PodCondition) (found problems) {
 	switch {
 	case c.Type == "":
-		v.add(field()+".type", c.Type, "is required")
+		found.add(".type", c.Type, "is required")
 	case !isQualifiedName(c.Type):
-		v.add(field()+".type", c.Type, qualifiedNameProblem)
+		found.add(".type", c.Type, qualifiedNameProblem)
 	}
 	switch c.Status {
 	case "", ConditionTrue, ConditionFalse, ConditionUnknown:
 	default:
-		v.add(field()+".status", string(c.Status), "must be True, False or Unknown")
+		found.add(".status", string(c.Status), "must be True, False or Unknown")
 	}
+	return found
 }
 
-func (v *validator) exitCodes(field string, r *OnExitCodes) {
+func checkExitCodes(r *OnExitCodes, containers map[string]bool) (found problems) {
 	if r.Operator != ExitCodeIn && r.Operator != ExitCodeNotIn {
-		v.add(field+".operator", string(r.Operator), "must be In or NotIn")
+		found.add(".operator", string(r.Operator), "must be In or NotIn")
 	}
 	if n := len(r.Values); n == 0 || n > maxExitCodes {
-		v.add(field+".values", n, fmt.Sprintf("must have 1 to %d values", maxExitCodes))
+		found.add(".values", n, fmt.Sprintf("must have 1 to %d values", maxExitCodes))
 	}
 	for i, code := range r.Values {
 		problem := ""
@@ -236,51 +222,49 @@ func (v *validator) exitCodes(field string, r *OnExitCodes) {
 		default:
 			continue
 		}
-		v.add(fmt.Sprintf("%s.values[%d]", field, i), code, problem)
+		found.add(fmt.Sprintf(".values[%d]", i), code, problem)
 	}
-	if name := r.ContainerName; name != nil && !v.containers[*name] {
-		v.add(field+".containerName", *name, "must name a container of the template")
+	if name := r.ContainerName; name != nil && !containers[*name] {
+		found.add(".containerName", *name, "must name a container of the template")
 	}
+	return found
 }
 
-func (v *validator) successPolicy() {
-	policy := v.spec.SuccessPolicy
+func checkSuccessPolicy(s *Spec) (found problems) {
+	policy := s.SuccessPolicy
 	if policy == nil {
-		return
+		return nil
 	}
 	if n := len(policy.Rules); n == 0 || n > maxSuccessRules {
-		v.add("successPolicy.rules", n, fmt.Sprintf("must have 1 to %d rules", maxSuccessRules))
+		found.add("successPolicy.rules", n, fmt.Sprintf("must have 1 to %d rules", maxSuccessRules))
 	}
 	for i := range policy.Rules {
-		v.successRule(fmt.Sprintf("successPolicy.rules[%d]", i), &policy.Rules[i])
+		found.addAt("successPolicy.rules", i, checkSuccessRule(&policy.Rules[i], value.Of(s.Completions)))
 	}
+	return found
 }
 
-func (v *validator) successRule(field string, r *SuccessPolicyRule) {
-	completions := value.Of(v.spec.Completions)
-	most := completions
+func checkSuccessRule(r *SuccessPolicyRule, completions int32) (found problems) {
+	most := completions // successes that the rule can ask for
 	switch {
 	case r.SucceededIndexes == nil && r.SucceededCount == nil:
-		v.add(field, nil, "must have succeededIndexes or succeededCount")
+		found.add("", nil, "must have succeededIndexes or succeededCount")
 	case r.SucceededIndexes != nil:
-		most = min(completions, v.successIndexes(field+".succeededIndexes", *r.SucceededIndexes, completions))
+		text := *r.SucceededIndexes
+		if len(text) > maxSuccessIndexesBytes {
+			found.add(".succeededIndexes", shortened(text), fmt.Sprintf("must be at most %d bytes", maxSuccessIndexesBytes))
+		}
+		n, problem := countIndexes(text, completions)
+		if problem != "" {
+			found.add(".succeededIndexes", shortened(text), problem)
+			break
+		}
+		most = min(most, n)
 	}
 	if n := r.SucceededCount; n != nil && (*n < 0 || *n > most) {
-		v.add(field+".succeededCount", *n, fmt.Sprintf("must be from 0 to %d", most))
+		found.add(".succeededCount", *n, fmt.Sprintf("must be from 0 to %d", most))
 	}
-}
-
-// successIndexes returns the most successes that the rule can ask for.
-func (v *validator) successIndexes(field, text string, completions int32) int32 {
-	if len(text) > maxSuccessIndexesBytes {
-		v.add(field, shortened(text), fmt.Sprintf("must be at most %d bytes", maxSuccessIndexesBytes))
-	}
-	n, problem := countIndexes(text, completions)
-	if problem != "" {
-		v.add(field, shortened(text), problem)
-		return completions
-	}
-	return n
+	return found
 }
 
 // countIndexes returns how many indexes a list names, or what is wrong with it. A list
@@ -304,16 +288,17 @@ func countIndexes(text string, completions int32) (n int32, problem string) {
 	return n, ""
 }
 
-func (v *validator) managedBy() {
-	name := v.spec.ManagedBy
+func checkManagedBy(s *Spec) (found problems) {
+	name := s.ManagedBy
 	if name == nil {
-		return
+		return nil
 	}
-	domain, path, found := strings.Cut(*name, "/")
-	if !found || !isSubdomain(domain) || !isPath(path) {
-		v.add("managedBy", *name, "must be a domain-prefixed path, such as example.com/controller")
+	domain, path, ok := strings.Cut(*name, "/")
+	if !ok || !isSubdomain(domain) || !isPath(path) {
+		found.add("managedBy", *name, "must be a domain-prefixed path, such as example.com/controller")
 	}
 	if len(*name) > maxManagedByLength {
-		v.add("managedBy", *name, fmt.Sprintf("must be at most %d characters", maxManagedByLength))
+		found.add("managedBy", *name, fmt.Sprintf("must be at most %d characters", maxManagedByLength))
 	}
+	return found
 }

@@ -1,56 +1,57 @@
 package job
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 )
 
 const labelValueProblem = "must be a label value: at most 63 letters, digits, and -_. between them"
 
-// selector checks the form of the selector (J6). Whether it selects the pods of the
+// checkSelector checks the form of the selector (J6). Whether it selects the pods of the
 // template is not known here: the labels stay with the backend.
-func (v *validator) selector() {
-	s := v.spec.Selector
+func checkSelector(s *Selector) (found problems) {
 	if s == nil {
-		return
+		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
-		v.labelKey("selector.matchLabels", key)
-		v.labelValue("selector.matchLabels", s.MatchLabels[key])
+		found.addIn("selector.matchLabels", slices.Concat(checkLabelKey(key), checkLabelValue(s.MatchLabels[key])))
 	}
 	for i := range s.MatchExpressions {
-		v.requirement(fmt.Sprintf("selector.matchExpressions[%d]", i), &s.MatchExpressions[i])
+		found.addAt("selector.matchExpressions", i, checkRequirement(&s.MatchExpressions[i]))
 	}
+	return found
 }
 
-func (v *validator) requirement(field string, r *SelectorRequirement) {
+func checkRequirement(r *SelectorRequirement) (found problems) {
 	switch n := len(r.Values); r.Operator {
 	case LabelIn, LabelNotIn:
 		if n == 0 {
-			v.add(field+".values", n, "must not be empty with operator "+string(r.Operator))
+			found.add(".values", n, "must not be empty with operator "+string(r.Operator))
 		}
 	case LabelExists, LabelDoesNotExist:
 		if n > 0 {
-			v.add(field+".values", n, "must be empty with operator "+string(r.Operator))
+			found.add(".values", n, "must be empty with operator "+string(r.Operator))
 		}
 	default:
-		v.add(field+".operator", string(r.Operator), "must be In, NotIn, Exists or DoesNotExist")
+		found.add(".operator", string(r.Operator), "must be In, NotIn, Exists or DoesNotExist")
 	}
-	v.labelKey(field+".key", r.Key)
+	found.addIn(".key", checkLabelKey(r.Key))
 	for _, value := range r.Values {
-		v.labelValue(field+".values", value)
+		found.addIn(".values", checkLabelValue(value))
 	}
+	return found
 }
 
-func (v *validator) labelKey(field, key string) {
+func checkLabelKey(key string) (found problems) {
 	if !isQualifiedName(key) {
-		v.add(field, key, "must be a label key: a qualified name, such as app or example.com/app")
+		found.add("", key, "must be a label key: a qualified name, such as app or example.com/app")
 	}
+	return found
 }
 
-func (v *validator) labelValue(field, value string) {
+func checkLabelValue(value string) (found problems) {
 	if !isLabelValue(value) {
-		v.add(field, value, labelValueProblem)
+		found.add("", value, labelValueProblem)
 	}
+	return found
 }

@@ -21,8 +21,8 @@ func specOf(t *testing.T, text string) Spec {
 	return s
 }
 
-// problems takes the error of Validate apart.
-func problems(t *testing.T, err error) []string {
+// problemsOf takes the error of Validate apart.
+func problemsOf(t *testing.T, err error) []string {
 	t.Helper()
 	if err == nil {
 		return nil
@@ -191,7 +191,7 @@ func TestJ2_Refusals(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, problems(t, Validate(specOf(t, test.spec)))); diff != "" {
+			if diff := cmp.Diff(test.want, problemsOf(t, Validate(specOf(t, test.spec)))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -213,7 +213,7 @@ func TestJ2_RequiredAfterDefault(t *testing.T) {
 		"spec.parallelism: <nil>: is required; Default sets it",
 		"spec.backoffLimit: <nil>: is required; Default sets it",
 	}
-	if diff := cmp.Diff(want, problems(t, err)); diff != "" {
+	if diff := cmp.Diff(want, problemsOf(t, err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
