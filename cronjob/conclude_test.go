@@ -1,8 +1,6 @@
 package cronjob
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,63 +75,6 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 		f := p.Conclude(Outcome{Writes: Writes{Created: []Effect{{Result: ResultDone, CreationTimestamp: tc.created}}}}).Metrics
 		if f.CreationSkew != tc.want || f.Created != 1 {
 			t.Errorf("%s: %+v, want a skew of %v", tc.name, f, tc.want)
-		}
-	}
-}
-
-// C14: a job that is found in the place of a new one is remembered like a new one, and
-// one whose name belongs to another owner is not.
-func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
-	for _, tc := range []struct {
-		quirks cronjobquirk.Set
-		result Result
-		want   int
-	}{
-		{0, ResultDone, 1}, {0, ResultAlreadyExists, 1}, {0, ResultNameTaken, 0}, {cronjobquirk.BlindCreate, ResultAlreadyExists, 0},
-	} {
-		p := Plan{basis: basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
-		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: ResultUnsuccessful}
-		if got := p.Conclude(o).Memory.kept.Started; len(got) != tc.want || tc.want > 0 && got[0].UID != "u" {
-			t.Errorf("quirks %b, %v: %+v, want %d", tc.quirks, tc.result, got, tc.want)
-		}
-	}
-}
-
-// C5: a list is asked by UID, and by name where no UID is known. A short list and a
-// long one answer alike.
-func TestC5_MembersByUIDOrByName(t *testing.T) {
-	refs := []Reference{{Name: "a", UID: "1"}, {Name: "b", UID: "2"}}
-	for _, times := range []int{1, few} {
-		isMember := memberOf(refs, times)
-		for _, tc := range []struct {
-			uid, name string
-			want      bool
-		}{
-			{"2", "b", true}, {"2", "other", true}, {"3", "b", false}, {"", "b", true}, {"", "other", false}, {"3", "other", false},
-		} {
-			if got := isMember(job.UID(tc.uid), tc.name); got != tc.want {
-				t.Errorf("asked %d times, UID %q, name %q: %t", times, tc.uid, tc.name, got)
-			}
-		}
-	}
-}
-
-// C1: the longest label, and one byte more.
-func TestC1_LongestLabel(t *testing.T) {
-	for n, want := range map[int]bool{0: false, 1: true, maxLabel: true, maxLabel + 1: false} {
-		if got := isLabel(strings.Repeat("a", n)); got != want {
-			t.Errorf("%d bytes: %t", n, got)
-		}
-	}
-}
-
-// C1: each byte that a zone's name can have, and no other.
-func TestC1_BytesOfZoneNames(t *testing.T) {
-	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_+/"
-	for c := range 256 {
-		name := fmt.Sprintf("a%sb", []byte{byte(c)})
-		if want := slices.Contains([]byte(allowed), byte(c)); isZoneName(name) != want {
-			t.Errorf("%q: %t", name, !want)
 		}
 	}
 }

@@ -16,13 +16,6 @@ func Validate(s Spec) error {
 	return errors.Join(checkSchedule(&s), checkTimeZone(&s), checkPolicy(s.ConcurrencyPolicy), checkSigns(&s, "spec."))
 }
 
-const (
-	// maxName is the longest name of a CronJob: that of a Job has at most 63 bytes, and
-	// a run adds up to 11 (C13).
-	maxName  = 52
-	maxLabel = 63
-)
-
 // Validate checks the name and the spec of a CronJob after [Default], and the triggers
 // that it is given (C1). With a name that is too long, or a trigger whose ID cannot be part
 // of a name, a server refuses each job. All problems are reported at once, as by the
@@ -54,32 +47,6 @@ func checkTrigger(cronJob string, t *Trigger) error {
 		problems = append(problems, t.check())
 	}
 	return errors.Join(problems...)
-}
-
-const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
-
-// nameProblem is what is wrong with the name of a CronJob: it consists of labels with
-// dots between them.
-func nameProblem(name string) string {
-	if len(name) > maxName {
-		return fmt.Sprintf("must not be longer than %d bytes, or its jobs' names are too long", maxName)
-	}
-	for part := range strings.SplitSeq(name, ".") {
-		if !isLabel(part) {
-			return "each part between dots " + notLabel
-		}
-	}
-	return ""
-}
-
-// isLabel reports whether a text is a DNS label (RFC 1123).
-func isLabel(text string) bool {
-	if text == "" || len(text) > maxLabel || text[0] == '-' || text[len(text)-1] == '-' {
-		return false
-	}
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
-	})
 }
 
 func checkSchedule(s *Spec) error {
@@ -127,23 +94,6 @@ func checkPolicy(p ConcurrencyPolicy) error {
 		return nil
 	}
 	return invalid("spec.concurrencyPolicy", string(p), "must be Allow, Forbid or Replace")
-}
-
-// isZoneName reports whether a name has the form that the zone database gives to names.
-// Where the database is a folder of files, other names can find a file of it, too.
-func isZoneName(name string) bool {
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part == "." || part == ".." || len(part) > 14 || part[0] == '-' {
-			return false
-		}
-		for i := range len(part) {
-			c := part[i]
-			if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(".-_+", c) >= 0) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // causeOf is what is wrong with a field of a schedule, with the field's name.

@@ -39,7 +39,6 @@ var pure = []struct {
 	{"internal/object", nil},
 	{"internal/stored", nil},
 	{"internal/value", nil},
-	{"internal/flags", nil},
 	{"internal/enum", nil},
 	{"job/jobcheck", nil},
 	{"cronjob/cronjobcheck", []string{"github.com/robfig/cron/v3"}},

@@ -4,7 +4,7 @@
 // What each is about stands in docs/divergences.md.
 package jobquirk
 
-import "github.com/batchplan/batchplan/internal/flags"
+import "github.com/batchplan/batchplan/internal/enum"
 
 // Set is a set of quirks.
 type Set uint16
@@ -58,15 +58,15 @@ const (
 const All = 1<<12 - 1
 
 // names are in the order of the bits.
-const names = "DeleteCounts,UncheckedUntrack,CoarseRequeue,UnseenCompletion,EarlyEvents," +
-	"RefusedAreActive,EarlierFailure,UnmatchedStay,FullRound,SuspendedRewritten," +
-	"WaitingTakeRoom,Miscount"
+const names = "DeleteCounts|UncheckedUntrack|CoarseRequeue|UnseenCompletion|EarlyEvents|" +
+	"RefusedAreActive|EarlierFailure|UnmatchedStay|FullRound|SuspendedRewritten|" +
+	"WaitingTakeRoom|Miscount"
 
 // Has reports whether any of the quirks is in the set.
 func (s Set) Has(quirks Set) bool { return s&quirks != 0 }
 
 // String lists the quirks by name, with commas between them.
-func (s Set) String() string { return flags.String(names, uint(s)) }
+func (s Set) String() string { return enum.SetString(names, uint(s)) }
 
 // MarshalText is [Set.String].
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
@@ -74,7 +74,7 @@ func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // UnmarshalText reads what MarshalText writes. Names may have spaces around them, and
 // "All" stands for all quirks.
 func (s *Set) UnmarshalText(text []byte) error {
-	set, err := flags.Parse(names, string(text))
+	set, err := enum.ParseSet(names, string(text))
 	*s = Set(set)
 	return err
 }

@@ -7,7 +7,7 @@ import (
 
 // Each constant has its name, and All has every one.
 func TestNames(t *testing.T) {
-	n := strings.Count(names, ",") + 1
+	n := strings.Count(names, "|") + 1
 	if All != 1<<n-1 {
 		t.Errorf("All = %b, and there are %d names", All, n)
 	}
