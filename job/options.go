@@ -16,7 +16,8 @@ type Options struct {
 	// Backoff is the delay after failures: 10 s doubling up to 10 min by default (J31).
 	Backoff backoff.Policy `json:"backoff,omitzero"`
 	// PendingTimeout is how long after its creation a pod may stay Pending; then it
-	// is deleted and counts as failed. Zero means for ever.
+	// is deleted and counts as failed. Zero means for ever, and so does a pod whose
+	// creation time is not known.
 	PendingTimeout time.Duration `json:"pendingTimeout,omitempty"`
 	// TerminatingTimeout is how long a terminating pod may outstay the time by which
 	// it must be gone, where only failed pods are replaced; then it counts as failed

@@ -3,24 +3,32 @@ package job
 import "time"
 
 // startDue is when a pod that has not started is given up (Options.PendingTimeout), or
-// zero for never. Giving it up takes two rounds: in the first it is deleted, in the next
+// zero for never: also if nothing tells when it was created. Giving it up takes two rounds: in the first it is deleted, in the next
 // one it counts as failed, so that a crash in between loses nothing.
 func startDue(pod *Pod, o *Options) time.Time {
 	if o.PendingTimeout == 0 || pod.Phase != PodPending {
 		return time.Time{}
 	}
-	return pod.detail().CreationTimestamp.Add(o.PendingTimeout)
+	return timeAfter(pod.detail().CreationTimestamp, o.PendingTimeout)
 }
 
 // giveUpDue is when a terminating pod that must end before it is replaced is given up,
 // or zero for never: it has not started in time, or it has outstayed its time to end
-// (Options.TerminatingTimeout).
+// (Options.TerminatingTimeout), whichever comes first.
 func giveUpDue(pod *Pod, o *Options) time.Time {
 	due := startDue(pod, o)
 	if o.TerminatingTimeout > 0 {
-		due = earliest(due, pod.Deletion.Timestamp.Add(o.TerminatingTimeout))
+		due = earliest(due, timeAfter(pod.Deletion.Timestamp, o.TerminatingTimeout))
 	}
 	return due
+}
+
+// timeAfter is the time that is d after t, or zero if t is not known.
+func timeAfter(t time.Time, d time.Duration) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(d)
 }
 
 // isOver reports whether a time has come.

@@ -32,3 +32,47 @@ func TestJ7_GivenUp(t *testing.T) {
 		}
 	}
 }
+
+// TestL6_GivenUpAtTheFirstTimeout: with both options, the next round is at the first of the
+// two, and then the pod is given up.
+func TestL6_GivenUpAtTheFirstTimeout(t *testing.T) {
+	const spec = `{"backoffLimit": 9, "parallelism": 0, "podReplacementPolicy": "Failed"}`
+	for _, c := range []struct {
+		name                string
+		pending, terminated time.Duration
+		created, deleted    time.Time
+		again               time.Time // zero: never
+	}{
+		{"the start", 25 * time.Second, time.Hour, second(10), second(20), second(35)},
+		{"the end", time.Hour, 15 * time.Second, second(10), second(20), second(35)},
+		{"the end, at the time of the start", 25 * time.Second, 15 * time.Second, second(10), second(20), second(35)},
+		{"the end alone, since the creation is unknown", 25 * time.Second, time.Minute, time.Time{}, second(20), second(80)},
+		{"the start alone, since the deletion is unknown", time.Minute, 15 * time.Second, second(10), time.Time{}, second(70)},
+		{"neither is known", time.Minute, time.Minute, time.Time{}, time.Time{}, time.Time{}},
+	} {
+		s := snapshotOf(t, spec, Pod{UID: "a", Name: "a", Index: NoIndex, Deletion: &PodDeletion{Timestamp: c.deleted},
+			Detail: &PodDetail{CreationTimestamp: c.created}})
+		s.Options = Options{PendingTimeout: c.pending, TerminatingTimeout: c.terminated}
+		plan := planOf(t, s)
+		if plan.basis.Terminating != 1 || !plan.Requeue.At.Equal(c.again) {
+			t.Errorf("%s: %d terminating, again at %v, want %v", c.name, plan.basis.Terminating, plan.Requeue.At, c.again)
+		}
+		if s.Now = c.again; c.again.IsZero() {
+			continue
+		}
+		if plan = planOf(t, s); plan.basis.Terminating != 0 || plan.Requeue.Reason == WaitTimeout {
+			t.Errorf("%s: %d terminating at the time\n%s", c.name, plan.basis.Terminating, plan)
+		}
+	}
+}
+
+// TestJ7_PendingOfUnknownAge: a pod whose creation time is not known is not given up.
+func TestJ7_PendingOfUnknownAge(t *testing.T) {
+	for name, detail := range map[string]*PodDetail{"no detail": nil, "no time": {}} {
+		s := snapshotOf(t, `{"completions": 1}`, Pod{UID: "a", Name: "a", Index: NoIndex, Detail: detail})
+		s.Options.PendingTimeout = time.Minute
+		if plan := planOf(t, s); len(plan.Delete) > 0 {
+			t.Errorf("%s: %s", name, plan)
+		}
+	}
+}
