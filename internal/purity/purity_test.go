@@ -54,6 +54,7 @@ var acting = []struct{ dir, reason string }{
 	{"examples/story", "prints stories"},
 	{"internal/citations", "checks the citations of rules"},
 	{"internal/explore", "searches states on all cores"},
+	{"internal/explore/cronmodel", "is a world for the search"},
 	{"internal/explore/jobmodel", "is a world for the search"},
 	{"internal/explore/run", "prints what a search finds"},
 	{"internal/golden", "plays stories in tests"},

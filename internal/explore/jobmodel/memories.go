@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/explore"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -15,8 +16,8 @@ type memoryID uint32
 // memoryValues holds the memories as the text of their JSON. Only the JSON shows what the
 // planner keeps for itself.
 type memoryValues struct {
-	values interned[string, string]
-	taken  cache[string, takenMemory]
+	values explore.Interned[string, string]
+	taken  explore.Cache[string, takenMemory]
 }
 
 // takenMemory is a memory taken apart.
@@ -50,7 +51,7 @@ func (v *memoryValues) take(m job.Memory) takenMemory {
 	if err != nil {
 		panic(err)
 	}
-	return v.taken.get(string(data), func() takenMemory { return v.takeText(data) })
+	return v.taken.Get(string(data), func() takenMemory { return v.takeText(data) })
 }
 
 func (v *memoryValues) takeText(data []byte) (t takenMemory) {
@@ -73,7 +74,7 @@ func (v *memoryValues) takeText(data []byte) (t takenMemory) {
 	if err != nil {
 		panic(err)
 	}
-	t.id = memoryID(v.values.number(string(rest), func() string { return string(rest) }))
+	t.id = memoryID(v.values.Number(string(rest), func() string { return string(rest) }))
 	return t
 }
 
@@ -83,7 +84,7 @@ func (v *memoryValues) with(id memoryID, uids func(notes) []string) (m job.Memor
 		return m
 	}
 	var fields map[string]any
-	if err := json.Unmarshal([]byte(v.values.of(uint32(id))), &fields); err != nil {
+	if err := json.Unmarshal([]byte(v.values.Of(uint32(id))), &fields); err != nil {
 		panic(err)
 	}
 	for _, list := range memoryLists {

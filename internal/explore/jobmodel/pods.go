@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/explore"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/world"
 )
@@ -48,11 +49,11 @@ type podStep struct {
 // podValues holds the pods and what each act makes of them. The acts are those of a
 // [world.Job]; each is made once and remembered.
 type podValues struct {
-	values interned[string, podInfo]
-	steps  cache[podStep, podID]
+	values explore.Interned[string, podInfo]
+	steps  explore.Cache[podStep, podID]
 }
 
-func (v *podValues) info(id podID) podInfo { return v.values.of(uint32(id)) }
+func (v *podValues) info(id podID) podInfo { return v.values.Of(uint32(id)) }
 
 // number returns the number of a pod.
 func (v *podValues) number(p job.Pod) podID {
@@ -66,7 +67,7 @@ func (v *podValues) number(p job.Pod) podID {
 	if err != nil {
 		panic(err)
 	}
-	return small[podID](v.values.number(string(key), func() podInfo {
+	return explore.Small[podID](v.values.Number(string(key), func() podInfo {
 		own, ended := p.Owner <= job.OwnedUnmatched, p.Phase >= job.PodSucceeded
 		return podInfo{p, own, p.Deletion != nil, ended, p.Owner == job.Owned && !ended && p.Deletion == nil}
 	}))
@@ -81,7 +82,7 @@ func (v *podValues) created(owner job.Ownership, index job.Index, failures, igno
 
 // after returns what an act makes of a pod, 0 if the pod is gone.
 func (v *podValues) after(step podStep) podID {
-	return v.steps.get(step, func() podID {
+	return v.steps.Get(step, func() podID {
 		w := worldAt(step.now)
 		p := w.AddPod(v.info(step.pod).Pod)
 		do(w, p, step)

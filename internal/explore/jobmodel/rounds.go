@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/explore"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/job/jobcheck"
@@ -111,8 +112,8 @@ type ending struct {
 // rounds holds the rounds of a scope.
 type rounds struct {
 	*values
-	all      interned[roundKey, *round]
-	recalled cache[memoryKey, job.Memory]
+	all      explore.Interned[roundKey, *round]
+	recalled explore.Cache[memoryKey, job.Memory]
 	planned  atomic.Int64
 }
 
@@ -136,14 +137,14 @@ func (r *rounds) next(id roundID, o outcome) roundID {
 	return to
 }
 
-func (r *rounds) of(id roundID) *round { return r.all.of(uint32(id)) }
+func (r *rounds) of(id roundID) *round { return r.all.Of(uint32(id)) }
 
 func (r *rounds) at(v view, outcomes []outcome) roundID {
 	text := make([]byte, len(outcomes))
 	for i, o := range outcomes {
 		text[i] = '0' + byte(o)
 	}
-	return roundID(r.all.number(roundKey{v, string(text)}, func() *round { return r.play(v, outcomes) }))
+	return roundID(r.all.Number(roundKey{v, string(text)}, func() *round { return r.play(v, outcomes) }))
 }
 
 // play plans a round and carries it out up to the first write whose outcome is unknown.
@@ -246,7 +247,7 @@ func (r *rounds) memory(v *view) job.Memory {
 	for i, p := range v.pods {
 		key.noted[i] = p.noted
 	}
-	return r.recalled.get(key, func() job.Memory {
+	return r.recalled.Get(key, func() job.Memory {
 		return r.memories.with(v.memory, func(n notes) (uids []string) {
 			for i, noted := range key.noted {
 				if noted&n != 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/batchplan/batchplan/internal/explore"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -15,7 +16,9 @@ type (
 )
 
 // statusValues holds the statuses.
-type statusValues struct{ values interned[string, job.Status] }
+type statusValues struct {
+	values explore.Interned[string, job.Status]
+}
 
 // number returns the number of a status without the UIDs of its uncounted lists.
 func (v *statusValues) number(s job.Status) statusID {
@@ -27,12 +30,12 @@ func (v *statusValues) number(s job.Status) statusID {
 	if err != nil {
 		panic(err)
 	}
-	return statusID(v.values.number(string(key), func() job.Status { return s }))
+	return statusID(v.values.Number(string(key), func() job.Status { return s }))
 }
 
 // with returns the status with its uncounted lists.
 func (v *statusValues) with(id statusID, lists job.UncountedTerminatedPods) job.Status {
-	s := v.values.of(uint32(id))
+	s := v.values.Of(uint32(id))
 	if s.UncountedTerminatedPods != nil || len(lists.Succeeded)+len(lists.Failed) > 0 {
 		s.UncountedTerminatedPods = &lists
 	}
@@ -41,8 +44,8 @@ func (v *statusValues) with(id statusID, lists job.UncountedTerminatedPods) job.
 
 // specValues holds the spec and what edits make of it.
 type specValues struct {
-	values interned[string, job.Spec]
-	edited cache[specEdit, specID]
+	values explore.Interned[string, job.Spec]
+	edited explore.Cache[specEdit, specID]
 }
 
 type specEdit struct {
@@ -55,14 +58,14 @@ func (v *specValues) number(s job.Spec) specID {
 	if err != nil {
 		panic(err)
 	}
-	return small[specID](v.values.number(string(key), func() job.Spec { return s }))
+	return explore.Small[specID](v.values.Number(string(key), func() job.Spec { return s }))
 }
 
-func (v *specValues) of(id specID) job.Spec { return v.values.of(uint32(id)) }
+func (v *specValues) of(id specID) job.Spec { return v.values.Of(uint32(id)) }
 
 // edit returns what an edit makes of a spec.
 func (v *specValues) edit(id specID, input string) specID {
-	return v.edited.get(specEdit{id, input}, func() specID {
+	return v.edited.Get(specEdit{id, input}, func() specID {
 		s := v.of(id)
 		text, err := json.Marshal(s)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 
 	"github.com/batchplan/batchplan/internal/explore"
+	"github.com/batchplan/batchplan/internal/explore/cronmodel"
 	"github.com/batchplan/batchplan/internal/explore/jobmodel"
 )
 
@@ -21,6 +22,7 @@ type options struct {
 	job    jobmodel.Option
 	memory int
 	quiet  bool
+	brief  bool
 }
 
 func main() {
@@ -45,6 +47,7 @@ func parse(args []string) (o options, err error) {
 	f.IntVar(&o.search.Depth, "depth", 0, "most moves from the start; 0 means no limit")
 	f.IntVar(&o.memory, "memory", 4096, "most MiB that the states may take")
 	f.BoolVar(&o.quiet, "quiet", false, "print no progress")
+	f.BoolVar(&o.brief, "brief", false, "print one line for each scope")
 	symmetry := f.Bool("symmetry", true, "take states that differ in the identity of pods alone as the same")
 	reduction := f.Bool("reduction", true, "leave out the orders of moves that lead to the same state")
 	if err = f.Parse(args); err != nil {
@@ -63,34 +66,77 @@ func parse(args []string) (o options, err error) {
 		return o, fmt.Errorf("-match: %w", err)
 	}
 	o.search.Memory = int64(o.memory) << 20
-	if !o.quiet {
+	if !o.quiet && !o.brief {
 		o.search.Progress = func(p explore.Progress) { fmt.Fprintf(os.Stderr, "  %s\n", p) }
 	}
 	return o, nil
 }
 
+// target is a scope of either kind.
+type target struct {
+	name, covers string
+	search       func(o options) error
+}
+
+// targets are the scopes of a size, Jobs first.
+func targets(size string) (all []target) {
+	jobs, cronJobs := jobmodel.Small, cronmodel.Small
+	if size == "large" {
+		jobs, cronJobs = jobmodel.Large, cronmodel.Large
+	}
+	for _, s := range jobs {
+		all = append(all, target{"job/" + s.Name, s.Covers, func(o options) error {
+			return search(o, "job/"+s.Name, jobmodel.New(s, o.job), s.Rest)
+		}})
+	}
+	for _, s := range cronJobs {
+		all = append(all, target{"cronjob/" + s.Name, s.Covers, func(o options) error {
+			return search(o, "cronjob/"+s.Name, cronmodel.New(s), s.Rest)
+		}})
+	}
+	return all
+}
+
 func run(o options) error {
-	scopes := map[string][]jobmodel.Scope{"small": jobmodel.Small, "large": jobmodel.Large}[o.size]
 	found := 0
-	for _, scope := range scopes {
-		if !o.match.MatchString(scope.Name) {
+	for _, t := range targets(o.size) {
+		if !o.match.MatchString(t.name) {
 			continue
 		}
 		found++
-		fmt.Printf("== %s: %s\n", scope.Name, scope.Covers)
-		o.search.Rest = scope.Rest
-		m := jobmodel.New(scope, o.job)
-		r := explore.Breadth(m, o.search)
-		r.Write(os.Stdout, m)
-		if r.Found != nil {
-			for _, line := range r.Found.Words(m.Worker()) {
-				fmt.Println(line)
-			}
-			return fmt.Errorf("%s: %w", scope.Name, r.Found.Err)
+		if !o.brief {
+			fmt.Printf("== %s: %s\n", t.name, t.covers)
+		}
+		if err := t.search(o); err != nil {
+			return err
 		}
 	}
 	if found == 0 {
 		return fmt.Errorf("no %s scope matches %s", o.size, o.match)
 	}
 	return nil
+}
+
+// search explores a system and prints what it finds.
+func search[S any](o options, name string, system explore.System[S], rest int) error {
+	o.search.Rest = rest
+	r := explore.Breadth(system, o.search)
+	switch {
+	case o.brief && r.Found != nil:
+		c := r.Found
+		fmt.Printf("found\t%s\t%d\t%d\t%d\t%v\n", name, r.States, len(c.Steps)-c.Calm, c.Calm, c.Err)
+	case o.brief:
+		fmt.Printf("clean\t%s\t%d\n", name, r.States)
+	default:
+		r.Write(os.Stdout, system)
+	}
+	if r.Found == nil {
+		return nil
+	}
+	if !o.brief {
+		for _, line := range r.Found.Words(system.Worker()) {
+			fmt.Println(line)
+		}
+	}
+	return fmt.Errorf("%s: %w", name, r.Found.Err)
 }

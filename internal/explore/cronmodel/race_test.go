@@ -1,0 +1,5 @@
+//go:build race
+
+package cronmodel
+
+const raceDetector = true

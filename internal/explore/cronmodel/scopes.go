@@ -1,0 +1,102 @@
+package cronmodel
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// Edits of a spec.
+func suspend(s *cronjob.Spec)   { s.Suspend = ptr(true) }
+func resume(s *cronjob.Spec)    { s.Suspend = ptr(false) }
+func twoHourly(s *cronjob.Spec) { s.Schedule = "0 */2 * * *" }
+
+// Small are the scopes that are explored completely in each run of the tests.
+var Small = []Scope{
+	{
+		Name: "allow", Covers: "runs beside each other, lost replies and crashes, jobs that users delete", Runs: 2, Rest: 60,
+		Spec:   cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](0)},
+		Budget: Budget{Lost: 1, Crashes: 1, Deletes: 1, Ticks: 3},
+		Must:   []string{"C2 history", "C13 start"},
+	},
+	{
+		Name: "missed", Covers: "outages in which runs are missed, with a deadline", Runs: 4, Rest: 60,
+		Spec:   cronjob.Spec{StartingDeadlineSeconds: ptr[int64](2000)},
+		Budget: Budget{Crashes: 1, Ticks: 2, Jumps: 1},
+		Must:   []string{"C9 missed"},
+	},
+	{
+		Name: "forbid", Covers: "Forbid: no run beside an active job", Runs: 3, Rest: 60,
+		Spec:   cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid},
+		Budget: Budget{Fails: 1, Lost: 1, Crashes: 1, Ticks: 3},
+		Must:   []string{"C11 held by active"},
+	},
+	{
+		Name: "forbid-late", Covers: "Forbid under snapshots that lack own writes: jobs and status each late by themselves", Runs: 3, Late: true, Rest: 60,
+		Spec:   cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid},
+		Budget: Budget{Fails: 1, Lost: 1, Ticks: 3},
+		Must:   []string{"C11 held by active", "C5 verify", "CI15 stale"},
+	},
+	{
+		Name: "forbid-late-crash", Covers: "the same with a crash", Runs: 3, Late: true, Rest: 60,
+		Spec:   cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid},
+		Budget: Budget{Crashes: 1, Fails: 1, Ticks: 3},
+	},
+	{
+		Name: "forbid-catch-up", Covers: "Forbid, where one run follows the other at once since all missed runs are made up", Runs: 3, Late: true, Rest: 60,
+		Spec: cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, Options: cronjob.Options{CatchUp: cronjob.CatchUpAll},
+		Budget: Budget{Lost: 1, Ticks: 1, Jumps: 1},
+	},
+	{
+		Name: "replace-late", Covers: "Replace under snapshots that lack own writes", Runs: 3, Late: true, Rest: 60,
+		Spec:   cronjob.Spec{ConcurrencyPolicy: cronjob.Replace},
+		Budget: Budget{Fails: 1, Lost: 1, Ticks: 3},
+		Must:   []string{"C12 replace"},
+	},
+	{
+		Name: "replace-when-gone", Covers: "Replace that waits for the pods of the jobs it deletes", Runs: 3, Late: true, Rest: 60,
+		Spec: cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, Options: cronjob.Options{ReplaceWhenGone: true},
+		Budget: Budget{Fails: 1, Ticks: 2, Jumps: 1},
+		Must:   []string{"C12 replace"},
+	},
+	{
+		Name: "max-active-late", Covers: "MaxActive with triggers, under snapshots that lack own writes", Runs: 2, Late: true, Rest: 60,
+		Options: cronjob.Options{MaxActive: 1}, Overlap: cronjob.Forbid,
+		Budget: Budget{Triggers: 2, Lost: 1, Ticks: 2},
+		Must:   []string{"trigger starts", "trigger waits"},
+	},
+	{
+		Name: "backfill", Covers: "a backfill beside the schedule, with crashes between its jobs and its progress", Runs: 3, Rest: 60,
+		Backfill: cronjob.Backfill{After: start, Until: start.Add(3 * time.Hour)},
+		Budget:   Budget{Backfills: 1, Lost: 1, Crashes: 1, Jumps: 1, Ticks: 1},
+		Must:     []string{"backfill starts", "backfill waits"},
+	},
+	{
+		Name: "edits", Covers: "suspend, resume and another schedule", Runs: 4, Rest: 60,
+		Edits:  []func(*cronjob.Spec){suspend, resume, twoHourly},
+		Budget: Budget{Edits: 2, Crashes: 1, Ticks: 2, Jumps: 1},
+		Must:   []string{"C6 suspended"},
+	},
+	{
+		Name: "edits-late", Covers: "the same under late snapshots, with runs set aside", Runs: 3, Late: true, Rest: 60,
+		Options: cronjob.Options{SkipOnResume: true, SkipOnEdit: true},
+		Edits:   []func(*cronjob.Spec){suspend, resume, twoHourly},
+		Budget:  Budget{Edits: 1, Lost: 1, Ticks: 3},
+	},
+	{
+		Name: "name-taken", Covers: "jobs of other owners that take the names of runs", Runs: 3, Rest: 60,
+		Budget: Budget{Taken: 2, Fails: 1, Crashes: 1, Ticks: 3},
+		Must:   []string{"C14 name taken"},
+	},
+	{
+		Name: "clock", Covers: "a clock that jumps and goes back: no run is repeated", Runs: 5, Rest: 60,
+		Spec:   cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](0)},
+		Budget: Budget{Crashes: 1, Ticks: 2, Jumps: 1, Backs: 1},
+		Must:   []string{"CI14 clock"},
+	},
+}
+
+// Large are scopes for runs of minutes and hours.
+var Large = []Scope{}
