@@ -14,14 +14,13 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobtest"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/world"
 )
 
-var worldSchedules = []string{
-	"*/7 * * * *", "@hourly", "0 9,17 * * 1-5", "*/20 14 * * *", "30 6-16/4 * * 1-5", "@daily", "@every 90m", "0 0 1 * *",
-}
+var worldSchedules = cronjobtest.Schedules
 
 // TestLives lets CronJobs live under a controller with faults between any two
 // writes. The world checks CI1, CI4 and CI12 on each write; checkPlan checks the
@@ -91,24 +90,7 @@ func life(t *rapid.T, options cronjob.Options) {
 	comeToRest(t, w)
 }
 
-func drawSpec(t *rapid.T) cronjob.Spec {
-	spec := cronjob.Spec{
-		Schedule: rapid.SampledFrom(worldSchedules).Draw(t, "schedule"),
-		ConcurrencyPolicy: rapid.SampledFrom(
-			[]cronjob.ConcurrencyPolicy{cronjob.Allow, cronjob.Forbid, cronjob.Replace}).Draw(t, "policy"),
-	}
-	if rapid.Bool().Draw(t, "in a zone") {
-		spec.TimeZone = ptr("America/New_York")
-	}
-	if rapid.Bool().Draw(t, "with a deadline") {
-		spec.StartingDeadlineSeconds = ptr(rapid.Int64Range(0, 7200).Draw(t, "deadline"))
-	}
-	if rapid.Bool().Draw(t, "with limits") {
-		spec.SuccessfulJobsHistoryLimit = ptr(rapid.Int32Range(0, 2).Draw(t, "successful"))
-		spec.FailedJobsHistoryLimit = ptr(rapid.Int32Range(0, 2).Draw(t, "failed"))
-	}
-	return spec
-}
+func drawSpec(t *rapid.T) cronjob.Spec { return cronjobtest.Specs().Draw(t, "spec") }
 
 func step(t *rapid.T, w *world.CronJob) {
 	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {

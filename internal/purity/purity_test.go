@@ -60,6 +60,8 @@ var acting = []struct{ dir, reason string }{
 	{"internal/golden", "plays stories in tests"},
 	{"internal/purity", "is this check"},
 	{"internal/step", "makes the calls of executors"},
+	{"cronjob/cronjobtest", "tests the programs of importers"},
+	{"internal/life", "is the life that both test kits play"},
 	{"job/jobtest", "tests the programs of importers"},
 	{"world", "is a backend in memory"},
 }

@@ -32,9 +32,9 @@ type write struct {
 // compared with what it held.
 func (c *checked) do(w write) error {
 	e := c.e
-	e.writing.Lock()
-	defer e.writing.Unlock()
-	if e.injector.Crashed() {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	if e.life.Injector.Crashed() {
 		return world.ErrInjected
 	}
 	e.interfere()
@@ -42,24 +42,22 @@ func (c *checked) do(w write) error {
 	st := jobcheck.State{Job: &was.job, Pods: was.pods, History: &e.history}
 	var wrong []jobcheck.Violation
 	applied := false
-	lost, err := e.try(w.Write, func() error {
+	lost, err := e.life.Try(w.Write, func() error {
 		wrong = w.before(&st)
 		err := w.apply()
 		applied = err == nil
 		return err
 	})
 	if applied {
-		e.writes++
-		for _, v := range wrong {
-			e.breaks(v.Rule, "%s", v.Problem)
-		}
+		e.life.Writes++
+		e.life.Note(wrong)
 	}
 	e.look(&w)
 	if applied {
 		w.after(&e.truth)
 	}
 	if errors.Is(err, jobapply.ErrGone) && e.truth.pod(w.pod) != nil {
-		e.breaks("Store", "%s says that the pod is gone, and it is there", w.Write)
+		e.life.Breaks("Store", "%s says that the pod is gone, and it is there", w.Write)
 	}
 	if lost {
 		e.history.LostStatus = e.history.LostStatus || w.Verb == world.WriteStatus
@@ -86,7 +84,7 @@ func (c *checked) Release(ctx context.Context, pod job.PodRef) error {
 		apply: func() error { return c.b.Release(ctx, pod) },
 		after: func(is *truth) {
 			if p := is.pod(pod.UID); p != nil && (p.Owner <= job.OwnedUnmatched || !p.Untracked) {
-				c.e.breaks("Store", "%s was released, and is still the job's", pod.Name)
+				c.e.life.Breaks("Store", "%s was released, and is still the job's", pod.Name)
 			}
 		},
 	})
@@ -108,7 +106,7 @@ func (c *checked) Delete(ctx context.Context, d job.Deletion) error {
 		apply: func() error { return c.b.Delete(ctx, d) },
 		after: func(is *truth) {
 			if p := is.pod(d.UID); p != nil && p.Deletion == nil {
-				c.e.breaks("Store", "%s was deleted, and is there as before", d.Name)
+				c.e.life.Breaks("Store", "%s was deleted, and is there as before", d.Name)
 			}
 		},
 	})
@@ -141,7 +139,7 @@ func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
 		apply: func() error { return c.b.Untrack(ctx, pod) },
 		after: func(is *truth) {
 			if p := is.pod(pod.UID); p != nil && !p.Untracked {
-				c.e.breaks("Store", "%s was untracked, and has its finalizer", pod.Name)
+				c.e.life.Breaks("Store", "%s was untracked, and has its finalizer", pod.Name)
 			}
 		},
 	})
@@ -152,7 +150,7 @@ func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
 		Write: world.Write{Verb: world.WriteStatus},
 		before: func(st *jobcheck.State) []jobcheck.Violation {
 			wrong := st.Status(&s)
-			if c.e.edited {
+			if c.e.edited && !c.e.subject.OneWriter {
 				wrong = append(wrong, jobcheck.Violation{Rule: "Store", Problem: "the status is written, and the job has changed since the program looked"})
 			}
 			return wrong
@@ -160,7 +158,7 @@ func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
 		apply: func() error { return c.b.WriteStatus(ctx, s) },
 		after: func(is *truth) {
 			if !sameStatus(&is.job.Status, &s) {
-				c.e.breaks("Store", "the status was written, and is now %s; it was to be %s", is.job.Status, s)
+				c.e.life.Breaks("Store", "the status was written, and is now %s; it was to be %s", is.job.Status, s)
 			}
 		},
 	})

@@ -1,17 +1,12 @@
 package jobtest
 
 import (
-	"fmt"
-	"regexp"
-	"runtime"
-	"strings"
-	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
 )
 
 // Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
@@ -39,10 +34,8 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	if specs == nil {
 		specs = Specs()
 	}
-	check(t, func(t *rapid.T, tell func(func() string)) {
-		e := &Env{t: t, now: world.Start, planned: map[job.UID]bool{}}
-		tell(e.story)
-		e.options = drawLimits(t)
+	life.Check(t, func(l *life.Life) {
+		e := &Env{life: l, options: drawLimits(l.T), planned: map[job.UID]bool{}}
 		e.subject = open(e)
 		if e.subject.Close != nil {
 			defer e.subject.Close()
@@ -60,68 +53,4 @@ func drawLimits(t *rapid.T) job.Options {
 		MaxPodWrites: rapid.Int32Range(1, 2).Draw(t, "MaxPodWrites"),
 		MaxUncounted: rapid.Int32Range(1, 2).Draw(t, "MaxUncounted"),
 	}
-}
-
-// check runs a property and prints nothing but its story if it fails: what rapid draws
-// is of no use to those who have not written the property.
-func check(t testing.TB, property func(t *rapid.T, tell func(func() string))) {
-	t.Helper()
-	story := func() string { return "" }
-	q := &quietly{TB: t}
-	done := make(chan struct{})
-	go func() { // FailNow ends the goroutine
-		defer close(done)
-		rapid.Check(q, func(t *rapid.T) {
-			property(t, func(s func() string) { story = s })
-		})
-	}()
-	<-done
-	if q.Failed() {
-		t.Fatalf("%s\n\n%s", story(), q.advice(t.Name()))
-	}
-}
-
-// quietly keeps what rapid says.
-type quietly struct {
-	testing.TB
-	mu     sync.Mutex
-	lines  []string
-	failed bool
-}
-
-func (q *quietly) Helper()                   {}
-func (q *quietly) Logf(string, ...any)       {}
-func (q *quietly) Log(...any)                {}
-func (q *quietly) Error(args ...any)         { q.fail(fmt.Sprintln(args...)) }
-func (q *quietly) Errorf(f string, a ...any) { q.fail(fmt.Sprintf(f, a...)) }
-func (q *quietly) Fatal(args ...any)         { q.Error(args...); q.FailNow() }
-func (q *quietly) Fatalf(f string, a ...any) { q.Errorf(f, a...); q.FailNow() }
-func (q *quietly) Fail()                     { q.fail("") }
-func (q *quietly) FailNow()                  { q.fail(""); runtime.Goexit() }
-
-func (q *quietly) fail(line string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.failed = true
-	q.lines = append(q.lines, line)
-}
-
-// Failed reports whether the property has failed.
-func (q *quietly) Failed() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.failed
-}
-
-var reproduce = regexp.MustCompile(`-rapid\.seed=\d+|-rapid\.failfile=".*?"`)
-
-// advice says how to repeat the failure. What rapid says is told whole if it is something
-// else than a life that has failed.
-func (q *quietly) advice(name string) string {
-	said := strings.Join(q.lines, "\n")
-	found := reproduce.FindAllString(said, -1)
-	if found == nil || strings.Contains(said, "[rapid] panic") || strings.Contains(said, "flaky") {
-		return said
-	}
-	return fmt.Sprintf("To see it again: go test -run '^%s$' %s", name, found[len(found)-1])
 }

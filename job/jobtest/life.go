@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
 	"github.com/batchplan/batchplan/world"
@@ -16,33 +17,33 @@ import (
 // to rest.
 func (e *Env) live(specs *rapid.Generator[job.Spec]) {
 	e.start(false)
-	for n := range rapid.IntRange(1, 2).Draw(e.t, "jobs") {
-		e.create(specs.Draw(e.t, "spec"), n)
+	for n := range rapid.IntRange(1, 2).Draw(e.life.T, "jobs") {
+		e.create(specs.Draw(e.life.T, "spec"), n)
 		e.happened()
-		e.t.Repeat(e.steps())
+		e.life.T.Repeat(e.steps())
 		e.comeToRest()
 		e.remove()
 	}
 }
 
 func (e *Env) create(spec job.Spec, n int) {
-	j := job.Job{Namespace: "default", Name: "j", UID: job.UID("job-" + string(rune('a'+n))), CreationTimestamp: e.now, Spec: spec}
-	e.tell("a user creates job %s: %s", j.UID, specText(&spec))
-	e.must("create the job", e.subject.Store.CreateJob(j))
+	j := job.Job{Namespace: "default", Name: "j", UID: job.UID("job-" + string(rune('a'+n))), CreationTimestamp: e.life.Now(), Spec: spec}
+	e.life.Tell("a user creates job %s: %s", j.UID, specText(&spec))
+	e.life.Must("create the job", e.subject.Store.CreateJob(j))
 	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
 	e.read()
 	if e.truth.job.UID != j.UID {
-		e.breaks("Store", "the job was created with UID %s, and has %s", j.UID, e.truth.job.UID)
+		e.life.Breaks("Store", "the job was created with UID %s, and has %s", j.UID, e.truth.job.UID)
 	}
 	for _, p := range e.truth.pods {
-		e.breaks("Store", "the job was created, and has pod %s already", p.Name)
+		e.life.Breaks("Store", "the job was created, and has pod %s already", p.Name)
 	}
-	e.stop()
+	e.life.Stop()
 }
 
 func (e *Env) remove() {
-	e.tell("a user removes job %s with its pods", e.truth.job.UID)
-	e.must("remove the job", e.subject.Store.RemoveJob())
+	e.life.Tell("a user removes job %s with its pods", e.truth.job.UID)
+	e.life.Must("remove the job", e.subject.Store.RemoveJob())
 	e.again = time.Time{}
 }
 
@@ -56,22 +57,22 @@ func (e *Env) start(forget bool) {
 func (e *Env) happened() {
 	idle := 0
 	for rounds := 0; ; rounds++ {
-		writes := e.writes
-		if failed := e.round(); failed || e.writes > writes {
+		writes := e.life.Writes
+		if failed := e.round(); failed || e.life.Writes > writes {
 			idle = 0
 		}
 		switch {
 		case e.changed: // something has happened during the round, and the program is told
-		case e.again.IsZero() || e.again.After(e.now.Add(time.Second)):
+		case e.again.IsZero() || e.again.After(e.life.Now().Add(time.Second)):
 			e.checkStall()
-			e.stop()
+			e.life.Stop()
 			return
 		case idle > 10 || rounds > 1000:
-			e.breaks("L6", "the program asks for one round after the other, and has nothing to write")
-		case e.again.After(e.now):
-			e.setNow(e.again)
+			e.life.Breaks("L6", "the program asks for one round after the other, and has nothing to write")
+		case e.again.After(e.life.Now()):
+			e.life.SetNow(e.again)
 		}
-		e.stop()
+		e.life.Stop()
 		idle++
 	}
 }
@@ -79,39 +80,38 @@ func (e *Env) happened() {
 // round calls the program once. One that was killed is started again. It reports whether
 // something went wrong.
 func (e *Env) round() (failed bool) {
-	e.injector.Begin()
+	e.life.Begin()
 	e.edited, e.changed = false, false
-	e.trouble = e.drawTrouble()
 	again, err := e.program(context.Background())
 	e.again = again
-	if e.injector.Crashed() {
-		forget := rapid.Bool().Draw(e.t, "forget")
-		e.tell("the program starts again %s", memoryText(forget))
+	if e.life.Injector.Crashed() {
+		forget := rapid.Bool().Draw(e.life.T, "forget")
+		e.life.Tell("the program starts again %s", memoryText(forget))
 		e.start(forget)
-		e.again = e.now
+		e.again = e.life.Now()
 	} else if err != nil {
-		e.tell("the round ends with an error: %v", err)
-		e.again = e.now.Add(time.Second)
+		e.life.Tell("the round ends with an error: %v", err)
+		e.again = e.life.Now().Add(time.Second)
 	}
 	e.look(nil)
-	e.stop()
-	return err != nil || e.injector.Crashed()
+	e.life.Stop()
+	return err != nil || e.life.Injector.Crashed()
 }
 
 // pass lets time pass. The program is called when it has asked for it.
 func (e *Env) pass(d time.Duration) {
-	until := e.now.Add(d)
+	until := e.life.Now().Add(d)
 	for range 100 {
 		if e.again.IsZero() || e.again.After(until) {
 			break
 		}
-		if e.again.After(e.now) {
-			e.setNow(e.again)
+		if e.again.After(e.life.Now()) {
+			e.life.SetNow(e.again)
 		}
-		e.tell("the time has come that the program has asked for")
+		e.life.Tell("the time has come that the program has asked for")
 		e.happened()
 	}
-	e.setNow(until)
+	e.life.SetNow(until)
 }
 
 // checkStall plans from the store as it is, if the program has asked for nothing more: then
@@ -120,52 +120,62 @@ func (e *Env) checkStall() {
 	if !e.again.IsZero() || e.subject.Late {
 		return
 	}
-	s := job.Snapshot{Job: e.truth.job, Now: e.now, Consistent: true, Options: e.options}
+	s := job.Snapshot{Job: e.truth.job, Now: e.life.Now(), Consistent: true, Options: e.options}
 	for _, p := range e.truth.pods {
 		s.Pods = append(s.Pods, *p)
 	}
 	plan, err := job.Reconcile(s)
 	if err != nil {
-		e.breaks("Store", "the store holds what no plan can be made from: %v", err)
+		e.life.Breaks("Store", "the store holds what no plan can be made from: %v", err)
 		return
 	}
 	// Finalizers that wait for the end are no work.
 	r := plan.Record(job.Writes{Claimed: job.ResultDone})
 	if r.Write || len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(r.Untrack) > 0 {
-		todo := indent(plan.String(), "    ")
+		todo := life.Indent(plan.String())
 		if r.Write {
 			todo += fmt.Sprintf("\n    status: %s", r.Status)
 		}
-		e.breaks("L9", "the program waits for nothing but changes, and there is something to do:\n%s", todo)
+		e.life.Breaks("L9", "the program waits for nothing but changes, and there is something to do:\n%s", todo)
+	}
+}
+
+// settle calls the program because of a change. One that sees changes late is called again
+// when it sees them.
+func (e *Env) settle() {
+	e.happened()
+	if e.subject.Late {
+		e.happened()
+		e.happened()
 	}
 }
 
 // comeToRest ends all faults, lets every pod succeed, and expects the end of the job.
 func (e *Env) comeToRest() {
-	e.tell("from here on nothing goes wrong, and all pods succeed")
-	e.quiet = true
-	defer func() { e.quiet = false }()
+	e.life.Tell("from here on nothing goes wrong, and all pods succeed")
+	e.life.Quiet = true
+	defer func() { e.life.Quiet = false }()
 	if spec := e.truth.job.Spec; *spec.Suspend || *spec.Parallelism == 0 {
 		off, parallelism := false, max(*spec.Parallelism, 1)
 		spec.Suspend, spec.Parallelism = &off, &parallelism
 		e.edit(fmt.Sprintf("resumes the job, with parallelism %d", parallelism), spec)
 	}
-	e.happened()
+	e.settle()
 	for n := 0; !e.isOver(); n++ {
 		if n > 200 {
-			e.breaks("L1", "the job does not end")
+			e.life.Breaks("L1", "the job does not end")
 		}
-		e.stop()
+		e.life.Stop()
 		switch p := e.somePod(); {
 		case p != nil:
 			e.podStep(p, "succeeds", func(p *job.Pod) bool {
-				return world.RunPod(p, e.now) || world.FinishPod(p, e.now, exitCode(p))
+				return world.RunPod(p, e.life.Now()) || world.FinishPod(p, e.life.Now(), exitCode(p))
 			})
-			e.happened()
-		case !e.again.IsZero() && e.again.Before(e.now.AddDate(1, 0, 0)):
-			e.pass(e.again.Sub(e.now))
+			e.settle()
+		case !e.again.IsZero() && e.again.Before(e.life.Now().AddDate(1, 0, 0)):
+			e.pass(e.again.Sub(e.life.Now()))
 		default:
-			e.breaks("L9", "the job has not ended, no pod runs, and the program waits for nothing but changes")
+			e.life.Breaks("L9", "the job has not ended, no pod runs, and the program waits for nothing but changes")
 		}
 	}
 	e.checkRest()
@@ -200,22 +210,22 @@ func (e *Env) somePod() *job.Pod {
 // checkRest checks what is left when the job has ended: L2, L4 and L5.
 func (e *Env) checkRest() {
 	for p := e.somePod(); p != nil; p = e.somePod() { // pods whose deletion the end has not waited for
-		e.podStep(p, "ends", func(p *job.Pod) bool { return world.FinishPod(p, e.now, 137) })
+		e.podStep(p, "ends", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 137) })
 	}
 	e.happened()
 	e.happened() // what waited for those pods
-	writes := e.writes
+	writes := e.life.Writes
 	e.round()
 	for _, p := range e.truth.pods {
 		if !p.Untracked && p.Owner <= job.OwnedUnmatched {
-			e.breaks("L4", "the job is over, and %s keeps its finalizer", p.Name)
+			e.life.Breaks("L4", "the job is over, and %s keeps its finalizer", p.Name)
 		}
 	}
 	if u := e.truth.job.Status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
-		e.breaks("L5", "the job is over, and UIDs stay uncounted: %v", *u)
+		e.life.Breaks("L5", "the job is over, and UIDs stay uncounted: %v", *u)
 	}
-	if e.writes > writes {
-		e.breaks("L2", "the job is over, and the program writes on")
+	if e.life.Writes > writes {
+		e.life.Breaks("L2", "the job is over, and the program writes on")
 	}
-	e.stop()
+	e.life.Stop()
 }

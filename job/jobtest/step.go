@@ -36,15 +36,15 @@ func (e *Env) steps() map[string]func(*rapid.T) {
 
 // wakeUp lets the time come that the program has asked for.
 func (e *Env) wakeUp(*rapid.T) {
-	if !e.again.IsZero() && e.again.Before(e.now.Add(24*time.Hour)) {
-		e.pass(e.again.Sub(e.now))
+	if !e.again.IsZero() && e.again.Before(e.life.Now().Add(24*time.Hour)) {
+		e.pass(e.again.Sub(e.life.Now()))
 	}
 }
 
 // restart ends the program between two rounds.
 func (e *Env) restart(t *rapid.T) {
 	forget := rapid.Bool().Draw(t, "forget")
-	e.tell("the program is ended, and starts again %s", memoryText(forget))
+	e.life.Tell("the program is ended, and starts again %s", memoryText(forget))
 	e.start(forget)
 	e.happened()
 }
@@ -58,27 +58,16 @@ func memoryText(forget bool) string {
 
 // interfere lets a kubelet or a user act between two writes of a round.
 func (e *Env) interfere() {
-	if e.trouble.happens != e.trouble.writes || len(e.broken) > 0 {
+	if !e.life.IsInterrupted() {
 		return
 	}
-	e.meanwhile = "meanwhile, "
-	defer func() { e.meanwhile = "" }()
-	if e.pick("who", 2) == 0 {
+	e.life.Meanwhile = "meanwhile, "
+	defer func() { e.life.Meanwhile = "" }()
+	if e.life.Pick("who", 2) == 0 {
 		e.changed = e.kubelet() || e.changed
 	} else if e.user() {
 		e.edited, e.changed = true, true
 	}
-}
-
-// pick draws a number below n. In the middle of a round it takes one that was drawn before
-// the round: an executor makes its writes in goroutines of its own.
-func (e *Env) pick(label string, n int) int {
-	if e.meanwhile == "" {
-		return rapid.IntRange(0, n-1).Draw(e.t, label)
-	}
-	drawn := e.trouble.picks[0]
-	e.trouble.picks = e.trouble.picks[1:]
-	return drawn % n
 }
 
 // kubelet makes one step of a pod. It reports whether there was something to do.
@@ -92,23 +81,23 @@ func (e *Env) kubelet() bool {
 	if len(pods) == 0 {
 		return false
 	}
-	p := pods[e.pick("pod", len(pods))]
-	switch e.pick("kubelet", 10) {
+	p := pods[e.life.Pick("pod", len(pods))]
+	switch e.life.Pick("kubelet", 10) {
 	case 0, 1:
 		if p.Phase == job.PodPending {
-			return e.podStep(p, "runs", func(p *job.Pod) bool { return world.RunPod(p, e.now) })
+			return e.podStep(p, "runs", func(p *job.Pod) bool { return world.RunPod(p, e.life.Now()) })
 		}
-		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.now, 0) })
+		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 0) })
 	case 2, 3, 4:
-		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.now, 0) })
+		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 0) })
 	case 5, 6:
-		return e.podStep(p, "fails with exit code 1", func(p *job.Pod) bool { return world.FinishPod(p, e.now, 1) })
+		return e.podStep(p, "fails with exit code 1", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 1) })
 	case 7:
-		return e.podStep(p, "fails with exit code 42", func(p *job.Pod) bool { return world.FinishPod(p, e.now, 42) })
+		return e.podStep(p, "fails with exit code 42", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 42) })
 	case 8:
-		return e.podStep(p, "is disrupted", func(p *job.Pod) bool { return world.DisruptPod(p) && world.EvictPod(p, e.now) })
+		return e.podStep(p, "is disrupted", func(p *job.Pod) bool { return world.DisruptPod(p) && world.EvictPod(p, e.life.Now()) })
 	default:
-		return e.podStep(p, "is evicted", func(p *job.Pod) bool { return world.EvictPod(p, e.now) })
+		return e.podStep(p, "is evicted", func(p *job.Pod) bool { return world.EvictPod(p, e.life.Now()) })
 	}
 }
 
@@ -123,14 +112,14 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	} else if says == "succeeds" {
 		says = "runs"
 	}
-	e.tell("%spod %s %s", e.meanwhile, p.Name, says)
-	e.must("update pod "+p.Name, e.subject.Store.UpdatePod(changed))
+	e.life.Tell("%spod %s %s", e.life.Meanwhile, p.Name, says)
+	e.life.Must("update pod "+p.Name, e.subject.Store.UpdatePod(changed))
 	e.read()
 	switch is := e.truth.pod(p.UID); {
 	case is == nil && !world.IsCollected(&changed):
-		e.breaks("Store", "pod %s was updated, and is gone", p.Name)
+		e.life.Breaks("Store", "pod %s was updated, and is gone", p.Name)
 	case is != nil && (is.Phase != changed.Phase || is.Untracked != changed.Untracked):
-		e.breaks("Store", "pod %s was updated to %s, and is %s", p.Name, describe(&changed), describe(is))
+		e.life.Breaks("Store", "pod %s was updated to %s, and is %s", p.Name, describe(&changed), describe(is))
 	}
 	return true
 }
@@ -138,20 +127,20 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 // user edits the job, or deletes it. It reports whether the job has changed.
 func (e *Env) user() bool {
 	spec := e.truth.job.Spec
-	switch n := e.pick("user", 10); {
+	switch n := e.life.Pick("user", 10); {
 	case n < 4:
 		suspend := !*spec.Suspend
 		spec.Suspend = &suspend
 		return e.edit(map[bool]string{true: "suspends the job", false: "resumes the job"}[suspend], spec)
 	case n < 8:
-		parallelism := int32(e.pick("parallelism", 6))
+		parallelism := int32(e.life.Pick("parallelism", 6))
 		spec.Parallelism = &parallelism
 		return e.edit(fmt.Sprintf("sets parallelism to %d", parallelism), spec)
 	case n < 9:
 		if spec.CompletionMode != job.Indexed || spec.SuccessPolicy != nil || spec.MaxFailedIndexes != nil {
 			return false
 		}
-		completions := int32(1 + e.pick("completions", 5))
+		completions := int32(1 + e.life.Pick("completions", 5))
 		parallelism := completions
 		spec.Completions, spec.Parallelism = &completions, &parallelism
 		return e.edit(fmt.Sprintf("sets completions and parallelism to %d", completions), spec)
@@ -160,21 +149,21 @@ func (e *Env) user() bool {
 		if !ok || !e.truth.job.DeletionTimestamp.IsZero() {
 			return false
 		}
-		e.tell("%sa user deletes the job", e.meanwhile)
-		e.must("delete the job", d.DeleteJob(e.now))
+		e.life.Tell("%sa user deletes the job", e.life.Meanwhile)
+		e.life.Must("delete the job", d.DeleteJob(e.life.Now()))
 		e.read()
 		return true
 	}
 }
 
 func (e *Env) edit(says string, spec job.Spec) bool {
-	e.tell("%sa user %s", e.meanwhile, says)
-	e.must("update the spec", e.subject.Store.UpdateSpec(spec))
+	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
+	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
 	e.history.Edited = true
 	e.history.MaxParallelism = max(e.history.MaxParallelism, *spec.Parallelism)
 	e.read()
 	if got := e.truth.job.Spec; *got.Parallelism != *spec.Parallelism || *got.Suspend != *spec.Suspend {
-		e.breaks("Store", "the spec was updated to %s, and is %s", specText(&spec), specText(&got))
+		e.life.Breaks("Store", "the spec was updated to %s, and is %s", specText(&spec), specText(&got))
 	}
 	return true
 }

@@ -49,6 +49,9 @@ type Subject struct {
 	// Late says that the program sees its objects late, through a watch or a cache. Less can
 	// be promised then.
 	Late bool
+	// OneWriter says that nobody but the program writes the job's status, so that its writes need
+	// no condition.
+	OneWriter bool
 	// Close, if not nil, is called when the life is over.
 	Close func()
 }

@@ -23,24 +23,24 @@ func (e *Env) look(w *write) {
 	case w.Verb == world.WriteStatus:
 		e.history.Recorded(&was.job.Status, &e.truth.job.Status)
 	default:
-		e.breaks("Store", "the status has changed%s: %s, it was %s", after(w), e.truth.job.Status, was.job.Status)
+		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", after(w), e.truth.job.Status, was.job.Status)
 	}
 	born := 0
 	for _, p := range e.truth.pods {
 		switch old := was.pod(p.UID); {
 		case old != nil:
 			if w.pod != p.UID && !samePod(old, p) {
-				e.breaks("Store", "%s has changed%s: %s, it was %s", p.Name, after(w), describe(p), describe(old))
+				e.life.Breaks("Store", "%s has changed%s: %s, it was %s", p.Name, after(w), describe(p), describe(old))
 			}
 		case e.history.Of(p.UID) != nil:
-			e.breaks("Store", "%s was gone, and is back%s", p.Name, after(w))
+			e.life.Breaks("Store", "%s was gone, and is back%s", p.Name, after(w))
 		default:
 			born++
 			e.history.Born(p)
 		}
 	}
 	if w.Verb != world.Create && born > 0 || born > 1 {
-		e.breaks("Store", "%d new pods%s", born, after(w))
+		e.life.Breaks("Store", "%d new pods%s", born, after(w))
 	}
 	for _, p := range was.pods {
 		if e.truth.pod(p.UID) == nil {
@@ -52,9 +52,9 @@ func (e *Env) look(w *write) {
 // read takes over what the store holds.
 func (e *Env) read() {
 	j, err := e.subject.Store.Job()
-	e.must("read the job", err)
+	e.life.Must("read the job", err)
 	pods, err := e.subject.Store.Pods()
-	e.must("read the pods", err)
+	e.life.Must("read the pods", err)
 	e.truth = truth{job: j}
 	for i := range pods {
 		e.truth.pods = append(e.truth.pods, &pods[i])
@@ -76,9 +76,9 @@ func (e *Env) checkGone(p *job.Pod, w *write) {
 	}
 	switch {
 	case !p.Untracked && !removed && w.Verb != world.Untrack:
-		e.breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, after(w))
+		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, after(w))
 	case w.pod != p.UID && !world.IsCollected(p):
-		e.breaks("Store", "%s is gone%s", p.Name, after(w))
+		e.life.Breaks("Store", "%s is gone%s", p.Name, after(w))
 	}
 }
 
@@ -107,29 +107,29 @@ func (e *Env) indexTwice(st *jobcheck.State, index int32) (wrong []jobcheck.Viol
 func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
 	switch {
 	case p == nil:
-		e.breaks("Store", "%s was created with UID %q, and there is no such pod", ref.Name, ref.UID)
+		e.life.Breaks("Store", "%s was created with UID %q, and there is no such pod", ref.Name, ref.UID)
 	case p.Name != ref.Name:
-		e.breaks("Store", "%s was created, and its name is %s", ref.Name, p.Name)
+		e.life.Breaks("Store", "%s was created, and its name is %s", ref.Name, p.Name)
 	case p.Untracked || p.Owner != job.Owned:
-		e.breaks("Store", "%s was created without the finalizer or the owner: %s", p.Name, describe(p))
+		e.life.Breaks("Store", "%s was created without the finalizer or the owner: %s", p.Name, describe(p))
 	case e.truth.job.Spec.CompletionMode == job.Indexed && p.Index != c.Index:
-		e.breaks("Store", "%s was created with index %s, asked for was %s", p.Name, p.Index, c.Index)
+		e.life.Breaks("Store", "%s was created with index %s, asked for was %s", p.Name, p.Index, c.Index)
 	case c.PerIndex && (p.Detail == nil || p.Detail.FailureCount != c.FailureCount || p.Detail.IgnoredFailureCount != c.IgnoredFailureCount):
-		e.breaks("Store", "%s was created without the failures of its index, %d and %d ignored (J18)", p.Name, c.FailureCount, c.IgnoredFailureCount)
+		e.life.Breaks("Store", "%s was created without the failures of its index, %d and %d ignored (J18)", p.Name, c.FailureCount, c.IgnoredFailureCount)
 	}
 }
 
 // checkSnapshot compares a snapshot that says that it is Consistent with the store.
 func (e *Env) checkSnapshot(s *job.Snapshot) {
 	if s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID] && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
-		e.breaks("JI22", "the first snapshot of %s comes with a memory: it is that of another job, since no round of this one is over", s.Job.UID)
+		e.life.Breaks("JI22", "the first snapshot of %s comes with a memory: it is that of another job, since no round of this one is over", s.Job.UID)
 	}
 	e.planned[s.Job.UID] = true
 	if !s.Consistent {
 		return
 	}
 	if s.Job.UID != e.truth.job.UID || !sameStatus(&s.Job.Status, &e.truth.job.Status) {
-		e.breaks("Store", "the snapshot is Consistent, and shows the status %s of %s; it is %s of %s",
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s of %s; it is %s of %s",
 			s.Job.Status, s.Job.UID, e.truth.job.Status, e.truth.job.UID)
 	}
 	seen := make(map[job.UID]*job.Pod, len(s.Pods))
@@ -139,15 +139,15 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 	for _, p := range e.truth.pods {
 		switch old := seen[p.UID]; {
 		case old == nil && p.Owner != job.Foreign && !world.IsCollected(p):
-			e.breaks("Store", "the snapshot is Consistent, and lacks %s", p.Name)
+			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", p.Name)
 		case old != nil && !samePod(old, p):
-			e.breaks("Store", "the snapshot is Consistent, and shows %s as %s; it is %s", p.Name, describe(old), describe(p))
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s as %s; it is %s", p.Name, describe(old), describe(p))
 		}
 		delete(seen, p.UID)
 	}
 	for _, p := range s.Pods {
 		if seen[p.UID] != nil {
-			e.breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", p.Name)
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", p.Name)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
 				return
 			}
 		}
-		e.breaks("E1", "the plan waits for own writes to be seen, and the snapshot shows all of them: expectations are to be lowered when they are seen")
+		e.life.Breaks("E1", "the plan waits for own writes to be seen, and the snapshot shows all of them: expectations are to be lowered when they are seen")
 	}
 }
 

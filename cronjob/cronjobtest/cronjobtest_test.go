@@ -1,0 +1,212 @@
+package cronjobtest_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/cronjob/cronjobtest"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
+)
+
+// bug is a mistake that is easily made.
+type bug string
+
+const (
+	none          bug = ""
+	late          bug = "none, but the jobs are read from a replica"
+	nameIsNoLock  bug = "a job of the name does not keep another from being created"
+	staleReplica  bug = "the jobs are read from a stale replica"
+	statusFirst   bug = "the status is written without a condition"
+	swallowed     bug = "an error of a status write is swallowed"
+	neverAgain    bug = "nobody waits for the next run"
+	statusForgets bug = "lastScheduleTime is kept by the day"
+)
+
+// store is a store in memory.
+type store struct {
+	env     *cronjobtest.Env
+	bug     bug
+	cronJob cronjob.CronJob
+	version int
+	jobs    []cronjob.Child
+	behind  []cronjob.Child
+	created int
+	late    bool // reads the jobs from a replica, and says so
+}
+
+func (s *store) CreateCronJob(c cronjob.CronJob) error {
+	s.cronJob = c
+	s.version++
+	return nil
+}
+
+func (s *store) UpdateSpec(spec cronjob.Spec) error {
+	s.cronJob.Spec = spec
+	s.version++
+	return nil
+}
+
+func (s *store) CronJob() (cronjob.CronJob, error) { return s.cronJob, nil }
+func (s *store) Jobs() ([]cronjob.Child, error)    { return slices.Clone(s.jobs), nil }
+
+func (s *store) index(name string) int {
+	return slices.IndexFunc(s.jobs, func(c cronjob.Child) bool { return c.Name == name })
+}
+
+func (s *store) UpdateJob(c cronjob.Child) error {
+	s.jobs[s.index(c.Name)] = c
+	return nil
+}
+
+func (s *store) RemoveJob(name string) error {
+	i := s.index(name)
+	s.jobs = slices.Delete(slices.Clone(s.jobs), i, i+1)
+	return nil
+}
+
+func (s *store) Look(context.Context) (cronjob.Snapshot, cronjobapply.Backend, error) {
+	children := slices.Clone(s.jobs)
+	if s.bug == staleReplica || s.late {
+		children, s.behind = s.behind, children
+	}
+	return cronjob.Snapshot{CronJob: s.cronJob, Children: children, Consistent: !s.late}, &backend{s, s.version}, nil
+}
+
+type backend struct {
+	*store
+	seen int // the version of the CronJob
+}
+
+func (b *backend) Get(_ context.Context, name string) (cronjobapply.Job, error) {
+	i := b.index(name)
+	if i < 0 {
+		return cronjobapply.Job{}, cronjobapply.ErrGone
+	}
+	c := b.jobs[i]
+	return cronjobapply.Job{Reference: cronjob.Reference{UID: c.UID}, Controller: b.cronJob.UID, CreationTimestamp: c.CreationTimestamp}, nil
+}
+
+func (b *backend) Create(_ context.Context, n cronjob.Creation) (cronjobapply.Job, error) {
+	if i := b.index(n.Name); i >= 0 {
+		if b.bug != nameIsNoLock {
+			return cronjobapply.Job{}, cronjobapply.ErrExists
+		}
+		b.jobs = slices.Delete(slices.Clone(b.jobs), i, i+1)
+	}
+	b.created++
+	c := cronjob.Child{
+		Name: n.Name, UID: job.UID(fmt.Sprint("uid-", b.created)), CreationTimestamp: b.env.Now(), StartTime: b.env.Now(),
+		ScheduledTime: n.ScheduledTime,
+	}
+	b.jobs = append(b.jobs, c)
+	return cronjobapply.Job{Reference: cronjob.Reference{UID: c.UID}, CreationTimestamp: c.CreationTimestamp}, nil
+}
+
+func (b *backend) Delete(_ context.Context, d cronjob.Deletion) error {
+	if i := b.index(d.Name); i < 0 || b.jobs[i].UID != d.UID {
+		return cronjobapply.ErrGone
+	}
+	return b.RemoveJob(d.Name)
+}
+
+func (b *backend) WriteStatus(_ context.Context, s cronjob.Status) error {
+	switch {
+	case b.bug == statusForgets:
+		s.LastScheduleTime = s.LastScheduleTime.Truncate(24 * time.Hour)
+	case b.bug == statusFirst:
+	case b.seen != b.version && b.bug == swallowed:
+		return nil
+	case b.seen != b.version:
+		return world.ErrConflict
+	}
+	s.Active = slices.Clone(s.Active)
+	b.cronJob.Status = s
+	b.version++
+	b.seen = b.version
+	return nil
+}
+
+func open(bug bug) func(*cronjobtest.Env) cronjobtest.Subject {
+	return func(env *cronjobtest.Env) cronjobtest.Subject {
+		s := &store{env: env, bug: bug, late: bug == nameIsNoLock || bug == late}
+		start := cronjobtest.Loop(env, s.Look)
+		if bug != neverAgain {
+			return cronjobtest.Subject{Store: s, Start: start, Late: s.late}
+		}
+		return cronjobtest.Subject{Store: s, Start: func(forget bool) cronjobtest.Program {
+			program := start(forget)
+			return func(ctx context.Context) (time.Time, error) {
+				again, err := program(ctx)
+				if again.Sub(env.Now()) > time.Second {
+					again = time.Time{}
+				}
+				return again, err
+			}
+		}}
+	}
+}
+
+// TestBackend_Right finds nothing wrong with a store that is right.
+func TestBackend_Right(t *testing.T) { cronjobtest.TestBackend(t, open(none)) }
+
+// TestBackend_Late is the same for a store that reads from a replica and says so.
+func TestBackend_Late(t *testing.T) { cronjobtest.TestBackend(t, open(late)) }
+
+// TestBackend_Wrong finds each of the bugs.
+func TestBackend_Wrong(t *testing.T) {
+	for _, c := range []struct {
+		bug  bug
+		rule string
+	}{
+		{nameIsNoLock, "C13"}, {staleReplica, "Store"}, {statusFirst, "Store"}, {swallowed, "Store"}, {neverAgain, "CL4"}, {statusForgets, "Store"},
+	} {
+		t.Run(string(c.bug), func(t *testing.T) {
+			story := find(t, open(c.bug))
+			if !strings.Contains(story, c.rule) {
+				t.Errorf("the story does not tell of %s:\n%s", c.rule, story)
+			}
+		})
+	}
+}
+
+// find returns the story of a subject that is wrong.
+func find(t *testing.T, open func(*cronjobtest.Env) cronjobtest.Subject) string {
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": "2000", "rapid.shrinktime": "1s"} {
+		old := flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = flag.Set(name, old) })
+	}
+	r := &recorder{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		cronjobtest.TestBackend(r, open)
+	}()
+	<-done
+	if r.said == "" {
+		t.Fatalf("nothing was found")
+	}
+	return r.said
+}
+
+// recorder is a test that may fail.
+type recorder struct {
+	testing.TB
+	said string
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}

@@ -1,0 +1,205 @@
+package cronjobtest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
+)
+
+// Env is the environment of one life. A program reads its clock, sends its writes through
+// it, and shows it each plan.
+type Env struct {
+	life    *life.Life
+	subject Subject
+	program Program
+	again   time.Time // when the program wants to be called
+
+	truth   truth
+	history cronjobcheck.History
+	options cronjob.Options
+	edited  bool // the CronJob has changed since the program looked
+	changed bool // something has changed during the round
+}
+
+// truth is what the store held when the test looked last.
+type truth struct {
+	cronJob cronjob.CronJob
+	jobs    []cronjob.Child
+}
+
+func (t *truth) job(name string) *cronjob.Child {
+	i := slices.IndexFunc(t.jobs, func(c cronjob.Child) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.jobs[i]
+}
+
+// Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
+// values.
+type Test struct {
+	// Specs are the CronJobs; [Specs] if it is nil.
+	Specs *rapid.Generator[cronjob.Spec]
+}
+
+// TestBackend lets random CronJobs live on a store and tests the program that plans them. Open
+// is called for each life, with an empty store. The number of lives is that of rapid: 100, or
+// -rapid.checks; about 30 things happen in each, or -rapid.steps.
+func TestBackend(t testing.TB, open func(*Env) Subject) {
+	t.Helper()
+	Test{}.Run(t, open)
+}
+
+// Run runs the test.
+func (c Test) Run(t testing.TB, open func(*Env) Subject) {
+	t.Helper()
+	specs := c.Specs
+	if specs == nil {
+		specs = Specs()
+	}
+	life.Check(t, func(l *life.Life) {
+		e := &Env{life: l}
+		e.subject = open(e)
+		if e.subject.Close != nil {
+			defer e.subject.Close()
+		}
+		e.live(specs.Draw(l.T, "spec"))
+	})
+}
+
+// Now is the time in this life.
+func (e *Env) Now() time.Time { return e.life.Now() }
+
+// Logf adds a line to the story.
+func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
+
+// Planned shows the test what the program has planned, before anything is written.
+func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	e.options, e.edited = s.Options, false
+	e.life.TellPlan(p.String())
+	e.life.Note(cronjobcheck.Plan(s, p))
+	if s.Consistent {
+		e.checkSnapshot(s)
+	}
+}
+
+// Write makes a write of the program other than those of a backend, such as storing its
+// memory. It can fail, lose its reply, or be the one before which the program ends.
+func (e *Env) Write(what string, write func() error) error {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
+	return err
+}
+
+// Backend stands between an executor and the program's backend. It makes writes go wrong,
+// and checks each before it is made and what has become of it.
+func (e *Env) Backend(b cronjobapply.Backend) cronjobapply.Backend { return &checked{e, b} }
+
+// checkSnapshot compares a snapshot that says that it is Consistent with the store.
+func (e *Env) checkSnapshot(s *cronjob.Snapshot) {
+	if s.CronJob.UID != e.truth.cronJob.UID || !sameStatus(&s.CronJob.Status, &e.truth.cronJob.Status) {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s; it is %s", s.CronJob.Status, e.truth.cronJob.Status)
+	}
+	seen := truth{jobs: s.Children}
+	for i := range e.truth.jobs {
+		c := &e.truth.jobs[i]
+		switch old := seen.job(c.Name); {
+		case old == nil:
+			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", c.Name)
+		case !sameJob(old, c):
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s; it is %s", describe(old), describe(c))
+		}
+	}
+	for i := range s.Children {
+		if e.truth.job(s.Children[i].Name) == nil {
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", s.Children[i].Name)
+		}
+	}
+}
+
+// look reads the store again, and compares it with what it held before the write w; nil
+// means that nobody has written.
+func (e *Env) look(w *world.Write) {
+	was := e.truth
+	e.read()
+	by := ", and no write has gone through Env"
+	if w != nil {
+		by = " by " + w.String()
+	} else {
+		w = &world.Write{}
+	}
+	if w.Verb != world.WriteStatus && !sameStatus(&was.cronJob.Status, &e.truth.cronJob.Status) {
+		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", by, e.truth.cronJob.Status, was.cronJob.Status)
+	}
+	for i := range e.truth.jobs {
+		c := &e.truth.jobs[i]
+		old := was.job(c.Name)
+		switch {
+		case old == nil && (w.Verb != world.Create || w.Name != c.Name):
+			e.life.Breaks("Store", "a new job%s: %s", by, describe(c))
+		case old == nil:
+			e.life.Note(e.history.Started(c.Name, c.ScheduledTime))
+		case w.Name != c.Name && !sameJob(old, c), old.UID != c.UID:
+			e.life.Breaks("Store", "a job has changed%s: %s, it was %s", by, describe(c), describe(old))
+		}
+	}
+	for i := range was.jobs {
+		if c := &was.jobs[i]; e.truth.job(c.Name) == nil && w.Name != c.Name && c.DeletionTimestamp.IsZero() {
+			e.life.Breaks("Store", "%s is gone%s", c.Name, by)
+		}
+	}
+}
+
+// read takes over what the store holds.
+func (e *Env) read() {
+	c, err := e.subject.Store.CronJob()
+	e.life.Must("read the CronJob", err)
+	jobs, err := e.subject.Store.Jobs()
+	e.life.Must("read the jobs", err)
+	e.truth = truth{c, jobs}
+}
+
+func sameJob(a, b *cronjob.Child) bool {
+	return a.UID == b.UID && a.Finished == b.Finished && a.Foreign == b.Foreign && a.ScheduledTime.Equal(b.ScheduledTime) &&
+		a.DeletionTimestamp.IsZero() == b.DeletionTimestamp.IsZero()
+}
+
+// sameStatus compares statuses, times by the second.
+func sameStatus(a, b *cronjob.Status) bool {
+	same := func(a, b time.Time) bool { return a.Unix() == b.Unix() }
+	return same(a.LastScheduleTime, b.LastScheduleTime) && same(a.LastSuccessfulTime, b.LastSuccessfulTime) &&
+		slices.EqualFunc(a.Active, b.Active, func(a, b cronjob.Reference) bool { return a.UID == b.UID && a.Name == b.Name })
+}
+
+// describe is a job in a few words.
+func describe(c *cronjob.Child) string {
+	text := c.Name
+	if !c.ScheduledTime.IsZero() {
+		text += " of " + c.ScheduledTime.UTC().Format(time.DateTime)
+	}
+	switch c.Finished {
+	case "":
+		text += ", running"
+	case job.ConditionComplete:
+		text += ", complete"
+	default:
+		text += ", failed"
+	}
+	if !c.DeletionTimestamp.IsZero() {
+		text += ", being deleted"
+	}
+	return fmt.Sprintf("%s (%s)", text, c.UID)
+}

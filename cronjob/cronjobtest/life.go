@@ -1,0 +1,297 @@
+package cronjobtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
+)
+
+// live lets a CronJob live, with faults, and come to rest.
+func (e *Env) live(spec cronjob.Spec) {
+	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "cronjob-a", CreationTimestamp: world.Start, Spec: spec}
+	e.life.Tell("a user creates a CronJob: %s", specText(&spec))
+	e.life.Must("create the CronJob", e.subject.Store.CreateCronJob(c))
+	e.read()
+	if len(e.truth.jobs) > 0 || e.truth.cronJob.UID != c.UID {
+		e.life.Breaks("Store", "the CronJob was created, and is %s with %d jobs", e.truth.cronJob.UID, len(e.truth.jobs))
+	}
+	e.life.Stop()
+	e.program = e.subject.Start(false)
+	e.happened()
+	e.life.T.Repeat(e.steps())
+	e.comeToRest()
+}
+
+// steps are the things that can happen, of which the program is told; each stands as often as
+// it is likely.
+func (e *Env) steps() map[string]func(*rapid.T) {
+	told := func(act func() bool) func(*rapid.T) {
+		return func(*rapid.T) {
+			if act() {
+				e.happened()
+			}
+		}
+	}
+	wakeUp := func(*rapid.T) {
+		if !e.again.IsZero() && e.again.Before(e.life.Now().AddDate(0, 0, 40)) {
+			e.pass(e.again.Sub(e.life.Now()))
+		}
+	}
+	timePasses := func(t *rapid.T) {
+		e.pass(time.Duration(rapid.IntRange(1, 2000).Draw(t, "seconds")) * time.Second)
+	}
+	return map[string]func(*rapid.T){
+		"a job": told(e.finish), "a job 2": told(e.finish), "a job 3": told(e.finish),
+		"the time asked for": wakeUp, "the time asked for 2": wakeUp, "the time asked for 3": wakeUp,
+		"time": timePasses, "a user": told(e.user), "a user removes": told(e.remove),
+		"restart": e.restart, "no change": func(*rapid.T) { e.happened() },
+	}
+}
+
+// happened calls the program because of a change, and as often as it asks for it.
+func (e *Env) happened() {
+	idle := 0
+	for rounds := 0; ; rounds++ {
+		writes := e.life.Writes
+		if failed := e.round(); failed || e.life.Writes > writes {
+			idle = 0
+		}
+		switch {
+		case e.changed: // something has happened during the round, and the program is told
+		case e.again.IsZero() || e.again.After(e.life.Now().Add(time.Second)):
+			e.checkStall()
+			e.life.Stop()
+			return
+		case idle > 10 || rounds > 1000:
+			e.life.Breaks("CI9", "the program asks for one round after the other, and has nothing to write")
+		case e.again.After(e.life.Now()):
+			e.life.SetNow(e.again)
+		}
+		e.life.Stop()
+		idle++
+	}
+}
+
+// round calls the program once. One that was killed is started again. It reports whether
+// something went wrong.
+func (e *Env) round() (failed bool) {
+	e.life.Begin()
+	e.edited, e.changed = false, false
+	again, err := e.program(context.Background())
+	e.again = again
+	if e.life.Injector.Crashed() {
+		e.startAgain("starts again")
+		e.again = e.life.Now()
+	} else if err != nil {
+		e.life.Tell("the round ends with an error: %v", err)
+		e.again = e.life.Now().Add(time.Second)
+	}
+	e.look(nil)
+	e.life.Stop()
+	return err != nil || e.life.Injector.Crashed()
+}
+
+// startAgain starts the program, with its stored memory or without.
+func (e *Env) startAgain(says string) {
+	if rapid.Bool().Draw(e.life.T, "forget") {
+		e.life.Tell("the program %s without its memory", says)
+		e.program = e.subject.Start(true)
+		return
+	}
+	e.life.Tell("the program %s with its stored memory", says)
+	e.program = e.subject.Start(false)
+}
+
+// restart ends the program between two rounds. It may be down for days.
+func (e *Env) restart(t *rapid.T) {
+	if down := rapid.IntRange(0, 100).Draw(t, "hours down"); down > 0 {
+		e.life.Tell("the program is ended, and is down for %d hours", down)
+		e.life.SetNow(e.life.Now().Add(time.Duration(down) * time.Hour))
+	}
+	e.startAgain("is ended, and starts again")
+	e.happened()
+}
+
+// pass lets time pass. The program is called when it has asked for it.
+func (e *Env) pass(d time.Duration) {
+	until := e.life.Now().Add(d)
+	for range 100 {
+		if e.again.IsZero() || e.again.After(until) {
+			break
+		}
+		if e.again.After(e.life.Now()) {
+			e.life.SetNow(e.again)
+		}
+		e.life.Tell("the time has come that the program has asked for")
+		e.happened()
+	}
+	if until.After(e.life.Now()) {
+		e.life.SetNow(until)
+	}
+}
+
+// interfere lets a job end or a user act between two writes of a round.
+func (e *Env) interfere() {
+	if !e.life.IsInterrupted() {
+		return
+	}
+	e.life.Meanwhile = "meanwhile, "
+	defer func() { e.life.Meanwhile = "" }()
+	if e.life.Pick("who", 2) == 0 {
+		e.changed = e.finish() || e.changed
+	} else if e.user() {
+		e.edited, e.changed = true, true
+	}
+}
+
+// finish ends a job. It reports whether there was one.
+func (e *Env) finish() bool {
+	var running []cronjob.Child
+	for _, c := range e.truth.jobs {
+		if c.Finished == "" {
+			running = append(running, c)
+		}
+	}
+	if len(running) == 0 {
+		return false
+	}
+	how := job.ConditionComplete
+	c := running[e.life.Pick("job", len(running))]
+	if e.life.Pick("how", 3) == 2 {
+		how = job.ConditionFailed
+	}
+	e.end(c, how)
+	return true
+}
+
+func (e *Env) end(c cronjob.Child, how job.ConditionType) {
+	c.Finished, c.FinishTime = how, e.life.Now()
+	says := "fails"
+	if how == job.ConditionComplete {
+		c.CompletionTime, says = e.life.Now(), "completes"
+	}
+	e.life.Tell("%s%s %s", e.life.Meanwhile, c.Name, says)
+	e.life.Must("update "+c.Name, e.subject.Store.UpdateJob(c))
+	e.read()
+	if is := e.truth.job(c.Name); is == nil || is.Finished != how {
+		e.life.Breaks("Store", "%s has ended, and the store does not know", c.Name)
+	}
+}
+
+// user edits the CronJob.
+func (e *Env) user() bool {
+	spec := e.truth.cronJob.Spec
+	says := ""
+	if e.life.Pick("edit", 3) < 2 {
+		suspend := !*spec.Suspend
+		spec.Suspend = &suspend
+		says = map[bool]string{true: "suspends the CronJob", false: "resumes the CronJob"}[suspend]
+	} else {
+		spec.ConcurrencyPolicy = policies[e.life.Pick("policy", len(policies))]
+		says = fmt.Sprintf("sets the concurrencyPolicy to %s", spec.ConcurrencyPolicy)
+	}
+	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
+	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
+	e.read()
+	if got := e.truth.cronJob.Spec; *got.Suspend != *spec.Suspend || got.ConcurrencyPolicy != spec.ConcurrencyPolicy {
+		e.life.Breaks("Store", "the spec was updated to %s, and is %s", specText(&spec), specText(&got))
+	}
+	return true
+}
+
+// remove lets a user remove a job. One whose run is recorded nowhere would be the loss of
+// all that is known of it.
+func (e *Env) remove() bool {
+	var recorded []string
+	for _, c := range e.truth.jobs {
+		if !c.ScheduledTime.After(e.truth.cronJob.Status.LastScheduleTime) {
+			recorded = append(recorded, c.Name)
+		}
+	}
+	if len(recorded) == 0 {
+		return false
+	}
+	name := recorded[e.life.Pick("job", len(recorded))]
+	e.life.Tell("a user removes %s", name)
+	e.life.Must("remove "+name, e.subject.Store.RemoveJob(name))
+	e.read()
+	if e.truth.job(name) != nil {
+		e.life.Breaks("Store", "%s was removed, and is there", name)
+	}
+	return true
+}
+
+// checkStall plans from the store as it is: there must be nothing to do (CL4).
+func (e *Env) checkStall() {
+	if e.subject.Late {
+		return
+	}
+	s := cronjob.Snapshot{
+		CronJob: e.truth.cronJob, Children: slices.Clone(e.truth.jobs), Now: e.life.Now(),
+		Schedule: cronjob.Compile(&e.truth.cronJob), Consistent: true, Options: e.options,
+	}
+	plan, err := cronjob.Reconcile(s)
+	if err != nil {
+		e.life.Breaks("Store", "the store holds what no plan can be made from: %v", err)
+		return
+	}
+	settled := plan.Settle(cronjob.Writes{})
+	if !settled.Write && len(plan.Create)+len(plan.Delete)+len(plan.Verify) == 0 {
+		return
+	}
+	todo := life.Indent(plan.String())
+	if settled.Write {
+		todo += fmt.Sprintf("\n    status: %s", settled.Status)
+	}
+	e.life.Breaks("CL4", "the program waits, and there is something to do:\n%s", todo)
+}
+
+// settle calls the program because of a change. One that sees changes late is called again
+// when it sees them.
+func (e *Env) settle() {
+	e.happened()
+	if e.subject.Late {
+		e.happened()
+		e.happened()
+	}
+}
+
+// comeToRest ends all faults and jobs, and expects the status to be true and the latest run
+// to have started (CL1, CL2, CL3).
+func (e *Env) comeToRest() {
+	e.life.Tell("from here on nothing goes wrong, and all jobs complete")
+	e.life.Quiet = true
+	e.settle()
+	for range 100 {
+		i := slices.IndexFunc(e.truth.jobs, func(c cronjob.Child) bool { return c.Finished == "" })
+		if i < 0 {
+			break
+		}
+		e.end(e.truth.jobs[i], job.ConditionComplete)
+		e.settle()
+	}
+	for _, r := range e.truth.cronJob.Status.Active {
+		if c := e.truth.job(r.Name); c == nil || c.Finished != "" {
+			e.life.Breaks("CL2", "%s has ended, and is still active", r.Name)
+		}
+	}
+	spec := &e.truth.cronJob.Spec
+	compiled := cronjob.Compile(&e.truth.cronJob)
+	latest, due := compiled.Schedule.Latest(world.Start, e.life.Now())
+	if due && !*spec.Suspend && spec.StartingDeadlineSeconds == nil && e.options == (cronjob.Options{}) &&
+		e.truth.cronJob.Status.LastScheduleTime.Before(latest) {
+		e.life.Breaks("CL1", "the run of %s is due, and the last one is that of %s", latest, e.truth.cronJob.Status.LastScheduleTime)
+	}
+	if !*spec.Suspend && e.again.IsZero() {
+		e.life.Breaks("CL4", "the program waits for nothing, and the next run is that of %s", compiled.Schedule.Next(e.life.Now()))
+	}
+	e.life.Stop()
+}

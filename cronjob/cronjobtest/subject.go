@@ -1,0 +1,98 @@
+package cronjobtest
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+)
+
+// Store is the store of the program that is tested, as users and the test see it. It
+// holds one CronJob with its jobs. Reads must show the source of truth, as it is now.
+type Store interface {
+	// CreateCronJob stores a new CronJob, without a status. Its spec has its defaults.
+	CreateCronJob(c cronjob.CronJob) error
+	// UpdateSpec replaces the spec, as a user does.
+	UpdateSpec(s cronjob.Spec) error
+	// CronJob reads the CronJob.
+	CronJob() (cronjob.CronJob, error)
+	// Jobs reads all jobs of the CronJob, also those that have ended.
+	Jobs() ([]cronjob.Child, error)
+	// UpdateJob stores how a job has ended: Finished, FinishTime and CompletionTime.
+	UpdateJob(c cronjob.Child) error
+	// RemoveJob removes a job, as a user does.
+	RemoveJob(name string) error
+}
+
+// Program is the program that is tested, while it runs. A call looks at the CronJob, plans
+// once and carries out the plan. It returns when it wants to be called again although nothing
+// happens; the zero time means not at all. A program is called when the CronJob or a job
+// changes, when that time comes, and soon again after an error, but never because of a write
+// of its own.
+type Program func(ctx context.Context) (again time.Time, err error)
+
+// Subject is a store with a program on it.
+type Subject struct {
+	Store Store
+	// Start starts the program. It is called again after the program was ended: with
+	// forget the memory that it has stored is lost, otherwise it is still there.
+	Start func(forget bool) Program
+	// Late says that the program sees its objects late, through a watch or a cache. Less can
+	// be promised then.
+	Late bool
+	// OneWriter says that nobody but the program writes the CronJob, so that its status needs no
+	// condition.
+	OneWriter bool
+	// Close, if not nil, is called when the life is over.
+	Close func()
+}
+
+// Look reads a snapshot, and returns it with the backend that carries out a plan made from
+// it. Now, Schedule and Memory are filled in by the caller.
+type Look func(ctx context.Context) (cronjob.Snapshot, cronjobapply.Backend, error)
+
+// Loop returns the Start of a Subject whose loop is that of this package. It tests a
+// backend alone.
+func Loop(env *Env, look Look) func(forget bool) Program {
+	l := &loop{env: env, look: look}
+	return func(forget bool) Program {
+		if forget {
+			l.stored = nil
+		}
+		return l.round
+	}
+}
+
+type loop struct {
+	env    *Env
+	look   Look
+	stored []byte // the memory
+}
+
+func (l *loop) round(ctx context.Context) (time.Time, error) {
+	s, backend, err := l.look(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	s.Now, s.Schedule = l.env.Now(), cronjob.Compile(&s.CronJob)
+	if l.stored != nil {
+		_ = s.Memory.UnmarshalJSON(l.stored) // a memory that cannot be read counts as lost
+	}
+	plan, err := cronjob.Reconcile(s)
+	if err != nil {
+		return time.Time{}, err
+	}
+	l.env.Planned(&s, &plan)
+	end, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, l.env.Backend(backend), &plan)
+	if stored := l.env.Write("store the memory", func() error { return l.store(end.Memory) }); stored != nil {
+		return time.Time{}, stored
+	}
+	return end.Requeue.At, err
+}
+
+func (l *loop) store(m cronjob.Memory) (err error) {
+	l.stored, err = json.Marshal(m)
+	return err
+}
