@@ -29,7 +29,7 @@ func (c *Jobs) OwnerEvents(queue Queue[types.NamespacedName]) cache.ResourceEven
 		UpdateFunc: func(old, cur any) { h.jobChanged(old.(Object), cur.(Object)) },
 		DeleteFunc: func(o any) {
 			if object, ok := last[Object](o); ok {
-				c.written.observe(ownersResource, object.GetResourceVersion())
+				c.written.observe(ofOwners, object.GetResourceVersion())
 				c.written.forget(keyOf(object), object.GetUID())
 				queue.Add(keyOf(object))
 			}
@@ -60,7 +60,7 @@ func (c *Jobs) PodEvents(queue Queue[types.NamespacedName]) cache.ResourceEventH
 }
 
 func (h jobEvents) jobAppeared(o Object) {
-	h.written.observe(ownersResource, o.GetResourceVersion())
+	h.written.observe(ofOwners, o.GetResourceVersion())
 	if value := h.kind.Value(o); !h.takes(&value) && value.Spec.ManagedBy != nil {
 		h.options.Metrics.External(*value.Spec.ManagedBy)
 	}
@@ -68,7 +68,7 @@ func (h jobEvents) jobAppeared(o Object) {
 }
 
 func (h jobEvents) jobChanged(old, cur Object) {
-	h.written.observe(ownersResource, cur.GetResourceVersion())
+	h.written.observe(ofOwners, cur.GetResourceVersion())
 	was, is := h.kind.Value(old), h.kind.Value(cur)
 	switch {
 	case is.Status.Finished() != "":
@@ -163,7 +163,7 @@ func (h jobEvents) seen(old, cur *corev1.Pod) {
 	if event := job.TrackingEvent(tracking(old), tracking(cur)); event != "" {
 		h.options.Metrics.Tracking(event)
 	}
-	h.written.observe(podsResource, cmp.Or(cur, old).ResourceVersion)
+	h.written.observe(ofPods, cmp.Or(cur, old).ResourceVersion)
 }
 
 // tracking is what [job.TrackingEvent] reads of a pod.

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
@@ -20,7 +22,7 @@ import (
 // happens, or the zero time. An error asks for another one soon.
 func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	if err := c.written.check(key); err != nil && !c.options.Stale {
-		c.options.Metrics.Stale()
+		c.options.Metrics.Stale(c.resource(err.cache))
 		return next, err
 	}
 	object := c.ownerAt(key)
@@ -47,6 +49,15 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 	next, err = c.plan(ctx, d, key, object, &snapshot)
 	c.desks.Put(d) // and not after a panic
 	return next, err
+}
+
+// resource names a cache.
+func (c *Jobs) resource(r resource) schema.GroupResource {
+	if r == ofPods {
+		return corev1.Resource("pods")
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(c.kind.GroupVersionKind)
+	return plural.GroupResource()
 }
 
 // forget drops what is known of a job that is gone, or another replica's.
@@ -113,7 +124,7 @@ func (c *Jobs) newBackend(key types.NamespacedName, object Object) *roundBackend
 			},
 			Wrote: func(pod *corev1.Pod) {
 				if ref := metav1.GetControllerOf(pod); ref != nil {
-					c.written.wrote(key, ref.UID, podsResource, pod.ResourceVersion)
+					c.written.wrote(key, ref.UID, ofPods, pod.ResourceVersion)
 				}
 			},
 		},
@@ -127,6 +138,6 @@ func (b *roundBackend) WriteStatus(ctx context.Context, s job.Status) error {
 		return err
 	}
 	b.object = object
-	b.jobs.written.wrote(b.key, object.GetUID(), ownersResource, object.GetResourceVersion())
+	b.jobs.written.wrote(b.key, object.GetUID(), ofOwners, object.GetResourceVersion())
 	return nil
 }

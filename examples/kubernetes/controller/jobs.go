@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -47,8 +48,8 @@ type JobMetrics interface {
 	Tracking(event string)
 	// External is a job of another controller, when it is first seen.
 	External(managedBy string)
-	// Stale is a round that was put off, since the caches do not show own writes (E6).
-	Stale()
+	// Stale is a round that was put off, since that cache does not show own writes (E6).
+	Stale(cache schema.GroupResource)
 }
 
 // JobHooks are told what the controller has seen and decided. Several goroutines call them;
@@ -120,7 +121,7 @@ func NewJobReconciler(kind Kind, client kubernetes.Interface, owners, pods cache
 		ownedPods: ownedPods{kind: kind, owners: owners.GetIndexer(), pods: pods.GetIndexer()},
 		client:    client, options: o,
 		desks:   sync.Pool{New: func() any { return new(desk) }},
-		written: versions{stores: map[string]store{ownersResource: owners.GetStore(), podsResource: pods.GetStore()}},
+		written: versions{stores: [2]store{ofOwners: owners.GetStore(), ofPods: pods.GetStore()}},
 	}, nil
 }
 
@@ -148,4 +149,4 @@ type unmeasured struct{}
 func (unmeasured) Round(*job.Metrics, time.Duration) {}
 func (unmeasured) Tracking(string)                   {}
 func (unmeasured) External(string)                   {}
-func (unmeasured) Stale()                            {}
+func (unmeasured) Stale(schema.GroupResource)        {}

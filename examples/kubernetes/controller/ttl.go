@@ -27,9 +27,17 @@ type TTLOptions struct {
 	ManagedBy string
 	// Planner may hold other times to live.
 	Planner job.Options
+	// Metrics is told of deletions; nil means nobody is.
+	Metrics TTLMetrics
 	// Look is told of each look at a finished job; fresh is the one at the server (T4). It may
 	// be nil.
 	Look func(j *job.Job, now time.Time, fresh, expired bool, at time.Time)
+}
+
+// TTLMetrics are told what the metric of a TTL controller measures.
+type TTLMetrics interface {
+	// Expired is a job that was deleted so long after it had expired.
+	Expired(late time.Duration)
 }
 
 // TTL deletes finished jobs when their time to live is over. [NewTTL] returns it with a queue
@@ -111,14 +119,19 @@ func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next tim
 	if err != nil {
 		return next, err
 	}
-	if expired, next, err := c.look(fresh, true); !expired {
-		return next, err
+	expired, at, err := c.look(fresh, true)
+	if !expired {
+		return at, err
 	}
 	klog.FromContext(ctx).V(2).Info("job has expired and is deleted", "job", key)
 	policy := metav1.DeletePropagationForeground
-	return next, c.client.BatchV1().Jobs(key.Namespace).Delete(ctx, key.Name, metav1.DeleteOptions{
+	err = c.client.BatchV1().Jobs(key.Namespace).Delete(ctx, key.Name, metav1.DeleteOptions{
 		PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &fresh.UID},
 	})
+	if err == nil && c.options.Metrics != nil {
+		c.options.Metrics.Expired(time.Since(at))
+	}
+	return next, err
 }
 
 // look asks whether a job has expired, and if not, when it does.

@@ -11,11 +11,15 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// The two caches whose versions are compared.
+// resource is one of the two caches whose versions are compared.
+type resource int
+
 const (
-	ownersResource = "owners"
-	podsResource   = "pods"
+	ofPods resource = iota
+	ofOwners
 )
+
+func (r resource) String() string { return [...]string{"pods", "their owners"}[r] }
 
 // store is an informer's cache, which knows how new it is. It says "" if it does not: the
 // feature gate AtomicFIFO of client-go is off.
@@ -24,21 +28,22 @@ type store interface{ LastStoreSyncResourceVersion() string }
 // versions holds rounds back until the caches show the job's own writes (E6). A cache that
 // does not say its version shows what its notifications have told.
 type versions struct {
-	stores map[string]store
+	stores [2]store
 
 	mu     sync.Mutex
 	writes map[types.NamespacedName]*ownWrites
-	told   map[string]string // by resource
+	told   [2]string
 }
 
+// ownWrites are the newest versions that a job's rounds have made.
 type ownWrites struct {
 	uid    types.UID
-	newest map[string]string // by resource
-	at     time.Time         // of the last write
+	newest [2]string
+	at     time.Time // of the last write
 }
 
 // wrote remembers the version of an own write, unless the object has none.
-func (v *versions) wrote(key types.NamespacedName, uid types.UID, resource, version string) {
+func (v *versions) wrote(key types.NamespacedName, uid types.UID, r resource, version string) {
 	if version == "" {
 		return
 	}
@@ -46,54 +51,55 @@ func (v *versions) wrote(key types.NamespacedName, uid types.UID, resource, vers
 	defer v.mu.Unlock()
 	w := v.writes[key]
 	if w == nil || w.uid != uid {
-		w = &ownWrites{uid: uid, newest: map[string]string{}}
+		w = &ownWrites{uid: uid}
 		if v.writes == nil {
 			v.writes = map[types.NamespacedName]*ownWrites{}
 		}
 		v.writes[key] = w
 	}
 	w.at = time.Now()
-	if known := w.newest[resource]; known == "" || isNewer(version, known) {
-		w.newest[resource] = version
+	if w.newest[r] == "" || isNewer(version, w.newest[r]) {
+		w.newest[r] = version
 	}
 }
 
 // observe takes the version of a notification, if the cache does not say one.
-func (v *versions) observe(resource, version string) {
-	if v.stores[resource].LastStoreSyncResourceVersion() != "" {
+func (v *versions) observe(r resource, version string) {
+	if v.stores[r].LastStoreSyncResourceVersion() != "" {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.told == nil {
-		v.told = map[string]string{}
-	}
-	if known := v.told[resource]; known == "" || isNewer(version, known) {
-		v.told[resource] = version
+	if v.told[r] == "" || isNewer(version, v.told[r]) {
+		v.told[r] = version
 	}
 }
 
 // staleError is that of a cache that does not show an own write yet.
 type staleError struct {
-	key                     types.NamespacedName
-	resource, seen, written string
+	key           types.NamespacedName
+	cache         resource
+	seen, written string
 }
 
 func (e *staleError) Error() string {
-	return fmt.Sprintf("%s: the cache of %s is at version %q, own writes are at %q", e.key, e.resource, e.seen, e.written)
+	return fmt.Sprintf("%s: the cache of %s is at version %q, own writes are at %q", e.key, e.cache, e.seen, e.written)
 }
 
 // check fails while a cache is older than the job's own writes.
-func (v *versions) check(key types.NamespacedName) error {
+func (v *versions) check(key types.NamespacedName) *staleError {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	w := v.writes[key]
 	if w == nil {
 		return nil
 	}
-	for resource, written := range w.newest {
-		if seen, behind := v.behind(resource, written, w.at); behind {
-			return &staleError{key, resource, seen, written}
+	for r, written := range w.newest {
+		if written == "" {
+			continue
+		}
+		if seen, behind := v.behind(resource(r), written, w.at); behind {
+			return &staleError{key, resource(r), seen, written}
 		}
 	}
 	delete(v.writes, key)
@@ -103,12 +109,12 @@ func (v *versions) check(key types.NamespacedName) error {
 // behind reports whether a cache is older than a write. A notification of the write can get
 // lost, when a watch breaks and its object is gone afterwards: then no other one may be as
 // new, and the write is waited for no longer than expectations are.
-func (v *versions) behind(resource, written string, at time.Time) (seen string, behind bool) {
-	seen = v.stores[resource].LastStoreSyncResourceVersion()
+func (v *versions) behind(r resource, written string, at time.Time) (seen string, behind bool) {
+	seen = v.stores[r].LastStoreSyncResourceVersion()
 	if seen != "" {
 		return seen, isNewer(written, seen)
 	}
-	seen = v.told[resource]
+	seen = v.told[r]
 	return seen, time.Since(at) < expectations.Timeout && (seen == "" || isNewer(written, seen))
 }
 

@@ -34,10 +34,10 @@ func TestE6_Versions(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			v := versions{stores: map[string]store{ownersResource: test.jobs, podsResource: test.pods}}
-			v.wrote(key, "u", podsResource, "31")
-			v.wrote(key, "u", podsResource, "30") // writes of one round end in any order
-			v.wrote(key, "u", ownersResource, "20")
+			v := versions{stores: [2]store{ofOwners: test.jobs, ofPods: test.pods}}
+			v.wrote(key, "u", ofPods, "31")
+			v.wrote(key, "u", ofPods, "30") // writes of one round end in any order
+			v.wrote(key, "u", ofOwners, "20")
 			err := v.check(key)
 			if (err == nil) != test.want {
 				t.Errorf("got %v", err)
@@ -53,20 +53,20 @@ func TestE6_Versions(t *testing.T) {
 // is off, blocks no job. What its notifications tell takes the place of the version.
 func TestE6_NotificationsInstead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := versions{stores: map[string]store{ownersResource: seen(""), podsResource: seen("")}}
-		v.wrote(key, "u", podsResource, "31")
+		v := versions{stores: [2]store{ofOwners: seen(""), ofPods: seen("")}}
+		v.wrote(key, "u", ofPods, "31")
 		for _, told := range []struct {
 			version string
 			want    bool
 		}{{"", false}, {"30", false}, {"29", false}, {"31", true}} {
 			if told.version != "" {
-				v.observe(podsResource, told.version)
+				v.observe(ofPods, told.version)
 			}
 			if err := v.check(key); (err == nil) != told.want {
 				t.Errorf("after %q: %v", told.version, err)
 			}
 		}
-		v.wrote(key, "u", podsResource, "40") // the watch breaks, and nothing tells of this one
+		v.wrote(key, "u", ofPods, "40") // the watch breaks, and nothing tells of this one
 		time.Sleep(expectations.Timeout - 1)
 		if v.check(key) == nil {
 			t.Error("the write is not waited for")
@@ -80,17 +80,17 @@ func TestE6_NotificationsInstead(t *testing.T) {
 
 // TestVersions_Forget: the writes of a job do not hold back a later one of the name.
 func TestVersions_Forget(t *testing.T) {
-	v := versions{stores: map[string]store{ownersResource: seen("1"), podsResource: seen("7")}}
-	v.wrote(key, "old", ownersResource, "5")
+	v := versions{stores: [2]store{ofOwners: seen("1"), ofPods: seen("7")}}
+	v.wrote(key, "old", ofOwners, "5")
 	v.forget(key, "another")
 	if v.check(key) == nil {
 		t.Error("the writes of another job were forgotten")
 	}
-	v.wrote(key, "new", podsResource, "6")
+	v.wrote(key, "new", ofPods, "6")
 	if err := v.check(key); err != nil {
 		t.Errorf("a later job waits for the writes of an earlier one: %v", err)
 	}
-	v.wrote(key, "new", ownersResource, "5")
+	v.wrote(key, "new", ofOwners, "5")
 	v.forget(key, "")
 	if err := v.check(key); err != nil {
 		t.Error(err)

@@ -2,11 +2,13 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -95,9 +97,21 @@ func (c *Controller[K]) workOnce(ctx context.Context) bool {
 		c.queue.Forget(key)
 		return true
 	}
-	klog.FromContext(ctx).V(2).Info("round is repeated", "controller", c.name, "key", key, "cause", err.Error())
+	c.logFailure(ctx, key, err)
 	c.queue.AddRateLimited(key)
 	return true
+}
+
+// logFailure logs why a round is repeated. That the caches are behind, or that somebody else
+// has written, is nothing to worry about.
+func (c *Controller[K]) logFailure(ctx context.Context, key K, err error) {
+	log := klog.FromContext(ctx)
+	var stale *staleError
+	if errors.As(err, &stale) || errors.Is(err, errOwnWrites) || apierrors.IsConflict(err) {
+		log.V(2).Info("round is repeated", "controller", c.name, "key", key, "cause", err.Error())
+		return
+	}
+	log.Error(err, "round failed and is repeated", "controller", c.name, "key", key, "failures", c.queue.NumRequeues(key)+1)
 }
 
 // round reconciles. A panic is an error, so that the other objects are served on.

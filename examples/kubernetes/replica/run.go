@@ -23,9 +23,11 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 		return err
 	}
 	defer c.Status.set(phaseStopping)
+	server = rest.CopyConfig(server)
 	if server.UserAgent == "" {
-		server = rest.AddUserAgent(rest.CopyConfig(server), component)
+		server = rest.AddUserAgent(server, component)
 	}
+	server.Wrap(measure(c.Registry).Requests)
 	client, err := kubernetes.NewForConfig(server)
 	if err != nil {
 		return err
@@ -72,7 +74,7 @@ type starter interface {
 func (c *Config) runControllers(ctx context.Context, client kubernetes.Interface, s *shares) error {
 	c.Status.set(phaseFilling)
 	common := controller.Common{
-		Workers: c.Workers, Events: controller.NewRecorder(ctx, client, component), QueueMetrics: newQueueMetrics(c.Registry),
+		Workers: c.Workers, Events: controller.NewRecorder(ctx, client, component), QueueMetrics: measure(c.Registry),
 	}
 	if s != nil {
 		common.Namespace = s.serves
@@ -109,7 +111,9 @@ func (c *Config) newControllers(client kubernetes.Interface, factory informers.S
 		}
 	}
 	add(Jobs, func() (starter, error) {
-		return controller.NewJobs(client, factory, controller.JobOptions{Common: common, ManagedBy: c.ManagedBy, Planner: c.Planners.Job})
+		return controller.NewJobs(client, factory, controller.JobOptions{
+			Common: common, ManagedBy: c.ManagedBy, Planner: c.Planners.Job, Metrics: measure(c.Registry),
+		})
 	})
 	add(Orphans, func() (starter, error) {
 		return controller.NewOrphans(client, factory, controller.OrphanOptions{Common: common, ManagedBy: c.ManagedBy})

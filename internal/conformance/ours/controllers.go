@@ -20,7 +20,7 @@ func newJobs(client kubernetes.Interface, f *factories, events controller.Record
 		ManagedBy: cmp.Or(o.Job.ControllerName, job.ControllerName),
 		Planner:   o.Job,
 		Stale:     o.Stale,
-		Metrics:   measure{o.Figures, o.Watch},
+		Metrics:   jobMetrics{o.Figures.metrics(), o.Watch},
 		Hooks:     controller.JobHooks{Round: o.Watch.Job, Planned: o.Planning},
 	}
 	if o.Memories != nil {
@@ -43,7 +43,7 @@ func newCronJobs(client kubernetes.Interface, f *factories, events controller.Re
 		Planner:   o.CronJob,
 		Schedule:  o.Schedule,
 		LiveReads: o.LiveReads,
-		Metrics:   measure{o.Figures, o.Watch},
+		Metrics:   o.Figures.metrics(),
 		Hooks:     controller.CronJobHooks{Round: o.Watch.CronJob},
 	})
 	must(err)

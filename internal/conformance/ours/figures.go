@@ -1,50 +1,37 @@
 package ours
 
 import (
-	"maps"
 	"sync"
-	"time"
 
-	"github.com/batchplan/batchplan/cronjob"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/batchplan/batchplan/examples/kubernetes/metrics"
 	"github.com/batchplan/batchplan/internal/conformance/series"
-	"github.com/batchplan/batchplan/job"
 )
 
-// Figures are the counters that Kubernetes exports. They come from the metrics of each
-// round, and from what only an adapter sees. The zero value is ready.
+// Figures are the metrics that our controllers export. The zero value is ready.
 type Figures struct {
-	mu     sync.Mutex
-	counts series.Counts
+	once sync.Once
+	told *metrics.Metrics
 }
 
 // Counts returns the counters so far.
-func (f *Figures) Counts() series.Counts {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return maps.Clone(f.counts)
-}
+func (f *Figures) Counts() series.Counts { return series.Of(f.metrics()) }
 
-// add adds counts. Nil figures count nothing.
-func (f *Figures) add(counts series.Counts) {
+// metrics returns what the controllers tell. Nil figures are looked at by nobody.
+func (f *Figures) metrics() *metrics.Metrics {
 	if f == nil {
-		return
+		return metrics.New()
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.counts == nil {
-		f.counts = series.Counts{}
-	}
-	f.counts.Add(counts)
+	f.once.Do(func() { f.told = metrics.New() })
+	return f.told
 }
 
-// measure counts what the Job controller tells.
-type measure struct {
-	*Figures
+// jobMetrics are those of the Job controller, which also tell of rounds that are put off.
+type jobMetrics struct {
+	*metrics.Metrics
 	watch Watch
 }
 
-func (m measure) Round(figures *job.Metrics, _ time.Duration) { m.add(series.Job(figures)) }
-func (m measure) Tracking(event string)                       { m.add(series.Tracking(event)) }
-func (m measure) External(managedBy string)                   { m.add(series.External(managedBy)) }
-func (m measure) Stale()                                      { m.watch.Stale() }
-func (m measure) CronJobRound(figures *cronjob.Metrics)       { m.add(series.CronJob(figures)) }
+// Stale implements [controller.JobMetrics].
+func (m jobMetrics) Stale(schema.GroupResource) { m.watch.Stale() }

@@ -59,7 +59,7 @@ func Reference() Counts {
 func (c Counts) Since(before Counts) Counts {
 	added := Counts{}
 	for series, n := range c {
-		added.add(n-before[series], "%s", series)
+		added.add(n-before[series], series)
 	}
 	return added
 }
@@ -71,9 +71,9 @@ func (c Counts) read(name string, m *dto.Metric) {
 	}
 	series := name + "{" + strings.Join(labels, ",") + "}"
 	if h := m.GetHistogram(); h != nil {
-		c.add(float64(h.GetSampleCount()), "%s count", series)
-		c.add(h.GetSampleSum(), "%s sum", series)
+		c.add(float64(h.GetSampleCount()), series+" count")
+		c.add(h.GetSampleSum(), series+" sum")
 		return
 	}
-	c.add(m.GetCounter().GetValue(), "%s", series)
+	c.add(m.GetCounter().GetValue(), series)
 }
