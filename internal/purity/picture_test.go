@@ -56,11 +56,14 @@ func arrows(flowchart string) (list []string) {
 }
 
 // importsOf returns the imports between the packages of the module, except internal
-// ones and examples, and their imports of robfig/cron.
+// ones, examples and commands, and their imports of robfig/cron.
 func importsOf(t *testing.T) (list []string) {
-	out := goCommand(t, "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
+	out := goCommand(t, "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{end}}`, "./...")
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue // a command
+		}
 		from, ok := public(fields[0])
 		for _, path := range fields[1:] {
 			to, isPublic := public(path)

@@ -62,6 +62,7 @@ var acting = []struct{ dir, reason string }{
 	{"internal/step", "makes the calls of executors"},
 	{"cronjob/cronjobtest", "tests the programs of importers"},
 	{"internal/life", "is the life that both test kits play"},
+	{"job/jobcheck/cmd/jobcheck", "asks planners in other languages"},
 	{"job/jobtest", "tests the programs of importers"},
 	{"world", "is a backend in memory"},
 }

@@ -85,6 +85,8 @@ func TestPlan(t *testing.T) {
 		{name: "adopts an orphan", pods: []job.Pod{orphan}, plan: job.Plan{Adopt: []job.PodRef{ref}}},
 		{name: "adopts its own pod", pods: []job.Pod{running}, plan: job.Plan{Adopt: []job.PodRef{ref}}, want: "JI22"},
 		{name: "deletes another owner's pod", pods: []job.Pod{foreign}, plan: job.Plan{Delete: []job.Deletion{{PodRef: ref}}}, want: "JI22"},
+		{name: "deletes a pod of its own", pods: []job.Pod{running}, plan: job.Plan{Delete: []job.Deletion{{PodRef: ref}}}},
+		{name: "deletes a pod that nobody has seen", plan: job.Plan{Delete: []job.Deletion{{PodRef: ref}}}, want: "JI22"},
 		{name: "untracks another owner's pod", pods: []job.Pod{foreign}, plan: job.Plan{Untrack: []job.Untracking{{PodRef: ref}}}, want: "JI22"},
 		{name: "another controller's job", spec: func(s *job.Spec) { s.ManagedBy = ptr("example.com/other") }, plan: job.Plan{Create: creations(-1)}, want: "JI23"},
 	} {

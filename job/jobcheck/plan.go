@@ -126,9 +126,12 @@ func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
 	if len(p.Delete)+len(p.Untrack)+len(p.Release) == 0 {
 		return
 	}
-	foreign := foreignPods(s)
+	owners := ownersOf(s)
 	check := func(what string, ref job.PodRef) {
-		if foreign[ref.UID] {
+		switch owner, there := owners[ref.UID]; {
+		case !there:
+			f.add("JI22", "%s %s, which is not in the snapshot", what, ref.Name)
+		case owner == job.Foreign:
 			f.add("JI22", "%s %s, which belongs to another owner", what, ref.Name)
 		}
 	}
@@ -143,19 +146,12 @@ func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
 	}
 }
 
-// foreignPods are the pods of other owners; nil if there are none.
-func foreignPods(s *job.Snapshot) map[job.UID]bool {
-	var foreign map[job.UID]bool
+func ownersOf(s *job.Snapshot) map[job.UID]job.Ownership {
+	owners := make(map[job.UID]job.Ownership, len(s.Pods))
 	for i := range s.Pods {
-		if s.Pods[i].Owner != job.Foreign {
-			continue
-		}
-		if foreign == nil {
-			foreign = make(map[job.UID]bool)
-		}
-		foreign[s.Pods[i].UID] = true
+		owners[s.Pods[i].UID] = s.Pods[i].Owner
 	}
-	return foreign
+	return owners
 }
 
 func podOf(s *job.Snapshot, uid job.UID) *job.Pod {
