@@ -207,6 +207,22 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	}
 }
 
+// CI15: the job of a creation without a reply is looked up before any of the others is
+// created that it limits, however many there are.
+func TestCI15_LostBeforeSeveral(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
+	s.Options.MaxActive = 5
+	first := reconcile(t, s)
+	s.Memory = first.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}}).Memory
+	s.Now = hours(2)
+	for n, triggers := range [][]cronjob.Trigger{nil, {{ID: "a"}}, {{ID: "a"}, {ID: "b"}}} {
+		s.Triggers = triggers
+		if plan := reconcile(t, s); len(plan.Create) != n+1 || len(plan.Verify) != 1 {
+			t.Errorf("%d creations, want %d, and %d look-ups, want one:\n%s", len(plan.Create), n+1, len(plan.Verify), plan.String())
+		}
+	}
+}
+
 // A server that refuses all creations is not asked without end (M9).
 func TestCI15_FailingCreationsAreNoHotLoop(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(3.5))

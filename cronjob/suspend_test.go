@@ -18,6 +18,9 @@ func TestC6_CI10_NothingStarts(t *testing.T) {
 		{"deleted", func(c *cronjob.CronJob) { c.DeletionTimestamp = start }, nil, cronjob.WaitDeleted},
 		{"suspended", func(c *cronjob.CronJob) { c.Spec.Suspend = ptr(true) }, nil, cronjob.WaitSuspended},
 		{"unknown zone", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("Mars/Base") }, []string{"UnknownTimeZone"}, cronjob.WaitNoSchedule},
+		{"unknown zone beside a zone in the schedule", func(c *cronjob.CronJob) {
+			c.Spec.TimeZone, c.Spec.Schedule = ptr("Mars/Base"), "TZ=Asia/Tokyo @hourly"
+		}, []string{"UnknownTimeZone"}, cronjob.WaitNoSchedule},
 		{"unparseable", func(c *cronjob.CronJob) { c.Spec.Schedule = "soon" }, []string{"UnparseableSchedule"}, cronjob.WaitNoSchedule},
 		{"never", func(c *cronjob.CronJob) { c.Spec.Schedule = "0 0 31 2 *" }, []string{"InvalidSchedule"}, cronjob.WaitNever},
 	} {

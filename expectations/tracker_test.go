@@ -55,6 +55,33 @@ func TestE3_TrackerReplacesAndRenews(t *testing.T) {
 	}
 }
 
+// TestE2_Writer: a Writer tells the tracker what it is told, for its own key.
+func TestE2_Writer(t *testing.T) {
+	var direct, written expectations.Tracker[string]
+	w := written.Of("demo", t0)
+	check := func(what string) {
+		t.Helper()
+		for _, key := range []string{"demo", "other"} {
+			counts, uids := direct.Snapshot(key)
+			if got, gotUIDs := written.Snapshot(key); got != counts || !gotUIDs.Equal(uids) {
+				t.Errorf("%s, key %s: got %+v and %d UIDs, want %+v and %d UIDs", what, key, got, gotUIDs.Len(), counts, uids.Len())
+			}
+		}
+	}
+	direct.Expect("demo", 5, 3, t0)
+	w.Expect(5, 3)
+	check("Expect")
+	direct.Lower("demo", 2, 1)
+	w.Lower(2, 1)
+	check("Lower")
+	direct.ExpectUntracked("demo", "a", "b")
+	w.ExpectUntracked("a", "b")
+	check("ExpectUntracked")
+	direct.UntrackObserved("demo", "a")
+	w.UntrackObserved("a")
+	check("UntrackObserved")
+}
+
 func TestE4_TrackerOfFinalizers(t *testing.T) {
 	var tracker expectations.Tracker[int]
 	tracker.ExpectUntracked(1, "b", "a")

@@ -114,6 +114,7 @@ func TestJ43_Retry(t *testing.T) {
 		{"a creation was not tried", snapshotOf(t, `{"parallelism": 2}`), func(o *Outcome) { o.Created = o.Created[:1] }, true},
 		{"a creation is refused: no namespace, no retry", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = ResultRefused }, false},
 		{"a deletion fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultUnsuccessful }, true},
+		{"one of two deletions fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b")), func(o *Outcome) { o.Deleted[0].Result = ResultUnsuccessful }, true},
 		{"a pod was gone already", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultGone }, false},
 		{"the first status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Recorded = ResultUnsuccessful }, true},
 		{"a finalizer stays", snapshotOf(t, `{"parallelism": 0}`, endedPod("a", PodFailed)), func(o *Outcome) { o.Untracked = nil; o.Settled = ResultNotTried }, true},
@@ -127,8 +128,17 @@ func TestJ43_Retry(t *testing.T) {
 			if test.outcome != nil {
 				test.outcome(&o)
 			}
-			if got := plan.Conclude(o).Retry; got != test.want {
-				t.Errorf("got %v, want %v\n%s", got, test.want, plan.String())
+			end := plan.Conclude(o)
+			if end.Retry != test.want {
+				t.Errorf("got %v, want %v\n%s", end.Retry, test.want, plan.String())
+			}
+			// A retry comes by itself, and needs no time beside that of the plan.
+			if end.Retry && end.Requeue != plan.Requeue {
+				t.Errorf("again at %v, want %v\n%s", end.Requeue, plan.Requeue, plan.String())
+			}
+			test.snap.Options = Kubernetes136()
+			if plan = planOf(t, test.snap); plan.Conclude(o).Requeue != plan.Requeue {
+				t.Errorf("Kubernetes136: again at %v, want %v\n%s", plan.Conclude(o).Requeue, plan.Requeue, plan.String())
 			}
 		})
 	}

@@ -22,6 +22,7 @@ func TestJ23_Deadline(t *testing.T) {
 		{"at once", `{"activeDeadlineSeconds": 0}`, second(1), second(1)},
 		{"suspended", `{"activeDeadlineSeconds": 60, "suspend": true}`, second(1), never},
 		{"not started", `{"activeDeadlineSeconds": 60}`, never, never},
+		{"as far away as a duration reaches", `{"activeDeadlineSeconds": 9223372036}`, second(1), second(1).Add(9223372036 * time.Second)},
 		{"further away than a duration reaches", `{"activeDeadlineSeconds": 9223372037}`, second(1), never},
 	} {
 		spec := specOf(t, c.spec)

@@ -2,11 +2,14 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/batchplan/batchplan/internal/value"
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // bothOptions are the options that a rule without a quirk must not depend on.
@@ -180,4 +183,55 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestJ31_DueIndexes creates the missing indexes whose backoff is over, as many as a round
+// writes, against a list: one that waits takes up its place among the missing ones.
+func TestJ31_DueIndexes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"), rapid.Int32Range(0, 12).Draw(t, "parallelism")
+		s := Snapshot{
+			Now:     second(30),
+			Options: Options{MaxPodWrites: rapid.Int32Range(1, 4).Draw(t, "writes")},
+			Job: Job{Name: "j", UID: "job-1", Spec: Spec{
+				Completions: &completions, Parallelism: &parallelism, BackoffLimit: value.To[int32](9), BackoffLimitPerIndex: value.To[int32](9),
+				CompletionMode: Indexed, PodReplacementPolicy: ReplaceFailed,
+			}},
+		}
+		missing := min(parallelism, completions)
+		states := rapid.SliceOfN(rapid.SampledFrom([]string{"none", "active", "due", "waiting"}), int(completions), int(completions)).Draw(t, "states")
+		for i, state := range states {
+			pod := Pod{Name: state, UID: UID(rune('a' + i)), Index: IndexAt(int32(i)), Phase: PodFailed, Detail: &PodDetail{CreationTimestamp: second(1)}}
+			switch state {
+			case "none":
+				continue
+			case "active":
+				pod.Phase = PodRunning
+				missing--
+			case "waiting":
+				pod.Detail = &PodDetail{CreationTimestamp: second(25)}
+			}
+			s.Pods = append(s.Pods, pod)
+		}
+		var want, got []int32
+		for i, state := range states {
+			if state == "active" || missing <= 0 {
+				continue
+			}
+			missing--
+			if state != "waiting" && len(want) < int(s.Options.MaxPodWrites) {
+				want = append(want, int32(i))
+			}
+		}
+		plan, err := Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range plan.Create {
+			got = append(got, c.Index.Int32())
+		}
+		if len(plan.Delete) == 0 && !slices.Equal(want, got) {
+			t.Fatalf("created %v, want %v\n%s", got, want, plan.String())
+		}
+	})
 }

@@ -69,6 +69,9 @@ func TestJI27_ReportedOnce(t *testing.T) {
 				if got != want {
 					t.Errorf("quirks %b: reported %d times, want %d", quirks, got, want)
 				}
+				if left := w.Memory.Handled(); left.Len() > 0 {
+					t.Errorf("quirks %b: the finalizers are gone, and %v is still remembered", quirks, left)
+				}
 			}
 		})
 	}

@@ -35,10 +35,10 @@ func (s Schedule) Next(t time.Time) time.Time {
 	if s.plan != nil && s.plan.reference != nil && unix < lastUnix {
 		return s.plan.referenceNext(t)
 	}
-	if s.Never() || unix >= lastUnix {
+	if s.Never() {
 		return time.Time{}
 	}
-	return s.plan.instant(s.plan.next(max(unix, firstUnix)))
+	return s.plan.instant(s.plan.next(min(max(unix, firstUnix), lastUnix)))
 }
 
 // Prev returns the last run earlier than t, in the schedule's zone, or the

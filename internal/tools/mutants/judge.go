@@ -257,7 +257,7 @@ func (m *mutant) meet(o options, tests []*test, id int) {
 		m.try(slices.DeleteFunc(tests, func(t *test) bool { return t.suite.path != m.file.pkg.path }), few)
 		return
 	}
-	if m.try(tests, few); m.verdict == alive {
+	if m.try(tests, few); m.verdict == alive && !o.quick {
 		tests = slices.DeleteFunc(tests, func(t *test) bool { return !t.drawn && t.reaches != nil })
 		m.try(tests, conditions{mutant: id, seed: o.seed + 1})
 	}
