@@ -108,3 +108,31 @@ func ExamplePlan_Settle() {
 	// true active=[report-29454300] lastScheduleTime=2026-01-01T09:00:00Z
 	// false active=[]
 }
+
+// Somebody asks for a report between two runs of the schedule. The ID makes the name of the
+// job, so asking twice is harmless.
+func ExampleTrigger() {
+	c := cronjob.CronJob{Name: "report", UID: "cj-1", Spec: cronjob.Spec{Schedule: "@hourly"}}
+	cronjob.Default(&c.Spec)
+	c.CreationTimestamp = time.Date(2026, 1, 1, 8, 30, 0, 0, time.UTC)
+	snapshot := cronjob.Snapshot{
+		CronJob: c, Now: time.Date(2026, 1, 1, 8, 45, 0, 0, time.UTC), Schedule: cronjob.Compile(&c),
+		Triggers: []cronjob.Trigger{{ID: "ticket-17"}},
+	}
+	plan, err := cronjob.Reconcile(snapshot)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(plan.String())
+	end := plan.Conclude(cronjob.Outcome{
+		Writes:  cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultDone, Job: cronjob.Reference{UID: "job-1"}}}},
+		Settled: cronjob.ResultDone,
+	})
+	fmt.Println("completed:", end.Triggered)
+	// Output:
+	// create report-manual-ticket-17: it was asked for (Trigger)
+	// wait: the next run is at 2026-01-01T09:00:00Z
+	// again at 2026-01-01T09:00:00.1Z
+	// completed: [ticket-17]
+}
