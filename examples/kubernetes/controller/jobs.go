@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/batchplan/batchplan/examples/kubernetes/convert"
 	"github.com/batchplan/batchplan/expectations"
@@ -96,7 +95,7 @@ func NewJobsOf(kind Kind, client kubernetes.Interface, owners, pods cache.Shared
 	if o.Workers == 0 {
 		o.Workers = 5
 	}
-	c := newController("job", &o.Common, workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryBase, retryMax))
+	c := newController("job", &o.Common, JobRateLimiter[types.NamespacedName]())
 	c.reconcile, c.each = j.Reconcile, j.each
 	return c, errors.Join(c.watch(owners, j.OwnerEvents(c.queue)), c.watch(pods, j.PodEvents(c.queue)))
 }

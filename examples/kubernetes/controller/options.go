@@ -22,6 +22,11 @@ const (
 	retryMax   = time.Minute
 )
 
+// JobRateLimiter returns the delays after failed rounds of jobs (J43).
+func JobRateLimiter[K comparable]() workqueue.TypedRateLimiter[K] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[K](retryBase, retryMax)
+}
+
 // Common are the options that all controllers have.
 type Common struct {
 	// Workers is the number of rounds at once; 0 is the default of the controller.

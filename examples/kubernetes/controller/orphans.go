@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/examples/kubernetes/backend"
@@ -63,7 +62,7 @@ func NewOrphansOf(kind Kind, client kubernetes.Interface, owners, pods cache.Sha
 	if err != nil {
 		return nil, err
 	}
-	c := newController("orphan", &o.Common, workqueue.NewTypedItemExponentialFailureRateLimiter[Orphan](retryBase, retryMax))
+	c := newController("orphan", &o.Common, JobRateLimiter[Orphan]())
 	c.reconcile, c.each = r.Reconcile, r.each
 	return c, errors.Join(c.watch(owners, r.OwnerEvents(c.queue)), c.watch(pods, r.PodEvents(c.queue)))
 }

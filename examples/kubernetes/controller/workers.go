@@ -102,12 +102,17 @@ func (c *Controller[K]) workOnce(ctx context.Context) bool {
 	return true
 }
 
-// logFailure logs why a round is repeated. That the caches are behind, or that somebody else
-// has written, is nothing to worry about.
+// IsExpected reports whether an error of a round is nothing to worry about: the caches do not
+// show own writes yet, or somebody else has written the object.
+func IsExpected(err error) bool {
+	var stale *staleError
+	return errors.As(err, &stale) || errors.Is(err, errOwnWrites) || apierrors.IsConflict(err)
+}
+
+// logFailure logs why a round is repeated.
 func (c *Controller[K]) logFailure(ctx context.Context, key K, err error) {
 	log := klog.FromContext(ctx)
-	var stale *staleError
-	if errors.As(err, &stale) || errors.Is(err, errOwnWrites) || apierrors.IsConflict(err) {
+	if IsExpected(err) {
 		log.V(2).Info("round is repeated", "controller", c.name, "key", key, "cause", err.Error())
 		return
 	}

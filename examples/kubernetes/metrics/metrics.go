@@ -33,7 +33,8 @@ type Metrics struct {
 	requests                                              *prometheus.CounterVec
 	queues                                                queues
 
-	all []prometheus.Collector
+	all         collectors
+	controllers int // how many of all are not of the process
 }
 
 // New returns metrics that have counted nothing.
@@ -59,8 +60,9 @@ func New() *Metrics {
 	})
 	m.ttlDuration = m.histogram("ttl_after_finished_controller_job_deletion_duration_seconds",
 		"Time between the expiry of a job and its deletion.", prometheus.ExponentialBuckets(0.1, 2, 14))
-	m.requests = builder{m, ""}.counters("rest_client_requests_total", "Requests to the API server; code <error> is no reply.", "code", "method", "host")
 	m.all = append(m.all, m.missed)
+	m.controllers = len(m.all)
+	m.requests = builder{m, ""}.counters("rest_client_requests_total", "Requests to the API server; code <error> is no reply.", "code", "method", "host")
 	m.queues = newQueues(builder{m, "workqueue_"})
 	return m
 }
@@ -101,16 +103,27 @@ func (m *Metrics) histogram(name, help string, buckets []float64) prometheus.His
 	return h
 }
 
+// Controllers returns the metrics of the controllers alone, for a registry that has those of
+// work queues and requests already, as that of controller-runtime has.
+func (m *Metrics) Controllers() prometheus.Collector { return m.all[:m.controllers] }
+
 // Describe implements [prometheus.Collector].
-func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, c := range m.all {
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) { m.all.Describe(to) }
+
+// Collect implements [prometheus.Collector].
+func (m *Metrics) Collect(to chan<- prometheus.Metric) { m.all.Collect(to) }
+
+// collectors are one collector.
+type collectors []prometheus.Collector
+
+func (all collectors) Describe(to chan<- *prometheus.Desc) {
+	for _, c := range all {
 		c.Describe(to)
 	}
 }
 
-// Collect implements [prometheus.Collector].
-func (m *Metrics) Collect(to chan<- prometheus.Metric) {
-	for _, c := range m.all {
+func (all collectors) Collect(to chan<- prometheus.Metric) {
+	for _, c := range all {
 		c.Collect(to)
 	}
 }
