@@ -3,6 +3,7 @@ package job
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 // TestJI22_TheEndDeletesOwnPods: when the job ends, its pods go and those that it
@@ -45,5 +46,25 @@ func TestJI8_NotWhilePodsRun(t *testing.T) {
 	plan = planOf(t, s)
 	if got := settled(plan, doneAll(plan)).Status; got.Finished() != ConditionFailed {
 		t.Errorf("no pod is left, and the job goes on: %v", got.Conditions)
+	}
+}
+
+// TestJI17_SuspendedEnd: a suspended job that has never started can fail all the same. It
+// then starts as it ends, since an API server refuses an end without a start.
+func TestJI17_SuspendedEnd(t *testing.T) {
+	for name, options := range bothOptions {
+		for completions, starts := range map[string]bool{`"completions": 2`: true, `"completions": 0`: false} {
+			s := snapshotOf(t, `{"suspend": true, "backoffLimit": 0, `+completions+`}`, endedPod("a", PodFailed))
+			s.Options, s.Job.Status.StartTime = options, time.Time{}
+			s.Job.Status.Conditions = []Condition{{Type: ConditionSuspended, Status: ConditionTrue}}
+			plan := planOf(t, s)
+			recorded, next := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
+			if next.Finished() == "" || next.StartTime.IsZero() == starts {
+				t.Errorf("%s, %s: started %v, conditions %v", name, completions, next.StartTime, next.Conditions)
+			}
+			if err := CheckTransition(recorded, next, s.Job.Spec); err != nil {
+				t.Errorf("%s, %s: %v", name, completions, err)
+			}
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -186,7 +187,8 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 }
 
 // TestJ31_DueIndexes creates the missing indexes whose backoff is over, as many as a round
-// writes, against a list: one that waits takes up its place among the missing ones.
+// writes, against a list: one that waits takes up its place among the missing ones. The
+// first of those is the time to plan again.
 func TestJ31_DueIndexes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"), rapid.Int32Range(0, 12).Draw(t, "parallelism")
@@ -198,29 +200,33 @@ func TestJ31_DueIndexes(t *testing.T) {
 				CompletionMode: Indexed, PodReplacementPolicy: ReplaceFailed,
 			}},
 		}
-		missing := min(parallelism, completions)
 		states := rapid.SliceOfN(rapid.SampledFrom([]string{"none", "active", "due", "waiting"}), int(completions), int(completions)).Draw(t, "states")
-		for i, state := range states {
-			pod := Pod{Name: state, UID: UID(rune('a' + i)), Index: IndexAt(int32(i)), Phase: PodFailed, Detail: &PodDetail{CreationTimestamp: second(1)}}
-			switch state {
-			case "none":
-				continue
-			case "active":
-				pod.Phase = PodRunning
+		missing := min(parallelism, completions)
+		for _, state := range states {
+			if state == "active" {
 				missing--
-			case "waiting":
-				pod.Detail = &PodDetail{CreationTimestamp: second(25)}
 			}
-			s.Pods = append(s.Pods, pod)
 		}
 		var want, got []int32
+		var due time.Time
 		for i, state := range states {
-			if state == "active" || missing <= 0 {
-				continue
+			pod := Pod{Name: state, UID: UID(rune('a' + i)), Index: IndexAt(int32(i)), Phase: PodFailed, Detail: &PodDetail{CreationTimestamp: second(1)}}
+			switch {
+			case state == "active":
+				pod.Phase = PodRunning
+				missing++ // it is not one of them
+			case state == "waiting":
+				failed := rapid.IntRange(21, 29).Draw(t, "failed")
+				pod.Detail = &PodDetail{CreationTimestamp: second(failed)}
+				if at := second(failed + 10); missing > 0 && (due.IsZero() || at.Before(due)) {
+					due = at
+				}
+			case missing > 0 && len(want) < int(s.Options.MaxPodWrites):
+				want = append(want, int32(i))
 			}
 			missing--
-			if state != "waiting" && len(want) < int(s.Options.MaxPodWrites) {
-				want = append(want, int32(i))
+			if state != "none" {
+				s.Pods = append(s.Pods, pod)
 			}
 		}
 		plan, err := Reconcile(s)
@@ -229,6 +235,10 @@ func TestJ31_DueIndexes(t *testing.T) {
 		}
 		for _, c := range plan.Create {
 			got = append(got, c.Index.Int32())
+		}
+		isFull := len(want) == int(s.Options.MaxPodWrites) // then the next round comes at once
+		if len(plan.Delete) == 0 && !isFull && !plan.Requeue.At.Equal(due) {
+			t.Fatalf("again at %v, want %v\n%s", plan.Requeue.At, due, plan.String())
 		}
 		if len(plan.Delete) == 0 && !slices.Equal(want, got) {
 			t.Fatalf("created %v, want %v\n%s", got, want, plan.String())

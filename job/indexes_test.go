@@ -75,6 +75,7 @@ func TestJI6_CompletedAndFailed(t *testing.T) {
 		{"completed by the status, failed by a pod", "0", "", []Pod{failed}, "0", "", ""},
 		{"failed by the status, completed by a pod", "", "0", []Pod{succeeded}, "", "0", ""},
 		{"both by pods", "", "", []Pod{failed, succeeded}, "0", "", ""},
+		{"both by the status alone", "0", "0", nil, "0", "", "job.status.failedIndexes"},
 		{"both by the status", "0,2-4", "0,3,5", nil, "0,2-4", "5", "job.status.failedIndexes"},
 	}
 	for name, options := range bothOptions {

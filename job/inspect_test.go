@@ -30,7 +30,7 @@ func TestInspect_Pods(t *testing.T) {
 	foreign := exitedPod("foreign", 7, 3)
 	foreign.Owner = Foreign
 	got, err := Inspect(snapshotOf(t, spec, exitedPod("a", 1, 2), disrupted, exitedPod("b", 5, 4), exitedPod("c", 0, 5),
-		Pod{Name: "d", UID: "d", Phase: PodRunning}, foreign))
+		Pod{Name: "d", UID: "d", Phase: PodRunning, Ready: true}, foreign, Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +42,12 @@ func TestInspect_Pods(t *testing.T) {
 		{FinishTime: second(5), Rule: -1},
 		{Rule: -1},
 		{FinishTime: second(3), Rule: -1},
+		{FinishTime: second(40), Rule: -1},
 	}
 	if diff := cmp.Diff(want, got.Pods); diff != "" {
 		t.Errorf("pods (-want +got):\n%s", diff)
 	}
-	figures := Inspection{Active: 1, Succeeded: 1, Failed: 2, Wanted: 4}
+	figures := Inspection{Active: 1, Ready: 1, Terminating: 1, Succeeded: 1, Failed: 2, Wanted: 4}
 	ignored := cmpopts.IgnoreFields(Inspection{}, "Pods", "Backoff")
 	if diff := cmp.Diff(figures, got, ignored, cmp.Comparer(Indexes.Equal)); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)

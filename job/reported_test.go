@@ -36,6 +36,8 @@ func TestJI27_ReportedOnce(t *testing.T) {
 			func(f *job.Metrics) int32 { return f.Policy.Ignore }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 3}},
 		{"the finalizer of an ignored failure goes, and the reply is lost", policy(job.IgnoreFailure), 42, world.Untrack, 1, world.LoseReply,
 			func(f *job.Metrics) int32 { return f.Policy.Ignore }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
+		{"the round of an ignored failure cannot be recorded", policy(job.IgnoreFailure), 42, world.WriteStatus, 2, world.Fail,
+			func(f *job.Metrics) int32 { return f.Policy.Ignore }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 		{"a match cannot be recorded", policy(job.CountFailure), 42, world.WriteStatus, 2, world.Fail,
 			func(f *job.Metrics) int32 { return f.Policy.Count }, map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: 1}},
 		{"a match is recorded, and the reply is lost", policy(job.CountFailure), 42, world.WriteStatus, 1, world.LoseReply,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // TestJ35_RoomForUIDs: what the lists hold, and how much room that leaves (JI5).
@@ -172,6 +173,20 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 				t.Errorf("%s, %s: %d that have succeeded lose their finalizer and %d active ones keep it, want %d and %d",
 					name, test.name, succeeded, unfinished, test.succeeded, test.left)
 			}
+		}
+	}
+}
+
+// TestJ35_RecordedIndexesLeaveRoom: an index that the status lists takes no room, also
+// where the others just fill a round. The reference stops at the pod that fills it.
+func TestJ35_RecordedIndexesLeaveRoom(t *testing.T) {
+	for listed, capped := range map[string]bool{"": true, "0": false} {
+		s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 9, "parallelism": 0}`,
+			ofIndex(endedPod("a", PodSucceeded), 0), ofIndex(endedPod("b", PodSucceeded), 1))
+		s.Options = Options{MaxUncounted: 2, Quirks: jobquirk.FullRound}
+		s.Job.Status.CompletedIndexes = listed
+		if plan := planOf(t, s); plan.basis.Capped != capped || len(plan.Untrack) != 2 {
+			t.Errorf("indexes %q are listed: capped %v, want %v\n%s", listed, plan.basis.Capped, capped, plan.String())
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // TestSnapshot_Refusals: what no plan can be made from, with the field that is to blame.
@@ -25,7 +27,12 @@ func TestSnapshot_Refusals(t *testing.T) {
 		{"a negative backoff limit", `{"backoffLimit": -1}`, nil, "job.spec.backoffLimit"},
 		{"a negative deadline", `{"activeDeadlineSeconds": -1}`, nil, "job.spec.activeDeadlineSeconds"},
 		{"a negative limit for each index", indexed, func(s *Snapshot) { *s.Job.Spec.BackoffLimitPerIndex = -1 }, "job.spec.backoffLimitPerIndex"},
-		{"negative counters", `{}`, func(s *Snapshot) { s.Job.Status.Failed = -1 }, "job.status.failed"},
+		{"a negative limit of failed indexes", indexed, func(s *Snapshot) { s.Job.Spec.MaxFailedIndexes = value.To[int32](-1) }, "job.spec.maxFailedIndexes"},
+		{"negative active", `{}`, func(s *Snapshot) { s.Job.Status.Active = -1 }, "job.status.active"},
+		{"negative ready", `{}`, func(s *Snapshot) { s.Job.Status.Ready = value.To[int32](-1) }, "job.status.ready"},
+		{"negative terminating", `{}`, func(s *Snapshot) { s.Job.Status.Terminating = value.To[int32](-1) }, "job.status.terminating"},
+		{"negative succeeded", `{}`, func(s *Snapshot) { s.Job.Status.Succeeded = -1 }, "job.status.succeeded"},
+		{"negative failed", `{}`, func(s *Snapshot) { s.Job.Status.Failed = -1 }, "job.status.failed"},
 		{"a pod without a UID", `{}`, func(s *Snapshot) { s.Pods = []Pod{{Name: "p"}} }, "pods[p].uid"},
 		{"a pod in no phase", `{}`, func(s *Snapshot) { s.Pods = []Pod{{Name: "p", UID: "1", Phase: PodFailed + 1}} }, "pods[p].phase"},
 		{"two pods with one UID, and something to write", `{"parallelism": 3}`,

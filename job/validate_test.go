@@ -243,6 +243,7 @@ func TestJ2_Accepted(t *testing.T) {
 		{"the most that Indexed jobs may", `{"completions": 100000, "parallelism": 100000, "completionMode": "Indexed", "backoffLimitPerIndex": 0, "maxFailedIndexes": 100000}`},
 		{"the most that very large jobs may", `{"completions": 2147483647, "parallelism": 10000, "completionMode": "Indexed", "backoffLimitPerIndex": 0, "maxFailedIndexes": 10000}`},
 		{"another controller with a name of 63 characters", `{"managedBy": "example.com/` + strings.Repeat("q", 51) + `"}`},
+		{"managedBy has each mark that a path may have", `{"managedBy": "example.com/-._~%!$&'()*+,;=:"}`},
 		{"managedBy has marks next to its first and last letters", `{"managedBy": "a-b.c-d/queue"}`},
 		{"nothing at all to do", `{"completions": 0, "parallelism": 0, "backoffLimit": 0, "activeDeadlineSeconds": 0, "ttlSecondsAfterFinished": 0}`},
 	}
