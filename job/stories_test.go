@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,8 @@ func (s *stage) commands() map[string]func() string {
 		"write-status": s.writeStatus, // changes of the status as input
 		// The controller. fail=N, lose=N (only the reply) and crash=N (before it) make
 		// the N-th write of the round go wrong, refuse=NAME all of that name. Then, or
-		// with the flag writes, a round prints its writes.
+		// with the flag writes, a round prints its writes. A line of input such as
+		// "2: succeed j-1" happens before the 2nd write.
 		"round":   s.round,
 		"plan":    s.planOnly, // prints what a round would do
 		"restart": s.restart,  // the controller forgets everything
@@ -176,9 +178,13 @@ func (s *stage) faults(log *strings.Builder) (asked bool) {
 		}
 	}
 	refuse := s.c.String("refuse", "none")
+	meanwhile := s.meanwhile()
 	count := 0
 	s.Fault = func(write world.Write) world.Fault {
 		count++
+		for _, line := range meanwhile[count] {
+			s.during(line)
+		}
 		fault := faults[count]
 		if strings.HasPrefix(write.String(), refuse) {
 			fault = world.Fail
@@ -188,6 +194,38 @@ func (s *stage) faults(log *strings.Builder) (asked bool) {
 		return fault
 	}
 	return s.c.Bool("writes", false) || refuse != "none" || len(faults) > 0
+}
+
+// meanwhile returns the commands in the input of a round, such as "2: succeed j-1", by the
+// number of the write before which they happen.
+func (s *stage) meanwhile() map[int][]*golden.Command {
+	commands := make(map[int][]*golden.Command)
+	for line := range strings.Lines(s.c.Input) {
+		number, text, _ := strings.Cut(line, ":")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			s.c.Fatalf("%q does not begin with the number of a write", line)
+		}
+		text, input, _ := strings.Cut(text, "{")
+		c := s.c.Line(text)
+		if input != "" {
+			c.Input = "{" + input
+		}
+		commands[n] = append(commands[n], c)
+	}
+	return commands
+}
+
+// during lets a command happen during another one.
+func (s *stage) during(c *golden.Command) {
+	do, ok := s.commands()[c.Name]
+	if !ok {
+		c.Fatalf("no such command")
+	}
+	outer := s.c
+	s.c = c
+	do()
+	s.c = outer
 }
 
 func (s *stage) planOnly() string {

@@ -45,6 +45,17 @@ func (c *Command) Fatalf(format string, args ...any) {
 	c.t.Fatalf("%s: %s: "+format, append([]any{c.Pos, c.Name}, args...)...)
 }
 
+// Line parses a line of the command's input as a command at the same position.
+func (c *Command) Line(text string) *Command {
+	c.t.Helper()
+	line, err := parseCommand(text)
+	if err != nil {
+		c.Fatalf("%v", err)
+	}
+	line.Pos, line.t = c.Pos, c.t
+	return line
+}
+
 // Has reports whether the argument key is given, bare or with a value.
 func (c *Command) Has(key string) bool {
 	_, ok := c.arg(key)

@@ -56,6 +56,7 @@ var acting = []struct{ dir, reason string }{
 	{"internal/explore", "searches states on all cores"},
 	{"internal/explore/cronmodel", "is a world for the search"},
 	{"internal/explore/jobmodel", "is a world for the search"},
+	{"internal/explore/mutants", "plants bugs and runs searches"},
 	{"internal/explore/run", "prints what a search finds"},
 	{"internal/golden", "plays stories in tests"},
 	{"internal/purity", "is this check"},

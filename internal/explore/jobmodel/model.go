@@ -16,7 +16,7 @@ type values struct {
 
 // Model is a scope as a system to explore.
 type Model struct {
-	rounds rounds
+	rounds *rounds
 	option Option
 	start  state
 }
@@ -30,7 +30,7 @@ func New(scope Scope, option Option) *Model {
 	if scope.Controllers > maxControllers || scope.Pods > maxPods {
 		panic("the scope " + scope.Name + " is too large for a state")
 	}
-	m := &Model{rounds: rounds{values: &values{scope: scope}}, option: option}
+	m := &Model{rounds: &rounds{values: &values{scope: scope}}, option: option}
 	v := m.rounds.values
 	m.start = state{
 		status: v.statuses.number(job.Status{}),

@@ -209,6 +209,9 @@ func (w *worker) userMoves(s *state) {
 		index = job.IndexAt(0)
 	}
 	next.pods[i] = pod{live: w.rounds.pods.created(job.Orphan, index, 0, 0, s.now)}
+	if w.option&named != 0 {
+		next.number(i)
+	}
 	w.touch(&next)
 	w.emit(&next, kindOrphan, 0, nil)
 }

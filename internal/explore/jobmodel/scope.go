@@ -73,4 +73,6 @@ const (
 	NoSymmetry Option = 1 << iota
 	// NoReduction lets everything happen between any two writes of a round.
 	NoReduction
+	// named numbers the pods in the order of their creation, for stories.
+	named
 )

@@ -108,13 +108,6 @@ var Small = []Scope{
 		Must:   []string{"J28 suspended deletes", "J29 surplus"},
 	},
 	{
-		Name:   "delete-job",
-		Covers: "a job that is deleted at any time: finalizers",
-		Spec:   counted(2, 2, 1), Pods: 4, Exits: []int32{0, 1}, Rest: 60,
-		Budget: Budget{Deletes: 1, Evictions: 1, Crashes: 1},
-		Must:   []string{"J37 deleted job"},
-	},
-	{
 		Name:   "elastic",
 		Covers: "an elastic Indexed job that shrinks and grows",
 		Spec:   with(counted(2, 2, 2), indexed), Pods: 4, Exits: []int32{0}, Rest: 60,
@@ -155,13 +148,6 @@ var Small = []Scope{
 		Must: []string{"J23 deadline", "J23 deadline ahead"},
 	},
 	{
-		Name:   "orphans",
-		Covers: "pods that appear without an owner, lose their finalizer or are deleted by others",
-		Spec:   counted(1, 1, 1), Pods: 3, Exits: []int32{0, 1}, Rest: 60,
-		Budget: Budget{Orphans: 1, Strips: 1, Evictions: 1, Fails: 1},
-		Must:   []string{"J6 adopt", "J29 surplus"},
-	},
-	{
 		Name:   "restarts",
 		Covers: "restartPolicy OnFailure: containers that are restarted count toward the limit",
 		Spec: with(counted(1, 1, 1), func(s *job.Spec) {
@@ -182,6 +168,20 @@ var Small = []Scope{
 		Covers: "a clock that goes back between failures and ticks",
 		Spec:   counted(1, 1, 1), Pods: 4, Exits: []int32{0, 1}, Straight: true, Rest: 80,
 		Budget: Budget{Ticks: 2, Backs: 2, Fails: 1}, Steps: []time.Duration{time.Minute},
+	},
+	{
+		Name:   "delete-job",
+		Covers: "a job that is deleted at any time: finalizers",
+		Spec:   counted(2, 2, 1), Pods: 4, Exits: []int32{0, 1}, Rest: 60,
+		Budget: Budget{Deletes: 1, Evictions: 1, Crashes: 1},
+		Must:   []string{"J37 deleted job"},
+	},
+	{
+		Name:   "orphans",
+		Covers: "pods that appear without an owner, lose their finalizer or are deleted by others",
+		Spec:   counted(1, 1, 1), Pods: 3, Exits: []int32{0, 1}, Rest: 60,
+		Budget: Budget{Orphans: 1, Strips: 1, Evictions: 1, Fails: 1},
+		Must:   []string{"J6 adopt", "J29 surplus"},
 	},
 	{
 		Name:   "two-controllers",

@@ -19,6 +19,7 @@ type state struct {
 	status    statusID
 	deletedAt uint32 // of the job: seconds since the start plus 1, 0 if it is not deleted
 	spec      specID
+	born      uint8 // the number of pods so far, where they are numbered
 	past      past
 	left      Budget
 	control   [maxControllers]controller
@@ -77,6 +78,8 @@ type pod struct {
 	// place is the place of the pod in the snapshot of a round, plus 1.
 	place [maxControllers]uint8
 	facts facts
+	// id is the number of the pod, where pods are numbered.
+	id uint8
 }
 
 // listed says in which uncounted list of a status a pod is.
@@ -116,6 +119,12 @@ func changedFor(c int) facts { return factChanged << c }
 func (p *pod) isForgotten() bool {
 	return p.live == 0 && p.seen == [maxControllers]podID{} && p.listed == 0 && p.seenIn == [maxControllers]listed{} &&
 		p.noted == [maxControllers]notes{} && p.place == [maxControllers]uint8{}
+}
+
+// number numbers a new pod.
+func (s *state) number(i int) {
+	s.born++
+	s.pods[i].id = s.born
 }
 
 // compact drops the pods of which nobody knows. The others keep their order, so that pods
@@ -166,7 +175,7 @@ func comparePods(a, b *pod) int {
 func (p *pod) words() [2]uint64 {
 	return [2]uint64{
 		uint64(p.live)<<48 | uint64(p.seen[0])<<32 | uint64(p.seen[1])<<16 | uint64(p.facts)<<8 | uint64(p.listed)<<4 | uint64(p.seenIn[0])<<2 | uint64(p.seenIn[1]),
-		uint64(p.noted[0])<<24 | uint64(p.noted[1])<<16 | uint64(p.place[0])<<8 | uint64(p.place[1]),
+		uint64(p.id)<<32 | uint64(p.noted[0])<<24 | uint64(p.noted[1])<<16 | uint64(p.place[0])<<8 | uint64(p.place[1]),
 	}
 }
 
@@ -177,7 +186,7 @@ func (s *state) append(dst []byte) []byte {
 	dst = order.AppendUint32(dst, uint32(s.status))
 	dst = order.AppendUint32(dst, s.deletedAt)
 	p := &s.past
-	dst = append(dst, byte(s.spec), p.succeeded, p.maxParallelism, p.lostCreates,
+	dst = append(dst, byte(s.spec), s.born, p.succeeded, p.maxParallelism, p.lostCreates,
 		flags(p.lostStatus, p.restarted, p.traveled, p.edited, p.lagged))
 	b := &s.left
 	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Restarts, b.Evictions, b.Disruptions, b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)

@@ -2,6 +2,7 @@ package jobmodel
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 
 	"github.com/batchplan/batchplan/internal/explore"
@@ -26,12 +27,18 @@ func (v *statusValues) number(s job.Status) statusID {
 		s.UncountedTerminatedPods = &job.UncountedTerminatedPods{}
 	}
 	s.Conditions = slices.Clone(s.Conditions)
+	for i := range s.Conditions {
+		s.Conditions[i].Message = podInMessage.ReplaceAllString(s.Conditions[i].Message, "default/p")
+	}
 	key, err := json.Marshal(s)
 	if err != nil {
 		panic(err)
 	}
 	return statusID(v.values.Number(string(key), func() job.Status { return s }))
 }
+
+// podInMessage is the name of a pod in a message: pods have none.
+var podInMessage = regexp.MustCompile(`\bdefault/p\d+`)
 
 // with returns the status with its uncounted lists.
 func (v *statusValues) with(id statusID, lists job.UncountedTerminatedPods) job.Status {

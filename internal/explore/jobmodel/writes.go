@@ -257,6 +257,9 @@ func (w *worker) create(s *state, c int, write writeStep) (broken error, ok bool
 	broken = w.check.create(w, s)
 	s.pods[i] = pod{live: w.rounds.pods.created(job.Owned, write.index, write.failures, write.ignored, s.now)}
 	s.pods[i].place[c] = write.place + 1
+	if w.option&named != 0 {
+		s.number(i)
+	}
 	return broken, true
 }
 

@@ -137,6 +137,23 @@ func search[S any](o options, name string, system explore.System[S], rest int) e
 		for _, line := range r.Found.Words(system.Worker()) {
 			fmt.Println(line)
 		}
+		printStory(system, r.Found)
 	}
 	return fmt.Errorf("%s: %w", name, r.Found.Err)
+}
+
+// printStory prints the counterexample as a story, where the system can tell it.
+func printStory[S any](system explore.System[S], c *explore.Counterexample[S]) {
+	teller, ok := system.(interface {
+		Story(*explore.Counterexample[S]) (string, error)
+	})
+	if !ok {
+		return
+	}
+	story, err := teller.Story(c)
+	if err != nil {
+		fmt.Println("no story:", err)
+		return
+	}
+	fmt.Printf("\nthe story for job/testdata:\n\n%s", story)
 }
