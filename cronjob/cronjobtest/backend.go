@@ -121,7 +121,7 @@ func (e *Env) checkCreated(n *cronjob.Creation, made *cronjobapply.Job) {
 func (c *checked) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	return c.do(world.Write{Verb: world.WriteStatus},
 		func(st *cronjobcheck.State) []cronjobcheck.Violation {
-			if c.e.edited && !c.e.subject.OneWriter {
+			if c.e.edited {
 				c.e.life.Breaks("Store", "the status is written, and the CronJob has changed since the program looked")
 			}
 			return st.Status(&s, c.e.history.HasStarted)

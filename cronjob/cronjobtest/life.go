@@ -145,7 +145,7 @@ func (e *Env) interfere() {
 	}
 	e.life.Meanwhile = "meanwhile, "
 	defer func() { e.life.Meanwhile = "" }()
-	if e.life.Pick("who", 2) == 0 {
+	if e.life.Pick("who", 2) == 0 || e.subject.OneWriter {
 		e.changed = e.finish() || e.changed
 	} else if e.user() {
 		e.edited, e.changed = true, true

@@ -42,8 +42,8 @@ type Subject struct {
 	// Late says that the program sees its objects late, through a watch or a cache. Less can
 	// be promised then.
 	Late bool
-	// OneWriter says that nobody but the program writes the CronJob, so that its status needs no
-	// condition.
+	// OneWriter says that nothing but the program writes the CronJob while a round is under way, so
+	// that its status needs no condition: users edit it between the rounds.
 	OneWriter bool
 	// Close, if not nil, is called when the life is over.
 	Close func()

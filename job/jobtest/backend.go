@@ -150,7 +150,7 @@ func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
 		Write: world.Write{Verb: world.WriteStatus},
 		before: func(st *jobcheck.State) []jobcheck.Violation {
 			wrong := st.Status(&s)
-			if c.e.edited && !c.e.subject.OneWriter {
+			if c.e.edited {
 				wrong = append(wrong, jobcheck.Violation{Rule: "Store", Problem: "the status is written, and the job has changed since the program looked"})
 			}
 			return wrong

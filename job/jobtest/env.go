@@ -24,9 +24,10 @@ type Env struct {
 
 	truth   truth
 	history jobcheck.History
-	planned map[job.UID]bool
-	edited  bool // the job has changed since the program looked
-	changed bool // a job or a pod has changed during the round
+	uids    map[job.UID]bool // of all jobs
+	planned map[job.UID]bool // of those that were planned
+	edited  bool             // the job has changed since the program looked
+	changed bool             // a job or a pod has changed during the round
 }
 
 // truth is what the store held when the test looked last.

@@ -35,7 +35,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		specs = Specs()
 	}
 	life.Check(t, func(l *life.Life) {
-		e := &Env{life: l, options: drawLimits(l.T), planned: map[job.UID]bool{}}
+		e := &Env{life: l, options: drawLimits(l.T), uids: map[job.UID]bool{}, planned: map[job.UID]bool{}}
 		e.subject = open(e)
 		if e.subject.Close != nil {
 			defer e.subject.Close()

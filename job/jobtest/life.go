@@ -32,9 +32,10 @@ func (e *Env) create(spec job.Spec, n int) {
 	e.life.Must("create the job", e.subject.Store.CreateJob(j))
 	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
 	e.read()
-	if e.truth.job.UID != j.UID {
-		e.life.Breaks("Store", "the job was created with UID %s, and has %s", j.UID, e.truth.job.UID)
+	if uid := e.truth.job.UID; uid == "" || e.uids[uid] {
+		e.life.Breaks("Store", "the job was created, and its UID is %q, which is empty or that of an earlier job", uid)
 	}
+	e.uids[e.truth.job.UID] = true
 	for _, p := range e.truth.pods {
 		e.life.Breaks("Store", "the job was created, and has pod %s already", p.Name)
 	}
@@ -200,7 +201,7 @@ func (e *Env) isOver() bool {
 // somePod is a pod of the job that has not ended.
 func (e *Env) somePod() *job.Pod {
 	for _, p := range e.truth.pods {
-		if p.Phase < job.PodSucceeded && p.Owner != job.Foreign && !world.IsCollected(p) {
+		if p.Phase < job.PodSucceeded && p.Owner != job.Foreign {
 			return p
 		}
 	}

@@ -11,7 +11,8 @@ import (
 // Store is the store of the program that is tested, as users, kubelets and the test see
 // it. It holds one job with its pods. Reads must show the source of truth, as it is now.
 type Store interface {
-	// CreateJob stores a new job, without a status. Its spec has its defaults.
+	// CreateJob stores a new job, without a status. Its spec has its defaults. The store may
+	// give it another UID, which must be new.
 	CreateJob(j job.Job) error
 	// RemoveJob removes the job and its pods. Another job of the same name may follow.
 	RemoveJob() error
@@ -49,8 +50,8 @@ type Subject struct {
 	// Late says that the program sees its objects late, through a watch or a cache. Less can
 	// be promised then.
 	Late bool
-	// OneWriter says that nobody but the program writes the job's status, so that its writes need
-	// no condition.
+	// OneWriter says that nothing but the program writes the job while a round is under way, so
+	// that its status needs no condition: users edit the job between the rounds.
 	OneWriter bool
 	// Close, if not nil, is called when the life is over.
 	Close func()

@@ -138,7 +138,7 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 	}
 	for _, p := range e.truth.pods {
 		switch old := seen[p.UID]; {
-		case old == nil && p.Owner != job.Foreign && !world.IsCollected(p):
+		case old == nil && p.Owner != job.Foreign && !isDone(p):
 			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", p.Name)
 		case old != nil && !samePod(old, p):
 			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s as %s; it is %s", p.Name, describe(old), describe(p))
@@ -150,6 +150,11 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", p.Name)
 		}
 	}
+}
+
+// isDone reports whether a snapshot may leave the pod out: it has ended and is accounted for.
+func isDone(p *job.Pod) bool {
+	return p.Untracked && (p.Phase >= job.PodSucceeded || world.IsCollected(p))
 }
 
 // checkWaits notices expectations that nobody lowers: the plan waits for own writes, and the
