@@ -19,17 +19,25 @@ import (
 const (
 	Jobs    = "jobs"    // runs the pods of jobs
 	Orphans = "orphans" // removes the finalizer of pods that have lost their job
+	// CronJobs takes all CronJobs, as these have no field like managedBy: the built-in
+	// controller must be off.
+	CronJobs = "cronjobs"
+	TTL      = "ttl" // deletes finished jobs of that managedBy when their time to live is over
 )
 
-// Controllers are all controllers, in the order in which they are listed.
-var Controllers = []string{Jobs, Orphans}
+// Controllers are all controllers. Those of jobs run unless others are asked for: these are
+// safe beside the built-in controllers.
+var (
+	Controllers        = []string{Jobs, Orphans, CronJobs, TTL}
+	DefaultControllers = []string{Jobs, Orphans}
+)
 
 // Config says what a replica does. Only ManagedBy is required.
 type Config struct {
 	// ManagedBy is the spec.managedBy of the jobs to take. [job.ControllerName] takes the jobs
 	// without one, and then the built-in controller must be off.
 	ManagedBy string
-	// Controllers are the controllers to run; none means all.
+	// Controllers are the controllers to run; none means [DefaultControllers].
 	Controllers []string
 	// Namespaces are the namespaces to serve; none means all.
 	Namespaces []string
@@ -75,7 +83,7 @@ const maxShards = 1000
 // withDefaults returns the configuration with its defaults, or all that is wrong with it.
 func (c Config) withDefaults() (Config, error) {
 	if len(c.Controllers) == 0 {
-		c.Controllers = Controllers
+		c.Controllers = DefaultControllers
 	}
 	if c.Lease.Name == "" {
 		c.Lease.Name = DefaultLeaseName

@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/examples/kubernetes/controller"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 // component is the name in events and in requests.
@@ -117,6 +118,18 @@ func (c *Config) newControllers(client kubernetes.Interface, factory informers.S
 	})
 	add(Orphans, func() (starter, error) {
 		return controller.NewOrphans(client, factory, controller.OrphanOptions{Common: common, ManagedBy: c.ManagedBy})
+	})
+	add(CronJobs, func() (starter, error) {
+		o := controller.CronJobOptions{Common: common, Planner: c.Planners.CronJob, Metrics: measure(c.Registry)}
+		if c.Planners.Preset == PresetKubernetes {
+			o.Schedule = []schedule.Option{schedule.Kubernetes136()}
+		}
+		return controller.NewCronJobs(client, factory, o)
+	})
+	add(TTL, func() (starter, error) {
+		return controller.NewTTL(client, factory, controller.TTLOptions{
+			Common: common, ManagedBy: c.ManagedBy, Planner: c.Planners.Job, Metrics: measure(c.Registry),
+		})
 	})
 	return all, err
 }

@@ -6,6 +6,14 @@
 package apiserver
 
 import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 
 	"k8s.io/apiserver/pkg/storage/storagebackend"
@@ -21,35 +29,112 @@ var flags = []string{
 	"--disable-admission-plugins=ServiceAccount",
 }
 
+// token is what clients identify themselves with. Server.Config sends it, also after a restart.
+const token = "administrator"
+
+// Server is an API server that can be stopped and started again. It keeps its objects.
+type Server struct {
+	// Config is that of a client with all rights and a very high rate limit. It stays valid
+	// when the server starts again.
+	Config *rest.Config
+	// Etcd is the address of the storage.
+	Etcd string
+
+	flags   []string
+	tokens  string
+	running apitesting.TestServer
+
+	mu          sync.Mutex
+	address     string // where the server listens now; empty while it is stopped
+	connections []net.Conn
+}
+
+// dial connects to the server, wherever it listens now.
+func (s *Server) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.address == "" {
+		return nil, errors.New("the server is stopped")
+	}
+	c, err := new(net.Dialer).DialContext(ctx, network, s.address)
+	if err == nil {
+		s.connections = append(s.connections, c)
+	}
+	return c, err
+}
+
+// listens notes where the server listens, and closes all connections.
+func (s *Server) listens(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.connections {
+		c.Close()
+	}
+	s.address, s.connections = address, nil
+}
+
 // Start runs etcd and kube-apiserver on free ports of the loopback device until the end of the test
 // and returns a client with all rights and a very high rate limit. The logs are shown only if the
 // test fails. Use one server for all tests of a package: it takes seconds to start.
 func Start(t testing.TB) kubernetes.Interface {
 	t.Helper()
-	logs := capture(t)
-	endpoint := startEtcd(t, logs)
-	storage := storagebackend.NewDefaultConfig("registry", nil)
-	storage.Transport.ServerList = []string{endpoint}
-	server, err := apitesting.StartTestServer(t, apitesting.NewDefaultTestServerOptions(), flags, storage)
-	if err != nil {
-		t.Fatalf("kube-apiserver: %v", err)
-	}
-	// This cleanup is registered after etcd's and so runs before it: the API server
-	// stops first.
-	t.Cleanup(server.TearDownFn)
-	return client(t, server.ClientConfig)
-}
-
-func client(t testing.TB, config *rest.Config) kubernetes.Interface {
-	t.Helper()
-	config = rest.CopyConfig(config)
-	config.QPS, config.Burst = 10_000, 10_000
-	// The encoding that the controllers use.
-	config.ContentType = "application/vnd.kubernetes.protobuf"
-	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
-	c, err := kubernetes.NewForConfig(config)
+	c, err := kubernetes.NewForConfig(StartServer(t).Config)
 	if err != nil {
 		t.Fatalf("client: %v", err)
 	}
 	return c
+}
+
+// StartServer is Start with more flags, for tests that need more than a client.
+func StartServer(t testing.TB, more ...string) *Server {
+	t.Helper()
+	logs := capture(t)
+	s := &Server{Etcd: startEtcd(t, logs), tokens: filepath.Join(t.TempDir(), "tokens"), flags: slices.Concat(flags, more)}
+	if err := os.WriteFile(s.tokens, []byte(token+`,administrator,administrator,"system:masters"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Start(t)
+	// This cleanup is registered after etcd's and so runs before it: the API server
+	// stops first.
+	t.Cleanup(func() { s.Stop() })
+	s.Config = &rest.Config{
+		Host:            "https://kube-apiserver",
+		BearerToken:     token,
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, // each start makes a new certificate
+		Dial:            s.dial,
+		QPS:             10_000, Burst: 10_000,
+		// The encoding that the controllers use.
+		ContentConfig: rest.ContentConfig{
+			ContentType:        "application/vnd.kubernetes.protobuf",
+			AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json",
+		},
+	}
+	return s
+}
+
+// Start starts the server again after Stop.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	storage := storagebackend.NewDefaultConfig("registry", nil)
+	storage.Transport.ServerList = []string{s.Etcd}
+	var err error
+	s.running, err = apitesting.StartTestServer(t, apitesting.NewDefaultTestServerOptions(), append(s.flags, "--token-auth-file="+s.tokens), storage)
+	if err != nil {
+		t.Fatalf("kube-apiserver: %v", err)
+	}
+	host, err := url.Parse(s.running.ClientConfig.Host)
+	if err != nil {
+		t.Fatalf("kube-apiserver: %v", err)
+	}
+	s.listens(host.Host)
+}
+
+// Stop stops the server. It closes the connections of its clients, since the server would wait
+// for their watches.
+func (s *Server) Stop() {
+	s.listens("")
+	if s.running.TearDownFn != nil {
+		s.running.TearDownFn()
+	}
+	s.running.TearDownFn = nil
 }

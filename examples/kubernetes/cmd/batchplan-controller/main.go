@@ -59,7 +59,7 @@ func parse(args []string, out io.Writer) (*command, error) {
 	flags := flag.NewFlagSet("batchplan-controller", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.StringVar(&c.ManagedBy, "managed-by", "", "take the jobs whose spec.managedBy is this `name` (required); kubernetes.io/job-controller takes those without one, and the built-in controller must then be off")
-	list(flags, &c.Controllers, "controllers", "comma-separated `names` of the controllers to run, of "+strings.Join(replica.Controllers, ",")+" (default all)")
+	list(flags, &c.Controllers, "controllers", "comma-separated `names` of the controllers to run, of "+strings.Join(replica.Controllers, ",")+" (default "+strings.Join(replica.DefaultControllers, ",")+"); cronjobs takes every CronJob, and the built-in controller must then be off")
 	list(flags, &c.Namespaces, "namespaces", "comma-separated `names` of the namespaces to serve (default all)")
 	flags.IntVar(&c.Workers, "workers", 0, "rounds at once of each controller (default 5)")
 	flags.StringVar(&c.planners, "planners", "", "`file` with the options of the planners, in YAML")

@@ -1,0 +1,52 @@
+package e2e
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/conformance/theirs"
+)
+
+// TestEndToEnd runs all tests that share a server at the same time. Most of their time is spent
+// waiting.
+func TestEndToEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a real API server")
+	}
+	theirs.Quiet()
+	began := time.Now()
+	c := newCluster(t, "--authorization-mode=RBAC", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
+	t.Logf("the server is up after %v", time.Since(began).Round(time.Millisecond))
+	t.Run("together", func(t *testing.T) {
+		for name, test := range map[string]func(*testing.T, *cluster){
+			"features":      testFeatures,
+			"restarts":      testRestarts,
+			"faults":        testFaults,
+			"late watch":    testLateWatch,
+			"leader killed": testLeaderKilled,
+			"shards":        testShards,
+			"writers":       testConflictingWriters,
+			"namespace":     testNamespaceDeleted,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, c)
+			})
+		}
+	})
+	t.Run("server restarted", func(t *testing.T) { testServerRestarted(t, c) })
+}
+
+// TestMain lets all tests run at once, however few processors there are: they wait most of the
+// time.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "40"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+var seed = flag.Uint64("seed", 1, "seed of injected faults")
