@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		return next, nil
 	}
 	d := c.desks.Get().(*desk)
-	snapshot := job.Snapshot{Job: value, Now: time.Now(), Memory: c.options.Memories.Get(key), Options: c.options.Planner}
+	snapshot := job.Snapshot{Job: value, Now: time.Now(), Memory: c.remember(key, object), Options: c.options.Planner}
 	snapshot.Memory.Expectations, snapshot.Memory.Untracking = c.tracker.Snapshot(key)
 	if c.takes(&value) {
 		d.objects = c.appendPods(d.objects[:0], object)
@@ -80,7 +81,8 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 	}
 	logPlan(klog.FromContext(ctx), key, plan)
 	executor := jobapply.Executor{Parallel: c.options.Parallel, Expectations: c.tracker.Of(key, time.Now())}
-	end, err := executor.Apply(ctx, c.newBackend(key, object), plan)
+	b := c.newBackend(key, object)
+	end, err := executor.Apply(ctx, b, plan)
 	if c.options.Hooks.Round != nil {
 		c.options.Hooks.Round(snapshot, plan, end.Outcome)
 	}
@@ -89,6 +91,9 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 	c.options.Metrics.Round(&end.Metrics, time.Since(snapshot.Now))
 	if len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == job.ResultDone {
 		next = plan.Requeue.At
+	}
+	if end.Status.Finished() == "" {
+		err = errors.Join(err, b.annotate(ctx, end.Memory))
 	}
 	return next, err
 }

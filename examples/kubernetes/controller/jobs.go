@@ -34,8 +34,11 @@ type JobOptions struct {
 	Stale bool
 	// Memories keeps the memories between rounds; nil means in this process.
 	Memories Memories[job.Memory]
-	Metrics  JobMetrics
-	Hooks    JobHooks
+	// MemoryAnnotation, if set, is the annotation of a job that keeps its backoff over a
+	// restart. It costs a request for each round in which the backoff changes.
+	MemoryAnnotation string
+	Metrics          JobMetrics
+	Hooks            JobHooks
 }
 
 // JobMetrics are told what the counters of a Job controller count (J42). Several goroutines
@@ -105,6 +108,9 @@ func NewJobsOf(kind Kind, client kubernetes.Interface, owners, pods cache.Shared
 func NewJobReconciler(kind Kind, client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions) (*Jobs, error) {
 	if o.ManagedBy == "" {
 		return nil, errors.New("job controller: ManagedBy is required: the spec.managedBy of the jobs to take")
+	}
+	if o.MemoryAnnotation != "" && kind.Annotate == nil {
+		return nil, fmt.Errorf("job controller: MemoryAnnotation %q: the kind has no Annotate", o.MemoryAnnotation)
 	}
 	o.Planner.ControllerName = o.ManagedBy
 	if o.Memories == nil {

@@ -8,11 +8,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
 
 	"github.com/batchplan/batchplan/examples/kubernetes/controller"
@@ -167,6 +170,91 @@ func TestJobs_Memories(t *testing.T) {
 		c.rest(2 * time.Second)
 		if len(memories) > 0 {
 			t.Errorf("memories of %v are left", memories)
+		}
+	})
+}
+
+// TestJobs_MemoryAnnotation: a controller that starts without the memory of the last one finds
+// the backoff in the job's annotation, which it writes once for each failure.
+func TestJobs_MemoryAnnotation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const annotation = "example.com/memory"
+		o := controller.JobOptions{ManagedBy: mine, MemoryAnnotation: annotation}
+		c := start(t, jobsAndOrphans(o), newJob("j", pointTo(mine)))
+		c.rest(2 * time.Second)
+		if text, found := c.job("j").Annotations[annotation]; found {
+			t.Errorf("before a failure the annotation is %s", text)
+		}
+		c.end(c.pods()[0], corev1.PodFailed)
+		c.rest(5 * time.Second)
+		c.stop()
+		patches := 0
+		for _, a := range c.Actions() {
+			if a.Matches("patch", "jobs") {
+				patches++
+			}
+		}
+		if patches != 1 || c.job("j").Annotations[annotation] == "" {
+			t.Errorf("%d patches, annotations %v", patches, c.job("j").Annotations)
+		}
+
+		for _, test := range []struct {
+			name   string
+			change func(*batchv1.Job)
+			want   int // pods five seconds after the start
+		}{
+			{"kept", func(*batchv1.Job) {}, 1},
+			{"unreadable", func(j *batchv1.Job) { j.Annotations[annotation] = "{" }, 2},
+			{"of another job", func(j *batchv1.Job) { j.UID = "another" }, 2},
+		} {
+			j, pod := c.job("j"), c.pods()[0]
+			test.change(j)
+			pod.OwnerReferences[0].UID = j.UID
+			again := start(t, jobsAndOrphans(o), j, &pod)
+			again.rest(2 * time.Second)
+			if n := len(again.pods()); n != test.want {
+				t.Errorf("%s: %d pods, want %d", test.name, n, test.want)
+			}
+			again.stop()
+		}
+	})
+}
+
+// TestJ6_OrphanIsGone: an orphan that is gone when it is to be adopted costs no error: the next
+// round plans without it.
+func TestJ6_OrphanIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJob("j", pointTo(mine))
+		orphan := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "orphan", Namespace: "ns", UID: "uid-of-orphan", Labels: j.Spec.Template.Labels}}
+		var rounds []job.Outcome
+		var retries int
+		o := controller.JobOptions{
+			Common: controller.Common{Workers: 1}, ManagedBy: mine,
+			Hooks: controller.JobHooks{Round: func(_ *job.Snapshot, p *job.Plan, o job.Outcome) {
+				rounds = append(rounds, o)
+				if p.Conclude(o).Retry {
+					retries++
+				}
+			}},
+		}
+		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
+			client.(*fake.Clientset).PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+				name := a.(clienttesting.PatchAction).GetName()
+				if name != "orphan" {
+					return false, nil, nil
+				}
+				_ = client.(*fake.Clientset).Tracker().Delete(corev1.SchemeGroupVersion.WithResource("pods"), "ns", name)
+				return true, nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
+			})
+			return jobsAndOrphans(o)(client, factory)
+		}, j, orphan)
+		defer c.stop()
+		c.rest(3 * time.Second)
+		if pods := c.pods(); len(pods) != 1 || pods[0].Name == "orphan" {
+			t.Errorf("pods %v", pods)
+		}
+		if len(rounds) < 2 || retries > 0 {
+			t.Errorf("%d rounds, %d retries", len(rounds), retries)
 		}
 	})
 }

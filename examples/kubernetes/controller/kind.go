@@ -2,12 +2,14 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchplan/batchplan/examples/kubernetes/convert"
@@ -32,6 +34,9 @@ type Kind struct {
 	// WriteStatus replaces the status on condition of the object's version, and returns the
 	// object as the write left it. The object that it is given is not written to.
 	WriteStatus func(ctx context.Context, o Object, s job.Status) (Object, error)
+	// Annotate sets an annotation on condition of the object's UID, and returns the object as
+	// the write left it. It is needed for [JobOptions.MemoryAnnotation] alone.
+	Annotate func(ctx context.Context, o Object, annotation, value string) (Object, error)
 }
 
 // BatchJobs returns the kind of jobs of batch/v1.
@@ -47,6 +52,15 @@ func BatchJobs(client kubernetes.Interface) Kind {
 			object := *o.(*batchv1.Job)
 			object.Status = convert.JobStatus(s)
 			return client.BatchV1().Jobs(object.Namespace).UpdateStatus(ctx, &object, metav1.UpdateOptions{})
+		},
+		Annotate: func(ctx context.Context, o Object, annotation, value string) (Object, error) {
+			patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+				"uid": o.GetUID(), "annotations": map[string]string{annotation: value},
+			}})
+			if err != nil {
+				return nil, err // unreachable
+			}
+			return client.BatchV1().Jobs(o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 		},
 	}
 }
