@@ -140,6 +140,8 @@ func TestCheckTransition(t *testing.T) {
 			[]string{`status.completedIndexes: "3,1": must be in canonical form, "1,3"`}},
 		{"JI6: a run that is not written as one", indexed, "", `"succeeded":3,"completedIndexes":"1,2,3"`,
 			[]string{`status.completedIndexes: "1,2,3": must be in canonical form, "1-3"`}},
+		{"JI20, JI6: the lists of indexes come last", indexed, "", `"active":1,"ready":2,"succeeded":1,"completedIndexes":"5"`, []string{
+			"status.ready: 2: must be at most active, 1", `status.completedIndexes: "5": must be below completions, 5`}},
 		{"JI6: the first index beyond completions", indexed, "", `"succeeded":1,"completedIndexes":"5"`, []string{`status.completedIndexes: "5": must be below completions, 5`}},
 		{"JI6: indexes beyond completions", indexed, "", `"succeeded":4,"completedIndexes":"3-6"`, []string{`status.completedIndexes: "5,6": must be below completions, 5`}},
 		{"JI6: an index in both lists", perIndex, "", `"succeeded":2,"completedIndexes":"0,1","failedIndexes":"1,2"`,
@@ -160,6 +162,8 @@ func TestCheckTransition(t *testing.T) {
 			[]string{"status.succeeded: 1: must rise from 0 by 0, the number of UIDs that leave uncountedTerminatedPods.succeeded"}},
 		{"JI1: a failure becomes a success", "", uncounted(``, `"a"`), uncounted(`"a"`, ``),
 			[]string{`status.uncountedTerminatedPods.succeeded[0]: "a": must not move here from failed`}},
+		{"JI1: a success becomes a failure", "", uncounted(`"a"`, ``), uncounted(``, `"a"`),
+			[]string{`status.uncountedTerminatedPods.failed[0]: "a": must not move here from succeeded`}},
 		{"JI1: indexes need no UIDs", indexed, "", `"succeeded":2,"completedIndexes":"0,1"`, nil},
 		{"JI1: the failures of indexes do", indexed, "", `"failed":1`,
 			[]string{"status.failed: 1: must rise from 0 by 0, the number of UIDs that leave uncountedTerminatedPods.failed"}},

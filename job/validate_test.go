@@ -154,6 +154,8 @@ func TestJ2_Refusals(t *testing.T) {
 			[]string{`spec.successPolicy.rules[0].succeededIndexes: "0,1-1,2": "1-1" must end after its beginning`}},
 		{"a success rule names an index that there is not", success(`{"succeededIndexes": "1-3"}`),
 			[]string{`spec.successPolicy.rules[0].succeededIndexes: "1-3": must hold indexes below completions, 3`}},
+		{"a success rule names an index twice", success(`{"succeededIndexes": "0,1,1"}`),
+			[]string{`spec.successPolicy.rules[0].succeededIndexes: "0,1,1": must be in increasing order`}},
 		{"a success rule is out of order", success(`{"succeededIndexes": "2,0"}`),
 			[]string{`spec.successPolicy.rules[0].succeededIndexes: "2,0": must be in increasing order`}},
 		{"a success rule is no list of indexes", success(`{"succeededIndexes": "0,x"}`),

@@ -41,6 +41,8 @@ func TestDescribe(t *testing.T) {
 		{"*/10 1,5 * * *", "every 10 minutes of the hours 1 and 5"},
 		{"5,6,9 1,5,8 * * *", "at 5, 6 and 9 minutes past the hours 1, 5 and 8 every day"},
 		{"0 0 1 * *", "at 00:00 on the 1st of every month"},
+		{"0 0 2,3,22,23 * *", "at 00:00 on the 2nd, 3rd, 22nd and 23rd of every month"},
+		{"0 0 11-13 * *", "at 00:00 from the 11th to the 13th of every month"},
 		{"0 0 1,15 * *", "at 00:00 on the 1st and 15th of every month"},
 		{"0 0 1-7 6-8 *", "at 00:00 from the 1st to the 7th of every month from June to August"},
 		{"0 0 29 2 *", "at 00:00 on the 29th of February"},
@@ -130,6 +132,7 @@ func TestLint(t *testing.T) {
 		{"0 0 */2 * *", "UTC", nil, nil, uneven}, {"0 0 1 */5 *", "UTC", nil, nil, uneven}, {"0 0 * * */2", "UTC", nil, nil, uneven},
 		{"*/7 9 * * *", "UTC", nil, nil, nil}, {"0 */5 * * 1", "UTC", nil, nil, nil}, {"0 0 */2 6 *", "UTC", nil, nil, nil}, // nothing follows at once
 		{"0 0 ?/2 * *", "UTC", nil, nil, uneven}, {"0 0 */2 1,12 *", "UTC", nil, nil, uneven}, {"0 0 */2 1,3 *", "UTC", nil, nil, nil},
+		{"0-59/7 * * * *", "UTC", nil, nil, uneven}, {"3-59/7 * * * *", "UTC", nil, nil, nil},
 		{"1-59/2 * * * *", "UTC", nil, nil, nil}, {"3-59/20 * * * *", "UTC", nil, nil, nil}, {"0 8-20/4 * * *", "UTC", nil, nil, nil},
 		{"*/60 * * * *", "UTC", nil, nil, nil}, {"0 */12 * * *", "UTC", nil, nil, nil}, {"0 0 1 */3 *", "UTC", nil, nil, nil},
 		{"0 0 31 * *", "UTC", nil, nil, missing}, {"0 0 15,30 * *", "UTC", nil, nil, missing}, {"0 0 29 1-3 *", "UTC", nil, nil, missing},

@@ -201,10 +201,7 @@ func (c Circumstances) lintDeadline() string {
 }
 
 func (s Schedule) lintRounding() string {
-	if !s.isInterval() {
-		return ""
-	}
-	asked, ok := askedInterval(s.plan.spec)
+	asked, ok := askedInterval(s.plan.spec) // fields are no duration
 	rounded := time.Duration(s.plan.every.seconds) * time.Second
 	if !ok || asked == rounded {
 		return ""

@@ -193,6 +193,17 @@ func TestS5_LocationOfRuns(t *testing.T) {
 	}
 }
 
+// TestS4_IntervalsBesideALostDate: Kubernetes136 counts "@every" from its argument, also in
+// a zone that has skipped a date.
+func TestS4_IntervalsBesideALostDate(t *testing.T) {
+	every := mustParse(t, "@every 90m", schedule.Kubernetes136(), schedule.WithTimeZone("Pacific/Apia"))
+	for _, from := range []string{"2005-06-01T00:10Z", "2011-12-29T00:10Z", "2017-06-01T00:10Z"} {
+		if got := every.Next(instant(t, from)); !got.Equal(instant(t, from).Add(90 * time.Minute)) {
+			t.Errorf("from %s: %v", from, got)
+		}
+	}
+}
+
 // TestS3_EdgesOfTime: any time is a valid argument.
 func TestS3_EdgesOfTime(t *testing.T) {
 	clocks := []time.Time{

@@ -113,8 +113,6 @@ func valueProblem(index int, value, part string) string {
 	switch {
 	case value == "*" || value == "?" || r.min <= n && n <= r.max:
 		return ""
-	case index == 4 && n == 7 && value == part:
-		return "Sunday is 0; write 0 or sun"
 	case index == 4 && n == 7:
 		if low, _, ranged := strings.Cut(part, "-"); ranged && value != low && !strings.Contains(part, "/") {
 			return fmt.Sprintf("Sunday is 0; write %s-6,0", low)

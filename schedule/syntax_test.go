@@ -15,6 +15,7 @@ func TestS1_ErrorsSayWhatToWrite(t *testing.T) {
 		{"0 0 LW * *", `day-of-month "LW": W, the working day`},
 		{"0 0 15W * *", `day-of-month "15W": W, the working day next to a date, is not supported; write the day, or * and 1-5 as day-of-week`},
 		{"0 0 * * 5#2", `day-of-week "5#2": #, the nth weekday of a month, is not supported; write 8-14 as day-of-month, * as day-of-week, and let the job check for weekday 5`},
+		{"0 0 * * 5#1", `day-of-week "5#1": #, the nth weekday of a month, is not supported; write 1-7 as`},
 		{"0 0 * * 5#5", `day-of-week "5#5": #, the nth weekday of a month, is not supported; write 29-31 as`},
 		{"0 0 * * 5#0", `day-of-week "5#0": #, the nth weekday of a month, is not supported; write the days of that week as`},
 		{"0 0 * * 5#6", `day-of-week "5#6": #, the nth weekday of a month, is not supported; write the days of that week as`},
@@ -38,6 +39,9 @@ func TestS1_ErrorsSayWhatToWrite(t *testing.T) {
 		{"*/0 * * * *", `minute "*/0": the step after the slash must be a number from 1 on, not "0"`},
 		{"?/0 * * * *", `minute "?/0": the step after the slash`},
 		{"30-10/1 * * * *", `minute "30-10/1": a range must not end before it begins; write 30-59,0-10`},
+		{"* * * *", `fields "* * * *": want 5 fields (minute hour day-of-month month day-of-week), found 4`},
+		{"0 * * * * *", `fields "0 * * * * *": want 5 fields (minute hour day-of-month month day-of-week), found 6; fields for seconds`},
+		{"0 0 * * * * 2026", `fields "0 0 * * * * 2026": want 5 fields (minute hour day-of-month month day-of-week), found 7; fields for seconds`},
 		{"@every 5", `descriptor "@every 5": time: missing unit in duration "5"`}, {"@weekday", `descriptor "@weekday": want @yearly, `},
 		{"*/x * * * *", `minute "*/x": the step after the slash must be a number from 1 on, not "x"`},
 	} {
