@@ -12,6 +12,9 @@ MUTANTS  ?= 0
 MATCH    ?=
 PACKAGES ?= job job/jobapply cronjob cronjob/cronjobapply backoff schedule expectations internal/indexset
 CASES    ?= 20000
+JOBS     ?= 500
+PODS     ?= 10
+INDEXES  ?= 5000
 SIZE     ?= small
 MEMORY   ?= 4096
 
@@ -82,6 +85,10 @@ validation: ## CASES random specs and statuses of each kind for the API server's
 rounds: ## ROUNDS single rounds of the real controllers and of ours, from the same snapshots; FIRST=n ROUNDS=1 shows one
 	@cd internal/conformance && go run ./rounds/build rounds/rounds.test && cd rounds && \
 		./rounds.test -test.timeout=0 -test.run='^TestRounds$$' -seed $(if $(SEED),$(SEED),1) -rounds $(ROUNDS) -first $(FIRST)
+
+cluster: ## end-to-end tests on a real API server, with JOBS jobs of PODS pods at once and one of INDEXES; SEED=7 for other faults
+	cd internal/conformance && go test -count=1 -timeout=2h -v -run='^TestEndToEnd$$' ./e2e $(if $(SEED),-seed $(SEED)) \
+		-jobs $(JOBS) -pods $(PODS) -indexes $(INDEXES)
 
 golden: ## rewrite the expected outputs of the stories: explain each changed line
 	$(call running,github.com/batchplan/batchplan/internal/golden,-update)

@@ -89,7 +89,7 @@ func startBasis(b *basis, s *Snapshot) {
 	b.Suspend = spec.isSuspended()
 	b.Deleted = s.Job.isDeleted()
 	b.Quirks = s.Options.Quirks
-	b.NoInterim = s.Options.NoInterimConditions
+	b.NoInterim = s.Options.NoInterimConditions && s.Job.Spec.SuccessPolicy == nil
 	b.Consistent = s.Consistent
 	b.Satisfied = isSatisfied(&b.Memory, s.Now, b.Quirks)
 }

@@ -127,11 +127,20 @@ func TestOptions_NoInterimConditions(t *testing.T) {
 		})
 	}
 
-	leaving := activePod("l")
-	leaving.Deletion = &PodDeletion{Timestamp: second(60)}
-	s := snapshotOf(t, `{"activeDeadlineSeconds": 1, "podReplacementPolicy": "Failed"}`, leaving)
+	won := endedPod("s", PodSucceeded)
+	won.Index = IndexAt(0)
+	s := snapshotOf(t, `{"completions": 2, "completionMode": "Indexed", "successPolicy": {"rules": [{"succeededCount": 1}]}}`, won)
 	s.Options.NoInterimConditions = true
 	plan := planOf(t, s)
+	if got := plan.Conclude(doneAll(plan)).Status.Conditions; len(got) != 2 || got[0].Type != ConditionSuccessCriteriaMet {
+		t.Errorf("a job with a successPolicy has the conditions %+v", got)
+	}
+
+	leaving := activePod("l")
+	leaving.Deletion = &PodDeletion{Timestamp: second(60)}
+	s = snapshotOf(t, `{"activeDeadlineSeconds": 1, "podReplacementPolicy": "Failed"}`, leaving)
+	s.Options.NoInterimConditions = true
+	plan = planOf(t, s)
 	held := doneAll(plan)
 	held.Untracked = nil
 	c := plan.Conclude(held)

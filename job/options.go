@@ -38,9 +38,9 @@ type Options struct {
 	MaxUncounted int32 `json:"maxUncounted,omitempty"`
 	// NoInterimConditions leaves out the conditions FailureTarget and SuccessCriteriaMet,
 	// which servers older than the conditions do not know. Newer ones require them before
-	// the end. Each round decides
-	// anew then how the job ends, so an end by podFailurePolicy stands only as long as
-	// the pod that has caused it.
+	// the end. A job with a successPolicy keeps them: a server that knows the policy requires
+	// them. Without them, each round decides anew how the job ends, so an end by
+	// podFailurePolicy stands only as long as the pod that has caused it.
 	NoInterimConditions bool `json:"noInterimConditions,omitempty"`
 	// ControllerName is the name of this controller in spec.managedBy (J3). Empty means
 	// [ControllerName]. A controller of another name plans only jobs that name it.

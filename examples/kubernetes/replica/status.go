@@ -16,7 +16,6 @@ import (
 type Status struct {
 	mu     sync.Mutex
 	phase  phase
-	broken error // why the process should be restarted
 	shards []int
 }
 

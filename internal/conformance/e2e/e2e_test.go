@@ -29,6 +29,7 @@ func TestEndToEnd(t *testing.T) {
 			"shards":        testShards,
 			"writers":       testConflictingWriters,
 			"namespace":     testNamespaceDeleted,
+			"burst":         testBurst,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -49,4 +50,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var seed = flag.Uint64("seed", 1, "seed of injected faults")
+var (
+	seed         = flag.Uint64("seed", 1, "seed of injected faults")
+	burstJobs    = flag.Int("jobs", 10, "jobs at once")
+	burstPods    = flag.Int("pods", 3, "pods of each of them")
+	burstIndexes = flag.Int("indexes", 100, "pods of one more job")
+)
