@@ -70,7 +70,7 @@ conformance: ## SCRIPTS generated scripts for the real controllers and for ours;
 		./conformance.test -test.timeout=0 -test.run='^TestLongRun$$' $(if $(SEED),-seed $(SEED)) -scripts $(SCRIPTS) -first $(FIRST)
 
 mutants: ## find small changes of the code that no test notices; SEED=1 MUTANTS=500 for a sample of them
-	@go run -C internal/tools ./mutants -root $(CURDIR) -equivalents mutants/equivalents.txt $(if $(SEED),-seed $(SEED)) \
+	@go run -C internal/tools ./mutants -root $(CURDIR) -equivalents mutants/equivalents.txt $(if $(SEED),-seed $(SEED)) $(if $(QUICK),-quick) \
 		-n $(MUTANTS) -match '$(MATCH)' $(PACKAGES)
 
 kills: ## kill the local runner and its supervisors KILLS times; CONTAIN=cgroup for one way to end processes

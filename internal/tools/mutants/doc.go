@@ -3,6 +3,7 @@
 //
 //	make mutants                              # every mutant: this takes hours
 //	make mutants SEED=1 MUTANTS=500           # a random sample
+//	make mutants SEED=1 MUTANTS=500 QUICK=1   # of its two passes, the first alone
 //	make mutants PACKAGES="job cronjob/cronjobapply" # of these packages only
 //	make mutants MATCH=job/pod.go:3           # those whose line of output matches
 //
@@ -19,8 +20,8 @@
 // A first run of each single test finds out which functions it reaches and how long
 // it takes. A mutant is then tried with the tests that reach its function, the
 // quickest first: those of its own package, then those of the packages that import
-// it. A mutant that survives with few random cases is tried again with as many as
-// "go test" runs.
+// it. A mutant that survives with few random cases meets the tests that draw cases
+// again, with as many as "go test" runs.
 //
 // For each survivor, write a test or remove code. If no input can show the
 // difference, equivalents.txt says why, and the mutant is not counted. An entry
