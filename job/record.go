@@ -62,6 +62,9 @@ func (r *Recording) isWritten(recorded Result) bool {
 // where the API server would refuse the write. A status that is written holds the
 // uncounted lists, even if both are empty.
 func isToWrite(before, status *Status, indexed bool) bool {
+	if equalStatus(before, status) {
+		return false // the common case, without a copy
+	}
 	compared := *status
 	compared.StartTime = before.StartTime
 	if indexed && status.CompletedIndexes == before.CompletedIndexes {

@@ -37,6 +37,9 @@ func (r *Recording) Settle(recorded Result, untracked []Result) Settlement {
 		s.Status = p.basis.Status
 		return s
 	}
+	if len(r.Untrack) == 0 && !r.end.decided() {
+		return s // nothing to count, and no end to reach
+	}
 	p.countUntracked(&s.Status, r.Untrack, untracked)
 	if r.end.decided() && isUntracked(r.Untrack, untracked) && p.mayFinish(&s.Status) {
 		p.finish(&s.Status, r.end)
