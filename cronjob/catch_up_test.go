@@ -133,7 +133,7 @@ func TestCatchUpPassesATakenName(t *testing.T) {
 	}
 }
 
-// starts lets a world in which all writes work and jobs run for ever plan n times
+// starts lets a world in which all writes work and jobs run without end plan n times
 // without time passing, and returns the hours of the runs that it starts.
 func starts(t *testing.T, s cronjob.Snapshot, n int) []float64 {
 	t.Helper()

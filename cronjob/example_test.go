@@ -109,7 +109,7 @@ func ExamplePlan_Settle() {
 	// false active=[]
 }
 
-// Somebody asks for a report between two runs of the schedule. The ID makes the name of the
+// A user asks for a report between two runs of the schedule. The ID makes the name of the
 // job, so asking twice is harmless.
 func ExampleTrigger() {
 	c := cronjob.CronJob{Name: "report", UID: "cj-1", Spec: cronjob.Spec{Schedule: "@hourly"}}

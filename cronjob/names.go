@@ -39,7 +39,7 @@ func isLabel(text string) bool {
 }
 
 // isZoneName reports whether a name has the form that the zone database gives to names.
-// Where the database is a folder of files, other names can find a file of it, too.
+// If the database is a folder of files, other names may also find a file in it.
 func isZoneName(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "" || part == "." || part == ".." || len(part) > 14 || part[0] == '-' {

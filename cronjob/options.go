@@ -37,7 +37,7 @@ type Options struct {
 	// startingDeadlineSeconds and CatchUpWindow.
 	Jitter time.Duration `json:"jitter,omitempty"`
 	// KeepSuccessful and KeepFailed are how long finished jobs are kept, beside the
-	// limits of the history; zero means for ever.
+	// limits of the history; zero means without end.
 	KeepSuccessful time.Duration `json:"keepSuccessful,omitempty"`
 	KeepFailed     time.Duration `json:"keepFailed,omitempty"`
 	// Quirks are mistakes of the reference to make as well: see package cronjobquirk.
@@ -45,8 +45,8 @@ type Options struct {
 }
 
 // Kubernetes136 returns the options with which the planner decides exactly as the
-// controller of Kubernetes 1.36 does, quirks included. Compile the schedule with
-// [schedule.Kubernetes136], too.
+// controller of Kubernetes 1.36 does, quirks included. Also compile the schedule with
+// [schedule.Kubernetes136].
 func Kubernetes136() Options {
 	return Options{Quirks: cronjobquirk.All}
 }

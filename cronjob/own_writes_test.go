@@ -80,8 +80,8 @@ func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
 	}
 }
 
-// A status that somebody has set back would hold runs for ever: no cache is five
-// minutes late.
+// A status that another client has set back must not hold runs without end: no cache is
+// five minutes late.
 func TestCI15_PatienceEnds(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultDone)
 	plan := reconcile(t, s)
@@ -105,7 +105,7 @@ func TestCI15_PatienceEnds(t *testing.T) {
 	}
 }
 
-// The memory of what was recorded alone holds a run back, too.
+// The memory of what was recorded also holds a run back, alone.
 func TestCI15_RecordedIsAhead(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
 	s := snapshot(c, hours(3.1))

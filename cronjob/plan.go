@@ -33,7 +33,7 @@ type Plan struct {
 	// Create are jobs to create from the template.
 	Create []Creation `json:"create,omitempty"`
 	// Triggered are the triggers whose jobs exist already; [Conclusion.Triggered]
-	// holds these, too.
+	// also holds these.
 	Triggered []string `json:"triggered,omitempty"`
 	// Missed are the runs that were due and will not start any more.
 	Missed Missed `json:"missed,omitzero"`

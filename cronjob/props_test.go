@@ -115,8 +115,8 @@ func step(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// deleteRecorded lets somebody delete a job. That of a run which is recorded
-// nowhere would be the loss of all that is known of it.
+// deleteRecorded lets a user delete a job. It spares the job of a run that is recorded
+// nowhere: without it, nothing would be known of the run.
 func deleteRecorded(t *rapid.T, w *world.CronJob) {
 	w.Deliver()
 	var names []string

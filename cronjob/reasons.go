@@ -36,9 +36,9 @@ const (
 	CreateLatest
 	// CreateOldest: the run is the oldest of several that are made up (CatchUpAll).
 	CreateOldest
-	// CreateTriggered: somebody asked for it (Trigger).
+	// CreateTriggered: a user asked for it (Trigger).
 	CreateTriggered
-	// CreateBackfilled: somebody asked for the run (Backfill).
+	// CreateBackfilled: a user asked for the run (Backfill).
 	CreateBackfilled
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
-// C14: a job that is found in the place of a new one is remembered like a new one, and
+// C14: a job that is found instead of a new one is remembered like a new one, and
 // one whose name belongs to another owner is not.
 func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 	for _, tc := range []struct {

@@ -61,7 +61,7 @@ func TestC14_FoundByName(t *testing.T) {
 	}
 }
 
-// C14: the reference fails on a job that exists, whosever it is.
+// C14: the reference fails on a job that exists, whoever owns it.
 func TestC14_QuirkBlindCreate(t *testing.T) {
 	run := hours(1)
 	for _, result := range []cronjob.Result{cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, cronjob.ResultRefused} {

@@ -84,7 +84,7 @@ func (s *stage) commands() map[string]func() string {
 		// The jobs, named by their runs or IDs; "all" stands for those that run.
 		"complete": func() string { return s.end(job.ConditionComplete) },
 		"fail":     func() string { return s.end(job.ConditionFailed) },
-		"delete":   s.remove,  // somebody deletes a job
+		"delete":   s.remove,  // a user deletes a job
 		"foreign":  s.foreign, // a job of another owner takes the name of a run
 		// Time and what can be seen.
 		"at":    s.at, // it is this time

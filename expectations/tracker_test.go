@@ -15,7 +15,7 @@ func TestE1_TrackerWithoutARecord(t *testing.T) {
 	if !tracker.Satisfied("default/demo", t0) {
 		t.Error("held back by nothing")
 	}
-	tracker.CreationObserved("default/demo") // somebody else's pod
+	tracker.CreationObserved("default/demo") // another client's pod
 	tracker.Forget("default/demo")
 	if counts, uids := tracker.Snapshot("default/demo"); counts != (expectations.Counts{}) || uids.Len() != 0 {
 		t.Errorf("something was recorded: %+v, %d UIDs", counts, uids.Len())

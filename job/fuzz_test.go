@@ -67,7 +67,7 @@ func garbage(t *rapid.T) {
 	}
 }
 
-// encodeAnyTime encodes what JSON refuses, too: years before 0 and after 9999.
+// encodeAnyTime also encodes what JSON refuses: years before 0 and after 9999.
 func encodeAnyTime(s job.Snapshot) string {
 	var b strings.Builder
 	e := gob.NewEncoder(&b)

@@ -16,12 +16,12 @@ type Options struct {
 	// Backoff is the delay after failures: 10 s doubling up to 10 min by default (J31).
 	Backoff backoff.Policy `json:"backoff,omitzero"`
 	// PendingTimeout is how long after its creation a pod may stay Pending; then it
-	// is deleted and counts as failed. Zero means for ever, and so does a pod whose
-	// creation time is not known.
+	// is deleted and counts as failed. Zero means no limit. A pod
+	// whose creation time is not known has none.
 	PendingTimeout time.Duration `json:"pendingTimeout,omitempty"`
 	// TerminatingTimeout is how long a terminating pod may outstay the time by which
 	// it must be gone, where only failed pods are replaced; then it counts as failed
-	// and is replaced. Zero means for ever.
+	// and is replaced. Zero means no limit.
 	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty"`
 	// SuccessBeatsDeadline lets a job succeed whose successes suffice in the round
 	// in which its deadline passes; otherwise it fails (J23 before J25, J26).

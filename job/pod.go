@@ -25,7 +25,7 @@ type Pod struct {
 	// Index is the completion index, or NoIndex (J13). An Indexed job needs it; for
 	// a NonIndexed one it means nothing.
 	Index Index `json:"index,omitzero"`
-	// UID identifies the pod for ever; names can come back. It must not be empty.
+	// UID identifies the pod; a name can be used again. It must not be empty.
 	UID  UID    `json:"uid"`
 	Name string `json:"name"`
 	// Deletion is set once the pod is being deleted.
@@ -105,7 +105,7 @@ const (
 	OwnedUnmatched
 	// Orphan pods have no controller and match: they are adopted.
 	Orphan
-	// Foreign pods are somebody else's: never touched.
+	// Foreign pods belong to another owner and are never touched.
 	Foreign
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // The cases in this file were found by running the controllers of Kubernetes beside
-// the planner. Each has a script in the corpus of internal/conformance, too.
+// the planner. Each also has a script in the corpus of internal/conformance.
 
 func TestJ22_RestartsOfTerminatingPods(t *testing.T) {
 	restarted := func(phase PodPhase, going bool) Pod {

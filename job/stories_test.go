@@ -80,7 +80,7 @@ func (s *stage) commands() map[string]func() string {
 		"evict":     s.evict,     // [condition=TYPE]
 		"kubelet":   s.kubelet,   // ends the pods that are being deleted
 		"restarted": s.restarted, // times=N: the container was restarted
-		"pod":       s.addPod,    // somebody else makes a pod
+		"pod":       s.addPod,    // another client makes a pod
 		"unlabel":   s.unlabel,   // pods stop matching the selector
 		// Time and what can be seen.
 		"tick":   s.tick,

@@ -21,7 +21,7 @@ import (
 // a job's status:
 //
 //   - No counter is negative, and there are no more ready pods than active ones.
-//   - No uncounted UID is empty or stands twice, in one list or in both.
+//   - No uncounted UID is empty or a duplicate, in one list or in both.
 //   - Failed, Complete, FailureTarget and SuccessCriteriaMet are never withdrawn
 //     once they are True.
 //   - Complete and SuccessCriteriaMet exclude Failed and FailureTarget.
@@ -100,7 +100,7 @@ func checkAll(s *Status, spec *Spec, checks ...statusCheck) (found problems) {
 	return found
 }
 
-// isTrue looks at all conditions: in a faulty list a type can stand twice.
+// isTrue looks at all conditions: a faulty list can hold a type more than once.
 func (s *Status) isTrue(t ConditionType) bool {
 	for i := range s.Conditions {
 		if s.Conditions[i].Type == t && s.Conditions[i].Status == ConditionTrue {

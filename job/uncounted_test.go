@@ -9,7 +9,7 @@ import (
 )
 
 // TestM5_UIDInBothLists: a status that holds a UID in both lists is refused by the API
-// server for ever ("Duplicate value"). The first verdict stays, and the job goes on (JI2, L1).
+// server each time ("Duplicate value"). The first verdict stays, and the job goes on (JI2, L1).
 func TestM5_UIDInBothLists(t *testing.T) {
 	tests := []struct {
 		name              string

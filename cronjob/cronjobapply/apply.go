@@ -24,8 +24,8 @@ type Backend interface {
 	// d.Foreground the job stays until its pods are gone.
 	Delete(ctx context.Context, d cronjob.Deletion) error
 	// Create creates the job from the template with the name, labels and annotations
-	// of the plan, and the CronJob as its controller. Where a job of that name is,
-	// whosever it is, the error is ErrExists and that job stays as it is: the
+	// of the plan, and the CronJob as its controller. If that name exists,
+	// whoever owns it, the error is ErrExists and that job stays as it is: the
 	// name is the lock of the run (C13).
 	Create(ctx context.Context, c cronjob.Creation) (Job, error)
 	// WriteStatus replaces the CronJob's status, on condition of the version that

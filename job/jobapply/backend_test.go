@@ -15,7 +15,7 @@ import (
 
 var errDown = errors.New("the API server is down")
 
-// fake is a backend that records the calls. It is an Expectations, too.
+// fake is a backend and an Expectations that records the calls.
 type fake struct {
 	mu    sync.Mutex
 	calls []string

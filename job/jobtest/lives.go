@@ -173,7 +173,7 @@ func Kubelet(w *world.Job) {
 	}
 }
 
-// Meddle lets somebody change the job or its pods from outside (F6, F7).
+// Meddle lets another client change the job or its pods from outside (F6, F7).
 func Meddle(t *rapid.T, w *world.Job) {
 	switch rapid.SampledFrom([]string{"suspend", "parallelism", "elastic", "delete", "orphan", "unlabel", "strip"}).Draw(t, "meddle") {
 	case "suspend":

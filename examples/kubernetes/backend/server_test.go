@@ -17,7 +17,7 @@ import (
 )
 
 // server answers like an API server would, as a test tells it to: the replies to each method,
-// the last one for ever. The answers of a real server are in
+// the last one again and again. The answers of a real server are in
 // internal/conformance/probe/testdata.
 type server struct {
 	t       *testing.T

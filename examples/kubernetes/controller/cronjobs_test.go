@@ -236,7 +236,7 @@ func TestT4_FreshLook(t *testing.T) {
 		var c *cluster
 		c = start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
 			ttl, err := controller.NewTTL(client, factory, controller.TTLOptions{Look: func(_ *job.Job, _ time.Time, fresh, expired bool, _ time.Time) {
-				if expired && !fresh && prolonged.CompareAndSwap(false, true) { // somebody gives the job more time
+				if expired && !fresh && prolonged.CompareAndSwap(false, true) { // a user gives the job more time
 					j := j.DeepCopy()
 					j.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
 					if _, err := client.BatchV1().Jobs("ns").Update(t.Context(), j, metav1.UpdateOptions{}); err != nil {

@@ -103,7 +103,7 @@ func (c *Controller[K]) workOnce(ctx context.Context) bool {
 }
 
 // IsExpected reports whether an error of a round is nothing to worry about: the caches do not
-// show own writes yet, or somebody else has written the object.
+// show own writes yet, or another client has written the object.
 func IsExpected(err error) bool {
 	var stale *staleError
 	return errors.As(err, &stale) || errors.Is(err, errOwnWrites) || apierrors.IsConflict(err)

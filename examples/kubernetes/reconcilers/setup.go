@@ -44,7 +44,7 @@ func (s setup[K]) on(mgr ctrl.Manager, sources ...ctrlsource.TypedSource[K]) err
 	return b.Complete(reconcile.TypedFunc[K](s.round))
 }
 
-// waitDelay is how long a round waits for the caches, or after the write of somebody else.
+// waitDelay is how long a round waits for the caches, or after the write of another client.
 const waitDelay = time.Second
 
 // round is one round. That it has to wait is no error of a reconciler.

@@ -205,7 +205,7 @@ func (s *shares) writeMembership(ctx context.Context) (*coordinationv1.Lease, er
 }
 
 // recover reads the membership after a failed write: the answer of an earlier one may have
-// been lost, or somebody has deleted the lease. Nobody else writes it.
+// been lost, or another client has deleted the lease. No other replica writes it.
 func (s *shares) recover(ctx context.Context) {
 	fresh, err := s.leases.Get(ctx, s.membershipName(), metav1.GetOptions{})
 	switch {
