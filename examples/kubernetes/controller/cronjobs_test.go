@@ -233,8 +233,7 @@ func TestT4_FreshLook(t *testing.T) {
 		j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
 		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 		var prolonged atomic.Bool
-		var c *cluster
-		c = start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
+		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
 			ttl, err := controller.NewTTL(client, factory, controller.TTLOptions{Look: func(_ *job.Job, _ time.Time, fresh, expired bool, _ time.Time) {
 				if expired && !fresh && prolonged.CompareAndSwap(false, true) { // a user gives the job more time
 					j := j.DeepCopy()
