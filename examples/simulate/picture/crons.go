@@ -100,12 +100,23 @@ func cronRows(r *sim.Result) *Picture {
 	return p
 }
 
+// niceWidth rounds an interval up to one that divides the hour or the day, so that each holds
+// as many runs of a schedule as the next.
+func niceWidth(d time.Duration) time.Duration {
+	for _, minutes := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720} {
+		if d <= minutes*time.Minute {
+			return minutes * time.Minute
+		}
+	}
+	return (d/(24*time.Hour) + 1) * 24 * time.Hour
+}
+
 // cronCounts draws how many runs there were over time.
 func cronCounts(r *sim.Result) *Picture {
 	u := unitFor(r.End)
 	p := newPicture("cronjobs", fmt.Sprintf("Runs of %s CronJobs", thousands(float64(len(r.CronJobs)))), u.label("time of the schedule, since the start"), "runs in each interval")
-	const columns = 160
-	width := max(r.End/columns, time.Second)
+	width := niceWidth(r.End / 160)
+	columns := int(r.End/width) + 1
 	at := func(t time.Duration) int { return min(max(int(t/width), 0), columns-1) }
 	onTime, late := make([]float64, columns), make([]float64, columns)
 	for i := range r.Runs {
@@ -134,7 +145,7 @@ func cronCounts(r *sim.Result) *Picture {
 		for i, v := range values {
 			out = append(out, plotter.XY{X: u.in(time.Duration(i) * width), Y: v})
 		}
-		return append(out, plotter.XY{X: u.in(columns * width), Y: 0})
+		return append(out, plotter.XY{X: u.in(time.Duration(columns) * width), Y: 0})
 	}
 	p.grid()
 	p.line("starts within a minute", points(onTime), inkSuccess, true)

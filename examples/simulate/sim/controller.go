@@ -32,7 +32,10 @@ type worker struct {
 	planner     job.Planner
 	cronPlanner cronjob.Planner
 	jobBackend  jobBackend
-	cronBackend cronBackend
+	// conclusion is that of the latest round of a job.
+	conclusion     job.Conclusion
+	cronConclusion cronjob.Conclusion
+	cronBackend    cronBackend
 	// ctx is cancelled when the controller stops.
 	ctx     context.Context
 	cancel  context.CancelFunc

@@ -237,17 +237,18 @@ func (e *engine) cronRound(w *worker, id int32) {
 		return
 	}
 	w.cronBackend = cronBackend{worker: w, engine: e, cs: cs, version: cs.version}
-	conclusion, _ := cronjobapply.Executor{Parallel: 1}.Apply(w.ctx, &w.cronBackend, plan)
+	w.cronConclusion, _ = cronjobapply.Executor{Parallel: 1}.Apply(w.ctx, &w.cronBackend, plan)
+	conclusion := &w.cronConclusion
 	cs.busy = false
 	if w.aborted {
 		return
 	}
 	if e.world.Watch != nil {
-		e.world.Watch.CronJob(time.Duration(e.now), cs.of.Name, &cs.snap, plan, &conclusion)
+		e.world.Watch.CronJob(time.Duration(e.now), cs.of.Name, &cs.snap, plan, conclusion)
 	}
-	e.record.cronRound(e.now, cs, plan, &conclusion)
+	e.record.cronRound(e.now, cs, plan, conclusion)
 	cs.snap.Memory = conclusion.Memory
-	e.cronAgain(cs, &conclusion)
+	e.cronAgain(cs, conclusion)
 }
 
 // cronAgain schedules the next round of a CronJob.

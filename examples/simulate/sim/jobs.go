@@ -235,20 +235,21 @@ func (e *engine) jobRound(w *worker, id int32) {
 	if !js.snap.Consistent {
 		executor.Expectations = e.view.tracker.Of(js.trackerKey(), js.snap.Now)
 	}
-	conclusion, _ := executor.Apply(w.ctx, b, plan)
+	w.conclusion, _ = executor.Apply(w.ctx, b, plan)
+	conclusion := &w.conclusion
 	js.busy = false
 	if w.aborted || b.isGone() {
 		e.jobEmptied(js)
 		return
 	}
 	if e.world.Watch != nil {
-		e.world.Watch.Job(time.Duration(e.now), js.truth.Name, &js.snap, plan, &conclusion)
+		e.world.Watch.Job(time.Duration(e.now), js.truth.Name, &js.snap, plan, conclusion)
 	}
 	js.snap.Memory = conclusion.Memory
 	if !js.snap.Consistent {
 		js.snap.Memory.Written = max(js.snap.Memory.Written, b.wrote)
 	}
-	e.planAgain(js, plan, &conclusion)
+	e.planAgain(js, plan, conclusion)
 }
 
 // planAgain schedules the next round of a job.

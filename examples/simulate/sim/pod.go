@@ -71,9 +71,15 @@ func (p *Pod) run(s Start, r *rand.Rand) Life {
 		run.Disrupted, run.ExitCode, run.For = true, exitKilled, time.Duration(part*float64(run.For))
 	}
 	if p.Behave != nil {
-		p.Behave(s, &run, r)
+		return p.behave(s, run, r)
 	}
 	return run
+}
+
+// behave lets the function have its way. Only here a life is on the heap.
+func (p *Pod) behave(s Start, life Life, r *rand.Rand) Life {
+	p.Behave(s, &life, r)
+	return life
 }
 
 func (p *Pod) failureCode() int32 {

@@ -154,7 +154,7 @@ func (r *recorder) podRestarted(p *pod) {
 
 func (r *recorder) podEnded(now int64, p *pod) {
 	used := time.Duration(0)
-	if p.running > 0 || p.Phase == job.PodSucceeded {
+	if p.running >= 0 {
 		used = time.Duration(now - p.running)
 	}
 	if p.Phase == job.PodSucceeded {
