@@ -112,9 +112,6 @@ type round struct {
 
 // claim adopts and releases. The plan assumed that all of it succeeds (J6).
 func (r *round) claim() job.Result {
-	if len(r.plan.Adopt)+len(r.plan.Release) == 0 {
-		return job.ResultDone // the common case
-	}
 	results := newResults(len(r.plan.Adopt) + len(r.plan.Release))
 	r.each(results.len(), func(i int) {
 		if i < len(r.plan.Adopt) {
@@ -187,9 +184,6 @@ func (r *round) create() []job.Effect {
 
 // untrack removes the finalizers of the pods that are now accounted for.
 func (r *round) untrack(pods []job.Untracking) []job.Result {
-	if len(pods) == 0 {
-		return nil // the common case
-	}
 	uids := make([]job.UID, len(pods))
 	for i := range pods {
 		uids[i] = pods[i].UID
