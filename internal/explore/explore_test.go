@@ -197,8 +197,8 @@ func TestTable(t *testing.T) {
 			t.Fatalf("the parent of %d is %v", i, p)
 		}
 	}
-	if tab.lower(key(7), 1) && tab.lower(key(7), 1) {
-		t.Error("lowered twice")
+	if once, twice := tab.lower(key(7), 1), tab.lower(key(7), 1); !once || twice {
+		t.Errorf("lowered once %t, twice %t", once, twice)
 	}
 	if _, ok := tab.get(key(-1)); ok {
 		t.Error("a key that was not added")

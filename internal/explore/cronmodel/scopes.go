@@ -99,4 +99,31 @@ var Small = []Scope{
 }
 
 // Large are scopes for runs of minutes and hours.
-var Large = []Scope{}
+var Large = []Scope{
+	{
+		Name: "allow-faults", Covers: "runs beside each other, any three faults, a clock that goes back", Runs: 3, Rest: 60,
+		Spec:   cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](0)},
+		Budget: Budget{Fails: 1, Lost: 1, Crashes: 1, Deletes: 1, Ticks: 3, Backs: 1},
+	},
+	{
+		Name: "missed-faults", Covers: "outages in which runs are missed, with a deadline and faults", Runs: 5, Rest: 60,
+		Spec:   cronjob.Spec{StartingDeadlineSeconds: ptr[int64](2000)},
+		Budget: Budget{Fails: 1, Crashes: 1, Ticks: 3, Jumps: 1},
+	},
+	{
+		Name: "forbid-catch-up-faults", Covers: "Forbid, where all missed runs are made up, with two faults", Runs: 3, Late: true, Rest: 60,
+		Spec: cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, Options: cronjob.Options{CatchUp: cronjob.CatchUpAll},
+		Budget: Budget{Fails: 1, Lost: 1, Ticks: 2, Jumps: 1},
+	},
+	{
+		Name: "backfill-faults", Covers: "a backfill beside the schedule, any three faults", Runs: 3, Rest: 60,
+		Backfill: cronjob.Backfill{After: start, Until: start.Add(3 * time.Hour)},
+		Budget:   Budget{Backfills: 1, Fails: 1, Lost: 1, Crashes: 1, Ticks: 2, Jumps: 1},
+	},
+	{
+		Name: "edits-late-twice", Covers: "two edits under late snapshots, with runs set aside", Runs: 3, Late: true, Rest: 60,
+		Options: cronjob.Options{SkipOnResume: true, SkipOnEdit: true},
+		Edits:   []func(*cronjob.Spec){suspend, resume, twoHourly},
+		Budget:  Budget{Edits: 2, Lost: 1, Ticks: 3},
+	},
+}

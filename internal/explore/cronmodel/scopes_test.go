@@ -34,3 +34,20 @@ func TestSmallScopes(t *testing.T) {
 		})
 	}
 }
+
+// TestLargeScopes explores the beginning of the large worlds.
+func TestLargeScopes(t *testing.T) {
+	names := map[string]bool{}
+	for _, scope := range append(Small[:len(Small):len(Small)], Large...) {
+		if names[scope.Name] || scope.Covers == "" {
+			t.Errorf("%s: a name of its own, and what it covers, are required", scope.Name)
+		}
+		names[scope.Name] = true
+	}
+	for _, scope := range Large {
+		r := explore.Breadth(New(scope), explore.Options{Rest: scope.Rest, Depth: 7})
+		if r.Found != nil || r.States < 20 {
+			t.Errorf("%s: %d states, found %v", scope.Name, r.States, r.Found)
+		}
+	}
+}

@@ -192,4 +192,35 @@ var Small = []Scope{
 }
 
 // Large are scopes for runs of minutes and hours.
-var Large = []Scope{}
+var Large = []Scope{
+	{
+		Name:   "one-pod-late-old-list",
+		Covers: "a controller behind a watch that restarts with an older list",
+		Spec:   counted(1, 1, 0), Pods: 3, Late: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
+		Budget: Budget{Crashes: 1, OldLists: 1, Ticks: 1},
+	},
+	{
+		Name:   "two-pods-faults",
+		Covers: "two pods at once, any three faults",
+		Spec:   counted(2, 2, 1), Pods: 4, Exits: []int32{0, 1}, Rest: 60,
+		Budget: Budget{Fails: 1, Lost: 1, Crashes: 1, Ticks: 1},
+	},
+	{
+		Name:   "one-pod-late-faults",
+		Covers: "a controller behind a watch, one pod at a time, two faults and a wait for writes that are never seen",
+		Spec:   counted(1, 1, 1), Pods: 3, Late: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
+		Budget: Budget{Fails: 1, Lost: 1, Ticks: 1},
+	},
+	{
+		Name:   "two-pods-late-faults",
+		Covers: "a controller behind a watch, two pods at once",
+		Spec:   counted(2, 2, 1), Pods: 4, Late: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
+		Budget: Budget{Fails: 1, Ticks: 1},
+	},
+	{
+		Name:   "per-index-late",
+		Covers: "failure counts of indexes behind a watch",
+		Spec:   with(counted(2, 2, 0), perIndex(1)), Pods: 5, Late: true, Versions: true, Exits: []int32{0, 1}, Straight: true, Rest: 80,
+		Budget: Budget{Fails: 1, Crashes: 1, Ticks: 2},
+	},
+}

@@ -3,7 +3,7 @@
 // counterexample is. The table in docs/exploration.md is its output.
 //
 //	go run ./internal/explore/mutants                  # all bugs
-//	go run ./internal/explore/mutants -match '^N2'     # some
+//	go run ./internal/explore/mutants -match '^X2$'    # some
 //	go run ./internal/explore/mutants -lives 0         # the explorer alone
 //
 // The bugs are in mutants.txt. Each is compiled through an overlay, so the working tree
@@ -40,13 +40,14 @@ type edit struct{ file, from, to string }
 func main() {
 	match := flag.String("match", "", "only the bugs whose number matches this regular expression")
 	lives := flag.Int("lives", 1000, "random lives of each property; 0 leaves them out")
+	scopes := flag.String("scopes", "", "only the scopes whose name matches this regular expression")
 	searches := flag.Bool("search", true, "search for the bugs with the explorer")
 	seed := flag.Int("seed", 1, "seed of the random lives")
 	limit := flag.Duration("limit", 5*time.Minute, "longest time for one search or one run of lives")
 	flag.Parse()
 	chosen, err := regexp.Compile(*match)
 	if err == nil {
-		err = run(chosen, *searches, *lives, *seed, *limit)
+		err = run(chosen, *scopes, *searches, *lives, *seed, *limit)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -54,7 +55,7 @@ func main() {
 	}
 }
 
-func run(chosen *regexp.Regexp, searches bool, lives, seed int, limit time.Duration) error {
+func run(chosen *regexp.Regexp, scopes string, searches bool, lives, seed int, limit time.Duration) error {
 	all, err := parse(list)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func run(chosen *regexp.Regexp, searches bool, lives, seed int, limit time.Durat
 		}
 		explored := "| | |"
 		if searches {
-			if explored, err = m.explore(dir, overlay, limit); err != nil {
+			if explored, err = m.explore(dir, overlay, scopes, limit); err != nil {
 				return err
 			}
 		}
@@ -169,12 +170,12 @@ func (m *mutant) folder() string {
 
 // explore searches the small scopes of the controller until one shows the bug. It returns
 // the columns of the table.
-func (m *mutant) explore(dir, overlay string, limit time.Duration) (string, error) {
+func (m *mutant) explore(dir, overlay, scopes string, limit time.Duration) (string, error) {
 	binary := filepath.Join(dir, "explore")
-	if out, err := command(limit, "go", "build", "-overlay", overlay, "-o", binary, "./internal/explore/run"); err != nil {
+	if out, err := command(building, "go", "build", "-overlay", overlay, "-o", binary, "./internal/explore/run"); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", m.number, err, out)
 	}
-	out, err := command(limit, binary, "-brief", "-match", "^"+m.folder()+"/")
+	out, err := command(limit, binary, "-brief", "-match", "^"+m.folder()+"/.*("+scopes+")")
 	states := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
@@ -198,6 +199,9 @@ func (m *mutant) explore(dir, overlay string, limit time.Duration) (string, erro
 	return fmt.Sprintf("– | %d | | ", states), nil
 }
 
+// building is the longest time for a build.
+const building = 10 * time.Minute
+
 var (
 	failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 	after  = regexp.MustCompile(`failed after (\d+) tests`)
@@ -207,7 +211,7 @@ var (
 // after how many lives.
 func (m *mutant) live(dir, overlay string, lives, seed int, limit time.Duration) (string, error) {
 	binary := filepath.Join(dir, "lives")
-	if out, err := command(limit, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+m.folder()); err != nil {
+	if out, err := command(building, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+m.folder()); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", m.number, err, out)
 	}
 	out, err := command(limit, binary, "-test.run=Lives|TestL9|TestCL4|TestJI26", "-test.failfast", "-rapid.nofailfile", "-rapid.shrinktime=1ms",
