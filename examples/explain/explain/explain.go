@@ -35,10 +35,9 @@ type Explainer struct {
 	pods     map[job.UID][]*read.Pod
 	children map[job.UID][]*read.Job
 	// strays are pods whose Job is not in the input.
-	strays  []*read.Pod
-	planner job.Planner
-	queue   []any
-	report  Report
+	strays []*read.Pod
+	queue  []any
+	report Report
 }
 
 // New prepares the explanation of all objects.

@@ -103,7 +103,7 @@ func (l *look) explainSuccessPolicy() {
 		return
 	}
 	for i, r := range l.spec.SuccessPolicy.Rules {
-		done, of := l.found.Completed, fmt.Sprint("any index")
+		done, of := l.found.Completed, "any index"
 		if r.SucceededIndexes != nil {
 			set, _ := job.ParseIndexes(*r.SucceededIndexes)
 			done, of = done.Intersect(set), "indexes "+set.String()

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
@@ -53,10 +52,9 @@ func (s scale) x(t time.Time) float64 {
 	return labelWidth + float64(plotWidth-labelWidth-20)*float64(t.Sub(s.from))/float64(max(s.to.Sub(s.from), 1))
 }
 
+// escaped is a text as XML has it.
 func escaped(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder never fails
-	return b.String()
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(strings.ToValidUTF8(text, "\ufffd"))
 }
 
 func plotOne(b *strings.Builder, x *Explanation, top int) {

@@ -88,14 +88,11 @@ type containerSays struct {
 	FinishedAt time.Time `json:"finishedAt"`
 }
 
-func (o *Objects) addPod(at Position, data []byte, m *Meta, place int) error {
+func (o *Objects) addPod(at Position, data []byte, head *envelope, place int) error {
+	m, more := &head.Metadata, &head.podMore
 	// The job is not known yet; Snapshot decides what the pod is to it.
 	decoded, err := job.DecodePod(&job.Job{Namespace: m.Namespace}, data)
 	if err != nil {
-		return err
-	}
-	var more podMore
-	if err := json.Unmarshal(data, &more); err != nil {
 		return err
 	}
 	p := &Pod{
@@ -113,9 +110,11 @@ func (o *Objects) addPod(at Position, data []byte, m *Meta, place int) error {
 			p.Unscheduled = c.Message
 		}
 	}
-	for _, c := range append(more.Status.InitContainerStatuses, more.Status.ContainerStatuses...) {
-		p.addReason(&c)
-		o.see(c.finished())
+	for _, list := range [...][]containerMore{more.Status.InitContainerStatuses, more.Status.ContainerStatuses} {
+		for i := range list {
+			p.addReason(&list[i])
+			o.see(list[i].finished())
+		}
 	}
 	o.see(p.StartTime)
 	o.Pods = put(o.Pods, place, p)

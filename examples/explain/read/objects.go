@@ -4,6 +4,7 @@ package read
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -150,7 +151,8 @@ func (o *Objects) list(at Position, t typeOf) {
 // add takes an object over. The given type is that of an object without one.
 func (o *Objects) add(at Position, data []byte, t typeOf) error {
 	var head envelope
-	if err := json.Unmarshal(data, &head); err != nil {
+	err := json.Unmarshal(data, &head)
+	if err != nil && !isOther(err, head.Kind) {
 		return err
 	}
 	if head.Kind == "" && head.Object != nil {
@@ -176,6 +178,13 @@ func (o *Objects) add(at Position, data []byte, t typeOf) error {
 		return fmt.Errorf("metadata.name: is required for a %s", head.Kind)
 	}
 	return o.addKind(at, data, &head)
+}
+
+// isOther reports whether an error comes from a field of a kind that is passed over anyway:
+// its status may be of any form.
+func isOther(err error, kind string) bool {
+	var typed *json.UnmarshalTypeError
+	return errors.As(err, &typed) && kind != "" && kind != "Job" && kind != "CronJob" && kind != "Pod"
 }
 
 // advice says how to get an object in a version that is supported.
@@ -227,7 +236,7 @@ func (o *Objects) addKind(at Position, data []byte, head *envelope) error {
 	case "CronJob":
 		return o.addCronJob(at, data, m, place)
 	}
-	return o.addPod(at, data, m, place)
+	return o.addPod(at, data, head, place)
 }
 
 // claim says where to put an object: at a place where an earlier version of it is, or at

@@ -44,6 +44,8 @@ type envelope struct {
 	Type     string          `json:"type"`
 	Object   json.RawMessage `json:"object"`
 	Metadata Meta            `json:"metadata"`
+	// The rest is read for pods.
+	podMore
 }
 
 // errNoKind says that an object does not tell its kind.

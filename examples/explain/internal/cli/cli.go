@@ -53,6 +53,9 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	p := &program{in: in, out: out, err: errOut, now: now}
 	plugin := strings.HasPrefix(filepath.Base(args[0]), "kubectl-")
 	root := p.rootCommand(plugin)
+	if !plugin { // the arguments of a plugin are names
+		root.AddCommand(p.serveCommand(), p.pageCommand())
+	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetArgs(args[1:])
 	root.SetIn(in)

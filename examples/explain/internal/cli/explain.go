@@ -117,7 +117,7 @@ func (p *program) write(e *explain.Explainer, options explain.Options, from stri
 		err = list.close(report)
 	}
 	if err == nil && p.plot != "" {
-		err = writePlot(p.plot, plots)
+		err = writePlot(output(p.plot), plots)
 	}
 	return report, err
 }

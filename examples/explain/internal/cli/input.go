@@ -175,6 +175,14 @@ func resolve(name string) string {
 	return name
 }
 
+// output names a file to write, relative to the user's folder.
+func output(name string) string {
+	if caller := os.Getenv("PWD"); !filepath.IsAbs(name) && filepath.IsAbs(caller) {
+		return filepath.Join(caller, name)
+	}
+	return name
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

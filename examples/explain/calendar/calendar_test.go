@@ -1,0 +1,123 @@
+package calendar
+
+import (
+	"archive/zip"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // zones do not depend on the machine
+)
+
+var from = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+
+func look(t *testing.T, spec, zone string) *Calendar {
+	t.Helper()
+	c, err := Look(spec, zone, -1, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestRuns(t *testing.T) {
+	c := look(t, "30 2 * * *", "Europe/Berlin")
+	if want := (Run{"Thu 2026-10-01 02:30:00 CEST", "Thu 2026-10-01 00:30:00 UTC", "in 30m0s"}); c.Runs[0] != want || len(c.Runs) != 10 {
+		t.Errorf("got %v", c.Runs)
+	}
+	if c.PerYear != 365 { // once twice in October, once not at all in March
+		t.Errorf("%d runs a year", c.PerYear)
+	}
+}
+
+func TestShifts(t *testing.T) {
+	c := look(t, "30 2 * * *", "Europe/Berlin")
+	if len(c.Shifts) != 6 {
+		t.Fatalf("%d shifts in three years", len(c.Shifts))
+	}
+	back, forward := c.Shifts[0], c.Shifts[1]
+	if back.Gap || back.Minutes != -60 || back.Before != "03:00" || back.After != "02:00" || len(back.Runs) != 2 {
+		t.Errorf("back: %+v", back)
+	}
+	if !forward.Gap || forward.Minutes != 60 || len(forward.Runs) != 0 {
+		t.Errorf("forward: %+v", forward)
+	}
+	if n := len(look(t, "30 2 * * *", "").Shifts); n != 0 {
+		t.Errorf("UTC has %d shifts", n)
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	if n := len(look(t, "0 9 * * 1-5", "Europe/Berlin").Differences); n != 0 {
+		t.Errorf("%d differences", n)
+	}
+	// A day without midnight: the reference runs on the Sunday after it (D5).
+	from = time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
+	defer func() { from = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC) }()
+	if c := look(t, "0 9 * * 6", "America/Santiago"); len(c.Differences) == 0 {
+		t.Errorf("no differences")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for spec, want := range map[string]string{"0 9 * *": "fields", "99 * * * *": "minute"} {
+		if _, err := Look(spec, "UTC", -1, from); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+	if _, err := Look("@daily", "Mars/Base", -1, from); err == nil {
+		t.Error("no error for an unknown zone")
+	}
+	if c := look(t, "0 0 31 2 *", ""); len(c.Findings) == 0 || c.Findings[0].Kind != "NeverRuns" || len(c.Runs) != 0 {
+		t.Errorf("got %+v", c.Findings)
+	}
+}
+
+// TestDense: a schedule that runs every minute is looked at in no time.
+func TestDense(t *testing.T) {
+	if c := look(t, "* * * * *", "Europe/Berlin"); c.PerYear != 525600 || len(c.Shifts[0].Runs) != 360 {
+		t.Errorf("%d runs a year, %d around a shift", c.PerYear, len(c.Shifts[0].Runs))
+	}
+}
+
+// TestShortZoneFiles: zone files that list no transitions of the future, as a browser has
+// them, give the same shifts.
+func TestShortZoneFiles(t *testing.T) {
+	want := look(t, "30 2 * * *", "Europe/Berlin").Shifts
+	loc, err := time.LoadLocationFromTZData("Europe/Berlin", embedded(t, "Europe/Berlin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for at := range shifts(loc, from, from.AddDate(3, 0, 0)) {
+		if n >= len(want) || !at.Equal(want[n].At) {
+			t.Fatalf("shift %d is at %s", n, at)
+		}
+		n++
+	}
+	if n != len(want) {
+		t.Errorf("%d shifts, want %d", n, len(want))
+	}
+}
+
+// embedded reads a file of the zone database that comes with Go.
+func embedded(t *testing.T, name string) []byte {
+	t.Helper()
+	archive, err := zip.OpenReader(filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip"))
+	if err != nil {
+		t.Skip(err)
+	}
+	defer archive.Close()
+	f, err := archive.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

@@ -1,0 +1,226 @@
+package play
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/format"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// play plays a script to its end.
+func play(t *testing.T, s *Script) *Player {
+	t.Helper()
+	var theatre Theatre
+	p, err := theatre.Play(s, len(s.Steps))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestExamples plays each example to its end, with a note for each step, and no invariant
+// broken on the way.
+func TestExamples(t *testing.T) {
+	ends := map[string]string{
+		"Retries and backoff": "Complete", "Backoff per index": "Failed", "Failure policy": "Failed",
+		"Success policy": "Complete", "Suspend and resume": "Failed", "Indexed: each index once": "",
+	}
+	for _, s := range Examples {
+		t.Run(s.Title, func(t *testing.T) {
+			if len(s.Notes) != len(s.Steps)+1 {
+				t.Errorf("%d notes for %d steps", len(s.Notes), len(s.Steps))
+			}
+			p := play(t, &s)
+			if end, ok := ends[s.Title]; !ok || string(p.world.Job.Status.Finished()) != end {
+				t.Errorf("ended with %q\n%s", p.world.Job.Status.Finished(), p.Story())
+			}
+		})
+	}
+}
+
+// TestGolden shows what the controller does in one example, step by step.
+func TestGolden(t *testing.T) {
+	var theatre Theatre
+	var b strings.Builder
+	s := Examples[0]
+	for n := range len(s.Steps) + 1 {
+		p, err := theatre.Play(&s, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := p.View()
+		if n > 0 {
+			fmt.Fprintf(&b, "> %s\n", s.Steps[n-1])
+		}
+		fmt.Fprintf(&b, "%s %s\n%s\n", v.Clock, v.Summary, strings.Join(v.Table, " "))
+	}
+	want, err := os.ReadFile("testdata/retries.txt")
+	if err != nil || b.String() != string(want) {
+		t.Errorf("%v, got:\n%s", err, b.String())
+	}
+}
+
+// TestBackAndForth: to go back and on again leads to the same state, and another step after
+// going back does not disturb what was there.
+func TestBackAndForth(t *testing.T) {
+	var theatre Theatre
+	s := Examples[0]
+	state := func(s *Script, n int) string {
+		p, err := theatre.Play(s, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(p.View())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data) + p.Story()
+	}
+	var first []string
+	for n := range len(s.Steps) + 1 {
+		first = append(first, state(&s, n))
+	}
+	for n := len(s.Steps); n >= 0; n-- {
+		if state(&s, n) != first[n] {
+			t.Errorf("step %d differs on the way back", n)
+		}
+	}
+	other := s
+	other.Steps = append([]string{"run all", "succeed all"}, s.Steps[2:]...)
+	state(&other, 2)
+	for n := range first {
+		if state(&s, n) != first[n] {
+			t.Errorf("step %d differs after another way", n)
+		}
+	}
+}
+
+// TestRoundTrip: a script survives the way through a link.
+func TestRoundTrip(t *testing.T) {
+	for _, s := range Examples {
+		got, err := Decode(s.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := json.Marshal(s)
+		b, _ := json.Marshal(got)
+		if string(a) != string(b) {
+			t.Errorf("got %s, want %s", b, a)
+		}
+	}
+	for _, text := range []string{"%", "AAAA", Examples[0].Encode()[:20]} {
+		if _, err := Decode(text); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	long := Script{Manifest: strings.Repeat("x", maxScript)}
+	if _, err := Decode(long.Encode()); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a bomb: %v", err)
+	}
+}
+
+func TestBadSteps(t *testing.T) {
+	tests := map[string]string{
+		"dance":                      "must be run, succeed",
+		"run nobody":                 `run: no pod "nobody"`,
+		"fail j-1 code=0":            "from 1 to 255",
+		"tick soon":                  `tick: "soon": must be a duration`,
+		"tick -1s":                   "must be a duration",
+		"edit {":                     "must be fields of the spec",
+		`edit {"parallelism": -1}`:   "spec.parallelism",
+		`edit {"parallelism": 9000}`: "at most 5000",
+		"next":                       "nothing happens by itself",
+	}
+	for step, want := range tests {
+		s := Script{Manifest: Examples[0].Manifest, Steps: []string{step}}
+		var theatre Theatre
+		p, err := theatre.Play(&s, 1)
+		if err == nil || !strings.Contains(err.Error(), want) || p == nil {
+			t.Errorf("%s: %v, want %q", step, err, want)
+		}
+	}
+	for manifest, want := range map[string]string{
+		"kind: Job": "apiVersion", "": "is empty", "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}": "CronJob",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: 100000}": "at most 5000",
+	} {
+		var theatre Theatre
+		if _, err := theatre.Play(&Script{Manifest: manifest}, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", manifest, err, want)
+		}
+	}
+}
+
+// TestLostNode: pods of a lost node stay terminating until they are ended by hand.
+func TestLostNode(t *testing.T) {
+	s := Script{Manifest: Examples[3].Manifest, Steps: []string{"run all", "lose j-1", "tick 1h"}}
+	p := play(t, &s)
+	if n := len(p.world.Pods); n != 2 || p.world.Pods[0].Deletion == nil {
+		t.Errorf("%s", p.world.State())
+	}
+	s.Steps = append(s.Steps, "fail j-1 code=143", "next")
+	if p = play(t, &s); len(p.world.Pods) < 2 || p.world.Job.Status.Failed != 0 {
+		t.Errorf("%s", p.world.State())
+	}
+}
+
+// TestThousandPods: a step with a thousand pods takes little time.
+func TestThousandPods(t *testing.T) {
+	s := Script{Manifest: `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"completions": 2000, "parallelism": 1000, "template": {"spec": {"restartPolicy": "Never"}}}}`}
+	s.Steps = []string{"run all", "succeed j-1"}
+	var theatre Theatre
+	for n := range 3 {
+		before := time.Now()
+		p, err := theatre.Play(&s, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := p.View()
+		t.Logf("step %d: %v", n, time.Since(before))
+		if len(v.Pods)+v.MorePods < 1000 {
+			t.Errorf("%d pods and %d more", len(v.Pods), v.MorePods)
+		}
+	}
+}
+
+// TestExportedTest: the exported Go test compiles and passes.
+func TestExportedTest(t *testing.T) {
+	text, err := play(t, &Examples[3]).GoTest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pretty, err := format.Source([]byte(text)); err != nil || string(pretty) != text {
+		t.Errorf("not formatted: %v", err)
+	}
+	dir, err := os.MkdirTemp(".", "exported")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "situation_test.go"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "test", "./"+dir).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s\n%s", err, out, text)
+	}
+}
+
+// TestStoryIsComplete: a story begins with the job and ends with the last round.
+func TestStoryIsComplete(t *testing.T) {
+	s := Examples[3]
+	story := play(t, &s).Story()
+	if !strings.HasPrefix(story, "job\n{") || strings.Count(story, "\nround\n") < 4 {
+		t.Errorf("got %s", story)
+	}
+	var spec job.Spec
+	line, _, _ := strings.Cut(strings.TrimPrefix(story, "job\n"), "\n")
+	if err := json.Unmarshal([]byte(line), &spec); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,376 @@
+// Package play steps through the life of a Job in memory: a user does what kubelets, nodes
+// and people do, and the controller answers with its plans. The steps are a text of a few
+// lines, so that a situation can be sent in a link.
+package play
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/world"
+)
+
+// maxRounds is how many rounds may follow one step.
+const maxRounds = 100
+
+// Player is a Job and what has happened to it. Each step makes a new Player, so that steps
+// can be taken back.
+type Player struct {
+	world *world.Job
+	lives map[job.UID]*life
+	order []job.UID
+	// lost are pods whose node does not answer.
+	lost map[job.UID]bool
+	// story is the life so far, as a story file; plans are the plans of the last step that
+	// wrote something or differ from the one before.
+	story strings.Builder
+	text  string
+	plans []string
+	plan  job.Plan
+	last  string
+	// ended is when the Job came to its end.
+	ended time.Time
+	// suspended are the spans in which it was suspended.
+	events int
+}
+
+// life is the life of a pod, which goes on in the drawing when the pod is gone.
+type life struct {
+	name                    string
+	index                   int32
+	created, started, ended time.Time
+	kind                    string
+}
+
+// New starts the life of a Job with this spec.
+func New(spec job.Spec) (*Player, error) {
+	if spec.Template.RestartPolicy == "" {
+		spec.Template.RestartPolicy = job.RestartNever
+	}
+	if spec.Template.Containers == nil {
+		spec.Template.Containers = []string{"main"}
+	}
+	spec.Selector, spec.ManagedBy = nil, nil
+	job.Default(&spec)
+	if err := job.Validate(spec); err != nil {
+		return nil, err
+	}
+	if n := max(int64(*spec.Parallelism), 0); n > maxPods {
+		return nil, fmt.Errorf("spec.parallelism: %d: at most %d pods can be played", n, maxPods)
+	}
+	p := &Player{world: world.NewJob(spec), lives: make(map[job.UID]*life), lost: make(map[job.UID]bool)}
+	p.world.Unmetered, p.world.Consistent = true, true
+	p.tell("job", specText(spec), "")
+	return p, p.settle()
+}
+
+// maxPods is how many pods may be active at once.
+const maxPods = 5000
+
+func specText(spec job.Spec) string {
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return "{}" // unreachable
+	}
+	return string(data)
+}
+
+// Clone returns a player that goes its own way from here.
+func (p *Player) Clone() *Player {
+	q := *p
+	q.world = p.world.Clone()
+	q.lives = make(map[job.UID]*life, len(p.lives))
+	for uid, l := range p.lives {
+		c := *l
+		q.lives[uid] = &c
+	}
+	q.order = slices.Clone(p.order)
+	q.lost = maps.Clone(p.lost)
+	q.story = strings.Builder{}
+	q.text = p.Story()
+	q.plans = nil
+	return &q
+}
+
+// Story is the life so far as a story file, as job/testdata has them.
+func (p *Player) Story() string { return p.text + p.story.String() }
+
+// tell adds a command to the story.
+func (p *Player) tell(command, input, output string) {
+	p.story.WriteString(command + "\n")
+	if input != "" {
+		p.story.WriteString(input + "\n")
+	}
+	p.story.WriteString("----\n")
+	if output != "" {
+		p.story.WriteString(output)
+	}
+	p.story.WriteString("\n")
+}
+
+// Do takes one step:
+//
+//	run POD, succeed POD, fail POD [code=N], evict POD, lose POD, restart POD
+//	tick DURATION, next
+//	edit JSON, delete
+//
+// POD is a name or "all". Evicted pods end when their time is over, those of a lost node do
+// not. The controller has its rounds after each step, and while time passes.
+func (p *Player) Do(step string) error {
+	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
+	rest = strings.TrimSpace(rest)
+	p.plans = nil
+	switch verb {
+	case "tick":
+		d, err := time.ParseDuration(rest)
+		if err != nil || d <= 0 || d > 366*24*time.Hour {
+			return fmt.Errorf("tick: %q: must be a duration such as 10s", rest)
+		}
+		return p.passTime(p.world.Now.Add(d))
+	case "next":
+		next, _ := p.next()
+		if next.IsZero() {
+			return fmt.Errorf("next: nothing happens by itself any more")
+		}
+		return p.passTime(next)
+	case "edit":
+		if err := p.edit(rest); err != nil {
+			return err
+		}
+	case "delete":
+		p.world.DeleteJob()
+		p.tell("delete-job", "", "")
+	default:
+		if err := p.podStep(verb, rest); err != nil {
+			return err
+		}
+	}
+	return p.settle()
+}
+
+// next is the next time at which something happens by itself, and what.
+func (p *Player) next() (at time.Time, what string) {
+	if again := p.world.Again; again.At.After(p.world.Now) {
+		at, what = again.At, "the controller looks again"
+	}
+	for _, pod := range p.world.Pods {
+		if due := p.killTime(pod); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+			at, what = due, "the kubelet kills "+pod.Name
+		}
+	}
+	return at, what
+}
+
+// killTime is when the kubelet kills a pod that is being deleted, and zero for others.
+func (p *Player) killTime(pod *job.Pod) time.Time {
+	if pod.Deletion == nil || pod.Phase != job.PodRunning || p.lost[pod.UID] {
+		return time.Time{}
+	}
+	return pod.Deletion.Timestamp
+}
+
+// passTime moves the clock on, and stops wherever something happens by itself.
+func (p *Player) passTime(until time.Time) error {
+	for range maxRounds {
+		next, _ := p.next()
+		if next.IsZero() || next.After(until) {
+			next = until
+		}
+		if d := next.Sub(p.world.Now); d > 0 {
+			p.world.Now = next
+			p.tell("tick "+d.String(), "", next.Format("15:04:05")+"\n")
+		}
+		for _, pod := range slices.Clone(p.world.Pods) {
+			if due := p.killTime(pod); !due.IsZero() && !due.After(p.world.Now) {
+				p.world.Finish(pod, 137)
+				p.tell("fail "+pod.Name+" code=137", "", "")
+			}
+		}
+		if err := p.settle(); err != nil {
+			return err
+		}
+		if !p.world.Now.Before(until) {
+			return nil
+		}
+	}
+	return nil // more happens than one step can show; the next step goes on
+}
+
+func (p *Player) edit(text string) error {
+	spec := p.world.Job.Spec
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return err
+	}
+	var next job.Spec
+	if err := json.Unmarshal(data, &next); err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(text), &next); err != nil {
+		return fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as {\"parallelism\": 3}: %w", text, err)
+	}
+	if err := job.Validate(next); err != nil {
+		return fmt.Errorf("edit: %w", err)
+	}
+	if int64(*next.Parallelism) > maxPods {
+		return fmt.Errorf("edit: parallelism: %d: at most %d pods can be played", *next.Parallelism, maxPods)
+	}
+	p.world.Edit(func(s *job.Spec) { *s = next })
+	p.tell("edit", text, "")
+	return nil
+}
+
+// podStep does something to one pod or to all that it can be done to.
+func (p *Player) podStep(verb, rest string) error {
+	name, options, _ := strings.Cut(rest, " ")
+	act, ok := podActions[verb]
+	if !ok {
+		return fmt.Errorf("%q: must be run, succeed, fail, evict, lose, restart, tick, next, edit or delete", verb)
+	}
+	code := int64(1)
+	if text, ok := strings.CutPrefix(strings.TrimSpace(options), "code="); ok {
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n < 1 || n > 255 {
+			return fmt.Errorf("fail: code %q: must be from 1 to 255", text)
+		}
+		code = n
+	}
+	var pods []*job.Pod
+	for _, pod := range p.world.Pods {
+		if (name == "all" || pod.Name == name) && act.can(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	if len(pods) == 0 {
+		return fmt.Errorf("%s: no pod %q that this can be done to", verb, name)
+	}
+	for _, pod := range pods {
+		act.do(p, pod, int32(code))
+	}
+	return nil
+}
+
+// action is what can be done to a pod.
+type action struct {
+	can func(*job.Pod) bool
+	do  func(p *Player, pod *job.Pod, code int32)
+}
+
+var podActions = map[string]action{
+	"run": {isPending, func(p *Player, pod *job.Pod, _ int32) {
+		p.world.Run(pod)
+		p.tell("run "+pod.Name, "", "")
+	}},
+	"succeed": {isOpen, func(p *Player, pod *job.Pod, _ int32) {
+		p.world.Finish(pod, 0)
+		p.tell("succeed "+pod.Name, "", "")
+	}},
+	"fail": {isOpen, func(p *Player, pod *job.Pod, code int32) {
+		p.world.Finish(pod, code)
+		p.tell(fmt.Sprintf("fail %s code=%d", pod.Name, code), "", "")
+	}},
+	"evict": {isActive, func(p *Player, pod *job.Pod, _ int32) {
+		p.world.Disrupt(pod)
+		p.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
+	}},
+	"lose": {isActive, func(p *Player, pod *job.Pod, _ int32) {
+		p.lost[pod.UID] = true
+		p.world.Disrupt(pod)
+		p.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
+	}},
+	"restart": {isRunning, func(p *Player, pod *job.Pod, _ int32) {
+		p.world.RestartContainer(pod)
+		p.tell(fmt.Sprintf("restarted %s times=%d", pod.Name, pod.Detail.Containers[0].Restarts), "", "")
+	}},
+}
+
+func isOpen(p *job.Pod) bool    { return p.Phase < job.PodSucceeded }
+func isActive(p *job.Pod) bool  { return isOpen(p) && p.Deletion == nil }
+func isPending(p *job.Pod) bool { return p.Phase == job.PodPending && p.Deletion == nil }
+func isRunning(p *job.Pod) bool { return p.Phase == job.PodRunning && p.Deletion == nil }
+
+// settle lets the controller have its rounds until there is nothing left to write.
+func (p *Player) settle() error {
+	for first, n := true, 0; n < maxRounds; first, n = false, n+1 {
+		p.observe()
+		before := p.world.Writes
+		plan, err := p.world.Round()
+		if err != nil {
+			return err
+		}
+		text, wrote := plan.String(), p.world.Writes > before
+		p.observe()
+		if wrote || first && text != p.last {
+			p.plans = append(p.plans, text)
+			p.tell("round", "", text+p.world.State())
+		}
+		p.last = text
+		p.keep(plan)
+		if p.world.Job.Status.Finished() != "" && p.ended.IsZero() {
+			p.ended = p.world.Now
+		}
+		if !wrote {
+			break
+		}
+	}
+	return p.world.Err()
+}
+
+// keep keeps what the view shows of the last plan, which is valid only until the next one.
+func (p *Player) keep(plan *job.Plan) {
+	p.plan = job.Plan{
+		Waits: slices.Clone(plan.Waits), Notes: slices.Clone(plan.Notes), Requeue: plan.Requeue, Verdict: plan.Verdict,
+	}
+}
+
+// observe writes the lives of the pods down.
+func (p *Player) observe() {
+	now := p.world.Now
+	seen := make(map[job.UID]bool, len(p.world.Pods))
+	for _, pod := range p.world.Pods {
+		seen[pod.UID] = true
+		l := p.lives[pod.UID]
+		if l == nil {
+			l = &life{name: pod.Name, index: pod.Index.Int32(), created: now}
+			p.lives[pod.UID] = l
+			p.order = append(p.order, pod.UID)
+		}
+		l.observe(pod, now)
+	}
+	for _, uid := range p.order {
+		if l := p.lives[uid]; !seen[uid] && l.ended.IsZero() {
+			l.ended, l.kind = now, "gone"
+		}
+	}
+}
+
+func (l *life) observe(pod *job.Pod, now time.Time) {
+	if l.started.IsZero() && pod.Phase >= job.PodRunning {
+		l.started = now
+	}
+	switch {
+	case pod.Phase == job.PodSucceeded:
+		l.end(now, "succeeded")
+	case pod.Phase == job.PodFailed:
+		l.end(now, "failed")
+	case pod.Deletion != nil:
+		l.kind = "terminating"
+	case pod.Phase == job.PodRunning:
+		l.kind = "running"
+	default:
+		l.kind = "pending"
+	}
+}
+
+func (l *life) end(now time.Time, kind string) {
+	if l.ended.IsZero() {
+		l.ended = now
+	}
+	l.kind = kind
+}
