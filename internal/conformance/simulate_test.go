@@ -230,20 +230,11 @@ func (n *node) editDue() {
 		err := server.Change(n.Server, "default", "w", func(j *batchv1.Job) {
 			var spec job.Spec
 			e.Change(&spec)
-			data, err := json.Marshal(spec)
-			if err == nil {
-				var some map[string]json.RawMessage
-				err = json.Unmarshal(data, &some)
-				for key := range some { // only what the edit sets
-					if key != "parallelism" && key != "suspend" {
-						delete(some, key)
-					}
-				}
-				data, _ = json.Marshal(some)
-				err = json.Unmarshal(data, &j.Spec)
+			if spec.Parallelism != nil {
+				j.Spec.Parallelism = spec.Parallelism
 			}
-			if err != nil {
-				panic(err)
+			if spec.Suspend != nil {
+				j.Spec.Suspend = spec.Suspend
 			}
 		})
 		if err != nil {

@@ -274,7 +274,6 @@ type cronBackend struct {
 	engine  *engine
 	cs      *cronState
 	version int64
-	made    cronjobapply.Job
 }
 
 func (b *cronBackend) Get(_ context.Context, name string) (out cronjobapply.Job, err error) {

@@ -53,7 +53,6 @@ type jobState struct {
 	finished  bool
 	deleting  bool // in the foreground
 	gone      bool
-	admitted  bool
 	record    int32
 	container string
 	submitted int64

@@ -62,7 +62,7 @@ func (s *sweep) points() ([][]string, error) {
 	for _, axis := range s.axes {
 		path, list, ok := strings.Cut(axis, "=")
 		if !ok || path == "" || list == "" {
-			return nil, fmt.Errorf("--grid %q: expected PATH=VALUE|VALUE|...", axis)
+			return nil, fmt.Errorf("--grid %q: expected PATH=VALUE|VALUE and so on", axis)
 		}
 		var next [][]string
 		for _, point := range points {
