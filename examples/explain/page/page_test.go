@@ -124,7 +124,7 @@ func TestPlayButtons(t *testing.T) {
 	press(`[data-step="next"]`, "j-3")
 	press(podButton("Start", "j-3"), "2 active pods")
 	press(podButton("Lose the node", "j-3"), "Terminating")
-	press(podButton("Evict", "j-2"), "is being deleted")
+	press(podButton("Evict", "j-2"), "2 terminating")
 	press(`[data-step="suspend"]`, "Suspended")
 	press(`[data-step="suspend"]`, "JobResumed")
 	press(`[data-step="tick 1m"]`, "T+1m")

@@ -36,8 +36,6 @@ type Player struct {
 	last  string
 	// ended is when the Job came to its end.
 	ended time.Time
-	// suspended are the spans in which it was suspended.
-	events int
 }
 
 // life is the life of a pod, which goes on in the drawing when the pod is gone.

@@ -47,9 +47,6 @@ type Pod struct {
 	Actions []string `json:"actions"`
 }
 
-// shownPods is how many pods a view lists.
-const shownPods = 100
-
 // View describes the Job at this step.
 func (p *Player) View() View {
 	w := p.world
