@@ -27,7 +27,7 @@ EXAMPLES := $(filter examples/%,$(MODULES))
 STATICCHECK := go tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck
 
 # The packages of the root whose tests reach the package $(1), and so know its flags.
-reaching = go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "$(1)"}}{{$$p.ImportPath}}{{end}}{{end}}{{end}}' ./... | sed 's/\.test$$//'
+reaching = go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "$(1)"}}{{$$p.ImportPath}}{{end}}{{end}}{{end}}' ./... | sed -n 's/\.test$$//p'
 
 # Runs the tests of those packages with the flags $(2). It fails when none is found.
 running = @set -e; found=$$($(call reaching,$(1))); test -n "$$found" || { echo "no tests reach $(1)"; exit 1; }; \
