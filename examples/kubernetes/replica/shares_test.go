@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,32 +44,33 @@ func (s *leaseStore) put(lease *coordinationv1.Lease) *coordinationv1.Lease {
 type connection struct {
 	typedcoordination.LeaseInterface // for the methods that are not used
 	*leaseStore
-	cut       bool // no request arrives
-	loseReply bool // requests arrive, and their answers are lost
-	delay     time.Duration
+	cut       atomic.Bool  // no request arrives
+	loseReply atomic.Bool  // requests arrive, and their answers are lost
+	delay     atomic.Int64 // of each direction, a time.Duration
 }
 
 var errCut = errors.New("the connection is cut")
 
 // do makes a request, which takes its time in both directions.
 func do[T any](ctx context.Context, c *connection, request func() (T, error)) (out T, err error) {
-	if err := sleep(ctx, c.delay); err != nil || c.cut {
+	if err := c.travel(ctx); err != nil || c.cut.Load() {
 		return out, errors.Join(err, errCut)
 	}
 	c.mu.Lock()
 	out, err = request()
 	c.mu.Unlock()
-	if sleepErr := sleep(ctx, c.delay); sleepErr != nil || c.loseReply {
+	if sleepErr := c.travel(ctx); sleepErr != nil || c.loseReply.Load() {
 		return out, errCut
 	}
 	return out, err
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// travel waits as long as a request or an answer is on its way.
+func (c *connection) travel(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(d):
+	case <-time.After(time.Duration(c.delay.Load())):
 		return nil
 	}
 }
@@ -165,7 +167,8 @@ func newGroup(t *testing.T, seed uint64) *group {
 func (g *group) join(shards int) string {
 	g.made++
 	name := fmt.Sprintf("replica-%d", g.made)
-	c := &connection{leaseStore: g.leaseStore, delay: 20 * time.Millisecond}
+	c := &connection{leaseStore: g.leaseStore}
+	c.delay.Store(int64(20 * time.Millisecond))
 	r := &replicaUnderTest{connection: c, end: make(chan error, 1), done: make(chan struct{})}
 	r.shares = &shares{
 		leases: c, lease: Lease{Name: "l", Duration: leaseDuration}, identity: name, status: &Status{},
@@ -220,7 +223,7 @@ func (g *group) look(namespace string) {
 	var by []string
 	reachable := false
 	for name, r := range g.replicas {
-		reachable = reachable || !r.connection.cut && !r.connection.loseReply
+		reachable = reachable || !r.connection.cut.Load() && !r.connection.loseReply.Load()
 		if r.serves(namespace) {
 			by = append(by, name)
 		}
@@ -287,10 +290,12 @@ func TestShares_ThreeReplicas(t *testing.T) {
 		g.kill(second)
 		g.watch(2 * leaseDuration)
 		g.wantCounts(4, 4)
-		g.replicas[third].connection.cut, g.calm = true, time.Now()
+		g.replicas[third].connection.cut.Store(true)
+		g.calm = time.Now()
 		g.watch(2 * leaseDuration)
 		g.wantCounts(0, 8)
-		g.replicas[third].connection.cut, g.calm = false, time.Now()
+		g.replicas[third].connection.cut.Store(false)
+		g.calm = time.Now()
 		g.watch(2 * leaseDuration)
 		g.wantCounts(4, 4)
 		g.leave(first)
@@ -332,7 +337,7 @@ func TestShares_AtOnce(t *testing.T) {
 			g := newGroup(t, seed)
 			random := rand.New(rand.NewPCG(seed, 0))
 			for _, name := range []string{g.join(4), g.join(6)} {
-				g.replicas[name].connection.delay = time.Duration(random.IntN(100)) * time.Millisecond
+				g.replicas[name].connection.delay.Store(int64(random.IntN(100)) * int64(time.Millisecond))
 			}
 			g.watch(2 * leaseDuration)
 			if counts := g.counts(); counts[0] != 0 || counts[1] == 0 {
@@ -378,11 +383,14 @@ func (g *group) step(random *rand.Rand) {
 		g.leave(name)
 		g.calm = time.Now()
 	case 2:
-		c.cut, g.calm = !c.cut, time.Now()
+		c.cut.Store(!c.cut.Load())
+		g.calm = time.Now()
 	case 3:
-		c.loseReply, g.calm = !c.loseReply, time.Now()
+		c.loseReply.Store(!c.loseReply.Load())
+		g.calm = time.Now()
 	case 4:
-		c.delay, g.calm = time.Duration(random.IntN(int(leaseDuration/40))), time.Now()
+		c.delay.Store(int64(random.IntN(int(leaseDuration / 40))))
+		g.calm = time.Now()
 	case 5:
 		g.unplug()
 	}
@@ -391,7 +399,8 @@ func (g *group) step(random *rand.Rand) {
 // unplug mends every connection.
 func (g *group) unplug() {
 	for _, r := range g.replicas {
-		r.connection.cut, r.connection.loseReply = false, false
+		r.connection.cut.Store(false)
+		r.connection.loseReply.Store(false)
 	}
 	g.calm = time.Now()
 }
