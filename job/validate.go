@@ -259,7 +259,7 @@ func checkSuccessRule(r *SuccessPolicyRule, completions int32) (found problems) 
 			found.add(".succeededIndexes", shortened(text), problem)
 			break
 		}
-		most = n
+		most = min(completions, n)
 	}
 	if n := r.SucceededCount; n != nil && (*n < 0 || *n > most) {
 		found.add(".succeededCount", *n, fmt.Sprintf("must be from 0 to %d", most))
