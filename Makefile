@@ -35,7 +35,7 @@ running = @set -e; found=$$($(call reaching,$(1))); test -n "$$found" || { echo 
 
 RAPID := pgregory.net/rapid
 
-.PHONY: test lint prop fuzz bench conformance validation mutants kills systems rounds golden explore modules check
+.PHONY: test lint prop fuzz bench conformance validation mutants kills systems rounds cluster putback golden explore modules check
 
 test: ## all tests of the root, the examples and the tools, with the race detector; SEED=1 for the same cases in the same order
 ifeq ($(SEED),)
@@ -89,6 +89,9 @@ rounds: ## ROUNDS single rounds of the real controllers and of ours, from the sa
 cluster: ## end-to-end tests on a real API server, with JOBS jobs of PODS pods at once and one of INDEXES; SEED=7 for other faults
 	cd internal/conformance && go test -count=1 -timeout=2h -v -run='^TestEndToEnd$$' ./e2e $(if $(SEED),-seed $(SEED)) \
 		-jobs $(JOBS) -pods $(PODS) -indexes $(INDEXES)
+
+putback: ## put known bugs back, one at a time, and say which generated case shows each; MATCH=sidecar for one of them
+	@cd internal/conformance && go run ./putback $(if $(SEED),-seed $(SEED)) -match '$(MATCH)'
 
 golden: ## rewrite the expected outputs of the stories: explain each changed line
 	$(call running,github.com/batchplan/batchplan/internal/golden,-update)

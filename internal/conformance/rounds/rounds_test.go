@@ -43,7 +43,7 @@ func TestRounds(t *testing.T) {
 	switch {
 	case playTheirs == nil:
 		binary := filepath.Join(t.TempDir(), "rounds.test")
-		if err := overlay.Build("./rounds", binary); err != nil {
+		if err := overlay.Build("./rounds", binary, nil); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(binary, "-test.run=^TestRounds$", fmt.Sprint("-seed=", *seed), fmt.Sprint("-rounds=", *rounds), fmt.Sprint("-first=", *first))

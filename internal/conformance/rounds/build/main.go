@@ -13,7 +13,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: build FILE")
 		os.Exit(2)
 	}
-	if err := overlay.Build("./rounds", os.Args[1]); err != nil {
+	if err := overlay.Build("./rounds", os.Args[1], nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

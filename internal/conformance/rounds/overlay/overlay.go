@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,8 +30,9 @@ var packages = map[string]string{
 }
 
 // Build compiles the tests of a package of this module, with the overlay, into the
-// file out. The package's path is relative to the module's root.
-func Build(pkg, out string) error {
+// file out. The package's path is relative to the module's root. More files can be
+// replaced.
+func Build(pkg, out string, more map[string]string) error {
 	work, err := os.MkdirTemp("", "rounds-")
 	if err != nil {
 		return err
@@ -43,7 +45,7 @@ func Build(pkg, out string) error {
 	if out, err = filepath.Abs(out); err != nil {
 		return err
 	}
-	if err := write(root, work); err != nil {
+	if err := write(root, work, more); err != nil {
 		return err
 	}
 	return run(root, "go", "test", "-c", "-vet=off", "-tags="+Tag, "-o="+out,
@@ -52,7 +54,7 @@ func Build(pkg, out string) error {
 
 // write writes the overlay and a go.mod that goes with it. Go does not let an overlay
 // touch the module cache, so the module is reached through a link.
-func write(root, work string) error {
+func write(root, work string, more map[string]string) error {
 	dir, err := list("{{.Dir}}", "-m", module)
 	if err != nil {
 		return err
@@ -62,6 +64,7 @@ func write(root, work string) error {
 		return err
 	}
 	replace := map[string]string{}
+	maps.Copy(replace, more)
 	for name, pkg := range packages {
 		content, err := exports.ReadFile("testdata/" + name)
 		if err != nil {
