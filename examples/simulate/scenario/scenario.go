@@ -1,15 +1,9 @@
 package scenario
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
-	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"strings"
 	"time"
 
@@ -140,19 +134,6 @@ type Options struct {
 	Jitter          Duration `yaml:"jitter"`
 }
 
-// Setting changes a value of a scenario before it is read: the path is that of the field, with
-// numbers for the places in lists, such as nodes.0.count.
-type Setting struct{ Path, Value string }
-
-// ParseSetting reads PATH=VALUE; the value is YAML.
-func ParseSetting(text string) (Setting, error) {
-	path, value, ok := strings.Cut(text, "=")
-	if !ok || path == "" {
-		return Setting{}, fmt.Errorf("%q: expected PATH=VALUE, such as nodes.0.count=50", text)
-	}
-	return Setting{strings.TrimSpace(path), value}, nil
-}
-
 // Load reads files: scenarios, manifests, traces and stages, by their names and contents. At
 // most one of them may be a scenario. The settings apply to it, or to an empty one.
 func Load(files []string, settings []Setting) (*Scenario, error) {
@@ -199,174 +180,6 @@ func (s *Scenario) add(file string) {
 	default:
 		s.Load = append(s.Load, Source{Manifest: file})
 	}
-}
-
-// readScenario returns the document of a file if it is a scenario: a YAML file without
-// apiVersion and kind.
-func readScenario(file string) (*yaml.Node, error) {
-	if base := strings.ToLower(file); !strings.HasSuffix(base, ".yaml") && !strings.HasSuffix(base, ".yml") {
-		return nil, nil
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := documents(file, data)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range nodes {
-		if n.Kind != yaml.MappingNode {
-			return nil, fmt.Errorf("%s:%d: is neither an object nor a scenario", file, n.Line)
-		}
-		if child(n, "kind") != nil || child(n, "apiVersion") != nil {
-			return nil, nil
-		}
-	}
-	if len(nodes) != 1 {
-		return nil, fmt.Errorf("%s: has %d documents; a scenario is one", file, len(nodes))
-	}
-	return nodes[0], nil
-}
-
-// documents returns the documents of a YAML file that are not empty.
-func documents(file string, data []byte) (out []*yaml.Node, err error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	for {
-		var node yaml.Node
-		err := decoder.Decode(&node)
-		switch {
-		case errors.Is(err, io.EOF):
-			return out, nil
-		case err != nil:
-			return nil, located(file, err)
-		case len(node.Content) > 0 && node.Content[0].Tag != "!!null":
-			out = append(out, node.Content[0])
-		}
-	}
-}
-
-var yamlLine = regexp.MustCompile(`line (\d+): `)
-
-// located puts the line of an error of the YAML package behind the file.
-func located(file string, err error) error {
-	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		return fmt.Errorf("%s:%s: %s", file, m[1], strings.ReplaceAll(strings.Replace(text, m[0], "", 1), "\n  ", "; "))
-	}
-	return fmt.Errorf("%s: %s", file, text)
-}
-
-// child returns the value of a key, or nil.
-func child(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
-// set changes a value of the tree.
-func set(n *yaml.Node, s Setting) error {
-	var value yaml.Node
-	if err := yaml.Unmarshal([]byte(s.Value), &value); err != nil {
-		return fmt.Errorf("%s=%s: %w", s.Path, s.Value, err)
-	}
-	if len(value.Content) == 0 {
-		value.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!null"}}
-	}
-	parts := strings.Split(s.Path, ".")
-	for i, part := range parts {
-		last := i == len(parts)-1
-		next, err := descend(n, part, i+1 < len(parts) && isNumber(parts[i+1]))
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.Path, err)
-		}
-		if last {
-			line := next.Line
-			*next = *value.Content[0]
-			next.Line = line
-		}
-		n = next
-	}
-	return nil
-}
-
-func isNumber(text string) bool { return len(text) > 0 && strings.Trim(text, "0123456789") == "" }
-
-// descend returns a part of a map or a list; one that is missing is added.
-func descend(n *yaml.Node, part string, list bool) (*yaml.Node, error) {
-	fresh := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line}
-	if list {
-		fresh.Kind, fresh.Tag = yaml.SequenceNode, "!!seq"
-	}
-	switch n.Kind {
-	case yaml.SequenceNode:
-		place := 0
-		if _, err := fmt.Sscan(part, &place); err != nil || place > len(n.Content) {
-			return nil, fmt.Errorf("%q is no place in a list of %d", part, len(n.Content))
-		}
-		if place == len(n.Content) {
-			n.Content = append(n.Content, fresh)
-		}
-		return n.Content[place], nil
-	case yaml.MappingNode:
-		if c := child(n, part); c != nil {
-			return c, nil
-		}
-		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: part, Line: n.Line}, fresh)
-		return fresh, nil
-	}
-	return nil, fmt.Errorf("%q is part of a plain value", part)
-}
-
-// decode reads a document into a struct; an unknown field is an error.
-func decode(file string, n *yaml.Node, into any) error {
-	if err := checkKnown(file, n, reflect.TypeOf(into).Elem()); err != nil {
-		return err
-	}
-	if err := n.Decode(into); err != nil {
-		return located(file, err)
-	}
-	return nil
-}
-
-// checkKnown refuses keys that are no field of the type.
-func checkKnown(file string, n *yaml.Node, t reflect.Type) error {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.Unmarshaler]()) || t == reflect.TypeFor[yaml.Node]():
-		return nil
-	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
-		for _, item := range n.Content {
-			if err := checkKnown(file, item, t.Elem()); err != nil {
-				return err
-			}
-		}
-	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
-		fields := map[string]reflect.Type{}
-		var names []string
-		for f := range t.Fields() {
-			if tag := f.Tag.Get("yaml"); tag != "" {
-				fields[tag] = f.Type
-				names = append(names, tag)
-			}
-		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i]
-			field, ok := fields[key.Value]
-			if !ok {
-				return fmt.Errorf("%s:%d: %q: no such field; there are %s", file, key.Line, key.Value, strings.Join(names, ", "))
-			}
-			if err := checkKnown(file, n.Content[i+1], field); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // path returns the path of a file that a scenario names.
