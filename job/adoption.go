@@ -57,3 +57,12 @@ func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 // carriesFinalizer reports whether the pod has the finalizer once the round's
 // adoptions are done: an adopted pod gets it with the controller reference.
 func carriesFinalizer(pod *Pod) bool { return !pod.Untracked || pod.Owner == Orphan }
+
+// adoptionOf names the pod to adopt, on condition that it is as the snapshot shows it (J6).
+func adoptionOf(pod *Pod, quirks jobquirk.Set) PodRef {
+	ref := pod.ref()
+	if quirks.Has(jobquirk.UncheckedUntrack) {
+		ref.ResourceVersion = ""
+	}
+	return ref
+}

@@ -53,3 +53,18 @@ func TestJ6_OrphanThatIsBeingDeleted(t *testing.T) {
 		}
 	}
 }
+
+// TestJ6_ConditionOfAnAdoption: an orphan that has changed since is looked at again before it
+// is adopted; the real controller adopts it as it is.
+func TestJ6_ConditionOfAnAdoption(t *testing.T) {
+	for _, test := range []struct {
+		options Options
+		want    string
+	}{{Options{}, "7"}, {Kubernetes136(), ""}} {
+		s := snapshotOf(t, `{}`, Pod{Name: "orphan", UID: "a", Owner: Orphan, Untracked: true, Detail: &PodDetail{ResourceVersion: "7"}})
+		s.Options = test.options
+		if plan := planOf(t, s); len(plan.Adopt) != 1 || plan.Adopt[0].ResourceVersion != test.want {
+			t.Errorf("adopted %+v, want version %q", plan.Adopt, test.want)
+		}
+	}
+}

@@ -16,7 +16,9 @@ const pollDelay = time.Second
 // sooner if the next round has something to do that only own writes have made possible (L9).
 func (p *Plan) again(o *Outcome, r *Recording, retry bool) Requeue {
 	b := &p.basis
-	if retry || b.Quirks.Has(jobquirk.CoarseRequeue) || !p.goesOn(o, r) {
+	// The real controller does not end a round because an orphan is gone.
+	coarse := b.Quirks.Has(jobquirk.CoarseRequeue) && o.Claimed != ResultGone
+	if retry || coarse || !p.goesOn(o, r) {
 		return p.Requeue
 	}
 	at := b.Now

@@ -131,7 +131,7 @@ func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 		c.released = append(c.released, pod.ref())
 		return nil
 	case adopt:
-		c.adopted = append(c.adopted, pod.ref())
+		c.adopted = append(c.adopted, adoptionOf(pod, s.Options.Quirks))
 	case letGo:
 		known.see(pod, facts)
 		if tracked {

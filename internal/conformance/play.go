@@ -123,7 +123,7 @@ func play(s *script.Script, o ours.Options) (result Result) {
 		}
 		result.Steps++
 		result.Difference = g.step(step)
-		if g.theirs.IsRestless() || g.ours.IsRestless() || result.Difference != "" && g.theirs.IsBlind() {
+		if g.theirs.IsRestless() || g.ours.IsRestless() || result.Difference != "" && g.isLeftToChance() {
 			result.Difference, result.Chance = "", true
 			return result
 		}
@@ -132,6 +132,12 @@ func play(s *script.Script, o ours.Options) (result Result) {
 		}
 	}
 	return result
+}
+
+// isLeftToChance reports whether a difference that has just been seen may be that of a row of
+// docs/divergences.md after which the script ends.
+func (g *game) isLeftToChance() bool {
+	return g.theirs.IsLeftToChance(g.script) || g.ours.IsLeftToChance(g.script)
 }
 
 // begin creates the two worlds, unless the server refuses the script's objects.

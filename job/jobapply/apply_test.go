@@ -233,18 +233,21 @@ func TestJ41_StillTracked(t *testing.T) {
 // TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends. That is no
 // failure: the next round, a second later, plans without the pod.
 func TestJ6_AdoptionOfAGonePod(t *testing.T) {
-	p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan)))
-	f := &fake{fail: map[string]error{"adopt": jobapply.ErrGone}}
-	end, err := jobapply.Executor{}.Apply(t.Context(), f, p)
-	o := end.Outcome
-	if diff := cmp.Diff([]string{"adopt o"}, f.calls); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if o.Claimed != job.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
-		t.Errorf("outcome %+v, retry %v, error %v", o, end.Retry, err)
-	}
-	if want := (job.Requeue{At: at(1), Reason: job.WaitNext}); end.Requeue != want {
-		t.Errorf("again %+v, want %+v", end.Requeue, want)
+	for name, options := range map[string]job.Options{"default": {}, "preset": job.Kubernetes136()} {
+		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan))
+		s.Options = options
+		f := &fake{fail: map[string]error{"adopt": jobapply.ErrGone}}
+		end, err := jobapply.Executor{}.Apply(t.Context(), f, plan(t, s))
+		o := end.Outcome
+		if diff := cmp.Diff([]string{"adopt o"}, f.calls); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if o.Claimed != job.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
+			t.Errorf("%s: outcome %+v, retry %v, error %v", name, o, end.Retry, err)
+		}
+		if want := (job.Requeue{At: at(1), Reason: job.WaitNext}); end.Requeue != want {
+			t.Errorf("%s: again %+v, want %+v", name, end.Requeue, want)
+		}
 	}
 }
 

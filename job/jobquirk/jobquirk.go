@@ -14,8 +14,8 @@ const (
 	// status.terminating by pods that were gone already, for one round.
 	DeleteCounts Set = 1 << iota
 	// UncheckedUntrack removes a finalizer before a deletion whatever became of
-	// the pod, and so loses successes (JI9). It also deletes pods in the round that
-	// adopts them.
+	// the pod, and so loses successes (JI9). It also adopts pods whatever became of
+	// them, and deletes pods in the round that adopts them.
 	UncheckedUntrack
 	// CoarseRequeue looks again after a backoff not before a second has passed,
 	// and neither when the first of several waiting indexes is due while others are

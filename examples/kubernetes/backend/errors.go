@@ -2,6 +2,7 @@ package backend
 
 import (
 	"errors"
+	"regexp"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +25,12 @@ func isOtherUID(err error) bool {
 	return false
 }
 
-// isGone reports whether a deletion on condition of the UID, and of nothing else, has met no
-// object or another one.
-func isGone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
+// isGone reports whether a deletion on condition of the UID has met no object or another one.
+func isGone(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && otherUIDInPrecondition.MatchString(err.Error())
+}
+
+// otherUIDInPrecondition is how a server says that the UID differs; the answer has no field
+// for it. A conflict with any other text may leave the object where it is, so it counts as
+// an error, and the deletion is tried again.
+var otherUIDInPrecondition = regexp.MustCompile(`UID in (the )?precondition`)

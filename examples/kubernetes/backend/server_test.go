@@ -84,9 +84,18 @@ func failure(code int32, reason metav1.StatusReason, causes ...string) []reply {
 	return []reply{{int(code), status}}
 }
 
+// said is the answer with another message.
+func said(answer []reply, message string) []reply {
+	status := answer[0].body.(metav1.Status)
+	status.Message = message
+	return []reply{{answer[0].code, status}}
+}
+
 var (
 	notFound    = failure(404, metav1.StatusReasonNotFound)
 	conflict    = failure(409, metav1.StatusReasonConflict)
+	replaced    = said(conflict, "the UID in the precondition (a) does not match the UID in record (b)")
+	replaced2   = said(conflict, "Precondition failed: UID in precondition: a, UID in object meta: b")
 	exists      = failure(409, metav1.StatusReasonAlreadyExists)
 	otherUID    = failure(422, metav1.StatusReasonInvalid, "FieldValueInvalid", "metadata.uid", "FieldValueInvalid", "metadata.uid")
 	invalid     = failure(422, metav1.StatusReasonInvalid, "FieldValueInvalid", "spec.containers[0].image")

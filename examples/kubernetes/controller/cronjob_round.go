@@ -90,7 +90,11 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written *
 		return end, b.written, nil
 	case r.passesGone(plan, &end.Outcome):
 		r.snapshot.Memory = end.Memory
-		return r.plan(ctx)
+		again, written, failed := r.plan(ctx)
+		if failed == nil && written == nil {
+			failed = cmp.Or(err, error(errOwnWrites)) // the status still names the jobs that are gone
+		}
+		return again, written, failed
 	}
 	return end, nil, cmp.Or(err, error(errOwnWrites))
 }

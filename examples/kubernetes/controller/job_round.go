@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -83,19 +85,22 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 	executor := jobapply.Executor{Parallel: c.options.Parallel, Expectations: c.tracker.Of(key, time.Now())}
 	b := c.newBackend(key, object)
 	end, err := executor.Apply(ctx, b, plan)
+	if b.foundOnlyGone(plan) {
+		// The round has changed nothing, and the cache will soon show that these pods are
+		// gone: plan without them instead of waiting for that (J6).
+		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return slices.Contains(b.gone, p.UID) })
+		return c.plan(ctx, d, key, object, snapshot)
+	}
 	if c.options.Hooks.Round != nil {
 		c.options.Hooks.Round(snapshot, plan, end.Outcome)
 	}
 	c.options.Memories.Set(key, end.Memory)
 	c.options.report(object, end.Events...)
 	c.options.Metrics.Round(&end.Metrics, time.Since(snapshot.Now))
-	if len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == job.ResultDone {
-		next = plan.Requeue.At
-	}
 	if end.Status.Finished() == "" {
 		err = errors.Join(err, b.annotate(ctx, end.Memory))
 	}
-	return next, err
+	return end.Requeue.At, err
 }
 
 // logPlan logs each decision with its reason.
@@ -114,6 +119,25 @@ type roundBackend struct {
 	jobs   *Jobs
 	key    types.NamespacedName
 	object Object // as the plan saw it, then as the last write of the round left it
+
+	mu   sync.Mutex
+	gone []job.UID // orphans that could not be adopted since they are gone
+}
+
+// Adopt implements [jobapply.Backend].
+func (b *roundBackend) Adopt(ctx context.Context, pod job.PodRef) error {
+	err := b.Pods.Adopt(ctx, pod)
+	if errors.Is(err, jobapply.ErrGone) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.gone = append(b.gone, pod.UID)
+	}
+	return err
+}
+
+// foundOnlyGone reports whether all that the plan claims is gone.
+func (b *roundBackend) foundOnlyGone(p *job.Plan) bool {
+	return len(b.gone) > 0 && len(b.gone) == len(p.Adopt) && len(p.Release) == 0
 }
 
 func (c *Jobs) newBackend(key types.NamespacedName, object Object) *roundBackend {

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/batchplan/batchplan/internal/conformance/server"
@@ -37,20 +38,31 @@ func (w *World) fault(write server.Write) (err error, applied bool) {
 	}
 	for _, f := range w.faults {
 		if f.hits(write) {
-			if write.Verb == "get" && write.Resource == server.CronJobs {
-				w.blind.Store(true)
+			w.chances.note(w, write, true)
+			if f.how == "gone" && write.Verb == "patch" && write.Resource == server.Pods {
+				w.takeAway(write.Name)
 			}
 			return f.answer(write), f.how == "lost"
 		}
 	}
+	w.chances.note(w, write, false)
 	return nil, false
 }
 
-// IsBlind reports whether the controller of CronJobs was refused a look at one with several
-// jobs. The real controller looks when it comes to a job that the status does not name, and
-// then stops: what it does for the jobs before depends on the order of its cache.
-func (w *World) IsBlind() bool {
-	return w.blind.Load() && len(server.List[*batchv1.Job](w.Server)) > 1
+// takeAway removes a pod that still carries the finalizer or may be adopted, as its owner may
+// do at any time: no server says that an object is gone and then shows it again. Other pods
+// are left alone, since theirs makes patches of them that ours does not.
+func (w *World) takeAway(name string) {
+	p := server.Get[*corev1.Pod](w.Server, Namespace, name)
+	if p == nil || !isTracked(p) && metav1.GetControllerOf(p) != nil {
+		return
+	}
+	none := int64(0)
+	// A pod that is being deleted goes with its finalizer.
+	_ = strip(w, p, Step{})
+	if err := w.Delete(server.Pods, Namespace, name, metav1.DeleteOptions{GracePeriodSeconds: &none}); err != nil && !apierrors.IsNotFound(err) {
+		panic(err)
+	}
 }
 
 func (f *fault) hits(w server.Write) bool {

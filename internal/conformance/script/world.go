@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -25,10 +24,10 @@ type World struct {
 	controllers Controllers
 	stop        func()
 
-	rest   rest
-	faults []fault
-	blind  atomic.Bool
-	strays int
+	rest    rest
+	faults  []fault
+	chances chances
+	strays  int
 }
 
 // Controllers makes controllers over a server, to be started phase by phase.
