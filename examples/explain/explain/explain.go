@@ -20,9 +20,13 @@ type Options struct {
 	For time.Duration
 	// Timeline adds a drawing to each explanation, Plan the text of the plan.
 	Timeline, Plan bool
+	// Pods is how many pods of a Job are listed, 0 for 100, behind the first PodsFrom.
+	Pods, PodsFrom int
 	// Names are the objects to explain, as NAME or NAMESPACE/NAME, optionally behind
 	// "job/" or "cronjob/"; none means all.
 	Names []string
+	// Only, if not nil, chooses among these by their UID.
+	Only func(job.UID) bool
 }
 
 // Explainer explains the objects of an input one by one.
@@ -101,6 +105,9 @@ func (r *Report) HasFindings() bool {
 }
 
 func (e *Explainer) wants(kind string, m *read.Meta) bool {
+	if e.options.Only != nil && !e.options.Only(m.UID) {
+		return false
+	}
 	return len(e.options.Names) == 0 || slices.ContainsFunc(e.options.Names, func(name string) bool {
 		prefix, rest, ok := strings.Cut(name, "/")
 		switch strings.ToLower(prefix) {
@@ -154,7 +161,10 @@ func (e *Explainer) sortPods() {
 
 // byAge orders pods by their creation, so that the order of the input does not matter.
 func byAge(a, b *read.Pod) int {
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp), cmp.Compare(a.Key(), b.Key()), cmp.Compare(a.UID, b.UID))
+	if c := a.CreationTimestamp.Compare(b.CreationTimestamp); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
 
 // offer gives a pod without a controller to the Jobs that would adopt it (J6).

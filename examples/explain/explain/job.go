@@ -71,7 +71,7 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	l.findPods()
 	l.findCounters()
 	l.findEvents()
-	l.listPods()
+	l.listPods(e.options.PodsFrom, e.options.Pods)
 	if e.options.Timeline {
 		l.out.Timeline = l.timeline()
 	}

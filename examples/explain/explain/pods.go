@@ -10,12 +10,15 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// maxPods is how many pods an explanation names.
+// maxPods is how many pods an explanation names, unless the options say otherwise.
 const maxPods = 100
 
 // listPods says of each pod why it is as it is: those that have not ended first, then the
 // ended ones, the latest first.
-func (l *look) listPods() {
+func (l *look) listPods(from, most int) {
+	if most == 0 {
+		most = maxPods
+	}
 	places := make([]int, 0, len(l.pods))
 	for i := range l.pods {
 		if l.snapshot.Pods[i].Owner != job.Foreign {
@@ -23,9 +26,10 @@ func (l *look) listPods() {
 		}
 	}
 	slices.SortFunc(places, l.compareForList)
-	if len(places) > maxPods {
-		l.out.MorePods = len(places) - maxPods
-		places = places[:maxPods]
+	places = places[min(from, len(places)):]
+	if len(places) > most {
+		l.out.MorePods = len(places) - most
+		places = places[:most]
 	}
 	for _, i := range places {
 		l.out.Pods = append(l.out.Pods, l.describePod(i))

@@ -48,11 +48,7 @@ func (p *Printer) Head(at time.Time, from string) error {
 
 // Explanation writes one explanation.
 func (p *Printer) Explanation(x *Explanation) error {
-	name := x.Name
-	if x.Namespace != "" {
-		name = x.Namespace + "/" + name
-	}
-	p.line("\n%s  %s", p.paint(bold, x.Kind+" "+name), p.paint(stateColour(x.State), string(x.State)))
+	p.line("\n%s  %s", p.paint(bold, nameOf(x)), p.paint(stateColour(x.State), string(x.State)))
 	p.item("  ", x.Summary)
 	for _, f := range x.Findings {
 		p.finding(&f)

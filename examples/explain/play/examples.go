@@ -1,7 +1,12 @@
 package play
 
+import "slices"
+
 // Examples are lives to look at, one for each feature.
-var Examples = []Script{
+var Examples = slices.Concat(jobExamples, cronExamples)
+
+// jobExamples are lives of Jobs.
+var jobExamples = []Script{
 	{
 		Title: "Retries and backoff",
 		Manifest: `apiVersion: batch/v1

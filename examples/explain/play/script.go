@@ -8,16 +8,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/batchplan/batchplan/examples/explain/read"
-	"github.com/batchplan/batchplan/job"
 )
 
-// Script is a life: a Job and the steps that follow. It can be stored as text, and always
-// leads to the same states.
+// Script is a life: a Job or CronJob and the steps that follow. It can be stored as text, and
+// always leads to the same states.
 type Script struct {
-	// Manifest is a Job, or its spec alone, as YAML or JSON.
+	// Manifest is a Job or CronJob, as YAML or JSON.
 	Manifest string   `json:"manifest"`
 	Steps    []string `json:"steps,omitempty"`
 	// Title and Notes guide through an example; there is a note for the beginning, and one
@@ -64,21 +62,50 @@ func Decode(text string) (s Script, err error) {
 	return s, nil
 }
 
-// Spec reads the spec of the manifest.
-func (s *Script) Spec() (job.Spec, error) {
+// first starts the life of the manifest's Job or CronJob, and tells its story unless the
+// teller is nil.
+func (s *Script) first(story *teller) (Life, error) {
 	objects := &read.Objects{}
 	stream := objects.Stream("manifest")
 	_, _ = stream.Write([]byte(s.Manifest)) // never fails
 	_ = stream.Close()
 	switch {
 	case len(objects.Jobs) > 0:
-		return objects.Jobs[0].Object.Spec, nil
+		return life(newJob(objects.Jobs[0].Object.Spec, story))
 	case len(objects.CronJobs) > 0:
-		return job.Spec{}, fmt.Errorf("the manifest is a CronJob: expected a Job")
+		return life(newCronJob(objects.CronJobs[0].Object.Spec, story))
 	case len(objects.Problems) > 0:
-		return job.Spec{}, objects.Problems[0]
+		return nil, objects.Problems[0]
 	}
-	return job.Spec{}, fmt.Errorf("the manifest contains no Job")
+	return nil, fmt.Errorf("the manifest contains no Job or CronJob")
+}
+
+// life makes a Life of a pointer, so that nil stays nil.
+func life[T Life](one T, err error) (Life, error) {
+	if err != nil {
+		return nil, err
+	}
+	return one, nil
+}
+
+// Story is the life after the first n steps as a story file, as job/testdata and
+// cronjob/testdata have them.
+func (s *Script) Story(n int) (string, error) {
+	story := &teller{}
+	one, err := s.first(story)
+	if err != nil {
+		return "", err
+	}
+	for i, step := range s.Steps[:min(max(n, 0), len(s.Steps))] {
+		if err := one.Do(step); err != nil {
+			return "", stepError(i, step, err)
+		}
+	}
+	return story.String(), nil
+}
+
+func stepError(i int, step string, err error) error {
+	return fmt.Errorf("step %d, %s: %w", i+1, step, err)
 }
 
 // Theatre plays scripts. It remembers the states of the last one, so that going back and
@@ -86,22 +113,18 @@ func (s *Script) Spec() (job.Spec, error) {
 type Theatre struct {
 	manifest string
 	steps    []string
-	states   []*Player
+	states   []Life
 }
 
 // Play plays the first n steps of a script. A step that cannot be taken ends the play with an
 // error, and the state before it.
-func (t *Theatre) Play(s *Script, n int) (*Player, error) {
+func (t *Theatre) Play(s *Script, n int) (Life, error) {
 	if t.states == nil || t.manifest != s.Manifest {
-		spec, err := s.Spec()
+		first, err := s.first(nil)
 		if err != nil {
 			return nil, err
 		}
-		first, err := New(spec)
-		if err != nil {
-			return nil, err
-		}
-		t.manifest, t.steps, t.states = s.Manifest, nil, []*Player{first}
+		t.manifest, t.steps, t.states = s.Manifest, nil, []Life{first}
 	}
 	n = min(max(n, 0), len(s.Steps))
 	same := 0
@@ -114,59 +137,9 @@ func (t *Theatre) Play(s *Script, n int) (*Player, error) {
 	for i := same; i < n; i++ {
 		next := t.states[i].Clone()
 		if err := next.Do(s.Steps[i]); err != nil {
-			return t.states[i], fmt.Errorf("step %d, %s: %w", i+1, s.Steps[i], err)
+			return t.states[i], stepError(i, s.Steps[i], err)
 		}
 		t.steps, t.states = append(t.steps, s.Steps[i]), append(t.states, next)
 	}
 	return t.states[n], nil
 }
-
-// GoTest is a test of the planner in Go: the snapshot of this state, and its plan.
-func (p *Player) GoTest() (string, error) {
-	return GoTest(p.world.Snapshot())
-}
-
-// GoTest writes a test in Go that plans one round from a snapshot.
-func GoTest(s job.Snapshot) (string, error) {
-	plan, err := job.Reconcile(s)
-	if err != nil {
-		return "", err
-	}
-	data, err := json.MarshalIndent(s, "", "\t")
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf(goTest, quoted(string(data)), quoted(plan.String())), nil
-}
-
-// quoted is a Go string literal over several lines.
-func quoted(text string) string {
-	return "`" + strings.ReplaceAll(text, "`", "` + \"`\" + `") + "`"
-}
-
-const goTest = `package job_test
-
-import (
-	"encoding/json"
-	"testing"
-
-	"github.com/batchplan/batchplan/job"
-)
-
-// TestSituation plans one round from a snapshot.
-func TestSituation(t *testing.T) {
-	const snapshot = %s
-	const want = %s
-	var s job.Snapshot
-	if err := json.Unmarshal([]byte(snapshot), &s); err != nil {
-		t.Fatal(err)
-	}
-	plan, err := job.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := plan.String(); got != want {
-		t.Errorf("got\n%%s\nwant\n%%s", got, want)
-	}
-}
-`

@@ -181,5 +181,6 @@ func (o *Objects) addEvent(data []byte) error {
 		o.Events = make(map[job.UID][]Event)
 	}
 	o.Events[e.InvolvedObject.UID] = append(o.Events[e.InvolvedObject.UID], event)
+	o.changed(Change{Kind: "Event", Key: e.Reason, Owner: e.InvolvedObject.UID})
 	return nil
 }

@@ -35,10 +35,28 @@ type Objects struct {
 	Lenient bool
 	// Limit is the most Jobs, CronJobs and Pods that are kept; 0 means a million.
 	Limit int
+	// OnChange, if not nil, is called for each object that has come, changed or gone.
+	OnChange func(Change)
 
 	byUID    map[job.UID]identity
 	tooMany  bool
 	problems int
+}
+
+// Change is an object that an input has brought, changed or taken away.
+type Change struct {
+	Kind, Key string
+	UID       job.UID
+	// Owner is the controller of the object; for an event it is the object that the
+	// event is about.
+	Owner job.UID
+	Gone  bool
+}
+
+func (o *Objects) changed(c Change) {
+	if o.OnChange != nil {
+		o.OnChange(c)
+	}
 }
 
 // identity is which object has a UID.
@@ -232,11 +250,21 @@ func (o *Objects) addKind(at Position, data []byte, head *envelope) error {
 	}
 	switch head.Kind {
 	case "Job":
-		return o.addJob(at, data, m, place)
+		err = o.addJob(at, data, m, place)
 	case "CronJob":
-		return o.addCronJob(at, data, m, place)
+		err = o.addCronJob(at, data, m, place)
+	default:
+		err = o.addPod(at, data, head, place)
 	}
-	return o.addPod(at, data, head, place)
+	if err != nil {
+		return err
+	}
+	c := Change{Kind: head.Kind, Key: m.Key(), UID: m.UID, Owner: m.Controller().UID}
+	if c.UID == "" {
+		c.UID = manifestUID(at, c.Key)
+	}
+	o.changed(c)
+	return nil
 }
 
 // claim says where to put an object: at a place where an earlier version of it is, or at
@@ -302,14 +330,18 @@ func (o *Objects) forget(uid job.UID) {
 		return
 	}
 	delete(o.byUID, uid)
+	gone := Change{Kind: id.kind, Key: id.key, UID: uid, Gone: true}
 	switch id.kind {
 	case "Job":
+		gone.Owner = o.Jobs[id.place].Controller().UID
 		o.Jobs[id.place] = nil
 	case "CronJob":
 		o.CronJobs[id.place] = nil
 	case "Pod":
+		gone.Owner = o.Pods[id.place].Controller().UID
 		o.Pods[id.place] = nil
 	}
+	o.changed(gone)
 }
 
 func (o *Objects) see(t time.Time) {

@@ -24,7 +24,9 @@ type page struct {
 	stream    *read.Stream
 	explainer *explain.Explainer
 	theatre   play.Theatre
-	player    *play.Player
+	life      play.Life
+	script    play.Script
+	steps     int
 }
 
 func main() {
@@ -120,24 +122,27 @@ func (p *page) some(args []js.Value) (any, error) {
 	}
 }
 
-// play plays the first steps of a script.
+// play plays the first steps of a script, and shows the items from a place on.
 func (p *page) play(args []js.Value) (any, error) {
 	var s play.Script
 	if err := json.Unmarshal([]byte(args[0].String()), &s); err != nil {
 		return nil, err
 	}
-	player, err := p.theatre.Play(&s, args[1].Int())
-	if player == nil {
+	life, err := p.theatre.Play(&s, args[1].Int())
+	if life == nil {
 		return nil, err
 	}
-	p.player = player
 	out := struct {
-		View  play.View `json:"view"`
-		Error string    `json:"problem,omitempty"`
-	}{View: player.View()}
+		View  *play.View `json:"view,omitempty"`
+		Error string     `json:"problem,omitempty"`
+	}{}
 	if err != nil {
 		out.Error = err.Error()
+		return out, nil
 	}
+	p.life, p.script, p.steps = life, s, args[1].Int()
+	view := life.View(args[2].Int())
+	out.View = &view
 	return out, nil
 }
 
@@ -152,17 +157,15 @@ func (p *page) encode(args []js.Value) (any, error) {
 func (p *page) decode(args []js.Value) (any, error) { return play.Decode(args[0].String()) }
 
 func (p *page) story([]js.Value) (any, error) {
-	if p.player == nil {
-		return nil, fmt.Errorf("nothing is played yet")
-	}
-	return map[string]string{"text": p.player.Story()}, nil
+	text, err := p.script.Story(p.steps)
+	return map[string]string{"text": text}, err
 }
 
 func (p *page) goTest([]js.Value) (any, error) {
-	if p.player == nil {
+	if p.life == nil {
 		return nil, fmt.Errorf("nothing is played yet")
 	}
-	text, err := p.player.GoTest()
+	text, err := p.life.GoTest()
 	return map[string]string{"text": text}, err
 }
 

@@ -32,15 +32,16 @@ type program struct {
 
 // flags are the flags of the command.
 type flags struct {
-	at       string
-	ahead    string
-	output   string
-	plot     string
-	colour   string
-	names    []string
-	plan     bool
-	progress bool
-	limit    int
+	at        string
+	ahead     string
+	output    string
+	plot      string
+	colour    string
+	names     []string
+	plan      bool
+	progress  bool
+	following bool
+	limit     int
 	// kubectl asks kubectl for the objects; namespace, context and all are passed on.
 	kubectl   bool
 	namespace string
@@ -92,6 +93,9 @@ cannot be read as a whole; what could be read is explained.`,
 				p.names = append(p.names, args...)
 				args = nil
 			}
+			if p.following {
+				return p.follow(cmd.Context(), args)
+			}
 			return p.explain(cmd.Context(), args)
 		},
 	}
@@ -103,6 +107,7 @@ cannot be read as a whole; what could be read is explained.`,
 	f.StringVar(&p.colour, "color", "auto", "use colours: auto, always or never")
 	f.StringSliceVar(&p.names, "only", nil, "explain only the objects of these `names`: NAME, NAMESPACE/NAME, job/NAME or cronjob/NAME")
 	f.BoolVar(&p.plan, "plan", false, "show the plan of the controller's next round")
+	f.BoolVarP(&p.following, "follow", "f", false, "explain each change as it comes, as of kubectl get -w -o json")
 	f.BoolVar(&p.progress, "progress", isTerminal(p.err), "show a progress line while reading")
 	f.IntVar(&p.limit, "max-objects", 1_000_000, "the most Jobs, CronJobs and Pods to keep")
 	f.BoolVar(&p.kubectl, "kubectl", false, "ask kubectl for the objects; arguments are names then")

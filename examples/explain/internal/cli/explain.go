@@ -78,11 +78,15 @@ func (p *program) nothing(objects *read.Objects) error {
 	return errors.New("the input contains no Job or CronJob")
 }
 
+func (p *program) printer() explain.Printer {
+	return explain.Printer{Out: p.out, Colour: p.colour == "always" || p.colour == "auto" && isTerminal(p.out)}
+}
+
 // write writes the explanations, each as soon as it is made.
 func (p *program) write(e *explain.Explainer, options explain.Options, from string) (*explain.Report, error) {
 	var plots []explain.Explanation
 	findings := false
-	printer := explain.Printer{Out: p.out, Colour: p.colour == "always" || p.colour == "auto" && isTerminal(p.out)}
+	printer := p.printer()
 	list := jsonList{out: p.out}
 	if p.output == "json" {
 		list.open(options.At)

@@ -13,7 +13,14 @@ function call(name, ...args) {
 // pause lets the browser draw and react.
 const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-function say(text) { $("status").textContent = text; }
+const tabs = ["explain", "play", "schedules"];
+const statuses = { shown: "explain" };
+
+// say shows a text in the status line of a part, or in that of all parts.
+function say(text, ...parts) {
+  for (const part of parts.length ? parts : tabs) statuses[part] = text;
+  $("status").textContent = statuses[statuses.shown];
+}
 
 async function load() {
   const packed = Uint8Array.from(atob(globalThis.batchplanModule), (c) => c.charCodeAt(0));
@@ -27,8 +34,6 @@ async function load() {
   go.run(instance);
 }
 
-const tabs = ["explain", "play", "schedules"];
-
 function show(name, focus) {
   for (const tab of tabs) {
     const selected = tab === name;
@@ -36,6 +41,8 @@ function show(name, focus) {
     $("tab-" + tab).tabIndex = selected ? 0 : -1;
     $("panel-" + tab).hidden = !selected;
   }
+  statuses.shown = name;
+  $("status").textContent = statuses[name];
   if (focus) $("tab-" + name).focus();
 }
 

@@ -75,7 +75,7 @@ async function explainBlobs(inputs, written, note) {
         call("write", piece);
         done += piece.length;
         progress.value = 70 * done / total;
-        say(`Reading ${Math.round(done / 1024)} of ${Math.round(total / 1024)} KB`);
+        say(`Reading ${Math.round(done / 1024)} of ${Math.round(total / 1024)} KB`, "explain");
         await pause();
         if (stale()) return;
       }
@@ -95,7 +95,7 @@ async function explainBlobs(inputs, written, note) {
     finish(report, note, at, performance.now() - started);
   } catch (error) {
     $("problems").append(element("p", error.message, "error"));
-    say("");
+    say("", "explain");
   } finally {
     if (!stale()) progress.hidden = true;
   }
@@ -112,7 +112,7 @@ function finish(report, note, at, took) {
   if (note) $("results").prepend(element("p", note, "note"));
   if (!explained.objects.length && !(report.problems || []).length) $("problems").append(element("p", "The input contains no Job or CronJob.", "error"));
   const bad = explained.objects.filter((x) => (x.findings || []).length).length;
-  say(`${explained.objects.length} explained, ${bad} with findings, as of ${at.toISOString().slice(0, 19).replace("T", " ")} UTC. All times are UTC.`);
+  say(`${explained.objects.length} explained, ${bad} with findings, as of ${at.toISOString().slice(0, 19).replace("T", " ")} UTC. All times are UTC.`, "explain");
   document.documentElement.dataset.explained = String(Math.round(took));
   // What is wrong comes first when there is more than one page.
   if (explained.objects.length > pageSize) {
@@ -190,7 +190,11 @@ function tableOf(head, rows) {
   const body = element("tbody");
   for (const cells of rows) {
     const line = element("tr");
-    cells.forEach((text, i) => line.append(element("td", text, i === cells.length - 1 ? "wrap" : "")));
+    cells.forEach((text, i) => {
+      const cell = element("td", text, i === cells.length - 1 ? "wrap" : "");
+      if (head[i]) cell.dataset.label = head[i]; // on a phone a row is a card
+      line.append(cell);
+    });
     body.append(line);
   }
   table.append(thead, body);

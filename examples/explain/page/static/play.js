@@ -1,7 +1,7 @@
 // Play: a script of steps, and the state after each of them.
 "use strict";
 
-const stage = { script: { manifest: "", steps: [] }, at: 0, view: null };
+const stage = { script: { manifest: "", steps: [] }, at: 0, from: 0, view: null, timeline: null, items: new Map() };
 
 function startPlay() {
   stage.examples = call("examples");
@@ -24,7 +24,17 @@ function startPlay() {
     if (step) take(stepOf(step));
   });
   $("apply").addEventListener("click", () => take("edit " + $("edit").value));
-  $("edit").addEventListener("keydown", (event) => { if (event.key === "Enter") take("edit " + $("edit").value); });
+  $("reschedule").addEventListener("click", reschedule);
+  $("set-clock").addEventListener("click", setClock);
+  for (const [id, act] of [["edit", () => take("edit " + $("edit").value)], ["cron-edit", reschedule], ["clock", setClock]]) {
+    $(id).addEventListener("keydown", (event) => { if (event.key === "Enter") act(); });
+  }
+  $("items-prev").addEventListener("click", () => go(stage.at, true, stage.view.from - 1));
+  $("items-next").addEventListener("click", () => go(stage.at, true, stage.view.from + stage.view.items.length));
+  $("pods").addEventListener("click", (event) => {
+    const { verb, name } = event.target.dataset;
+    if (verb) take(verb + " " + name + (verb === "fail" && stage.view.kind === "Job" ? " code=" + (Number($("code").value) || 1) : ""));
+  });
   $("link").addEventListener("click", copyLink);
   $("story").addEventListener("click", () => exportText("story", "story.txt"));
   $("gotest").addEventListener("click", () => exportText("goTest", "situation_test.go"));
@@ -73,18 +83,22 @@ function take(step) {
   if (stage.at === at) stage.script = before; // the step was refused
 }
 
+function reschedule() { take("edit " + JSON.stringify({ schedule: $("cron-edit").value })); }
+
+function setClock() { take("clock " + $("clock").value.trim()); }
+
 function undo() {
   if (stage.at === 0) return;
   stage.script = { manifest: stage.script.manifest, steps: stage.script.steps.slice(0, stage.at - 1) };
   go(stage.at - 1);
 }
 
-function go(n, quietly) {
+// go shows the state after n steps, with the page of its items that has the place "from".
+function go(n, quietly, from = 0) {
   n = Math.min(Math.max(n, 0), stage.script.steps.length);
-  const before = performance.now();
   let answer;
   try {
-    answer = call("play", JSON.stringify(stage.script), n);
+    answer = call("play", JSON.stringify(stage.script), n, from);
   } catch (error) {
     $("play-problem").textContent = error.message;
     return;
@@ -94,8 +108,12 @@ function go(n, quietly) {
   stage.at = n;
   stage.view = answer.view;
   showView(answer.view);
-  document.documentElement.dataset.step = (performance.now() - before).toFixed(1);
   if (!quietly) setFragment("play=" + call("encode", JSON.stringify(stage.script)).text + "&step=" + n);
+}
+
+// change sets the text of a node, unless it is the same: then nothing is laid out anew.
+function change(id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text;
 }
 
 function showView(view) {
@@ -104,23 +122,37 @@ function showView(view) {
   $("slider").value = String(stage.at);
   const last = stage.at ? steps[stage.at - 1] : "the beginning";
   $("slider").setAttribute("aria-valuetext", `step ${stage.at} of ${steps.length}: ${last}`);
-  $("step").textContent = `${stage.at} of ${steps.length}: ${last}`;
+  change("step", `${stage.at} of ${steps.length}: ${last}`);
   $("back").disabled = $("undo").disabled = stage.at === 0;
   $("forward").disabled = stage.at === steps.length;
-  $("note").textContent = (stage.script.notes || [])[stage.at] || "";
-  $("play-summary").textContent = view.clock + "  " + view.summary;
-  $("play-timeline").replaceChildren(drawTimeline(view.timeline, "the Job"));
+  change("note", (stage.script.notes || [])[stage.at] || "");
+  change("play-summary", view.clock + "  " + view.summary);
+  if (stage.kind !== view.kind) showKind(view.kind);
+  if (!stage.timeline) {
+    stage.timeline = drawTimeline(view.timeline, "this life");
+    $("play-timeline").replaceChildren(stage.timeline);
+  } else {
+    stage.timeline.show(view.timeline);
+  }
   $("acts").querySelector('[data-step="suspend"]').textContent = view.suspend ? "Resume" : "Suspend";
   $("acts").querySelector('[data-step="next"]').disabled = !view.wake;
+  $("play-findings").replaceChildren(...(view.findings || []).map(findingOf));
   $("play-next").replaceChildren(...nextOf(view));
   $("play-facts").replaceChildren(...(view.facts || []).map((fact) => element("li", fact.text)));
-  $("plans").textContent = (view.plans || []).join("\n") || "the plan has not changed";
-  $("table").querySelector("tbody tr").replaceChildren(...view.table.map((text) => element("td", text)));
-  $("play-status").textContent = view.status;
-  $("events").textContent = (view.events || []).join("\n");
-  $("pods").replaceChildren(...(view.pods || []).map(podOf));
-  if (view.morePods) $("pods").append(element("li", `and ${view.morePods} more`));
+  change("plans", (view.plans || []).join("\n") || "the plan has not changed");
+  $("table").replaceChildren(tableOf(view.head, [view.table]));
+  change("play-status", view.status);
+  change("events", (view.events || []).join("\n"));
+  showItems(view);
   $("export").hidden = $("export-label").hidden = true;
+}
+
+// showKind shows the controls of Jobs or those of CronJobs.
+function showKind(kind) {
+  stage.kind = kind;
+  for (const node of document.querySelectorAll("#panel-play [data-kind]")) node.hidden = node.dataset.kind !== kind;
+  $("items-title").textContent = kind === "Job" ? "Pods" : "Jobs";
+  $("edit").placeholder = kind === "Job" ? '{"backoffLimit": 3}' : '{"concurrencyPolicy": "Forbid"}';
 }
 
 function nextOf(view) {
@@ -129,20 +161,43 @@ function nextOf(view) {
   return items;
 }
 
-const verbs = { run: "Start", succeed: "Succeed", fail: "Fail", evict: "Evict", lose: "Lose the node", restart: "Restart" };
+const verbs = {
+  run: "Start", succeed: "Succeed", fail: "Fail", evict: "Evict", lose: "Lose the node", restart: "Restart",
+  complete: "Complete", remove: "Delete",
+};
 
-function podOf(pod) {
+// showItems shows a page of the pods or jobs. The nodes of those that have not changed stay.
+function showItems(view) {
+  const before = stage.items;
+  stage.items = new Map();
+  const nodes = view.items.map((item) => {
+    const key = JSON.stringify(item);
+    const node = before.get(key) || itemOf(item);
+    stage.items.set(key, node);
+    return node;
+  });
+  const list = $("pods");
+  nodes.forEach((node, i) => { if (list.children[i] !== node) list.insertBefore(node, list.children[i] || null); });
+  while (list.children.length > nodes.length) list.lastChild.remove();
+  $("pager").hidden = view.count <= view.items.length;
+  change("items-range", `${view.from + 1} to ${view.from + view.items.length} of ${view.count}`);
+  $("items-prev").disabled = view.from === 0;
+  $("items-next").disabled = view.from + view.items.length >= view.count;
+}
+
+function itemOf(item) {
   const li = element("li");
-  li.append(element("strong", pod.name), element("span", " " + pod.phase + " "), element("span", pod.text, "inferred"));
+  li.append(element("strong", item.name), element("span", " " + item.phase + " "), element("span", item.text, "inferred"));
   const row = element("div", undefined, "row");
-  for (const verb of pod.actions) {
+  for (const verb of item.actions) {
     const button = element("button", verbs[verb]);
     button.type = "button";
-    button.setAttribute("aria-label", verbs[verb] + ": " + pod.name);
-    button.addEventListener("click", () => take(verb + " " + pod.name + (verb === "fail" ? " code=" + (Number($("code").value) || 1) : "")));
+    button.setAttribute("aria-label", verbs[verb] + ": " + item.name);
+    button.dataset.verb = verb;
+    button.dataset.name = item.name;
     row.append(button);
   }
-  if (pod.actions.length) li.append(row);
+  if (item.actions.length) li.append(row);
   return li;
 }
 
@@ -151,9 +206,9 @@ async function copyLink() {
   showExport(location.href, "Link to this state");
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The link is copied.");
+    say("The link is copied.", "play");
   } catch {
-    say("Copy the link from the field below.");
+    say("Copy the link from the field below.", "play");
   }
 }
 

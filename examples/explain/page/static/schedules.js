@@ -30,14 +30,23 @@ function showSchedule(quietly) {
     const deadline = $("deadline").value === "" ? -1 : Number($("deadline").value);
     const found = call("schedule", $("cron").value, $("zone").value, deadline, from.toISOString().slice(0, 19) + "Z");
     $("calendar").append(...calendarOf(found));
+    say(statusOf(found), "schedules");
   } catch (error) {
     $("schedule-problem").textContent = error.message;
+    say("No schedule is shown.", "schedules");
     return;
   }
   if (quietly) return;
   const params = new URLSearchParams({ schedule: $("cron").value, zone: $("zone").value });
   for (const id of ["deadline", "from"]) if ($(id).value) params.set(id, $(id).value);
   setFragment(params.toString());
+}
+
+// statusOf is the status line: the next run, and how much there is to see.
+function statusOf(found) {
+  const next = found.runs.length ? `The next run is ${found.runs[0].in}, ${found.runs[0].local}.` : "There is no next run.";
+  const n = found.findings.length;
+  return `${next} ${n || "No"} finding${n === 1 ? "" : "s"}, ${found.shifts.length} changes of the clock in three years, ${found.differences.length || "no"} differences from Kubernetes 1.36.`;
 }
 
 function calendarOf(found) {
@@ -58,9 +67,8 @@ function calendarOf(found) {
 // drawShift draws the hours around a change: real time runs from left to right, with the
 // gap or the repeated span of the clock.
 function drawShift(shift) {
-  const width = 640, mid = width / 2, minute = width / 360;
-  const svg = shape("svg", { viewBox: `0 0 ${width} 64`, width: "100%", role: "img", "aria-label": shift.text });
-  svg.style.maxWidth = width + "px";
+  const width = Math.min(640, document.documentElement.clientWidth - 32), mid = width / 2, minute = width / 360;
+  const svg = shape("svg", { viewBox: `0 0 ${width} 64`, width, height: 64, role: "img", "aria-label": shift.text });
   shape("line", { x1: 0, x2: width, y1: 32, y2: 32, stroke: "currentColor", "stroke-opacity": 0.4 }, svg);
   const jump = Math.abs(shift.minutes) * minute;
   if (shift.gap) {

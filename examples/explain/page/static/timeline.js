@@ -36,36 +36,73 @@ function tickText(t, span) {
   return span > 20 * 60e3 ? iso.slice(11, 16) : iso.slice(11, 19);
 }
 
-// drawTimeline returns an element that shows a timeline.
+const maxZoom = 64;
+
+// drawTimeline returns an element that shows a timeline. Its function "show" shows another
+// one in its place, and keeps the zoom.
 function drawTimeline(timeline, title) {
   const box = element("div", undefined, "timeline");
   const tools = element("div", undefined, "tools");
   const scroll = element("div", undefined, "scroll");
-  const says = element("p", "Point at a bar, or move to it with the Tab key, to see why.", "says");
+  const more = element("span", undefined, "inferred");
+  const says = element("p", "Point at a bar, or move to it with the Tab key, to see why. Zoom with the keys + and −, or Ctrl and the wheel.", "says");
   says.setAttribute("aria-live", "polite");
-  let zoom = 1;
+  let zoom = 1, width = 0;
   const draw = () => {
-    scroll.replaceChildren(drawLanes(timeline, title, Math.max(320, (scroll.clientWidth || 800) * zoom), says));
+    if (width) scroll.replaceChildren(drawLanes(timeline, title, Math.max(240, Math.floor(width * zoom))));
   };
+  // zoomTo zooms and keeps what is at a place of the window where it is.
+  const zoomTo = (wanted, place) => {
+    wanted = Math.min(maxZoom, Math.max(1, wanted));
+    if (wanted === zoom) return;
+    const at = (scroll.scrollLeft + place) / Math.max(scroll.scrollWidth, 1);
+    zoom = wanted;
+    draw();
+    scroll.scrollLeft = at * scroll.scrollWidth - place;
+  };
+  const middle = () => scroll.clientWidth / 2;
   for (const [label, name, change] of [["−", "Zoom out", 0.5], ["+", "Zoom in", 2], ["Whole", "Show the whole time", 0]]) {
     const button = element("button", label);
     button.type = "button";
     button.setAttribute("aria-label", name);
-    button.addEventListener("click", () => {
-      const center = (scroll.scrollLeft + scroll.clientWidth / 2) / Math.max(scroll.scrollWidth, 1);
-      zoom = change === 0 ? 1 : Math.min(64, Math.max(1, zoom * change));
-      draw();
-      scroll.scrollLeft = center * scroll.scrollWidth - scroll.clientWidth / 2;
-    });
+    button.addEventListener("click", () => zoomTo(zoom * change, middle()));
     tools.append(button);
   }
-  if (timeline.more) tools.append(element("span", timeline.more + " more rows are not drawn", "inferred"));
+  box.addEventListener("keydown", (event) => {
+    const change = { "+": 2, "=": 2, "-": 0.5, "−": 0.5, 0: 0 }[event.key];
+    if (change === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const name = event.target.getAttribute && event.target.getAttribute("aria-label");
+    zoomTo(zoom * change, middle());
+    // Drawing makes new bars: the focus moves to the one that says the same.
+    const same = [...scroll.querySelectorAll("[tabindex]")].find((node) => node.getAttribute("aria-label") === name);
+    if (same) same.focus({ preventScroll: true });
+  });
+  // The wheel alone scrolls the page. With Ctrl it zooms, as does a pinch on a touchpad.
+  scroll.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    zoomTo(zoom * (event.deltaY < 0 ? 1.25 : 0.8), event.clientX - scroll.getBoundingClientRect().left);
+  }, { passive: false });
+  for (const event of ["mouseover", "focusin", "click"]) {
+    scroll.addEventListener(event, ({ target }) => {
+      if (target.hasAttribute("tabindex")) says.textContent = target.getAttribute("aria-label");
+    });
+  }
+  const showMore = () => { more.textContent = timeline.more ? timeline.more + " more are not drawn" : ""; };
+  box.show = (other) => { timeline = other; showMore(); draw(); };
+  showMore();
+  tools.append(more);
   box.append(tools, scroll, says);
-  new ResizeObserver(draw).observe(scroll);
+  new ResizeObserver(() => {
+    if (scroll.clientWidth === width) return;
+    width = scroll.clientWidth;
+    draw();
+  }).observe(scroll);
   return box;
 }
 
-function drawLanes(timeline, title, width, says) {
+function drawLanes(timeline, title, width) {
   const from = Date.parse(timeline.from), to = Math.max(Date.parse(timeline.to), from + 1000);
   const labels = 78, row = 24, head = 4, foot = 24;
   const height = head + row * timeline.lanes.length + foot;
@@ -74,30 +111,25 @@ function drawLanes(timeline, title, width, says) {
   for (const t of ticks(from, to, Math.max(2, Math.floor((width - labels) / 90)))) {
     const tick = shape("g", { class: "tick" }, svg);
     shape("line", { x1: x(t), x2: x(t), y1: head, y2: height - foot }, tick);
-    const text = shape("text", { x: Math.min(Math.max(x(t), labels + 24), width - 30), y: height - 8, "text-anchor": "middle" }, tick);
+    const text = shape("text", { x: Math.min(Math.max(x(t), labels + 24), width - 32), y: height - 8, "text-anchor": "middle" }, tick);
     text.textContent = tickText(t, to - from);
   }
-  timeline.lanes.forEach((lane, i) => drawLane(svg, lane, head + i * row, x, says));
+  timeline.lanes.forEach((lane, i) => drawLane(svg, lane, head + i * row, x));
   const now = x(Date.parse(timeline.now));
   shape("line", { class: "now", x1: now, x2: now, y1: head, y2: height - foot }, svg);
   return svg;
 }
 
-function drawLane(svg, lane, y, x, says) {
+function drawLane(svg, lane, y, x) {
   const label = shape("text", { x: 6, y: y + 16 }, svg);
   label.textContent = lane.label.length > 10 ? lane.label.slice(0, 9) + "…" : lane.label;
-  const speak = (node, text) => {
-    node.setAttribute("tabindex", "0");
-    node.setAttribute("role", "img");
-    node.setAttribute("aria-label", text);
-    for (const event of ["mouseenter", "focus", "click"]) node.addEventListener(event, () => { says.textContent = text; });
-  };
+  const speaks = (text) => ({ tabindex: 0, role: "img", "aria-label": text });
   for (const bar of lane.bars || []) {
     const at = x(Date.parse(bar.from));
-    speak(shape("rect", { class: "k-" + bar.kind, x: at, y: y + 4, width: Math.max(x(Date.parse(bar.to)) - at, 3), height: 16, rx: 3 }, svg), bar.text);
+    shape("rect", { class: "k-" + bar.kind, x: at, y: y + 4, width: Math.max(x(Date.parse(bar.to)) - at, 3), height: 16, rx: 3, ...speaks(bar.text) }, svg);
   }
   for (const mark of lane.marks || []) {
     const at = new Date(mark.at).toISOString().slice(0, 19).replace("T", " ");
-    speak(shape("circle", { class: "k-" + mark.kind, cx: x(Date.parse(mark.at)), cy: y + 12, r: 6 }, svg), at + ": " + mark.text);
+    shape("circle", { class: "k-" + mark.kind, cx: x(Date.parse(mark.at)), cy: y + 12, r: 6, ...speaks(at + ": " + mark.text) }, svg);
   }
 }

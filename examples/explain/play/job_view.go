@@ -2,6 +2,7 @@ package play
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,69 +13,38 @@ import (
 	"github.com/batchplan/batchplan/world"
 )
 
-// View is what a page shows of a Player.
-type View struct {
-	// Clock is the time since the beginning.
-	Clock string `json:"clock"`
-	// Summary is the state in a sentence, Next what happens next and why.
-	Summary string         `json:"summary"`
-	State   explain.State  `json:"state"`
-	Next    []explain.Step `json:"next"`
-	Facts   []explain.Fact `json:"facts"`
-	// Plans are the plans of the step, with their reasons.
-	Plans []string `json:"plans"`
-	// Status is as Kubernetes would show it, Table the line of kubectl get job.
-	Status string   `json:"status"`
-	Table  []string `json:"table"`
-	Pods   []Pod    `json:"pods"`
-	// MorePods counts the pods beyond those.
-	MorePods int      `json:"morePods,omitempty"`
-	Events   []string `json:"events"`
-	// Wake says when something happens by itself.
-	Wake     string            `json:"wake,omitempty"`
-	Ended    bool              `json:"ended"`
-	Suspend  bool              `json:"suspend"`
-	Parallel int32             `json:"parallelism"`
-	Timeline *explain.Timeline `json:"timeline"`
-}
-
-// Pod is a pod with what can be done to it.
-type Pod struct {
-	Name    string   `json:"name"`
-	Index   *int32   `json:"index,omitempty"`
-	Phase   string   `json:"phase"`
-	Text    string   `json:"text"`
-	Actions []string `json:"actions"`
-}
-
 // View describes the Job at this step.
-func (p *Player) View() View {
+func (p *Job) View(from int) View {
 	w := p.world
-	x := p.explanation()
+	from = pageFrom(from, len(w.Pods))
+	x := p.explanation(from)
 	v := View{
-		Clock: "T+" + short(w.Now.Sub(world.Start)), Summary: x.Summary, State: x.State, Next: x.Next, Facts: x.Facts,
-		Plans: p.plans, Status: statusText(&w.Job.Status), Table: p.table(),
+		Kind: "Job", Clock: "T+" + short(w.Now.Sub(world.Start)), Summary: x.Summary, State: x.State, Next: x.Next, Facts: x.Facts,
+		Plans: p.plans, Status: statusText(&w.Job.Status), Head: jobHead, Table: p.table(),
+		Items: p.items(x.Pods), From: from, Count: len(w.Pods),
 		Ended:    w.Job.Status.Finished() != "",
 		Suspend:  w.Job.Spec.Suspend != nil && *w.Job.Spec.Suspend,
 		Parallel: *w.Job.Spec.Parallelism,
 		Timeline: p.timeline(),
 	}
-	for _, pod := range x.Pods {
-		v.Pods = append(v.Pods, p.pod(&pod))
-	}
-	v.MorePods = x.MorePods
-	from := max(0, len(w.Events)-50)
-	for _, e := range w.Events[from:] {
-		v.Events = append(v.Events, fmt.Sprintf("%s %s: %s", e.Type, e.Reason, e.Message))
-	}
+	v.Events = lastEvents(w.Events)
 	if at, what := p.next(); !at.IsZero() {
 		v.Wake = fmt.Sprintf("in %s %s", short(at.Sub(w.Now)), what)
 	}
 	return v
 }
 
+// lastEvents are the latest events, as kubectl prints them.
+func lastEvents(events []job.Event) []string {
+	texts := []string{}
+	for _, e := range events[max(0, len(events)-maxEvents):] {
+		texts = append(texts, fmt.Sprintf("%s %s: %s", e.Type, e.Reason, e.Message))
+	}
+	return texts
+}
+
 // explanation finds the words for the state, as for an object of a cluster.
-func (p *Player) explanation() explain.Explanation {
+func (p *Job) explanation(from int) explain.Explanation {
 	w := p.world
 	j := &read.Job{Object: w.Job}
 	j.Namespace, j.Name, j.UID, j.CreationTimestamp = w.Job.Namespace, w.Job.Name, w.Job.UID, w.Job.CreationTimestamp
@@ -82,14 +52,14 @@ func (p *Player) explanation() explain.Explanation {
 	for _, pod := range w.Pods {
 		objects.Pods = append(objects.Pods, p.object(pod))
 	}
-	return explain.All(objects, explain.Options{At: w.Now}).Objects[0]
+	return explain.All(objects, explain.Options{At: w.Now, PodsFrom: from, Pods: pageSize}).Objects[0]
 }
 
-func (p *Player) object(pod *job.Pod) *read.Pod {
+func (p *Job) object(pod *job.Pod) *read.Pod {
 	out := &read.Pod{Object: *pod}
 	out.Namespace, out.Name, out.UID = p.world.Job.Namespace, pod.Name, pod.UID
-	if l := p.lives[pod.UID]; l != nil {
-		out.CreationTimestamp, out.StartTime = l.created, l.started
+	if i, ok := p.at[pod.UID]; ok {
+		out.CreationTimestamp, out.StartTime = p.pods[i].created, p.pods[i].started
 	}
 	if pod.Owner <= job.OwnedUnmatched {
 		out.Owners = []read.Owner{{Kind: "Job", Name: p.world.Job.Name, UID: p.world.Job.UID, Controller: true}}
@@ -104,22 +74,35 @@ func (p *Player) object(pod *job.Pod) *read.Pod {
 	return out
 }
 
-func (p *Player) pod(x *explain.Pod) Pod {
-	out := Pod{Name: x.Name, Index: x.Index, Phase: x.Phase, Text: x.Text, Actions: []string{}}
-	i := slices.IndexFunc(p.world.Pods, func(pod *job.Pod) bool { return pod.Name == x.Name })
-	if i < 0 {
-		return out
+// items are the pods of an explanation, with what can be done to each.
+func (p *Job) items(pods []explain.Pod) []Item {
+	items := make([]Item, len(pods))
+	places := make(map[string]*Item, len(pods))
+	for i, x := range pods {
+		items[i] = Item{Name: x.Name, Index: x.Index, Phase: x.Phase, Text: x.Text, Actions: []string{}}
+		places[x.Name] = &items[i]
 	}
-	for _, verb := range []string{"run", "succeed", "fail", "evict", "lose", "restart"} {
-		if podActions[verb].can(p.world.Pods[i]) && (verb != "succeed" || p.world.Pods[i].Phase == job.PodRunning) {
-			out.Actions = append(out.Actions, verb)
+	for _, pod := range p.world.Pods {
+		item := places[pod.Name]
+		if item == nil {
+			continue
+		}
+		for _, verb := range podVerbs {
+			if podActions[verb].can(pod) && (verb != "succeed" || pod.Phase == job.PodRunning) {
+				item.Actions = append(item.Actions, verb)
+			}
 		}
 	}
-	return out
+	return items
 }
 
+// podVerbs are the actions in the order of their buttons.
+var podVerbs = []string{"run", "succeed", "fail", "evict", "lose", "restart"}
+
+var jobHead = []string{"NAME", "STATUS", "COMPLETIONS", "DURATION", "AGE"}
+
 // table is what kubectl get job prints: status, completions, duration.
-func (p *Player) table() []string {
+func (p *Job) table() []string {
 	w := p.world
 	status := &w.Job.Status
 	state := "Running"
@@ -147,17 +130,6 @@ func (p *Player) table() []string {
 		took = short(w.Now.Sub(status.StartTime))
 	}
 	return []string{w.Job.Name, state, done, took, short(w.Now.Sub(w.Job.CreationTimestamp))}
-}
-
-func short(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = text[:len(text)-2]
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = text[:len(text)-2]
-	}
-	return text
 }
 
 // statusText is the status as YAML.
@@ -212,43 +184,14 @@ func moment(line func(string, ...any), indent, name string, t time.Time) {
 const maxLanes = 40
 
 // timeline draws the life so far.
-func (p *Player) timeline() *explain.Timeline {
+func (p *Job) timeline() *explain.Timeline {
 	w := p.world
 	t := &explain.Timeline{From: world.Start, Now: w.Now, To: w.Now}
 	t.Lanes = append(t.Lanes, p.ownLane(t))
-	indexed := w.Job.Spec.CompletionMode == job.Indexed
-	lanes := make(map[int32]int)
-	var free []time.Time
-	for _, uid := range p.order {
-		l := p.lives[uid]
-		bars := l.bars(w.Now)
-		n, ok := lanes[l.index]
-		label := fmt.Sprintf("index %d", l.index)
-		if !indexed {
-			label = "pods"
-			n = slices.IndexFunc(free, func(at time.Time) bool { return !at.After(l.created) })
-			ok = n >= 0
-		}
-		if !ok {
-			if len(free) >= maxLanes {
-				t.More++
-				continue
-			}
-			n = len(free)
-			free = append(free, time.Time{})
-			t.Lanes = append(t.Lanes, explain.Lane{Label: label})
-			lanes[l.index] = n
-		}
-		t.Lanes[n+1].Bars = append(t.Lanes[n+1].Bars, bars...)
-		free[n] = bars[len(bars)-1].To
-		if l.ended.IsZero() {
-			free[n] = w.Now.Add(time.Nanosecond)
-		}
-	}
-	if indexed {
-		slices.SortStableFunc(t.Lanes[1:], func(a, b explain.Lane) int {
-			return strings.Compare(fmt.Sprintf("%20s", a.Label), fmt.Sprintf("%20s", b.Label))
-		})
+	if w.Job.Spec.CompletionMode == job.Indexed {
+		p.indexLanes(t)
+	} else {
+		p.podLanes(t)
 	}
 	if t.To.Sub(t.From) < 30*time.Second {
 		t.To = t.From.Add(30 * time.Second)
@@ -256,8 +199,55 @@ func (p *Player) timeline() *explain.Timeline {
 	return t
 }
 
+// indexLanes draws a lane for each of the lowest indexes.
+func (p *Job) indexLanes(t *explain.Timeline) {
+	seen := make(map[int32]bool)
+	for i := range p.pods {
+		seen[p.pods[i].index] = true
+	}
+	order := slices.Sorted(maps.Keys(seen))
+	if len(order) > maxLanes {
+		t.More = len(order) - maxLanes
+		order = order[:maxLanes]
+	}
+	for _, index := range order {
+		t.Lanes = append(t.Lanes, explain.Lane{Label: fmt.Sprintf("index %d", index)})
+	}
+	for i := range p.pods {
+		l := &p.pods[i]
+		if n, ok := slices.BinarySearch(order, l.index); ok {
+			lane := &t.Lanes[n+1]
+			lane.Bars = l.bars(lane.Bars, t.Now)
+		}
+	}
+}
+
+// podLanes puts each pod into the first lane that is free when it is created.
+func (p *Job) podLanes(t *explain.Timeline) {
+	var free []time.Time
+	for i := range p.pods {
+		l := &p.pods[i]
+		n := slices.IndexFunc(free, func(at time.Time) bool { return !at.After(l.created) })
+		if n < 0 && len(free) >= maxLanes {
+			t.More++
+			continue
+		}
+		if n < 0 {
+			n = len(free)
+			free = append(free, time.Time{})
+			t.Lanes = append(t.Lanes, explain.Lane{Label: "pods"})
+		}
+		lane := &t.Lanes[n+1]
+		lane.Bars = l.bars(lane.Bars, t.Now)
+		free[n] = l.ended
+		if l.ended.IsZero() {
+			free[n] = t.Now.Add(time.Nanosecond)
+		}
+	}
+}
+
 // ownLane is the life of the Job, with what it waits for.
-func (p *Player) ownLane(t *explain.Timeline) explain.Lane {
+func (p *Job) ownLane(t *explain.Timeline) explain.Lane {
 	w := p.world
 	end, kind := w.Now, "job"
 	switch {
@@ -288,23 +278,21 @@ func (p *Player) ownLane(t *explain.Timeline) explain.Lane {
 	return lane
 }
 
-func (l *life) bars(now time.Time) (bars []explain.Bar) {
+// bars adds the bars of the pod.
+func (l *podLife) bars(bars []explain.Bar, now time.Time) []explain.Bar {
 	add := func(from, to time.Time, kind string) {
-		bars = append(bars, explain.Bar{From: from, To: to, Kind: kind, Text: fmt.Sprintf("%s: %s for %s", l.name, kind, short(to.Sub(from)))})
+		bars = append(bars, explain.Bar{From: from, To: to, Kind: kind, Text: l.name + ": " + kind + " for " + short(to.Sub(from))})
 	}
-	end := l.ended
+	end, kind, from := l.ended, l.kind, l.created
 	if end.IsZero() {
 		end = now
 	}
-	if l.kind == "gone" {
-		add(l.created, end, "terminating")
-		return bars
-	}
-	if !l.started.IsZero() && l.started.After(l.created) {
+	if kind == "gone" {
+		kind = "terminating"
+	} else if l.started.After(l.created) {
 		add(l.created, l.started, "pending")
-		add(l.started, end, l.kind)
-		return bars
+		from = l.started
 	}
-	add(l.created, end, l.kind)
+	add(from, end, kind)
 	return bars
 }

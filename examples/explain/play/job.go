@@ -1,6 +1,6 @@
-// Package play steps through the life of a Job in memory: a user does what kubelets, nodes
-// and people do, and the controller answers with its plans. The steps are a text of a few
-// lines, so that a situation can be sent in a link.
+// Package play steps through the life of a Job or CronJob in memory: a user does what
+// kubelets, nodes and people do, and the controller answers with its plans. The steps are a
+// text of a few lines, so that a situation can be sent in a link.
 package play
 
 import (
@@ -19,18 +19,19 @@ import (
 // maxRounds is how many rounds may follow one step.
 const maxRounds = 100
 
-// Player is a Job and what has happened to it. Each step makes a new Player, so that steps
-// can be taken back.
-type Player struct {
+// Job is a Job and what has happened to it.
+type Job struct {
 	world *world.Job
-	lives map[job.UID]*life
-	order []job.UID
+	// pods are the lives of all pods, in the order of their creation; at finds them.
+	pods []podLife
+	at   map[job.UID]int
+	// looks counts the looks at the pods.
+	looks int
 	// lost are pods whose node does not answer.
 	lost map[job.UID]bool
-	// story is the life so far, as a story file; plans are the plans of the last step that
+	// story is told only when it is asked for; plans are the plans of the last step that
 	// wrote something or differ from the one before.
-	story strings.Builder
-	text  string
+	story *teller
 	plans []string
 	plan  job.Plan
 	last  string
@@ -38,16 +39,18 @@ type Player struct {
 	ended time.Time
 }
 
-// life is the life of a pod, which goes on in the drawing when the pod is gone.
-type life struct {
+// podLife is the life of a pod, which goes on in the drawing when the pod is gone.
+type podLife struct {
 	name                    string
 	index                   int32
 	created, started, ended time.Time
 	kind                    string
+	// looked is the look that has seen the pod last.
+	looked int
 }
 
-// New starts the life of a Job with this spec.
-func New(spec job.Spec) (*Player, error) {
+// newJob starts the life of a Job with this spec.
+func newJob(spec job.Spec, story *teller) (*Job, error) {
 	if spec.Template.RestartPolicy == "" {
 		spec.Template.RestartPolicy = job.RestartNever
 	}
@@ -62,16 +65,16 @@ func New(spec job.Spec) (*Player, error) {
 	if n := max(int64(*spec.Parallelism), 0); n > maxPods {
 		return nil, fmt.Errorf("spec.parallelism: %d: at most %d pods can be played", n, maxPods)
 	}
-	p := &Player{world: world.NewJob(spec), lives: make(map[job.UID]*life), lost: make(map[job.UID]bool)}
+	p := &Job{world: world.NewJob(spec), at: make(map[job.UID]int), lost: make(map[job.UID]bool), story: story}
 	p.world.Unmetered, p.world.Consistent = true, true
-	p.tell("job", specText(spec), "")
+	p.story.tell("job", jsonText(spec), "")
 	return p, p.settle()
 }
 
 // maxPods is how many pods may be active at once.
 const maxPods = 5000
 
-func specText(spec job.Spec) string {
+func jsonText(spec any) string {
 	data, err := json.Marshal(spec)
 	if err != nil {
 		return "{}" // unreachable
@@ -79,37 +82,13 @@ func specText(spec job.Spec) string {
 	return string(data)
 }
 
-// Clone returns a player that goes its own way from here.
-func (p *Player) Clone() *Player {
+// Clone returns a silent life that goes its own way from here.
+func (p *Job) Clone() Life {
 	q := *p
 	q.world = p.world.Clone()
-	q.lives = make(map[job.UID]*life, len(p.lives))
-	for uid, l := range p.lives {
-		c := *l
-		q.lives[uid] = &c
-	}
-	q.order = slices.Clone(p.order)
-	q.lost = maps.Clone(p.lost)
-	q.story = strings.Builder{}
-	q.text = p.Story()
-	q.plans = nil
+	q.pods, q.at, q.lost = slices.Clone(p.pods), maps.Clone(p.at), maps.Clone(p.lost)
+	q.plans, q.story = nil, nil
 	return &q
-}
-
-// Story is the life so far as a story file, as job/testdata has them.
-func (p *Player) Story() string { return p.text + p.story.String() }
-
-// tell adds a command to the story.
-func (p *Player) tell(command, input, output string) {
-	p.story.WriteString(command + "\n")
-	if input != "" {
-		p.story.WriteString(input + "\n")
-	}
-	p.story.WriteString("----\n")
-	if output != "" {
-		p.story.WriteString(output)
-	}
-	p.story.WriteString("\n")
 }
 
 // Do takes one step:
@@ -120,7 +99,7 @@ func (p *Player) tell(command, input, output string) {
 //
 // POD is a name or "all". Evicted pods end when their time is over, those of a lost node do
 // not. The controller has its rounds after each step, and while time passes.
-func (p *Player) Do(step string) error {
+func (p *Job) Do(step string) error {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
 	rest = strings.TrimSpace(rest)
 	p.plans = nil
@@ -143,7 +122,7 @@ func (p *Player) Do(step string) error {
 		}
 	case "delete":
 		p.world.DeleteJob()
-		p.tell("delete-job", "", "")
+		p.story.tell("delete-job", "", "")
 	default:
 		if err := p.podStep(verb, rest); err != nil {
 			return err
@@ -153,7 +132,7 @@ func (p *Player) Do(step string) error {
 }
 
 // next is the next time at which something happens by itself, and what.
-func (p *Player) next() (at time.Time, what string) {
+func (p *Job) next() (at time.Time, what string) {
 	if again := p.world.Again; again.At.After(p.world.Now) {
 		at, what = again.At, "the controller looks again"
 	}
@@ -166,7 +145,7 @@ func (p *Player) next() (at time.Time, what string) {
 }
 
 // killTime is when the kubelet kills a pod that is being deleted, and zero for others.
-func (p *Player) killTime(pod *job.Pod) time.Time {
+func (p *Job) killTime(pod *job.Pod) time.Time {
 	if pod.Deletion == nil || pod.Phase != job.PodRunning || p.lost[pod.UID] {
 		return time.Time{}
 	}
@@ -174,7 +153,7 @@ func (p *Player) killTime(pod *job.Pod) time.Time {
 }
 
 // passTime moves the clock on, and stops wherever something happens by itself.
-func (p *Player) passTime(until time.Time) error {
+func (p *Job) passTime(until time.Time) error {
 	for range maxRounds {
 		next, _ := p.next()
 		if next.IsZero() || next.After(until) {
@@ -182,12 +161,12 @@ func (p *Player) passTime(until time.Time) error {
 		}
 		if d := next.Sub(p.world.Now); d > 0 {
 			p.world.Now = next
-			p.tell("tick "+d.String(), "", next.Format("15:04:05")+"\n")
+			p.story.tell("tick "+d.String(), "", next.Format("15:04:05")+"\n")
 		}
 		for _, pod := range slices.Clone(p.world.Pods) {
 			if due := p.killTime(pod); !due.IsZero() && !due.After(p.world.Now) {
 				p.world.Finish(pod, 137)
-				p.tell("fail "+pod.Name+" code=137", "", "")
+				p.story.tell("fail "+pod.Name+" code=137", "", "")
 			}
 		}
 		if err := p.settle(); err != nil {
@@ -200,7 +179,7 @@ func (p *Player) passTime(until time.Time) error {
 	return nil // more happens than one step can show; the next step goes on
 }
 
-func (p *Player) edit(text string) error {
+func (p *Job) edit(text string) error {
 	spec := p.world.Job.Spec
 	data, err := json.Marshal(spec)
 	if err != nil {
@@ -220,12 +199,12 @@ func (p *Player) edit(text string) error {
 		return fmt.Errorf("edit: parallelism: %d: at most %d pods can be played", *next.Parallelism, maxPods)
 	}
 	p.world.Edit(func(s *job.Spec) { *s = next })
-	p.tell("edit", text, "")
+	p.story.tell("edit", text, "")
 	return nil
 }
 
 // podStep does something to one pod or to all that it can be done to.
-func (p *Player) podStep(verb, rest string) error {
+func (p *Job) podStep(verb, rest string) error {
 	name, options, _ := strings.Cut(rest, " ")
 	act, ok := podActions[verb]
 	if !ok {
@@ -257,34 +236,34 @@ func (p *Player) podStep(verb, rest string) error {
 // action is what can be done to a pod.
 type action struct {
 	can func(*job.Pod) bool
-	do  func(p *Player, pod *job.Pod, code int32)
+	do  func(p *Job, pod *job.Pod, code int32)
 }
 
 var podActions = map[string]action{
-	"run": {isPending, func(p *Player, pod *job.Pod, _ int32) {
+	"run": {isPending, func(p *Job, pod *job.Pod, _ int32) {
 		p.world.Run(pod)
-		p.tell("run "+pod.Name, "", "")
+		p.story.tell("run "+pod.Name, "", "")
 	}},
-	"succeed": {isOpen, func(p *Player, pod *job.Pod, _ int32) {
+	"succeed": {isOpen, func(p *Job, pod *job.Pod, _ int32) {
 		p.world.Finish(pod, 0)
-		p.tell("succeed "+pod.Name, "", "")
+		p.story.tell("succeed "+pod.Name, "", "")
 	}},
-	"fail": {isOpen, func(p *Player, pod *job.Pod, code int32) {
+	"fail": {isOpen, func(p *Job, pod *job.Pod, code int32) {
 		p.world.Finish(pod, code)
-		p.tell(fmt.Sprintf("fail %s code=%d", pod.Name, code), "", "")
+		p.story.tell(fmt.Sprintf("fail %s code=%d", pod.Name, code), "", "")
 	}},
-	"evict": {isActive, func(p *Player, pod *job.Pod, _ int32) {
+	"evict": {isActive, func(p *Job, pod *job.Pod, _ int32) {
 		p.world.Disrupt(pod)
-		p.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
+		p.story.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
 	}},
-	"lose": {isActive, func(p *Player, pod *job.Pod, _ int32) {
+	"lose": {isActive, func(p *Job, pod *job.Pod, _ int32) {
 		p.lost[pod.UID] = true
 		p.world.Disrupt(pod)
-		p.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
+		p.story.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
 	}},
-	"restart": {isRunning, func(p *Player, pod *job.Pod, _ int32) {
+	"restart": {isRunning, func(p *Job, pod *job.Pod, _ int32) {
 		p.world.RestartContainer(pod)
-		p.tell(fmt.Sprintf("restarted %s times=%d", pod.Name, pod.Detail.Containers[0].Restarts), "", "")
+		p.story.tell(fmt.Sprintf("restarted %s times=%d", pod.Name, pod.Detail.Containers[0].Restarts), "", "")
 	}},
 }
 
@@ -294,19 +273,23 @@ func isPending(p *job.Pod) bool { return p.Phase == job.PodPending && p.Deletion
 func isRunning(p *job.Pod) bool { return p.Phase == job.PodRunning && p.Deletion == nil }
 
 // settle lets the controller have its rounds until there is nothing left to write.
-func (p *Player) settle() error {
+func (p *Job) settle() error {
+	p.observe()
 	for first, n := true, 0; n < maxRounds; first, n = false, n+1 {
-		p.observe()
 		before := p.world.Writes
 		plan, err := p.world.Round()
 		if err != nil {
 			return err
 		}
 		text, wrote := plan.String(), p.world.Writes > before
-		p.observe()
+		if wrote {
+			p.observe()
+		}
 		if wrote || first && text != p.last {
 			p.plans = append(p.plans, text)
-			p.tell("round", "", text+p.world.State())
+			if p.story != nil {
+				p.story.tell("round", "", text+p.world.State())
+			}
 		}
 		p.last = text
 		p.keep(plan)
@@ -321,34 +304,34 @@ func (p *Player) settle() error {
 }
 
 // keep keeps what the view shows of the last plan, which is valid only until the next one.
-func (p *Player) keep(plan *job.Plan) {
+func (p *Job) keep(plan *job.Plan) {
 	p.plan = job.Plan{
 		Waits: slices.Clone(plan.Waits), Notes: slices.Clone(plan.Notes), Requeue: plan.Requeue, Verdict: plan.Verdict,
 	}
 }
 
 // observe writes the lives of the pods down.
-func (p *Player) observe() {
+func (p *Job) observe() {
 	now := p.world.Now
-	seen := make(map[job.UID]bool, len(p.world.Pods))
+	p.looks++
 	for _, pod := range p.world.Pods {
-		seen[pod.UID] = true
-		l := p.lives[pod.UID]
-		if l == nil {
-			l = &life{name: pod.Name, index: pod.Index.Int32(), created: now}
-			p.lives[pod.UID] = l
-			p.order = append(p.order, pod.UID)
+		i, ok := p.at[pod.UID]
+		if !ok {
+			i = len(p.pods)
+			p.pods = append(p.pods, podLife{name: pod.Name, index: pod.Index.Int32(), created: now})
+			p.at[pod.UID] = i
 		}
-		l.observe(pod, now)
+		p.pods[i].looked = p.looks
+		p.pods[i].observe(pod, now)
 	}
-	for _, uid := range p.order {
-		if l := p.lives[uid]; !seen[uid] && l.ended.IsZero() {
+	for i := range p.pods {
+		if l := &p.pods[i]; l.looked != p.looks && l.ended.IsZero() {
 			l.ended, l.kind = now, "gone"
 		}
 	}
 }
 
-func (l *life) observe(pod *job.Pod, now time.Time) {
+func (l *podLife) observe(pod *job.Pod, now time.Time) {
 	if l.started.IsZero() && pod.Phase >= job.PodRunning {
 		l.started = now
 	}
@@ -366,7 +349,7 @@ func (l *life) observe(pod *job.Pod, now time.Time) {
 	}
 }
 
-func (l *life) end(now time.Time, kind string) {
+func (l *podLife) end(now time.Time, kind string) {
 	if l.ended.IsZero() {
 		l.ended = now
 	}

@@ -1,0 +1,71 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// stepTimes takes steps, and returns how many milliseconds each took, layout included, and
+// how many of these were spent in the module.
+const stepTimes = `(() => {
+	const module = globalThis.batchplan, inner = {}, whole = [], inside = [];
+	let sum = 0;
+	for (const name of Object.keys(module)) {
+		inner[name] = module[name];
+		module[name] = (...args) => { const before = performance.now(); const out = inner[name](...args); sum += performance.now() - before; return out; };
+	}
+	for (const step of %s) {
+		sum = 0;
+		const before = performance.now();
+		take(step);
+		document.body.getBoundingClientRect();
+		whole.push(performance.now() - before);
+		inside.push(sum);
+	}
+	Object.assign(module, inner);
+	return { whole, inside };
+})()`
+
+// TestThousandPods measures a step with a thousand pods: the module's part, the drawing, and
+// the layout. The fastest of many says what it costs when nothing else runs.
+func TestThousandPods(t *testing.T) {
+	const aim = 50 // milliseconds
+	for _, pods := range []int{10, 1000} {
+		p := open(t, "#play")
+		p.run(chromedp.EmulateViewport(1280, 900))
+		p.startJob(fmt.Sprintf(`{"completions": 2000, "parallelism": %d, "template": {"spec": {"restartPolicy": "Never"}}}`, pods))
+		p.click(`[data-step="run all"]`)
+		var steps []string
+		for i := range 40 {
+			steps = append(steps, fmt.Sprintf("succeed j-%d", i+1), "run all")
+		}
+		list, err := json.Marshal(steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := eval[struct{ Whole, Inside []float64 }](p, fmt.Sprintf(stepTimes, list))
+		if got, want := p.text("#play-summary"), fmt.Sprintf("40 of 2000 completions done, %d active pods", pods); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		slices.Sort(took.Whole)
+		slices.Sort(took.Inside)
+		n := len(took.Whole)
+		t.Logf("%d pods: a step takes %.1f ms (median; fastest %.1f, slowest %.1f), of which the module %.1f", pods, took.Whole[n/2], took.Whole[0], took.Whole[n-1], took.Inside[n/2])
+		if took.Whole[0] > aim {
+			t.Errorf("%d pods: the fastest of %d steps takes %.1f ms", pods, n, took.Whole[0])
+		}
+	}
+}
+
+// startJob starts the life of a Job with that spec.
+func (p *tab) startJob(spec string) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate("document.getElementById('spec').open = true; 0", new(int)))
+	p.set("manifest", `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": `+spec+`}`)
+	p.click("#start")
+}
