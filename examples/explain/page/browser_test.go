@@ -179,16 +179,20 @@ func size(width, height int64, dark bool) []chromedp.Action {
 }
 
 // layout returns what is wrong with the layout: a page that is wider than the window, text
-// that is cut or lies outside, and controls of a row that overlap.
+// that is cut, lies outside, or has to be scrolled to sideways, controls of a row that
+// overlap, and drawings whose text is too small or cut.
 const layout = `(() => {
   const bad = [], wide = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > wide) bad.push("the page is " + document.documentElement.scrollWidth + " wide");
   const name = (n) => n.tagName + (n.id ? "#" + n.id : "") + " " + n.textContent.trim().slice(0, 40);
-  const scrolls = (n) => { for (; n; n = n.parentElement) if (/auto|scroll/.test(getComputedStyle(n).overflowX)) return true; return false; };
+  for (const n of document.querySelectorAll("main *")) {
+    if (n.scrollWidth > n.clientWidth + 1 && n.clientWidth && /auto|scroll/.test(getComputedStyle(n).overflowX) && !/TEXTAREA|INPUT/.test(n.tagName)) bad.push("scrolls sideways: " + name(n));
+  }
   for (const n of document.querySelectorAll("h1,h2,h3,p,li,button,label,td,th,summary,output,span,strong")) {
     const r = n.getBoundingClientRect();
     if (!r.width || n.closest("[hidden]") || n.classList.contains("skip") || n.closest(".skip")) continue;
-    if ((r.right > wide + 1 || r.left < -1) && !scrolls(n)) bad.push("outside: " + name(n));
+    if (n.closest("thead") && getComputedStyle(n.closest("thead")).position === "absolute") continue; // cards repeat it
+    if (r.right > wide + 1 || r.left < -1) bad.push("outside: " + name(n));
     const s = getComputedStyle(n);
     if (s.overflowX === "hidden" && n.scrollWidth > n.clientWidth + 1) bad.push("cut: " + name(n));
     if (n.tagName === "BUTTON" && n.scrollWidth > n.clientWidth + 1) bad.push("cut: " + name(n));
@@ -200,7 +204,14 @@ const layout = `(() => {
       if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1) bad.push("overlap: " + name(all[i]) + " and " + name(all[j]));
     }
   }
-  for (const svg of document.querySelectorAll(".timeline svg")) {
+  for (const svg of document.querySelectorAll("main svg")) {
+    const whole = svg.getBoundingClientRect();
+    for (const text of svg.querySelectorAll("text")) {
+      const r = text.getBoundingClientRect();
+      if (!r.width) continue;
+      if (r.left < whole.left - 1 || r.right > whole.right + 1) bad.push("cut in a drawing: " + text.textContent);
+      if (r.height < 10) bad.push("small in a drawing: " + text.textContent);
+    }
     const all = [...svg.querySelectorAll(".tick text")];
     for (let i = 1; i < all.length; i++) {
       const a = all[i - 1].getBoundingClientRect(), b = all[i].getBoundingClientRect();

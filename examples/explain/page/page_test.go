@@ -13,10 +13,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/batchplan/batchplan/examples/explain/explain"
-	"github.com/batchplan/batchplan/examples/explain/play"
 	"github.com/batchplan/batchplan/examples/explain/read"
 )
 
@@ -71,107 +69,6 @@ func TestHandler(t *testing.T) {
 	}
 	if _, err := Listen("0.0.0.0:0"); err == nil || !strings.Contains(err.Error(), "is not an address of this machine alone") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// TestGuidedExamples steps through each example with the button, and compares each sentence
-// with what the package says.
-func TestGuidedExamples(t *testing.T) {
-	p := open(t, "#play")
-	for i, s := range play.Examples {
-		p.choose("example", fmt.Sprint(i))
-		var theatre play.Theatre
-		for n := range len(s.Steps) + 1 {
-			if n > 0 {
-				p.click("#forward")
-			}
-			life, err := theatre.Play(&s, n)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v := life.View(0)
-			if got, want := p.text("#play-summary"), v.Clock+"  "+v.Summary; got != want {
-				t.Errorf("%s, step %d: %q, want %q", s.Title, n, got, want)
-			}
-			if got := p.text("#note"); got != s.Notes[n] {
-				t.Errorf("%s, step %d: note %q", s.Title, n, got)
-			}
-		}
-		p.checkLayout(s.Title)
-	}
-}
-
-// TestPlayButtons presses each button of a life.
-func TestPlayButtons(t *testing.T) {
-	p := open(t, "#play")
-	p.choose("example", "0")
-	press := func(selector, want string) {
-		t.Helper()
-		p.click(selector)
-		if got := p.text("#panel-play"); !strings.Contains(got, want) {
-			t.Errorf("after %s: no %q, problem %q, summary %q", selector, want, p.text("#play-problem"), p.text("#play-summary"))
-		}
-	}
-	podButton := func(verb, pod string) string { return fmt.Sprintf(`#pods [aria-label="%s: %s"]`, verb, pod) }
-	p.set("edit", `{"backoffLimit": 9}`)
-	press("#apply", "backoffLimit 9")
-	press(`[data-step="run all"]`, "2 active pods.")
-	press(`[data-step="tick 10s"]`, "T+10s")
-	press(podButton("Restart", "j-1"), "restarted 1 time")
-	p.set("code", "7")
-	press(podButton("Fail", "j-1"), "exit code 7")
-	press(`[data-step="next"]`, "j-3")
-	press(podButton("Start", "j-3"), "2 active pods")
-	press(podButton("Lose the node", "j-3"), "Terminating")
-	press(podButton("Evict", "j-2"), "2 terminating")
-	press(`[data-step="suspend"]`, "Suspended")
-	press(`[data-step="suspend"]`, "JobResumed")
-	press(`[data-step="tick 1m"]`, "T+1m")
-	press(`[data-step="wider"]`, `edit {"parallelism": 3}`)
-	press(`[data-step="fewer"]`, `edit {"parallelism": 2}`)
-	p.set("edit", `{"backoffLimit": -9}`)
-	press("#apply", "spec.backoffLimit")
-	press("#undo", `edit {"parallelism": 3}`)
-	press(`[data-step="tick 1h"]`, "T+1h1m")
-	press(`[data-step="delete"]`, "being deleted")
-	press("#back", "T+1h1m")
-	press("#forward", "being deleted")
-	p.click("#story")
-	if got := eval[string](p, "document.getElementById('export').value"); !strings.HasPrefix(got, "job\n{") || !strings.Contains(got, "\nround\n") {
-		t.Errorf("story: %.200s", got)
-	}
-	p.click("#gotest")
-	if got := eval[string](p, "document.getElementById('export').value"); !strings.Contains(got, "func TestSituation(") {
-		t.Errorf("test: %.200s", got)
-	}
-	p.checkLayout("buttons")
-}
-
-// TestFragment: the address holds the whole life, and opens it anywhere.
-func TestFragment(t *testing.T) {
-	p := open(t, "#play")
-	p.choose("example", "2")
-	p.click(`[data-step="run all"]`)
-	p.click(`[data-step="tick 10s"]`)
-	summary, address := p.text("#play-summary"), eval[string](p, "location.href")
-	if !strings.Contains(address, "#play=") {
-		t.Fatalf("address %s", address)
-	}
-	q := openURL(t, start(t), address)
-	if got := q.text("#play-summary"); got != summary {
-		t.Errorf("%q, want %q", got, summary)
-	}
-	q.click("#back")
-	if got := q.text("#step"); got != "1 of 2: run all" {
-		t.Errorf("one step back: %q", got)
-	}
-	s, err := play.Decode(regexp.MustCompile(`#play=([^&]*)`).FindStringSubmatch(address)[1])
-	if err != nil || len(s.Steps) != 2 {
-		t.Errorf("%v, %v", s.Steps, err)
-	}
-	broken := openURL(t, start(t), p.url+"=broken")
-	if got := broken.text("#play-problem"); !strings.Contains(got, "damaged") {
-		t.Errorf("a broken link: %q", got)
 	}
 }
 
@@ -296,80 +193,18 @@ func TestSchedules(t *testing.T) {
 	if got := q.text("#calendar"); got != page {
 		t.Errorf("from the address: %q", got)
 	}
+	if got := p.text("#status"); !strings.Contains(got, "The next run is in 30m0s, Thu 2026-10-01 02:30:00 CEST. 2 findings, 6 changes of the clock") {
+		t.Errorf("status line: %q", got)
+	}
+	p.click("#tab-play")
+	if got := p.text("#status"); got != "Ready." {
+		t.Errorf("status line of another part: %q", got)
+	}
+	p.click("#tab-schedules")
 	p.set("cron", "61 * * * *")
 	p.click("#look")
 	if got := p.text("#schedule-problem"); !strings.Contains(got, "minute") {
 		t.Errorf("a bad schedule: %q", got)
-	}
-}
-
-// TestKeyboard moves through the parts of the page and a timeline without a mouse.
-func TestKeyboard(t *testing.T) {
-	p := open(t, "")
-	p.run(chromedp.Focus("#tab-explain", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight)) // arrow right
-	p.wait("document.activeElement.id === 'tab-play' && !document.getElementById('panel-play').hidden")
-	p.run(chromedp.Focus("#play-timeline svg [tabindex]", chromedp.ByQuery))
-	p.wait("document.querySelector('#play-timeline .says').textContent === document.activeElement.getAttribute('aria-label')")
-	p.click("#play-timeline [aria-label='Zoom in']")
-	if got := eval[bool](p, "document.querySelector('#play-timeline .scroll').scrollWidth > document.querySelector('#play-timeline .scroll').clientWidth"); !got {
-		t.Error("zoom changes nothing")
-	}
-}
-
-// TestLooks looks at each part in both colour schemes and on a phone.
-func TestLooks(t *testing.T) {
-	for _, look := range []struct {
-		name          string
-		width, height int64
-		dark          bool
-	}{{"wide light", 1280, 900, false}, {"wide dark", 1280, 900, true}, {"phone light", 360, 740, false}, {"phone dark", 360, 740, true}} {
-		t.Run(look.name, func(t *testing.T) {
-			p := open(t, "", size(look.width, look.height, look.dark)...)
-			want := map[bool]string{false: "rgb(255, 255, 255)", true: "rgb(15, 20, 25)"}[look.dark]
-			if got := eval[string](p, "getComputedStyle(document.body).backgroundColor"); got != want {
-				t.Errorf("background %s", got)
-			}
-			p.checkLayout("empty")
-			p.choose("situation", "0")
-			p.wait("document.querySelector('#results .note') !== null")
-			p.checkLayout("explain")
-			p.screenshot("explain " + look.name)
-			p.choose("situation", "5")
-			p.wait("document.querySelector('#results').textContent.includes('per-index')")
-			p.checkLayout("explain indexes")
-			p.screenshot("indexes " + look.name)
-			p.click("#tab-play")
-			p.choose("example", "3")
-			for range 4 {
-				p.click("#forward")
-			}
-			p.checkLayout("play")
-			p.screenshot("play " + look.name)
-			p.click("#tab-schedules")
-			p.checkLayout("schedules")
-			p.screenshot("schedules " + look.name)
-			p.click("#scheme")
-			if got := eval[string](p, "getComputedStyle(document.body).backgroundColor"); got == want {
-				t.Error("the button does not change the colours")
-			}
-		})
-	}
-}
-
-// TestFromDisk opens the page as a file.
-func TestFromDisk(t *testing.T) {
-	b := start(t)
-	dir := t.TempDir()
-	if err := files(t).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	p := openURL(t, b, "file://"+dir+"/index.html#play")
-	p.click(`[data-step="run all"]`)
-	if got := p.text("#step"); !strings.HasPrefix(got, "1 of ") {
-		t.Errorf("got %q", got)
-	}
-	if got := eval[string](p, "location.href"); !strings.Contains(got, "#play=") {
-		t.Errorf("address %s", got)
 	}
 }
 
@@ -383,8 +218,9 @@ func TestLongList(t *testing.T) {
 			spec: {backoffLimit: 6, template: {spec: {restartPolicy: "Never"}}}, status: {startTime: "2026-10-14T08:00:00Z"}});
 		document.getElementById("input").value = JSON.stringify({apiVersion: "v1", kind: "List", items});
 		globalThis.longest = 0;
+		globalThis.progress = new Set();
 		let last = performance.now();
-		const tick = () => { const now = performance.now(); globalThis.longest = Math.max(globalThis.longest, now - last); last = now; requestAnimationFrame(tick); };
+		const tick = () => { if (!document.getElementById("progress").hidden) globalThis.progress.add(document.getElementById("progress").value); const now = performance.now(); globalThis.longest = Math.max(globalThis.longest, now - last); last = now; requestAnimationFrame(tick); };
 		requestAnimationFrame(tick);
 		0 }`, new(int)))
 	p.set("at", "2026-10-14T09:00:00Z")
@@ -396,6 +232,9 @@ func TestLongList(t *testing.T) {
 	p.click("#more")
 	if n := eval[int](p, "document.querySelectorAll('#results article').length"); n != 2*pageSize {
 		t.Errorf("%d articles after more", n)
+	}
+	if n := eval[int](p, "globalThis.progress.size"); n < 5 {
+		t.Errorf("the progress bar was drawn in %d states", n)
 	}
 	t.Logf("3000 jobs in %s ms, the longest pause of the page %.0f ms", eval[string](p, "document.documentElement.dataset.explained"), eval[float64](p, "globalThis.longest"))
 }

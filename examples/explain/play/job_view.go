@@ -49,20 +49,24 @@ func (p *Job) explanation(from int) explain.Explanation {
 	j := &read.Job{Object: w.Job}
 	j.Namespace, j.Name, j.UID, j.CreationTimestamp = w.Job.Namespace, w.Job.Name, w.Job.UID, w.Job.CreationTimestamp
 	objects := &read.Objects{Jobs: []*read.Job{j}}
-	for _, pod := range w.Pods {
-		objects.Pods = append(objects.Pods, p.object(pod))
+	owners := []read.Owner{{Kind: "Job", Name: w.Job.Name, UID: w.Job.UID, Controller: true}}
+	pods := make([]read.Pod, len(w.Pods))
+	for i, pod := range w.Pods {
+		p.object(&pods[i], pod)
+		if pod.Owner <= job.OwnedUnmatched {
+			pods[i].Owners = owners
+		}
+		objects.Pods = append(objects.Pods, &pods[i])
 	}
 	return explain.All(objects, explain.Options{At: w.Now, PodsFrom: from, Pods: pageSize}).Objects[0]
 }
 
-func (p *Job) object(pod *job.Pod) *read.Pod {
-	out := &read.Pod{Object: *pod}
+// object fills a pod in as an API server would show it.
+func (p *Job) object(out *read.Pod, pod *job.Pod) {
+	out.Object = *pod
 	out.Namespace, out.Name, out.UID = p.world.Job.Namespace, pod.Name, pod.UID
 	if i, ok := p.at[pod.UID]; ok {
 		out.CreationTimestamp, out.StartTime = p.pods[i].created, p.pods[i].started
-	}
-	if pod.Owner <= job.OwnedUnmatched {
-		out.Owners = []read.Owner{{Kind: "Job", Name: p.world.Job.Name, UID: p.world.Job.UID, Controller: true}}
 	}
 	if d := pod.Detail; d != nil {
 		for _, c := range d.Containers {
@@ -71,7 +75,6 @@ func (p *Job) object(pod *job.Pod) *read.Pod {
 			}
 		}
 	}
-	return out
 }
 
 // items are the pods of an explanation, with what can be done to each.

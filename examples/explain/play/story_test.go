@@ -15,9 +15,9 @@ var update = flag.Bool("update", false, "rewrite the stories that are exported f
 func TestExportedStories(t *testing.T) {
 	for _, test := range []struct{ title, file, comment string }{
 		{"Failure policy", "job/testdata/failure_policy/guided.txt", "J10 J21: the guided example of the page, as it is exported."},
-		{"Backoff per index", "job/testdata/index_backoff/guided.txt", "J22: the guided example of the page, as it is exported."},
+		{"Backoff per index", "job/testdata/index_backoff/guided.txt", "J18 J24: the guided example of the page, as it is exported."},
 		{"CronJob: Forbid", "cronjob/testdata/forbid/guided.txt", "C9 C11: the guided example of the page, as it is exported."},
-		{"CronJob: catch-up after an outage", "cronjob/testdata/catch_up/guided.txt", "C7 C9: the guided example of the page, as it is exported."},
+		{"CronJob: catch-up after an outage", "cronjob/testdata/due/guided.txt", "C7 C9: the guided example of the page, as it is exported."},
 		{"CronJob: Replace", "cronjob/testdata/replace/guided.txt", "C12: the guided example of the page, as it is exported."},
 		{"CronJob: suspend and resume", "cronjob/testdata/suspend/guided.txt", "C2 C6: the guided example of the page, as it is exported."},
 	} {

@@ -79,7 +79,7 @@ function take(step) {
   const guided = before.notes && before.steps[stage.at] === step;
   stage.script = guided ? before : { manifest: before.manifest, steps: before.steps.slice(0, stage.at).concat(step) };
   const at = stage.at;
-  go(at + 1);
+  go(at + 1, false, stage.view.from);
   if (stage.at === at) stage.script = before; // the step was refused
 }
 
