@@ -197,6 +197,14 @@ const layout = `(() => {
     if (s.overflowX === "hidden" && n.scrollWidth > n.clientWidth + 1) bad.push("cut: " + name(n));
     if (n.tagName === "BUTTON" && n.scrollWidth > n.clientWidth + 1) bad.push("cut: " + name(n));
   }
+  const pen = document.createElement("canvas").getContext("2d");
+  for (const n of document.querySelectorAll("input")) {
+    if (!n.clientWidth || n.closest("[hidden]") || n.type === "file") continue;
+    const s = getComputedStyle(n);
+    pen.font = s.font;
+    const room = n.clientWidth - parseFloat(s.paddingLeft) - parseFloat(s.paddingRight);
+    if (pen.measureText(n.value || n.placeholder).width > room + 1) bad.push("cut in a field: " + (n.value || n.placeholder));
+  }
   for (const row of document.querySelectorAll(".row, header, .tools, .tabs")) {
     const all = [...row.children].filter((n) => n.getBoundingClientRect().width > 1);
     for (let i = 0; i < all.length; i++) for (let j = i + 1; j < all.length; j++) {

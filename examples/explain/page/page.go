@@ -48,6 +48,9 @@ func Build(ctx context.Context) (Files, error) {
 	if err != nil {
 		return nil, err
 	}
+	if files["zones.js"], err = zonesOf(filepath.Join(strings.TrimSpace(root), "lib", "time", "zoneinfo.zip")); err != nil {
+		return nil, err
+	}
 	// The glue between a browser and a Go program belongs to the compiler's version.
 	files["wasm_exec.js"], err = os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec.js"))
 	return files, err
@@ -80,7 +83,8 @@ func readStatic() (Files, error) {
 }
 
 // compile makes a script that holds the module. A page that is opened from disk may load
-// scripts, but not other files. Without inlining, the module is a tenth smaller.
+// scripts, but not other files. Without inlining, the module is a tenth smaller. It is
+// compressed twice: the compressed form of its tables repeats itself.
 func compile(ctx context.Context, dir string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "explain")
 	if err != nil {
@@ -97,6 +101,9 @@ func compile(ctx context.Context, dir string) ([]byte, error) {
 	}
 	packed, err := pack(code)
 	if err != nil {
+		return nil, err
+	}
+	if packed, err = pack(packed); err != nil {
 		return nil, err
 	}
 	return []byte("globalThis.batchplanModule = \"" + base64.StdEncoding.EncodeToString(packed) + "\";\n"), nil

@@ -116,7 +116,7 @@ func TestCronJobButtons(t *testing.T) {
 	press("#set-clock", "2026-01-05 12:30:00 UTC")
 	p.set("edit", `{"concurrencyPolicy": "Never"}`)
 	press("#apply", "spec.concurrencyPolicy")
-	press("#undo", "2 of")
+	press("#undo", "03:01:00 UTC")
 	summary := p.text("#play-summary")
 	q := openURL(t, start(t), eval[string](p, "location.href"))
 	if got := q.text("#play-summary"); got != summary {

@@ -2,7 +2,7 @@
 
 // Command wasm is the page's module: it hands texts back and forth between the page and
 // the packages explain, play and calendar. Every function returns JSON, with the field
-// "error" if something is wrong.
+// "error" if something is wrong. The page serves the files of the zone database.
 package main
 
 import (
@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"syscall/js"
 	"time"
-	_ "time/tzdata" // a browser has no zone database that Go can read
 
 	"github.com/batchplan/batchplan/examples/explain/calendar"
 	"github.com/batchplan/batchplan/examples/explain/explain"

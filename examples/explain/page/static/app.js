@@ -22,15 +22,45 @@ function say(text, ...parts) {
   $("status").textContent = statuses[statuses.shown];
 }
 
+// unpack decodes and decompresses a text, as often as it was compressed.
+async function unpack(text, times) {
+  let stream = new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream();
+  for (let i = 0; i < times; i++) stream = stream.pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// serveZones lets the module read the files of the zone database, and no others.
+function serveZones(files, data) {
+  const folder = "/usr/share/zoneinfo/", opened = new Map(), { fstat, read, close } = globalThis.fs;
+  const missing = Object.assign(new Error("no such file"), { code: "ENOENT" });
+  let last = 100;
+  globalThis.fs.open = (path, flags, mode, callback) => {
+    path = path.replace(/\/+/g, "/"); // Go asks for the folder, a slash and the name
+    const name = path.slice(folder.length);
+    if (!path.startsWith(folder) || !Object.hasOwn(files, name)) return callback(missing);
+    const [from, length] = files[name];
+    opened.set(++last, { from, to: from + length });
+    callback(null, last);
+  };
+  globalThis.fs.fstat = (fd, callback) => (opened.has(fd) ? callback(null, { isDirectory: () => false }) : fstat(fd, callback));
+  globalThis.fs.read = (fd, buffer, offset, length, position, callback) => {
+    const file = opened.get(fd);
+    if (!file) return read(fd, buffer, offset, length, position, callback);
+    const piece = data.subarray(file.from, Math.min(file.from + length, file.to));
+    buffer.set(piece, offset);
+    file.from += piece.length;
+    callback(null, piece.length);
+  };
+  globalThis.fs.close = (fd, callback) => (opened.delete(fd) ? callback(null) : close(fd, callback));
+}
+
 async function load() {
-  const packed = Uint8Array.from(atob(globalThis.batchplanModule), (c) => c.charCodeAt(0));
-  globalThis.batchplanModule = undefined;
-  const plain = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
-  // There are no files here. Go's own answer, "not implemented", would hide that a zone is
-  // unknown.
-  globalThis.fs.open = (path, flags, mode, callback) => callback(Object.assign(new Error("no such file"), { code: "ENOENT" }));
+  const zones = globalThis.batchplanZones, module = globalThis.batchplanModule;
+  globalThis.batchplanZones = globalThis.batchplanModule = undefined;
+  const [data, code] = await Promise.all([unpack(zones.data, 1), unpack(module, 2)]);
+  serveZones(zones.files, data);
   const go = new Go();
-  const { instance } = await WebAssembly.instantiate(await plain.arrayBuffer(), go.importObject);
+  const { instance } = await WebAssembly.instantiate(code, go.importObject);
   go.run(instance);
 }
 

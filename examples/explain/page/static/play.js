@@ -152,7 +152,7 @@ function showKind(kind) {
   stage.kind = kind;
   for (const node of document.querySelectorAll("#panel-play [data-kind]")) node.hidden = node.dataset.kind !== kind;
   $("items-title").textContent = kind === "Job" ? "Pods" : "Jobs";
-  $("edit").placeholder = kind === "Job" ? '{"backoffLimit": 3}' : '{"concurrencyPolicy": "Forbid"}';
+  $("edit").placeholder = kind === "Job" ? '{"backoffLimit": 3}' : '{"suspend": true}';
 }
 
 function nextOf(view) {
