@@ -199,11 +199,11 @@ const layout = `(() => {
   }
   const pen = document.createElement("canvas").getContext("2d");
   for (const n of document.querySelectorAll("input")) {
-    if (!n.clientWidth || n.closest("[hidden]") || n.type === "file") continue;
+    if (!n.clientWidth || n.closest("[hidden]") || n.type === "file" || n.value) continue; // what is typed scrolls
     const s = getComputedStyle(n);
     pen.font = s.font;
     const room = n.clientWidth - parseFloat(s.paddingLeft) - parseFloat(s.paddingRight);
-    if (pen.measureText(n.value || n.placeholder).width > room + 1) bad.push("cut in a field: " + (n.value || n.placeholder));
+    if (pen.measureText(n.placeholder).width > room + 1) bad.push("cut in a field: " + n.placeholder);
   }
   for (const row of document.querySelectorAll(".row, header, .tools, .tabs")) {
     const all = [...row.children].filter((n) => n.getBoundingClientRect().width > 1);
