@@ -34,8 +34,19 @@ func TestLivesStale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, true, allFaults) })
 }
 
-func life(t *rapid.T, stale bool, faults []world.Fault) {
+// TestLives_NoInterimConditions is the same for a server that does not know the conditions
+// before the end.
+func TestLives_NoInterimConditions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		liveWith(t, rapid.Bool().Draw(t, "stale"), allFaults, job.Options{NoInterimConditions: true})
+	})
+}
+
+func life(t *rapid.T, stale bool, faults []world.Fault) { liveWith(t, stale, faults, job.Options{}) }
+
+func liveWith(t *rapid.T, stale bool, faults []world.Fault, options job.Options) {
 	w := world.NewJob(drawSpec(t))
+	w.Options = options
 	w.Stale = stale
 	w.Consistent = !stale && rapid.Bool().Draw(t, "consistent")
 	w.Versions = stale && rapid.Bool().Draw(t, "versions")
@@ -134,7 +145,11 @@ func checkReason(t *rapid.T, w *world.Job) {
 		holds = s.Failed > *spec.BackoffLimit || spec.Template.RestartPolicy == job.RestartOnFailure
 	case "DeadlineExceeded":
 		deadline := time.Duration(*spec.ActiveDeadlineSeconds) * time.Second
-		holds = s.Condition(job.ConditionFailureTarget).LastTransitionTime.Sub(s.StartTime) >= deadline
+		decided := s.Condition(job.ConditionFailureTarget)
+		if w.Options.NoInterimConditions && spec.SuccessPolicy == nil {
+			decided = failed
+		}
+		holds = decided.LastTransitionTime.Sub(s.StartTime) >= deadline
 	case "FailedIndexes", "MaxFailedIndexesExceeded":
 		holds = s.FailedIndexes != nil && *s.FailedIndexes != ""
 	case "PodFailurePolicy":

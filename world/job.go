@@ -108,7 +108,7 @@ func (w *Job) History() *jobcheck.History { return &w.history }
 // state is what the checks of a write compare with.
 func (w *Job) state() jobcheck.State {
 	w.history.Late = w.Stale
-	return jobcheck.State{Job: &w.Job, Pods: w.Pods, History: &w.history, Find: w.find}
+	return jobcheck.State{Job: &w.Job, Pods: w.Pods, History: &w.history, Options: w.Options, Find: w.find}
 }
 
 // Pod returns the live pod of that name, or nil.

@@ -157,6 +157,21 @@ func TestState_Status(t *testing.T) {
 			end(s)
 			s.Conditions = s.Conditions[1:]
 		}, want: "JI15"},
+		{name: "complete out of nothing, without interim conditions", old: func(st *jobcheck.State) {
+			st.Pods, st.Options.NoInterimConditions = st.Pods[:1], true
+		}, next: func(s *job.Status) {
+			end(s)
+			s.Conditions = s.Conditions[1:]
+		}},
+		{name: "complete out of nothing, by a successPolicy", spec: func(s *job.Spec) {
+			indexed(s)
+			s.SuccessPolicy = &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{SucceededCount: ptr[int32](1)}}}
+		}, old: func(st *jobcheck.State) {
+			st.Pods, st.Options.NoInterimConditions = st.Pods[:1], true
+		}, next: func(s *job.Status) {
+			end(s)
+			s.Conditions = s.Conditions[1:]
+		}, want: "JI15"},
 		{name: "ends while a pod is active", next: end, want: "JI16"},
 		{name: "ends", old: func(st *jobcheck.State) { st.Pods = st.Pods[:1] }, next: end},
 		{name: "ends with an uncounted pod", old: func(st *jobcheck.State) { st.Pods = st.Pods[:1] }, next: func(s *job.Status) {

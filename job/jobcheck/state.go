@@ -13,6 +13,8 @@ type State struct {
 	Job     *job.Job
 	Pods    []*job.Pod
 	History *History
+	// Options are those that the controller plans with, as far as they change what is right.
+	Options job.Options
 	// Find returns the pod of a UID, or nil. Without it the pods are searched.
 	Find func(uid job.UID) *job.Pod
 }
@@ -95,6 +97,12 @@ func (st *State) isRecorded(p *job.Pod) bool {
 	i := p.Index.Int32()
 	return i < 0 || i >= *st.Job.Spec.Completions || hasIndex(s.CompletedIndexes, i) ||
 		s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, i)
+}
+
+// endsAtOnce reports whether the job ends without FailureTarget or SuccessCriteriaMet
+// before.
+func (st *State) endsAtOnce() bool {
+	return st.Options.NoInterimConditions && st.Job.Spec.SuccessPolicy == nil
 }
 
 func hasIndex(text string, i int32) bool {

@@ -118,7 +118,8 @@ func (st *State) checkConditions(f *found, s *job.Status) {
 	}
 	complete, failed := isTrue(s, job.ConditionComplete), isTrue(s, job.ConditionFailed)
 	met, target := isTrue(s, job.ConditionSuccessCriteriaMet), isTrue(s, job.ConditionFailureTarget)
-	if complete && (failed || target) || met && (failed || target) || failed && !target || complete && !met {
+	unannounced := !st.endsAtOnce() && (failed && !target || complete && !met)
+	if complete && (failed || target) || met && (failed || target) || unannounced {
 		f.add("JI15", "Complete=%v Failed=%v SuccessCriteriaMet=%v FailureTarget=%v", complete, failed, met, target)
 	}
 	if complete == s.CompletionTime.IsZero() || complete && s.CompletionTime.Before(s.StartTime) {

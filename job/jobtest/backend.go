@@ -39,7 +39,7 @@ func (c *checked) do(w write) error {
 	}
 	e.interfere()
 	was := e.truth
-	st := jobcheck.State{Job: &was.job, Pods: was.pods, History: &e.history}
+	st := jobcheck.State{Job: &was.job, Pods: was.pods, History: &e.history, Options: e.options}
 	var wrong []jobcheck.Violation
 	applied := false
 	lost, err := e.life.Try(w.Write, func() error {

@@ -75,7 +75,7 @@ func (e *examiner) ask(out io.Writer, in io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("question %d: %w", id, err)
 		}
-		st := jobcheck.State{Job: &life.Job, Pods: life.Pods, History: life.History()}
+		st := jobcheck.State{Job: &life.Job, Pods: life.Pods, History: life.History(), Options: s.Options}
 		broken := e.check(&s, &st, a)
 		if id%2 == 1 && !bytes.Equal(again, withoutID(reply)) {
 			broken = append(broken, jobcheck.Violation{Rule: "JI24", Problem: "the order of the pods shows: the same snapshot with its pods the other way round has another answer"})
