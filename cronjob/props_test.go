@@ -15,7 +15,6 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/cronjob/cronjobtest"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/world"
 )
@@ -93,41 +92,13 @@ func life(t *rapid.T, options cronjob.Options) {
 func drawSpec(t *rapid.T) cronjob.Spec { return cronjobtest.Specs().Draw(t, "spec") }
 
 func step(t *rapid.T, w *world.CronJob) {
-	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
-	case n < 7:
-		round(t, w, func() world.Fault {
-			return rapid.SampledFrom([]world.Fault{world.None, world.None, world.None, world.Fail, world.LoseReply, world.Crash}).Draw(t, "fault")
-		})
-	case n < 11:
-		w.Now = w.Now.Add(time.Duration(rapid.Int64Range(1, 4*3600_000).Draw(t, "ms")) * time.Millisecond)
-	case n < 12:
-		w.Now = w.Now.AddDate(0, 0, rapid.IntRange(-2, 60).Draw(t, "days"))
-	case n < 16:
-		if names := w.Running(); len(names) > 0 {
-			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.ConditionComplete, job.ConditionFailed}).Draw(t, "how"))
-		}
-	case n < 17:
-		w.CronJob.Spec.Suspend = ptr(rapid.Bool().Draw(t, "suspend"))
-	case n < 18:
-		deleteRecorded(t, w)
-	default:
-		w.Deliver()
+	if rapid.IntRange(0, 19).Draw(t, "step") >= 7 {
+		cronjobtest.Act(t, w)
+		return
 	}
-}
-
-// deleteRecorded lets a user delete a job. It spares the job of a run that is recorded
-// nowhere: without it, nothing would be known of the run.
-func deleteRecorded(t *rapid.T, w *world.CronJob) {
-	w.Deliver()
-	var names []string
-	for _, c := range w.Children() {
-		if !c.ScheduledTime.After(w.CronJob.Status.LastScheduleTime) && !w.Awaits(c.ScheduledTime) && !(c.ScheduledTime.IsZero() && len(w.Triggers) > 0) {
-			names = append(names, c.Name)
-		}
-	}
-	if len(names) > 0 {
-		delete(w.Jobs, rapid.SampledFrom(names).Draw(t, "deleted"))
-	}
+	round(t, w, func() world.Fault {
+		return rapid.SampledFrom([]world.Fault{world.None, world.None, world.None, world.Fail, world.LoseReply, world.Crash}).Draw(t, "fault")
+	})
 }
 
 func round(t *rapid.T, w *world.CronJob, draw func() world.Fault) cronjob.Plan {

@@ -58,6 +58,7 @@ type Job struct {
 	acked    int       // the version of the last status write that was confirmed
 	nextUID  int
 	revision int   // of pods
+	shown    int   // how often something was delivered to a late controller
 	active   int64 // the number of active pods, -1 if it is not known
 	pods     index
 	history  jobcheck.History

@@ -9,6 +9,7 @@ import (
 // Deliver brings the controller's view of one pod up to date, and tells its
 // expectations what an informer would tell (E1, E4).
 func (w *Job) Deliver(uid job.UID) {
+	w.shown++
 	live := w.find(uid)
 	seen := slices.IndexFunc(w.View.Pods, func(p job.Pod) bool { return p.UID == uid })
 	switch {
@@ -26,7 +27,10 @@ func (w *Job) Deliver(uid job.UID) {
 }
 
 // DeliverJob brings the controller's view of the job up to date.
-func (w *Job) DeliverJob() { w.View.Job, w.View.Version = w.Job, w.version }
+func (w *Job) DeliverJob() {
+	w.shown++
+	w.View.Job, w.View.Version = w.Job, w.version
+}
 
 // DeliverAll brings the whole view up to date.
 func (w *Job) DeliverAll() {

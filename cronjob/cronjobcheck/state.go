@@ -126,6 +126,9 @@ func (h *History) Started(name string, run time.Time) []Violation {
 // HasStarted reports whether a job was created for the run.
 func (h *History) HasStarted(run time.Time) bool { return h.runs[run.Unix()] > 0 }
 
+// HasStartedBeside reports whether a job of that name was created beside the schedule.
+func (h *History) HasStartedBeside(name string) bool { return h.others[name] > 0 }
+
 // Runs are the runs that a job was created for, in order.
 func (h *History) Runs() (all []time.Time) {
 	for _, at := range slices.Sorted(maps.Keys(h.runs)) {

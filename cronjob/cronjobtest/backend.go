@@ -27,7 +27,7 @@ func (c *checked) do(w world.Write, before func(*cronjobcheck.State) []cronjobch
 	}
 	e.interfere()
 	was := e.truth
-	st := cronjobcheck.State{CronJob: &was.cronJob, Options: &e.options}
+	st := cronjobcheck.State{CronJob: &was.cronJob, Options: &e.options, Triggers: was.triggers, Backfills: was.backfills}
 	for i := range was.jobs {
 		st.Neighbours.Add(&was.jobs[i])
 	}
@@ -89,7 +89,7 @@ func (c *checked) Create(ctx context.Context, n cronjob.Creation) (made cronjoba
 			if existed {
 				c.e.life.Breaks("Store", "%s was created, and a job of that name was there already: the name is the lock of a run (C13)", n.Name)
 			}
-			if c.e.subject.Late || c.e.edited {
+			if c.e.subject.Late && c.e.watch == nil || c.e.respec {
 				return nil // the program could not know
 			}
 			return st.Create(&n)

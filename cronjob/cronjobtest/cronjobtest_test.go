@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -41,6 +42,9 @@ type store struct {
 	behind  []cronjob.Child
 	created int
 	late    bool // reads the jobs from a replica, and says so
+
+	triggers  []cronjob.Trigger
+	backfills []cronjob.Backfill
 }
 
 func (s *store) CreateCronJob(c cronjob.CronJob) error {
@@ -81,6 +85,28 @@ func (s *store) Look(context.Context) (cronjob.Snapshot, cronjobapply.Backend, e
 	return cronjob.Snapshot{CronJob: s.cronJob, Children: children, Consistent: !s.late}, &backend{s, s.version}, nil
 }
 
+func (s *store) AddTrigger(t cronjob.Trigger) error {
+	s.triggers = append(slices.Clip(s.triggers), t)
+	return nil
+}
+
+func (s *store) AddBackfill(b cronjob.Backfill) error {
+	s.backfills = append(slices.Clip(s.backfills), b)
+	return nil
+}
+
+func (s *store) Triggers() ([]cronjob.Trigger, error)   { return slices.Clone(s.triggers), nil }
+func (s *store) Backfills() ([]cronjob.Backfill, error) { return slices.Clone(s.backfills), nil }
+
+func (s *store) StoreProgress(triggered []string, backfills []cronjob.Backfill) error {
+	s.triggers = slices.DeleteFunc(s.triggers, func(t cronjob.Trigger) bool { return slices.Contains(triggered, t.ID) })
+	for _, b := range backfills {
+		s.backfills[slices.IndexFunc(s.backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })] = b
+	}
+	s.backfills = slices.DeleteFunc(s.backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
+	return nil
+}
+
 type backend struct {
 	*store
 	seen int // the version of the CronJob
@@ -105,7 +131,7 @@ func (b *backend) Create(_ context.Context, n cronjob.Creation) (cronjobapply.Jo
 	b.created++
 	c := cronjob.Child{
 		Name: n.Name, UID: job.UID(fmt.Sprint("uid-", b.created)), CreationTimestamp: b.env.Now(), StartTime: b.env.Now(),
-		ScheduledTime: n.ScheduledTime,
+		ScheduledTime: n.ScheduledTime, Backfilled: n.Backfill != "",
 	}
 	b.jobs = append(b.jobs, c)
 	return cronjobapply.Job{Reference: cronjob.Reference{UID: c.UID}, CreationTimestamp: c.CreationTimestamp}, nil
@@ -158,8 +184,35 @@ func open(bug bug) func(*cronjobtest.Env) cronjobtest.Subject {
 // TestBackend_Right finds nothing wrong with a store that is right.
 func TestBackend_Right(t *testing.T) { cronjobtest.TestBackend(t, open(none)) }
 
-// TestBackend_Late is the same for a store that reads from a replica and says so.
-func TestBackend_Late(t *testing.T) { cronjobtest.TestBackend(t, open(late)) }
+// TestBackend_Replica is the same for a store that reads from a replica and says so.
+func TestBackend_Replica(t *testing.T) { cronjobtest.TestBackend(t, open(late)) }
+
+// openLate is the store behind a watch.
+func openLate(env *cronjobtest.Env) cronjobtest.Subject {
+	s := &store{env: env}
+	start, cache := cronjobtest.LateLoop(env, func(seen cronjob.CronJob) cronjobapply.Backend { return &lateBackend{backend{store: s}, seen} })
+	return cronjobtest.Subject{Store: s, Start: start, Cache: cache}
+}
+
+// lateBackend writes a status on condition that the CronJob is as it was seen.
+type lateBackend struct {
+	backend
+	seen cronjob.CronJob
+}
+
+func (b *lateBackend) WriteStatus(ctx context.Context, s cronjob.Status) error {
+	if !reflect.DeepEqual(b.cronJob, b.seen) {
+		return world.ErrConflict
+	}
+	b.backend.seen = b.version
+	err := b.backend.WriteStatus(ctx, s)
+	b.seen = b.cronJob
+	return err
+}
+
+// TestBackend_Late is the same for a program that sees its objects late, each by itself, and
+// keeps its memory.
+func TestBackend_Late(t *testing.T) { cronjobtest.TestBackend(t, openLate) }
 
 // TestBackend_Wrong finds each of the bugs.
 func TestBackend_Wrong(t *testing.T) {

@@ -12,6 +12,9 @@
 //		})
 //	}
 //
-// It is the counterpart of job/jobtest, which says more, as does docs/testing.md. Triggers and
-// backfills are not part of these lives.
+// A program behind a watch has a [Cache], which the test fills late. On a [Requester], users also
+// ask for jobs beside the schedule and for backfills.
+//
+// Specs, Jobs, Statuses, Snapshots and Memories are generators for properties of your own. The
+// package is the counterpart of job/jobtest, which says more, as does docs/testing.md.
 package cronjobtest

@@ -2,6 +2,7 @@ package cronjobtest
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -24,17 +25,26 @@ type Env struct {
 	program Program
 	again   time.Time // when the program wants to be called
 
-	truth   truth
-	history cronjobcheck.History
-	options cronjob.Options
-	edited  bool // the CronJob has changed since the program looked
-	changed bool // something has changed during the round
+	truth    truth
+	history  cronjobcheck.History
+	options  cronjob.Options
+	watch    *life.Late
+	edited   bool             // the CronJob has changed since the program looked
+	respec   bool             // its spec has
+	seen     cronjob.CronJob  // as the program has looked at it
+	schedule cronjob.Compiled // as the program has compiled it
+	changed  bool             // something has changed during the round
+
+	requests int // how many triggers and backfills there were
+	triggers []cronjob.Trigger
 }
 
 // truth is what the store held when the test looked last.
 type truth struct {
-	cronJob cronjob.CronJob
-	jobs    []cronjob.Child
+	cronJob   cronjob.CronJob
+	jobs      []cronjob.Child
+	triggers  []cronjob.Trigger
+	backfills []cronjob.Backfill
 }
 
 func (t *truth) job(name string) *cronjob.Child {
@@ -73,6 +83,9 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		if e.subject.Close != nil {
 			defer e.subject.Close()
 		}
+		if e.subject.Cache != nil {
+			e.subject.Late, e.watch = true, e.newWatch()
+		}
 		e.live(specs.Draw(l.T, "spec"))
 	})
 }
@@ -87,7 +100,9 @@ func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
 func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
-	e.options, e.edited = s.Options, false
+	e.options, e.edited = s.Options, !e.watch.HasSeen(cronJobKey)
+	e.seen, e.schedule = s.CronJob, s.Schedule
+	e.respec = e.edited && !reflect.DeepEqual(e.seen.Spec, e.truth.cronJob.Spec)
 	e.life.TellPlan(p.String())
 	e.life.Note(cronjobcheck.Plan(s, p))
 	if s.Consistent {
@@ -169,7 +184,9 @@ func (e *Env) read() {
 	e.life.Must("read the CronJob", err)
 	jobs, err := e.subject.Store.Jobs()
 	e.life.Must("read the jobs", err)
-	e.truth = truth{c, jobs}
+	e.truth = truth{cronJob: c, jobs: jobs}
+	e.readRequests()
+	e.watch.Note()
 }
 
 func sameJob(a, b *cronjob.Child) bool {

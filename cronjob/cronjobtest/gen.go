@@ -3,10 +3,12 @@ package cronjobtest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/world"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -14,6 +16,16 @@ func ptr[T any](v T) *T { return &v }
 // Schedules are those of [Specs]: frequent and rare ones, some with gaps.
 var Schedules = []string{
 	"*/7 * * * *", "@hourly", "0 9,17 * * 1-5", "*/20 14 * * *", "30 6-16/4 * * 1-5", "@daily", "@every 90m", "0 0 1 * *",
+}
+
+// crontabs are the schedules that users change between.
+var crontabs = []string{"*/7 * * * *", "@hourly", "0 9,17 * * 1-5", "30 6-16/4 * * 1-5", "30 1 * * *"}
+
+// Starts are the times at which lives begin: some before a change of the clocks in New York.
+var Starts = []time.Time{
+	world.Start, world.Start,
+	time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC),
+	time.Date(2026, 10, 31, 12, 0, 0, 0, time.UTC),
 }
 
 var policies = []cronjob.ConcurrencyPolicy{cronjob.Allow, cronjob.Forbid, cronjob.Replace}

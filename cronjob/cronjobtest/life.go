@@ -3,7 +3,9 @@ package cronjobtest
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -11,12 +13,12 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
 )
 
 // live lets a CronJob live, with faults, and come to rest.
 func (e *Env) live(spec cronjob.Spec) {
-	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "cronjob-a", CreationTimestamp: world.Start, Spec: spec}
+	e.life.StartAt(rapid.SampledFrom(Starts).Draw(e.life.T, "start"))
+	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "cronjob-a", CreationTimestamp: e.life.Now(), Spec: spec}
 	e.life.Tell("a user creates a CronJob: %s", specText(&spec))
 	e.life.Must("create the CronJob", e.subject.Store.CreateCronJob(c))
 	e.read()
@@ -24,7 +26,7 @@ func (e *Env) live(spec cronjob.Spec) {
 		e.life.Breaks("Store", "the CronJob was created, and is %s with %d jobs", e.truth.cronJob.UID, len(e.truth.jobs))
 	}
 	e.life.Stop()
-	e.program = e.subject.Start(false)
+	e.start(false)
 	e.happened()
 	e.life.T.Repeat(e.steps())
 	e.comeToRest()
@@ -35,7 +37,7 @@ func (e *Env) live(spec cronjob.Spec) {
 func (e *Env) steps() map[string]func(*rapid.T) {
 	told := func(act func() bool) func(*rapid.T) {
 		return func(*rapid.T) {
-			if act() {
+			if act() && e.watch == nil {
 				e.happened()
 			}
 		}
@@ -48,12 +50,25 @@ func (e *Env) steps() map[string]func(*rapid.T) {
 	timePasses := func(t *rapid.T) {
 		e.pass(time.Duration(rapid.IntRange(1, 2000).Draw(t, "seconds")) * time.Second)
 	}
-	return map[string]func(*rapid.T){
+	steps := map[string]func(*rapid.T){
 		"a job": told(e.finish), "a job 2": told(e.finish), "a job 3": told(e.finish),
 		"the time asked for": wakeUp, "the time asked for 2": wakeUp, "the time asked for 3": wakeUp,
-		"time": timePasses, "a user": told(e.user), "a user removes": told(e.remove),
+		"time": timePasses, "clock": e.clockBack, "a user": told(e.user), "a user removes": told(e.remove),
 		"restart": e.restart, "no change": func(*rapid.T) { e.happened() },
 	}
+	if _, ok := e.subject.Store.(Requester); ok {
+		steps["a request"] = func(*rapid.T) { // seen at once
+			if e.request() {
+				e.happened()
+			}
+		}
+	}
+	if e.watch != nil {
+		for _, name := range []string{"watch", "watch 2", "watch 3", "watch 4"} {
+			steps[name] = e.deliver
+		}
+	}
+	return steps
 }
 
 // happened calls the program because of a change, and as often as it asks for it.
@@ -70,10 +85,12 @@ func (e *Env) happened() {
 			e.checkStall()
 			e.life.Stop()
 			return
+		case rounds > 2 && !e.watch.HasSeenAll(): // it waits for what it will see later
+			return
 		case idle > 10 || rounds > 1000:
 			e.life.Breaks("CI9", "the program asks for one round after the other, and has nothing to write")
 		case e.again.After(e.life.Now()):
-			e.life.SetNow(e.again)
+			e.setNow(e.again)
 		}
 		e.life.Stop()
 		idle++
@@ -103,18 +120,26 @@ func (e *Env) round() (failed bool) {
 func (e *Env) startAgain(says string) {
 	if rapid.Bool().Draw(e.life.T, "forget") {
 		e.life.Tell("the program %s without its memory", says)
-		e.program = e.subject.Start(true)
+		e.start(true)
 		return
 	}
 	e.life.Tell("the program %s with its stored memory", says)
-	e.program = e.subject.Start(false)
+	e.start(false)
+}
+
+// clockBack sets the clock back (CI14).
+func (e *Env) clockBack(t *rapid.T) {
+	back := rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour, 30 * time.Hour}).Draw(t, "back")
+	e.life.Tell("the clock is set back by %s", back)
+	e.setNow(e.life.Now().Add(-back))
+	e.happened()
 }
 
 // restart ends the program between two rounds. It may be down for days.
 func (e *Env) restart(t *rapid.T) {
 	if down := rapid.IntRange(0, 100).Draw(t, "hours down"); down > 0 {
 		e.life.Tell("the program is ended, and is down for %d hours", down)
-		e.life.SetNow(e.life.Now().Add(time.Duration(down) * time.Hour))
+		e.setNow(e.life.Now().Add(time.Duration(down) * time.Hour))
 	}
 	e.startAgain("is ended, and starts again")
 	e.happened()
@@ -128,13 +153,13 @@ func (e *Env) pass(d time.Duration) {
 			break
 		}
 		if e.again.After(e.life.Now()) {
-			e.life.SetNow(e.again)
+			e.setNow(e.again)
 		}
 		e.life.Tell("the time has come that the program has asked for")
 		e.happened()
 	}
-	if until.After(e.life.Now()) {
-		e.life.SetNow(until)
+	if until.After(e.life.Now()) && e.setNow(until) {
+		e.happened()
 	}
 }
 
@@ -145,10 +170,19 @@ func (e *Env) interfere() {
 	}
 	e.life.Meanwhile = "meanwhile, "
 	defer func() { e.life.Meanwhile = "" }()
-	if e.life.Pick("who", 2) == 0 || e.subject.OneWriter {
-		e.changed = e.finish() || e.changed
-	} else if e.user() {
-		e.edited, e.changed = true, true
+	who := 2
+	if e.watch != nil {
+		who = 3
+	}
+	switch who = e.life.Pick("who", who); {
+	case who == 2:
+		e.changed = e.watch.One() || e.changed
+	case who == 0 || e.subject.OneWriter:
+		e.changed = e.finish() && e.watch == nil || e.changed
+	case e.user():
+		e.respec = !reflect.DeepEqual(e.seen.Spec, e.truth.cronJob.Spec) // one edit may undo another
+		e.edited = e.edited && !sameStatus(&e.seen.Status, &e.truth.cronJob.Status) || e.respec
+		e.changed = e.watch == nil || e.changed
 	}
 }
 
@@ -190,13 +224,20 @@ func (e *Env) end(c cronjob.Child, how job.ConditionType) {
 func (e *Env) user() bool {
 	spec := e.truth.cronJob.Spec
 	says := ""
-	if e.life.Pick("edit", 3) < 2 {
+	switch n := e.life.Pick("edit", 4); {
+	case n < 2:
 		suspend := !*spec.Suspend
 		spec.Suspend = &suspend
 		says = map[bool]string{true: "suspends the CronJob", false: "resumes the CronJob"}[suspend]
-	} else {
+	case n == 2 && !strings.HasPrefix(spec.Schedule, "@every") && len(e.truth.backfills) == 0: // a range may hold thousands of other runs
+		spec.Schedule = crontabs[e.life.Pick("schedule", len(crontabs))]
+		says = fmt.Sprintf("sets the schedule to %q", spec.Schedule)
+	default:
 		spec.ConcurrencyPolicy = policies[e.life.Pick("policy", len(policies))]
 		says = fmt.Sprintf("sets the concurrencyPolicy to %s", spec.ConcurrencyPolicy)
+	}
+	if reflect.DeepEqual(spec, e.truth.cronJob.Spec) {
+		return false
 	}
 	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
 	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
@@ -210,9 +251,13 @@ func (e *Env) user() bool {
 // remove lets a user remove a job. One whose run is recorded nowhere would be the loss of
 // all that is known of it.
 func (e *Env) remove() bool {
+	if !e.watch.HasSeen(cronJobKey) {
+		return false // a program that has lost a reply does not know what is recorded
+	}
 	var recorded []string
 	for _, c := range e.truth.jobs {
-		if !c.ScheduledTime.After(e.truth.cronJob.Status.LastScheduleTime) {
+		beside := c.ScheduledTime.IsZero() && len(e.truth.triggers) > 0
+		if !c.ScheduledTime.After(e.truth.cronJob.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime) {
 			recorded = append(recorded, c.Name)
 		}
 	}
@@ -231,12 +276,13 @@ func (e *Env) remove() bool {
 
 // checkStall plans from the store as it is: there must be nothing to do (CL4).
 func (e *Env) checkStall() {
-	if e.subject.Late {
+	if e.subject.Late && (e.watch == nil || !e.watch.HasSeenAll() || !e.again.After(e.life.Now().Add(patience))) {
 		return
 	}
 	s := cronjob.Snapshot{
 		CronJob: e.truth.cronJob, Children: slices.Clone(e.truth.jobs), Now: e.life.Now(),
-		Schedule: cronjob.Compile(&e.truth.cronJob), Consistent: true, Options: e.options,
+		Schedule: e.compiled(), Consistent: true, Options: e.options,
+		Triggers: e.truth.triggers, Backfills: e.truth.backfills,
 	}
 	plan, err := cronjob.Reconcile(s)
 	if err != nil {
@@ -257,10 +303,55 @@ func (e *Env) checkStall() {
 // settle calls the program because of a change. One that sees changes late is called again
 // when it sees them.
 func (e *Env) settle() {
+	if e.watch != nil {
+		e.settleLate()
+		return
+	}
 	e.happened()
 	if e.subject.Late {
 		e.happened()
 		e.happened()
+	}
+}
+
+// settleLate shows the program what it has made of the store, until it makes no more of it.
+func (e *Env) settleLate() {
+	for n := 0; ; n++ {
+		e.watch.All()
+		e.happened()
+		switch {
+		case e.watch.HasSeenAll():
+			return
+		case n > 200:
+			e.life.Breaks("CI9", "the program writes again and again, whatever it sees")
+			e.life.Stop()
+		}
+	}
+}
+
+// compiled is the schedule of the CronJob, as the program compiles it: it may do that with
+// options of its own.
+func (e *Env) compiled() cronjob.Compiled {
+	now := cronjob.Compile(&e.truth.cronJob)
+	if e.schedule.Source == now.Source && e.schedule.Zone == now.Zone {
+		return e.schedule
+	}
+	return now
+}
+
+// patience is how long a program that sees its objects late may wait for its own writes to
+// be seen, though they are (CI15): after a restart it does not know its last one.
+const patience = 5 * time.Minute
+
+// endAll lets all jobs complete, and those that follow them.
+func (e *Env) endAll() {
+	for range 400 {
+		i := slices.IndexFunc(e.truth.jobs, func(c cronjob.Child) bool { return c.Finished == "" })
+		if i < 0 {
+			return
+		}
+		e.end(e.truth.jobs[i], job.ConditionComplete)
+		e.settle()
 	}
 }
 
@@ -270,13 +361,11 @@ func (e *Env) comeToRest() {
 	e.life.Tell("from here on nothing goes wrong, and all jobs complete")
 	e.life.Quiet = true
 	e.settle()
-	for range 100 {
-		i := slices.IndexFunc(e.truth.jobs, func(c cronjob.Child) bool { return c.Finished == "" })
-		if i < 0 {
-			break
-		}
-		e.end(e.truth.jobs[i], job.ConditionComplete)
+	e.endAll()
+	if e.subject.Late { // it may wait for writes that it is not sure to have seen
+		e.pass(patience)
 		e.settle()
+		e.endAll()
 	}
 	for _, r := range e.truth.cronJob.Status.Active {
 		if c := e.truth.job(r.Name); c == nil || c.Finished != "" {
@@ -284,12 +373,13 @@ func (e *Env) comeToRest() {
 		}
 	}
 	spec := &e.truth.cronJob.Spec
-	compiled := cronjob.Compile(&e.truth.cronJob)
-	latest, due := compiled.Schedule.Latest(world.Start, e.life.Now())
+	compiled := e.compiled()
+	latest, due := compiled.Schedule.Latest(e.truth.cronJob.CreationTimestamp, e.life.Now())
 	if due && !*spec.Suspend && spec.StartingDeadlineSeconds == nil && e.options == (cronjob.Options{}) &&
 		e.truth.cronJob.Status.LastScheduleTime.Before(latest) {
 		e.life.Breaks("CL1", "the run of %s is due, and the last one is that of %s", latest, e.truth.cronJob.Status.LastScheduleTime)
 	}
+	e.checkRequests()
 	if !*spec.Suspend && e.again.IsZero() {
 		e.life.Breaks("CL4", "the program waits for nothing, and the next run is that of %s", compiled.Schedule.Next(e.life.Now()))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/world"
 )
 
 // Store is the store of the program that is tested, as users and the test see it. It
@@ -42,6 +43,9 @@ type Subject struct {
 	// Late says that the program sees its objects late, through a watch or a cache. Less can
 	// be promised then.
 	Late bool
+	// Cache, if not nil, is what the program sees its objects through. The test shows it the
+	// changes late, and calls the program when it has shown something. Such a subject is Late.
+	Cache Cache
 	// OneWriter says that nothing but the program writes the CronJob while a round is under way, so
 	// that its status needs no condition: users edit it between the rounds.
 	OneWriter bool
@@ -61,6 +65,10 @@ func Loop(env *Env, look Look) func(forget bool) Program {
 		if forget {
 			l.stored = nil
 		}
+		l.memory = cronjob.Memory{}
+		if l.stored != nil {
+			_ = l.memory.UnmarshalJSON(l.stored) // a memory that cannot be read counts as lost
+		}
 		return l.round
 	}
 }
@@ -68,7 +76,8 @@ func Loop(env *Env, look Look) func(forget bool) Program {
 type loop struct {
 	env    *Env
 	look   Look
-	stored []byte // the memory
+	memory cronjob.Memory
+	stored []byte // the memory, as a new start finds it
 }
 
 func (l *loop) round(ctx context.Context) (time.Time, error) {
@@ -77,8 +86,15 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	s.Now, s.Schedule = l.env.Now(), cronjob.Compile(&s.CronJob)
-	if l.stored != nil {
-		_ = s.Memory.UnmarshalJSON(l.stored) // a memory that cannot be read counts as lost
+	s.Memory = l.memory
+	requester, _ := l.env.subject.Store.(Requester)
+	if requester != nil {
+		if s.Triggers, err = requester.Triggers(); err != nil {
+			return time.Time{}, err
+		}
+		if s.Backfills, err = requester.Backfills(); err != nil {
+			return time.Time{}, err
+		}
 	}
 	plan, err := cronjob.Reconcile(s)
 	if err != nil {
@@ -86,6 +102,13 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 	}
 	l.env.Planned(&s, &plan)
 	end, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, l.env.Backend(backend), &plan)
+	l.memory = end.Memory
+	if len(end.Triggered)+len(end.Backfills) > 0 {
+		progress := func() error { return requester.StoreProgress(end.Triggered, end.Backfills) }
+		if stored := l.env.Write(string(world.StoreBackfills), progress); stored != nil {
+			return time.Time{}, stored
+		}
+	}
 	if stored := l.env.Write("store the memory", func() error { return l.store(end.Memory) }); stored != nil {
 		return time.Time{}, stored
 	}

@@ -69,6 +69,8 @@ func (q *quietly) Failed() bool {
 
 var reproduce = regexp.MustCompile(`-rapid\.seed=\d+|-rapid\.failfile=".*?"`)
 
+var wentWell = regexp.MustCompile(`failed after (\d+) tests`)
+
 // advice says how to repeat the failure. What rapid says is told whole if it is something
 // else than a life that has failed.
 func (q *quietly) advice(name string) string {
@@ -77,5 +79,9 @@ func (q *quietly) advice(name string) string {
 	if found == nil || strings.Contains(said, "[rapid] panic") || strings.Contains(said, "flaky") {
 		return said
 	}
-	return fmt.Sprintf("To see it again: go test -run '^%s$' %s", name, found[len(found)-1])
+	before := ""
+	if n := wentWell.FindStringSubmatch(said); n != nil {
+		before = n[1] + " lives went well before this one. "
+	}
+	return fmt.Sprintf("%sTo see it again: go test -run '^%s$' %s", before, name, found[len(found)-1])
 }

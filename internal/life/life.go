@@ -34,13 +34,17 @@ type Life struct {
 	Writes int
 
 	mu    sync.Mutex // guards the rest: stores may ask for the time during a write
+	start time.Time
 	now   time.Time
 	lines []string
 	plan  string
 }
 
 // New begins a life.
-func New(t *rapid.T) *Life { return &Life{T: t, now: world.Start} }
+func New(t *rapid.T) *Life { return &Life{T: t, start: world.Start, now: world.Start} }
+
+// StartAt lets the life begin at another time than world.Start.
+func (l *Life) StartAt(start time.Time) { l.start, l.now = start, start }
 
 // Now is the time in this life.
 func (l *Life) Now() time.Time {
@@ -61,7 +65,7 @@ func (l *Life) Tell(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	day := ""
-	if days := int(l.now.Sub(world.Start).Hours() / 24); days > 0 {
+	if days := int(l.now.Sub(l.start).Hours() / 24); days > 0 {
 		day = fmt.Sprintf("day %d, ", days+1)
 	}
 	l.lines = append(l.lines, day+l.now.UTC().Format("15:04:05")+"  "+fmt.Sprintf(format, args...))

@@ -71,10 +71,14 @@ func (c *checked) do(w write) error {
 func nothingWrong(*jobcheck.State) []jobcheck.Violation { return nil }
 
 func (c *checked) Adopt(ctx context.Context, pod job.PodRef) error {
+	var was *job.Pod
 	return c.do(write{
-		Write: world.Write{Verb: world.Adopt, Name: pod.Name}, pod: pod.UID, before: nothingWrong,
+		Write: world.Write{Verb: world.Adopt, Name: pod.Name}, pod: pod.UID, before: func(*jobcheck.State) []jobcheck.Violation {
+			was = c.e.truth.pod(pod.UID)
+			return c.e.adopts()
+		},
 		apply: func() error { return c.b.Adopt(ctx, pod) },
-		after: func(*truth) {},
+		after: func(is *truth) { c.e.checkAdopted(was, is.pod(pod.UID)) },
 	})
 }
 

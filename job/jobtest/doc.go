@@ -18,6 +18,9 @@
 // returns that from Start, and calls three methods of [Env]: Now for the time, Backend around
 // the backend that it gives to an executor, and Planned with each plan.
 //
+// A program behind a watch has a [Cache], which the test fills late. A [LabelStore] also
+// has pods that others create and relabel.
+//
 // Specs, Pods, Statuses, Snapshots and Memories are generators for properties of your own.
 // docs/testing.md is a tutorial.
 package jobtest

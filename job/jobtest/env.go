@@ -20,7 +20,8 @@ type Env struct {
 	options job.Options
 	subject Subject
 	program Program
-	again   time.Time // when the program wants to be called
+	again   time.Time  // when the program wants to be called
+	watch   *life.Late // nil for a program that reads its store
 
 	truth   truth
 	history jobcheck.History
@@ -28,6 +29,7 @@ type Env struct {
 	planned map[job.UID]bool // of those that were planned
 	edited  bool             // the job has changed since the program looked
 	changed bool             // a job or a pod has changed during the round
+	orphans int              // how many pods other clients have created
 }
 
 // truth is what the store held when the test looked last.
@@ -58,7 +60,7 @@ func (e *Env) Options() job.Options { return e.options }
 func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
-	e.options, e.edited = s.Options, false
+	e.options, e.edited = s.Options, !e.watch.HasSeen(jobKey)
 	e.life.TellPlan(p.String())
 	e.life.Note(jobcheck.Plan(s, p))
 	e.checkSnapshot(s)

@@ -40,6 +40,9 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		if e.subject.Close != nil {
 			defer e.subject.Close()
 		}
+		if e.subject.Cache != nil {
+			e.subject.Late, e.watch = true, e.newWatch()
+		}
 		e.live(specs)
 	})
 }

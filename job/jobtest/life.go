@@ -32,6 +32,7 @@ func (e *Env) create(spec job.Spec, n int) {
 	e.life.Must("create the job", e.subject.Store.CreateJob(j))
 	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
 	e.read()
+	e.list()
 	if uid := e.truth.job.UID; uid == "" || e.uids[uid] {
 		e.life.Breaks("Store", "the job was created, and its UID is %q, which is empty or that of an earlier job", uid)
 	}
@@ -45,13 +46,14 @@ func (e *Env) create(spec job.Spec, n int) {
 func (e *Env) remove() {
 	e.life.Tell("a user removes job %s with its pods", e.truth.job.UID)
 	e.life.Must("remove the job", e.subject.Store.RemoveJob())
-	e.again = time.Time{}
+	e.again, e.truth = time.Time{}, truth{}
 }
 
 // start starts the program.
 func (e *Env) start(forget bool) {
 	e.program = e.subject.Start(forget)
 	e.history.Restarted = e.history.Restarted || forget
+	e.list()
 }
 
 // happened calls the program because of a change, and as often as it asks for it.
@@ -68,10 +70,12 @@ func (e *Env) happened() {
 			e.checkStall()
 			e.life.Stop()
 			return
+		case rounds > 2 && !e.watch.HasSeenAll(): // it waits for what it will see later
+			return
 		case idle > 10 || rounds > 1000:
 			e.life.Breaks("L6", "the program asks for one round after the other, and has nothing to write")
 		case e.again.After(e.life.Now()):
-			e.life.SetNow(e.again)
+			e.setNow(e.again)
 		}
 		e.life.Stop()
 		idle++
@@ -107,18 +111,20 @@ func (e *Env) pass(d time.Duration) {
 			break
 		}
 		if e.again.After(e.life.Now()) {
-			e.life.SetNow(e.again)
+			e.setNow(e.again)
 		}
 		e.life.Tell("the time has come that the program has asked for")
 		e.happened()
 	}
-	e.life.SetNow(until)
+	if e.setNow(until) {
+		e.happened()
+	}
 }
 
 // checkStall plans from the store as it is, if the program has asked for nothing more: then
 // there must be nothing to do (L9).
 func (e *Env) checkStall() {
-	if !e.again.IsZero() || e.subject.Late {
+	if !e.again.IsZero() || e.subject.Late && e.watch == nil || !e.watch.HasSeenAll() {
 		return
 	}
 	s := job.Snapshot{Job: e.truth.job, Now: e.life.Now(), Consistent: true, Options: e.options}
@@ -144,10 +150,29 @@ func (e *Env) checkStall() {
 // settle calls the program because of a change. One that sees changes late is called again
 // when it sees them.
 func (e *Env) settle() {
+	if e.watch != nil {
+		e.settleLate()
+		return
+	}
 	e.happened()
 	if e.subject.Late {
 		e.happened()
 		e.happened()
+	}
+}
+
+// settleLate shows the program what it has made of the store, until it makes no more of it.
+func (e *Env) settleLate() {
+	for n := 0; ; n++ {
+		e.watch.All()
+		e.happened()
+		switch {
+		case e.watch.HasSeenAll():
+			return
+		case n > 200:
+			e.life.Breaks("L6", "the program writes again and again, whatever it sees")
+			e.life.Stop()
+		}
 	}
 }
 
@@ -213,8 +238,8 @@ func (e *Env) checkRest() {
 	for p := e.somePod(); p != nil; p = e.somePod() { // pods whose deletion the end has not waited for
 		e.podStep(p, "ends", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 137) })
 	}
-	e.happened()
-	e.happened() // what waited for those pods
+	e.settle()
+	e.settle() // what waited for those pods
 	writes := e.life.Writes
 	e.round()
 	for _, p := range e.truth.pods {

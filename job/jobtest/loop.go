@@ -20,6 +20,10 @@ func Loop(env *Env, look Look) func(forget bool) Program {
 		if forget {
 			l.stored = nil
 		}
+		l.memory = job.Memory{}
+		if l.stored != nil {
+			_ = l.memory.UnmarshalJSON(l.stored) // a memory that cannot be read counts as lost
+		}
 		return l.round
 	}
 }
@@ -27,7 +31,8 @@ func Loop(env *Env, look Look) func(forget bool) Program {
 type loop struct {
 	env    *Env
 	look   Look
-	stored []byte // the memory
+	memory job.Memory
+	stored []byte // the memory, as a new start finds it
 	// seen are the pods of the last look, by UID; nil after a start.
 	seen map[job.UID]bool
 }
@@ -41,9 +46,7 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 	if s.Options == (job.Options{}) {
 		s.Options = l.env.Options()
 	}
-	if l.stored != nil {
-		_ = s.Memory.UnmarshalJSON(l.stored) // a memory that cannot be read counts as lost
-	}
+	s.Memory = l.memory
 	l.observe(&s)
 	plan, err := job.Reconcile(s)
 	if err != nil {
@@ -51,6 +54,7 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 	}
 	l.env.Planned(&s, &plan)
 	end, err := jobapply.Executor{Parallel: 1}.Apply(ctx, l.env.Backend(backend), &plan)
+	l.memory = end.Memory
 	if stored := l.env.Write("store the memory", func() error { return l.store(end.Memory) }); stored != nil {
 		return time.Time{}, stored
 	}

@@ -14,24 +14,31 @@ import (
 // steps are the things that can happen, of which the program is told; each stands as often as
 // it is likely.
 func (e *Env) steps() map[string]func(*rapid.T) {
-	pod := func(*rapid.T) {
-		if e.kubelet() {
-			e.happened()
+	told := func(act func() bool) func(*rapid.T) {
+		return func(*rapid.T) {
+			if act() && e.watch == nil {
+				e.happened()
+			}
 		}
 	}
+	pod, user := told(e.kubelet), told(e.user)
 	timePasses := func(t *rapid.T) {
 		e.pass(rapid.SampledFrom([]time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}).Draw(t, "time"))
 	}
-	user := func(*rapid.T) {
-		if e.user() {
-			e.happened()
-		}
-	}
-	return map[string]func(*rapid.T){
+	steps := map[string]func(*rapid.T){
 		"a pod": pod, "a pod 2": pod, "a pod 3": pod, "a pod 4": pod, "a pod 5": pod,
-		"time": timePasses, "the time asked for": e.wakeUp, "the time asked for 2": e.wakeUp,
+		"time": timePasses, "clock": e.clockBack, "the time asked for": e.wakeUp, "the time asked for 2": e.wakeUp,
 		"user": user, "restart": e.restart, "no change": func(*rapid.T) { e.happened() },
 	}
+	if e.watch != nil {
+		for _, name := range []string{"watch", "watch 2", "watch 3", "watch 4", "watch 5"} {
+			steps[name] = e.deliver
+		}
+	}
+	if _, ok := e.subject.Store.(LabelStore); ok {
+		steps["another client"] = told(e.others)
+	}
+	return steps
 }
 
 // wakeUp lets the time come that the program has asked for.
@@ -39,6 +46,14 @@ func (e *Env) wakeUp(*rapid.T) {
 	if !e.again.IsZero() && e.again.Before(e.life.Now().Add(24*time.Hour)) {
 		e.pass(e.again.Sub(e.life.Now()))
 	}
+}
+
+// clockBack sets the clock back (F8).
+func (e *Env) clockBack(t *rapid.T) {
+	back := rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour}).Draw(t, "back")
+	e.life.Tell("the clock is set back by %s", back)
+	e.setNow(e.life.Now().Add(-back))
+	e.happened()
 }
 
 // restart ends the program between two rounds.
@@ -63,10 +78,17 @@ func (e *Env) interfere() {
 	}
 	e.life.Meanwhile = "meanwhile, "
 	defer func() { e.life.Meanwhile = "" }()
-	if e.life.Pick("who", 2) == 0 || e.subject.OneWriter {
-		e.changed = e.kubelet() || e.changed
-	} else if e.user() {
-		e.edited, e.changed = true, true
+	who := 2
+	if e.watch != nil {
+		who = 3
+	}
+	switch who = e.life.Pick("who", who); {
+	case who == 2:
+		e.changed = e.watch.One() || e.changed
+	case who == 0 || e.subject.OneWriter:
+		e.changed = e.kubelet() && e.watch == nil || e.changed
+	case e.user():
+		e.edited, e.changed = true, e.watch == nil || e.changed
 	}
 }
 

@@ -2,6 +2,7 @@ package jobtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -46,7 +47,12 @@ func (s *store) DeleteJob(at time.Time) error {
 	return nil
 }
 
-func (s *store) Job() (job.Job, error)    { return s.job, nil }
+func (s *store) Job() (job.Job, error) {
+	j := s.job
+	j.Version = int64(s.version)
+	return j, nil
+}
+
 func (s *store) Pods() ([]job.Pod, error) { return slices.Clone(s.pods), nil }
 
 func (s *store) UpdatePod(p job.Pod) error {
@@ -136,5 +142,40 @@ func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
 	return nil
 }
 
-func (b *backend) Adopt(context.Context, job.PodRef) error   { return nil }
-func (b *backend) Release(context.Context, job.PodRef) error { return nil }
+// Adopt makes an orphan a pod of the job, unless the job is on its way out.
+func (b *backend) Adopt(_ context.Context, ref job.PodRef) error {
+	if !b.job.DeletionTimestamp.IsZero() {
+		return errors.New("the job is being deleted")
+	}
+	return b.update(ref.UID, func(p *job.Pod) error {
+		if p.Owner == job.Orphan {
+			p.Owner, p.Untracked = job.Owned, false
+		}
+		return nil
+	})
+}
+
+func (b *backend) Release(_ context.Context, ref job.PodRef) error {
+	return b.update(ref.UID, func(p *job.Pod) error {
+		p.Owner, p.Untracked = job.Foreign, true
+		return nil
+	})
+}
+
+// labelled is the store with pods that belong to the job by their labels.
+type labelled struct{ *store }
+
+func (s labelled) AddPod(p job.Pod) error {
+	s.touch(&p)
+	s.pods = append(s.pods, p)
+	return nil
+}
+
+func (s labelled) Relabel(pod job.UID, matches bool) error {
+	return s.update(pod, func(p *job.Pod) error {
+		if p.Owner = job.OwnedUnmatched; matches {
+			p.Owner = job.Owned
+		}
+		return nil
+	})
+}

@@ -50,6 +50,9 @@ type Subject struct {
 	// Late says that the program sees its objects late, through a watch or a cache. Less can
 	// be promised then.
 	Late bool
+	// Cache, if not nil, is what the program sees its objects through. The test shows it the
+	// changes late, and calls the program when it has shown something. Such a subject is Late.
+	Cache Cache
 	// OneWriter says that nothing but the program writes the job while a round is under way, so
 	// that its status needs no condition: users edit the job between the rounds.
 	OneWriter bool

@@ -59,6 +59,7 @@ func (e *Env) read() {
 	for i := range pods {
 		e.truth.pods = append(e.truth.pods, &pods[i])
 	}
+	e.watch.Note()
 }
 
 func after(w *write) string {
@@ -75,7 +76,7 @@ func (e *Env) checkGone(p *job.Pod, w *write) {
 		removed = l.Removed
 	}
 	switch {
-	case !p.Untracked && !removed && w.Verb != world.Untrack:
+	case !p.Untracked && !removed && w.Verb != world.Untrack && w.Verb != world.Release:
 		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, after(w))
 	case w.pod != p.UID && !world.IsCollected(p):
 		e.life.Breaks("Store", "%s is gone%s", p.Name, after(w))
