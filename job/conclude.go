@@ -1,9 +1,6 @@
 package job
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/value"
@@ -183,28 +180,30 @@ func (p *Plan) untracking(o *Outcome, r *Recording) expectations.UIDs {
 // report makes the events of the round (J41). What did not happen is not
 // reported: a condition counts once it is written.
 func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
-	events := slices.Clip(p.Events) // the plan's own list is not appended to
-	add := func(t EventType, reason, format string, args ...any) {
-		events = append(events, Event{Type: t, Reason: reason, Message: fmt.Sprintf(format, args...)})
+	var events []Event
+	if n := len(p.Events) + len(p.Delete) + len(p.Create); n > 0 {
+		events = append(make([]Event, 0, n+2), p.Events...) // the plan's own list is not appended to
 	}
-	wrote := func(t EventType, reason, format string, args ...any) {
-		add(t, reason, format, args...)
-		events[len(events)-1].PodWrite = true
+	add := func(t EventType, reason, message string) {
+		events = append(events, Event{Type: t, Reason: reason, Message: message})
+	}
+	wrote := func(t EventType, reason, message string) {
+		events = append(events, Event{Type: t, Reason: reason, Message: message, PodWrite: true})
 	}
 	for i := range p.Delete {
 		switch e := value.At(o.Deleted, i); e.Result {
 		case ResultDone:
-			wrote(EventNormal, "SuccessfulDelete", "Deleted pod: %s", p.Delete[i].Name)
+			wrote(EventNormal, "SuccessfulDelete", "Deleted pod: "+p.Delete[i].Name)
 		case ResultUnsuccessful:
-			wrote(EventWarning, "FailedDelete", "Error deleting: %s", e.Error)
+			wrote(EventWarning, "FailedDelete", "Error deleting: "+e.Error)
 		}
 	}
 	for i := range p.Create {
 		switch e := value.At(o.Created, i); e.Result {
 		case ResultDone:
-			wrote(EventNormal, "SuccessfulCreate", "Created pod: %s", e.Pod.Name)
+			wrote(EventNormal, "SuccessfulCreate", "Created pod: "+e.Pod.Name)
 		case ResultUnsuccessful:
-			wrote(EventWarning, "FailedCreate", "Error creating: %s", e.Error)
+			wrote(EventWarning, "FailedCreate", "Error creating: "+e.Error)
 		}
 	}
 	if b := &p.basis; b.Quirks.Has(jobquirk.EarlyEvents) {
@@ -216,7 +215,7 @@ func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 	return events
 }
 
-func reportSuspension(before, after *Status, add func(EventType, string, string, ...any)) {
+func reportSuspension(before, after *Status, add func(t EventType, reason, message string)) {
 	is := after.Condition(ConditionSuspended)
 	switch {
 	case equalCondition(is, before.Condition(ConditionSuspended)):
@@ -227,7 +226,7 @@ func reportSuspension(before, after *Status, add func(EventType, string, string,
 	}
 }
 
-func (p *Plan) reportEnd(final *Status, add func(EventType, string, string, ...any)) {
+func (p *Plan) reportEnd(final *Status, add func(t EventType, reason, message string)) {
 	b := &p.basis
 	turned := func(t ConditionType) bool {
 		return b.Status.Condition(t).Status != ConditionTrue && final.Condition(t).Status == ConditionTrue
@@ -240,6 +239,6 @@ func (p *Plan) reportEnd(final *Status, add func(EventType, string, string, ...a
 	}
 	if turned(ConditionFailed) {
 		c := final.Condition(ConditionFailed)
-		add(EventWarning, c.Reason, "%s", c.Message)
+		add(EventWarning, c.Reason, c.Message)
 	}
 }

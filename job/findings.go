@@ -30,7 +30,7 @@ type scratch struct {
 	pending  []pendingIndex
 	due      []dueUntracking
 	written  indexset.Set
-	uids     uidTable
+	places   placeTable
 }
 
 // find collects what the round has to know before it decides.

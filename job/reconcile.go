@@ -81,7 +81,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	found := p.find(s, memory, notes)
 	decide(plan, s, &found, &p.scratch)
 	if writesSomething(plan) {
-		if err := checkDuplicates(s.Pods, &p.scratch.uids); err != nil {
+		if err := checkDuplicates(s.Pods, &p.scratch.places); err != nil {
 			return nil, err
 		}
 	}

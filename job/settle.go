@@ -1,10 +1,6 @@
 package job
 
-import (
-	"slices"
-
-	"github.com/batchplan/batchplan/internal/value"
-)
+import "github.com/batchplan/batchplan/internal/value"
 
 // Settlement is the second status of a round. It is valid as long as its plan.
 type Settlement struct {
@@ -73,7 +69,11 @@ func (p *Plan) countUntracked(status *Status, untrack []Untracking, untracked []
 }
 
 func without(uids []UID, gone map[UID]bool) (left []UID, removed int64) {
-	left = slices.DeleteFunc(slices.Clone(uids), func(uid UID) bool { return gone[uid] })
+	for _, uid := range uids {
+		if !gone[uid] {
+			left = append(left, uid)
+		}
+	}
 	return left, int64(len(uids) - len(left))
 }
 

@@ -41,15 +41,25 @@ const maxProbe = 128
 
 func (t *uidTable) len() int { return t.used }
 
-// reset empties the table and makes room for n UIDs.
+// reset empties the table and makes room for n UIDs. It uses no more of its memory than
+// they need: a small job costs the same after a large one.
 func (t *uidTable) reset(n int) {
-	if t.used > 0 {
-		clear(t.slots)
-	}
 	t.used, t.crowded = 0, nil
-	if want := 2 * n; len(t.slots) < want {
-		t.slots = make([]uidSlot, 1<<bits.Len(uint(want)))
+	t.slots = emptied(t.slots, n)
+}
+
+// emptied returns free slots for n UIDs, at least twice as many and a power of two.
+func emptied[S any](slots []S, n int) []S {
+	if n == 0 {
+		return slots[:0]
 	}
+	size := 1 << bits.Len(uint(2*n-1))
+	if cap(slots) < size {
+		return make([]S, size)
+	}
+	slots = slots[:size]
+	clear(slots)
+	return slots
 }
 
 // facts returns what is known of the UID, nothing if it is not in the table.
@@ -131,17 +141,27 @@ func (t *uidTable) probe(uid UID) *uidSlot {
 	return nil
 }
 
-// hash mixes the bytes of a UID eight at a time.
+// hash mixes the bytes of a UID eight at a time. The last eight may overlap those before.
 func hash(uid UID) uint64 {
 	const k = 0x9e3779b97f4a7c15
 	h := uint64(len(uid)) * k
-	for ; len(uid) >= 8; uid = uid[8:] {
-		w := uint64(uid[0]) | uint64(uid[1])<<8 | uint64(uid[2])<<16 | uint64(uid[3])<<24 |
-			uint64(uid[4])<<32 | uint64(uid[5])<<40 | uint64(uid[6])<<48 | uint64(uid[7])<<56
-		h = bits.RotateLeft64(h^w, 29) * k
+	if len(uid) < 8 {
+		for i := range len(uid) {
+			h = (h ^ uint64(uid[i])) * k
+		}
+		return h ^ h>>32
 	}
-	for i := range len(uid) {
-		h = (h ^ uint64(uid[i])) * k
+	last := uid[len(uid)-8:]
+	for ; len(uid) > 8; uid = uid[8:] {
+		h = bits.RotateLeft64(h^eight(uid), 29) * k
 	}
+	h = bits.RotateLeft64(h^eight(last), 29) * k
 	return h ^ h>>32
+}
+
+// eight returns the first eight bytes as a number.
+func eight(s UID) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }

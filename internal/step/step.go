@@ -50,14 +50,17 @@ func Each(ctx context.Context, parallel, n int, call func(i int)) {
 type Step[E any] struct {
 	// Effects has what became of each call; the zero value for those that were not made.
 	Effects []E
-	causes  []error // parallel to Effects
-	made    []bool
+	calls   []call // parallel to Effects
+}
+
+// call says whether a call was made, and its error if it has failed.
+type call struct {
+	made  bool
+	cause error
 }
 
 // New returns a step of n calls.
-func New[E any](n int) *Step[E] {
-	return &Step[E]{Effects: make([]E, n), causes: make([]error, n), made: make([]bool, n)}
-}
+func New[E any](n int) *Step[E] { return &Step[E]{Effects: make([]E, n), calls: make([]call, n)} }
 
 // Each is the function of that name for all calls of the step.
 func (s *Step[E]) Each(ctx context.Context, parallel int, call func(i int) (E, error)) {
@@ -70,13 +73,13 @@ func (s *Step[E]) Each(ctx context.Context, parallel int, call func(i int) (E, e
 // Set says what became of a call, and the error if it has failed. Calls can be set at the
 // same time.
 func (s *Step[E]) Set(i int, effect E, cause error) {
-	s.Effects[i], s.causes[i], s.made[i] = effect, cause, true
+	s.Effects[i], s.calls[i] = effect, call{true, cause}
 }
 
 // Rest says what became of the calls that were not made, which then need none.
 func (s *Step[E]) Rest(effect E) {
-	for i := range s.made {
-		if !s.made[i] {
+	for i := range s.calls {
+		if !s.calls[i].made {
 			s.Set(i, effect, nil)
 		}
 	}
@@ -84,8 +87,8 @@ func (s *Step[E]) Rest(effect E) {
 
 // Failed is the number of calls that have failed.
 func (s *Step[E]) Failed() (n int) {
-	for _, cause := range s.causes {
-		if cause != nil {
+	for i := range s.calls {
+		if s.calls[i].cause != nil {
 			n++
 		}
 	}
@@ -96,16 +99,16 @@ func (s *Step[E]) Failed() (n int) {
 // step that only a cancelled context has cut short has the error of that.
 func (s *Step[E]) Err(ctx context.Context, name string) error {
 	fails := s.Failed()
-	for _, cause := range s.causes {
-		switch {
+	for i := range s.calls {
+		switch cause := s.calls[i].cause; {
 		case cause == nil:
 		case fails == 1:
 			return fmt.Errorf("%s: %w", name, cause)
 		default:
-			return fmt.Errorf("%s: %w (and %d more of %d)", name, cause, fails-1, len(s.causes))
+			return fmt.Errorf("%s: %w (and %d more of %d)", name, cause, fails-1, len(s.calls))
 		}
 	}
-	if slices.Contains(s.made, false) && ctx.Err() != nil {
+	if slices.ContainsFunc(s.calls, func(c call) bool { return !c.made }) && ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", name, ctx.Err())
 	}
 	return nil

@@ -112,7 +112,11 @@ type round struct {
 
 // claim adopts and releases. The plan assumed that all of it succeeds (J6).
 func (r *round) claim() job.Result {
-	results := newResults(len(r.plan.Adopt) + len(r.plan.Release))
+	claims := len(r.plan.Adopt) + len(r.plan.Release)
+	if claims == 0 {
+		return job.ResultDone
+	}
+	results := newResults(claims)
 	r.each(results.len(), func(i int) {
 		if i < len(r.plan.Adopt) {
 			results.set(i, r.backend.Adopt(r.ctx, r.plan.Adopt[i]))
@@ -184,6 +188,9 @@ func (r *round) create() []job.Effect {
 
 // untrack removes the finalizers of the pods that are now accounted for.
 func (r *round) untrack(pods []job.Untracking) []job.Result {
+	if len(pods) == 0 {
+		return nil
+	}
 	uids := make([]job.UID, len(pods))
 	for i := range pods {
 		uids[i] = pods[i].UID
@@ -242,7 +249,7 @@ func (r *round) expectUntracked(uids []job.UID) {
 }
 
 // takeOffKept takes those off again that keep their finalizer.
-func (r *round) takeOffKept(results *results, uids []job.UID) {
+func (r *round) takeOffKept(results results, uids []job.UID) {
 	if r.Expectations == nil {
 		return
 	}

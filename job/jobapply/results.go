@@ -14,13 +14,13 @@ func (r *round) each(n int, do func(i int)) { step.Each(r.ctx, r.Parallel, n, do
 // results collects what became of a step's writes, from many goroutines.
 type results struct{ *step.Step[job.Effect] }
 
-func newResults(n int) *results { return &results{step.New[job.Effect](n)} }
+func newResults(n int) results { return results{step.New[job.Effect](n)} }
 
-func (s *results) len() int { return len(s.Effects) }
+func (s results) len() int { return len(s.Effects) }
 
-func (s *results) set(i int, err error) { s.setCreated(i, job.PodRef{}, err) }
+func (s results) set(i int, err error) { s.setCreated(i, job.PodRef{}, err) }
 
-func (s *results) setCreated(i int, pod job.PodRef, err error) {
+func (s results) setCreated(i int, pod job.PodRef, err error) {
 	switch {
 	case err == nil:
 		s.Set(i, job.Effect{Result: job.ResultDone, Pod: pod}, nil)
@@ -36,9 +36,9 @@ func (s *results) setCreated(i int, pod job.PodRef, err error) {
 }
 
 // refuseRest marks what was not tried as refused.
-func (s *results) refuseRest() { s.Rest(job.Effect{Result: job.ResultRefused}) }
+func (s results) refuseRest() { s.Rest(job.Effect{Result: job.ResultRefused}) }
 
-func (s *results) count(want job.Result) (n int) {
+func (s results) count(want job.Result) (n int) {
 	for i := range s.Effects {
 		if s.Effects[i].Result == want {
 			n++
@@ -48,7 +48,7 @@ func (s *results) count(want job.Result) (n int) {
 }
 
 // all is the result of the writes taken together.
-func (s *results) all() job.Result {
+func (s results) all() job.Result {
 	switch {
 	case s.Failed() > 0:
 		return job.ResultUnsuccessful
@@ -60,10 +60,11 @@ func (s *results) all() job.Result {
 	return job.ResultDone
 }
 
-// plain are the results without what else is known; nil if there are none.
-func (s *results) plain() (out []job.Result) {
+// plain are the results without what else is known.
+func (s results) plain() []job.Result {
+	out := make([]job.Result, len(s.Effects))
 	for i := range s.Effects {
-		out = append(out, s.Effects[i].Result)
+		out[i] = s.Effects[i].Result
 	}
 	return out
 }

@@ -21,8 +21,8 @@ type controller struct {
 	idle  []*worker
 	// starts counts the starts of the controller.
 	starts uint32
-	// full is when the bucket of the rate limit will be full.
-	full int64
+	// calls limits the calls, and retries how soon rounds of CronJobs are repeated.
+	calls, retries bucket
 }
 
 // worker plans one object at a time.
@@ -32,6 +32,9 @@ type worker struct {
 	planner     job.Planner
 	cronPlanner cronjob.Planner
 	jobBackend  jobBackend
+	// seen is the snapshot of the round for World.Watch, cronSeen that of a CronJob.
+	seen     job.Snapshot
+	cronSeen cronjob.Snapshot
 	// conclusion is that of the latest round of a job.
 	conclusion     job.Conclusion
 	cronConclusion cronjob.Conclusion

@@ -236,6 +236,11 @@ func (e *engine) cronRound(w *worker, id int32) {
 		e.err = problem(cs.of.Source, cs.of.Name, "%v", err)
 		return
 	}
+	if e.world.Watch != nil { // the writes change the one that the plan was made from
+		children := append(w.cronSeen.Children[:0], cs.snap.Children...)
+		w.cronSeen = cs.snap
+		w.cronSeen.Children = children
+	}
 	w.cronBackend = cronBackend{worker: w, engine: e, cs: cs, version: cs.version}
 	w.cronConclusion, _ = cronjobapply.Executor{Parallel: 1}.Apply(w.ctx, &w.cronBackend, plan)
 	conclusion := &w.cronConclusion
@@ -244,7 +249,7 @@ func (e *engine) cronRound(w *worker, id int32) {
 		return
 	}
 	if e.world.Watch != nil {
-		e.world.Watch.CronJob(time.Duration(e.now), cs.of.Name, &cs.snap, plan, conclusion)
+		e.world.Watch.CronJob(time.Duration(e.now), cs.of.Name, &w.cronSeen, plan, conclusion)
 	}
 	e.record.cronRound(e.now, cs, plan, conclusion)
 	cs.snap.Memory = conclusion.Memory
@@ -257,7 +262,7 @@ func (e *engine) cronAgain(cs *cronState, c *cronjob.Conclusion) {
 	case c.Retry:
 		cs.failures++
 		e.result.Retries++
-		e.wakeCron(cs, e.now+int64(backoff.Retry().Delay(cs.failures)))
+		e.wakeCron(cs, e.cronController.retryAt(cs.failures))
 	case !c.Requeue.At.IsZero():
 		cs.failures = 0
 		e.wakeCron(cs, max(e.since(c.Requeue.At), e.now+1))
@@ -266,6 +271,14 @@ func (e *engine) cronAgain(cs *cronState, c *cronjob.Conclusion) {
 		cs.dirty = false
 		e.enqueueCron(cs)
 	}
+}
+
+// retryAt is when a round is repeated that has failed so many times in a row: the default of work
+// queues, 5 ms, 10 ms, ... 1000 s, and at most ten a second after the first hundred.
+func (c *controller) retryAt(failures int) int64 {
+	policy := backoff.Policy{Base: 5 * time.Millisecond, Factor: 2, Max: 1000 * time.Second}
+	now := c.engine.now
+	return max(now+int64(policy.Delay(failures)), c.retries.take(now, 10, 100))
 }
 
 // cronBackend is the API server as the executor of a round of a CronJob sees it.

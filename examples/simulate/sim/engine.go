@@ -117,7 +117,7 @@ func newEngine(ctx context.Context, w *World) *engine {
 	e.gc.init(w.ControlPlane.PodGC)
 	e.jobController = controller{engine: e, round: e.jobRound, limit: e.plane.workers}
 	e.cronController = controller{engine: e, round: e.cronRound, limit: e.plane.workers}
-	e.nodes.init(w.Nodes, len(w.Disruptions) > 0)
+	e.nodes.init(w.Nodes, len(w.Disruptions) > 0 || w.Scheduler != nil)
 	e.scheduler.init(e)
 	e.admission.init(e)
 	return e

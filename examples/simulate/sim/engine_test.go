@@ -252,55 +252,6 @@ func TestRun_ControllerOutage(t *testing.T) {
 	}
 }
 
-func TestRun_Quota(t *testing.T) {
-	for _, backfill := range []bool{false, true} {
-		w := small(3)
-		w.Admission = &Quota{Pods: 9, Backfill: backfill}
-		r := play(t, w)
-		balance(t, r)
-		running, at := 0, make([][2]int64, 0)
-		for _, j := range r.Jobs {
-			if j.Admitted == None {
-				t.Fatalf("%s was never admitted", j.Name)
-			}
-			at = append(at, [2]int64{int64(j.Admitted), 1}, [2]int64{int64(j.Finished), -1})
-		}
-		sortBy(at, func(a, b [2]int64) bool { return a[0] < b[0] || a[0] == b[0] && a[1] < b[1] })
-		for _, change := range at {
-			if running += int(change[1]); running > 2 {
-				t.Fatalf("%d jobs of 4 pods run at once, with a quota of 9", running)
-			}
-		}
-	}
-}
-
-// last is a scheduler of one's own that fills the last node first.
-type last struct{}
-
-func (last) Schedule(q *Pending) {
-	for _, p := range q.Pods() {
-		for n := q.Nodes() - 1; n >= 0; n-- {
-			if q.Bind(p, n) {
-				break
-			}
-		}
-	}
-}
-
-func TestRun_OwnScheduler(t *testing.T) {
-	w := small(4)
-	w.Scheduler = last{}
-	r := play(t, w)
-	balance(t, r)
-	on := map[int32]int{}
-	for _, p := range r.Pods {
-		on[p.Node]++
-	}
-	if on[2] <= on[0] {
-		t.Errorf("pods by node: %v", on)
-	}
-}
-
 func TestRun_SaysWhatIsOpen(t *testing.T) {
 	limit := int32(1<<31 - 1)
 	for name, test := range map[string]struct {

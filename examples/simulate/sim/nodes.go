@@ -13,7 +13,8 @@ type nodes struct {
 	// the root, and the children of n are 2n and 2n+1.
 	size int
 	tree []room
-	// keep is true if nodes are going to be disrupted: then each knows its pods.
+	// keep is true if nodes are going to be disrupted, or a scheduler may evict pods: then each
+	// knows its pods.
 	keep bool
 }
 
@@ -188,10 +189,7 @@ func (e *engine) evict(id int32) {
 }
 
 func (e *engine) addCondition(p *pod) {
-	d := e.pods.newDetail()
-	d.PodDetail = *p.Detail
-	d.Conditions = disrupted
-	p.Detail = &d.PodDetail
+	e.changeDetail(p).Conditions = disrupted
 }
 
 func (e *engine) unreachable(d *Disruption) {

@@ -121,7 +121,7 @@ func (p *plane) delay(c *controller, first bool) int64 {
 	now := c.engine.now
 	at := now
 	if p.spec.QPS > 0 {
-		at = c.token(p.spec.QPS, max(p.spec.Burst, 1))
+		at = c.calls.take(now, p.spec.QPS, max(p.spec.Burst, 1))
 	}
 	if first || at > now {
 		at += int64(p.latency.Draw(p.rand))
@@ -129,11 +129,14 @@ func (p *plane) delay(c *controller, first bool) int64 {
 	return at - now
 }
 
-// token takes a token of the controller's rate limit and returns when it may be used.
-func (c *controller) token(qps float64, burst int) int64 {
+// bucket is a rate limit.
+type bucket struct {
+	full int64 // when it will be full again
+}
+
+// take takes a token and returns when it may be used.
+func (b *bucket) take(now int64, qps float64, burst int) int64 {
 	each := int64(float64(time.Second) / qps)
-	// full is when the bucket will be full again.
-	full := max(c.full, c.engine.now) + each
-	c.full = full
-	return max(c.engine.now, full-int64(burst)*each)
+	b.full = max(b.full, now) + each
+	return max(now, b.full-int64(burst)*each)
 }

@@ -20,9 +20,10 @@ const (
 
 // pod is a pod as the API server and its node know it.
 type pod struct {
-	// Pod is the pod as the API server has it.
+	// Pod is the pod as the API server has it. Its Detail and Deletion are in detail.
 	job.Pod
-	of *jobState
+	detail *detail
+	of     *jobState
 	// place is the pod's place in the controller's view of its job, or -1.
 	place int32
 	// next and prev are the other pods of the job, or -1.
@@ -47,27 +48,47 @@ type pod struct {
 type podStore struct {
 	all  []pod
 	free []int32
-	// names is a buffer for a name; details is memory for the next ones.
+	// names is a buffer for a name; details is memory for the next ones, and used what pods
+	// that are gone have left.
 	names   []byte
 	details []detail
+	used    []*detail
 }
 
-// detail is the detail of a pod and its only container, in one piece of memory.
+// detail is the detail of a pod, its only container and its deletion, in one piece of memory.
 type detail struct {
 	job.PodDetail
 	containers [1]job.Container
+	deletion   job.PodDeletion
 }
 
 const detailsChunk = 128
 
-// newDetail returns a detail that nothing refers to yet.
+// newDetail returns an empty detail that nothing refers to.
 func (s *podStore) newDetail() *detail {
+	if n := len(s.used); n > 0 {
+		d := s.used[n-1]
+		s.used = s.used[:n-1]
+		*d = detail{}
+		return d
+	}
 	if len(s.details) == 0 {
 		s.details = make([]detail, detailsChunk)
 	}
 	d := &s.details[0]
 	s.details = s.details[1:]
 	return d
+}
+
+// changeDetail returns the detail of a pod for a change. Caches that lag keep the old one;
+// otherwise nobody does.
+func (e *engine) changeDetail(p *pod) *detail {
+	if !e.view.immediate {
+		d := e.pods.newDetail()
+		d.PodDetail = *p.Detail
+		p.Detail, p.detail = &d.PodDetail, d
+	}
+	return p.detail
 }
 
 // add returns the place of a new pod. It has a name and a UID that lead back to it.
@@ -115,7 +136,7 @@ func (e *engine) createPod(js *jobState, c *job.Creation) job.PodRef {
 	d := e.pods.newDetail()
 	d.CreationTimestamp = e.stamp()
 	d.FailureCount, d.IgnoredFailureCount = c.FailureCount, c.IgnoredFailureCount
-	p.Detail = &d.PodDetail
+	p.Detail, p.detail = &d.PodDetail, d
 	p.next = js.pods
 	if js.pods >= 0 {
 		e.pods.all[js.pods].prev = id
@@ -216,11 +237,9 @@ func (e *engine) containerEnds(id int32, p *pod) {
 	p.restarts++
 	p.timer++
 	p.Ready = false
-	d := e.pods.newDetail()
-	d.PodDetail = *p.Detail
+	d := e.changeDetail(p)
 	d.containers[0] = job.Container{Name: p.of.container, State: job.ContainerWaiting, Restarts: p.restarts}
 	d.Containers = d.containers[:]
-	p.Detail = &d.PodDetail
 	e.record.podRestarted(p)
 	e.changed(id, p)
 	p.state = podBound
@@ -237,8 +256,7 @@ func (e *engine) endPod(id int32, p *pod) {
 		p.Phase = job.PodFailed
 	}
 	finished := e.stampOf(p.node)
-	d := e.pods.newDetail()
-	d.PodDetail = *p.Detail
+	d := e.changeDetail(p)
 	d.ReadyTransition = finished
 	d.containers[0] = job.Container{
 		Name: p.of.container, State: job.ContainerTerminated, Restarts: p.restarts, ExitCode: p.run.ExitCode, FinishedAt: finished,
@@ -247,7 +265,6 @@ func (e *engine) endPod(id int32, p *pod) {
 	if p.run.Disrupted {
 		d.Conditions = disrupted
 	}
-	p.Detail = &d.PodDetail
 	e.nodes.release(p.node, id, p)
 	e.record.podEnded(e.now, p)
 	e.podHasEnded(id, p)
@@ -278,7 +295,8 @@ func (e *engine) deletePod(id int32, p *pod) {
 	if p.state == podBound || p.state == podRunning {
 		grace = p.of.grace()
 	}
-	p.Deletion = &job.PodDeletion{Timestamp: e.stamp().Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
+	p.detail.deletion = job.PodDeletion{Timestamp: e.stamp().Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
+	p.Deletion = &p.detail.deletion
 	e.record.podDeleted(e.now, p)
 	switch p.state {
 	case podNew, podPending:
@@ -347,7 +365,10 @@ func (e *engine) collectPod(id int32, p *pod) {
 	}
 	js.existing--
 	e.vanished(id, p)
-	p.of, p.Detail, p.Deletion = nil, nil, nil
+	if e.view.immediate {
+		e.pods.used = append(e.pods.used, p.detail)
+	}
+	p.of, p.Detail, p.Deletion, p.detail = nil, nil, nil, nil
 	p.timer++
 	e.jobEmptied(js)
 }

@@ -71,9 +71,15 @@ type recorder struct {
 	e       *engine
 	records bool
 	most    int
+	// pods are the records of pods, in pages: a list that grows would be copied again and again.
+	pods [][]PodRecord
+	kept int
 	// runs finds the record of a run by the record of its job.
 	runs map[int32]int32
 }
+
+// podPage is the number of records in a page.
+const podPage = 1 << 12
 
 // defaultRecords is the most pods and jobs of which records are kept.
 const defaultRecords = 10_000_000
@@ -95,15 +101,32 @@ func (r *recorder) podCreated(now int64, js *jobState, p *pod) {
 	if !r.records {
 		return
 	}
-	if len(r.Pods) == r.most || js.record < 0 {
+	if r.kept == r.most || js.record < 0 {
 		r.Dropped++
 		return
 	}
-	p.record = int32(len(r.Pods))
-	r.Pods = append(r.Pods, PodRecord{
+	if r.kept%podPage == 0 {
+		r.pods = append(r.pods, make([]PodRecord, 0, podPage))
+	}
+	p.record = int32(r.kept)
+	r.kept++
+	last := &r.pods[len(r.pods)-1]
+	*last = append(*last, PodRecord{
 		Job: js.record, Number: p.number, Index: p.Index.Int32(), Node: -1, Created: time.Duration(now),
 		Bound: None, Started: None, Ended: None, Deleted: None, Gone: None,
 	})
+}
+
+// joinPods puts the records of pods into the result, page by page.
+func (r *recorder) joinPods() {
+	if r.kept == 0 {
+		return
+	}
+	r.Pods = make([]PodRecord, 0, r.kept)
+	for i, page := range r.pods {
+		r.Pods = append(r.Pods, page...)
+		r.pods[i] = nil
+	}
 }
 
 // pod returns the record of a pod, or nil.
@@ -111,7 +134,7 @@ func (r *recorder) pod(p *pod) *PodRecord {
 	if p.record < 0 {
 		return nil
 	}
-	return &r.Pods[p.record]
+	return &r.pods[p.record/podPage][p.record%podPage]
 }
 
 func (r *recorder) job(js *jobState) *JobRecord {

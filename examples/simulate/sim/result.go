@@ -153,6 +153,7 @@ func (s *Sketch) Quantile(q float64) time.Duration {
 func (e *engine) conclude() {
 	r := e.result
 	r.Start, r.End = e.start, time.Duration(e.now)
+	e.record.joinPods()
 	for _, js := range e.jobs {
 		if js.of == nil || js.gone || js.finished {
 			continue

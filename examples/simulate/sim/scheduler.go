@@ -9,7 +9,7 @@ import (
 // Scheduler chooses nodes for pods.
 type Scheduler interface {
 	// Schedule is called whenever pods wait and something has changed. It binds as many as
-	// it wants to.
+	// it wants to, and may evict others to make room.
 	Schedule(q *Pending)
 }
 
@@ -62,6 +62,41 @@ func (q *Pending) Bind(p PendingPod, node int) bool {
 	delete(s.since, p.id)
 	delete(s.order, p.id)
 	q.e.bindPod(p.id, int32(node))
+	return true
+}
+
+// BoundPod is a pod that is on a node.
+type BoundPod struct {
+	id   int32
+	life uint32
+	Job  string
+	Name string
+	// Since is when its containers started, or None.
+	Since time.Duration
+	Resources
+}
+
+// On returns the pods on a node that are not being deleted, in an order that is always the same.
+func (q *Pending) On(node int) []BoundPod {
+	var out []BoundPod
+	for _, id := range sortedIDs(q.e.nodes.all[node].pods) {
+		p := &q.e.pods.all[id]
+		if p.Deletion == nil {
+			out = append(out, BoundPod{id, p.life, p.of.truth.Name, p.Name, time.Duration(p.running), p.of.of.Pod.Resources})
+		}
+	}
+	return out
+}
+
+// Evict deletes a pod on a node with the condition DisruptionTarget, as a scheduler does that preempts
+// it. Its room is free once it has ended, within its grace period, and Schedule is called then. It
+// reports false if the pod has ended or is being deleted.
+func (q *Pending) Evict(p BoundPod) bool {
+	b := &q.e.pods.all[p.id]
+	if b.of == nil || b.life != p.life || b.Deletion != nil || b.state == podEnded {
+		return false
+	}
+	q.e.evict(p.id)
 	return true
 }
 

@@ -14,6 +14,8 @@ type views struct {
 	line      fifo[delivery]
 	last      int64 // when the last change of the line arrives
 	number    int32
+	// lists are those that jobs have left.
+	lists []podList
 	// tracker knows of writes that are not seen yet.
 	tracker expectations.Tracker[uint64]
 }
@@ -50,13 +52,47 @@ func (e *engine) changed(id int32, p *pod) {
 		return
 	}
 	if p.place < 0 {
-		p.place = int32(len(js.viewed))
-		js.viewed = append(js.viewed, id)
-		js.snap.Pods = append(js.snap.Pods, p.Pod)
+		e.show(js, id, p, &p.Pod)
 	} else {
 		js.snap.Pods[p.place] = p.Pod
 	}
 	e.wakeJob(js, e.now+batchDelay)
+}
+
+// show puts a pod into the view of its job.
+func (e *engine) show(js *jobState, id int32, p *pod, seen *job.Pod) {
+	if cap(js.snap.Pods) == 0 {
+		js.viewed, js.snap.Pods = e.view.list(int(js.request().Pods))
+	}
+	p.place = int32(len(js.viewed))
+	js.viewed = append(js.viewed, id)
+	js.snap.Pods = append(js.snap.Pods, *seen)
+}
+
+// podList is an empty list of pods and of their places in the store.
+type podList struct {
+	places []int32
+	pods   []job.Pod
+}
+
+// list returns a list with room for n pods, one that another job has left if it is large enough.
+func (v *views) list(n int) ([]int32, []job.Pod) {
+	if last := len(v.lists) - 1; last >= 0 && cap(v.lists[last].pods) >= n {
+		l := v.lists[last]
+		v.lists = v.lists[:last]
+		return l.places, l.pods
+	}
+	n = min(n, 1<<12) // the most that is reserved before the pods are there
+	return make([]int32, 0, n), make([]job.Pod, 0, n)
+}
+
+// leave takes the list of a job that needs it no more.
+func (v *views) leave(js *jobState) {
+	const most = 1 << 10
+	if cap(js.snap.Pods) > 0 && len(v.lists) < most {
+		v.lists = append(v.lists, podList{js.viewed[:0], js.snap.Pods[:0]})
+	}
+	js.viewed, js.snap.Pods = nil, nil
 }
 
 // vanished is after a pod has gone.
@@ -89,6 +125,9 @@ func (e *engine) hide(js *jobState, place int32) {
 	js.snap.Pods[last] = job.Pod{}
 	js.viewed, js.snap.Pods = js.viewed[:last], js.snap.Pods[:last]
 	e.pods.all[moved].place = place
+	if last == 0 && js.finished && !js.busy {
+		e.view.leave(js)
+	}
 }
 
 // phase is the phase of a pod that the controller sees.
@@ -174,9 +213,7 @@ func (e *engine) seePod(js *jobState, d *delivery) {
 		e.hide(js, place)
 		e.freePod(d.id, p)
 	case place < 0:
-		p.place = int32(len(js.viewed))
-		js.viewed = append(js.viewed, d.id)
-		js.snap.Pods = append(js.snap.Pods, d.pod)
+		e.show(js, d.id, p, &d.pod)
 		e.view.tracker.CreationObserved(key)
 		if going {
 			e.view.tracker.DeletionObserved(key)

@@ -91,6 +91,11 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, out)
 		}
 	}
+	// What was known is what the round was planned from, and not what it has written.
+	out = succeed(t, "why", render, "render", "1ms")
+	if _, after, _ := strings.Cut(out, "knew:\n  status"); !strings.HasPrefix(after, " active=0") || !strings.Contains(after, "wrote:\n  status active=4") {
+		t.Errorf("got %s", out)
+	}
 	if _, err := simulate(t, "why", day, "nobody", "1h"); err == nil || !strings.Contains(err.Error(), "nobody has not been planned up to 1h0m0s; among others there are") {
 		t.Errorf("got %v", err)
 	}

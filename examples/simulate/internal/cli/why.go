@@ -79,6 +79,9 @@ func (w *round) Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan,
 			fmt.Fprintf(&b, " %d %s", n, job.PodPhase(phase))
 		}
 	}
+	if len(s.Pods) == 0 {
+		b.WriteString(" none")
+	}
 	if deleted > 0 {
 		fmt.Fprintf(&b, ", %d of them are being deleted", deleted)
 	}
