@@ -33,21 +33,23 @@ func (u unit) in(d time.Duration) float64 { return float64(d) / float64(u.of) }
 // timeLabel is the label of an axis of time.
 func (u unit) label(what string) string { return fmt.Sprintf("%s (%s)", what, u.name) }
 
-// steps are distances of ticks that people like, for times below the next unit.
-var steps = []float64{1, 2, 5, 10, 15, 20, 30, 60, 120}
+// steps are distances of ticks that people like, by the unit.
+var steps = map[string][]float64{
+	"s":   {1, 2, 5, 10, 15, 20, 30, 60, 120},
+	"min": {1, 2, 5, 10, 15, 20, 30, 60, 120},
+	"h":   {1, 2, 3, 4, 6, 12, 24},
+}
 
 // timeTicks are ticks at round times.
 type timeTicks struct{ unit unit }
 
-// Ticks returns about six marks with labels.
+// Ticks returns about eight marks with labels.
 func (t timeTicks) Ticks(low, high float64) (out []plot.Tick) {
 	step := niceStep((high - low) / 6)
-	if t.unit.name == "min" || t.unit.name == "s" {
-		for _, s := range steps {
-			if s >= (high-low)/8 {
-				step = s
-				break
-			}
+	for _, s := range steps[t.unit.name] {
+		if s >= (high-low)/8 {
+			step = s
+			break
 		}
 	}
 	for x := math.Ceil(low/step-1e-9) * step; x <= high+1e-9*step; x += step {
@@ -106,7 +108,7 @@ func (logTicks) Ticks(low, high float64) (out []plot.Tick) {
 	for _, t := range []struct {
 		at    float64
 		label string
-	}{{0.01, "10ms"}, {0.1, "100ms"}, {1, "1s"}, {10, "10s"}, {60, "1m"}, {600, "10m"}, {3600, "1h"}, {6 * 3600, "6h"}, {24 * 3600, "1d"}, {7 * 24 * 3600, "7d"}} {
+	}{{0.01, "≤10ms"}, {0.1, "100ms"}, {1, "1s"}, {10, "10s"}, {60, "1m"}, {600, "10m"}, {3600, "1h"}, {6 * 3600, "6h"}, {24 * 3600, "1d"}, {7 * 24 * 3600, "7d"}} {
 		if t.at >= low*(1-1e-9) && t.at <= high*(1+1e-9) {
 			out = append(out, plot.Tick{Value: t.at, Label: t.label})
 		}

@@ -111,51 +111,73 @@ func niceWidth(d time.Duration) time.Duration {
 	return (d/(24*time.Hour) + 1) * 24 * time.Hour
 }
 
+// kinds are what a run can become: two that start, then the reasons of those that do not.
+const (
+	onTime = iota
+	late
+	firstReason
+)
+
 // cronCounts draws how many runs there were over time.
 func cronCounts(r *sim.Result) *Picture {
 	u := unitFor(r.End)
 	p := newPicture("cronjobs", fmt.Sprintf("Runs of %s CronJobs", thousands(float64(len(r.CronJobs)))), u.label("time of the schedule, since the start"), "runs in each interval")
 	width := niceWidth(r.End / 160)
-	columns := int(r.End/width) + 1
-	at := func(t time.Duration) int { return min(max(int(t/width), 0), columns-1) }
-	onTime, late := make([]float64, columns), make([]float64, columns)
-	for i := range r.Runs {
-		run := &r.Runs[i]
-		if run.Created-run.Scheduled > time.Minute {
-			late[at(run.Scheduled)]++
-		} else {
-			onTime[at(run.Scheduled)]++
-		}
-	}
 	names, inkOf := reasons(r)
-	missed := map[string][]float64{}
-	for i := range r.Missed {
-		m := &r.Missed[i]
-		if missed[m.Why] == nil {
-			missed[m.Why] = make([]float64, columns)
-		}
-		for _, t := range m.Runs {
-			missed[m.Why][at(t)]++
-		}
-		if len(m.Runs) > 0 && m.Count > len(m.Runs) {
-			missed[m.Why][at(m.Runs[len(m.Runs)-1])] += float64(m.Count - len(m.Runs))
-		}
+	counts := countRuns(r, names, width)
+	inks := []ink{inkSuccess, inkBackoff}
+	for _, name := range names {
+		inks = append(inks, inkOf[name])
 	}
-	points := func(values []float64) (out plotter.XYs) {
-		for i, v := range values {
-			out = append(out, plotter.XY{X: u.in(time.Duration(i) * width), Y: v})
+	var all columns
+	for i := range counts[onTime] {
+		bottom, from := 0.0, time.Duration(i)*width
+		for kind := range counts {
+			if n := counts[kind][i]; n > 0 {
+				all = append(all, column{u.in(from), u.in(from + width*9/10), bottom, bottom + n, inks[kind]})
+				bottom += n
+			}
 		}
-		return append(out, plotter.XY{X: u.in(time.Duration(columns) * width), Y: 0})
 	}
 	p.grid()
-	p.line("starts within a minute", points(onTime), inkSuccess, true)
-	p.line("starts later", points(late), inkBackoff, true)
+	p.plot.Add(all)
+	p.legend("starts within a minute", inkSuccess, "starts later", inkBackoff)
 	for _, name := range names {
-		p.line("missed: "+name, points(missed[name]), inkOf[name], true)
+		p.legend("missed: "+name, inkOf[name])
 	}
 	p.plot.X.Tick.Marker, p.plot.Y.Tick.Marker = timeTicks{u}, numberTicks{true}
 	p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min = 0, u.in(r.End), 0
-	p.Note = fmt.Sprintf("Each interval is %v.", width.Round(time.Second))
+	p.Note = fmt.Sprintf("Each column is the runs of %v.", width.Round(time.Second))
 	p.headroom(0.03)
 	return p
+}
+
+// countRuns counts the runs of each kind in intervals of their schedule.
+func countRuns(r *sim.Result, reasons []string, width time.Duration) [][]float64 {
+	intervals := int(r.End/width) + 1
+	counts := make([][]float64, firstReason+len(reasons))
+	for i := range counts {
+		counts[i] = make([]float64, intervals)
+	}
+	add := func(kind int, at time.Duration, n int) {
+		counts[kind][min(max(int(at/width), 0), intervals-1)] += float64(n)
+	}
+	for i := range r.Runs {
+		if run := &r.Runs[i]; run.Created-run.Scheduled > time.Minute {
+			add(late, run.Scheduled, 1)
+		} else {
+			add(onTime, run.Scheduled, 1)
+		}
+	}
+	for i := range r.Missed {
+		m := &r.Missed[i]
+		kind := firstReason + slices.Index(reasons, m.Why)
+		for _, t := range m.Runs {
+			add(kind, t, 1)
+		}
+		if n := len(m.Runs); n > 0 { // the oldest that is named stands for those before it
+			add(kind, m.Runs[n-1], m.Count-n)
+		}
+	}
+	return counts
 }

@@ -176,7 +176,7 @@ func mixed(good, bad, most float64) color.NRGBA {
 	share := min(1, 4*bad/sum) // a few failures must be seen
 	g, f := inkSuccess.light, inkFailure.light
 	blend := func(a, b uint8) uint8 { return uint8(float64(a)*(1-share) + float64(b)*share) }
-	return color.NRGBA{blend(g.R, f.R), blend(g.G, f.G), blend(g.B, f.B), uint8(55 + 200*sum/most)}
+	return color.NRGBA{blend(g.R, f.R), blend(g.G, f.G), blend(g.B, f.B), uint8(90 + 165*sum/most)}
 }
 
 // cells hold the mean number of pods by row and time.

@@ -27,6 +27,7 @@ func Load(r *sim.Result) *Picture {
 	for i := range failed {
 		failed[i].X = u.in(end) * float64(i) / failureBins
 	}
+	hasFailures := false
 	for i := range r.Pods {
 		pod := &r.Pods[i]
 		over := until(end, pod.Ended)
@@ -38,13 +39,16 @@ func Load(r *sim.Result) *Picture {
 		}
 		pending.span(pod.Created, waited)
 		if pod.Ended != sim.None && !pod.Succeeded {
+			hasFailures = true
 			failed[min(int(float64(pod.Ended)/float64(max(end, 1))*failureBins), failureBins-1)].Y++
 		}
 	}
 	p.grid()
 	p.line("running", running.points(u), inkSuccess, true)
 	p.line("waiting", pending.points(u), inkPending, true)
-	p.line("failures in each "+(end/failureBins).Round(time.Second).String(), failed, inkFailure, true)
+	if hasFailures {
+		p.line("failures in each "+(end/failureBins).Round(time.Second).String(), failed, inkFailure, true)
+	}
 	p.plot.X.Tick.Marker, p.plot.Y.Tick.Marker = timeTicks{u}, numberTicks{true}
 	p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min = 0, u.in(end), 0
 	p.headroom(0.03)

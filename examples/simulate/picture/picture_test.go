@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,5 +160,19 @@ func TestRetries_UnknownJob(t *testing.T) {
 	p, err := Retries(r, "job-1")
 	if err != nil || p.Title != "Retries of job-1" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Every run is counted once, whatever became of it, in the interval of its schedule.
+func TestCrons_CountsAllRuns(t *testing.T) {
+	h := time.Hour
+	r := &sim.Result{End: 3 * h, CronJobs: []string{"c"},
+		Runs:   []sim.RunRecord{{Scheduled: 0, Created: 0}, {Scheduled: h, Created: h + 2*time.Minute}, {Scheduled: h, Created: h}},
+		Missed: []sim.Miss{{Runs: []time.Duration{2 * h, 2*h - 1}, Count: 5, Why: "because"}},
+	}
+	got := countRuns(r, []string{"because"}, h)
+	want := [][]float64{{1, 1, 0, 0}, {0, 1, 0, 0}, {0, 4, 1, 0}}
+	if !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -106,6 +106,35 @@ func (p *Picture) marks(name string, points plotter.XYs, k ink, shape draw.Glyph
 	}
 }
 
+// column is a count in an interval, on top of others.
+type column struct {
+	from, to, bottom, top float64
+	ink                   ink
+}
+
+// columns draws counts. A column has at least a visible width.
+type columns []column
+
+// Plot draws the columns.
+func (all columns) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, s := range all {
+		c.SetColor(s.ink.light)
+		c.Fill(rectangle(x(s.from), y(s.bottom), max(x(s.to), x(s.from)+vg.Points(0.6)), y(s.top)))
+	}
+}
+
+// DataRange returns what the columns cover.
+func (all columns) DataRange() (xmin, xmax, ymin, ymax float64) {
+	for i, s := range all {
+		if i == 0 || s.from < xmin {
+			xmin = s.from
+		}
+		xmax, ymax = max(xmax, s.to), max(ymax, s.top)
+	}
+	return xmin, xmax, 0, ymax
+}
+
 // nameTicks are the names of rows. Rows beyond those that fit have none.
 type nameTicks []string
 

@@ -3,8 +3,10 @@ package picture
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"image/color"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -118,10 +120,14 @@ func (p *Picture) drawHead(c draw.Canvas) vg.Length {
 				Min: vg.Point{X: x, Y: top - lineHeight/2}, Max: vg.Point{X: x + markWidth, Y: top + lineHeight/2}}}
 			e.mark.Thumbnail(&mark)
 			c.FillText(style, vg.Point{X: x + markWidth + markGap, Y: top}, e.name)
-			x += markWidth + markGap + style.Width(e.name) + entryGap
+			x += entryWidth(style, e)
 		}
 	}
 	return c.Max.Y - top + lineHeight
+}
+
+func entryWidth(style draw.TextStyle, e entry) vg.Length {
+	return markWidth + markGap + style.Width(e.name) + entryGap
 }
 
 // legendLine is what stands side by side in a legend.
@@ -132,7 +138,7 @@ type legendLine struct {
 
 func (p *Picture) legendLines(style draw.TextStyle, room vg.Length) (out []legendLine) {
 	for _, e := range p.entries {
-		width := markWidth + markGap + style.Width(e.name) + entryGap
+		width := entryWidth(style, e)
 		if n := len(out); n == 0 || out[n-1].width+width > room {
 			out = append(out, legendLine{})
 		}
@@ -151,7 +157,24 @@ func (p *Picture) SVG(mode Mode) []byte {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		panic(err) // a buffer takes everything
 	}
-	return recolour(b.Bytes(), mode, p.Title)
+	return recolour(fit(b.Bytes(), p.plot.X.Label.TextStyle), mode, p.Title)
+}
+
+var textTag = regexp.MustCompile(`(<text [^>]*font-size:([0-9.]+)px[^>]*)>([^<]+)</text>`)
+
+// fit gives each text the width that it was drawn for, so that a reader's machine without the font
+// does not draw it over others.
+func fit(svg []byte, style draw.TextStyle) []byte {
+	return textTag.ReplaceAllFunc(svg, func(tag []byte) []byte {
+		parts := textTag.FindSubmatch(tag)
+		size, err := strconv.ParseFloat(string(parts[2]), 64)
+		if err != nil {
+			return tag
+		}
+		style.Font.Size = vg.Points(size)
+		width := style.Width(html.UnescapeString(string(parts[3]))).Points()
+		return fmt.Appendf(nil, `%s textLength="%.1f" lengthAdjust="spacingAndGlyphs">%s</text>`, parts[1], width, parts[3])
+	})
 }
 
 var svgTag = regexp.MustCompile(`(?s)<svg [^>]*>`)
@@ -160,6 +183,7 @@ var svgTag = regexp.MustCompile(`(?s)<svg [^>]*>`)
 func recolour(svg []byte, mode Mode, title string) []byte {
 	// The canvas says JPEG of pictures that are PNG, and would keep their shape.
 	text := strings.ReplaceAll(string(svg), `xlink:href="data:image/jpg;`, `preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;`)
+	text = strings.ReplaceAll(text, "font-family:Liberation Sans;", "font-family:Liberation Sans,Arial,Helvetica,sans-serif;")
 	var light, dark strings.Builder
 	for _, k := range inks {
 		from := hex(k.light)
