@@ -59,6 +59,69 @@ func TestB3_FirstTwin(t *testing.T) {
 	})
 }
 
+// TestB3_FirstTwinFollows holds a table that follows the snapshots of a large job against a map: pods
+// come, go, change places, and now and then two have one UID.
+func TestB3_FirstTwinFollows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var table placeTable
+		next := 0
+		fresh := func() Pod { next++; return Pod{UID: UID(fmt.Sprintf("pod-%d", next))} }
+		pods := make([]Pod, largeJob+rapid.IntRange(-20, 400).Draw(t, "pods"))
+		for i := range pods {
+			pods[i] = fresh()
+		}
+		for range rapid.IntRange(1, 30).Draw(t, "rounds") {
+			place, found := table.firstTwin(pods)
+			if wantPlace, want := firstTwinOf(pods); place != wantPlace || found != want {
+				t.Fatalf("%d %t, want %d %t", place, found, wantPlace, want)
+			}
+			at := func() int { return rapid.IntRange(0, len(pods)-1).Draw(t, "at") }
+			for range rapid.IntRange(0, 30).Draw(t, "changes") {
+				i, j := at(), at()
+				switch rapid.IntRange(0, 9).Draw(t, "change") {
+				case 0, 1, 2:
+					pods = append(pods, fresh())
+				case 3, 4, 5:
+					pods[i] = pods[len(pods)-1]
+					pods = pods[:len(pods)-1]
+				case 6, 7:
+					pods[i] = fresh()
+				case 8:
+					pods[i], pods[j] = pods[j], pods[i]
+				case 9:
+					if rapid.IntRange(0, 9).Draw(t, "twin") == 0 {
+						pods[i].UID = pods[j].UID
+					} else { // a twin, if there is one, goes again
+						pods[i] = fresh()
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestB3_FollowsWithoutLooking: of a large job in which little changes, only that is added to the table.
+func TestB3_FollowsWithoutLooking(t *testing.T) {
+	var table placeTable
+	pods := make([]Pod, 4*largeJob)
+	for i := range pods {
+		pods[i].UID = UID(fmt.Sprintf("pod-%d", i))
+	}
+	if table.follow(pods) {
+		t.Error("an empty table follows")
+	}
+	table.firstTwin(pods)
+	pods[7].UID = "another"
+	pods = pods[:len(pods)-1]
+	if !table.follow(pods) || table.dead != 2 {
+		t.Errorf("two pods of %d have changed: %d slots are dead", len(pods), table.dead)
+	}
+	pods[9].UID = "another"
+	if table.follow(pods) {
+		t.Error("a twin is not seen")
+	}
+}
+
 // TestB3_CollidingTwins: UIDs made to collide are not probed one by one, and the last of them
 // still finds its twin.
 func TestB3_CollidingTwins(t *testing.T) {

@@ -112,7 +112,7 @@ var workloads = []workload{
 	{name: "writes refused while pods end", spec: `"completions":6,"parallelism":2`, life: steady, outages: down(sim.APIServer, 20*time.Second, 50*time.Second)},
 	{name: "writes refused, Indexed", spec: `"completions":5,"parallelism":2,"completionMode":"Indexed"`, life: stubborn(map[int32]int32{1: 1}), outages: down(sim.APIServer, 5*time.Second, 40*time.Second)},
 	{name: "CronJob, controllers down", cron: true, spec: `"schedule":"* * * * *"`, life: steady, outages: down(sim.Controllers, 130*time.Second, 200*time.Second)},
-	{name: "CronJob, writes refused", cron: true, spec: `"schedule":"*/2 * * * *"`, life: steady, outages: down(sim.APIServer, 110*time.Second, time.Minute)},
+	{name: "CronJob, writes refused", cron: true, spec: `"schedule":"*/2 * * * *"`, life: steady, outages: down(sim.APIServer, 50*time.Second, time.Minute)},
 }
 
 // outcome is what both must agree on, in whole seconds since the beginning.
