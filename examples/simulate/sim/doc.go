@@ -29,6 +29,6 @@
 // # Memory
 //
 // A run holds the jobs and pods that exist at the moment, and the records that the result
-// is made of: 90 bytes for each pod and 150 for each job that has ever existed, at most
+// is made of: 80 bytes for each pod and 150 for each job that has ever existed, at most
 // World.MaxRecords of each. Without records (World.Summary) it holds what exists.
 package sim
