@@ -39,7 +39,8 @@ type History struct {
 
 // Life is the history of one pod.
 type Life struct {
-	UID   job.UID
+	UID job.UID
+	// Index is -1 where there is none, or nobody knows it.
 	Index int32
 	// Ended is PodSucceeded or PodFailed once the pod has ended.
 	Ended job.PodPhase

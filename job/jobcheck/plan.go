@@ -8,13 +8,14 @@ import (
 )
 
 // Plan checks a plan against the snapshot that it was made from: JI5, JI7, JI10, JI11,
-// JI13, JI16, JI18, JI22 and JI23, each as far as the snapshot shows it. The spec must have its
+// JI13, JI16, JI18, JI21, JI22 and JI23, each as far as the snapshot shows it. The spec must have its
 // defaults. Nil means that nothing is wrong.
 func Plan(s *job.Snapshot, p *job.Plan) []Violation {
 	var f found
 	checkRound(&f, s, p)
 	checkParallelism(&f, s, p)
 	checkCreatedIndexes(&f, s, p)
+	checkFailures(&f, s, p)
 	checkAdopted(&f, s, p)
 	checkTouched(&f, s, p)
 	return f
@@ -53,6 +54,11 @@ func checkParallelism(f *found, s *job.Snapshot, p *job.Plan) {
 	parallelism := int64(*s.Job.Spec.Parallelism)
 	if active+creates > parallelism {
 		f.add("JI10", "%d active and %d creates, parallelism %d", active, creates, parallelism)
+	}
+	if c := s.Job.Spec.Completions; c != nil {
+		if done := succeededOf(&s.Job); done+active+creates > int64(*c) {
+			f.add("JI10", "%d successes, %d active and %d creates, completions %d", done, active, creates, *c)
+		}
 	}
 	waits := s.Options.TerminatingTimeout == 0 && s.Options.PendingTimeout == 0
 	if waits && s.Job.Spec.PodReplacementPolicy == job.ReplaceFailed && active+terminating+creates > parallelism {

@@ -70,18 +70,24 @@ func (st *State) DeleteUntracked(p *job.Pod) []Violation {
 	return f
 }
 
-// Untrack checks the removal of the finalizer of a pod that has ended by itself (JI3).
+// Untrack checks the removal of the finalizer of a pod that has ended by itself (JI3, JI21).
 func (st *State) Untrack(p *job.Pod) []Violation {
+	var f found
+	st.checkCarrier(&f, p)
+	st.checkRecorded(&f, p)
+	return f
+}
+
+// checkRecorded checks that the success of a pod is recorded before its finalizer goes.
+func (st *State) checkRecorded(f *found, p *job.Pod) {
 	s := &st.Job.Status
 	if p.Untracked || p.Phase != job.PodSucceeded || isTrue(s, job.ConditionFailureTarget) || isTrue(s, job.ConditionSuccessCriteriaMet) || !st.Job.DeletionTimestamp.IsZero() {
-		return nil
+		return
 	}
 	if l := st.History.Of(p.UID); l != nil && l.Removed || st.isRecorded(p) {
-		return nil
+		return
 	}
-	var f found
 	f.add("JI3", "the finalizer of %s is removed, and its success is not recorded", p.Name)
-	return f
 }
 
 // isRecorded reports whether the status knows of the pod's success, or never will.

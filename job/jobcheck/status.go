@@ -147,8 +147,12 @@ func (st *State) checkEnd(f *found, s *job.Status) {
 		return
 	}
 	for _, p := range st.Pods {
-		if p.Owner == job.Owned && isActive(p) {
+		switch {
+		case p.Owner != job.Owned:
+		case isActive(p):
 			f.add("JI16", "the job ends while %s is active", p.Name)
+		case !h.Late && !p.Untracked && p.Phase >= job.PodSucceeded:
+			f.add("JI8", "the job ends while %s has the finalizer", p.Name)
 		}
 	}
 }
