@@ -171,7 +171,7 @@ func (b *breadth[S]) bytes(at int) int64 {
 	_, rested := b.rested.len()
 	var s S
 	frontier := int64(len(b.level)-at)*chunk + b.next.Load()
-	return visited + rested + frontier*int64(unsafe.Sizeof(s))
+	return visited + rested + frontier*int64(unsafe.Sizeof(s)) + b.system.Bytes()
 }
 
 func (b *breadth[S]) progress(at int) Progress {

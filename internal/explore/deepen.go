@@ -109,7 +109,7 @@ const pathSteps = 16
 // watch keeps to the memory limit and reports progress.
 func (d *deepening[S]) watch(depth int) {
 	states, bytes := d.visited.len()
-	bytes += int64(len(d.path)) * int64(unsafe.Sizeof(level[S]{})+pathSteps*unsafe.Sizeof(Step[S]{}))
+	bytes += d.system.Bytes() + int64(len(d.path))*int64(unsafe.Sizeof(level[S]{})+pathSteps*unsafe.Sizeof(Step[S]{}))
 	d.report.Bytes = max(d.report.Bytes, bytes)
 	if bytes > d.o.Memory {
 		d.report.Incomplete = ErrMemory

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -63,6 +64,10 @@ func (j jugs) Calm(s *jug) (jug, bool, error) {
 	}
 	return jug{s.small, s.large - 1, s.rounds}, false, nil
 }
+
+func (j jugs) IsPassing(*jug) bool { return false }
+
+func (j jugs) Bytes() int64 { return 0 }
 
 func (j jugs) Describe(_ *jug, step Step[jug]) string {
 	return fmt.Sprintf("%s: %d %d", j.Moves()[step.Kind], step.To.small, step.To.large)
@@ -202,5 +207,40 @@ func TestTable(t *testing.T) {
 	}
 	if _, ok := tab.get(key(-1)); ok {
 		t.Error("a key that was not added")
+	}
+}
+
+func TestList(t *testing.T) {
+	var l List[int]
+	for i := range 3 * pageSize {
+		if id := l.Add(func(v *int) { *v = i }); id != uint32(i+1) || *l.At(id) != i {
+			t.Fatalf("value %d has the number %d", i, id)
+		}
+	}
+	if l.Len() != 3*pageSize {
+		t.Errorf("%d values", l.Len())
+	}
+}
+
+// TestInterned: workers that meet the same values at once give them the same numbers.
+func TestInterned(t *testing.T) {
+	var n Interned[int, string]
+	var wg sync.WaitGroup
+	var ids [4][1000]uint32
+	for w := range ids {
+		wg.Go(func() {
+			for i := range ids[w] {
+				ids[w][i] = n.Number(i, func() string { return fmt.Sprint(i) })
+			}
+		})
+	}
+	wg.Wait()
+	for i, id := range ids[0] {
+		if ids[1][i] != id || ids[2][i] != id || ids[3][i] != id || n.Of(id) != fmt.Sprint(i) {
+			t.Fatalf("value %d: %d, %d, %d, %d", i, id, ids[1][i], ids[2][i], ids[3][i])
+		}
+	}
+	if n.Len() != len(ids[0]) {
+		t.Errorf("%d values", n.Len())
 	}
 }

@@ -3,44 +3,74 @@ package explore
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
+
+// List numbers values from 1 on. The workers of a search share it; looking a value up takes no
+// lock. The zero value is empty.
+type List[V any] struct {
+	mu    sync.Mutex
+	n     int
+	pages atomic.Pointer[[]*page[V]]
+}
+
+const pageSize = 1024
+
+type page[V any] [pageSize]V
+
+// Add adds a value. The fill function sets it before any other worker can see it.
+func (l *List[V]) Add(fill func(*V)) uint32 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var pages []*page[V]
+	if old := l.pages.Load(); old != nil {
+		pages = *old
+	}
+	if l.n == len(pages)*pageSize {
+		pages = append(pages[:len(pages):len(pages)], new(page[V]))
+		l.pages.Store(&pages)
+	}
+	fill(&pages[l.n/pageSize][l.n%pageSize])
+	l.n++
+	return uint32(l.n)
+}
+
+// At returns the value with a number. It is shared by all workers.
+func (l *List[V]) At(id uint32) *V {
+	return &(*l.pages.Load())[(id-1)/pageSize][(id-1)%pageSize]
+}
+
+// Len is the number of values.
+func (l *List[V]) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.n
+}
 
 // Interned numbers values, from 1 on, in the order in which they are first met, so that
 // states name them by numbers. The workers of a search share it. The zero value is empty.
 type Interned[K comparable, V any] struct {
-	mu    sync.RWMutex
-	byKey map[K]uint32
-	all   []V
+	numbers Cache[K, uint32]
+	all     List[V]
 }
 
 // Number returns the number of the value with that key. The value is made if it is new.
 func (n *Interned[K, V]) Number(key K, value func() V) uint32 {
-	n.mu.RLock()
-	id := n.byKey[key]
-	n.mu.RUnlock()
-	if id != 0 {
+	if id, ok := n.numbers.find(key); ok {
 		return id
 	}
 	made := value()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if id := n.byKey[key]; id != 0 {
-		return id
-	}
-	if n.byKey == nil {
-		n.byKey = make(map[K]uint32)
-	}
-	n.all = append(n.all, made)
-	n.byKey[key] = uint32(len(n.all))
-	return uint32(len(n.all))
+	return n.numbers.once(key, func() uint32 { return n.all.Add(func(v *V) { *v = made }) })
 }
 
 // Of returns the value with a number.
-func (n *Interned[K, V]) Of(id uint32) V {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	return n.all[id-1]
-}
+func (n *Interned[K, V]) Of(id uint32) V { return *n.all.At(id) }
+
+// At returns the value with a number, to be read only.
+func (n *Interned[K, V]) At(id uint32) *V { return n.all.At(id) }
+
+// Len is the number of values.
+func (n *Interned[K, V]) Len() int { return n.all.Len() }
 
 // Cache keeps the results of a function. The workers of a search share it. The zero value
 // is empty.
@@ -49,29 +79,44 @@ type Cache[K comparable, V any] struct {
 	known map[K]V
 }
 
-// Get returns the result for a key. It calls the function if there is none yet.
+// Get returns the result for a key. It calls the function if there is none yet, and keeps the
+// first result where two workers have called it.
 func (c *Cache[K, V]) Get(key K, result func() V) V {
+	if v, ok := c.find(key); ok {
+		return v
+	}
+	v := result()
+	return c.once(key, func() V { return v })
+}
+
+func (c *Cache[K, V]) find(key K) (V, bool) {
 	c.mu.RLock()
+	defer c.mu.RUnlock()
 	v, ok := c.known[key]
-	c.mu.RUnlock()
+	return v, ok
+}
+
+// once returns the result for a key. No two workers call the function at once.
+func (c *Cache[K, V]) once(key K, result func() V) V {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.known[key]
 	if ok {
 		return v
 	}
-	v = result()
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.known == nil {
 		c.known = make(map[K]V)
 	}
+	v = result()
 	c.known[key] = v
 	return v
 }
 
-// Len is the number of values.
-func (n *Interned[K, V]) Len() int {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	return len(n.all)
+// Len is the number of results.
+func (c *Cache[K, V]) Len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.known)
 }
 
 // Small turns a number into a smaller type, and panics where it does not fit.

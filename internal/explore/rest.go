@@ -16,7 +16,7 @@ type rester[S any] struct {
 
 // check walks from s until a state rests or was met before.
 func (r *rester[S]) check(s S) error {
-	if r.limit == 0 {
+	if r.limit == 0 || r.worker.IsPassing(&s) {
 		return nil
 	}
 	r.walked = r.walked[:0]

@@ -12,6 +12,8 @@ type System[S any] interface {
 	// Moves names the kinds of moves, and Rules what else is counted: see [Tally].
 	Moves() []string
 	Rules() []string
+	// Bytes is about what the system itself keeps, beside the states.
+	Bytes() int64
 }
 
 // Worker computes the moves from states. It is used by one goroutine.
@@ -23,6 +25,10 @@ type Worker[S any] interface {
 	// Calm makes the step from s in which nothing goes wrong, and reports whether s is at
 	// rest: then there is none. An error says that s rests where it must not.
 	Calm(s *S) (next S, rest bool, err error)
+	// IsPassing reports whether the next calm step from s needs no check of its own, since it
+	// consists of moves that [Worker.Expand] makes as well: where it leads is visited. No
+	// calm steps from one state that passes to another go on without end.
+	IsPassing(s *S) bool
 	// Describe says in words what the step does. The search calls it for counterexamples.
 	Describe(from *S, step Step[S]) string
 }

@@ -38,6 +38,10 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	return next, true, w.checkRest(s)
 }
 
+// IsPassing reports whether a round is under way: Expand makes each of its calls succeed, too,
+// and a round has finitely many.
+func (w *worker) IsPassing(s *state) bool { return s.control.round != 0 }
+
 // calmRound brings a round to its end.
 func (w *worker) calmRound(s state) (next state, rest bool, err error) {
 	for s.control.round != 0 {

@@ -1,9 +1,12 @@
 package cronmodel
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
+	"unsafe"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
@@ -25,13 +28,17 @@ func New(scope Scope) *Model {
 		scope.Spec.Schedule = "@hourly"
 	}
 	cronjob.Default(&scope.Spec)
+	scope.Jump = cmp.Or(scope.Jump, 2*time.Hour)
+	for hour := range scope.Runs {
+		scope.Times = append(scope.Times, time.Duration(hour+1)*time.Hour)
+	}
 	m := &Model{rounds: rounds{scope: scope}}
 	m.addSpecs(scope.Spec, int(scope.Budget.Edits))
 	m.addEdits()
-	for place := range scope.Runs {
-		m.names = append(m.names, cronjob.JobName(cronJobName, run(place)))
+	for place := range scope.Times {
+		m.names = append(m.names, cronjob.JobName(cronJobName, m.run(place)))
 	}
-	for place := scope.Runs; place < scope.Runs+int(scope.Budget.Triggers); place++ {
+	for place := len(scope.Times); place < len(scope.Times)+int(scope.Budget.Triggers); place++ {
 		m.names = append(m.names, triggerOf(place).JobName(cronJobName))
 	}
 	if len(m.names) > maxJobs {
@@ -84,6 +91,11 @@ func (m *Model) edited(spec cronjob.Spec, edit func(*cronjob.Spec)) (out cronjob
 
 // Planned is how many plans were made.
 func (m *Model) Planned() int { return int(m.planned.Load()) }
+
+// Bytes is about what the model keeps: most of it are rounds.
+func (m *Model) Bytes() int64 {
+	return int64(m.all.Len()) * int64(unsafe.Sizeof(round{})+unsafe.Sizeof(roundKey{}))
+}
 
 // Start returns the state of a new CronJob.
 func (m *Model) Start() []state { return []state{m.start} }

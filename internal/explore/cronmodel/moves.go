@@ -210,8 +210,8 @@ func (w *worker) create(s *state, write writeStep) (broken error) {
 }
 
 func (w *worker) wasStarted(s *state, at time.Time) bool {
-	for place := range w.scope.Runs {
-		if run(place).Equal(at) {
+	for place := range w.scope.Times {
+		if w.run(place).Equal(at) {
 			return s.started&(1<<place) != 0
 		}
 	}
@@ -254,7 +254,7 @@ func (w *worker) jobMoves(s *state, i int) {
 func (w *worker) isRecorded(s *state, place int) bool {
 	status := w.statuses.Of(uint32(s.status))
 	awaited := s.backfill > 0 || s.triggers != 0
-	return w.isRun(place) && !awaited && !run(place).After(status.LastScheduleTime)
+	return w.isRun(place) && !awaited && !w.run(place).After(status.LastScheduleTime)
 }
 
 // userMoves makes the moves of users and of other owners.
@@ -274,7 +274,7 @@ func (w *worker) userMoves(s *state) {
 	if s.left.Triggers > 0 {
 		next := *s
 		next.left.Triggers--
-		next.triggers |= 1 << (w.scope.Runs + int(s.asked))
+		next.triggers |= 1 << (len(w.scope.Times) + int(s.asked))
 		next.asked++
 		next.control.dirty = true
 		w.emit(&next, kindTrigger, 0, nil)
@@ -286,8 +286,8 @@ func (w *worker) userMoves(s *state) {
 		next.control.dirty = true
 		w.emit(&next, kindBackfill, 0, nil)
 	}
-	for place := range w.scope.Runs {
-		if s.left.Taken == 0 || s.jobs[place] != (child{}) || s.started&(1<<place) != 0 || !run(place).After(clock(s.now)) {
+	for place := range w.scope.Times {
+		if s.left.Taken == 0 || s.jobs[place] != (child{}) || s.started&(1<<place) != 0 || !w.run(place).After(clock(s.now)) {
 			continue
 		}
 		next := *s
@@ -348,14 +348,14 @@ func (w *worker) ticks(s *state) {
 		next := *s
 		*left++
 		next.now = now
-		next.control.moved = next.control.moved || k != kindTick
+		next.control.moved = next.control.moved || k == kindBack
 		w.emit(&next, k, 0, nil)
 	}
 	if again := s.control.again; again > s.now+1 && again < s.now+3600*24 {
 		move(kindTick, again-1, &s.left.Ticks)
 	}
 	move(kindTick, s.now+1800, &s.left.Ticks)
-	move(kindJump, s.now+2*3600, &s.left.Jumps)
+	move(kindJump, s.now+uint32(w.scope.Jump/time.Second), &s.left.Jumps)
 	if s.now >= 3600 {
 		move(kindBack, s.now-3600, &s.left.Backs)
 	}

@@ -71,10 +71,10 @@ func (r *rounds) childNumber(c cronjob.Child) childID {
 }
 
 // run is the time of a run by its place.
-func run(place int) time.Time { return start.Add(time.Duration(place+1) * time.Hour) }
+func (r *rounds) run(place int) time.Time { return start.Add(r.scope.Times[place]) }
 
 // isRun reports whether the job at a place is that of a run; the others are of triggers.
-func (r *rounds) isRun(place int) bool { return place < r.scope.Runs }
+func (r *rounds) isRun(place int) bool { return place < len(r.scope.Times) }
 
 func triggerOf(place int) cronjob.Trigger { return cronjob.Trigger{ID: "t" + strconv.Itoa(place)} }
 

@@ -16,8 +16,12 @@ type Scope struct {
 	Name, Covers string
 	Spec         cronjob.Spec
 	Options      cronjob.Options
-	// Runs is the number of runs that can come due, from the first hour on.
-	Runs int
+	// Runs is the number of runs that can come due, from the first hour on. Other runs are given by
+	// their Times since the start.
+	Runs  int
+	Times []time.Duration
+	// Jump is by how much the clock jumps; 0 means two hours.
+	Jump time.Duration
 	// Late shows the controller the CronJob and each of its jobs some time later, but
 	// everything before the clock advances.
 	Late bool

@@ -28,6 +28,25 @@ var Small = []Scope{
 		Must:   []string{"C9 missed"},
 	},
 	{
+		Name: "missed-many", Covers: "an outage of five days, in which more than a hundred runs are missed",
+		Times: []time.Duration{time.Hour, 2 * time.Hour, 120 * time.Hour, 121 * time.Hour}, Jump: 120 * time.Hour, Rest: 60,
+		Budget: Budget{Lost: 1, Crashes: 1, Ticks: 3, Jumps: 1},
+		Must:   []string{"C9 missed"},
+	},
+	{
+		Name: "irregular", Covers: "a schedule without a constant interval, and an outage over a weekend",
+		Spec:  cronjob.Spec{Schedule: "30 6-16/4 * * 1-5"},
+		Times: []time.Duration{390 * time.Minute, 630 * time.Minute, 870 * time.Minute, 38*time.Hour + 30*time.Minute}, Jump: 72 * time.Hour, Rest: 60,
+		Budget: Budget{Lost: 1, Crashes: 1, Ticks: 2, Jumps: 1},
+		Must:   []string{"C9 missed"},
+	},
+	{
+		Name: "allow-late", Covers: "runs whose jobs are soon deleted, under snapshots that lack own writes: no run is repeated", Runs: 2, Late: true, Rest: 60,
+		Spec:   cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](0)},
+		Budget: Budget{Lost: 1, Ticks: 3},
+		Must:   []string{"C2 history", "C13 start"},
+	},
+	{
 		Name: "forbid", Covers: "Forbid: no run beside an active job", Runs: 3, Rest: 60,
 		Spec:   cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid},
 		Budget: Budget{Fails: 1, Lost: 1, Crashes: 1, Ticks: 3},
@@ -53,6 +72,12 @@ var Small = []Scope{
 		Name: "replace-late", Covers: "Replace under snapshots that lack own writes", Runs: 3, Late: true, Rest: 60,
 		Spec:   cronjob.Spec{ConcurrencyPolicy: cronjob.Replace},
 		Budget: Budget{Fails: 1, Lost: 1, Ticks: 3},
+		Must:   []string{"C12 replace"},
+	},
+	{
+		Name: "replace-crash", Covers: "Replace with crashes between a creation and its status", Runs: 3, Rest: 60,
+		Spec:   cronjob.Spec{ConcurrencyPolicy: cronjob.Replace},
+		Budget: Budget{Lost: 1, Crashes: 1, Ticks: 3},
 		Must:   []string{"C12 replace"},
 	},
 	{

@@ -48,7 +48,7 @@ type controller struct {
 	current      bool
 	again        uint32 // the requeue in seconds plus 1, 0 for none
 	retry, dirty bool
-	// moved is set once the clock has gone back or jumped.
+	// moved is set once the clock has gone back.
 	moved bool
 }
 

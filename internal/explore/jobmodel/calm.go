@@ -23,7 +23,7 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 			next.sort()
 		}
 	}()
-	for _, step := range [...]func(*state) (bool, error){w.calmRounds, w.calmDeliveries, w.calmBegin, w.calmPods, w.calmClock} {
+	for _, step := range [...]func(*state) (bool, error){w.calmRounds, w.calmDeliveries, w.calmBegin, w.checkStill, w.calmPods, w.calmClock} {
 		switch moved, err := step(&next); {
 		case err == errNoRoom:
 			w.tally.Cut++
@@ -33,6 +33,12 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 		}
 	}
 	return next, true, w.checkRest(s)
+}
+
+// IsPassing reports whether a round is under way: Expand makes each of its writes succeed, too,
+// and a round has finitely many.
+func (w *worker) IsPassing(s *state) bool {
+	return s.control[0].round != 0 || s.control[1].round != 0
 }
 
 // errNoRoom ends a way that leads out of the scope.
@@ -94,6 +100,48 @@ func (w *worker) calmBegin(s *state) (moved bool, err error) {
 	return moved, nil
 }
 
+// checkStill checks a state in which no controller has a reason to act, before pods go on: a
+// suspended job has no active pods (L7), no two active pods share an index (JI13), and a round
+// is asked for by the deadline (L6). It moves nothing.
+func (w *worker) checkStill(s *state) (moved bool, err error) {
+	status, spec := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{}), w.rounds.specs.of(s.spec)
+	c := &s.control[0]
+	if w.rounds.scope.Controllers > 1 || c.creations+c.deletions > 0 || s.deletedAt > 0 || isEnding(&status) {
+		return false, nil
+	}
+	suspended := *spec.Suspend
+	var indexes uint64
+	for i := range s.pods[:s.known()] {
+		if s.pods[i].live == 0 {
+			continue
+		}
+		p := w.rounds.pods.info(s.pods[i].live)
+		if !p.active {
+			continue
+		}
+		if suspended {
+			return false, errors.New("L7: a pod of a suspended job stays active")
+		}
+		if at := p.Index.Int32(); spec.CompletionMode == job.Indexed && at >= 0 {
+			if indexes&(1<<at) != 0 {
+				return false, fmt.Errorf("JI13: two pods of index %d stay active", at)
+			}
+			indexes |= 1 << at
+		}
+	}
+	if d := spec.ActiveDeadlineSeconds; d != nil && !suspended {
+		if due := seconds(status.StartTime) + uint32(*d); c.again == 0 || c.again > due+1 || s.now >= due {
+			return false, fmt.Errorf("L6: no round is asked for by the deadline, %d s after the start", *d)
+		}
+	}
+	return false, nil
+}
+
+func isEnding(s *job.Status) bool {
+	return s.Condition(job.ConditionFailureTarget).Status == job.ConditionTrue ||
+		s.Condition(job.ConditionSuccessCriteriaMet).Status == job.ConditionTrue || s.Finished() != ""
+}
+
 // calmPods lets every pod make a step.
 func (w *worker) calmPods(s *state) (moved bool, err error) {
 	for i := range s.pods[:s.known()] {
@@ -134,7 +182,19 @@ func (w *worker) calmClock(s *state) (moved bool, err error) {
 	return true, nil
 }
 
-// checkRest checks a state at rest: L1, L4, L5 and L7.
+// checkEnding checks that the pods have decided the end (L3).
+func checkEnding(s *job.Status, spec *job.Spec) error {
+	failed := s.Condition(job.ConditionFailed)
+	switch {
+	case failed.Reason == "BackoffLimitExceeded" && spec.Template.RestartPolicy == job.RestartNever && s.Failed <= *spec.BackoffLimit:
+		return fmt.Errorf("L3: the job has failed after %d failures, backoffLimit %d", s.Failed, *spec.BackoffLimit)
+	case s.Finished() == job.ConditionComplete && spec.SuccessPolicy == nil && spec.Completions != nil && s.Succeeded < *spec.Completions:
+		return fmt.Errorf("L3: the job is complete after %d successes, completions %d", s.Succeeded, *spec.Completions)
+	}
+	return nil
+}
+
+// checkRest checks a state at rest: L1, L3, L4, L5 and L7.
 func (w *worker) checkRest(s *state) error {
 	status, spec := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{}), w.rounds.specs.of(s.spec)
 	finished := status.Finished() != ""
@@ -153,6 +213,9 @@ func (w *worker) checkRest(s *state) error {
 		case spec.Suspend != nil && *spec.Suspend && !finished && s.deletedAt == 0 && info.active:
 			return errors.New("L7: a pod of a suspended job is active")
 		}
+	}
+	if err := checkEnding(&status, &spec); err != nil && !s.past.edited { // an edit can come after the decision
+		return err
 	}
 	switch suspended := status.Condition(job.ConditionSuspended).Status == job.ConditionTrue; {
 	case finished || s.deletedAt > 0:

@@ -54,7 +54,7 @@ func (k *checker) state(w *worker, s *state) jobcheck.State {
 		live = append(live, &k.pods[i])
 	}
 	k.job.Status = w.rounds.statuses.with(s.status, lists)
-	return jobcheck.State{Job: &k.job, Pods: live, History: &k.history}
+	return jobcheck.State{Job: &k.job, Pods: live, History: &k.history, Options: w.rounds.scope.Options}
 }
 
 func addListed(lists *job.UncountedTerminatedPods, in listed, uid job.UID) {

@@ -50,6 +50,9 @@ func New(scope Scope, option Option) *Model {
 // Planned is how many plans were made.
 func (m *Model) Planned() int { return int(m.rounds.planned.Load()) }
 
+// Bytes is about what the model keeps.
+func (m *Model) Bytes() int64 { return m.rounds.bytes() }
+
 // Start returns the state of a new job.
 func (m *Model) Start() []state { return []state{m.start} }
 

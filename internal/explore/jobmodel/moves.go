@@ -100,7 +100,7 @@ func (w *worker) podMoves(s *state, i int) {
 	}
 	p := w.rounds.pods.info(s.pods[i].live)
 	if !p.ended {
-		w.kubeletMoves(s, i, &p)
+		w.kubeletMoves(s, i, p)
 	}
 	left := &s.left
 	if left.Evictions > 0 && !p.deleting {

@@ -53,7 +53,7 @@ type podValues struct {
 	steps  explore.Cache[podStep, podID]
 }
 
-func (v *podValues) info(id podID) podInfo { return v.values.Of(uint32(id)) }
+func (v *podValues) info(id podID) *podInfo { return v.values.At(uint32(id)) }
 
 // number returns the number of a pod.
 func (v *podValues) number(p job.Pod) podID {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/explore"
@@ -17,8 +18,9 @@ import (
 
 // A round depends only on the view that it starts from and on what becomes of its writes.
 // So each is planned once, and many states share it: a roundID stands for a view and the
-// outcomes so far. To learn what comes next, the plan is made again, and the executor
-// carries it out on a backend that answers with those outcomes.
+// outcomes so far. The executor carries the plan out on a backend where all writes succeed,
+// which tells all rounds up to the end. Where a write has another outcome, the plan is made
+// again, and carried out on a backend that answers with the outcomes so far and that one.
 
 // roundID is the number of a round under way; 0 is none.
 type roundID uint32
@@ -88,15 +90,23 @@ const (
 
 // round is a round under way: its next write, or its end.
 type round struct {
-	view     view
-	outcomes []outcome
-	over     bool
-	write    writeStep
-	end      ending
-	// rules and broken are those of the plan, where the round begins.
-	rules  []int
+	begun *begun
+	// from and by are the round before, 0 for none, and the outcome that led on.
+	from  roundID
+	by    outcome
+	write writeStep
+	end   *ending // nil while a write is left
+	// after are the rounds that the outcomes lead to, 0 where that is not known. Workers set
+	// it at any time.
+	after [outcomes]uint32
+}
+
+// begun is what rounds that begin with the same view have in common.
+type begun struct {
+	view view
+	// rules and broken are those of the plan.
+	rules  ruleSet
 	broken error
-	after  [outcomes]atomic.Uint32
 }
 
 // ending is what is left of a round.
@@ -112,68 +122,99 @@ type ending struct {
 // rounds holds the rounds of a scope.
 type rounds struct {
 	*values
-	all      explore.Interned[roundKey, *round]
+	all      explore.List[round]
+	begins   explore.Cache[view, roundID]
 	recalled explore.Cache[memoryKey, job.Memory]
+	planners sync.Pool // of *job.Planner
 	planned  atomic.Int64
 }
 
-// roundKey is a view and the outcomes so far, a digit each.
-type roundKey struct {
-	view     view
-	outcomes string
-}
-
 // begin returns the round from a view, before its first write.
-func (r *rounds) begin(v view) roundID { return r.at(v, nil) }
+func (r *rounds) begin(v view) roundID {
+	return r.begins.Get(v, func() roundID { return r.play(&begun{view: v}, 0, nil) })
+}
 
-// next returns the round after the outcome of its write.
+// next returns the round after the outcome of its write. Of two workers that plan it at once
+// one is the first, and both take what that one has found.
 func (r *rounds) next(id roundID, o outcome) roundID {
-	from := r.of(id)
-	if known := from.after[o].Load(); known != 0 {
-		return roundID(known)
+	after := &r.of(id).after[o]
+	if atomic.LoadUint32(after) == 0 {
+		made := r.play(r.of(id).begun, id, append(r.outcomes(id), o))
+		atomic.CompareAndSwapUint32(after, 0, uint32(made))
 	}
-	to := r.at(from.view, append(slices.Clip(from.outcomes), o))
-	from.after[o].Store(uint32(to))
-	return to
+	return roundID(atomic.LoadUint32(after))
 }
 
-func (r *rounds) of(id roundID) *round { return r.all.Of(uint32(id)) }
-
-func (r *rounds) at(v view, outcomes []outcome) roundID {
-	text := make([]byte, len(outcomes))
-	for i, o := range outcomes {
-		text[i] = '0' + byte(o)
+// outcomes are those that led to a round.
+func (r *rounds) outcomes(id roundID) []outcome {
+	if round := r.of(id); round.from != 0 {
+		return append(r.outcomes(round.from), round.by)
 	}
-	return roundID(r.all.Number(roundKey{v, string(text)}, func() *round { return r.play(v, outcomes) }))
+	return nil
 }
 
-// play plans a round and carries it out up to the first write whose outcome is unknown.
-func (r *rounds) play(v view, outcomes []outcome) *round {
+func (r *rounds) of(id roundID) *round { return r.all.At(uint32(id)) }
+
+// bytes is about what the rounds take, which is most of what a model keeps.
+func (r *rounds) bytes() int64 {
+	perRound := int64(unsafe.Sizeof(round{}) + unsafe.Sizeof(ending{}))
+	perView := int64(unsafe.Sizeof(begun{})) + 2*int64(unsafe.Sizeof(view{}))
+	return int64(r.all.Len())*perRound + int64(r.begins.Len())*perView
+}
+
+// play plans a round that began with a view, and carries it out: the first writes have known
+// outcomes, and all others succeed. It returns the first round behind the known outcomes, which
+// follows another one unless there are none.
+func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 	r.planned.Add(1)
-	out := &round{view: v, outcomes: outcomes}
-	s := r.snapshot(&v)
-	var planner job.Planner
+	s := r.snapshot(&b.view)
+	planner, _ := r.planners.Get().(*job.Planner)
+	if planner == nil {
+		planner = new(job.Planner)
+	}
+	defer r.planners.Put(planner)
 	plan, err := planner.Reconcile(&s)
 	if err != nil {
-		out.over, out.broken = true, fmt.Errorf("the snapshot is refused: %w", err)
-		return out
+		b.broken = fmt.Errorf("the snapshot is refused: %w", err)
+		return r.add(round{begun: b, end: &ending{}})
 	}
-	if len(outcomes) == 0 {
+	if len(known) == 0 {
 		if found := jobcheck.Plan(&s, plan); len(found) > 0 {
-			out.broken = found[0]
+			b.broken = found[0]
 		}
-		out.rules = rulesOf(&s, plan)
+		b.rules = rulesOf(&s, plan)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	p := &player{rounds: r, round: out, tokens: v.known(), cancel: cancel}
-	conclusion, _ := jobapply.Executor{Parallel: 1}.Apply(ctx, p, plan)
-	if p.paused {
-		return out
+	p := &player{rounds: r, known: known, tokens: b.view.known()}
+	conclusion, _ := jobapply.Executor{Parallel: 1}.Apply(context.Background(), p, plan)
+	end := r.endingOf(&conclusion)
+	return r.addAll(round{begun: b, from: from}, known, p.writes, &end)
+}
+
+// addAll adds a round for each write, which all but the first succeed to reach, and one for
+// the end.
+func (r *rounds) addAll(next round, known []outcome, writes []writeStep, end *ending) (first roundID) {
+	if len(known) > 0 {
+		next.by = known[len(known)-1]
 	}
-	out.over = true
-	out.end = r.endingOf(&conclusion)
-	return out
+	for i := range len(writes) + 1 {
+		if i < len(writes) {
+			next.write = writes[i]
+		} else {
+			next.write, next.end = writeStep{}, end
+		}
+		id := r.add(next)
+		if i == 0 {
+			first = id
+		} else {
+			atomic.StoreUint32(&r.of(next.from).after[next.by], uint32(id))
+		}
+		next.from, next.by = id, outcomeDone
+	}
+	return first
+}
+
+func (r *rounds) add(made round) roundID {
+	return roundID(r.all.Add(func(v *round) { *v = made }))
 }
 
 // known is the number of pods of which the view says something.
@@ -288,31 +329,26 @@ func (r *rounds) endingOf(c *job.Conclusion) (e ending) {
 	return e
 }
 
-// player is a backend that answers with the outcomes that are known. At the first write
-// without one it notes the write and stops the executor.
+// player is a backend that answers with the outcomes that are known. All further writes
+// succeed, and it notes them.
 type player struct {
 	*rounds
-	round  *round
-	at     int
+	known  []outcome
+	writes []writeStep
 	tokens int // of the view and of the pods that were created
-	paused bool
-	cancel func()
 }
 
 var errFailed = errors.New("injected fault")
 
 // play answers one write.
 func (p *player) play(w writeStep) error {
-	if p.paused || p.at == len(p.round.outcomes) {
-		if !p.paused {
-			p.round.write = w
-		}
-		p.paused = true
-		p.cancel()
-		return errFailed
+	if len(p.known) == 0 {
+		p.writes = append(p.writes, w)
+		return nil
 	}
-	p.at++
-	switch p.round.outcomes[p.at-1] {
+	o := p.known[0]
+	p.known = p.known[1:]
+	switch o {
 	case outcomeGone:
 		return jobapply.ErrGone
 	case outcomeFailed:

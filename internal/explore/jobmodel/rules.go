@@ -1,6 +1,7 @@
 package jobmodel
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/batchplan/batchplan/job"
@@ -72,14 +73,24 @@ var rules = []rule{
 	}},
 }
 
-// rulesOf returns the places of the rules that hold for a plan.
-func rulesOf(s *job.Snapshot, p *job.Plan) (found []int) {
+// ruleSet is a set of rules, a bit for the place of each.
+type ruleSet uint64
+
+// rulesOf returns the rules that hold for a plan.
+func rulesOf(s *job.Snapshot, p *job.Plan) (found ruleSet) {
 	for i, r := range rules {
 		if r.holds(s, p) {
-			found = append(found, i)
+			found |= 1 << i
 		}
 	}
 	return found
+}
+
+// count counts each rule of the set.
+func (s ruleSet) count(tally []int) {
+	for ; s != 0; s &= s - 1 {
+		tally[bits.TrailingZeros64(uint64(s))]++
+	}
 }
 
 func waits(reason job.WaitReason) func(*job.Snapshot, *job.Plan) bool {

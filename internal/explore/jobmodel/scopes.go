@@ -184,6 +184,28 @@ var Small = []Scope{
 		Must:   []string{"J6 adopt", "J29 surplus"},
 	},
 	{
+		Name:   "capped",
+		Covers: "rounds that record one pod, create one and delete one at most: the rest follows",
+		Spec:   counted(2, 2, 1), Options: job.Options{MaxPodWrites: 1, MaxUncounted: 1}, Pods: 4, Exits: []int32{0, 1}, Rest: 80,
+		Edits:  []Edit{{`{"suspend": true}`}, {`{"parallelism": 1}`}},
+		Budget: Budget{Fails: 1, Edits: 1},
+		Must:   []string{"J35 capped", "J29 surplus"},
+	},
+	{
+		Name:   "indexed-late",
+		Covers: "an Indexed job behind a watch that compares no versions, with a reply that is lost: indexes of finalizers in flight, pods that share an index",
+		Spec:   with(counted(2, 2, 1), indexed), Pods: 3, Late: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
+		Budget: Budget{Lost: 1},
+		Must:   []string{"J14 index succeeded", "J29 duplicate index", "E4 finalizer removal unseen"},
+	},
+	{
+		Name:   "left-behind",
+		Covers: "pods that are left behind by the end of a job and are being deleted",
+		Spec:   counted(1, 1, 0), Pods: 3, Late: true, Exits: []int32{0}, Straight: true, Rest: 60,
+		Budget: Budget{Lost: 1, Evictions: 1},
+		Must:   []string{"J36 left behind"},
+	},
+	{
 		Name:   "two-controllers",
 		Covers: "two controllers that overlap after a lost lease: each pod is still counted once",
 		Spec:   counted(1, 1, 0), Pods: 3, Controllers: 2, Exits: []int32{0, 1}, Straight: true,
@@ -216,6 +238,12 @@ var Large = []Scope{
 		Covers: "a controller behind a watch, two pods at once",
 		Spec:   counted(2, 2, 1), Pods: 4, Late: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
 		Budget: Budget{Fails: 1, Ticks: 1},
+	},
+	{
+		Name:   "indexed-late-faults",
+		Covers: "an Indexed job behind a watch that compares no versions, with a reply that is lost",
+		Spec:   with(counted(2, 2, 1), indexed), Pods: 4, Late: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
+		Budget: Budget{Lost: 1},
 	},
 	{
 		Name:   "per-index-late",

@@ -16,6 +16,9 @@ import (
 // What a story cannot tell is an error: two controllers, versions, and what only a search
 // does.
 func (m *Model) Story(c *explore.Counterexample[state]) (string, error) {
+	if !defaultOptions(&m.rounds.scope) {
+		return "", errors.New("a story cannot tell of options")
+	}
 	steps, err := m.follow(c)
 	if err != nil {
 		return "", err
@@ -116,8 +119,8 @@ func ruleOf(err error) string {
 // tell turns steps into commands. What happens between the writes of a round is part of the
 // command of the round.
 func (m *Model) tell(steps []told) (commands []command, err error) {
-	if m.rounds.scope.Controllers > 1 || m.rounds.scope.Versions || !defaultOptions(&m.rounds.scope) {
-		return nil, errors.New("a story cannot tell of two controllers, versions or options")
+	if m.rounds.scope.Controllers > 1 || m.rounds.scope.Versions {
+		return nil, errors.New("a story cannot tell of two controllers or versions")
 	}
 	var round *command
 	writes := 0

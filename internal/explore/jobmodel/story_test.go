@@ -27,6 +27,8 @@ func (w goalWorker) Append(dst []byte, s *state) []byte { return w.Worker.Append
 
 func (w goalWorker) Calm(s *state) (state, bool, error) { return w.Worker.Calm(s) }
 
+func (w goalWorker) IsPassing(s *state) bool { return w.Worker.IsPassing(s) }
+
 func (w goalWorker) Describe(from *state, step explore.Step[state]) string {
 	return w.Worker.Describe(from, step)
 }

@@ -74,15 +74,13 @@ func compareSeen(a, b seenPod) int {
 func (w *worker) beginRound(s *state, c int, v view, order []int, delivered int) {
 	next := *s
 	rules, err := w.begin(&next, c, v, order)
-	for _, r := range rules {
-		w.tally.Rules[r]++
-	}
+	rules.count(w.tally.Rules)
 	w.emit(&next, kindRound, detail(c, 0, delivered), err)
 }
 
 // begin begins a round with a view. It returns the rules of the plan and the invariant that
 // the plan breaks.
-func (w *worker) begin(s *state, c int, v view, order []int) ([]int, error) {
+func (w *worker) begin(s *state, c int, v view, order []int) (ruleSet, error) {
 	control, late := &s.control[c], w.rounds.scope.Late
 	if late && (v.creations > 0 || v.deletions > 0) && (v.now < v.expectedAt || v.now-v.expectedAt >= 300) {
 		s.past.lagged = true // see world.Job.Snapshot
@@ -98,9 +96,9 @@ func (w *worker) begin(s *state, c int, v view, order []int) ([]int, error) {
 	control.current = !late || control.behind == 0
 	control.dirty = false
 	control.round = w.rounds.begin(v)
-	round := w.rounds.of(control.round)
+	begun := w.rounds.of(control.round).begun
 	w.endRound(s, c)
-	return round.rules, round.broken
+	return begun.rules, begun.broken
 }
 
 // writes makes the next write of a round: it succeeds, fails, loses its reply, or the
@@ -160,11 +158,10 @@ func (w *worker) learn(s *state, c int, write writeStep, o outcome) {
 // endRound concludes a round that has no further write.
 func (w *worker) endRound(s *state, c int) {
 	control := &s.control[c]
-	round := w.rounds.of(control.round)
-	if !round.over {
+	e := w.rounds.of(control.round).end
+	if e == nil {
 		return
 	}
-	e := &round.end
 	control.memory, control.creations, control.deletions, control.expectedAt = e.memory, e.creations, e.deletions, e.expectedAt
 	if !w.rounds.scope.Late {
 		control.creations, control.deletions, control.expectedAt = 0, 0, 0 // see recall: all is seen
