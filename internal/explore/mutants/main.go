@@ -6,15 +6,14 @@
 //	go run ./internal/explore/mutants -match '^X2$'    # some
 //	go run ./internal/explore/mutants -lives 0         # the explorer alone
 //
-// The bugs are in mutants.txt. Each is compiled through an overlay, so the working tree
-// never changes.
+// The bugs are in mutants.txt. All are compiled at once through an overlay, so the working tree
+// never changes, and an environment variable chooses one.
 package main
 
 import (
 	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -37,17 +36,27 @@ type mutant struct {
 
 type edit struct{ file, from, to string }
 
+// options are those of the command line.
+type options struct {
+	match       *regexp.Regexp
+	scopes      string
+	search      bool
+	lives, seed int
+	limit       time.Duration
+}
+
 func main() {
+	var o options
 	match := flag.String("match", "", "only the bugs whose number matches this regular expression")
-	lives := flag.Int("lives", 1000, "random lives of each property; 0 leaves them out")
-	scopes := flag.String("scopes", "", "only the scopes whose name matches this regular expression")
-	searches := flag.Bool("search", true, "search for the bugs with the explorer")
-	seed := flag.Int("seed", 1, "seed of the random lives")
-	limit := flag.Duration("limit", 5*time.Minute, "longest time for one search or one run of lives")
+	flag.IntVar(&o.lives, "lives", 1000, "random lives of each property; 0 leaves them out")
+	flag.StringVar(&o.scopes, "scopes", "", "only the scopes whose name matches this regular expression")
+	flag.BoolVar(&o.search, "search", true, "search for the bugs with the explorer")
+	flag.IntVar(&o.seed, "seed", 1, "seed of the random lives")
+	flag.DurationVar(&o.limit, "limit", 5*time.Minute, "longest time for one search or one run of lives")
 	flag.Parse()
-	chosen, err := regexp.Compile(*match)
-	if err == nil {
-		err = run(chosen, *scopes, *searches, *lives, *seed, *limit)
+	var err error
+	if o.match, err = regexp.Compile(*match); err == nil {
+		err = run(o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -55,7 +64,7 @@ func main() {
 	}
 }
 
-func run(chosen *regexp.Regexp, scopes string, searches bool, lives, seed int, limit time.Duration) error {
+func run(o options) error {
 	all, err := parse(list)
 	if err != nil {
 		return err
@@ -65,29 +74,48 @@ func run(chosen *regexp.Regexp, scopes string, searches bool, lives, seed int, l
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if err := build(all, dir, o); err != nil {
+		return err
+	}
 	fmt.Println("| | Bug | Scope | States | Steps | Broken | Random lives |")
 	fmt.Println("|---|---|---|---|---|---|---|")
 	for _, m := range all {
-		if !chosen.MatchString(m.number) {
+		if !o.match.MatchString(m.number) {
 			continue
 		}
-		overlay, err := m.plant(dir)
-		if err != nil {
-			return err
+		explored, lived := " | | | ", ""
+		if o.search {
+			explored = m.explore(dir, o)
 		}
-		explored := "| | |"
-		if searches {
-			if explored, err = m.explore(dir, overlay, scopes, limit); err != nil {
-				return err
-			}
-		}
-		lived := "–"
-		if lives > 0 {
-			if lived, err = m.live(dir, overlay, lives, seed, limit); err != nil {
-				return err
-			}
+		if o.lives > 0 {
+			lived = m.live(dir, o)
 		}
 		fmt.Printf("| %s | %s: %s | %s | %s |\n", m.number, m.subject, m.what, explored, lived)
+	}
+	return nil
+}
+
+// folders are the packages that bugs are in, and whose properties draw random lives.
+var folders = []string{"job", "cronjob"}
+
+// build compiles the explorer and the random lives, with all bugs planted.
+func build(all []mutant, dir string, o options) error {
+	overlay, err := plantAll(all, dir)
+	if err != nil {
+		return err
+	}
+	if o.search {
+		if out, err := command(building, "", "go", "build", "-overlay", overlay, "-o", filepath.Join(dir, "explore"), "./internal/explore/run"); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	for _, folder := range folders {
+		if o.lives == 0 {
+			break
+		}
+		if out, err := command(building, "", "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", filepath.Join(dir, folder+".test"), "./"+folder); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
 	}
 	return nil
 }
@@ -133,35 +161,6 @@ func join(text, line string) string {
 	return text + "\n" + line
 }
 
-// plant writes the changed files and the overlay that names them.
-func (m *mutant) plant(dir string) (overlay string, err error) {
-	replace := make(map[string]string)
-	for i, e := range m.edits {
-		file, err := filepath.Abs(filepath.FromSlash(e.file))
-		if err != nil {
-			return "", err
-		}
-		source, err := os.ReadFile(file)
-		if err != nil {
-			return "", err
-		}
-		if n := strings.Count(string(source), e.from); n != 1 {
-			return "", fmt.Errorf("%s: the text occurs %d times in %s, want once:\n%s", m.number, n, e.file, e.from)
-		}
-		changed := filepath.Join(dir, fmt.Sprintf("%s-%d.go", m.number, i))
-		if err := os.WriteFile(changed, []byte(strings.Replace(string(source), e.from, e.to, 1)), 0o644); err != nil {
-			return "", err
-		}
-		replace[file] = changed
-	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	overlay = filepath.Join(dir, m.number+".json")
-	return overlay, os.WriteFile(overlay, text, 0o644)
-}
-
 // folder is the package whose controller the bug is in.
 func (m *mutant) folder() string {
 	folder, _, _ := strings.Cut(m.edits[0].file, "/")
@@ -170,12 +169,8 @@ func (m *mutant) folder() string {
 
 // explore searches the small scopes of the controller until one shows the bug. It returns
 // the columns of the table.
-func (m *mutant) explore(dir, overlay, scopes string, limit time.Duration) (string, error) {
-	binary := filepath.Join(dir, "explore")
-	if out, err := command(building, "go", "build", "-overlay", overlay, "-o", binary, "./internal/explore/run"); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", m.number, err, out)
-	}
-	out, err := command(limit, binary, "-brief", "-match", "^"+m.folder()+"/.*("+scopes+")")
+func (m *mutant) explore(dir string, o options) string {
+	out, err := command(o.limit, m.number, filepath.Join(dir, "explore"), "-brief", "-match", "^"+m.folder()+"/.*("+o.scopes+")")
 	states := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
@@ -190,13 +185,16 @@ func (m *mutant) explore(dir, overlay, scopes string, limit time.Duration) (stri
 			if fields[4] != "0" {
 				steps += "+" + fields[4]
 			}
-			return fmt.Sprintf("%s | %d | %s | %s", fields[1], states, steps, rule), nil
+			return fmt.Sprintf("%s | %d | %s | %s", fields[1], states, steps, rule)
 		}
 	}
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("panic | %d | | ", states), nil
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("– (not all in %s) | %d | | ", o.limit, states)
+	case err != nil:
+		return fmt.Sprintf("panic | %d | | ", states)
 	}
-	return fmt.Sprintf("– | %d | | ", states), nil
+	return fmt.Sprintf("– | %d | | ", states)
 }
 
 // building is the longest time for a build.
@@ -209,32 +207,31 @@ var (
 
 // live runs the random lives of the controller. It returns the property that fails, and
 // after how many lives.
-func (m *mutant) live(dir, overlay string, lives, seed int, limit time.Duration) (string, error) {
-	binary := filepath.Join(dir, "lives")
-	if out, err := command(building, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+m.folder()); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", m.number, err, out)
-	}
-	out, err := command(limit, binary, "-test.run=Lives|TestL9|TestCL4|TestJI26", "-test.failfast", "-rapid.nofailfile", "-rapid.shrinktime=1ms",
-		fmt.Sprintf("-rapid.checks=%d", lives), fmt.Sprintf("-rapid.seed=%d", seed))
+func (m *mutant) live(dir string, o options) string {
+	out, err := command(o.limit, m.number, filepath.Join(dir, m.folder()+".test"), "-test.run=Lives|TestL9|TestCL4|TestJI26", "-test.failfast", "-rapid.nofailfile",
+		"-rapid.shrinktime=1ms", fmt.Sprintf("-rapid.checks=%d", o.lives), fmt.Sprintf("-rapid.seed=%d", o.seed))
 	switch name := failed.FindSubmatch(out); {
 	case err == nil:
-		return "–", nil
+		return "–"
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("– (not all in %s)", o.limit)
 	case name == nil:
-		return "ended early", nil
+		return "ended early"
 	default:
 		text := string(name[1])
 		if n := after.FindSubmatch(out); n != nil {
 			text += ", " + string(n[1])
 		}
-		return text, nil
+		return text
 	}
 }
 
-// command runs a command at the root of the module.
-func command(limit time.Duration, name string, args ...string) ([]byte, error) {
+// command runs a command at the root of the module, with a bug or none.
+func command(limit time.Duration, bug, name string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	c := exec.CommandContext(ctx, name, args...)
+	c.Env = append(os.Environ(), environment+"="+bug)
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	err := c.Run()
