@@ -100,6 +100,9 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 	if end.Status.Finished() == "" {
 		err = errors.Join(err, b.annotate(ctx, end.Memory))
 	}
+	if end.Outcome.Claimed == job.ResultUnsuccessful {
+		return next, err // the next try is the first that has anything to do
+	}
 	return end.Requeue.At, err
 }
 

@@ -59,7 +59,9 @@ func (c *chances) note(w *World, write server.Write, refused bool) {
 		if c.runs == nil {
 			c.runs = map[string]int{}
 		}
-		c.runs[write.Name]++
+		if !refused {
+			c.runs[write.Name]++
+		}
 		c.again = c.again || c.runs[write.Name] > 2
 	case "delete " + server.Pods:
 		pod := server.Get[*corev1.Pod](w.Server, Namespace, write.Name)
