@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
 	"github.com/batchplan/batchplan/examples/explain/explain"
@@ -208,6 +209,15 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("status line of another part: %q", got)
 	}
 	p.click("#tab-schedules")
+	for zone, want := range map[string]string{
+		"US/Eastern": "EDT", "constructor": "constructor", "Mars/Base": "Mars/Base", "../../etc/passwd": "passwd", // an alias, and zones that are not there
+	} {
+		p.set("zone", zone)
+		p.click("#look")
+		if page, problem := p.text("#calendar"), p.text("#schedule-problem"); !strings.Contains(page+problem, want) || (problem == "") != (zone == "US/Eastern") {
+			t.Errorf("zone %s: %q, %q", zone, problem, page)
+		}
+	}
 	p.set("cron", "61 * * * *")
 	p.click("#look")
 	if got := p.text("#schedule-problem"); !strings.Contains(got, "minute") {
@@ -251,9 +261,9 @@ const pageSize = 50
 
 // TestFirstExplanation measures how long a small input takes.
 func TestFirstExplanation(t *testing.T) {
-	p := open(t, "")
+	p := open(t, "", performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks))
 	p.choose("situation", "0")
 	p.wait("document.documentElement.dataset.explained !== undefined")
-	t.Logf("module loaded in %s ms, first explanation in %s ms",
-		eval[string](p, "document.documentElement.dataset.loaded"), eval[string](p, "document.documentElement.dataset.explained"))
+	t.Logf("module loaded in %s ms, first explanation in %s ms on the clock; %.0f ms of processor time of the page until then",
+		eval[string](p, "document.documentElement.dataset.loaded"), eval[string](p, "document.documentElement.dataset.explained"), p.metrics()["TaskDuration"]*1000)
 }

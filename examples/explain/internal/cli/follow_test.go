@@ -93,6 +93,30 @@ func TestFollow_Together(t *testing.T) {
 	}
 }
 
+// TestFollow_CronJob: a change of a Job concerns its CronJob, and what goes wrong is an exit
+// status at the end.
+func TestFollow_CronJob(t *testing.T) {
+	cron := `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c", "namespace": "n", "uid": "cron-c", "creationTimestamp": "2026-10-14T08:55:00Z"},
+		"spec": {"schedule": "*/10 * * * *", "concurrencyPolicy": "Forbid", "jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never"}}}}},
+		"status": {"lastScheduleTime": "2026-10-14T09:00:00Z", "active": [{"kind": "Job", "name": "c-29865660", "namespace": "n", "uid": "job-c"}]}}` + "\n"
+	child := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "c-29865660", "namespace": "n", "uid": "job-c", "creationTimestamp": "2026-10-14T09:00:00Z",
+		"annotations": {"batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-10-14T09:00:00Z"},
+		"ownerReferences": [{"apiVersion": "batch/v1", "controller": true, "kind": "CronJob", "name": "c", "uid": "cron-c"}]},
+		"spec": {"template": {"spec": {"restartPolicy": "Never"}}}, "status": {"startTime": "2026-10-14T09:00:00Z"}}` + "\n"
+	status, out, errOut := follow(t, []string{cron, child}, time.Second)
+	for _, want := range []string{"CronJob n/c  held  (Job n/c-29865660)", "warning RunHeld", "no longer ControllerBehind"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	if n := strings.Count(out, " CronJob n/c  "); n != 2 {
+		t.Errorf("%d explanations of the CronJob", n)
+	}
+	if status != exitFindings || errOut != "" {
+		t.Errorf("status %d, %s", status, errOut)
+	}
+}
+
 // TestFollow_JSON: each line is a report.
 func TestFollow_JSON(t *testing.T) {
 	_, out, _ := follow(t, watchedLife, time.Second, "--output=json")
