@@ -45,6 +45,10 @@ type Config struct {
 	Workers int
 	// Planners are the options of the planners.
 	Planners Planners
+	// MemoryAnnotation, if set, is the annotation of a job that keeps its backoff over a restart
+	// and a change of leader. It needs the right to patch jobs, and costs a request for each round
+	// in which the backoff changes.
+	MemoryAnnotation string
 
 	// Identity names this replica among the others; empty means the name of the host. A random
 	// suffix is added, so that a process that was restarted is another replica.
@@ -124,6 +128,11 @@ func (c *Config) validate() error {
 	}
 	if slices.Contains(c.Namespaces, "") {
 		problem("namespaces: a name is empty; leave the list empty to serve all")
+	}
+	if c.MemoryAnnotation != "" {
+		for _, text := range validation.IsQualifiedName(c.MemoryAnnotation) {
+			problem("memory-annotation: %q: %s", c.MemoryAnnotation, text)
+		}
 	}
 	if c.Workers < 0 {
 		problem("workers: %d is negative", c.Workers)

@@ -81,10 +81,10 @@ func TestParsePlanners_Errors(t *testing.T) {
 // TestConfig_Errors: every problem is named at once.
 func TestConfig_Errors(t *testing.T) {
 	_, err := Config{
-		Controllers: []string{"pods"}, Namespaces: []string{"a", ""}, Workers: -1, Shards: 2, Election: true,
+		Controllers: []string{"pods"}, Namespaces: []string{"a", ""}, Workers: -1, Shards: 2, Election: true, MemoryAnnotation: "a b",
 		Lease: Lease{Duration: time.Millisecond},
 	}.withDefaults()
-	for _, want := range []string{"managed-by: required", `"pods" is none of jobs`, "a name is empty", "-1 is negative",
+	for _, want := range []string{"managed-by: required", `"pods" is none of jobs`, "a name is empty", "-1 is negative", `memory-annotation: "a b"`,
 		"no leader to elect", "lease-namespace: required", "1ms is less than a second"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/examples/kubernetes/controller"
+	"github.com/batchplan/batchplan/examples/kubernetes/convert"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -87,7 +88,8 @@ func (c *Config) runControllers(ctx context.Context, client kubernetes.Interface
 	var all []starter
 	var factories []informers.SharedInformerFactory
 	for _, namespace := range namespaces {
-		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
+		factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
+			informers.WithNamespace(namespace), informers.WithTransform(convert.Trim("Job")))
 		made, err := c.newControllers(client, factory, common)
 		if err != nil {
 			return err
@@ -114,6 +116,7 @@ func (c *Config) newControllers(client kubernetes.Interface, factory informers.S
 	add(Jobs, func() (starter, error) {
 		return controller.NewJobs(client, factory, controller.JobOptions{
 			Common: common, ManagedBy: c.ManagedBy, Planner: c.Planners.Job, Metrics: measure(c.Registry),
+			MemoryAnnotation: c.MemoryAnnotation,
 		})
 	})
 	add(Orphans, func() (starter, error) {

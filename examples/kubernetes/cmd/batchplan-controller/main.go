@@ -64,6 +64,7 @@ func parse(args []string, out io.Writer) (*command, error) {
 	flags.IntVar(&c.Workers, "workers", 0, "rounds at once of each controller (default 5)")
 	flags.StringVar(&c.planners, "planners", "", "`file` with the options of the planners, in YAML")
 	flags.StringVar(&c.preset, "preset", "", "options of the planners to begin with: "+replica.PresetKubernetes+" decides as Kubernetes does, quirks included")
+	flags.StringVar(&c.MemoryAnnotation, "memory-annotation", "", "annotation `name` of a job that keeps its backoff over a restart and a change of leader; needs the right to patch jobs (default none: the backoff starts again)")
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default $KUBECONFIG, then the service account of the pod, then ~/.kube/config)")
 	flags.StringVar(&c.context, "context", "", "`context` of the kubeconfig")
 	flags.Float64Var(&c.qps, "qps", 50, "requests to the server per second")

@@ -29,12 +29,12 @@ func TestParse(t *testing.T) {
 	if err := os.WriteFile(file, []byte("job: {pendingTimeout: 1m}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := parse([]string{"-managed-by", "a.b/c", "-controllers=jobs", "--namespaces", "x,y", "-shards=3", "-lease-duration=20s", "-planners", file}, io.Discard)
+	c, err := parse([]string{"-managed-by", "a.b/c", "-controllers=jobs", "--namespaces", "x,y", "-shards=3", "-lease-duration=20s", "-memory-annotation=a.b/memory", "-planners", file}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.ManagedBy != "a.b/c" || !slices.Equal(c.Controllers, []string{"jobs"}) || !slices.Equal(c.Namespaces, []string{"x", "y"}) ||
-		c.Shards != 3 || c.Lease.Duration != 20*time.Second || c.Planners.Job.PendingTimeout != time.Minute {
+		c.Shards != 3 || c.Lease.Duration != 20*time.Second || c.MemoryAnnotation != "a.b/memory" || c.Planners.Job.PendingTimeout != time.Minute {
 		t.Errorf("got %+v", c)
 	}
 }

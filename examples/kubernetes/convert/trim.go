@@ -1,0 +1,82 @@
+package convert
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Trim returns a transform for the caches of controllers (informers.WithTransform): it keeps only
+// what [Pod] and the controllers read of a pod, which is about a third of it, and of
+// pods whose controller is of another kind hardly anything. Of other objects it drops the
+// managed fields. Do not trim a cache that others use.
+func Trim(ownerKinds ...string) func(any) (any, error) {
+	return func(object any) (any, error) {
+		switch o := object.(type) {
+		case *corev1.Pod:
+			ref := metav1.GetControllerOfNoCopy(o)
+			return trimPod(o, ref == nil || slices.Contains(ownerKinds, ref.Kind)), nil
+		case metav1.Object:
+			o.SetManagedFields(nil)
+		}
+		return object, nil
+	}
+}
+
+// trimPod returns the pod without what nobody reads. Of a pod of others, only changes of its
+// finalizers, its phase and its owner matter.
+func trimPod(o *corev1.Pod, ours bool) *corev1.Pod {
+	out := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: o.Name, Namespace: o.Namespace, UID: o.UID, ResourceVersion: o.ResourceVersion,
+			DeletionTimestamp: o.DeletionTimestamp, OwnerReferences: o.OwnerReferences, Finalizers: o.Finalizers,
+		},
+		Status: corev1.PodStatus{Phase: o.Status.Phase},
+	}
+	if !ours {
+		return out
+	}
+	out.Labels, out.Annotations = o.Labels, trimAnnotations(o.Annotations)
+	out.CreationTimestamp, out.DeletionGracePeriodSeconds = o.CreationTimestamp, o.DeletionGracePeriodSeconds
+	out.Spec.NodeName = o.Spec.NodeName
+	out.Spec.InitContainers = each(o.Spec.InitContainers, func(c *corev1.Container) corev1.Container {
+		return corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy}
+	})
+	out.Status.Conditions = each(o.Status.Conditions, func(c *corev1.PodCondition) corev1.PodCondition {
+		return corev1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}
+	})
+	out.Status.ContainerStatuses = each(o.Status.ContainerStatuses, trimStatus)
+	out.Status.InitContainerStatuses = each(o.Status.InitContainerStatuses, trimStatus)
+	return out
+}
+
+// trimAnnotations keeps those that job.Pod.ReadAnnotations reads.
+func trimAnnotations(in map[string]string) (out map[string]string) {
+	for _, name := range [...]string{
+		batchv1.JobCompletionIndexAnnotation, batchv1.JobIndexFailureCountAnnotation, batchv1.JobIndexIgnoredFailureCountAnnotation,
+	} {
+		if value, found := in[name]; found {
+			if out == nil {
+				out = make(map[string]string)
+			}
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func trimStatus(s *corev1.ContainerStatus) corev1.ContainerStatus {
+	out := corev1.ContainerStatus{Name: s.Name, RestartCount: s.RestartCount}
+	switch {
+	case s.State.Terminated != nil:
+		out.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: s.State.Terminated.ExitCode, FinishedAt: s.State.Terminated.FinishedAt}
+	case s.State.Running != nil:
+		out.State.Running = running
+	}
+	return out
+}
+
+// running is the state of all containers that run: nothing reads since when.
+var running = &corev1.ContainerStateRunning{}
