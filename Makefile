@@ -17,6 +17,9 @@ PODS     ?= 10
 INDEXES  ?= 5000
 SIZE     ?= small
 MEMORY   ?= 4096
+RUNNING  ?= 1000
+FINISH   ?= 200
+PROFILES ?=
 
 # The folders of all modules, the root first. Nested modules keep heavy dependencies
 # away from the library's users.
@@ -35,7 +38,7 @@ running = @set -e; found=$$($(call reaching,$(1))); test -n "$$found" || { echo 
 
 RAPID := pgregory.net/rapid
 
-.PHONY: test lint prop fuzz bench conformance validation mutants kills systems rounds cluster putback golden explore modules check
+.PHONY: test lint prop fuzz bench conformance validation mutants kills systems rounds cluster costs putback golden explore modules check
 
 test: ## all tests of the root, the examples and the tools, with the race detector; SEED=1 for the same cases in the same order
 ifeq ($(SEED),)
@@ -89,6 +92,10 @@ rounds: ## ROUNDS single rounds of the real controllers and of ours, from the sa
 cluster: ## end-to-end tests on a real API server, with JOBS jobs of PODS pods at once and one of INDEXES; SEED=7 for other faults
 	cd internal/conformance && go test -count=1 -timeout=2h -v -run='^TestEndToEnd$$' ./e2e $(if $(SEED),-seed $(SEED)) \
 		-jobs $(JOBS) -pods $(PODS) -indexes $(INDEXES)
+
+costs: ## requests, processor time and memory beside the controllers of Kubernetes: of JOBS jobs, RUNNING pods that run and FINISH that end, COUNT times
+	cd internal/conformance && go test -count=1 -timeout=5h -v -run='^Test(RequestsOnServer|Load)$$' ./costs -server \
+		-jobs $(JOBS) -pods $(RUNNING) -finishing $(FINISH) -repeat $(COUNT) $(if $(PROFILES),-profiles $(abspath $(PROFILES)))
 
 putback: ## put known bugs back, one at a time, and say which generated case shows each; MATCH=sidecar for one of them
 	@cd internal/conformance && go run ./putback $(if $(SEED),-seed $(SEED)) -match '$(MATCH)'

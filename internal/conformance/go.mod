@@ -78,6 +78,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/prometheus/client_golang v1.24.0
 	github.com/prometheus/client_model v0.6.2
+	go.etcd.io/etcd/client/v3 v3.6.8
 	go.etcd.io/etcd/server/v3 v3.6.8
 	go.uber.org/zap v1.27.1
 	gopkg.in/evanphx/json-patch.v4 v4.13.0
@@ -90,10 +91,7 @@ require (
 	pgregory.net/rapid v1.2.0
 )
 
-require (
-	go.etcd.io/etcd/client/v3 v3.6.8 // indirect
-	k8s.io/kubectl v0.0.0 // indirect
-)
+require k8s.io/kubectl v0.0.0 // indirect
 
 require (
 	cel.dev/expr v0.25.1 // indirect

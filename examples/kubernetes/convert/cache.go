@@ -21,8 +21,9 @@ type PodCache struct {
 }
 
 type cachedPods struct {
-	round uint64
-	pods  map[types.UID]*cachedPod
+	round   uint64
+	decided int64 // the version of the job for which the owners are right
+	pods    map[types.UID]*cachedPod
 }
 
 type cachedPod struct {
@@ -33,23 +34,24 @@ type cachedPod struct {
 
 // Append appends the value of each pod to dst, in order, and returns the extended slice.
 // The list must be complete: all pods that could be the job's. Pods that are Foreign to the
-// job are left out, and are not kept.
+// job are left out, and are not kept. What a pod is to the job is decided again when the version of
+// either has changed.
 func (c *PodCache) Append(dst []job.Pod, of *job.Job, list []*corev1.Pod) []job.Pod {
 	known := c.of(of.UID)
 	known.round++
+	decided := of.Version != 0 && of.Version == known.decided
+	known.decided = of.Version
 	kept := 0
 	for _, o := range list {
-		owner := owner(of, o)
-		if owner == job.Foreign {
+		entry := known.get(of, o, decided)
+		if entry == nil {
 			continue
 		}
-		entry := known.get(o)
 		if entry.round != known.round {
 			entry.round = known.round
 			kept++
 		}
 		dst = append(dst, entry.pod)
-		dst[len(dst)-1].Owner = owner
 	}
 	known.sweep(kept)
 	return dst
@@ -86,18 +88,26 @@ func (c *PodCache) of(jobUID job.UID) *cachedPods {
 	return known
 }
 
-// get returns the entry of the pod in the version that it has now. A pod without a version,
-// as tests make them, is converted each time.
-func (k *cachedPods) get(o *corev1.Pod) *cachedPod {
+// get returns the entry of the pod in the version that it has now, or nil if the pod is Foreign. A
+// pod without a version, as tests make them, is converted each time.
+func (k *cachedPods) get(of *job.Job, o *corev1.Pod, decided bool) *cachedPod {
 	entry := k.pods[o.UID]
-	if entry != nil && entry.version == o.ResourceVersion && o.ResourceVersion != "" {
+	current := entry != nil && entry.version == o.ResourceVersion && o.ResourceVersion != ""
+	if current && decided {
 		return entry
+	}
+	owner := owner(of, o)
+	if owner == job.Foreign {
+		return nil
 	}
 	if entry == nil {
 		entry = &cachedPod{}
 		k.pods[o.UID] = entry
 	}
-	entry.version, entry.pod = o.ResourceVersion, podOfAny(o)
+	if !current {
+		entry.version, entry.pod = o.ResourceVersion, podOfAny(o)
+	}
+	entry.pod.Owner = owner
 	return entry
 }
 

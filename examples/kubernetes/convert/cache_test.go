@@ -53,6 +53,9 @@ func TestPodCache_AsWithout(t *testing.T) {
 	of, cache := someJob("a"), &convert.PodCache{}
 	world, version := map[int]*corev1.Pod{}, 1
 	for range 2000 {
+		if random.IntN(10) == 0 {
+			of.Version = random.Int64N(3) // 0 is none
+		}
 		switch i := random.IntN(20); random.IntN(4) {
 		case 0:
 			delete(world, i)
@@ -114,12 +117,25 @@ func TestPodCache_Once(t *testing.T) {
 
 // TestPodCache_Owner: what a pod is to the job follows the job, not only the pod.
 func TestPodCache_Owner(t *testing.T) {
-	of, cache := someJob("a"), &convert.PodCache{}
-	list := []*corev1.Pod{owned(of, 1, 7)}
-	cache.Append(nil, of, list)
-	of.Spec.Selector = &job.Selector{MatchLabels: map[string]string{"job": "other"}}
-	if got := cache.Append(nil, of, list)[0].Owner; got != job.OwnedUnmatched {
-		t.Errorf("owner %s", got)
+	tests := []struct {
+		name          string
+		before, after int64 // versions of the job
+		want          job.Ownership
+	}{
+		{"a new version", 5, 6, job.OwnedUnmatched},
+		{"the same version, which has the same selector", 5, 5, job.Owned},
+		{"no versions", 0, 0, job.OwnedUnmatched},
+	}
+	for _, test := range tests {
+		of, cache := someJob("a"), &convert.PodCache{}
+		of.Version = test.before
+		list := []*corev1.Pod{owned(of, 1, 7)}
+		cache.Append(nil, of, list)
+		of.Version = test.after
+		of.Spec.Selector = &job.Selector{MatchLabels: map[string]string{"job": "other"}}
+		if got := cache.Append(nil, of, list)[0].Owner; got != test.want {
+			t.Errorf("%s: owner %s, want %s", test.name, got, test.want)
+		}
 	}
 }
 

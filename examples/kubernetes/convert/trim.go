@@ -6,6 +6,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/job"
 )
 
 // Trim returns a transform for the caches of controllers (informers.WithTransform): it keeps only
@@ -31,24 +33,52 @@ func trimPod(o *corev1.Pod, ours bool) *corev1.Pod {
 	out := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: o.Name, Namespace: o.Namespace, UID: o.UID, ResourceVersion: o.ResourceVersion,
-			DeletionTimestamp: o.DeletionTimestamp, OwnerReferences: o.OwnerReferences, Finalizers: o.Finalizers,
+			DeletionTimestamp: o.DeletionTimestamp, OwnerReferences: each(o.OwnerReferences, trimOwner), Finalizers: each(o.Finalizers, share),
 		},
 		Status: corev1.PodStatus{Phase: o.Status.Phase},
 	}
 	if !ours {
 		return out
 	}
-	out.Labels, out.Annotations = o.Labels, trimAnnotations(o.Annotations)
+	out.Labels, out.Annotations = trimLabels(o), trimAnnotations(o.Annotations)
 	out.CreationTimestamp, out.DeletionGracePeriodSeconds = o.CreationTimestamp, o.DeletionGracePeriodSeconds
 	out.Spec.NodeName = o.Spec.NodeName
 	out.Spec.InitContainers = each(o.Spec.InitContainers, func(c *corev1.Container) corev1.Container {
 		return corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy}
 	})
 	out.Status.Conditions = each(o.Status.Conditions, func(c *corev1.PodCondition) corev1.PodCondition {
-		return corev1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}
+		return corev1.PodCondition{Type: shared(c.Type), Status: shared(c.Status), LastTransitionTime: c.LastTransitionTime}
 	})
 	out.Status.ContainerStatuses = each(o.Status.ContainerStatuses, trimStatus)
 	out.Status.InitContainerStatuses = each(o.Status.InitContainerStatuses, trimStatus)
+	return out
+}
+
+// trimOwner shares what most references have in common.
+func trimOwner(r *metav1.OwnerReference) metav1.OwnerReference {
+	out := *r
+	out.APIVersion, out.Kind = shared(r.APIVersion), shared(r.Kind)
+	out.Controller, out.BlockOwnerDeletion = sharedBool(r.Controller), sharedBool(r.BlockOwnerDeletion)
+	return out
+}
+
+// trimLabels shares the names of the labels that all jobs give to their pods, and the values that
+// are in the owner's reference as well.
+func trimLabels(o *corev1.Pod) map[string]string {
+	if len(o.Labels) == 0 {
+		return nil
+	}
+	ref := metav1.GetControllerOfNoCopy(o)
+	out := make(map[string]string, len(o.Labels))
+	for name, value := range o.Labels {
+		switch {
+		case ref != nil && value == ref.Name:
+			value = ref.Name
+		case ref != nil && value == string(ref.UID):
+			value = string(ref.UID)
+		}
+		out[shared(name)] = value
+	}
 	return out
 }
 
@@ -76,6 +106,45 @@ func trimStatus(s *corev1.ContainerStatus) corev1.ContainerStatus {
 		out.State.Running = running
 	}
 	return out
+}
+
+// words are the texts that nearly every pod of a job has, each of which is otherwise decoded into a
+// copy of its own.
+var words = func() map[string]string {
+	out := map[string]string{}
+	for _, word := range []string{
+		batchv1.ControllerUidLabel, batchv1.JobNameLabel, batchv1.JobCompletionIndexAnnotation, "controller-uid", "job-name",
+		job.Finalizer, "Job", "batch/v1",
+		string(corev1.ConditionTrue), string(corev1.ConditionFalse), string(corev1.ConditionUnknown),
+		string(corev1.PodReady), string(corev1.ContainersReady), string(corev1.PodInitialized), string(corev1.PodScheduled),
+		string(corev1.PodReadyToStartContainers), string(corev1.DisruptionTarget),
+	} {
+		out[word] = word
+	}
+	return out
+}()
+
+// shared returns the one copy of a common text.
+func shared[T ~string](text T) T {
+	if word, found := words[string(text)]; found {
+		return T(word)
+	}
+	return text
+}
+
+func share(text *string) string { return shared(*text) }
+
+var yes, no = true, false
+
+// sharedBool returns a pointer to the same value.
+func sharedBool(p *bool) *bool {
+	switch {
+	case p == nil:
+		return nil
+	case *p:
+		return &yes
+	}
+	return &no
 }
 
 // running is the state of all containers that run: nothing reads since when.

@@ -63,6 +63,13 @@ func (s *Server) dial(ctx context.Context, network, _ string) (net.Conn, error) 
 	return c, err
 }
 
+// Address is where the server listens now, for clients in other processes. It changes with each start.
+func (s *Server) Address() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.address
+}
+
 // listens notes where the server listens, and closes all connections.
 func (s *Server) listens(address string) {
 	s.mu.Lock()
@@ -97,11 +104,18 @@ func StartServer(t testing.TB, more ...string) *Server {
 	// This cleanup is registered after etcd's and so runs before it: the API server
 	// stops first.
 	t.Cleanup(func() { s.Stop() })
-	s.Config = &rest.Config{
-		Host:            "https://kube-apiserver",
+	s.Config = ConfigOf("kube-apiserver", token)
+	s.Config.Dial = s.dial
+	return s
+}
+
+// ConfigOf returns the configuration of a client of the server at an address, with a very high rate
+// limit.
+func ConfigOf(address, token string) *rest.Config {
+	return &rest.Config{
+		Host:            "https://" + address,
 		BearerToken:     token,
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, // each start makes a new certificate
-		Dial:            s.dial,
 		QPS:             10_000, Burst: 10_000,
 		// The encoding that the controllers use.
 		ContentConfig: rest.ContentConfig{
@@ -109,7 +123,6 @@ func StartServer(t testing.TB, more ...string) *Server {
 			AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json",
 		},
 	}
-	return s
 }
 
 // Start starts the server again after Stop.
