@@ -241,7 +241,7 @@ func (w *worker) jobMoves(s *state, i int) {
 	}
 	if !c.DeletionTimestamp.IsZero() {
 		move(kindPodsGone, func(s *state) { s.jobs[i].live = 0 })
-	} else if s.left.Deletes > 0 && w.isRecorded(s, i) {
+	} else if known := !w.scope.Late || s.jobs[i].seen != 0; known && s.left.Deletes > 0 && w.isRecorded(s, i) {
 		move(kindDeleteJob, func(s *state) {
 			s.left.Deletes--
 			s.jobs[i].live = 0

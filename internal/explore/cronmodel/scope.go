@@ -44,8 +44,9 @@ type Scope struct {
 type Budget struct {
 	// Fails, Lost and Crashes are the faults F3, F4 and F1 of writes.
 	Fails, Lost, Crashes uint8
-	// Deletes are those of jobs that the status has recorded, by users, and Taken the jobs
-	// of others that take the name of the next run.
+	// Deletes are those of jobs that the status has recorded, by users; a controller that sees
+	// its objects late has seen the job, or else no event would tell of the deletion. Taken are
+	// the jobs of others that take the name of the next run.
 	Deletes, Taken uint8
 	// Edits, Triggers and Backfills are what users ask for.
 	Edits, Triggers, Backfills uint8

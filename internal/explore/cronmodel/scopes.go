@@ -121,6 +121,11 @@ var Small = []Scope{
 		Budget: Budget{Crashes: 1, Ticks: 2, Jumps: 1, Backs: 1},
 		Must:   []string{"CI14 clock"},
 	},
+	{
+		Name: "deletes-late", Covers: "jobs that users delete once their runs are recorded, under snapshots that lack own writes", Runs: 2, Late: true, Rest: 60,
+		Budget: Budget{Deletes: 2, Fails: 1, Ticks: 3},
+		Must:   []string{"C5 verify"},
+	},
 }
 
 // Large are scopes for runs of minutes and hours.

@@ -170,7 +170,7 @@ func (m *mutant) folder() string {
 // explore searches the small scopes of the controller until one shows the bug. It returns
 // the columns of the table.
 func (m *mutant) explore(dir string, o options) string {
-	out, err := command(o.limit, m.number, filepath.Join(dir, "explore"), "-brief", "-match", "^"+m.folder()+"/.*("+o.scopes+")")
+	out, err := command(o.limit, m.number, filepath.Join(dir, "explore"), "-brief", "-memory", "512", "-match", "^"+m.folder()+"/.*("+o.scopes+")")
 	states := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")

@@ -125,6 +125,8 @@ func search[S any](o options, name string, system explore.System[S], rest int) e
 	case o.brief && r.Found != nil:
 		c := r.Found
 		fmt.Printf("found\t%s\t%d\t%d\t%d\t%v\n", name, r.States, len(c.Steps)-c.Calm, c.Calm, c.Err)
+	case o.brief && r.Incomplete != nil:
+		fmt.Printf("incomplete\t%s\t%d\n", name, r.States)
 	case o.brief:
 		fmt.Printf("clean\t%s\t%d\n", name, r.States)
 	default:
