@@ -122,6 +122,8 @@ func TestCheckTransition(t *testing.T) {
 			[]string{`status.startTime: <nil>: must stay 2026-01-01T00:00:00Z while the job is not suspended`}},
 		{"JI17: suspension removes startTime", `"suspend":true`, started, conditions("Suspended"), nil},
 		{"JI17: resumption sets startTime anew", "", started + "," + conditions("Suspended"), later + "," + conditions("Suspended=False"), nil},
+		{"JI17: startTime changes after the job was resumed", "", started + "," + conditions("Suspended=False"), later + "," + conditions("Suspended=False"),
+			[]string{`status.startTime: "2026-01-01T00:00:01Z": must stay 2026-01-01T00:00:00Z while the job is not suspended`}},
 		{"JI17: startTime changes before the job is resumed", "", started + "," + conditions("Suspended"), later + "," + conditions("Suspended"),
 			[]string{`status.startTime: "2026-01-01T00:00:01Z": must stay 2026-01-01T00:00:00Z while the job is not suspended`}},
 		{"JI4: failed decreases", "", `"failed":2`, `"failed":1`, []string{"status.failed: 1: must not decrease from 2"}},

@@ -167,6 +167,8 @@ func TestJ2_Refusals(t *testing.T) {
 			[]string{`spec.completions: -1: must not be negative`, `spec.successPolicy.rules[0].succeededCount: 0: must be from 0 to -1`}},
 		{"a success rule wants more than it names", success(`{"succeededIndexes": "0-1", "succeededCount": 3}`),
 			[]string{`spec.successPolicy.rules[0].succeededCount: 3: must be from 0 to 2`}},
+		{"a success rule wants more than its later range names", success(`{"succeededIndexes": "1-2", "succeededCount": 3}`),
+			[]string{`spec.successPolicy.rules[0].succeededCount: 3: must be from 0 to 2`}},
 		{"managedBy has no domain", `{"managedBy": "queue"}`,
 			[]string{`spec.managedBy: "queue": must be a domain-prefixed path, such as example.com/controller`}},
 		{"managedBy has upper-case letters in its domain", `{"managedBy": "Example.com/queue"}`,
@@ -249,6 +251,9 @@ func TestJ2_Accepted(t *testing.T) {
 		{"the most that very large jobs may", `{"completions": 2147483647, "parallelism": 10000, "completionMode": "Indexed", "backoffLimitPerIndex": 0, "maxFailedIndexes": 10000}`},
 		{"another controller with a name of 63 characters", `{"managedBy": "example.com/` + strings.Repeat("q", 51) + `"}`},
 		{"managedBy has each mark that a path may have", `{"managedBy": "example.com/-._~%!$&'()*+,;=:"}`},
+		{"managedBy has a path of two parts", `{"managedBy": "example.com/team/queue"}`},
+		{"as many success rules as there may be", `{"completions": 3, "completionMode": "Indexed", "successPolicy": {"rules": [` +
+			strings.TrimSuffix(strings.Repeat(`{"succeededCount": 1},`, 20), ",") + `]}}`},
 		{"managedBy has marks next to its first and last letters", `{"managedBy": "a-b.c-d/queue"}`},
 		{"nothing at all to do", `{"completions": 0, "parallelism": 0, "backoffLimit": 0, "activeDeadlineSeconds": 0, "ttlSecondsAfterFinished": 0}`},
 	}
