@@ -93,7 +93,7 @@ func TestBackfill_WhichRunsStart(t *testing.T) {
 		}, nil, "left to the schedule"},
 		{"missed ones before it are not", cronjob.Backfill{After: hours(8), Until: hours(12), Overlap: cronjob.Allow}, nil,
 			func(s *cronjob.Snapshot) { s.Now = hours(12) }, []float64{9, 10, 11}, "12:00:00Z is left to the schedule"},
-		{"what catches up is the schedule's, too", cronjob.Backfill{After: hours(8), Until: hours(12), Overlap: cronjob.Allow}, nil,
+		{"runs that are caught up are also left to the schedule", cronjob.Backfill{After: hours(8), Until: hours(12), Overlap: cronjob.Allow}, nil,
 			func(s *cronjob.Snapshot) { s.Now, s.Options.CatchUp = hours(12), cronjob.CatchUpAll }, []float64{9}, "10:00:00Z is left to the schedule"},
 		{"none while a run that is due is held back", cronjob.Backfill{After: hours(3), Until: hours(4), Overlap: cronjob.Allow},
 			[]cronjob.Child{running},
@@ -244,7 +244,7 @@ func TestBackfill_Progress(t *testing.T) {
 			t.Errorf("%v, status %s: got %q, retry %t, want %q", tc.results, tc.settled, got, end.Retry, tc.want)
 		}
 		if end.Metrics.CreationSkew != 0 {
-			t.Errorf("C16: the skew is that of the schedule: %s", end.Metrics.CreationSkew)
+			t.Errorf("C16: only runs of the schedule have a skew: %s", end.Metrics.CreationSkew)
 		}
 	}
 }
@@ -324,7 +324,7 @@ func TestBackfill_C12_Replace(t *testing.T) {
 		s.Backfills = end.Backfills
 		plan = reconcile(t, s)
 		if len(plan.Delete) != 1 || plan.Delete[0].Name != old.Name {
-			t.Fatalf("only that of the schedule is replaced: %s", plan.String())
+			t.Fatalf("only the job of the schedule is to be replaced: %s", plan.String())
 		}
 		if whenGone {
 			s.CronJob.Status, s.Children = plan.Settle(done(&plan).Writes).Status, s.Children[:1]

@@ -28,13 +28,13 @@ type CronJob struct {
 	Status      Status    `json:"status,omitzero"`
 }
 
-// Spec is a batch/v1 CronJobSpec. Its JSON is that of batch/v1; what the planner
-// does not need of the job template is ignored.
+// Spec is a batch/v1 CronJobSpec. It has the JSON of batch/v1. What the
+// planner does not need of the job template is ignored.
 type Spec struct {
 	// Schedule is five fields or a descriptor (S1). [Compile] reads it.
 	Schedule string `json:"schedule"`
-	// TimeZone is the name of the zone of the schedule; nil means that of Compile's
-	// options, and UTC without one.
+	// TimeZone names the zone of the schedule. If it is nil, the options of Compile
+	// decide. Without such an option the zone is UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
 	// StartingDeadlineSeconds is how late a run may start. Nil means any time, as
 	// long as it is the latest.
@@ -56,7 +56,7 @@ type ConcurrencyPolicy string
 
 // The concurrency policies of batch/v1.
 const (
-	// Allow starts the run all the same.
+	// Allow starts the run beside other active jobs.
 	Allow ConcurrencyPolicy = "Allow"
 	// Forbid does not start the run while another is active (C11).
 	Forbid ConcurrencyPolicy = "Forbid"

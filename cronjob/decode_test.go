@@ -69,7 +69,7 @@ func TestC1_DecodeErrors(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"metadata":{"labels":3}}`), &template); err == nil {
 		t.Error("labels that are a number decode")
 	}
-	// An annotation that is no time reads as none: the job counts as one made by hand.
+	// An annotation that does not hold a time is ignored: the job counts as made by hand.
 	child, err := cronjob.DecodeChild(&c, []byte(`{"metadata":{"name":"a","annotations":{"`+cronjob.TimestampAnnotation+`":"noon"}}}`))
 	if err != nil || !child.ScheduledTime.IsZero() || !child.Foreign {
 		t.Errorf("%+v, %v", child, err)

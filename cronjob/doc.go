@@ -41,27 +41,26 @@
 //  1. Call [Compile] outside the rounds, once for each schedule and timeZone: it
 //     reads the zone database and parses. A round does neither.
 //  2. Read the CronJob and all jobs that could be its children. The children may be
-//     stale: the name of a job is the lock of its run (C13).
-//     CronJob and children may both lack the controller's own writes, for a while: the
-//     memory knows them (CI15). A snapshot that is read from a database in one
+//     stale: the name of a job is the lock of its run (C13). CronJob and children may
+//     both lack the controller's own writes for a while: the memory knows them (CI15). A snapshot that is read from a database in one
 //     transaction contains them: then set [Snapshot.Consistent].
 //  3. Reconcile. Carry out the plan in the order of its fields: look up Verify,
 //     delete, create if MayCreate, write the status that Settle returns. The status
 //     write is conditional on the version that was read.
-//  4. A creation that is refused because the name exists reads that job and says
-//     whether the CronJob is its controller: ResultAlreadyExists or ResultNameTaken (C14).
-//  5. Keep the memory, report the events, drop the triggers that the conclusion
-//     names, store the backfills that it hands back (before the next round, so that
-//     no restart forgets them), and call again at the named time, when the CronJob or one of its jobs
-//     changes, and soon if Retry is set. After a change of schedule or timeZone,
+//  4. If a creation is refused because the name exists, read that job. The result is
+//     ResultAlreadyExists if the CronJob is its controller, otherwise ResultNameTaken (C14).
+//  5. Keep the memory, report the events and drop the triggers that the conclusion
+//     names. Store the backfills that it hands back before the next round, so that no
+//     restart forgets them. Plan again at its Requeue, when the CronJob or one of its
+//     jobs changes, and soon if Retry is set. After a change of schedule or timeZone,
 //     compile first (C17).
 //
 // # Exactness
 //
 // The run due is the latest in (earliest, now] for every schedule, and the number
 // of missed runs is exact; neither costs more after ten years than after a day.
-// Kubernetes estimates both, and so starts nothing after many an outage of an
-// irregular schedule; [Kubernetes136] restores that. docs/divergences.md lists
+// Kubernetes estimates both, and so often starts nothing after an outage of an irregular
+// schedule; [Kubernetes136] restores that. docs/divergences.md lists
 // all differences.
 //
 // # Words
@@ -72,6 +71,6 @@
 // # Compatibility
 //
 // Types and reasons are stable. Sentences (String, messages of waits and notes)
-// may get better. What decides differently is listed under Semantics in
+// may change. What decides differently is listed under Semantics in
 // CHANGELOG.md.
 package cronjob

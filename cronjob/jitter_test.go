@@ -52,7 +52,7 @@ func TestJitter_ProlongsTheDeadline(t *testing.T) {
 	}
 }
 
-// No run is no run, whatever its jitter.
+// A schedule that never runs has nothing to delay, whatever the jitter.
 func TestJitter_WithoutAnyRun(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "0 0 30 2 *"}), hours(1))
 	s.Options.Jitter = time.Hour

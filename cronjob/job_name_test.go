@@ -36,8 +36,8 @@ func TestC13_CI2_Creation(t *testing.T) {
 	}
 }
 
-// C13: a schedule that names a zone itself wins over timeZone; the run's annotation is in
-// that of timeZone all the same, and an event says that this is not supported.
+// C13: a zone in the schedule itself wins over timeZone. The run's annotation is still in
+// the zone of timeZone, and an event says that this is not supported.
 func TestC13_ZoneInTheSchedule(t *testing.T) {
 	for _, preset := range []bool{false, true} {
 		c := newCronJob(cronjob.Spec{Schedule: "TZ=Asia/Tokyo 0 10 * * *", TimeZone: ptr("Europe/Berlin")})

@@ -45,7 +45,7 @@ type memory struct {
 	// Since is the time up to which runs were set aside (Options.SkipOnResume,
 	// SkipOnEdit, SkipHeld), or could not start since their names are taken (CatchUpAll).
 	Since time.Time `json:"since,omitzero"`
-	// Suspended, Schedule and TimeZone are those of the last round, kept only for
+	// Suspended, Schedule and TimeZone are what the last round saw, kept only for
 	// these options.
 	Suspended bool   `json:"suspended,omitempty"`
 	Schedule  string `json:"schedule,omitempty"`

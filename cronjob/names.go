@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// maxName is the longest name of a CronJob: that of a Job has at most 63 bytes, and
-	// a run adds up to 11 (C13).
+	// maxName is the length of the longest name of a CronJob: a Job's name has at most
+	// 63 bytes, and a run adds up to 11 (C13).
 	maxName  = 52
 	maxLabel = 63
 )

@@ -67,7 +67,7 @@ type Effect struct {
 	Result Result `json:"result,omitzero"`
 	// Job is the job that was created or was found in its place.
 	Job Reference `json:"job,omitzero"`
-	// CreationTimestamp is that of the job, for the metric (C16).
+	// CreationTimestamp is when the job was created, for the metric (C16).
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// Error is the text of the error, for the event. Without it there is none: a creation
 	// that has met another job has not failed, though whose job it is may be unknown.

@@ -122,7 +122,7 @@ func TestCI15_RecordedIsAhead(t *testing.T) {
 }
 
 // CI15: a job whose status write failed is active, though neither the status nor the
-// children show it: that of a run, of a trigger, of a backfill.
+// children show it. This holds for the jobs of runs, triggers and backfills.
 func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

@@ -48,7 +48,7 @@ type Plan struct {
 	// NextRun is the first run of the schedule after this round; zero if none is going
 	// to come, or none may.
 	NextRun time.Time `json:"nextRun,omitzero"`
-	// Namespace and CronJobUID are those of the CronJob.
+	// Namespace and CronJobUID identify the CronJob.
 	Namespace  string  `json:"namespace,omitempty"`
 	CronJobUID job.UID `json:"cronJobUID,omitempty"`
 	// basis is what Settle and Conclude start from.
@@ -72,12 +72,12 @@ type Creation struct {
 	Name string `json:"name"`
 	// ScheduledTime is the run, in the zone of the schedule; zero for a trigger.
 	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
-	// Trigger is the ID of the trigger that asked for the job, Backfill that of the
-	// backfill; the child that comes of the latter is marked ([Child].Backfilled).
+	// Trigger or Backfill is the ID of the trigger or backfill that asked for the job.
+	// The child of a backfill is marked ([Child].Backfilled).
 	Trigger  string `json:"trigger,omitempty"`
 	Backfill string `json:"backfill,omitempty"`
-	// Labels and Annotations are those of the template; the annotations hold the
-	// run's time, too, and who asked for it.
+	// Labels and Annotations are copied from the template. The annotations also hold
+	// the run's time, and who asked for it.
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Reason      CreateReason      `json:"reason"`
@@ -136,7 +136,7 @@ type basis struct {
 	// next round forward.
 	Blocked    bool `json:"blocked,omitempty"`
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Consistent is that of the snapshot.
+	// Consistent is copied from the snapshot.
 	Consistent bool `json:"consistent,omitempty"`
 	// Stale is true when something waits for a snapshot that shows the own writes.
 	Stale  bool             `json:"stale,omitempty"`

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// CI3: an annotation alone does not make a job that of a run, since a user may have copied
-// it. The name must also be the run's.
+// CI3: an annotation alone does not tie a job to a run, since a user may have copied it.
+// The name must also be the run's.
 func TestCI3_AnnotationWithoutTheName(t *testing.T) {
 	copied := child(hours(1))
 	copied.Name = "report-copy"

@@ -69,7 +69,7 @@ func TestSkipOnEdit(t *testing.T) {
 	}
 }
 
-// A change of the schedules beside that of the spec is also an edit.
+// A change of the schedules that Also adds is also an edit.
 func TestSkipOnEdit_CombinedSchedules(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "0 12 * * *"})
 	for _, opts := range [][]schedule.Option{{schedule.Also("0 6 * * *")}, {schedule.Also("0 4 * * *")}} {

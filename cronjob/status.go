@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Status is a batch/v1 CronJobStatus. Its JSON is that of batch/v1 and
+// Status is a batch/v1 CronJobStatus. It has the JSON of batch/v1, which
 // round-trips. Times are written as they are: whole seconds encode exactly as
 // Kubernetes encodes them.
 type Status struct {
@@ -15,7 +15,7 @@ type Status struct {
 	// the order of their start.
 	Active []Reference `json:"active,omitempty"`
 	// LastScheduleTime is the time of the latest run whose job was created or found:
-	// the run's time of the schedule, not that of the creation.
+	// its time in the schedule, not the time of the creation.
 	LastScheduleTime time.Time `json:"lastScheduleTime,omitzero"`
 	// LastSuccessfulTime is the latest completion of a job that succeeded.
 	LastSuccessfulTime time.Time `json:"lastSuccessfulTime,omitzero"`

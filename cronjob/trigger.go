@@ -101,7 +101,7 @@ func isTriggered(triggers []Trigger, cronJob, name string) bool {
 	return found
 }
 
-// isTriggerName reports whether a name is that of a trigger's job.
+// isTriggerName reports whether a name belongs to a trigger's job.
 func isTriggerName(cronJob, name string) bool {
 	return strings.HasPrefix(name, cronJob) && strings.HasPrefix(name[len(cronJob):], manualInfix)
 }

@@ -77,7 +77,7 @@ func TestC1_ValidateWithName(t *testing.T) {
 		{"a name that is none", "Report_1", nil, []string{"metadata.name"}},
 		{"an empty label", "report..v2", nil, []string{"metadata.name"}},
 		{"a trigger", "report", []cronjob.Trigger{{ID: "2026-a"}}, nil},
-		{"an ID that is no label", "report", []cronjob.Trigger{{ID: "By_Hand"}, {ID: "-a"}, {ID: "a-"}, {ID: "a.b"}},
+		{"an ID that is not a label", "report", []cronjob.Trigger{{ID: "By_Hand"}, {ID: "-a"}, {ID: "a-"}, {ID: "a.b"}},
 			[]string{"triggers[By_Hand].id", "triggers[-a].id", "triggers[a-].id", "triggers[a.b].id"}},
 		{"no ID", "report", []cronjob.Trigger{{}}, []string{"triggers[].id"}},
 		{"an ID as long as can be", "report", []cronjob.Trigger{{ID: strings.Repeat("i", 49)}}, nil},

@@ -31,7 +31,7 @@ func (c Counts) Satisfied(now time.Time) bool {
 	if !c.pending() {
 		return true
 	}
-	age := now.Sub(c.At) // Sub saturates, so that a record without a time is old, too
+	age := now.Sub(c.At) // Sub saturates, so a record without a time is also old
 	return age >= Timeout || age <= -Timeout
 }
 

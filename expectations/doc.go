@@ -4,7 +4,7 @@
 // writes have come back through the watch. It would then create the same pods a
 // second time. Expectations close that gap: before writing, the adapter records
 // how many creations and deletions it is about to do; every notification takes
-// one off; and while some are missing, nothing is created or deleted.
+// one off. While some are missing, nothing is created or deleted.
 //
 //   - [Counts] is that record for one job, a plain value (E1, E2).
 //   - [UIDs] is the set of pods that were asked to lose their finalizer and have
@@ -27,7 +27,7 @@
 // An adapter that reads its own writes (a database, say) needs no tracker: it sets
 // job.Snapshot.Consistent.
 //
-// A stronger protection than counting is to compare versions: an adapter that
-// knows the version of its own last status write puts it into job.Memory.Written,
-// and a snapshot of an older job is not planned from (E6).
+// Comparing versions protects better than counting: an adapter that knows the version
+// of its own last status write puts it into job.Memory.Written, and no round plans
+// from a snapshot of an older job (E6).
 package expectations

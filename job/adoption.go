@@ -35,7 +35,7 @@ const (
 	letGo
 )
 
-// claimOf decides about the owner of a pod (J6). The facts are those of its UID.
+// claimOf decides about the owner of a pod (J6). The facts are about its UID.
 func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 	switch {
 	case pod.Owner == Owned:

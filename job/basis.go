@@ -32,7 +32,7 @@ type basis struct {
 	Indexed               bool    `json:"indexed,omitempty"`
 	// PerIndex is true when failures are limited index by index.
 	PerIndex bool `json:"perIndex,omitempty"`
-	// Action is what the round does; empty if it is no round of the job (J42).
+	// Action is what the round does; empty if the round does not plan the job (J42).
 	Action Action `json:"action,omitempty"`
 	// Stopped plans record nothing: the job is not ours, or has ended.
 	Stopped bool `json:"stopped,omitempty"`

@@ -27,7 +27,7 @@ func TestJ8_WhatIsNew(t *testing.T) {
 		{"an index out of range", indexed, func(_ *Snapshot, p *Pod) { p.Index = IndexAt(3) }, "not counted"},
 		{"a pod that is being adopted gets the finalizer first", `{}`, func(_ *Snapshot, p *Pod) { p.Owner, p.Untracked = Orphan, true }, "succeeded"},
 		{"a pod that is being released", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = OwnedUnmatched }, ""},
-		{"a pod of somebody else", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = Foreign }, ""},
+		{"a pod of another owner", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = Foreign }, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,19 +11,19 @@ import (
 type Conclusion struct {
 	// Outcome is what became of the plan's writes.
 	Outcome Outcome
-	// Status is the last status that was written, or that of the snapshot if none was.
+	// Status is the last status that was written, or the snapshot's if none was.
 	Status Status
 	// Synced is true when the round planned the job, as job_syncs_total counts it. It is
-	// not if the job has ended, is not ours, or if the snapshot is stale.
+	// false if the job has ended or is not ours, or if the snapshot is stale.
 	Synced bool
 	// Memory goes into the next snapshot of the job.
 	Memory Memory
-	// Events are all events of the round, those of the plan included (J41).
+	// Events are all events of the round, including the plan's (J41).
 	Events  []Event
 	Metrics Metrics
-	// Requeue is when to plan again although nothing happened: that of the plan, or sooner
-	// if the next round builds on what this one has written (L9). Its time is that of the
-	// snapshot for "at once".
+	// Requeue is when to plan again although nothing happened. It is the plan's, or sooner if
+	// the next round builds on what this one has written (L9). "At once" is the time of the
+	// snapshot.
 	Requeue Requeue
 	// Retry is true when a write failed or was not tried, and so exactly when
 	// jobapply.Executor.Apply returns an error: plan again soon, after
@@ -76,8 +76,8 @@ func (s *Settlement) Conclude(settled Result) Conclusion {
 	}
 }
 
-// hasUnfinished reports whether a write other than those of the status is to be
-// repeated. A refused creation is not.
+// hasUnfinished reports whether any write except the status writes is to be repeated.
+// A refused creation is not.
 func (p *Plan) hasUnfinished(o *Outcome, r *Recording) bool {
 	for i := range p.Delete {
 		if !value.At(o.Deleted, i).Result.isDone() {

@@ -63,7 +63,7 @@ func TestJ41_Events(t *testing.T) {
 			[]string{"Normal Resumed: Job resumed"}},
 		{"the job was resumed long ago", suspended(snapshotOf(t, `{}`, activePod("a")), ConditionFalse), nil, nil},
 		{"the job was never suspended", snapshotOf(t, `{}`, activePod("a")), nil, nil},
-		{"a condition that could not be written is no news", snapshotOf(t, `{"suspend": true}`),
+		{"a condition that could not be written is not reported", snapshotOf(t, `{"suspend": true}`),
 			func(o *Outcome) { o.Recorded = ResultUnsuccessful }, nil},
 		{"the job completes", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), nil,
 			[]string{"Normal Completed: Job completed"}},
@@ -132,7 +132,7 @@ func TestJ43_Retry(t *testing.T) {
 			if end.Retry != test.want {
 				t.Errorf("got %v, want %v\n%s", end.Retry, test.want, plan.String())
 			}
-			// A retry comes by itself, and needs no time beside that of the plan.
+			// A retry comes by itself, and needs no other time than the plan's.
 			if end.Retry && end.Requeue != plan.Requeue {
 				t.Errorf("again at %v, want %v\n%s", end.Requeue, plan.Requeue, plan.String())
 			}

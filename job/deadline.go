@@ -22,8 +22,8 @@ func pastDeadline(due, now time.Time) Verdict {
 	return Verdict{ConditionFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline"}
 }
 
-// startTime is the time from which the deadline counts: that of the status, or now in
-// the first round that is not suspended (J12).
+// startTime is the time from which the deadline counts: the status's start time, or now
+// in the first round that is not suspended (J12).
 func startTime(j *Job, now time.Time) time.Time {
 	if j.Status.StartTime.IsZero() && !j.Spec.isSuspended() {
 		return now

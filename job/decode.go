@@ -28,7 +28,7 @@ func DecodeJob(data []byte) (Job, error) {
 		return Job{}, fmt.Errorf("decode job: %w", err)
 	}
 	m := &in.Metadata
-	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0, unknown, if it is no number
+	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0, unknown, if it is not a number
 	return Job{
 		Version:           version,
 		Namespace:         m.Namespace,

@@ -214,8 +214,8 @@ func TestDecodePod(t *testing.T) {
 	}
 }
 
-// TestJ32_DecodeReadyUnknown: a node that is lost turns Ready Unknown. That is no time
-// at which a pod has finished.
+// TestJ32_DecodeReadyUnknown: a node that is lost turns Ready Unknown. That does
+// not tell when a pod has finished.
 func TestJ32_DecodeReadyUnknown(t *testing.T) {
 	for status, want := range map[string]bool{"True": true, "False": true, "Unknown": false} {
 		text := strings.Replace(podText, `"status": "True", "type": "Ready"`, `"status": "`+status+`", "type": "Ready"`, 1)

@@ -44,7 +44,7 @@ func TestJ1_Defaults(t *testing.T) {
 		{"a failure policy waits until pods have failed", Spec{PodFailurePolicy: policy},
 			filled(func(s *Spec) { s.PodFailurePolicy, s.PodReplacementPolicy = policy, ReplaceFailed })},
 		{"what is set stays", all, all},
-		{"zero is set, too", Spec{Parallelism: value.To[int32](0), Completions: value.To[int32](0), BackoffLimit: value.To[int32](0)},
+		{"zero is not unset", Spec{Parallelism: value.To[int32](0), Completions: value.To[int32](0), BackoffLimit: value.To[int32](0)},
 			filled(func(s *Spec) {
 				s.Parallelism, s.Completions, s.BackoffLimit = value.To[int32](0), value.To[int32](0), value.To[int32](0)
 			})},

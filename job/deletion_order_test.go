@@ -147,8 +147,8 @@ func drawRankedPod(t *rapid.T, uid string) Pod {
 	}
 }
 
-// TestJ29_MostRestarts: the restarts of one container count, not their sum, and only
-// those of its kind.
+// TestJ29_MostRestarts: the greatest restart count of one container decides, not the
+// sum, and the kinds of containers are compared one after the other.
 func TestJ29_MostRestarts(t *testing.T) {
 	containers := []Container{
 		{Name: "sidecar", Kind: RestartableInitContainer, Restarts: 9},

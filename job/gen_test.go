@@ -18,7 +18,7 @@ func maybe[T any](t *rapid.T, label string, g *rapid.Generator[T]) *T {
 	return nil
 }
 
-// The generators are those of package jobtest.
+// The generators come from package jobtest.
 
 func drawSpec(t *rapid.T) job.Spec { return jobtest.Specs().Draw(t, "spec") }
 

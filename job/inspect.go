@@ -28,7 +28,7 @@ type Inspection struct {
 	// Retries are the indexes whose last pod has failed and that may run again, in
 	// order. Only a job that limits failures index by index has them.
 	Retries []IndexRetry
-	// Pods are parallel to those of the snapshot.
+	// Pods has one entry for each pod of the snapshot, in the same order.
 	Pods []PodInspection
 }
 
@@ -52,7 +52,7 @@ type PodInspection struct {
 	// Counts is true if the failure counts towards the limits (J21).
 	Counts bool
 	// Rule is the index of the podFailurePolicy's rule that matches the failed pod, and -1
-	// if none does. Action is that of the rule.
+	// if none does. Action is the rule's.
 	Rule   int
 	Action FailureAction
 	// Container and ExitCode are what the rule has matched, or else Condition is.
@@ -62,7 +62,7 @@ type PodInspection struct {
 }
 
 // Inspect returns the figures that [Reconcile] decides by. They exist for every job, also
-// for one that has ended or that another controller manages. The errors are those of
+// for one that has ended or that another controller manages. It returns the same errors as
 // Reconcile.
 func Inspect(s Snapshot) (Inspection, error) {
 	if err := s.check(); err != nil {

@@ -70,8 +70,8 @@ func TestOptions_NegativeLimits(t *testing.T) {
 	}
 }
 
-// TestJ3_ControllerName: a controller plans the jobs that name it, and that of Kubernetes
-// those that name none.
+// TestJ3_ControllerName: a controller plans the jobs that name it. The controller of
+// Kubernetes also plans the jobs that name none.
 func TestJ3_ControllerName(t *testing.T) {
 	for _, test := range []struct {
 		by, me string

@@ -185,7 +185,7 @@ func TestE1_Consistent(t *testing.T) {
 			t.Fatalf("own writes are remembered: %+v", m)
 		}
 		if m.rest.Ignored != 3 {
-			t.Fatal("what is no write is forgotten")
+			t.Fatal("the number of ignored failures is forgotten")
 		}
 		s.Consistent = false
 		if plan, err = Reconcile(s); err != nil || len(plan.Untrack) > 0 {

@@ -131,7 +131,7 @@ func TestJ42_Facts(t *testing.T) {
 			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateNew}},
 		{"an elastic job shrinks together with a success", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, ended("a", PodSucceeded, 1), running), shrunk,
 			Metrics{CompletionMode: Indexed, Action: ActionTracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
-		{"the job is managed by somebody else", snapshotOf(t, `{"managedBy": "example.com/queue"}`), none,
+		{"another controller manages the job", snapshotOf(t, `{"managedBy": "example.com/queue"}`), none,
 			Metrics{CompletionMode: NonIndexed, ManagedBy: true}},
 		{"the job has ended", snapshotOf(t, `{}`, ended("a", PodFailed, -1)),
 			status(func(s *Status) { s.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}} }),

@@ -6,13 +6,13 @@ import "github.com/batchplan/batchplan/internal/enum"
 type Result uint8
 
 const (
-	// ResultNotTried: the round stopped before the write. An Outcome of only these is
-	// that of a crash before the first write.
+	// ResultNotTried: the round stopped before the write. An Outcome of only these
+	// describes a crash before the first write.
 	ResultNotTried Result = iota
 	// ResultDone: the write took effect.
 	ResultDone
-	// ResultGone: the object was not there any more. That is as good as done, only no
-	// event will tell of it.
+	// ResultGone: the object was not there any more. That is as good as done, but no
+	// notification will come.
 	ResultGone
 	// ResultUnsuccessful: the write did not take effect, or its reply was lost.
 	ResultUnsuccessful

@@ -25,8 +25,8 @@ import (
 type Plan struct {
 	// Adopt are pods that get a controller reference to the job and the finalizer
 	// (J6). Re-read the job from the source of truth first: its UID must be the
-	// same and it must not be deleted. The ResourceVersion of a reference is that of the
-	// pod without a controller.
+	// same and it must not be deleted. The ResourceVersion of a reference is the
+	// version at which the pod had no controller.
 	Adopt []PodRef `json:"adopt,omitempty"`
 	// Release are pods that lose the controller reference and the finalizer (J6).
 	Release []PodRef `json:"release,omitempty"`
@@ -99,8 +99,8 @@ type Creation struct {
 	NamePrefix string `json:"namePrefix"`
 	// Hostname is empty for a NonIndexed job.
 	Hostname string `json:"hostname,omitempty"`
-	// PerIndex is true when failures are limited index by index; then FailureCount
-	// and IgnoredFailureCount are those of the index so far (J18).
+	// PerIndex is true when failures are limited index by index. Then FailureCount
+	// and IgnoredFailureCount count the failures of the index so far (J18).
 	PerIndex            bool         `json:"perIndex,omitempty"`
 	FailureCount        int32        `json:"failureCount,omitempty"`
 	IgnoredFailureCount int32        `json:"ignoredFailureCount,omitempty"`
@@ -136,7 +136,7 @@ const (
 	CountedFailed
 	// CountedIndex pods are accounted for by their completed index.
 	CountedIndex
-	// AlreadyRecorded pods stand in an uncounted list from an earlier round.
+	// AlreadyRecorded pods are in an uncounted list since an earlier round.
 	AlreadyRecorded
 )
 

@@ -46,7 +46,7 @@ type PodDeletion struct {
 type PodDetail struct {
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// ReadyTransition is when the condition Ready turned True or False. It is zero
-	// while Ready is Unknown, or unset: then it is no finish time (J32).
+	// while Ready is Unknown or unset, which tells no finish time (J32).
 	ReadyTransition time.Time      `json:"readyTransition,omitzero"`
 	Containers      []Container    `json:"containers,omitempty"`
 	Conditions      []PodCondition `json:"conditions,omitempty"`
@@ -131,7 +131,7 @@ type Container struct {
 	// Restarts is how often the container was started again.
 	Restarts int32          `json:"restarts,omitempty"`
 	State    ContainerState `json:"state,omitempty"`
-	// ExitCode and FinishedAt are those of a terminated container.
+	// ExitCode and FinishedAt are set once the container has terminated.
 	ExitCode   int32     `json:"exitCode,omitempty"`
 	FinishedAt time.Time `json:"finishedAt,omitzero"`
 }
@@ -170,8 +170,8 @@ type PodCondition struct {
 type PodRef struct {
 	Name string `json:"name"`
 	UID  UID    `json:"uid"`
-	// ResourceVersion is that of the pod as the plan saw it, for writes on condition of
-	// it. Empty means that it is not known.
+	// ResourceVersion is the version of the pod that the plan saw, for writes on condition
+	// of it. Empty means that it is not known.
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 

@@ -35,8 +35,8 @@ const deleteReasons = "unspecified|" +
 // String is a sentence for people.
 func (r DeleteReason) String() string { return enum.String(deleteReasons, int(r), "DeleteReason") }
 
-// CreateReason is why a pod is created; the values are those of the metric
-// job_controller_job_pods_creation_total (J42).
+// CreateReason is why a pod is created. The metric job_controller_job_pods_creation_total
+// has the same values (J42).
 type CreateReason uint8
 
 // The reasons to create a pod.
@@ -85,7 +85,7 @@ const (
 	WaitExpectations
 	// WaitReplacement: terminating pods must end before they are replaced (J30).
 	WaitReplacement
-	// WaitPods: active pods, those of this plan included, have not finished.
+	// WaitPods: active pods, including this plan's, have not finished.
 	WaitPods
 	// WaitSuspended: the job is suspended (J28).
 	WaitSuspended

@@ -63,8 +63,8 @@ func hasMisplaced(spec *Spec, c *census) bool {
 }
 
 // separateMisplaced separates the pods without an index of their own from the others.
-// The pods come in order of worth. Of those with one index, the last stays. Of more than
-// a round deletes, those of the lowest indexes go first. The spare set is overwritten.
+// The pods come in order of worth. Of several pods with one index, the last stays. If more
+// are misplaced than a round deletes, the pods of the lowest indexes go first. The spare set is overwritten.
 func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, misplaced []int32) {
 	spare.Reset()
 	for _, i := range slices.Backward(active) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestJ29_MisplacedByIndex: 600 pods have an index out of range. The 500 of a round are
-// those of the lowest indexes, though others are worth less.
+// TestJ29_MisplacedByIndex: 600 pods have an index out of range. The round deletes the
+// 500 with the lowest indexes, though others are worth less.
 func TestJ29_MisplacedByIndex(t *testing.T) {
 	var pods []Pod
 	for i := range 600 {

@@ -57,8 +57,8 @@ func TestJ6_OwnerOf(t *testing.T) {
 		{"ours, without labels", "job-1", nil, OwnedUnmatched},
 		{"nobody's, and it matches", "", ours, Orphan},
 		{"nobody's, and it does not match", "", others, Foreign},
-		{"somebody else's, though it matches", "job-2", ours, Foreign},
-		{"somebody else's", "job-2", others, Foreign},
+		{"another owner's, though it matches", "job-2", ours, Foreign},
+		{"another owner's", "job-2", others, Foreign},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func TestSnapshot_Refusals(t *testing.T) {
 				t.Fatalf("got %v, want an error about %s", err, test.field)
 			}
 			if plan.basis.JobUID != "" || plan.Record(Writes{}).Write {
-				t.Error("there is a plan all the same")
+				t.Error("there is a plan despite the error")
 			}
 		})
 	}

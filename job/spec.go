@@ -28,7 +28,7 @@ type Job struct {
 	Status            Status    `json:"status,omitzero"`
 }
 
-// Spec is a batch/v1 JobSpec. Its JSON is that of batch/v1; fields that the
+// Spec is a batch/v1 JobSpec. It has the JSON of batch/v1. Fields that the
 // planner does not need are ignored.
 type Spec struct {
 	// Parallelism is the most pods that run at once. Required: [Default] sets it.

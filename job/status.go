@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Status is a batch/v1 JobStatus. Its JSON is that of batch/v1 and round-trips.
+// Status is a batch/v1 JobStatus. It has the JSON of batch/v1, which round-trips.
 // Times are written as they are: whole seconds encode exactly as Kubernetes
 // encodes them.
 type Status struct {
@@ -32,7 +32,7 @@ type Status struct {
 }
 
 // UncountedTerminatedPods are the UIDs between "finished" and "counted". A UID
-// stands in at most one of the lists, once (JI2).
+// is in at most one of the lists, and only once (JI2).
 type UncountedTerminatedPods struct {
 	Succeeded []UID `json:"succeeded,omitempty"`
 	Failed    []UID `json:"failed,omitempty"`

@@ -2,10 +2,10 @@ package job
 
 // tally are the figures that the rules decide by.
 type tally struct {
-	// active, ready and terminating are those of the census (J11), restarts as well (J22).
+	// active, ready, terminating (J11) and restarts (J22) come from the census.
 	active, ready, terminating, restarts int64
-	// succeeded and failed are the totals of J9 and J10, pods found in this round
-	// included. failedIndexes are those of J16.
+	// succeeded and failed are the totals of J9 and J10, including pods found in this
+	// round. failedIndexes is the number of failed indexes (J16).
 	succeeded, failed, failedIndexes int64
 }
 

@@ -37,7 +37,7 @@ import (
 //     completions equal to parallelism: an elastic one may have shrunk.
 //   - completedIndexes belongs to Indexed jobs, failedIndexes to those with
 //     backoffLimitPerIndex. Their indexes increase, are below completions, and
-//     stand in one of the lists only.
+//     are in only one of the lists.
 //
 // And these keep the counts true, which no API server checks:
 //

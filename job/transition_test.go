@@ -186,7 +186,7 @@ func TestCheckTransition(t *testing.T) {
 		{"J39: suspended while the job is ending", `"suspend":true`, target, conditions("FailureTarget", "Suspended"),
 			[]string{`status.conditions[Suspended]: "True": must not change when the end is declared`}},
 		{"J4: all is as it was", "", complete, complete, nil},
-		{"J4: somebody else's condition after the end", "", failed, failed[:len(failed)-1] + `,{"type":"Held","status":"True"}]`, nil},
+		{"J4: another client's condition after the end", "", failed, failed[:len(failed)-1] + `,{"type":"Held","status":"True"}]`, nil},
 		{"J4: counters after the end", "", failed, failed + `,"succeeded":1,"failed":1`, []string{
 			"status.succeeded: 1: must not change after the end", "status.failed: 1: must not change after the end"}},
 		{"J4: a success becomes a failure", "", complete, failed, []string{

@@ -98,7 +98,7 @@ func (t *uidTable) add(uid UID, facts uidFacts) (earlier uidFacts) {
 }
 
 // see notes that the snapshot shows the pod with its finalizer, if the pod is known. The
-// facts are those of its UID.
+// facts are about its UID.
 func (t *uidTable) see(pod *Pod, facts uidFacts) {
 	if facts != 0 && carriesFinalizer(pod) {
 		t.add(pod.UID, uidSeen)

@@ -109,8 +109,8 @@ func TestJI21_Untimed(t *testing.T) {
 	})
 }
 
-// TestLivesUntimed is TestLivesFresh with pods that tell no times: the job must come to
-// rest all the same (L1).
+// TestLivesUntimed is TestLivesFresh with pods that tell no times: the job must still
+// come to rest (L1).
 func TestLivesUntimed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))

@@ -161,8 +161,8 @@ func checkFailurePolicy(s *Spec) (found problems) {
 	return found
 }
 
-// checkFailureRule checks a rule of the podFailurePolicy. The containers are those of the
-// template.
+// checkFailureRule checks a rule of the podFailurePolicy. The containers are the
+// template's.
 func checkFailureRule(r *PodFailurePolicyRule, s *Spec, containers map[string]bool) (found problems) {
 	switch r.Action {
 	case FailJob, IgnoreFailure, CountFailure:

@@ -39,7 +39,7 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
-	// Every reason has a sentence, and what is no reason says so.
+	// Every reason has a sentence, and any other number says that it has none.
 	for r := WaitBackoff; r <= WaitNext; r++ {
 		if text := (Wait{Reason: r}).String(); !have[r] || strings.HasPrefix(text, "wait for reason") {
 			t.Errorf("reason %d: %q, in the table: %v", r, text, have[r])
@@ -56,7 +56,7 @@ func TestB4_ReasonsAreSentences(t *testing.T) {
 	sentences := map[string]bool{}
 	check := func(kind, text string) {
 		if sentences[text] || len(text) < 12 || strings.HasPrefix(text, "unspecified") || strings.Contains(text, "Reason(") {
-			t.Errorf("%s: %q is no sentence of its own", kind, text)
+			t.Errorf("%s: %q is not a sentence of its own", kind, text)
 		}
 		sentences[text] = true
 	}

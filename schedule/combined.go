@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// combined holds the times of several patterns, except those of others, as one set
-// of wall-clock times. The times of a day depend only on the kind of its year and
+// combined is a set of wall-clock times: the times of several patterns, without the
+// times of others. The times of a day depend only on the kind of its year and
 // its place in the year, so tables over these two answer for all years. A lookup
 // and a count cost the same whatever is combined. Immutable.
 type combined struct {

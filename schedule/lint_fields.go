@@ -16,7 +16,7 @@ type part struct {
 	open, wholeField bool
 }
 
-// parts splits the fields of the main schedule and of those of Also.
+// parts splits the fields of the main schedule and of the schedules of Also.
 func (s Schedule) parts() (all []part) {
 	for _, spec := range slices.Concat([]string{s.plan.spec}, s.plan.also) {
 		fields := strings.Fields(spec)

@@ -112,7 +112,7 @@ func (p *plan) referenceNext(t time.Time) time.Time {
 			return p.exactNext(unix)
 		}
 	}
-	// The parsed schedule has no zone, so it follows that of its argument.
+	// The parsed schedule has no zone, so it follows its argument's zone.
 	run, ok := p.reference.next(time.Unix(unix, 0).In(p.zone.location))
 	if !ok {
 		return p.exactNext(unix)

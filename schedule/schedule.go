@@ -133,8 +133,8 @@ func (s Schedule) Equal(other Schedule) bool {
 		a.zone.equal(b.zone)
 }
 
-// String returns the fields as they were given to Parse, without the zone, and
-// those of Also and Except behind them.
+// String returns the fields as they were given to Parse, without the zone, followed by
+// the fields of Also and Except.
 func (s Schedule) String() string {
 	if s.plan == nil {
 		return ""

@@ -35,7 +35,7 @@ type CronJob struct {
 	// decides about the CronJob and its jobs.
 	Stale bool
 	Lag   *Lag
-	// Consistent is that of the snapshots. It must be false with Stale or Lag.
+	// Consistent is copied into the snapshots. It must be false with Stale or Lag.
 	Consistent bool
 
 	// Requeue and Retry are from the last conclusion.

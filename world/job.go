@@ -151,8 +151,8 @@ func (w *Job) Snapshot() job.Snapshot {
 // forgetsState reports whether the controller is not told the states of the containers.
 func (w *Job) forgetsState(p *job.Pod) bool { return w.Untimed && p.UID[len(p.UID)-1]%2 == 0 }
 
-// forgetTimes makes the pods those of an adapter that keeps no times. Of the end of a
-// container it forgets the time or else the state, by the parity of the UID.
+// forgetTimes makes the pods look as if the adapter kept no times. Of the end of a
+// container it forgets either the time or the state, by the parity of the UID.
 func (w *Job) forgetTimes(pods []job.Pod) {
 	if !w.Untimed {
 		return

@@ -54,7 +54,7 @@ var ErrGone = errors.New("the job is gone")
 var ErrExists = errors.New("a job of that name exists")
 
 // ErrNamespaceTerminating is the error of Create where no job can be created any
-// more: nothing to retry. It is the same error as that of package job/jobapply.
+// more: nothing to retry. Package job/jobapply has the same error.
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
 // Executor carries out plans. The zero value is ready to use, and safe for
@@ -103,8 +103,8 @@ func (r *round) note(err error) {
 	}
 }
 
-// verify looks up the active jobs that the snapshot did not hold. A job of the name
-// with another UID is a later one: that of the list is gone (C5).
+// verify looks up the active jobs that the snapshot did not hold. A job of that
+// name with another UID is a later one: the job of the list is gone (C5).
 func (r *round) verify() []cronjob.Result {
 	refs := r.plan.Verify
 	if len(refs) == 0 {
@@ -125,8 +125,8 @@ func (r *round) verify() []cronjob.Result {
 	return looks.Effects
 }
 
-// isMeant reports whether a job is the one of a look-up: that of the UID, or, where no
-// reply has told the UID, any that the CronJob controls (CI15).
+// isMeant reports whether a look-up has found the right job: the one with the UID or, if no
+// reply has told the UID, any job that the CronJob controls (CI15).
 func (r *round) isMeant(found Job, uid job.UID) bool {
 	if uid == "" {
 		return found.Controller == r.plan.CronJobUID

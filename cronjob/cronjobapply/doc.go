@@ -4,8 +4,8 @@
 // follows from what became of each, so that a failure anywhere leads to a status that is
 // true.
 //
-// The loop of an adapter, whose snapshots are Consistent if they are read from a database
-// in one transaction, and otherwise not:
+// The loop of an adapter follows. Its snapshots are Consistent only if they are read from a
+// database in one transaction.
 //
 //	plan, err := planner.Reconcile(&snapshot)
 //	if err != nil {
@@ -14,7 +14,7 @@
 //	conclusion, err := executor.Apply(ctx, backend, plan)
 //	memory = conclusion.Memory // for the next snapshot of this CronJob
 //
-// and then: report conclusion.Events, drop the triggers and store the backfills that
-// the conclusion names, plan again at conclusion.Requeue, when the CronJob or one of
-// its jobs changes, and after a delay when conclusion.Retry is set.
+// Then report conclusion.Events, drop the triggers and store the backfills that the
+// conclusion names. Plan again at conclusion.Requeue, when the CronJob or one of its jobs
+// changes, and after a delay when conclusion.Retry is set.
 package cronjobapply

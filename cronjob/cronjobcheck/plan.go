@@ -45,9 +45,9 @@ func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
 	return f
 }
 
-// active are the jobs that run by all that the snapshot shows: those that the status names
-// and that are not known to have ended, and those of later runs, which a crash has kept
-// from being recorded (CI3). The reference does not look for the latter.
+// active returns the jobs that run as far as the snapshot shows. The status names most of
+// them. The others belong to later runs that a crash has kept from being recorded (CI3);
+// the reference does not look for these.
 func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 	status := &s.CronJob.Status
 	children := make(map[string]*cronjob.Child, len(s.Children))

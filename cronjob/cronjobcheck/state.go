@@ -76,7 +76,7 @@ func overlaps(b *cronjob.Backfill, active int) bool {
 	return b.Overlap != cronjob.Allow && active > 0 || b.MaxActive > 0 && active >= int(b.MaxActive)
 }
 
-// Status checks a status before it replaces that of the CronJob (CI4, CI12). The
+// Status checks a status before it is written (CI4, CI12). The
 // function tells whether a job of that run was ever created.
 func (st *State) Status(next *cronjob.Status, started func(run time.Time) bool) []Violation {
 	var f found

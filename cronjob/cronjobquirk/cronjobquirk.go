@@ -1,7 +1,7 @@
 // Package cronjobquirk names the places where the CronJob controller of Kubernetes 1.36 plainly
 // does the wrong thing. The planner of package cronjob does not, unless told to: each quirk
 // can be switched on by itself in its Options, and [cronjob.Kubernetes136] has all of them.
-// What each is about stands in docs/divergences.md.
+// docs/divergences.md describes each of them.
 package cronjobquirk
 
 import "github.com/batchplan/batchplan/internal/enum"

@@ -63,8 +63,8 @@ type Test struct {
 }
 
 // TestBackend lets random CronJobs live on a store and tests the program that plans them. Open
-// is called for each life, with an empty store. The number of lives is that of rapid: 100, or
-// -rapid.checks; about 30 things happen in each, or -rapid.steps.
+// is called for each life, with an empty store. There are 100 lives, or as
+// many as -rapid.checks says. About 30 things happen in each, or as many as -rapid.steps says.
 func TestBackend(t testing.TB, open func(*Env) Subject) {
 	t.Helper()
 	Test{}.Run(t, open)
@@ -110,7 +110,7 @@ func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
 	}
 }
 
-// Write makes a write of the program other than those of a backend, such as storing its
+// Write makes a write of the program that does not go through a backend, such as storing its
 // memory. It can fail, lose its reply, or be the one before which the program ends.
 func (e *Env) Write(what string, write func() error) error {
 	e.life.Writing.Lock()

@@ -13,7 +13,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// Schedules are those of [Specs]: frequent and rare ones, some with gaps.
+// Schedules are what [Specs] chooses from: frequent and rare ones, some with gaps.
 var Schedules = []string{
 	"*/7 * * * *", "@hourly", "0 9,17 * * 1-5", "*/20 14 * * *", "30 6-16/4 * * 1-5", "@daily", "@every 90m", "0 0 1 * *",
 }

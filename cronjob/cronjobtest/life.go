@@ -377,11 +377,11 @@ func (e *Env) comeToRest() {
 	latest, due := compiled.Schedule.Latest(e.truth.cronJob.CreationTimestamp, e.life.Now())
 	if due && !*spec.Suspend && spec.StartingDeadlineSeconds == nil && e.options == (cronjob.Options{}) &&
 		e.truth.cronJob.Status.LastScheduleTime.Before(latest) {
-		e.life.Breaks("CL1", "the run of %s is due, and the last one is that of %s", latest, e.truth.cronJob.Status.LastScheduleTime)
+		e.life.Breaks("CL1", "the run of %s is due, and the last recorded run is %s", latest, e.truth.cronJob.Status.LastScheduleTime)
 	}
 	e.checkRequests()
 	if !*spec.Suspend && e.again.IsZero() {
-		e.life.Breaks("CL4", "the program waits for nothing, and the next run is that of %s", compiled.Schedule.Next(e.life.Now()))
+		e.life.Breaks("CL4", "the program waits for nothing, and the next run is due at %s", compiled.Schedule.Next(e.life.Now()))
 	}
 	e.life.Stop()
 }

@@ -57,8 +57,8 @@ type Subject struct {
 // it. Now, Schedule and Memory are filled in by the caller.
 type Look func(ctx context.Context) (cronjob.Snapshot, cronjobapply.Backend, error)
 
-// Loop returns the Start of a Subject whose loop is that of this package. It tests a
-// backend alone.
+// Loop returns a Start for a Subject without a loop of its own: it runs the loop of this
+// package. So it tests a backend alone.
 func Loop(env *Env, look Look) func(forget bool) Program {
 	l := &loop{env: env, look: look}
 	return func(forget bool) Program {

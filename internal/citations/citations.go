@@ -24,8 +24,8 @@ type id struct {
 
 func (i id) String() string { return i.family + strconv.Itoa(i.number) }
 
-// families are the letters before the numbers. Those of rules come first, in the
-// order of docs/rules.md.
+// families are the letters before the numbers. The letters of rules come first, in
+// the order of docs/rules.md.
 var families = []string{"J", "E", "T", "C", "S", "B", "JI", "L", "CI", "CL", "TI", "N", "M", "F", "D", "Y", "CJ"}
 
 // rules is the number of families that hold rules.

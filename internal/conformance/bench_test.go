@@ -33,8 +33,8 @@ import (
 // notifications are in the caches, and ends when nothing changes any more and the
 // status is the expected one. So the wait costs nothing; the rest is the work of
 // the controller, and of the server and the informers with its writes. The
-// allocations and the processor time (cpu-ns/op) are those of the whole process in
-// the meantime; the latter does not grow when others use the machine.
+// allocations and the processor time (cpu-ns/op) count the whole process in the
+// meantime. The processor time does not grow when others use the machine.
 //
 //   - steady: all pods run; a client has touched the job, and there is nothing to
 //     do. One round, no writes.

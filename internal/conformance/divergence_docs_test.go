@@ -19,7 +19,7 @@ const root = "../../"
 type tableRow struct{ section, name, option string }
 
 // shown are the sections whose rows are shown by cases.
-var shown = []string{"What differs by default", "Schedules", "CronJobs", "What can be had besides"}
+var shown = []string{"What differs by default", "Schedules", "CronJobs", "What options add"}
 
 // tableRows reads the tables: the first column names the row, the last its option.
 func tableRows(t *testing.T) (rows []tableRow) {

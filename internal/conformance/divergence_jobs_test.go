@@ -311,7 +311,7 @@ wait 5m`,
 		quirk:   jobQuirks(jobquirk.UnseenCompletion | jobquirk.RefusedAreActive),
 	},
 	{
-		row: "A UID stands in both uncounted lists (JI2)",
+		row: "A UID is in both uncounted lists (JI2)",
 		script: `
 job {"parallelism":1,"completions":2,TEMPLATE}
 run all

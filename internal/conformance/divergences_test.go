@@ -28,7 +28,7 @@ type divergence struct {
 	script string
 	// do are steps of the script that only this case has.
 	do map[string]func(*life)
-	// options are those of ours; the zero value is what the library recommends.
+	// options are for the library; the zero value is what it recommends.
 	options ours.Options
 	// look returns what is compared after the script.
 	look         func(*life) string

@@ -134,8 +134,8 @@ func play(s *script.Script, o ours.Options) (result Result) {
 	return result
 }
 
-// isLeftToChance reports whether a difference that has just been seen may be that of a row of
-// docs/divergences.md after which the script ends.
+// isLeftToChance reports whether a row of docs/divergences.md after which the script ends may
+// explain a difference that has just been seen.
 func (g *game) isLeftToChance() bool {
 	return g.theirs.IsLeftToChance(g.script) || g.ours.IsLeftToChance(g.script)
 }

@@ -18,7 +18,7 @@ import (
 type Rules struct {
 	mu     sync.Mutex
 	counts map[string]int // by rule and case
-	// schedules are those of the CronJobs in the last rounds (C17).
+	// schedules are what the CronJobs had in their last rounds (C17).
 	schedules map[job.UID]string
 }
 

@@ -29,7 +29,7 @@ type Life struct {
 	Meanwhile string
 	// Broken are the violations.
 	Broken []jobcheck.Violation
-	// Writes counts the writes that took effect, apart from those of the program's own
+	// Writes counts the writes that took effect, except writes of the program's own
 	// memory.
 	Writes int
 
@@ -191,7 +191,7 @@ func (l *Life) Try(w world.Write, write func() error) (lost bool, err error) {
 	case errors.Is(err, world.ErrInjected): // after the end of the program
 	case err != nil:
 		l.Tell("%s: %v", w, err)
-	case w.Name != "" || w.Verb == world.WriteStatus: // a memory that is stored is no news
+	case w.Name != "" || w.Verb == world.WriteStatus: // a stored memory is not told
 		l.Tell("%s: done", w)
 	}
 	return lost, err

@@ -205,7 +205,7 @@ func (c *checker) name(id *ast.Ident) {
 	}
 }
 
-// qualified returns the name of a package's object, that of a method with its
+// qualified returns the name of a package's object. The name of a method has its
 // type in front. A field or a local variable has no such name.
 func qualified(obj types.Object) string {
 	if obj.Parent() == obj.Pkg().Scope() {

@@ -1,5 +1,5 @@
 // Package stored reads values that a store may have kept for long: their JSON has a
-// version, and what cannot be read is no error.
+// version, and a value that cannot be read is not an error.
 package stored
 
 import (

@@ -54,7 +54,7 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 			snapshot(0, pod("f", 3, job.PodFailed), withOwner(pod("o", 4, job.PodPending), job.Orphan), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
 			map[string]error{"adopt o": errDown},
 			[]string{"adopt o", "release u"}},
-		{"a release that fails stops the round, too",
+		{"a release that fails also stops the round",
 			snapshot(0, pod("a", 0, job.PodRunning), pod("f", 3, job.PodFailed), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
 			map[string]error{"release u": errDown},
 			[]string{"release u"}},
@@ -312,7 +312,7 @@ func TestE2_Expectations(t *testing.T) {
 			[]string{"status", "untracking f", "untrack f", "status"}},
 		{"a finalizer that stays is not expected to go (E4)", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": errDown},
 			[]string{"status", "untracking f", "untrack f", "tracked f"}},
-		{"that of a pod that is gone may still be seen (E4)", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": jobapply.ErrGone},
+		{"a removal from a pod that is gone may still be seen (E4)", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": jobapply.ErrGone},
 			[]string{"status", "untracking f", "untrack f", "status"}},
 	}
 	for _, test := range tests {

@@ -13,6 +13,6 @@
 //	conclusion, err := executor.Apply(ctx, backend, plan)
 //	memory = conclusion.Memory // for the next snapshot of this job
 //
-// and then: report conclusion.Events, plan again at conclusion.Requeue, when a pod or
-// the job changes, and after a delay when conclusion.Retry is set.
+// Then report conclusion.Events. Plan again at conclusion.Requeue, when a pod or the job
+// changes, and after a delay when conclusion.Retry is set.
 package jobapply

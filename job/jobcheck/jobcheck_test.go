@@ -12,7 +12,7 @@ func ptr[T any](v T) *T { return &v }
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// spec is that of a job of three completions, two at a time.
+// spec describes a job of three completions, two at a time.
 func spec(change func(*job.Spec)) job.Spec {
 	s := job.Spec{Completions: ptr[int32](3), Parallelism: ptr[int32](2)}
 	if change != nil {

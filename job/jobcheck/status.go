@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Status checks a status before it replaces that of the job: the rules of the API
+// Status checks a status before it is written: the rules of the API
 // server (JI2, JI4, JI14, JI15, JI17, JI20), the conservation of pods (JI1, JI3), the
 // indexes (JI6) and the end (JI8, JI16).
 func (st *State) Status(next *job.Status) []Violation {

@@ -1,7 +1,7 @@
 // Package jobquirk names the places where the Job controller of Kubernetes 1.36 plainly
 // does the wrong thing. The planner of package job does not, unless told to: each quirk
 // can be switched on by itself in its Options, and [job.Kubernetes136] has all of them.
-// What each is about stands in docs/divergences.md.
+// docs/divergences.md describes each of them.
 package jobquirk
 
 import "github.com/batchplan/batchplan/internal/enum"

@@ -67,7 +67,7 @@ func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 	e.checkWaits(s, p)
 }
 
-// Write makes a write of the program other than those of a backend, such as storing its
+// Write makes a write of the program that does not go through a backend, such as storing its
 // memory. It can fail, lose its reply, or be the one before which the program ends.
 func (e *Env) Write(what string, write func() error) error {
 	e.life.Writing.Lock()

@@ -18,8 +18,8 @@ type Test struct {
 }
 
 // TestBackend lets random jobs live on a store and tests the program that plans them. Open
-// is called for each life, with an empty store. The number of lives is that of rapid: 100, or
-// -rapid.checks; about 30 things happen in each, or -rapid.steps.
+// is called for each life, with an empty store. There are 100 lives, or as
+// many as -rapid.checks says. About 30 things happen in each, or as many as -rapid.steps says.
 //
 // The jobs, faults and rules are described in docs/testing.md.
 func TestBackend(t testing.TB, open func(*Env) Subject) {

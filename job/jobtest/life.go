@@ -34,7 +34,7 @@ func (e *Env) create(spec job.Spec, n int) {
 	e.read()
 	e.list()
 	if uid := e.truth.job.UID; uid == "" || e.uids[uid] {
-		e.life.Breaks("Store", "the job was created, and its UID is %q, which is empty or that of an earlier job", uid)
+		e.life.Breaks("Store", "the job was created, and its UID is %q, which is empty or belongs to an earlier job", uid)
 	}
 	e.uids[e.truth.job.UID] = true
 	for _, p := range e.truth.pods {

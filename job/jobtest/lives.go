@@ -29,7 +29,7 @@ func Lives(late bool) *rapid.Generator[*world.Job] {
 	})
 }
 
-// Snapshots generates snapshots that a controller can see: those of [Lives].
+// Snapshots generates snapshots that a controller can see, taken from [Lives].
 func Snapshots() *rapid.Generator[job.Snapshot] {
 	return rapid.Custom(func(t *rapid.T) job.Snapshot {
 		return Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life").Snapshot()

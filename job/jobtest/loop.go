@@ -10,9 +10,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// Loop returns the Start of a Subject whose loop is that of this package: look, plan, carry
-// the plan out, keep the memory as JSON, and come again when the conclusion says so. It
-// tests a backend alone. It can also serve as a model of a loop.
+// Loop returns a Start for a Subject without a loop of its own. It runs the loop of this
+// package: look, plan, carry the plan out, keep the memory as JSON, and come again when the
+// conclusion says so. So it tests a backend alone. It can also serve as a model of a loop.
 func Loop(env *Env, look Look) func(forget bool) Program {
 	l := &loop{env: env, look: look}
 	return func(forget bool) Program {

@@ -349,8 +349,8 @@ func (r *recorder) Fatalf(format string, args ...any) {
 // story is what happened, without the advice how to repeat it.
 func (r *recorder) story() string { return r.said }
 
-// checkDocument compares a story with that of the tutorial, which stands in a code block
-// behind the name of the bug in a comment. Bugs that it does not tell of are left out.
+// checkDocument compares a story with the tutorial's, a code block after a comment with the
+// name of the bug. Bugs that the tutorial does not mention are left out.
 func checkDocument(t *testing.T, name, story string) {
 	t.Helper()
 	const file = "../../docs/testing.md"

@@ -8,7 +8,7 @@
 //	b := backend.NewJob(client, object)
 //	conclusion, err := executor.Apply(ctx, b, plan)
 //
-// The requests are those of the controllers of Kubernetes: a pod is changed by a strategic
+// The controllers of Kubernetes send the same requests: a pod is changed by a strategic
 // merge patch on condition of its UID, and a status is written by an update on condition
-// of the version. Deletions are on condition of the UID, which theirs are not.
+// of the version. Deletions are on condition of the UID, unlike theirs.
 package backend

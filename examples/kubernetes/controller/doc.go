@@ -1,7 +1,7 @@
 // Package controller runs the planners on informers and work queues of client-go.
-// [NewJobs] is the Job controller, [NewCronJobs] that of CronJobs, [NewTTL] deletes finished
-// jobs when their time is over, and [NewOrphans] takes the finalizer off pods that have lost
-// their job:
+// [NewJobs] is the Job controller and [NewCronJobs] the CronJob controller. [NewTTL] deletes
+// finished jobs when their time is over. [NewOrphans] takes the finalizer off pods that have
+// lost their job:
 //
 //	factory := informers.NewSharedInformerFactory(client, 0)
 //	jobs, err := controller.NewJobs(client, factory, controller.JobOptions{ManagedBy: "example.com/jobs"})

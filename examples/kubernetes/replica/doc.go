@@ -1,5 +1,5 @@
 // Package replica is one process of the controllers: it asks the server what it can do, waits
-// for its turn or takes its share of the namespaces, runs the controllers, and tells how it is.
+// for its turn or takes its share of the namespaces, runs the controllers, and reports its health.
 //
 //	config := replica.Config{ManagedBy: "example.com/jobs"}
 //	err := replica.Run(ctx, restConfig, config)

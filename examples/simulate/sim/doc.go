@@ -3,9 +3,9 @@
 //
 // A [World] says what there is: nodes, jobs, CronJobs, how long pods take and how they
 // fail, and what the control plane suffers. [Run] plays it, event by event, and returns
-// what happened as a [Result]. The decisions are those of the planners of packages job
-// and cronjob, carried out by the executors of jobapply and cronjobapply; nothing of a
-// controller is modelled here but its work queue and its cache.
+// what happened as a [Result]. The planners of packages job and cronjob decide, and
+// the executors of jobapply and cronjobapply carry the plans out. Of a controller, only
+// the work queue and the cache are modelled here.
 //
 //	result, err := sim.Run(ctx, sim.World{
 //		Nodes: sim.Nodes(500, sim.Node{Pods: 8}),

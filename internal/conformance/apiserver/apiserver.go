@@ -34,7 +34,7 @@ const token = "administrator"
 
 // Server is an API server that can be stopped and started again. It keeps its objects.
 type Server struct {
-	// Config is that of a client with all rights and a very high rate limit. It stays valid
+	// Config is for a client with all rights and a very high rate limit. It stays valid
 	// when the server starts again.
 	Config *rest.Config
 	// Etcd is the address of the storage.

@@ -27,7 +27,7 @@ func (f *Figures) metrics() *metrics.Metrics {
 	return f.told
 }
 
-// jobMetrics are those of the Job controller, which also tell of rounds that are put off.
+// jobMetrics are the metrics of the Job controller, which also count rounds that are put off.
 type jobMetrics struct {
 	*metrics.Metrics
 	watch Watch

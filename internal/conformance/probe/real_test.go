@@ -44,7 +44,7 @@ func compare(t *testing.T, got []probe.Result, except map[string]string) {
 			d := probe.Difference(want[r.Name], r.Lines)
 			switch why, ok := except[r.Name]; {
 			case ok && d == "":
-				t.Errorf("no longer differs, so it is no exception (%s)", why)
+				t.Errorf("no longer differs, so it is not an exception (%s)", why)
 			case ok:
 				t.Skipf("%s:\n%s", why, d)
 			case d != "":

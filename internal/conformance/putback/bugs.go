@@ -89,7 +89,7 @@ var bugs = []bug{
 		"		createMissing(plan, s, found, missing, buf)\n",
 		"		if createMissing(plan, s, found, missing, buf); len(plan.Create) == 0 {\n			b.Action = ActionTracking\n		}\n",
 	}}},
-	{"zone", "a zone in the schedule beside timeZone is no event (C6)", []edit{{
+	{"zone", "a zone in the schedule beside timeZone causes no event (C6)", []edit{{
 		"cronjob/suspend.go",
 		`compiled.Problem != unknownTimeZone && strings.Contains(text, "TZ")`,
 		`compiled.Problem != unknownTimeZone && strings.Contains(text, "TZ") && s.CronJob.Spec.TimeZone == nil`,

@@ -18,7 +18,7 @@ type cronServer struct {
 	log      []string
 	// status is the last one that was written.
 	status string
-	// version is that of the CronJob, which each write of the status raises.
+	// version is the CronJob's version, which each write of the status raises.
 	version int
 }
 

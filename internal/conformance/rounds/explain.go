@@ -30,7 +30,7 @@ var explanations = []explanation{
 	{"A failed index whose other pod succeeds in the same round (J16)", func(s *Snapshot, theirs, _ *Result) bool {
 		return slices.ContainsFunc(theirs.Writes, hasIndexTwice) || hasIndexTwice("status "+describeStatus(&s.Job.Status))
 	}},
-	{"A UID stands in both uncounted lists (JI2)", func(s *Snapshot, theirs, _ *Result) bool {
+	{"A UID is in both uncounted lists (JI2)", func(s *Snapshot, theirs, _ *Result) bool {
 		return slices.ContainsFunc(theirs.Writes, hasUIDTwice) || hasUIDTwice("status "+describeStatus(&s.Job.Status))
 	}},
 	{"The status holds an index list that is not in order", func(s *Snapshot, _, _ *Result) bool {
@@ -165,8 +165,8 @@ func withoutCulprit(r *Result) []string {
 
 var readyCount = regexp.MustCompile(`ready=\d+`)
 
-// withoutReady is the result, but for how many pods are ready. A status that differs
-// from that of the snapshot in nothing else is left out.
+// withoutReady is the result without the number of ready pods. A status that differs from
+// the snapshot's only in that number is left out.
 func withoutReady(s *Snapshot, r *Result) *Result {
 	strip := func(write string) string {
 		return strings.Replace(readyCount.ReplaceAllString(write, "ready"), " uncounted=[],[]", "", 1)

@@ -91,9 +91,9 @@ func keepJobs(s *Script) {
 	}
 }
 
-// keepLookUps lets look-ups of jobs succeed in a script that holds the cache of jobs: one
-// that fails ends the round of the real controller, and the library starts a run that waits
-// for no job all the same.
+// keepLookUps lets look-ups of jobs succeed in a script that holds the cache of jobs. A
+// failed look-up ends the round of the real controller, while the library still starts a
+// run that waits for no job.
 func keepLookUps(s *Script) {
 	if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.String() == "hold jobs" }) {
 		return

@@ -265,9 +265,9 @@ func bigSteps(many func(*rapid.T) string, most string) []choice {
 	}
 }
 
-// lateRuns holds the caches of the CronJob and of its jobs over some runs. That of the
-// CronJob is held for a moment only: with each conflict the next try comes later, and
-// how much later is left to chance.
+// lateRuns holds the caches of the CronJob and of its jobs over some runs. The cache
+// of the CronJob is held for a moment only: with each conflict the next try comes later,
+// and how much later is left to chance.
 func lateRuns(t *rapid.T) []Step {
 	var steps []Step
 	held := strings.Fields(among("jobs cronjobs", "cronjobs", "jobs")(t))

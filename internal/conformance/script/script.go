@@ -27,7 +27,7 @@ import (
 type Script struct {
 	// Comment says what the script is about.
 	Comment string
-	// Job is the spec of the job "j", CronJob that of the CronJob "c".
+	// Job is the spec of the job "j", and CronJob is the spec of the CronJob "c".
 	Job     *batchv1.JobSpec
 	CronJob *batchv1.CronJobSpec
 	// Manual leaves out the job controller: steps write the statuses of jobs.

@@ -26,7 +26,7 @@ type Write struct {
 	Verb        string // create, update, patch or delete
 	Resource    string
 	Subresource string
-	// Name is that of the object; of one to create, its prefix until it has a name.
+	// Name is the object's name, or the prefix of one that is created and has no name yet.
 	Name string
 	// Index is the completion index of a pod to create, if it has one.
 	Index string

@@ -97,7 +97,7 @@ func (s *Server) tryWrite(r *resource, w *Write, action clienttesting.Action) (r
 	return obj, err
 }
 
-// version is that of a stored object, or empty.
+// version is the version of a stored object, or empty.
 func (s *Server) version(r *resource, namespace, name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

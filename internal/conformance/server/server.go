@@ -36,8 +36,8 @@ const (
 // Server is one API server. All its methods are safe for concurrent use.
 type Server struct {
 	// Fault, if set, decides about each write of a controller, and about each object
-	// that it reads past its caches (verb "get"): the error is what the controller gets, and applied says whether the write takes effect all the same.
-	// It is called by several goroutines and reads nothing of the server.
+	// that it reads past its caches (verb "get"): the error is what the controller
+	// gets, and applied says whether the write still takes effect. It is called by several goroutines and reads nothing of the server.
 	Fault func(Write) (err error, applied bool)
 	// Skew is the lead of the server's clock over the controllers'.
 	Skew time.Duration

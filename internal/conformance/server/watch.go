@@ -61,9 +61,9 @@ func (w *watcher) Stop() {
 // ResultChan returns the channel of events.
 func (w *watcher) ResultChan() <-chan watch.Event { return w.result }
 
-// latency is how long news take, each from its own change on. They come after the round
-// that caused them, and owners' news before those of what they own, so that no order is
-// left to chance; and one by one, so that a round begins with whole news.
+// latency is how long news takes after its change. News comes after the round that caused
+// it, and an owner's news before news of what it owns, so no order is left to chance. It
+// comes one by one, so a round begins with whole news.
 var latency = map[string]time.Duration{CronJobs: time.Millisecond, Jobs: 2 * time.Millisecond, Pods: 3 * time.Millisecond}
 
 func (w *watcher) run() {

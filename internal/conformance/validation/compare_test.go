@@ -136,7 +136,7 @@ var (
 	figures = regexp.MustCompile(`-?[0-9]+([-,:T]-?[0-9]+)*Z?`)
 )
 
-// wordy are the fields whose problems are told in too many words, some of them those of
+// wordy are the fields whose messages have too many variants, some of them with words of
 // the machine's zone database.
 var wordy = regexp.MustCompile(`^spec\.(schedule|timeZone|selector\b.*)$`)
 

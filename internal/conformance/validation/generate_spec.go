@@ -88,7 +88,7 @@ func (g *generator) managedBy() any {
 		[]any{"", "queue", "/", "/a", "a/", "Example.com/a", "-a/b", "a-/b", "a..b/c", "a_b/c", "a.b/c d", "a.b/c?", "a.b/c#d", "a.b/ü", "a/b\n", " a/b", "example.com/" + long + "q"})
 }
 
-// labels are those of the template; a selector that is well formed selects them.
+// labels are the labels of the template; a selector that is well formed selects them.
 var labels = object{"app": "a", "example.com/x": "", "under_score": "A.b-c"}
 
 func (g *generator) selector(o object) {
@@ -234,7 +234,7 @@ func (g *generator) successRule(completions int) object {
 	return o
 }
 
-// manifest is that of a job with a spec and, unless it is nil, a status.
+// manifest is the manifest of a job with a spec and, unless it is nil, a status.
 func manifest(spec, status object) object {
 	o := object{
 		"apiVersion": "batch/v1", "kind": "Job",

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// judge runs the tests against all mutants. Those of functions share one build of
-// each package's tests.
+// judge runs the tests against all mutants. Mutants of functions share one
+// build of each package's tests.
 func judge(o options, pkgs []*pkg, chosen []*mutant) error {
 	users, err := testedBy(o.root)
 	if err != nil {

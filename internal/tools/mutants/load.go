@@ -22,7 +22,7 @@ type pkg struct {
 	imports         map[string]*types.Package
 }
 
-// A file is one of its files, without those of the tests.
+// A file is one of its files that is not a test.
 type file struct {
 	pkg    *pkg
 	path   string // absolute

@@ -34,8 +34,7 @@ type mutant struct {
 	edit edit
 	// before and after are the changed lines, each as one.
 	before, after string
-	// same is the number of the mutant among those of the file that read alike,
-	// from 0.
+	// same numbers the mutants of the file that read alike, from 0.
 	same int
 	// listed says that the list of equivalents has it.
 	listed bool

@@ -51,8 +51,8 @@ func (p *pkg) mutants() ([]*mutant, error) {
 	}), nil
 }
 
-// mistyped returns the ids of the mutants that the compiler refuses. Those of
-// functions are checked all at once; of package variables, one by one.
+// mistyped returns the ids of the mutants that the compiler refuses. Mutants
+// of functions are checked all at once, mutants of package variables one by one.
 func (p *pkg) mistyped(found []*mutant) map[int]bool {
 	wrong := map[int]bool{}
 	texts := p.instrumented(found)

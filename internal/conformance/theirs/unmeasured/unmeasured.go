@@ -9,13 +9,13 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// provider is the provider of metrics that queues take. As long as nobody has set
-// another one, they do not count anything; there is no other way to its value.
+// provider is the provider of metrics that queues take. Until another one is
+// set, they count nothing. There is no other way to reach its value.
 //
 //go:linkname provider k8s.io/client-go/util/workqueue.globalMetricsProvider
 var provider workqueue.MetricsProvider
 
-// Only the first call of SetProvider counts. This one comes before that of the
-// Prometheus provider, also in its package's init: packages that could be
-// initialised next are in the order of their paths.
+// Only the first call of SetProvider counts. The Prometheus provider calls it in its
+// package's init, and this call comes before: of the packages that could be initialised
+// next, the one with the lowest path comes first.
 func init() { workqueue.SetProvider(provider) }

@@ -94,7 +94,7 @@ func readAnswer(line []byte, id int) (*answer, error) {
 		return nil, fmt.Errorf("answer %q: %w", bytes.TrimSpace(line), err)
 	}
 	if a.ID == nil || *a.ID != id {
-		return nil, fmt.Errorf("answer %q: the id is not that of the question", bytes.TrimSpace(line))
+		return nil, fmt.Errorf("answer %q: the id is not the question's", bytes.TrimSpace(line))
 	}
 	return &a, nil
 }

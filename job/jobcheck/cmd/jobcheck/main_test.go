@@ -140,13 +140,13 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestAsk_BadAnswers: what is no answer stops the examination, and the error says which.
+// TestAsk_BadAnswers: a bad answer stops the examination, and the error says which one it is.
 func TestAsk_BadAnswers(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "question 0: no answer",
 		"hello\n":                   `answer "hello"`,
-		`{"plan":{}}` + "\n":        "the id is not that of the question",
-		`{"id":1}` + "\n":           "the id is not that of the question",
+		`{"plan":{}}` + "\n":        "the id is not the question's",
+		`{"id":1}` + "\n":           "the id is not the question's",
 		`{"id":0,"plans":1}` + "\n": `unknown field "plans"`,
 	} {
 		e := &examiner{questions: 1, seed: 1}
