@@ -18,7 +18,7 @@ type Conclusion struct {
 	Status Status
 	// Memory goes into the next snapshot of the CronJob.
 	Memory Memory
-	// Events are all events of the round, those of the plan included.
+	// Events are all events of the round, including the plan's.
 	Events  []job.Event
 	Metrics Metrics
 	// Triggered are the completed triggers: take them out of the next snapshot.

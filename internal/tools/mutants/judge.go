@@ -223,8 +223,8 @@ func firstOfFunction(list []*mutant) map[*mutant]int {
 	return first
 }
 
-// reaching returns the tests that reach a function, those of its own package
-// first, and the quickest of each package first; 0 stands for every function.
+// reaching returns the tests that reach a function: its own package's tests first, and the
+// quickest of each package first. The function 0 stands for every function.
 func reaching(suites []*suite, own string, function int) []*test {
 	var out, others []*test
 	for _, s := range suites {
