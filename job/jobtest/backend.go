@@ -135,10 +135,14 @@ func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
 	return c.do(write{
 		Write: world.Write{Verb: world.Untrack, Name: pod.Name}, pod: pod.UID,
 		before: func(st *jobcheck.State) []jobcheck.Violation {
-			if p := c.e.truth.pod(pod.UID); p != nil {
-				return st.Untrack(p)
+			p := c.e.truth.pod(pod.UID)
+			if p == nil {
+				return nil
 			}
-			return nil
+			seen := *st.Job // an index is judged by the spec that the plan was made for
+			seen.Spec = c.e.seen
+			st.Job = &seen
+			return st.Untrack(p)
 		},
 		apply: func() error { return c.b.Untrack(ctx, pod) },
 		after: func(is *truth) {

@@ -27,6 +27,7 @@ type Env struct {
 	history jobcheck.History
 	uids    map[job.UID]bool // of all jobs
 	planned map[job.UID]bool // of those that were planned
+	seen    job.Spec         // of the last snapshot
 	edited  bool             // the job has changed since the program looked
 	changed bool             // a job or a pod has changed during the round
 	orphans int              // how many pods other clients have created
@@ -61,6 +62,7 @@ func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
 	e.options, e.edited = s.Options, !e.watch.HasSeen(jobKey)
+	e.seen = s.Job.Spec
 	e.life.TellPlan(p.String())
 	e.life.Note(jobcheck.Plan(s, p))
 	e.checkSnapshot(s)
