@@ -40,8 +40,11 @@ func NewCronJob(client kubernetes.Interface, object *batchv1.CronJob) *CronJob {
 	}
 }
 
-// Get reads a job from the server.
+// Get reads a job from the server. None is without a name, which a stored status may not have.
 func (b *CronJob) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
+	if name == "" {
+		return cronjobapply.Job{}, cronjobapply.ErrGone
+	}
 	out, err := b.Jobs.Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):

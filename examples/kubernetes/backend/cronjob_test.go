@@ -101,6 +101,7 @@ func TestCronJob_Errors(t *testing.T) {
 	}{
 		{"get: gone", get, "GET", notFound, cronjobapply.ErrGone},
 		{"get: down", get, "GET", down, other},
+		{"get: no name", func(ctx context.Context, b *backend.CronJob) error { _, err := b.Get(ctx, ""); return err }, "GET", down, cronjobapply.ErrGone},
 		{"delete: gone", deleteJob, "DELETE", notFound, cronjobapply.ErrGone},
 		{"delete: another job", deleteJob, "DELETE", replaced, cronjobapply.ErrGone},
 		{"delete: a conflict of another kind", deleteJob, "DELETE", conflict, other},

@@ -30,6 +30,9 @@ func ofNobody(namespace string) string  { return namespace + "/" }
 
 func controllerOf(object any) ([]string, error) {
 	pod := object.(*corev1.Pod)
+	if pod.UID == "" {
+		return nil, nil // stored by mistake: no job could count it, nor any planner tell it from others
+	}
 	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
 		return []string{ofController(ref.UID)}, nil
 	}

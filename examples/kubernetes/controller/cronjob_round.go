@@ -77,14 +77,14 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written *
 	if err != nil {
 		var invalid *job.InputError
 		if errors.As(err, &invalid) {
-			r.options.report(r.object, job.Event{Type: job.EventWarning, Reason: "InvalidCronJob", Message: err.Error()})
+			r.options.report(ctx, r.object, true, job.Event{Type: job.EventWarning, Reason: "InvalidCronJob", Message: err.Error()})
 		}
 		return end, nil, fmt.Errorf("CronJob %s: %w", r.key, err)
 	}
 	r.log(ctx, plan)
 	b := r.newBackend(object)
 	end, err = cronjobapply.Executor{}.Apply(ctx, b, plan)
-	r.conclude(object, plan, &end)
+	r.conclude(ctx, object, plan, &end)
 	switch {
 	case !end.Retry:
 		return end, b.written, nil
@@ -128,7 +128,7 @@ func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, *batchv1.CronJob
 }
 
 // conclude keeps and reports what a plan has led to.
-func (r *cronRound) conclude(object *batchv1.CronJob, plan *cronjob.Plan, end *cronjob.Conclusion) {
+func (r *cronRound) conclude(ctx context.Context, object *batchv1.CronJob, plan *cronjob.Plan, end *cronjob.Conclusion) {
 	if r.options.Hooks.Round != nil {
 		r.options.Hooks.Round(&r.snapshot, plan, end.Outcome)
 	}
@@ -136,7 +136,7 @@ func (r *cronRound) conclude(object *batchv1.CronJob, plan *cronjob.Plan, end *c
 		r.options.Metrics.CronJobRound(&end.Metrics)
 	}
 	r.options.Memories.Set(r.key, end.Memory)
-	r.options.report(object, end.Events...)
+	r.options.report(ctx, object, end.Retry, end.Events...)
 	if r.options.Requests != nil && len(end.Triggered)+len(end.Backfills) > 0 {
 		r.options.Requests.Advance(r.key, end.Triggered, end.Backfills)
 		r.snapshot.Triggers, r.snapshot.Backfills = r.options.Requests.Get(r.key)

@@ -77,8 +77,11 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 	if c.options.Hooks.Planned != nil {
 		c.options.Hooks.Planned(time.Since(snapshot.Now))
 	}
+	if err == nil && c.kind.Check != nil && c.takes(&snapshot.Job) {
+		err = c.kind.Check(object, &snapshot.Job)
+	}
 	if err != nil {
-		c.options.report(object, job.Event{Type: job.EventWarning, Reason: "InvalidJob", Message: err.Error()})
+		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "InvalidJob", Message: err.Error()})
 		return next, fmt.Errorf("job %s: %w", key, err)
 	}
 	logPlan(klog.FromContext(ctx), key, plan)
@@ -95,7 +98,7 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 		c.options.Hooks.Round(snapshot, plan, end.Outcome)
 	}
 	c.options.Memories.Set(key, end.Memory)
-	c.options.report(object, end.Events...)
+	c.options.report(ctx, object, end.Retry, end.Events...)
 	c.options.Metrics.Round(&end.Metrics, time.Since(snapshot.Now))
 	if end.Status.Finished() == "" {
 		err = errors.Join(err, b.annotate(ctx, end.Memory))

@@ -258,3 +258,41 @@ func TestJ6_OrphanIsGone(t *testing.T) {
 		}
 	})
 }
+
+// TestJobs_BadSelector: a job that no server takes today adopts no pod of others and creates
+// none, and is reported. A pod that cannot be told from others is in nobody's way.
+func TestJobs_BadSelector(t *testing.T) {
+	for name, change := range map[string]func(*batchv1.JobSpec){
+		"no selector":  func(s *batchv1.JobSpec) { s.Selector = nil },
+		"other labels": func(s *batchv1.JobSpec) { s.Template.Labels = map[string]string{"job": "another"} },
+		"operator": func(s *batchv1.JobSpec) {
+			s.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "job", Operator: "Near"}}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				bad := newJob("bad", pointTo(mine))
+				change(&bad.Spec)
+				stray := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "stray", Namespace: "ns", UID: "uid-of-stray"}}
+				nameless := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "without-uid", Namespace: "ns"}}
+				events := &eventList{}
+				o := controller.JobOptions{Common: controller.Common{Events: events}, ManagedBy: mine}
+				c := start(t, jobsAndOrphans(o), bad, stray, nameless, newJob("good", pointTo(mine)))
+				defer c.stop()
+				c.rest(10 * time.Minute)
+				var owners []string
+				for _, p := range c.pods() {
+					if ref := metav1.GetControllerOf(&p); ref != nil {
+						owners = append(owners, ref.Name)
+					}
+				}
+				if !slices.Equal(owners, []string{"good"}) {
+					t.Errorf("owners of pods: %v, want good", owners)
+				}
+				if n := events.count("bad InvalidJob"); n == 0 || n > 20 {
+					t.Errorf("%d events in ten minutes: %v", n, events.all)
+				}
+			})
+		})
+	}
+}

@@ -3,6 +3,8 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +29,9 @@ type Kind struct {
 	schema.GroupVersionKind
 	// Value returns the planner's value of an object, which is not written to.
 	Value func(Object) job.Job
+	// Check, if set, says why an object, with that value, cannot be served. The planner checks
+	// the value; this is for what the value does not hold.
+	Check func(Object, *job.Job) error
 	// Template is what the object's pods are made from.
 	Template func(Object) *corev1.PodTemplateSpec
 	// Get reads an object from the server.
@@ -44,7 +49,10 @@ func BatchJobs(client kubernetes.Interface) Kind {
 	return Kind{
 		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"),
 		Value:            func(o Object) job.Job { return convert.Job(o.(*batchv1.Job)) },
-		Template:         func(o Object) *corev1.PodTemplateSpec { return &o.(*batchv1.Job).Spec.Template },
+		Check: func(o Object, value *job.Job) error {
+			return checkSelector(value, o.(*batchv1.Job).Spec.Template.Labels)
+		},
+		Template: func(o Object) *corev1.PodTemplateSpec { return &o.(*batchv1.Job).Spec.Template },
 		Get: func(ctx context.Context, namespace, name string) (Object, error) {
 			return client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		},
@@ -63,4 +71,17 @@ func BatchJobs(client kubernetes.Interface) Kind {
 			return client.BatchV1().Jobs(o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 		},
 	}
+}
+
+// checkSelector refuses what servers refuse, but may have stored: without a selector, a job would
+// adopt every pod of its namespace that nobody controls; with one that its own pods do not match,
+// it would release each of them and create another.
+func checkSelector(value *job.Job, labels map[string]string) error {
+	switch {
+	case value.Spec.Selector == nil:
+		return errors.New("job.spec.selector: is required")
+	case !value.Spec.Selector.Matches(labels):
+		return fmt.Errorf("job.spec.template.metadata.labels: %v: do not match the selector", labels)
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/job"
 )
@@ -59,11 +60,15 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, component str
 
 func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.Namespace(namespace) }
 
-func (o *Common) report(about runtime.Object, events ...job.Event) {
-	if o.Events == nil {
-		return
-	}
+// report reports events. A warning is a line in the log too, unless the round is repeated: then
+// its error is one.
+func (o *Common) report(ctx context.Context, about Object, repeated bool, events ...job.Event) {
 	for _, e := range events {
-		o.Events.Event(about, string(e.Type), e.Reason, e.Message)
+		if e.Type == job.EventWarning && !repeated {
+			klog.FromContext(ctx).Info("warning", "object", klog.KObj(about), "reason", e.Reason, "message", e.Message)
+		}
+		if o.Events != nil {
+			o.Events.Event(about, string(e.Type), e.Reason, e.Message)
+		}
 	}
 }

@@ -109,7 +109,7 @@ func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next tim
 		return next, nil
 	}
 	j := object.(*batchv1.Job)
-	if expired, next, err := c.look(j, false); !expired {
+	if expired, next, err := c.look(ctx, j, false); !expired {
 		return next, err
 	}
 	fresh, err := c.client.BatchV1().Jobs(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
@@ -119,7 +119,7 @@ func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next tim
 	if err != nil {
 		return next, err
 	}
-	expired, at, err := c.look(fresh, true)
+	expired, at, err := c.look(ctx, fresh, true)
 	if !expired {
 		return at, err
 	}
@@ -135,7 +135,7 @@ func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next tim
 }
 
 // look asks whether a job has expired, and if not, when it does.
-func (c *TTL) look(j *batchv1.Job, fresh bool) (expired bool, at time.Time, err error) {
+func (c *TTL) look(ctx context.Context, j *batchv1.Job, fresh bool) (expired bool, at time.Time, err error) {
 	if !c.takes(j) {
 		return false, at, nil
 	}
@@ -145,7 +145,7 @@ func (c *TTL) look(j *batchv1.Job, fresh bool) (expired bool, at time.Time, err 
 		c.options.Look(&value, now, fresh, expired, at)
 	}
 	if err != nil {
-		c.options.report(j, job.Event{Type: job.EventWarning, Reason: "UnknownExpiry", Message: err.Error()})
+		c.options.report(ctx, j, true, job.Event{Type: job.EventWarning, Reason: "UnknownExpiry", Message: err.Error()})
 		return false, time.Time{}, err
 	}
 	return expired, at, nil

@@ -22,13 +22,10 @@ func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodT
 			Namespace:       namespace,
 			Labels:          joined(template.Labels, c.Labels()),
 			Annotations:     joined(template.Annotations, c.Annotations()),
-			Finalizers:      slices.Clone(template.Finalizers),
+			Finalizers:      tracked(template.Finalizers),
 			OwnerReferences: []metav1.OwnerReference{owner},
 		},
 		Spec: *template.Spec.DeepCopy(),
-	}
-	if !slices.Contains(pod.Finalizers, job.Finalizer) { // a server refuses a pod that has it twice
-		pod.Finalizers = append(pod.Finalizers, job.Finalizer)
 	}
 	if c.Hostname == "" {
 		return pod
@@ -40,6 +37,18 @@ func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodT
 		}
 	}
 	return pod
+}
+
+// tracked returns the finalizers with that of jobs, once: a server refuses a pod that has it
+// twice.
+func tracked(finalizers []string) []string {
+	out := slices.Clone(finalizers)
+	i := slices.Index(out, job.Finalizer)
+	if i < 0 {
+		return append(out, job.Finalizer)
+	}
+	rest := slices.DeleteFunc(out[i+1:], func(f string) bool { return f == job.Finalizer })
+	return out[:i+1+len(rest)]
 }
 
 // addIndexVariable takes the variable from the label of the index, unless the container

@@ -70,7 +70,7 @@ func TestNewPod(t *testing.T) {
 // TestNewPod_FinalizerOfTheTemplate: a server refuses a pod with the finalizer twice.
 func TestNewPod_FinalizerOfTheTemplate(t *testing.T) {
 	in := template()
-	in.Finalizers = []string{job.Finalizer, "example.com/f"}
+	in.Finalizers = []string{job.Finalizer, "example.com/f", job.Finalizer}
 	got := convert.NewPod("ns", owner, in, &job.Creation{Index: job.NoIndex, NamePrefix: "w-"})
 	if diff := cmp.Diff([]string{job.Finalizer, "example.com/f"}, got.Finalizers); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

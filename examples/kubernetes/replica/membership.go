@@ -35,8 +35,7 @@ func (s *shares) renew(ctx context.Context) error {
 		return errors.Join(err, errors.New("the membership was not renewed in time: all shards are claimed anew"))
 	}
 	if err != nil {
-		s.recover(ctx)
-		return fmt.Errorf("membership: %w", err)
+		return fmt.Errorf("membership: %w", errors.Join(err, s.recover(ctx)))
 	}
 	return nil
 }
@@ -55,14 +54,17 @@ func (s *shares) writeMembership(ctx context.Context) (*coordinationv1.Lease, er
 
 // recover reads the membership after a failed write: the answer of an earlier one may have
 // been lost, or another client has deleted the lease. No other replica writes it.
-func (s *shares) recover(ctx context.Context) {
+func (s *shares) recover(ctx context.Context) error {
 	fresh, err := s.leases.Get(ctx, s.membershipName(), metav1.GetOptions{})
 	switch {
 	case err == nil:
 		s.mine = fresh
 	case apierrors.IsNotFound(err):
 		s.mine = nil
+	default:
+		return err
 	}
+	return nil
 }
 
 func (s *shares) membershipName() string { return s.lease.Name + "-member-" + s.identity }

@@ -92,6 +92,7 @@ type process struct {
 	cancel context.CancelFunc
 	ended  chan error
 	dead   atomic.Bool
+	log    logbook
 }
 
 // middleware is what lies between a replica and the server.
@@ -115,7 +116,8 @@ func (p *place) start(c replica.Config, between ...middleware) *process {
 		})
 	})
 	var ctx context.Context
-	ctx, r.cancel = context.WithCancel(context.Background())
+	ctx, r.cancel = context.WithCancel(r.log.on(context.Background()))
+	p.Cleanup(func() { r.log.showIfFailed(p.T) })
 	go func() { r.ended <- replica.Run(ctx, config, r.Config) }()
 	p.Cleanup(r.stop)
 	return r

@@ -5,8 +5,6 @@ import (
 	"os"
 	"testing"
 	"time"
-
-	"github.com/batchplan/batchplan/internal/conformance/theirs"
 )
 
 // TestEndToEnd runs all tests that share a server at the same time. Most of their time is spent
@@ -15,21 +13,25 @@ func TestEndToEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
 	}
-	theirs.Quiet()
+	logErrors()
 	began := time.Now()
 	c := newCluster(t, "--authorization-mode=RBAC", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
 	t.Logf("the server is up after %v", time.Since(began).Round(time.Millisecond))
 	t.Run("together", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *cluster){
-			"features":      testFeatures,
-			"restarts":      testRestarts,
-			"faults":        testFaults,
-			"late watch":    testLateWatch,
-			"leader killed": testLeaderKilled,
-			"shards":        testShards,
-			"writers":       testConflictingWriters,
-			"namespace":     testNamespaceDeleted,
-			"burst":         testBurst,
+			"features":       testFeatures,
+			"restarts":       testRestarts,
+			"faults":         testFaults,
+			"late watch":     testLateWatch,
+			"leader killed":  testLeaderKilled,
+			"shards":         testShards,
+			"writers":        testConflictingWriters,
+			"namespace":      testNamespaceDeleted,
+			"burst":          testBurst,
+			"rights":         testRights,
+			"columns":        testColumns,
+			"bad input":      testBadInput,
+			"unknown fields": testUnknownFields,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

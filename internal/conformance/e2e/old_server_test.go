@@ -7,7 +7,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchplan/batchplan/examples/kubernetes/replica"
-	"github.com/batchplan/batchplan/internal/conformance/theirs"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -18,7 +17,7 @@ func TestOldServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
 	}
-	theirs.Quiet()
+	logErrors()
 	c := newCluster(t, "--emulated-version=kube=1.33", "--feature-gates=JobManagedBy=false,JobPodReplacementPolicy=false")
 	p := c.newPlace(t)
 	if err := replica.Run(t.Context(), p.Server.Config, p.config()); err == nil || !strings.Contains(err.Error(), "drops spec.managedBy") {

@@ -25,6 +25,8 @@ type Which struct {
 	// Stale switches off the feature gate that keeps the job controller from acting on
 	// caches older than its own writes.
 	Stale bool
+	// Namespace restricts the caches to one namespace; empty means all.
+	Namespace string
 }
 
 // New makes the controllers. The phases start their caches, owners before what
@@ -34,7 +36,10 @@ type Which struct {
 // returns when nothing of the controllers is left.
 func New(client kubernetes.Interface, which Which) (phases []func(), stop func()) {
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
-	cronJobs, jobs, pods := informers.NewSharedInformerFactory(client, 0), informers.NewSharedInformerFactory(client, 0), informers.NewSharedInformerFactory(client, 0)
+	newFactory := func() informers.SharedInformerFactory {
+		return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(which.Namespace))
+	}
+	cronJobs, jobs, pods := newFactory(), newFactory(), newFactory()
 	factories := []informers.SharedInformerFactory{cronJobs, jobs, pods}
 	js := jobs.Batch().V1().Jobs()
 	var controllers []func(context.Context, int)

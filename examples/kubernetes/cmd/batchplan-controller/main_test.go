@@ -64,7 +64,7 @@ func TestParse_Errors(t *testing.T) {
 }
 
 // TestManifests: every manifest is one that the server would take, the kustomization names all
-// of them, and the command takes the arguments of the Deployment.
+// but those in more, and the command takes the arguments of the Deployment.
 func TestManifests(t *testing.T) {
 	var kustomization struct {
 		Resources []string `json:"resources"`
@@ -86,6 +86,12 @@ func TestManifests(t *testing.T) {
 		}
 		for _, document := range strings.Split(string(read(t, name)), "\n---\n") {
 			checkDeployment(t, decode(t, name, document))
+		}
+	}
+	for _, controller := range []string{replica.CronJobs, replica.TTL} {
+		name := "more/" + controller + ".yaml"
+		for _, document := range strings.Split(string(read(t, name)), "\n---\n") {
+			decode(t, name, document)
 		}
 	}
 	if _, err := replica.ParsePlanners(read(t, "planners.yaml"), ""); err != nil {
