@@ -17,27 +17,32 @@ func TestEndToEnd(t *testing.T) {
 	began := time.Now()
 	c := newCluster(t, "--authorization-mode=RBAC", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
 	t.Logf("the server is up after %v", time.Since(began).Round(time.Millisecond))
-	t.Run("together", func(t *testing.T) {
-		for name, test := range map[string]func(*testing.T, *cluster){
-			"features":       testFeatures,
-			"restarts":       testRestarts,
-			"faults":         testFaults,
-			"late watch":     testLateWatch,
-			"leader killed":  testLeaderKilled,
-			"shards":         testShards,
-			"writers":        testConflictingWriters,
-			"namespace":      testNamespaceDeleted,
-			"burst":          testBurst,
-			"rights":         testRights,
-			"columns":        testColumns,
-			"bad input":      testBadInput,
-			"unknown fields": testUnknownFields,
-		} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				test(t, c)
-			})
-		}
+	together := func(name string, tests map[string]func(*testing.T, *cluster)) {
+		t.Run(name, func(t *testing.T) {
+			for name, test := range tests {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					test(t, c)
+				})
+			}
+		})
+	}
+	together("together", map[string]func(*testing.T, *cluster){
+		"features":      testFeatures,
+		"restarts":      testRestarts,
+		"faults":        testFaults,
+		"late watch":    testLateWatch,
+		"leader killed": testLeaderKilled,
+		"shards":        testShards,
+		"writers":       testConflictingWriters,
+		"namespace":     testNamespaceDeleted,
+		"burst":         testBurst,
+	})
+	together("then", map[string]func(*testing.T, *cluster){
+		"rights":         testRights,
+		"columns":        testColumns,
+		"bad input":      testBadInput,
+		"unknown fields": testUnknownFields,
 	})
 	t.Run("server restarted", func(t *testing.T) { testServerRestarted(t, c) })
 }
