@@ -44,7 +44,10 @@ func New(client kubernetes.Interface, which Which) (phases []func(), stop func()
 	js := jobs.Batch().V1().Jobs()
 	var controllers []func(context.Context, int)
 	if which.Jobs {
-		must(utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(features.StaleControllerConsistencyJob): !which.Stale}))
+		// A gate that was set cannot be emulated as that of an older release afterwards.
+		if gate := features.StaleControllerConsistencyJob; utilfeature.DefaultFeatureGate.Enabled(gate) == which.Stale {
+			must(utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(gate): !which.Stale}))
+		}
 		c, err := job.NewController(ctx, client, pods.Core().V1().Pods(), js, nil, nil)
 		must(err)
 		controllers = append(controllers, c.Run)
