@@ -28,7 +28,7 @@ func TestRunControllers_MemoryAnnotation(t *testing.T) {
 			Spec: batchv1.JobSpec{
 				Parallelism: pointTo(int32(1)), Completions: pointTo(int32(1)), BackoffLimit: pointTo(int32(6)), ManagedBy: &name,
 				Selector: &metav1.LabelSelector{MatchLabels: labels},
-				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}},
+				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}},
 			},
 		}
 		pod := &corev1.Pod{

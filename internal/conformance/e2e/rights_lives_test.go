@@ -208,6 +208,16 @@ func (p *place) changeCronJob(name, patch string) {
 	}
 }
 
+const memoryAnnotation = "example.com/memory"
+
+// liveOfMemory: a pod fails, and the job keeps that.
+func liveOfMemory(p *place, _ *process) {
+	p.create(jobOf("job", "110", nil))
+	if j := p.awaitSuccess("job", 1, 2); j.Annotations[memoryAnnotation] == "" {
+		p.Errorf("the job has no memory: %v", j.Annotations)
+	}
+}
+
 // liveOfLeader: the leader runs a job and gives its lease back.
 func liveOfLeader(p *place, r *process) {
 	p.create(jobOf("job", "10", nil))

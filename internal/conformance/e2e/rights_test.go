@@ -37,6 +37,8 @@ var worlds = map[string]world{
 		set: func(c *replica.Config) { c.Controllers = []string{replica.CronJobs} }},
 	"ttl": {role: "ClusterRole/batchplan-controller-ttl", live: liveOfTTL,
 		set: func(c *replica.Config) { c.Controllers = []string{replica.TTL} }},
+	"memory": {role: "ClusterRole/batchplan-controller-memory", more: "ClusterRole/batchplan-controller", live: liveOfMemory,
+		set: func(c *replica.Config) { c.MemoryAnnotation = memoryAnnotation }},
 	"election": {role: "Role/batchplan-controller", more: "ClusterRole/batchplan-controller", live: liveOfLeader,
 		needs: func(r right) bool { return r.verb != "list" && r.verb != "delete" },
 		set:   func(c *replica.Config) { c.Election = true }},
@@ -80,7 +82,7 @@ func (w *world) test(t *testing.T, c *cluster, all, more []right, missing *right
 		given = slices.DeleteFunc(given, func(r right) bool { return r == *missing })
 	}
 	p.give(slices.Concat(given, more))
-	p.untilGiven(given[0])
+	p.untilGiven(slices.Concat(given, more)[0])
 	config := p.config()
 	config.Lease = replica.Lease{Namespace: p.namespace, Duration: 30 * time.Second}
 	if w.set != nil {

@@ -88,8 +88,7 @@ func TestManifests(t *testing.T) {
 			checkDeployment(t, decode(t, name, document))
 		}
 	}
-	for _, controller := range []string{replica.CronJobs, replica.TTL} {
-		name := "more/" + controller + ".yaml"
+	for _, name := range []string{"more/cronjobs.yaml", "more/ttl.yaml", "more/memory.yaml"} {
 		for _, document := range strings.Split(string(read(t, name)), "\n---\n") {
 			decode(t, name, document)
 		}
