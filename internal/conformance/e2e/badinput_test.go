@@ -225,7 +225,7 @@ func (p *place) badExpiry(reported map[string]string) {
 	reported["never-expires"] = "UnknownExpiry"
 }
 
-// deleteKept deletes a job under way that somebody else's finalizer keeps.
+// deleteKept deletes a job under way that another client's finalizer keeps.
 func (p *place) deleteKept() {
 	p.Helper()
 	j := jobOf("kept", "r", nil)
@@ -300,7 +300,7 @@ func (s *store) newCronJob(name string) *batchv1.CronJob {
 	}
 }
 
-// putPods stores pods that belong to nobody, or to somebody odd.
+// putPods stores pods that belong to nobody, or to an odd owner.
 func (s *store) putPods() {
 	s.Helper()
 	pod := func(name string, change func(*corev1.Pod)) {

@@ -21,7 +21,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// shape is a job, and what must have happened before somebody looks at it.
+// shape is a job, and what must have happened before the test looks at it.
 type shape struct {
 	exits  string
 	change func(*batchv1.JobSpec)

@@ -114,7 +114,7 @@ func (w *world) test(t *testing.T, c *cluster, all, more []right, missing *right
 	refused.check(p, *missing)
 }
 
-// right is what a role lets somebody do.
+// right is what a role allows.
 type right struct{ group, resource, verb string }
 
 func (r right) String() string { return r.verb + " " + r.resource }
