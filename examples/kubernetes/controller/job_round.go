@@ -91,7 +91,7 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 	if b.foundOnlyGone(plan) {
 		// The round has changed nothing, and the cache will soon show that these pods are
 		// gone: plan without them instead of waiting for that (J6).
-		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return slices.Contains(b.gone, p.UID) })
+		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return b.gone[p.UID] })
 		return c.plan(ctx, d, key, object, snapshot)
 	}
 	if c.options.Hooks.Round != nil {
@@ -127,7 +127,7 @@ type roundBackend struct {
 	object Object // as the plan saw it, then as the last write of the round left it
 
 	mu   sync.Mutex
-	gone []job.UID // orphans that could not be adopted since they are gone
+	gone map[job.UID]bool // orphans that could not be adopted since they are gone
 }
 
 // Adopt implements [jobapply.Backend].
@@ -136,7 +136,10 @@ func (b *roundBackend) Adopt(ctx context.Context, pod job.PodRef) error {
 	if errors.Is(err, jobapply.ErrGone) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.gone = append(b.gone, pod.UID)
+		if b.gone == nil {
+			b.gone = map[job.UID]bool{}
+		}
+		b.gone[pod.UID] = true
 	}
 	return err
 }
