@@ -5,6 +5,10 @@
 //	go run ./internal/explore/mutants                  # all bugs
 //	go run ./internal/explore/mutants -match '^X2$'    # some
 //	go run ./internal/explore/mutants -lives 0         # the explorer alone
+//	go run ./internal/explore/mutants -kit             # the test kits for importers, instead
+//
+// With -kit it also plants the mistakes of programs around a right planner, in the subjects of the
+// kits' own tests. Those tables are in docs/testing.md and docs/exploration.md.
 //
 // The bugs are in mutants.txt. All are compiled at once through an overlay, so the working tree
 // never changes, and an environment variable chooses one.
@@ -21,6 +25,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,7 +45,7 @@ type edit struct{ file, from, to string }
 type options struct {
 	match       *regexp.Regexp
 	scopes      string
-	search      bool
+	search, kit bool
 	lives, seed int
 	limit       time.Duration
 }
@@ -51,6 +56,7 @@ func main() {
 	flag.IntVar(&o.lives, "lives", 1000, "random lives of each property; 0 leaves them out")
 	flag.StringVar(&o.scopes, "scopes", "", "only the scopes whose name matches this regular expression")
 	flag.BoolVar(&o.search, "search", true, "search for the bugs with the explorer")
+	flag.BoolVar(&o.kit, "kit", false, "let the test kits for importers find the bugs, and nothing else")
 	flag.IntVar(&o.seed, "seed", 1, "seed of the random lives")
 	flag.DurationVar(&o.limit, "limit", 5*time.Minute, "longest time for one search or one run of lives")
 	flag.Parse()
@@ -77,10 +83,14 @@ func run(o options) error {
 	if err := build(all, dir, o); err != nil {
 		return err
 	}
+	if o.kit {
+		printKit(all, dir, o)
+		return nil
+	}
 	fmt.Println("| | Bug | Scope | States | Steps | Broken | Random lives |")
 	fmt.Println("|---|---|---|---|---|---|---|")
 	for _, m := range all {
-		if !o.match.MatchString(m.number) {
+		if m.isOfProgram() || !o.match.MatchString(m.number) {
 			continue
 		}
 		explored, lived := " | | | ", ""
@@ -98,24 +108,36 @@ func run(o options) error {
 // folders are the packages that bugs are in, and whose properties draw random lives.
 var folders = []string{"job", "cronjob"}
 
-// build compiles the explorer and the random lives, with all bugs planted.
+// build compiles what looks for the bugs, with all bugs planted: the explorer and the random
+// lives, or the kits.
 func build(all []mutant, dir string, o options) error {
 	overlay, err := plantAll(all, dir)
 	if err != nil {
 		return err
 	}
-	if o.search {
-		if out, err := command(building, "", "go", "build", "-overlay", overlay, "-o", filepath.Join(dir, "explore"), "./internal/explore/run"); err != nil {
-			return fmt.Errorf("%w\n%s", err, out)
+	for _, folder := range folders {
+		switch {
+		case o.kit:
+			err = compile(dir, folder+"test.test", "test", "-c", "-vet=off", "-overlay", overlay, kits[folder])
+		case o.lives > 0:
+			err = compile(dir, folder+".test", "test", "-c", "-vet=off", "-overlay", overlay, "./"+folder)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	for _, folder := range folders {
-		if o.lives == 0 {
-			break
-		}
-		if out, err := command(building, "", "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", filepath.Join(dir, folder+".test"), "./"+folder); err != nil {
-			return fmt.Errorf("%w\n%s", err, out)
-		}
+	if o.search && !o.kit {
+		return compile(dir, "explore", "build", "-overlay", overlay, "./internal/explore/run")
+	}
+	return nil
+}
+
+// compile runs a command of go that makes one binary.
+func compile(dir, binary string, args ...string) error {
+	last := len(args) - 1
+	args = append(slices.Clone(args[:last]), "-o", filepath.Join(dir, binary), args[last])
+	if out, err := command(building, "", "go", args...); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
 	}
 	return nil
 }

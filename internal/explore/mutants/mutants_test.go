@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -77,5 +78,36 @@ func g()  {
 `
 	if got := p.text(); got != want {
 		t.Error(got)
+	}
+}
+
+// TestKit: the kits find a bug of each planner, and one of a program, as docs/testing.md tells.
+func TestKit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the kits")
+	}
+	t.Chdir("../../..")
+	all, err := parse(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, dir := options{kit: true, lives: 300, seed: 1, limit: building}, t.TempDir()
+	if err := build(all, dir, o); err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`^([A-Z]+\d+|Store), life \d+$`)
+	for _, m := range all {
+		switch m.number {
+		case "M4", "M8", "W3":
+			for _, test := range m.rightTests() {
+				if got := m.liveInKit(dir, test, o); !found.MatchString(got) {
+					t.Errorf("%s, %s: %s", m.number, test, got)
+				}
+			}
+		}
+	}
+	right := mutant{edits: all[0].edits}
+	if got := right.liveInKit(dir, "^TestBackend_Right$", options{lives: 20, seed: 1, limit: building}); got != "–" {
+		t.Errorf("without a bug: %s", got)
 	}
 }

@@ -44,6 +44,9 @@ func plantAll(all []mutant, dir string) (overlay string, err error) {
 			return "", err
 		}
 		choice := filepath.Join(filepath.Dir(path), "planted_bug.go")
+		if strings.HasSuffix(file, "_test.go") {
+			choice = filepath.Join(filepath.Dir(path), "planted_bug_test.go")
+		}
 		if replace[choice] == "" {
 			text := fmt.Sprintf("package %s\n\nimport \"os\"\n\nvar plantedBug = os.Getenv(%q)\n", p.name, environment)
 			if err := write(choice, text); err != nil {
