@@ -22,8 +22,7 @@ import (
 type Env struct {
 	life    *life.Life
 	subject Subject
-	program Program
-	again   time.Time // when the program wants to be called
+	program *life.Program
 
 	truth    truth
 	history  cronjobcheck.History
@@ -33,7 +32,6 @@ type Env struct {
 	respec   bool             // its spec has
 	seen     cronjob.CronJob  // as the program has looked at it
 	schedule cronjob.Compiled // as the program has compiled it
-	changed  bool             // something has changed during the round
 
 	requests int // how many triggers and backfills there were
 	triggers []cronjob.Trigger
@@ -86,6 +84,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		if e.subject.Cache != nil {
 			e.subject.Late, e.watch = true, e.newWatch()
 		}
+		e.program = e.newProgram()
 		e.live(specs.Draw(l.T, "spec"))
 	})
 }

@@ -1,7 +1,6 @@
 package cronjobtest
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -26,8 +25,8 @@ func (e *Env) live(spec cronjob.Spec) {
 		e.life.Breaks("Store", "the CronJob was created, and is %s with %d jobs", e.truth.cronJob.UID, len(e.truth.jobs))
 	}
 	e.life.Stop()
-	e.start(false)
-	e.happened()
+	e.program.Run(false)
+	e.program.Happened()
 	e.life.T.Repeat(e.steps())
 	e.comeToRest()
 }
@@ -35,155 +34,72 @@ func (e *Env) live(spec cronjob.Spec) {
 // steps are the things that can happen, of which the program is told; each stands as often as
 // it is likely.
 func (e *Env) steps() map[string]func(*rapid.T) {
-	told := func(act func() bool) func(*rapid.T) {
-		return func(*rapid.T) {
-			if act() && e.watch == nil {
-				e.happened()
-			}
-		}
-	}
-	wakeUp := func(*rapid.T) {
-		if !e.again.IsZero() && e.again.Before(e.life.Now().AddDate(0, 0, 40)) {
-			e.pass(e.again.Sub(e.life.Now()))
-		}
-	}
+	told := e.program.Tells
+	wakeUp := func(*rapid.T) { e.program.WakeUp(e.life.Now().AddDate(0, 0, 40).Sub(e.life.Now())) }
 	timePasses := func(t *rapid.T) {
-		e.pass(time.Duration(rapid.IntRange(1, 2000).Draw(t, "seconds")) * time.Second)
+		e.program.Pass(time.Duration(rapid.IntRange(1, 2000).Draw(t, "seconds")) * time.Second)
 	}
 	steps := map[string]func(*rapid.T){
 		"a job": told(e.finish), "a job 2": told(e.finish), "a job 3": told(e.finish),
 		"the time asked for": wakeUp, "the time asked for 2": wakeUp, "the time asked for 3": wakeUp,
 		"time": timePasses, "clock": e.clockBack, "a user": told(e.user), "a user removes": told(e.remove),
-		"restart": e.restart, "no change": func(*rapid.T) { e.happened() },
+		"restart": e.restart, "no change": func(*rapid.T) { e.program.Happened() },
 	}
 	if _, ok := e.subject.Store.(Requester); ok {
 		steps["a request"] = func(*rapid.T) { // seen at once
 			if e.request() {
-				e.happened()
+				e.program.Happened()
 			}
 		}
 	}
 	if e.watch != nil {
 		for _, name := range []string{"watch", "watch 2", "watch 3", "watch 4"} {
-			steps[name] = e.deliver
+			steps[name] = func(*rapid.T) { e.program.Deliver() }
 		}
 	}
 	return steps
 }
 
-// happened calls the program because of a change, and as often as it asks for it.
-func (e *Env) happened() {
-	idle := 0
-	for rounds := 0; ; rounds++ {
-		writes := e.life.Writes
-		if failed := e.round(); failed || e.life.Writes > writes {
-			idle = 0
-		}
-		switch {
-		case e.changed: // something has happened during the round, and the program is told
-		case e.again.IsZero() || e.again.After(e.life.Now().Add(time.Second)):
-			e.checkStall()
-			e.life.Stop()
-			return
-		case rounds > 2 && !e.watch.HasSeenAll(): // it waits for what it will see later
-			return
-		case idle > 10 || rounds > 1000:
-			e.life.Breaks("CI9", "the program asks for one round after the other, and has nothing to write")
-		case e.again.After(e.life.Now()):
-			e.setNow(e.again)
-		}
-		e.life.Stop()
-		idle++
+// newProgram makes the program that lives.
+func (e *Env) newProgram() *life.Program {
+	return &life.Program{
+		Life: e.life, Start: e.start, Busy: "CI9", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
+		Before: func() { e.edited = false }, After: func() { e.look(nil) },
 	}
-}
-
-// round calls the program once. One that was killed is started again. It reports whether
-// something went wrong.
-func (e *Env) round() (failed bool) {
-	e.life.Begin()
-	e.edited, e.changed = false, false
-	again, err := e.program(context.Background())
-	e.again = again
-	if e.life.Injector.Crashed() {
-		e.startAgain("starts again")
-		e.again = e.life.Now()
-	} else if err != nil {
-		e.life.Tell("the round ends with an error: %v", err)
-		e.again = e.life.Now().Add(time.Second)
-	}
-	e.look(nil)
-	e.life.Stop()
-	return err != nil || e.life.Injector.Crashed()
-}
-
-// startAgain starts the program, with its stored memory or without.
-func (e *Env) startAgain(says string) {
-	if rapid.Bool().Draw(e.life.T, "forget") {
-		e.life.Tell("the program %s without its memory", says)
-		e.start(true)
-		return
-	}
-	e.life.Tell("the program %s with its stored memory", says)
-	e.start(false)
 }
 
 // clockBack sets the clock back (CI14).
 func (e *Env) clockBack(t *rapid.T) {
-	back := rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour, 30 * time.Hour}).Draw(t, "back")
-	e.life.Tell("the clock is set back by %s", back)
-	e.setNow(e.life.Now().Add(-back))
-	e.happened()
+	e.program.SetBack(rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour, 30 * time.Hour}).Draw(t, "back"))
 }
 
 // restart ends the program between two rounds. It may be down for days.
 func (e *Env) restart(t *rapid.T) {
 	if down := rapid.IntRange(0, 100).Draw(t, "hours down"); down > 0 {
 		e.life.Tell("the program is ended, and is down for %d hours", down)
-		e.setNow(e.life.Now().Add(time.Duration(down) * time.Hour))
+		e.program.MoveClock(e.life.Now().Add(time.Duration(down) * time.Hour))
 	}
-	e.startAgain("is ended, and starts again")
-	e.happened()
-}
-
-// pass lets time pass. The program is called when it has asked for it.
-func (e *Env) pass(d time.Duration) {
-	until := e.life.Now().Add(d)
-	for range 100 {
-		if e.again.IsZero() || e.again.After(until) {
-			break
-		}
-		if e.again.After(e.life.Now()) {
-			e.setNow(e.again)
-		}
-		e.life.Tell("the time has come that the program has asked for")
-		e.happened()
-	}
-	if until.After(e.life.Now()) && e.setNow(until) {
-		e.happened()
-	}
+	e.program.StartAgain("is ended, and starts again")
+	e.program.Happened()
 }
 
 // interfere lets a job end or a user act between two writes of a round.
 func (e *Env) interfere() {
-	if !e.life.IsInterrupted() {
-		return
+	var user func() bool
+	if !e.subject.OneWriter {
+		user = e.userMeanwhile
 	}
-	e.life.Meanwhile = "meanwhile, "
-	defer func() { e.life.Meanwhile = "" }()
-	who := 2
-	if e.watch != nil {
-		who = 3
+	e.program.Interfere(e.finish, user)
+}
+
+// userMeanwhile lets a user edit the CronJob during a round. One edit may undo another.
+func (e *Env) userMeanwhile() bool {
+	if !e.user() {
+		return false
 	}
-	switch who = e.life.Pick("who", who); {
-	case who == 2:
-		e.changed = e.watch.One() || e.changed
-	case who == 0 || e.subject.OneWriter:
-		e.changed = e.finish() && e.watch == nil || e.changed
-	case e.user():
-		e.respec = !reflect.DeepEqual(e.seen.Spec, e.truth.cronJob.Spec) // one edit may undo another
-		e.edited = e.edited && !sameStatus(&e.seen.Status, &e.truth.cronJob.Status) || e.respec
-		e.changed = e.watch == nil || e.changed
-	}
+	e.respec = !reflect.DeepEqual(e.seen.Spec, e.truth.cronJob.Spec)
+	e.edited = e.edited && !sameStatus(&e.seen.Status, &e.truth.cronJob.Status) || e.respec
+	return true
 }
 
 // finish ends a job. It reports whether there was one.
@@ -276,7 +192,7 @@ func (e *Env) remove() bool {
 
 // checkStall plans from the store as it is: there must be nothing to do (CL4).
 func (e *Env) checkStall() {
-	if e.subject.Late && (e.watch == nil || !e.watch.HasSeenAll() || !e.again.After(e.life.Now().Add(patience))) {
+	if e.subject.Late && (e.watch == nil || !e.watch.HasSeenAll() || !e.program.Again.After(e.life.Now().Add(patience))) {
 		return
 	}
 	s := cronjob.Snapshot{
@@ -298,35 +214,6 @@ func (e *Env) checkStall() {
 		todo += fmt.Sprintf("\n    status: %s", settled.Status)
 	}
 	e.life.Breaks("CL4", "the program waits, and there is something to do:\n%s", todo)
-}
-
-// settle calls the program because of a change. One that sees changes late is called again
-// when it sees them.
-func (e *Env) settle() {
-	if e.watch != nil {
-		e.settleLate()
-		return
-	}
-	e.happened()
-	if e.subject.Late {
-		e.happened()
-		e.happened()
-	}
-}
-
-// settleLate shows the program what it has made of the store, until it makes no more of it.
-func (e *Env) settleLate() {
-	for n := 0; ; n++ {
-		e.watch.All()
-		e.happened()
-		switch {
-		case e.watch.HasSeenAll():
-			return
-		case n > 200:
-			e.life.Breaks("CI9", "the program writes again and again, whatever it sees")
-			e.life.Stop()
-		}
-	}
 }
 
 // compiled is the schedule of the CronJob, as the program compiles it: it may do that with
@@ -351,7 +238,7 @@ func (e *Env) endAll() {
 			return
 		}
 		e.end(e.truth.jobs[i], job.ConditionComplete)
-		e.settle()
+		e.program.Settle()
 	}
 }
 
@@ -360,11 +247,11 @@ func (e *Env) endAll() {
 func (e *Env) comeToRest() {
 	e.life.Tell("from here on nothing goes wrong, and all jobs complete")
 	e.life.Quiet = true
-	e.settle()
+	e.program.Settle()
 	e.endAll()
 	if e.subject.Late { // it may wait for writes that it is not sure to have seen
-		e.pass(patience)
-		e.settle()
+		e.program.Pass(patience)
+		e.program.Settle()
 		e.endAll()
 	}
 	for _, r := range e.truth.cronJob.Status.Active {
@@ -380,7 +267,7 @@ func (e *Env) comeToRest() {
 		e.life.Breaks("CL1", "the run of %s is due, and the last recorded run is %s", latest, e.truth.cronJob.Status.LastScheduleTime)
 	}
 	e.checkRequests()
-	if !*spec.Suspend && e.again.IsZero() {
+	if !*spec.Suspend && e.program.Again.IsZero() {
 		e.life.Breaks("CL4", "the program waits for nothing, and the next run is due at %s", compiled.Schedule.Next(e.life.Now()))
 	}
 	e.life.Stop()

@@ -1,10 +1,9 @@
 package cronjobtest
 
 import (
+	"context"
 	"slices"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/life"
@@ -45,26 +44,11 @@ func (e *Env) show(key string, _, is any) {
 }
 
 // start starts the program. One with a cache lists everything anew.
-func (e *Env) start(forget bool) {
-	e.program = e.subject.Start(forget)
+func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
+	program := e.subject.Start(forget)
 	if e.watch != nil {
 		e.subject.Cache.Replace(e.truth.cronJob, slices.Clone(e.truth.jobs))
 		e.watch.Reset()
 	}
+	return program
 }
-
-// deliver shows the program one object or all, and calls it.
-func (e *Env) deliver(t *rapid.T) {
-	shown := false
-	if rapid.IntRange(0, 2).Draw(t, "all") == 2 {
-		shown = e.watch.All()
-	} else {
-		shown = e.watch.One()
-	}
-	if shown {
-		e.happened()
-	}
-}
-
-// setNow moves the clock. It reports whether the program was shown something before.
-func (e *Env) setNow(now time.Time) (shown bool) { return e.watch.SetNow(e.life, now) }

@@ -19,8 +19,7 @@ type Env struct {
 	life    *life.Life
 	options job.Options
 	subject Subject
-	program Program
-	again   time.Time  // when the program wants to be called
+	program *life.Program
 	watch   *life.Late // nil for a program that reads its store
 
 	truth   truth
@@ -29,7 +28,6 @@ type Env struct {
 	planned map[job.UID]bool // of those that were planned
 	seen    job.Spec         // of the last snapshot
 	edited  bool             // the job has changed since the program looked
-	changed bool             // a job or a pod has changed during the round
 	orphans int              // how many pods other clients have created
 }
 

@@ -43,6 +43,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		if e.subject.Cache != nil {
 			e.subject.Late, e.watch = true, e.newWatch()
 		}
+		e.program = e.newProgram()
 		e.live(specs)
 	})
 }

@@ -16,10 +16,10 @@ import (
 // live lets one or two jobs of the same name live, one after the other, with faults, and come
 // to rest.
 func (e *Env) live(specs *rapid.Generator[job.Spec]) {
-	e.start(false)
+	e.program.Run(false)
 	for n := range rapid.IntRange(1, 2).Draw(e.life.T, "jobs") {
 		e.create(specs.Draw(e.life.T, "spec"), n)
-		e.happened()
+		e.program.Happened()
 		e.life.T.Repeat(e.steps())
 		e.comeToRest()
 		e.remove()
@@ -46,85 +46,29 @@ func (e *Env) create(spec job.Spec, n int) {
 func (e *Env) remove() {
 	e.life.Tell("a user removes job %s with its pods", e.truth.job.UID)
 	e.life.Must("remove the job", e.subject.Store.RemoveJob())
-	e.again, e.truth = time.Time{}, truth{}
+	e.program.Again, e.truth = time.Time{}, truth{}
 }
 
-// start starts the program.
-func (e *Env) start(forget bool) {
-	e.program = e.subject.Start(forget)
+// newProgram makes the program that lives.
+func (e *Env) newProgram() *life.Program {
+	return &life.Program{
+		Life: e.life, Start: e.start, Busy: "L6", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
+		Before: func() { e.edited = false }, After: func() { e.look(nil) },
+	}
+}
+
+// start starts the program. It is shown everything anew.
+func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
+	program := e.subject.Start(forget)
 	e.history.Restarted = e.history.Restarted || forget
 	e.list()
-}
-
-// happened calls the program because of a change, and as often as it asks for it.
-func (e *Env) happened() {
-	idle := 0
-	for rounds := 0; ; rounds++ {
-		writes := e.life.Writes
-		if failed := e.round(); failed || e.life.Writes > writes {
-			idle = 0
-		}
-		switch {
-		case e.changed: // something has happened during the round, and the program is told
-		case e.again.IsZero() || e.again.After(e.life.Now().Add(time.Second)):
-			e.checkStall()
-			e.life.Stop()
-			return
-		case rounds > 2 && !e.watch.HasSeenAll(): // it waits for what it will see later
-			return
-		case idle > 10 || rounds > 1000:
-			e.life.Breaks("L6", "the program asks for one round after the other, and has nothing to write")
-		case e.again.After(e.life.Now()):
-			e.setNow(e.again)
-		}
-		e.life.Stop()
-		idle++
-	}
-}
-
-// round calls the program once. One that was killed is started again. It reports whether
-// something went wrong.
-func (e *Env) round() (failed bool) {
-	e.life.Begin()
-	e.edited, e.changed = false, false
-	again, err := e.program(context.Background())
-	e.again = again
-	if e.life.Injector.Crashed() {
-		forget := rapid.Bool().Draw(e.life.T, "forget")
-		e.life.Tell("the program starts again %s", memoryText(forget))
-		e.start(forget)
-		e.again = e.life.Now()
-	} else if err != nil {
-		e.life.Tell("the round ends with an error: %v", err)
-		e.again = e.life.Now().Add(time.Second)
-	}
-	e.look(nil)
-	e.life.Stop()
-	return err != nil || e.life.Injector.Crashed()
-}
-
-// pass lets time pass. The program is called when it has asked for it.
-func (e *Env) pass(d time.Duration) {
-	until := e.life.Now().Add(d)
-	for range 100 {
-		if e.again.IsZero() || e.again.After(until) {
-			break
-		}
-		if e.again.After(e.life.Now()) {
-			e.setNow(e.again)
-		}
-		e.life.Tell("the time has come that the program has asked for")
-		e.happened()
-	}
-	if e.setNow(until) {
-		e.happened()
-	}
+	return program
 }
 
 // checkStall plans from the store as it is, if the program has asked for nothing more: then
 // there must be nothing to do (L9).
 func (e *Env) checkStall() {
-	if !e.again.IsZero() || e.subject.Late && e.watch == nil || !e.watch.HasSeenAll() {
+	if !e.program.Again.IsZero() || e.subject.Late && e.watch == nil || !e.watch.HasSeenAll() {
 		return
 	}
 	s := job.Snapshot{Job: e.truth.job, Now: e.life.Now(), Consistent: true, Options: e.options}
@@ -147,35 +91,6 @@ func (e *Env) checkStall() {
 	}
 }
 
-// settle calls the program because of a change. One that sees changes late is called again
-// when it sees them.
-func (e *Env) settle() {
-	if e.watch != nil {
-		e.settleLate()
-		return
-	}
-	e.happened()
-	if e.subject.Late {
-		e.happened()
-		e.happened()
-	}
-}
-
-// settleLate shows the program what it has made of the store, until it makes no more of it.
-func (e *Env) settleLate() {
-	for n := 0; ; n++ {
-		e.watch.All()
-		e.happened()
-		switch {
-		case e.watch.HasSeenAll():
-			return
-		case n > 200:
-			e.life.Breaks("L6", "the program writes again and again, whatever it sees")
-			e.life.Stop()
-		}
-	}
-}
-
 // comeToRest ends all faults, lets every pod succeed, and expects the end of the job.
 func (e *Env) comeToRest() {
 	e.life.Tell("from here on nothing goes wrong, and all pods succeed")
@@ -186,7 +101,7 @@ func (e *Env) comeToRest() {
 		spec.Suspend, spec.Parallelism = &off, &parallelism
 		e.edit(fmt.Sprintf("resumes the job, with parallelism %d", parallelism), spec)
 	}
-	e.settle()
+	e.program.Settle()
 	for n := 0; !e.isOver(); n++ {
 		if n > 200 {
 			e.life.Breaks("L1", "the job does not end")
@@ -197,9 +112,9 @@ func (e *Env) comeToRest() {
 			e.podStep(p, "succeeds", func(p *job.Pod) bool {
 				return world.RunPod(p, e.life.Now()) || world.FinishPod(p, e.life.Now(), exitCode(p))
 			})
-			e.settle()
-		case !e.again.IsZero() && e.again.Before(e.life.Now().AddDate(1, 0, 0)):
-			e.pass(e.again.Sub(e.life.Now()))
+			e.program.Settle()
+		case !e.program.Again.IsZero() && e.program.Again.Before(e.life.Now().AddDate(1, 0, 0)):
+			e.program.Pass(e.program.Again.Sub(e.life.Now()))
 		default:
 			e.life.Breaks("L9", "the job has not ended, no pod runs, and the program waits for nothing but changes")
 		}
@@ -238,10 +153,10 @@ func (e *Env) checkRest() {
 	for p := e.somePod(); p != nil; p = e.somePod() { // pods whose deletion the end has not waited for
 		e.podStep(p, "ends", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 137) })
 	}
-	e.settle()
-	e.settle() // what waited for those pods
+	e.program.Settle()
+	e.program.Settle() // what waited for those pods
 	writes := e.life.Writes
-	e.round()
+	e.program.Round()
 	for _, p := range e.truth.pods {
 		if !p.Untracked && p.Owner <= job.OwnedUnmatched {
 			e.life.Breaks("L4", "the job is over, and %s keeps its finalizer", p.Name)

@@ -14,25 +14,20 @@ import (
 // steps are the things that can happen, of which the program is told; each stands as often as
 // it is likely.
 func (e *Env) steps() map[string]func(*rapid.T) {
-	told := func(act func() bool) func(*rapid.T) {
-		return func(*rapid.T) {
-			if act() && e.watch == nil {
-				e.happened()
-			}
-		}
-	}
+	told := e.program.Tells
 	pod, user := told(e.kubelet), told(e.user)
 	timePasses := func(t *rapid.T) {
-		e.pass(rapid.SampledFrom([]time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}).Draw(t, "time"))
+		e.program.Pass(rapid.SampledFrom([]time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}).Draw(t, "time"))
 	}
+	wakeUp := func(*rapid.T) { e.program.WakeUp(24 * time.Hour) }
 	steps := map[string]func(*rapid.T){
 		"a pod": pod, "a pod 2": pod, "a pod 3": pod, "a pod 4": pod, "a pod 5": pod,
-		"time": timePasses, "clock": e.clockBack, "the time asked for": e.wakeUp, "the time asked for 2": e.wakeUp,
-		"user": user, "restart": e.restart, "no change": func(*rapid.T) { e.happened() },
+		"time": timePasses, "clock": e.clockBack, "the time asked for": wakeUp, "the time asked for 2": wakeUp,
+		"user": user, "restart": e.restart, "no change": func(*rapid.T) { e.program.Happened() },
 	}
 	if e.watch != nil {
 		for _, name := range []string{"watch", "watch 2", "watch 3", "watch 4", "watch 5"} {
-			steps[name] = e.deliver
+			steps[name] = func(*rapid.T) { e.program.Deliver() }
 		}
 	}
 	if _, ok := e.subject.Store.(LabelStore); ok {
@@ -41,55 +36,28 @@ func (e *Env) steps() map[string]func(*rapid.T) {
 	return steps
 }
 
-// wakeUp lets the time come that the program has asked for.
-func (e *Env) wakeUp(*rapid.T) {
-	if !e.again.IsZero() && e.again.Before(e.life.Now().Add(24*time.Hour)) {
-		e.pass(e.again.Sub(e.life.Now()))
-	}
-}
-
 // clockBack sets the clock back (F8).
 func (e *Env) clockBack(t *rapid.T) {
-	back := rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour}).Draw(t, "back")
-	e.life.Tell("the clock is set back by %s", back)
-	e.setNow(e.life.Now().Add(-back))
-	e.happened()
+	e.program.SetBack(rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour}).Draw(t, "back"))
 }
 
 // restart ends the program between two rounds.
-func (e *Env) restart(t *rapid.T) {
-	forget := rapid.Bool().Draw(t, "forget")
-	e.life.Tell("the program is ended, and starts again %s", memoryText(forget))
-	e.start(forget)
-	e.happened()
-}
-
-func memoryText(forget bool) string {
-	if forget {
-		return "without its memory"
-	}
-	return "with its stored memory"
+func (e *Env) restart(*rapid.T) {
+	e.program.StartAgain("is ended, and starts again")
+	e.program.Happened()
 }
 
 // interfere lets a kubelet or a user act between two writes of a round.
 func (e *Env) interfere() {
-	if !e.life.IsInterrupted() {
-		return
+	var user func() bool
+	if !e.subject.OneWriter {
+		user = func() bool {
+			done := e.user()
+			e.edited = e.edited || done
+			return done
+		}
 	}
-	e.life.Meanwhile = "meanwhile, "
-	defer func() { e.life.Meanwhile = "" }()
-	who := 2
-	if e.watch != nil {
-		who = 3
-	}
-	switch who = e.life.Pick("who", who); {
-	case who == 2:
-		e.changed = e.watch.One() || e.changed
-	case who == 0 || e.subject.OneWriter:
-		e.changed = e.kubelet() && e.watch == nil || e.changed
-	case e.user():
-		e.edited, e.changed = true, e.watch == nil || e.changed
-	}
+	e.program.Interfere(e.kubelet, user)
 }
 
 // kubelet makes one step of a pod. It reports whether there was something to do.

@@ -2,9 +2,6 @@ package jobtest
 
 import (
 	"slices"
-	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/job"
@@ -56,19 +53,3 @@ func (e *Env) list() {
 	e.subject.Cache.Replace(e.truth.job, slices.Clip(pods))
 	e.watch.Reset()
 }
-
-// deliver shows the program one object or all, and calls it.
-func (e *Env) deliver(t *rapid.T) {
-	shown := false
-	if rapid.IntRange(0, 2).Draw(t, "all") == 2 {
-		shown = e.watch.All()
-	} else {
-		shown = e.watch.One()
-	}
-	if shown {
-		e.happened()
-	}
-}
-
-// setNow moves the clock. It reports whether the program was shown something before.
-func (e *Env) setNow(now time.Time) (shown bool) { return e.watch.SetNow(e.life, now) }

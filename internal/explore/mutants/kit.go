@@ -42,7 +42,7 @@ func printKit(all []mutant, dir string, o options) {
 			}
 			what := m.subject + ": " + m.what
 			if ofProgram {
-				what = m.subject + " | " + m.what
+				what = m.subject + map[string]string{"cronjob": ", of CronJobs"}[m.folder()] + " | " + m.what
 			}
 			var columns []string
 			for _, test := range m.rightTests() {
