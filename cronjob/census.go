@@ -59,6 +59,7 @@ func (p *Planner) takeCensus(s *Snapshot, plan *Plan) (c census) {
 
 	p.active = c.matchActive(plan, p.active[:0])
 	plan.basis.Status.LastSuccessfulTime = lastSuccess(s.Children, s.CronJob.Status.LastSuccessfulTime)
+	recallUnrecorded(&plan.basis)
 	c.recallWrites(s, plan)
 	c.recoverStarts(s, plan)
 	c.spared, c.unseen = backfilledUIDs(plan.basis.Memory.Started), len(plan.Verify)

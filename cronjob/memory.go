@@ -12,7 +12,8 @@ import (
 // Memory is what a planner remembers between rounds and cannot read back from
 // its objects (B5). It is a plain value: it can be stored as JSON, or lost. Losing it
 // repeats an event, makes the policies for resumed and edited CronJobs forget what they
-// had set aside, and lets jobs overlap whose predecessors a stale snapshot does not show.
+// had set aside, and makes the planner trust a stale snapshot: jobs can overlap whose
+// predecessors it does not show, and a run can start again whose job is gone already.
 // The zero value means "just restarted".
 //
 // A memory of another UID counts as empty, and so does one that cannot be read: the next
@@ -32,6 +33,10 @@ type memory struct {
 	// Recorded is the lastScheduleTime that was written last. A snapshot whose
 	// status is older would start that run again once its job is gone (CI1).
 	Recorded time.Time `json:"recorded,omitzero"`
+	// Unrecorded is the lastScheduleTime of a status write that failed, or whose reply was
+	// lost: its run has started, whatever has become of the job. It is zero again once a
+	// snapshot's status is as late, or a later write has succeeded (CI1).
+	Unrecorded time.Time `json:"unrecorded,omitzero"`
 	// Counted is the latest missed run that Metrics.Missed has counted.
 	Counted time.Time `json:"counted,omitzero"`
 	// Started are the jobs that were created and that no snapshot's status has named
@@ -58,7 +63,8 @@ func (m Memory) Equal(other Memory) bool {
 	a, b := &m.kept, &other.kept
 	return m.problem == other.problem &&
 		a.CronJobUID == b.CronJobUID &&
-		a.Reported.Equal(b.Reported) && a.Recorded.Equal(b.Recorded) && a.Counted.Equal(b.Counted) &&
+		a.Reported.Equal(b.Reported) && a.Recorded.Equal(b.Recorded) && a.Unrecorded.Equal(b.Unrecorded) &&
+		a.Counted.Equal(b.Counted) &&
 		slices.EqualFunc(a.Started, b.Started, equalStarted) && slices.Equal(a.Replaced, b.Replaced) &&
 		a.Behind.Equal(b.Behind) && a.Since.Equal(b.Since) &&
 		a.Suspended == b.Suspended && a.Schedule == b.Schedule && a.TimeZone == b.TimeZone

@@ -2,8 +2,10 @@ package cronjob_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
 )
 
 // CI1: the memory of what was recorded keeps a run from starting again under a snapshot
@@ -65,4 +67,120 @@ func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 		}
 		s.Memory = end.Memory
 	}
+}
+
+// CI1: the reply to the status write that records a run is lost, and the run's job is gone
+// before a snapshot shows that status. The run does not start again, neither while status
+// writes meet a later version nor after.
+func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
+	run := child(hours(1))
+	for _, tc := range []struct {
+		name string
+		// before is what happens until the job is gone; the status was written without a reply.
+		before func(*testing.T, *cronjob.Snapshot)
+	}{
+		{"no child has shown the job", func(*testing.T, *cronjob.Snapshot) {}},
+		{"it ran", func(t *testing.T, s *cronjob.Snapshot) { conflict(t, s, run) }},
+		{"it has completed", func(t *testing.T, s *cronjob.Snapshot) {
+			conflict(t, s, run)
+			conflict(t, s, finished(run, job.ConditionComplete, hours(1.2)))
+		}},
+		{"after a crash it was found complete", func(t *testing.T, s *cronjob.Snapshot) {
+			s.Memory = cronjob.Memory{}
+			conflict(t, s, finished(run, job.ConditionComplete, hours(1.2)))
+		}},
+		{"after a crash it was found running", func(t *testing.T, s *cronjob.Snapshot) {
+			s.Memory = cronjob.Memory{}
+			conflict(t, s, run)
+		}},
+		{"another owner has taken its name", func(t *testing.T, s *cronjob.Snapshot) {
+			other := run
+			other.UID, other.Foreign = "other", true
+			conflict(t, s, other)
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := behind(t, cronjob.Spec{}, cronjob.Options{}, cronjob.ResultUnsuccessful)
+			s.Now = hours(1.3)
+			tc.before(t, &s)
+			for range 3 {
+				conflict(t, &s)
+			}
+			// A write succeeds: the memory needs no more than the time that was recorded.
+			plan := reconcile(t, s)
+			end := plan.Conclude(done(&plan))
+			if got := end.Status.LastScheduleTime; !got.Equal(hours(1)) || len(plan.Create) > 0 {
+				t.Fatalf("last run %s:\n%s", got, plan.String())
+			}
+			if m := kept(end.Memory); !m.Unrecorded.IsZero() || !m.Recorded.Equal(hours(1)) || m.Started != nil {
+				t.Errorf("after the write: %+v", m)
+			}
+			// Or a snapshot shows the status of the write without a reply.
+			s.CronJob.Status.LastScheduleTime = hours(1)
+			plan = reconcile(t, s)
+			if end := plan.Conclude(cronjob.Outcome{}); len(plan.Create) > 0 || end.Retry || !kept(end.Memory).Unrecorded.IsZero() || kept(end.Memory).Started != nil {
+				t.Errorf("after the snapshot: %+v\n%s", kept(end.Memory), plan.String())
+			}
+			s.Now = hours(2)
+			if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
+				t.Errorf("then %s starts", got)
+			}
+		})
+	}
+}
+
+// conflict plays a round in which look-ups find no job and the status write fails.
+func conflict(t *testing.T, s *cronjob.Snapshot, children ...cronjob.Child) {
+	t.Helper()
+	s.Children = children
+	plan := reconcile(t, *s)
+	o := done(&plan)
+	o.Settled = cronjob.ResultUnsuccessful
+	end := plan.Conclude(o)
+	status := plan.Settle(o.Writes)
+	if len(plan.Create) > 0 || !status.Write || !status.Status.LastScheduleTime.Equal(hours(1)) || !end.Retry {
+		t.Fatalf("writes %v, retry %t:\n%s", status.Status, end.Retry, plan.String())
+	}
+	s.Memory, s.Children = end.Memory, nil
+}
+
+// The memory of a failed status write is one time: later runs take its place. The preset
+// keeps none, and neither does a round that records no run.
+func TestCI1_UnrecordedIsOneTime(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5))
+	for n := range 5 {
+		plan := reconcile(t, s)
+		o := done(&plan)
+		o.Settled = cronjob.ResultUnsuccessful
+		end := plan.Conclude(o)
+		if m := kept(end.Memory); !m.Unrecorded.Equal(hours(float64(n+1))) || len(m.Started) > 1 {
+			t.Fatalf("round %d: %+v", n, m)
+		}
+		s.Memory, s.Now = end.Memory, s.Now.Add(time.Hour)
+	}
+	for name, s := range map[string]cronjob.Snapshot{
+		"the preset":        kubernetes(snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5))),
+		"nothing is due":    snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5)),
+		"a backfill's work": backfilling(),
+	} {
+		plan := reconcile(t, s)
+		o := done(&plan)
+		o.Settled = cronjob.ResultUnsuccessful
+		if got := kept(plan.Conclude(o).Memory).Unrecorded; !got.IsZero() {
+			t.Errorf("%s: unrecorded %s", name, got)
+		}
+	}
+	// The preset decides by the status alone, whatever the memory holds.
+	s = kubernetes(snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5)))
+	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Unrecorded: hours(1)})
+	if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
+		t.Errorf("the preset starts %s", got)
+	}
+}
+
+// backfilling is the snapshot of a CronJob that only a backfill gives something to do.
+func backfilling() cronjob.Snapshot {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5))
+	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-1.5), Until: hours(-0.5)}}
+	return s
 }

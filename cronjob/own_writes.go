@@ -31,6 +31,17 @@ type startedJob struct {
 	Found    bool `json:"found,omitempty"`
 }
 
+// recallUnrecorded takes the time of a status write that has not succeeded into the status,
+// until the snapshot shows it. Nothing else may know of the run: its job can be gone
+// before the status is seen (CI1).
+func recallUnrecorded(b *basis) {
+	if !b.keepsUnrecorded() || !b.Memory.Unrecorded.After(b.Before.LastScheduleTime) {
+		b.Memory.Unrecorded = time.Time{}
+		return
+	}
+	b.Status.LastScheduleTime = b.Memory.Unrecorded
+}
+
 // recallWrites adds to the census what the memory knows better than the snapshot, and
 // brings the memory up to date.
 func (c *census) recallWrites(s *Snapshot, plan *Plan) {

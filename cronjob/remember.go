@@ -11,8 +11,11 @@ import (
 // remember makes the next memory (B5).
 func (p *Plan) remember(s *Settlement, settled bool) memory {
 	m, w := p.basis.Memory, &s.writes
-	if s.Write && settled && s.Status.LastScheduleTime.After(m.Recorded) {
-		m.Recorded = s.Status.LastScheduleTime
+	switch last := s.Status.LastScheduleTime; {
+	case s.Write && settled:
+		m.Recorded, m.Unrecorded = later(m.Recorded, last), time.Time{}
+	case !settled && p.basis.keepsUnrecorded() && last.After(p.basis.Before.LastScheduleTime):
+		m.Unrecorded = last
 	}
 	for i := range p.Create {
 		if c := &p.Create[i]; c.Reason == CreateOldest && value.At(w.Created, i).Result == ResultNameTaken {
@@ -25,6 +28,12 @@ func (p *Plan) remember(s *Settlement, settled bool) memory {
 
 // keepsWrites reports whether the next round must know what this one has written.
 func (b *basis) keepsWrites() bool { return !b.Consistent && !b.Quirks.Has(cronjobquirk.Stale) }
+
+// keepsUnrecorded reports whether the next round must know which run a failed status write
+// was about. With the quirks it decides by the status alone.
+func (b *basis) keepsUnrecorded() bool {
+	return !b.Quirks.Has(cronjobquirk.Stale | cronjobquirk.BlindCreate)
+}
 
 // remembered is the next memory of started jobs: what is known to have ended leaves it,
 // and what the round has created enters.

@@ -126,6 +126,11 @@ var Small = []Scope{
 		Budget: Budget{Deletes: 2, Fails: 1, Ticks: 3},
 		Must:   []string{"C5 verify"},
 	},
+	{
+		Name: "vanished-late", Covers: "jobs that users delete before a status is seen whose write had no reply, with a crash: no run is repeated", Runs: 2, Late: true, Rest: 60,
+		Budget: Budget{Lost: 1, Crashes: 1, Deletes: 1, Ticks: 3},
+		Must:   []string{"C5 verify", "C13 start"},
+	},
 }
 
 // Large are scopes for runs of minutes and hours.
