@@ -34,6 +34,8 @@ type basis struct {
 	PerIndex bool `json:"perIndex,omitempty"`
 	// Action is what the round does; empty if the round does not plan the job (J42).
 	Action Action `json:"action,omitempty"`
+	// Idle plans write nothing, whatever happens meanwhile: the job stays as it is.
+	Idle bool `json:"idle,omitempty"`
 	// Stopped plans record nothing: the job is not ours, or has ended.
 	Stopped bool `json:"stopped,omitempty"`
 	// Satisfied is true when the expectations are; Managed, when pods were managed.

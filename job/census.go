@@ -78,30 +78,70 @@ func shortcutsOf(s *Snapshot, known *uidTable) shortcuts {
 	return shortcuts{active: plain, accounted: plain && spec.PodFailurePolicy == nil}
 }
 
+// isPlain reports whether the pod needs no closer look.
+func (short shortcuts) isPlain(pod *Pod) bool {
+	switch {
+	case pod.Owner != Owned:
+		return false
+	case pod.Phase < PodSucceeded:
+		return short.active && pod.Deletion == nil
+	}
+	return short.accounted && pod.Untracked && pod.Phase <= PodFailed
+}
+
+// plain are the figures of pods that need no closer look.
+type plain struct{ pods, active, ready, done int }
+
+func (n plain) with(pod *Pod) plain {
+	n.pods++
+	if pod.Phase < PodSucceeded {
+		n.active++
+		if pod.Ready {
+			n.ready++
+		}
+	} else if pod.Deletion == nil {
+		n.done++
+	}
+	return n
+}
+
+// countPlain counts the pods up to the first that needs a closer look. Without a call in it,
+// the loop takes half the time.
+func countPlain(pods []Pod, short shortcuts) (n plain) {
+	for i := range pods {
+		pod := &pods[i]
+		if pod.UID == "" || !short.isPlain(pod) {
+			break
+		}
+		n = n.with(pod)
+	}
+	return n
+}
+
 // take looks at each pod once: it claims (J6), counts (J11), and sorts out the pods that
 // need a closer look. It marks the known UIDs of pods that still carry the finalizer.
 func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 	c.reset()
-	indexed, limit := s.Job.Spec.isIndexed(), indexLimit(&s.Job.Spec)
-	var active, ready, done int64
-	for i := range s.Pods {
-		pod := &s.Pods[i]
+	pods, indexed, limit := s.Pods, s.Job.Spec.isIndexed(), indexLimit(&s.Job.Spec)
+	var n plain
+	for i := 0; i < len(pods); i++ {
+		if !indexed {
+			run := countPlain(pods[i:], short)
+			c.add(run)
+			if i += run.pods; i == len(pods) {
+				break
+			}
+		}
+		pod := &pods[i]
 		switch {
 		case pod.UID == "":
 			return invalid(podField(pod, "uid"), "", "is required")
 		case indexed && pod.Index == (Index{}) && pod.Owner != Foreign:
 			return invalid(podField(pod, "index"), pod.Index.String(), "is required when completionMode is Indexed; NoIndex says that there is none")
-		case short.active && pod.Phase < PodSucceeded && pod.Owner == Owned && pod.Deletion == nil:
-			active++
-			if pod.Ready {
-				ready++
-			}
-			if indexed && hasIndexBelow(pod, limit) {
+		case indexed && short.isPlain(pod):
+			n = n.with(pod)
+			if pod.Phase < PodSucceeded && hasIndexBelow(pod, limit) {
 				c.activeIndexes.Add(pod.index())
-			}
-		case short.accounted && pod.Untracked && pod.Phase >= PodSucceeded && pod.Phase <= PodFailed && pod.Owner == Owned:
-			if pod.Deletion == nil {
-				done++
 			}
 		default:
 			if err := c.lookAt(s, known, int32(i)); err != nil {
@@ -109,11 +149,16 @@ func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 			}
 		}
 	}
-	c.active += active
-	c.ready += ready
-	c.done += done
-	c.sort(s.Pods)
+	c.add(n)
+	c.sort(pods)
 	return nil
+}
+
+// add counts pods that need no closer look.
+func (c *census) add(n plain) {
+	c.active += int64(n.active)
+	c.ready += int64(n.ready)
+	c.done += int64(n.done)
 }
 
 // lookAt counts a pod of which more than its phase must be known.

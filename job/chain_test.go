@@ -26,6 +26,21 @@ func checkStored(t *rapid.T, plan *job.Plan) {
 	}
 }
 
+// checkIdle holds that a plan that is marked as idle writes nothing, and that the chain
+// concludes the same without the mark.
+func checkIdle(t *rapid.T, plan *job.Plan) {
+	outcome := drawOutcome(t, plan, job.ResultNotTried, job.ResultDone, job.ResultUnsuccessful)
+	attentive, idle := job.Attentive(*plan)
+	recording := attentive.Record(outcome.Writes)
+	settlement := recording.Settle(outcome.Recorded, outcome.Untracked)
+	if idle && (recording.Write || settlement.Write) {
+		t.Fatalf("an idle plan writes: %+v", settlement)
+	}
+	if got, want := plan.Conclude(outcome), settlement.Conclude(outcome.Settled); !reflect.DeepEqual(got, want) {
+		t.Fatalf("an idle plan leads to another conclusion:\n%s", cmp.Diff(want, got))
+	}
+}
+
 // restored is the value after a detour through JSON.
 func restored[T any](v T) (out T) {
 	if err := json.Unmarshal([]byte(text(v)), &out); err != nil {

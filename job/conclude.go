@@ -42,7 +42,7 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 
 // Conclude returns what to remember, to report and to do next. The argument is what
 // became of writing the status; without a status to write, it does not matter.
-func (s *Settlement) Conclude(settled Result) Conclusion {
+func (s *Settlement) Conclude(settled Result) (c Conclusion) {
 	r, p := &s.recording, s.recording.plan
 	if p == nil {
 		p = new(Plan)
@@ -54,26 +54,22 @@ func (s *Settlement) Conclude(settled Result) Conclusion {
 	o := Outcome{Writes: r.writes, Recorded: s.recorded, Untracked: s.untracked, Settled: settled}
 	recorded := r.isWritten(s.recorded)
 	complete := recorded && (!s.Write || settled == ResultDone)
-	final := p.basis.Status
+	final := &p.basis.Status
 	switch {
 	case complete:
-		final = s.Status
+		final = &s.Status
 	case recorded:
-		final = r.Status
+		final = &r.Status
 	}
 	// A pod that was to be adopted and is gone changes the plan: there is nothing to repeat.
 	gone := !p.hasClaimed(&r.writes) && r.writes.Claimed == ResultGone
 	retry := !gone && (!complete || p.hasUnfinished(&o, r))
-	return Conclusion{
-		Outcome: o,
-		Status:  final,
-		Synced:  p.basis.Action != "",
-		Memory:  p.remember(&o, r, recorded, &final),
-		Events:  p.report(&o, &r.Status, &final),
-		Metrics: p.metrics(&o, r, recorded, &final, retry),
-		Requeue: p.again(&o, r, retry),
-		Retry:   retry,
-	}
+	c.Outcome, c.Status, c.Synced, c.Retry = o, *final, p.basis.Action != "", retry
+	c.Memory = p.remember(&o, r, recorded, final)
+	c.Events = p.report(&o, &r.Status, final)
+	c.Metrics = p.metrics(&o, r, recorded, final, retry)
+	c.Requeue = p.again(&o, r, retry)
+	return c
 }
 
 // hasUnfinished reports whether any write except the status writes is to be repeated.
@@ -216,10 +212,10 @@ func (p *Plan) report(o *Outcome, recorded, final *Status) []Event {
 }
 
 func reportSuspension(before, after *Status, add func(t EventType, reason, message string)) {
-	is := after.Condition(ConditionSuspended)
+	was, is := before.find(ConditionSuspended), after.find(ConditionSuspended)
 	switch {
-	case equalCondition(is, before.Condition(ConditionSuspended)):
-	case is.Status == ConditionTrue:
+	case is == was, is != nil && was != nil && equalCondition(*is, *was):
+	case is != nil && is.Status == ConditionTrue:
 		add(EventNormal, "Suspended", "Job suspended")
 	default:
 		add(EventNormal, "Resumed", "Job resumed")
@@ -229,7 +225,7 @@ func reportSuspension(before, after *Status, add func(t EventType, reason, messa
 func (p *Plan) reportEnd(final *Status, add func(t EventType, reason, message string)) {
 	b := &p.basis
 	turned := func(t ConditionType) bool {
-		return b.Status.Condition(t).Status != ConditionTrue && final.Condition(t).Status == ConditionTrue
+		return final.isTrue(t) && !b.Status.isTrue(t)
 	}
 	if turned(ConditionComplete) {
 		if b.Completions != nil && final.Succeeded > *b.Completions {

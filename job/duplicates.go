@@ -158,14 +158,6 @@ func firstTwinOf(pods []Pod) (place int, found bool) {
 	return 0, false
 }
 
-// writesSomething reports whether the plan writes if all goes well.
-func writesSomething(plan *Plan) bool {
-	if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 {
-		return true
-	}
-	return plan.Record(Writes{}).Write
-}
-
 // podField names a field of a pod by what does not depend on the order of the
 // snapshot (B3).
 func podField(pod *Pod, field string) string { return fmt.Sprintf("pods[%s].%s", pod.Name, field) }

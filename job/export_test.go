@@ -21,6 +21,13 @@ func (m *Memory) MoveUntimed(by time.Duration) {
 // Ignored returns how many failures the podFailurePolicy has ignored.
 func (m *Memory) Ignored() int32 { return m.rest.Ignored }
 
+// Attentive returns the plan with the mark taken off that says that it is idle.
+func Attentive(p Plan) (attentive Plan, idle bool) {
+	idle = p.basis.Idle
+	p.basis.Idle = false
+	return p, idle
+}
+
 // Census is what a round finds by looking at each pod, for tests outside of the package.
 type Census struct{ census }
 

@@ -196,7 +196,7 @@ func TestJ31_DueIndexes(t *testing.T) {
 			Now:     second(30),
 			Options: Options{MaxPodWrites: rapid.Int32Range(1, 4).Draw(t, "writes")},
 			Job: Job{Name: "j", UID: "job-1", Spec: Spec{
-				Completions: &completions, Parallelism: &parallelism, BackoffLimit: value.To[int32](9), BackoffLimitPerIndex: value.To[int32](9),
+				Completions: &completions, Parallelism: &parallelism, BackoffLimit: value.To[int32](99), BackoffLimitPerIndex: value.To[int32](9),
 				CompletionMode: Indexed, PodReplacementPolicy: ReplaceFailed,
 			}},
 		}

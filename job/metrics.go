@@ -110,7 +110,7 @@ func (p *Plan) metrics(o *Outcome, r *Recording, recorded bool, final *Status, f
 		f.countPolicy(r.Untrack)
 	}
 	f.countCreations(p, o)
-	if end := final.Finished(); end != "" && !before.Finished {
+	if end := final.finished(); end != "" && !before.Finished {
 		f.Finished = end
 		f.FinishedReason = final.Condition(end).Reason
 	}

@@ -184,6 +184,7 @@ func checkLaws(t *rapid.T, s job.Snapshot) {
 	permuted, _ := job.Reconcile(shuffled)
 	same(t, "JI24: the order of the pods shows", plan, permuted)
 	checkStored(t, &plan)
+	checkIdle(t, &plan)
 	checkTranslation(t, s, plan)
 	checkWakeUp(t, s, plan)
 	checkShortcuts(t, s)

@@ -80,7 +80,9 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	}
 	found := p.find(s, memory, notes)
 	decide(plan, s, &found, &p.scratch)
-	if writesSomething(plan) {
+	writes, idle := intentOf(plan)
+	plan.basis.Idle = idle
+	if writes {
 		if err := checkDuplicates(s.Pods, &p.scratch.places); err != nil {
 			return nil, err
 		}

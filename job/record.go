@@ -19,9 +19,10 @@ type Recording struct {
 	// write fails, they stay.
 	Untrack []Untracking
 
-	plan   *Plan
-	writes Writes
-	end    Verdict // the end that the round declares
+	plan    *Plan
+	writes  Writes
+	end     Verdict // the end that the round declares
+	changed bool    // whether the status differs from the snapshot's
 }
 
 // Record returns what to write before finalizers go: UIDs of finished pods in
@@ -31,6 +32,8 @@ func (p *Plan) Record(w Writes) Recording {
 	b := &p.basis
 	r := Recording{Status: b.Status, plan: p, writes: w}
 	switch {
+	case b.Idle:
+		return r
 	case b.isStopped():
 		r.Untrack = p.Untrack
 		return r
@@ -47,8 +50,20 @@ func (p *Plan) Record(w Writes) Recording {
 	} else if !r.end.decided() && b.Managed {
 		recordSuspension(&r.Status, b)
 	}
-	r.Write = isToWrite(&b.Status, &r.Status, b.Indexed)
+	r.changed = !equalStatus(&b.Status, &r.Status)
+	r.Write = r.changed && isToWrite(&b.Status, &r.Status, b.Indexed)
 	return r
+}
+
+// intentOf says whether the plan writes something if all goes well. A plan without any write to
+// a pod has one status, which is known now: the plan is idle if that is the snapshot's and
+// declares no end.
+func intentOf(plan *Plan) (writes, idle bool) {
+	if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 {
+		return true, false
+	}
+	r := plan.Record(Writes{})
+	return r.Write, !r.changed && !r.end.decided()
 }
 
 // isWritten reports whether what the recording asks for is in the status.
@@ -56,15 +71,12 @@ func (r *Recording) isWritten(recorded Result) bool {
 	return r.plan.hasClaimed(&r.writes) && (!r.Write || recorded == ResultDone)
 }
 
-// isToWrite reports whether the status has changed (J40); a start time goes with
-// the first write that there is. So does the number of successes of an Indexed job: it
+// isToWrite reports whether a change of the status is to be written (J40). A start time goes
+// with the first write that there is. So does the number of successes of an Indexed job: it
 // follows from the list of indexes, and differs alone only if another writer has set it,
 // where the API server would refuse the write. A status that is written holds the
 // uncounted lists, even if both are empty.
 func isToWrite(before, status *Status, indexed bool) bool {
-	if equalStatus(before, status) {
-		return false // the common case, without a copy
-	}
 	compared := *status
 	compared.StartTime = before.StartTime
 	if indexed && status.CompletedIndexes == before.CompletedIndexes {
@@ -209,7 +221,7 @@ func setUncounted(status *Status, lists UncountedTerminatedPods) {
 // recordVerdict declares how the job is going to end. The condition that it has
 // ended follows with Settle.
 func recordVerdict(status *Status, end Verdict, now time.Time) {
-	if status.Condition(end.Type).Status == ConditionTrue {
+	if status.isTrue(end.Type) {
 		return
 	}
 	status.Conditions = withCondition(status.Conditions, Condition{

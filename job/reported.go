@@ -38,7 +38,7 @@ func reportedOf(s *Status) reported {
 		Failed:           s.Failed,
 		CompletedIndexes: s.CompletedIndexes,
 		FailedIndexes:    value.Of(s.FailedIndexes),
-		Finished:         s.Finished() != "",
+		Finished:         s.finished() != "",
 	}
 	if s.UncountedTerminatedPods != nil {
 		r.Uncounted = s.UncountedTerminatedPods.Failed

@@ -96,12 +96,24 @@ func (s Status) Finished() ConditionType { return s.finished() }
 
 // finished is Finished without a copy of the status.
 func (s *Status) finished() ConditionType {
-	for _, t := range [...]ConditionType{ConditionComplete, ConditionFailed} {
-		if c := s.find(t); c != nil && c.Status == ConditionTrue {
-			return t
-		}
+	switch {
+	case s.isTrue(ConditionComplete):
+		return ConditionComplete
+	case s.isTrue(ConditionFailed):
+		return ConditionFailed
 	}
 	return ""
+}
+
+// isTrue reports whether a condition of type t is True. A faulty list can hold a type more
+// than once.
+func (s *Status) isTrue(t ConditionType) bool {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == t && s.Conditions[i].Status == ConditionTrue {
+			return true
+		}
+	}
+	return false
 }
 
 // withCondition returns conditions with c in place of the one of its type, or

@@ -100,26 +100,6 @@ func checkAll(s *Status, spec *Spec, checks ...statusCheck) (found problems) {
 	return found
 }
 
-// isTrue looks at all conditions: a faulty list can hold a type more than once.
-func (s *Status) isTrue(t ConditionType) bool {
-	for i := range s.Conditions {
-		if s.Conditions[i].Type == t && s.Conditions[i].Status == ConditionTrue {
-			return true
-		}
-	}
-	return false
-}
-
-// end is Finished for a list that may be faulty.
-func (s *Status) end() ConditionType {
-	for _, t := range [...]ConditionType{ConditionComplete, ConditionFailed} {
-		if s.isTrue(t) {
-			return t
-		}
-	}
-	return ""
-}
-
 // uncounted returns the lists, empty ones for nil.
 func (s *Status) uncounted() UncountedTerminatedPods {
 	if s.UncountedTerminatedPods == nil {
@@ -249,7 +229,7 @@ func checkSuccessReason(s *Status, spec *Spec) (found problems) {
 
 // checkFinished: JI8, at the end nothing is left to wait for.
 func checkFinished(s *Status, spec *Spec) (found problems) {
-	if s.end() == "" {
+	if s.finished() == "" {
 		return nil
 	}
 	if s.Active > 0 {

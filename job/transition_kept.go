@@ -11,7 +11,7 @@ import (
 // checkStep checks what must stay, or may only change in a certain way, from one status to
 // the next.
 func checkStep(old, next *Status, spec *Spec) problems {
-	if old.end() != "" {
+	if old.finished() != "" {
 		return checkNothingChanged(old, next)
 	}
 	return slices.Concat(

@@ -130,8 +130,9 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 		if other.UID == p.UID || other.Index != p.Index || !isActive(other) && other.Untracked {
 			continue
 		}
-		// An active pod that knows less was created before the failure was seen.
-		if isActive(other) || other.Phase == job.PodSucceeded || failuresAfter(other) >= failuresAfter(p) {
+		// A pod that knows less, and runs or is being deleted, was created before the failure
+		// was seen.
+		if other.Phase != job.PodFailed || failuresAfter(other) >= failuresAfter(p) {
 			return
 		}
 	}

@@ -85,7 +85,8 @@ func TestPlan_Failures(t *testing.T) {
 // finalizer.
 func TestState_Untrack_FailureCount(t *testing.T) {
 	replacement := job.Pod{UID: "b", Name: "j-b", Phase: job.PodRunning, Index: job.IndexAt(0), Detail: &job.PodDetail{FailureCount: 1}}
-	elsewhere, gone, again := replacement, replacement, failedPod("b", 0, 1)
+	elsewhere, gone, leaving, again := replacement, replacement, replacement, failedPod("b", 0, 1)
+	leaving.Detail, leaving.Deletion = nil, &job.PodDeletion{Timestamp: now}
 	elsewhere.Index, gone.Phase, gone.Untracked = job.IndexAt(1), job.PodFailed, true
 	for _, c := range []struct {
 		name  string
@@ -97,6 +98,7 @@ func TestState_Untrack_FailureCount(t *testing.T) {
 		{name: "the replacement has failed", other: again},
 		{name: "there is none", other: elsewhere, want: "JI21"},
 		{name: "it is accounted for", other: gone, want: "JI21"},
+		{name: "a twin is being deleted that was created before the failure was seen", other: leaving},
 		{name: "another pod has failed as often", other: failedPod("b", time.Hour, 0)},
 		{name: "the job has deleted it", other: gone, edit: func(st *jobcheck.State) { st.History.Of("b").Removed = true }},
 		{name: "the index has failed", other: elsewhere, edit: func(st *jobcheck.State) { st.Job.Status.FailedIndexes = ptr("0") }},
