@@ -30,13 +30,20 @@ type breadth[S any] struct {
 	visited, rested table
 	// level are the states to expand, in chunks, and taken the number of those chunks
 	// that a worker has taken.
-	level [][]S
-	taken atomic.Int64
-	next  atomic.Int64 // states of the next level so far
-	stop  atomic.Bool
+	level  []packed
+	taken  atomic.Int64
+	next   atomic.Int64 // states of the next level so far
+	packed atomic.Int64 // bytes of the chunks that wait
+	stop   atomic.Bool
 
 	mu    sync.Mutex
 	found []broken[S]
+}
+
+// packed is a chunk of states.
+type packed struct {
+	data []byte
+	n    int
 }
 
 // broken is a step that breaks an invariant, from a state that is known by its key.
@@ -53,14 +60,21 @@ type explorer[S any] struct {
 	rester rester[S]
 	tally  Tally
 	buffer []byte
-	out    [][]S // states of the next level
+	packer *packer[S]
+	// in holds the states of a chunk, and last those that out does not hold yet, which are
+	// the states of the next level.
+	in, last []S
+	out      []packed
 }
 
 func (b *breadth[S]) run() {
 	explorers := make([]*explorer[S], b.o.Workers)
 	for i := range explorers {
 		w := b.system.Worker()
-		explorers[i] = &explorer[S]{breadth: b, worker: w, rester: rester[S]{worker: w, limit: b.o.Rest, known: &b.rested}, tally: newTally(b.system)}
+		explorers[i] = &explorer[S]{
+			breadth: b, worker: w, rester: rester[S]{worker: w, limit: b.o.Rest, known: &b.rested}, tally: newTally(b.system),
+			packer: newPacker[S](), in: make([]S, chunk), last: make([]S, 0, chunk),
+		}
 	}
 	for _, s := range b.system.Start() {
 		explorers[0].visit(&s, Key{})
@@ -68,6 +82,7 @@ func (b *breadth[S]) run() {
 	for depth := 0; ; depth++ {
 		b.level = nil
 		for _, e := range explorers {
+			e.flush()
 			b.level = append(b.level, e.out...)
 			e.out = nil
 		}
@@ -102,15 +117,18 @@ func (e *explorer[S]) work(reports bool) {
 		if at >= len(e.level) {
 			return
 		}
-		for i := range e.level[at] {
-			e.expand(&e.level[at][i])
+		next := &e.level[at]
+		states := e.packer.unpack(next.data, e.in, next.n)
+		e.packed.Add(-int64(len(next.data)))
+		next.data = nil
+		for i := range states {
+			e.expand(&states[i])
 		}
-		e.level[at] = nil
 		if reports && time.Since(last) > time.Second {
 			last = time.Now()
 			e.o.Progress(e.progress(at))
 		}
-		if at%16 == 0 && e.bytes(at) > e.o.Memory {
+		if at%16 == 0 && e.bytes() > e.o.Memory {
 			e.stop.Store(true)
 			e.mu.Lock()
 			e.report.Incomplete = ErrMemory
@@ -140,16 +158,26 @@ func (e *explorer[S]) visit(s *S, from Key) bool {
 	if !e.visited.add(k, from.lo) {
 		return false
 	}
-	if last := len(e.out) - 1; last < 0 || len(e.out[last]) == chunk {
-		e.out = append(e.out, make([]S, 0, chunk))
+	if len(e.last) == chunk {
+		e.flush()
 	}
-	last := len(e.out) - 1
-	e.out[last] = append(e.out[last], *s)
+	e.last = append(e.last, *s)
 	e.next.Add(1)
 	if err := e.rester.check(*s); err != nil {
 		e.breaks(broken[S]{k, nil, err})
 	}
 	return true
+}
+
+// flush packs the states of the next level that were not packed yet.
+func (e *explorer[S]) flush() {
+	if len(e.last) == 0 {
+		return
+	}
+	data := e.packer.pack(e.last)
+	e.packed.Add(int64(len(data)))
+	e.out = append(e.out, packed{data, len(e.last)})
+	e.last = e.last[:0]
 }
 
 func (e *explorer[S]) key(s *S) Key {
@@ -166,19 +194,17 @@ func (e *explorer[S]) breaks(b broken[S]) {
 	e.stop.Store(true)
 }
 
-func (b *breadth[S]) bytes(at int) int64 {
+func (b *breadth[S]) bytes() int64 {
 	_, visited := b.visited.len()
 	_, rested := b.rested.len()
-	var s S
-	frontier := int64(len(b.level)-at)*chunk + b.next.Load()
-	return visited + rested + frontier*int64(unsafe.Sizeof(s)) + b.system.Bytes()
+	return visited + rested + b.packed.Load() + int64(len(b.level))*int64(unsafe.Sizeof(packed{})) + b.system.Bytes()
 }
 
 func (b *breadth[S]) progress(at int) Progress {
 	n, _ := b.visited.len()
 	return Progress{
 		States: n, Depth: b.report.Depth, Left: (len(b.level) - at) * chunk, Next: int(b.next.Load()),
-		Bytes: b.bytes(at), Elapsed: time.Since(b.begin),
+		Bytes: b.bytes(), Elapsed: time.Since(b.begin),
 	}
 }
 
@@ -190,7 +216,7 @@ func (b *breadth[S]) finish(explorers []*explorer[S]) {
 	}
 	b.report.States, _ = b.visited.len()
 	b.report.Rested, _ = b.rested.len()
-	b.report.Bytes = max(b.report.Bytes, b.bytes(0))
+	b.report.Bytes = max(b.report.Bytes, b.bytes())
 	if len(b.found) == 0 {
 		return
 	}

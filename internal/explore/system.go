@@ -2,7 +2,7 @@ package explore
 
 import "fmt"
 
-// System is what a search explores. S is the state: a value that is copied freely.
+// System is what a search explores. S is the state: a value without pointers.
 type System[S any] interface {
 	// Start returns the states in which the system can start.
 	Start() []S
