@@ -139,8 +139,14 @@ func (e *explorer[S]) work(reports bool) {
 
 func (e *explorer[S]) expand(s *S) {
 	from := e.key(s)
+	var sound S // without the faults that come next
 	e.worker.Expand(s, &e.tally, func(step Step[S]) {
 		e.tally.Taken[step.Kind]++
+		if step.Fault && step.Broken == nil {
+			step.Broken = e.rester.checkEnds(sound, step.To)
+		} else {
+			sound = step.To
+		}
 		if step.Broken != nil {
 			e.breaks(broken[S]{from, &step, step.Broken})
 			return

@@ -244,3 +244,84 @@ func TestInterned(t *testing.T) {
 		t.Errorf("%d values", n.Len())
 	}
 }
+
+// forked is a system in which a fault may come instead of each of three steps. Every state rests,
+// or comes to rest one step later; its end says after which fault, if that matters.
+type forked struct {
+	// matters is the step whose fault changes the end, and hides the one whose end is unknown.
+	matters, hides int
+}
+
+type fork struct {
+	steps, fault int
+	rests        bool
+}
+
+func (f forked) Start() []fork        { return []fork{{}} }
+func (f forked) Worker() Worker[fork] { return f }
+func (f forked) Moves() []string      { return []string{"step", "fault"} }
+func (f forked) Rules() []string      { return nil }
+func (f forked) Bytes() int64         { return 0 }
+func (f forked) IsPassing(*fork) bool { return false }
+
+func (f forked) Append(dst []byte, s *fork) []byte {
+	dst = append(dst, byte(s.steps), byte(s.fault))
+	if s.rests {
+		dst = append(dst, 1)
+	}
+	return dst
+}
+
+func (f forked) Expand(s *fork, _ *Tally, step func(Step[fork])) {
+	if s.steps == 3 || s.rests {
+		return
+	}
+	step(Step[fork]{To: fork{steps: s.steps + 1, fault: s.fault}})
+	step(Step[fork]{To: fork{steps: s.steps + 1, fault: s.steps + 1}, Kind: 1, Fault: true})
+	step(Step[fork]{To: fork{steps: s.steps + 1, fault: s.fault}, Kind: 1, Fault: true})
+}
+
+func (f forked) Calm(s *fork) (fork, bool, error) {
+	if s.rests {
+		return *s, true, nil
+	}
+	return fork{s.steps, s.fault, true}, false, nil
+}
+
+func (f forked) End(s *fork) uint64 {
+	switch s.fault {
+	case f.hides:
+		return 0
+	case f.matters:
+		return 2
+	}
+	return 1
+}
+
+func (f forked) DescribeEnd(s *fork) string            { return fmt.Sprintf("end %d", f.End(s)) }
+func (f forked) Describe(_ *fork, s Step[fork]) string { return f.Moves()[s.Kind] }
+
+// A fault that changes the end is found, and one whose end nobody knows is not.
+func TestFaultsMustNotChangeTheEnd(t *testing.T) {
+	for _, tc := range []struct {
+		system forked
+		found  string
+		steps  int
+	}{
+		{forked{matters: -1, hides: -1}, "", 0},
+		{forked{matters: 1, hides: -1}, "L8: a fault changes the end from end 1 to end 2", 1},
+		{forked{matters: 3, hides: -1}, "L8: a fault changes the end from end 1 to end 2", 3},
+		{forked{matters: 3, hides: 3}, "", 0},
+	} {
+		r := Breadth(tc.system, Options{Rest: 5})
+		switch {
+		case tc.found == "" && r.Found != nil:
+			t.Errorf("%+v: found %v", tc.system, r.Found.Err)
+		case tc.found != "" && (r.Found == nil || r.Found.Err.Error() != tc.found || len(r.Found.Steps) != tc.steps):
+			t.Errorf("%+v: found %+v", tc.system, r.Found)
+		}
+		if r := Breadth(tc.system, Options{}); r.Found != nil {
+			t.Errorf("%+v: found %v without a check of rest", tc.system, r.Found.Err)
+		}
+	}
+}

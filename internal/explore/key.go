@@ -32,6 +32,9 @@ func KeyOf(data []byte) Key {
 	return Key{mix(mix(hi, oddB), oddA), mix(mix(lo, oddC), oddB)}
 }
 
+// Short is a part of the hash, of 48 bits, that is not 0.
+func (k Key) Short() uint64 { return k.hi>>16 | 1 }
+
 func mix(x, odd uint64) uint64 {
 	x *= odd
 	return x ^ x>>29 ^ x>>57

@@ -7,52 +7,88 @@ import "fmt"
 type rester[S any] struct {
 	worker Worker[S]
 	limit  int
-	// known holds the states on the ways so far, with the number of steps from each to
-	// rest.
+	// known holds the states on the ways so far, each with its distance.
 	known  *table
 	buffer []byte
 	walked []Key
 }
+
+// distance is how far a state is from rest in calm steps, and which end that is: 16 bits of
+// steps, then those of the end.
+type distance uint64
+
+func (d distance) steps() int  { return int(d & (1<<16 - 1)) }
+func (d distance) end() uint64 { return uint64(d >> 16) }
 
 // check walks from s until a state rests or was met before.
 func (r *rester[S]) check(s S) error {
 	if r.limit == 0 || r.worker.IsPassing(&s) {
 		return nil
 	}
+	_, err := r.walk(s)
+	return err
+}
+
+// checkEnds checks that calm steps from two states lead to the same end, where both have one.
+func (r *rester[S]) checkEnds(sound, faulty S) error {
+	ender, ok := r.worker.(Ender[S])
+	if !ok || r.limit == 0 {
+		return nil
+	}
+	a, err := r.walk(sound)
+	if err != nil {
+		return nil // a matter of the other state
+	}
+	switch b, err := r.walk(faulty); {
+	case err != nil:
+		return err
+	case a.end() == b.end() || a.end() == 0 || b.end() == 0:
+		return nil
+	}
+	return fmt.Errorf("L8: a fault changes the end from %s to %s", ender.DescribeEnd(r.last(sound)), ender.DescribeEnd(r.last(faulty)))
+}
+
+// walk takes calm steps from s until a state rests or was met before.
+func (r *rester[S]) walk(s S) (distance, error) {
 	r.walked = r.walked[:0]
-	left := uint64(0)
 	for {
 		next, rest, err := r.worker.Calm(&s)
 		switch {
 		case err != nil:
-			return err
+			return 0, err
 		case len(r.walked) > r.limit:
-			return fmt.Errorf("no rest after %d calm steps", r.limit)
+			return 0, fmt.Errorf("no rest after %d calm steps", r.limit)
 		case rest:
-			return r.learn(left)
+			return r.learn(r.endOf(&s))
 		}
 		s = next
 		r.buffer = r.worker.Append(r.buffer[:0], &s)
 		k := KeyOf(r.buffer)
-		if steps, ok := r.known.get(k); ok {
-			left = steps
-			return r.learn(left + 1)
+		if d, ok := r.known.get(k); ok {
+			return r.learn(distance(d) + 1)
 		}
 		r.walked = append(r.walked, k)
 	}
 }
 
-// learn notes the distances of the states that were walked. The last of them is that many
-// steps away from rest.
-func (r *rester[S]) learn(steps uint64) error {
+func (r *rester[S]) endOf(s *S) distance {
+	if ender, ok := r.worker.(Ender[S]); ok {
+		return distance(ender.End(s)) << 16
+	}
+	return 0
+}
+
+// learn notes the distances of the states that were walked, the last of which is at that
+// distance, and returns that of the state before them.
+func (r *rester[S]) learn(d distance) (distance, error) {
 	for i := len(r.walked) - 1; i >= 0; i-- {
-		r.known.lower(r.walked[i], steps)
-		steps++
+		r.known.add(r.walked[i], uint64(d))
+		d++
 	}
-	if steps > uint64(r.limit)+1 {
-		return fmt.Errorf("rest comes only after %d calm steps, the limit is %d", steps-1, r.limit)
+	if d.steps() > r.limit+1 {
+		return d, fmt.Errorf("rest comes only after %d calm steps, the limit is %d", d.steps()-1, r.limit)
 	}
-	return nil
+	return d, nil
 }
 
 // way returns the states of the calm steps from s, up to the limit.
@@ -65,4 +101,12 @@ func (r *rester[S]) way(s S) (states []S) {
 		states, s = append(states, next), next
 	}
 	return states
+}
+
+// last returns the state at rest to which calm steps lead from s.
+func (r *rester[S]) last(s S) *S {
+	if way := r.way(s); len(way) > 0 {
+		return &way[len(way)-1]
+	}
+	return &s
 }

@@ -33,6 +33,17 @@ type Worker[S any] interface {
 	Describe(from *S, step Step[S]) string
 }
 
+// Ender is a [Worker] that can tell the ends of states at rest apart. A search then checks that a
+// fault does not change the end: calm steps lead to the same one from the state after it as
+// from the state without it.
+type Ender[S any] interface {
+	// End is a number of what a state at rest has come to, less than 2⁴⁸; 0 is none that could
+	// be compared.
+	End(s *S) uint64
+	// DescribeEnd says in words what a state at rest has come to.
+	DescribeEnd(s *S) string
+}
+
 // Step is one move and the state to which it leads.
 type Step[S any] struct {
 	To S
@@ -40,6 +51,9 @@ type Step[S any] struct {
 	Kind int
 	// Detail says more about the move, in a form that only the system knows.
 	Detail uint32
+	// Fault says that the move is what may go wrong instead of the last move before it that has
+	// no such mark: see [Ender].
+	Fault bool
 	// Broken is the invariant that the move breaks, or nil.
 	Broken error
 }

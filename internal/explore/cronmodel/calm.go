@@ -21,6 +21,8 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	switch due := c.again > 0 && c.again <= next.now+1; {
 	case c.round != 0:
 		return w.calmRound(next)
+	case s.delayed != 0:
+		return next, false, w.takeEffect(&next)
 	case w.scope.Late && w.deliverAll(&next):
 		return next, false, nil
 	case c.dirty || c.retry || due:

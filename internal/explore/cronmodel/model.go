@@ -123,6 +123,8 @@ const (
 	kindWrite
 	kindFail
 	kindLose
+	kindDelay
+	kindTakeEffect
 	kindCrash
 	kindDeliverJob
 	kindDeliverCronJob
@@ -141,7 +143,7 @@ const (
 )
 
 var kinds = [kindCount]string{
-	"round begins", "call", "call fails", "reply is lost", "crash", "deliver job", "deliver CronJob", "job completes", "job fails",
+	"round begins", "call", "call fails", "reply is lost", "status write is delayed", "delayed status takes effect", "crash", "deliver job", "deliver CronJob", "job completes", "job fails",
 	"pods of a deleted job end", "user deletes a job", "another owner takes a name", "edit spec", "trigger", "backfill",
 	"tick", "jump by two hours", "clock back",
 }
@@ -208,7 +210,7 @@ func (w *worker) Describe(from *state, step explore.Step[state]) string {
 			return err.Error()
 		}
 		return fmt.Sprintf("%s at %s: %s\n%s", name, s.Now.Format("15:04"), s.CronJob.Status, plan.String())
-	case kindWrite, kindFail, kindLose, kindCrash:
+	case kindWrite, kindFail, kindLose, kindDelay, kindCrash:
 		write := w.of(from.control.round).write
 		text := name + ": " + verbs[write.verb]
 		if write.verb == verbStatus {

@@ -20,6 +20,11 @@ func (w *worker) Expand(s *state, tally *explore.Tally, step func(explore.Step[s
 		w.deliveries(s)
 		w.ticks(s)
 	}
+	if s.delayed != 0 {
+		next := *s
+		broken := w.takeEffect(&next)
+		w.emit(&next, kindTakeEffect, 0, broken)
+	}
 	for i := range s.jobs {
 		w.jobMoves(s, i)
 	}
@@ -111,6 +116,12 @@ func (w *worker) calls(s *state) {
 		lost.left.Lost--
 		w.learn(&lost, outcomeFailed, kindLose, broken)
 	}
+	if s.left.Delays > 0 && o == outcomeDone && write.verb == verbStatus {
+		next := *s
+		next.left.Delays--
+		next.delayed = write.status
+		w.learn(&next, outcomeFailed, kindDelay, nil)
+	}
 	if s.left.Crashes > 0 {
 		next := *s
 		next.left.Crashes--
@@ -164,16 +175,30 @@ func (w *worker) call(s *state, write writeStep) (o outcome, broken error) {
 		if !s.control.current {
 			return outcomeFailed, nil
 		}
-		st := w.check(s)
-		next := w.statuses.Of(uint32(write.status))
-		broken = first(st.Status(&next, func(run time.Time) bool { return w.wasStarted(s, run) }))
-		s.status = write.status
+		broken = w.setStatus(s, write.status)
 		if !w.scope.Late {
 			return outcomeDone, broken
 		}
 		s.control.current = true
 	}
 	return outcomeDone, broken
+}
+
+// setStatus changes the status.
+func (w *worker) setStatus(s *state, id statusID) (broken error) {
+	st := w.check(s)
+	next := w.statuses.Of(uint32(id))
+	broken = first(st.Status(&next, func(run time.Time) bool { return w.wasStarted(s, run) }))
+	s.status, s.delayed = id, 0
+	return broken
+}
+
+// takeEffect carries out the status write that is on its way.
+func (w *worker) takeEffect(s *state) (broken error) {
+	broken = w.setStatus(s, s.delayed)
+	s.control.current = false
+	s.control.dirty = s.control.dirty || !w.scope.Late
+	return broken
 }
 
 // remove deletes a job, which stays until its pods are gone if that was asked for.
@@ -266,7 +291,7 @@ func (w *worker) userMoves(s *state) {
 			}
 			next := *s
 			next.left.Edits--
-			next.spec, next.control.current = uint8(to), false
+			next.spec, next.delayed, next.control.current = uint8(to), 0, false
 			next.control.dirty = next.control.dirty || !w.scope.Late
 			w.emit(&next, kindEdit, n, nil)
 		}

@@ -44,6 +44,9 @@ type Scope struct {
 type Budget struct {
 	// Fails, Lost and Crashes are the faults F3, F4 and F1 of writes.
 	Fails, Lost, Crashes uint8
+	// Delays are status writes that seem to fail and take effect later, if the CronJob is still
+	// the same by then.
+	Delays uint8
 	// Deletes are those of jobs that the status has recorded, by users; a controller that sees
 	// its objects late has seen the job, or else no event would tell of the deletion. Taken are
 	// the jobs of others that take the name of the next run.

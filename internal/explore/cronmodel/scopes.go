@@ -131,6 +131,17 @@ var Small = []Scope{
 		Budget: Budget{Lost: 1, Crashes: 1, Deletes: 1, Ticks: 3},
 		Must:   []string{"C5 verify", "C13 start"},
 	},
+	{
+		Name: "status-late", Covers: "status writes that take effect late or lose their replies, under snapshots that are behind, and jobs that users delete", Runs: 2, Late: true, Rest: 60,
+		Budget: Budget{Delays: 1, Lost: 1, Deletes: 1, Ticks: 2},
+		Must:   []string{"C5 verify", "C13 start"},
+	},
+	{
+		Name: "forbid-status-late", Covers: "the same with Forbid", Runs: 3, Late: true, Rest: 60,
+		Spec:   cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid},
+		Budget: Budget{Delays: 1, Lost: 1, Ticks: 3},
+		Must:   []string{"C11 held by active"},
+	},
 }
 
 // Large are scopes for runs of minutes and hours.

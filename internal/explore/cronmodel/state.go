@@ -22,7 +22,10 @@ type (
 type state struct {
 	now    uint32 // seconds since the start
 	status statusID
-	spec   uint8 // the place of the spec among those of the scope
+	// delayed is a status on its way: the controller takes its write for failed, and it takes
+	// effect at any time until the CronJob changes. 0 means none.
+	delayed statusID
+	spec    uint8 // the place of the spec among those of the scope
 	// triggers are those that wait, a bit each, and asked is how many there were.
 	triggers, asked uint8
 	// backfill is the progress of the backfill: the seconds of its After plus 1, 0 for none.
@@ -55,11 +58,11 @@ type controller struct {
 func (s *state) append(dst []byte) []byte {
 	order := binary.LittleEndian
 	c, b := &s.control, &s.left
-	for _, n := range [...]uint32{s.now, uint32(s.status), s.backfill, uint32(c.status), uint32(c.memory), uint32(c.round), c.again} {
+	for _, n := range [...]uint32{s.now, uint32(s.status), uint32(s.delayed), s.backfill, uint32(c.status), uint32(c.memory), uint32(c.round), c.again} {
 		dst = order.AppendUint32(dst, n)
 	}
 	dst = append(dst, s.spec, c.spec, s.triggers, s.asked, s.started,
-		b.Fails, b.Lost, b.Crashes, b.Deletes, b.Taken, b.Edits, b.Triggers, b.Backfills, b.Ticks, b.Jumps, b.Backs)
+		b.Fails, b.Lost, b.Crashes, b.Delays, b.Deletes, b.Taken, b.Edits, b.Triggers, b.Backfills, b.Ticks, b.Jumps, b.Backs)
 	var flags byte
 	for i, bit := range [...]bool{c.current, c.retry, c.dirty, c.moved} {
 		if bit {

@@ -23,7 +23,7 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 			next.sort()
 		}
 	}()
-	for _, step := range [...]func(*state) (bool, error){w.calmRounds, w.calmDeliveries, w.calmBegin, w.checkStill, w.calmPods, w.calmClock} {
+	for _, step := range [...]func(*state) (bool, error){w.calmRounds, w.calmDelayed, w.calmDeliveries, w.calmBegin, w.checkStill, w.calmPods, w.calmClock} {
 		switch moved, err := step(&next); {
 		case err == errNoRoom:
 			w.tally.Cut++
@@ -61,6 +61,14 @@ func (w *worker) calmRounds(s *state) (moved bool, err error) {
 		}
 	}
 	return moved, nil
+}
+
+// calmDelayed lets a status that is on its way arrive.
+func (w *worker) calmDelayed(s *state) (moved bool, err error) {
+	if s.delayed == 0 {
+		return false, nil
+	}
+	return true, w.takeEffect(s)
 }
 
 func (w *worker) calmDeliveries(s *state) (moved bool, err error) {
@@ -245,13 +253,13 @@ func (w *worker) Describe(from *state, step explore.Step[state]) string {
 			return text + ": " + err.Error()
 		}
 		return text + ": " + s.Job.Status.String() + "\n" + plan.String()
-	case kindWrite, kindFail, kindLose, kindCrash, kindOldList:
+	case kindWrite, kindFail, kindLose, kindDelay, kindCrash, kindOldList:
 		return text + ": " + w.describeWrite(w.rounds.of(from.control[c].round).write)
 	case kindTick, kindBack:
 		return fmt.Sprintf("%s %d s", text, step.Detail)
 	case kindEdit:
 		return text + ": " + w.rounds.scope.Edits[n].Input
-	case kindDeliverJob, kindDeleteJob, kindOrphan:
+	case kindDeliverJob, kindDeleteJob, kindOrphan, kindTakeEffect:
 		return text
 	}
 	return fmt.Sprintf("%s %d (%s)", text, i+1, w.describePod(from.pods[i].live))

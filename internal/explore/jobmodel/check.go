@@ -112,15 +112,13 @@ func (k *checker) create(w *worker, s *state) error {
 	return w.first(st.Create(jobcheck.Active(st.Pods) + 1))
 }
 
-// status checks a status to write.
-func (k *checker) status(w *worker, s *state, c int, write writeStep) error {
+// status checks a status to write, with the uncounted lists of the pods.
+func (k *checker) status(w *worker, s *state, id statusID, in [maxPods]listed) []jobcheck.Violation {
 	st := k.state(w, s)
 	var lists job.UncountedTerminatedPods
 	for i := range s.pods[:s.known()] {
-		if place := s.pods[i].place[c]; place > 0 {
-			addListed(&lists, write.listed[place-1], names[i].UID)
-		}
+		addListed(&lists, in[i], names[i].UID)
 	}
-	next := w.rounds.statuses.with(write.status, lists)
-	return w.first(st.Status(&next))
+	next := w.rounds.statuses.with(id, lists)
+	return st.Status(&next)
 }

@@ -79,6 +79,8 @@ const (
 	kindWrite
 	kindFail
 	kindLose
+	kindDelay
+	kindTakeEffect
 	kindCrash
 	kindOldList
 	kindDeliverPod
@@ -100,7 +102,7 @@ const (
 )
 
 var kinds = [kindCount]string{
-	"round begins", "write", "write fails", "reply is lost", "crash", "restart with an older list",
+	"round begins", "write", "write fails", "reply is lost", "status write is delayed", "delayed status takes effect", "crash", "restart with an older list",
 	"deliver pod", "deliver job", "pod runs", "pod succeeds", "pod fails", "deleted pod ends", "container restarts",
 	"evict", "disrupt", "strip finalizer", "orphan appears", "edit spec", "delete job", "tick", "clock back",
 }
@@ -133,5 +135,6 @@ func (w *worker) emit(s *state, k kind, detail uint32, broken error) {
 		s.compact()
 		s.sort()
 	}
-	w.step(explore.Step[state]{To: *s, Kind: int(k), Detail: detail, Broken: broken})
+	fault := k == kindFail || k == kindLose || k == kindDelay || k == kindCrash || k == kindOldList
+	w.step(explore.Step[state]{To: *s, Kind: int(k), Detail: detail, Fault: fault, Broken: broken})
 }

@@ -16,6 +16,7 @@ import (
 //   - A write to a pod meets what happens to this pod. A status write meets changes of the
 //     job. The creation of a pod meets nothing. A pod or job that the write does not touch is
 //     the same before and after it, and so is what may happen to it and how often.
+//   - A delayed status meets everything.
 //   - No delivery, no tick and no other round comes between the writes of a round, in any
 //     search; a round takes no time. With two controllers there is no reduction.
 //   - A crash meets everything, since the restarted controller lists all objects. But to
@@ -34,6 +35,11 @@ import (
 // changes either before or after its last state was delivered.
 func (w *worker) Expand(s *state, tally *explore.Tally, step func(explore.Step[state])) {
 	w.step, w.tally = step, tally
+	if s.delayed != 0 {
+		next := *s
+		broken := w.takeEffect(&next)
+		w.emit(&next, kindTakeEffect, 0, broken)
+	}
 	busy := false
 	for c := range w.rounds.scope.Controllers {
 		busy = busy || s.control[c].round != 0
@@ -257,6 +263,12 @@ func (w *worker) moveJob(s, next *state, k kind, number int) {
 // newVersion notes a write to the job, by a controller or, with -1, by someone else. Without
 // versions to compare it is enough to know whether a view is behind at all.
 func (w *worker) newVersion(s *state, by int) {
+	if s.delayed != 0 { // it was on condition of the version
+		s.delayed = 0
+		for i := range s.pods {
+			s.pods[i].delayed = 0
+		}
+	}
 	most := uint8(0)
 	switch scope := &w.rounds.scope; {
 	case scope.Late && scope.Versions:

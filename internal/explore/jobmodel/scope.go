@@ -48,6 +48,9 @@ type Scope struct {
 type Budget struct {
 	// Fails, Lost, Crashes and OldLists are the faults F3, F4, F1 and F2 of writes.
 	Fails, Lost, Crashes, OldLists uint8
+	// Delays are status writes that seem to fail and take effect later, if the job is still the same
+	// by then.
+	Delays uint8
 	// Restarts are those of containers.
 	Restarts uint8
 	// Evictions delete pods, Disruptions give them the condition DisruptionTarget before,

@@ -211,6 +211,28 @@ var Small = []Scope{
 		Spec:   counted(1, 1, 0), Pods: 3, Controllers: 2, Exits: []int32{0, 1}, Straight: true,
 		Must: []string{"J8 succeeded", "J8 failed", "J29 surplus"},
 	},
+	{
+		Name:   "one-pod-status-late",
+		Covers: "a controller behind a watch whose status write takes effect late or loses its reply",
+		Spec:   counted(1, 1, 1), Pods: 3, Late: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
+		Budget: Budget{Delays: 1, Lost: 1},
+		Must:   []string{"J8 succeeded", "J8 failed"},
+	},
+	{
+		Name:   "two-pods-status-late",
+		Covers: "the same with two pods of an Indexed job at once and versions to compare",
+		Spec:   with(counted(2, 2, 0), indexed), Pods: 3, Late: true, Versions: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
+		Budget: Budget{Delays: 1},
+		Must:   []string{"J14 index succeeded"},
+	},
+	{
+		Name:   "two-controllers-suspend",
+		Covers: "two controllers that overlap after a lost lease, while a user suspends and resumes",
+		Spec:   counted(1, 1, 0), Pods: 3, Controllers: 2, Exits: []int32{0, 1}, Straight: true,
+		Edits:  []Edit{{`{"suspend": true}`}, {`{"suspend": false}`}},
+		Budget: Budget{Edits: 1},
+		Must:   []string{"J8 succeeded", "J8 failed", "J28 suspended deletes"},
+	},
 }
 
 // Large are scopes for runs of minutes and hours.
@@ -250,5 +272,29 @@ var Large = []Scope{
 		Covers: "failure counts of indexes behind a watch",
 		Spec:   with(counted(2, 2, 0), perIndex(1)), Pods: 5, Late: true, Versions: true, Exits: []int32{0, 1}, Straight: true, Rest: 80,
 		Budget: Budget{Fails: 1, Crashes: 1, Ticks: 2},
+	},
+	{
+		Name:   "two-controllers-indexed",
+		Covers: "two controllers that overlap after a lost lease, with two pods of an Indexed job at once",
+		Spec:   with(counted(2, 2, 0), indexed), Pods: 3, Controllers: 2, Exits: []int32{0, 1}, Straight: true,
+	},
+	{
+		Name:   "two-controllers-indexed-lost",
+		Covers: "the same with a reply that is lost",
+		Spec:   with(counted(2, 2, 0), indexed), Pods: 3, Controllers: 2, Exits: []int32{0, 1}, Straight: true,
+		Budget: Budget{Lost: 1},
+	},
+	{
+		Name:   "two-controllers-indexed-faults",
+		Covers: "the same with a reply that is lost and a crash",
+		Spec:   with(counted(2, 2, 0), indexed), Pods: 3, Controllers: 2, Exits: []int32{0, 1}, Straight: true,
+		Budget: Budget{Lost: 1, Crashes: 1},
+	},
+	{
+		Name:   "two-controllers-edits",
+		Covers: "two controllers that overlap after a lost lease, while a user suspends or scales, two pods in all",
+		Spec:   counted(2, 1, 0), Pods: 3, Controllers: 2, Exits: []int32{0}, Straight: true,
+		Edits:  []Edit{{`{"parallelism": 2}`}, {`{"suspend": true}`}},
+		Budget: Budget{Edits: 1},
 	},
 }

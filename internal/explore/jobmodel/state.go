@@ -15,8 +15,11 @@ const (
 // state is a state of the world. Pods, statuses, specs and memories are numbers of values
 // that are kept once, see [values]. The zero pod is none.
 type state struct {
-	now       uint32 // seconds since the start of the world
-	status    statusID
+	now    uint32 // seconds since the start of the world
+	status statusID
+	// delayed is a status on its way: its writer takes it for failed, and it takes effect at any
+	// time until the job changes. 0 means none.
+	delayed   statusID
 	deletedAt uint32 // of the job: seconds since the start plus 1, 0 if it is not deleted
 	spec      specID
 	born      uint8 // the number of pods so far, where they are numbered
@@ -73,6 +76,8 @@ type pod struct {
 	// that were seen.
 	listed listed
 	seenIn [maxControllers]listed
+	// delayed is the list of the pod in the status on its way.
+	delayed listed
 	// noted is what the memory of a controller holds of the pod.
 	noted [maxControllers]notes
 	// place is the place of the pod in the snapshot of a round, plus 1.
@@ -117,7 +122,7 @@ func changedFor(c int) facts { return factChanged << c }
 
 // isForgotten reports whether nobody knows of the pod any more.
 func (p *pod) isForgotten() bool {
-	return p.live == 0 && p.seen == [maxControllers]podID{} && p.listed == 0 && p.seenIn == [maxControllers]listed{} &&
+	return p.live == 0 && p.seen == [maxControllers]podID{} && p.listed|p.delayed == 0 && p.seenIn == [maxControllers]listed{} &&
 		p.noted == [maxControllers]notes{} && p.place == [maxControllers]uint8{}
 }
 
@@ -174,7 +179,7 @@ func comparePods(a, b *pod) int {
 // words are all fields of the pod.
 func (p *pod) words() [2]uint64 {
 	return [2]uint64{
-		uint64(p.live)<<48 | uint64(p.seen[0])<<32 | uint64(p.seen[1])<<16 | uint64(p.facts)<<8 | uint64(p.listed)<<4 | uint64(p.seenIn[0])<<2 | uint64(p.seenIn[1]),
+		uint64(p.live)<<48 | uint64(p.seen[0])<<32 | uint64(p.seen[1])<<16 | uint64(p.facts)<<8 | uint64(p.delayed)<<6 | uint64(p.listed)<<4 | uint64(p.seenIn[0])<<2 | uint64(p.seenIn[1]),
 		uint64(p.id)<<32 | uint64(p.noted[0])<<24 | uint64(p.noted[1])<<16 | uint64(p.place[0])<<8 | uint64(p.place[1]),
 	}
 }
@@ -184,12 +189,13 @@ func (s *state) append(dst []byte) []byte {
 	order := binary.LittleEndian
 	dst = order.AppendUint32(dst, s.now)
 	dst = order.AppendUint32(dst, uint32(s.status))
+	dst = order.AppendUint32(dst, uint32(s.delayed))
 	dst = order.AppendUint32(dst, s.deletedAt)
 	p := &s.past
 	dst = append(dst, byte(s.spec), s.born, p.succeeded, p.maxParallelism, p.lostCreates,
 		flags(p.lostStatus, p.restarted, p.traveled, p.edited, p.lagged))
 	b := &s.left
-	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Restarts, b.Evictions, b.Disruptions, b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)
+	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Delays, b.Restarts, b.Evictions, b.Disruptions, b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)
 	for i := range s.control {
 		dst = s.control[i].append(dst)
 	}

@@ -45,7 +45,7 @@ func walk(m *Model, random *rand.Rand, length int) (steps []told) {
 	for range length {
 		var next []explore.Step[state]
 		w.Expand(&at, &explore.Tally{Taken: make([]int, kindCount), Rules: make([]int, len(rules))}, func(step explore.Step[state]) {
-			if k := kind(step.Kind); k != kindStrip && k != kindRestart && k != kindOldList {
+			if k := kind(step.Kind); k != kindStrip && k != kindRestart && k != kindOldList && k != kindDelay {
 				next = append(next, step)
 			}
 		})

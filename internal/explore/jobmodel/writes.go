@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobcheck"
 )
 
 // beginRounds lets a controller look and plan. Pods that look the same have the UIDs that
@@ -128,6 +129,16 @@ func (w *worker) writes(s *state, c int) {
 		}
 		w.learn(&lost, c, write, outcomeFailed)
 		w.emit(&lost, kindLose, detail(c, 0, 0), broken)
+	}
+	if s.left.Delays > 0 && o == outcomeDone && write.verb == verbStatus {
+		next := *s
+		next.left.Delays--
+		next.delayed = write.status
+		for i, in := range next.lists(c, write) {
+			next.pods[i].delayed = in
+		}
+		w.learn(&next, c, write, outcomeFailed)
+		w.emit(&next, kindDelay, detail(c, 0, 0), nil)
 	}
 	if s.left.Crashes > 0 {
 		next := *s
@@ -264,21 +275,51 @@ func (w *worker) writeStatus(s *state, c int, write writeStep) (outcome, error) 
 	if !s.control[c].current {
 		return outcomeFailed, nil
 	}
-	broken := w.check.status(w, s, c, write)
-	s.status = write.status
+	return outcomeDone, w.first(w.setStatus(s, c, write.status, s.lists(c, write)))
+}
+
+// lists are the uncounted lists of the pods in a status to write.
+func (s *state) lists(c int, write writeStep) (in [maxPods]listed) {
+	for i := range s.pods {
+		if place := s.pods[i].place[c]; place > 0 {
+			in[i] = write.listed[place-1]
+		}
+	}
+	return in
+}
+
+// setStatus changes the status, and notes who has done it: a controller or, with -1, a write on
+// its way of which no controller knows.
+func (w *worker) setStatus(s *state, by int, id statusID, lists [maxPods]listed) []jobcheck.Violation {
+	found := w.check.status(w, s, id, lists)
+	s.status = id
 	for i := range s.pods {
 		p := &s.pods[i]
 		was := p.listed
-		p.listed = 0
-		if p.place[c] > 0 {
-			p.listed = write.listed[p.place[c]-1]
-		}
+		p.listed = lists[i]
 		if gone := was &^ p.listed; gone&listedSucceeded != 0 {
 			p.facts |= factCountedSucceeded
 		} else if gone&listedFailed != 0 {
 			p.facts |= factCountedFailed
 		}
 	}
-	w.newVersion(s, c)
-	return outcomeDone, broken
+	w.newVersion(s, by)
+	return found
+}
+
+// takeEffect carries out the status write that is on its way. A controller that compares no
+// versions can have created a pod meanwhile: it plans from a status before the end, and knows no
+// more of an end on its way than of one whose reply was lost. See jobcheck.History.LostStatus.
+func (w *worker) takeEffect(s *state) (broken error) {
+	var lists [maxPods]listed
+	for i := range s.pods {
+		lists[i] = s.pods[i].delayed
+	}
+	s.past.lostStatus = true
+	found := w.setStatus(s, -1, s.delayed, lists)
+	w.touch(s)
+	if scope := &w.rounds.scope; scope.Late && !scope.Versions {
+		found = slices.DeleteFunc(found, func(v jobcheck.Violation) bool { return v.Rule == "JI16" })
+	}
+	return w.first(found)
 }
