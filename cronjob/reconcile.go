@@ -73,7 +73,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		startDue(plan, s, &c, &t, o)
 		explainWaits(plan, s, &t)
 	}
-	startTriggers(plan, s, &c)
+	startTriggers(plan, s, &c, o)
 	startBackfills(plan, s, &c, reserved(&t, &plan.basis), o.holds())
 	verifyLost(plan, s, &c)
 	reportUnexpected(plan, &c)

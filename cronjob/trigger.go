@@ -18,7 +18,8 @@ type Trigger struct {
 	// names it.
 	ID string `json:"id"`
 	// Overlap is Allow when empty; Forbid waits until no job is active. With either
-	// the trigger waits while Options.MaxActive jobs are active.
+	// the trigger waits while Options.MaxActive jobs are active, and while a run waits for the
+	// jobs that it replaces to be gone: it would replace the trigger's job as well.
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 }
 
@@ -53,8 +54,9 @@ func sortTriggers(buffer, triggers []Trigger) []Trigger {
 	return slices.CompactFunc(buffer, func(a, b Trigger) bool { return a.ID == b.ID })
 }
 
-// startTriggers starts what the triggers ask for, in the order of their IDs.
-func startTriggers(plan *Plan, s *Snapshot, c *census) {
+// startTriggers starts what the triggers ask for, in the order of their IDs, unless the
+// obstacle of the run that is due holds them back as well.
+func startTriggers(plan *Plan, s *Snapshot, c *census, o obstacle) {
 	if len(c.triggers) == 0 || s.CronJob.isDeleted() {
 		return
 	}
@@ -67,6 +69,8 @@ func startTriggers(plan *Plan, s *Snapshot, c *census) {
 			plan.Triggered = append(plan.Triggered, t.ID)
 		case c.behind && limit > 0:
 			waitForSnapshot(plan, time.Time{}, t.ID)
+		case o.standing == isReplacing:
+			plan.wait(Wait{Reason: WaitTrigger, Name: t.ID, Jobs: o.jobs})
 		case isAtLimit(limit, busy):
 			plan.basis.Blocked = true
 			plan.wait(Wait{Reason: WaitTrigger, Name: t.ID, Jobs: busy})

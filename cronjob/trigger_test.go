@@ -59,3 +59,29 @@ func TestTriggers_WhatEndsThem(t *testing.T) {
 		}
 	}
 }
+
+// A run that waits for the jobs that it replaces would replace the job of a trigger as well,
+// so the trigger waits until the run starts.
+func TestTriggers_WaitForTheRunThatReplaces(t *testing.T) {
+	leaving := child(hours(1))
+	leaving.DeletionTimestamp = hours(2)
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
+	c.Status.LastScheduleTime = hours(1)
+	s := snapshot(c, hours(2), leaving)
+	s.Options.ReplaceWhenGone = true
+	s.Triggers = []cronjob.Trigger{{ID: "a"}, {ID: "b", Overlap: cronjob.Forbid}}
+	plan := reconcile(t, s)
+	held := 0
+	for _, w := range plan.Waits {
+		if w.Reason == cronjob.WaitTrigger && w.Jobs == 1 {
+			held++
+		}
+	}
+	if len(plan.Create) > 0 || held != 2 {
+		t.Errorf("the jobs of the triggers would be deleted at once:\n%s", &plan)
+	}
+	s.Children = nil
+	if plan = reconcile(t, s); len(plan.Create) != 2 || plan.Create[1].Trigger != "a" {
+		t.Errorf("the run and the first trigger start:\n%s", &plan)
+	}
+}

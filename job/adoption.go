@@ -50,6 +50,8 @@ func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 		return keep // adopted and accounted for already: the snapshot is older
 	case !j.isDeleted() && pod.Deletion == nil:
 		return adopt
+	case facts&uidRecorded != 0 && !quirks.Has(jobquirk.UncheckedUntrack):
+		return keep // adopted and recorded already: it is not counted before its finalizer is gone (JI3)
 	}
 	return leaveAlone
 }

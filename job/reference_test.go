@@ -182,6 +182,23 @@ func TestSlips_FoundByRunning(t *testing.T) {
 			}
 		}
 	})
+	t.Run("UncheckedUntrack", func(t *testing.T) {
+		// The pod was adopted and recorded, and its finalizer could not be removed. The snapshot
+		// lacks the adoption, which cannot be repeated since the job is being deleted.
+		p := endedPod("a", PodSucceeded)
+		p.Owner = Orphan
+		s := snapshotOf(t, `{"parallelism": 0}`, p)
+		s.Job.DeletionTimestamp = second(10)
+		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []UID{p.UID}}
+		for quirks, want := range map[jobquirk.Set]int32{0: 0, jobquirk.UncheckedUntrack: 1} {
+			s.Options.Quirks = quirks
+			plan := planOf(t, s)
+			r := plan.Record(Writes{})
+			if r.Status.Succeeded != want || len(r.Untrack) != 1-int(want) {
+				t.Errorf("quirks %b: %d are counted and %d lose their finalizer, want %d counted", quirks, r.Status.Succeeded, len(r.Untrack), want)
+			}
+		}
+	})
 	t.Run("UnmatchedStay", func(t *testing.T) {
 		p := activePod("a")
 		p.Owner = OwnedUnmatched

@@ -70,7 +70,7 @@ func TestPlan(t *testing.T) {
 		{name: "the latest run", plan: cronjob.Plan{Create: []cronjob.Creation{run(3)}}},
 		{name: "a missed run", edit: func(s *cronjob.Snapshot) { s.Now = hour(9) }, plan: cronjob.Plan{Create: []cronjob.Creation{run(8)}}, want: "CI6"},
 		{name: "a run twice", plan: cronjob.Plan{Create: []cronjob.Creation{run(3), run(3)}}, want: "CI6"},
-		{name: "a run that is not due", plan: cronjob.Plan{Create: []cronjob.Creation{run(4)}}, want: "CI6"},
+		{name: "a run that is not due", plan: cronjob.Plan{Create: []cronjob.Creation{run(4)}}, want: "CI2"},
 		{name: "a run under another name", plan: cronjob.Plan{Create: []cronjob.Creation{wrong}}, want: "CI2"},
 		{name: "a run too late", edit: func(s *cronjob.Snapshot) { s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](60) },
 			plan: cronjob.Plan{Create: []cronjob.Creation{run(3)}}, want: "CI7"},

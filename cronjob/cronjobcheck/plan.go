@@ -41,6 +41,7 @@ func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
 		f.add("CI9", "again at %s, now is %s", at, s.Now)
 	}
 	checkHistory(&f, s, p)
+	checkTriggers(&f, s, p, len(busy))
 	checkBackfills(&f, s, p, len(busy))
 	return f
 }
@@ -85,13 +86,11 @@ func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 	if base.IsZero() {
 		base = s.CronJob.CreationTimestamp
 	}
-	if latest, _ := s.Schedule.Schedule.Latest(base, s.Now); s.Options == (cronjob.Options{}) && !latest.Equal(run) {
-		f.add("CI6", "starts the run of %s, the latest is %s", run, latest)
-	}
+	checkChoice(f, s, base, run)
 	if !run.After(base) || run.After(s.Now) {
 		f.add("CI2", "the run of %s is not in (%s, %s]", run, base, s.Now)
 	}
-	if d := spec.StartingDeadlineSeconds; d != nil && s.Now.Sub(run) >= time.Duration(*d)*time.Second+s.Options.Jitter {
+	if d, ok := Deadline(spec, &s.Options); ok && s.Now.Sub(run) >= d {
 		f.add("CI7", "the run of %s is too late at %s", run, s.Now)
 	}
 	text := c.Annotations[timestampAnnotation]
@@ -103,19 +102,48 @@ func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 // checkOverlap checks CI8 for a run of the schedule.
 func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob.Child) {
 	policy := s.CronJob.Spec.ConcurrencyPolicy
-	if n := int(s.Options.MaxActive); n > 0 && policy == cronjob.Allow && len(busy) >= n {
-		f.add("CI8", "a run starts beside %d active jobs, at most %d", len(busy), n)
-	}
 	if policy == cronjob.Forbid && len(busy) > 0 {
 		f.add("CI8", "Forbid, and a run starts beside %s", busy[0].Name)
 	}
-	if policy != cronjob.Replace {
-		return
+	for i := range s.Children {
+		if c := &s.Children[i]; policy == cronjob.Replace && s.Options.ReplaceWhenGone && isReplaced(c) {
+			f.add("CI8", "ReplaceWhenGone, and %s is not gone", c.Name)
+		}
 	}
+	beside := len(busy)
 	for i := range busy {
+		if policy != cronjob.Replace {
+			break
+		}
 		replaced := slices.ContainsFunc(p.Delete, func(d cronjob.Deletion) bool { return d.UID == busy[i].UID })
-		if !replaced && !busy[i].Backfilled {
+		switch {
+		case replaced:
+			beside--
+		case !busy[i].Backfilled:
 			f.add("CI8", "Replace, and %s is not deleted", busy[i].Name)
+		}
+	}
+	if n := int(s.Options.MaxActive); n > 0 && beside >= n {
+		f.add("CI8", "a run starts beside %d active jobs, at most %d", beside, n)
+	}
+}
+
+// isReplaced reports whether a job is one of a run of the schedule that has not ended.
+func isReplaced(c *cronjob.Child) bool {
+	return !c.Foreign && !c.Backfilled && c.Finished == "" && !c.ScheduledTime.IsZero()
+}
+
+// checkTriggers checks CI8 for the jobs of triggers, in the order in which they start.
+func checkTriggers(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
+	for i := range p.Create {
+		c := &p.Create[i]
+		at := slices.IndexFunc(s.Triggers, func(t cronjob.Trigger) bool { return t.ID == c.Trigger })
+		switch n, beside := int(s.Options.MaxActive), busy+i; {
+		case c.Trigger == "":
+		case at < 0:
+			f.add("CI2", "%s for trigger %q, which nobody asked for", c.Name, c.Trigger)
+		case s.Triggers[at].Overlap == cronjob.Forbid && beside > 0, n > 0 && beside >= n:
+			f.add("CI8", "%s of trigger %s beside %d jobs", c.Name, c.Trigger, beside)
 		}
 	}
 }
@@ -133,6 +161,7 @@ func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 		if c.Foreign && reason != 0 {
 			f.add("CI11", "%s of another owner is deleted", c.Name)
 		}
+		checkExpired(f, s, c, reason)
 		if c.Finished == "" && reason != 0 && reason != cronjob.DeleteReplaced {
 			f.add("CI11", "%s is deleted for the history, and has not finished", c.Name)
 		}
@@ -144,6 +173,17 @@ func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 	spec := &s.CronJob.Spec
 	checkLimit(f, job.ConditionComplete, spec.SuccessfulJobsHistoryLimit, all, kept)
 	checkLimit(f, job.ConditionFailed, spec.FailedJobsHistoryLimit, all, kept)
+}
+
+// checkExpired checks that a job is not deleted for its age before its time.
+func checkExpired(f *found, s *cronjob.Snapshot, c *cronjob.Child, reason cronjob.DeleteReason) {
+	keep := s.Options.KeepFailed
+	if c.Finished == job.ConditionComplete {
+		keep = s.Options.KeepSuccessful
+	}
+	if reason == cronjob.DeleteExpired && (keep == 0 || s.Now.Sub(c.FinishTime) < keep) {
+		f.add("CI11", "%s is deleted for its age: it ended at %s, and is kept for %s", c.Name, c.FinishTime, keep)
+	}
 }
 
 func checkLimit(f *found, how job.ConditionType, limit *int32, all, kept map[job.ConditionType]int) {

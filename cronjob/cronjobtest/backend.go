@@ -92,7 +92,7 @@ func (c *checked) Create(ctx context.Context, n cronjob.Creation) (made cronjoba
 			if c.e.subject.Late && c.e.watch == nil || c.e.respec {
 				return nil // the program could not know
 			}
-			return st.Create(&n)
+			return append(st.Create(&n), c.e.checkAside(&n)...)
 		},
 		func() (err error) {
 			existed = c.e.truth.job(n.Name) != nil

@@ -42,6 +42,7 @@ type store struct {
 	behind  []cronjob.Child
 	created int
 	late    bool // reads the jobs from a replica, and says so
+	dates   bool // tells when the spec was changed
 
 	triggers  []cronjob.Trigger
 	backfills []cronjob.Backfill
@@ -55,6 +56,9 @@ func (s *store) CreateCronJob(c cronjob.CronJob) error {
 
 func (s *store) UpdateSpec(spec cronjob.Spec) error {
 	s.cronJob.Spec = spec
+	if s.dates {
+		s.cronJob.SpecChanged = s.env.Now()
+	}
 	s.version++
 	return nil
 }
@@ -138,8 +142,14 @@ func (b *backend) Create(_ context.Context, n cronjob.Creation) (cronjobapply.Jo
 }
 
 func (b *backend) Delete(_ context.Context, d cronjob.Deletion) error {
-	if i := b.index(d.Name); i < 0 || b.jobs[i].UID != d.UID {
+	i := b.index(d.Name)
+	switch {
+	case i < 0 || b.jobs[i].UID != d.UID:
 		return cronjobapply.ErrGone
+	case d.Foreground: // the job stays until its pods are gone
+		b.jobs = slices.Clone(b.jobs)
+		b.jobs[i].DeletionTimestamp = b.env.Now()
+		return nil
 	}
 	return b.RemoveJob(d.Name)
 }
@@ -189,7 +199,7 @@ func TestBackend_Replica(t *testing.T) { cronjobtest.TestBackend(t, open(late)) 
 
 // openLate is the store behind a watch.
 func openLate(env *cronjobtest.Env) cronjobtest.Subject {
-	s := &store{env: env}
+	s := &store{env: env, dates: true}
 	start, cache := cronjobtest.LateLoop(env, func(seen cronjob.CronJob) cronjobapply.Backend { return &lateBackend{backend{store: s}, seen} })
 	return cronjobtest.Subject{Store: s, Start: start, Cache: cache}
 }

@@ -32,6 +32,9 @@ type Env struct {
 	respec   bool             // its spec has
 	seen     cronjob.CronJob  // as the program has looked at it
 	schedule cronjob.Compiled // as the program has compiled it
+	memory   cronjob.Memory   // as the last plan alone leaves it
+	before   aside            // what was set aside before the round
+	aside    aside            // what is set aside with it
 
 	requests int // how many triggers and backfills there were
 	triggers []cronjob.Trigger
@@ -58,6 +61,9 @@ func (t *truth) job(name string) *cronjob.Child {
 type Test struct {
 	// Specs are the CronJobs; [Specs] if it is nil.
 	Specs *rapid.Generator[cronjob.Spec]
+	// Options are the options to plan with; [Options] if it is nil. A program that plans
+	// with options of its own needs none.
+	Options *rapid.Generator[cronjob.Options]
 }
 
 // TestBackend lets random CronJobs live on a store and tests the program that plans them. Open
@@ -71,12 +77,15 @@ func TestBackend(t testing.TB, open func(*Env) Subject) {
 // Run runs the test.
 func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	t.Helper()
-	specs := c.Specs
+	specs, options := c.Specs, c.Options
 	if specs == nil {
 		specs = Specs()
 	}
+	if options == nil {
+		options = Options()
+	}
 	life.Check(t, func(l *life.Life) {
-		e := &Env{life: l}
+		e := &Env{life: l, options: options.Draw(l.T, "options")}
 		e.subject = open(e)
 		if e.subject.Close != nil {
 			defer e.subject.Close()
@@ -92,6 +101,10 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 // Now is the time in this life.
 func (e *Env) Now() time.Time { return e.life.Now() }
 
+// Options are the options to plan with: in half of the lives the zero value. A program that has
+// options of its own may ignore them.
+func (e *Env) Options() cronjob.Options { return e.options }
+
 // Logf adds a line to the story.
 func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
 
@@ -100,7 +113,8 @@ func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
 	e.options, e.edited = s.Options, !e.watch.HasSeen(cronJobKey)
-	e.seen, e.schedule = s.CronJob, s.Schedule
+	e.seen, e.schedule, e.memory = s.CronJob, s.Schedule, p.Conclude(cronjob.Outcome{}).Memory
+	e.before, e.aside = e.aside, e.aside.planned(s)
 	e.respec = e.edited && !reflect.DeepEqual(e.seen.Spec, e.truth.cronJob.Spec)
 	e.life.TellPlan(p.String())
 	e.life.Note(cronjobcheck.Plan(s, p))

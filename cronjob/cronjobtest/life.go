@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/job"
 )
@@ -19,6 +20,9 @@ func (e *Env) live(spec cronjob.Spec) {
 	e.life.StartAt(rapid.SampledFrom(Starts).Draw(e.life.T, "start"))
 	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "cronjob-a", CreationTimestamp: e.life.Now(), Spec: spec}
 	e.life.Tell("a user creates a CronJob: %s", specText(&spec))
+	if text := optionsText(&e.options); text != "" {
+		e.life.Tell("the options are: %s", text)
+	}
 	e.life.Must("create the CronJob", e.subject.Store.CreateCronJob(c))
 	e.read()
 	if len(e.truth.jobs) > 0 || e.truth.cronJob.UID != c.UID {
@@ -64,8 +68,17 @@ func (e *Env) steps() map[string]func(*rapid.T) {
 func (e *Env) newProgram() *life.Program {
 	return &life.Program{
 		Life: e.life, Start: e.start, Busy: "CI9", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
-		Before: func() { e.edited = false }, After: func() { e.look(nil) },
+		Before: func() { e.edited = false }, After: e.roundEnded,
 	}
+}
+
+// roundEnded looks at what a round has left.
+func (e *Env) roundEnded(failed bool) {
+	if failed {
+		e.aside = e.aside.failed(e.before)
+	}
+	e.before = e.aside
+	e.look(nil)
 }
 
 // clockBack sets the clock back (CI14).
@@ -106,7 +119,7 @@ func (e *Env) userMeanwhile() bool {
 func (e *Env) finish() bool {
 	var running []cronjob.Child
 	for _, c := range e.truth.jobs {
-		if c.Finished == "" {
+		if c.Finished == "" || !c.DeletionTimestamp.IsZero() {
 			running = append(running, c)
 		}
 	}
@@ -115,6 +128,10 @@ func (e *Env) finish() bool {
 	}
 	how := job.ConditionComplete
 	c := running[e.life.Pick("job", len(running))]
+	if !c.DeletionTimestamp.IsZero() {
+		e.collect(c.Name)
+		return true
+	}
 	if e.life.Pick("how", 3) == 2 {
 		how = job.ConditionFailed
 	}
@@ -122,6 +139,17 @@ func (e *Env) finish() bool {
 	return true
 }
 
+// collect removes a job that is being deleted: its pods are gone.
+func (e *Env) collect(name string) {
+	e.life.Tell("%sthe pods of %s are gone, and so is the job", e.life.Meanwhile, name)
+	e.life.Must("remove "+name, e.subject.Store.RemoveJob(name))
+	e.read()
+	if e.truth.job(name) != nil {
+		e.life.Breaks("Store", "%s was removed, and is there", name)
+	}
+}
+
+// end lets a job end.
 func (e *Env) end(c cronjob.Child, how job.ConditionType) {
 	c.Finished, c.FinishTime = how, e.life.Now()
 	says := "fails"
@@ -140,14 +168,21 @@ func (e *Env) end(c cronjob.Child, how job.ConditionType) {
 func (e *Env) user() bool {
 	spec := e.truth.cronJob.Spec
 	says := ""
-	switch n := e.life.Pick("edit", 4); {
+	switch n := e.life.Pick("edit", 6); {
 	case n < 2:
 		suspend := !*spec.Suspend
 		spec.Suspend = &suspend
 		says = map[bool]string{true: "suspends the CronJob", false: "resumes the CronJob"}[suspend]
-	case n == 2 && !strings.HasPrefix(spec.Schedule, "@every") && len(e.truth.backfills) == 0: // a range may hold thousands of other runs
+	case n < 4 && !strings.HasPrefix(spec.Schedule, "@every") && len(e.truth.backfills) == 0: // a range may hold thousands of other runs
 		spec.Schedule = crontabs[e.life.Pick("schedule", len(crontabs))]
 		says = fmt.Sprintf("sets the schedule to %q", spec.Schedule)
+	case n == 4 && len(e.truth.backfills) == 0:
+		if spec.TimeZone == nil {
+			spec.TimeZone = ptr("America/New_York")
+			says = "sets the timeZone to America/New_York"
+		} else {
+			spec.TimeZone, says = nil, "leaves the timeZone out"
+		}
 	default:
 		spec.ConcurrencyPolicy = policies[e.life.Pick("policy", len(policies))]
 		says = fmt.Sprintf("sets the concurrencyPolicy to %s", spec.ConcurrencyPolicy)
@@ -173,6 +208,9 @@ func (e *Env) remove() bool {
 	var recorded []string
 	for _, c := range e.truth.jobs {
 		beside := c.ScheduledTime.IsZero() && len(e.truth.triggers) > 0
+		if !e.watch.HasSeen(c.Name) {
+			continue // a watch that misses nothing would tell of it before it tells that it is gone
+		}
 		if !c.ScheduledTime.After(e.truth.cronJob.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime) {
 			recorded = append(recorded, c.Name)
 		}
@@ -199,6 +237,9 @@ func (e *Env) checkStall() {
 		CronJob: e.truth.cronJob, Children: slices.Clone(e.truth.jobs), Now: e.life.Now(),
 		Schedule: e.compiled(), Consistent: true, Options: e.options,
 		Triggers: e.truth.triggers, Backfills: e.truth.backfills,
+	}
+	if o := &e.options; o.SkipOnResume || o.SkipOnEdit || o.SkipHeld {
+		s.Memory = e.memory // what is set aside is nowhere else
 	}
 	plan, err := cronjob.Reconcile(s)
 	if err != nil {
@@ -233,11 +274,15 @@ const patience = 5 * time.Minute
 // endAll lets all jobs complete, and those that follow them.
 func (e *Env) endAll() {
 	for range 400 {
-		i := slices.IndexFunc(e.truth.jobs, func(c cronjob.Child) bool { return c.Finished == "" })
+		i := slices.IndexFunc(e.truth.jobs, func(c cronjob.Child) bool { return c.Finished == "" || !c.DeletionTimestamp.IsZero() })
 		if i < 0 {
 			return
 		}
-		e.end(e.truth.jobs[i], job.ConditionComplete)
+		if c := e.truth.jobs[i]; !c.DeletionTimestamp.IsZero() {
+			e.collect(c.Name)
+		} else {
+			e.end(c, job.ConditionComplete)
+		}
 		e.program.Settle()
 	}
 }
@@ -259,16 +304,23 @@ func (e *Env) comeToRest() {
 			e.life.Breaks("CL2", "%s has ended, and is still active", r.Name)
 		}
 	}
-	spec := &e.truth.cronJob.Spec
-	compiled := e.compiled()
-	latest, due := compiled.Schedule.Latest(e.truth.cronJob.CreationTimestamp, e.life.Now())
-	if due && !*spec.Suspend && spec.StartingDeadlineSeconds == nil && e.options == (cronjob.Options{}) &&
-		e.truth.cronJob.Status.LastScheduleTime.Before(latest) {
-		e.life.Breaks("CL1", "the run of %s is due, and the last recorded run is %s", latest, e.truth.cronJob.Status.LastScheduleTime)
-	}
+	e.checkLatest()
 	e.checkRequests()
-	if !*spec.Suspend && e.program.Again.IsZero() {
-		e.life.Breaks("CL4", "the program waits for nothing, and the next run is due at %s", compiled.Schedule.Next(e.life.Now()))
+	if !*e.truth.cronJob.Spec.Suspend && e.program.Again.IsZero() {
+		e.life.Breaks("CL4", "the program waits for nothing, and the next run is due at %s", e.compiled().Schedule.Next(e.life.Now()))
 	}
 	e.life.Stop()
+}
+
+// checkLatest checks that the latest run has started, unless it is too late or set aside (CL1).
+func (e *Env) checkLatest() {
+	spec, o, status := &e.truth.cronJob.Spec, &e.options, &e.truth.cronJob.Status
+	run, due := e.compiled().Schedule.Latest(e.truth.cronJob.CreationTimestamp, e.life.Now().Add(-o.Jitter))
+	deadline, bounded := cronjobcheck.Deadline(spec, o)
+	if !due || *spec.Suspend || bounded && e.life.Now().Sub(run) >= deadline {
+		return
+	}
+	if run.After(e.aside.most) && status.LastScheduleTime.Before(run) {
+		e.life.Breaks("CL1", "the run of %s is due, and the last recorded run is %s", run, status.LastScheduleTime)
+	}
 }

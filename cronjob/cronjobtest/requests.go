@@ -92,7 +92,8 @@ func (e *Env) checkRequests() {
 		e.life.Breaks("CL4", "trigger %s is not complete, and nothing holds it back", t.ID)
 	}
 	for _, b := range e.truth.backfills {
-		if run := e.compiled().Schedule.Next(b.After); !run.IsZero() && !run.After(e.life.Now()) && !run.After(b.Until) {
+		due := e.life.Now().Add(-e.options.Jitter)
+		if run := e.compiled().Schedule.Next(b.After); !run.IsZero() && !run.After(due) && !run.After(b.Until) {
 			e.life.Breaks("CL4", "backfill %s is not complete, its run of %s is due, and nothing holds it back", b.ID, clock(run))
 		}
 	}

@@ -23,7 +23,8 @@ type Store interface {
 	Jobs() ([]cronjob.Child, error)
 	// UpdateJob stores how a job has ended: Finished, FinishTime and CompletionTime.
 	UpdateJob(c cronjob.Child) error
-	// RemoveJob removes a job, as a user does.
+	// RemoveJob removes a job, as a user does, or as the garbage collector does once the pods
+	// are gone of a job that is being deleted.
 	RemoveJob(name string) error
 }
 
@@ -87,6 +88,9 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 	}
 	s.Now, s.Schedule = l.env.Now(), cronjob.Compile(&s.CronJob)
 	s.Memory = l.memory
+	if s.Options == (cronjob.Options{}) {
+		s.Options = l.env.Options()
+	}
 	requester, _ := l.env.subject.Store.(Requester)
 	if requester != nil {
 		if s.Triggers, err = requester.Triggers(); err != nil {

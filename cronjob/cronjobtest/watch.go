@@ -46,6 +46,10 @@ func (e *Env) show(key string, _, is any) {
 // start starts the program. One with a cache lists everything anew.
 func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 	program := e.subject.Start(forget)
+	if forget {
+		e.aside = aside{most: e.aside.most}
+		e.before = e.aside
+	}
 	if e.watch != nil {
 		e.subject.Cache.Replace(e.truth.cronJob, slices.Clone(e.truth.jobs))
 		e.watch.Reset()

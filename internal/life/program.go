@@ -14,9 +14,11 @@ type Program struct {
 	// Start starts the program; forget says that its stored memory is lost. A call of what it
 	// returns is one round.
 	Start func(forget bool) func(context.Context) (again time.Time, err error)
-	// Before and After are called before and after each round.
-	Before, After func()
-	// CheckStall checks a program that has asked for nothing more at this time.
+	// Before and After are called before and after each round; failed says that something
+	// went wrong in it.
+	Before func()
+	After  func(failed bool)
+	// CheckStall checks that a program has nothing to do which does not ask to be called now.
 	CheckStall func()
 	// Busy is the rule that a program breaks which asks for rounds in vain.
 	Busy string
@@ -43,7 +45,7 @@ func (p *Program) Happened() {
 		}
 		switch {
 		case p.Changed: // something has happened during the round, and the program is told
-		case p.Again.IsZero() || p.Again.After(p.Now().Add(time.Second)):
+		case p.isAtRest():
 			p.CheckStall()
 			p.Stop()
 			return
@@ -74,9 +76,10 @@ func (p *Program) Round() (failed bool) {
 		p.Tell("the round ends with an error: %v", err)
 		p.Again = p.Now().Add(time.Second)
 	}
-	p.After()
+	failed = err != nil || p.Injector.Crashed()
+	p.After(failed)
 	p.Stop()
-	return err != nil || p.Injector.Crashed()
+	return failed
 }
 
 // Run starts the program. Forget says that its stored memory is lost.
@@ -106,9 +109,19 @@ func (p *Program) Pass(d time.Duration) {
 		p.Tell("the time has come that the program has asked for")
 		p.Happened()
 	}
-	if until.After(p.Now()) && p.MoveClock(until) {
+	switch {
+	case !until.After(p.Now()):
+	case p.MoveClock(until):
 		p.Happened()
+	case p.isAtRest():
+		p.CheckStall() // time alone must have given it nothing to do
+		p.Stop()
 	}
+}
+
+// isAtRest reports whether the program does not want to be called now.
+func (p *Program) isAtRest() bool {
+	return p.Again.IsZero() || p.Again.After(p.Now().Add(time.Second))
 }
 
 // WakeUp lets the time come that the program has asked for, unless that is longer away than

@@ -15,7 +15,8 @@ const (
 	DeleteCounts Set = 1 << iota
 	// UncheckedUntrack removes a finalizer before a deletion whatever became of
 	// the pod, and so loses successes (JI9). It also adopts pods whatever became of
-	// them, and deletes pods in the round that adopts them.
+	// them, deletes pods in the round that adopts them, and counts a recorded pod whose
+	// adoption it has not seen before the finalizer is gone, if it cannot adopt it again (JI3).
 	UncheckedUntrack
 	// CoarseRequeue looks again after a backoff not before a second has passed,
 	// and neither when the first of several waiting indexes is due while others are

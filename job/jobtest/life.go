@@ -53,7 +53,7 @@ func (e *Env) remove() {
 func (e *Env) newProgram() *life.Program {
 	return &life.Program{
 		Life: e.life, Start: e.start, Busy: "L6", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
-		Before: func() { e.edited = false }, After: func() { e.look(nil) },
+		Before: func() { e.edited = false }, After: func(bool) { e.look(nil) },
 	}
 }
 
