@@ -21,7 +21,8 @@ type State struct {
 type Neighbours struct {
 	// Active are not being deleted. Backfilled of them came of a backfill.
 	Active, Backfilled int
-	// Leaving are being deleted.
+	// Leaving are being deleted, and came of no backfill: a run that replaces others need not wait
+	// for these.
 	Leaving int
 }
 
@@ -30,7 +31,9 @@ func (n *Neighbours) Add(c *cronjob.Child) {
 	switch {
 	case c.Foreign || c.Finished != "":
 	case !c.DeletionTimestamp.IsZero():
-		n.Leaving++
+		if !c.Backfilled {
+			n.Leaving++
+		}
 	default:
 		n.Active++
 		if c.Backfilled {

@@ -7,6 +7,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
+	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/world"
 )
 
@@ -129,7 +130,7 @@ func (c *checked) WriteStatus(ctx context.Context, s cronjob.Status) error {
 		func() error { return c.b.WriteStatus(ctx, s) },
 		func() {
 			if !sameStatus(&c.e.truth.cronJob.Status, &s) {
-				c.e.life.Breaks("Store", "the status was written, and is now %s; it was to be %s", c.e.truth.cronJob.Status, s)
+				c.e.life.Breaks("Store", "the status was written, and %s", life.Difference(&s, &c.e.truth.cronJob.Status))
 			}
 		})
 }

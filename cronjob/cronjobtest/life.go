@@ -28,6 +28,12 @@ func (e *Env) live(spec cronjob.Spec) {
 	if len(e.truth.jobs) > 0 || e.truth.cronJob.UID != c.UID {
 		e.life.Breaks("Store", "the CronJob was created, and is %s with %d jobs", e.truth.cronJob.UID, len(e.truth.jobs))
 	}
+	if text := life.Difference(&c, &cronjob.CronJob{
+		Namespace: e.truth.cronJob.Namespace, Name: e.truth.cronJob.Name, UID: e.truth.cronJob.UID, CreationTimestamp: e.truth.cronJob.CreationTimestamp,
+		Spec: e.truth.cronJob.Spec, Status: e.truth.cronJob.Status,
+	}); text != "" {
+		e.life.Breaks("Store", "the CronJob was created, and %s", text)
+	}
 	e.life.Stop()
 	e.program.Run(false)
 	e.program.Happened()
@@ -67,7 +73,7 @@ func (e *Env) steps() map[string]func(*rapid.T) {
 // newProgram makes the program that lives.
 func (e *Env) newProgram() *life.Program {
 	return &life.Program{
-		Life: e.life, Start: e.start, Busy: "CI9", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
+		Life: e.life, Start: e.start, Busy: "CI9", Stuck: "CL4", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
 		Before: func() { e.edited = false }, After: e.roundEnded,
 	}
 }
@@ -159,8 +165,13 @@ func (e *Env) end(c cronjob.Child, how job.ConditionType) {
 	e.life.Tell("%s%s %s", e.life.Meanwhile, c.Name, says)
 	e.life.Must("update "+c.Name, e.subject.Store.UpdateJob(c))
 	e.read()
-	if is := e.truth.job(c.Name); is == nil || is.Finished != how {
-		e.life.Breaks("Store", "%s has ended, and the store does not know", c.Name)
+	is := e.truth.job(c.Name)
+	if is == nil {
+		e.life.Breaks("Store", "%s has ended, and is gone", c.Name)
+		return
+	}
+	if text := life.Difference(&c, is); text != "" {
+		e.life.Breaks("Store", "%s was updated, and %s", c.Name, text)
 	}
 }
 
@@ -193,8 +204,8 @@ func (e *Env) user() bool {
 	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
 	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
 	e.read()
-	if got := e.truth.cronJob.Spec; *got.Suspend != *spec.Suspend || got.ConcurrencyPolicy != spec.ConcurrencyPolicy {
-		e.life.Breaks("Store", "the spec was updated to %s, and is %s", specText(&spec), specText(&got))
+	if text := life.Difference(&spec, &e.truth.cronJob.Spec); text != "" {
+		e.life.Breaks("Store", "the spec was updated, and %s", text)
 	}
 	return true
 }
@@ -202,9 +213,6 @@ func (e *Env) user() bool {
 // remove lets a user remove a job. One whose run is recorded nowhere would be the loss of
 // all that is known of it.
 func (e *Env) remove() bool {
-	if !e.watch.HasSeen(cronJobKey) {
-		return false // a program that has lost a reply does not know what is recorded
-	}
 	var recorded []string
 	for _, c := range e.truth.jobs {
 		beside := c.ScheduledTime.IsZero() && len(e.truth.triggers) > 0

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/world"
 )
 
 // Program is the program that a life tests, with what calls it: changes, the time that it
@@ -20,8 +22,9 @@ type Program struct {
 	After  func(failed bool)
 	// CheckStall checks that a program has nothing to do which does not ask to be called now.
 	CheckStall func()
-	// Busy is the rule that a program breaks which asks for rounds in vain.
-	Busy string
+	// Busy is the rule that a program breaks which asks for rounds in vain, Stuck that of
+	// one whose rounds all end with an error.
+	Busy, Stuck string
 	// SeesLate says that the program sees its objects late. Late is its watch, nil if it has
 	// none that the test knows.
 	SeesLate bool
@@ -32,8 +35,13 @@ type Program struct {
 	// Changed is set when something happens during a round of which the program is told.
 	Changed bool
 
-	round func(context.Context) (time.Time, error)
+	round  func(context.Context) (time.Time, error)
+	errors int // how many rounds in a row have ended with an error, without a fault
 }
+
+// tooManyErrors is the number of rounds in a row that may end with an error although nothing
+// goes wrong. One conflict leads to the next round, and no further.
+const tooManyErrors = 10
 
 // Happened calls the program because of a change, and as often as it asks for it.
 func (p *Program) Happened() {
@@ -50,7 +58,10 @@ func (p *Program) Happened() {
 			p.Stop()
 			return
 		case rounds > 2 && !p.Late.HasSeenAll(): // it waits for what it will see later
+			p.errors = 0
 			return
+		case p.errors > tooManyErrors:
+			p.Breaks(p.Stuck, "the program does not get on: %d rounds in a row have ended with an error, and none was injected", p.errors)
 		case idle > 10 || rounds > 1000:
 			p.Breaks(p.Busy, "the program asks for one round after the other, and has nothing to write")
 		case p.Again.After(p.Now()):
@@ -77,6 +88,12 @@ func (p *Program) Round() (failed bool) {
 		p.Again = p.Now().Add(time.Second)
 	}
 	failed = err != nil || p.Injector.Crashed()
+	switch {
+	case !failed:
+		p.errors = 0
+	case p.Trouble.fault == world.None:
+		p.errors++
+	}
 	p.After(failed)
 	p.Stop()
 	return failed

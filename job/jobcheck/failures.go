@@ -39,6 +39,7 @@ func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.T
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		switch {
+		case !isCounted(&s.Job.Spec, p):
 		case p.Owner != job.Owned || p.Untracked || slices.Contains(lists.Failed, p.UID) || s.Memory.Untracking.Has(p.UID):
 		case p.Phase == job.PodSucceeded:
 			return time.Time{}
@@ -49,6 +50,12 @@ func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.T
 		}
 	}
 	return end
+}
+
+// isCounted reports whether the end of a pod counts. That of a pod of an Indexed job
+// without an index of the job does not.
+func isCounted(spec *job.Spec, p *job.Pod) bool {
+	return spec.CompletionMode != job.Indexed || p.Index.Int32() >= 0 && p.Index.Int32() < *spec.Completions
 }
 
 // finishTime is when the last container of a pod ended, zero if one has not.

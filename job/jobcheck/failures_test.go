@@ -34,6 +34,8 @@ func TestPlan_Failures(t *testing.T) {
 	succeeded := job.Pod{UID: "s", Name: "j-s", Phase: job.PodSucceeded, Index: job.IndexAt(1)}
 	stripped := failedPod("a", time.Second, 0)
 	stripped.Untracked = true
+	beyond := failedPod("a", time.Second, 0)
+	beyond.Index = job.IndexAt(4)
 	for _, c := range []struct {
 		name   string
 		spec   func(*job.Spec)
@@ -52,6 +54,7 @@ func TestPlan_Failures(t *testing.T) {
 				s.Job.Status.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []job.UID{"a"}}
 			}},
 		{name: "a failure that is accounted for", pods: []job.Pod{stripped}, create: one},
+		{name: "a failure beyond the indexes does not count", spec: indexed, pods: []job.Pod{beyond}, create: creations(0)},
 		{name: "failures may be ignored", pods: []job.Pod{failedPod("a", time.Second, 0)}, create: one,
 			spec: func(s *job.Spec) { s.PodFailurePolicy = &job.PodFailurePolicy{} }},
 		{name: "as many failures as allowed", create: one, edit: func(s *job.Snapshot) { s.Job.Status.Failed = 6 }},

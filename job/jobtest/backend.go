@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/job/jobcheck"
@@ -166,7 +167,7 @@ func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
 		apply: func() error { return c.b.WriteStatus(ctx, s) },
 		after: func(is *truth) {
 			if !sameStatus(&is.job.Status, &s) {
-				c.e.life.Breaks("Store", "the status was written, and is now %s; it was to be %s", is.job.Status, s)
+				c.e.life.Breaks("Store", "the status was written, and %s", life.Difference(inSeconds(s), inSeconds(is.job.Status)))
 			}
 		},
 	})

@@ -40,7 +40,16 @@ func (e *Env) create(spec job.Spec, n int) {
 	for _, p := range e.truth.pods {
 		e.life.Breaks("Store", "the job was created, and has pod %s already", p.Name)
 	}
+	j.UID = e.truth.job.UID
+	if text := life.Difference(created(&j), created(&e.truth.job)); text != "" {
+		e.life.Breaks("Store", "the job was created, and %s", text)
+	}
 	e.life.Stop()
+}
+
+// created is what a store must keep of a new job.
+func created(j *job.Job) job.Job {
+	return job.Job{Namespace: j.Namespace, Name: j.Name, UID: j.UID, CreationTimestamp: j.CreationTimestamp, Spec: j.Spec, Status: j.Status}
 }
 
 func (e *Env) remove() {
@@ -52,7 +61,7 @@ func (e *Env) remove() {
 // newProgram makes the program that lives.
 func (e *Env) newProgram() *life.Program {
 	return &life.Program{
-		Life: e.life, Start: e.start, Busy: "L6", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
+		Life: e.life, Start: e.start, Busy: "L6", Stuck: "L9", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
 		Before: func() { e.edited = false }, After: func(bool) { e.look(nil) },
 	}
 }

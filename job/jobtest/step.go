@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/world"
 )
@@ -108,10 +109,29 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	switch is := e.truth.pod(p.UID); {
 	case is == nil && !world.IsCollected(&changed):
 		e.life.Breaks("Store", "pod %s was updated, and is gone", p.Name)
-	case is != nil && (is.Phase != changed.Phase || is.Untracked != changed.Untracked):
+	case is != nil && is.Untracked != changed.Untracked:
 		e.life.Breaks("Store", "pod %s was updated to %s, and is %s", p.Name, describe(&changed), describe(is))
+	case is != nil:
+		if text := life.Difference(e.reported(&changed), e.reported(is)); text != "" {
+			e.life.Breaks("Store", "pod %s was updated, and %s", p.Name, text)
+		}
 	}
 	return true
+}
+
+// reported is what a kubelet says of a pod, and what the rules of this job look at: conditions
+// decide in a podFailurePolicy alone.
+func (e *Env) reported(p *job.Pod) job.Pod {
+	is := job.Pod{UID: p.UID, Phase: p.Phase, Ready: p.Ready, Deletion: p.Deletion}
+	if p.Detail != nil {
+		detail := *p.Detail
+		detail.ResourceVersion = ""
+		if e.truth.job.Spec.PodFailurePolicy == nil {
+			detail.Conditions = nil
+		}
+		is.Detail = &detail
+	}
+	return is
 }
 
 // user edits the job, or deletes it. It reports whether the job has changed.
@@ -152,8 +172,8 @@ func (e *Env) edit(says string, spec job.Spec) bool {
 	e.history.Edited = true
 	e.history.MaxParallelism = max(e.history.MaxParallelism, *spec.Parallelism)
 	e.read()
-	if got := e.truth.job.Spec; *got.Parallelism != *spec.Parallelism || *got.Suspend != *spec.Suspend {
-		e.life.Breaks("Store", "the spec was updated to %s, and is %s", specText(&spec), specText(&got))
+	if text := life.Difference(&spec, &e.truth.job.Spec); text != "" {
+		e.life.Breaks("Store", "the spec was updated, and %s", text)
 	}
 	return true
 }

@@ -33,7 +33,7 @@ func (e *Env) look(w *write) {
 				e.life.Breaks("Store", "%s has changed%s: %s, it was %s", p.Name, after(w), describe(p), describe(old))
 			}
 		case e.history.Of(p.UID) != nil:
-			e.life.Breaks("Store", "%s was gone, and is back%s", p.Name, after(w))
+			e.life.Breaks("Store", "%s with UID %s was gone, and is back%s: a UID must be new in the whole life, also after a start", p.Name, p.UID, after(w))
 		default:
 			born++
 			e.history.Born(p)
@@ -113,6 +113,8 @@ func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
 		e.life.Breaks("Store", "%s was created, and its name is %s", ref.Name, p.Name)
 	case p.Untracked || p.Owner != job.Owned:
 		e.life.Breaks("Store", "%s was created without the finalizer or the owner: %s", p.Name, describe(p))
+	case p.Detail != nil && !p.Detail.CreationTimestamp.IsZero() && p.Detail.CreationTimestamp.Sub(e.life.Now()).Abs() > time.Second:
+		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s: the clock of the life is Env.Now", p.Name, e.life.Now(), p.Detail.CreationTimestamp)
 	case e.truth.job.Spec.CompletionMode == job.Indexed && p.Index != c.Index:
 		e.life.Breaks("Store", "%s was created with index %s, asked for was %s", p.Name, p.Index, c.Index)
 	case c.PerIndex && (p.Detail == nil || p.Detail.FailureCount != c.FailureCount || p.Detail.IgnoredFailureCount != c.IgnoredFailureCount):

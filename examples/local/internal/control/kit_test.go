@@ -26,6 +26,8 @@ type kit struct {
 	store    *store.Store
 	uid      job.UID
 	manifest *manifest.Job
+	// conditions are those of pods. The node reports none, so the loop never sees them.
+	conditions map[job.UID][]job.PodCondition
 }
 
 // TestBackend lets random jobs live on the store: 25, since each write is synced to the
@@ -44,7 +46,7 @@ func TestBackend(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
-		k := &kit{env: env, store: s}
+		k := &kit{env: env, store: s, conditions: map[job.UID][]job.PodCondition{}}
 		return jobtest.Subject{
 			Store: k, Start: jobtest.Loop(env, k.look), OneWriter: true,
 			Close: func() { _ = k.RemoveJob() },
@@ -90,7 +92,9 @@ func (k *kit) Pods() ([]job.Pod, error) {
 	var pods []job.Pod
 	for i := range stored {
 		if !stored[i].Gone {
-			pods = append(pods, stored[i].View())
+			p := stored[i].View()
+			p.Detail.Conditions = k.conditions[p.UID]
+			pods = append(pods, p)
 		}
 	}
 	return pods, err
@@ -99,6 +103,7 @@ func (k *kit) Pods() ([]job.Pod, error) {
 // UpdatePod writes what a supervisor would report, and removes a pod that is deleted as the
 // node does.
 func (k *kit) UpdatePod(p job.Pod) error {
+	k.conditions[p.UID] = p.Detail.Conditions
 	state := pod.State{Phase: p.Phase, Ready: p.Ready, ReadyTransition: p.Detail.ReadyTransition, Done: p.Phase >= job.PodSucceeded}
 	for _, c := range p.Detail.Containers {
 		state.Containers = append(state.Containers, pod.Container{Container: c})
