@@ -11,7 +11,8 @@ import (
 const timestampAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 // JobName returns the name of the job of a run: the name of the CronJob, and the minutes
-// from 1970 to the run. It is the lock that keeps a run from starting twice (C13).
+// from 1970 to the run. It is the lock that keeps a run from starting twice (C13). Runs of
+// one minute, as "@every 30s" has them, share a name: one of them starts.
 func JobName(cronJob string, run time.Time) string { return nameOfRun(cronJob, run).String() }
 
 // runMinute is the number in the name of a run's job, which tells runs apart.

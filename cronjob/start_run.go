@@ -56,6 +56,7 @@ func create(plan *Plan, s *Snapshot, t *timing) {
 // schedule does (CL4).
 func passOn(plan *Plan, s *Snapshot, c *census, t *timing, o obstacle) {
 	status := &plan.basis.Status
+	noteOneMinute(plan, s, t.due)
 	switch {
 	case o.standing == isTaken:
 		plan.wait(Wait{Reason: WaitNameTaken, Run: t.due, Name: JobName(s.CronJob.Name, t.due)})
@@ -75,6 +76,15 @@ func passOn(plan *Plan, s *Snapshot, c *census, t *timing, o obstacle) {
 	}
 	if t.overdue > 1 && s.Options.CatchUp == CatchUpAll {
 		plan.basis.Unfinished = true
+	}
+}
+
+// noteOneMinute says that a run does not start since another of its minute has started.
+func noteOneMinute(plan *Plan, s *Snapshot, run time.Time) {
+	last := s.CronJob.Status.LastScheduleTime
+	if !last.IsZero() && run.After(last) && runMinute(run) == runMinute(last) {
+		plan.note("cronJob.spec.schedule", s.CronJob.Spec.Schedule,
+			"has several runs in one minute; they share the name "+JobName(s.CronJob.Name, run)+", and one of them starts")
 	}
 }
 

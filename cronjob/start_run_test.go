@@ -77,3 +77,19 @@ func TestC14_QuirkBlindCreate(t *testing.T) {
 		}
 	}
 }
+
+// TestC13_NoteOfOneMinute: a run whose minute has had one does not start, and a note says so.
+func TestC13_NoteOfOneMinute(t *testing.T) {
+	first := start.Add(10 * time.Second)
+	c := newCronJob(cronjob.Spec{Schedule: "@every 10s"})
+	c.Status.LastScheduleTime = first
+	for _, tc := range []struct {
+		after  time.Duration
+		starts int
+	}{{10 * time.Second, 0}, {40 * time.Second, 0}, {50 * time.Second, 1}} {
+		plan := reconcile(t, snapshot(c, first.Add(tc.after), child(first)))
+		if len(plan.Create) != tc.starts || len(plan.Notes) != 1-tc.starts {
+			t.Errorf("after %v: %s", tc.after, plan.String())
+		}
+	}
+}

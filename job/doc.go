@@ -21,7 +21,8 @@
 //  6. Write the status that [Recording.Settle] returns.
 //  7. Keep the memory that [Settlement.Conclude] returns, report its events and metrics,
 //     and plan again: soon when Retry is set, when a pod or the job changes, and at the
-//     Requeue of the [Conclusion] in any case.
+//     Requeue of the [Conclusion] in any case. A job that has ended needs no more rounds once
+//     no pod has the finalizer; [Expire] says when it may go.
 //
 // Each step takes the value of the one before it and what became of the writes in
 // between. The order of 4, 5 and 6 is what makes it safe: a crash between any two writes

@@ -11,8 +11,16 @@ import (
 // just failed for the second time: what now?
 func ExampleReconcile() {
 	now := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
-	spec := job.Spec{Completions: ptr[int32](3), Parallelism: ptr[int32](2)}
+	spec := job.Spec{
+		Completions: ptr[int32](3),
+		Parallelism: ptr[int32](2),
+		Template:    job.Template{RestartPolicy: job.RestartNever},
+	}
 	job.Default(&spec)
+	if err := job.Validate(spec); err != nil {
+		fmt.Println(err)
+		return
+	}
 
 	plan, err := job.Reconcile(job.Snapshot{
 		Job: job.Job{Name: "render", UID: "job-1", Spec: spec, Status: job.Status{Failed: 1, StartTime: now.Add(-time.Hour)}},

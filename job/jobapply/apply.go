@@ -24,17 +24,20 @@ type Backend interface {
 	Adopt(ctx context.Context, pod job.PodRef) error
 	// Release removes the controller reference and the finalizer (J6).
 	Release(ctx context.Context, pod job.PodRef) error
-	// Delete deletes the pod, on condition of its UID. With d.UntrackFirst it
-	// removes the finalizer before, in one transaction if it can, on condition that
-	// the pod is still as the plan saw it (d.ResourceVersion, where that is not
-	// empty): a pod that has succeeded since would be lost (JI9).
+	// Delete asks for the pod's end, on condition of its UID: from then on snapshots have
+	// job.Pod.Deletion set. A pod that still runs or has the finalizer stays in them. With
+	// d.UntrackFirst Delete removes the finalizer before, in one transaction if it can, on
+	// condition that the pod is still as the plan saw it (d.ResourceVersion, where that is
+	// not empty): a pod that has succeeded since would be lost (JI9).
 	Delete(ctx context.Context, d job.Deletion) error
-	// Create creates a pod with the finalizer and returns its name and UID.
+	// Create creates a pod with the finalizer and returns its name and UID. No pod may ever
+	// have had that UID.
 	Create(ctx context.Context, c job.Creation) (job.PodRef, error)
 	// Untrack removes the finalizer, on condition of the pod's UID.
 	Untrack(ctx context.Context, pod job.PodRef) error
 	// WriteStatus replaces the job's status, on condition of the version that the
-	// snapshot was taken from or that the last WriteStatus of the round has made.
+	// snapshot was taken from or that the last WriteStatus of the round has made. Where the
+	// version is another one, any error will do: the next round looks again.
 	WriteStatus(ctx context.Context, s job.Status) error
 }
 
