@@ -52,6 +52,7 @@ func (c *checked) do(w write) error {
 	if applied {
 		e.life.Writes++
 		e.life.Note(wrong)
+		e.checkGoneJob(w.Write)
 	}
 	e.look(&w)
 	if applied {
@@ -137,7 +138,7 @@ func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
 		Write: world.Write{Verb: world.Untrack, Name: pod.Name}, pod: pod.UID,
 		before: func(st *jobcheck.State) []jobcheck.Violation {
 			p := c.e.truth.pod(pod.UID)
-			if p == nil {
+			if p == nil || c.e.gone {
 				return nil
 			}
 			seen := *st.Job // an index is judged by the spec that the plan was made for

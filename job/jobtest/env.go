@@ -29,6 +29,7 @@ type Env struct {
 	seen    job.Spec         // of the last snapshot
 	edited  bool             // the job has changed since the program looked
 	orphans int              // how many pods other clients have created
+	gone    bool             // the job was removed, and its pods are there
 }
 
 // truth is what the store held when the test looked last.

@@ -10,6 +10,6 @@ import (
 func TestBackend_Right(t *testing.T) {
 	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
 		s := &store{env: env}
-		return jobtest.Subject{Store: labelled{s}, Start: jobtest.Loop(env, s.Look)}
+		return jobtest.Subject{Store: orphaning{labelled{s}}, Start: jobtest.Loop(env, s.Look)}
 	})
 }

@@ -21,7 +21,11 @@ func (e *Env) live(specs *rapid.Generator[job.Spec]) {
 		e.create(specs.Draw(e.life.T, "spec"), n)
 		e.program.Happened()
 		e.life.T.Repeat(e.steps())
-		e.comeToRest()
+		if e.mayOrphan() {
+			e.leaveOrphans()
+		} else {
+			e.comeToRest()
+		}
 		e.remove()
 	}
 }
@@ -78,6 +82,10 @@ func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 // there must be nothing to do (L9).
 func (e *Env) checkStall() {
 	if !e.program.Again.IsZero() || e.subject.Late && e.watch == nil || !e.watch.HasSeenAll() {
+		return
+	}
+	if e.gone {
+		e.checkOrphans()
 		return
 	}
 	s := job.Snapshot{Job: e.truth.job, Now: e.life.Now(), Consistent: true, Options: e.options}

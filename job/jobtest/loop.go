@@ -42,6 +42,9 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
+	if s.Job.UID == "" {
+		return l.cleanUp(ctx, s.Pods, backend)
+	}
 	s.Now = l.env.Now()
 	if s.Options == (job.Options{}) {
 		s.Options = l.env.Options()

@@ -51,7 +51,7 @@ func (e *Env) restart(*rapid.T) {
 // interfere lets a kubelet or a user act between two writes of a round.
 func (e *Env) interfere() {
 	var user func() bool
-	if !e.subject.OneWriter {
+	if !e.subject.OneWriter && !e.gone {
 		user = func() bool {
 			done := e.user()
 			e.edited = e.edited || done

@@ -179,3 +179,11 @@ func (s labelled) Relabel(pod job.UID, matches bool) error {
 		return nil
 	})
 }
+
+// orphaning is the store whose jobs can be removed without their pods.
+type orphaning struct{ labelled }
+
+func (s orphaning) RemoveJobOnly() error {
+	s.job = job.Job{}
+	return nil
+}

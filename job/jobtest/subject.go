@@ -61,5 +61,6 @@ type Subject struct {
 }
 
 // Look reads a snapshot, and returns it with the backend that carries out a plan made from
-// it. Now and Memory are filled in by the caller.
+// it. Now and Memory are filled in by the caller. A snapshot whose job has no UID says that the
+// job is gone, and has the pods that it has left.
 type Look func(ctx context.Context) (job.Snapshot, jobapply.Backend, error)

@@ -51,8 +51,12 @@ func (e *Env) look(w *write) {
 
 // read takes over what the store holds.
 func (e *Env) read() {
-	j, err := e.subject.Store.Job()
-	e.life.Must("read the job", err)
+	j := e.truth.job
+	if !e.gone {
+		var err error
+		j, err = e.subject.Store.Job()
+		e.life.Must("read the job", err)
+	}
 	pods, err := e.subject.Store.Pods()
 	e.life.Must("read the pods", err)
 	e.truth = truth{job: j}

@@ -33,6 +33,7 @@ const (
 	lostSuccess      bug = "a finalizer is removed without a condition"
 	unsafeCreate     bug = "pods are created without their index"
 	swallowedFailure bug = "an error of a write is swallowed"
+	orphansForgotten bug = "the pods of a job that is gone are forgotten"
 )
 
 // replica is the first backend of the tutorial: a store whose reads come from a replica, which
@@ -164,6 +165,9 @@ type careless struct {
 
 func (c *careless) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
 	s, b, err := c.store.Look(ctx)
+	if c.bug == orphansForgotten && s.Job.UID == "" {
+		s.Pods = nil
+	}
 	return s, &carelessBackend{b.(*backend), c.bug}, err
 }
 
@@ -222,13 +226,16 @@ func open(kind string, b bug) func(*jobtest.Env) jobtest.Subject {
 			return jobtest.Subject{Store: s, Start: w.start, Cache: w}
 		}
 		c := &careless{s, b}
+		if kind == "orphans" {
+			return jobtest.Subject{Store: orphaning{labelled{s}}, Start: jobtest.Loop(env, c.Look)}
+		}
 		return jobtest.Subject{Store: s, Start: jobtest.Loop(env, c.Look)}
 	}
 }
 
 // TestTutorial_Right: without their bugs, nothing is wrong with the backends of the tutorial.
 func TestTutorial_Right(t *testing.T) {
-	for _, kind := range []string{"replica", "worker", "watcher", "store"} {
+	for _, kind := range []string{"replica", "worker", "watcher", "store", "orphans"} {
 		t.Run(kind, func(t *testing.T) { jobtest.TestBackend(t, open(kind, none)) })
 	}
 }
@@ -250,6 +257,7 @@ var planted = []struct {
 	{"store", lostSuccess, "JI9"},
 	{"store", unsafeCreate, "Store"},
 	{"store", swallowedFailure, "Store"},
+	{"orphans", orphansForgotten, "L4"},
 }
 
 // TestTutorial finds each bug of the tutorial, and tells the story that docs/testing.md
