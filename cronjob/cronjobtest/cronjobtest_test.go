@@ -89,6 +89,11 @@ func (s *store) Look(context.Context) (cronjob.Snapshot, cronjobapply.Backend, e
 	return cronjob.Snapshot{CronJob: s.cronJob, Children: children, Consistent: !s.late}, &backend{s, s.version}, nil
 }
 
+func (s *store) AddJob(c cronjob.Child) error {
+	s.jobs = append(slices.Clip(s.jobs), c)
+	return nil
+}
+
 func (s *store) AddTrigger(t cronjob.Trigger) error {
 	s.triggers = append(slices.Clip(s.triggers), t)
 	return nil
@@ -122,7 +127,11 @@ func (b *backend) Get(_ context.Context, name string) (cronjobapply.Job, error) 
 		return cronjobapply.Job{}, cronjobapply.ErrGone
 	}
 	c := b.jobs[i]
-	return cronjobapply.Job{Reference: cronjob.Reference{UID: c.UID}, Controller: b.cronJob.UID, CreationTimestamp: c.CreationTimestamp}, nil
+	found := cronjobapply.Job{Reference: cronjob.Reference{UID: c.UID}, Controller: b.cronJob.UID, CreationTimestamp: c.CreationTimestamp}
+	if c.Foreign {
+		found.Controller = "another"
+	}
+	return found, nil
 }
 
 func (b *backend) Create(_ context.Context, n cronjob.Creation) (cronjobapply.Job, error) {

@@ -37,6 +37,7 @@ type Env struct {
 	aside    aside            // what is set aside with it
 
 	requests int // how many triggers and backfills there were
+	foreign  int // how many jobs of other owners there were
 	triggers []cronjob.Trigger
 }
 

@@ -62,6 +62,9 @@ func (e *Env) steps() map[string]func(*rapid.T) {
 			}
 		}
 	}
+	if _, ok := e.subject.Store.(SharedStore); ok {
+		steps["another owner"] = told(e.takeName)
+	}
 	if e.watch != nil {
 		for _, name := range []string{"watch", "watch 2", "watch 3", "watch 4"} {
 			steps[name] = func(*rapid.T) { e.program.Deliver() }
@@ -125,7 +128,7 @@ func (e *Env) userMeanwhile() bool {
 func (e *Env) finish() bool {
 	var running []cronjob.Child
 	for _, c := range e.truth.jobs {
-		if c.Finished == "" || !c.DeletionTimestamp.IsZero() {
+		if isLeft(&c) {
 			running = append(running, c)
 		}
 	}
@@ -143,6 +146,11 @@ func (e *Env) finish() bool {
 	}
 	e.end(c, how)
 	return true
+}
+
+// isLeft reports whether a job of the CronJob has not ended, or is still to go.
+func isLeft(c *cronjob.Child) bool {
+	return !c.Foreign && (c.Finished == "" || !c.DeletionTimestamp.IsZero())
 }
 
 // collect removes a job that is being deleted: its pods are gone.
@@ -216,6 +224,9 @@ func (e *Env) remove() bool {
 	var recorded []string
 	for _, c := range e.truth.jobs {
 		beside := c.ScheduledTime.IsZero() && len(e.truth.triggers) > 0
+		if c.Foreign {
+			continue
+		}
 		if !e.watch.HasSeen(c.Name) {
 			continue // a watch that misses nothing would tell of it before it tells that it is gone
 		}
@@ -246,7 +257,7 @@ func (e *Env) checkStall() {
 		Schedule: e.compiled(), Consistent: true, Options: e.options,
 		Triggers: e.truth.triggers, Backfills: e.truth.backfills,
 	}
-	if o := &e.options; o.SkipOnResume || o.SkipOnEdit || o.SkipHeld {
+	if o := &e.options; o.SkipOnResume || o.SkipOnEdit || o.SkipHeld || e.passesNames() {
 		s.Memory = e.memory // what is set aside is nowhere else
 	}
 	plan, err := cronjob.Reconcile(s)
@@ -282,7 +293,7 @@ const patience = 5 * time.Minute
 // endAll lets all jobs complete, and those that follow them.
 func (e *Env) endAll() {
 	for range 400 {
-		i := slices.IndexFunc(e.truth.jobs, func(c cronjob.Child) bool { return c.Finished == "" || !c.DeletionTimestamp.IsZero() })
+		i := slices.IndexFunc(e.truth.jobs, func(c cronjob.Child) bool { return isLeft(&c) })
 		if i < 0 {
 			return
 		}
@@ -326,6 +337,9 @@ func (e *Env) checkLatest() {
 	run, due := e.compiled().Schedule.Latest(e.truth.cronJob.CreationTimestamp, e.life.Now().Add(-o.Jitter))
 	deadline, bounded := cronjobcheck.Deadline(spec, o)
 	if !due || *spec.Suspend || bounded && e.life.Now().Sub(run) >= deadline {
+		return
+	}
+	if c := e.truth.job(cronjob.JobName(e.truth.cronJob.Name, run)); c != nil && c.Foreign || e.passesNames() {
 		return
 	}
 	if run.After(e.aside.most) && status.LastScheduleTime.Before(run) {

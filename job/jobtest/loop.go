@@ -34,8 +34,11 @@ type loop struct {
 	memory job.Memory
 	stored []byte // the memory, as a new start finds it
 	// seen are the pods of the last look, by UID; nil after a start.
-	seen map[job.UID]bool
+	seen map[job.UID]sighting
 }
+
+// sighting is how a pod was seen: being deleted, and as one of the job's.
+type sighting struct{ leaving, owned bool }
 
 func (l *loop) round(ctx context.Context) (time.Time, error) {
 	s, backend, err := l.look(ctx)
@@ -70,26 +73,28 @@ func (l *loop) store(m job.Memory) (err error) {
 }
 
 // observe lowers the expectations by what has come and gone since the last look. The first
-// look after a start sees everything.
+// look after a start sees everything. Pods that are not the job's are nobody's creations: an
+// orphan that comes into sight must not pass for a pod that the program has created.
 func (l *loop) observe(s *job.Snapshot) {
 	if s.Consistent {
 		return
 	}
-	now := make(map[job.UID]bool, len(s.Pods)) // true for a pod that is being deleted
+	now := make(map[job.UID]sighting, len(s.Pods))
 	created, deleted := 0, 0
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		now[p.UID] = p.Deletion != nil
+		is := sighting{leaving: p.Deletion != nil, owned: p.Owner <= job.OwnedUnmatched}
 		was, known := l.seen[p.UID]
-		if !known {
+		if is.owned && !known {
 			created++
 		}
-		if p.Deletion != nil && !was {
+		if is.owned && is.leaving && !was.leaving {
 			deleted++
 		}
+		now[p.UID] = is
 	}
-	for uid, leaving := range l.seen {
-		if _, there := now[uid]; !there && !leaving {
+	for uid, was := range l.seen {
+		if _, there := now[uid]; !there && was.owned && !was.leaving {
 			deleted++
 		}
 	}

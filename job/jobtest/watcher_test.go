@@ -67,7 +67,7 @@ func (w *watcher) SetJob(j job.Job) { w.seen.SetJob(j) }
 func (w *watcher) SetPod(p job.Pod) {
 	uid := w.seen.Job.UID
 	old := w.seen.Pod(p.UID)
-	if w.bug != neverObserved {
+	if owned := p.Owner <= job.OwnedUnmatched; owned && w.bug != neverObserved { // an orphan is nobody's creation
 		if old == nil {
 			w.tracker.CreationObserved(uid)
 		}
