@@ -13,7 +13,9 @@
 //	}
 //
 // A program behind a watch has a [Cache], which the test fills late. On a [Requester], users also
-// ask for jobs beside the schedule and for backfills.
+// ask for jobs beside the schedule and for backfills; on a [SharedStore], jobs of other owners take the
+// names of runs. Half of the lives choose [Env.Options], which a program with options of its own
+// may ignore.
 //
 // Specs, Jobs, Statuses, Snapshots and Memories are generators for properties of your own. The
 // package is the counterpart of job/jobtest, which says more, as does docs/testing.md.

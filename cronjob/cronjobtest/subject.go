@@ -38,8 +38,9 @@ type Program func(ctx context.Context) (again time.Time, err error)
 // Subject is a store with a program on it.
 type Subject struct {
 	Store Store
-	// Start starts the program. It is called again after the program was ended: with
-	// forget the memory that it has stored is lost, otherwise it is still there.
+	// Start starts the program. It is called at first, and again after the program was
+	// ended: with forget the program must drop the memory that it has stored, as if it were
+	// lost, otherwise it finds it.
 	Start func(forget bool) Program
 	// Late says that the program sees its objects late, through a watch or a cache. Less can
 	// be promised then.

@@ -10,6 +10,9 @@ import (
 // planners wait for their own writes: beyond that, nothing could be promised.
 const MaxLag = 2 * time.Minute
 
+// again is how many objects are shown until one is shown a second time: events may come twice (F10).
+const again = 5
+
 // Object is an object that a program sees late, under a key of its own.
 type Object struct {
 	Key   string
@@ -28,6 +31,7 @@ type Late struct {
 	Show func(key string, was, is any)
 
 	shown []Object
+	shows int       // how often something was shown
 	since time.Time // since when something is unseen; zero if nothing is
 }
 
@@ -105,6 +109,9 @@ func (l *Late) show(key string) {
 		l.shown = append(l.shown, Object{key, is})
 	}
 	l.Show(key, was, is)
+	if l.shows++; l.shows%again == 0 && is != nil {
+		l.Show(key, is, is)
+	}
 	l.Note()
 }
 

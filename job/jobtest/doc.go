@@ -15,11 +15,16 @@
 //	}
 //
 // [Loop] is a plain loop, for a test of the backend alone. A program with a loop of its own
-// returns that from Start, and calls three methods of [Env]: Now for the time, Backend around
-// the backend that it gives to an executor, and Planned with each plan.
+// returns that from Start, and calls the methods of [Env]: Now is its clock, Options are what it
+// plans with, Planned sees each plan before it is carried out, Backend stands around the backend that
+// an executor gets, and Write around any other write, such as that of the memory. After
+// the program was killed, whatever it still writes through Env fails; nothing stops it
+// otherwise, and its round is expected to return.
 //
-// A program behind a watch has a [Cache], which the test fills late. A [LabelStore] also
-// has pods that others create and relabel.
+// A program behind a watch has a [Cache], which the test fills late. What else a store can
+// do is in interfaces of its own, and more happens on it: on a [JobDeleter] jobs are deleted
+// while they run, on a [LabelStore] others create and relabel pods, on an [Orphaner] a job goes and
+// its pods stay. A backend that does not support all fields of a spec leaves these out with [Test].
 //
 // Specs, Pods, Statuses, Snapshots and Memories are generators for properties of your own.
 // docs/testing.md is a tutorial.

@@ -9,7 +9,8 @@ import (
 )
 
 // Store is the store of the program that is tested, as users, kubelets and the test see
-// it. It holds one job with its pods. Reads must show the source of truth, as it is now.
+// it. It holds one job with its pods. Reads must show the source of truth, as it is now. A UID, of
+// a job or a pod, must be new in the whole life, also after a start of the program.
 type Store interface {
 	// CreateJob stores a new job, without a status. Its spec has its defaults. The store may
 	// give it another UID, which must be new.
@@ -23,8 +24,9 @@ type Store interface {
 	// Pods reads all pods of the job.
 	Pods() ([]job.Pod, error)
 	// UpdatePod stores what a kubelet says of a pod: its phase, whether it is ready, its
-	// deletion and its detail. A pod that is being deleted, has ended and has no finalizer may be
-	// removed.
+	// deletion and its detail, except the resource version, which is the store's own. Whether it has the
+	// finalizer is for the program to change. A pod that is being deleted, has ended or was
+	// never started, and has no finalizer, is gone: the store removes it now.
 	UpdatePod(p job.Pod) error
 }
 
@@ -44,8 +46,9 @@ type Program func(ctx context.Context) (again time.Time, err error)
 // Subject is a store with a program on it.
 type Subject struct {
 	Store Store
-	// Start starts the program. It is called again after the program was ended: with
-	// forget the memory that it has stored is lost, otherwise it is still there.
+	// Start starts the program. It is called at first, and again after the program was
+	// ended: with forget the program must drop the memories that it has stored, as if they were
+	// lost, otherwise it finds them.
 	Start func(forget bool) Program
 	// Late says that the program sees its objects late, through a watch or a cache. Less can
 	// be promised then.
