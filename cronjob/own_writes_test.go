@@ -343,3 +343,43 @@ func TestCI15_OnlyOwnWritesAreRecorded(t *testing.T) {
 		t.Errorf("recorded %s though the write failed", got)
 	}
 }
+
+// A wait that is over does not spare the wait for the next write: what the round has started is not
+// in the next snapshot, so nothing starts that must not run beside it.
+func TestCI15_AnEarlierWaitIsOver(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		policy  cronjob.ConcurrencyPolicy
+		trigger cronjob.Trigger
+		now     time.Time
+	}{
+		{"a run has started", cronjob.Forbid, cronjob.Trigger{}, hours(3)},
+		{"a trigger has started", cronjob.Allow, cronjob.Trigger{ID: "a"}, hours(2.5)},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy})
+		c.Status.LastScheduleTime = hours(2)
+		s := snapshot(c, tc.now)
+		stale := ref(child(hours(1)))
+		s.Memory = cronjob.Remember(cronjob.Remembered{
+			CronJobUID: c.UID, Recorded: hours(1), Behind: hours(1.1),
+			Started: []cronjob.StartedJob{{Reference: stale, ScheduledTime: hours(1), Recorded: true}},
+		})
+		if tc.trigger.ID != "" {
+			s.Triggers = []cronjob.Trigger{tc.trigger}
+		}
+		plan := reconcile(t, s)
+		if len(plan.Create) != 1 {
+			t.Fatalf("%s: the earlier wait is over:\n%s", tc.name, &plan)
+		}
+		s.Memory = plan.Conclude(done(&plan)).Memory
+		s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}}
+		if plan = reconcile(t, s); len(plan.Create) > 0 {
+			t.Errorf("%s: and another starts beside it:\n%s", tc.name, &plan)
+		}
+		s.Now = s.Now.Add(5 * time.Minute)
+		s.Memory = plan.Conclude(done(&plan)).Memory
+		if plan = reconcile(t, s); len(plan.Create) != 1 {
+			t.Errorf("%s: it waits for longer than five minutes:\n%s", tc.name, &plan)
+		}
+	}
+}

@@ -11,6 +11,9 @@ import (
 // remember makes the next memory (B5).
 func (p *Plan) remember(s *Settlement, settled bool) memory {
 	m, w := p.basis.Memory, &s.writes
+	if s.Write && settled && (s.Status.LastScheduleTime.After(m.Recorded) || p.hasStarted(w)) {
+		m.Behind = time.Time{} // the next snapshots lack this write: the wait for it begins anew (CI15)
+	}
 	switch last := s.Status.LastScheduleTime; {
 	case s.Write && settled:
 		m.Recorded, m.Unrecorded = later(m.Recorded, last), time.Time{}
@@ -24,6 +27,16 @@ func (p *Plan) remember(s *Settlement, settled bool) memory {
 	}
 	m.Started, m.Replaced = p.remembered(w, settled), p.leaving(w)
 	return m
+}
+
+// hasStarted reports whether the round has created a job.
+func (p *Plan) hasStarted(w *Writes) bool {
+	for i := range p.Create {
+		if r := value.At(w.Created, i).Result; r == ResultDone || r == ResultAlreadyExists {
+			return true
+		}
+	}
+	return false
 }
 
 // keepsWrites reports whether the next round must know what this one has written.
