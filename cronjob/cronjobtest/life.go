@@ -339,8 +339,10 @@ func (e *Env) checkLatest() {
 	if !due || *spec.Suspend || bounded && e.life.Now().Sub(run) >= deadline {
 		return
 	}
-	if c := e.truth.job(cronjob.JobName(e.truth.cronJob.Name, run)); c != nil && c.Foreign || e.passesNames() {
-		return
+	for r := run; !r.IsZero() && !r.After(e.life.Now()); r = e.compiled().Schedule.Next(r) {
+		if c := e.truth.job(cronjob.JobName(e.truth.cronJob.Name, r)); c != nil && c.Foreign || e.passesNames() {
+			return
+		}
 	}
 	if run.After(e.aside.most) && status.LastScheduleTime.Before(run) {
 		e.life.Breaks("CL1", "the run of %s is due, and the last recorded run is %s", run, status.LastScheduleTime)

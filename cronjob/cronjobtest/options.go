@@ -127,11 +127,11 @@ func (a aside) planned(s *cronjob.Snapshot) aside {
 	return next
 }
 
-// isHeld reports whether an active job certainly holds a run back that is due, and that would be
-// in time.
+// isHeld reports whether an active job certainly holds the latest run back, and that would be
+// in time. CatchUpAll goes from run to run, and may first pass one whose job is there.
 func isHeld(s *cronjob.Snapshot) bool {
 	o := &s.Options
-	if !s.Consistent || s.CronJob.Spec.StartingDeadlineSeconds != nil || o.CatchUpWindow > 0 || o.CatchUp == cronjob.CatchUpNone {
+	if !s.Consistent || s.CronJob.Spec.StartingDeadlineSeconds != nil || o.CatchUpWindow > 0 || o.CatchUp != cronjob.CatchUpLatest {
 		return false
 	}
 	return slices.ContainsFunc(s.Children, func(c cronjob.Child) bool {

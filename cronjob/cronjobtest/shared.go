@@ -16,6 +16,9 @@ type SharedStore interface {
 
 // takeName lets another owner create a job under the name of a run that comes soon.
 func (e *Env) takeName() bool {
+	if e.life.Pick("takes a name", 3) > 0 {
+		return false
+	}
 	run := e.life.Now()
 	for range 1 + e.life.Pick("runs ahead", 3) {
 		run = e.compiled().Schedule.Next(run)
