@@ -10,13 +10,18 @@ import (
 var _ explore.Ender[state] = (*worker)(nil)
 
 // End tells the ends of jobs apart (L8). From now on all pods succeed, so their outcomes depend on
-// nothing that a fault changes. There is no end to compare where others have a say in it: after
-// edits and deletions, with orphans, which count only if they were adopted in time, and with
-// containers that are restarted in place, which count only until their pod succeeds.
+// nothing that a fault changes. There is no end to compare where something else has a say in it:
+//
+//   - users who edit or delete the job, and orphans, which count only if they were adopted in time
+//   - containers that are restarted in place, which count only until their pod succeeds
+//   - more pods than were wanted, since writes stayed unseen for longer than the expectations wait or
+//     the controller restarted with an older list: the one that is seen first decides
 func (w *worker) End(s *state) uint64 {
 	status, scope := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{}), &w.rounds.scope
-	inPlace := scope.Spec.Template.RestartPolicy == job.RestartOnFailure
-	if status.Finished() == "" || s.deletedAt > 0 || s.past.edited || scope.Budget.Orphans > 0 || inPlace {
+	switch inPlace := scope.Spec.Template.RestartPolicy == job.RestartOnFailure; {
+	case status.Finished() == "", s.deletedAt > 0, s.past.edited, scope.Budget.Orphans > 0, inPlace:
+		return 0
+	case s.past.lagged, s.past.traveled:
 		return 0
 	}
 	return explore.KeyOf([]byte(w.DescribeEnd(s))).Short()
