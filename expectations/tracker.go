@@ -1,6 +1,8 @@
 package expectations
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,7 +20,9 @@ type Tracker[K comparable] struct {
 
 type tracked struct {
 	counts Counts
-	uids   UIDs
+	// uids is written to in place: hundreds are observed one by one, and a new set for each
+	// would cost the square of their number.
+	uids map[UID]struct{}
 }
 
 // Expect records that creations and deletions of pods are about to be written
@@ -51,15 +55,21 @@ func (t *Tracker[K]) Lower(key K, creations, deletions int) {
 // [Counts.Satisfied]. Finalizer removals in flight do not matter for that: they
 // keep a pod from being counted twice, and hold back nothing else.
 func (t *Tracker[K]) Satisfied(key K, now time.Time) bool {
-	counts, _ := t.Snapshot(key)
-	return counts.Satisfied(now)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.jobs[key].counts.Satisfied(now)
 }
 
 // ExpectUntracked adds pods of key that are about to lose their finalizer (E4).
 // Call it before the writes.
 func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) {
 	t.update(key, func(e tracked) tracked {
-		e.uids = e.uids.With(uids...)
+		if e.uids == nil && len(uids) > 0 {
+			e.uids = make(map[UID]struct{}, len(uids))
+		}
+		for _, uid := range uids {
+			e.uids[uid] = struct{}{}
+		}
 		return e
 	})
 }
@@ -69,7 +79,7 @@ func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) {
 // changes nothing.
 func (t *Tracker[K]) UntrackObserved(key K, uid UID) {
 	t.update(key, func(e tracked) tracked {
-		e.uids = e.uids.Without(uid)
+		delete(e.uids, uid)
 		return e
 	})
 }
@@ -80,7 +90,7 @@ func (t *Tracker[K]) Snapshot(key K) (Counts, UIDs) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.jobs[key]
-	return e.counts, e.uids
+	return e.counts, UIDs{slices.Sorted(maps.Keys(e.uids))}
 }
 
 // Forget drops everything recorded for key: the job is gone (E4).
@@ -119,7 +129,7 @@ func (t *Tracker[K]) update(key K, change func(tracked) tracked) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := change(t.jobs[key])
-	if e.counts == (Counts{}) && e.uids.Len() == 0 {
+	if e.counts == (Counts{}) && len(e.uids) == 0 {
 		delete(t.jobs, key)
 		return
 	}

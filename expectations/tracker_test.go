@@ -224,3 +224,26 @@ func TestE4_TrackerOfOneJob(t *testing.T) {
 		t.Errorf("another job expects %+v %v", counts, uids)
 	}
 }
+
+// TestE4_ObservationsAreLinear: to observe one pod of many costs no more than to observe
+// one of few, or a batch of pods would cost the square of their number.
+func TestE4_ObservationsAreLinear(t *testing.T) {
+	const n = 10_000
+	uids := make([]expectations.UID, n)
+	for i := range uids {
+		uids[i] = expectations.UID(fmt.Sprint(i))
+	}
+	var tracker expectations.Tracker[string]
+	tracker.ExpectUntracked("demo", uids...)
+	next := 0
+	allocs := testing.AllocsPerRun(n/2, func() {
+		tracker.UntrackObserved("demo", uids[next])
+		next++
+	})
+	if allocs != 0 {
+		t.Errorf("an observation allocates %v times", allocs)
+	}
+	if _, left := tracker.Snapshot("demo"); left.Len() != n-next || left.Has(uids[0]) || !left.Has(uids[n-1]) {
+		t.Errorf("%d are left after %d observations of %d", left.Len(), next, n)
+	}
+}

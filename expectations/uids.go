@@ -69,11 +69,9 @@ func (u UIDs) Without(uids ...UID) UIDs {
 	if !slices.ContainsFunc(u.sorted, gone.Has) {
 		return u
 	}
-	var kept []UID // stays nil when nothing is kept
-	for _, uid := range u.sorted {
-		if !gone.Has(uid) {
-			kept = append(kept, uid)
-		}
+	kept := slices.DeleteFunc(slices.Clone(u.sorted), gone.Has)
+	if len(kept) == 0 {
+		return UIDs{} // equal to every other empty set
 	}
 	return UIDs{kept}
 }
