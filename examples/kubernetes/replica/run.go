@@ -30,7 +30,7 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 		server = rest.AddUserAgent(server, component)
 	}
 	server.Wrap(measure(c.Registry).Requests)
-	client, err := kubernetes.NewForConfig(server)
+	client, err := newClient(server)
 	if err != nil {
 		return err
 	}

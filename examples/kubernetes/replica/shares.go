@@ -88,7 +88,7 @@ func (c *Config) runShards(ctx context.Context, server *rest.Config, client kube
 	s := newShares(c, client)
 	fenced := rest.CopyConfig(server)
 	fenced.Wrap(func(next http.RoundTripper) http.RoundTripper { return fence{s, next} })
-	serving, err := kubernetes.NewForConfig(fenced)
+	serving, err := newClient(fenced)
 	if err != nil {
 		return err
 	}

@@ -36,11 +36,14 @@ func TestLoad(t *testing.T) {
 	for n := range *repeat {
 		w := fmt.Sprintf("%d", n)
 		for _, mode := range []batchv1.CompletionMode{batchv1.NonIndexedCompletion, batchv1.IndexedCompletion} {
-			l.steady(t, strings.ToLower(string(mode))+"-"+w, mode, *pods)
+			name := strings.ToLower(string(mode))
+			t.Run("steady-"+name, func(t *testing.T) { l.steady(t, name+"-"+w, mode, *pods) })
 		}
-		l.finish(t, "finish-"+w, *finishing)
+		t.Run("finish", func(t *testing.T) { l.finish(t, "finish-"+w, *finishing) })
 		for _, workers := range []int{1, 2, 5} {
-			l.complete(t, fmt.Sprintf("jobs-%s-%d", w, workers), workers, *jobs)
+			t.Run(fmt.Sprintf("jobs-%d", workers), func(t *testing.T) {
+				l.complete(t, fmt.Sprintf("jobs-%s-%d", w, workers), workers, *jobs)
+			})
 		}
 	}
 }

@@ -17,11 +17,16 @@ var (
 	profiles  = flag.String("profiles", "", "folder for processor profiles of each phase")
 )
 
-// TestMain runs the tests, or one side of the comparison in a process of its own.
+// TestMain runs the tests, or one side of the comparison in a process of its own. Tests that run at the
+// same time wait most of it, so all of them may.
 func TestMain(m *testing.M) {
 	theirs.Quiet()
 	if text := os.Getenv(sideVariable); text != "" {
 		os.Exit(beSide(text))
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "40"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

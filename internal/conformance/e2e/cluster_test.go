@@ -266,11 +266,7 @@ func (p *place) pods(selector string) []corev1.Pod {
 // until repeats a look until it is true. Each look is a request, so nothing is missed that stays.
 func (p *place) until(what string, look func() bool) {
 	p.Helper()
-	p.untilBy(time.Now().Add(patience), what, look)
-}
-
-func (p *place) untilBy(deadline time.Time, what string, look func() bool) {
-	p.Helper()
+	deadline := time.Now().Add(patience)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for ; !look(); <-tick.C {

@@ -36,7 +36,6 @@ func TestEndToEnd(t *testing.T) {
 		"shards":        testShards,
 		"writers":       testConflictingWriters,
 		"namespace":     testNamespaceDeleted,
-		"burst":         testBurst,
 	})
 	together("then", map[string]func(*testing.T, *cluster){
 		"rights":         testRights,
@@ -44,6 +43,7 @@ func TestEndToEnd(t *testing.T) {
 		"bad input":      testBadInput,
 		"unknown fields": testUnknownFields,
 	})
+	t.Run("burst", func(t *testing.T) { testBurst(t, c) })
 	t.Run("server restarted", func(t *testing.T) { testServerRestarted(t, c) })
 }
 
