@@ -30,7 +30,7 @@ import (
 const name = "example.com/under-test"
 
 // patience is how long a test waits for what must happen. It is reached only by a failure.
-const patience = 4 * time.Minute
+const patience = 10 * time.Minute
 
 // cluster is an API server with a kubelet.
 type cluster struct {
