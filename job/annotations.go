@@ -11,7 +11,7 @@ const (
 	ignoredFailsAnnotation = "batch.kubernetes.io/job-index-ignored-failure-count"
 )
 
-// Labels returns the labels that the pod gets besides those of the template; nil
+// Labels returns the labels that the pod gets besides the template's; nil
 // for a NonIndexed job.
 func (c *Creation) Labels() map[string]string {
 	if c.Index.Int32() < 0 {
@@ -20,8 +20,8 @@ func (c *Creation) Labels() map[string]string {
 	return map[string]string{IndexLabel: c.Index.String()}
 }
 
-// Annotations returns the annotations that the pod gets besides those of the
-// template; nil for a NonIndexed job. [Pod.ReadAnnotations] reads them back.
+// Annotations returns the annotations that the pod gets besides the
+// template's; nil for a NonIndexed job. [Pod.ReadAnnotations] reads them back.
 func (c *Creation) Annotations() map[string]string {
 	if c.Index.Int32() < 0 {
 		return nil

@@ -15,7 +15,7 @@ type census struct {
 	restarts int64
 	// done are the pods that have ended without the finalizer and are not being deleted.
 	done int64
-	// activeIndexes are the indexes of active pods, leavingIndexes those of terminating
+	// activeIndexes are the indexes of active pods, leavingIndexes the indexes of terminating
 	// pods that must end before they are replaced (J33).
 	activeIndexes, leavingIndexes indexset.Set
 

@@ -12,7 +12,7 @@ func checkDuplicates(pods []Pod, places *placeTable) error {
 }
 
 // placeTable finds equal UIDs. It holds the places of pods by the hash of their UID: eight
-// bytes a slot, a third of those of a uidTable, because the table of a large job does not fit
+// bytes a slot, a third of what a uidTable takes, because the table of a large job does not fit
 // into the processor's cache. Where most pods of a large job are where they were in the
 // snapshot before, it looks only at the others.
 type placeTable struct {
@@ -36,7 +36,7 @@ const (
 	largeJob = 1024
 )
 
-// firstTwin returns the place of the first pod whose UID is also that of an earlier one.
+// firstTwin returns the place of the first pod whose UID an earlier one has as well.
 func (t *placeTable) firstTwin(pods []Pod) (place int, found bool) {
 	if len(pods) >= largeJob && t.follow(pods) {
 		return 0, false

@@ -10,7 +10,7 @@ import (
 // round reads of every pod, and nothing else. What it reads only of pods that
 // have finished or must go is behind two pointers.
 type Pod struct {
-	// Phase is where the pod stands in its life.
+	// Phase is how far the pod has come in its life.
 	Phase PodPhase `json:"phase,omitempty"`
 	// Owner says whether the pod is the job's. The zero value is Owned; an
 	// adapter whose pods can change hands uses [OwnerOf].

@@ -146,7 +146,7 @@ func checkUncounted(s *Status, _ *Spec) (found problems) {
 		for i, uid := range uids {
 			problem := "must not be empty"
 			if uid != "" && seen[uid] {
-				problem = "must not stand twice"
+				problem = "must not appear twice"
 			}
 			if uid == "" || seen[uid] {
 				found.add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), problem)
@@ -170,7 +170,7 @@ func checkConditionList(s *Status, _ *Spec) (found problems) {
 			found.add(fmt.Sprintf("conditions[%d].status", i), string(c.Status), "must be True, False or Unknown")
 		}
 		if seen[c.Type] {
-			found.add(fmt.Sprintf("conditions[%d].type", i), string(c.Type), "must not stand twice")
+			found.add(fmt.Sprintf("conditions[%d].type", i), string(c.Type), "must not appear twice")
 		}
 		seen[c.Type] = true
 	}
@@ -327,7 +327,7 @@ func checkDecidedOnce(s *Status, spec *Spec) (found problems) {
 	failed, _ := ParseIndexes(*s.FailedIndexes)
 	completed, _ := ParseIndexes(s.CompletedIndexes)
 	if both := failed.Intersect(completed).Clip(*spec.Completions); both.Len() > 0 {
-		found.add("failedIndexes", shortened(both.String()), "must not be in completedIndexes, too")
+		found.add("failedIndexes", shortened(both.String()), "must not be in completedIndexes as well")
 	}
 	return found
 }

@@ -64,8 +64,8 @@ func TestCheckTransition(t *testing.T) {
 		{"JI20: more are ready than active", "", "", `"active":1,"ready":2`, []string{"status.ready: 2: must be at most active, 1"}},
 		{"JI20: more are ready than active, as before", "", `"active":1,"ready":2`, `"active":1,"ready":2,"terminating":1`, nil},
 		{"JI2: an empty UID", "", "", uncounted(`"a",""`, `"b"`), []string{`status.uncountedTerminatedPods.succeeded[1]: "": must not be empty`}},
-		{"JI2: a UID twice in a list", "", "", uncounted(`"a","a"`, ``), []string{`status.uncountedTerminatedPods.succeeded[1]: "a": must not stand twice`}},
-		{"JI2: a UID in both lists", "", "", uncounted(`"a"`, `"a"`), []string{`status.uncountedTerminatedPods.failed[0]: "a": must not stand twice`}},
+		{"JI2: a UID twice in a list", "", "", uncounted(`"a","a"`, ``), []string{`status.uncountedTerminatedPods.succeeded[1]: "a": must not appear twice`}},
+		{"JI2: a UID in both lists", "", "", uncounted(`"a"`, `"a"`), []string{`status.uncountedTerminatedPods.failed[0]: "a": must not appear twice`}},
 		{"JI2, JI15: UIDs come before conditions", "", "", uncounted(``, `""`) + "," + conditions("FailureTarget", "SuccessCriteriaMet"), []string{
 			`status.uncountedTerminatedPods.failed[0]: "": must not be empty`,
 			`status.conditions[FailureTarget]: "True": must not hold together with SuccessCriteriaMet`}},
@@ -147,7 +147,7 @@ func TestCheckTransition(t *testing.T) {
 		{"JI6: the first index beyond completions", indexed, "", `"succeeded":1,"completedIndexes":"5"`, []string{`status.completedIndexes: "5": must be below completions, 5`}},
 		{"JI6: indexes beyond completions", indexed, "", `"succeeded":4,"completedIndexes":"3-6"`, []string{`status.completedIndexes: "5,6": must be below completions, 5`}},
 		{"JI6: an index in both lists", perIndex, "", `"succeeded":2,"completedIndexes":"0,1","failedIndexes":"1,2"`,
-			[]string{`status.failedIndexes: "1": must not be in completedIndexes, too`}},
+			[]string{`status.failedIndexes: "1": must not be in completedIndexes as well`}},
 		{"JI6: succeeded is another number", indexed, "", `"succeeded":1,"completedIndexes":"0,1"`,
 			[]string{"status.succeeded: 1: must be the number of completedIndexes, 2"}},
 		{"JI6: a completed index is lost", indexed, `"succeeded":2,"completedIndexes":"0,1"`, `"succeeded":2,"completedIndexes":"1,2"`,
@@ -173,7 +173,7 @@ func TestCheckTransition(t *testing.T) {
 			strings.Replace(met, `"status"`, `"reason":"SuccessPolicy","status"`, 1), nil},
 		{"J25: a success policy that is not there", "", "", strings.Replace(met, `"status"`, `"reason":"SuccessPolicy","status"`, 1),
 			[]string{`status.conditions[SuccessCriteriaMet]: "SuccessPolicy": needs spec.successPolicy`}},
-		{"a condition twice", "", "", conditions("Held", "Held=False"), []string{`status.conditions[1].type: "Held": must not stand twice`}},
+		{"a condition twice", "", "", conditions("Held", "Held=False"), []string{`status.conditions[1].type: "Held": must not appear twice`}},
 		{"a status that is none", "", "", conditions("Held=true"), []string{`status.conditions[0].status: "true": must be True, False or Unknown`}},
 		{"J39: a job is suspended", `"suspend":true`, "", conditions("Suspended"), nil},
 		{"J39: a job is resumed", "", conditions("Suspended"), conditions("Suspended=False"), nil},
@@ -492,7 +492,7 @@ func TestCheckTransition_Order(t *testing.T) {
 	next := job.Status{Active: -1, UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []job.UID{"a", "a"}}}
 	got := job.CheckTransition(job.Status{}, next, job.Spec{})
 	want := `status.active: -1: must not be negative
-status.uncountedTerminatedPods.succeeded[1]: "a": must not stand twice
+status.uncountedTerminatedPods.succeeded[1]: "a": must not appear twice
 status.ready: 0: must be at most active, -1`
 	if got == nil || got.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", got, want)

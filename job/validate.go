@@ -216,7 +216,7 @@ func checkExitCodes(r *OnExitCodes, containers map[string]bool) (found problems)
 		case r.Operator == ExitCodeIn && code == 0:
 			problem = "must not be 0 with operator In"
 		case i > 0 && code == r.Values[i-1]:
-			problem = "must not stand twice"
+			problem = "must not appear twice"
 		case i > 0 && code < r.Values[i-1]:
 			problem = "must be in increasing order"
 		default:

@@ -127,7 +127,7 @@ func TestJ2_Refusals(t *testing.T) {
 		{"exit codes are out of order", codes(`"operator": "In", "values": [3, 1]`),
 			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.values[1]: 1: must be in increasing order`}},
 		{"a duplicate exit code", codes(`"operator": "In", "values": [1, 1]`),
-			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.values[1]: 1: must not stand twice`}},
+			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.values[1]: 1: must not appear twice`}},
 		{"success is a failure", codes(`"operator": "In", "values": [0, 1]`),
 			[]string{`spec.podFailurePolicy.rules[0].onExitCodes.values[0]: 0: must not be 0 with operator In`}},
 		{"the operator is unknown", codes(`"operator": "Near", "values": [1]`),
@@ -225,7 +225,7 @@ func TestJ2_RequiredAfterDefault(t *testing.T) {
 	}
 }
 
-// TestJ2_Accepted holds specs like those of the Kubernetes documentation, and
+// TestJ2_Accepted holds specs like the ones in Kubernetes' documentation, and
 // the limits themselves.
 func TestJ2_Accepted(t *testing.T) {
 	tests := []struct{ name, spec string }{

@@ -71,7 +71,7 @@ func checkOldest(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	}
 	isForeign := func(c cronjob.Child) bool { return c.Foreign }
 	if oldest := sch.Next(from); oldest.Before(run) && !slices.ContainsFunc(s.Children, isForeign) {
-		f.add("CI6", "starts the run of %s, and that of %s is older", run, oldest)
+		f.add("CI6", "starts the run of %s before the older run of %s", run, oldest)
 	}
 }
 

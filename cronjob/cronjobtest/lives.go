@@ -38,7 +38,7 @@ func Lives(late bool) *rapid.Generator[*world.CronJob] {
 	})
 }
 
-// Snapshots generates snapshots that a controller can see: those of [Lives].
+// Snapshots generates snapshots that a controller sees in [Lives].
 func Snapshots() *rapid.Generator[cronjob.Snapshot] {
 	return rapid.Custom(func(t *rapid.T) cronjob.Snapshot {
 		return Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life").Snapshot()

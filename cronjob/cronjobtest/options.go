@@ -67,7 +67,7 @@ func optionsText(o *cronjob.Options) string {
 
 // aside is what is known of the time up to which runs are set aside, for the check of CI16.
 // A round that ends well leaves a memory that knows it; after any other the memory
-// may be that of an earlier round.
+// may come from an earlier round.
 type aside struct {
 	// least is the time up to which no run may start any more; most is the time up to which
 	// runs may have been given up.

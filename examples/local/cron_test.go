@@ -168,7 +168,7 @@ func TestConcurrencyPolicies(t *testing.T) {
 	}
 }
 
-// The TTL of a CronJob's jobs is honoured, logs included; that of a Job is not.
+// The TTL of a CronJob's jobs is honoured, logs included. A Job's own is not.
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

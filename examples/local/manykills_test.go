@@ -30,8 +30,8 @@ var (
 const manyIndexes = 40
 
 // manyJob leaves a line "start UID INDEX PID TIME" and a line "end UID INDEX PID TIME
-// CODE" for each pod, and lines "beat UID INDEX" in between. The work is that of a
-// grandchild; a daemon beside it, which has left session and parent, works too. Every
+// CODE" for each pod, and lines "beat UID INDEX" in between. A grandchild does
+// the work; a daemon beside it, which has left session and parent, works too. Every
 // fifth index fails at first.
 const manyJob = `
 apiVersion: batch/v1

@@ -6,5 +6,5 @@
 // Both run in one bubble of testing/synctest, each on its own server, so hours pass
 // in milliseconds. Package server is the API server, package script says what
 // happens, and theirs and ours are the controllers. Package probe compares the
-// server's answers with those of a real kube-apiserver.
+// server's answers with a real kube-apiserver's.
 package conformance

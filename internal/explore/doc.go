@@ -1,7 +1,7 @@
 // Package explore visits every state that a small world can reach: every order of pod
 // changes, deliveries, ticks of the clock, failing writes, lost replies and crashes. This is
 // bounded model checking, and what it visits is the code itself: package jobmodel calls
-// job.Reconcile and the executor, package cronmodel those of CronJobs.
+// job.Reconcile and the executor, package cronmodel the same of CronJobs.
 //
 // The package knows nothing of jobs. A [System] says in which states it starts and which
 // moves lead from a state to others; the search calls it until it finds no new state, a

@@ -33,7 +33,7 @@ func (r *Report[S]) Write(out io.Writer, system System[S]) {
 	t.Flush()
 }
 
-// Missing returns those of the named rules that the search has not exercised.
+// Missing returns the named rules that the search has not exercised.
 func (r *Report[S]) Missing(system System[S], names []string) (missing []string) {
 	met := make(map[string]bool)
 	for i, name := range system.Rules() {

@@ -14,7 +14,7 @@ type rester[S any] struct {
 }
 
 // distance is how far a state is from rest in calm steps, and which end that is: 16 bits of
-// steps, then those of the end.
+// steps, then the bits of the end.
 type distance uint64
 
 func (d distance) steps() int  { return int(d & (1<<16 - 1)) }
@@ -79,7 +79,7 @@ func (r *rester[S]) endOf(s *S) distance {
 }
 
 // learn notes the distances of the states that were walked, the last of which is at that
-// distance, and returns that of the state before them.
+// distance, and returns the distance of the state before them.
 func (r *rester[S]) learn(d distance) (distance, error) {
 	for i := len(r.walked) - 1; i >= 0; i-- {
 		r.known.add(r.walked[i], uint64(d))

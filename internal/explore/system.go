@@ -60,7 +60,7 @@ type Step[S any] struct {
 
 // Tally counts what a search exercises.
 type Tally struct {
-	// Taken counts the moves of each kind, and Fresh those of them that led to a state
+	// Taken counts the moves of each kind, and Fresh the ones that led to a state
 	// for the first time.
 	Taken, Fresh []int
 	// Rules counts how often each rule was exercised, by its place in [System.Rules].
@@ -90,7 +90,7 @@ type Counterexample[S any] struct {
 	// Start is the state in which the way begins, and Steps are the moves from there.
 	Start S
 	Steps []Step[S]
-	// Calm is the number of steps at the end that are those of [Worker.Calm].
+	// Calm is the number of steps at the end that come from [Worker.Calm].
 	Calm int
 	// Err is what is broken in the end.
 	Err error

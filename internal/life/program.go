@@ -22,7 +22,7 @@ type Program struct {
 	After  func(failed bool)
 	// CheckStall checks that a program has nothing to do which does not ask to be called now.
 	CheckStall func()
-	// Busy is the rule that a program breaks which asks for rounds in vain, Stuck that of
+	// Busy is the rule that a program breaks which asks for rounds in vain, Stuck the rule of
 	// one whose rounds all end with an error.
 	Busy, Stuck string
 	// SeesLate says that the program sees its objects late. Late is its watch, nil if it has

@@ -278,7 +278,7 @@ func (c *checker) rangeStmt(n *ast.RangeStmt) {
 }
 
 // coreTypes returns the underlying types that a value of type t can have: one,
-// or those of a type parameter's constraint.
+// or the ones of a type parameter's constraint.
 func coreTypes(t types.Type) []types.Type {
 	if t == nil {
 		return nil

@@ -52,7 +52,7 @@ func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.T
 	return end
 }
 
-// isCounted reports whether the end of a pod counts. That of a pod of an Indexed job
+// isCounted reports whether the end of a pod counts. In an Indexed job a pod
 // without an index of the job does not.
 func isCounted(spec *job.Spec, p *job.Pod) bool {
 	return spec.CompletionMode != job.Indexed || p.Index.Int32() >= 0 && p.Index.Int32() < *spec.Completions

@@ -129,7 +129,7 @@ func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
 // checkSnapshot compares a snapshot that says that it is Consistent with the store.
 func (e *Env) checkSnapshot(s *job.Snapshot) {
 	if s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID] && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
-		e.life.Breaks("JI22", "the first snapshot of %s comes with a memory: it is that of another job, since no round of this one is over", s.Job.UID)
+		e.life.Breaks("JI22", "the first snapshot of %s comes with a memory of another job: no round of this one is over", s.Job.UID)
 	}
 	e.planned[s.Job.UID] = true
 	if !s.Consistent {

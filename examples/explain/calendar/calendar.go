@@ -116,7 +116,7 @@ func shifts(loc *time.Location, from, to time.Time) func(yield func(time.Time) b
 			}
 			if !end.After(t) {
 				// With the rules behind the last transition that a zone file lists, the
-				// bounds of the moment of a change may be those of the time before it.
+				// bounds of the moment of a change may belong to the time before it.
 				t = t.Add(time.Hour)
 				continue
 			}

@@ -73,7 +73,7 @@ func (l *cronLook) findHeld() {
 		case cronjob.WaitActive:
 			l.find(Warning, "RunHeld", "the run of %s, due %s, does not start: concurrencyPolicy is Forbid, and %s", l.moment(w.Run), l.at(w.Run), l.activeJobs())
 		case cronjob.WaitNameTaken:
-			l.find(Error, "NameTaken", "the run of %s does not start: its name, %s, is that of a Job of another owner", l.moment(w.Run), w.Name)
+			l.find(Error, "NameTaken", "the run of %s does not start: a Job of another owner has its name, %s", l.moment(w.Run), w.Name)
 		}
 	}
 	for _, c := range l.plan.Create {
@@ -89,7 +89,7 @@ func (l *cronLook) findHeld() {
 func (l *cronLook) findDifference() {
 	switch {
 	case len(l.plan.Create) > 0 && len(l.theirs.Create) == 0:
-		l.find(Error, "RunLost", "the run of %s is due, and Kubernetes 1.36 does not start it: it takes the distance between the first two missed runs for that of all, and this schedule is irregular; the next run, %s, starts again",
+		l.find(Error, "RunLost", "the run of %s is due, and Kubernetes 1.36 does not start it: it takes the distance between the first two missed runs for the distance of all, and this schedule is irregular; the next run, %s, starts again",
 			l.moment(l.plan.Create[0].ScheduledTime), l.moment(l.plan.NextRun))
 	case !l.plan.NextRun.Equal(l.theirs.NextRun) && l.theirs.NextRun.IsZero():
 		l.find(Warning, "KubernetesDiffers", "the schedule runs next at %s, and Kubernetes 1.36 finds no run at all within five years", l.moment(l.plan.NextRun))

@@ -34,7 +34,7 @@ type Explainer struct {
 	objects *read.Objects
 	options Options
 	words
-	// pods are those of each Job, by its UID, children the Jobs that could belong to each
+	// pods are the pods of each Job, by its UID, children the Jobs that could belong to each
 	// CronJob.
 	pods     map[job.UID][]*read.Pod
 	children map[job.UID][]*read.Job
@@ -191,7 +191,7 @@ func selectorKey(j *read.Job) string {
 	return ""
 }
 
-// sortChildren finds the Jobs that could be those of each CronJob: which it controls, and
+// sortChildren finds the Jobs that could belong to each CronJob: which it controls, and
 // which could have the name of one of its runs.
 func (e *Explainer) sortChildren() {
 	byName := make(map[string]job.UID, len(e.objects.CronJobs))

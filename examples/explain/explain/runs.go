@@ -56,7 +56,7 @@ func (l *cronLook) pastRun(run time.Time) Run {
 // outcome says what became of a run whose job is there.
 func (l *cronLook) outcome(c *cronjob.Child) (outcome, text string) {
 	if c.Foreign {
-		return "taken", fmt.Sprintf("did not start: the name %s is that of a Job of another owner", c.Name)
+		return "taken", fmt.Sprintf("did not start: a Job of another owner has the name %s", c.Name)
 	}
 	since := c.StartTime
 	if since.IsZero() {

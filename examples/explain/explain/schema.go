@@ -60,9 +60,9 @@ type Explanation struct {
 	// Facts are sentences about limits, rules and pods.
 	Facts    []Fact    `json:"facts,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
-	// Schedule is that of a CronJob.
+	// Schedule is the schedule of a CronJob.
 	Schedule *Schedule `json:"schedule,omitempty"`
-	// Pods are those of a Job; at most 100, those that matter most first.
+	// Pods are the pods of a Job, at most 100. The ones that matter most come first.
 	Pods []Pod `json:"pods,omitempty"`
 	// MorePods counts the pods beyond those.
 	MorePods int       `json:"morePods,omitempty"`

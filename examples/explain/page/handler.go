@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// policy is that of the page itself, and what only a header can say.
+// policy is the policy of the page itself, and what only a header can say.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Handler serves the files, compressed.

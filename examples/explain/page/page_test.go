@@ -107,7 +107,7 @@ func TestPastedList(t *testing.T) {
 	}
 }
 
-// compareWithPackage compares the sentences on the page with those of the package.
+// compareWithPackage compares the sentences on the page with the package's.
 func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at string) {
 	t.Helper()
 	objects := &read.Objects{}
@@ -256,7 +256,7 @@ func TestLongList(t *testing.T) {
 	t.Logf("3000 jobs in %s ms, the longest pause of the page %.0f ms", eval[string](p, "document.documentElement.dataset.explained"), eval[float64](p, "globalThis.longest"))
 }
 
-// pageSize is that of explain.js.
+// pageSize is the page size of explain.js.
 const pageSize = 50
 
 // TestFirstExplanation measures how long a small input takes.

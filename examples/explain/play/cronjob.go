@@ -20,7 +20,7 @@ type CronJob struct {
 	world *world.CronJob
 	// jobs are the lives of all jobs, in the order of their creation.
 	jobs []jobLife
-	// events are those of all rounds; asked counts the jobs that were asked for by hand.
+	// events are the events of all rounds; asked counts the jobs that were asked for by hand.
 	events []job.Event
 	asked  int
 	story  *teller
@@ -42,8 +42,8 @@ type jobLife struct {
 // maxJobs is how many jobs may be active at once.
 const maxJobs = 500
 
-// newCronJob starts the life of a CronJob with this spec. Its name is that of the stories of
-// cronjob/testdata.
+// newCronJob starts the life of a CronJob with this spec. It has the name that
+// the stories of cronjob/testdata use.
 func newCronJob(spec cronjob.Spec, story *teller) (*CronJob, error) {
 	cronjob.Default(&spec)
 	c := cronjob.CronJob{Namespace: "default", Name: "report", UID: "cj-1", CreationTimestamp: world.Start, Spec: spec}

@@ -97,7 +97,7 @@ func (p *Job) Clone() Life {
 //	tick DURATION, next
 //	edit JSON, delete
 //
-// POD is a name or "all". Evicted pods end when their time is over, those of a lost node do
+// POD is a name or "all". Evicted pods end when their time is over, pods of a lost node do
 // not. The controller has its rounds after each step, and while time passes.
 func (p *Job) Do(step string) error {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")

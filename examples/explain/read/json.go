@@ -10,7 +10,7 @@ import (
 // may be a few times as much when it is printed.
 const maxObject = 16 << 20
 
-// maxHeld is how many items without a kind wait for that of their list.
+// maxHeld is how many items without a kind wait for the kind of their list.
 const maxHeld = 10_000
 
 // jsonFormat splits a stream of JSON values into objects. It looks at brackets and strings
@@ -32,7 +32,7 @@ type jsonFormat struct {
 	wantsKey bool
 	keyStart int
 	key      string
-	// value is what has come of the object that is being read, which begins at valueLine.
+	// value is the part read so far of an object that begins at valueLine.
 	// head is the outermost object without its items.
 	value     []byte
 	valueLine int

@@ -92,7 +92,7 @@ type Pod struct {
 	// StartTime is when a kubelet accepted the pod.
 	StartTime time.Time
 	Node      string
-	// Reason and Message are those of the status, as in "Evicted".
+	// Reason and Message come from the status, as in "Evicted".
 	Reason, Message string
 	// Unscheduled is the message of the condition PodScheduled, if that is False.
 	Unscheduled string
@@ -107,7 +107,7 @@ type ContainerReason struct {
 	Waiting   bool
 	Reason    string
 	Message   string
-	// ExitCode is that of the end before, when the container waits to be started again.
+	// ExitCode tells of the end before, when the container waits to be started again.
 	ExitCode int32
 	Restarts int32
 }
@@ -166,7 +166,7 @@ func (o *Objects) list(at Position, t typeOf) {
 	}
 }
 
-// add takes an object over. The given type is that of an object without one.
+// add takes an object over. An object without a type has the given one.
 func (o *Objects) add(at Position, data []byte, t typeOf) error {
 	var head envelope
 	err := json.Unmarshal(data, &head)
@@ -279,7 +279,7 @@ func (o *Objects) claim(at Position, head *envelope) (place int, ok bool, err er
 	before, seen := o.byUID[m.UID]
 	switch {
 	case seen && (before.kind != id.kind || before.key != id.key):
-		return 0, false, fmt.Errorf("uid: %q of %s %s is that of %s %s at %s; a UID belongs to one object",
+		return 0, false, fmt.Errorf("uid: %q of %s %s belongs to %s %s at %s already; no two objects share a UID",
 			m.UID, id.kind, id.key, before.kind, before.key, before.at)
 	case seen && id.version < before.version:
 		return 0, false, nil

@@ -112,7 +112,7 @@ func TestBadInput(t *testing.T) {
 		{"no kind", "f.yaml", "spec: {}\n", "! f.yaml:1: the object has no kind; expected a Job, CronJob, Pod, Event, Namespace or a List of them"},
 		{"no name", "f", `{"apiVersion": "v1", "kind": "Pod"}`, "! f:1: metadata.name: is required for a Pod"},
 		{"items of another kind", "f", `{"apiVersion": "v1", "kind": "Pod", "items": [` + jobA + `]}`, "job n/a line 1\n! f:1: Pod has items: expected a List"},
-		{"one UID twice", "f.json", jobA + "\n" + strings.Replace(jobB, "u-b", "u-a", 1), "job n/a line 1\n! f.json:2: uid: \"u-a\" of Job n/b is that of Job n/a at f.json:1; a UID belongs to one object"},
+		{"one UID twice", "f.json", jobA + "\n" + strings.Replace(jobB, "u-b", "u-a", 1), "job n/a line 1\n! f.json:2: uid: \"u-a\" of Job n/b belongs to Job n/a at f.json:1 already; no two objects share a UID"},
 		{"a tab", "f.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata:\n\tname: a\n", "! f.yaml:4: indented with a tab; YAML requires spaces"},
 		{"a bad item between good ones", "f.yaml", "kind: List\nitems:\n- {kind: Job, apiVersion: batch/v1, metadata: {name: a, uid: a}}\n- kind: Job\n  metadata: {name: [}\n- {kind: Job, apiVersion: batch/v1, metadata: {name: b, uid: b}}\n",
 			"job a line 3\njob b line 6\n! f.yaml:4: did not find expected node content"},

@@ -24,7 +24,7 @@ type yamlFormat struct {
 	// doc is the document without its items, which begins at docLine.
 	doc     []byte
 	docLine int
-	// inItems is true behind "items:"; indent is that of the dashes, -1 before the first.
+	// inItems is true behind "items:"; indent is where the dashes are, -1 before the first.
 	inItems bool
 	indent  int
 	count   int
@@ -163,7 +163,7 @@ func (f *yamlFormat) endDocument() {
 	}
 }
 
-// decode decodes one object. An item without a kind waits for that of its list.
+// decode decodes one object. An item without a kind waits for the kind of its list.
 func (f *yamlFormat) decode(at Position, text []byte, item bool) {
 	object, err := f.toJSON(at, text)
 	if err != nil || object == nil {

@@ -170,7 +170,7 @@ func TestJob_AdoptLooksOnce(t *testing.T) {
 }
 
 // TestJob_Versions: each write tells of the version that it made, the second status is
-// written on that of the first, and the object of the cache stays as it was.
+// written on the version of the first, and the object of the cache stays as it was.
 func TestJob_Versions(t *testing.T) {
 	first, second := aJob(), aJob()
 	first.ResourceVersion, second.ResourceVersion = "6", "7"

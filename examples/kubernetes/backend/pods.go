@@ -18,8 +18,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// Pods makes the writes of one round to the pods of one owner, of any kind. Its methods
-// are those of [jobapply.Backend] without WriteStatus.
+// Pods makes the writes of one round to the pods of one owner, of any kind. It has the
+// methods of [jobapply.Backend] without WriteStatus.
 type Pods struct {
 	// Client is the client of the owner's namespace.
 	Client    typedcore.PodInterface

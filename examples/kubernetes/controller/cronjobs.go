@@ -25,7 +25,7 @@ type CronJobOptions struct {
 	// Takes reports whether a CronJob is this controller's; nil means that all are. A CronJob
 	// has no field like managedBy: the built-in controller takes all, and must be off.
 	Takes func(*batchv1.CronJob) bool
-	// Planner are the options of the planner, Schedule those of [cronjob.Compile].
+	// Planner are the options of the planner, Schedule the ones of [cronjob.Compile].
 	Planner  cronjob.Options
 	Schedule []schedule.Option
 	// LiveReads reads what the built-in controller reads past its caches: the jobs that

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// remember returns the memory of a job: that of this process, or else that of its annotation.
+// remember returns what this process remembers of a job, or else what its annotation says.
 func (c *Jobs) remember(key types.NamespacedName, object Object) job.Memory {
 	m := c.options.Memories.Get(key)
 	if m.JobUID == "" && c.options.MemoryAnnotation != "" {

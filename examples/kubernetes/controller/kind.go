@@ -24,7 +24,7 @@ type Object interface {
 	metav1.Object
 }
 
-// Kind is a resource whose pods the planner of jobs runs: that of jobs, or one of your own.
+// Kind is a resource whose pods the planner of jobs runs: jobs, or a resource of your own.
 type Kind struct {
 	schema.GroupVersionKind
 	// Value returns the planner's value of an object, which is not written to.

@@ -36,8 +36,8 @@ type OrphanOptions struct {
 type Orphan struct {
 	types.NamespacedName
 	// Owner is the UID of a job that has ended or is gone, and Selector its selector: pods
-	// that do not match it any more are found when they are deleted. The name is then that of
-	// the job.
+	// that do not match it any more are found when they are deleted. The name is then the
+	// job's.
 	Owner    types.UID
 	Selector string
 }

@@ -22,7 +22,7 @@ import (
 type TTLOptions struct {
 	Common
 	// ManagedBy restricts the controller to the jobs of that spec.managedBy, where
-	// [job.ControllerName] is also that of jobs without the field. Empty means all jobs, which
+	// [job.ControllerName] also stands for jobs without the field. Empty means all jobs, which
 	// is what the built-in controller deletes.
 	ManagedBy string
 	// Planner may hold other times to live.

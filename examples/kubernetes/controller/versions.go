@@ -75,7 +75,7 @@ func (v *versions) observe(r resource, version string) {
 	}
 }
 
-// staleError is that of a cache that does not show an own write yet.
+// staleError says that a cache does not show an own write yet.
 type staleError struct {
 	key           types.NamespacedName
 	cache         resource

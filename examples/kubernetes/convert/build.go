@@ -39,7 +39,7 @@ func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodT
 	return pod
 }
 
-// tracked returns the finalizers with that of jobs, once: a server refuses a pod that has it
+// tracked returns the finalizers with the one of jobs, once: a server refuses a pod that has it
 // twice.
 func tracked(finalizers []string) []string {
 	out := slices.Clone(finalizers)

@@ -103,8 +103,8 @@ func (m *Metrics) histogram(name, help string, buckets []float64) prometheus.His
 	return h
 }
 
-// Controllers returns the metrics of the controllers alone, for a registry that has those of
-// work queues and requests already, as that of controller-runtime has.
+// Controllers returns the metrics of the controllers alone, for a registry that has the
+// metrics of work queues and requests already, as the one of controller-runtime has.
 func (m *Metrics) Controllers() prometheus.Collector { return m.all[:m.controllers] }
 
 // Describe implements [prometheus.Collector].

@@ -200,7 +200,7 @@ func (anyMapper) RESTMapping(_ schema.GroupKind, _ ...string) (*meta.RESTMapping
 	return &meta.RESTMapping{Resource: batchv1.SchemeGroupVersion.WithResource("jobs"), GroupVersionKind: gvk, Scope: meta.RESTScopeNamespace}, nil
 }
 
-// TestMetrics: the metrics of the controllers go beside those of controller-runtime.
+// TestMetrics: the metrics of the controllers go beside controller-runtime's own.
 func TestMetrics(t *testing.T) {
 	m := metrics.New()
 	m.Tracking("add")

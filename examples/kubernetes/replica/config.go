@@ -25,7 +25,7 @@ const (
 	TTL      = "ttl" // deletes finished jobs of that managedBy when their time to live is over
 )
 
-// Controllers are all controllers. Those of jobs run unless others are asked for: these are
+// Controllers are all controllers. Unless others are asked for, the ones of jobs run, which are
 // safe beside the built-in controllers.
 var (
 	Controllers        = []string{Jobs, Orphans, CronJobs, TTL}

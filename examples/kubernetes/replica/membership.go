@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// renew shows that this replica lives. A renewal that comes too late is that of a new
+// renew shows that this replica lives. One whose renewal comes too late counts as a new
 // replica: it holds nothing.
 func (s *shares) renew(ctx context.Context) error {
 	began := time.Now()

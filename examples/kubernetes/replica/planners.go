@@ -19,7 +19,7 @@ import (
 // Planners are the options of the planners, as a file holds them.
 type Planners struct {
 	// Preset is the options to begin with: empty for the recommended ones, or
-	// [PresetKubernetes] for those of the built-in controllers, quirks included.
+	// [PresetKubernetes] for the behaviour of the built-in controllers, quirks included.
 	Preset  string          `json:"preset,omitempty"`
 	Job     job.Options     `json:"job,omitzero"`
 	CronJob cronjob.Options `json:"cronJob,omitzero"`
@@ -28,7 +28,7 @@ type Planners struct {
 // PresetKubernetes names the options with which the planners decide as Kubernetes 1.36 does.
 const PresetKubernetes = "kubernetes-1.36"
 
-// ParsePlanners reads options from YAML or JSON. The fields are those of [job.Options] and
+// ParsePlanners reads options from YAML or JSON. It has the fields of [job.Options] and
 // [cronjob.Options]; a duration is a text such as "90s". Unknown fields are errors. The preset
 // is for a file that names none.
 func ParsePlanners(data []byte, preset string) (Planners, error) {

@@ -22,7 +22,7 @@ const OldestMinor = 31
 // Answer is what a server says to a question: it may not let us ask.
 type Answer uint8
 
-// The answers. Unknown is that of a server that may not be asked.
+// The answers. Unknown stands for a server that may not be asked.
 const (
 	Unknown Answer = iota
 	Yes

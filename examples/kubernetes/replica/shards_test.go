@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestView_Share: the shares of all replicas are those of the whole, and differ by one at most.
+// TestView_Share: the shares of all replicas make up the whole, and differ by one at most.
 func TestView_Share(t *testing.T) {
 	for shards := 1; shards < 20; shards++ {
 		for replicas := 1; replicas < 8; replicas++ {

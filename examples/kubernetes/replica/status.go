@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Status is the state of a replica, for people and for probes. The zero value is that of a
+// Status is the state of a replica, for people and for probes. The zero value is a
 // replica that starts.
 type Status struct {
 	mu     sync.Mutex

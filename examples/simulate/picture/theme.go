@@ -64,7 +64,7 @@ func init() {
 
 // Picture is one drawing.
 type Picture struct {
-	// Name is that of its file, without an ending; Title and Note are for readers.
+	// Name is its file's name without an ending; Title and Note are for readers.
 	Name, Title, Note string
 	plot              *plot.Plot
 	width, height     vg.Length
@@ -179,7 +179,7 @@ func fit(svg []byte, style draw.TextStyle) []byte {
 
 var svgTag = regexp.MustCompile(`(?s)<svg [^>]*>`)
 
-// recolour turns the colours of a drawing into those of a mode.
+// recolour turns the colours of a drawing into the colours of a mode.
 func recolour(svg []byte, mode Mode, title string) []byte {
 	// The canvas says JPEG of pictures that are PNG, and would keep their shape.
 	text := strings.ReplaceAll(string(svg), `xlink:href="data:image/jpg;`, `preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;`)

@@ -110,7 +110,7 @@ type Arrivals struct {
 	Peak    Duration `yaml:"peak"`
 }
 
-// Options are those of the planners.
+// Options are the options of the planners.
 type Options struct {
 	// Kubernetes136 decides as the controllers of Kubernetes 1.36 do, quirks included.
 	Kubernetes136 bool `yaml:"kubernetes136"`

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Setting changes a value of a scenario before it is read: the path is that of the field, with
+// Setting changes a value of a scenario before it is read: the path leads to the field, with
 // numbers for the places in lists, such as nodes.0.count.
 type Setting struct{ Path, Value string }
 

@@ -51,7 +51,7 @@ type stageObject struct {
 
 var stagePhase = regexp.MustCompile(`(?m)^\s*"?phase"?: "?(\w+)"?`)
 
-// readStages reads the stages of pods in a file; those of other kinds are left out.
+// readStages reads the stages of pods in a file. Other kinds are left out.
 func readStages(file string) (out []stage, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

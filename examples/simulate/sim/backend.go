@@ -20,8 +20,8 @@ type jobBackend struct {
 	engine *engine
 	js     *jobState
 	life   uint32
-	// version is that of the job which the round was planned from, and wrote that of its last
-	// write of the status.
+	// version is the job's version that the round was planned from, and wrote the version that
+	// its last write of the status has made.
 	version, wrote int64
 	creations      int
 	// grouped is the kind of calls under way that are made at the same time.

@@ -32,10 +32,10 @@ type worker struct {
 	planner     job.Planner
 	cronPlanner cronjob.Planner
 	jobBackend  jobBackend
-	// seen is the snapshot of the round for World.Watch, cronSeen that of a CronJob.
+	// seen is the snapshot of a job's round for World.Watch, cronSeen of a CronJob's.
 	seen     job.Snapshot
 	cronSeen cronjob.Snapshot
-	// conclusion is that of the latest round of a job.
+	// conclusion ends the latest round of a job.
 	conclusion     job.Conclusion
 	cronConclusion cronjob.Conclusion
 	cronBackend    cronBackend

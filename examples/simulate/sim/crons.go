@@ -20,7 +20,7 @@ type cronState struct {
 
 	truth cronjob.CronJob
 	snap  cronjob.Snapshot
-	// jobs are those of snap.Children, in the same places.
+	// jobs are the jobs of snap.Children, in the same places.
 	jobs []*jobState
 
 	wake     int64

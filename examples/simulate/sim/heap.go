@@ -3,7 +3,7 @@ package sim
 // event is a change that the engine makes at a time.
 type event struct {
 	at int64 // nanoseconds since the start
-	// order is the number of the event, which decides among those of the same time, and
+	// order is the number of the event, which decides among events of the same time, and
 	// its kind in the lowest 8 bits.
 	order uint64
 	id    int32

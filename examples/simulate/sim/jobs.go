@@ -21,7 +21,7 @@ type jobState struct {
 	id int32
 	// life counts the jobs that have had this place.
 	life uint32
-	// key tells the job's draws from those of others, in every variant of a world.
+	// key tells the job's draws from other jobs', in every variant of a world.
 	key uint64
 
 	// truth is the job as the API server has it. snap is what the controller sees: another

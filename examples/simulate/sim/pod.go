@@ -21,7 +21,7 @@ type Pod struct {
 	// FailAfter is when failing pods fail; zero means after an equally distributed part of the
 	// duration.
 	FailAfter Dist
-	// ExitCode is that of failed pods; zero means 1.
+	// ExitCode is the exit code of failed pods; zero means 1.
 	ExitCode int32
 	// FailIn are times in which every pod fails FailAfter its start, as when something that it
 	// depends on is down.

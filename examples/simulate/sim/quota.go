@@ -12,7 +12,7 @@ type Quota struct {
 
 	used int32
 	came int64
-	// lines hold the jobs that wait, those of the same size in one line, of which only the
+	// lines hold the jobs that wait. Jobs of the same size are in one line, of which only the
 	// first matters.
 	lines  []*quotaLine
 	bySize map[int32]*quotaLine

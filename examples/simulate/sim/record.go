@@ -49,7 +49,7 @@ type RunRecord struct {
 	Cron int32
 	// Job is the place of its job in Result.Jobs, or -1.
 	Job int32
-	// Scheduled is the time of the schedule, Created that of the job.
+	// Scheduled is the time of the schedule, Created when the job was created.
 	Scheduled, Created, Finished time.Duration
 	End                          job.ConditionType
 }

@@ -32,8 +32,8 @@ type Result struct {
 	// would deliver: created, bound, started, ready, ended, deleted, without its finalizer, gone.
 	// Changes in the same moment by the same party count as one.
 	Events, PodEvents int64
-	// Rounds and CronRounds count those of jobs and CronJobs, Retries those that had to be
-	// repeated.
+	// Rounds and CronRounds count the rounds of jobs and of CronJobs, Retries the ones that had
+	// to be repeated.
 	Rounds, CronRounds, Retries int64
 	// Writes counts the calls where the control plane is not a perfect one, and Faults those
 	// of them that failed; StatusWrites the writes of statuses of jobs.
@@ -42,11 +42,11 @@ type Result struct {
 
 	JobsSubmitted, JobsComplete, JobsFailed int64
 	PodsCreated, PodsSucceeded, PodsFailed  int64
-	// Restarted counts restarts of containers, Evictions those of nodes, Expired the jobs
+	// Restarted counts restarts of containers, Evictions evictions by nodes, Expired the jobs
 	// deleted after their TTL, PodsCollected the pods deleted because too many had ended.
 	Restarted, Evictions, Expired, PodsCollected int64
 	RunsStarted, RunsMissed                      int64
-	// Used is the running time of pods that succeeded, Wasted that of the others.
+	// Used is the running time of pods that succeeded, Wasted of the others.
 	Used, Wasted time.Duration
 
 	// Waiting is the time from the creation of a pod to its start, Turnaround that from the
@@ -56,7 +56,7 @@ type Result struct {
 
 // Open is what was not over at the end of a simulation.
 type Open struct {
-	// Jobs are those that have not ended, Suspended those of them that are suspended.
+	// Jobs is how many have not ended, and Suspended how many of these are suspended.
 	Jobs, Suspended int
 	// Pending and Running are pods.
 	Pending, Running int

@@ -55,7 +55,7 @@ type Job struct {
 	Submit time.Duration
 	// Spec is completed by [job.Default].
 	Spec job.Spec
-	// Options are those of the planner.
+	// Options are the options of the planner.
 	Options job.Options
 	// Pod says how the job's pods behave.
 	Pod Pod

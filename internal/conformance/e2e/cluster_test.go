@@ -80,7 +80,7 @@ func quick(o job.Options) replica.Planners {
 	return replica.Planners{Job: o}
 }
 
-// config is that of a replica which serves the namespace.
+// config is the configuration of a replica which serves the namespace.
 func (p *place) config() replica.Config {
 	return replica.Config{ManagedBy: name, Namespaces: []string{p.namespace}, Planners: quick(job.Options{})}
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // exitsAnnotation says how the pods of a job end: a letter for each pod of the job, or of its
-// index, in the order in which they start. The last letter is that of all further pods.
+// index, in the order in which they start. The last letter is for all further pods.
 //
 //	0  exits with 0
 //	1  exits with 1; other digits likewise

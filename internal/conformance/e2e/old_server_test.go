@@ -11,7 +11,7 @@ import (
 )
 
 // TestOldServer: a server without spec.managedBy. A name of one's own is refused with a
-// sentence; with that of the built-in controller, jobs end without the conditions that the
+// sentence; with the name of the built-in controller, jobs end without the conditions that the
 // server refuses.
 func TestOldServer(t *testing.T) {
 	if testing.Short() {

@@ -218,7 +218,7 @@ func (p *place) untilGiven(r right) {
 	})
 }
 
-// as makes requests those of a user.
+// as makes requests in the name of a user.
 func as(user string) middleware {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return transport(func(r *http.Request) (*http.Response, error) {
@@ -229,7 +229,7 @@ func as(user string) middleware {
 	}
 }
 
-// withoutStreams is a server that refuses to stream lists, as those of 1.33 and before 1.32 do unless told
+// withoutStreams is a server that refuses to stream lists, as servers of 1.33 and before 1.32 do unless told
 // otherwise. Where lists are streamed, the right to list is not needed.
 func withoutStreams(next http.RoundTripper) http.RoundTripper {
 	return transport(func(r *http.Request) (*http.Response, error) {

@@ -11,7 +11,7 @@
 //     break by chance.
 //   - Every write is kept in a journal, with its virtual time.
 //
-// Package probe compares its answers with those of a real kube-apiserver.
+// Package probe compares its answers with a real kube-apiserver's.
 //
 // Controllers use [Server.Client]; kubelets, schedulers and users have methods of
 // their own. Faults can be injected into writes, and watches can be held back.

@@ -44,7 +44,7 @@ func New(client kubernetes.Interface, which Which) (phases []func(), stop func()
 	js := jobs.Batch().V1().Jobs()
 	var controllers []func(context.Context, int)
 	if which.Jobs {
-		// A gate that was set cannot be emulated as that of an older release afterwards.
+		// A gate that was set cannot be emulated as an older release has it afterwards.
 		if gate := features.StaleControllerConsistencyJob; utilfeature.DefaultFeatureGate.Enabled(gate) == which.Stale {
 			must(utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(gate): !which.Stale}))
 		}

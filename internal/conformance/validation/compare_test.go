@@ -57,7 +57,7 @@ var ownRules = []*regexp.Regexp{
 	regexp.MustCompile(`^\S+ must not change after the end`),
 	// The API server does not see each overlap of lists that are out of order.
 	regexp.MustCompile(`^status.failedIndexes must not be in completedIndexes`),
-	regexp.MustCompile(`^status.conditions must not stand twice`),
+	regexp.MustCompile(`^status.conditions must not appear twice`),
 	regexp.MustCompile(`^status.conditions must be True, False or Unknown`),
 	regexp.MustCompile(`^status.conditions needs spec.successPolicy`),
 	regexp.MustCompile(`^status.conditions must not (change when the end is declared|vanish|be added unless True|turn (True|False) while)`),

@@ -73,7 +73,7 @@ func (r *rounds) childNumber(c cronjob.Child) childID {
 // run is the time of a run by its place.
 func (r *rounds) run(place int) time.Time { return start.Add(r.scope.Times[place]) }
 
-// isRun reports whether the job at a place is that of a run; the others are of triggers.
+// isRun reports whether the job at a place belongs to a run; the others belong to triggers.
 func (r *rounds) isRun(place int) bool { return place < len(r.scope.Times) }
 
 func triggerOf(place int) cronjob.Trigger { return cronjob.Trigger{ID: "t" + strconv.Itoa(place)} }

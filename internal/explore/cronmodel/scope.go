@@ -47,7 +47,7 @@ type Budget struct {
 	// Delays are status writes that seem to fail and take effect later, if the CronJob is still
 	// the same by then.
 	Delays uint8
-	// Deletes are those of jobs that the status has recorded, by users; a controller that sees
+	// Deletes are deletions of jobs that the status has recorded, by users; a controller that sees
 	// its objects late has seen the job, or else no event would tell of the deletion. Taken are
 	// the jobs of others that take the name of the next run.
 	Deletes, Taken uint8

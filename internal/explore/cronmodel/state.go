@@ -25,8 +25,8 @@ type state struct {
 	// delayed is a status on its way: the controller takes its write for failed, and it takes
 	// effect at any time until the CronJob changes. 0 means none.
 	delayed statusID
-	spec    uint8 // the place of the spec among those of the scope
-	// triggers are those that wait, a bit each, and asked is how many there were.
+	spec    uint8 // the place of the spec in the scope
+	// triggers are the ones that wait, a bit each, and asked is how many there were.
 	triggers, asked uint8
 	// backfill is the progress of the backfill: the seconds of its After plus 1, 0 for none.
 	backfill uint32

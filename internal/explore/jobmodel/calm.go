@@ -236,7 +236,7 @@ func (w *worker) checkRest(s *state) error {
 	return nil
 }
 
-// Describe says what a step does. The pods are those of the state before it.
+// Describe says what a step does. The pods are as before it.
 func (w *worker) Describe(from *state, step explore.Step[state]) string {
 	c, i, n := undetail(step.Detail)
 	k := kind(step.Kind)

@@ -98,7 +98,7 @@ func (s *state) at(c int, place uint8) int {
 	return -1
 }
 
-// podMoves makes the moves of one pod: those of its kubelet, and those of others who delete
+// podMoves makes the moves of one pod: by its kubelet, and by others who delete
 // it or remove its finalizer.
 func (w *worker) podMoves(s *state, i int) {
 	if s.pods[i].live == 0 {

@@ -46,8 +46,8 @@ type podStep struct {
 	now  uint32
 }
 
-// podValues holds the pods and what each act makes of them. The acts are those of a
-// [world.Job]; each is made once and remembered.
+// podValues holds the pods and what each act makes of them. The acts are a
+// [world.Job]'s; each is made once and remembered.
 type podValues struct {
 	values explore.Interned[string, podInfo]
 	steps  explore.Cache[podStep, podID]

@@ -70,7 +70,7 @@ type writeStep struct {
 	verb verb
 	// place is the pod, as a place in the view.
 	place uint8
-	// index, failures and ignored are those of a pod to create.
+	// index, failures and ignored belong to a pod to create.
 	index             job.Index
 	failures, ignored int32
 	// status and listed are a status to write, with the list of each pod of the view.
@@ -104,7 +104,7 @@ type round struct {
 // begun is what rounds that begin with the same view have in common.
 type begun struct {
 	view view
-	// rules and broken are those of the plan.
+	// rules and broken are what the plan exercises and breaks.
 	rules  ruleSet
 	broken error
 }

@@ -21,8 +21,8 @@ type Scope struct {
 	// Late shows the controller its objects one by one, each some time later, as a watch
 	// does. Without it the controller reads its own writes and says so.
 	Late bool
-	// Versions lets the controller compare the version of the job with that of its last
-	// status write (E6).
+	// Versions lets the controller compare the version of the job with the one that its last
+	// status write has made (E6).
 	Versions bool
 	// Controllers is 2 for two that overlap after a lost lease (F9); 0 means 1.
 	Controllers int
@@ -51,12 +51,12 @@ type Budget struct {
 	// Delays are status writes that seem to fail and take effect later, if the job is still the same
 	// by then.
 	Delays uint8
-	// Restarts are those of containers.
+	// Restarts are restarts of containers.
 	Restarts uint8
 	// Evictions delete pods, Disruptions give them the condition DisruptionTarget before,
 	// Strips remove finalizers, and Orphans are pods that appear without an owner (F6).
 	Evictions, Disruptions, Strips, Orphans uint8
-	// Edits are those of the spec, Deletes those of the job (F7).
+	// Edits are changes of the spec, Deletes deletions of the job (F7).
 	Edits, Deletes uint8
 	// Ticks advance the clock, and Backs turn it back by a minute (F8).
 	Ticks, Backs uint8

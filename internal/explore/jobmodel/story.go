@@ -60,8 +60,8 @@ type told struct {
 }
 
 // follow takes the steps of a counterexample again with pods that have names. A name is a
-// number, and UIDs break ties in that order, so the way may be another one than that of the
-// search; it is found by trying the ways that take the same kinds of steps.
+// number, and UIDs break ties in that order, so the way may differ from the
+// search's; it is found by trying the ways that take the same kinds of steps.
 func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 	plain := *m
 	plain.option |= NoSymmetry | named
@@ -85,7 +85,7 @@ func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 			})
 		}
 		if ways = next; len(ways) == 0 {
-			return nil, errors.New("the counterexample needs UIDs in another order than that of their creation")
+			return nil, errors.New("the counterexample needs UIDs that are not in the order of their creation")
 		}
 	}
 	return ways[0], nil

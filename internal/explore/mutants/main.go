@@ -41,7 +41,7 @@ type mutant struct {
 
 type edit struct{ file, from, to string }
 
-// options are those of the command line.
+// options are the flags of the command.
 type options struct {
 	match       *regexp.Regexp
 	scopes      string

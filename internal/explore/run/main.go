@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/internal/explore/jobmodel"
 )
 
-// options are those of the command line.
+// options are the flags of the command.
 type options struct {
 	match  *regexp.Regexp
 	size   string

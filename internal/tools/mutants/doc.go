@@ -19,7 +19,7 @@
 //
 // A first run of each single test finds out which functions it reaches and how long
 // it takes. A mutant is then tried with the tests that reach its function, the
-// quickest first: those of its own package, then those of the packages that import
+// quickest first: the tests of its own package, then the ones of the packages that import
 // it. A mutant that survives with few random cases meets the tests that draw cases
 // again, with as many as "go test" runs.
 //

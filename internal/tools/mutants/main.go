@@ -50,7 +50,7 @@ func parseOptions(args []string) (options, error) {
 	f.IntVar(&o.checks, "checks", 30, "random cases of each property in the first pass")
 	match := f.String("match", "", "only mutants whose line of output matches this regular expression")
 	f.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
-	f.BoolVar(&o.quick, "quick", false, "leave out the second pass: the survivors are at least those of both")
+	f.BoolVar(&o.quick, "quick", false, "leave out the second pass: there can be more survivors than after both")
 	f.BoolVar(&o.verbose, "v", false, "report each mutant with the processor time that it took and the test that killed it")
 	if err := f.Parse(args); err != nil {
 		return o, err

@@ -38,7 +38,7 @@ type mutant struct {
 	same int
 	// listed says that the list of equivalents has it.
 	listed bool
-	// instead is the mutant that this one stands in for, if that does not compile.
+	// instead is the mutant that this one replaces, if that does not compile.
 	instead *mutant
 
 	id      int // from 1

@@ -25,8 +25,8 @@ func write(t *testing.T, files map[string]string) string {
 }
 
 // A whole run: some mutants are killed by the tests of their own package, some by
-// those of a package that uses it, one of a constant in its own build, and those
-// survive that no test looks at. The files stay as they are.
+// those of a package that uses it, one of a constant in its own build. The ones that
+// no test looks at survive. The files stay as they are.
 func TestJudge(t *testing.T) {
 	const source = `package low
 

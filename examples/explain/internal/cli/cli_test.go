@@ -19,7 +19,7 @@ const situations = "../../explain/testdata/situations/"
 // run runs the command with some input, at noon of the day of the situations.
 func run(t *testing.T, in string, args ...string) (status int, out, errOut string) {
 	t.Helper()
-	t.Setenv("PWD", "") // the test's folder is not that of a user
+	t.Setenv("PWD", "") // a user has another folder than the test
 	var o, e bytes.Buffer
 	now := func() time.Time { return time.Date(2026, 10, 14, 9, 14, 0, 0, time.UTC) }
 	status = Main(context.Background(), args, strings.NewReader(in), &o, &e, now)

@@ -77,7 +77,7 @@ func TestFollow(t *testing.T) {
 }
 
 // TestFollow_Together: what comes at once is explained once, and what never pauses is
-// explained all the same.
+// explained as well.
 func TestFollow_Together(t *testing.T) {
 	_, out, _ := follow(t, watchedLife[:4], 0)
 	if n := strings.Count(out, "Job n/a  "); n != 1 {

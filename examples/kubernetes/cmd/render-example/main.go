@@ -29,7 +29,7 @@ import (
 
 var group = schema.GroupVersion{Group: "example.com", Version: "v1"}
 
-// render is the resource. Its status is that of a job.
+// render is the resource. It has the status of a job.
 type render struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {

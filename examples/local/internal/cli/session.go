@@ -37,7 +37,7 @@ type session struct {
 	broken    chan error
 
 	mu sync.Mutex
-	// loops holds the running loops of jobs by the job's UID, and crons those of
+	// loops holds the running loops of jobs by the job's UID, and crons the loops of
 	// CronJobs by the CronJob's.
 	loops map[job.UID]*jobLoop
 	crons map[job.UID]*control.CronLoop

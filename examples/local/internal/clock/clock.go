@@ -18,7 +18,7 @@ type Span struct {
 
 // Clock translates the machine's time. The zero Clock changes nothing.
 type Clock struct {
-	// spans are those of all runners of a state folder since the first with a
+	// spans come from all runners of a state folder since the first with a
 	// virtual clock, the oldest first. Later runners read what processes recorded
 	// during earlier ones.
 	spans []Span

@@ -19,14 +19,14 @@ import (
 	"github.com/batchplan/batchplan/world"
 )
 
-// kit is the store as users and the node see it. The spec of a job is that of its
+// kit is the store as users and the node see it. The spec of a job comes from its
 // manifest, which the test edits.
 type kit struct {
 	env      *jobtest.Env
 	store    *store.Store
 	uid      job.UID
 	manifest *manifest.Job
-	// conditions are those of pods. The node reports none, so the loop never sees them.
+	// conditions are the conditions of pods. The node reports none, so the loop never sees them.
 	conditions map[job.UID][]job.PodCondition
 }
 

@@ -153,7 +153,7 @@ func brief(value any) string {
 
 const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
 
-// isLabel reports whether a name is a DNS label, as those of namespaces, volumes and
+// isLabel reports whether a name is a DNS label, as the names of namespaces, volumes and
 // containers are.
 func isLabel(name string) bool {
 	if name == "" || len(name) > maxName || name[0] == '-' || name[len(name)-1] == '-' {

@@ -32,7 +32,7 @@ const maxLaunches = 3
 // Node runs pods. Run owns it; the other methods are safe to call at any time.
 type Node struct {
 	Store *store.Store
-	// Clock translates the times that supervisors record, which are those of the
+	// Clock translates the times that supervisors record by the
 	// machine's clock.
 	Clock *clock.Clock
 	// Containment keeps the processes of a pod together.

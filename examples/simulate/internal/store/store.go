@@ -33,7 +33,7 @@ create table if not exists results (point integer not null, seed integer not nul
 `
 
 // Open opens a file, or makes it, for a sweep with so many runs. Its definition is the text of
-// all that the results depend on: a file with those of another sweep is refused.
+// all that the results depend on: a file with results of another sweep is refused.
 func Open(file, definition string, runs int) (*Store, error) {
 	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")
 	if err != nil {
