@@ -190,6 +190,9 @@ func (w *Job) tallyStatus(old, s *job.Status) {
 		return *s
 	}
 	w.tally.status = *s
+	if w.Stale && !w.Versions && indexset.Added(s.CompletedIndexes, old.CompletedIndexes) > 0 {
+		w.tally.forgot = true // an older snapshot shows the indexes again that an elastic job has dropped
+	}
 	w.tally.completed += indexset.Added(old.CompletedIndexes, s.CompletedIndexes)
 	w.tally.failed += indexset.Added(text(old.FailedIndexes), text(s.FailedIndexes))
 	for _, uid := range failedUIDs(s) {

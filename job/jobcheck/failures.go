@@ -98,6 +98,9 @@ func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 			if carried < failures {
 				f.add("JI21", "index %s is created with %d failures, and %s was number %d", c.Index, carried, pod.Name, failures)
 			}
+			if failures < carried {
+				continue // a later failure decides
+			}
 			at := finishTime(pod)
 			if due := at.Add(s.Options.Backoff.Delay(int(failures))); !at.IsZero() && s.Now.Before(due) {
 				f.add("JI21", "index %s is created at %v, and its backoff ends at %v", c.Index, s.Now, due)

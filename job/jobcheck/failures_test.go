@@ -67,6 +67,9 @@ func TestPlan_Failures(t *testing.T) {
 		{name: "another index has failed", spec: perIndex, pods: []job.Pod{failedPod("a", 10*time.Second, 0)}, create: creations(1)},
 		{name: "beyond the limit of the index", spec: perIndex, create: carried(2), want: "JI21"},
 		{name: "during the backoff of the index", spec: perIndex, pods: []job.Pod{failedPod("a", 9*time.Second, 0)}, create: carried(1), want: "JI21"},
+		{name: "after a later failure, by a clock that went back",
+			spec: func(s *job.Spec) { perIndex(s); s.BackoffLimitPerIndex = ptr[int32](2) },
+			pods: []job.Pod{failedPod("a", -time.Hour, 0), failedPod("b", 30*time.Second, 1)}, create: carried(2)},
 		{name: "successes leave no room", edit: func(s *job.Snapshot) { s.Job.Status.Succeeded = 3 }, create: one, want: "JI10"},
 		{name: "successes that are not counted yet leave no room", create: one, want: "JI10", edit: func(s *job.Snapshot) {
 			s.Job.Status.Succeeded, s.Job.Status.UncountedTerminatedPods = 2, &job.UncountedTerminatedPods{Succeeded: []job.UID{"a"}}

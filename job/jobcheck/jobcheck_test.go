@@ -216,6 +216,11 @@ func TestState_Pods(t *testing.T) {
 			st.Pods[0].Untracked = false
 			st.Job.Status.UncountedTerminatedPods = nil
 		}, func(st *jobcheck.State) []jobcheck.Violation { return st.Untrack(st.Pods[0]) }, "JI3"},
+		{"a pod that a job has left behind does", func(st *jobcheck.State) {
+			st.Pods[0].Untracked = false
+			st.Job.Status.UncountedTerminatedPods = nil
+			st.Job.Status.Conditions = []job.Condition{{Type: job.ConditionFailed, Status: job.ConditionTrue}}
+		}, func(st *jobcheck.State) []jobcheck.Violation { return st.Untrack(st.Pods[0]) }, ""},
 		{"a success is deleted", func(st *jobcheck.State) { st.Pods[0].Untracked = false },
 			func(st *jobcheck.State) []jobcheck.Violation { return st.DeleteUntracked(st.Pods[0]) }, "JI9"},
 		{"a running pod is deleted", nil, func(st *jobcheck.State) []jobcheck.Violation { return st.DeleteUntracked(st.Pods[1]) }, ""},

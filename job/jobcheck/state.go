@@ -81,7 +81,8 @@ func (st *State) Untrack(p *job.Pod) []Violation {
 // checkRecorded checks that the success of a pod is recorded before its finalizer goes.
 func (st *State) checkRecorded(f *found, p *job.Pod) {
 	s := &st.Job.Status
-	if p.Untracked || p.Phase != job.PodSucceeded || isTrue(s, job.ConditionFailureTarget) || isTrue(s, job.ConditionSuccessCriteriaMet) || !st.Job.DeletionTimestamp.IsZero() {
+	// A job that has ended, or is about to, counts nothing more.
+	if p.Untracked || p.Phase != job.PodSucceeded || s.Finished() != "" || isTrue(s, job.ConditionFailureTarget) || isTrue(s, job.ConditionSuccessCriteriaMet) || !st.Job.DeletionTimestamp.IsZero() {
 		return
 	}
 	if l := st.History.Of(p.UID); l != nil && l.Removed || st.isRecorded(p) {
