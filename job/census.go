@@ -105,8 +105,8 @@ func (n plain) with(pod *Pod) plain {
 	return n
 }
 
-// countPlain counts the pods up to the first that needs a closer look. Without a call in it,
-// the loop takes half the time.
+// countPlain counts the pods of a NonIndexed job up to the first that needs a closer look.
+// Without a call in it, the loop takes half the time.
 func countPlain(pods []Pod, short shortcuts) (n plain) {
 	for i := range pods {
 		pod := &pods[i]
@@ -118,39 +118,49 @@ func countPlain(pods []Pod, short shortcuts) (n plain) {
 	return n
 }
 
+// countPlainIndexed is the same for an Indexed job. It adds the indexes of active pods to the
+// set.
+func countPlainIndexed(pods []Pod, short shortcuts, limit int32, active *indexset.Set) (n plain) {
+	for i := range pods {
+		pod := &pods[i]
+		if pod.UID == "" || pod.Index == (Index{}) || !short.isPlain(pod) {
+			break
+		}
+		n = n.with(pod)
+		if pod.Phase < PodSucceeded && hasIndexBelow(pod, limit) {
+			active.Add(pod.index())
+		}
+	}
+	return n
+}
+
 // take looks at each pod once: it claims (J6), counts (J11), and sorts out the pods that
 // need a closer look. It marks the known UIDs of pods that still carry the finalizer.
 func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 	c.reset()
-	pods, indexed, limit := s.Pods, s.Job.Spec.isIndexed(), indexLimit(&s.Job.Spec)
-	var n plain
-	for i := 0; i < len(pods); i++ {
-		if !indexed {
-			run := countPlain(pods[i:], short)
-			c.add(run)
-			if i += run.pods; i == len(pods) {
-				break
-			}
+	indexed, limit := s.Job.Spec.isIndexed(), indexLimit(&s.Job.Spec)
+	for place := 0; ; place++ {
+		var run plain
+		if rest := s.Pods[place:]; indexed {
+			run = countPlainIndexed(rest, short, limit, &c.activeIndexes)
+		} else {
+			run = countPlain(rest, short)
 		}
-		pod := &pods[i]
-		switch {
+		c.add(run)
+		if place += run.pods; place == len(s.Pods) {
+			break
+		}
+		switch pod := &s.Pods[place]; {
 		case pod.UID == "":
 			return invalid(podField(pod, "uid"), "", "is required")
 		case indexed && pod.Index == (Index{}) && pod.Owner != Foreign:
 			return invalid(podField(pod, "index"), pod.Index.String(), "is required when completionMode is Indexed; NoIndex says that there is none")
-		case indexed && short.isPlain(pod):
-			n = n.with(pod)
-			if pod.Phase < PodSucceeded && hasIndexBelow(pod, limit) {
-				c.activeIndexes.Add(pod.index())
-			}
-		default:
-			if err := c.lookAt(s, known, int32(i)); err != nil {
-				return err
-			}
+		}
+		if err := c.lookAt(s, known, int32(place)); err != nil {
+			return err
 		}
 	}
-	c.add(n)
-	c.sort(pods)
+	c.sort(s.Pods)
 	return nil
 }
 
