@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-func TestSkipOnResume(t *testing.T) {
+func TestCI16_SkipOnResume(t *testing.T) {
 	for _, skip := range []bool{false, true} {
 		c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)})
 		s := snapshot(c, hours(2.5))
@@ -52,7 +52,7 @@ func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
 	}
 }
 
-func TestSkipOnEdit(t *testing.T) {
+func TestCI16_SkipOnEdit(t *testing.T) {
 	for _, skip := range []bool{false, true} {
 		c := newCronJob(cronjob.Spec{Schedule: "0 12 * * *"})
 		s := snapshot(c, hours(5))
