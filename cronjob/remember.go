@@ -43,9 +43,9 @@ func (p *Plan) hasStarted(w *Writes) bool {
 func (b *basis) keepsWrites() bool { return !b.Consistent && !b.Quirks.Has(cronjobquirk.Stale) }
 
 // keepsUnrecorded reports whether the next round must know which run a failed status write
-// was about. With the quirks it decides by the status alone.
+// was about. With any of these quirks it decides by the status alone.
 func (b *basis) keepsUnrecorded() bool {
-	return !b.Quirks.Has(cronjobquirk.Stale | cronjobquirk.BlindCreate)
+	return !b.Quirks.Has(cronjobquirk.Stale | cronjobquirk.BlindCreate | cronjobquirk.EagerHistory)
 }
 
 // remembered is the next memory of started jobs: what is known to have ended leaves it,

@@ -136,6 +136,10 @@ wait 10s`,
 		quirk:  jobQuirks(jobquirk.UncheckedUntrack),
 	},
 	{
+		row: "A pod was adopted and recorded, its finalizer could not be removed, and a late snapshot lacks the adoption; the job is being deleted (J6, J35)",
+		why: "the real controller adopts and untracks in one round, by patches of one pod, and a fault of the test server meets both",
+	},
+	{
 		row:   "The backoff ends in less than a second; some indexes wait while others are due; expectations are not met (J31, E1)",
 		about: "backoff",
 		script: `
