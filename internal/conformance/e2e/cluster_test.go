@@ -29,8 +29,9 @@ import (
 // name is the spec.managedBy of the jobs under test.
 const name = "example.com/under-test"
 
-// patience is how long a test waits for what must happen. It is reached only by a failure.
-const patience = 10 * time.Minute
+// patience is how long a test waits for what must happen. It is reached only by a failure, and is
+// less than the ten minutes after which CI ends the tests of a package.
+const patience = 8 * time.Minute
 
 // cluster is an API server with a kubelet.
 type cluster struct {
