@@ -107,7 +107,7 @@ func (p *Plan) remember(o *Outcome, r *Recording, recorded bool, final *Status) 
 			Untimed:  b.Untimed,
 			Ignored:  b.Memory.rest.Ignored,
 			Handled:  p.handled(o, r, recorded),
-			Reported: p.reportedNext(o, final),
+			Reported: p.reportedNext(o, r, recorded, final),
 		},
 	}
 	if !b.Consistent {

@@ -20,7 +20,7 @@ type reported struct {
 	Failed           int32  `json:"failed,omitempty"`
 	CompletedIndexes string `json:"completedIndexes,omitempty"`
 	FailedIndexes    string `json:"failedIndexes,omitempty"`
-	// Uncounted are UIDs of failed pods that were put into the uncounted list.
+	// Uncounted are UIDs of failed pods in the uncounted list whose match was told.
 	Uncounted []UID `json:"uncounted,omitempty"`
 	Finished  bool  `json:"finished,omitempty"`
 }
@@ -56,15 +56,46 @@ func (b *basis) reported() reported {
 
 // reportedNext is what this round and those before it have told. A conditional write that
 // has succeeded shows that the snapshot was up to date.
-func (p *Plan) reportedNext(o *Outcome, final *Status) reported {
-	next := reportedOf(final)
-	switch {
-	case p.basis.Quirks.Has(jobquirk.Miscount):
+func (p *Plan) reportedNext(o *Outcome, r *Recording, recorded bool, final *Status) reported {
+	if p.basis.Quirks.Has(jobquirk.Miscount) {
 		return reported{}
-	case o.Recorded == ResultDone || o.Settled == ResultDone:
+	}
+	before, next := p.basis.reported(), reportedOf(final)
+	told := before.Uncounted
+	if recorded && len(r.Untrack) > 0 {
+		told = union(told, uidsOf(r.Untrack))
+	}
+	if o.Recorded == ResultDone || o.Settled == ResultDone {
+		next.Uncounted = common(next.Uncounted, told)
 		return next
 	}
-	return p.basis.reported().later(next)
+	// A UID that only the snapshot's list has, since the write that put it there seemed to
+	// fail, is told with the finalizer.
+	next.Uncounted = told
+	return before.later(next)
+}
+
+// uidsOf returns the UIDs of pods that lose their finalizers.
+func uidsOf(untrack []Untracking) []UID {
+	uids := make([]UID, len(untrack))
+	for i := range untrack {
+		uids[i] = untrack[i].UID
+	}
+	return uids
+}
+
+// common returns what is in both lists, in the order of the first.
+func common(a, b []UID) (both []UID) {
+	if len(a) == 0 {
+		return nil
+	}
+	set := expectations.NewUIDs(b...)
+	for _, uid := range a {
+		if set.Has(uid) {
+			both = append(both, uid)
+		}
+	}
+	return both
 }
 
 // later is the greater of both in each figure.

@@ -131,3 +131,30 @@ func policy(action job.FailureAction) job.Spec {
 func indexed(perIndex *int32) job.Spec {
 	return job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](2), Parallelism: ptr[int32](2), BackoffLimitPerIndex: perIndex}
 }
+
+// TestJI27_NextStatusFails: the reply to the status that records a match is lost, and the next
+// status, which records another one, cannot be written. Both are told once.
+func TestJI27_NextStatusFails(t *testing.T) {
+	spec := policy(job.CountFailure)
+	spec.Completions, spec.Parallelism, spec.BackoffLimit = ptr[int32](2), ptr[int32](2), ptr[int32](9)
+	w := newWorld(t, spec, job.Options{})
+	mustRound(t, w)
+	for i, fault := range []world.Fault{world.LoseReply, world.Fail} {
+		w.Run(w.Pods[i])
+		w.Finish(w.Pods[i], 42)
+		w.Fault = onWrite(world.WriteStatus, 1, fault)
+		mustRound(t, w)
+		w.Resume()
+	}
+	for range 4 {
+		mustRound(t, w)
+		w.Resume()
+	}
+	got := int32(0)
+	for i := range w.Metrics {
+		got += w.Metrics[i].Policy.Count
+	}
+	if got != 2 {
+		t.Errorf("%d matches are told, want 2", got)
+	}
+}
