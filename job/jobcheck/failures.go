@@ -151,6 +151,9 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 		if known := l.Index == at || l.Index < 0; known && l.UID != p.UID && (l.Removed || l.Ended == job.PodSucceeded) {
 			return // a pod that the job deletes takes its count along
 		}
+		if l.Index == at && l.UID != p.UID && l.Ended != job.PodFailed {
+			return // so does one that is gone without an end: a late snapshot may still show it
+		}
 	}
 	f.add("JI21", "the finalizer of %s is removed, and no other pod knows that index %d has failed", p.Name, at)
 }

@@ -103,10 +103,14 @@ func TestState_Untrack_FailureCount(t *testing.T) {
 		{name: "the replacement runs", other: replacement},
 		{name: "the replacement has failed", other: again},
 		{name: "there is none", other: elsewhere, want: "JI21"},
-		{name: "it is accounted for", other: gone, want: "JI21"},
+		{name: "it is accounted for", other: gone, want: "JI21",
+			edit: func(st *jobcheck.State) { st.History.Of("b").Ended = job.PodFailed }},
 		{name: "a twin is being deleted that was created before the failure was seen", other: leaving},
 		{name: "another pod has failed as often", other: failedPod("b", time.Hour, 0)},
 		{name: "the job has deleted it", other: gone, edit: func(st *jobcheck.State) { st.History.Of("b").Removed = true }},
+		{name: "a twin is gone without an end", other: elsewhere, edit: func(st *jobcheck.State) {
+			st.History.Born(&job.Pod{UID: "c", Phase: job.PodRunning, Index: job.IndexAt(0)})
+		}},
 		{name: "the index has failed", other: elsewhere, edit: func(st *jobcheck.State) { st.Job.Status.FailedIndexes = ptr("0") }},
 		{name: "the job is being deleted", other: elsewhere, edit: func(st *jobcheck.State) { st.Job.DeletionTimestamp = now }},
 		{name: "the job fails", other: elsewhere, edit: func(st *jobcheck.State) {
