@@ -106,7 +106,7 @@ func (n plain) with(pod *Pod) plain {
 }
 
 // countPlain counts the pods of a NonIndexed job up to the first that needs a closer look.
-// Without a call in it, the loop takes half the time.
+// Without a call in it, the loop takes a third less time.
 func countPlain(pods []Pod, short shortcuts) (n plain) {
 	for i := range pods {
 		pod := &pods[i]

@@ -98,7 +98,8 @@ func common(a, b []UID) (both []UID) {
 	return both
 }
 
-// later is the greater of both in each figure.
+// later is the greater of both in each figure. The UIDs are the second one's, which include all of
+// the first's.
 func (r reported) later(next reported) reported {
 	next.Succeeded = max(r.Succeeded, next.Succeeded)
 	next.Failed = max(r.Failed, next.Failed)
@@ -108,9 +109,6 @@ func (r reported) later(next reported) reported {
 	}
 	if indexset.Added(next.FailedIndexes, r.FailedIndexes) > 0 {
 		next.FailedIndexes = r.FailedIndexes
-	}
-	if !slices.Equal(r.Uncounted, next.Uncounted) {
-		next.Uncounted = union(r.Uncounted, next.Uncounted)
 	}
 	return next
 }

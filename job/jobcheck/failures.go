@@ -148,11 +148,11 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 	}
 	for i := range st.History.Pods {
 		l := &st.History.Pods[i]
-		if known := l.Index == at || l.Index < 0; known && l.UID != p.UID && (l.Removed || l.Ended == job.PodSucceeded) {
-			return // a pod that the job deletes takes its count along
-		}
-		if l.Index == at && l.UID != p.UID && l.Ended != job.PodFailed {
-			return // so does one that is gone without an end: a late snapshot may still show it
+		known := l.Index == at || l.Index < 0
+		// A pod that is gone without an end knew less, and a late snapshot may still show it.
+		vanished := l.Index == at && l.Ended != job.PodFailed
+		if known && l.UID != p.UID && (l.Removed || l.Ended == job.PodSucceeded || vanished) {
+			return // a pod that is deleted takes its count along
 		}
 	}
 	f.add("JI21", "the finalizer of %s is removed, and no other pod knows that index %d has failed", p.Name, at)

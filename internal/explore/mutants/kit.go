@@ -61,8 +61,7 @@ var (
 // liveInKit runs one test of a kit. It returns the rule that was broken first, and in which
 // life.
 func (m *mutant) liveInKit(dir, test string, o options) string {
-	out, err := command(o.limit, m.number, filepath.Join(dir, m.folder()+"test.test"), "-test.run="+test, "-rapid.nofailfile",
-		"-rapid.shrinktime=1ms", fmt.Sprintf("-rapid.checks=%d", o.lives), fmt.Sprintf("-rapid.seed=%d", o.seed))
+	out, err := m.runLives(filepath.Join(dir, m.folder()+"test.test"), o, "-test.run="+test)
 	rule, before := broken.FindSubmatch(out), livesWell.FindSubmatch(out)
 	switch {
 	case err == nil:

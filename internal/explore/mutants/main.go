@@ -230,8 +230,7 @@ var (
 // live runs the random lives of the controller. It returns the property that fails, and
 // after how many lives.
 func (m *mutant) live(dir string, o options) string {
-	out, err := command(o.limit, m.number, filepath.Join(dir, m.folder()+".test"), "-test.run=Lives|TestL9|TestCL4|TestJI26", "-test.failfast", "-rapid.nofailfile",
-		"-rapid.shrinktime=1ms", fmt.Sprintf("-rapid.checks=%d", o.lives), fmt.Sprintf("-rapid.seed=%d", o.seed))
+	out, err := m.runLives(filepath.Join(dir, m.folder()+".test"), o, "-test.run=Lives|TestL9|TestCL4|TestJI26", "-test.failfast")
 	switch name := failed.FindSubmatch(out); {
 	case err == nil:
 		return "–"
@@ -246,6 +245,12 @@ func (m *mutant) live(dir string, o options) string {
 		}
 		return text
 	}
+}
+
+// runLives runs tests with as many lives as asked for, and the bug.
+func (m *mutant) runLives(tests string, o options, flags ...string) ([]byte, error) {
+	flags = append(flags, "-rapid.nofailfile", "-rapid.shrinktime=1ms", fmt.Sprintf("-rapid.checks=%d", o.lives), fmt.Sprintf("-rapid.seed=%d", o.seed))
+	return command(o.limit, m.number, tests, flags...)
 }
 
 // command runs a command at the root of the module, with a bug or none.
