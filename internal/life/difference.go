@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Difference compares two values by their JSON, times by the second. It names the first field
@@ -46,7 +48,7 @@ func differ(path string, want, is any) string {
 	case []any:
 		is, _ := is.([]any)
 		for i := range max(len(want), len(is)) {
-			if text := differ(fmt.Sprintf("%s[%d]", path, i), at(want, i), at(is, i)); text != "" {
+			if text := differ(fmt.Sprintf("%s[%d]", path, i), value.At(want, i), value.At(is, i)); text != "" {
 				return text
 			}
 		}
@@ -63,13 +65,6 @@ func join(path, key string) string {
 		return key
 	}
 	return path + "." + key
-}
-
-func at(list []any, i int) any {
-	if i < len(list) {
-		return list[i]
-	}
-	return nil
 }
 
 // isNone reports whether a value is missing, or has no elements.
