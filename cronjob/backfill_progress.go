@@ -1,7 +1,6 @@
 package cronjob
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -13,48 +12,11 @@ import (
 // range is the only trace of its run, so none is deleted before the progress is
 // stored: a crash between any two writes starts no run twice (CI1).
 
-// backfillStep is what a round does for a backfill.
-type backfillStep struct {
-	// Backfill is the backfill without the runs that are settled before any write.
-	Backfill
-	// Moved says that it differs from that in the snapshot.
-	Moved bool `json:"moved,omitempty"`
-	// Last says that nothing is left once the plan's creations took effect.
-	Last bool `json:"last,omitempty"`
-}
-
-func compareRuns(a, b time.Time) int { return cmp.Compare(runMinute(a), runMinute(b)) }
-
-func isSameRun(a, b time.Time) bool { return compareRuns(a, b) == 0 }
-
-// sortedRuns is a list of runs in order and without repetition.
-func sortedRuns(runs []time.Time) []time.Time {
-	return slices.CompactFunc(slices.SortedFunc(slices.Values(runs), time.Time.Compare), isSameRun)
-}
-
-func hasRun(runs []time.Time, run time.Time) bool {
-	_, found := slices.BinarySearchFunc(runs, run, compareRuns)
-	return found
-}
-
-// runsAfter is the part of a list that is later than t.
-func runsAfter(runs []time.Time, t time.Time) []time.Time {
-	return slices.DeleteFunc(runs, func(run time.Time) bool { return !run.After(t) })
-}
-
-// has reports whether a run lies in what is left of the range.
-func (b *Backfill) has(run time.Time) bool {
-	return run.After(b.After) && !run.After(b.Until) &&
-		!slices.ContainsFunc(b.Except, func(e time.Time) bool { return isSameRun(e, run) })
-}
-
-// settledAhead returns the runs after After that are settled: the runs in Except, and all
-// runs that have a job of the CronJob.
-func (c *census) settledAhead(b *Backfill) []time.Time {
-	all := b.Except
+// ownRuns returns the runs that have a job of the CronJob, in order.
+func (c *census) ownRuns() (runs []time.Time) {
 	note := func(run time.Time, name string) {
-		if run.After(b.After) && !run.After(b.Until) && nameOfRun(c.cronJob, run).is(name) && !hasRun(b.Except, run) {
-			all = append(all, run)
+		if c.names.of(run).is(name) {
+			runs = append(runs, run.UTC()) // one form, whichever of two traces comes first (B3)
 		}
 	}
 	for i := range c.children {
@@ -62,21 +24,44 @@ func (c *census) settledAhead(b *Backfill) []time.Time {
 			note(child.ScheduledTime, child.Name)
 		}
 	}
-	for _, r := range c.active {
-		note(c.runOf(r), r.Name)
+	for i, r := range c.active {
+		if i < c.kept {
+			note(c.runOf(r), r.Name)
+		} else {
+			note(c.names.runNamed(r.Name), r.Name) // a child, or a job that is to be looked up
+		}
 	}
-	if len(all) > len(b.Except) {
-		return sortedRuns(all)
+	return c.names.sorted(runs)
+}
+
+// maxExcept is how many runs a backfill notes ahead of After. The history keeps the jobs of
+// further ones until the backfill has come closer.
+const maxExcept = 100
+
+// settledAhead returns the runs after After that are settled: the runs in Except, and the next
+// runs that have a job of the CronJob.
+func settledAhead(b *Backfill, own []time.Time, n *names) []time.Time {
+	all := runsAfter(b.Except, b.After)
+	first, _ := slices.BinarySearchFunc(own, b.After.Add(1), time.Time.Compare)
+	room := maxExcept - len(all)
+	for _, run := range own[first:] {
+		if room <= 0 || run.After(b.Until) {
+			break
+		}
+		if !n.has(b.Except, run) {
+			all, room = append(all, run), room-1
+		}
 	}
-	return all
+	return n.sorted(all)
 }
 
 // backfills lists the backfills that made progress, once the status is written.
 func (p *Plan) backfills(w *Writes) []Backfill {
 	var all []Backfill
+	first := len(p.Create) - countBackfilled(p.Create)
 	for i := range p.basis.Backfills {
 		step := &p.basis.Backfills[i]
-		if b, moved := p.progress(step, w); moved || step.Moved {
+		if b, moved := p.progress(step, first, w); moved || step.Moved {
 			all = append(all, b)
 		}
 	}
@@ -85,12 +70,13 @@ func (p *Plan) backfills(w *Writes) []Backfill {
 
 // progress adds what the creations of a round settled. They are in the order of
 // their runs and leave none out, so After follows them up to the first that is not
-// settled. A name that belongs to another owner settles its run, as it settles a trigger.
-func (p *Plan) progress(step *backfillStep, w *Writes) (b Backfill, moved bool) {
+// settled. A name that belongs to another owner settles its run, as it settles a trigger. The
+// creations of backfills begin at first.
+func (p *Plan) progress(step *backfillStep, first int, w *Writes) (b Backfill, moved bool) {
 	b = step.Backfill
 	b.Except = slices.Clone(b.Except)
 	gap := false
-	for i := range p.Create {
+	for i := first; i < len(p.Create); i++ {
 		c := &p.Create[i]
 		if c.Backfill != b.ID {
 			continue
@@ -110,6 +96,15 @@ func (p *Plan) progress(step *backfillStep, w *Writes) (b Backfill, moved bool) 
 	if moved && step.Last && !gap {
 		b.After = b.Until
 	}
-	b.Except = runsAfter(sortedRuns(b.Except), b.After)
+	slices.SortFunc(b.Except, time.Time.Compare)
+	b.Except = runsAfter(b.Except, b.After)
 	return b, moved
+}
+
+// countBackfilled counts the creations of backfills, which come last.
+func countBackfilled(created []Creation) (n int) {
+	for n < len(created) && created[len(created)-1-n].Backfill != "" {
+		n++
+	}
+	return n
 }

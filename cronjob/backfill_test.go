@@ -398,3 +398,18 @@ func TestBackfill_C13_Creation(t *testing.T) {
 		t.Errorf("%+v\n%+v", c, decoded)
 	}
 }
+
+// CI1: a run that CatchUpAll passes, since its name is taken, does not leave the runs after it to
+// the backfills: these would start, and start again once their jobs have been replaced.
+func TestBackfill_CI1_RunsThatAreMadeUpAreReserved(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	taken := child(hours(1))
+	taken.Foreign = true
+	s := snapshot(c, hours(3.5), taken)
+	s.Options.CatchUp = cronjob.CatchUpAll
+	s.Backfills = []cronjob.Backfill{{ID: "b", After: start, Until: hours(3), Overlap: cronjob.Allow}}
+	plan := reconcile(t, s)
+	if got := asked(&plan); len(got) > 0 {
+		t.Errorf("the backfill starts the runs of %v\n%s", got, plan.String())
+	}
+}

@@ -3,30 +3,8 @@ package cronjob
 import (
 	"time"
 
-	"github.com/batchplan/batchplan/internal/enum"
 	"github.com/batchplan/batchplan/schedule"
 )
-
-// CatchUp says which runs start when several were missed.
-type CatchUp uint8
-
-// The ways to catch up.
-const (
-	// CatchUpLatest starts the latest of them (C7).
-	CatchUpLatest CatchUp = iota
-	// CatchUpNone starts none: a run starts in time, which is within
-	// Options.CatchUpWindow, or not at all.
-	CatchUpNone
-	// CatchUpAll starts all of them, one a round and the oldest first, within
-	// Options.CatchUpWindow and up to Options.CatchUpLimit. With Forbid the runs wait
-	// in line for each other.
-	CatchUpAll
-)
-
-const catchUps = "latest|none|all"
-
-// String returns the way in a word.
-func (c CatchUp) String() string { return enum.String(catchUps, int(c), "CatchUp") }
 
 const (
 	// inTime is the window of CatchUpNone: longer than a wake-up takes, shorter than
@@ -42,14 +20,6 @@ func (o *Options) catchUpWindow() (window time.Duration, ok bool) {
 		return inTime, true
 	}
 	return o.CatchUpWindow, o.CatchUpWindow > 0
-}
-
-// pick is the run that is due.
-type pick struct {
-	// due is the run to start, latest the last one that is due. Zero means none.
-	due, latest time.Time
-	// overdue is the number of runs to choose from.
-	overdue int
 }
 
 // pickDue chooses among the runs in (earliest, until].

@@ -10,7 +10,7 @@ import (
 )
 
 // TestCL4_CatchUpAllPassesOn: three runs were missed, and the oldest cannot start. The
-// round asks for the next one at once, and that starts the run behind it.
+// round asks for the next one immediately, and that starts the run behind it.
 func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 	oldest := hours(1)
 	foreign := child(oldest)
@@ -68,7 +68,7 @@ func TestCL4_NothingToPassOnTo(t *testing.T) {
 }
 
 // What a run to make up waits for is not a stall: a status that cannot be written is
-// retried, not planned again at once.
+// retried, not planned again immediately.
 func TestCL4_PassingOnNeedsTheStatus(t *testing.T) {
 	done := finished(child(hours(1)), job.ConditionFailed, hours(1.5))
 	done.Backfilled = true

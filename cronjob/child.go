@@ -20,8 +20,12 @@ type Child struct {
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
 	// StartTime is status.startTime; zero for a job that has not started.
 	StartTime time.Time `json:"startTime,omitzero"`
-	// Finished is job.ConditionComplete or job.ConditionFailed, and empty before.
-	Finished job.ConditionType `json:"finished,omitempty"`
+	// Finished is how the job has ended, and empty before: Complete, Failed or, for children of another
+	// kind, a word of that kind, such as Aborted. Such a child has neither succeeded nor failed.
+	Finished Ending `json:"finished,omitempty"`
+	// KeptAsSuccessful says that the limits of successful jobs are about a child with such a word; by
+	// default those of failed jobs are (C2).
+	KeptAsSuccessful bool `json:"keptAsSuccessful,omitempty"`
 	// FinishTime is when that condition turned True.
 	FinishTime time.Time `json:"finishTime,omitzero"`
 	// CompletionTime is status.completionTime; zero for a job that has not succeeded.
@@ -36,14 +40,26 @@ type Child struct {
 
 func (c *Child) isFinished() bool { return c.Finished != "" }
 
-// ChildOf makes a child of a job's values. What it is to the CronJob follows from the UID
-// of the job's controller, which is empty if the job has none (C1); its run, and whether a
-// backfill asked for it, follow from the job's annotations. The job's spec is not needed.
+// keptAs returns whose limits are about a job: Complete or Failed, and empty for one that runs.
+func (c *Child) keptAs() Ending {
+	switch {
+	case c.Finished == "", c.Finished == Complete:
+		return c.Finished
+	case c.KeptAsSuccessful && c.Finished != Failed:
+		return Complete
+	}
+	return Failed
+}
+
+// ChildOf makes a child of a job's values. What it is to the CronJob follows from the job's
+// namespace and the UID of its controller, which is empty if it has none (C1): anybody can name
+// that UID elsewhere. Its run, and whether a backfill asked for it, follow from the job's
+// annotations. The job's spec is not needed.
 func ChildOf(c *CronJob, j *job.Job, controllerUID job.UID, annotations map[string]string) Child {
 	child := Child{
 		Name:              j.Name,
 		UID:               j.UID,
-		Foreign:           controllerUID == "" || controllerUID != c.UID,
+		Foreign:           controllerUID == "" || controllerUID != c.UID || j.Namespace != c.Namespace,
 		CreationTimestamp: j.CreationTimestamp,
 		DeletionTimestamp: j.DeletionTimestamp,
 		StartTime:         j.Status.StartTime,
@@ -76,6 +92,7 @@ func DecodeChild(c *CronJob, data []byte) (Child, error) {
 	}
 	m := &in.Metadata
 	return ChildOf(c, &job.Job{
+		Namespace:         m.Namespace,
 		Name:              m.Name,
 		UID:               job.UID(m.UID),
 		CreationTimestamp: m.CreationTimestamp,

@@ -1,7 +1,9 @@
 package cronjob
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
@@ -12,18 +14,59 @@ import (
 // CronJob for as long as schedule and timeZone stay the same.
 type Compiled struct {
 	// Schedule is the schedule in its zone.
-	Schedule schedule.Schedule
+	Schedule schedule.Schedule `json:"schedule,omitzero"`
 	// Problem is why there is none, as the reason of an event: "UnparseableSchedule" or
 	// "UnknownTimeZone" (C6). It is empty if there is a schedule. Message is the sentence.
-	Problem string
-	Message string
+	Problem string `json:"problem,omitempty"`
+	Message string `json:"message,omitempty"`
 	// Location is the zone of timeZone, in which the annotations of runs are written; nil
 	// means the schedule's. The two differ only where the schedule names a zone itself,
 	// which current servers refuse.
-	Location *time.Location
+	Location *time.Location `json:"-"`
 	// Source and Zone are what it was compiled from. A round refuses a schedule
 	// that was compiled from another spec; empty means: unknown.
-	Source, Zone string
+	Source string `json:"source,omitempty"`
+	Zone   string `json:"zone,omitempty"`
+}
+
+// openCompiled is Compiled without its methods, compiledJSON its JSON: the zone by its name.
+type (
+	openCompiled Compiled
+	compiledJSON struct {
+		openCompiled
+		Location string `json:"location,omitempty"`
+	}
+)
+
+// MarshalJSON writes the schedule so that it can be read without the CronJob and the options. A zone that
+// only this machine knows is an error.
+func (c Compiled) MarshalJSON() ([]byte, error) {
+	out := compiledJSON{openCompiled: openCompiled(c)}
+	if c.Location != nil {
+		out.Location = c.Location.String()
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and looks zones up as Compile does.
+func (c *Compiled) UnmarshalJSON(data []byte) error {
+	var in compiledJSON
+	if err := json.Unmarshal(data, &in); err != nil {
+		return fmt.Errorf("compiled schedule: %w", err)
+	}
+	out := Compiled(in.openCompiled)
+	if name := in.Location; name != "" {
+		// Nearly always it is the zone of the schedule, which need not be in the database.
+		if out.Location = out.Schedule.Location(); out.Location.String() != name {
+			location, err := findZone(out.Source, name)
+			if err != nil {
+				return fmt.Errorf("compiled schedule: location: %w", err)
+			}
+			out.Location = location
+		}
+	}
+	*c = out
+	return nil
 }
 
 // The reasons why there is no schedule (C6).

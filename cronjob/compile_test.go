@@ -1,12 +1,15 @@
 package cronjob_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -48,5 +51,78 @@ func TestC6_UnknownTimeZoneQuotesTheSchedule(t *testing.T) {
 	compiled := cronjob.Compile(&c)
 	if m := compiled.Message; !strings.Contains(m, `"30 6 * * *"`) || !strings.Contains(m, `"Mars/Base"`) || strings.Contains(m, "@daily") {
 		t.Error(m)
+	}
+}
+
+// Both zones, and a schedule that does not parse, are stored; what cannot be read is an error that says why.
+func TestCompiled_Stored(t *testing.T) {
+	berlin := "Europe/Berlin"
+	for _, tc := range []struct {
+		name string
+		spec cronjob.Spec
+		opts []schedule.Option
+		want string
+	}{
+		{"plain", cronjob.Spec{Schedule: "@hourly"}, nil, `{"schedule":{"spec":"@hourly","anchor":0},"source":"@hourly"}`},
+		{"zone", cronjob.Spec{Schedule: "30 2 * * *", TimeZone: &berlin}, []schedule.Option{schedule.RunSkippedAtGapEnd()},
+			`{"schedule":{"spec":"30 2 * * *","timeZone":"Europe/Berlin","skipped":"atGapEnd"},"source":"30 2 * * *","zone":"Europe/Berlin","location":"Europe/Berlin"}`},
+		{"two zones", cronjob.Spec{Schedule: "TZ=Asia/Tokyo 0 9 * * *", TimeZone: &berlin}, nil,
+			`{"schedule":{"spec":"0 9 * * *","timeZone":"Asia/Tokyo"},"source":"TZ=Asia/Tokyo 0 9 * * *","zone":"Europe/Berlin","location":"Europe/Berlin"}`},
+		{"no schedule", cronjob.Spec{Schedule: "x"}, nil,
+			`{"problem":"UnparseableSchedule","message":"schedule \"x\": fields \"x\": want 5 fields (minute hour day-of-month month day-of-week), found 1","source":"x"}`},
+		{"not compiled", cronjob.Spec{}, nil, `{}`},
+	} {
+		c := newCronJob(tc.spec)
+		c.CreationTimestamp = time.Time{}
+		var compiled cronjob.Compiled
+		if tc.want != "{}" {
+			compiled = cronjob.Compile(&c, tc.opts...)
+		}
+		data, err := json.Marshal(compiled)
+		if want := strings.Replace(tc.want, `,"anchor":0`, "", 1); err != nil || string(data) != want {
+			t.Errorf("%s: stored as %s, %v", tc.name, data, err)
+		}
+		var read cronjob.Compiled
+		if err := json.Unmarshal(data, &read); err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+		zone := func(c cronjob.Compiled) string { return fmt.Sprint(c.Location) }
+		if !read.Schedule.Equal(compiled.Schedule) || zone(read) != zone(compiled) || read.Problem != compiled.Problem || read.Source != compiled.Source {
+			t.Errorf("%s: read as %+v", tc.name, read)
+		}
+	}
+	for data, want := range map[string]string{
+		`{"schedule":{"spec":"61 * * * *"}}`:                 `minute "61"`,
+		`{"schedule":{"spec":"@daily","timeZone":"Mars/X"}}`: `zone "Mars/X"`,
+		`{"schedule":{"spec":"@daily"},"location":"Mars/X"}`: `compiled schedule: location: schedule "": zone "Mars/X"`,
+		`{"schedule":7}`: "compiled schedule: schedule: json: cannot unmarshal",
+	} {
+		var read cronjob.Compiled
+		if err := json.Unmarshal([]byte(data), &read); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", data, err, want)
+		}
+	}
+}
+
+// A snapshot that was stored without its schedule, or with a namer, says what is missing.
+func TestSnapshot_StoredIncomplete(t *testing.T) {
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
+	s.Options.Naming = cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for schedule, want := range map[string]string{
+		`"schedule":{"schedule"`: `options.naming.namer: "": is required with form custom; a stored snapshot leaves it out`,
+		`"schedule":{"other"`:    `schedule: "": is not compiled`,
+	} {
+		var read cronjob.Snapshot
+		text := strings.Replace(string(data), `"schedule":{"schedule"`, schedule, 1)
+		if err := json.Unmarshal([]byte(text), &read); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cronjob.Reconcile(read); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -26,14 +26,16 @@ type Conclusion struct {
 	// Backfills have advanced in this round. Before the next one, store each in place of
 	// the backfill with its ID, or drop it if it is complete.
 	Backfills []Backfill
-	// Requeue is the plan's, or at once when the round has made room for more.
+	// Requeue is the plan's, immediate when the round has made room for more, or soon when
+	// something waits for a snapshot that shows the controller's own writes (CI15).
 	Requeue Requeue
-	// Retry asks for another round soon, with a growing delay: something is incomplete, or
-	// waits for a snapshot that shows the controller's own writes (CI15).
+	// Retry is true when a read or a write failed or was not tried, and so exactly when
+	// cronjobapply.Executor.Apply returns an error: plan again soon, after
+	// backoff.Retry().Delay of the failures in a row.
 	Retry bool
-	// Incomplete is true when a read or a write failed or was not tried, and has to be
-	// repeated.
-	Incomplete bool
+	// Unstarted are the runs that will not start any more, by reason: each is in the
+	// conclusion of one round alone, as long as the memory is kept.
+	Unstarted []Unstarted
 }
 
 // Metrics are the figures of a round behind the metrics of a CronJob controller.
@@ -43,8 +45,7 @@ type Metrics struct {
 	// CreationSkew is how long after its time the run of the schedule was created:
 	// cronjob_controller_job_creation_skew_duration_seconds (C16).
 	CreationSkew time.Duration
-	// Missed is the number of runs that will not start any more, each counted in one
-	// round alone: a counter can add it up.
+	// Missed is the number of runs in Conclusion.Unstarted: a counter can add it up.
 	Missed int
 }
 
@@ -66,24 +67,23 @@ func (s *Settlement) Conclude(result Result) Conclusion {
 		result = ResultNotTried
 	}
 	settled := !s.Write || result == ResultDone
-	incomplete := !settled || p.hasUnfinished(w)
 	end := Conclusion{
 		Outcome: Outcome{Writes: s.writes, Settled: result},
 		Status:  p.basis.Before,
 		Memory:  Memory{kept: p.remember(s, settled)},
-		Events:  p.report(w),
 		Metrics: p.metrics(w),
-		Retry:   incomplete || p.basis.Stale,
-
-		Incomplete: incomplete,
+		Retry:   !settled || p.hasUnfinished(w),
 	}
+	end.Unstarted = p.unstarted(w)
+	end.Events = p.report(w, end.Unstarted[len(p.Unstarted):])
+	end.Metrics.Missed = sumUnstarted(end.Unstarted)
 	if settled {
 		end.Status = s.Status
 		end.Triggered = p.triggered(w)
 		end.Backfills = p.backfills(w)
 	}
 	moved := s.Write || len(end.Triggered)+len(end.Backfills) > 0 || p.hasLearned(w, &end.Memory.kept)
-	end.Requeue = p.again(w, settled && moved)
+	end.Requeue = p.again(w, settled && moved, s.Write)
 	return end
 }
 
@@ -96,9 +96,11 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 			return true
 		}
 	}
-	for i := range p.Delete {
-		if p.Delete[i].Foreground && isDeleted(value.At(w.Deleted, i).Result) {
-			return true
+	if p.basis.Consistent || keepsWrites(p.basis.Consistent, p.basis.Quirks) { // otherwise the next round deletes the same jobs
+		for i := range p.Delete {
+			if p.Delete[i].Foreground && isDeleted(value.At(w.Deleted, i).Result) {
+				return true
+			}
 		}
 	}
 	return m.Since.After(p.basis.Since)
@@ -135,19 +137,25 @@ func (p *Plan) isEager(i int) bool {
 }
 
 // again brings the next round forward: when more is to do after the status was
-// written or after the memory has passed a run that cannot start, and when what
-// waits for active jobs has room now. Moved says that the next snapshot is another
-// one, so there is no hot loop (M9).
-func (p *Plan) again(w *Writes, moved bool) Requeue {
+// written or after the memory has passed a run that cannot start, when what
+// waits for active jobs has room now, and when something waits for a newer snapshot. Moved says
+// that the next snapshot is another one, so there is no hot loop (M9).
+func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 	switch {
 	case !moved:
-		return p.Requeue
 	case p.basis.Unfinished:
 		return Requeue{At: p.basis.Now, Reason: p.Requeue.Reason}
 	case p.basis.Blocked && slices.Contains(w.Verified, ResultGone):
 		return Requeue{At: p.basis.Now, Reason: WaitVerify}
 	case p.basis.Blocked && p.madeRoom(w):
 		return Requeue{At: p.basis.Now, Reason: WaitActive}
+	}
+	look := p.basis.Look
+	if p.basis.Unshown && !wrote {
+		look = sooner(look, lookAgain(p.basis.Now, p.basis.Memory.Behind))
+	}
+	if at := sooner(p.Requeue.At, look); !at.Equal(p.Requeue.At) {
+		return Requeue{At: at, Reason: WaitStale}
 	}
 	return p.Requeue
 }
@@ -169,32 +177,33 @@ func (p *Plan) madeRoom(w *Writes) bool {
 }
 
 // report makes the events of the round.
-func (p *Plan) report(w *Writes) []job.Event {
-	events := slices.Clip(p.current(w))
+func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
+	events := append(slices.Clone(p.current(w)), unstartedEvents(unstarted, p.Missed.TooLate, p.basis.Quirks, p.basis.Child)...)
+	child := p.basis.Child.String()
 	add := func(t job.EventType, reason, message string) {
 		events = append(events, job.Event{Type: t, Reason: reason, Message: message})
 	}
 	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
 	for i := range p.Verify {
 		if r := &p.Verify[i]; r.UID != "" && value.At(w.Verified, i) == ResultGone && wasActive(r.UID, r.Name) {
-			add(job.EventNormal, "MissingJob", activeMissing(r.Name))
+			add(job.EventNormal, "MissingJob", activeMissing(p.basis.Child, r.Name))
 		}
 	}
 	for i := range p.Delete {
 		switch e := value.At(w.Deleted, i); e.Result {
 		case ResultDone:
-			add(job.EventNormal, "SuccessfulDelete", "Deleted job "+p.Delete[i].Name)
+			add(job.EventNormal, "SuccessfulDelete", "Deleted "+child+" "+p.Delete[i].Name)
 		case ResultUnsuccessful:
-			add(job.EventWarning, "FailedDelete", "Deleted job: "+e.Error)
+			add(job.EventWarning, "FailedDelete", "Deleted "+child+": "+e.Error)
 		}
 	}
 	for i := range p.Create {
 		switch e := value.At(w.Created, i); e.Result {
 		case ResultDone:
-			add(job.EventNormal, "SuccessfulCreate", "Created job "+p.Create[i].Name)
+			add(job.EventNormal, "SuccessfulCreate", "Created "+child+" "+p.Create[i].Name)
 		case ResultUnsuccessful:
 			if e.Error != "" {
-				add(job.EventWarning, "FailedCreate", "Error creating job: "+e.Error)
+				add(job.EventWarning, "FailedCreate", "Error creating "+child+": "+e.Error)
 			}
 		}
 	}
@@ -203,7 +212,7 @@ func (p *Plan) report(w *Writes) []job.Event {
 
 // current are the events of the plan that the outcome has not made untrue.
 func (p *Plan) current(w *Writes) []job.Event {
-	// What seemed to run is gone: the next round, at once, starts the run.
+	// What seemed to run is gone: the next round follows immediately and starts the run.
 	free := p.basis.Blocked && slices.Contains(w.Verified, ResultGone)
 	// Quirk: what is deleted is not in the list any more when that is looked at.
 	var unseen map[string]bool
@@ -212,7 +221,7 @@ func (p *Plan) current(w *Writes) []job.Event {
 			if unseen == nil {
 				unseen = make(map[string]bool)
 			}
-			unseen[sawCompleted(p.Delete[i].Name)] = true
+			unseen[sawCompleted(p.basis.Child, p.Delete[i].Name)] = true
 		}
 	}
 	if !free && unseen == nil {
@@ -225,7 +234,7 @@ func (p *Plan) current(w *Writes) []job.Event {
 }
 
 func (p *Plan) metrics(w *Writes) Metrics {
-	f := Metrics{Missed: p.basis.Missed}
+	var f Metrics
 	for i := range p.Create {
 		e := value.At(w.Created, i)
 		if e.Result != ResultDone {
@@ -237,4 +246,53 @@ func (p *Plan) metrics(w *Writes) Metrics {
 		}
 	}
 	return f
+}
+
+// triggered lists the triggers that need no more.
+func (p *Plan) triggered(w *Writes) []string {
+	ids := slices.Clone(p.Triggered)
+	for i := range p.Create {
+		id, r := p.Create[i].Trigger, value.At(w.Created, i).Result
+		if id != "" && (r == ResultDone || r == ResultAlreadyExists || r == ResultNameTaken) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// unstarted are the runs that the plan gives up, and those that the writes have decided about: a
+// name is taken, or a job that was perhaps created is not there.
+func (p *Plan) unstarted(w *Writes) []Unstarted {
+	all := slices.Clip(p.Unstarted)
+	for i := range p.Create {
+		if c := &p.Create[i]; c.Reason == CreateOldest && value.At(w.Created, i).Result == ResultNameTaken {
+			all = append(all, Unstarted{UnstartedNameTaken, 1, c.ScheduledTime})
+		}
+	}
+	why := UnstartedForLater
+	if p.Missed.TooLate {
+		why = UnstartedTooLate
+	}
+	gone := p.goneNames(w)
+	for i := range p.basis.Memory.Started {
+		s := &p.basis.Memory.Started[i]
+		if run := s.ScheduledTime; isLost(*s) && gone[s.Name] && !run.IsZero() && !run.After(p.basis.Memory.Accounted) {
+			all = append(all, Unstarted{why, 1, run})
+		}
+	}
+	return all
+}
+
+// goneNames are the names of jobs that were perhaps created and that a look-up has not found.
+func (p *Plan) goneNames(w *Writes) map[string]bool {
+	var names map[string]bool
+	for i := range p.Verify {
+		if p.Verify[i].UID == "" && value.At(w.Verified, i) == ResultGone {
+			if names == nil {
+				names = make(map[string]bool)
+			}
+			names[p.Verify[i].Name] = true
+		}
+	}
+	return names
 }

@@ -31,7 +31,7 @@ func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 }
 
 // C11: that a job runs already is not told where the round finds out that it is gone and
-// a run waits for it. Other events are told in any case.
+// a run waits for it. Other events are reported in any case.
 func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 	for _, tc := range []struct {
 		blocked  bool
@@ -79,7 +79,7 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 	}
 }
 
-// TestCL4_RoomMadeByTheRound: what waits for active jobs gets its turn at once when the
+// TestCL4_RoomMadeByTheRound: what waits for active jobs gets its turn immediately when the
 // round has replaced these, or when a creation that was counted has come to nothing.
 func TestCL4_RoomMadeByTheRound(t *testing.T) {
 	tests := []struct {

@@ -96,6 +96,17 @@ var crowds = []struct {
 		}
 		return s
 	}},
+	{"children of another owner", func(n int) cronjob.Snapshot {
+		s := crowd(cronjob.Allow)
+		s.Consistent = true
+		for i := range n {
+			c := child(start.Add(-time.Duration(i+1) * time.Minute))
+			s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(c))
+			c.Foreign = true
+			s.Children = append(s.Children, c)
+		}
+		return s
+	}},
 	{"children of a backfill", func(n int) cronjob.Snapshot {
 		s := crowd(cronjob.Allow)
 		s.CronJob.Spec.Schedule = "* * * * *"
@@ -103,6 +114,19 @@ var crowds = []struct {
 		from := start.Add(-time.Duration(2*n) * time.Minute)
 		s.Backfills = []cronjob.Backfill{{ID: "b", After: from, Until: start, Overlap: cronjob.Allow}}
 		for i := range n {
+			c := finished(child(from.Add(time.Duration(2*i+3)*time.Minute)), job.ConditionComplete, start)
+			c.Backfilled = true
+			s.Children = append(s.Children, c)
+		}
+		return s
+	}},
+	{"backfills of the same runs, and their children", func(n int) cronjob.Snapshot {
+		s := crowd(cronjob.Replace)
+		s.CronJob.Spec.Schedule = "* * * * *"
+		s.Schedule = cronjob.Compile(&s.CronJob)
+		from := start.Add(-time.Duration(2*n) * time.Minute)
+		for i := range n {
+			s.Backfills = append(s.Backfills, cronjob.Backfill{ID: fmt.Sprint(i), After: from, Until: start.Add(time.Duration(n) * time.Minute)})
 			c := finished(child(from.Add(time.Duration(2*i+3)*time.Minute)), job.ConditionComplete, start)
 			c.Backfilled = true
 			s.Children = append(s.Children, c)

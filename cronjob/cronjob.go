@@ -12,6 +12,9 @@ import (
 type CronJob struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// Version grows with every write of the CronJob; 0 means that the backend has none. A backend
+	// can write a status on condition of it; plans do not depend on it.
+	Version int64 `json:"version,omitempty"`
 	// UID tells this CronJob from an earlier one of the same name. It must not be
 	// empty.
 	UID job.UID `json:"uid"`
@@ -41,7 +44,7 @@ type Spec struct {
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 	// ConcurrencyPolicy is Allow when empty.
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
-	// Suspend stops new runs; those that were started go on.
+	// Suspend stops new runs; those that were started continue.
 	Suspend *bool `json:"suspend,omitempty"`
 	// JobTemplate is the part of the template that the planner passes on.
 	JobTemplate JobTemplate `json:"jobTemplate"`

@@ -3,6 +3,7 @@ package cronjob
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/batchplan/batchplan/internal/object"
 	"github.com/batchplan/batchplan/job"
@@ -10,7 +11,8 @@ import (
 
 // DecodeCronJob reads a batch/v1 CronJob object, as `kubectl get -o json` prints it or a
 // typed client marshals it, which leaves apiVersion and kind out. Unknown fields are
-// ignored: objects come from other versions as well.
+// ignored: objects come from other versions as well. Version is the resourceVersion, where that
+// is a number.
 func DecodeCronJob(data []byte) (CronJob, error) {
 	var in struct {
 		object.Head
@@ -25,7 +27,9 @@ func DecodeCronJob(data []byte) (CronJob, error) {
 		return CronJob{}, fmt.Errorf("decode cronjob: %w", err)
 	}
 	m := &in.Metadata
+	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0, unknown, if it is not a number
 	return CronJob{
+		Version:           version,
 		Namespace:         m.Namespace,
 		Name:              m.Name,
 		UID:               job.UID(m.UID),

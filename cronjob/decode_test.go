@@ -27,7 +27,7 @@ func TestDecode(t *testing.T) {
 	if c.Spec.JobTemplate.Labels["a"] != "b" || c.Spec.ConcurrencyPolicy != cronjob.Forbid || c.UID != "cj-1" {
 		t.Errorf("%+v", c)
 	}
-	got, err := cronjob.DecodeChild(&c, []byte(`{"kind":"Job","metadata":{"name":"report-1","uid":"u",
+	got, err := cronjob.DecodeChild(&c, []byte(`{"kind":"Job","metadata":{"name":"report-1","namespace":"ns","uid":"u",
 		"annotations":{"batch.kubernetes.io/cronjob-scheduled-timestamp":"2026-01-01T09:00:00+08:00"},
 		"ownerReferences":[{"uid":"cj-1","controller":true}]},"status":{"startTime":"2026-01-01T01:00:01Z","completionTime":"2026-01-01T01:05:00Z",
 		"conditions":[{"type":"Complete","status":"True","lastTransitionTime":"2026-01-01T01:05:00Z"}]}}`))

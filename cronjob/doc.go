@@ -55,6 +55,13 @@
 //     jobs changes, and soon if Retry is set. After a change of schedule or timeZone,
 //     compile first (C17).
 //
+// # Children that are not jobs
+//
+// A [Child] is anything with a name and a UID that starts and ends. [Options] say what its kind is,
+// how its name follows from its run ([Naming]), where it holds the time of the run ([Marks]), and what
+// the status of its parent does not store. A Child that has ended in neither way says so in a word of its
+// own. None of that needs package job.
+//
 // # Exactness
 //
 // The run due is the latest in (earliest, now] for every schedule, and the number

@@ -7,21 +7,6 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// timing says which runs of the schedule are due (C7).
-type timing struct {
-	// base is the time after which runs count; earliest is the same, raised by the
-	// deadline.
-	base, earliest time.Time
-	// pick is the run to start, chosen from those in (earliest, now].
-	pick
-	// next is the first run that is not due. Zero means that there is none.
-	next time.Time
-	// quiet is true when no run came due since base.
-	quiet bool
-	// invalid is true when the reference gives the schedule up (estimateDue).
-	invalid bool
-}
-
 // findDue finds the run to start and the next one after it (C7). Both are exact,
 // and their cost does not grow with the time missed (B1).
 func findDue(s *Snapshot, base time.Time) timing {
@@ -44,29 +29,27 @@ func findDue(s *Snapshot, base time.Time) timing {
 }
 
 // startsFrom returns the time after which runs count, apart from deadlines: the last
-// one recorded, or else the creation. The memory knows of status writes that the
-// snapshot does not show yet, and of runs that were set aside.
-func startsFrom(s *Snapshot, b *basis) time.Time {
+// one that is known to have started, or else the creation. The memory knows of status writes
+// that the snapshot does not show yet, and of runs that were set aside.
+func startsFrom(s *Snapshot, lastRun time.Time, m *memory) time.Time {
 	base := s.CronJob.CreationTimestamp
-	if last := b.Status.LastScheduleTime; !last.IsZero() {
-		base = last
+	if !lastRun.IsZero() {
+		base = lastRun
 	}
-	return later(later(base, b.Memory.Recorded), b.Memory.Since)
+	return later(later(base, m.Recorded), m.Since)
 }
 
-// tooMany is the number of missed runs above which a warning is due (C8).
-const tooMany = 100
-
-// reportDue reports what is odd about the schedule and its deadline.
-func reportDue(plan *Plan, s *Snapshot, t *timing) {
+// oddities says what is odd about the schedule and its deadline.
+func oddities(s *Snapshot, t *timing) (out moves) {
 	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && d == 0 {
-		plan.note("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")
+		out = notes("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")
 	}
 	switch {
 	case t.invalid:
-		plan.event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap)
+		out = out.and(says(job.EventWarning, "InvalidSchedule", "invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap))
 	case t.overdue > tooMany && !t.due.IsZero():
-		plan.event(job.EventWarning, "TooManyMissedTimes",
-			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
+		out = out.and(says(job.EventWarning, "TooManyMissedTimes",
+			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"))
 	}
+	return out
 }

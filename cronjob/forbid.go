@@ -11,13 +11,13 @@ func forbids(c *census, o *Options) obstacle {
 	switch {
 	case active == 0:
 		return fills(o.MaxActive, active)
-	case o.SkipHeld && c.unseen == 0:
+	case o.SkipHeld && c.unseen+len(c.doubtful) == 0:
 		return obstacle{standing: isSkipped, jobs: active}
 	}
 	return obstacle{standing: isForbidden, jobs: active}
 }
 
-func sayForbidden(plan *Plan) {
-	plan.event(job.EventNormal, "JobAlreadyActive",
-		"Not starting job because prior execution is running and concurrency policy is Forbid")
+func sayForbidden(k Kind) moves {
+	return says(job.EventNormal, "JobAlreadyActive",
+		"Not starting "+k.String()+" because prior execution is running and concurrency policy is Forbid")
 }

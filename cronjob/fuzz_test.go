@@ -120,8 +120,8 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 			})
 		}
 	}
-	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Reported: drawTime(t, "reported"), Recorded: drawTime(t, "recorded"), Since: drawTime(t, "since")})
-	s.Memory.Kept().Behind, s.Memory.Kept().Counted = drawTime(t, "behind"), drawTime(t, "counted")
+	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Recorded: drawTime(t, "recorded"), Since: drawTime(t, "since")})
+	s.Memory.Kept().Behind, s.Memory.Kept().Accounted = drawTime(t, "behind"), drawTime(t, "accounted")
 	for range rapid.IntRange(0, 3).Draw(t, "started") {
 		s.Memory.Kept().Started = append(s.Memory.Kept().Started, cronjob.StartedJob{
 			Reference: cronjob.Reference{

@@ -4,7 +4,7 @@ import "time"
 
 // expireFinished deletes finished jobs that are older than the options keep them, and
 // notes when the next one will be.
-func expireFinished(plan *Plan, s *Snapshot, c *census, places []int32, keep time.Duration) {
+func expireFinished(s *Snapshot, c *census, places []int32, keep time.Duration, out trimming) trimming {
 	var next time.Time
 	for _, i := range places {
 		child := &s.Children[i]
@@ -13,7 +13,7 @@ func expireFinished(plan *Plan, s *Snapshot, c *census, places []int32, keep tim
 		}
 		expires := child.FinishTime.Add(keep)
 		if !expires.After(s.Now) {
-			deleteFinished(plan, s, c, int(i), DeleteExpired)
+			out = deleteFinished(s, c, int(i), DeleteExpired, out)
 			continue
 		}
 		if next.IsZero() || expires.Before(next) {
@@ -21,6 +21,7 @@ func expireFinished(plan *Plan, s *Snapshot, c *census, places []int32, keep tim
 		}
 	}
 	if !next.IsZero() {
-		plan.wait(Wait{Reason: WaitHistory, Until: next})
+		out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: next})
 	}
+	return out
 }

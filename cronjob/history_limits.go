@@ -10,30 +10,66 @@ import (
 )
 
 // trimHistory deletes the oldest finished jobs beyond the limits (C2, CI11), and those
-// that are older than the options keep them.
-func (p *Planner) trimHistory(plan *Plan, s *Snapshot, c *census) error {
+// that are older than the options keep them. It reports false if there is nothing to trim.
+func trimHistory(s *Snapshot, c *census, b *buffers) (out trimming, ok bool) {
 	spec, o := &s.CronJob.Spec, &s.Options
-	p.trim(plan, s, c, &history{job.ConditionComplete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, DeleteSuccessful})
-	p.trim(plan, s, c, &history{job.ConditionFailed, spec.FailedJobsHistoryLimit, o.KeepFailed, DeleteFailed})
-	return checkDuplicates(plan.Delete)
+	successful := history{job.ConditionComplete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, DeleteSuccessful}
+	failed := history{job.ConditionFailed, failedLimit(s), o.KeepFailed, DeleteFailed}
+	many, manyFailed := successful.isOver(s.Children), failed.isOver(s.Children)
+	if !many && !manyFailed {
+		return out, false
+	}
+	out.kept = endOfRow(s, c.lastSuccess)
+	if many {
+		out = trim(s, c, b, &successful, out)
+	}
+	if manyFailed {
+		out = trim(s, c, b, &failed, out)
+	}
+	return out, true
+}
+
+// isOver reports whether there may be jobs to delete, now or later.
+func (h *history) isOver(children []Child) bool {
+	if h.keep > 0 {
+		return true
+	}
+	if h.limit == nil || len(children) <= int(*h.limit) {
+		return false
+	}
+	n := 0
+	for i := range children {
+		if c := &children[i]; c.keptAs() == h.finished && !c.Foreign {
+			n++
+		}
+	}
+	return n > int(*h.limit)
+}
+
+// trimming is what the history does.
+type trimming struct {
+	moves
+	// unrecorded are the runs of backfills whose jobs are deleted once the status tells that the
+	// runs have started.
+	unrecorded []time.Time
+	// kept is the completion of the success that is not deleted, if there is one (C19).
+	kept time.Time
 }
 
 // trim deletes the finished jobs of one kind that are not kept.
-func (p *Planner) trim(plan *Plan, s *Snapshot, c *census, h *history) {
-	if h.limit == nil && h.keep == 0 {
-		return
-	}
-	p.finished = appendFinished(p.finished[:0], s.Children, h.finished)
-	n := h.surplus(len(p.finished))
+func trim(s *Snapshot, c *census, b *buffers, h *history, out trimming) trimming {
+	b.finished = appendFinished(b.finished[:0], s.Children, h.finished)
+	n := h.surplus(len(b.finished))
 	if n > 0 || h.keep > 0 {
-		slices.SortFunc(p.finished, func(a, b int32) int { return byStart(&s.Children[a], &s.Children[b]) })
+		slices.SortFunc(b.finished, func(a, b int32) int { return byStart(&s.Children[a], &s.Children[b]) })
 	}
-	for _, place := range p.finished[:n] {
-		deleteFinished(plan, s, c, int(place), h.reason)
+	for _, place := range b.finished[:n] {
+		out = deleteFinished(s, c, int(place), h.reason, out)
 	}
 	if h.keep > 0 {
-		expireFinished(plan, s, c, p.finished[n:], h.keep)
+		out = expireFinished(s, c, b.finished[n:], h.keep, out)
 	}
+	return out
 }
 
 // history is which finished jobs are kept.
@@ -47,7 +83,7 @@ type history struct {
 // appendFinished appends the places of the children that have finished in this way.
 func appendFinished(places []int32, children []Child, how job.ConditionType) []int32 {
 	for i := range children {
-		if c := &children[i]; c.Finished == how && !c.Foreign {
+		if c := &children[i]; c.keptAs() == how && !c.Foreign {
 			places = append(places, int32(i))
 		}
 	}
@@ -76,15 +112,25 @@ func byStart(a, b *Child) int {
 
 // deleteFinished deletes a finished job, unless that is under way. If the status has yet
 // to learn from the job, it goes a round later.
-func deleteFinished(plan *Plan, s *Snapshot, c *census, place int, reason DeleteReason) {
+func deleteFinished(s *Snapshot, c *census, place int, reason DeleteReason, out trimming) trimming {
 	child, eager := &s.Children[place], s.Options.Quirks.Has(cronjobquirk.EagerHistory)
 	switch {
 	case !child.DeletionTimestamp.IsZero() && !eager:
-	case c.isNeeded(place, &s.CronJob, plan.basis.Status.LastSuccessfulTime) && !eager:
-		plan.basis.Unfinished = true
+	case c.isNeeded(place, &s.CronJob, c.lastSuccess) && !eager:
+		out.unfinished = true
+		if child.Backfilled && canStart(child, &s.CronJob) {
+			out.unrecorded = append(out.unrecorded, child.ScheduledTime)
+		}
+	case !out.kept.IsZero() && child.Finished == Complete && child.CompletionTime.Equal(out.kept):
+	case c.isUnaccounted(child.ScheduledTime) && !child.Backfilled && !eager:
+		out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: s.Now.Add(aMoment)})
 	default:
-		plan.Delete = append(plan.Delete, Deletion{Reference: c.reference(place), Reason: reason})
+		out.remove = append(out.remove, Deletion{Reference: c.reference(place), Reason: reason})
+		if s.Options.PauseAfterFailures > 0 && child.keptAs() == Failed { // without it a pause may be over
+			out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: s.Now.Add(aMoment)})
+		}
 	}
+	return out
 }
 
 // isNeeded reports whether the status has yet to learn from a finished job. Without the
@@ -127,4 +173,61 @@ func checkDuplicates(all []Deletion) error {
 		seen[d.UID] = true
 	}
 	return nil
+}
+
+// lastBackfilled returns the latest of these runs that a backfill has started and before which the
+// schedule has no run left to start. Recording it takes nothing from the schedule, and then the
+// history may delete its job (C2). Zero means none.
+func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last time.Time) {
+	if len(runs) == 0 || s.Schedule.Problem != "" {
+		return last
+	}
+	until := c.nothingLeftBefore(s, base)
+	for _, run := range runs {
+		if !run.After(until) {
+			last = later(last, run)
+		}
+	}
+	return last
+}
+
+// appendUnreached adds that a job is kept until its run can be recorded: a backfill has started it, and
+// then the clock went back.
+func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time) []Wait {
+	delay := jitterOf(s)
+	for _, run := range runs {
+		until := run // a backfill waits for no jitter
+		if !run.After(s.Now) {
+			until = delay.startOf(run)
+		}
+		if until.After(s.Now) {
+			waits = append(waits, Wait{Reason: WaitHistory, Until: until})
+		}
+	}
+	return waits
+}
+
+// nothingLeftBefore returns a time before which the schedule starts no run any more: the first run
+// without a job that CatchUpAll may make up, or else the latest run that is due.
+func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) time.Time {
+	until := s.Now // a backfill waits for no jitter
+	if s.Options.CatchUp != CatchUpAll {
+		return until
+	}
+	earliest := base
+	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok {
+		earliest = later(earliest, s.Now.Add(-d))
+	}
+	first := pickDue(s.Schedule.Schedule, earliest, until, &s.Options).due
+	hasJob := c.jobNamed(maxLook)
+	for range maxLook {
+		if first.IsZero() || first.After(until) {
+			return until
+		}
+		if !hasJob(c.names.of(first).String()) {
+			break
+		}
+		first = s.Schedule.Schedule.Next(first)
+	}
+	return first
 }

@@ -37,6 +37,26 @@ func TestC2_CI11_HistoryDeletesTheOldest(t *testing.T) {
 	}
 }
 
+// TestC2_CL4_ClockBackBeforeABackfilledRun: a backfill has started a run, and then the clock went back
+// before it. The job goes once the run can be recorded, also if nothing else happens.
+func TestC2_CL4_ClockBackBeforeABackfilledRun(t *testing.T) {
+	run := start.Add(time.Hour)
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)})
+	backfilled := finished(child(run), job.ConditionComplete, run.Add(-time.Second))
+	backfilled.Backfilled = true
+	c.Status.LastSuccessfulTime = backfilled.CompletionTime
+	for _, jitter := range []time.Duration{0, 50 * time.Minute} { // which a backfill does not wait for
+		s := snapshot(c, run.Add(-time.Second), backfilled)
+		s.Options.Jitter = jitter
+		if plan := reconcile(t, s); !plan.Requeue.At.Equal(run) {
+			t.Errorf("jitter %s: again at %s, want %s\n%s", jitter, plan.Requeue.At, run, plan.String())
+		}
+	}
+	if plan := reconcile(t, snapshot(c, run, backfilled)); !plan.Settle(cronjob.Writes{}).Status.LastScheduleTime.Equal(run) {
+		t.Errorf("the run is not recorded:\n%s", plan.String())
+	}
+}
+
 // The job of a run that is not recorded is its only trace.
 func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 	run := start.Add(time.Hour)
@@ -61,7 +81,7 @@ func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 }
 
 // TestC2_HistoryKeepsWhatTheStatusNames: the job goes in the round after the one that
-// takes it out of the active list, which follows at once. It is deleted at once with
+// takes it out of the active list, which follows immediately. It is deleted immediately with
 // cronjobquirk.EagerHistory. KeepFailed does the same as the limit.
 func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)})
@@ -147,4 +167,107 @@ func TestC2_OddJobsOfTheHistory(t *testing.T) {
 	if plan := reconcile(t, s); len(plan.Delete) > 0 || plan.Requeue.Reason != cronjob.WaitNextRun {
 		t.Error(plan.String())
 	}
+}
+
+// C2: the history deletes the jobs of backfills that are later than lastScheduleTime, though the
+// CronJob stays suspended: the latest such run is recorded first, so that none of them can start
+// again. With CatchUpAll a job stays while an older run may still be made up.
+func TestC2_BackfilledJobsOfASuspendedCronJob(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		catchUp cronjob.CatchUp
+		runs    []float64 // that the backfill has started
+		last    time.Time
+		left    int
+	}{
+		{"the latest run would start", cronjob.CatchUpLatest, []float64{2, 3, 4}, hours(4), 0},
+		{"the latest run was backfilled", cronjob.CatchUpLatest, []float64{8, 9}, hours(9), 0},
+		{"all are made up, and an older one is left", cronjob.CatchUpAll, []float64{2, 3, 4}, time.Time{}, 3},
+		{"all are made up, and the first ones were backfilled", cronjob.CatchUpAll, []float64{1, 2, 4}, hours(2), 1},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)})
+		s := snapshot(c, hours(9.5))
+		s.Options.CatchUp, s.Options.Jitter = tc.catchUp, 40*time.Minute // which no backfill waits for
+		for _, run := range tc.runs {
+			job := finished(child(hours(run)), job.ConditionComplete, hours(9))
+			job.Backfilled = true
+			s.Children = append(s.Children, job)
+		}
+		for range 3 {
+			plan := reconcile(t, s)
+			end := plan.Conclude(done(&plan))
+			for _, d := range plan.Delete {
+				s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool { return c.UID == d.UID })
+			}
+			s.CronJob.Status, s.Memory = end.Status, end.Memory
+		}
+		if !s.CronJob.Status.LastScheduleTime.Equal(tc.last) || len(s.Children) != tc.left {
+			t.Errorf("%s: last %s, %d jobs are left", tc.name, s.CronJob.Status.LastScheduleTime, len(s.Children))
+		}
+		s.CronJob.Spec.Suspend = ptr(false)
+		plan := reconcile(t, s)
+		for _, run := range tc.runs {
+			if got := created(t, plan); got.Equal(hours(run)) {
+				t.Errorf("%s: the run of %s starts again", tc.name, got)
+			}
+		}
+	}
+}
+
+// C2, CL2: the status that names a job is written, and the snapshot does not show it yet. The job
+// stays until it does, and the controller asks for a round: afterwards nothing would take the job
+// out of the active list.
+func TestC2_CL2_HistoryKeepsWhatAnUnseenStatusNames(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true), FailedJobsHistoryLimit: ptr(int32(0))})
+	s := snapshot(c, hours(0.5))
+	s.Triggers = []cronjob.Trigger{{ID: "t"}}
+	plan := reconcile(t, s)
+	o := done(&plan)
+	s.Memory, s.Triggers, s.Now = plan.Conclude(o).Memory, nil, hours(0.6)
+	written := plan.Settle(o.Writes).Status
+	ended := finished(cronjob.Child{Name: plan.Create[0].Name, UID: o.Created[0].Job.UID, StartTime: hours(0.5)}, job.ConditionFailed, hours(0.6))
+	s.Children = []cronjob.Child{ended}
+	for range 3 { // the cache shows the job, and not the status
+		plan = reconcile(t, s)
+		end := plan.Conclude(done(&plan))
+		if len(plan.Delete) > 0 || !waitsForNewer(&end) {
+			t.Fatalf("again %v\n%s", end.Requeue, plan.String())
+		}
+		s.Memory, s.Now = end.Memory, s.Now.Add(time.Minute)
+	}
+	unseen := s
+	s.CronJob.Status = written
+	plan = reconcile(t, s)
+	if got := reasons(plan.Events); !slices.Contains(got, "SawCompletedJob") || len(plan.Settle(cronjob.Writes{}).Status.Active) > 0 {
+		t.Errorf("events %v\n%s", got, plan.String())
+	}
+	unseen.Now = hours(0.8) // another writer has taken the job out of the status
+	for retry := true; retry; {
+		plan = reconcile(t, unseen)
+		end := plan.Conclude(done(&plan))
+		unseen.Memory, retry = end.Memory, end.Retry
+	}
+	if len(plan.Delete) != 1 {
+		t.Errorf("after five minutes:\n%s", plan.String())
+	}
+}
+
+// C2: the run of a backfill ends before its jitter is over. The wake-up is then.
+func TestC2_BackfilledJobsThatEndWithinTheirJitter(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr(int32(0))})
+	c.Status = cronjob.Status{LastSuccessfulTime: hours(1.01)}
+	s := snapshot(c, hours(1).Add(10*time.Second), finished(backfilledChild(1), job.ConditionComplete, hours(1).Add(5*time.Second)))
+	s.Options.Jitter = 50 * time.Minute
+	for range 3 {
+		plan := reconcile(t, s)
+		end := plan.Conclude(done(&plan))
+		if len(plan.Delete) > 0 {
+			return
+		}
+		s.CronJob.Status, s.Memory = end.Status, end.Memory
+		if s.Now = end.Requeue.At; s.Now.IsZero() {
+			t.Fatalf("no wake-up\n%s", plan.String())
+		}
+	}
+	t.Error("the job stays")
 }

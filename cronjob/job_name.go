@@ -1,58 +1,134 @@
 package cronjob
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/release"
 )
 
-// timestampAnnotation holds the run that a job belongs to (KEP-4026).
-const timestampAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+// JobName returns the name that Kubernetes gives to the job of a run: the name of the CronJob, and the
+// minutes from 1970 to the run. It is the lock that keeps a run from starting twice (C13). Runs of
+// one minute, as "@every 30s" has them, share a name: one of them starts. [Naming.JobName] returns
+// other names.
+func JobName(cronJob string, run time.Time) string { return Naming{}.JobName(cronJob, run) }
 
-// JobName returns the name of the job of a run: the name of the CronJob, and the minutes
-// from 1970 to the run. It is the lock that keeps a run from starting twice (C13). Runs of
-// one minute, as "@every 30s" has them, share a name: one of them starts.
-func JobName(cronJob string, run time.Time) string { return nameOfRun(cronJob, run).String() }
-
-// runMinute is the number in the name of a run's job, which tells runs apart.
-func runMinute(run time.Time) int64 { return run.Unix() / 60 }
+// names are the names of one CronJob's jobs.
+type names struct {
+	cronJob string // with the prefix
+	form    NameForm
+	namer   Namer
+}
 
 // runName is the name of the job of a run in two parts, to compare it without building
-// it.
+// it. A Namer makes the whole name.
 type runName struct {
 	cronJob string
-	minute  [20]byte
+	number  [20]byte
 	digits  int
 }
 
-func nameOfRun(cronJob string, run time.Time) runName {
-	n := runName{cronJob: cronJob}
-	n.digits = len(strconv.AppendInt(n.minute[:0], runMinute(run), 10))
-	return n
+func (n *names) of(run time.Time) runName {
+	if n.form == NameCustom {
+		return runName{cronJob: n.namer.Name(n.cronJob, run)}
+	}
+	name := runName{cronJob: n.cronJob}
+	name.digits = len(strconv.AppendInt(name.number[:0], n.number(run), 10))
+	return name
 }
 
 // is reports whether a name is this one.
 func (n runName) is(name string) bool {
+	if n.digits == 0 {
+		return name == n.cronJob
+	}
 	rest, ok := strings.CutPrefix(name, n.cronJob)
-	return ok && len(rest) == 1+n.digits && rest[0] == '-' && rest[1:] == string(n.minute[:n.digits])
+	return ok && len(rest) == 1+n.digits && rest[0] == '-' && rest[1:] == string(n.number[:n.digits])
 }
 
-func (n runName) String() string { return n.cronJob + "-" + string(n.minute[:n.digits]) }
+func (n runName) String() string {
+	if n.digits == 0 {
+		return n.cronJob
+	}
+	return n.cronJob + "-" + string(n.number[:n.digits])
+}
+
+// number is what the name of a run tells. It tells runs apart, and grows with their times.
+func (n *names) number(run time.Time) int64 {
+	switch n.form {
+	case NameMinutes:
+		return run.Unix() / 60
+	case NameCustom:
+		if start, ok := n.namer.Run(n.cronJob, n.namer.Name(n.cronJob, run)); ok {
+			return start.Unix()
+		}
+	}
+	return run.Unix()
+}
+
+// startOf returns the first time that has the name of a run.
+func (n *names) startOf(run time.Time) time.Time { return n.timeOf(n.number(run)) }
+
+func (n *names) timeOf(number int64) time.Time {
+	if n.form == NameMinutes {
+		number *= 60
+	}
+	return time.Unix(number, 0).UTC()
+}
+
+// runNamed returns the run that a name belongs to, or zero.
+func (n *names) runNamed(name string) time.Time {
+	if n.form == NameCustom {
+		if run, ok := n.namer.Run(n.cronJob, name); ok {
+			return run.UTC()
+		}
+		return time.Time{}
+	}
+	text, _ := strings.CutPrefix(name, n.cronJob+"-")
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return n.timeOf(number)
+}
+
+func (n *names) isSameRun(a, b time.Time) bool { return n.number(a) == n.number(b) }
+
+// sorted is a list of runs in order and without repetition.
+func (n *names) sorted(runs []time.Time) []time.Time {
+	return slices.CompactFunc(slices.SortedFunc(slices.Values(runs), time.Time.Compare), n.isSameRun)
+}
+
+// has reports whether a sorted list has a run.
+func (n *names) has(runs []time.Time, run time.Time) bool {
+	number := n.number(run)
+	_, found := slices.BinarySearchFunc(runs, number, func(r time.Time, number int64) int {
+		return cmp.Compare(n.number(r), number)
+	})
+	return found
+}
 
 // creation describes the job of a run (C13).
 func creation(s *Snapshot, name string, run time.Time, reason CreateReason) Creation {
 	template := &s.CronJob.Spec.JobTemplate
+	labels := maps.Clone(template.Labels)
 	annotations := make(map[string]string, len(template.Annotations)+1)
 	maps.Copy(annotations, template.Annotations)
-	annotations[timestampAnnotation] = timestamp(s, run)
-	return Creation{
-		Name:          name,
-		ScheduledTime: run,
-		Labels:        maps.Clone(template.Labels),
-		Annotations:   annotations,
-		Reason:        reason,
+	switch marks := &s.Options.Marks; {
+	case s.Options.Without.Has(release.CronJobsScheduledAnnotation):
+	case marks.TimeIn == InAnnotation:
+		annotations[marks.timeKey()] = timestamp(s, run)
+	case marks.TimeIn == InLabel:
+		if labels == nil {
+			labels = make(map[string]string, 1)
+		}
+		labels[marks.timeKey()] = strconv.FormatInt(run.Unix(), 10)
 	}
+	return Creation{Name: name, ScheduledTime: run, Labels: labels, Annotations: annotations, Reason: reason}
 }
 
 // timestamp returns the text of a run. Without a timeZone it is in UTC, even if the

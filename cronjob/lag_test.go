@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestCI15_LivesBehindOwnWrites: what must not overlap does not, although the
@@ -23,7 +23,7 @@ func lateLife(t *rapid.T) {
 	options := cronjob.Options{}
 	switch rapid.IntRange(0, 3).Draw(t, "with options") {
 	case 0:
-	case 1: // one run follows the other at once
+	case 1: // one run follows the other immediately
 		options.CatchUp = cronjob.CatchUpAll
 		options.MaxActive = rapid.Int32Range(0, 2).Draw(t, "max active")
 		options.ReplaceWhenGone = rapid.Bool().Draw(t, "when gone")
@@ -42,6 +42,7 @@ func lateLife(t *rapid.T) {
 	for range rapid.IntRange(10, 60).Draw(t, "steps") {
 		lateStep(t, w)
 	}
+	checkNoHotLoop(t, w)
 	w.Lag.Draw = func(_, to int) int { return to }
 	for range 400 { // CatchUpAll makes up 100 runs, each of which may first wait for others
 		w.RemovePods()
@@ -53,8 +54,22 @@ func lateLife(t *rapid.T) {
 	comeToRest(t, w)
 }
 
+// checkNoHotLoop follows the requeue while nothing new is seen: soon no round asks for the next one
+// immediately (M9). CatchUpAll makes up 100 runs.
+func checkNoHotLoop(t *rapid.T, w *world.CronJob) {
+	w.Lag.Draw = func(from, _ int) int { return from }
+	for range 150 {
+		round(t, w, func() world.Fault { return world.None })
+		if w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now) {
+			return
+		}
+		w.Now = w.Now.Add(time.Millisecond)
+	}
+	t.Fatalf("150 rounds at once behind a late cache, and the next is asked for at once")
+}
+
 func lateStep(t *rapid.T, w *world.CronJob) {
-	switch n := rapid.IntRange(0, 23).Draw(t, "late step"); {
+	switch n := rapid.IntRange(0, 24).Draw(t, "late step"); {
 	case n < 11:
 		lateRound(t, w)
 	case n < 15:
@@ -63,7 +78,7 @@ func lateStep(t *rapid.T, w *world.CronJob) {
 		w.Now = w.Now.Add(time.Duration(rapid.IntRange(1, 4*3600).Draw(t, "s")) * time.Second)
 	case n < 20:
 		if names := w.Running(); len(names) > 0 {
-			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.ConditionComplete, job.ConditionFailed}).Draw(t, "how"))
+			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), cronjobgen.Endings().Draw(t, "how"))
 		}
 	case n < 21:
 		w.CronJob.Spec.Suspend = ptr(rapid.Bool().Draw(t, "suspend"))
@@ -75,13 +90,15 @@ func lateStep(t *rapid.T, w *world.CronJob) {
 			Overlap:   rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Allow}).Draw(t, "backfill overlap"),
 			MaxActive: rapid.Int32Range(0, 3).Draw(t, "backfill max"),
 		}, rapid.IntRange(1, 8).Draw(t, "backfill runs"))
+	case n < 24:
+		w.Add(cronjob.Child{Name: "by-hand", UID: "by-hand", CreationTimestamp: w.Now, StartTime: w.Now})
 	default:
 		w.RemovePods()
 	}
 	w.Commit()
 }
 
-// lateRound is a round with faults, and those for which it asks at once. A controller
+// lateRound is a round with faults, and those for which it asks immediately. A controller
 // that restarts lists anew.
 func lateRound(t *rapid.T, w *world.CronJob) {
 	for range rapid.IntRange(1, 4).Draw(t, "rounds") {
@@ -97,6 +114,9 @@ func lateRound(t *rapid.T, w *world.CronJob) {
 func lateRoundOnce(t *rapid.T, w *world.CronJob) bool {
 	s := w.Snapshot()
 	plan := planWithLaws(t, s)
+	if len(plan.Unexpected) > 0 && rapid.Bool().Draw(t, "look again") {
+		plan = planWithLaws(t, w.LookAgain(s))
+	}
 	return carryOut(t, w, &plan, func() world.Fault {
 		return rapid.SampledFrom([]world.Fault{world.None, world.None, world.None, world.None, world.None, world.None, world.Fail, world.LoseReply, world.Crash}).Draw(t, "fault")
 	})

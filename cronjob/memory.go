@@ -5,15 +5,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/internal/stored"
 	"github.com/batchplan/batchplan/job"
 )
 
 // Memory is what a planner remembers between rounds and cannot read back from
 // its objects (B5). It is a plain value: it can be stored as JSON, or lost. Losing it
-// repeats an event, makes the policies for resumed and edited CronJobs forget what they
-// had set aside, and makes the planner trust a stale snapshot: jobs can overlap whose
-// predecessors it does not show, and a run can start again whose job is gone already.
+// repeats or loses reports of runs that have not started, makes the policies for resumed
+// and edited CronJobs forget what they had set aside, and makes the planner trust a stale
+// snapshot: jobs can overlap whose predecessors it does not show, and a run can start
+// again whose job is gone already.
 // The zero value means "just restarted".
 //
 // A memory of another UID counts as empty, and so does one that cannot be read: the next
@@ -28,25 +30,29 @@ type Memory struct {
 type memory struct {
 	// CronJobUID is the CronJob that the memory is about.
 	CronJobUID job.UID `json:"cronJobUID,omitempty"`
-	// Reported is the latest run that a MissSchedule event has named (C9).
-	Reported time.Time `json:"reported,omitzero"`
-	// Recorded is the lastScheduleTime that was written last. A snapshot whose
-	// status is older would start that run again once its job is gone (CI1).
+	// Accounted is the last of the runs that are accounted for: each up to it has started or
+	// was reported (C9).
+	Accounted time.Time `json:"accounted,omitzero"`
+	// Recorded is the latest lastScheduleTime that was written or that a snapshot has
+	// shown. A snapshot whose status is older would start that run again once its job is
+	// gone (CI1).
 	Recorded time.Time `json:"recorded,omitzero"`
 	// Unrecorded is the lastScheduleTime of a status write that failed, or whose reply was
 	// lost: its run has started, whatever has become of the job. It is zero again once a
 	// snapshot's status is as late, or a later write has succeeded (CI1).
 	Unrecorded time.Time `json:"unrecorded,omitzero"`
-	// Counted is the latest missed run that Metrics.Missed has counted.
-	Counted time.Time `json:"counted,omitzero"`
-	// Started are the jobs that were created and that no snapshot's status has named
-	// yet; Replaced those that Options.ReplaceWhenGone has deleted and that the children
+	// Started are the jobs that were created and that no snapshot's status and children have
+	// shown yet, those of triggers until they end; Replaced those that Options.ReplaceWhenGone has deleted and that the children
 	// have yet to show. Behind is since when the snapshots have been older than the last
 	// status that was written. Without these, Forbid, Replace and MaxActive do not hold
 	// under snapshots that lack the controller's own writes (CI15).
 	Started  []startedJob `json:"started,omitempty"`
 	Replaced []leavingJob `json:"replaced,omitempty"`
 	Behind   time.Time    `json:"behind,omitzero"`
+	// Deleted are active jobs that were deleted, or perhaps, until a snapshot's status does not
+	// name them. The children may still show them, and nothing has to tell the controller of its
+	// own writes: they are looked up as long as the status names them (CL2).
+	Deleted []Reference `json:"deleted,omitempty"`
 	// Since is the time up to which runs were set aside (Options.SkipOnResume,
 	// SkipOnEdit, SkipHeld), or could not start since their names are taken (CatchUpAll).
 	Since time.Time `json:"since,omitzero"`
@@ -57,15 +63,63 @@ type memory struct {
 	TimeZone  string `json:"timeZone,omitempty"`
 }
 
+// startedJob is a job that was created and that may be missing from the next snapshot.
+type startedJob struct {
+	// Reference names the job. Without a UID it is not known whether there is one: the
+	// creation failed, or only its reply was lost.
+	Reference
+	// ScheduledTime is its run of the schedule; zero for triggers and backfills.
+	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
+	Backfilled    bool      `json:"backfilled,omitempty"`
+	// Recorded says that a status which names the job was written, Found that a look-up
+	// has found a job without a known UID: the snapshots have yet to show it.
+	Recorded bool `json:"recorded,omitempty"`
+	Found    bool `json:"found,omitempty"`
+}
+
+func isHidden(s startedJob) bool { return s.Recorded || s.Found }
+
+// leavingJob is a job that was deleted with its pods and that no children have shown under
+// deletion yet.
+type leavingJob struct {
+	Reference
+	// Seen says that the children have shown it: once they do not, it is gone.
+	Seen bool `json:"seen,omitempty"`
+	// Gone says that the job did not exist any more when it was to be deleted: the children
+	// have yet to show that.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// isLost reports whether it is not known if the job was created.
+func isLost(s startedJob) bool { return s.UID == "" && !s.Found }
+
+// sinceOf returns the time up to which the memory has set runs aside, if it is about this CronJob.
+func (m *Memory) sinceOf(uid job.UID) time.Time {
+	if m.kept.CronJobUID != uid {
+		return time.Time{}
+	}
+	return m.kept.Since
+}
+
+// keepsWrites reports whether the next round must know what this one has written.
+func keepsWrites(consistent bool, quirks cronjobquirk.Set) bool {
+	return !consistent && !quirks.Has(cronjobquirk.Stale)
+}
+
+// keepsUnrecorded reports whether the next round must know which run a failed status write
+// was about. With any of these quirks it decides by the status alone.
+func keepsUnrecorded(quirks cronjobquirk.Set) bool {
+	return !quirks.Has(cronjobquirk.Stale | cronjobquirk.BlindCreate | cronjobquirk.EagerHistory)
+}
+
 // Equal reports whether two memories are the same: a store needs to write one only when
 // it differs from the last.
 func (m Memory) Equal(other Memory) bool {
 	a, b := &m.kept, &other.kept
 	return m.problem == other.problem &&
 		a.CronJobUID == b.CronJobUID &&
-		a.Reported.Equal(b.Reported) && a.Recorded.Equal(b.Recorded) && a.Unrecorded.Equal(b.Unrecorded) &&
-		a.Counted.Equal(b.Counted) &&
-		slices.EqualFunc(a.Started, b.Started, equalStarted) && slices.Equal(a.Replaced, b.Replaced) &&
+		a.Accounted.Equal(b.Accounted) && a.Recorded.Equal(b.Recorded) && a.Unrecorded.Equal(b.Unrecorded) &&
+		slices.EqualFunc(a.Started, b.Started, equalStarted) && slices.Equal(a.Replaced, b.Replaced) && slices.Equal(a.Deleted, b.Deleted) &&
 		a.Behind.Equal(b.Behind) && a.Since.Equal(b.Since) &&
 		a.Suspended == b.Suspended && a.Schedule == b.Schedule && a.TimeZone == b.TimeZone
 }

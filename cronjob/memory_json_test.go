@@ -15,11 +15,12 @@ import (
 // fullMemory has a value in each field.
 func fullMemory() cronjob.Memory {
 	return cronjob.Remember(cronjob.Remembered{
-		CronJobUID: "cj-1", Reported: hours(1), Recorded: hours(2), Unrecorded: hours(2.5), Counted: hours(3),
+		CronJobUID: "cj-1", Recorded: hours(2), Unrecorded: hours(2.5), Accounted: hours(3),
 		Started: []cronjob.StartedJob{{
 			Reference: cronjob.Reference{Name: "a", UID: "u"}, ScheduledTime: hours(2), Backfilled: true, Recorded: true, Found: true,
 		}},
-		Replaced: []cronjob.LeavingJob{{Reference: cronjob.Reference{UID: "r"}, Seen: true}},
+		Replaced: []cronjob.LeavingJob{{Reference: cronjob.Reference{UID: "r"}, Seen: true, Gone: true}},
+		Deleted:  []cronjob.Reference{{UID: "d"}},
 		Behind:   hours(4), Since: hours(5), Suspended: true, Schedule: "@hourly", TimeZone: "Europe/Berlin",
 	})
 }

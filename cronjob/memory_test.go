@@ -49,7 +49,7 @@ func TestCI3_FailedStatusIsNotRecorded(t *testing.T) {
 	}
 }
 
-// M9: what failed is retried with a delay, never planned again at once, whatever else the
+// M9: what failed is retried with a delay, never planned again immediately, whatever else the
 // round had to do.
 func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace}), hours(3.5), child(hours(1)))
@@ -183,4 +183,42 @@ func backfilling() cronjob.Snapshot {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5))
 	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-1.5), Until: hours(-0.5)}}
 	return s
+}
+
+// CI1: a fresh look at the status shows that a run was recorded, and the next snapshot comes from
+// a cache that is behind. By then the job is gone. The run does not start again.
+func TestCI1_AFreshLookBetweenStaleOnes(t *testing.T) {
+	byHand := cronjob.Child{Name: "report-manual-x", UID: "x", CreationTimestamp: start, StartTime: start}
+	for _, settled := range []cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful} {
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.1))
+		plan := reconcile(t, s)
+		o := done(&plan)
+		fresh := plan.Settle(o.Writes).Status // the status is written, and the reply may be lost
+		o.Settled = settled
+		s.Memory, s.Children = plan.Conclude(o).Memory, []cronjob.Child{byHand}
+		if plan = reconcile(t, s); len(plan.Create) > 0 || len(plan.Unexpected) != 1 {
+			t.Fatal(plan.String())
+		}
+		looked := s
+		looked.CronJob.Status = fresh // as Plan.Unexpected asks for
+		plan = reconcile(t, looked)
+		s.Memory = plan.Conclude(done(&plan)).Memory
+		if got := created(t, reconcile(t, s)); !got.IsZero() {
+			t.Errorf("status %s: the run of %s starts again", settled, got)
+		}
+	}
+}
+
+// A lastScheduleTime in the future is a mistake unless this controller has written it: once a
+// user has corrected it, runs start.
+func TestCI14_AMistakeOfAnotherWriter(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	c.Status.LastScheduleTime = start.AddDate(40, 0, 0)
+	s := snapshot(c, hours(1.5))
+	plan := reconcile(t, s)
+	s.Memory = plan.Conclude(done(&plan)).Memory
+	s.CronJob.Status.LastScheduleTime = hours(0)
+	if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
+		t.Errorf("starts %s", got)
+	}
 }

@@ -16,8 +16,8 @@ func TestC9_MissSchedule(t *testing.T) {
 		t.Error(plan.String())
 	}
 	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
-	if !s.Memory.Kept().Counted.Equal(hours(2)) {
-		t.Errorf("counted up to %v, want the latest missed run", s.Memory.Kept().Counted)
+	if !s.Memory.Kept().Accounted.Equal(hours(2)) {
+		t.Errorf("accounted up to %v, want the latest missed run", s.Memory.Kept().Accounted)
 	}
 	if plan := reconcile(t, s); len(plan.Events) > 0 || plan.Missed.Count != 2 {
 		t.Errorf("once a run: %s", plan.String())
@@ -49,5 +49,167 @@ func TestMetrics_MissedCountsOnce(t *testing.T) {
 			t.Errorf("at %v: %d missed, %d of them new; want %d and %d", tc.now, plan.Missed.Count, end.Metrics.Missed, tc.seen, tc.new)
 		}
 		s.Memory = end.Memory
+	}
+}
+
+// lostCreation is the snapshot after a round in which the creation of the run of 1:00 had no reply.
+func lostCreation(t *testing.T, spec cronjob.Spec) cronjob.Snapshot {
+	t.Helper()
+	spec.Schedule = "@hourly"
+	s := snapshot(newCronJob(spec), hours(1))
+	plan := reconcile(t, s)
+	s.Memory = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}}).Memory
+	return s
+}
+
+// C9: before a run is reported whose job was perhaps created, the job is looked up.
+func TestC9_PerhapsCreated(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		spec   cronjob.Spec
+		now    time.Time
+		found  cronjob.Result
+		missed []int // in two rounds
+		events []string
+	}{
+		{"it runs", cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)}, hours(1.5), cronjob.ResultDone, []int{0, 0}, nil},
+		{"it is not there", cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)}, hours(1.5), cronjob.ResultGone, []int{1, 0}, []string{"MissSchedule"}},
+		{"nobody knows", cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)}, hours(1.5), cronjob.ResultUnsuccessful, []int{0, 0}, nil},
+		{"a later run is due, and it runs", cronjob.Spec{}, hours(3), cronjob.ResultDone, []int{1, 0}, []string{"SuccessfulCreate"}},
+		{"a later run is due, and it is not there", cronjob.Spec{}, hours(3), cronjob.ResultGone, []int{2, 0}, []string{"SuccessfulCreate"}},
+	} {
+		s := lostCreation(t, tc.spec)
+		s.Now = tc.now
+		for i, want := range tc.missed {
+			plan := reconcile(t, s)
+			o := done(&plan)
+			for k := range o.Verified {
+				o.Verified[k] = tc.found
+			}
+			if i == 0 && (len(plan.Verify) != 1 || !plan.MayCreate(o.Writes)) {
+				t.Errorf("%s: the job is looked up, and holds nothing back:\n%s", tc.name, plan.String())
+			}
+			end := plan.Conclude(o)
+			if end.Metrics.Missed != want || i == 0 && !slices.Equal(reasons(end.Events), tc.events) {
+				t.Errorf("%s, round %d: %v and %v:\n%s", tc.name, i, end.Unstarted, end.Events, plan.String())
+			}
+			s.Memory, s.CronJob.Status = end.Memory, end.Status
+		}
+	}
+	// Another owner has taken the name meanwhile.
+	s := lostCreation(t, cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)})
+	s.Now = hours(1.5)
+	plan := reconcile(t, s)
+	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
+	other := child(hours(1))
+	other.Foreign = true
+	s.Children = []cronjob.Child{other}
+	if plan = reconcile(t, s); len(plan.Unstarted) != 1 || plan.Unstarted[0].Reason != cronjob.UnstartedNameTaken {
+		t.Errorf("another owner's job has the name: %v", plan.Unstarted)
+	}
+}
+
+// C9: a crash after the creation, or after the status write, loses no report. The runs that have
+// jobs are not among the unstarted ones.
+func TestC9_AfterACrash(t *testing.T) {
+	for _, recorded := range []bool{false, true} {
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5))
+		plan := reconcile(t, s)
+		s.Memory, s.Now = plan.Conclude(cronjob.Outcome{}).Memory, hours(5)
+		plan = reconcile(t, s)
+		status := plan.Settle(done(&plan).Writes).Status
+		// The program ends. The next one finds the memory of the round before.
+		s.Children, s.Now = []cronjob.Child{child(hours(2)), child(hours(5))}, hours(5.1)
+		if recorded {
+			s.CronJob.Status = status
+		}
+		plan = reconcile(t, s)
+		end := plan.Conclude(done(&plan))
+		if end.Metrics.Missed != 3 || end.Unstarted[0].Reason != cronjob.UnstartedForLater || !end.Unstarted[0].Latest.Equal(hours(4)) {
+			t.Errorf("recorded %t: %v\n%s", recorded, end.Unstarted, plan.String())
+		}
+	}
+}
+
+// C9: a run whose name is taken is reported once, however missed runs are made up.
+func TestC9_NameTaken(t *testing.T) {
+	for _, catchUp := range []cronjob.CatchUp{cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll} {
+		for _, shown := range []bool{true, false} {
+			other := child(hours(2))
+			other.Foreign = true
+			s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
+			s.Options.CatchUp = catchUp
+			if shown {
+				s.Children = []cronjob.Child{other}
+			}
+			missed, started := 0, 0
+			for n := range 5 {
+				s.Now = hours(float64(n + 1))
+				for range 2 {
+					plan := reconcile(t, s)
+					o := done(&plan)
+					for i := range o.Created {
+						if started++; plan.Create[i].Name == other.Name {
+							started--
+							o.Created[i] = cronjob.Effect{Result: cronjob.ResultNameTaken}
+						}
+					}
+					end := plan.Conclude(o)
+					missed += end.Metrics.Missed
+					s.Memory, s.CronJob.Status = end.Memory, end.Status
+				}
+			}
+			if missed != 1 || started != 4 {
+				t.Errorf("%s, shown %t: %d runs start, %d are reported", catchUp, shown, started, missed)
+			}
+		}
+	}
+}
+
+// C9: runs that an option sets aside are reported, with the reason.
+func TestC9_SetAside(t *testing.T) {
+	running := child(hours(1))
+	for _, tc := range []struct {
+		name    string
+		options cronjob.Options
+		change  func(*cronjob.Snapshot)
+		want    cronjob.Unstarted
+	}{
+		{"suspended", cronjob.Options{SkipOnResume: true}, func(s *cronjob.Snapshot) { s.CronJob.Spec.Suspend = ptr(true) },
+			cronjob.Unstarted{Reason: cronjob.UnstartedSuspended, Count: 3, Latest: hours(4)}},
+		{"edited", cronjob.Options{SkipOnEdit: true}, func(s *cronjob.Snapshot) {
+			s.CronJob.Spec.Schedule = "30 * * * *"
+			s.Schedule = cronjob.Compile(&s.CronJob)
+		}, cronjob.Unstarted{Reason: cronjob.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
+		{"in another zone", cronjob.Options{SkipOnEdit: true}, func(s *cronjob.Snapshot) {
+			s.CronJob.Spec.TimeZone = ptr("Asia/Kolkata") // half past each hour
+			s.Schedule = cronjob.Compile(&s.CronJob)
+		}, cronjob.Unstarted{Reason: cronjob.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
+		{"held back", cronjob.Options{SkipHeld: true}, func(s *cronjob.Snapshot) { s.CronJob.Spec.ConcurrencyPolicy = cronjob.Forbid },
+			cronjob.Unstarted{Reason: cronjob.UnstartedHeld, Count: 1, Latest: hours(4)}},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+		c.Status = cronjob.Status{Active: []cronjob.Reference{ref(running)}, LastScheduleTime: hours(1)}
+		s := snapshot(c, hours(1.5), running)
+		s.Options = tc.options
+		plan := reconcile(t, s)
+		s.Memory, s.Now = plan.Conclude(cronjob.Outcome{}).Memory, hours(4)
+		tc.change(&s)
+		var all []cronjob.Unstarted
+		for range 2 {
+			plan = reconcile(t, s)
+			end := plan.Conclude(done(&plan))
+			if len(all) == 0 && !slices.Contains(reasons(end.Events), "SkippedSchedule") {
+				t.Errorf("%s: events %v", tc.name, end.Events)
+			}
+			all = append(all, end.Unstarted...)
+			s.Memory = end.Memory
+		}
+		if len(all) == 0 || all[len(all)-1].Reason != tc.want.Reason || all[len(all)-1].Count != tc.want.Count || !all[len(all)-1].Latest.Equal(tc.want.Latest) {
+			t.Errorf("%s: %v, want %v", tc.name, all, tc.want)
+		}
+		if total := all[0].Count; tc.name == "held back" && (len(all) != 2 || total != 2) {
+			t.Errorf("%s: a later run takes the place of two: %v", tc.name, all)
+		}
 	}
 }

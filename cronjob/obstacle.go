@@ -6,55 +6,12 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
-// standing is what becomes of the run that is due.
-type standing uint8
-
-const (
-	// notDue: no run is due.
-	notDue standing = iota
-	// isFree: the run starts.
-	isFree
-	// isStarted: the active list names its job (C10).
-	isStarted
-	// isFound: its job is a child that recoverStarts did not know, since it lacks the
-	// annotation (C14).
-	isFound
-	// isTaken: another owner's job has its name (C14).
-	isTaken
-	// isStale: the snapshot is older than the controller's own writes (CI15).
-	isStale
-	// isForbidden: Forbid, and a job is active (C11).
-	isForbidden
-	// isSkipped: the same with Options.SkipHeld, which gives the run up.
-	isSkipped
-	// isFull: Options.MaxActive jobs are active.
-	isFull
-	// isUnsettled: jobs to replace are to be recorded first (CI1).
-	isUnsettled
-	// isReplacing: they are to be gone first (Options.ReplaceWhenGone).
-	isReplacing
-)
-
-// obstacle is what keeps the run that is due from starting, if anything does.
-type obstacle struct {
-	standing
-	// jobs is the number of jobs that the run waits for.
-	jobs int
-	// place is the place of the child with the name of the run (isFound).
-	place int
-}
-
-// holds reports whether the run waits for something and can still start later.
-func (o obstacle) holds() bool {
-	return o.standing == isStale || o.standing == isForbidden || o.standing == isFull || o.standing == isReplacing
-}
-
 // findObstacle finds what keeps the run that is due from starting.
 func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	if t.due.IsZero() {
 		return obstacle{}
 	}
-	name := nameOfRun(c.cronJob, t.due)
+	name := c.names.of(t.due)
 	place := -1
 	if !s.Options.Quirks.Has(cronjobquirk.BlindCreate) {
 		place = slices.IndexFunc(c.children, func(child Child) bool { return name.is(child.Name) })
@@ -67,6 +24,11 @@ func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 		return obstacle{standing: isTaken}
 	case place >= 0:
 		return obstacle{standing: isFound, place: place}
+	}
+	if failures, paused := isPaused(s, c); paused {
+		return obstacle{standing: isHalted, jobs: failures}
+	}
+	switch {
 	case c.behind && dependsOnActive(s):
 		return obstacle{standing: isStale}
 	case policy == Forbid:

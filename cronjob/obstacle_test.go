@@ -30,6 +30,7 @@ func TestFindObstacle(t *testing.T) {
 		{"C11: Forbid", Forbid, Options{}, census{active: []Reference{other}}, obstacle{standing: isForbidden, jobs: 1}},
 		{"SkipHeld gives the run up", Forbid, Options{SkipHeld: true}, census{active: []Reference{other}}, obstacle{standing: isSkipped, jobs: 1}},
 		{"SkipHeld looks the jobs up first", Forbid, Options{SkipHeld: true}, census{active: []Reference{other}, unseen: 1}, obstacle{standing: isForbidden, jobs: 1}},
+		{"SkipHeld looks up first what was perhaps deleted", Forbid, Options{SkipHeld: true}, census{active: []Reference{other}, doubtful: []Reference{other}}, obstacle{standing: isForbidden, jobs: 1}},
 		{"Allow starts beside others", Allow, Options{MaxActive: 2}, census{active: []Reference{other}}, obstacle{standing: isFree}},
 		{"MaxActive", Allow, Options{MaxActive: 1}, census{active: []Reference{other}}, obstacle{standing: isFull, jobs: 1}},
 		{"C12: Replace", Replace, Options{MaxActive: 1}, census{active: []Reference{other}, kept: 1}, obstacle{standing: isFree}},
@@ -40,7 +41,7 @@ func TestFindObstacle(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := Snapshot{CronJob: CronJob{Name: "report", Spec: Spec{ConcurrencyPolicy: tc.policy}}, Options: tc.options}
-			tc.census.cronJob = "report"
+			tc.census.names.cronJob = "report"
 			if got := findObstacle(&s, &tc.census, &timing{pick: pick{due: run}}); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/release"
 )
 
 // Options choose where users want different behaviour. The zero value is what
@@ -40,8 +42,52 @@ type Options struct {
 	// limits of the history; zero means without end.
 	KeepSuccessful time.Duration `json:"keepSuccessful,omitempty"`
 	KeepFailed     time.Duration `json:"keepFailed,omitempty"`
+	// Without are the feature gates that are off. CronJobsScheduledAnnotation is the only one
+	// that matters: without it, jobs do not get the time of their run (C13).
+	Without release.Gates `json:"without,omitempty"`
+	// PauseAfterFailures holds the runs of the schedule back once so many jobs in a row have failed
+	// (C19); zero means never.
+	PauseAfterFailures int32 `json:"pauseAfterFailures,omitempty"`
+	// Child is the kind of the children, for references and events; Job of batch/v1 by default.
+	Child Kind `json:"child,omitzero"`
+	// Naming is how they are named, Marks where they hold their runs; as in Kubernetes by default.
+	Naming Naming `json:"naming,omitzero"`
+	Marks  Marks  `json:"marks,omitzero"`
+	// ActiveFromChildren and SuccessFromChildren are for a CronJob whose kind stores no list of active
+	// jobs, or no lastSuccessfulTime: the children tell (C18). Jobs that others made for the CronJob
+	// then count as active, and a success is forgotten with its job.
+	ActiveFromChildren  bool `json:"activeFromChildren,omitempty"`
+	SuccessFromChildren bool `json:"successFromChildren,omitempty"`
 	// Quirks are mistakes of the reference to make as well: see package cronjobquirk.
 	Quirks cronjobquirk.Set `json:"quirks,omitempty"`
+}
+
+// CatchUp says which runs start when several were missed.
+type CatchUp uint8
+
+// The ways to catch up.
+const (
+	// CatchUpLatest starts the latest of them (C7).
+	CatchUpLatest CatchUp = iota
+	// CatchUpNone starts none: a run starts in time, which is within
+	// Options.CatchUpWindow, or not at all.
+	CatchUpNone
+	// CatchUpAll starts all of them, one a round and the oldest first, within
+	// Options.CatchUpWindow and up to Options.CatchUpLimit. With Forbid the runs wait
+	// in line for each other.
+	CatchUpAll
+)
+
+const catchUps = "latest|none|all"
+
+// String returns the way in a word.
+func (c CatchUp) String() string { return enum.String(catchUps, int(c), "CatchUp") }
+
+// Kubernetes returns the options with which the planner decides as the controller of a
+// release does, with its gates and its quirks. Also compile the schedule with
+// [schedule.Kubernetes136], which answers as all these releases do.
+func Kubernetes(r release.Release) Options {
+	return Options{Quirks: cronjobquirk.Of(r), Without: r.Off() & release.CronJobsScheduledAnnotation}
 }
 
 // Kubernetes136 returns the options with which the planner decides exactly as the
@@ -53,7 +99,7 @@ func Kubernetes136() Options {
 
 // hasNegative is the quick look, which builds no field paths.
 func (o *Options) hasNegative() bool {
-	return int64(o.CatchUpWindow)|int64(o.CatchUpLimit)|int64(o.MaxActive)|int64(o.Jitter)|
+	return int64(o.CatchUpWindow)|int64(o.CatchUpLimit)|int64(o.MaxActive)|int64(o.Jitter)|int64(o.PauseAfterFailures)|
 		int64(o.KeepSuccessful)|int64(o.KeepFailed) < 0
 }
 
@@ -68,6 +114,7 @@ func (o *Options) check() error {
 		{"options.jitter", int64(o.Jitter)},
 		{"options.keepSuccessful", int64(o.KeepSuccessful)},
 		{"options.keepFailed", int64(o.KeepFailed)},
+		{"options.pauseAfterFailures", int64(o.PauseAfterFailures)},
 	}
 	var problems []error
 	for i := range fields {

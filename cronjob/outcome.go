@@ -3,46 +3,32 @@ package cronjob
 import (
 	"time"
 
-	"github.com/batchplan/batchplan/internal/enum"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 )
 
 // Result is what became of one read or write.
-type Result uint8
+type Result = job.Result
 
+// The results that reads and writes of a CronJob's rounds can have.
 const (
 	// ResultNotTried: the round stopped before it. An Outcome with only these is what a crash
 	// before the first write leaves.
-	ResultNotTried Result = iota
+	ResultNotTried = job.ResultNotTried
 	// ResultDone: the write took effect; for a read, the job is there.
-	ResultDone
+	ResultDone = job.ResultDone
 	// ResultGone: the job was not there any more.
-	ResultGone
+	ResultGone = job.ResultGone
 	// ResultAlreadyExists: a job of that name is there, and this CronJob controls it.
-	ResultAlreadyExists
+	ResultAlreadyExists = job.ResultAlreadyExists
 	// ResultNameTaken: a job of that name is there, and another owner controls it or none.
-	ResultNameTaken
+	ResultNameTaken = job.ResultNameTaken
 	// ResultUnsuccessful: the write did not take effect, or its reply was lost.
-	ResultUnsuccessful
+	ResultUnsuccessful = job.ResultUnsuccessful
 	// ResultRefused: the write did not and will not take effect, since the namespace is
 	// going away.
-	ResultRefused
+	ResultRefused = job.ResultRefused
 )
-
-const results = "not tried|done|gone|already exists|name taken|unsuccessful|refused"
-
-// String returns the result in words.
-func (r Result) String() string { return enum.String(results, int(r), "Result") }
-
-// MarshalText returns the result in words.
-func (r Result) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText reads a result in words; the empty text is ResultNotTried.
-func (r *Result) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(results, string(text), "result")
-	*r = Result(i)
-	return err
-}
 
 // Writes are what became of the reads and writes that come before the status. Results
 // are in the order of the plan's actions; a missing one means ResultNotTried.
@@ -80,7 +66,7 @@ func isDeleted(r Result) bool { return r == ResultDone || r == ResultGone }
 // look-ups and deletions: a run replaces the active jobs only if all of them are deleted
 // (C12), and nothing starts beside a job that was created without a reply (CI15).
 func (p *Plan) MayCreate(w Writes) bool {
-	for i := range p.Verify {
+	for i := range p.Verify[:len(p.Verify)-p.basis.Reviewed.of(len(p.Verify))] {
 		if p.Verify[i].UID == "" && value.At(w.Verified, i) != ResultGone {
 			return false
 		}

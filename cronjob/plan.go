@@ -23,6 +23,7 @@ type Plan struct {
 	// Verify are active jobs that the snapshot does not hold: gone, or not seen yet.
 	// Only a live read can tell (C5). A reference without a UID names a job that was
 	// perhaps created: it is Gone unless the CronJob controls a job of that name (CI15).
+	// Others were perhaps deleted by an earlier round, and the children still show them (CL2).
 	Verify []Reference `json:"verify,omitempty"`
 	// Unexpected are owned jobs that run and that the status does not name (C3). A
 	// snapshot may pair children with an older status: where that can happen,
@@ -37,6 +38,9 @@ type Plan struct {
 	Triggered []string `json:"triggered,omitempty"`
 	// Missed are the runs that were due and will not start any more.
 	Missed Missed `json:"missed,omitzero"`
+	// Unstarted are the runs that this round gives up. [Conclusion.Unstarted] also holds
+	// those that the writes decide about.
+	Unstarted []Unstarted `json:"unstarted,omitempty"`
 	// Requeue says when to plan again although nothing happened.
 	Requeue Requeue `json:"requeue,omitzero"`
 	// Waits are what the CronJob waits for, each with its figures.
@@ -72,19 +76,20 @@ type Creation struct {
 	Name string `json:"name"`
 	// ScheduledTime is the run, in the zone of the schedule; zero for a trigger.
 	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
-	// Trigger or Backfill is the ID of the trigger or backfill that asked for the job.
+	// Trigger or Backfill is the ID of the trigger or backfill that requested the job.
 	// The child of a backfill is marked ([Child].Backfilled).
 	Trigger  string `json:"trigger,omitempty"`
 	Backfill string `json:"backfill,omitempty"`
 	// Labels and Annotations are copied from the template. The annotations also hold
-	// the run's time, and who asked for it.
+	// the run's time, and who requested it.
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Reason      CreateReason      `json:"reason"`
 }
 
 // Missed are runs that were due since the last one handled and will not start
-// any more: a later one took their place, or their deadline has passed (C8, C9).
+// any more: a later one took their place, or their deadline has passed (C8, C9). Each round
+// names them until a later run is handled; Plan.Unstarted names each run once.
 type Missed struct {
 	// Count is exact (B1).
 	Count int `json:"count,omitempty"`
@@ -94,25 +99,24 @@ type Missed struct {
 	TooLate bool `json:"tooLate,omitempty"`
 }
 
+// Unstarted are runs that have not started and will not start any more, for one reason.
+type Unstarted struct {
+	Reason UnstartedReason `json:"reason"`
+	// Count is exact (B1).
+	Count int `json:"count"`
+	// Latest is the latest of them.
+	Latest time.Time `json:"latest"`
+}
+
 // maxMissedRuns is how many missed runs a plan names.
 const maxMissedRuns = 10
 
-// Requeue is the next time at which the plan can change without an event. The
-// zero value means: never.
-type Requeue struct {
-	At     time.Time  `json:"at,omitzero"`
-	Reason WaitReason `json:"reason,omitempty"`
-}
+// count is a number of the last entries of a list. A stored plan may be damaged: one that is
+// negative cannot be read.
+type count uint32
 
-// After returns how long to wait from now; ok is false when there is nothing to wait
-// for but events. With ok the wait is at least a nanosecond, also when At has passed:
-// several work queues read 0 as "never".
-func (r Requeue) After(now time.Time) (d time.Duration, ok bool) {
-	if r.At.IsZero() {
-		return 0, false
-	}
-	return max(r.At.Sub(now), 1), true
-}
+// of returns the number, at most n.
+func (c count) of(n int) int { return int(min(uint64(c), uint64(n))) }
 
 // basis holds the figures of the snapshot that the status and the conclusion are made
 // from.
@@ -127,18 +131,19 @@ type basis struct {
 	Since  time.Time `json:"since,omitzero"`
 	// Backfills are how far the backfills have got.
 	Backfills []backfillStep `json:"backfills,omitempty"`
-	// Missed is the number of missed runs that no earlier round has counted.
-	Missed int `json:"missed,omitempty"`
 	// Found is the number of jobs that the round has added to the active list, at its end.
-	Found int `json:"found,omitempty"`
-	// Blocked is true when a run waits for active jobs some of which are in Verify;
-	// Unfinished, when more is to do once the status is written. Either brings the
-	// next round forward.
-	Blocked    bool `json:"blocked,omitempty"`
-	Unfinished bool `json:"unfinished,omitempty"`
-	// Consistent is copied from the snapshot.
-	Consistent bool `json:"consistent,omitempty"`
-	// Stale is true when something waits for a snapshot that shows the own writes.
-	Stale  bool             `json:"stale,omitempty"`
-	Quirks cronjobquirk.Set `json:"quirks,omitempty"`
+	Found count `json:"found,omitempty"`
+	// Reviewed is the number of the last entries of Verify that are looked up only to
+	// report their runs: no creation waits for them.
+	Reviewed count `json:"reviewed,omitempty"`
+	// Blocked, Unfinished and Look are taken from the moves. They bring the next round forward. Unshown is
+	// that of the census: without a status to write, it does so as well.
+	Blocked    bool      `json:"blocked,omitempty"`
+	Unfinished bool      `json:"unfinished,omitempty"`
+	Look       time.Time `json:"look,omitzero"`
+	Unshown    bool      `json:"unshown,omitempty"`
+	// Consistent is copied from the snapshot, Child and Quirks from its options.
+	Consistent bool             `json:"consistent,omitempty"`
+	Child      Kind             `json:"child,omitzero"`
+	Quirks     cronjobquirk.Set `json:"quirks,omitempty"`
 }

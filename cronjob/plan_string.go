@@ -17,7 +17,7 @@ func (p *Plan) String() string {
 		line("note %s: %s: %s", n.Field, n.Value, n.Message)
 	}
 	for _, r := range p.Verify {
-		line("verify %s: active, and not among the children (C5)", r.Name)
+		line("verify %s: active, and perhaps gone (C5)", r.Name)
 	}
 	for _, d := range p.Delete {
 		line("delete %s: %s", d.Name, d.Reason)
@@ -41,8 +41,13 @@ func (p *Plan) String() string {
 			line("backfill %s: settled until %s%s", b.ID, shortTime(b.After), ahead)
 		}
 	}
-	if m := &p.Missed; m.Count > 0 {
+	if m := &p.Missed; m.Count > 0 && len(m.Runs) > 0 {
 		line("missed %s, the latest at %s", value.Count(int64(m.Count), "run"), shortTime(m.Runs[0]))
+	}
+	for i := range p.Unstarted {
+		if u := &p.Unstarted[i]; p.Missed.Count == 0 || u.Reason > UnstartedTooLate {
+			line("given up %s, the latest at %s: %s", value.Count(int64(u.Count), "run"), shortTime(u.Latest), u.Reason)
+		}
 	}
 	if b := &p.basis; p.CronJobUID != "" && !equalStatus(&b.Before, &b.Status) {
 		line("status %s", b.Status)

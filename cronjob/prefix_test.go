@@ -10,7 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestPrefixLaw: a crash after any prefix of a plan's writes, and a restart, lead
@@ -88,7 +88,7 @@ func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfil
 	// Those that a crash kept from being recorded are recorded in another order.
 	slices.SortFunc(w.CronJob.Status.Active, func(a, b cronjob.Reference) int { return cmp.Compare(a.Name, b.Name) })
 	var names []string
-	w.Deliver()
+	w.DeliverAll()
 	for _, c := range w.Children() {
 		names = append(names, c.Name)
 	}

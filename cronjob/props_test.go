@@ -12,14 +12,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
-	"github.com/batchplan/batchplan/cronjob/cronjobtest"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/cronjobcheck"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
+	"github.com/batchplan/batchplan/kit/world"
 	"github.com/batchplan/batchplan/schedule"
-	"github.com/batchplan/batchplan/world"
 )
 
-var worldSchedules = cronjobtest.Schedules
+var worldSchedules = cronjobgen.Schedules
 
 // TestLives lets CronJobs live under a controller with faults between any two
 // writes. The world checks CI1, CI4 and CI12 on each write; checkPlan checks the
@@ -41,7 +42,15 @@ func drawOptions(t *rapid.T) cronjob.Options {
 		}
 		return time.Duration(rapid.Int64Range(1, int64(most)).Draw(t, label))
 	}
+	kind := cronjob.Options{}
+	if rapid.Bool().Draw(t, "another kind") {
+		kind = cronjobgen.Kinds().Draw(t, "kind")
+	}
 	return cronjob.Options{
+		Child: kind.Child, Naming: kind.Naming, Marks: kind.Marks,
+		ActiveFromChildren: kind.ActiveFromChildren, SuccessFromChildren: kind.SuccessFromChildren,
+		PauseAfterFailures: max(0, rapid.Int32Range(-3, 3).Draw(t, "pause")),
+
 		CatchUp:         cronjob.CatchUp(rapid.IntRange(0, 2).Draw(t, "catch up")),
 		CatchUpWindow:   duration("window", 100*time.Hour),
 		CatchUpLimit:    rapid.Int32Range(1, 4).Draw(t, "limit"),
@@ -89,11 +98,11 @@ func life(t *rapid.T, options cronjob.Options) {
 	comeToRest(t, w)
 }
 
-func drawSpec(t *rapid.T) cronjob.Spec { return cronjobtest.Specs().Draw(t, "spec") }
+func drawSpec(t *rapid.T) cronjob.Spec { return cronjobgen.Specs().Draw(t, "spec") }
 
 func step(t *rapid.T, w *world.CronJob) {
 	if rapid.IntRange(0, 19).Draw(t, "step") >= 7 {
-		cronjobtest.Act(t, w)
+		cronjobgen.Act(t, w)
 		return
 	}
 	round(t, w, func() world.Fault {
@@ -127,7 +136,8 @@ func carryOut(t failer, w *world.CronJob, plan *cronjob.Plan, draw func() world.
 
 // planWithLaws checks that the plan depends on nothing but the snapshot (B3, B6):
 // not on the order of the children, nor on earlier rounds of the planner; that the
-// snapshot is left alone; and that nothing changes before the time it names.
+// snapshot is left alone, and has the same plan once it was stored; and that nothing changes
+// before the time the plan names.
 func planWithLaws(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
 	before := encode(t, s)
 	plan, err := cronjob.Reconcile(s)
@@ -145,7 +155,34 @@ func planWithLaws(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
 	}
 	wakesUp(t, s, &plan)
 	checkStored(t, &plan)
+	if rapid.IntRange(0, 15).Draw(t, "replay") == 0 {
+		replays(t, s, before)
+	}
 	return plan
+}
+
+// replays checks that a snapshot has the same plan once it was stored.
+func replays(t *rapid.T, s cronjob.Snapshot, data string) {
+	if len(s.CronJob.Status.Active) == 0 {
+		s.CronJob.Status.Active = nil // as an empty list is read
+	}
+	want, err := cronjob.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := cronjob.Reconcile(stored(t, data, s.Options.Naming.Namer))
+	if diff := cmp.Diff(encode(t, want), encode(t, got)); err != nil || diff != "" {
+		t.Fatalf("a stored snapshot has another plan: %v %s\n%s", err, diff, data)
+	}
+}
+
+// stored reads a stored snapshot.
+func stored(t *rapid.T, data string, namer cronjob.Namer) (s cronjob.Snapshot) {
+	if err := json.Unmarshal([]byte(data), &s); err != nil {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	s.Options.Naming.Namer = namer
+	return s
 }
 
 // wakesUp checks the wake-up law: until the time of the requeue, less what is
@@ -209,10 +246,10 @@ func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 // the plans must become empty.
 func comeToRest(t *rapid.T, w *world.CronJob) {
 	for range 12 {
-		w.Deliver()
+		w.DeliverAll()
 		round(t, w, func() world.Fault { return world.None })
 	}
-	w.Deliver()
+	w.DeliverAll()
 	s := w.Snapshot()
 	plan := planWithLaws(t, s)
 	if w.Options.Quirks != 0 {
@@ -231,12 +268,40 @@ func comeToRest(t *rapid.T, w *world.CronJob) {
 			t.Fatalf("CL2: %s is still active", r.Name)
 		}
 	}
+	checkHistoryAtRest(t, w)
 	spec := &w.CronJob.Spec
 	if *spec.Suspend || spec.ConcurrencyPolicy != cronjob.Allow || spec.StartingDeadlineSeconds != nil || w.Options != (cronjob.Options{}) {
 		return
 	}
 	if latest, ok := w.Schedule.Schedule.Latest(start, w.Now); ok && w.CronJob.Status.LastScheduleTime.Before(latest) {
 		t.Fatalf("CL1: %s is due, and the last run is %s", latest, w.CronJob.Status.LastScheduleTime)
+	}
+}
+
+// checkHistoryAtRest: no more finished jobs are left than the limits say (C2), unless a backfill or
+// CatchUpAll still needs them as traces of their runs.
+func checkHistoryAtRest(t *rapid.T, w *world.CronJob) {
+	if len(w.Backfills) > 0 || w.Options.CatchUp == cronjob.CatchUpAll || w.Schedule.Problem != "" {
+		return
+	}
+	left := map[job.ConditionType]int{}
+	for _, c := range w.Children() {
+		if !c.Foreign && c.DeletionTimestamp.IsZero() {
+			left[c.KeptAs()]++
+		}
+	}
+	spec := &w.CronJob.Spec
+	for how, limit := range map[job.ConditionType]*int32{job.ConditionComplete: spec.SuccessfulJobsHistoryLimit, job.ConditionFailed: spec.FailedJobsHistoryLimit} {
+		if limit == nil {
+			continue
+		}
+		most := int(*limit)
+		if how == cronjob.Failed {
+			most = max(most, int(w.Options.PauseAfterFailures))
+		}
+		if left[how] > most {
+			t.Fatalf("C2: %d %s jobs are left, at most %d", left[how], how, most)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package cronjob
 
-import "github.com/batchplan/batchplan/internal/enum"
+import (
+	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/job"
+)
 
 // DeleteReason is why a job is deleted.
 type DeleteReason uint8
@@ -36,9 +39,9 @@ const (
 	CreateLatest
 	// CreateOldest: the run is the oldest of several that are made up (CatchUpAll).
 	CreateOldest
-	// CreateTriggered: a user asked for it (Trigger).
+	// CreateTriggered: a user requested it (Trigger).
 	CreateTriggered
-	// CreateBackfilled: a user asked for the run (Backfill).
+	// CreateBackfilled: a user requested the run (Backfill).
 	CreateBackfilled
 )
 
@@ -52,13 +55,54 @@ const createReasons = "unspecified|" +
 // String is a sentence for people.
 func (r CreateReason) String() string { return enum.String(createReasons, int(r), "CreateReason") }
 
-// WaitReason is what a CronJob waits for.
-type WaitReason uint8
+// UnstartedReason is why a run never starts.
+type UnstartedReason uint8
 
-// The reasons to wait.
+// The reasons why runs never start.
+const (
+	// UnstartedForLater: a later run takes its place (C8).
+	UnstartedForLater UnstartedReason = 1 + iota
+	// UnstartedTooLate: its deadline has passed (C9).
+	UnstartedTooLate
+	// UnstartedSuspended: it came due while the CronJob was suspended (Options.SkipOnResume).
+	UnstartedSuspended
+	// UnstartedEdited: a new schedule has it, and it lies before the edit (Options.SkipOnEdit).
+	UnstartedEdited
+	// UnstartedHeld: Forbid held it back (Options.SkipHeld).
+	UnstartedHeld
+	// UnstartedNameTaken: its name belongs to another owner, and the next run takes its turn
+	// (C14, CatchUpAll).
+	UnstartedNameTaken
+)
+
+const unstartedReasons = "unspecified|" +
+	"a later run takes its place (C8)|" +
+	"its deadline has passed (C9)|" +
+	"the CronJob was suspended (SkipOnResume)|" +
+	"it lies before the edit of the schedule (SkipOnEdit)|" +
+	"an active job held it back (SkipHeld)|" +
+	"its name belongs to another owner (C14)"
+
+// String is a sentence for people.
+func (r UnstartedReason) String() string {
+	return enum.String(unstartedReasons, int(r), "UnstartedReason")
+}
+
+// WaitReason is what a Job or a CronJob waits for. No two reasons have the same number.
+type WaitReason = job.WaitReason
+
+// The reasons that Jobs have as well.
+const (
+	// WaitSuspended: the CronJob is suspended (C6).
+	WaitSuspended = job.WaitSuspended
+	// WaitDeleted: the CronJob is being deleted (C6).
+	WaitDeleted = job.WaitDeleted
+)
+
+// The reasons of CronJobs alone. Their numbers follow the reasons of Jobs.
 const (
 	// WaitNextRun: the next run is not due yet (C7).
-	WaitNextRun WaitReason = 1 + iota
+	WaitNextRun WaitReason = 64 + iota
 	// WaitNever: no run is going to come (S3).
 	WaitNever
 	// WaitActive: a run is due, and active jobs hold it back (C11).
@@ -69,10 +113,6 @@ const (
 	WaitStartDeadline
 	// WaitNameTaken: the name of the run belongs to another owner (C14).
 	WaitNameTaken
-	// WaitSuspended: the CronJob is suspended (C6).
-	WaitSuspended
-	// WaitDeleted: the CronJob is being deleted (C6).
-	WaitDeleted
 	// WaitNoSchedule: the schedule does not parse, or its zone is unknown (C6).
 	WaitNoSchedule
 	// WaitClock: the last run lies in the future; nothing starts before it has passed (CI14).
@@ -89,4 +129,6 @@ const (
 	// WaitStale: the snapshot is older than the controller's own writes, and what the
 	// active list decides waits until it shows them (CI15).
 	WaitStale
+	// WaitFailures: a run is due, and too many jobs in a row have failed (C19).
+	WaitFailures
 )

@@ -20,6 +20,7 @@ import (
 //   - The run due is the latest since the last one handled that its deadline still
 //     allows (C7, C8); without one, missed runs are reported (C9).
 //   - A run whose job exists is recorded and not started again (C10, C14).
+//   - After Options.PauseAfterFailures failures in a row it is held back (C19).
 //   - Forbid holds the run back while a job is active (C11), Replace deletes the
 //     active jobs first (C12), and otherwise the run starts (C13).
 //   - Triggers and backfills start what was asked for, beside the schedule.
@@ -41,14 +42,8 @@ func Reconcile(s Snapshot) (Plan, error) {
 // the next, so that a round in which nothing happens allocates nothing. The zero
 // value is ready to use. A Planner is not safe for concurrent use.
 type Planner struct {
-	// All of these are buffers: no round reads what another has left in them.
-	plan     Plan
-	triggers []Trigger
-	active   []Reference
-	found    []Reference
-	listed   []bool
-	finished []int32
-	byUID    map[job.UID]int32
+	plan    Plan
+	buffers buffers
 }
 
 // Reconcile is [Reconcile] for a snapshot that is not copied. The plan is valid
@@ -57,91 +52,158 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	plan := p.begin(s)
-	c := p.takeCensus(s, plan)
-	setAside(&plan.basis.Memory, s)
-
-	var t timing
-	var o obstacle
-	why := noRuns(s)
-	reportSchedule(plan, s, why)
-	if why == 0 {
-		t = findDue(s, startsFrom(s, &plan.basis))
-		reportDue(plan, s, &t)
-		reportMissed(plan, s, &t)
-		o = findObstacle(s, &c, &t)
-		startDue(plan, s, &c, &t, o)
-		explainWaits(plan, s, &t)
-	}
-	startTriggers(plan, s, &c, o)
-	startBackfills(plan, s, &c, reserved(&t, &plan.basis), o.holds())
-	verifyLost(plan, s, &c)
-	reportUnexpected(plan, &c)
-	if err := p.trimHistory(plan, s, &c); err != nil {
+	s = fromChildren(s)
+	b, m := &p.buffers, memoryAbout(s)
+	c := takeCensus(s, &m, b)
+	aside := setAside(&m, s)
+	base := startsFrom(s, c.lastRun, &m)
+	run := findRun(s, c, base, b)
+	c.admit(run.obstacle)
+	out := decide(s, c, &run, &m, base, b)
+	l := account(s, c, &run, &m, aside, out.recorded)
+	if err := checkDuplicates(out.remove); err != nil {
 		return nil, err
 	}
-	plan.Requeue = firstEnd(plan.Waits)
-	return plan, nil
+	return p.assemble(s, c, &m, &run, &out, l), nil
 }
 
-// begin empties the plan and starts its basis from the snapshot.
-func (p *Planner) begin(s *Snapshot) *Plan {
-	plan := &p.plan
-	*plan = Plan{
-		Verify:     plan.Verify[:0],
-		Unexpected: plan.Unexpected[:0],
-		Delete:     plan.Delete[:0],
-		Create:     plan.Create[:0],
-		Triggered:  plan.Triggered[:0],
-		Missed:     Missed{Runs: plan.Missed.Runs[:0]},
-		Waits:      plan.Waits[:0],
-		Events:     plan.Events[:0],
-		Notes:      plan.Notes[:0],
+// memoryAbout returns the memory of the snapshot. One about an earlier CronJob of this name counts
+// as empty (B5).
+func memoryAbout(s *Snapshot) memory {
+	if m := &s.Memory.kept; m.CronJobUID == s.CronJob.UID {
+		return *m
 	}
+	return memory{CronJobUID: s.CronJob.UID}
+}
+
+// dueRun is what is due, and what stands against it.
+type dueRun struct {
+	// noRuns is why no run can start; zero if runs can.
+	noRuns WaitReason
+	timing
+	obstacle
+	missed Missed
+}
+
+// findRun finds the run that is due, and what stands against it.
+func findRun(s *Snapshot, c *census, base time.Time, b *buffers) dueRun {
+	run := dueRun{noRuns: noRuns(s)}
+	if run.noRuns != 0 {
+		return run
+	}
+	run.timing = findDue(s, base)
+	run.missed = missed(s.Schedule.Schedule, &run.timing, b)
+	run.obstacle = findObstacle(s, c, &run.timing)
+	run.next = nextRun(s, &run.timing, run.obstacle)
+	return run
+}
+
+// decide says what happens: to the run that is due, to triggers and backfills, and to the history.
+func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *buffers) moves {
+	out := moves{waits: b.waits[:0], events: c.events}
 	if problem := s.Memory.problem; problem != "" {
-		plan.note("memory", problem, "cannot be read, and counts as lost")
+		out = out.and(notes("memory", problem, "cannot be read, and counts as lost"))
 	}
+	out.events = append(out.events, aboutSchedule(s, run.noRuns)...)
+	if run.noRuns == 0 {
+		if !run.quiet {
+			out = out.and(oddities(s, &run.timing)).and(startDue(s, c, &run.timing, run.obstacle, m))
+		} else if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && d == 0 {
+			out = out.and(oddities(s, &run.timing))
+		}
+	}
+	out.notes, out.waits = append(out.notes, clockNotes(s, run.noRuns)...), appendWaits(out.waits, s, run, len(c.verify))
+	started := out.create
+	if len(c.triggers) > 0 {
+		out = out.and(startTriggers(s, c, run.obstacle, len(started), m.Behind))
+	}
+	if len(s.Backfills) > 0 {
+		out = out.and(startBackfills(s, c, started, backfillTurn{
+			now: s.Now, reserved: reserved(s, &run.timing, later(later(c.lastRun, out.recorded), later(m.Since, out.since))),
+			held: run.holds(), late: m.Behind, active: len(out.create) - len(started),
+		}))
+	}
+	for _, place := range c.ended {
+		out = out.and(waitForSnapshot(s.Now, m.Behind, time.Time{}, s.Children[place].Name))
+	}
+	if trimmed, ok := trimHistory(s, c, b); ok {
+		out = out.and(trimmed.moves)
+		out.recorded = later(out.recorded, c.lastBackfilled(s, later(base, later(out.recorded, out.since)), trimmed.unrecorded))
+		if s.Schedule.Problem == "" {
+			out.waits = appendUnreached(out.waits, s, trimmed.unrecorded)
+		}
+	}
+	return out
+}
+
+// account accounts for the runs that this round finds to have started, and for those that it gives
+// up.
+func account(s *Snapshot, c *census, run *dueRun, m *memory, aside UnstartedReason, recorded time.Time) ledger {
+	all := runs{s.Schedule.Schedule, c, m.Started}
+	l := openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside)
+	if run.noRuns == 0 && !run.quiet {
+		l = l.due(&all, &run.timing).givenUp(&all, &run.timing, run.obstacle, s.Options.CatchUp)
+	}
+	return l.recorded(&all, recorded)
+}
+
+// assemble makes the plan and replaces the last one.
+func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *moves, l ledger) *Plan {
+	b, plan := &p.buffers, &p.plan
+	plan.Verify, plan.basis.Reviewed = appendLost(c.appendDoubtful(c.verify, out.remove), m.Started, limited(out, s, c), l.accounted)
+	plan.Unexpected = c.unexpected(b.unexpected[:0])
+	plan.Delete, plan.Create, plan.Triggered = out.remove, out.create, out.triggered
+	plan.Missed, plan.Unstarted = run.missed, l.unstarted
+	plan.Requeue, plan.Waits = firstEnd(out.waits), ofKind(out.waits, s.Options.Child)
+	plan.Events = appendUnexpected(out.events, plan.Unexpected, s.Options.Child)
+	plan.Events = append(plan.Events, unstartedEvents(l.unstarted, run.missed.TooLate, s.Options.Quirks, s.Options.Child)...)
+	plan.Notes = out.notes
+	plan.NextRun = run.next
 	plan.Namespace, plan.CronJobUID = s.CronJob.Namespace, s.CronJob.UID
-	b := &plan.basis
-	b.Now, b.Quirks, b.Consistent = s.Now, s.Options.Quirks, s.Consistent
-	b.Before, b.Status = s.CronJob.Status, s.CronJob.Status
-	b.Memory.CronJobUID = s.CronJob.UID
-	if m := &s.Memory.kept; m.CronJobUID == s.CronJob.UID { // otherwise it is about an earlier CronJob of this name (B5)
-		b.Memory = *m
-	}
-	b.Since = b.Memory.Since
+	plan.basis.fill(s, c, m, out, l.accounted)
+	b.verify, b.unexpected, b.waits, b.events = plan.Verify, plan.Unexpected, plan.Waits, plan.Events
 	return plan
 }
 
-// explainWaits says when the next run comes.
-func explainWaits(plan *Plan, s *Snapshot, t *timing) {
-	plan.NextRun = t.next
+// fill sets all that the status and the conclusion are made from, but for Reviewed.
+func (b *basis) fill(s *Snapshot, c *census, m *memory, out *moves, accounted time.Time) {
+	b.Now, b.Before = s.Now, s.CronJob.Status
+	b.Status = b.Before.startedAt(later(c.lastRun, out.recorded))
+	b.Status.Active, b.Status.LastSuccessfulTime = c.active, c.lastSuccess
+	b.Since, b.Memory = s.Memory.sinceOf(s.CronJob.UID), *m
+	b.Memory.Since, b.Memory.Accounted = later(m.Since, out.since), accounted
+	b.Backfills = out.backfills
+	b.Found = count(len(c.active) - c.kept)
+	b.Blocked, b.Unfinished, b.Look, b.Unshown = out.blocked, out.unfinished, out.look, c.unshown
+	b.Consistent, b.Quirks, b.Child = s.Consistent, s.Options.Quirks, s.Options.Child
+}
+
+// clockNotes says that the last run lies in the future.
+func clockNotes(s *Snapshot, noRuns WaitReason) []job.Note {
+	last := s.CronJob.Status.LastScheduleTime
+	if noRuns != 0 || !last.After(s.Now) {
+		return nil
+	}
+	return []job.Note{{Field: "cronJob.status.lastScheduleTime", Value: value.Time(last), Message: "lies in the future; nothing starts before it has passed"}}
+}
+
+// appendWaits appends when the next run comes, or why none can.
+func appendWaits(waits []Wait, s *Snapshot, run *dueRun, looks int) []Wait {
+	if run.noRuns != 0 {
+		w := Wait{Reason: run.noRuns}
+		if w.Reason == WaitNoSchedule {
+			w.Name = s.Schedule.Message
+		}
+		return append(waits, w)
+	}
 	if last := s.CronJob.Status.LastScheduleTime; last.After(s.Now) {
-		plan.note("cronJob.status.lastScheduleTime", value.Time(last), "lies in the future; nothing starts before it has passed")
-		plan.wait(Wait{Reason: WaitClock, Run: last})
+		waits = append(waits, Wait{Reason: WaitClock, Run: last})
 	}
-	if n := len(plan.Verify); n > 0 {
-		plan.wait(Wait{Reason: WaitVerify, Jobs: n})
+	if looks > 0 {
+		waits = append(waits, Wait{Reason: WaitVerify, Jobs: looks})
 	}
-	if t.next.IsZero() {
-		plan.wait(Wait{Reason: WaitNever})
-		return
+	if run.next.IsZero() {
+		return append(waits, Wait{Reason: WaitNever})
 	}
-	plan.wait(Wait{Reason: WaitNextRun, Until: jitterOf(s).startOf(t.next)})
-}
-
-func (p *Plan) event(t job.EventType, reason, message string) {
-	p.Events = append(p.Events, job.Event{Type: t, Reason: reason, Message: message})
-}
-
-func (p *Plan) note(field, value, message string) {
-	p.Notes = append(p.Notes, job.Note{Field: field, Value: value, Message: message})
-}
-
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return append(waits, Wait{Reason: WaitNextRun, Until: jitterOf(s).startOf(run.next)})
 }

@@ -1,8 +1,6 @@
 package cronjob
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
@@ -13,8 +11,8 @@ import (
 // together with the annotation tells them from jobs that were made by hand.
 // The reference only finds the job of the run that is due, by trying to create it
 // again (C14).
-func (c *census) recoverStarts(s *Snapshot, plan *Plan) {
-	recorded, status := s.CronJob.Status.LastScheduleTime, &plan.basis.Status
+func (c *census) recoverStarts(s *Snapshot) {
+	recorded := s.CronJob.Status.LastScheduleTime
 	for i := range c.children {
 		child := &c.children[i]
 		if child.Foreign {
@@ -22,44 +20,63 @@ func (c *census) recoverStarts(s *Snapshot, plan *Plan) {
 		}
 		isRun := c.isUnrecordedRun(child, recorded) && !s.Options.Quirks.Has(cronjobquirk.BlindCreate)
 		if isRun {
-			status.LastScheduleTime = later(status.LastScheduleTime, child.ScheduledTime)
+			c.lastRun = later(c.lastRun, child.ScheduledTime)
 		}
 		if child.isFinished() || c.listed[i] {
 			continue
 		}
-		if isRun || isTriggered(c.triggers, c.cronJob, child.Name) || c.isBackfilled(child) {
+		if isRun || isTriggered(c.triggers, c.names.cronJob, child.Name) || c.isBackfilled(child) {
 			c.takeIn(i)
-		} else {
+		} else if !c.isLeft(i) {
 			c.unlisted = true
 		}
 	}
-	c.addFound(plan)
+	c.addFound()
 }
 
 // isUnrecordedRun reports whether a child has the name of a run of the schedule that is
 // later than the last one recorded.
 func (c *census) isUnrecordedRun(child *Child, recorded time.Time) bool {
-	return child.ScheduledTime.After(recorded) && !child.Backfilled && nameOfRun(c.cronJob, child.ScheduledTime).is(child.Name)
+	return child.ScheduledTime.After(recorded) && !child.Backfilled && c.names.of(child.ScheduledTime).is(child.Name)
 }
 
-// countUnsettled counts the active jobs that are not recorded, or whose trigger or
-// backfill is not settled. A run must not replace these: after their deletion and a
+// countUnsettled counts the active jobs that are not recorded or not accounted for, or whose
+// trigger or backfill is not settled. A run must not replace these: after their deletion and a
 // crash before the status write no trace of them would be left, and they could start
-// again (CI1).
+// again (CI1), or count as unstarted. ReplaceWhenGone also deletes jobs that the active list does
+// not name.
 func (c *census) countUnsettled() int {
 	n := len(c.active) - c.kept
 	for _, ref := range c.active[:c.kept] {
-		if c.isAwaited(ref.Name, c.runOf(ref)) && !c.isSpared(ref) {
+		if run := c.runOf(ref); (c.isAwaited(ref.Name, run) || c.isUnaccounted(run)) && !c.isSpared(ref) {
+			n++
+		}
+	}
+	for i := 0; c.whenGone && c.awaited != nil && i < len(c.children); i++ {
+		child := &c.children[i]
+		if !c.listed[i] && !c.isLeaving(i) && c.isReplaced(i) && c.isAwaited(child.Name, child.ScheduledTime) {
 			n++
 		}
 	}
 	return n
 }
 
-// sortReferences sorts the runs of a CronJob by their times: names whose numbers differ
-// in length differ in length.
-func sortReferences(refs []Reference) {
-	slices.SortFunc(refs, func(a, b Reference) int {
-		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
-	})
+// aMoment is how long a round waits for the next one, which decides from its memory.
+const aMoment = time.Second
+
+// isUnaccounted reports whether the snapshot's memory does not account for a run that has a
+// job: after a crash, this round is the first to see it. Without the job and after another crash,
+// nothing would tell that the run has started (C9).
+func (c *census) isUnaccounted(run time.Time) bool {
+	return !c.accounted.IsZero() && run.After(c.accounted)
+}
+
+// untilAccounted returns when the active jobs will be accounted for, or zero if they are.
+func (c *census) untilAccounted(now time.Time) time.Time {
+	for _, ref := range c.active[:c.kept] {
+		if c.isUnaccounted(c.runOf(ref)) {
+			return now.Add(aMoment)
+		}
+	}
+	return time.Time{}
 }

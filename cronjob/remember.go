@@ -17,15 +17,22 @@ func (p *Plan) remember(s *Settlement, settled bool) memory {
 	switch last := s.Status.LastScheduleTime; {
 	case s.Write && settled:
 		m.Recorded, m.Unrecorded = later(m.Recorded, last), time.Time{}
-	case !settled && p.basis.keepsUnrecorded() && last.After(p.basis.Before.LastScheduleTime):
+	case !settled && keepsUnrecorded(p.basis.Quirks) && last.After(p.basis.Before.LastScheduleTime):
 		m.Unrecorded = last
 	}
 	for i := range p.Create {
-		if c := &p.Create[i]; c.Reason == CreateOldest && value.At(w.Created, i).Result == ResultNameTaken {
+		c, r := &p.Create[i], value.At(w.Created, i).Result
+		switch {
+		case c.Trigger != "" || c.Backfill != "":
+		case c.Reason == CreateOldest && r == ResultNameTaken:
 			m.Since = c.ScheduledTime // or the later runs would never get their turn
+			m.Accounted = later(m.Accounted, m.Since)
+		case r == ResultDone, r == ResultAlreadyExists:
+			m.Accounted = later(m.Accounted, c.ScheduledTime)
 		}
 	}
-	m.Started, m.Replaced = p.remembered(w, settled), p.leaving(w)
+	m.Started, m.Replaced = p.remembered(w, settled, s.Write && settled), p.leaving(w)
+	m.Deleted = p.deleted(s, s.Write && settled)
 	return m
 }
 
@@ -39,19 +46,11 @@ func (p *Plan) hasStarted(w *Writes) bool {
 	return false
 }
 
-// keepsWrites reports whether the next round must know what this one has written.
-func (b *basis) keepsWrites() bool { return !b.Consistent && !b.Quirks.Has(cronjobquirk.Stale) }
-
-// keepsUnrecorded reports whether the next round must know which run a failed status write
-// was about. With any of these quirks it decides by the status alone.
-func (b *basis) keepsUnrecorded() bool {
-	return !b.Quirks.Has(cronjobquirk.Stale | cronjobquirk.BlindCreate | cronjobquirk.EagerHistory)
-}
-
 // remembered is the next memory of started jobs: what is known to have ended leaves it,
-// and what the round has created enters.
-func (p *Plan) remembered(w *Writes, settled bool) []startedJob {
-	if !p.basis.keepsWrites() {
+// and what the round has created enters. A status that was written was on condition of the one that the
+// snapshot shows, so that was the latest: a job that was recorded before and is not on its list has left it.
+func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
+	if !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
 		return nil
 	}
 	known, found := p.basis.Memory.Started, p.found()
@@ -67,8 +66,11 @@ func (p *Plan) remembered(w *Writes, settled bool) []startedJob {
 			kept = append(kept, s)
 		}
 	}
+	isActive := memberOf(p.basis.Status.Active, len(known))
 	for i := range known {
-		keep(known[i])
+		if s := &known[i]; !written || !s.Recorded || isActive(s.UID, s.Name) {
+			keep(*s)
+		}
 	}
 	for i := range found {
 		keep(startedJob{Reference: found[i]})
@@ -82,7 +84,7 @@ func (p *Plan) remembered(w *Writes, settled bool) []startedJob {
 // may be settled by then.
 func (p *Plan) found() []Reference {
 	active := p.basis.Status.Active
-	return active[len(active)-min(p.basis.Found, len(active)):]
+	return active[len(active)-p.basis.Found.of(len(active)):]
 }
 
 // startKey tells started jobs apart: those without a known UID by their names.
@@ -155,9 +157,41 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 	return starts
 }
 
+// deleted is the next memory of the active jobs that were deleted, or perhaps. Those that a look-up has
+// found are there after all. The others are known until a snapshot's status does not name them. A
+// status that was written with a later run tells as much by its time (Behind).
+func (p *Plan) deleted(s *Settlement, written bool) (all []Reference) {
+	w, old := &s.writes, p.basis.Memory.Deleted
+	if len(old)+len(p.Delete) == 0 || !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
+		return nil
+	}
+	known := make(map[job.UID]bool)
+	keep := func(ref Reference) {
+		if !known[ref.UID] {
+			known[ref.UID] = true // each once
+			all = append(all, ref)
+		}
+	}
+	isActive := memberOf(p.basis.Status.Active, len(p.Delete))
+	isTold := written && s.Status.LastScheduleTime.After(p.basis.Before.LastScheduleTime)
+	for i := range p.Delete {
+		d, r := &p.Delete[i], value.At(w.Deleted, i).Result
+		if d.UID != "" && r != ResultNotTried && !(isTold && isDeleted(r)) && isActive(d.UID, d.Name) {
+			keep(d.Reference)
+		}
+	}
+	for i := range p.Verify {
+		known[p.Verify[i].UID] = known[p.Verify[i].UID] || value.At(w.Verified, i) == ResultDone
+	}
+	for _, ref := range old {
+		keep(ref)
+	}
+	return all
+}
+
 // leaving is the next memory of the jobs that were deleted with their pods.
 func (p *Plan) leaving(w *Writes) []leavingJob {
-	if !p.basis.keepsWrites() {
+	if !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
 		return nil
 	}
 	looks := make(map[job.UID]Result, len(p.Verify))
@@ -171,9 +205,10 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 		}
 	}
 	for i := range p.Delete {
-		if d := &p.Delete[i]; d.Foreground && value.At(w.Deleted, i).Result == ResultDone {
-			_, unseen := looks[d.UID]
-			all = append(all, leavingJob{d.Reference, !unseen})
+		d, r := &p.Delete[i], value.At(w.Deleted, i).Result
+		_, unseen := looks[d.UID]
+		if d.Foreground && (r == ResultDone || r == ResultGone && !unseen) {
+			all = append(all, leavingJob{Reference: d.Reference, Seen: !unseen, Gone: r == ResultGone})
 		}
 	}
 	return all

@@ -1,10 +1,6 @@
 package cronjob
 
-import (
-	"slices"
-
-	"github.com/batchplan/batchplan/job"
-)
+import "github.com/batchplan/batchplan/job"
 
 // replaces applies Replace (C12) and Options.MaxActive. Jobs that the run replaces do
 // not count against the limit; jobs that it spares do.
@@ -21,15 +17,16 @@ func replaces(c *census, o *Options) obstacle {
 }
 
 // replaceActive deletes the active jobs that the run replaces (C12).
-func replaceActive(plan *Plan, s *Snapshot, c *census) {
-	if s.CronJob.Spec.ConcurrencyPolicy != Replace {
-		return
+func replaceActive(c *census, policy ConcurrencyPolicy) (all []Deletion) {
+	if policy != Replace {
+		return nil
 	}
 	for _, ref := range c.active {
 		if !c.isSpared(ref) {
-			plan.Delete = append(plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced})
+			all = append(all, Deletion{Reference: ref, Reason: DeleteReplaced})
 		}
 	}
+	return all
 }
 
 // isSpared reports whether Replace leaves an active job alone, since a backfill started
@@ -38,14 +35,17 @@ func (c *census) isSpared(r Reference) bool {
 	if place := c.placeOf(r.UID); place >= 0 {
 		return c.isBackfilled(&c.children[place])
 	}
-	return slices.Contains(c.spared, r.UID)
+	return c.spared[r.UID]
 }
 
 // backfilledUIDs returns the UIDs of the started jobs of backfills.
-func backfilledUIDs(starts []startedJob) (uids []job.UID) {
+func backfilledUIDs(starts []startedJob) (uids map[job.UID]bool) {
 	for i := range starts {
 		if starts[i].Backfilled {
-			uids = append(uids, starts[i].UID)
+			if uids == nil {
+				uids = make(map[job.UID]bool)
+			}
+			uids[starts[i].UID] = true
 		}
 	}
 	return uids
@@ -62,10 +62,15 @@ func (c *census) countSpared() (n int) {
 }
 
 // countLeft counts the jobs that are to be gone before the run starts: all running jobs
-// of earlier runs, and all jobs to look up. The active list is not enough, since a job
-// leaves it with its deletion.
+// of earlier runs, and all jobs to look up but those that it spares. The active list is not
+// enough, since a job leaves it with its deletion.
 func (c *census) countLeft() int {
 	left := c.unseen
+	for i := range c.verify {
+		if c.spared[c.verify[i].UID] {
+			left--
+		}
+	}
 	for i := range c.children {
 		if c.isReplaced(i) {
 			left++
@@ -78,28 +83,64 @@ func (c *census) countLeft() int {
 // or one of a run or trigger that has left the active list with its deletion.
 func (c *census) isReplaced(place int) bool {
 	child := &c.children[place]
-	if child.Foreign || child.isFinished() || c.isBackfilled(child) {
+	leaving, isLeaving := c.leaving[place]
+	if child.Foreign || child.isFinished() || leaving.Gone || c.isBackfilled(child) {
 		return false
 	}
-	return c.listed[place] || c.leaving[place] || !child.ScheduledTime.IsZero() ||
-		!child.DeletionTimestamp.IsZero() && isTriggerName(c.cronJob, child.Name)
+	return c.listed[place] || isLeaving || !child.ScheduledTime.IsZero() ||
+		!child.DeletionTimestamp.IsZero() && isTriggerName(c.names.cronJob, child.Name)
 }
 
 // isLeaving reports whether a child is known to have been deleted.
 func (c *census) isLeaving(place int) bool {
-	return c.leaving[place] || !c.children[place].DeletionTimestamp.IsZero()
+	_, deleted := c.leaving[place]
+	return deleted || !c.children[place].DeletionTimestamp.IsZero()
+}
+
+// isLeft reports whether a child that was replaced still has pods, though the active list does not
+// name it any more.
+func (c *census) isLeft(place int) bool {
+	return c.whenGone && !c.listed[place] && c.isLeaving(place) && c.isReplaced(place)
+}
+
+// countBusy counts the jobs that a trigger or a backfill waits for: the active ones, and
+// those that a run has replaced and whose pods are not gone.
+func (c *census) countBusy() int {
+	busy := len(c.active)
+	if !c.whenGone {
+		return busy
+	}
+	for i := range c.children {
+		if c.isLeft(i) {
+			busy++
+		}
+	}
+	for _, ref := range c.active {
+		if c.deleted[ref.UID] {
+			busy-- // once is enough
+		}
+	}
+	return busy + len(c.deleted)
+}
+
+// replacesWhenGone reports whether a run waits until the jobs that it replaces are gone.
+func (s *Snapshot) replacesWhenGone() bool {
+	return s.Options.ReplaceWhenGone && s.CronJob.Spec.ConcurrencyPolicy == Replace
 }
 
 // replaceFirst deletes these jobs, pods included, unless they are being deleted already.
 // Jobs of the active list come first, then the others in the order of their names (B3).
-func replaceFirst(plan *Plan, c *census) {
+func replaceFirst(c *census) (all []Deletion) {
+	add := func(ref Reference) {
+		all = append(all, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
+	}
 	for _, ref := range c.active {
 		place := c.placeOf(ref.UID)
-		if place < 0 || c.isReplaced(place) && !c.isLeaving(place) {
-			deleteFirst(plan, ref)
+		if place < 0 && !c.deleted[ref.UID] && !c.spared[ref.UID] || place >= 0 && c.isReplaced(place) && !c.isLeaving(place) {
+			add(ref)
 		}
 	}
-	others := c.found
+	var others []Reference
 	for i := range c.children {
 		if c.isReplaced(i) && !c.listed[i] && !c.isLeaving(i) {
 			others = append(others, c.reference(i))
@@ -107,13 +148,7 @@ func replaceFirst(plan *Plan, c *census) {
 	}
 	sortReferences(others)
 	for _, ref := range others {
-		deleteFirst(plan, ref)
+		add(ref)
 	}
-}
-
-// deleteFirst deletes a job before the run starts. The job may be gone at once, and no
-// backend has to report that, so another round follows (CL4).
-func deleteFirst(plan *Plan, ref Reference) {
-	plan.basis.Unfinished = true
-	plan.Delete = append(plan.Delete, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
+	return all
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -124,6 +125,140 @@ func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 		plan := reconcile(t, s)
 		if got := len(plan.Basis().Memory.Replaced); got != tc.kept || len(plan.Verify) != tc.looks {
 			t.Errorf("%s: %d kept, %d looked up, want %d and %d\n%s", tc.name, got, len(plan.Verify), tc.kept, tc.looks, plan.String())
+		}
+	}
+}
+
+// M9, C3: a job to replace is deleted once, though the children show it as before for minutes. One
+// that is gone holds nothing back, and no event calls it unexpected.
+func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		result cronjob.Result
+		quirks cronjobquirk.Set
+		want   time.Time
+	}{
+		{"its pods end", cronjob.ResultDone, 0, time.Time{}},
+		{"it was gone already", cronjob.ResultGone, 0, hours(2)},
+		{"its pods end, and nothing is remembered", cronjob.ResultDone, cronjobquirk.Stale, time.Time{}},
+		{"it was gone already, and nothing is remembered", cronjob.ResultGone, cronjobquirk.Stale, time.Time{}},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
+		c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
+		s := snapshot(c, hours(2), child(hours(1)))
+		s.Options = cronjob.Options{ReplaceWhenGone: true, Quirks: tc.quirks}
+		rounds, started := 0, time.Time{}
+		for range 10 {
+			plan := reconcile(t, s)
+			if tc.quirks == 0 && slices.Contains(reasons(plan.Events), "UnexpectedJob") {
+				t.Errorf("%s: %v", tc.name, plan.Events)
+			}
+			o := done(&plan)
+			for i := range o.Deleted {
+				o.Deleted[i].Result = tc.result
+			}
+			end := plan.Conclude(o)
+			s.Memory, s.CronJob.Status = end.Memory, end.Status
+			if started = created(t, plan); !started.IsZero() || end.Requeue.At.After(s.Now) {
+				if started.IsZero() && !waitsForNewer(&end) {
+					t.Errorf("%s: nothing asks for a round", tc.name)
+				}
+				break
+			}
+			rounds++
+		}
+		if rounds > 2 || !started.Equal(tc.want) {
+			t.Errorf("%s: %d rounds at once, then %v starts, want %v", tc.name, rounds, started, tc.want)
+		}
+	}
+}
+
+// A job that was deleted and that the children have yet to show is neither deleted again nor
+// looked up twice.
+func TestReplaceWhenGone_DeletedUnseen(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
+	s := snapshot(c, hours(2))
+	s.Options.ReplaceWhenGone = true
+	for i, want := range []int{1, 0, 0} {
+		plan := reconcile(t, s)
+		if len(plan.Delete) != want || len(plan.Verify) != 1 || len(plan.Create) > 0 {
+			t.Fatalf("round %d: %s", i, plan.String())
+		}
+		o := done(&plan)
+		o.Verified[0], o.Settled = cronjob.ResultDone, cronjob.ResultUnsuccessful // the cache of CronJobs is late as well
+		s.Memory = plan.Conclude(o).Memory
+	}
+}
+
+// CI8, C3: once the deadline of the run has passed that waited, a trigger and a backfill with Forbid
+// still wait until the pods of the replaced job are gone, and no event calls that job unexpected.
+func TestCI8_C3_BesideThePodsOfAReplacedJob(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace, StartingDeadlineSeconds: ptr[int64](20)})
+	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
+	s := snapshot(c, hours(2), child(hours(1)))
+	s.Options.ReplaceWhenGone = true
+	s.Triggers = []cronjob.Trigger{{ID: "t", Overlap: cronjob.Forbid}}
+	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-2), Until: hours(-1)}}
+	shown := func(s *cronjob.Snapshot) { s.Children[0].DeletionTimestamp = s.Now }
+	for i, now := range []time.Time{s.Now, s.Now.Add(time.Second), s.Now.Add(time.Minute), s.Now.Add(2 * time.Minute), s.Now.Add(3 * time.Minute)} {
+		s.Now = now
+		switch i {
+		case 3:
+			shown(&s)
+		case 4:
+			s.Children = nil
+		}
+		plan := reconcile(t, s)
+		if slices.Contains(reasons(plan.Events), "UnexpectedJob") {
+			t.Errorf("at %s: %v", now, plan.Events)
+		}
+		if started := len(plan.Create) > 0; started != (i == 4) {
+			t.Errorf("at %s: starts %t:\n%s", now, started, plan.String())
+		}
+		end := plan.Conclude(done(&plan))
+		s.Memory, s.CronJob.Status = end.Memory, end.Status
+	}
+}
+
+// CI1: the job of a backfill that the children do not show yet is spared, with ReplaceWhenGone as
+// well: once it was deleted, the schedule would start its run again.
+func TestCI1_ReplaceSparesABackfillUnseen(t *testing.T) {
+	backfilled := ref(child(hours(3)))
+	for _, whenGone := range []bool{false, true} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
+		c.Status.Active = []cronjob.Reference{backfilled}
+		s := snapshot(c, hours(3.1))
+		s.Options = cronjob.Options{ReplaceWhenGone: whenGone, CatchUp: cronjob.CatchUpAll}
+		s.Memory = cronjob.Remember(cronjob.Remembered{
+			CronJobUID: c.UID, Started: []cronjob.StartedJob{{Reference: backfilled, Backfilled: true, Recorded: true}},
+		})
+		plan := reconcile(t, s)
+		if got := created(t, plan); !got.Equal(hours(1)) || len(plan.Delete) > 0 || len(plan.Verify) != 1 {
+			t.Errorf("when gone %t: starts %s:\n%s", whenGone, got, &plan)
+		}
+	}
+}
+
+// CI1: Replace and ReplaceWhenGone delete no job whose run a backfill has yet to note, even one that the
+// status does not name: after a crash nothing else would tell that the run has started.
+func TestBackfill_CI1_UnlistedJobIsNotedFirst(t *testing.T) {
+	for _, whenGone := range []bool{false, true} {
+		s := settled(cronjob.Replace, child(hours(7)))
+		s.CronJob.Status.Active, s.Now = nil, hours(10)
+		s.Options.ReplaceWhenGone = whenGone
+		s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(6), Until: hours(7)}}
+		plan := reconcile(t, s)
+		if len(plan.Delete) > 0 {
+			t.Errorf("when gone %t: the run of 7 o'clock is not noted:\n%s", whenGone, &plan)
+		}
+		end := plan.Conclude(done(&plan))
+		if len(end.Backfills) != 1 || !end.Backfills[0].IsComplete() || whenGone && !end.Requeue.At.Equal(s.Now) {
+			t.Fatalf("when gone %t: %+v", whenGone, end)
+		}
+		s.Backfills = nil
+		if plan = reconcile(t, s); whenGone != (len(plan.Delete) == 1) {
+			t.Errorf("when gone %t: %s", whenGone, &plan)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // C1: what a job is to the CronJob, from its values.
 func TestC1_ChildOf(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	j := job.Job{Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), Status: job.Status{
+	j := job.Job{Namespace: c.Namespace, Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), Status: job.Status{
 		StartTime: hours(1), Conditions: []job.Condition{{Type: job.ConditionFailed, Status: job.ConditionTrue, LastTransitionTime: hours(2)}},
 	}}
 	want := cronjob.Child{
@@ -31,6 +31,11 @@ func TestC1_ChildOf(t *testing.T) {
 		if diff := cmp.Diff(want, cronjob.ChildOf(&c, &j, job.UID(controller), map[string]string{"cronjob.kubernetes.io/instantiate": "manual"})); diff != "" {
 			t.Errorf("controller %q: %s", controller, diff)
 		}
+	}
+	elsewhere := j
+	elsewhere.Namespace = "another"
+	if diff := cmp.Diff(want, cronjob.ChildOf(&c, &elsewhere, "cj-1", map[string]string{"cronjob.kubernetes.io/instantiate": "manual"})); diff != "" {
+		t.Errorf("a job of another namespace: %s", diff)
 	}
 	if none := cronjob.ChildOf(&cronjob.CronJob{}, &job.Job{}, "", nil); !none.Foreign {
 		t.Error("a job without a controller belongs to a CronJob without a UID")

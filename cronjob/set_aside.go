@@ -7,13 +7,13 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// setAside moves the time after which runs count. Runs that came due while the CronJob was
-// suspended, or before its schedule had them, then lie before it. Only the memory shows
-// such a change: after a restart it goes unnoticed. Runs that came due after the change
-// still count if CronJob.SpecChanged says when it was.
-func setAside(m *memory, s *Snapshot) {
+// setAside moves the time after which runs count, and returns why. Runs
+// that came due while the CronJob was suspended, or before its schedule had them, then lie before
+// it. Only the memory shows such a change: after a restart it goes unnoticed. Runs that came due
+// after the change still count if CronJob.SpecChanged says when it was.
+func setAside(m *memory, s *Snapshot) UnstartedReason {
 	o, cronJob := &s.Options, &s.CronJob
-	since := changedAt(cronJob.SpecChanged, m.Since, s.Now)
+	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), UnstartedSuspended
 	if o.SkipOnResume {
 		suspended := cronJob.isSuspended()
 		switch {
@@ -27,10 +27,11 @@ func setAside(m *memory, s *Snapshot) {
 	if o.SkipOnEdit {
 		text, zone := scheduleText(s), value.Of(cronJob.Spec.TimeZone)
 		if m.Schedule != "" && (m.Schedule != text || m.TimeZone != zone) {
-			m.Since = since
+			m.Since, why = since, UnstartedEdited
 		}
 		m.Schedule, m.TimeZone = text, zone
 	}
+	return why
 }
 
 // changedAt returns the time up to which a change of the spec sets runs aside: the time of

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Settlement is the status of a round. It is valid as long as its plan.
+// Settlement is the status of a round. It is valid as long as its plan; the status is longer.
 type Settlement struct {
 	Status Status
 	// Write is false when nothing has changed: then there is nothing to write.
@@ -27,8 +27,11 @@ func (p *Plan) Settle(w Writes) Settlement {
 	if gone := p.gone(&w); len(gone) > 0 {
 		status.Active = slices.DeleteFunc(slices.Clone(status.Active), func(r Reference) bool { return gone[r.UID] })
 	}
-	p.recordStarts(&status, &w)
+	status = p.recordStarts(status, &w)
 	write := p.CronJobUID != "" && !equalStatus(&b.Before, &status)
+	if write {
+		status.Active = slices.Clone(status.Active) // the list may be a buffer of the planner
+	}
 	return Settlement{Status: status, Write: write, plan: p, writes: w}
 }
 
@@ -53,9 +56,9 @@ func (p *Plan) gone(w *Writes) map[job.UID]bool {
 
 // recordStarts takes the jobs that were created or found into the status. A job that it
 // names already came with its time.
-func (p *Plan) recordStarts(status *Status, w *Writes) {
+func (p *Plan) recordStarts(status Status, w *Writes) Status {
 	if len(p.Create) == 0 {
-		return
+		return status
 	}
 	isNamed := memberOf(status.Active, len(p.Create))
 	status.Active = slices.Clip(status.Active)
@@ -67,16 +70,18 @@ func (p *Plan) recordStarts(status *Status, w *Writes) {
 		if !isNamed(e.Job.UID, c.Name) {
 			status.Active = append(status.Active, p.named(c, e.Job))
 		}
-		if c.Backfill == "" && c.ScheduledTime.After(status.LastScheduleTime) {
-			status.LastScheduleTime = c.ScheduledTime
+		if c.Backfill == "" {
+			status = status.startedAt(c.ScheduledTime)
 		}
 	}
+	return status
 }
 
 // named fills what an adapter left out of a reference.
 func (p *Plan) named(c *Creation, ref Reference) Reference {
 	if ref.Kind == "" {
-		ref.Kind, ref.APIVersion = "Job", "batch/v1"
+		kind := p.basis.Child.orJob()
+		ref.Kind, ref.APIVersion = kind.Kind, kind.APIVersion
 	}
 	if ref.Name == "" {
 		ref.Name, ref.Namespace = c.Name, p.Namespace

@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
-	"github.com/batchplan/batchplan/job"
 )
 
 // Snapshot is everything that a round knows. Nothing in it is written to.
+//
+// It can be stored as JSON and replayed: what is read back has the same plan. Zones are stored by name
+// and read from the zone database again, and a [Namer] has to be set again.
 type Snapshot struct {
 	CronJob CronJob `json:"cronJob"`
-	// Children are all jobs that could be the CronJob's; their order does not
-	// matter (B3).
+	// Children are all jobs of the CronJob's namespace that could be its own or hold the name
+	// of a run; their order does not matter (B3).
 	Children []Child `json:"children,omitempty"`
 	// Now is the time of the round. Every time in the plan comes from it (B6).
 	Now time.Time `json:"now"`
-	// Schedule is what [Compile] made of the spec. A stored snapshot leaves it out:
-	// compile again.
-	Schedule Compiled `json:"-"`
+	// Schedule is what [Compile] made of the spec.
+	Schedule Compiled `json:"schedule"`
 	// Memory is what the last round's [Conclusion] handed back; the zero value
 	// means "just restarted".
 	Memory  Memory  `json:"memory,omitzero"`
@@ -33,10 +34,6 @@ type Snapshot struct {
 	Triggers []Trigger `json:"triggers,omitempty"`
 	// Backfills ask for runs of the schedule in a range.
 	Backfills []Backfill `json:"backfills,omitempty"`
-}
-
-func invalid(field string, v any, problem string) error {
-	return &job.InputError{Field: field, Value: value.Text(v), Problem: problem}
 }
 
 // check is the invariant check at the entry: what no plan can be made from.
@@ -68,10 +65,25 @@ func (s *Snapshot) check() error {
 	if err := checkBackfills(s.Backfills); err != nil {
 		return err
 	}
+	if err := s.checkKind(); err != nil {
+		return err
+	}
 	if s.hasNegative() {
 		return errors.Join(checkSigns(&c.Spec, "cronJob.spec."), s.Options.check())
 	}
 	return nil
+}
+
+// checkKind checks the options about what the children are.
+func (s *Snapshot) checkKind() error {
+	o := &s.Options
+	if err := o.Naming.check(s.CronJob.Name, s.Now); err != nil {
+		return err
+	}
+	if err := o.Naming.checkMinutes(&s.Schedule); err != nil {
+		return err
+	}
+	return errors.Join(o.Marks.check(), o.Child.check())
 }
 
 // hasNegative is the quick look, which builds no field paths.

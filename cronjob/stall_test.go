@@ -7,13 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestCL4_NothingStalls lives over a backend that follows Requeue and Retry alone, and
 // tells of nothing that the controller itself wrote. After a round that asks for none,
-// neither now nor again, a further round must have nothing to do; and what was asked for
+// neither now nor again, a further round must have nothing to do; and what was requested
 // starts in the end.
 func TestCL4_NothingStalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -41,7 +41,7 @@ func outside(t *rapid.T, w *world.CronJob) {
 		}
 	case 3, 4:
 		if names := w.Running(); len(names) > 0 {
-			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), rapid.SampledFrom([]job.ConditionType{job.ConditionComplete, job.ConditionFailed}).Draw(t, "how"))
+			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), cronjobgen.Endings().Draw(t, "how"))
 		}
 	case 5: // another owner takes the name of a run
 		w.AddForeign(w.Schedule.Schedule.Next(w.Now))
@@ -55,8 +55,11 @@ func outside(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// follow plans as often as the conclusions ask for it, without time passing. Some writes
-// fail at first.
+// moment is how soon a round comes again for what its own writes may have changed.
+const moment = time.Second
+
+// follow plans as often as the conclusions ask for it, without time passing but for the moment after which
+// a round looks for the effect of its own deletions. Some writes fail at first.
 func follow(t *rapid.T, w *world.CronJob) {
 	left := rapid.IntRange(0, 3).Draw(t, "faults")
 	for rounds := 0; ; rounds++ {
@@ -69,8 +72,11 @@ func follow(t *rapid.T, w *world.CronJob) {
 			}
 			return world.None
 		})
-		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now)) {
+		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now.Add(moment))) {
 			break
+		}
+		if !w.Retry && w.Requeue.At.After(w.Now) {
+			w.Now = w.Requeue.At
 		}
 	}
 	s := w.Snapshot()

@@ -6,102 +6,131 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
-// startDue starts the run that is due, or does what its obstacle asks for.
-func startDue(plan *Plan, s *Snapshot, c *census, t *timing, o obstacle) {
+// startDue starts the run that is due, or does what its obstacle asks for. The memory is the
+// one of this round.
+func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 	switch o.standing {
-	case notDue:
 	case isFree:
-		replaceActive(plan, s, c)
-		create(plan, s, t)
+		return create(s, c, t)
 	case isStarted, isFound, isTaken:
-		passOn(plan, s, c, t, o)
+		return passOn(s, c, t, o)
 	case isStale:
-		waitForSnapshot(plan, t.due, "")
+		return waitForSnapshot(s.Now, m.Behind, t.due, "")
 	case isForbidden:
-		sayForbidden(plan)
-		hold(plan, s, t, o)
+		return sayForbidden(c.kind).and(hold(s, t, o))
 	case isSkipped:
-		sayForbidden(plan)
-		plan.basis.Memory.Since = t.latest // so that the run does not start late
+		given := sayForbidden(c.kind)
+		given.since = t.latest // so that the run does not start late
+		return given
+	case isHalted:
+		return waitsFor(Wait{Reason: WaitFailures, Run: t.due, Jobs: o.jobs}).and(waitForDeadline(s, t))
 	case isFull:
-		hold(plan, s, t, o)
+		return hold(s, t, o)
 	case isUnsettled:
-		plan.basis.Unfinished = true
-		plan.wait(Wait{Reason: WaitRecord, Run: t.due, Jobs: o.jobs})
+		held := waitsFor(Wait{Reason: WaitRecord, Run: t.due, Jobs: o.jobs, Until: c.untilAccounted(s.Now)})
+		held.unfinished = true
+		return held
 	case isReplacing:
-		replaceFirst(plan, c)
-		hold(plan, s, t, o)
-		plan.basis.Stale = plan.basis.Stale || len(plan.basis.Memory.Replaced) > 0
+		return waitUntilGone(s, c, t, o, m)
 	}
+	return moves{}
 }
 
-// create creates the job of the run that is due.
-func create(plan *Plan, s *Snapshot, t *timing) {
+// create creates the job of the run that is due, after the deletion of those that it replaces.
+func create(s *Snapshot, c *census, t *timing) moves {
 	reason := CreateDue
 	switch {
 	case t.overdue > 1 && s.Options.CatchUp == CatchUpAll:
 		reason = CreateOldest
-		plan.basis.Unfinished = true
 	case t.overdue > 1:
 		reason = CreateLatest
 	}
-	plan.Create = append(plan.Create, creation(s, JobName(s.CronJob.Name, t.due), t.due, reason))
-	if s.Options.Quirks.Has(cronjobquirk.Estimate) {
-		t.next = estimateNext(s.Schedule.Schedule, t.due, s.Now)
+	return moves{
+		remove:     replaceActive(c, s.CronJob.Spec.ConcurrencyPolicy),
+		create:     []Creation{creation(s, c.names.of(t.due).String(), t.due, reason)},
+		unfinished: reason == CreateOldest,
 	}
+}
+
+// waitUntilGone deletes the jobs that the run replaces, and waits until they are gone. A job may be
+// gone immediately, and no backend has to report that, so another round follows (CL4).
+func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
+	held := hold(s, t, o)
+	held.remove = replaceFirst(c)
+	held.unfinished = len(held.remove) > 0
+	if len(m.Replaced) > 0 || !s.Consistent && !keepsWrites(s.Consistent, s.Options.Quirks) {
+		held.look = lookAgain(s.Now, t.due)
+	}
+	return held
 }
 
 // passOn records a run that needs no start, or cannot start. If several runs are made
-// up, the next one gets its turn at once: nothing else would ask for it before the
+// up, the next one gets its turn immediately: nothing else would ask for it before the
 // schedule does (CL4).
-func passOn(plan *Plan, s *Snapshot, c *census, t *timing, o obstacle) {
-	status := &plan.basis.Status
-	noteOneMinute(plan, s, t.due)
-	switch {
+func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
+	passed := noteOneName(s, c, t)
+	switch all := s.Options.CatchUp == CatchUpAll; {
 	case o.standing == isTaken:
-		plan.wait(Wait{Reason: WaitNameTaken, Run: t.due, Name: JobName(s.CronJob.Name, t.due)})
-		if s.Options.CatchUp == CatchUpAll {
-			plan.basis.Memory.Since = t.due // or the later runs would never get their turn
+		passed.waits = []Wait{{Reason: WaitNameTaken, Run: t.due, Name: c.names.of(t.due).String()}}
+		if all {
+			passed.since = t.due // or the later runs would never get their turn
 		}
-	case o.standing == isFound:
-		status.LastScheduleTime = t.due
-		if !c.children[o.place].isFinished() {
-			c.takeIn(o.place)
-			c.addFound(plan)
-		}
-	case !s.Options.Quirks.Has(cronjobquirk.BlindCreate):
+	case o.standing == isFound, !s.Options.Quirks.Has(cronjobquirk.BlindCreate):
 		// Only a status that was edited, or a second run within one minute, lacks the
 		// time of a run that the active list names.
-		status.LastScheduleTime = t.due
+		passed.recorded = t.due
 	}
-	if t.overdue > 1 && s.Options.CatchUp == CatchUpAll {
-		plan.basis.Unfinished = true
-	}
+	passed.unfinished = t.overdue > 1 && s.Options.CatchUp == CatchUpAll
+	return passed
 }
 
-// noteOneMinute says that a run does not start since another of its minute has started.
-func noteOneMinute(plan *Plan, s *Snapshot, run time.Time) {
+// sharing is how runs come to share a name, by its form.
+var sharing = [...]string{"has several runs in one minute", "has several runs in one second", "has several runs of one name"}
+
+// noteOneName says that a run does not start since another of its name has started.
+func noteOneName(s *Snapshot, c *census, t *timing) moves {
 	last := s.CronJob.Status.LastScheduleTime
-	if !last.IsZero() && run.After(last) && runMinute(run) == runMinute(last) {
-		plan.note("cronJob.spec.schedule", s.CronJob.Spec.Schedule,
-			"has several runs in one minute; they share the name "+JobName(s.CronJob.Name, run)+", and one of them starts")
+	if last.IsZero() || !t.due.After(last) || !c.names.isSameRun(t.due, last) {
+		return moves{}
 	}
+	return notes("cronJob.spec.schedule", s.CronJob.Spec.Schedule,
+		sharing[s.Options.Naming.Form]+"; they share the name "+c.names.of(t.due).String()+", and one of them starts")
 }
 
 // hold explains that the run waits for active jobs.
-func hold(plan *Plan, s *Snapshot, t *timing, o obstacle) {
-	plan.basis.Blocked = true
-	plan.wait(Wait{Reason: WaitActive, Run: t.due, Jobs: o.jobs})
-	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && !s.Options.Quirks.Has(cronjobquirk.SilentMiss) {
-		plan.wait(Wait{Reason: WaitStartDeadline, Run: t.due, Until: t.due.Add(d)})
+func hold(s *Snapshot, t *timing, o obstacle) moves {
+	held := waitsFor(Wait{Reason: WaitActive, Run: t.due, Jobs: o.jobs})
+	held.blocked = true
+	return held.and(waitForDeadline(s, t))
+}
+
+// waitForDeadline waits until the run that is held back is given up, if it ever is.
+func waitForDeadline(s *Snapshot, t *timing) moves {
+	d, ok := startingDeadline(&s.CronJob.Spec, &s.Options)
+	if !ok || s.Options.Quirks.Has(cronjobquirk.SilentMiss) {
+		return moves{}
 	}
+	return waitsFor(Wait{Reason: WaitStartDeadline, Run: t.due, Until: t.due.Add(d)})
+}
+
+// nextRun returns the first run that is not due. The reference looks again once it has started the
+// run that is due.
+func nextRun(s *Snapshot, t *timing, o obstacle) time.Time {
+	if o.standing == isFree && s.Options.Quirks.Has(cronjobquirk.Estimate) {
+		return estimateNext(s.Schedule.Schedule, t.due, s.Now)
+	}
+	return t.next
 }
 
 // reserved returns the first run that the schedule is going to start by itself. Zero
-// means none. The run that is due no longer counts once it is recorded or given up.
-func reserved(t *timing, b *basis) time.Time {
-	if t.due.After(b.Status.LastScheduleTime) && t.due.After(b.Memory.Since) {
+// means none. The run that is due no longer counts once it is recorded or set aside, up to the time
+// last; the runs after it do, if all are made up.
+func reserved(s *Snapshot, t *timing, last time.Time) time.Time {
+	switch {
+	case t.due.After(last):
 		return t.due
+	case s.Options.CatchUp == CatchUpAll && t.latest.After(last):
+		return s.Schedule.Schedule.Next(last)
 	}
 	return t.next
 }

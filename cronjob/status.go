@@ -37,3 +37,9 @@ func equalStatus(a, b *Status) bool {
 		a.LastSuccessfulTime.Equal(b.LastSuccessfulTime) &&
 		slices.Equal(a.Active, b.Active)
 }
+
+// startedAt returns the status after a run has started: lastScheduleTime never goes back (CI4).
+func (s Status) startedAt(run time.Time) Status {
+	s.LastScheduleTime = later(s.LastScheduleTime, run)
+	return s
+}

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/internal/golden"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/world"
+	"github.com/batchplan/batchplan/proof/golden"
 	"github.com/batchplan/batchplan/schedule"
-	"github.com/batchplan/batchplan/world"
 )
 
 // TestStories plays the stories of testdata, each in a world of its own. A folder

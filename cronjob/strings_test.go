@@ -43,6 +43,9 @@ func TestB4_Waits(t *testing.T) {
 		"there is no schedule: because":                                                {Reason: cronjob.WaitNoSchedule, Name: "because"},
 		"the last run, 2026-01-01T01:00:00Z, lies in the future":                       {Reason: cronjob.WaitClock, Run: hours(1)},
 		"a finished job is kept until 2026-01-01T01:00:00Z":                            {Reason: cronjob.WaitHistory, Until: hours(1)},
+		`trigger "b" is held back: 2 active Works`:                                     {Reason: cronjob.WaitTrigger, Name: "b", Jobs: 2, Kind: "Work"},
+		"a finished Work is kept until 2026-01-01T01:00:00Z":                           {Reason: cronjob.WaitHistory, Until: hours(1), Kind: "Work"},
+		"the run of 2026-01-01T01:00:00Z is held back: 1 Work to record first":         {Reason: cronjob.WaitRecord, Run: hours(1), Jobs: 1, Kind: "Work"},
 		`trigger "a" is held back: 1 active job`:                                       {Reason: cronjob.WaitTrigger, Name: "a", Jobs: 1},
 		"the run of 2026-01-01T01:00:00Z is held back: 1 job to record first":          {Reason: cronjob.WaitRecord, Run: hours(1), Jobs: 1},
 		`backfill "a": the run of 2026-01-01T01:00:00Z is not due`:                     {Reason: cronjob.WaitBackfill, Name: "a", Run: hours(1), Until: hours(1)},
@@ -66,7 +69,7 @@ func TestB4_PlanString(t *testing.T) {
 	s.Triggers = []cronjob.Trigger{{ID: "now"}, {ID: "later", Overlap: cronjob.Forbid}}
 	s.Backfills = []cronjob.Backfill{{ID: "past", After: hours(-1), Until: hours(0)}, {ID: "none", After: hours(-1), Until: hours(-1)}}
 	plan := reconcile(t, s)
-	want := `verify report-gone: active, and not among the children (C5)
+	want := `verify report-gone: active, and perhaps gone (C5)
 delete report-29453640: more successful jobs than successfulJobsHistoryLimit (C2)
 create report-29453880 for 2026-01-01T02:00:00Z: the run is due (C7)
 create report-manual-now: it was asked for (Trigger)

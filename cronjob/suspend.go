@@ -28,25 +28,21 @@ func noRuns(s *Snapshot) WaitReason {
 	return 0
 }
 
-// reportSchedule reports what is wrong with the schedule, and why no run can start, if
-// none can. The schedule of a CronJob that is deleted or suspended is not read.
-func reportSchedule(plan *Plan, s *Snapshot, why WaitReason) {
+// aboutSchedule returns the events about what is wrong with the schedule. The schedule of a CronJob which is
+// deleted or suspended is not read.
+func aboutSchedule(s *Snapshot, why WaitReason) (events []job.Event) {
 	compiled, text := &s.Schedule, s.CronJob.Spec.Schedule
 	isRead := why != WaitDeleted && why != WaitSuspended
 	if isRead && compiled.Problem != unknownTimeZone && strings.Contains(text, "TZ") {
 		// The zone that a schedule names wins; the API server refuses such a schedule by now.
-		plan.event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see "+
-			"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text))
+		events = append(events, event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see "+
+			"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text)))
 	}
 	switch why {
-	case 0:
 	case WaitNoSchedule:
-		plan.event(job.EventWarning, compiled.Problem, compiled.Message)
-		plan.wait(Wait{Reason: why, Name: compiled.Message})
+		events = append(events, event(job.EventWarning, compiled.Problem, compiled.Message))
 	case WaitNever:
-		plan.event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs")
-		plan.wait(Wait{Reason: why})
-	default:
-		plan.wait(Wait{Reason: why})
+		events = append(events, event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs"))
 	}
+	return events
 }

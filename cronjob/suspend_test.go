@@ -21,6 +21,15 @@ func TestC6_CI10_NothingStarts(t *testing.T) {
 		{"unknown zone beside a zone in the schedule", func(c *cronjob.CronJob) {
 			c.Spec.TimeZone, c.Spec.Schedule = ptr("Mars/Base"), "TZ=Asia/Tokyo @hourly"
 		}, []string{"UnknownTimeZone"}, cronjob.WaitNoSchedule},
+		{"suspended, in an unknown zone", func(c *cronjob.CronJob) {
+			c.Spec.Suspend, c.Spec.TimeZone = ptr(true), ptr("Mars/Base")
+		}, []string{"UnknownTimeZone"}, cronjob.WaitNoSchedule},
+		{"suspended, and unparseable", func(c *cronjob.CronJob) {
+			c.Spec.Suspend, c.Spec.Schedule = ptr(true), "soon"
+		}, nil, cronjob.WaitSuspended},
+		{"deleted, in an unknown zone", func(c *cronjob.CronJob) {
+			c.DeletionTimestamp, c.Spec.TimeZone = start, ptr("Mars/Base")
+		}, nil, cronjob.WaitDeleted},
 		{"unparseable", func(c *cronjob.CronJob) { c.Spec.Schedule = "soon" }, []string{"UnparseableSchedule"}, cronjob.WaitNoSchedule},
 		{"never", func(c *cronjob.CronJob) { c.Spec.Schedule = "0 0 31 2 *" }, []string{"InvalidSchedule"}, cronjob.WaitNever},
 	} {

@@ -8,27 +8,51 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// Validate checks a spec after [Default] (C1). It reports all problems at once:
+// Validate checks a spec after [Default] (C1). It reports all problems together:
 // the error joins an [*job.InputError] for each, with the path of its field. Nil means
 // that the spec is valid. It looks the time zone up, so it belongs outside the
 // rounds. [CronJob.Validate] checks the name as well.
-func Validate(s Spec) error {
-	return errors.Join(checkSchedule(&s), checkTimeZone(&s), checkPolicy(s.ConcurrencyPolicy), checkSigns(&s, "spec."))
+func Validate(s Spec) error { return s.validate() }
+
+func (s *Spec) validate(opts ...schedule.Option) error {
+	return errors.Join(checkSchedule(s, opts...), checkTimeZone(s), checkPolicy(s.ConcurrencyPolicy), checkSigns(s, "spec."))
+}
+
+// ValidateUpdate reports what an API server refuses when the spec of a CronJob changes, in every
+// release from 1.31 on. Both are after [Default]. All fields may change, and next is checked
+// as [Validate] does, except for what was there before: a schedule may name a zone if the old one does
+// and there is no timeZone, and a timeZone that stays is not looked up.
+func ValidateUpdate(old, next Spec) error {
+	var problems []error
+	if strings.Contains(next.Schedule, "TZ") && strings.Contains(old.Schedule, "TZ") && next.TimeZone == nil {
+		problems = append(problems, parseSchedule(&next))
+	} else {
+		problems = append(problems, checkSchedule(&next))
+	}
+	if was, is := old.TimeZone, next.TimeZone; (was == nil) != (is == nil) || was != nil && *was != *is {
+		problems = append(problems, checkTimeZone(&next))
+	}
+	problems = append(problems, checkPolicy(next.ConcurrencyPolicy), checkSigns(&next, "spec."))
+	return errors.Join(problems...)
 }
 
 // Validate checks the name and the spec of a CronJob after [Default], and the triggers
 // that it is given (C1). With a name that is too long, or a trigger whose ID cannot be part
-// of a name, a server refuses each job. All problems are reported at once, as by the
+// of a name, a server refuses each job. All problems are reported together, as by the
 // function [Validate].
 func (c *CronJob) Validate(triggers ...Trigger) error {
 	var problems []error
-	if problem := nameProblem(c.Name); problem != "" {
-		problems = append(problems, invalid("metadata.name", c.Name, problem))
-	}
 	for i := range triggers {
 		problems = append(problems, checkTrigger(c.Name, &triggers[i]))
 	}
-	return errors.Join(errors.Join(problems...), Validate(c.Spec))
+	return errors.Join(c.checkName(), errors.Join(problems...), Validate(c.Spec))
+}
+
+func (c *CronJob) checkName() error {
+	if problem := nameProblem(c.Name); problem != "" {
+		return invalid("metadata.name", c.Name, problem)
+	}
+	return nil
 }
 
 func checkTrigger(cronJob string, t *Trigger) error {
@@ -49,7 +73,7 @@ func checkTrigger(cronJob string, t *Trigger) error {
 	return errors.Join(problems...)
 }
 
-func checkSchedule(s *Spec) error {
+func checkSchedule(s *Spec, opts ...schedule.Option) error {
 	problem := ""
 	switch {
 	case s.Schedule == "":
@@ -57,13 +81,16 @@ func checkSchedule(s *Spec) error {
 	case strings.Contains(s.Schedule, "TZ"):
 		problem = "must not name a zone; use timeZone"
 	default:
-		_, err := schedule.Parse(s.Schedule)
-		if err == nil {
-			return nil
-		}
-		problem = causeOf(err).Error()
+		return parseSchedule(s, opts...)
 	}
 	return invalid("spec.schedule", s.Schedule, problem)
+}
+
+func parseSchedule(s *Spec, opts ...schedule.Option) error {
+	if _, err := schedule.Parse(s.Schedule, opts...); err != nil {
+		return invalid("spec.schedule", s.Schedule, causeOf(err).Error())
+	}
+	return nil
 }
 
 func checkTimeZone(s *Spec) error {
@@ -105,7 +132,7 @@ func causeOf(err error) error {
 	return err // unreachable
 }
 
-// checkSigns refuses negative numbers, all at once.
+// checkSigns refuses negative numbers, all together.
 func checkSigns(s *Spec, path string) error {
 	var problems []error
 	if n := s.StartingDeadlineSeconds; n != nil && *n < 0 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 )
 
 // Wait is one thing that the CronJob waits for, with its figures.
@@ -18,7 +19,15 @@ type Wait struct {
 	Jobs int `json:"jobs,omitempty"`
 	// Name is the job in the way, or why there is no schedule.
 	Name string `json:"name,omitempty"`
+	// Kind is the kind of the children in the sentence; empty means jobs.
+	Kind string `json:"kind,omitempty"`
 }
+
+// child is the word for a child.
+func (w Wait) child() string { return Kind{Kind: w.Kind}.String() }
+
+// activeText is the figure of the active children.
+func (w Wait) activeText() string { return value.Count(int64(w.Jobs), "active "+w.child()) }
 
 // String is the wait as a sentence, times in UTC.
 func (w Wait) String() string {
@@ -28,9 +37,11 @@ func (w Wait) String() string {
 	case WaitNever:
 		return "the schedule has no further run"
 	case WaitActive:
-		return fmt.Sprintf("the run of %s is held back: %s", shortTime(w.Run), value.Count(int64(w.Jobs), "active job"))
+		return fmt.Sprintf("the run of %s is held back: %s", shortTime(w.Run), w.activeText())
+	case WaitFailures:
+		return fmt.Sprintf("the run of %s is held back: %s in a row", shortTime(w.Run), value.Count(int64(w.Jobs), "failure"))
 	case WaitVerify:
-		return value.Count(int64(w.Jobs), "active job") + " not among the children, looked up"
+		return w.activeText() + " not among the children, looked up"
 	case WaitStartDeadline:
 		return fmt.Sprintf("the run of %s is given up at %s", shortTime(w.Run), shortTime(w.Until))
 	case WaitNameTaken:
@@ -42,11 +53,11 @@ func (w Wait) String() string {
 	case WaitNoSchedule:
 		return "there is no schedule: " + w.Name
 	case WaitHistory:
-		return fmt.Sprintf("a finished job is kept until %s", shortTime(w.Until))
+		return fmt.Sprintf("a finished %s is kept until %s", w.child(), shortTime(w.Until))
 	case WaitRecord:
-		return fmt.Sprintf("the run of %s is held back: %s to record first", shortTime(w.Run), value.Count(int64(w.Jobs), "job"))
+		return fmt.Sprintf("the run of %s is held back: %s to record first", shortTime(w.Run), value.Count(int64(w.Jobs), w.child()))
 	case WaitTrigger:
-		return fmt.Sprintf("trigger %q is held back: %s", w.Name, value.Count(int64(w.Jobs), "active job"))
+		return fmt.Sprintf("trigger %q is held back: %s", w.Name, w.activeText())
 	case WaitBackfill:
 		return fmt.Sprintf("backfill %q: ", w.Name) + w.backfillText()
 	case WaitStale:
@@ -71,12 +82,24 @@ func (w Wait) backfillText() string {
 	case w.Jobs == 0:
 		return run + " is left to the schedule"
 	}
-	return run + " is held back: " + value.Count(int64(w.Jobs), "active job")
+	return run + " is held back: " + w.activeText()
 }
 
-func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
+// ofKind writes the kind of the children into waits, if they are not jobs.
+func ofKind(waits []Wait, kind Kind) []Wait {
+	if kind.Kind != "" && kind.Kind != "Job" {
+		for i := range waits {
+			waits[i].Kind = kind.Kind
+		}
+	}
+	return waits
+}
 
-func (p *Plan) wait(w Wait) { p.Waits = append(p.Waits, w) }
+// Requeue is the next time at which the plan can change without an event. The
+// zero value means: never.
+type Requeue = job.Requeue
+
+func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
 
 // skew is added to the time of the next run, against clocks that differ (C7).
 const skew = 100 * time.Millisecond

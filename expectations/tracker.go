@@ -9,7 +9,7 @@ import (
 
 // Tracker keeps [Counts] and [UIDs] for many jobs, each under a key such as the
 // job's UID or its namespaced name. It is for adapters that learn of their
-// writes by notification. Any number of goroutines may use a Tracker at once.
+// writes by notification. Any number of goroutines may use a Tracker concurrently.
 // The zero value is ready for use; a Tracker must not be copied.
 //
 // Keys that hold nothing take no memory.
@@ -60,22 +60,26 @@ func (t *Tracker[K]) Satisfied(key K, now time.Time) bool {
 	return t.jobs[key].counts.Satisfied(now)
 }
 
-// ExpectUntracked adds pods of key that are about to lose their finalizer (E4).
-// Call it before the writes.
-func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) {
+// ExpectUntracked adds pods of key that are about to lose their finalizer (E4), and
+// returns those that were not expected before. Call it before the writes.
+func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) (added []UID) {
 	t.update(key, func(e tracked) tracked {
 		if e.uids == nil && len(uids) > 0 {
 			e.uids = make(map[UID]struct{}, len(uids))
 		}
 		for _, uid := range uids {
-			e.uids[uid] = struct{}{}
+			if _, known := e.uids[uid]; !known {
+				added = append(added, uid)
+				e.uids[uid] = struct{}{}
+			}
 		}
 		return e
 	})
+	return added
 }
 
 // UntrackObserved takes a pod off that was seen without its finalizer or
-// deleted, or whose write failed (E4). Observing a pod that was not expected
+// deleted, or whose only write failed (E4). Observing a pod that was not expected
 // changes nothing.
 func (t *Tracker[K]) UntrackObserved(key K, uid UID) {
 	t.update(key, func(e tracked) tracked {
@@ -120,7 +124,9 @@ func (w Writer[K]) Expect(creations, deletions int) {
 func (w Writer[K]) Lower(creations, deletions int) { w.tracker.Lower(w.key, creations, deletions) }
 
 // ExpectUntracked is [Tracker.ExpectUntracked] for the key.
-func (w Writer[K]) ExpectUntracked(uids ...UID) { w.tracker.ExpectUntracked(w.key, uids...) }
+func (w Writer[K]) ExpectUntracked(uids ...UID) (added []UID) {
+	return w.tracker.ExpectUntracked(w.key, uids...)
+}
 
 // UntrackObserved is [Tracker.UntrackObserved] for the key.
 func (w Writer[K]) UntrackObserved(uid UID) { w.tracker.UntrackObserved(w.key, uid) }

@@ -1,7 +1,10 @@
+//go:build go1.25
+
 package expectations_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -55,7 +58,7 @@ func TestE3_TrackerReplacesAndRenews(t *testing.T) {
 	}
 }
 
-// TestE2_Writer: a Writer tells the tracker what it is told, for its own key.
+// TestE2_Writer: a Writer passes what it learns to the tracker, for its own key.
 func TestE2_Writer(t *testing.T) {
 	var direct, written expectations.Tracker[string]
 	w := written.Of("demo", t0)
@@ -84,8 +87,12 @@ func TestE2_Writer(t *testing.T) {
 
 func TestE4_TrackerOfFinalizers(t *testing.T) {
 	var tracker expectations.Tracker[int]
-	tracker.ExpectUntracked(1, "b", "a")
-	tracker.ExpectUntracked(1, "c")
+	if added := tracker.ExpectUntracked(1, "b", "a"); !slices.Equal(added, []expectations.UID{"b", "a"}) {
+		t.Errorf("added %q", added)
+	}
+	if added := tracker.ExpectUntracked(1, "c", "a"); !slices.Equal(added, []expectations.UID{"c"}) {
+		t.Errorf("added %q, and a was expected already", added)
+	}
 	_, before := tracker.Snapshot(1)
 	tracker.UntrackObserved(1, "a")
 	tracker.UntrackObserved(1, "unknown")

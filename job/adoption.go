@@ -28,8 +28,8 @@ const (
 	keep
 	// adopt: the pod becomes the job's in this round.
 	adopt
-	// release: the pod stops being the job's in this round.
-	release
+	// disown: the pod stops being the job's in this round.
+	disown
 	// letGo: the pod no longer matches, and the job is being deleted. The pod loses
 	// its finalizer and is not counted.
 	letGo
@@ -41,7 +41,7 @@ func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 	case pod.Owner == Owned:
 		return keep
 	case pod.Owner == OwnedUnmatched && !j.isDeleted():
-		return release
+		return disown
 	case pod.Owner == OwnedUnmatched && !quirks.Has(jobquirk.UnmatchedStay):
 		return letGo
 	case pod.Owner != Orphan:

@@ -11,10 +11,18 @@ const (
 	ignoredFailsAnnotation = "batch.kubernetes.io/job-index-ignored-failure-count"
 )
 
+// IndexPath is the field of the pod that the variable [IndexVariable] takes its value from.
+func (c *Creation) IndexPath() string {
+	if c.Unlabeled {
+		return "metadata.annotations['" + indexAnnotation + "']"
+	}
+	return "metadata.labels['" + IndexLabel + "']"
+}
+
 // Labels returns the labels that the pod gets besides the template's; nil
 // for a NonIndexed job.
 func (c *Creation) Labels() map[string]string {
-	if c.Index.Int32() < 0 {
+	if c.Index.Int32() < 0 || c.Unlabeled {
 		return nil
 	}
 	return map[string]string{IndexLabel: c.Index.String()}
@@ -55,11 +63,11 @@ func (p *Pod) ReadAnnotations(annotations map[string]string) {
 // a number (J13).
 func parseIndex(text string) Index {
 	if text == "" {
-		return NoIndex // without the error that parsing would allocate
+		return NoIndex() // without the error that parsing would allocate
 	}
 	i, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return NoIndex
+		return NoIndex()
 	}
 	return IndexAt(int32(i))
 }

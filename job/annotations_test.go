@@ -14,13 +14,13 @@ func TestJ13_IndexAnnotation(t *testing.T) {
 	}{
 		{"zero is an index", "0", IndexAt(0)},
 		{"the greatest index", "2147483646", IndexAt(2147483646)},
-		{"a missing annotation", "", NoIndex},
-		{"a negative number", "-1", NoIndex},
-		{"a number that does not fit", "2147483648", NoIndex},
-		{"a number that fits nowhere", "99999999999999999999", NoIndex},
-		{"no number", "three", NoIndex},
-		{"a number with a space", " 3", NoIndex},
-		{"a fraction", "3.0", NoIndex},
+		{"a missing annotation", "", NoIndex()},
+		{"a negative number", "-1", NoIndex()},
+		{"a number that does not fit", "2147483648", NoIndex()},
+		{"a number that fits nowhere", "99999999999999999999", NoIndex()},
+		{"no number", "three", NoIndex()},
+		{"a number with a space", " 3", NoIndex()},
+		{"a fraction", "3.0", NoIndex()},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestJ18_CountAnnotation(t *testing.T) {
 func TestJ18_J33_AnnotationsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Creation{Index: IndexAt(rapid.Int32Range(-1, 9).Draw(t, "index"))}
-		if c.PerIndex = c.Index != NoIndex && rapid.Bool().Draw(t, "per index"); c.PerIndex {
+		if c.PerIndex = c.Index != NoIndex() && rapid.Bool().Draw(t, "per index"); c.PerIndex {
 			c.FailureCount = rapid.Int32Range(0, 9).Draw(t, "failures")
 			c.IgnoredFailureCount = rapid.Int32Range(0, 9).Draw(t, "ignored")
 		}

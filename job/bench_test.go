@@ -7,7 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // steady returns a snapshot in which nothing is to do: n pods run.
@@ -103,6 +103,26 @@ func BenchmarkBareLoop(b *testing.B) {
 			s := steady(n, false)
 			for b.Loop() {
 				if bareLoop(s.Pods) != 2*n {
+					b.Fatal("miscounted")
+				}
+			}
+			perPod(b, n)
+		})
+	}
+}
+
+// BenchmarkBareRound is the yardstick for a whole round: it reads the pods like BenchmarkBareLoop,
+// and does nothing else but empty a plan and fill a conclusion.
+func BenchmarkBareRound(b *testing.B) {
+	for _, n := range sizes[:3] {
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
+			s := steady(n, false)
+			var plan job.Plan
+			var conclusion job.Conclusion
+			for b.Loop() {
+				plan = job.Plan{JobUID: s.Job.UID}
+				conclusion = job.Conclusion{Status: s.Job.Status, Memory: s.Memory}
+				if bareLoop(s.Pods) != 2*n || conclusion.Retry || plan.JobUID == "" {
 					b.Fatal("miscounted")
 				}
 			}

@@ -182,7 +182,7 @@ func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 	switch claimOf(pod, facts, &s.Job, s.Options.Quirks) {
 	case leaveAlone:
 		return nil
-	case release:
+	case disown:
 		c.released = append(c.released, pod.ref())
 		return nil
 	case adopt:

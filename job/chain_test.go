@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // checkStored holds that a plan and its outcome can be stored: what is read back leads to
@@ -97,7 +97,7 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 	completions := int32(1)
 	s := job.Snapshot{Job: job.Job{Name: "j", UID: "j", Spec: job.Spec{Completions: &completions}}, Now: world.Start}
 	job.Default(&s.Job.Spec)
-	s.Pods = []job.Pod{{Name: "p", UID: "p", Index: job.NoIndex, Phase: job.PodSucceeded}}
+	s.Pods = []job.Pod{{Name: "p", UID: "p", Index: job.NoIndex(), Phase: job.PodSucceeded}}
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func appendLeftBehind(untrack []Untracking, s *Snapshot, known *uidTable, buf *s
 	return untrack
 }
 
-// MayUntrack reports whether a pod may lose the finalizer at once because no round is going
+// MayUntrack reports whether a pod may lose the finalizer immediately because no round is going
 // to count it (J36). Ask for pods that no round looks at: owner is the job that the pod's
 // controller reference names, or nil if there is no such job, or none with that UID. A pod
 // keeps its finalizer as long as its job has not ended, and also if another controller

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // planOf plans a snapshot that must be accepted.
@@ -22,13 +23,13 @@ func planOf(t *testing.T, s Snapshot) *Plan {
 }
 
 func endedPod(uid string, phase PodPhase) Pod {
-	return Pod{UID: UID(uid), Name: uid, Phase: phase, Index: NoIndex, Detail: &PodDetail{
+	return Pod{UID: UID(uid), Name: uid, Phase: phase, Index: NoIndex(), Detail: &PodDetail{
 		Containers: []Container{exited("main", AppContainer, int32(phase-PodSucceeded))},
 	}}
 }
 
 func activePod(uid string) Pod {
-	return Pod{UID: UID(uid), Name: uid, Phase: PodRunning, Ready: true, Index: NoIndex}
+	return Pod{UID: UID(uid), Name: uid, Phase: PodRunning, Ready: true, Index: NoIndex()}
 }
 
 func TestJ41_Events(t *testing.T) {
@@ -99,7 +100,7 @@ func TestJ41_Events(t *testing.T) {
 }
 
 func TestJ43_Retry(t *testing.T) {
-	orphan := Pod{UID: "o", Name: "o", Owner: Orphan, Index: NoIndex, Untracked: true}
+	orphan := Pod{UID: "o", Name: "o", Owner: Orphan, Index: NoIndex(), Untracked: true}
 	tests := []struct {
 		name    string
 		snap    Snapshot
@@ -160,6 +161,8 @@ func TestB5_Memory(t *testing.T) {
 	expired.Now = second(0).AddDate(0, 0, 1)
 	another := with(snapshotOf(t, `{"parallelism": 0}`))
 	another.Job.UID = "job-2"
+	unseen := snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed))
+	unseen.Options.Quirks = jobquirk.UnseenEnd
 	tests := []struct {
 		name    string
 		snap    Snapshot
@@ -183,6 +186,8 @@ func TestB5_Memory(t *testing.T) {
 			Memory{JobUID: "job-1", Expectations: expectations.Counts{Deletions: 1, At: second(30)}, Untracking: expectations.NewUIDs("b", "c")}},
 		{"E5: the end that was written is remembered, the backoff is not", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed)), nil,
 			Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("f"), Finished: true}},
+		{"E5: the reference keeps the backoff until it sees the end", unseen, nil,
+			Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 1, LastFailure: second(1)}, Untracking: expectations.NewUIDs("f"), Finished: true}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -200,7 +205,7 @@ func TestB5_Memory(t *testing.T) {
 	}
 }
 
-// TestJ42_RecordedButNotSettled: what the first status has written is told, and remembered
+// TestJ42_RecordedButNotSettled: what the first status has written is reported, and remembered
 // as told, though the second has failed.
 func TestJ42_RecordedButNotSettled(t *testing.T) {
 	plan := planOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`,
@@ -223,11 +228,12 @@ func TestL9_TheEarlierTime(t *testing.T) {
 		0: pollDelay, time.Millisecond: time.Millisecond, pollDelay: pollDelay, time.Hour: pollDelay,
 	} {
 		p := &Plan{Adopt: []PodRef{{Name: "o", UID: "o"}}}
-		p.basis.JobUID, p.basis.Now = "job-1", second(30)
+		p.basis.Facts = facts{JobUID: "job-1", Now: second(30)}
 		if after > 0 {
 			p.Requeue.At = second(30).Add(after)
 		}
-		if got := p.again(&Outcome{Writes: Writes{Claimed: ResultDone}}, &Recording{}, false).At.Sub(second(30)); got != want {
+		a := aftermath{basis: &p.basis, plan: p, outcome: &Outcome{Writes: Writes{Claimed: ResultDone}}}
+		if got := a.requeue(false).At.Sub(second(30)); got != want {
 			t.Errorf("due after %v: again after %v, want %v", after, got, want)
 		}
 	}

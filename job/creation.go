@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/release"
 )
 
 // pendingIndex is an index to run, with the place of the failed pod that it replaces
@@ -20,7 +21,7 @@ type creationPlan struct {
 	// pending are the indexes to create, lowest first. A NonIndexed job has -1 for
 	// each pod.
 	pending []pendingIndex
-	// more is true when pods could be created at once that the round leaves out.
+	// more is true when pods could be created immediately that the round leaves out.
 	more bool
 	// waiting is the number of indexes that wait for their own backoff, and due is when
 	// the first of them may run.
@@ -96,11 +97,21 @@ func creationOf(s *Snapshot, pending pendingIndex, policy *failurePolicy, reason
 		c.NamePrefix = indexedPrefix(j.Name, index)
 		c.Hostname = j.Name + "-" + index
 		c.PerIndex = j.Spec.limitsIndexes()
+		c.Unlabeled = s.Options.Without.Has(release.PodIndexLabel)
 	}
 	if pending.replaces >= 0 {
 		c.FailureCount, c.IgnoredFailureCount = countsAfter(&s.Pods[pending.replaces], policy)
 	}
 	return c
+}
+
+// Pod returns the pod that a backend has created, under the name and the UID that it has chosen:
+// it is pending, has the finalizer, and knows its index and the failures of the index so far. A
+// backend that drops those retries an index without end (J18).
+func (c *Creation) Pod(name string, uid UID, created time.Time) Pod {
+	return Pod{Name: name, UID: uid, Index: c.Index, Detail: &PodDetail{
+		CreationTimestamp: created, FailureCount: c.FailureCount, IgnoredFailureCount: c.IgnoredFailureCount,
+	}}
 }
 
 // createReason is the same for all creations of a round (J42).

@@ -54,7 +54,7 @@ func TestJ33_NonIndexedCreation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Creation{{Index: NoIndex, NamePrefix: "j-", Reason: CreateNew}}
+	want := []Creation{{Index: NoIndex(), NamePrefix: "j-", Reason: CreateNew}}
 	if diff := cmp.Diff(want, plan.Create); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -265,7 +265,7 @@ func TestDecodePod_Edges(t *testing.T) {
 	if err != nil {
 		t.Fatalf("an item of a list has no kind: %v", err)
 	}
-	if pod.Phase != PodPending || pod.Index != NoIndex || !pod.Untracked || pod.Assigned || pod.Deletion != nil {
+	if pod.Phase != PodPending || pod.Index != NoIndex() || !pod.Untracked || pod.Assigned || pod.Deletion != nil {
 		t.Errorf("a pod of which nothing was heard: %+v", pod)
 	}
 	for _, test := range []struct{ name, text, want string }{

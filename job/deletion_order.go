@@ -3,10 +3,24 @@ package job
 import (
 	"cmp"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// byWorth orders pods so that the least valuable come first (J29).
-func byWorth(a, b *Pod) int {
+// worth returns the order of pods in which the least valuable come first (J29).
+func worth(quirks jobquirk.Set) func(a, b *Pod) int {
+	if quirks.Has(jobquirk.SidecarsUnranked) {
+		return byWorthOfApps
+	}
+	return byWorth
+}
+
+func byWorth(a, b *Pod) int { return compareWorth(a, b, true) }
+
+func byWorthOfApps(a, b *Pod) int { return compareWorth(a, b, false) }
+
+// compareWorth compares two pods; the restarts of sidecars can be left out.
+func compareWorth(a, b *Pod, sidecars bool) int {
 	if a.Assigned != b.Assigned {
 		return falseFirst(a.Assigned)
 	}
@@ -23,6 +37,9 @@ func byWorth(a, b *Pod) int {
 		}
 	}
 	for _, kind := range [...]ContainerKind{AppContainer, RestartableInitContainer} {
+		if kind == RestartableInitContainer && !sidecars {
+			continue
+		}
 		if c := cmp.Compare(mostRestarts(y.Containers, kind), mostRestarts(x.Containers, kind)); c != 0 {
 			return c
 		}
@@ -46,7 +63,7 @@ func newerFirst(a, b time.Time) int {
 func mostRestarts(containers []Container, kind ContainerKind) int32 {
 	var most int32
 	for i := range containers {
-		if c := &containers[i]; c.Kind == kind {
+		if c := &containers[i]; c.Kind == kind || kind == RestartableInitContainer && c.Kind == untimedSidecar {
 			most = max(most, c.Restarts)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // worthlessPod is the pod that goes first, but for the fields that a test sets.
 func worthlessPod(change func(*Pod)) Pod {
-	p := Pod{UID: "a", Index: NoIndex, Detail: &PodDetail{CreationTimestamp: second(9)}}
+	p := Pod{UID: "a", Index: NoIndex(), Detail: &PodDetail{CreationTimestamp: second(9)}}
 	if change != nil {
 		change(&p)
 	}

@@ -24,7 +24,7 @@
 //     Requeue of the [Conclusion] in any case. A job that has ended needs no more rounds once
 //     no pod has the finalizer; [Expire] says when it may go.
 //
-// Each step takes the value of the one before it and what became of the writes in
+// Each step takes the value of the one before it and the results of the writes in
 // between. The order of 4, 5 and 6 is what makes it safe: a crash between any two writes
 // loses no pod and counts none twice (J35).
 //

@@ -58,7 +58,7 @@ func (t *placeTable) firstTwin(pods []Pod) (place int, found bool) {
 	return 0, false
 }
 
-// added is what has become of a pod that is new in the table.
+// added is what happened to a pod that is new in the table.
 type added uint8
 
 const (

@@ -1,8 +1,115 @@
 package job
 
-// appendEnding adds the deletions of all active pods of a job that ends. They keep their
-// finalizer until they are accounted for (J27). They are not limited to 500.
-func appendEnding(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
-	buf.active = activePods(buf.active[:0], s)
-	return appendAll(deletions, s, buf.active, DeleteEnding)
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/release"
+)
+
+// declaredEnd returns the end that a round may declare which leaves so many pods active and
+// creates none: every deletion must have succeeded, no own write may be outstanding, and no
+// pod be active (J26, J27, JI8).
+func declaredEnd(planned Verdict, b *basis, active int32) Verdict {
+	if active > 0 {
+		return Verdict{}
+	}
+	if !b.Carried.Satisfied && (planned.decided() || !b.Facts.Quirks.Has(jobquirk.UnseenCompletion)) {
+		return Verdict{}
+	}
+	if planned.decided() {
+		return planned
+	}
+	if !completionsReached(b.Facts.Completions, int64(b.Counts.Succeeded)) {
+		return Verdict{}
+	}
+	if b.Facts.Without.Has(release.JobSuccessPolicy) {
+		return Verdict{Type: ConditionSuccessCriteriaMet}
+	}
+	return Verdict{ConditionSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods"}
+}
+
+// isUnannounced reports whether the end is reached without a condition before it. Without
+// the gates, only policies announce an end.
+func isUnannounced(f *facts, end Verdict) bool {
+	if endsWithoutNotice(f.Without) {
+		return end.Reason != "PodFailurePolicy" && end.Reason != "SuccessPolicy"
+	}
+	return f.Unannounced && end.Type == ConditionSuccessCriteriaMet
+}
+
+// endsWithoutNotice reports whether jobs end immediately, whatever pods terminate: with both
+// gates off, no condition comes before the end (J19, J20, J38).
+func endsWithoutNotice(without release.Gates) bool {
+	const both = release.JobManagedBy | release.JobPodReplacementPolicy
+	return without&both == both
+}
+
+// recordVerdict declares how the job is going to end. The condition that it has
+// ended follows with Settle.
+func recordVerdict(status *Status, end Verdict, now time.Time) {
+	if status.isTrue(end.Type) {
+		return
+	}
+	status.Conditions = withCondition(status.Conditions, Condition{
+		Type:               end.Type,
+		Status:             ConditionTrue,
+		LastProbeTime:      now,
+		LastTransitionTime: now,
+		Reason:             end.Reason,
+		Message:            end.Message,
+	})
+}
+
+// isUntracked reports whether every finalizer is gone. Any remaining one, even an uncounted
+// pod's, delays the end: a finished job is not planned for again.
+func isUntracked(untrack []Untracking, untracked []Result) bool {
+	for i := range untrack {
+		if !value.At(untracked, i).isDone() {
+			return false
+		}
+	}
+	return true
+}
+
+// mayFinish reports whether nothing is left to wait for (J38), once the end is declared:
+// then no pod is active. A success that no condition announces does not wait for
+// terminating pods: their failures could turn it into a failure.
+func mayFinish(b *basis, status *Status, terminating int32, end Verdict) bool {
+	lists := status.UncountedTerminatedPods
+	return !b.Course.Capped &&
+		(lists == nil || len(lists.Succeeded)+len(lists.Failed) == 0) &&
+		(terminating == 0 || isUnannounced(&b.Facts, end) || endsWithoutNotice(b.Facts.Without))
+}
+
+// finish turns the verdict into the condition that ends the job (J38). A suspended job
+// has no startTime, and an API server refuses an end without one, except for a
+// suspended job with completions 0. Such a job starts and ends in one write.
+func finish(status *Status, f *facts, end Verdict) {
+	hasNothingToDo := f.Suspend && equalPointed(f.Completions, new(int32))
+	if status.StartTime.IsZero() && !hasNothingToDo {
+		status.StartTime = f.Now
+	}
+	condition := Condition{
+		Type:               ConditionComplete,
+		Status:             ConditionTrue,
+		LastProbeTime:      f.Now,
+		LastTransitionTime: f.Now,
+		Reason:             end.Reason,
+		Message:            end.Message,
+	}
+	if end.failed() {
+		condition.Type = ConditionFailed
+	} else {
+		status.CompletionTime = f.Now
+		if status.CompletionTime.Before(status.StartTime) {
+			// The clock has gone back; a status that ends before it starts is refused (JI17).
+			status.CompletionTime = status.StartTime
+		}
+		if value.Of(status.Terminating) > 0 {
+			status.Terminating = nil // nobody counts them down after the end
+		}
+	}
+	status.Conditions = withCondition(status.Conditions, condition)
 }

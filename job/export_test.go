@@ -8,7 +8,7 @@ import (
 
 // What is closed to others, for the tests of this folder.
 
-// Handled returns the UIDs of ignored pods whose match was told.
+// Handled returns the UIDs of ignored pods whose match was reported.
 func (m *Memory) Handled() expectations.UIDs { return m.rest.Handled }
 
 // MoveUntimed moves the times at which failures were first seen.
@@ -23,8 +23,8 @@ func (m *Memory) Ignored() int32 { return m.rest.Ignored }
 
 // Attentive returns the plan with the mark taken off that says that it is idle.
 func Attentive(p Plan) (attentive Plan, idle bool) {
-	idle = p.basis.Idle
-	p.basis.Idle = false
+	idle = p.basis.Course.Idle
+	p.basis.Course.Idle = false
 	return p, idle
 }
 

@@ -141,7 +141,7 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 	}{
 		{"new", pod(func(*Pod) {}), true},
 		{"recorded", pod(func(p *Pod) { p.UID = "recorded" }), true},
-		{"without an index", pod(func(p *Pod) { p.Index = NoIndex }), true},
+		{"without an index", pod(func(p *Pod) { p.Index = NoIndex() }), true},
 		{"with an index out of range", pod(func(p *Pod) { p.Index = IndexAt(3) }), true},
 		{"accounted for", pod(func(p *Pod) { p.Untracked = true }), true},
 		{"with its removal in flight", pod(func(p *Pod) { p.UID = "in flight" }), true},

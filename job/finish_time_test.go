@@ -58,7 +58,7 @@ func TestJ32_FinishTime(t *testing.T) {
 
 // TestJ32_FinishTimeInTheFuture: a node's clock that is ahead delays nothing.
 func TestJ32_FinishTimeInTheFuture(t *testing.T) {
-	pod := Pod{Phase: PodFailed, Index: NoIndex, UID: "a", Name: "a", Detail: &PodDetail{
+	pod := Pod{Phase: PodFailed, Index: NoIndex(), UID: "a", Name: "a", Detail: &PodDetail{
 		Containers: []Container{{Name: "main", State: ContainerTerminated, ExitCode: 1, FinishedAt: second(59)}},
 	}}
 	plan, err := Reconcile(snapshotOf(t, `{}`, pod))

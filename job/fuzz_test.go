@@ -14,7 +14,8 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/jobcheck"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // FuzzReconcile plans from snapshots that contradict themselves, and settles
@@ -125,7 +126,78 @@ func drawTime(t *rapid.T, label string) time.Time {
 }
 
 func drawIndexText(t *rapid.T, label string) string {
+	if rapid.Bool().Draw(t, label+" in ranges") {
+		return drawRanges(t, label)
+	}
 	return rapid.SampledFrom([]string{"", "0", "0,1", "0-2147483646", "3-1", "x", "1,,2", "-1", "2147483647", "0-99999,5", ",", "1-"}).Draw(t, label)
+}
+
+// drawRanges draws a list of few ranges, in any order, some of which hold billions of indexes.
+func drawRanges(t *rapid.T, label string) string {
+	border := rapid.SampledFrom([]int64{0, 1, 5, 8191, 8192, 100_000, 1 << 30, 1<<31 - 3, 1<<31 - 2, 1<<31 - 1})
+	var pieces []string
+	for range rapid.IntRange(1, 4).Draw(t, label+" ranges") {
+		first, last := border.Draw(t, label+" first"), border.Draw(t, label+" last")
+		pieces = append(pieces, fmt.Sprintf("%d-%d", min(first, last), max(first, last)))
+	}
+	return strings.Join(pieces, ",")
+}
+
+// TestBoundedWork_Ranges takes jobs of two billion indexes through a round and all checks. The
+// memory is bounded by the length of the lists. A loop over the indexes takes minutes.
+func TestBoundedWork_Ranges(t *testing.T) { rapid.Check(t, boundedWork) }
+
+// FuzzBoundedWork is the same for other bytes.
+func FuzzBoundedWork(f *testing.F) {
+	f.Add([]byte("ranges of indexes are drawn from these bytes"))
+	f.Fuzz(rapid.MakeFuzz(boundedWork))
+}
+
+func boundedWork(t *rapid.T) {
+	s := drawManyIndexes(t)
+	const enough = 32 << 20 // page tables of two billion indexes take one megabyte each
+	used := allocated(func() {
+		plan, err := job.Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conclusion := plan.Conclude(drawOutcome(t, &plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful))
+		_ = plan.String() + conclusion.Status.String()
+		_ = errors.Join(job.Validate(s.Job.Spec), job.CheckTransition(s.Job.Status, conclusion.Status, s.Job.Spec))
+		if _, err := job.Inspect(s); err != nil {
+			t.Fatal(err)
+		}
+		jobcheck.Plan(&s, &plan)
+		(&jobcheck.State{Job: &s.Job, History: &jobcheck.History{}}).Status(&conclusion.Status)
+	})
+	if used > enough {
+		t.Fatalf("a round allocates %d bytes", used)
+	}
+}
+
+// drawManyIndexes draws an Indexed job with lists of few ranges and many indexes.
+func drawManyIndexes(t *rapid.T) job.Snapshot {
+	s := job.Snapshot{Now: world.Start.Add(time.Minute), Job: job.Job{UID: "job", Name: "job"}}
+	spec, status := &s.Job.Spec, &s.Job.Status
+	spec.CompletionMode = job.Indexed
+	spec.Completions = ptr(rapid.SampledFrom([]int32{1, 8192, 1 << 30, math.MaxInt32 - 1, math.MaxInt32, math.MaxInt32}).Draw(t, "completions"))
+	spec.Parallelism = ptr(rapid.SampledFrom([]int32{0, 10, math.MaxInt32}).Draw(t, "parallelism"))
+	spec.BackoffLimitPerIndex = maybe(t, "backoffLimitPerIndex", rapid.Int32Range(0, 1))
+	spec.SuccessPolicy = maybe(t, "success policy", rapid.Custom(func(t *rapid.T) job.SuccessPolicy {
+		return job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{
+			SucceededIndexes: ptr(drawRanges(t, "succeededIndexes")), SucceededCount: maybe(t, "succeededCount", rapid.Int32Range(0, math.MaxInt32)),
+		}}}
+	}))
+	job.Default(spec)
+	status.StartTime = world.Start
+	status.CompletedIndexes = drawRanges(t, "completedIndexes")
+	status.FailedIndexes = maybe(t, "failedIndexes", rapid.Custom(func(t *rapid.T) string { return drawRanges(t, "failedIndexes") }))
+	for i := range rapid.IntRange(0, 3).Draw(t, "pods") {
+		p := drawGarbagePod(t, i)
+		p.Phase, p.Owner, p.UID = min(p.Phase, job.PodFailed), job.Owned, job.UID(fmt.Sprint("uid-", i))
+		s.Pods = append(s.Pods, p)
+	}
+	return s
 }
 
 func drawUIDs(t *rapid.T, label string) []job.UID {

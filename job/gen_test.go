@@ -4,8 +4,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/jobtest"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/jobgen"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -20,12 +20,12 @@ func maybe[T any](t *rapid.T, label string, g *rapid.Generator[T]) *T {
 
 // The generators come from package jobtest.
 
-func drawSpec(t *rapid.T) job.Spec { return jobtest.Specs().Draw(t, "spec") }
+func drawSpec(t *rapid.T) job.Spec { return jobgen.Specs().Draw(t, "spec") }
 
-func drawFaults(t *rapid.T, w *world.Job, faults []world.Fault) { jobtest.DrawFaults(t, w, faults) }
-func live(t *rapid.T, w *world.Job)                             { jobtest.Act(t, w) }
-func meddle(t *rapid.T, w *world.Job)                           { jobtest.Meddle(t, w) }
-func deliver(t *rapid.T, w *world.Job)                          { jobtest.Deliver(t, w) }
-func kubelet(w *world.Job)                                      { jobtest.Kubelet(w) }
+func drawFaults(t *rapid.T, w *world.Job, faults []world.Fault) { jobgen.DrawFaults(t, w, faults) }
+func live(t *rapid.T, w *world.Job)                             { jobgen.Act(t, w) }
+func meddle(t *rapid.T, w *world.Job)                           { jobgen.Meddle(t, w) }
+func deliver(t *rapid.T, w *world.Job)                          { jobgen.Deliver(t, w) }
+func kubelet(w *world.Job)                                      { jobgen.Kubelet(w) }
 
 func unfinished(p *job.Pod) bool { return p.Phase < job.PodSucceeded }

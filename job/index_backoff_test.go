@@ -236,7 +236,7 @@ func TestJ31_DueIndexes(t *testing.T) {
 		for _, c := range plan.Create {
 			got = append(got, c.Index.Int32())
 		}
-		isFull := len(want) == int(s.Options.MaxPodWrites) // then the next round comes at once
+		isFull := len(want) == int(s.Options.MaxPodWrites) // then the next round comes immediately
 		if len(plan.Delete) == 0 && !isFull && !plan.Requeue.At.Equal(due) {
 			t.Fatalf("again at %v, want %v\n%s", plan.Requeue.At, due, plan.String())
 		}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestJ15_RecordedBeyondCompletions: an elastic job has shrunk while the failure of an

@@ -72,16 +72,7 @@ func (x *indexes) separate(text string, notes *noteList) {
 	if indexset.Common(&x.completed, &x.failed) == 0 {
 		return
 	}
-	x.spare.Reset()
-	x.failed.Ranges(func(first, last int32) bool {
-		for i := int64(first); i <= int64(last); i++ {
-			if !x.completed.Has(int32(i)) {
-				x.spare.Add(int32(i))
-			}
-		}
-		return true
-	})
-	x.failed, x.spare = x.spare, x.failed
+	x.failed.Remove(&x.completed)
 	x.failedSame = -1
 	notes.add("job.status.failedIndexes", strconv.Quote(text), "has completed indexes; they are left out")
 }
@@ -114,21 +105,32 @@ func (x *indexes) addFailed(s *Snapshot, places []int32, policy *failurePolicy) 
 // has reports whether the index has come to an end.
 func (x *indexes) has(index int32) bool { return x.completed.Has(index) || x.failed.Has(index) }
 
-// record puts the index lists into the basis.
-func (x *indexes) record(b *basis, status *Status, spec *Spec) {
-	b.CompletedIndexes = x.format(&x.completed, status.CompletedIndexes, x.completedSame)
-	b.CompletedIndexesCount = int32(min(x.completed.Len(), math.MaxInt32))
+// progress are the index lists to record.
+type progress struct {
+	Completed      string  `json:"completed,omitempty"`
+	CompletedCount int32   `json:"completedCount,omitempty"`
+	Failed         *string `json:"failed,omitempty"`
+}
+
+// progress makes the lists. Without limits no index fails, and a list of failed ones that the
+// status has goes.
+func (x *indexes) progress(status *Status, spec *Spec) (p progress) {
+	if !spec.isIndexed() {
+		return p
+	}
+	p.Completed = x.format(&x.completed, status.CompletedIndexes, x.completedSame)
+	p.CompletedCount = int32(min(x.completed.Len(), math.MaxInt32))
 	switch {
 	case !spec.limitsIndexes():
-		b.FailedIndexes = nil // without limits no index fails, and a list in the status goes
 	case status.FailedIndexes == nil:
-		b.FailedIndexes = value.To(x.format(&x.failed, "", 0))
+		p.Failed = value.To(x.format(&x.failed, "", 0))
 	default:
-		b.FailedIndexes = status.FailedIndexes
+		p.Failed = status.FailedIndexes
 		if text := x.format(&x.failed, *status.FailedIndexes, x.failedSame); text != *status.FailedIndexes {
-			b.FailedIndexes = value.To(text)
+			p.Failed = value.To(text)
 		}
 	}
+	return p
 }
 
 // format returns old itself where the text has not changed. Indexes are only ever added

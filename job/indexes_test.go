@@ -99,3 +99,20 @@ func TestJI6_CompletedAndFailed(t *testing.T) {
 		}
 	}
 }
+
+// TestJI6_TwoBillionInBothLists: the lists are separated range by range. A list of 13 bytes names
+// all indexes that a job can have.
+func TestJI6_TwoBillionInBothLists(t *testing.T) {
+	for _, test := range []struct{ completed, failed, want string }{
+		{"0", "0-2147483646", "1-2147483646"},
+		{"0-2147483646", "0-2147483646", ""},
+		{"5-2147483646", "0-2147483646", "0-4"},
+	} {
+		s := snapshotOf(t, `{"completions": 2147483647, "parallelism": 10, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "maxFailedIndexes": 5}`)
+		s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = test.completed, &test.failed
+		plan := planOf(t, s)
+		if got := plan.Record(doneAll(plan).Writes).Status; got.CompletedIndexes != test.completed || *got.FailedIndexes != test.want {
+			t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes, test.completed, test.want)
+		}
+	}
+}

@@ -61,33 +61,48 @@ type PodInspection struct {
 	Condition string
 }
 
-// Inspect returns the figures that [Reconcile] decides by. They exist for every job, also
-// for one that has ended or that another controller manages. It returns the same errors as
-// Reconcile.
+// Inspect plans a round as [Reconcile] does, and returns the figures that it has decided by. They
+// exist for every job, also for one that has ended or that another controller manages. It returns
+// the same errors as Reconcile.
 func Inspect(s Snapshot) (Inspection, error) {
-	if err := s.check(); err != nil {
-		return Inspection{}, err
-	}
 	var p Planner
-	var notes noteList
-	b := &p.plan.basis
-	startBasis(b, &s)
-	p.lists = p.known.learn(&b.Memory, s.Job.Status.UncountedTerminatedPods, p.lists, &notes)
-	if err := p.census.take(&s, &p.known, shortcutsOf(&s, &p.known)); err != nil {
+	plan, err := p.Reconcile(&s)
+	if err != nil {
 		return Inspection{}, err
 	}
-	found := p.find(&s, &b.Memory, &notes)
+	in := &s
+	if s.Options.Without != 0 {
+		in = s.withoutGates()
+	}
+	found, record := &p.found, plan.basis.Carried.Backoff
+	if plan.basis.isStopped() {
+		if found, record, err = p.lookOn(in); err != nil {
+			return Inspection{}, err
+		}
+	}
 	t := found.tally
 	return Inspection{
 		Active: t.active, Ready: t.ready, Terminating: t.terminating,
 		Succeeded: t.succeeded, Failed: t.failed, Restarts: t.restarts,
-		Wanted:        wantedActive(&s.Job.Spec, t),
+		Wanted:        wantedActive(&in.Job.Spec, t),
 		Completed:     indexesOf(&found.indexes.completed),
 		FailedIndexes: indexesOf(&found.indexes.failed),
-		Backoff:       recordBackoff(b.Memory.Backoff, &s, &found, &notes),
-		Retries:       inspectRetries(&s, &found),
-		Pods:          inspectPods(&s, &found),
+		Backoff:       record,
+		Retries:       inspectRetries(in, found),
+		Pods:          inspectPods(in, found),
 	}, nil
+}
+
+// lookOn finds out what a round that plans nothing for the job has left out.
+func (p *Planner) lookOn(s *Snapshot) (*findings, backoff.Record, error) {
+	var memory Memory
+	var notes noteList
+	recall(&memory, s)
+	if err := p.look(s, &memory, &notes); err != nil {
+		return nil, backoff.Record{}, err
+	}
+	found := p.find(s, &memory, &notes)
+	return found, recordBackoff(memory.Backoff, s, found, &notes), nil
 }
 
 func inspectRetries(s *Snapshot, found *findings) (retries []IndexRetry) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/release"
 )
 
 // exitedPod is a pod whose container has ended at that second.
@@ -56,6 +57,25 @@ func TestInspect_Pods(t *testing.T) {
 
 // TestInspect_Retries: the failures of an index are those before its last pod, and the
 // one of that pod (J18). Its backoff is the delay after all of them (J31).
+// Inspect has the figures of the round that Reconcile plans: of a release without a feature, and not of
+// pods that it refuses.
+func TestInspect_AsReconcile(t *testing.T) {
+	leaving := Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}
+	s := snapshotOf(t, `{"completions": 5, "parallelism": 5, "podReplacementPolicy": "Failed"}`, leaving)
+	for gates, failed := range map[release.Gates]int64{0: 0, release.JobPodReplacementPolicy: 1} {
+		s.Options.Without = gates
+		got, err := Inspect(s)
+		if err != nil || got.Failed != failed || got.Pods[0].Failed != (failed == 1) {
+			t.Errorf("without %v: %d failed, %+v, %v", gates, got.Failed, got.Pods, err)
+		}
+	}
+	s.Pods = append(s.Pods, leaving)
+	_, want := Reconcile(s)
+	if _, err := Inspect(s); want == nil || err == nil || err.Error() != want.Error() {
+		t.Errorf("two pods of one UID: %v, want %v", err, want)
+	}
+}
+
 func TestInspect_Retries(t *testing.T) {
 	pod := func(index, failures int32, at int) Pod {
 		p := exitedPod("p"+IndexAt(index).String(), 1, at)

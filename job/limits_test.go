@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -98,59 +99,50 @@ func TestJ3_ControllerName(t *testing.T) {
 	}
 }
 
-// TestOptions_NoInterimConditions: the job ends with the condition of the end alone, in the
-// same round as otherwise. While a pod is terminating, each round decides again.
-func TestOptions_NoInterimConditions(t *testing.T) {
+// TestOptions_NoSuccessCriteriaMet: only a success without successPolicy ends the job without
+// a condition before it. A failure is declared, and outlives the pod that has caused it.
+func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
+	won, leaving := ofIndex(endedPod("s", PodSucceeded), 0), activePod("l")
+	leaving.Deletion = &PodDeletion{Timestamp: second(60)}
+	const policy = `{"podReplacementPolicy": "Failed", "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}]}}`
 	for _, test := range []struct {
 		name, spec string
 		pods       []Pod
-		want       ConditionType
-		reason     string
+		want       []string // conditions
 	}{
-		{"success", `{"completions": 1}`, []Pod{endedPod("s", PodSucceeded)}, ConditionComplete, "CompletionsReached"},
-		{"failure", `{"backoffLimit": 0}`, []Pod{endedPod("f", PodFailed)}, ConditionFailed, "BackoffLimitExceeded"},
-		{"a policy", `{"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}]}}`,
-			[]Pod{endedPod("f", PodFailed)}, ConditionFailed, "PodFailurePolicy"},
+		{"success", `{"completions": 1}`, []Pod{won}, []string{"Complete"}},
+		{"success while a pod terminates", `{"completions": 1, "podReplacementPolicy": "Failed"}`, []Pod{won, leaving}, []string{"Complete"}},
+		{"success while a surplus pod is deleted", `{"completions": 1, "parallelism": 2}`, []Pod{won, activePod("a")}, []string{"Complete"}},
+		{"success by a policy", `{"completions": 2, "completionMode": "Indexed", "successPolicy": {"rules": [{"succeededCount": 1}]}}`,
+			[]Pod{won}, []string{"SuccessCriteriaMet", "Complete"}},
+		{"failure", `{"backoffLimit": 0}`, []Pod{endedPod("f", PodFailed)}, []string{"FailureTarget", "Failed"}},
+		{"failure by a policy", policy, []Pod{endedPod("f", PodFailed)}, []string{"FailureTarget", "Failed"}},
+		{"failure by a policy while a pod terminates", policy, []Pod{endedPod("f", PodFailed), leaving}, []string{"FailureTarget"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, test.spec, test.pods...)
-			s.Options.NoInterimConditions = true
+			s.Options.NoSuccessCriteriaMet = true
 			plan := planOf(t, s)
-			status := plan.Conclude(doneAll(plan)).Status
-			if len(status.Conditions) != 1 || status.Conditions[0].Type != test.want || status.Conditions[0].Reason != test.reason {
-				t.Errorf("conditions %+v", status.Conditions)
-			}
 			recording := plan.Record(doneAll(plan).Writes)
-			if len(recording.Status.Conditions) > 0 {
-				t.Errorf("recorded %+v", recording.Status.Conditions)
+			status := plan.Conclude(doneAll(plan)).Status
+			var got []string
+			for _, c := range status.Conditions {
+				got = append(got, string(c.Type))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("conditions %q, want %q", got, test.want)
+			}
+			if err := CheckTransition(recording.Status, status, s.Job.Spec); err != nil && !strings.Contains(err.Error(), "needs SuccessCriteriaMet") {
+				t.Error(err)
+			}
+			if status.Finished() == "" {
+				s.Job.Status, s.Pods = status, nil
+				last := planOf(t, s)
+				if got := last.Conclude(doneAll(last)).Status; got.Finished() != ConditionFailed || got.Condition(ConditionFailed).Reason != "PodFailurePolicy" {
+					t.Errorf("without its pods the job is %s", got)
+				}
 			}
 		})
-	}
-
-	won := endedPod("s", PodSucceeded)
-	won.Index = IndexAt(0)
-	s := snapshotOf(t, `{"completions": 2, "completionMode": "Indexed", "successPolicy": {"rules": [{"succeededCount": 1}]}}`, won)
-	s.Options.NoInterimConditions = true
-	plan := planOf(t, s)
-	if got := plan.Conclude(doneAll(plan)).Status.Conditions; len(got) != 2 || got[0].Type != ConditionSuccessCriteriaMet {
-		t.Errorf("a job with a successPolicy has the conditions %+v", got)
-	}
-
-	leaving := activePod("l")
-	leaving.Deletion = &PodDeletion{Timestamp: second(60)}
-	s = snapshotOf(t, `{"activeDeadlineSeconds": 1, "podReplacementPolicy": "Failed"}`, leaving)
-	s.Options.NoInterimConditions = true
-	plan = planOf(t, s)
-	held := doneAll(plan)
-	held.Untracked = nil
-	c := plan.Conclude(held)
-	if plan.Verdict.Reason != "DeadlineExceeded" || len(c.Status.Conditions) > 0 {
-		t.Fatalf("%s%s", plan, c.Status)
-	}
-	s.Job.Status, s.Pods, s.Memory = c.Status, nil, c.Memory
-	plan = planOf(t, s)
-	if got := plan.Conclude(doneAll(plan)).Status; got.Finished() != ConditionFailed || got.Failed != 1 {
-		t.Errorf("%s%s", plan, got)
 	}
 }
 

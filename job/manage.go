@@ -1,40 +1,47 @@
 package job
 
-import "github.com/batchplan/batchplan/job/jobquirk"
+import (
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
+
+// management is what a round does about the number of pods, besides the plan's lists.
+type management struct {
+	action  string
+	managed bool // whether pods were managed
+	more    bool // whether pods could be created that the round leaves out
+	held    bool // whether a backoff holds all missing pods
+}
 
 // managePods plans the deletions or else the creations of a round, never both. It plans
 // neither while own writes are still to be seen (E1), while the job is being deleted, and
 // while pods are being adopted.
-func managePods(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
-	b := &plan.basis
+func managePods(plan *Plan, s *Snapshot, found *findings, record backoff.Record, buf *scratch) management {
 	switch {
-	case !b.Satisfied || s.Job.isDeleted():
-		return
+	case !found.satisfied || s.Job.isDeleted():
+		return management{action: reconciling}
 	case waitsForAdoption(found.pods, s.Options.Quirks):
 		plan.wait(Wait{Reason: WaitAdoption, Pods: int64(len(found.pods.adopted))})
-		return
+		return management{action: reconciling}
 	}
-	b.Managed = true
 	if s.Job.Spec.isSuspended() {
-		b.Action = ActionPodsDeleted // even if there is no pod to delete
 		plan.Delete = appendSuspended(plan.Delete, s, buf)
-		return
+		return management{action: podsDeleted, managed: true} // even if there is no pod to delete
 	}
 	wanted := wantedActive(&s.Job.Spec, found.tally)
 	if plan.Delete = appendExcess(plan.Delete, s, found, wanted, buf); len(plan.Delete) > 0 {
-		b.Action = ActionPodsDeleted
-		return
+		return management{action: podsDeleted, managed: true}
 	}
-	b.Action = ActionTracking
 	missing := wanted - found.tally.active
 	if held := heldByTerminating(&s.Job.Spec, found.tally, missing); held > 0 {
 		plan.wait(Wait{Reason: WaitReplacement, Pods: held, Terminating: found.tally.terminating})
 		missing -= held
 	}
-	if missing > 0 {
-		b.Action = ActionPodsCreated // even if a backoff holds all of them
-		createMissing(plan, s, found, missing, buf)
+	if missing <= 0 {
+		return management{action: tracking, managed: true}
 	}
+	more, held := createMissing(plan, s, found, missing, record, buf)
+	return management{action: podsCreated, managed: true, more: more, held: held}
 }
 
 // waitsForAdoption reports whether pods are managed in a later round, because some are
@@ -56,16 +63,16 @@ func appendExcess(deletions []Deletion, s *Snapshot, found *findings, wanted int
 	return deletions
 }
 
-// createMissing plans the creations of missing pods that no backoff holds (J30, J31).
-func createMissing(plan *Plan, s *Snapshot, found *findings, missing int64, buf *scratch) {
+// createMissing plans the creations of missing pods that no backoff holds (J30, J31), and reports
+// whether it leaves some out, and whether a backoff holds all of them.
+func createMissing(plan *Plan, s *Snapshot, found *findings, missing int64, record backoff.Record, buf *scratch) (more, held bool) {
 	var chosen creationPlan
 	if s.Job.Spec.limitsIndexes() {
 		chosen = planDueIndexes(buf.pending, s, found, missing)
 	} else {
-		record := plan.basis.Backoff
 		if due := backoffDue(record, s.Options.Backoff, s.Now); !due.IsZero() {
 			plan.wait(Wait{Reason: WaitBackoff, Pods: missing, Until: due, Failures: int64(record.Failures)})
-			return
+			return false, true
 		}
 		chosen = planCreations(buf.pending, s, found, missing)
 	}
@@ -76,6 +83,6 @@ func createMissing(plan *Plan, s *Snapshot, found *findings, missing int64, buf 
 	if chosen.waiting > 0 && (len(plan.Create) == 0 || !s.Options.Quirks.Has(jobquirk.CoarseRequeue)) {
 		plan.wait(Wait{Reason: WaitIndexBackoff, Pods: chosen.waiting, Until: chosen.due})
 	}
-	plan.basis.More = chosen.more
 	buf.pending = chosen.pending
+	return chosen.more, chosen.waiting > 0 && len(plan.Create) == 0
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/release"
 )
 
 // Metrics are the figures of a round behind the metrics of a Job controller, prefix
@@ -18,9 +19,11 @@ import (
 type Metrics struct {
 	// CompletionMode, Action and Failed are the labels of job_syncs_total, which counts
 	// this round unless Action is empty: the job has ended, is not ours, or the snapshot
-	// is older than a status that was written. Failed is result "error".
+	// is older than a status that was written. Action is "reconciling" where pods were not
+	// managed, "tracking" where there was none to create or delete, or else "pods_created" or
+	// "pods_deleted". Failed is result "error".
 	CompletionMode CompletionMode
-	Action         Action
+	Action         string
 	Failed         bool
 	// PodsSucceeded and PodsFailed are job_pods_finished_total by completion_mode and
 	// result.
@@ -48,20 +51,17 @@ type Metrics struct {
 	ManagedBy bool
 }
 
-// Action is what a round did, as the metric job_syncs_total names it.
-type Action string
-
-// The actions of a round.
+// The actions of a round, as the label of job_syncs_total names them.
 const (
-	// ActionReconciling: pods were not managed, since the job ends or is being deleted, or
+	// reconciling: pods were not managed, since the job ends or is being deleted, or
 	// the expectations are not met.
-	ActionReconciling Action = "reconciling"
-	// ActionTracking: pods were managed, and there was nothing to create or delete.
-	ActionTracking Action = "tracking"
-	// ActionPodsCreated: pods are missing, though a backoff may hold them.
-	ActionPodsCreated Action = "pods_created"
-	// ActionPodsDeleted: there are surplus pods, or the job is suspended.
-	ActionPodsDeleted Action = "pods_deleted"
+	reconciling = "reconciling"
+	// tracking: pods were managed, and there was nothing to create or delete.
+	tracking = "tracking"
+	// podsCreated: pods are missing, though a backoff may hold them.
+	podsCreated = "pods_created"
+	// podsDeleted: there are surplus pods, or the job is suspended.
+	podsDeleted = "pods_deleted"
 )
 
 // TrackingEvent says what the change of a pod adds to
@@ -79,42 +79,42 @@ func TrackingEvent(before, after *Pod) string {
 	return ""
 }
 
-func (p *Plan) metrics(o *Outcome, r *Recording, recorded bool, final *Status, failed bool) Metrics {
-	b := &p.basis
-	before := b.reported()
-	if b.Quirks.Has(jobquirk.Miscount) && recorded && !isUntracked(r.Untrack, o.Untracked) {
-		final = &r.Status // what Settle moves into the counters is counted by nobody
+func (a *aftermath) metrics(recorded *Status, failed bool, before, after *reported) Metrics {
+	final := a.final
+	if a.Facts.Quirks.Has(jobquirk.Miscount) && a.recorded && !isUntracked(a.untrack, a.outcome.Untracked) {
+		// What Settle moves into the counters is counted by nobody.
+		last := reportedOf(recorded)
+		final, after = recorded, &last
 	}
-	f := Metrics{
+	m := Metrics{
 		CompletionMode: NonIndexed,
-		Action:         b.Action,
+		Action:         a.Course.Action,
 		Failed:         failed,
 		PodsFailed:     max(final.Failed-before.Failed, 0),
-		PerIndex:       b.PerIndex,
-		Untracked:      countUntrackedEnded(r.Untrack, o.Untracked),
-		ManagedBy:      len(p.Waits) > 0 && p.Waits[0].Reason == WaitManagedBy,
+		PerIndex:       a.Facts.PerIndex,
+		Untracked:      countUntrackedEnded(a.untrack, a.outcome.Untracked),
+		ManagedBy:      len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == WaitManagedBy,
 	}
-	if b.Action != "" && !p.hasClaimed(&o.Writes) {
-		f.Action = ActionReconciling // the round stopped before pods were managed
+	if m.Action != "" && !hasClaimed(a.plan, &a.outcome.Writes) {
+		m.Action = reconciling // the round stopped before pods were managed
 	}
-	if b.Indexed {
-		f.CompletionMode = Indexed
-		status := reportedOf(&b.Status)
-		f.countIndexes(&before, &status)
-		after := reportedOf(final)
-		f.countIndexes(&status, &after)
+	if a.Facts.Indexed {
+		m.CompletionMode = Indexed
+		status := reportedOf(&a.Facts.Status)
+		m.countIndexes(before, &status)
+		m.countIndexes(&status, after)
 	} else {
-		f.PodsSucceeded = max(final.Succeeded-before.Succeeded, 0)
+		m.PodsSucceeded = max(final.Succeeded-before.Succeeded, 0)
 	}
-	if recorded {
-		f.countPolicy(r.Untrack)
+	if a.recorded {
+		m.countPolicy(a.untrack)
 	}
-	f.countCreations(p, o)
+	m.countCreations(a.plan, a.outcome)
 	if end := final.finished(); end != "" && !before.Finished {
-		f.Finished = end
-		f.FinishedReason = final.Condition(end).Reason
+		m.Finished = end
+		m.FinishedReason = final.Condition(end).Reason
 	}
-	return f
+	return m
 }
 
 // countIndexes counts the indexes that are new in the lists. An elastic job that has
@@ -131,12 +131,15 @@ func (f *Metrics) countIndexes(before, after *reported) {
 func (f *Metrics) countCreations(p *Plan, o *Outcome) {
 	for i := range p.Create {
 		f.CreateReason = p.Create[i].Reason
+		if p.basis.Facts.Without.Has(release.JobPodReplacementPolicy) {
+			f.CreateReason = CreateNew
+		}
 		switch value.At(o.Created, i).Result {
 		case ResultDone:
 			f.PodsCreated++
 		case ResultUnsuccessful:
 			f.PodsNotCreated++
-			if p.basis.Quirks.Has(jobquirk.Miscount) {
+			if p.basis.Facts.Quirks.Has(jobquirk.Miscount) {
 				f.PodsCreated++
 			}
 		}

@@ -45,7 +45,7 @@ func TestJ42_Facts(t *testing.T) {
 		}}
 	}
 	running := Pod{UID: "r", Name: "r", Phase: PodRunning, Index: IndexAt(2)}
-	leaving := Pod{UID: "l", Name: "l", Phase: PodRunning, Index: NoIndex, Deletion: &PodDeletion{Timestamp: second(40)}}
+	leaving := Pod{UID: "l", Name: "l", Phase: PodRunning, Index: NoIndex(), Deletion: &PodDeletion{Timestamp: second(40)}}
 	const policy = `"podFailurePolicy": {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [42]}}]}`
 	const failJob = `"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}, {"action": "Count", "onPodConditions": [{"type": "PodScheduled"}]}]}`
 	scheduled := running
@@ -74,63 +74,63 @@ func TestJ42_Facts(t *testing.T) {
 		want Metrics
 	}{
 		{"nothing to do with running pods", snapshotOf(t, `{}`, running), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionTracking}},
+			Metrics{CompletionMode: NonIndexed, Action: tracking}},
 		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 2, CreateReason: CreateNew}},
+			Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsCreated: 2, CreateReason: CreateNew}},
 		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`),
 			outcome(func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} }),
-			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
+			Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
 		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),
 			outcome(func(o *Outcome) {
 				o.Created[0], o.Created[1] = Effect{Result: ResultRefused}, Effect{Result: ResultRefused}
 			}),
-			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, CreateReason: CreateNew}},
-		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex, Untracked: true}), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
+			Metrics{CompletionMode: NonIndexed, Action: podsCreated, CreateReason: CreateNew}},
+		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex(), Untracked: true}), none,
+			Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
 		{"a pod is started beside a terminating one that is not replaced", snapshotOf(t, `{"parallelism": 2, "podReplacementPolicy": "Failed"}`, leaving), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
+			Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
 		{"pods are deleted", snapshotOf(t, `{"parallelism": 0}`, running), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
+			Metrics{CompletionMode: NonIndexed, Action: podsDeleted}},
 		{"suspended without pods", snapshotOf(t, `{"suspend": true}`), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionPodsDeleted}},
+			Metrics{CompletionMode: NonIndexed, Action: podsDeleted}},
 		{"held by backoff", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1)), func(s *Snapshot, o *Outcome) {
 			if o == nil {
 				s.Pods[0].Detail.Containers[0].FinishedAt = s.Now
 			}
-		}, Metrics{CompletionMode: NonIndexed, Action: ActionPodsCreated, PodsFailed: 1, Untracked: 1}},
+		}, Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsFailed: 1, Untracked: 1}},
 		{"expectations unmet while a pod has succeeded", snapshotOf(t, `{"completions": 2, "parallelism": 2}`, ended("a", PodSucceeded, -1), running), func(s *Snapshot, o *Outcome) {
 			if o == nil {
 				s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
 			}
-		}, Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsSucceeded: 1, Untracked: 1}},
+		}, Metrics{CompletionMode: NonIndexed, Action: reconciling, PodsSucceeded: 1, Untracked: 1}},
 		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: reconciling, PodsFailed: 1}},
 		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: Orphan, Untracked: true}),
 			outcome(func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: ResultUnsuccessful}} }),
-			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, Failed: true}},
+			Metrics{CompletionMode: NonIndexed, Action: reconciling, Failed: true}},
 		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1), running), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsFailed: 1, Untracked: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: tracking, PodsFailed: 1, Untracked: 1}},
 		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), running), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Policy: policyCounts{Ignore: 1}, Untracked: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: tracking, Policy: policyCounts{Ignore: 1}, Untracked: 1}},
 		{"the status of matches cannot be written", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), ended("b", PodSucceeded, -1)),
 			outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = ResultUnsuccessful, nil, ResultNotTried }),
-			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, Failed: true}},
+			Metrics{CompletionMode: NonIndexed, Action: tracking, Failed: true}},
 		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, -1), scheduled), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 2, Policy: policyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
+			Metrics{CompletionMode: NonIndexed, Action: reconciling, PodsFailed: 2, Policy: policyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
 		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, -1)), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionTracking, PodsSucceeded: 1, Untracked: 1, Finished: ConditionComplete, FinishedReason: "CompletionsReached"}},
+			Metrics{CompletionMode: NonIndexed, Action: tracking, PodsSucceeded: 1, Untracked: 1, Finished: ConditionComplete, FinishedReason: "CompletionsReached"}},
 		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, -1)), none,
-			Metrics{CompletionMode: NonIndexed, Action: ActionReconciling, PodsFailed: 1, Untracked: 1, Finished: ConditionFailed, FinishedReason: "BackoffLimitExceeded"}},
+			Metrics{CompletionMode: NonIndexed, Action: reconciling, PodsFailed: 1, Untracked: 1, Finished: ConditionFailed, FinishedReason: "BackoffLimitExceeded"}},
 		{"indexes have ended", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
 			ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), none,
-			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
+			Metrics{CompletionMode: Indexed, Action: podsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
 		{"an index has failed, and the status cannot be written", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
 			ended("b", PodFailed, 1), running), outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = ResultUnsuccessful, nil, ResultNotTried }),
-			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateReplacement, PerIndex: true, Failed: true}},
+			Metrics{CompletionMode: Indexed, Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement, PerIndex: true, Failed: true}},
 		{"an elastic job shrinks", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, running), shrunk,
-			Metrics{CompletionMode: Indexed, Action: ActionPodsCreated, PodsCreated: 1, CreateReason: CreateNew}},
+			Metrics{CompletionMode: Indexed, Action: podsCreated, PodsCreated: 1, CreateReason: CreateNew}},
 		{"an elastic job shrinks together with a success", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, ended("a", PodSucceeded, 1), running), shrunk,
-			Metrics{CompletionMode: Indexed, Action: ActionTracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
+			Metrics{CompletionMode: Indexed, Action: tracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
 		{"another controller manages the job", snapshotOf(t, `{"managedBy": "example.com/queue"}`), none,
 			Metrics{CompletionMode: NonIndexed, ManagedBy: true}},
 		{"the job has ended", snapshotOf(t, `{}`, ended("a", PodFailed, -1)),

@@ -7,11 +7,12 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/release"
 )
 
 // Options choose where users want different behaviour. The zero value is what
 // the library recommends: Kubernetes without its
-// quirks. [Kubernetes136] has them.
+// quirks. [Kubernetes] has the quirks of a release, [Kubernetes136] the quirks of 1.36.
 type Options struct {
 	// Backoff is the delay after failures: 10 s doubling up to 10 min by default (J31).
 	Backoff backoff.Policy `json:"backoff,omitzero"`
@@ -36,12 +37,12 @@ type Options struct {
 	// MaxUncounted is the most UIDs in the uncounted lists of a status, together with the
 	// new completed indexes whose finalizers go in the same round (J35). Zero means 500.
 	MaxUncounted int32 `json:"maxUncounted,omitempty"`
-	// NoInterimConditions leaves out the conditions FailureTarget and SuccessCriteriaMet,
-	// which servers older than the conditions do not know. Newer ones require them before
-	// the end. A job with a successPolicy keeps them: a server that knows the policy requires
-	// them. Without them, each round decides anew how the job ends, so an end by
-	// podFailurePolicy stands only as long as the pod that has caused it.
-	NoInterimConditions bool `json:"noInterimConditions,omitempty"`
+	// NoSuccessCriteriaMet leaves out the condition SuccessCriteriaMet, for API servers whose
+	// feature gates JobManagedBy and JobPodReplacementPolicy are off: they refuse it. Other
+	// servers require it before Complete. A job with a successPolicy keeps it, as these
+	// servers do. Without it nothing would remember a success, so such a job is complete
+	// even while pods terminate (J38).
+	NoSuccessCriteriaMet bool `json:"noSuccessCriteriaMet,omitempty"`
 	// ControllerName is the name of this controller in spec.managedBy (J3). Empty means
 	// [ControllerName]. A controller of another name plans only jobs that name it.
 	ControllerName string `json:"controllerName,omitempty"`
@@ -49,8 +50,17 @@ type Options struct {
 	// spec.ttlSecondsAfterFinished for that outcome (T2).
 	TTLSecondsAfterComplete *int32 `json:"ttlSecondsAfterComplete,omitempty"`
 	TTLSecondsAfterFailed   *int32 `json:"ttlSecondsAfterFailed,omitempty"`
+	// Without are the feature gates that are off: see docs/releases.md. Fields that belong
+	// to one of them are ignored.
+	Without release.Gates `json:"without,omitempty"`
 	// Quirks are mistakes of the reference to make as well: see package jobquirk.
 	Quirks jobquirk.Set `json:"quirks,omitempty"`
+}
+
+// Kubernetes returns the options with which the planner decides as the controllers of a
+// release do, with its gates and its quirks.
+func Kubernetes(r release.Release) Options {
+	return Options{Quirks: jobquirk.Of(r), Without: r.Off()}
 }
 
 // Kubernetes136 returns the options with which the planner decides exactly as the
@@ -60,7 +70,7 @@ func Kubernetes136() Options {
 }
 
 func (o *Options) check() error {
-	if *o == (Options{Quirks: o.Quirks}) {
+	if *o == (Options{Quirks: o.Quirks, Without: o.Without}) {
 		return nil // the common case
 	}
 	fields := [...]struct {

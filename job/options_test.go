@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 func newWorld(t *testing.T, spec job.Spec, o job.Options) *world.Job {

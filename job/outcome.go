@@ -2,7 +2,7 @@ package job
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Result is what became of one write.
+// Result is what became of one read or write. Package cronjob has the same results.
 type Result uint8
 
 const (
@@ -21,9 +21,14 @@ const (
 	// ResultRefused: the write did not and will not take effect, since the namespace is
 	// going away; that is no reason to retry (J34).
 	ResultRefused
+	// ResultAlreadyExists: a job of that name is there, and its CronJob controls it. This
+	// result and the next are about CronJobs.
+	ResultAlreadyExists
+	// ResultNameTaken: a job of that name is there, and another owner controls it or none.
+	ResultNameTaken
 )
 
-const results = "not tried|done|gone|unsuccessful|still tracked|refused"
+const results = "not tried|done|gone|unsuccessful|still tracked|refused|already exists|name taken"
 
 // String returns the result in words.
 func (r Result) String() string { return enum.String(results, int(r), "Result") }

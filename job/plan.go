@@ -89,7 +89,9 @@ type Deletion struct {
 	Ready bool `json:"ready,omitempty"`
 }
 
-// Creation is a pod to create: the job's template with what this adds to it.
+// Creation is a pod to create: the job's template with what this adds to it. A backend that
+// keeps its pods as values stores [Creation.Pod]; another keeps all fields of that with its own
+// object.
 type Creation struct {
 	// Index is the completion index, or NoIndex for a NonIndexed job. A pod with
 	// an index gets [Creation.Labels] and [Creation.Annotations], Hostname, and the
@@ -105,6 +107,9 @@ type Creation struct {
 	FailureCount        int32        `json:"failureCount,omitempty"`
 	IgnoredFailureCount int32        `json:"ignoredFailureCount,omitempty"`
 	Reason              CreateReason `json:"reason"`
+	// Unlabeled is true without the gate PodIndexLabel: the pod has no label with its index,
+	// and the variable is taken from the annotation.
+	Unlabeled bool `json:"unlabeled,omitempty"`
 }
 
 // Untracking is a finalizer to remove, and how its pod is accounted for.
@@ -171,30 +176,4 @@ func (r Requeue) After(now time.Time) (d time.Duration, ok bool) {
 		return 0, false
 	}
 	return max(r.At.Sub(now), 1), true
-}
-
-// Event is a message for the people who watch the job (J41).
-type Event struct {
-	Type    EventType `json:"type"`
-	Reason  string    `json:"reason"`
-	Message string    `json:"message"`
-	// PodWrite is true for an event about the creation or deletion of a pod. An adapter
-	// whose client reports these itself leaves them out.
-	PodWrite bool `json:"podWrite,omitempty"`
-}
-
-// EventType is Normal or Warning.
-type EventType string
-
-// The types of events.
-const (
-	EventNormal  EventType = "Normal"
-	EventWarning EventType = "Warning"
-)
-
-// Note names a contradiction in the snapshot and what was done about it.
-type Note struct {
-	Field   string `json:"field"`
-	Value   string `json:"value"`
-	Message string `json:"message"`
 }

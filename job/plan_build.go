@@ -12,7 +12,7 @@ func (p *Plan) reset() *Plan {
 
 // stop ends a round that plans nothing for the job, for the reason given.
 func (p *Plan) stop(w Wait) *Plan {
-	p.basis.Stopped = true
+	p.basis.Course = course{Stopped: true}
 	p.wait(w)
 	return p
 }

@@ -38,7 +38,7 @@ type Pod struct {
 type PodDeletion struct {
 	// Timestamp is the time by which the pod must be gone.
 	Timestamp time.Time `json:"timestamp,omitzero"`
-	// GracePeriodSeconds is how long before that the deletion was asked for.
+	// GracePeriodSeconds is how long before that the deletion was requested.
 	GracePeriodSeconds int32 `json:"gracePeriodSeconds,omitempty"`
 }
 

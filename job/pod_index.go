@@ -16,14 +16,14 @@ type Index struct {
 	code uint32
 }
 
-// NoIndex is the index of a pod that has none: of a NonIndexed job, or without a valid
+// NoIndex returns the index of a pod that has none: of a NonIndexed job, or without a valid
 // annotation (J13).
-var NoIndex = Index{code: 1}
+func NoIndex() Index { return Index{code: 1} }
 
 // IndexAt returns index i, and NoIndex if i is negative.
 func IndexAt(i int32) Index {
 	if i < 0 {
-		return NoIndex
+		return NoIndex()
 	}
 	return Index{code: uint32(i) + 2}
 }
@@ -44,7 +44,7 @@ func (i Index) String() string {
 	switch i {
 	case Index{}:
 		return "not given"
-	case NoIndex:
+	case NoIndex():
 		return "none"
 	}
 	return strconv.Itoa(int(i.Int32()))

@@ -18,7 +18,7 @@ func TestJ13_Index(t *testing.T) {
 		text, asJSON string
 	}{
 		{"the zero value is not given", Index{}, -1, "not given", "null"},
-		{"none", NoIndex, -1, "none", "-1"},
+		{"none", NoIndex(), -1, "none", "-1"},
 		{"zero", IndexAt(0), 0, "0", "0"},
 		{"the greatest", IndexAt(math.MaxInt32), math.MaxInt32, "2147483647", "2147483647"},
 		{"a negative number is none", IndexAt(-7), -1, "none", "-1"},
@@ -76,7 +76,7 @@ func TestJ13_IndexNotGiven(t *testing.T) {
 }
 
 // TestPod_ZeroValueIsCounted: a pod that says only that it has succeeded is counted, so
-// the job comes to its end.
+// the job ends.
 func TestPod_ZeroValueIsCounted(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 1}`, Pod{UID: "a", Name: "a", Phase: PodSucceeded})
 	plan := planOf(t, s)

@@ -9,12 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestJI26_PrefixLaw runs a job whose pods end as a function of their index and
 // attempt, once without faults and once more for each write, with a crash before
-// that write: the controller forgets everything and goes on. The end is always the
+// that write: the controller forgets everything and continues. The end is always the
 // same (L8).
 func TestJI26_PrefixLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

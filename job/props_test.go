@@ -12,11 +12,11 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/jobtest"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/jobgen"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
-var allFaults = jobtest.AllFaults
+var allFaults = jobgen.AllFaults
 
 // TestLivesFresh lets jobs live under a controller that reads its own writes, with
 // faults between any two writes. The world checks JI1, JI2, JI3, JI4, JI5, JI6,
@@ -34,11 +34,11 @@ func TestLivesStale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, true, allFaults) })
 }
 
-// TestLives_NoInterimConditions is the same for a server that does not know the conditions
-// before the end.
-func TestLives_NoInterimConditions(t *testing.T) {
+// TestLives_NoSuccessCriteriaMet is the same for a server that refuses the condition before
+// Complete.
+func TestLives_NoSuccessCriteriaMet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		liveWith(t, rapid.Bool().Draw(t, "stale"), allFaults, job.Options{NoInterimConditions: true})
+		liveWith(t, rapid.Bool().Draw(t, "stale"), allFaults, job.Options{NoSuccessCriteriaMet: true})
 	})
 }
 
@@ -71,7 +71,7 @@ func step(t *rapid.T, w *world.Job, faults []world.Fault) {
 	case n < 19:
 		meddle(t, w)
 	default:
-		jobtest.Restart(t, w)
+		jobgen.Restart(t, w)
 	}
 }
 
@@ -129,7 +129,7 @@ func comeToRest(t *rapid.T, w *world.Job) {
 	if u := w.Job.Status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
 		t.Fatalf("L5: uncounted pods are left\n%s", w.State())
 	}
-	if w.CheckTold(); w.Err() != nil {
+	if w.Err() != nil {
 		t.Fatalf("%v\n%s", w.Err(), w.State())
 	}
 }
@@ -145,11 +145,7 @@ func checkReason(t *rapid.T, w *world.Job) {
 		holds = s.Failed > *spec.BackoffLimit || spec.Template.RestartPolicy == job.RestartOnFailure
 	case "DeadlineExceeded":
 		deadline := time.Duration(*spec.ActiveDeadlineSeconds) * time.Second
-		decided := s.Condition(job.ConditionFailureTarget)
-		if w.Options.NoInterimConditions && spec.SuccessPolicy == nil {
-			decided = failed
-		}
-		holds = decided.LastTransitionTime.Sub(s.StartTime) >= deadline
+		holds = s.Condition(job.ConditionFailureTarget).LastTransitionTime.Sub(s.StartTime) >= deadline
 	case "FailedIndexes", "MaxFailedIndexesExceeded":
 		holds = s.FailedIndexes != nil && *s.FailedIndexes != ""
 	case "PodFailurePolicy":

@@ -70,7 +70,8 @@ func (r CreateReason) Metric() string {
 	return "new"
 }
 
-// WaitReason is what a job waits for.
+// WaitReason is what a job waits for. Package cronjob has further reasons, with numbers of
+// their own from 64.
 type WaitReason uint8
 
 // The reasons to wait.
@@ -106,7 +107,7 @@ const (
 	WaitTimeout
 	// WaitAdoption: pods are managed once the adopted ones are seen as such (J6).
 	WaitAdoption
-	// WaitParallelism: pods are wanted, and none may run at once.
+	// WaitParallelism: pods are wanted, and parallelism allows none.
 	WaitParallelism
 	// WaitFinished: the job has finished, nothing is left to do (J4).
 	WaitFinished

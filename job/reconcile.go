@@ -1,5 +1,7 @@
 package job
 
+import "github.com/batchplan/batchplan/job/jobquirk"
+
 // Reconcile plans one round of a job. The same snapshot always gives the same
 // plan; nothing in the snapshot is written to.
 //
@@ -44,6 +46,8 @@ type Planner struct {
 	census  census
 	indexes indexes
 	scratch scratch
+	// found is what the last round has found.
+	found findings
 }
 
 // Reconcile is [Reconcile] for a snapshot that is not copied. The plan is valid
@@ -51,6 +55,9 @@ type Planner struct {
 func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
+	}
+	if s.Options.Without != 0 {
+		s = s.withoutGates()
 	}
 	plan := p.plan.reset()
 	plan.JobUID = s.Job.UID
@@ -61,28 +68,30 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 		plan.event(EventWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 		return plan.stop(Wait{Reason: WaitUnknownMode, Name: string(spec.CompletionMode)}), nil
 	}
-	startBasis(&plan.basis, s)
-	memory, notes := &plan.basis.Memory, (*noteList)(&plan.Notes)
+	memory, notes := &plan.basis.Carried.Memory, (*noteList)(&plan.Notes)
+	recall(memory, s)
+	if scheduling := s.Job.Spec.Scheduling; len(scheduling) > 0 {
+		notes.add("job.spec.scheduling", shortened(string(scheduling)), "is not known here: pods are created one by one, and no gang is made of them")
+	}
 	if problem := s.Memory.problem; problem != "" {
 		notes.add("memory", problem, "cannot be read, and counts as lost")
 	}
-	p.lists = p.known.learn(memory, s.Job.Status.UncountedTerminatedPods, p.lists, notes)
-	if err := p.census.take(s, &p.known, shortcutsOf(s, &p.known)); err != nil {
+	if err := p.look(s, memory, notes); err != nil {
 		return nil, err
 	}
+	plan.basis.Facts.learn(s)
 	switch end := s.Job.Status.finished(); {
 	case end != "":
 		plan.Untrack = appendLeftBehind(plan.Untrack, s, &p.known, &p.scratch)
-		plan.basis.Untracking = stillTracked(memory.Untracking, &p.known)
+		plan.basis.Carried.carryOn(stillTracked(memory.Untracking, &p.known))
 		return plan.stop(Wait{Reason: WaitFinished, Name: string(end)}), nil
 	case isStale(&s.Job, memory):
+		plan.basis.Carried.carryOn(memory.Untracking)
 		return plan.stop(Wait{Reason: WaitObserved}), nil
 	}
 	found := p.find(s, memory, notes)
-	decide(plan, s, &found, &p.scratch)
-	writes, idle := intentOf(plan)
-	plan.basis.Idle = idle
-	if writes {
+	decide(plan, s, found, &p.scratch)
+	if !plan.basis.Course.Idle {
 		if err := checkDuplicates(s.Pods, &p.scratch.places); err != nil {
 			return nil, err
 		}
@@ -92,22 +101,30 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 
 // decide plans a round from what it has found.
 func decide(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
-	b := &plan.basis
-	b.Action = ActionReconciling
-	b.Backoff = recordBackoff(b.Memory.Backoff, s, found, (*noteList)(&plan.Notes))
+	record := recordBackoff(found.memory.Backoff, s, found, (*noteList)(&plan.Notes))
 	plan.Adopt, plan.Release = found.pods.adopted, found.pods.released
 	end := decideEnd(s, found)
 	if s.Now.Before(end.deadline) {
 		plan.wait(Wait{Reason: WaitDeadline, Until: end.deadline})
 	}
 	plan.Verdict = end.Verdict
+	done := management{action: reconciling}
 	if plan.Verdict.decided() {
 		plan.Delete = appendEnding(plan.Delete, s, buf)
 	} else {
-		managePods(plan, s, found, buf)
+		done = managePods(plan, s, found, record, buf)
 	}
-	untrackPods(plan, s, found, buf)
-	fillBasis(b, s, found)
-	explainWaits(plan, s, found)
-	plan.Requeue = requeue(plan.Waits, s.Now, s.Options.Quirks)
+	untrack, capped := appendUntracking(plan.Untrack, s, found, plan.Verdict, buf)
+	plan.Untrack = untrack
+	explainWaits(plan, s, found, capped)
+	plan.Requeue = requeueOf(plan.Waits, s.Now, s.Options.Quirks)
+	b := &plan.basis
+	b.Counts = countsOf(&s.Job.Status, found.tally, &found.lists)
+	if done.held && s.Options.Quirks.Has(jobquirk.HeldIsIdle) {
+		b.Counts.Active = 0
+	}
+	b.Progress = found.indexes.progress(&s.Job.Status, &s.Job.Spec)
+	b.Carried.carryOver(record, found)
+	b.Course = course{Action: done.action, Managed: done.managed, More: done.more, Capped: capped}
+	b.Course.Idle = isIdle(plan, b)
 }

@@ -2,10 +2,10 @@ package job
 
 import (
 	"slices"
-	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/release"
 )
 
 // Recording is the first status of a round and the finalizers that go after it. It is
@@ -19,10 +19,10 @@ type Recording struct {
 	// write fails, they stay.
 	Untrack []Untracking
 
-	plan    *Plan
-	writes  Writes
-	end     Verdict // the end that the round declares
-	changed bool    // whether the status differs from the snapshot's
+	plan        *Plan
+	writes      Writes
+	end         Verdict // the end that the round declares
+	terminating int32   // pods, after the writes
 }
 
 // Record returns what to write before finalizers go: UIDs of finished pods in
@@ -30,45 +30,41 @@ type Recording struct {
 // status written, a crash can neither lose nor repeat a count (J35, step 1).
 func (p *Plan) Record(w Writes) Recording {
 	b := &p.basis
-	r := Recording{Status: b.Status, plan: p, writes: w}
+	r := Recording{Status: b.Facts.Status, plan: p, writes: w}
 	switch {
-	case b.Idle:
+	case b.Course.Idle:
 		return r
 	case b.isStopped():
 		r.Untrack = p.Untrack
 		return r
-	case !p.hasClaimed(&w):
+	case !hasClaimed(p, &w):
 		return r
 	}
-	r.end = p.endDeclared(&w)
-	r.Untrack = p.applicable(r.end)
-	r.Status.StartTime = b.StartTime
-	p.recordPods(&r.Status, &w)
-	p.recordCounts(&r.Status, r.end)
-	if r.end.decided() && !b.NoInterim {
-		recordVerdict(&r.Status, r.end, b.Now)
-	} else if !r.end.decided() && b.Managed {
-		recordSuspension(&r.Status, b)
+	after := b.Counts.after(changeOf(p.Delete, p.Create, &w, b.Facts.Quirks))
+	if len(p.Create) == 0 {
+		r.end = declaredEnd(p.Verdict, b, after.Active)
 	}
-	r.changed = !equalStatus(&b.Status, &r.Status)
-	r.Write = r.changed && isToWrite(&b.Status, &r.Status, b.Indexed)
+	r.Untrack = applicable(p.Untrack, r.end, b.Facts.Deleted)
+	r.Status.StartTime = b.Facts.StartTime
+	r.terminating = after.Terminating
+	recordPods(&r.Status, &after, b.Facts.Without)
+	recordTotals(&r.Status, &b.Counts)
+	if b.Facts.Indexed {
+		recordIndexes(&r.Status, &b.Progress)
+	}
+	recordUIDs(&r.Status, &b.Counts.Uncounted, p.Untrack, r.end)
+	if r.end.decided() && !isUnannounced(&b.Facts, r.end) {
+		recordVerdict(&r.Status, r.end, b.Facts.Now)
+	} else if !r.end.decided() && b.Course.Managed {
+		recordSuspension(&r.Status, &b.Facts)
+	}
+	r.Write = isToWrite(&b.Facts.Status, &r.Status, b.Facts.Indexed)
 	return r
-}
-
-// intentOf says whether the plan writes something if all goes well. A plan without any write to
-// a pod has one status, which is known now: the plan is idle if that is the snapshot's and
-// declares no end.
-func intentOf(plan *Plan) (writes, idle bool) {
-	if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 {
-		return true, false
-	}
-	r := plan.Record(Writes{})
-	return r.Write, !r.changed && !r.end.decided()
 }
 
 // isWritten reports whether what the recording asks for is in the status.
 func (r *Recording) isWritten(recorded Result) bool {
-	return r.plan.hasClaimed(&r.writes) && (!r.Write || recorded == ResultDone)
+	return hasClaimed(r.plan, &r.writes) && (!r.Write || recorded == ResultDone)
 }
 
 // isToWrite reports whether a change of the status is to be written (J40). A start time goes
@@ -92,49 +88,49 @@ func isToWrite(before, status *Status, indexed bool) bool {
 }
 
 // hasClaimed reports whether the claims that the plan assumed took effect (J6).
-func (p *Plan) hasClaimed(w *Writes) bool {
+func hasClaimed(p *Plan, w *Writes) bool {
 	return len(p.Adopt)+len(p.Release) == 0 || w.Claimed == ResultDone
 }
 
-// endDeclared returns the verdict that this round may declare: every deletion
-// must have succeeded, no own write may be outstanding, and no pod be active
-// (J26, J27, JI8).
-func (p *Plan) endDeclared(w *Writes) Verdict {
-	b := &p.basis
-	if p.activeAfter(w) > 0 || len(p.Create) > 0 {
-		return Verdict{}
+// change is what the writes to pods have changed in the counts.
+type change struct{ active, ready, terminating int32 }
+
+// changeOf sums the results of the deletions and creations. A pod whose deletion failed stays
+// ready.
+func changeOf(deletions []Deletion, creations []Creation, w *Writes, quirks jobquirk.Set) (c change) {
+	quirk := quirks.Has(jobquirk.DeleteCounts)
+	for i := range deletions {
+		result := value.At(w.Deleted, i).Result
+		if result.isDone() {
+			c.active--
+		}
+		if result == ResultDone || result == ResultGone && quirk {
+			c.terminating++
+		}
+		if lowers := result.isDone() || result == ResultUnsuccessful && quirk; lowers && deletions[i].Ready {
+			c.ready--
+		}
 	}
-	if !b.Satisfied && (p.Verdict.decided() || !b.Quirks.Has(jobquirk.UnseenCompletion)) {
-		return Verdict{}
+	for i := range creations {
+		if isExpected(value.At(w.Created, i).Result, quirks) {
+			c.active++
+		}
 	}
-	if p.Verdict.decided() {
-		return p.Verdict
-	}
-	if !completionsReached(b.Completions, int64(b.Succeeded)) {
-		return Verdict{}
-	}
-	return Verdict{ConditionSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods"}
+	return c
 }
 
-// activeAfter counts the active pods after the deletions and creations (J11).
-func (p *Plan) activeAfter(w *Writes) int32 {
-	active := int64(p.basis.Active)
-	for i := range p.Delete {
-		if value.At(w.Deleted, i).Result.isDone() {
-			active--
-		}
+// after returns the counts of pods after the writes (J11).
+func (c *counts) after(d change) counts {
+	return counts{
+		Active:      clamp32(int64(c.Active) + int64(d.active)),
+		Ready:       c.Ready + d.ready,
+		Terminating: c.Terminating + d.terminating,
 	}
-	for i := range p.Create {
-		if p.isExpected(value.At(w.Created, i).Result) {
-			active++
-		}
-	}
-	return clamp32(active)
 }
 
 // isExpected reports whether a creation with that result is going to be seen.
-func (p *Plan) isExpected(created Result) bool {
-	return created == ResultDone || created == ResultRefused && p.basis.Quirks.Has(jobquirk.RefusedAreActive)
+func isExpected(created Result, quirks jobquirk.Set) bool {
+	return created == ResultDone || created == ResultRefused && quirks.Has(jobquirk.RefusedAreActive)
 }
 
 // Expected returns how many of the plan's creations will be observed, given their
@@ -142,31 +138,21 @@ func (p *Plan) isExpected(created Result) bool {
 func (p *Plan) Expected(created []Effect) int {
 	n := 0
 	for i := range created {
-		if p.isExpected(created[i].Result) {
+		if isExpected(created[i].Result, p.basis.Facts.Quirks) {
 			n++
 		}
 	}
 	return n
 }
 
-// recordPods sets active, ready and terminating to what they are after the
-// deletions and creations. A pod whose deletion failed stays ready.
-func (p *Plan) recordPods(status *Status, w *Writes) {
-	b := &p.basis
-	ready, terminating := b.Ready, b.Terminating
-	for i := range p.Delete {
-		result := value.At(w.Deleted, i).Result
-		quirk := b.Quirks.Has(jobquirk.DeleteCounts)
-		if result == ResultDone || result == ResultGone && quirk {
-			terminating++
-		}
-		if lowers := result.isDone() || result == ResultUnsuccessful && quirk; lowers && p.Delete[i].Ready {
-			ready--
-		}
+// recordPods sets active, ready and terminating.
+func recordPods(status *Status, c *counts, without release.Gates) {
+	status.Active = c.Active
+	status.Ready = repoint(status.Ready, c.Ready)
+	status.Terminating = repoint(status.Terminating, c.Terminating)
+	if without.Has(release.JobPodReplacementPolicy) {
+		status.Terminating = nil
 	}
-	status.Active = p.activeAfter(w)
-	status.Ready = repoint(status.Ready, ready)
-	status.Terminating = repoint(status.Terminating, terminating)
 }
 
 // repoint returns old where it points to the value already.
@@ -178,23 +164,24 @@ func repoint(old *int32, value int32) *int32 {
 	return &changed
 }
 
-// recordCounts brings the counters, the uncounted lists and the index lists up
-// to date.
-func (p *Plan) recordCounts(status *Status, end Verdict) {
-	b := &p.basis
-	status.Failed = b.Counted.Failed
-	status.Succeeded = b.Counted.Succeeded
-	if b.Indexed {
-		status.Succeeded = b.CompletedIndexesCount
-		status.CompletedIndexes = b.CompletedIndexes
-		status.FailedIndexes = b.FailedIndexes
+// recordTotals sets the counters, with the UIDs that have left the uncounted lists.
+func recordTotals(status *Status, c *counts) {
+	status.Succeeded, status.Failed = c.CountedSucceeded, c.CountedFailed
+}
+
+// recordIndexes sets the index lists, and the number of successes that follows from them.
+func recordIndexes(status *Status, p *progress) {
+	status.Succeeded, status.CompletedIndexes, status.FailedIndexes = p.CompletedCount, p.Completed, p.Failed
+}
+
+// recordUIDs adds the pods whose finalizers are to go to the uncounted lists.
+func recordUIDs(status *Status, uncounted *UncountedTerminatedPods, untrack []Untracking, end Verdict) {
+	lists := UncountedTerminatedPods{ // clipped, since the plan is only read
+		Succeeded: slices.Clip(uncounted.Succeeded),
+		Failed:    slices.Clip(uncounted.Failed),
 	}
-	lists := UncountedTerminatedPods{
-		Succeeded: slices.Clip(b.Counted.Uncounted.Succeeded),
-		Failed:    slices.Clip(b.Counted.Uncounted.Failed),
-	}
-	for i := range p.Untrack {
-		u := &p.Untrack[i]
+	for i := range untrack {
+		u := &untrack[i]
 		switch {
 		case !u.applies(end):
 		case u.As == CountedSucceeded:
@@ -218,22 +205,6 @@ func setUncounted(status *Status, lists UncountedTerminatedPods) {
 	}
 }
 
-// recordVerdict declares how the job is going to end. The condition that it has
-// ended follows with Settle.
-func recordVerdict(status *Status, end Verdict, now time.Time) {
-	if status.isTrue(end.Type) {
-		return
-	}
-	status.Conditions = withCondition(status.Conditions, Condition{
-		Type:               end.Type,
-		Status:             ConditionTrue,
-		LastProbeTime:      now,
-		LastTransitionTime: now,
-		Reason:             end.Reason,
-		Message:            end.Message,
-	})
-}
-
 // applies reports whether the finalizer goes in a round that declares this end, or
 // none.
 func (u *Untracking) applies(end Verdict) bool {
@@ -246,16 +217,16 @@ func (u *Untracking) applies(end Verdict) bool {
 // applicable returns the finalizers to remove, given whether the end is declared.
 // Without it, pods that have not ended keep theirs, unless the job is being deleted:
 // then they lose it uncounted (J37).
-func (p *Plan) applicable(end Verdict) []Untracking {
-	if !slices.ContainsFunc(p.Untrack, func(u Untracking) bool { return !u.applies(end) }) {
-		return p.Untrack
+func applicable(untrack []Untracking, end Verdict, deleted bool) []Untracking {
+	if !slices.ContainsFunc(untrack, func(u Untracking) bool { return !u.applies(end) }) {
+		return untrack
 	}
 	var out []Untracking
-	for _, u := range p.Untrack {
+	for _, u := range untrack {
 		switch {
 		case u.applies(end):
 			out = append(out, u)
-		case u.OnEnd && p.basis.Deleted:
+		case u.OnEnd && deleted:
 			out = append(out, Untracking{PodRef: u.PodRef, As: NotCounted, Ended: u.Ended})
 		}
 	}

@@ -47,7 +47,7 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 	if !recording.Write || recording.Status.UncountedTerminatedPods == nil {
 		t.Errorf("written: %v, lists %v", recording.Write, recording.Status.UncountedTerminatedPods)
 	}
-	if plan.basis.Status.UncountedTerminatedPods != nil {
+	if plan.basis.Facts.Status.UncountedTerminatedPods != nil {
 		t.Error("the status before has got lists")
 	}
 	if quiet := plan.Record(Writes{Claimed: ResultDone}); quiet.Status.Active != 1 {

@@ -10,7 +10,7 @@ import (
 )
 
 // The cases in this file were found by running the controllers of Kubernetes beside
-// the planner. Each also has a script in the corpus of internal/conformance.
+// the planner. Each also has a script in the corpus of proof/conformance.
 
 func TestJ22_RestartsOfTerminatingPods(t *testing.T) {
 	restarted := func(phase PodPhase, going bool) Pod {
@@ -78,7 +78,7 @@ func TestJ40_AStartTimeAloneIsNotWritten(t *testing.T) {
 	if r := plan.Record(Writes{}); r.Write {
 		t.Errorf("%s is written", r.Status)
 	}
-	if plan.basis.StartTime.IsZero() {
+	if plan.basis.Facts.StartTime.IsZero() {
 		t.Error("the job has no start time (J12)")
 	}
 }

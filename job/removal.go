@@ -26,11 +26,18 @@ func isActive(pod *Pod, j *Job) bool {
 // appendAll adds the deletions of all active pods, the least valuable first. They are
 // not limited to 500.
 func appendAll(deletions []Deletion, s *Snapshot, active []int32, reason DeleteReason) []Deletion {
-	sortPlaces(s.Pods, active, byWorth)
+	sortPlaces(s.Pods, active, worth(s.Options.Quirks))
 	for _, i := range active {
 		deletions = append(deletions, deletionOf(&s.Pods[i], reason, s.Options.Quirks))
 	}
 	return deletions
+}
+
+// appendEnding adds the deletions of all active pods of a job that ends. They keep their
+// finalizer until they are accounted for (J27). They are not limited to 500.
+func appendEnding(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
+	buf.active = activePods(buf.active[:0], s)
+	return appendAll(deletions, s, buf.active, DeleteEnding)
 }
 
 // appendSurplus adds deletions until there are at least that many, the least valuable
@@ -38,7 +45,7 @@ func appendAll(deletions []Deletion, s *Snapshot, active []int32, reason DeleteR
 // own; at most 500 in all (J29). Pods that have not started in time are deleted already.
 func appendSurplus(deletions []Deletion, s *Snapshot, active []int32, atLeast int64, spare *indexset.Set) []Deletion {
 	active = slices.DeleteFunc(active, func(i int32) bool { return isLate(&s.Pods[i], &s.Options, s.Now) })
-	sortPlaces(s.Pods, active, byWorth)
+	sortPlaces(s.Pods, active, worth(s.Options.Quirks))
 	if s.Job.Spec.isIndexed() {
 		var misplaced []int32
 		active, misplaced = separateMisplaced(s, active, spare)

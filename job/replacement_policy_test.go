@@ -57,9 +57,9 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			pod := test.pod
-			pod.UID, pod.Name, pod.Index, pod.Untracked = "a", "a", NoIndex, false
+			pod.UID, pod.Name, pod.Index, pod.Untracked = "a", "a", NoIndex(), false
 			plan := planOf(t, snapshotOf(t, test.spec, pod))
-			b := plan.basis
+			b := plan.basis.Counts
 			counted := 0
 			for _, u := range plan.Untrack {
 				if u.As == CountedFailed {

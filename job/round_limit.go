@@ -31,7 +31,7 @@ type dueUntracking struct {
 // appendFitting adds the finalizers for which the round has room, and reports whether
 // some are left over. The UIDs and the new indexes that a round records with them are at
 // most 500 (J35). Pods beyond that keep their finalizer until a later round. An Indexed
-// job goes by index. Its completed indexes are written all at once whatever is left, so
+// job goes by index. Its completed indexes are written all together whatever is left, so
 // progress is not late and the list has no needless gaps.
 //
 // Whether the end is declared depends on the deletions. If it is not, the pods that

@@ -128,8 +128,8 @@ func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"recorded"}}
 		s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
 		plan := planOf(t, s)
-		if got := plan.Record(doneAll(plan).Writes).Status.CompletedIndexes; !plan.basis.Capped || got != "0-599,800,801" {
-			t.Errorf("%s: capped %v, completed %q", name, plan.basis.Capped, got)
+		if got := plan.Record(doneAll(plan).Writes).Status.CompletedIndexes; !plan.basis.Course.Capped || got != "0-599,800,801" {
+			t.Errorf("%s: capped %v, completed %q", name, plan.basis.Course.Capped, got)
 		}
 	}
 }
@@ -185,8 +185,8 @@ func TestJ35_RecordedIndexesLeaveRoom(t *testing.T) {
 			ofIndex(endedPod("a", PodSucceeded), 0), ofIndex(endedPod("b", PodSucceeded), 1))
 		s.Options = Options{MaxUncounted: 2, Quirks: jobquirk.FullRound}
 		s.Job.Status.CompletedIndexes = listed
-		if plan := planOf(t, s); plan.basis.Capped != capped || len(plan.Untrack) != 2 {
-			t.Errorf("indexes %q are listed: capped %v, want %v\n%s", listed, plan.basis.Capped, capped, plan.String())
+		if plan := planOf(t, s); plan.basis.Course.Capped != capped || len(plan.Untrack) != 2 {
+			t.Errorf("indexes %q are listed: capped %v, want %v\n%s", listed, plan.basis.Course.Capped, capped, plan.String())
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // dimensions are the things of which a snapshot can hold many, each with a

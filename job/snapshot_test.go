@@ -49,7 +49,7 @@ func TestSnapshot_Refusals(t *testing.T) {
 			if !errors.As(err, &input) || input.Field != test.field {
 				t.Fatalf("got %v, want an error about %s", err, test.field)
 			}
-			if plan.basis.JobUID != "" || plan.Record(Writes{}).Write {
+			if plan.basis.Facts.JobUID != "" || plan.Record(Writes{}).Write {
 				t.Error("there is a plan despite the error")
 			}
 		})

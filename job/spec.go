@@ -31,7 +31,7 @@ type Job struct {
 // Spec is a batch/v1 JobSpec. It has the JSON of batch/v1. Fields that the
 // planner does not need are ignored.
 type Spec struct {
-	// Parallelism is the most pods that run at once. Required: [Default] sets it.
+	// Parallelism is the most pods that run concurrently. Required: [Default] sets it.
 	Parallelism *int32 `json:"parallelism,omitempty"`
 	// Completions is the number of successes that complete the job. Nil means a
 	// work queue: any success completes it, once no pod is active.
@@ -64,6 +64,9 @@ type Spec struct {
 	Selector *Selector `json:"selector,omitempty"`
 	// Template is the part of the pod template that the planner needs.
 	Template Template `json:"template"`
+	// Scheduling is what Kubernetes 1.37 may hold here: how the pods are scheduled as a gang
+	// (KEP-5547, off by default). The planner does not know it, and says so in a note.
+	Scheduling json.RawMessage `json:"scheduling,omitempty"`
 }
 
 // CompletionMode is how completions are counted.

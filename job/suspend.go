@@ -1,6 +1,9 @@
 package job
 
-import "github.com/batchplan/batchplan/job/jobquirk"
+import (
+	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/release"
+)
 
 // appendSuspended adds the deletions of all active pods of a suspended job. These pods
 // are not going to be counted, so their finalizer goes first (J28). They are not limited
@@ -12,28 +15,44 @@ func appendSuspended(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion
 
 // recordSuspension turns the condition Suspended with spec.suspend. A condition
 // is never added with status False. The deadline counts the time since the job
-// was last resumed, so startTime goes and comes with the condition (J39).
-func recordSuspension(status *Status, b *basis) {
-	if !b.Suspend && status.find(ConditionSuspended) == nil {
+// was last resumed, so startTime goes and comes with the condition (J39). Without the gate
+// it stays, and a deadline that has passed since ends the job before it is resumed.
+func recordSuspension(status *Status, f *facts) {
+	if !suspensionTurns(f) {
 		return
 	}
-	want := Condition{
+	status.Conditions = withCondition(status.Conditions, suspension(f))
+	switch {
+	case !f.Suspend:
+		status.StartTime = f.Now
+	case !f.Without.Has(release.MutableSchedulingDirectivesForSuspendedJobs):
+		status.StartTime = Status{}.StartTime
+	}
+}
+
+// suspensionTurns reports whether the condition Suspended changes.
+func suspensionTurns(f *facts) bool {
+	is := f.Status.find(ConditionSuspended)
+	if is == nil {
+		return f.Suspend
+	}
+	return turnsSuspended(*is, suspension(f), f.Quirks)
+}
+
+// suspension is the condition Suspended that goes with the spec.
+func suspension(f *facts) Condition {
+	c := Condition{
 		Type:               ConditionSuspended,
 		Status:             ConditionFalse,
-		LastProbeTime:      b.Now,
-		LastTransitionTime: b.Now,
+		LastProbeTime:      f.Now,
+		LastTransitionTime: f.Now,
 		Reason:             "JobResumed",
 		Message:            "Job resumed",
 	}
-	start := b.Now
-	if b.Suspend {
-		want.Status, want.Reason, want.Message = ConditionTrue, "JobSuspended", "Job suspended"
-		start = Status{}.StartTime
+	if f.Suspend {
+		c.Status, c.Reason, c.Message = ConditionTrue, "JobSuspended", "Job suspended"
 	}
-	if turnsSuspended(status.Condition(ConditionSuspended), want, b.Quirks) {
-		status.Conditions = withCondition(status.Conditions, want)
-		status.StartTime = start
-	}
+	return c
 }
 
 // turnsSuspended reports whether the condition is to be replaced. A condition that

@@ -16,7 +16,7 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 		StartTime:  now.Add(-time.Hour),
 		Conditions: []Condition{{Type: ConditionSuspended, Status: ConditionTrue, Reason: "JobSuspended"}},
 	}
-	recordSuspension(&status, &basis{Now: now})
+	recordSuspension(&status, &facts{Now: now, Status: status})
 	if !status.StartTime.Equal(now) {
 		t.Errorf("start time %v, want %v", status.StartTime, now)
 	}

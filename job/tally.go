@@ -1,5 +1,39 @@
 package job
 
+// counts are the figures of the pods that the status is made from.
+type counts struct {
+	// Active, Ready and Terminating are the pods before the plan's writes (J11).
+	Active      int32 `json:"active,omitempty"`
+	Ready       int32 `json:"ready,omitempty"`
+	Terminating int32 `json:"terminating,omitempty"`
+	// Succeeded is the number of successes, those found in this round included (J9).
+	Succeeded int32 `json:"succeeded,omitempty"`
+	// CountedSucceeded and CountedFailed are the counters once the uncounted UIDs are in them
+	// whose pods have lost the finalizer. Uncounted are the others.
+	CountedSucceeded int32                   `json:"countedSucceeded,omitempty"`
+	CountedFailed    int32                   `json:"countedFailed,omitempty"`
+	Uncounted        UncountedTerminatedPods `json:"uncounted,omitzero"`
+}
+
+func countsOf(status *Status, t tally, lists *backlog) counts {
+	c := counts{
+		Active:           clamp32(t.active),
+		Ready:            clamp32(t.ready),
+		Terminating:      clamp32(t.terminating),
+		Succeeded:        clamp32(t.succeeded),
+		CountedSucceeded: clamp32(int64(status.Succeeded) + lists.succeeded),
+		CountedFailed:    clamp32(int64(status.Failed) + lists.failed),
+	}
+	// The empty lists of a planner that is used again are not nil, which JSON would show.
+	if len(lists.left.Succeeded) > 0 {
+		c.Uncounted.Succeeded = lists.left.Succeeded
+	}
+	if len(lists.left.Failed) > 0 {
+		c.Uncounted.Failed = lists.left.Failed
+	}
+	return c
+}
+
 // tally are the figures that the rules decide by.
 type tally struct {
 	// active, ready, terminating (J11) and restarts (J22) come from the census.

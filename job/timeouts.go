@@ -43,7 +43,7 @@ func isLate(pod *Pod, o *Options, now time.Time) bool {
 // appendLate adds the deletions of pods that have not started in time, at most as many
 // as a round may write.
 func appendLate(deletions []Deletion, s *Snapshot, late []int32) []Deletion {
-	sortPlaces(s.Pods, late, byWorth)
+	sortPlaces(s.Pods, late, worth(s.Options.Quirks))
 	for _, i := range late[:min(len(late), s.Options.podWrites())] {
 		deletions = append(deletions, deletionOf(&s.Pods[i], DeletePending, s.Options.Quirks))
 	}

@@ -23,12 +23,12 @@ func TestJ7_GivenUp(t *testing.T) {
 		{"it has not had that", failed, PodPending, Options{PendingTimeout: 21 * time.Second}, 1},
 		{"it has failed anyway", `{"backoffLimit": 9, "parallelism": 0}`, PodRunning, Options{TerminatingTimeout: 10 * time.Second}, 1},
 	} {
-		pod := Pod{UID: "a", Name: "a", Index: NoIndex, Phase: c.phase, Deletion: &PodDeletion{Timestamp: second(20)},
+		pod := Pod{UID: "a", Name: "a", Index: NoIndex(), Phase: c.phase, Deletion: &PodDeletion{Timestamp: second(20)},
 			Detail: &PodDetail{CreationTimestamp: second(10)}}
 		s := snapshotOf(t, c.spec, pod)
 		s.Options = c.options
-		if plan := planOf(t, s); plan.basis.Terminating != c.terminating {
-			t.Errorf("%s: %d terminating, want %d\n%s", c.name, plan.basis.Terminating, c.terminating, plan)
+		if plan := planOf(t, s); plan.basis.Counts.Terminating != c.terminating {
+			t.Errorf("%s: %d terminating, want %d\n%s", c.name, plan.basis.Counts.Terminating, c.terminating, plan)
 		}
 	}
 }
@@ -50,18 +50,18 @@ func TestL6_GivenUpAtTheFirstTimeout(t *testing.T) {
 		{"the start alone, since the deletion is unknown", time.Minute, 15 * time.Second, second(10), time.Time{}, second(70)},
 		{"neither is known", time.Minute, time.Minute, time.Time{}, time.Time{}, time.Time{}},
 	} {
-		s := snapshotOf(t, spec, Pod{UID: "a", Name: "a", Index: NoIndex, Deletion: &PodDeletion{Timestamp: c.deleted},
+		s := snapshotOf(t, spec, Pod{UID: "a", Name: "a", Index: NoIndex(), Deletion: &PodDeletion{Timestamp: c.deleted},
 			Detail: &PodDetail{CreationTimestamp: c.created}})
 		s.Options = Options{PendingTimeout: c.pending, TerminatingTimeout: c.terminated}
 		plan := planOf(t, s)
-		if plan.basis.Terminating != 1 || !plan.Requeue.At.Equal(c.again) {
-			t.Errorf("%s: %d terminating, again at %v, want %v", c.name, plan.basis.Terminating, plan.Requeue.At, c.again)
+		if plan.basis.Counts.Terminating != 1 || !plan.Requeue.At.Equal(c.again) {
+			t.Errorf("%s: %d terminating, again at %v, want %v", c.name, plan.basis.Counts.Terminating, plan.Requeue.At, c.again)
 		}
 		if s.Now = c.again; c.again.IsZero() {
 			continue
 		}
-		if plan = planOf(t, s); plan.basis.Terminating != 0 || plan.Requeue.Reason == WaitTimeout {
-			t.Errorf("%s: %d terminating at the time\n%s", c.name, plan.basis.Terminating, plan)
+		if plan = planOf(t, s); plan.basis.Counts.Terminating != 0 || plan.Requeue.Reason == WaitTimeout {
+			t.Errorf("%s: %d terminating at the time\n%s", c.name, plan.basis.Counts.Terminating, plan)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestL6_GivenUpAtTheFirstTimeout(t *testing.T) {
 // TestJ7_PendingOfUnknownAge: a pod whose creation time is not known is not given up.
 func TestJ7_PendingOfUnknownAge(t *testing.T) {
 	for name, detail := range map[string]*PodDetail{"no detail": nil, "no time": {}} {
-		s := snapshotOf(t, `{"completions": 1}`, Pod{UID: "a", Name: "a", Index: NoIndex, Detail: detail})
+		s := snapshotOf(t, `{"completions": 1}`, Pod{UID: "a", Name: "a", Index: NoIndex(), Detail: detail})
 		s.Options.PendingTimeout = time.Minute
 		if plan := planOf(t, s); len(plan.Delete) > 0 {
 			t.Errorf("%s: %s", name, plan)

@@ -1,11 +1,12 @@
 package job
 
-// untrackPods plans which finalizers go (J35, J37).
-func untrackPods(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
-	a := accounting{snap: s, found: found, end: plan.Verdict, reported: &plan.basis.Memory.rest.Reported}
+// appendUntracking adds the finalizers that go (J35, J37), and reports whether more pods
+// finished than the round may record.
+func appendUntracking(untrack []Untracking, s *Snapshot, found *findings, end Verdict, buf *scratch) (out []Untracking, capped bool) {
+	a := accounting{snap: s, found: found, end: end, reported: &found.memory.rest.Reported}
 	buf.due = a.appendDue(buf.due[:0])
 	buf.due = a.appendUnfinished(buf.due, buf)
-	plan.Untrack, plan.basis.Capped = appendFitting(plan.Untrack, buf.due, s, &found.lists, &buf.written)
+	return appendFitting(untrack, buf.due, s, &found.lists, &buf.written)
 }
 
 // accounting decides how each tracked pod that has ended, or is not going to be waited
@@ -55,7 +56,7 @@ func (a *accounting) appendUnfinished(due []dueUntracking, buf *scratch) []dueUn
 	for _, i := range a.found.pods.leaving {
 		due = append(due, a.unfinished(i))
 	}
-	if !ending && !deleted {
+	if !ending && !deleted && !endsWithoutNotice(a.snap.Options.Without) {
 		return due
 	}
 	buf.active = activePods(buf.active[:0], a.snap)
@@ -94,10 +95,19 @@ func (a *accounting) failed(place int32, onEnd bool) dueUntracking {
 func (a *accounting) unfinished(place int32) dueUntracking {
 	spec := &a.snap.Job.Spec
 	misplaced := spec.isIndexed() && !hasIndexBelow(&a.snap.Pods[place], *spec.Completions)
-	if a.end.failed() && !misplaced && a.factsOf(place)&uidRecorded == 0 {
+	if a.failsUnfinished() && !misplaced && a.factsOf(place)&uidRecorded == 0 {
 		return a.failed(place, true)
 	}
 	return a.untracking(place, NotCounted, !a.snap.Job.isDeleted(), a.policyOfRecorded(place))
+}
+
+// failsUnfinished reports whether the end counts pods that have not ended as failed. A success
+// that no condition announces does.
+func (a *accounting) failsUnfinished() bool {
+	if endsWithoutNotice(a.snap.Options.Without) && !a.end.decided() {
+		return !a.snap.Job.isDeleted()
+	}
+	return a.end.failed()
 }
 
 func (a *accounting) untracking(place int32, as CountedAs, onEnd bool, policy FailureAction) dueUntracking {

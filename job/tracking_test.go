@@ -37,7 +37,7 @@ func TestJ36_MayUntrack(t *testing.T) {
 }
 
 // TestJ37_TerminatingPodsAtTheEnd: a pod that is being deleted and counts as nothing
-// yet is given up when the job ends, however it ends, and kept as long as it goes on.
+// yet is given up when the job ends, however it ends, and kept as long as it continues.
 func TestJ37_TerminatingPodsAtTheEnd(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -85,7 +85,7 @@ func TestJ38_UncountedUIDsKeepTheJobOpen(t *testing.T) {
 		"a failure":   {&UncountedTerminatedPods{Failed: []UID{"a"}}, false},
 		"one of each": {&UncountedTerminatedPods{Succeeded: []UID{"a"}, Failed: []UID{"b"}}, false},
 	} {
-		if got := (&Plan{}).mayFinish(&Status{UncountedTerminatedPods: c.lists}); got != c.want {
+		if got := mayFinish(&basis{}, &Status{UncountedTerminatedPods: c.lists}, 0, Verdict{}); got != c.want {
 			t.Errorf("%s: may finish %v, want %v", name, got, c.want)
 		}
 	}

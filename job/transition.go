@@ -13,7 +13,7 @@ import (
 // spec.managedBy (KEP-4368), or in a database, where no API server looks at them.
 // The statuses that a [Plan] makes pass, unless its [Options] ask for quirks.
 //
-// It reports all problems at once: the error joins an [*InputError] for each, with
+// It reports all problems together: the error joins an [*InputError] for each, with
 // the path of its field. Nil means that the status may be written. The spec is the
 // one that is in force now, after [Default].
 //

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // conditions is a JSON list of conditions of these types, all of them True but
@@ -500,7 +500,7 @@ status.ready: 0: must be at most active, -1`
 }
 
 // TestCheckTransition_OneProblemOnce: a job with a successPolicy that is complete without
-// SuccessCriteriaMet is told so once.
+// SuccessCriteriaMet is reported once.
 func TestCheckTransition_OneProblemOnce(t *testing.T) {
 	spec := job.Spec{CompletionMode: job.Indexed, SuccessPolicy: &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{}}}}
 	for _, policy := range []*job.SuccessPolicy{nil, spec.SuccessPolicy} {

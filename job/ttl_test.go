@@ -14,6 +14,7 @@ func finishedAt(t ConditionType, at time.Time) Status {
 func TestT1_T2_T3_Expire(t *testing.T) {
 	ttl := func(n int32) Spec { return Spec{TTLSecondsAfterFinished: &n} }
 	complete := finishedAt(ConditionComplete, second(10))
+	complete.CompletionTime = second(3) // where the clock has gone back, for example
 	tests := []struct {
 		name    string
 		job     Job
@@ -27,6 +28,7 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 		{"T1: being deleted already", Job{Spec: ttl(5), Status: complete, DeletionTimestamp: second(11)}, false, time.Time{}, ""},
 		{"T2: before it is due", Job{Spec: ttl(21), Status: complete}, false, second(31), ""},
 		{"T2: at the very time", Job{Spec: ttl(20), Status: complete}, true, second(30), ""},
+		{"T2: by the condition, not by the completion time", Job{Spec: ttl(25), Status: complete}, false, second(35), ""},
 		{"T2: long after", Job{Spec: ttl(1), Status: complete}, true, second(11), ""},
 		{"T2: a failed job", Job{Spec: ttl(20), Status: finishedAt(ConditionFailed, second(10))}, true, second(30), ""},
 		{"T2: a TTL of zero", Job{Spec: ttl(0), Status: finishedAt(ConditionFailed, second(30))}, true, second(30), ""},

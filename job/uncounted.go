@@ -6,7 +6,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// backlog is what has become of the uncounted lists of the status (J35, step 3).
+// backlog is the state of the uncounted lists of the status (J35, step 3).
 type backlog struct {
 	// left are the UIDs whose pods still carry the finalizer.
 	left UncountedTerminatedPods
@@ -72,15 +72,6 @@ func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
 		left:      left,
 		succeeded: int64(len(lists.Succeeded) - len(left.Succeeded)),
 		failed:    int64(len(lists.Failed) - len(left.Failed)),
-	}
-}
-
-// counters are the counters of the status with the absorbed UIDs added.
-func (b *backlog) counters(status *Status) counters {
-	return counters{
-		Succeeded: clamp32(int64(status.Succeeded) + b.succeeded),
-		Failed:    clamp32(int64(status.Failed) + b.failed),
-		Uncounted: b.left,
 	}
 }
 

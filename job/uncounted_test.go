@@ -9,7 +9,7 @@ import (
 )
 
 // TestM5_UIDInBothLists: a status that holds a UID in both lists is refused by the API
-// server each time ("Duplicate value"). The first verdict stays, and the job goes on (JI2, L1).
+// server each time ("Duplicate value"). The first verdict stays, and the job continues (JI2, L1).
 func TestM5_UIDInBothLists(t *testing.T) {
 	tests := []struct {
 		name              string
@@ -121,7 +121,7 @@ func TestE4_EmptyUntrackedUID(t *testing.T) {
 	if len(plan.Notes) != 1 || plan.Notes[0].Field != "memory.untracking" {
 		t.Errorf("notes = %v, want one about memory.untracking", plan.Notes)
 	}
-	if got := plan.basis.Untracking; got.Len() != 0 {
+	if got := plan.basis.Carried.Untracking; got.Len() != 0 {
 		t.Errorf("%d removals are still awaited, though no pod shows one", got.Len())
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestJ5_CompletionMode: a job without a mode is NonIndexed, and one with a mode that this
@@ -17,7 +17,7 @@ func TestJ5_CompletionMode(t *testing.T) {
 		t.Errorf("no mode: error %v\n%s", err, plan.String())
 	}
 	s.Job.Spec.CompletionMode = "Sorted"
-	s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodFailed, Index: job.NoIndex}}
+	s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodFailed, Index: job.NoIndex()}}
 	plan, err = job.Reconcile(s)
 	if err != nil || len(plan.Create)+len(plan.Untrack) > 0 || len(plan.Events) != 1 {
 		t.Errorf("an unknown mode: error %v\n%s", err, plan.String())

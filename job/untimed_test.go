@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestJ32_UntimedFailure: nothing tells when a pod has failed. The backoff counts from
@@ -86,7 +87,7 @@ func TestJI21_Untimed(t *testing.T) {
 			spec.CompletionMode, spec.BackoffLimitPerIndex = job.Indexed, ptr[int32](9)
 		}
 		w := world.NewJob(spec)
-		w.Untimed = true
+		w.Seen = forgetTimes
 		for attempt := range 5 {
 			w.Fault = nil
 			if plan := round(t, w); len(plan.Create) != 1 {
@@ -114,7 +115,7 @@ func TestJI21_Untimed(t *testing.T) {
 func TestLivesUntimed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))
-		w.Untimed = true
+		w.Seen = forgetTimes
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			step(t, w, allFaults)
 			if err := w.Err(); err != nil {
@@ -123,4 +124,23 @@ func TestLivesUntimed(t *testing.T) {
 		}
 		comeToRest(t, w)
 	})
+}
+
+// forgetTimes makes the pods look as if the adapter kept no times but those of deletions. Of the end of
+// a container it forgets either the time or the state, by the parity of the UID.
+func forgetTimes(s *job.Snapshot) {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		detail := *p.Detail
+		detail.CreationTimestamp, detail.ReadyTransition = time.Time{}, time.Time{}
+		detail.Containers = slices.Clone(detail.Containers)
+		for n := range detail.Containers {
+			if c := &detail.Containers[n]; p.UID[len(p.UID)-1]%2 == 0 {
+				c.State = job.ContainerWaiting
+			} else {
+				c.FinishedAt = time.Time{}
+			}
+		}
+		p.Detail = &detail
+	}
 }

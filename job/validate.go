@@ -24,13 +24,15 @@ const (
 	maxSuccessIndexesBytes = 64 * 1024
 )
 
-// Validate checks a spec after [Default] (J2). It reports all problems at once:
+// Validate checks a spec after [Default] (J2). It reports all problems together:
 // the error joins an [*InputError] for each, with the path of its field. Nil means
 // that the spec is valid.
-func Validate(s Spec) error {
+func Validate(s Spec) error { return validate(&s).err("spec.") }
+
+func validate(s *Spec) problems {
 	return slices.Concat(
-		checkNumbers(&s), checkEnums(&s), checkIndexedFields(&s), checkFailurePolicy(&s), checkManagedBy(&s), checkSelector(s.Selector),
-	).err("spec.")
+		checkNumbers(s), checkEnums(s), checkIndexedFields(s), checkFailurePolicy(s), checkManagedBy(s), checkSelector(s.Selector),
+	)
 }
 
 func checkNumbers(s *Spec) (found problems) {

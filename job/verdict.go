@@ -1,6 +1,10 @@
 package job
 
-import "time"
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/release"
+)
 
 // end is how a job is going to end.
 type end struct {
@@ -20,12 +24,16 @@ func decideEnd(s *Snapshot, found *findings) end {
 	if s.Options.SuccessBeatsDeadline && (success.decided() || completionsReached(spec.Completions, t.succeeded)) {
 		late = Verdict{}
 	}
+	met := declared(status, ConditionSuccessCriteriaMet)
+	if endsWithoutNotice(s.Options.Without) && s.Options.Without.Has(release.JobSuccessPolicy) {
+		met = Verdict{}
+	}
 	if v := first(
-		declared(status, ConditionSuccessCriteriaMet), // J19
-		declared(status, ConditionFailureTarget),      // J20
-		failsJob(s.Pods, found.pods, &found.policy),   // J21
-		pastBackoffLimit(spec, t),                     // J22
-		late,                                          // J23
+		met,                                      // J19
+		declared(status, ConditionFailureTarget), // J20
+		failsJob(s.Pods, found.pods, &found.policy), // J21
+		pastBackoffLimit(spec, t),                   // J22
+		late,                                        // J23
 	); v.decided() {
 		return end{Verdict: v}
 	}

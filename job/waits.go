@@ -77,14 +77,13 @@ func pluralOf(n int64, one, many string) string {
 }
 
 // explainWaits names what else the job waits for.
-func explainWaits(plan *Plan, s *Snapshot, found *findings) {
-	b := &plan.basis
+func explainWaits(plan *Plan, s *Snapshot, found *findings, capped bool) {
 	if w := waitOfJob(plan, s, found.tally); w.Reason != 0 {
 		plan.wait(w)
 	}
-	if !b.Satisfied {
-		w := Wait{Reason: WaitExpectations, Until: b.Memory.Expectations.Expires()}
-		if b.Quirks.Has(jobquirk.CoarseRequeue) {
+	if !found.satisfied {
+		w := Wait{Reason: WaitExpectations, Until: found.memory.Expectations.Expires()}
+		if s.Options.Quirks.Has(jobquirk.CoarseRequeue) {
 			w.Until = time.Time{}
 		}
 		plan.wait(w)
@@ -92,7 +91,7 @@ func explainWaits(plan *Plan, s *Snapshot, found *findings) {
 	if due := found.pods.nextTimeout; !due.IsZero() {
 		plan.wait(Wait{Reason: WaitTimeout, Until: due})
 	}
-	if b.Capped {
+	if capped {
 		plan.wait(Wait{Reason: WaitUncounted})
 	}
 }
@@ -118,23 +117,4 @@ func waitOfJob(plan *Plan, s *Snapshot, t tally) Wait {
 		return Wait{Reason: WaitParallelism}
 	}
 	return Wait{}
-}
-
-// requeue finds the earliest time at which one of the waits ends by itself. Nothing
-// changes before it without an event (L6).
-func requeue(waits []Wait, now time.Time, quirks jobquirk.Set) (next Requeue) {
-	coarse := quirks.Has(jobquirk.CoarseRequeue)
-	for i := range waits {
-		at, reason := waits[i].Until, waits[i].Reason
-		if at.IsZero() {
-			continue
-		}
-		if coarse && (reason == WaitBackoff || reason == WaitIndexBackoff) && at.Before(now.Add(time.Second)) {
-			at = now.Add(time.Second)
-		}
-		if next.At.IsZero() || at.Before(next.At) {
-			next = Requeue{At: at, Reason: reason}
-		}
-	}
-	return next
 }

@@ -47,25 +47,34 @@ func yearOf(day int64) (year, rest uint32) {
 // dateOf splits a day number into year, month 1-12 and day of the month.
 func dateOf(day int64) (year, month, dom int) {
 	y, rest := yearOf(day)
-	product := 2141*rest + 197913
-	month, dom = int(product>>16), int(product&0xffff)/2141+1
+	month, dom = monthOf(rest)
 	if rest >= daysToJanuary {
-		return int(y) + 1, month - 12, dom
+		return int(y) + 1, month - 12, dom + 1
 	}
-	return int(y), month, dom
+	return int(y), month, dom + 1
 }
+
+// monthOf splits a day of a year that begins in March into month, 3 for March to 14
+// for February, and day of the month, counted from 0.
+func monthOf(rest uint32) (month, dom int) {
+	product := 2141*rest + 197913
+	return int(product >> 16), int(product&0xffff) / 2141
+}
+
+// monthBegins is the inverse of monthOf: the day of the year that is the first of a month.
+func monthBegins(month int) int64 { return (979*int64(month) - 2919) >> 5 }
 
 // daysToJanuary is the number of days from 1 March to 31 December.
 const daysToJanuary = 306
 
 // newYear returns the day number of 1 January of a year; the year is not negative.
 func newYear(year int) int64 {
-	y := int64(year)
-	return y*365 + (y+3)/4 - (y+99)/100 + (y+399)/400 - 366 + daysToJanuary
+	y := uint64(year)
+	return int64(y*365+(y+3)/4-(y+99)/100+(y+399)/400) - 366 + daysToJanuary
 }
 
 // weekdayOf returns 0 for Sunday to 6 for Saturday.
-func weekdayOf(day int64) int { return int((day + 3) % 7) }
+func weekdayOf(day int64) uint { return uint(day+3) % 7 }
 
 func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
 
@@ -94,7 +103,7 @@ func newCalendarTables() *calendarTables {
 	t := new(calendarTables)
 	for i := range t.kind {
 		year := 400 + i
-		k := weekdayOf(newYear(year))
+		k := int(weekdayOf(newYear(year)))
 		if isLeap(year) {
 			k += 7
 		}

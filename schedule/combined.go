@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"strings"
 )
 
 // combined is a set of wall-clock times: the times of several patterns, without the
@@ -28,6 +29,10 @@ type dayBits [6]uint64
 // errNotCombined refuses "@every" beside other schedules.
 var errNotCombined = errors.New("an interval is not on the wall clock, so it cannot be combined with other schedules")
 
+// errSecondsNotCombined refuses a field of seconds beside other schedules: the tables are in
+// minutes, and whether Except("* * 25 12 *") means whole minutes could be read in two ways.
+var errSecondsNotCombined = errors.New("seconds cannot be combined with other schedules")
+
 // combine adds the schedules of Also and Except.
 func (p *plan) combine(spec string, set *settings) error {
 	if len(set.also)+len(set.except) == 0 {
@@ -35,6 +40,9 @@ func (p *plan) combine(spec string, set *settings) error {
 	}
 	if p.every.seconds > 0 {
 		return &ParseError{spec, "descriptor", p.spec, errNotCombined}
+	}
+	if p.table.seconds != 0 {
+		return &ParseError{spec, "second", strings.Fields(p.spec)[0], errSecondsNotCombined}
 	}
 	also, err := parsePatterns(set.also)
 	if err != nil {
@@ -46,7 +54,7 @@ func (p *plan) combine(spec string, set *settings) error {
 	}
 	p.also, p.except = set.also, set.except
 	p.table.combined = newCombined(&p.table.pattern, also, except)
-	p.reference = nil
+	p.reference, p.table.daily = nil, false
 	return nil
 }
 

@@ -40,7 +40,7 @@ func TestCombined_Runs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := mustParse(t, c.main, schedule.WithTimeZone(c.zone), schedule.Also(c.also...), schedule.Except(c.except...))
 			var got []string
-			for _, run := range s.NextN(instant(t, c.from), len(c.want)) {
+			for run := range s.NextN(instant(t, c.from), len(c.want)) {
 				got = append(got, run.UTC().Format("2006-01-02T15:04Z"))
 			}
 			if !slices.Equal(got, c.want) {
@@ -109,7 +109,7 @@ func TestCombined_CountCountsBetween(t *testing.T) {
 	}
 }
 
-// TestCombined_S3_Never: a schedule that excludes everything is recognised at once.
+// TestCombined_S3_Never: a schedule that excludes everything is recognised immediately.
 func TestCombined_S3_Never(t *testing.T) {
 	for _, c := range []struct {
 		main         string

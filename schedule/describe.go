@@ -12,15 +12,29 @@ import (
 // and does not name the zone. The sentence is meant for people; its wording may
 // change.
 func (s Schedule) Describe() string {
-	switch {
-	case s.plan == nil:
+	switch p := s.plan; {
+	case p == nil:
 		return "never"
-	case s.plan.every.seconds > 0:
-		return "every " + period(s.plan.every.seconds)
-	case s.plan.table.combined != nil:
-		return s.plan.table.combinedText()
+	case p.boundsAreEmpty():
+		return "never (no time is left)"
+	case p.never:
+		return p.text()
+	default:
+		return p.text() + p.boundsText()
 	}
-	return s.plan.table.text()
+}
+
+// text describes the runs without the bounds.
+func (p *plan) text() string {
+	switch {
+	case p.every.seconds > 0:
+		return "every " + period(p.every.seconds)
+	case p.table.combined != nil:
+		return p.table.combinedText()
+	case p.table.seconds != 0:
+		return p.table.secondsText()
+	}
+	return p.table.text()
 }
 
 func (p *pattern) combinedText() string {
@@ -39,14 +53,26 @@ func (p *pattern) combinedText() string {
 
 // text describes a pattern by itself.
 func (p *pattern) text() string {
+	if never := p.neverText(); never != "" {
+		return never
+	}
+	return p.onDays(p.timesText())
+}
+
+func (p *pattern) neverText() string {
 	switch {
 	case p.perDay == 0:
 		return "never (no such time of day)"
 	case p.cycleDays == 0:
 		return "never (no such date)"
 	}
-	times, days := p.timesText(), p.daysText()
-	if days == "" && strings.HasPrefix(times, "at ") && !strings.HasSuffix(times, "every hour") {
+	return ""
+}
+
+// onDays adds the days to the times of a day.
+func (p *pattern) onDays(times string) string {
+	days := p.daysText()
+	if days == "" && strings.HasPrefix(times, "at ") && !strings.HasSuffix(times, "every hour") && !strings.HasSuffix(times, "every minute") {
 		days = "every day"
 	}
 	return strings.TrimSpace(times + " " + days)
@@ -86,7 +112,8 @@ func progressionOf(set uint64) (progression, bool) {
 	return p, p.first+(p.n-1)*p.step == p.last
 }
 
-// fillsHour: the minutes continue at the same distance into the next hour.
+// fillsHour: the minutes continue at the same distance into the next hour, or seconds into
+// the next minute.
 func (p progression) fillsHour() bool { return p.first == 0 && p.n*p.step == 60 }
 
 func clock(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }

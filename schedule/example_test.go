@@ -56,7 +56,7 @@ func ExampleSchedule_Between() {
 
 func ExampleRunRepeatedFirst() {
 	s, _ := schedule.Parse("0 2 * * *", schedule.WithTimeZone("Europe/Berlin"), schedule.RunRepeatedFirst())
-	for _, run := range s.NextN(time.Date(2026, 10, 24, 12, 0, 0, 0, time.UTC), 2) {
+	for run := range s.NextN(time.Date(2026, 10, 24, 12, 0, 0, 0, time.UTC), 2) {
 		fmt.Println(run)
 	}
 	// Output:
@@ -72,7 +72,7 @@ func ExampleAlso() {
 		fmt.Println(err)
 		return
 	}
-	for _, run := range s.NextN(time.Date(2026, 12, 23, 0, 0, 0, 0, time.UTC), 3) {
+	for run := range s.NextN(time.Date(2026, 12, 23, 0, 0, 0, 0, time.UTC), 3) {
 		fmt.Println(run.Format(time.RFC1123))
 	}
 	fmt.Println(s.Count(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)), "runs in 2026")
@@ -81,6 +81,33 @@ func ExampleAlso() {
 	// Mon, 28 Dec 2026 09:00:00 CET
 	// Tue, 29 Dec 2026 09:00:00 CET
 	// 310 runs in 2026
+}
+
+// Every twenty seconds from nine on, for a minute and on three days.
+func ExampleWithSeconds() {
+	s, err := schedule.Parse("*/20 0 9 * * *", schedule.WithSeconds(), schedule.WithTimeZone("Europe/Berlin"),
+		schedule.NotBefore(time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC)), schedule.NotAfter(time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Describe())
+	now := time.Date(2026, 3, 29, 7, 0, 30, 0, time.UTC)
+	for run := range s.NextN(now, 2) {
+		fmt.Println("next:", run)
+	}
+	for run := range s.PrevN(now, 3) {
+		fmt.Println("previous:", run)
+	}
+	fmt.Println(s.Count(time.Time{}, now), "before,", s.Count(now, now.AddDate(1, 0, 0)), "left")
+	// Output:
+	// at 09:00:00, 09:00:20 and 09:00:40 every day, not before 01:00 on 2026-03-28, not after 02:00 on 2026-03-31
+	// next: 2026-03-29 09:00:40 +0200 CEST
+	// next: 2026-03-30 09:00:00 +0200 CEST
+	// previous: 2026-03-29 09:00:20 +0200 CEST
+	// previous: 2026-03-29 09:00:00 +0200 CEST
+	// previous: 2026-03-28 09:00:40 +0100 CET
+	// 5 before, 4 left
 }
 
 // One compiled zone serves many schedules.
@@ -122,4 +149,38 @@ func ExampleSchedule_Lint() {
 	// Output:
 	// EitherDay: day-of-month and day-of-week are both restricted, so a day that matches either runs: at 02:30 on the 13th of every month and on Fridays
 	// SkippedTime: 02:30 on 2033-03-13 does not exist in America/New_York, where clocks go from 02:00 to 03:00: no run for it
+}
+
+// nextSchedule returns the run that is due and the next one. Record a run as lastRun when its job was
+// created, in the status and never from the jobs that are left.
+func nextSchedule(s schedule.Schedule, created, lastRun time.Time, deadline time.Duration, now time.Time) (due, next time.Time, missed int) {
+	from := created
+	if lastRun.After(from) {
+		from = lastRun
+	}
+	if deadline > 0 && now.Add(-deadline).After(from) {
+		from = now.Add(-deadline)
+	}
+	if run, ok := s.Latest(from, now); ok {
+		due, missed = run, s.Count(from, now)-1
+	}
+	return due, s.Next(now), missed
+}
+
+// After five years without a controller, the latest run is due, and all others are counted.
+func ExampleSchedule_Latest() {
+	s, err := schedule.Parse("*/10 * * * *", schedule.WithTimeZone("Europe/Berlin"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	created := time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)
+	due, next, missed := nextSchedule(s, created, created, 0, time.Date(2026, 1, 1, 0, 5, 0, 0, time.UTC))
+	fmt.Println(due.Format(time.RFC3339), next.Format(time.RFC3339), missed)
+	// The job was created and recorded, and is gone again: nothing is due.
+	due, _, _ = nextSchedule(s, created, due, 0, time.Date(2026, 1, 1, 0, 6, 0, 0, time.UTC))
+	fmt.Println(due.IsZero())
+	// Output:
+	// 2026-01-01T01:00:00+01:00 2026-01-01T01:10:00+01:00 262943
+	// true
 }

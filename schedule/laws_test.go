@@ -12,7 +12,7 @@ import (
 )
 
 // subject is a random schedule in a random zone, under any policy. Some are
-// intervals or combined schedules.
+// intervals or combined schedules, some have seconds or bounds.
 type subject struct {
 	schedule.Schedule
 	zone testZone
@@ -28,6 +28,16 @@ func drawSubject(t *rapid.T, zones []testZone) subject {
 		spec = "@every " + time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "every")).String()
 	case 1, 2:
 		opts = append(opts, schedule.Also(randomSpecs(r)...), schedule.Except(randomSpecs(r)...))
+	case 3, 4, 5:
+		spec, opts = randomSeconds(r)+" "+spec, append(opts, schedule.WithSeconds())
+	}
+	if rapid.IntRange(0, 4).Draw(t, "single") == 0 {
+		opts = append(opts, schedule.WithAnchor(drawInstant(t, zone.loc, "anchor")), schedule.RunAfterAnchor())
+	}
+	if rapid.IntRange(0, 4).Draw(t, "bounds") == 0 {
+		begin := drawInstant(t, zone.loc, "begin")
+		end := begin.Add(time.Duration(rapid.Int64Range(0, 9e18).Draw(t, "length")))
+		opts = append(opts, schedule.NotBefore(begin), schedule.NotAfter(end))
 	}
 	s, err := schedule.Parse(spec, opts...)
 	if err != nil {
@@ -64,17 +74,21 @@ func TestN1_NextIsLater(t *testing.T) {
 	})
 }
 
-// TestN2_NextIsTheFirstMatch: the clock shows a match at Next and at no minute
+// TestN2_NextIsTheFirstMatch: the clock shows a match at Next and at no minute, or second,
 // before it. The search stops after a few days.
 func TestN2_NextIsTheFirstMatch(t *testing.T) {
 	zones := zonesOf(t)
 	rapid.Check(t, func(t *rapid.T) {
 		zone := rapid.SampledFrom(zones).Draw(t, "zone")
-		spec := randomSpec(rand.New(rand.NewSource(rapid.Int64().Draw(t, "spec seed"))))
-		s := mustParse(t, spec, zone.option)
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "spec seed")))
+		spec := randomSpec(r)
+		if rapid.Bool().Draw(t, "seconds") {
+			spec = randomSeconds(r) + " " + spec
+		}
+		s := mustParse(t, spec, zone.option, schedule.WithSeconds())
 		from := drawInstant(t, zone.loc, "from")
 		until := from.Unix() + 2*86400
-		if stepOf(zone.loc, from.Unix(), until) == 1 {
+		if hasSeconds(spec) || stepOf(zone.loc, from.Unix(), until) == 1 {
 			until = from.Unix() + 3600
 		}
 		want := oracle(spec, zone.loc, exact, from.Unix(), until)
@@ -108,7 +122,7 @@ func TestN4_NextIsMonotone(t *testing.T) {
 	})
 }
 
-// TestN5_Impossible: every schedule without a run is recognised at once.
+// TestN5_Impossible: every schedule without a run is recognised immediately.
 func TestN5_Impossible(t *testing.T) {
 	for _, spec := range []string{"0 0 30 2 *", "0 0 31 2 *", "* * 31 4,6,9,11 *", "0 0 30-31 2 ?", ", * * * *", "0 , * * *", "0 0 , * *", "0 0 * , *"} {
 		for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes136()}, {schedule.WithTimeZone("Europe/Berlin")}} {
@@ -203,9 +217,10 @@ func TestB1_CountCountsBetween(t *testing.T) {
 	for _, c := range []struct{ spec, zone string }{
 		{"30 2 * 3,10 0", "Europe/Berlin"}, {"30 1 1-7 11 ?", "America/New_York"},
 		{"0 0 29 2 *", "America/Santiago"}, {"15 2 1-7 4,10 *", "Australia/Lord_Howe"},
+		{"30 30 2 * 3 0", "Europe/Berlin"}, {"0,59 59 23 31 12 *", "Pacific/Apia"},
 	} {
 		for policy := range numPolicies {
-			s := mustParse(t, c.spec, append(policy.options(), schedule.WithTimeZone(c.zone))...)
+			s := mustParse(t, c.spec, append(policy.options(), schedule.WithSeconds(), schedule.WithTimeZone(c.zone))...)
 			n := 0
 			for range s.Between(after, until) {
 				n++

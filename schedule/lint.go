@@ -36,8 +36,8 @@ const (
 	DeadlineTooShort FindingKind = "DeadlineTooShort"
 	// RoundedInterval: "@every" with less than a second or a fraction of one.
 	RoundedInterval FindingKind = "RoundedInterval"
-	// NameCollision: "@every" with less than a minute; jobs are named after the
-	// minute of their run, so only one run in a minute gets a job (C13).
+	// NameCollision: "@every" with less than a minute, or several seconds of a minute; jobs
+	// are named after the minute of their run, so only one run in a minute gets a job (C13).
 	NameCollision FindingKind = "NameCollision"
 )
 
@@ -61,6 +61,9 @@ type Circumstances struct {
 	// WakeUpLag is how late the caller may look at a due run. The documentation of
 	// Kubernetes mentions 10 seconds.
 	WakeUpLag time.Duration
+	// NameSeconds says that jobs are named after the second of their run, or by other
+	// names that tell all runs apart.
+	NameSeconds bool
 }
 
 // Lint reports what may be surprising about the schedule.
@@ -89,13 +92,16 @@ func (s Schedule) Lint(c Circumstances) []Finding {
 	add(RepeatedTime, s.lintTransitions(c.From, repeatedAt))
 	add(DeadlineTooShort, c.lintDeadline())
 	add(RoundedInterval, s.lintRounding())
-	add(NameCollision, s.lintNames())
+	add(NameCollision, c.lintNames(s))
 	return found
 }
 
 func (s Schedule) isInterval() bool { return s.plan.every.seconds > 0 }
 
 func (s Schedule) lintNever() string {
+	if s.plan != nil && s.plan.boundsAreEmpty() {
+		return fmt.Sprintf("%q has no run%s: it never runs", s.String(), s.plan.boundsText())
+	}
 	if s.plan != nil && s.plan.table.combined != nil {
 		return fmt.Sprintf("%q leaves no time: it never runs", s.String())
 	}
@@ -128,7 +134,7 @@ func (s Schedule) lintRareDate(from time.Time) string {
 			continue
 		}
 		message := "some years have no such date"
-		if run, ok := s.plan.next(min(max(from.Unix(), firstUnix), lastUnix)); ok {
+		if run, ok := s.plan.next(from.Unix()); ok {
 			message += "; the next one is " + s.plan.instant(run, true).Format(time.DateOnly)
 		}
 		return message
@@ -144,6 +150,7 @@ func (s Schedule) lintTransitions(from time.Time, check func(*timetable, stretch
 		return ""
 	}
 	begin, until := span(from, from.AddDate(10, 0, 0))
+	begin, until = max(begin, s.plan.after), min(until, s.plan.until)
 	if begin >= until {
 		return ""
 	}
@@ -170,7 +177,7 @@ func skippedAt(t *timetable, a, b stretch) string {
 		return ""
 	}
 	return fmt.Sprintf("%s does not exist in %s, where clocks go from %s to %s: no run for it",
-		c.format("15:04 on 2006-01-02"), t.zone.location, from.format("15:04"), to.format("15:04"))
+		c.text(), t.zone.location, from.format("15:04"), to.format("15:04"))
 }
 
 func repeatedAt(t *timetable, a, b stretch) string {
@@ -180,7 +187,15 @@ func repeatedAt(t *timetable, a, b stretch) string {
 		return ""
 	}
 	return fmt.Sprintf("%s comes twice in %s, where clocks go from %s back to %s: two runs",
-		c.format("15:04 on 2006-01-02"), t.zone.location, to.format("15:04"), from.format("15:04"))
+		c.text(), t.zone.location, to.format("15:04"), from.format("15:04"))
+}
+
+// text names a time, with seconds where there are any.
+func (c civil) text() string {
+	if c%60 == 0 {
+		return c.format("15:04 on 2006-01-02")
+	}
+	return c.format("15:04:05 on 2006-01-02")
 }
 
 func (c civil) format(layout string) string {
@@ -201,7 +216,7 @@ func (c Circumstances) lintDeadline() string {
 }
 
 func (s Schedule) lintRounding() string {
-	asked, ok := askedInterval(s.plan.spec) // fields are no duration
+	asked, ok := askedInterval(s.plan.spec) // fields are not a duration
 	rounded := time.Duration(s.plan.every.seconds) * time.Second
 	if !ok || asked == rounded {
 		return ""
@@ -209,8 +224,8 @@ func (s Schedule) lintRounding() string {
 	return fmt.Sprintf("%q runs every %v: intervals are whole seconds, at least one", s.plan.spec, rounded)
 }
 
-func (s Schedule) lintNames() string {
-	if !s.isInterval() || s.plan.every.seconds >= 60 {
+func (c Circumstances) lintNames(s Schedule) string {
+	if c.NameSeconds || s.DistinctMinutes() {
 		return ""
 	}
 	return fmt.Sprintf("%q runs several times a minute, but jobs are named by the minute of their run: only one of them is created",

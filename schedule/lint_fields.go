@@ -16,13 +16,14 @@ type part struct {
 	open, wholeField bool
 }
 
-// parts splits the fields of the main schedule and of the schedules of Also.
+// parts splits the fields of the main schedule and of the schedules of Also; a field of
+// seconds comes last.
 func (s Schedule) parts() (all []part) {
 	for _, spec := range slices.Concat([]string{s.plan.spec}, s.plan.also) {
-		fields := strings.Fields(spec)
-		if len(fields) != len(fieldNames) {
-			continue // a descriptor
+		if strings.HasPrefix(spec, "@") {
+			continue
 		}
+		fields := splitFields(spec)
 		for i, field := range fields {
 			for text := range strings.SplitSeq(field, ",") {
 				if text != "" {
@@ -82,7 +83,7 @@ func (s Schedule) lintUnevenStep() string {
 }
 
 // goesOn reports whether a field's values can continue across the end of the field:
-// minutes from one hour to the next, hours from one day to the next, and so on.
+// seconds from one minute to the next, minutes from one hour to the next, and so on.
 func (p *pattern) goesOn(field int) bool {
 	switch field {
 	case 0:
@@ -91,6 +92,8 @@ func (p *pattern) goesOn(field int) bool {
 		return slices.ContainsFunc(p.days[:], func(days uint32) bool { return days&(days<<1) != 0 })
 	case 2:
 		return p.months&(p.months<<1|p.months>>12&1<<1) != 0
+	case 5:
+		return p.minutes&(p.minutes<<1|p.minutes>>59&1) != 0
 	}
 	return true
 }

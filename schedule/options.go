@@ -10,12 +10,17 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	zone       *zone
-	zoneName   string // to be loaded, when zone is nil
-	anchor     int64
-	gapEnd     bool
-	repeated   repeated
-	kubernetes bool
+	zone     *zone
+	zoneName string // to be loaded, when zone is nil
+	anchor   int64
+	// afterAnchor adds a run.
+	afterAnchor bool
+	gapEnd      bool
+	repeated    repeated
+	kubernetes  bool
+	seconds     bool
+	// notBefore and notAfter are the bounds; zero means none.
+	notBefore, notAfter time.Time
 	// also and except are the specs of other schedules.
 	also, except []string
 }
@@ -41,11 +46,40 @@ func WithTimeZone(name string) Option {
 	return func(s *settings) { s.zone, s.zoneName = nil, name }
 }
 
+// WithSeconds accepts a field of seconds before the five others, as in "*/10 * * * * *": a
+// run is an instant whose wall clock shows a matching minute and a matching second. Five
+// fields and descriptors mean what they mean without the option. Parse refuses Also and
+// Except beside a field of seconds other than "0".
+func WithSeconds() Option {
+	return func(s *settings) { s.seconds = true }
+}
+
+// NotBefore leaves the runs earlier than t out, and NotAfter those later than t. All answers
+// are as if only the other runs existed. The zero Time means no bound. Parse refuses an
+// end before the start; a schedule without a run between them never runs (S3).
+func NotBefore(t time.Time) Option {
+	return func(s *settings) { s.notBefore = t }
+}
+
+// NotAfter leaves the runs later than t out: see NotBefore.
+func NotAfter(t time.Time) Option {
+	return func(s *settings) { s.notAfter = t }
+}
+
 // WithAnchor sets an instant from which "@every" counts, forwards and backwards, to
 // the second. The default is 1970-01-01T00:00:00Z, so that all programs agree on
 // the runs whenever they started.
 func WithAnchor(t time.Time) Option {
 	return func(s *settings) { s.anchor = min(max(t.Unix(), firstUnix), lastUnix) }
+}
+
+// RunAfterAnchor adds one run, a second after the anchor. [cronjob.Compile] anchors a schedule at
+// the creation of its CronJob, whose runs are later than that: with this option the first run
+// comes with the creation. Where the fields never match, there is no such run either.
+//
+// [cronjob.Compile]: https://pkg.go.dev/github.com/batchplan/batchplan/cronjob#Compile
+func RunAfterAnchor() Option {
+	return func(s *settings) { s.afterAnchor = true }
 }
 
 // RunSkippedAtGapEnd lets a time in a gap run at the gap's end, the first instant
@@ -101,7 +135,7 @@ func Except(specs ...string) Option {
 //
 // The reference never returns when its search meets a date that a zone skipped (30
 // December 2011 in Pacific/Apia). In the years before such a date, and where the
-// search panics, Next is exact instead.
+// search panics, Next is exact instead. Before the time of NotBefore, Next answers as at it.
 //
 // robfig/cron has no Prev, Latest or Count. They stay exact under the preset.
 func Kubernetes136() Option {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// The oracle is deliberately simple: it looks at every minute of a span on a real
-// clock of the zone and compares what the clock shows with the fields.
+// The oracle is deliberately simple: it looks at every minute of a span, or at every second,
+// on a real clock of the zone and compares what the clock shows with the fields.
 
 type dstPolicy int
 
@@ -41,7 +42,10 @@ func (p dstPolicy) options() []schedule.Option {
 
 // clock reports whether a clock that shows t matches. The location of t is the zone
 // of the schedule.
-type clock func(t time.Time) bool
+type clock struct {
+	matches func(t time.Time) bool
+	seconds bool // not whole minutes alone
+}
 
 // clockOf matches when main or one of also does and none of except.
 func clockOf(main string, also, except []string) clock {
@@ -52,14 +56,19 @@ func clockOf(main string, also, except []string) clock {
 	for _, spec := range except {
 		unwanted = append(unwanted, fieldsOf(spec))
 	}
-	return func(t time.Time) bool {
+	return clock{func(t time.Time) bool {
 		match := func(f *cron.SpecSchedule) bool { return shows(f, t) }
 		return slices.ContainsFunc(wanted, match) && !slices.ContainsFunc(unwanted, match)
-	}
+	}, hasSeconds(main)}
 }
 
+func hasSeconds(spec string) bool { return len(strings.Fields(spec)) == 6 }
+
+// theirs is robfig's parser with a field of seconds that may be left out.
+var theirs = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+
 func fieldsOf(spec string) *cron.SpecSchedule {
-	parsed, err := cron.ParseStandard(spec)
+	parsed, err := theirs.Parse(spec)
 	if err != nil {
 		panic(err)
 	}
@@ -70,7 +79,7 @@ func fieldsOf(spec string) *cron.SpecSchedule {
 func shows(f *cron.SpecSchedule, t time.Time) bool {
 	has := func(set uint64, v int) bool { return set>>v&1 == 1 }
 	hour, minute, second := t.Clock()
-	if second != 0 || !has(f.Minute, minute) || !has(f.Hour, hour) {
+	if !has(f.Second, second) || !has(f.Minute, minute) || !has(f.Hour, hour) {
 		return false
 	}
 	_, month, day := t.Date()
@@ -106,19 +115,27 @@ func stepOf(loc *time.Location, from, to int64) int64 {
 	return 60
 }
 
+// stepOf returns one second also for a schedule with seconds.
+func (c clock) stepOf(loc *time.Location, from, to int64) int64 {
+	if c.seconds {
+		return 1
+	}
+	return stepOf(loc, from, to)
+}
+
 // oracle lists the runs in (after, until] as Unix times.
 func oracle(spec string, loc *time.Location, policy dstPolicy, after, until int64) []int64 {
 	return clockOf(spec, nil, nil).oracle(loc, policy, after, until)
 }
 
-func (matches clock) oracle(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
+func (c clock) oracle(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
 	if policy != exact {
-		return matches.oracleWithPolicy(loc, policy, after, until)
+		return c.oracleWithPolicy(loc, policy, after, until)
 	}
 	var runs []int64
-	step := stepOf(loc, after, until)
+	step := c.stepOf(loc, after, until)
 	for u := (after/step - 1) * step; u <= until; u += step {
-		if u > after && matches(time.Unix(u, 0).In(loc)) {
+		if u > after && c.matches(time.Unix(u, 0).In(loc)) {
 			runs = append(runs, u)
 		}
 	}
@@ -127,9 +144,9 @@ func (matches clock) oracle(loc *time.Location, policy dstPolicy, after, until i
 
 // oracleWithPolicy looks a day further on both sides and notes what the clock shows
 // at each step.
-func (matches clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
+func (c clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
 	const margin = 26 * 3600
-	step := stepOf(loc, after-margin, until+margin)
+	step := c.stepOf(loc, after-margin, until+margin)
 	var instants, walls []int64
 	firstSeen, lastSeen := map[int64]int64{}, map[int64]int64{}
 	for u := ((after-margin)/step - 1) * step; u <= until+margin; u += step {
@@ -146,7 +163,7 @@ func (matches clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, afte
 		if u <= after || u > until || i == 0 {
 			continue
 		}
-		run := matches(time.Unix(u, 0).In(loc))
+		run := c.matches(time.Unix(u, 0).In(loc))
 		switch policy {
 		case first:
 			run = run && firstSeen[walls[i]] == u
@@ -154,7 +171,7 @@ func (matches clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, afte
 			run = run && lastSeen[walls[i]] == u
 		case gapEnd:
 			for w := walls[i-1] + step; w < walls[i]; w += step {
-				run = run || matches(time.Unix(w, 0).UTC())
+				run = run || c.matches(time.Unix(w, 0).UTC())
 			}
 		}
 		if run {
@@ -201,6 +218,11 @@ func randomSpec(r *rand.Rand) string {
 	}
 	minute := pick(r, "0", "30", "*/15", "45", "59", randomField(r, 0, 59))
 	return minute + " " + hour + " " + starOr(70, 1, 31) + " " + starOr(80, 1, 12) + " " + starOr(70, 0, 6)
+}
+
+// randomSeconds is a field of seconds, often one with few values.
+func randomSeconds(r *rand.Rand) string {
+	return pick(r, "0", "*", "30", "59", "*/10", "*/7", "0,30", "5,6", ",", randomField(r, 0, 59))
 }
 
 // randomSpecs returns up to two.
@@ -259,21 +281,41 @@ func TestS4_BruteForce(t *testing.T) {
 			policy = dstPolicy(1 + r.Intn(int(numPolicies)-1))
 			longest = 24 * 3600
 		}
+		spec := randomSpec(r)
+		var also, except []string
+		opts := []schedule.Option{zone.option}
+		switch i % 3 {
+		case 0:
+			also, except = randomSpecs(r), randomSpecs(r)
+			opts = append(opts, schedule.Also(also...), schedule.Except(except...))
+		case 1:
+			spec, longest = randomSeconds(r)+" "+spec, 2*3600
+			opts = append(opts, schedule.WithSeconds())
+		}
 		after, until := randomSpan(r, zone.loc, longest)
-		if stepOf(zone.loc, after-100000, until+100000) == 1 {
+		oracle := clockOf(spec, also, except)
+		if oracle.stepOf(zone.loc, after-100000, until+100000) == 1 {
 			// Stepping by the second is slow, most of all with a policy.
 			until = min(until, after+2*3600)
 			if r.Intn(50) > 0 {
 				policy = exact
 			}
 		}
-		spec := randomSpec(r)
-		var also, except []string
-		if i%3 == 0 {
-			also, except = randomSpecs(r), randomSpecs(r)
+		want := oracle.oracle(zone.loc, policy, after, until)
+		s := mustParse(t, spec, opts...)
+		if r.Intn(8) == 0 && !s.Never() {
+			anchor := after + r.Int63n(until-after+1)
+			opts = append(opts, schedule.WithAnchor(time.Unix(anchor, 0)), schedule.RunAfterAnchor())
+			if i, found := slices.BinarySearch(want, anchor+1); !found && anchor < until {
+				want = slices.Insert(want, i, anchor+1)
+			}
 		}
-		want := clockOf(spec, also, except).oracle(zone.loc, policy, after, until)
-		s := mustParse(t, spec, append(policy.options(), zone.option, schedule.Also(also...), schedule.Except(except...))...)
+		if r.Intn(8) == 0 {
+			var bounds []schedule.Option
+			bounds, want = randomBounds(r, after, until, want)
+			opts = append(opts, bounds...)
+		}
+		s = mustParse(t, spec, append(opts, policy.options()...)...)
 		if problem := compare(s, after, until, want); problem != "" {
 			t.Fatalf("seed %d: %q in %s, policy %d, (%d, %d]: %s", seed, s, zone.name, policy, after, until, problem)
 		}
@@ -283,6 +325,19 @@ func TestS4_BruteForce(t *testing.T) {
 		}
 	}
 	t.Logf("%d cases, %d of them with runs, %d runs", cases, withRuns, runs)
+}
+
+// randomBounds returns bounds about a span, and what they leave of its runs.
+func randomBounds(r *rand.Rand, after, until int64, runs []int64) (bounds []schedule.Option, left []int64) {
+	begin := after + r.Int63n(until-after+1)
+	end := begin + r.Int63n(until-begin+100)
+	bounds = []schedule.Option{schedule.NotBefore(time.Unix(begin, 0)), schedule.NotAfter(time.Unix(end, r.Int63n(1e9)))}
+	for _, run := range runs {
+		if begin <= run && run <= end {
+			left = append(left, run)
+		}
+	}
+	return bounds, left
 }
 
 // compare checks the answers of all methods about a span against its runs.
@@ -303,8 +358,10 @@ func compare(s schedule.Schedule, after, until int64, want []int64) string {
 		return fmt.Sprintf("Latest: got %v %v, want the last of %d", run, ok, want)
 	}
 	var back []int64
-	for run := s.Prev(to.Add(1)); run.After(from); run = s.Prev(run) {
-		back = append(back, run.Unix())
+	for run := range s.PrevN(to.Add(1), len(want)+1) {
+		if run.After(from) {
+			back = append(back, run.Unix())
+		}
 	}
 	slices.Reverse(back)
 	if !slices.Equal(back, want) {

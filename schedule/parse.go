@@ -7,9 +7,9 @@ import (
 )
 
 // ParseError says which part of a schedule does not parse. Field is one of
-// "minute", "hour", "day-of-month", "month", "day-of-week" for a field, "zone" for
-// the time zone, "descriptor" for a word after "@", and "fields" when their number
-// is wrong. Value is the offending text.
+// "second", "minute", "hour", "day-of-month", "month", "day-of-week" for a field, "zone" for
+// the time zone, "descriptor" for a word after "@", "fields" when their number is wrong,
+// and "bounds" for NotBefore and NotAfter. Value is the offending text.
 type ParseError struct {
 	Spec  string // as given to Parse, Also or Except
 	Field string
@@ -26,10 +26,21 @@ func (e *ParseError) Error() string {
 // Unwrap returns Err.
 func (e *ParseError) Unwrap() error { return e.Err }
 
-var fieldNames = [5]string{"minute", "hour", "day-of-month", "month", "day-of-week"}
+// fieldNames are the fields by index. The seconds are the last, although they are written
+// first, so that the others keep their index without them.
+var fieldNames = [...]string{"minute", "hour", "day-of-month", "month", "day-of-week", "second"}
 
-// Parse compiles a schedule: five fields, a descriptor such as @daily, or
-// "@every 1h30m" (S1). It accepts what robfig/cron's standard parser accepts;
+// splitFields returns the fields of a schedule by index.
+func splitFields(text string) []string {
+	fields := strings.Fields(text)
+	if len(fields) == len(fieldNames) {
+		fields = append(fields[1:], fields[0])
+	}
+	return fields
+}
+
+// Parse compiles a schedule: five fields, six if WithSeconds is given, a descriptor such as
+// @daily, or "@every 1h30m" (S1). It accepts what robfig/cron's standard parser accepts;
 // anything else is an error of type *ParseError. So "@every" is rounded to whole
 // seconds, at least one, which Lint reports; and a schedule that can never run is
 // accepted, but Never and Lint report it.
@@ -49,9 +60,9 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	parsed, err := parseReference(text)
+	parsed, err := parseReference(text, set.seconds)
 	if err != nil {
-		return Schedule{}, explain(spec, text, err)
+		return Schedule{}, explain(spec, text, err, set.seconds)
 	}
 	z, err := set.resolveZone(spec)
 	if err != nil {
@@ -62,6 +73,15 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	if err := p.combine(spec, &set); err != nil {
 		return Schedule{}, err
 	}
+	if err := p.bound(spec, &set); err != nil {
+		return Schedule{}, err
+	}
+	p.evenSince = p.table.evenSince()
+	if set.afterAnchor {
+		p.single, p.hasSingle = set.anchor+1, true
+	}
+	p.never = p.every.seconds == 0 && p.table.never() || p.boundsAreEmpty()
+	p.special = p.never || p.reference != nil || p.hasSingle
 	return Schedule{p}, nil
 }
 
@@ -101,13 +121,13 @@ func (set *settings) resolveZone(spec string) (*zone, error) {
 
 // explain finds the part of a schedule that the reference refused. The reference's
 // own message names the value at best.
-func explain(spec, text string, cause error) error {
+func explain(spec, text string, cause error, seconds bool) error {
 	if strings.HasPrefix(text, "@") {
 		return &ParseError{spec, "descriptor", text, descriptorReason(text)}
 	}
-	fields := strings.Fields(text)
-	if len(fields) != len(fieldNames) {
-		return &ParseError{spec, "fields", text, numberReason(len(fields))}
+	fields := splitFields(text)
+	if n := len(fields); n != 5 && !(n == 6 && seconds) {
+		return &ParseError{spec, "fields", text, numberReason(n, seconds)}
 	}
 	for i, value := range fields {
 		if err := fieldReason(i, value); err != nil {
@@ -125,8 +145,11 @@ func descriptorReason(text string) error {
 	return fmt.Errorf("want @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or @every with a duration")
 }
 
-func numberReason(n int) error {
+func numberReason(n int, seconds bool) error {
 	const want = "want 5 fields (minute hour day-of-month month day-of-week), found %d"
+	if seconds {
+		return fmt.Errorf("want 5 fields (minute hour day-of-month month day-of-week), or 6 with the second before them, found %d", n)
+	}
 	if n == 6 || n == 7 {
 		return fmt.Errorf(want+"; fields for seconds or years are not part of a standard schedule", n)
 	}

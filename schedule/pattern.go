@@ -7,7 +7,7 @@ import "math/bits"
 type pattern struct {
 	minutes uint64 // bit 0-59
 	hours   uint32 // bit 0-23
-	months  uint32 // bit 1-12
+	months  uint32 // bit 1-12, January to December
 	doms    uint32 // bit 1-31
 	dows    uint32 // bit 0-6
 	// anyDom and anyDow say that the field was written with a star. That differs
@@ -22,6 +22,18 @@ type pattern struct {
 	// week holds the matching weekdays of two weeks in a row.
 	weekly bool
 	week   uint16
+
+	// monthsFromMarch holds the months as bits 3-14, March to February.
+	monthsFromMarch uint32
+
+	// daily says that each day matches, and hourly that each hour does. daily is false
+	// for a combined schedule and for one with seconds.
+	daily, hourly bool
+
+	// twoDays holds the matching hours of two days in a row.
+	twoDays uint64
+
+	firstMinute, firstTime civil // the first time of a matching hour, and of a matching day
 
 	perHour, perDay int64
 	yearDays        [yearKinds]uint16     // matching days in a year
@@ -51,6 +63,12 @@ func (p *pattern) compile() {
 	p.cycleDays = p.yearsBefore(400)
 	p.weekly = p.months == allMonths && p.anyDom
 	p.week = uint16(p.dows | p.dows<<7)
+	p.monthsFromMarch = (p.months | p.months<<12) & (allMonths << 2)
+	p.daily = p.weekly && p.dows == allDows
+	p.hourly = p.daily && p.hours == 1<<24-1
+	p.twoDays = uint64(p.hours) | uint64(p.hours)<<24
+	p.firstMinute = civil(60 * bits.TrailingZeros64(p.minutes))
+	p.firstTime = civil(3600*bits.TrailingZeros32(p.hours)) + p.firstMinute
 }
 
 // equal compares the sets by value.
@@ -108,22 +126,30 @@ func (p *pattern) from(c civil) civil {
 	if p.combined != nil {
 		return p.combined.from(c)
 	}
-	minute := (int64(c) + 59) / 60
-	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
+	day := int64((uint64(c) + 59) / secondsPerDay)
 	match := p.dayFrom(day)
 	if match == day {
-		hour, m := rest/60, rest%60
-		if p.hours>>hour&1 == 1 {
-			if later := p.minutes >> m; later != 0 {
-				return civil((minute + int64(bits.TrailingZeros64(later))) * 60)
-			}
-		}
-		if later := p.hours >> (hour + 1); later != 0 {
-			return p.time(day, hour+1+bits.TrailingZeros32(later), bits.TrailingZeros64(p.minutes))
+		if c = p.timeFrom(c); c < civil((day+1)*secondsPerDay) {
+			return c
 		}
 		match = p.dayFrom(day + 1)
 	}
-	return p.time(match, bits.TrailingZeros32(p.hours), bits.TrailingZeros64(p.minutes))
+	return civil(match*secondsPerDay) + p.firstTime
+}
+
+// timeFrom returns the first time at or after c as if all days matched. Unsigned
+// numbers are divided faster. The compiler inlines it into Next.
+func (p *pattern) timeFrom(c civil) civil {
+	minute := (uint64(c) + 59) / 60
+	hour := minute / 60
+	hours, later := p.twoDays, p.minutes>>(minute%60)
+	if !p.hourly {
+		hours >>= hour % 24
+	}
+	if later != 0 && hours&1 == 1 {
+		return civil((minute + uint64(bits.TrailingZeros64(later))) * 60)
+	}
+	return civil((hour+1+uint64(bits.TrailingZeros64(hours>>1)))*3600) + p.firstMinute
 }
 
 // upTo returns the last matching time at or before c, or 0 when there is none
@@ -158,16 +184,42 @@ func (p *pattern) time(day int64, hour, minute int) civil {
 	return civil(day*secondsPerDay + int64(hour*60+minute)*60)
 }
 
-// matches reports whether exactly c is a matching time.
-func (p *pattern) matches(c civil) bool { return p.from(c) == c }
-
-// dayFrom returns the first matching day at or after day. The search ends: two
-// matching days in a row are at most eight years apart, as the leap days around
-// 2100.
+// dayFrom returns the first matching day at or after day.
 func (p *pattern) dayFrom(day int64) int64 {
 	if p.weekly {
 		return day + int64(bits.TrailingZeros16(p.week>>weekdayOf(day)))
 	}
+	return p.dateFrom(day)
+}
+
+// dateFrom is dayFrom where the date decides. It looks at the month of the day and at
+// the next one of the months field. In both, the days up to the 28th exist in each
+// year.
+func (p *pattern) dateFrom(day int64) int64 {
+	year, rest := yearOf(day)
+	month, dom := monthOf(rest)
+	if p.monthsFromMarch>>month&1 == 1 {
+		if later := p.days[weekdayOf(day-int64(dom))] >> (dom + 1); later != 0 {
+			if days := bits.TrailingZeros32(later); dom+days < 28 {
+				return day + int64(days)
+			}
+			return p.searchFrom(day)
+		}
+	}
+	begins, left := day-int64(rest), p.monthsFromMarch&^(1<<(month+1)-1)
+	if left == 0 {
+		begins, left = newYear(int(year)+2)-daysToJanuary, p.monthsFromMarch
+	}
+	begins += monthBegins(bits.TrailingZeros32(left))
+	if dom := bits.TrailingZeros32(p.days[weekdayOf(begins)]); dom <= 28 {
+		return begins + int64(dom) - 1
+	}
+	return p.searchFrom(day)
+}
+
+// searchFrom is dateFrom, month by month. The search ends: two matching days in a row
+// are at most eight years apart, as the leap days around 2100.
+func (p *pattern) searchFrom(day int64) int64 {
 	year, month, dom := dateOf(day)
 	kind := kindOf(year)
 	if later := p.matching(kind, month) >> dom; later != 0 {

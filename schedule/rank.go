@@ -52,8 +52,3 @@ func (p *pattern) yearsBefore(n int) int64 {
 	}
 	return int64(days)
 }
-
-// between counts the matching times in [from, to); from may not be after to.
-func (p *pattern) between(from, to civil) int64 {
-	return p.before(to) - p.before(from)
-}

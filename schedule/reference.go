@@ -17,24 +17,28 @@ type reference struct {
 	cron.Schedule
 }
 
-// parseReference asks the reference to parse five fields or a descriptor. The
-// caller has removed a zone prefix: with one, the parser would read the disk, and
-// v3.0.1 panics on "TZ=0".
-func parseReference(spec string) (s cron.Schedule, err error) {
+// parseReference asks the reference to parse five fields, six if there may be seconds, or a
+// descriptor. The caller has removed a zone prefix: with one, the parser would read the
+// disk, and v3.0.1 panics on "TZ=0".
+func parseReference(spec string, seconds bool) (s cron.Schedule, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, err = nil, fmt.Errorf("parser panicked: %v", r)
 		}
 	}()
+	if seconds {
+		standard := cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
+		return cron.NewParser(cron.SecondOptional | standard).Parse(spec)
+	}
 	return cron.ParseStandard(spec)
 }
 
 // fieldError returns the reference's complaint about one field alone.
 func fieldError(index int, value string) error {
-	fields := []string{"*", "*", "*", "*", "*"}
-	fields[index] = value
+	fields := []string{"*", "*", "*", "*", "*", "*"}
+	fields[(index+1)%len(fields)] = value // the seconds come first
 	// The space keeps a value that looks like a zone prefix from being one.
-	_, err := parseReference(" " + strings.Join(fields, " "))
+	_, err := parseReference(" "+strings.Join(fields, " "), true)
 	return err
 }
 
@@ -43,6 +47,7 @@ func (p *plan) adopt(parsed cron.Schedule, set *settings) {
 	switch s := parsed.(type) {
 	case *cron.SpecSchedule:
 		p.table = timetable{pattern: patternOf(s), zone: p.zone, gapEnd: set.gapEnd, repeated: set.repeated}
+		p.table.addSeconds(s.Second &^ star)
 	case cron.ConstantDelaySchedule:
 		// The reference has rounded to whole seconds, at least one (S1).
 		p.every = interval{seconds: int64(s.Delay / time.Second), anchor: set.anchor}
@@ -76,9 +81,9 @@ func parsePatterns(specs []string) ([]pattern, error) {
 		if hasZone(spec) {
 			return nil, &ParseError{spec, "zone", spec, errors.New("a combined schedule is in the zone of the main one")}
 		}
-		parsed, err := parseReference(spec)
+		parsed, err := parseReference(spec, false)
 		if err != nil {
-			return nil, explain(spec, spec, err)
+			return nil, explain(spec, spec, err, false)
 		}
 		fields, ok := parsed.(*cron.SpecSchedule)
 		if !ok {
@@ -106,7 +111,7 @@ func (p *plan) referenceNext(t time.Time) time.Time {
 	if !interval && p.table.perDay == 0 {
 		return time.Time{} // it would look at each minute of five years
 	}
-	unix := max(t.Unix(), firstUnix)
+	unix := max(t.Unix(), p.after)
 	for _, lost := range p.zone.lost {
 		if !interval && unix < lost && lost < unix+horizon {
 			return p.exactNext(unix)
@@ -117,14 +122,29 @@ func (p *plan) referenceNext(t time.Time) time.Time {
 	if !ok {
 		return p.exactNext(unix)
 	}
-	if run.IsZero() || run.Unix() > lastUnix {
+	if run.IsZero() || run.Unix() > p.until {
 		return time.Time{}
 	}
 	return run
 }
 
+// specialNext is Next for a schedule that never runs, follows the reference or has a single run.
+func (p *plan) specialNext(t time.Time) time.Time {
+	if p == nil || t.Unix() >= p.until {
+		return time.Time{}
+	}
+	if p.reference == nil {
+		return p.exactNext(t.Unix())
+	}
+	run := p.referenceNext(t)
+	if p.hasSingle && !p.never && p.single > max(t.Unix(), p.after) && p.single <= p.until && (run.IsZero() || p.single < run.Unix()) {
+		return p.instant(p.single, true)
+	}
+	return run
+}
+
 func (p *plan) exactNext(unix int64) time.Time {
-	if (Schedule{p}).Never() {
+	if p.never {
 		return time.Time{}
 	}
 	return p.instant(p.next(unix))

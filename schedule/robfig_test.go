@@ -51,13 +51,16 @@ func TestS4_RobfigAgreesAwayFromTransitions(t *testing.T) {
 	for range cases {
 		zone := zones[r.Intn(len(zones))]
 		spec := randomSpec(r)
-		s := mustParse(t, spec, zone.option)
+		if r.Intn(2) == 0 {
+			spec = randomSeconds(r) + " " + spec
+		}
+		s := mustParse(t, spec, zone.option, schedule.WithSeconds())
 		from := time.Unix(r.Int63n(6e9)-1e9, r.Int63n(1e9))
 		run := s.Next(from)
 		if run.IsZero() || run.Year() > from.Year()+4 || !offsetStays(zone.loc, from.AddDate(0, 0, -32), run.AddDate(0, 0, 2)) {
 			continue
 		}
-		parsed, err := cron.ParseStandard(spec)
+		parsed, err := theirs.Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,14 +84,17 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 	for range oracleCases(t) {
 		zone := zones[r.Intn(len(zones))]
 		spec := randomSpec(r)
-		plain := mustParse(t, spec, zone.option)
-		s := mustParse(t, spec, zone.option, schedule.Kubernetes136())
+		if r.Intn(2) == 0 {
+			spec = randomSeconds(r) + " " + spec
+		}
+		plain := mustParse(t, spec, zone.option, schedule.WithSeconds())
+		s := mustParse(t, spec, zone.option, schedule.WithSeconds(), schedule.Kubernetes136())
 		after, _ := randomSpan(r, zone.loc, 3*86400)
 		from := time.Unix(after, 0)
-		if losesDate(zone.loc, from) {
+		if losesDate(zone.loc, from) || strings.HasPrefix(spec, ", ") { // robfig would look at each second of five years
 			continue
 		}
-		parsed, err := cron.ParseStandard(spec)
+		parsed, err := theirs.Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +145,7 @@ func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 		if losesDate(zone.loc, from) {
 			continue
 		}
-		parsed, err := cron.ParseStandard(spec)
+		parsed, err := theirs.Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,46 +176,62 @@ func FuzzParse(f *testing.F) {
 	f.Add("@every -1s", int64(0))
 	f.Add("TZ=0", int64(0))
 	f.Fuzz(func(t *testing.T, spec string, unix int64) {
-		s, err := schedule.Parse(spec, schedule.Kubernetes136())
-		theirs, theirErr := parseRobfig(spec)
-		if strings.HasPrefix(spec, "TZ=Local ") || strings.HasPrefix(spec, "CRON_TZ=Local ") {
-			if err == nil {
-				t.Fatalf("%q: accepted", spec)
-			}
-			return
-		}
-		if (err == nil) != (theirErr == nil) {
-			t.Fatalf("%q: %v, robfig: %v", spec, err, theirErr)
-		}
-		if err != nil || s.Never() {
-			return
-		}
-		at := time.Unix(min(max(unix, -62135596800), 250000000000), 0).UTC()
-		for range 50 {
-			if losesDate(s.Location(), at) {
-				return
-			}
-			got, want := s.Next(at), theirs.Next(at)
-			if want.Year() > 9999 {
-				want = time.Time{}
-			}
-			if !got.Equal(want) {
-				t.Fatalf("%q after %v: got %v, robfig %v", spec, at, got, want)
-			}
-			if at = got; at.IsZero() {
-				return
-			}
-		}
+		compareWithRobfig(t, spec, unix, cron.ParseStandard, schedule.Kubernetes136())
 	})
 }
 
-func parseRobfig(spec string) (s cron.Schedule, err error) {
+// FuzzParseSeconds is FuzzParse with an optional field of seconds.
+func FuzzParseSeconds(f *testing.F) {
+	for i, seconds := range []string{"*", "*/10", "0,30", "59", "5-50/7", ",", "60", "", "@every"} {
+		f.Add(seconds+" "+everyday[i], int64(1767225600))
+	}
+	f.Add("CRON_TZ=America/New_York 30 30 1 * * *", int64(1793422800))
+	f.Add("0 0 0 1 1 * 2026", int64(0))
+	f.Fuzz(func(t *testing.T, spec string, unix int64) {
+		compareWithRobfig(t, spec, unix, theirs.Parse, schedule.Kubernetes136(), schedule.WithSeconds())
+	})
+}
+
+func compareWithRobfig(t *testing.T, spec string, unix int64, parse func(string) (cron.Schedule, error), opts ...schedule.Option) {
+	s, err := schedule.Parse(spec, opts...)
+	theirs, theirErr := withoutPanic(parse, spec)
+	if strings.HasPrefix(spec, "TZ=Local ") || strings.HasPrefix(spec, "CRON_TZ=Local ") {
+		if err == nil {
+			t.Fatalf("%q: accepted", spec)
+		}
+		return
+	}
+	if (err == nil) != (theirErr == nil) {
+		t.Fatalf("%q: %v, robfig: %v", spec, err, theirErr)
+	}
+	if err != nil || s.Never() {
+		return
+	}
+	at := time.Unix(min(max(unix, -62135596800), 250000000000), 0).UTC()
+	for range 50 {
+		if losesDate(s.Location(), at) {
+			return
+		}
+		got, want := s.Next(at), theirs.Next(at)
+		if want.Year() > 9999 {
+			want = time.Time{}
+		}
+		if !got.Equal(want) {
+			t.Fatalf("%q after %v: got %v, robfig %v", spec, at, got, want)
+		}
+		if at = got; at.IsZero() {
+			return
+		}
+	}
+}
+
+func withoutPanic(parse func(string) (cron.Schedule, error), spec string) (s cron.Schedule, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errPanic
 		}
 	}()
-	return cron.ParseStandard(spec)
+	return parse(spec)
 }
 
 type panicError struct{}

@@ -8,10 +8,15 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// ruledZone builds a zone that follows a yearly rule at all times. The rule is
-// written as in the environment variable TZ; the zone is built in the file format
-// of the zone database.
+// ruledZone builds a zone that follows a yearly rule at all times.
 func ruledZone(t *testing.T, rule string) *time.Location {
+	t.Helper()
+	return namedZone(t, "Test/Ruled", rule)
+}
+
+// namedZone is ruledZone with a name. The rule is written as in the environment variable TZ; the
+// zone is built in the file format of the zone database.
+func namedZone(t *testing.T, name, rule string) *time.Location {
 	t.Helper()
 	header := func(types, chars uint32) []byte {
 		b := append([]byte("TZif2"), make([]byte, 15)...)
@@ -25,7 +30,7 @@ func ruledZone(t *testing.T, rule string) *time.Location {
 	data = append(data, header(1, 4)...)
 	data = append(data, oneType...)
 	data = append(data, "\n"+rule+"\n"...)
-	loc, err := time.LoadLocationFromTZData("Test/Ruled", data)
+	loc, err := time.LoadLocationFromTZData(name, data)
 	if err != nil {
 		t.Fatal(err)
 	}

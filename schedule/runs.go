@@ -13,13 +13,15 @@ const (
 	repeatedLast
 )
 
-// timetable is a pattern on the clock of a zone, with the policies for gaps
-// and overlaps (S4). Immutable.
+// timetable is a pattern on the clock of a zone, with seconds, and with the policies for
+// gaps and overlaps (S4). Immutable.
 type timetable struct {
 	pattern
-	zone     *zone
-	gapEnd   bool // a time in a gap runs at the end of the gap
-	repeated repeated
+	seconds    seconds
+	eachMinute bool // with seconds: the pattern matches every minute
+	zone       *zone
+	gapEnd     bool // a time in a gap runs at the end of the gap
+	repeated   repeated
 }
 
 // slack is more than any offset differs from UTC.
@@ -50,16 +52,32 @@ func (t *timetable) runsAtStart(s stretch) bool {
 	return t.from(civilAt(s.start, s.prev())) < civilAt(s.start, s.offset)
 }
 
-// next returns the first run after an instant of the supported range.
+// next returns the first run after an instant of the supported range. Most runs
+// are in the stretch of the instant.
 func (t *timetable) next(unix int64) (int64, bool) {
-	if t.zone.fixed() {
-		offset := t.zone.moves[0].offset
-		run := unixAt(t.from(civilAt(unix+1, offset)), offset)
+	if unix >= ruleBegins || t.repeated != repeatedBoth {
+		s := t.zone.at(unix)
+		lo, _ := t.window(s)
+		return t.nextAcross(s, t.from(max(lo, civilAt(unix+1, s.offset))))
+	}
+	i := t.zone.place(unix)
+	offset := t.zone.moves[i].offset
+	c := civilAt(unix+1, offset)
+	if t.daily {
+		c = t.timeFrom(c)
+	} else {
+		c = t.from(c)
+	}
+	if run := unixAt(c, offset); run < t.zone.moves[i+1].since {
 		return run, run <= lastUnix
 	}
-	s := t.zone.at(unix)
-	lo, hi := t.window(s)
-	c := t.from(max(lo, civilAt(unix+1, s.offset)))
+	return t.nextAcross(t.zone.byMove(i), c)
+}
+
+// nextAcross returns the first run of a stretch or of a later one, where c is the
+// pattern's first time on the clock of the stretch.
+func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
+	_, hi := t.window(s)
 	for c >= hi {
 		if s.end > lastUnix {
 			return 0, false
@@ -76,6 +94,7 @@ func (t *timetable) next(unix int64) (int64, bool) {
 		if t.runsAtStart(s) {
 			return s.start, s.start <= lastUnix
 		}
+		var lo civil
 		lo, hi = t.window(s)
 		if overlap || c < lo {
 			c = t.from(lo)
@@ -87,11 +106,6 @@ func (t *timetable) next(unix int64) (int64, bool) {
 
 // prev returns the last run at or before an instant of the supported range.
 func (t *timetable) prev(unix int64) (int64, bool) {
-	if t.zone.fixed() {
-		offset := t.zone.moves[0].offset
-		run := unixAt(t.upTo(civilAt(unix, offset)), offset)
-		return run, run > firstUnix
-	}
 	s := t.zone.at(unix)
 	lo, hi := t.window(s)
 	c := t.upTo(min(hi-1, civilAt(unix, s.offset)))

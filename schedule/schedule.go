@@ -18,12 +18,20 @@ type Schedule struct {
 // every.seconds.
 type plan struct {
 	spec string
+	// Runs lie in (after, until].
+	after, until int64
+	// single is a run beside the others, if hasSingle.
+	single    int64
+	hasSingle bool
+	// evenSince is the instant since which each minute of UTC has the same runs, if any.
+	evenSince int64
 	// also and except are the specs of combined schedules.
 	also, except []string
 
-	zone  *zone
-	table timetable
-	every interval
+	zone           *zone
+	table          timetable
+	every          interval
+	never, special bool
 	// reference answers Next in place of the table; nil without Kubernetes136.
 	reference *reference
 }
@@ -31,14 +39,23 @@ type plan struct {
 // Next returns the first run later than t, in the schedule's zone, or the zero
 // Time if there is none until the end of the year 9999.
 func (s Schedule) Next(t time.Time) time.Time {
-	unix := t.Unix()
-	if s.plan != nil && s.plan.reference != nil && unix < lastUnix {
-		return s.plan.referenceNext(t)
+	p := s.plan
+	if p == nil || p.special {
+		return p.specialNext(t)
 	}
-	if s.Never() {
+	run, ok := int64(0), false
+	switch unix := min(max(t.Unix(), p.after), p.until); {
+	case p.every.seconds > 0:
+		run, ok = p.every.next(unix)
+	case unix >= p.evenSince:
+		run, ok = p.table.seconds.next(unix), true
+	default:
+		run, ok = p.table.next(unix)
+	}
+	if !ok || run > p.until {
 		return time.Time{}
 	}
-	return s.plan.instant(s.plan.next(min(max(unix, firstUnix), lastUnix)))
+	return time.Unix(run, 0).In(p.zone.location)
 }
 
 // Prev returns the last run earlier than t, in the schedule's zone, or the
@@ -49,10 +66,10 @@ func (s Schedule) Prev(t time.Time) time.Time {
 	if t.Nanosecond() == 0 {
 		unix--
 	}
-	if s.Never() || unix <= firstUnix {
+	if s.Never() || unix <= s.plan.after {
 		return time.Time{}
 	}
-	return s.plan.instant(s.plan.prev(min(unix, lastUnix)))
+	return s.plan.instant(s.plan.prev(unix))
 }
 
 // Latest returns the last run in (after, now], and whether there is one: the run
@@ -60,7 +77,7 @@ func (s Schedule) Prev(t time.Time) time.Time {
 // however long the span (B1).
 func (s Schedule) Latest(after, now time.Time) (time.Time, bool) {
 	from, until := span(after, now)
-	if s.Never() || from >= until {
+	if s.Never() || from >= until || until <= s.plan.after {
 		return time.Time{}, false
 	}
 	run, ok := s.plan.prev(until)
@@ -83,7 +100,7 @@ func (s Schedule) Count(after, now time.Time) int {
 }
 
 // Between returns the runs in (after, until], earliest first. Each costs one
-// Next, and only when it is asked for.
+// Next, and only when it is requested.
 func (s Schedule) Between(after, until time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		for run := s.Next(after); !run.IsZero() && !run.After(until); run = s.Next(run) {
@@ -94,21 +111,46 @@ func (s Schedule) Between(after, until time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// NextN returns the first n runs later than t, fewer if there are fewer.
-func (s Schedule) NextN(t time.Time, n int) []time.Time {
-	var runs []time.Time
-	for run := s.Next(t); len(runs) < n && !run.IsZero(); run = s.Next(run) {
-		runs = append(runs, run)
+// NextN returns the first n runs later than t, earliest first, fewer if there are fewer.
+// Each costs one Next, and only when it is requested.
+func (s Schedule) NextN(t time.Time, n int) iter.Seq[time.Time] { return upTo(n, t, s.Next) }
+
+// PrevN returns the last n runs earlier than t, latest first, fewer if there are fewer.
+// Each costs one Prev, and only when it is requested.
+func (s Schedule) PrevN(t time.Time, n int) iter.Seq[time.Time] { return upTo(n, t, s.Prev) }
+
+// upTo returns up to n runs, each found from the one before.
+func upTo(n int, t time.Time, find func(time.Time) time.Time) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		run := t
+		for range n {
+			if run = find(run); run.IsZero() || !yield(run) {
+				return
+			}
+		}
 	}
-	return runs
 }
 
-// Never reports that no date matches the fields, as with 31 February, or that
-// the schedule is the zero one (S3). Such a schedule parses, because the
+// Never reports that no date matches the fields, as with 31 February, that no run lies
+// within its bounds, or that the schedule is the zero one (S3). Such a schedule parses, because the
 // reference accepts it; all its answers are "none", but for Next under
 // Kubernetes136, which gives the wrong runs that the reference finds.
 func (s Schedule) Never() bool {
-	return s.plan == nil || s.plan.every.seconds == 0 && s.plan.table.never()
+	return s.plan == nil || s.plan.never
+}
+
+// DistinctMinutes reports whether no two runs show the same minute without showing it twice.
+// It is false for "@every" with less than a minute, for several seconds of a minute, and for
+// seconds with RunSkippedAtGapEnd or RunAfterAnchor, whose runs have a second of their own.
+func (s Schedule) DistinctMinutes() bool {
+	if s.plan == nil {
+		return true
+	}
+	if every := s.plan.every.seconds; every > 0 {
+		return every >= 60
+	}
+	t := &s.plan.table
+	return t.seconds == 0 || t.seconds.perMinute() == 1 && !t.gapEnd && !s.plan.hasSingle
 }
 
 // Location returns the zone of the schedule, UTC for the zero Schedule.
@@ -120,20 +162,21 @@ func (s Schedule) Location() *time.Location {
 }
 
 // Equal reports whether the two schedules run at the same times for the same
-// reason: equal fields, the same zone, the same policies. "0 9 * * 1"
+// reason: equal fields, the same zone, the same policies, the same bounds. "0 9 * * 1"
 // and "0 9 * * mon" are equal.
 func (s Schedule) Equal(other Schedule) bool {
 	if s.plan == nil || other.plan == nil || s.plan == other.plan {
 		return s.plan == other.plan
 	}
 	a, b := s.plan, other.plan
-	return a.every == b.every && a.table.equal(&b.table.pattern) &&
+	return a.every == b.every && a.table.equal(&b.table.pattern) && a.table.seconds == b.table.seconds &&
+		a.after == b.after && a.until == b.until && a.hasSingle == b.hasSingle && a.single == b.single &&
 		a.table.gapEnd == b.table.gapEnd && a.table.repeated == b.table.repeated &&
 		(a.reference == nil) == (b.reference == nil) &&
 		a.zone.equal(b.zone)
 }
 
-// String returns the fields as they were given to Parse, without the zone, followed by
+// String returns the fields as they were given to Parse, without zone and bounds, followed by
 // the fields of Also and Except.
 func (s Schedule) String() string {
 	if s.plan == nil {
@@ -156,21 +199,48 @@ func span(after, until time.Time) (from, to int64) {
 	return max(after.Unix(), firstUnix), min(until.Unix(), lastUnix)
 }
 
-func (p *plan) next(unix int64) (int64, bool) {
+// next returns the first run later than an instant, within the bounds.
+func (p *plan) next(unix int64) (run int64, ok bool) {
+	unix = min(max(unix, p.after), p.until)
 	if p.every.seconds > 0 {
-		return p.every.next(unix)
+		run, ok = p.every.next(unix)
+	} else {
+		run, ok = p.table.next(unix)
 	}
-	return p.table.next(unix)
+	if p.hasSingle && p.single > unix && (!ok || p.single < run) {
+		run, ok = p.single, true
+	}
+	return run, ok && run <= p.until
 }
 
-func (p *plan) prev(unix int64) (int64, bool) {
+// prev returns the last run at or before an instant later than the lower bound, within the bounds.
+func (p *plan) prev(unix int64) (run int64, ok bool) {
+	unix = min(unix, p.until)
 	if p.every.seconds > 0 {
-		return p.every.prev(unix)
+		run, ok = p.every.prev(unix)
+	} else {
+		run, ok = p.table.prev(unix)
 	}
-	return p.table.prev(unix)
+	if p.hasSingle && p.single <= unix && (!ok || p.single > run) {
+		run, ok = p.single, true
+	}
+	return run, ok && run > p.after
 }
 
 func (p *plan) count(after, until int64) int64 {
+	after, until = max(after, p.after), min(until, p.until)
+	if after >= until {
+		return 0
+	}
+	n := p.regular(after, until)
+	if p.hasSingle && after < p.single && p.single <= until && p.regular(p.single-1, p.single) == 0 {
+		n++
+	}
+	return n
+}
+
+// regular counts the runs of the fields or of the interval.
+func (p *plan) regular(after, until int64) int64 {
 	if p.every.seconds > 0 {
 		return p.every.count(after, until)
 	}

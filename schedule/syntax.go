@@ -18,7 +18,7 @@ type fieldRange struct {
 
 func rangeOf(field int) fieldRange {
 	switch fieldNames[field] {
-	case "minute":
+	case "minute", "second":
 		return fieldRange{0, 59, nil}
 	case "hour":
 		return fieldRange{0, 23, nil}

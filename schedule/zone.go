@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -12,13 +13,15 @@ import (
 type zone struct {
 	location *time.Location
 
-	// moves are sorted by since. The first one begins before all supported times,
-	// the last one lasts until the yearly rule begins, or without end.
+	// moves are sorted by since. The first one begins before all supported times. The
+	// last one marks the end of the list: it begins with the yearly rule, or after
+	// all supported times.
 	moves []move
 
 	// index finds a move without a search: entry i is the last move that holds when
-	// the i-th slot after the second move begins.
-	index []uint32
+	// the i-th slot begins. The first slot begins just before the second move.
+	index   []uint32
+	indexed int64 // the beginning of the first slot
 
 	// yearly, if not nil, holds from the year firstRuledYear on.
 	yearly *yearlyRule
@@ -26,9 +29,6 @@ type zone struct {
 	// lost holds the ends of gaps that skip a date, or nearly (reference.go).
 	lost []int64
 }
-
-// fixed reports whether the offset never changes.
-func (z *zone) fixed() bool { return len(z.moves) == 1 && z.yearly == nil }
 
 // equal also compares the names: two zones that agree today may differ tomorrow.
 func (z *zone) equal(other *zone) bool {
@@ -93,15 +93,21 @@ func (z *zone) at(unix int64) stretch {
 	if z.yearly != nil && unix >= ruleBegins {
 		return z.byRule(unix)
 	}
-	if len(z.moves) == 1 || unix < z.moves[1].since {
-		return z.byMove(0)
+	return z.byMove(z.place(unix))
+}
+
+// place returns the place of the move that holds at an instant before the end of
+// the list.
+func (z *zone) place(unix int64) int {
+	if last := len(z.moves) - 2; unix >= z.moves[last].since {
+		return last
 	}
-	slot := (unix - z.moves[1].since) >> slotBits
-	i := int(z.index[min(slot, int64(len(z.index)-1))])
-	for i+1 < len(z.moves) && z.moves[i+1].since <= unix {
+	slot := min(max(unix-z.indexed, 0)>>slotBits, int64(len(z.index)-1))
+	i := int(z.index[slot])
+	for z.moves[i+1].since <= unix {
 		i++
 	}
-	return z.byMove(i)
+	return i
 }
 
 // slotBits makes a slot of 2^25 seconds, a little more than a year.
@@ -109,29 +115,44 @@ const slotBits = 25
 
 // indexMoves fills index.
 func (z *zone) indexMoves() {
-	i := 1
-	for start := z.moves[1].since; i+1 < len(z.moves); start += 1 << slotBits {
-		for i+1 < len(z.moves) && z.moves[i+1].since <= start {
+	z.indexed = z.moves[1].since - 1
+	last := len(z.moves) - 2
+	for i, start := 0, z.indexed; ; start += 1 << slotBits {
+		for i < last && z.moves[i+1].since <= start {
 			i++
 		}
 		z.index = append(z.index, uint32(i))
+		if i == last {
+			return
+		}
 	}
-	z.index = append(z.index, uint32(i))
+}
+
+// wholeMinutesSince returns the instant since which all offsets, and all times between two
+// of them, are whole minutes.
+func (z *zone) wholeMinutesSince() int64 {
+	if z.yearly != nil && !z.yearly.isInMinutes() {
+		return math.MaxInt64
+	}
+	since := int64(beginning)
+	for i, m := range z.moves[:len(z.moves)-1] {
+		switch {
+		case m.offset%60 != 0:
+			since = z.moves[i+1].since
+		case m.since%60 != 0:
+			since = m.since
+		}
+	}
+	return since
 }
 
 func (z *zone) byMove(i int) stretch {
-	m := z.moves[i]
-	until, prev, next := int64(ending), m.offset, m.offset
+	m, following := z.moves[i], z.moves[i+1]
+	prev := m.offset
 	if i > 0 {
 		prev = z.moves[i-1].offset
 	}
-	switch {
-	case i+1 < len(z.moves):
-		until, next = z.moves[i+1].since, z.moves[i+1].offset
-	case z.yearly != nil:
-		until, next = ruleBegins, z.yearly.first(firstRuledYear)
-	}
-	return stretch{m.since, until, m.offset, around(prev, next)}
+	return stretch{m.since, following.since, m.offset, around(prev, following.offset)}
 }
 
 func (z *zone) byRule(unix int64) stretch {
@@ -151,6 +172,17 @@ func (z *zone) byRule(unix int64) stretch {
 		prev = int64(rule.turns[i-1].offset)
 	}
 	return stretch{begins + int64(rule.turns[i].after), until, int64(rule.turns[i].offset), around(prev, next)}
+}
+
+func (r *yearlyRule) isInMinutes() bool {
+	for kind := range r {
+		for _, turn := range r[kind].turns[:r[kind].n] {
+			if turn.after%60 != 0 || turn.offset%60 != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // first is the offset at the beginning of a year in UTC, last the offset at its

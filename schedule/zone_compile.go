@@ -19,11 +19,14 @@ func compileZone(loc *time.Location) *zone {
 		z.yearly = compileRule(loc)
 		until = ruleBegins - 1
 	}
-	z.moves = slices.Clone(movesOf(loc, beginning, until))
-	if len(z.moves) > 1 {
-		z.indexMoves()
+	moves := movesOf(loc, beginning, until)
+	end := move{since: ending, offset: moves[len(moves)-1].offset}
+	if z.yearly != nil {
+		end = move{since: ruleBegins, offset: z.yearly.first(firstRuledYear)}
 	}
-	for i := 1; i < len(z.moves); i++ {
+	z.moves = slices.Clone(append(moves, end))
+	z.indexMoves()
+	for i := 1; i < len(z.moves)-1; i++ {
 		if z.moves[i].offset-z.moves[i-1].offset >= lostDay {
 			z.lost = append(z.lost, z.moves[i].since)
 		}

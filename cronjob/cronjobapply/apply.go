@@ -17,20 +17,26 @@ import (
 // An error means that the write did not take effect, or that nobody knows. Three
 // errors say more: [ErrGone], [ErrExists] and [ErrNamespaceTerminating].
 type Backend interface {
-	// Get reads the job of that name in the CronJob's namespace, from the source of
+	Children
+	// WriteStatus replaces the CronJob's status, on condition of the version that
+	// the snapshot was taken from.
+	WriteStatus(ctx context.Context, s cronjob.Status) error
+}
+
+// Children is the part of a [Backend] that reads and writes jobs. Nothing in it is about
+// time: it also serves other parents of jobs that have names (examples/jobset).
+type Children interface {
+	// Get reads the job of that name in the parent's namespace, from the source of
 	// truth and not from a cache (C5, C14). The error is ErrGone where there is none.
 	Get(ctx context.Context, name string) (Job, error)
 	// Delete deletes the job with its pods, on condition of its UID. With
 	// d.Foreground the job stays until its pods are gone.
 	Delete(ctx context.Context, d cronjob.Deletion) error
 	// Create creates the job from the template with the name, labels and annotations
-	// of the plan, and the CronJob as its controller. If that name exists,
+	// of the plan, and the parent as its controller. If that name exists,
 	// whoever owns it, the error is ErrExists and that job stays as it is: the
 	// name is the lock of the run (C13).
 	Create(ctx context.Context, c cronjob.Creation) (Job, error)
-	// WriteStatus replaces the CronJob's status, on condition of the version that
-	// the snapshot was taken from.
-	WriteStatus(ctx context.Context, s cronjob.Status) error
 }
 
 // Job is what a backend says of a job that it has found or created.
@@ -57,20 +63,24 @@ var ErrExists = errors.New("a job of that name exists")
 // more: nothing to retry. Package job/jobapply has the same error.
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
+// ErrAgain is the error of Apply if nothing went wrong and yet something was not tried: a run did
+// not start beside a job that only a look-up has found (CI15).
+var ErrAgain = errors.New("plan again soon: a run waits for a job that only a look-up has found")
+
 // Executor carries out plans. The zero value is ready to use, and safe for
 // concurrent use.
 type Executor struct {
-	// Parallel is the most reads or deletions that run at once; 0 means
+	// Parallel is the most reads or deletions that run concurrently; 0 means
 	// DefaultParallel. Creations, of which a round has few, go one by one.
 	Parallel int
 }
 
-// DefaultParallel is the number of calls at once of an Executor with Parallel 0.
+// DefaultParallel is the number of concurrent calls of an Executor with Parallel 0.
 const DefaultParallel = step.DefaultParallel
 
 // Apply carries out the plan and concludes it. The conclusion is true whatever the
-// error; the error joins what went wrong, step by step. Where it is not nil, the
-// conclusion is Incomplete.
+// error; the error joins what went wrong, step by step. It is not nil if and only if the
+// conclusion asks to Retry.
 //
 // A cancelled context starts no further read or write: what was not tried says so
 // in the outcome, and the next round takes it up.
@@ -83,8 +93,11 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cro
 		writes.Created = r.create()
 	}
 	settlement := plan.Settle(writes)
-	settled := r.write(&settlement)
-	return settlement.Conclude(settled), errors.Join(r.errs...)
+	end := settlement.Conclude(r.write(&settlement))
+	if end.Retry && len(r.errs) == 0 {
+		r.note(ErrAgain)
+	}
+	return end, errors.Join(r.errs...)
 }
 
 // round is one Apply under way.
@@ -247,9 +260,6 @@ func (r *round) complete(j Job, name string, err error) (Job, error) {
 	}
 	if err != nil {
 		return Job{}, err
-	}
-	if j.Kind == "" {
-		j.Kind, j.APIVersion = "Job", "batch/v1"
 	}
 	if j.Name == "" {
 		j.Name = name

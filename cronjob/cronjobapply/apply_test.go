@@ -68,8 +68,8 @@ func TestC15_OrderOfWrites(t *testing.T) {
 			if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
 				t.Errorf("error %v", err)
 			}
-			if failed := err != nil; end.Retry != failed || end.Incomplete != failed {
-				t.Errorf("retry %v, incomplete %v, error %v", end.Retry, end.Incomplete, err)
+			if failed := err != nil; end.Retry != failed {
+				t.Errorf("retry %v, error %v", end.Retry, err)
 			}
 		})
 	}
@@ -286,7 +286,7 @@ write status: the API server is down`
 	}
 }
 
-// TestApply_Bounded: never more calls at once than Parallel says, and never more than
+// TestApply_Bounded: never more concurrent calls than Parallel says, and never more than
 // one creation or status.
 func TestApply_Bounded(t *testing.T) {
 	var names []string
@@ -316,5 +316,23 @@ func TestApply_Bounded(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// CI15: a run that does not start beside a job which only a look-up has found is incomplete, and
+// the error says so.
+func TestApply_IncompleteIsAnError(t *testing.T) {
+	s := snapshot(cronjob.Forbid)
+	first := plan(t, s)
+	lost, err := cronjobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"create": errDown}}, first)
+	if err == nil {
+		t.Fatal("the creation succeeds")
+	}
+	s.Memory, s.Now = lost.Memory, s.Now.Add(time.Hour)
+	p := plan(t, s)
+	f := &fake{jobs: map[string]cronjobapply.Job{p.Verify[0].Name: {Reference: cronjob.Reference{UID: "u"}, Controller: "cron-1"}}}
+	end, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
+	if len(p.Verify) != 1 || len(p.Create) != 1 || !end.Retry || !errors.Is(err, cronjobapply.ErrAgain) {
+		t.Errorf("retry %t, error %v, calls %v:\n%s", end.Retry, err, f.calls, p)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestApply_CancelledBeforeTheFirstCall: nothing is called, and all of it says so.
@@ -117,8 +117,8 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 	if said := said(&p, end.Outcome); !slices.Equal(said, c.writes) {
 		t.Fatalf("the outcome says %v, written: %v\n%s", said, c.writes, &p)
 	}
-	if end.Retry != (err != nil) || end.Incomplete != end.Retry {
-		t.Fatalf("retry %v, incomplete %v, error %v", end.Retry, end.Incomplete, err)
+	if end.Retry != (err != nil) {
+		t.Fatalf("retry %v, error %v", end.Retry, err)
 	}
 	if err := c.Err(); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package cronjobapply carries out the plans of package cronjob over a small backend
 // interface: the reads and writes in the plan's order, creations only where
-// [cronjob.Plan.MayCreate] allows them, a bounded number of deletions at once. The status
-// follows from what became of each, so that a failure anywhere leads to a status that is
+// [cronjob.Plan.MayCreate] allows them, a bounded number of concurrent deletions. The status
+// follows from the result of each, so that a failure anywhere leads to a status that is
 // true.
 //
 // The loop of an adapter follows. Its snapshots are Consistent only if they are read from a

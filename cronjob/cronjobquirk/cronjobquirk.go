@@ -1,10 +1,15 @@
-// Package cronjobquirk names the places where the CronJob controller of Kubernetes 1.36 plainly
+// Package cronjobquirk names the places where the CronJob controller of Kubernetes plainly
 // does the wrong thing. The planner of package cronjob does not, unless told to: each quirk
-// can be switched on by itself in its Options, and [cronjob.Kubernetes136] has all of them.
+// can be switched on by itself in its Options, and [cronjob.Kubernetes] has the quirks of a release.
+// Unless its comment says otherwise, a quirk is in all releases from 1.31 to 1.36, and 1.37
+// is read to have it.
 // docs/divergences.md describes each of them.
 package cronjobquirk
 
-import "github.com/batchplan/batchplan/internal/enum"
+import (
+	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/release"
+)
 
 // Set is a set of quirks.
 type Set uint16
@@ -23,7 +28,8 @@ const (
 	// BlindCreate tries to create the job of a run although the children hold
 	// it, calls it unexpected, and fails on finding it, again and again: what a crash
 	// kept from being recorded never is, and a run whose name is taken holds up the
-	// next (C3, C10, C14).
+	// next (C3, C10, C14). Until 1.36: 1.37 looks the job up in its namespace
+	// (kubernetes#136920).
 	BlindCreate
 	// Stale decides by the active list of a snapshot that is older than the
 	// controller's own writes: then Forbid, Replace and MaxActive do not hold (CI15).
@@ -32,6 +38,14 @@ const (
 
 // All are the quirks of Kubernetes 1.36.
 const All = 1<<5 - 1
+
+// Of returns the quirks of a release.
+func Of(r release.Release) Set {
+	if release.V136.IsBefore(r) {
+		return All &^ BlindCreate
+	}
+	return All
+}
 
 // names are in the order of the bits.
 const names = "Estimate|SilentMiss|EagerHistory|BlindCreate|Stale"

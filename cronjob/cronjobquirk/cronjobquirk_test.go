@@ -3,7 +3,22 @@ package cronjobquirk
 import (
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/release"
 )
+
+// TestOf: each release has all quirks until BlindCreate is gone.
+func TestOf(t *testing.T) {
+	for _, r := range release.All() {
+		want := Set(All)
+		if r == release.V137 {
+			want &^= BlindCreate
+		}
+		if got := Of(r); got != want {
+			t.Errorf("%s has %s, want %s", r, got, want)
+		}
+	}
+}
 
 // Each constant has its name, and All has every one.
 func TestNames(t *testing.T) {

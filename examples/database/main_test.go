@@ -4,123 +4,352 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-func TestJobInADatabase(t *testing.T) {
-	if err := run(filepath.Join(t.TempDir(), "state.db")); err != nil {
+func init() { slog.SetLogLoggerLevel(slog.LevelError + 1) }
+
+// world is a database whose time is the test's.
+type world struct {
+	*testing.T
+	*Store
+	time time.Time
+}
+
+func newWorld(t *testing.T, address string) *world {
+	t.Helper()
+	s, err := Open(t.Context(), address)
+	if err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.db.Close() })
+	w := &world{T: t, Store: s}
+	w.at(time.Unix(1e9, 0).UTC())
+	return w
+}
+
+// at sets the clock.
+func (w *world) at(now time.Time) {
+	w.time, w.clock = now, fmt.Sprint("SELECT CAST(", now.UnixMilli(), " AS BIGINT)")
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
 	}
 }
 
-// A service that dies before any of its writes, and begins anew with what is in the database,
-// comes to the same end.
-func TestCrashBeforeEachWrite(t *testing.T) {
-	const want = "Complete: 3 succeeded (0-2), 1 failed"
-	for n := 0; ; n++ {
-		status, crashed := play(t, n)
-		if status != want {
-			t.Fatalf("crash before write %d: %s, want %s", n, status, want)
+// worker is one of this test, whose lease lasts a minute.
+func (w *world) worker(id string, do func(context.Context, string, job.Pod) (string, int32)) *Worker {
+	w.Helper()
+	worker := &Worker{Store: w.Store, ID: id, Lease: time.Minute, Poll: time.Millisecond, Slots: 1, Do: do, fuse: time.NewTimer(time.Hour)}
+	w.beat(worker)
+	return worker
+}
+
+func (w *world) beat(worker *Worker) {
+	w.Helper()
+	_, err := worker.beat(w.Context())
+	w.must(err)
+}
+
+func (w *world) add(spec job.Spec) job.UID {
+	w.Helper()
+	uid, err := w.Add(w.Context(), "job", "text", spec)
+	w.must(err)
+	return uid
+}
+
+// indexed is the spec of a job whose indexes run at the same time.
+func indexed(n int32) job.Spec {
+	return job.Spec{
+		Completions: &n, Parallelism: &n, CompletionMode: job.Indexed,
+		Template: job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}},
+	}
+}
+
+// job reads a job with its pods.
+func (w *world) job(uid job.UID) (j job.Job, pods []job.Pod) {
+	w.Helper()
+	w.must(w.within(w.Context(), func(t *tx) {
+		for _, j = range list(t, func(j *job.Job) []any { return []any{asJSON{j}} }, "SELECT job FROM jobs WHERE uid = $1", uid) {
+			pods = list(t, pod, "SELECT pod FROM pods WHERE job = $1 ORDER BY uid", uid)
 		}
-		if !crashed {
-			if n < 10 {
-				t.Errorf("the job took only %d writes", n)
+	}))
+	return j, pods
+}
+
+// count counts rows.
+func (w *world) count(from string, arguments ...any) int {
+	w.Helper()
+	var n int
+	w.must(w.db.QueryRow("SELECT count(*) FROM "+from, arguments...).Scan(&n))
+	return n
+}
+
+// settle lets a worker do what there is to do now.
+func (w *world) settle(worker *Worker) {
+	w.Helper()
+	for did := true; did; {
+		planned, err := worker.Plan(w.Context())
+		w.must(err)
+		ran, err := worker.runPod(w.Context())
+		w.must(err)
+		did = planned || ran
+	}
+}
+
+// finish lets time pass until the job has ended.
+func (w *world) finish(worker *Worker, uid job.UID) job.Status {
+	w.Helper()
+	for range 200 {
+		w.settle(worker)
+		if j, _ := w.job(uid); j.Status.Finished() != "" {
+			return j.Status
+		}
+		w.at(w.time.Add(10 * time.Second))
+		w.beat(worker)
+	}
+	w.Fatal("the job does not end")
+	return job.Status{}
+}
+
+func succeed(context.Context, string, job.Pod) (string, int32) { return "done", 0 }
+
+// TestPerIndex: a job with backoffLimitPerIndex ends, and its pods know how often their index has failed.
+func TestPerIndex(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		spec, limit := indexed(3), int32(2)
+		spec.BackoffLimitPerIndex = &limit
+		var failures []int32
+		worker := w.worker("a", func(_ context.Context, _ string, p job.Pod) (string, int32) {
+			if p.Index.Int32() != 1 {
+				return "done", 0
 			}
-			return
+			failures = append(failures, p.Detail.FailureCount)
+			return "", 1
+		})
+		s := w.finish(worker, w.add(spec))
+		if s.Finished() != job.ConditionFailed || s.CompletedIndexes != "0,2" || *s.FailedIndexes != "1" || s.Failed != 3 {
+			t.Errorf("the job is %v", s)
 		}
-	}
-}
-
-// crashing is a backend of a service that dies before a write.
-type crashing struct {
-	jobapply.Backend
-	left *int // writes before it dies
-}
-
-var errCrash = errors.New("crash")
-
-func (c crashing) count() {
-	if *c.left--; *c.left == -1 {
-		panic(errCrash)
-	}
-}
-
-func (c crashing) Create(ctx context.Context, creation job.Creation) (job.PodRef, error) {
-	c.count()
-	return c.Backend.Create(ctx, creation)
-}
-
-func (c crashing) Untrack(ctx context.Context, pod job.PodRef) error {
-	c.count()
-	return c.Backend.Untrack(ctx, pod)
-}
-
-func (c crashing) WriteStatus(ctx context.Context, status job.Status) error {
-	c.count()
-	return c.Backend.WriteStatus(ctx, status)
-}
-
-// play plays the job to its end. The service dies once, before a write.
-func play(t *testing.T, before int) (status string, crashed bool) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "state.db")
-	s := reopen(t, nil, file)
-	defer func() { s.db.Close() }()
-	if err := s.add("u", "render", threeIndexes()); err != nil {
-		t.Fatal(err)
-	}
-	now := time.Unix(1e9, 0).UTC()
-	for range 100 {
-		end, err := roundOrCrash(s, now, &before)
-		if errors.Is(err, errCrash) {
-			crashed, s = true, reopen(t, s, file)
-			continue
+		if fmt.Sprint(failures) != "[0 1 2]" {
+			t.Errorf("the pods of index 1 have seen %v failures, want 0, 1 and 2", failures)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if end.Status.Finished() != "" {
-			return fmt.Sprintf("%s: %d succeeded (%s), %d failed",
-				end.Status.Finished(), end.Status.Succeeded, end.Status.CompletedIndexes, end.Status.Failed), crashed
-		}
-		now = later(now, end.Requeue)
-		if err := s.work(now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Fatal("the job does not end")
-	return "", false
+	})
 }
 
-// roundOrCrash is a round of the store whose service may die in it.
-func roundOrCrash(s *store, now time.Time, left *int) (end job.Conclusion, err error) {
-	defer func() {
-		if cause := recover(); cause == errCrash {
-			err = errCrash
-		} else if cause != nil {
-			panic(cause)
+// TestReopen: a service that starts again finds its jobs.
+func TestReopen(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		uid := w.add(indexed(3))
+		_, err := w.worker("a", succeed).Plan(t.Context())
+		w.must(err)
+		w.db.Close()
+		again := newWorld(t, address)
+		again.at(w.time.Add(2 * time.Minute))
+		if s := again.finish(again.worker("b", succeed), uid); s.CompletedIndexes != "0-2" || s.Failed != 0 {
+			t.Errorf("the job is %v", s)
 		}
-	}()
-	snapshot, err := s.snapshot("u", now)
-	if err != nil {
-		return end, err
-	}
-	return s.carryOut(context.Background(), crashing{writer{s.db, "u"}, left}, snapshot)
+		if n := again.count("pods WHERE output = 'done'"); n != 3 {
+			t.Errorf("%d outputs", n)
+		}
+	})
 }
 
-func reopen(t *testing.T, old *store, file string) *store {
-	t.Helper()
-	if old != nil {
-		old.db.Close()
-	}
-	s, err := open(file, "synchronous(off)") // the machine does not die
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+// TestWakeUpDuringARound: what changes while a round is under way is planned after it.
+func TestWakeUpDuringARound(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		uid := w.add(indexed(3))
+		worker := w.worker("a", succeed)
+		worker.around = func(r *round, p *job.Plan) backend {
+			w.must(w.Edit(t.Context(), uid, func(s *job.Spec) { *s.Parallelism = 1 }))
+			worker.around = nil
+			return r
+		}
+		if _, err := worker.Plan(t.Context()); !errors.Is(err, errChanged) {
+			t.Errorf("the status of a job that was edited: %v, want %v", err, errChanged)
+		}
+		if j, _ := w.job(uid); j.Status.Active != 0 {
+			t.Errorf("the status was written over the edit: %v", j.Status)
+		}
+		if planned, err := worker.Plan(t.Context()); !planned || err != nil {
+			t.Errorf("planned again: %v, %v", planned, err)
+		}
+		if j, pods := w.job(uid); j.Status.Active != 1 || len(pods) != 1 {
+			t.Errorf("%d pods, status %v", len(pods), j.Status)
+		}
+	})
+}
+
+// TestManyJobs: the job that is due first comes first, and one that waits for its backoff keeps nobody
+// waiting.
+func TestManyJobs(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		var jobs []job.UID
+		for range 5 {
+			jobs = append(jobs, w.add(indexed(1)))
+		}
+		worker := w.worker("a", func(context.Context, string, job.Pod) (string, int32) {
+			return "", 1
+		})
+		w.settle(worker)
+		for _, uid := range jobs {
+			if j, _ := w.job(uid); j.Status.Failed != 1 || j.Status.Active != 0 {
+				t.Errorf("job %s: %v", uid, j.Status)
+			}
+		}
+		if n := w.count("jobs WHERE claim = '' AND due > $1 AND due <= $2", w.time.UnixMilli(), w.time.Add(11*time.Second).UnixMilli()); n != 5 {
+			t.Errorf("%d jobs wait for their backoff", n)
+		}
+	})
+}
+
+// TestLostWorker: the job of a dead worker continues, and its pods count as disrupted. If the worker was only slow,
+// none of its writes takes effect any more.
+func TestLostWorker(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		spec, none := indexed(2), int32(0)
+		spec.BackoffLimit = &none
+		spec.PodFailurePolicy = &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
+			{Action: job.IgnoreFailure, OnPodConditions: []job.PodCondition{{Type: "DisruptionTarget"}}},
+		}}
+		uid := w.add(spec)
+		slow, other := w.worker("slow", nil), w.worker("other", succeed)
+		_, err := slow.Plan(t.Context())
+		w.must(err)
+		var stuck *round
+		slow.Do = func(context.Context, string, job.Pod) (string, int32) {
+			stuck, err = slow.claim(t.Context()) // the start of the pod has woken the job
+			w.must(err)
+			w.at(w.time.Add(59 * time.Second))
+			w.beat(other)
+			if planned, err := other.Plan(t.Context()); planned || err != nil {
+				t.Errorf("the job was taken from a worker that lives: %v, %v", planned, err)
+			}
+			w.at(w.time.Add(2 * time.Second))
+			w.beat(other)
+			if s := w.finish(other, uid); s.Finished() != job.ConditionComplete || s.Failed != 0 || s.Succeeded != 2 {
+				t.Errorf("the job is %v", s)
+			}
+			return "too late", 0
+		}
+		_, late := slow.runPod(t.Context())
+		_, created := stuck.Create(t.Context(), job.Creation{Index: job.IndexAt(0), NamePrefix: "j-"})
+		for what, err := range map[string]error{
+			"report":    late,
+			"create":    created,
+			"status":    stuck.WriteStatus(t.Context(), job.Status{Failed: 7}),
+			"untrack":   stuck.Untrack(t.Context(), job.PodRef{}),
+			"give back": stuck.giveBack(t.Context(), job.Conclusion{}, nil),
+		} {
+			if !errors.Is(err, errLost) {
+				t.Errorf("%s of a lost worker: %v, want %v", what, err, errLost)
+			}
+		}
+		if n := w.count("pods WHERE output = 'too late'"); n != 0 {
+			t.Error("the report of a lost worker was stored")
+		}
+		if j, pods := w.job(uid); j.Status.Failed != 0 || len(pods) != 3 {
+			t.Errorf("%d pods, status %v", len(pods), j.Status)
+		}
+	})
+}
+
+// TestDelete: a deleted job stops its pods, and goes with them.
+func TestDelete(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		uid := w.add(indexed(2))
+		var worker *Worker
+		worker = w.worker("a", func(ctx context.Context, _ string, p job.Pod) (string, int32) {
+			w.must(w.Delete(t.Context(), uid))
+			w.beat(worker)
+			<-ctx.Done()
+			return "", 143
+		})
+		w.settle(worker)
+		if n := w.count("jobs") + w.count("pods"); n != 0 {
+			j, pods := w.job(uid)
+			t.Errorf("%d rows are left: %v with %d pods", n, j.Status, len(pods))
+		}
+	})
+}
+
+// TestExpire: a job with ttlSecondsAfterFinished deletes itself.
+func TestExpire(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		spec, ttl := indexed(2), int32(60)
+		spec.TTLSecondsAfterFinished = &ttl
+		worker := w.worker("a", succeed)
+		w.finish(worker, w.add(spec))
+		w.at(w.time.Add(50 * time.Second))
+		w.beat(worker)
+		w.settle(worker)
+		if w.count("jobs") != 1 {
+			t.Error("the job went too early")
+		}
+		w.at(w.time.Add(11 * time.Second))
+		w.settle(worker)
+		if n := w.count("jobs") + w.count("pods"); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+	})
+}
+
+// TestRefused: a job that the planner refuses comes again later, and later.
+func TestRefused(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		uid := w.add(indexed(2))
+		w.must(w.within(t.Context(), func(t *tx) {
+			t.changeJob(uid, func(j *job.Job) { j.Spec.Completions = nil })
+		}))
+		worker := w.worker("a", succeed)
+		for _, seconds := range []int64{1, 2, 4} {
+			if planned, err := worker.Plan(t.Context()); !planned || err == nil || !strings.Contains(err.Error(), string(uid)) {
+				t.Fatalf("planned %v, %v", planned, err)
+			}
+			if n := w.count("jobs WHERE claim = '' AND due = $1", w.time.UnixMilli()+1000*seconds); n != 1 {
+				t.Errorf("the job is not due in %d seconds", seconds)
+			}
+			w.at(w.time.Add(time.Duration(seconds) * time.Second))
+		}
+	})
+}
+
+// TestProgram adds a job and lets it run, as a user does.
+func TestProgram(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		w.must(run(t.Context(), address, "text"))
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan error)
+		go func() { over <- run(ctx, address) }()
+		for w.count("jobs WHERE job LIKE '%\"Complete\"%'") == 0 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		stop()
+		if err := <-over; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if n := w.count("pods WHERE phase = 'Succeeded' AND length(output) = 64"); n != 3 {
+			t.Errorf("%d checksums", n)
+		}
+		if n := w.count("workers"); n != 0 {
+			t.Error("the worker has not signed off")
+		}
+	})
 }

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver, in pure Go
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver of PostgreSQL
+	_ "modernc.org/sqlite"             // the driver of SQLite, in pure Go
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
@@ -18,153 +23,189 @@ import (
 //go:embed schema.sql
 var schema string
 
-// store keeps jobs and their pods in SQLite.
-type store struct{ db *sql.DB }
+// dialect is all in which the two databases differ.
+type dialect struct {
+	driver string
+	conns  int    // most connections of a process; 0 means any number
+	clock  string // asks the database for the time: machines must agree on which leases are over
+	once   string // lets one process at a time create the tables
+	skip   string // locks the rows that are read, and passes over those that others have locked
+}
 
-func open(file string, pragmas ...string) (*store, error) {
-	options := "?_pragma=busy_timeout(10000)"
-	for _, p := range pragmas {
-		options += "&_pragma=" + p
+// A transaction of SQLite locks the whole database. Goroutines wait for the connection, in their order, and
+// processes for each other, up to 10 seconds: see Open.
+var sqlite = dialect{"sqlite", 1, "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)", "", ""}
+
+var postgres = dialect{"pgx", 0, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+	"SELECT pg_advisory_xact_lock(20260101);", " FOR UPDATE SKIP LOCKED"}
+
+// Store keeps jobs and their pods in a database.
+type Store struct {
+	db *sql.DB
+	dialect
+	newID func() string // random, except in tests
+}
+
+// Open opens a database and creates the tables that are missing. The address of PostgreSQL begins
+// with postgres://; any other is a file of SQLite.
+func Open(ctx context.Context, address string) (*Store, error) {
+	s := &Store{dialect: postgres, newID: rand.Text}
+	if !strings.HasPrefix(address, "postgres://") {
+		// A transaction begins as a writer: one that reads first and writes later fails if another
+		// one has written in between.
+		s.dialect = sqlite
+		address = "file:" + address + "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 	}
-	db, err := sql.Open("sqlite", "file:"+file+options)
-	if err != nil {
+	var err error
+	if s.db, err = sql.Open(s.driver, address); err != nil {
 		return nil, err
 	}
-	_, err = db.Exec(schema)
-	return &store{db}, err
+	s.db.SetMaxOpenConns(s.conns)
+	return s, s.within(ctx, func(t *tx) { t.exec(s.once + schema) })
 }
 
-// add stores a new job.
-func (s *store) add(uid job.UID, name string, spec job.Spec) error {
-	job.Default(&spec)
-	if err := job.Validate(spec); err != nil {
-		return err
-	}
-	text, err := json.Marshal(spec)
+// tx is a transaction. After its first error it does nothing more, and it is rolled back.
+//
+// Before it reads or changes the pods of a job it locks the job, by a write to its row or with skip. So what
+// it has read stays true until it commits, and no two transactions wait for each other.
+type tx struct {
+	*Store
+	sql *sql.Tx
+	now time.Time
+	err error
+}
+
+func (s *Store) within(ctx context.Context, do func(*tx)) error {
+	begun, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec("INSERT INTO jobs (uid, name, spec) VALUES (?, ?, ?)", uid, name, text)
-	return err
+	defer func() { _ = begun.Rollback() }() // does nothing after Commit
+	t := &tx{Store: s, sql: begun}
+	var ms int64
+	t.fail(begun.QueryRow(s.clock).Scan(&ms))
+	t.now = time.UnixMilli(ms).UTC()
+	if do(t); t.err != nil {
+		return t.err
+	}
+	return begun.Commit()
 }
 
-// snapshot reads a job and its pods. It contains all that was written before, since there is
-// only one database.
-func (s *store) snapshot(uid job.UID, now time.Time) (job.Snapshot, error) {
-	out := job.Snapshot{Now: now, Consistent: true, Job: job.Job{UID: uid}}
-	var spec, status, memory []byte
-	row := s.db.QueryRow("SELECT name, spec, status, memory FROM jobs WHERE uid = ?", uid)
-	if err := row.Scan(&out.Job.Name, &spec, &status, &memory); err != nil {
-		return out, fmt.Errorf("job %s: %w", uid, err)
+// fail ends the transaction, unless the error is nil.
+func (t *tx) fail(err error) {
+	if t.err == nil {
+		t.err = err
 	}
-	if err := errors.Join(json.Unmarshal(spec, &out.Job.Spec), json.Unmarshal(status, &out.Job.Status)); err != nil {
-		return out, fmt.Errorf("job %s: %w", uid, err)
+}
+
+// exec makes a write, and returns how many rows it has changed.
+func (t *tx) exec(statement string, arguments ...any) (rows int64) {
+	if t.err == nil {
+		var result sql.Result
+		if result, t.err = t.sql.Exec(statement, arguments...); t.err == nil {
+			rows, t.err = result.RowsAffected()
+		}
 	}
-	if len(memory) > 0 {
-		_ = out.Memory.UnmarshalJSON(memory) // one that cannot be read counts as lost
+	return rows
+}
+
+// list reads rows. The function says where the columns of a row go.
+func list[T any](t *tx, columns func(*T) []any, query string, arguments ...any) (all []T) {
+	if t.err != nil {
+		return nil
 	}
-	rows, err := s.db.Query("SELECT uid, name, idx, phase, exit_code, finished, untracked FROM pods WHERE job = ? ORDER BY uid", uid)
-	if err != nil {
-		return out, err
+	rows, err := t.sql.Query(query, arguments...)
+	if t.fail(err); err != nil {
+		return nil
 	}
 	defer rows.Close()
 	for rows.Next() {
-		pod, err := scanPod(rows)
-		if err != nil {
-			return out, err
+		var row T
+		t.fail(rows.Scan(columns(&row)...))
+		all = append(all, row)
+	}
+	t.fail(rows.Err())
+	return all
+}
+
+// asJSON is a value in a column of text.
+type asJSON struct{ of any }
+
+func (v asJSON) Scan(text any) error { return json.Unmarshal([]byte(text.(string)), v.of) }
+func (v asJSON) Value() (driver.Value, error) {
+	text, err := json.Marshal(v.of)
+	return string(text), err
+}
+
+func uid(u *job.UID) []any { return []any{u} }
+func pod(p *job.Pod) []any { return []any{asJSON{p}} }
+
+// Add stores a new job.
+func (s *Store) Add(ctx context.Context, name, payload string, spec job.Spec) (job.UID, error) {
+	job.Default(&spec)
+	id := job.UID(s.newID())
+	return id, s.within(ctx, func(t *tx) {
+		t.fail(job.Validate(spec))
+		t.exec("INSERT INTO jobs (uid, job, payload) VALUES ($1, $2, $3)", id,
+			asJSON{job.Job{Name: name, UID: id, Version: 1, CreationTimestamp: t.now, Spec: spec}}, payload)
+	})
+}
+
+// Edit changes the spec of a job.
+func (s *Store) Edit(ctx context.Context, id job.UID, change func(*job.Spec)) error {
+	return s.within(ctx, func(t *tx) {
+		t.wake(id)
+		t.changeJob(id, func(j *job.Job) { change(&j.Spec); t.fail(job.Validate(j.Spec)) })
+	})
+}
+
+// Delete deletes a job and its pods. The rows go once the pods have stopped.
+func (s *Store) Delete(ctx context.Context, id job.UID) error {
+	return s.within(ctx, func(t *tx) {
+		t.wake(id)
+		t.changeJob(id, func(j *job.Job) { j.DeletionTimestamp = t.now })
+		for _, pod := range list(t, uid, "SELECT uid FROM pods WHERE job = $1", id) {
+			t.changePod(pod, t.deletePod)
 		}
-		out.Pods = append(out.Pods, pod)
-	}
-	return out, rows.Err()
+	})
 }
 
-func scanPod(rows *sql.Rows) (job.Pod, error) {
-	var pod job.Pod
-	var index, code int32
-	var phase string
-	var finished int64
-	if err := rows.Scan(&pod.UID, &pod.Name, &index, &phase, &code, &finished, &pod.Untracked); err != nil {
-		return pod, err
+// wake makes a job due, and locks it. A round that is under way does not know of the change: woken
+// says so at its end.
+func (t *tx) wake(id job.UID) {
+	if t.exec("UPDATE jobs SET due = 0, woken = TRUE WHERE uid = $1", id) == 0 {
+		t.fail(fmt.Errorf("job %s: %w", id, sql.ErrNoRows))
 	}
-	pod.Index = job.IndexAt(index)
-	if finished > 0 {
-		pod.Detail = &job.PodDetail{Containers: []job.Container{{
-			Name: "main", State: job.ContainerTerminated, ExitCode: code, FinishedAt: time.Unix(finished, 0).UTC(),
-		}}}
-	}
-	return pod, pod.Phase.UnmarshalText([]byte(phase))
 }
 
-// round plans a job once and carries the plan out.
-func (s *store) round(ctx context.Context, uid job.UID, now time.Time) (job.Conclusion, error) {
-	snapshot, err := s.snapshot(uid, now)
-	if err != nil {
-		return job.Conclusion{}, err
+// changeJob changes a job that is locked.
+func (t *tx) changeJob(id job.UID, do func(*job.Job)) {
+	for _, j := range list(t, func(j *job.Job) []any { return []any{asJSON{j}} }, "SELECT job FROM jobs WHERE uid = $1", id) {
+		do(&j)
+		j.Version++
+		t.exec("UPDATE jobs SET job = $2 WHERE uid = $1", id, asJSON{j})
 	}
-	return s.carryOut(ctx, writer{s.db, uid}, snapshot)
 }
 
-func (s *store) carryOut(ctx context.Context, b jobapply.Backend, snapshot job.Snapshot) (job.Conclusion, error) {
-	plan, err := job.Reconcile(snapshot)
-	if err != nil {
-		return job.Conclusion{}, fmt.Errorf("job %s: %w", snapshot.Job.UID, err)
+// changePod changes a pod whose job is locked. A pod that is being deleted goes when it does not run
+// and is accounted for.
+func (t *tx) changePod(id job.UID, do func(*job.Pod)) {
+	pods := list(t, pod, "SELECT pod FROM pods WHERE uid = $1", id)
+	for _, p := range pods {
+		do(&p)
+		version, _ := strconv.Atoi(p.Detail.ResourceVersion)
+		p.Detail.ResourceVersion = strconv.Itoa(version + 1) // a deletion comes back with it
+		t.exec("UPDATE pods SET pod = $2, phase = $3, leaving = $4 WHERE uid = $1", id, asJSON{p}, p.Phase.String(), p.Deletion != nil)
+		if p.Deletion != nil && p.Untracked && p.Phase != job.PodRunning {
+			t.exec("DELETE FROM pods WHERE uid = $1", id)
+		}
 	}
-	executor := jobapply.Executor{Parallel: 1} // SQLite has one writer at a time
-	end, err := executor.Apply(ctx, b, &plan)
-	if !end.Memory.Equal(snapshot.Memory) {
-		memory, _ := json.Marshal(end.Memory)
-		_, failed := s.db.ExecContext(ctx, "UPDATE jobs SET memory = ? WHERE uid = ?", memory, snapshot.Job.UID)
-		err = errors.Join(err, failed)
+	if len(pods) == 0 {
+		t.fail(jobapply.ErrGone)
 	}
-	return end, err
 }
 
-// writer is the jobapply.Backend of one job: one statement for each write.
-type writer struct {
-	db  *sql.DB
-	job job.UID
-}
-
-func (w writer) Create(ctx context.Context, c job.Creation) (job.PodRef, error) {
-	var ref job.PodRef
-	err := w.db.QueryRowContext(ctx, `INSERT INTO pods (job, name, idx) VALUES (?1, ?2 || (SELECT count(*) FROM pods WHERE job = ?1), ?3)
-		RETURNING uid, name`, w.job, c.NamePrefix, c.Index.Int32()).Scan(&ref.UID, &ref.Name)
-	return ref, err
-}
-
-// Delete leaves a pod that has ended since the plan was made: the next round counts it.
-func (w writer) Delete(ctx context.Context, d job.Deletion) error {
-	err := w.one(ctx, "DELETE FROM pods WHERE uid = ? AND phase IN ('Pending', 'Running')", d.UID)
-	if errors.Is(err, jobapply.ErrGone) && w.one(ctx, "UPDATE pods SET phase = phase WHERE uid = ?", d.UID) == nil {
-		return jobapply.ErrStillTracked
-	}
-	return err
-}
-
-func (w writer) Untrack(ctx context.Context, pod job.PodRef) error {
-	return w.one(ctx, "UPDATE pods SET untracked = true WHERE uid = ?", pod.UID)
-}
-
-func (w writer) WriteStatus(ctx context.Context, status job.Status) error {
-	text, err := json.Marshal(status)
-	if err != nil {
-		return err
-	}
-	return w.one(ctx, "UPDATE jobs SET status = ? WHERE uid = ?", text, w.job)
-}
-
-// Adopt and Release are for pods that change hands; here each stays with its job.
-func (w writer) Adopt(context.Context, job.PodRef) error   { return nil }
-func (w writer) Release(context.Context, job.PodRef) error { return nil }
-
-// one makes a write to one row, which may be gone.
-func (w writer) one(ctx context.Context, statement string, arguments ...any) error {
-	result, err := w.db.ExecContext(ctx, statement, arguments...)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); n == 0 && err == nil {
-		return jobapply.ErrGone
-	}
-	return err
+// deletePod marks a pod as being deleted. Its worker stops it.
+func (t *tx) deletePod(p *job.Pod) {
+	p.Deletion = cmp.Or(p.Deletion, &job.PodDeletion{Timestamp: t.now.Add(30 * time.Second), GracePeriodSeconds: 30})
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchplan/batchplan/world"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 func main() {
@@ -74,7 +74,7 @@ func tell(out io.Writer, s story) error {
 type teller struct {
 	out   io.Writer
 	world *world.Job
-	next  time.Time // when the last plan asked for the next round
+	next  time.Time // when the last plan requested the next round
 	plan  string    // the last one
 }
 
@@ -98,7 +98,7 @@ func (t *teller) settle() error {
 	}
 }
 
-// wakes reports whether the last plan asked for a round before the next step.
+// wakes reports whether the last plan requested a round before the next step.
 func (t *teller) wakes(step time.Duration) bool {
 	return t.next.After(t.world.Now) && t.next.Before(world.Start.Add(step))
 }

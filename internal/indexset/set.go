@@ -6,7 +6,10 @@
 // keeps the memory.
 package indexset
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 const (
 	pageBits  = 1 << 13 // indexes in a page
@@ -138,8 +141,39 @@ func (s *Set) pageLen(n int) int {
 }
 
 func (s *Set) grow(n int) {
-	for len(s.table) < n {
-		s.table = append(s.table, emptyPage)
+	if more := n - len(s.table); more > 0 {
+		s.table = slices.Grow(s.table, more)[:n]
+		clear(s.table[n-more:])
+	}
+}
+
+// Remove takes the indexes of the other set out of this one.
+func (s *Set) Remove(other *Set) {
+	for n := range min(len(s.table), len(other.table)) {
+		switch {
+		case s.table[n] == emptyPage || other.table[n] == emptyPage:
+		case other.table[n] == fullPage:
+			s.len -= s.pageLen(n)
+			s.table[n] = emptyPage
+		default:
+			s.clear(n, other.pages[other.table[n]-1])
+		}
+	}
+}
+
+// clear takes the bits of p out of page n, which is not empty.
+func (s *Set) clear(n int, p *page) {
+	full := s.table[n] == fullPage
+	if full {
+		s.table[n] = emptyPage
+	}
+	out := s.writable(n)
+	for w := range out {
+		if full {
+			out[w] = ^uint64(0)
+		}
+		s.len -= bits.OnesCount64(out[w] & p[w])
+		out[w] &^= p[w]
 	}
 }
 

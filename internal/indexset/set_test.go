@@ -2,6 +2,7 @@ package indexset
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -122,6 +123,12 @@ func TestFullPagesEqualModel(t *testing.T) {
 		if got := NextFree(from, limit, &sets[0], &sets[1]); got != want {
 			t.Fatalf("NextFree(%d, %d) = %d, want %d", from, limit, got, want)
 		}
+		sets[0].Remove(&sets[1])
+		for i := range size {
+			models[0][i] = models[0][i] && !models[1][i]
+		}
+		checkAgainst(t, &sets[0], models[0][:])
+		checkAgainst(t, &sets[1], models[1][:])
 	})
 }
 
@@ -219,6 +226,18 @@ func TestJ14_Text(t *testing.T) {
 				t.Errorf("canonical: %v", read.Canonical)
 			}
 		})
+	}
+}
+
+// TestAddText_OverlappingRanges: a list can repeat a range of two billion indexes many
+// times. A walk over the pages of each one would take minutes.
+func TestAddText_OverlappingRanges(t *testing.T) {
+	for _, text := range []string{"0-2147483646", "0-2147483646,1-2147483645", "5,0-2147483646,3-3", "0-2147483647,0-2147483647"} {
+		var s Set
+		read := s.AddText(strings.Repeat(text+",", 300_000)+"7", 1<<31-1)
+		if got := string(s.AppendText(nil)); got != "0-2147483646" || read.Canonical {
+			t.Errorf("%s, repeated: %q, canonical %v", text, got, read.Canonical)
+		}
 	}
 }
 

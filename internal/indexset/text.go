@@ -1,8 +1,10 @@
 package indexset
 
 import (
+	"cmp"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -20,18 +22,37 @@ type Text struct {
 func (s *Set) AddText(text string, limit int32) Text {
 	out := Text{Canonical: true}
 	before := Piece{Last: -2}
+	var late []Piece
 	for text, p := range Pieces(text) {
 		switch {
 		case !p.OK:
 			out.Corrupt = append(out.Corrupt, text)
 			out.Canonical = false
+		case p.First <= before.Last:
+			out.Canonical = false
+			late = append(late, p)
 		default:
 			out.Canonical = out.Canonical && p.Last < limit && p.follows(&before)
 			s.AddRange(p.First, min(p.Last, limit-1))
 			before = p
 		}
 	}
+	s.addSorted(late, limit)
 	return out
+}
+
+// addSorted adds pieces that are in no order. Ranges that overlap are added once: a list can
+// repeat a range of two billion indexes a hundred thousand times.
+func (s *Set) addSorted(pieces []Piece, limit int32) {
+	slices.SortFunc(pieces, func(a, b Piece) int { return cmp.Compare(a.First, b.First) })
+	for next := int32(0); len(pieces) > 0; pieces = pieces[1:] {
+		p := &pieces[0]
+		s.AddRange(max(p.First, next), min(p.Last, limit-1))
+		if p.Last == math.MaxInt32 {
+			return
+		}
+		next = max(next, p.Last+1)
+	}
 }
 
 // Added returns how many indexes of the second list are not in the first.

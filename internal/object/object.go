@@ -22,6 +22,7 @@ type Meta struct {
 	Name                       string            `json:"name"`
 	UID                        string            `json:"uid"`
 	ResourceVersion            string            `json:"resourceVersion"`
+	Generation                 int64             `json:"generation"`
 	CreationTimestamp          time.Time         `json:"creationTimestamp"`
 	DeletionTimestamp          time.Time         `json:"deletionTimestamp"`
 	DeletionGracePeriodSeconds int32             `json:"deletionGracePeriodSeconds"`
@@ -34,6 +35,7 @@ type Meta struct {
 
 // Owner is a reference to an owner of the object.
 type Owner struct {
+	Kind       string `json:"kind"`
 	UID        string `json:"uid"`
 	Controller bool   `json:"controller"`
 }

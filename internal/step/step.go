@@ -12,10 +12,10 @@ import (
 // ErrNamespaceTerminating is the error of a creation where nothing can be created any more.
 var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
 
-// DefaultParallel is the number of calls at once where none is given.
+// DefaultParallel is the number of concurrent calls where none is given.
 const DefaultParallel = 16
 
-// Each makes the calls from 0 to n-1, at most so many at once, and returns when all of them
+// Each makes the calls from 0 to n-1, at most so many concurrently, and returns when all of them
 // have. A cancelled context starts no further call.
 func Each(ctx context.Context, parallel, n int, call func(i int)) {
 	if parallel <= 0 {
@@ -39,16 +39,18 @@ func Each(ctx context.Context, parallel, n int, call func(i int)) {
 		if ctx.Err() != nil {
 			return
 		}
-		wg.Go(func() {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
 			defer func() { <-slots }()
 			call(i)
-		})
+		}()
 	}
 }
 
-// Step is one kind of reads or writes of a round. E is what became of one.
+// Step is one kind of reads or writes of a round. E is the result of one.
 type Step[E any] struct {
-	// Effects has what became of each call; the zero value for those that were not made.
+	// Effects has the result of each call; the zero value for those that were not made.
 	Effects []E
 	calls   []call // parallel to Effects
 }
@@ -70,13 +72,13 @@ func (s *Step[E]) Each(ctx context.Context, parallel int, call func(i int) (E, e
 	})
 }
 
-// Set says what became of a call, and the error if it has failed. Calls can be set at the
+// Set says the result of a call, and the error if it has failed. Calls can be set at the
 // same time.
 func (s *Step[E]) Set(i int, effect E, cause error) {
 	s.Effects[i], s.calls[i] = effect, call{true, cause}
 }
 
-// Rest says what became of the calls that were not made, which then need none.
+// Rest says the results of the calls that were not made, which then need none.
 func (s *Step[E]) Rest(effect E) {
 	for i := range s.calls {
 		if !s.calls[i].made {
@@ -95,8 +97,8 @@ func (s *Step[E]) Failed() (n int) {
 	return n
 }
 
-// Err is the first error in the order of the calls, with the number of further ones. A
-// step that only a cancelled context has cut short has the error of that.
+// Err is the first error in the order of the calls, with the number of further ones. If
+// only a cancelled context has cut the step short, it is the error of the context.
 func (s *Step[E]) Err(ctx context.Context, name string) error {
 	fails := s.Failed()
 	for i := range s.calls {

@@ -1,3 +1,5 @@
+//go:build go1.25
+
 package step
 
 import (
@@ -13,7 +15,7 @@ import (
 
 var errDown = errors.New("down")
 
-// so many calls run at once, and no more.
+// so many calls run concurrently, and no more.
 func TestEach_AtMostSoManyAtOnce(t *testing.T) {
 	for parallel, want := range map[int]int64{0: 5, 1: 1, 3: 3, 9: 5} {
 		synctest.Test(t, func(t *testing.T) {

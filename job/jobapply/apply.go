@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/step"
 	"github.com/batchplan/batchplan/job"
 )
@@ -53,7 +53,7 @@ var ErrStillTracked = errors.New("the finalizer is still there")
 // more: nothing to retry (J34).
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
-// Expectations is told of writes before they are made, so that events which arrive
+// Expectations learns of writes before they are made, so that events which arrive
 // while they are under way find the record (E2, E3, E4). expectations.Tracker.Of makes
 // one for a job.
 type Expectations interface {
@@ -61,23 +61,25 @@ type Expectations interface {
 	Expect(creations, deletions int)
 	// Lower takes off what failed or was skipped.
 	Lower(creations, deletions int)
-	// ExpectUntracked adds pods that are about to lose their finalizer (E4).
-	ExpectUntracked(uids ...job.UID)
-	// UntrackObserved takes a pod off that keeps its finalizer. One that was gone already
-	// stays: the cache may still show it, and then it would be counted again.
+	// ExpectUntracked adds pods that are about to lose their finalizer (E4), and returns
+	// those that it has not held before.
+	ExpectUntracked(uids ...job.UID) (added []job.UID)
+	// UntrackObserved takes a pod off that this round has added and that keeps its
+	// finalizer. One that was gone already, or that an earlier round has added, stays: the
+	// cache may still show it, and then it would be counted again.
 	UntrackObserved(uid job.UID)
 }
 
 // Executor carries out plans. The zero value is ready to use, and safe for
 // concurrent use.
 type Executor struct {
-	// Parallel is the most writes that run at once; 0 means DefaultParallel.
+	// Parallel is the most writes that run concurrently; 0 means DefaultParallel.
 	Parallel int
 	// Expectations may be nil: then the next Memory of the plan is the only record.
 	Expectations Expectations
 }
 
-// DefaultParallel is the number of writes at once of an Executor with Parallel 0.
+// DefaultParallel is the number of concurrent writes of an Executor with Parallel 0.
 const DefaultParallel = step.DefaultParallel
 
 // Apply carries out the plan and concludes it. The conclusion is true whatever the
@@ -145,19 +147,19 @@ func (r *round) remove() []job.Effect {
 	if !ending {
 		r.expect(0, len(deletions))
 	}
-	first := make([]job.UID, len(deletions)) // UIDs of pods that lose the finalizer first
+	var first []job.UID
 	for i := range deletions {
 		if deletions[i].UntrackFirst {
-			first[i] = deletions[i].UID
+			first = append(first, deletions[i].UID)
 		}
 	}
-	r.expectUntracked(first)
+	added := r.expectUntracked(first)
 	results := newResults(len(deletions))
 	r.each(len(deletions), func(i int) { results.set(i, r.backend.Delete(r.ctx, deletions[i])) })
 	if !ending {
 		r.lower(0, len(deletions)-results.count(job.ResultDone))
 	}
-	r.takeOffKept(results, first)
+	r.takeOffKept(results, added, func(i int) job.UID { return deletions[i].UID })
 	r.note(results.Err(r.ctx, "delete pods"))
 	return results.Effects
 }
@@ -198,10 +200,10 @@ func (r *round) untrack(pods []job.Untracking) []job.Result {
 	for i := range pods {
 		uids[i] = pods[i].UID
 	}
-	r.expectUntracked(uids)
+	added := r.expectUntracked(uids)
 	results := newResults(len(pods))
 	r.each(len(pods), func(i int) { results.set(i, r.backend.Untrack(r.ctx, pods[i].PodRef)) })
-	r.takeOffKept(results, uids)
+	r.takeOffKept(results, added, func(i int) job.UID { return pods[i].UID })
 	r.note(results.Err(r.ctx, "remove finalizers"))
 	return results.plain()
 }
@@ -241,24 +243,24 @@ func (r *round) lower(creations, deletions int) {
 	}
 }
 
-// expectUntracked announces the removal of finalizers. Empty UIDs are none.
-func (r *round) expectUntracked(uids []job.UID) {
-	if r.Expectations == nil {
-		return
+// expectUntracked announces the removal of finalizers, and returns the pods of which no earlier
+// removal is still to be seen.
+func (r *round) expectUntracked(uids []job.UID) (added []job.UID) {
+	if r.Expectations == nil || len(uids) == 0 {
+		return nil
 	}
-	if uids = slices.DeleteFunc(slices.Clone(uids), func(uid job.UID) bool { return uid == "" }); len(uids) > 0 {
-		r.Expectations.ExpectUntracked(uids...)
-	}
+	return r.Expectations.ExpectUntracked(uids...)
 }
 
-// takeOffKept takes those off again that keep their finalizer.
-func (r *round) takeOffKept(results results, uids []job.UID) {
-	if r.Expectations == nil {
+// takeOffKept takes the pods off again that this round has added and that keep their finalizer.
+func (r *round) takeOffKept(results results, added []job.UID, uidOf func(i int) job.UID) {
+	if len(added) == 0 {
 		return
 	}
+	isNew := expectations.NewUIDs(added...)
 	for i, effect := range results.Effects {
-		if uids[i] != "" && effect.Result != job.ResultDone && effect.Result != job.ResultGone {
-			r.Expectations.UntrackObserved(uids[i])
+		if effect.Result != job.ResultDone && effect.Result != job.ResultGone && isNew.Has(uidOf(i)) {
+			r.Expectations.UntrackObserved(uidOf(i))
 		}
 	}
 }

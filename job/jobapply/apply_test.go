@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 )
@@ -193,7 +196,7 @@ func TestApply_GoneIsDone(t *testing.T) {
 	}
 }
 
-// TestJ6_ResultOfTheClaims: what became of the claims is one result.
+// TestJ6_ResultOfTheClaims: the results of the claims are one result.
 func TestJ6_ResultOfTheClaims(t *testing.T) {
 	for err, want := range map[error]job.Result{nil: job.ResultDone, errDown: job.ResultUnsuccessful, jobapply.ErrGone: job.ResultDone} {
 		p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan), withOwner(pod("u", 1, job.PodRunning), job.OwnedUnmatched)))
@@ -205,7 +208,7 @@ func TestJ6_ResultOfTheClaims(t *testing.T) {
 	}
 }
 
-// A deletion that could not remove the finalizer is told apart from one that failed
+// A deletion that could not remove the finalizer is distinguished from one that failed
 // itself: no event tells users of a pod that was not to be deleted yet (J41).
 func TestJ41_StillTracked(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -251,7 +254,7 @@ func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	}
 }
 
-// TestApply_Bounded: never more calls at once than Parallel says, and no status among others.
+// TestApply_Bounded: never more calls concurrently than Parallel says, and no status among others.
 func TestApply_Bounded(t *testing.T) {
 	failed := func(n int) (out []job.Pod) {
 		for i := range n {
@@ -283,8 +286,8 @@ func TestApply_Bounded(t *testing.T) {
 	}
 }
 
-// TestE2_Expectations is told of the writes before they are made, and of what did not
-// take effect at once.
+// TestE2_Expectations learns of the writes before they are made, and of what did not
+// take effect immediately.
 func TestE2_Expectations(t *testing.T) {
 	tests := []struct {
 		name string
@@ -325,6 +328,53 @@ func TestE2_Expectations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestE4_EarlierRemoval: the finalizer was removed in an earlier round, and the cache shows it. What
+// becomes of the second removal says nothing about the first, so the pod stays expected.
+func TestE4_EarlierRemoval(t *testing.T) {
+	for name, s := range map[string]job.Snapshot{
+		"a deletion, finalizer first": snapshot(0, pod("a", 0, job.PodRunning)),
+		"a finalizer":                 snapshot(0, pod("a", 0, job.PodFailed)),
+	} {
+		f := &fake{fail: map[string]error{"delete": errDown, "untrack": errDown}, earlier: []job.UID{"a"}}
+		_, _ = jobapply.Executor{Parallel: 1, Expectations: f}.Apply(t.Context(), f, plan(t, s))
+		if f.count("untracking") != 1 || f.count("tracked") != 0 {
+			t.Errorf("%s: %q", name, f.calls)
+		}
+	}
+}
+
+// TestE4_ExpectedAfterARound: a tracker then holds what it held before, and the pods that have lost
+// their finalizer in the round.
+func TestE4_ExpectedAfterARound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var pods []job.Pod
+		fails := make(map[string]error)
+		var tracker expectations.Tracker[string]
+		want := expectations.UIDs{}
+		phase := rapid.SampledFrom([]job.PodPhase{job.PodRunning, job.PodFailed})
+		for i := range rapid.IntRange(1, 6).Draw(t, "pods") {
+			p := pod(fmt.Sprint("p", i), int32(i), phase.Draw(t, "phase"))
+			pods = append(pods, p)
+			result := rapid.SampledFrom([]error{nil, errDown, jobapply.ErrGone, jobapply.ErrStillTracked}).Draw(t, "result")
+			fails["delete "+p.Name+", finalizer first"], fails["untrack "+p.Name] = result, result
+			if earlier := rapid.Bool().Draw(t, "earlier"); earlier {
+				tracker.ExpectUntracked("j", p.UID)
+			}
+			if _, held := tracker.Snapshot("j"); held.Has(p.UID) || result == nil || result == jobapply.ErrGone {
+				want = want.With(p.UID)
+			}
+		}
+		p, err := job.Reconcile(snapshot(0, pods...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = jobapply.Executor{Expectations: tracker.Of("j", at(0))}.Apply(t.Context(), &fake{fail: fails}, &p)
+		if _, got := tracker.Snapshot("j"); !got.Equal(want) {
+			t.Fatalf("expected are %v, want %v", slices.Collect(got.All()), slices.Collect(want.All()))
+		}
+	})
 }
 
 // TestApply_CancelledBeforeTheFirstWrite: nothing is written, and all of it says so.

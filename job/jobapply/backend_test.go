@@ -1,9 +1,12 @@
+//go:build go1.25
+
 package jobapply_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +29,8 @@ type fake struct {
 	// took, if set, is how long each call takes.
 	took            time.Duration
 	running, atOnce int
+	// earlier are the pods of which an earlier removal is still to be seen.
+	earlier []job.UID
 	// together is true once a status was written while another call was running.
 	together bool
 }
@@ -66,8 +71,9 @@ func (f *fake) Untrack(_ context.Context, p job.PodRef) error { return f.call("u
 func (f *fake) WriteStatus(context.Context, job.Status) error { return f.call("status") }
 func (f *fake) Expect(creations, deletions int)               { f.note("expect %d %d", creations, deletions) }
 func (f *fake) Lower(creations, deletions int)                { f.note("lower %d %d", creations, deletions) }
-func (f *fake) ExpectUntracked(uids ...job.UID) {
+func (f *fake) ExpectUntracked(uids ...job.UID) []job.UID {
 	f.note("untracking %s", strings.Trim(fmt.Sprint(uids), "[]"))
+	return slices.DeleteFunc(slices.Clone(uids), func(uid job.UID) bool { return slices.Contains(f.earlier, uid) })
 }
 func (f *fake) UntrackObserved(uid job.UID) { f.note("tracked %s", uid) }
 func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {

@@ -1,6 +1,6 @@
 // Package jobapply carries out the plans of package job over a small backend
 // interface: the writes in the plan's order, creations with slow start, a bounded
-// number of writes at once. The status follows from what became of each write, so a
+// number of concurrent writes. The status follows from the result of each write, so a
 // failure anywhere leads to a status that is true.
 //
 // The loop of an adapter:

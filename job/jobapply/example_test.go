@@ -11,14 +11,16 @@ import (
 
 // memory is a backend that keeps its pods in a slice.
 type memory struct {
+	now  time.Time
 	job  job.Job
 	pods []job.Pod
 }
 
 func (m *memory) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	uid := fmt.Sprint("uid-", len(m.pods))
-	m.pods = append(m.pods, job.Pod{Name: c.NamePrefix + uid, UID: job.UID(uid), Index: c.Index})
-	return job.PodRef{Name: c.NamePrefix + uid, UID: job.UID(uid)}, nil
+	p := c.Pod(c.NamePrefix+uid, job.UID(uid), m.now)
+	m.pods = append(m.pods, p)
+	return job.PodRef{Name: p.Name, UID: p.UID}, nil
 }
 
 func (m *memory) Untrack(_ context.Context, pod job.PodRef) error {
@@ -44,9 +46,9 @@ func Example() {
 
 	var remembered job.Memory
 	executor := jobapply.Executor{Parallel: 1}
-	for now := time.Unix(0, 0); m.job.Status.Finished() == ""; now = now.Add(time.Minute) {
+	for m.now = time.Unix(0, 0); m.job.Status.Finished() == ""; m.now = m.now.Add(time.Minute) {
 		plan, err := job.Reconcile(job.Snapshot{
-			Job: m.job, Pods: m.pods, Now: now, Memory: remembered,
+			Job: m.job, Pods: m.pods, Now: m.now, Memory: remembered,
 			Consistent: true, // this backend reads its own writes
 		})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 // server holds the truth. It has a watch on the pods, which tells of each change later, and so
 // has the job.
 type server struct {
+	now  time.Time
 	job  job.Job
 	pods map[job.UID]job.Pod
 	news []event
@@ -31,8 +32,9 @@ func (s *server) put(p job.Pod) {
 
 func (s *server) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	uid := job.UID(fmt.Sprint(len(s.pods)))
-	s.put(job.Pod{Name: c.NamePrefix + string(uid), UID: uid, Index: c.Index})
-	return job.PodRef{Name: c.NamePrefix + string(uid), UID: uid}, nil
+	p := c.Pod(c.NamePrefix+string(uid), uid, s.now)
+	s.put(p)
+	return job.PodRef{Name: p.Name, UID: uid}, nil
 }
 
 func (s *server) Delete(_ context.Context, d job.Deletion) error {
@@ -112,7 +114,7 @@ func (c *controller) round(s *server, now time.Time) error {
 // between the two creates nothing twice.
 func Example_watch() {
 	now, completions := time.Unix(0, 0), int32(2)
-	s := &server{pods: map[job.UID]job.Pod{}, job: job.Job{Name: "render", UID: "job-1", Version: 1, Spec: job.Spec{Completions: &completions, Parallelism: &completions}}}
+	s := &server{now: now, pods: map[job.UID]job.Pod{}, job: job.Job{Name: "render", UID: "job-1", Version: 1, Spec: job.Spec{Completions: &completions, Parallelism: &completions}}}
 	job.Default(&s.job.Spec)
 	c := &controller{cached: s.job, pods: map[job.UID]job.Pod{}}
 

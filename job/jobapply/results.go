@@ -7,11 +7,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// each calls do(0) to do(n-1), at most Parallel at once, and returns when all
+// each calls do(0) to do(n-1), at most Parallel concurrently, and returns when all
 // calls have. A cancelled context starts no further call.
 func (r *round) each(n int, do func(i int)) { step.Each(r.ctx, r.Parallel, n, do) }
 
-// results collects what became of a step's writes, from many goroutines.
+// results collects the result of a step's writes, from many goroutines.
 type results struct{ *step.Step[job.Effect] }
 
 func newResults(n int) results { return results{step.New[job.Effect](n)} }

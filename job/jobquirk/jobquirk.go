@@ -1,10 +1,14 @@
-// Package jobquirk names the places where the Job controller of Kubernetes 1.36 plainly
+// Package jobquirk names the places where the Job controller of Kubernetes plainly
 // does the wrong thing. The planner of package job does not, unless told to: each quirk
-// can be switched on by itself in its Options, and [job.Kubernetes136] has all of them.
-// docs/divergences.md describes each of them.
+// can be switched on by itself in its Options, and [job.Kubernetes] has the quirks of a release.
+// Unless its comment says otherwise, a quirk is in all releases from 1.31 to 1.36, and 1.37
+// is read to have it. docs/divergences.md describes each of them.
 package jobquirk
 
-import "github.com/batchplan/batchplan/internal/enum"
+import (
+	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/release"
+)
 
 // Set is a set of quirks.
 type Set uint16
@@ -18,11 +22,13 @@ const (
 	// them, deletes pods in the round that adopts them, and counts a recorded pod whose
 	// adoption it has not seen before the finalizer is gone, if it cannot adopt it again (JI3).
 	UncheckedUntrack
-	// CoarseRequeue looks again after a backoff not before a second has passed,
-	// and neither when the first of several waiting indexes is due while others are
+	// CoarseRequeue waits at least one second before it looks again after a backoff. It does
+	// not look again when the first of several waiting indexes is due while others are
 	// created, nor when expectations time out, which takes an instant longer.
 	CoarseRequeue
-	// UnseenCompletion completes a job while own writes have not been seen (JI8).
+	// UnseenCompletion completes a job while own writes have not been seen (JI8). From 1.36
+	// this concerns only creations that a closing namespace has refused, since the
+	// controller waits for its caches first.
 	UnseenCompletion
 	// EarlyEvents tells that a job was suspended or resumed before the status is
 	// written, and again if that fails (J41).
@@ -53,15 +59,43 @@ const (
 	// remove the finalizer, and nothing of a status write whose reply was lost, or of pods
 	// that lost their finalizer in a round that could not remove all of them (J42, JI27).
 	Miscount
+	// HeldIsIdle records no active pod while a backoff holds the missing ones, whatever
+	// runs (J11, J31). If one is ready, the API server refuses the status. Until 1.35.
+	HeldIsIdle
+	// UnseenEnd plans a job again whose final status was written and is not seen yet, and
+	// may create pods for it (E5). Until 1.33.
+	UnseenEnd
+	// SidecarsUnranked leaves the restarts of sidecars out of the order in which pods are
+	// deleted (J29). Until 1.31.
+	SidecarsUnranked
 )
 
 // All are the quirks of Kubernetes 1.36.
 const All = 1<<12 - 1
 
+// lasts is the last release of each quirk that is gone.
+var lasts = [...]struct {
+	quirk Set
+	last  release.Release
+}{
+	{HeldIsIdle, release.V135}, {UnseenEnd, release.V133}, {SidecarsUnranked, release.V131},
+}
+
+// Of returns the quirks of a release.
+func Of(r release.Release) Set {
+	set := Set(All)
+	for _, l := range lasts {
+		if !l.last.IsBefore(r) {
+			set |= l.quirk
+		}
+	}
+	return set
+}
+
 // names are in the order of the bits.
 const names = "DeleteCounts|UncheckedUntrack|CoarseRequeue|UnseenCompletion|EarlyEvents|" +
 	"RefusedAreActive|EarlierFailure|UnmatchedStay|FullRound|SuspendedRewritten|" +
-	"WaitingTakeRoom|Miscount"
+	"WaitingTakeRoom|Miscount|HeldIsIdle|UnseenEnd|SidecarsUnranked"
 
 // Has reports whether any of the quirks is in the set.
 func (s Set) Has(quirks Set) bool { return s&quirks != 0 }
@@ -73,7 +107,7 @@ func (s Set) String() string { return enum.SetString(names, uint(s)) }
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what MarshalText writes. Names may have spaces around them, and
-// "All" stands for all quirks.
+// "All" stands for all quirks, including quirks of old releases.
 func (s *Set) UnmarshalText(text []byte) error {
 	set, err := enum.ParseSet(names, string(text))
 	*s = Set(set)

@@ -1,0 +1,163 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// The controllers.
+const (
+	Jobs    = "jobs"    // runs the pods of jobs
+	Orphans = "orphans" // removes the finalizer of pods that have lost their job
+	// CronJobs takes all CronJobs, as these have no field like managedBy: the built-in
+	// controller must be off.
+	CronJobs = "cronjobs"
+	TTL      = "ttl" // deletes finished jobs of that managedBy when their time to live is over
+)
+
+// Controllers are all controllers. Unless others are requested, the ones of jobs run, which are
+// safe beside the built-in controllers.
+var (
+	Controllers        = []string{Jobs, Orphans, CronJobs, TTL}
+	DefaultControllers = []string{Jobs, Orphans}
+)
+
+// Config says what a replica does. Only ManagedBy is required.
+type Config struct {
+	// ManagedBy is the spec.managedBy of the jobs to take. [job.ControllerName] takes the jobs
+	// without one, and then the built-in controller must be off.
+	ManagedBy string
+	// Controllers are the controllers to run; none means [DefaultControllers].
+	Controllers []string
+	// Namespaces are the namespaces to serve; none means all.
+	Namespaces []string
+	// Workers is the number of concurrent rounds of each controller; 0 is its default.
+	Workers int
+	// Planners are the options of the planners.
+	Planners Planners
+	// MemoryAnnotation, if set, is the annotation of a job that keeps its backoff over a restart
+	// and a change of leader. It needs the right to patch jobs, and costs a request for each round
+	// in which the backoff changes.
+	MemoryAnnotation string
+	// MergeEvents reports the pods that a round has created, or deleted, in one event.
+	MergeEvents bool
+
+	// Identity names this replica among the others; empty means the name of the host. A random
+	// suffix is added, so that a process that was restarted is another replica.
+	Identity string
+	// Lease names the leases of all replicas that share the work.
+	Lease Lease
+	// Election lets one replica run, and the others wait.
+	Election bool
+	// Shards is the number of shards that the replicas share; 0 means none.
+	Shards int
+
+	// Registry takes the metrics; nil means a new one.
+	Registry *prometheus.Registry
+	// Status receives the replica's state, for the endpoints; it may be nil.
+	Status *Status
+}
+
+// Lease names leases and says how long they last.
+type Lease struct {
+	// Namespace and Name are where the leases are. With shards, the name is a prefix.
+	Namespace, Name string
+	// Duration is the longest time for which nobody works after a replica was killed. Zero
+	// means 15 seconds.
+	Duration time.Duration
+}
+
+// The default lease.
+const (
+	DefaultLeaseName     = "batchplan-controller"
+	DefaultLeaseDuration = 15 * time.Second
+)
+
+// maxShards bounds the leases that every replica lists again and again.
+const maxShards = 1000
+
+// Validate returns all that is wrong with the configuration, as [Run] does before anything else.
+func (c Config) Validate() error {
+	_, err := c.withDefaults()
+	return err
+}
+
+// withDefaults returns the configuration with its defaults, or all that is wrong with it.
+func (c Config) withDefaults() (Config, error) {
+	if len(c.Controllers) == 0 {
+		c.Controllers = DefaultControllers
+	}
+	if c.Lease.Name == "" {
+		c.Lease.Name = DefaultLeaseName
+	}
+	if c.Lease.Duration == 0 {
+		c.Lease.Duration = DefaultLeaseDuration
+	}
+	if c.Identity == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return c, fmt.Errorf("identity: %w", err)
+		}
+		c.Identity = strings.ToLower(host)
+	}
+	if problems := validation.IsDNS1123Subdomain(c.Identity); problems != nil {
+		return c, fmt.Errorf("identity: %q: %s", c.Identity, strings.Join(problems, "; "))
+	}
+	c.Identity += "-" + rand.String(8)
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+	if c.Status == nil {
+		c.Status = &Status{}
+	}
+	return c, c.validate()
+}
+
+func (c *Config) validate() error {
+	var problems []error
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if c.ManagedBy == "" {
+		problem("managed-by: required: the spec.managedBy of the jobs to take; %q takes those without one", job.ControllerName)
+	}
+	for _, name := range c.Controllers {
+		if !slices.Contains(Controllers, name) {
+			problem("controllers: %q is none of %s", name, strings.Join(Controllers, ", "))
+		}
+	}
+	if slices.Contains(c.Namespaces, "") {
+		problem("namespaces: a name is empty; leave the list empty to serve all")
+	}
+	if c.MemoryAnnotation != "" {
+		for _, text := range validation.IsQualifiedName(c.MemoryAnnotation) {
+			problem("memory-annotation: %q: %s", c.MemoryAnnotation, text)
+		}
+	}
+	if c.Workers < 0 {
+		problem("workers: %d is negative", c.Workers)
+	}
+	if c.Shards < 0 || c.Shards > maxShards {
+		problem("shards: %d is not between 0 and %d", c.Shards, maxShards)
+	}
+	if c.Shards > 0 && c.Election {
+		problem("shards: %d: with shards all replicas run, so there is no leader to elect", c.Shards)
+	}
+	if (c.Shards > 0 || c.Election) && c.Lease.Namespace == "" {
+		problem("lease-namespace: required, as the leases need a namespace")
+	}
+	if c.Lease.Duration < time.Second {
+		problem("lease-duration: %v is less than a second", c.Lease.Duration)
+	}
+	return errors.Join(problems...)
+}
+
+func (c *Config) runs(controller string) bool { return slices.Contains(c.Controllers, controller) }

@@ -1,0 +1,319 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
+)
+
+// nobody is another user than the one who runs the tests.
+const nobody = 65534
+
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+}
+
+// interrupted creates a state folder with three sleepers that have begun.
+func (w *world) interrupted() {
+	w.t.Helper()
+	stop := w.start("run", w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143")))
+	w.waitFor("lives", "begin", 3)
+	if code := stop(syscall.SIGINT); code != 130 {
+		w.t.Fatalf("exit status %d", code)
+	}
+	w.waitFor("lives", "asked", 3)
+}
+
+// A state folder that another user owns, or could have written to, is refused: its
+// jobs would run with the caller's rights.
+func TestHostileFolder(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		root bool
+		harm func(state string) error
+		want string
+	}{
+		{"the folder is another user's", true, func(s string) error { return os.Chown(s, nobody, nobody) }, "/state: belongs to user 65534"},
+		{"everybody can write to the folder", false, func(s string) error { return os.Chmod(s, 0o777) }, "/state: has mode 0777"},
+		{"the folder is a link of another user's", true, func(s string) error {
+			return errors.Join(os.Rename(s, s+"2"), os.Symlink(s+"2", s), os.Lchown(s, nobody, nobody))
+		}, "/state: belongs to user 65534"},
+		{"the folder is in another user's", true, func(s string) error {
+			return os.Chown(filepath.Dir(s), nobody, nobody)
+		}, ": belongs to user 65534, who can replace what is in it"},
+		{"everybody can write to the folder's parent", false, func(s string) error {
+			return os.Chmod(filepath.Dir(s), 0o777)
+		}, ": has mode 0777, so other users can replace what is in it"},
+		{"a link of the caller's to the folder", false, func(s string) error {
+			return errors.Join(os.Rename(s, s+"2"), os.Symlink(s+"2", s))
+		}, ""},
+		{"the database is a link", false, func(s string) error {
+			db := filepath.Join(s, "state.db")
+			return errors.Join(os.Rename(db, db+"2"), os.Symlink("state.db2", db))
+		}, "/state/state.db: is neither a regular file nor a folder"},
+		{"the database is a pipe", false, func(s string) error {
+			db := filepath.Join(s, "state.db")
+			return errors.Join(os.Remove(db), syscall.Mkfifo(db, 0o600))
+		}, "/state/state.db: is neither a regular file nor a folder"},
+		{"the runner's lock is a pipe", false, func(s string) error {
+			lock := filepath.Join(s, "runner.lock")
+			return errors.Join(os.Remove(lock), syscall.Mkfifo(lock, 0o600))
+		}, "/state/runner.lock: is neither a regular file nor a folder"},
+		{"the pods are a link", false, func(s string) error {
+			pods := filepath.Join(s, "pods")
+			return errors.Join(os.Rename(pods, pods+"2"), os.Symlink("pods2", pods))
+		}, "/state/pods: is neither a regular file nor a folder"},
+		{"the database is another user's", true, func(s string) error {
+			return os.Chown(filepath.Join(s, "state.db"), nobody, nobody)
+		}, "/state/state.db: belongs to user 65534"},
+		{"the group can write to the database", false, func(s string) error {
+			return os.Chmod(filepath.Join(s, "state.db"), 0o660)
+		}, "/state/state.db: has mode 0660"},
+		{"everybody can write to the pods", false, func(s string) error {
+			return os.Chmod(filepath.Join(s, "pods"), 0o733)
+		}, "/state/pods: has mode 0733"},
+		{"an empty folder of the caller among the pods", false, func(s string) error {
+			return os.Mkdir(filepath.Join(s, "pods", "x"), 0o700)
+		}, ""},
+		{"a pod's folder is another user's", true, func(s string) error {
+			p := filepath.Join(s, "pods", "x")
+			return errors.Join(os.Mkdir(p, 0o700), os.Chown(p, nobody, nobody))
+		}, "/state/pods/x: belongs to user 65534"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if test.root {
+				needRoot(t)
+			}
+			w := newWorld(t)
+			w.interrupted()
+			if err := test.harm(w.state); err != nil {
+				t.Fatal(err)
+			}
+			if test.want == "" {
+				w.want(0, "status")
+				return
+			}
+			o := w.want(2, "run")
+			if !strings.Contains(o.errOut, test.want) || len(w.trace("lives")) != 6 {
+				t.Errorf("no %q in %v\n%v", test.want, o, w.trace("lives"))
+			}
+		})
+	}
+}
+
+// A log that a container has replaced is not printed, and logs does not wait for it.
+func TestHostileLog(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]func(log, secret string) error{
+		"link": func(log, secret string) error { return os.Symlink(secret, log) },
+		"pipe": func(log, _ string) error { return syscall.Mkfifo(log, 0o600) },
+	} {
+		w := newWorld(t)
+		w.want(0, "run", "testdata/good.json")
+		secret := filepath.Join(w.traces, "secret")
+		if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		logs, err := filepath.Glob(filepath.Join(w.state, "pods", "*", "logs", "*.stdout"))
+		if err != nil || len(logs) == 0 {
+			t.Fatal(logs, err)
+		}
+		if err := errors.Join(os.Remove(logs[0]), replace(logs[0], secret)); err != nil {
+			t.Fatal(err)
+		}
+		jobs := strings.Fields(strings.Split(w.want(0, "status").out, "\n")[1])
+		if o := w.want(2, "logs", jobs[0]); strings.Contains(o.out, "secret") || !strings.Contains(o.errOut, ".stdout: ") {
+			t.Errorf("%s: %v", name, o)
+		}
+	}
+}
+
+// A supervisor starts nothing from a spec that another user may have written.
+func TestHostileSpec(t *testing.T) {
+	w := newWorld(t)
+	folder := pod.Folder(filepath.Join(w.state, "pods", "x"))
+	if err := os.MkdirAll(filepath.Dir(string(folder)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(w.traces, "ran")
+	if err := folder.Prepare([]byte(`{"uid": "x", "restartPolicy": "Never", "containers": [{"name": "a", "argv": ["/bin/touch", "` + trace + `"]}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(string(folder), "spec.json"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c, err := pod.ChooseContainment("auto", pod.ProbeContainment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, err := pod.Command(folder, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Run(); err == nil {
+		t.Error("the supervisor has run it")
+	}
+	if _, err := os.Stat(trace); !os.IsNotExist(err) {
+		t.Errorf("the container has run: %v", err)
+	}
+	if log, _ := os.ReadFile(folder.SupervisorLog()); !strings.Contains(string(log), "spec.json: has mode 0666") {
+		t.Errorf("the log says %q", log)
+	}
+}
+
+// No other user can read what the runner stores, whatever an earlier runner has
+// left. Pods that outlive the runner hold none of its caller's locks.
+func TestNothingIsReadable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := os.MkdirAll(filepath.Join(w.state, "pods"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.interrupted()
+	err := filepath.WalkDir(w.state, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		// The folder itself existed before; the runner has created the rest.
+		if err == nil && path != w.state && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	fresh := newWorld(t)
+	fresh.want(0, "run", "testdata/good.json")
+	if info, err := os.Stat(fresh.state); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the state folder has mode %v, %v", info.Mode(), err)
+	}
+}
+
+// A missing or empty database does not count as new while the pods of the old one
+// are here.
+func TestLostDatabase(t *testing.T) {
+	tidy := func(db string) error { return errors.Join(os.Remove(db+"-wal"), os.Remove(db+"-shm")) }
+	for name, lose := range map[string]func(db string) error{
+		"truncated":                   func(db string) error { return errors.Join(tidy(db), os.Truncate(db, 0)) },
+		"truncated, its log is there": func(db string) error { return os.Truncate(db, 0) },
+		"removed":                     func(db string) error { return errors.Join(tidy(db), os.Remove(db)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143"))
+			stop := w.start("run", file)
+			w.waitFor("lives", "begin", 3)
+			stop(syscall.SIGKILL) // the pods continue
+			if err := lose(filepath.Join(w.state, "state.db")); err != nil {
+				t.Fatal(err)
+			}
+			o := w.want(2, "run", file)
+			if !strings.Contains(o.errOut, "state.db does not know 3 pods that were run from it") {
+				t.Error(o)
+			}
+			time.Sleep(100 * time.Millisecond) // nothing should begin
+			if lives := w.trace("lives"); len(lives) != 3 {
+				t.Errorf("work has begun anew: %v", lives)
+			}
+		})
+	}
+}
+
+// When the supervisor of a container is killed, the container's grandchildren do
+// not run beside its replacement.
+func TestGrandchildrenEnd(t *testing.T) {
+	for _, c := range pod.Containments {
+		t.Run(string(c), func(t *testing.T) {
+			t.Parallel()
+			if err := pod.ProbeContainment(c); err != nil {
+				t.Skipf("not possible here: %v", err)
+			}
+			w := newWorld(t)
+			text := strings.ReplaceAll(sleepers, "backoffLimit: 0", "backoffLimit: 5")
+			text = strings.ReplaceAll(text, "completions: 3\n  parallelism: 3", "completions: 1\n  parallelism: 1")
+			i, j := strings.Index(text, "'\n          trap"), strings.Index(text, "']")
+			text = text[:i] + `'sh -c "trap true TERM; echo begin $UID_OF_POD >> TRACES/lives;
+				while [ ! -e TRACES/finish ]; do echo beat $UID_OF_POD >> TRACES/lives; sleep 0.01; done"; exit $?` + text[j:]
+			text = strings.ReplaceAll(text, "command:", "env:\n        - {name: UID_OF_POD, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n        command:")
+			stop := w.start("run", "--contain", string(c), "--backoff", "10ms", w.manifest(text))
+			w.waitFor("lives", "beat", 1)
+			pid, err := w.folders()[0].Supervisor()
+			if err != nil || pid == 0 {
+				t.Fatal(pid, err)
+			}
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			w.waitFor("lives", "begin", 2)
+			beats := len(w.trace("lives"))
+			w.waitFor("lives", "beat", beats+20)
+			if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if code := stop(nil); code != 0 {
+				t.Errorf("exit status %d", code)
+			}
+			current := ""
+			for i, words := range w.trace("lives") {
+				if words[0] == "begin" {
+					current = words[1]
+				} else if words[1] != current {
+					t.Fatalf("line %d: %s works beside %s", i, words[1], current)
+				}
+			}
+		})
+	}
+}
+
+// Hostile manifests are refused before anything runs, with file, line, field and
+// value. The commands run, status and logs report where a log was cut.
+func TestHostileManifest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, test := range []struct{ field, want string }{
+		{"workingDir: ../../../x", `workingDir: "../../../x": is not a path inside the pod's folder`},
+		{"volumeMounts: [{name: v, mountPath: ../x}]", `mountPath: "../x": is not a path inside the container`},
+		{"volumeMounts: [{name: v, mountPath: x, subPath: ../../x}]", `subPath: "../../x": is not a path inside the volume`},
+		{`env: [{name: A, value: "\0"}]`, `env[0].value: "\u0000": contains a NUL`},
+		{"securityContext: {readOnlyRootFilesystem: true}", "readOnlyRootFilesystem: true: not supported"},
+		{"securityContext: {capabilities: {add: [NOTHING]}}", `capabilities.add[0]: "NOTHING": is not a capability`},
+	} {
+		text := strings.ReplaceAll(sleepers, "command: [", test.field+"\n        command: [")
+		text = strings.ReplaceAll(text, "restartPolicy:", "volumes: [{name: v, emptyDir: {}}]\n      restartPolicy:")
+		if o := w.want(2, "run", w.manifest(text)); !strings.Contains(o.errOut, test.want) || !strings.Contains(o.errOut, "manifest.yaml:1") {
+			t.Errorf("no %q in %v", test.want, o)
+		}
+	}
+	if _, err := os.Stat(w.state); !os.IsNotExist(err) {
+		t.Errorf("a state folder was made: %v", err)
+	}
+	text := strings.ReplaceAll(manyJob, "completions: 40", "completions: 1")
+	i, j := strings.Index(text, "command:"), strings.Index(text, "exit $code']")
+	text = text[:i] + "command: [sh, -c, 'yes | head -c 200000; sleep 0.3" + text[j+len("exit $code"):]
+	o := w.want(0, "run", "--max-log", "1k", w.manifest(text))
+	if !strings.Contains(o.errOut, "container main has written more than --max-log") {
+		t.Error(o)
+	}
+	if o := w.want(0, "status", "many"); !strings.Contains(o.out, "(log cut at --max-log)") {
+		t.Error(o)
+	}
+	if o := w.want(0, "logs", "many"); !strings.HasSuffix(o.out, "[cut here: --max-log is 1000 bytes]\n") || len(o.out) > 1100 {
+		t.Errorf("%d bytes: %.50q", len(o.out), o.out)
+	}
+	w.want(2, "run", "--max-log", "much")
+	w.want(2, "run", "--max-log=-1")
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// A table fits 100 columns unless it is wide: long names lose their middle, long messages their end.
+func TestTable(t *testing.T) {
+	name, message := strings.Repeat("long-", 12)+"end", strings.Repeat("a message ", 20)
+	for _, wide := range []bool{false, true} {
+		table := newTable(wide, "JOB", "AGE", "MESSAGE")
+		table.add("short", "1m05s", "fine")
+		table.add(name, "2d01h", message)
+		var b bytes.Buffer
+		if err := table.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(b.String(), "\n")
+		whole := strings.Contains(lines[2], name) && strings.HasSuffix(lines[2], strings.TrimRight(message, " "))
+		if widest := runewidth.StringWidth(lines[2]); whole != wide || !wide && (widest > tableWidth || !strings.HasSuffix(lines[2], "…")) {
+			t.Errorf("wide %v: %q", wide, lines[2])
+		}
+		if strings.Index(lines[0], "AGE") != strings.Index(lines[1], "1m05s") {
+			t.Errorf("%s", b.String())
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	if have := wrap("one two three four", 9); have != "one two\n  three\n  four" {
+		t.Errorf("%q", have)
+	}
+}

@@ -1,0 +1,102 @@
+// Package patience recognises temporary failures, such as a full disk, and says how
+// long to retry.
+package patience
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+)
+
+// transient lists errors of the system that may be gone at the next attempt.
+var transient = []error{
+	syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.EIO, syscall.EINTR,
+}
+
+// The same errors in the low byte of SQLite's codes: busy, locked, out of memory,
+// input or output, full, cannot open.
+var transientCodes = []int{5, 6, 7, 10, 13, 14}
+
+// IsTransient reports whether trying again later may help.
+func IsTransient(err error) bool {
+	for _, t := range transient {
+		if errors.Is(err, t) {
+			return true
+		}
+	}
+	var coded interface{ Code() int } // errors of the database
+	if errors.As(err, &coded) {
+		for _, code := range transientCodes {
+			if coded.Code()&0xff == code {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// policy is the one for failed writes with a lower maximum, so that work resumes soon
+// after there is room again.
+var policy = backoff.Policy{Base: backoff.Retry().Base, Factor: backoff.Retry().Factor, Max: 5 * time.Second}
+
+// Patience is the retry state of one loop: how often it has failed in a row, and
+// since when. The zero value gives up immediately.
+type Patience struct {
+	// Limit is how long failures may last.
+	Limit time.Duration
+
+	failures int
+	since    time.Time
+}
+
+// Failed notes a failure and returns how long to wait before the next attempt. If
+// waiting cannot help, it returns the failure itself. After Limit it returns a
+// *GaveUp that wraps the failure.
+func (p *Patience) Failed(err error, now time.Time) (time.Duration, error) {
+	if !IsTransient(err) {
+		return 0, err
+	}
+	if p.failures == 0 {
+		p.since = now
+	}
+	p.failures++
+	lasted := now.Sub(p.since)
+	if lasted >= p.Limit {
+		return 0, &GaveUp{Err: err, Lasted: lasted}
+	}
+	return min(policy.Delay(p.failures), p.Limit-lasted), nil
+}
+
+// Try notes how a pass of a loop ended. It returns how long to wait before the next
+// pass, after a warning that says why, or the error with which the loop has to end.
+func (p *Patience) Try(err error, now time.Time, tell func(string)) (time.Duration, error) {
+	if err == nil {
+		p.Worked()
+		return 0, nil
+	}
+	delay, fatal := p.Failed(err, now)
+	if fatal == nil {
+		tell(fmt.Sprintf("%v; trying again in %v", err, delay.Round(time.Millisecond)))
+	}
+	return delay, fatal
+}
+
+// Worked notes a success.
+func (p *Patience) Worked() { p.failures = 0 }
+
+// GaveUp is the error after the last attempt.
+type GaveUp struct {
+	Err    error
+	Lasted time.Duration
+}
+
+// Error names the last failure and the time spent on retries.
+func (g *GaveUp) Error() string {
+	return fmt.Sprintf("%v; gave up after %v", g.Err, g.Lasted.Round(time.Second))
+}
+
+// Unwrap returns the last failure.
+func (g *GaveUp) Unwrap() error { return g.Err }

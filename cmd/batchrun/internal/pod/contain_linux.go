@@ -1,0 +1,168 @@
+package pod
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The commands with which this program starts itself.
+const (
+	superviseCommand = "__pod"
+	watchCommand     = "__watch"
+	probeCommand     = "__probe"
+)
+
+// Available reports whether pods can run on this system.
+func Available() error { return nil }
+
+// Command returns a supervisor that is ready to be started: this program, run
+// again.
+func Command(folder Folder, c Containment) (*exec.Cmd, error) {
+	log, err := folder.openFile(os.O_WRONLY|os.O_CREATE|os.O_APPEND, supervisorLog)
+	if err != nil {
+		return nil, err
+	}
+	command := superviseCommand
+	if c == Cgroup || c == Watched {
+		command = watchCommand
+	}
+	cmd := self(command, string(folder), string(c))
+	cmd.Dir, cmd.Stdout, cmd.Stderr = string(folder), log, log
+	// A session of its own: neither Ctrl-C on the terminal nor the end of the runner
+	// reaches it.
+	cmd.SysProcAttr = c.attributes()
+	cmd.SysProcAttr.Setsid = true
+	return cmd, nil
+}
+
+// self returns this program with other arguments. Of the environment it keeps only
+// what the Go runtime reads, since pods must not see the rest.
+func self(args ...string) *exec.Cmd {
+	cmd := &exec.Cmd{
+		// The program's own file may be gone by now; the link still leads to it.
+		Path: "/proc/self/exe",
+		Args: append([]string{"batchplan-local"}, args...),
+		Env:  []string{},
+	}
+	for _, name := range []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GORACE", "GOTRACEBACK", "GOCOVERDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	return cmd
+}
+
+// attributes returns the attributes of a process that sets up the containment.
+func (c Containment) attributes() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{}
+	switch c {
+	case UserNamespace:
+		ownUser(attr)
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+		fallthrough
+	case Namespace:
+		attr.Cloneflags |= unix.CLONE_NEWPID | unix.CLONE_NEWNS
+	}
+	return attr
+}
+
+// ownUser gives a process a user namespace in which the caller keeps the same user
+// ID.
+func ownUser(attr *syscall.SysProcAttr) {
+	attr.Cloneflags |= unix.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+}
+
+// enter completes the containment from inside: a PID namespace needs its own /proc.
+// Later mounts of the system appear here; mounts of a container do not appear
+// outside.
+func (c Containment) enter() error {
+	if c != Namespace && c != UserNamespace {
+		return adoptStrays()
+	}
+	if !isFirst() {
+		return errors.New("this process is not the first of a PID namespace")
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("keep mounts in the namespace: %w", err)
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount the namespace's /proc: %w", err)
+	}
+	// Containers are started from this thread and must not inherit its privileges.
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	return nil
+}
+
+// isFirst reports whether this process is the first of a PID namespace. Then all
+// other processes that it can see are its own.
+func isFirst() bool { return os.Getpid() == 1 }
+
+// adoptStrays makes this process the parent of the orphans of its descendants.
+func adoptStrays() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("adopt processes: %w", err)
+	}
+	return nil
+}
+
+// ProbeContainment tries whether a containment works here.
+func ProbeContainment(c Containment) error {
+	cmd := self(probeCommand, string(c))
+	cmd.SysProcAttr = c.attributes()
+	report := &strings.Builder{}
+	cmd.Stderr = report
+	if c != Cgroup {
+		return explain(cmd.Run(), report)
+	}
+	group, err := newCgroup("batchplan-probe-" + strconv.Itoa(os.Getpid()))
+	if err != nil {
+		return err
+	}
+	defer group.remove()
+	defer group.close()
+	group.admit(cmd.SysProcAttr)
+	in, err := cmd.StdinPipe() // the probe runs until it is killed
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := group.kill(); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return err
+	}
+	_ = cmd.Wait()
+	return nil
+}
+
+func explain(err error, report *strings.Builder) error {
+	if text := strings.TrimSpace(report.String()); err != nil && text != "" {
+		return errors.New(text)
+	}
+	return err
+}
+
+// probe is the other side of ProbeContainment.
+func (c Containment) probe() error {
+	if c == Cgroup {
+		_, err := os.Stdin.Read(make([]byte, 1))
+		return err
+	}
+	if err := c.enter(); err != nil {
+		return err
+	}
+	_, err := children()
+	return err
+}

@@ -1,0 +1,264 @@
+package pod
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The files that a supervisor and its watcher, if any, lock.
+const (
+	superviseLock = "lock"
+	watchLock     = "watch"
+)
+
+// Alive reports whether a process of the pod may be alive: its supervisor or its
+// watcher holds a lock, or a process that it started has not ended.
+func (f Folder) Alive() (bool, error) {
+	for _, name := range []string{superviseLock, watchLock} {
+		if held, _, err := f.holder(name); held || err != nil {
+			return held, err
+		}
+	}
+	g, err := f.guard()
+	if err != nil {
+		return false, err
+	}
+	return g.remains()
+}
+
+// Supervisor returns the process ID of the supervisor that holds the pod's lock
+// now, or 0.
+func (f Folder) Supervisor() (pid int, err error) {
+	_, pid, err = f.holder(superviseLock)
+	return pid, err
+}
+
+// holder finds out which process holds a lock. The process ID is 0 if that process
+// is not visible from here.
+//
+// The lock is a POSIX record lock, since a query does not take it: a supervisor
+// that starts at this moment is not refused.
+func (f Folder) holder(name string) (held bool, pid int, err error) {
+	file, err := f.openFile(os.O_RDWR, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, 0, nil
+	}
+	if errors.Is(err, unix.EROFS) || errors.Is(err, fs.ErrPermission) {
+		return false, 0, nil // a user who cannot write here cannot run pods here
+	}
+	if err != nil {
+		return false, 0, err
+	}
+	defer file.Close()
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil {
+		return false, 0, fmt.Errorf("query the lock of pod folder %q: %w", f, err)
+	}
+	return lock.Type != unix.F_UNLCK, max(int(lock.Pid), 0), nil
+}
+
+// lock takes a lock of the pod; it returns nil when another process holds it.
+//
+// A POSIX lock is lost when this process first closes the file, so nothing else may
+// open the file while it is held.
+func (f Folder) lock(name string) (*os.File, error) {
+	file, err := f.openFile(os.O_RDWR|os.O_CREATE, name)
+	if err != nil {
+		return nil, err
+	}
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	err = unix.FcntlFlock(file.Fd(), unix.F_SETLK, &lock)
+	if err == nil {
+		return file, nil
+	}
+	file.Close()
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("lock pod folder %q: %w", f, err)
+}
+
+// guard names what must be gone before a pod whose supervisor is dead has ended. A
+// lock alone is not enough: the kernel frees it before it ends the processes of a
+// PID namespace, and regardless of the processes of a cgroup.
+type guard struct {
+	Containment Containment `json:"containment"`
+	// PID and Start identify the supervisor as the runner sees it; no later process
+	// has both. They are valid for the boot with the ID Boot.
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
+	Boot  string `json:"boot"`
+	// Cgroup is the folder of the containers' cgroup.
+	Cgroup string `json:"cgroup,omitempty"`
+}
+
+func newGuard(c Containment) (*guard, error) {
+	self, err := os.Readlink("/proc/self")
+	if err != nil {
+		return nil, err
+	}
+	pid, err := strconv.Atoi(self)
+	if err != nil {
+		return nil, fmt.Errorf("/proc/self: %q: is not a process id", self)
+	}
+	stat, err := readStat(pid)
+	if err != nil {
+		return nil, err
+	}
+	boot, err := bootID()
+	return &guard{Containment: c, PID: pid, Start: stat.start, Boot: boot}, err
+}
+
+func bootID() (string, error) {
+	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return string(bytes.TrimSpace(data)), err
+}
+
+func (f Folder) writeGuard(g *guard) error {
+	data, err := json.Marshal(g)
+	if err != nil {
+		return err
+	}
+	return f.write("guard.json", data)
+}
+
+func (f Folder) guard() (g guard, err error) {
+	err = f.readJSON("guard.json", &g)
+	if errors.Is(err, fs.ErrNotExist) {
+		return guard{}, nil
+	}
+	return g, err
+}
+
+// remains reports whether processes are left of a pod whose locks are free.
+func (g *guard) remains() (bool, error) {
+	if g.Cgroup != "" {
+		return isPopulated(g.Cgroup)
+	}
+	if g.Containment != Namespace && g.Containment != UserNamespace {
+		return false, nil
+	}
+	boot, err := bootID()
+	if err != nil || boot != g.Boot {
+		return false, err
+	}
+	stat, err := readStat(g.PID)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		return false, nil
+	}
+	return err == nil && stat.start == g.Start && !stat.isOver(), err
+}
+
+// Reap ends what a dead supervisor has left. It returns true once no process of the
+// pod is left.
+func (f Folder) Reap() (bool, error) {
+	alive, err := f.Alive()
+	if err != nil || !alive {
+		return !alive, errors.Join(err, f.dropCgroup(!alive))
+	}
+	for _, name := range []string{superviseLock, watchLock} {
+		if held, _, err := f.holder(name); held || err != nil {
+			return false, err
+		}
+	}
+	g, err := f.guard()
+	if err == nil && g.Cgroup != "" {
+		err = killCgroup(g.Cgroup)
+	}
+	return false, err
+}
+
+// dropCgroup removes the cgroup of a pod that has ended.
+func (f Folder) dropCgroup(ended bool) error {
+	if !ended {
+		return nil
+	}
+	g, err := f.guard()
+	if err != nil || g.Cgroup == "" {
+		return err
+	}
+	return removeCgroup(g.Cgroup)
+}
+
+// Enforce kills a supervisor that was asked to stop and has not done so in time,
+// because it hangs or was stopped by a signal. Its containers end with it.
+func (f Folder) Enforce(now time.Time) error {
+	info, err := os.Lstat(f.path("stop"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	grace, _ := f.stopAsked()
+	if err != nil || now.Before(info.ModTime().Add(grace+overtime)) {
+		return err
+	}
+	// A watcher that is also stopped could not do its work.
+	return errors.Join(f.signal(watchLock, unix.SIGCONT), f.signal(superviseLock, unix.SIGKILL))
+}
+
+// overtime is how long a supervisor may take after the grace period of its pod:
+// sidecars end one after the other, and disks can be slow.
+const overtime = 20 * time.Second
+
+// signal sends a signal to the process that holds a lock, and to no other: it opens
+// a handle to the process before it checks again that the process holds the lock.
+func (f Folder) signal(name string, s unix.Signal) error {
+	_, pid, err := f.holder(name)
+	if err != nil || pid == 0 {
+		return err
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open process %d: %w", pid, err)
+	}
+	defer unix.Close(fd)
+	if _, again, err := f.holder(name); err != nil || again != pid {
+		return err
+	}
+	if err := unix.PidfdSendSignal(fd, s, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("send %v to process %d: %w", s, pid, err)
+	}
+	return nil
+}
+
+// processStat is what /proc says about a process.
+type processStat struct {
+	state   byte
+	threads int
+	start   uint64
+}
+
+// isOver reports whether a process that was not yet waited for has ended with all
+// its threads. If it was the first of a PID namespace, the namespace is then empty.
+func (s *processStat) isOver() bool { return (s.state == 'Z' || s.state == 'X') && s.threads <= 1 }
+
+func readStat(pid int) (s processStat, err error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return s, err
+	}
+	// The name, in parentheses, can contain anything; fields are counted from after
+	// it.
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if len(fields) < 20 {
+		return s, fmt.Errorf("/proc/%d/stat: %q: too few fields", pid, data)
+	}
+	s.state = fields[0][0]
+	s.threads, err = strconv.Atoi(fields[17])
+	if err != nil {
+		return s, err
+	}
+	s.start, err = strconv.ParseUint(fields[19], 10, 64)
+	return s, err
+}

@@ -1,0 +1,64 @@
+package pod
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// timesSuffix ends the name of the file with the times of a log: lines with an offset in
+// the log and the time at which it was written to from there on, in nanoseconds since 1970.
+const timesSuffix = ".times"
+
+// timesStep is the least time between two marks in that file.
+const timesStep = time.Second
+
+// OpenLog opens the log of a stream, "stdout" or "stderr", of a container.
+func (f Folder) OpenLog(container, stream string) (*os.File, error) {
+	return f.openFile(os.O_RDONLY, "logs", container+"."+stream)
+}
+
+// LogSize returns the size of a log; one that is not there is empty. It costs one system
+// call, and says nothing about whether the log can be opened.
+func (f Folder) LogSize(container, stream string) int64 {
+	info, err := os.Lstat(f.path("logs", container+"."+stream))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// LogSince returns the offset in a log from which on it was written at a time or later. It is
+// up to a second too early. Without marks, as in logs of earlier versions, a log that was
+// written to since then counts as a whole.
+func (f Folder) LogSince(container, stream string, since time.Time) (int64, error) {
+	times, err := f.openFile(os.O_RDONLY, "logs", container+"."+stream+timesSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err := os.Lstat(f.path("logs", container+"."+stream))
+		if err != nil || !info.ModTime().Before(since) {
+			return 0, nil
+		}
+		return info.Size(), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer times.Close()
+	marks := bufio.NewReader(times)
+	for {
+		var offset, nano int64
+		_, err := fmt.Fscanln(marks, &offset, &nano)
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return f.LogSize(container, stream), nil
+		case err != nil:
+			return 0, nil // a container has written to it
+		case offset >= 0 && time.Unix(0, nano).Add(timesStep).After(since):
+			return offset, nil
+		}
+	}
+}

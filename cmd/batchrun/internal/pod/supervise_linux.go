@@ -1,0 +1,326 @@
+package pod
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// pollInterval is how often a supervisor looks for the stop file: a file that
+// outlives both processes cannot be lost, unlike a signal, and needs no process id.
+const pollInterval = 50 * time.Millisecond
+
+// Supervise runs the pod of a folder to its end. It does nothing when another
+// supervisor is alive or the pod has begun before: a pod runs at most once.
+//
+// It must be called from a goroutine locked to the main thread: containers are
+// killed when the thread that started them ends.
+func Supervise(folder Folder, c Containment) error {
+	lock, err := folder.lock(superviseLock)
+	if err != nil || lock == nil {
+		return err
+	}
+	defer lock.Close()
+	if _, begun, err := folder.State(); begun || err != nil {
+		return err
+	}
+	s := &supervisor{folder: folder, containment: c, exits: make(chan exit), abandoned: awaitWatcher(c)}
+	if s.spec, err = folder.readSpec(); err != nil {
+		return fmt.Errorf("read pod: %w", err)
+	}
+	s.state, s.runs = newState(&s.spec), make([]run, len(s.spec.Containers))
+	if err := s.contain(); err != nil {
+		return err
+	}
+	// No container has run that could have put something else in place of the logs.
+	if err := s.openStreams(); err != nil {
+		return err
+	}
+	if err := folder.writeState(s.state); err != nil {
+		return err // nothing has begun: another attempt may succeed
+	}
+	return s.loop()
+}
+
+// contain prepares the pod's containment and records it.
+func (s *supervisor) contain() error {
+	g, err := newGuard(s.containment)
+	if err == nil {
+		err = s.containment.enter()
+	}
+	if err == nil && s.containment == Cgroup {
+		if s.group, err = newCgroup("batchplan-" + string(s.spec.UID)); err == nil {
+			g.Cgroup = s.group.path
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("contain the pod (%s): %w", s.containment, err)
+	}
+	return s.folder.writeGuard(g)
+}
+
+// supervisor is the state machine of one pod. One goroutine owns it.
+type supervisor struct {
+	folder      Folder
+	containment Containment
+	group       *cgroup // of the containers; nil if they need none
+	spec        Spec
+	state       *State
+	runs        []run // parallel to the containers
+	exits       chan exit
+	// abandoned is closed when this supervisor's watcher ends.
+	abandoned <-chan struct{}
+	// stopping is true once nothing more may be started.
+	stopping bool
+	grace    time.Duration
+	stopAt   time.Time
+	dirty    bool
+}
+
+// run is what the supervisor knows of a container beyond its recorded state.
+type run struct {
+	process   *os.Process
+	streams   [2]*stream // stdout and stderr
+	signalled bool
+	killAt    time.Time // when SIGTERM turns into SIGKILL
+	restartAt time.Time // when a waiting container starts again
+	crashes   int       // ends since the last long run
+}
+
+// exit is the end of a container's process.
+type exit struct {
+	container int
+	code      int32
+	at        time.Time
+}
+
+func (s *supervisor) loop() error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		now := time.Now()
+		s.readStop(now)
+		done := s.step(now)
+		s.noteCuts()
+		if s.dirty || done {
+			// An end that is recorded late is better than one that is not recorded.
+			err := s.folder.writeState(s.state)
+			if s.dirty = err != nil; s.dirty && done {
+				fmt.Fprintln(os.Stderr, "record the pod's end; trying again:", err)
+				time.Sleep(time.Second)
+				continue
+			}
+		}
+		if done {
+			return nil
+		}
+		select {
+		case e := <-s.exits:
+			s.ended(e)
+		case <-s.abandoned:
+			s.abandon(time.Now())
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *supervisor) readStop(now time.Time) {
+	grace, ok := s.folder.stopAsked()
+	if !ok || s.stopping && grace == s.grace {
+		return
+	}
+	if !s.stopping {
+		s.stopping, s.stopAt = true, now
+	}
+	s.grace = grace
+	for i := range s.runs {
+		s.runs[i].killAt = s.stopAt.Add(grace)
+	}
+}
+
+// step does everything that can be done now. It returns true once the pod has ended
+// and no process is left.
+func (s *supervisor) step(now time.Time) bool {
+	s.kill(now)
+	switch {
+	case s.state.Done:
+		return true
+	case s.stopping:
+		if s.endApps(now) {
+			return s.endSidecars(now) && s.finish(now)
+		}
+	case s.initFailed():
+		return s.endSidecars(now) && s.finish(now)
+	case s.startInits(now):
+		if s.startApps(now) {
+			return s.endSidecars(now) && s.finish(now)
+		}
+	}
+	s.observe(now)
+	return false
+}
+
+// initFailed reports whether an init container has ended the pod.
+func (s *supervisor) initFailed() bool {
+	for i := range s.state.Containers {
+		c := &s.state.Containers[i]
+		if c.Kind == job.InitContainer && c.State == job.ContainerTerminated && c.ExitCode != 0 {
+			return s.spec.RestartPolicy == job.RestartNever
+		}
+	}
+	return false
+}
+
+// startInits starts the init containers one after the other, and sidecars beside
+// them. It returns true once the app containers may start.
+func (s *supervisor) startInits(now time.Time) bool {
+	done := true
+	for i := range s.state.Containers {
+		c := &s.state.Containers[i]
+		switch c.Kind {
+		case job.RestartableInitContainer:
+			if done || !c.StartedAt.IsZero() {
+				s.ensure(i, now)
+			}
+		case job.InitContainer:
+			if done && !succeeded(c) {
+				s.ensure(i, now)
+				done = false
+			}
+		}
+	}
+	return done
+}
+
+// startApps starts all app containers. It returns true once all have ended for good.
+func (s *supervisor) startApps(now time.Time) bool {
+	done := true
+	for i := range s.state.Containers {
+		c := &s.state.Containers[i]
+		if c.Kind != job.AppContainer || s.isFinal(c) {
+			continue
+		}
+		s.ensure(i, now)
+		done = done && s.isFinal(c)
+	}
+	return done
+}
+
+// isFinal reports whether a container will not be started again.
+func (s *supervisor) isFinal(c *Container) bool {
+	return succeeded(c) || c.State == job.ContainerTerminated && s.spec.RestartPolicy == job.RestartNever
+}
+
+func succeeded(c *Container) bool { return c.State == job.ContainerTerminated && c.ExitCode == 0 }
+
+// ensure starts a container that is due and not running.
+func (s *supervisor) ensure(i int, now time.Time) {
+	c, r := &s.state.Containers[i], &s.runs[i]
+	if c.State == job.ContainerRunning || now.Before(r.restartAt) {
+		return
+	}
+	if r.crashes > 0 {
+		c.Restarts++
+	}
+	s.start(i, now)
+}
+
+// endApps ends every container that is not a sidecar. It returns true once none runs.
+func (s *supervisor) endApps(now time.Time) bool {
+	done := true
+	for i := range s.state.Containers {
+		if s.state.Containers[i].Kind != job.RestartableInitContainer {
+			done = s.terminate(i, now) && done
+		}
+	}
+	return done
+}
+
+// endSidecars ends the sidecars one by one, in reverse order of their start. It
+// returns true once none runs.
+func (s *supervisor) endSidecars(now time.Time) bool {
+	if !s.stopping {
+		// From here on nothing restarts: a sidecar that ends has done its work.
+		s.stopping, s.stopAt, s.grace = true, now, s.spec.GracePeriod
+	}
+	for i := len(s.state.Containers) - 1; i >= 0; i-- {
+		if s.state.Containers[i].Kind == job.RestartableInitContainer && !s.terminate(i, now) {
+			return false
+		}
+	}
+	return true
+}
+
+// finish records the phase, which follows from the app containers' exit codes.
+func (s *supervisor) finish(now time.Time) bool {
+	s.killAll()
+	phase := job.PodSucceeded
+	for i := range s.state.Containers {
+		if c := &s.state.Containers[i]; c.Kind != job.RestartableInitContainer && !succeeded(c) {
+			phase = job.PodFailed
+		}
+	}
+	if _, asked := s.folder.stopAsked(); asked && phase == job.PodFailed {
+		s.state.fail(ReasonStopped, "the pod was stopped before it had ended", now)
+		return true
+	}
+	s.state.Phase, s.state.Done = phase, true
+	s.state.setReady(false, now)
+	return true
+}
+
+// abandon ends the pod immediately: without the watcher, its processes would outlive a
+// supervisor that is killed.
+func (s *supervisor) abandon(now time.Time) {
+	s.abandoned, s.stopping = nil, true
+	for i := range s.runs {
+		if r := &s.runs[i]; r.process != nil {
+			_ = syscall.Kill(-r.process.Pid, syscall.SIGKILL)
+		}
+	}
+	for slices.ContainsFunc(s.runs, func(r run) bool { return r.process != nil }) {
+		s.ended(<-s.exits)
+	}
+	s.killAll()
+	lost := s.state.Lost(now)
+	lost.fail(ReasonWatcherLost, "the process that watched the pod's supervisor was killed", now)
+	s.state = &lost
+}
+
+// killAll ends the processes that the containers have left, and removes their
+// cgroup. Then the logs are complete.
+func (s *supervisor) killAll() {
+	defer s.closeStreams()
+	if s.group == nil {
+		killAll("")
+		return
+	}
+	killAll(s.group.path)
+	if err := s.group.remove(); err != nil {
+		fmt.Fprintln(os.Stderr, "remove the pod's cgroup:", err)
+	}
+}
+
+// observe derives phase and readiness from the containers.
+func (s *supervisor) observe(now time.Time) {
+	begun, ready := false, true
+	for i := range s.state.Containers {
+		c := &s.state.Containers[i]
+		if c.Kind == job.AppContainer && !c.StartedAt.IsZero() {
+			begun = true
+		}
+		// A finished init container does not affect readiness.
+		ready = ready && (c.State == job.ContainerRunning || c.Kind == job.InitContainer)
+	}
+	if begun && s.state.Phase == job.PodPending {
+		s.state.Phase, s.dirty = job.PodRunning, true
+	}
+	if ready = ready && begun; ready != s.state.Ready {
+		s.state.setReady(ready, now)
+		s.dirty = true
+	}
+}

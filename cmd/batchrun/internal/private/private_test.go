@@ -1,0 +1,260 @@
+//go:build unix
+
+package private
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestCheck(t *testing.T) {
+	asRoot := func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("only root can give a file away")
+		}
+	}
+	for _, test := range []struct {
+		name string
+		make func(t *testing.T, path string) error
+		want string // in the error; empty if there is to be none
+	}{
+		{"the caller's folder", func(_ *testing.T, p string) error { return os.Mkdir(p, 0o700) }, ""},
+		{"a folder that others can read", func(_ *testing.T, p string) error { return os.Mkdir(p, 0o755) }, ""},
+		{"a folder that everybody can write to", func(_ *testing.T, p string) error {
+			return makeWith(p, os.ModeDir|0o777)
+		}, "has mode 0777"},
+		{"a folder that the group can write to", func(_ *testing.T, p string) error {
+			return makeWith(p, os.ModeDir|0o720)
+		}, "has mode 0720"},
+		{"a folder that everybody can write to, sticky", func(_ *testing.T, p string) error {
+			return makeWith(p, os.ModeDir|os.ModeSticky|0o777)
+		}, "has mode 0777"},
+		{"a file that others can write to", func(_ *testing.T, p string) error { return makeWith(p, 0o602) }, "has mode 0602"},
+		{"a folder of another user", func(t *testing.T, p string) error {
+			asRoot(t)
+			if err := os.Mkdir(p, 0o700); err != nil {
+				return err
+			}
+			return os.Chown(p, 65534, 65534)
+		}, "belongs to user 65534, not to the current user 0"},
+		{"a link", func(_ *testing.T, p string) error { return os.Symlink(filepath.Dir(p), p) }, "is neither a regular file nor a folder"},
+		{"a pipe", func(_ *testing.T, p string) error { return syscall.Mkfifo(p, 0o600) }, "is neither a regular file nor a folder"},
+		{"nothing", func(*testing.T, string) error { return nil }, "no such file"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Chmod(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, "x")
+			if err := test.make(t, path); err != nil {
+				t.Fatal(err)
+			}
+			err := Check(path)
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("want %q, have %v", test.want, err)
+			}
+		})
+	}
+}
+
+// makeWith makes a file or folder of exactly that mode, whatever the umask is.
+func makeWith(path string, mode os.FileMode) error {
+	var err error
+	if mode.IsDir() {
+		err = os.Mkdir(path, 0o700)
+	} else {
+		err = os.WriteFile(path, nil, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chmod(path, mode)
+}
+
+// A path is refused if another user can lead it elsewhere, and otherwise loses its links.
+func TestResolve(t *testing.T) {
+	const other = 65534
+	give := func(path string) error { return os.Lchown(path, other, other) }
+	for _, test := range []struct {
+		name string
+		root bool // the test needs root
+		make func(dir string) error
+		path string
+		real string // or else
+		want string // in the error
+	}{
+		{"nothing exists", false, func(string) error { return nil }, "a/b", "a/b", ""},
+		{"folders of the caller", false, func(d string) error { return os.MkdirAll(d+"/a/b", 0o755) }, "a/b", "a/b", ""},
+		{"the last part is not checked", false, func(d string) error { return makeWith(d+"/a", os.ModeDir|0o777) }, "a", "a", ""},
+		{"everybody can write to a parent", false, func(d string) error { return makeWith(d+"/a", os.ModeDir|0o777) }, "a/b", "", "/a: has mode 0777"},
+		{"the group can write to a parent's parent", false, func(d string) error {
+			return errors.Join(os.MkdirAll(d+"/a/b", 0o755), os.Chmod(d+"/a", 0o775))
+		}, "a/b/c", "", "/a: has mode 0775"},
+		{"everybody can write to a parent, sticky", false, func(d string) error {
+			return makeWith(d+"/a", os.ModeDir|os.ModeSticky|0o777)
+		}, "a/b", "a/b", ""},
+		{"a parent of another user", true, func(d string) error {
+			return errors.Join(os.Mkdir(d+"/a", 0o755), give(d+"/a"))
+		}, "a/b", "", "/a: belongs to user 65534"},
+		{"a parent of another user, sticky", true, func(d string) error {
+			return errors.Join(makeWith(d+"/a", os.ModeDir|os.ModeSticky|0o777), give(d+"/a"))
+		}, "a/b", "", "/a: belongs to user 65534"},
+		{"links of the caller", false, func(d string) error {
+			return errors.Join(os.MkdirAll(d+"/a/b", 0o755), os.Symlink("a/../a/b", d+"/l"), os.Symlink(d+"/l", d+"/m"))
+		}, "m/c", "a/b/c", ""},
+		{"a link of another user", true, func(d string) error {
+			return errors.Join(os.Mkdir(d+"/a", 0o755), os.Symlink("a", d+"/l"), give(d+"/l"))
+		}, "l", "", "/l: belongs to user 65534"},
+		{"a link into a folder of another user", true, func(d string) error {
+			return errors.Join(os.MkdirAll(d+"/a/b", 0o755), os.Symlink("a/b", d+"/l"), give(d+"/a"))
+		}, "l", "", "/a: belongs to user 65534"},
+		{"links in a circle", false, func(d string) error {
+			return errors.Join(os.Symlink("m", d+"/l"), os.Symlink("l", d+"/m"))
+		}, "l", "", "leads through more than 40 symbolic links"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.root && os.Geteuid() != 0 {
+				t.Skip("only root can give a file away")
+			}
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err == nil {
+				err = errors.Join(os.Chmod(dir, 0o700), test.make(dir))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			real, err := Resolve(filepath.Join(dir, test.path))
+			if test.want == "" && (err != nil || real != filepath.Join(dir, test.real)) {
+				t.Errorf("want %s, have %s, %v", test.real, real, err)
+			}
+			if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("want %q, have %v", test.want, err)
+			}
+		})
+	}
+}
+
+// Only a regular file with one name is opened, and nothing outside of the root.
+func TestOpen(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	err = errors.Join(
+		os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.WriteFile(filepath.Join(dir, "two"), nil, 0o600),
+		os.WriteFile(filepath.Join(outside, "file"), nil, 0o600),
+		os.Link(filepath.Join(dir, "two"), filepath.Join(dir, "names")),
+		os.Symlink("file", filepath.Join(dir, "link")), os.Symlink(filepath.Join(outside, "file"), filepath.Join(dir, "away")),
+		os.Symlink(outside, filepath.Join(dir, "folder")), syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"two", "names", "link", "away", "folder/file", "folder", "pipe", ".", "../x"} {
+		for _, flag := range []int{os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_CREATE} {
+			if file, err := Open(root, name, flag); err == nil {
+				t.Errorf("%s was opened with %#x", name, flag)
+				file.Close()
+			}
+		}
+	}
+	for _, name := range []string{"file", "new"} {
+		file, err := Open(root, name, os.O_RDWR|os.O_CREATE)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := file.Stat(); err != nil || info.Mode() != FileMode {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+		file.Close()
+	}
+}
+
+// A file that is replaced while it is opened, as supervisors replace their records, is opened
+// all the same: the old one or the new one.
+func TestOpenReplaced(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	replace := func() error {
+		return errors.Join(os.WriteFile(filepath.Join(dir, "next"), []byte("whole"), 0o600), root.Rename("next", "file"))
+	}
+	if err := replace(); err != nil {
+		t.Fatal(err)
+	}
+	stop, failed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				failed <- nil
+				return
+			default:
+			}
+			if err := replace(); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	for range 5000 {
+		if data, err := ReadFile(root, "file"); err != nil || string(data) != "whole" {
+			t.Errorf("read %q, %v", data, err)
+			break
+		}
+	}
+	close(stop)
+	if err := <-failed; err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that was replaced after it was opened is distinguished from a link, so that Open starts over.
+func TestReplacedIsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	err = errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.WriteFile(filepath.Join(dir, "other"), nil, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := root.Stat("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkRegular(root, "file", info); !errors.Is(err, errReplaced) {
+		t.Errorf("a file that was replaced since it was opened: %v", err)
+	}
+}
+
+// Files that an earlier version left readable for others are restricted.
+func TestRestrict(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state.db")
+	if err := makeWith(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := Restrict(root, FileMode, "state.db", "missing"); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != FileMode {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}

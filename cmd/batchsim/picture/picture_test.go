@@ -1,0 +1,239 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/kit/sim"
+)
+
+func result(t *testing.T, jobs int, crons int) *sim.Result {
+	t.Helper()
+	w := sim.World{
+		Seed: 1, Until: 12 * time.Hour, Nodes: sim.Nodes(20, sim.Node{Pods: 10}),
+		Jobs: sim.Jobs(jobs, 1, sim.Every(time.Second), sim.Job{
+			Name: "job", Spec: sim.Spec(10, 5), Pod: sim.Pod{Duration: sim.LogNormal(time.Minute, 0.5), Failure: 0.1},
+		}),
+	}
+	for range crons {
+		w.CronJobs = append(w.CronJobs, sim.CronJob{
+			Name: "c" + string(rune('a'+len(w.CronJobs)%26)), Spec: cronjob.Spec{Schedule: "*/10 * * * *", ConcurrencyPolicy: cronjob.Forbid},
+			Job: sim.Job{Spec: sim.Spec(1, 1), Pod: sim.Pod{Duration: sim.Exponential(10 * time.Minute)}},
+		})
+	}
+	r, err := sim.Run(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// wellFormed checks a drawing and returns its words.
+func wellFormed(t *testing.T, p *Picture, mode Mode) string {
+	t.Helper()
+	svg := p.SVG(mode)
+	var words strings.Builder
+	for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", p.Name, err)
+		}
+		if text, ok := token.(xml.CharData); ok {
+			words.Write(text)
+			words.WriteByte('\n')
+		}
+	}
+	if len(svg) > 200_000 {
+		t.Errorf("%s has %d bytes", p.Name, len(svg))
+	}
+	if mode != Auto && bytes.Contains(svg, []byte("var(")) {
+		t.Errorf("%s: a colour is left open", p.Name)
+	}
+	return words.String()
+}
+
+// The pictures of ten pods and of tens of thousands are well-formed, small, and labelled.
+func TestPictures(t *testing.T) {
+	for name, r := range map[string]*sim.Result{"one job": result(t, 1, 0), "many jobs": result(t, 500, 0), "CronJobs": result(t, 0, 5), "many CronJobs": result(t, 0, 40)} {
+		report, err := NewReport(r, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range report.Pictures {
+			for _, mode := range []Mode{Auto, Light, Dark} {
+				words := wellFormed(t, p, mode)
+				for _, want := range []string{p.Title, p.plot.X.Label.Text, p.plot.Y.Label.Text} {
+					if !strings.Contains(words, want) {
+						t.Errorf("%s: %s does not say %q", name, p.Name, want)
+					}
+				}
+				if p.Name != "waiting" && p.Name != "turnaround" && p.Name != "delay" && !strings.Contains(p.plot.X.Label.Text, "(") {
+					t.Errorf("%s: %s has no unit", name, p.Name)
+				}
+			}
+		}
+		page, err := report.HTML()
+		if err != nil || bytes.Contains(page, []byte("<?xml")) || bytes.Contains(page, []byte(`src=`)) || bytes.Count(page, []byte("<svg")) != len(report.Pictures) {
+			t.Errorf("%s: the report is not complete: %v", name, err)
+		}
+	}
+}
+
+// Every pod of a small world is a bar, and bars of a row do not overlap.
+func TestGantt_Bars(t *testing.T) {
+	r := result(t, 8, 0)
+	if len(r.Pods) > mostBars {
+		t.Fatalf("%d pods", len(r.Pods))
+	}
+	rows := map[float64][]bar{}
+	running := 0
+	_, all := rowsOf(r, unit{"s", time.Second}, r.LastEnd)
+	for _, s := range all {
+		rows[s.row] = append(rows[s.row], s)
+		if !s.thin {
+			running++
+		}
+	}
+	if running != len(r.Pods) {
+		t.Errorf("%d bars for %d pods", running, len(r.Pods))
+	}
+	for row, list := range rows {
+		for i := range list {
+			for j := range i {
+				if list[i].from < list[j].to-1e-9 && list[j].from < list[i].to-1e-9 {
+					t.Errorf("row %v: %+v and %+v overlap", row, list[i], list[j])
+				}
+			}
+		}
+	}
+}
+
+// The cells of a dense picture hold the running time of all pods.
+func TestGantt_Density(t *testing.T) {
+	c := newCells(3)
+	end := time.Hour
+	c.add(1, 10*time.Minute, 25*time.Minute+time.Second, end)
+	c.add(1, 0, end, end)
+	sum := 0.0
+	for _, v := range c.value {
+		sum += v
+	}
+	width := end.Seconds() / densityColumns
+	if got, want := sum*width, (15*time.Minute + time.Second + end).Seconds(); got < want*0.999 || got > want*1.001 {
+		t.Errorf("%v seconds, want %v", got, want)
+	}
+}
+
+func TestLoad_CountsAllPods(t *testing.T) {
+	c := newCurve(100 * time.Second)
+	c.span(0, 50*time.Second)
+	c.span(20*time.Second, 100*time.Second)
+	points := c.points(unit{"s", time.Second})
+	at := func(x float64) (y float64) {
+		for _, p := range points {
+			if p.X <= x {
+				y = p.Y
+			}
+		}
+		return y
+	}
+	if at(10) != 1 || at(30) != 2 || at(60) != 1 || points[len(points)-1].Y != 0 {
+		t.Errorf("%v", points)
+	}
+}
+
+func TestRetries_UnknownJob(t *testing.T) {
+	r := result(t, 2, 0)
+	if _, err := NewReport(r, "nobody"); err == nil || err.Error() != `job "nobody": no such job` {
+		t.Errorf("got %v", err)
+	}
+	p, err := Retries(r, "job-1")
+	if err != nil || p.Title != "Retries of job-1" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Every run is counted once, whatever became of it, in the interval of its schedule.
+func TestCrons_CountsAllRuns(t *testing.T) {
+	h := time.Hour
+	r := &sim.Result{End: 3 * h, CronJobs: []string{"c"},
+		Runs:   []sim.RunRecord{{Scheduled: 0, Created: 0}, {Scheduled: h, Created: h + 2*time.Minute}, {Scheduled: h, Created: h}},
+		Missed: []sim.Miss{{Runs: []time.Duration{2 * h, 2*h - 1}, Count: 5, Why: "because"}},
+	}
+	got := countRuns(r, []string{"because"}, h)
+	want := [][]float64{{1, 1, 0, 0}, {0, 1, 0, 0}, {0, 4, 1, 0}}
+	if !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// In an SVG each colour of a variable has a plain one before it, for viewers that know no variables.
+func TestColoursWithoutVariables(t *testing.T) {
+	svg := string(Load(result(t, 10, 3)).SVG(Auto))
+	if strings.Count(svg, "var(--") < 10 {
+		t.Fatalf("%d variables", strings.Count(svg, "var(--"))
+	}
+	if bare := regexp.MustCompile(`[";](fill|stroke):var\(`).FindAllStringIndex(svg, -1); len(bare) == 0 {
+		t.Error("no colour is a variable")
+	} else {
+		for _, at := range bare {
+			if !regexp.MustCompile(`(fill|stroke):#[0-9a-f]{6};$`).MatchString(svg[:at[0]+1]) {
+				t.Errorf("no plain colour before %s", svg[at[0]:at[1]+12])
+			}
+		}
+	}
+}
+
+func TestPNG(t *testing.T) {
+	data, err := Load(result(t, 10, 3)).PNG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := picture.Bounds(); b.Dx() != 1520 || b.Dy() != 680 {
+		t.Errorf("%v", b)
+	}
+}
+
+// With CronJobs the axis is the clock, whatever the time of the start.
+func TestClockTicks(t *testing.T) {
+	start := time.Date(2026, 3, 1, 20, 30, 0, 0, time.UTC)
+	var labels []string
+	for _, tick := range (clockTicks{unit{"h", time.Hour}, start}).Ticks(0, 12) {
+		labels = append(labels, fmt.Sprintf("%s at %.1f", tick.Label, tick.Value))
+	}
+	want := "[22:00 at 1.5 Mon 2 Mar at 3.5 02:00 at 5.5 04:00 at 7.5 06:00 at 9.5 08:00 at 11.5]"
+	if fmt.Sprint(labels) != want {
+		t.Errorf("%v, want %s", labels, want)
+	}
+}
+
+// Times in which the control plane is down are shaded, and the legend says so.
+func TestOutages(t *testing.T) {
+	r := result(t, 10, 3)
+	if words := wellFormed(t, Load(r), Light); strings.Contains(words, "control plane down") {
+		t.Error("nothing was down")
+	}
+	r.Outages = []sim.Outage{{Window: sim.Window{From: time.Hour, For: time.Hour}}}
+	for _, p := range []*Picture{Load(r), Gantt(r), Crons(r)} {
+		if words := wellFormed(t, p, Light); !strings.Contains(words, "control plane down") {
+			t.Errorf("%s: %s", p.Name, words)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package scenario
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/sim"
+)
+
+// Each field has a value of its own, so that none can take another's place.
+const everyField = `
+start: 2026-03-04T05:06:07Z
+until: 11h
+maxEvents: 12
+nodes:
+- {count: 2, pods: 13, cpu: 1400m, memory: 15Ki, skew: 16s, name: big, price: 0.5, lost: 1/h, preempted: 48/d, away: 50s}
+- {pods: 17}
+controlPlane:
+  latency: 18ms
+  watchLag: 19ms
+  qps: 20
+  burst: 21
+  workers: 22
+  fail: 0.23
+  loseReply: 0.24
+  outages: [{from: 25s, for: 26s, of: apiServer}, {from: 27s, for: 28s, of: controllers}, {from: 29s, for: 30s}]
+  restarts: [31s, 32s]
+  keepMemory: true
+  skew: 33s
+  podGC: 34
+disruptions:
+- {node: 1, at: 35s, back: 36s, removed: 37s}
+- {kind: lost, node: 2, at: 38s}
+- {kind: drained, node: 0, at: 39s}
+quota: {pods: 40, backfill: true}
+options:
+  backoff: {base: 41s, factor: 3, max: 42s}
+  pendingTimeout: 43s
+  terminatingTimeout: 44s
+  successBeatsDeadline: true
+  maxIgnoredFailures: 45
+  catchUp: all
+  catchUpWindow: 46s
+  catchUpLimit: 47
+  skipOnResume: true
+  skipHeld: true
+  maxActive: 48
+  replaceWhenGone: true
+  jitter: 49s
+`
+
+func TestEveryField(t *testing.T) {
+	s, err := Load([]string{write(t, "scenario.yaml", everyField)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sec = time.Second
+	ms := func(n int) sim.Dist { return sim.Constant(time.Duration(n) * time.Millisecond) }
+	node := sim.Node{Name: "big-0", Pods: 13, Resources: sim.Resources{CPU: 1400, Memory: 15 << 10}, Skew: 16 * sec,
+		Price: 0.5, Losses: 1, Preemptions: 2, Away: sim.Constant(50 * sec)}
+	second := node
+	second.Name = "big-1"
+	window := func(from, length int) sim.Window {
+		return sim.Window{From: time.Duration(from) * sec, For: time.Duration(length) * sec}
+	}
+	want := sim.World{
+		Seed: 7, Start: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Until: 11 * time.Hour, MaxEvents: 12,
+		Nodes: []sim.Node{node, second, {Name: "node-2", Pods: 17}},
+		ControlPlane: sim.ControlPlane{Latency: ms(18), WatchLag: ms(19), QPS: 20, Burst: 21, Workers: 22, Fail: 0.23, LoseReply: 0.24,
+			Outages:  []sim.Outage{{Window: window(25, 26), Of: sim.APIServer}, {Window: window(27, 28)}, {Window: window(29, 30)}},
+			Restarts: []time.Duration{31 * sec, 32 * sec}, KeepMemory: true, Skew: 33 * sec, PodGC: 34},
+		Disruptions: []sim.Disruption{{Kind: sim.NodeLost, Node: 1, At: 35 * sec, Back: 36 * sec, Removed: 37 * sec},
+			{Kind: sim.NodeLost, Node: 2, At: 38 * sec}, {Kind: sim.NodeDrained, At: 39 * sec}},
+		Admission: &sim.Quota{Pods: 40, Backfill: true},
+	}
+	if have := s.World(7); !reflect.DeepEqual(have, want) {
+		t.Errorf("have %+v\nwant %+v", have, want)
+	}
+	jobs := job.Options{Backoff: backoff.Policy{Base: 41 * sec, Factor: 3, Max: 42 * sec}, PendingTimeout: 43 * sec, TerminatingTimeout: 44 * sec,
+		SuccessBeatsDeadline: true, MaxIgnoredFailures: 45}
+	if have := s.Options.jobOptions(); !reflect.DeepEqual(have, jobs) {
+		t.Errorf("have %+v\nwant %+v", have, jobs)
+	}
+	crons := cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpWindow: 46 * sec, CatchUpLimit: 47, SkipOnResume: true, SkipHeld: true,
+		MaxActive: 48, ReplaceWhenGone: true, Jitter: 49 * sec}
+	if have := s.Options.cronOptions(); !reflect.DeepEqual(have, crons) {
+		t.Errorf("have %+v\nwant %+v", have, crons)
+	}
+	s.Options = Options{Kubernetes136: true}
+	if have := s.Options.jobOptions(); !reflect.DeepEqual(have, job.Kubernetes136()) {
+		t.Errorf("as Kubernetes: %+v", have)
+	}
+	if have := s.Options.cronOptions(); !reflect.DeepEqual(have, cronjob.Kubernetes136()) {
+		t.Errorf("as Kubernetes: %+v", have)
+	}
+	for part, policy := range map[string]backoff.Policy{"base: 1s": {Base: sec}, "factor: 5": {Factor: 5}, "max: 1s": {Max: sec}} {
+		s, err := Load([]string{write(t, "scenario.yaml", "options: {backoff: {"+part+"}}\n")}, nil)
+		if err != nil || s.Options.jobOptions().Backoff != policy {
+			t.Errorf("%s: %v", part, err)
+		}
+	}
+}
+
+// Each value of a pod's behaviour, in a scenario and in the annotations of a manifest.
+func TestEveryValue(t *testing.T) {
+	values := map[string]string{"duration": "11s", "schedule": "12s", "pull": "13s", "init": "14s", "ready": "15s", "stop": "16s", "failAfter": "17s",
+		"failure": "0.18", "disruption": "1", "exitCode": "120", "failIn": "1h+10m, 5h+0s", "grace": "21s", "cpu": "22m", "memory": "23Mi"}
+	const sec = time.Second
+	want := sim.Pod{Duration: sim.Constant(11 * sec), Schedule: sim.Constant(12 * sec), Pull: sim.Constant(13 * sec), Init: sim.Constant(14 * sec),
+		Ready: sim.Constant(15 * sec), Stop: sim.Constant(16 * sec), FailAfter: sim.Constant(17 * sec), Failure: 0.18, Disruption: 1, ExitCode: 120,
+		FailIn: []sim.Window{{From: time.Hour, For: 10 * time.Minute}, {From: 5 * time.Hour}}, Grace: 21 * sec, Resources: sim.Resources{CPU: 22, Memory: 23 << 20}}
+	if len(values) != len(keys) {
+		t.Errorf("%d values, %d keys", len(values), len(keys))
+	}
+	text := "pods:\n- match: r*\n"
+	annotations := ""
+	for key, value := range values {
+		text += fmt.Sprintf("  %s: %q\n", key, value)
+		annotations += fmt.Sprintf("    %s%s: %q\n", Prefix, key, value)
+	}
+	pods := func(files ...string) (all []sim.Pod) {
+		s, err := Load(files, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, err := range s.World(1).Jobs {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, j.Pod)
+		}
+		return all
+	}
+	one := func(name, annotations string) string {
+		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name + "\n  annotations:\n    x: y\n" + annotations +
+			"spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x, resources: {requests: {cpu: 3, memory: 4Ki}}}]}}}\n"
+	}
+	scenario, plain := write(t, "scenario.yaml", text), sim.Pod{Duration: sim.Constant(time.Minute), Resources: sim.Resources{CPU: 3000, Memory: 4 << 10}}
+	for name, test := range map[string]struct {
+		files []string
+		want  sim.Pod
+	}{
+		"matched":     {[]string{scenario, write(t, "a.yaml", one("render", ""))}, want},
+		"not matched": {[]string{scenario, write(t, "a.yaml", one("other", ""))}, plain},
+		"annotations": {[]string{write(t, "a.yml", one("other", annotations))}, want},
+	} {
+		if have := pods(test.files...); len(have) != 1 || !reflect.DeepEqual(have[0], test.want) {
+			t.Errorf("%s: have %+v\nwant %+v", name, have, test.want)
+		}
+	}
+	for value, bad := range map[string]string{"exitCode": "0 256 -1 x 1.5 09x", "failure": "-0.1 1.1 NaN x", "cpu": "-1 x", "memory": "-1Ki x",
+		"grace": "-1s x", "duration": "x", "failIn": "1h x+1h -1h+1h 1h+-1h 1h+1h,x", "unknown": "1"} {
+		for text := range strings.FieldsSeq(bad) {
+			var p sim.Pod
+			if err := apply(&p, value, text); err == nil || !strings.Contains(err.Error(), value) {
+				t.Errorf("%s: %s: %v", value, text, err)
+			}
+		}
+	}
+	for _, code := range []string{"1", "255"} {
+		var p sim.Pod
+		if err := apply(&p, "exitCode", code); err != nil || fmt.Sprint(p.ExitCode) != code {
+			t.Errorf("exitCode %s: %v, %d", code, err, p.ExitCode)
+		}
+	}
+}
+
+// A setting leads to each place of a scenario, whether it is there or not.
+func TestSetPlaces(t *testing.T) {
+	file := write(t, "scenario.yaml", "nodes: [{count: 2}]\ndisruptions: [{node: 1}]\n")
+	for _, test := range []struct{ settings, want string }{
+		{"nodes.0.count=3", "nodes 3, disruptions 1, quota false, until 0s"},
+		{"nodes.1.count=3", "nodes 5, disruptions 1, quota false, until 0s"},
+		{"quota.pods=1", "nodes 2, disruptions 1, quota true, until 0s"},
+		{"controlPlane.restarts.0=1s until=2h", "nodes 2, disruptions 1, quota false, until 2h0m0s"},
+		{"disruptions=[]", "nodes 2, disruptions 0, quota false, until 0s"},
+		{"nodes=", "nodes 0, disruptions 1, quota false, until 0s"},
+		{"until=0", "nodes 2, disruptions 1, quota false, until 0s"},
+		{"nodes.2.count=3", `nodes.2.count: "2" is no place in a list of 1`},
+		{"nodes.x.count=3", `nodes.x.count: "x" is no place in a list of 1`},
+		{"until.x=3", `until.x: no such field`},
+		{"nodes.0.count.x=3", `nodes.0.count.x: "x" is part of a plain value`},
+		{"until=-1s", `"-1s" is not a duration`},
+		{"=3", `"=3": expected PATH=VALUE`},
+		{"nodes=[", "nodes=[: "},
+	} {
+		s, err := load([]string{file}, strings.Fields(test.settings)...)
+		have := fmt.Sprint(err)
+		if err == nil {
+			w := s.World(1)
+			have = fmt.Sprintf("nodes %d, disruptions %d, quota %v, until %v", len(w.Nodes), len(w.Disruptions), w.Admission != nil, w.Until)
+		}
+		if !strings.Contains(have, test.want) && !(test.settings == "until.x=3" && err != nil) {
+			t.Errorf("%s: have %s, want %s", test.settings, have, test.want)
+		}
+	}
+}
+
+// Errors name the file and the place.
+func TestBadPlaces(t *testing.T) {
+	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}\n"
+	manifest := write(t, "job.yaml", job)
+	for text, want := range map[string]string{
+		"jobs: {parallelism: many}\n":                                   "jobs: json: cannot unmarshal",
+		"disruptions: [{kind: flood}]\n":                                `disruptions.0.kind: "flood": expected lost or drained`,
+		"controlPlane: {outages: [{of: x}]}\n":                          `controlPlane.outages.0.of: "x": expected controllers or apiServer`,
+		"load: [{manifest: a, swf: b}]\n":                               "load.0: stat",
+		"load: [{manifest: " + manifest + ", swf: " + manifest + "}]\n": "load.0: names 2 files",
+		"stages: [" + write(t, "s.yaml", "kind: Job\n") + "]\n":         `kind "Job" is not a Stage`,
+		"stages: [" + write(t, "t.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {durationMilliseconds: -1}}\n") + "]\n":       "stage x: delay: -1 and 0 ms: must not be negative",
+		"stages: [" + write(t, "u.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {jitterDurationMilliseconds: -1}}\n") + "]\n": "stage x: delay: 0 and -1 ms: must not be negative",
+	} {
+		_, err := Load([]string{write(t, "scenario.yaml", text), manifest}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v\nwant %s", text, err, want)
+		}
+	}
+	for name, text := range map[string]string{"no_items.yaml": "apiVersion: v1\nkind: List\n", "empty.yaml": "", "null.yaml": "null\n", "list.yaml": "apiVersion: v1\nkind: List\nitems: []\n"} {
+		if _, err := ReadManifest(write(t, name, text)); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The scenario changes the spec of every CronJob; its file may begin with empty documents.
+func TestCronJobs(t *testing.T) {
+	const cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec: {schedule: 5 * * * *, suspend: true, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}\n"
+	file := write(t, "cron.yaml", cron)
+	s, err := Load([]string{write(t, "scenario.yml", "---\nnull\n---\nuntil: 1h\ncronJobs: {suspend: false, concurrencyPolicy: Forbid}\n"), file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := s.World(1).CronJobs
+	if len(all) != 1 || *all[0].Spec.Suspend || all[0].Spec.ConcurrencyPolicy != cronjob.Forbid || all[0].Spec.Schedule != "5 * * * *" {
+		t.Errorf("%+v", all)
+	}
+	if _, err := Load([]string{write(t, "scenario.yaml", "cronJobs: {suspend: perhaps}\n"), file}, nil); err == nil || !strings.Contains(err.Error(), "cronJobs: json: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A stage without a delay counts, and one to a phase that no pod of ours has does not.
+func TestStageShapes(t *testing.T) {
+	stage := func(delay, phase string) string {
+		return "---\nkind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {" + delay + "}, next: {statusTemplate: \"phase: " + phase + "\"}}\n"
+	}
+	got, err := readStages(write(t, "stages.yaml", stage("", "Running")+stage("durationMilliseconds: 5", "Pending")+stage("durationMilliseconds: 7", "Succeeded")))
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%d stages, %v", len(got), err)
+	}
+	p := sim.Pod{Pull: sim.Constant(time.Hour)}
+	for i := range got {
+		got[i].shape(&p)
+	}
+	if want := (sim.Pod{Pull: sim.Constant(0), Duration: sim.Constant(7 * time.Millisecond)}); !reflect.DeepEqual(p, want) {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Very long times of a trace end after a hundred years.
+func TestInSeconds(t *testing.T) {
+	const century = 100 * 365 * 24 * time.Hour
+	if inSeconds(1.5) != 1500*time.Millisecond || inSeconds(1e30) != century || inSeconds(century.Seconds()-1) != century-time.Second {
+		t.Error(inSeconds(1e30))
+	}
+}

@@ -1,0 +1,312 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// maxForecast is how many events a forecast lists, and maxRounds how many rounds it plans.
+const (
+	maxForecast = 200
+	maxRounds   = 5000
+)
+
+// habit is how pods or jobs have ended so far, and how long they took.
+type habit struct {
+	known  bool
+	took   time.Duration
+	code   int32
+	failed bool
+}
+
+func (f *Forecast) add(reason string, at time.Time, format string, args ...any) {
+	if len(f.Events) == maxForecast {
+		f.Cut = true
+		return
+	}
+	f.Events = append(f.Events, Step{At: at.UTC(), Reason: reason, Text: sentence(fmt.Sprintf(format, args...)), Inferred: true})
+}
+
+// future is a Job whose rounds are planned in advance.
+type future struct {
+	*Forecast
+	snapshot job.Snapshot
+	planner  job.Planner
+	habit    habit
+	// ends are when the pods of the future end.
+	ends map[job.UID]time.Time
+	made int
+	last string
+}
+
+// forecastJob plans the rounds to come: pods that run continue, and new ones do what the last
+// one that ended has done.
+func (e *Explainer) forecastJob(l *look) *Forecast {
+	f := &future{
+		Forecast: &Forecast{Until: l.now.Add(e.options.For).UTC()},
+		snapshot: l.snapshot, habit: l.habit(), ends: make(map[job.UID]time.Time),
+	}
+	f.snapshot.Pods = slices.Clone(l.snapshot.Pods)
+	f.Assumption = "pods that are pending, running or terminating stay so, and new pods run on"
+	if f.habit.known {
+		f.Assumption = fmt.Sprintf("pods that are pending, running or terminating stay so, and new pods do what the last pod did: end after %s with exit code %d",
+			span(f.habit.took), f.habit.code)
+	}
+	for range maxRounds {
+		if !f.round() {
+			break
+		}
+	}
+	return f.Forecast
+}
+
+// habit is what the pod that ended last has done.
+func (l *look) habit() (h habit) {
+	var last time.Time
+	for i := range l.snapshot.Pods {
+		p, found := &l.snapshot.Pods[i], &l.found.Pods[i]
+		if p.Phase < job.PodSucceeded || p.Owner != job.Owned || !found.FinishTime.After(last) {
+			continue
+		}
+		last = found.FinishTime
+		h = habit{known: true, took: max(found.FinishTime.Sub(l.pods[i].CreationTimestamp), time.Second), failed: p.Phase == job.PodFailed}
+		if p.Detail != nil {
+			for _, c := range p.Detail.Containers {
+				h.code = cmp.Or(h.code, c.ExitCode)
+			}
+		}
+		if h.failed && h.code == 0 {
+			h.code = 1
+		}
+	}
+	return h
+}
+
+// round plans one round, carries it out in memory, and moves the time on. It is false when
+// nothing more happens until the end of the forecast.
+func (f *future) round() bool {
+	s := &f.snapshot
+	plan, err := f.planner.Reconcile(s)
+	if err != nil {
+		f.add("Broken", s.Now, "the planner cannot go on: %v", err)
+		return false
+	}
+	end := plan.Conclude(allDone(plan))
+	f.tell(plan, &end)
+	f.carryOut(plan, &end)
+	next := end.Requeue.At
+	for _, at := range f.ends {
+		next = sooner(next, at)
+	}
+	if _, at, err := job.Expire(s.Job, s.Options, s.Now); err == nil && !at.IsZero() && !at.After(f.Until) {
+		f.add("Expiry", at, "the TTL controller deletes the Job and its pods")
+		return false
+	}
+	if next.IsZero() || next.After(f.Until) || s.Job.Status.Finished() != "" || f.Cut {
+		return false
+	}
+	s.Now = later(s.Now, next)
+	f.endPods()
+	return true
+}
+
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// tell adds what the round does to the forecast.
+func (f *future) tell(plan *job.Plan, end *job.Conclusion) {
+	now := f.snapshot.Now
+	if n := len(plan.Create); n > 0 {
+		f.add("Create", now, "the controller creates %s (%d failed so far)", count(int64(n), "pod"), end.Status.Failed)
+	}
+	if n := len(plan.Delete); n > 0 {
+		text := withoutRule(plan.Delete[0].Reason.String())
+		f.add("Delete", now, "the controller deletes %s: %s", count(int64(n), "pod"), text)
+	}
+	if done := end.Status.Finished(); done != "" && f.snapshot.Job.Status.Finished() == "" {
+		c := end.Status.Condition(done)
+		f.add("End", now, "the Job ends: %s, %s: %s", done, c.Reason, plainly(c.Message))
+	} else if v := plan.Verdict; v.Type != "" && v.Reason != f.last {
+		f.last = v.Reason
+		f.add("Verdict", now, "it is decided how the Job ends: %s, %s", v.Reason, plainly(v.Message))
+	}
+}
+
+// carryOut does in memory what the plan asks for.
+func (f *future) carryOut(plan *job.Plan, end *job.Conclusion) {
+	s := &f.snapshot
+	untracked := make(map[job.UID]bool)
+	for _, u := range plan.Untrack {
+		untracked[u.UID] = true
+	}
+	deleted := make(map[job.UID]bool)
+	for _, d := range plan.Delete {
+		deleted[d.UID] = true
+	}
+	pods := s.Pods[:0]
+	for _, p := range s.Pods {
+		p.Untracked = p.Untracked || untracked[p.UID] || deleted[p.UID]
+		if !deleted[p.UID] {
+			pods = append(pods, p)
+		}
+	}
+	for i := range plan.Create {
+		pods = append(pods, f.newPod(&plan.Create[i]))
+	}
+	s.Pods, s.Job.Status, s.Memory = pods, end.Status, end.Memory
+}
+
+func (f *future) newPod(c *job.Creation) job.Pod {
+	f.made++
+	p := job.Pod{
+		Name: fmt.Sprintf("%s%d", c.NamePrefix, f.made), UID: job.UID(fmt.Sprintf("future %d", f.made)),
+		Phase: job.PodRunning, Index: c.Index, Ready: true,
+		Detail: &job.PodDetail{CreationTimestamp: f.snapshot.Now, FailureCount: c.FailureCount, IgnoredFailureCount: c.IgnoredFailureCount},
+	}
+	if f.habit.known {
+		f.ends[p.UID] = f.snapshot.Now.Add(f.habit.took)
+	}
+	return p
+}
+
+// endPods ends the pods of the future whose time has come.
+func (f *future) endPods() {
+	s, n := &f.snapshot, int64(0)
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		at, ok := f.ends[p.UID]
+		if !ok || at.After(s.Now) {
+			continue
+		}
+		delete(f.ends, p.UID)
+		n++
+		p.Phase, p.Ready = job.PodSucceeded, false
+		if f.habit.failed {
+			p.Phase = job.PodFailed
+		}
+		detail := *p.Detail
+		detail.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: f.habit.code, FinishedAt: at}}
+		p.Detail = &detail
+	}
+	if n > 0 {
+		f.add("PodEnds", s.Now, "%s with exit code %d", count(n, "pod ends", "pods end"), f.habit.code)
+	}
+}
+
+// forecast plans the runs to come, as Kubernetes 1.36 starts them.
+func (l *cronLook) forecast(ahead time.Duration) *Forecast {
+	f := &Forecast{Until: l.now.Add(ahead).UTC()}
+	h := l.habit()
+	f.Assumption = "Jobs that are active stay so, and new Jobs run on"
+	if h.known {
+		f.Assumption = fmt.Sprintf("Jobs that are active stay so, and new Jobs do what the last one did: %s after %s", ended(h.failed), span(h.took))
+	}
+	s := l.theirSnapshot
+	s.Children = slices.Clone(s.Children)
+	for range maxRounds {
+		plan, err := cronjob.Reconcile(s)
+		if err != nil {
+			f.add("Broken", s.Now, "the planner cannot go on: %v", err)
+			break
+		}
+		next := f.playRuns(&s, &plan, h)
+		if next.IsZero() || next.After(f.Until) || f.Cut {
+			break
+		}
+		s.Now = later(s.Now, next)
+		finishChildren(&s, h)
+	}
+	return f
+}
+
+func ended(failed bool) string {
+	if failed {
+		return "fail"
+	}
+	return "succeed"
+}
+
+// playRuns carries a plan out in memory, and returns when the next round is.
+func (f *Forecast) playRuns(s *cronjob.Snapshot, plan *cronjob.Plan, h habit) (next time.Time) {
+	var w cronjob.Writes
+	gone := make(map[job.UID]bool)
+	for _, d := range plan.Delete {
+		w.Deleted = append(w.Deleted, cronjob.Effect{Result: cronjob.ResultDone})
+		gone[d.UID] = true
+		f.add("Delete", s.Now, "Job %s is deleted: %s", d.Name, withoutRule(d.Reason.String()))
+	}
+	for range plan.Verify {
+		w.Verified = append(w.Verified, cronjob.ResultGone)
+	}
+	s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool { return gone[c.UID] })
+	for _, c := range plan.Create {
+		w.Created = append(w.Created, cronjob.Effect{Result: cronjob.ResultDone, Job: cronjob.Reference{Name: c.Name, UID: futureUID(c.Name)}})
+		s.Children = append(s.Children, cronjob.Child{
+			Name: c.Name, UID: futureUID(c.Name), CreationTimestamp: s.Now, StartTime: s.Now, ScheduledTime: c.ScheduledTime,
+		})
+		f.add("Create", s.Now, "the run of %s starts as Job %s", c.ScheduledTime.UTC().Format("15:04"), c.Name)
+	}
+	for _, wait := range plan.Waits {
+		if wait.Reason == cronjob.WaitActive {
+			f.add("Held", s.Now, "the run of %s does not start: concurrencyPolicy is Forbid, and %s active", wait.Run.UTC().Format("15:04"), count(int64(wait.Jobs), "Job is", "Jobs are"))
+		}
+	}
+	end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.ResultDone})
+	s.CronJob.Status, s.Memory = end.Status, end.Memory
+	next = end.Requeue.At
+	for _, c := range s.Children {
+		if h.known && !c.Foreign && c.Finished == "" && c.UID == futureUID(c.Name) {
+			next = sooner(next, c.StartTime.Add(h.took))
+		}
+	}
+	return next
+}
+
+// finishChildren ends the jobs of the future whose time has come.
+func finishChildren(s *cronjob.Snapshot, h habit) {
+	for i := range s.Children {
+		c := &s.Children[i]
+		due := c.StartTime.Add(h.took)
+		if !h.known || c.Finished != "" || c.UID != futureUID(c.Name) || due.After(s.Now) {
+			continue
+		}
+		c.FinishTime, c.Finished = due, job.ConditionComplete
+		if h.failed {
+			c.Finished = job.ConditionFailed
+		} else {
+			c.CompletionTime = due
+		}
+	}
+}
+
+// habit is what the job that ended last has done.
+func (l *cronLook) habit() (h habit) {
+	var last time.Time
+	for _, c := range l.children {
+		if c.Foreign || c.Finished == "" || !c.FinishTime.After(last) {
+			continue
+		}
+		last = c.FinishTime
+		h = habit{known: true, took: max(c.FinishTime.Sub(c.CreationTimestamp), time.Second), failed: c.Finished == job.ConditionFailed}
+	}
+	return h
+}
+
+// futureUID is the UID of a Job that a forecast has created.
+func futureUID(name string) job.UID { return job.UID("future " + name) }

@@ -1,0 +1,132 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchplan/batchplan/cmd/batchwhy/read"
+)
+
+// gonePod is a pod that does not exist any more, or was not read, and that events are about.
+type gonePod struct {
+	name   string
+	events []read.Event
+}
+
+// sortGone finds the pods that only events name. A pod's name is its Job's name, a dash and five
+// letters.
+func (e *Explainer) sortGone() {
+	e.gone = make(map[string][]gonePod)
+	there := make(map[string]bool, len(e.objects.Pods))
+	for _, p := range e.objects.Pods {
+		if p != nil {
+			there[p.Key()] = true
+		}
+	}
+	for _, key := range sortedKeys(e.objects.EventPods) {
+		if at := strings.LastIndexByte(key, '-'); at > 0 && len(key)-at == 6 && !there[key] {
+			_, name, _ := strings.Cut(key, "/")
+			e.gone[key[:at]] = append(e.gone[key[:at]], gonePod{name, e.objects.Events[e.objects.EventPods[key]]})
+		}
+	}
+}
+
+// goneOf are the pods of a Job that only events name. Events from before the Job are those of an
+// earlier one with its name.
+func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
+	names := []string{j.Key()}
+	if n := j.Object.Spec.Completions; j.Object.Spec.CompletionMode == "Indexed" && n != nil {
+		names = nil
+		for i := range min(*n, 1000) {
+			names = append(names, fmt.Sprintf("%s-%d", j.Key(), i))
+		}
+	}
+	for _, name := range names {
+		for _, p := range e.gone[name] {
+			if last := p.events[len(p.events)-1]; !last.Last.Before(j.CreationTimestamp) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// disruptions are the reasons of events about pods that something outside of them has ended.
+var disruptions = map[string]string{
+	"Preempted":            "preempted for a pod of higher priority",
+	"Preempting":           "ended by the kubelet to make room for a critical pod",
+	"TaintManagerEviction": "evicted from a node with a taint, as when it is not ready",
+	"Evicted":              "evicted from its node",
+	"ScaleDown":            "deleted with a node that the autoscaler took away",
+	"NodeShutdown":         "ended with its node, which was shut down",
+}
+
+// goneDisruptions is how many of the pods that are gone were disrupted, and by what.
+func (l *look) goneDisruptions() (n int64, why tally) {
+	for _, p := range l.gone {
+		for _, e := range p.events {
+			if text := disruptions[e.Reason]; text != "" && !contains(e.Message, "cancelling deletion") {
+				n++
+				why.add(text)
+				break
+			}
+		}
+	}
+	return n, why
+}
+
+// goneFindings report that pods which are gone were disrupted, and count as failed.
+func (l *look) goneFindings() []Finding {
+	counted := l.failures() - int64(l.countFailed())
+	n, why := l.goneDisruptions()
+	if n = min(n, counted); n <= 0 || l.isElsewhere() {
+		return nil
+	}
+	return []Finding{inferred(finding(Warning, string(failedNode),
+		fmt.Sprintf("%s, by the events about %s, and %s against backoffLimit %d although the work did nothing wrong: %s",
+			count(n, "pod that is gone was disrupted from outside", "pods that are gone were disrupted from outside"), verb(n, "it", "them"), verb(n, "counts", "count"), *l.spec.BackoffLimit, why.list()),
+		l.ignoreRemedies()...))}
+}
+
+// goneText is what events tell of the pods of a failed Job that are gone.
+func (l *look) goneText() string {
+	if n, why := l.goneDisruptions(); n > 0 {
+		return fmt.Sprintf("; by the events, %s disrupted from outside: %s", count(n, "of them was", "of them were"), why.list())
+	}
+	var last *read.Event
+	name := ""
+	for _, p := range l.gone {
+		if e := latestWarning(p.events); e != nil && (last == nil || e.Last.After(last.Last)) {
+			last, name = e, p.name
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return fmt.Sprintf("; the last warning about %s, %s %s: %s", name, last.Reason, l.at(last.Last), told(last.Message))
+}
+
+// killReport is the event with which a node says that it has killed a process for its memory when
+// a container ended with exit code 137, or nil.
+func (l *look) killReport(p *read.Pod, c *read.Container) *read.Event {
+	if c.ExitCode != 137 || c.Reason == "OOMKilled" || p.Node == "" || p.Condition("DisruptionTarget").Status == "True" {
+		return nil
+	}
+	events := l.nodeEvents(p.Node)
+	for i := range events {
+		if e := &events[i]; (e.Reason == "OOMKilling" || e.Reason == "SystemOOM") && c.Since.Sub(e.Last).Abs() < slack {
+			return e
+		}
+	}
+	return nil
+}
+
+// killed says what a node has reported about a container that it killed.
+func (l *look) killed(p *read.Pod, c *read.Container) string {
+	e := l.killReport(p, c)
+	if e == nil {
+		return ""
+	}
+	what, _, _ := strings.Cut(e.Message, " total-vm")
+	return fmt.Sprintf("; node %s reported %s %s: %s", p.Node, e.Reason, l.at(e.Last), told(what))
+}

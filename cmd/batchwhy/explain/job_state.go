@@ -1,0 +1,196 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// state is the state in a word and in a sentence. The word agrees with the findings.
+func (l *look) state(findings []Finding) (State, string) {
+	end := l.status.Finished()
+	switch {
+	case !l.snapshot.Job.DeletionTimestamp.IsZero():
+		return Deleting, l.deleting()
+	case end == job.ConditionComplete:
+		return Complete, l.completed()
+	case end == job.ConditionFailed:
+		return Failed, l.failed()
+	case l.isElsewhere():
+		return Elsewhere, fmt.Sprintf("managed by %q: the Job controller of Kubernetes leaves it alone, %s",
+			l.waits(job.WaitManagedBy).Name, l.progress())
+	case l.waits(job.WaitUnknownMode) != nil:
+		return Broken, fmt.Sprintf("completionMode %q is unknown: the controller leaves the Job alone", l.spec.CompletionMode)
+	case l.plan.Verdict.Type != "":
+		return Ending, l.ending()
+	case l.isSuspended():
+		return Suspended, l.suspended()
+	}
+	return l.going(findings)
+}
+
+// going is the state of a Job that neither ends nor is held by its users.
+func (l *look) going(findings []Finding) (State, string) {
+	lasts := l.since(l.start())
+	isNew := len(l.pods) == 0 && l.found.Succeeded+l.found.Failed == 0
+	bad := worst(findings)
+	switch {
+	case !l.podsRead:
+		return Running, fmt.Sprintf("active for %s by its status: %s, %s", lasts, l.successes(), count(int64(l.status.Active), "active pod"))
+	case isNew && l.job.IsManifest && bad != nil && bad.Severity == Error:
+		return Broken, fmt.Sprintf("a manifest that a server would refuse: %s", l.successes())
+	case bad != nil && bad.Severity == Error && l.works() == 0:
+		return Stuck, fmt.Sprintf("stuck, %s after its start: %s, %s", lasts, l.successes(), l.podCounts())
+	case l.works() > 0:
+		return Running, fmt.Sprintf("active for %s: %s, %s", lasts, l.successes(), l.podCounts())
+	case l.found.Active > 0:
+		return Starting, fmt.Sprintf("active for %s, and no container runs yet: %s, %s", lasts, l.successes(), l.podCounts())
+	case isNew && l.job.IsManifest:
+		return Starting, "a manifest that no server has accepted yet: explained as if it were created now"
+	case isNew && l.waits(job.WaitParallelism) == nil:
+		return Starting, fmt.Sprintf("created %s, and no pod exists yet", l.at(l.created()))
+	}
+	return Waiting, fmt.Sprintf("active for %s, and no pod runs: %s, %s", lasts, l.successes(), l.podCounts())
+}
+
+func (l *look) completed() string {
+	s := fmt.Sprintf("completed %s: %s", l.at(l.endTime()), l.successes())
+	if took := l.endTime().Sub(l.start()); !l.status.StartTime.IsZero() && took >= 0 {
+		s += fmt.Sprintf(", %s after its start", span(took))
+	}
+	if c := l.status.Condition(job.ConditionComplete); c.Reason == "SuccessPolicy" {
+		s += "; " + plainly(c.Message)
+	}
+	if l.status.Failed > 0 {
+		s += fmt.Sprintf("; %s failed on the way", count(int64(l.status.Failed), "pod"))
+	}
+	return s
+}
+
+func (l *look) failed() string {
+	c := l.status.Condition(job.ConditionFailed)
+	s := fmt.Sprintf("failed %s", l.at(c.LastTransitionTime))
+	if took := c.LastTransitionTime.Sub(l.start()); !l.status.StartTime.IsZero() && took >= 0 {
+		s += fmt.Sprintf(", %s after its start", span(took))
+	}
+	return s + ": " + l.successes()
+}
+
+// cause says why a Job fails, with the figures of the limit that was passed.
+func (l *look) cause(reason, message string) string {
+	failed := count(l.failures(), "pod") + " failed"
+	if l.failures() == 0 {
+		failed = "no pod failed"
+	}
+	switch reason {
+	case "BackoffLimitExceeded":
+		if l.spec.Template.RestartPolicy == job.RestartOnFailure && l.failures() <= int64(*l.spec.BackoffLimit) {
+			return fmt.Sprintf("restartPolicy is OnFailure, and the containers of its pods were restarted more often than backoffLimit %d allows%s (%s)",
+				*l.spec.BackoffLimit, l.restartsSeen(), reason)
+		}
+		return fmt.Sprintf("%s, and backoffLimit is %d (%s)", failed, *l.spec.BackoffLimit, reason)
+	case "DeadlineExceeded":
+		if d := l.spec.ActiveDeadlineSeconds; d != nil {
+			return fmt.Sprintf("it was active for longer than activeDeadlineSeconds, %d (%s); %s", *d, reason, failed)
+		}
+	case "MaxFailedIndexesExceeded":
+		if l.spec.MaxFailedIndexes != nil {
+			return fmt.Sprintf("%s failed, which are %s, and maxFailedIndexes is %d (%s)",
+				count(int64(l.found.FailedIndexes.Len()), "index", "indexes"), l.found.FailedIndexes, *l.spec.MaxFailedIndexes, reason)
+		}
+	case "FailedIndexes":
+		return fmt.Sprintf("all indexes have ended, and %s failed: %s (%s)",
+			count(int64(l.found.FailedIndexes.Len()), "index", "indexes"), l.found.FailedIndexes, reason)
+	}
+	return fmt.Sprintf("%s (%s)", plainly(message), reason)
+}
+
+// restartsSeen is how often the containers of the pods that are left were restarted.
+func (l *look) restartsSeen() string {
+	if l.found.Restarts == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s so far", count(l.found.Restarts, "restart"))
+}
+
+// plainly begins a message of the controller with a small letter.
+func plainly(message string) string {
+	message = strings.TrimRight(brief(message), ".")
+	if len(message) > 1 && message[1] >= 'a' && message[1] <= 'z' {
+		return strings.ToLower(message[:1]) + message[1:]
+	}
+	return message
+}
+
+func (l *look) deleting() string {
+	s := fmt.Sprintf("being deleted since %s (%s)", l.clock(l.snapshot.Job.DeletionTimestamp), l.since(l.snapshot.Job.DeletionTimestamp))
+	if l.isFinished() {
+		return s + fmt.Sprintf(": it has ended before (%s), %s", l.status.Finished(), l.successes())
+	}
+	return s + ": the controller starts no pod any more and only accounts for those that exist, " + l.podCounts()
+}
+
+func (l *look) ending() string {
+	v := l.plan.Verdict
+	if v.Type == job.ConditionSuccessCriteriaMet {
+		return fmt.Sprintf("about to complete: %s (%s); %s", plainly(v.Message), v.Reason, l.podCounts())
+	}
+	return fmt.Sprintf("about to fail: %s; %s", l.successes(), l.podCounts())
+}
+
+func (l *look) suspended() string {
+	s := "suspended"
+	if c := l.status.Condition(job.ConditionSuspended); c.Status == job.ConditionTrue {
+		s += fmt.Sprintf(" since %s (%s)", l.clock(c.LastTransitionTime), l.since(c.LastTransitionTime))
+	}
+	return s + ": no pod is created, " + l.progress()
+}
+
+func (l *look) progress() string { return l.successes() + ", " + l.podCounts() }
+
+// successes is how much is done.
+func (l *look) successes() string {
+	n := l.succeeded()
+	switch {
+	case l.spec.Completions == nil && n > 0:
+		return "the work queue has " + count(n, "success", "successes")
+	case l.spec.Completions == nil:
+		return "the work queue has no success yet"
+	case l.isIndexed():
+		return fmt.Sprintf("%d of %s done", n, count(int64(*l.spec.Completions), "index", "indexes"))
+	}
+	return fmt.Sprintf("%d of %s done", n, count(int64(*l.spec.Completions), "completion"))
+}
+
+// podCounts is how many pods there are of each kind.
+func (l *look) podCounts() string {
+	s := "no pod is active"
+	if n := l.found.Active; n > 0 {
+		s = count(n, "active pod")
+		if l.found.Ready < n {
+			s += fmt.Sprintf(" (%d ready)", l.found.Ready)
+		}
+	}
+	if n := l.found.Terminating; n > 0 {
+		s += fmt.Sprintf(", %d terminating", n)
+	}
+	if n := l.failures(); n > 0 {
+		s += fmt.Sprintf(", %d failed", n)
+		if t := l.terminatingFailures(); t > 0 {
+			s += fmt.Sprintf(", %d of them terminating, which count as failed", t)
+		}
+	}
+	return s
+}
+
+// terminatingFailures is the number of pods that count as failed since they are being
+// deleted (J7).
+func (l *look) terminatingFailures() (n int) {
+	for i, found := range l.found.Pods {
+		if p := &l.snapshot.Pods[i]; found.Failed && p.Phase < job.PodSucceeded && !p.Untracked {
+			n++
+		}
+	}
+	return n
+}

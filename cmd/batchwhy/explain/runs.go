@@ -1,0 +1,170 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// runCount is how many runs of the past and of the future are listed.
+const runCount = 5
+
+// schedule says when the CronJob runs, how the last runs ended, and which come next.
+func (l *cronLook) schedule() *Schedule {
+	s := l.snapshot.Schedule.Schedule
+	out := &Schedule{Spec: l.spec.Schedule, Zone: "UTC", Missed: l.plan.Missed.Count}
+	for _, r := range l.plan.Missed.Runs {
+		out.MissedRuns = append(out.MissedRuns, r.UTC())
+	}
+	if l.spec.TimeZone != nil {
+		out.Zone = *l.spec.TimeZone
+	}
+	if l.snapshot.Schedule.Problem != "" {
+		return out
+	}
+	out.Zone, out.Sentence = s.Location().String(), s.Describe()
+	created := l.snapshot.CronJob.CreationTimestamp
+	run, ok := s.Latest(created, l.now)
+	for ok && len(out.Last) < runCount {
+		out.Last = append(out.Last, l.pastRun(run))
+		run = s.Prev(run)
+		ok = run.After(created)
+	}
+	for run := range s.NextN(l.now, runCount) {
+		out.Next = append(out.Next, l.futureRun(run))
+	}
+	return out
+}
+
+// pastRun says how a run ended.
+func (l *cronLook) pastRun(run time.Time) Run {
+	out := Run{At: run.UTC()}
+	if c := l.childOf(run); c != nil {
+		out.Job = c.Name
+		out.Outcome, out.Text = l.outcome(c)
+	} else {
+		out.Outcome, out.Text = l.noJob(run)
+	}
+	out.Text = sentence(out.Text)
+	return out
+}
+
+// outcome says how a run ended whose job is there.
+func (l *cronLook) outcome(c *cronjob.Child) (outcome, text string) {
+	if c.Foreign {
+		return "taken", fmt.Sprintf("did not start: a Job of another owner has the name %s", c.Name)
+	}
+	since := c.StartTime
+	if since.IsZero() {
+		since = c.CreationTimestamp
+	}
+	late := ""
+	if d := c.CreationTimestamp.Sub(c.ScheduledTime); !c.ScheduledTime.IsZero() && d >= time.Minute {
+		late = fmt.Sprintf(", started %s late", span(d))
+	}
+	switch outcomeOf(c) {
+	case "complete":
+		return "complete", fmt.Sprintf("succeeded after %s%s", span(c.FinishTime.Sub(since)), late)
+	case "failed":
+		return "failed", fmt.Sprintf("failed after %s%s", span(c.FinishTime.Sub(since)), late)
+	}
+	return "active", fmt.Sprintf("active for %s%s", l.since(since), late)
+}
+
+// noJob says why a run has no job, as far as anything tells.
+func (l *cronLook) noJob(run time.Time) (outcome, text string) {
+	last := l.status.LastScheduleTime
+	switch {
+	case run.Equal(last) && !l.jobsRead:
+		return "gone", "started; the input has no Jobs, so how it ended is not known"
+	case run.Equal(last):
+		return "gone", "started; its Job is not in the input, so it was probably deleted since"
+	case run.Before(last):
+		return l.unrecorded(run)
+	case l.isSuspended():
+		return "suspended", "did not start: the CronJob is suspended"
+	}
+	for _, c := range l.plan.Create {
+		if c.ScheduledTime.Equal(run) {
+			switch {
+			case len(l.theirs.Create) == 0:
+				return "lost", "is due, and Kubernetes 1.36 does not start it"
+			case refusal(l.events, l.now) != nil, !l.closing.IsZero():
+				return "due", "is due, and the API server refuses its Job"
+			case l.staleHolder() != "":
+				return "due", "is due, and has not started: status.active names Job " + l.staleHolder()
+			case len(l.lateFindings()) > 0:
+				return "due", "is due, and has not started"
+			}
+			return "due", "is due and starts now"
+		}
+	}
+	for _, w := range l.plan.Waits {
+		if w.Run.Equal(run) && w.Reason == cronjob.WaitActive {
+			return "held", "held back"
+		}
+	}
+	if slices.ContainsFunc(l.plan.Missed.Runs, run.Equal) {
+		if l.plan.Missed.TooLate {
+			return "missed", "missed: " + l.whyTooLate()
+		}
+		return "missed", "missed: not started before the next run was due" + l.heldBy(run)
+	}
+	return "unknown", "no Job of this run is left"
+}
+
+// heldBy says which job has held a run back under Forbid.
+func (l *cronLook) heldBy(run time.Time) string {
+	if l.spec.ConcurrencyPolicy != cronjob.Forbid {
+		return ""
+	}
+	for i := range l.children {
+		c := &l.children[i]
+		if !c.Foreign && c.CreationTimestamp.Before(run) && (c.Finished == "" || c.FinishTime.After(run)) {
+			return fmt.Sprintf(", since concurrencyPolicy is Forbid and %s was active", c.Name)
+		}
+	}
+	return ""
+}
+
+// unrecorded is a run before the last recorded one that has no job. Nothing tells whether
+// it has ever had one; an overlapping job under Forbid is a hint.
+func (l *cronLook) unrecorded(run time.Time) (outcome, text string) {
+	if why := l.heldBy(run); why != "" {
+		return "skipped", "did not start (inferred)" + why
+	}
+	if !l.jobsRead {
+		return "unknown", "the input has no Jobs, so how it ended is not known"
+	}
+	return "unknown", "no Job is left: it was deleted by the history limits or by hand, or the run never started"
+}
+
+func (l *cronLook) futureRun(run time.Time) Run {
+	out := Run{At: run.UTC(), Outcome: "scheduled", Job: cronjob.JobName(l.cron.Name, run), Text: "In " + span(run.Sub(l.now))}
+	if zone := l.snapshot.Schedule.Schedule.Location(); zone.String() != "UTC" {
+		out.Text += run.In(zone).Format(", at 15:04 MST in ") + zone.String()
+	}
+	if l.isSuspended() {
+		out.Outcome, out.Text = "suspended", out.Text+", if the CronJob is resumed by then"
+	}
+	out.Text = sentence(out.Text)
+	return out
+}
+
+// facts say when a run was last recorded, and when one last succeeded.
+func (l *cronLook) facts() (all []Fact) {
+	if l.snapshot.Schedule.Problem != "" {
+		return nil
+	}
+	if t := l.status.LastScheduleTime; !t.IsZero() {
+		all = append(all, fact("recorded", "the last recorded run was due %s", l.at(t)))
+	}
+	if t := l.status.LastSuccessfulTime; !t.IsZero() {
+		all = append(all, fact("success", "the last success was %s", l.at(t)))
+	} else if !l.cron.IsManifest {
+		all = append(all, fact("success", "no run has succeeded so far"))
+	}
+	return all
+}

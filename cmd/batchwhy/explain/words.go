@@ -1,0 +1,186 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// words says times relative to one moment.
+type words struct{ now time.Time }
+
+// at is a moment with its distance from now, as in "at 10:00:40 (in 40s)". A moment of
+// another day has its date.
+func (w words) at(t time.Time) string {
+	layout := "at 15:04:05"
+	if t.UTC().Format(time.DateOnly) != w.now.UTC().Format(time.DateOnly) {
+		layout = "on 2006-01-02 at 15:04:05"
+	}
+	return t.UTC().Format(layout) + " (" + w.distance(t) + ")"
+}
+
+func (w words) distance(t time.Time) string {
+	switch d := t.Sub(w.now); {
+	case d > 0:
+		return "in " + span(d)
+	case d > -time.Second:
+		return "now"
+	default:
+		return span(-d) + " ago"
+	}
+}
+
+// clock is a past moment, with its date unless it is today.
+func (w words) clock(t time.Time) string {
+	if t.UTC().Format(time.DateOnly) == w.now.UTC().Format(time.DateOnly) {
+		return t.UTC().Format("15:04:05")
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// since is the distance of a past moment without the word "ago".
+func (w words) since(t time.Time) string { return span(w.now.Sub(t)) }
+
+// span is a duration in its two largest units, rounded up to whole seconds.
+func span(d time.Duration) string {
+	s := int64((max(d, 0) + time.Second - 1) / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return join(s/60, "m", s%60, "s")
+	case s < 86400:
+		return join(s/3600, "h", s%3600/60, "m")
+	}
+	return join(s/86400, "d", s%86400/3600, "h")
+}
+
+func join(a int64, unit string, b int64, small string) string {
+	if b == 0 {
+		return fmt.Sprintf("%d%s", a, unit)
+	}
+	return fmt.Sprintf("%d%s%d%s", a, unit, b, small)
+}
+
+// count is a number of things. The plural of the noun ends in "s", unless it is given.
+func count(n int64, noun string, plural ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case len(plural) > 0:
+		return fmt.Sprintf("%d %s", n, plural[0])
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// verb is the form of a verb after a number of things.
+func verb(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// list is "a, b and c", cut after a few with the number of the others.
+func list(items []string) string {
+	const most = 5
+	if n := len(items); n > most+1 {
+		return strings.Join(items[:most], ", ") + fmt.Sprintf(" and %d more", n-most)
+	}
+	switch n := len(items); n {
+	case 0:
+		return "none"
+	case 1:
+		return items[0]
+	default:
+		return strings.Join(items[:n-1], ", ") + " and " + items[n-1]
+	}
+}
+
+// sentence ends a text with a full stop, and begins it with a capital letter.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	if !strings.ContainsAny(text[len(text)-1:], ".?!") {
+		text += "."
+	}
+	return capital(text)
+}
+
+// capital begins a text with a capital letter, unless its first word is a name such as
+// backoffLimit.
+func capital(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	if strings.ToLower(word) != word || strings.ContainsAny(word, ".=/0123456789") {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// brief cuts a message that an object contains to one line of a bearable length.
+func brief(text string) string {
+	const most = 240
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "..."
+	}
+	return text
+}
+
+// told is a message as a part of a sentence.
+func told(message string) string { return strings.TrimRight(brief(message), ".") }
+
+// tally counts equal texts, and lists them with their numbers, the most frequent first.
+type tally struct {
+	counts map[string]int64
+	order  []string
+}
+
+func (t *tally) add(text string) {
+	if t.counts == nil {
+		t.counts = make(map[string]int64)
+	}
+	if t.counts[text] == 0 {
+		t.order = append(t.order, text)
+	}
+	t.counts[text]++
+}
+
+func (t *tally) list() string {
+	order := sortedStably(t.order, func(a, b *string) int { return int(t.counts[*b] - t.counts[*a]) })
+	var parts []string
+	for _, text := range order {
+		if n := t.counts[text]; n > 1 {
+			text = fmt.Sprintf("%s (%d times)", text, n)
+		}
+		parts = append(parts, text)
+	}
+	return list(parts)
+}
+
+// each is list, but without the number of what is true of all.
+func (t *tally) each() string {
+	if len(t.order) == 1 {
+		return t.order[0]
+	}
+	return t.list()
+}
+
+// runs is the sentence of a schedule with its verb, such as "runs every hour" or "never runs
+// (no such date)".
+func runs(schedule string) string {
+	if why, never := strings.CutPrefix(schedule, "never"); never {
+		return "never runs" + why
+	}
+	return "runs " + schedule
+}
+
+// withoutRule is a reason of the planner without the number of its rule.
+func withoutRule(text string) string {
+	for _, letter := range []string{" (J", " (C", " (T"} {
+		text, _, _ = strings.Cut(text, letter)
+	}
+	return text
+}

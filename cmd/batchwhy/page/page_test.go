@@ -1,0 +1,387 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/chromedp"
+
+	"github.com/batchplan/batchplan/cmd/batchwhy/explain"
+	"github.com/batchplan/batchplan/cmd/batchwhy/read"
+)
+
+// TestSize: what a browser loads is less than 2.3 megabytes. The remedies are sentences, a tenth of
+// the module.
+func TestSize(t *testing.T) {
+	size, err := files(t).Size()
+	if err != nil || size > 2_300_000 {
+		t.Errorf("%d bytes, %v", size, err)
+	}
+	t.Logf("%d bytes, compressed", size)
+	for name, data := range files(t) {
+		packed, err := pack(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%8d %s", len(packed), name)
+	}
+}
+
+// TestNothingFromElsewhere: no file names another host, and none makes HTML from text.
+func TestNothingFromElsewhere(t *testing.T) {
+	host := regexp.MustCompile(`https?://[a-z]+`)
+	html := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(`)
+	for name, data := range files(t) {
+		if name == "module.js" || name == "zones.js" || name == "situations.js" || name == "wasm_exec.js" || name == "worker.js" {
+			continue
+		}
+		for _, found := range host.FindAllString(string(data), -1) {
+			if found != "http://www" { // the name space of SVG
+				t.Errorf("%s: %s", name, found)
+			}
+		}
+		if found := html.FindString(string(data)); found != "" {
+			t.Errorf("%s: %s", name, found)
+		}
+	}
+}
+
+func TestHandler(t *testing.T) {
+	handler, err := Files{"index.html": []byte("<p>"), "app.js": []byte("1")}.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	for path, want := range map[string]string{"/": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8", "/../secret": ""} {
+		response, err := http.Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		response.Body.Close()
+		switch {
+		case want == "" && response.StatusCode != http.StatusNotFound:
+			t.Errorf("%s: %s", path, response.Status)
+		case want != "" && (response.Header.Get("Content-Type") != want || response.Header.Get("Content-Security-Policy") != policy):
+			t.Errorf("%s: %v", path, response.Header)
+		}
+	}
+	if _, err := Listen("0.0.0.0:0"); err == nil || !strings.Contains(err.Error(), "is not an address of this machine alone") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPastedList pastes each situation, and compares each sentence with what the package
+// says.
+func TestPastedList(t *testing.T) {
+	p := open(t, "")
+	for _, folder := range []string{"forbid", "per_index", "fail_job", "lost_run", "schedule_trouble"} {
+		inputs, err := filepath.Glob("../explain/testdata/situations/" + folder + "/input/*")
+		if err != nil || len(inputs) != 1 {
+			t.Fatal(inputs, err)
+		}
+		data, err := os.ReadFile(inputs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		args, err := os.ReadFile("../explain/testdata/situations/" + folder + "/args")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := strings.Fields(string(args))[1]
+		p.set("input", string(data))
+		p.set("at", at)
+		p.click("#explain")
+		p.wait(fmt.Sprintf("document.getElementById('status').textContent.includes('as of %s')", strings.NewReplacer("T", " ", "Z", "").Replace(at)))
+		compareWithPackage(t, p, folder, data, at)
+		p.checkLayout(folder)
+	}
+}
+
+// compareWithPackage compares the sentences on the page with the package's.
+func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at string) {
+	t.Helper()
+	objects := &read.Objects{}
+	stream := objects.Stream("input")
+	_, _ = stream.Write(data)
+	_ = stream.Close()
+	when, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := explain.All(objects, explain.Options{At: when})
+	page := p.text("#results")
+	for _, x := range report.Objects {
+		sentences := []string{x.Summary}
+		for _, s := range x.Next {
+			sentences = append(sentences, s.Text)
+		}
+		for _, f := range x.Findings {
+			sentences = append(sentences, f.Text)
+		}
+		for _, s := range sentences {
+			if !strings.Contains(page, s) {
+				t.Errorf("%s: the page does not say %q", folder, s)
+			}
+		}
+	}
+	if n := eval[int](p, "document.querySelectorAll('#results article').length"); n != len(report.Objects) {
+		t.Errorf("%s: %d articles for %d objects", folder, n, len(report.Objects))
+	}
+}
+
+// TestReadyMade chooses each ready-made input.
+func TestReadyMade(t *testing.T) {
+	p := open(t, "")
+	for _, s := range situations {
+		data, err := files(t).situation(s.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Note = data.Note
+		p.openSituation(s.Name)
+		p.wait(fmt.Sprintf("document.querySelector('#results .note')?.textContent === %q", s.Note))
+		if n := eval[int](p, "document.querySelectorAll('#results article svg rect, #results article svg circle').length"); n == 0 && s.Name != "finalizer" && s.Name != "time-zone" {
+			t.Errorf("%s: nothing is drawn", s.Title)
+		}
+		if n := eval[int](p, "document.querySelectorAll('#results .remedies li').length"); n == 0 {
+			t.Errorf("%s: no remedy", s.Title)
+		}
+		p.checkLayout(s.Title)
+	}
+}
+
+// TestBadFile drops files that cannot be read as a whole: the problem has a place, and what
+// could be read is explained.
+func TestBadFile(t *testing.T) {
+	p := open(t, "")
+	fine := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "fine"}, "spec": {"template": {"spec": {"restartPolicy": "Never"}}}}`
+	dir := t.TempDir()
+	for _, test := range []struct{ name, text, problem, result string }{
+		{"cut.json", `{"items": [` + fine + ",\n{\"kind\": ", "cut.json:2: the input ends inside item 2", "Job fine"},
+		{"tab.yaml", "kind: Job\n\tx: 1\n", "tab.yaml:2: indented with a tab", ""},
+		{"old.yaml", "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: x}\n", "is not supported", ""},
+		{"nothing.json", `{"apiVersion": "v1", "items": [], "kind": "List"}`, "contains no Job or CronJob", ""},
+		{"evil.json", `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "<img src=x onerror=alert(1)>"}}`, "", "<img src=x onerror=alert(1)>"},
+	} {
+		file := filepath.Join(dir, test.name)
+		if err := os.WriteFile(file, []byte(test.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.run(chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
+		p.wait(fmt.Sprintf("document.getElementById('problems').textContent.includes(%q) && document.getElementById('results').textContent.includes(%q)", test.problem, test.result))
+	}
+	if n := eval[int](p, "document.querySelectorAll('#results img').length"); n != 0 {
+		t.Error("text became HTML")
+	}
+	p.set("input", "x: y")
+	p.set("at", "noon")
+	p.click("#explain")
+	p.wait(`document.getElementById('problems').textContent.includes('"noon" is not a time')`)
+}
+
+// TestSchedules shows a schedule, and keeps it in the address.
+func TestSchedules(t *testing.T) {
+	p := open(t, "#schedules")
+	p.set("cron", "30 2 * * *")
+	p.set("zone", "Europe/Berlin")
+	p.set("from", "2026-10-01T00:00:00Z")
+	p.click("#look")
+	page := p.text("#calendar")
+	for _, want := range []string{
+		"Thu 2026-10-01 02:30:00 CEST", "Thu 2026-10-01 00:30:00 UTC",
+		"2026-10-25: clocks go back from 03:00 to 02:00; 2 runs", "2027-03-28: clocks go forward from 02:00 to 03:00; 0 runs", "SkippedTime", "RepeatedTime",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in %q", want, page)
+		}
+	}
+	q := openURL(t, start(t), eval[string](p, "location.href"))
+	if got := q.text("#calendar"); got != page {
+		t.Errorf("from the address: %q", got)
+	}
+	if got := p.text("#status"); !strings.Contains(got, "The next run is in 30m0s, Thu 2026-10-01 02:30:00 CEST. 2 findings, 6 changes of the clock") {
+		t.Errorf("status line: %q", got)
+	}
+	p.click("#tab-play")
+	if got := p.text("#status"); got != "Ready." {
+		t.Errorf("status line of another part: %q", got)
+	}
+	p.click("#tab-schedules")
+	for zone, want := range map[string]string{
+		"US/Eastern": "EDT", "constructor": "constructor", "Mars/Base": "Mars/Base", "../../etc/passwd": "passwd", // an alias, and zones that are not there
+	} {
+		p.set("zone", zone)
+		p.click("#look")
+		if page, problem := p.text("#calendar"), p.text("#field-problem"); !strings.Contains(page+problem, want) || (problem == "") != (zone == "US/Eastern") {
+			t.Errorf("zone %s: %q, %q", zone, problem, page)
+		}
+	}
+	p.set("cron", "61 * * * *")
+	p.click("#look")
+	if got := p.text("#schedule-problem"); !strings.Contains(got, "minute") {
+		t.Errorf("a bad schedule: %q", got)
+	}
+	if got := p.text("#fields .wrong"); !strings.Contains(got, "minute") || !strings.Contains(got, "61") {
+		t.Errorf("the wrong field: %q", got)
+	}
+}
+
+// TestShare shares what is pasted: the link holds it, and shows the same answer.
+func TestShare(t *testing.T) {
+	p := open(t, "")
+	p.set("input", `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "shared-ü"}, "spec": {"parallelism": 0, "template": {"spec": {"restartPolicy": "Never"}}}}`)
+	p.set("at", "2026-10-14T09:00:00Z")
+	p.click("#share")
+	p.wait("location.hash.startsWith('#why=')")
+	q := openURL(t, start(t), eval[string](p, "location.href"))
+	q.wait("document.getElementById('results').textContent.includes('Job shared-ü')")
+	q.wait("document.getElementById('status').textContent.includes('as of 2026-10-14 09:00:00')")
+	r := open(t, "#why=damaged!")
+	r.wait("document.getElementById('problems').textContent.includes('The link is damaged')")
+}
+
+// TestFrontPage: the page opens with an answer, and its link has a title, a sentence and a picture.
+func TestFrontPage(t *testing.T) {
+	p := open(t, "")
+	p.wait("document.getElementById('results').textContent.includes('SidecarRuns')")
+	f := Files{"index.html": files(t)["index.html"]}
+	f.At("https://jobs.example.com/why/")
+	for _, want := range []string{`property="og:title"`, `name="description"`, `content="https://jobs.example.com/why/preview.png"`} {
+		if !strings.Contains(string(f["index.html"]), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+// TestTyping: a schedule answers while one types.
+func TestTyping(t *testing.T) {
+	p := open(t, "#schedules")
+	p.set("cron", "")
+	p.run(chromedp.SendKeys("#cron", "0 9 * * MON", chromedp.ByQuery))
+	p.wait("document.getElementById('sentence').textContent.startsWith('Runs at 09:00 on Mondays')")
+	if got := p.text("#fields .lit strong"); got != "day of week" {
+		t.Errorf("lit: %q", got)
+	}
+	if n := eval[int](p, "document.querySelectorAll('.year rect').length"); n != 365 {
+		t.Errorf("%d days", n)
+	}
+}
+
+// manyObjects puts a list of Jobs into the field, of which one in twenty has a pod that cannot be
+// scheduled. It watches how long the page is busy at a time, and when the first finding is there.
+const manyObjects = `{
+	const items = [], at = "2026-10-14T08:00:00Z";
+	for (let i = 0; i < %d; i++) {
+		const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "job-" + i, uid: "u" + i, namespace: "n", creationTimestamp: at },
+			spec: { backoffLimit: 6, template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "x" }] } } }, status: { startTime: at, active: 1 } };
+		const stuck = i %% 20 === 19;
+		const status = stuck ? { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes are available: 3 Insufficient cpu." }] }
+			: { phase: "Running", startTime: at, containerStatuses: [{ name: "main", state: { running: { startedAt: at } } }] };
+		items.push(job, { apiVersion: "v1", kind: "Pod", metadata: { name: "job-" + i + "-abcde", uid: "p" + i, namespace: "n", creationTimestamp: at, finalizers: ["batch.kubernetes.io/job-tracking"],
+			ownerReferences: [{ kind: "Job", name: "job-" + i, uid: "u" + i, controller: true }] }, spec: { containers: [{ name: "main", image: "x" }] }, status });
+	}
+	document.getElementById("input").value = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+	globalThis.blocks = [];
+	globalThis.states = new Set();
+	new PerformanceObserver((list) => { for (const entry of list.getEntries()) globalThis.blocks.push(entry.duration); }).observe({ type: "longtask" });
+	new MutationObserver(() => {
+		globalThis.states.add(document.getElementById("progress").value);
+		if (!globalThis.firstFinding && document.querySelector("#results .finding")) globalThis.firstFinding = performance.now() - globalThis.asked;
+	}).observe(document.getElementById("panel-explain"), { subtree: true, childList: true, attributes: true });
+	document.getElementById("explain").addEventListener("click", () => { globalThis.asked = performance.now(); globalThis.firstFinding = 0; globalThis.blocks = []; }, { capture: true });
+	0 }`
+
+// TestManyObjects pastes lists of hundreds and thousands of objects: a worker explains them, the
+// page reacts in between, and what is wrong comes first. The figures depend on the machine: an
+// idle one has no block beyond 100 ms, and the first findings within two seconds.
+func TestManyObjects(t *testing.T) {
+	for _, n := range []int{600, 3000} {
+		p := open(t, "")
+		p.wait("document.querySelector('#results article') !== null")
+		p.run(chromedp.Evaluate(fmt.Sprintf(manyObjects, n), new(int)))
+		p.set("at", "2026-10-14T09:00:00Z")
+		p.click("#explain")
+		p.wait(fmt.Sprintf("document.getElementById('status').textContent.startsWith('%d explained')", n))
+		articles := "document.querySelectorAll('#results article').length"
+		if got := eval[int](p, articles); got != pageSize {
+			t.Errorf("%d articles", got)
+		}
+		if got, want := eval[int](p, "document.querySelectorAll('#results article .finding.error').length"), min(n/20, pageSize); got != want {
+			t.Errorf("%d errors on the first page, want %d", got, want)
+		}
+		p.click("#more")
+		p.wait(fmt.Sprintf("%s === %d", articles, 2*pageSize))
+		if got := eval[int](p, "globalThis.states.size"); got < 5 {
+			t.Errorf("the progress bar was drawn in %d states", got)
+		}
+		longest, first := eval[float64](p, "Math.max(0, ...globalThis.blocks)"), eval[float64](p, "globalThis.firstFinding")
+		t.Logf("%d Jobs in %s ms; the longest block of the page %.0f ms (0 is less than 50), the first finding after %.0f ms",
+			n, eval[string](p, "document.documentElement.dataset.explained"), longest, first)
+		if first == 0 {
+			t.Errorf("%d Jobs: no finding was seen", n)
+		}
+	}
+}
+
+// TestAxe asks axe-core, a checker of accessibility, whose script the variable AXE names: "make axe".
+func TestAxe(t *testing.T) {
+	file := os.Getenv("AXE")
+	if file == "" {
+		t.Skip("AXE does not name the script of axe-core: make axe")
+	}
+	script, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dark := range []bool{false, true} {
+		for _, part := range []string{"#why/sidecar", "#why/forbid", "#play", "#schedules"} {
+			p := open(t, part, size(1440, 900, dark)...)
+			p.wait("!document.getElementById('panel-explain').hidden ? document.getElementById('status').textContent.includes('explained') : true")
+			p.run(chromedp.Evaluate(string(script)+"; 0", new(int)))
+			found := evalAsync[[]string](p, "axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')))")
+			for _, v := range found {
+				t.Errorf("%s, dark %v: %s", part, dark, v)
+			}
+			t.Logf("%s, dark %v: %d findings, %d rules passed", part, dark, len(found), evalAsync[int](p, "axe.run().then((r) => r.passes.length)"))
+		}
+	}
+}
+
+// pageSize is the page size of explain.js.
+const pageSize = 50
+
+// TestFirstExplanation measures how long a small input takes.
+func TestFirstExplanation(t *testing.T) {
+	p := open(t, "", performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks))
+	p.openSituation("sidecar")
+	p.wait("document.documentElement.dataset.explained !== undefined")
+	t.Logf("module loaded in %s ms, first explanation in %s ms on the clock; %.0f ms of processor time of the page until then",
+		eval[string](p, "document.documentElement.dataset.loaded"), eval[string](p, "document.documentElement.dataset.explained"), p.metrics()["TaskDuration"]*1000)
+}
+
+// situation finds a ready-made input in the script that holds them.
+func (f Files) situation(name string) (s situation, err error) {
+	var all []situation
+	text := strings.TrimSuffix(strings.TrimPrefix(string(f["situations.js"]), "const situations = "), ";\n")
+	if err = json.Unmarshal([]byte(text), &all); err != nil {
+		return s, err
+	}
+	for _, s = range all {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return s, fmt.Errorf("no situation %q", name)
+}

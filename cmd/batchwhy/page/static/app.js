@@ -1,0 +1,115 @@
+// The page: loads the module, switches between its parts, and keeps the address.
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+
+const tabs = ["explain", "play", "schedules"];
+const statuses = { shown: "explain" };
+
+// say shows a text in the status line of a part, or in that of all parts.
+function say(text, ...parts) {
+  for (const part of parts.length ? parts : tabs) statuses[part] = text;
+  $("status").textContent = statuses[statuses.shown];
+}
+
+// unpack decodes and decompresses a text, as often as it was compressed.
+async function unpack(text, times) {
+  let stream = new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream();
+  for (let i = 0; i < times; i++) stream = stream.pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// load starts the module on this page and in a worker, which get the same compiled code.
+async function load() {
+  const { files, data: packed } = globalThis.batchplanZones, packedCode = globalThis.batchplanModule;
+  globalThis.batchplanZones = globalThis.batchplanModule = undefined;
+  const [data, code] = await Promise.all([unpack(packed, 1), unpack(packedCode, 2)]);
+  const module = await WebAssembly.compile(code);
+  startWorker(module, { files, data });
+  await startEngine(module, { files, data });
+}
+
+function show(name, focus) {
+  for (const tab of tabs) {
+    const selected = tab === name;
+    $("tab-" + tab).setAttribute("aria-selected", String(selected));
+    $("tab-" + tab).tabIndex = selected ? 0 : -1;
+    $("panel-" + tab).hidden = !selected;
+  }
+  statuses.shown = name;
+  $("status").textContent = statuses[name];
+  if (focus) $("tab-" + name).focus();
+}
+
+// setFragment puts a state into the address without loading anything.
+function setFragment(text) {
+  const base = location.href.split("#")[0];
+  try {
+    history.replaceState(null, "", base + "#" + text);
+  } catch {
+    location.hash = text; // some browsers refuse the first for files
+  }
+  setFragment.last = text;
+}
+
+function readFragment() {
+  const text = location.hash.slice(1);
+  if (text === setFragment.last) return;
+  setFragment.last = text;
+  const params = new URLSearchParams(text);
+  if (text.startsWith("why/")) {
+    show("explain");
+    openSituation(text.slice(4));
+  } else if (params.get("why")) {
+    show("explain");
+    openShared(params);
+  } else if (params.get("play")) {
+    show("play");
+    openScript(params.get("play"), params.get("step"));
+  } else if (params.has("schedule")) {
+    show("schedules");
+    openSchedule(params);
+  } else if (tabs.includes(text)) {
+    show(text);
+  } else {
+    show("explain");
+    openSituation(situations[0].name, true);
+  }
+}
+
+function useScheme(dark) {
+  document.documentElement.dataset.scheme = dark ? "dark" : "light";
+  $("scheme").setAttribute("aria-pressed", String(dark));
+}
+
+document.addEventListener("DOMContentLoaded", async () => {
+  const prefers = matchMedia("(prefers-color-scheme: dark)");
+  useScheme(prefers.matches);
+  prefers.addEventListener("change", () => useScheme(prefers.matches));
+  $("scheme").addEventListener("click", () => useScheme(document.documentElement.dataset.scheme !== "dark"));
+  tabs.forEach((tab, i) => {
+    $("tab-" + tab).addEventListener("click", () => { show(tab); setFragment(tab); });
+    $("tab-" + tab).addEventListener("keydown", (event) => {
+      const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!move) return;
+      const next = tabs[(i + move + tabs.length) % tabs.length];
+      show(next, true);
+      setFragment(next);
+    });
+  });
+  try {
+    const before = performance.now();
+    await load();
+    say("Ready.");
+    document.documentElement.dataset.loaded = String(Math.round(performance.now() - before));
+  } catch (error) {
+    say("The module cannot be loaded: " + error.message);
+    return;
+  }
+  startExplain();
+  startPlay();
+  startSchedules();
+  readFragment();
+  addEventListener("hashchange", readFragment);
+  document.documentElement.dataset.ready = "true";
+});

@@ -1,0 +1,353 @@
+// Explain: reads texts and files in pieces, and shows what the module says.
+"use strict";
+
+const pageSize = 50;
+const explained = { objects: [], shown: 0, run: 0, files: [], queue: [] };
+
+// startWorker starts the worker that explains. Its script is a text of this page, since a page
+// that is opened from disk may load no other. Without a worker the page explains by itself.
+function startWorker(module, zones) {
+  const address = URL.createObjectURL(new Blob([globalThis.batchplanWorker], { type: "text/javascript" }));
+  try {
+    explained.worker = new Worker(address);
+  } catch {
+    return;
+  }
+  explained.worker.onmessage = ({ data }) => hear(data);
+  explained.worker.onerror = (event) => {
+    event.preventDefault();
+    explained.worker = undefined;
+    if (explained.busy) ask(explained.busy);
+  };
+  explained.worker.postMessage({ module, zones });
+}
+
+function startExplain() {
+  $("explain").addEventListener("click", () => explainText());
+  $("file").addEventListener("change", () => { explained.files = [...$("file").files]; explainFiles(explained.files); });
+  $("more").addEventListener("click", showMore);
+  $("share").addEventListener("click", share);
+  for (const one of situations) {
+    const link = element("a", one.title);
+    link.href = "#why/" + one.name;
+    const item = element("li");
+    item.append(link);
+    $("famous").append(item);
+  }
+  const panel = $("panel-explain");
+  panel.addEventListener("dragover", (event) => { event.preventDefault(); $("input").classList.add("over"); });
+  panel.addEventListener("dragleave", () => $("input").classList.remove("over"));
+  panel.addEventListener("drop", (event) => {
+    event.preventDefault();
+    $("input").classList.remove("over");
+    explainFiles([...event.dataTransfer.files]);
+  });
+}
+
+// openSituation explains a ready-made input, whose link is #why/ and its name.
+function openSituation(name, quietly) {
+  const one = situations.find((s) => s.name === name);
+  if (!one) {
+    $("problems").replaceChildren(element("p", `There is no example "${name}".`, "error"));
+    return;
+  }
+  for (const link of $("famous").querySelectorAll("a")) {
+    if (link.hash === "#why/" + name) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+  $("input").value = one.text;
+  $("at").value = one.at;
+  $("ahead").value = String(one.ahead);
+  explainText(one.note);
+  if (!quietly && innerWidth < 1024) $("progress").scrollIntoView();
+}
+
+// maxShared is the most characters of a situation that comes with a link.
+const maxShared = 5e6;
+
+async function squeeze(stream) { return new Uint8Array(await new Response(stream).arrayBuffer()); }
+
+// share puts what is pasted into the address, compressed. It stays in the part of the address that
+// browsers send to nobody; whoever gets the link can read it.
+async function share() {
+  const text = $("input").value;
+  const note = $("share-note");
+  note.hidden = false;
+  if (!text.trim()) {
+    note.textContent = "There is nothing to share: paste something first.";
+    return;
+  }
+  const packed = await squeeze(new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw")));
+  let binary = "";
+  for (const byte of packed) binary += String.fromCharCode(byte);
+  const params = new URLSearchParams({ why: btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "") });
+  for (const id of ["at", "ahead"]) if ($(id).value && $(id).value !== "0") params.set(id, $(id).value);
+  setFragment(params.toString());
+  let how = "Copy it from the address.";
+  try {
+    await navigator.clipboard.writeText(location.href);
+    how = "It is copied.";
+  } catch { /* the address has it */ }
+  note.textContent = `The link holds all that you pasted, ${Math.ceil(location.href.length / 1024)} KB, names and environment variables included: whoever has it can read that. No server gets it. ${how}`;
+}
+
+async function openShared(params) {
+  try {
+    const text = params.get("why").replaceAll("-", "+").replaceAll("_", "/");
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+    const pieces = [];
+    for (let size = 0; ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.length;
+      if (size > maxShared) throw new Error("it is too long");
+      pieces.push(value);
+    }
+    $("input").value = await new Blob(pieces).text();
+  } catch (error) {
+    $("problems").replaceChildren(element("p", "The link is damaged: " + error.message, "error"));
+    return;
+  }
+  $("at").value = params.get("at") || "";
+  $("ahead").value = params.get("ahead") || "0";
+  explainText("From a shared link.");
+}
+
+function explainText(note) {
+  const name = $("input").value.trimStart().startsWith("{") ? "pasted text" : "pasted text.yaml";
+  return explainBlobs([{ name, blob: new Blob([$("input").value]) }], undefined, note);
+}
+
+// explainFiles reads files as they were when the newest of them was written.
+function explainFiles(files) {
+  const newest = files.reduce((last, file) => Math.max(last, file.lastModified), 0);
+  return explainBlobs(files.map((file) => ({ name: file.name, blob: file })), newest ? new Date(newest) : undefined);
+}
+
+// timeOf reads the time that the user gives, or takes another.
+function timeOf(id, otherwise) {
+  const text = $(id).value.trim();
+  if (!text) return otherwise;
+  const t = new Date(/[zZ]|[+-]\d\d:?\d\d$/.test(text) ? text : text.replace(" ", "T") + "Z");
+  if (Number.isNaN(t.getTime())) throw Object.assign(new Error(`"${text}" is not a time such as 2026-01-31T18:00:00Z`), { input: id });
+  return t;
+}
+
+function explainBlobs(inputs, written, note) {
+  const run = ++explained.run;
+  $("problems").replaceChildren();
+  $("results").replaceChildren();
+  $("more").hidden = true;
+  Object.assign(explained, { objects: [], shown: 0, queue: [], said: "", note, started: performance.now() });
+  try {
+    explained.at = timeOf("at", written || new Date());
+  } catch (error) {
+    return hear({ run, error: error.message });
+  }
+  $("progress").hidden = false;
+  $("progress").value = 0;
+  explained.busy = { run, inputs, at: explained.at.toISOString(), ahead: Number($("ahead").value) };
+  ask(explained.busy);
+}
+
+// ask hands a request to the worker or, without one, to this page.
+function ask(request) {
+  if (explained.worker) return explained.worker.postMessage(request);
+  const tell = (message) => hear({ ...message, run: request.run });
+  explainInputs(request, tell, () => request.run !== explained.run).catch((error) => tell({ error: error.message }));
+}
+
+// hear takes what is told of a request, if it is the latest one. Of many objects, only those with
+// findings are shown until all are there.
+function hear(message) {
+  if (message.run !== explained.run) return;
+  if (message.error) {
+    $("problems").append(element("p", message.error, "error"));
+    say("", "explain");
+    $("progress").hidden = true;
+    explained.busy = undefined;
+    return;
+  }
+  $("progress").value = message.progress;
+  if (message.text) say(message.text, "explain");
+  for (const one of message.objects || []) {
+    explained.objects.push(one);
+    if (explained.shown < pageSize && (message.count <= pageSize || badness(one) < 2)) draw(one);
+  }
+  if (message.report) {
+    explained.busy = undefined;
+    finish(message.report, performance.now() - explained.started);
+  }
+}
+
+// draw draws an object when it is its turn. The page draws for a few milliseconds at a time, so that it
+// reacts in between, and calls what waits for the end.
+function draw(...objects) {
+  explained.shown += objects.length;
+  explained.queue.push(...objects);
+  if (explained.drawing) return;
+  explained.drawing = true;
+  const some = () => {
+    const until = performance.now() + 20;
+    while (explained.queue.length && performance.now() < until) $("results").append(articleOf(explained.queue.shift()));
+    if (explained.queue.length) return setTimeout(some);
+    explained.drawing = false;
+    drawn();
+  };
+  setTimeout(some);
+}
+
+// drawn says, once everything is there and on the page, how much it is.
+function drawn() {
+  if (explained.busy || !explained.said) return;
+  if (explained.note) $("results").prepend(element("p", explained.note, "note"));
+  explained.note = "";
+  $("more").hidden = explained.shown >= explained.objects.length;
+  $("progress").hidden = true;
+  say(explained.said, "explain");
+}
+
+function finish(report, took) {
+  for (const problem of (report.problems || []).slice(0, 20)) {
+    const place = (problem.file || "") + (problem.line ? ":" + problem.line : "");
+    $("problems").append(element("p", place + ": " + problem.text, "error"));
+  }
+  const more = (report.problems || []).length - 20 + (report.moreProblems || 0);
+  if (more > 0) $("problems").append(element("p", `and ${more} more`, "error"));
+  for (const finding of report.findings || []) $("results").prepend(findingOf(finding));
+  if (!explained.objects.length && !(report.problems || []).length) $("problems").append(element("p", "The input contains no Job or CronJob.", "error"));
+  const bad = explained.objects.filter((x) => badness(x) < 2).length;
+  explained.said = `${explained.objects.length} explained, ${bad} with findings, as of ${explained.at.toISOString().slice(0, 19).replace("T", " ")} UTC. All times are UTC.`;
+  document.documentElement.dataset.explained = String(Math.round(took));
+  // What is wrong comes first when there is more than one page.
+  if (explained.objects.length > pageSize) {
+    explained.objects.sort((a, b) => badness(a) - badness(b));
+    $("results").querySelectorAll("article").forEach((node) => node.remove());
+    Object.assign(explained, { shown: 0, queue: [] });
+    showMore();
+  } else if (!explained.drawing) {
+    drawn();
+  }
+}
+
+function showMore() { draw(...explained.objects.slice(explained.shown, explained.shown + pageSize)); }
+
+// badness is how severe the worst finding is: 0 for an error, 3 for none.
+const badness = (x) => Math.min(3, ...(x.findings || []).map((f) => ["error", "warning", "note"].indexOf(f.severity)));
+
+function colourOf(state) {
+  if (["complete", "running", "scheduled"].includes(state)) return "good";
+  return ["failed", "broken", "stuck", "failing"].includes(state) ? "error" : "warning";
+}
+
+function withInferred(node, inferred) {
+  if (inferred) node.append(element("span", " inferred", "inferred"));
+  return node;
+}
+
+function findingOf(finding) {
+  const p = element("p", undefined, "finding " + finding.severity);
+  p.append(element("strong", finding.severity + " " + finding.code + ": "), finding.text);
+  withInferred(p, finding.inferred);
+  const box = element("div", undefined, "trouble");
+  box.append(p, remediesOf(finding.remedies || []));
+  return box;
+}
+
+// remediesOf lists what to do, the likeliest cause first, each with its command to copy.
+function remediesOf(remedies) {
+  const list = element("ol", undefined, "remedies");
+  for (const remedy of remedies) {
+    const item = element("li");
+    if (remedy.if) item.append(element("em", "If " + remedy.if + ": "));
+    item.append(remedy.do + " ", element("span", remedy.risk, "risk"));
+    if (remedy.command) item.append(commandOf(remedy.command));
+    list.append(item);
+  }
+  return list;
+}
+
+function commandOf(command) {
+  const row = element("div", undefined, "command");
+  const copy = element("button", "Copy");
+  copy.type = "button";
+  copy.setAttribute("aria-label", "Copy the command " + command);
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(command);
+      say("Copied.", "explain");
+    } catch {
+      getSelection().selectAllChildren(row.firstChild); // a page from disk may not write to the clipboard
+    }
+  });
+  row.append(element("code", command), copy);
+  return row;
+}
+
+function listOf(items, className) {
+  const ul = element("ul", undefined, className);
+  for (const item of items) ul.append(withInferred(element("li", item.text), item.inferred));
+  return ul;
+}
+
+function section(parent, title, node) { parent.append(element("h3", title), node); }
+
+function articleOf(x) {
+  const article = element("article");
+  const heading = element("h2", x.kind + " " + (x.namespace ? x.namespace + "/" : "") + x.name);
+  heading.append(element("span", x.state, "state " + colourOf(x.state)));
+  article.append(heading, element("p", x.summary));
+  for (const finding of x.findings || []) article.append(findingOf(finding));
+  if (x.timeline) article.append(drawTimeline(x.timeline, x.kind + " " + x.name));
+  if (x.next) section(article, "What comes next", listOf(x.next));
+  if (x.schedule && (x.schedule.last || x.schedule.next)) section(article, `Runs of ${x.schedule.spec}`, runsOf(x.schedule));
+  if (x.facts) section(article, "Facts", listOf(x.facts, "facts"));
+  if (x.pods) article.append(detailsOf(`Pods (${x.pods.length + (x.morePods || 0)})`, listOf(x.pods.map((p) => ({
+    text: p.name + (p.index === undefined ? "" : ` (index ${p.index})`) + ": " + p.text,
+  })))));
+  if (x.forecast) section(article, "Forecast until " + x.forecast.until.slice(0, 19).replace("T", " "), forecastOf(x.forecast));
+  if (x.plan) article.append(detailsOf("Plan of the next round", element("pre", x.plan)));
+  return article;
+}
+
+function detailsOf(title, node) {
+  const details = element("details");
+  details.append(element("summary", title), node);
+  return details;
+}
+
+function tableOf(head, rows) {
+  const table = element("table");
+  const tr = element("tr");
+  for (const text of head) tr.append(element("th", text));
+  const thead = element("thead");
+  thead.append(tr);
+  const body = element("tbody");
+  for (const cells of rows) {
+    const line = element("tr");
+    cells.forEach((text, i) => {
+      const cell = element("td", text, i === cells.length - 1 ? "wrap" : "");
+      if (head[i]) cell.dataset.label = head[i]; // on a phone a row is a card
+      line.append(cell);
+    });
+    body.append(line);
+  }
+  table.append(thead, body);
+  return table;
+}
+
+const clock = (iso) => iso.slice(0, 19).replace("T", " ");
+
+function runsOf(schedule) {
+  const rows = [...(schedule.last || [])].reverse().concat(schedule.next || []).map((run) => [clock(run.at), run.outcome, run.text]);
+  return tableOf(["Run (UTC)", "Outcome", "Result"], rows);
+}
+
+function forecastOf(forecast) {
+  const box = element("div");
+  box.append(element("p", "Assumed: " + forecast.assumption + ".", "inferred"));
+  const events = forecast.events || [];
+  box.append(events.length ? tableOf(["Time (UTC)", "What happens"], events.map((e) => [clock(e.at), e.text])) : element("p", "Nothing happens."));
+  return box;
+}

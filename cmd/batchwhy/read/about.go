@@ -1,0 +1,184 @@
+package read
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Event is an event about an object.
+type Event struct {
+	Type, Reason, Message string
+	First, Last           time.Time
+	Count                 int
+}
+
+// EventsOf returns the events about an object, and those that name it without its UID.
+func (o *Objects) EventsOf(kind string, m *Meta) []Event {
+	events := o.Events[m.UID]
+	if more := o.Events[unnamed(kind, m.Namespace, m.Name)]; len(more) > 0 {
+		events = append(events[:len(events):len(events)], more...)
+	}
+	return events
+}
+
+// NodeEvents returns the events about a node.
+func (o *Objects) NodeEvents(name string) []Event { return o.Events[unnamed("Node", "", name)] }
+
+// unnamed is where the events about an object are whose UID is not known.
+func unnamed(kind, namespace, name string) job.UID {
+	return job.UID(kind + " " + namespace + "/" + name)
+}
+
+// subject is the object that an event is about.
+type subject struct {
+	Kind      string  `json:"kind"`
+	Namespace string  `json:"namespace"`
+	Name      string  `json:"name"`
+	UID       job.UID `json:"uid"`
+}
+
+// decodeEvent reads an event of either API group, and what it is about.
+func decodeEvent(data []byte) (Event, subject, error) {
+	var e struct {
+		Type    string `json:"type"`
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
+		// Note, Regarding and the deprecated fields belong to events.k8s.io.
+		Note           string    `json:"note"`
+		Count          int       `json:"count"`
+		OldCount       int       `json:"deprecatedCount"`
+		FirstTimestamp time.Time `json:"firstTimestamp"`
+		LastTimestamp  time.Time `json:"lastTimestamp"`
+		OldFirst       time.Time `json:"deprecatedFirstTimestamp"`
+		OldLast        time.Time `json:"deprecatedLastTimestamp"`
+		EventTime      time.Time `json:"eventTime"`
+		Series         *struct {
+			Count            int       `json:"count"`
+			LastObservedTime time.Time `json:"lastObservedTime"`
+		} `json:"series"`
+		InvolvedObject subject `json:"involvedObject"`
+		Regarding      subject `json:"regarding"`
+	}
+	if err := json.Unmarshal(data, &e); err != nil {
+		return Event{}, subject{}, err
+	}
+	about := e.InvolvedObject
+	if about.Kind == "" {
+		about = e.Regarding
+	}
+	event := Event{Type: e.Type, Reason: e.Reason, Message: e.Message, Count: max(e.Count, e.OldCount, 1)}
+	if event.Message == "" {
+		event.Message = e.Note
+	}
+	event.First, event.Last = firstTime(e.FirstTimestamp, e.OldFirst, e.EventTime), firstTime(e.LastTimestamp, e.OldLast, e.EventTime)
+	if e.Series != nil {
+		event.Count, event.Last = e.Series.Count, e.Series.LastObservedTime
+	}
+	return event, about, nil
+}
+
+func (o *Objects) addEvent(data []byte) error {
+	event, about, err := decodeEvent(data)
+	if err != nil {
+		return err
+	}
+	switch about.Kind {
+	case "Job", "CronJob", "Pod":
+		if about.UID == "" {
+			about.UID = unnamed(about.Kind, about.Namespace, about.Name)
+		}
+		if about.Kind == "Pod" {
+			if o.EventPods == nil {
+				o.EventPods = make(map[string]job.UID)
+			}
+			o.EventPods[about.Namespace+"/"+about.Name] = about.UID
+		}
+	case "Node": // its kubelet knows only the name
+		about.UID = unnamed("Node", "", about.Name)
+	default:
+		return nil
+	}
+	o.see(event.Last)
+	if o.Events == nil {
+		o.Events = make(map[job.UID][]Event)
+	}
+	o.Events[about.UID] = append(o.Events[about.UID], event)
+	o.changed(Change{Kind: "Event", Key: event.Reason, Owner: o.concerned(about.UID)})
+	return nil
+}
+
+// concerned is the object that an event matters to: for one about a pod, the pod's Job.
+func (o *Objects) concerned(about job.UID) job.UID {
+	if id, ok := o.byUID[about]; ok && id.kind == "Pod" && o.Pods[id.place] != nil {
+		return o.Pods[id.place].Controller().UID
+	}
+	return about
+}
+
+func firstTime(times ...time.Time) time.Time {
+	for _, t := range times {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// addNamespace notes a namespace that is being deleted.
+func (o *Objects) addNamespace(m *Meta) {
+	if m.DeletionTimestamp.IsZero() {
+		return
+	}
+	if o.Closing == nil {
+		o.Closing = make(map[string]time.Time)
+	}
+	o.Closing[m.Name] = m.DeletionTimestamp
+}
+
+// addNode notes since when a node is not ready; zero for one that is.
+func (o *Objects) addNode(head *envelope) {
+	if o.NotReady == nil {
+		o.NotReady = make(map[string]time.Time)
+	}
+	var since time.Time
+	for _, c := range head.Status.Conditions {
+		if c.Type == "Ready" && c.Status != "True" {
+			since = c.At
+		}
+		o.see(c.At)
+		o.see(c.Heartbeat)
+	}
+	o.NotReady[head.Metadata.Name] = since
+}
+
+// addWorkload notes why Kueue holds a Job back.
+func (o *Objects) addWorkload(head *envelope) {
+	owner := head.Metadata.Controller()
+	if owner.Kind != "Job" {
+		return
+	}
+	w := Workload{Name: head.Metadata.Name}
+	for _, c := range head.Status.Conditions {
+		switch {
+		case c.Type == "Admitted" && c.Status == "True":
+			w.Admitted = true
+		case c.Type == "QuotaReserved" && c.Status == "False", c.Type == "Evicted" && c.Status == "True":
+			w.Why = c.Message
+		}
+		o.see(c.At)
+	}
+	if o.Workloads == nil {
+		o.Workloads = make(map[job.UID]Workload)
+	}
+	o.Workloads[owner.UID] = w
+}
+
+// Workload is what Kueue has made of a Job.
+type Workload struct {
+	Name     string
+	Admitted bool
+	// Why is why it is not admitted.
+	Why string
+}

@@ -1,0 +1,72 @@
+package read
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+func (o *Objects) addJob(at Position, data []byte, head *envelope, place int) error {
+	m := &head.Metadata
+	decoded, err := job.DecodeJob(data)
+	if err != nil {
+		return err
+	}
+	j := &Job{Meta: *m, Object: decoded, At: at, IsManifest: m.UID == "", Template: head.Spec.Template.Spec.read()}
+	if j.IsManifest {
+		j.Object.UID = manifestUID(at, j.Key())
+		j.UID = j.Object.UID
+		j.Unknown = unknownFields(data, "Job")
+	}
+	job.Default(&j.Object.Spec)
+	for _, c := range j.Object.Status.Conditions {
+		o.see(c.LastTransitionTime)
+	}
+	o.see(j.Object.Status.StartTime)
+	o.Jobs = put(o.Jobs, place, j)
+	return nil
+}
+
+func (o *Objects) addCronJob(at Position, data []byte, head *envelope, place int) error {
+	m := &head.Metadata
+	decoded, err := cronjob.DecodeCronJob(data)
+	if err != nil {
+		return err
+	}
+	c := &CronJob{Meta: *m, Object: decoded, At: at, IsManifest: m.UID == "", Template: head.Spec.JobTemplate.Spec.Template.Spec.read()}
+	jobs := &head.Spec.JobTemplate.Spec
+	c.JobsSuspended, c.JobsEnd = jobs.Suspend != nil && *jobs.Suspend, jobs.Deadline != nil
+	c.Jobs = jobsOf(data)
+	if c.IsManifest {
+		c.Object.UID = manifestUID(at, c.Key())
+		c.UID = c.Object.UID
+		c.Unknown = unknownFields(data, "CronJob")
+	}
+	cronjob.Default(&c.Object.Spec)
+	o.see(c.Object.Status.LastScheduleTime)
+	o.see(c.Object.Status.LastSuccessfulTime)
+	o.CronJobs = put(o.CronJobs, place, c)
+	return nil
+}
+
+// jobsOf decodes the spec of the Jobs of a CronJob.
+func jobsOf(data []byte) *job.Spec {
+	var c struct {
+		Spec struct {
+			JobTemplate struct {
+				Spec *job.Spec `json:"spec"`
+			} `json:"jobTemplate"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(data, &c) != nil {
+		return nil
+	}
+	return c.Spec.JobTemplate.Spec
+}
+
+// manifestUID stands for the UID that a server would give.
+func manifestUID(at Position, key string) job.UID {
+	return job.UID(fmt.Sprintf("manifest %s %s", key, at))
+}

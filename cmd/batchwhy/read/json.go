@@ -1,0 +1,309 @@
+package read
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// maxObject is the most bytes of one object. An API server stores at most 1.5 MB, which
+// may be a few times as much when it is printed.
+const maxObject = 16 << 20
+
+// maxHeld is how many items without a kind wait for the kind of their list.
+const maxHeld = 10_000
+
+// jsonFormat splits a stream of JSON values into objects. It looks at brackets and strings
+// only; what is inside an object is checked when the object is decoded. So it finds the
+// items of a list of any length while these are coming in.
+type jsonFormat struct {
+	to   *Objects
+	file string
+	line int
+	// depth is how many brackets are open, the outermost included; text is true inside a
+	// string, and escape after a backslash in it.
+	depth  int
+	text   bool
+	escape bool
+	// items is the depth inside the list's array, 0 outside of it. List says that the
+	// outermost value is a list, at that line, of which count items have come so far.
+	items, count, listLine int
+	// wantsKey is true where the outermost object may have a key; key is the last one.
+	wantsKey bool
+	keyStart int
+	key      string
+	// value is the part read so far of an object that begins at valueLine.
+	// head is the outermost object without its items.
+	value     []byte
+	valueLine int
+	tooLong   bool
+	head      []byte
+	// itemType is the type of items that do not tell theirs, if the list has told it.
+	itemType typeOf
+	// held are the items of a list whose kind is not known yet.
+	held []raw
+	// broken is set when the rest cannot be read.
+	broken bool
+}
+
+// raw is the text of an object, and where it begins.
+type raw struct {
+	at   Position
+	json []byte
+}
+
+func newJSON(to *Objects, file string) *jsonFormat { return &jsonFormat{to: to, file: file, line: 1} }
+
+func (f *jsonFormat) write(p []byte) {
+	p = bytes.TrimPrefix(p, []byte("\xef\xbb\xbf"))
+	for i := 0; i < len(p) && !f.broken; i++ {
+		c := p[i]
+		if f.text && c != '"' && c != '\\' && !f.escape {
+			// The common case: the inside of a string.
+			end := bytes.IndexAny(p[i:], "\"\\\n")
+			if end < 0 {
+				end = len(p) - i
+			}
+			if end > 0 {
+				f.keep(p[i : i+end]...)
+				i += end - 1
+				continue
+			}
+		}
+		if c == '\n' {
+			f.line++
+		}
+		f.next(c)
+	}
+}
+
+// keep adds bytes to the value that is being read.
+func (f *jsonFormat) keep(p ...byte) {
+	if f.depth == 0 || f.depth == f.items {
+		return
+	}
+	if len(f.value)+len(p) > maxObject {
+		f.tooLong = true
+		return
+	}
+	f.value = append(f.value, p...)
+}
+
+func (f *jsonFormat) next(c byte) {
+	switch {
+	case f.text:
+		f.keep(c)
+		f.inText(c)
+	case c == '"':
+		f.text = true
+		if f.depth == 0 || f.depth == f.items {
+			f.foreign("a string")
+			return
+		}
+		f.keyStart = len(f.value)
+		f.keep(c)
+	case c == '{' || c == '[':
+		f.open(c)
+	case c == '}' || c == ']':
+		f.shut(c)
+	case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+		f.keep(c)
+	default:
+		f.plain(c)
+	}
+}
+
+func (f *jsonFormat) inText(c byte) {
+	switch {
+	case f.escape:
+		f.escape = false
+	case c == '\\':
+		f.escape = true
+	case c == '"':
+		f.text = false
+		if f.depth == 1 && f.items == 0 && f.wantsKey {
+			f.key, f.wantsKey = string(f.value[min(f.keyStart+1, len(f.value)):max(len(f.value)-1, 0)]), false
+		}
+	}
+}
+
+// plain is a character outside of strings that is neither a bracket nor a space.
+func (f *jsonFormat) plain(c byte) {
+	switch {
+	case c == ',' && f.depth == 1:
+		f.wantsKey, f.key = true, ""
+		f.keep(c)
+	case c == ',' && f.depth > 0 && f.depth == f.items:
+	case f.depth == 0 || f.depth == f.items:
+		f.foreign(fmt.Sprintf("%q", c))
+	default:
+		f.keep(c)
+	}
+}
+
+func (f *jsonFormat) open(c byte) {
+	switch {
+	case f.depth == 0 && c == '[':
+		f.depth, f.items, f.count, f.listLine, f.head, f.itemType = 1, 1, 0, f.line, nil, typeOf{}
+		return
+	case f.depth == 0:
+		f.valueLine, f.value, f.tooLong = f.line, f.value[:0], false
+		f.wantsKey, f.key, f.head, f.listLine = true, "", nil, 0
+	case f.depth == f.items:
+		if c == '[' {
+			f.foreign("an array")
+			return
+		}
+		f.valueLine, f.value, f.tooLong = f.line, f.value[:0], false
+	case f.depth == 1 && f.items == 0 && c == '[' && f.key == "items":
+		f.keep(c)
+		f.head, f.listLine = bytes.Clone(f.value), f.valueLine
+		f.itemType = itemTypeOf(append(bytes.Clone(f.head), "]}"...))
+		f.depth, f.items, f.count = 2, 2, 0
+		return
+	}
+	f.depth++
+	f.keep(c)
+}
+
+func (f *jsonFormat) shut(c byte) {
+	switch {
+	case f.depth == 0:
+		f.stop(fmt.Sprintf("%q closes nothing", c))
+		return
+	case f.depth == f.items && c == '}':
+		f.stop(`expected "," or "]" in the list, found "}"`)
+		return
+	case f.depth == f.items:
+		f.endItems()
+		return
+	}
+	f.keep(c)
+	f.depth--
+	switch {
+	case f.depth == 0 && f.listLine > 0:
+		f.endList()
+	case f.depth == 0:
+		f.emit(f.value)
+	case f.depth == f.items:
+		f.count++
+		f.emitItem()
+	}
+}
+
+// endItems ends the array of a list. The outermost object continues after it.
+func (f *jsonFormat) endItems() {
+	f.depth--
+	f.items = 0
+	if f.depth == 0 {
+		f.listLine = 0
+		f.releaseHeld(typeOf{})
+		return
+	}
+	f.value = append(append(f.value[:0], f.head...), ']')
+	f.tooLong = false
+}
+
+// endList ends a list, whose kind is known now.
+func (f *jsonFormat) endList() {
+	at := Position{f.file, f.listLine}
+	head, err := readType(f.value)
+	if err != nil {
+		f.to.problem(f.where(f.value, f.listLine, err), jsonText(err))
+	}
+	f.listLine = 0
+	f.releaseHeld(head.itemType())
+	f.to.list(at, head)
+}
+
+func (f *jsonFormat) releaseHeld(t typeOf) {
+	held := f.held
+	f.held = nil
+	for _, r := range held {
+		f.decode(r.json, r.at.Line, t)
+	}
+}
+
+func (f *jsonFormat) emit(value []byte) {
+	if f.tooLong {
+		f.to.problem(Position{f.file, f.valueLine}, fmt.Sprintf("an object of more than %d MB is left out", maxObject>>20))
+		return
+	}
+	f.decode(value, f.valueLine, typeOf{})
+}
+
+// emitItem takes an item over. One without a kind, in a list that has not told its own,
+// waits for that.
+func (f *jsonFormat) emitItem() {
+	if f.tooLong {
+		f.emit(nil)
+		return
+	}
+	at := Position{f.file, f.valueLine}
+	err := f.to.add(at, f.value, f.itemType)
+	switch {
+	case err == errNoKind && f.head != nil && len(f.held) < maxHeld:
+		f.held = append(f.held, raw{at, bytes.Clone(f.value)})
+	case err != nil:
+		f.to.reject(f.where(f.value, f.valueLine, err), err)
+	}
+}
+
+func (f *jsonFormat) decode(value []byte, line int, t typeOf) {
+	err := f.to.add(Position{f.file, line}, value, t)
+	if err != nil {
+		f.to.reject(f.where(value, line, err), err)
+	}
+}
+
+// where is the place of a decoding error in a value that begins at a line.
+func (f *jsonFormat) where(value []byte, line int, err error) Position {
+	if offset := offsetOf(err); offset > 0 && offset <= int64(len(value)) {
+		line += bytes.Count(value[:offset], []byte("\n"))
+	}
+	return Position{f.file, line}
+}
+
+// foreign stops at something that is not an object.
+func (f *jsonFormat) foreign(what string) {
+	if f.to.Lenient {
+		f.broken = true
+		f.to.pass("an unknown kind")
+		return
+	}
+	f.stop("expected an object, found " + what)
+}
+
+func (f *jsonFormat) stop(text string) {
+	f.broken = true
+	f.to.problem(Position{f.file, f.line}, text+"; the rest is not read")
+	f.releaseHeld(typeOf{})
+}
+
+func (f *jsonFormat) close() {
+	if f.broken {
+		return
+	}
+	if f.depth > 0 {
+		f.to.problem(Position{f.file, f.line}, f.truncated())
+	}
+	f.releaseHeld(typeOf{})
+}
+
+// truncated says inside of what the input ends.
+func (f *jsonFormat) truncated() string {
+	var b strings.Builder
+	b.WriteString("the input ends")
+	if f.text {
+		b.WriteString(" inside a string")
+	}
+	switch {
+	case f.items > 0 && f.depth > f.items:
+		fmt.Fprintf(&b, " inside item %d of the list, which begins at line %d", f.count+1, f.valueLine)
+	case f.items > 0:
+		fmt.Fprintf(&b, " after item %d of the list, which is not closed", f.count)
+	default:
+		fmt.Fprintf(&b, " inside the object that begins at line %d", f.valueLine)
+	}
+	return b.String()
+}

@@ -1,0 +1,349 @@
+// Package read collects Jobs, CronJobs, Pods, Events and Namespaces from what kubectl
+// prints: JSON or YAML, single objects, lists and watches, from any number of inputs.
+package read
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Objects are the objects of all inputs.
+type Objects struct {
+	// Jobs, CronJobs and Pods are in the order in which they came.
+	Jobs     []*Job
+	CronJobs []*CronJob
+	Pods     []*Pod
+	// Events are about Jobs, CronJobs, Pods and Nodes, by the UID of the object; EventsOf and
+	// NodeEvents find them.
+	Events map[job.UID][]Event
+	// EventPods are the pods that events name, as NAMESPACE/NAME, with the key of their events.
+	EventPods map[string]job.UID
+	// NotReady are the nodes, and since when they are not ready.
+	NotReady map[string]time.Time
+	// Workloads are what Kueue has made of Jobs, by the UID of the Job.
+	Workloads map[job.UID]Workload
+	// Complete names the kinds, such as "pods", of which the input has all there are;
+	// Withheld names those that could not be read, and why.
+	Complete map[string]bool
+	Withheld map[string]string
+	// Closing are the namespaces that are being deleted, since when.
+	Closing map[string]time.Time
+	// Others counts the objects of other kinds, which are passed over.
+	Others map[string]int
+	// Problems are what could not be read.
+	Problems []Problem
+	// Latest is the latest time that any object contains about itself.
+	Latest time.Time
+	// Lenient ignores what is not an object of Kubernetes, as in the folder of a support
+	// bundle.
+	Lenient bool
+	// Limit is the most Jobs, CronJobs and Pods that are kept; 0 means a million.
+	Limit int
+	// OnChange, if not nil, is called for each object that has come, changed or gone.
+	OnChange func(Change)
+
+	byUID    map[job.UID]identity
+	tooMany  bool
+	problems int
+}
+
+// Change is an object that an input has brought, changed or taken away.
+type Change struct {
+	Kind, Key string
+	UID       job.UID
+	// Owner is the controller of the object; for an event it is the object that the
+	// event is about.
+	Owner job.UID
+	Gone  bool
+}
+
+func (o *Objects) changed(c Change) {
+	if o.OnChange != nil {
+		o.OnChange(c)
+	}
+}
+
+// identity is which object has a UID.
+type identity struct {
+	kind, key string
+	version   int64
+	at        Position
+	place     int
+}
+
+// Job is a Job object.
+type Job struct {
+	Meta
+	Object job.Job
+	At     Position
+	// Template is the spec of its pods.
+	Template PodSpec
+	// IsManifest is true for an object that no server has accepted yet: it has no UID.
+	IsManifest bool
+	// Unknown are the fields of a manifest that do not exist.
+	Unknown []Unknown
+}
+
+// CronJob is a CronJob object.
+type CronJob struct {
+	Meta
+	Object   cronjob.CronJob
+	At       Position
+	Template PodSpec
+	// JobsSuspended and JobsEnd say whether its Jobs have suspend and activeDeadlineSeconds.
+	JobsSuspended, JobsEnd bool
+	// Jobs is the spec of its Jobs, without defaults; nil if it does not decode.
+	Jobs       *job.Spec
+	IsManifest bool
+	Unknown    []Unknown
+}
+
+func (o *Objects) problem(at Position, text string) {
+	o.problems++
+	if o.problems <= maxProblems {
+		o.Problems = append(o.Problems, Problem{at, text})
+	}
+}
+
+// reject reports an object that cannot be used.
+func (o *Objects) reject(at Position, err error) {
+	if o.Lenient && err == errNoKind {
+		o.pass("an unknown kind")
+		return
+	}
+	o.problem(at, jsonText(err))
+}
+
+// pass counts an object that is passed over.
+func (o *Objects) pass(kind string) {
+	if o.Others == nil {
+		o.Others = make(map[string]int)
+	}
+	o.Others[kind]++
+}
+
+// maxProblems is how many problems are kept; ProblemCount counts all.
+const maxProblems = 1000
+
+// ProblemCount is the number of problems, also of those that are not kept.
+func (o *Objects) ProblemCount() int { return o.problems }
+
+// Len is the number of Jobs, CronJobs and Pods.
+func (o *Objects) Len() int { return len(o.Jobs) + len(o.CronJobs) + len(o.Pods) }
+
+func (o *Objects) limit() int {
+	if o.Limit > 0 {
+		return o.Limit
+	}
+	return 1_000_000
+}
+
+// list is called at the end of a list.
+func (o *Objects) list(at Position, t typeOf) {
+	if t.Kind != "" && !strings.HasSuffix(t.Kind, "List") {
+		o.problem(at, fmt.Sprintf("%s has items: expected a List", t.Kind))
+	}
+}
+
+// add takes an object over. An object without a type has the given one.
+func (o *Objects) add(at Position, data []byte, t typeOf) error {
+	var head envelope
+	err := json.Unmarshal(data, &head)
+	if err != nil && !isOther(err, head.Kind) {
+		return err
+	}
+	if head.Kind == "" && head.Object != nil {
+		return o.addWatched(at, &head)
+	}
+	if head.Kind == "" {
+		head.typeOf = t
+	}
+	switch head.Kind {
+	case "":
+		return errNoKind
+	case "Job", "CronJob":
+		if head.APIVersion != "batch/v1" {
+			return fmt.Errorf("apiVersion: %q of %s %s is not supported; expected \"batch/v1\"%s",
+				head.APIVersion, head.Kind, head.Metadata.Key(), advice(head.APIVersion))
+		}
+	case "Pod", "Event", "Namespace", "Node", "Workload":
+	default:
+		o.pass(head.Kind)
+		return nil
+	}
+	if head.Metadata.Name == "" {
+		return fmt.Errorf("metadata.name: is required for a %s", head.Kind)
+	}
+	return o.addKind(at, data, &head)
+}
+
+// isOther reports whether an error comes from a field of a kind that is passed over anyway:
+// its status may be of any form.
+func isOther(err error, kind string) bool {
+	var typed *json.UnmarshalTypeError
+	return errors.As(err, &typed) && kind != "" && kind != "Job" && kind != "CronJob" && kind != "Pod"
+}
+
+// advice says how to get an object in a version that is supported.
+func advice(version string) string {
+	if version == "batch/v1beta1" || version == "batch/v2alpha1" {
+		return ", which has served CronJobs since Kubernetes 1.21"
+	}
+	return ""
+}
+
+func (o *Objects) addWatched(at Position, e *envelope) error {
+	if e.Type == "BOOKMARK" || e.Type == "ERROR" {
+		return nil
+	}
+	if e.Type == "DELETED" {
+		var gone envelope
+		if err := json.Unmarshal(e.Object, &gone); err != nil {
+			return err
+		}
+		o.forget(gone.Metadata.UID)
+		return nil
+	}
+	return o.add(at, e.Object, typeOf{})
+}
+
+func (o *Objects) addKind(at Position, data []byte, head *envelope) error {
+	m := &head.Metadata
+	o.see(m.CreationTimestamp)
+	if d := m.DeletionTimestamp; !d.IsZero() {
+		o.see(d.Add(-time.Duration(m.GracePeriod) * time.Second))
+	}
+	switch head.Kind {
+	case "Event":
+		return o.addEvent(data)
+	case "Namespace":
+		o.addNamespace(m)
+		return nil
+	case "Node":
+		o.addNode(head)
+		return nil
+	case "Workload":
+		o.addWorkload(head)
+		return nil
+	}
+	place, ok, err := o.claim(at, head)
+	if err != nil || !ok {
+		return err
+	}
+	switch head.Kind {
+	case "Job":
+		err = o.addJob(at, data, head, place)
+	case "CronJob":
+		err = o.addCronJob(at, data, head, place)
+	default:
+		err = o.addPod(at, data, head, place)
+	}
+	if err != nil {
+		return err
+	}
+	c := Change{Kind: head.Kind, Key: m.Key(), UID: m.UID, Owner: m.Controller().UID}
+	if c.UID == "" {
+		c.UID = manifestUID(at, c.Key)
+	}
+	o.changed(c)
+	return nil
+}
+
+// claim says where to put an object: at a place where an earlier version of it is, or at
+// the end, which is -1. An older version than the one that is there is passed over.
+func (o *Objects) claim(at Position, head *envelope) (place int, ok bool, err error) {
+	m := &head.Metadata
+	id := identity{kind: head.Kind, key: m.Key(), at: at, place: -1}
+	id.version, _ = strconv.ParseInt(m.ResourceVersion, 10, 64) // 0 if it is not a number
+	if m.UID == "" {
+		return -1, o.hasRoom(at), nil
+	}
+	before, seen := o.byUID[m.UID]
+	switch {
+	case seen && (before.kind != id.kind || before.key != id.key):
+		return 0, false, fmt.Errorf("uid: %q of %s %s belongs to %s %s at %s already; no two objects share a UID",
+			m.UID, id.kind, id.key, before.kind, before.key, before.at)
+	case seen && id.version < before.version:
+		return 0, false, nil
+	case !seen && !o.hasRoom(at):
+		return 0, false, nil
+	case seen:
+		id.place = before.place
+	default:
+		id.place = o.next(id.kind)
+	}
+	if o.byUID == nil {
+		o.byUID = make(map[job.UID]identity)
+	}
+	o.byUID[m.UID] = id
+	if seen {
+		return id.place, true, nil
+	}
+	return -1, true, nil
+}
+
+func (o *Objects) next(kind string) int {
+	switch kind {
+	case "Job":
+		return len(o.Jobs)
+	case "CronJob":
+		return len(o.CronJobs)
+	}
+	return len(o.Pods)
+}
+
+// hasRoom reports whether another object can be kept. The first one that cannot is a
+// problem.
+func (o *Objects) hasRoom(at Position) bool {
+	if o.Len() < o.limit() {
+		return true
+	}
+	if !o.tooMany {
+		o.tooMany = true
+		o.problem(at, fmt.Sprintf("more than %d Jobs, CronJobs and Pods; the rest is not read", o.limit()))
+	}
+	return false
+}
+
+// forget removes an object that a watch has seen go.
+func (o *Objects) forget(uid job.UID) {
+	id, ok := o.byUID[uid]
+	if !ok {
+		return
+	}
+	delete(o.byUID, uid)
+	gone := Change{Kind: id.kind, Key: id.key, UID: uid, Gone: true}
+	switch id.kind {
+	case "Job":
+		gone.Owner = o.Jobs[id.place].Controller().UID
+		o.Jobs[id.place] = nil
+	case "CronJob":
+		o.CronJobs[id.place] = nil
+	case "Pod":
+		gone.Owner = o.Pods[id.place].Controller().UID
+		o.Pods[id.place] = nil
+	}
+	o.changed(gone)
+}
+
+func (o *Objects) see(t time.Time) {
+	if t.After(o.Latest) {
+		o.Latest = t
+	}
+}
+
+// put puts an object at its place, -1 for the end.
+func put[T any](list []T, place int, object T) []T {
+	if place >= 0 && place < len(list) {
+		list[place] = object
+		return list
+	}
+	return append(list, object)
+}

@@ -1,0 +1,252 @@
+package read
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Pod is a Pod object.
+type Pod struct {
+	Meta
+	Object job.Pod
+	At     Position
+	// StartTime is when a kubelet accepted the pod.
+	StartTime time.Time
+	Node      string
+	// Reason and Message come from the status, as in "Evicted".
+	Reason, Message string
+	// Conditions are the status's conditions.
+	Conditions []Condition
+	// Containers are the containers that the status tells of, init containers first.
+	Containers []Container
+	Spec       PodSpec
+}
+
+// Condition is a condition of an object's status.
+type Condition struct {
+	Type    string    `json:"type"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+	At      time.Time `json:"lastTransitionTime"`
+	// Heartbeat is when a kubelet last confirmed a node's condition.
+	Heartbeat time.Time `json:"lastHeartbeatTime"`
+}
+
+// Condition returns the condition of a type, or the zero Condition.
+func (p *Pod) Condition(kind string) Condition {
+	for _, c := range p.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return Condition{}
+}
+
+// Container is what a container of a pod does.
+type Container struct {
+	Name string
+	// Init is true for an init container. One that is a Sidecar runs beside the others.
+	Init, Sidecar bool
+	// Started is false for a running container whose startup probe has not succeeded.
+	Started bool
+	// Waiting, Running and Ended say what it does; all are false if nothing tells.
+	Waiting, Running, Ended bool
+	// Reason and Message belong to Waiting and Ended, the exit code to Ended.
+	Reason, Message string
+	ExitCode        int32
+	// Since is when it was started, if it is Running, and when it ended, if it is Ended.
+	Since    time.Time
+	Restarts int32
+	// Last is how it ended before it was started again, or nil.
+	Last *End
+}
+
+// End is how a container ended.
+type End struct {
+	ExitCode   int32     `json:"exitCode"`
+	Reason     string    `json:"reason"`
+	Message    string    `json:"message"`
+	StartedAt  time.Time `json:"startedAt"`
+	FinishedAt time.Time `json:"finishedAt"`
+}
+
+// PodSpec is what explanations need of a pod's spec, or of a template.
+type PodSpec struct {
+	Scheduler, ServiceAccount string
+	// Gates are the names of the scheduling gates.
+	Gates      []string
+	Containers []ContainerSpec
+}
+
+// ContainerSpec is a container of a spec. The sizes are as the spec writes them.
+type ContainerSpec struct {
+	Name, Image             string
+	Init, Sidecar, Liveness bool
+	CPU, Memory             string // requests
+	MemoryLimit             string
+}
+
+// Container returns the spec of a container, or the zero ContainerSpec.
+func (s *PodSpec) Container(name string) ContainerSpec {
+	for _, c := range s.Containers {
+		if c.Name == name {
+			return c
+		}
+	}
+	return ContainerSpec{}
+}
+
+// more is what explanations need of an object beyond the planner's view.
+type more struct {
+	Spec struct {
+		podSpec
+		Template    template `json:"template"`
+		JobTemplate struct {
+			Spec struct {
+				Suspend  *bool    `json:"suspend"`
+				Deadline *int64   `json:"activeDeadlineSeconds"`
+				Template template `json:"template"`
+			} `json:"spec"`
+		} `json:"jobTemplate"`
+	} `json:"spec"`
+	Status struct {
+		Reason                string          `json:"reason"`
+		Message               string          `json:"message"`
+		StartTime             time.Time       `json:"startTime"`
+		Conditions            []Condition     `json:"conditions"`
+		InitContainerStatuses []containerMore `json:"initContainerStatuses"`
+		ContainerStatuses     []containerMore `json:"containerStatuses"`
+	} `json:"status"`
+}
+
+type template struct {
+	Spec podSpec `json:"spec"`
+}
+
+type podSpec struct {
+	NodeName       string            `json:"nodeName"`
+	SchedulerName  string            `json:"schedulerName"`
+	ServiceAccount string            `json:"serviceAccountName"`
+	Gates          []named           `json:"schedulingGates"`
+	InitContainers []containerOfSpec `json:"initContainers"`
+	Containers     []containerOfSpec `json:"containers"`
+}
+
+type named struct {
+	Name string `json:"name"`
+}
+
+type containerOfSpec struct {
+	Name          string    `json:"name"`
+	Image         string    `json:"image"`
+	RestartPolicy string    `json:"restartPolicy"`
+	Liveness      *struct{} `json:"livenessProbe"`
+	Resources     struct {
+		Requests, Limits struct{ CPU, Memory quantity }
+	} `json:"resources"`
+}
+
+// quantity is a size as it is written: a string or a number.
+type quantity string
+
+func (q *quantity) UnmarshalJSON(data []byte) error {
+	*q = quantity(bytes.Trim(data, `"`))
+	return nil
+}
+
+func (s *podSpec) read() PodSpec {
+	out := PodSpec{Scheduler: s.SchedulerName, ServiceAccount: s.ServiceAccount}
+	for _, gate := range s.Gates {
+		out.Gates = append(out.Gates, gate.Name)
+	}
+	for i := range s.InitContainers {
+		out.Containers = append(out.Containers, s.InitContainers[i].read(true))
+	}
+	for i := range s.Containers {
+		out.Containers = append(out.Containers, s.Containers[i].read(false))
+	}
+	return out
+}
+
+func (c *containerOfSpec) read(init bool) ContainerSpec {
+	return ContainerSpec{
+		Name: c.Name, Image: c.Image, Init: init, Sidecar: init && c.RestartPolicy == "Always", Liveness: c.Liveness != nil,
+		CPU: string(c.Resources.Requests.CPU), Memory: string(c.Resources.Requests.Memory), MemoryLimit: string(c.Resources.Limits.Memory),
+	}
+}
+
+type containerMore struct {
+	Name         string        `json:"name"`
+	RestartCount int32         `json:"restartCount"`
+	Started      *bool         `json:"started"`
+	State        containerThen `json:"state"`
+	LastState    containerThen `json:"lastState"`
+}
+
+type containerThen struct {
+	Waiting *struct {
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
+	} `json:"waiting"`
+	Running *struct {
+		StartedAt time.Time `json:"startedAt"`
+	} `json:"running"`
+	Terminated *End `json:"terminated"`
+}
+
+func (o *Objects) addPod(at Position, data []byte, head *envelope, place int) error {
+	m, more := &head.Metadata, &head.more
+	// The job is not known yet; Snapshot decides what the pod is to it.
+	decoded, err := job.DecodePod(&job.Job{Namespace: m.Namespace}, data)
+	if err != nil {
+		return err
+	}
+	p := &Pod{
+		Meta: *m, Object: decoded, At: at,
+		StartTime: more.Status.StartTime, Node: more.Spec.NodeName,
+		Reason: more.Status.Reason, Message: more.Status.Message,
+		Conditions: more.Status.Conditions, Spec: more.Spec.read(),
+	}
+	if m.UID == "" {
+		p.Object.UID = manifestUID(at, p.Key())
+		p.UID = p.Object.UID
+	}
+	p.Annotations = nil // the planner's view has what matters
+	for i := range more.Status.InitContainerStatuses {
+		c := more.Status.InitContainerStatuses[i].read()
+		c.Init, c.Sidecar = true, p.Spec.Container(c.Name).Sidecar
+		p.Containers = append(p.Containers, c)
+	}
+	for i := range more.Status.ContainerStatuses {
+		p.Containers = append(p.Containers, more.Status.ContainerStatuses[i].read())
+	}
+	for _, c := range p.Conditions {
+		o.see(c.At)
+	}
+	for _, c := range p.Containers {
+		o.see(c.Since)
+		if c.Last != nil {
+			o.see(c.Last.FinishedAt)
+		}
+	}
+	o.see(p.StartTime)
+	o.Pods = put(o.Pods, place, p)
+	return nil
+}
+
+func (c *containerMore) read() Container {
+	out := Container{Name: c.Name, Started: c.Started == nil || *c.Started, Restarts: c.RestartCount, Last: c.LastState.Terminated}
+	switch s := &c.State; {
+	case s.Running != nil:
+		out.Running, out.Since = true, s.Running.StartedAt
+	case s.Terminated != nil:
+		out.Ended, out.Since = true, s.Terminated.FinishedAt
+		out.Reason, out.Message, out.ExitCode = s.Terminated.Reason, s.Terminated.Message, s.Terminated.ExitCode
+	case s.Waiting != nil:
+		out.Waiting, out.Reason, out.Message = true, s.Waiting.Reason, s.Waiting.Message
+	}
+	return out
+}

@@ -1,0 +1,238 @@
+package read
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// readText reads a text in pieces of a size, 0 for one piece.
+func readText(file, text string, size int) *Objects {
+	o := &Objects{}
+	s := o.Stream(file)
+	for rest := []byte(text); len(rest) > 0; {
+		n := len(rest)
+		if size > 0 {
+			n = min(n, size)
+		}
+		_, _ = s.Write(rest[:n])
+		rest = rest[n:]
+	}
+	_ = s.Close()
+	return o
+}
+
+// summary lists what was read.
+func summary(o *Objects) string {
+	var parts []string
+	for _, j := range o.Jobs {
+		if j != nil {
+			parts = append(parts, fmt.Sprintf("job %s line %d", j.Key(), j.At.Line))
+		}
+	}
+	for _, c := range o.CronJobs {
+		if c != nil {
+			parts = append(parts, fmt.Sprintf("cronjob %s line %d", c.Key(), c.At.Line))
+		}
+	}
+	for _, p := range o.Pods {
+		if p != nil {
+			parts = append(parts, fmt.Sprintf("pod %s %s line %d", p.Key(), p.Object.Phase, p.At.Line))
+		}
+	}
+	for _, p := range o.Problems {
+		parts = append(parts, "! "+p.Error())
+	}
+	return strings.Join(parts, "\n")
+}
+
+const (
+	jobA = `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"namespace": "n", "name": "a", "uid": "u-a"}, "spec": {}}`
+	jobB = `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"namespace": "n", "name": "b", "uid": "u-b"}, "spec": {}}`
+	podP = `{"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "n", "name": "p", "uid": "u-p"}, "status": {"phase": "Running"}}`
+)
+
+// TestForms reads the same objects in each form, in pieces of any size.
+func TestForms(t *testing.T) {
+	yaml := func(name string) string {
+		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  namespace: n\n  name: " + name + "\n  uid: u-" + name + "\nspec: {}\n"
+	}
+	item := func(name string) string {
+		return "- " + strings.ReplaceAll(strings.TrimSpace(yaml(name)), "\n", "\n  ") + "\n"
+	}
+	tests := []struct{ name, file, text, want string }{
+		{"a List", "f.json", "{\"apiVersion\": \"v1\",\n\"items\": [\n" + jobA + ",\n" + jobB + "],\n\"kind\": \"List\"}", "job n/a line 3\njob n/b line 4"},
+		{"a JobList whose kind comes last", "f", `{"apiVersion": "batch/v1", "items": [{"metadata": {"name": "a", "uid": "1", "ownerReferences": [{"kind": "CronJob"}]}, "spec": {}}], "kind": "JobList"}`, "job a line 1"},
+		{"a PodList whose kind comes first", "f", `{"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "a", "uid": "1"}}]}`, "pod a Pending line 1"},
+		{"single objects in a row", "f", jobA + "\n" + jobB, "job n/a line 1\njob n/b line 2"},
+		{"an array", "f.json", "[" + jobA + ",\n" + jobB + "]", "job n/a line 1\njob n/b line 2"},
+		{"an empty List", "f", `{"apiVersion": "v1", "items": [], "kind": "List"}`, ""},
+		{"a text with brackets and quotes", "f", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "uid": "}]\"\\", "annotations": {"items": "[{"}}}`, "pod a Pending line 1"},
+		{"a watch", "f", jobA + "\n" + strings.Replace(jobA, `"spec"`, `"status": {"active": 1}, "spec"`, 1), "job n/a line 2"},
+		{"watch events", "f", `{"type": "ADDED", "object": ` + jobA + `}` + "\n" + `{"type": "ADDED", "object": ` + jobB + `}{"type": "DELETED", "object": ` + jobA + `}{"type": "BOOKMARK", "object": {}}`, "job n/b line 2"},
+		{"YAML documents", "f.yaml", "# c\n---\n" + yaml("a") + "---\n" + yaml("b") + "...\n", "job n/a line 2\njob n/b line 10"},
+		{"a YAML List", "f.yaml", "apiVersion: v1\nitems:\n" + item("a") + "\n# c\n" + item("b") + "kind: List\nmetadata:\n  resourceVersion: \"\"\n", "job n/a line 3\njob n/b line 12"},
+		{"a YAML List with indented items", "f.yaml", "kind: List\napiVersion: v1\nitems:\n  " + strings.ReplaceAll(strings.TrimSpace(item("a")), "\n", "\n  ") + "\n", "job n/a line 4"},
+		{"a YAML JobList", "f.yaml", "kind: JobList\napiVersion: batch/v1\nitems:\n- metadata: {name: a, uid: x}\n  spec: {}\n", "job a line 4"},
+		{"a flow mapping", "f.yaml", "{apiVersion: batch/v1, kind: Job, metadata: {name: a, uid: 'x'}, spec: {}}", "job a line 1"},
+		{"a flow List", "f.yaml", "{apiVersion: v1, kind: List, items: [" + jobA + "]}", "job n/a line 1"},
+		{"JSON in a YAML file", "f.yaml", jobA, "job n/a line 1"},
+		{"other kinds", "f", `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}}`, ""},
+		{"a newer version comes first", "f", strings.Replace(jobA, `"uid"`, `"resourceVersion": "9", "uid"`, 1) + strings.Replace(jobA, `"uid"`, `"resourceVersion": "8", "deletionTimestamp": "2026-01-01T00:00:00Z", "uid"`, 1), "job n/a line 1"},
+	}
+	for _, test := range tests {
+		for _, size := range []int{0, 1, 7} {
+			if got := summary(readText(test.file, test.text, size)); got != test.want {
+				t.Errorf("%s, pieces of %d: got\n%s\nwant\n%s", test.name, size, got, test.want)
+			}
+		}
+	}
+}
+
+// TestBadInput: what cannot be read is named with file and line, and the rest is read.
+func TestBadInput(t *testing.T) {
+	var bomb strings.Builder
+	bomb.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	for i := 1; i < 12; i++ {
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
+	}
+	tests := []struct{ name, file, text, want string }{
+		{"empty", "f.json", " \n", "! f.json: is empty"},
+		{"truncated in an item", "f.json", "{\"items\": [\n" + jobA + ",\n" + podP[:60], "job n/a line 2\n! f.json:3: the input ends inside item 2 of the list, which begins at line 3"},
+		{"truncated in a text", "f.json", "{\"kind\": \"Jo", "! f.json:1: the input ends inside a string inside the object that begins at line 1"},
+		{"truncated after an item", "f.json", "{\"items\": [" + jobA + ",\n", "job n/a line 1\n! f.json:2: the input ends after item 1 of the list, which is not closed"},
+		{"an item that is no JSON", "f.json", "{\"items\": [" + jobA + ",\n{\"kind\":\nnope},\n" + jobB + "], \"kind\": \"List\"}", "job n/a line 1\njob n/b line 4\n! f.json:3: invalid character 'o' in literal null (expecting 'u')"},
+		{"an item that is no object", "f.json", "{\"items\": [" + jobA + ",\n7, " + jobB + "]}", "job n/a line 1\n! f.json:2: expected an object, found '7'; the rest is not read"},
+		{"brackets that do not match", "f.json", "{\"items\": [" + jobA + "\n}}", "job n/a line 1\n! f.json:2: expected \",\" or \"]\" in the list, found \"}\"; the rest is not read"},
+		{"a wrong type", "f.json", "{\"items\": [{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\",\n\"metadata\": {\"name\": \"x\"},\n\"spec\": {\"parallelism\": \"two\"}}, " + jobB + "]}", "job n/b line 3\n! f.json:3: spec.parallelism: is a string, expected a whole number"},
+		{"an old version", "f.yaml", "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: c}\n", "! f.yaml:1: apiVersion: \"batch/v1beta1\" of CronJob c is not supported; expected \"batch/v1\", which has served CronJobs since Kubernetes 1.21"},
+		{"no kind", "f.yaml", "spec: {}\n", "! f.yaml:1: the object has no kind; expected a Job, CronJob, Pod, Event, Namespace, Node or a List of them, as kubectl get -o json or -o yaml prints them (kubectl describe does not)"},
+		{"no name", "f", `{"apiVersion": "v1", "kind": "Pod"}`, "! f:1: metadata.name: is required for a Pod"},
+		{"items of another kind", "f", `{"apiVersion": "v1", "kind": "Pod", "items": [` + jobA + `]}`, "job n/a line 1\n! f:1: Pod has items: expected a List"},
+		{"one UID twice", "f.json", jobA + "\n" + strings.Replace(jobB, "u-b", "u-a", 1), "job n/a line 1\n! f.json:2: uid: \"u-a\" of Job n/b belongs to Job n/a at f.json:1 already; no two objects share a UID"},
+		{"a tab", "f.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata:\n\tname: a\n", "! f.yaml:4: indented with a tab; YAML requires spaces"},
+		{"a bad item between good ones", "f.yaml", "kind: List\nitems:\n- {kind: Job, apiVersion: batch/v1, metadata: {name: a, uid: a}}\n- kind: Job\n  metadata: {name: [}\n- {kind: Job, apiVersion: batch/v1, metadata: {name: b, uid: b}}\n",
+			"job a line 3\njob b line 6\n! f.yaml:4: did not find expected node content"},
+		{"a wrong type in YAML", "f.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: a\nspec:\n  parallelism: two\n", "! f.yaml:6: spec.parallelism: is a string, expected a whole number"},
+		{"a bomb", "f.yaml", bomb.String(), "! f.yaml:1: document contains excessive aliasing"},
+		{"no YAML object", "f.yaml", "just words\n", "! f.yaml:1: is not an object with apiVersion, kind and metadata"},
+		{"a HTML page", "f", "<html>", "! f:1: is not an object with apiVersion, kind and metadata"},
+	}
+	for _, test := range tests {
+		for _, size := range []int{0, 1} {
+			if got := summary(readText(test.file, test.text, size)); got != test.want {
+				t.Errorf("%s, pieces of %d: got\n%s\nwant\n%s", test.name, size, got, test.want)
+			}
+		}
+	}
+}
+
+// TestDeepNesting: brackets without end are an error and not a crash.
+func TestDeepNesting(t *testing.T) {
+	for _, text := range []string{
+		`{"kind": "Pod", "x": ` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
+		`{"items": [{"a": ` + strings.Repeat(`{"a":`, 100_000),
+		"a: " + strings.Repeat("[", 100_000),
+	} {
+		if o := readText("f", text, 0); o.ProblemCount() == 0 {
+			t.Error("no problem")
+		}
+	}
+}
+
+// TestLongObjects: an object that is too long is left out, and the next one is read.
+func TestLongObjects(t *testing.T) {
+	long := `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + strings.Repeat("x", maxObject) + `"}}`
+	got := summary(readText("f.json", `{"items": [`+long+",\n"+jobB+"]}", 0))
+	if want := "job n/b line 2\n! f.json:1: an object of more than 16 MB is left out"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestMillionItems: a list of any length is read in little memory; beyond the limit, objects
+// are counted as one problem.
+func TestMillionItems(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a few seconds")
+	}
+	o := &Objects{Limit: 1000}
+	s := o.Stream("f.json")
+	_, _ = s.Write([]byte(`{"apiVersion": "v1", "items": [`))
+	for i := range 1_000_000 {
+		if i > 0 {
+			_, _ = s.Write([]byte(",\n"))
+		}
+		if i%100 == 0 {
+			fmt.Fprintf(s, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p%d","uid":"%d"}}`, i, i)
+		} else {
+			_, _ = s.Write([]byte(`{"apiVersion":"v1","kind":"Secret"}`))
+		}
+	}
+	_, _ = s.Write([]byte(`], "kind": "List"}`))
+	_ = s.Close()
+	if len(o.Pods) != 1000 || o.Others["Secret"] != 990_000 {
+		t.Errorf("%d pods, %d secrets", len(o.Pods), o.Others["Secret"])
+	}
+	if want := "f.json:100001: more than 1000 Jobs, CronJobs and Pods; the rest is not read"; len(o.Problems) != 1 || o.Problems[0].Error() != want {
+		t.Errorf("problems %v", o.Problems)
+	}
+}
+
+// TestPods: what the planner does not need is kept for the explanations.
+func TestPods(t *testing.T) {
+	o := readText("f.json", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", "finalizers": ["a/b"]}, "spec": {"nodeName": "n1"},
+		"status": {"phase": "Pending", "reason": "Evicted", "startTime": "2026-01-01T00:00:00Z",
+		"conditions": [{"type": "PodScheduled", "status": "False", "message": "no node"}],
+		"containerStatuses": [{"name": "c", "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "m"}}, "lastState": {"terminated": {"exitCode": 3}}}]}}`, 0)
+	p := o.Pods[0]
+	if p.Node != "n1" || p.Reason != "Evicted" || p.Condition("PodScheduled").Message != "no node" || p.StartTime.IsZero() || len(p.Finalizers) != 1 {
+		t.Errorf("got %+v", p)
+	}
+	if len(p.Containers) != 1 || p.Containers[0].Last == nil {
+		t.Fatalf("containers %+v", p.Containers)
+	}
+	last := *p.Containers[0].Last
+	p.Containers[0].Last = nil
+	if want := (Container{Name: "c", Started: true, Waiting: true, Reason: "CrashLoopBackOff", Message: "m", Restarts: 4}); p.Containers[0] != want || last.ExitCode != 3 {
+		t.Errorf("container %+v, then %+v", p.Containers[0], last)
+	}
+}
+
+// FuzzStream: no input makes the reader fail, and no size of the pieces changes what it
+// finds.
+func FuzzStream(f *testing.F) {
+	for _, s := range []string{jobA, "[" + jobA + "]", `{"items": [` + podP + `]}`, "items:\n- kind: Job\n  a: |\n    - x\n", "---\na: b\n...\n", "{a: [", `{"items":[{"a":"\"`} {
+		f.Add([]byte(s), uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
+		whole := readText("f", string(data), 0)
+		pieces := &Objects{}
+		s := pieces.Stream("f")
+		r := rand.New(rand.NewPCG(seed, 1))
+		for rest := data; len(rest) > 0; {
+			n := 1 + r.IntN(len(rest))
+			_, _ = s.Write(rest[:n])
+			rest = rest[n:]
+		}
+		_ = s.Close()
+		if a, b := summary(whole), summary(pieces); a != b {
+			t.Fatalf("in one piece:\n%s\nin several:\n%s", a, b)
+		}
+	})
+}
+
+// BenchmarkJSON reads a list of pods as kubectl prints them.
+func BenchmarkJSON(b *testing.B) {
+	var pod bytes.Buffer
+	if err := json.Indent(&pod, []byte(podP), "", "    "); err != nil {
+		b.Fatal(err)
+	}
+	one := []byte(`{"items": [` + pod.String() + `]}`)
+	b.SetBytes(int64(len(one)))
+	for b.Loop() {
+		readText("f.json", string(one), 0)
+	}
+}

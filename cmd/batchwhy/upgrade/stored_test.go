@@ -1,0 +1,115 @@
+package upgrade
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/release"
+)
+
+var update = flag.Bool("update", false, "write the stored reports again")
+
+// TestStored compares reports with stored ones: what each step to the next release changes for some
+// manifests, and what the way from the first to the newest release that was run does.
+func TestStored(t *testing.T) {
+	var steps strings.Builder
+	for _, r := range release.All()[1:] {
+		steps.WriteString(reportOf(t, r-1, r))
+		steps.WriteString("\n")
+	}
+	for name, got := range map[string]string{
+		"neighbours.txt": steps.String(),
+		"manifests.txt":  reportOf(t, release.V131, release.V136),
+	} {
+		file := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s is not what is reported (-update writes it):\n%s", file, got)
+		}
+	}
+}
+
+func reportOf(t *testing.T, from, to release.Release) string {
+	var b strings.Builder
+	if err := compared(t, from, to).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// reports are those that a test has asked for: the lives behind them take time.
+var reports = map[[2]release.Release]*Report{}
+
+func compared(t *testing.T, from, to release.Release) *Report {
+	key := [...]release.Release{from, to}
+	if r := reports[key]; r != nil {
+		return r
+	}
+	var texts []string
+	for _, name := range [...]string{"manifests.yaml", "more.yaml"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	reports[key] = Compare(objectsOf(t, texts...), from, to)
+	return reports[key]
+}
+
+// TestDocumented compares the table of docs/releases.md with what each step to the next release
+// changes for the stored manifests, and in any cluster.
+func TestDocumented(t *testing.T) {
+	const file, head = "../../../docs/releases.md", "| From | To | What changes | Before | After | See |\n"
+	var table strings.Builder
+	table.WriteString(head + "|------|----|--------------|--------|-------|-----|\n")
+	for _, r := range release.All()[1:] {
+		report := compared(t, r-1, r)
+		for _, c := range append(report.byChange(), alone(report.Cluster)...) {
+			if c.Rule == trapRule {
+				continue // it is about the past of one Job
+			}
+			what := strings.TrimPrefix(c.What, "From "+r.String()+" on, ")
+			if what = strings.TrimSuffix(what, "."); !strings.HasPrefix(what, "spec.") {
+				what = strings.ToUpper(what[:1]) + what[1:]
+			}
+			if c.Rule != "" {
+				what += " (" + c.Rule + ")"
+			}
+			var shown Parting
+			if c.Shown != nil {
+				shown = *c.Shown
+			}
+			fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s |\n", r-1, r, what, shown.Before, shown.Behind, c.See)
+		}
+	}
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(page), "| From |")
+	_, after, more := strings.Cut(rest, "\n\n")
+	want := before + table.String()
+	if more {
+		want += "\n" + after
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(page) != want {
+		t.Errorf("%s: the table is not what is found (-update writes it):\n%s", file, table.String())
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// question is one line to the program.
+type question struct {
+	ID       int          `json:"id"`
+	Snapshot job.Snapshot `json:"snapshot"`
+}
+
+// answer is one line from the program.
+type answer struct {
+	ID     *int        `json:"id,omitempty"`
+	Plan   *job.Plan   `json:"plan,omitempty"`
+	Status *job.Status `json:"status,omitempty"`
+	// Settled is the status once the finalizers are gone.
+	Settled *job.Status `json:"settled,omitempty"`
+	Error   string      `json:"error,omitempty"`
+}
+
+// planForm is a plan without its own decoder, which lets unknown fields pass.
+type planForm job.Plan
+
+// answerForm is an answer as it is read. A Go program that marshals a job.Plan writes its basis as well.
+type answerForm struct {
+	ID   *int `json:"id"`
+	Plan *struct {
+		planForm
+		Basis json.RawMessage `json:"basis"`
+	} `json:"plan"`
+	Status  *job.Status `json:"status"`
+	Settled *job.Status `json:"settled"`
+	Error   string      `json:"error"`
+}
+
+// readAnswer reads the answer to the question of that id. It refuses fields that it does not know.
+func readAnswer(line []byte, id int) (*answer, error) {
+	var form answerForm
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	wrong := func(problem any) error { return fmt.Errorf("answer %q: %v", bytes.TrimSpace(line), problem) }
+	if err := decoder.Decode(&form); err != nil {
+		return nil, wrong(err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, wrong("more than one value in the line")
+	}
+	if form.ID == nil || *form.ID != id {
+		return nil, wrong("the id is not the question's")
+	}
+	a := answer{ID: form.ID, Status: form.Status, Settled: form.Settled, Error: form.Error}
+	if form.Plan != nil {
+		plan := job.Plan(form.Plan.planForm)
+		a.Plan = &plan
+	}
+	switch said := a.Plan != nil || a.Status != nil; {
+	case a.Settled != nil && a.Plan == nil:
+		return nil, wrong("it has a settled status and no plan")
+	case !said && a.Error == "":
+		return nil, wrong("it has no plan, no status and no error")
+	case said && a.Error != "":
+		return nil, wrong("it has an error beside a plan or a status")
+	}
+	return &a, nil
+}
+
+// right is the answer of this library. The snapshot must not be refused.
+func right(s *job.Snapshot) (*answer, error) {
+	plan, err := job.Reconcile(*s)
+	if err != nil {
+		return nil, err
+	}
+	recording := plan.Record(job.Writes{
+		Claimed: job.ResultDone,
+		Deleted: done(len(plan.Delete)),
+		Created: done(len(plan.Create)),
+	})
+	a := &answer{Plan: &plan}
+	plan.Untrack = recording.Untrack
+	if recording.Write {
+		a.Status = &recording.Status
+	}
+	untracked := make([]job.Result, len(recording.Untrack))
+	for i := range untracked {
+		untracked[i] = job.ResultDone
+	}
+	if settlement := recording.Settle(job.ResultDone, untracked); settlement.Write {
+		a.Settled = &settlement.Status
+	}
+	return a, nil
+}
+
+func done(n int) []job.Effect {
+	effects := make([]job.Effect, n)
+	for i := range effects {
+		effects[i].Result = job.ResultDone
+	}
+	return effects
+}
+
+// withoutID is an answer in a form that two can be compared in.
+func withoutID(line []byte) []byte {
+	var fields map[string]any
+	if err := json.Unmarshal(line, &fields); err != nil {
+		return line
+	}
+	delete(fields, "id")
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return line
+	}
+	return data
+}
+
+// withID is an answer to the question of that id.
+func (a *answer) withID(id int) *answer {
+	b := *a
+	b.ID = &id
+	return &b
+}

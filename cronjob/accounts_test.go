@@ -1,0 +1,155 @@
+package cronjob_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/world"
+)
+
+// TestC9_LivesOfAccounts: each run of a life has started, or is reported as unstarted once, whatever
+// goes wrong, as long as the memory is stored, the clock does not go back and nobody deletes jobs.
+func TestC9_LivesOfAccounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawAccounts(t)
+		for range rapid.IntRange(5, 50).Draw(t, "steps") {
+			accountStep(t, w)
+			checkNotTwice(t, w)
+		}
+		checkAccounts(t, w)
+	})
+}
+
+// drawAccounts draws a CronJob that keeps all its jobs.
+func drawAccounts(t *rapid.T) *world.CronJob {
+	spec, options := drawSpec(t), drawOptions(t)
+	spec.Schedule = rapid.SampledFrom([]string{"0 * * * *", "*/15 9-17 * * 1-5", "30 6-16/4 * * 1-5"}).Draw(t, "schedule")
+	spec.SuccessfulJobsHistoryLimit, spec.FailedJobsHistoryLimit = nil, nil
+	options.KeepSuccessful, options.KeepFailed = 0, 0
+	w := world.NewCronJob(newCronJob(spec), options)
+	w.Stored = true
+	if rapid.Bool().Draw(t, "late") {
+		w.Lag = &world.Lag{
+			Most: time.Duration(rapid.IntRange(1, 200).Draw(t, "most")) * time.Second,
+			Draw: func(from, to int) int { return rapid.IntRange(from, to).Draw(t, "version") },
+		}
+	}
+	w.Consistent = w.Lag == nil && rapid.Bool().Draw(t, "consistent")
+	return w
+}
+
+func accountStep(t *rapid.T, w *world.CronJob) {
+	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
+	case n < 9:
+		lateRoundOnce(t, w)
+	case n < 12:
+		w.Now = w.Now.Add(time.Duration(rapid.IntRange(1, 6*3600).Draw(t, "s")) * time.Second)
+	case n < 13:
+		w.Now = w.Now.Add(time.Duration(rapid.IntRange(1, 100).Draw(t, "hours")) * time.Hour)
+	case n < 15:
+		if names := w.Running(); len(names) > 0 {
+			w.Finish(rapid.SampledFrom(names).Draw(t, "job"), job.ConditionComplete)
+		}
+	case n < 17:
+		w.CronJob.Spec.Suspend = ptr(rapid.Bool().Draw(t, "suspend"))
+	case n < 18:
+		w.AddForeign(w.Schedule.Schedule.Next(w.Now))
+	case n < 19:
+		w.Trigger(rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Forbid}).Draw(t, "overlap"))
+	default:
+		w.RemovePods()
+	}
+	w.Commit()
+}
+
+// accounts returns how many runs have started, and how many are reported as unstarted.
+func accounts(w *world.CronJob) (started, unstarted int) {
+	for i := range w.Unstarted {
+		unstarted += w.Unstarted[i].Count
+	}
+	return len(w.Runs()), unstarted
+}
+
+// checkNotTwice: no more runs have started or are reported than there were.
+func checkNotTwice(t *rapid.T, w *world.CronJob) {
+	started, unstarted := accounts(w)
+	if all := w.Schedule.Schedule.Count(start, w.Now.AddDate(0, 0, 30)); started+unstarted > all {
+		t.Fatalf("%d runs have started and %d have not, of %d", started, unstarted, all)
+	}
+}
+
+// checkAccounts lets the faults stop and all jobs end. Then each run that was due is accounted for.
+func checkAccounts(t *rapid.T, w *world.CronJob) {
+	w.CronJob.Spec.Suspend = ptr(false)
+	if w.Lag != nil {
+		w.Lag.Draw = func(_, to int) int { return to }
+	}
+	for range 600 { // CatchUpAll makes up 100 runs, each of which may first wait for others
+		for _, name := range w.Running() {
+			if !w.Jobs[name].Foreign {
+				w.Finish(name, job.ConditionComplete)
+			}
+		}
+		w.RemovePods()
+		w.Commit()
+		plan := round(t, w, func() world.Fault { return world.None })
+		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now)) && len(plan.Create) == 0 {
+			break
+		}
+	}
+	plan := reconcileRapid(t, w.Snapshot())
+	pending := 0
+	for _, wait := range plan.Waits {
+		if wait.Reason == cronjob.WaitNameTaken {
+			pending++ // until a later run takes its place
+		}
+	}
+	started, unstarted := accounts(w)
+	if all := w.Schedule.Schedule.Count(start, plan.NextRun.Add(-1)); started+unstarted+pending != all {
+		t.Fatalf("%d runs have started, %d have not, and %d wait, of %d until %s: %+v\n%s", started, unstarted, pending, all, plan.NextRun, w.Unstarted, &plan)
+	}
+}
+
+func reconcileRapid(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
+	plan, err := cronjob.Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// C9: two rounds crash, one after it has created the run of 1:00, one after it has recorded it. The
+// next run does not replace the job in the first round that sees it: a third crash would leave
+// nothing that tells that the run has started.
+func TestC9_JobsThatAreNotAccountedForAreNotDeleted(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec cronjob.Spec
+		job  cronjob.Child
+	}{
+		"replaced": {cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, child(hours(1))},
+		"history":  {cronjob.Spec{SuccessfulJobsHistoryLimit: ptr(int32(0))}, finished(child(hours(1)), job.ConditionComplete, hours(1.2))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.spec.Schedule = "@hourly"
+			s := snapshot(newCronJob(test.spec), hours(2.1), test.job)
+			s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: s.CronJob.UID, Accounted: hours(0)})
+			s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), LastSuccessfulTime: hours(1.2)}
+			if test.job.Finished == "" {
+				s.CronJob.Status.Active = []cronjob.Reference{ref(test.job)}
+			}
+			plan := reconcile(t, s)
+			end := plan.Conclude(done(&plan))
+			if len(plan.Delete) > 0 || !end.Requeue.At.Equal(s.Now.Add(time.Second)) {
+				t.Errorf("asks for a round: %v\n%s", end.Requeue, plan.String())
+			}
+			s.Memory = end.Memory
+			if plan = reconcile(t, s); len(plan.Delete) != 1 {
+				t.Errorf("the next round:\n%s", plan.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package cronjob_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
+)
+
+// TestPlan_DamagedConcludes: a stored plan in which anything has changed is refused, or it can be
+// printed, settled and concluded with any outcome.
+func TestPlan_DamagedConcludes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := cronjobgen.Snapshots().Draw(t, "snapshot")
+		s.Options.Quirks = cronjobquirk.Set(rapid.Uint16Range(0, uint16(cronjobquirk.All)).Draw(t, "quirks"))
+		plan := reconcileRapid(t, s)
+		var tree any
+		if err := json.Unmarshal([]byte(encode(t, plan)), &tree); err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 3).Draw(t, "damages") {
+			tree = damaged(t, tree)
+		}
+		concludes(t, []byte(encode(t, tree)))
+	})
+}
+
+// damaged changes one value in a tree of JSON.
+func damaged(t *rapid.T, tree any) any {
+	switch v := tree.(type) {
+	case map[string]any:
+		keys := make([]string, 0, len(v))
+		for key := range v {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		if len(keys) == 0 || rapid.IntRange(0, 9).Draw(t, "whole") == 0 {
+			return rapid.SampledFrom(scrap).Draw(t, "scrap")
+		}
+		if key := rapid.SampledFrom(append(keys, stray...)).Draw(t, "key"); v[key] != nil {
+			v[key] = damaged(t, v[key])
+		} else {
+			v[key] = rapid.SampledFrom(scrap).Draw(t, "scrap")
+		}
+		return v
+	case []any:
+		i := rapid.IntRange(0, len(v)).Draw(t, "place")
+		switch {
+		case i < len(v) && rapid.Bool().Draw(t, "drop"):
+			return slices.Delete(v, i, i+1)
+		case i < len(v):
+			v[i] = damaged(t, v[i])
+		case len(v) > 0:
+			return append(v, v[0])
+		}
+		return v
+	}
+	return rapid.SampledFrom(scrap).Draw(t, "scrap")
+}
+
+// scrap takes the place of values, and stray fields are added to objects.
+var (
+	scrap = []any{
+		nil, "", "x", -1, 1, int64(1 << 40), true, []any{}, []any{map[string]any{}}, map[string]any{}, "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", 2, 7, 255,
+	}
+	stray = []string{"basis", "missed", "verify", "delete", "create", "found", "reviewed", "backfills", "memory", "status", "active", "count", "unstarted"}
+)
+
+// concludes takes a stored plan to its end.
+func concludes(t *rapid.T, data []byte) {
+	var plan cronjob.Plan
+	if json.Unmarshal(data, &plan) != nil {
+		return
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("panics: %v\n%s", r, data)
+		}
+	}()
+	_ = plan.String()
+	result := func(label string) cronjob.Result {
+		return cronjob.Result(rapid.IntRange(0, int(cronjob.ResultRefused)).Draw(t, label))
+	}
+	var o cronjob.Outcome
+	for range rapid.IntRange(0, len(plan.Verify)+1).Draw(t, "verified") {
+		o.Verified = append(o.Verified, result("verify"))
+	}
+	for range rapid.IntRange(0, len(plan.Delete)+1).Draw(t, "deleted") {
+		o.Deleted = append(o.Deleted, cronjob.Effect{Result: result("delete")})
+	}
+	for range rapid.IntRange(0, len(plan.Create)+1).Draw(t, "created") {
+		o.Created = append(o.Created, cronjob.Effect{Result: result("create")})
+	}
+	o.Settled = result("settled")
+	plan.MayCreate(o.Writes)
+	end := plan.Conclude(o)
+	_ = encode(t, end.Memory)
+}
+
+// A damaged plan that has panicked.
+func TestPlan_Damaged(t *testing.T) {
+	for _, text := range []string{
+		`{"missed":{"count":1}}`,
+		`{"basis":{"found":-1,"memory":{"started":[{}]}}}`,
+		`{"basis":{"reviewed":-1}}`,
+	} {
+		var plan cronjob.Plan
+		if err := json.Unmarshal([]byte(text), &plan); err != nil {
+			continue
+		}
+		_ = plan.String()
+		plan.MayCreate(cronjob.Writes{})
+		plan.Conclude(cronjob.Outcome{Settled: cronjob.ResultDone})
+	}
+}
+
+// TestPlanner_KeepsNothing: what a reused planner and its plans have returned never changes, and
+// its plans have the bytes of a fresh one.
+func TestPlanner_KeepsNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var planner cronjob.Planner
+		type kept struct {
+			what  string
+			value any
+			bytes string
+		}
+		var all []kept
+		keep := func(what string, values ...any) {
+			for i, v := range values {
+				all = append(all, kept{fmt.Sprint(what, " ", i), v, encode(t, v)})
+			}
+		}
+		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
+		for range rapid.IntRange(2, 8).Draw(t, "rounds") {
+			s := w.Snapshot()
+			s.Options = drawOptions(t)
+			plan, err := planner.Reconcile(&s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh := reconcileRapid(t, s)
+			if a, b := encode(t, fresh), encode(t, plan); a != b {
+				t.Fatalf("a fresh planner:\n%s\na reused one:\n%s", a, b)
+			}
+			o := done(plan)
+			for i := range o.Created {
+				o.Created[i].Result = cronjob.Result(rapid.IntRange(0, 6).Draw(t, "created"))
+			}
+			for i := range o.Verified {
+				o.Verified[i] = rapid.SampledFrom([]cronjob.Result{cronjob.ResultDone, cronjob.ResultGone}).Draw(t, "verified")
+			}
+			status, end := plan.Settle(o.Writes).Status, plan.Conclude(o)
+			keep("status", status)
+			keep("conclusion", end.Status, end.Memory, end.Events, end.Triggered, end.Backfills, end.Unstarted)
+			w.CronJob.Status, w.Memory = end.Status, end.Memory
+			cronjobgen.Act(t, w)
+			if rapid.Bool().Draw(t, "request") {
+				cronjobgen.Request(t, w)
+			}
+			w.Now = w.Now.Add(time.Hour)
+			for _, k := range all {
+				if got := encode(t, k.value); got != k.bytes {
+					t.Fatalf("%s has changed: it was\n%s\nand is\n%s", k.what, k.bytes, got)
+				}
+			}
+		}
+	})
+}

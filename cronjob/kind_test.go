@@ -1,0 +1,322 @@
+package cronjob_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
+)
+
+var works = cronjob.Options{Child: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}}
+
+// in returns the snapshot with options.
+func in(s cronjob.Snapshot, o cronjob.Options) cronjob.Snapshot {
+	s.Options = o
+	return s
+}
+
+// C13: the name of a job in each form, and what it tells.
+func TestC13_Naming(t *testing.T) {
+	run := at("2026-03-01T12:00:30Z")
+	for _, tc := range []struct {
+		naming     cronjob.Naming
+		name, told string
+	}{
+		{cronjob.Naming{}, "report-29539440", "2026-03-01T12:00:00Z"},
+		{cronjob.Naming{Form: cronjob.NameSeconds}, "report-1772366430", "2026-03-01T12:00:30Z"},
+		{cronjob.Naming{Prefix: "run-"}, "run-report-29539440", "2026-03-01T12:00:00Z"},
+		{cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}, "report-20260301T120030", "2026-03-01T12:00:30Z"},
+	} {
+		if got := tc.naming.JobName("report", run); got != tc.name {
+			t.Errorf("%s, want %s", got, tc.name)
+		}
+		if got, ok := tc.naming.RunNamed("report", tc.name); !ok || !got.Equal(at(tc.told)) {
+			t.Errorf("%s tells %s, %t, want %s", tc.name, got, ok, tc.told)
+		}
+		for _, other := range []string{"", "report", "report-", "other-" + tc.name, tc.name + "x", "report-manual-1", "report-x"} {
+			if got, ok := tc.naming.RunNamed("report", other); ok {
+				t.Errorf("%s: %q tells %s", tc.naming.Form, other, got)
+			}
+		}
+	}
+}
+
+// deaf is a namer that does not know its own names.
+type deaf struct{ cronjobgen.Stamps }
+
+func (deaf) Run(string, string) (time.Time, bool) { return time.Time{}, false }
+
+// What cannot be planned with is an error that names the field.
+func TestOptions_WhatIsRefused(t *testing.T) {
+	for field, o := range map[string]cronjob.Options{
+		"options.naming.form":          {Naming: cronjob.Naming{Form: 9}},
+		`options.naming.form: "minute`: {Naming: cronjob.Naming{Namer: cronjobgen.Stamps{}}},
+		"options.naming.namer":         {Naming: cronjob.Naming{Form: cronjob.NameCustom}},
+		`options.naming.namer: "rep`:   {Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: deaf{}}},
+		"options.naming.prefix":        {Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}, Prefix: "x-"}},
+		"options.marks.timeIn":         {Marks: cronjob.Marks{TimeIn: 9}},
+		"options.marks.time":           {Marks: cronjob.Marks{TimeIn: cronjob.InName, Time: "example.com/run"}},
+		"options.marks.request":        {Marks: cronjob.Marks{Time: "example.com/run", Request: "example.com/run"}},
+		"options.child":                {Child: cronjob.Kind{Kind: "Work"}},
+		"options.pauseAfterFailures":   {PauseAfterFailures: -1},
+	} {
+		_, err := cronjob.Reconcile(in(snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), start.Add(time.Minute)), o))
+		var input *cronjob.InputError
+		if !errors.As(err, &input) || !strings.HasPrefix(err.Error(), field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// C13, CI3: whatever a run's job is called and wherever its time is, the job of a run that a crash kept from being
+// recorded is found by its name, and no second one starts.
+func TestCI3_FoundByAnyName(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := cronjobgen.Kinds().Draw(t, "kind")
+		s := in(snapshot(newCronJob(cronjob.Spec{Schedule: "*/7 * * * *", TimeZone: ptr("America/New_York")}), start.Add(time.Duration(rapid.IntRange(420, 1e6).Draw(t, "s"))*time.Second)), o)
+		first, err := cronjob.Reconcile(s)
+		if err != nil || len(first.Create) != 1 {
+			t.Fatalf("%v, %v", first, err)
+		}
+		c := &first.Create[0]
+		child := cronjob.Child{Name: c.Name, UID: "work-1", CreationTimestamp: s.Now}
+		child.ScheduledTime, child.Backfilled = o.ReadMarks("report", c.Name, c.Labels, c.Annotations)
+		if !child.ScheduledTime.Equal(c.ScheduledTime) || child.Backfilled {
+			t.Fatalf("the marks %q and %q read as %s", c.Labels, c.Annotations, child.ScheduledTime)
+		}
+		s.Children = []cronjob.Child{child}
+		next, err := cronjob.Reconcile(s)
+		if err != nil || len(next.Create) != 0 {
+			t.Fatalf("%v, %v", next, err)
+		}
+		status := next.Settle(cronjob.Writes{}).Status
+		want := cronjob.Reference{Kind: "Work", APIVersion: "example.com/v1", Namespace: "ns", Name: c.Name, UID: "work-1"}
+		if !status.LastScheduleTime.Equal(c.ScheduledTime) || len(status.Active) != 1 || status.Active[0] != want {
+			t.Errorf("recorded as %s, %+v", status, status.Active)
+		}
+	})
+}
+
+// Two runs of one minute are two runs where names tell the seconds.
+func TestC13_RunsOfOneMinuteByName(t *testing.T) {
+	for form, want := range map[cronjob.NameForm]int{cronjob.NameMinutes: 3, cronjob.NameSeconds: 6} {
+		o := works
+		o.Naming.Form = form
+		s := in(snapshot(newCronJob(cronjob.Spec{Schedule: "@every 30s"}), start), o)
+		created := 0
+		for range 6 {
+			s.Now = s.Now.Add(30 * time.Second)
+			p := reconcile(t, s)
+			created += len(p.Create)
+			end := p.Conclude(done(&p))
+			s.CronJob.Status, s.Memory = end.Status, end.Memory
+			for _, c := range p.Create {
+				s.Children = append(s.Children, cronjob.Child{Name: c.Name, UID: cronjob.UID("uid-" + c.Name), ScheduledTime: c.ScheduledTime})
+			}
+		}
+		if created != want && created != want+1 { // the first minute may have begun
+			t.Errorf("%s: %d jobs", form, created)
+		}
+	}
+}
+
+// C2, C4: children that end with words of their own are over, and one of the two limits is about them.
+func TestC2_OtherEnds(t *testing.T) {
+	ended := func(name string, hour int, how cronjob.Ending, kept bool) cronjob.Child {
+		when := start.Add(time.Duration(hour) * time.Hour)
+		return cronjob.Child{Name: name, UID: cronjob.UID(name), StartTime: when, Finished: how, FinishTime: when, CompletionTime: when, KeptAsSuccessful: kept}
+	}
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid, SuccessfulJobsHistoryLimit: ptr[int32](1), FailedJobsHistoryLimit: ptr[int32](1)})
+	c.Status.Active = []cronjob.Reference{{Name: "aborted-2", UID: "aborted-2"}}
+	c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = start.Add(5*time.Hour), start.Add(3*time.Hour)
+	s := in(snapshot(c, start.Add(6*time.Hour),
+		ended("aborted-1", 1, "Aborted", false), ended("aborted-2", 4, "Aborted", false), ended("failed", 2, cronjob.Failed, true),
+		ended("complete", 3, cronjob.Complete, false), ended("skipped", 1, "Skipped", true)), works)
+	p := reconcile(t, s)
+	if len(p.Create) != 1 {
+		t.Errorf("Forbid, and nothing runs any more, and no run starts:\n%s", p.String())
+	}
+	// aborted-2 is kept: it is the last of them. Complete is kept, since skipped is older.
+	want := "delete skipped: more successful jobs than successfulJobsHistoryLimit (C2)\n" +
+		"delete aborted-1: more failed jobs than failedJobsHistoryLimit (C2)\n" +
+		"delete failed: more failed jobs than failedJobsHistoryLimit (C2)\n"
+	if got := p.String(); !strings.HasPrefix(got, want) || !strings.Contains(got, "Saw completed Work: aborted-2, condition: Aborted") {
+		t.Errorf("got\n%s", got)
+	}
+	if last := p.Settle(cronjob.Writes{}).Status.LastSuccessfulTime; !last.Equal(start.Add(3 * time.Hour)) {
+		t.Errorf("the last success was at %s", last)
+	}
+}
+
+// C18: without a list of active jobs, the running children are the active jobs; each is counted once, and Forbid
+// waits for one that no status has named.
+func TestC18_ActiveFromChildren(t *testing.T) {
+	o := works
+	o.ActiveFromChildren, o.SuccessFromChildren = true, true
+	recorded := child(start.Add(time.Hour))
+	byHand := cronjob.Child{Name: "by-hand", UID: "by-hand"}
+	over := finished(child(start.Add(2*time.Hour)), job.ConditionComplete, start.Add(150*time.Minute))
+	for _, tc := range []struct {
+		name     string
+		policy   cronjob.ConcurrencyPolicy
+		children []cronjob.Child
+		want     string
+	}{
+		{"Forbid waits for the job of a run", cronjob.Forbid, []cronjob.Child{over, recorded}, "held back: 1 active Work"},
+		{"and for one that was made by hand", cronjob.Forbid, []cronjob.Child{byHand, recorded}, "held back: 2 active Works"},
+		{"Replace deletes them", cronjob.Replace, []cronjob.Child{byHand, recorded}, "delete by-hand: another run replaces it (C12)\ndelete report-29453820: another"},
+		{"a job that has ended holds nothing back", cronjob.Forbid, []cronjob.Child{over}, "create report-29453940 for 2026-01-01T03:00:00Z"},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy})
+		c.Status.LastScheduleTime = start.Add(2 * time.Hour)
+		p := reconcile(t, in(snapshot(c, start.Add(3*time.Hour), tc.children...), o))
+		if got := p.String(); !strings.Contains(got, tc.want) || strings.Contains(got, "Unexpected") {
+			t.Errorf("%s: got\n%s", tc.name, got)
+		}
+	}
+}
+
+// C19: the deletion of a failed job for its age can end a pause, so the round asks for another one.
+func TestC19_ExpiredFailureEndsThePause(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	c.Status.LastScheduleTime = start.Add(time.Hour)
+	old := finished(child(start.Add(time.Hour)), job.ConditionFailed, start.Add(time.Hour+time.Minute))
+	s := in(snapshot(c, start.Add(2*time.Hour), old), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})
+	p := reconcile(t, s)
+	if len(p.Create) != 0 || len(p.Delete) != 1 || !p.Requeue.At.Equal(s.Now.Add(time.Second)) {
+		t.Errorf("got\n%s", &p)
+	}
+	s.Children, s.Now = nil, p.Requeue.At
+	if p := reconcile(t, s); len(p.Create) != 1 {
+		t.Errorf("after the pause:\n%s", &p)
+	}
+}
+
+// C19: so can the deletion of one that is beyond the limit of the history.
+func TestC19_SurplusFailureEndsThePause(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](1)})
+	c.Status.LastScheduleTime = start.Add(2 * time.Hour)
+	hour := func(n int) cronjob.Child {
+		return finished(child(start.Add(time.Duration(n)*time.Hour)), job.ConditionFailed, start.Add(time.Duration(n)*time.Hour+time.Minute))
+	}
+	p := reconcile(t, in(snapshot(c, start.Add(3*time.Hour), hour(0), hour(1), hour(2)), cronjob.Options{PauseAfterFailures: 2}))
+	if len(p.Delete) != 1 || !p.Requeue.At.Equal(start.Add(3*time.Hour+time.Second)) {
+		t.Errorf("got\n%s", &p)
+	}
+}
+
+// C19: where only a job tells of the last success, it is kept for as long as failures before it are.
+func TestC19_KeepsTheEndOfARow(t *testing.T) {
+	hour := func(n int, how cronjob.Ending) cronjob.Child {
+		return finished(child(start.Add(time.Duration(n)*time.Hour)), how, start.Add(time.Duration(n)*time.Hour+time.Minute))
+	}
+	failed, worked := hour(1, cronjob.Failed), hour(2, cronjob.Complete)
+	unlisted := cronjob.Options{PauseAfterFailures: 1, SuccessFromChildren: true}
+	expiring := unlisted
+	expiring.KeepSuccessful = time.Minute
+	for _, tc := range []struct {
+		name     string
+		limit    int32
+		options  cronjob.Options
+		children []cronjob.Child
+		deleted  int
+	}{
+		{"beyond the limit", 0, unlisted, []cronjob.Child{failed, worked}, 0},
+		{"past its age", 3, expiring, []cronjob.Child{failed, worked}, 0},
+		{"an older success goes", 0, unlisted, []cronjob.Child{failed, hour(0, cronjob.Complete), worked}, 1},
+		{"it goes when no failure is left", 0, unlisted, []cronjob.Child{worked}, 1},
+		{"it goes when only later failures are left", 0, unlisted, []cronjob.Child{worked, hour(3, cronjob.Failed)}, 1},
+		{"it goes where the status tells of it", 0, cronjob.Options{PauseAfterFailures: 1}, []cronjob.Child{failed, worked}, 1},
+		{"it goes where nothing pauses", 0, cronjob.Options{SuccessFromChildren: true}, []cronjob.Child{failed, worked}, 1},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: &tc.limit})
+		c.Status.LastScheduleTime = start.Add(3 * time.Hour)
+		if !tc.options.SuccessFromChildren {
+			c.Status.LastSuccessfulTime = worked.CompletionTime
+		}
+		p := reconcile(t, in(snapshot(c, start.Add(4*time.Hour), tc.children...), tc.options))
+		if len(p.Delete) != tc.deleted {
+			t.Errorf("%s: got\n%s", tc.name, &p)
+		}
+	}
+}
+
+// C19: a failed job that is past its age and is kept for its run ends no pause, and asks for no round
+// after the other. Its run comes once more: the clock has gone back.
+func TestC19_KeptFailureAsksForNoRound(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)})
+	c.Status.LastScheduleTime = start.Add(time.Hour)
+	kept := finished(child(start.Add(5*time.Hour)), job.ConditionFailed, start.Add(time.Hour+time.Minute))
+	kept.Backfilled = true
+	s := in(snapshot(c, start.Add(2*time.Hour), kept), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})
+	if p := reconcile(t, s); len(p.Delete) != 0 || !p.Requeue.At.Equal(start.Add(5*time.Hour)) {
+		t.Errorf("got\n%s", &p)
+	}
+}
+
+// C19: runs wait after so many failures in a row, and start again after a success, an edit or a deletion.
+func TestC19_PauseAfterFailures(t *testing.T) {
+	hour := func(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
+	failed := func(n int) cronjob.Child {
+		return finished(child(hour(n)), job.ConditionFailed, hour(n).Add(time.Minute))
+	}
+	worked := finished(child(hour(3)), job.ConditionComplete, hour(3).Add(time.Minute))
+	aborted := finished(child(hour(4)), "Aborted", hour(4).Add(time.Minute))
+	for _, tc := range []struct {
+		name     string
+		children []cronjob.Child
+		edited   time.Time
+		starts   bool
+	}{
+		{"two failures are too few", []cronjob.Child{failed(4), failed(5)}, time.Time{}, true},
+		{"three are enough", []cronjob.Child{failed(2), failed(4), failed(5)}, time.Time{}, false},
+		{"a success in between", []cronjob.Child{failed(2), worked, failed(4), failed(5)}, time.Time{}, true},
+		{"an end of another word is a failure", []cronjob.Child{failed(2), aborted, failed(5)}, time.Time{}, false},
+		{"an edit after the last failure", []cronjob.Child{failed(2), failed(4), failed(5)}, hour(5).Add(2 * time.Minute), true},
+		{"an edit before it", []cronjob.Child{failed(2), failed(4), failed(5)}, hour(5), true},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0), StartingDeadlineSeconds: ptr[int64](60)})
+		c.Status.LastScheduleTime, c.SpecChanged = hour(5), tc.edited
+		p := reconcile(t, in(snapshot(c, hour(6), tc.children...), cronjob.Options{PauseAfterFailures: 3}))
+		if got := len(p.Create) == 1; got != tc.starts {
+			t.Errorf("%s: got\n%s", tc.name, p.String())
+		}
+		if !tc.starts && !strings.Contains(p.String(), "the run of 2026-01-01T06:00:00Z is held back: 3 failures in a row") {
+			t.Errorf("%s: got\n%s", tc.name, p.String())
+		}
+		if !tc.starts && len(p.Delete) > 0 {
+			t.Errorf("%s: the history forgets a failure that the pause counts:\n%s", tc.name, p.String())
+		}
+	}
+}
+
+// C19: a run starts if and only if fewer jobs have failed since the last success.
+func TestC19_CountsTheFailuresInARow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.Int32Range(1, 4).Draw(t, "limit")
+		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+		var children []cronjob.Child
+		row := 0
+		for n := range rapid.IntRange(0, 9).Draw(t, "jobs") {
+			how := rapid.SampledFrom([]cronjob.Ending{cronjob.Failed, cronjob.Failed, cronjob.Complete}).Draw(t, "how")
+			if row++; how == cronjob.Complete {
+				row = 0
+			}
+			when := start.Add(time.Duration(n+1) * time.Hour)
+			children = append(children, finished(child(when), how, when.Add(time.Minute)))
+			c.Status.LastScheduleTime = when
+		}
+		c.Status.LastSuccessfulTime = time.Time{}
+		s := in(snapshot(c, start.Add(20*time.Hour), children...), cronjob.Options{PauseAfterFailures: limit})
+		p, err := cronjob.Reconcile(s)
+		if err != nil || (len(p.Create) == 1) != (row < int(limit)) {
+			t.Errorf("%d failures in a row of %d: %v\n%s", row, limit, err, p.String())
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package cronjob
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/enum"
+)
+
+// Marks are where a job holds the time of its run, and who requested it. The zero value is where
+// Kubernetes has them.
+type Marks struct {
+	// TimeIn says where the time of the run is.
+	TimeIn MarkPlace `json:"timeIn,omitempty"`
+	// Time is the key of the annotation or label with the time of the run;
+	// batch.kubernetes.io/cronjob-scheduled-timestamp if it is empty.
+	Time string `json:"time,omitempty"`
+	// Request is the key of the annotation that says who requested a job that the schedule did not
+	// start; cronjob.kubernetes.io/instantiate if it is empty.
+	Request string `json:"request,omitempty"`
+}
+
+// MarkPlace is where a job holds the time of its run.
+type MarkPlace uint8
+
+// The places.
+const (
+	// InAnnotation: the value is the time in the form of RFC 3339.
+	InAnnotation MarkPlace = iota
+	// InLabel: the value is the seconds from 1970, since a label cannot hold the other form.
+	InLabel
+	// InName: only the name of the job tells its run. Then every job of such a name counts as the job
+	// of the run, also one that was made by hand.
+	InName
+)
+
+const markPlaces = "annotation|label|name"
+
+// String returns the place in a word.
+func (p MarkPlace) String() string { return enum.String(markPlaces, int(p), "MarkPlace") }
+
+// timestampAnnotation holds the run that a job belongs to (KEP-4026).
+const timestampAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+
+// instantiateAnnotation marks jobs that the schedule did not start: "manual" by a
+// trigger or by hand, "backfill" by a backfill.
+const instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
+
+// backfilled is the value of instantiateAnnotation on the job of a backfill.
+const backfilled = "backfill"
+
+func (m *Marks) timeKey() string {
+	if m.Time == "" {
+		return timestampAnnotation
+	}
+	return m.Time
+}
+
+func (m *Marks) requestKey() string {
+	if m.Request == "" {
+		return instantiateAnnotation
+	}
+	return m.Request
+}
+
+// ReadMarks returns what a job says of its run: its time, zero for a job that no run has, and whether a
+// backfill started it. An adapter fills ScheduledTime and Backfilled of a [Child] with them. A time that
+// cannot be parsed reads as none.
+func (o *Options) ReadMarks(cronJob, name string, labels, annotations map[string]string) (run time.Time, isBackfill bool) {
+	m := &o.Marks
+	isBackfill = annotations[m.requestKey()] == backfilled
+	switch m.TimeIn {
+	case InAnnotation:
+		if t, err := time.Parse(time.RFC3339, annotations[m.timeKey()]); err == nil {
+			run = t
+		}
+	case InLabel:
+		if seconds, err := strconv.ParseInt(labels[m.timeKey()], 10, 64); err == nil {
+			run = time.Unix(seconds, 0).UTC()
+		}
+	case InName:
+		if t, ok := o.Naming.RunNamed(cronJob, name); ok {
+			run = t
+		}
+	}
+	return run, isBackfill
+}
+
+func (m *Marks) check() error {
+	switch {
+	case m.TimeIn > InName:
+		return invalid("options.marks.timeIn", int(m.TimeIn), "is not a place of marks")
+	case m.TimeIn == InName && m.Time != "":
+		return invalid("options.marks.time", m.Time, "must be empty where only the name tells the run")
+	case m.TimeIn == InAnnotation && m.timeKey() == m.requestKey():
+		return invalid("options.marks.request", m.requestKey(), "is also the key of the time")
+	}
+	return nil
+}

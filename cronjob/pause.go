@@ -1,0 +1,49 @@
+package cronjob
+
+import "time"
+
+// isPaused applies Options.PauseAfterFailures (C19): after so many failures in a row no run starts. A
+// success ends the pause, also that of a trigger's job, and so do an edit of the spec and the deletion of
+// failed jobs, by hand or for their age (KeepFailed). Until then a run that is due waits, like one that
+// Forbid holds back. A child that has ended in a way of its own is a failure unless it is kept as
+// successful.
+func isPaused(s *Snapshot, c *census) (failures int, paused bool) {
+	limit := int(s.Options.PauseAfterFailures)
+	if limit == 0 {
+		return 0, false
+	}
+	failures = failuresSince(s.Children, later(c.lastSuccess, s.CronJob.SpecChanged))
+	return failures, failures >= limit
+}
+
+// failuresSince counts the jobs that have failed after a time.
+func failuresSince(children []Child, since time.Time) (n int) {
+	for i := range children {
+		if c := &children[i]; !c.Foreign && c.keptAs() == Failed && c.FinishTime.After(since) {
+			n++
+		}
+	}
+	return n
+}
+
+// endOfRow returns the last success if failures that the history still keeps came before it, and only its job
+// tells of it (C18): without the job they would be failures in a row again.
+func endOfRow(s *Snapshot, lastSuccess time.Time) (success time.Time) {
+	if s.Options.PauseAfterFailures == 0 || !s.Options.SuccessFromChildren || lastSuccess.IsZero() {
+		return success
+	}
+	edited := s.CronJob.SpecChanged
+	if failuresSince(s.Children, edited) > failuresSince(s.Children, later(lastSuccess, edited)) {
+		return lastSuccess
+	}
+	return success
+}
+
+// failedLimit returns how many failed jobs the history keeps: at least those that can end in a pause.
+func failedLimit(s *Snapshot) *int32 {
+	limit, n := s.CronJob.Spec.FailedJobsHistoryLimit, s.Options.PauseAfterFailures
+	if limit == nil || *limit >= n {
+		return limit
+	}
+	return &n
+}

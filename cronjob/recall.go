@@ -1,0 +1,229 @@
+package cronjob
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Own writes may be missing from a snapshot: caches show the CronJob and its jobs
+// late, and each by itself. What depends on the active list must not be decided
+// without them (CI15). The memory therefore holds the jobs that were started until a
+// status names them and the children show them, and a snapshot whose status is older
+// than the last write holds such decisions back.
+
+// patience is how long a status may stay behind what the memory knows. No cache is
+// that late: another writer has changed the status, and nothing waits for it any more.
+const patience = 5 * time.Minute
+
+// recallUnrecorded returns the latest run that was recorded, and the run of a status write that has not
+// succeeded, until the snapshot shows it. Nothing else may know of that run: its job can be gone
+// before the status is seen (CI1).
+//
+// The memory also keeps the latest time that any snapshot has shown: the next one may come
+// from a cache that is behind. A time in the future is not kept, unless this controller has
+// written it: it may be a mistake, which a user corrects.
+func recallUnrecorded(m *memory, s *Snapshot) (recorded, unrecorded time.Time) {
+	seen := s.CronJob.Status.LastScheduleTime
+	if !keepsUnrecorded(s.Options.Quirks) {
+		return m.Recorded, time.Time{}
+	}
+	recorded = m.Recorded
+	if !seen.After(s.Now) {
+		recorded = later(recorded, seen)
+	}
+	if m.Unrecorded.After(seen) {
+		return recorded, m.Unrecorded
+	}
+	return later(recorded, m.Unrecorded), time.Time{}
+}
+
+// recallWrites adds to the census what the memory knows better than the snapshot, and returns what it
+// is to know from now on: the jobs that were started, those that were replaced, and since when
+// the snapshots have been late.
+func (c *census) recallWrites(s *Snapshot, m *memory) (started []startedJob, replaced []leavingJob, since time.Time) {
+	if !keepsWrites(s.Consistent, s.Options.Quirks) {
+		return nil, nil, time.Time{}
+	}
+	started, hidden := c.recallStarts(s, m.Started, m.Accounted)
+	replaced = c.recallReplaced(s, m.Replaced)
+	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
+	since = behindSince(m.Behind, s.Now, late || len(c.ended) > 0)
+	patient := since.IsZero() || s.Now.Before(since.Add(patience))
+	c.behind = late && patient
+	if !patient {
+		started, c.ended, c.unshown = slices.DeleteFunc(started, isHidden), nil, false
+	}
+	for _, place := range c.ended {
+		c.listed[place] = true // the history spares it
+	}
+	return started, replaced, since
+}
+
+// behindSince is since when the snapshots have been late.
+func behindSince(since, now time.Time, late bool) time.Time {
+	switch {
+	case !late:
+		return time.Time{}
+	case since.IsZero(), since.After(now): // or a clock that went back would make it long
+		return now
+	}
+	return since
+}
+
+// recallStarts takes the started jobs that run into the active list, and returns those that
+// the next round must know. It reports whether a snapshot has yet to show a job of which nothing
+// else is known.
+func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.Time) (kept []startedJob, hidden bool) {
+	if len(starts) == 0 {
+		return nil, false
+	}
+	status := &s.CronJob.Status
+	isNamed := memberOf(status.Active, len(starts))
+	placeNamed := childNamed(c.children, len(starts))
+	for _, start := range starts {
+		place := placeNamed(start.Name)
+		runs := place >= 0 && isRunning(&c.children[place], start.UID)
+		switch {
+		case isNamed(start.UID, start.Name):
+			if place >= 0 && !(runs && isBesideSchedule(&c.children[place])) {
+				continue // the children tell the rest
+			}
+			start = recordedIn(status.Active, start)
+		case runs:
+			start.UID = c.children[place].UID
+			c.takeIn(place)
+		case start.Recorded && hasLeft(start, status):
+			continue
+		case place >= 0 && start.Recorded && c.hasEnded(place, start.UID) && !s.Options.ActiveFromChildren:
+			c.ended = append(c.ended, place) // nothing else would take it out of that status
+		case place >= 0:
+			if run := start.ScheduledTime; isLost(start) && c.children[place].Foreign && !run.IsZero() && !run.After(accounted) {
+				c.taken = append(c.taken, run) // it was not reported, since it might have started
+			}
+			continue
+		case start.UID == "" || start.Recorded:
+			hidden, c.unshown = hidden || isHidden(start), c.unshown || start.Recorded
+		default:
+			c.takeInUnrecorded(&start)
+		}
+		kept = append(kept, start)
+	}
+	return kept, hidden
+}
+
+// isBesideSchedule reports whether the child of a started job does not tell that the controller has
+// created it: it is a trigger's.
+func isBesideSchedule(c *Child) bool { return c.ScheduledTime.IsZero() }
+
+// recordedIn is a started job that an active list names. That may come from a fresh look at the
+// CronJob, and the next snapshot's list may be older (Plan.Unexpected).
+func recordedIn(active []Reference, s startedJob) startedJob {
+	for i := 0; s.UID == "" && i < len(active); i++ {
+		if active[i].Name == s.Name {
+			s.UID = active[i].UID
+		}
+	}
+	s.Recorded = true
+	return s
+}
+
+// hasLeft reports whether a status is later than the one that named a job, whose name it lacks.
+func hasLeft(s startedJob, status *Status) bool {
+	return !s.ScheduledTime.IsZero() && !status.LastScheduleTime.Before(s.ScheduledTime)
+}
+
+// hasEnded reports whether the child is ours, has this UID and has finished.
+func (c *census) hasEnded(place int, uid job.UID) bool {
+	child := &c.children[place]
+	return !child.Foreign && child.isFinished() && uid == child.UID
+}
+
+// isRunning reports whether a child is ours and runs, and has the UID if one is given.
+func isRunning(c *Child, uid job.UID) bool {
+	return !c.Foreign && !c.isFinished() && (uid == "" || uid == c.UID)
+}
+
+// takeInUnrecorded finds a job for the active list whose status write failed and which
+// the children do not show. It was created, and may be gone by now.
+func (c *census) takeInUnrecorded(s *startedJob) {
+	c.found = append(c.found, s.Reference)
+	c.verify = append(c.verify, s.Reference)
+	c.lastRun = later(c.lastRun, s.ScheduledTime)
+}
+
+// recallReplaced returns the deleted jobs that the children do not show to be deleted, where a run
+// waits for that.
+func (c *census) recallReplaced(s *Snapshot, old []leavingJob) (kept []leavingJob) {
+	if !c.whenGone || len(old) == 0 {
+		return nil
+	}
+	isNamed := memberOf(s.CronJob.Status.Active, len(old))
+	c.leaving, c.deleted = make(map[int]leavingJob), make(map[job.UID]bool)
+	for _, l := range old {
+		place := c.placeOf(l.UID)
+		switch {
+		case place < 0 && l.Seen: // gone
+			continue
+		case place < 0:
+			c.deleted[l.UID] = true
+			if !isNamed(l.UID, l.Name) { // the active jobs are looked up in any case
+				c.verify = append(c.verify, l.Reference)
+			}
+		case c.children[place].isFinished() || !c.children[place].DeletionTimestamp.IsZero():
+			continue
+		default:
+			l.Seen = true
+			c.leaving[place] = l
+		}
+		kept = append(kept, l)
+	}
+	return kept
+}
+
+// recallDeleted finds the jobs that were deleted, or perhaps, and that the status still names though the
+// children show them: these may be older than the deletion (CL2). It returns the jobs that the next
+// round must know: a status that is behind may yet name them.
+func (c *census) recallDeleted(s *Snapshot, old []Reference) (kept []Reference) {
+	if len(old) == 0 || !keepsWrites(s.Consistent, s.Options.Quirks) {
+		return nil
+	}
+	isNamed := memberOf(s.CronJob.Status.Active, len(old))
+	for _, ref := range old {
+		named := isNamed(ref.UID, ref.Name)
+		if place := c.placeOf(ref.UID); named && place >= 0 && !c.children[place].isFinished() {
+			c.doubtful = append(c.doubtful, ref)
+		}
+		if named || c.behind {
+			kept = append(kept, ref)
+		}
+	}
+	return kept
+}
+
+// appendDoubtful appends the jobs that were perhaps deleted, so that they are looked up, but for those
+// that this round deletes.
+func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Reference {
+	for _, ref := range c.doubtful {
+		if !slices.ContainsFunc(remove, func(d Deletion) bool { return d.UID == ref.UID }) {
+			verify = append(verify, ref)
+		}
+	}
+	return verify
+}
+
+// waitForSnapshot holds something back until the snapshot shows the controller's own
+// writes (CI15). The snapshots have not done so since the time behind.
+func waitForSnapshot(now, behind, run time.Time, name string) moves {
+	held := waitsFor(Wait{Reason: WaitStale, Run: run, Name: name, Until: behind.Add(patience)})
+	held.look = lookAgain(now, behind)
+	return held
+}
+
+// lookAgain is when to plan again, with no event that asks for it, where something has waited for
+// a newer snapshot since a time: after a second, and then each time when the wait has
+// doubled, or after a minute.
+func lookAgain(now, since time.Time) time.Time {
+	return now.Add(min(max(now.Sub(since), time.Second), time.Minute))
+}

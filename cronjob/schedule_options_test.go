@@ -1,0 +1,150 @@
+package cronjob_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
+	"github.com/batchplan/batchplan/kit/world"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// C13: the runs of a minute have names of their own, or the round says why they cannot.
+func TestC13_SecondsDoNotCollide(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "*/20 * * * * *"})
+	c.Spec.ConcurrencyPolicy = cronjob.Allow
+	s := cronjob.Snapshot{CronJob: c, Schedule: cronjob.Compile(&c, schedule.WithSeconds()), Options: cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameSeconds}}}
+	var names []string
+	for _, second := range []int{20, 40, 60} {
+		s.Now = c.CreationTimestamp.Add(time.Duration(second) * time.Second)
+		plan, err := cronjob.Reconcile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range plan.Create {
+			names = append(names, n.Name)
+			s.CronJob.Status.LastScheduleTime = n.ScheduledTime
+			s.Children = append(s.Children, cronjob.Child{Name: n.Name, UID: job.UID(n.Name), ScheduledTime: n.ScheduledTime, Finished: cronjob.Complete, FinishTime: s.Now})
+		}
+	}
+	if len(names) != 3 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != 3 {
+		t.Errorf("the runs are %q", names)
+	}
+	s.Options.Naming.Form = cronjob.NameMinutes
+	_, err := cronjob.Reconcile(s)
+	if err == nil || !strings.Contains(err.Error(), `options.naming.form: "minutes"`) || !strings.Contains(err.Error(), `"*/20 * * * * *"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// C20: the run at the creation starts once, whatever happens to its job, and the schedule goes on.
+func TestC20_RunAtCreation(t *testing.T) {
+	created := at("2026-01-01T10:20:30Z")
+	c := newCronJob(cronjob.Spec{Schedule: "0 0 * * *", ConcurrencyPolicy: cronjob.Forbid})
+	c.CreationTimestamp = created
+	first := created.Add(time.Second)
+	for _, tc := range []struct {
+		name  string
+		now   time.Time
+		last  time.Time
+		spec  func(*cronjob.Spec)
+		want  time.Time // the run that starts
+		again time.Time
+	}{
+		{"at the creation", created, time.Time{}, nil, time.Time{}, first},
+		{"a second later", first, time.Time{}, nil, first, at("2026-01-02T00:00:00Z")},
+		{"after an hour", created.Add(time.Hour), time.Time{}, nil, first, at("2026-01-02T00:00:00Z")},
+		{"recorded, and its job is gone", created.Add(time.Hour), first, nil, time.Time{}, at("2026-01-02T00:00:00Z")},
+		{"missed, with a later run", at("2026-01-02T00:00:05Z"), time.Time{}, nil, at("2026-01-02T00:00:00Z"), at("2026-01-03T00:00:00Z")},
+		{"past its deadline", created.Add(time.Hour), time.Time{}, func(s *cronjob.Spec) { s.StartingDeadlineSeconds = ptr[int64](60) }, time.Time{}, at("2026-01-02T00:00:00Z")},
+		{"suspended", first, time.Time{}, func(s *cronjob.Spec) { s.Suspend = ptr(true) }, time.Time{}, time.Time{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := c
+			if tc.spec != nil {
+				tc.spec(&c.Spec)
+			}
+			c.Status.LastScheduleTime = tc.last
+			plan, err := cronjob.Reconcile(cronjob.Snapshot{CronJob: c, Now: tc.now, Schedule: cronjob.Compile(&c, schedule.RunAfterAnchor()), Consistent: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got time.Time
+			if len(plan.Create) == 1 {
+				got = plan.Create[0].ScheduledTime
+			}
+			if !got.Equal(tc.want) || len(plan.Create) > 1 || !plan.NextRun.Equal(tc.again) {
+				t.Errorf("starts %s, next %s, want %s, %s:\n%s", got, plan.NextRun, tc.want, tc.again, &plan)
+			}
+		})
+	}
+}
+
+// C20: nothing starts outside of a window, and after its end nothing is waited for.
+func TestC20_Window(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	window := []schedule.Option{schedule.NotBefore(hours(2)), schedule.NotAfter(hours(3.5))}
+	for _, tc := range []struct {
+		now, last, want, next time.Time
+	}{
+		{hours(1.5), time.Time{}, time.Time{}, hours(2)},
+		{hours(2), time.Time{}, hours(2), hours(3)},
+		{hours(3.2), hours(2), hours(3), time.Time{}},
+		{hours(9), hours(2), hours(3), time.Time{}}, // missed, and made up after the end
+		{hours(9), hours(3), time.Time{}, time.Time{}},
+	} {
+		c.Status.LastScheduleTime = tc.last
+		plan, err := cronjob.Reconcile(cronjob.Snapshot{CronJob: c, Now: tc.now, Schedule: cronjob.Compile(&c, window...), Consistent: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got time.Time
+		if len(plan.Create) == 1 {
+			got = plan.Create[0].ScheduledTime
+		}
+		if !got.Equal(tc.want) || !plan.NextRun.Equal(tc.next) {
+			t.Errorf("at %s: starts %s, next %s, want %s, %s", tc.now, got, plan.NextRun, tc.want, tc.next)
+		}
+	}
+}
+
+// C20: in random lives no run starts outside of the window, and the one at the creation once at most.
+func TestC20_InRandomLives(t *testing.T) {
+	atCreation := 0
+	rapid.Check(t, func(t *rapid.T) {
+		c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "cronjob-a", CreationTimestamp: world.Start, Spec: cronjobgen.SpecsInSeconds().Draw(t, "spec")}
+		begin := world.Start.Add(time.Duration(rapid.IntRange(-24, 48).Draw(t, "begins")) * time.Hour)
+		end := begin.AddDate(0, 0, rapid.IntRange(1, 20).Draw(t, "days"))
+		w := world.NewCronJob(c, cronjobgen.AllOptions(true).Draw(t, "options"))
+		w.Schedule = cronjob.Compile(&c, schedule.WithSeconds(), schedule.RunAfterAnchor(), schedule.NotBefore(begin), schedule.NotAfter(end))
+		started := map[job.UID]bool{}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			cronjobgen.Step(t, w, cronjobgen.AllFaults)
+			if w.Err() != nil {
+				t.Fatalf("%v", w.Err())
+			}
+			for _, child := range w.Children() {
+				run := child.ScheduledTime
+				if !child.Foreign && !run.IsZero() && (run.Before(begin) || run.After(end)) {
+					t.Fatalf("%s starts outside of %s to %s", child.Name, begin, end)
+				}
+				if run.Equal(world.Start.Add(time.Second)) {
+					started[child.UID] = true
+				}
+			}
+		}
+		if len(started) > 1 {
+			t.Fatalf("the run at the creation started %d times", len(started))
+		}
+		atCreation += len(started)
+	})
+	if atCreation == 0 {
+		t.Error("no run at a creation has started")
+	}
+}

@@ -1,0 +1,44 @@
+package cronjob
+
+import (
+	"maps"
+	"time"
+)
+
+// startTriggers starts what the triggers ask for, in the order of their IDs, beside so many jobs that
+// the round creates before, unless the obstacle of the run that is due holds them back as well.
+func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.Time) (all moves) {
+	if len(c.triggers) == 0 || s.CronJob.isDeleted() {
+		return moves{}
+	}
+	hasJob, running := c.jobNamed(len(c.triggers)), c.countBusy()+created
+	for i := range c.triggers {
+		t := &c.triggers[i]
+		busy, limit := running+len(all.create), limitOf(t.Overlap, s.Options.MaxActive)
+		switch name := t.JobName(c.names.cronJob); {
+		case hasJob(name):
+			all.triggered = append(all.triggered, t.ID)
+		case c.behind && limit > 0:
+			all = all.and(waitForSnapshot(s.Now, behind, time.Time{}, t.ID))
+		case o.standing == isReplacing:
+			all.waits = append(all.waits, Wait{Reason: WaitTrigger, Name: t.ID, Jobs: o.jobs})
+		case isAtLimit(limit, busy):
+			all.blocked = true
+			all.waits = append(all.waits, Wait{Reason: WaitTrigger, Name: t.ID, Jobs: busy})
+		default:
+			all.create = append(all.create, triggered(s, t.ID, name))
+		}
+	}
+	return all
+}
+
+// triggered describes the job of a trigger.
+func triggered(s *Snapshot, id, name string) Creation {
+	template := &s.CronJob.Spec.JobTemplate
+	annotations := make(map[string]string, len(template.Annotations)+1)
+	maps.Copy(annotations, template.Annotations)
+	annotations[s.Options.Marks.requestKey()] = "manual"
+	return Creation{
+		Name: name, Trigger: id, Labels: maps.Clone(template.Labels), Annotations: annotations, Reason: CreateTriggered,
+	}
+}

@@ -1,0 +1,114 @@
+package cronjob
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// Validate checks a CronJob after [Default] together with the options that it is planned with, and
+// those that its schedule is compiled with. Beside the problems of [CronJob.Validate], it reports
+// names that a server would refuse, names that do not tell runs or parents apart, a [Namer] that is
+// not a function of its arguments, and keys that are none of labels and annotations. All problems
+// are reported together. Call it outside the rounds; a round refuses only what it cannot plan with.
+func (o *Options) Validate(c *CronJob, opts ...schedule.Option) error {
+	problems := []error{c.checkName(), c.Spec.validate(opts...), o.check(), o.Child.check(), o.Marks.check(), o.Marks.checkKeys()}
+	if o.CatchUp > CatchUpAll {
+		problems = append(problems, invalid("options.catchUp", int(o.CatchUp), "is not a way to catch up"))
+	}
+	if err := o.Naming.check(c.Name, aRun); err != nil {
+		return errors.Join(append(problems, err)...)
+	}
+	compiled := Compile(c, opts...)
+	if compiled.Problem == "" {
+		problems = append(problems, o.Naming.checkMinutes(&compiled))
+	}
+	return errors.Join(append(problems, o.Naming.checkNames(c.Name, compiled.Schedule))...)
+}
+
+// aRun is some time of a run: names are tried with it.
+var aRun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// checkNames tries the names of a parent's runs.
+func (n *Naming) checkNames(parent string, s schedule.Schedule) error {
+	if n.Form != NameCustom {
+		if nameProblem(parent) != "" {
+			return nil // reported already
+		}
+		if problem := nameProblem(n.Prefix + parent); problem != "" {
+			return invalid("options.naming.prefix", n.Prefix, fmt.Sprintf("makes the name %q: %s", n.Prefix+parent, problem))
+		}
+		return nil
+	}
+	run := s.Next(aRun)
+	if run.IsZero() {
+		run = aRun
+	}
+	name := n.Namer.Name(parent, run)
+	var problem string
+	switch {
+	case n.Namer.Name(parent, run) != name || n.Namer.Name(parent, run.In(time.FixedZone("", 3600))) != name:
+		problem = "is not always the name of the same run"
+	case n.Namer.Name(parent+"-a", run) == name:
+		problem = fmt.Sprintf("is also the name of a run of %q", parent+"-a")
+	case len(name) > maxLabel:
+		problem = fmt.Sprintf("is longer than %d bytes", maxLabel)
+	case !isSubdomain(name):
+		problem = "each part between dots " + notLabel
+	case !s.Next(run).IsZero() && n.number(parent, s.Next(run)) < n.number(parent, run):
+		problem = fmt.Sprintf("tells a later time than the name of a later run, %q", n.Namer.Name(parent, s.Next(run)))
+	default:
+		return nil
+	}
+	return invalid("options.naming.namer", name, problem)
+}
+
+// number is what the name of a run tells.
+func (n *Naming) number(parent string, run time.Time) int64 {
+	own := n.of(parent)
+	return own.number(run)
+}
+
+// checkKeys checks the keys of labels and annotations.
+func (m *Marks) checkKeys() error {
+	var problems []error
+	for _, key := range []struct{ field, value string }{{"options.marks.time", m.Time}, {"options.marks.request", m.Request}} {
+		if problem := keyProblem(key.value); key.value != "" && problem != "" {
+			problems = append(problems, invalid(key.field, key.value, problem))
+		}
+	}
+	if m.TimeIn == InLabel && m.timeKey() == m.requestKey() {
+		problems = append(problems, invalid("options.marks.request", m.requestKey(), "is also the key of the time"))
+	}
+	return errors.Join(problems...)
+}
+
+// keyProblem is what is wrong with the key of a label or an annotation: a name of at most 63 letters,
+// digits and "-_." after an optional domain and a slash.
+func keyProblem(key string) string {
+	domain, name, found := strings.Cut(key, "/")
+	if !found {
+		name = key
+	} else if len(domain) > 253 || !isSubdomain(domain) {
+		return "must have a domain before the slash, such as example.com"
+	}
+	isEnd := func(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' }
+	bad := func(r rune) bool { return r > 'z' || !isEnd(byte(r)) && !strings.ContainsRune("-_.", r) }
+	if name == "" || len(name) > maxLabel || strings.ContainsFunc(name, bad) || !isEnd(name[0]) || !isEnd(name[len(name)-1]) {
+		return "must have a name of at most 63 letters, digits, '-', '_' and '.' that begins and ends with a letter or digit"
+	}
+	return ""
+}
+
+// isSubdomain reports whether a text is labels with dots between them.
+func isSubdomain(text string) bool {
+	for part := range strings.SplitSeq(text, ".") {
+		if !isLabel(part) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+package cronjob_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// namer is made of a function.
+type namer func(parent string, run time.Time) string
+
+func (n namer) Name(parent string, run time.Time) string { return n(parent, run) }
+func (namer) Run(_, name string) (time.Time, bool) {
+	seconds := int64(0)
+	_, err := fmt.Sscan(name[strings.LastIndex(name, "-")+1:], &seconds)
+	return time.Unix(seconds, 0), err == nil
+}
+
+func TestC1_ValidateOptions(t *testing.T) {
+	custom := func(n namer) cronjob.Options {
+		return cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: n}}
+	}
+	calls := 0
+	seconds := cronjob.Naming{Form: cronjob.NameSeconds}
+	for _, tc := range []struct {
+		name, schedule string
+		options        cronjob.Options
+		opts           []schedule.Option
+		fields         []string
+	}{
+		{"none", "@daily", cronjob.Options{}, nil, nil},
+		{"all", "*/10 * * * * *", cronjob.Options{
+			Naming: cronjob.Naming{Form: cronjob.NameSeconds, Prefix: "run-"}, Child: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"},
+			Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: "example.com/run", Request: "by"},
+		}, []schedule.Option{schedule.WithSeconds()}, nil},
+		{"names by a function", "*/10 * * * * *", custom(func(p string, run time.Time) string { return fmt.Sprint(p, "-", run.Unix()) }), []schedule.Option{schedule.WithSeconds()}, nil},
+		{"stamps with a capital letter", "@daily", cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}}, nil, []string{"options.naming.namer"}},
+		{"seconds that are not asked for", "*/10 * * * * *", cronjob.Options{Naming: seconds}, nil, []string{"spec.schedule"}},
+		{"seconds under names in minutes", "*/10 * * * * *", cronjob.Options{}, []schedule.Option{schedule.WithSeconds()}, []string{"options.naming.form"}},
+		{"one second of a minute", "30 * * * * *", cronjob.Options{}, []schedule.Option{schedule.WithSeconds()}, nil},
+		{"an interval, as in Kubernetes", "@every 10s", cronjob.Options{}, nil, nil},
+		{"bounds without a time", "@daily", cronjob.Options{}, []schedule.Option{schedule.NotBefore(hours(2)), schedule.NotAfter(hours(1))}, []string{"spec.schedule"}},
+		{"a prefix that no name has", "@daily", cronjob.Options{Naming: cronjob.Naming{Prefix: "Run_"}}, nil, []string{"options.naming.prefix"}},
+		{"a prefix that is too long", "@daily", cronjob.Options{Naming: cronjob.Naming{Prefix: strings.Repeat("p", 50)}}, nil, []string{"options.naming.prefix"}},
+		{"a form that is none", "@daily", cronjob.Options{Naming: cronjob.Naming{Form: 7}}, nil, []string{"options.naming.form"}},
+		{"a name that changes", "@daily", custom(func(p string, run time.Time) string { calls++; return fmt.Sprint(p, "-", run.Unix()-int64(calls/4)) }), nil, []string{"options.naming.namer"}},
+		{"a name that follows the location", "@daily", custom(func(p string, run time.Time) string {
+			_, offset := run.Zone()
+			return fmt.Sprint(p, "-", run.Unix()+int64(offset))
+		}), nil, []string{"options.naming.namer"}},
+		{"a name without the parent", "@daily", custom(func(_ string, run time.Time) string { return fmt.Sprint("run-", run.Unix()) }), nil, []string{"options.naming.namer"}},
+		{"a name that is too long", "@daily", custom(func(p string, run time.Time) string { return fmt.Sprint(p, strings.Repeat("x", 60), "-", run.Unix()) }), nil, []string{"options.naming.namer"}},
+		{"a name that no server takes", "@daily", custom(func(p string, run time.Time) string { return fmt.Sprint(p, "_x-", run.Unix()) }), nil, []string{"options.naming.namer"}},
+		{"keys", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "example.com/", Request: "Ex_ample/x"}}, nil, []string{"options.marks.time", "options.marks.request"}},
+		{"the same key in a label", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: "a", Request: "a"}}, nil, []string{"options.marks.request"}},
+		{"half a kind, a way that is none, a negative limit", "@daily", cronjob.Options{CatchUp: 9, MaxActive: -1, Child: cronjob.Kind{Kind: "Work"}}, nil,
+			[]string{"options.maxActive", "options.child", "options.catchUp"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := cronjob.CronJob{Name: "report", Spec: cronjob.Spec{Schedule: tc.schedule}}
+			cronjob.Default(&c.Spec)
+			err := tc.options.Validate(&c, tc.opts...)
+			if got := fields(err); !slices.Equal(got, tc.fields) {
+				t.Errorf("got %q, want %q: %v", got, tc.fields, err)
+			}
+		})
+	}
+	c := cronjob.CronJob{Name: "Report", Spec: cronjob.Spec{Schedule: "61 * * * *"}}
+	cronjob.Default(&c.Spec)
+	if got, want := fields((&cronjob.Options{}).Validate(&c)), []string{"metadata.name", "spec.schedule"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,72 @@
+// Package planner holds a planner of jobs in Python, and its test.
+package planner
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// examine lets cmd/jobcheck ask a planner. It returns the rules that are broken, and the last line of what it says.
+func examine(t *testing.T, planner string, questions int) (broken, summary string) {
+	t.Helper()
+	program, err := exec.LookPath("python3")
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip("python3 is not installed")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobcheck := filepath.Join(t.TempDir(), "jobcheck")
+	if out, err := exec.Command("go", "build", "-o", jobcheck, "../../cmd/jobcheck").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var out, says bytes.Buffer
+	c := exec.Command(jobcheck, "-questions", fmt.Sprint(questions), "-seed", "1", "--", program, planner)
+	c.Stdout, c.Stderr = &out, &says
+	if err := c.Run(); c.ProcessState == nil || c.ProcessState.ExitCode() > 1 {
+		t.Fatalf("%v\n%s", err, &says)
+	}
+	return out.String(), says.String()
+}
+
+func TestPlanner(t *testing.T) {
+	broken, summary := examine(t, "planner.py", 1000)
+	if broken != "" {
+		t.Errorf("%s%s", broken, summary)
+	}
+	var plans, statuses int
+	counts := regexp.MustCompile(`\d+ plans, \d+ statuses`).FindString(summary)
+	if _, err := fmt.Sscanf(counts, "%d plans, %d statuses", &plans, &statuses); err != nil || plans < 400 || statuses < 400 {
+		t.Errorf("want 400 plans and statuses: %s (%v)", summary, err)
+	}
+}
+
+// TestPlanner_Wrong: mistakes of a planner are found.
+func TestPlanner_Wrong(t *testing.T) {
+	text, err := os.ReadFile("planner.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rule, change := range map[string][2]string{
+		"JI10": {"missing = parallelism -", "missing = parallelism + 1 -"},
+		"JI21": {"return due if due > time_of(self.now) else None", "return None"},
+		"JI7":  {"if i not in taken", "if True"},
+	} {
+		if !strings.Contains(string(text), change[0]) {
+			t.Fatalf("planner.py has no %q", change[0])
+		}
+		planner := filepath.Join(t.TempDir(), "planner.py")
+		if err := os.WriteFile(planner, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if broken, summary := examine(t, planner, 1000); !strings.Contains(broken, `"`+rule+`"`) {
+			t.Errorf("%s is not found: %s%s", rule, broken, summary)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package schedulers
+
+import (
+	"github.com/riverqueue/river"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// A schedule is one of River's periodic schedules as it is.
+var _ river.PeriodicSchedule = schedule.Schedule{}
+
+// periodicJob is a periodic job of River by a schedule of this library.
+func periodicJob(spec, zone string, args river.PeriodicJobConstructor) (*river.PeriodicJob, error) {
+	s, err := schedule.Parse(spec, schedule.WithTimeZone(zone))
+	if err != nil {
+		return nil, err
+	}
+	return river.NewPeriodicJob(s, args, nil), nil
+}

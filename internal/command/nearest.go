@@ -1,0 +1,42 @@
+package command
+
+import (
+	"slices"
+	"strings"
+)
+
+// Nearest returns the name that was probably meant, or "" if none is near: one that differs by
+// case, or in few letters.
+func Nearest(name string, names []string) string {
+	best, least := "", max(1, len(name)/3)+1
+	for _, n := range slices.Sorted(slices.Values(names)) {
+		d := distance(strings.ToLower(name), strings.ToLower(n))
+		if d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters have to be added, removed, changed, or swapped with the next.
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,15 @@
+package command
+
+import "testing"
+
+func TestNearest(t *testing.T) {
+	names := []string{"backoffLimit", "backoffLimitPerIndex", "completions", "parallelism", "cpu"}
+	for name, want := range map[string]string{
+		"backofLimit": "backoffLimit", "backofflimit": "backoffLimit", "backoffLimitPerIdnex": "backoffLimitPerIndex",
+		"paralelism": "parallelism", "compeltions": "completions", "cp": "cpu", "gpu": "cpu", "memory": "", "x": "", "": "",
+	} {
+		if have := Nearest(name, names); have != want {
+			t.Errorf("%q: %q, want %q", name, have, want)
+		}
+	}
+}

@@ -1,3 +1,0 @@
-// Package e2e runs the controllers of examples/kubernetes on a real API server, with a kubelet
-// that moves their pods. One server serves all tests, each in a namespace of its own.
-package e2e

@@ -1,0 +1,89 @@
+package share
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Lines merges files that have a line for each case of their share. They are in the order of the shares.
+func Lines(out io.Writer, files []string) error {
+	parts := make([][]string, len(files))
+	total := 0
+	for i, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(data) {
+			parts[i] = append(parts[i], string(line))
+		}
+		total += len(parts[i])
+	}
+	for n := range total {
+		part, place := n%len(files), n/len(files)
+		if place >= len(parts[part]) {
+			return fmt.Errorf("%s: has %d lines, the others have more: the shares are not those of one run, or not in their order", files[part], len(parts[part]))
+		}
+		if _, err := io.WriteString(out, parts[part][place]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Counts are what a share has counted. Counts add up, so their files merge in any order.
+type Counts[T any] struct {
+	// Of says which cases were counted, those of all shares together.
+	Of string
+	// Share and Shares are the number of the share and of all shares; zero if there is but one.
+	Share  int `json:",omitempty"`
+	Shares int `json:",omitempty"`
+	Counts T
+}
+
+// WriteCounts writes what the share has counted.
+func WriteCounts[T any](s *Share, of string, counts T) error {
+	c := Counts[T]{Of: of, Counts: counts}
+	if s.Of > 1 {
+		c.Share, c.Shares = s.Mine, s.Of
+	}
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	return s.Write(append(data, '\n'))
+}
+
+// ReadCounts gives the counts of each file to add, and returns which cases they are of. The files must be those of
+// all shares, each once.
+func ReadCounts[T any](files []string, add func(T)) (of string, err error) {
+	seen := make([]string, len(files))
+	for i, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		var c Counts[T]
+		if err := json.Unmarshal(data, &c); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		if i > 0 && c.Of != of {
+			return "", fmt.Errorf("%s: has %s, and %s has %s", name, c.Of, files[0], of)
+		}
+		if max(c.Shares, 1) != len(files) || c.Share >= len(files) || c.Share < 0 {
+			return "", fmt.Errorf("%s: is share %d of %d, and there are %d files", name, c.Share, max(c.Shares, 1), len(files))
+		}
+		if other := seen[c.Share]; other != "" {
+			return "", fmt.Errorf("%s: is share %d, as is %s", name, c.Share, other)
+		}
+		of, seen[c.Share] = c.Of, name
+		add(c.Counts)
+	}
+	if len(files) == 0 {
+		return "", fmt.Errorf("the files of the shares are missing")
+	}
+	return of, nil
+}

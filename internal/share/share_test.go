@@ -1,0 +1,110 @@
+package share
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// share parses flags.
+func share(args ...string) (*Share, error) {
+	var s Share
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	s.Flags(f)
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	return &s, s.Check()
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		name, index, args, path, err string
+		mine                         int
+	}{
+		{name: "one process has all", args: "-out=a.txt", path: "a.txt"},
+		{name: "one process is no index", index: "3", args: "-out=a.txt", path: "a.txt"},
+		{name: "an index", index: "3", args: "-shares=4 -out=b/a.txt", mine: 3, path: "b/a-3.txt"},
+		{name: "a flag is stronger than the index", index: "3", args: "-shares=4 -share=1 -out=a", mine: 1, path: "a-1"},
+		{name: "no shares", args: "-shares=0", err: "0 shares: must be at least 1"},
+		{name: "too high", args: "-shares=4 -share=4", err: "share 4: must be from 0 to 3"},
+		{name: "which?", args: "-shares=4", err: "share -1: must be from 0 to 3, or JOB_COMPLETION_INDEX"},
+		{name: "no number", index: "x", args: "-shares=4", err: `JOB_COMPLETION_INDEX: "x" is not a number`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv(index, c.index)
+			s, err := share(strings.Fields(c.args)...)
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("%v, want %s", err, c.err)
+				}
+				return
+			}
+			if err != nil || s.Mine != c.mine || s.Path() != c.path {
+				t.Errorf("%+v, %s, %v", s, s.Path(), err)
+			}
+		})
+	}
+}
+
+// The counts of all shares add up to those of one process. Each share counts once.
+func TestCounts(t *testing.T) {
+	dir := t.TempDir()
+	count := func(s *Share) {
+		counts := map[string]int{}
+		for n := range 10 {
+			if s.Has(n) {
+				counts["cases"]++
+			}
+		}
+		if err := WriteCounts(s, "ten cases", counts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := &Share{Of: 1, File: filepath.Join(dir, "whole.json")}
+	count(whole)
+	var files []string
+	for i := range 3 {
+		part := &Share{Mine: i, Of: 3, File: filepath.Join(dir, "part.json")}
+		count(part)
+		files = append(files, part.Path())
+	}
+	read := func(files ...string) (map[string]int, string, error) {
+		total := map[string]int{}
+		of, err := ReadCounts(files, func(counts map[string]int) {
+			for name, n := range counts {
+				total[name] += n
+			}
+		})
+		return total, of, err
+	}
+	total, of, err := read(files[2], files[0], files[1])
+	if err != nil || !maps.Equal(total, map[string]int{"cases": 10}) {
+		t.Fatal(total, err)
+	}
+	merged := &Share{Of: 1, File: filepath.Join(dir, "merged.json")}
+	if err := WriteCounts(merged, of, total); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := os.ReadFile(whole.File)
+	if have, err := os.ReadFile(merged.File); err != nil || !bytes.Equal(have, want) {
+		t.Errorf("%v\n%s\nwant\n%s", err, have, want)
+	}
+	for want, files := range map[string][]string{
+		"part-2.json: is share 2 of 3, and there are 1 files": files[2:],
+		"is share 1, as is":           {files[0], files[1], files[1]},
+		"whole.json: is share 0 of 1": {files[0], whole.File, files[2]},
+		"files of the shares are":     nil,
+		"no such file":                {filepath.Join(dir, "none")},
+	} {
+		if _, _, err := read(files...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+// Package terminal writes what a terminal cannot take for orders. All commands write through
+// it.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text returns a text without what a terminal, or a reader, could take for something else:
+// control characters, among them line ends, marks that change the direction of writing, and
+// bytes that are not UTF-8. It writes them as \u001b, as JSON does. XML can hold the result.
+func Text(text string) string {
+	if strings.IndexFunc(text, isHostile) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text { // a byte that is not UTF-8 is utf8.RuneError, which is shown
+		if isHostile(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// isHostile reports whether a character is not shown as it is. All of them have four
+// hexadecimal digits.
+func isHostile(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r < 0xa0: // C0, DEL and C1
+		return true
+	case r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // directions
+		return true
+	}
+	return r == 0x2028 || r == 0x2029 || r == 0xfffe || r == 0xffff // line ends, and no characters
+}
+
+// Writer writes texts of several lines to a terminal, or anything else. It treats
+// characters as Text does, but leaves line ends and tabs. In JSON, which has other
+// control characters only escaped, the meaning stays the same.
+type Writer struct {
+	out  io.Writer
+	rest []byte // the beginning of a character whose end is still to come
+}
+
+// NewWriter returns a Writer to out.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+
+// Write writes p, except for a last character whose end is still to come.
+func (w *Writer) Write(p []byte) (int, error) {
+	data := append(w.rest, p...)
+	whole := len(data)
+	for back := 1; back < utf8.UTFMax && back <= len(data); back++ {
+		if last := data[len(data)-back:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				whole -= back
+			}
+			break
+		}
+	}
+	w.rest = append([]byte(nil), data[whole:]...)
+	if _, err := io.WriteString(w.out, lines(string(data[:whole]))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// lines is Text for each part between line ends and tabs.
+func lines(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexAny(text, "\n\t")
+		if i < 0 {
+			b.WriteString(Text(text))
+			return b.String()
+		}
+		b.WriteString(Text(text[:i]))
+		b.WriteByte(text[i])
+		text = text[i+1:]
+	}
+}

@@ -1,0 +1,49 @@
+package job
+
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/release"
+)
+
+// DropDisabled clears the fields of a new spec that an API server of the release drops,
+// since their gates are off, and returns their names. Old is the spec that is stored, nil when
+// the job is created: on an update, a field stays that the stored spec has. It changes the
+// spec that it is given; what pointers in it point to is not written to.
+func DropDisabled(next, old *Spec, r release.Release) (dropped []string) {
+	drop := func(gate release.Gates, field string, isSet, wasSet bool, clear func()) {
+		if !r.Has(gate) && isSet && !wasSet {
+			clear()
+			dropped = append(dropped, field)
+		}
+	}
+	creates := old == nil
+	if creates {
+		old = new(Spec)
+	}
+	if creates {
+		drop(release.JobManagedBy, "managedBy", next.ManagedBy != nil, false, func() { next.ManagedBy = nil })
+	}
+	drop(release.JobSuccessPolicy, "successPolicy", next.SuccessPolicy != nil, old.SuccessPolicy != nil, func() { next.SuccessPolicy = nil })
+	drop(release.JobBackoffLimitPerIndex, "backoffLimitPerIndex", next.BackoffLimitPerIndex != nil, old.BackoffLimitPerIndex != nil,
+		func() { next.BackoffLimitPerIndex = nil })
+	drop(release.JobBackoffLimitPerIndex, "maxFailedIndexes", next.MaxFailedIndexes != nil, old.MaxFailedIndexes != nil,
+		func() { next.MaxFailedIndexes = nil })
+	drop(release.JobBackoffLimitPerIndex, "podFailurePolicy.rules with action FailIndex", creates && next.failsIndexes(), false,
+		func() { next.PodFailurePolicy = withoutFailIndex(next.PodFailurePolicy) })
+	drop(release.JobPodReplacementPolicy, "podReplacementPolicy", next.PodReplacementPolicy != "", old.PodReplacementPolicy != "",
+		func() { next.PodReplacementPolicy = "" })
+	return dropped
+}
+
+func isFailIndex(r PodFailurePolicyRule) bool { return r.Action == FailIndex }
+
+// failsIndexes reports whether a rule of the podFailurePolicy has the action FailIndex.
+func (s *Spec) failsIndexes() bool {
+	return s.PodFailurePolicy != nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, isFailIndex)
+}
+
+// withoutFailIndex returns the policy without the rules that have the action FailIndex.
+func withoutFailIndex(p *PodFailurePolicy) *PodFailurePolicy {
+	return &PodFailurePolicy{Rules: slices.DeleteFunc(slices.Clone(p.Rules), isFailIndex)}
+}

@@ -1,0 +1,91 @@
+package job
+
+import (
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
+
+// Event is a message for the people who watch the job (J41).
+type Event struct {
+	Type    EventType `json:"type"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+	// PodWrite is true for an event about the creation or deletion of a pod. An adapter
+	// whose client reports these itself leaves them out.
+	PodWrite bool `json:"podWrite,omitempty"`
+}
+
+// EventType is Normal or Warning.
+type EventType string
+
+// The types of events.
+const (
+	EventNormal  EventType = "Normal"
+	EventWarning EventType = "Warning"
+)
+
+// events makes the events of the round (J41). What did not happen is not
+// reported: a condition counts once it is written.
+func (a *aftermath) events(recorded *Status) []Event {
+	var events []Event
+	p, o := a.plan, a.outcome
+	if n := len(p.Events) + len(p.Delete) + len(p.Create); n > 0 {
+		events = append(make([]Event, 0, n+2), p.Events...) // the plan's own list is not appended to
+	}
+	add := func(t EventType, reason, message string) {
+		events = append(events, Event{Type: t, Reason: reason, Message: message})
+	}
+	wrote := func(t EventType, reason, message string) {
+		events = append(events, Event{Type: t, Reason: reason, Message: message, PodWrite: true})
+	}
+	for i := range p.Delete {
+		switch e := value.At(o.Deleted, i); e.Result {
+		case ResultDone:
+			wrote(EventNormal, "SuccessfulDelete", "Deleted pod: "+p.Delete[i].Name)
+		case ResultUnsuccessful:
+			wrote(EventWarning, "FailedDelete", "Error deleting: "+e.Error)
+		}
+	}
+	for i := range p.Create {
+		switch e := value.At(o.Created, i); e.Result {
+		case ResultDone:
+			wrote(EventNormal, "SuccessfulCreate", "Created pod: "+e.Pod.Name)
+		case ResultUnsuccessful:
+			wrote(EventWarning, "FailedCreate", "Error creating: "+e.Error)
+		}
+	}
+	if a.Facts.Quirks.Has(jobquirk.EarlyEvents) {
+		reportSuspension(&a.Facts.Status, recorded, add)
+	} else {
+		reportSuspension(&a.Facts.Status, a.final, add)
+	}
+	reportEnd(&a.Facts, a.final, add)
+	return events
+}
+
+func reportSuspension(before, after *Status, add func(t EventType, reason, message string)) {
+	was, is := before.find(ConditionSuspended), after.find(ConditionSuspended)
+	switch {
+	case is == was, is != nil && was != nil && equalCondition(*is, *was):
+	case is != nil && is.Status == ConditionTrue:
+		add(EventNormal, "Suspended", "Job suspended")
+	default:
+		add(EventNormal, "Resumed", "Job resumed")
+	}
+}
+
+func reportEnd(f *facts, final *Status, add func(t EventType, reason, message string)) {
+	turned := func(t ConditionType) bool {
+		return final.isTrue(t) && !f.Status.isTrue(t)
+	}
+	if turned(ConditionComplete) {
+		if f.Completions != nil && final.Succeeded > *f.Completions {
+			add(EventWarning, "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
+		}
+		add(EventNormal, "Completed", "Job completed")
+	}
+	if turned(ConditionFailed) {
+		c := final.Condition(ConditionFailed)
+		add(EventWarning, c.Reason, c.Message)
+	}
+}

@@ -1,0 +1,63 @@
+package job
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/release"
+)
+
+// basis is what the chain behind a plan is made from: the status, the memory, the events and
+// the metrics. Each of its values is made once.
+type basis struct {
+	Facts    facts    `json:"facts,omitzero"`
+	Counts   counts   `json:"counts,omitzero"`
+	Progress progress `json:"progress,omitzero"`
+	Carried  carried  `json:"carried,omitzero"`
+	Course   course   `json:"course,omitzero"`
+}
+
+// isStopped reports whether there is nothing to record: the plan says so, or it is
+// the zero Plan.
+func (b *basis) isStopped() bool { return b.Course.Stopped || b.Facts.JobUID == "" }
+
+// facts are what the snapshot and its options say about the job.
+type facts struct {
+	JobUID UID       `json:"jobUID,omitempty"`
+	Now    time.Time `json:"now,omitzero"`
+	Status Status    `json:"status,omitzero"`
+	// StartTime is the one to record.
+	StartTime   time.Time `json:"startTime,omitzero"`
+	Completions *int32    `json:"completions,omitempty"`
+	Indexed     bool      `json:"indexed,omitempty"`
+	// PerIndex is true when failures are limited index by index.
+	PerIndex bool `json:"perIndex,omitempty"`
+	Suspend  bool `json:"suspend,omitempty"`
+	// Deleted is true while the job is being deleted.
+	Deleted bool `json:"deleted,omitempty"`
+	// Unannounced is true when Complete comes without SuccessCriteriaMet before it.
+	Unannounced bool `json:"unannounced,omitempty"`
+	// Consistent is true when each snapshot contains all own writes.
+	Consistent bool `json:"consistent,omitempty"`
+	// Without are the feature gates that are off.
+	Without release.Gates `json:"without,omitempty"`
+	Quirks  jobquirk.Set  `json:"quirks,omitempty"`
+}
+
+// learn fills empty facts.
+func (f *facts) learn(s *Snapshot) {
+	spec := &s.Job.Spec
+	f.JobUID = s.Job.UID
+	f.Now = s.Now
+	f.Status = s.Job.Status
+	f.StartTime = startTime(&s.Job, s.Now)
+	f.Completions = spec.Completions
+	f.Indexed = spec.isIndexed()
+	f.PerIndex = spec.limitsIndexes()
+	f.Suspend = spec.isSuspended()
+	f.Deleted = s.Job.isDeleted()
+	f.Unannounced = s.Options.NoSuccessCriteriaMet && spec.SuccessPolicy == nil
+	f.Consistent = s.Consistent
+	f.Without = s.Options.Without
+	f.Quirks = s.Options.Quirks
+}

@@ -1,0 +1,312 @@
+package job_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/world"
+	"github.com/batchplan/batchplan/release"
+	"pgregory.net/rapid"
+)
+
+// servers are the releases, and those with gates that change what a server checks.
+func servers() []release.Release {
+	all := release.All()
+	for _, text := range []string{"1.31,JobManagedBy=true", "1.31,JobPodReplacementPolicy=false", "1.33,JobManagedBy=false",
+		"1.33,JobManagedBy=false,JobPodReplacementPolicy=false"} {
+		r, err := release.Parse(text)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// TestAggregate_Lives lets several jobs live and joins their statuses from time to time, now and
+// then without one of them. Each server must take each step, nothing goes back, and the end
+// comes exactly when the parts have ended.
+func TestAggregate_Lives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := drawSpec(t)
+		spec.ManagedBy = nil
+		whole := spec
+		var worlds []*world.Job
+		divided := rapid.Bool().Draw(t, "divided")
+		for i := range rapid.IntRange(1, 3).Draw(t, "parts") {
+			w := world.NewJob(spec)
+			w.Consistent = true
+			worlds = append(worlds, w)
+			if divided && i > 0 && spec.Completions != nil {
+				whole.Completions = value.To(*whole.Completions + *spec.Completions)
+			}
+		}
+		old := make([]job.Status, len(servers()))
+		for range rapid.IntRange(3, 25).Draw(t, "steps") {
+			w := worlds[rapid.IntRange(0, len(worlds)-1).Draw(t, "part")]
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0:
+				on := rapid.Bool().Draw(t, "suspend")
+				whole.Suspend = value.To(on)
+				for _, w := range worlds {
+					w.Edit(func(s *job.Spec) { s.Suspend = value.To(on) })
+				}
+			case 1, 2:
+				live(t, w)
+			default:
+				if _, err := w.Round(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			missing := rapid.IntRange(0, 9).Draw(t, "missing")
+			var parts []job.Part
+			for i, w := range worlds {
+				p := job.Part{Status: w.Job.Status}
+				if divided && spec.Completions != nil {
+					p.First = int32(i) * *spec.Completions
+				}
+				if i != missing || len(worlds) == 1 {
+					parts = append(parts, p)
+				}
+			}
+			for i, r := range servers() {
+				next := job.Aggregate(whole, old[i], parts, w.Now, r)
+				checkAggregate(t, r, &old[i], &next, &whole, parts)
+				old[i] = next
+			}
+		}
+	})
+}
+
+func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *job.Spec, parts []job.Part) {
+	if err := job.CheckServed(r, *old, *next, *spec); err != nil {
+		t.Fatalf("%v: %v\n%s\n%s", r, err, text(old), text(next))
+	}
+	if next.Failed < old.Failed || next.Succeeded < old.Succeeded {
+		t.Fatalf("%v: counters go back\n%s\n%s", r, text(old), text(next))
+	}
+	if old.Finished() != "" {
+		if text(old) != text(next) {
+			t.Fatalf("%v: the end changes\n%s\n%s", r, text(old), text(next))
+		}
+		return
+	}
+	complete, failed, busy := len(parts) > 0, old.Condition(job.ConditionFailureTarget).Status == job.ConditionTrue, false
+	for _, p := range parts {
+		complete = complete && p.Status.Finished() == job.ConditionComplete
+		failed = failed || p.Status.Finished() == job.ConditionFailed
+		busy = busy || p.Status.Active > 0 || value.Of(p.Status.Terminating) > 0
+	}
+	want := job.ConditionType("")
+	switch {
+	case failed && !busy:
+		want = job.ConditionFailed
+	case complete && !failed && !busy:
+		want = job.ConditionComplete
+	}
+	if next.Finished() != want {
+		t.Fatalf("%v: finished %q, want %q\n%s", r, next.Finished(), want, text(parts))
+	}
+}
+
+// TestCheckServed_Lives: what counting controllers write passes the servers' checks.
+func TestCheckServed_Lives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := world.NewJob(drawSpec(t))
+		w.Consistent = true
+		for range rapid.IntRange(5, 30).Draw(t, "steps") {
+			before := w.Job.Status
+			if rapid.Bool().Draw(t, "live") {
+				live(t, w)
+				continue
+			}
+			plan, err := w.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			recording := plan.Record(drawOutcome(t, plan, job.ResultDone).Writes)
+			for _, r := range servers() {
+				err := job.CheckServed(r, before, recording.Status, w.Job.Spec)
+				if err != nil && !isKnown(r, err) {
+					t.Fatalf("%v: %v", r, err)
+				}
+			}
+			if _, err := w.Round(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// isKnown: what 1.36 writes and older servers refuse is in docs/releases.md.
+func isKnown(r release.Release, err error) bool {
+	return strings.Contains(err.Error(), "since the gates JobManagedBy and JobPodReplacementPolicy are off") ||
+		r.IsBefore(release.V132) && r.Has(release.JobManagedBy) && strings.Contains(err.Error(), "startTime")
+}
+
+var (
+	midnight = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	noon     = midnight.Add(12 * time.Hour)
+)
+
+func specWith(text string) job.Spec {
+	j, err := job.DecodeJob([]byte(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","uid":"u"},"spec":` + text + `}`))
+	if err != nil {
+		panic(err)
+	}
+	return j.Spec
+}
+
+func condition(t job.ConditionType) job.Condition {
+	return job.Condition{Type: t, Status: job.ConditionTrue, LastTransitionTime: noon}
+}
+
+// TestReports plays what others have run into: the status that they wrote by hand is refused,
+// as they report, and the one of this package is served.
+func TestReports(t *testing.T) {
+	plain := specWith(`{"template":{"spec":{"restartPolicy":"Never"}}}`)
+	running := job.Status{StartTime: midnight, Active: 1, Ready: value.To[int32](1)}
+	failedPart := job.Part{Status: job.Status{StartTime: midnight, Failed: 7, Conditions: []job.Condition{
+		{Type: job.ConditionFailureTarget, Status: job.ConditionTrue, Reason: "BackoffLimitExceeded"},
+		{Type: job.ConditionFailed, Status: job.ConditionTrue, Reason: "BackoffLimitExceeded"},
+	}}}
+	completePart := job.Part{Status: job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1, Conditions: []job.Condition{
+		condition(job.ConditionSuccessCriteriaMet), condition(job.ConditionComplete),
+	}}}
+	success, failure := job.Verdict{Type: job.ConditionSuccessCriteriaMet, Reason: "CompletionsReached"}, job.Verdict{Type: job.ConditionFailureTarget, Reason: "BackoffLimitExceeded"}
+	finish := func(s job.Status, end job.Verdict) func(release.Release) (job.Status, error) {
+		return func(r release.Release) (job.Status, error) { return job.Finish(s, plain, end, noon, r) }
+	}
+	aggregate := func(old job.Status, parts ...job.Part) func(release.Release) (job.Status, error) {
+		return func(r release.Release) (job.Status, error) { return job.Aggregate(plain, old, parts, noon, r), nil }
+	}
+	ended := running
+	ended.Active, ended.Ready = 0, nil
+	for _, test := range []struct {
+		name    string
+		old     job.Status
+		byHand  job.Status
+		refused string // by 1.36
+		serves  string // a release that serves it
+		right   func(release.Release) (job.Status, error)
+	}{
+		{"karmada#7844: Failed without FailureTarget", running,
+			job.Status{StartTime: midnight, Failed: 7, Conditions: []job.Condition{condition(job.ConditionFailed)}},
+			"needs FailureTarget", "1.31", aggregate(running, failedPart)},
+		{"karmada#6964: Complete without SuccessCriteriaMet", running,
+			job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 2, Conditions: []job.Condition{condition(job.ConditionComplete)}},
+			"needs SuccessCriteriaMet", "1.31", aggregate(running, completePart, completePart)},
+		{"karmada#7846: one cluster still runs", running,
+			job.Status{StartTime: midnight, Failed: 7, Active: 1, Conditions: []job.Condition{condition(job.ConditionFailureTarget), condition(job.ConditionFailed)}},
+			"active: 1: must be 0 when finished", "1.31", aggregate(running, failedPart, job.Part{Status: running})},
+		{"karmada#7135: another cluster has started earlier", running,
+			job.Status{StartTime: midnight.Add(-time.Second), Active: 1, Ready: value.To[int32](1)},
+			"must stay 2026-01-01T00:00:00Z while the job is not suspended", "1.31",
+			aggregate(running, job.Part{Status: job.Status{StartTime: midnight.Add(-time.Second), Active: 1, Ready: value.To[int32](1)}})},
+		{"jobset#860: a test completes a job without times", job.Status{},
+			job.Status{Succeeded: 1, Conditions: []job.Condition{condition(job.ConditionSuccessCriteriaMet), condition(job.ConditionComplete)}},
+			"completionTime: <nil>: is required when Complete", "1.31", finish(job.Status{}, success)},
+		{"jobset#882: a test makes more pods ready than active", running,
+			job.Status{StartTime: midnight, Active: 1, Ready: value.To[int32](3)},
+			"ready: 3: must be at most active, 1", "1.31", aggregate(running, job.Part{Status: job.Status{StartTime: midnight, Active: 3, Ready: value.To[int32](3)}})},
+		{"kueue#4027, kueue#4029: a test completes a job", job.Status{},
+			job.Status{Conditions: []job.Condition{condition(job.ConditionComplete)}},
+			"startTime: <nil>: is required when finished", "1.31", finish(job.Status{}, success)},
+		{"kuberay#4324: a test completes a job with a pod", running,
+			job.Status{StartTime: midnight, Active: 1, Conditions: []job.Condition{condition(job.ConditionComplete)}},
+			"active: 1: must be 0 when finished", "1.31", finish(ended, success)},
+		{"a failure with a completionTime", running,
+			job.Status{StartTime: midnight, CompletionTime: noon, Conditions: []job.Condition{condition(job.ConditionFailureTarget), condition(job.ConditionFailed)}},
+			`completionTime: "2026-01-01T12:00:00Z": must not be set unless Complete`, "1.31", finish(ended, failure)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if err := job.CheckServed(release.V136, test.old, test.byHand, plain); err == nil || !strings.Contains(err.Error(), test.refused) {
+				t.Errorf("by hand: %v, want %q", err, test.refused)
+			}
+			r, err := release.Parse(test.serves)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := job.CheckServed(r, test.old, test.byHand, plain); err != nil {
+				t.Errorf("by hand, %v: %v", r, err)
+			}
+			for _, r := range servers() {
+				next, err := test.right(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := job.CheckServed(r, test.old, next, plain); err != nil {
+					t.Errorf("%v: %v\n%s", r, err, text(next))
+				}
+			}
+		})
+	}
+}
+
+// TestFinish_Errors: what must be over before the end.
+func TestFinish_Errors(t *testing.T) {
+	spec := specWith(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
+	success := job.Verdict{Type: job.ConditionSuccessCriteriaMet}
+	for _, test := range []struct {
+		s    job.Status
+		end  job.Verdict
+		want string
+	}{
+		{job.Status{Active: 1}, success, "status.active: 1: must be 0 when finished"},
+		{job.Status{Terminating: value.To[int32](2)}, success, "status.terminating: 2: must be 0 when finished"},
+		{job.Status{UncountedTerminatedPods: &job.UncountedTerminatedPods{Failed: []job.UID{"a"}}}, success, "status.uncountedTerminatedPods: 1: must be empty"},
+		{job.Status{}, job.Verdict{Type: job.ConditionComplete}, "end.type: \"Complete\": must be SuccessCriteriaMet or FailureTarget"},
+		{job.Status{Conditions: []job.Condition{condition(job.ConditionFailureTarget)}}, success, "excludes SuccessCriteriaMet"},
+	} {
+		if _, err := job.Finish(test.s, spec, test.end, noon, release.V136); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, want %q", err, test.want)
+		}
+	}
+	declared := job.Status{Conditions: []job.Condition{condition(job.ConditionFailureTarget)}}
+	if _, err := job.Suspend(declared, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "is neither suspended nor resumed") {
+		t.Error(err)
+	}
+	if _, err := job.Resume(job.Status{}, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "spec.suspend: true: must be false") {
+		t.Error(err)
+	}
+	spec.Suspend = value.To(false)
+	if _, err := job.Suspend(job.Status{}, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "spec.suspend: false: must be true") {
+		t.Error(err)
+	}
+}
+
+// TestSuspend: startTime goes in 1.36, stays before, and is new when the job is resumed, unless
+// the server refuses that.
+func TestSuspend(t *testing.T) {
+	suspended, spec := specWith(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`), specWith(`{"template":{"spec":{"restartPolicy":"Never"}}}`)
+	old := job.Status{StartTime: midnight}
+	kept := map[string]bool{"1.31": true, "1.34": true, "1.35": true, "1.35,MutableSchedulingDirectivesForSuspendedJobs=true": false, "1.36": false, "1.31,JobManagedBy=true": true}
+	for text, keeps := range kept {
+		r, err := release.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := job.Suspend(old, suspended, noon, r)
+		if err != nil || s.StartTime.IsZero() == keeps || s.Condition(job.ConditionSuspended).Status != job.ConditionTrue {
+			t.Errorf("%v: %+v, %v", r, s, err)
+		}
+		resumed, err := job.Resume(s, spec, noon, r)
+		want := noon
+		if text == "1.31,JobManagedBy=true" {
+			want = midnight
+		}
+		if err != nil || !resumed.StartTime.Equal(want) || resumed.Condition(job.ConditionSuspended).Status != job.ConditionFalse {
+			t.Errorf("%v: %+v, %v", r, resumed, err)
+		}
+		if err := job.CheckServed(r, s, resumed, spec); err != nil {
+			t.Errorf("%v: %v", r, err)
+		}
+		if !slices.Equal(old.Conditions, nil) {
+			t.Errorf("the argument was written to: %+v", old)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package job
+
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
+
+// reported are the figures that the metrics of earlier rounds have reported. What a status
+// says beyond them is still to be reported, even if it comes from a write that seemed to
+// fail. An older snapshot that says less changes nothing (JI27).
+type reported struct {
+	// Known is false when nothing is known of earlier rounds: then the metrics tell what
+	// changes from the snapshot on.
+	Known            bool   `json:"known,omitempty"`
+	Succeeded        int32  `json:"succeeded,omitempty"`
+	Failed           int32  `json:"failed,omitempty"`
+	CompletedIndexes string `json:"completedIndexes,omitempty"`
+	FailedIndexes    string `json:"failedIndexes,omitempty"`
+	// Uncounted are UIDs of failed pods in the uncounted list whose match was reported.
+	Uncounted []UID `json:"uncounted,omitempty"`
+	Finished  bool  `json:"finished,omitempty"`
+}
+
+func (r *reported) equal(other *reported) bool {
+	return r.Known == other.Known && r.Succeeded == other.Succeeded && r.Failed == other.Failed &&
+		r.CompletedIndexes == other.CompletedIndexes && r.FailedIndexes == other.FailedIndexes &&
+		slices.Equal(r.Uncounted, other.Uncounted) && r.Finished == other.Finished
+}
+
+func reportedOf(s *Status) reported {
+	r := reported{
+		Known:            true,
+		Succeeded:        s.Succeeded,
+		Failed:           s.Failed,
+		CompletedIndexes: s.CompletedIndexes,
+		FailedIndexes:    value.Of(s.FailedIndexes),
+		Finished:         s.finished() != "",
+	}
+	if s.UncountedTerminatedPods != nil {
+		r.Uncounted = s.UncountedTerminatedPods.Failed
+	}
+	return r
+}
+
+// reported is what earlier rounds have reported; without a memory, what the snapshot says.
+func (b *basis) reported() reported {
+	if !b.Carried.Memory.rest.Reported.Known || b.Facts.Quirks.Has(jobquirk.Miscount) {
+		return reportedOf(&b.Facts.Status)
+	}
+	return b.Carried.Memory.rest.Reported
+}
+
+// reportedNext is what this round and those before it have reported. A conditional write that
+// has succeeded shows that the snapshot was up to date.
+func (a *aftermath) reportedNext(before, after *reported) reported {
+	if a.Facts.Quirks.Has(jobquirk.Miscount) {
+		return reported{}
+	}
+	next, uids := *after, before.Uncounted
+	if a.recorded && len(a.untrack) > 0 {
+		uids = union(uids, uidsOf(a.untrack))
+	}
+	if a.outcome.Recorded == ResultDone || a.outcome.Settled == ResultDone {
+		next.Uncounted = common(next.Uncounted, uids)
+		return next
+	}
+	// A UID that only the snapshot's list has, since the write that put it there seemed to
+	// fail, is reported when its finalizer goes.
+	next.Uncounted = uids
+	return before.later(next)
+}
+
+// uidsOf returns the UIDs of pods that lose their finalizers.
+func uidsOf(untrack []Untracking) []UID {
+	uids := make([]UID, len(untrack))
+	for i := range untrack {
+		uids[i] = untrack[i].UID
+	}
+	return uids
+}
+
+// common returns what is in both lists, in the order of the first.
+func common(a, b []UID) (both []UID) {
+	if len(a) == 0 {
+		return nil
+	}
+	set := expectations.NewUIDs(b...)
+	for _, uid := range a {
+		if set.Has(uid) {
+			both = append(both, uid)
+		}
+	}
+	return both
+}
+
+// later is the greater of both in each figure. The UIDs are the second one's, which include all of
+// the first's.
+func (r reported) later(next reported) reported {
+	next.Succeeded = max(r.Succeeded, next.Succeeded)
+	next.Failed = max(r.Failed, next.Failed)
+	next.Finished = r.Finished || next.Finished
+	if indexset.Added(next.CompletedIndexes, r.CompletedIndexes) > 0 {
+		next.CompletedIndexes = r.CompletedIndexes
+	}
+	if indexset.Added(next.FailedIndexes, r.FailedIndexes) > 0 {
+		next.FailedIndexes = r.FailedIndexes
+	}
+	return next
+}
+
+func union(a, b []UID) []UID {
+	return slices.Collect(expectations.NewUIDs(slices.Concat(a, b)...).All())
+}

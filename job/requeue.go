@@ -1,0 +1,100 @@
+package job
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
+
+// requeueOf finds the earliest time at which one of the waits ends by itself. Nothing
+// changes before it without an event (L6).
+func requeueOf(waits []Wait, now time.Time, quirks jobquirk.Set) (next Requeue) {
+	coarse := quirks.Has(jobquirk.CoarseRequeue)
+	for i := range waits {
+		at, reason := waits[i].Until, waits[i].Reason
+		if at.IsZero() {
+			continue
+		}
+		if coarse && (reason == WaitBackoff || reason == WaitIndexBackoff) && at.Before(now.Add(time.Second)) {
+			at = now.Add(time.Second)
+		}
+		if next.At.IsZero() || at.Before(next.At) {
+			next = Requeue{At: at, Reason: reason}
+		}
+	}
+	return next
+}
+
+// pollDelay is how long to wait for a snapshot that shows what a round has done, where
+// nothing proves that the next one does.
+const pollDelay = time.Second
+
+// requeue says when to plan again, with no event to wait for: at the time of the plan, or
+// sooner if the next round has something to do that only own writes have made possible (L9).
+func (a *aftermath) requeue(retry bool) Requeue {
+	// The real controller does not end a round because an orphan is gone.
+	coarse := a.Facts.Quirks.Has(jobquirk.CoarseRequeue) && a.outcome.Claimed != ResultGone
+	if retry || coarse || !a.goesOn() {
+		return a.plan.Requeue
+	}
+	at := a.Facts.Now
+	if !a.provesNew() {
+		at = at.Add(pollDelay)
+	}
+	if due := a.plan.Requeue.At; !due.IsZero() && due.Before(at) {
+		return a.plan.Requeue
+	}
+	return Requeue{At: at, Reason: WaitNext}
+}
+
+// provesNew reports whether this round cannot be repeated from the same snapshot, however
+// late an adapter sees its own writes: snapshots contain these, a status was written on
+// condition of its version, or the expectations hold the next round. Without that, rounds
+// could follow each other without a pause.
+func (a *aftermath) provesNew() bool {
+	o := a.outcome
+	expects := !a.plan.Verdict.decided() && (slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect))
+	return a.Facts.Consistent || expects || o.Recorded == ResultDone || o.Settled == ResultDone
+}
+
+// tookEffect reports whether the write itself did it: an object that was gone already
+// is none of its doing.
+func tookEffect(e Effect) bool { return e.Result == ResultDone }
+
+// goesOn reports whether the next round builds on the writes of this one.
+func (a *aftermath) goesOn() bool {
+	if a.isStopped() {
+		return len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == WaitObserved
+	}
+	o := a.outcome
+	return a.Course.Capped || len(a.plan.Adopt) > 0 || // pods are left for the next round
+		a.Course.More && slices.ContainsFunc(o.Created, tookEffect) ||
+		hasReplaced(a.plan.Create, o.Created) ||
+		slices.ContainsFunc(o.Deleted, tookEffect) || // whether the pods are gone, only the next snapshot shows
+		hasUntrackedUnfinished(a.untrack, o.Untracked)
+}
+
+// hasReplaced reports whether an index has got a replacement that carries its failure
+// count: then the failed pod needs its finalizer no longer (J17).
+func hasReplaced(creations []Creation, created []Effect) bool {
+	for i := range creations {
+		c := &creations[i]
+		if (c.FailureCount > 0 || c.IgnoredFailureCount > 0) && value.At(created, i).Result == ResultDone {
+			return true
+		}
+	}
+	return false
+}
+
+// hasUntrackedUnfinished reports whether a pod has lost its finalizer that had not ended:
+// if it was being deleted, it may be gone now.
+func hasUntrackedUnfinished(untrack []Untracking, results []Result) bool {
+	for i := range untrack {
+		if !untrack[i].Ended && value.At(results, i) == ResultDone {
+			return true
+		}
+	}
+	return false
+}

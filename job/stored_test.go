@@ -1,0 +1,93 @@
+package job_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/world"
+)
+
+// TestStoredPlan_Damaged damages stored plans, outcomes and memories as a faulty disk or another
+// program may: what can still be read leads to a conclusion, and nothing panics.
+func TestStoredPlan_Damaged(t *testing.T) { rapid.Check(t, damagedPlan) }
+
+// FuzzStoredPlan is the same for other bytes.
+func FuzzStoredPlan(f *testing.F) {
+	f.Add([]byte("a stored plan and its damage are drawn from these bytes"))
+	f.Fuzz(rapid.MakeFuzz(damagedPlan))
+}
+
+func damagedPlan(t *rapid.T) {
+	w := world.NewJob(drawSpec(t))
+	for range rapid.IntRange(0, 8).Draw(t, "steps") {
+		step(t, w, allFaults)
+	}
+	plan, err := job.Reconcile(w.Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome := drawOutcome(t, &plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful, job.ResultGone)
+	var storedPlan job.Plan
+	var storedOutcome job.Outcome
+	if json.Unmarshal(drawDamage(t, text(plan)), &storedPlan) != nil || json.Unmarshal(drawDamage(t, text(outcome)), &storedOutcome) != nil {
+		return
+	}
+	conclusion := storedPlan.Conclude(storedOutcome)
+	_ = storedPlan.String() + conclusion.Status.String()
+	next := w.Snapshot()
+	next.Memory = conclusion.Memory
+	if damaged := drawDamage(t, text(conclusion.Memory)); next.Memory.UnmarshalJSON(damaged) != nil {
+		t.Fatalf("a memory cannot be read: %s", damaged)
+	}
+	if plan, err = job.Reconcile(next); err == nil {
+		plan.Conclude(storedOutcome)
+	}
+}
+
+// drawDamage changes a few values of a document, at any depth, or its bytes.
+func drawDamage(t *rapid.T, document string) []byte {
+	if rapid.IntRange(0, 7).Draw(t, "bytes") == 0 {
+		data := []byte(document)
+		at := rapid.IntRange(0, len(data)-1).Draw(t, "at")
+		data[at] = rapid.Byte().Draw(t, "byte")
+		return data
+	}
+	var v any
+	if err := json.Unmarshal([]byte(document), &v); err != nil {
+		t.Fatal(err)
+	}
+	for range rapid.IntRange(1, 4).Draw(t, "changes") {
+		v = drawChange(t, v)
+	}
+	return []byte(text(v))
+}
+
+// drawChange replaces, removes or repeats one value of a tree.
+func drawChange(t *rapid.T, v any) any {
+	deeper := rapid.IntRange(0, 7).Draw(t, "deeper") > 0
+	switch v := v.(type) {
+	case map[string]any:
+		if keys := sortedKeys(v); deeper && len(keys) > 0 {
+			key := rapid.SampledFrom(keys).Draw(t, "key")
+			if v[key] = drawChange(t, v[key]); v[key] == nil {
+				delete(v, key)
+			}
+			return v
+		}
+	case []any:
+		if deeper && len(v) > 0 {
+			at := rapid.IntRange(0, len(v)-1).Draw(t, "element")
+			v[at] = drawChange(t, v[at])
+			return append(v, v[at])
+		}
+	}
+	return rapid.SampledFrom([]any{nil, "", "x", "0-2147483646", "Indexed", "done", "2026-01-01T00:00:00Z", -1, 0, 1, int64(1 << 31), int64(1 << 62), true, false,
+		[]any{}, map[string]any{}, []any{nil}}).Draw(t, "value")
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

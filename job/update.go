@@ -1,0 +1,91 @@
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/batchplan/batchplan/release"
+)
+
+// ValidateUpdate reports what an API server of a release refuses when the spec of a job
+// changes. The old job is the one that is stored, with its status; next is the spec that is
+// asked for. Both are after [Default], and next is checked as [Validate] does. The error
+// joins an [*InputError] for each problem.
+//
+// These may change: parallelism, backoffLimit, maxFailedIndexes, activeDeadlineSeconds,
+// ttlSecondsAfterFinished, suspend, podReplacementPolicy; and completions of an Indexed
+// job, to the value of parallelism. Of the template, this looks at what a [Spec] has of it:
+// [ValidateTemplateUpdate] looks at the rest. Of spec.scheduling, which 1.37 has, only
+// schedulingPolicy.gang.minCount may change: that was read, not run.
+//
+// Fields whose gates are off are dropped first, as [DropDisabled] does. Without
+// JobPodReplacementPolicy, a server gives podReplacementPolicy no default.
+func ValidateUpdate(old *Job, next Spec, r release.Release) error {
+	DropDisabled(&next, &old.Spec, r)
+	if !r.Has(release.JobPodReplacementPolicy) && next.PodReplacementPolicy == "" {
+		filled := Spec{PodFailurePolicy: next.PodFailurePolicy}
+		Default(&filled)
+		next.PodReplacementPolicy = filled.PodReplacementPolicy
+	}
+	found := slices.Concat(validate(&next), checkUpdate(&old.Spec, &next))
+	if was, is := frozenScheduling(old.Spec.Scheduling), frozenScheduling(next.Scheduling); was != is && !r.IsBefore(release.V137) {
+		found.add("scheduling", shortened(is), "must not change from "+shortened(was)+", except for gang.minCount")
+	}
+	return found.err("spec.")
+}
+
+// frozenScheduling is spec.scheduling without minCount, as JSON with sorted keys. What is empty
+// inside counts: disruptionMode is chosen by an empty object.
+func frozenScheduling(text json.RawMessage) string {
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil || tree == nil {
+		return "null"
+	}
+	scheduling, _ := tree.(map[string]any)
+	policy, _ := scheduling["schedulingPolicy"].(map[string]any)
+	gang, _ := policy["gang"].(map[string]any)
+	delete(gang, "minCount")
+	data, _ := json.Marshal(tree) // what was JSON can be JSON again
+	return string(data)
+}
+
+// checkUpdate finds the fields that must not change.
+func checkUpdate(old, next *Spec) (found problems) {
+	kept := func(field string, old, next any) {
+		if was, is := plainJSON(old), plainJSON(next); !bytes.Equal(was, is) {
+			found.add(field, shortened(string(is)), "must not change from "+shortened(string(was)))
+		}
+	}
+	if next.CompletionMode != Indexed {
+		kept("completions", old.Completions, next.Completions)
+	} else if n := next.Completions; n != nil && next.Parallelism != nil && !equalPointed(old.Completions, n) && *n != *next.Parallelism {
+		found.add("completions", *n, fmt.Sprintf("may only change to the value of parallelism, %d", *next.Parallelism))
+	}
+	kept("completionMode", old.CompletionMode, next.CompletionMode)
+	kept("selector", old.Selector, next.Selector)
+	kept("template", old.Template, next.Template)
+	kept("podFailurePolicy", old.PodFailurePolicy, next.PodFailurePolicy)
+	kept("backoffLimitPerIndex", old.BackoffLimitPerIndex, next.BackoffLimitPerIndex)
+	kept("managedBy", old.ManagedBy, next.ManagedBy)
+	kept("successPolicy", old.SuccessPolicy, next.SuccessPolicy)
+	return found
+}
+
+// plainJSON is a value as JSON. Keys are sorted, and what is empty inside is left out.
+func plainJSON(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil // unreachable: there are only plain values
+	}
+	var tree any
+	if err := json.Unmarshal(data, &tree); err != nil {
+		return nil // unreachable
+	}
+	if tree != nil && pruned(tree) == nil {
+		return []byte("{}") // set, and empty
+	}
+	data, _ = json.Marshal(pruned(tree))
+	return data
+}

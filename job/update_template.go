@@ -1,0 +1,183 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/batchplan/batchplan/release"
+)
+
+// ValidateTemplateUpdate reports what an API server of a release refuses when the pod template
+// of a job changes. The old job is the one that is stored, with its status; was and is are
+// the old and the new template as JSON, a PodTemplateSpec of v1, both with the defaults of
+// the server. The error joins an [*InputError] for each field that must not change, or
+// says that a template cannot be read.
+//
+// Nothing may change, except for a suspended job:
+//
+//   - Scheduling directives, which are the labels and annotations of the template, its
+//     nodeSelector, tolerations, schedulingGates and affinity.nodeAffinity: before 1.35,
+//     and without MutableSchedulingDirectivesForSuspendedJobs, if the job has no startTime.
+//     In 1.35 with that gate, if the condition Suspended is True and no pod is active. From
+//     1.36, if no pod is active, and the condition is True or there is no startTime.
+//   - Resources of containers and init containers, with MutablePodResourcesForSuspendedJobs,
+//     under the same conditions. Then metadata of the template may change as well.
+//
+// A field that is empty counts as absent, and quantities are compared as text.
+func ValidateTemplateUpdate(old *Job, was, is []byte, r release.Release) error {
+	var before, after any
+	for _, t := range [...]struct {
+		name string
+		text []byte
+		to   *any
+	}{{"old", was, &before}, {"new", is, &after}} {
+		if err := json.Unmarshal(t.text, t.to); err != nil {
+			return invalid("spec.template", t.name, "cannot be read: "+err.Error())
+		}
+	}
+	changed := differences("template", pruned(before), pruned(after))
+	changed = slices.DeleteFunc(changed, func(path string) bool { return mayChange(path, old, r) })
+	var found problems
+	for _, path := range changed {
+		found.add(path, "changed", whyKept(old, r))
+	}
+	return found.err("spec.")
+}
+
+// mayChange reports whether a path of the template may change.
+func mayChange(path string, old *Job, r release.Release) bool {
+	resources := r.Has(release.MutablePodResourcesForSuspendedJobs) && allowsTemplate(old, r)
+	if resources && (isResources(path) || !isIn(path, "template.spec")) {
+		return true
+	}
+	if !allowsScheduling(old, r) {
+		return false
+	}
+	for _, field := range schedulingDirectives {
+		if isIn(path, field) {
+			return true
+		}
+	}
+	return false
+}
+
+var schedulingDirectives = [...]string{
+	"template.metadata.labels", "template.metadata.annotations", "template.spec.nodeSelector", "template.spec.tolerations",
+	"template.spec.schedulingGates", "template.spec.affinity.nodeAffinity",
+}
+
+// isIn reports whether a path is a field or in it.
+func isIn(path, field string) bool {
+	rest, ok := strings.CutPrefix(path, field)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// isResources reports whether a path is in the resources of a container.
+func isResources(path string) bool {
+	for _, list := range [...]string{"template.spec.containers[", "template.spec.initContainers["} {
+		if rest, ok := strings.CutPrefix(path, list); ok {
+			_, rest, _ = strings.Cut(rest, "]")
+			return isIn(rest, ".resources")
+		}
+	}
+	return false
+}
+
+func allowsScheduling(old *Job, r release.Release) bool {
+	if r.Has(release.MutableSchedulingDirectivesForSuspendedJobs) {
+		return allowsTemplate(old, r)
+	}
+	return old.Spec.isSuspended() && old.Status.StartTime.IsZero()
+}
+
+// allowsTemplate is the condition of the two gates.
+func allowsTemplate(old *Job, r release.Release) bool {
+	suspended := old.Status.isTrue(ConditionSuspended) || old.Status.StartTime.IsZero() && !r.IsBefore(release.V136)
+	return old.Spec.isSuspended() && suspended && old.Status.Active == 0
+}
+
+func whyKept(old *Job, r release.Release) string {
+	switch {
+	case !old.Spec.isSuspended():
+		return "must not change, since the job is not suspended"
+	case !allowsScheduling(old, r):
+		return fmt.Sprintf("must not change in Kubernetes %s: the job has started or has active pods", r)
+	}
+	return "must not change, though scheduling directives may"
+}
+
+// differences are the paths at which two trees differ, down to what only one of them has.
+func differences(path string, a, b any) []string {
+	x, isMap := a.(map[string]any)
+	y, isAlso := b.(map[string]any)
+	if isMap || isAlso {
+		if (isMap || a == nil) && (isAlso || b == nil) {
+			return differencesOfFields(path, x, y)
+		}
+		return []string{path}
+	}
+	if x, ok := a.([]any); ok {
+		if y, ok := b.([]any); ok && len(x) == len(y) {
+			return differencesOfItems(path, x, y)
+		}
+	}
+	if reflect.DeepEqual(a, b) {
+		return nil
+	}
+	return []string{path}
+}
+
+func differencesOfFields(path string, x, y map[string]any) (out []string) {
+	all := maps.Clone(x)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, y)
+	for _, field := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, differences(path+"."+field, x[field], y[field])...)
+	}
+	return out
+}
+
+func differencesOfItems(path string, x, y []any) (out []string) {
+	for i := range x {
+		out = append(out, differences(fmt.Sprintf("%s[%d]", path, i), x[i], y[i])...)
+	}
+	return out
+}
+
+// pruned returns a tree without what is empty, or nil if nothing is left.
+func pruned(tree any) any {
+	switch t := tree.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for _, field := range slices.Sorted(maps.Keys(t)) {
+			if v := pruned(t[field]); v != nil {
+				out[field] = v
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	case []any:
+		out := make([]any, len(t))
+		for i := range t {
+			out[i] = pruned(t[i])
+		}
+		if len(out) > 0 {
+			return out
+		}
+	case string:
+		if t != "" {
+			return t
+		}
+	case nil:
+	default:
+		return t
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package job_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/release"
+)
+
+func defaulted(text string) job.Spec {
+	s := specWith(text)
+	job.Default(&s)
+	return s
+}
+
+func parsed(t *testing.T, text string) release.Release {
+	t.Helper()
+	r, err := release.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestValidateUpdate: which fields of a spec may change. The comparison with the API server's own
+// code is in proof/conformance/validation.
+func TestValidateUpdate(t *testing.T) {
+	const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main"}]}}`
+	const indexed = `"completionMode":"Indexed","completions":3,"parallelism":3,`
+	const gang = `"scheduling":{"schedulingPolicy":{"gang":{"minCount":2}}},`
+	for _, test := range []struct {
+		name, old, next, release, want string
+	}{
+		{"what may change", `"parallelism":1,"backoffLimit":1,`, `"parallelism":2,"backoffLimit":3,"activeDeadlineSeconds":9,"ttlSecondsAfterFinished":0,"suspend":true,"podReplacementPolicy":"Failed",`, "1.36", ""},
+		{"completions", `"completions":3,`, `"completions":4,`, "1.36", "spec.completions: \"4\": must not change from 3"},
+		{"completions of an elastic job", indexed, `"completionMode":"Indexed","completions":5,"parallelism":5,`, "1.31", ""},
+		{"completions apart from parallelism", indexed, `"completionMode":"Indexed","completions":5,"parallelism":3,`, "1.36", "spec.completions: 5: may only change to the value of parallelism, 3"},
+		{"completions that are gone", indexed, `"completionMode":"Indexed","parallelism":1,`, "1.36", "spec.completions: <nil>: is required when completionMode is Indexed"},
+		{"completionMode", `"completions":3,`, `"completionMode":"Indexed","completions":3,`, "1.36", `spec.completionMode: "\"Indexed\"": must not change from "NonIndexed"`},
+		{"backoffLimitPerIndex", indexed, indexed + `"backoffLimitPerIndex":1,`, "1.36", `spec.backoffLimitPerIndex: "1": must not change from null`},
+		{"a field that is dropped", indexed, indexed + `"backoffLimitPerIndex":1,"maxFailedIndexes":1,`, "1.32,JobBackoffLimitPerIndex=false", ""},
+		{"managedBy", ``, `"managedBy":"example.com/a",`, "1.36", "spec.managedBy"},
+		{"selector", `"selector":{"matchLabels":{"a":"b"}},`, `"selector":{"matchLabels":{"a":"c"}},`, "1.36", `must not change from {"matchLabels":{"a":"b"}}`},
+		{"podFailurePolicy", ``, `"podFailurePolicy":{"rules":[]},"podReplacementPolicy":"Failed",`, "1.36", `spec.podFailurePolicy: "{}": must not change from null`},
+		{"successPolicy", indexed, indexed + `"successPolicy":{"rules":[{"succeededCount":1}]},`, "1.36", "spec.successPolicy"},
+		{"scheduling before 1.37, which has no such field", ``, gang, "1.36", ""},
+		{"scheduling that is the same", gang, `"scheduling": {"schedulingPolicy": {"gang": {"minCount": 2}}},`, "1.37", ""},
+		{"another minCount", gang, `"scheduling":{"schedulingPolicy":{"gang":{"minCount":3}}},`, "1.37", ""},
+		{"no minCount", gang, `"scheduling":{"schedulingPolicy":{"gang":{}}},`, "1.37", ""},
+		{"scheduling that is added", ``, gang, "1.37", `spec.scheduling: "{\"schedulingPolicy\":{\"gang\":{}}}": must not change from null, except for gang.minCount`},
+		{"scheduling that is gone", gang, ``, "1.37", `spec.scheduling: "null": must not change from {"schedulingPolicy":{"gang":{}}}`},
+		{"another policy", gang, `"scheduling":{"schedulingPolicy":{"basic":{}}},`, "1.37", "spec.scheduling"},
+		{"another disruptionMode", `"scheduling":{"disruptionMode":{"single":{}}},`, `"scheduling":{"disruptionMode":{"all":{}}},`, "1.37", "spec.scheduling"},
+		{"scheduling that is no object", gang, `"scheduling":[],`, "1.37", "spec.scheduling"},
+		{"what no server takes", ``, `"backoffLimit":-1,`, "1.36", "spec.backoffLimit: -1: must not be negative"},
+	} {
+		old := &job.Job{Spec: defaulted("{" + test.old + template + "}")}
+		next := defaulted("{" + test.next + template + "}")
+		err := job.ValidateUpdate(old, next, parsed(t, test.release))
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+	old := &job.Job{Spec: defaulted("{" + template + "}")}
+	next := old.Spec
+	next.Template.RestartPolicy = job.RestartOnFailure
+	if err := job.ValidateUpdate(old, next, 0); err == nil || !strings.Contains(err.Error(), "spec.template") {
+		t.Error(err)
+	}
+}
+
+// TestValidateTemplateUpdate: what may change in a template, by release and by the state of the
+// job.
+func TestValidateTemplateUpdate(t *testing.T) {
+	const was = `{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"main","image":"i"}],"initContainers":[{"name":"init"}],"nodeSelector":{}}}`
+	edit := func(old, next string) string { return strings.Replace(was, old, next, 1) }
+	directive := edit(`"nodeSelector":{}`, `"nodeSelector":{"zone":"x"}`)
+	resources := edit(`"image":"i"`, `"image":"i","resources":{"limits":{"cpu":"1"}}`)
+	const (
+		running = iota
+		unseen  // suspended, without startTime and condition
+		ran     // has run, and was suspended by 1.35 or older: startTime and condition
+		stopped // has run, and was suspended by 1.36: only the condition
+		leaving // unseen, with an active pod
+	)
+	states := []func(*job.Job){
+		running: func(j *job.Job) { j.Spec.Suspend = nil; j.Status.StartTime = midnight },
+		unseen:  func(*job.Job) {},
+		ran: func(j *job.Job) {
+			j.Status.StartTime = midnight
+			j.Status.Conditions = []job.Condition{condition(job.ConditionSuspended)}
+		},
+		stopped: func(j *job.Job) { j.Status.Conditions = []job.Condition{condition(job.ConditionSuspended)} },
+		leaving: func(j *job.Job) { j.Status.Active = 1 },
+	}
+	const gated = "1.35,MutableSchedulingDirectivesForSuspendedJobs=true,MutablePodResourcesForSuspendedJobs=true"
+	for _, test := range []struct {
+		name, is string
+		state    int
+		releases string // that take it
+	}{
+		{"nothing", was, running, "1.31 1.35 gated 1.36"},
+		{"an empty field", edit(`,"nodeSelector":{}`, ``), running, "1.31 1.35 gated 1.36"},
+		{"a directive of a job that runs", directive, running, ""},
+		{"a directive before the first round", directive, unseen, "1.31 1.35 1.36"},
+		{"a directive of a job that has run", directive, ran, "gated 1.36"},
+		{"a directive after a suspension", directive, stopped, "1.31 1.35 gated 1.36"},
+		{"a directive beside an active pod", directive, leaving, "1.31 1.35"},
+		{"a label", edit(`"a":"b"`, `"a":"b","c":"d"`), unseen, "1.31 1.35 1.36"},
+		{"node affinity", edit(`"nodeSelector":{}`, `"affinity":{"nodeAffinity":{"x":1}}`), unseen, "1.31 1.35 1.36"},
+		{"pod affinity", edit(`"nodeSelector":{}`, `"affinity":{"podAffinity":{"x":1}}`), unseen, ""},
+		{"resources", resources, unseen, "1.36"},
+		{"resources of a job that has run", resources, ran, "gated 1.36"},
+		{"resources of an init container", edit(`"name":"init"`, `"name":"init","resources":{"limits":{"cpu":"1"}}`), stopped, "gated 1.36"},
+		{"an image", edit(`"image":"i"`, `"image":"j"`), stopped, ""},
+		{"a finalizer of the template", edit(`"labels"`, `"finalizers":["x"],"labels"`), stopped, "gated 1.36"},
+		{"one container more", edit(`[{"name":"main"`, `[{"name":"more"},{"name":"main"`), stopped, ""},
+	} {
+		for _, name := range []string{"1.31", "1.35", "gated", "1.36"} {
+			r := parsed(t, strings.Replace(name, "gated", gated, 1))
+			old := &job.Job{Spec: job.Spec{Suspend: value.To(true)}}
+			states[test.state](old)
+			err := job.ValidateTemplateUpdate(old, []byte(was), []byte(test.is), r)
+			if takes := strings.Contains(" "+test.releases+" ", " "+name+" "); (err == nil) != takes {
+				t.Errorf("%s, %v: %v", test.name, r, err)
+			}
+		}
+	}
+	old := &job.Job{Spec: job.Spec{Suspend: value.To(true)}}
+	if err := job.ValidateTemplateUpdate(old, []byte(was), []byte(edit(`"image":"i"`, `"image":"j"`)), release.V136); err == nil ||
+		!strings.Contains(err.Error(), "spec.template.spec.containers[0].image") {
+		t.Error(err)
+	}
+	if err := job.ValidateTemplateUpdate(old, []byte(was), []byte("{"), release.V136); err == nil || !strings.Contains(err.Error(), `spec.template: "new": cannot be read`) {
+		t.Error(err)
+	}
+}
+
+// TestDropDisabled: what a server drops when a job is created, and what stays on an update.
+func TestDropDisabled(t *testing.T) {
+	const all = `{"managedBy":"a/b","completionMode":"Indexed","completions":2,"backoffLimitPerIndex":1,"maxFailedIndexes":1,"successPolicy":{"rules":[]},
+		"podReplacementPolicy":"Failed","podFailurePolicy":{"rules":[{"action":"FailIndex"},{"action":"Count"}]}}`
+	off := "1.31,JobSuccessPolicy=false,JobBackoffLimitPerIndex=false,JobPodReplacementPolicy=false"
+	old := specWith(all)
+	for _, test := range []struct {
+		release string
+		old     *job.Spec
+		want    string
+	}{
+		{"1.36", nil, ""}, {"1.31", nil, "managedBy"}, {"1.31", &old, ""}, {off, &old, ""},
+		{off, nil, "managedBy, successPolicy, backoffLimitPerIndex, maxFailedIndexes, podFailurePolicy.rules with action FailIndex, podReplacementPolicy"},
+		{off, &job.Spec{}, "successPolicy, backoffLimitPerIndex, maxFailedIndexes, podReplacementPolicy"},
+	} {
+		next := specWith(all)
+		dropped := job.DropDisabled(&next, test.old, parsed(t, test.release))
+		if got := strings.Join(dropped, ", "); got != test.want {
+			t.Errorf("%s: dropped %q, want %q", test.release, got, test.want)
+		}
+		if again := job.DropDisabled(&next, test.old, parsed(t, test.release)); len(again) > 0 {
+			t.Errorf("%s: dropped again: %q", test.release, again)
+		}
+	}
+}

@@ -1,0 +1,575 @@
+package blackbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Resource is a kind of objects that the API serves.
+type Resource struct {
+	schema.GroupVersionKind
+	// Plural is the name of the kind in paths, such as "cronjobs".
+	Plural string
+	// ClusterScoped objects have no namespace.
+	ClusterScoped bool
+	// Status says that the kind has a status subresource: a write of the object leaves the status alone, and a write
+	// of the status everything else. Look it up in the CRD: if it is wrong, the findings are.
+	Status bool
+	// Default fills in what the API server or a webhook would when an object is written; nil does nothing.
+	Default func(Object)
+	// Admit refuses a write; nil admits all. Old is nil for a new object.
+	Admit func(old, next Object) error
+	// Type returns an empty object of the Go type, for strategic merge patches. Without it they are refused.
+	Type func() any
+	// discarded objects are accepted and not kept.
+	discarded bool
+}
+
+func (r *Resource) apiVersion() string { return r.GroupVersion().String() }
+
+// key names an object.
+type key struct{ plural, namespace, name string }
+
+// entry is an object in storage, and its JSON.
+type entry struct {
+	object Object
+	data   []byte
+}
+
+// change is one change of storage.
+type change struct {
+	resource *Resource
+	kind     string // ADDED, MODIFIED or DELETED
+	entry    entry
+	at       time.Time
+	revision int
+}
+
+// API is an API server in memory. It has resource versions and conflicts, the status subresource, finalizers, owner
+// collection and watches; a write that changes nothing makes no new version. Clients reach it through [Incarnation.Config].
+type API struct {
+	// Lag is how long watches are behind, by the plural of the resource; "" is for all others.
+	Lag map[string]time.Duration
+	// held is when the watches of a kind show nothing new, by its plural; "" is all.
+	held map[string]span
+	// wrote is called with each write that took effect, before anybody sees it. It must not call the API.
+	wrote func(Write)
+
+	mu        sync.Mutex
+	resources []*Resource
+	objects   map[key]entry
+	revision  int
+	born      int
+	history   []change
+	changed   chan struct{}        // closed at the next change
+	since     map[string]time.Time // when an object has last been made or changed by others, by its UID; with /deleted its deletion
+	epoch     int                  // counts how often all watches have ended
+	closed    bool
+	losing    bool // the reply to the write that is being made
+	total     int  // requests
+	requests  int  // in the same instant
+	instant   time.Time
+	busy      time.Time // when there were too many
+}
+
+// Write is a write that took effect.
+type Write struct {
+	Time time.Time
+	// Verb is create, update, status, patch, delete or, for what the storage did by itself, remove or collect.
+	Verb     string
+	Resource *Resource
+	// Old and New are nil where there is none. They must not be changed.
+	Old, New Object
+	// BySubject is false for the kit's own writes.
+	BySubject bool
+	// Lost says that the program does not get the reply.
+	Lost bool
+}
+
+// maxRequests is how many requests of one instant are a livelock.
+const maxRequests = 3000
+
+// NewAPI returns an API that serves these kinds, and events, which it forgets.
+func NewAPI(resources ...Resource) *API {
+	a := &API{
+		objects: make(map[key]entry), changed: make(chan struct{}), revision: 1,
+		held: make(map[string]span), since: make(map[string]time.Time),
+	}
+	for i := range resources {
+		a.resources = append(a.resources, &resources[i])
+	}
+	for _, gv := range []schema.GroupVersion{{Version: "v1"}, {Group: "events.k8s.io", Version: "v1"}} {
+		a.resources = append(a.resources, &Resource{GroupVersionKind: gv.WithKind("Event"), Plural: "events", discarded: true})
+	}
+	return a
+}
+
+// failure is an error with a status code.
+type failure struct {
+	code    int
+	reason  metav1.StatusReason
+	message string
+}
+
+func (f *failure) Error() string { return f.message }
+
+func fail(code int, reason metav1.StatusReason, format string, args ...any) error {
+	return &failure{code, reason, fmt.Sprintf(format, args...)}
+}
+
+func notFound(k key) error {
+	return fail(http.StatusNotFound, metav1.StatusReasonNotFound, "%s %q not found", k.plural, k.name)
+}
+
+func conflict(k key) error {
+	return fail(http.StatusConflict, metav1.StatusReasonConflict, "%s %q: the object has been modified", k.plural, k.name)
+}
+
+// of returns the resource with that plural in that group and version, or nil.
+func (a *API) of(group, version, plural string) *Resource {
+	for _, r := range a.resources {
+		if r.Plural == plural && r.Group == group && r.Version == version {
+			return r
+		}
+	}
+	return nil
+}
+
+// kind returns the resource of that kind, or nil.
+func (a *API) kind(gvk schema.GroupVersionKind) *Resource {
+	for _, r := range a.resources {
+		if r.GroupVersionKind == gvk {
+			return r
+		}
+	}
+	return nil
+}
+
+// put stores an object and shows it to the watches.
+func (a *API) put(r *Resource, k key, o Object, kind string) entry {
+	a.revision++
+	o.Set(strconv.Itoa(a.revision), "metadata", "resourceVersion")
+	data, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // it was read from JSON
+	}
+	e := entry{o, data}
+	if kind == "DELETED" {
+		delete(a.objects, k)
+	} else {
+		a.objects[k] = e
+	}
+	a.history = append(a.history, change{r, kind, e, time.Now(), a.revision})
+	if uid := o.UID(); kind == "ADDED" {
+		a.since[uid] = time.Now()
+	} else if _, has := a.since[uid+"/deleted"]; o.isDeleted() && !has {
+		a.since[uid+"/deleted"] = time.Now()
+	}
+	a.wake()
+	return e
+}
+
+// wake wakes all watches.
+func (a *API) wake() {
+	close(a.changed)
+	a.changed = make(chan struct{})
+}
+
+// hold lets watches show nothing for a while.
+func (a *API) hold(plural string, d time.Duration) {
+	a.held[plural] = span{time.Now(), time.Now().Add(d)}
+}
+
+// span is a time from one instant until another.
+type span struct{ from, until time.Time }
+
+// delay is when a watch shows what it would show at that time.
+func (s span) delay(at time.Time) time.Time {
+	if at.Before(s.from) || at.After(s.until) {
+		return at
+	}
+	return s.until
+}
+
+// expire ends all watches.
+func (a *API) expire() {
+	a.epoch++
+	a.wake()
+}
+
+// close ends what runs on the API by itself.
+func (a *API) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed = true
+	a.wake()
+}
+
+func (a *API) isClosed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
+}
+
+// visible is when a watch shows a change.
+func (a *API) visible(c *change) time.Time {
+	lag, has := a.Lag[c.resource.Plural]
+	if !has {
+		lag = a.Lag[""]
+	}
+	at := c.at.Add(lag)
+	for _, of := range []string{"", c.resource.Plural} {
+		at = a.held[of].delay(at)
+	}
+	return at
+}
+
+func (a *API) report(verb string, r *Resource, old, next Object, bySubject bool) {
+	if a.wrote != nil {
+		a.wrote(Write{time.Now(), verb, r, old, next, bySubject, bySubject && a.losing})
+	}
+}
+
+// create stores a new object.
+func (a *API) create(r *Resource, namespace string, o Object, bySubject bool) (entry, error) {
+	if r.discarded {
+		data, err := json.Marshal(o)
+		return entry{o, data}, err
+	}
+	o = o.clone()
+	dropNulls(o)
+	a.born++
+	if prefix := o.Text("metadata", "generateName"); o.Name() == "" && prefix != "" {
+		o.Set(fmt.Sprintf("%s%05d", prefix, a.born), "metadata", "name")
+	}
+	if o.Name() == "" {
+		return entry{}, fail(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "%s: metadata.name: is required", r.Plural)
+	}
+	if !r.ClusterScoped {
+		o.Set(namespace, "metadata", "namespace")
+	}
+	k := key{r.Plural, namespace, o.Name()}
+	if _, exists := a.objects[k]; exists {
+		return entry{}, fail(http.StatusConflict, metav1.StatusReasonAlreadyExists, "%s %q already exists", k.plural, k.name)
+	}
+	o["apiVersion"], o["kind"] = r.apiVersion(), r.Kind
+	o.Set(fmt.Sprintf("00000000-0000-0000-0000-%012d", a.born), "metadata", "uid")
+	o.Set(time.Now().UTC().Format(time.RFC3339), "metadata", "creationTimestamp")
+	o.Set(float64(1), "metadata", "generation")
+	if r.Status && bySubject {
+		o.Unset("status")
+	}
+	if err := admit(r, nil, o); err != nil {
+		return entry{}, err
+	}
+	e := a.put(r, k, o, "ADDED")
+	a.report("create", r, nil, o, bySubject)
+	return e, nil
+}
+
+func admit(r *Resource, old, next Object) error {
+	if r.Default != nil {
+		r.Default(next)
+	}
+	if r.Admit == nil {
+		return nil
+	}
+	if err := r.Admit(old, next); err != nil {
+		return fail(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "%s %q is invalid: %v", r.Plural, next.Name(), err)
+	}
+	return nil
+}
+
+// whole is a subresource that no client has: a write of the kit may change the object with its status.
+const whole = "whole"
+
+// update stores what an object is to become. Sub is "status", whole or empty.
+func (a *API) update(r *Resource, k key, next Object, sub, verb string, bySubject bool) (entry, error) {
+	old, exists := a.objects[k]
+	if !exists {
+		return entry{}, notFound(k)
+	}
+	next = next.clone()
+	dropNulls(next)
+	was := old.object
+	if version := next.Text("metadata", "resourceVersion"); version != "" && version != was.Text("metadata", "resourceVersion") {
+		return entry{}, conflict(k)
+	}
+	if uid := next.UID(); uid != "" && uid != was.UID() {
+		return entry{}, conflict(k)
+	}
+	switch {
+	case sub == "status":
+		status := next["status"]
+		next = was.clone()
+		next["status"] = status
+	case r.Status && sub != whole:
+		if status, has := was["status"]; has {
+			next["status"] = cloneValue(status)
+		} else {
+			next.Unset("status")
+		}
+	}
+	for _, field := range []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion", "namespace", "name", "selfLink"} {
+		if v := was.Get("metadata", field); v != nil {
+			next.Set(v, "metadata", field)
+		} else {
+			next.Unset("metadata", field)
+		}
+	}
+	next["apiVersion"], next["kind"] = r.apiVersion(), r.Kind
+	dropNulls(next)
+	if err := admit(r, was, next); err != nil {
+		return entry{}, err
+	}
+	if equalObjects(was, next) {
+		return old, nil // no new version, and no watch event
+	}
+	if !equalObjects(specOf(was), specOf(next)) {
+		generation, _ := was.Get("metadata", "generation").(float64)
+		next.Set(generation+1, "metadata", "generation")
+	}
+	if next.isDeleted() && len(finalizers(next)) == 0 && !isGraceful(next) {
+		e := a.put(r, k, next, "DELETED")
+		a.report(verb, r, was, nil, bySubject)
+		return e, nil
+	}
+	e := a.put(r, k, next, "MODIFIED")
+	a.report(verb, r, was, next, bySubject)
+	return e, nil
+}
+
+// specOf is what a new generation is counted for.
+func specOf(o Object) Object {
+	spec := make(Object, len(o))
+	for field, v := range o {
+		if field != "metadata" && field != "status" {
+			spec[field] = v
+		}
+	}
+	return spec
+}
+
+func finalizers(o Object) []any {
+	list, _ := o.Get("metadata", "finalizers").([]any)
+	return list
+}
+
+// isGraceful reports whether a pod still has time to end.
+func isGraceful(o Object) bool {
+	grace, _ := o.Get("metadata", "deletionGracePeriodSeconds").(float64)
+	return grace > 0
+}
+
+// remove deletes an object: it stays while finalizers hold it, and a running pod until its kubelet has ended it.
+func (a *API) remove(r *Resource, k key, options metav1.DeleteOptions, verb string, bySubject bool) (entry, error) {
+	old, exists := a.objects[k]
+	if !exists {
+		return entry{}, notFound(k)
+	}
+	was := old.object
+	if p := options.Preconditions; p != nil {
+		if p.UID != nil && string(*p.UID) != was.UID() || p.ResourceVersion != nil && *p.ResourceVersion != was.Text("metadata", "resourceVersion") {
+			return entry{}, conflict(k)
+		}
+	}
+	if policy := options.PropagationPolicy; policy != nil && *policy == metav1.DeletePropagationOrphan {
+		a.orphan(was.UID())
+	}
+	next := was.clone()
+	grace := r.Plural == "pods" && was.Text("status", "phase") == "Running" && was.Text("spec", "nodeName") != ""
+	if options.GracePeriodSeconds != nil && *options.GracePeriodSeconds == 0 {
+		grace = false
+	}
+	if len(finalizers(was)) > 0 || grace {
+		if was.isDeleted() {
+			return old, nil
+		}
+		seconds := 0.0
+		if grace {
+			seconds = 30
+		}
+		next.Set(time.Now().Add(time.Duration(seconds)*time.Second).UTC().Format(time.RFC3339), "metadata", "deletionTimestamp")
+		next.Set(seconds, "metadata", "deletionGracePeriodSeconds")
+		e := a.put(r, k, next, "MODIFIED")
+		a.report(verb, r, was, next, bySubject)
+		return e, nil
+	}
+	e := a.put(r, k, next, "DELETED")
+	a.report(verb, r, was, nil, bySubject)
+	return e, nil
+}
+
+// orphan takes the references to an owner away.
+func (a *API) orphan(uid string) {
+	for _, k := range a.keys() {
+		e := a.objects[k]
+		if !e.object.IsOwnedBy(uid) {
+			continue
+		}
+		next := e.object.clone()
+		var refs []any
+		for _, ref := range next.List("metadata", "ownerReferences") {
+			if ref.Text("uid") != uid {
+				refs = append(refs, map[string]any(ref))
+			}
+		}
+		next.Set(refs, "metadata", "ownerReferences")
+		a.put(a.resourceOf(e.object), k, next, "MODIFIED")
+	}
+}
+
+func (a *API) resourceOf(o Object) *Resource {
+	return a.kind(schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind")))
+}
+
+// keys are the names of all objects, in one order.
+func (a *API) keys() []key { return keysOf(a.objects) }
+
+func keysOf(objects map[key]entry) []key {
+	keys := make([]key, 0, len(objects))
+	for k := range objects {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(x, y key) int {
+		return strings.Compare(x.plural+"/"+x.namespace+"/"+x.name, y.plural+"/"+y.namespace+"/"+y.name)
+	})
+	return keys
+}
+
+// Collect deletes the objects whose owners are all gone, as the garbage collector does some time after.
+func (a *API) Collect() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for again := true; again; {
+		again = false
+		alive := make(map[string]bool, len(a.objects))
+		for _, e := range a.objects {
+			alive[e.object.UID()] = true
+		}
+		for _, k := range a.keys() {
+			e := a.objects[k]
+			refs := e.object.List("metadata", "ownerReferences")
+			if len(refs) == 0 || e.object.isDeleted() || slices.ContainsFunc(refs, func(ref Object) bool { return alive[ref.Text("uid")] }) {
+				continue
+			}
+			if _, err := a.remove(a.resourceOf(e.object), k, metav1.DeleteOptions{}, "collect", false); err == nil {
+				again = true
+			}
+		}
+	}
+}
+
+// finish ends a pod whose time to stop is over.
+func (a *API) finish(r *Resource, k key, end func(Object)) {
+	was := a.objects[k].object
+	next := was.clone()
+	if !PodEnded(next) {
+		end(next)
+	}
+	next.Set(0.0, "metadata", "deletionGracePeriodSeconds")
+	if len(finalizers(next)) == 0 {
+		a.put(r, k, next, "DELETED")
+		a.report("remove", r, was, nil, false)
+		return
+	}
+	a.put(r, k, next, "MODIFIED")
+	a.report("update", r, was, next, false)
+}
+
+// change changes an object with its status. The API is locked.
+func (a *API) change(r *Resource, k key, change func(Object)) {
+	next := a.objects[k].object.clone()
+	change(next)
+	_, _ = a.update(r, k, next, whole, "update", false) // what the kit writes is admitted, or stays as it was
+}
+
+// add stores an object that says its kind.
+func (a *API) add(v any) error {
+	o, err := toObject(v)
+	if err != nil {
+		return err
+	}
+	_, err = a.Create(schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind")), o)
+	return err
+}
+
+// Create stores a new object for a user. It may be typed.
+func (a *API) Create(gvk schema.GroupVersionKind, v any) (Object, error) {
+	o, err := toObject(v)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.kind(gvk)
+	if r == nil {
+		return nil, fmt.Errorf("%s is not served", gvk)
+	}
+	e, err := a.create(r, o.Namespace(), o, false)
+	return e.object, err
+}
+
+// Change changes an object for a user or a kubelet, with its status. It does nothing if the object is gone.
+func (a *API) Change(gvk schema.GroupVersionKind, namespace, name string, change func(Object)) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.kind(gvk)
+	if r == nil {
+		return fmt.Errorf("%s is not served", gvk)
+	}
+	k := key{r.Plural, namespace, name}
+	e, exists := a.objects[k]
+	if !exists {
+		return nil
+	}
+	next := e.object.clone()
+	change(next)
+	_, err := a.update(r, k, next, whole, "update", false)
+	return err
+}
+
+// Delete deletes an object for a user, in the background. It does nothing if the object is gone.
+func (a *API) Delete(gvk schema.GroupVersionKind, namespace, name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.kind(gvk); r != nil {
+		_, _ = a.remove(r, key{r.Plural, namespace, name}, metav1.DeleteOptions{}, "delete", false) // it may be gone
+	}
+}
+
+// Get returns an object, or nil. It must not be changed.
+func (a *API) Get(gvk schema.GroupVersionKind, namespace, name string) Object {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.kind(gvk); r != nil {
+		return a.objects[key{r.Plural, namespace, name}].object
+	}
+	return nil
+}
+
+// List returns all objects of a kind, by name. They must not be changed.
+func (a *API) List(gvk schema.GroupVersionKind) (list []Object) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.list(gvk)
+}
+
+func (a *API) list(gvk schema.GroupVersionKind) (list []Object) {
+	r := a.kind(gvk)
+	for _, k := range a.keys() {
+		if r != nil && k.plural == r.Plural && a.objects[k].object.Text("kind") == r.Kind {
+			list = append(list, a.objects[k].object)
+		}
+	}
+	return list
+}

@@ -1,0 +1,129 @@
+package blackbox
+
+import (
+	"fmt"
+	"testing"
+)
+
+// The checks of things that run until they are done.
+const (
+	// NoMoreThanWanted: no more children run concurrently than may, or are still wanted.
+	NoMoreThanWanted Check = "NoMoreThanWanted"
+	// OneEach: no two children of one number or node run concurrently.
+	OneEach Check = "OneEach"
+	// CountedOnce: the parent counts no child that has not ended so, none twice, and forgets none.
+	CountedOnce Check = "CountedOnce"
+	// EndsOnce: what has ended stays so, as it ended, and starts nothing more.
+	EndsOnce Check = "EndsOnce"
+	// EndsRightly: the parent succeeds when as many children have as are wanted, and fails when more have failed than
+	// may.
+	EndsRightly Check = "EndsRightly"
+	// Ends: once nothing goes wrong any more and all children succeed, the parent ends within four hours.
+	Ends Check = "Ends"
+	// NothingLeft: when the parent has ended nothing runs, and when it is deleted nothing of it stays.
+	NothingLeft Check = "NothingLeft"
+	// NothingRuns: while the parent is suspended nothing runs, from five minutes after it.
+	NothingRuns Check = "NothingRuns"
+)
+
+// BatchSettings are what a parent is made of.
+type BatchSettings struct {
+	// Wanted is how many children have to succeed, AtOnce how many may run concurrently, and Retries how many may fail.
+	Wanted, AtOnce, Retries int32
+	// Indexed gives each child a number of its own.
+	Indexed bool
+	Suspend bool
+}
+
+// Tally is what a parent says of itself.
+type Tally struct {
+	// Succeeded and Failed are how many children it counts.
+	Succeeded, Failed int32
+	// Ended says that it has ended, and Success how.
+	Ended, Success bool
+}
+
+// Batch is a program that runs children until enough have succeeded.
+type Batch struct {
+	Program
+	// New returns a parent with the settings. The kit sets its name and namespace.
+	New func(BatchSettings) any
+	// Edit changes a parent to settings: its AtOnce and Suspend are others.
+	Edit func(parent Object, s BatchSettings)
+	// Tally reads the status of a parent.
+	Tally func(parent Object) Tally
+	// Index is the number or node of a child; nil or "" is none.
+	Index func(child Object) string
+	// RandomNames says that children have names that the program does not know before: where the reply to a creation is lost,
+	// or the cache of a new replica does not show it, one more child may run until the program sees them.
+	RandomNames bool
+	// Kind is how children live; the zero value is as [Job] or [Pod] if they are such.
+	Kind ChildKind
+	// Settings draws settings by choosing among these; nil means any of up to four children.
+	Settings []BatchSettings
+}
+
+// Play plays a life. It is called outside of a bubble.
+func (b *Batch) Play(t *testing.T, life BatchLife) Result {
+	t.Helper()
+	kind := b.Kind
+	if kind.Begin == nil {
+		kind = childKinds[b.Child]
+	}
+	if kind.Begin == nil {
+		t.Fatalf("batch: kind: is required for children of kind %s", b.Child.Kind)
+	}
+	return play(t, &b.Program, life, func(p *player, _ Program) script {
+		return &batchScript{player: p, batch: b, kind: kind, settings: life.Settings, fates: make(map[string]*fate)}
+	})
+}
+
+// String says the settings.
+func (s BatchSettings) String() string {
+	text := fmt.Sprintf("of %d, %d at once, %d may fail", s.Wanted, s.AtOnce, s.Retries)
+	if s.Indexed {
+		text += ", indexed"
+	}
+	if s.Suspend {
+		text += ", suspended"
+	}
+	return text
+}
+
+func (s BatchSettings) source() string {
+	text := fmt.Sprintf("blackbox.BatchSettings{Wanted: %d, AtOnce: %d, Retries: %d", s.Wanted, s.AtOnce, s.Retries)
+	if s.Indexed {
+		text += ", Indexed: true"
+	}
+	if s.Suspend {
+		text += ", Suspend: true"
+	}
+	return text + "}"
+}
+
+func (b *Batch) random(r draw) BatchSettings {
+	if b.Settings != nil {
+		return pick(r, b.Settings)
+	}
+	return BatchSettings{
+		Wanted: 1 + r.Int32N(4), AtOnce: 1 + r.Int32N(4), Retries: pick(r, []int32{0, 1, 2, 6}),
+		Indexed: r.IntN(2) == 0, Suspend: r.IntN(6) == 0,
+	}
+}
+
+func (b *Batch) edit(r draw) Step { return Step{Do: Edit, AtOnce: r.Int32N(4)} }
+
+func (b *Batch) program() *Program { return &b.Program }
+
+func (b *Batch) plainer() []func(*BatchSettings) {
+	if b.Settings != nil {
+		return nil
+	}
+	return []func(*BatchSettings){
+		func(s *BatchSettings) { s.Suspend = false },
+		func(s *BatchSettings) { s.Indexed = false },
+		func(s *BatchSettings) { s.Retries = 6 },
+		func(s *BatchSettings) { s.Wanted, s.AtOnce = 1, 1 },
+		func(s *BatchSettings) { s.Wanted, s.AtOnce = 2, 2 },
+	}
+}

@@ -1,0 +1,252 @@
+package blackbox
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// worker is a controller of Jobs that looks at everything each fifty seconds. It counts by the names of the pods, whose
+// finalizer it removes once they are counted. What is set makes it wrong.
+type worker struct {
+	naive // for its client
+
+	tooMany, neverStops, forgetsEnd, countsAgain, keepsFinalizers, ignoresSuspend, failsEarly, noRetry, busyAfter, leavesRunning bool
+	succeedsEarly, twins                                                                                                         bool
+}
+
+const pods = "/api/v1/namespaces/default/pods"
+
+const parentJob = jobs + "/subject"
+
+func (w worker) subject() *Batch {
+	return &Batch{
+		Program: Program{
+			Resources: []Resource{Jobs(), Pods()},
+			Parent:    JobKind, Child: PodKind,
+			Start: func(ctx context.Context, config *rest.Config) error {
+				c := w
+				c.client = &http.Client{Transport: config.Transport}
+				for ctx.Err() == nil {
+					if err := c.round(ctx); err != nil && c.noRetry {
+						<-ctx.Done()
+					}
+					time.Sleep(50 * time.Second)
+				}
+				return nil
+			},
+		},
+		New: NewJob, Edit: EditJob, Tally: JobTally, Index: PodIndex,
+	}
+}
+
+// round counts the pods, and starts or deletes some.
+func (w *worker) round(ctx context.Context) error {
+	parent, code, err := w.do(ctx, http.MethodGet, parentJob, nil)
+	if code == http.StatusNotFound {
+		return w.release(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	list, _, err := w.do(ctx, http.MethodGet, pods, nil)
+	if err != nil {
+		return err
+	}
+	number := func(field string) int {
+		n, _ := parent.Get("spec", field).(float64)
+		return int(n)
+	}
+	counted := map[string]bool{} // the names of pods that are counted, and how they ended
+	for _, c := range parent.List("status", "counted") {
+		counted[c.Text("name")] = c.Get("succeeded").(bool)
+	}
+	var active []Object
+	done := map[string]bool{} // indexes
+	for _, pod := range list.List("items") {
+		if _, is := counted[pod.Name()]; !is && (PodEnded(pod) || pod.isDeleted()) {
+			counted[pod.Name()] = Pod.Succeeded(pod)
+		}
+		if !PodEnded(pod) && !pod.isDeleted() {
+			active = append(active, pod)
+		}
+	}
+	succeeded, failed := 0, 0
+	for name, is := range counted {
+		if is {
+			succeeded++
+			done[strings.Split(name, "-")[1]] = true
+		} else {
+			failed++
+		}
+	}
+	parent = parent.clone()
+	var record []any
+	for name, is := range counted {
+		record = append(record, map[string]any{"name": name, "succeeded": is})
+	}
+	slices.SortFunc(record, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	parent.Set(record, "status", "counted")
+	parent.Set(float64(succeeded), "status", "succeeded")
+	parent.Set(float64(failed), "status", "failed")
+	if w.countsAgain {
+		before, _ := parent.Get("status", "seen").(float64)
+		parent.Set(before+1, "status", "seen")
+		if succeeded > 0 {
+			parent.Set(float64(succeeded)+before, "status", "succeeded")
+		}
+	}
+	wanted, retries := number("completions"), number("backoffLimit")
+	if w.succeedsEarly {
+		wanted--
+	}
+	if w.failsEarly {
+		retries--
+	}
+	ended := JobEnded(parent)
+	switch {
+	case ended && w.forgetsEnd:
+		parent.Unset("status", "conditions")
+		ended = false
+	case ended:
+		if w.busyAfter {
+			parent.Set(now(), "status", "seen")
+		}
+	case succeeded >= wanted:
+		setCondition(parent, "Complete", "True", "")
+		ended = true
+	case failed > retries:
+		setCondition(parent, "Failed", "True", "")
+		ended = true
+	}
+	if _, _, err := w.do(ctx, http.MethodPut, parentJob+"/status", parent); err != nil {
+		return err
+	}
+	if !w.keepsFinalizers {
+		if err := w.releasePods(ctx, list.List("items")); err != nil {
+			return err
+		}
+	}
+	want := min(number("parallelism"), wanted-succeeded)
+	if w.tooMany {
+		want = number("parallelism")
+	}
+	if ended || parent.Get("spec", "suspend") == true && !w.ignoresSuspend {
+		want = 0
+	}
+	if ended && w.leavesRunning {
+		return nil
+	}
+	for len(active) > want && !w.neverStops {
+		if _, _, err := w.do(ctx, http.MethodDelete, pods+"/"+active[0].Name(), nil); err != nil {
+			return err
+		}
+		active = active[1:]
+	}
+	return w.fill(ctx, parent, active, done, want, len(counted))
+}
+
+// fill starts pods of the first indexes that are free.
+func (w *worker) fill(ctx context.Context, parent Object, active []Object, done map[string]bool, want, attempt int) error {
+	for _, pod := range active {
+		done[PodIndex(pod)] = true
+	}
+	for index := 0; len(active) < want; {
+		text := fmt.Sprint(index)
+		if done[text] {
+			index++
+			continue
+		}
+		done[text] = !w.twins
+		pod := Object{"metadata": map[string]any{
+			"name": fmt.Sprintf("subject-%d-%d-%d", index, attempt, len(active)), "annotations": map[string]any{"batch.kubernetes.io/job-completion-index": text},
+			"finalizers":      []any{"example.com/counted"},
+			"ownerReferences": []any{map[string]any{"uid": parent.UID(), "name": "subject", "kind": "Job", "apiVersion": "batch/v1", "controller": true}},
+		}}
+		created, code, err := w.do(ctx, http.MethodPost, pods, pod)
+		if err != nil && code != http.StatusConflict {
+			return err
+		}
+		active = append(active, created)
+	}
+	return nil
+}
+
+// releasePods removes the finalizer of pods that have ended.
+func (w *worker) releasePods(ctx context.Context, all []Object) error {
+	for _, pod := range all {
+		if (PodEnded(pod) || pod.isDeleted()) && len(finalizers(pod)) > 0 {
+			pod.Unset("metadata", "finalizers")
+			if _, code, err := w.do(ctx, http.MethodPut, pods+"/"+pod.Name(), pod); err != nil && code != http.StatusNotFound {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// release removes the finalizers of all pods of a job that is gone.
+func (w *worker) release(ctx context.Context) error {
+	if w.keepsFinalizers {
+		return nil
+	}
+	list, _, err := w.do(ctx, http.MethodGet, pods, nil)
+	if err != nil {
+		return err
+	}
+	return w.releasePods(ctx, list.List("items"))
+}
+
+// TestBatchPlay: each mistake is found by its check, in a life that a right controller passes.
+func TestBatchPlay(t *testing.T) {
+	wait := Step{Do: Wait, For: 2 * time.Minute}
+	two := BatchSettings{Wanted: 2, AtOnce: 2, Retries: 1, Indexed: true}
+	for _, test := range []struct {
+		name     string
+		wrong    worker
+		settings BatchSettings
+		steps    []Step
+		want     Check
+	}{
+		{"starts more than are wanted", worker{tooMany: true}, two, []Step{wait, {Do: Succeed}, wait}, NoMoreThanWanted},
+		{"starts two of an index", worker{twins: true}, two, nil, OneEach},
+		{"counts pods again", worker{countsAgain: true}, two, []Step{wait, {Do: Succeed}, wait, wait}, CountedOnce},
+		{"takes the end back", worker{forgetsEnd: true}, two, []Step{wait, {Do: Fail}, {Do: Fail}, wait, wait}, EndsOnce},
+		{"succeeds early", worker{succeedsEarly: true}, two, []Step{wait, {Do: Succeed}, wait}, EndsRightly},
+		{"fails early", worker{failsEarly: true}, two, []Step{wait, {Do: Fail}, wait}, EndsRightly},
+		{"gives up after a refusal", worker{noRetry: true}, two, []Step{{Do: Break, Fault: Refuse, Nth: 1}, wait}, Ends},
+		{"leaves pods running", worker{leavesRunning: true}, two, []Step{wait, {Do: Fail}, wait, wait, {Do: Fail}, wait}, NothingLeft},
+		{"keeps finalizers", worker{keepsFinalizers: true}, two, nil, NothingLeft},
+		{"ignores suspend", worker{ignoresSuspend: true}, two, []Step{wait, {Do: Suspend}, wait}, NothingRuns},
+		{"stops nothing", worker{neverStops: true}, two, []Step{wait}, NothingRuns},
+		{"writes without end", worker{busyAfter: true}, two, nil, Bounded},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			life := BatchLife{Settings: test.settings, Begin: 10*time.Hour + 10*time.Second, Steps: test.steps}
+			if right := (worker{}).subject().Play(t, life); len(right.Violations) > 0 {
+				t.Errorf("a right controller: %v\n%s", right.Violations, strings.Join(right.Story, "\n"))
+			}
+			result := test.wrong.subject().Play(t, life)
+			if !slices.ContainsFunc(result.Violations, func(v Violation) bool { return v.Check == test.want }) {
+				t.Errorf("found %v, want %s\n%s", result.Violations, test.want, strings.Join(result.Story, "\n"))
+			}
+		})
+	}
+}
+
+// TestBatchFind: random lives find nothing in a right controller, and a mistake in a life that has only what it takes.
+func TestBatchFind(t *testing.T) {
+	for _, f := range (worker{}).subject().Find(t, Search{Seed: 3, Lives: 3}) {
+		t.Errorf("%s", f)
+	}
+	found := worker{keepsFinalizers: true}.subject().Find(t, Search{Seed: 3, Lives: 1})
+	if len(found) != 1 || found[0].Check != NothingLeft || len(found[0].Life.Steps) > 0 || !strings.Contains(found[0].GoTest(), "blackbox.BatchLife{") {
+		t.Errorf("%v", found)
+	}
+}

@@ -1,0 +1,405 @@
+package blackbox
+
+import (
+	"fmt"
+	"time"
+)
+
+// batchScript plays and watches the life of a parent that runs children until they are done.
+type batchScript struct {
+	*player
+	batch *Batch
+	kind  ChildKind
+
+	uid       string // of the parent
+	settings  BatchSettings
+	most      int32     // may run concurrently, by the settings and those before that the program may still see
+	edited    time.Time // when the settings changed
+	suspended time.Time // zero if it is not
+	fates     map[string]*fate
+	tally     Tally
+}
+
+// fate is what has become of a child.
+type fate struct {
+	index     string
+	succeeded bool
+	failed    bool // or was deleted while it ran
+	removed   bool // by a user, or after its success
+	created   time.Time
+	lost      bool // the reply to its creation was
+}
+
+func (b *batchScript) begin() error {
+	parent, err := nameParent(b.batch.New(b.settings))
+	if err != nil {
+		return err
+	}
+	b.most = b.settings.AtOnce
+	if b.settings.Suspend {
+		b.suspended = time.Now()
+	}
+	b.tell("a user creates %s %s", b.Parent.Kind, b.settings)
+	created, err := b.api.Create(b.Parent, parent)
+	b.uid = created.UID()
+	go b.run()
+	return err
+}
+
+// run is what runs the children, until the life is over.
+func (b *batchScript) run() {
+	for !b.api.isClosed() {
+		next, changed := b.move()
+		select {
+		case <-changed:
+		case <-time.After(next):
+		}
+	}
+}
+
+// How long children take to begin, and to stop.
+const (
+	beginAfter = 1130 * time.Millisecond
+	stopAfter  = 2170 * time.Millisecond
+)
+
+// move lets children begin and stop that are due. It returns when to look again, and what tells of a change.
+func (b *batchScript) move() (next time.Duration, changed <-chan struct{}) {
+	b.api.mu.Lock()
+	defer b.api.mu.Unlock()
+	next = time.Hour
+	due := func(t time.Time) bool {
+		left := time.Until(t)
+		if left > 0 {
+			next = min(next, left)
+		}
+		return left <= 0
+	}
+	r := b.api.kind(b.Child)
+	for _, child := range b.api.list(b.Child) {
+		k := key{r.Plural, child.Namespace(), child.Name()}
+		switch {
+		case child.isDeleted() && isGraceful(child):
+			if due(b.api.since[child.UID()+"/deleted"].Add(stopAfter)) {
+				b.api.finish(r, k, func(o Object) { b.End(o, false) })
+			}
+		case child.isDeleted() || b.Ended(child):
+		case b.kind.Runs(child):
+			if b.kind.Ready != nil && !b.kind.Ready(child) && due(b.api.since[child.UID()].Add(stopAfter)) {
+				b.api.change(r, k, b.kind.Stop)
+			}
+		case b.kind.Ready == nil || b.kind.Ready(child):
+			if due(b.api.since[child.UID()].Add(beginAfter)) {
+				b.api.change(r, k, b.kind.Begin)
+			}
+		}
+	}
+	return next, b.api.changed
+}
+
+func (b *batchScript) step(s Step) error {
+	next := b.settings
+	switch s.Do {
+	case Succeed, Fail:
+		b.end(s.Do == Succeed)
+		return nil
+	case Suspend, Resume:
+		next.Suspend = s.Do == Suspend
+		return b.edit(next)
+	case Edit:
+		next.AtOnce = s.AtOnce
+		return b.edit(next)
+	case Remove:
+		if children := b.children(); len(children) > 0 {
+			b.note(func() {
+				if f := b.fates[children[0].UID()]; f != nil {
+					f.removed = true
+				}
+			})
+			b.say("a user deletes %s", children[0].Name())
+			b.api.Delete(b.Child, children[0].Namespace(), children[0].Name())
+		}
+		return nil
+	}
+	return fmt.Errorf("step: do: unknown action %q", s.Do)
+}
+
+// end lets the oldest child that runs end.
+func (b *batchScript) end(succeeded bool) bool {
+	for _, child := range b.children() {
+		if b.Ended(child) || child.isDeleted() || !b.kind.Runs(child) {
+			continue
+		}
+		b.say("%s ends, succeeded %v", child.Name(), succeeded)
+		return b.api.Change(b.Child, child.Namespace(), child.Name(), func(o Object) { b.End(o, succeeded) }) == nil
+	}
+	return false
+}
+
+// edit gives the parent other settings. One that has ended keeps them.
+func (b *batchScript) edit(next BatchSettings) error {
+	if next == b.settings || b.ended() {
+		return nil
+	}
+	b.note(func() {
+		if time.Now().After(b.shown(b.edited).Add(time.Minute)) {
+			b.most = b.settings.AtOnce
+		}
+		b.most, b.edited = max(b.most, next.AtOnce), time.Now()
+		if next.Suspend && !b.settings.Suspend {
+			b.suspended = time.Now()
+		}
+		if !next.Suspend {
+			b.suspended = time.Time{}
+		}
+		b.settings = next
+	})
+	b.say("a user edits it: %s", next)
+	return b.api.Change(b.Parent, "default", "subject", func(o Object) { b.batch.Edit(o, next) })
+}
+
+// saw checks a write. The API is locked.
+func (b *batchScript) saw(w Write) {
+	switch w.Resource.GroupVersionKind {
+	case b.Parent:
+		if w.New != nil && w.New.UID() == b.uid {
+			b.sawParent(w.New)
+		}
+	case b.Child:
+		if w.Old == nil {
+			if parent := b.parent(); parent != nil && b.owned(parent, w.New) {
+				b.created(w)
+			}
+		} else if f := b.fates[w.Old.UID()]; f != nil {
+			b.changed(f, w)
+		}
+	}
+}
+
+// changed notes what becomes of a child.
+func (b *batchScript) changed(f *fate, w Write) {
+	o := w.New
+	if o == nil {
+		o = w.Old
+	}
+	switch {
+	case f.succeeded && (w.New == nil || o.isDeleted()):
+		f.removed = true // by whoever: the program may not have seen that it had succeeded
+	case f.succeeded || f.failed:
+	case b.Ended(o) && b.succeeded(o):
+		f.succeeded = true
+	case b.Ended(o) || w.New == nil || o.isDeleted():
+		f.failed = true
+	}
+}
+
+func (b *batchScript) succeeded(o Object) bool { return b.kind.Succeeded(o) }
+
+// active reports whether a child counts as one that runs.
+func (b *batchScript) active(o Object) bool {
+	return !b.Ended(o) && !o.isDeleted() && (b.kind.Ready == nil || b.kind.Ready(o))
+}
+
+// created checks a new child.
+func (b *batchScript) created(w Write) {
+	f := &fate{created: time.Now(), lost: w.Lost}
+	if b.batch.Index != nil {
+		f.index = b.batch.Index(w.New)
+	}
+	b.fates[w.New.UID()] = f
+	if !w.BySubject {
+		return
+	}
+	if b.tally.Ended {
+		b.fail(EndsOnce, "%s is created, and the %s has ended", w.New.Name(), b.Parent.Kind)
+	}
+	if !b.active(w.New) {
+		return
+	}
+	if !b.suspended.IsZero() && time.Now().After(b.shown(b.suspended).Add(5*time.Second)) {
+		b.fail(NothingRuns, "%s is created, and the %s is suspended since %s", w.New.Name(), b.Parent.Kind, time.Since(b.suspended))
+	}
+	b.checkNumber(w.New)
+}
+
+// checkNumber checks that a child is not one too many.
+func (b *batchScript) checkNumber(child Object) {
+	active := int32(0)
+	for _, o := range b.childrenOf(b.parent()) {
+		if !b.active(o) || b.batch.RandomNames && o.UID() != child.UID() && b.unknown(b.fates[o.UID()]) {
+			continue
+		}
+		active++
+		if index := b.fates[child.UID()].index; index != "" && o.UID() != child.UID() && b.fates[o.UID()].index == index {
+			b.fail(OneEach, "%s is created, and %s runs too, both for %q", child.Name(), o.Name(), index)
+		}
+	}
+	most := b.most
+	if time.Now().After(b.shown(b.edited).Add(time.Minute)) {
+		most = b.settings.AtOnce
+	}
+	left := max(b.settings.Wanted-b.successes(), 0)
+	switch {
+	case active > most:
+		b.fail(NoMoreThanWanted, "%s is created, and now %d run; %d may at once", child.Name(), active, most)
+	case active > left:
+		b.fail(NoMoreThanWanted, "%s is created, and now %d run; %d more successes are wanted", child.Name(), active, left)
+	}
+}
+
+// unknown reports whether the program may not know of a child that it has made.
+func (b *batchScript) unknown(f *fate) bool {
+	return f.lost || f.created.Before(b.began) && b.shown(f.created).After(b.began)
+}
+
+// successes are the children that have succeeded, or their numbers. Those that are gone, or that the
+// program may not know, may be run again.
+func (b *batchScript) successes() int32 {
+	n, indexes := int32(0), make(map[string]bool)
+	for _, f := range b.fates {
+		switch {
+		case !f.succeeded || f.removed || b.batch.RandomNames && b.unknown(f):
+		case f.index == "":
+			n++
+		case !indexes[f.index]:
+			indexes[f.index] = true
+			n++
+		}
+	}
+	return n
+}
+
+// sawParent checks the status of the parent.
+func (b *batchScript) sawParent(parent Object) {
+	was, is := b.tally, b.batch.Tally(parent)
+	b.tally = is
+	succeeded, failed := int32(0), int32(0)
+	for _, f := range b.fates {
+		if f.succeeded {
+			succeeded++
+		}
+		if f.failed || f.removed {
+			failed++
+		}
+	}
+	switch {
+	case is.Succeeded > succeeded:
+		b.fail(CountedOnce, "it counts %d children that succeeded, %d have", is.Succeeded, succeeded)
+	case is.Failed > failed:
+		b.fail(CountedOnce, "it counts %d children that failed, %d have", is.Failed, failed)
+	case is.Succeeded < was.Succeeded:
+		b.fail(CountedOnce, "it counted %d children that succeeded, and now %d", was.Succeeded, is.Succeeded)
+	case is.Failed < was.Failed:
+		b.fail(CountedOnce, "it counted %d children that failed, and now %d", was.Failed, is.Failed)
+	}
+	switch {
+	case was.Ended && (!is.Ended || is.Success != was.Success):
+		b.fail(EndsOnce, "it had ended (success %v), and now it has not (success %v)", was.Success, is.Success)
+	case !is.Ended || was.Ended:
+	case is.Success && succeeded < b.settings.Wanted:
+		b.fail(EndsRightly, "it succeeds, and %d of %d children have", succeeded, b.settings.Wanted)
+	case is.Success && is.Succeeded != b.settings.Wanted:
+		b.fail(CountedOnce, "it succeeds, and counts %d of %d", is.Succeeded, b.settings.Wanted)
+	case !is.Success && failed <= b.settings.Retries:
+		b.fail(EndsRightly, "it fails, and %d children have; %d may", failed, b.settings.Retries)
+	}
+}
+
+// calm lets nothing go wrong any more. The parent is suspended for a while, then all children succeed, and it ends. At last it
+// is deleted.
+func (b *batchScript) calm() error {
+	if err := b.calmSuspend(); err != nil || !b.isUp() {
+		return err
+	}
+	next := b.settings
+	next.Suspend, next.AtOnce = false, max(next.AtOnce, 1)
+	if err := b.edit(next); err != nil {
+		return err
+	}
+	for end := time.Now().Add(4 * time.Hour); time.Now().Before(end) && !b.ended(); {
+		for b.end(true) {
+		}
+		if err := b.pass(10 * time.Second); err != nil || !b.isUp() {
+			return err
+		}
+	}
+	if err := b.pass(5*time.Minute + 2*b.lag); err != nil || !b.isUp() {
+		return err
+	}
+	before := 0
+	b.note(func() {
+		before = b.writes
+		if !b.tally.Ended {
+			b.fail(Ends, "it has not ended by %s, and %d of %d children have succeeded", time.Now().UTC().Format("2 Jan 15:04:05"), b.successes(), b.settings.Wanted)
+			return
+		}
+		for _, child := range b.childrenOf(b.parent()) {
+			switch {
+			case b.active(child):
+				b.fail(NothingLeft, "%s runs, and the %s has ended", child.Name(), b.Parent.Kind)
+			case len(finalizers(child)) > 0:
+				b.fail(NothingLeft, "%s has the finalizers %v, and the %s has ended", child.Name(), finalizers(child), b.Parent.Kind)
+			}
+		}
+	})
+	if err := b.pass(time.Hour); err != nil || !b.isUp() {
+		return err
+	}
+	b.note(func() {
+		if n := b.writes - before; n > 20 {
+			b.fail(Bounded, "%d writes in an hour, after the end", n)
+		}
+	})
+	return b.remove()
+}
+
+// ended reports whether the parent has ended.
+func (b *batchScript) ended() (ended bool) {
+	b.note(func() { ended = b.tally.Ended })
+	return ended
+}
+
+// calmSuspend suspends the parent, and looks whether anything runs.
+func (b *batchScript) calmSuspend() error {
+	if b.ended() || !b.has(Suspend) {
+		return nil
+	}
+	next := b.settings
+	next.Suspend = true
+	if err := b.edit(next); err != nil {
+		return err
+	}
+	if err := b.pass(5*time.Minute + 2*b.lag); err != nil || !b.isUp() {
+		return err
+	}
+	b.note(func() {
+		for _, child := range b.childrenOf(b.parent()) {
+			if b.active(child) {
+				b.fail(NothingRuns, "%s runs, and the %s is suspended since %s", child.Name(), b.Parent.Kind, time.Since(b.suspended))
+			}
+		}
+	})
+	return nil
+}
+
+// remove deletes the parent.
+func (b *batchScript) remove() error {
+	b.say("a user deletes it")
+	b.api.Delete(b.Parent, "default", "subject")
+	for range 3 {
+		if err := b.pass(time.Minute + b.lag); err != nil || !b.isUp() {
+			return err
+		}
+	}
+	b.note(func() {
+		if parent := b.parent(); parent != nil {
+			b.fail(NothingLeft, "it was deleted, and is still there with the finalizers %v", finalizers(parent))
+		}
+		for _, child := range b.api.list(b.Child) {
+			if b.fates[child.UID()] != nil {
+				b.fail(NothingLeft, "%s is still there with the finalizers %v, and its %s was deleted", child.Name(), finalizers(child), b.Parent.Kind)
+			}
+		}
+	})
+	return nil
+}

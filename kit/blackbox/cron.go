@@ -1,0 +1,88 @@
+package blackbox
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// The checks of schedules.
+const (
+	// OnSchedule: each child is of a run of the schedule, and not started before it.
+	OnSchedule Check = "OnSchedule"
+	// NoRunTwice: no run has two children, also if the first is gone; unless a user has removed it.
+	NoRunTwice Check = "NoRunTwice"
+	// Starts: once nothing goes wrong any more, each run that is due starts within a minute and twice the lag.
+	Starts Check = "Starts"
+	// Deadline: nothing starts later than startingDeadlineSeconds after its run.
+	Deadline Check = "Deadline"
+	// Forbids: with Forbid nothing starts while another child has not ended.
+	Forbids Check = "Forbids"
+	// Replaces: with Replace the other children are deleted before one starts.
+	Replaces Check = "Replaces"
+	// Suspended: nothing starts while the parent is suspended, from a second and the lag after that.
+	Suspended Check = "Suspended"
+	// NotInRetrospect: a resume or an edit of the schedule starts no run from before it.
+	NotInRetrospect Check = "NotInRetrospect"
+	// History: no more children that have ended are kept than the limits say.
+	History Check = "History"
+	// ActiveList: the parent's list of active children is true once nothing goes wrong any more.
+	ActiveList Check = "ActiveList"
+	// Bounded: the controller comes to rest, and makes at most 200 writes for a run.
+	Bounded Check = "Bounded"
+)
+
+// CronSettings are what a parent is made of.
+type CronSettings struct {
+	Schedule string
+	// Policy is Allow, Forbid or Replace.
+	Policy                  string
+	StartingDeadlineSeconds *int64
+	// KeepSucceeded and KeepFailed are the history limits.
+	KeepSucceeded, KeepFailed *int32
+	Suspend                   bool
+}
+
+// Cron is a program that starts children at the times of a schedule.
+type Cron struct {
+	Program
+	// New returns a parent with the settings. The kit sets its name and namespace. An edit replaces its spec.
+	New func(CronSettings) any
+	// Run returns the run that a child is of; nil means the latest one before its creation.
+	Run func(child Object) time.Time
+	// Slack is how late a run may start when nothing goes wrong; 0 means a minute.
+	Slack time.Duration
+	// Active are the UIDs in the parent's list of active children; nil if there is none.
+	Active func(parent Object) []string
+	// Schedules are those that parents get; nil means some of each minute, each hour and each day.
+	Schedules []string
+	// Policies are those that the parent has; nil means all three. NoDeadline and NoHistory say that it lacks these.
+	Policies              []string
+	NoDeadline, NoHistory bool
+}
+
+// Play plays a life. It is called outside of a bubble.
+func (c *Cron) Play(t *testing.T, life CronLife) Result {
+	t.Helper()
+	return play(t, &c.Program, life, func(p *player, _ Program) script {
+		return &cronScript{player: p, cron: c, settings: life.Settings, runs: make(map[time.Time]string), removed: make(map[string]bool), outcome: make(map[string]bool)}
+	})
+}
+
+// String says the settings.
+func (s CronSettings) String() string {
+	text := fmt.Sprintf("%q, %s", s.Schedule, s.Policy)
+	if s.StartingDeadlineSeconds != nil {
+		text += fmt.Sprintf(", startingDeadlineSeconds %d", *s.StartingDeadlineSeconds)
+	}
+	if s.KeepSucceeded != nil {
+		text += fmt.Sprintf(", keeps %d that succeeded", *s.KeepSucceeded)
+	}
+	if s.KeepFailed != nil {
+		text += fmt.Sprintf(", keeps %d that failed", *s.KeepFailed)
+	}
+	if s.Suspend {
+		text += ", suspended"
+	}
+	return text
+}

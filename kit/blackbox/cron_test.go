@@ -1,0 +1,263 @@
+package blackbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+var taskKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Task"}
+
+// naive is a controller that looks at everything each five seconds. What is set makes it wrong.
+type naive struct {
+	client *http.Client
+
+	randomNames, forgetsForbid, ignoresSuspend, startsEarly, keepsAll, neverReplaces, forgetsDeadline, givesUp, catchesUp, busy, oldList bool
+}
+
+// subject is the controller as a Cron.
+func (n naive) subject() *Cron {
+	return &Cron{Schedules: []string{"* * * * *", "*/5 * * * *"}, Program: Program{
+		Resources: []Resource{{GroupVersionKind: taskKind, Plural: "tasks", Status: true}, Jobs()},
+		Parent:    taskKind, Child: JobKind,
+		Start: func(ctx context.Context, config *rest.Config) error {
+			c := n
+			c.client = &http.Client{Transport: config.Transport}
+			for ctx.Err() == nil {
+				if err := c.round(ctx); err != nil && n.givesUp {
+					<-ctx.Done()
+				}
+				if !n.busy {
+					time.Sleep(5 * time.Second)
+				}
+			}
+			return nil
+		},
+		Off: map[Check]string{NotInRetrospect: "it starts the latest run that is due"},
+	},
+		New: func(s CronSettings) any {
+			return Object{"spec": map[string]any{
+				"schedule": s.Schedule, "policy": s.Policy, "deadline": s.StartingDeadlineSeconds, "succeeded": s.KeepSucceeded, "failed": s.KeepFailed, "suspend": s.Suspend,
+			}}
+		},
+		Run: func(o Object) time.Time { return o.Time("metadata", "annotations", "run") },
+		Active: func(parent Object) (uids []string) {
+			for _, ref := range parent.List("status", "active") {
+				uids = append(uids, ref.Text("uid"))
+			}
+			return uids
+		},
+	}
+}
+
+func (n *naive) do(ctx context.Context, method, path string, in any) (Object, int, error) {
+	data, err := json.Marshal(in)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://blackbox.invalid"+path, bytes.NewReader(data))
+	if err != nil {
+		return nil, 0, err
+	}
+	answer, err := n.client.Do(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer answer.Body.Close()
+	if data, err = io.ReadAll(answer.Body); err != nil {
+		return nil, 0, err
+	}
+	o, err := decodeObject(data)
+	if err == nil && answer.StatusCode >= 300 {
+		err = fmt.Errorf("%s", o.Text("message"))
+	}
+	return o, answer.StatusCode, err
+}
+
+const jobs = "/apis/batch/v1/namespaces/default/jobs"
+
+// round reads the parent and its children, deletes old ones, writes the status and starts the latest run.
+func (n *naive) round(ctx context.Context) error {
+	parent, _, err := n.do(ctx, http.MethodGet, "/apis/example.com/v1/namespaces/default/tasks/subject", nil)
+	if err != nil {
+		return err
+	}
+	list, _, err := n.do(ctx, http.MethodGet, jobs, nil)
+	if err != nil {
+		return err
+	}
+	var active, ended []Object
+	for _, o := range list.List("items") {
+		if JobEnded(o) {
+			ended = append(ended, o)
+		} else {
+			active = append(active, o)
+		}
+	}
+	if err := n.clean(ctx, parent, ended); err != nil {
+		return err
+	}
+	now := time.Now()
+	if n.startsEarly {
+		now = now.Add(10 * time.Second)
+	}
+	s, err := schedule.Parse(parent.Text("spec", "schedule"))
+	if err != nil {
+		return err
+	}
+	last := parent.Time("status", "last")
+	from := parent.Time("metadata", "creationTimestamp")
+	if last.After(from) {
+		from = last
+	}
+	run, due := s.Latest(from, now)
+	if n.catchesUp && due && s.Count(from, now) > 100 {
+		return nil
+	}
+	if !due && n.randomNames && !last.IsZero() && now.Sub(last) < 7*time.Second {
+		run, due = last, true // as after a crash
+	}
+	suspended := parent.Get("spec", "suspend") == true && !n.ignoresSuspend
+	if d, limited := parent.Get("spec", "deadline").(float64); limited && !n.forgetsDeadline && now.Sub(run) > time.Duration(d)*time.Second {
+		due = false
+	}
+	if due && !suspended {
+		switch policy := parent.Text("spec", "policy"); {
+		case policy == "Forbid" && len(active) > 0 && !n.forgetsForbid:
+			due = false
+		case policy == "Replace" && !n.neverReplaces:
+			for _, o := range active {
+				if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
+					return err
+				}
+			}
+			active = nil
+		}
+	}
+	if due && !suspended {
+		name := fmt.Sprintf("subject-%d", run.Unix())
+		if n.randomNames {
+			name = fmt.Sprintf("subject-%d", now.UnixNano())
+		}
+		child := Object{"metadata": map[string]any{
+			"name": name, "annotations": map[string]any{"run": run.Format(time.RFC3339)},
+			"ownerReferences": []any{map[string]any{"uid": parent.UID(), "name": "subject", "kind": "Task", "apiVersion": "example.com/v1", "controller": true}},
+		}}
+		started, code, err := n.do(ctx, http.MethodPost, jobs, child)
+		if err != nil && code != http.StatusConflict {
+			return err
+		}
+		if err == nil {
+			active = append(active, started)
+		}
+		parent.Set(run.Format(time.RFC3339), "status", "last")
+	}
+	return n.record(ctx, parent, active)
+}
+
+// record writes the status with the list of active children.
+func (n *naive) record(ctx context.Context, parent Object, active []Object) error {
+	refs := []any{}
+	for _, o := range active {
+		refs = append(refs, map[string]any{"uid": o.UID()})
+	}
+	if !n.oldList {
+		parent.Set(refs, "status", "active")
+	}
+	_, _, err := n.do(ctx, http.MethodPut, "/apis/example.com/v1/namespaces/default/tasks/subject/status", parent)
+	return err
+}
+
+// clean deletes the oldest children beyond the limits, of those that the status knows.
+func (n *naive) clean(ctx context.Context, parent Object, ended []Object) error {
+	kept := map[bool]int{}
+	slices.SortFunc(ended, func(a, b Object) int { return strings.Compare(b.Name(), a.Name()) })
+	for _, o := range ended {
+		succeeded := o.Text("status", "completionTime") != ""
+		limit, limited := parent.Get("spec", map[bool]string{true: "succeeded", false: "failed"}[succeeded]).(float64)
+		if kept[succeeded]++; !limited || kept[succeeded] <= int(limit) || n.keepsAll || o.Time("metadata", "annotations", "run").After(parent.Time("status", "last")) {
+			continue
+		}
+		if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestPlay: each mistake is found by its check, in a life that a right controller passes.
+func TestPlay(t *testing.T) {
+	wait := Step{Do: Wait, For: 3 * time.Minute}
+	for _, test := range []struct {
+		name     string
+		wrong    naive
+		settings CronSettings
+		steps    []Step
+		want     Check
+	}{
+		{"starts runs again under random names", naive{randomNames: true}, CronSettings{}, []Step{wait}, NoRunTwice},
+		{"forgets Forbid", naive{forgetsForbid: true}, CronSettings{Policy: "Forbid"}, []Step{wait}, Forbids},
+		{"ignores suspend", naive{ignoresSuspend: true}, CronSettings{}, []Step{{Do: Suspend}, wait}, Suspended},
+		{"starts early", naive{startsEarly: true}, CronSettings{}, []Step{wait}, OnSchedule},
+		{"keeps all that have ended", naive{keepsAll: true}, CronSettings{KeepSucceeded: ptr[int32](1)}, nil, History},
+		{"replaces nothing", naive{neverReplaces: true}, CronSettings{Policy: "Replace"}, []Step{wait}, Replaces},
+		{"forgets the deadline", naive{forgetsDeadline: true}, CronSettings{StartingDeadlineSeconds: ptr[int64](15)}, []Step{{Do: Restart, For: 150 * time.Second}, wait}, Deadline},
+		{"gives up after a refusal", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: Refuse, Nth: 1}, wait}, Starts},
+		{"gives up after a conflict", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: Conflict, Nth: 1}, wait}, Starts},
+		{"gives up after a lost reply", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: LoseReply, Nth: 2}, wait}, Starts},
+		{"gives up after 100 missed runs", naive{catchesUp: true}, CronSettings{}, []Step{{Do: Restart, For: 2 * time.Hour}}, Starts},
+		{"never rests", naive{busy: true}, CronSettings{}, nil, Bounded},
+		{"writes no list", naive{oldList: true}, CronSettings{}, nil, ActiveList},
+		{"starts runs again after a crash", naive{randomNames: true}, CronSettings{}, []Step{{Do: Break, Fault: CrashAfter, Nth: 2}, wait}, NoRunTwice},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.settings.Schedule = "* * * * *"; test.settings.Policy == "" {
+				test.settings.Policy = "Allow"
+			}
+			life := CronLife{Settings: test.settings, Begin: 10*time.Hour + 10*time.Second, Steps: test.steps}
+			if right := (naive{}).subject().Play(t, life); len(right.Violations) > 0 {
+				t.Errorf("a right controller: %v\n%s", right.Violations, strings.Join(right.Story, "\n"))
+			}
+			result := test.wrong.subject().Play(t, life)
+			if !slices.ContainsFunc(result.Violations, func(v Violation) bool { return v.Check == test.want }) {
+				t.Errorf("found %v, want %s\n%s", result.Violations, test.want, strings.Join(result.Story, "\n"))
+			}
+		})
+	}
+}
+
+// TestFind: random lives find nothing in a right controller, and a mistake with its story and a test that has only
+// what it takes.
+func TestFind(t *testing.T) {
+	for _, f := range (naive{}).subject().Find(t, Search{Seed: 3, Lives: 4, Short: 1}) {
+		t.Errorf("%s", f)
+	}
+	subject := naive{forgetsForbid: true}.subject()
+	subject.Policies = []string{"Forbid"}
+	found := subject.Find(t, Search{Seed: 3, Lives: 4})
+	if len(found) != 1 || found[0].Check != Forbids || len(found[0].Life.Steps) > 1 || len(found[0].Story) == 0 ||
+		!strings.Contains(found[0].GoTest(), `Policy: "Forbid"`) {
+		t.Errorf("%v", found)
+	}
+}
+
+// TestOff: a check that is off finds nothing.
+func TestOff(t *testing.T) {
+	subject := naive{oldList: true}.subject()
+	subject.Off[ActiveList] = "the status has no list"
+	if found := subject.Find(t, Search{Seed: 3, Lives: 3}); len(found) > 0 {
+		t.Errorf("%v", found)
+	}
+}

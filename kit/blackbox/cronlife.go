@@ -1,0 +1,317 @@
+package blackbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// cronScript plays and watches the life of a parent with a schedule.
+type cronScript struct {
+	*player
+	cron *Cron
+
+	settings  CronSettings
+	schedules []schedule.Schedule  // that were in force, the last one is
+	since     time.Time            // the last edit of the schedule or resume
+	suspended time.Time            // zero if it is not
+	runs      map[time.Time]string // the UID of the child of each run
+	removed   map[string]bool      // by a user
+	outcome   map[string]bool      // how the kit has ended a child
+}
+
+func (c *cronScript) begin() error {
+	first := c.settings
+	c.settings = CronSettings{}
+	if err := c.set(first); err != nil {
+		return err
+	}
+	parent, err := nameParent(c.cron.New(first))
+	if err != nil {
+		return err
+	}
+	c.tell("a user creates %s %s", c.Parent.Kind, first)
+	_, err = c.api.Create(c.Parent, parent)
+	return err
+}
+
+// set notes new settings.
+func (c *cronScript) set(s CronSettings) error {
+	now := time.Now()
+	if s.Schedule != c.settings.Schedule {
+		parsed, err := schedule.Parse(s.Schedule)
+		if err != nil {
+			return err
+		}
+		c.schedules = append(c.schedules, parsed)
+		c.since = now
+	}
+	switch {
+	case s.Suspend && !c.settings.Suspend:
+		c.suspended = now
+	case !s.Suspend && c.settings.Suspend:
+		c.suspended, c.since = time.Time{}, now
+	}
+	c.settings = s
+	return nil
+}
+
+func (c *cronScript) inForce() schedule.Schedule { return c.schedules[len(c.schedules)-1] }
+
+func (c *cronScript) step(s Step) error {
+	next := c.settings
+	switch s.Do {
+	case Succeed, Fail:
+		c.end(s.Do == Succeed)
+		return nil
+	case Suspend, Resume:
+		next.Suspend = s.Do == Suspend
+		return c.edit(next)
+	case Edit:
+		next.Schedule = s.Schedule
+		return c.edit(next)
+	case Remove:
+		if children := c.children(); len(children) > 0 {
+			c.note(func() { c.removed[children[0].UID()] = true })
+			c.say("a user deletes %s", children[0].Name())
+			c.api.Delete(c.Child, children[0].Namespace(), children[0].Name())
+		}
+		return nil
+	}
+	return fmt.Errorf("step: do: unknown action %q", s.Do)
+}
+
+// end lets the oldest child that runs end.
+func (c *cronScript) end(succeeded bool) bool {
+	for _, child := range c.children() {
+		if c.Ended(child) || child.isDeleted() {
+			continue
+		}
+		c.note(func() { c.outcome[child.UID()] = succeeded })
+		c.say("%s ends, succeeded %v", child.Name(), succeeded)
+		err := c.api.Change(c.Child, child.Namespace(), child.Name(), func(o Object) { c.End(o, succeeded) })
+		return err == nil
+	}
+	return false
+}
+
+// edit gives the parent other settings.
+func (c *cronScript) edit(next CronSettings) error {
+	if next == c.settings {
+		return nil
+	}
+	parent, err := nameParent(c.cron.New(next))
+	if err != nil {
+		return err
+	}
+	if c.note(func() { err = c.set(next) }); err != nil {
+		return err
+	}
+	c.say("a user edits it: %s", next)
+	return c.api.Change(c.Parent, parent.Namespace(), "subject", func(o Object) { o["spec"] = parent["spec"] })
+}
+
+// saw checks a write. The API is locked.
+func (c *cronScript) saw(w Write) {
+	if w.Verb == "create" && w.BySubject && w.Resource.GroupVersionKind == c.Child {
+		c.created(w.New)
+	}
+}
+
+// runOf is the run that a child is of.
+func (c *cronScript) runOf(child Object) time.Time {
+	if c.cron.Run != nil {
+		return c.cron.Run(child)
+	}
+	run, _ := c.inForce().Latest(time.Now().AddDate(-1, 0, 0), c.now())
+	return run
+}
+
+// created checks a new child.
+func (c *cronScript) created(child Object) {
+	parent := c.parent()
+	if parent == nil || !c.owned(parent, child) {
+		return
+	}
+	now, run := c.now(), c.runOf(child)
+	at := run.UTC().Format("2 Jan 15:04:05")
+	isRun := slices.ContainsFunc(c.schedules, func(s schedule.Schedule) bool { return s.Next(run.Add(-time.Nanosecond)).Equal(run) })
+	if !isRun || run.After(now) {
+		c.fail(OnSchedule, "%s is started for %s, which is no run or not yet due", child.Name(), at)
+		return
+	}
+	if uid, twice := c.runs[run]; twice && !c.removed[uid] {
+		c.fail(NoRunTwice, "the run of %s is started again, as %s", at, child.Name())
+	}
+	c.runs[run] = child.UID()
+	if d := c.settings.StartingDeadlineSeconds; d != nil && now.Sub(run) > time.Duration(*d)*time.Second+time.Second {
+		c.fail(Deadline, "the run of %s starts %s late, startingDeadlineSeconds is %d", at, now.Sub(run), *d)
+	}
+	if !c.suspended.IsZero() && time.Now().After(c.shown(c.suspended).Add(time.Second)) {
+		c.fail(Suspended, "%s is started, and the parent is suspended since %s", child.Name(), time.Since(c.suspended))
+	}
+	if run.Before(c.since) && time.Now().After(c.since) && len(c.runs) > 0 {
+		c.fail(NotInRetrospect, "the run of %s starts, and the schedule was resumed or edited at %s", at, c.since.UTC().Format("15:04:05"))
+	}
+	for _, other := range c.childrenOf(parent) {
+		switch {
+		case other.UID() == child.UID() || c.Ended(other):
+		case c.settings.Policy == "Forbid":
+			c.fail(Forbids, "%s is started, and %s has not ended", child.Name(), other.Name())
+		case c.settings.Policy == "Replace" && !other.isDeleted():
+			c.fail(Replaces, "%s is started, and %s is not deleted", child.Name(), other.Name())
+		}
+	}
+}
+
+// passQuickly lets time pass in which each child ends within seconds.
+func (c *cronScript) passQuickly(d time.Duration) error {
+	for end := time.Now().Add(d); time.Now().Before(end) && c.isUp(); {
+		for c.end(true) {
+		}
+		next := c.inForce().Next(time.Now()).Add(5 * time.Second)
+		if soon := time.Now().Add(time.Minute); soon.After(next) {
+			next = time.Now().Add(5 * time.Second)
+		}
+		if next.After(end) {
+			next = end
+		}
+		if err := c.pass(time.Until(next)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calm lets nothing go wrong any more: the program must start the next three runs, and everything must become true.
+func (c *cronScript) calm() error {
+	next := c.settings
+	next.Suspend = false
+	if err := c.edit(next); err != nil {
+		return err
+	}
+	slack := c.cron.Slack
+	if slack == 0 {
+		slack = time.Minute
+	}
+	slack += 2 * c.lag
+	if err := c.passQuickly(slack); err != nil {
+		return err
+	}
+	for range 3 {
+		run, before := c.inForce().Next(time.Now()), 0
+		c.note(func() { before = c.writes })
+		if err := c.passQuickly(time.Until(run) + slack); err != nil {
+			return err
+		}
+		if !c.isUp() {
+			return nil // it was too busy
+		}
+		c.note(func() {
+			if _, started := c.runs[run]; !started {
+				c.fail(Starts, "the run of %s has not started by %s", run.UTC().Format("2 Jan 15:04:05"), time.Now().UTC().Format("15:04:05"))
+			}
+			if n := c.writes - before; n > 200 {
+				c.fail(Bounded, "%d writes for a run", n)
+			}
+		})
+	}
+	// The next run starts, and nothing else happens until the lists are compared.
+	for c.end(true) {
+	}
+	if err := c.pass(time.Until(c.inForce().Next(time.Now())) + 25*time.Second + 2*c.lag); err != nil || !c.isUp() {
+		return err
+	}
+	c.note(c.atEnd)
+	return nil
+}
+
+// atEnd checks what holds when nothing goes wrong any more. The API is locked.
+func (c *cronScript) atEnd() {
+	parent := c.parent()
+	var active []string
+	ended := map[bool]int{}
+	for _, child := range c.childrenOf(parent) {
+		if c.Ended(child) {
+			ended[c.outcome[child.UID()]]++
+		} else {
+			active = append(active, child.UID())
+		}
+	}
+	for succeeded, limit := range map[bool]*int32{true: c.settings.KeepSucceeded, false: c.settings.KeepFailed} {
+		if limit != nil && ended[succeeded] > int(*limit) {
+			c.fail(History, "%d children are kept that have ended (succeeded %v), the limit is %d", ended[succeeded], succeeded, *limit)
+		}
+	}
+	if c.cron.Active == nil {
+		return
+	}
+	listed := slices.Sorted(slices.Values(c.cron.Active(parent)))
+	if slices.Sort(active); !slices.Equal(active, listed) {
+		c.fail(ActiveList, "%d children are active, the parent lists %d", len(active), len(listed))
+	}
+}
+
+// random draws settings.
+func (c *Cron) random(r draw) CronSettings {
+	policies := c.Policies
+	if policies == nil {
+		policies = []string{"Allow", "Forbid", "Replace"}
+	}
+	s := CronSettings{Schedule: pick(r, c.schedules()), Policy: pick(r, policies)}
+	if !c.NoDeadline && r.IntN(3) == 0 {
+		s.StartingDeadlineSeconds = pick(r, []*int64{ptr[int64](15), ptr[int64](60), ptr[int64](3600)})
+	}
+	if !c.NoHistory {
+		s.KeepSucceeded = pick(r, []*int32{nil, ptr[int32](0), ptr[int32](1), ptr[int32](3)})
+		s.KeepFailed = pick(r, []*int32{nil, ptr[int32](0), ptr[int32](1)})
+	}
+	return s
+}
+
+func (c *Cron) schedules() []string {
+	if c.Schedules != nil {
+		return c.Schedules
+	}
+	return []string{"* * * * *", "*/5 * * * *", "*/5 * * * *", "0 * * * *", "30 2 * * *"}
+}
+
+func (c *Cron) edit(r draw) Step { return Step{Do: Edit, Schedule: pick(r, c.schedules())} }
+
+func (c *Cron) program() *Program { return &c.Program }
+
+// plainer are changes that make settings plainer.
+func (c *Cron) plainer() []func(*CronSettings) {
+	first := "Allow"
+	if c.Policies != nil {
+		first = c.Policies[0]
+	}
+	return []func(*CronSettings){
+		func(s *CronSettings) { s.Policy = first },
+		func(s *CronSettings) { s.StartingDeadlineSeconds = nil },
+		func(s *CronSettings) { s.KeepFailed = nil },
+		func(s *CronSettings) { s.KeepSucceeded = nil },
+		func(s *CronSettings) { s.Schedule = "*/5 * * * *" },
+	}
+}
+
+func (s CronSettings) source() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "blackbox.CronSettings{Schedule: %q, Policy: %q", s.Schedule, s.Policy)
+	if d := s.StartingDeadlineSeconds; d != nil {
+		fmt.Fprintf(&b, ", StartingDeadlineSeconds: new(int64(%d))", *d)
+	}
+	if n := s.KeepSucceeded; n != nil {
+		fmt.Fprintf(&b, ", KeepSucceeded: new(int32(%d))", *n)
+	}
+	if n := s.KeepFailed; n != nil {
+		fmt.Fprintf(&b, ", KeepFailed: new(int32(%d))", *n)
+	}
+	if s.Suspend {
+		b.WriteString(", Suspend: true")
+	}
+	return b.String() + "}"
+}

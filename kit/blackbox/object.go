@@ -1,0 +1,153 @@
+package blackbox
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+)
+
+// Object is an object of the API as its JSON says it.
+type Object map[string]any
+
+// Get returns the value at a path of fields, or nil.
+func (o Object) Get(path ...string) any {
+	var v any = map[string]any(o)
+	for _, field := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[field]
+	}
+	return v
+}
+
+// Text returns the text at a path of fields, or "".
+func (o Object) Text(path ...string) string {
+	s, _ := o.Get(path...).(string)
+	return s
+}
+
+// Time returns the time at a path of fields, or the zero Time.
+func (o Object) Time(path ...string) time.Time {
+	t, err := time.Parse(time.RFC3339, o.Text(path...))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// List returns the objects of the list at a path of fields.
+func (o Object) List(path ...string) (list []Object) {
+	items, _ := o.Get(path...).([]any)
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Set sets the value at a path of fields.
+func (o Object) Set(value any, path ...string) {
+	m := map[string]any(o)
+	for _, field := range path[:len(path)-1] {
+		next, ok := m[field].(map[string]any)
+		if !ok {
+			next = make(map[string]any)
+			m[field] = next
+		}
+		m = next
+	}
+	m[path[len(path)-1]] = value
+}
+
+// Unset removes the field at a path.
+func (o Object) Unset(path ...string) {
+	if m, ok := o.Get(path[:len(path)-1]...).(map[string]any); ok {
+		delete(m, path[len(path)-1])
+	}
+}
+
+// Name returns metadata.name.
+func (o Object) Name() string { return o.Text("metadata", "name") }
+
+// UID returns metadata.uid.
+func (o Object) UID() string { return o.Text("metadata", "uid") }
+
+// Namespace returns metadata.namespace; empty for an object that has none.
+func (o Object) Namespace() string { return o.Text("metadata", "namespace") }
+
+// IsOwnedBy reports whether an owner reference names that UID.
+func (o Object) IsOwnedBy(uid string) bool {
+	for _, ref := range o.List("metadata", "ownerReferences") {
+		if ref.Text("uid") == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// isDeleted reports whether the object is being deleted.
+func (o Object) isDeleted() bool { return o.Get("metadata", "deletionTimestamp") != nil }
+
+// clone returns an object that shares nothing.
+func (o Object) clone() Object { return cloneValue(map[string]any(o)).(map[string]any) }
+
+func cloneValue(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, e := range v {
+			m[k] = cloneValue(e)
+		}
+		return m
+	case []any:
+		s := make([]any, len(v))
+		for i, e := range v {
+			s[i] = cloneValue(e)
+		}
+		return s
+	}
+	return v
+}
+
+func equalObjects(a, b Object) bool { return reflect.DeepEqual(a, b) }
+
+// decodeObject reads an object from JSON.
+func decodeObject(data []byte) (Object, error) {
+	var o map[string]any
+	err := json.Unmarshal(data, &o)
+	return o, err
+}
+
+// toObject returns a typed object as its JSON says it. Fields that are null are left out, as in storage.
+func toObject(v any) (Object, error) {
+	if o, ok := v.(Object); ok {
+		return o.clone(), nil
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	o, err := decodeObject(data)
+	dropNulls(o)
+	return o, err
+}
+
+func dropNulls(m map[string]any) {
+	for k, v := range m {
+		switch v := v.(type) {
+		case nil:
+			delete(m, k)
+		case map[string]any:
+			dropNulls(v)
+		case []any:
+			for _, e := range v {
+				if e, ok := e.(map[string]any); ok {
+					dropNulls(e)
+				}
+			}
+		}
+	}
+}

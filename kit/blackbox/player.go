@@ -1,0 +1,377 @@
+package blackbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+)
+
+// script is what a profile adds to a life.
+type script interface {
+	// begin makes the parent.
+	begin() error
+	// step carries out a step of the profile.
+	step(Step) error
+	// calm lets nothing go wrong any more, and checks that everything becomes true.
+	calm() error
+	// saw looks at a write. The API is locked.
+	saw(Write)
+}
+
+// play plays a life. It is called outside of a bubble.
+func play[S Settings](t *testing.T, program *Program, life Life[S], newScript func(*player, Program) script) Result {
+	t.Helper()
+	// The default handler of errors compares the time with the last error's, which was outside of the bubble, and
+	// sleeps for years.
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = handlers[:0]
+	defer func() { utilruntime.ErrorHandlers = handlers }()
+	complete, err := program.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &player{Program: complete, lag: life.Lag}
+	inBubble(t, func() { err = p.play(life.Begin, life.Steps, newScript(p, complete)) })
+	if err != nil {
+		t.Fatalf("%v\n%s", err, strings.Join(p.story, "\n"))
+	}
+	return Result{p.broken, p.story, p.writes, p.api.total}
+}
+
+// inBubble runs f in a bubble. Goroutines that a program leaves behind when it ends are no finding: a real one ends with its
+// process. They stay blocked.
+func inBubble(t *testing.T, f func()) {
+	t.Helper()
+	done := false
+	defer func() {
+		if p := recover(); p != nil && !(done && strings.Contains(fmt.Sprint(p), "blocked goroutines remain")) {
+			panic(p)
+		}
+	}()
+	synctest.Test(t, func(*testing.T) {
+		f()
+		done = true
+	})
+}
+
+// player plays one life.
+type player struct {
+	Program
+	verdict
+	script
+	api   *API
+	lag   time.Duration
+	story []string
+
+	replicas []*replica // the second is there while they overlap
+	events   chan event
+	began    time.Time // the last start of a replica
+	skew     atomic.Int64
+	writes   int
+	fault    Fault // of the write after nth others
+	nth      int
+	quiet    bool // nothing has gone wrong so far
+}
+
+// replica is one run of the program.
+type replica struct {
+	*Incarnation
+	cancel  context.CancelFunc
+	started time.Time
+	ended   chan struct{} // closed when the program has returned
+}
+
+// event is the end of a replica: it was killed, or it has returned.
+type event struct {
+	of       *replica
+	returned bool
+	err      error
+}
+
+// tell adds a line to the story. The API is locked.
+func (p *player) tell(format string, args ...any) {
+	p.story = append(p.story, time.Now().UTC().Format("2 Jan 15:04:05  ")+fmt.Sprintf(format, args...))
+}
+
+// note does something with what the program's writes change as well: the story and the checks.
+func (p *player) note(do func()) {
+	p.api.mu.Lock()
+	defer p.api.mu.Unlock()
+	do()
+}
+
+// say tells something that the kit does.
+func (p *player) say(format string, args ...any) { p.note(func() { p.tell(format, args...) }) }
+
+func (p *player) play(begin time.Duration, steps []Step, s script) error {
+	time.Sleep(begin)
+	p.script, p.off, p.quiet = s, p.Off, true
+	p.api = NewAPI(p.Resources...)
+	p.api.Lag = map[string]time.Duration{"": p.lag}
+	p.api.wrote = p.saw
+	p.events = make(chan event, 100)
+	for _, o := range p.Objects {
+		if err := p.api.add(o); err != nil {
+			return err
+		}
+	}
+	if err := s.begin(); err != nil {
+		return err
+	}
+	p.start()
+	err := p.steps(steps)
+	if err == nil && p.isUp() {
+		p.note(func() {
+			p.fault = NoFault
+			clear(p.api.held)
+			p.api.wake()
+		})
+		p.skew.Store(0)
+		p.say("from here on nothing goes wrong")
+		err = s.calm()
+	}
+	err = errors.Join(err, p.stopAll())
+	p.api.close()
+	time.Sleep(time.Minute) // what a program leaves behind ends
+	return err
+}
+
+func (p *player) steps(steps []Step) error {
+	for _, step := range steps {
+		if err := p.do(step); err != nil || !p.isUp() {
+			return err
+		}
+	}
+	return nil
+}
+
+// saw notes a write. The API is locked.
+func (p *player) saw(w Write) {
+	if w.BySubject && !w.Resource.discarded {
+		p.writes++
+		o := w.New
+		if o == nil {
+			o = w.Old
+		}
+		if w.Resource.Plural != "leases" {
+			p.tell("%s %s %s", w.Verb, strings.ToLower(w.Resource.Kind), o.Name())
+		}
+	}
+	p.script.saw(w)
+}
+
+// start starts the program, or another replica of it.
+func (p *player) start() {
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), clockKey{}, p.now))
+	r := &replica{cancel: cancel, started: time.Now(), ended: make(chan struct{})}
+	r.Incarnation = &Incarnation{api: p.api, fault: p.nextFault, died: func() { p.events <- event{of: r} }}
+	p.replicas = append(p.replicas, r)
+	p.note(func() { p.began = r.started })
+	go func() {
+		err := p.Start(ctx, r.Config())
+		close(r.ended)
+		p.events <- event{r, true, err}
+	}()
+}
+
+// now is the program's clock.
+func (p *player) now() time.Time { return time.Now().Add(time.Duration(p.skew.Load())) }
+
+// isUp reports whether the program runs. It does not once it was too busy.
+func (p *player) isUp() bool { return len(p.replicas) > 0 }
+
+// nextFault is asked before each write. The API is locked.
+func (p *player) nextFault() Fault {
+	if p.fault == NoFault {
+		return NoFault
+	}
+	if p.nth--; p.nth > 0 {
+		return NoFault
+	}
+	f := p.fault
+	p.fault = NoFault
+	p.tell("the next write: %s", f)
+	return f
+}
+
+// startup is how long a program has to start before its context may end: a manager of controller-runtime whose context ends
+// while it starts waits in a busy loop, which holds the clock of a bubble.
+const startup = 2 * time.Second
+
+// stop ends a replica: nothing that it does takes effect any more, and it has a minute to return.
+func (p *player) stop(r *replica) error {
+	var left []*replica
+	for _, other := range p.replicas {
+		if other != r {
+			left = append(left, other)
+		}
+	}
+	p.replicas = left
+	p.note(func() { r.dead = true })
+	time.Sleep(time.Until(r.started.Add(startup)))
+	r.cancel()
+	select {
+	case <-r.ended: // with an error or none: it was killed
+		return nil
+	case <-time.After(time.Minute):
+		return errors.New("the program does not return when its context ends")
+	}
+}
+
+func (p *player) stopAll() error {
+	for len(p.replicas) > 0 {
+		if err := p.stop(p.replicas[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass lets time pass, and starts a program that has crashed again after a second.
+func (p *player) pass(d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	for again := true; again; {
+		select {
+		case <-timer.C:
+			again = false
+		case e := <-p.events:
+			if !p.runs(e.of) {
+				continue // it was stopped
+			}
+			if e.returned {
+				return fmt.Errorf("the program has returned: %w", e.err)
+			}
+			if p.tooBusy() {
+				p.note(func() { p.fail(Bounded, "more than %d requests in one instant", maxRequests) })
+				return p.stopAll()
+			}
+			if err := p.stop(e.of); err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+			p.say("the program starts again")
+			p.start()
+		}
+	}
+	p.api.Collect()
+	synctest.Wait()
+	return nil
+}
+
+func (p *player) runs(r *replica) bool {
+	for _, other := range p.replicas {
+		if other == r {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *player) tooBusy() bool {
+	p.api.mu.Lock()
+	defer p.api.mu.Unlock()
+	return !p.api.busy.IsZero()
+}
+
+// do carries out a step.
+func (p *player) do(s Step) error {
+	var err error
+	switch s.Do {
+	case Wait:
+		return p.pass(s.For)
+	case Restart:
+		p.quiet = false
+		p.say("the program is down for %s", s.For)
+		if err := p.stopAll(); err != nil {
+			return err
+		}
+		if err := p.pass(s.For); err != nil {
+			return err
+		}
+		p.say("the program starts again")
+		p.start()
+	case Overlap:
+		p.quiet = false
+		p.say("a second replica runs too, for %s", s.For)
+		old := p.replicas[0]
+		p.start()
+		if err := p.pass(s.For); err != nil || !p.isUp() {
+			return err
+		}
+		if p.runs(old) && len(p.replicas) > 1 {
+			p.say("the first replica ends")
+			err = p.stop(old)
+		}
+	case Break:
+		p.quiet = false
+		p.note(func() { p.fault, p.nth = s.Fault, s.Nth })
+	case Hold:
+		p.say("the watches of %s show nothing for %s", plural(s.Of), s.For)
+		p.note(func() { p.api.hold(s.Of, s.For) })
+	case Relist:
+		p.say("all watches end")
+		p.note(p.api.expire)
+	case Skew:
+		p.quiet = false
+		p.say("the program's clock jumps: it is %s ahead", s.For)
+		p.skew.Store(int64(s.For))
+	default:
+		err = p.script.step(s)
+	}
+	synctest.Wait()
+	return err
+}
+
+// shown is when the watches have shown a change.
+func (p *player) shown(at time.Time) time.Time {
+	at = at.Add(p.lag)
+	latest := at
+	for _, held := range p.api.held {
+		if shown := held.delay(at); shown.After(latest) {
+			latest = shown
+		}
+	}
+	return latest
+}
+
+func plural(of string) string {
+	if of == "" {
+		return "all kinds"
+	}
+	return of
+}
+
+// parent is the parent. The API is locked.
+func (p *player) parent() Object {
+	if list := p.api.list(p.Parent); len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// childrenOf are the children of a parent. The API is locked.
+func (p *player) childrenOf(parent Object) (children []Object) {
+	if parent == nil {
+		return nil
+	}
+	for _, o := range p.api.list(p.Child) {
+		if p.owned(parent, o) {
+			children = append(children, o)
+		}
+	}
+	return children
+}
+
+// children are the children that there are.
+func (p *player) children() (children []Object) {
+	p.note(func() { children = p.childrenOf(p.parent()) })
+	return children
+}

@@ -1,0 +1,111 @@
+package blackbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// Program is what is tested, and how to look at what it makes.
+type Program struct {
+	// Resources are the kinds that the API serves.
+	Resources []Resource
+	// Start runs the program until the context ends, with clients of that configuration. It is called again after
+	// each end of the program, in a bubble of testing/synctest; metrics are to be made outside.
+	Start func(ctx context.Context, config *rest.Config) error
+	// Parent and Child are the kinds.
+	Parent, Child schema.GroupVersionKind
+	// Owned reports whether a child is the parent's; nil means by its owner references.
+	Owned func(parent, child Object) bool
+	// Ended reports whether a child has ended, and End lets it end. Nil means as [Job] or [Pod] if the children are
+	// such.
+	Ended func(child Object) bool
+	End   func(child Object, succeeded bool)
+	// Objects are there before the life begins, such as nodes.
+	Objects []any
+	// Replicas lets a second replica run for a while. A program that elects a leader still has to hold this, since one
+	// that hangs may come back; one that does not may exclude it.
+	Replicas bool
+	// Clock says that the program asks [Now] for the time, so that its clock can jump.
+	Clock bool
+	// Without excludes actions, each with a reason.
+	Without map[Action]string
+	// Off switches checks off, each with a reason.
+	Off map[Check]string
+}
+
+// Check is something that a controller has to keep.
+type Check string
+
+// Violation is a check that does not hold.
+type Violation struct {
+	Check   Check
+	Problem string
+}
+
+// verdict collects what does not hold.
+type verdict struct {
+	off    map[Check]string
+	broken []Violation
+}
+
+func (v *verdict) fail(check Check, format string, args ...any) {
+	if _, off := v.off[check]; !off {
+		v.broken = append(v.broken, Violation{check, fmt.Sprintf(format, args...)})
+	}
+}
+
+// withDefaults fills in what is known of Jobs and Pods.
+func (p Program) withDefaults() (Program, error) {
+	kind, known := childKinds[p.Child]
+	if known {
+		if p.Ended == nil {
+			p.Ended = kind.Ended
+		}
+		if p.End == nil {
+			p.End = kind.End
+		}
+	}
+	switch {
+	case p.Start == nil:
+		return p, fmt.Errorf("program: start: is required")
+	case p.Ended == nil || p.End == nil:
+		return p, fmt.Errorf("program: ended and end: are required for children of kind %s", p.Child.Kind)
+	}
+	return p, nil
+}
+
+func (p *Program) owned(parent, child Object) bool {
+	if p.Owned != nil {
+		return p.Owned(parent, child)
+	}
+	return child.IsOwnedBy(parent.UID())
+}
+
+// nameParent gives a new parent its name.
+func nameParent(v any) (Object, error) {
+	o, err := toObject(v)
+	if err != nil {
+		return nil, err
+	}
+	o.Set("subject", "metadata", "name")
+	if o.Namespace() == "" {
+		o.Set(metav1.NamespaceDefault, "metadata", "namespace")
+	}
+	return o, nil
+}
+
+// clockKey is the key of a program's clock in its context.
+type clockKey struct{}
+
+// Now returns the clock that a program of [Program.Clock] goes by, from the context that Start is given.
+func Now(ctx context.Context) func() time.Time {
+	if now, ok := ctx.Value(clockKey{}).(func() time.Time); ok {
+		return now
+	}
+	return time.Now
+}

@@ -1,0 +1,259 @@
+package blackbox
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Search says how much to search.
+type Search struct {
+	// Seed makes the same lives each time.
+	Seed uint64
+	// First is the number of the first life.
+	First int
+	// Lives is how many random lives are played.
+	Lives int
+	// Short is how many short lives are played again with each fault in each of their writes.
+	Short int
+}
+
+// Finding is a check that does not hold, with the shortest life that was found to show it.
+type Finding[S Settings] struct {
+	Violation
+	// Number is the life's, -1 for one with a fault in a short life.
+	Number int
+	Life   Life[S]
+	Story  []string
+	// Times is how many lives have shown it.
+	Times int
+}
+
+// String is the finding with its story, and a test that plays it again.
+func (f Finding[S]) String() string {
+	return fmt.Sprintf("%s: %s\n  seen in %d lives, first in life %d\n\n  %s\n\n%s",
+		f.Check, f.Problem, f.Times, f.Number, strings.Join(shortened(f.Story), "\n  "), f.GoTest())
+}
+
+// shortened leaves the middle of a long story out.
+func shortened(story []string) []string {
+	if len(story) <= 60 {
+		return story
+	}
+	left := fmt.Sprintf("... %d lines ...", len(story)-50)
+	return slices.Concat(story[:20], []string{left}, story[len(story)-30:])
+}
+
+// GoTest is the source of a test that plays the life again. It needs a Cron or Batch called subject.
+func (f Finding[S]) GoTest() string {
+	return fmt.Sprintf("func Test%s(t *testing.T) {\n\tresult := subject.Play(t, %s)\n"+
+		"\tfor _, v := range result.Violations {\n\t\tt.Errorf(\"%%s: %%s\\n%%s\", v.Check, v.Problem, strings.Join(result.Story, \"\\n\"))\n\t}\n}\n", f.Check, f.Life.source())
+}
+
+// Test plays lives, and fails with a report for each check that does not hold.
+func (c *Cron) Test(t *testing.T, s Search) {
+	t.Helper()
+	for _, f := range c.Find(t, s) {
+		t.Errorf("%s", f)
+	}
+}
+
+// Find plays lives, and returns what was found, the most frequent first.
+func (c *Cron) Find(t *testing.T, s Search) []Finding[CronSettings] {
+	t.Helper()
+	return find(t, profile[CronSettings](c), s)
+}
+
+// Test plays lives, and fails with a report for each check that does not hold.
+func (b *Batch) Test(t *testing.T, s Search) {
+	t.Helper()
+	for _, f := range b.Find(t, s) {
+		t.Errorf("%s", f)
+	}
+}
+
+// Find plays lives, and returns what was found, the most frequent first.
+func (b *Batch) Find(t *testing.T, s Search) []Finding[BatchSettings] {
+	t.Helper()
+	return find(t, profile[BatchSettings](b), s)
+}
+
+// profile is a Cron or a Batch.
+type profile[S Settings] interface {
+	Play(*testing.T, Life[S]) Result
+	program() *Program
+	// random draws settings, and edit an Edit.
+	random(draw) S
+	edit(draw) Step
+	// plainer are changes that make settings plainer.
+	plainer() []func(*S)
+}
+
+func find[S Settings](t *testing.T, c profile[S], s Search) []Finding[S] {
+	t.Helper()
+	found := make(map[Check]*Finding[S])
+	played, requests, began := 0, 0, time.Now()
+	note := func(number int, life Life[S]) {
+		result := c.Play(t, life)
+		played++
+		requests += result.Requests
+		for _, v := range firstOfEach(result.Violations) {
+			if f := found[v.Check]; f != nil {
+				f.Times++
+				continue
+			}
+			shortest := shrink(t, c, life, v.Check)
+			result := c.Play(t, shortest)
+			for _, again := range result.Violations {
+				if again.Check == v.Check {
+					v = again
+					break
+				}
+			}
+			t.Logf("life %d: %s: %s", number, v.Check, v.Problem)
+			found[v.Check] = &Finding[S]{v, number, shortest, result.Story, 1}
+		}
+	}
+	for n := range s.Lives {
+		note(s.First+n, randomLife(c, s.Seed, s.First+n, 1+n%12))
+	}
+	for n := range s.Short {
+		life := randomLife(c, s.Seed, -1-n, 3)
+		life.Steps = slices.DeleteFunc(life.Steps, func(s Step) bool { return s.Do == Break })
+		writes := c.Play(t, life).Writes
+		for nth := range min(writes, 12) {
+			for _, fault := range faults {
+				broken := life
+				broken.Steps = append([]Step{{Do: Break, Fault: fault, Nth: nth + 1}}, life.Steps...)
+				note(-1, broken)
+			}
+		}
+	}
+	t.Logf("%d lives, %d requests, %s", played, requests, time.Since(began).Round(time.Millisecond))
+	var list []Finding[S]
+	for _, f := range found {
+		list = append(list, *f)
+	}
+	slices.SortFunc(list, func(a, b Finding[S]) int { return b.Times - a.Times })
+	return list
+}
+
+func firstOfEach(all []Violation) (first []Violation) {
+	for _, v := range all {
+		if !slices.ContainsFunc(first, func(w Violation) bool { return w.Check == v.Check }) {
+			first = append(first, v)
+		}
+	}
+	return first
+}
+
+// draw is where random choices come from.
+type draw = *rand.Rand
+
+// randomLife is the n-th life of a seed.
+func randomLife[S Settings](c profile[S], seed uint64, n, steps int) Life[S] {
+	r := rand.New(rand.NewPCG(seed, uint64(n))) // #nosec G404: not for secrets
+	life := Life[S]{
+		Settings: c.random(r),
+		Begin:    time.Duration(r.IntN(24*60*60)) * time.Second,
+		Lag:      pick(r, []time.Duration{0, 0, 100 * time.Millisecond, time.Second, 10 * time.Second}),
+	}
+	for len(life.Steps) < steps {
+		if s := step(r, c); c.program().has(s.Do) {
+			life.Steps = append(life.Steps, s)
+		}
+	}
+	return life
+}
+
+// has reports whether an action may happen.
+func (p *Program) has(a Action) bool {
+	if _, excluded := p.Without[a]; excluded {
+		return false
+	}
+	return (a != Overlap || p.Replicas) && (a != Skew || p.Clock)
+}
+
+var times = []time.Duration{2 * time.Second, 30 * time.Second, time.Minute, 6 * time.Minute, 30 * time.Minute, 2 * time.Hour}
+
+var faults = []Fault{Refuse, Conflict, LoseReply, CrashBefore, CrashAfter}
+
+func step[S Settings](r draw, c profile[S]) Step {
+	switch n := r.IntN(24); {
+	case n < 8:
+		return Step{Do: Wait, For: pick(r, times)}
+	case n < 11:
+		return Step{Do: Succeed}
+	case n < 12:
+		return Step{Do: Fail}
+	case n < 13:
+		return Step{Do: Suspend}
+	case n < 14:
+		return Step{Do: Resume}
+	case n < 15:
+		return c.edit(r)
+	case n < 16:
+		return Step{Do: Remove}
+	case n < 17:
+		return Step{Do: Restart, For: pick(r, append(times, 27*time.Hour))}
+	case n < 18:
+		return Step{Do: Overlap, For: pick(r, times)}
+	case n < 19:
+		var of []string
+		for _, kind := range c.program().Resources {
+			of = append(of, kind.Plural)
+		}
+		return Step{Do: Hold, Of: pick(r, of), For: pick(r, times[:3])}
+	case n < 20:
+		return Step{Do: Relist}
+	case n < 21:
+		return Step{Do: Skew, For: pick(r, []time.Duration{-10 * time.Minute, -time.Minute, -5 * time.Second, 5 * time.Second, time.Minute, 0})}
+	}
+	return Step{Do: Break, Fault: pick(r, faults), Nth: 1 + r.IntN(4)}
+}
+
+func pick[T any](r draw, of []T) T { return of[r.IntN(len(of))] }
+
+func ptr[T any](v T) *T { return &v }
+
+// shrink makes a life as short and plain as it can be while it breaks the check.
+func shrink[S Settings](t *testing.T, c profile[S], life Life[S], check Check) Life[S] {
+	tries := 50
+	shows := func(l Life[S]) bool {
+		tries--
+		return tries >= 0 && slices.ContainsFunc(c.Play(t, l).Violations, func(v Violation) bool { return v.Check == check })
+	}
+	for again := true; again && tries > 0; {
+		again = false
+		for i := len(life.Steps) - 1; i >= 0; i-- {
+			shorter := life
+			shorter.Steps = slices.Delete(slices.Clone(life.Steps), i, i+1)
+			if shows(shorter) {
+				life, again = shorter, true
+			}
+		}
+		for _, change := range plainer(c) {
+			plain := life
+			plain.Steps = slices.Clone(life.Steps)
+			if change(&plain); plain.source() != life.source() && shows(plain) {
+				life, again = plain, true
+			}
+		}
+	}
+	return life
+}
+
+// plainer are changes that make a life plainer.
+func plainer[S Settings](c profile[S]) []func(*Life[S]) {
+	all := []func(*Life[S]){
+		func(l *Life[S]) { l.Lag = 0 },
+		func(l *Life[S]) { l.Begin = 10*time.Hour + 2*time.Minute + 10*time.Second },
+	}
+	for _, change := range c.plainer() {
+		all = append(all, func(l *Life[S]) { change(&l.Settings) })
+	}
+	return all
+}

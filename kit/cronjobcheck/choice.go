@@ -1,0 +1,83 @@
+package cronjobcheck
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// maxDeadline is more seconds than a life of anything; a longer deadline bounds nothing.
+const maxDeadline = 1 << 32
+
+// Deadline is how late a run may start: startingDeadlineSeconds or the window of the catch-up
+// options, whichever is shorter, and the jitter. It reports false if nothing bounds it.
+func Deadline(spec *cronjob.Spec, o *cronjob.Options) (d time.Duration, ok bool) {
+	if d, ok = o.CatchUpWindow, o.CatchUpWindow > 0; !ok && o.CatchUp == cronjob.CatchUpNone {
+		d, ok = time.Minute, true
+	}
+	if s := spec.StartingDeadlineSeconds; s != nil && *s < maxDeadline && (!ok || time.Duration(*s)*time.Second < d) {
+		d, ok = time.Duration(*s)*time.Second, true
+	}
+	return d + o.Jitter, ok
+}
+
+// checkChoice checks CI6: among the runs that are due, the one starts that the options say.
+// What a memory has set aside, the snapshot does not show, so fewer runs may be due.
+func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
+	sch, o := s.Schedule.Schedule, &s.Options
+	if o.Quirks != 0 {
+		return
+	}
+	if !sch.Prev(run.Add(1)).Equal(run) {
+		f.add("CI6", "starts %s, which is not a run", run)
+	}
+	if o.CatchUp == cronjob.CatchUpAll {
+		checkOldest(f, s, base, run)
+		return
+	}
+	// A run that was due more than the jitter ago is due whatever its delay is.
+	if latest, ok := sch.Latest(base, s.Now.Add(-o.Jitter)); ok && run.Before(latest) {
+		f.add("CI6", "starts the run of %s, the latest is %s", run, latest)
+	}
+}
+
+// maxCatchUp is how many runs CatchUpAll makes up unless the options say it.
+const maxCatchUp = 100
+
+// checkOldest checks CI6 for CatchUpAll: the oldest run within the deadline starts, or the
+// first of as many as the limit allows.
+func checkOldest(f *found, s *cronjob.Snapshot, base, run time.Time) {
+	sch, o := s.Schedule.Schedule, &s.Options
+	limit := int(o.CatchUpLimit)
+	if limit == 0 {
+		limit = maxCatchUp
+	}
+	n := sch.Count(run.Add(-1), s.Now.Add(-o.Jitter))
+	if n > limit {
+		f.add("CI6", "starts the run of %s, with which %d are made up, at most %d", run, n, limit)
+	}
+	if !s.Consistent || o.Jitter > 0 || o.SkipOnResume || o.SkipOnEdit || o.SkipHeld || n >= limit {
+		return
+	}
+	from := base
+	if d, ok := Deadline(&s.CronJob.Spec, o); ok {
+		from = later(from, s.Now.Add(-d))
+	}
+	for i := range s.Children { // recorded nowhere yet
+		if c := &s.Children[i]; !c.Foreign && !c.Backfilled {
+			from = later(from, c.ScheduledTime)
+		}
+	}
+	isForeign := func(c cronjob.Child) bool { return c.Foreign }
+	if oldest := sch.Next(from); oldest.Before(run) && !slices.ContainsFunc(s.Children, isForeign) {
+		f.add("CI6", "starts the run of %s before the older run of %s", run, oldest)
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,275 @@
+package cronjobcheck
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Plan checks a plan against the snapshot that it was made from: CI2, CI6, CI7, CI8, CI9,
+// CI10 and CI11, each as far as the snapshot shows it. The spec must have its defaults. Nil means that
+// nothing is wrong.
+func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
+	var f found
+	runs := 0
+	busy := active(s)
+	for i := range p.Create {
+		if c := &p.Create[i]; c.Trigger == "" && c.Backfill == "" {
+			runs++
+			checkRun(&f, s, c)
+			checkOverlap(&f, s, p, busy)
+		}
+	}
+	if runs > 0 && value.Of(s.CronJob.Spec.Suspend) {
+		f.add("CI10", "suspended, and a run starts")
+	}
+	if runs > 0 && !s.CronJob.DeletionTimestamp.IsZero() {
+		f.add("CI10", "being deleted, and a run starts")
+	}
+	if runs > 1 {
+		f.add("CI6", "%d runs start", runs)
+	}
+	if at := p.Requeue.At; !at.IsZero() && !at.After(s.Now) {
+		f.add("CI9", "again at %s, now is %s", at, s.Now)
+	}
+	checkHistory(&f, s, p)
+	checkUnexpected(&f, s, p)
+	checkTriggers(&f, s, p, len(busy))
+	checkBackfills(&f, s, p, len(busy))
+	return f
+}
+
+// active returns the jobs that run as far as the snapshot shows. The status names most of
+// them. The others belong to later runs that a crash has kept from being recorded (CI3);
+// the reference does not look for these.
+func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
+	status := &s.CronJob.Status
+	children := make(map[string]*cronjob.Child, len(s.Children))
+	named := make(map[string]bool, len(status.Active))
+	for i := range s.Children {
+		children[string(s.Children[i].UID)] = &s.Children[i]
+	}
+	for _, r := range status.Active {
+		named[string(r.UID)] = true
+		switch c := children[string(r.UID)]; {
+		case c != nil && c.Finished == "":
+			busy = append(busy, *c)
+		case c == nil && !s.Consistent:
+			busy = append(busy, cronjob.Child{Name: r.Name, UID: r.UID}) // gone, or not seen yet
+		}
+	}
+	for i := range s.Children {
+		c := &s.Children[i]
+		if s.Options.Quirks != 0 {
+			break
+		}
+		unrecorded := c.ScheduledTime.After(status.LastScheduleTime) && !c.Backfilled
+		if (unrecorded || s.Options.ActiveFromChildren) && !named[string(c.UID)] && !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero() {
+			busy = append(busy, *c)
+		}
+	}
+	return busy
+}
+
+// checkRun checks CI2, CI6 and CI7: the run is of the schedule, due, the latest, and not
+// too late; its job has its name and its time.
+func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
+	run, spec := c.ScheduledTime, &s.CronJob.Spec
+	base := s.CronJob.Status.LastScheduleTime
+	if base.IsZero() {
+		base = s.CronJob.CreationTimestamp
+	}
+	checkChoice(f, s, base, run)
+	if !run.After(base) || run.After(s.Now) {
+		f.add("CI2", "the run of %s is not in (%s, %s]", run, base, s.Now)
+	}
+	if d, ok := Deadline(spec, &s.Options); ok && s.Now.Sub(run) >= d {
+		f.add("CI7", "the run of %s is too late at %s", run, s.Now)
+	}
+	if !tellsRun(s, c, false) {
+		f.add("CI2", "%s for the run of %s, labels %q, annotations %q", c.Name, run, c.Labels, c.Annotations)
+	}
+}
+
+// tellsRun reports whether the job of a creation has the name of its run, and its marks.
+func tellsRun(s *cronjob.Snapshot, c *cronjob.Creation, isBackfill bool) bool {
+	o, parent := &s.Options, s.CronJob.Name
+	at, marked := o.ReadMarks(parent, c.Name, c.Labels, c.Annotations)
+	exact := at.Equal(c.ScheduledTime) || o.Marks.TimeIn == cronjob.InName // which may tell the minute alone
+	return exact && marked == isBackfill && c.Name == o.Naming.JobName(parent, c.ScheduledTime) && o.Naming.JobName(parent, at) == c.Name
+}
+
+// checkOverlap checks CI8 for a run of the schedule.
+func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob.Child) {
+	policy := s.CronJob.Spec.ConcurrencyPolicy
+	if policy == cronjob.Forbid && len(busy) > 0 {
+		f.add("CI8", "Forbid, and a run starts beside %s", busy[0].Name)
+	}
+	for i := range s.Children {
+		if c := &s.Children[i]; policy == cronjob.Replace && s.Options.ReplaceWhenGone && isReplaced(c) && !isKnownGone(s, c) {
+			f.add("CI8", "ReplaceWhenGone, and %s is not gone", c.Name)
+		}
+	}
+	beside := len(busy)
+	for i := range busy {
+		if policy != cronjob.Replace {
+			break
+		}
+		replaced := slices.ContainsFunc(p.Delete, func(d cronjob.Deletion) bool { return d.UID == busy[i].UID })
+		switch {
+		case replaced:
+			beside--
+		case !busy[i].Backfilled && !isRemembered(s, &busy[i]):
+			f.add("CI8", "Replace, and %s is not deleted", busy[i].Name)
+		}
+	}
+	if n := int(s.Options.MaxActive); n > 0 && beside >= n {
+		f.add("CI8", "a run starts beside %d active jobs, at most %d", beside, n)
+	}
+}
+
+// isRemembered reports whether the memory may tell that a backfill has started an active job, which
+// the children do not show.
+func isRemembered(s *cronjob.Snapshot, c *cronjob.Child) bool {
+	seen := slices.ContainsFunc(s.Children, func(child cronjob.Child) bool { return child.UID == c.UID && !child.Foreign })
+	return !seen && !s.Memory.Equal(cronjob.Memory{})
+}
+
+// isKnownGone reports whether the memory may tell that a child is gone: its deletion has found no such
+// job, and the children are older.
+func isKnownGone(s *cronjob.Snapshot, c *cronjob.Child) bool {
+	return !s.Consistent && c.DeletionTimestamp.IsZero() && !s.Memory.Equal(cronjob.Memory{})
+}
+
+// checkUnexpected checks C3: no job is called unexpected that is on its way out for a run that waits
+// for that.
+func checkUnexpected(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
+	if !s.Options.ReplaceWhenGone || s.CronJob.Spec.ConcurrencyPolicy != cronjob.Replace {
+		return
+	}
+	for _, r := range p.Unexpected {
+		for i := range s.Children {
+			if c := &s.Children[i]; c.UID == r.UID && isReplaced(c) && !c.DeletionTimestamp.IsZero() {
+				f.add("C3", "%s is called unexpected, and is being deleted", c.Name)
+			}
+		}
+	}
+}
+
+// isReplaced reports whether a job is one of a run of the schedule that has not ended.
+func isReplaced(c *cronjob.Child) bool {
+	return !c.Foreign && !c.Backfilled && c.Finished == "" && !c.ScheduledTime.IsZero()
+}
+
+// checkTriggers checks CI8 for the jobs of triggers, in the order in which they start.
+func checkTriggers(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
+	for i := range p.Create {
+		c := &p.Create[i]
+		at := slices.IndexFunc(s.Triggers, func(t cronjob.Trigger) bool { return t.ID == c.Trigger })
+		switch n, beside := int(s.Options.MaxActive), busy+i; {
+		case c.Trigger == "":
+		case at < 0:
+			f.add("CI2", "%s for trigger %q, which nobody has requested", c.Name, c.Trigger)
+		case s.Triggers[at].Overlap == cronjob.Forbid && beside > 0, n > 0 && beside >= n:
+			f.add("CI8", "%s of trigger %s beside %d jobs", c.Name, c.Trigger, beside)
+		}
+	}
+}
+
+// checkHistory checks CI11: only finished jobs are deleted, and the limits are kept.
+func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
+	reasons := make(map[string]cronjob.DeleteReason, len(p.Delete))
+	for _, d := range p.Delete {
+		reasons[string(d.UID)] = d.Reason
+	}
+	all, kept := map[job.ConditionType]int{}, map[job.ConditionType]int{}
+	for i := range s.Children {
+		c := &s.Children[i]
+		reason := reasons[string(c.UID)]
+		if c.Foreign && reason != 0 {
+			f.add("CI11", "%s of another owner is deleted", c.Name)
+		}
+		checkExpired(f, s, c, reason)
+		if c.Finished == "" && reason != 0 && reason != cronjob.DeleteReplaced {
+			f.add("CI11", "%s is deleted for the history, and has not finished", c.Name)
+		}
+		how := keptAs(c)
+		all[how]++
+		if reason != cronjob.DeleteSuccessful && reason != cronjob.DeleteFailed {
+			kept[how]++
+		}
+	}
+	spec := &s.CronJob.Spec
+	checkLimit(f, job.ConditionComplete, spec.SuccessfulJobsHistoryLimit, all, kept)
+	checkLimit(f, job.ConditionFailed, spec.FailedJobsHistoryLimit, all, kept)
+}
+
+// keptAs is whose limits are about a child.
+func keptAs(c *cronjob.Child) cronjob.Ending {
+	if c.Finished == "" || c.Finished == cronjob.Complete || c.Finished == cronjob.Failed {
+		return c.Finished
+	}
+	if c.KeptAsSuccessful {
+		return cronjob.Complete
+	}
+	return cronjob.Failed
+}
+
+// checkExpired checks that a job is not deleted for its age before its time.
+func checkExpired(f *found, s *cronjob.Snapshot, c *cronjob.Child, reason cronjob.DeleteReason) {
+	keep := s.Options.KeepFailed
+	if keptAs(c) == cronjob.Complete {
+		keep = s.Options.KeepSuccessful
+	}
+	if reason == cronjob.DeleteExpired && (keep == 0 || s.Now.Sub(c.FinishTime) < keep) {
+		f.add("CI11", "%s is deleted for its age: it ended at %s, and is kept for %s", c.Name, c.FinishTime, keep)
+	}
+}
+
+func checkLimit(f *found, how job.ConditionType, limit *int32, all, kept map[job.ConditionType]int) {
+	if deleted := all[how] - kept[how]; limit != nil && kept[how] < min(all[how], int(*limit)) || limit == nil && deleted > 0 {
+		f.add("CI11", "%d of %d %s jobs are deleted", deleted, all[how], how)
+	}
+}
+
+// checkBackfills: what a backfill starts is a run of its range that is due, after
+// those it started before, within its overlap policy and the bound of a round.
+func checkBackfills(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
+	last, n := map[string]time.Time{}, 0
+	for i := range p.Create {
+		c := &p.Create[i]
+		if c.Backfill == "" {
+			continue
+		}
+		n++
+		at := slices.IndexFunc(s.Backfills, func(b cronjob.Backfill) bool { return b.ID == c.Backfill })
+		if at < 0 {
+			f.add("CI2", "%s for backfill %q, which nobody has requested", c.Name, c.Backfill)
+			continue
+		}
+		checkBackfilled(f, s, &s.Backfills[at], c, last[c.Backfill], busy+i)
+		last[c.Backfill] = c.ScheduledTime
+	}
+	if n > 10 {
+		f.add("CI13", "%d jobs of backfills in a round", n)
+	}
+}
+
+func checkBackfilled(f *found, s *cronjob.Snapshot, b *cronjob.Backfill, c *cronjob.Creation, last time.Time, busy int) {
+	run := c.ScheduledTime
+	switch {
+	case !run.After(b.After), run.After(b.Until), run.After(s.Now), slices.ContainsFunc(b.Except, run.Equal):
+		f.add("CI2", "backfill of %s, not in %+v", run, b)
+	case !s.Schedule.Schedule.Prev(run.Add(1)).Equal(run):
+		f.add("CI2", "backfill of %s, not a run", run)
+	case !run.After(last):
+		f.add("CI2", "backfill of %s after %s", run, last)
+	case overlaps(b, busy):
+		f.add("CI8", "backfill of %s beside %d jobs: %+v", run, busy, b)
+	case !tellsRun(s, c, true):
+		f.add("CI2", "%s for %s, %v", c.Name, run, c.Annotations)
+	}
+}

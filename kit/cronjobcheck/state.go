@@ -1,0 +1,147 @@
+package cronjobcheck
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// State is what the source of truth holds before a write.
+type State struct {
+	CronJob    *cronjob.CronJob
+	Options    *cronjob.Options
+	Triggers   []cronjob.Trigger
+	Backfills  []cronjob.Backfill
+	Neighbours Neighbours
+}
+
+// Neighbours are the jobs of the CronJob that run when another is created.
+type Neighbours struct {
+	// Active are not being deleted. Backfilled of them came of a backfill.
+	Active, Backfilled int
+	// Leaving are being deleted, and came of no backfill: a run that replaces others need not wait
+	// for these.
+	Leaving int
+}
+
+// Add counts one more job. One that a user has made by hand, and not a trigger, holds nothing back.
+func (n *Neighbours) Add(c *cronjob.Child) {
+	byHand := c.ScheduledTime.IsZero() && !strings.Contains(c.Name, "-manual-")
+	switch {
+	case c.Foreign || c.Finished != "" || byHand:
+	case !c.DeletionTimestamp.IsZero():
+		if !c.Backfilled {
+			n.Leaving++
+		}
+	default:
+		n.Active++
+		if c.Backfilled {
+			n.Backfilled++
+		}
+	}
+}
+
+// Create checks that a job is not created beside others that it must not run beside
+// (CI8, CI15). It holds for a controller that has kept its memory.
+func (st *State) Create(c *cronjob.Creation) []Violation {
+	var f found
+	n, policy := st.Neighbours, st.CronJob.Spec.ConcurrencyPolicy
+	beside := func(what string) {
+		f.add("CI8", "%s: %s beside %d jobs, %d leaving", what, c.Name, n.Active, n.Leaving)
+	}
+	busy := n.Active
+	if policy == cronjob.Replace && st.Options.ReplaceWhenGone {
+		busy += n.Leaving // their pods run
+	}
+	switch {
+	case c.Trigger != "":
+		i := slices.IndexFunc(st.Triggers, func(t cronjob.Trigger) bool { return t.ID == c.Trigger })
+		if i < 0 || st.Triggers[i].Overlap == cronjob.Forbid && busy > 0 {
+			beside("a trigger with Forbid")
+		}
+	case c.Backfill != "":
+		i := slices.IndexFunc(st.Backfills, func(b cronjob.Backfill) bool { return b.ID == c.Backfill })
+		if i < 0 || overlaps(&st.Backfills[i], busy) {
+			beside("a backfill")
+		}
+	case policy == cronjob.Forbid && n.Active > 0:
+		beside("Forbid")
+	case policy == cronjob.Replace && n.Active > n.Backfilled:
+		beside("Replace")
+	case policy == cronjob.Replace && st.Options.ReplaceWhenGone && n.Leaving > 0:
+		beside("ReplaceWhenGone")
+	}
+	if limit := int(st.Options.MaxActive); limit > 0 && n.Active >= limit {
+		beside("MaxActive")
+	}
+	return f
+}
+
+// overlaps reports whether a run of the backfill must wait for active jobs.
+func overlaps(b *cronjob.Backfill, active int) bool {
+	return b.Overlap != cronjob.Allow && active > 0 || b.MaxActive > 0 && active >= int(b.MaxActive)
+}
+
+// Status checks a status before it is written (CI4, CI12). The
+// function tells whether a job of that run was ever created.
+func (st *State) Status(next *cronjob.Status, started func(run time.Time) bool) []Violation {
+	var f found
+	before := &st.CronJob.Status
+	if next.LastScheduleTime.Before(before.LastScheduleTime) {
+		f.add("CI4", "lastScheduleTime goes back from %s to %s", before.LastScheduleTime, next.LastScheduleTime)
+	}
+	if next.LastSuccessfulTime.Before(before.LastSuccessfulTime) {
+		f.add("CI12", "lastSuccessfulTime goes back from %s to %s", before.LastSuccessfulTime, next.LastSuccessfulTime)
+	}
+	if run := next.LastScheduleTime; !run.Equal(before.LastScheduleTime) && !started(run) {
+		f.add("CI4", "lastScheduleTime %s, and no such job was created", run)
+	}
+	return f
+}
+
+// History counts the jobs that were created for each run, and for each trigger by name,
+// over the whole life of a CronJob (CI1). The zero value is empty.
+type History struct {
+	runs   map[int64]int // by the second
+	others map[string]int
+}
+
+// Clone returns a history that goes its own way from here.
+func (h *History) Clone() History { return History{maps.Clone(h.runs), maps.Clone(h.others)} }
+
+// Started notes that a job was created for a run or, where the time is zero, under a
+// name. It checks CI1.
+func (h *History) Started(name string, run time.Time) []Violation {
+	if h.runs == nil {
+		h.runs, h.others = make(map[int64]int), make(map[string]int)
+	}
+	var f found
+	if run.IsZero() {
+		if h.others[name]++; h.others[name] > 1 {
+			f.add("CI1", "%s was started %d times", name, h.others[name])
+		}
+		return f
+	}
+	at := run.Unix()
+	if h.runs[at]++; h.runs[at] > 1 {
+		f.add("CI1", "the run of %s was started %d times", run.UTC(), h.runs[at])
+	}
+	return f
+}
+
+// HasStarted reports whether a job was created for the run.
+func (h *History) HasStarted(run time.Time) bool { return h.runs[run.Unix()] > 0 }
+
+// HasStartedBeside reports whether a job of that name was created beside the schedule.
+func (h *History) HasStartedBeside(name string) bool { return h.others[name] > 0 }
+
+// Runs are the runs that a job was created for, in order.
+func (h *History) Runs() (all []time.Time) {
+	for _, at := range slices.Sorted(maps.Keys(h.runs)) {
+		all = append(all, time.Unix(at, 0).UTC())
+	}
+	return all
+}

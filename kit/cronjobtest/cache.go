@@ -1,0 +1,77 @@
+package cronjobtest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+)
+
+// Cache is what a program behind a watch knows of its CronJob. The test is the watch: it
+// shows each object some time after it has changed, in any order, and several changes at
+// once as one. A program with a Cache must plan from nothing but what it was shown; its
+// backend reads and writes the store itself.
+//
+// The methods may be called while a write of a round is under way, as events arrive
+// whenever they like.
+type Cache interface {
+	// Replace shows the CronJob and all its jobs as they are, and replaces all that was shown
+	// before. It is called after each start of the program, and for each new CronJob.
+	Replace(c cronjob.CronJob, jobs []cronjob.Child)
+	// SetCronJob shows the CronJob as it is.
+	SetCronJob(c cronjob.CronJob)
+	// SetJob shows a job that is new or has changed.
+	SetJob(c cronjob.Child)
+	// RemoveJob shows that a job is gone.
+	RemoveJob(name string)
+}
+
+// Mirror is a Cache that keeps what it is shown.
+type Mirror struct {
+	CronJob cronjob.CronJob
+	Jobs    []cronjob.Child
+}
+
+// Replace takes over everything.
+func (m *Mirror) Replace(c cronjob.CronJob, jobs []cronjob.Child) {
+	m.CronJob, m.Jobs = c, slices.Clone(jobs)
+}
+
+// SetCronJob takes the CronJob over.
+func (m *Mirror) SetCronJob(c cronjob.CronJob) { m.CronJob = c }
+
+// SetJob takes a job over.
+func (m *Mirror) SetJob(c cronjob.Child) {
+	if i := m.index(c.Name); i >= 0 {
+		m.Jobs[i] = c
+		return
+	}
+	m.Jobs = append(m.Jobs, c)
+}
+
+// RemoveJob forgets a job.
+func (m *Mirror) RemoveJob(name string) {
+	if i := m.index(name); i >= 0 {
+		m.Jobs = slices.Delete(m.Jobs, i, i+1)
+	}
+}
+
+func (m *Mirror) index(name string) int {
+	return slices.IndexFunc(m.Jobs, func(c cronjob.Child) bool { return c.Name == name })
+}
+
+// Snapshot is what the mirror shows now. It is not Consistent.
+func (m *Mirror) Snapshot() cronjob.Snapshot {
+	return cronjob.Snapshot{CronJob: m.CronJob, Children: slices.Clone(m.Jobs)}
+}
+
+// LateLoop is [Loop] for a backend whose program sees its objects late: it plans from
+// a Mirror, which it returns as the Cache of the subject. The function makes the backend of a
+// round, whose status writes are on condition of the version of that CronJob.
+func LateLoop(env *Env, backend func(seen cronjob.CronJob) cronjobapply.Backend) (func(forget bool) Program, Cache) {
+	m := &Mirror{}
+	return Loop(env, func(context.Context) (cronjob.Snapshot, cronjobapply.Backend, error) {
+		return m.Snapshot(), backend(m.CronJob), nil
+	}), m
+}

@@ -1,0 +1,398 @@
+package cronjobtest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/cronjobcheck"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
+	"github.com/batchplan/batchplan/kit/internal/life"
+	"github.com/batchplan/batchplan/kit/world"
+)
+
+// live lets one or two CronJobs of the same name live, one after the other, with faults, and come
+// to rest.
+func (e *Env) live(specs *rapid.Generator[cronjob.Spec]) {
+	e.life.StartAt(rapid.SampledFrom(cronjobgen.Starts).Draw(e.life.T, "start"))
+	if text := optionsText(&e.options); text != "" {
+		e.life.Tell("the options are: %s", text)
+	}
+	e.program.Run(false)
+	for n := range 1 + rapid.IntRange(0, 2).Draw(e.life.T, "one more CronJob")/2 {
+		e.create(specs.Draw(e.life.T, "spec"), n)
+		e.program.Happened()
+		e.life.T.Repeat(e.steps())
+		e.comeToRest()
+		e.removeAll()
+	}
+}
+
+func (e *Env) create(spec cronjob.Spec, n int) {
+	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: job.UID("cronjob-" + string(rune('a'+n))), CreationTimestamp: e.life.Now(), Spec: spec}
+	e.life.Tell("a user creates CronJob %s: %s", c.UID, specText(&spec))
+	e.life.Must("create the CronJob", e.subject.Store.CreateCronJob(c))
+	e.history, e.aside, e.before, e.requests, e.triggers = cronjobcheck.History{}, aside{}, aside{}, 0, nil
+	e.read()
+	e.list()
+	e.isNew("the CronJob", e.truth.cronJob.UID)
+	c.UID = e.truth.cronJob.UID
+	if e.truth.cronJob.Namespace == "" {
+		c.Namespace = "" // the store has no namespaces
+	}
+	for i := range e.truth.jobs {
+		if is := &e.truth.jobs[i]; !is.Foreign {
+			e.life.Breaks("Store", "the CronJob was created, and has job %s already", is.Name)
+		}
+	}
+	if text := life.Difference(&c, &cronjob.CronJob{
+		Namespace: e.truth.cronJob.Namespace, Name: e.truth.cronJob.Name, UID: e.truth.cronJob.UID, CreationTimestamp: e.truth.cronJob.CreationTimestamp,
+		Spec: e.truth.cronJob.Spec, Status: e.truth.cronJob.Status,
+	}); text != "" {
+		e.life.Breaks("Store", "the CronJob was created, and %s", text)
+	}
+	e.life.Stop()
+}
+
+// removeAll removes the CronJob with its jobs.
+func (e *Env) removeAll() {
+	e.life.Tell("a user removes CronJob %s with its jobs", e.truth.cronJob.UID)
+	e.life.Must("remove the CronJob", e.subject.Store.RemoveCronJob())
+	e.program.Again = time.Time{}
+}
+
+// steps are the things that can happen and that the program is notified of; each appears as often as
+// it is likely.
+func (e *Env) steps() life.Steps {
+	told := e.program.Tells
+	steps := e.program.Steps(func(t *rapid.T) time.Duration {
+		return time.Duration(rapid.IntRange(1, 2000).Draw(t, "seconds")) * time.Second
+	}, time.Second, time.Minute, time.Hour, 30*time.Hour)
+	steps.Add(3, "a job", told(e.finish))
+	steps.Add(3, "the time asked for", func(*rapid.T) { e.program.WakeUp(40 * 24 * time.Hour) })
+	steps.Add(1, "a user", told(e.user))
+	steps.Add(1, "a user removes", told(e.remove))
+	steps.Add(1, "restart", e.restart)
+	if _, ok := e.subject.Store.(Requester); ok {
+		steps.Add(1, "a request", func(*rapid.T) { // seen immediately
+			if e.request() {
+				e.program.Happened()
+			}
+		})
+	}
+	if _, ok := e.subject.Store.(SharedStore); ok {
+		steps.Add(1, "another owner", told(e.takeName))
+	}
+	return steps
+}
+
+// newProgram makes the program that lives.
+func (e *Env) newProgram() *life.Program {
+	p := &life.Program{
+		Life: e.life, Start: e.start, Busy: "CI9", Stuck: "CL4", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
+		Before: func() { e.edited = false }, After: e.roundEnded,
+	}
+	if e.subject.Late {
+		p.Patience = patience
+	}
+	return p
+}
+
+// roundEnded looks at what a round has left.
+func (e *Env) roundEnded(failed bool) {
+	if failed {
+		e.aside = e.aside.failed(e.before)
+	}
+	e.before = e.aside
+	e.look(nil)
+}
+
+// restart ends the program between two rounds. It may be down for days.
+func (e *Env) restart(t *rapid.T) {
+	if down := rapid.IntRange(0, 100).Draw(t, "hours down"); down > 0 {
+		e.life.Tell("the program is ended, and is down for %d hours", down)
+		e.program.MoveClock(e.life.Now().Add(time.Duration(down) * time.Hour))
+	}
+	e.program.Restart()
+}
+
+// interfere lets a job end, another owner take the name that is about to be written, or a user
+// act between two writes of a round.
+func (e *Env) interfere(w world.Write, run time.Time) {
+	var user func() bool
+	if !e.subject.OneWriter {
+		user = e.userMeanwhile
+	}
+	others := e.finish
+	if _, ok := e.subject.Store.(SharedStore); ok && (w.Verb == world.Delete || w.Verb == world.Create && !run.IsZero()) {
+		others = func() bool {
+			if e.life.Pick("takes the name", 2) == 0 {
+				return e.finish()
+			}
+			return e.takeOver(w.Name)
+		}
+	}
+	e.program.Interfere(others, user)
+}
+
+// userMeanwhile lets a user edit the CronJob during a round. One edit may undo another.
+func (e *Env) userMeanwhile() bool {
+	if !e.user() {
+		return false
+	}
+	e.respec = !reflect.DeepEqual(e.seen.Spec, e.truth.cronJob.Spec)
+	e.edited = e.edited && !sameStatus(&e.seen.Status, &e.truth.cronJob.Status) || e.respec
+	return true
+}
+
+// finish ends a job. It reports whether there was one.
+func (e *Env) finish() bool {
+	var running []cronjob.Child
+	for _, c := range e.truth.jobs {
+		if isLeft(&c) {
+			running = append(running, c)
+		}
+	}
+	if len(running) == 0 {
+		return false
+	}
+	c := running[e.life.Pick("job", len(running))]
+	if !c.DeletionTimestamp.IsZero() {
+		e.removeJob(podsAreGone(&c), c.Name)
+		return true
+	}
+	e.end(c, e.endings[e.life.Pick("how", len(e.endings))])
+	return true
+}
+
+// podsAreGone says why a job goes that is being deleted.
+func podsAreGone(c *cronjob.Child) string {
+	return "the pods of " + c.Name + " are gone, and so is the job"
+}
+
+// isLeft reports whether a job of the CronJob has not ended, or is still to go.
+func isLeft(c *cronjob.Child) bool {
+	return !c.Foreign && (c.Finished == "" || !c.DeletionTimestamp.IsZero())
+}
+
+// end lets a job end.
+func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
+	c.Finished, c.FinishTime, c.KeptAsSuccessful = how, e.life.Now(), how == world.Skipped
+	says := "ends: " + string(how)
+	switch how {
+	case cronjob.Complete:
+		c.CompletionTime, says = e.life.Now(), "completes"
+	case cronjob.Failed:
+		says = "fails"
+	}
+	e.life.Tell("%s%s %s", e.life.Meanwhile, c.Name, says)
+	e.life.Must("update "+c.Name, e.subject.Store.UpdateJob(c))
+	e.read()
+	is := e.truth.job(c.Name)
+	if is == nil {
+		e.life.Breaks("Store", "%s has ended, and is gone", c.Name)
+		return
+	}
+	if text := life.Difference(&c, is); text != "" {
+		e.life.Breaks("Store", "%s was updated, and %s", c.Name, text)
+	}
+}
+
+// crontabs are the schedules that users change between.
+var crontabs = []string{"*/7 * * * *", "0 * * * *", "0 9,17 * * 1-5", "30 6-16/4 * * 1-5", "30 1 * * *"}
+
+// user edits the CronJob.
+func (e *Env) user() bool {
+	spec := e.truth.cronJob.Spec
+	says := ""
+	switch n := e.life.Pick("edit", 6); {
+	case n < 2:
+		suspend := !value.Of(spec.Suspend)
+		spec.Suspend = &suspend
+		says = map[bool]string{true: "suspends the CronJob", false: "resumes the CronJob"}[suspend]
+	case n < 4 && !strings.HasPrefix(spec.Schedule, "@every") && len(e.truth.backfills) == 0: // a range may hold thousands of other runs
+		crontab := crontabs[e.life.Pick("schedule", len(crontabs))]
+		if len(strings.Fields(spec.Schedule)) == 6 {
+			crontab = cronjobgen.Seconds[e.life.Pick("seconds", len(cronjobgen.Seconds))] + " " + crontab
+		}
+		spec.Schedule = crontab
+		says = fmt.Sprintf("sets the schedule to %q", spec.Schedule)
+	case n == 4 && len(e.truth.backfills) == 0:
+		if spec.TimeZone == nil {
+			spec.TimeZone = value.To("America/New_York")
+			says = "sets the timeZone to America/New_York"
+		} else {
+			spec.TimeZone, says = nil, "leaves the timeZone out"
+		}
+	default:
+		spec.ConcurrencyPolicy = cronjobgen.Policies[e.life.Pick("policy", len(cronjobgen.Policies))]
+		says = fmt.Sprintf("sets the concurrencyPolicy to %s", spec.ConcurrencyPolicy)
+	}
+	if reflect.DeepEqual(spec, e.truth.cronJob.Spec) {
+		return false
+	}
+	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
+	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
+	e.read()
+	if text := life.Difference(&spec, &e.truth.cronJob.Spec); text != "" {
+		e.life.Breaks("Store", "the spec was updated, and %s", text)
+	}
+	return true
+}
+
+// remove lets a user remove a job. One whose run is recorded nowhere would be the loss of
+// all that is known of it.
+func (e *Env) remove() bool {
+	var recorded []string
+	for _, c := range e.truth.jobs {
+		beside := c.ScheduledTime.IsZero() && len(e.truth.triggers) > 0
+		if c.Foreign {
+			continue
+		}
+		if !e.watch.HasSeen(c.Name) {
+			continue // a watch that misses nothing would tell of it before it tells that it is gone
+		}
+		if !c.ScheduledTime.After(e.truth.cronJob.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime) {
+			recorded = append(recorded, c.Name)
+		}
+	}
+	if len(recorded) == 0 {
+		return false
+	}
+	name := recorded[e.life.Pick("job", len(recorded))]
+	e.removeJob("a user removes "+name, name)
+	return true
+}
+
+// removeJob removes a job from outside.
+func (e *Env) removeJob(says, name string) {
+	e.life.Tell("%s%s", e.life.Meanwhile, says)
+	e.life.Must("remove "+name, e.subject.Store.RemoveJob(name))
+	e.read()
+	if e.truth.job(name) != nil {
+		e.life.Breaks("Store", "%s was removed, and is there", name)
+	}
+}
+
+// checkStall plans from the store as it is: there must be nothing to do (CL4).
+func (e *Env) checkStall() {
+	if e.subject.Late && (e.watch == nil || !e.watch.HasSeenAll() || !e.program.Again.After(e.life.Now().Add(patience))) {
+		return
+	}
+	s := cronjob.Snapshot{
+		CronJob: e.truth.cronJob, Children: slices.Clone(e.truth.jobs), Now: e.life.Now(),
+		Schedule: e.compiled(), Consistent: true, Options: e.options,
+		Triggers: e.truth.triggers, Backfills: e.truth.backfills,
+	}
+	if o := &e.options; o.SkipOnResume || o.SkipOnEdit || o.SkipHeld || e.passesNames() {
+		s.Memory = e.memory // what is set aside is nowhere else
+	}
+	plan, err := cronjob.Reconcile(s)
+	if err != nil {
+		e.life.Breaks("Store", "the store holds what no plan can be made from: %v", err)
+		return
+	}
+	settled := plan.Settle(cronjob.Writes{})
+	if !settled.Write && len(plan.Create)+len(plan.Delete)+len(plan.Verify) == 0 {
+		return
+	}
+	todo := life.Indent(plan.String())
+	if settled.Write {
+		todo += fmt.Sprintf("\n    status: %s", settled.Status)
+	}
+	e.life.Breaks("CL4", "the program waits, and there is something to do:\n%s", todo)
+}
+
+// compiled is the schedule of the CronJob, as the program compiles it: it may do that with
+// options of its own.
+func (e *Env) compiled() cronjob.Compiled {
+	now := e.Compile(&e.truth.cronJob)
+	if e.compiles == e.truth.cronJob.UID && e.schedule.Source == now.Source && e.schedule.Zone == now.Zone {
+		return e.schedule
+	}
+	return now
+}
+
+// patience is how long a program that sees its objects late may wait for its own writes to
+// be seen, though they are (CI15): after a restart it does not know its last one.
+const patience = 5 * time.Minute
+
+// endAll lets all jobs complete, and those that follow them.
+func (e *Env) endAll() {
+	for range 400 {
+		i := slices.IndexFunc(e.truth.jobs, func(c cronjob.Child) bool { return isLeft(&c) })
+		if i < 0 {
+			return
+		}
+		if c := e.truth.jobs[i]; !c.DeletionTimestamp.IsZero() {
+			e.removeJob(podsAreGone(&c), c.Name)
+		} else {
+			e.end(c, cronjob.Complete)
+		}
+		e.program.Settle()
+	}
+}
+
+// comeToRest ends all faults and jobs, and expects the status to be true and the latest run
+// to have started (CL1, CL2, CL3).
+func (e *Env) comeToRest() {
+	e.life.Tell("from here on nothing goes wrong, and all jobs complete")
+	e.life.Quiet = true
+	e.program.Settle()
+	e.endAll()
+	if e.subject.Late { // it may wait for writes that it is not sure to have seen
+		e.program.Pass(patience)
+		e.program.Settle()
+		e.endAll()
+	}
+	for _, r := range e.truth.cronJob.Status.Active {
+		if c := e.truth.job(r.Name); c == nil || c.Finished != "" {
+			e.life.Breaks("CL2", "%s has ended, and is still active", r.Name)
+		}
+	}
+	e.checkLatest()
+	e.checkRequests()
+	// Where the clock was set back, the program may have dealt with the next runs already.
+	next := e.compiled().Schedule.Next(latest(e.life.Farthest(), e.truth.cronJob.Status.LastScheduleTime))
+	if !value.Of(e.truth.cronJob.Spec.Suspend) && e.program.Again.IsZero() && !next.IsZero() {
+		e.life.Breaks("CL4", "the program waits for nothing, and the next run is due at %s", next)
+	}
+	e.life.Stop()
+}
+
+// checkLatest checks that the latest run has started, unless it is too late or set aside (CL1).
+func (e *Env) checkLatest() {
+	spec, o, status := &e.truth.cronJob.Spec, &e.options, &e.truth.cronJob.Status
+	run, due := e.compiled().Schedule.Latest(e.truth.cronJob.CreationTimestamp, e.life.Now().Add(-o.Jitter))
+	deadline, bounded := cronjobcheck.Deadline(spec, o)
+	if !due || value.Of(spec.Suspend) || bounded && e.life.Now().Sub(run) >= deadline {
+		return
+	}
+	for r := run; !r.IsZero() && !r.After(e.life.Now()); r = e.compiled().Schedule.Next(r) {
+		if c := e.truth.job(e.options.Naming.JobName(e.truth.cronJob.Name, r)); c != nil && c.Foreign || e.passesNames() {
+			return
+		}
+	}
+	if run.After(e.aside.most) && status.LastScheduleTime.Before(run) && !e.mayPause() {
+		e.life.Breaks("CL1", "the run of %s is due, and the last recorded run is %s", run, status.LastScheduleTime)
+	}
+}
+
+// mayPause reports whether enough jobs have failed for Options.PauseAfterFailures, in a row or not (C19).
+func (e *Env) mayPause() bool {
+	failed := 0
+	for i := range e.truth.jobs {
+		if c := &e.truth.jobs[i]; !c.Foreign && c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful {
+			failed++
+		}
+	}
+	limit := int(e.options.PauseAfterFailures)
+	return limit > 0 && failed >= limit
+}

@@ -1,0 +1,112 @@
+package cronjobtest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// Requester is a Store that keeps triggers and backfills. A program on such a store puts
+// them into its snapshots and stores their progress, as [cronjob.Conclusion] says, by a write
+// that goes through [Env.Write]. [Loop] does all of that.
+type Requester interface {
+	// AddTrigger stores a trigger.
+	AddTrigger(t cronjob.Trigger) error
+	// AddBackfill stores a backfill.
+	AddBackfill(b cronjob.Backfill) error
+	// Triggers reads the triggers that are not complete.
+	Triggers() ([]cronjob.Trigger, error)
+	// Backfills reads the backfills that are not complete, as far as they have got.
+	Backfills() ([]cronjob.Backfill, error)
+	// StoreProgress removes the triggers with these IDs, stores each backfill in place of the
+	// one with its ID, and removes those that are complete.
+	StoreProgress(triggered []string, backfills []cronjob.Backfill) error
+}
+
+// readRequests takes over what is requested beside the schedule.
+func (e *Env) readRequests() {
+	r, ok := e.subject.Store.(Requester)
+	if !ok {
+		return
+	}
+	var err error
+	e.truth.triggers, err = r.Triggers()
+	e.life.Must("read the triggers", err)
+	e.truth.backfills, err = r.Backfills()
+	e.life.Must("read the backfills", err)
+}
+
+// request lets a user ask for a job now or for a backfill.
+func (e *Env) request() bool {
+	r := e.subject.Store.(Requester)
+	if e.requests++; e.life.Pick("request", 2) == 0 {
+		t := cronjob.Trigger{ID: fmt.Sprint(e.requests), Overlap: []cronjob.ConcurrencyPolicy{"", cronjob.Forbid}[e.life.Pick("overlap", 2)]}
+		e.life.Tell("%sa user asks for a job now: trigger %s%s", e.life.Meanwhile, t.ID, overlapText(t.Overlap))
+		e.life.Must("add a trigger", r.AddTrigger(t))
+		e.triggers = append(e.triggers, t)
+		e.read()
+		return true
+	}
+	after := e.life.Now().Add(-time.Duration(e.life.Pick("hours back", 30)*7) * time.Hour)
+	runs := slices.Collect(e.compiled().Schedule.NextN(after, 1+e.life.Pick("runs", 8)))
+	if len(runs) == 0 {
+		return false
+	}
+	b := cronjob.Backfill{
+		ID: fmt.Sprint(e.requests), After: after, Until: runs[len(runs)-1], Overlap: []cronjob.ConcurrencyPolicy{"", cronjob.Allow}[e.life.Pick("overlap", 2)],
+		MaxActive: int32(e.life.Pick("most active", 3)),
+	}
+	for _, run := range e.history.Runs() { // nothing is known of runs whose jobs are gone, or soon are
+		if c := e.truth.job(e.options.Naming.JobName(e.truth.cronJob.Name, run)); c == nil || !c.DeletionTimestamp.IsZero() {
+			b.Except = append(b.Except, run)
+		}
+	}
+	e.life.Tell("%sa user asks for the runs from %s to %s: backfill %s%s", e.life.Meanwhile, clock(b.After), clock(b.Until), b.ID, overlapText(b.Overlap))
+	e.life.Must("add a backfill", r.AddBackfill(b))
+	e.read()
+	return true
+}
+
+func overlapText(p cronjob.ConcurrencyPolicy) string {
+	if p == "" {
+		return ""
+	}
+	return ", overlap " + string(p)
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+
+// isAwaited reports whether the run is in what is left of a backfill.
+func (e *Env) isAwaited(run time.Time) bool {
+	return slices.ContainsFunc(e.truth.backfills, func(b cronjob.Backfill) bool {
+		return run.After(b.After) && !run.After(b.Until) && !slices.ContainsFunc(b.Except, run.Equal)
+	})
+}
+
+// checkRequests checks at the end that each trigger has got its job, and that no backfill waits
+// for a run that is due.
+func (e *Env) checkRequests() {
+	for _, t := range e.truth.triggers {
+		e.life.Breaks("CL4", "trigger %s is not complete, and nothing holds it back", t.ID)
+	}
+	for _, b := range e.truth.backfills {
+		due := e.life.Now().Add(-e.options.Jitter)
+		if e.mayPause() {
+			continue // the run that is due is the schedule's, and waits (C19)
+		}
+		if run := e.compiled().Schedule.Next(b.After); !run.IsZero() && !run.After(due) && !run.After(b.Until) {
+			e.life.Breaks("CL4", "backfill %s is not complete, its run of %s is due, and nothing holds it back", b.ID, clock(run))
+		}
+	}
+	for _, t := range e.triggers {
+		name := e.options.Naming.TriggerName(e.truth.cronJob.Name, t)
+		if c := e.truth.job(name); c != nil && c.Foreign {
+			continue // the name of an earlier job, taken since
+		}
+		if !e.history.HasStartedBeside(name) {
+			e.life.Breaks("CL4", "trigger %s is complete, and %s was never created", t.ID, name)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package cronjobtest
+
+import (
+	"fmt"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// SharedStore is a Store in which others have jobs as well. One of theirs can have the name of a
+// run, which then cannot start (C14).
+type SharedStore interface {
+	// AddJob stores a job of another owner: it is Foreign, and Jobs returns it.
+	AddJob(c cronjob.Child) error
+}
+
+// takeName lets another owner create a job under the name of a run that comes soon.
+func (e *Env) takeName() bool {
+	if e.life.Pick("takes a name", 3) > 0 {
+		return false
+	}
+	run := e.life.Now()
+	for range 1 + e.life.Pick("runs ahead", 3) {
+		run = e.compiled().Schedule.Next(run)
+	}
+	name := e.options.Naming.JobName(e.truth.cronJob.Name, run)
+	if run.IsZero() || e.truth.job(name) != nil {
+		return false
+	}
+	return e.addForeign(name, "the name of the run of "+clock(run))
+}
+
+// takeOver lets another owner have the name of the job that is about to be created or deleted. The
+// job that has it is removed first.
+func (e *Env) takeOver(name string) bool {
+	is := e.truth.job(name)
+	if is != nil && is.Foreign {
+		return false
+	}
+	if is != nil {
+		e.removeJob("a user removes "+name, name)
+	}
+	return e.addForeign(name, "the same name")
+}
+
+func (e *Env) addForeign(name, says string) bool {
+	e.foreign++
+	c := cronjob.Child{Name: name, UID: job.UID(fmt.Sprint("foreign-", e.foreign)), Foreign: true, CreationTimestamp: e.life.Now()}
+	e.life.Tell("%sanother owner creates a job %s, %s", e.life.Meanwhile, name, says)
+	e.life.Must("add "+name, e.subject.Store.(SharedStore).AddJob(c))
+	e.read()
+	if is := e.truth.job(name); is == nil || !is.Foreign || is.UID != c.UID {
+		e.life.Breaks("Store", "%s was added for another owner, and is not there as such", name)
+	}
+	return true
+}
+
+// passesNames reports whether the program may have passed runs whose names are taken. Only its
+// memory knows of these.
+func (e *Env) passesNames() bool {
+	return e.options.CatchUp == cronjob.CatchUpAll && e.foreign > 0
+}

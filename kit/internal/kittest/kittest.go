@@ -1,0 +1,63 @@
+// Package kittest is what the tests of the two test kits share.
+package kittest
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Set sets flags for the rest of the test.
+func Set(t *testing.T, flags map[string]string) {
+	t.Helper()
+	for name, value := range flags {
+		old := flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = flag.Set(name, old) })
+	}
+}
+
+// Story runs a test that must fail, and returns what it says.
+func Story(t *testing.T, test func(testing.TB)) string {
+	t.Helper()
+	r := &recorder{TB: t}
+	done := make(chan struct{})
+	go func() { // Fatalf ends the goroutine
+		defer close(done)
+		test(r)
+	}()
+	<-done
+	if r.said == "" {
+		t.Fatal("nothing was found")
+	}
+	return r.said
+}
+
+// recorder is a test that may fail. What it says ends with how to repeat the failure.
+type recorder struct {
+	testing.TB
+	said string
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// Repeats runs a test twice with one seed. What its stores note must be the same.
+func Repeats(t *testing.T, lives string, test func(note func([]string))) {
+	t.Helper()
+	Set(t, map[string]string{"rapid.seed": "1", "rapid.checks": lives})
+	var runs [2][]string
+	for i := range runs {
+		test(func(changes []string) { runs[i] = append(runs[i], changes...) })
+	}
+	if diff := cmp.Diff(runs[0], runs[1]); diff != "" || len(runs[0]) < 100 {
+		t.Errorf("of %d changes, the second time others come:\n%s", len(runs[0]), diff)
+	}
+}

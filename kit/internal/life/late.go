@@ -1,0 +1,189 @@
+package life
+
+import (
+	"reflect"
+	"slices"
+	"time"
+)
+
+// MaxLag is the longest time for which a change stays unseen. It is below the time for which
+// planners wait for their own writes: beyond that, nothing could be promised.
+const MaxLag = 2 * time.Minute
+
+// again is how many objects are shown until one is shown a second time: events may come twice (F10).
+const again = 5
+
+// Watched is an object with its children, C, and how a program is shown them.
+type Watched[C any] struct {
+	// Kind is what the story calls the object.
+	Kind     string
+	Object   func() any
+	Children func() []C
+	// Key is the key of a child, Name what the story calls it, and Describe what it tells of one.
+	Key, Name, Describe func(*C) string
+	// Replace shows everything. SetObject, Set and Remove show one change.
+	Replace, SetObject func()
+	Set                func(C)
+	Remove             func(C)
+}
+
+// ObjectKey is the key of the object that has the children.
+const ObjectKey = ""
+
+// object is an object that a program sees late, under a key of its own.
+type object struct {
+	key   string
+	value any
+}
+
+// Late is the watch of a program that sees its objects late: it shows each some time after it
+// has changed, in any order, and several changes together as one. A nil Late belongs to a
+// program that sees everything immediately.
+type Late struct {
+	life    *Life
+	objects func() []object
+	// show shows the program one of them: as it was shown before and as it is. Nil stands for
+	// one that is not there.
+	show    func(key string, was, is any)
+	replace func()
+
+	shown []object
+	shows int       // how often something was shown
+	since time.Time // since when something is unseen; zero if nothing is
+}
+
+// Watch makes the watch of a program.
+func Watch[C any](l *Life, w Watched[C]) *Late {
+	late := &Late{life: l, replace: w.Replace}
+	late.objects = func() []object {
+		all := []object{{ObjectKey, w.Object()}}
+		for _, c := range w.Children() {
+			all = append(all, object{w.Key(&c), c})
+		}
+		return all
+	}
+	late.show = func(key string, was, is any) {
+		says := l.Meanwhile + "the program sees "
+		switch {
+		case key == ObjectKey:
+			l.TellRoutine("%sthe %s", says, w.Kind)
+			w.SetObject()
+		case is == nil:
+			c := was.(C)
+			l.Tell("%sthat %s is gone", says, w.Name(&c))
+			w.Remove(c)
+		default:
+			c := is.(C)
+			l.Tell("%s%s", says, w.Describe(&c))
+			w.Set(c)
+		}
+	}
+	return late
+}
+
+// List shows everything, by a fresh list.
+func (l *Late) List() {
+	if l != nil {
+		l.replace()
+		l.shows++
+		l.shown, l.since = l.objects(), time.Time{}
+	}
+}
+
+// Unseen returns the keys of the objects that are not as they were shown: first of those that
+// are gone, then of those that are new or have changed.
+func (l *Late) Unseen() (keys []string) {
+	if l == nil {
+		return nil
+	}
+	is := l.objects()
+	for _, o := range l.shown {
+		if find(is, o.key) == nil {
+			keys = append(keys, o.key)
+		}
+	}
+	for _, o := range is {
+		if !reflect.DeepEqual(find(l.shown, o.key), o.value) {
+			keys = append(keys, o.key)
+		}
+	}
+	return keys
+}
+
+// find returns the value of an object, or nil.
+func find(objects []object, key string) any {
+	if i := slices.IndexFunc(objects, func(o object) bool { return o.key == key }); i >= 0 {
+		return objects[i].value
+	}
+	return nil
+}
+
+// HasSeen reports whether the object is as it was shown.
+func (l *Late) HasSeen(key string) bool { return !slices.Contains(l.Unseen(), key) }
+
+// HasSeenAll reports whether everything is as it was shown.
+func (l *Late) HasSeenAll() bool { return len(l.Unseen()) == 0 }
+
+// Shown is an object as the program was shown it last; nil if it was not, or was shown that it is gone.
+func (l *Late) Shown(key string) any { return find(l.shown, key) }
+
+// Shows is how often the program was shown something.
+func (l *Late) Shows() int {
+	if l == nil {
+		return 0
+	}
+	return l.shows
+}
+
+// Note notes the time since when something is unseen. It is called after each change.
+func (l *Late) Note() {
+	switch {
+	case l == nil:
+	case l.HasSeenAll():
+		l.since = time.Time{}
+	case l.since.IsZero():
+		l.since = l.life.Now()
+	}
+}
+
+// One shows one of the objects that have changed. It reports whether there was one.
+func (l *Late) One() bool {
+	keys := l.Unseen()
+	if len(keys) == 0 {
+		return false
+	}
+	l.present(keys[l.life.Pick("object", len(keys))])
+	return true
+}
+
+// All shows all objects that have changed. It reports whether there was one.
+func (l *Late) All() bool {
+	keys := l.Unseen()
+	for _, key := range keys {
+		l.present(key)
+	}
+	return len(keys) > 0
+}
+
+func (l *Late) present(key string) {
+	was, is := find(l.shown, key), find(l.objects(), key)
+	l.shown = slices.DeleteFunc(l.shown, func(o object) bool { return o.key == key })
+	if is != nil {
+		l.shown = append(l.shown, object{key, is})
+	}
+	l.show(key, was, is)
+	if l.shows++; l.shows%again == 0 && is != nil {
+		l.show(key, is, is)
+	}
+	l.Note()
+}
+
+// SetNow moves the clock. What would be unseen for too long is shown before. It reports whether
+// there was something.
+func (l *Late) SetNow(life *Life, now time.Time) (shown bool) {
+	if l != nil && !l.since.IsZero() && (now.Sub(l.since) > MaxLag || now.Before(life.Now())) {
+		shown = l.All()
+	}
+	life.SetNow(now)
+	return shown
+}

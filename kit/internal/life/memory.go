@@ -1,0 +1,27 @@
+package life
+
+import "encoding/json"
+
+// Memory is the memory of a loop, as it runs and as it is stored.
+type Memory[M any] struct {
+	Value  M
+	stored []byte
+}
+
+// Start starts the loop with its stored memory. Forget says that this is lost.
+func (m *Memory[M]) Start(forget bool) {
+	var found M
+	if forget {
+		m.stored = nil
+	}
+	if m.stored != nil {
+		_ = json.Unmarshal(m.stored, &found) // a memory that cannot be read counts as lost
+	}
+	m.Value = found
+}
+
+// Store stores the memory.
+func (m *Memory[M]) Store() (err error) {
+	m.stored, err = json.Marshal(m.Value)
+	return err
+}

@@ -1,0 +1,169 @@
+package jobcheck
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
+
+// checkFailures checks JI21: a plan creates nothing once the failures exceed the limit, waits
+// for the backoff, and carries on the failures of an index.
+func checkFailures(f *found, s *job.Snapshot, p *job.Plan) {
+	if len(p.Create) == 0 {
+		return
+	}
+	spec, lists := &s.Job.Spec, uncounted(&s.Job.Status)
+	failed := int64(s.Job.Status.Failed) + int64(len(lists.Failed))
+	if limit := spec.BackoffLimit; limit != nil && failed > int64(*limit) {
+		f.add("JI21", "creates after %d failures, backoffLimit %d", failed, *limit)
+	}
+	if spec.BackoffLimitPerIndex != nil {
+		checkIndexFailures(f, s, p)
+		return
+	}
+	if due := backoffEnd(s, &lists); s.Now.Before(due) {
+		f.add("JI21", "creates at %v, and the backoff ends at %v", s.Now, due)
+	}
+}
+
+// backoffEnd is before when nothing is created, judged by the latest failure that no status
+// has recorded: the backoff after it is at least that after a first failure. It is zero where
+// that is not certain: where some failures may be ignored, or a success ends the backoff.
+func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.Time) {
+	if s.Job.Spec.PodFailurePolicy != nil || s.Options.MaxUncounted > 0 || s.Options.Quirks.Has(jobquirk.EarlierFailure) {
+		return end
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		switch {
+		case !isCounted(&s.Job.Spec, p):
+		case p.Owner != job.Owned || p.Untracked || slices.Contains(lists.Failed, p.UID) || s.Memory.Untracking.Has(p.UID):
+		case p.Phase == job.PodSucceeded:
+			return time.Time{}
+		case p.Phase == job.PodFailed:
+			if at := finishTime(p); !at.IsZero() {
+				end = later(end, at.Add(s.Options.Backoff.Delay(1)))
+			}
+		}
+	}
+	return end
+}
+
+// isCounted reports whether the end of a pod counts. In an Indexed job a pod
+// without an index of the job does not.
+func isCounted(spec *job.Spec, p *job.Pod) bool {
+	return spec.CompletionMode != job.Indexed || p.Index.Int32() >= 0 && p.Index.Int32() < *spec.Completions
+}
+
+// finishTime is when the last container of a pod ended, zero if one has not.
+func finishTime(p *job.Pod) (last time.Time) {
+	if p.Detail == nil {
+		return last
+	}
+	for _, c := range p.Detail.Containers {
+		if c.State != job.ContainerTerminated || c.FinishedAt.IsZero() {
+			return time.Time{}
+		}
+		last = later(last, c.FinishedAt)
+	}
+	return last
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// checkIndexFailures compares what a new pod carries on with the failed pods of its index that
+// are still tracked: one failure more than each, no more than the limit, and not before the
+// backoff after the failure is over.
+func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
+	for i := range p.Create {
+		c := &p.Create[i]
+		if limit := *s.Job.Spec.BackoffLimitPerIndex; c.FailureCount > limit {
+			f.add("JI21", "index %s is created after %d failures, backoffLimitPerIndex %d", c.Index, c.FailureCount, limit)
+		}
+		carried := int64(c.FailureCount) + int64(c.IgnoredFailureCount)
+		for i := range s.Pods {
+			pod := &s.Pods[i]
+			if pod.Owner != job.Owned || pod.Untracked || pod.Phase != job.PodFailed || pod.Index != c.Index || s.Memory.Untracking.Has(pod.UID) {
+				continue
+			}
+			failures := failuresAfter(pod)
+			if carried < failures {
+				f.add("JI21", "index %s is created with %d failures, and %s was number %d", c.Index, carried, pod.Name, failures)
+			}
+			if failures < carried {
+				continue // a later failure decides
+			}
+			at := finishTime(pod)
+			if due := at.Add(s.Options.Backoff.Delay(int(failures))); !at.IsZero() && s.Now.Before(due) {
+				f.add("JI21", "index %s is created at %v, and its backoff ends at %v", c.Index, s.Now, due)
+			}
+		}
+	}
+}
+
+// failuresAfter is the number of failures of an index up to this pod, if it has failed that
+// included.
+func failuresAfter(p *job.Pod) (n int64) {
+	if p.Detail != nil {
+		n = int64(max(p.Detail.FailureCount, 0)) + int64(max(p.Detail.IgnoredFailureCount, 0))
+	}
+	if p.Phase == job.PodFailed {
+		n++
+	}
+	return n
+}
+
+// checkCarrier checks the removal of the finalizer of a failed pod: some other pod knows the
+// failures of its index (JI21).
+func (st *State) checkCarrier(f *found, p *job.Pod) {
+	spec, s := &st.Job.Spec, &st.Job.Status
+	at := p.Index.Int32()
+	switch {
+	case spec.BackoffLimitPerIndex == nil || p.Untracked || p.Phase != job.PodFailed || p.Owner != job.Owned:
+		return
+	case st.isUnannounced(): // nothing says that the job is ending
+		return
+	case isTrue(s, job.ConditionFailureTarget) || isTrue(s, job.ConditionSuccessCriteriaMet) || !st.Job.DeletionTimestamp.IsZero():
+		return
+	case at < 0 || at >= *spec.Completions || hasIndex(s.CompletedIndexes, at) || s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, at):
+		return
+	}
+	for _, other := range st.Pods {
+		if other.UID == p.UID || other.Index != p.Index || !isActive(other) && other.Untracked {
+			continue
+		}
+		// A pod that knows less, and runs or is being deleted, was created before the failure
+		// was seen.
+		if other.Phase != job.PodFailed || failuresAfter(other) >= failuresAfter(p) {
+			return
+		}
+	}
+	for i := range st.History.Pods {
+		l := &st.History.Pods[i]
+		known := l.Index == at || l.Index < 0
+		// A pod that is gone without an end knew less, and a late snapshot may still show it.
+		vanished := l.Index == at && l.Ended != job.PodFailed
+		if known && l.UID != p.UID && (l.Removed || l.Ended == job.PodSucceeded || vanished) {
+			return // a pod that is deleted takes its count along
+		}
+	}
+	f.add("JI21", "the finalizer of %s is removed, and no other pod knows that index %d has failed", p.Name, at)
+}
+
+// succeededOf is the number of successes that a status knows of.
+func succeededOf(j *job.Job) int64 {
+	if j.Spec.CompletionMode != job.Indexed {
+		return int64(j.Status.Succeeded) + int64(len(uncounted(&j.Status).Succeeded))
+	}
+	var done indexset.Set
+	done.AddText(j.Status.CompletedIndexes, *j.Spec.Completions)
+	return int64(done.Len())
+}

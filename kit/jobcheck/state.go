@@ -1,0 +1,125 @@
+package jobcheck
+
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+)
+
+// State is what the source of truth holds before a write. The checks read it and do not
+// change it.
+type State struct {
+	Job     *job.Job
+	Pods    []*job.Pod
+	History *History
+	// Options are those that the controller plans with, as far as they change what is right.
+	Options job.Options
+	// Find returns the pod of a UID, or nil. Without it the pods are searched.
+	Find func(uid job.UID) *job.Pod
+}
+
+func (st *State) pod(uid job.UID) *job.Pod {
+	if st.Find != nil {
+		return st.Find(uid)
+	}
+	for _, p := range st.Pods {
+		if p.UID == uid {
+			return p
+		}
+	}
+	return nil
+}
+
+// Active counts the pods of the job that have neither ended nor are being deleted.
+func Active(pods []*job.Pod) (n int64) {
+	for _, p := range pods {
+		if isActive(p) && p.Owner == job.Owned {
+			n++
+		}
+	}
+	return n
+}
+
+func isActive(p *job.Pod) bool { return p.Phase < job.PodSucceeded && p.Deletion == nil }
+
+// Create checks the creation of a pod: JI16, and JI10 with the number of active pods
+// that there will be.
+func (st *State) Create(active int64) []Violation {
+	var f found
+	h := st.History
+	if st.Job.Status.Finished() != "" && !(h.Late && h.LostStatus) && !h.Traveled {
+		f.add("JI16", "a pod is created after the end")
+	}
+	if h.Late && h.Restarted || h.Traveled || h.Lagged {
+		return f
+	}
+	if active > int64(h.MaxParallelism)+h.LostCreates {
+		f.add("JI10", "%d pods are active, parallelism is at most %d, %d replies were lost", active, h.MaxParallelism, h.LostCreates)
+	}
+	return f
+}
+
+// DeleteUntracked checks the removal of a finalizer from a pod that is about to be
+// deleted (JI9).
+func (st *State) DeleteUntracked(p *job.Pod) []Violation {
+	var f found
+	if !p.Untracked && p.Phase == job.PodSucceeded {
+		f.add("JI9", "the success of %s is lost", p.Name)
+	}
+	return f
+}
+
+// Untrack checks the removal of the finalizer of a pod that has ended by itself (JI3, JI21).
+func (st *State) Untrack(p *job.Pod) []Violation {
+	var f found
+	st.checkCarrier(&f, p)
+	st.checkRecorded(&f, p)
+	return f
+}
+
+// checkRecorded checks that the success of a pod is recorded before its finalizer goes.
+func (st *State) checkRecorded(f *found, p *job.Pod) {
+	s := &st.Job.Status
+	// A job that has ended, or is about to, counts nothing more.
+	if p.Untracked || p.Phase != job.PodSucceeded || s.Finished() != "" || isTrue(s, job.ConditionFailureTarget) || isTrue(s, job.ConditionSuccessCriteriaMet) || !st.Job.DeletionTimestamp.IsZero() {
+		return
+	}
+	if l := st.History.Of(p.UID); l != nil && l.Removed || st.isRecorded(p) {
+		return
+	}
+	f.add("JI3", "the finalizer of %s is removed, and its success is not recorded", p.Name)
+}
+
+// isRecorded reports whether the status knows of the pod's success, or never will.
+func (st *State) isRecorded(p *job.Pod) bool {
+	s := &st.Job.Status
+	lists := uncounted(s)
+	if st.History.countedAs(p.UID) != job.NotCounted || slices.Contains(lists.Succeeded, p.UID) || slices.Contains(lists.Failed, p.UID) {
+		return true
+	}
+	if st.Job.Spec.CompletionMode != job.Indexed {
+		return false
+	}
+	i := p.Index.Int32()
+	return i < 0 || i >= *st.Job.Spec.Completions || hasIndex(s.CompletedIndexes, i) ||
+		s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, i)
+}
+
+// isUnannounced reports whether the job completes without SuccessCriteriaMet before.
+func (st *State) isUnannounced() bool {
+	return st.Options.NoSuccessCriteriaMet && st.Job.Spec.SuccessPolicy == nil
+}
+
+func hasIndex(text string, i int32) bool {
+	for _, p := range indexset.Pieces(text) {
+		if p.OK && p.First <= i && i <= p.Last {
+			return true
+		}
+	}
+	return false
+}
+
+func isTrue(s *job.Status, t job.ConditionType) bool {
+	return s.Condition(t).Status == job.ConditionTrue
+}

@@ -1,0 +1,182 @@
+package jobcheck
+
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Status checks a status before it is written: the rules of the API
+// server (JI2, JI4, JI14, JI15, JI17, JI20), the conservation of pods (JI1, JI3), the
+// indexes (JI6) and the end (JI8, JI16).
+func (st *State) Status(next *job.Status) []Violation {
+	var f found
+	st.checkNumbers(&f, next)
+	st.checkList(&f, next, job.CountedSucceeded)
+	st.checkList(&f, next, job.CountedFailed)
+	st.checkConditions(&f, next)
+	st.checkEnd(&f, next)
+	st.checkIndexes(&f, next)
+	return f
+}
+
+func (st *State) checkNumbers(f *found, s *job.Status) {
+	old := &st.Job.Status
+	ready, terminating := int32(0), int32(0)
+	if s.Ready != nil {
+		ready = *s.Ready
+	}
+	if s.Terminating != nil {
+		terminating = *s.Terminating
+	}
+	if ready < 0 || ready > s.Active || terminating < 0 || s.Active < 0 || s.Succeeded < 0 || s.Failed < 0 {
+		f.add("JI20", "ready %d, active %d, terminating %d, succeeded %d, failed %d", ready, s.Active, terminating, s.Succeeded, s.Failed)
+	}
+	shrunk := st.Job.Spec.CompletionMode == job.Indexed && st.History.Edited
+	if s.Failed < old.Failed || s.Succeeded < old.Succeeded && !shrunk {
+		f.add("JI4", "succeeded %d -> %d, failed %d -> %d", old.Succeeded, s.Succeeded, old.Failed, s.Failed)
+	}
+}
+
+// checkList follows each UID through a list into its counter: it enters once and
+// leaves once, and the counter changes by as many (JI1, JI2, JI3).
+func (st *State) checkList(f *found, s *job.Status, as job.CountedAs) {
+	was, is := uncounted(&st.Job.Status), uncounted(s)
+	before, after, other := was.Succeeded, is.Succeeded, was.Failed
+	if as == job.CountedFailed {
+		before, after, other = was.Failed, is.Failed, was.Succeeded
+	}
+	for n, uid := range after {
+		switch {
+		case uid == "" || slices.Contains(after[:n], uid):
+			f.add("JI2", "UID %q is a duplicate or empty in %s", uid, as)
+		case as == job.CountedSucceeded && slices.Contains(is.Failed, uid):
+			f.add("JI2", "UID %q is in both lists", uid)
+		case slices.Contains(other, uid):
+			f.add("JI1", "UID %q moves from one list to the other, and is now in %s", uid, as)
+		default:
+			st.checkListed(f, s, uid, as)
+		}
+	}
+	moved := int32(0)
+	for _, uid := range before {
+		if slices.Contains(after, uid) {
+			continue
+		}
+		moved++
+		if p := st.pod(uid); p != nil && !p.Untracked {
+			f.add("JI3", "UID %q is counted and %s still has the finalizer", uid, p.Name)
+		}
+	}
+	st.checkMoved(f, s, as, moved)
+}
+
+// checkListed checks one UID of a list.
+func (st *State) checkListed(f *found, s *job.Status, uid job.UID, as job.CountedAs) {
+	switch counted := st.History.countedAs(uid); {
+	case counted != job.NotCounted && !st.History.Traveled:
+		f.add("JI1", "UID %q was counted as %s and is recorded again as %s", uid, counted, as)
+	case as == job.CountedSucceeded:
+		if l := st.History.Of(uid); l == nil || l.Ended != job.PodSucceeded {
+			f.add("JI1", "UID %q has not succeeded", uid)
+		}
+	default:
+		if p := st.pod(uid); p != nil && isActive(p) && !isTrue(s, job.ConditionFailureTarget) {
+			f.add("J27", "UID %q is counted as failed but active, and the job goes on", uid)
+		}
+	}
+}
+
+// checkMoved compares a counter with the UIDs that left its list.
+func (st *State) checkMoved(f *found, s *job.Status, as job.CountedAs, moved int32) {
+	old := &st.Job.Status
+	added := s.Failed - old.Failed
+	if as == job.CountedSucceeded {
+		if st.Job.Spec.CompletionMode == job.Indexed {
+			return // counted by index
+		}
+		added = s.Succeeded - old.Succeeded
+	}
+	if added != moved {
+		f.add("JI1", "%s rises by %d, %d UIDs left the list", as, added, moved)
+	}
+}
+
+// endConditions are the conditions that stay once they are True.
+var endConditions = [...]job.ConditionType{job.ConditionComplete, job.ConditionFailed, job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet}
+
+func (st *State) checkConditions(f *found, s *job.Status) {
+	old := &st.Job.Status
+	for _, t := range endConditions {
+		if isTrue(old, t) && (!isTrue(s, t) || old.Condition(t) != s.Condition(t)) {
+			f.add("JI14", "condition %s changes", t)
+		}
+		if old.Finished() != "" && isTrue(old, t) != isTrue(s, t) {
+			f.add("JI14", "condition %s changes after the end", t)
+		}
+	}
+	complete, failed := isTrue(s, job.ConditionComplete), isTrue(s, job.ConditionFailed)
+	met, target := isTrue(s, job.ConditionSuccessCriteriaMet), isTrue(s, job.ConditionFailureTarget)
+	missing := failed && !target || complete && !met && !st.isUnannounced()
+	if complete && (failed || target) || met && (failed || target) || missing {
+		f.add("JI15", "Complete=%v Failed=%v SuccessCriteriaMet=%v FailureTarget=%v", complete, failed, met, target)
+	}
+	if complete == s.CompletionTime.IsZero() || complete && s.CompletionTime.Before(s.StartTime) {
+		f.add("JI17", "Complete=%v, completion time %v, start time %v", complete, s.CompletionTime, s.StartTime)
+	}
+	turned := isTrue(old, job.ConditionSuspended) != isTrue(s, job.ConditionSuspended)
+	if !turned && !old.StartTime.IsZero() && !old.StartTime.Equal(s.StartTime) {
+		f.add("JI17", "start time %v -> %v", old.StartTime, s.StartTime)
+	}
+}
+
+// checkEnd checks JI8 and the second half of JI16.
+func (st *State) checkEnd(f *found, s *job.Status) {
+	if s.Finished() == "" || st.Job.Status.Finished() != "" {
+		return
+	}
+	if u := uncounted(s); len(u.Succeeded)+len(u.Failed) > 0 {
+		f.add("JI8", "the job ends with uncounted pods %v", u)
+	}
+	unknown := s.Terminating == nil && isTrue(s, job.ConditionComplete) && st.isUnannounced()
+	if s.Active != 0 || !unknown && (s.Terminating == nil || *s.Terminating != 0) {
+		f.add("JI8", "the job ends with active or terminating pods")
+	}
+	h := st.History
+	if h.Late && (h.Restarted || h.LostCreates > 0) || h.Traveled || h.Lagged {
+		return
+	}
+	for _, p := range st.Pods {
+		switch {
+		case p.Owner != job.Owned:
+		case isActive(p):
+			f.add("JI16", "the job ends while %s is active", p.Name)
+		case !h.Late && !p.Untracked && p.Phase >= job.PodSucceeded:
+			f.add("JI8", "the job ends while %s has the finalizer", p.Name)
+		}
+	}
+}
+
+// checkIndexes checks JI6.
+func (st *State) checkIndexes(f *found, s *job.Status) {
+	if st.Job.Spec.CompletionMode != job.Indexed {
+		return
+	}
+	var completed, failed indexset.Set
+	completions := *st.Job.Spec.Completions
+	completed.AddText(s.CompletedIndexes, completions)
+	if string(completed.AppendText(nil)) != s.CompletedIndexes || completed.Len() != int(s.Succeeded) {
+		f.add("JI6", "completedIndexes %q, succeeded %d", s.CompletedIndexes, s.Succeeded)
+	}
+	if s.FailedIndexes != nil {
+		failed.AddText(*s.FailedIndexes, completions)
+		if string(failed.AppendText(nil)) != *s.FailedIndexes || indexset.Common(&completed, &failed) > 0 {
+			f.add("JI6", "failedIndexes %q, completedIndexes %q", *s.FailedIndexes, s.CompletedIndexes)
+		}
+	}
+	succeeded := st.History.succeeded()
+	if completed.Remove(&succeeded); completed.Len() > 0 {
+		f.add("JI6", "completed indexes %.80s: none of their pods has succeeded", completed.AppendText(nil))
+	}
+}

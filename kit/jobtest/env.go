@@ -1,0 +1,104 @@
+package jobtest
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/kit/internal/life"
+	"github.com/batchplan/batchplan/kit/jobcheck"
+	"github.com/batchplan/batchplan/kit/world"
+)
+
+// Env is the environment of one life. A program reads its clock, sends its writes through
+// it, and shows it each plan. It is safe for concurrent use, but writes that run at
+// once come in another order each time, and then a seed repeats nothing: let executors have
+// Parallel 1 in tests.
+type Env struct {
+	life    *life.Life
+	options job.Options
+	subject Subject
+	program *life.Program
+	watch   *life.Late // nil for a program that reads its store
+
+	truth   truth
+	history jobcheck.History
+	uids    map[job.UID]bool // of all jobs and pods
+	planned map[job.UID]bool // of those that were planned
+	order   life.Order       // in which the pods came into sight
+	seen    job.Spec         // of the last snapshot
+	edited  bool             // the job has changed since the program looked
+	shows   int              // how often the watch has shown something when the round began
+	orphans int              // how many pods other clients have created
+	gone    bool             // the job was removed, and its pods are there
+
+	// For one of the jobs of a queue:
+	name     string
+	changed  func()
+	all      []*Env // of all jobs
+	troubled bool   // a write for the job has failed, and no plan was made for it since then
+}
+
+// truth is what the store held when the test looked last.
+type truth struct {
+	job  job.Job
+	pods []*job.Pod
+}
+
+func (t *truth) pod(uid job.UID) *job.Pod {
+	for _, p := range t.pods {
+		if p.UID == uid {
+			return p
+		}
+	}
+	return nil
+}
+
+// Now is the time in this life.
+func (e *Env) Now() time.Time { return e.life.Now() }
+
+// Options are the options to plan with. Some lives have small limits, so that one round
+// cannot do all that has to be done. A program that has options of its own may ignore
+// them.
+func (e *Env) Options() job.Options { return e.options }
+
+// Planned shows the test what the program has planned, before anything is written. The
+// plan and its snapshot are checked, and told in the story.
+func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
+	e.seen, e.troubled = s.Job.Spec, false
+	e.life.TellPlan(e.of(), p.String())
+	e.life.Note(jobcheck.Plan(s, p))
+	e.checkSnapshot(s)
+	e.checkWaits(s, p)
+}
+
+// Write makes a write of the program that does not go through a backend, such as storing its
+// memory. It can fail, lose its reply, or be the one before which the program ends.
+func (e *Env) Write(what string, write func() error) error {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
+	e.troubled = e.troubled || err != nil
+	return err
+}
+
+// Backend stands between an executor and the program's backend. It makes writes go wrong,
+// and checks each before it is made and what happened to it.
+func (e *Env) Backend(b jobapply.Backend) jobapply.Backend { return &checked{e, b} }
+
+// Logf adds a line to the story.
+func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
+
+// sameText reports whether two values have the same JSON.
+func sameText(a, b any) bool {
+	x, err := json.Marshal(a)
+	if err != nil {
+		return false
+	}
+	y, err := json.Marshal(b)
+	return err == nil && string(x) == string(y)
+}

@@ -1,0 +1,65 @@
+package jobtest
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/internal/life"
+	"github.com/batchplan/batchplan/kit/jobgen"
+)
+
+// Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
+// values.
+type Test struct {
+	// Specs are the jobs; [jobgen.Specs] if it is nil. A backend that does not support a field leaves
+	// it out here.
+	Specs *rapid.Generator[job.Spec]
+}
+
+// TestBackend lets random jobs live on a store and tests the program that plans them. Open
+// is called for each life, with an empty store. There are 100 lives, or as
+// many as -rapid.checks says. About 30 things happen in each, or as many as -rapid.steps says.
+//
+// The jobs, faults and rules are described in docs/testing.md.
+func TestBackend(t testing.TB, open func(*Env) Subject) {
+	t.Helper()
+	Test{}.Run(t, open)
+}
+
+// Run runs the test.
+func (c Test) Run(t testing.TB, open func(*Env) Subject) {
+	t.Helper()
+	specs := c.Specs
+	if specs == nil {
+		specs = jobgen.Specs()
+	}
+	life.Check(t, func(l *life.Life) {
+		e := newEnv(l, drawLimits(l.T), map[job.UID]bool{})
+		e.subject = open(e)
+		if e.subject.Close != nil {
+			defer e.subject.Close()
+		}
+		if e.subject.Cache != nil {
+			e.subject.Late, e.watch = true, e.newWatch()
+		}
+		e.program = e.newProgram()
+		e.live(specs)
+	})
+}
+
+func newEnv(l *life.Life, options job.Options, uids map[job.UID]bool) *Env {
+	return &Env{life: l, options: options, uids: uids, planned: map[job.UID]bool{}, order: life.Order{}}
+}
+
+// drawLimits draws options with small limits, which an importer need not follow.
+func drawLimits(t *rapid.T) job.Options {
+	if !rapid.Bool().Draw(t, "limits") {
+		return job.Options{}
+	}
+	return job.Options{
+		MaxPodWrites: rapid.Int32Range(1, 2).Draw(t, "MaxPodWrites"),
+		MaxUncounted: rapid.Int32Range(1, 2).Draw(t, "MaxUncounted"),
+	}
+}

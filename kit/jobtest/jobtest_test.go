@@ -1,0 +1,62 @@
+package jobtest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/kit/internal/kittest"
+	"github.com/batchplan/batchplan/kit/jobtest"
+)
+
+// openRight is the subject of TestBackend_Right.
+func openRight(env *jobtest.Env, s *store) jobtest.Subject {
+	return jobtest.Subject{Store: orphaning{labelled{s}}, Start: jobtest.Loop(env, s.Look)}
+}
+
+// TestBackend_Right finds nothing wrong with a backend that is right.
+func TestBackend_Right(t *testing.T) {
+	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
+		s := &store{env: env}
+		return jobtest.Subject{Store: orphaning{labelled{s}}, Start: jobtest.Loop(env, s.Look)}
+	})
+}
+
+// TestBackend_Map: a life can be repeated whatever the order in which a store returns its pods.
+func TestBackend_Map(t *testing.T) {
+	for name, open := range map[string]func(*jobtest.Env, *store) jobtest.Subject{"consistent": openRight, "late": openLate} {
+		t.Run(name, func(t *testing.T) {
+			kittest.Repeats(t, "100", func(note func([]string)) {
+				jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
+					s := &store{env: env, isMap: true}
+					subject := open(env, s)
+					subject.Close = func() { note(s.changes) }
+					return subject
+				})
+			})
+		})
+	}
+}
+
+// TestBackend_ConditionsUnseen finds a loop that does not see the conditions of pods that its
+// store shows: the first of them, not the end of the job that a podFailurePolicy asks for.
+func TestBackend_ConditionsUnseen(t *testing.T) {
+	kittest.Set(t, map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": "1000"})
+	story := storyOf(t, func(env *jobtest.Env) jobtest.Subject {
+		s := &store{env: env}
+		return jobtest.Subject{Store: s, Start: jobtest.Loop(env, func(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
+			seen, b, err := s.Look(ctx)
+			for i := range seen.Pods {
+				detail := *seen.Pods[i].Detail
+				detail.Conditions = nil
+				seen.Pods[i].Detail = &detail
+			}
+			return seen, b, err
+		})}
+	})
+	if !strings.Contains(story, "otherwise than the store: detail.conditions[0]") {
+		t.Error(story)
+	}
+}

@@ -1,0 +1,223 @@
+package jobtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/internal/life"
+	"github.com/batchplan/batchplan/kit/jobcheck"
+	"github.com/batchplan/batchplan/kit/world"
+)
+
+// live lets one or two jobs of the same name live, one after the other, with faults, and come
+// to rest.
+func (e *Env) live(specs *rapid.Generator[job.Spec]) {
+	e.program.Run(false)
+	for n := range rapid.IntRange(1, 2).Draw(e.life.T, "jobs") {
+		e.create(specs.Draw(e.life.T, "spec"), n)
+		e.program.Happened()
+		e.life.T.Repeat(e.steps())
+		if e.mayOrphan() {
+			e.leaveOrphans()
+		} else {
+			e.comeToRest()
+		}
+		e.remove()
+	}
+}
+
+func (e *Env) create(spec job.Spec, n int) {
+	j := job.Job{Namespace: "default", Name: "j", UID: job.UID("job-" + string(rune('a'+n))), CreationTimestamp: e.life.Now(), Spec: spec}
+	if e.name != "" {
+		j.Name, j.UID = e.name, job.UID(fmt.Sprint("job-", e.name, n+1))
+	}
+	e.life.Tell("a user creates job %s: %s", j.UID, specText(&spec))
+	e.life.Must("create the job", e.subject.Store.CreateJob(j))
+	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
+	e.read()
+	e.list()
+	if uid := e.truth.job.UID; uid == "" || e.uids[uid] {
+		e.life.Breaks("Store", "the job was created, and its UID is %q, which is empty or belongs to an earlier job", uid)
+	}
+	e.uids[e.truth.job.UID] = true
+	for _, p := range e.truth.pods {
+		e.life.Breaks("Store", "the job was created, and has pod %s already", p.Name)
+	}
+	j.UID = e.truth.job.UID
+	if e.truth.job.Namespace == "" {
+		j.Namespace = "" // the store has no namespaces
+	}
+	if text := life.Difference(created(&j), created(&e.truth.job)); text != "" {
+		e.life.Breaks("Store", "the job was created, and %s", text)
+	}
+	e.life.Stop()
+	e.happened()
+}
+
+// the is what a story calls the job.
+func (e *Env) the() string {
+	if e.name != "" {
+		return "job " + e.name
+	}
+	return "the job"
+}
+
+// happened tells a queue that something has happened to the job.
+func (e *Env) happened() {
+	if e.changed != nil {
+		e.changed()
+	}
+}
+
+// created is what a store must keep of a new job.
+func created(j *job.Job) job.Job {
+	return job.Job{Namespace: j.Namespace, Name: j.Name, UID: j.UID, CreationTimestamp: j.CreationTimestamp, Spec: j.Spec, Status: j.Status}
+}
+
+func (e *Env) remove() {
+	e.life.Tell("a user removes job %s with its pods", e.truth.job.UID)
+	e.life.Must("remove the job", e.subject.Store.RemoveJob())
+	if e.truth = (truth{}); e.all == nil {
+		e.program.Again = time.Time{}
+	}
+}
+
+// newProgram makes the program that lives.
+func (e *Env) newProgram() *life.Program {
+	return &life.Program{
+		Life: e.life, Start: e.start, Busy: "L6", Stuck: "L9", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
+		Before: func() { e.edited, e.shows = false, e.watch.Shows() }, After: func(bool) { e.look(nil) },
+	}
+}
+
+// start starts the program. It is shown everything anew.
+func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
+	program := e.subject.Start(forget)
+	e.history.Restarted = e.history.Restarted || forget
+	e.list()
+	return program
+}
+
+// checkStall plans from the store as it is, if the program has requested nothing more: then
+// there must be nothing to do (L9).
+func (e *Env) checkStall() {
+	if !e.program.Again.IsZero() || e.subject.Late && e.watch == nil || !e.watch.HasSeenAll() {
+		return
+	}
+	if e.gone {
+		e.checkOrphans()
+		return
+	}
+	e.checkIdle()
+}
+
+// checkIdle checks that a plan from the store as it is has nothing to do (L9).
+func (e *Env) checkIdle() {
+	s := job.Snapshot{Job: e.truth.job, Pods: e.pods(), Now: e.life.Now(), Consistent: true, Options: e.options}
+	plan, err := job.Reconcile(s)
+	if err != nil {
+		e.life.Breaks("Store", "the store holds what no plan can be made from: %v", err)
+		return
+	}
+	// Finalizers that wait for the end are no work.
+	r := plan.Record(job.Writes{Claimed: job.ResultDone})
+	if r.Write || len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(r.Untrack) > 0 {
+		todo := life.Indent(plan.String())
+		if r.Write {
+			todo += fmt.Sprintf("\n    status: %s", r.Status)
+		}
+		e.life.Breaks("L9", "%s, and there is something to do:\n%s", e.idles(), todo)
+	}
+}
+
+// idles says what a program does that has nothing to do.
+func (e *Env) idles() string {
+	if e.name != "" {
+		return "nothing is due in the queue but what happens to job " + e.name
+	}
+	return "the program waits for nothing but changes"
+}
+
+// comeToRest ends all faults, lets every pod succeed, and expects the end of the job.
+func (e *Env) comeToRest() {
+	e.life.Tell("from here on nothing goes wrong, and all pods succeed")
+	e.life.Quiet = true
+	defer func() { e.life.Quiet = false }()
+	if spec := e.truth.job.Spec; *spec.Suspend || *spec.Parallelism == 0 {
+		off, parallelism := false, max(*spec.Parallelism, 1)
+		spec.Suspend, spec.Parallelism = &off, &parallelism
+		e.edit(fmt.Sprintf("resumes %s, with parallelism %d", e.the(), parallelism), spec)
+	}
+	e.program.Settle()
+	for n := 0; !e.isOver(); n++ {
+		if n > 200 {
+			e.life.Breaks("L1", "%s does not end", e.the())
+		}
+		e.life.Stop()
+		switch p := e.somePod(); {
+		case p != nil:
+			e.podStep(p, "succeeds", func(p *job.Pod) bool {
+				return world.RunPod(p, e.life.Now()) || world.FinishPod(p, e.life.Now(), exitCode(p))
+			})
+			e.program.Settle()
+		case !e.program.Again.IsZero() && e.program.Again.Before(e.life.Now().AddDate(1, 0, 0)):
+			e.program.Pass(e.program.Again.Sub(e.life.Now()))
+		default:
+			e.life.Breaks("L9", "%s has not ended, no pod runs, and the program waits for nothing but changes", e.the())
+		}
+	}
+	e.checkRest()
+}
+
+// exitCode is what a pod ends with that is let go: one that is being deleted is killed.
+func exitCode(p *job.Pod) int32 {
+	if p.Deletion != nil {
+		return 137
+	}
+	return 0
+}
+
+// isOver reports whether the job has ended, or is being deleted and has no pod left that runs.
+func (e *Env) isOver() bool {
+	if e.truth.job.Status.Finished() != "" {
+		return true
+	}
+	return !e.truth.job.DeletionTimestamp.IsZero() && e.somePod() == nil
+}
+
+// somePod is a pod of the job that has not ended.
+func (e *Env) somePod() *job.Pod {
+	for _, p := range e.truth.pods {
+		if p.Phase < job.PodSucceeded && p.Owner != job.Foreign {
+			return p
+		}
+	}
+	return nil
+}
+
+// checkRest checks what is left when the job has ended: L2, L4 and L5.
+func (e *Env) checkRest() {
+	for p := e.somePod(); p != nil; p = e.somePod() { // pods whose deletion the end has not waited for
+		e.podStep(p, "ends", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 137) })
+	}
+	e.program.Settle()
+	e.program.Settle() // what waited for those pods
+	writes := e.life.Writes
+	e.program.Round()
+	for _, p := range e.truth.pods {
+		if !p.Untracked && p.Owner <= job.OwnedUnmatched {
+			e.life.Breaks("L4", "the job is over, and %s keeps its finalizer", p.Name)
+		}
+	}
+	if u := e.truth.job.Status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
+		e.life.Breaks("L5", "the job is over, and UIDs stay uncounted: %v", *u)
+	}
+	if e.life.Writes > writes {
+		e.life.Breaks("L2", "the job is over, and the program writes on")
+	}
+	e.life.Stop()
+}

@@ -1,0 +1,87 @@
+package jobtest
+
+import (
+	"fmt"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/jobcheck"
+)
+
+// LabelStore is a Store whose pods belong to a job by their labels. Other clients can create
+// pods that the job's selector matches, and change the labels of its pods.
+type LabelStore interface {
+	// AddPod stores a pod that nobody owns and that the selector matches. One that is
+	// left of a job that is gone may have the finalizer.
+	AddPod(p job.Pod) error
+	// Relabel changes the labels of a pod of the job: from now on the selector matches
+	// them, or it does not.
+	Relabel(pod job.UID, matches bool) error
+}
+
+// others lets another client create or relabel a pod. It reports whether it did.
+func (e *Env) others() bool {
+	s := e.subject.Store.(LabelStore)
+	switch e.life.Pick("client", 4) {
+	case 0:
+		return e.relabel(s)
+	case 1:
+		return e.orphan(s, "left of a job that is gone", false)
+	default:
+		return e.orphan(s, "that nobody owns", true)
+	}
+}
+
+func (e *Env) orphan(s LabelStore, what string, untracked bool) bool {
+	e.orphans++
+	p := job.Pod{
+		Name: fmt.Sprint("orphan-", e.orphans), UID: job.UID(fmt.Sprint("orphan-uid-", e.orphans)), Owner: job.Orphan, Untracked: untracked,
+		Detail: &job.PodDetail{CreationTimestamp: e.life.Now()},
+	}
+	if e.truth.job.Spec.CompletionMode == job.Indexed {
+		p.Index = job.IndexAt(int32(e.life.Pick("index", 8)) - 1)
+	}
+	e.life.Tell("%sa pod %s matches: %s, %s", e.life.Meanwhile, what, p.Name, describe(&p))
+	e.life.Must("add pod "+p.Name, s.AddPod(p))
+	e.history.Born(&p)
+	e.read()
+	if is := e.truth.pod(p.UID); is == nil || is.Owner != job.Orphan {
+		e.life.Breaks("Store", "pod %s was added, and is not there as an orphan", p.Name)
+	}
+	return true
+}
+
+func (e *Env) relabel(s LabelStore) bool {
+	var pods []*job.Pod
+	for _, p := range e.truth.pods {
+		if p.Owner <= job.OwnedUnmatched {
+			pods = append(pods, p)
+		}
+	}
+	if len(pods) == 0 {
+		return false
+	}
+	p := pods[e.life.Pick("pod", len(pods))]
+	matches := p.Owner != job.Owned
+	e.life.Tell("%sa user relabels %s: the selector %s it", e.life.Meanwhile, p.Name, map[bool]string{true: "matches", false: "does not match"}[matches])
+	e.life.Must("relabel pod "+p.Name, s.Relabel(p.UID, matches))
+	e.read()
+	if is := e.truth.pod(p.UID); is == nil || (is.Owner == job.Owned) != matches {
+		e.life.Breaks("Store", "%s was relabelled, and the store does not know", p.Name)
+	}
+	return true
+}
+
+// adopts checks the adoption of a pod: the job must not be on its way out (JI22).
+func (e *Env) adopts() (wrong []jobcheck.Violation) {
+	if !e.truth.job.DeletionTimestamp.IsZero() {
+		wrong = append(wrong, jobcheck.Violation{Rule: "JI22", Problem: "a pod is adopted for a job that is being deleted"})
+	}
+	return wrong
+}
+
+// checkAdopted checks that an orphan has become a pod of the job, with the finalizer.
+func (e *Env) checkAdopted(was, is *job.Pod) {
+	if was != nil && was.Owner == job.Orphan && is != nil && (is.Owner != job.Owned || is.Untracked) {
+		e.life.Breaks("Store", "%s was adopted, and is %s", is.Name, describe(is))
+	}
+}

@@ -1,0 +1,294 @@
+package jobtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/internal/life"
+	"github.com/batchplan/batchplan/kit/jobcheck"
+	"github.com/batchplan/batchplan/kit/world"
+)
+
+// look reads the store again, and compares it with what it held before the write w; nil
+// means that nobody has written.
+func (e *Env) look(w *write) {
+	was := e.truth
+	e.read()
+	if w == nil {
+		w = &write{}
+	}
+	switch same := sameStatus(&was.job.Status, &e.truth.job.Status); {
+	case same:
+	case w.Verb == world.WriteStatus:
+		e.history.Recorded(&was.job.Status, &e.truth.job.Status)
+	default:
+		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", after(w), e.truth.job.Status, was.job.Status)
+	}
+	born := 0
+	for _, p := range e.truth.pods {
+		switch old := was.pod(p.UID); {
+		case old != nil:
+			if w.pod != p.UID && !samePod(old, p) {
+				e.life.Breaks("Store", "%s has changed%s: %s, it was %s", p.Name, after(w), describe(p), describe(old))
+			}
+		case e.history.Of(p.UID) != nil:
+			e.life.Breaks("Store", "%s with UID %s was gone, and is back%s: a UID must be new in the whole life, also after a start", p.Name, p.UID, after(w))
+		default:
+			born++
+			if e.uids[p.UID] {
+				e.life.Breaks("Store", "the UID of %s is %s, which belongs to an earlier object: a UID must be new in the whole life", p.Name, p.UID)
+			}
+			e.uids[p.UID] = true
+			e.history.Born(p)
+		}
+	}
+	if w.Verb != world.Create && born > 0 || born > 1 {
+		e.life.Breaks("Store", "%d new pods%s", born, after(w))
+	}
+	for _, p := range was.pods {
+		if e.truth.pod(p.UID) == nil {
+			e.checkGone(p, w)
+		}
+	}
+}
+
+// read takes over what the store holds.
+func (e *Env) read() {
+	j := e.truth.job
+	if !e.gone {
+		var err error
+		j, err = e.subject.Store.Job()
+		e.life.Must("read the job", err)
+	}
+	pods, err := e.subject.Store.Pods()
+	e.life.Must("read the pods", err)
+	life.Sort(e.order, pods, func(p *job.Pod) string { return string(p.UID) })
+	e.truth = truth{job: j}
+	for i := range pods {
+		e.truth.pods = append(e.truth.pods, &pods[i])
+		e.life.Names(pods[i].Name)
+	}
+	e.watch.Note()
+}
+
+func after(w *write) string {
+	if w.Verb == "" {
+		return ", and no write has gone through Env"
+	}
+	return " by " + w.String()
+}
+
+// checkGone checks that a pod does not vanish with its finalizer, and not by itself.
+func (e *Env) checkGone(p *job.Pod, w *write) {
+	removed := false
+	if l := e.history.Of(p.UID); l != nil {
+		removed = l.Removed
+	}
+	switch {
+	case !p.Untracked && !removed && w.Verb != world.Untrack && w.Verb != world.Release:
+		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, after(w))
+	case w.pod != p.UID && !world.IsCollected(p):
+		e.life.Breaks("Store", "%s is gone%s", p.Name, after(w))
+	}
+}
+
+// indexTwice checks that no other pod has the index, and that it is not completed (JI7).
+func (e *Env) indexTwice(st *jobcheck.State, index int32) (wrong []jobcheck.Violation) {
+	if st.Job.Spec.CompletionMode != job.Indexed || e.subject.Late {
+		return nil
+	}
+	add := func(format string, args ...any) {
+		wrong = append(wrong, jobcheck.Violation{Rule: "JI7", Problem: fmt.Sprintf(format, args...)})
+	}
+	for _, p := range st.Pods {
+		if p.Owner == job.Owned && p.Index.Int32() == index && p.Phase < job.PodSucceeded && p.Deletion == nil {
+			add("index %d is created again, beside %s", index, p.Name)
+		}
+	}
+	var done indexset.Set
+	done.AddText(st.Job.Status.CompletedIndexes, *st.Job.Spec.Completions)
+	if done.Has(index) {
+		add("index %d is created again, and is completed", index)
+	}
+	return wrong
+}
+
+// checkCreated checks that the store has made the pod that was requested.
+func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
+	switch {
+	case p == nil:
+		e.life.Breaks("Store", "%s was created with UID %q, and there is no such pod", ref.Name, ref.UID)
+	case p.Name != ref.Name:
+		e.life.Breaks("Store", "%s was created, and its name is %s", ref.Name, p.Name)
+	case p.Untracked || p.Owner != job.Owned:
+		e.life.Breaks("Store", "%s was created without the finalizer or the owner: %s", p.Name, describe(p))
+	case p.Detail != nil && !p.Detail.CreationTimestamp.IsZero() && p.Detail.CreationTimestamp.Sub(e.life.Now()).Abs() > time.Second:
+		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s: the clock of the life is Env.Now", p.Name, e.life.Now(), p.Detail.CreationTimestamp)
+	case e.truth.job.Spec.CompletionMode == job.Indexed && p.Index != c.Index:
+		e.life.Breaks("Store", "%s was created with index %s, asked for was %s", p.Name, p.Index, c.Index)
+	case c.PerIndex && (p.Detail == nil || p.Detail.FailureCount != c.FailureCount || p.Detail.IgnoredFailureCount != c.IgnoredFailureCount):
+		e.life.Breaks("Store", "%s was created without the failures of its index, %d and %d ignored (J18)", p.Name, c.FailureCount, c.IgnoredFailureCount)
+	}
+}
+
+// checkDeleted checks that a pod is being deleted, and that its finalizer went with it exactly if UntrackFirst asked for that, on
+// condition of the version. The pods are as they were before the write and as they are; nil if there was or is none.
+func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
+	switch {
+	case d.UntrackFirst && was != nil && was.Detail != nil && was.Detail.ResourceVersion != d.ResourceVersion:
+		e.life.Breaks("Store", "%s was deleted with UntrackFirst as of version %q, and was at version %q: the finalizer may only go on that condition",
+			d.Name, d.ResourceVersion, was.Detail.ResourceVersion)
+	case is == nil:
+	case is.Deletion == nil:
+		e.life.Breaks("Store", "%s was deleted, and is there as before", d.Name)
+	case d.UntrackFirst && !is.Untracked:
+		e.life.Breaks("Store", "%s was deleted with UntrackFirst, and has its finalizer", d.Name)
+	case !d.UntrackFirst && was != nil && !was.Untracked && is.Untracked:
+		e.life.Breaks("Store", "%s was deleted without UntrackFirst, and has lost its finalizer", d.Name)
+	}
+}
+
+// checkSnapshot compares a snapshot that says that it is Consistent with the store.
+func (e *Env) checkSnapshot(s *job.Snapshot) {
+	if s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID] && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
+		e.life.Breaks("JI22", "the first snapshot of %s comes with a memory of another job: no round of this one is over", s.Job.UID)
+	}
+	e.planned[s.Job.UID] = true
+	if e.watch != nil {
+		e.checkSeen(s)
+	}
+	if !s.Consistent {
+		return
+	}
+	if s.Job.UID != e.truth.job.UID || !sameStatus(&s.Job.Status, &e.truth.job.Status) {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s of %s; it is %s of %s",
+			s.Job.Status, s.Job.UID, e.truth.job.Status, e.truth.job.UID)
+	}
+	seen := make(map[job.UID]*job.Pod, len(s.Pods))
+	for i := range s.Pods {
+		seen[s.Pods[i].UID] = &s.Pods[i]
+	}
+	for _, p := range e.truth.pods {
+		switch old := seen[p.UID]; {
+		case old == nil && p.Owner != job.Foreign && !isDone(p):
+			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", p.Name)
+		case old != nil && !samePod(old, p):
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s as %s; it is %s", p.Name, describe(old), describe(p))
+		case old != nil:
+			if text := e.otherwise(p, old); text != "" {
+				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s", p.Name, text)
+			}
+		}
+		delete(seen, p.UID)
+	}
+	for _, p := range s.Pods {
+		if seen[p.UID] != nil {
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", p.Name)
+		}
+	}
+}
+
+// otherwise says in what a pod of a snapshot differs from the pod as it is, and is empty if it does not. The detail may be missing
+// while the pod runs, and when it is accounted for.
+func (e *Env) otherwise(is, shown *job.Pod) string {
+	want, got := e.reported(is), e.reported(shown)
+	if got.Detail == nil && (is.Phase < job.PodSucceeded || isDone(is)) {
+		want.Detail = nil
+	}
+	return life.Difference(want, got)
+}
+
+// checkSeen compares the snapshot of a program behind a watch with what the program was shown. Pods that it was not shown may be its
+// own creations.
+func (e *Env) checkSeen(s *job.Snapshot) {
+	if e.watch.Shows() != e.shows {
+		return // more was shown since the round began
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		was, shown := e.watch.Shown(string(p.UID)).(job.Pod)
+		if !shown {
+			if e.truth.pod(p.UID) == nil && e.history.Of(p.UID) != nil {
+				e.life.Breaks("Store", "the snapshot shows %s, and the program was shown that it is gone", p.Name)
+			}
+			continue
+		}
+		was.Deletion = p.Deletion
+		if text := e.otherwise(&was, p); text != "" {
+			e.life.Breaks("Store", "the snapshot shows %s otherwise than the program was shown: %s", p.Name, text)
+		}
+	}
+}
+
+// isDone reports whether a snapshot may leave the pod out: it has ended and is accounted for.
+func isDone(p *job.Pod) bool {
+	return p.Untracked && (p.Phase >= job.PodSucceeded || world.IsCollected(p))
+}
+
+// checkWaits notices expectations that nobody lowers: the plan waits for own writes, and the
+// snapshot shows all of them (E1).
+func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
+	for _, w := range p.Waits {
+		if w.Reason != job.WaitExpectations || w.Until.IsZero() || len(s.Pods) < len(e.truth.pods) {
+			continue
+		}
+		for i := range s.Pods {
+			if t := e.truth.pod(s.Pods[i].UID); t == nil || !samePod(t, &s.Pods[i]) {
+				return
+			}
+		}
+		e.life.Breaks("E1", "the plan waits for own writes to be seen, and the snapshot shows all of them: expectations are to be lowered when they are seen")
+	}
+}
+
+// samePod compares what the rules of a job look at.
+func samePod(a, b *job.Pod) bool {
+	return a.Phase == b.Phase && a.Owner == b.Owner && a.Untracked == b.Untracked && a.Ready == b.Ready &&
+		a.Name == b.Name && (a.Deletion == nil) == (b.Deletion == nil)
+}
+
+// sameStatus compares statuses, times by the second.
+func sameStatus(a, b *job.Status) bool {
+	x, y := inSeconds(*a), inSeconds(*b)
+	return sameText(x, y)
+}
+
+func inSeconds(s job.Status) job.Status {
+	cut := func(t time.Time) time.Time {
+		if t.IsZero() {
+			return t
+		}
+		return t.Truncate(time.Second).UTC()
+	}
+	s.StartTime, s.CompletionTime = cut(s.StartTime), cut(s.CompletionTime)
+	conditions := s.Conditions
+	s.Conditions = nil
+	for _, c := range conditions {
+		c.LastProbeTime, c.LastTransitionTime = cut(c.LastProbeTime), cut(c.LastTransitionTime)
+		s.Conditions = append(s.Conditions, c)
+	}
+	if u := s.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) == 0 {
+		s.UncountedTerminatedPods = nil
+	}
+	return s
+}
+
+// describe is a pod in a few words.
+func describe(p *job.Pod) string {
+	text := p.Phase.String()
+	if p.Index.Int32() >= 0 {
+		text += fmt.Sprintf(" index=%d", p.Index.Int32())
+	}
+	if p.Owner != job.Owned {
+		text += " " + p.Owner.String()
+	}
+	if !p.Untracked {
+		text += " tracked"
+	}
+	if p.Deletion != nil {
+		text += " deleted"
+	}
+	return text
+}

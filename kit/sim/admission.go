@@ -1,0 +1,106 @@
+package sim
+
+import "time"
+
+// Admission decides when jobs start, as Kueue does: a job begins suspended, and is resumed
+// once it is admitted.
+type Admission interface {
+	// Submit is called when a job has come, Finish when one has ended or was deleted.
+	Submit(r Request)
+	Finish(r Request)
+	// Next returns the next job to admit, or to suspend again, until there is none. It is
+	// called after each Submit and Finish.
+	Next(now time.Duration) (d Decision, ok bool)
+}
+
+// Request is a job that asks for admission.
+type Request struct {
+	// ID tells jobs apart. Pods is how many run concurrently, Resources what each of them needs.
+	ID   int64
+	Name string
+	Pods int32
+	Resources
+}
+
+// Decision admits a job, or suspends it again.
+type Decision struct {
+	ID    int64
+	Admit bool
+}
+
+// admission is the Admission of a world at work.
+type admission struct {
+	e    *engine
+	own  Admission
+	jobs map[int64]*jobState
+	// planned is true while a decision is on its way.
+	planned bool
+}
+
+func (a *admission) init(e *engine) {
+	a.e, a.own = e, e.world.Admission
+	if a.own != nil {
+		a.jobs = map[int64]*jobState{}
+	}
+}
+
+func (js *jobState) request() Request {
+	spec := js.spec()
+	pods := *spec.Parallelism
+	if spec.Completions != nil {
+		pods = min(pods, *spec.Completions)
+	}
+	return Request{int64(js.trackerKey()), js.truth.Name, pods, js.of.Pod.Resources}
+}
+
+func (a *admission) submit(js *jobState) {
+	if a.own == nil || js.truth.Spec.Suspend != &yes {
+		return
+	}
+	r := js.request()
+	a.jobs[r.ID] = js
+	a.own.Submit(r)
+	a.plan()
+}
+
+func (a *admission) finish(js *jobState) {
+	if a.own == nil {
+		return
+	}
+	r := js.request()
+	if a.jobs[r.ID] == nil {
+		return
+	}
+	delete(a.jobs, r.ID)
+	a.own.Finish(r)
+	a.plan()
+}
+
+// plan lets decisions be made after the event that is under way.
+func (a *admission) plan() {
+	if !a.planned {
+		a.planned = true
+		a.e.at(a.e.now, evAdmit, 0, 0)
+	}
+}
+
+// decide carries the decisions out.
+func (a *admission) decide() {
+	a.planned = false
+	for {
+		d, ok := a.own.Next(time.Duration(a.e.now))
+		if !ok {
+			return
+		}
+		js := a.jobs[d.ID]
+		if js == nil || js.finished || js.gone {
+			continue
+		}
+		js.truth.Spec.Suspend = &yes
+		if d.Admit {
+			js.truth.Spec.Suspend = &no
+			a.e.record.jobAdmitted(a.e.now, js)
+		}
+		a.e.specChanged(js)
+	}
+}

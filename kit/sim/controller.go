@@ -1,0 +1,140 @@
+package sim
+
+import (
+	"context"
+	"iter"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// controller takes objects from its work queue and lets its workers plan them. Where calls
+// take no time a round happens immediately; otherwise each is a coroutine, which continues when its
+// call has returned.
+type controller struct {
+	engine *engine
+	round  func(w *worker, id int32)
+	// limit is how many rounds may be under way.
+	limit int
+	ready fifo[int32]
+	all   []*worker
+	idle  []*worker
+	// starts counts the starts of the controller.
+	starts uint32
+	// calls limits the calls, and retries how soon rounds of CronJobs are repeated.
+	calls, retries bucket
+}
+
+// worker plans one object at a time.
+type worker struct {
+	of          *controller
+	id          int32
+	planner     job.Planner
+	cronPlanner cronjob.Planner
+	jobBackend  jobBackend
+	// seen is the snapshot of a job's round for World.Watch, cronSeen of a CronJob's.
+	seen     job.Snapshot
+	cronSeen cronjob.Snapshot
+	// conclusion ends the latest round of a job.
+	conclusion     job.Conclusion
+	cronConclusion cronjob.Conclusion
+	cronBackend    cronBackend
+	// ctx is cancelled when the controller stops.
+	ctx     context.Context
+	cancel  context.CancelFunc
+	aborted bool
+
+	// yield hands control back to the engine until a time; resume and stop are the engine's
+	// side of it.
+	yield  func(int64) bool
+	resume func() (int64, bool)
+	stop   func()
+}
+
+func (c *controller) push(id int32) { c.ready.push(id) }
+
+// work starts a round, if an object is due and a worker is free.
+func (c *controller) work() bool {
+	if c.ready.len() == 0 || c.engine.plane.downs > 0 {
+		return false
+	}
+	w := c.take()
+	if w == nil {
+		return false
+	}
+	id := c.ready.pop()
+	if !c.engine.plane.waits {
+		c.round(w, id)
+		c.idle = append(c.idle, w)
+		return true
+	}
+	w.resume, w.stop = iter.Pull(func(yield func(int64) bool) {
+		w.yield = yield
+		c.round(w, id)
+	})
+	c.resume(w.id)
+	return true
+}
+
+// take returns a worker that is free, or nil.
+func (c *controller) take() *worker {
+	if n := len(c.idle); n > 0 {
+		w := c.idle[n-1]
+		c.idle = c.idle[:n-1]
+		return w
+	}
+	if len(c.all) == c.limit {
+		return nil
+	}
+	w := &worker{of: c, id: int32(len(c.all))}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	c.all = append(c.all, w)
+	return w
+}
+
+// resume lets a round continue until its next call, or to its end.
+func (c *controller) resume(id int32) {
+	w := c.all[id]
+	at, more := w.resume()
+	if more {
+		c.engine.at(at, evResume, id, c.number())
+		return
+	}
+	w.resume, w.stop = nil, nil
+	c.idle = append(c.idle, w)
+}
+
+// number tells the two controllers, and their starts, apart in events.
+func (c *controller) number() uint32 {
+	if c == &c.engine.jobController {
+		return c.starts << 1
+	}
+	return c.starts<<1 | 1
+}
+
+// pause waits; false means that the controller stops.
+func (w *worker) pause(d int64) bool {
+	if w.aborted {
+		return false
+	}
+	if d <= 0 {
+		return true
+	}
+	if !w.yield(w.of.engine.now + d) {
+		w.aborted = true
+		w.cancel()
+		return false
+	}
+	return true
+}
+
+// abort cuts all rounds off between two calls, and forgets the queue.
+func (c *controller) abort() {
+	for _, w := range c.all {
+		if w.stop != nil {
+			w.stop()
+		}
+	}
+	c.all, c.idle, c.ready = nil, nil, fifo[int32]{}
+	c.starts++
+}

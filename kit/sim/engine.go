@@ -1,0 +1,305 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+)
+
+type eventKind uint8
+
+const (
+	evArrive      eventKind = iota // the next job is submitted
+	evJob                          // a job is to be planned
+	evEdit                         // an edit of a job
+	evExpire                       // the TTL of a finished job
+	evCronArrive                   // a CronJob is created
+	evCron                         // a CronJob is to be planned
+	evSuspend                      // a CronJob is suspended or resumed
+	evQueue                        // a pod comes to the scheduler
+	evStart                        // the containers of a pod start
+	evReady                        // a pod becomes ready
+	evEnd                          // a container ends
+	evDisrupt                      // a disruption begins
+	evUnreachable                  // the pods of a lost node become unready
+	evEvict                        // the pods of a lost node are deleted
+	evRemoved                      // the object of a lost node is deleted
+	evBack                         // a node takes pods again
+	evPodGC                        // the oldest ended pods are deleted
+	evDeliver                      // caches see a change
+	evResume                       // a round continues
+	evDown                         // controllers stop
+	evUp                           // controllers start
+	evAdmit                        // jobs are to be admitted
+	evFate                         // chance disrupts a node
+)
+
+// engine is a simulation under way.
+type engine struct {
+	world *World
+	ctx   context.Context
+	// now is nanoseconds since start.
+	now   int64
+	until int64
+	start time.Time
+	order uint64
+	queue heap
+	// idle counts the events in the queue that do not keep the simulation going, and given the
+	// disruptions that the world lists: others come by chance.
+	idle, given int
+	// soon holds events of this moment, in their order.
+	soon fifo[event]
+
+	pods     podStore
+	jobs     []*jobState
+	freeJobs []int32
+	crons    []*cronState
+	// children finds the jobs of CronJobs, by name.
+	children map[string]*jobState
+	compiled schedules
+
+	nodes     nodes
+	scheduler scheduler
+	admission admission
+	plane     plane
+	gc        podGC
+	chance    *chance
+	view      views
+
+	jobController, cronController controller
+
+	arrivals func() (Job, error, bool)
+	stop     func()
+	next     Job
+	arrived  int32 // jobs submitted so far
+	born     uint64
+
+	result *Result
+	record recorder
+	err    error
+}
+
+// Run plays the world to its end and returns what happened. An error means that the
+// world is not valid, or that a job of its stream is not; a cancelled context ends the
+// simulation early, which the result says.
+func Run(ctx context.Context, w World) (*Result, error) {
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	e := newEngine(ctx, &w)
+	defer e.close()
+	if err := e.begin(); err != nil {
+		return nil, err
+	}
+	e.loop()
+	if e.err != nil {
+		return nil, e.err
+	}
+	e.conclude()
+	return e.result, nil
+}
+
+func newEngine(ctx context.Context, w *World) *engine {
+	start := w.Start
+	if start.IsZero() {
+		start = defaultStart
+	}
+	e := &engine{
+		world:    w,
+		ctx:      ctx,
+		start:    start.UTC().Truncate(time.Second),
+		until:    int64(w.end()),
+		chance:   newChance(w.Seed),
+		children: map[string]*jobState{},
+		result:   &Result{},
+	}
+	e.record.e = e
+	e.record.init(w, e.result)
+	e.view.lag, e.view.immediate = w.ControlPlane.WatchLag, w.ControlPlane.WatchLag.IsZero()
+	e.plane.init(w)
+	e.gc.init(w.ControlPlane.PodGC)
+	e.jobController = controller{engine: e, round: e.jobRound, limit: e.plane.workers}
+	e.cronController = controller{engine: e, round: e.cronRound, limit: e.plane.workers}
+	e.given = len(w.Disruptions)
+	w.Disruptions = slices.Clip(w.Disruptions) // what chance adds is not the caller's
+	e.nodes.init(w.Nodes, len(w.Disruptions) > 0 || w.Scheduler != nil || hasRates(w.Nodes))
+	e.scheduler.init(e)
+	e.admission.init(e)
+	return e
+}
+
+func (e *engine) close() {
+	if e.stop != nil {
+		e.stop()
+	}
+	e.jobController.abort()
+	e.cronController.abort()
+}
+
+// begin schedules what the world says.
+func (e *engine) begin() error {
+	for i := range e.world.CronJobs {
+		c := &e.world.CronJobs[i]
+		if err := e.addCron(c); err != nil {
+			return err
+		}
+	}
+	for i, d := range e.world.Disruptions {
+		e.at(int64(d.At), evDisrupt, int32(i), 0)
+	}
+	for i := range e.nodes.all {
+		e.drawFate(int32(i))
+	}
+	e.plane.schedule(e)
+	if e.world.Jobs != nil {
+		next, stop := iter.Pull2(e.world.Jobs)
+		e.stop = stop
+		e.arrivals = next2(next)
+		return e.pull()
+	}
+	return nil
+}
+
+func next2(next func() (Job, error, bool)) func() (Job, error, bool) { return next }
+
+// pull takes the next job of the stream.
+func (e *engine) pull() error {
+	j, err, ok := e.arrivals()
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		e.arrivals = nil
+		return nil
+	case j.Submit < 0:
+		return problem(j.Source, j.Name, "submit time %v is negative", j.Submit)
+	case int64(j.Submit) < e.now:
+		return problem(j.Source, j.Name, "submitted at %v, before the job in front of it, at %v: jobs must be in the order of their submit times", j.Submit, time.Duration(e.now))
+	}
+	e.next = j
+	e.at(int64(j.Submit), evArrive, 0, 0)
+	return nil
+}
+
+// problem is an error about a job or CronJob.
+func problem(source, name, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	if source == "" {
+		return fmt.Errorf("%s: %s", name, text)
+	}
+	return fmt.Errorf("%s: %s: %s", source, name, text)
+}
+
+// at schedules an event. One of this moment comes after those that are under way.
+func (e *engine) at(at int64, kind eventKind, id int32, gen uint32) {
+	e.order++
+	ev := event{at: at, order: e.order<<8 | uint64(kind), id: id, gen: gen}
+	if at <= e.now {
+		ev.at = e.now
+		e.soon.push(ev)
+		return
+	}
+	if at > e.until {
+		e.result.Open.Events++
+		return
+	}
+	e.queue.push(ev)
+}
+
+// loop plays events until nothing is left to happen, or until the end.
+func (e *engine) loop() {
+	const look = 1 << 14 // events between two looks at the context
+	for e.err == nil {
+		if e.result.Events++; e.result.Events%look == 0 && e.ctx.Err() != nil {
+			e.result.Stopped = "interrupted"
+			return
+		}
+		switch {
+		case e.world.MaxEvents > 0 && e.result.Events > e.world.MaxEvents:
+			e.result.Stopped = "after " + itoa(int(e.world.MaxEvents)) + " events"
+			return
+		case e.soon.len() > 0:
+			ev := e.soon.pop()
+			e.handle(&ev)
+		case e.cronController.work(), e.jobController.work():
+		case len(e.queue.events) > e.idle, len(e.queue.events) > 0 && e.hasWork():
+			ev := e.queue.pop()
+			e.now = ev.at
+			e.handle(&ev)
+		default:
+			return
+		}
+	}
+}
+
+// handle makes one change.
+func (e *engine) handle(ev *event) {
+	switch ev.kind() {
+	case evArrive:
+		e.arrive()
+	case evJob:
+		e.jobDue(ev)
+	case evEdit:
+		e.edit(ev)
+	case evExpire:
+		e.expire(ev)
+	case evCronArrive:
+		e.startCron(e.crons[ev.id])
+	case evCron:
+		e.cronDue(ev)
+	case evSuspend:
+		e.suspendCron(e.crons[ev.id])
+	case evQueue, evStart, evReady, evEnd:
+		e.podEvent(ev)
+	case evDisrupt:
+		e.disrupt(ev.id)
+	case evUnreachable:
+		e.unreachable(&e.world.Disruptions[ev.id])
+	case evEvict:
+		e.evictLost(&e.world.Disruptions[ev.id])
+	case evRemoved:
+		e.removeNode(&e.world.Disruptions[ev.id])
+	case evBack:
+		e.nodeBack(&e.world.Disruptions[ev.id], int(ev.id) >= e.given)
+	case evFate:
+		e.meetFate(ev.id)
+	case evPodGC:
+		e.collectEnded()
+	case evDeliver:
+		e.view.deliver()
+	case evResume:
+		e.goOn(ev)
+	case evDown:
+		e.plane.down(e)
+	case evUp:
+		e.plane.up(e)
+	case evAdmit:
+		e.admission.decide()
+	}
+}
+
+// goOn lets a round continue, unless its controller has stopped meanwhile.
+func (e *engine) goOn(ev *event) {
+	switch ev.gen {
+	case e.jobController.number():
+		e.jobController.resume(ev.id)
+	case e.cronController.number():
+		e.cronController.resume(ev.id)
+	}
+}
+
+// time returns the moment as the API server's clock shows it.
+func (e *engine) time() time.Time { return e.start.Add(time.Duration(e.now)) }
+
+// stamp returns the moment as objects hold it, in whole seconds.
+func (e *engine) stamp() time.Time {
+	return e.start.Add(time.Duration(e.now - e.now%int64(time.Second)))
+}
+
+// clock returns the moment as the controllers' clock shows it.
+func (e *engine) clock() time.Time { return e.time().Add(e.plane.skew) }
+
+// since turns a time of the controllers' clock into one of the engine.
+func (e *engine) since(t time.Time) int64 { return int64(t.Sub(e.start) - e.plane.skew) }

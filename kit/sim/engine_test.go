@@ -1,0 +1,390 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// play runs a world with a checker of statuses.
+func play(t *testing.T, w World) *Result {
+	t.Helper()
+	c := &checker{t: t, uncounted: map[string]bool{}}
+	w.Watch = c
+	r, err := Run(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// checker receives every round and checks what it wrote.
+type checker struct {
+	t         *testing.T
+	uncounted map[string]bool
+}
+
+func (c *checker) Job(at time.Duration, name string, s *job.Snapshot, _ *job.Plan, end *job.Conclusion) {
+	if n := end.Status.Active; n > *s.Job.Spec.Parallelism && s.Job.Spec.Suspend == nil && s.Consistent {
+		c.t.Errorf("%v: %s has %d active pods", at, name, n)
+	}
+	if end.Status.Failed < 0 || end.Status.Succeeded < 0 {
+		c.t.Errorf("%v: %s: %v", at, name, end.Status)
+	}
+}
+
+func (c *checker) CronJob(time.Duration, string, *cronjob.Snapshot, *cronjob.Plan, *cronjob.Conclusion) {
+}
+
+// small is a world of thirty jobs with ten pods, some of which fail.
+func small(seed uint64) World {
+	return World{
+		Seed: seed, Nodes: Nodes(3, Node{Pods: 8}),
+		Jobs: Jobs(30, seed, Between(Exponential(20*time.Second)), Job{
+			Name: "job", Spec: Spec(10, 4),
+			Pod: Pod{Duration: LogNormal(time.Minute, 0.5), Failure: 0.1, Pull: Uniform(0, 5*time.Second)},
+		}),
+	}
+}
+
+// balance checks that every pod and every job has one end.
+func balance(t *testing.T, r *Result) {
+	t.Helper()
+	if !r.Open.IsEmpty() || r.JobsComplete+r.JobsFailed != r.JobsSubmitted {
+		t.Errorf("%d of %d jobs have ended: %s", r.JobsComplete+r.JobsFailed, r.JobsSubmitted, &r.Open)
+	}
+	var succeeded, failed, counted, created int64
+	for i := range r.Pods {
+		p := &r.Pods[i]
+		switch {
+		case p.Ended == None:
+		case p.Succeeded:
+			succeeded++
+		default:
+			failed++
+		}
+		if p.Bound != None && (p.Bound < p.Created || p.Started != None && p.Started < p.Bound) || p.Ended != None && p.Started != None && p.Ended < p.Started {
+			t.Errorf("the life of a pod is out of order: %+v", p)
+		}
+	}
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		counted += int64(j.Succeeded)
+		created += int64(j.Pods)
+		if j.End == job.ConditionComplete && j.Finished < j.Started {
+			t.Errorf("%+v", j)
+		}
+	}
+	if succeeded != r.PodsSucceeded || failed != r.PodsFailed || counted > succeeded || created != r.PodsCreated {
+		t.Errorf("%d succeeded and %d failed of %d, the sums say %d and %d of %d, the jobs count %d",
+			succeeded, failed, created, r.PodsSucceeded, r.PodsFailed, r.PodsCreated, counted)
+	}
+}
+
+func TestRun(t *testing.T) {
+	r := play(t, small(1))
+	balance(t, r)
+	if r.PodsCreated < 300 || r.PodsFailed == 0 || r.JobsComplete == 0 {
+		t.Errorf("%d pods, %d failed, %d jobs complete", r.PodsCreated, r.PodsFailed, r.JobsComplete)
+	}
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; j.End == job.ConditionComplete && j.Succeeded != 10 {
+			t.Errorf("%s is complete with %d successes", j.Name, j.Succeeded)
+		}
+	}
+}
+
+// No node ever has more pods than it takes.
+func TestRun_NodesAreNeverOverfull(t *testing.T) {
+	r := play(t, small(2))
+	load := map[int32]int{}
+	type change struct {
+		at   time.Duration
+		node int32
+		by   int
+	}
+	var changes []change
+	for _, p := range r.Pods {
+		if p.Node >= 0 && p.Ended != None {
+			changes = append(changes, change{p.Bound, p.Node, 1}, change{p.Ended, p.Node, -1})
+		}
+	}
+	sortBy(changes, func(a, b change) bool { return a.at < b.at || a.at == b.at && a.by < b.by })
+	for _, c := range changes {
+		if load[c.node] += c.by; load[c.node] > 8 {
+			t.Fatalf("node %d has %d pods at %v", c.node, load[c.node], c.at)
+		}
+	}
+}
+
+func sortBy[T any](s []T, less func(a, b T) bool) {
+	for i := range s {
+		for j := i; j > 0 && less(s[j], s[j-1]); j-- {
+			s[j], s[j-1] = s[j-1], s[j]
+		}
+	}
+}
+
+// troubled adds everything that can go wrong with a control plane.
+func troubled(w World) World {
+	w.ControlPlane = ControlPlane{
+		Latency: Exponential(20 * time.Millisecond), WatchLag: Exponential(300 * time.Millisecond), QPS: 50, Burst: 100,
+		Fail: 0.05, LoseReply: 0.03, Restarts: []time.Duration{2 * time.Minute, 7 * time.Minute},
+		Outages: []Outage{{Window{3 * time.Minute, time.Minute}, APIServer}, {Window{5 * time.Minute, time.Minute}, Controllers}},
+		Skew:    1300 * time.Millisecond,
+	}
+	w.Disruptions = []Disruption{
+		{Kind: NodeLost, At: 4 * time.Minute, Node: 0, Back: 20 * time.Minute},
+		{Kind: NodeDrained, At: 6 * time.Minute, Node: 1, Back: 8 * time.Minute},
+		{Kind: NodeLost, At: 9 * time.Minute, Node: 2, Removed: 30 * time.Minute},
+	}
+	return w
+}
+
+func TestRun_UnderEveryFault(t *testing.T) {
+	for seed := range uint64(6) {
+		r := play(t, troubled(small(seed)))
+		balance(t, r)
+		if r.Faults == 0 || r.Restarts != 3 || r.Evictions == 0 {
+			t.Errorf("seed %d: %d faults, %d restarts, %d evictions", seed, r.Faults, r.Restarts, r.Evictions)
+		}
+	}
+}
+
+func TestRun_SameSeedSameBytes(t *testing.T) {
+	for _, make := range []func(uint64) World{small, func(seed uint64) World { return troubled(small(seed)) }, crons} {
+		a, b, c := play(t, make(7)), play(t, make(7)), play(t, make(8))
+		if !reflect.DeepEqual(a, b) {
+			t.Error("the same seed gives another result")
+		}
+		if reflect.DeepEqual(a, c) {
+			t.Error("another seed gives the same result")
+		}
+	}
+}
+
+func TestCompare_OnAnyNumberOfCores(t *testing.T) {
+	variants := []Variant{{"calm", small}, {"troubled", func(seed uint64) World { return troubled(small(seed)) }}}
+	var tables []string
+	for _, cores := range []int{1, 2, 7} {
+		c, err := Compare(t.Context(), variants, 1, 4, cores, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, c.String())
+	}
+	if tables[0] != tables[1] || tables[1] != tables[2] {
+		t.Errorf("the tables differ:\n%s", strings.Join(tables, "\n"))
+	}
+}
+
+func TestCompare_NamesTheSeedOfAnError(t *testing.T) {
+	bad := func(uint64) World { return World{Until: -1} }
+	_, err := Compare(t.Context(), []Variant{{"bad", bad}}, 5, 3, 1, nil)
+	if fmt.Sprint(err) != "bad, seed 5: until: -1ns: must not be negative" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// crons is a day of four CronJobs with different policies.
+func crons(seed uint64) World {
+	w := World{Seed: seed, Until: 24 * time.Hour, Nodes: Nodes(2, Node{Pods: 8})}
+	for i, policy := range []cronjob.ConcurrencyPolicy{cronjob.Allow, cronjob.Forbid, cronjob.Replace} {
+		w.CronJobs = append(w.CronJobs, CronJob{
+			Name: fmt.Sprintf("cron-%d", i), Spec: cronjob.Spec{Schedule: "*/10 * * * *", ConcurrencyPolicy: policy},
+			Job: Job{Spec: Spec(2, 2), Pod: Pod{Duration: Exponential(8 * time.Minute), Failure: 0.1}},
+		})
+	}
+	w.CronJobs = append(w.CronJobs, CronJob{
+		Name: "paused", Spec: cronjob.Spec{Schedule: "0 * * * *"}, Suspend: []Window{{6*time.Hour + time.Minute, 5 * time.Hour}},
+		Job: Job{Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Minute)}},
+	})
+	return w
+}
+
+func TestRun_CronJobs(t *testing.T) {
+	r := play(t, crons(1))
+	started := make([]int, len(r.CronJobs))
+	for _, run := range r.Runs {
+		started[run.Cron]++
+	}
+	missed := make([]int, len(r.CronJobs))
+	for _, m := range r.Missed {
+		missed[m.Cron] += m.Count
+	}
+	// The run of 00:00 is not due, since the CronJobs come at that time; the last is at 23:50.
+	if started[0] != 143 || started[2] != 143 || missed[0]+missed[2] > 0 {
+		t.Errorf("Allow and Replace start %d and %d runs", started[0], started[2])
+	}
+	if started[1] >= 143 || started[1]+missed[1] < 142 {
+		t.Errorf("Forbid starts %d runs and misses %d", started[1], missed[1])
+	}
+	// The latest run of the suspension, at 11:00, starts when it is over.
+	if started[3]+missed[3] != 23 || missed[3] != 4 {
+		t.Errorf("the paused one starts %d runs and misses %d", started[3], missed[3])
+	}
+}
+
+// A controller that is down for an hour starts the latest run only.
+func TestRun_ControllerOutage(t *testing.T) {
+	w := crons(1)
+	w.ControlPlane.Outages = []Outage{{Window: Window{6*time.Hour + 5*time.Minute, time.Hour}}}
+	r := play(t, w)
+	missed := map[int32]int{}
+	for _, m := range r.Missed {
+		missed[m.Cron] += m.Count
+	}
+	if missed[0] != 5 {
+		t.Errorf("%d runs are missed, want 5 of the 6 in the hour", missed[0])
+	}
+	for _, run := range r.Runs {
+		if run.Cron == 0 && run.Scheduled == 7*time.Hour && run.Created != 7*time.Hour+5*time.Minute {
+			t.Errorf("the run of 07:00 starts at %v", run.Created)
+		}
+	}
+}
+
+func TestRun_SaysWhatIsOpen(t *testing.T) {
+	limit := int32(1<<31 - 1)
+	for name, test := range map[string]struct {
+		spec func(*job.Spec)
+		pod  Pod
+		want string
+	}{
+		"a pod that fits nowhere": {func(*job.Spec) {}, Pod{Duration: Constant(time.Minute), Resources: Resources{CPU: 5000}},
+			"still open: 1 jobs, 1 pods pending, 0 running: j; j has a pod that fits on no node: it needs cpu 5000m, memory 0"},
+		"it never gives up": {func(s *job.Spec) { s.BackoffLimit = &limit }, Pod{Duration: Constant(time.Minute), Failure: 1},
+			"still open: 1 jobs, 0 pods pending, 0 running: j; j waits: 1 pod wanted, held by backoff until"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := Spec(1, 1)
+			test.spec(&spec)
+			r := play(t, World{Until: 24 * time.Hour, Nodes: Nodes(1, Node{Resources: Resources{CPU: 4000}}), Jobs: Of(Job{Name: "j", Spec: spec, Pod: test.pod})})
+			if got := r.Open.String(); !strings.HasPrefix(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if r.End > 24*time.Hour {
+				t.Errorf("it ends at %v", r.End)
+			}
+		})
+	}
+}
+
+func TestRun_Interrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := small(1)
+	w.Jobs = Jobs(10_000, 1, Every(time.Second), Job{Name: "j", Spec: Spec(20, 20), Pod: Pod{Duration: Constant(time.Minute)}})
+	r, err := Run(ctx, w)
+	if err != nil || r.Stopped != "interrupted" || r.Open.IsEmpty() {
+		t.Errorf("got %v, %v", r, err)
+	}
+	w.MaxEvents = 1000
+	if r, err = Run(t.Context(), w); err != nil || r.Stopped != "after 1000 events" {
+		t.Errorf("got %v, %v", r.Stopped, err)
+	}
+}
+
+func TestRun_BadInput(t *testing.T) {
+	cron := CronJob{Name: "c", Spec: cronjob.Spec{Schedule: "* * * *"}, Source: "c.yaml:3"}
+	negative := Spec(1, 1)
+	negative.Parallelism = new(int32)
+	*negative.Parallelism = -1
+	for want, w := range map[string]World{
+		"until: is required with CronJobs, which never end":                                                                  {CronJobs: []CronJob{cron}},
+		"trace:9: b: submitted at 1s, before the job in front of it, at 2s: jobs must be in the order of their submit times": {Jobs: Of(Job{Name: "a", Submit: 2 * time.Second, Spec: Spec(1, 1)}, Job{Name: "b", Submit: time.Second, Spec: Spec(1, 1), Source: "trace:9"})},
+		"a: submit time -1s is negative":                                                                                     {Jobs: Of(Job{Name: "a", Submit: -time.Second})},
+		"a: spec.parallelism: -1":                                                                                            {Jobs: Of(Job{Name: "a", Spec: negative})},
+		"disruptions[0].node: 1: there are 1 nodes":                                                                          {Nodes: Nodes(1, Node{}), Disruptions: []Disruption{{Node: 1}}},
+		"controlPlane.fail: 1: must be at least 0":                                                                           {ControlPlane: ControlPlane{Fail: 1}},
+		"broken":                     {Jobs: func(yield func(Job, error) bool) { yield(Job{}, errors.New("broken")) }},
+		"c.yaml:3: c: spec.schedule": {CronJobs: []CronJob{cron}, Until: 1},
+		"c: jobTemplate.spec.template.spec.restartPolicy": {CronJobs: []CronJob{{Name: "c", Spec: cronjob.Spec{Schedule: "@hourly"}}}, Until: 1},
+	} {
+		_, err := Run(t.Context(), w)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// A pod is the same in every variant: its draws follow from the seed, its job and its number.
+func TestRun_CommonRandomNumbers(t *testing.T) {
+	durations := func(w World) map[[2]int32]time.Duration {
+		out := map[[2]int32]time.Duration{}
+		for _, p := range play(t, w).Pods {
+			if p.Succeeded {
+				out[[2]int32{p.Job, p.Number}] = p.Ended - p.Started
+			}
+		}
+		return out
+	}
+	a := small(5)
+	b := small(5)
+	b.Nodes = Nodes(1, Node{Pods: 5})
+	few, many := durations(b), durations(a)
+	same := 0
+	for key, d := range many {
+		if few[key] == d {
+			same++
+		} else if _, both := few[key]; both {
+			t.Errorf("pod %v runs for %v, and for %v with fewer nodes", key, d, few[key])
+		}
+	}
+	if same < 200 {
+		t.Errorf("only %d pods succeed in both", same)
+	}
+}
+
+// The memory of a controller that is stored keeps the backoff over a restart.
+func TestRun_StoredMemoryKeepsTheBackoff(t *testing.T) {
+	second := func(keep bool) time.Duration {
+		w := World{
+			Jobs:         Of(Job{Name: "j", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Second), Failure: 1, FailAfter: Constant(time.Second)}}),
+			ControlPlane: ControlPlane{KeepMemory: keep, Restarts: []time.Duration{5 * time.Second}},
+		}
+		return play(t, w).Pods[1].Created
+	}
+	if kept, lost := second(true), second(false); kept <= lost {
+		t.Errorf("the second pod comes at %v with the memory, and at %v without", kept, lost)
+	}
+}
+
+func TestHeap(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var h heap
+	var want []int64
+	for i := range 5000 {
+		at := int64(r.IntN(1000))
+		h.push(event{at: at, order: uint64(i) << 8})
+		want = append(want, at)
+		if r.IntN(3) == 0 {
+			got := h.pop()
+			least := 0
+			for j := range want {
+				if want[j] < want[least] {
+					least = j
+				}
+			}
+			if got.at != want[least] {
+				t.Fatalf("got %d, want %d", got.at, want[least])
+			}
+			want = append(want[:least], want[least+1:]...)
+		}
+	}
+	for before := (event{}); len(h.events) > 0; {
+		e := h.pop()
+		if e.before(&before) {
+			t.Fatalf("%v comes after %v", e, before)
+		}
+		before = e
+	}
+}

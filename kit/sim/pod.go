@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Pod says how the pods of a job behave.
+type Pod struct {
+	Resources
+	// Schedule is how long the scheduler takes before it looks at the pod for the first time.
+	Schedule Dist
+	// Pull and Init are the times from the node to the start of the containers.
+	Pull, Init Dist
+	// Ready is the time from the start to readiness.
+	Ready Dist
+	// Duration is the time from the start to the end.
+	Duration Dist
+	// Failure is the probability that a pod fails, Disruption that it is evicted while it runs.
+	Failure, Disruption float64
+	// DisruptionRate is how many times an hour a running pod is evicted, on average.
+	DisruptionRate float64
+	// FailAfter is when failing pods fail; zero means after an equally distributed part of the
+	// duration.
+	FailAfter Dist
+	// ExitCode is the exit code of failed pods; zero means 1.
+	ExitCode int32
+	// FailIn are times in which every pod fails FailAfter its start, as when something that it
+	// depends on is down.
+	FailIn []Window
+	// Stop is how long a running pod takes to end once it is deleted, at most its grace
+	// period, after which it is killed.
+	Stop Dist
+	// Grace is the termination grace period; zero means 30 seconds.
+	Grace time.Duration
+	// Behave, if set, has the last word on each start of a container. It must not depend on
+	// anything but its arguments.
+	Behave func(Start, *Life, *rand.Rand)
+}
+
+// Start is the start of a pod's container.
+type Start struct {
+	Job string
+	// Number is the number of the pod in its job, from 0, and Index its completion index, or
+	// -1.
+	Number, Index int32
+	// Restart counts the restarts of the container, with restartPolicy OnFailure.
+	Restart int32
+	At      time.Duration
+	// Node is the place of the pod's node in World.Nodes, or -1.
+	Node int32
+}
+
+// Life is what a container does once it has started.
+type Life struct {
+	For      time.Duration
+	ExitCode int32
+	// Disrupted pods are evicted by their node and get the condition DisruptionTarget.
+	Disrupted bool
+}
+
+// run draws what the container does.
+func (p *Pod) run(s Start, r *rand.Rand) Life {
+	run := Life{For: p.Duration.Draw(r)}
+	failure, disruption, part := r.Float64(), r.Float64(), r.Float64()
+	burst, inBurst := p.burst(s.At, run.For)
+	switch {
+	case inBurst:
+		run.ExitCode, run.For = p.failureCode(), burst+p.failsAfter(run.For, part, r)
+	case failure < p.Failure:
+		run.ExitCode, run.For = p.failureCode(), p.failsAfter(run.For, part, r)
+	case disruption < p.Disruption:
+		run.Disrupted, run.ExitCode, run.For = true, exitKilled, time.Duration(part*float64(run.For))
+	}
+	if p.DisruptionRate > 0 {
+		if at := eachHour(p.DisruptionRate, r); at < run.For {
+			run = Life{For: at, ExitCode: exitKilled, Disrupted: true}
+		}
+	}
+	if p.Behave != nil {
+		return p.behave(s, run, r)
+	}
+	return run
+}
+
+// behave lets the function have its way. Only here a life is on the heap.
+func (p *Pod) behave(s Start, life Life, r *rand.Rand) Life {
+	p.Behave(s, &life, r)
+	return life
+}
+
+func (p *Pod) failureCode() int32 {
+	if p.ExitCode != 0 {
+		return p.ExitCode
+	}
+	return 1
+}
+
+func (p *Pod) failsAfter(duration time.Duration, part float64, r *rand.Rand) time.Duration {
+	if p.FailAfter.IsZero() {
+		return time.Duration(part * float64(duration))
+	}
+	return p.FailAfter.Draw(r)
+}
+
+// burst returns how long after its start at a pod meets a time in which all fail, if it
+// does before it ends.
+func (p *Pod) burst(at, duration time.Duration) (after time.Duration, meets bool) {
+	for _, w := range p.FailIn {
+		if begin := max(w.From, at); begin < w.From+w.For && begin <= at+duration {
+			return begin - at, true
+		}
+	}
+	return 0, false
+}
+
+// The exit codes of containers that are stopped: by SIGTERM in time, and killed after it.
+const (
+	exitStopped = 143
+	exitKilled  = 137
+)
+
+// defaultGrace is the termination grace period of a pod that names none.
+const defaultGrace = 30 * time.Second

@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+func TestParseRate(t *testing.T) {
+	for text, want := range map[string]float64{"2/h": 2, "12/d": 0.5, "16.8/w": 0.1, "50%/h": math.Ln2, "0%/d": 0, "0/h": 0} {
+		if have, err := ParseRate(text); err != nil || math.Abs(have-want) > 1e-12 {
+			t.Errorf("%s: %v, %v", text, have, err)
+		}
+	}
+	for _, text := range []string{"", "5", "5%", "5/m", "x/h", "-1/h", "100%/h", "NaN/h", "Inf/h", "1/h/h"} {
+		if have, err := ParseRate(text); err == nil {
+			t.Errorf("%q: %v", text, have)
+		}
+	}
+}
+
+// spot is a world of one long job on nodes that are preempted twice an hour each.
+func spot(seed uint64) World {
+	completions, parallelism := int32(400), int32(20)
+	spec := job.Spec{Completions: &completions, Parallelism: &parallelism, PodFailurePolicy: &job.PodFailurePolicy{
+		Rules: []job.PodFailurePolicyRule{{Action: job.IgnoreFailure, OnPodConditions: []job.PodCondition{{Type: "DisruptionTarget", Status: "True"}}}},
+	}}
+	spec.Template.RestartPolicy = job.RestartNever
+	return World{
+		Seed: seed, Nodes: append(Nodes(10, Node{Pods: 2, Preemptions: 2, Away: Constant(10 * time.Minute), Price: 0.1}), Node{Name: "safe", Pods: 2, Price: 1}),
+		Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(5 * time.Minute)}}),
+	}
+}
+
+// Nodes are preempted as often as their rate says, and the simulation ends with the job.
+func TestRates(t *testing.T) {
+	lost, hours := 0.0, 0.0
+	for seed := range uint64(20) {
+		w := spot(seed)
+		r, err := Run(context.Background(), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.JobsComplete != 1 || r.End > 24*time.Hour || r.Evictions == 0 || len(w.Disruptions) != 0 {
+			t.Fatalf("seed %d: %d jobs complete at %v, %d evictions", seed, r.JobsComplete, r.End, r.Evictions)
+		}
+		lost += float64(r.NodesLost)
+		hours += (r.Cost - r.LastEnd.Hours()) / 0.1 // of nodes that were there
+		if r.CostBusy <= 0 || r.CostBusy > r.Cost {
+			t.Errorf("seed %d: cost %v, of busy nodes %v", seed, r.Cost, r.CostBusy)
+		}
+	}
+	if rate := lost / hours; rate < 1.7 || rate > 2.3 {
+		t.Errorf("%.0f preemptions in %.0f hours of nodes: %.2f an hour", lost, hours, rate)
+	}
+}
+
+// The same seed gives the same fate; another one another.
+func TestRates_Seed(t *testing.T) {
+	run := func(seed uint64) (time.Duration, float64) {
+		r, err := Run(context.Background(), spot(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.LastEnd, r.Cost
+	}
+	endA, costA := run(1)
+	endB, costB := run(1)
+	endC, _ := run(2)
+	if endA != endB || costA != costB || endA == endC {
+		t.Error(endA, endB, endC, costA, costB)
+	}
+}
+
+// Two nodes that are there all the time, one of them with a pod for half an hour.
+func TestCost(t *testing.T) {
+	one := int32(1)
+	spec := job.Spec{Completions: &one, Parallelism: &one}
+	spec.Template.RestartPolicy = job.RestartNever
+	r, err := Run(context.Background(), World{Nodes: Nodes(2, Node{Price: 4}), Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(30 * time.Minute)}})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hours := r.LastEnd.Hours(); math.Abs(r.Cost-8*hours) > 1e-9 || math.Abs(r.CostBusy-2) > 1e-9 {
+		t.Errorf("cost %v and %v in %v", r.Cost, r.CostBusy, r.LastEnd)
+	}
+}
+
+// A lost node takes its pods with it, and pods are evicted by a rate of their own.
+func TestRates_LossesAndPods(t *testing.T) {
+	w := spot(3)
+	w.Nodes = Nodes(10, Node{Pods: 2, Losses: 1, Away: Constant(30 * time.Minute)})
+	lost, err := Run(context.Background(), w)
+	if err != nil || lost.JobsComplete != 1 || lost.Evictions == 0 {
+		t.Fatalf("%+v, %v", lost, err)
+	}
+	w = spot(3)
+	w.Nodes = nil
+	inner := w.Jobs
+	w.Jobs = func(yield func(Job, error) bool) {
+		for j, err := range inner {
+			j.Pod.DisruptionRate = 6
+			yield(j, err)
+		}
+	}
+	evicted, err := Run(context.Background(), w)
+	if err != nil || evicted.JobsComplete != 1 {
+		t.Fatalf("%+v, %v", evicted, err)
+	}
+	// Of pods that run for 5 minutes at 6 evictions an hour, 1-exp(-1/2) are evicted.
+	if share := float64(evicted.Evictions) / float64(evicted.PodsCreated); math.Abs(share-0.393) > 0.07 {
+		t.Errorf("%.3f of the pods are evicted", share)
+	}
+}

@@ -1,0 +1,365 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// None is the time of what has not happened.
+const None = time.Duration(-1)
+
+// PodRecord is the life of a pod.
+type PodRecord struct {
+	// Job is the place of the pod's job in Result.Jobs.
+	Job int32
+	// Number counts the pods of a job; Index is the completion index, or -1. Node is -1 if the
+	// pod never had one.
+	Number, Index, Node int32
+	Restarts            int32
+	ExitCode            int32
+	// Created to Gone are the steps of the life; None for those that were not reached.
+	Created, Bound, Started, Ended, Deleted, Gone time.Duration
+	// Succeeded is true for a pod that ended in the phase Succeeded, Disrupted for one that
+	// was evicted.
+	Succeeded, Disrupted bool
+}
+
+// JobRecord is the life of a job.
+type JobRecord struct {
+	Name string
+	// Cron is the place of its CronJob in Result.CronJobs, or -1.
+	Cron int32
+	// Submitted to Deleted are the steps of the life; None for those that were not reached.
+	// Admitted is when an Admission let it start, Started when its first pod did.
+	Submitted, Admitted, Started, Finished, Deleted time.Duration
+	// End is how it ended, with the reason of the condition; empty if it has not.
+	End    job.ConditionType
+	Reason string
+	// Pods are all that were created, Succeeded and Failed what the status counts.
+	Pods, Succeeded, Failed int32
+	// Writes counts the writes of its status.
+	Writes int32
+}
+
+// RunRecord is a run of a CronJob that has started.
+type RunRecord struct {
+	Cron int32
+	// Job is the place of its job in Result.Jobs, or -1.
+	Job int32
+	// Scheduled is the time of the schedule, Created when the job was created.
+	Scheduled, Created, Finished time.Duration
+	End                          job.ConditionType
+}
+
+// Miss is a run, or several, that a CronJob will never start.
+type Miss struct {
+	Cron int32
+	// Runs are the latest of them, at most ten; Count is the number of all.
+	Runs  []time.Duration
+	Count int
+	// At is when the controller noticed, and Why says the reason.
+	At  time.Duration
+	Why string
+}
+
+// recorder writes records and sums.
+type recorder struct {
+	*Result
+	e       *engine
+	records bool
+	most    int
+	// pods are the records of pods, in pages: a list that grows would be copied again and again.
+	pods [][]PodRecord
+	kept int
+	// runs finds the record of a run by the record of its job.
+	runs map[int32]int32
+}
+
+// podPage is the number of records in a page.
+const podPage = 1 << 12
+
+// defaultRecords is the most pods and jobs of which records are kept.
+const defaultRecords = 10_000_000
+
+func (r *recorder) init(w *World, result *Result) {
+	r.Result, r.records, r.most = result, !w.Summary, w.MaxRecords
+	if r.most == 0 {
+		r.most = defaultRecords
+	}
+	r.runs = map[int32]int32{}
+	result.Nodes = len(w.Nodes)
+}
+
+func (r *recorder) podCreated(now int64, js *jobState, p *pod) {
+	r.PodsCreated++
+	if job := r.job(js); job != nil {
+		job.Pods++
+	}
+	if !r.records {
+		return
+	}
+	if r.kept == r.most || js.record < 0 {
+		r.Dropped++
+		return
+	}
+	if r.kept%podPage == 0 {
+		r.pods = append(r.pods, make([]PodRecord, 0, podPage))
+	}
+	p.record = int32(r.kept)
+	r.kept++
+	last := &r.pods[len(r.pods)-1]
+	*last = append(*last, PodRecord{
+		Job: js.record, Number: p.number, Index: p.Index.Int32(), Node: -1, Created: time.Duration(now),
+		Bound: None, Started: None, Ended: None, Deleted: None, Gone: None,
+	})
+}
+
+// joinPods puts the records of pods into the result, page by page.
+func (r *recorder) joinPods() {
+	if r.kept == 0 {
+		return
+	}
+	r.Pods = make([]PodRecord, 0, r.kept)
+	for i, page := range r.pods {
+		r.Pods = append(r.Pods, page...)
+		r.pods[i] = nil
+	}
+}
+
+// pod returns the record of a pod, or nil.
+func (r *recorder) pod(p *pod) *PodRecord {
+	if p.record < 0 {
+		return nil
+	}
+	return &r.pods[p.record/podPage][p.record%podPage]
+}
+
+func (r *recorder) job(js *jobState) *JobRecord {
+	if js.record < 0 {
+		return nil
+	}
+	return &r.Jobs[js.record]
+}
+
+func (r *recorder) podBound(now int64, p *pod) {
+	if x := r.pod(p); x != nil {
+		x.Bound, x.Node = time.Duration(now), p.node
+	}
+}
+
+func (r *recorder) podStarted(now int64, p *pod) {
+	if p.restarts > 0 {
+		return
+	}
+	r.Waiting.Add(time.Duration(now - p.created))
+	if x := r.pod(p); x != nil {
+		x.Started = time.Duration(now)
+	}
+	js := p.of
+	if js.hasStarted {
+		return
+	}
+	js.hasStarted = true
+	if x := r.job(js); x != nil {
+		x.Started = time.Duration(now)
+	}
+}
+
+func (r *recorder) podRestarted(p *pod) {
+	r.Restarted++
+	if x := r.pod(p); x != nil {
+		x.Restarts = p.restarts
+	}
+}
+
+func (r *recorder) podEnded(now int64, p *pod) {
+	used := time.Duration(0)
+	if p.running >= 0 {
+		used = time.Duration(now - p.running)
+	}
+	if p.Phase == job.PodSucceeded {
+		r.PodsSucceeded++
+		r.Used += used
+	} else {
+		r.PodsFailed++
+		r.Wasted += used
+	}
+	if x := r.pod(p); x != nil {
+		x.Ended, x.ExitCode, x.Succeeded, x.Disrupted = time.Duration(now), p.run.ExitCode, p.Phase == job.PodSucceeded, p.run.Disrupted
+	}
+}
+
+func (r *recorder) podDeleted(now int64, p *pod) {
+	if x := r.pod(p); x != nil {
+		x.Deleted = time.Duration(now)
+	}
+}
+
+func (r *recorder) podGone(now int64, p *pod) {
+	if x := r.pod(p); x != nil {
+		x.Gone = time.Duration(now)
+	}
+}
+
+func (r *recorder) jobCreated(now int64, js *jobState) {
+	js.submitted = now
+	r.JobsSubmitted++
+	if !r.records {
+		return
+	}
+	if len(r.Jobs) == r.most {
+		r.Dropped++
+		return
+	}
+	js.record = int32(len(r.Jobs))
+	record := JobRecord{
+		Name: js.truth.Name, Cron: -1, Submitted: time.Duration(now),
+		Admitted: None, Started: None, Finished: None, Deleted: None,
+	}
+	if js.cron != nil {
+		record.Cron = js.cron.id
+		r.runs[js.record] = int32(len(r.Runs))
+		r.Runs = append(r.Runs, RunRecord{
+			Cron: js.cron.id, Job: js.record, Scheduled: js.run.Sub(r.e.start), Created: time.Duration(now), Finished: None,
+		})
+	}
+	r.Jobs = append(r.Jobs, record)
+}
+
+func (r *recorder) jobAdmitted(now int64, js *jobState) {
+	if x := r.job(js); x != nil && x.Admitted == None {
+		x.Admitted = time.Duration(now)
+	}
+}
+
+func (r *recorder) statusWritten(_ int64, js *jobState) {
+	r.StatusWrites++
+	if x := r.job(js); x != nil {
+		x.Writes++
+		x.Succeeded, x.Failed = js.truth.Status.Succeeded, js.truth.Status.Failed
+	}
+}
+
+func (r *recorder) jobFinished(now int64, js *jobState, end job.ConditionType) {
+	condition := js.truth.Status.Condition(end)
+	if end == job.ConditionComplete {
+		r.JobsComplete++
+	} else {
+		r.JobsFailed++
+	}
+	r.Turnaround.Add(time.Duration(now - js.submitted))
+	r.LastEnd = time.Duration(now)
+	x := r.job(js)
+	if x == nil {
+		return
+	}
+	x.Finished, x.End, x.Reason = time.Duration(now), end, condition.Reason
+	if run, ok := r.runs[js.record]; ok {
+		r.Runs[run].Finished, r.Runs[run].End = time.Duration(now), end
+		delete(r.runs, js.record)
+	}
+}
+
+func (r *recorder) jobGone(now int64, js *jobState) {
+	if x := r.job(js); x != nil {
+		x.Deleted = time.Duration(now)
+		delete(r.runs, js.record)
+	}
+}
+
+func (r *recorder) cronCreated(cs *cronState) {
+	for len(r.CronJobs) <= int(cs.id) {
+		r.CronJobs = append(r.CronJobs, "")
+	}
+	r.CronJobs[cs.id] = cs.of.Name
+}
+
+// cronRound notes the runs that a round has started, and those that it has given up.
+func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cronjob.Conclusion) {
+	for i := range plan.Create {
+		created := &plan.Create[i]
+		if i < len(c.Outcome.Created) && c.Outcome.Created[i].Result == cronjob.ResultDone && !created.ScheduledTime.IsZero() {
+			r.RunsStarted++
+			r.RunDelay.Add(time.Duration(now) - created.ScheduledTime.Sub(r.e.start))
+		}
+	}
+	if len(c.Unstarted) > 0 {
+		r.miss(now, cs, plan, c.Unstarted)
+	}
+	cs.held = 0
+	for i := range plan.Waits {
+		if w := &plan.Waits[i]; w.Reason == cronjob.WaitActive {
+			cs.held = w.Run.Unix()
+		}
+	}
+}
+
+// miss notes runs that were given up, by reason. A controller that has lost its memory counts
+// some again, which are left out.
+func (r *recorder) miss(now int64, cs *cronState, plan *cronjob.Plan, unstarted []cronjob.Unstarted) {
+	var groups []Miss
+	n, latest := 0, cs.missed
+	for _, u := range unstarted {
+		switch run := u.Latest.Unix(); {
+		case len(plan.Missed.Runs) > 0 && u.Reason <= cronjob.UnstartedTooLate:
+			n += u.Count // plan.Missed names them
+		case run > cs.missed:
+			groups = append(groups, Miss{cs.id, []time.Duration{u.Latest.Sub(r.e.start)}, u.Count, time.Duration(now), u.Reason.String()})
+			latest = max(latest, run)
+		}
+	}
+	for i, run := range plan.Missed.Runs {
+		if i == n || run.Unix() <= cs.missed {
+			break
+		}
+		why := r.whyMissed(cs, plan, run)
+		g := slices.IndexFunc(groups, func(m Miss) bool { return m.Why == why })
+		if g < 0 {
+			g = len(groups)
+			groups = append(groups, Miss{Cron: cs.id, At: time.Duration(now), Why: why})
+		}
+		groups[g].Runs = append(groups[g].Runs, run.Sub(r.e.start))
+		groups[g].Count++
+		if i == len(plan.Missed.Runs)-1 { // the oldest that is named stands for those before it
+			groups[g].Count += n - i - 1
+		}
+	}
+	if len(groups) == 0 {
+		return
+	}
+	if len(plan.Missed.Runs) > 0 {
+		latest = max(latest, plan.Missed.Runs[0].Unix())
+	}
+	cs.missed = latest
+	for _, m := range groups {
+		r.RunsMissed += int64(m.Count)
+		if r.records && len(r.Missed) < r.most {
+			r.Missed = append(r.Missed, m)
+		}
+	}
+}
+
+// whyMissed says why a run never starts.
+func (r *recorder) whyMissed(cs *cronState, plan *cronjob.Plan, run time.Time) string {
+	at := run.Sub(r.e.start)
+	for _, o := range r.e.plane.spec.Outages {
+		if o.Of == Controllers && o.contains(at) {
+			return "the controllers were down"
+		}
+	}
+	for _, w := range cs.of.Suspend {
+		if w.contains(at) {
+			return "the CronJob was suspended"
+		}
+	}
+	switch {
+	case run.Unix() == cs.held:
+		return "an earlier run was active"
+	case plan.Missed.TooLate:
+		return "its starting deadline has passed"
+	}
+	return "a later run took its place"
+}

@@ -1,0 +1,240 @@
+package sim
+
+import (
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job"
+)
+
+// views are what the controllers see of the objects. Without lag a view is brought up to
+// date with the object; otherwise changes wait in a line.
+type views struct {
+	engine    *engine
+	immediate bool
+	lag       Dist
+	line      fifo[delivery]
+	last      int64 // when the last change of the line arrives
+	number    int32
+	// lists are those that jobs have left.
+	lists []podList
+	// tracker knows of writes that are not seen yet.
+	tracker expectations.Tracker[uint64]
+}
+
+// delivery is a change on its way to the caches.
+type delivery struct {
+	js *jobState
+	// job is set if the job has changed, otherwise it is a change of a pod.
+	job  *job.Job
+	wake wakeKind
+	id   int32
+	pod  job.Pod
+	gone bool
+	cron func()
+}
+
+// wakeKind is how a change of a job's object wakes its controller.
+type wakeKind uint8
+
+const (
+	wakeNow   wakeKind = iota // the job is new, or its spec has changed
+	wakeLater                 // its status has changed
+)
+
+// changed is after each change of a pod.
+func (e *engine) changed(id int32, p *pod) {
+	e.result.PodEvents++
+	js := p.of
+	if !e.view.immediate {
+		e.lagged(delivery{js: js, id: id, pod: p.Pod})
+		return
+	}
+	if js.gone {
+		return
+	}
+	if p.place < 0 {
+		e.show(js, id, p, &p.Pod)
+	} else {
+		js.snap.Pods[p.place] = p.Pod
+	}
+	e.wakeJob(js, e.now+batchDelay)
+}
+
+// show puts a pod into the view of its job.
+func (e *engine) show(js *jobState, id int32, p *pod, seen *job.Pod) {
+	if cap(js.snap.Pods) == 0 {
+		js.viewed, js.snap.Pods = e.view.list(int(js.request().Pods))
+	}
+	p.place = int32(len(js.viewed))
+	js.viewed = append(js.viewed, id)
+	js.snap.Pods = append(js.snap.Pods, *seen)
+}
+
+// podList is an empty list of pods and of their places in the store.
+type podList struct {
+	places []int32
+	pods   []job.Pod
+}
+
+// list returns a list with room for n pods, one that another job has left if it is large enough.
+func (v *views) list(n int) ([]int32, []job.Pod) {
+	if last := len(v.lists) - 1; last >= 0 && cap(v.lists[last].pods) >= n {
+		l := v.lists[last]
+		v.lists = v.lists[:last]
+		return l.places, l.pods
+	}
+	n = min(n, 1<<12) // the most that is reserved before the pods are there
+	return make([]int32, 0, n), make([]job.Pod, 0, n)
+}
+
+// leave takes the list of a job that needs it no more.
+func (v *views) leave(js *jobState) {
+	const most = 1 << 10
+	if cap(js.snap.Pods) > 0 && len(v.lists) < most {
+		v.lists = append(v.lists, podList{js.viewed[:0], js.snap.Pods[:0]})
+	}
+	js.viewed, js.snap.Pods = nil, nil
+}
+
+// vanished is after a pod has gone.
+func (e *engine) vanished(id int32, p *pod) {
+	e.result.PodEvents++
+	js := p.of
+	if !e.view.immediate {
+		e.lagged(delivery{js: js, id: id, pod: p.Pod, gone: true})
+		return
+	}
+	e.hide(js, p.place)
+	e.freePod(id, p)
+	e.wakeJob(js, e.now+batchDelay)
+}
+
+// freePod lets the place of a pod be used again that nobody sees any more.
+func (e *engine) freePod(id int32, p *pod) {
+	p.place = -1
+	e.pods.free = append(e.pods.free, id)
+}
+
+// hide takes a pod out of the view of its job.
+func (e *engine) hide(js *jobState, place int32) {
+	last := int32(len(js.viewed)) - 1
+	if place < 0 {
+		return
+	}
+	moved := js.viewed[last]
+	js.viewed[place], js.snap.Pods[place] = moved, js.snap.Pods[last]
+	js.snap.Pods[last] = job.Pod{}
+	js.viewed, js.snap.Pods = js.viewed[:last], js.snap.Pods[:last]
+	e.pods.all[moved].place = place
+	if last == 0 && js.finished && !js.busy {
+		e.view.leave(js)
+	}
+}
+
+// phase is the phase of a pod that the controller sees.
+func (v *views) phase(p *pod) job.PodPhase {
+	if p.place < 0 {
+		return p.Phase
+	}
+	return p.of.snap.Pods[p.place].Phase
+}
+
+// jobChanged is after each change of a job's object.
+func (e *engine) jobChanged(js *jobState, wake wakeKind) {
+	if js.cron != nil {
+		e.childChanged(js)
+	}
+	if !e.view.immediate {
+		seen := js.truth
+		e.lagged(delivery{js: js, job: &seen, wake: wake})
+		return
+	}
+	js.snap.Job = js.truth
+	e.wakeFor(js, wake)
+}
+
+func (e *engine) wakeFor(js *jobState, wake wakeKind) {
+	if wake == wakeNow {
+		e.enqueueJob(js)
+		return
+	}
+	e.wakeJob(js, e.now+batchDelay)
+}
+
+// lagged puts a change into the line.
+func (e *engine) lagged(d delivery) {
+	v := &e.view
+	v.engine = e
+	v.number++
+	lag := int64(v.lag.Draw(e.chance.of(0, v.number, 0)))
+	v.last = max(v.last, e.now+lag)
+	if d.js != nil {
+		d.js.underway++
+	}
+	v.line.push(d)
+	e.at(v.last, evDeliver, 0, 0)
+}
+
+// deliver brings the oldest change of the line to the controllers.
+func (v *views) deliver() {
+	e := v.engine
+	if v.line.len() == 0 {
+		return // a restart has brought it already
+	}
+	d := v.line.pop()
+	if d.cron != nil {
+		d.cron()
+		return
+	}
+	js := d.js
+	js.underway--
+	defer e.jobEmptied(js)
+	switch {
+	case d.job != nil:
+		js.snap.Job = *d.job
+		e.wakeFor(js, d.wake)
+	default:
+		e.seePod(js, &d)
+		e.wakeJob(js, e.now+batchDelay)
+	}
+}
+
+// seePod brings a pod of the view up to date, and tells the expectations (E1, E4).
+func (e *engine) seePod(js *jobState, d *delivery) {
+	key := js.trackerKey()
+	p := &e.pods.all[d.id]
+	place := p.place
+	going := d.pod.Deletion != nil
+	switch {
+	case d.gone:
+		if place >= 0 && js.snap.Pods[place].Deletion == nil {
+			e.view.tracker.DeletionObserved(key)
+		}
+		e.view.tracker.UntrackObserved(key, d.pod.UID)
+		e.hide(js, place)
+		e.freePod(d.id, p)
+	case place < 0:
+		e.show(js, d.id, p, &d.pod)
+		e.view.tracker.CreationObserved(key)
+		if going {
+			e.view.tracker.DeletionObserved(key)
+		}
+	default:
+		if going && js.snap.Pods[place].Deletion == nil {
+			e.view.tracker.DeletionObserved(key)
+		}
+		if d.pod.Untracked {
+			e.view.tracker.UntrackObserved(key, d.pod.UID)
+		}
+		js.snap.Pods[place] = d.pod
+	}
+}
+
+// trackerKey tells the job from others that have had its place.
+func (js *jobState) trackerKey() uint64 { return uint64(js.life)<<32 | uint64(uint32(js.id)) }
+
+// catchUp brings all of the line immediately, as a controller does that lists its objects.
+func (v *views) catchUp() {
+	for v.line.len() > 0 {
+		v.deliver()
+	}
+}

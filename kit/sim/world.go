@@ -1,0 +1,212 @@
+package sim
+
+import (
+	"iter"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// World is what is simulated. Times in it count from Start.
+type World struct {
+	// Seed decides every draw.
+	Seed uint64
+	// Start is the time at which the world begins; zero means 2026-01-01 00:00 UTC, a
+	// Thursday. It is cut to whole seconds.
+	Start time.Time
+	// Until is when the simulation ends, if it has not ended by itself. Zero means a year,
+	// and is an error with CronJobs, which never end.
+	Until time.Duration
+	// MaxEvents ends a simulation after so many events; zero means no limit.
+	MaxEvents int64
+
+	// Jobs come in the order of their Submit times. An error ends the simulation.
+	Jobs     iter.Seq2[Job, error]
+	CronJobs []CronJob
+
+	// Nodes run the pods. Without nodes, all pods run immediately.
+	Nodes []Node
+	// Disruptions happen to nodes.
+	Disruptions []Disruption
+	// Scheduler chooses the nodes of pods; nil means the first node, in their order, that
+	// has room.
+	Scheduler Scheduler
+	// Admission decides when jobs start: it sees each job that is submitted, which begins
+	// suspended. Nil means that jobs start immediately.
+	Admission Admission
+
+	ControlPlane ControlPlane
+
+	// Summary keeps no records of single pods, jobs and runs, only sums.
+	Summary bool
+	// MaxRecords is the most pods, and the most jobs, of which records are kept; zero means
+	// ten million.
+	MaxRecords int
+	// Watch, if not nil, receives every round.
+	Watch Watcher
+}
+
+// Job is a job that is submitted to the world, or that a CronJob starts.
+type Job struct {
+	Name string
+	// Submit is when the job is created.
+	Submit time.Duration
+	// Spec is completed by [job.Default].
+	Spec job.Spec
+	// Options are the options of the planner.
+	Options job.Options
+	// Pod says how the job's pods behave.
+	Pod Pod
+	// Edits change the spec later.
+	Edits []Edit
+	// Adjust, if set, is called after each write of the status and may change the spec; it
+	// returns whether it has. Pointers in the spec are to be replaced, not written through.
+	Adjust func(at time.Duration, spec *job.Spec, status *job.Status) bool
+	// Source says where the job was read, as file and line; it is part of errors.
+	Source string
+}
+
+// Edit changes a job's spec at a time after its creation.
+type Edit struct {
+	After  time.Duration
+	Change func(*job.Spec)
+}
+
+// CronJob is a CronJob that exists from the time Create on.
+type CronJob struct {
+	Name   string
+	Create time.Duration
+	// Spec is completed by [cronjob.Default].
+	Spec    cronjob.Spec
+	Options cronjob.Options
+	// Schedule are options of the schedule, such as what happens to runs in a gap.
+	Schedule []schedule.Option
+	// Job is the template of its jobs.
+	Job Job
+	// Suspend are times in which spec.suspend is true.
+	Suspend []Window
+	Source  string
+}
+
+// Window is a stretch of time.
+type Window struct{ From, For time.Duration }
+
+// contains reports whether at is in the window.
+func (w Window) contains(at time.Duration) bool { return at >= w.From && at < w.From+w.For }
+
+// Resources are what a pod needs or a node has.
+type Resources struct {
+	// CPU is in thousandths of a core, Memory in bytes.
+	CPU, Memory int64
+}
+
+// Node is a machine that runs pods.
+type Node struct {
+	Name string
+	// Pods is the most pods at one time; zero means 110.
+	Pods int32
+	// Resources is what there is for pods; zero means no limit.
+	Resources
+	// Skew is the lead of the node's clock, which stamps the ends of its pods.
+	Skew time.Duration
+	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or preempted: its pods
+	// are evicted and it is gone, as spot nodes are. It comes back after Away; zero means never.
+	Losses, Preemptions float64
+	Away                Dist
+	// Price is what an hour of the node costs.
+	Price float64
+}
+
+// Nodes returns n nodes like the given one, named node-0, node-1, and so on.
+func Nodes(n int, like Node) []Node {
+	out := make([]Node, n)
+	for i := range out {
+		out[i] = like
+		out[i].Name = "node-" + itoa(i)
+	}
+	return out
+}
+
+// DisruptionKind is what happens to a node.
+type DisruptionKind uint8
+
+const (
+	// NodeLost: the node stops answering. Its pods are unready after 40 seconds and deleted
+	// 5 minutes later; they stay terminating until the node is back, or removed.
+	NodeLost DisruptionKind = iota
+	// NodeDrained: the pods of the node are evicted, with their grace period, and no new one
+	// comes to it.
+	NodeDrained
+)
+
+// Disruption is something that happens to a node.
+type Disruption struct {
+	Kind DisruptionKind
+	At   time.Duration
+	// Node is the place of the node in World.Nodes.
+	Node int
+	// Back is when the node takes pods again; zero means never.
+	Back time.Duration
+	// Removed is when the object of a lost node is deleted, and with it its pods; zero means
+	// never.
+	Removed time.Duration
+}
+
+// ControlPlane is what the controllers run on. The zero value is a perfect one: writes
+// take no time, and the controllers see each change immediately.
+type ControlPlane struct {
+	// Latency is how long a call to the API server takes.
+	Latency Dist
+	// QPS and Burst limit the calls that each controller makes; zero means no limit. The
+	// defaults of kube-controller-manager are 20 and 30.
+	QPS   float64
+	Burst int
+	// WatchLag is how long a change takes to reach the caches. They see changes in order.
+	WatchLag Dist
+	// Workers is the number of concurrent rounds of each controller; zero means 5. It matters
+	// only if calls take time.
+	Workers int
+	// Fail is the share of writes that fail, LoseReply the share of those that take effect
+	// and seem to fail.
+	Fail, LoseReply float64
+	// Outages are times in which something is down.
+	Outages []Outage
+	// Restarts are times at which the controllers restart, or another leader takes over: rounds
+	// are cut off, and what was remembered is lost.
+	Restarts []time.Duration
+	// KeepMemory keeps the memories of the controllers over restarts, as an adapter does that
+	// stores them.
+	KeepMemory bool
+	// Skew is the lead of the controllers' clock.
+	Skew time.Duration
+	// PodGC is how many pods that have ended may exist before the oldest are deleted, every
+	// 20 seconds; zero means 12 500, as in kube-controller-manager, and -1 no limit.
+	PodGC int
+}
+
+// Outage is a time in which the controllers do nothing, or the API server refuses calls.
+type Outage struct {
+	Window
+	Of Component
+}
+
+// Component is a part of the control plane.
+type Component uint8
+
+const (
+	// Controllers are the controllers of jobs and CronJobs: they restart afterwards.
+	Controllers Component = iota
+	// APIServer refuses all writes; the controllers retry.
+	APIServer
+)
+
+// Watcher receives every round, for traces. The values are valid during the call.
+type Watcher interface {
+	Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan, c *job.Conclusion)
+	CronJob(at time.Duration, name string, s *cronjob.Snapshot, p *cronjob.Plan, c *cronjob.Conclusion)
+}
+
+// defaultStart is a Thursday.
+var defaultStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -1,0 +1,250 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/release"
+)
+
+// skew is how far the clocks of the controller and of the API server may be apart, and lag
+// how long a controller may not see a change that another client has made.
+const (
+	skew = 2 * time.Second
+	lag  = 10 * time.Second
+)
+
+// checker is what the log has shown so far.
+type checker struct {
+	Summary
+	options Options
+	report  func(Finding)
+
+	jobs     map[job.UID]*jobState
+	pods     map[job.UID]*podState
+	cronJobs map[job.UID]*cronState
+	// epoch counts, for each kind, how often a watch began anew. What was not seen since is
+	// uncertain. The kind belongs to the log that has shown it first.
+	epoch [kinds]int
+	owner [kinds]*source
+	// held are findings about pods that would be false if a watch had just begun anew. The next
+	// event that only a watch that goes on can have confirms them.
+	held []Finding
+	// edited are the CronJobs whose last edit is not known to be before any time yet.
+	edited []*cronState
+}
+
+func newChecker(o Options, report func(Finding)) *checker {
+	return &checker{options: o, report: report, jobs: map[job.UID]*jobState{}, pods: map[job.UID]*podState{}, cronJobs: map[job.UID]*cronState{}}
+}
+
+// seen is what the log has shown of an object.
+type seen struct {
+	kind            kind
+	namespace, name string
+	uid             job.UID
+	version         uint64
+	epoch           int
+	// isSure is true while the log is sure to have the next version as well.
+	isSure bool
+	// known is false for an owner that only its dependents name.
+	known bool
+}
+
+// step is how an event continues what was seen.
+type step uint8
+
+const (
+	// isRepeated: nothing is new.
+	isRepeated step = iota
+	// isFirst: the object was not known.
+	isFirst
+	// isNext: no version is missing in between.
+	isNext
+	// isLater: versions may be missing.
+	isLater
+)
+
+func (c *checker) event(e *event) {
+	c.began(e)
+	if e.change == isLost && e.meta.UID == "" {
+		c.restartAll(e.source)
+		return
+	}
+	if e.change == isModified || e.change == isDeleted {
+		if e.kind == kindPod && !e.audited {
+			c.confirm()
+		}
+	}
+	switch e.kind {
+	case kindJob:
+		c.jobEvent(e)
+	case kindPod:
+		c.podEvent(e)
+	case kindCronJob:
+		c.cronEvent(e)
+	}
+}
+
+// began notes the log that an event comes from. Where another one continues a kind, it was
+// a new watch, or one of another namespace.
+func (c *checker) began(e *event) {
+	e.source.has[e.kind] = true
+	if c.owner[e.kind] == nil {
+		c.owner[e.kind] = e.source
+	}
+	if e.source == c.owner[e.kind] || e.source.joined[e.kind] {
+		return
+	}
+	e.source.joined[e.kind] = true
+	c.restart(e.kind)
+	c.Restarts++
+}
+
+// ended notes the end of a log: it does not show what comes next.
+func (c *checker) ended(s *source) {
+	for k := range kinds {
+		if s.has[k] {
+			c.epoch[k]++
+		}
+	}
+}
+
+// restartAll forgets it for all kinds of a log: one that was continued shows all of them again.
+func (c *checker) restartAll(s *source) {
+	for k := range kinds {
+		if s.has[k] {
+			c.restart(k)
+		}
+	}
+	c.Restarts++
+}
+
+// restart forgets which objects of a kind still exist.
+func (c *checker) restart(k kind) {
+	c.epoch[k]++
+	if k == kindPod {
+		c.Undecided += len(c.held)
+		c.held = nil
+	}
+}
+
+// confirm reports what was held.
+func (c *checker) confirm() {
+	for _, f := range c.held {
+		c.found(f)
+	}
+	c.held = nil
+}
+
+func (c *checker) found(f Finding) {
+	c.Findings++
+	c.report(f)
+}
+
+// advance compares an event with what was seen of its object, and notes it.
+func (c *checker) advance(s *seen, e *event) step {
+	was, wasEpoch, known := s.version, s.epoch, s.known
+	if known && e.change != isDeleted {
+		again := e.version != 0 && e.version <= was
+		if e.change == isAdded && !e.audited || again && e.version == was && e.change == isThere {
+			// Only a watch that has begun anew shows an object again.
+			if wasEpoch == c.epoch[e.kind] {
+				c.restartAll(e.source)
+			}
+			s.epoch = c.epoch[e.kind]
+			if again {
+				return isRepeated
+			}
+			wasEpoch = -1
+		} else if again {
+			c.Repeated++
+			s.epoch = c.epoch[e.kind]
+			return isRepeated
+		}
+	}
+	s.kind, s.namespace, s.name, s.uid = e.kind, e.meta.Namespace, e.meta.Name, job.UID(e.meta.UID)
+	s.known, s.epoch = true, c.epoch[e.kind]
+	s.version = max(s.version, e.version)
+	how := isNext
+	switch {
+	case !known:
+		how = isFirst
+	case c.options.Incomplete || e.change == isThere, e.audited && (e.replaced == 0 || e.replaced != was), !e.audited && wasEpoch != s.epoch:
+		how = isLater
+		c.Gaps++
+	}
+	if known {
+		c.Transitions++
+	}
+	s.isSure = !c.options.Incomplete && e.change != isThere && (!e.audited || e.change == isAdded || how == isNext)
+	return how
+}
+
+// isCertain reports whether the last version that was seen is the one that exists.
+func (c *checker) isCertain(s *seen) bool { return s.known && s.isSure && s.epoch == c.epoch[s.kind] }
+
+// isCertainPod is isCertain for a pod. In an audit log, that is so once writes of its status are
+// seen: they come without the version that they replace.
+func (c *checker) isCertainPod(p *podState) bool {
+	return p.known && p.epoch == c.epoch[kindPod] && !c.options.Incomplete && p.isShown
+}
+
+// precedes reports whether a version is older than an event, for sure.
+func (s *seen) precedes(e *event) bool {
+	return s.version != 0 && e.version != 0 && s.version < e.version
+}
+
+// finding makes a finding about the object of an event.
+func finding(e *event, rule, unless, format string, args ...any) Finding {
+	f := Finding{
+		Place: e.Place, Kind: e.kind.String(), Namespace: e.meta.Namespace, Name: e.meta.Name, UID: job.UID(e.meta.UID),
+		Rule: rule, Problem: fmt.Sprintf(format, args...), Unless: unless,
+	}
+	if e.version != 0 {
+		f.Version = strconv.FormatUint(e.version, 10)
+	}
+	return f
+}
+
+// tick notes that an object was created: older versions of others were written before.
+func (c *checker) tick(e *event) {
+	later := c.edited[:0]
+	for _, s := range c.edited {
+		if s.precedes(e) {
+			s.editedBy = e.meta.CreationTimestamp.Add(skew)
+		} else {
+			later = append(later, s)
+		}
+	}
+	c.edited = later
+}
+
+// ownerOf is the UID of the controller of an object, if that is of the kind.
+func ownerOf(e *event, k kind) job.UID {
+	for _, o := range e.meta.OwnerReferences {
+		if o.Controller && o.Kind == k.String() {
+			return job.UID(o.UID)
+		}
+	}
+	return ""
+}
+
+// isLast reports whether a version that does not say so is the last of its object: it is being
+// deleted, and nothing holds it.
+func isLast(e *event) bool {
+	m := &e.meta
+	return (e.audited || e.change == isThere) && !m.DeletionTimestamp.IsZero() && len(m.Finalizers) == 0 && m.DeletionGracePeriodSeconds == 0
+}
+
+// judges reports whether the jobs of a manager belong to a controller with the semantics
+// of Jobs.
+func (c *checker) judges(managedBy *string) bool {
+	if managedBy == nil || *managedBy == job.ControllerName || !c.options.Release.Has(release.JobManagedBy) {
+		return true
+	}
+	return slices.Contains(c.options.Controllers, *managedBy)
+}

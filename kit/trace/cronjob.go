@@ -1,0 +1,276 @@
+package trace
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// cronState is a CronJob.
+type cronState struct {
+	seen
+	cronJob cronjob.CronJob
+	// specs are the specs that the controller may know, the last one first. With isOlder, there
+	// may be more, which are older than the log.
+	specs   []cronjob.Spec
+	isOlder bool
+	// editedBy is a time before which the last edit happened, zero if none is known.
+	editedBy time.Time
+	// children are the jobs of the CronJob that exist.
+	children map[job.UID]*jobState
+}
+
+// maxSpecs is how many specs are kept. Who edits more often is not judged.
+const maxSpecs = 16
+
+func (c *checker) cronEvent(e *event) {
+	uid := job.UID(e.meta.UID)
+	if e.change == isDeleted {
+		delete(c.cronJobs, uid)
+		return
+	}
+	if e.change == isLost {
+		c.epoch[kindCronJob]++
+		return
+	}
+	s := c.cronOf(uid)
+	before := s.cronJob
+	how := c.advance(&s.seen, e)
+	if how == isRepeated {
+		return
+	}
+	s.cronJob = *e.cronJob
+	switch {
+	case how == isFirst:
+		c.CronJobs++
+		s.specs = []cronjob.Spec{s.cronJob.Spec}
+		s.editedBy = s.cronJob.CreationTimestamp.Add(skew)
+		if e.meta.Generation != 1 { // it was edited since its creation
+			s.isOlder = true
+			c.editedNow(s)
+		}
+	case !equalSpecs(&before.Spec, &s.cronJob.Spec):
+		s.specs = append([]cronjob.Spec{s.cronJob.Spec}, s.specs[:min(len(s.specs), maxSpecs-1)]...)
+		c.editedNow(s)
+	}
+	if how != isFirst {
+		checkBack := func(rule, field string, was, is time.Time) {
+			if is.Before(was) {
+				c.found(finding(e, rule, "", "status.%s: goes back from %s to %s", field, value.Time(was), value.Time(is)))
+			}
+		}
+		checkBack("CI4", "lastScheduleTime", before.Status.LastScheduleTime, s.cronJob.Status.LastScheduleTime)
+		checkBack("CI12", "lastSuccessfulTime", before.Status.LastSuccessfulTime, s.cronJob.Status.LastSuccessfulTime)
+	}
+}
+
+func (c *checker) editedNow(s *cronState) {
+	s.editedBy = time.Time{}
+	c.edited = append(c.edited, s)
+}
+
+func (c *checker) cronOf(uid job.UID) *cronState {
+	s := c.cronJobs[uid]
+	if s == nil {
+		s = &cronState{children: map[job.UID]*jobState{}}
+		c.cronJobs[uid] = s
+	}
+	return s
+}
+
+func equalSpecs(a, b *cronjob.Spec) bool {
+	return a.Schedule == b.Schedule && value.Of(a.TimeZone) == value.Of(b.TimeZone) && a.ConcurrencyPolicy == b.ConcurrencyPolicy &&
+		value.Of(a.Suspend) == value.Of(b.Suspend) && equal(a.StartingDeadlineSeconds, b.StartingDeadlineSeconds) &&
+		equal(a.SuccessfulJobsHistoryLimit, b.SuccessfulJobsHistoryLimit) && equal(a.FailedJobsHistoryLimit, b.FailedJobsHistoryLimit)
+}
+
+func equal[T comparable](a, b *T) bool { return (a == nil) == (b == nil) && value.Of(a) == value.Of(b) }
+
+// inForce are the specs that the controller may have known when it started a run that was due
+// then, none if one of them is not known.
+func (s *cronState) inForce(run time.Time) []cronjob.Spec {
+	if !s.editedBy.IsZero() && run.After(s.editedBy.Add(lag)) {
+		return s.specs[:1]
+	}
+	if s.isOlder || len(s.specs) == maxSpecs {
+		return nil
+	}
+	return s.specs
+}
+
+// all reports whether something is true of all specs.
+func all(specs []cronjob.Spec, is func(*cronjob.Spec) bool) bool {
+	return !slices.ContainsFunc(specs, func(x cronjob.Spec) bool { return !is(&x) })
+}
+
+// The annotations of a CronJob's job.
+const (
+	timeAnnotation    = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+	requestAnnotation = "cronjob.kubernetes.io/instantiate"
+)
+
+// firstChild notes a job of a CronJob, and checks a new one that the schedule has started.
+func (c *checker) firstChild(cron *cronState, s *jobState, e *event, isNew bool) {
+	s.cronJob = ownerOf(e, kindCronJob)
+	defer func() { cron.children[s.uid] = s }()
+	text := e.meta.Annotations[timeAnnotation]
+	run, err := time.Parse(time.RFC3339, text)
+	named := err == nil
+	if text == "" {
+		run, named = cronjob.Naming{}.RunNamed(cron.name, e.meta.Name)
+	}
+	s.run, s.byHand = run, !named || e.meta.Annotations[requestAnnotation] != ""
+	switch {
+	case !isNew:
+	case !cron.known || !cron.precedes(e):
+		c.Unjudged++
+	case text != "" && err != nil:
+		c.found(finding(e, "CI2", "", "annotation %s: %q is not a time", timeAnnotation, text))
+	case !s.byHand:
+		c.checkOnce(cron, s, e, run)
+		if c.isCertain(&cron.seen) {
+			c.checkRun(cron, s, e, run)
+			c.checkBeside(cron, e, run)
+			c.checkHistory(cron, e)
+		}
+	}
+}
+
+// checkOnce checks that a run has one job, of its name.
+func (c *checker) checkOnce(cron *cronState, s *jobState, e *event, run time.Time) {
+	if want := cronjob.JobName(cron.name, run); want != e.meta.Name {
+		c.found(finding(e, "CI2", "", "is of the run of %s, whose job is named %s", value.Time(run), want))
+	}
+	twin := ""
+	for _, other := range cron.children {
+		if other.uid != s.uid && !other.byHand && other.run.Equal(run) && (twin == "" || other.name < twin) {
+			twin = other.name
+		}
+	}
+	if twin != "" {
+		c.found(finding(e, "CI1", "", "is of the run of %s, which job %s is of as well", value.Time(run), twin))
+	}
+	if last := cron.cronJob.Status.LastScheduleTime; !run.After(last) {
+		c.found(finding(e, "CI1", unlessLate, "is of the run of %s, and lastScheduleTime is %s", value.Time(run), value.Time(last)))
+	}
+}
+
+// checkRun checks the time of a run.
+func (c *checker) checkRun(cron *cronState, s *jobState, e *event, run time.Time) {
+	created, specs := s.job.CreationTimestamp, cron.inForce(run)
+	switch {
+	case len(specs) == 0:
+		c.Unjudged++
+		return
+	case run.After(created.Add(skew)):
+		c.found(finding(e, "CI2", "", "is of the run of %s and was created %v before it", value.Time(run), run.Sub(created)))
+	case !matchesAny(cron, specs, run):
+		c.found(finding(e, "CI2", "", "is of the run of %s, which schedule %q does not have", value.Time(run), specs[0].Schedule))
+	case all(specs, func(x *cronjob.Spec) bool { return value.Of(x.Suspend) }):
+		if created.After(cron.editedBy.Add(lag)) && !cron.editedBy.IsZero() {
+			c.found(finding(e, "CI10", "", "is created while CronJob %s is suspended", cron.name))
+		}
+	}
+	late := created.Sub(run)
+	if all(specs, func(x *cronjob.Spec) bool { return isLate(x, late) }) {
+		c.found(finding(e, "CI7", "", "is created %v after its run, startingDeadlineSeconds of CronJob %s is %d",
+			late, cron.name, *specs[0].StartingDeadlineSeconds))
+	}
+}
+
+// isLate reports whether a run starts after its deadline. A creation may take a while.
+func isLate(s *cronjob.Spec, late time.Duration) bool {
+	return s.StartingDeadlineSeconds != nil && late > time.Duration(*s.StartingDeadlineSeconds)*time.Second+lag
+}
+
+// matchesAny reports whether a run is a time of one of the schedules.
+func matchesAny(cron *cronState, specs []cronjob.Spec, run time.Time) bool {
+	for i := range specs {
+		if matches(cron, &specs[i], run) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether a run is a time of the schedule, by the calendar or by what Kubernetes
+// takes for it. A spec without a zone has the controller's, which the run shows.
+func matches(cron *cronState, spec *cronjob.Spec, run time.Time) bool {
+	if strings.HasPrefix(strings.TrimSpace(spec.Schedule), "@every") {
+		return true // counts from the last run
+	}
+	of := cronjob.CronJob{Spec: *spec, CreationTimestamp: cron.cronJob.CreationTimestamp}
+	for _, o := range [][]schedule.Option{nil, {schedule.Kubernetes136()}} {
+		if spec.TimeZone == nil {
+			o = append(o, schedule.WithLocation(run.Location()))
+		}
+		s := cronjob.Compile(&of, o...)
+		if s.Problem == "" && s.Schedule.Next(run.Add(-time.Second)).Equal(run) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkBeside checks that a run does not start beside jobs that the policy excludes. A job counts
+// if the last status names it: then the controller knows of it.
+func (c *checker) checkBeside(cron *cronState, e *event, run time.Time) {
+	specs := cron.inForce(run)
+	policy := value.At(specs, 0).ConcurrencyPolicy
+	if policy == "" || policy == cronjob.Allow || !all(specs, func(x *cronjob.Spec) bool { return x.ConcurrencyPolicy == policy }) {
+		return
+	}
+	for _, ref := range cron.cronJob.Status.Active {
+		other := cron.children[ref.UID]
+		if other == nil || !c.isCertain(&other.seen) || !other.precedes(e) || other.job.Status.Finished() != "" || !other.job.DeletionTimestamp.IsZero() {
+			continue
+		}
+		c.found(finding(e, "CI8", unlessLate, "is created while job %s is active, concurrencyPolicy of CronJob %s is %s", other.name, cron.name, policy))
+		return
+	}
+}
+
+// settled is how long ago a job must have ended to be beyond the history.
+const settled = 2 * time.Minute
+
+// checkHistory checks that old jobs are gone when a run starts.
+func (c *checker) checkHistory(cron *cronState, e *event) {
+	now := e.job.CreationTimestamp
+	if cron.editedBy.IsZero() || now.Before(cron.editedBy.Add(settled)) {
+		return
+	}
+	active := map[job.UID]bool{}
+	for _, ref := range cron.cronJob.Status.Active {
+		active[ref.UID] = true
+	}
+	kept := map[job.ConditionType]int{}
+	for _, j := range cron.children {
+		end := j.job.Status.Condition(j.job.Status.Finished())
+		if end.Type != "" && c.isCertain(&j.seen) && j.job.DeletionTimestamp.IsZero() && !active[j.uid] && end.LastTransitionTime.Add(settled).Before(now) {
+			kept[end.Type]++
+		}
+	}
+	check := func(field string, end job.ConditionType, limit *int32) {
+		if limit != nil && kept[end] > int(*limit) {
+			c.found(finding(e, "CI11", unlessLate, "%d jobs of CronJob %s are %s since %v or longer, %s is %d", kept[end], cron.name, end, settled, field, *limit))
+		}
+	}
+	spec := &cron.specs[0]
+	check("successfulJobsHistoryLimit", job.ConditionComplete, spec.SuccessfulJobsHistoryLimit)
+	check("failedJobsHistoryLimit", job.ConditionFailed, spec.FailedJobsHistoryLimit)
+}
+
+// childGone notes that a job is gone.
+func (c *checker) childGone(s *jobState) {
+	if cron := c.cronJobs[s.cronJob]; cron != nil {
+		delete(cron.children, s.uid)
+		if len(cron.children) == 0 && !cron.known {
+			delete(c.cronJobs, s.cronJob)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+// Package trace checks what a cluster did. A log of its Jobs, Pods and CronJobs goes in:
+// what "kubectl get -w -o json" has printed, or an audit log. What no Job or CronJob
+// controller of that release could have done comes out, with the place in the log. The log
+// may be of any controller that claims the semantics of Jobs.
+//
+//	kubectl get jobs -A -w -o json --output-watch-events > jobs.json &
+//	kubectl get pods -A -w -o json --output-watch-events > pods.json &
+//	...
+//	summary, err := trace.Check(trace.Options{}, report,
+//		trace.Log{Name: "jobs.json", Reader: jobs}, trace.Log{Name: "pods.json", Reader: pods})
+//
+// # What is checked
+//
+// The numbers are defined in docs/invariants.md and docs/rules.md.
+//
+//   - Each step of a job's status: what [job.CheckTransition] and [job.CheckServed] refuse.
+//     Counters that fall (JI4), pods that are counted without being listed, or twice (JI1,
+//     JI2), conditions that are withdrawn, or come without the one that announces them
+//     (JI14, JI15), times (JI17), index lists (JI6), anything that changes after the end (JI16).
+//   - The pods that it lists: listed as succeeded without having succeeded, as failed while
+//     they run, counted while they have the finalizer, never recorded (JI1, JI3).
+//   - Pods that are created beyond parallelism or completions (JI10), beside a pod that they
+//     have to wait for (JI11), for an index that is taken (JI13), done (JI7) or out of range,
+//     while the job is suspended (JI18), after the end was announced (J27, J20) or reached
+//     (JI16), beyond the backoffLimit, or before a backoff is over (JI21).
+//   - Jobs that a CronJob starts: a run twice (CI1), outside of the schedule, early, or under
+//     another name (CI2), too late (CI7), beside a job that Forbid or Replace excludes (CI8),
+//     while it is suspended (CI10). Its history (CI11), lastScheduleTime (CI4) and
+//     lastSuccessfulTime (CI12).
+//
+// # What a log cannot show
+//
+// A controller acts on what its caches show, so a change of a spec counts once the
+// controller has written a status on top of it, or once it is ten seconds old. What is
+// older than the log is unknown: a job is judged from its second version on, or from its
+// creation. Objects are compared by resourceVersion. Without one, kinds are not compared
+// with each other.
+//
+// A watch that begins anew shows objects again: then versions may be missing, and nothing is
+// concluded from objects that did not come again. So it is where a log ends before the
+// others, or another one continues it: a file for each watch is best. Without event types
+// (--output-watch-events), and in an audit log where a write does not name the version that
+// it replaces, versions may be missing anywhere: then only what must hold between any
+// two versions is checked. In an audit log, pods count as active only once their statuses
+// are seen to be logged. [Summary] counts what was not judged.
+//
+// Some findings have an Unless: a fault that no log shows, and that makes the step possible,
+// such as a controller that has lost its memory by a restart.
+//
+// Not checked: that something happens at all, or in time; the order of pods that are
+// deleted; the time to live; jobs of a controller that the Options do not name, apart from
+// their statuses.
+//
+// # Costs
+//
+// The log is read once, and its cost is linear. The memory holds the objects that exist, 16 bytes
+// for each pod that an existing job has counted, and a window of 512 events for each
+// log, in which they are put into order.
+package trace

@@ -1,0 +1,216 @@
+package trace
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+)
+
+// podState is a pod.
+type podState struct {
+	seen
+	owner      job.UID
+	phase      job.PodPhase
+	isDeleting bool
+	tracked    bool
+	index      int32
+	// isRecorded is true once a status has listed it.
+	isRecorded bool
+	// isShown is true where changes of its status are in the log.
+	isShown bool
+	// finished is when its containers have ended, zero if that is not known, and ended the version
+	// that showed it.
+	finished time.Time
+	ended    uint64
+	// before are the failures of its index before it.
+	before int
+}
+
+// tally counts the pods of a job.
+type tally struct {
+	epoch int
+	// pods is how many pods the log knows; the others count only those that surely exist.
+	pods, active, terminating int
+	// succeeded are those that have succeeded and that no status lists.
+	succeeded int
+	indexes   map[int32]int
+	// adopted is set once the job has a pod that it may not have created.
+	adopted bool
+	// lost are pods whose success may not be recorded.
+	lost []job.UID
+}
+
+// reset forgets pods of which the log no longer says that they exist.
+func (t *tally) reset(epoch int) {
+	if t.epoch != epoch {
+		t.epoch, t.active, t.terminating, t.succeeded = epoch, 0, 0, 0
+		clear(t.indexes)
+	}
+}
+
+func (t *tally) add(p *podState, c *checker)    { t.count(p, c, 1) }
+func (t *tally) remove(p *podState, c *checker) { t.count(p, c, -1) }
+
+func (t *tally) count(p *podState, c *checker, n int) {
+	t.reset(c.epoch[kindPod])
+	if !c.isCertainPod(p) {
+		return
+	}
+	switch {
+	case p.phase == job.PodSucceeded && p.tracked && !p.isRecorded:
+		t.succeeded += n
+	case p.phase >= job.PodSucceeded:
+	case p.isDeleting:
+		t.terminating += n
+	default:
+		t.active += n
+		if p.index >= 0 {
+			if t.indexes == nil {
+				t.indexes = map[int32]int{}
+			}
+			if t.indexes[p.index] += n; t.indexes[p.index] == 0 {
+				delete(t.indexes, p.index)
+			}
+		}
+	}
+}
+
+func (c *checker) podEvent(e *event) {
+	uid := job.UID(e.meta.UID)
+	p := c.pods[uid]
+	owner := ownerOf(e, kindJob)
+	switch {
+	case e.change == isDeleted, owner == "" && e.change != isLost:
+		c.podGone(uid) // or released
+		return
+	case p == nil && e.change == isLost:
+		return
+	case p == nil:
+		p = &podState{index: -1}
+		c.pods[uid] = p
+	}
+	if e.change == isLost {
+		c.jobOf(p.owner).tally.remove(p, c)
+		p.epoch = -1
+		return
+	}
+	if p.known {
+		c.jobOf(p.owner).tally.remove(p, c)
+	}
+	was := *p
+	how := c.advance(&p.seen, e)
+	if how == isRepeated {
+		c.jobOf(p.owner).tally.add(p, c)
+		return
+	}
+	p.take(e, owner)
+	s := c.jobOf(owner)
+	if how == isFirst {
+		c.Pods++
+		s.tally.pods++
+		c.firstPod(s, p, e)
+		s.tally.adopted = s.tally.adopted || e.change == isModified && !e.audited
+	} else if was.owner != owner {
+		c.jobOf(was.owner).tally.pods--
+		s.tally.pods++
+		s.tally.adopted = true
+	}
+	s.tally.add(p, c)
+	c.podEnded(s, p, &was, e)
+	if isLast(e) {
+		c.podGone(uid)
+	}
+}
+
+// take notes what a version says.
+func (p *podState) take(e *event, owner job.UID) {
+	pod := e.pod
+	p.owner, p.phase, p.isDeleting, p.tracked = owner, pod.Phase, pod.Deletion != nil, !pod.Untracked
+	p.index = pod.Index.Int32()
+	p.isShown = !e.audited && e.change != isThere || e.isStatus || p.isShown && e.audited
+	if d := pod.Detail; d != nil {
+		p.before = int(d.FailureCount) + int(d.IgnoredFailureCount)
+		if p.phase >= job.PodSucceeded {
+			p.finished = finishOf(d)
+		}
+	}
+}
+
+// finishOf is when the app containers have ended, zero if one of them does not tell. The
+// controller takes this time or a later one.
+func finishOf(d *job.PodDetail) (last time.Time) {
+	for i := range d.Containers {
+		k := &d.Containers[i]
+		switch {
+		case k.Kind != job.AppContainer:
+		case k.State != job.ContainerTerminated || k.FinishedAt.IsZero():
+			return time.Time{}
+		case k.FinishedAt.After(last):
+			last = k.FinishedAt
+		}
+	}
+	return last
+}
+
+func (c *checker) podGone(uid job.UID) {
+	p := c.pods[uid]
+	if p == nil {
+		return
+	}
+	delete(c.pods, uid)
+	s := c.jobOf(p.owner)
+	s.tally.remove(p, c)
+	if s.tally.pods--; s.tally.pods == 0 && !s.known {
+		delete(c.jobs, p.owner)
+	}
+}
+
+// podEnded notes how a pod has ended, and whether its success may be lost.
+func (c *checker) podEnded(s *jobState, p, was *podState, e *event) {
+	ended := p.phase >= job.PodSucceeded && was.phase < job.PodSucceeded
+	if ended {
+		p.ended = e.version
+	}
+	if ended && p.phase == job.PodSucceeded {
+		s.streak.succeeded(p)
+	}
+	if ended && p.phase == job.PodFailed && p.index >= 0 && !p.finished.IsZero() {
+		s.failures[p.index] = failure{p.finished, p.before, p.uid}
+	}
+	if was.known && was.tracked && !p.tracked && p.phase == job.PodSucceeded && c.mayBeLost(s, p, e) {
+		s.tally.lost = append(s.tally.lost, p.uid)
+	}
+}
+
+// mayBeLost reports whether no status has recorded the success of a pod that loses its
+// finalizer, and the job still counts.
+func (c *checker) mayBeLost(s *jobState, p *podState, e *event) bool {
+	j := &s.job
+	switch {
+	case !s.judged || !c.isCertain(&s.seen) || !s.precedes(e) || p.isRecorded || p.isDeleting || s.counted[digestOf(p.uid)]:
+		return false
+	case j.Status.Finished() != "" || isTrue(&j.Status, job.ConditionFailureTarget) || isTrue(&j.Status, job.ConditionSuccessCriteriaMet):
+		return false
+	case !j.DeletionTimestamp.IsZero() || !s.limits.set:
+		return false
+	case j.Spec.CompletionMode != job.Indexed:
+		return true
+	}
+	return p.index >= 0 && p.index < s.limits.completions && !hasIndex(&j.Status, p.index)
+}
+
+// hasIndex reports whether an index has completed or failed for good.
+func hasIndex(s *job.Status, i int32) bool {
+	for _, text := range [...]*string{&s.CompletedIndexes, s.FailedIndexes} {
+		if text == nil {
+			continue
+		}
+		for _, p := range indexset.Pieces(*text) {
+			if p.OK && p.First <= i && i <= p.Last {
+				return true
+			}
+		}
+	}
+	return false
+}

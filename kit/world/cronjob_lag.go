@@ -1,0 +1,86 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// Lag shows the controller the CronJob and its jobs late, each by itself, as caches do:
+// never back in time, and never later than Most. The world then also checks that no job
+// starts beside others that it must not run beside.
+type Lag struct {
+	// Most is the longest time for which a write stays unseen.
+	Most time.Duration
+	// Draw chooses the version that is seen next, from those between two numbers.
+	Draw func(from, to int) int
+
+	versions      []version
+	cronJob, jobs int  // the versions that the controller sees
+	fresh         bool // the controller has read the CronJob from the source of truth since
+}
+
+// version is the state of the world after a write.
+type version struct {
+	since   time.Time
+	cronJob cronjob.CronJob
+	jobs    []cronjob.Child
+}
+
+// clone returns a lag that goes its own way from here. It draws as the original does.
+func (l *Lag) clone() *Lag {
+	if l == nil {
+		return nil
+	}
+	c := *l
+	c.versions = slices.Clip(l.versions)
+	return &c
+}
+
+// Commit notes the state of the world after a write or another change, for the lag.
+func (w *CronJob) Commit() {
+	if w.Lag != nil {
+		w.Lag.versions = append(w.Lag.versions, version{w.Now, w.CronJob, w.Children()})
+	}
+}
+
+// sameCronJob reports whether two versions of a CronJob say the same.
+func sameCronJob(a, b *cronjob.CronJob) bool {
+	return *a.Spec.Suspend == *b.Spec.Suspend && slices.Equal(a.Status.Active, b.Status.Active) &&
+		a.Status.LastScheduleTime.Equal(b.Status.LastScheduleTime) &&
+		a.Status.LastSuccessfulTime.Equal(b.Status.LastSuccessfulTime)
+}
+
+// look lets the controller see what it must see by now, or more.
+func (l *Lag) look(w *CronJob) (cronjob.CronJob, []cronjob.Child) {
+	w.Commit()
+	l.fresh = false
+	last := len(l.versions) - 1
+	due := last
+	for due > 0 && l.versions[due].since.Add(l.Most).After(w.Now) {
+		due--
+	}
+	l.cronJob = l.Draw(max(due, l.cronJob), last)
+	l.jobs = l.Draw(max(due, l.jobs), last)
+	seen, jobs := l.versions[l.cronJob].cronJob, l.versions[l.jobs].jobs
+	l.forget(min(l.cronJob, l.jobs))
+	return seen, jobs
+}
+
+// forget drops the first n versions, which are never seen again.
+func (l *Lag) forget(n int) {
+	l.versions = slices.Clone(l.versions[n:])
+	l.cronJob, l.jobs = l.cronJob-n, l.jobs-n
+}
+
+// catchUp shows everything: a controller lists when it starts.
+func (l *Lag) catchUp(w *CronJob) {
+	w.Commit()
+	l.cronJob, l.jobs = len(l.versions)-1, len(l.versions)-1
+}
+
+// isCurrent reports whether the CronJob that was seen is the latest version.
+func (l *Lag) isCurrent(w *CronJob) bool {
+	return l.fresh || sameCronJob(&l.versions[l.cronJob].cronJob, &w.CronJob)
+}

@@ -1,0 +1,243 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
+
+// tally compares what the metrics report with what has happened (JI27).
+type tally struct {
+	told job.Metrics // sums
+	ends int         // how often the end was reported
+	// matches holds the pods whose match with the podFailurePolicy was reported, due those
+	// that have lost their finalizer since they matched, and plain those that were recorded
+	// before they matched.
+	matches, due, plain map[job.UID]bool
+	// created, completed and failed count the creations that were confirmed, and the new
+	// indexes of the statuses that were written.
+	created, completed, failed int
+	untracked                  int // finalizers of pods that had ended
+	// job is the UID of the job, and status the last one that was written.
+	job    job.UID
+	status job.Status
+	// forgot is set once a round has ended without a conclusion, or a memory was lost:
+	// then it is unknown what was reported.
+	forgot bool
+	// late is set once a round was planned from late snapshots.
+	late bool
+}
+
+// clone returns books that go their own way from here.
+func (t *tally) clone() tally {
+	c := *t
+	c.matches, c.due, c.plain = maps.Clone(t.matches), maps.Clone(t.due), maps.Clone(t.plain)
+	return c
+}
+
+// add puts a UID into a set, which may be nil.
+func add(set *map[job.UID]bool, uid job.UID) {
+	if *set == nil {
+		*set = make(map[job.UID]bool)
+	}
+	(*set)[uid] = true
+}
+
+// noticeEdits gives up when another writer has changed the status, as stories do.
+func (t *tally) noticeEdits(w *Job) {
+	t.forgot = t.forgot || !reflect.DeepEqual(&t.status, &w.Job.Status)
+}
+
+// Resume restarts the controller with its stored memory.
+func (w *Job) Resume() { w.Memory = stored(w.Memory) }
+
+// stored is a memory as a new start finds it.
+func stored[M any](m M) (found M) {
+	data, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(data, &found)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return found
+}
+
+// checkMetrics checks JI27 for the metrics of one round.
+func (w *Job) checkMetrics(o job.Outcome, f *job.Metrics) {
+	for name, n := range map[string]int32{
+		"PodsSucceeded": f.PodsSucceeded, "PodsFailed": f.PodsFailed,
+		"IndexesSucceeded": f.IndexesSucceeded, "IndexesFailed": f.IndexesFailed,
+		"PodsCreated": f.PodsCreated, "PodsNotCreated": f.PodsNotCreated, "Untracked": f.Untracked,
+		"FailJob": f.Policy.FailJob, "FailIndex": f.Policy.FailIndex, "Ignore": f.Policy.Ignore, "Count": f.Policy.Count,
+	} {
+		if n < 0 {
+			w.fail("JI27", fmt.Sprintf("%s is %d", name, n))
+		}
+	}
+	w.Metrics = append(w.Metrics, *f)
+	t := &w.tally
+	if t.job != w.Job.UID { // another job of the same name
+		*t = tally{job: w.Job.UID, forgot: true}
+	}
+	t.late = t.late || w.Stale
+	t.forgot = t.forgot || w.Options.Quirks&jobquirk.Miscount != 0
+	t.told.PodsSucceeded += f.PodsSucceeded
+	t.told.PodsFailed += f.PodsFailed
+	t.told.IndexesSucceeded += f.IndexesSucceeded
+	t.told.IndexesFailed += f.IndexesFailed
+	t.told.PodsCreated += f.PodsCreated
+	t.told.Untracked += f.Untracked
+	if f.Finished != "" {
+		t.ends++
+	}
+	w.checkMatches(o, f)
+	w.compareTally()
+	if w.wrote == w.Writes && !w.Retry {
+		w.checkTold()
+	}
+}
+
+// checkMatches checks that no match is reported twice.
+func (w *Job) checkMatches(o job.Outcome, told *job.Metrics) {
+	r := w.plan.Record(o.Writes)
+	matches := told.Policy.FailJob + told.Policy.FailIndex + told.Policy.Ignore + told.Policy.Count
+	if r.Write && o.Recorded != job.ResultDone {
+		if matches > 0 {
+			w.fail("JI27", fmt.Sprintf("%d matches are reported, and the status was not written", matches))
+		}
+		return
+	}
+	for _, u := range r.Untrack {
+		if u.Policy == "" {
+			continue
+		}
+		matches--
+		if w.tally.matches[u.UID] && !w.tally.forgot {
+			w.fail("JI27", fmt.Sprintf("the match of %s is reported twice", u.Name))
+		}
+		add(&w.tally.matches, u.UID)
+	}
+	if matches != 0 {
+		w.fail("JI27", fmt.Sprintf("%d matches too many are reported", matches))
+	}
+}
+
+// compareTally checks that the metrics report nothing that has not happened.
+func (w *Job) compareTally() {
+	t, s := &w.tally, &w.Job.Status
+	if t.forgot || w.history.Traveled {
+		return
+	}
+	succeeded := int(s.Succeeded)
+	if w.Job.Spec.CompletionMode == job.Indexed {
+		succeeded = t.completed
+	}
+	for _, f := range [...]struct {
+		name           string
+		told, happened int
+	}{
+		{"PodsSucceeded", int(t.told.PodsSucceeded), succeeded},
+		{"PodsFailed", int(t.told.PodsFailed), int(s.Failed)},
+		{"IndexesSucceeded", int(t.told.IndexesSucceeded), t.completed},
+		{"IndexesFailed", int(t.told.IndexesFailed), t.failed},
+		{"PodsCreated", int(t.told.PodsCreated), t.created},
+		{"Untracked", int(t.told.Untracked), t.untracked},
+		{"Finished", t.ends, 1},
+	} {
+		if f.name == "Untracked" && t.late {
+			continue // a late snapshot shows finalizers again that went with a release
+		}
+		if f.told > f.happened {
+			w.fail("JI27", fmt.Sprintf("%s reports %d, there were %d", f.name, f.told, f.happened))
+		}
+	}
+}
+
+// checkTold checks that everything is reported of a job that has ended, once a round has nothing
+// left to write (JI27).
+func (w *Job) checkTold() {
+	t, s := &w.tally, &w.Job.Status
+	if t.forgot || w.history.Traveled || w.Stale || s.Finished() == "" {
+		return
+	}
+	indexed := w.Job.Spec.CompletionMode == job.Indexed
+	switch {
+	case !indexed && t.told.PodsSucceeded != s.Succeeded, indexed && int(t.told.PodsSucceeded) != t.completed,
+		t.told.PodsFailed != s.Failed, indexed && int(t.told.IndexesSucceeded) != t.completed,
+		int(t.told.IndexesFailed) != t.failed, int(t.told.PodsCreated) != t.created, t.ends != 1:
+		w.fail("JI27", fmt.Sprintf("reported %+v and %d ends; completed %d and failed %d indexes, created %d pods", t.told, t.ends, t.completed, t.failed, t.created))
+	}
+	for _, uid := range slices.Sorted(maps.Keys(t.due)) {
+		if !t.matches[uid] {
+			w.fail("JI27", fmt.Sprintf("the match of %s is not reported", uid))
+		}
+	}
+}
+
+// tallyStatus counts the indexes that a status adds.
+func (w *Job) tallyStatus(old, s *job.Status) {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	w.tally.status = *s
+	if w.Stale && !w.Versions && indexset.Added(s.CompletedIndexes, old.CompletedIndexes) > 0 {
+		w.tally.forgot = true // an older snapshot shows the indexes again that an elastic job has dropped
+	}
+	w.tally.completed += indexset.Added(old.CompletedIndexes, s.CompletedIndexes)
+	w.tally.failed += indexset.Added(text(old.FailedIndexes), text(s.FailedIndexes))
+	for _, uid := range failedUIDs(s) {
+		if p := w.find(uid); p != nil && !slices.Contains(failedUIDs(old), uid) && !w.matchesPolicy(p) {
+			add(&w.tally.plain, uid)
+		}
+	}
+}
+
+// failedUIDs are the UIDs of the failed pods that are not counted yet.
+func failedUIDs(s *job.Status) []job.UID {
+	if s.UncountedTerminatedPods == nil {
+		return nil
+	}
+	return s.UncountedTerminatedPods.Failed
+}
+
+// tallyUntrack notes a pod that loses its finalizer. An older view may show it without
+// what matches.
+func (w *Job) tallyUntrack(p *job.Pod) {
+	if !p.Untracked && p.Phase >= job.PodSucceeded {
+		w.tally.untracked++
+	}
+	s := &w.Job.Status
+	valid := w.Job.Spec.CompletionMode != job.Indexed || p.Index.Int32() >= 0 && p.Index.Int32() < *w.Job.Spec.Completions
+	counted := s.UncountedTerminatedPods != nil && slices.Contains(s.UncountedTerminatedPods.Failed, p.UID)
+	failed := p.Phase == job.PodFailed && valid
+	if !w.Stale && !p.Untracked && s.Finished() == "" && (counted || failed) && w.matchesPolicy(p) && !w.tally.plain[p.UID] {
+		add(&w.tally.due, p.UID)
+	}
+}
+
+// matchesPolicy reports whether one of the rules that generated policies have
+// matches, as far as the controller sees.
+func (w *Job) matchesPolicy(p *job.Pod) bool {
+	if w.Job.Spec.PodFailurePolicy == nil {
+		return false
+	}
+	if w.Seen != nil {
+		s := job.Snapshot{Pods: []job.Pod{*p}}
+		w.Seen(&s)
+		p = &s.Pods[0]
+	}
+	exited := slices.ContainsFunc(p.Detail.Containers, func(c job.Container) bool {
+		return c.State == job.ContainerTerminated && c.ExitCode == 42
+	})
+	return exited || slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool { return c.Type == "DisruptionTarget" })
+}

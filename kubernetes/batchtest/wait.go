@@ -1,0 +1,167 @@
+package batchtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Condition is what [Cluster.Wait] waits for.
+type Condition struct {
+	// Job is the name of the job, or "namespace/name".
+	Job string
+	// What says in a few words what is awaited: the job is "Complete".
+	What string
+	// Is reports whether it holds. The job is nil if there is none.
+	Is func(*batchv1.Job) bool
+	// Lost reports whether it can no longer hold, so that waiting is useless; it may be nil.
+	Lost func(*batchv1.Job) bool
+}
+
+// Complete waits for a job to complete. A job that fails ends the wait.
+func Complete(job string) Condition {
+	return Condition{job, "Complete", has(batchv1.JobComplete), has(batchv1.JobFailed)}
+}
+
+// Failed waits for a job to fail. A job that completes ends the wait.
+func Failed(job string) Condition {
+	return Condition{job, "Failed", has(batchv1.JobFailed), has(batchv1.JobComplete)}
+}
+
+// FailedFor waits for a job to fail for a reason, such as batchv1.JobReasonBackoffLimitExceeded. Any
+// other end ends the wait.
+func FailedFor(job, reason string) Condition {
+	is := func(j *batchv1.Job) bool {
+		c := conditionOf(j, batchv1.JobFailed)
+		return c != nil && c.Reason == reason
+	}
+	return Condition{job, "Failed for " + reason, is, finished}
+}
+
+// Finished waits for a job to end in either way.
+func Finished(job string) Condition { return Condition{Job: job, What: "finished", Is: finished} }
+
+// Suspended waits for a job to have no pods and the condition Suspended.
+func Suspended(job string) Condition {
+	is := func(j *batchv1.Job) bool { return has(batchv1.JobSuspended)(j) && j.Status.Active == 0 }
+	return Condition{job, "Suspended", is, finished}
+}
+
+// ReadyPods waits for the job to count n ready pods.
+func ReadyPods(job string, n int32) Condition {
+	is := func(j *batchv1.Job) bool { return j != nil && j.Status.Ready != nil && *j.Status.Ready == n }
+	return Condition{job, fmt.Sprintf("%d pods ready", n), is, finished}
+}
+
+// Gone waits until there is no job of the name.
+func Gone(job string) Condition {
+	return Condition{Job: job, What: "gone", Is: func(j *batchv1.Job) bool { return j == nil }}
+}
+
+func has(of batchv1.JobConditionType) func(*batchv1.Job) bool {
+	return func(j *batchv1.Job) bool { return conditionOf(j, of) != nil }
+}
+
+func finished(j *batchv1.Job) bool {
+	return conditionOf(j, batchv1.JobComplete) != nil || conditionOf(j, batchv1.JobFailed) != nil
+}
+
+// conditionOf returns a condition that is true, or nil.
+func conditionOf(j *batchv1.Job, of batchv1.JobConditionType) *batchv1.JobCondition {
+	if j == nil {
+		return nil
+	}
+	for i, c := range j.Status.Conditions {
+		if c.Type == of && c.Status == corev1.ConditionTrue {
+			return &j.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// Wait waits until the condition holds, and returns the job as the server has it then. If it does not
+// hold within the [Patience], or can no longer hold, the test ends with an explanation of the job.
+func (c *Cluster) Wait(t T, condition Condition) *batchv1.Job {
+	t.Helper()
+	key := c.key(condition.Job)
+	j, problem := c.wait(key, condition)
+	if problem != "" {
+		t.Fatalf("job %s is not %s %s\n%s", key, condition.What, problem, c.Explain(condition.Job))
+	}
+	return j
+}
+
+// wait returns the job, or what has ended the wait.
+func (c *Cluster) wait(key types.NamespacedName, condition Condition) (j *batchv1.Job, problem string) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
+	defer cancel()
+	for {
+		changed := c.changes.wait()
+		cached := c.cachedJob(key)
+		lost := condition.Lost != nil && condition.Lost(cached)
+		if lost || condition.Is(cached) {
+			// The cache may be behind what the test has just written.
+			fresh, err := c.freshJob(ctx, key)
+			switch {
+			case err != nil:
+				return nil, "as far as can be seen: " + err.Error()
+			case condition.Is(fresh):
+				return fresh, ""
+			case condition.Lost != nil && condition.Lost(fresh):
+				return nil, "and cannot be any more"
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fmt.Sprintf("after %v", c.options.patience)
+		}
+	}
+}
+
+func (c *Cluster) cachedJob(key types.NamespacedName) *batchv1.Job {
+	if o, found, err := c.jobs.GetIndexer().GetByKey(key.String()); err == nil && found {
+		return o.(*batchv1.Job)
+	}
+	return nil
+}
+
+// freshJob returns the job as the server has it, or nil if it has none.
+func (c *Cluster) freshJob(ctx context.Context, key types.NamespacedName) (*batchv1.Job, error) {
+	j, err := c.client.BatchV1().Jobs(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// WaitRuns waits until a CronJob controls at least n jobs, and returns their names in the order of
+// creation. The [Patience] ends the test.
+func (c *Cluster) WaitRuns(t T, cronJob string, n int) []string {
+	t.Helper()
+	key := c.key(cronJob)
+	give := time.NewTimer(c.options.patience)
+	defer give.Stop()
+	for {
+		changed := c.changes.wait()
+		names := c.runs(key)
+		if len(names) >= n {
+			return names
+		}
+		select {
+		case <-changed:
+		case <-give.C:
+			t.Fatalf("CronJob %s has %d jobs after %v, want %d\n%s", key, len(names), c.options.patience, n, c.explainCronJob(key))
+			return nil
+		}
+	}
+}

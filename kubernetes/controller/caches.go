@@ -1,0 +1,124 @@
+package controller
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// byController is the index of pods by their namespace and the UID of their controller. Pods
+// without one are under their namespace.
+const byController = "batchplan/controller"
+
+// ownedPods are the objects of a kind and the pods, as informers cache them.
+type ownedPods struct {
+	kind         ownerKind
+	owners, pods cache.Indexer
+}
+
+// keyOf is how both caches and queues name an object.
+func keyOf(o metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+// The two kinds of keys. Both hold the namespace, as any tenant can name any UID in a reference.
+// They differ, as no namespace and no object has an empty name.
+func ofController(namespace string, uid types.UID) string { return namespace + "//" + string(uid) }
+func ofNobody(namespace string) string                    { return namespace + "/" }
+
+func controllerOf(object any) ([]string, error) {
+	pod := object.(*corev1.Pod)
+	if pod.UID == "" {
+		return nil, nil // stored by mistake: no job could count it, nor any planner tell it from others
+	}
+	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
+		return []string{ofController(pod.Namespace, ref.UID)}, nil
+	}
+	return []string{ofNobody(pod.Namespace)}, nil
+}
+
+// addIndex adds an index unless another controller on the informer already has.
+func addIndex(informer cache.SharedIndexInformer, name string, f cache.IndexFunc) error {
+	if _, found := informer.GetIndexer().GetIndexers()[name]; found {
+		return nil
+	}
+	if err := informer.AddIndexers(cache.Indexers{name: f}); err != nil {
+		return fmt.Errorf("index %s: %w", name, err)
+	}
+	return nil
+}
+
+// ownerAt returns the owner of that name, or nil.
+func (c *ownedPods) ownerAt(key types.NamespacedName) Object {
+	object, found, err := c.owners.GetByKey(key.String())
+	if err != nil || !found {
+		return nil
+	}
+	return object.(Object)
+}
+
+// ownersIn returns all owners of a namespace.
+func (c *ownedPods) ownersIn(namespace string) (found []Object) {
+	objects, err := c.owners.ByIndex(cache.NamespaceIndex, namespace)
+	if err != nil {
+		objects = c.owners.List() // an informer without the index
+	}
+	for _, o := range objects {
+		if owner := o.(Object); owner.GetNamespace() == namespace {
+			found = append(found, owner)
+		}
+	}
+	return found
+}
+
+// ownerOf returns the owner that the pod's controller reference names, or nil.
+func (c *ownedPods) ownerOf(p *corev1.Pod) Object {
+	ref := metav1.GetControllerOfNoCopy(p)
+	if ref == nil || ref.Kind != c.kind.gvk().Kind {
+		return nil
+	}
+	owner := c.ownerAt(types.NamespacedName{Namespace: p.Namespace, Name: ref.Name})
+	if owner == nil || owner.GetUID() != ref.UID {
+		return nil
+	}
+	return owner
+}
+
+// podAt returns the pod of that name, or nil.
+func (c *ownedPods) podAt(key types.NamespacedName) *corev1.Pod {
+	object, found, err := c.pods.GetByKey(key.String())
+	if err != nil || !found {
+		return nil
+	}
+	return object.(*corev1.Pod)
+}
+
+// appendPods appends all pods of the owner's namespace that could be its own: those that it controls,
+// and those that nobody does.
+func (c *ownedPods) appendPods(dst []*corev1.Pod, owner metav1.Object) []*corev1.Pod {
+	dst = c.appendUnder(dst, ofController(owner.GetNamespace(), owner.GetUID()))
+	return c.appendUnder(dst, ofNobody(owner.GetNamespace()))
+}
+
+func (c *ownedPods) appendUnder(dst []*corev1.Pod, key string) []*corev1.Pod {
+	objects, err := c.pods.ByIndex(byController, key)
+	if err != nil {
+		return dst // unreachable: the index was added
+	}
+	for _, o := range objects {
+		dst = append(dst, o.(*corev1.Pod))
+	}
+	return dst
+}
+
+// last returns the object of a deletion, also of one whose notification was missed.
+func last[T any](object any) (T, bool) {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = tombstone.Obj
+	}
+	o, ok := object.(T)
+	return o, ok
+}

@@ -1,0 +1,95 @@
+package controller
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// CronJobEvents returns the handler of the CronJobs' informer. It requests a round immediately,
+// and after a change of the schedule when its next run is due (C17).
+func (c *CronJobs) CronJobEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(o any) { queue.Add(keyOf(o.(Object))) },
+		UpdateFunc: func(old, cur any) {
+			is := cur.(Object)
+			was, now := c.kind.value(old.(Object)).Spec, c.kind.value(is).Spec
+			if was.Schedule == now.Schedule && equality.Semantic.DeepEqual(was.TimeZone, now.TimeZone) {
+				queue.Add(keyOf(is))
+				return
+			}
+			if after, ok := c.nextRun(is); ok {
+				queue.AddAfter(keyOf(is), after)
+			}
+		},
+		DeleteFunc: func(o any) {
+			if object, ok := last[Object](o); ok {
+				queue.Add(keyOf(object))
+			}
+		},
+	}
+}
+
+// nextRun returns how long it is until the next run of a new schedule. It is 0 without one: a
+// round says why.
+func (c *CronJobs) nextRun(o Object) (after time.Duration, ok bool) {
+	value, now := c.kind.value(o), c.options.clock().Now()
+	// A deadline moves what "@every" counts from in a round, and does not here.
+	value.Spec.StartingDeadlineSeconds = nil
+	plan, err := cronjob.Reconcile(cronjob.Snapshot{
+		CronJob: value, Now: now, Schedule: c.compile(keyOf(o), o, &value), Options: c.options.Planner,
+	})
+	if err != nil {
+		return 0, false
+	}
+	after, _ = plan.Requeue.After(now)
+	return after, true
+}
+
+// JobEvents returns the handler of the jobs' informer. It requests a round of the CronJob that
+// controls the job, or did.
+func (c *CronJobs) JobEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
+	changed := func(j Object) {
+		if owner := c.ownerOf(j); owner != nil {
+			queue.Add(keyOf(owner))
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(o any) { changed(o.(Object)) },
+		UpdateFunc: func(old, cur any) {
+			was, is := old.(Object), cur.(Object)
+			if c.ownerOf(was) != c.ownerOf(is) {
+				changed(was)
+			}
+			changed(is)
+		},
+		DeleteFunc: func(o any) {
+			if j, ok := last[Object](o); ok {
+				changed(j)
+			}
+		},
+	}
+}
+
+// ownerOf returns the parent of a child, or nil.
+func (c *CronJobs) ownerOf(child Object) Object {
+	uid, name := c.kind.owner(child)
+	if uid == "" {
+		return nil
+	}
+	if name == "" {
+		parents, err := c.cronJobs.ByIndex(byUID, ofController(child.GetNamespace(), uid))
+		if err != nil || len(parents) == 0 {
+			return nil
+		}
+		return parents[0].(Object)
+	}
+	if owner := c.at(types.NamespacedName{Namespace: child.GetNamespace(), Name: name}); owner != nil && owner.GetUID() == uid {
+		return owner
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/job"
+)
+
+// cronRound is one round of a CronJob. A round may make several plans: the next one builds on
+// what the last has written, which the caches do not show yet.
+type cronRound struct {
+	*CronJobs
+	key      types.NamespacedName
+	object   Object // as the plan saw it
+	snapshot cronjob.Snapshot
+	planner  *cronjob.Planner
+}
+
+// Reconcile is one round of one CronJob. It returns when the next one is due although nothing
+// happens, or the zero time. An error requests another one soon.
+func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
+	object := c.at(key)
+	if object == nil || !c.takes(object) {
+		c.forget(key)
+		return next, nil
+	}
+	value := c.kind.value(object)
+	r := &cronRound{CronJobs: c, key: key, object: object, planner: c.planners.Get().(*cronjob.Planner)}
+	r.snapshot = cronjob.Snapshot{
+		CronJob: value, Now: c.options.clock().Now(), Schedule: c.compile(key, object, &value),
+		Memory: c.options.Memories.Get(key), Options: c.options.Planner,
+	}
+	for _, j := range c.children(object) {
+		r.snapshot.Children = append(r.snapshot.Children, c.kind.child(&value, j, &c.options.Planner))
+	}
+	if c.options.Requests != nil {
+		r.snapshot.Triggers, r.snapshot.Backfills = c.options.Requests.Get(key)
+	}
+	next, err = r.run(ctx)
+	c.planners.Put(r.planner) // and not after a panic
+	return next, err
+}
+
+// run plans and acts until nothing is left to do immediately.
+func (r *cronRound) run(ctx context.Context) (next time.Time, err error) {
+	for {
+		end, written, err := r.plan(ctx)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if written == nil || end.Requeue.At.IsZero() || end.Requeue.At.After(r.snapshot.Now) {
+			return end.Requeue.At, nil
+		}
+		r.object, r.snapshot.Memory = written, end.Memory
+		r.snapshot.CronJob.Status = r.kind.value(written).Status
+	}
+}
+
+// plan makes one plan and carries it out. It returns the CronJob if that was written.
+func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written Object, err error) {
+	plan, object, err := r.decide(ctx)
+	if err != nil {
+		var invalid *job.InputError
+		if errors.As(err, &invalid) {
+			r.options.report(ctx, r.object, true, job.Event{Type: job.EventWarning, Reason: "Invalid" + r.kind.parent().Kind, Message: err.Error()})
+		}
+		return end, nil, fmt.Errorf("%s %s: %w", r.kind.parent().Kind, r.key, err)
+	}
+	r.log(ctx, plan)
+	b := r.newBackend(object)
+	end, err = cronjobapply.Executor{}.Apply(ctx, b, plan)
+	r.conclude(ctx, object, plan, &end)
+	switch {
+	case !end.Retry:
+		return end, b.written(), nil
+	case r.passesGone(plan, &end.Outcome):
+		r.snapshot.Memory = end.Memory
+		again, written, failed := r.plan(ctx)
+		if failed == nil && written == nil {
+			failed = err // the status still names the jobs that are gone
+		}
+		return again, written, failed
+	}
+	return end, nil, err
+}
+
+// decide plans. The children may be ahead of the cache of CronJobs (C3): if the plan finds
+// jobs that the status does not name and a fresh look does, it plans from that.
+func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
+	plan, err := r.planner.Reconcile(&r.snapshot)
+	if err != nil || len(plan.Unexpected) == 0 {
+		return plan, r.object, err
+	}
+	fresh, err := r.kind.newBackend(r.object).reread(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	status := r.kind.value(fresh).Status
+	named := func(unexpected cronjob.Reference) bool {
+		return slices.ContainsFunc(status.Active, func(a cronjob.Reference) bool { return a.UID == unexpected.UID })
+	}
+	if !slices.ContainsFunc(plan.Unexpected, named) {
+		return plan, r.object, nil
+	}
+	r.snapshot.CronJob.Status = status
+	plan, err = r.planner.Reconcile(&r.snapshot)
+	if r.snapshot.Options.Quirks != 0 {
+		fresh = r.object // the built-in controller writes on the version of the cache, a conflict
+	}
+	return plan, fresh, err
+}
+
+// conclude keeps and reports what a plan has led to.
+func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.Plan, end *cronjob.Conclusion) {
+	if r.options.Hooks.Round != nil {
+		r.options.Hooks.Round(&r.snapshot, plan, end.Outcome)
+	}
+	if r.options.Metrics != nil {
+		r.options.Metrics.CronJobRound(&end.Metrics)
+	}
+	r.options.Memories.Set(r.key, end.Memory)
+	r.options.report(ctx, object, end.Retry, r.said(end.Events)...)
+	if r.options.Requests != nil && len(end.Triggered)+len(end.Backfills) > 0 {
+		r.options.Requests.Advance(r.key, end.Triggered, end.Backfills)
+		r.snapshot.Triggers, r.snapshot.Backfills = r.options.Requests.Get(r.key)
+	}
+}
+
+// passesGone takes the active jobs that the round has found gone off the snapshot's list, and
+// reports whether there were any. The built-in controller starts the run that Forbid has held
+// back for them in the same round, whether or not the status can be written; the planner
+// would first write the status.
+func (r *cronRound) passesGone(plan *cronjob.Plan, o *cronjob.Outcome) bool {
+	s := &r.snapshot.CronJob
+	if !r.options.LiveReads || s.Spec.ConcurrencyPolicy != cronjob.Forbid {
+		return false
+	}
+	gone := map[job.UID]bool{}
+	for i, result := range o.Verified {
+		if result == cronjob.ResultGone {
+			gone[plan.Verify[i].UID] = true
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(s.Status.Active), func(a cronjob.Reference) bool { return gone[a.UID] })
+	passed := len(left) < len(s.Status.Active)
+	s.Status.Active = left
+	return passed
+}
+
+// said returns the events with the reasons that the options choose and sentences about objects of the kinds.
+func (r *cronRound) said(events []job.Event) []job.Event {
+	events = slices.Clone(events)
+	for i := range events {
+		e := &events[i]
+		e.Message = r.kind.says(e.Message)
+		if reason := r.options.Reasons[e.Reason]; reason != "" {
+			e.Reason = reason
+		}
+	}
+	return events
+}
+
+// log logs each decision with its reason.
+func (r *cronRound) log(ctx context.Context, plan *cronjob.Plan) {
+	log := klog.FromContext(ctx).V(4)
+	if !log.Enabled() {
+		return
+	}
+	for line := range strings.Lines(plan.String()) {
+		log.Info("decision", r.kind.logKey(), r.key, "decision", r.kind.says(strings.TrimSpace(line)))
+	}
+}
+
+// cronBackend is the backend of one plan.
+type cronBackend struct {
+	writer
+	options *CronJobOptions
+}
+
+func (r *cronRound) newBackend(object Object) *cronBackend {
+	return &cronBackend{r.kind.newBackend(object), &r.options}
+}
+
+// Delete implements [cronjobapply.Backend]. With quirks, a job that is gone is a failure: the
+// built-in controller reports one, and tries again.
+func (b *cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
+	if b.options.LiveReads && d.Reason == cronjob.DeleteReplaced {
+		if _, err := b.Get(ctx, d.Name); err != nil {
+			return err
+		}
+	}
+	err := b.writer.Delete(ctx, d)
+	if errors.Is(err, cronjobapply.ErrGone) && b.options.Planner.Quirks != 0 {
+		return fmt.Errorf("jobs.batch %q not found", d.Name)
+	}
+	return err
+}

@@ -1,0 +1,232 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// CronJobOptions say which CronJobs a controller takes, and how.
+type CronJobOptions struct {
+	Common
+	// Takes reports whether a CronJob is this controller's; nil means that all are. A CronJob
+	// has no field like managedBy: the built-in controller takes all, and must be off.
+	Takes func(Object) bool
+	// Reasons are other names for the reasons of events, by the planner's.
+	Reasons map[string]string
+	// Planner are the options of the planner, Schedule the ones of [cronjob.Compile].
+	Planner  cronjob.Options
+	Schedule []schedule.Option
+	// LiveReads reads what the built-in controller reads past its caches: the jobs that
+	// Replace deletes, and those that Forbid still waits for (C5, C12).
+	LiveReads bool
+	// Memories keeps the memories between rounds; nil means in this process.
+	Memories Memories[cronjob.Memory]
+	// Requests are what users ask for besides the schedule; nil means nothing.
+	Requests Requests
+	Metrics  CronJobMetrics
+	Hooks    CronJobHooks
+}
+
+// CronJobMetrics receive what the metrics of a CronJob controller measure (C16). Several
+// goroutines call them.
+type CronJobMetrics interface {
+	CronJobRound(m *cronjob.Metrics)
+}
+
+// CronJobHooks receive what the controller has seen and decided. Several goroutines call
+// them; each may be nil. What they are given is valid until they return.
+type CronJobHooks struct {
+	// Round is a round that was planned, and the results of the plan.
+	Round func(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome)
+}
+
+// Requests are the runs that users have requested. Its methods are called by several
+// goroutines, but by one at a time for each CronJob. After a new request, call
+// [Controller.Enqueue] for the namespace.
+type Requests interface {
+	// Get returns the open requests of a CronJob.
+	Get(cronJob types.NamespacedName) ([]cronjob.Trigger, []cronjob.Backfill)
+	// Advance takes out the triggers of these IDs, and stores the backfills in place of
+	// those with their IDs or drops them if they are complete.
+	Advance(cronJob types.NamespacedName, triggered []string, backfills []cronjob.Backfill)
+}
+
+// CronJobs reconciles CronJobs. [NewCronJobs] returns it with a queue and workers.
+type CronJobs struct {
+	kind           cronKind
+	options        CronJobOptions
+	cronJobs, jobs cache.Indexer
+	byRun          string    // the name of the index
+	planners       sync.Pool // of *cronjob.Planner
+
+	mu       sync.Mutex
+	compiled map[types.NamespacedName]*compiledFor
+}
+
+// compiledFor is a schedule, and what it was compiled from.
+type compiledFor struct {
+	created        time.Time
+	schedule, zone string
+	hasZone        bool
+	result         cronjob.Compiled
+}
+
+// NewCronJobs returns a controller of the factory's CronJobs and jobs. Call it before the
+// factory starts.
+func NewCronJobs(client kubernetes.Interface, factory informers.SharedInformerFactory, o CronJobOptions) (*Controller[types.NamespacedName], error) {
+	return NewCronJobsOn(client, factory.Batch().V1().CronJobs().Informer(), factory.Batch().V1().Jobs().Informer(), o)
+}
+
+// NewCronJobsOn is NewCronJobs for informers that come from elsewhere.
+func NewCronJobsOn(client kubernetes.Interface, cronJobs, jobs cache.SharedIndexInformer, o CronJobOptions) (*Controller[types.NamespacedName], error) {
+	return NewCronsOf(BatchCronJobs(client), cronJobs, jobs, o)
+}
+
+// NewCronsOf is NewCronJobsOn for other kinds, whose clients the kind has.
+func NewCronsOf[P, C Object](kind Cron[P, C], parents, children cache.SharedIndexInformer, o CronJobOptions) (*Controller[types.NamespacedName], error) {
+	r, err := NewCronReconciler(kind, parents, children, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Workers == 0 {
+		o.Workers = 5
+	}
+	c := newController(strings.ToLower(kind.Parent.Kind), &o.Common, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
+	c.reconcile, c.each = r.Reconcile, r.each
+	return c, errors.Join(c.watch(children, r.JobEvents(c.queue)), c.watch(parents, r.CronJobEvents(c.queue)))
+}
+
+// NewCronJobReconciler returns the reconciler alone, as [NewJobReconciler] does.
+func NewCronJobReconciler(client kubernetes.Interface, cronJobs, jobs cache.SharedIndexInformer, o CronJobOptions) (*CronJobs, error) {
+	return NewCronReconciler(BatchCronJobs(client), cronJobs, jobs, o)
+}
+
+// NewCronReconciler is NewCronJobReconciler for other kinds.
+func NewCronReconciler[P, C Object](kind Cron[P, C], parents, children cache.SharedIndexInformer, o CronJobOptions) (*CronJobs, error) {
+	if err := kind.check(&o); err != nil {
+		return nil, err
+	}
+	if o.Memories == nil {
+		o.Memories = &memories[cronjob.Memory]{}
+	}
+	index := fmt.Sprintf("%s/%s/%s/%s/%s", byRun, kind.Parent.Kind, kind.OwnerLabel, o.Planner.Naming.Form, o.Planner.Naming.Prefix)
+	err := addIndex(children, index, func(object any) ([]string, error) { return runsOf(&kind, &o.Planner.Naming, object.(Object)), nil })
+	if err == nil && kind.OwnerLabel != "" {
+		err = addIndex(parents, byUID, uidOf)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s controller: %w", strings.ToLower(kind.Parent.Kind), err)
+	}
+	return &CronJobs{
+		kind: &kind, options: o, byRun: index, cronJobs: parents.GetIndexer(), jobs: children.GetIndexer(),
+		planners: sync.Pool{New: func() any { return new(cronjob.Planner) }},
+		compiled: map[types.NamespacedName]*compiledFor{},
+	}, nil
+}
+
+// byRun is the index of the jobs of a namespace by the UID of their controller, and by the CronJob of
+// whose runs one could have their name: another's job can hold it (C14).
+const byRun = "batchplan/run"
+
+func runsOf(kind cronKind, naming *cronjob.Naming, child Object) (keys []string) {
+	if uid, _ := kind.owner(child); uid != "" {
+		keys = append(keys, ofController(child.GetNamespace(), uid))
+	}
+	name, isNamed := strings.CutPrefix(child.GetName(), naming.Prefix)
+	if i := strings.LastIndexByte(name, '-'); i > 0 && isNamed && naming.Form != cronjob.NameCustom {
+		keys = append(keys, child.GetNamespace()+"/"+name[:i])
+	}
+	return keys
+}
+
+// byUID is the index of parents by their UID, for children that tell no more of them.
+const byUID = "batchplan/uid"
+
+func uidOf(object any) ([]string, error) {
+	o := object.(Object)
+	return []string{ofController(o.GetNamespace(), o.GetUID())}, nil
+}
+
+// takes reports whether the CronJob is this controller's and this replica's.
+func (c *CronJobs) takes(o Object) bool {
+	return c.options.serves(o.GetNamespace()) && (c.options.Takes == nil || c.options.Takes(o))
+}
+
+// at returns the CronJob of that name, or nil.
+func (c *CronJobs) at(key types.NamespacedName) Object {
+	object, found, err := c.cronJobs.GetByKey(key.String())
+	if err != nil || !found {
+		return nil
+	}
+	return object.(Object)
+}
+
+// children returns the jobs of the CronJob's namespace that it controls, and those that could hold
+// the name of a run.
+func (c *CronJobs) children(of Object) (found []Object) {
+	for i, key := range [...]string{ofController(of.GetNamespace(), of.GetUID()), of.GetNamespace() + "/" + of.GetName()} {
+		objects, err := c.jobs.ByIndex(c.byRun, key)
+		if err != nil {
+			return found // unreachable: the index was added
+		}
+		for _, o := range objects {
+			j := o.(Object)
+			if uid, _ := c.kind.owner(j); i == 0 || uid != of.GetUID() {
+				found = append(found, j)
+			}
+		}
+	}
+	return found
+}
+
+// each adds all CronJobs of some namespaces.
+func (c *CronJobs) each(namespace func(string) bool, add func(types.NamespacedName)) {
+	for _, o := range c.cronJobs.List() {
+		if key := keyOf(o.(Object)); namespace(key.Namespace) {
+			add(key)
+		}
+	}
+}
+
+// compile compiles the schedule once for each of its versions.
+func (c *CronJobs) compile(key types.NamespacedName, o Object, value *cronjob.CronJob) cronjob.Compiled {
+	if own, ok := c.kind.schedule(o); ok { // nothing says when these options change
+		return cronjob.Compile(value, append(slices.Clip(c.options.Schedule), own...)...)
+	}
+	now := compiledFor{created: value.CreationTimestamp, schedule: value.Spec.Schedule, hasZone: value.Spec.TimeZone != nil}
+	if now.hasZone {
+		now.zone = *value.Spec.TimeZone
+	}
+	c.mu.Lock()
+	known := c.compiled[key]
+	c.mu.Unlock()
+	if known != nil && known.created.Equal(now.created) && known.schedule == now.schedule && known.zone == now.zone && known.hasZone == now.hasZone {
+		return known.result
+	}
+	now.result = cronjob.Compile(value, c.options.Schedule...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.compiled[key] = &now
+	return now.result
+}
+
+// forget drops what is known of a CronJob that is gone, or not this replica's.
+func (c *CronJobs) forget(key types.NamespacedName) {
+	c.options.Memories.Delete(key)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.compiled, key)
+}

@@ -1,0 +1,294 @@
+//go:build go1.25
+
+package controller_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kubernetes/controller"
+)
+
+// asks is a queue that notes what it is asked for, as "name after".
+type asks struct{ got []string }
+
+func (q *asks) Add(key types.NamespacedName) { q.AddAfter(key, 0) }
+func (q *asks) AddAfter(key types.NamespacedName, d time.Duration) {
+	q.got = append(q.got, fmt.Sprintf("%s %v", key.Name, d))
+}
+
+// take returns what was asked for since the last call, in order.
+func (q *asks) take() string {
+	slices.Sort(q.got)
+	out := strings.Join(q.got, ", ")
+	q.got = nil
+	return out
+}
+
+// told notes what is reported to the metrics of jobs.
+type told struct{ all []string }
+
+func (m *told) Round(*job.Metrics, time.Duration) {}
+func (m *told) Tracking(event string)             { m.all = append(m.all, event) }
+func (m *told) External(managedBy string)         { m.all = append(m.all, managedBy) }
+func (m *told) Stale(schema.GroupResource)        {}
+
+// jobDesk is a Job controller whose caches hold what the test puts there.
+type jobDesk struct {
+	*testing.T
+	queue        asks
+	told         told
+	owners       cache.Indexer
+	jobs, events cache.ResourceEventHandler
+}
+
+func newJobDesk(t *testing.T, cached ...*batchv1.Job) *jobDesk {
+	t.Helper()
+	client := fake.NewClientset()
+	factory := informers.NewSharedInformerFactory(client, resync)
+	owners, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
+	d := &jobDesk{T: t, owners: owners.GetIndexer()}
+	c, err := controller.NewJobReconciler(controller.BatchJobs(client), client, owners, pods, controller.JobOptions{ManagedBy: mine, Metrics: &d.told})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range cached {
+		if err := d.owners.Add(j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.jobs, d.events = c.OwnerEvents(&d.queue), c.PodEvents(&d.queue)
+	return d
+}
+
+func (d *jobDesk) want(what, want string) {
+	d.Helper()
+	if got := d.queue.take(); got != want {
+		d.Errorf("%s: asked for %q, want %q", what, got, want)
+	}
+}
+
+// TestJ43_JobEvents: when a round of a job is due after each change of it.
+func TestJ43_JobEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running := newJob("j", pointTo(mine))
+		running.Generation, running.ResourceVersion = 1, "1"
+		running.Status.StartTime = pointTo(metav1.NewTime(time.Now().Add(-10 * time.Second)))
+		changed := func(change func(*batchv1.Job)) *batchv1.Job {
+			j := running.DeepCopy()
+			change(j)
+			return j
+		}
+		deadline := func(seconds int64) func(*batchv1.Job) {
+			return func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds, j.Generation = &seconds, 2 }
+		}
+		ended := changed(func(j *batchv1.Job) { complete(j, 0) })
+		d := newJobDesk(t)
+		d.jobs.OnAdd(running, false)
+		d.want("a job", "j 0s")
+		d.jobs.OnUpdate(running, running)
+		d.want("its status", "j 1s")
+		d.jobs.OnUpdate(running, changed(func(j *batchv1.Job) { j.Generation = 2 }))
+		d.want("its spec", "j 0s")
+		d.jobs.OnUpdate(running, ended)
+		d.want("its end", "")
+		d.jobs.OnUpdate(running, changed(deadline(60)))
+		d.want("a deadline", "j 0s, j 50s")
+		d.jobs.OnUpdate(changed(deadline(30)), changed(deadline(60)))
+		d.want("another deadline", "j 1s, j 50s")
+		d.jobs.OnUpdate(changed(deadline(60)), changed(deadline(60)))
+		d.want("the same deadline", "j 1s")
+		d.jobs.OnUpdate(changed(deadline(60)), running)
+		d.want("no deadline", "j 0s")
+		d.jobs.OnUpdate(changed(func(j *batchv1.Job) { j.Status.StartTime = nil }), changed(func(j *batchv1.Job) { deadline(60)(j); j.Status.StartTime = nil }))
+		d.want("the deadline of a job that has not started", "j 0s")
+		d.jobs.OnDelete(ended)
+		d.want("a deletion", "j 0s")
+		d.jobs.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j", Obj: ended})
+		d.want("a deletion that was missed", "j 0s")
+		d.jobs.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j"})
+		d.want("a deletion of an object that nobody knows", "")
+		for _, by := range []*string{nil, pointTo(mine), pointTo("example.com/other")} {
+			d.jobs.OnAdd(newJob("k", by), false)
+		}
+		if !slices.Equal(d.told.all, []string{"example.com/other"}) {
+			t.Errorf("jobs of other controllers: %q", d.told.all)
+		}
+	})
+}
+
+// TestJ43_PodEvents: which job a pod's change leads to.
+func TestJ43_PodEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, k, ended := newJob("j", pointTo(mine)), newJob("k", pointTo(mine)), newJob("ended", pointTo(mine))
+		complete(ended, 0)
+		d := newJobDesk(t, j, k, ended)
+		of := func(j *batchv1.Job, changes ...func(*corev1.Pod)) *corev1.Pod {
+			p := podElsewhere(j, corev1.PodRunning)
+			p.Namespace = "ns"
+			for _, change := range changes {
+				change(p)
+			}
+			return p
+		}
+		free := func(p *corev1.Pod) { p.OwnerReferences = nil }
+		unmatched := func(p *corev1.Pod) { p.Labels = nil }
+		leaving := func(p *corev1.Pod) { p.DeletionTimestamp = pointTo(metav1.Now()) }
+		stranger := func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "ReplicaSet" }
+		namesake := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "earlier" }
+		for _, test := range []struct {
+			what     string
+			old, cur *corev1.Pod // neither old: it appears; no cur: it is gone
+			want     string
+		}{
+			{"a pod of the job", nil, of(j), "j 1s"},
+			{"a pod of an earlier job of the name", nil, of(j, namesake), ""},
+			{"a pod of another kind", nil, of(j, stranger), ""},
+			{"an orphan that matches", nil, of(j, free), "j 1s"},
+			{"an orphan that does not", nil, of(j, free, unmatched), ""},
+			{"a pod that is leaving", nil, of(j, leaving), "j 1s"},
+			{"a pod of a job that has ended leaves", nil, of(ended, leaving), ""},
+			{"a change", of(j), of(j), "j 1s"},
+			{"a change of an orphan", of(j, free), of(j, free), ""},
+			{"an orphan matches now", of(j, free, unmatched), of(j, free), "j 1s"},
+			{"an orphan matches another job now", of(j, free), of(k, free), "k 1s"},
+			{"a job loses it", of(j), of(j, free, unmatched), "j 1s"},
+			{"a job loses it, and it matches", of(j), of(j, free), "j 1s, j 1s"},
+			{"another job has it", of(j), of(k), "j 1s, k 1s"},
+			{"a job takes it", of(j, free), of(j), "j 1s"},
+			{"it begins to leave", of(j), of(j, leaving), "j 1s"},
+			{"it leaves a job that has ended", of(ended), of(ended, leaving), ""},
+			{"it is gone", of(j), nil, "j 1s"},
+			{"an orphan is gone", of(j, free), nil, ""},
+		} {
+			switch {
+			case test.old == nil:
+				d.events.OnAdd(test.cur, false)
+			case test.cur == nil:
+				d.events.OnDelete(test.old)
+			default:
+				d.events.OnUpdate(test.old, test.cur)
+			}
+			d.want(test.what, test.want)
+		}
+		d.events.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/pod", Obj: of(j)})
+		d.want("a deletion that was missed", "j 1s")
+	})
+}
+
+// TestJ42_TrackedPods: a pod that has ended with the finalizer counts once, and once more when it loses it.
+func TestJ42_TrackedPods(t *testing.T) {
+	j := newJob("j", pointTo(mine))
+	d := newJobDesk(t, j)
+	pod := func(phase corev1.PodPhase, tracked bool) *corev1.Pod {
+		p := podElsewhere(j, phase)
+		if p.Namespace = "ns"; !tracked {
+			p.Finalizers = nil
+		}
+		return p
+	}
+	for _, phase := range []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed} {
+		d.told.all = nil
+		d.events.OnAdd(pod(corev1.PodRunning, true), false)
+		d.events.OnUpdate(pod(corev1.PodRunning, true), pod(phase, true))
+		d.events.OnUpdate(pod(phase, true), pod(phase, true))
+		d.events.OnUpdate(pod(phase, true), pod(phase, false))
+		d.events.OnDelete(pod(phase, false))
+		d.events.OnAdd(pod(phase, true), false)
+		d.events.OnDelete(pod(phase, true))
+		if want := []string{"add", "delete", "add", "delete"}; !slices.Equal(d.told.all, want) {
+			t.Errorf("%s: %q, want %q", phase, d.told.all, want)
+		}
+	}
+}
+
+// TestC17_CronJobEvents: when a round of a CronJob is due after each change of it and of its jobs.
+func TestC17_CronJobEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		factory := informers.NewSharedInformerFactory(client, resync)
+		cronJobs, jobs := factory.Batch().V1().CronJobs().Informer(), factory.Batch().V1().Jobs().Informer()
+		c, err := controller.NewCronJobReconciler(client, cronJobs, jobs, controller.CronJobOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		object := newCronJob("c", "0 * * * *", batchv1.AllowConcurrent)
+		if err := cronJobs.GetIndexer().Add(object); err != nil {
+			t.Fatal(err)
+		}
+		queue := &asks{}
+		want := func(what, want string) {
+			t.Helper()
+			if got := queue.take(); got != want {
+				t.Errorf("%s: asked for %q, want %q", what, got, want)
+			}
+		}
+		changed := func(change func(*batchv1.CronJob)) *batchv1.CronJob {
+			o := object.DeepCopy()
+			change(o)
+			return o
+		}
+		zone := func(name string) *batchv1.CronJob {
+			return changed(func(o *batchv1.CronJob) { o.Spec.TimeZone = &name })
+		}
+		h := c.CronJobEvents(queue)
+		h.OnAdd(object, false)
+		want("a CronJob", "c 0s")
+		h.OnUpdate(object, changed(func(o *batchv1.CronJob) { o.Spec.Suspend = pointTo(true) }))
+		want("its spec", "c 0s")
+		h.OnUpdate(object, changed(func(o *batchv1.CronJob) { o.Spec.Schedule = "30 * * * *" }))
+		want("its schedule", "c 30m0.1s")
+		h.OnUpdate(object, zone("Asia/Kathmandu"))
+		want("its zone", "c 15m0.1s")
+		h.OnUpdate(zone("Asia/Kathmandu"), zone("Asia/Kathmandu"))
+		want("the same zone", "c 0s")
+		h.OnUpdate(object, changed(func(o *batchv1.CronJob) { o.Spec.Schedule = "soon" }))
+		want("a schedule that does not parse", "c 0s")
+		h.OnUpdate(object, changed(func(o *batchv1.CronJob) {
+			o.Spec.Schedule, o.Spec.StartingDeadlineSeconds = "@every 90s", pointTo[int64](30)
+		}))
+		want("@every with a deadline", "c 1m30.1s")
+		h.OnDelete(object)
+		want("a deletion", "c 0s")
+		h.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/c", Obj: object})
+		want("a deletion that was missed", "c 0s")
+
+		h = c.JobEvents(queue)
+		mineToo, other := jobElsewhere("j", object), newJob("j", nil)
+		mineToo.Namespace = "ns"
+		earlier, kind := mineToo.DeepCopy(), mineToo.DeepCopy()
+		earlier.OwnerReferences[0].UID, kind.OwnerReferences[0].Kind = "earlier", "Job"
+		for _, j := range []*batchv1.Job{other, earlier, kind, jobElsewhere("j", object)} {
+			h.OnAdd(j, false)
+			h.OnUpdate(j, j)
+			h.OnDelete(j)
+		}
+		want("jobs of others", "")
+		h.OnAdd(mineToo, false)
+		want("a job", "c 0s")
+		h.OnUpdate(mineToo, mineToo)
+		want("a change", "c 0s")
+		h.OnUpdate(mineToo, other)
+		want("a job that another has now", "c 0s")
+		h.OnUpdate(other, mineToo)
+		want("a job that was another's", "c 0s")
+		h.OnDelete(mineToo)
+		want("a job is gone", "c 0s")
+		h.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j", Obj: mineToo})
+		want("a deletion that was missed", "c 0s")
+	})
+}

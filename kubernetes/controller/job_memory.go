@@ -1,0 +1,55 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// remember returns what this process remembers of a job, or else what its annotation says.
+func (c *Jobs) remember(key types.NamespacedName, object Object) job.Memory {
+	m := c.options.Memories.Get(key)
+	if m.JobUID == "" && c.options.MemoryAnnotation != "" {
+		m, _ = c.annotated(object)
+	}
+	return m
+}
+
+// annotated reads the memory in an annotation. One that cannot be read counts as lost.
+func (c *Jobs) annotated(object Object) (m job.Memory, found bool) {
+	text, found := object.GetAnnotations()[c.options.MemoryAnnotation]
+	if found {
+		_ = m.UnmarshalJSON([]byte(text)) // never fails
+	}
+	return m, found
+}
+
+// annotate stores the backoff in the job's annotation if it has changed. The rest of a memory
+// is about this process, or is what the caches show after a restart anyway.
+func (b *roundBackend) annotate(ctx context.Context, m job.Memory) error {
+	c := b.jobs
+	if c.options.MemoryAnnotation == "" || m.JobUID == "" {
+		return nil
+	}
+	m = job.Memory{JobUID: m.JobUID, Backoff: m.Backoff}
+	if stored, found := c.annotated(b.object); m.Equal(stored) || !found && m.Equal(job.Memory{JobUID: m.JobUID}) {
+		return nil
+	}
+	text, err := m.MarshalJSON()
+	if err != nil {
+		return fmt.Errorf("memory: %w", err)
+	}
+	object, err := c.kind.annotate(ctx, b.object, c.options.MemoryAnnotation, string(text))
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("memory: %w", err)
+	}
+	c.written.wrote(b.key, object.GetUID(), ofOwners, object.GetResourceVersion())
+	return nil
+}

@@ -1,0 +1,305 @@
+//go:build go1.25
+
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kubernetes/backend"
+	"github.com/batchplan/batchplan/kubernetes/controller"
+)
+
+// film is a job by another name.
+type film struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              batchv1.JobSpec   `json:"spec"`
+	Status            batchv1.JobStatus `json:"status"`
+}
+
+func (f *film) DeepCopyObject() runtime.Object {
+	j := (&batchv1.Job{ObjectMeta: f.ObjectMeta, Spec: f.Spec, Status: f.Status}).DeepCopy()
+	return &film{f.TypeMeta, j.ObjectMeta, j.Spec, j.Status}
+}
+
+func films() controller.Kind[*film] {
+	return controller.Kind[*film]{
+		GroupVersionKind: example.WithKind("Film"),
+		Spec:             func(f *film) *batchv1.JobSpec { return &f.Spec },
+		Status:           func(f *film) *batchv1.JobStatus { return &f.Status },
+		Objects:          func(string) backend.OwnerClient[*film] { return nil },
+	}
+}
+
+// studio has one film, its controller, and pods.
+type studio struct {
+	*testing.T
+	films  *shelf[*film]
+	pods   *fake.Clientset
+	jobs   *controller.Jobs
+	events []string
+	log    []string
+}
+
+// Event implements [controller.Recorder].
+func (s *studio) Event(_ runtime.Object, _, reason, message string) {
+	s.events = append(s.events, reason+": "+message)
+}
+
+func inStudio(t *testing.T, kind controller.Kind[*film], o controller.JobOptions, f film, play func(s *studio)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &studio{T: t, films: newShelf[*film](&film{}), pods: fake.NewClientset()}
+		kind.Objects = func(string) backend.OwnerClient[*film] { return s.films }
+		s.pods.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			pod := a.(clienttesting.CreateAction).GetObject().(*corev1.Pod)
+			pod.Name, pod.UID, pod.CreationTimestamp = pod.GenerateName+"1", "pod-1", metav1.Now()
+			return false, nil, nil
+		})
+		factory := informers.NewSharedInformerFactory(s.pods, resync)
+		o.Events = s
+		jobs, err := controller.NewJobReconciler(kind, s.pods, s.films.informer, factory.Core().V1().Pods().Informer(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.jobs = jobs
+		factory.Start(t.Context().Done())
+		f.ObjectMeta = metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f", CreationTimestamp: metav1.Now()}
+		if _, err := s.films.put("create", &f); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		play(s)
+	})
+}
+
+// round runs a round, when the caches show what the one before has written.
+func (s *studio) round() error {
+	synctest.Wait()
+	s.jobs.OwnerEvents(&asks{}).OnAdd(s.film(), false)
+	pods, err := s.pods.CoreV1().Pods("ns").List(s.Context(), metav1.ListOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	for i := range pods.Items {
+		s.jobs.PodEvents(&asks{}).OnAdd(&pods.Items[i], false)
+	}
+	_, err = s.jobs.Reconcile(logged(s.T, &s.log), types.NamespacedName{Namespace: "ns", Name: "f"})
+	return err
+}
+
+func (s *studio) film() *film { return s.films.all()[0] }
+
+// said returns the message of a condition.
+func (s *studio) said(condition batchv1.JobConditionType) string {
+	for _, c := range s.film().Status.Conditions {
+		if c.Type == condition {
+			return c.Message
+		}
+	}
+	return ""
+}
+
+func scene(policy corev1.RestartPolicy) batchv1.JobSpec {
+	return batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: policy, Containers: []corev1.Container{{Name: "main"}}}}}
+}
+
+// TestKind_Words: conditions and events are about the kind, and what others have written stays. With the quirk that
+// rewrites the condition Suspended if its message differs, it is written once.
+func TestKind_Words(t *testing.T) {
+	for _, planner := range []job.Options{{}, job.Kubernetes136()} {
+		f := film{Spec: scene(corev1.RestartPolicyNever)}
+		f.Spec.Suspend, f.Spec.BackoffLimit = pointTo(true), pointTo[int32](0)
+		f.Status.Conditions = []batchv1.JobCondition{{Type: "example.com/Ticket", Status: corev1.ConditionTrue, Message: "Job ticket of Film f"}}
+		inStudio(t, films(), controller.JobOptions{Planner: planner}, f, func(s *studio) {
+			for range 3 {
+				if err := s.round(); err != nil {
+					t.Error(err)
+				}
+			}
+			if got := s.said("Suspended"); got != "Film suspended" || len(s.films.writes) != 2 {
+				t.Errorf("condition %q, writes %q", got, s.films.writes)
+			}
+			resumed := s.film().DeepCopyObject().(*film)
+			resumed.Spec.Suspend = pointTo(false)
+			s.films.put("edit", resumed)
+			s.round()
+			s.round()
+			pod, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if owner := pod.OwnerReferences[0]; owner.Kind != "Film" || pod.Labels[batchv1.ControllerUidLabel] != "uid-f" {
+				t.Errorf("owner %v, labels %v", owner, pod.Labels)
+			}
+			pod.Status.Phase = corev1.PodFailed
+			if _, err := s.pods.CoreV1().Pods("ns").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				s.round()
+			}
+			want := "Film has reached the specified backoff limit"
+			if s.said("Failed") != want || s.said("example.com/Ticket") != "Job ticket of Film f" {
+				t.Errorf("conditions %v", s.film().Status.Conditions)
+			}
+			if lines := strings.Join(s.log, "\n"); !strings.Contains(lines, "the Film is suspended") || strings.Contains(lines, "the job ") || strings.Contains(lines, "Job ") {
+				t.Errorf("log\n%s", lines)
+			}
+			for _, e := range []string{"Suspended: Film suspended", "Resumed: Film resumed", "BackoffLimitExceeded: " + want} {
+				if !slices.Contains(s.events, e) {
+					t.Errorf("no event %q in %q", e, s.events)
+				}
+			}
+		})
+	}
+}
+
+// TestKind_Invalid: what a server would refuse of a job is an event of the kind.
+func TestKind_Invalid(t *testing.T) {
+	badLabels := scene(corev1.RestartPolicyNever)
+	badLabels.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
+	refused := films()
+	refused.Check = func(*film) error { return errors.New("film.spec.length: is too long") }
+	for _, test := range []struct {
+		kind controller.Kind[*film]
+		spec batchv1.JobSpec
+		want string
+	}{
+		{films(), scene(corev1.RestartPolicyAlways), `InvalidFilm: spec.template.spec.restartPolicy: "Always": must be Never or OnFailure`},
+		{films(), badLabels, "InvalidFilm: job.spec.template.metadata.labels: map[]: do not match the selector"},
+		{refused, scene(corev1.RestartPolicyNever), "InvalidFilm: film.spec.length: is too long"},
+	} {
+		inStudio(t, test.kind, controller.JobOptions{}, film{Spec: test.spec}, func(s *studio) {
+			if err := s.round(); err == nil || !strings.HasPrefix(err.Error(), "film ns/f: ") || !slices.Contains(s.events, test.want) {
+				t.Errorf("%v, events %q, want %q", err, s.events, test.want)
+			}
+		})
+	}
+}
+
+// TestKind_MemoryAnnotation: the backoff is kept in an annotation of the object.
+func TestKind_MemoryAnnotation(t *testing.T) {
+	inStudio(t, films(), controller.JobOptions{MemoryAnnotation: "example.com/memory"}, film{Spec: scene(corev1.RestartPolicyNever)}, func(s *studio) {
+		s.round()
+		s.round()
+		pod, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod.Status.Phase = corev1.PodFailed
+		if _, err := s.pods.CoreV1().Pods("ns").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.round()
+		if text := s.film().Annotations["example.com/memory"]; !strings.Contains(text, "uid-f") {
+			t.Errorf("the annotation is %q, writes %q", text, s.films.writes)
+		}
+	})
+}
+
+// TestKind_TTL: ttlSecondsAfterFinished of a resource of one's own.
+func TestKind_TTL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shelf := newShelf[*film](&film{})
+		kind := films()
+		kind.Objects = func(string) backend.OwnerClient[*film] { return shelf }
+		ttl, err := controller.NewTTLReconciler(kind, shelf.informer, controller.TTLOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &film{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f"}, Spec: scene(corev1.RestartPolicyNever)}
+		f.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
+		queue, key := &asks{}, types.NamespacedName{Namespace: "ns", Name: "f"}
+		ttl.OwnerEvents(queue).OnAdd(f, false)
+		if got := queue.take(); got != "" {
+			t.Errorf("one that runs: asked for %q", got)
+		}
+		f.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
+		shelf.put("create", f)
+		ttl.OwnerEvents(queue).OnAdd(f, false)
+		if got := queue.take(); got != "f 0s" {
+			t.Errorf("asked for %q", got)
+		}
+		next, err := ttl.Reconcile(t.Context(), key)
+		if want := time.Now().Add(time.Minute); err != nil || !next.Equal(want) {
+			t.Errorf("again at %s, want %s, %v", next, want, err)
+		}
+		time.Sleep(time.Minute)
+		if _, err := ttl.Reconcile(t.Context(), key); err != nil || len(shelf.all()) != 0 {
+			t.Errorf("%d are left, %v", len(shelf.all()), err)
+		}
+	})
+}
+
+// What a controller cannot do without is an error that names it.
+func TestKind_WhatIsRequired(t *testing.T) {
+	for want, drop := range map[string]func(k *controller.Kind[*film]){
+		"Kind.Spec is required":             func(k *controller.Kind[*film]) { k.Spec = nil },
+		"Kind.Objects is required":          func(k *controller.Kind[*film]) { k.Objects = nil },
+		"Kind.GroupVersionKind is required": func(k *controller.Kind[*film]) { k.Kind = "" },
+		"Status does not return what SetStatus has set": func(k *controller.Kind[*film]) {
+			k.SetStatus = func(f *film, s batchv1.JobStatus) { f.Status.Active = s.Active }
+		},
+	} {
+		k := films()
+		drop(&k)
+		factory := informers.NewSharedInformerFactory(fake.NewClientset(), resync)
+		pods := factory.Core().V1().Pods().Informer()
+		_, jobs := controller.NewJobReconciler(k, fake.NewClientset(), newShelf[*film](&film{}).informer, pods, controller.JobOptions{})
+		_, orphans := controller.NewOrphanReconciler(k, fake.NewClientset(), newShelf[*film](&film{}).informer, pods, controller.OrphanOptions{})
+		_, ttl := controller.NewTTLReconciler(k, newShelf[*film](&film{}).informer, controller.TTLOptions{})
+		for _, err := range []error{jobs, orphans, ttl} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+	}
+}
+
+// TestRecorder: events of a kind that only a scheme of one's own knows.
+func TestRecorder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		scheme := runtime.NewScheme()
+		scheme.AddKnownTypeWithName(example.WithKind("Film"), &film{})
+		ctx, cancel := context.WithCancel(t.Context())
+		recorder := controller.NewRecorder(ctx, client, scheme, "films")
+		recorder.Event(&film{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "ns"}}, "Normal", "Completed", "Film completed")
+		builtIn := controller.NewRecorder(ctx, client, nil, "jobs")
+		builtIn.Event(newJob("j", nil), "Normal", "Completed", "Job completed")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		list, err := client.CoreV1().Events("ns").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range list.Items {
+			got = append(got, fmt.Sprint(e.Source.Component, " ", e.InvolvedObject.Kind, " ", e.Message))
+		}
+		slices.Sort(got)
+		if want := []string{"films Film Film completed", "jobs Job Job completed"}; !slices.Equal(got, want) {
+			t.Errorf("events %q, want %q", got, want)
+		}
+		cancel()
+		time.Sleep(time.Second)
+	})
+}

@@ -1,0 +1,90 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// The delays of J43.
+const (
+	batchDelay = time.Second
+	retryBase  = time.Second
+	retryMax   = time.Minute
+)
+
+// JobRateLimiter returns the delays after failed rounds of jobs (J43).
+func JobRateLimiter[K comparable]() workqueue.TypedRateLimiter[K] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[K](retryBase, retryMax)
+}
+
+// Common are the options that all controllers have.
+type Common struct {
+	// Workers is the number of concurrent rounds; 0 is the default of the controller.
+	Workers int
+	// Namespace reports whether the objects of a namespace are this replica's; nil means that
+	// all are. When its answer changes, call [Controller.Enqueue] for the namespace: a replica
+	// forgets what it remembers of one that it has lost.
+	Namespace func(string) bool
+	// Events reports to the people who watch the objects; nil means nobody.
+	Events Recorder
+	// CrashOnPanic lets a panic of a round end the process. By default it is logged, and the
+	// round is repeated after a growing delay.
+	CrashOnPanic bool
+	// QueueMetrics measure the work queue; nil means the provider of the process, if it has one.
+	QueueMetrics workqueue.MetricsProvider
+	// Clock is the time of the rounds and of the work queue; nil means the real one. Tests may
+	// compress it. Creation and deletion times are the server's in any case.
+	Clock clock.WithTicker
+}
+
+// clock is the time that the rounds go by.
+func (o *Common) clock() clock.WithTicker {
+	if o.Clock == nil {
+		return clock.RealClock{}
+	}
+	return o.Clock
+}
+
+// Recorder reports an event. A record.EventRecorder of client-go is one.
+type Recorder interface {
+	Event(object runtime.Object, eventtype, reason, message string)
+}
+
+// NewRecorder returns a recorder that writes events to the server until the context ends. The scheme must know
+// the kinds of the objects that have no kind in themselves, as those from typed clients; nil is the scheme of client-go.
+// The component is the source that the events name.
+func NewRecorder(ctx context.Context, client kubernetes.Interface, s *runtime.Scheme, component string) Recorder {
+	if s == nil {
+		s = scheme.Scheme
+	}
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	return broadcaster.NewRecorder(s, corev1.EventSource{Component: component})
+}
+
+func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.Namespace(namespace) }
+
+// report reports events. A warning is a line in the log too, unless the round is repeated: then
+// its error is one.
+func (o *Common) report(ctx context.Context, about Object, repeated bool, events ...job.Event) {
+	for _, e := range events {
+		if e.Type == job.EventWarning && !repeated {
+			klog.FromContext(ctx).Info("warning", "object", klog.KObj(about), "reason", e.Reason, "message", e.Message)
+		}
+		if o.Events != nil {
+			o.Events.Event(about, string(e.Type), e.Reason, e.Message)
+		}
+	}
+}

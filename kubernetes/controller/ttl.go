@@ -1,0 +1,156 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// TTLOptions say which finished jobs are deleted, and when.
+type TTLOptions struct {
+	Common
+	// ManagedBy restricts the controller to the jobs of that spec.managedBy, where
+	// [job.ControllerName] also stands for jobs without the field. Empty means all jobs, which
+	// is what the built-in controller deletes.
+	ManagedBy string
+	// Planner may hold other times to live.
+	Planner job.Options
+	// Metrics counts deletions; it may be nil.
+	Metrics TTLMetrics
+	// Look is called with each look at a finished job; fresh is the one at the server (T4). It may
+	// be nil.
+	Look func(j *job.Job, now time.Time, fresh, expired bool, at time.Time)
+}
+
+// TTLMetrics receive what the metric of a TTL controller measures.
+type TTLMetrics interface {
+	// Expired is a job that was deleted so long after it had expired.
+	Expired(late time.Duration)
+}
+
+// TTL deletes finished jobs when their time to live is over. [NewTTL] returns it with a queue
+// and workers.
+type TTL struct {
+	kind    ownerKind
+	options TTLOptions
+	owners  cache.Indexer
+}
+
+// NewTTL returns a controller of the factory's jobs. Call it before the factory starts.
+func NewTTL(client kubernetes.Interface, factory informers.SharedInformerFactory, o TTLOptions) (*Controller[types.NamespacedName], error) {
+	return NewTTLOf(BatchJobs(client), factory.Batch().V1().Jobs().Informer(), o)
+}
+
+// NewTTLOf is NewTTL for a resource of your own, and for an informer that comes from elsewhere.
+func NewTTLOf[T Object](kind Kind[T], owners cache.SharedIndexInformer, o TTLOptions) (*Controller[types.NamespacedName], error) {
+	r, err := NewTTLReconciler(kind, owners, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Workers == 0 {
+		o.Workers = 5
+	}
+	c := newController(kind.controller("ttl"), &o.Common, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
+	c.reconcile, c.each = r.Reconcile, r.each
+	return c, c.watch(owners, r.OwnerEvents(c.queue))
+}
+
+// NewTTLReconciler returns the reconciler alone, as [NewJobReconciler] does.
+func NewTTLReconciler[T Object](kind Kind[T], owners cache.SharedIndexInformer, o TTLOptions) (*TTL, error) {
+	if err := kind.complete(); err != nil {
+		return nil, fmt.Errorf("%s controller: %w", kind.controller("ttl"), err)
+	}
+	return &TTL{&kind, o, owners.GetIndexer()}, nil
+}
+
+// OwnerEvents returns the handler of the jobs' informer. It asks for a look at each job that
+// has finished.
+func (c *TTL) OwnerEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
+	look := func(o any) {
+		object := o.(Object)
+		if value := c.kind.value(object); c.takes(&value) {
+			queue.Add(keyOf(object))
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(_, o any) { look(o) }}
+}
+
+// takes reports whether the job has finished and is this controller's.
+func (c *TTL) takes(value *job.Job) bool {
+	if value.Status.Finished() == "" || !c.options.serves(value.Namespace) {
+		return false
+	}
+	by := job.ControllerName
+	if value.Spec.ManagedBy != nil {
+		by = *value.Spec.ManagedBy
+	}
+	return c.options.ManagedBy == "" || c.options.ManagedBy == by
+}
+
+// each adds all finished jobs of some namespaces.
+func (c *TTL) each(namespace func(string) bool, add func(types.NamespacedName)) {
+	for _, o := range c.owners.List() {
+		object := o.(Object)
+		if value := c.kind.value(object); namespace(value.Namespace) && c.takes(&value) {
+			add(keyOf(object))
+		}
+	}
+}
+
+// Reconcile deletes the job if it has expired by the cache and by the server (T4). It returns
+// when the job expires, or the zero time.
+func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
+	object, found, err := c.owners.GetByKey(key.String())
+	if err != nil || !found {
+		return next, nil
+	}
+	if expired, next, err := c.look(ctx, object.(Object), false); !expired {
+		return next, err
+	}
+	fresh, err := c.kind.get(ctx, key)
+	if apierrors.IsNotFound(err) {
+		return next, nil
+	}
+	if err != nil {
+		return next, err
+	}
+	expired, at, err := c.look(ctx, fresh, true)
+	if !expired {
+		return at, err
+	}
+	klog.FromContext(ctx).V(2).Info(c.kind.says("Job has expired and is deleted"), c.kind.controller("job"), key)
+	policy, uid := metav1.DeletePropagationForeground, fresh.GetUID()
+	err = c.kind.remove(ctx, key, metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}})
+	if err == nil && c.options.Metrics != nil {
+		c.options.Metrics.Expired(c.options.clock().Since(at))
+	}
+	return next, err
+}
+
+// look asks whether a job has expired, and if not, when it does.
+func (c *TTL) look(ctx context.Context, object Object, fresh bool) (expired bool, at time.Time, err error) {
+	value, now := c.kind.value(object), c.options.clock().Now()
+	if !c.takes(&value) {
+		return false, at, nil
+	}
+	expired, at, err = job.Expire(value, c.options.Planner, now)
+	if c.options.Look != nil {
+		c.options.Look(&value, now, fresh, expired, at)
+	}
+	if err != nil {
+		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "UnknownExpiry", Message: err.Error()})
+		return false, time.Time{}, err
+	}
+	return expired, at, nil
+}

@@ -1,0 +1,100 @@
+//go:build go1.25
+
+package controller
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchplan/batchplan/expectations"
+)
+
+// seen is a store that has come as far as that version.
+type seen string
+
+func (s seen) LastStoreSyncResourceVersion() string { return string(s) }
+
+var key = types.NamespacedName{Namespace: "ns", Name: "j"}
+
+// TestE6_Versions: a round waits for the caches to show the job's own writes, however long
+// that takes.
+func TestE6_Versions(t *testing.T) {
+	tests := []struct {
+		name       string
+		jobs, pods seen
+		want       bool
+	}{
+		{"both are seen", "20", "31", true},
+		{"more is seen", "100", "100", true},
+		{"the status is not", "19", "31", false},
+		{"a pod is not", "20", "30", false},
+		{"versions are numbers", "20", "9", false},
+		{"it is no version", "20", "x", true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			v := versions{stores: [2]store{ofOwners: test.jobs, ofPods: test.pods}}
+			v.wrote(key, "u", ofPods, "31")
+			v.wrote(key, "u", ofPods, "30") // writes of one round end in any order
+			v.wrote(key, "u", ofOwners, "20")
+			err := v.check(key)
+			if (err == nil) != test.want {
+				t.Errorf("got %v", err)
+			}
+			if got := len(v.writes) == 0; got != test.want {
+				t.Errorf("forgotten %v: what is seen takes no memory", got)
+			}
+		})
+	}
+}
+
+// TestE6_NotificationsInstead: a cache that does not say its version, since its feature gate
+// is off, blocks no job. What its notifications tell takes the place of the version.
+func TestE6_NotificationsInstead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := versions{stores: [2]store{ofOwners: seen(""), ofPods: seen("")}}
+		v.wrote(key, "u", ofPods, "31")
+		for _, told := range []struct {
+			version string
+			want    bool
+		}{{"", false}, {"30", false}, {"29", false}, {"31", true}} {
+			if told.version != "" {
+				v.observe(ofPods, told.version)
+			}
+			if err := v.check(key); (err == nil) != told.want {
+				t.Errorf("after %q: %v", told.version, err)
+			}
+		}
+		v.wrote(key, "u", ofPods, "40") // the watch breaks, and nothing tells of this one
+		time.Sleep(expectations.Timeout - time.Nanosecond)
+		if v.check(key) == nil {
+			t.Error("the write is not waited for")
+		}
+		time.Sleep(time.Nanosecond)
+		if err := v.check(key); err != nil {
+			t.Errorf("a lost notification holds the job back without end: %v", err)
+		}
+	})
+}
+
+// TestVersions_Forget: the writes of a job do not hold back a later one of the name.
+func TestVersions_Forget(t *testing.T) {
+	v := versions{stores: [2]store{ofOwners: seen("1"), ofPods: seen("7")}}
+	v.wrote(key, "old", ofOwners, "5")
+	v.forget(key, "another")
+	if v.check(key) == nil {
+		t.Error("the writes of another job were forgotten")
+	}
+	v.wrote(key, "new", ofPods, "6")
+	if err := v.check(key); err != nil {
+		t.Errorf("a later job waits for the writes of an earlier one: %v", err)
+	}
+	v.wrote(key, "new", ofOwners, "5")
+	v.forget(key, "")
+	if err := v.check(key); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,172 @@
+//go:build go1.25
+
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kubernetes/controller"
+)
+
+// brokenFor panics when it is asked for one job.
+type brokenFor struct {
+	stored
+	name  string
+	asked *atomic.Int32
+}
+
+func (b brokenFor) Get(key types.NamespacedName) job.Memory {
+	if key.Name == b.name {
+		b.asked.Add(1)
+		panic("broken")
+	}
+	return b.stored.Get(key)
+}
+
+// TestController_Panic: a round that panics ends neither the process nor the rounds of other
+// jobs, and is not repeated without a pause.
+func TestController_Panic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		c := start(t, jobsAndOrphans(controller.JobOptions{
+			Common: controller.Common{Workers: 1}, ManagedBy: mine, Memories: brokenFor{stored{}, "bad", &asked},
+		}), newJob("bad", pointTo(mine)), newJob("good", pointTo(mine)))
+		defer c.stop()
+		c.rest(time.Minute)
+		if pods := c.pods(); len(pods) != 1 || pods[0].Labels["job"] != "good" {
+			t.Errorf("pods %v", pods)
+		}
+		if n := asked.Load(); n < 3 || n > 10 {
+			t.Errorf("%d rounds in a minute", n)
+		}
+	})
+}
+
+// TestController_Namespaces: a replica leaves the namespaces of others alone, takes one over
+// when it is told to, and then forgets what it knew when it loses the namespace.
+func TestController_Namespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mineNow atomic.Bool
+		memories := stored{}
+		var jobs *controller.Controller[types.NamespacedName]
+		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) (_ []starter, err error) {
+			jobs, err = controller.NewJobs(client, factory, controller.JobOptions{
+				Common:    controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }},
+				ManagedBy: mine, Memories: memories,
+			})
+			return []starter{jobs}, err
+		}, newJob("j", pointTo(mine)))
+		defer c.stop()
+		turn := func(on bool) {
+			mineNow.Store(on)
+			jobs.Enqueue(func(namespace string) bool { return namespace == "ns" })
+			c.rest(time.Second)
+		}
+		c.rest(time.Minute)
+		if n := len(c.pods()); n != 0 {
+			t.Fatalf("%d pods in the namespace of another replica", n)
+		}
+		turn(true)
+		if n := len(c.pods()); n != 1 || len(memories) != 1 {
+			t.Fatalf("%d pods, %d memories", n, len(memories))
+		}
+		turn(false)
+		if len(memories) != 0 {
+			t.Error("a memory is left, and would be old when the namespace comes back")
+		}
+		if err := c.CoreV1().Pods("ns").Delete(t.Context(), c.pods()[0].Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		c.rest(time.Minute)
+		if n := len(c.pods()); n != 0 {
+			t.Fatalf("%d pods in a namespace that was lost", n)
+		}
+		turn(true)
+		c.rest(time.Minute)
+		if n := len(c.pods()); n != 1 {
+			t.Errorf("%d pods in a namespace that has come back", n)
+		}
+	})
+}
+
+// TestController_CrashOnPanic: then a panic of a round is one of its worker.
+func TestController_CrashOnPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		client := fake.NewClientset()
+		factory := informers.NewSharedInformerFactory(client, resync)
+		c, err := controller.NewJobs(client, factory, controller.JobOptions{
+			Common: controller.Common{CrashOnPanic: true}, ManagedBy: mine, Memories: brokenFor{stored{}, "bad", &asked},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.ShutDown()
+		if err := factory.Batch().V1().Jobs().Informer().GetIndexer().Add(newJob("bad", pointTo(mine))); err != nil {
+			t.Fatal(err)
+		}
+		c.Enqueue(func(string) bool { return true })
+		defer func() {
+			if p := recover(); p != "broken" {
+				t.Errorf("recovered %v", p)
+			}
+		}()
+		c.Work(t.Context())
+	})
+}
+
+type starts func(context.Context) error
+
+func (s starts) Start(ctx context.Context) error { return s(ctx) }
+
+// TestRun: the first error ends all controllers and is the one that is returned.
+func TestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits := starts(func(ctx context.Context) error {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return context.Cause(ctx)
+		})
+		broken := errors.New("no rights")
+		if err := controller.Run(t.Context(), waits, starts(func(context.Context) error { return broken })); err != broken {
+			t.Errorf("got %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := controller.Run(ctx, starts(func(ctx context.Context) error { <-ctx.Done(); return nil })); err != nil {
+			t.Errorf("without an error: %v", err)
+		}
+	})
+}
+
+// TestIsExpected: caches that are late and writes of others are nothing to worry about.
+func TestIsExpected(t *testing.T) {
+	conflict := apierrors.NewConflict(batchv1.Resource("jobs"), "j", nil)
+	for _, tc := range []struct {
+		err  error
+		want bool
+	}{
+		{cronjobapply.ErrAgain, true}, {fmt.Errorf("round: %w", cronjobapply.ErrAgain), true}, {conflict, true},
+		{fmt.Errorf("round: %w", conflict), true}, {errors.New("timeout"), false}, {nil, false},
+	} {
+		if got := controller.IsExpected(tc.err); got != tc.want {
+			t.Errorf("%v: %t", tc.err, got)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package convert
+
+import (
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// NewPod returns the pod of a creation: the template with what the plan adds to it (J33),
+// the finalizer once, and owner as the controller. The template is not written to. The
+// name is left to the server, which generates one.
+func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodTemplateSpec, c *job.Creation) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName:    c.NamePrefix,
+			Namespace:       namespace,
+			Labels:          joined(template.Labels, c.Labels()),
+			Annotations:     joined(template.Annotations, c.Annotations()),
+			Finalizers:      tracked(template.Finalizers),
+			OwnerReferences: []metav1.OwnerReference{owner},
+		},
+		Spec: *template.Spec.DeepCopy(),
+	}
+	if c.Hostname == "" {
+		return pod
+	}
+	pod.Spec.Hostname = c.Hostname
+	for _, list := range [...][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			addIndexVariable(&list[i], c.IndexPath())
+		}
+	}
+	return pod
+}
+
+// tracked returns the finalizers with the one of jobs, once: a server refuses a pod that has it
+// twice.
+func tracked(finalizers []string) []string {
+	out := slices.Clone(finalizers)
+	i := slices.Index(out, job.Finalizer)
+	if i < 0 {
+		return append(out, job.Finalizer)
+	}
+	rest := slices.DeleteFunc(out[i+1:], func(f string) bool { return f == job.Finalizer })
+	return out[:i+1+len(rest)]
+}
+
+// addIndexVariable takes the variable from the field of the pod that holds the index, unless the
+// container defines it.
+func addIndexVariable(c *corev1.Container, path string) {
+	isIt := func(e corev1.EnvVar) bool { return e.Name == job.IndexVariable }
+	if slices.ContainsFunc(c.Env, isIt) {
+		return
+	}
+	c.Env = append(c.Env, corev1.EnvVar{Name: job.IndexVariable, ValueFrom: &corev1.EnvVarSource{
+		FieldRef: &corev1.ObjectFieldSelector{FieldPath: path},
+	}})
+}
+
+// NewJob returns the job of a creation: the CronJob's template with the name, labels and
+// annotations of the plan, and the CronJob as the controller (C13). The template is not
+// written to.
+func NewJob(of *batchv1.CronJob, c *cronjob.Creation) *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        c.Name,
+			Namespace:   of.Namespace,
+			Labels:      c.Labels,
+			Annotations: c.Annotations,
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(of, batchv1.SchemeGroupVersion.WithKind("CronJob")),
+			},
+		},
+		Spec: *of.Spec.JobTemplate.Spec.DeepCopy(),
+	}
+}
+
+// joined returns a new map of both; what b holds wins.
+func joined(a, b map[string]string) map[string]string {
+	if len(a)+len(b) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(a)+len(b))
+	maps.Copy(out, a)
+	maps.Copy(out, b)
+	return out
+}

@@ -1,0 +1,52 @@
+package convert
+
+import (
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Parent returns the planner's value of an object of any kind that starts others on a schedule.
+func Parent(o metav1.Object, spec cronjob.Spec, status cronjob.Status) cronjob.CronJob {
+	version, _ := strconv.ParseInt(o.GetResourceVersion(), 10, 64)
+	return cronjob.CronJob{
+		Version:           version,
+		Namespace:         o.GetNamespace(),
+		Name:              o.GetName(),
+		UID:               job.UID(o.GetUID()),
+		CreationTimestamp: timeOf(o.GetCreationTimestamp()),
+		DeletionTimestamp: timeAt(o.GetDeletionTimestamp()),
+		SpecChanged:       specChanged(o.GetManagedFields()),
+		Spec:              spec,
+		Status:            status,
+	}
+}
+
+// ChildOf returns what is known of a child of any kind from its metadata (C1). Its start is its creation.
+// List objects of the parent's namespace: others are Foreign.
+func ChildOf(of *cronjob.CronJob, o metav1.Object, owner types.UID, options *cronjob.Options) cronjob.Child {
+	child := cronjob.Child{
+		Name:              o.GetName(),
+		UID:               job.UID(o.GetUID()),
+		Foreign:           owner == "" || job.UID(owner) != of.UID || o.GetNamespace() != of.Namespace,
+		CreationTimestamp: timeOf(o.GetCreationTimestamp()),
+		DeletionTimestamp: timeAt(o.GetDeletionTimestamp()),
+		StartTime:         timeOf(o.GetCreationTimestamp()),
+	}
+	child.ScheduledTime, child.Backfilled = options.ReadMarks(of.Name, child.Name, o.GetLabels(), o.GetAnnotations())
+	return child
+}
+
+// Ending fills in what the status of a job says of its start and its end.
+func Ending(o *batchv1.Job, c *cronjob.Child) {
+	s := job.Status{Conditions: each(o.Status.Conditions, jobCondition)}
+	c.StartTime, c.CompletionTime = timeAt(o.Status.StartTime), timeAt(o.Status.CompletionTime)
+	if c.Finished = s.Finished(); c.Finished != "" {
+		c.FinishTime = s.Condition(c.Finished).LastTransitionTime
+	}
+}

@@ -1,0 +1,93 @@
+// Package blackbox puts the controllers of this library through kit/blackbox, with their own manager and watches.
+package blackbox
+
+import (
+	"context"
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/batchplan/batchplan/kit/blackbox"
+	"github.com/batchplan/batchplan/kubernetes/reconcilers"
+)
+
+var (
+	seed  = flag.Uint64("seed", 1, "the `seed` of the lives")
+	first = flag.Int("first", 0, "the `number` of the first life")
+	lives = flag.Int("lives", 40, "how many random `lives` are played")
+	short = flag.Int("short", 0, "how many short `lives` are played again with each fault in each write")
+)
+
+var scheme = runtime.NewScheme()
+
+func init() {
+	log.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		panic(err)
+	}
+}
+
+// cron is the CronJob controller on a manager.
+var cron = blackbox.Cron{Program: blackbox.Program{
+	Resources: []blackbox.Resource{
+		{GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("CronJob"), Plural: "cronjobs", Status: true, Type: func() any { return batchv1.CronJob{} }},
+		blackbox.Jobs(),
+	},
+	Parent: batchv1.SchemeGroupVersion.WithKind("CronJob"),
+	Child:  blackbox.JobKind,
+	Start: func(ctx context.Context, restConfig *rest.Config) error {
+		skip := true
+		mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
+			Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+			Controller: config.Controller{SkipNameValidation: &skip},
+		})
+		if err != nil {
+			return err
+		}
+		if err := (reconcilers.CronJob{}).SetupWithManager(mgr); err != nil {
+			return err
+		}
+		return mgr.Start(ctx)
+	},
+	Replicas: true,
+	Off: map[blackbox.Check]string{
+		blackbox.NotInRetrospect: "Kubernetes starts the latest run that was missed while a CronJob was suspended, or that an edited schedule has",
+	},
+},
+	New: func(s blackbox.CronSettings) any {
+		return &batchv1.CronJob{Spec: batchv1.CronJobSpec{
+			Schedule: s.Schedule, ConcurrencyPolicy: batchv1.ConcurrencyPolicy(s.Policy), StartingDeadlineSeconds: s.StartingDeadlineSeconds,
+			SuccessfulJobsHistoryLimit: s.KeepSucceeded, FailedJobsHistoryLimit: s.KeepFailed, Suspend: &s.Suspend,
+			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "true"}},
+			}}}},
+		}}
+	},
+	Run: func(child blackbox.Object) time.Time {
+		return child.Time("metadata", "annotations", batchv1.CronJobScheduledTimestampAnnotation)
+	},
+	Active: func(parent blackbox.Object) (uids []string) {
+		for _, ref := range parent.List("status", "active") {
+			uids = append(uids, ref.Text("uid"))
+		}
+		return uids
+	},
+}
+
+// TestSearch plays lives of the CronJob controller: nothing is found.
+func TestSearch(t *testing.T) {
+	cron.Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
+}

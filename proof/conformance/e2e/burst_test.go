@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"runtime/metrics"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// testBurst: many jobs concurrently, and one with many indexes. The flags say how many. It runs alone, as
+// its pods would keep the kubelet from the pods of other tests.
+func testBurst(t *testing.T, c *cluster) {
+	p := c.newPlace(t)
+	var requests atomic.Int64
+	p.start(p.config(), func(next http.RoundTripper) http.RoundTripper {
+		return transport(func(r *http.Request) (*http.Response, error) {
+			requests.Add(1)
+			return next.RoundTrip(r)
+		})
+	})
+	began, used := time.Now(), processorTime(t)
+	for i := range *burstJobs {
+		p.create(jobOf(fmt.Sprintf("burst-%d", i), "0", indexed(int32(*burstPods))))
+	}
+	p.create(jobOf("array", "0", with(indexed(int32(*burstIndexes)), func(s *batchv1.JobSpec) {
+		s.Parallelism = pointTo(min(int32(*burstIndexes), 1000))
+	})))
+	t.Logf("%d jobs were created after %v", *burstJobs+1, time.Since(began).Round(time.Millisecond))
+	// How long it takes depends on the machine; that it continues does not.
+	was, moved, heap := -1, time.Now(), uint64(0)
+	for {
+		heap = max(heap, liveHeap())
+		list, err := p.BatchV1().Jobs(p.namespace).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Logf("list: %v", err) // a busy server's; nothing has moved then
+			list = &batchv1.JobList{}
+		}
+		is, ends := 0, 0
+		for i := range list.Items {
+			is += int(list.Items[i].Status.Succeeded)
+			if ended(&list.Items[i]) != nil {
+				ends++
+			}
+		}
+		if ends == *burstJobs+1 {
+			break
+		}
+		if is+ends > was {
+			was, moved = is+ends, time.Now()
+		} else if time.Since(moved) > patience {
+			t.Fatalf("%d of %d jobs have ended, with %d pods, and nothing has moved for %v", ends, *burstJobs+1, is, patience)
+		}
+		time.Sleep(time.Second)
+	}
+	took := time.Since(began)
+	t.Logf("%d jobs with %d pods have ended after %v: %.1f jobs/s, %d requests of the replica; server, etcd, kubelet and replica took %v of "+
+		"processor time, and had %d MB on the heap", *burstJobs+1, *burstJobs**burstPods+*burstIndexes, took.Round(time.Millisecond),
+		float64(*burstJobs+1)/took.Seconds(), requests.Load(), (processorTime(t) - used).Round(time.Millisecond), heap>>20)
+	for i := range *burstJobs {
+		p.awaitSuccess(fmt.Sprintf("burst-%d", i), int32(*burstPods), 0)
+	}
+	p.awaitSuccess("array", int32(*burstIndexes), 0)
+}
+
+// processorTime is what this process has used so far.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// liveHeap is what the last garbage collection of this process has found alive, in bytes.
+func liveHeap() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}

@@ -1,0 +1,64 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	"github.com/batchplan/batchplan/proof/conformance/ours"
+	"github.com/batchplan/batchplan/proof/conformance/releases"
+	"github.com/batchplan/batchplan/proof/conformance/script"
+	"github.com/batchplan/batchplan/proof/conformance/theirs"
+	"github.com/batchplan/batchplan/release"
+)
+
+var (
+	which = flag.String("release", "", "the release of Kubernetes to play, with feature gates, such as 1.33,JobManagedBy=false")
+	// played is the release that both sides are.
+	played release.Release
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	var err error
+	if played, err = releases.Choose(*which, utilfeature.DefaultMutableFeatureGate.Set); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	theirs.Quiet()
+	code := m.Run()
+	if longRun != nil {
+		longRun.conclude()
+	}
+	os.Exit(code)
+}
+
+const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}`
+
+func TestFirst(t *testing.T) {
+	s, err := script.Parse(`
+job {"parallelism":2,"completions":3,"completionMode":"Indexed",` + template + `}
+run all
+wait 2s
+exit 0 1
+wait 30s
+run all
+exit all 0
+wait 2s
+exit all 0
+wait 2s
+exit all 0
+wait 20s
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Play(t, s, ours.Kubernetes136())
+	t.Log(r.Steps)
+	if r.Difference != "" {
+		t.Error(r.Difference)
+	}
+}

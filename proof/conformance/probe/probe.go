@@ -1,0 +1,126 @@
+// Package probe asks an API server what it does. A probe is a short script of requests, such as the job,
+// CronJob and TTL controllers, a kubelet or a user send; its answer is a text of everything that they
+// could see of it: results, errors, and what a watch delivers.
+//
+// The answers of a real kube-apiserver are on file in testdata/answers.txt, and one test asks it again.
+// Another test asks the fake API server of this module the same, line by line. So what the fake does is
+// no fiction.
+//
+// An answer is the same on every run: UIDs, generated names, resource versions and times are told by what
+// matters of them. See [recorder] and fields.go.
+package probe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Probe is one script.
+type Probe struct {
+	Name  string
+	steps []step
+}
+
+// Result is the answer to a probe.
+type Result struct {
+	Name  string
+	Lines []string
+}
+
+// Target is the API server to ask.
+type Target struct {
+	Client kubernetes.Interface
+	// Open makes a namespace; Close has it end, as a namespace does while it is being deleted: it takes
+	// nothing new. Nil stands for requests to Client.
+	Open, Close func(ctx context.Context, namespace string) error
+}
+
+// All returns every probe, in the order of the file of answers. The usual objects come first: other
+// answers only tell what differs from them.
+func All() ([]Probe, error) { return parseProbes(requests) }
+
+// Run runs all probes one after the other, each in a namespace of its own. The error is the target's: it
+// could not open a namespace or watch it. What a probe does not expect is a line of its answer.
+func Run(ctx context.Context, target Target) ([]Result, error) {
+	if target.Open == nil {
+		target.Open = openBy(target.Client)
+	}
+	if target.Close == nil {
+		target.Close = closeBy(target.Client)
+	}
+	var results []Result
+	usual := map[string][]field{}
+	all, err := All()
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range all {
+		lines, err := p.run(ctx, target, fmt.Sprintf("namespace-of-%d", i), usual)
+		if err != nil {
+			return results, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		results = append(results, Result{p.Name, lines})
+	}
+	return results, nil
+}
+
+func (p Probe) run(ctx context.Context, target Target, namespace string, usual map[string][]field) ([]string, error) {
+	if err := target.Open(ctx, namespace); err != nil {
+		return nil, err
+	}
+	s := newScript(ctx, target, namespace, usual)
+	defer s.stop()
+	if err := s.watch(); err != nil {
+		return nil, err
+	}
+	if !s.play(p) {
+		return nil, fmt.Errorf("no end after %v", patience)
+	}
+	return s.lines, s.watched()
+}
+
+// patience is how long a script may take. It is for a server that tries again and again: no script
+// takes a second.
+const patience = 30 * time.Second
+
+// play runs the script and reports whether it came to its end. A server that answers wrongly may leave
+// it without an object that it continues with; then the rest of the answer is missing, and the comparison
+// shows it.
+func (s *script) play(p Probe) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if r := recover(); r != nil {
+				s.say("the script broke: %v", r)
+			}
+		}()
+		s.playSteps(p)
+	}()
+	select {
+	case <-done:
+		return true
+	case <-time.After(patience):
+		return false
+	}
+}
+
+func openBy(client kubernetes.Interface) func(context.Context, string) error {
+	return func(ctx context.Context, name string) error {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		_, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+		return err
+	}
+}
+
+// closeBy deletes namespaces. Their finalizer keeps them, since no controller removes it.
+func closeBy(client kubernetes.Interface) func(context.Context, string) error {
+	return func(ctx context.Context, name string) error {
+		return client.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
+	}
+}

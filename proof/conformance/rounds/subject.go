@@ -1,0 +1,53 @@
+package rounds
+
+import (
+	"fmt"
+	"iter"
+)
+
+// subject is a snapshot of a job or of a CronJob.
+type subject interface {
+	// class is what rounds are counted by.
+	class() string
+	// theirs and ours are what the controllers make of it. Theirs runs in a bubble.
+	theirs() Result
+	ours() Result
+	// explain returns the row of the documentation that explains a difference.
+	explain(theirs, ours *Result) string
+	// orders yields it with its lists in other orders, smaller with less in it.
+	orders() iter.Seq[subject]
+	smaller() iter.Seq[subject]
+	fmt.Stringer
+}
+
+// cronJobs is the number of rounds among which one is about a CronJob.
+const cronJobs = 4
+
+// drawSubject draws what the round of that number is about.
+func drawSubject(seed uint64, number int) subject {
+	if number%cronJobs == cronJobs-1 {
+		return drawCronJob(seed, number)
+	}
+	return drawJob(seed, number)
+}
+
+// tries is the number of smaller snapshots to try.
+const tries = 300
+
+// minimise drops things one by one as long as the snapshot still shows the difference.
+func minimise(s subject, differs func(subject) bool) subject {
+	left := tries
+	for found := true; found; {
+		found = false
+		for smaller := range s.smaller() {
+			if left--; left < 0 {
+				return s
+			}
+			if differs(smaller) {
+				s, found = smaller, true
+				break
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,101 @@
+package script
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/proof/conformance/server"
+)
+
+// chances notes what has happened after which the two sides may differ, each by a row of
+// docs/divergences.md. Controllers write concurrently.
+type chances struct {
+	mu sync.Mutex
+	// blind: a CronJob's controller was refused a look at a CronJob or at a job, or has not
+	// found a job to replace.
+	blindCronJob, blindJob bool
+	// leftBehind: a pod whose job was deleted kept its finalizer.
+	leftBehind bool
+	// unseen: the finalizer of a pod went where a cache may still show it, before the pod was
+	// deleted or with it.
+	unseen bool
+	// raced: an orphan was adopted and lost its finalizer in one instant.
+	raced bool
+	// again: a run has started three times.
+	again bool
+
+	orphans map[string]time.Time
+	runs    map[string]int
+}
+
+// IsLeftToChance reports whether a difference that has just been seen belongs to a row of
+// docs/divergences.md after which a script ends.
+func (w *World) IsLeftToChance(s *Script) bool {
+	c := &w.chances
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// The real controller looks when it comes to a job that the status does not name, and
+	// then stops: what it does for the jobs before depends on the order of its cache.
+	blind := c.blindCronJob && len(server.List[*batchv1.Job](w.Server)) > 1 || c.blindJob && s.CronJob != nil
+	return blind || c.leftBehind || c.unseen && s.Stale || c.raced || c.again
+}
+
+// note looks at a write before it is answered. Refused says that a fault hits it.
+func (c *chances) note(w *World, write server.Write, refused bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch write.Verb + " " + write.Resource {
+	case "get " + server.CronJobs:
+		c.blindCronJob = c.blindCronJob || refused
+	case "get " + server.Jobs:
+		c.blindJob = c.blindJob || refused || server.Get[*batchv1.Job](w.Server, Namespace, write.Name) == nil && replaces(w)
+	case "create " + server.Jobs:
+		if c.runs == nil {
+			c.runs = map[string]int{}
+		}
+		if !refused {
+			c.runs[write.Name]++
+		}
+		c.again = c.again || c.runs[write.Name] > 2
+	case "delete " + server.Pods:
+		pod := server.Get[*corev1.Pod](w.Server, Namespace, write.Name)
+		c.unseen = c.unseen || pod == nil || !isTracked(pod)
+	case "patch " + server.Pods:
+		c.notePatch(w, write, refused)
+	}
+}
+
+func (c *chances) notePatch(w *World, write server.Write, refused bool) {
+	pod := server.Get[*corev1.Pod](w.Server, Namespace, write.Name)
+	if pod == nil {
+		c.unseen = true
+		return
+	}
+	owner := metav1.GetControllerOf(pod)
+	isOwner := func(j *batchv1.Job) bool { return j.UID == owner.UID }
+	if refused && (owner == nil || !slices.ContainsFunc(server.List[*batchv1.Job](w.Server), isOwner)) {
+		c.leftBehind = true
+	}
+	if owner == nil {
+		if c.orphans == nil {
+			c.orphans = map[string]time.Time{}
+		}
+		c.raced = c.raced || time.Since(c.orphans[write.Name]) < 100*time.Millisecond
+		c.orphans[write.Name] = time.Now()
+	}
+}
+
+// replaces reports whether there is a CronJob whose runs replace each other.
+func replaces(w *World) bool {
+	return slices.ContainsFunc(server.List[*batchv1.CronJob](w.Server), func(c *batchv1.CronJob) bool {
+		return c.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent
+	})
+}
+
+func isTracked(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, job.Finalizer) }

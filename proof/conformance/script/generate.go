@@ -1,0 +1,280 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+)
+
+// Jobs draws scripts about one job.
+func Jobs() *rapid.Generator[*Script] {
+	return rapid.Custom(func(t *rapid.T) *Script {
+		s := &Script{Job: drawJob(t, true), Stale: rapid.IntRange(0, 3).Draw(t, "stale") == 0}
+		var begin []Step
+		if s.Stale && rapid.IntRange(0, 2).Draw(t, "limits") == 0 {
+			// An index can fail with a pod that only terminates; later most jobs have ended.
+			if rapid.Bool().Draw(t, "going") {
+				begin = goingInFlight(t)
+			}
+			drawIndexed(t, s.Job)
+			s.Job.BackoffLimitPerIndex = int32Of(among("0", "0", "1")(t))
+			s.Job.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+		}
+		steps := jobSteps(s.Job)
+		if s.Stale {
+			steps = append(steps, plot(6, goingInFlight))
+			steps = append(steps, of(6, "hold", among("pods", "jobs", "jobs")), of(3, "release", among("pods", "jobs")),
+				of(6, "exit", among("all"), among("0")))
+		}
+		s.Steps = append(begin, drawSteps(t, steps, 8, 25)...)
+		if rapid.IntRange(0, 60).Draw(t, "old") == 0 {
+			s.Steps = slices.Insert(s.Steps, 0, step(t, "old", one("mode"), among("Sorted")))
+		}
+		if s.Stale {
+			// The reference adopts a pod again that it has let go of, and its cache not;
+			// the library does not, or the pod could count twice.
+			for i := range s.Steps {
+				if op := s.Steps[i].Op; op == "disown" || op == "stray" {
+					s.Steps[i] = Step{Op: "touch"}
+				}
+			}
+		}
+		return s
+	})
+}
+
+// CronJobs draws scripts about one CronJob, whose jobs run or are ended by hand.
+func CronJobs() *rapid.Generator[*Script] {
+	return rapid.Custom(func(t *rapid.T) *Script {
+		pace := often
+		if rapid.Bool().Draw(t, "seldom") {
+			pace = seldom
+		}
+		s := &Script{CronJob: drawCronJob(t, pace), Manual: rapid.Bool().Draw(t, "manual")}
+		drawTurn(t, s)
+		steps := cronSteps(pace)
+		if !s.Manual {
+			steps = append(steps, choicesForPods()...)
+		}
+		drawn := drawSteps(t, steps, 10, 30)
+		if rapid.IntRange(0, 15).Draw(t, "old") == 0 {
+			drawn = slices.Insert(drawn, rapid.IntRange(0, 3).Draw(t, "at"), step(t, "old", one("schedule"),
+				among("TZ=Asia/Tokyo_*/5_*_*_*_*", "CRON_TZ=UTC_0_*_*_*_*")))
+		}
+		s.Steps = bounded(t, s.CronJob.Schedule, drawn)
+		keepJobs(s)
+		keepLookUps(s)
+		return s
+	})
+}
+
+// keepJobs lets a script whose controllers do not see the CronJob's status keep the
+// finished jobs: the real controller starts a run again and again whose job is gone and
+// whose record it does not see, ours does not.
+func keepJobs(s *Script) {
+	if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.String() == "hold cronjobs" }) {
+		return
+	}
+	for _, limit := range [...]*int32{s.CronJob.SuccessfulJobsHistoryLimit, s.CronJob.FailedJobsHistoryLimit} {
+		if limit != nil {
+			*limit += 10
+		}
+	}
+	for i, step := range s.Steps {
+		if step.Op == "successful" || step.Op == "failed" || step.Op == "deletejob" {
+			s.Steps[i] = Step{Op: "touch"}
+		}
+	}
+}
+
+// keepLookUps lets look-ups of jobs succeed in a script that holds the cache of jobs. A
+// failed look-up ends the round of the real controller, while the library still starts a
+// run that waits for no job.
+func keepLookUps(s *Script) {
+	if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.String() == "hold jobs" }) {
+		return
+	}
+	for i, step := range s.Steps {
+		if strings.HasPrefix(step.String(), "fault get jobs ") {
+			s.Steps[i] = Step{Op: "touch"}
+		}
+	}
+}
+
+// choice is what can be drawn, with its weight: a step, or several that belong
+// together.
+type choice struct {
+	weight int
+	draw   func(*rapid.T) []Step
+}
+
+func drawSteps(t *rapid.T, choices []choice, least, most int) []Step {
+	var table []func(*rapid.T) []Step
+	for _, c := range choices {
+		for range c.weight {
+			table = append(table, c.draw)
+		}
+	}
+	one := rapid.Custom(func(t *rapid.T) []Step {
+		return table[rapid.IntRange(0, len(table)-1).Draw(t, "step")](t)
+	})
+	return slices.Concat(rapid.SliceOfN(one, least, most).Draw(t, "steps")...)
+}
+
+// of makes a choice whose arguments are drawn one by one.
+func of(weight int, op string, args ...func(*rapid.T) string) choice {
+	return choice{weight, func(t *rapid.T) []Step { return []Step{step(t, op, args...)} }}
+}
+
+// step draws the arguments of a step. Empty ones are left out.
+func step(t *rapid.T, op string, args ...func(*rapid.T) string) Step {
+	s := Step{Op: op}
+	for _, arg := range args {
+		if a := arg(t); a != "" {
+			s.Args = append(s.Args, a)
+		}
+	}
+	return s
+}
+
+// one is an argument that is not drawn.
+func one(arg string) func(*rapid.T) string { return func(*rapid.T) string { return arg } }
+
+// among draws one of the arguments.
+func among(args ...string) func(*rapid.T) string {
+	return func(t *rapid.T) string { return rapid.SampledFrom(args).Draw(t, "arg") }
+}
+
+func pod(t *rapid.T) string {
+	if rapid.IntRange(0, 4).Draw(t, "all") == 0 {
+		return "all"
+	}
+	return fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "pod"))
+}
+
+var (
+	exitCodes = among("0", "0", "0", "1", "1", "2", "42", "137")
+	sizes     = among("0", "1", "2", "3", "5")
+	delays    = among("500ms", "1s", "1s", "1500ms", "3s", "9s", "10s", "11s", "25s", "2m", "6m", "15m")
+	shares    = among("all", "all", "even", "odd")
+	answers   = among("conflict", "error", "quota", "gone", "lost")
+)
+
+// waiting is drawn often, since nothing happens without time.
+func waiting(weight int) choice { return of(weight, "wait", delays) }
+
+// choicesForPods lists what happens to pods.
+func choicesForPods() []choice {
+	return append(plotsOfPods(),
+		of(3, "bind", pod),
+		of(8, "run", pod),
+		of(4, "ready", pod),
+		of(2, "unready", pod),
+		of(1, "unknown", pod),
+		of(2, "restart", pod, among("1", "2", "5"), among("", "", "main", "side", "init")),
+		of(12, "exit", pod, exitCodes, among("", "", "", "main", "side", "init")),
+		of(3, "evict", pod, among("DisruptionTarget", "ConfigIssue"), among("", "", "running")),
+		of(4, "delete", pod, among("", "", "0", "1", "60")),
+		of(5, "gone", pod, among("", "", "0", "1", "42")),
+		of(1, "strip", pod),
+		of(1, "annotate", pod, among("index", "failures", "ignored"), among("0", "1", "7", "-1", "x", "2147483648")),
+		of(1, "relabel", pod),
+		of(1, "disown", pod),
+		of(1, "claim", pod),
+		of(1, "lost", pod),
+		of(1, "part", pod, among("Running", "Failed", "Failed", "Succeeded"), states, states),
+	)
+}
+
+func jobSteps(spec *batchv1.JobSpec) []choice {
+	steps := append(choicesForPods(),
+		waiting(25),
+		of(2, "suspend", among("on", "on", "off", "off", "off")),
+		of(3, "parallelism", sizes),
+		of(1, "completions", sizes),
+		of(1, "limit", sizes),
+		of(1, "ttl", among("none", "0", "5", "100")),
+		of(1, "deadline", among("none", "1", "10", "100")),
+		of(1, "deletejob", among("Background", "Foreground", "Orphan")),
+		of(1, "recreate"),
+		of(2, "stray", among("", "tracked", "owned", "foreign", "unlabeled"), among("", "tracked", "0", "1", "9", elsewhere), among("", "0", "1")),
+		of(1, "touch"),
+		of(1, "restartall"),
+		of(1, "skew", among("0s", "3s", "-3s", "40s", "-40s", "1h", "-1h")),
+		of(2, "fault", among("create"), among("pods"), answers, shares, delays),
+		of(1, "fault", among("delete"), among("pods"), answers, shares, delays),
+		of(1, "fault", among("patch"), among("pods"), among("conflict", "error", "quota", "lost"), shares, delays),
+		of(1, "fault", among("update"), among("jobs/status"), among("conflict", "error", "lost"), among("all"), delays),
+		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"), delays),
+		of(1, "fault", among("get"), among("jobs"), among("error", "gone"), among("all"), delays),
+		of(1, "hold", among("pods", "jobs")),
+		of(2, "release", among("pods", "jobs")),
+		choice{1, func(t *rapid.T) []Step { return []Step{editsCondition(t)} }},
+		of(1, "counter", among("active", "ready", "terminating", "failed", "succeeded", "failedIndexes"), sizes),
+	)
+	steps = append(steps, plotsOfJobs()...)
+	if spec.BackoffLimitPerIndex != nil {
+		steps = append(steps, plot(6, replacementLost))
+	}
+	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
+		steps = append(steps, of(4, "resize", sizes))
+	}
+	return append(steps, of(1, "closing"))
+}
+
+// pace depends on how often a CronJob runs: jobs that do not end accumulate, and a
+// script should not have hundreds of them.
+type pace struct{ schedules, waits []string }
+
+var (
+	often = pace{
+		[]string{"* * * * *", "*/5 * * * *", "*/15 0-3 * * *", "*/5 9 * * *", "@every 90s", "2-59/7 * * * 1-5", "*/20 * 1 * 1-5"},
+		[]string{"1s", "20s", "1m", "1m", "2m", "5m", "10m", "30m"},
+	}
+	seldom = pace{
+		[]string{"0 * * * *", "30 6-16/4 * * 1-5", "0 9,10 * * 1", "0 0 1 * *", "@hourly", "@daily", "0 0 31 * *", "15 10 * * 1,3", "0 2 * * *",
+			"30 2 * * 6", "0 0 13 * 5", "@every 5h30m"},
+		[]string{"1s", "1m", "10m", "1h", "1h", "7h", "24h", "100h"},
+	}
+	// invalid schedules, and one that never runs.
+	invalid = []string{"61 * * * *", "* * * * * *", "TZ=UTC 0 * * * *", "0 0 31 2 *"}
+)
+
+func cronSteps(p pace) []choice {
+	var schedules []string
+	for _, s := range p.schedules {
+		schedules = append(schedules, strings.ReplaceAll(s, " ", "_"))
+	}
+	return []choice{
+		of(30, "wait", among(p.waits...)),
+		of(10, "finish", among("0", "1", "2", "3", "4"), among("complete", "failed")),
+		of(2, "cronsuspend", among("on", "off", "off")),
+		of(2, "schedule", among(schedules...)),
+		of(1, "zone", among("none", "Etc/UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu")),
+		of(2, "concurrency", among("Allow", "Forbid", "Replace")),
+		of(2, "starting", among("none", "0", "1", "30", "200", "100000")),
+		of(1, "successful", among("none", "0", "1", "3")),
+		of(1, "failed", among("none", "0", "1", "3")),
+		of(1, "deletecron", among("Background", "Foreground", "Orphan")),
+		of(2, "squat", among("1", "2", "5", "60"), among("", "owned", elsewhere)),
+		of(1, "cronmanual"),
+		of(1, "deletejob", among("Background", "Foreground", "Orphan")),
+		of(3, "restartall"),
+		of(2, "stopall"),
+		of(3, "skew", among("0s", "40s", "1h", "1h")),
+		of(1, "fault", among("create"), among("jobs"), answers, among("all"), among("1s", "1m", "10m", "5h")),
+		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"), among("1s", "1m", "10m", "5h")),
+		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1s")),
+		of(2, "fault", among("get"), among("cronjobs"), among("error"), among("all"), among("1s", "1m", "10m")),
+		of(1, "fault", among("get"), among("jobs"), among("error"), among("all"), among("1s", "1m", "10m")),
+		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1m", "10m")),
+		of(1, "hold", among("jobs")),
+		of(2, "release", among("jobs", "cronjobs")),
+		plot(2, lateRuns),
+		of(1, "closing"),
+	}
+}

@@ -1,0 +1,155 @@
+// Package script holds scripts: a few objects and what happens to them, step by
+// step. A script is text, so that it can be kept, read and shortened by hand:
+//
+//	# a comment
+//	job {"parallelism":2,"template":...}
+//	bind 0
+//	run 0
+//	exit 0 1
+//	wait 10s
+//
+// A step names an operation and its arguments. Pods and jobs are counted in the
+// order of their names, and a number beyond their count begins again at the first,
+// so that every step means something whatever happened before.
+package script
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// Script is what happens in one world.
+type Script struct {
+	// Comment says what the script is about.
+	Comment string
+	// Job is the spec of the job "j", and CronJob is the spec of the CronJob "c".
+	Job     *batchv1.JobSpec
+	CronJob *batchv1.CronJobSpec
+	// Manual leaves out the job controller: steps write the statuses of jobs.
+	Manual bool
+	// Stale lets controllers act on caches that do not show their own writes yet, as
+	// before Kubernetes 1.36 (without the feature gate StaleControllerConsistencyJob):
+	// then only expectations are in the way of mistakes.
+	Stale bool
+	// Begin is when the world begins, instead of the first second of 2000.
+	Begin time.Time
+	Steps []Step
+}
+
+// Step is one thing that happens.
+type Step struct {
+	Op   string
+	Args []string
+}
+
+// String is the step as a line.
+func (s Step) String() string { return strings.Join(append([]string{s.Op}, s.Args...), " ") }
+
+// Arg is an argument, or empty.
+func (s Step) Arg(i int) string {
+	if i < len(s.Args) {
+		return s.Args[i]
+	}
+	return ""
+}
+
+// String is the script as text.
+func (s *Script) String() string {
+	var b strings.Builder
+	for _, line := range strings.Split(s.Comment, "\n") {
+		if line != "" {
+			fmt.Fprintf(&b, "# %s\n", line)
+		}
+	}
+	if s.Job != nil {
+		fmt.Fprintf(&b, "job %s\n", marshal(s.Job))
+	}
+	if s.CronJob != nil {
+		fmt.Fprintf(&b, "cronjob %s\n", marshal(s.CronJob))
+	}
+	if s.Stale {
+		b.WriteString("stale\n")
+	}
+	if s.Manual {
+		b.WriteString("manual\n")
+	}
+	if !s.Begin.IsZero() {
+		fmt.Fprintf(&b, "begin %s\n", s.Begin.Format(time.RFC3339))
+	}
+	for _, step := range s.Steps {
+		fmt.Fprintln(&b, step)
+	}
+	return b.String()
+}
+
+func marshal(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// Parse reads a script.
+func Parse(text string) (*Script, error) {
+	s := &Script{}
+	lines := bufio.NewScanner(strings.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		if err := s.parseLine(strings.TrimSpace(lines.Text())); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if s.Job == nil && s.CronJob == nil {
+		return nil, fmt.Errorf("neither a job nor a CronJob")
+	}
+	return s, lines.Err()
+}
+
+// MadeStale returns the script for controllers of a release that never wait for own writes. Where it
+// holds the cache of pods, no pod is an orphan: the real controller adopts it again, see generate.go.
+func (s *Script) MadeStale() *Script {
+	out := *s
+	out.Stale = true
+	if slices.ContainsFunc(s.Steps, func(s Step) bool { return s.Op == "hold" && s.Arg(0) == "pods" }) {
+		out.Steps = slices.Clone(s.Steps)
+		for i := range out.Steps {
+			if op := out.Steps[i].Op; op == "disown" || op == "stray" {
+				out.Steps[i] = Step{Op: "touch"}
+			}
+		}
+	}
+	return &out
+}
+
+func (s *Script) parseLine(line string) error {
+	op, rest, _ := strings.Cut(line, " ")
+	switch {
+	case line == "":
+	case strings.HasPrefix(line, "#"):
+		s.Comment += strings.TrimSpace(strings.TrimPrefix(line, "#")) + "\n"
+	case op == "job":
+		s.Job = &batchv1.JobSpec{}
+		return json.Unmarshal([]byte(rest), s.Job)
+	case op == "cronjob":
+		s.CronJob = &batchv1.CronJobSpec{}
+		return json.Unmarshal([]byte(rest), s.CronJob)
+	case op == "manual":
+		s.Manual = true
+	case op == "stale":
+		s.Stale = true
+	case op == "begin":
+		var err error
+		s.Begin, err = time.Parse(time.RFC3339, rest)
+		return err
+	default:
+		s.Steps = append(s.Steps, Step{op, strings.Fields(rest)})
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+//go:build before136
+
+package theirs
+
+import (
+	"context"
+
+	batchinformers "k8s.io/client-go/informers/batch/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/kubernetes/pkg/controller/job"
+)
+
+func newJobs(ctx context.Context, client kubernetes.Interface, pods coreinformers.PodInformer, jobs batchinformers.JobInformer) (*job.Controller, error) {
+	return job.NewController(ctx, pods, jobs, client)
+}
+
+// setStale has nothing to set: the controller acts on any caches.
+func setStale(bool) {}

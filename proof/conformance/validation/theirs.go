@@ -1,0 +1,122 @@
+package validation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/apis/batch"
+	_ "k8s.io/kubernetes/pkg/apis/batch/install" // conversions and defaults
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	cronjobregistry "k8s.io/kubernetes/pkg/registry/batch/cronjob"
+	jobregistry "k8s.io/kubernetes/pkg/registry/batch/job"
+)
+
+// A server logs where its declarative rules differ from the others.
+func init() { klog.SetLogger(logr.Discard()) }
+
+// refusal is one problem that a side finds in a manifest.
+type refusal struct {
+	// field is the path of the field, rule what is wrong with it.
+	field, rule string
+}
+
+// theirJob gives the manifest of a new job to the API server's code.
+func theirJob(manifest []byte) []refusal {
+	return created[*batch.Job](context.Background(), jobregistry.Strategy, manifest)
+}
+
+// theirCronJob gives the manifest of a new CronJob to the API server's code.
+func theirCronJob(manifest []byte) []refusal {
+	return created[*batch.CronJob](cronJobContext(), cronjobregistry.Strategy, manifest)
+}
+
+// theirTransition gives two manifests of one job, which differ in their statuses, to the
+// API server's code.
+func theirTransition(old, next []byte) []refusal {
+	return changed[*batch.Job](context.Background(), jobregistry.StatusStrategy, old, next)
+}
+
+// theirUpdate gives the manifests of a job before and after a change to the API server's code.
+func theirUpdate(old, next []byte) []refusal {
+	return changed[*batch.Job](context.Background(), jobregistry.Strategy, old, next)
+}
+
+// theirCronUpdate does the same with a CronJob.
+func theirCronUpdate(old, next []byte) []refusal {
+	return changed[*batch.CronJob](cronJobContext(), cronjobregistry.Strategy, old, next)
+}
+
+// cronJobContext is the context of a request for CronJobs, which their strategy reads.
+func cronJobContext() context.Context {
+	return genericrequest.WithRequestInfo(context.Background(), &genericrequest.RequestInfo{APIGroup: "batch", APIVersion: "v1", Resource: "cronjobs"})
+}
+
+// created gives a new object to a strategy of the API server.
+func created[T runtime.Object](ctx context.Context, strategy rest.RESTCreateStrategy, manifest []byte) []refusal {
+	return guarded(func() ([]refusal, error) {
+		obj, err := decode[T](manifest)
+		if err != nil {
+			return nil, err
+		}
+		strategy.PrepareForCreate(ctx, obj)
+		return refusals(strategy.Validate(ctx, obj)), nil
+	})
+}
+
+// changed gives an object before and after a change to a strategy of the API server.
+func changed[T runtime.Object](ctx context.Context, strategy rest.RESTUpdateStrategy, old, next []byte) []refusal {
+	return guarded(func() ([]refusal, error) {
+		was, err := decode[T](old)
+		if err != nil {
+			return nil, err
+		}
+		is, err := decode[T](next)
+		if err != nil {
+			return nil, err
+		}
+		strategy.PrepareForUpdate(ctx, is, was)
+		return refusals(strategy.ValidateUpdate(ctx, is, was)), nil
+	})
+}
+
+// decode reads a manifest with its defaults.
+func decode[T runtime.Object](manifest []byte) (obj T, err error) {
+	out, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), manifest)
+	if err != nil {
+		return obj, err
+	}
+	obj, ok := out.(T)
+	if !ok {
+		return obj, fmt.Errorf("the manifest is a %T", out)
+	}
+	return obj, nil
+}
+
+// guarded takes what does not decode, and a panic, for a refusal. The code panics on an
+// Indexed job that has a successPolicy and no completions.
+func guarded(ask func() ([]refusal, error)) (all []refusal) {
+	defer func() {
+		if r := recover(); r != nil {
+			all = []refusal{{rule: fmt.Sprint("panic: ", r)}}
+		}
+	}()
+	all, err := ask()
+	if err != nil {
+		return []refusal{{rule: "does not decode: " + err.Error()}}
+	}
+	return all
+}
+
+func refusals(list field.ErrorList) (all []refusal) {
+	for _, e := range list {
+		all = append(all, refusal{field: e.Field, rule: string(e.Type) + ": " + e.Detail})
+	}
+	return all
+}

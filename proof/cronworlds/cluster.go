@@ -1,0 +1,157 @@
+package cronworlds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// owner says who has created a job.
+type owner string
+
+const (
+	bySchedule owner = "schedule"
+	byTrigger  owner = "trigger"
+	byBackfill owner = "backfill"
+	byHand     owner = "hand"    // the CronJob's, but no active job
+	byOther    owner = "foreign" // not the CronJob's
+)
+
+// aJob is a job that exists.
+type aJob struct {
+	cronjob.Child
+	by owner
+	// ends is when it ends, and how; gone is when its pods are gone, for one being deleted.
+	ends, gone time.Time
+	how        job.ConditionType
+}
+
+// isBusy reports whether it runs, or its pods do.
+func (j *aJob) isBusy() bool {
+	return j.Finished == "" && (j.by == bySchedule || j.by == byTrigger || j.by == byBackfill)
+}
+
+// object is the CronJob's object and its version.
+type object struct {
+	cronjob.CronJob
+	version int
+}
+
+// cluster is the source of truth, and what two caches show of it.
+type cluster struct {
+	object
+	jobs []aJob
+	uids int
+	// changes counts all that changes.
+	changes int
+
+	objects cache[object]
+	lists   cache[[]cronjob.Child]
+}
+
+// cache shows the versions of something, each after a delay.
+type cache[T any] struct {
+	seen  T
+	queue []delivery[T]
+}
+
+type delivery[T any] struct {
+	at    time.Time
+	value T
+	// own says that the controller has written this.
+	own bool
+}
+
+func (c *cache[T]) push(value T, at time.Time, own bool) {
+	if n := len(c.queue); n > 0 {
+		at = later(at, c.queue[n-1].at)
+	}
+	c.queue = append(c.queue, delivery[T]{at, value, own})
+}
+
+// deliver shows what is due. It reports whether anything moved, and whether anything of it
+// was not the controller's own.
+func (c *cache[T]) deliver(now time.Time) (moved, news bool) {
+	for len(c.queue) > 0 && !c.queue[0].at.After(now) {
+		moved, news = true, news || !c.queue[0].own
+		c.seen, c.queue = c.queue[0].value, c.queue[1:]
+	}
+	return moved, news
+}
+
+// show shows the newest version now.
+func (c *cache[T]) show(value T) { c.seen, c.queue = value, nil }
+
+// first is when the next version shows, or zero.
+func (c *cache[T]) first() time.Time {
+	if len(c.queue) == 0 {
+		return time.Time{}
+	}
+	return c.queue[0].at
+}
+
+// children are the jobs as a list shows them.
+func (c *cluster) children() []cronjob.Child {
+	list := make([]cronjob.Child, len(c.jobs))
+	for i := range c.jobs {
+		list[i] = c.jobs[i].Child
+	}
+	return list
+}
+
+// find returns the job of a name, or nil.
+func (c *cluster) find(name string) *aJob {
+	for i := range c.jobs {
+		if c.jobs[i].Name == name {
+			return &c.jobs[i]
+		}
+	}
+	return nil
+}
+
+// add creates a job.
+func (c *cluster) add(j aJob, now time.Time) *aJob {
+	c.uids++
+	j.UID = job.UID(fmt.Sprintf("uid-%d", c.uids))
+	j.CreationTimestamp, j.StartTime = now, now
+	j.Foreign = j.by == byOther
+	c.jobs = append(c.jobs, j)
+	return &c.jobs[len(c.jobs)-1]
+}
+
+func (c *cluster) remove(name string) {
+	c.jobs = slices.DeleteFunc(slices.Clone(c.jobs), func(j aJob) bool { return j.Name == name })
+}
+
+// busy are the jobs that run, but for those that pass a filter.
+func (c *cluster) busy(except func(*aJob) bool) (names []string) {
+	for i := range c.jobs {
+		if j := &c.jobs[i]; j.isBusy() && !except(j) {
+			names = append(names, j.Name)
+		}
+	}
+	return names
+}
+
+// finished are the own jobs that ended in this way.
+func finished(children []cronjob.Child, how job.ConditionType) (list []cronjob.Child) {
+	for _, c := range children {
+		if c.Finished == how && !c.Foreign {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b cronjob.Child) int {
+		if n := a.StartTime.Compare(b.StartTime); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return list
+}
+
+// runName is the name that a run's job must have.
+func runName(run time.Time) string { return fmt.Sprintf("c-%d", run.Unix()/60) }

@@ -1,0 +1,27 @@
+// Package cronworlds is a second opinion on the CronJob planner. It plays random worlds
+// to their ends: CronJobs with all options, triggers and backfills, users who suspend,
+// edit and delete, caches that are late, writes that fail or lose their reply, crashes
+// between any two writes, with the memory kept or lost. It shares no code with the
+// planner, with package cronjobcheck or with package world: runs are found by a cron
+// matcher of its own, minute by minute, and each law is checked against what the source
+// of truth holds.
+//
+// The laws, each with the invariant that it stands for:
+//
+//   - CI1: the schedule starts no run twice, and no run that had a job.
+//   - CI2, CI6, CI7, CI10: what starts is a run of the schedule that is due, the latest
+//     one unless runs are caught up, within its deadline, and not while suspended.
+//   - CI8, CI15: Forbid, Replace and MaxActive hold for the jobs that really exist.
+//   - C9: each run that was due has started, or is in Metrics.Missed of one round, as long
+//     as the memory is kept; no event calls a run missed that has started.
+//   - C2, CI11: only the oldest finished jobs are deleted, and the limits hold as soon as
+//     nothing else changes.
+//   - CI4, CI5, CI12: times of the status do not fall, and the active list holds own jobs.
+//   - CI9, M9: rounds that follow each other immediately change something.
+//   - CL2, CL4: with wake-ups alone, everything that is due happens in the end, and
+//     triggers and backfills complete.
+//
+// A world is a list of decisions, each a small number, where 0 is the dull choice. The
+// test makes the list of a world that fails shorter and duller before it shows the
+// world's history.
+package cronworlds

@@ -1,0 +1,197 @@
+package cronworlds
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// violation is a law that does not hold.
+type violation struct {
+	law, text string
+}
+
+func (v *violation) String() string { return v.law + ": " + v.text }
+
+// world is a CronJob in its cluster, the controller that looks after it, and what the
+// laws need to know of the past.
+type world struct {
+	*source
+	cluster
+	controller
+	book
+	now time.Time
+
+	options    cronjob.Options
+	consistent bool
+	// deaf says that the controller hears nothing of its own writes.
+	deaf bool
+	// rereads says that it looks at the CronJob again when the plan names unexpected jobs, and
+	// goesBack that it plans from its cache afterwards, even if that is behind.
+	rereads, goesBack bool
+	// keeps says that its memory survives a crash.
+	keeps bool
+	// lag is how late the caches may be, in seconds: of the CronJob, and of the jobs.
+	lag [2]int
+	// faults is how many of a hundred writes go wrong.
+	faults int
+	// calm is the last part of a world: nothing goes wrong any more.
+	calm bool
+
+	// only is a part of the names of the laws that are checked.
+	only string
+
+	matchers map[string]*matcher
+	tamper   tamper
+	trace    func(string)
+}
+
+// tamper plants a bug in the planner's answers.
+type tamper struct {
+	plan func(*cronjob.Plan)
+	end  func(*cronjob.Conclusion)
+}
+
+// hotLoop is a law whose breach nothing can follow.
+const hotLoop = "M9 hot loop"
+
+var errStop = errors.New("the world ends")
+
+func (w *world) fail(law, format string, args ...any) {
+	if !strings.Contains(law, w.only) {
+		if law == hotLoop {
+			panic(errStop)
+		}
+		return
+	}
+	panic(&violation{law, fmt.Sprintf(format, args...)})
+}
+
+func (w *world) say(format string, args ...any) {
+	if w.trace != nil {
+		w.trace(w.now.UTC().Format("02 15:04:05.000 ") + fmt.Sprintf(format, args...))
+	}
+}
+
+// play plays a world to its end, and returns the law that it broke, if any.
+func play(s *source, t tamper, only string, trace func(string)) (broken *violation) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, ok := r.(*violation)
+			if !ok && r != any(errStop) {
+				panic(r)
+			}
+			broken = v
+		}
+	}()
+	w := newWorld(s)
+	w.tamper, w.only, w.trace = t, only, trace
+	w.say("%s", w.describe())
+	w.wake = w.now
+	for range 15 + s.n(35) {
+		w.act()
+		w.pass()
+	}
+	w.end()
+	return nil
+}
+
+// matcher returns the matcher of the schedule of a spec.
+func (w *world) matcher(spec *cronjob.Spec) *matcher {
+	key := spec.Schedule
+	if spec.TimeZone != nil {
+		key += " " + *spec.TimeZone
+	}
+	m := w.matchers[key]
+	if m == nil {
+		m = newMatcher(spec.Schedule, spec.TimeZone, w.CreationTimestamp)
+		w.matchers[key] = m
+	}
+	return m
+}
+
+// changed pushes a new state of the CronJob or of the jobs into its cache.
+func (w *world) changedObject(own bool) {
+	w.version++
+	w.changes++
+	w.objects.push(w.object, w.now.Add(w.delay(0)), own)
+}
+
+func (w *world) changedJobs(own bool) {
+	w.changes++
+	w.lists.push(w.children(), w.now.Add(w.delay(1)), own)
+}
+
+func (w *world) delay(of int) time.Duration {
+	if w.lag[of] == 0 {
+		return 0
+	}
+	return time.Duration(w.n(w.lag[of]+1)) * time.Second
+}
+
+// deliver shows what is due in the caches, and wakes the controller.
+func (w *world) deliver() {
+	moved1, news1 := w.objects.deliver(w.now)
+	moved2, news2 := w.lists.deliver(w.now)
+	if moved1 || moved2 {
+		w.quick = 0
+	}
+	if news1 || news2 || !w.deaf && (moved1 || moved2) {
+		w.wake = w.now
+	}
+}
+
+// until lets time pass. Whatever happens on the way happens.
+func (w *world) until(t time.Time) {
+	for {
+		w.deliver()
+		next, what := w.firstEvent()
+		if next.IsZero() || next.After(t) {
+			w.now = later(w.now, t)
+			return
+		}
+		w.now = later(w.now, next)
+		what()
+	}
+}
+
+// firstEvent returns the next thing that happens by itself.
+func (w *world) firstEvent() (at time.Time, what func()) {
+	consider := func(t time.Time, do func()) {
+		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
+			at, what = t, do
+		}
+	}
+	for i := range w.jobs {
+		j := &w.jobs[i]
+		if j.Finished == "" && j.gone.IsZero() {
+			consider(j.ends, func() { w.finish(j) })
+		}
+		consider(j.gone, func() { w.vanish(j.Name) })
+	}
+	consider(w.objects.first(), func() {})
+	consider(w.lists.first(), func() {})
+	if !w.down {
+		consider(w.wake, w.round)
+	}
+	return at, what
+}
+
+func (w *world) finish(j *aJob) {
+	j.Finished, j.FinishTime = j.how, w.now
+	if j.how == job.ConditionComplete {
+		j.CompletionTime = w.now
+	}
+	w.say("%s: %s", j.Name, j.how)
+	w.changedJobs(false)
+}
+
+func (w *world) vanish(name string) {
+	w.say("%s is gone", name)
+	w.remove(name)
+	w.changedJobs(false)
+}

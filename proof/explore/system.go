@@ -1,0 +1,110 @@
+package explore
+
+import "fmt"
+
+// System is what a search explores. S is the state: a value without pointers.
+type System[S any] interface {
+	// Start returns the states in which the system can start.
+	Start() []S
+	// Worker returns what computes the moves. Each goroutine of a search has a worker of
+	// its own.
+	Worker() Worker[S]
+	// Moves names the kinds of moves, and Rules what else is counted: see [Tally].
+	Moves() []string
+	Rules() []string
+	// Bytes is about what the system itself keeps, beside the states.
+	Bytes() int64
+}
+
+// Worker computes the moves from states. It is used by one goroutine.
+type Worker[S any] interface {
+	// Expand calls step for each move from s.
+	Expand(s *S, tally *Tally, step func(Step[S]))
+	// Append appends the bytes that tell s apart from other states.
+	Append(dst []byte, s *S) []byte
+	// Calm makes the step from s in which nothing goes wrong, and reports whether s is at
+	// rest: then there is none. An error says that s rests where it must not.
+	Calm(s *S) (next S, rest bool, err error)
+	// IsPassing reports whether the next calm step from s needs no check of its own, since it
+	// consists of moves that [Worker.Expand] makes as well: where it leads is visited. No
+	// calm steps from one state that passes to another continue without end.
+	IsPassing(s *S) bool
+	// Describe says in words what the step does. The search calls it for counterexamples.
+	Describe(from *S, step Step[S]) string
+}
+
+// Ender is a [Worker] that can tell the ends of states at rest apart. A search then checks that a
+// fault does not change the end: calm steps lead to the same one from the state after it as
+// from the state without it.
+type Ender[S any] interface {
+	// End is a number of what a state at rest has come to, less than 2⁴⁸; 0 is none that could
+	// be compared.
+	End(s *S) uint64
+	// DescribeEnd says in words what a state at rest has come to.
+	DescribeEnd(s *S) string
+}
+
+// Step is one move and the state to which it leads.
+type Step[S any] struct {
+	To S
+	// Kind is the kind of the move, a place in [System.Moves].
+	Kind int
+	// Detail says more about the move, in a form that only the system knows.
+	Detail uint32
+	// Fault says that the move is what may go wrong instead of the last move before it that has
+	// no such mark: see [Ender].
+	Fault bool
+	// Broken is the invariant that the move breaks, or nil.
+	Broken error
+}
+
+// Tally counts what a search exercises.
+type Tally struct {
+	// Taken counts the moves of each kind, and Fresh the ones that led to a state
+	// for the first time.
+	Taken, Fresh []int
+	// Rules counts how often each rule was exercised, by its place in [System.Rules].
+	Rules []int
+	// Cut counts the moves that lead out of the scope, such as to one pod too many.
+	Cut int
+}
+
+func newTally[S any](system System[S]) Tally {
+	moves := len(system.Moves())
+	return Tally{Taken: make([]int, moves), Fresh: make([]int, moves), Rules: make([]int, len(system.Rules()))}
+}
+
+func (t *Tally) add(other *Tally) {
+	for i := range t.Taken {
+		t.Taken[i] += other.Taken[i]
+		t.Fresh[i] += other.Fresh[i]
+	}
+	for i := range t.Rules {
+		t.Rules[i] += other.Rules[i]
+	}
+	t.Cut += other.Cut
+}
+
+// Counterexample is the way to a broken invariant.
+type Counterexample[S any] struct {
+	// Start is the state in which the way begins, and Steps are the moves from there.
+	Start S
+	Steps []Step[S]
+	// Calm is the number of steps at the end that come from [Worker.Calm].
+	Calm int
+	// Err is what is broken in the end.
+	Err error
+}
+
+// Words describes the steps, a line each.
+func (c *Counterexample[S]) Words(w Worker[S]) []string {
+	from, lines := &c.Start, make([]string, 0, len(c.Steps))
+	for i := range c.Steps[:len(c.Steps)-c.Calm] {
+		lines = append(lines, fmt.Sprintf("%2d. %s", i+1, w.Describe(from, c.Steps[i])))
+		from = &c.Steps[i].To
+	}
+	if c.Calm > 0 {
+		lines = append(lines, fmt.Sprintf("then %d calm steps", c.Calm))
+	}
+	return lines
+}

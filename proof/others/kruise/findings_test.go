@@ -1,0 +1,220 @@
+package kruise
+
+// The findings of docs/blackbox.md without the kit: the controller of AdvancedCronJobs on a fake client. Each test passes while its
+// finding is there.
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/openkruise/kruise/apis/apps/v1alpha1"
+	"github.com/openkruise/kruise/pkg/controller/advancedcronjob"
+	"github.com/openkruise/kruise/pkg/util/fieldindex"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+func init() {
+	time.Local = time.UTC // each test begins at midnight
+}
+
+// plain is their controller, as their Add makes it, on a fake client.
+type plain struct {
+	controller.Controller
+	client  client.Client
+	started []string // the names of the jobs that it has made
+	cron    *v1alpha1.AdvancedCronJob
+	events  *informertest.FakeInformers
+}
+
+// keeper is a manager that keeps what is added to it.
+type keeper struct {
+	manager.Manager
+	added manager.Runnable
+}
+
+func (k *keeper) Add(r manager.Runnable) error {
+	k.added = r
+	return nil
+}
+
+// with returns the controller with one AdvancedCronJob, which has just been created.
+func with(t *testing.T, spec v1alpha1.AdvancedCronJobSpec) *plain {
+	spec.Template = v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{}}
+	p := &plain{events: &informertest.FakeInformers{Scheme: scheme.Scheme}, cron: &v1alpha1.AdvancedCronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cron", UID: "cron", CreationTimestamp: metav1.Now()},
+		Spec:       spec,
+	}}
+	p.client = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(p.cron).
+		WithStatusSubresource(&v1alpha1.AdvancedCronJob{}, &batchv1.Job{}).
+		WithIndex(&batchv1.Job{}, fieldindex.IndexNameForController, owner).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+				p.started = append(p.started, o.GetName())
+				return c.Create(ctx, o, opts...)
+			},
+		}).Build()
+
+	mgr, err := ctrl.NewManager(&rest.Config{}, ctrl.Options{
+		Scheme: scheme.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		NewCache:  func(*rest.Config, cache.Options) (cache.Cache, error) { return p.events, nil },
+		NewClient: func(*rest.Config, client.Options) (client.Client, error) { return p.client, nil },
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+			return testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := &keeper{Manager: mgr}
+	if err := advancedcronjob.Add(kept); err != nil {
+		t.Fatal(err)
+	}
+	p.Controller = kept.added.(controller.Controller)
+	// Add gives it a client of its own, for a server.
+	made := reflect.ValueOf(kept.added).Elem().FieldByName("Do").Interface().(*advancedcronjob.ReconcileAdvancedCronJob)
+	made.Client = p.client
+	return p
+}
+
+func (p *plain) look(t *testing.T) ctrl.Result {
+	result, err := p.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(p.cron)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func (p *plain) job(t *testing.T) *batchv1.Job {
+	var jobs batchv1.JobList
+	if err := p.client.List(t.Context(), &jobs); err != nil || len(jobs.Items) != 1 {
+		t.Fatalf("there are %d jobs, want 1: %v", len(jobs.Items), err)
+	}
+	return &jobs.Items[0]
+}
+
+func (p *plain) active(t *testing.T) int {
+	if err := p.client.Get(t.Context(), client.ObjectKeyFromObject(p.cron), p.cron); err != nil {
+		t.Fatal(err)
+	}
+	return len(p.cron.Status.Active)
+}
+
+// The controller runs, with its watches. A job is started, and the watch reports it; an hour later status.active does not name it.
+// A right controller watches the Jobs that its AdvancedCronJobs own, and not those of BroadcastJobs.
+func TestFindingActiveList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "0 12 * * *"})
+		crons, err := p.events.FakeInformerFor(t.Context(), &v1alpha1.AdvancedCronJob{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs, err := p.events.FakeInformerFor(t.Context(), &batchv1.Job{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.events.FakeInformerFor(t.Context(), &v1alpha1.BroadcastJob{}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- p.Start(ctx) }()
+		defer func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second) // its queue ends with its next tick
+		}()
+
+		synctest.Wait()
+		crons.Add(p.cron)
+		time.Sleep(12*time.Hour + time.Minute)
+		job := p.job(t)
+		if owner(job)[0] != p.cron.Name {
+			t.Fatalf("the job belongs to %v", job.OwnerReferences)
+		}
+		jobs.Add(job)
+		time.Sleep(time.Hour)
+		if n := p.active(t); n != 0 {
+			t.Errorf("status.active names %d jobs, none with v1.8.0: strike OpenKruise's row ActiveList in docs/blackbox.md", n)
+		}
+
+		// Any event of the AdvancedCronJob itself mends it.
+		crons.Update(p.cron, p.cron)
+		synctest.Wait()
+		if n := p.active(t); n != 1 {
+			t.Errorf("status.active names %d jobs after an edit, want 1", n)
+		}
+	})
+}
+
+// With successfulJobsHistoryLimit 0, a run whose job has ended is started again at the second look: the first look deletes the job.
+// The write of the status at the first look is what causes the second one.
+// A right controller keeps the last run in status.lastScheduleTime, which must not go back when a job is deleted.
+func TestFindingRunTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "0 * * * *", SuccessfulJobsHistoryLimit: new(int32(0))})
+		time.Sleep(time.Hour)
+		p.look(t)
+		job := p.job(t)
+		p.look(t) // an event of the AdvancedCronJob
+		now := metav1.Now()
+		job.Status.StartTime = &now
+		job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+		if err := p.client.Status().Update(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+
+		time.Sleep(time.Minute)
+		p.look(t) // a user has edited the AdvancedCronJob, or the controller was restarted
+		p.look(t)
+		if want := []string{job.Name, job.Name}; !slices.Equal(p.started, want) {
+			t.Errorf("started %q, with v1.8.0 %q: strike OpenKruise's row NoRunTwice in docs/blackbox.md", p.started, want)
+		}
+	})
+}
+
+// Each run starts in time for two hours. Then the only job that is left is deleted, and nothing starts any more: the runs since the
+// creation count as missed, and more than 100 are an error that is neither returned nor retried.
+// A right controller starts the next run in time.
+func TestFindingStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "* * * * *", ConcurrencyPolicy: v1alpha1.ReplaceConcurrent})
+		for range 120 {
+			time.Sleep(time.Minute)
+			p.look(t)
+		}
+		if len(p.started) != 120 {
+			t.Fatalf("started %d of 120 runs", len(p.started))
+		}
+		if err := p.client.Delete(t.Context(), p.job(t)); err != nil {
+			t.Fatal(err)
+		}
+		for range 60 { // it does not ask for these looks
+			time.Sleep(time.Minute)
+			if result := p.look(t); result != (ctrl.Result{}) || len(p.started) != 120 {
+				t.Fatalf("asked for %v and started %q, neither with v1.8.0: strike OpenKruise's row Starts in docs/blackbox.md", result, p.started[120:])
+			}
+		}
+	})
+}

@@ -1,0 +1,179 @@
+// Planted plants known bugs, one at a time, and says which proof finds each, and after how
+// many of its cases.
+//
+//	go run ./proof/planted                              # the search and the random lives
+//	go run ./proof/planted -judges kits                 # the test kits for importers
+//	go run ./proof/planted -judges scripts,rounds       # the differential tests
+//	go run ./proof/planted -match '^X2$' -judges all    # one bug, all judges
+//
+// A judge looks for a bug in what it generates:
+//
+//   - search: the explorer, in its small scopes, one after the other;
+//   - lives: the random lives among the properties of the planners;
+//   - kits: the subjects of the kits' own tests, which also have bugs of their own;
+//   - worlds: the random worlds of CronJobs and their second checker;
+//   - scripts: the scripts of the differential tests;
+//   - rounds: their single rounds.
+//
+// The bugs are in bugs.txt. A build holds all of them through an overlay, so the working tree
+// never changes, and an environment variable chooses one. The command fails if -must is given
+// and a bug is found by no judge.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// options are the flags of the command.
+type options struct {
+	match                                *regexp.Regexp
+	scopes                               string
+	must                                 bool
+	lives, seed, scripts, rounds, worlds int
+	limit                                time.Duration
+}
+
+func main() {
+	var o options
+	match := flag.String("match", "", "only the bugs whose number matches this regular expression")
+	names := flag.String("judges", "search,lives", "the proofs to ask, separated by commas, or all: "+strings.Join(judgeNames(), ", "))
+	flag.IntVar(&o.seed, "seed", 1, "seed of what is generated")
+	flag.IntVar(&o.lives, "lives", 1000, "random lives of each property, and of each subject of a kit")
+	flag.IntVar(&o.scripts, "scripts", 2000, "scripts that may be needed")
+	flag.IntVar(&o.worlds, "worlds", 2000, "worlds that may be needed")
+	flag.IntVar(&o.rounds, "rounds", 20_000, "rounds that may be needed")
+	flag.StringVar(&o.scopes, "scopes", "", "only the scopes whose name matches this regular expression")
+	flag.DurationVar(&o.limit, "limit", 5*time.Minute, "longest time for one bug and judge")
+	flag.BoolVar(&o.must, "must", false, "fail if no judge finds a bug")
+	flag.Parse()
+	var chosen []judge
+	var err error
+	if o.match, err = regexp.Compile(*match); err == nil {
+		chosen, err = judgesNamed(*names)
+	}
+	if err == nil {
+		err = run(chosen, o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "planted:", err)
+		os.Exit(1)
+	}
+}
+
+func run(chosen []judge, o options) error {
+	all, err := parse(list)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "planted")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := build(all, chosen, dir); err != nil {
+		return err
+	}
+	tried, missed := printTable(all, chosen, dir, o)
+	fmt.Printf("\nSeed %d: %d bugs, %d not found.\n", o.seed, tried, missed)
+	if tried == 0 {
+		return errors.New("no bug is asked for")
+	}
+	if o.must && missed > 0 {
+		return errors.New("see above")
+	}
+	return nil
+}
+
+// printTable prints a row for each bug. It returns how many bugs were tried, and how many
+// no judge has found.
+func printTable(all []bug, chosen []judge, dir string, o options) (tried, missed int) {
+	head, line := "| | Bug |", "|---|---|"
+	for _, j := range chosen {
+		for _, column := range j.columns {
+			head, line = head+" "+column+" |", line+"---|"
+		}
+	}
+	fmt.Println(head + "\n" + line)
+	for i := range all {
+		b := &all[i]
+		if !o.match.MatchString(b.number) || !anyLooks(chosen, b) {
+			continue
+		}
+		tried++
+		found := false
+		fmt.Printf("| %s | %s: %s |", b.number, b.subject, b.what)
+		for _, j := range chosen {
+			v := verdict{cells: make([]string, len(j.columns))}
+			if j.looks(b) {
+				v = j.look(b, dir, o)
+			}
+			found = found || v.found
+			fmt.Printf(" %s |", strings.Join(v.cells, " | "))
+		}
+		fmt.Println()
+		if !found {
+			missed++
+		}
+	}
+	return tried, missed
+}
+
+// build compiles what looks for the bugs, with all bugs planted.
+func build(all []bug, chosen []judge, dir string) error {
+	overlay, err := plantAll(all, dir)
+	if err != nil {
+		return err
+	}
+	for _, j := range chosen {
+		for _, args := range j.builds(dir, overlay) {
+			if out, err := command(building, "", "go", args...); err != nil {
+				return fmt.Errorf("%w\n%s", err, out)
+			}
+		}
+	}
+	return nil
+}
+
+// building is the longest time for a build. The controllers of Kubernetes take the longest.
+const building = 30 * time.Minute
+
+// command runs a command at the root of the repository, with a bug or none.
+func command(limit time.Duration, number, name string, args ...string) ([]byte, error) {
+	return commandIn("", limit, number, name, args...)
+}
+
+func commandIn(dir string, limit time.Duration, number, name string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), environment+"="+number)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	err := c.Run()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return out.Bytes(), err
+}
+
+// notAll is the cell of a bug that was not found before the limit.
+func notAll(o options) string { return fmt.Sprintf("– (not all in %s)", o.limit) }
+
+// testBinary is the place of a compiled test.
+func testBinary(dir, name string) string { return filepath.Join(dir, name+".test") }
+
+// compileTests is the command of Go that compiles the tests of a package.
+func compileTests(dir, name, overlay, pkg string) []string {
+	return []string{"test", "-c", "-vet=off", "-overlay", overlay, "-o", testBinary(dir, name), pkg}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// functionName is what the copy of a function with a mutant in it is called.
+func (m *mutant) functionName() string { return fmt.Sprintf("%s_mutant%d", m.fn.Name.Name, m.id) }
+
+// copy returns the text of the function with the mutant in it.
+func (m *mutant) copy() string {
+	f, from := m.file, m.file.offset(m.fn.Pos())
+	name := edit{f.offset(m.fn.Name.Pos()) - from, f.offset(m.fn.Name.End()) - from, m.functionName()}
+	change := edit{m.edit.from - from, m.edit.to - from, m.edit.text}
+	return apply(f.text[from:f.offset(m.fn.End())], []edit{name, change})
+}
+
+// parses reports whether an edit leaves Go behind.
+func (m *mutant) parses() bool {
+	text := apply(m.file.text, []edit{m.edit})
+	if m.fn != nil {
+		text = "package p\n" + m.copy()
+	}
+	_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	return err == nil
+}
+
+// mutants returns all mutants of the package that compile.
+func (p *pkg) mutants() ([]*mutant, error) {
+	var found []*mutant
+	for _, f := range p.files {
+		for _, m := range candidates(f) {
+			if m.parses() {
+				found = append(found, m)
+				m.id = len(found)
+			}
+		}
+	}
+	wrong := p.mistyped(found)
+	return slices.DeleteFunc(found, func(m *mutant) bool {
+		return wrong[m.id] || m.instead != nil && m.instead.id > 0 && !wrong[m.instead.id]
+	}), nil
+}
+
+// mistyped returns the ids of the mutants that the compiler refuses. Mutants
+// of functions are checked all together, mutants of package variables one by one.
+func (p *pkg) mistyped(found []*mutant) map[int]bool {
+	wrong := map[int]bool{}
+	texts := p.instrumented(found)
+	_, _ = p.check(texts, func(fset *token.FileSet, syntax map[string]*ast.File, err types.Error) {
+		at := fset.Position(err.Pos)
+		if id := enclosingMutant(fset, syntax[at.Filename], err.Pos); id > 0 {
+			wrong[id] = true
+		}
+	})
+	for _, m := range found {
+		if m.fn == nil {
+			if _, err := p.check(map[string]string{m.file.path: apply(m.file.text, []edit{m.edit})}, nil); err != nil {
+				wrong[m.id] = true
+			}
+		}
+	}
+	return wrong
+}
+
+func enclosingMutant(fset *token.FileSet, f *ast.File, pos token.Pos) int {
+	for _, decl := range f.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || pos < fn.Pos() || pos >= fn.End() {
+			continue
+		}
+		id := 0
+		if i := strings.LastIndex(fn.Name.Name, "_mutant"); i >= 0 {
+			fmt.Sscanf(fn.Name.Name[i:], "_mutant%d", &id)
+		}
+		return id
+	}
+	return 0
+}
+
+// check type-checks the package with some of its files replaced. Without report
+// it stops at the first error.
+func (p *pkg) check(texts map[string]string, report func(*token.FileSet, map[string]*ast.File, types.Error)) (*types.Package, error) {
+	fset := token.NewFileSet()
+	syntax := map[string]*ast.File{}
+	var files []*ast.File
+	for _, f := range p.files {
+		text, ok := texts[f.path]
+		if !ok {
+			text = f.text
+		}
+		parsed, err := parser.ParseFile(fset, f.path, text, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		syntax[f.path] = parsed
+		files = append(files, parsed)
+	}
+	config := types.Config{Importer: p}
+	if report != nil {
+		selector, err := parser.ParseFile(fset, "", p.selector(), parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, selector)
+		config.Importer = lenient{p}
+		config.Error = func(err error) {
+			var e types.Error
+			if asTypesError(err, &e) && syntax[fset.Position(e.Pos).Filename] != nil {
+				report(fset, syntax, e)
+			}
+		}
+	}
+	return config.Check(p.path, fset, files, nil)
+}
+
+// lenient imports an empty package where the selector alone needs one.
+type lenient struct{ *pkg }
+
+func (l lenient) Import(path string) (*types.Package, error) {
+	if found := l.imports[path]; found != nil {
+		return found, nil
+	}
+	empty := types.NewPackage(path, filepath.Base(path))
+	empty.MarkComplete()
+	return empty, nil
+}
+
+func asTypesError(err error, to *types.Error) bool {
+	e, ok := err.(types.Error)
+	*to = e
+	return ok
+}
+
+// selector is the file that reads which mutant is requested, and that writes
+// down the functions that were reached.
+func (p *pkg) selector() string {
+	return "package " + p.name + `
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync/atomic"
+)
+
+var mutantNo, _ = strconv.Atoi(os.Getenv("MUTANT"))
+
+var mutantSeen [1 << 16]atomic.Bool
+
+// mutantReached writes a function down when it is reached for the first time.
+func mutantReached(fn int) {
+	if mutantNo != -1 || mutantSeen[fn].Swap(true) {
+		return
+	}
+	f, err := os.OpenFile(os.Getenv("MUTANT_TRACE"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(f, fn)
+	f.Close()
+}
+`
+}
+
+// instrumented returns the files with these mutants in them, by path. Functions
+// are named by the smallest id of their mutants.
+func (p *pkg) instrumented(list []*mutant) map[string]string {
+	edits := map[*file][]edit{}
+	copies := map[*file]*strings.Builder{}
+	for start := 0; start < len(list); {
+		m := list[start]
+		end := start + 1
+		for end < len(list) && list[end].file == m.file && list[end].fn == m.fn {
+			end++
+		}
+		if m.fn != nil {
+			if copies[m.file] == nil {
+				copies[m.file] = &strings.Builder{}
+			}
+			edits[m.file] = append(edits[m.file], dispatch(list[start:end])...)
+			for _, other := range list[start:end] {
+				copies[m.file].WriteString("\n\n" + other.copy())
+			}
+		}
+		start = end
+	}
+	texts := map[string]string{}
+	for f, list := range edits {
+		texts[f.path] = apply(f.text, list) + copies[f].String() + "\n"
+	}
+	return texts
+}
+
+// overlay writes the changed files to folder, with the list that go build reads.
+func overlay(folder string, texts map[string]string) (string, error) {
+	replace := map[string]string{}
+	for path, text := range texts {
+		changed := filepath.Join(folder, fmt.Sprintf("%d_%s", len(replace), filepath.Base(path)))
+		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		replace[path] = changed
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(folder, "overlay.json")
+	return name, os.WriteFile(name, list, 0o600)
+}
