@@ -267,6 +267,31 @@ func TestLostWorker(t *testing.T) {
 	})
 }
 
+// TestRunPod_NeedsLease: a worker that the others do not know yet, or know no more, takes no pod. They would count it
+// as disrupted at once, and start its index again while it runs.
+func TestRunPod_NeedsLease(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		w.add(indexed(1))
+		other := w.worker("other", succeed)
+		_, err := other.Plan(t.Context())
+		w.must(err)
+		fresh := &Worker{Store: w.Store, ID: "fresh", Lease: time.Minute, Do: succeed, fuse: time.NewTimer(time.Hour)}
+		for _, state := range []string{"new", "late"} {
+			if ran, err := fresh.runPod(t.Context()); ran || err != nil {
+				t.Errorf("a %s worker without a lease has run a pod: %v, %v", state, ran, err)
+			}
+			w.beat(fresh)
+			w.at(w.time.Add(time.Minute))
+			w.beat(other)
+		}
+		w.beat(fresh)
+		if ran, err := fresh.runPod(t.Context()); !ran || err != nil {
+			t.Errorf("a worker with a lease has run no pod: %v, %v", ran, err)
+		}
+	})
+}
+
 // TestDelete: a deleted job stops its pods, and goes with them.
 func TestDelete(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {

@@ -88,14 +88,15 @@ func (s *Store) bury(ctx context.Context, worker string) error {
 	})
 }
 
-// runPod takes the pod that has waited longest, and runs it.
+// runPod takes the pod that has waited longest, and runs it. It takes none before the worker has a lease: the
+// others would take the worker for dead, and run the pod a second time.
 func (w *Worker) runPod(ctx context.Context) (bool, error) {
 	var p job.Pod
 	id, payload := job.UID(""), ""
 	columns := func(p *job.Pod) []any { return []any{asJSON{p}, &id, &payload} }
 	err := w.within(ctx, func(t *tx) {
 		for _, p = range list(t, columns, `SELECT p.pod, j.uid, j.payload FROM pods p JOIN jobs j ON j.uid = p.job
-			WHERE p.phase = 'Pending' ORDER BY p.created LIMIT 1`+t.skip) {
+			WHERE p.phase = 'Pending' AND EXISTS (SELECT 1 FROM workers WHERE id = $1) ORDER BY p.created LIMIT 1`+t.skip, w.ID) {
 			t.wake(id)
 			t.exec("UPDATE pods SET worker = $2 WHERE uid = $1", p.UID, w.ID)
 			t.changePod(p.UID, func(p *job.Pod) {
