@@ -40,8 +40,8 @@ NESTED   := $(filter-out . proof/conformance,$(MODULES))
 # The linter is pinned by proof/tools and works in every module.
 STATICCHECK := go tool -modfile=$(CURDIR)/proof/tools/go.mod staticcheck
 
-# The packages of the root whose tests reach the package $(1), and so know its flags.
-reaching = go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "$(1)"}}{{$$p.ImportPath}}{{end}}{{end}}{{end}}' ./... | sed -n 's/\.test$$//p'
+# The packages among $(2), all of the module by default, whose tests reach the package $(1), and so know its flags.
+reaching = go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "$(1)"}}{{$$p.ImportPath}}{{end}}{{end}}{{end}}' $(or $(2),./...) | sed -n 's/\.test$$//p'
 
 # Runs the tests of those packages with the flags $(2). It fails when none is found.
 running = @set -e; found=$$($(call reaching,$(1))); test -n "$$found" || { echo "no tests reach $(1)"; exit 1; }; \
@@ -57,13 +57,13 @@ RACING := ./expectations ./internal/step ./job/jobapply ./cronjob/cronjobapply .
 # Runs go test in a module, and notes which tests were skipped, for the end.
 GOTEST := go run -C $(CURDIR)/proof/tools ./gotest -skipped $(CURDIR)/.skipped
 
-# Runs the tests of the module in the folder $(1) with the flags $(2), and with SEED those that draw their cases with it.
+# Runs the tests of the packages $(3), all by default, of the module in the folder $(1) with the flags $(2). With SEED
+# the order and the cases are the same each time.
 define tested
-	@set -e; cd $(1); echo "== $(1)"; drawing=; $(if $(SEED),drawing=$$($(call reaching,$(RAPID)));) \
-		if test -n "$$drawing"; then \
-			$(GOTEST) -C $(abspath $(1)) $(2) -shuffle=$(SEED) $$drawing -rapid.seed=$(SEED); \
-			others=$$(go list ./... | grep -vxF "$$drawing" || true); test -z "$$others" || $(GOTEST) -C $(abspath $(1)) $(2) -shuffle=$(SEED) $$others; \
-		else $(GOTEST) -C $(abspath $(1)) $(2) -shuffle=on ./...; fi
+	@set -e; cd $(1); echo "== $(1)"; drawing=; $(if $(SEED),drawing=$$($(call reaching,$(RAPID),$(3)));) \
+		test -z "$$drawing" || $(GOTEST) -C $(abspath $(1)) $(2) -shuffle=$(SEED) $$drawing -rapid.seed=$(SEED); \
+		others=$$(go list $(or $(3),./...) | grep -vxF "$$drawing" || true); \
+		test -z "$$others" || $(GOTEST) -C $(abspath $(1)) $(2) -shuffle=$(or $(SEED),on) $$others
 
 endef
 
@@ -82,7 +82,7 @@ oldest: ## the library and the adapter compile with the oldest Go that their go.
 		(cd $$m && GOTOOLCHAIN=go$$go go build ./...); done
 
 newest: ## the tests of the adapter with the newest libraries of Kubernetes; make test runs them with the oldest
-	cd kubernetes && go mod tidy -modfile=newest.mod -diff && go vet -modfile=newest.mod ./... && go test -modfile=newest.mod -shuffle=on ./...
+	cd kubernetes && go mod tidy -modfile=newest.mod -diff && go vet -modfile=newest.mod ./... && go test -modfile=newest.mod -shuffle=$(or $(SEED),on) ./...
 
 outside: ## what others do with the modules: programs that require them by version, with the oldest and the newest libraries
 	go run -C proof/tools ./outside -root $(CURDIR)
@@ -99,9 +99,10 @@ int32: ## everything in the root compiles where an int has 32 bits
 stored: ## stored scripts for the real controllers and for ours, and the answers of the test server
 	go -C proof/conformance test -timeout=15m -skip='^TestLongRun$$' ./...
 
-race: ## the tests of what starts goroutines, with the race detector
-	go test -race -shuffle=on $(RACING)
-	@set -e; for m in $(filter-out proof/%,$(NESTED)); do echo "== $$m"; (cd $$m && go test -race -shuffle=on ./...); done
+race: ## the tests of what starts goroutines, with the race detector; SEED=1 as for the tests
+	$(call tested,.,-race,$(RACING))
+	$(foreach m,$(filter-out proof/%,$(NESTED)),$(call tested,$(m),-race))
+	@rm -f .skipped
 
 root: ## the tests of the local runner as root, some of which need it; with sudo for another user
 	go -C cmd/batchrun test -count=1 $(if $(filter 0,$(shell id -u)),,-exec 'sudo -n') ./...
