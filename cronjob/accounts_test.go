@@ -101,7 +101,7 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 			break
 		}
 	}
-	plan := reconcileRapid(t, w.Snapshot())
+	plan := reconcile(t, w.Snapshot())
 	pending := 0
 	for _, wait := range plan.Waits {
 		if wait.Reason == cronjob.WaitNameTaken {
@@ -112,14 +112,6 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 	if all := w.Schedule.Schedule.Count(start, plan.NextRun.Add(-1)); started+unstarted+pending != all {
 		t.Fatalf("%d runs have started, %d have not, and %d wait, of %d until %s: %+v\n%s", started, unstarted, pending, all, plan.NextRun, w.Unstarted, &plan)
 	}
-}
-
-func reconcileRapid(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
-	plan, err := cronjob.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
 }
 
 // C9: two rounds crash, one after it has created the run of 1:00, one after it has recorded it. The

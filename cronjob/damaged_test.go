@@ -20,7 +20,7 @@ func TestPlan_DamagedConcludes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := cronjobgen.Snapshots().Draw(t, "snapshot")
 		s.Options.Quirks = cronjobquirk.Set(rapid.Uint16Range(0, uint16(cronjobquirk.All)).Draw(t, "quirks"))
-		plan := reconcileRapid(t, s)
+		plan := reconcile(t, s)
 		var tree any
 		if err := json.Unmarshal([]byte(encode(t, plan)), &tree); err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestPlanner_KeepsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh := reconcileRapid(t, s)
+			fresh := reconcile(t, s)
 			if a, b := encode(t, fresh), encode(t, plan); a != b {
 				t.Fatalf("a fresh planner:\n%s\na reused one:\n%s", a, b)
 			}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
@@ -41,7 +43,7 @@ func kubernetes(s cronjob.Snapshot) cronjob.Snapshot {
 	return s
 }
 
-func reconcile(t testing.TB, s cronjob.Snapshot) cronjob.Plan {
+func reconcile(t rapid.TB, s cronjob.Snapshot) cronjob.Plan {
 	t.Helper()
 	plan, err := cronjob.Reconcile(s)
 	if err != nil {

@@ -140,10 +140,7 @@ func carryOut(t failer, w *world.CronJob, plan *cronjob.Plan, draw func() world.
 // before the time the plan names.
 func planWithLaws(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
 	before := encode(t, s)
-	plan, err := cronjob.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := reconcile(t, s)
 	if after := encode(t, s); after != before {
 		t.Fatalf("the snapshot was modified:\n%s\n%s", before, after)
 	}
@@ -166,10 +163,7 @@ func replays(t *rapid.T, s cronjob.Snapshot, data string) {
 	if len(s.CronJob.Status.Active) == 0 {
 		s.CronJob.Status.Active = nil // as an empty list is read
 	}
-	want, err := cronjob.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := reconcile(t, s)
 	got, err := cronjob.Reconcile(stored(t, data, s.Options.Naming.Namer))
 	if diff := cmp.Diff(encode(t, want), encode(t, got)); err != nil || diff != "" {
 		t.Fatalf("a stored snapshot has another plan: %v %s\n%s", err, diff, data)
@@ -205,10 +199,7 @@ func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
 	// Reported misses are remembered, so that later rounds do not repeat them.
 	s.Memory = cronjob.Remember(plan.Basis().Memory)
 	s.Now = s.Now.Add(time.Duration(rapid.Int64Range(0, int64(until.Sub(s.Now))).Draw(t, "later")))
-	later, err := cronjob.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	later := reconcile(t, s)
 	if a, b := actions(t, plan), actions(t, &later); a != b {
 		t.Fatalf("the plan changes before %s, at %s:\n%s\n%s", plan.Requeue.At, s.Now, a, b)
 	}

@@ -23,10 +23,7 @@ func TestC13_SecondsDoNotCollide(t *testing.T) {
 	var names []string
 	for _, second := range []int{20, 40, 60} {
 		s.Now = c.CreationTimestamp.Add(time.Duration(second) * time.Second)
-		plan, err := cronjob.Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := reconcile(t, s)
 		for _, n := range plan.Create {
 			names = append(names, n.Name)
 			s.CronJob.Status.LastScheduleTime = n.ScheduledTime
@@ -71,10 +68,7 @@ func TestC20_RunAtCreation(t *testing.T) {
 				tc.spec(&c.Spec)
 			}
 			c.Status.LastScheduleTime = tc.last
-			plan, err := cronjob.Reconcile(cronjob.Snapshot{CronJob: c, Now: tc.now, Schedule: cronjob.Compile(&c, schedule.RunAfterAnchor()), Consistent: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := reconcile(t, cronjob.Snapshot{CronJob: c, Now: tc.now, Schedule: cronjob.Compile(&c, schedule.RunAfterAnchor()), Consistent: true})
 			var got time.Time
 			if len(plan.Create) == 1 {
 				got = plan.Create[0].ScheduledTime
@@ -100,10 +94,7 @@ func TestC20_Window(t *testing.T) {
 		{hours(9), hours(3), time.Time{}, time.Time{}},
 	} {
 		c.Status.LastScheduleTime = tc.last
-		plan, err := cronjob.Reconcile(cronjob.Snapshot{CronJob: c, Now: tc.now, Schedule: cronjob.Compile(&c, window...), Consistent: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := reconcile(t, cronjob.Snapshot{CronJob: c, Now: tc.now, Schedule: cronjob.Compile(&c, window...), Consistent: true})
 		var got time.Time
 		if len(plan.Create) == 1 {
 			got = plan.Create[0].ScheduledTime

@@ -24,10 +24,7 @@ func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
 		if deleted {
 			s.Job.DeletionTimestamp = now
 		}
-		plan, err := Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := PlanOf(t, s)
 		if got := len(plan.Release) == 1 && len(plan.Adopt) == 1; got == deleted {
 			t.Errorf("deleted %v: claims %v", deleted, got)
 		}
@@ -45,7 +42,7 @@ func TestJ6_OrphanThatIsBeingDeleted(t *testing.T) {
 			pod.Deletion = &PodDeletion{Timestamp: second(60)}
 			s := snapshotOf(t, `{}`, pod)
 			s.Options = options
-			plan := planOf(t, s)
+			plan := PlanOf(t, s)
 			if status := plan.Record(doneAll(plan).Writes).Status; len(plan.Adopt)+len(plan.Untrack) > 0 || len(plan.Create) != 1 ||
 				*status.Terminating != 0 || status.Condition(ConditionSuccessCriteriaMet).Status == ConditionTrue {
 				t.Errorf("%s, %v: %v\n%s", name, pod.Phase, status, plan.String())
@@ -63,7 +60,7 @@ func TestJ6_ConditionOfAnAdoption(t *testing.T) {
 	}{{Options{}, "7"}, {Kubernetes136(), ""}} {
 		s := snapshotOf(t, `{}`, Pod{Name: "orphan", UID: "a", Owner: Orphan, Untracked: true, Detail: &PodDetail{ResourceVersion: "7"}})
 		s.Options = test.options
-		if plan := planOf(t, s); len(plan.Adopt) != 1 || plan.Adopt[0].ResourceVersion != test.want {
+		if plan := PlanOf(t, s); len(plan.Adopt) != 1 || plan.Adopt[0].ResourceVersion != test.want {
 			t.Errorf("adopted %+v, want version %q", plan.Adopt, test.want)
 		}
 	}

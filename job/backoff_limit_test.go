@@ -43,7 +43,7 @@ func TestJ22_Restarts(t *testing.T) {
 				s := snapshotOf(t, `{"completions": 5, "podReplacementPolicy": "Failed", "backoffLimit": `+test.limit+`}`, test.pod)
 				s.Job.Spec.Template.RestartPolicy = policy
 				s.Options = options
-				if got := planOf(t, s).Verdict.Reason == "BackoffLimitExceeded"; got != (test.want && counts) {
+				if got := PlanOf(t, s).Verdict.Reason == "BackoffLimitExceeded"; got != (test.want && counts) {
 					t.Errorf("%s, %s, %s: past the limit: %v", name, policy, test.name, got)
 				}
 			}

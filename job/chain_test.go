@@ -98,10 +98,7 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 	s := job.Snapshot{Job: job.Job{Name: "j", UID: "j", Spec: job.Spec{Completions: &completions}}, Now: world.Start}
 	job.Default(&s.Job.Spec)
 	s.Pods = []job.Pod{{Name: "p", UID: "p", Index: job.NoIndex(), Phase: job.PodSucceeded}}
-	plan, err := job.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := job.PlanOf(t, s)
 	recording := plan.Record(job.Writes{})
 	if !recording.Write || len(recording.Untrack) != 1 {
 		t.Fatalf("recording %+v", recording)
@@ -115,9 +112,7 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 	}
 
 	s.Pods[0].Owner = job.Orphan
-	if plan, err = job.Reconcile(s); err != nil {
-		t.Fatal(err)
-	}
+	plan = job.PlanOf(t, s)
 	recording = plan.Record(job.Writes{Claimed: job.ResultUnsuccessful})
 	settlement := recording.Settle(job.ResultNotTried, nil)
 	if recording.Write || len(recording.Untrack) > 0 || settlement.Write || !settlement.Conclude(job.ResultNotTried).Retry {

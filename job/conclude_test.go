@@ -12,16 +12,6 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// planOf plans a snapshot that must be accepted.
-func planOf(t *testing.T, s Snapshot) *Plan {
-	t.Helper()
-	plan, err := Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &plan
-}
-
 func endedPod(uid string, phase PodPhase) Pod {
 	return Pod{UID: UID(uid), Name: uid, Phase: phase, Index: NoIndex(), Detail: &PodDetail{
 		Containers: []Container{exited("main", AppContainer, int32(phase-PodSucceeded))},
@@ -83,7 +73,7 @@ func TestJ41_Events(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			plan := planOf(t, test.snap)
+			plan := PlanOf(t, test.snap)
 			o := doneAll(plan)
 			if test.outcome != nil {
 				test.outcome(&o)
@@ -124,7 +114,7 @@ func TestJ43_Retry(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			plan := planOf(t, test.snap)
+			plan := PlanOf(t, test.snap)
 			o := doneAll(plan)
 			if test.outcome != nil {
 				test.outcome(&o)
@@ -138,7 +128,7 @@ func TestJ43_Retry(t *testing.T) {
 				t.Errorf("again at %v, want %v\n%s", end.Requeue, plan.Requeue, plan.String())
 			}
 			test.snap.Options = Kubernetes136()
-			if plan = planOf(t, test.snap); plan.Conclude(o).Requeue != plan.Requeue {
+			if plan = PlanOf(t, test.snap); plan.Conclude(o).Requeue != plan.Requeue {
 				t.Errorf("Kubernetes136: again at %v, want %v\n%s", plan.Conclude(o).Requeue, plan.Requeue, plan.String())
 			}
 		})
@@ -191,7 +181,7 @@ func TestB5_Memory(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			plan := planOf(t, test.snap)
+			plan := PlanOf(t, test.snap)
 			o := doneAll(plan)
 			if test.outcome != nil {
 				test.outcome(&o)
@@ -208,7 +198,7 @@ func TestB5_Memory(t *testing.T) {
 // TestJ42_RecordedButNotSettled: what the first status has written is reported, and remembered
 // as told, though the second has failed.
 func TestJ42_RecordedButNotSettled(t *testing.T) {
-	plan := planOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`,
+	plan := PlanOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`,
 		ofIndex(endedPod("s", PodSucceeded), 0), ofIndex(endedPod("f", PodFailed), 1)))
 	o := doneAll(plan)
 	o.Settled = ResultUnsuccessful

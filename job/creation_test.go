@@ -29,10 +29,7 @@ func TestJ33_NamePrefix(t *testing.T) {
 }
 
 func TestJ33_IndexedCreation(t *testing.T) {
-	plan, err := Reconcile(snapshotOf(t, `{"completions": 3, "parallelism": 2, "completionMode": "Indexed"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := PlanOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 2, "completionMode": "Indexed"}`))
 	want := []Creation{
 		{Index: IndexAt(0), NamePrefix: "j-0-", Hostname: "j-0", Reason: CreateNew},
 		{Index: IndexAt(1), NamePrefix: "j-1-", Hostname: "j-1", Reason: CreateNew},
@@ -50,10 +47,7 @@ func TestJ33_IndexedCreation(t *testing.T) {
 }
 
 func TestJ33_NonIndexedCreation(t *testing.T) {
-	plan, err := Reconcile(snapshotOf(t, `{}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := PlanOf(t, snapshotOf(t, `{}`))
 	want := []Creation{{Index: NoIndex(), NamePrefix: "j-", Reason: CreateNew}}
 	if diff := cmp.Diff(want, plan.Create); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -99,10 +93,7 @@ func TestJ33_LowestPendingIndexes(t *testing.T) {
 				want = append(want, i)
 			}
 		}
-		plan, err := Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := PlanOf(t, s)
 		var got []int32
 		for _, c := range plan.Create {
 			got = append(got, c.Index.Int32())

@@ -15,7 +15,7 @@ func TestJI22_TheEndDeletesOwnPods(t *testing.T) {
 		p.Owner = owner
 		pods = append(pods, p)
 	}
-	plan := planOf(t, snapshotOf(t, `{"parallelism": 9, "activeDeadlineSeconds": 1}`, pods...))
+	plan := PlanOf(t, snapshotOf(t, `{"parallelism": 9, "activeDeadlineSeconds": 1}`, pods...))
 	var got []string
 	for _, d := range plan.Delete {
 		got = append(got, d.Name)
@@ -32,7 +32,7 @@ func TestJI22_TheEndDeletesOwnPods(t *testing.T) {
 // deleted.
 func TestJI8_NotWhilePodsRun(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 1}`, activePod("a"), activePod("b"))
-	plan := planOf(t, s)
+	plan := PlanOf(t, s)
 	for failed := 1; failed <= 2; failed++ {
 		o := doneAll(plan)
 		for i := range failed {
@@ -43,7 +43,7 @@ func TestJI8_NotWhilePodsRun(t *testing.T) {
 		}
 	}
 	s.Pods = nil
-	plan = planOf(t, s)
+	plan = PlanOf(t, s)
 	if got := settled(plan, doneAll(plan)).Status; got.Finished() != ConditionFailed {
 		t.Errorf("no pod is left, and the job goes on: %v", got.Conditions)
 	}
@@ -57,7 +57,7 @@ func TestJI17_SuspendedEnd(t *testing.T) {
 			s := snapshotOf(t, `{"suspend": true, "backoffLimit": 0, `+completions+`}`, endedPod("a", PodFailed))
 			s.Options, s.Job.Status.StartTime = options, time.Time{}
 			s.Job.Status.Conditions = []Condition{{Type: ConditionSuspended, Status: ConditionTrue}}
-			plan := planOf(t, s)
+			plan := PlanOf(t, s)
 			recorded, next := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
 			if next.Finished() == "" || next.StartTime.IsZero() == starts {
 				t.Errorf("%s, %s: started %v, conditions %v", name, completions, next.StartTime, next.Conditions)

@@ -3,6 +3,8 @@ package job
 import (
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/batchplan/batchplan/expectations"
 )
 
@@ -48,4 +50,14 @@ func TakeCensus(s *Snapshot) (quick, thorough Census, err error) {
 		}
 	}
 	return quick, thorough, nil
+}
+
+// PlanOf plans a snapshot that must be accepted.
+func PlanOf(t rapid.TB, s Snapshot) *Plan {
+	t.Helper()
+	plan, err := Reconcile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &plan
 }

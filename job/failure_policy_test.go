@@ -113,10 +113,7 @@ func TestJ21_TheOldestDecides(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			plan, err := Reconcile(snapshotOf(t, spec, test.pods...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := PlanOf(t, snapshotOf(t, spec, test.pods...))
 			want := Verdict{ConditionFailureTarget, "PodFailurePolicy", "Container main for pod default/" + test.want + " failed with exit code 42 matching FailJob rule at index 0"}
 			if diff := cmp.Diff(want, plan.Verdict); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -156,7 +153,7 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 			s.Options = options
 			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"recorded"}}
 			s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
-			if got := planOf(t, s).Verdict.Reason == "PodFailurePolicy"; got != test.want {
+			if got := PlanOf(t, s).Verdict.Reason == "PodFailurePolicy"; got != test.want {
 				t.Errorf("%s, %s: fails the job: %v, want %v", name, test.name, got, test.want)
 			}
 		}
@@ -172,7 +169,7 @@ func TestJ21_SuccessFailsNoJob(t *testing.T) {
 		pod := endedPod("a", phase)
 		pod.Untracked = true
 		pod.Detail = &PodDetail{CreationTimestamp: second(1), Conditions: []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}}
-		plan := planOf(t, snapshotOf(t, spec, pod))
+		plan := PlanOf(t, snapshotOf(t, spec, pod))
 		if got := plan.Verdict.decided(); got != decided {
 			t.Errorf("%s: the job ends: %v, want %v\n%s", phase, got, decided, plan.String())
 		}

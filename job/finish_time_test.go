@@ -61,10 +61,7 @@ func TestJ32_FinishTimeInTheFuture(t *testing.T) {
 	pod := Pod{Phase: PodFailed, Index: NoIndex(), UID: "a", Name: "a", Detail: &PodDetail{
 		Containers: []Container{{Name: "main", State: ContainerTerminated, ExitCode: 1, FinishedAt: second(59)}},
 	}}
-	plan, err := Reconcile(snapshotOf(t, `{}`, pod))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := PlanOf(t, snapshotOf(t, `{}`, pod))
 	if want := second(59 + 10); !plan.Requeue.At.Equal(want) {
 		t.Errorf("again at %v, want %v:\n%s", plan.Requeue.At, want, plan.String())
 	}

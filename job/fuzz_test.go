@@ -157,17 +157,14 @@ func boundedWork(t *rapid.T) {
 	s := drawManyIndexes(t)
 	const enough = 32 << 20 // page tables of two billion indexes take one megabyte each
 	used := allocated(func() {
-		plan, err := job.Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conclusion := plan.Conclude(drawOutcome(t, &plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful))
+		plan := job.PlanOf(t, s)
+		conclusion := plan.Conclude(drawOutcome(t, plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful))
 		_ = plan.String() + conclusion.Status.String()
 		_ = errors.Join(job.Validate(s.Job.Spec), job.CheckTransition(s.Job.Status, conclusion.Status, s.Job.Spec))
 		if _, err := job.Inspect(s); err != nil {
 			t.Fatal(err)
 		}
-		jobcheck.Plan(&s, &plan)
+		jobcheck.Plan(&s, plan)
 		(&jobcheck.State{Job: &s.Job, History: &jobcheck.History{}}).Status(&conclusion.Status)
 	})
 	if used > enough {

@@ -134,7 +134,7 @@ func TestReleases(t *testing.T) {
 				test.change(&s)
 			}
 			s.Options = Kubernetes(r)
-			if got := sum(planOf(t, s)); got != want {
+			if got := sum(PlanOf(t, s)); got != want {
 				t.Errorf("%s, %s:\n%s, want\n%s", test.name, text, got, want)
 			}
 		}
@@ -145,12 +145,12 @@ func TestReleases(t *testing.T) {
 func TestReleases_IndexLabel(t *testing.T) {
 	s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 1}`)
 	s.Options.Without = release.PodIndexLabel
-	c := planOf(t, s).Create[0]
+	c := PlanOf(t, s).Create[0]
 	if c.Labels() != nil || c.IndexPath() != "metadata.annotations['batch.kubernetes.io/job-completion-index']" || c.Annotations()[indexAnnotation] != "0" {
 		t.Errorf("labels %v, variable from %s", c.Labels(), c.IndexPath())
 	}
 	s.Options.Without = 0
-	if c = planOf(t, s).Create[0]; c.Labels() == nil || c.IndexPath() != "metadata.labels['batch.kubernetes.io/job-completion-index']" {
+	if c = PlanOf(t, s).Create[0]; c.Labels() == nil || c.IndexPath() != "metadata.labels['batch.kubernetes.io/job-completion-index']" {
 		t.Errorf("labels %v, variable from %s", c.Labels(), c.IndexPath())
 	}
 }
@@ -161,7 +161,7 @@ func TestReleases_Metrics(t *testing.T) {
 	s.Now = s.Now.Add(time.Hour)
 	for r, want := range map[release.Gates]CreateReason{0: CreateReplacement, release.JobPodReplacementPolicy: CreateNew} {
 		s.Options.Without = r
-		p := planOf(t, s)
+		p := PlanOf(t, s)
 		if m := p.Conclude(doneAll(p)).Metrics; m.CreateReason != want || m.PodsCreated != 1 {
 			t.Errorf("without %v: %+v, want %v", r, m, want)
 		}

@@ -62,7 +62,7 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 				s.Options = options
 				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"pod-0000"}}
 				test.change(&s)
-				plan := planOf(t, s)
+				plan := PlanOf(t, s)
 				text := plan.String()
 				if touched := len(plan.Create)+len(plan.Untrack) > 0; touched != (test.want != "") || !strings.Contains(text, test.want) {
 					t.Errorf("want %q:\n%s", test.want, text)
@@ -94,7 +94,7 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 		s := snapshotOf(t, `{"completions": 1200, "parallelism": 1200, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
 		for options, want := range map[*Options]int{{}: test.want, value.To(Kubernetes136()): test.quirk} {
 			s.Options = *options
-			plan := planOf(t, s)
+			plan := PlanOf(t, s)
 			if got := len(plan.Create); got != want {
 				t.Errorf("%d indexes wait, quirks %b: %d creations, want %d", test.waiting, options.Quirks, got, want)
 			}
@@ -133,10 +133,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 				s.Pods = []Pod{{UID: "a", Name: "a", Phase: PodFailed, Index: IndexAt(0), Detail: test.detail}}
 			}
 			s.Now = second(0).AddDate(1, 0, 0) // every backoff is over
-			plan, err := Reconcile(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := PlanOf(t, s)
 			if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(0) {
 				t.Fatalf("creates %v", plan.Create)
 			}
@@ -175,10 +172,7 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, spec, test.pods...)
 			s.Now = second(10) // the backoff is not over
-			plan, err := Reconcile(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := PlanOf(t, s)
 			if len(plan.Untrack) != 1 || plan.Untrack[0].Name == test.want || plan.Untrack[0].As != CountedFailed {
 				t.Errorf("want all but %s to be counted:\n%s", test.want, plan.String())
 			}
@@ -229,10 +223,7 @@ func TestJ31_DueIndexes(t *testing.T) {
 				s.Pods = append(s.Pods, pod)
 			}
 		}
-		plan, err := Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := PlanOf(t, s)
 		for _, c := range plan.Create {
 			got = append(got, c.Index.Int32())
 		}

@@ -22,10 +22,7 @@ func TestJ15_RecordedBeyondCompletions(t *testing.T) {
 			{Name: "a", UID: "a", Phase: job.PodRunning, Index: job.IndexAt(0)},
 			{Name: "b", UID: "b", Phase: job.PodFailed, Index: job.IndexAt(5)},
 		}
-		plan, err := job.Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := job.PlanOf(t, s)
 		if len(plan.Untrack) != 1 || plan.Untrack[0].UID != "b" {
 			t.Errorf("limit %d: the pod keeps its finalizer:\n%s", limit, plan.String())
 		}
@@ -44,10 +41,7 @@ func TestJI6_BothLists(t *testing.T) {
 	})
 	s := w.Snapshot()
 	s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = "0,1", ptr("1,2")
-	plan, err := job.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := job.PlanOf(t, s)
 	want := job.Note{Field: "job.status.failedIndexes", Value: `"1,2"`, Message: "has completed indexes; they are left out"}
 	if len(plan.Notes) != 1 || plan.Notes[0] != want {
 		t.Errorf("notes %v, want %v", plan.Notes, want)

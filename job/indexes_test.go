@@ -31,7 +31,7 @@ func TestJ16_RemovalInFlight(t *testing.T) {
 				s := snapshotOf(t, `{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pod)
 				s.Options = options
 				s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
-				plan := planOf(t, s)
+				plan := PlanOf(t, s)
 				status := plan.Record(doneAll(plan).Writes).Status
 				if status.CompletedIndexes != test.completed || *status.FailedIndexes != test.failed {
 					t.Errorf("completed %q, failed %q, want %q and %q", status.CompletedIndexes, *status.FailedIndexes, test.completed, test.failed)
@@ -54,7 +54,7 @@ func TestJ16_FailedIndexesWithoutLimit(t *testing.T) {
 			s.Job.Status.Active, s.Job.Status.Ready = 1, value.To[int32](1)
 			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
 			s.Job.Status.FailedIndexes = value.To("1")
-			recording := planOf(t, s).Record(Writes{})
+			recording := PlanOf(t, s).Record(Writes{})
 			if got := recording.Status.FailedIndexes; !equalPointed(got, want) || recording.Write != (want == nil) {
 				t.Errorf("%s, %s: failed indexes %v, written: %v", name, mode, got, recording.Write)
 			}
@@ -84,7 +84,7 @@ func TestJI6_CompletedAndFailed(t *testing.T) {
 				s := snapshotOf(t, `{"completions": 9, "parallelism": 0, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pods...)
 				s.Options = options
 				s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = test.completed, &test.failed
-				plan := planOf(t, s)
+				plan := PlanOf(t, s)
 				recording := plan.Record(doneAll(plan).Writes)
 				if got := recording.Status; got.CompletedIndexes != test.wantCompleted || *got.FailedIndexes != test.wantFailed {
 					t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes, test.wantCompleted, test.wantFailed)
@@ -110,7 +110,7 @@ func TestJI6_TwoBillionInBothLists(t *testing.T) {
 	} {
 		s := snapshotOf(t, `{"completions": 2147483647, "parallelism": 10, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "maxFailedIndexes": 5}`)
 		s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = test.completed, &test.failed
-		plan := planOf(t, s)
+		plan := PlanOf(t, s)
 		if got := plan.Record(doneAll(plan).Writes).Status; got.CompletedIndexes != test.completed || *got.FailedIndexes != test.want {
 			t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes, test.completed, test.want)
 		}

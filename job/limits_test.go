@@ -30,7 +30,7 @@ func TestOptions_MaxPodWrites(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.snap.Options.MaxPodWrites = test.limit
-			plan := planOf(t, test.snap)
+			plan := PlanOf(t, test.snap)
 			if len(plan.Create) != test.creates || len(plan.Delete) != test.deletes {
 				t.Errorf("%d creations, %d deletions, want %d, %d", len(plan.Create), len(plan.Delete), test.creates, test.deletes)
 			}
@@ -51,7 +51,7 @@ func TestOptions_MaxUncounted(t *testing.T) {
 	for limit, want := range map[int32]int{0: 5, 1: 1, 3: 3, 5: 5, 9: 5} {
 		s := snapshotOf(t, `{"completions": 5}`, ended...)
 		s.Options.MaxUncounted = limit
-		plan := planOf(t, s)
+		plan := PlanOf(t, s)
 		c := plan.Conclude(doneAll(plan))
 		if len(plan.Untrack) != want || c.Status.Succeeded != int32(want) || (c.Status.Finished() != "") != (want == 5) {
 			t.Errorf("limit %d: %d finalizers, want %d, %s", limit, len(plan.Untrack), want, c.Status)
@@ -91,7 +91,7 @@ func TestJ3_ControllerName(t *testing.T) {
 		if s.Options.ControllerName = test.me; test.by != "" {
 			s.Job.Spec.ManagedBy = &test.by
 		}
-		plan := planOf(t, s)
+		plan := PlanOf(t, s)
 		c := plan.Conclude(doneAll(plan))
 		if c.Synced != test.ours || c.Metrics.ManagedBy == test.ours || (len(plan.Create) > 0) != test.ours {
 			t.Errorf("managed by %q, controller %q: %+v", test.by, test.me, c)
@@ -122,7 +122,7 @@ func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, test.spec, test.pods...)
 			s.Options.NoSuccessCriteriaMet = true
-			plan := planOf(t, s)
+			plan := PlanOf(t, s)
 			recording := plan.Record(doneAll(plan).Writes)
 			status := plan.Conclude(doneAll(plan)).Status
 			var got []string
@@ -137,7 +137,7 @@ func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 			}
 			if status.Finished() == "" {
 				s.Job.Status, s.Pods = status, nil
-				last := planOf(t, s)
+				last := PlanOf(t, s)
 				if got := last.Conclude(doneAll(last)).Status; got.Finished() != ConditionFailed || got.Condition(ConditionFailed).Reason != "PodFailurePolicy" {
 					t.Errorf("without its pods the job is %s", got)
 				}
@@ -150,13 +150,13 @@ func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 func TestJ41_PodWrites(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 2, "parallelism": 3}`, endedPod("s", PodSucceeded))
 	s.Job.Status.Conditions = []Condition{{Type: ConditionSuspended, Status: ConditionTrue}}
-	plan := planOf(t, s)
+	plan := PlanOf(t, s)
 	o := doneAll(plan)
 	marked := map[string]bool{}
 	for _, e := range plan.Conclude(o).Events {
 		marked[e.Reason] = e.PodWrite
 	}
-	over := planOf(t, snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b")))
+	over := PlanOf(t, snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b")))
 	o = doneAll(over)
 	o.Deleted[1].Result = ResultUnsuccessful
 	for _, e := range over.Conclude(o).Events {

@@ -147,7 +147,7 @@ func TestB5_MemoryJSON(t *testing.T) {
 		}
 		s := snapshotOf(t, `{}`)
 		s.Memory = got
-		plan := planOf(t, s)
+		plan := PlanOf(t, s)
 		var want []Note
 		if problem != "" {
 			want = []Note{{"memory", problem, "cannot be read, and counts as lost"}}
@@ -173,14 +173,11 @@ func TestE1_Consistent(t *testing.T) {
 		s := Snapshot{Job: Job{Name: "j", UID: "job-1", Spec: Spec{Completions: &two, Parallelism: &two}}, Now: second(30),
 			Pods: []Pod{pod, ended}, Memory: memory, Consistent: true}
 		Default(&s.Job.Spec)
-		plan, err := Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := PlanOf(t, s)
 		if len(plan.Untrack) != 1 || plan.Untrack[0].UID != "u" || len(plan.Waits) != 1 || plan.Waits[0].Reason != WaitPods {
 			t.Fatalf("own writes are waited for:\n%s", plan.String())
 		}
-		m := plan.Conclude(doneAll(&plan)).Memory
+		m := plan.Conclude(doneAll(plan)).Memory
 		if m.Expectations != (expectations.Counts{}) || m.Untracking.Len() > 0 || m.Written != 0 || m.Finished {
 			t.Fatalf("own writes are remembered: %+v", m)
 		}
@@ -188,8 +185,8 @@ func TestE1_Consistent(t *testing.T) {
 			t.Fatal("the number of ignored failures is forgotten")
 		}
 		s.Consistent = false
-		if plan, err = Reconcile(s); err != nil || len(plan.Untrack) > 0 {
-			t.Fatalf("nothing is waited for: %v\n%s", err, plan.String())
+		if plan = PlanOf(t, s); len(plan.Untrack) > 0 {
+			t.Fatalf("nothing is waited for:\n%s", plan.String())
 		}
 	})
 }

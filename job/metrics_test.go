@@ -140,11 +140,8 @@ func TestJ42_Facts(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.with(&test.snap, nil)
-			plan, err := Reconcile(test.snap)
-			if err != nil {
-				t.Fatal(err)
-			}
-			o := doneAll(&plan)
+			plan := PlanOf(t, test.snap)
+			o := doneAll(plan)
 			test.with(&test.snap, &o)
 			if diff := cmp.Diff(test.want, plan.Conclude(o).Metrics); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())

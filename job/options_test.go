@@ -214,10 +214,7 @@ func TestM7_ActiveInBackoff(t *testing.T) {
 		s := w.Snapshot()
 		s.Options = o
 		s.Pods[0].Phase, s.Pods[1].Phase = job.PodFailed, job.PodRunning
-		plan, err := job.Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := job.PlanOf(t, s)
 		if got := plan.Record(job.Writes{}).Status.Active; got != 1 {
 			t.Errorf("quirks %b: active %d, want 1", o.Quirks, got)
 		}
@@ -233,10 +230,7 @@ func TestQuirks(t *testing.T) {
 			w.Edit(func(s *job.Spec) { s.Suspend = ptr(true) })
 			w.Fault = func(world.Write) world.Fault { return world.Fail }
 			snapshot := w.Snapshot()
-			plan, err := job.Reconcile(snapshot)
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := job.PlanOf(t, snapshot)
 			status := plan.Record(job.Writes{Deleted: []job.Effect{{Result: job.ResultUnsuccessful}}}).Status
 			if *status.Ready != want || status.Active != 1 {
 				t.Errorf("quirks %b: ready %d, active %d, want ready %d", quirks, *status.Ready, status.Active, want)
@@ -304,7 +298,7 @@ func TestQuirks(t *testing.T) {
 
 // pendingCreation plans a job whose one pod has succeeded while a creation has not
 // been seen yet.
-func pendingCreation(t *testing.T, quirks jobquirk.Set) job.Plan {
+func pendingCreation(t *testing.T, quirks jobquirk.Set) *job.Plan {
 	t.Helper()
 	w := world.NewJob(job.Spec{})
 	mustRound(t, w)
@@ -312,11 +306,7 @@ func pendingCreation(t *testing.T, quirks jobquirk.Set) job.Plan {
 	s := w.Snapshot()
 	s.Options.Quirks = quirks
 	s.Memory.Expectations = expectations.Counts{Creations: 1, At: w.Now}
-	plan, err := job.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
+	return job.PlanOf(t, s)
 }
 
 // TestLivesWithOptions is TestLivesFresh with the options that change what counts.

@@ -79,7 +79,7 @@ func TestJ13_IndexNotGiven(t *testing.T) {
 // the job ends.
 func TestPod_ZeroValueIsCounted(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 1}`, Pod{UID: "a", Name: "a", Phase: PodSucceeded})
-	plan := planOf(t, s)
+	plan := PlanOf(t, s)
 	if got := plan.Conclude(doneAll(plan)).Status; got.Succeeded != 1 || got.Finished() != ConditionComplete {
 		t.Errorf("%s\n%s", plan, got)
 	}
@@ -118,7 +118,7 @@ func TestJ8_EndedAndInNoCounter(t *testing.T) {
 			s := snapshotOf(t, cmp.Or(test.spec, `{"completions": 9, "parallelism": 0}`), test.pods...)
 			s.Job.Status, s.Memory = test.status, test.memory
 			got := ""
-			for _, n := range planOf(t, s).Notes {
+			for _, n := range PlanOf(t, s).Notes {
 				got += n.Field + ": " + n.Value + ": " + n.Message
 			}
 			if got != test.want {

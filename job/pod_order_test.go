@@ -35,9 +35,9 @@ func TestJI24_SeveralOfEachKind(t *testing.T) {
 	specs := []string{`{"parallelism": 2}`, `{"completionMode": "Indexed", "completions": 9, "parallelism": 2, "backoffLimitPerIndex": 1}`, `{"activeDeadlineSeconds": 1}`}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := snapshotOf(t, rapid.SampledFrom(specs).Draw(rt, "spec"), pods...)
-		want := text(planOf(t, s))
+		want := text(PlanOf(t, s))
 		s.Pods = rapid.Permutation(pods).Draw(rt, "pods")
-		if diff := cmp.Diff(want, text(planOf(t, s))); diff != "" {
+		if diff := cmp.Diff(want, text(PlanOf(t, s))); diff != "" {
 			rt.Fatalf("(-in order +permuted):\n%s", diff)
 		}
 	})

@@ -135,17 +135,11 @@ func TestJI22_MemoryOfAnotherJob(t *testing.T) {
 		}
 		s := w.Snapshot()
 		s.Memory = job.Memory{}
-		want, err := job.Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := job.PlanOf(t, s)
 		s.Memory = w.Memory
 		s.Memory.JobUID, s.Memory.Finished = "an earlier job", true
-		got, err := job.Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, "JI22: the memory of another job shows", want, got)
+		got := job.PlanOf(t, s)
+		same(t, "JI22: the memory of another job shows", *want, *got)
 	})
 }
 
@@ -159,10 +153,7 @@ func TestManagedByAnother(t *testing.T) {
 		}
 		s := w.Snapshot()
 		s.Job.Spec.ManagedBy = ptr("example.com/other")
-		plan, err := job.Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := job.PlanOf(t, s)
 		recording := plan.Record(job.Writes{})
 		settlement := recording.Settle(job.ResultNotTried, nil)
 		conclusion := settlement.Conclude(job.ResultNotTried)

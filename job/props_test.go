@@ -161,10 +161,7 @@ func checkReason(t *rapid.T, w *world.Job) {
 // checkLaws holds what is true of planning from any snapshot.
 func checkLaws(t *rapid.T, s job.Snapshot) {
 	before := encode(s)
-	plan, err := job.Reconcile(s)
-	if err != nil {
-		t.Fatalf("Reconcile: %v", err)
-	}
+	plan := *job.PlanOf(t, s)
 	if after := encode(s); after != before {
 		t.Fatalf("JI24: the snapshot was modified:\n%s", cmp.Diff(before, after))
 	}
@@ -226,11 +223,8 @@ func checkWakeUp(t *rapid.T, s job.Snapshot, plan job.Plan) {
 		longest = d - 1
 	}
 	s.Now = s.Now.Add(time.Duration(rapid.Int64Range(0, int64(longest)).Draw(t, "later")))
-	later, err := job.Reconcile(s)
-	if err != nil {
-		t.Fatalf("L6: %v", err)
-	}
-	same(t, "L6: the plan changes before the requeue", actions(plan), actions(later))
+	later := job.PlanOf(t, s)
+	same(t, "L6: the plan changes before the requeue", actions(plan), actions(*later))
 }
 
 // actions is a plan without its times.
@@ -292,15 +286,12 @@ func TestInspectionMatchesPlan(t *testing.T) {
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			step(t, w, nil)
 			s := w.Snapshot()
-			plan, err := job.Reconcile(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := job.PlanOf(t, s)
 			found, err := job.Inspect(s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			compareWithPlan(t, &plan, &found)
+			compareWithPlan(t, plan, &found)
 		}
 	})
 }

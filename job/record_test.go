@@ -42,7 +42,7 @@ func TestJ27_EndNotDeclared(t *testing.T) {
 // TestJ40_TheListsAreWritten: a status that is written holds the uncounted lists,
 // empty or not, and the plan does not write to the status that it was given.
 func TestJ40_TheListsAreWritten(t *testing.T) {
-	plan := planOf(t, snapshotOf(t, `{}`, activePod("a")))
+	plan := PlanOf(t, snapshotOf(t, `{}`, activePod("a")))
 	recording := plan.Record(doneAll(plan).Writes)
 	if !recording.Write || recording.Status.UncountedTerminatedPods == nil {
 		t.Errorf("written: %v, lists %v", recording.Write, recording.Status.UncountedTerminatedPods)

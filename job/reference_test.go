@@ -31,7 +31,7 @@ func TestJ22_RestartsOfTerminatingPods(t *testing.T) {
 		{restarted(PodPending, true), true},
 		{restarted(PodUnknown, false), false},
 	} {
-		plan := planOf(t, snapshotOf(t, spec, test.pod))
+		plan := PlanOf(t, snapshotOf(t, spec, test.pod))
 		if got := plan.Verdict.Reason == "BackoffLimitExceeded"; got != test.ends {
 			t.Errorf("%s, terminating %t: ends %t, want %t", test.pod.Phase, test.pod.Deletion != nil, got, test.ends)
 		}
@@ -44,7 +44,7 @@ func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
 	done := endedPod("a", PodSucceeded)
 	done.Index = IndexAt(0)
 	s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed"}`, done, stray)
-	plan := planOf(t, s)
+	plan := PlanOf(t, s)
 	o := doneAll(plan)
 	if settled(plan, o).Status.Finished() != ConditionComplete {
 		t.Fatal("the job does not end")
@@ -64,7 +64,7 @@ func TestJ6_AReleasedPodIsCountedWithTheRelease(t *testing.T) {
 	p.Owner = OwnedUnmatched
 	s := snapshotOf(t, `{"completions": 2}`, p)
 	s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []UID{"a"}}
-	plan := planOf(t, s)
+	plan := PlanOf(t, s)
 	if got := plan.Record(doneAll(plan).Writes).Status; got.Succeeded != 1 || len(got.uncounted().Succeeded) != 0 {
 		t.Error(got)
 	}
@@ -74,7 +74,7 @@ func TestJ40_AStartTimeAloneIsNotWritten(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 1}`)
 	s.Job.Status.StartTime = time.Time{}
 	s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
-	plan := planOf(t, s)
+	plan := PlanOf(t, s)
 	if r := plan.Record(Writes{}); r.Write {
 		t.Errorf("%s is written", r.Status)
 	}
@@ -88,13 +88,13 @@ func TestJ40_AStartTimeAloneIsNotWritten(t *testing.T) {
 func TestJ40_SuccessesOfAnotherWriter(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 1, "completions": 3, "completionMode": "Indexed"}`)
 	s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
-	s.Job.Status = planOf(t, s).Record(Writes{}).Status
+	s.Job.Status = PlanOf(t, s).Record(Writes{}).Status
 	s.Job.Status.Succeeded = 2
-	if r := planOf(t, s).Record(Writes{}); r.Write {
+	if r := PlanOf(t, s).Record(Writes{}); r.Write {
 		t.Errorf("%s is written", r.Status)
 	}
 	s.Job.Status.Active = 1 // another reason to write
-	if r := planOf(t, s).Record(Writes{}); !r.Write || r.Status.Succeeded != 0 {
+	if r := PlanOf(t, s).Record(Writes{}); !r.Write || r.Status.Succeeded != 0 {
 		t.Errorf("write is %v, succeeded %d", r.Write, r.Status.Succeeded)
 	}
 }
@@ -103,7 +103,7 @@ func TestE3_TheEndKeepsTheRecordOfCreations(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 10}`, activePod("a"))
 	unseen := expectations.Counts{Creations: 1, At: s.Now.Add(-time.Second)}
 	s.Memory = Memory{JobUID: "job-1", Expectations: unseen}
-	plan := planOf(t, s)
+	plan := PlanOf(t, s)
 	if len(plan.Delete) != 1 {
 		t.Fatal(plan)
 	}
@@ -117,7 +117,7 @@ func TestJ17_TheAdoptedOneOfEqualFailures(t *testing.T) {
 	older.Index, adopted.Index, adopted.Owner = IndexAt(0), IndexAt(0), Orphan
 	for _, pods := range [][]Pod{{older, adopted}, {adopted, older}} {
 		s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
-		plan := planOf(t, s)
+		plan := PlanOf(t, s)
 		if slices.ContainsFunc(plan.Record(doneAll(plan).Writes).Untrack, func(u Untracking) bool { return u.UID == "b" }) {
 			t.Errorf("the adopted pod loses its finalizer:\n%s", plan)
 		}
@@ -127,7 +127,7 @@ func TestJ17_TheAdoptedOneOfEqualFailures(t *testing.T) {
 func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 10}`, activePod("a"))
 	s.Job.DeletionTimestamp = second(20)
-	plan := planOf(t, s)
+	plan := PlanOf(t, s)
 	o := Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}}
 	if got := plan.Record(o.Writes).Untrack; len(got) != 1 || got[0].As != NotCounted {
 		t.Errorf("finalizers to remove: %v", got)
@@ -141,7 +141,7 @@ func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
 func TestSlips_FoundByRunning(t *testing.T) {
 	record := func(t *testing.T, quirks jobquirk.Set, s Snapshot, o Outcome) Conclusion {
 		s.Options.Quirks = quirks
-		return planOf(t, s).Conclude(o)
+		return PlanOf(t, s).Conclude(o)
 	}
 	t.Run("EarlyEvents", func(t *testing.T) {
 		s := snapshotOf(t, `{"suspend": true}`)
@@ -192,7 +192,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []UID{p.UID}}
 		for quirks, want := range map[jobquirk.Set]int32{0: 0, jobquirk.UncheckedUntrack: 1} {
 			s.Options.Quirks = quirks
-			plan := planOf(t, s)
+			plan := PlanOf(t, s)
 			r := plan.Record(Writes{})
 			if r.Status.Succeeded != want || len(r.Untrack) != 1-int(want) {
 				t.Errorf("quirks %b: %d are counted and %d lose their finalizer, want %d counted", quirks, r.Status.Succeeded, len(r.Untrack), want)
@@ -206,7 +206,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		s.Job.DeletionTimestamp = second(10)
 		for quirks, want := range map[jobquirk.Set]int{0: 1, jobquirk.UnmatchedStay: 0} {
 			s.Options.Quirks = quirks
-			if got := len(planOf(t, s).Untrack); got != want {
+			if got := len(PlanOf(t, s).Untrack); got != want {
 				t.Errorf("quirks %b: %d finalizers go, want %d", quirks, got, want)
 			}
 		}
@@ -215,7 +215,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
 		for quirks, want := range map[jobquirk.Set]int32{0: 0, jobquirk.DeleteCounts: 1} {
 			s.Options.Quirks = quirks
-			got := planOf(t, s).Record(Writes{Deleted: []Effect{{Result: ResultGone}}}).Status
+			got := PlanOf(t, s).Record(Writes{Deleted: []Effect{{Result: ResultGone}}}).Status
 			if *got.Terminating != want {
 				t.Errorf("quirks %b: %d terminating, want %d", quirks, *got.Terminating, want)
 			}
@@ -227,7 +227,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 // pod was not deleted.
 func TestJ41_StillTracked(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
-	end := planOf(t, s).Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultStillTracked, Error: "x"}}}, Recorded: ResultDone})
+	end := PlanOf(t, s).Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultStillTracked, Error: "x"}}}, Recorded: ResultDone})
 	if len(end.Events) != 0 || !end.Retry {
 		t.Errorf("%+v", end)
 	}

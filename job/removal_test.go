@@ -14,7 +14,7 @@ func TestJ29_MisplacedByIndex(t *testing.T) {
 		p.Assigned = i < 300
 		pods = append(pods, p)
 	}
-	plan := planOf(t, snapshotOf(t, `{"completions": 1, "parallelism": 1, "completionMode": "Indexed"}`, pods...))
+	plan := PlanOf(t, snapshotOf(t, `{"completions": 1, "parallelism": 1, "completionMode": "Indexed"}`, pods...))
 	if len(plan.Delete) != 500 {
 		t.Fatalf("%d deletions, want 500", len(plan.Delete))
 	}

@@ -58,7 +58,7 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			pod := test.pod
 			pod.UID, pod.Name, pod.Index, pod.Untracked = "a", "a", NoIndex(), false
-			plan := planOf(t, snapshotOf(t, test.spec, pod))
+			plan := PlanOf(t, snapshotOf(t, test.spec, pod))
 			b := plan.basis.Counts
 			counted := 0
 			for _, u := range plan.Untrack {

@@ -121,11 +121,8 @@ func checkNoStall(t *rapid.T, w *world.Job) {
 	if d, ok := w.Requeue.After(w.Now); w.Retry || w.Stale || ok && d <= time.Second {
 		return
 	}
-	plan, err := job.Reconcile(w.Snapshot())
-	if err != nil {
-		t.Fatalf("L9: %v", err)
-	}
-	if isBusy(&plan) {
+	plan := job.PlanOf(t, w.Snapshot())
+	if isBusy(plan) {
 		t.Fatalf("L9: again at %v, and there is something to do at once:\n%s\nafter the plan:\n%s\n%s", w.Requeue.At, plan.String(), w.LastPlan(), w.State())
 	}
 }
@@ -206,10 +203,7 @@ func TestL9_OnlyADeletion(t *testing.T) {
 	s := w.Snapshot()
 	s.Job.Status = job.Status{StartTime: s.Now, Ready: ptr[int32](0), Terminating: ptr[int32](1), UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
 	s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodRunning, Index: job.NoIndex()}}
-	plan, err := job.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := job.PlanOf(t, s)
 	if len(plan.Delete) != 1 {
 		t.Fatalf("want a deletion:\n%s", plan.String())
 	}

@@ -90,10 +90,7 @@ func reuse(t *rapid.T, planner *job.Planner, s job.Snapshot) (kept []keepsake, c
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh, err := job.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fresh := job.PlanOf(t, s)
 	if got, want := text(plan), text(fresh); got != want {
 		t.Fatalf("JI24: the plan of a reused Planner differs:\n%s", cmp.Diff(want, got))
 	}

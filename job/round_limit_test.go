@@ -42,7 +42,7 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 				if phase == PodFailed {
 					s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: uids}
 				}
-				plan := planOf(t, s)
+				plan := PlanOf(t, s)
 				u := plan.Record(doneAll(plan).Writes).Status.UncountedTerminatedPods
 				if got := len(u.Succeeded) + len(u.Failed); got != test.want || len(plan.Untrack) != test.want {
 					t.Errorf("%d UIDs recorded, %d finalizers to remove, want %d", got, len(plan.Untrack), test.want)
@@ -98,7 +98,7 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 				if test.earlier == test.completed {
 					s.Job.Status.Succeeded = int32(test.succeeded)
 				}
-				plan := planOf(t, s)
+				plan := PlanOf(t, s)
 				status := plan.Record(doneAll(plan).Writes).Status
 				if status.CompletedIndexes != test.completed || int(status.Succeeded) != test.succeeded {
 					t.Errorf("succeeded %d, completed %.60q, want %d and %.60q", status.Succeeded, status.CompletedIndexes, test.succeeded, test.completed)
@@ -127,7 +127,7 @@ func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 		s.Options = options
 		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"recorded"}}
 		s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
-		plan := planOf(t, s)
+		plan := PlanOf(t, s)
 		if got := plan.Record(doneAll(plan).Writes).Status.CompletedIndexes; !plan.basis.Course.Capped || got != "0-599,800,801" {
 			t.Errorf("%s: capped %v, completed %q", name, plan.basis.Course.Capped, got)
 		}
@@ -150,7 +150,7 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 750, "parallelism": 750, "completionMode": "Indexed", "activeDeadlineSeconds": 1}`, pods...)
 	for name, options := range bothOptions {
 		s.Options = options
-		plan := planOf(t, s)
+		plan := PlanOf(t, s)
 		for _, test := range []struct {
 			name            string
 			deleted         Result
@@ -185,7 +185,7 @@ func TestJ35_RecordedIndexesLeaveRoom(t *testing.T) {
 			ofIndex(endedPod("a", PodSucceeded), 0), ofIndex(endedPod("b", PodSucceeded), 1))
 		s.Options = Options{MaxUncounted: 2, Quirks: jobquirk.FullRound}
 		s.Job.Status.CompletedIndexes = listed
-		if plan := planOf(t, s); plan.basis.Course.Capped != capped || len(plan.Untrack) != 2 {
+		if plan := PlanOf(t, s); plan.basis.Course.Capped != capped || len(plan.Untrack) != 2 {
 			t.Errorf("indexes %q are listed: capped %v, want %v\n%s", listed, plan.basis.Course.Capped, capped, plan.String())
 		}
 	}

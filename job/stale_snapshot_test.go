@@ -18,10 +18,7 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 		Now:    time.Unix(1000, 0),
 		Memory: job.Memory{JobUID: "job-1", Written: 8, Untracking: expectations.NewUIDs("pod-1")},
 	}
-	plan, err := job.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := job.PlanOf(t, s)
 	if len(plan.Create) > 0 || len(plan.Waits) != 1 || plan.Waits[0].Reason != job.WaitObserved {
 		t.Errorf("an older snapshot is planned from:\n%s", plan.String())
 	}
@@ -54,10 +51,7 @@ func TestE1_ClockGoesBack(t *testing.T) {
 		creates int
 	}{{0, 0}, {time.Minute, 0}, {5*time.Minute - 1, 0}, {5 * time.Minute, 1}} {
 		s.Now = now.Add(c.after)
-		plan, err := job.Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := job.PlanOf(t, s)
 		if len(plan.Create) != c.creates {
 			t.Errorf("after %v: %d creates, want %d\n%s", c.after, len(plan.Create), c.creates, plan.String())
 		}

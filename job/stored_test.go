@@ -27,11 +27,8 @@ func damagedPlan(t *rapid.T) {
 	for range rapid.IntRange(0, 8).Draw(t, "steps") {
 		step(t, w, allFaults)
 	}
-	plan, err := job.Reconcile(w.Snapshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	outcome := drawOutcome(t, &plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful, job.ResultGone)
+	plan := job.PlanOf(t, w.Snapshot())
+	outcome := drawOutcome(t, plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful, job.ResultGone)
 	var storedPlan job.Plan
 	var storedOutcome job.Outcome
 	if json.Unmarshal(drawDamage(t, text(plan)), &storedPlan) != nil || json.Unmarshal(drawDamage(t, text(outcome)), &storedOutcome) != nil {
@@ -44,7 +41,7 @@ func damagedPlan(t *rapid.T) {
 	if damaged := drawDamage(t, text(conclusion.Memory)); next.Memory.UnmarshalJSON(damaged) != nil {
 		t.Fatalf("a memory cannot be read: %s", damaged)
 	}
-	if plan, err = job.Reconcile(next); err == nil {
+	if plan, err := job.Reconcile(next); err == nil {
 		plan.Conclude(storedOutcome)
 	}
 }

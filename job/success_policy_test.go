@@ -38,10 +38,7 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, test.spec)
 			s.Job.Status.CompletedIndexes = test.completed
-			plan, err := Reconcile(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := PlanOf(t, s)
 			var want Verdict
 			if test.want != "" {
 				want = Verdict{ConditionSuccessCriteriaMet, "SuccessPolicy", test.want}
@@ -67,9 +64,9 @@ func TestJ25_UnmetRuleChangesNothing(t *testing.T) {
 	} {
 		s := snapshotOf(t, "{"+spec+"}", c.pods...)
 		s.Options = c.options
-		want := planOf(t, s).String()
+		want := PlanOf(t, s).String()
 		s.Job.Spec = specOf(t, "{"+spec+`, "successPolicy": {"rules": [{"succeededIndexes": "0-5"}]}}`)
-		if diff := cmp.Diff(want, planOf(t, s).String()); diff != "" {
+		if diff := cmp.Diff(want, PlanOf(t, s).String()); diff != "" {
 			t.Errorf("%s (-without +with the rule):\n%s", name, diff)
 		}
 	}

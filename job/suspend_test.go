@@ -65,7 +65,7 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 						start = s.Now
 					}
 				}
-				plan := planOf(t, s)
+				plan := PlanOf(t, s)
 				o := doneAll(plan)
 				status := settled(plan, o).Status
 				if got := status.Condition(ConditionSuspended).Reason; got != want || !status.StartTime.Equal(start) {

@@ -27,7 +27,7 @@ func TestJ7_GivenUp(t *testing.T) {
 			Detail: &PodDetail{CreationTimestamp: second(10)}}
 		s := snapshotOf(t, c.spec, pod)
 		s.Options = c.options
-		if plan := planOf(t, s); plan.basis.Counts.Terminating != c.terminating {
+		if plan := PlanOf(t, s); plan.basis.Counts.Terminating != c.terminating {
 			t.Errorf("%s: %d terminating, want %d\n%s", c.name, plan.basis.Counts.Terminating, c.terminating, plan)
 		}
 	}
@@ -53,14 +53,14 @@ func TestL6_GivenUpAtTheFirstTimeout(t *testing.T) {
 		s := snapshotOf(t, spec, Pod{UID: "a", Name: "a", Index: NoIndex(), Deletion: &PodDeletion{Timestamp: c.deleted},
 			Detail: &PodDetail{CreationTimestamp: c.created}})
 		s.Options = Options{PendingTimeout: c.pending, TerminatingTimeout: c.terminated}
-		plan := planOf(t, s)
+		plan := PlanOf(t, s)
 		if plan.basis.Counts.Terminating != 1 || !plan.Requeue.At.Equal(c.again) {
 			t.Errorf("%s: %d terminating, again at %v, want %v", c.name, plan.basis.Counts.Terminating, plan.Requeue.At, c.again)
 		}
 		if s.Now = c.again; c.again.IsZero() {
 			continue
 		}
-		if plan = planOf(t, s); plan.basis.Counts.Terminating != 0 || plan.Requeue.Reason == WaitTimeout {
+		if plan = PlanOf(t, s); plan.basis.Counts.Terminating != 0 || plan.Requeue.Reason == WaitTimeout {
 			t.Errorf("%s: %d terminating at the time\n%s", c.name, plan.basis.Counts.Terminating, plan)
 		}
 	}
@@ -71,7 +71,7 @@ func TestJ7_PendingOfUnknownAge(t *testing.T) {
 	for name, detail := range map[string]*PodDetail{"no detail": nil, "no time": {}} {
 		s := snapshotOf(t, `{"completions": 1}`, Pod{UID: "a", Name: "a", Index: NoIndex(), Detail: detail})
 		s.Options.PendingTimeout = time.Minute
-		if plan := planOf(t, s); len(plan.Delete) > 0 {
+		if plan := PlanOf(t, s); len(plan.Delete) > 0 {
 			t.Errorf("%s: %s", name, plan)
 		}
 	}

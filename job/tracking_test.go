@@ -60,7 +60,7 @@ func TestJ37_TerminatingPodsAtTheEnd(t *testing.T) {
 				s.Job.DeletionTimestamp = second(25)
 			}
 			got := ""
-			plan := planOf(t, s)
+			plan := PlanOf(t, s)
 			for _, u := range plan.Untrack {
 				if u.Name == "leaving" {
 					got = u.As.String()

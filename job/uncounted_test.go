@@ -34,7 +34,7 @@ func TestM5_UIDInBothLists(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, `{"completions": 9, "parallelism": 0}`, test.pods...)
 			s.Job.Status.UncountedTerminatedPods = &test.lists
-			plan := planOf(t, s)
+			plan := PlanOf(t, s)
 			o := doneAll(plan)
 			if got := plan.Record(o.Writes).Status.UncountedTerminatedPods; !equalUncounted(test.recorded, got) {
 				t.Errorf("recorded %v, want %v", got, test.recorded)
@@ -82,7 +82,7 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 				if test.inFlight {
 					s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
 				}
-				plan := planOf(t, s)
+				plan := PlanOf(t, s)
 				first, last := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
 				if first.Succeeded != test.first || last.Succeeded != test.last || len(plan.Untrack) != test.untracked {
 					t.Errorf("succeeded %d, then %d, %d finalizers; want %d, %d, %d", first.Succeeded, last.Succeeded, len(plan.Untrack),
@@ -111,10 +111,7 @@ func TestE4_EmptyUntrackedUID(t *testing.T) {
 			Name: name, UID: UID(name), Phase: PodSucceeded, Detail: &PodDetail{CreationTimestamp: created},
 		})
 	}
-	plan, err := Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := PlanOf(t, s)
 	if len(plan.Untrack) != n {
 		t.Errorf("%d of %d pods are accounted for", len(plan.Untrack), n)
 	}

@@ -14,7 +14,7 @@ func TestUnknownScheduling(t *testing.T) {
 		t.Fatal(err)
 	}
 	Default(&j.Spec)
-	plan := planOf(t, Snapshot{Job: j, Now: second(0)})
+	plan := PlanOf(t, Snapshot{Job: j, Now: second(0)})
 	if len(plan.Create) != 1 || len(plan.Notes) != 1 || plan.Notes[0].Field != "job.spec.scheduling" || !strings.Contains(plan.Notes[0].Message, "no gang") {
 		t.Errorf("notes %v", plan.Notes)
 	}

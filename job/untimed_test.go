@@ -40,10 +40,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 				s := world.NewJob(spec).Snapshot()
 				s.Options = options
 				s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodFailed, Index: job.IndexAt(0), Detail: test.detail}}
-				plan, err := job.Reconcile(s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				plan := job.PlanOf(t, s)
 				if want := s.Now.Add(10 * time.Second); len(plan.Create) > 0 || !plan.Requeue.At.Equal(want) {
 					t.Errorf("%s, per index %v: want a backoff until %v:\n%s", test.name, perIndex, want, plan.String())
 				}
@@ -52,9 +49,9 @@ func TestJ32_UntimedFailure(t *testing.T) {
 				}
 				// The next round knows the pod, whatever became of the first one's writes.
 				s.Memory, s.Now = plan.Conclude(job.Outcome{}).Memory, s.Now.Add(4*time.Second)
-				plan, err = job.Reconcile(s)
-				if want := s.Now.Add(6 * time.Second); err != nil || !plan.Requeue.At.Equal(want) || len(plan.Notes) > 0 {
-					t.Errorf("%s, per index %v: again at %v, want %v, notes %v, error %v", test.name, perIndex, plan.Requeue.At, want, plan.Notes, err)
+				plan = job.PlanOf(t, s)
+				if want := s.Now.Add(6 * time.Second); !plan.Requeue.At.Equal(want) || len(plan.Notes) > 0 {
+					t.Errorf("%s, per index %v: again at %v, want %v, notes %v", test.name, perIndex, plan.Requeue.At, want, plan.Notes)
 				}
 			}
 		}
