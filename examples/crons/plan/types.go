@@ -5,20 +5,19 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/examples/crons/internal/kinds"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 )
 
-var (
-	group  = schema.GroupVersion{Group: "example.com", Version: "v1"}
-	scheme = runtime.NewScheme()
-)
+var scheme = runtime.NewScheme()
 
 func init() {
-	scheme.AddKnownTypes(group, &Plan{}, &PlanList{}, &Broadcast{}, &BroadcastList{}, &Pull{}, &PullList{}, &Copy{}, &CopyList{})
-	metav1.AddToGroupVersion(scheme, group)
+	kinds.Add[Plan](scheme, "Plan")
+	kinds.Add[Broadcast](scheme, "Broadcast")
+	kinds.Add[Pull](scheme, "Pull")
+	kinds.Add[Copy](scheme, "Copy")
 }
 
 // Plan starts tasks of a kind.
@@ -42,21 +41,6 @@ func (o *Plan) DeepCopyObject() runtime.Object { // controller-gen writes the re
 	c := *o
 	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
 	return &c
-}
-
-// PlanList is a list of them.
-type PlanList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []Plan `json:"items"`
-}
-
-func (l *PlanList) DeepCopyObject() runtime.Object {
-	c := &PlanList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta}
-	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*Plan))
-	}
-	return c
 }
 
 // Task is what all kinds of tasks have.
@@ -95,21 +79,6 @@ func (o *Broadcast) DeepCopyObject() runtime.Object { // controller-gen writes t
 	return &c
 }
 
-// BroadcastList is a list of them.
-type BroadcastList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []Broadcast `json:"items"`
-}
-
-func (l *BroadcastList) DeepCopyObject() runtime.Object {
-	c := &BroadcastList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta}
-	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*Broadcast))
-	}
-	return c
-}
-
 // Pull pulls images.
 type Pull struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -125,21 +94,6 @@ func (o *Pull) DeepCopyObject() runtime.Object { // controller-gen writes the re
 	return &c
 }
 
-// PullList is a list of them.
-type PullList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []Pull `json:"items"`
-}
-
-func (l *PullList) DeepCopyObject() runtime.Object {
-	c := &PullList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta}
-	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*Pull))
-	}
-	return c
-}
-
 // Copy copies data.
 type Copy struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -153,19 +107,4 @@ func (o *Copy) DeepCopyObject() runtime.Object { // controller-gen writes the re
 	c := *o
 	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
 	return &c
-}
-
-// CopyList is a list of them.
-type CopyList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []Copy `json:"items"`
-}
-
-func (l *CopyList) DeepCopyObject() runtime.Object {
-	c := &CopyList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta}
-	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*Copy))
-	}
-	return c
 }

@@ -3,19 +3,16 @@ package main
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/examples/crons/internal/kinds"
 )
 
-var (
-	group  = schema.GroupVersion{Group: "example.com", Version: "v1"}
-	scheme = runtime.NewScheme()
-)
+var scheme = runtime.NewScheme()
 
 func init() {
-	scheme.AddKnownTypes(group, &ReportSchedule{}, &ReportScheduleList{}, &Report{}, &ReportList{})
-	metav1.AddToGroupVersion(scheme, group)
+	kinds.Add[ReportSchedule](scheme, "ReportSchedule")
+	kinds.Add[Report](scheme, "Report")
 }
 
 // ReportSchedule starts Reports.
@@ -62,38 +59,8 @@ func (o *ReportSchedule) DeepCopyObject() runtime.Object { // controller-gen wri
 	return &c
 }
 
-// ReportScheduleList is a list of them.
-type ReportScheduleList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []ReportSchedule `json:"items"`
-}
-
-func (l *ReportScheduleList) DeepCopyObject() runtime.Object {
-	c := &ReportScheduleList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta}
-	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*ReportSchedule))
-	}
-	return c
-}
-
 func (o *Report) DeepCopyObject() runtime.Object { // controller-gen writes the real ones
 	c := *o
 	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
 	return &c
-}
-
-// ReportList is a list of them.
-type ReportList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []Report `json:"items"`
-}
-
-func (l *ReportList) DeepCopyObject() runtime.Object {
-	c := &ReportList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta}
-	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*Report))
-	}
-	return c
 }

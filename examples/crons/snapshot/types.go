@@ -3,19 +3,16 @@ package main
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/examples/crons/internal/kinds"
 )
 
-var (
-	group  = schema.GroupVersion{Group: "example.com", Version: "v1"}
-	scheme = runtime.NewScheme()
-)
+var scheme = runtime.NewScheme()
 
 func init() {
-	scheme.AddKnownTypes(group, &SnapshotPolicy{}, &SnapshotPolicyList{}, &Snapshot{}, &SnapshotList{})
-	metav1.AddToGroupVersion(scheme, group)
+	kinds.Add[SnapshotPolicy](scheme, "SnapshotPolicy")
+	kinds.Add[Snapshot](scheme, "Snapshot")
 }
 
 // SnapshotPolicy starts Snapshots of a volume.
@@ -54,38 +51,8 @@ func (o *SnapshotPolicy) DeepCopyObject() runtime.Object { // controller-gen wri
 	return &c
 }
 
-// SnapshotPolicyList is a list of them.
-type SnapshotPolicyList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []SnapshotPolicy `json:"items"`
-}
-
-func (l *SnapshotPolicyList) DeepCopyObject() runtime.Object {
-	c := &SnapshotPolicyList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta}
-	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*SnapshotPolicy))
-	}
-	return c
-}
-
 func (o *Snapshot) DeepCopyObject() runtime.Object { // controller-gen writes the real ones
 	c := *o
 	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
 	return &c
-}
-
-// SnapshotList is a list of them.
-type SnapshotList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []Snapshot `json:"items"`
-}
-
-func (l *SnapshotList) DeepCopyObject() runtime.Object {
-	c := &SnapshotList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta}
-	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*Snapshot))
-	}
-	return c
 }

@@ -17,12 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/batchplan/batchplan/examples/crons/internal/kinds"
 	"github.com/batchplan/batchplan/kit/blackbox"
 )
 
 // Kind is a kind of the examples.
 func Kind(kind string) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: kind}
+	return kinds.Group.WithKind(kind)
 }
 
 // Resource is the resource of a kind of the examples.
