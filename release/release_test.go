@@ -2,9 +2,10 @@ package release
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 func TestParse(t *testing.T) {
@@ -103,13 +104,10 @@ func TestTable(t *testing.T) {
 
 // The documentation has the table.
 func TestTableIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../docs/releases.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, "../docs/releases.md")
 	for _, row := range table {
 		line := "\n| " + row.name + " | " + strings.Join(strings.Split(row.states, ""), " | ") + " |\n"
-		if !strings.Contains(string(text), line) {
+		if !strings.Contains(text, line) {
 			t.Errorf("docs/releases.md lacks %q", line)
 		}
 	}

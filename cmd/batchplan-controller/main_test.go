@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchplan/batchplan/cmd/batchplan-controller/replica"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 const manifests = "manifests/"
@@ -31,9 +32,7 @@ const manifests = "manifests/"
 // TestParse: flags and the file of the planners.
 func TestParse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "planners.yaml")
-	if err := os.WriteFile(file, []byte("job: {pendingTimeout: 1m}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, "job: {pendingTimeout: 1m}", file)
 	c, err := parse([]string{"-managed-by", "a.b/c", "-controllers=jobs", "--namespaces", "x,y", "-shards=3", "-lease-duration=20s", "-memory-annotation=a.b/memory", "-planners", file}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -47,9 +46,7 @@ func TestParse(t *testing.T) {
 // TestParse_Errors: each names what is wrong.
 func TestParse_Errors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "planners.yaml")
-	if err := os.WriteFile(file, []byte("job: {pendingTimeout: soon}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, "job: {pendingTimeout: soon}", file)
 	tests := []struct {
 		args []string
 		want string
@@ -112,11 +109,7 @@ func TestManifests(t *testing.T) {
 
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(manifests + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return []byte(testfile.Read(t, manifests+name))
 }
 
 func decode(t *testing.T, name, document string) runtime.Object {
@@ -196,9 +189,7 @@ func kubeconfig(t *testing.T, server, namespace string) string {
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: s, cluster: {server: %q}}],
   users: [{name: u, user: {}}], contexts: [{name: c, context: {cluster: s, user: u, namespace: %s}}]}`, server, namespace)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, text, file)
 	return file
 }
 

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // TestMain makes this test program the command, under that name: so the sweep below needs no
@@ -99,17 +100,12 @@ func TestSweepAsIndexedJob(t *testing.T) {
 	whole := sweep("sweep", "whole.sqlite")
 	script := killing(t, dir, simulate)
 	manifest := sweep("manifest", "part.sqlite", "--shares", "4", "--command", script)
-	if err := os.WriteFile(filepath.Join(dir, "sweep.yaml"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, manifest, dir, "sweep.yaml")
 	runKilled(t, dir, "sweep.yaml")
 	output(t, dir, simulate, "merge", "merged.sqlite", "part-0.sqlite", "part-1.sqlite", "part-2.sqlite", "part-3.sqlite")
-	one, err := os.ReadFile(filepath.Join(dir, "whole.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if joined, err := os.ReadFile(filepath.Join(dir, "merged.sqlite")); err != nil || !bytes.Equal(joined, one) {
-		t.Errorf("%v: the merged file has %d bytes, that of one process %d, or others", err, len(joined), len(one))
+	one := testfile.Read(t, dir, "whole.sqlite")
+	if joined := testfile.Read(t, dir, "merged.sqlite"); joined != one {
+		t.Errorf("the merged file has %d bytes, that of one process %d, or others", len(joined), len(one))
 	}
 	if merged := sweep("sweep", "merged.sqlite"); merged != whole || strings.Count(whole, "jobs.parallelism=") != 4 {
 		t.Errorf("merged:\n%s\nin one process:\n%s", merged, whole)
@@ -124,11 +120,7 @@ func TestSearchAsIndexedJob(t *testing.T) {
 	dir := t.TempDir()
 	search := filepath.Join(dir, "explore")
 	output(t, filepath.Join("..", ".."), "go", "build", "-o", search, "./proof/explore/run")
-	data, err := os.ReadFile(filepath.Join("..", "..", "proof", "explore", "run", "search.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, _, _ := strings.Cut(string(data), "        volumeMounts:") // it writes to the folder of the test
+	manifest, _, _ := strings.Cut(testfile.Read(t, "../../proof/explore/run/search.yaml"), "        volumeMounts:") // it writes to the folder of the test
 	for _, change := range [][2]string{
 		{"workingDir: /data", "workingDir: " + dir},
 		{"[explore, -brief, -size=large,", "[" + killing(t, dir, search) + ", -brief, -depth=3,"},
@@ -137,9 +129,7 @@ func TestSearchAsIndexedJob(t *testing.T) {
 			t.Fatalf("no %s in\n%s", change[0], manifest)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "search.yaml"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, manifest, dir, "search.yaml")
 	runKilled(t, dir, "search.yaml")
 	merged := output(t, dir, search, "-merge", "search-0.txt", "search-1.txt", "search-2.txt", "search-3.txt")
 	if whole := output(t, dir, search, "-brief", "-depth=3"); merged != whole || strings.Count(whole, "\n") < 20 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/kit/internal/kittest"
@@ -385,11 +386,7 @@ func storyWithin(t *testing.T, test func(testing.TB)) string {
 func checkDocument(t *testing.T, name, story string) {
 	t.Helper()
 	const file = "../../docs/testing.md"
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(data)
+	text := testfile.Read(t, file)
 	before, rest, told := strings.Cut(text, "<!-- story: "+name+" -->\n")
 	if !told {
 		return
@@ -403,9 +400,7 @@ func checkDocument(t *testing.T, name, story string) {
 	case block == want:
 	case *update:
 		text = before + "<!-- story: " + name + " -->\n" + want + "<!-- end -->" + after
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, text, file)
 	default:
 		t.Errorf("%s tells another story of %q, rewrite it with -update:\n%s", file, name, story)
 	}

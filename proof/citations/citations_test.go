@@ -2,10 +2,10 @@ package citations
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/rules_index.txt")
@@ -14,11 +14,7 @@ const root = "../.."
 
 func read(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return testfile.Read(t, root, file)
 }
 
 // load returns all definitions and all citations.
@@ -73,9 +69,7 @@ func TestIndexIsUpToDate(t *testing.T) {
 	switch {
 	case read(t, file) == want:
 	case *update:
-		if err := os.WriteFile(filepath.Join(root, file), []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, want, root, file)
 	default:
 		t.Errorf("%s is out of date: go test ./proof/citations -update", file)
 	}
@@ -92,13 +86,7 @@ func TestCitationsAreFound(t *testing.T) {
 		".hidden/b.md":            "J42\n",
 	}
 	for name, text := range files {
-		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, text, dir, name)
 	}
 	all, err := scan(dir)
 	if err != nil {

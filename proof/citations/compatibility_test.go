@@ -1,21 +1,18 @@
 package citations
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // TestCompatibility: the table of docs/compatibility.md has the versions that the adapter requires, and
 // those of its newest.mod.
 func TestCompatibility(t *testing.T) {
 	read := func(name string) string {
-		data, err := os.ReadFile("../../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
+		return testfile.Read(t, "../../"+name)
 	}
 	version := func(mod, of string) string {
 		found := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(of) + ` v?(\S+)`).FindStringSubmatch(read(mod))

@@ -9,16 +9,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // TestLines: the tables of kubernetes/README.md have the lines of the example controllers and tests that exist. A controller
 // of jobs has at most 80 lines, one of a schedule at most 40.
 func TestLines(t *testing.T) {
-	data, err := os.ReadFile("../../kubernetes/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := regexp.MustCompile(`(?m)^\| \[(examples/[^]]+)\]\(\.\./([^)]+)\).* \| (\d+) \|$`).FindAllStringSubmatch(string(data), -1)
+	data := testfile.Read(t, "../../kubernetes/README.md")
+	rows := regexp.MustCompile(`(?m)^\| \[(examples/[^]]+)\]\(\.\./([^)]+)\).* \| (\d+) \|$`).FindAllStringSubmatch(data, -1)
 	for _, row := range rows {
 		if row[1] != row[2] {
 			t.Errorf("the row of %s leads to %s", row[1], row[2])
@@ -42,7 +41,7 @@ func TestLines(t *testing.T) {
 	if len(rows) != 4 {
 		t.Errorf("%d rows, want 4", len(rows))
 	}
-	histories := regexp.MustCompile("`(report|snapshot|plan)` (Test\\w+)").FindAllStringSubmatch(string(data), -1)
+	histories := regexp.MustCompile("`(report|snapshot|plan)` (Test\\w+)").FindAllStringSubmatch(data, -1)
 	for _, h := range histories {
 		tests, err := os.ReadFile(filepath.Join("../../examples/crons", h[1], "main_test.go"))
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // quote is a quotation of a file in a document: a block of code below a comment that
@@ -22,11 +24,7 @@ var goBlock = regexp.MustCompile("(?m)^```go$")
 func TestQuotations(t *testing.T) {
 	quotations := 0
 	for _, file := range documents(t) {
-		data, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, found := string(data), 0
+		text, found := testfile.Read(t, root, file), 0
 		for _, m := range quote.FindAllStringSubmatch(text, -1) {
 			found++
 			source, err := os.ReadFile(filepath.Join(root, m[1]))

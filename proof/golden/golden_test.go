@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // TestRun plays the stories of this package: each command prints its input.
@@ -71,9 +73,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 func play(t *testing.T, text string, update bool, run func(*Command) string) (reports []string, after string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "story.txt")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, text, file)
 	r := &recorder{}
 	func() {
 		defer func() {
@@ -85,14 +85,11 @@ func play(t *testing.T, text string, update bool, run func(*Command) string) (re
 			r.Errorf("%v", err)
 		}
 	}()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testfile.Read(t, file)
 	for _, report := range r.reports {
 		reports = append(reports, strings.ReplaceAll(report, filepath.ToSlash(file), "FILE"))
 	}
-	return reports, string(content)
+	return reports, content
 }
 
 func TestUpdateRewritesOutputsAndKeepsTheRest(t *testing.T) {

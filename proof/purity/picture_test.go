@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 const cron = "github.com/robfig/cron/v3"
@@ -22,11 +23,7 @@ const cron = "github.com/robfig/cron/v3"
 // TestPackagePictureIsTrue compares the picture of the packages in the README with the
 // imports of all modules.
 func TestPackagePictureIsTrue(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(text), "\n## Packages\n")
+	_, section, _ := strings.Cut(testfile.Read(t, root, "README.md"), "\n## Packages\n")
 	for _, problem := range readPicture(section).problems(importsOf(t)) {
 		t.Error("the picture of the packages in README.md: " + problem)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/kit/sim"
 )
 
@@ -86,10 +87,6 @@ func TestTraces(t *testing.T) {
 }
 
 func compressed(t *testing.T, file string) string {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	name := filepath.Join(t.TempDir(), "archive.swf.gz")
 	f, err := os.Create(name)
 	if err != nil {
@@ -98,7 +95,7 @@ func compressed(t *testing.T, file string) string {
 	defer f.Close()
 	z := gzip.NewWriter(f)
 	defer z.Close()
-	if _, err := z.Write(data); err != nil {
+	if _, err := z.Write([]byte(testfile.Read(t, file))); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -166,20 +163,14 @@ func TestStages(t *testing.T) {
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, text, file)
 	return file
 }
 
 func TestBadFiles(t *testing.T) {
 	const swf = "1 0 -1 100 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n"
 	manifest := func(change func(string) string) string {
-		data, err := os.ReadFile("../testdata/render.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return change(string(data))
+		return change(testfile.Read(t, "../testdata/render.yaml"))
 	}
 	replace := func(old, with string) string {
 		return manifest(func(s string) string { return strings.Replace(s, old, with, 1) })

@@ -2,9 +2,7 @@ package explain_test
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/explain"
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // question is a question that users ask, with the objects that it is about. The comments at the
@@ -27,12 +26,9 @@ type question struct {
 
 func readQuestion(t *testing.T, file string) question {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, file)
 	q := question{name: strings.TrimSuffix(filepath.Base(file), ".yaml"), objects: &read.Objects{}}
-	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines := bufio.NewScanner(strings.NewReader(data))
 	for lines.Scan() && strings.HasPrefix(lines.Text(), "# ") {
 		key, value, ok := strings.Cut(strings.TrimPrefix(lines.Text(), "# "), ": ")
 		switch {
@@ -41,9 +37,11 @@ func readQuestion(t *testing.T, file string) question {
 		case key == "question":
 			q.text = value
 		case key == "at":
-			if q.options.At, err = time.Parse(time.RFC3339, value); err != nil {
+			at, err := time.Parse(time.RFC3339, value)
+			if err != nil {
 				t.Fatal(err)
 			}
+			q.options.At = at
 		case key == "state":
 			q.state = value
 		case key == "must":
@@ -55,7 +53,7 @@ func readQuestion(t *testing.T, file string) question {
 		}
 	}
 	stream := q.objects.Stream(filepath.Base(file))
-	_, _ = stream.Write(data)
+	_, _ = stream.Write([]byte(data))
 	_ = stream.Close()
 	if q.text == "" || q.options.At.IsZero() || q.state == "" || len(q.must) == 0 {
 		t.Fatalf("%s: question, at, state and must are required", file)
@@ -180,12 +178,9 @@ func checkFindings(t *testing.T, all []explain.Finding) {
 // answer at least 4 on average, and all together at least 4.5. The situations have marks of two
 // readers. The key is in the file's head.
 func TestMarks(t *testing.T) {
-	data, err := os.ReadFile("testdata/marks.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, "testdata/marks.txt")
 	marks, second := make(map[string]float64), make(map[string]float64)
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(data) {
 		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/explain"
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs: read each changed sentence aloud")
@@ -32,19 +33,12 @@ func situation(t *testing.T, folder string) (*read.Objects, explain.Options) {
 		if filepath.Ext(file) == ".txt" {
 			continue
 		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
 		stream := objects.Stream(filepath.Base(file))
-		_, _ = stream.Write(data)
+		_, _ = stream.Write([]byte(testfile.Read(t, file)))
 		_ = stream.Close()
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "args"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return objects, options(t, strings.Fields(string(text)))
+	text := testfile.Read(t, folder, "args")
+	return objects, options(t, strings.Fields(text))
 }
 
 func options(t *testing.T, args []string) (o explain.Options) {
@@ -124,14 +118,11 @@ func compare(t *testing.T, file string, got []byte) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Equal(got, want) {
+	want := testfile.Read(t, file)
+	if string(got) == want {
 		return
 	}
-	a, b := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	a, b := strings.Split(want, "\n"), strings.Split(string(got), "\n")
 	for i := range b {
 		if i >= len(a) || a[i] != b[i] {
 			t.Errorf("%s:%d: got\n%s\nwant\n%s", file, i+1, b[i], strings.Join(a[min(i, len(a)):min(i+1, len(a))], ""))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -197,9 +198,7 @@ func TestExportedTest(t *testing.T) {
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, "situation_test.go"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, text, folder, "situation_test.go")
 	}
 	if out, err := exec.Command("go", "test", "./"+dir+"/...").CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)

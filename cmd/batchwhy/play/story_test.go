@@ -2,10 +2,11 @@ package play
 
 import (
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the stories that are exported from examples")
@@ -29,15 +30,9 @@ func TestExportedStories(t *testing.T) {
 		}
 		got := "# " + test.comment + "\n\n" + strings.TrimSuffix(story, "\n")
 		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, got, file)
 		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
+		if got != testfile.Read(t, file) {
 			t.Errorf("%s: the exported story differs from %s; with -update it is rewritten:\n%s", test.title, test.file, got)
 		}
 	}

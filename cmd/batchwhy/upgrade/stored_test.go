@@ -3,11 +3,11 @@ package upgrade
 import (
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/release"
 )
 
@@ -27,15 +27,9 @@ func TestStored(t *testing.T) {
 	} {
 		file := filepath.Join("testdata", name)
 		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, got, file)
 		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
+		if got != testfile.Read(t, file) {
 			t.Errorf("%s is not what is reported (-update writes it):\n%s", file, got)
 		}
 	}
@@ -59,11 +53,7 @@ func compared(t *testing.T, from, to release.Release) *Report {
 	}
 	var texts []string
 	for _, name := range [...]string{"manifests.yaml", "more.yaml"} {
-		text, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, string(text))
+		texts = append(texts, testfile.Read(t, "testdata", name))
 	}
 	reports[key] = Compare(objectsOf(t, texts...), from, to)
 	return reports[key]
@@ -95,21 +85,16 @@ func TestDocumented(t *testing.T) {
 			fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s |\n", r-1, r, what, shown.Before, shown.Behind, c.See)
 		}
 	}
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, _ := strings.Cut(string(page), "| From |")
+	page := testfile.Read(t, file)
+	before, rest, _ := strings.Cut(page, "| From |")
 	_, after, more := strings.Cut(rest, "\n\n")
 	want := before + table.String()
 	if more {
 		want += "\n" + after
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if string(page) != want {
+		testfile.Write(t, want, file)
+	} else if page != want {
 		t.Errorf("%s: the table is not what is found (-update writes it):\n%s", file, table.String())
 	}
 }

@@ -17,9 +17,6 @@ func TestReductionsReachTheSame(t *testing.T) {
 	for _, name := range []string{"one-pod-late", "two-pods", "one-pod-late-crash", "success-policy"} {
 		t.Run(name, func(t *testing.T) {
 			scope := Small[slices.IndexFunc(Small, func(s Scope) bool { return s.Name == name })]
-			if raceDetector && name != "one-pod-late-crash" {
-				t.Skip("too large for the race detector")
-			}
 			states, reached := reachable(scope, 0)
 			for what, option := range map[string]Option{"symmetry": NoSymmetry, "reduction": NoReduction, "both": NoSymmetry | NoReduction} {
 				more, others := reachable(scope, option)

@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/batchplan/batchplan/internal/share"
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -22,11 +22,7 @@ func explored(t *testing.T, file string, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(o.share.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return testfile.Read(t, o.share.Path())
 }
 
 // The shares of a search, merged, are what one process writes, byte for byte.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/internal/terminal"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // simulate runs the command.
@@ -55,17 +56,13 @@ func TestRun(t *testing.T) {
 	if err != nil || len(events) < 100 {
 		t.Errorf("the trace has %d events: %v", len(events), err)
 	}
-	data, err = os.ReadFile(plans)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(data) {
+	for line := range strings.Lines(testfile.Read(t, plans)) {
 		var plan struct {
 			At           float64
 			Job, CronJob string
 			Why          string
 		}
-		if err := json.Unmarshal(line, &plan); err != nil || plan.Why == "" || plan.Job == "" == (plan.CronJob == "") {
+		if err := json.Unmarshal([]byte(line), &plan); err != nil || plan.Why == "" || plan.Job == "" == (plan.CronJob == "") {
 			t.Fatalf("%s: %v", line, err)
 		}
 	}
@@ -147,12 +144,9 @@ func TestSweep_SharesAreMerged(t *testing.T) {
 	if out := succeed(t, append([]string{"merge", merged}, parts...)...); !strings.Contains(out, "complete") {
 		t.Errorf("got %s", out)
 	}
-	one, err := os.ReadFile(filepath.Join(dir, "whole.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if joined, err := os.ReadFile(merged); err != nil || !bytes.Equal(joined, one) {
-		t.Errorf("%v: the merged file has %d bytes, that of one process %d, or others", err, len(joined), len(one))
+	one := testfile.Read(t, dir, "whole.sqlite")
+	if joined := testfile.Read(t, merged); joined != one {
+		t.Errorf("the merged file has %d bytes, that of one process %d, or others", len(joined), len(one))
 	}
 	// A sweep with that file has nothing left to do, and prints the same table.
 	if again := succeed(t, sweepArgs(merged)...); again != whole {

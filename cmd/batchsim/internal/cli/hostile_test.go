@@ -5,13 +5,13 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/batchplan/batchplan/internal/command"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // evil are orders for a terminal, and marks that change the direction of writing; in YAML and raw.
@@ -52,9 +52,7 @@ func orders(text string) (found []rune) {
 func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "hostile.yaml")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(hostileScenario, "EVIL", evilYAML)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, strings.ReplaceAll(hostileScenario, "EVIL", evilYAML), file)
 	for name, args := range map[string][]string{
 		"run":            {"run", file, "--until=1h", "--out", dir, "--plans", filepath.Join(dir, "plans.jsonl"), "--trace", filepath.Join(dir, "trace.json")},
 		"why, job":       {"why", file, "a" + evil, "30m", "--until=1h"},
@@ -82,14 +80,11 @@ func TestHostile(t *testing.T) {
 		t.Fatalf("no pictures: %v", err)
 	}
 	for _, name := range append(pictures, filepath.Join(dir, "report.html")) {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := orders(string(data)); len(found) > 0 {
+		data := testfile.Read(t, name)
+		if found := orders(data); len(found) > 0 {
 			t.Errorf("%s has %q", name, found)
 		}
-		for decoder := xml.NewDecoder(bytes.NewReader(data)); strings.HasSuffix(name, ".svg"); {
+		for decoder := xml.NewDecoder(strings.NewReader(data)); strings.HasSuffix(name, ".svg"); {
 			if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {

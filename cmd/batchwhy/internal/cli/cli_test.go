@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 const situations = "../../explain/testdata/situations/"
@@ -35,13 +37,7 @@ func TestExitStatus(t *testing.T) {
 	for name, text := range map[string]string{
 		"version.json": `{"gitVersion": "v1.36.3"}`, "cluster/jobs.yaml": "kind: List\nitems: []\n", "cluster/log.txt": "no JSON", "cluster/values.yml": "- 1\n",
 	} {
-		file := filepath.Join(bundle, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, text, bundle, name)
 	}
 	fine := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": {"restartPolicy": "Never"}}}}`
 	tests := []struct {
@@ -164,14 +160,8 @@ func TestPlugin(t *testing.T) {
 
 // TestFileTime: without --at, files are explained for the newest time that their objects know.
 func TestFileTime(t *testing.T) {
-	data, err := os.ReadFile(situations + "backoff/input/input.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(t.TempDir(), "input.json")
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, testfile.Read(t, situations+"backoff/input/input.json"), file)
 	for written, warns := range map[time.Time]bool{
 		time.Date(2026, 10, 14, 9, 1, 0, 0, time.UTC):  false,
 		time.Date(2026, 10, 14, 13, 1, 0, 0, time.UTC): true, // a copy, for example
@@ -205,11 +195,8 @@ func TestSummary(t *testing.T) {
 			"spec": {"template": {"spec": {"restartPolicy": "Never"}}}, "status": {"succeeded": 1, "startTime": "2026-10-14T08:00:00Z", "completionTime": "2026-10-14T08:01:00Z",
 			"conditions": [{"type": "SuccessCriteriaMet", "status": "True", "lastTransitionTime": "2026-10-14T08:01:00Z"}, {"type": "Complete", "status": "True", "lastTransitionTime": "2026-10-14T08:01:00Z"}]}}`+"\n", i, i)
 	}
-	data, err := os.ReadFile(situations + "image_pull/input/input.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, out, errOut := run(t, b.String()+string(data), "explain", at)
+	data := testfile.Read(t, situations+"image_pull/input/input.json")
+	status, out, errOut := run(t, b.String()+data, "explain", at)
 	if lines := strings.Count(out, "\n"); lines > 24 || status != exitFindings {
 		t.Errorf("status %d, %d lines:\n%s%s", status, lines, out, errOut)
 	}
@@ -218,7 +205,7 @@ func TestSummary(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	if _, out, _ = run(t, b.String()+string(data), "explain", at, "--details"); strings.Count(out, "\nJob ") != 601 {
+	if _, out, _ = run(t, b.String()+data, "explain", at, "--details"); strings.Count(out, "\nJob ") != 601 {
 		t.Error("--details does not explain each")
 	}
 }

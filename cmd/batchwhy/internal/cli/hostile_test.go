@@ -5,12 +5,13 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // evil is what a message of a cluster may hold: orders for a terminal, and marks that change the
@@ -88,14 +89,11 @@ func TestHostile(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Objects) != 2 || report.Objects[1].Name != "a"+evil {
 		t.Errorf("the JSON says something else: %v, %q", err, report)
 	}
-	picture, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found := orders(string(picture)); len(found) > 0 {
+	picture := testfile.Read(t, file)
+	if found := orders(picture); len(found) > 0 {
 		t.Errorf("the picture has %q", found)
 	}
-	for decoder := xml.NewDecoder(strings.NewReader(string(picture))); ; {
+	for decoder := xml.NewDecoder(strings.NewReader(picture)); ; {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/kit/trace"
 )
 
@@ -17,9 +17,7 @@ import (
 func TestTrace(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, text, dir, name)
 	}
 	job := func(version, manager, status string) string {
 		return `{"apiVersion":"batch/v1","kind":"Job","metadata":{"namespace":"n","name":"j","uid":"u","resourceVersion":"` + version + `"},"spec":{"parallelism":1,"completions":2` + manager + `},"status":{` + status + `}}`

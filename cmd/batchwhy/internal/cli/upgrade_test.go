@@ -4,20 +4,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // TestUpgrade: the exit status, both outputs, and what is refused.
 func TestUpgrade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.yaml")
 	const manifest = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\nspec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: main, image: i}]\n"
-	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, manifest, file)
 	for _, test := range []struct {
 		args   string
 		status int

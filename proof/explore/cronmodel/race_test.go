@@ -1,5 +1,0 @@
-//go:build race
-
-package cronmodel
-
-const raceDetector = true

@@ -1,5 +1,0 @@
-//go:build !race
-
-package jobmodel
-
-const raceDetector = false
