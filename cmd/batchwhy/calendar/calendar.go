@@ -108,8 +108,10 @@ func Look(spec, zone string, deadline int64, from time.Time) (*Calendar, error) 
 
 func distance(d time.Duration) string {
 	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("in %ds", int(d.Seconds()))
 	case d < time.Hour:
-		return fmt.Sprintf("in %s", d.Round(time.Second))
+		return fmt.Sprintf("in %dm", int(d.Minutes()))
 	case d < 48*time.Hour:
 		return fmt.Sprintf("in %dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 	}

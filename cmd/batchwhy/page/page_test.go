@@ -211,7 +211,7 @@ func TestSchedules(t *testing.T) {
 	if got := q.text("#calendar"); got != page {
 		t.Errorf("from the address: %q", got)
 	}
-	if got := p.text("#status"); !strings.Contains(got, "The next run is in 30m0s, Thu 2026-10-01 02:30:00 CEST. 2 findings, 6 changes of the clock") {
+	if got := p.text("#status"); !strings.Contains(got, "The next run is in 30m, Thu 2026-10-01 02:30:00 CEST. 2 findings, 6 changes of the clock") {
 		t.Errorf("status line: %q", got)
 	}
 	p.click("#tab-play")
@@ -276,6 +276,45 @@ func TestTyping(t *testing.T) {
 	}
 	if n := eval[int](p, "document.querySelectorAll('.year rect').length"); n != 365 {
 		t.Errorf("%d days", n)
+	}
+}
+
+// TestMeanings: each field of a schedule is said in words.
+func TestMeanings(t *testing.T) {
+	p := open(t, "#schedules")
+	for spec, want := range map[string]string{
+		"*/15 9-17 1,15 * 1-5":   "every 15 minutes|9 to 17|on day 1 and on day 15|every month|Monday to Friday",
+		"0 1/2 * jan-MAR SUN,6":  "at 0|every 2 hours from 1|every day|January to March|on Sunday and on Saturday",
+		"61 constructor 1-7/2 0": "at 61|at constructor|every 2 days from 1 to 7|in 0|missing",
+	} {
+		p.set("cron", spec)
+		p.click("#look")
+		if got := eval[string](p, "[...document.querySelectorAll('#fields li span:first-of-type')].map((n) => n.textContent).join('|')"); got != want {
+			t.Errorf("%s: %s, want %s", spec, got, want)
+		}
+	}
+}
+
+// TestNarrowed: the drawings of a schedule fit a window that becomes narrow, as a phone that is turned.
+func TestNarrowed(t *testing.T) {
+	p := open(t, "#schedules", size(1440, 900, false)...)
+	p.run(size(390, 844, false)...)
+	p.wait("document.querySelector('.year').getBoundingClientRect().right <= 390")
+	p.checkLayout("narrowed")
+	p.run(size(1440, 900, false)...)
+	p.wait("document.querySelector('.year').getBoundingClientRect().right > 700")
+}
+
+// TestTimelineFits: a forecast that ends after five minutes fills the drawing, although the hour
+// to come was asked for.
+func TestTimelineFits(t *testing.T) {
+	p := open(t, "#why/per-index")
+	p.wait("document.querySelector('#results .k-future') !== null")
+	if got := eval[float64](p, `(() => {
+		const svg = document.querySelector("#results .scroll svg");
+		return Math.max(...[...svg.querySelectorAll("circle")].map((n) => Number(n.getAttribute("cx")))) / Number(svg.getAttribute("width"));
+	})()`); got < 0.85 || got > 1 {
+		t.Errorf("the last mark is at %.2f of the width", got)
 	}
 }
 

@@ -189,7 +189,7 @@ function draw(...objects) {
   if (explained.drawing) return;
   explained.drawing = true;
   const some = () => {
-    const until = performance.now() + 20;
+    const until = performance.now() + 10;
     while (explained.queue.length && performance.now() < until) $("results").append(articleOf(explained.queue.shift()));
     if (explained.queue.length) return setTimeout(some);
     explained.drawing = false;
@@ -248,9 +248,9 @@ function withInferred(node, inferred) {
 
 function findingOf(finding) {
   const p = element("p", undefined, "finding " + finding.severity);
-  p.append(element("strong", finding.severity + " " + finding.code + ": "), finding.text);
+  p.append(element("span", finding.severity, "severity"), " ", element("strong", finding.code + ": "), finding.text);
   withInferred(p, finding.inferred);
-  const box = element("div", undefined, "trouble");
+  const box = element("div", undefined, "trouble is-" + finding.severity);
   box.append(p, remediesOf(finding.remedies || []));
   return box;
 }

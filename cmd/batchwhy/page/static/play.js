@@ -47,7 +47,7 @@ const pace = 2600; // milliseconds for each step
 // playOn goes on by itself, one step at a time, until the end.
 function playOn() {
   if (stage.at === stage.script.steps.length) go(0);
-  $("autoplay").textContent = "❚❚ Pause";
+  $("autoplay").textContent = "‖ Pause";
   $("autoplay").setAttribute("aria-pressed", "true");
   stage.timer = setInterval(() => {
     if (stage.at === stage.script.steps.length || $("panel-play").hidden) return stopPlaying();
@@ -193,7 +193,7 @@ function showView(view) {
   $("back").disabled = $("undo").disabled = stage.at === 0;
   $("forward").disabled = stage.at === steps.length;
   change("note", (stage.script.notes || [])[stage.at] || "");
-  change("play-summary", view.clock + "  " + view.summary);
+  if ($("play-summary").textContent !== view.clock + "  " + view.summary) $("play-summary").replaceChildren(element("span", view.clock, "clock"), "  " + view.summary);
   change("play-says", view.next && view.next.length ? view.next[0].text : view.ended ? "It has ended: the controller does nothing more." : "The controller waits.");
   showBoard(view);
   runDown();

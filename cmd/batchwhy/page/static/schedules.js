@@ -21,20 +21,37 @@ function startSchedules() {
     });
   }
   for (const event of ["keyup", "click", "focus"]) $("cron").addEventListener(event, () => { if (!$("schedule-problem").textContent) showFields(); });
+  let width = document.documentElement.clientWidth;
+  addEventListener("resize", () => { // the drawings fit the window
+    if (width === document.documentElement.clientWidth) return;
+    width = document.documentElement.clientWidth;
+    if ($("calendar").children.length) showSchedule(true);
+  });
   showSchedule(true);
 }
 
 const fieldNames = ["minute", "hour", "day of month", "month", "day of week"];
 const fieldRanges = ["0-59", "0-23", "1-31", "1-12 or JAN-DEC", "0-6 or SUN-SAT"];
 
+const fieldWords = ["at", "at", "on day", "in", "on"], fieldUnits = ["minute", "hour", "day", "month", "day"];
+const monthNames = "January February March April May June July August September October November December".split(" ");
+const dayNames = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
+
+// wordOf is a value of a field in words: MON and 1 are Monday.
+function wordOf(value, i) {
+  const names = [, , , [, ...monthNames], dayNames][i];
+  if (!names) return value;
+  return names[Number(value)] || names.find((name) => name && name.slice(0, 3).toUpperCase() === value.toUpperCase()) || value;
+}
+
 // meaningOf says what a field means, by itself.
-function meaningOf(text, name) {
-  if (text === "*" || text === "?") return "every " + name;
+function meaningOf(text, i) {
+  const unit = fieldUnits[i];
+  if (text === "*" || text === "?") return i === 4 ? "any day of the week" : "every " + unit;
   const parts = text.split(",").map((part) => {
-    const [range, step] = part.split("/");
-    const all = range === "*" ? "" : range.includes("-") ? " from " + range.replace("-", " to ") : step ? " from " + range : "";
-    if (step) return `every ${step}.${all}`;
-    return range.includes("-") ? range.replace("-", " to ") : "at " + range;
+    const [range, step] = part.split("/"), words = range.split("-").map((value) => wordOf(value, i)).join(" to ");
+    if (!step) return range.includes("-") ? words : `${fieldWords[i]} ${words}`;
+    return `every ${step} ${unit}s` + (range === "*" ? "" : " from " + words);
   });
   return parts.join(" and ");
 }
@@ -45,7 +62,12 @@ function showProblem(error) {
   const place = fieldNames.indexOf(about.replaceAll("-", " "));
   const id = about === "zone" ? "zone" : error.input || "cron";
   $(id).setAttribute("aria-invalid", "true");
-  $(id === "cron" ? "schedule-problem" : "field-problem").textContent = error.message;
+  if (id === "cron") {
+    $("schedule-problem").textContent = error.message;
+  } else {
+    $(id).closest(".field").append($("field-problem"));
+    $("field-problem").textContent = error.message.replace(/^schedule ".*?": /, "");
+  }
   const field = $("fields").children[place];
   if (!field) return;
   field.classList.add("wrong");
@@ -67,23 +89,24 @@ function showFields() {
     const item = element("li");
     const lit = focused && field && at >= field.index && at <= field.index + field[0].length;
     if (lit) item.className = "lit";
-    item.append(element("code", field ? field[0] : "…"), element("strong", name), element("span", field ? meaningOf(field[0], name) : "missing"), element("span", fieldRanges[i], "risk"));
+    item.append(element("code", field ? field[0] : "…"), element("strong", name), element("span", field ? meaningOf(field[0], i) : "missing"), element("span", fieldRanges[i], "risk"));
     return item;
   }));
 }
 
-// drawYear draws the days of a year, a column for each week: the more runs, the fuller. Days on
-// which the clock changes have a ring.
+// drawYear draws the days of a year, a column for each week: the more runs, the fuller. A day on
+// which the clock changes has a ring, a broken one if an hour is missing.
 function drawYear(found) {
-  const most = Math.max(1, ...found.days), cell = 13, first = new Date(found.day + "T00:00:00Z");
+  const room = Math.min($("main").clientWidth || Infinity, document.documentElement.clientWidth) - 70;
+  const most = Math.max(1, ...found.days), cell = Math.max(13, Math.min(18, Math.floor(room / 54))), first = new Date(found.day + "T00:00:00Z");
   const before = (first.getUTCDay() + 6) % 7; // Monday is the first row
   const weeks = Math.ceil((before + found.days.length) / 7);
-  const perBand = Math.min(weeks, Math.max(10, Math.floor((document.documentElement.clientWidth - 70) / cell))); // a phone has several bands
+  const perBand = Math.min(weeks, Math.max(10, Math.floor(room / cell))); // a phone has several bands
   const band = 7 * cell + 26, width = 36 + perBand * cell, height = band * Math.ceil(weeks / perBand);
-  const changes = new Map(found.shifts.map((s) => [s.text.slice(0, 10), s.text]));
+  const changes = new Map(found.shifts.map((s) => [s.text.slice(0, 10), s]));
   const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "year", role: "img", "aria-label": `Runs on each day of the year from ${found.day}: at most ${most} a day, on ${found.days.filter((n) => n).length} days` });
   const label = (x, y, text) => { shape("text", { x, y, class: "tiny" }, svg).textContent = text; };
-  for (let top = 0; top < height; top += band) ["Mon", "Wed", "Fri", "Sun"].forEach((name, i) => label(0, top + 29 + 2 * i * cell, name));
+  for (let top = 0; top < height; top += band) ["Mon", "Wed", "Fri", "Sun"].forEach((name, i) => label(0, top + 16 + cell + 2 * i * cell, name));
   let month = -1, labelled = -9;
   found.days.forEach((n, i) => {
     const day = new Date(first.getTime() + i * 86400e3), place = before + i, week = Math.floor(place / 7);
@@ -97,10 +120,23 @@ function drawYear(found) {
     }
     const iso = day.toISOString().slice(0, 10), change = changes.get(iso);
     const box = shape("rect", { x, y, width: cell - 2, height: cell - 2, rx: 2, class: n ? "k-running" : "k-none", "fill-opacity": n ? 0.35 + 0.65 * n / most : 1 }, svg);
-    if (change) shape("circle", { cx: x + cell / 2 - 1, cy: y + cell / 2 - 1, r: 8, class: "ring" }, svg);
-    shape("title", {}, box).textContent = `${iso}: ${n} run${n === 1 ? "" : "s"}${change ? "; " + change : ""}`;
+    if (change) shape("circle", { cx: x + cell / 2 - 1, cy: y + cell / 2 - 1, r: cell / 2 + 2, class: change.gap ? "ring gap" : "ring" }, svg);
+    shape("title", {}, box).textContent = `${iso}: ${n} run${n === 1 ? "" : "s"}${change ? "; " + change.text : ""}`;
   });
   return svg;
+}
+
+// yearLegend explains the signs of the year's picture.
+function yearLegend() {
+  const legend = element("p", undefined, "legend");
+  for (const [kind, text] of [["k-running", "runs (the fuller, the more)"], ["k-none", "no run"], ["ring gap", "clocks go forward: an hour is missing"], ["ring", "clocks go back: an hour comes twice"]]) {
+    const entry = element("span", undefined, "entry"), swatch = shape("svg", { width: 18, height: 18, "aria-hidden": "true" });
+    if (kind.startsWith("ring")) shape("circle", { class: kind, cx: 9, cy: 9, r: 7 }, swatch);
+    else shape("rect", { class: kind, x: 2, y: 2, width: 14, height: 14, rx: 2 }, swatch);
+    entry.append(swatch, " " + text);
+    legend.append(entry);
+  }
+  return legend;
 }
 
 function openSchedule(params) {
@@ -148,14 +184,20 @@ function runs(sentence) {
 }
 
 function calendarOf(found) {
-  const nodes = [element("h2", "The year"), drawYear(found)];
-  nodes.push(element("p", `${found.perYear} runs in the year from ${clock(found.from)} UTC. A filled square is a day with runs; a ring marks a day on which the clock changes.`, "inferred"));
+  const nodes = [element("h2", "The year"), drawYear(found), yearLegend()];
+  nodes.push(element("p", `${found.perYear} runs in the year from ${clock(found.from)} UTC.`, "inferred"));
   for (const finding of found.findings) nodes.push(findingOf({ severity: "warning", code: finding.kind, text: finding.text }));
   nodes.push(element("h2", "Next runs"));
   nodes.push(found.runs.length ? tableOf(["In the zone", "UTC", "From now"], found.runs.map((r) => [r.local, r.utc, r.in])) : element("p", "There is no next run."));
   nodes.push(element("h2", "Changes of the clock in the next three years"));
   if (!found.shifts.length) nodes.push(element("p", "The clock of this zone does not change."));
-  for (const shift of found.shifts) nodes.push(element("p", shift.text), drawShift(shift));
+  const shifts = element("div", undefined, "shifts");
+  for (const shift of found.shifts) {
+    const one = element("div");
+    one.append(element("p", shift.text), drawShift(shift));
+    shifts.append(one);
+  }
+  nodes.push(shifts);
   nodes.push(element("h2", "Kubernetes 1.36"));
   if (!found.differences.length) nodes.push(element("p", "Kubernetes 1.36 finds the same runs in the next year."));
   else nodes.push(tableOf(["This schedule", "Kubernetes 1.36"], found.differences.map((d) => [d.ours, d.theirs])));

@@ -45,7 +45,7 @@ function drawTimeline(timeline, title) {
   const tools = element("div", undefined, "tools");
   const scroll = element("div", undefined, "scroll");
   const more = element("span", undefined, "inferred");
-  const says = element("p", "Point at a bar, or move to it with the Tab key, to see why. Zoom with the keys + and −, or Ctrl and the wheel.", "says");
+  const says = element("p", "Point at a bar, tap it, or press Tab, to see why. Zoom with + and −, or Ctrl and the wheel.", "says");
   says.setAttribute("aria-live", "polite");
   let zoom = 1, width = 0;
   const draw = () => {
@@ -61,6 +61,8 @@ function drawTimeline(timeline, title) {
     scroll.scrollLeft = at * scroll.scrollWidth - place;
   };
   const middle = () => scroll.clientWidth / 2;
+  const legend = element("p", undefined, "legend");
+  tools.append(legend);
   for (const [label, name, change] of [["−", "Zoom out", 0.5], ["+", "Zoom in", 2], ["Whole", "Show the whole time", 0]]) {
     const button = element("button", label);
     button.type = "button";
@@ -89,14 +91,13 @@ function drawTimeline(timeline, title) {
       if (target.hasAttribute("tabindex")) says.textContent = target.getAttribute("aria-label");
     });
   }
-  const legend = element("p", undefined, "legend");
   const showLegend = () => legend.replaceChildren(...legendOf(timeline));
   const showMore = () => { more.textContent = timeline.more ? timeline.more + " more are not drawn" : ""; };
   box.show = (other) => { timeline = other; showMore(); showLegend(); draw(); };
   showMore();
   showLegend();
-  tools.append(more);
-  box.append(tools, scroll, legend, says);
+  legend.after(more);
+  box.append(scroll, tools, says);
   new ResizeObserver(() => {
     if (scroll.clientWidth === width) return;
     width = scroll.clientWidth;
@@ -107,7 +108,7 @@ function drawTimeline(timeline, title) {
 
 // signs say without colours what a bar or a mark is.
 const signs = {
-  pending: "…", running: "▶", succeeded: "✓", failed: "✗", ignored: "○", terminating: "✕", backoff: "⧗", suspended: "❚❚", job: "Job", complete: "✓", future: "?",
+  pending: "…", running: "▶", succeeded: "✓", failed: "✗", ignored: "○", terminating: "✕", backoff: "B", suspended: "‖", job: "Job", complete: "✓", future: "?",
   deadline: "!", run: "R", started: "S", missed: "M", end: "E", expiry: "T", retry: "↻",
 };
 const signMeanings = {
@@ -133,27 +134,42 @@ function legendOf(timeline) {
   return [...entries, now];
 }
 
+// endOf is where a drawing ends: a little after the last thing that it shows, however far the
+// timeline looks ahead.
+function endOf(timeline, from) {
+  const times = timeline.lanes.flatMap((lane) => [...(lane.bars || []).map((bar) => bar.to), ...(lane.marks || []).map((mark) => mark.at)]);
+  const last = times.reduce((latest, t) => Math.max(latest, Date.parse(t)), Date.parse(timeline.now));
+  return Math.max(from + 10e3, Math.min(Date.parse(timeline.to), last + 0.05 * (last - from)));
+}
+
+// labelOf is the label of a lane, unless the lane above has the same.
+function labelOf(lanes, i) {
+  const { label } = lanes[i];
+  if (i && lanes[i - 1].label === label) return "";
+  return label.length > 10 ? label.slice(0, 9) + "…" : label;
+}
+
 function drawLanes(timeline, title, width) {
-  const from = Date.parse(timeline.from), to = Math.max(Date.parse(timeline.to), from + 1000);
-  const labels = 78, row = 24, head = 4, foot = 24;
-  const height = head + row * timeline.lanes.length + foot;
+  const from = Date.parse(timeline.from), to = endOf(timeline, from);
+  const labels = 78, right = 34, row = 24, head = 4, foot = 24;
+  const lanes = timeline.lanes.filter((lane) => (lane.bars || []).length + (lane.marks || []).length);
+  const height = head + row * lanes.length + foot;
   const svg = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Timeline of " + title });
-  const x = (t) => labels + (width - labels - 16) * (t - from) / (to - from);
+  const x = (t) => labels + (width - labels - right) * (t - from) / (to - from);
   for (const t of ticks(from, to, Math.max(2, Math.floor((width - labels) / 90)))) {
     const tick = shape("g", { class: "tick" }, svg);
     shape("line", { x1: x(t), x2: x(t), y1: head, y2: height - foot }, tick);
-    const text = shape("text", { x: Math.min(Math.max(x(t), labels + 24), width - 32), y: height - 8, "text-anchor": "middle" }, tick);
+    const text = shape("text", { x: x(t), y: height - 8, "text-anchor": "middle" }, tick);
     text.textContent = tickText(t, to - from);
   }
-  timeline.lanes.forEach((lane, i) => drawLane(svg, lane, head + i * row, x));
+  lanes.forEach((lane, i) => drawLane(svg, lane, labelOf(lanes, i), head + i * row, x));
   const now = x(Date.parse(timeline.now));
   shape("line", { class: "now", x1: now, x2: now, y1: head, y2: height - foot }, svg);
   return svg;
 }
 
-function drawLane(svg, lane, y, x) {
-  const label = shape("text", { x: 6, y: y + 16 }, svg);
-  label.textContent = lane.label.length > 10 ? lane.label.slice(0, 9) + "…" : lane.label;
+function drawLane(svg, lane, label, y, x) {
+  shape("text", { x: 6, y: y + 16 }, svg).textContent = label;
   const speaks = (text) => ({ tabindex: 0, role: "img", "aria-label": text });
   for (const bar of lane.bars || []) {
     const at = x(Date.parse(bar.from));
@@ -164,6 +180,13 @@ function drawLane(svg, lane, y, x) {
   for (const mark of lane.marks || []) {
     const at = new Date(mark.at).toISOString().slice(0, 19).replace("T", " ");
     shape("circle", { class: "k-" + mark.kind, cx: x(Date.parse(mark.at)), cy: y + 12, r: 7, ...speaks(at + ": " + mark.text) }, svg);
-    shape("text", { class: "sign s-" + mark.kind, x: x(Date.parse(mark.at)), y: y + 16, "text-anchor": "middle", "aria-hidden": "true" }, svg).textContent = signs[mark.kind] || "";
+  }
+  // Signs lie above all circles. Those that would overlap are left out.
+  let signed = -Infinity;
+  for (const mark of lane.marks || []) {
+    const place = x(Date.parse(mark.at));
+    if (place - signed < 12) continue;
+    signed = place;
+    shape("text", { class: "sign s-" + mark.kind, x: place, y: y + 16, "text-anchor": "middle", "aria-hidden": "true" }, svg).textContent = signs[mark.kind] || "";
   }
 }
