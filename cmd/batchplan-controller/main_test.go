@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchplan/batchplan/cmd/batchplan-controller/replica"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
@@ -34,9 +35,7 @@ func TestParse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "planners.yaml")
 	testfile.Write(t, "job: {pendingTimeout: 1m}", file)
 	c, err := parse([]string{"-managed-by", "a.b/c", "-controllers=jobs", "--namespaces", "x,y", "-shards=3", "-lease-duration=20s", "-memory-annotation=a.b/memory", "-planners", file}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if c.ManagedBy != "a.b/c" || !slices.Equal(c.Controllers, []string{"jobs"}) || !slices.Equal(c.Namespaces, []string{"x", "y"}) ||
 		c.Shards != 3 || c.Lease.Duration != 20*time.Second || c.MemoryAnnotation != "a.b/memory" || c.Planners.Job.PendingTimeout != time.Minute {
 		t.Errorf("got %+v", c)
@@ -71,9 +70,7 @@ func TestManifests(t *testing.T) {
 	var kustomization struct {
 		Resources []string `json:"resources"`
 	}
-	if err := yaml.Unmarshal(read(t, "kustomization.yaml"), &kustomization); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(read(t, "kustomization.yaml"), &kustomization))
 	files, err := filepath.Glob(manifests + "*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no manifests", err)
@@ -139,9 +136,7 @@ func checkDeployment(t *testing.T, object runtime.Object) {
 	}
 	t.Setenv("POD_NAMESPACE", "batchplan")
 	c, err := parse(args, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if c.ManagedBy == "" || c.Lease.Namespace != "batchplan" || !c.Election {
 		t.Errorf("the Deployment runs %+v", c.Config)
 	}
@@ -174,9 +169,7 @@ func TestLeaseNamespace(t *testing.T) {
 	} {
 		t.Setenv("POD_NAMESPACE", test.pod)
 		c, err := parse(append(test.args, "-managed-by=a.b/c", "-leader-elect", "-kubeconfig", file), io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := c.server(); err != nil || c.Lease.Namespace != test.want || c.Validate() != nil {
 			t.Errorf("%+v: namespace %q, error %v, %v", test, c.Lease.Namespace, err, c.Validate())
 		}
@@ -196,9 +189,7 @@ func kubeconfig(t *testing.T, server, namespace string) string {
 // TestRun_ChecksFirst: what is wrong with the flags is said before a port is opened.
 func TestRun_ChecksFirst(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer taken.Close()
 	args := []string{"-kubeconfig", kubeconfig(t, "http://127.0.0.1:1", "team"), "-listen", taken.Addr().String()}
 	if err := run(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), "managed-by: required") {
@@ -239,9 +230,7 @@ func TestLog(t *testing.T) {
 	command.Env = append(os.Environ(), "BE_THE_COMMAND=1")
 	var out strings.Builder
 	command.Stdout, command.Stderr = &out, &out
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, command.Start())
 	<-asked
 	if err := errors.Join(command.Process.Signal(os.Interrupt), command.Wait()); err != nil {
 		t.Error(err)
@@ -270,9 +259,7 @@ func TestEndpoints(t *testing.T) {
 		{metrics, "/healthz", "", 404},
 	} {
 		response, err := http.Get(test.at.URL + test.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		body, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if err != nil || response.StatusCode != test.code || !strings.Contains(string(body), test.want) {

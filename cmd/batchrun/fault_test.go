@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -33,9 +34,7 @@ func mount(t *testing.T, source, target, kind string, flags uintptr, data string
 // smallWorld returns a world whose state folder has a limited size.
 func smallWorld(t *testing.T) *world {
 	w := newWorld(t)
-	if err := os.Mkdir(w.state, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(w.state, 0o700))
 	mount(t, "tmpfs", w.state, "tmpfs", 0, "size=2m,mode=0700")
 	t.Cleanup(w.end) // before it is unmounted
 	return w
@@ -83,9 +82,7 @@ func TestFullDisk(t *testing.T) {
 	cmd := w.command("run", "--backoff", "10ms", w.manifest(strings.ReplaceAll(text, "STOP", "exit 143")))
 	errOut := &lockedBuffer{}
 	cmd.Stderr = errOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	free := w.fill()
 	// The end of a lost pod is recorded and the pod replaced; two other pods record
@@ -96,9 +93,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	awaitText(t, errOut, "trying again in ")
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	time.Sleep(100 * time.Millisecond) // for the others to end
 	free()
 	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
@@ -119,9 +114,7 @@ func TestDiskStaysFull(t *testing.T) {
 	cmd := w.command("run", "--give-up", "200ms", "--backoff", "10ms", file)
 	errOut := &lockedBuffer{}
 	cmd.Stderr = errOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	free := w.fill()
 	pid, err := w.folders()[0].Supervisor()
@@ -133,9 +126,7 @@ func TestDiskStaysFull(t *testing.T) {
 		t.Errorf("exit status %d\n%s", cmd.ProcessState.ExitCode(), errOut)
 	}
 	w.want(3, "run", "--give-up", "200ms", file)
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	free()
 	w.want(0, "run", "--backoff", "10ms", file)
 	if j, _ := w.job("sleepers"); j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != 3 || j.Status.Failed != 1 {
@@ -158,9 +149,7 @@ func TestReadOnlyFolder(t *testing.T) {
 				t.Cleanup(func() { _ = os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644) })
 			}
 			mount(t, w.state, w.state, "", unix.MS_BIND, "")
-			if err := unix.Mount("", w.state, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, unix.Mount("", w.state, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 			if o := w.want(0, "status"); !strings.Contains(o.out, "BackoffLimitExceeded") || strings.Contains(o.out, "sleepers") != kill {
 				t.Error(o)
 			}

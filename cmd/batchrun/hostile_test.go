@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // nobody is another user than the one who runs the tests.
@@ -99,9 +100,7 @@ func TestHostileFolder(t *testing.T) {
 			}
 			w := newWorld(t)
 			w.interrupted()
-			if err := test.harm(w.state); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, test.harm(w.state))
 			if test.want == "" {
 				w.want(0, "status")
 				return
@@ -124,16 +123,12 @@ func TestHostileLog(t *testing.T) {
 		w := newWorld(t)
 		w.want(0, "run", "testdata/good.json")
 		secret := filepath.Join(w.traces, "secret")
-		if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(secret, []byte("secret"), 0o600))
 		logs, err := filepath.Glob(filepath.Join(w.state, "pods", "*", "logs", "*.stdout"))
 		if err != nil || len(logs) == 0 {
 			t.Fatal(logs, err)
 		}
-		if err := errors.Join(os.Remove(logs[0]), replace(logs[0], secret)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.Remove(logs[0]), replace(logs[0], secret)))
 		jobs := strings.Fields(strings.Split(w.want(0, "status").out, "\n")[1])
 		if o := w.want(2, "logs", jobs[0]); strings.Contains(o.out, "secret") || !strings.Contains(o.errOut, ".stdout: ") {
 			t.Errorf("%s: %v", name, o)
@@ -145,24 +140,14 @@ func TestHostileLog(t *testing.T) {
 func TestHostileSpec(t *testing.T) {
 	w := newWorld(t)
 	folder := pod.Folder(filepath.Join(w.state, "pods", "x"))
-	if err := os.MkdirAll(filepath.Dir(string(folder)), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(string(folder)), 0o700))
 	trace := filepath.Join(w.traces, "ran")
-	if err := folder.Prepare([]byte(`{"uid": "x", "restartPolicy": "Never", "containers": [{"name": "a", "argv": ["/bin/touch", "` + trace + `"]}]}`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(string(folder), "spec.json"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, folder.Prepare([]byte(`{"uid": "x", "restartPolicy": "Never", "containers": [{"name": "a", "argv": ["/bin/touch", "`+trace+`"]}]}`)))
+	must.OK(t, os.Chmod(filepath.Join(string(folder), "spec.json"), 0o666))
 	c, err := pod.ChooseContainment("auto", pod.ProbeContainment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd, err := pod.Command(folder, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := cmd.Run(); err == nil {
 		t.Error("the supervisor has run it")
 	}
@@ -179,9 +164,7 @@ func TestHostileSpec(t *testing.T) {
 func TestNothingIsReadable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := os.MkdirAll(filepath.Join(w.state, "pods"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(w.state, "pods"), 0o755))
 	w.interrupted()
 	err := filepath.WalkDir(w.state, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -220,9 +203,7 @@ func TestLostDatabase(t *testing.T) {
 			stop := w.start("run", file)
 			w.waitFor("lives", "begin", 3)
 			stop(syscall.SIGKILL) // the pods continue
-			if err := lose(filepath.Join(w.state, "state.db")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, lose(filepath.Join(w.state, "state.db")))
 			o := w.want(2, "run", file)
 			if !strings.Contains(o.errOut, "state.db does not know 3 pods that were run from it") {
 				t.Error(o)
@@ -261,9 +242,7 @@ func TestGrandchildrenEnd(t *testing.T) {
 			w.waitFor("lives", "begin", 2)
 			beats := len(w.trace("lives"))
 			w.waitFor("lives", "beat", beats+20)
-			if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 			if code := stop(nil); code != 0 {
 				t.Errorf("exit status %d", code)
 			}

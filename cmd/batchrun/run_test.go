@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -62,9 +63,7 @@ func TestInterruptSuspends(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143"))
 	cmd := w.command("run", file)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait()
@@ -76,9 +75,7 @@ func TestInterruptSuspends(t *testing.T) {
 	if c := j.Status.Condition(job.ConditionSuspended); c.Status != job.ConditionTrue || j.Status.Failed != 0 || j.Status.Active != 0 {
 		t.Errorf("after Ctrl-C: %v", j.Status)
 	}
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	w.want(0, "run")
 	j, _ = w.job("sleepers")
 	if j.Status.Succeeded != 3 || j.Status.Failed != 0 {
@@ -98,15 +95,11 @@ func TestMountsAfterInterrupt(t *testing.T) {
 	text = strings.ReplaceAll(text, "restartPolicy:", "volumes: [{name: v, emptyDir: {}}]\n      restartPolicy:")
 	text = strings.ReplaceAll(text, "echo begin", "touch /batchplan-test/x && echo begin")
 	cmd := w.command("run", w.manifest(text))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait()
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	w.want(0, "run")
 	w.waitFor("lives", "begin", 6)
 }
@@ -117,9 +110,7 @@ func TestSuspendedByManifest(t *testing.T) {
 	if o := w.want(1, "run", w.manifest(text)); !strings.Contains(o.out, "sleepers: Suspended") {
 		t.Error(o)
 	}
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	w.want(0, "run", w.manifest(strings.ReplaceAll(text, "suspend: true", "suspend: false")))
 }
 
@@ -128,9 +119,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "true"))
 	cmd := w.command("run", file)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	w.waitFor("lives", "asked", 3)
@@ -141,9 +130,7 @@ func TestSecondInterruptKills(t *testing.T) {
 		t.Errorf("exit status %d after %v", cmd.ProcessState.ExitCode(), took)
 	}
 	w.awaitNoPods()
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	w.want(0, "run", file)
 	if j, _ := w.job("sleepers"); j.Status.Failed != 0 || j.Status.Succeeded != 3 {
 		t.Errorf("after the second run: %v", j.Status)
@@ -179,9 +166,7 @@ func TestInterruptWhileRemoving(t *testing.T) {
 	cmd := w.command("run", w.manifest(strings.ReplaceAll(sleepers, "STOP", "true")))
 	errOut := &lockedBuffer{}
 	cmd.Stderr = errOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	removed := w.start("rm", "sleepers")
 	w.waitFor("lives", "asked", 3)
@@ -204,15 +189,11 @@ func TestSurvivorsAreFound(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143"))
 	cmd := w.command("run", file)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	w.want(0, "run", file)
 	if n := len(w.trace("lives")); n != 3 {
 		t.Errorf("want 3 lives, have %v", w.trace("lives"))
@@ -224,9 +205,7 @@ func TestSupervisorKilled(t *testing.T) {
 	w := newWorld(t)
 	text := strings.ReplaceAll(sleepers, "backoffLimit: 0", "backoffLimit: 5")
 	cmd := w.command("run", "--backoff", "50ms", w.manifest(strings.ReplaceAll(text, "STOP", "exit 143")))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	victim := w.folders()[0]
 	pid, err := victim.Supervisor()
@@ -235,9 +214,7 @@ func TestSupervisorKilled(t *testing.T) {
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	w.waitFor("lives", "begin", 4)
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("run: %v", err)
 	}
@@ -257,9 +234,7 @@ func TestOneRunnerAtATime(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 0"))
 	cmd := w.command("run", file)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	w.waitFor("lives", "begin", 3)
 	if o := w.want(2, "run", file); !strings.Contains(o.errOut, "another runner is using it") {
 		t.Error(o)
@@ -322,12 +297,8 @@ func TestRelativePaths(t *testing.T) {
 	}
 	w := newWorld(t)
 	data, err := os.ReadFile("testdata/good.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.traces, "here.json"), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "here.json"), data, 0o644))
 	for _, file := range []string{"here.json", "testdata/good.json"} {
 		cmd := w.command("run", "--state", "state", file)
 		cmd.Env = append(cmd.Env, "PWD="+w.traces)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
@@ -60,9 +61,7 @@ func killing(t *testing.T, dir, program string) string {
 	t.Helper()
 	script, killed := filepath.Join(dir, "killing.sh"), filepath.Join(dir, "killed")
 	text := "#!/bin/sh\nif [ \"$JOB_COMPLETION_INDEX\" = 2 ] && mkdir " + killed + " 2>/dev/null; then kill -9 $$; fi\nexec " + program + " \"$@\"\n"
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(script, []byte(text), 0o700))
 	return script
 }
 
@@ -82,17 +81,11 @@ func TestSweepAsIndexedJob(t *testing.T) {
 	}
 	dir := t.TempDir()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	simulate := filepath.Join(dir, "batchsim")
-	if err := os.Symlink(self, simulate); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(self, simulate))
 	render, err := filepath.Abs(filepath.Join("testdata", "render.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sweep := func(command, db string, more ...string) string {
 		args := []string{command, render, "--grid", "jobs.parallelism=2|6", "--grid", "jobs.backoffLimitPerIndex=0|3", "--seeds", "2", "--db", db}
 		return output(t, dir, simulate, append(args, more...)...)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -159,9 +160,7 @@ func TestRun(t *testing.T) {
 			var found []string
 			for line := range strings.Lines(out.String()) {
 				var f finding
-				if err := json.Unmarshal([]byte(line), &f); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, json.Unmarshal([]byte(line), &f))
 				if len(f.Right) == 0 {
 					t.Errorf("%s has no right answer", f.Rule)
 				}
@@ -229,9 +228,7 @@ func TestQuestions(t *testing.T) {
 	shown, found, differ, podless := make([]int, len(bugs)), make([]bool, len(bugs)), make([]bool, len(bugs)), 0
 	for i := range n {
 		q, err := drawQuestion(1, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(q.snapshot.Pods) == 0 {
 			podless++
 		}
@@ -277,13 +274,9 @@ func TestSample(t *testing.T) {
 		t.Fatalf("want a question and an answer:\n%s", &out)
 	}
 	a, err := readAnswer([]byte(lines[1]), 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	q, err := drawQuestion(1, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	slices.Reverse(q.snapshot.Pods)
 	if broken := q.check(a, true); len(broken) > 0 {
 		t.Error(broken)

@@ -26,6 +26,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/release"
 )
 
@@ -62,23 +63,17 @@ func inMemory(t *testing.T, given ...Option) (*Cluster, *fake.Clientset) {
 		return true, binding, client.Tracker().Update(podsResource, pod, pod.Namespace)
 	})
 	c, err := startInMemory(t, client, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c, client
 }
 
 func startInMemory(t *testing.T, client *fake.Clientset, given []Option) (*Cluster, error) {
 	t.Helper()
 	o, err := newOptions(given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o.resync = 24 * time.Hour // with 0, older client-go waits for a channel that is not the bubble's
 	scheme := metadatafake.NewTestScheme()
-	if err := metav1.AddMetaToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, metav1.AddMetaToScheme(scheme))
 	return startOn(t, &connection{client, metadatafake.NewSimpleMetadataClient(scheme), func() {}}, o)
 }
 
@@ -155,9 +150,7 @@ func TestPod(t *testing.T) {
 func TestKubelet_Appeared(t *testing.T) {
 	informer := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0).Core().V1().Pods().Informer()
 	k, err := newKubelet(nil, informer, clock.RealClock{}, func(err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	known := func() (n int, moved <-chan struct{}) {
 		moved = k.look(func(lives map[types.UID]*entry) { n = len(lives) })
 		return n, moved

@@ -23,6 +23,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 )
@@ -51,9 +52,7 @@ func newCronJob(name, schedule string, policy batchv1.ConcurrencyPolicy) *batchv
 func (c *cluster) jobs() (names []string) {
 	c.Helper()
 	list, err := c.BatchV1().Jobs("ns").List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
+	must.OK(c, err)
 	for _, j := range list.Items {
 		names = append(names, j.Name)
 	}
@@ -101,9 +100,7 @@ func TestCronJobs_Life(t *testing.T) {
 		if err != nil || len(status.Status.Active) != 1 || status.Status.Active[0].Name != run("c", 2) || status.Status.LastSuccessfulTime == nil {
 			t.Errorf("status %+v, %v", status.Status, err)
 		}
-		if err := c.BatchV1().CronJobs("ns").Delete(t.Context(), "c", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.BatchV1().CronJobs("ns").Delete(t.Context(), "c", metav1.DeleteOptions{}))
 		c.finish(run("c", 2))
 		c.rest(5 * time.Minute)
 		if got := c.jobs(); len(got) != 2 {
@@ -119,9 +116,7 @@ func TestC17_NewSchedule(t *testing.T) {
 		defer c.stop()
 		c.rest(90 * time.Second)
 		object, err := c.BatchV1().CronJobs("ns").Get(t.Context(), "c", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		object.Spec.Schedule = "*/5 * * * *"
 		if _, err := c.BatchV1().CronJobs("ns").Update(t.Context(), object, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
@@ -347,9 +342,7 @@ func TestC17_NewZone(t *testing.T) {
 		} {
 			c.rest(time.Second)
 			object, err := c.BatchV1().CronJobs("ns").Get(t.Context(), "c", metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			object.Spec.TimeZone = tc.zone
 			if _, err := c.BatchV1().CronJobs("ns").Update(t.Context(), object, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)

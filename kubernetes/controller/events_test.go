@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 )
@@ -63,13 +64,9 @@ func newJobDesk(t *testing.T, cached ...*batchv1.Job) *jobDesk {
 	owners, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
 	d := &jobDesk{T: t, owners: owners.GetIndexer()}
 	c, err := controller.NewJobReconciler(controller.BatchJobs(client), client, owners, pods, controller.JobOptions{ManagedBy: mine, Metrics: &d.told})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, j := range cached {
-		if err := d.owners.Add(j); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, d.owners.Add(j))
 	}
 	d.jobs, d.events = c.OwnerEvents(&d.queue), c.PodEvents(&d.queue)
 	return d
@@ -223,13 +220,9 @@ func TestC17_CronJobEvents(t *testing.T) {
 		factory := informers.NewSharedInformerFactory(client, resync)
 		cronJobs, jobs := factory.Batch().V1().CronJobs().Informer(), factory.Batch().V1().Jobs().Informer()
 		c, err := controller.NewCronJobReconciler(client, cronJobs, jobs, controller.CronJobOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		object := newCronJob("c", "0 * * * *", batchv1.AllowConcurrent)
-		if err := cronJobs.GetIndexer().Add(object); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cronJobs.GetIndexer().Add(object))
 		queue := &asks{}
 		want := func(what, want string) {
 			t.Helper()

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/backend"
 	"github.com/batchplan/batchplan/kubernetes/controller"
@@ -76,9 +77,7 @@ func inStudio(t *testing.T, kind controller.Kind[*film], o controller.JobOptions
 		factory := informers.NewSharedInformerFactory(s.pods, resync)
 		o.Events = s
 		jobs, err := controller.NewJobReconciler(kind, s.pods, s.films.informer, factory.Core().V1().Pods().Informer(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s.jobs = jobs
 		factory.Start(t.Context().Done())
 		f.ObjectMeta = metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f", CreationTimestamp: metav1.Now()}
@@ -95,9 +94,7 @@ func (s *studio) round() error {
 	synctest.Wait()
 	s.jobs.OwnerEvents(&asks{}).OnAdd(s.film(), false)
 	pods, err := s.pods.CoreV1().Pods("ns").List(s.Context(), metav1.ListOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	for i := range pods.Items {
 		s.jobs.PodEvents(&asks{}).OnAdd(&pods.Items[i], false)
 	}
@@ -143,9 +140,7 @@ func TestKind_Words(t *testing.T) {
 			s.round()
 			s.round()
 			pod, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if owner := pod.OwnerReferences[0]; owner.Kind != "Film" || pod.Labels[batchv1.ControllerUidLabel] != "uid-f" {
 				t.Errorf("owner %v, labels %v", owner, pod.Labels)
 			}
@@ -201,9 +196,7 @@ func TestKind_MemoryAnnotation(t *testing.T) {
 		s.round()
 		s.round()
 		pod, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		pod.Status.Phase = corev1.PodFailed
 		if _, err := s.pods.CoreV1().Pods("ns").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
@@ -222,9 +215,7 @@ func TestKind_TTL(t *testing.T) {
 		kind := films()
 		kind.Objects = func(string) backend.OwnerClient[*film] { return shelf }
 		ttl, err := controller.NewTTLReconciler(kind, shelf.informer, controller.TTLOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f := &film{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f"}, Spec: scene(corev1.RestartPolicyNever)}
 		f.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
 		queue, key := &asks{}, types.NamespacedName{Namespace: "ns", Name: "f"}
@@ -288,9 +279,7 @@ func TestRecorder(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		list, err := client.CoreV1().Events("ns").List(ctx, metav1.ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got []string
 		for _, e := range list.Items {
 			got = append(got, fmt.Sprint(e.Source.Component, " ", e.InvolvedObject.Kind, " ", e.Message))

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/convert"
 )
@@ -19,18 +20,14 @@ import (
 func toJSON(t testing.TB, object any) []byte {
 	t.Helper()
 	data, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }
 
 // same compares what a decoder returned with what a conversion did.
 func same[T any](t *testing.T, decoded T, err error, converted T) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(decoded, converted, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("(-decoded +converted):\n%s", diff)
 	}
@@ -49,9 +46,7 @@ func FuzzJob(f *testing.F) {
 		same(t, decoded, err, converted)
 
 		var status batchv1.JobStatus
-		if err := json.Unmarshal(toJSON(t, converted.Status), &status); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(toJSON(t, converted.Status), &status))
 		if got := convert.JobStatus(converted.Status); !equality.Semantic.DeepEqual(status, got) {
 			t.Fatalf("status by JSON %+v\nconverted %+v", status, got)
 		}
@@ -98,9 +93,7 @@ func FuzzCronJob(f *testing.F) {
 		same(t, decodedChild, err, child)
 
 		var status batchv1.CronJobStatus
-		if err := json.Unmarshal(toJSON(t, converted.Status), &status); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(toJSON(t, converted.Status), &status))
 		if got := convert.CronJobStatus(converted.Status); !equality.Semantic.DeepEqual(status, got) {
 			t.Fatalf("status by JSON %+v\nconverted %+v", status, got)
 		}

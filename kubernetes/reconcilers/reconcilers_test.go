@@ -33,6 +33,7 @@ import (
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 	"github.com/batchplan/batchplan/kubernetes/convert"
 	"github.com/batchplan/batchplan/kubernetes/metrics"
@@ -90,9 +91,7 @@ func newManager(t *testing.T, newCache cache.NewCacheFunc) ctrl.Manager {
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return meta.NewDefaultRESTMapper(nil), nil },
 		NewCache:       newCache,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return mgr
 }
 
@@ -129,9 +128,7 @@ func TestReconcilers(t *testing.T) {
 			reconcilers.CronJob{Client: clientset},
 			reconcilers.TTL{Client: clientset},
 		} {
-			if err := r.SetupWithManager(mgr); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.SetupWithManager(mgr))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -164,9 +161,7 @@ func TestReconcilers(t *testing.T) {
 		}
 		rest(time.Second) // the queues of old releases end with a tick
 		events, err := clientset.EventsV1().Events("ns").List(t.Context(), metav1.ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var reported []string
 		for _, e := range events.Items {
 			reported = append(reported, fmt.Sprint(e.ReportingController, " ", e.Regarding.Kind, " ", e.Reason))
@@ -223,14 +218,10 @@ func (anyMapper) RESTMapping(_ schema.GroupKind, _ ...string) (*meta.RESTMapping
 func TestMetrics(t *testing.T) {
 	m := metrics.New()
 	m.Tracking("add")
-	if err := crmetrics.Registry.Register(m.Controllers()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, crmetrics.Registry.Register(m.Controllers()))
 	defer crmetrics.Registry.Unregister(m.Controllers())
 	families, err := crmetrics.Registry.(prometheus.Gatherer).Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var names []string
 	for _, f := range families {
 		names = append(names, f.GetName())

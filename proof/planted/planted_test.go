@@ -4,15 +4,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // TestListApplies: each edit still applies to the sources, and all bugs compile together.
 func TestListApplies(t *testing.T) {
 	t.Chdir("../..")
 	all, err := parse(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(all) < 30 {
 		t.Errorf("%d bugs", len(all))
 	}
@@ -24,9 +24,7 @@ func TestListApplies(t *testing.T) {
 		numbers[b.number] = true
 	}
 	overlay, err := plantAll(all, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if out, err := command(building, "", "go", "build", "-overlay", overlay, "./job/...", "./cronjob/..."); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -41,9 +39,7 @@ func TestChooser(t *testing.T) {
 	}
 	p := planted{name: name, source: source, functions: functions, variants: map[string]map[int]string{}}
 	for number, change := range map[string][2]string{"X1": {"a + len", "a - len"}, "X2": {"h()", ""}} {
-		if err := p.add(number, strings.Replace(source, change[0], change[1], 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, p.add(number, strings.Replace(source, change[0], change[1], 1)))
 	}
 	if err := p.add("X3", source); err == nil {
 		t.Error("a bug that changes nothing was accepted")
@@ -88,17 +84,11 @@ func TestKits(t *testing.T) {
 	}
 	t.Chdir("../..")
 	all, err := parse(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	kits, err := judgesNamed("kits")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o, dir := options{lives: 300, seed: 1, limit: building}, t.TempDir()
-	if err := build(all, kits, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, build(all, kits, dir))
 	found := regexp.MustCompile(`^([A-Z]+\d+|Store), life \d+$`)
 	for i := range all {
 		switch b := &all[i]; b.number {

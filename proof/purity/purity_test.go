@@ -70,6 +70,7 @@ var acting = []struct{ dir, reason string }{
 	{"internal/share", "has flags and files, for the commands"},
 	{"internal/terminal", "writes to terminals, for the commands"},
 	{"internal/testfile", "reads and writes the files of tests"},
+	{"internal/must", "ends tests"},
 	{"internal/step", "makes the calls of executors"},
 	{"kit/cronjobgen", "draws what tests begin with"},
 	{"kit/cronjobtest", "tests the programs of importers"},

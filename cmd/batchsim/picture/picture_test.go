@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kit/sim"
 )
 
@@ -32,9 +33,7 @@ func result(t *testing.T, jobs int, crons int) *sim.Result {
 		})
 	}
 	r, err := sim.Run(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -69,9 +68,7 @@ func wellFormed(t *testing.T, p *Picture, mode Mode) string {
 func TestPictures(t *testing.T) {
 	for name, r := range map[string]*sim.Result{"one job": result(t, 1, 0), "many jobs": result(t, 500, 0), "CronJobs": result(t, 0, 5), "many CronJobs": result(t, 0, 40)} {
 		report, err := NewReport(r, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, p := range report.Pictures {
 			for _, mode := range []Mode{Auto, Light, Dark} {
 				words := wellFormed(t, p, mode)
@@ -199,13 +196,9 @@ func TestColoursWithoutVariables(t *testing.T) {
 
 func TestPNG(t *testing.T) {
 	data, err := Load(result(t, 10, 3)).PNG()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	picture, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if b := picture.Bounds(); b.Dx() != 1520 || b.Dy() != 680 {
 		t.Errorf("%v", b)
 	}

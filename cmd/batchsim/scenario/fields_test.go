@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/sim"
 )
@@ -58,9 +59,7 @@ options:
 
 func TestEveryField(t *testing.T) {
 	s, err := Load([]string{write(t, "scenario.yaml", everyField)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const sec = time.Second
 	ms := func(n int) sim.Dist { return sim.Constant(time.Duration(n) * time.Millisecond) }
 	node := sim.Node{Name: "big-0", Pods: 13, Resources: sim.Resources{CPU: 1400, Memory: 15 << 10}, Skew: 16 * sec,
@@ -127,13 +126,9 @@ func TestEveryValue(t *testing.T) {
 	}
 	pods := func(files ...string) (all []sim.Pod) {
 		s, err := Load(files, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for j, err := range s.World(1).Jobs {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			all = append(all, j.Pod)
 		}
 		return all
@@ -234,9 +229,7 @@ func TestCronJobs(t *testing.T) {
 	const cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec: {schedule: 5 * * * *, suspend: true, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}\n"
 	file := write(t, "cron.yaml", cron)
 	s, err := Load([]string{write(t, "scenario.yml", "---\nnull\n---\nuntil: 1h\ncronJobs: {suspend: false, concurrencyPolicy: Forbid}\n"), file}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := s.World(1).CronJobs
 	if len(all) != 1 || *all[0].Spec.Suspend || all[0].Spec.ConcurrencyPolicy != cronjob.Forbid || all[0].Spec.Schedule != "5 * * * *" {
 		t.Errorf("%+v", all)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/kit/sim"
 )
@@ -17,13 +18,9 @@ import (
 func run(t *testing.T, files []string, settings ...string) *sim.Result {
 	t.Helper()
 	s, err := load(files, settings...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := sim.Run(t.Context(), s.World(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -89,9 +86,7 @@ func TestTraces(t *testing.T) {
 func compressed(t *testing.T, file string) string {
 	name := filepath.Join(t.TempDir(), "archive.swf.gz")
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	z := gzip.NewWriter(f)
 	defer z.Close()
@@ -228,9 +223,7 @@ func TestManifests(t *testing.T) {
 		t.Fatal(own, err)
 	}
 	more, err := filepath.Glob(others + "*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, file := range append(own, more...) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			s, err := load([]string{file}, "until=1h")
@@ -240,9 +233,7 @@ func TestManifests(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if r, err := sim.Run(t.Context(), s.World(1)); err != nil || !r.Open.IsEmpty() || r.PodsCreated == 0 {
 				t.Errorf("%v, %s", err, &r.Open)
 			}

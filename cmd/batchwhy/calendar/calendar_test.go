@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	_ "time/tzdata" // zones do not depend on the machine
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 var from = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
@@ -16,9 +18,7 @@ var from = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 func look(t *testing.T, spec, zone string) *Calendar {
 	t.Helper()
 	c, err := Look(spec, zone, -1, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
@@ -87,9 +87,7 @@ func TestDense(t *testing.T) {
 func TestShortZoneFiles(t *testing.T) {
 	want := look(t, "30 2 * * *", "Europe/Berlin").Shifts
 	loc, err := time.LoadLocationFromTZData("Europe/Berlin", embedded(t, "Europe/Berlin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n := 0
 	for at := range shifts(loc, from, from.AddDate(3, 0, 0)) {
 		if n >= len(want) || !at.Equal(want[n].At) {
@@ -106,22 +104,14 @@ func TestShortZoneFiles(t *testing.T) {
 func embedded(t *testing.T, name string) []byte {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	archive, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer archive.Close()
 	f, err := archive.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	data, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }

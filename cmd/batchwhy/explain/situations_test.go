@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/explain"
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
@@ -26,9 +27,7 @@ func situation(t *testing.T, folder string) (*read.Objects, explain.Options) {
 	t.Helper()
 	objects := &read.Objects{}
 	files, err := filepath.Glob(filepath.Join(folder, "input", "*.*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, file := range files {
 		if filepath.Ext(file) == ".txt" {
 			continue
@@ -53,9 +52,7 @@ func options(t *testing.T, args []string) (o explain.Options) {
 		default:
 			t.Fatalf("unknown option %q", args[i])
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	return o
 }
@@ -85,17 +82,11 @@ func text(t *testing.T, r *explain.Report) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	p := explain.Printer{Out: &b}
-	if err := p.Head(r.At, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Head(r.At, ""))
 	for i := range r.Objects {
-		if err := p.Explanation(&r.Objects[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, p.Explanation(&r.Objects[i]))
 	}
-	if err := p.Report(r); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Report(r))
 	for _, problem := range r.Problems {
 		b.WriteString("error: " + problem.Error() + "\n")
 	}
@@ -105,18 +96,14 @@ func text(t *testing.T, r *explain.Report) []byte {
 func encode(t *testing.T, r *explain.Report) []byte {
 	t.Helper()
 	data, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return append(data, '\n')
 }
 
 func compare(t *testing.T, file string, got []byte) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, got, 0o644))
 	}
 	want := testfile.Read(t, file)
 	if string(got) == want {
@@ -135,18 +122,14 @@ func compare(t *testing.T, file string, got []byte) {
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("../schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return schema
 }
 
 func checkSchema(t *testing.T, schema *jsonschema.Schema, data []byte) {
 	t.Helper()
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := schema.Validate(value); err != nil {
 		t.Error(err)
 	}

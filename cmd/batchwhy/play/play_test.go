@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
 )
@@ -19,9 +20,7 @@ func play(t *testing.T, s *Script) Life {
 	t.Helper()
 	var theatre Theatre
 	p, err := theatre.Play(s, len(s.Steps))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
@@ -52,9 +51,7 @@ func TestGolden(t *testing.T) {
 	s := Examples[0]
 	for n := range len(s.Steps) + 1 {
 		p, err := theatre.Play(&s, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		v := p.View(0)
 		if n > 0 {
 			fmt.Fprintf(&b, "> %s\n", s.Steps[n-1])
@@ -76,17 +73,11 @@ func TestBackAndForth(t *testing.T) {
 		s := *example(t, title)
 		state := func(s *Script, n int) string {
 			p, err := theatre.Play(s, n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			data, err := json.Marshal(p.View(0))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			test, err := p.GoTest()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return string(data) + test
 		}
 		var first []string
@@ -113,9 +104,7 @@ func TestBackAndForth(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	for _, s := range Examples {
 		got, err := Decode(s.Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		a, _ := json.Marshal(s)
 		b, _ := json.Marshal(got)
 		if string(a) != string(b) {
@@ -180,24 +169,18 @@ func TestLostNode(t *testing.T) {
 // TestExportedTest: the exported Go tests compile and pass.
 func TestExportedTest(t *testing.T) {
 	dir, err := os.MkdirTemp(".", "exported")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer os.RemoveAll(dir)
 	for i, title := range []string{"Failure policy", "CronJob: catch-up after an outage"} {
 		s := example(t, title)
 		s = &Script{Manifest: s.Manifest, Steps: s.Steps[:4]} // something is to be planned
 		text, err := play(t, s).GoTest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if pretty, err := format.Source([]byte(text)); err != nil || string(pretty) != text {
 			t.Errorf("%s: not formatted: %v", title, err)
 		}
 		folder := filepath.Join(dir, fmt.Sprint(i))
-		if err := os.Mkdir(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(folder, 0o755))
 		testfile.Write(t, text, folder, "situation_test.go")
 	}
 	if out, err := exec.Command("go", "test", "./"+dir+"/...").CombinedOutput(); err != nil {
@@ -234,9 +217,7 @@ func TestPages(t *testing.T) {
 func TestStoryIsComplete(t *testing.T) {
 	s := Examples[3]
 	story, err := s.Story(len(s.Steps))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !strings.HasPrefix(story, "job\n{") || strings.Count(story, "\nround\n") < 4 {
 		t.Errorf("got %s", story)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/release"
 )
 
@@ -66,19 +67,13 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			from, err := release.Parse(test.from)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			to, err := release.Parse(test.to)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r := Compare(objectsOf(t, test.object), from, to)
 			changes := r.Objects[0].Changes
 			var text strings.Builder
-			if err := r.Write(&text); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, r.Write(&text))
 			ok := len(changes) == len(test.want) && r.Differs() == (len(changes) > 0)
 			for _, want := range test.want {
 				ok = ok && strings.Contains(text.String(), want)
@@ -100,9 +95,7 @@ func TestWrite(t *testing.T) {
 	shared.What, shared.Shown = ofItsJobs+shared.What, nil
 	r.Objects = append(r.Objects, Object{Kind: "CronJob", Name: "c", Changes: []Change{{What: "Another."}, shared}})
 	var b strings.Builder
-	if err := r.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Write(&b))
 	const want = `From Kubernetes 1.35 to 1.36
 
   - It changes.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/world"
 	"github.com/batchplan/batchplan/proof/explore"
@@ -71,9 +72,7 @@ func compare(t *testing.T, m *Model, steps []told) (rounds int) {
 			continue
 		}
 		commands, err := m.tell(steps[:n+1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, c := range commands[done:] {
 			play(t, w, c)
 			if c.name == "round" || strings.HasPrefix(c.name, "round ") {
@@ -85,9 +84,7 @@ func compare(t *testing.T, m *Model, steps []told) (rounds int) {
 			t.Fatalf("after\n%v\nthe world is\n%s\nand the model\n%s", commands, is, want)
 		}
 	}
-	if err := w.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Err())
 	return rounds
 }
 
@@ -99,9 +96,7 @@ func play(t *testing.T, w *world.Job, c command) {
 		for _, word := range words {
 			if text, ok := strings.CutPrefix(word, key+"="); ok {
 				n, err := strconv.Atoi(text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				return n
 			}
 		}
@@ -147,9 +142,7 @@ func play(t *testing.T, w *world.Job, c command) {
 		w.DeleteJob()
 	case "tick":
 		d, err := time.ParseDuration(words[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		w.Now = w.Now.Add(d)
 	default:
 		t.Fatalf("unknown command %q", c.name)

@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -24,27 +25,15 @@ func TestCollectorWaitsForSupervisor(t *testing.T) {
 	l := newLife(t, "Allow")
 	j := l.addJob("j", "")
 	spec, err := json.Marshal(pod.Spec{UID: "p", RestartPolicy: "Never", Containers: []pod.ContainerSpec{{Name: "a", Argv: []string{"/bin/sleep", "60"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.store.AddPod(store.Pod{UID: "p", Job: j.UID, Name: "j-p", Created: now, Spec: spec}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, l.store.AddPod(store.Pod{UID: "p", Job: j.UID, Name: "j-p", Created: now, Spec: spec}))
 	folder := pod.Folder(l.store.PodFolder("p"))
-	if err := folder.Prepare(spec); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, folder.Prepare(spec))
 	containment, err := pod.ChooseContainment("auto", pod.ProbeContainment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd, err := pod.Command(folder, containment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	t.Cleanup(func() {
@@ -56,9 +45,7 @@ func TestCollectorWaitsForSupervisor(t *testing.T) {
 		}
 	})
 	until(t, func() bool { s, begun, err := folder.State(); return err == nil && begun && s.Phase == job.PodRunning })
-	if err := l.store.SetState("p", pod.State{Phase: job.PodSucceeded, Done: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.store.SetState("p", pod.State{Phase: job.PodSucceeded, Done: true}))
 	if _, err := l.store.DeleteJob(j.UID, now); err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +57,7 @@ func TestCollectorWaitsForSupervisor(t *testing.T) {
 	if _, err := os.Stat(string(folder)); err != nil {
 		t.Error(err)
 	}
-	if err := folder.Stop(0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, folder.Stop(0))
 	until(t, func() bool { left, err := c.Pass(); return left == 0 && err == nil })
 	if _, err := os.Stat(string(folder)); !os.IsNotExist(err) {
 		t.Errorf("the folder is left: %v", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -35,14 +36,10 @@ type life struct {
 func newLife(t *testing.T, policy string) *life {
 	dir := filepath.Join(t.TempDir(), "state")
 	s, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { s.Close() })
 	db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { db.Close() })
 	l := &life{T: t, db: db, store: s}
 	l.exec("CREATE TABLE made (name TEXT); CREATE TRIGGER note AFTER INSERT ON jobs BEGIN INSERT INTO made VALUES (new.name); END")
@@ -65,9 +62,7 @@ func (l *life) exec(text string) {
 func (l *life) restart() {
 	still := clock.New([]clock.Span{{Real: time.Now(), Virtual: now, Speed: 1e-9}})
 	loop, err := NewCronLoop(l.store, still, &l.cron)
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.OK(l, err)
 	loop.Follow, loop.Deleted = func([]store.Job) error { return nil }, func() {}
 	l.loop = loop
 }
@@ -101,15 +96,11 @@ func (l *life) round() error {
 // made returns the names of all jobs that were ever created.
 func (l *life) made() (names []string) {
 	rows, err := l.db.Query("SELECT name FROM made")
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.OK(l, err)
 	defer rows.Close()
 	for rows.Next() {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			l.Fatal(err)
-		}
+		must.OK(l, rows.Scan(&name))
 		names = append(names, name)
 	}
 	return names
@@ -126,9 +117,7 @@ func TestCI1_CrashBetweenWrites(t *testing.T) {
 			t.Run(policy+", no "+lost, func(t *testing.T) {
 				l := newLife(t, policy)
 				asked, err := l.store.AddTrigger(l.cron.UID)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				run := cronjob.JobName("c", now.Truncate(time.Minute))
 				l.exec("CREATE TRIGGER crash BEFORE " + lost + " BEGIN SELECT RAISE(FAIL, 'crash'); END")
 				crashed := false

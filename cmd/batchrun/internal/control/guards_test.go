@@ -13,6 +13,7 @@ import (
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -23,17 +24,13 @@ func TestJI9_FinishedPodKeepsFinalizer(t *testing.T) {
 		l := newLife(t, "Allow")
 		j := l.addJob("j", "")
 		p := store.Pod{UID: "p", Job: j.UID, Name: "j-p", Created: now, Spec: []byte("{}"), Tracked: true}
-		if err := l.store.AddPod(p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.store.AddPod(p))
 		changed := false
 		b := &backend{store: l.store, uid: j.UID, now: now, changed: func() { changed = true }}
 		b.manifest = loadManifest(t, &j)
 		if where == "folder" {
 			folder := pod.Folder(l.store.PodFolder(p.UID))
-			if err := folder.Prepare(p.Spec); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, folder.Prepare(p.Spec))
 			if done, err := folder.Cancel(now); !done || err != nil {
 				t.Fatal(done, err)
 			}
@@ -59,9 +56,7 @@ func TestJI9_FinishedPodKeepsFinalizer(t *testing.T) {
 func (l *life) addJob(name string, cronJob job.UID) store.Job {
 	l.Helper()
 	j, err := l.store.AddJob(store.Job{Namespace: "default", Name: name, Created: now, Manifest: []byte(jobManifest), CronJob: cronJob})
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.OK(l, err)
 	return j
 }
 
@@ -72,9 +67,7 @@ func TestTriggersStart(t *testing.T) {
 	ask := func(n int) {
 		for range n {
 			asked, err := l.store.AddTrigger(l.cron.UID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			want = append(want, asked.JobName("c"))
 		}
 	}
@@ -109,18 +102,12 @@ func TestTTLWaitsForTrigger(t *testing.T) {
 	for _, name := range []string{asked.JobName("c"), "c-other"} {
 		j, err := l.store.AddJob(store.Job{Namespace: "default", Name: name, Created: now, CronJob: l.cron.UID,
 			Manifest: []byte(`{"spec": {"ttlSecondsAfterFinished": 0}}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.store.SetStatus(j.UID, done); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, l.store.SetStatus(j.UID, done))
 	}
 	expire := func(triggers ...cronjob.Trigger) (left []string) {
 		jobs, err := l.store.JobsOf(l.cron.UID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		b := &cronBackend{store: l.store, now: now, cronJob: &l.cron}
 		if _, err := l.loop.expire(b, jobs, triggers, cronjob.Requeue{}, now); err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // prepare returns the folder of a pod with the containers, and the pod.
@@ -22,13 +23,9 @@ func prepare(t *testing.T, containers ...string) (pod.Folder, *store.Pod) {
 		spec.Containers = append(spec.Containers, pod.ContainerSpec{Name: c})
 	}
 	data, err := json.Marshal(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	folder := pod.Folder(filepath.Join(t.TempDir(), "pods", "u"))
-	if err := folder.Prepare(data); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, folder.Prepare(data))
 	return folder, &store.Pod{Name: "p", Spec: data}
 }
 
@@ -39,16 +36,12 @@ func write(t *testing.T, folder pod.Folder, name, text string) {
 		_, err = f.WriteString(text)
 		f.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 func read(t *testing.T, r *Reader, end bool) (lines []string) {
 	t.Helper()
-	if err := r.Read(end, func(l Line) { lines = append(lines, fmt.Sprintf("%s %s %s", l.Name(), l.Stream, l.Text)) }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Read(end, func(l Line) { lines = append(lines, fmt.Sprintf("%s %s %s", l.Name(), l.Stream, l.Text)) }))
 	return lines
 }
 
@@ -63,13 +56,9 @@ func want(t *testing.T, have []string, want ...string) {
 func TestRead(t *testing.T) {
 	folder, p := prepare(t, "a", "b")
 	all, err := Open(folder, p, Select{Tail: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b, err := Open(folder, p, Select{Container: "b", Tail: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want(t, read(t, all, false))
 	write(t, folder, "a.stdout", "one\ntw")
 	write(t, folder, "b.stderr", "\nx\n")
@@ -95,9 +84,7 @@ func TestTail(t *testing.T) {
 	write(t, folder, "a.stderr", strings.Repeat(strings.Repeat("y", 999)+"\n", 300)+"no end")
 	for n, lines := range map[int][]string{0: nil, 1: {"3"}, 2: {"", "3"}, 4: {"1", "2", "", "3"}, 9: {"1", "2", "", "3"}} {
 		r, err := Open(folder, p, Select{Tail: n})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var have []string
 		long := 0
 		if err := r.Read(true, func(l Line) {
@@ -128,9 +115,7 @@ func TestSince(t *testing.T) {
 	base := time.Now().Add(-time.Hour)
 	write(t, folder, "a.stdout", "1\n2\n3\n")
 	write(t, folder, "a.stderr", "old\n")
-	if err := os.Chtimes(filepath.Join(string(folder), "logs", "a.stderr"), base, base); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chtimes(filepath.Join(string(folder), "logs", "a.stderr"), base, base))
 	for i := range 3 {
 		write(t, folder, "a.stdout.times", fmt.Sprintf("%d %d\n", 2*i, base.Add(time.Duration(i)*time.Minute).UnixNano()))
 	}
@@ -142,9 +127,7 @@ func TestSince(t *testing.T) {
 		2*time.Minute + 2*time.Second: nil,
 	} {
 		r, err := Open(folder, p, Select{Tail: -1, Since: base.Add(after)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want(t, read(t, r, true), lines...)
 	}
 	write(t, folder, "a.stderr.times", "what a container wrote\n")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -129,9 +130,7 @@ func TestSecurityContext(t *testing.T) {
           seccompProfile: {type: RuntimeDefault}
         env:`, 1)
 	all, err := Read("f.yaml", strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if ignored := all.Jobs[0].Ignored; !slices.Equal(ignored, []string{"image", "securityContext.seccompProfile"}) {
 		t.Errorf("ignored: %q", ignored)
 	}
@@ -143,9 +142,7 @@ func TestSecurityContext(t *testing.T) {
 		return // others cannot add what was dropped
 	}
 	all, err = Read("f.yaml", strings.NewReader(strings.Replace(text, "add: []", "add: [NET_RAW]", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if c := all.Jobs[0].Pod(&job.Creation{}, "j", "p", "u", Settings{}).Containers[0]; len(c.Drop) != 40 || slices.Contains(c.Drop, 13) {
 		t.Errorf("%+v", c)
 	}
@@ -181,13 +178,9 @@ func TestPod(t *testing.T) {
         - {name: DATE, value: 2024-01-02}
         args: ["$(A)-$(JOB_COMPLETION_INDEX)"]`, 1)
 	all, err := Read("f.yaml", strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	j, err := Load(all.Jobs[0].Raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	spec := j.Pod(&job.Creation{Index: job.IndexAt(4), Hostname: "x-4"}, "juid", "x-4-abcde", "puid", Settings{})
 	c := spec.Containers[0]
 	if !slices.Equal(c.Argv, []string{"echo", "cb-4"}) {

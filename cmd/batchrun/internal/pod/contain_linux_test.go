@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -45,9 +46,7 @@ func prepareWild(t *testing.T) (Folder, string) {
 	marker := fmt.Sprintf("BATCHPLAN_MARKER=%d-%d", os.Getpid(), time.Now().UnixNano())
 	folder := prepare(t, "Never", wild(marker))
 	spec, err := folder.readSpec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	spec.Containers[0].Env = append(spec.Containers[0].Env, marker)
 	writeSpec(t, folder, spec)
 	t.Cleanup(func() {
@@ -99,9 +98,7 @@ func TestSupervisorKilled(t *testing.T) {
 		killSupervisor(t, folder)
 		await(t, "end", func() bool {
 			alive, err := folder.Alive()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return !alive
 		})
 		if left := marked(marker); len(left) > 0 {
@@ -190,20 +187,14 @@ func TestStoppedSupervisor(t *testing.T) {
 			t.Fatal(pid, err)
 		}
 		_ = syscall.Kill(pid, syscall.SIGSTOP)
-		if err := folder.Stop(time.Second); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, folder.Stop(time.Second))
 		late := time.Now().Add(time.Second + overtime)
-		if err := folder.Enforce(late.Add(-2 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, folder.Enforce(late.Add(-2*time.Second)))
 		await(t, "a stop, and no end before its time", func() bool {
 			stat, err := readStat(pid)
 			return err == nil && stat.state == 'T'
 		})
-		if err := folder.Enforce(late.Add(time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, folder.Enforce(late.Add(time.Second)))
 		wait()
 		await(t, "end", func() bool { over, err := folder.Reap(); return over && err == nil })
 		if left := marked(marker); len(left) > 0 {
@@ -216,13 +207,9 @@ func TestStoppedSupervisor(t *testing.T) {
 // namespace: until the supervisor has ended with all its threads, the pod is alive.
 func TestGuard(t *testing.T) {
 	self, err := readStat(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	boot, err := bootID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, test := range []struct {
 		name string
 		guard
@@ -312,13 +299,9 @@ func TestNothingLeaks(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		t.Setenv("SECRET_OF_THE_CALLER", "x")
 		file, err := os.Create(filepath.Join(t.TempDir(), "locked"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer file.Close()
-		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, unix.Flock(int(file.Fd()), unix.LOCK_EX))
 		// A descriptor as a shell passes it to its children, given to a separate
 		// process that launches a supervisor as a runner does.
 		folder := prepare(t, "Never", shell("a", job.AppContainer, "ls -l /proc/self/fd > fds; touch up; sleep 60"))
@@ -332,9 +315,7 @@ func TestNothingLeaks(t *testing.T) {
 		await(t, "start", func() bool { _, err := os.Stat(filepath.Join(folder.Work(), "up")); return err == nil })
 		file.Close()
 		other, err := os.Open(file.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer other.Close()
 		if err := unix.Flock(int(other.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 			t.Errorf("the caller's lock is still held: %v", err)

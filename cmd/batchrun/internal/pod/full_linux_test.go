@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -27,16 +28,10 @@ func TestNoRoomToBegin(t *testing.T) {
 	c := shell("a", job.AppContainer, "echo a >> trace")
 	c.Env = []string{"PATH=" + os.Getenv("PATH")}
 	spec, err := json.Marshal(Spec{UID: "no-room", RestartPolicy: "Never", Containers: []ContainerSpec{c}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := folder.Prepare(spec); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, folder.Prepare(spec))
 	filler, err := os.Create(filepath.Join(disk, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for err == nil {
 		_, err = filler.Write(make([]byte, 4096))
 	}
@@ -44,18 +39,14 @@ func TestNoRoomToBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd, err := Command(folder, best())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _ = cmd.Run(); cmd.ProcessState.ExitCode() != ExitTryAgain {
 		t.Errorf("exit status %d", cmd.ProcessState.ExitCode())
 	}
 	if _, begun, err := folder.State(); begun || err != nil {
 		t.Errorf("begun %v, %v", begun, err)
 	}
-	if err := os.Remove(filler.Name()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filler.Name()))
 	launch(t, folder)()
 	if s := final(t, folder); s.Phase != job.PodSucceeded || work(t, folder, "trace") != "a\n" {
 		t.Errorf("%+v", s)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -16,9 +17,7 @@ import (
 func limitLogs(t *testing.T, folder Folder, most int64) {
 	t.Helper()
 	spec, err := folder.readSpec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	spec.MaxLog = most
 	writeSpec(t, folder, spec)
 }
@@ -65,9 +64,7 @@ func TestReplacedFiles(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			target := filepath.Join(t.TempDir(), "target")
-			if err := os.WriteFile(target, []byte(strings.Repeat("precious", 100)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(target, []byte(strings.Repeat("precious", 100)), 0o600))
 			script := "[ -e again ] || { touch again; " + strings.ReplaceAll(test.script, "TARGET", target) + "; yes | head -c 5000; exit 1; }; yes | head -c 5000"
 			c := shell("a", job.AppContainer, script)
 			if os.Geteuid() == 0 {
@@ -104,9 +101,7 @@ func TestRecordIsPipe(t *testing.T) {
 			if err := os.Remove(folder.path(name)); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
 			}
-			if err := unix.Mkfifo(folder.path(name), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, unix.Mkfifo(folder.path(name), 0o600))
 			done := make(chan error, 1)
 			go func() {
 				_, _, stateErr := folder.State()
@@ -142,12 +137,8 @@ func TestRecordIsPipe(t *testing.T) {
 func TestFolderIsLink(t *testing.T) {
 	folder := prepare(t, "Never", shell("a", job.AppContainer, "true"))
 	outside := t.TempDir()
-	if err := os.RemoveAll(string(folder)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, string(folder)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(string(folder)))
+	must.OK(t, os.Symlink(outside, string(folder)))
 	for name, err := range map[string]error{
 		"Prepare": folder.Prepare([]byte("{}")), "Stop": folder.Stop(0), "write": folder.writeState(&State{}),
 	} {

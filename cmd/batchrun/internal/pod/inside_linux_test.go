@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -32,22 +33,14 @@ func TestPathsStayInside(t *testing.T) {
 				folder := prepare(t, "Never", c)
 				outside := filepath.Join(filepath.Dir(string(folder)), "outside")
 				for _, root := range []string{folder.Work(), folder.path("volumes"), folder.path("volumes", "v")} {
-					if err := os.MkdirAll(filepath.Join(root, "deep"), 0o700); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, os.MkdirAll(filepath.Join(root, "deep"), 0o700))
 					for _, link := range []string{"out", "deep/out"} {
-						if err := os.Symlink(outside, filepath.Join(root, link)); err != nil {
-							t.Fatal(err)
-						}
+						must.OK(t, os.Symlink(outside, filepath.Join(root, link)))
 					}
 				}
-				if err := os.Mkdir(outside, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Mkdir(outside, 0o700))
 				spec, err := folder.readSpec()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				field.set(&spec.Containers[0])
 				writeSpec(t, folder, spec)
 				launch(t, folder)()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -26,9 +27,7 @@ func TestMain(m *testing.M) {
 func prepare(t *testing.T, policy job.RestartPolicy, containers ...ContainerSpec) Folder {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	folder := Folder(filepath.Join(dir, "pod"))
 	spec := Spec{UID: job.UID(filepath.Base(filepath.Dir(dir))), Name: "p", Namespace: "default", Job: "j", RestartPolicy: policy,
 		GracePeriod: 300 * time.Millisecond, RestartDelay: 20 * time.Millisecond, RestartDelayMax: 40 * time.Millisecond,
@@ -48,12 +47,8 @@ func prepare(t *testing.T, policy job.RestartPolicy, containers ...ContainerSpec
 func writeSpec(t *testing.T, folder Folder, spec Spec) {
 	t.Helper()
 	data, err := json.Marshal(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := folder.Prepare(data); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, folder.Prepare(data))
 }
 
 func shell(name string, kind job.ContainerKind, script string) ContainerSpec {
@@ -78,12 +73,8 @@ var best = sync.OnceValue(func() Containment {
 func launchIn(t *testing.T, folder Folder, c Containment) (wait func()) {
 	t.Helper()
 	cmd, err := Command(folder, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	wait = sync.OnceFunc(func() { _ = cmd.Wait() })
 	t.Cleanup(func() {
 		_ = folder.Stop(0)
@@ -239,9 +230,7 @@ func TestStop(t *testing.T) {
 			folder := prepare(t, "OnFailure", shell("a", job.AppContainer, test.script))
 			wait := launch(t, folder)
 			await(t, "start", func() bool { _, err := os.Stat(filepath.Join(folder.Work(), "up")); return err == nil })
-			if err := folder.Stop(test.grace); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, folder.Stop(test.grace))
 			wait()
 			if s := final(t, folder); s.Phase != test.phase || s.Containers[0].ExitCode != test.code {
 				t.Errorf("%+v", s)
@@ -313,9 +302,7 @@ func TestLogsAreCut(t *testing.T) {
 		shell("a", job.AppContainer, "echo first; yes | head -c 300000; sleep 0.2; yes | head -c 300000; echo last"),
 		shell("b", job.AppContainer, "yes | head -c 1000; echo last >&2"))
 	spec, err := folder.readSpec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	spec.MaxLog = 1000
 	writeSpec(t, folder, spec)
 	launch(t, folder)()

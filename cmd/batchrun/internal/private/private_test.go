@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 func TestCheck(t *testing.T) {
@@ -47,13 +49,9 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.Chmod(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod(dir, 0o700))
 			path := filepath.Join(dir, "x")
-			if err := test.make(t, path); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, test.make(t, path))
 			err := Check(path)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("want %q, have %v", test.want, err)
@@ -125,9 +123,7 @@ func TestResolve(t *testing.T) {
 			if err == nil {
 				err = errors.Join(os.Chmod(dir, 0o700), test.make(dir))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			real, err := Resolve(filepath.Join(dir, test.path))
 			if test.want == "" && (err != nil || real != filepath.Join(dir, test.real)) {
 				t.Errorf("want %s, have %s, %v", test.real, real, err)
@@ -143,9 +139,7 @@ func TestResolve(t *testing.T) {
 func TestOpen(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer root.Close()
 	err = errors.Join(
 		os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.WriteFile(filepath.Join(dir, "two"), nil, 0o600),
@@ -153,9 +147,7 @@ func TestOpen(t *testing.T) {
 		os.Link(filepath.Join(dir, "two"), filepath.Join(dir, "names")),
 		os.Symlink("file", filepath.Join(dir, "link")), os.Symlink(filepath.Join(outside, "file"), filepath.Join(dir, "away")),
 		os.Symlink(outside, filepath.Join(dir, "folder")), syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range []string{"two", "names", "link", "away", "folder/file", "folder", "pipe", ".", "../x"} {
 		for _, flag := range []int{os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_CREATE} {
 			if file, err := Open(root, name, flag); err == nil {
@@ -166,9 +158,7 @@ func TestOpen(t *testing.T) {
 	}
 	for _, name := range []string{"file", "new"} {
 		file, err := Open(root, name, os.O_RDWR|os.O_CREATE)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if info, err := file.Stat(); err != nil || info.Mode() != FileMode {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
@@ -181,16 +171,12 @@ func TestOpen(t *testing.T) {
 func TestOpenReplaced(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer root.Close()
 	replace := func() error {
 		return errors.Join(os.WriteFile(filepath.Join(dir, "next"), []byte("whole"), 0o600), root.Rename("next", "file"))
 	}
-	if err := replace(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, replace())
 	stop, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for {
@@ -222,18 +208,12 @@ func TestOpenReplaced(t *testing.T) {
 func TestReplacedIsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer root.Close()
 	err = errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.WriteFile(filepath.Join(dir, "other"), nil, 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	info, err := root.Stat("other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := checkRegular(root, "file", info); !errors.Is(err, errReplaced) {
 		t.Errorf("a file that was replaced since it was opened: %v", err)
 	}
@@ -243,17 +223,11 @@ func TestReplacedIsNoLink(t *testing.T) {
 func TestRestrict(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.db")
-	if err := makeWith(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, makeWith(path, 0o644))
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer root.Close()
-	if err := Restrict(root, FileMode, "state.db", "missing"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Restrict(root, FileMode, "state.db", "missing"))
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != FileMode {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}

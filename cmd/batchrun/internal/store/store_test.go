@@ -11,15 +11,14 @@ import (
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
 func open(t *testing.T) *Store {
 	t.Helper()
 	s, err := Open(filepath.Join(t.TempDir(), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -30,14 +29,10 @@ var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // later version is refused.
 func TestVersions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o700))
 	for _, version := range []string{"1", "99"} {
 		db, err := sql.Open("sqlite", filepath.Join(dir, "state.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text := "PRAGMA user_version = " + version
 		if version == "1" {
 			text = firstSchema + "INSERT INTO jobs (uid, namespace, name, created, manifest) VALUES ('u', 'default', 'old', 1, '{}');" + text
@@ -53,9 +48,7 @@ func TestVersions(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if j, err := s.FindJob("old"); err != nil || j.UID != "u" || j.CronJob != "" || !j.Deleted.IsZero() {
 			t.Errorf("%+v, %v", j, err)
 		}
@@ -67,14 +60,10 @@ func TestVersions(t *testing.T) {
 func TestNameIsTheLock(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := Job{Namespace: "default", Name: "c-1", Created: now, Manifest: []byte("{}"), CronJob: c.UID, ScheduledTime: now}
 	first, err := s.AddJob(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, again := range []Job{run, {Namespace: "default", Name: "c-1", Created: now, Manifest: []byte("{}")}} {
 		if _, err := s.AddJob(again); !errors.Is(err, ErrExists) {
 			t.Errorf("%+v: %v", again, err)
@@ -90,17 +79,11 @@ func TestNameIsTheLock(t *testing.T) {
 func TestDeleted(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	j, err := s.AddJob(Job{Namespace: "default", Name: "c-1", Created: now, Manifest: []byte("{}"), CronJob: c.UID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	pod := Pod{UID: "p", Job: j.UID, Name: "p", Created: now, Spec: []byte("{}")}
-	if err := errors.Join(s.AddPod(pod), s.DeleteCronJob(c.UID, now)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(s.AddPod(pod), s.DeleteCronJob(c.UID, now)))
 	pod.UID = "q"
 	if err := s.AddPod(pod); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a pod of a deleted job: %v", err)
@@ -111,15 +94,11 @@ func TestDeleted(t *testing.T) {
 	if jobs, err := s.JobsOf(c.UID); err != nil || len(jobs) != 0 {
 		t.Errorf("%+v, %v", jobs, err)
 	}
-	if err := s.RemoveDeletedCronJobs(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.RemoveDeletedCronJobs())
 	if _, err := s.CronJob(c.UID); err != nil {
 		t.Errorf("a CronJob with a job left: %v", err)
 	}
-	if err := errors.Join(s.RemoveJob(j.UID), s.RemoveDeletedCronJobs()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(s.RemoveJob(j.UID), s.RemoveDeletedCronJobs()))
 	if _, err := s.CronJob(c.UID); !errors.Is(err, ErrNotFound) {
 		t.Errorf("an empty CronJob: %v", err)
 	}
@@ -132,18 +111,12 @@ func TestDeleted(t *testing.T) {
 func TestConcludeCronJob(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	first, err := s.AddTrigger(c.UID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	end := cronjob.Conclusion{Triggered: []string{first.ID}, Events: []job.Event{{Reason: "A"}, {Reason: "B"}}}
 	for i := range keptEvents {
-		if err := s.ConcludeCronJob(c.UID, &end, now.Add(time.Duration(i)*time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.ConcludeCronJob(c.UID, &end, now.Add(time.Duration(i)*time.Second)))
 	}
 	events, err := s.CronJobEvents(c.UID)
 	if err != nil || len(events) != keptEvents || !events[0].At.Equal(now.Add(keptEvents/2*time.Second)) {
@@ -163,21 +136,15 @@ func TestConcludeCronJob(t *testing.T) {
 func TestOtherTriggersStay(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var asked []cronjob.Trigger
 	for range 3 {
 		trigger, err := s.AddTrigger(c.UID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		asked = append(asked, trigger)
 	}
 	end := cronjob.Conclusion{Triggered: []string{asked[1].ID}}
-	if err := s.ConcludeCronJob(c.UID, &end, now); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.ConcludeCronJob(c.UID, &end, now))
 	if left, err := s.Triggers(c.UID); err != nil || len(left) != 2 || left[0] != asked[0] || left[1] != asked[2] {
 		t.Errorf("%v, %v", left, err)
 	}
@@ -190,9 +157,7 @@ func TestClock(t *testing.T) {
 	}
 	err := errors.Join(
 		s.AddSpan(clock.Span{Real: now, Virtual: now, Speed: 2}), s.Saw(now.Add(time.Hour)), s.Saw(now.Add(time.Minute)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c, seen, err := s.Clock()
 	if err != nil || !seen.Equal(now.Add(time.Hour)) || !c.At(now.Add(time.Hour)).Equal(now.Add(2*time.Hour)) {
 		t.Errorf("%v, seen %v, %v", c, seen, err)
@@ -204,14 +169,10 @@ func TestNoMemoryIsNotLost(t *testing.T) {
 	s := open(t)
 	j, errJob := s.AddJob(Job{Namespace: "default", Name: "a", Created: now, Manifest: []byte("{}")})
 	c, errCron := s.AddCronJob("default", "b", []byte("{}"), now)
-	if err := errors.Join(errJob, errCron); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(errJob, errCron))
 	storedJob, errJob := s.Job(j.UID)
 	storedCron, errCron := s.CronJob(c.UID)
-	if err := errors.Join(errJob, errCron); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(errJob, errCron))
 	if !reflect.DeepEqual(storedJob.Memory, job.Memory{}) || !reflect.DeepEqual(storedCron.Memory, cronjob.Memory{}) {
 		t.Errorf("%+v, %+v", storedJob.Memory, storedCron.Memory)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
@@ -83,9 +84,7 @@ func TestJSON(t *testing.T) {
 		SchemaVersion int
 		Objects       []struct{ Kind, Name, State string }
 	}
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(out), &report))
 	if report.SchemaVersion != 1 || len(report.Objects) != 3 || report.Objects[0].State != "held" {
 		t.Errorf("got %+v", report)
 	}
@@ -107,9 +106,7 @@ func TestPlot(t *testing.T) {
 		t.Fatal(errOut)
 	}
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	d, bars := xml.NewDecoder(f), 0
 	for {
@@ -117,9 +114,7 @@ func TestPlot(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if s, ok := token.(xml.StartElement); ok && s.Name.Local == "title" {
 			bars++
 		}
@@ -133,14 +128,10 @@ func TestPlot(t *testing.T) {
 func TestPlugin(t *testing.T) {
 	bin := t.TempDir()
 	input, err := filepath.Abs(situations + "forbid/input/input.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	script := "#!/bin/sh\necho \"$@\" >> " + bin + "/args\ncase $2 in\njobs) cat " + input + " ;;\nevents) echo 'Error from server (Forbidden): events is forbidden' >&2; exit 1 ;;\n" +
 		"*) echo '{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}' ;;\nesac\n"
-	if err := os.WriteFile(filepath.Join(bin, "kubectl"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(script), 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	status, out, errOut := run(t, "", "/usr/bin/kubectl-why", "-n", "default", "cronjob/backup")
 	if status != exitFindings || strings.Contains(out, "\nJob ") || !strings.Contains(out, "CronJob default/backup") {
@@ -166,9 +157,7 @@ func TestFileTime(t *testing.T) {
 		time.Date(2026, 10, 14, 9, 1, 0, 0, time.UTC):  false,
 		time.Date(2026, 10, 14, 13, 1, 0, 0, time.UTC): true, // a copy, for example
 	} {
-		if err := os.Chtimes(file, written, written); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(file, written, written))
 		_, out, errOut := run(t, "", "explain", file)
 		if !strings.Contains(out, "As of 2026-10-14 09:00:48, the newest time in the objects.") || !strings.Contains(out, "At 09:01:28 (in 40s)") {
 			t.Errorf("got %s", out)

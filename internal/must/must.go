@@ -1,0 +1,16 @@
+// Package must ends tests that cannot go on.
+package must
+
+// OK ends the test if there is an error.
+func OK(t test, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// test is a test, a benchmark, or a case of a property.
+type test interface {
+	Helper()
+	Fatal(args ...any)
+}
