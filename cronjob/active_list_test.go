@@ -163,7 +163,7 @@ func TestC5_AGoneJobThatNothingWaitsFor(t *testing.T) {
 			o.Created = append(o.Created, cronjob.Effect{Result: cronjob.ResultDone, Job: cronjob.Reference{Name: made.Name, UID: "new"}})
 		}
 		if end := plan.Conclude(o); len(plan.Verify) != 1 || end.Requeue.At.Equal(s.Now) != atOnce {
-			t.Errorf("%s: again at %v, want at once: %v\n%s", policy, end.Requeue.At, atOnce, plan.String())
+			t.Errorf("%s: again at %v, want immediately: %v\n%s", policy, end.Requeue.At, atOnce, plan.String())
 		}
 	}
 }

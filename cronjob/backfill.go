@@ -24,9 +24,9 @@ import (
 //
 // The schedule goes first. A run that it is going to start is left to it, and no
 // other starts while a run that is due is held back. lastScheduleTime stays what it
-// is, until the history has to delete a job of a later run (C2). The jobs are active jobs: Forbid and Options.MaxActive count them. Replace
-// spares them, since no run of the schedule takes their place; only one that neither the
-// children nor the memory show cannot be told from others.
+// is, until the history has to delete a job of a later run (C2). The jobs are active jobs: Forbid and
+// Options.MaxActive count them. Replace spares them, since no run of the schedule takes their place. It does not
+// recognise a job that neither the children nor the memory show.
 type Backfill struct {
 	// ID tells backfills apart.
 	ID string `json:"id"`

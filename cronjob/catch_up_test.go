@@ -40,7 +40,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 			tc.outcome.Settled = cronjob.ResultDone
 			end := plan.Conclude(tc.outcome)
 			if !end.Requeue.At.Equal(s.Now) {
-				t.Fatalf("again at %s, want at once:\n%s", end.Requeue.At, plan.String())
+				t.Fatalf("again at %s, want immediately:\n%s", end.Requeue.At, plan.String())
 			}
 			s.CronJob.Status, s.Memory = plan.Settle(tc.outcome.Writes).Status, end.Memory
 			if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {

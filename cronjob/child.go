@@ -23,8 +23,8 @@ type Child struct {
 	// Finished is how the job has ended, and empty before: Complete, Failed or, for children of another
 	// kind, a word of that kind, such as Aborted. Such a child has neither succeeded nor failed.
 	Finished Ending `json:"finished,omitempty"`
-	// KeptAsSuccessful says that the limits of successful jobs are about a child with such a word; by
-	// default those of failed jobs are (C2).
+	// KeptAsSuccessful counts a child with such a word toward the limits of successful jobs; by
+	// default it counts toward the limits of failed jobs (C2).
 	KeptAsSuccessful bool `json:"keptAsSuccessful,omitempty"`
 	// FinishTime is when that condition turned True.
 	FinishTime time.Time `json:"finishTime,omitzero"`

@@ -3,7 +3,7 @@ package cronjob
 import "slices"
 
 // fromChildren returns the snapshot with a status that has what the CronJob's kind does not store
-// (C18). Nothing can stand in for lastScheduleTime: once a child is gone, nothing else tells that its
+// (C18). lastScheduleTime cannot be replaced: once a child is gone, nothing else shows that its
 // run has started.
 func fromChildren(s *Snapshot) *Snapshot {
 	o := &s.Options

@@ -72,7 +72,7 @@ func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 		t.Fatal(settled.Status)
 	}
 	if end := plan.Conclude(outcome); !end.Requeue.At.Equal(s.Now) {
-		t.Errorf("again at %s, want at once", end.Requeue.At)
+		t.Errorf("again at %s, want immediately", end.Requeue.At)
 	}
 	s.CronJob.Status = settled.Status
 	if plan := reconcile(t, s); len(plan.Delete) != 1 {
@@ -111,7 +111,7 @@ func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 		}
 		outcome := cronjob.Outcome{Settled: cronjob.ResultDone}
 		if end := plan.Conclude(outcome); !end.Requeue.At.Equal(s.Now) {
-			t.Errorf("%s: again at %s, want at once", tc.name, end.Requeue.At)
+			t.Errorf("%s: again at %s, want immediately", tc.name, end.Requeue.At)
 		}
 		s.CronJob.Status = plan.Settle(outcome.Writes).Status
 		if plan := reconcile(t, s); len(s.CronJob.Status.Active) > 0 || len(plan.Delete) != 1 {

@@ -65,7 +65,7 @@ func checkNoHotLoop(t *rapid.T, w *world.CronJob) {
 		}
 		w.Now = w.Now.Add(time.Millisecond)
 	}
-	t.Fatalf("150 rounds at once behind a late cache, and the next is asked for at once")
+	t.Fatalf("150 rounds in a row behind a late cache, and the next is requested immediately")
 }
 
 func lateStep(t *rapid.T, w *world.CronJob) {

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// "At most N jobs at once" counts what triggers ask for.
+// "At most N jobs at the same time" counts the jobs of triggers.
 func TestMaxActive_Triggers(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
 	s.Options.MaxActive = 2

@@ -42,9 +42,9 @@ type memory struct {
 	// snapshot's status is as late, or a later write has succeeded (CI1).
 	Unrecorded time.Time `json:"unrecorded,omitzero"`
 	// Started are the jobs that were created and that no snapshot's status and children have
-	// shown yet, those of triggers until they end; Replaced those that Options.ReplaceWhenGone has deleted and that the children
-	// have yet to show. Behind is since when the snapshots have been older than the last
-	// status that was written. Without these, Forbid, Replace and MaxActive do not hold
+	// shown yet; jobs of triggers stay until they end. Replaced are the jobs that Options.ReplaceWhenGone
+	// has deleted, until the children show it. Behind is the time since which snapshots have been older than the
+	// last status that was written. Without these, Forbid, Replace and MaxActive do not hold
 	// under snapshots that lack the controller's own writes (CI15).
 	Started  []startedJob `json:"started,omitempty"`
 	Replaced []leavingJob `json:"replaced,omitempty"`

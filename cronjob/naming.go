@@ -10,7 +10,7 @@ import (
 
 // Naming is how the jobs of a CronJob are named. The zero value names them as Kubernetes does.
 // A name is the lock of its run (C13), so it must follow from the CronJob and the run alone. Do
-// not change it while jobs of other names are kept: their runs could not be told any more.
+// not change it while jobs of other names are kept: their runs would be unknown.
 type Naming struct {
 	// Form is what the name of a job tells of its run.
 	Form NameForm `json:"form,omitempty"`
@@ -69,7 +69,7 @@ func (n Naming) RunNamed(cronJob, name string) (run time.Time, ok bool) {
 	return run, !run.IsZero() && own.of(run).is(name)
 }
 
-// check refuses a form that does not fit, and a Namer that cannot read its own names. The time is that of
+// check refuses a form that does not fit, and a Namer that cannot read its own names. Now is the time of
 // the round.
 func (n *Naming) check(cronJob string, now time.Time) error {
 	switch {

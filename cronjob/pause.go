@@ -2,9 +2,9 @@ package cronjob
 
 import "time"
 
-// isPaused applies Options.PauseAfterFailures (C19): after so many failures in a row no run starts. A
-// success ends the pause, also that of a trigger's job, and so do an edit of the spec and the deletion of
-// failed jobs, by hand or for their age (KeepFailed). Until then a run that is due waits, like one that
+// isPaused applies Options.PauseAfterFailures (C19): after that many failures in a row no run starts. The pause
+// ends with a success, which may be a trigger's job, with an edit of the spec, or when failed jobs are
+// deleted, by hand or for their age (KeepFailed). Until then a run that is due waits, like one that
 // Forbid holds back. A child that has ended in a way of its own is a failure unless it is kept as
 // successful.
 func isPaused(s *Snapshot, c *census) (failures int, paused bool) {

@@ -136,8 +136,8 @@ type basis struct {
 	// Reviewed is the number of the last entries of Verify that are looked up only to
 	// report their runs: no creation waits for them.
 	Reviewed count `json:"reviewed,omitempty"`
-	// Blocked, Unfinished and Look are taken from the moves. They bring the next round forward. Unshown is
-	// that of the census: without a status to write, it does so as well.
+	// Blocked, Unfinished and Look are taken from the moves. They bring the next round forward. So does
+	// Unshown, which is from the census, where no status is written.
 	Blocked    bool      `json:"blocked,omitempty"`
 	Unfinished bool      `json:"unfinished,omitempty"`
 	Look       time.Time `json:"look,omitzero"`

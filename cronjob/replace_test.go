@@ -168,7 +168,7 @@ func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 			rounds++
 		}
 		if rounds > 2 || !started.Equal(tc.want) {
-			t.Errorf("%s: %d rounds at once, then %v starts, want %v", tc.name, rounds, started, tc.want)
+			t.Errorf("%s: %d rounds in a row, then %v starts, want %v", tc.name, rounds, started, tc.want)
 		}
 	}
 }

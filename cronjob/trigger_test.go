@@ -78,7 +78,7 @@ func TestTriggers_WaitForTheRunThatReplaces(t *testing.T) {
 		}
 	}
 	if len(plan.Create) > 0 || held != 2 {
-		t.Errorf("the jobs of the triggers would be deleted at once:\n%s", &plan)
+		t.Errorf("the jobs of the triggers would be deleted immediately:\n%s", &plan)
 	}
 	s.Children = nil
 	if plan = reconcile(t, s); len(plan.Create) != 2 || plan.Create[1].Trigger != "a" {

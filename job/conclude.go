@@ -17,8 +17,8 @@ type Conclusion struct {
 	Events  []Event
 	Metrics Metrics
 	// Requeue is when to plan again although nothing happened. It is the plan's, or sooner if
-	// the next round builds on what this one has written (L9). "At once" is the time of the
-	// snapshot.
+	// the next round builds on what this one has written (L9). The time of the snapshot means
+	// immediately.
 	Requeue Requeue
 	// Retry is true when a write failed or was not tried, and so exactly when
 	// jobapply.Executor.Apply returns an error: plan again soon, after

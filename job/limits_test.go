@@ -36,7 +36,7 @@ func TestOptions_MaxPodWrites(t *testing.T) {
 			}
 			limited := test.creates+test.deletes == int(test.limit)
 			if again := plan.Conclude(doneAll(plan)).Requeue.Reason == WaitNext; again != (limited || test.deletes > 0) {
-				t.Errorf("the next round comes at once: %v", again)
+				t.Errorf("the next round comes immediately: %v", again)
 			}
 		})
 	}

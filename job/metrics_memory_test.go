@@ -155,6 +155,6 @@ func TestJI27_NextStatusFails(t *testing.T) {
 		got += w.Metrics[i].Policy.Count
 	}
 	if got != 2 {
-		t.Errorf("%d matches are told, want 2", got)
+		t.Errorf("%d matches are reported, want 2", got)
 	}
 }

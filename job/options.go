@@ -29,7 +29,7 @@ type Options struct {
 	SuccessBeatsDeadline bool `json:"successBeatsDeadline,omitempty"`
 	// MaxIgnoredFailures is how many failures the podFailurePolicy may ignore, in
 	// the whole job, or in each index with backoffLimitPerIndex; later ones count.
-	// It is looked at once a round. Zero means no limit.
+	// It is checked once per round. Zero means no limit.
 	MaxIgnoredFailures int32 `json:"maxIgnoredFailures,omitempty"`
 	// MaxPodWrites is the most pods that a round creates, and the most surplus pods that
 	// it deletes (J30). Zero means 500.

@@ -174,7 +174,7 @@ func TestOptions_TTLByOutcome(t *testing.T) {
 	}
 	o := job.Options{TTLSecondsAfterComplete: ptr[int32](0), TTLSecondsAfterFailed: ptr[int32](3600)}
 	if expired, _, _ := job.Expire(ended(job.ConditionComplete), o, world.Start); !expired {
-		t.Error("a complete job is to go at once")
+		t.Error("a complete job is to be deleted immediately")
 	}
 	expired, at, _ := job.Expire(ended(job.ConditionFailed), o, world.Start.Add(time.Minute))
 	if want := world.Start.Add(time.Hour); expired || !at.Equal(want) {

@@ -88,7 +88,7 @@ func TestL6_NoHotLoop(t *testing.T) {
 				}
 			}
 			if hurries > 1 {
-				t.Fatalf("L6: %d rounds in a row ask for another one at once\n%s\n%s", hurries, w.State(), w.LastPlan())
+				t.Fatalf("L6: %d rounds in a row ask for another one immediately\n%s\n%s", hurries, w.State(), w.LastPlan())
 			}
 		}
 	})
@@ -123,7 +123,7 @@ func checkNoStall(t *rapid.T, w *world.Job) {
 	}
 	plan := job.PlanOf(t, w.Snapshot())
 	if isBusy(plan) {
-		t.Fatalf("L9: again at %v, and there is something to do at once:\n%s\nafter the plan:\n%s\n%s", w.Requeue.At, plan.String(), w.LastPlan(), w.State())
+		t.Fatalf("L9: again at %v, and there is something to do immediately:\n%s\nafter the plan:\n%s\n%s", w.Requeue.At, plan.String(), w.LastPlan(), w.State())
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // TestStoriesEnd plays each story twice: its job ends, no invariant is violated,
-// and the same story is told each time.
+// and the second story is the first.
 func TestStoriesEnd(t *testing.T) {
 	for _, s := range stories {
 		var first, again strings.Builder

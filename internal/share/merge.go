@@ -25,7 +25,7 @@ func Lines(out io.Writer, files []string) error {
 	for n := range total {
 		part, place := n%len(files), n/len(files)
 		if place >= len(parts[part]) {
-			return fmt.Errorf("%s: has %d lines, the others have more: the shares are not those of one run, or not in their order", files[part], len(parts[part]))
+			return fmt.Errorf("%s: has %d lines, the others have more: the shares are of different runs, or not in their order", files[part], len(parts[part]))
 		}
 		if _, err := io.WriteString(out, parts[part][place]); err != nil {
 			return err
@@ -36,7 +36,7 @@ func Lines(out io.Writer, files []string) error {
 
 // Counts are what a share has counted. Counts add up, so their files merge in any order.
 type Counts[T any] struct {
-	// Of says which cases were counted, those of all shares together.
+	// Of names the cases of all shares together.
 	Of string
 	// Share and Shares are the number of the share and of all shares; zero if there is but one.
 	Share  int `json:",omitempty"`
@@ -57,8 +57,8 @@ func WriteCounts[T any](s *Share, of string, counts T) error {
 	return s.Write(append(data, '\n'))
 }
 
-// ReadCounts gives the counts of each file to add, and returns which cases they are of. The files must be those of
-// all shares, each once.
+// ReadCounts gives the counts of each file to add, and returns which cases they are of. Each share must have
+// exactly one file.
 func ReadCounts[T any](files []string, add func(T)) (of string, err error) {
 	seen := make([]string, len(files))
 	for i, name := range files {

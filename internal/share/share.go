@@ -64,7 +64,7 @@ func (s *Share) Path() string {
 }
 
 // Write writes the results of the share to its file, or to the standard output if there is none. A process that is
-// killed leaves no file, or that of an earlier one.
+// killed leaves no file, or the file of an earlier process.
 func (s *Share) Write(results []byte) error {
 	if s.File == "" {
 		_, err := os.Stdout.Write(results)

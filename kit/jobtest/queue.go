@@ -30,7 +30,7 @@ type Queue struct {
 	Close func()
 }
 
-// TestQueue is [TestBackend] for a program with a queue: a life has three jobs at once, each with an Env of its own. It finds what
+// TestQueue is [TestBackend] for a program with a queue: a life has three jobs at the same time, each with an Env of its own. It finds what
 // a test of one job cannot: wake-ups that the queue loses, and work of one job that another keeps from being done.
 func TestQueue(t testing.TB, open func([]*Env) Queue) {
 	t.Helper()

@@ -174,8 +174,8 @@ func (c *Comparison) Difference(variant, metric int) Estimate {
 }
 
 // IsNoise reports whether the difference between two samples, of the same seeds in the same order, may be chance: zero
-// lies within its confidence interval. Samples that are the same do not differ, and that is no chance; nor can
-// a single seed tell.
+// lies within its confidence interval. Equal samples do not differ, which is not by chance. A single seed shows
+// nothing.
 func IsNoise(a, b []float64) bool {
 	if len(a) != len(b) || slices.Equal(a, b) {
 		return false

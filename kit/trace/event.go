@@ -52,8 +52,8 @@ type event struct {
 	audited bool
 	// isStatus is true for a write of the status in an audit log.
 	isStatus bool
-	// version is the resourceVersion, and replaced, in an audit log, that of the version which
-	// the request named; 0 where it is not known.
+	// version is the resourceVersion. In an audit log, replaced is the resourceVersion that
+	// the request named. 0 means unknown.
 	version, replaced uint64
 	source            *source
 	// key and seq are the place in the order of events.

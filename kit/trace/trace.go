@@ -118,7 +118,7 @@ type Summary struct {
 const maxProblems = 100
 
 // Check reads logs to their ends, and reports each finding in the order of the logs. Several
-// logs are read as one, by resource version. The error is that of a reader; what cannot be
+// logs are read as one, by resource version. An error comes from a reader. What cannot be
 // understood is a Problem of the Summary.
 func Check(o Options, report func(Finding), logs ...Log) (Summary, error) {
 	c := newChecker(o, report)

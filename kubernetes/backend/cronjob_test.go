@@ -115,7 +115,7 @@ func TestCronJob_Errors(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, client := newServer(t, map[string][]reply{test.method: test.answer})
 			b := backend.NewCronJob(client, aCronJob())
-			b.Wrote = func(*batchv1.CronJob) { t.Error("a status that was not written is told of") }
+			b.Wrote = func(*batchv1.CronJob) { t.Error("a status that was not written is reported") }
 			err := test.do(t.Context(), b)
 			is := func(target error) bool { return errors.Is(err, target) }
 			if test.want != other && !is(test.want) {

@@ -139,7 +139,7 @@ func TestJob_Errors(t *testing.T) {
 			replies[test.method] = test.answer
 			s, client := newServer(t, replies)
 			b := backend.NewJob(client, aJob())
-			b.WroteJob = func(*batchv1.Job) { t.Error("a status that was not written is told of") }
+			b.WroteJob = func(*batchv1.Job) { t.Error("a status that was not written is reported") }
 			err := test.do(t.Context(), b)
 			is := func(target error) bool { return errors.Is(err, target) }
 			if test.want != other && !is(test.want) {

@@ -22,7 +22,7 @@ const (
 )
 
 // life is a pod as the kubelet knows it. It has no lock and makes no request: advance moves it, and
-// status says what the server is to be told.
+// status returns what to report to the server.
 type life struct {
 	Behaviour
 	attempt int

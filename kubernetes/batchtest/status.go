@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// status returns what the server is to be told of a pod that has a node.
+// status returns the status to report to the server for a pod that has a node.
 func (l *life) status(pod *corev1.Pod, now time.Time) *corev1.PodStatus {
 	s := &corev1.PodStatus{
 		Phase: l.phase(), Reason: l.exit.reason,

@@ -41,8 +41,8 @@ type Metrics struct {
 func New() *Metrics { return newMetrics("", nil) }
 
 // Of returns metrics of a resource of your own. The series of its controllers have the names of New with the prefix
-// batchplan_ and the label kind, so that one registry takes those of several kinds. The series of work queues and
-// requests are those of New: register [Metrics.Controllers] alone if something else in the process has them.
+// batchplan_ and the label kind, so that one registry takes several kinds. Work queues and
+// requests have the same series as with New: register [Metrics.Controllers] alone if something else in the process has them.
 func Of(kind string) *Metrics { return newMetrics("batchplan_", prometheus.Labels{"kind": kind}) }
 
 func newMetrics(prefix string, constant prometheus.Labels) *Metrics {

@@ -204,8 +204,8 @@ func (w *world) end() {
 	w.checkAccounts()
 }
 
-// finishRanges waits for backfills as long as each hour some of their runs start: those of the schedule
-// that were missed while the caches were late go first.
+// finishRanges waits for backfills as long as some of their runs start in each hour. Runs of the schedule
+// that were missed while the caches were late start first.
 func (w *world) finishRanges() {
 	started := func() (n int) {
 		for _, all := range w.created {

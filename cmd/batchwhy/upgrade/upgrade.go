@@ -166,7 +166,7 @@ func alone(changes []Change) (all []concern) {
 }
 
 // byChange are the changes of all objects in the order in which they appear first, each once: many
-// objects share them. What shows a change is that of its first object.
+// objects share them. A change is shown by its first object.
 func (r *Report) byChange() (all []concern) {
 	places := map[string]int{}
 	for _, o := range r.Objects {

@@ -7,7 +7,7 @@ import (
 )
 
 // MaxLag is the longest time for which a change stays unseen. It is below the time for which
-// planners wait for their own writes: beyond that, nothing could be promised.
+// planners wait for their own writes: beyond that, they promise nothing.
 const MaxLag = 2 * time.Minute
 
 // again is how many objects are shown until one is shown a second time: events may come twice (F10).

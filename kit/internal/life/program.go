@@ -29,9 +29,8 @@ type Program struct {
 	// none that the test knows.
 	SeesLate bool
 	Late     *Late
-	// Patience is how long its rounds may all end with an error because it waits for what it
-	// has written and has not seen, though there is no more to see: after a restart it may not
-	// know its last write.
+	// Patience is how long its rounds may all end with an error after it has seen everything. After
+	// a restart it may not know its last write, and wait to see it.
 	Patience time.Duration
 
 	// Again is when the program wants to be called. Zero means not at all.

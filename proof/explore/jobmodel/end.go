@@ -10,7 +10,7 @@ import (
 var _ explore.Ender[state] = (*worker)(nil)
 
 // End tells the ends of jobs apart (L8). From now on all pods succeed, so their outcomes depend on
-// nothing that a fault changes. There is no end to compare where something else has a say in it:
+// nothing that a fault changes. The end is not compared where something else decides it:
 //
 //   - users who edit or delete the job, and orphans, which count only if they were adopted in time
 //   - containers that are restarted in place, which count only until their pod succeeds

@@ -46,7 +46,7 @@ func parseOptions(args []string) (options, error) {
 	f.StringVar(&o.known, "equivalents", "", "file of the mutants that no test can tell from the original")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the sample and of the random tests")
 	f.IntVar(&o.size, "n", 0, "size of the sample; 0 means all mutants")
-	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "mutants that are tried at once")
+	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "mutants that are tried concurrently")
 	f.IntVar(&o.checks, "checks", 30, "random cases of each property in the first pass")
 	match := f.String("match", "", "only mutants whose line of output matches this regular expression")
 	f.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
