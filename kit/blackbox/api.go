@@ -30,8 +30,8 @@ type Resource struct {
 	Admit func(old, next Object) error
 	// Type returns an empty object of the Go type, for strategic merge patches. Without it they are refused.
 	Type func() any
-	// discarded objects are accepted and not kept.
-	discarded bool
+	// reports are events: writes of them never fail, and are not counted.
+	reports bool
 }
 
 func (r *Resource) apiVersion() string { return r.GroupVersion().String() }
@@ -98,7 +98,7 @@ type Write struct {
 // maxRequests is how many requests of one instant are a livelock.
 const maxRequests = 3000
 
-// NewAPI returns an API that serves these kinds, and events, which it forgets.
+// NewAPI returns an API that serves these kinds, and events.
 func NewAPI(resources ...Resource) *API {
 	a := &API{
 		objects: make(map[key]entry), changed: make(chan struct{}), revision: 1,
@@ -107,8 +107,8 @@ func NewAPI(resources ...Resource) *API {
 	for i := range resources {
 		a.resources = append(a.resources, &resources[i])
 	}
-	for _, gv := range []schema.GroupVersion{{Version: "v1"}, {Group: "events.k8s.io", Version: "v1"}} {
-		a.resources = append(a.resources, &Resource{GroupVersionKind: gv.WithKind("Event"), Plural: "events", discarded: true})
+	for i := range eventResources {
+		a.resources = append(a.resources, &eventResources[i])
 	}
 	return a
 }
@@ -241,10 +241,6 @@ func (a *API) report(verb string, r *Resource, old, next Object, bySubject bool)
 
 // create stores a new object.
 func (a *API) create(r *Resource, namespace string, o Object, bySubject bool) (entry, error) {
-	if r.discarded {
-		data, err := json.Marshal(o)
-		return entry{o, data}, err
-	}
 	o = o.clone()
 	dropNulls(o)
 	a.born++
@@ -433,12 +429,15 @@ func (a *API) resourceOf(o Object) *Resource {
 }
 
 // keys are the names of all objects, in one order.
-func (a *API) keys() []key { return keysOf(a.objects) }
+func (a *API) keys() []key { return keysOf(a.objects, "") }
 
-func keysOf(objects map[key]entry) []key {
+// keysOf are the names of the objects of one plural, "" is all, in one order.
+func keysOf(objects map[key]entry, plural string) []key {
 	keys := make([]key, 0, len(objects))
 	for k := range objects {
-		keys = append(keys, k)
+		if plural == "" || k.plural == plural {
+			keys = append(keys, k)
+		}
 	}
 	slices.SortFunc(keys, func(x, y key) int {
 		return strings.Compare(x.plural+"/"+x.namespace+"/"+x.name, y.plural+"/"+y.namespace+"/"+y.name)
@@ -566,8 +565,11 @@ func (a *API) List(gvk schema.GroupVersionKind) (list []Object) {
 
 func (a *API) list(gvk schema.GroupVersionKind) (list []Object) {
 	r := a.kind(gvk)
-	for _, k := range a.keys() {
-		if r != nil && k.plural == r.Plural && a.objects[k].object.Text("kind") == r.Kind {
+	if r == nil {
+		return nil
+	}
+	for _, k := range keysOf(a.objects, r.Plural) {
+		if a.objects[k].object.Text("kind") == r.Kind {
 			list = append(list, a.objects[k].object)
 		}
 	}

@@ -28,6 +28,12 @@ const (
 	History Check = "History"
 	// ActiveList: the parent's list of active children is true once nothing goes wrong any more.
 	ActiveList Check = "ActiveList"
+	// ReportsPassed: a run whose place a later one takes is reported as skipped ([Cron.Skipped]).
+	ReportsPassed Check = "ReportsPassed"
+	// ReportsLate: a run whose startingDeadlineSeconds have passed is reported as skipped.
+	ReportsLate Check = "ReportsLate"
+	// ReportsOnce: only runs that were due and do not start are reported as skipped, and none twice.
+	ReportsOnce Check = "ReportsOnce"
 	// Bounded: the controller comes to rest, and makes at most 200 writes for a run.
 	Bounded Check = "Bounded"
 )
@@ -54,6 +60,11 @@ type Cron struct {
 	Slack time.Duration
 	// Active are the UIDs in the parent's list of active children; nil if there is none.
 	Active func(parent Object) []string
+	// Skipped says which runs an event reports as skipped: the latest of them, the zero Time for the latest that is
+	// due, and how many with those before it that have not started. A negative number is all before it; 0 says that the event
+	// reports none. Nil means that no event does. The checks of reports leave out the runs around a crash, a lost reply or a
+	// second replica, since a report may be lost or repeated there.
+	Skipped func(Event) (latest time.Time, runs int)
 	// Schedules are those that parents get; nil means some of each minute, each hour and each day.
 	Schedules []string
 	// Policies are those that the parent has; nil means all three. NoDeadline and NoHistory say that it lacks these.
@@ -65,7 +76,7 @@ type Cron struct {
 func (c *Cron) Play(t *testing.T, life CronLife) Result {
 	t.Helper()
 	return play(t, &c.Program, life, func(p *player, _ Program) script {
-		return &cronScript{player: p, cron: c, settings: life.Settings, runs: make(map[time.Time]string), removed: make(map[string]bool), outcome: make(map[string]bool)}
+		return &cronScript{player: p, cron: c, settings: life.Settings, runs: make(map[int64]*run), removed: make(map[string]bool), outcome: make(map[string]bool)}
 	})
 }
 

@@ -2,6 +2,7 @@ package blackbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,6 +26,8 @@ type naive struct {
 	client *http.Client
 
 	randomNames, forgetsForbid, ignoresSuspend, startsEarly, keepsAll, neverReplaces, forgetsDeadline, givesUp, catchesUp, busy, oldList bool
+
+	neverReports, reportsHeld, reportsStarted, reportsTwice bool
 }
 
 // subject is the controller as a Cron.
@@ -52,7 +55,8 @@ func (n naive) subject() *Cron {
 				"schedule": s.Schedule, "policy": s.Policy, "deadline": s.StartingDeadlineSeconds, "succeeded": s.KeepSucceeded, "failed": s.KeepFailed, "suspend": s.Suspend,
 			}}
 		},
-		Run: func(o Object) time.Time { return o.Time("metadata", "annotations", "run") },
+		Skipped: skippedByNaive,
+		Run:     func(o Object) time.Time { return o.Time("metadata", "annotations", "run") },
 		Active: func(parent Object) (uids []string) {
 			for _, ref := range parent.List("status", "active") {
 				uids = append(uids, ref.Text("uid"))
@@ -133,10 +137,11 @@ func (n *naive) round(ctx context.Context) error {
 	if d, limited := parent.Get("spec", "deadline").(float64); limited && !n.forgetsDeadline && now.Sub(run) > time.Duration(d)*time.Second {
 		due = false
 	}
+	held := false
 	if due && !suspended {
 		switch policy := parent.Text("spec", "policy"); {
 		case policy == "Forbid" && len(active) > 0 && !n.forgetsForbid:
-			due = false
+			due, held = false, true
 		case policy == "Replace" && !n.neverReplaces:
 			for _, o := range active {
 				if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
@@ -164,7 +169,42 @@ func (n *naive) round(ctx context.Context) error {
 		}
 		parent.Set(run.Format(time.RFC3339), "status", "last")
 	}
-	return n.record(ctx, parent, active)
+	if err := n.record(ctx, parent, active); err != nil {
+		return err
+	}
+	return n.report(ctx, due && !suspended, held, s, from, run)
+}
+
+// report reports the runs whose place one has taken. What is wrong reports the one itself, again, or one that waits.
+func (n *naive) report(ctx context.Context, started, held bool, s schedule.Schedule, from, run time.Time) error {
+	left := 0
+	switch {
+	case started && n.reportsStarted, held && n.reportsHeld:
+		left = 1
+	case started && s.Count(from, run) > 1:
+		left, run = s.Count(from, run)-1, s.Prev(run)
+	}
+	if left == 0 || n.neverReports {
+		return nil
+	}
+	event := Object{
+		"metadata": map[string]any{"name": fmt.Sprintf("subject-%x", time.Now().UnixNano())}, "involvedObject": map[string]any{"kind": "Task", "name": "subject"},
+		"type": "Normal", "reason": "Skipped", "message": fmt.Sprintf("%d until %d", left, run.Unix()),
+	}
+	_, _, err := n.do(ctx, http.MethodPost, "/api/v1/namespaces/default/events", event)
+	if err == nil && n.reportsTwice {
+		event["count"] = 2
+		_, _, err = n.do(ctx, http.MethodPut, "/api/v1/namespaces/default/events/"+event.Name(), event)
+	}
+	return err
+}
+
+func skippedByNaive(e Event) (latest time.Time, runs int) {
+	var at int64
+	if e.Reason == "Skipped" {
+		_, _ = fmt.Sscanf(e.Message, "%d until %d", &runs, &at) // else none
+	}
+	return time.Unix(at, 0).UTC(), runs
 }
 
 // record writes the status with the list of active children.
@@ -200,6 +240,7 @@ func (n *naive) clean(ctx context.Context, parent Object, ended []Object) error 
 // TestPlay: each mistake is found by its check, in a life that a right controller passes.
 func TestPlay(t *testing.T) {
 	wait := Step{Do: Wait, For: 3 * time.Minute}
+	outage := []Step{{Do: Restart, For: 6 * time.Minute}, wait}
 	for _, test := range []struct {
 		name     string
 		wrong    naive
@@ -220,12 +261,15 @@ func TestPlay(t *testing.T) {
 		{"gives up after 100 missed runs", naive{catchesUp: true}, CronSettings{}, []Step{{Do: Restart, For: 2 * time.Hour}}, Starts},
 		{"never rests", naive{busy: true}, CronSettings{}, nil, Bounded},
 		{"writes no list", naive{oldList: true}, CronSettings{}, nil, ActiveList},
+		{"reports no run that it skips", naive{neverReports: true}, CronSettings{}, outage, ReportsPassed},
+		{"reports no run that is too late", naive{neverReports: true}, CronSettings{Schedule: "*/5 * * * *", StartingDeadlineSeconds: ptr[int64](15)}, []Step{{Do: Restart, For: 6 * time.Minute}, wait, wait}, ReportsLate},
+		{"reports runs that start later", naive{reportsHeld: true}, CronSettings{Policy: "Forbid"}, []Step{wait, {Do: Succeed}, wait}, ReportsOnce},
+		{"reports runs that it starts", naive{reportsStarted: true}, CronSettings{}, []Step{wait}, ReportsOnce},
+		{"reports runs twice", naive{reportsTwice: true}, CronSettings{}, outage, ReportsOnce},
 		{"starts runs again after a crash", naive{randomNames: true}, CronSettings{}, []Step{{Do: Break, Fault: CrashAfter, Nth: 2}, wait}, NoRunTwice},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if test.settings.Schedule = "* * * * *"; test.settings.Policy == "" {
-				test.settings.Policy = "Allow"
-			}
+			test.settings.Schedule, test.settings.Policy = cmp.Or(test.settings.Schedule, "* * * * *"), cmp.Or(test.settings.Policy, "Allow")
 			life := CronLife{Settings: test.settings, Begin: 10*time.Hour + 10*time.Second, Steps: test.steps}
 			if right := (naive{}).subject().Play(t, life); len(right.Violations) > 0 {
 				t.Errorf("a right controller: %v\n%s", right.Violations, strings.Join(right.Story, "\n"))
@@ -259,5 +303,42 @@ func TestOff(t *testing.T) {
 	subject.Off[ActiveList] = "the status has no list"
 	if found := subject.Find(t, Search{Seed: 3, Lives: 3}); len(found) > 0 {
 		t.Errorf("%v", found)
+	}
+}
+
+// TestEvents: what the program reports is kept, in both versions, once for each time that it was counted.
+func TestEvents(t *testing.T) {
+	subject := naive{}.subject()
+	subject.Start = func(ctx context.Context, config *rest.Config) error {
+		n := naive{client: &http.Client{Transport: config.Transport}}
+		write := func(method, path, name string, o Object) {
+			o.Set(name, "metadata", "name")
+			if method != http.MethodPost {
+				path += "/" + name
+			}
+			if _, _, err := n.do(ctx, method, path, o); err != nil {
+				t.Error(err)
+			}
+		}
+		const core, later = "/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"
+		about := map[string]any{"kind": "Task", "name": "subject"}
+		first := Object{"reason": "First", "message": "one", "type": "Warning", "involvedObject": about}
+		write(http.MethodPost, core, "a", first)
+		first["count"] = 3
+		write(http.MethodPut, core, "a", first)
+		write(http.MethodPut, core, "a", first)
+		second := Object{"reason": "Second", "note": "two", "type": "Normal", "regarding": about}
+		write(http.MethodPost, later, "b", second)
+		second["series"] = map[string]any{"count": 2}
+		write(http.MethodPut, later, "b", second)
+		<-ctx.Done()
+		return nil
+	}
+	var got []string
+	for _, e := range subject.Play(t, CronLife{Settings: CronSettings{Schedule: "0 * * * *"}}).Events {
+		got = append(got, fmt.Sprint(e.Type, e.Reason, e.Message, e.Regarding.Text("name")))
+	}
+	if want := []string{"WarningFirstonesubject", "WarningFirstonesubject", "WarningFirstonesubject", "NormalSecondtwosubject", "NormalSecondtwosubject"}; !slices.Equal(got, want) {
+		t.Errorf("kept %q, want %q", got, want)
 	}
 }

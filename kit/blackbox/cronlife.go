@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,12 +16,13 @@ type cronScript struct {
 	cron *Cron
 
 	settings  CronSettings
-	schedules []schedule.Schedule  // that were in force, the last one is
-	since     time.Time            // the last edit of the schedule or resume
-	suspended time.Time            // zero if it is not
-	runs      map[time.Time]string // the UID of the child of each run
-	removed   map[string]bool      // by a user
-	outcome   map[string]bool      // how the kit has ended a child
+	schedules []schedule.Schedule // that were in force, the last one is
+	since     time.Time           // the last edit of the schedule or resume
+	suspended time.Time           // zero if it is not
+	runs      map[int64]*run      // those that were started or reported, by their times
+	periods   []period            // of the settings, the last one is in force
+	removed   map[string]bool     // by a user
+	outcome   map[string]bool     // how the kit has ended a child
 }
 
 func (c *cronScript) begin() error {
@@ -56,6 +58,7 @@ func (c *cronScript) set(s CronSettings) error {
 		c.suspended, c.since = time.Time{}, now
 	}
 	c.settings = s
+	c.periods = append(c.periods, period{now, c.inForce(), s.Suspend})
 	return nil
 }
 
@@ -116,6 +119,11 @@ func (c *cronScript) edit(next CronSettings) error {
 
 // saw checks a write. The API is locked.
 func (c *cronScript) saw(w Write) {
+	if w.BySubject && w.Resource.reports {
+		for _, e := range eventsOf(w) {
+			c.reported(e)
+		}
+	}
 	if w.Verb == "create" && w.BySubject && w.Resource.GroupVersionKind == c.Child {
 		c.created(w.New)
 	}
@@ -143,17 +151,23 @@ func (c *cronScript) created(child Object) {
 		c.fail(OnSchedule, "%s is started for %s, which is no run or not yet due", child.Name(), at)
 		return
 	}
-	if uid, twice := c.runs[run]; twice && !c.removed[uid] {
+	r := c.runAt(run)
+	if r.child != "" && !c.removed[r.child] {
 		c.fail(NoRunTwice, "the run of %s is started again, as %s", at, child.Name())
 	}
-	c.runs[run] = child.UID()
+	if !r.reported.IsZero() && !c.mayForget(run) {
+		c.fail(ReportsOnce, "the run of %s starts, and was reported as skipped at %s", at, r.reported.UTC().Format("15:04:05"))
+	}
+	if r.child = child.UID(); r.started.IsZero() {
+		r.started = time.Now()
+	}
 	if d := c.settings.StartingDeadlineSeconds; d != nil && now.Sub(run) > time.Duration(*d)*time.Second+time.Second {
 		c.fail(Deadline, "the run of %s starts %s late, startingDeadlineSeconds is %d", at, now.Sub(run), *d)
 	}
 	if !c.suspended.IsZero() && time.Now().After(c.shown(c.suspended).Add(time.Second)) {
 		c.fail(Suspended, "%s is started, and the parent is suspended since %s", child.Name(), time.Since(c.suspended))
 	}
-	if run.Before(c.since) && time.Now().After(c.since) && len(c.runs) > 0 {
+	if run.Before(c.since) && time.Now().After(c.since) {
 		c.fail(NotInRetrospect, "the run of %s starts, and the schedule was resumed or edited at %s", at, c.since.UTC().Format("15:04:05"))
 	}
 	for _, other := range c.childrenOf(parent) {
@@ -193,11 +207,7 @@ func (c *cronScript) calm() error {
 	if err := c.edit(next); err != nil {
 		return err
 	}
-	slack := c.cron.Slack
-	if slack == 0 {
-		slack = time.Minute
-	}
-	slack += 2 * c.lag
+	slack := c.slack()
 	if err := c.passQuickly(slack); err != nil {
 		return err
 	}
@@ -211,7 +221,7 @@ func (c *cronScript) calm() error {
 			return nil // it was too busy
 		}
 		c.note(func() {
-			if _, started := c.runs[run]; !started {
+			if c.runAt(run).child == "" {
 				c.fail(Starts, "the run of %s has not started by %s", run.UTC().Format("2 Jan 15:04:05"), time.Now().UTC().Format("15:04:05"))
 			}
 			if n := c.writes - before; n > 200 {
@@ -225,9 +235,15 @@ func (c *cronScript) calm() error {
 	if err := c.pass(time.Until(c.inForce().Next(time.Now())) + 25*time.Second + 2*c.lag); err != nil || !c.isUp() {
 		return err
 	}
-	c.note(c.atEnd)
+	c.note(func() {
+		c.atEnd()
+		c.checkReports()
+	})
 	return nil
 }
+
+// slack is how late a run may start when nothing goes wrong.
+func (c *cronScript) slack() time.Duration { return cmp.Or(c.cron.Slack, time.Minute) + 2*c.lag }
 
 // atEnd checks what holds when nothing goes wrong any more. The API is locked.
 func (c *cronScript) atEnd() {

@@ -33,7 +33,8 @@
 //
 // Writes are refused, conflict, or lose their reply; the program crashes before or after one ([Fault]), restarts with
 // caches that are behind, runs as two replicas ([Program.Replicas]), or has a clock that jumps ([Program.Clock]). Watches are late, show kinds in
-// another order ([Hold]), or begin again with several changes as one ([Relist]).
+// another order ([Hold]), or begin again with several changes as one ([Relist]). Writes of events never fail and are kept
+// ([Result].Events).
 //
 // # What is not there
 //

@@ -119,4 +119,6 @@ type Result struct {
 	Story []string
 	// Writes is how many the program has made, and Requests how many requests.
 	Writes, Requests int
+	// Events are what the program has reported.
+	Events []Event
 }

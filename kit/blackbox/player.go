@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,7 +43,7 @@ func play[S Settings](t *testing.T, program *Program, life Life[S], newScript fu
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(p.story, "\n"))
 	}
-	return Result{p.broken, p.story, p.writes, p.api.total}
+	return Result{p.broken, p.story, p.writes, p.api.total, p.reports}
 }
 
 // inBubble runs f in a bubble. Goroutines that a program leaves behind when it ends are no finding: a real one ends with its
@@ -78,6 +79,12 @@ type player struct {
 	fault    Fault // of the write after nth others
 	nth      int
 	quiet    bool // nothing has gone wrong so far
+	reports  []Event
+	// lost is when the program may not know what it has done: its ends, lost replies, and while two replicas run. Down is
+	// when none runs, the last time since ended. Skewed says that its clock has jumped.
+	lost, down []span
+	ended      time.Time
+	skewed     bool
 }
 
 // replica is one run of the program.
@@ -154,7 +161,7 @@ func (p *player) steps(steps []Step) error {
 
 // saw notes a write. The API is locked.
 func (p *player) saw(w Write) {
-	if w.BySubject && !w.Resource.discarded {
+	if w.BySubject && !w.Resource.reports {
 		p.writes++
 		o := w.New
 		if o == nil {
@@ -164,6 +171,9 @@ func (p *player) saw(w Write) {
 			p.tell("%s %s %s", w.Verb, strings.ToLower(w.Resource.Kind), o.Name())
 		}
 	}
+	if w.BySubject && w.Resource.reports {
+		p.reports = append(p.reports, eventsOf(w)...)
+	}
 	p.script.saw(w)
 }
 
@@ -172,8 +182,13 @@ func (p *player) start() {
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), clockKey{}, p.now))
 	r := &replica{cancel: cancel, started: time.Now(), ended: make(chan struct{})}
 	r.Incarnation = &Incarnation{api: p.api, fault: p.nextFault, died: func() { p.events <- event{of: r} }}
+	p.note(func() {
+		if len(p.replicas) == 0 && !p.ended.IsZero() {
+			p.down = append(p.down, span{p.ended, r.started})
+		}
+		p.began = r.started
+	})
 	p.replicas = append(p.replicas, r)
-	p.note(func() { p.began = r.started })
 	go func() {
 		err := p.Start(ctx, r.Config())
 		close(r.ended)
@@ -198,6 +213,9 @@ func (p *player) nextFault() Fault {
 	f := p.fault
 	p.fault = NoFault
 	p.tell("the next write: %s", f)
+	if f == LoseReply {
+		p.loses(0)
+	}
 	return f
 }
 
@@ -214,7 +232,10 @@ func (p *player) stop(r *replica) error {
 		}
 	}
 	p.replicas = left
-	p.note(func() { r.dead = true })
+	p.note(func() {
+		r.dead, p.ended = true, time.Now()
+		p.loses(0)
+	})
 	time.Sleep(time.Until(r.started.Add(startup)))
 	r.cancel()
 	select {
@@ -302,6 +323,7 @@ func (p *player) do(s Step) error {
 		p.quiet = false
 		p.say("a second replica runs too, for %s", s.For)
 		old := p.replicas[0]
+		p.note(func() { p.loses(s.For + startup) })
 		p.start()
 		if err := p.pass(s.For); err != nil || !p.isUp() {
 			return err
@@ -323,11 +345,20 @@ func (p *player) do(s Step) error {
 		p.quiet = false
 		p.say("the program's clock jumps: it is %s ahead", s.For)
 		p.skew.Store(int64(s.For))
+		p.note(func() { p.skewed = true })
 	default:
 		err = p.script.step(s)
 	}
 	synctest.Wait()
 	return err
+}
+
+// loses notes that the program may not know what it does for that long. The API is locked.
+func (p *player) loses(d time.Duration) { p.lost = append(p.lost, span{time.Now(), time.Now().Add(d)}) }
+
+// meets reports whether any of the spans has an instant of [from, until].
+func meets(spans []span, from, until time.Time) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return !s.from.After(until) && !s.until.Before(from) })
 }
 
 // shown is when the watches have shown a change.

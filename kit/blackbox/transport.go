@@ -242,9 +242,9 @@ func listData(t *target, objects map[key]entry, revision int, match func(Object)
 	var b bytes.Buffer
 	b.WriteString(`{"kind":"` + t.resource.Kind + `List","apiVersion":"` + t.resource.apiVersion() + `","metadata":{"resourceVersion":"` + itoa(revision) + `"},"items":[`)
 	first := true
-	for _, k := range keysOf(objects) {
+	for _, k := range keysOf(objects, t.resource.Plural) {
 		e := objects[k]
-		if k.plural != t.resource.Plural || e.object.Text("apiVersion") != t.resource.apiVersion() || t.namespace != "" && k.namespace != t.namespace || !match(e.object) {
+		if e.object.Text("apiVersion") != t.resource.apiVersion() || t.namespace != "" && k.namespace != t.namespace || !match(e.object) {
 			continue
 		}
 		if !first {
@@ -260,7 +260,7 @@ func listData(t *target, objects map[key]entry, revision int, match func(Object)
 // write makes a write, unless a fault prevents it.
 func (i *Incarnation) write(r *http.Request, t *target, body []byte) (*http.Response, error) {
 	fault := NoFault
-	if i.fault != nil && !t.resource.discarded && t.resource.Plural != "leases" {
+	if i.fault != nil && !t.resource.reports && t.resource.Plural != "leases" {
 		fault = i.fault()
 	}
 	switch fault {
@@ -312,9 +312,6 @@ func (a *API) apply(r *http.Request, t *target, body []byte) ([]byte, error) {
 	var next Object
 	var err error
 	if r.Method == http.MethodPatch {
-		if t.resource.discarded {
-			return json.Marshal(Object{"metadata": map[string]any{"namespace": t.namespace, "name": t.name}})
-		}
 		next, err = a.patched(t, r.Header.Get("Content-Type"), body)
 	} else if next, err = decodeObject(body); err != nil {
 		err = fail(http.StatusBadRequest, metav1.StatusReasonBadRequest, "%v", err)

@@ -43,9 +43,9 @@ type watcher struct {
 
 // begin shows what there is. With a mark it says when that is all.
 func (w *watcher) begin(mark bool) {
-	for _, k := range w.api.keys() {
+	for _, k := range keysOf(w.api.objects, w.target.resource.Plural) {
 		e := w.api.objects[k]
-		if k.plural == w.target.resource.Plural && (w.target.namespace == "" || w.target.namespace == k.namespace) && w.match(e.object) {
+		if e.object.Text("apiVersion") == w.target.resource.apiVersion() && (w.target.namespace == "" || w.target.namespace == k.namespace) && w.match(e.object) {
 			w.rest = append(w.rest, eventData("ADDED", e.data)...)
 		}
 	}

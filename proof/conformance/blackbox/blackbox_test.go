@@ -53,6 +53,8 @@ var cron = blackbox.Cron{
 			blackbox.Replaces:        "BlindCreate: nor does Replace delete it",
 			blackbox.NoRunTwice:      "EagerHistory: with a limit of 0 a job is deleted before it is recorded that its run has started",
 			blackbox.NotInRetrospect: "it starts the latest run that was missed while a CronJob was suspended, or that an edited schedule has",
+			blackbox.ReportsPassed:   "there is no event for a run whose place a later one takes",
+			blackbox.ReportsLate:     "SilentMiss: MissSchedule exists and is never emitted",
 		},
 	},
 	New: func(s blackbox.CronSettings) any {
@@ -67,6 +69,13 @@ var cron = blackbox.Cron{
 	},
 	Run: func(child blackbox.Object) time.Time {
 		return child.Time("metadata", "annotations", batchv1.CronJobScheduledTimestampAnnotation)
+	},
+	// An event about a run that was missed would report it; JobAlreadyActive is about one that waits.
+	Skipped: func(e blackbox.Event) (latest time.Time, runs int) {
+		if e.Reason == "MissSchedule" {
+			return latest, 1
+		}
+		return latest, 0
 	},
 	Active: func(parent blackbox.Object) (uids []string) {
 		for _, ref := range parent.List("status", "active") {

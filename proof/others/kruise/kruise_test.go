@@ -68,6 +68,8 @@ var subject = blackbox.Cron{Program: blackbox.Program{
 	},
 	Off: map[blackbox.Check]string{
 		blackbox.NotInRetrospect: "the controller follows Kubernetes, which starts the latest run that was missed",
+		blackbox.ReportsPassed:   "it writes no event about a run that it skips, only a line in its log",
+		blackbox.ReportsLate:     "nor about one that is too late",
 	},
 },
 	New: func(s blackbox.CronSettings) any {

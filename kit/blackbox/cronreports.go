@@ -1,0 +1,152 @@
+package blackbox
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// run is what became of a run.
+type run struct {
+	child    string    // the UID of its child, the latest one
+	started  time.Time // the first time
+	reported time.Time // as skipped
+}
+
+// period is when settings came into force.
+type period struct {
+	from      time.Time
+	schedule  schedule.Schedule
+	suspended bool
+}
+
+// runAt returns what became of a run.
+func (c *cronScript) runAt(at time.Time) *run {
+	r := c.runs[at.Unix()]
+	if r == nil {
+		r = new(run)
+		c.runs[at.Unix()] = r
+	}
+	return r
+}
+
+// scheduleOf returns the latest schedule that has a run at that time, if it is due.
+func (c *cronScript) scheduleOf(at time.Time) (s schedule.Schedule, due bool) {
+	for _, s := range slices.Backward(c.schedules) {
+		if s.Next(at.Add(-time.Nanosecond)).Equal(at) {
+			return s, !at.After(c.now())
+		}
+	}
+	return s, false
+}
+
+// mayForget reports whether the program may not know what it has done about a run.
+func (c *cronScript) mayForget(at time.Time) bool {
+	return c.skewed || meets(c.lost, at, time.Now())
+}
+
+// reported notes an event. The API is locked.
+func (c *cronScript) reported(e Event) {
+	if c.cron.Skipped == nil {
+		return
+	}
+	latest, left := c.cron.Skipped(e)
+	if left == 0 {
+		return
+	}
+	c.tell("it reports %s: %s", e.Reason, e.Message)
+	if latest.IsZero() {
+		latest, _ = c.inForce().Latest(time.Now().AddDate(-1, 0, 0), c.now())
+	}
+	s, due := c.scheduleOf(latest)
+	if !due {
+		c.fail(ReportsOnce, "%s is reported as skipped, which is no run or not yet due", clock(latest))
+		return
+	}
+	for at := latest; left != 0 && at.After(c.periods[0].from); at = s.Prev(at) {
+		r := c.runAt(at)
+		known := r.child != "" || !r.reported.IsZero()
+		switch {
+		case left < 0 && known && at.Before(latest):
+			return // what came before it was accounted for then
+		case r.child != "" && at.Before(latest):
+			continue
+		case known && !c.mayForget(at):
+			c.failReport(at, r)
+		}
+		r.reported = time.Now()
+		left--
+	}
+}
+
+// failReport is about a run that was reported, and had been started or reported before.
+func (c *cronScript) failReport(at time.Time, r *run) {
+	if r.child != "" {
+		c.fail(ReportsOnce, "the run of %s is reported as skipped, and was started at %s", clock(at), clock(r.started))
+		return
+	}
+	c.fail(ReportsOnce, "the run of %s is reported as skipped again, after %s", clock(at), clock(r.reported))
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") }
+
+// checkReports checks that each run that was due was started or reported, and tells the first one that was not. The API is locked.
+func (c *cronScript) checkReports() {
+	if c.skewed {
+		return
+	}
+	var changes []span // by users: what the program does with the runs until it has seen them is its own affair
+	for _, p := range c.periods[1:] {
+		changes = append(changes, span{p.from, c.shown(p.from).Add(c.slack())})
+	}
+	for i, p := range c.periods {
+		until := time.Now()
+		if i+1 < len(c.periods) {
+			until = c.periods[i+1].from
+		}
+		if p.suspended {
+			continue
+		}
+		for at := range p.schedule.Between(p.from, until) {
+			if r := c.runs[at.Unix()]; r != nil && (r.child != "" || !r.reported.IsZero()) {
+				continue
+			}
+			check, decided := c.decided(at, p.schedule)
+			judged := c.shown(decided).Add(c.slack())
+			if check == "" || judged.After(time.Now()) || meets(c.lost, at, judged) || meets(changes, at, judged) {
+				continue
+			}
+			if !slices.ContainsFunc(c.broken, func(v Violation) bool { return v.Check == check }) {
+				c.fail(check, "the run of %s has not started, and was never reported as skipped", clock(at))
+			}
+		}
+	}
+}
+
+// decided returns when it was clear that a run does not start, and the check of its report. The check is empty if
+// the run may still start.
+func (c *cronScript) decided(at time.Time, s schedule.Schedule) (check Check, decided time.Time) {
+	var later time.Time // when a later run has started
+	for seconds, r := range c.runs {
+		if seconds > at.Unix() && !r.started.IsZero() && (later.IsZero() || r.started.Before(later)) {
+			later = r.started
+		}
+	}
+	if d := c.settings.StartingDeadlineSeconds; d != nil {
+		limit := time.Duration(*d) * time.Second
+		late := at.Add(limit)
+		for _, down := range c.down {
+			if !late.Before(down.from) && late.Before(down.until) {
+				late = down.until
+			}
+		}
+		if last, _ := s.Latest(at.Add(-time.Second), late); last.Equal(at) || last.Before(late.Add(-limit)) {
+			return ReportsLate, late // none that is still in time has taken its place
+		}
+	}
+	if later.IsZero() {
+		return "", later
+	}
+	return ReportsPassed, later
+}
