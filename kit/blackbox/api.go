@@ -30,6 +30,8 @@ type Resource struct {
 	Admit func(old, next Object) error
 	// Type returns an empty object of the Go type, for strategic merge patches. Without it they are refused.
 	Type func() any
+	// structure is the schema of [FromCRD]; nil admits and keeps all.
+	structure *structure
 	// reports are events: writes of them never fail, and are not counted.
 	reports bool
 }
@@ -273,13 +275,20 @@ func (a *API) create(r *Resource, namespace string, o Object, bySubject bool) (e
 }
 
 func admit(r *Resource, old, next Object) error {
+	if r.structure != nil {
+		shape(map[string]any(next), r.structure.schema, true)
+	}
 	if r.Default != nil {
 		r.Default(next)
 	}
-	if r.Admit == nil {
-		return nil
+	var err error
+	if r.structure != nil {
+		err = r.structure.check(next)
 	}
-	if err := r.Admit(old, next); err != nil {
+	if err == nil && r.Admit != nil {
+		err = r.Admit(old, next)
+	}
+	if err != nil {
 		return fail(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "%s %q is invalid: %v", r.Plural, next.Name(), err)
 	}
 	return nil

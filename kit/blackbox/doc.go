@@ -24,6 +24,8 @@
 // and lets each of their writes fail in each way. What it finds is made as short as it can be, and printed as a story and as
 // a test that plays it again.
 //
+// The kinds may come from their CRDs ([FromCRD]): then the API refuses, completes and prunes objects as their schemas say.
+//
 // # What is checked
 //
 // See [Check]. Each check can be switched off with a reason ([Program.Off]), and each action of the kit left out

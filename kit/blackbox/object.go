@@ -121,11 +121,8 @@ func decodeObject(data []byte) (Object, error) {
 	return o, err
 }
 
-// toObject returns a typed object as its JSON says it. Fields that are null are left out, as in storage.
+// toObject returns an object, typed or not, as its JSON says it. Fields that are null are left out, as in storage.
 func toObject(v any) (Object, error) {
-	if o, ok := v.(Object); ok {
-		return o.clone(), nil
-	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
