@@ -185,6 +185,9 @@ func TestBadFile(t *testing.T) {
 	if n := eval[int](p, "document.querySelectorAll('#results img').length"); n != 0 {
 		t.Error("text became HTML")
 	}
+	if n := eval[int](p, "document.querySelectorAll('#famous [aria-current]').length"); n != 0 {
+		t.Error("an example is marked as the current one beside a file")
+	}
 	p.set("input", "x: y")
 	p.set("at", "noon")
 	p.click("#explain")
@@ -385,7 +388,7 @@ func TestAxe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dark := range []bool{false, true} {
-		for _, part := range []string{"#why/sidecar", "#why/forbid", "#play", "#schedules"} {
+		for _, part := range []string{"#why/sidecar", "#why/forbid", "#play", "#schedules", "#schedule=61+1+*+*+*&zone=UTC", "#schedule=0+1+*+*+*&zone=Mars"} {
 			p := open(t, part, size(1440, 900, dark)...)
 			p.wait("!document.getElementById('panel-explain').hidden ? document.getElementById('status').textContent.includes('explained') : true")
 			p.run(chromedp.Evaluate(string(script)+"; 0", new(int)))

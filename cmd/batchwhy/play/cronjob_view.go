@@ -21,7 +21,7 @@ func (p *CronJob) View(from int) View {
 	children := p.children()
 	from = pageFrom(from, len(children))
 	v := View{
-		Kind: "CronJob", Clock: w.Now.Format(time.DateTime) + " UTC, T+" + short(w.Now.Sub(world.Start)),
+		Kind: "CronJob", Clock: w.Now.Format(time.DateTime) + " UTC, after " + short(w.Now.Sub(world.Start)),
 		Summary: x.Summary, State: x.State, Next: x.Next, Facts: x.Facts, Findings: x.Findings,
 		Plans: p.plans, Status: cronStatusText(&w.CronJob.Status), Head: cronHead, Table: p.table(),
 		Items: []Item{}, From: from, Count: len(children), Events: lastEvents(p.events),

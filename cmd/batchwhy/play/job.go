@@ -136,11 +136,11 @@ func (p *Job) Do(step string) error {
 // next is the next time at which something happens by itself, and what.
 func (p *Job) next() (at time.Time, what string) {
 	if again := p.world.Requeue; again.At.After(p.world.Now) {
-		at, what = again.At, "the controller looks again"
+		at, what = again.At, "the controller acts again"
 	}
 	for _, pod := range p.world.Pods {
 		if due := p.killTime(pod); !due.IsZero() && (at.IsZero() || due.Before(at)) {
-			at, what = due, "the kubelet kills "+pod.Name
+			at, what = due, pod.Name+" is killed: its time to stop is over"
 		}
 	}
 	return at, what

@@ -19,7 +19,7 @@ func (p *Job) View(from int) View {
 	from = pageFrom(from, len(w.Pods))
 	x := p.explanation(from)
 	v := View{
-		Kind: "Job", Clock: "T+" + short(w.Now.Sub(world.Start)), Summary: x.Summary, State: x.State, Next: x.Next, Facts: x.Facts,
+		Kind: "Job", Clock: "after " + short(w.Now.Sub(world.Start)), Summary: x.Summary, State: x.State, Next: x.Next, Facts: x.Facts,
 		Plans: p.plans, Status: statusText(&w.Job.Status), Head: jobHead, Table: p.table(),
 		Items: p.items(x.Pods), From: from, Count: len(w.Pods),
 		Ended:    w.Job.Status.Finished() != "",

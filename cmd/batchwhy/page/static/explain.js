@@ -51,14 +51,11 @@ function openSituation(name, quietly) {
     $("problems").replaceChildren(element("p", `There is no example "${name}".`, "error"));
     return;
   }
-  for (const link of $("famous").querySelectorAll("a")) {
-    if (link.hash === "#why/" + name) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
-  }
   $("input").value = one.text;
   $("at").value = one.at;
   $("ahead").value = String(one.ahead);
   explainText(one.note);
+  for (const link of $("famous").querySelectorAll("a")) if (link.hash === "#why/" + name) link.setAttribute("aria-current", "true");
   if (!quietly && innerWidth < 1024) $("progress").scrollIntoView();
 }
 
@@ -136,6 +133,7 @@ function timeOf(id, otherwise) {
 
 function explainBlobs(inputs, written, note) {
   const run = ++explained.run;
+  for (const link of $("famous").querySelectorAll("[aria-current]")) link.removeAttribute("aria-current");
   $("problems").replaceChildren();
   $("results").replaceChildren();
   $("more").hidden = true;
@@ -347,7 +345,9 @@ function runsOf(schedule) {
 function forecastOf(forecast) {
   const box = element("div");
   box.append(element("p", "Assumed: " + forecast.assumption + ".", "inferred"));
-  const events = forecast.events || [];
-  box.append(events.length ? tableOf(["Time (UTC)", "What happens"], events.map((e) => [clock(e.at), e.text])) : element("p", "Nothing happens."));
+  const events = forecast.events || [], some = events.length > 12 ? 10 : events.length;
+  const table = (list) => tableOf(["Time (UTC)", "What happens"], list.map((e) => [clock(e.at), e.text]));
+  box.append(events.length ? table(events.slice(0, some)) : element("p", "Nothing happens."));
+  if (some < events.length) box.append(detailsOf(`${events.length - some} more`, table(events.slice(some))));
   return box;
 }

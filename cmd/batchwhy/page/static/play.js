@@ -178,6 +178,27 @@ function go(n, quietly, from = 0) {
   if (!quietly) setFragment("play=" + call("encode", JSON.stringify(stage.script)).text + "&step=" + n);
 }
 
+// doings say what a step does with a pod or a Job.
+const doings = {
+  run: ["starts", "start"], succeed: ["succeeds", "succeed"], fail: ["fails", "fail"], evict: ["is evicted", "are evicted"], lose: ["loses its node", "lose their nodes"],
+  restart: ["restarts", "restart"], complete: ["completes", "complete"], remove: ["is deleted", "are deleted"],
+};
+
+// wordsOf says what a step does: "fail j-1 code=1" is "j-1 fails with exit code 1".
+function wordsOf(step) {
+  const [verb, who, code] = step.split(" "), rest = step.slice(verb.length + 1);
+  if (doings[verb] && who) return `${who} ${doings[verb][who === "all" ? 1 : 0]}` + (code ? " with exit code " + code.replace("code=", "") : "");
+  const texts = { next: "until the next event", tick: rest + " later", down: `the controller is down for ${rest}`, start: "a Job is started by hand", delete: "the Job is deleted", clock: "the clock is set to " + rest };
+  return texts[verb] || step;
+}
+
+// sentenceOf is what the controller says of a state: what comes first by the clock, as the bar
+// below it shows, or else what it waits for.
+function sentenceOf({ kind, next, ended, wake }) {
+  if (!next || !next.length) return ended ? "It has ended: the controller does nothing more." : "The controller waits.";
+  return (kind === "Job" && wake && next.find((one) => one.text.startsWith("At ")) || next[0]).text;
+}
+
 // change sets the text of a node, unless it is the same: then nothing is laid out anew.
 function change(id, text) {
   if ($(id).textContent !== text) $(id).textContent = text;
@@ -187,14 +208,14 @@ function showView(view) {
   const steps = stage.script.steps;
   $("slider").max = String(steps.length);
   $("slider").value = String(stage.at);
-  const last = stage.at ? steps[stage.at - 1] : "the beginning";
+  const last = stage.at ? wordsOf(steps[stage.at - 1]) : "the beginning";
   $("slider").setAttribute("aria-valuetext", `step ${stage.at} of ${steps.length}: ${last}`);
   change("step", `${stage.at} of ${steps.length}: ${last}`);
   $("back").disabled = $("undo").disabled = stage.at === 0;
   $("forward").disabled = stage.at === steps.length;
   change("note", (stage.script.notes || [])[stage.at] || "");
   if ($("play-summary").textContent !== view.clock + "  " + view.summary) $("play-summary").replaceChildren(element("span", view.clock, "clock"), "  " + view.summary);
-  change("play-says", view.next && view.next.length ? view.next[0].text : view.ended ? "It has ended: the controller does nothing more." : "The controller waits.");
+  change("play-says", sentenceOf(view));
   showBoard(view);
   runDown();
   if (stage.kind !== view.kind) showKind(view.kind);
@@ -209,7 +230,7 @@ function showView(view) {
   $("play-findings").replaceChildren(...(view.findings || []).map(findingOf));
   $("play-next").replaceChildren(...nextOf(view));
   $("play-facts").replaceChildren(...(view.facts || []).map((fact) => element("li", fact.text)));
-  change("plans", (view.plans || []).join("\n") || "the plan has not changed");
+  change("plans", (view.plans || []).join("\n").replace(/ \([A-Z]\d+\)$/gm, "") || "the same as before");
   $("table").replaceChildren(tableOf(view.head, [view.table]));
   change("play-status", view.status);
   change("events", (view.events || []).join("\n"));
