@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -386,14 +387,10 @@ func TestBackfill_C13_Creation(t *testing.T) {
 	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(3), Until: hours(4)}}
 	c := reconcile(t, s).Create[0]
 	annotations, err := json.Marshal(c.Annotations)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	decoded, err := cronjob.DecodeChild(&s.CronJob, fmt.Appendf(nil,
 		`{"metadata":{"name":%q,"uid":"u","annotations":%s,"ownerReferences":[{"uid":"cj-1","controller":true}]}}`, c.Name, annotations))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if c.Name != cronjob.JobName("report", hours(4)) || !decoded.Backfilled || !decoded.ScheduledTime.Equal(hours(4)) {
 		t.Errorf("%+v\n%+v", c, decoded)
 	}

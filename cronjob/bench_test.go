@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -71,16 +72,12 @@ var everyday = []string{
 func many(b *testing.B, n int, recorded bool) []cronjob.Snapshot {
 	now, all := at("2026-06-01T09:00:00Z"), make([]cronjob.Snapshot, n)
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	zones := []schedule.Option{schedule.WithLocation(time.UTC), schedule.WithLocation(berlin)}
 	for i := range all {
 		spec := everyday[i%len(everyday)]
 		parsed, err := schedule.Parse(spec, zones[i/len(everyday)%2])
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		until := now
 		if !recorded {
 			until = now.Add(-1)
@@ -111,9 +108,7 @@ func BenchmarkMany(b *testing.B) {
 				created = 0
 				for i := range all {
 					plan, err := p.Reconcile(&all[i])
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.OK(b, err)
 					created += len(plan.Create)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kit/cronjobgen"
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -109,18 +110,14 @@ func TestSnapshot_StoredIncomplete(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
 	s.Options.Naming = cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}
 	data, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for schedule, want := range map[string]string{
 		`"schedule":{"schedule"`: `options.naming.namer: "": is required with form custom; a stored snapshot leaves it out`,
 		`"schedule":{"other"`:    `schedule: "": is not compiled`,
 	} {
 		var read cronjob.Snapshot
 		text := strings.Replace(string(data), `"schedule":{"schedule"`, schedule, 1)
-		if err := json.Unmarshal([]byte(text), &read); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &read))
 		if _, err := cronjob.Reconcile(read); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kit/cronjobgen"
 )
 
@@ -22,9 +23,7 @@ func TestPlan_DamagedConcludes(t *testing.T) {
 		s.Options.Quirks = cronjobquirk.Set(rapid.Uint16Range(0, uint16(cronjobquirk.All)).Draw(t, "quirks"))
 		plan := reconcile(t, s)
 		var tree any
-		if err := json.Unmarshal([]byte(encode(t, plan)), &tree); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(encode(t, plan)), &tree))
 		for range rapid.IntRange(1, 3).Draw(t, "damages") {
 			tree = damaged(t, tree)
 		}
@@ -142,9 +141,7 @@ func TestPlanner_KeepsNothing(t *testing.T) {
 			s := w.Snapshot()
 			s.Options = drawOptions(t)
 			plan, err := planner.Reconcile(&s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			fresh := reconcile(t, s)
 			if a, b := encode(t, fresh), encode(t, plan); a != b {
 				t.Fatalf("a fresh planner:\n%s\na reused one:\n%s", a, b)

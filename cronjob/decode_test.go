@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -18,9 +19,7 @@ func TestDecode(t *testing.T) {
 	const status = `{"active":[{"kind":"Job","namespace":"ns","name":"report-1","uid":"u","apiVersion":"batch/v1","resourceVersion":"7"}],` +
 		`"lastScheduleTime":"2026-01-01T01:00:00Z","lastSuccessfulTime":"2026-01-01T00:30:00Z"}`
 	c, err := cronjob.DecodeCronJob([]byte(strings.Replace(object, "%STATUS%", status, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, _ := json.Marshal(c.Status); string(got) != status {
 		t.Errorf("the status does not round-trip: %s", got)
 	}
@@ -31,9 +30,7 @@ func TestDecode(t *testing.T) {
 		"annotations":{"batch.kubernetes.io/cronjob-scheduled-timestamp":"2026-01-01T09:00:00+08:00"},
 		"ownerReferences":[{"uid":"cj-1","controller":true}]},"status":{"startTime":"2026-01-01T01:00:01Z","completionTime":"2026-01-01T01:05:00Z",
 		"conditions":[{"type":"Complete","status":"True","lastTransitionTime":"2026-01-01T01:05:00Z"}]}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := cronjob.Child{
 		Name: "report-1", UID: "u", StartTime: at("2026-01-01T01:00:01Z"), Finished: job.ConditionComplete,
 		FinishTime: at("2026-01-01T01:05:00Z"), CompletionTime: at("2026-01-01T01:05:00Z"), ScheduledTime: at("2026-01-01T01:00:00Z"),

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // fullMemory has a value in each field.
@@ -91,9 +92,7 @@ func TestMemory_UnreadableReadsAsLost(t *testing.T) {
 	}
 	for _, tc := range tests {
 		m := fullMemory()
-		if err := m.UnmarshalJSON([]byte(tc.text)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, m.UnmarshalJSON([]byte(tc.text)))
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5))
 		s.Memory = m
 		plan := reconcile(t, s)
@@ -135,9 +134,7 @@ func TestPlan_StoredConcludesTheSame(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(data, &stored)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if plan.CronJobUID != "cj-1" || plan.Namespace != "ns" || !plan.NextRun.Equal(hours(5)) {
 		t.Errorf("CronJob %q in %q, next run %s", plan.CronJobUID, plan.Namespace, plan.NextRun)
 	}

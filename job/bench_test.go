@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -84,9 +85,7 @@ func benchRounds(b *testing.B, s job.Snapshot, n int) {
 	b.ReportAllocs()
 	for b.Loop() {
 		plan, err := p.Reconcile(&s)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		conclusion := plan.Conclude(job.Outcome{})
 		if conclusion.Retry || len(plan.Create)+len(plan.Delete) > 0 {
 			b.Fatal("the round is not steady")
@@ -204,9 +203,7 @@ func TestSteadyRoundDoesNotAllocate(t *testing.T) {
 		var p job.Planner
 		got := testing.AllocsPerRun(100, func() {
 			plan, err := p.Reconcile(&s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if plan.Conclude(job.Outcome{}).Retry {
 				t.Fatal("the round is not steady")
 			}

@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchplan/batchplan/internal/value"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // jobJSON is what kubectl get job -o json prints, with fields of other versions.
@@ -61,9 +63,7 @@ const jobJSON = `{
 
 func TestDecodeJob(t *testing.T) {
 	got, err := DecodeJob([]byte(jobJSON))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	container := "main"
 	want := Job{
 		Namespace:         "default",
@@ -179,9 +179,7 @@ func ownerOfPodText() *Job {
 
 func TestDecodePod(t *testing.T) {
 	got, err := DecodePod(ownerOfPodText(), []byte(podText))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	at := func(seconds int) time.Time { return time.Date(2026, 1, 1, 0, 0, seconds, 0, time.UTC) }
 	want := Pod{
 		Phase:    PodRunning,
@@ -220,9 +218,7 @@ func TestJ32_DecodeReadyUnknown(t *testing.T) {
 	for status, want := range map[string]bool{"True": true, "False": true, "Unknown": false} {
 		text := strings.Replace(podText, `"status": "True", "type": "Ready"`, `"status": "`+status+`", "type": "Ready"`, 1)
 		pod, err := DecodePod(ownerOfPodText(), []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := !pod.Detail.ReadyTransition.IsZero(); got != want || pod.Ready != (status == "True") {
 			t.Errorf("Ready %s: has a transition: %v, want %v", status, got, want)
 		}
@@ -249,9 +245,7 @@ func TestJ6_DecodePodOwner(t *testing.T) {
 				t.Fatal("nothing was replaced")
 			}
 			pod, err := DecodePod(ownerOfPodText(), []byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if pod.Owner != test.want {
 				t.Errorf("got %v, want %v", pod.Owner, test.want)
 			}
@@ -285,9 +279,7 @@ func TestDecodePod_Edges(t *testing.T) {
 func TestDecodePod_ExitCode(t *testing.T) {
 	pod, err := DecodePod(ownerOfPodText(), []byte(`{"metadata": {"name": "p", "uid": "p"}, "spec": {"containers": [{"name": "main"}]},
 		"status": {"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 42}}}]}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if c := pod.Detail.Containers; len(c) != 1 || c[0].State != ContainerTerminated || c[0].ExitCode != 42 {
 		t.Errorf("containers %+v", c)
 	}

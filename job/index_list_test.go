@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -74,9 +75,7 @@ func TestJ14_ParseIndexes(t *testing.T) {
 func TestIndexes_Operations(t *testing.T) {
 	parse := func(text string) job.Indexes {
 		s, err := job.ParseIndexes(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return s
 	}
 	tests := []struct {
@@ -357,9 +356,7 @@ func alternating(b *testing.B, n, offset int) job.Indexes {
 		text = strconv.AppendInt(text, int64(2*i+offset), 10)
 	}
 	s, err := job.ParseIndexes(string(text))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	return s
 }
 

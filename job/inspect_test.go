@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/release"
 )
 
@@ -32,9 +33,7 @@ func TestInspect_Pods(t *testing.T) {
 	foreign.Owner = Foreign
 	got, err := Inspect(snapshotOf(t, spec, exitedPod("a", 1, 2), disrupted, exitedPod("b", 5, 4), exitedPod("c", 0, 5),
 		Pod{Name: "d", UID: "d", Phase: PodRunning, Ready: true}, foreign, Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := []PodInspection{
 		// FailIndex is passed over, since failures are not limited index by index.
 		{FinishTime: second(2), Failed: true, Counts: true, Rule: 2, Action: CountFailure, Container: "main", ExitCode: 1},
@@ -84,9 +83,7 @@ func TestInspect_Retries(t *testing.T) {
 	}
 	const spec = `{"completions": 4, "parallelism": 4, "completionMode": "Indexed", "backoffLimitPerIndex": 2}`
 	got, err := Inspect(snapshotOf(t, spec, pod(3, 1, 5), pod(0, 2, 6), pod(1, 0, 7)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := []IndexRetry{
 		{Index: IndexAt(1), Failures: 1, Due: second(7).Add(10 * time.Second)},
 		{Index: IndexAt(3), Failures: 2, Due: second(5).Add(20 * time.Second)},
@@ -107,9 +104,7 @@ func TestInspect_EndedJob(t *testing.T) {
 	s.Job.Status.Failed = 1
 	s.Job.Status.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}}
 	got, err := Inspect(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got.Failed != 1 || !got.Pods[0].Failed || !got.Pods[0].FinishTime.Equal(second(2)) {
 		t.Errorf("got %+v", got)
 	}

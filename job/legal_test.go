@@ -6,11 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/world"
 	"github.com/batchplan/batchplan/release"
-	"pgregory.net/rapid"
 )
 
 // servers are the releases, and those with gates that change what a server checks.
@@ -125,9 +127,7 @@ func TestCheckServed_Lives(t *testing.T) {
 				continue
 			}
 			plan, err := w.Plan()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			recording := plan.Record(drawOutcome(t, plan, job.ResultDone).Writes)
 			for _, r := range servers() {
 				err := job.CheckServed(r, before, recording.Status, w.Job.Spec)
@@ -228,17 +228,13 @@ func TestReports(t *testing.T) {
 				t.Errorf("by hand: %v, want %q", err, test.refused)
 			}
 			r, err := release.Parse(test.serves)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if err := job.CheckServed(r, test.old, test.byHand, plain); err != nil {
 				t.Errorf("by hand, %v: %v", r, err)
 			}
 			for _, r := range servers() {
 				next, err := test.right(r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if err := job.CheckServed(r, test.old, next, plain); err != nil {
 					t.Errorf("%v: %v\n%s", r, err, text(next))
 				}
@@ -287,9 +283,7 @@ func TestSuspend(t *testing.T) {
 	kept := map[string]bool{"1.31": true, "1.34": true, "1.35": true, "1.35,MutableSchedulingDirectivesForSuspendedJobs=true": false, "1.36": false, "1.31,JobManagedBy=true": true}
 	for text, keeps := range kept {
 		r, err := release.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s, err := job.Suspend(old, suspended, noon, r)
 		if err != nil || s.StartTime.IsZero() == keeps || s.Condition(job.ConditionSuspended).Status != job.ConditionTrue {
 			t.Errorf("%v: %+v, %v", r, s, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
 	"github.com/batchplan/batchplan/kit/world"
@@ -27,12 +28,8 @@ func newWorld(t *testing.T, spec job.Spec, o job.Options) *world.Job {
 func mustRound(t *testing.T, w *world.Job) *job.Plan {
 	t.Helper()
 	plan, err := w.Round()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, w.Err())
 	return plan
 }
 

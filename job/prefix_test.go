@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -70,12 +71,8 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 	decided := make(map[job.UID]bool)
 	for range 200 {
 		plan, err := w.Round()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, w.Err())
 		for _, p := range slices.Clone(w.Pods) {
 			if decided[p.UID] {
 				continue

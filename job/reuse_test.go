@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -87,9 +88,7 @@ func drawCrowd(t *rapid.T, s *job.Snapshot) {
 // reuse plans a round and returns all that outlives the plan, with the conclusion.
 func reuse(t *rapid.T, planner *job.Planner, s job.Snapshot) (kept []keepsake, conclusion job.Conclusion) {
 	plan, err := planner.Reconcile(&s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	fresh := job.PlanOf(t, s)
 	if got, want := text(plan), text(fresh); got != want {
 		t.Fatalf("JI24: the plan of a reused Planner differs:\n%s", cmp.Diff(want, got))
@@ -118,9 +117,7 @@ func TestJI24_ListsThatAreEmptyAgain(t *testing.T) {
 	for _, lists := range []*job.UncountedTerminatedPods{{Succeeded: []job.UID{"s"}, Failed: []job.UID{"f"}}, nil} {
 		s.Job.Status.UncountedTerminatedPods = lists
 		plan, err := planner.Reconcile(&s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fresh, _ := job.Reconcile(s)
 		if got, want := text(plan), text(fresh); got != want {
 			t.Errorf("lists %v (-fresh +reused):\n%s", lists, cmp.Diff(want, got))

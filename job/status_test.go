@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchplan/batchplan/internal/value"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // TestStatus_JSON holds the text that an API server prints: it reads and prints
@@ -30,13 +32,9 @@ func TestStatus_JSON(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var s Status
-			if err := json.Unmarshal([]byte(test.text), &s); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(test.text), &s))
 			got, err := json.Marshal(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff(test.text, string(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -48,13 +46,9 @@ func TestStatus_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawStatus(t)
 		data, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got Status
-		if err := json.Unmarshal(data, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(data, &got))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s\n(-want +got):\n%s", data, diff)
 		}
@@ -71,9 +65,7 @@ func TestStatus_RoundTrip(t *testing.T) {
 // jsonOf is the text of a status; nil and empty uncounted lists mean the same.
 func jsonOf(t *rapid.T, s Status) string {
 	data, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return strings.Replace(string(data), `,"uncountedTerminatedPods":{}`, "", 1)
 }
 
@@ -179,13 +171,9 @@ func TestJ40_EveryFieldOfAConditionCounts(t *testing.T) {
 func TestSpec_ContainersRoundTrip(t *testing.T) {
 	want := Template{RestartPolicy: RestartNever, Containers: []string{"main", "log"}, InitContainers: []string{"first"}}
 	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got Template
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &got))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", text, diff)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -61,9 +62,7 @@ func TestS4_RobfigAgreesAwayFromTransitions(t *testing.T) {
 			continue
 		}
 		parsed, err := theirs.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		compared++
 		if want := parsed.Next(from.In(zone.loc)); !run.Equal(want) {
 			t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, run, want)
@@ -95,9 +94,7 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 			continue
 		}
 		parsed, err := theirs.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want := parsed.Next(from.In(zone.loc))
 		if got := s.Next(from); !got.Equal(want) {
 			t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, got, want)
@@ -146,9 +143,7 @@ func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 			continue
 		}
 		parsed, err := theirs.Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want := parsed.Next(from.In(zone.loc))
 		if got := mustParse(t, spec, zone.option, schedule.Kubernetes136()).Next(from); !got.Equal(want) {
 			t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, got, want)

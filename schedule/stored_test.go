@@ -7,15 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/schedule"
 )
 
 // A schedule that is stored and read runs as before, whatever it was made with.
 func TestSchedule_Stored(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	anchor := time.Date(2026, 1, 1, 0, 0, 7, 0, time.UTC)
 	for _, tc := range []struct {
 		spec string
@@ -41,9 +40,7 @@ func TestSchedule_Stored(t *testing.T) {
 		{"0 9 * * *", []schedule.Option{schedule.WithLocation(time.FixedZone("", 60))}, `{"spec":"0 9 * * *","offset":60}`},
 	} {
 		s, err := schedule.Parse(tc.spec, tc.opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		data, err := json.Marshal(s)
 		if err != nil || string(data) != tc.want {
 			t.Errorf("%s: stored as %s, %v, want %s", tc.spec, data, err, tc.want)

@@ -8,6 +8,7 @@ import (
 	"time"
 	_ "time/tzdata" // the same zones on every machine
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -39,9 +40,7 @@ var allZones = sync.OnceValues(func() ([]testZone, error) {
 func zonesOf(t testing.TB) []testZone {
 	t.Helper()
 	zones, err := allZones()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(zones) < 500 {
 		t.Fatalf("testdata/zones.txt lists %d zones, want the whole database", len(zones))
 	}
@@ -51,9 +50,7 @@ func zonesOf(t testing.TB) []testZone {
 func locationOf(t testing.TB, name string) *time.Location {
 	t.Helper()
 	loc, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return loc
 }
 
@@ -63,9 +60,7 @@ func mustParse(t interface {
 }, spec string, opts ...schedule.Option) schedule.Schedule {
 	t.Helper()
 	s, err := schedule.Parse(spec, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -75,8 +70,6 @@ func instant(t testing.TB, text string) time.Time {
 	if err != nil {
 		at, err = time.Parse(time.RFC3339Nano, text)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return at
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -337,9 +338,7 @@ func TestCronJobInterrupted(t *testing.T) {
 	if j, _ := w.job(name); j.Status.Condition(job.ConditionSuspended).Status != job.ConditionTrue || j.Status.Failed != 0 {
 		t.Errorf("after Ctrl-C: %v", j.Status)
 	}
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	w.want(0, "run", "--runs", "1")
 	if begun := w.runs("begin"); begun[1] != name || w.runs("end")[0] != name {
 		t.Errorf("want %s to go on, have %v", name, begun)
@@ -371,9 +370,7 @@ func TestClockGoesOn(t *testing.T) {
 	w.want(0, "run", "--speed", "86400", "--until", "12h", w.manifest(text))
 	w.want(0, "run", "--until", "1ms")
 	s, err := store.Open(w.state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer s.Close()
 	c, seen, err := s.Clock()
 	if ahead := time.Until(c.Now()); err != nil || ahead < 11*time.Hour || seen.After(c.Now()) {

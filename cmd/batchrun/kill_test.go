@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -80,9 +81,7 @@ func TestRunnerKilledAtRandom(t *testing.T) {
 			cmd := w.command(args...)
 			var errOut bytes.Buffer
 			cmd.Stderr = &errOut
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmd.Start())
 			if kills < wantKills {
 				time.AfterFunc(rand.N(350*time.Millisecond), func() { _ = cmd.Process.Kill() })
 			}
@@ -107,9 +106,7 @@ func TestRunnerStoppedAtRandom(t *testing.T) {
 	file := w.manifest(killJobs)
 	for i := range 25 {
 		cmd := w.command("run", "-o", "json", "--backoff", "20ms", "--backoff-max", "100ms", file)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		if i < 24 {
 			time.Sleep(rand.N(500 * time.Millisecond))
 			_ = cmd.Process.Signal([]os.Signal{os.Interrupt, os.Interrupt, os.Kill}[i%3])
@@ -161,9 +158,7 @@ func checkCounts(t *testing.T, w *world, key string, succeeded, failed int32) {
 			continue
 		}
 		code, err := strconv.Atoi(words[3])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if codes[uid] = int32(code); code == 0 {
 			perIndex[index]++
 		}

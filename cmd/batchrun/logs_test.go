@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // talker prints its argument, and exits with a status.
@@ -88,16 +90,10 @@ func TestFollowLogs(t *testing.T) {
 	one := w.command("logs", "talker", "-f", "--index", "1")
 	var oneOut lockedBuffer
 	one.Stdout = &oneOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := one.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
+	must.OK(t, one.Start())
 	awaitText(t, &oneOut, "out 1\n") // before the end of the pod
-	if err := os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), " | out 0\n") || !strings.Contains(out.String(), " | late 0\n") || !strings.Contains(out.String(), " | late 1\n") {
 		t.Errorf("%v: %q, %q", err, out.String(), errOut.String())
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // terminal returns both ends of a pseudo terminal of a size.
@@ -28,13 +30,9 @@ func terminal(t *testing.T, rows, columns uint16) (outer, inner *os.File) {
 	if err == nil {
 		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	inner, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return outer, inner
 }
 
@@ -51,9 +49,7 @@ func TestTerminal(t *testing.T) {
 			outer, inner := terminal(t, test.rows, 80)
 			cmd := w.command("run", "testdata/mixed.yaml")
 			cmd.Stdout, cmd.Stderr = inner, inner
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmd.Start())
 			inner.Close()
 			data, _ := io.ReadAll(outer) // it ends with an error when the other end is closed
 			_ = cmd.Wait()

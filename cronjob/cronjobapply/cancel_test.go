@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -99,9 +100,7 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 	s := c.Snapshot()
 	s.Children = slices.DeleteFunc(s.Children, func(j cronjob.Child) bool { return slices.Contains(hidden, j.Name) })
 	p, err := cronjob.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if after == 0 {
@@ -120,9 +119,7 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 	if end.Retry != (err != nil) {
 		t.Fatalf("retry %v, error %v", end.Retry, err)
 	}
-	if err := c.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Err())
 	return end
 }
 

@@ -5,19 +5,16 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // playing plays a world and returns the engine at its end.
 func playing(t *testing.T, w World) *engine {
 	t.Helper()
-	if err := w.check(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.check())
 	e := newEngine(t.Context(), &w)
 	defer e.close()
-	if err := e.begin(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, e.begin())
 	e.loop()
 	if e.err != nil {
 		t.Fatal(e.err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -20,9 +21,7 @@ func play(t *testing.T, w World) *Result {
 	c := &checker{t: t, uncounted: map[string]bool{}}
 	w.Watch = c
 	r, err := Run(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -176,9 +175,7 @@ func TestCompare_OnAnyNumberOfCores(t *testing.T) {
 	var tables []string
 	for _, cores := range []int{1, 2, 7} {
 		c, err := Compare(t.Context(), variants, 1, 4, cores, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		tables = append(tables, c.String())
 	}
 	if tables[0] != tables[1] || tables[1] != tables[2] {

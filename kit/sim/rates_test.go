@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -41,9 +42,7 @@ func TestRates(t *testing.T) {
 	for seed := range uint64(20) {
 		w := spot(seed)
 		r, err := Run(context.Background(), w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if r.JobsComplete != 1 || r.End > 24*time.Hour || r.Evictions == 0 || len(w.Disruptions) != 0 {
 			t.Fatalf("seed %d: %d jobs complete at %v, %d evictions", seed, r.JobsComplete, r.End, r.Evictions)
 		}
@@ -62,9 +61,7 @@ func TestRates(t *testing.T) {
 func TestRates_Seed(t *testing.T) {
 	run := func(seed uint64) (time.Duration, float64) {
 		r, err := Run(context.Background(), spot(seed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return r.LastEnd, r.Cost
 	}
 	endA, costA := run(1)
@@ -81,9 +78,7 @@ func TestCost(t *testing.T) {
 	spec := job.Spec{Completions: &one, Parallelism: &one}
 	spec.Template.RestartPolicy = job.RestartNever
 	r, err := Run(context.Background(), World{Nodes: Nodes(2, Node{Price: 4}), Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(30 * time.Minute)}})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if hours := r.LastEnd.Hours(); math.Abs(r.Cost-8*hours) > 1e-9 || math.Abs(r.CostBusy-2) > 1e-9 {
 		t.Errorf("cost %v and %v in %v", r.Cost, r.CostBusy, r.LastEnd)
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/cronjobgen"
 	"github.com/batchplan/batchplan/kit/jobgen"
@@ -100,12 +101,8 @@ func clusterStep(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 func later(now, before, after time.Time) time.Time { return now.Add(after.Sub(before)) }
 
 func settle(t *rapid.T, c *world.Cluster) {
-	if err := c.Settle(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Settle(context.Background()))
+	must.OK(t, c.Err())
 }
 
 // restCluster ends the faults, lets all pods succeed and no more runs start, and expects every

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
@@ -28,9 +29,7 @@ func load(t *testing.T) (defined []id, all []citation) {
 		defined = append(defined, found...)
 	}
 	all, err := scan(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(all) < 1000 {
 		t.Fatalf("only %d citations were found: something is not read", len(all))
 	}
@@ -89,9 +88,7 @@ func TestCitationsAreFound(t *testing.T) {
 		testfile.Write(t, text, dir, name)
 	}
 	all, err := scan(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got []string
 	for _, c := range all {
 		got = append(got, c.id.String()+" "+c.file+" "+c.function)

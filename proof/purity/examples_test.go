@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // TestExamplesAreShort keeps the examples short enough to read: the lines of Go of each folder of examples, without
@@ -35,9 +37,7 @@ func TestExamplesAreShort(t *testing.T) {
 func linesOfCode(t *testing.T, name string) (n int) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer file.Close()
 	imports := false
 	scanner := bufio.NewScanner(file)
@@ -49,8 +49,6 @@ func linesOfCode(t *testing.T, name string) (n int) {
 		}
 		imports = imports && line != ")"
 	}
-	if err := scanner.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, scanner.Err())
 	return n
 }

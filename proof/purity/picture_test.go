@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
@@ -179,9 +180,7 @@ func importsOf(t *testing.T) map[string][]string {
 	imports := map[string][]string{}
 	for _, file := range sources(t) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		pkg := path.Dir(file)
 		list := imports[pkg]
 		for _, spec := range parsed.Imports {
@@ -214,8 +213,6 @@ func sources(t *testing.T) (files []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return files
 }

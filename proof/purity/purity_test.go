@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 const module = "github.com/batchplan/batchplan"
@@ -185,9 +187,7 @@ func list(t *testing.T, patterns ...string) []pkg {
 		if errors.Is(err, io.EOF) {
 			return pkgs
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if p.Error != nil {
 			t.Fatalf("%s: %s", p.ImportPath, p.Error.Err)
 		}
@@ -225,9 +225,7 @@ func checkPackage(t *testing.T, dir string) []problem {
 	var files []*ast.File
 	for _, name := range p.GoFiles {
 		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		files = append(files, f)
 	}
 	return check(fset, files, typesOf(t, fset, p.ImportPath, files, pkgs))

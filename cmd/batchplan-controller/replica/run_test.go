@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -39,9 +40,7 @@ func TestRunControllers_MemoryAnnotation(t *testing.T) {
 			Status: corev1.PodStatus{Phase: corev1.PodFailed},
 		}
 		c, err := Config{ManagedBy: name, MemoryAnnotation: "example.com/memory", Identity: "me"}.withDefaults()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		client := fake.NewClientset(j, pod)
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 		done := make(chan error, 1)
@@ -49,9 +48,7 @@ func TestRunControllers_MemoryAnnotation(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		got, err := client.BatchV1().Jobs("ns").Get(t.Context(), "j", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if text := got.Annotations["example.com/memory"]; !strings.Contains(text, `"u"`) || got.Status.Failed != 1 {
 			t.Errorf("annotation %q, status %+v", text, got.Status)
 		}

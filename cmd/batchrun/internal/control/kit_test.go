@@ -13,6 +13,7 @@ import (
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/manifest"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/kit/jobtest"
@@ -35,16 +36,12 @@ type kit struct {
 // disk, or -rapid.checks. The test is the node.
 func TestBackend(t *testing.T) {
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
-		if err := checks.Value.Set("25"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, checks.Value.Set("25"))
 		t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
 	}
 	dir := t.TempDir()
 	s, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
 		k := &kit{env: env, store: s, conditions: map[job.UID][]job.PodCondition{}}

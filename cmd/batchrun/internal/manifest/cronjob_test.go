@@ -8,6 +8,7 @@ import (
 	_ "time/tzdata"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // goodCron is a valid manifest. Each bad one differs from it in one place.
@@ -56,19 +57,13 @@ func TestReadGoodCronJob(t *testing.T) {
 // The library recognises the job of a run as the CronJob's, and the job can run here.
 func TestJobOfCronJob(t *testing.T) {
 	all, err := Read("f.yaml", strings.NewReader(goodCron))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c, err := LoadCronJob(all.CronJobs[0].Raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := time.Date(2026, 1, 5, 8, 30, 0, 0, time.UTC)
 	raw, err := c.Job(&cronjob.Creation{Name: cronjob.JobName("x", run), Labels: c.Spec.JobTemplate.Labels,
 		Annotations: map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": run.Format(time.RFC3339)}}, "uid-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	child, err := cronjob.DecodeChild(&cronjob.CronJob{UID: "uid-1", Namespace: c.Object.Namespace}, raw)
 	if err != nil || child.Foreign || !child.ScheduledTime.Equal(run) || child.Name != "x-29460030" {
 		t.Errorf("%+v, %v", child, err)

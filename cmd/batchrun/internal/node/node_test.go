@@ -10,6 +10,7 @@ import (
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -19,17 +20,13 @@ import (
 func TestUnbegun(t *testing.T) {
 	for _, again := range []bool{true, false} {
 		s, err := store.Open(filepath.Join(t.TempDir(), "state"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer s.Close()
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		n := New(s, &clock.Clock{}, 1, func(job.UID) {})
 		p := &store.Pod{UID: "p", Job: "j", Name: "j-p", Created: now, Spec: []byte("{}")}
 		folder := pod.Folder(s.PodFolder(p.UID))
-		if err := folder.Prepare(p.Spec); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, folder.Prepare(p.Spec))
 		k := &knowledge{}
 		for range maxLaunches + 2 {
 			k.launches++

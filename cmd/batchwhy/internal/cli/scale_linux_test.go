@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // How much TestScale reads. With -jobs 10000 -pods 5 the file has about 200 MB.
@@ -29,9 +31,7 @@ func TestScale(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "large.json")
 	size := generate(t, file, *scaleJobs, *scalePods, *scaleSeed)
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.Command(program, at, "--progress", "--details", file)
 	cmd.Env = append(os.Environ(), asCommand+"=1", "PWD=")
 	var out, errOut bytes.Buffer
@@ -72,9 +72,7 @@ func TestMain(m *testing.M) {
 func generate(t *testing.T, file string, jobs, pods int, seed uint64) int64 {
 	t.Helper()
 	f, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	r := rand.New(rand.NewPCG(seed, 0))
 	var b bytes.Buffer
@@ -95,9 +93,7 @@ func generate(t *testing.T, file string, jobs, pods int, seed uint64) int64 {
 		t.Fatal(err)
 	}
 	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return info.Size()
 }
 
