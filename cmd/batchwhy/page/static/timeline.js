@@ -151,7 +151,7 @@ function labelOf(lanes, i) {
 
 function drawLanes(timeline, title, width) {
   const from = Date.parse(timeline.from), to = endOf(timeline, from);
-  const labels = 78, right = 34, row = 24, head = 4, foot = 24;
+  const labels = 78, right = 38, row = 24, head = 4, foot = 24;
   const lanes = timeline.lanes.filter((lane) => (lane.bars || []).length + (lane.marks || []).length);
   const height = head + row * lanes.length + foot;
   const svg = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Timeline of " + title });
