@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/kubernetes/backend"
@@ -160,9 +161,7 @@ func TestJob_AdoptLooksOnce(t *testing.T) {
 	s, client := newServer(t, map[string][]reply{"GET": ok(aJob()), "PATCH": ok(aPod())})
 	b := backend.NewJob(client, aJob())
 	for range 3 {
-		if err := adopt(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, adopt(t.Context(), b))
 	}
 	if len(s.requests) != 4 {
 		t.Errorf("requests %q", s.requests)
@@ -183,9 +182,7 @@ func TestJob_Versions(t *testing.T) {
 	b.WroteJob = func(o *batchv1.Job) { told = append(told, "job "+o.ResourceVersion) }
 	b.Wrote = func(o *corev1.Pod) { told = append(told, "pod "+o.ResourceVersion) }
 	for _, do := range []func(context.Context, *backend.Job) error{create, writeStatus, untrack, writeStatus} {
-		if err := do(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, do(t.Context(), b))
 	}
 	if diff := cmp.Diff([]string{"pod 9", "job 6", "pod 9", "job 7"}, told); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)

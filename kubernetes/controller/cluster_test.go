@@ -25,6 +25,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 )
 
@@ -81,9 +82,7 @@ func start(t *testing.T, m makers, objects ...runtime.Object) *cluster {
 	})
 	factory := informers.NewSharedInformerFactory(client, resync)
 	controllers, err := m(client, factory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 	factory.Start(ctx.Done())
 	done := make(chan error, 1)
@@ -106,18 +105,14 @@ func (c *cluster) rest(d time.Duration) {
 func (c *cluster) pods() []corev1.Pod {
 	c.Helper()
 	list, err := c.CoreV1().Pods("ns").List(c.Context(), metav1.ListOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
+	must.OK(c, err)
 	return list.Items
 }
 
 func (c *cluster) job(name string) *batchv1.Job {
 	c.Helper()
 	j, err := c.BatchV1().Jobs("ns").Get(c.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
+	must.OK(c, err)
 	return j
 }
 

@@ -19,6 +19,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 )
 
@@ -48,9 +49,7 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 			factory := informers.NewSharedInformerFactory(client, resync)
 			cronJobs, jobs := factory.Batch().V1().CronJobs().Informer(), factory.Batch().V1().Jobs().Informer()
 			c, err := controller.NewCronJobReconciler(client, cronJobs, jobs, controller.CronJobOptions{})
-			if err := errors.Join(err, cronJobs.GetIndexer().Add(cached)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(err, cronJobs.GetIndexer().Add(cached)))
 			round := func() error {
 				_, err := c.Reconcile(ctx, types.NamespacedName{Namespace: "ns", Name: "c"})
 				return err
@@ -72,9 +71,7 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 				err = errors.Join(err, failed, jobs.GetIndexer().Add(started))
 			}
 			err = errors.Join(err, client.BatchV1().Jobs("ns").Delete(ctx, run("c", 1), metav1.DeleteOptions{}), jobs.GetIndexer().Add(other))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			looks := 0
 			client.PrependReactor("get", "cronjobs", func(clienttesting.Action) (bool, runtime.Object, error) {
 				looks++
@@ -84,9 +81,7 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 				time.Sleep(time.Second)
 				_ = round() // it may ask for another one
 				// Both jobs are gone, so nothing is unexpected, and nothing is read again.
-				if err := errors.Join(jobs.GetIndexer().Delete(other), jobs.GetIndexer().Delete(started)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, errors.Join(jobs.GetIndexer().Delete(other), jobs.GetIndexer().Delete(started)))
 			}
 			if starts != 1 || looks != 1 {
 				t.Errorf("%+v: the run was started %d times, after %d fresh looks", test, starts, looks)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 )
@@ -90,9 +91,7 @@ func TestController_Namespaces(t *testing.T) {
 		if len(memories) != 0 {
 			t.Error("a memory is left, and would be old when the namespace comes back")
 		}
-		if err := c.CoreV1().Pods("ns").Delete(t.Context(), c.pods()[0].Name, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.CoreV1().Pods("ns").Delete(t.Context(), c.pods()[0].Name, metav1.DeleteOptions{}))
 		c.rest(time.Minute)
 		if n := len(c.pods()); n != 0 {
 			t.Fatalf("%d pods in a namespace that was lost", n)
@@ -114,13 +113,9 @@ func TestController_CrashOnPanic(t *testing.T) {
 		c, err := controller.NewJobs(client, factory, controller.JobOptions{
 			Common: controller.Common{CrashOnPanic: true}, ManagedBy: mine, Memories: brokenFor{stored{}, "bad", &asked},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer c.ShutDown()
-		if err := factory.Batch().V1().Jobs().Informer().GetIndexer().Add(newJob("bad", pointTo(mine))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, factory.Batch().V1().Jobs().Informer().GetIndexer().Add(newJob("bad", pointTo(mine))))
 		c.Enqueue(func(string) bool { return true })
 		defer func() {
 			if p := recover(); p != "broken" {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/convert"
 )
 
@@ -26,18 +27,14 @@ func decoders() (whole, lean runtime.Decoder) {
 func encode(t testing.TB, o runtime.Object) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(o, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(o, &out))
 	return out.Bytes()
 }
 
 func decode(t testing.TB, d runtime.Decoder, data []byte) runtime.Object {
 	t.Helper()
 	o, _, err := d.Decode(data, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return o
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/convert"
 )
 
@@ -51,9 +52,7 @@ func FuzzTrim(f *testing.F) {
 func trim(t *testing.T, o *corev1.Pod, kinds ...string) *corev1.Pod {
 	t.Helper()
 	out, err := convert.Trim(kinds...)(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out.(*corev1.Pod)
 }
 
@@ -61,9 +60,7 @@ func trim(t *testing.T, o *corev1.Pod, kinds ...string) *corev1.Pod {
 func TestTrim_Others(t *testing.T) {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}}}
 	out, err := convert.Trim("Job")(j)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := out.(*batchv1.Job); got.Name != "j" || got.ManagedFields != nil {
 		t.Errorf("got %+v", got)
 	}

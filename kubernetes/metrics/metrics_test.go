@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/metrics"
 )
@@ -26,9 +27,7 @@ func figures(t *testing.T, m *metrics.Metrics) (lines []string) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(m)
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, family := range families {
 		for _, metric := range family.Metric {
 			var labels []string
@@ -117,9 +116,7 @@ func TestOf(t *testing.T) {
 		}
 	}
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got []string
 	for _, family := range families {
 		for _, metric := range family.Metric {
@@ -156,9 +153,7 @@ func TestRequests(t *testing.T) {
 	for _, code := range []int{0, http.StatusOK, http.StatusConflict, http.StatusConflict} {
 		answer = code
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "https://server/apis/batch/v1/namespaces/ns/jobs/j/status", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		response, err := wrapped.RoundTrip(r)
 		if code == 0 != (err != nil) || err == nil && response.StatusCode != code {
 			t.Errorf("code %d: %v, %v", code, response, err)
