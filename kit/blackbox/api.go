@@ -256,7 +256,11 @@ func (a *API) create(r *Resource, namespace string, o Object, bySubject bool) (e
 		o.Set(namespace, "metadata", "namespace")
 	}
 	k := key{r.Plural, namespace, o.Name()}
-	if _, exists := a.objects[k]; exists {
+	if _, exists := a.objects[k]; exists && r.reports {
+		// Recorders name events by the nanosecond, and here many happen in one.
+		k.name = fmt.Sprintf("%s.%d", k.name, a.born)
+		o.Set(k.name, "metadata", "name")
+	} else if exists {
 		return entry{}, fail(http.StatusConflict, metav1.StatusReasonAlreadyExists, "%s %q already exists", k.plural, k.name)
 	}
 	o["apiVersion"], o["kind"] = r.apiVersion(), r.Kind

@@ -327,6 +327,7 @@ func TestEvents(t *testing.T) {
 		first["count"] = 3
 		write(http.MethodPut, core, "a", first)
 		write(http.MethodPut, core, "a", first)
+		write(http.MethodPost, core, "a", Object{"reason": "Third", "message": "of the same instant", "type": "Normal", "involvedObject": about})
 		second := Object{"reason": "Second", "note": "two", "type": "Normal", "regarding": about}
 		write(http.MethodPost, later, "b", second)
 		second["series"] = map[string]any{"count": 2}
@@ -338,7 +339,7 @@ func TestEvents(t *testing.T) {
 	for _, e := range subject.Play(t, CronLife{Settings: CronSettings{Schedule: "0 * * * *"}}).Events {
 		got = append(got, fmt.Sprint(e.Type, e.Reason, e.Message, e.Regarding.Text("name")))
 	}
-	if want := []string{"WarningFirstonesubject", "WarningFirstonesubject", "WarningFirstonesubject", "NormalSecondtwosubject", "NormalSecondtwosubject"}; !slices.Equal(got, want) {
+	if want := []string{"WarningFirstonesubject", "WarningFirstonesubject", "WarningFirstonesubject", "NormalThirdof the same instantsubject", "NormalSecondtwosubject", "NormalSecondtwosubject"}; !slices.Equal(got, want) {
 		t.Errorf("kept %q, want %q", got, want)
 	}
 }

@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -22,7 +24,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/batchplan/batchplan/kit/blackbox"
-	"github.com/batchplan/batchplan/kubernetes/controller"
 	"github.com/batchplan/batchplan/kubernetes/reconcilers"
 )
 
@@ -65,8 +66,10 @@ var cron = blackbox.Cron{Program: blackbox.Program{
 			return err
 		}
 		var cronJobs reconcilers.CronJob
-		// The manager's recorder writes series: a later message of the same kind is not written.
-		cronJobs.Events = controller.NewRecorder(ctx, client, scheme, "cronjobs")
+		// The manager's recorder writes series, without their later messages. This one merges and drops nothing.
+		events := record.NewBroadcaster(record.WithContext(ctx), record.WithCorrelatorOptions(record.CorrelatorOptions{MaxEvents: 1e6, BurstSize: 1e6}))
+		events.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: client.CoreV1().Events("")})
+		cronJobs.Events = events.NewRecorder(scheme, corev1.EventSource{Component: "cronjobs"})
 		if err := cronJobs.SetupWithManager(mgr); err != nil {
 			return err
 		}

@@ -101,6 +101,7 @@ func schedules(backups blackbox.Resource) *blackbox.Cron {
 			},
 			Off: map[blackbox.Check]string{
 				blackbox.NotInRetrospect: "a run that was missed while the schedule was paused starts, unless skipImmediately is set, as documented",
+				blackbox.ReportsPassed:   "it writes no events",
 			},
 		},
 		New: func(s blackbox.CronSettings) any {
