@@ -22,6 +22,14 @@ func (o *Options) catchUpWindow() (window time.Duration, ok bool) {
 	return o.CatchUpWindow, o.CatchUpWindow > 0
 }
 
+// catchUpLimit returns how many runs CatchUpAll makes up at most.
+func (o *Options) catchUpLimit() int {
+	if o.CatchUpLimit == 0 {
+		return maxCatchUp
+	}
+	return int(o.CatchUpLimit)
+}
+
 // pickDue chooses among the runs in (earliest, until].
 func pickDue(s schedule.Schedule, earliest, until time.Time, o *Options) pick {
 	latest, ok := s.Latest(earliest, until)
@@ -32,10 +40,7 @@ func pickDue(s schedule.Schedule, earliest, until time.Time, o *Options) pick {
 	if o.CatchUp != CatchUpAll || overdue == 1 {
 		return pick{latest, latest, overdue}
 	}
-	limit := int(o.CatchUpLimit)
-	if limit == 0 {
-		limit = maxCatchUp
-	}
+	limit := o.catchUpLimit()
 	if overdue <= limit {
 		return pick{s.Next(earliest), latest, overdue}
 	}

@@ -177,23 +177,26 @@ func checkDuplicates(all []Deletion) error {
 
 // lastBackfilled returns the latest of these runs that a backfill has started and before which the
 // schedule has no run left to start. Recording it takes nothing from the schedule, and then the
-// history may delete its job (C2). Zero means none.
-func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last time.Time) {
+// history may delete its job (C2). Zero means none. If runs remain, it also returns when the schedule
+// gives up the run that it has left: zero means at no known time.
+func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last, next time.Time) {
 	if len(runs) == 0 || s.Schedule.Problem != "" {
-		return last
+		return last, next
 	}
-	until := c.nothingLeftBefore(s, base)
+	until, givenUp := c.nothingLeftBefore(s, base)
 	for _, run := range runs {
 		if !run.After(until) {
 			last = later(last, run)
+		} else {
+			next = givenUp
 		}
 	}
-	return last
+	return last, next
 }
 
 // appendUnreached adds that a job is kept until its run can be recorded: a backfill has started it, and
-// then the clock went back.
-func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time) []Wait {
+// then the clock went back, or the schedule has an older run left to start and gives it up at the time next.
+func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time) []Wait {
 	delay := jitterOf(s)
 	for _, run := range runs {
 		until := run // a backfill waits for no jitter
@@ -204,30 +207,44 @@ func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time) []Wait {
 			waits = append(waits, Wait{Reason: WaitHistory, Until: until})
 		}
 	}
+	if !next.IsZero() {
+		waits = append(waits, Wait{Reason: WaitHistory, Until: next})
+	}
 	return waits
 }
 
 // nothingLeftBefore returns a time before which the schedule starts no run any more: the first run
-// without a job that CatchUpAll may make up, or else the latest run that is due.
-func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) time.Time {
-	until := s.Now // a backfill waits for no jitter
+// without a job that CatchUpAll may make up, or else the latest run that is due. It also returns when that
+// run is given up, if it does not start before: at its deadline, or when a later run puts it beyond the limit.
+func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp time.Time) {
+	until = s.Now // a backfill waits for no jitter
 	if s.Options.CatchUp != CatchUpAll {
-		return until
+		return until, givenUp
 	}
 	earliest := base
-	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok {
+	d, bounded := startingDeadline(&s.CronJob.Spec, &s.Options)
+	if bounded {
 		earliest = later(earliest, s.Now.Add(-d))
 	}
-	first := pickDue(s.Schedule.Schedule, earliest, until, &s.Options).due
+	due := pickDue(s.Schedule.Schedule, earliest, until, &s.Options)
+	first := due.due
 	hasJob := c.jobNamed(maxLook)
 	for range maxLook {
 		if first.IsZero() || first.After(until) {
-			return until
+			return until, givenUp
 		}
 		if !hasJob(c.names.of(first).String()) {
 			break
 		}
 		first = s.Schedule.Schedule.Next(first)
 	}
-	return first
+	if bounded {
+		givenUp = first.Add(d)
+	}
+	if due.overdue >= s.Options.catchUpLimit() {
+		if next := s.Schedule.Schedule.Next(s.Now); !bounded || next.Before(givenUp) && !next.IsZero() {
+			givenUp = next
+		}
+	}
+	return first, givenUp
 }

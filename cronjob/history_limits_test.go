@@ -57,6 +57,39 @@ func TestC2_CL4_ClockBackBeforeABackfilledRun(t *testing.T) {
 	}
 }
 
+// TestC2_CL4_OlderRunIsGivenUp: a backfill has started a run, and the schedule may still start an older one. While the
+// CronJob is suspended it does not, and later the older one is beyond the limit or its deadline. The job goes then, also if
+// nothing else happens.
+func TestC2_CL4_OlderRunIsGivenUp(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)})
+	backfilled := finished(child(hours(3)), job.ConditionComplete, hours(3.1))
+	backfilled.Backfilled = true
+	c.Status.LastSuccessfulTime = backfilled.CompletionTime
+	for _, tc := range []struct {
+		name  string
+		o     cronjob.Options
+		again time.Time
+	}{
+		{"limit", cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpLimit: 2}, hours(4)},
+		{"window", cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpWindow: 90 * time.Minute}, hours(3.5)},
+		{"both", cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpLimit: 2, CatchUpWindow: 90 * time.Minute}, hours(3.5)},
+		{"neither is reached", cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpLimit: 4}, time.Time{}},
+	} {
+		s := snapshot(c, hours(3.2), backfilled)
+		s.Options = tc.o
+		plan := reconcile(t, s)
+		if !plan.Requeue.At.Equal(tc.again) || !plan.Settle(cronjob.Writes{}).Status.LastScheduleTime.IsZero() {
+			t.Errorf("%s: again at %s, want %s\n%s", tc.name, plan.Requeue.At, tc.again, plan.String())
+		}
+		if s.Now = tc.again; s.Now.IsZero() {
+			continue
+		}
+		if plan := reconcile(t, s); !plan.Settle(cronjob.Writes{}).Status.LastScheduleTime.Equal(hours(3)) {
+			t.Errorf("%s: the run is not recorded:\n%s", tc.name, plan.String())
+		}
+	}
+}
+
 // The job of a run that is not recorded is its only trace.
 func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 	run := start.Add(time.Hour)

@@ -128,9 +128,10 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	}
 	if trimmed, ok := trimHistory(s, c, b); ok {
 		out = out.and(trimmed.moves)
-		out.recorded = later(out.recorded, c.lastBackfilled(s, later(base, later(out.recorded, out.since)), trimmed.unrecorded))
+		last, next := c.lastBackfilled(s, later(base, later(out.recorded, out.since)), trimmed.unrecorded)
+		out.recorded = later(out.recorded, last)
 		if s.Schedule.Problem == "" {
-			out.waits = appendUnreached(out.waits, s, trimmed.unrecorded)
+			out.waits = appendUnreached(out.waits, s, trimmed.unrecorded, next)
 		}
 	}
 	return out

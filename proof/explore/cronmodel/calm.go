@@ -3,6 +3,7 @@ package cronmodel
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
@@ -85,7 +86,38 @@ func (w *worker) calmJobs(s *state) (moved bool) {
 	return moved
 }
 
+// checkSilence checks that a state at rest needs no round before the one that the controller has asked for
+// (CL4): at none of the times of the runs, nor half an hour later, has it something to write. Once the clock went
+// back nothing is said: a wake-up comes after a time, and the model knows only its hour.
+func (w *worker) checkSilence(s *state) error {
+	if s.control.moved {
+		return nil
+	}
+	for _, run := range w.scope.Times {
+		for _, at := range []uint32{uint32(run / time.Second), uint32(run/time.Second) + 1800} {
+			if again := s.control.again; at <= s.now || again > 0 && again <= at+2 {
+				continue // a run that is due starts a moment later, which counts as the next second
+			}
+			later := *s
+			later.now = at
+			id, ok := w.inScope(func() roundID { return w.at(w.look(&later), nil) })
+			if !ok {
+				continue
+			}
+			if round := w.of(id); !round.over && round.write.verb != verbStore {
+				snapshot := w.snapshot(&round.view)
+				plan, err := cronjob.Reconcile(snapshot)
+				return errors.Join(fmt.Errorf("CL4: the controller waits, and at %s there is something to do:\n%s", clock(at), plan.String()), err)
+			}
+		}
+	}
+	return nil
+}
+
 func (w *worker) checkRest(s *state) error {
+	if err := w.checkSilence(s); err != nil {
+		return err
+	}
 	status, spec := w.statuses.Of(uint32(s.status)), &w.specs[s.spec]
 	if len(status.Active) > 0 {
 		return fmt.Errorf("CL2: %s is still active", status.Active[0].Name)

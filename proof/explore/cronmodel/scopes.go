@@ -145,6 +145,14 @@ var Small = []Scope{
 		Must:     []string{"backfill starts", "backfill waits"},
 	},
 	{
+		Name: "backfill-suspended", Covers: "a backfill of a later run while the CronJob is suspended, until the older ones are beyond the limit", Runs: 4, Rest: 60,
+		Spec:     cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)},
+		Options:  cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpLimit: 2},
+		Backfill: cronjob.Backfill{After: start.Add(time.Hour), Until: start.Add(2 * time.Hour)},
+		Budget:   Budget{Backfills: 1, Lost: 1, Crashes: 1, Ticks: 3},
+		Must:     []string{"C2 history", "C6 suspended", "backfill starts"},
+	},
+	{
 		Name: "edits", Covers: "suspend, resume and another schedule", Runs: 4, Rest: 60,
 		Edits:  []func(*cronjob.Spec){suspend, resume, twoHourly},
 		Budget: Budget{Edits: 2, Crashes: 1, Ticks: 2, Jumps: 1},
