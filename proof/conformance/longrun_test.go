@@ -159,7 +159,7 @@ func (y *tally) play(t *testing.T, number int) {
 	generator, own := generatorOf(number), seedOf(y.seed, number)
 	s := generator.Example(int(own))
 	s.Comment = fmt.Sprintf("seed %d, number %d", y.seed, number)
-	current := found(fmt.Sprintf("current-%d", mine.Mine))
+	current := found(fmt.Sprintf("current-%d-%d", y.seed, number))
 	keep(t, current, s) // in case a controller panics, or the script does not end
 	o := ours.Kubernetes(played)
 	o.Watch = y.rules

@@ -35,9 +35,9 @@ type Result struct {
 	Chance bool
 }
 
-// patience is how much processor time a script may take. On a busy machine that can be
-// many minutes.
-const patience = 2 * time.Minute
+// patience is how much processor time a script may take: two minutes if four hundred jobs stay for hours. On a
+// busy machine that can be many minutes.
+const patience = 5 * time.Minute
 
 // replays is how often a script with a difference is played again.
 var replays = flag.Int("replays", 12, "how often to play a script again that shows a difference, before it counts")
