@@ -23,7 +23,7 @@ func of(kind string) *blackbox.Cron {
 			o.Set(time.Now().UTC().Format(time.RFC3339), "status", "end")
 			o.Set(map[bool]string{true: "Completed", false: "Failed"}[succeeded], "status", "phase")
 		},
-		Off: play.InRetrospect,
+		Off: play.Off,
 	},
 		New: func(s blackbox.CronSettings) any {
 			p := &Plan{}

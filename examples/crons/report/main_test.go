@@ -20,7 +20,7 @@ var subject = &blackbox.Cron{Program: blackbox.Program{
 		o.Set(time.Now().UTC().Format(time.RFC3339), "status", "end")
 		o.Set(map[bool]string{true: "SUCCEEDED", false: "FAILED"}[succeeded], "status", "state")
 	},
-	Off: play.InRetrospect,
+	Off: play.Off,
 },
 	New: func(s blackbox.CronSettings) any {
 		r := &ReportSchedule{}

@@ -25,7 +25,7 @@ var subject = &blackbox.Cron{Program: blackbox.Program{
 		o.Set(time.Now().UTC().Format(time.RFC3339), "status", "end")
 		o.Set(map[bool]string{true: "Ready", false: "Error"}[succeeded], "status", "phase")
 	},
-	Off: play.InRetrospect,
+	Off: play.Off,
 },
 	New: func(s blackbox.CronSettings) any {
 		p := &SnapshotPolicy{}

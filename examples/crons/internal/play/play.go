@@ -49,8 +49,12 @@ func Manager(scheme *runtime.Scheme, setup func(ctrl.Manager) error) func(contex
 	}
 }
 
-// InRetrospect is why the latest run that was missed while a parent was suspended starts.
-var InRetrospect = map[blackbox.Check]string{blackbox.NotInRetrospect: "as in Kubernetes, one run starts when a schedule is resumed"}
+// Off is what the kit does not check here, and why.
+var Off = map[blackbox.Check]string{
+	blackbox.NotInRetrospect: "as in Kubernetes, one run starts when a schedule is resumed",
+	blackbox.ReportsPassed:   "as in Kubernetes, there is no event for a run whose place a later one takes",
+	blackbox.ReportsLate:     "the recorder of the manager merges the events of some minutes into one, which names the first run",
+}
 
 // EndsAs returns a copy of a subject whose children end in one way.
 func EndsAs(c blackbox.Cron, phase string) *blackbox.Cron {
