@@ -16,7 +16,8 @@ const (
 	Starts Check = "Starts"
 	// Deadline: nothing starts later than startingDeadlineSeconds after its run.
 	Deadline Check = "Deadline"
-	// Forbids: with Forbid nothing starts while another child has not ended.
+	// Forbids: with Forbid nothing starts while another child has not ended. While two replicas run, children that the
+	// watches have not shown yet do not count, nor do they for Replaces.
 	Forbids Check = "Forbids"
 	// Replaces: with Replace the other children are deleted before one starts.
 	Replaces Check = "Replaces"

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -156,11 +158,7 @@ func (n *naive) round(ctx context.Context) error {
 		if n.randomNames {
 			name = fmt.Sprintf("subject-%d", now.UnixNano())
 		}
-		child := Object{"metadata": map[string]any{
-			"name": name, "annotations": map[string]any{"run": run.Format(time.RFC3339)},
-			"ownerReferences": []any{map[string]any{"uid": parent.UID(), "name": "subject", "kind": "Task", "apiVersion": "example.com/v1", "controller": true}},
-		}}
-		started, code, err := n.do(ctx, http.MethodPost, jobs, child)
+		started, code, err := n.do(ctx, http.MethodPost, jobs, childOf(parent, name, run.Format(time.RFC3339)))
 		if err != nil && code != http.StatusConflict {
 			return err
 		}
@@ -173,6 +171,22 @@ func (n *naive) round(ctx context.Context) error {
 		return err
 	}
 	return n.report(ctx, due && !suspended, held, s, from, run)
+}
+
+func childOf(parent Object, name, run string) Object {
+	return Object{"metadata": map[string]any{
+		"name": name, "annotations": map[string]any{"run": run},
+		"ownerReferences": []any{map[string]any{"uid": parent.UID(), "name": "subject", "kind": "Task", "apiVersion": "example.com/v1", "controller": true}},
+	}}
+}
+
+// start starts a run, whatever else there is.
+func (n *naive) start(ctx context.Context, run string) error {
+	parent, _, err := n.do(ctx, http.MethodGet, "/apis/example.com/v1/namespaces/default/tasks/subject", nil)
+	if err == nil {
+		_, _, err = n.do(ctx, http.MethodPost, jobs, childOf(parent, strings.ToLower("subject-"+strings.ReplaceAll(run, ":", "-")), run))
+	}
+	return err
 }
 
 // report reports the runs whose place one has taken. What is wrong reports the one itself, again, or one that waits.
@@ -280,6 +294,107 @@ func TestPlay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOverlap: of two replicas the one that has crashed ends as well. One may start a child beside that of the other until the
+// watches have shown it, and not later.
+func TestOverlap(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		steps      []Step
+		after      time.Duration // how long after the second replica the first one starts a child
+		want, left int
+	}{
+		{"not shown", []Step{{Do: Overlap, For: 3 * time.Minute}}, 5 * time.Second, 0, 1},
+		{"shown", []Step{{Do: Overlap, For: 3 * time.Minute}}, 30 * time.Second, 1, 1},
+		{"the first crashes", []Step{{Do: Break, Fault: CrashAfter, Nth: 1}, {Do: Overlap, For: 3 * time.Minute}}, -5 * time.Second, 0, 1},
+		{"the second crashes", []Step{{Do: Break, Fault: CrashAfter, Nth: 1}, {Do: Overlap, For: 3 * time.Minute}}, 5 * time.Second, 0, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var started, alive atomic.Int32
+			left := 0
+			subject := naive{}.subject()
+			subject.Start = func(ctx context.Context, config *rest.Config) error {
+				alive.Add(1)
+				defer alive.Add(-1)
+				n := naive{client: &http.Client{Transport: config.Transport}}
+				run, at := "2000-01-01T10:01:00Z", 30*time.Second
+				number := started.Add(1)
+				if number == 1 {
+					run, at = "2000-01-01T10:00:00Z", at+test.after
+				}
+				begin := time.Date(2000, 1, 1, 10, 1, 10, 0, time.UTC)
+				if number <= 2 && sleep(ctx, time.Until(begin.Add(at))) {
+					if err := n.start(ctx, run); err != nil && ctx.Err() == nil {
+						return err
+					}
+				}
+				if sleep(ctx, time.Until(begin.Add(5*time.Minute))) {
+					left = max(left, int(alive.Load()))
+				}
+				<-ctx.Done()
+				return nil
+			}
+			life := CronLife{Settings: CronSettings{Schedule: "* * * * *", Policy: "Forbid"}, Begin: 10*time.Hour + 70*time.Second, Lag: 10 * time.Second,
+				Steps: append(test.steps, Step{Do: Wait, For: 6 * time.Minute})}
+			result, beside := subject.Play(t, life), 0
+			for _, v := range result.Violations {
+				if v.Check == Forbids {
+					beside++
+				}
+			}
+			if beside != test.want || left != test.left {
+				t.Errorf("%d children beside others, want %d; %d replicas at the end, want %d\n%s", beside, test.want, left, test.left, strings.Join(result.Story, "\n"))
+			}
+		})
+	}
+}
+
+// sleep reports whether the time has passed before the context ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// TestHold_Ends: a watch that shows nothing for an hour shows what there is as soon as nothing goes wrong any more.
+func TestHold_Ends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := NewAPI(Jobs())
+		a.Lag = map[string]time.Duration{"": time.Second}
+		i := &Incarnation{api: a}
+		answer, err := (&http.Client{Transport: i}).Get("http://blackbox.invalid" + jobs + "?watch=true&resourceVersion=0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		var shown atomic.Int32
+		go func() {
+			n, _ := answer.Body.Read(make([]byte, 10_000))
+			shown.Store(int32(n))
+		}()
+		a.mu.Lock()
+		a.hold("jobs", time.Hour)
+		a.mu.Unlock()
+		if err := a.add(Object{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "a", "namespace": "default"}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if synctest.Wait(); shown.Load() != 0 {
+			t.Error("the job is shown while the watch shows nothing")
+		}
+		a.mu.Lock()
+		clear(a.held)
+		a.wake()
+		a.mu.Unlock()
+		if synctest.Wait(); shown.Load() == 0 {
+			t.Error("the job is not shown")
+		}
+		a.close()
+	})
 }
 
 // TestFind: random lives find nothing in a right controller, and a mistake with its story and a test that has only

@@ -172,13 +172,19 @@ func (c *cronScript) created(child Object) {
 	}
 	for _, other := range c.childrenOf(parent) {
 		switch {
-		case other.UID() == child.UID() || c.Ended(other):
+		case other.UID() == child.UID() || c.Ended(other) || c.isHidden(other):
 		case c.settings.Policy == "Forbid":
 			c.fail(Forbids, "%s is started, and %s has not ended", child.Name(), other.Name())
 		case c.settings.Policy == "Replace" && !other.isDeleted():
 			c.fail(Replaces, "%s is started, and %s is not deleted", child.Name(), other.Name())
 		}
 	}
+}
+
+// isHidden reports whether another replica may have created a child that was not shown to this one yet.
+func (c *cronScript) isHidden(child Object) bool {
+	created := child.Time("metadata", "creationTimestamp")
+	return meets(c.overlaps, created, time.Now()) && !time.Now().After(c.shown(created).Add(time.Second))
 }
 
 // passQuickly lets time pass in which each child ends within seconds.

@@ -80,11 +80,11 @@ type player struct {
 	nth      int
 	quiet    bool // nothing has gone wrong so far
 	reports  []Event
-	// lost is when the program may not know what it has done: its ends, lost replies, and while two replicas run. Down is
-	// when none runs, the last time since ended. Skewed says that its clock has jumped.
-	lost, down []span
-	ended      time.Time
-	skewed     bool
+	// lost is when the program may not know what it has done: its ends, lost replies, and while two replicas run, which
+	// overlaps has alone. Down is when none runs, the last time since ended. Skewed says that its clock has jumped.
+	lost, overlaps, down []span
+	ended                time.Time
+	skewed               bool
 }
 
 // replica is one run of the program.
@@ -322,15 +322,17 @@ func (p *player) do(s Step) error {
 	case Overlap:
 		p.quiet = false
 		p.say("a second replica runs too, for %s", s.For)
-		old := p.replicas[0]
-		p.note(func() { p.loses(s.For + startup) })
+		p.note(func() {
+			p.loses(s.For + startup)
+			p.overlaps = append(p.overlaps, p.lost[len(p.lost)-1])
+		})
 		p.start()
 		if err := p.pass(s.For); err != nil || !p.isUp() {
 			return err
 		}
-		if p.runs(old) && len(p.replicas) > 1 {
+		for len(p.replicas) > 1 && err == nil { // one that has crashed runs again, and is the second now
 			p.say("the first replica ends")
-			err = p.stop(old)
+			err = p.stop(p.replicas[0])
 		}
 	case Break:
 		p.quiet = false

@@ -102,7 +102,7 @@ func (w *watcher) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next takes the next change if it is due. Otherwise it says how long to wait, or for what.
+// next takes the next change if it is due. Otherwise it says how long to wait at most, and for what.
 func (w *watcher) next() (wait time.Duration, changed <-chan struct{}) {
 	a := w.api
 	a.mu.Lock()
@@ -118,7 +118,7 @@ func (w *watcher) next() (wait time.Duration, changed <-chan struct{}) {
 			continue
 		}
 		if wait = time.Until(a.visible(c)); wait > 0 {
-			return wait, nil
+			return wait, a.changed // which may show it earlier
 		}
 		w.rest = eventData(c.kind, c.entry.data)
 		w.at++
