@@ -131,8 +131,8 @@ func (k *kit) look(context.Context) (job.Snapshot, jobapply.Backend, error) {
 	if err != nil {
 		return job.Snapshot{}, nil, err
 	}
-	pods, err := k.store.OpenPods(k.uid)
-	l := &Loop{Manifest: k.manifest}
+	l := &Loop{Store: k.store, UID: k.uid, Manifest: k.manifest}
+	pods, err := l.pods()
 	b := &backend{store: k.store, uid: k.uid, manifest: k.manifest, now: k.env.Now(), changed: func() {}}
 	s := l.snapshot(&stored, pods, time.Time{})
 	k.withConditions(s.Pods)

@@ -47,6 +47,8 @@ type Loop struct {
 	// Report is called after every round.
 	Report func(Round)
 
+	// settled says that the last round left no failed pod that still has to end the job: see pods.
+	settled bool
 	waiter
 }
 
@@ -101,7 +103,7 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	if err != nil {
 		return Round{}, false, err
 	}
-	pods, err := l.Store.OpenPods(l.UID)
+	pods, err := l.pods()
 	if err != nil {
 		return Round{}, false, err
 	}
@@ -117,6 +119,7 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 		return Round{}, false, fmt.Errorf("job %s: %w", stored.Key(), err)
 	}
 	conclusion, applyErr := jobapply.Executor{}.Apply(ctx, b, &plan)
+	l.settled = applyErr == nil && plan.Verdict == job.Verdict{}
 	if err := l.Store.Conclude(l.UID, conclusion.Memory, conclusion.Events, now); err != nil {
 		return Round{}, false, err
 	}
@@ -133,6 +136,16 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 		}
 	}
 	return round, conclusion.Retry, nil
+}
+
+// pods returns the pods that a plan needs. With a podFailurePolicy these may be failed pods that are accounted for: a round that
+// accounts for the pod of a FailJob rule declares the end only if all pods could be deleted, and otherwise a later
+// round has to find the pod again (J21). That is the case after a start, after an error, and while the job is ending.
+func (l *Loop) pods() ([]store.Pod, error) {
+	if l.settled || l.Manifest.Spec.PodFailurePolicy == nil {
+		return l.Store.OpenPods(l.UID)
+	}
+	return l.Store.OpenOrFailedPods(l.UID)
 }
 
 func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.Snapshot {

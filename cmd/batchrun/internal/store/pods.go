@@ -83,6 +83,11 @@ func (s *Store) OpenPods(jobUID job.UID) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? AND "+isOpen+" ORDER BY created, rowid", jobUID)
 }
 
+// OpenOrFailedPods is OpenPods with the failed pods that are accounted for and not removed.
+func (s *Store) OpenOrFailedPods(jobUID job.UID) ([]Pod, error) {
+	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? AND gone = 0 AND (phase = 'Failed' OR "+isOpen+") ORDER BY created, rowid", jobUID)
+}
+
 // Pending returns the pods of all jobs that need the node: those that have not
 // finished, and those that can be removed.
 func (s *Store) Pending() ([]Pod, error) {
