@@ -11,7 +11,7 @@ import (
 )
 
 // TestJ21_FailJobOutlivesAFailedDeletion: a round accounts for the pod of a FailJob rule, and cannot declare the end since
-// another pod could not be deleted. A later round does so, also that of a new runner.
+// another pod could not be deleted. The next round declares it, and so does the first round of a new runner.
 func TestJ21_FailJobOutlivesAFailedDeletion(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		l := newLife(t, "Allow")

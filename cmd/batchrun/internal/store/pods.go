@@ -77,8 +77,8 @@ func (s *Store) Pods(jobUID job.UID) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? ORDER BY created, rowid", jobUID)
 }
 
-// OpenPods returns the pods of a job that the planner has to see. It leaves out
-// finished pods that are accounted for: as in a cluster, they may be gone.
+// OpenPods returns the pods of a job that the planner has to see in most rounds. It leaves
+// out finished pods that are accounted for: as in a cluster, they may be gone.
 func (s *Store) OpenPods(jobUID job.UID) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? AND "+isOpen+" ORDER BY created, rowid", jobUID)
 }
