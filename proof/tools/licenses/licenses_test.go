@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/licenses.md")
+var update = flag.Bool("update", false, "write results/licenses.md")
 
 const root = "../../.."
 
@@ -72,14 +72,14 @@ func TestLicenses(t *testing.T) {
 	if len(linkedBy) < 10 || licenses["github.com/robfig/cron/v3"] != "MIT" {
 		t.Fatalf("only %v", linkedBy)
 	}
-	file := root + "/docs/licenses.md"
+	file := root + "/results/licenses.md"
 	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if data, err := os.ReadFile(file); err != nil || string(data) != b.String() {
-		t.Errorf("docs/licenses.md is not what is linked (%v): see -update", err)
+		t.Errorf("results/licenses.md is not what is linked (%v): see -update", err)
 	}
 }
 
