@@ -175,7 +175,7 @@ func (c *census) add(n plain) {
 func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 	pod := &s.Pods[place]
 	if pod.Phase > PodFailed {
-		return invalid(podField(pod, "phase"), pod.Phase.String(), "is no phase")
+		return invalid(podField(pod, "phase"), pod.Phase.String(), "is not a phase")
 	}
 	facts := known.facts(pod.UID)
 	tracked := carriesFinalizer(pod) && facts&uidUntracking == 0

@@ -131,7 +131,7 @@ func TestB3_CollidingTwins(t *testing.T) {
 		pods[i].UID = collidingUID(uint32(i))
 	}
 	if place, found := table.firstTwin(pods); found {
-		t.Errorf("%d is no twin", place)
+		t.Errorf("%d is not a twin", place)
 	}
 	last := len(pods) - 1
 	pods[last].UID = pods[last-1].UID

@@ -53,7 +53,7 @@ func TestValidateUpdate(t *testing.T) {
 		{"scheduling that is gone", gang, ``, "1.37", `spec.scheduling: "null": must not change from {"schedulingPolicy":{"gang":{}}}`},
 		{"another policy", gang, `"scheduling":{"schedulingPolicy":{"basic":{}}},`, "1.37", "spec.scheduling"},
 		{"another disruptionMode", `"scheduling":{"disruptionMode":{"single":{}}},`, `"scheduling":{"disruptionMode":{"all":{}}},`, "1.37", "spec.scheduling"},
-		{"scheduling that is no object", gang, `"scheduling":[],`, "1.37", "spec.scheduling"},
+		{"scheduling that is not an object", gang, `"scheduling":[],`, "1.37", "spec.scheduling"},
 		{"what no server takes", ``, `"backoffLimit":-1,`, "1.36", "spec.backoffLimit: -1: must not be negative"},
 	} {
 		old := &job.Job{Spec: defaulted("{" + test.old + template + "}")}

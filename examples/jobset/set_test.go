@@ -39,7 +39,7 @@ func TestSet_Mistakes(t *testing.T) {
 		round round
 		want  string
 	}{
-		{"a name is no lock", on(func(c *cluster) Backend { return unlocked{c} }), "is created twice"},
+		{"a name is not a lock", on(func(c *cluster) Backend { return unlocked{c} }), "is created twice"},
 		{"the set comes from a late cache", on(func(c *cluster) Backend { return lateSet{c} }), "is created twice"},
 		{"a late cache says what is gone", on(func(c *cluster) Backend { return lateJobs{c} }), "is created beside"},
 		{"a restart is counted twice after a lost reply", countAgain, "nothing has failed in attempt"},

@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 		mine                         int
 	}{
 		{name: "one process has all", args: "-out=a.txt", path: "a.txt"},
-		{name: "one process is no index", index: "3", args: "-out=a.txt", path: "a.txt"},
+		{name: "one process is not an index", index: "3", args: "-out=a.txt", path: "a.txt"},
 		{name: "an index", index: "3", args: "-shares=4 -out=b/a.txt", mine: 3, path: "b/a-3.txt"},
 		{name: "a flag is stronger than the index", index: "3", args: "-shares=4 -share=1 -out=a", mine: 1, path: "a-1"},
 		{name: "no shares", args: "-shares=0", err: "0 shares: must be at least 1"},

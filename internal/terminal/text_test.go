@@ -23,7 +23,7 @@ func TestText(t *testing.T) {
 		"\u200e\u200f\u061c":         `\u200e\u200f\u061c`,
 		"\u2028\u2029\ufffe\uffff":   `\u2028\u2029\ufffe\uffff`,
 		"\xff\x9b31m":                "\ufffd\ufffd31m",
-		"\xed\xa0\x80 is no UTF-8":   "\ufffd\ufffd\ufffd is no UTF-8",
+		"\xed\xa0\x80 is not UTF-8":   "\ufffd\ufffd\ufffd is not UTF-8",
 		"\ufffd was replaced before": "\ufffd was replaced before",
 	} {
 		if have := Text(text); have != want {
@@ -67,7 +67,7 @@ func TestWriter(t *testing.T) {
 		}
 		var x strings.Builder
 		if err := xml.EscapeText(&x, []byte(out)); err != nil || strings.Contains(x.String(), "\ufffd") && !strings.Contains(out, "\ufffd") {
-			t.Fatalf("%q is no text of XML", out)
+			t.Fatalf("%q is not text of XML", out)
 		}
 	})
 }

@@ -358,7 +358,7 @@ func TestCron_NameThatExists(t *testing.T) {
 	history(t, kind, o, beat{Schedule: "@hourly"}, func(c *clockwork[plain]) {
 		c.parents.fails = "status"
 		if _, err := c.round(time.Hour); err == nil {
-			t.Error("the failed write is no error")
+			t.Error("the failed write is not an error")
 		}
 		c.restart() // without its memory
 		for range 3 {

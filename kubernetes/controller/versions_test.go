@@ -32,7 +32,7 @@ func TestE6_Versions(t *testing.T) {
 		{"the status is not", "19", "31", false},
 		{"a pod is not", "20", "30", false},
 		{"versions are numbers", "20", "9", false},
-		{"it is no version", "20", "x", true},
+		{"it is not a version", "20", "x", true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

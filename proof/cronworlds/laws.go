@@ -182,7 +182,7 @@ func (w *world) checkBackfilled(seen *object, c *cronjob.Creation) {
 	a, run := w.ranges[c.Backfill], c.ScheduledTime
 	switch {
 	case c.Name != runName(run) || !w.matcher(&seen.Spec).matches(run):
-		w.fail("CI2", "%s is no run: %s", c.Name, run)
+		w.fail("CI2", "%s is not a run: %s", c.Name, run)
 	case !run.After(a.After), run.After(a.Until), run.After(w.now), slices.ContainsFunc(a.Except, run.Equal):
 		w.fail("CI2", "%s is not asked for, or not due", c.Name)
 	case len(w.created[c.Name]) > a.had[c.Name]:
@@ -201,7 +201,7 @@ func (w *world) checkRun(seen *object, c *cronjob.Creation) {
 	limit, bounded := w.lateness(spec)
 	switch {
 	case c.Name != runName(run) || !m.matches(run):
-		w.fail("CI2", "%s is no run: %s", c.Name, run)
+		w.fail("CI2", "%s is not a run: %s", c.Name, run)
 	case run.After(w.now), !run.After(w.CreationTimestamp):
 		w.fail("CI2", "%s is not due", c.Name)
 	case spec.Suspend != nil && *spec.Suspend:

@@ -41,7 +41,7 @@ func TestPicture_Wrong(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, problem string }{
 		{name: "right"},
 		{"an arrow is missing", "    job --> schedule", "    job", "job --> schedule is missing"},
-		{"an arrow is no import", "    job -->", "    schedule --> job\n    job -->", "schedule --> job is not an import"},
+		{"an arrow is not an import", "    job -->", "    schedule --> job\n    job -->", "schedule --> job is not an import"},
 		{"an arrow follows from others", "    job -->", "    kit --> schedule\n    job -->", "kit --> schedule follows from other arrows"},
 		{"a package is missing", "<br/>kit", "<br/>kits", "kit/sim is missing"},
 		{"a part is empty", "    job -->", "    none\n    job -->", "none has no package"},

@@ -58,7 +58,7 @@ func descend(n *yaml.Node, part string, list bool) (*yaml.Node, error) {
 	case yaml.SequenceNode:
 		place := 0
 		if _, err := fmt.Sscan(part, &place); err != nil || place > len(n.Content) {
-			return nil, fmt.Errorf("%q is no place in a list of %d", part, len(n.Content))
+			return nil, fmt.Errorf("%q is not a place in a list of %d", part, len(n.Content))
 		}
 		if place == len(n.Content) {
 			n.Content = append(n.Content, fresh)

@@ -176,5 +176,5 @@ func (o *outside) module(dir string) (*publish.Module, error) {
 			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is no published module", dir)
+	return nil, fmt.Errorf("%s is not a published module", dir)
 }

@@ -88,7 +88,7 @@ func TestHostile(t *testing.T) {
 			if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
-				t.Fatalf("%s is no XML: %v", name, err)
+				t.Fatalf("%s is not XML: %v", name, err)
 			}
 		}
 	}
