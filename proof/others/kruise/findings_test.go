@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllertest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
@@ -41,7 +42,9 @@ func init() {
 type plain struct {
 	controller.Controller
 	client  client.Client
-	started []string // the names of the jobs that it has made
+	started []string             // the names of the jobs that it has made
+	lag     time.Duration        // how long its cache does not show a new job
+	made    map[string]time.Time // when a job was made, by its name
 	cron    *v1alpha1.AdvancedCronJob
 	events  *informertest.FakeInformers
 }
@@ -60,7 +63,7 @@ func (k *keeper) Add(r manager.Runnable) error {
 // with returns the controller with one AdvancedCronJob, which has just been created.
 func with(t *testing.T, spec v1alpha1.AdvancedCronJobSpec) *plain {
 	spec.Template = v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{}}
-	p := &plain{events: &informertest.FakeInformers{Scheme: scheme.Scheme}, cron: &v1alpha1.AdvancedCronJob{
+	p := &plain{events: &informertest.FakeInformers{Scheme: scheme.Scheme}, made: make(map[string]time.Time), cron: &v1alpha1.AdvancedCronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cron", UID: "cron", CreationTimestamp: metav1.Now()},
 		Spec:       spec,
 	}}
@@ -70,7 +73,15 @@ func with(t *testing.T, spec v1alpha1.AdvancedCronJobSpec) *plain {
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 				p.started = append(p.started, o.GetName())
+				p.made[o.GetName()] = time.Now()
 				return c.Create(ctx, o, opts...)
+			},
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				err := c.List(ctx, list, opts...)
+				if jobs, ok := list.(*batchv1.JobList); ok {
+					jobs.Items = slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return time.Since(p.made[j.Name]) < p.lag })
+				}
+				return err
 			},
 		}).Build()
 
@@ -112,6 +123,14 @@ func (p *plain) job(t *testing.T) *batchv1.Job {
 	return &jobs.Items[0]
 }
 
+func (p *plain) jobs(t *testing.T) int {
+	var jobs batchv1.JobList
+	if err := p.client.List(t.Context(), &jobs); err != nil {
+		t.Fatal(err)
+	}
+	return len(jobs.Items)
+}
+
 func (p *plain) active(t *testing.T) int {
 	if err := p.client.Get(t.Context(), client.ObjectKeyFromObject(p.cron), p.cron); err != nil {
 		t.Fatal(err)
@@ -119,35 +138,38 @@ func (p *plain) active(t *testing.T) int {
 	return len(p.cron.Status.Active)
 }
 
+// run runs the controller with its watches until the test ends. It returns what brings events.
+func (p *plain) run(t *testing.T) (crons, jobs *controllertest.FakeInformer) {
+	informer := func(o client.Object) *controllertest.FakeInformer {
+		i, err := p.events.FakeInformerFor(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	crons, jobs = informer(&v1alpha1.AdvancedCronJob{}), informer(&batchv1.Job{})
+	informer(&v1alpha1.BroadcastJob{})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- p.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second) // its queue ends with its next tick
+	})
+	synctest.Wait()
+	crons.Add(p.cron)
+	return crons, jobs
+}
+
 // The controller runs, with its watches. A job is started, and the watch reports it; an hour later status.active does not name it.
 // A right controller watches the Jobs that its AdvancedCronJobs own, and not those of BroadcastJobs.
 func TestFindingActiveList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "0 12 * * *"})
-		crons, err := p.events.FakeInformerFor(t.Context(), &v1alpha1.AdvancedCronJob{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		jobs, err := p.events.FakeInformerFor(t.Context(), &batchv1.Job{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.events.FakeInformerFor(t.Context(), &v1alpha1.BroadcastJob{}); err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- p.Start(ctx) }()
-		defer func() {
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			time.Sleep(time.Second) // its queue ends with its next tick
-		}()
-
-		synctest.Wait()
-		crons.Add(p.cron)
+		crons, jobs := p.run(t)
 		time.Sleep(12*time.Hour + time.Minute)
 		job := p.job(t)
 		if owner(job)[0] != p.cron.Name {
@@ -164,6 +186,58 @@ func TestFindingActiveList(t *testing.T) {
 		synctest.Wait()
 		if n := p.active(t); n != 1 {
 			t.Errorf("status.active names %d jobs after an edit, want 1", n)
+		}
+	})
+}
+
+// The same, with failedJobsHistoryLimit 0. The job fails, the watch reports it, and it is kept for ten hours.
+// A right controller deletes it when the watch reports its end.
+func TestFindingHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "0 12 * * *", FailedJobsHistoryLimit: new(int32(0))})
+		crons, jobs := p.run(t)
+		time.Sleep(12*time.Hour + time.Minute)
+		job := p.job(t)
+		jobs.Add(job)
+		time.Sleep(time.Hour)
+		before := job.DeepCopy()
+		now := metav1.Now()
+		job.Status.StartTime = &now
+		job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+		if err := p.client.Status().Update(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		jobs.Update(before, job)
+		time.Sleep(10 * time.Hour)
+		if n := p.jobs(t); n != 1 {
+			t.Errorf("%d jobs are left, with v1.8.0 the failed one: strike OpenKruise's row History in docs/blackbox.md", n)
+		}
+
+		crons.Update(p.cron, p.cron)
+		synctest.Wait()
+		if n := p.jobs(t); n != 0 {
+			t.Errorf("%d jobs are left after an edit, want none", n)
+		}
+	})
+}
+
+// The cache is ten seconds behind. The program was down, and starts a run 54 seconds late. The next run is due six seconds later, and
+// starts beside it: the list of jobs does not show the first one.
+// A right controller starts nothing until its cache shows what it has created.
+func TestFindingReplaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "* * * * *", ConcurrencyPolicy: v1alpha1.ReplaceConcurrent})
+		p.lag = 10 * time.Second
+		time.Sleep(time.Minute + 54*time.Second)
+		asked := p.look(t).RequeueAfter
+		if asked != 6*time.Second {
+			t.Fatalf("the next look is in %s, want 6s", asked)
+		}
+		time.Sleep(asked)
+		p.look(t)
+		p.lag = 0
+		if n := p.jobs(t); n != 2 || len(p.started) != 2 {
+			t.Errorf("%d jobs run concurrently, 2 with v1.8.0: strike OpenKruise's row Replaces in docs/blackbox.md", n)
 		}
 	})
 }
