@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -100,6 +101,7 @@ func (c *cronScript) checkReports() {
 	for _, p := range c.periods[1:] {
 		changes = append(changes, span{p.from, c.shown(p.from).Add(c.slack())})
 	}
+	laterStart := c.laterStarts()
 	for i, p := range c.periods {
 		until := time.Now()
 		if i+1 < len(c.periods) {
@@ -112,7 +114,7 @@ func (c *cronScript) checkReports() {
 			if r := c.runs[at.Unix()]; r != nil && (r.child != "" || !r.reported.IsZero()) {
 				continue
 			}
-			check, decided := c.decided(at, p.schedule)
+			check, decided := c.decided(at, p.schedule, laterStart(at))
 			judged := c.shown(decided).Add(c.slack())
 			if check == "" || judged.After(time.Now()) || meets(c.lost, at, judged) || meets(changes, at, judged) {
 				continue
@@ -124,15 +126,25 @@ func (c *cronScript) checkReports() {
 	}
 }
 
-// decided returns when it was clear that a run does not start, and the check of its report. The check is empty if
-// the run may still start.
-func (c *cronScript) decided(at time.Time, s schedule.Schedule) (check Check, decided time.Time) {
-	var later time.Time // when a later run has started
-	for seconds, r := range c.runs {
-		if seconds > at.Unix() && !r.started.IsZero() && (later.IsZero() || r.started.Before(later)) {
-			later = r.started
+// laterStarts returns a function that says when the first of the runs after a time was started; zero if none was.
+func (c *cronScript) laterStarts() func(time.Time) time.Time {
+	runs := slices.Sorted(maps.Keys(c.runs))
+	first := make([]time.Time, len(runs)+1) // of the runs from there on
+	for i, seconds := range slices.Backward(runs) {
+		first[i] = first[i+1]
+		if started := c.runs[seconds].started; !started.IsZero() && (first[i].IsZero() || started.Before(first[i])) {
+			first[i] = started
 		}
 	}
+	return func(at time.Time) time.Time {
+		next, _ := slices.BinarySearch(runs, at.Unix()+1)
+		return first[next]
+	}
+}
+
+// decided returns when it was clear that a run does not start, and the check of its report. The check is empty if
+// the run may still start. Later is when the first of the later runs was started.
+func (c *cronScript) decided(at time.Time, s schedule.Schedule, later time.Time) (check Check, decided time.Time) {
 	if d := c.settings.StartingDeadlineSeconds; d != nil {
 		limit := time.Duration(*d) * time.Second
 		late := at.Add(limit)
