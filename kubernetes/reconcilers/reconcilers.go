@@ -182,7 +182,8 @@ func newRecorder(mgr ctrl.Manager, client kubernetes.Interface, component string
 }
 
 // Event implements [controller.Recorder]. The action of an event is its reason: it says what
-// the controller did.
+// the controller did. So the events of one reason are a series, which keeps the first message: an
+// action that told each run or pod apart would make an event object for each.
 func (r recorder) Event(about runtime.Object, eventtype, reason, message string) {
 	r.Eventf(about, nil, eventtype, reason, reason, "%s", message)
 }
