@@ -14,7 +14,7 @@ import (
 // findings are everything that is wrong with the CronJob, or will hurt, the worst first.
 func (l *cronLook) findings() []Finding {
 	return worstFirst(slices.Concat(
-		l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(), l.lateFindings(), l.differenceFindings(),
+		l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(), l.lateFindings(), l.startedLate(), l.differenceFindings(),
 		l.replaceFindings(), l.failedRunFindings(), l.missedFindings(), l.staleFindings(), l.activeFindings(), l.historyFindings(),
 		l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
 }
@@ -102,7 +102,7 @@ func (l *cronLook) lintRemedy(kind schedule.FindingKind) Remedy {
 	case schedule.MissingDay, schedule.RareDate:
 		return l.edit("if it should run at the end of each month, run on the 28th to the 31st and let the program test whether tomorrow is the 1st: [ \"$(date -d tomorrow +%d)\" = 01 ] || exit 0")
 	case schedule.UnevenStep:
-		return l.edit("use a step that divides 60 (minutes) or 24 (hours), if the distance matters")
+		return l.edit("if the distance matters, use a step that divides 60 (minutes) or 24 (hours): a schedule cannot say another, since each field begins anew; or run more often, and let the program end when the last success is too recent")
 	case schedule.SkippedTime, schedule.RepeatedTime:
 		return l.edit("choose an hour that the change of clocks does not touch (before 01:00 or after 04:00 in most zones), or timeZone Etc/UTC")
 	case schedule.DeadlineTooShort:
@@ -250,6 +250,28 @@ func (l *cronLook) lateFindings() (all []Finding) {
 		}
 	}
 	return all
+}
+
+// startedLate reports an active run that started long after it was due, and not because of one before it.
+func (l *cronLook) startedLate() []Finding {
+	if l.spec.StartingDeadlineSeconds != nil || l.isSuspended() {
+		return nil
+	}
+	for _, c := range l.active() {
+		late := c.CreationTimestamp.Sub(c.ScheduledTime)
+		if c.ScheduledTime.IsZero() || late < max(5*time.Minute, slack) {
+			continue
+		}
+		why := "the CronJob was suspended until then, the controller was down"
+		if l.spec.ConcurrencyPolicy == cronjob.Forbid {
+			why += ", or an earlier run was active (Forbid)"
+		}
+		return []Finding{finding(Note, "StartedLate",
+			fmt.Sprintf("the run of %s started %s after it was due, %s: %s. After such a pause the latest run that has come due starts immediately, and the others never", l.moment(c.ScheduledTime), span(late), l.at(c.CreationTimestamp), why),
+			l.set("for the next time, let no run start that is more than an hour late", "spec.startingDeadlineSeconds", int64(3600), "a run that cannot start within that time is lost; set it before the CronJob is resumed"),
+			when("this run is not wanted", remedy("delete its Job", kubectl(l.cron.Namespace, "delete", "job", c.Name), "its work is ended, and its pods are deleted with their logs; the next run starts as scheduled")))}
+	}
+	return nil
 }
 
 // runsLong says that an active Job takes much longer than those before it, or "".

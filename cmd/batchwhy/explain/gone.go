@@ -61,18 +61,39 @@ var disruptions = map[string]string{
 	"NodeShutdown":         "ended with its node, which was shut down",
 }
 
-// goneDisruptions is how many of the pods that are gone were disrupted, and by what.
-func (l *look) goneDisruptions() (n int64, why tally) {
+// goneDisruptions is how many of the pods that are gone were disrupted, and by what, with the latest.
+func (l *look) goneDisruptions() (n int64, why string) {
+	var all tally
+	var latest read.Event
+	name := ""
 	for _, p := range l.gone {
 		for _, e := range p.events {
 			if text := disruptions[e.Reason]; text != "" && !contains(e.Message, "cancelling deletion") {
 				n++
-				why.add(text)
+				all.add(text)
+				if !e.Last.Before(latest.Last) {
+					latest, name = e, p.name
+				}
 				break
 			}
 		}
 	}
-	return n, why
+	if n == 0 {
+		return 0, ""
+	}
+	return n, all.list() + fmt.Sprintf(", the last one %s %s", name, l.at(latest.Last))
+}
+
+// goneRemedies say how to keep what disrupted the pods that are gone from doing so, or from counting.
+func (l *look) goneRemedies() []Remedy {
+	for _, p := range l.gone {
+		if lastEvent(p.events, "ScaleDown") != nil {
+			keep := l.again(`let the autoscaler wait for its pods: set the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "false" (for Karpenter karpenter.sh/do-not-disrupt: "true") on the pod template,`)
+			keep.Risk += " Nodes with such pods stay, and cost, until the pods end."
+			return append([]Remedy{keep}, l.ignoreRemedies()...)
+		}
+	}
+	return l.ignoreRemedies()
 }
 
 // goneFindings report that pods which are gone were disrupted, and count as failed.
@@ -84,14 +105,14 @@ func (l *look) goneFindings() []Finding {
 	}
 	return []Finding{inferred(finding(Warning, string(failedNode),
 		fmt.Sprintf("%s, by the events about %s, and %s against backoffLimit %d although the work did nothing wrong: %s",
-			count(n, "pod that is gone was disrupted from outside", "pods that are gone were disrupted from outside"), verb(n, "it", "them"), verb(n, "counts", "count"), *l.spec.BackoffLimit, why.list()),
-		l.ignoreRemedies()...))}
+			count(n, "pod that is gone was disrupted from outside", "pods that are gone were disrupted from outside"), verb(n, "it", "them"), verb(n, "counts", "count"), *l.spec.BackoffLimit, why),
+		l.goneRemedies()...))}
 }
 
 // goneText is what events tell of the pods of a failed Job that are gone.
 func (l *look) goneText() string {
 	if n, why := l.goneDisruptions(); n > 0 {
-		return fmt.Sprintf("; by the events, %s disrupted from outside: %s", count(n, "of them was", "of them were"), why.list())
+		return fmt.Sprintf("; by the events, %s disrupted from outside: %s", count(n, "of them was", "of them were"), why)
 	}
 	var last *read.Event
 	name := ""

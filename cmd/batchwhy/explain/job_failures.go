@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
 	"github.com/batchplan/batchplan/job"
@@ -18,6 +19,8 @@ const (
 	failedEvict  failureKind = "Evicted"
 	failedNode   failureKind = "DisruptionsCount"
 	failedAdmit  failureKind = "NodeRefused"
+	failedLate   failureKind = "PodDeadline"
+	failedLost   failureKind = "ContainerLost"
 )
 
 // failure is a failed pod that is still there.
@@ -53,12 +56,16 @@ func (l *look) kindOf(i int) (failureKind, read.Container) {
 	switch {
 	case bad.Reason == "OOMKilled", l.killReport(p, &bad) != nil:
 		return failedMemory, bad
+	case p.Reason == "DeadlineExceeded":
+		return failedLate, bad
 	case p.Reason == "Evicted" && !contains(p.Message, "taint"):
 		return failedEvict, bad
 	case p.Condition("DisruptionTarget").Status == "True", p.Reason == "Terminated", p.Reason == "NodeLost", p.Reason == "Shutdown", p.Reason == "Preempting", p.Reason == "NodeShutdown":
 		return failedNode, bad
 	case strings.HasPrefix(p.Reason, "OutOf"), p.Reason == "UnexpectedAdmissionError", p.Reason == "NodeAffinity", p.Reason == "NodePorts":
 		return failedAdmit, bad
+	case bad.Reason == "ContainerStatusUnknown":
+		return failedLost, bad
 	case bad.Reason == "StartError", bad.Reason == "ContainerCannotRun", bad.ExitCode == 127, bad.ExitCode == 126, contains(bad.Message, "exec format error"):
 		return failedStart, bad
 	}
@@ -109,6 +116,11 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 		return finding(Warning, string(kind), l.disrupted(failed), l.ignoreRemedies()...)
 	case failedAdmit:
 		return finding(Warning, string(kind), text+after(": ", brief(p.Message)), l.refusedPodRemedies(p)...)
+	case failedLate:
+		return finding(Warning, string(kind), fmt.Sprintf("%s ended by %s: each further pod has as long again, and all %d that backoffLimit %d allows have %s together, besides the backoffs between them",
+			count(n, "pod was", "pods were"), podDeadline(p), *l.spec.BackoffLimit+1, *l.spec.BackoffLimit, span(time.Duration(int64(*l.spec.BackoffLimit+1)*deref(p.Spec.Deadline))*time.Second)), l.lateRemedies(p)...)
+	case failedLost:
+		return finding(Warning, string(kind), text+l.containerLost(p), l.containerLostRemedies(p)...)
 	}
 	return finding(Warning, string(kind), text+said(last.container.Message), l.failedRemedies(last)...)
 }
@@ -127,10 +139,55 @@ func (l *look) failedRemedies(f failure) []Remedy {
 	return []Remedy{logs, l.rerun("correct what makes the pods fail")}
 }
 
+// podDeadline is what ends a pod that runs too long, as distinct from the deadline of its Job.
+func podDeadline(p *read.Pod) string {
+	return fmt.Sprintf("the deadline of the pod, activeDeadlineSeconds %d in the pod template, which counts for each pod from its own start", deref(p.Spec.Deadline))
+}
+
+// lateRemedies say what to do about pods that have reached the deadline in their template.
+func (l *look) lateRemedies(p *read.Pod) []Remedy {
+	more := when("each pod needs more time", l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", deref(p.Spec.Deadline))))
+	whole := when("it was meant for the Job as a whole", l.again("move activeDeadlineSeconds from spec.template.spec to spec"))
+	if !l.isFinished() && !l.fails() && l.spec.ActiveDeadlineSeconds == nil {
+		whole = when("it was meant for the Job as a whole", remedy("set spec.activeDeadlineSeconds of the Job, and take it out of the pod template in the manifest",
+			patch(l.job.Namespace, "job", l.job.Name, "spec.activeDeadlineSeconds", deref(p.Spec.Deadline)),
+			fmt.Sprintf("it counts from the start of the Job, %s: the Job fails %s, and its active pods are deleted", l.at(l.start()), l.atOrNow(l.start().Add(time.Duration(deref(p.Spec.Deadline))*time.Second)))))
+	}
+	return []Remedy{whole, more, when("it hangs", l.logs(p, firstOf(&p.Spec), false))}
+}
+
+// atOrNow is a time to come, or "immediately".
+func (l *look) atOrNow(t time.Time) string {
+	if t.After(l.now) {
+		return l.at(t)
+	}
+	return "immediately"
+}
+
+// containerLost says what ContainerStatusUnknown means.
+func (l *look) containerLost(p *read.Pod) string {
+	return fmt.Sprintf(": the kubelet of node %s did not find the container any more, as after a restart of the node or of its container runtime, and writes 137 since it does not know how it ended; this is not a sign of too little memory, and there may be no logs", p.Node)
+}
+
+// containerLostRemedies say how to find out why a node has lost a container. Such a pod has no condition
+// DisruptionTarget, so no rule for it ignores the failure.
+func (l *look) containerLostRemedies(p *read.Pod) []Remedy {
+	look := inspect("look what has happened to the node: its conditions and events say whether it was restarted, and when", kubectl("", "describe", "node", p.Node))
+	if l.isFinished() || l.fails() {
+		return []Remedy{look, l.again("raise backoffLimit: a pod whose container is lost counts as a failure")}
+	}
+	return []Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
+}
+
+// moreFailures is the remedy to raise backoffLimit.
+func (l *look) moreFailures(do string) Remedy {
+	return remedy(do, patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", int64(*l.spec.BackoffLimit)*2+2), "safe at any time before it has failed; real failures are retried as often, too")
+}
+
 // refusedPodRemedies say what to do about pods that the kubelet of their node did not accept. Such a
 // pod has no condition DisruptionTarget, so no rule for it ignores the failure.
 func (l *look) refusedPodRemedies(p *read.Pod) []Remedy {
-	more := remedy("allow this Job more failures: the pod has failed without having begun, and counts", patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", int64(*l.spec.BackoffLimit)*2+2), "safe at any time before it has failed; real failures are retried as often, too")
+	more := l.moreFailures("allow this Job more failures: the pod has failed without having begun, and counts")
 	full := inspect("look what else runs on the node: something that the scheduler does not count, such as static pods or a second scheduler, has taken the room", kubectl("", "describe", "node", p.Node))
 	if l.isFinished() || l.fails() {
 		return []Remedy{full, l.again("raise backoffLimit: a pod that a node refuses counts as a failure")}
@@ -184,11 +241,10 @@ func (l *look) ignoreRemedies() []Remedy {
 		ignore = l.again("set restartPolicy: Never, and let the Job ignore disruptions: add " + ignorePolicy + " to its spec,")
 	}
 	ignore.Risk += " A Job that ignores disruptions has no limit of them: give it an activeDeadlineSeconds too."
-	more := remedy("allow this Job more failures", patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", int64(*l.spec.BackoffLimit)*2+2), "safe at any time before it has failed; real failures are retried as often, too")
 	if l.isFinished() || l.fails() {
 		return []Remedy{ignore}
 	}
-	return []Remedy{ignore, when("the Job must not be restarted", more)}
+	return []Remedy{ignore, when("the Job must not be restarted", l.moreFailures("allow this Job more failures"))}
 }
 
 // evictedRemedies say what to do about pods that their node could not feed.
@@ -261,6 +317,10 @@ func (l *look) failedFinding() []Finding {
 		remedies = l.refusedPodRemedies(l.pods[last.place])
 	case failedEvict:
 		remedies = l.evictedRemedies(l.pods[last.place])
+	case failedLate:
+		remedies = l.lateRemedies(l.pods[last.place])
+	case failedLost:
+		remedies = l.containerLostRemedies(l.pods[last.place])
 	case failedNode:
 		remedies = append(l.ignoreRemedies(), when("nodes go away often", inspect("look what has happened to them", kubectl("", "describe", "nodes"))))
 	}
@@ -275,8 +335,14 @@ func (l *look) failedFinding() []Finding {
 	return []Finding{finding(Error, code, text, remedies...)}
 }
 
-// nodeSaid is why a node has evicted or refused a pod.
+// nodeSaid is why a node has evicted or refused a pod, ended it or lost its container.
 func (l *look) nodeSaid(f *failure) string {
+	switch p := l.pods[f.place]; f.kind {
+	case failedLate:
+		return "; it was ended by " + podDeadline(p)
+	case failedLost:
+		return l.containerLost(p)
+	}
 	if p := l.pods[f.place]; (f.kind == failedEvict || f.kind == failedAdmit) && p.Message != "" {
 		return "; the kubelet said: " + told(p.Message)
 	}
@@ -314,7 +380,7 @@ func (l *look) lostRemedies(reason string) (all []Remedy) {
 		}
 	}
 	if n, _ := l.goneDisruptions(); n > 0 {
-		return append(all, l.ignoreRemedies()...)
+		return append(all, l.goneRemedies()...)
 	}
 	search := inspect("search the cluster's log store for the Job's name: the API server has no logs of deleted pods; events are kept for an hour",
 		kubectl(l.job.Namespace, "get", "events", "--field-selector=involvedObject.kind=Pod", "--sort-by=.lastTimestamp"))

@@ -49,7 +49,11 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []Remedy {
 	case c.Reason == "InvalidImageName":
 		return []Remedy{fix}
 	case c.Reason == "ErrImageNeverPull":
-		return []Remedy{l.again("load the image onto the nodes, or set imagePullPolicy to IfNotPresent")}
+		return []Remedy{
+			when("the image was built on this machine", remedy("load it onto the nodes, whose images are not those of docker on this machine (with kind: kind load docker-image): the kubelet retries by itself",
+				"minikube image load "+quote(l.imageOf(p, c)), "safe for what runs")),
+			when("a registry has it", l.again("set imagePullPolicy to IfNotPresent")),
+		}
 	case contains(message, "toomanyrequests", "rate limit", "429"):
 		return []Remedy{
 			remedy("wait: the kubelet retries, at most 5 minutes apart, and succeeds once the registry's rate limit allows it", kubectl(ns, "get", "pod", p.Name, "--watch"), readsOnly),
@@ -62,7 +66,7 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []Remedy {
 			when("the registry has another name", fix),
 		}
 	case contains(message, "no match for platform", "exec format"):
-		return []Remedy{l.again("use an image that is built for the platform of the nodes, or a nodeSelector for kubernetes.io/arch")}
+		return l.platformRemedies()
 	case contains(message, "pull access denied", "may require"):
 		return []Remedy{when("the name is misspelled", fix), when("the image is private", secret)}
 	case contains(message, "unauthorized", "authoriz", "401", "403", "forbidden", "denied", "credentials"):
@@ -101,8 +105,6 @@ func (l *look) missingRemedies(p *read.Pod, message string) []Remedy {
 		create = kubectl(ns, "create", "configmap", quoted(message, "configmap"), "--from-literal=KEY=VALUE")
 	}
 	switch {
-	case contains(message, "runasnonroot"):
-		return []Remedy{l.again("set securityContext.runAsUser to a number other than 0, or use an image with such a user")}
 	case contains(message, "find key"):
 		return []Remedy{
 			when("the key is missing", inspect("look which keys there are, and add the missing one: the kubelet retries by itself", kubectl(ns, "get", "configmap,secret"))),
@@ -126,9 +128,17 @@ func (l *look) startRemedies(p *read.Pod, message string) []Remedy {
 	case contains(message, "permission denied", "not executable"):
 		return []Remedy{l.again("make the program executable in the image (chmod +x), or start it with its interpreter in command,")}
 	case contains(message, "exec format"):
-		return []Remedy{l.again("use an image that is built for the platform of the nodes")}
+		return l.platformRemedies()
 	}
 	return []Remedy{l.again("correct command and args: the container's program does not start,"), l.describePodRemedy(p)}
+}
+
+// platformRemedies say what to do about an image that is built for other nodes.
+func (l *look) platformRemedies() []Remedy {
+	return []Remedy{
+		l.again("build the image for the architecture of each node it runs on (docker buildx build --platform linux/amd64,linux/arm64), or keep the pods on nodes that it is for with a nodeSelector for kubernetes.io/arch,"),
+		inspect("look which architectures the nodes have", "kubectl get nodes -L kubernetes.io/arch"),
+	}
 }
 
 // memoryRemedies say what to do about a container without enough memory.
@@ -191,46 +201,79 @@ func (l *look) gateRemedies(p *read.Pod) []Remedy {
 		kubectl(p.Namespace, "get", "pod", p.Name, "-o", "jsonpath={.spec.schedulingGates}"))}
 }
 
-// scheduleRemedies say what to do about a pod that fits on no node.
+// scheduleRemedies say what to do about a pod that fits on no node. The message has the reasons of the nodes, and each
+// is dealt with once.
 func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event) (all []Remedy) {
 	message, _, _ = strings.Cut(message, "preemption:")
-	free := inspect("look how much of each node is taken", "kubectl describe nodes | grep -A 9 'Allocated resources'")
-	if contains(message, "insufficient") {
-		size := ""
-		for _, c := range p.Spec.Containers {
-			if c.CPU != "" || c.Memory != "" {
-				size = fmt.Sprintf(" (container %s: cpu %s, memory %s)", c.Name, orNone(c.CPU), orNone(c.Memory))
-				break
-			}
-		}
-		lower := l.again("lower resources.requests" + size)
-		if e := lastEvent(events, "NotTriggerScaleUp"); e != nil {
-			all = append(all, when("the autoscaler is at its limit", remedy("raise the maximum size of the node group, or add a group whose nodes are large enough", "kubectl -n kube-system get configmap cluster-autoscaler-status -o yaml", "more nodes cost money")))
-		}
-		all = append(all, when("the pod asks for more than any node has", lower), when("the nodes are full for now", withDo(free, "wait until pods end or nodes are added: the scheduler tries again by itself; look how full the nodes are")))
+	reasons := strings.Split(message, ", ")
+	if len(reasons) > 1 { // a taint of the control plane explains nothing as long as there are other nodes
+		reasons = slices.DeleteFunc(reasons, func(r string) bool { return contains(r, "taint {node-role.kubernetes.io/control-plane") })
 	}
-	if contains(message, "taint") {
+	is := func(words ...string) bool {
+		before := len(reasons)
+		reasons = slices.DeleteFunc(reasons, func(r string) bool { return contains(r, words...) })
+		return len(reasons) < before
+	}
+	free := inspect("look how much of each node is taken", "kubectl describe nodes | grep -A 9 'Allocated resources'")
+	if is("insufficient") {
+		all = append(all, l.roomRemedies(p, free, events)...)
+	}
+	if is("volume node affinity", "persistentvolume's node affinity") {
+		all = append(all, l.volumeZoneRemedies(p)...)
+	}
+	if is("taint") {
 		all = append(all, when("the nodes are reserved, and this Job may use them", l.again("add a toleration for the taint that the message names")))
 	}
-	if contains(message, "affinity", "selector", "didn't match") {
+	if is("affinity", "selector", "didn't match") {
 		all = append(all, when("no node has the labels that the pod wants", inspect("compare the labels of the nodes with nodeSelector and affinity, and correct one of them", "kubectl get nodes --show-labels")))
 	}
-	if contains(message, "persistentvolumeclaim", "volume") {
-		all = append(all, when("its PersistentVolumeClaim is not bound", inspect("look why: no such claim, storage class or volume, or its volume is in another zone; the pod is scheduled once the claim is bound", kubectl(p.Namespace, "get", "pvc"))))
+	if is("persistentvolumeclaim", "volume") {
+		all = append(all, when("its PersistentVolumeClaim is not bound", inspect("look why: no such claim, storage class or volume; the pod is scheduled once the claim is bound", kubectl(p.Namespace, "get", "pvc"))))
 	}
-	if contains(message, "too many pods") {
+	if is("too many pods") {
 		all = append(all, when("the nodes run as many pods as they may", withDo(free, "wait for pods to end, delete finished ones, or add nodes")))
 	}
-	if contains(message, "unschedulable") {
+	if is("unschedulable") {
 		all = append(all, when("nodes are cordoned", remedy("allow pods on them again", "kubectl uncordon NODE", "undoes what somebody did, perhaps for maintenance: ask first")))
 	}
-	if contains(message, "free ports") {
+	if is("free ports") {
 		all = append(all, when("another pod has the hostPort", l.again("remove hostPort")))
 	}
 	if len(all) == 0 {
 		all = []Remedy{l.describePodRemedy(p), free}
 	}
 	return all
+}
+
+// roomRemedies say what to do about nodes without enough of something.
+func (l *look) roomRemedies(p *read.Pod, free Remedy, events []read.Event) (all []Remedy) {
+	size := ""
+	for _, c := range p.Spec.Containers {
+		if c.CPU != "" || c.Memory != "" {
+			size = fmt.Sprintf(" (container %s: cpu %s, memory %s)", c.Name, orNone(c.CPU), orNone(c.Memory))
+			break
+		}
+	}
+	lower := l.again("lower resources.requests" + size)
+	if e := lastEvent(events, "NotTriggerScaleUp"); e != nil {
+		all = append(all, when("the autoscaler is at its limit", remedy("raise the maximum size of the node group, or add a group whose nodes are large enough", "kubectl -n kube-system get configmap cluster-autoscaler-status -o yaml", "more nodes cost money")))
+	}
+	return append(all, when("the pod asks for more than any node has", lower), when("the nodes are full for now", withDo(free, "wait until pods end or nodes are added: the scheduler tries again by itself; look how full the nodes are")))
+}
+
+// volumeZoneRemedies say what to do about a volume that the nodes cannot reach.
+func (l *look) volumeZoneRemedies(p *read.Pod) []Remedy {
+	claim := "CLAIM"
+	if len(p.Spec.Claims) > 0 {
+		claim = p.Spec.Claims[0]
+	}
+	return []Remedy{
+		when("the volume is in a zone without a free node", inspect(fmt.Sprintf("look where the volume of claim %s is (Node Affinity), and bring back or add a node in that zone: only such nodes can use it, and the scheduler tries again by itself", claim),
+			fmt.Sprintf("kubectl describe pv $(%s)", kubectl(p.Namespace, "get", "pvc", claim, "-o", "jsonpath={.spec.volumeName}")))),
+		when("nodeSelector or affinity keeps the pod out of that zone", l.again("name the zone of the volume there, or leave it out")),
+		when("the data can be restored elsewhere", remedy("create the claim anew with a storage class whose volumeBindingMode is WaitForFirstConsumer: its volume is made where the pod can run",
+			"kubectl get storageclass", "the command changes nothing; deleting the claim deletes the data, unless its reclaim policy is Retain")),
+	}
 }
 
 func orNone(size string) string {

@@ -176,6 +176,10 @@ func (l *look) waitTrouble(p *read.Pod, c *read.Container) (Finding, bool) {
 		return Finding{Severity: Error, Code: "ImagePull", Text: fmt.Sprintf("cannot pull image %s, %s", l.imageOf(p, c), waits),
 			Remedies: l.imageRemedies(p, c)}, true
 	case "CreateContainerConfigError":
+		if contains(c.Message, "runasnonroot") {
+			return Finding{Severity: Error, Code: "CannotStart", Text: "cannot start, " + waits,
+				Remedies: []Remedy{l.again(fmt.Sprintf("set securityContext.runAsUser to the number of a user other than root, who can read what the program needs, or build image %s with such a user (USER and a number)", l.imageOf(p, c)))}}, true
+		}
 		return Finding{Severity: Error, Code: "ConfigMissing", Text: "cannot start, " + waits, Remedies: l.missingRemedies(p, c.Message)}, true
 	case "CreateContainerError", "RunContainerError", "StartError", "ContainerCannotRun", "CreatePodSandboxError", "PreStartHookError", "PostStartHookError":
 		return Finding{Severity: Error, Code: "CannotStart", Text: "cannot start, " + waits, Remedies: l.startRemedies(p, c.Message)}, true

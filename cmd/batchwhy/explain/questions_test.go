@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,7 +180,7 @@ func checkFindings(t *testing.T, all []explain.Finding) {
 // readers. The key is in the file's head.
 func TestMarks(t *testing.T) {
 	data := testfile.Read(t, "testdata/marks.txt")
-	marks, second := make(map[string]float64), make(map[string]float64)
+	marks, second, blind := make(map[string]float64), make(map[string]float64), make(map[string]float64)
 	for line := range strings.Lines(data) {
 		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
 			continue
@@ -189,6 +190,9 @@ func TestMarks(t *testing.T) {
 		reader := marks
 		if rest, ok := strings.CutPrefix(line, "second "); ok {
 			line, reader = rest, second
+		}
+		if rest, ok := strings.CutPrefix(line, "blind "); ok {
+			line, reader = rest, blind
 		}
 		if n, err := fmt.Sscan(line, &name, &m[0], &m[1], &m[2], &m[3], &m[4]); n != 6 {
 			t.Fatalf("%q: %v", line, err)
@@ -215,6 +219,11 @@ func TestMarks(t *testing.T) {
 	for _, folder := range folders {
 		if name := filepath.Base(folder); second[name] < 4 {
 			t.Errorf("%s: the second reader's mark %.1f", name, second[name])
+		}
+	}
+	for name, mark := range blind {
+		if !slices.Contains(names, "testdata/questions/"+name+".yaml") {
+			t.Errorf("blind %s: no such question, mark %.1f", name, mark)
 		}
 	}
 	if len(marks) > 0 {

@@ -76,8 +76,10 @@ type End struct {
 // PodSpec is what explanations need of a pod's spec, or of a template.
 type PodSpec struct {
 	Scheduler, ServiceAccount string
-	// Gates are the names of the scheduling gates.
-	Gates      []string
+	// Gates are the names of the scheduling gates, Claims those of the volume claims.
+	Gates, Claims []string
+	// Deadline is activeDeadlineSeconds: how long the pod may run, or nil.
+	Deadline   *int64
 	Containers []ContainerSpec
 }
 
@@ -131,12 +133,20 @@ type podSpec struct {
 	SchedulerName  string            `json:"schedulerName"`
 	ServiceAccount string            `json:"serviceAccountName"`
 	Gates          []named           `json:"schedulingGates"`
+	Deadline       *int64            `json:"activeDeadlineSeconds"`
+	Volumes        []volume          `json:"volumes"`
 	InitContainers []containerOfSpec `json:"initContainers"`
 	Containers     []containerOfSpec `json:"containers"`
 }
 
 type named struct {
 	Name string `json:"name"`
+}
+
+type volume struct {
+	Claim struct {
+		Name string `json:"claimName"`
+	} `json:"persistentVolumeClaim"`
 }
 
 type containerOfSpec struct {
@@ -158,7 +168,12 @@ func (q *quantity) UnmarshalJSON(data []byte) error {
 }
 
 func (s *podSpec) read() PodSpec {
-	out := PodSpec{Scheduler: s.SchedulerName, ServiceAccount: s.ServiceAccount}
+	out := PodSpec{Scheduler: s.SchedulerName, ServiceAccount: s.ServiceAccount, Deadline: s.Deadline}
+	for _, v := range s.Volumes {
+		if v.Claim.Name != "" {
+			out.Claims = append(out.Claims, v.Claim.Name)
+		}
+	}
 	for _, gate := range s.Gates {
 		out.Gates = append(out.Gates, gate.Name)
 	}
