@@ -14,11 +14,12 @@ import (
 	"github.com/batchplan/batchplan/release"
 )
 
-// Parting is the step of a life at which two plans part.
+// Parting is where two releases part.
 type Parting struct {
-	// After is the time since the start, and Once is what had happened last.
-	After string `json:"after"`
-	Once  string `json:"once"`
+	// After is the time since the start of a life, and empty for a case. Once is what had
+	// happened last, or what happens in the case.
+	After string `json:"after,omitempty"`
+	Once  string `json:"once,omitempty"`
 	// Before and Behind are what differs, in the old release and in the new one.
 	Before string `json:"before"`
 	Behind string `json:"after_upgrade"`
@@ -46,7 +47,7 @@ func lives(spec job.Spec, from, to release.Release) (changes []Change) {
 		}
 		seen[kind] = true
 		change := wordsOf(kind, from, to)
-		change.Shown = &parting
+		change.Shown, change.FoundBy = &parting, foundLives
 		changes = append(changes, change)
 	}
 	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Rule, b.Rule) })
@@ -102,6 +103,9 @@ func (p *pair) play(d *rand.Rand) (kind string, parting Parting) {
 	return "", parting
 }
 
+// idle is what a plan does without writes to pods.
+const idle = "neither creates nor deletes pods"
+
 // leaves begins what a controller does with a Job that is managed by another.
 const leaves = "leaves the Job to "
 
@@ -118,7 +122,7 @@ func doing(plan *job.Plan) string {
 		out = append(out, leaves+plan.Waits[0].Name)
 	}
 	if len(out) == 0 {
-		return "neither creates nor deletes pods"
+		return idle
 	}
 	return strings.Join(out, ", ")
 }

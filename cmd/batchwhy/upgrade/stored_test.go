@@ -59,12 +59,20 @@ func compared(t *testing.T, from, to release.Release) *Report {
 	return reports[key]
 }
 
+// quoted is a cell of a table whose text may look like markup.
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
 // TestDocumented compares the table of docs/releases.md with what each step to the next release
 // changes for the stored manifests, and in any cluster.
 func TestDocumented(t *testing.T) {
-	const file, head = "../../../docs/releases.md", "| From | To | What changes | Before | After | See |\n"
+	const file, head = "../../../docs/releases.md", "| From | To | What changes | Before | After | Found by | See |\n"
 	var table strings.Builder
-	table.WriteString(head + "|------|----|--------------|--------|-------|-----|\n")
+	table.WriteString(head + "|------|----|--------------|--------|-------|----------|-----|\n")
 	for _, r := range release.All()[1:] {
 		report := compared(t, r-1, r)
 		for _, c := range append(report.byChange(), alone(report.Cluster)...) {
@@ -82,7 +90,7 @@ func TestDocumented(t *testing.T) {
 			if c.Shown != nil {
 				shown = *c.Shown
 			}
-			fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s |\n", r-1, r, what, shown.Before, shown.Behind, c.See)
+			fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s | %s |\n", r-1, r, what, quoted(shown.Before), quoted(shown.Behind), c.FoundBy, c.See)
 		}
 	}
 	page := testfile.Read(t, file)

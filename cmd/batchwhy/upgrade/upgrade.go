@@ -41,9 +41,22 @@ type Change struct {
 	// See is the enhancement proposal or the pull request of Kubernetes that made the change, such as
 	// KEP-3939 or kubernetes#130333; empty where none is known.
 	See string `json:"see,omitempty"`
-	// Shown is the step of a life at which the plans part, if one has shown it.
+	// FoundBy says how the change was found: by "lives" of the Job, by a "case" that is played
+	// in both releases, by the "fields" that a server drops, by the "status" of the object, or
+	// only "read".
+	FoundBy string `json:"found_by"`
+	// Shown is the step of a life, or the case, at which the releases part, if one has shown it.
 	Shown *Parting `json:"shown,omitempty"`
 }
+
+// How changes are found.
+const (
+	foundLives  = "lives"
+	foundCase   = "case"
+	foundFields = "fields"
+	foundStatus = "status"
+	foundRead   = "read"
+)
 
 // Differs reports whether anything changes for an object.
 func (r *Report) Differs() bool {
@@ -88,13 +101,13 @@ func fieldChanges(path string, spec job.Spec, from, to release.Release) (changes
 	before, after := dropped(from), dropped(to)
 	for _, field := range before {
 		if !slices.Contains(after, field) {
-			changes = append(changes, Change{See: proposals[field],
+			changes = append(changes, Change{See: proposals[field], FoundBy: foundFields, Shown: &Parting{Before: "dropped", Behind: "honoured"},
 				What: fmt.Sprintf("%s%s is dropped by %s when the object is created, and honoured by %s.", path, field, from, to)})
 		}
 	}
 	for _, field := range after {
 		if !slices.Contains(before, field) {
-			changes = append(changes, Change{See: proposals[field],
+			changes = append(changes, Change{See: proposals[field], FoundBy: foundFields, Shown: &Parting{Before: "honoured", Behind: "dropped"},
 				What: fmt.Sprintf("%s%s is honoured by %s, and dropped by %s when the object is created.", path, field, from, to)})
 		}
 	}
@@ -118,7 +131,7 @@ func resumeTrap(j *job.Job, from, to release.Release) Change {
 	if !suspended || j.Status.StartTime.IsZero() || j.Spec.ActiveDeadlineSeconds == nil || from.Has(gate) || !to.Has(gate) {
 		return Change{}
 	}
-	return Change{Rule: trapRule, See: "KEP-5440", What: fmt.Sprintf("The Job is suspended and kept its startTime, %s. When %s resumes it, activeDeadlineSeconds still counts from there: "+
+	return Change{Rule: trapRule, See: "KEP-5440", FoundBy: foundStatus, What: fmt.Sprintf("The Job is suspended and kept its startTime, %s. When %s resumes it, activeDeadlineSeconds still counts from there: "+
 		"once %d s have passed, the Job fails with DeadlineExceeded instead of being resumed. Raise the deadline first.",
 		j.Status.StartTime.UTC().Format("2006-01-02 15:04:05"), to, *j.Spec.ActiveDeadlineSeconds)}
 }
@@ -152,11 +165,16 @@ func (r *Report) Write(w io.Writer) error {
 	return err
 }
 
-// concern is a change with the names of the objects for which it is the same.
+// concern is a change with the objects for which it is the same.
 type concern struct {
 	Change
-	names []string
+	objects []concerned
 }
+
+// concerned is an object, or the Jobs of one.
+type concerned struct{ kind, name string }
+
+func (c concerned) String() string { return c.kind + " " + c.name }
 
 func alone(changes []Change) (all []concern) {
 	for _, c := range changes {
@@ -165,19 +183,19 @@ func alone(changes []Change) (all []concern) {
 	return all
 }
 
-// byChange are the changes of all objects in the order in which they appear first, each once: many
-// objects share them. A change is shown by its first object.
+// byChange are the changes of all objects, each once: many objects share them. Those that matter
+// most come first, and otherwise what appears first. A change is shown by its first object.
 func (r *Report) byChange() (all []concern) {
 	places := map[string]int{}
 	for _, o := range r.Objects {
-		name := o.Kind + " " + o.Name
+		of := concerned{o.Kind, o.Name}
 		if o.Namespace != "" {
-			name = o.Kind + " " + o.Namespace + "/" + o.Name
+			of.name = o.Namespace + "/" + o.Name
 		}
 		for _, c := range o.Changes {
-			name := name
+			of := of
 			if what, ok := strings.CutPrefix(c.What, ofItsJobs); ok {
-				c.What, name = what, "the Jobs of "+name
+				c.What, of.kind = what, "the Jobs of "+of.kind
 			}
 			place, ok := places[c.What]
 			if !ok {
@@ -185,23 +203,54 @@ func (r *Report) byChange() (all []concern) {
 				places[c.What] = place
 				all = append(all, concern{Change: c})
 			}
-			all[place].names = append(all[place].names, name)
+			all[place].objects = append(all[place].objects, of)
 		}
 	}
-	// What needs a hand before the upgrade comes first.
 	slices.SortStableFunc(all, func(a, b concern) int { return cmp.Compare(b.rank(), a.rank()) })
 	return all
 }
 
+// rank is greater for what matters more: what needs a hand before the upgrade, then what is refused,
+// dropped or left to others, and last what only a suspension shows.
 func (c *concern) rank() int {
-	if c.Rule == trapRule {
-		return 1
+	switch c.Rule {
+	case trapRule:
+		return 3
+	case "J3", "J2", "S1":
+		return 2
+	case "J39":
+		return 0
 	}
-	return 0
+	if c.FoundBy == foundFields {
+		return 2
+	}
+	return 1
 }
 
 // mostNames bounds the names of a change in the text; the JSON has all objects.
 const mostNames = 20
+
+// names lists objects, each kind once as long as it stays the same.
+func names(objects []concerned, of int) string {
+	if len(objects) == of && of > 2 {
+		return fmt.Sprintf("all %d objects", of)
+	}
+	var b strings.Builder
+	for i, o := range objects[:min(len(objects), mostNames)] {
+		switch {
+		case i == 0:
+			b.WriteString(o.String())
+		case o.kind == objects[i-1].kind:
+			b.WriteString(", " + o.name)
+		default:
+			b.WriteString("; " + o.String())
+		}
+	}
+	if n := len(objects); n > mostNames {
+		fmt.Fprintf(&b, " and %d more", n-mostNames)
+	}
+	return b.String()
+}
 
 func (r *Report) writeChanges(b *strings.Builder, all []concern) {
 	for _, c := range all {
@@ -213,16 +262,16 @@ func (r *Report) writeChanges(b *strings.Builder, all []concern) {
 			fmt.Fprintf(b, " (%s)", c.Rule+c.See)
 		}
 		b.WriteString("\n")
-		if n := len(c.names); n > 0 {
-			fmt.Fprintf(b, "    For %s", strings.Join(c.names[:min(n, mostNames)], ", "))
-			if n > mostNames {
-				fmt.Fprintf(b, " and %d more", n-mostNames)
-			}
-			b.WriteString(".\n")
+		if len(c.objects) > 0 {
+			fmt.Fprintf(b, "    For %s.\n", names(c.objects, len(r.Objects)))
 		}
-		if p := c.Shown; p != nil {
+		switch p := c.Shown; {
+		case p == nil || p.Once == "":
+		case p.After == "":
+			fmt.Fprintf(b, "    When %s:\n      %s: %s\n      %s: %s\n", p.Once, r.From, p.Before, r.To, p.Behind)
+		default:
 			fmt.Fprintf(b, "    Shown by %s, %s after the start, once %s:\n      %s: %s\n      %s: %s\n",
-				c.names[0], p.After, p.Once, r.From, p.Before, r.To, p.Behind)
+				c.objects[0], p.After, p.Once, r.From, p.Before, r.To, p.Behind)
 		}
 	}
 }

@@ -89,22 +89,23 @@ func TestCompare(t *testing.T) {
 func TestWrite(t *testing.T) {
 	r := &Report{From: release.V135, To: release.V136}
 	shared := Change{What: "It changes.", Shown: &Parting{After: "6s", Once: "it began", Before: "a", Behind: "b"}}
-	for i := range mostNames {
+	for i := range mostNames + 1 {
 		r.Objects = append(r.Objects, Object{Kind: "Job", Namespace: "n", Name: fmt.Sprint("j", i), Changes: []Change{shared}})
 	}
 	shared.What, shared.Shown = ofItsJobs+shared.What, nil
-	r.Objects = append(r.Objects, Object{Kind: "CronJob", Name: "c", Changes: []Change{{What: "Another."}, shared}})
+	r.Objects = append(r.Objects, Object{Kind: "CronJob", Name: "c", Changes: []Change{{What: "Another."}, shared}},
+		Object{Kind: "Job", Name: "k", Changes: []Change{{What: "Another."}}})
 	var b strings.Builder
 	must.OK(t, r.Write(&b))
 	const want = `From Kubernetes 1.35 to 1.36
 
   - It changes.
-    For Job n/j0, Job n/j1, Job n/j2, Job n/j3, Job n/j4, Job n/j5, Job n/j6, Job n/j7, Job n/j8, Job n/j9, Job n/j10, Job n/j11, Job n/j12, Job n/j13, Job n/j14, Job n/j15, Job n/j16, Job n/j17, Job n/j18, Job n/j19 and 1 more.
+    For Job n/j0, n/j1, n/j2, n/j3, n/j4, n/j5, n/j6, n/j7, n/j8, n/j9, n/j10, n/j11, n/j12, n/j13, n/j14, n/j15, n/j16, n/j17, n/j18, n/j19 and 2 more.
     Shown by Job n/j0, 6s after the start, once it began:
       1.35: a
       1.36: b
   - Another.
-    For CronJob c.
+    For CronJob c; Job k.
 `
 	if b.String() != want {
 		t.Error(b.String())
@@ -113,11 +114,17 @@ func TestWrite(t *testing.T) {
 
 // TestCluster: what no object shows, upwards and downwards.
 func TestCluster(t *testing.T) {
-	up, down := clusterChanges(release.V131, release.V136), clusterChanges(release.V136, release.V131)
+	up, down := clusterChanges(release.V131, release.V137), clusterChanges(release.V137, release.V131)
 	if len(up) != len(cluster) || len(down) != len(cluster) || len(clusterChanges(release.V132, release.V133)) != 0 {
 		t.Errorf("%v\n%v", up, down)
 	}
 	if !strings.HasPrefix(up[0].What, "From 1.32 on, API servers") || !strings.HasPrefix(down[0].What, "Before 1.32, API servers") {
 		t.Errorf("%q, %q", up[0].What, down[0].What)
+	}
+	strict, err := release.Parse("1.31,JobManagedBy=true")
+	must.OK(t, err)
+	gate := clusterChanges(release.V131, strict)
+	if len(gate) != 2 || !strings.HasPrefix(gate[0].What, "In 1.31,JobManagedBy=true, API servers check") {
+		t.Errorf("a gate alone: %+v", gate)
 	}
 }
