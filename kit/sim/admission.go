@@ -44,15 +44,6 @@ func (a *admission) init(e *engine) {
 	}
 }
 
-func (js *jobState) request() Request {
-	spec := js.spec()
-	pods := *spec.Parallelism
-	if spec.Completions != nil {
-		pods = min(pods, *spec.Completions)
-	}
-	return Request{int64(js.trackerKey()), js.truth.Name, pods, js.of.Pod.Resources}
-}
-
 func (a *admission) submit(js *jobState) {
 	if a.own == nil || js.truth.Spec.Suspend != &yes {
 		return

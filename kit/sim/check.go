@@ -65,3 +65,12 @@ func (p *ControlPlane) check() error {
 	}
 	return errors.Join(problems...)
 }
+
+// problem is an error about a job or CronJob.
+func problem(source, name, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	if source == "" {
+		return fmt.Errorf("%s: %s", name, text)
+	}
+	return fmt.Errorf("%s: %s: %s", source, name, text)
+}

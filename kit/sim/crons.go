@@ -127,100 +127,12 @@ func (e *engine) cronChanged(cs *cronState) {
 	e.enqueueCron(cs)
 }
 
-// childChanged is after each change of a job that a CronJob has started.
-func (e *engine) childChanged(js *jobState) {
-	cs := js.cron
-	child := cronjob.Child{
-		Name: js.truth.Name, UID: js.truth.UID, CreationTimestamp: js.truth.CreationTimestamp,
-		DeletionTimestamp: js.truth.DeletionTimestamp, StartTime: js.truth.Status.StartTime,
-		Finished: js.truth.Status.Finished(), CompletionTime: js.truth.Status.CompletionTime, ScheduledTime: js.run,
-	}
-	if child.Finished != "" {
-		child.FinishTime = js.truth.Status.Condition(child.Finished).LastTransitionTime
-	}
-	if !e.view.immediate {
-		e.lagged(delivery{cron: func() { e.seeChild(cs, js, child) }})
-		return
-	}
-	e.seeChild(cs, js, child)
-}
-
-func (e *engine) seeChild(cs *cronState, js *jobState, child cronjob.Child) {
-	if js.truth.UID != child.UID {
-		return
-	}
-	if js.child < 0 {
-		js.child = int32(len(cs.jobs))
-		cs.jobs = append(cs.jobs, js)
-		cs.snap.Children = append(cs.snap.Children, child)
-	} else {
-		cs.snap.Children[js.child] = child
-	}
-	e.enqueueCron(cs)
-}
-
-// childGone is when the object of a child is removed.
-func (e *engine) childGone(js *jobState) {
-	if !e.view.immediate {
-		js.underway++
-		e.lagged(delivery{cron: func() {
-			e.hideChild(js.cron, js)
-			js.underway--
-			e.jobEmptied(js)
-		}})
-		return
-	}
-	e.hideChild(js.cron, js)
-}
-
-func (e *engine) hideChild(cs *cronState, js *jobState) {
-	if js.child < 0 {
-		return
-	}
-	last := len(cs.jobs) - 1
-	moved := cs.jobs[last]
-	cs.jobs[js.child], cs.snap.Children[js.child] = moved, cs.snap.Children[last]
-	moved.child = js.child
-	js.child = -1
-	cs.jobs[last] = nil
-	cs.jobs, cs.snap.Children = cs.jobs[:last], cs.snap.Children[:last]
-	e.enqueueCron(cs)
-}
-
-func (e *engine) wakeCron(cs *cronState, at int64) {
-	if cs.wake != 0 && cs.wake <= at {
-		return
-	}
-	cs.wake = at
-	e.at(at, evCron, cs.id, 0)
-}
-
 func (e *engine) cronDue(ev *event) {
 	cs := e.crons[ev.id]
 	if cs.wake == 0 || cs.wake > e.now {
 		return
 	}
 	cs.wake = 0
-	e.enqueueCron(cs)
-}
-
-func (e *engine) enqueueCron(cs *cronState) {
-	switch {
-	case cs.queued || !cs.started:
-	case cs.busy:
-		cs.dirty = true
-	default:
-		cs.queued = true
-		e.cronController.push(cs.id)
-	}
-}
-
-// restartCron is when a controller has started that lists the CronJob.
-func (e *engine) restartCron(cs *cronState) {
-	cs.queued, cs.busy, cs.dirty, cs.wake, cs.failures = false, false, false, 0, 0
-	if !e.world.ControlPlane.KeepMemory {
-		cs.snap.Memory = cronjob.Memory{}
-	}
 	e.enqueueCron(cs)
 }
 

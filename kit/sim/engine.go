@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -156,56 +155,10 @@ func (e *engine) begin() error {
 	if e.world.Jobs != nil {
 		next, stop := iter.Pull2(e.world.Jobs)
 		e.stop = stop
-		e.arrivals = next2(next)
+		e.arrivals = next
 		return e.pull()
 	}
 	return nil
-}
-
-func next2(next func() (Job, error, bool)) func() (Job, error, bool) { return next }
-
-// pull takes the next job of the stream.
-func (e *engine) pull() error {
-	j, err, ok := e.arrivals()
-	switch {
-	case err != nil:
-		return err
-	case !ok:
-		e.arrivals = nil
-		return nil
-	case j.Submit < 0:
-		return problem(j.Source, j.Name, "submit time %v is negative", j.Submit)
-	case int64(j.Submit) < e.now:
-		return problem(j.Source, j.Name, "submitted at %v, before the job in front of it, at %v: jobs must be in the order of their submit times", j.Submit, time.Duration(e.now))
-	}
-	e.next = j
-	e.at(int64(j.Submit), evArrive, 0, 0)
-	return nil
-}
-
-// problem is an error about a job or CronJob.
-func problem(source, name, format string, args ...any) error {
-	text := fmt.Sprintf(format, args...)
-	if source == "" {
-		return fmt.Errorf("%s: %s", name, text)
-	}
-	return fmt.Errorf("%s: %s: %s", source, name, text)
-}
-
-// at schedules an event. One of this moment comes after those that are under way.
-func (e *engine) at(at int64, kind eventKind, id int32, gen uint32) {
-	e.order++
-	ev := event{at: at, order: e.order<<8 | uint64(kind), id: id, gen: gen}
-	if at <= e.now {
-		ev.at = e.now
-		e.soon.push(ev)
-		return
-	}
-	if at > e.until {
-		e.result.Open.Events++
-		return
-	}
-	e.queue.push(ev)
 }
 
 // loop plays events until nothing is left to happen, or until the end.
@@ -289,17 +242,3 @@ func (e *engine) goOn(ev *event) {
 		e.cronController.resume(ev.id)
 	}
 }
-
-// time returns the moment as the API server's clock shows it.
-func (e *engine) time() time.Time { return e.start.Add(time.Duration(e.now)) }
-
-// stamp returns the moment as objects hold it, in whole seconds.
-func (e *engine) stamp() time.Time {
-	return e.start.Add(time.Duration(e.now - e.now%int64(time.Second)))
-}
-
-// clock returns the moment as the controllers' clock shows it.
-func (e *engine) clock() time.Time { return e.time().Add(e.plane.skew) }
-
-// since turns a time of the controllers' clock into one of the engine.
-func (e *engine) since(t time.Time) int64 { return int64(t.Sub(e.start) - e.plane.skew) }

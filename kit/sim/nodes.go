@@ -154,120 +154,20 @@ func (n *nodes) release(i, id int32, p *pod, now int64) {
 	n.update(int(i))
 }
 
-// The delays after which the pods of a lost node become unready, and are deleted.
-const (
-	unreachableAfter = 40 * time.Second
-	evictedAfter     = unreachableAfter + 300*time.Second
-)
-
-// disrupt begins a disruption of a node.
-func (e *engine) disrupt(index int32) {
-	d := &e.world.Disruptions[index]
-	n := &e.nodes.all[d.Node]
-	n.closed++
-	e.nodes.update(d.Node)
-	if d.Back > 0 {
-		e.at(int64(d.Back), evBack, index, 0)
-	}
-	if d.Kind == NodeDrained {
-		for _, id := range sortedIDs(n.pods) {
-			e.evict(id)
+// costs sums what the nodes cost until a time: all the time that they are there, and while they have pods.
+func (n *nodes) costs(end int64) (all, busy float64) {
+	const hour = float64(time.Hour)
+	for i := range n.all {
+		m := &n.all[i]
+		there, used := end-m.fate.gone, m.busy
+		if m.fate.since >= 0 {
+			there -= max(end-m.fate.since, 0)
 		}
-		return
-	}
-	n.lost = true
-	for _, id := range sortedIDs(n.pods) {
-		p := &e.pods.all[id]
-		p.lost = true
-		p.timer++ // whatever it does, nobody hears of it
-	}
-	e.at(e.now+int64(unreachableAfter), evUnreachable, index, 0)
-	e.at(e.now+int64(evictedAfter), evEvict, index, 0)
-	if d.Removed > 0 {
-		e.at(int64(d.Removed), evRemoved, index, 0)
-	}
-}
-
-// evict deletes a pod with the condition DisruptionTarget.
-func (e *engine) evict(id int32) {
-	p := &e.pods.all[id]
-	if p.Deletion != nil || p.state == podEnded {
-		return
-	}
-	e.addCondition(p)
-	e.deletePod(id, p)
-	e.result.Evictions++
-}
-
-func (e *engine) addCondition(p *pod) {
-	e.changeDetail(p).Conditions = disrupted
-}
-
-func (e *engine) unreachable(d *Disruption) {
-	for _, id := range e.lostOn(d.Node) {
-		if p := &e.pods.all[id]; p.Ready {
-			e.setReady(id, p, false)
+		if m.count > 0 {
+			used += max(end-m.busySince, 0)
 		}
+		all += m.spec.Price * float64(max(there, 0)) / hour
+		busy += m.spec.Price * float64(used) / hour
 	}
-}
-
-// lostOn returns the pods of a node if it is still lost.
-func (e *engine) lostOn(node int) []int32 {
-	if n := &e.nodes.all[node]; n.lost {
-		return sortedIDs(n.pods)
-	}
-	return nil
-}
-
-func (e *engine) evictLost(d *Disruption) {
-	for _, id := range e.lostOn(d.Node) {
-		e.evict(id)
-	}
-}
-
-// removeNode ends the pods of a lost node whose object is deleted.
-func (e *engine) removeNode(d *Disruption) {
-	for _, id := range e.lostOn(d.Node) {
-		p := &e.pods.all[id]
-		if p.Deletion == nil {
-			e.result.Evictions++
-		}
-		e.addCondition(p)
-		p.run.ExitCode, p.run.Disrupted = exitKilled, true
-		e.endPod(id, p)
-		e.deletePod(id, p)
-	}
-	e.nodes.all[d.Node].lost = false // nothing is left to come back
-}
-
-// nodeBack lets a node take pods again. Those that it still has continue.
-func (e *engine) nodeBack(d *Disruption, byChance bool) {
-	n := &e.nodes.all[d.Node]
-	n.closed--
-	if byChance {
-		e.isBack(int32(d.Node))
-	}
-	if d.Kind == NodeLost && n.lost {
-		n.lost = false
-		for _, id := range sortedIDs(n.pods) {
-			e.heardOf(id, &e.pods.all[id])
-		}
-	}
-	e.nodes.update(d.Node)
-	e.scheduler.run()
-}
-
-// heardOf lets a pod continue whose node is back.
-func (e *engine) heardOf(id int32, p *pod) {
-	p.lost = false
-	p.timer++
-	switch {
-	case p.Deletion != nil:
-		e.stopPod(id, p, p.of.grace())
-	case p.state == podBound:
-		e.at(e.now, evStart, id, p.timer)
-	default:
-		e.setReady(id, p, true)
-		e.at(max(e.now, p.running+int64(p.run.For)), evEnd, id, p.timer)
-	}
+	return all, busy
 }

@@ -38,46 +38,6 @@ func (p *plane) isDirect() bool {
 	return !p.waits && p.spec.Fail == 0 && p.spec.LoseReply == 0 && len(p.spec.Outages) == 0
 }
 
-// schedule puts restarts and outages of the controllers on the calendar.
-func (p *plane) schedule(e *engine) {
-	for _, at := range p.spec.Restarts {
-		e.at(int64(at), evDown, 0, 0)
-		e.at(int64(at), evUp, 0, 0)
-	}
-	for _, o := range p.spec.Outages {
-		if o.Of == Controllers {
-			e.at(int64(o.From), evDown, 0, 0)
-			e.at(int64(o.From+o.For), evUp, 0, 0)
-		}
-	}
-}
-
-// down cuts all rounds off.
-func (p *plane) down(e *engine) {
-	p.downs++
-	e.jobController.abort()
-	e.cronController.abort()
-}
-
-// up starts the controllers: they list all objects, and have forgotten the rest.
-func (p *plane) up(e *engine) {
-	if p.downs--; p.downs > 0 {
-		return
-	}
-	e.result.Restarts++
-	e.view.catchUp()
-	for _, js := range e.jobs {
-		if js.of != nil && !js.gone {
-			e.restartJob(js)
-		}
-	}
-	for _, cs := range e.crons {
-		if cs.started {
-			e.restartCron(cs)
-		}
-	}
-}
-
 // isServerDown reports whether the API server refuses calls.
 func (p *plane) isServerDown(at time.Duration) bool {
 	for _, o := range p.spec.Outages {

@@ -1,30 +1,10 @@
 package sim
 
-import "github.com/batchplan/batchplan/job"
+import (
+	"time"
 
-// scheduleExpiry waits for the TTL of a finished job.
-func (e *engine) scheduleExpiry(js *jobState) {
-	expired, at, err := job.Expire(js.truth, js.of.Options, e.clock())
-	switch {
-	case err != nil || at.IsZero():
-	case expired:
-		e.at(e.now, evExpire, js.id, js.life)
-	default:
-		e.at(e.since(at), evExpire, js.id, js.life)
-	}
-}
-
-// expire deletes a finished job in the foreground, unless it is gone.
-func (e *engine) expire(ev *event) {
-	js := e.jobs[ev.id]
-	if js.life != ev.gen || js.gone || js.deleting {
-		return
-	}
-	if expired, _, _ := job.Expire(js.truth, js.of.Options, e.clock()); expired {
-		e.result.Expired++
-		e.deleteJob(js, true)
-	}
-}
+	"github.com/batchplan/batchplan/job"
+)
 
 // deleteJob deletes a job. In the foreground it stays until its pods are gone.
 func (e *engine) deleteJob(js *jobState, foreground bool) {
@@ -59,6 +39,20 @@ func (e *engine) jobGone(js *jobState) {
 	e.eachPod(js, func(id int32, p *pod) { e.untrackPod(id, p) })
 }
 
+// childGone is when the object of a child is removed.
+func (e *engine) childGone(js *jobState) {
+	if !e.view.immediate {
+		js.underway++
+		e.lagged(delivery{cron: func() {
+			e.hideChild(js.cron, js)
+			js.underway--
+			e.jobEmptied(js)
+		}})
+		return
+	}
+	e.hideChild(js.cron, js)
+}
+
 // jobEmptied is when a pod of the job has gone: the last one lets a deleted job go, and
 // then its place can be used again.
 func (e *engine) jobEmptied(js *jobState) {
@@ -83,4 +77,91 @@ func (e *engine) eachPod(js *jobState, call func(int32, *pod)) {
 		call(id, &e.pods.all[id])
 		id = next
 	}
+}
+
+// deletePod deletes a pod as an API server does: with a grace period if it is on a node.
+func (e *engine) deletePod(id int32, p *pod) {
+	if p.of == nil || p.Deletion != nil {
+		return
+	}
+	grace := time.Duration(0)
+	if p.state == podBound || p.state == podRunning {
+		grace = p.of.grace()
+	}
+	p.detail.deletion = job.PodDeletion{Timestamp: e.stamp().Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
+	p.Deletion = &p.detail.deletion
+	e.record.podDeleted(e.now, p)
+	switch p.state {
+	case podNew, podPending:
+		p.timer++
+		e.scheduler.remove(id, p)
+		e.changed(id, p)
+		e.collectPod(id, p)
+	case podEnded:
+		e.changed(id, p)
+		e.collectPod(id, p)
+	default:
+		e.changed(id, p)
+		if !p.lost {
+			e.stopPod(id, p, grace)
+		}
+	}
+}
+
+// stopPod ends a pod that is being deleted, within its grace period.
+func (e *engine) stopPod(id int32, p *pod, grace time.Duration) {
+	p.timer++
+	stop := time.Duration(0)
+	if p.state == podRunning {
+		stop = p.of.of.Pod.Stop.Draw(e.chance.of(p.of.key, p.number, forStop))
+	}
+	code := int32(exitStopped)
+	if stop > grace || p.state == podBound {
+		stop, code = min(stop, grace), exitKilled
+	}
+	if ends := time.Duration(p.running) + p.run.For - time.Duration(e.now); p.state == podRunning && ends <= stop {
+		stop = max(ends, 0) // it ends by itself before
+	} else {
+		p.run.ExitCode = code
+	}
+	e.at(e.now+int64(stop), evEnd, id, p.timer)
+}
+
+// untrackPod removes the finalizer.
+func (e *engine) untrackPod(id int32, p *pod) {
+	if p.Untracked {
+		return
+	}
+	p.Untracked = true
+	p.of.tracked--
+	e.changed(id, p)
+	e.collectPod(id, p)
+}
+
+// collectPod removes a deleted pod that nothing holds any more.
+func (e *engine) collectPod(id int32, p *pod) {
+	if p.Deletion == nil || !p.Untracked || p.state == podBound || p.state == podRunning {
+		return
+	}
+	js := p.of
+	if p.state == podEnded {
+		e.gc.ended--
+	}
+	e.record.podGone(e.now, p)
+	if p.next >= 0 {
+		e.pods.all[p.next].prev = p.prev
+	}
+	if p.prev >= 0 {
+		e.pods.all[p.prev].next = p.next
+	} else {
+		js.pods = p.next
+	}
+	js.existing--
+	e.vanished(id, p)
+	if e.view.immediate {
+		e.pods.used = append(e.pods.used, p.detail)
+	}
+	p.of, p.Detail, p.Deletion, p.detail = nil, nil, nil, nil
+	p.timer++
+	e.jobEmptied(js)
 }

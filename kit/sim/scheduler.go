@@ -3,7 +3,6 @@ package sim
 import (
 	"maps"
 	"slices"
-	"time"
 )
 
 // Scheduler chooses nodes for pods.
@@ -11,93 +10,6 @@ type Scheduler interface {
 	// Schedule is called whenever pods wait and something has changed. It binds as many as
 	// it wants to, and may evict others to make room.
 	Schedule(q *Pending)
-}
-
-// Pending are the pods that wait, in the order in which they came, and the nodes.
-type Pending struct{ e *engine }
-
-// PendingPod is a pod that waits for a node.
-type PendingPod struct {
-	id   int32
-	Job  string
-	Name string
-	// Since is when it came to the scheduler.
-	Since time.Duration
-	Resources
-}
-
-// Pods returns the pods that wait, the oldest first.
-func (q *Pending) Pods() []PendingPod {
-	s := &q.e.scheduler
-	var out []PendingPod
-	for _, id := range slices.SortedFunc(maps.Keys(s.since), func(a, b int32) int { return int(s.order[a]) - int(s.order[b]) }) {
-		p := &q.e.pods.all[id]
-		out = append(out, PendingPod{id, p.of.truth.Name, p.Name, time.Duration(s.since[id]), p.of.of.Pod.Resources})
-	}
-	return out
-}
-
-// Room returns what is left on a node: pods and resources; no pods fit on one that is closed.
-func (q *Pending) Room(node int) (pods int, left Resources) {
-	n := &q.e.nodes.all[node]
-	if n.closed > 0 {
-		return 0, Resources{}
-	}
-	return int(n.room.pods), Resources{n.room.cpu, n.room.memory}
-}
-
-// Nodes returns the number of nodes.
-func (q *Pending) Nodes() int { return len(q.e.nodes.all) }
-
-// Bind puts a pod on a node; it reports false if the pod does not wait or does not fit.
-func (q *Pending) Bind(p PendingPod, node int) bool {
-	s := &q.e.scheduler
-	if _, waits := s.since[p.id]; !waits || node < 0 || node >= len(q.e.nodes.all) {
-		return false
-	}
-	n := &q.e.nodes.all[node]
-	if n.closed > 0 || !n.room.fits(needOf(&q.e.pods.all[p.id])) {
-		return false
-	}
-	delete(s.since, p.id)
-	delete(s.order, p.id)
-	q.e.bindPod(p.id, int32(node))
-	return true
-}
-
-// BoundPod is a pod that is on a node.
-type BoundPod struct {
-	id   int32
-	life uint32
-	Job  string
-	Name string
-	// Since is when its containers started, or None.
-	Since time.Duration
-	Resources
-}
-
-// On returns the pods on a node that are not being deleted, in an order that is always the same.
-func (q *Pending) On(node int) []BoundPod {
-	var out []BoundPod
-	for _, id := range sortedIDs(q.e.nodes.all[node].pods) {
-		p := &q.e.pods.all[id]
-		if p.Deletion == nil {
-			out = append(out, BoundPod{id, p.life, p.of.truth.Name, p.Name, time.Duration(p.running), p.of.of.Pod.Resources})
-		}
-	}
-	return out
-}
-
-// Evict deletes a pod on a node with the condition DisruptionTarget, as a scheduler does that preempts
-// it. Its room is free once it has ended, within its grace period, and Schedule is called then. It
-// reports false if the pod has ended or is being deleted.
-func (q *Pending) Evict(p BoundPod) bool {
-	b := &q.e.pods.all[p.id]
-	if b.of == nil || b.life != p.life || b.Deletion != nil || b.state == podEnded {
-		return false
-	}
-	q.e.evict(p.id)
-	return true
 }
 
 // scheduler holds the pods that wait. Pods with the same needs wait in one line: if the

@@ -138,28 +138,6 @@ func (v *views) phase(p *pod) job.PodPhase {
 	return p.of.snap.Pods[p.place].Phase
 }
 
-// jobChanged is after each change of a job's object.
-func (e *engine) jobChanged(js *jobState, wake wakeKind) {
-	if js.cron != nil {
-		e.childChanged(js)
-	}
-	if !e.view.immediate {
-		seen := js.truth
-		e.lagged(delivery{js: js, job: &seen, wake: wake})
-		return
-	}
-	js.snap.Job = js.truth
-	e.wakeFor(js, wake)
-}
-
-func (e *engine) wakeFor(js *jobState, wake wakeKind) {
-	if wake == wakeNow {
-		e.enqueueJob(js)
-		return
-	}
-	e.wakeJob(js, e.now+batchDelay)
-}
-
 // lagged puts a change into the line.
 func (e *engine) lagged(d delivery) {
 	v := &e.view
@@ -172,69 +150,4 @@ func (e *engine) lagged(d delivery) {
 	}
 	v.line.push(d)
 	e.at(v.last, evDeliver, 0, 0)
-}
-
-// deliver brings the oldest change of the line to the controllers.
-func (v *views) deliver() {
-	e := v.engine
-	if v.line.len() == 0 {
-		return // a restart has brought it already
-	}
-	d := v.line.pop()
-	if d.cron != nil {
-		d.cron()
-		return
-	}
-	js := d.js
-	js.underway--
-	defer e.jobEmptied(js)
-	switch {
-	case d.job != nil:
-		js.snap.Job = *d.job
-		e.wakeFor(js, d.wake)
-	default:
-		e.seePod(js, &d)
-		e.wakeJob(js, e.now+batchDelay)
-	}
-}
-
-// seePod brings a pod of the view up to date, and tells the expectations (E1, E4).
-func (e *engine) seePod(js *jobState, d *delivery) {
-	key := js.trackerKey()
-	p := &e.pods.all[d.id]
-	place := p.place
-	going := d.pod.Deletion != nil
-	switch {
-	case d.gone:
-		if place >= 0 && js.snap.Pods[place].Deletion == nil {
-			e.view.tracker.DeletionObserved(key)
-		}
-		e.view.tracker.UntrackObserved(key, d.pod.UID)
-		e.hide(js, place)
-		e.freePod(d.id, p)
-	case place < 0:
-		e.show(js, d.id, p, &d.pod)
-		e.view.tracker.CreationObserved(key)
-		if going {
-			e.view.tracker.DeletionObserved(key)
-		}
-	default:
-		if going && js.snap.Pods[place].Deletion == nil {
-			e.view.tracker.DeletionObserved(key)
-		}
-		if d.pod.Untracked {
-			e.view.tracker.UntrackObserved(key, d.pod.UID)
-		}
-		js.snap.Pods[place] = d.pod
-	}
-}
-
-// trackerKey tells the job from others that have had its place.
-func (js *jobState) trackerKey() uint64 { return uint64(js.life)<<32 | uint64(uint32(js.id)) }
-
-// catchUp brings all of the line immediately, as a controller does that lists its objects.
-func (v *views) catchUp() {
-	for v.line.len() > 0 {
-		v.deliver()
-	}
 }

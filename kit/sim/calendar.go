@@ -1,0 +1,33 @@
+package sim
+
+import "time"
+
+// at schedules an event. One of this moment comes after those that are under way.
+func (e *engine) at(at int64, kind eventKind, id int32, gen uint32) {
+	e.order++
+	ev := event{at: at, order: e.order<<8 | uint64(kind), id: id, gen: gen}
+	if at <= e.now {
+		ev.at = e.now
+		e.soon.push(ev)
+		return
+	}
+	if at > e.until {
+		e.result.Open.Events++
+		return
+	}
+	e.queue.push(ev)
+}
+
+// time returns the moment as the API server's clock shows it.
+func (e *engine) time() time.Time { return e.start.Add(time.Duration(e.now)) }
+
+// stamp returns the moment as objects hold it, in whole seconds.
+func (e *engine) stamp() time.Time {
+	return e.start.Add(time.Duration(e.now - e.now%int64(time.Second)))
+}
+
+// clock returns the moment as the controllers' clock shows it.
+func (e *engine) clock() time.Time { return e.time().Add(e.plane.skew) }
+
+// since turns a time of the controllers' clock into one of the engine.
+func (e *engine) since(t time.Time) int64 { return int64(t.Sub(e.start) - e.plane.skew) }

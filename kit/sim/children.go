@@ -1,0 +1,49 @@
+package sim
+
+import "github.com/batchplan/batchplan/cronjob"
+
+// childChanged is after each change of a job that a CronJob has started.
+func (e *engine) childChanged(js *jobState) {
+	cs := js.cron
+	child := cronjob.Child{
+		Name: js.truth.Name, UID: js.truth.UID, CreationTimestamp: js.truth.CreationTimestamp,
+		DeletionTimestamp: js.truth.DeletionTimestamp, StartTime: js.truth.Status.StartTime,
+		Finished: js.truth.Status.Finished(), CompletionTime: js.truth.Status.CompletionTime, ScheduledTime: js.run,
+	}
+	if child.Finished != "" {
+		child.FinishTime = js.truth.Status.Condition(child.Finished).LastTransitionTime
+	}
+	if !e.view.immediate {
+		e.lagged(delivery{cron: func() { e.seeChild(cs, js, child) }})
+		return
+	}
+	e.seeChild(cs, js, child)
+}
+
+func (e *engine) seeChild(cs *cronState, js *jobState, child cronjob.Child) {
+	if js.truth.UID != child.UID {
+		return
+	}
+	if js.child < 0 {
+		js.child = int32(len(cs.jobs))
+		cs.jobs = append(cs.jobs, js)
+		cs.snap.Children = append(cs.snap.Children, child)
+	} else {
+		cs.snap.Children[js.child] = child
+	}
+	e.enqueueCron(cs)
+}
+
+func (e *engine) hideChild(cs *cronState, js *jobState) {
+	if js.child < 0 {
+		return
+	}
+	last := len(cs.jobs) - 1
+	moved := cs.jobs[last]
+	cs.jobs[js.child], cs.snap.Children[js.child] = moved, cs.snap.Children[last]
+	moved.child = js.child
+	js.child = -1
+	cs.jobs[last] = nil
+	cs.jobs, cs.snap.Children = cs.jobs[:last], cs.snap.Children[:last]
+	e.enqueueCron(cs)
+}

@@ -1,0 +1,72 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+// conclude says what is still open.
+func (e *engine) conclude() {
+	r := e.result
+	r.Start, r.End = e.start, time.Duration(e.now)
+	e.record.joinPods()
+	for _, o := range e.world.ControlPlane.Outages {
+		if o.From <= r.End {
+			r.Outages = append(r.Outages, o)
+		}
+	}
+	for _, d := range e.world.Disruptions {
+		if d.At <= r.End {
+			r.Disruptions = append(r.Disruptions, d)
+		}
+	}
+	for _, js := range e.jobs {
+		if js.of == nil || js.gone || js.finished {
+			continue
+		}
+		r.Open.Jobs++
+		if s := js.spec().Suspend; s != nil && *s {
+			r.Open.Suspended++
+		}
+		if len(r.Open.Names) < 3 {
+			r.Open.Names = append(r.Open.Names, js.truth.Name)
+		}
+		if r.Open.Why == "" {
+			r.Open.Why = e.why(js)
+		}
+	}
+	for i := range e.pods.all {
+		switch p := &e.pods.all[i]; {
+		case p.of == nil:
+		case p.state == podRunning:
+			r.Open.Running++
+		case p.state != podEnded:
+			r.Open.Pending++
+		}
+	}
+	end := r.End
+	if r.Open.Jobs == 0 && r.LastEnd > 0 && len(e.crons) == 0 {
+		end = r.LastEnd
+	}
+	r.Cost, r.CostBusy = e.nodes.costs(int64(end))
+}
+
+// why says what a job waits for.
+func (e *engine) why(js *jobState) string {
+	s := js.snap
+	s.Now = e.clock()
+	for id := js.pods; id >= 0; id = e.pods.all[id].next {
+		if p := &e.pods.all[id]; p.state == podPending {
+			need := needOf(p)
+			if !e.nodes.couldFit(need) {
+				return fmt.Sprintf("has a pod that fits on no node: it needs cpu %dm, memory %d", need.cpu, need.memory)
+			}
+		}
+	}
+	w := worker{}
+	plan, err := w.planner.Reconcile(&s)
+	if err != nil || len(plan.Waits) == 0 {
+		return ""
+	}
+	return "waits: " + plan.Waits[0].String()
+}

@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// podEvent is what happens to a pod next, unless something else has happened meanwhile.
+func (e *engine) podEvent(ev *event) {
+	p := &e.pods.all[ev.id]
+	if p.timer != ev.gen || p.of == nil {
+		return
+	}
+	switch ev.kind() {
+	case evQueue:
+		p.state = podPending
+		e.scheduler.add(ev.id, p)
+	case evStart:
+		e.startPod(ev.id, p)
+	case evReady:
+		e.setReady(ev.id, p, true)
+	case evEnd:
+		e.containerEnds(ev.id, p)
+	}
+}
+
+// The delays with which a node restarts a container that ends again and again.
+const (
+	crashDelay    = 10 * time.Second
+	crashDelayMax = 5 * time.Minute
+)
+
+// containerEnds restarts the container, or ends the pod.
+func (e *engine) containerEnds(id int32, p *pod) {
+	if p.run.Disrupted && p.Deletion == nil {
+		e.result.Evictions++
+	}
+	if p.state == podBound || p.Deletion != nil || p.run.ExitCode == 0 || p.run.Disrupted || p.of.spec().Template.RestartPolicy != job.RestartOnFailure {
+		e.endPod(id, p)
+		return
+	}
+	p.restarts++
+	p.timer++
+	p.Ready = false
+	d := e.changeDetail(p)
+	d.containers[0] = job.Container{Name: p.of.container, State: job.ContainerWaiting, Restarts: p.restarts}
+	d.Containers = d.containers[:]
+	e.record.podRestarted(p)
+	e.changed(id, p)
+	p.state = podBound
+	delay := min(crashDelay<<min(p.restarts-1, 8), crashDelayMax)
+	e.at(e.now+int64(delay), evStart, id, p.timer)
+}
+
+// endPod ends the pod in the phase that its run leads to.
+func (e *engine) endPod(id int32, p *pod) {
+	p.timer++
+	p.state, p.Ready = podEnded, false
+	p.Phase = job.PodSucceeded
+	if p.run.ExitCode != 0 {
+		p.Phase = job.PodFailed
+	}
+	finished := e.stampOf(p.node)
+	d := e.changeDetail(p)
+	d.ReadyTransition = finished
+	d.containers[0] = job.Container{
+		Name: p.of.container, State: job.ContainerTerminated, Restarts: p.restarts, ExitCode: p.run.ExitCode, FinishedAt: finished,
+	}
+	d.Containers = d.containers[:]
+	if p.run.Disrupted {
+		d.Conditions = disrupted
+	}
+	e.nodes.release(p.node, id, p, e.now)
+	e.record.podEnded(e.now, p)
+	e.podHasEnded(id, p)
+	e.changed(id, p)
+	if p.Deletion != nil {
+		e.collectPod(id, p)
+	}
+	e.scheduler.run()
+}
+
+// disrupted are the conditions of a pod that was evicted.
+var disrupted = []job.PodCondition{{Type: "DisruptionTarget", Status: job.ConditionTrue}}
+
+// stampOf returns the moment as a node's clock shows it, in whole seconds.
+func (e *engine) stampOf(node int32) time.Time {
+	if node < 0 || e.nodes.all[node].spec.Skew == 0 {
+		return e.stamp()
+	}
+	return e.time().Add(e.nodes.all[node].spec.Skew).Truncate(time.Second)
+}

@@ -1,0 +1,54 @@
+package sim
+
+import "time"
+
+// batchDelay is how long after a change of a pod or a status a job is planned, so that
+// several changes make one round (J43).
+const batchDelay = int64(time.Second)
+
+// wakeJob plans a job at a time, or sooner.
+func (e *engine) wakeJob(js *jobState, at int64) {
+	if js.wake != 0 && js.wake <= at || js.finished || js.gone {
+		return
+	}
+	js.wake = at
+	e.at(at, evJob, js.id, js.life)
+}
+
+func (e *engine) wakeFor(js *jobState, wake wakeKind) {
+	if wake == wakeNow {
+		e.enqueueJob(js)
+		return
+	}
+	e.wakeJob(js, e.now+batchDelay)
+}
+
+func (e *engine) enqueueJob(js *jobState) {
+	switch {
+	case js.finished || js.gone || js.queued:
+	case js.busy:
+		js.dirty = true
+	default:
+		js.queued = true
+		e.jobController.push(js.id)
+	}
+}
+
+func (e *engine) wakeCron(cs *cronState, at int64) {
+	if cs.wake != 0 && cs.wake <= at {
+		return
+	}
+	cs.wake = at
+	e.at(at, evCron, cs.id, 0)
+}
+
+func (e *engine) enqueueCron(cs *cronState) {
+	switch {
+	case cs.queued || !cs.started:
+	case cs.busy:
+		cs.dirty = true
+	default:
+		cs.queued = true
+		e.cronController.push(cs.id)
+	}
+}
