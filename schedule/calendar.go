@@ -1,5 +1,7 @@
 package schedule
 
+import "time"
+
 // The proleptic Gregorian calendar on a wall clock. Wall-clock times are
 // plain numbers here: a zone turns them into instants (zone.go).
 
@@ -134,3 +136,15 @@ func monthShapes(kind int) (shapes [13]monthShape) {
 
 // kindOf returns the kind of a year; the year is not negative.
 func kindOf(year int) int { return int(calendar.kind[uint(year)%400]) }
+
+// text names a time, with seconds where there are any.
+func (c civil) text() string {
+	if c%60 == 0 {
+		return c.format("15:04 on 2006-01-02")
+	}
+	return c.format("15:04:05 on 2006-01-02")
+}
+
+func (c civil) format(layout string) string {
+	return time.Unix(unixAt(c, 0), 0).UTC().Format(layout)
+}

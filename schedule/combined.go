@@ -1,10 +1,8 @@
 package schedule
 
 import (
-	"errors"
 	"math/bits"
 	"slices"
-	"strings"
 )
 
 // combined is a set of wall-clock times: the times of several patterns, without the
@@ -25,89 +23,6 @@ type combined struct {
 
 // dayBits holds the days 1-366 of a year as bits.
 type dayBits [6]uint64
-
-// errNotCombined refuses "@every" beside other schedules.
-var errNotCombined = errors.New("an interval is not on the wall clock, so it cannot be combined with other schedules")
-
-// errSecondsNotCombined refuses a field of seconds beside other schedules: the tables are in
-// minutes, and whether Except("* * 25 12 *") means whole minutes could be read in two ways.
-var errSecondsNotCombined = errors.New("seconds cannot be combined with other schedules")
-
-// combine adds the schedules of Also and Except.
-func (p *plan) combine(spec string, set *settings) error {
-	if len(set.also)+len(set.except) == 0 {
-		return nil
-	}
-	if p.every.seconds > 0 {
-		return &ParseError{spec, "descriptor", p.spec, errNotCombined}
-	}
-	if p.table.seconds != 0 {
-		return &ParseError{spec, "second", strings.Fields(p.spec)[0], errSecondsNotCombined}
-	}
-	also, err := parsePatterns(set.also)
-	if err != nil {
-		return err
-	}
-	except, err := parsePatterns(set.except)
-	if err != nil {
-		return err
-	}
-	p.also, p.except = set.also, set.except
-	p.table.combined = newCombined(&p.table.pattern, also, except)
-	p.reference, p.table.daily = nil, false
-	return nil
-}
-
-// newCombined compiles the times of a pattern and of others together.
-func newCombined(main *pattern, also, except []pattern) *combined {
-	c := &combined{also: also, except: except, times: make([]dayTimes, 1)}
-	for kind := range yearKinds {
-		day, n := 0, uint32(0)
-		for month := 1; month <= 12; month++ {
-			shape := calendar.month[kind][month]
-			for dom := 1; dom <= bits.OnesCount32(shape.days); dom++ {
-				day++
-				times := timesOn(main, also, except, kind, month, dom)
-				place := c.placeOf(times)
-				c.on[kind][day], c.before[kind][day] = place, n
-				if place > 0 {
-					c.days[kind][day/64] |= 1 << (day % 64)
-				}
-				n += uint32(times.count())
-			}
-		}
-		c.perYear[kind] = n
-	}
-	c.perCycle = c.yearsBefore(400)
-	return c
-}
-
-// placeOf returns the place of a set of times. Most schedules have only a few, so
-// it searches linearly.
-func (c *combined) placeOf(times dayTimes) uint16 {
-	i := slices.Index(c.times, times)
-	if i < 0 {
-		i = len(c.times)
-		c.times = append(c.times, times)
-	}
-	return uint16(i)
-}
-
-// timesOn returns the times of the patterns on one day.
-func timesOn(main *pattern, also, except []pattern, kind, month, dom int) (times dayTimes) {
-	times.add(main, kind, month, dom)
-	for i := range also {
-		times.add(&also[i], kind, month, dom)
-	}
-	var without dayTimes
-	for i := range except {
-		without.add(&except[i], kind, month, dom)
-	}
-	for hour := range times {
-		times[hour] &^= without[hour]
-	}
-	return times
-}
 
 // equal compares the combined patterns, in the order in which they were given.
 func (c *combined) equal(other *combined) bool {

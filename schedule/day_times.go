@@ -5,18 +5,6 @@ import "math/bits"
 // dayTimes is a set of times of a day: a bit for each minute of each hour.
 type dayTimes [24]uint64
 
-// add adds the times of a pattern, if the day matches it.
-func (d *dayTimes) add(p *pattern, kind, month, dom int) {
-	if p.matching(kind, month)>>dom&1 == 0 {
-		return
-	}
-	for hour := range d {
-		if p.hours>>hour&1 == 1 {
-			d[hour] |= p.minutes
-		}
-	}
-}
-
 func (d *dayTimes) count() (n int) {
 	for _, minutes := range d {
 		n += bits.OnesCount64(minutes)

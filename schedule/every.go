@@ -46,3 +46,5 @@ func askedInterval(spec string) (time.Duration, bool) {
 }
 
 const everyPrefix = "@every "
+
+func (s Schedule) isInterval() bool { return s.plan.every.seconds > 0 }

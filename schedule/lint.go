@@ -96,8 +96,6 @@ func (s Schedule) Lint(c Circumstances) []Finding {
 	return found
 }
 
-func (s Schedule) isInterval() bool { return s.plan.every.seconds > 0 }
-
 func (s Schedule) lintNever() string {
 	if s.plan != nil && s.plan.boundsAreEmpty() {
 		return fmt.Sprintf("%q has no run%s: it never runs", s.String(), s.plan.boundsText())
@@ -188,18 +186,6 @@ func repeatedAt(t *timetable, a, b stretch) string {
 	}
 	return fmt.Sprintf("%s comes twice in %s, where clocks go from %s back to %s: two runs",
 		c.text(), t.zone.location, to.format("15:04"), from.format("15:04"))
-}
-
-// text names a time, with seconds where there are any.
-func (c civil) text() string {
-	if c%60 == 0 {
-		return c.format("15:04 on 2006-01-02")
-	}
-	return c.format("15:04:05 on 2006-01-02")
-}
-
-func (c civil) format(layout string) string {
-	return time.Unix(unixAt(c, 0), 0).UTC().Format(layout)
 }
 
 func (c Circumstances) lintDeadline() string {

@@ -3,41 +3,11 @@ package schedule
 import (
 	"fmt"
 	"strings"
-	"time"
 )
-
-// ParseError says which part of a schedule does not parse. Field is one of
-// "second", "minute", "hour", "day-of-month", "month", "day-of-week" for a field, "zone" for
-// the time zone, "descriptor" for a word after "@", "fields" when their number is wrong,
-// and "bounds" for NotBefore and NotAfter. Value is the offending text.
-type ParseError struct {
-	Spec  string // as given to Parse, Also or Except
-	Field string
-	Value string
-	Err   error // what is wrong with it
-}
-
-// Error names the field and the value, as in: schedule "0 0 * * 7": day-of-week
-// "7": ...
-func (e *ParseError) Error() string {
-	return fmt.Sprintf("schedule %q: %s %q: %v", e.Spec, e.Field, e.Value, e.Err)
-}
-
-// Unwrap returns Err.
-func (e *ParseError) Unwrap() error { return e.Err }
 
 // fieldNames are the fields by index. The seconds are the last, although they are written
 // first, so that the others keep their index without them.
 var fieldNames = [...]string{"minute", "hour", "day-of-month", "month", "day-of-week", "second"}
-
-// splitFields returns the fields of a schedule by index.
-func splitFields(text string) []string {
-	fields := strings.Fields(text)
-	if len(fields) == len(fieldNames) {
-		fields = append(fields[1:], fields[0])
-	}
-	return fields
-}
 
 // Parse compiles a schedule: five fields, six if WithSeconds is given, a descriptor such as
 // @daily, or "@every 1h30m" (S1). It accepts what robfig/cron's standard parser accepts;
@@ -104,10 +74,6 @@ func splitZone(spec string, set *settings) (string, error) {
 	return text, nil
 }
 
-func hasZone(spec string) bool {
-	return strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=")
-}
-
 func (set *settings) resolveZone(spec string) (*zone, error) {
 	if set.zone != nil {
 		return set.zone, nil
@@ -117,41 +83,4 @@ func (set *settings) resolveZone(spec string) (*zone, error) {
 		return nil, &ParseError{spec, "zone", set.zoneName, err}
 	}
 	return compileZone(loc), nil
-}
-
-// explain finds the part of a schedule that the reference refused. The reference's
-// own message names the value at best.
-func explain(spec, text string, cause error, seconds bool) error {
-	if strings.HasPrefix(text, "@") {
-		return &ParseError{spec, "descriptor", text, descriptorReason(text)}
-	}
-	fields := splitFields(text)
-	if n := len(fields); n != 5 && !(n == 6 && seconds) {
-		return &ParseError{spec, "fields", text, numberReason(n, seconds)}
-	}
-	for i, value := range fields {
-		if err := fieldReason(i, value); err != nil {
-			return &ParseError{spec, fieldNames[i], value, err}
-		}
-	}
-	return &ParseError{spec, "fields", text, cause}
-}
-
-func descriptorReason(text string) error {
-	if d, ok := strings.CutPrefix(text, everyPrefix); ok {
-		_, err := time.ParseDuration(d)
-		return err
-	}
-	return fmt.Errorf("want @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or @every with a duration")
-}
-
-func numberReason(n int, seconds bool) error {
-	const want = "want 5 fields (minute hour day-of-month month day-of-week), found %d"
-	if seconds {
-		return fmt.Errorf("want 5 fields (minute hour day-of-month month day-of-week), or 6 with the second before them, found %d", n)
-	}
-	if n == 6 || n == 7 {
-		return fmt.Errorf(want+"; fields for seconds or years are not part of a standard schedule", n)
-	}
-	return fmt.Errorf(want, n)
 }

@@ -43,12 +43,3 @@ func (p *pattern) beforeTime(n int64, match bool, minute uint) int64 {
 	}
 	return n
 }
-
-// yearsBefore counts the matching days of the first n years of a cycle.
-func (p *pattern) yearsBefore(n int) int64 {
-	var days uint32
-	for k, years := range calendar.before[n] {
-		days += uint32(years) * uint32(p.yearDays[k])
-	}
-	return int64(days)
-}

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -60,6 +59,15 @@ func (p *plan) adopt(parsed cron.Schedule, set *settings) {
 // star is how the reference marks a field that was written with a star.
 const star = 1 << 63
 
+// fieldsOf returns the fields that the reference parsed; false if it has parsed an interval.
+func fieldsOf(parsed cron.Schedule) (pattern, bool) {
+	s, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		return pattern{}, false
+	}
+	return patternOf(s), true
+}
+
 func patternOf(s *cron.SpecSchedule) pattern {
 	p := pattern{
 		minutes: s.Minute &^ star,
@@ -72,82 +80,6 @@ func patternOf(s *cron.SpecSchedule) pattern {
 	}
 	p.compile()
 	return p
-}
-
-// parsePatterns parses the schedules of Also and Except.
-func parsePatterns(specs []string) ([]pattern, error) {
-	var all []pattern
-	for _, spec := range specs {
-		if hasZone(spec) {
-			return nil, &ParseError{spec, "zone", spec, errors.New("a combined schedule is in the zone of the main one")}
-		}
-		parsed, err := parseReference(spec, false)
-		if err != nil {
-			return nil, explain(spec, spec, err, false)
-		}
-		fields, ok := parsed.(*cron.SpecSchedule)
-		if !ok {
-			return nil, &ParseError{spec, "descriptor", spec, errNotCombined}
-		}
-		all = append(all, patternOf(fields))
-	}
-	return all, nil
-}
-
-// horizon covers the five calendar years that the reference searches.
-const horizon = 6 * 366 * secondsPerDay
-
-// referenceNext is Next under Kubernetes136, bounded. The reference's search ends
-// unless it steps onto a date that does not exist; from there it steps back
-// endlessly. That requires such a date within its horizon. Nothing outside the
-// search tells whether it would step there, so before such a date Next gives the
-// exact answer.
-//
-// Quirk: impossible dates (S3) can have runs. Around a month that begins without a
-// midnight the reference does not notice that the month has changed, so it can find
-// 31 March for 31 February.
-func (p *plan) referenceNext(t time.Time) time.Time {
-	interval := p.every.seconds > 0
-	if !interval && p.table.perDay == 0 {
-		return time.Time{} // it would look at each minute of five years
-	}
-	unix := max(t.Unix(), p.after)
-	for _, lost := range p.zone.lost {
-		if !interval && unix < lost && lost < unix+horizon {
-			return p.exactNext(unix)
-		}
-	}
-	// The parsed schedule has no zone, so it follows its argument's zone.
-	run, ok := p.reference.next(time.Unix(unix, 0).In(p.zone.location))
-	if !ok {
-		return p.exactNext(unix)
-	}
-	if run.IsZero() || run.Unix() > p.until {
-		return time.Time{}
-	}
-	return run
-}
-
-// specialNext is Next for a schedule that never runs, follows the reference or has a single run.
-func (p *plan) specialNext(t time.Time) time.Time {
-	if p == nil || t.Unix() >= p.until {
-		return time.Time{}
-	}
-	if p.reference == nil {
-		return p.exactNext(t.Unix())
-	}
-	run := p.referenceNext(t)
-	if p.hasSingle && !p.never && p.single > max(t.Unix(), p.after) && p.single <= p.until && (run.IsZero() || p.single < run.Unix()) {
-		return p.instant(p.single, true)
-	}
-	return run
-}
-
-func (p *plan) exactNext(unix int64) time.Time {
-	if p.never {
-		return time.Time{}
-	}
-	return p.instant(p.next(unix))
 }
 
 func (r *reference) next(t time.Time) (run time.Time, ok bool) {

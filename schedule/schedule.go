@@ -36,28 +36,6 @@ type plan struct {
 	reference *reference
 }
 
-// Next returns the first run later than t, in the schedule's zone, or the zero
-// Time if there is none until the end of the year 9999.
-func (s Schedule) Next(t time.Time) time.Time {
-	p := s.plan
-	if p == nil || p.special {
-		return p.specialNext(t)
-	}
-	run, ok := int64(0), false
-	switch unix := min(max(t.Unix(), p.after), p.until); {
-	case p.every.seconds > 0:
-		run, ok = p.every.next(unix)
-	case unix >= p.evenSince:
-		run, ok = p.table.seconds.next(unix), true
-	default:
-		run, ok = p.table.next(unix)
-	}
-	if !ok || run > p.until {
-		return time.Time{}
-	}
-	return time.Unix(run, 0).In(p.zone.location)
-}
-
 // Prev returns the last run earlier than t, in the schedule's zone, or the
 // zero Time if there is none since the year 1. It undoes Next: for every run r,
 // Prev(Next(r)) is r.
@@ -199,20 +177,6 @@ func span(after, until time.Time) (from, to int64) {
 	return max(after.Unix(), firstUnix), min(until.Unix(), lastUnix)
 }
 
-// next returns the first run later than an instant, within the bounds.
-func (p *plan) next(unix int64) (run int64, ok bool) {
-	unix = min(max(unix, p.after), p.until)
-	if p.every.seconds > 0 {
-		run, ok = p.every.next(unix)
-	} else {
-		run, ok = p.table.next(unix)
-	}
-	if p.hasSingle && p.single > unix && (!ok || p.single < run) {
-		run, ok = p.single, true
-	}
-	return run, ok && run <= p.until
-}
-
 // prev returns the last run at or before an instant later than the lower bound, within the bounds.
 func (p *plan) prev(unix int64) (run int64, ok bool) {
 	unix = min(unix, p.until)
@@ -245,11 +209,4 @@ func (p *plan) regular(after, until int64) int64 {
 		return p.every.count(after, until)
 	}
 	return p.table.count(after, until)
-}
-
-func (p *plan) instant(unix int64, ok bool) time.Time {
-	if !ok {
-		return time.Time{}
-	}
-	return time.Unix(unix, 0).In(p.zone.location)
 }

@@ -145,3 +145,12 @@ func valueOf(index int, value string) int {
 	}
 	return -1
 }
+
+// splitFields returns the fields of a schedule by index.
+func splitFields(text string) []string {
+	fields := strings.Fields(text)
+	if len(fields) == len(fieldNames) {
+		fields = append(fields[1:], fields[0])
+	}
+	return fields
+}

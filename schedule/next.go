@@ -1,0 +1,102 @@
+package schedule
+
+import "time"
+
+// Next returns the first run later than t, in the schedule's zone, or the zero
+// Time if there is none until the end of the year 9999.
+func (s Schedule) Next(t time.Time) time.Time {
+	p := s.plan
+	if p == nil || p.special {
+		return p.specialNext(t)
+	}
+	run, ok := int64(0), false
+	switch unix := min(max(t.Unix(), p.after), p.until); {
+	case p.every.seconds > 0:
+		run, ok = p.every.next(unix)
+	case unix >= p.evenSince:
+		run, ok = p.table.seconds.next(unix), true
+	default:
+		run, ok = p.table.next(unix)
+	}
+	if !ok || run > p.until {
+		return time.Time{}
+	}
+	return time.Unix(run, 0).In(p.zone.location)
+}
+
+// specialNext is Next for a schedule that never runs, follows the reference or has a single run.
+func (p *plan) specialNext(t time.Time) time.Time {
+	if p == nil || t.Unix() >= p.until {
+		return time.Time{}
+	}
+	if p.reference == nil {
+		return p.exactNext(t.Unix())
+	}
+	run := p.referenceNext(t)
+	if p.hasSingle && !p.never && p.single > max(t.Unix(), p.after) && p.single <= p.until && (run.IsZero() || p.single < run.Unix()) {
+		return p.instant(p.single, true)
+	}
+	return run
+}
+
+// horizon covers the five calendar years that the reference searches.
+const horizon = 6 * 366 * secondsPerDay
+
+// referenceNext is Next under Kubernetes136, bounded. The reference's search ends
+// unless it steps onto a date that does not exist; from there it steps back
+// endlessly. That requires such a date within its horizon. Nothing outside the
+// search tells whether it would step there, so before such a date Next gives the
+// exact answer.
+//
+// Quirk: impossible dates (S3) can have runs. Around a month that begins without a
+// midnight the reference does not notice that the month has changed, so it can find
+// 31 March for 31 February.
+func (p *plan) referenceNext(t time.Time) time.Time {
+	interval := p.every.seconds > 0
+	if !interval && p.table.perDay == 0 {
+		return time.Time{} // it would look at each minute of five years
+	}
+	unix := max(t.Unix(), p.after)
+	for _, lost := range p.zone.lost {
+		if !interval && unix < lost && lost < unix+horizon {
+			return p.exactNext(unix)
+		}
+	}
+	// The parsed schedule has no zone, so it follows its argument's zone.
+	run, ok := p.reference.next(time.Unix(unix, 0).In(p.zone.location))
+	if !ok {
+		return p.exactNext(unix)
+	}
+	if run.IsZero() || run.Unix() > p.until {
+		return time.Time{}
+	}
+	return run
+}
+
+func (p *plan) exactNext(unix int64) time.Time {
+	if p.never {
+		return time.Time{}
+	}
+	return p.instant(p.next(unix))
+}
+
+// next returns the first run later than an instant, within the bounds.
+func (p *plan) next(unix int64) (run int64, ok bool) {
+	unix = min(max(unix, p.after), p.until)
+	if p.every.seconds > 0 {
+		run, ok = p.every.next(unix)
+	} else {
+		run, ok = p.table.next(unix)
+	}
+	if p.hasSingle && p.single > unix && (!ok || p.single < run) {
+		run, ok = p.single, true
+	}
+	return run, ok && run <= p.until
+}
+
+func (p *plan) instant(unix int64, ok bool) time.Time {
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(unix, 0).In(p.zone.location)
+}
