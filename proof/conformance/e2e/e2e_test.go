@@ -35,6 +35,7 @@ func TestEndToEnd(t *testing.T) {
 		"leader killed": testLeaderKilled,
 		"shards":        testShards,
 		"writers":       testConflictingWriters,
+		"indexed jobs":  testIndexedJobs,
 		"namespace":     testNamespaceDeleted,
 	})
 	together("then", map[string]func(*testing.T, *cluster){

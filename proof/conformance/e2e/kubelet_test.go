@@ -2,6 +2,10 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +22,7 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/kubernetes/pkg/fieldpath"
 )
 
 // exitsAnnotation says how the pods of a job end: a letter for each pod of the job, or of its
@@ -29,6 +34,8 @@ import (
 //	p  never starts
 //	d  is evicted: it fails with the condition DisruptionTarget
 //	s  its container fails once and is started again, and then runs
+//	x  runs its command as a process, and exits as that does
+//	k  the same, and the process is killed
 const exitsAnnotation = "example.com/exits"
 
 // kubelet moves all pods of a cluster: it binds, starts and ends them, and lets those go that
@@ -41,6 +48,10 @@ type kubelet struct {
 	mu     sync.Mutex
 	starts map[string]int       // pods that have started, by controller and index
 	plan   map[types.UID]string // how a pod ends
+	exited map[types.UID]int32  // how the process of a pod has exited
+
+	// node has the programs of all images, and a folder for each claim in one for each namespace.
+	node string
 }
 
 // kubeletWorkers is how many pods move concurrently.
@@ -52,6 +63,7 @@ func startKubelet(t *testing.T, client kubernetes.Interface) *kubelet {
 	informer := factory.Core().V1().Pods()
 	k := &kubelet{
 		client: client, pods: informer.Lister(), starts: map[string]int{}, plan: map[types.UID]string{},
+		exited: map[types.UID]int32{}, node: t.TempDir(),
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](10*time.Millisecond, time.Second)),
 	}
 	add := func(o any) {
@@ -118,6 +130,12 @@ func (k *kubelet) move(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	case "d":
 		return k.evict(ctx, pod)
+	case "x", "k":
+		code, err := k.process(ctx, pod, how == "k")
+		if err != nil {
+			return err
+		}
+		return k.end(ctx, pod, code)
 	default:
 		return k.end(ctx, pod, int32(how[0]-'0'))
 	}
@@ -170,7 +188,7 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	status.Phase = corev1.PodRunning
 	status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-	main := corev1.ContainerStatus{Name: "main", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}
+	main := corev1.ContainerStatus{Name: pod.Spec.Containers[0].Name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}
 	if k.planOf(pod) == "s" {
 		main.RestartCount = 1
 	}
@@ -185,10 +203,53 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, code int32) error {
 		status.Phase = corev1.PodFailed
 	}
 	status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}}
-	status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+	status.ContainerStatuses = []corev1.ContainerStatus{{Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{
 		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.Now()},
 	}}}
 	return k.write(ctx, pod, status)
+}
+
+// process runs the command of a pod once, with the environment of the pod and in the folder of its claim, and returns its exit code.
+func (k *kubelet) process(ctx context.Context, pod *corev1.Pod, kill bool) (code int32, err error) {
+	k.mu.Lock()
+	code, known := k.exited[pod.UID]
+	k.mu.Unlock()
+	if known {
+		return code, nil
+	}
+	main := pod.Spec.Containers[0]
+	cmd := exec.CommandContext(ctx, filepath.Join(k.node, main.Command[0]), main.Command[1:]...)
+	cmd.Dir = filepath.Join(k.node, pod.Namespace, pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName)
+	cmd.Env, cmd.Stderr = []string{}, os.Stderr
+	for _, e := range main.Env {
+		if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil {
+			if e.Value, err = fieldpath.ExtractFieldPathAsString(pod, e.ValueFrom.FieldRef.FieldPath); err != nil {
+				return 0, err
+			}
+		}
+		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	if kill {
+		if err := cmd.Process.Kill(); err != nil {
+			return 0, err
+		}
+	}
+	var exit *exec.ExitError
+	switch err := cmd.Wait(); {
+	case kill:
+		code = 137
+	case errors.As(err, &exit):
+		code = int32(exit.ExitCode())
+	case err != nil:
+		return 0, err
+	}
+	k.mu.Lock()
+	k.exited[pod.UID] = code
+	k.mu.Unlock()
+	return code, ctx.Err()
 }
 
 func (k *kubelet) evict(ctx context.Context, pod *corev1.Pod) error {
