@@ -17,8 +17,8 @@ import (
 func (l *look) findings(troubles []*podTrouble) []Finding {
 	return worstFirst(slices.Concat(
 		l.failedFinding(), l.deletionFindings(), l.namespaceFindings(), l.refusedFindings(),
-		l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(),
-		l.adoptionFindings(), l.specFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
+		l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(),
+		l.specFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
 }
 
 // unsaid leaves out what the finding about the deletion of the Job says.
@@ -477,6 +477,13 @@ func (l *look) adoptionFindings() []Finding {
 	off := []string{"label", "pod", name}
 	for _, key := range sortedKeys(l.snapshot.Job.Spec.Selector.MatchLabels) {
 		off = append(off, key+"-")
+	}
+	labels := l.snapshot.Job.Spec.Selector.MatchLabels // generated ones have the UID of the Job
+	if labels["batch.kubernetes.io/controller-uid"] == "" && labels["controller-uid"] == "" {
+		return []Finding{finding(Error, "Adoption", fmt.Sprintf("manualSelector is true, and the selector of the Job matches %s, which another has made: the Job takes %s over, counts %s like its own, and deletes pods when there are more than parallelism %d",
+			podsNamed(names), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them"), *l.spec.Parallelism),
+			remedy("take the label off the pod before it is adopted: with the Job it would be deleted, too", kubectl(ns, off...), "the pod runs on; a Service that finds it by this label loses it"),
+			l.again("then leave out manualSelector and selector, so that the Job gets labels that no other pod has"))}
 	}
 	return []Finding{finding(Note, "Adoption", fmt.Sprintf("%s without a controller %s the Job's labels: the Job takes %s over now, and counts %s like its own", podsNamed(names), verb(int64(len(names)), "has", "have"), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them")),
 		when("that is not meant", remedy("take the Job's label off the pod before it is adopted", kubectl(ns, off...), "safe: the pod runs on, and the Job creates one of its own")))}
