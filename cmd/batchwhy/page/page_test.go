@@ -9,10 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
@@ -322,20 +325,22 @@ func TestTimelineFits(t *testing.T) {
 	}
 }
 
-// manyObjects puts a list of Jobs into the field, of which one in twenty has a pod that cannot be
-// scheduled. It watches how long the page is busy at a time, and when the first finding is there.
+// manyObjects copies a list of Jobs, as kubectl prints it, of which one in twenty has a pod that cannot be scheduled and
+// one in fifty wants no pods. It watches how long the page is busy at a time, and when the first finding is there.
 const manyObjects = `{
 	const items = [], at = "2026-10-14T08:00:00Z";
 	for (let i = 0; i < %d; i++) {
+		const stuck = i %% 20 === 19, idle = i %% 50 === 0;
 		const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "job-" + i, uid: "u" + i, namespace: "n", creationTimestamp: at },
-			spec: { backoffLimit: 6, template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "x" }] } } }, status: { startTime: at, active: 1 } };
-		const stuck = i %% 20 === 19;
+			spec: { backoffLimit: 6, parallelism: idle ? 0 : 1, template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "x" }] } } }, status: { startTime: at, active: idle ? 0 : 1 } };
+		items.push(job);
+		if (idle) continue;
 		const status = stuck ? { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes are available: 3 Insufficient cpu." }] }
 			: { phase: "Running", startTime: at, containerStatuses: [{ name: "main", state: { running: { startedAt: at } } }] };
-		items.push(job, { apiVersion: "v1", kind: "Pod", metadata: { name: "job-" + i + "-abcde", uid: "p" + i, namespace: "n", creationTimestamp: at, finalizers: ["batch.kubernetes.io/job-tracking"],
+		items.push({ apiVersion: "v1", kind: "Pod", metadata: { name: "job-" + i + "-abcde", uid: "p" + i, namespace: "n", creationTimestamp: at, finalizers: ["batch.kubernetes.io/job-tracking"],
 			ownerReferences: [{ kind: "Job", name: "job-" + i, uid: "u" + i, controller: true }] }, spec: { containers: [{ name: "main", image: "x" }] }, status });
 	}
-	document.getElementById("input").value = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+	const text = JSON.stringify({ apiVersion: "v1", kind: "List", items }, null, %d);
 	globalThis.blocks = [];
 	globalThis.states = new Set();
 	new PerformanceObserver((list) => { for (const entry of list.getEntries()) globalThis.blocks.push(entry.duration); }).observe({ type: "longtask" });
@@ -343,8 +348,26 @@ const manyObjects = `{
 		globalThis.states.add(document.getElementById("progress").value);
 		if (!globalThis.firstFinding && document.querySelector("#results .finding")) globalThis.firstFinding = performance.now() - globalThis.asked;
 	}).observe(document.getElementById("panel-explain"), { subtree: true, childList: true, attributes: true });
-	document.getElementById("explain").addEventListener("click", () => { globalThis.asked = performance.now(); globalThis.firstFinding = 0; globalThis.blocks = []; }, { capture: true });
-	0 }`
+	addEventListener("paste", () => { globalThis.asked = performance.now(); globalThis.firstFinding = 0; globalThis.blocks = []; }, { capture: true });
+	navigator.clipboard.writeText(text).then(() => text.length) }`
+
+// many opens the page with a list of Jobs on the clipboard, and the cursor in the field.
+func many(t *testing.T, jobs, indent int, before ...chromedp.Action) *tab {
+	t.Helper()
+	p := open(t, "", append(before, cdpbrowser.GrantPermissions([]cdpbrowser.PermissionType{cdpbrowser.PermissionTypeClipboardReadWrite, cdpbrowser.PermissionTypeClipboardSanitizedWrite}))...)
+	p.wait("document.querySelector('#results article') !== null")
+	size := evalAsync[int](p, fmt.Sprintf(manyObjects, jobs, indent))
+	t.Logf("%d Jobs, %d KB", jobs, size/1024)
+	p.set("at", "2026-10-14T09:00:00Z")
+	p.run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.Evaluate("document.getElementById('input').select(); 0", new(int)))
+	return p
+}
+
+// paste pastes what is on the clipboard, as the keyboard does.
+func (p *tab) paste() {
+	p.t.Helper()
+	p.run(input.DispatchKeyEvent(input.KeyDown).WithKey("v").WithCode("KeyV").WithModifiers(input.ModifierCtrl).WithCommands([]string{"Paste"}))
+}
 
 // traceEvent is a part of what a trace tells: a task, or the name of a thread.
 type traceEvent struct {
@@ -397,38 +420,76 @@ func (p *tab) trace() (longest func() float64) {
 }
 
 // TestManyObjects pastes lists of hundreds and thousands of objects: a worker explains them, the
-// page reacts in between, and what is wrong comes first. The figures depend on the machine: an
+// page reacts in between, what is wrong comes first, and what is well is one line. The figures depend on the machine: an
 // idle one has no block beyond 100 ms, and the first findings within two seconds.
 func TestManyObjects(t *testing.T) {
-	for _, n := range []int{600, 3000} {
-		p := open(t, "")
-		p.wait("document.querySelector('#results article') !== null")
-		p.run(chromedp.Evaluate(fmt.Sprintf(manyObjects, n), new(int)))
-		p.set("at", "2026-10-14T09:00:00Z")
+	for _, test := range []struct{ jobs, indent int }{{600, 0}, {600, 4}, {3000, 4}} {
+		n := test.jobs
+		p := many(t, n, test.indent)
 		trace := p.trace()
-		p.click("#explain")
+		p.paste()
 		p.wait(fmt.Sprintf("document.getElementById('status').textContent.startsWith('%d explained')", n))
-		articles := "document.querySelectorAll('#results article').length"
-		if got := eval[int](p, articles); got != pageSize {
-			t.Errorf("%d articles", got)
+		pasted := trace()
+		stuck, idle := n/20, n/50
+		first := eval[string](p, "[...document.querySelectorAll('#results article')].map((n) => n.querySelector('.severity').textContent).join(' ')")
+		severities := slices.Concat(slices.Repeat([]string{"error"}, stuck), slices.Repeat([]string{"warning"}, idle))
+		if want := strings.Join(severities[:min(len(severities), pageSize)], " "); first != want {
+			t.Errorf("the first page has %s, want %s", first, want)
 		}
-		if got, want := eval[int](p, "document.querySelectorAll('#results article .finding.error').length"), min(n/20, pageSize); got != want {
-			t.Errorf("%d errors on the first page, want %d", got, want)
-		}
-		p.click("#more")
-		p.wait(fmt.Sprintf("%s === %d", articles, 2*pageSize))
 		if got := eval[int](p, "globalThis.states.size"); got < 5 {
 			t.Errorf("the progress bar was drawn in %d states", got)
 		}
-		longest, first, busy := eval[float64](p, "Math.max(0, ...globalThis.blocks)"), eval[float64](p, "globalThis.firstFinding"), trace()
+		blocks := "Math.max(0, ...globalThis.blocks)"
+		longest, soonest := eval[float64](p, blocks), eval[float64](p, "globalThis.firstFinding")
 		t.Logf("%d Jobs in %s ms; the longest block of the page %.0f ms on the clock (0 is less than 50) and %.0f ms of processor time, the first finding after %.0f ms",
-			n, eval[string](p, "document.documentElement.dataset.explained"), longest, busy, first)
-		if first == 0 {
+			n, eval[string](p, "document.documentElement.dataset.explained"), longest, pasted, soonest)
+		if soonest == 0 {
 			t.Errorf("%d Jobs: no finding was seen", n)
 		}
-		if busy == 0 {
+		if pasted == 0 {
 			t.Errorf("%d Jobs: the trace has no task of the page", n)
 		}
+		if stuck+idle > pageSize {
+			p.click("#more")
+			p.wait(fmt.Sprintf("document.querySelectorAll('#results article').length === %d", 2*pageSize))
+		}
+		well := n - stuck - idle
+		if got, want := p.text("#well summary"), fmt.Sprintf("%d objects are well: %d Jobs running.", well, well); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		p.run(chromedp.Evaluate("globalThis.blocks = []; 0", new(int)))
+		p.click("#well summary")
+		lines := "document.querySelectorAll('#well details details').length"
+		p.wait(fmt.Sprintf("%s === %d", lines, 4*pageSize))
+		p.click("#well details button")
+		p.wait(fmt.Sprintf("%s === %d", lines, min(well, 8*pageSize)))
+		p.run(chromedp.Evaluate("document.querySelector('#well details details summary').click(); 0", new(int)))
+		p.wait("document.querySelector('#well article')?.textContent.includes('job-1')")
+		t.Logf("%d Jobs: what is well is opened with a longest block of %.0f ms on the clock", n, eval[float64](p, blocks))
+	}
+}
+
+// TestLongPaste: of a long text the field shows the beginning, Share and Explain take all of it, and it can be removed.
+func TestLongPaste(t *testing.T) {
+	p := many(t, 100, 0)
+	p.paste()
+	p.wait("document.getElementById('status').textContent.startsWith('100 explained')")
+	if got := p.text("#held-size"); !strings.HasSuffix(got, "KB are pasted. The field shows the beginning.") {
+		t.Errorf("got %q", got)
+	}
+	if got := eval[int](p, "document.getElementById('input').value.length"); got > 5000 {
+		t.Errorf("the field has %d characters", got)
+	}
+	p.click("#explain")
+	p.wait("document.querySelector('#well summary')?.textContent.startsWith('93 objects are well')")
+	p.checkLayout("long")
+	p.click("#share")
+	p.wait("location.hash.startsWith('#why=')")
+	q := openURL(t, start(t), eval[string](p, "location.href"))
+	q.wait("document.getElementById('status').textContent.startsWith('100 explained')")
+	p.click("#drop")
+	if got := eval[string](p, "document.getElementById('input').value + document.getElementById('input').readOnly + document.getElementById('held').hidden"); got != "falsetrue" {
+		t.Errorf("after Remove: %q", got)
 	}
 }
 
@@ -442,17 +503,42 @@ func TestAxe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dark := range []bool{false, true} {
-		for _, part := range []string{"#why/sidecar", "#why/forbid", "#play", "#schedules", "#schedule=61+1+*+*+*&zone=UTC", "#schedule=0+1+*+*+*&zone=Mars"} {
-			p := open(t, part, size(1440, 900, dark)...)
-			p.wait("!document.getElementById('panel-explain').hidden ? document.getElementById('status').textContent.includes('explained') : true")
-			p.run(chromedp.Evaluate(string(script)+"; 0", new(int)))
-			found := evalAsync[[]string](p, "axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')))")
-			for _, v := range found {
-				t.Errorf("%s, dark %v: %s", part, dark, v)
-			}
-			t.Logf("%s, dark %v: %d findings, %d rules passed", part, dark, len(found), evalAsync[int](p, "axe.run().then((r) => r.passes.length)"))
+	check := func(p *tab, what string, dark bool) {
+		p.run(chromedp.Evaluate(string(script)+"; 0", new(int)))
+		found := evalAsync[[]string](p, "axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')))")
+		for _, v := range found {
+			t.Errorf("%s, dark %v: %s", what, dark, v)
 		}
+		t.Logf("%s, dark %v: %d findings, %d rules passed", what, dark, len(found), evalAsync[int](p, "axe.run().then((r) => r.passes.length)"))
+	}
+	for _, dark := range []bool{false, true} {
+		look := size(1440, 900, dark)
+		for _, part := range []string{"#why/sidecar", "#why/forbid", "#play", "#schedules", "#schedule=61+1+*+*+*&zone=UTC", "#schedule=0+1+*+*+*&zone=Mars"} {
+			p := open(t, part, look...)
+			p.wait("!document.getElementById('panel-explain').hidden ? document.getElementById('status').textContent.includes('explained') : true")
+			check(p, part, dark)
+		}
+		p := many(t, 600, 4, look...)
+		p.paste()
+		p.wait("document.getElementById('status').textContent.startsWith('600 explained')")
+		check(p, "600 Jobs", dark)
+		p.click("#well summary")
+		p.wait(fmt.Sprintf("document.querySelectorAll('#well details details').length === %d", 4*pageSize))
+		p.run(chromedp.Evaluate("document.querySelector('#well details details summary').click(); 0", new(int)))
+		p.wait("document.querySelector('#well article') !== null")
+		check(p, "600 Jobs, what is well opened", dark)
+
+		p = open(t, "#play", look...)
+		for range 20 {
+			if !eval[bool](p, "document.getElementById('play-wait').hidden") {
+				break
+			}
+			p.click("#forward")
+		}
+		check(p, "play, a wait", dark)
+		p.click("#autoplay")
+		p.wait("document.getElementById('play-bar').getAnimations().length > 0")
+		check(p, "play, between two steps", dark)
 	}
 }
 

@@ -2,6 +2,14 @@
 "use strict";
 
 const pageSize = 50;
+
+// few is the most objects that are explained in full. Of more, those that are well are folded.
+const few = 10;
+
+// maxField is the most characters that the field shows. A browser lays out a field as a whole, which takes
+// it half a second for a megabyte.
+const maxField = 50_000;
+
 const explained = { objects: [], shown: 0, run: 0, files: [], queue: [] };
 
 // startWorker starts the worker that explains. Its script is a text of this page, since a page
@@ -27,6 +35,15 @@ function startExplain() {
   $("file").addEventListener("change", () => { explained.files = [...$("file").files]; explainFiles(explained.files); });
   $("more").addEventListener("click", showMore);
   $("share").addEventListener("click", share);
+  $("drop").addEventListener("click", () => { put(""); $("input").focus(); });
+  $("input").addEventListener("paste", (event) => {
+    const field = $("input"), text = event.clipboardData.getData("text/plain");
+    const whole = field.readOnly ? text : field.value.slice(0, field.selectionStart) + text + field.value.slice(field.selectionEnd);
+    if (whole.length <= maxField && !field.readOnly) return; // the browser pastes it
+    event.preventDefault();
+    put(whole);
+    explainText();
+  });
   for (const one of situations) {
     const link = element("a", one.title);
     link.href = "#why/" + one.name;
@@ -40,9 +57,25 @@ function startExplain() {
   panel.addEventListener("drop", (event) => {
     event.preventDefault();
     $("input").classList.remove("over");
-    explainFiles([...event.dataTransfer.files]);
+    const files = [...event.dataTransfer.files];
+    if (files.length) return explainFiles(files);
+    put(event.dataTransfer.getData("text/plain"));
+    explainText();
   });
 }
+
+// put puts a text into the field. Of a long one the field shows the beginning, and can only be read.
+function put(text) {
+  const field = $("input"), long = text.length > maxField;
+  explained.held = long ? text : "";
+  field.value = long ? text.slice(0, 4000) + "\n…" : text;
+  field.readOnly = long;
+  field.scrollTop = 0;
+  $("held").hidden = !long;
+  if (long) $("held-size").textContent = `${Math.round(text.length / 1024).toLocaleString("en")} KB are pasted. The field shows the beginning.`;
+}
+
+const pasted = () => ($("input").readOnly ? explained.held : $("input").value);
 
 // openSituation explains a ready-made input, whose link is #why/ and its name.
 function openSituation(name, quietly) {
@@ -51,7 +84,7 @@ function openSituation(name, quietly) {
     $("problems").replaceChildren(element("p", `There is no example "${name}".`, "error"));
     return;
   }
-  $("input").value = one.text;
+  put(one.text);
   $("at").value = one.at;
   $("ahead").value = String(one.ahead);
   explainText(one.note);
@@ -67,7 +100,7 @@ async function squeeze(stream) { return new Uint8Array(await new Response(stream
 // share puts what is pasted into the address, compressed. It stays in the part of the address that
 // browsers send to nobody; whoever gets the link can read it.
 async function share() {
-  const text = $("input").value;
+  const text = pasted();
   const note = $("share-note");
   note.hidden = false;
   if (!text.trim()) {
@@ -101,7 +134,7 @@ async function openShared(params) {
       if (size > maxShared) throw new Error("it is too long");
       pieces.push(value);
     }
-    $("input").value = await new Blob(pieces).text();
+    put(await new Blob(pieces).text());
   } catch (error) {
     $("problems").replaceChildren(element("p", "The link is damaged: " + error.message, "error"));
     return;
@@ -112,8 +145,9 @@ async function openShared(params) {
 }
 
 function explainText(note) {
-  const name = $("input").value.trimStart().startsWith("{") ? "pasted text" : "pasted text.yaml";
-  return explainBlobs([{ name, blob: new Blob([$("input").value]) }], undefined, note);
+  const text = pasted();
+  const name = text.trimStart().startsWith("{") ? "pasted text" : "pasted text.yaml";
+  return explainBlobs([{ name, blob: new Blob([text]) }], undefined, note);
 }
 
 // explainFiles reads files as they were when the newest of them was written.
@@ -136,6 +170,7 @@ function explainBlobs(inputs, written, note) {
   for (const link of $("famous").querySelectorAll("[aria-current]")) link.removeAttribute("aria-current");
   $("problems").replaceChildren();
   $("results").replaceChildren();
+  $("well").replaceChildren();
   $("more").hidden = true;
   Object.assign(explained, { objects: [], shown: 0, queue: [], said: "", note, started: performance.now() });
   try {
@@ -171,7 +206,7 @@ function hear(message) {
   if (message.text) say(message.text, "explain");
   for (const one of message.objects || []) {
     explained.objects.push(one);
-    if (explained.shown < pageSize && (message.count <= pageSize || badness(one) < 2)) draw(one);
+    if (explained.shown < pageSize && (message.count <= few || badness(one) < 2)) draw(one);
   }
   if (message.report) {
     explained.busy = undefined;
@@ -179,16 +214,21 @@ function hear(message) {
   }
 }
 
-// draw draws an object when it is its turn. The page draws for a few milliseconds at a time, so that it
-// reacts in between, and calls what waits for the end.
+// draw draws objects when it is their turn.
 function draw(...objects) {
   explained.shown += objects.length;
-  explained.queue.push(...objects);
+  later(objects.map((x) => () => $("results").append(articleOf(x))));
+}
+
+// later does some of what is to be drawn for a few milliseconds at a time, so that the page reacts in between, and
+// calls what waits for the end.
+function later(tasks) {
+  explained.queue.push(...tasks);
   if (explained.drawing) return;
   explained.drawing = true;
   const some = () => {
     const until = performance.now() + 10;
-    while (explained.queue.length && performance.now() < until) $("results").append(articleOf(explained.queue.shift()));
+    while (explained.queue.length && performance.now() < until) explained.queue.shift()();
     if (explained.queue.length) return setTimeout(some);
     explained.drawing = false;
     drawn();
@@ -215,12 +255,12 @@ function finish(report, took) {
   if (more > 0) $("problems").append(element("p", `and ${more} more`, "error"));
   for (const finding of report.findings || []) $("results").prepend(findingOf(finding));
   if (!explained.objects.length && !(report.problems || []).length) $("problems").append(element("p", "The input contains no Job or CronJob.", "error"));
-  const bad = explained.objects.filter((x) => badness(x) < 2).length;
-  explained.said = `${explained.objects.length} explained, ${bad} with findings, as of ${explained.at.toISOString().slice(0, 19).replace("T", " ")} UTC. All times are UTC.`;
+  const total = explained.objects.length, bad = explained.objects.filter((x) => badness(x) < 2), well = explained.objects.filter((x) => badness(x) >= 2);
+  explained.said = `${total} explained, ${bad.length} with findings, as of ${explained.at.toISOString().slice(0, 19).replace("T", " ")} UTC. All times are UTC.`;
   document.documentElement.dataset.explained = String(Math.round(took));
-  // What is wrong comes first when there is more than one page.
-  if (explained.objects.length > pageSize) {
-    explained.objects.sort((a, b) => badness(a) - badness(b));
+  if (total > few) {
+    if (well.length) $("well").append(wellOf(well));
+    explained.objects = worstFirst(bad);
     $("results").querySelectorAll("article").forEach((node) => node.remove());
     Object.assign(explained, { shown: 0, queue: [] });
     showMore();
@@ -230,6 +270,48 @@ function finish(report, took) {
 }
 
 function showMore() { draw(...explained.objects.slice(explained.shown, explained.shown + pageSize)); }
+
+const worst = (x) => x.findings.find((f) => f.severity === ["error", "warning"][badness(x)]).code;
+
+// worstFirst sorts objects by their worst finding: the most severe first, then what most of them have.
+function worstFirst(bad) {
+  const counts = new Map();
+  for (const x of bad) counts.set(worst(x), (counts.get(worst(x)) || 0) + 1);
+  return bad.sort((a, b) => badness(a) - badness(b) || counts.get(worst(b)) - counts.get(worst(a)) || worst(a).localeCompare(worst(b)));
+}
+
+// wellOf is one line for all that is well. Opened, it has a line for each object, which has its explanation.
+function wellOf(list) {
+  const states = new Map();
+  for (const x of list) states.set(x.kind + " " + x.state, (states.get(x.kind + " " + x.state) || 0) + 1);
+  const parts = [...states].sort((a, b) => b[1] - a[1]).map(([key, n]) => `${n} ${n === 1 ? key : key.replace(" ", "s ")}`);
+  return foldOf([`${list.length === 1 ? "1 object is" : list.length + " objects are"} well: ${parts.join(", ")}.`], (details) => addLines(details, list, 0));
+}
+
+// addLines adds a page of what is well.
+function addLines(details, list, from) {
+  const to = Math.min(from + 4 * pageSize, list.length);
+  later(list.slice(from, to).map((x) => () => {
+    const name = `${x.kind} ${x.namespace ? x.namespace + "/" : ""}${x.name}`;
+    details.append(foldOf([name, element("span", x.state, "state " + colourOf(x.state))], (line) => line.append(articleOf(x))));
+  }));
+  if (to === list.length) return;
+  later([() => {
+    const more = element("button", `Show more of ${list.length}`);
+    more.type = "button";
+    more.addEventListener("click", () => { more.remove(); addLines(details, list, to); });
+    details.append(more);
+  }]);
+}
+
+// foldOf is what has its content from when it is opened.
+function foldOf(title, fill) {
+  const details = element("details"), summary = element("summary");
+  summary.append(...title);
+  details.append(summary);
+  details.addEventListener("toggle", () => fill(details), { once: true });
+  return details;
+}
 
 // badness is how severe the worst finding is: 0 for an error, 3 for none.
 const badness = (x) => Math.min(3, ...(x.findings || []).map((f) => ["error", "warning", "note"].indexOf(f.severity)));
