@@ -24,6 +24,8 @@ const (
 	NothingLeft Check = "NothingLeft"
 	// NothingRuns: while the parent is suspended nothing runs, from five minutes after it.
 	NothingRuns Check = "NothingRuns"
+	// NothingStarts: nothing is started from five seconds after the program can see that the parent is suspended.
+	NothingStarts Check = "NothingStarts"
 )
 
 // BatchSettings are what a parent is made of.

@@ -18,7 +18,7 @@ type worker struct {
 	naive // for its client
 
 	tooMany, neverStops, forgetsEnd, countsAgain, keepsFinalizers, ignoresSuspend, failsEarly, noRetry, busyAfter, leavesRunning bool
-	succeedsEarly, twins                                                                                                         bool
+	succeedsEarly, twins, waitsForEdit                                                                                           bool
 }
 
 const pods = "/api/v1/namespaces/default/pods"
@@ -36,6 +36,10 @@ func (w worker) subject() *Batch {
 				for ctx.Err() == nil {
 					if err := c.round(ctx); err != nil && c.noRetry {
 						<-ctx.Done()
+					} else if err != nil && c.waitsForEdit {
+						for before := c.generation(ctx); ctx.Err() == nil && c.generation(ctx) == before; {
+							time.Sleep(50 * time.Second)
+						}
 					}
 					time.Sleep(50 * time.Second)
 				}
@@ -44,6 +48,12 @@ func (w worker) subject() *Batch {
 		},
 		New: NewJob, Edit: EditJob, Tally: JobTally, Index: PodIndex,
 	}
+}
+
+// generation is the parent's.
+func (w *worker) generation(ctx context.Context) any {
+	parent, _, _ := w.do(ctx, http.MethodGet, parentJob, nil)
+	return parent.Get("metadata", "generation")
 }
 
 // round counts the pods, and starts or deletes some.
@@ -221,9 +231,11 @@ func TestBatchPlay(t *testing.T) {
 		{"succeeds early", worker{succeedsEarly: true}, two, []Step{wait, {Do: Succeed}, wait}, EndsRightly},
 		{"fails early", worker{failsEarly: true}, two, []Step{wait, {Do: Fail}, wait}, EndsRightly},
 		{"gives up after a refusal", worker{noRetry: true}, two, []Step{{Do: Break, Fault: Refuse, Nth: 1}, wait}, Ends},
+		{"gives up at the end until an edit", worker{waitsForEdit: true}, two, []Step{wait, {Do: Succeed}, {Do: Succeed}, {Do: Break, Fault: Refuse, Nth: 1}, wait}, Ends},
 		{"leaves pods running", worker{leavesRunning: true}, two, []Step{wait, {Do: Fail}, wait, wait, {Do: Fail}, wait}, NothingLeft},
 		{"keeps finalizers", worker{keepsFinalizers: true}, two, nil, NothingLeft},
 		{"ignores suspend", worker{ignoresSuspend: true}, two, []Step{wait, {Do: Suspend}, wait}, NothingRuns},
+		{"starts although it is suspended", worker{ignoresSuspend: true}, two, []Step{wait, {Do: Suspend}, wait, {Do: Remove}, wait}, NothingStarts},
 		{"stops nothing", worker{neverStops: true}, two, []Step{wait}, NothingRuns},
 		{"writes without end", worker{busyAfter: true}, two, nil, Bounded},
 	} {

@@ -217,7 +217,7 @@ func (b *batchScript) created(w Write) {
 		return
 	}
 	if !b.suspended.IsZero() && time.Now().After(b.shown(b.suspended).Add(5*time.Second)) {
-		b.fail(NothingRuns, "%s is created, and the %s is suspended since %s", w.New.Name(), b.Parent.Kind, time.Since(b.suspended))
+		b.fail(NothingStarts, "%s is created, and the %s is suspended since %s", w.New.Name(), b.Parent.Kind, time.Since(b.suspended))
 	}
 	b.checkNumber(w.New)
 }
@@ -305,9 +305,14 @@ func (b *batchScript) sawParent(parent Object) {
 	}
 }
 
-// calm lets nothing go wrong any more. The parent is suspended for a while, then all children succeed, and it ends. At last it
-// is deleted.
+// calm lets nothing go wrong any more. A parent whose children have all succeeded ends. Another one is suspended for a while, then all
+// its children succeed, and it ends. At last it is deleted.
 func (b *batchScript) calm() error {
+	if b.allSucceeded() { // an edit would wake a program that sleeps
+		if err := b.awaitEnd(); err != nil || !b.isUp() {
+			return err
+		}
+	}
 	if err := b.calmSuspend(); err != nil || !b.isUp() {
 		return err
 	}
@@ -316,12 +321,8 @@ func (b *batchScript) calm() error {
 	if err := b.edit(next); err != nil {
 		return err
 	}
-	for end := time.Now().Add(4 * time.Hour); time.Now().Before(end) && !b.ended(); {
-		for b.end(true) {
-		}
-		if err := b.pass(10 * time.Second); err != nil || !b.isUp() {
-			return err
-		}
+	if err := b.awaitEnd(); err != nil || !b.isUp() {
+		return err
 	}
 	if err := b.pass(5*time.Minute + 2*b.lag); err != nil || !b.isUp() {
 		return err
@@ -330,7 +331,6 @@ func (b *batchScript) calm() error {
 	b.note(func() {
 		before = b.writes
 		if !b.tally.Ended {
-			b.fail(Ends, "it has not ended by %s, and %d of %d children have succeeded", time.Now().UTC().Format("2 Jan 15:04:05"), b.successes(), b.settings.Wanted)
 			return
 		}
 		for _, child := range b.childrenOf(b.parent()) {
@@ -351,6 +351,29 @@ func (b *batchScript) calm() error {
 		}
 	})
 	return b.remove()
+}
+
+// allSucceeded reports whether the parent is to end without a further child.
+func (b *batchScript) allSucceeded() (all bool) {
+	b.note(func() { all = !b.settings.Suspend && b.successes() >= b.settings.Wanted })
+	return all
+}
+
+// awaitEnd lets all children succeed until the parent ends.
+func (b *batchScript) awaitEnd() error {
+	for end := time.Now().Add(4 * time.Hour); time.Now().Before(end) && !b.ended(); {
+		for b.end(true) {
+		}
+		if err := b.pass(10 * time.Second); err != nil || !b.isUp() {
+			return err
+		}
+	}
+	b.note(func() {
+		if !b.tally.Ended {
+			b.fail(Ends, "it has not ended by %s, and %d of %d children have succeeded", clock(time.Now()), b.successes(), b.settings.Wanted)
+		}
+	})
+	return nil
 }
 
 // ended reports whether the parent has ended.
