@@ -180,10 +180,11 @@ lives: ## LIVES random lives of CronJobs with all options together, 20000 by def
 worlds: ## WORLDS random worlds of a CronJob to their ends; SEED=7 for others, FIRST=n WORLDS=1 shows one
 	@go test -count=1 -timeout=4h -v -run='^TestWorlds$$' ./proof/cronworlds -seed $(if $(SEED),$(SEED),1) -first $(FIRST) -worlds $(WORLDS)
 
-OTHER_ours       := proof/blackbox
-OTHER_kubernetes := proof/conformance/blackbox
+OTHER_ours         := proof/blackbox
+OTHER_kubernetes   := proof/conformance/blackbox
+OTHER_broadcastjob := proof/others/kruise/broadcastjob
 
-others: ## LIVES random lives of a controller that others wrote, and SHORT short ones with each fault: SUBJECT=kruise, velero, jobset, kubernetes or ours; FIRST=n LIVES=1 plays one again
+others: ## LIVES random lives of a controller that others wrote, and SHORT short ones with each fault: SUBJECT=kruise, broadcastjob, velero, jobset, kubernetes or ours; FIRST=n LIVES=1 plays one again
 	go -C $(or $(OTHER_$(SUBJECT)),proof/others/$(SUBJECT)) test -count=1 -timeout=4h -v -run='^Test(Search|Jobs)$$' . \
 		-seed $(if $(SEED),$(SEED),1) -first $(FIRST) -lives $(if $(LIVES),$(LIVES),200) -short $(SHORT)
 

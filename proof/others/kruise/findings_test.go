@@ -5,8 +5,6 @@ package kruise
 
 import (
 	"context"
-	"net/http"
-	"reflect"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -17,29 +15,25 @@ import (
 	"github.com/openkruise/kruise/pkg/util/fieldindex"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllertest"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/batchplan/batchplan/proof/others/kruise/plain"
 )
 
 func init() {
 	time.Local = time.UTC // each test begins at midnight
 }
 
-// plain is their controller, as their Add makes it, on a fake client.
-type plain struct {
+// fixture is their controller, as their Add makes it, on a fake client.
+type fixture struct {
 	controller.Controller
 	client  client.Client
 	started []string             // the names of the jobs that it has made
@@ -49,21 +43,10 @@ type plain struct {
 	events  *informertest.FakeInformers
 }
 
-// keeper is a manager that keeps what is added to it.
-type keeper struct {
-	manager.Manager
-	added manager.Runnable
-}
-
-func (k *keeper) Add(r manager.Runnable) error {
-	k.added = r
-	return nil
-}
-
 // with returns the controller with one AdvancedCronJob, which has just been created.
-func with(t *testing.T, spec v1alpha1.AdvancedCronJobSpec) *plain {
+func with(t *testing.T, spec v1alpha1.AdvancedCronJobSpec) *fixture {
 	spec.Template = v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{}}
-	p := &plain{events: &informertest.FakeInformers{Scheme: scheme.Scheme}, made: make(map[string]time.Time), cron: &v1alpha1.AdvancedCronJob{
+	p := &fixture{events: &informertest.FakeInformers{Scheme: scheme.Scheme}, made: make(map[string]time.Time), cron: &v1alpha1.AdvancedCronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cron", UID: "cron", CreationTimestamp: metav1.Now()},
 		Spec:       spec,
 	}}
@@ -85,29 +68,14 @@ func with(t *testing.T, spec v1alpha1.AdvancedCronJobSpec) *plain {
 			},
 		}).Build()
 
-	mgr, err := ctrl.NewManager(&rest.Config{}, ctrl.Options{
-		Scheme: scheme.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
-		NewCache:  func(*rest.Config, cache.Options) (cache.Cache, error) { return p.events, nil },
-		NewClient: func(*rest.Config, client.Options) (client.Client, error) { return p.client, nil },
-		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
-			return testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme), nil
-		},
-	})
-	if err != nil {
+	var err error
+	if p.Controller, err = plain.Controller(advancedcronjob.Add, p.client, p.events); err != nil {
 		t.Fatal(err)
 	}
-	kept := &keeper{Manager: mgr}
-	if err := advancedcronjob.Add(kept); err != nil {
-		t.Fatal(err)
-	}
-	p.Controller = kept.added.(controller.Controller)
-	// Add gives it a client of its own, for a server.
-	made := reflect.ValueOf(kept.added).Elem().FieldByName("Do").Interface().(*advancedcronjob.ReconcileAdvancedCronJob)
-	made.Client = p.client
 	return p
 }
 
-func (p *plain) look(t *testing.T) ctrl.Result {
+func (p *fixture) look(t *testing.T) ctrl.Result {
 	result, err := p.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(p.cron)})
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +83,7 @@ func (p *plain) look(t *testing.T) ctrl.Result {
 	return result
 }
 
-func (p *plain) job(t *testing.T) *batchv1.Job {
+func (p *fixture) job(t *testing.T) *batchv1.Job {
 	var jobs batchv1.JobList
 	if err := p.client.List(t.Context(), &jobs); err != nil || len(jobs.Items) != 1 {
 		t.Fatalf("there are %d jobs, want 1: %v", len(jobs.Items), err)
@@ -123,7 +91,7 @@ func (p *plain) job(t *testing.T) *batchv1.Job {
 	return &jobs.Items[0]
 }
 
-func (p *plain) jobs(t *testing.T) int {
+func (p *fixture) jobs(t *testing.T) int {
 	var jobs batchv1.JobList
 	if err := p.client.List(t.Context(), &jobs); err != nil {
 		t.Fatal(err)
@@ -131,7 +99,7 @@ func (p *plain) jobs(t *testing.T) int {
 	return len(jobs.Items)
 }
 
-func (p *plain) active(t *testing.T) int {
+func (p *fixture) active(t *testing.T) int {
 	if err := p.client.Get(t.Context(), client.ObjectKeyFromObject(p.cron), p.cron); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +107,7 @@ func (p *plain) active(t *testing.T) int {
 }
 
 // run runs the controller with its watches until the test ends. It returns what brings events.
-func (p *plain) run(t *testing.T) (crons, jobs *controllertest.FakeInformer) {
+func (p *fixture) run(t *testing.T) (crons, jobs *controllertest.FakeInformer) {
 	informer := func(o client.Object) *controllertest.FakeInformer {
 		i, err := p.events.FakeInformerFor(t.Context(), o)
 		if err != nil {
