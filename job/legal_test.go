@@ -197,7 +197,7 @@ func TestReports(t *testing.T) {
 		{"karmada#7844: Failed without FailureTarget", running,
 			job.Status{StartTime: midnight, Failed: 7, Conditions: []job.Condition{condition(job.ConditionFailed)}},
 			"needs FailureTarget", "1.31", aggregate(running, failedPart)},
-		{"karmada#6964: Complete without SuccessCriteriaMet", running,
+		{"karmada#6964, karmada#6975: Complete without SuccessCriteriaMet", running,
 			job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 2, Conditions: []job.Condition{condition(job.ConditionComplete)}},
 			"needs SuccessCriteriaMet", "1.31", aggregate(running, completePart, completePart)},
 		{"karmada#7846: one cluster still runs", running,
@@ -207,12 +207,18 @@ func TestReports(t *testing.T) {
 			job.Status{StartTime: midnight.Add(-time.Second), Active: 1, Ready: value.To[int32](1)},
 			"must stay 2026-01-01T00:00:00Z while the job is not suspended", "1.31",
 			aggregate(running, job.Part{Status: job.Status{StartTime: midnight.Add(-time.Second), Active: 1, Ready: value.To[int32](1)}})},
-		{"jobset#860: a test completes a job without times", job.Status{},
-			job.Status{Succeeded: 1, Conditions: []job.Condition{condition(job.ConditionSuccessCriteriaMet), condition(job.ConditionComplete)}},
+		{"jobset#828, jobset#860: a test completes a job", job.Status{},
+			job.Status{Succeeded: 3, Conditions: []job.Condition{condition(job.ConditionComplete)}},
 			"completionTime: <nil>: is required when Complete", "1.31", finish(job.Status{}, success)},
-		{"jobset#882: a test makes more pods ready than active", running,
-			job.Status{StartTime: midnight, Active: 1, Ready: value.To[int32](3)},
-			"ready: 3: must be at most active, 1", "1.31", aggregate(running, job.Part{Status: job.Status{StartTime: midnight, Active: 3, Ready: value.To[int32](3)}})},
+		{"jobset#882: a test completes a job without times", job.Status{},
+			job.Status{Succeeded: 1, Conditions: []job.Condition{condition(job.ConditionSuccessCriteriaMet), condition(job.ConditionComplete)}},
+			"startTime: <nil>: is required when finished", "1.31", finish(job.Status{}, success)},
+		{"jobset#882: a test fails a job", job.Status{},
+			job.Status{Conditions: []job.Condition{condition(job.ConditionFailed)}},
+			"needs FailureTarget", "1.31", finish(job.Status{}, failure)},
+		{"jobset#882: a test makes pods ready, and none active", job.Status{},
+			job.Status{Ready: value.To[int32](3)},
+			"ready: 3: must be at most active, 0", "1.31", aggregate(job.Status{}, job.Part{Status: job.Status{StartTime: midnight, Active: 3, Ready: value.To[int32](3)}})},
 		{"kueue#4027, kueue#4029: a test completes a job", job.Status{},
 			job.Status{Conditions: []job.Condition{condition(job.ConditionComplete)}},
 			"startTime: <nil>: is required when finished", "1.31", finish(job.Status{}, success)},
@@ -240,6 +246,28 @@ func TestReports(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestReports_GatesOff: a mirror that writes SuccessCriteriaMet, as it must from 1.32 on, is refused by a
+// server without the two gates, as 1.30 is (karmada#6414). What is joined for that server has none.
+func TestReports_GatesOff(t *testing.T) {
+	plain := specWith(`{"template":{"spec":{"restartPolicy":"Never"}}}`)
+	running := job.Status{StartTime: midnight, Active: 1}
+	complete := job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1, Conditions: []job.Condition{
+		condition(job.ConditionSuccessCriteriaMet), condition(job.ConditionComplete),
+	}}
+	off, err := release.Parse("1.31,JobPodReplacementPolicy=false")
+	must.OK(t, err)
+	if err := job.CheckServed(off, running, complete, plain); err == nil || !strings.Contains(err.Error(), "needs a successPolicy") {
+		t.Errorf("by hand: %v", err)
+	}
+	if err := job.CheckServed(release.V136, running, complete, plain); err != nil {
+		t.Errorf("by hand, 1.36: %v", err)
+	}
+	joined := job.Aggregate(plain, running, []job.Part{{Status: complete}}, noon, off)
+	if err := job.CheckServed(off, running, joined, plain); err != nil || joined.Finished() != job.ConditionComplete {
+		t.Errorf("%v: %s", err, text(joined))
 	}
 }
 

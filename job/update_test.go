@@ -1,9 +1,11 @@
 package job_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/release"
@@ -160,6 +162,34 @@ func TestDropDisabled(t *testing.T) {
 		}
 		if again := job.DropDisabled(&next, test.old, parsed(t, test.release)); len(again) > 0 {
 			t.Errorf("%s: dropped again: %q", test.release, again)
+		}
+	}
+}
+
+// TestReports_Templates: what others have run into when they change the template of a suspended job,
+// with the status that a mirror has copied or a test has written, and with the one of this package.
+func TestReports_Templates(t *testing.T) {
+	spec := specWith(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
+	const was, is = `{"spec":{"containers":[{"name":"main"}]}}`, `{"spec":{"containers":[{"name":"main"}],"nodeSelector":{"zone":"a"}}}`
+	const strict = "1.35,MutableSchedulingDirectivesForSuspendedJobs=true"
+	suspended, err := job.Suspend(job.Status{}, spec, noon, release.V136)
+	must.OK(t, err)
+	for _, test := range []struct {
+		name   string
+		status job.Status
+		// takes and refuses are releases.
+		takes, refuses []string
+	}{
+		{"kueue#11649: the manager has no condition yet, as before kubernetes#139287", job.Status{}, []string{"1.34", "1.35", "1.36"}, []string{strict}},
+		{"kueue#11649: the manager copies what the worker runs", job.Status{StartTime: midnight, Active: 1}, nil, []string{"1.31", "1.34", "1.35", strict, "1.36"}},
+		{"kueue#11649: the manager is suspended by this package", suspended, []string{"1.31", "1.34", "1.35", strict, "1.36"}, nil},
+		{"kueue#12609: a test makes a job active before it is resumed", job.Status{Active: 1}, []string{"1.34", "1.35"}, []string{strict, "1.36"}},
+	} {
+		old := job.Job{Spec: spec, Status: test.status}
+		for _, text := range append(test.takes, test.refuses...) {
+			if err := job.ValidateTemplateUpdate(&old, []byte(was), []byte(is), parsed(t, text)); (err == nil) != slices.Contains(test.takes, text) {
+				t.Errorf("%s, %s: %v", test.name, text, err)
+			}
 		}
 	}
 }
