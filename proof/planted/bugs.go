@@ -65,6 +65,9 @@ func (b *bug) controller() string {
 	return strings.TrimSuffix(folder, "test")
 }
 
+// isOfLives reports whether the bug shows in the lives of a kit.
+func (b *bug) isOfLives() bool { return !b.isOfAnswers() }
+
 // isOfProgram reports whether the bug is in a program around the planner: one of the
 // subjects that the tests of a kit have.
 func (b *bug) isOfProgram() bool { return strings.HasSuffix(b.edits[0].file, "_test.go") }

@@ -27,7 +27,8 @@ func judges() []judge {
 	return []judge{
 		{"search", []string{"Scope", "States", "Steps", "Broken"}, buildSearch, (*bug).isOfPlanner, search},
 		{"lives", []string{"Lives"}, buildLives, (*bug).isOfPlanner, live},
-		{"kits", []string{"Kit: reads its store", "Kit: behind a watch"}, buildKits, func(*bug) bool { return true }, askKits},
+		{"kits", []string{"Kit: reads its store", "Kit: behind a watch"}, buildKits, (*bug).isOfLives, askKits},
+		{"answers", []string{"Answers", "Answers, exact"}, buildAnswers, (*bug).isOfAnswers, answers},
 		{"worlds", []string{"World"}, buildWorlds, (*bug).isOfCronJobs, playWorlds},
 		{"scripts", []string{"Script"}, buildScripts, (*bug).isOfPlanner, playScripts},
 		{"rounds", []string{"Round"}, buildRounds, (*bug).isOfPlanner, playRounds},

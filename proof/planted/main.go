@@ -3,6 +3,7 @@
 //
 //	go run ./proof/planted                              # the search and the random lives
 //	go run ./proof/planted -judges kits                 # the test kits for importers
+//	go run ./proof/planted -judges answers              # the questions to other planners
 //	go run ./proof/planted -judges scripts,rounds       # the differential tests
 //	go run ./proof/planted -match '^X2$' -judges all    # one bug, all judges
 //
@@ -11,6 +12,7 @@
 //   - search: the explorer, in its small scopes, one after the other;
 //   - lives: the random lives among the properties of the planners;
 //   - kits: the subjects of the kits' own tests, which also have bugs of their own;
+//   - answers: the questions of jobcheck, to planners that answer wrongly;
 //   - worlds: the random worlds of CronJobs and their second checker;
 //   - scripts: the scripts of the differential tests;
 //   - rounds: their single rounds.
@@ -36,11 +38,11 @@ import (
 
 // options are the flags of the command.
 type options struct {
-	match                                *regexp.Regexp
-	scopes                               string
-	must                                 bool
-	lives, seed, scripts, rounds, worlds int
-	limit                                time.Duration
+	match                                           *regexp.Regexp
+	scopes                                          string
+	must                                            bool
+	lives, seed, scripts, rounds, worlds, questions int
+	limit                                           time.Duration
 }
 
 func main() {
@@ -51,6 +53,7 @@ func main() {
 	flag.IntVar(&o.lives, "lives", 1000, "random lives of each property, and of each subject of a kit")
 	flag.IntVar(&o.scripts, "scripts", 2000, "scripts that may be needed")
 	flag.IntVar(&o.worlds, "worlds", 2000, "worlds that may be needed")
+	flag.IntVar(&o.questions, "questions", 300, "questions that jobcheck asks")
 	flag.IntVar(&o.rounds, "rounds", 20_000, "rounds that may be needed")
 	flag.StringVar(&o.scopes, "scopes", "", "only the scopes whose name matches this regular expression")
 	flag.DurationVar(&o.limit, "limit", 5*time.Minute, "longest time for one bug and judge")
