@@ -3,6 +3,7 @@ package upgrade
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -91,9 +92,15 @@ var claims = map[string]func(f *finding) bool{
 	},
 	"a job was created, and no status tells of it": func(f *finding) bool { return f.quirks == cronjobquirk.BlindCreate },
 	"fields: managedBy":                            func(f *finding) bool { return f.what == "fields" && f.before == "managedBy" && f.to == release.V132 },
-	"lives: managedBy":                             func(f *finding) bool { return f.gates == release.JobManagedBy },
-	"lives: startTime":                             func(f *finding) bool { return f.gates == release.MutableSchedulingDirectivesForSuspendedJobs },
-	"lives: active":                                func(f *finding) bool { return f.quirks == jobquirk.HeldIsIdle },
+	"lives: managedBy": func(f *finding) bool {
+		return f.gates == release.JobManagedBy || f.what == "managedBy in lives" && f.to == release.V132
+	},
+	"lives: startTime": func(f *finding) bool {
+		return f.gates == release.MutableSchedulingDirectivesForSuspendedJobs || f.what == "startTime in lives" && f.to == release.V136
+	},
+	"lives: active": func(f *finding) bool {
+		return f.quirks == jobquirk.HeldIsIdle || f.what == "active in lives" && f.to == release.V136
+	},
 }
 
 // claim fails unless exactly one row claims a difference, and counts it for that row.
@@ -347,6 +354,21 @@ func TestLaw_Rounds(t *testing.T) {
 			}
 			if at != end {
 				t.Fatalf("from %v to %v more than gates and quirks differs: %+v, %+v", from, to, at, end)
+			}
+		})
+	})
+	t.Log(found)
+}
+
+// TestLaw_Lives: lives that are played side by side part as the table says, and in no other way.
+func TestLaw_Lives(t *testing.T) {
+	found := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		spec, seed := drawManaged(t), rapid.Uint64().Draw(t, "life")
+		neighbours(func(from, to release.Release) {
+			p := newPair(spec, from, to)
+			if kind, parting := p.play(rand.New(rand.NewPCG(24, seed))); kind != "" {
+				claim(t, found, &finding{what: kind + " in lives", to: to, before: parting.Before, after: parting.Behind})
 			}
 		})
 	})

@@ -67,10 +67,10 @@ func (r *Report) Differs() bool {
 func Compare(objects *read.Objects, from, to release.Release) *Report {
 	r := &Report{From: from, To: to, Objects: []Object{}, Cluster: clusterChanges(from, to)}
 	for _, j := range objects.Jobs {
-		r.Objects = append(r.Objects, Object{"Job", j.Object.Namespace, j.Object.Name, jobChanges(&j.Object, from, to)})
+		r.Objects = append(r.Objects, Object{"Job", j.Object.Namespace, j.Object.Name, append([]Change{}, jobChanges(&j.Object, from, to)...)})
 	}
 	for _, c := range objects.CronJobs {
-		r.Objects = append(r.Objects, Object{"CronJob", c.Object.Namespace, c.Object.Name, cronJobChanges(c, from, to)})
+		r.Objects = append(r.Objects, Object{"CronJob", c.Object.Namespace, c.Object.Name, append([]Change{}, cronJobChanges(c, from, to)...)})
 	}
 	slices.SortStableFunc(r.Objects, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
