@@ -133,3 +133,29 @@ func TestStaleEquivalents(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// What the list names is in the tree. The command checks more, that it is a mutant, and needs all types for that.
+func TestEquivalentsNameCode(t *testing.T) {
+	known, err := readEquivalents("equivalents.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range known {
+		file, change, _ := strings.Cut(key, "  ")
+		text, err := os.ReadFile(filepath.Join("../../..", filepath.FromSlash(file)))
+		if err != nil {
+			t.Errorf("%s: %v", key, err)
+			continue
+		}
+		was, _, _ := strings.Cut(change, " -> ")
+		was = strings.TrimPrefix(was, "func ") // all mutants of a function or a method
+		for _, part := range strings.Split(was, " ... ") { // the middle of a long one is left out
+			if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), strings.TrimSpace(part)) {
+				t.Errorf("%s: is not in the file: %s", key, part)
+			}
+		}
+	}
+	if len(known) < 20 {
+		t.Errorf("only %d", len(known))
+	}
+}
