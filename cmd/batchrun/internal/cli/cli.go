@@ -47,6 +47,10 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 		Use:     "batchrun",
 		Short:   "Run Kubernetes Jobs and CronJobs as processes of this machine",
 		Version: command.Version(),
+		Long: `Run Kubernetes Jobs and CronJobs as processes of this machine.
+
+Exit status: 0 done, and all jobs of "run" completed; 1 one failed or is suspended; 2 bad
+input, nothing was run; 3 the runner gave up; 130 interrupted.`,
 		Example: `  batchrun run job.yaml              # until it has ended, with what its pods print
   batchrun status                    # what there is in .batchplan
   batchrun logs hello --index 2 -f
@@ -56,6 +60,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	}
 	root.PersistentFlags().StringVar(&p.state, "state", defaultState, "folder that holds all state")
 	root.AddCommand(p.runCommand(), p.nextCommand(), p.triggerCommand(), p.statusCommand(), p.logsCommand(), p.removeCommand())
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return fmt.Errorf("%w; see %s -h", err, c.CommandPath()) })
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(p.out)

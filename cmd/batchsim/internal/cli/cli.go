@@ -51,6 +51,7 @@ Exit status: 0 done; 2 the command or its input is wrong; 130 interrupted.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(runCommand(), compareCommand(), sweepCommand(), mergeCommand(), manifestCommand(), whyCommand())
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return fmt.Errorf("%w; see %s -h", err, c.CommandPath()) })
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)

@@ -218,7 +218,7 @@ func TestBadArguments(t *testing.T) {
 		"expected PATH=VALUE":                                         {"run", render, "--set", "x"},
 		"--until -1s: must not be negative":                           {"run", render, "--until", "-1s"},
 		"until: is required with CronJobs":                            {"run", "../../testdata/backup.yaml"},
-		"\"nodes\" is not a place":                                       {"run", day, "--set", "load.nodes=1"},
+		"\"nodes\" is not a place":                                    {"run", day, "--set", "load.nodes=1"},
 		"no such file":                                                {"run", "none.yaml"},
 		"TIME \"x\" is not a duration":                                {"why", day, "a", "x"},
 		"--shares: at least 2":                                        {"manifest", day},

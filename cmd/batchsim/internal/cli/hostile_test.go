@@ -111,7 +111,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"merge", "-h"}, 0, "Examples:", ""},
 		{[]string{"manifest", "-h"}, 0, "Examples:", ""},
 		{[]string{"why", "-h"}, 0, "Examples:", ""},
-		{[]string{"--wrong"}, command.Usage, "", "batchsim: unknown flag: --wrong\n"},
+		{[]string{"--wrong"}, command.Usage, "", "batchsim: unknown flag: --wrong; see batchsim -h\n"},
 		{[]string{"run"}, command.Usage, "", "batchsim: requires at least 1 arg(s), only received 0\n"},
 	} {
 		var out, errs bytes.Buffer

@@ -66,6 +66,13 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	if !plugin { // the arguments of a plugin are names
 		root.AddCommand(p.serveCommand(), p.pageCommand(), p.upgradeCommand(), p.traceCommand())
 	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		path := c.CommandPath()
+		if plugin {
+			path = p.name
+		}
+		return fmt.Errorf("%w; see %s -h", err, path)
+	})
 	root.SetArgs(args[1:])
 	root.SetIn(in)
 	root.SetOut(terminal.NewWriter(out))
@@ -93,8 +100,8 @@ controller does next, when and why, and what is wrong or will hurt later.
 
 More than 10 objects are summarised on one screen; --details explains each of them.
 
-The exit status is 0 if nothing is wrong, 1 if there are findings, and 2 if the input
-cannot be read as a whole; what could be read is explained.`,
+Exit status: 0 nothing is wrong; 1 there are errors or warnings; 2 the command is wrong, or
+a part of the input cannot be read; what could be read is explained.`,
 		Example:       examples(plugin),
 		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.ArbitraryArgs,

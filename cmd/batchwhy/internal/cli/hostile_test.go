@@ -113,7 +113,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"--version"}, exitFine, "batchwhy version ", ""},
 		{[]string{"-h"}, exitFine, "Usage:", ""},
 		{[]string{"completion", "bash"}, exitFine, "bash completion", ""},
-		{[]string{"--wrong"}, exitBadInput, "", "batchwhy: unknown flag: --wrong\n"},
+		{[]string{"--wrong"}, exitBadInput, "", "batchwhy: unknown flag: --wrong; see batchwhy -h\n"},
 		{[]string{"page"}, exitBadInput, "", "batchwhy: required flag(s) \"out\" not set\n"},
 	} {
 		status, out, errOut := run(t, "", append([]string{"batchwhy"}, test.args...)...)
@@ -121,7 +121,7 @@ func TestCommandLine(t *testing.T) {
 			t.Errorf("%v: status %d, %q, %q", test.args, status, out, errOut)
 		}
 	}
-	if status, _, errOut := run(t, "", "kubectl-why", "--wrong"); status != exitBadInput || errOut != "kubectl-why: unknown flag: --wrong\n" {
+	if status, _, errOut := run(t, "", "kubectl-why", "--wrong"); status != exitBadInput || errOut != "kubectl-why: unknown flag: --wrong; see kubectl-why -h\n" {
 		t.Errorf("status %d, %q", status, errOut)
 	}
 }

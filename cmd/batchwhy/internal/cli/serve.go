@@ -19,7 +19,9 @@ func (p *program) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the page on this machine",
-		Args:  cobra.NoArgs,
+		Example: `  batchwhy serve                              # http://127.0.0.1:8765/
+  batchwhy serve --address localhost:9000`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.serve(cmd.Context(), address)
 		},
@@ -58,7 +60,9 @@ func (p *program) pageCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "page --out DIR",
 		Short: "Write the page into a folder: for a static host, or to open index.html from disk",
-		Args:  cobra.NoArgs,
+		Example: `  batchwhy page --out site                    # open site/index.html
+  batchwhy page --out site --url https://jobs.example.com/why`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			files, err := page.Load(cmd.Context())
 			if err != nil {

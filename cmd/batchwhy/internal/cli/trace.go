@@ -38,8 +38,8 @@ log needs the level RequestResponse for jobs, jobs/status, pods, pods/status, cr
 cronjobs/status. A log may begin and end at any time, and gaps are not reported as errors. The
 last lines say what could not be judged.
 
-The exit status is 0 if nothing was found, 1 if something was, and 2 if a log cannot be
-read as a whole; what could be read is checked.`,
+Exit status: 0 nothing was found; 1 something was; 2 the command is wrong, or a part of a
+log cannot be read; what could be read is checked.`,
 		Example: `  kubectl get jobs -A -w -o json --output-watch-events > jobs.json &
   kubectl get pods -A -w -o json --output-watch-events > pods.json &
   batchwhy trace jobs.json pods.json

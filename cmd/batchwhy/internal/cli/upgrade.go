@@ -26,7 +26,7 @@ lives of each Job are played in both releases.
 A release is 1.31 to 1.37, with feature gates if they differ from the defaults:
 1.33,JobManagedBy=false. What is said of 1.37 was read in its changes, not run.
 
-The exit status is 0 if nothing changes for the objects, 1 if something does, and 2 if the input
+Exit status: 0 nothing changes for the objects; 1 something does; 2 the command or the input
 is wrong.`,
 		Example: `  batchwhy upgrade --from 1.31 --to 1.36 manifests/
   kubectl get jobs,cronjobs -A -o json | batchwhy upgrade --from 1.33 --to 1.36 -o json`,

@@ -6,9 +6,9 @@ const pageSize = 50;
 // few is the most objects that are explained in full. Of more, those that are well are folded.
 const few = 10;
 
-// maxField is the most characters that the field shows. A browser lays out a field as a whole, which takes
-// it half a second for a megabyte.
-const maxField = 50_000;
+// maxField is the most characters that the field shows. A browser lays out a field as a whole: Chromium is busy
+// with 46 KB that kubectl prints for 0.1 s, with 190 KB for a second, and with 1.3 MB for 46.
+const maxField = 30_000;
 
 const explained = { objects: [], shown: 0, run: 0, files: [], queue: [] };
 
