@@ -82,8 +82,10 @@ func Compare(objects *read.Objects, from, to release.Release) *Report {
 // it, and what random lives show.
 func jobChanges(j *job.Job, from, to release.Release) []Change {
 	changes := fieldChanges("spec.", j.Spec, from, to)
-	if trap := resumeTrap(j, from, to); trap.What != "" {
-		changes = append(changes, trap)
+	for _, change := range [...]Change{resumeTrap(j, from, to), refusedStatus(j, from, to)} {
+		if change.What != "" {
+			changes = append(changes, change)
+		}
 	}
 	return append(changes, lives(j.Spec, from, to)...)
 }
@@ -134,6 +136,20 @@ func resumeTrap(j *job.Job, from, to release.Release) Change {
 	return Change{Rule: trapRule, See: "KEP-5440", FoundBy: foundStatus, What: fmt.Sprintf("The Job is suspended and kept its startTime, %s. When %s resumes it, activeDeadlineSeconds still counts from there: "+
 		"once %d s have passed, the Job fails with DeadlineExceeded instead of being resumed. Raise the deadline first.",
 		j.Status.StartTime.UTC().Format("2006-01-02 15:04:05"), to, *j.Spec.ActiveDeadlineSeconds)}
+}
+
+// refusedStatus is a status that only the release that runs now takes. One that the controller of
+// Kubernetes has left behind does no harm, but a mirror writes such statuses again and again.
+func refusedStatus(j *job.Job, from, to release.Release) Change {
+	spec := j.Spec
+	job.Default(&spec)
+	before, behind := job.CheckServed(from, job.Status{}, j.Status, spec), job.CheckServed(to, job.Status{}, j.Status, spec)
+	if before != nil || behind == nil {
+		return Change{}
+	}
+	problems := strings.ReplaceAll(behind.Error(), "\n", "; ")
+	return Change{Rule: "J3", See: "KEP-4368", FoundBy: foundStatus, Shown: &Parting{Before: verdict(before), Behind: "refused: " + problems}, What: fmt.Sprintf(
+		"The status is one that %s does not let anybody write: %s. If another controller than that of Kubernetes has written it, change that one first.", to, problems)}
 }
 
 // Write writes the report in plain English.
