@@ -271,16 +271,6 @@ func (e *Env) remove() bool {
 	return true
 }
 
-// removeJob removes a job from outside.
-func (e *Env) removeJob(says, name string) {
-	e.life.Tell("%s%s", e.life.Meanwhile, says)
-	e.life.Must("remove "+name, e.subject.Store.RemoveJob(name))
-	e.read()
-	if e.truth.job(name) != nil {
-		e.life.Breaks("Store", "%s was removed, and is there", name)
-	}
-}
-
 // checkStall plans from the store as it is: there must be nothing to do (CL4).
 func (e *Env) checkStall() {
 	if e.subject.Late && (e.watch == nil || !e.watch.HasSeenAll() || !e.program.Again.After(e.life.Now().Add(patience))) {
@@ -308,16 +298,6 @@ func (e *Env) checkStall() {
 		todo += fmt.Sprintf("\n    status: %s", settled.Status)
 	}
 	e.life.Breaks("CL4", "the program waits, and there is something to do:\n%s", todo)
-}
-
-// compiled is the schedule of the CronJob, as the program compiles it: it may do that with
-// options of its own.
-func (e *Env) compiled() cronjob.Compiled {
-	now := e.Compile(&e.truth.cronJob)
-	if e.compiles == e.truth.cronJob.UID && e.schedule.Source == now.Source && e.schedule.Zone == now.Zone {
-		return e.schedule
-	}
-	return now
 }
 
 // patience is how long a program that sees its objects late may wait for its own writes to
@@ -383,16 +363,4 @@ func (e *Env) checkLatest() {
 	if run.After(e.aside.most) && status.LastScheduleTime.Before(run) && !e.mayPause() {
 		e.life.Breaks("CL1", "the run of %s is due, and the last recorded run is %s", run, status.LastScheduleTime)
 	}
-}
-
-// mayPause reports whether enough jobs have failed for Options.PauseAfterFailures, in a row or not (C19).
-func (e *Env) mayPause() bool {
-	failed := 0
-	for i := range e.truth.jobs {
-		if c := &e.truth.jobs[i]; !c.Foreign && c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful {
-			failed++
-		}
-	}
-	limit := int(e.options.PauseAfterFailures)
-	return limit > 0 && failed >= limit
 }

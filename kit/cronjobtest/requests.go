@@ -69,15 +69,6 @@ func (e *Env) request() bool {
 	return true
 }
 
-func overlapText(p cronjob.ConcurrencyPolicy) string {
-	if p == "" {
-		return ""
-	}
-	return ", overlap " + string(p)
-}
-
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
-
 // isAwaited reports whether the run is in what is left of a backfill.
 func (e *Env) isAwaited(run time.Time) bool {
 	return slices.ContainsFunc(e.truth.backfills, func(b cronjob.Backfill) bool {

@@ -60,3 +60,13 @@ func (e *Env) addForeign(name, says string) bool {
 func (e *Env) passesNames() bool {
 	return e.options.CatchUp == cronjob.CatchUpAll && e.foreign > 0
 }
+
+// removeJob removes a job from outside.
+func (e *Env) removeJob(says, name string) {
+	e.life.Tell("%s%s", e.life.Meanwhile, says)
+	e.life.Must("remove "+name, e.subject.Store.RemoveJob(name))
+	e.read()
+	if e.truth.job(name) != nil {
+		e.life.Breaks("Store", "%s was removed, and is there", name)
+	}
+}

@@ -3,6 +3,7 @@ package cronjobtest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/value"
@@ -53,4 +54,13 @@ func optionsText(o *cronjob.Options) string {
 	add(o.ActiveFromChildren, "activeFromChildren")
 	add(o.SuccessFromChildren, "successFromChildren")
 	return strings.Join(parts, ", ")
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+
+func overlapText(p cronjob.ConcurrencyPolicy) string {
+	if p == "" {
+		return ""
+	}
+	return ", overlap " + string(p)
 }

@@ -1,14 +1,11 @@
 package jobtest
 
 import (
-	"encoding/json"
-	"time"
+	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/jobcheck"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 // Env is the environment of one life. A program reads its clock, sends its writes through
@@ -55,50 +52,48 @@ func (t *truth) pod(uid job.UID) *job.Pod {
 	return nil
 }
 
-// Now is the time in this life.
-func (e *Env) Now() time.Time { return e.life.Now() }
-
-// Options are the options to plan with. Some lives have small limits, so that one round
-// cannot do all that has to be done. A program that has options of its own may ignore
-// them.
-func (e *Env) Options() job.Options { return e.options }
-
-// Planned shows the test what the program has planned, before anything is written. The
-// plan and its snapshot are checked, and told in the story.
-func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
-	e.life.Writing.Lock()
-	defer e.life.Writing.Unlock()
-	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
-	e.seen, e.troubled = s.Job.Spec, false
-	e.life.TellPlan(e.of(), p.String())
-	e.life.Note(jobcheck.Plan(s, p))
-	e.checkSnapshot(s)
-	e.checkWaits(s, p)
+func newEnv(l *life.Life, options job.Options, uids map[job.UID]bool) *Env {
+	return &Env{life: l, options: options, uids: uids, planned: map[job.UID]bool{}, order: life.Order{}}
 }
 
-// Write makes a write of the program that does not go through a backend, such as storing its
-// memory. It can fail, lose its reply, or be the one before which the program ends.
-func (e *Env) Write(what string, write func() error) error {
-	e.life.Writing.Lock()
-	defer e.life.Writing.Unlock()
-	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
-	e.troubled = e.troubled || err != nil
-	return err
-}
-
-// Backend stands between an executor and the program's backend. It makes writes go wrong,
-// and checks each before it is made and what happened to it.
-func (e *Env) Backend(b jobapply.Backend) jobapply.Backend { return &checked{e, b} }
-
-// Logf adds a line to the story.
-func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
-
-// sameText reports whether two values have the same JSON.
-func sameText(a, b any) bool {
-	x, err := json.Marshal(a)
-	if err != nil {
-		return false
+// drawLimits draws options with small limits, which an importer need not follow.
+func drawLimits(t *rapid.T) job.Options {
+	if !rapid.Bool().Draw(t, "limits") {
+		return job.Options{}
 	}
-	y, err := json.Marshal(b)
-	return err == nil && string(x) == string(y)
+	return job.Options{
+		MaxPodWrites: rapid.Int32Range(1, 2).Draw(t, "MaxPodWrites"),
+		MaxUncounted: rapid.Int32Range(1, 2).Draw(t, "MaxUncounted"),
+	}
+}
+
+// the is what a story calls the job.
+func (e *Env) the() string {
+	if e.name != "" {
+		return "job " + e.name
+	}
+	return "the job"
+}
+
+// happened tells a queue that something has happened to the job.
+func (e *Env) happened() {
+	if e.changed != nil {
+		e.changed()
+	}
+}
+
+// one is the job that something happens to: one of all.
+func (e *Env) one() *Env {
+	if e.all == nil {
+		return e
+	}
+	return e.all[e.life.Pick("job", len(e.all))]
+}
+
+// of says of which job the story tells, if there are several.
+func (e *Env) of() string {
+	if e.name == "" {
+		return ""
+	}
+	return " of job " + e.name
 }

@@ -58,21 +58,6 @@ func (e *Env) create(spec job.Spec, n int) {
 	e.happened()
 }
 
-// the is what a story calls the job.
-func (e *Env) the() string {
-	if e.name != "" {
-		return "job " + e.name
-	}
-	return "the job"
-}
-
-// happened tells a queue that something has happened to the job.
-func (e *Env) happened() {
-	if e.changed != nil {
-		e.changed()
-	}
-}
-
 // created is what a store must keep of a new job.
 func created(j *job.Job) job.Job {
 	return job.Job{Namespace: j.Namespace, Name: j.Name, UID: j.UID, CreationTimestamp: j.CreationTimestamp, Spec: j.Spec, Status: j.Status}

@@ -123,19 +123,3 @@ func (e *Env) hasLost() bool {
 		return l.Ended == job.PodFailed || p == nil || p.Deletion != nil
 	})
 }
-
-// one is the job that something happens to: one of all.
-func (e *Env) one() *Env {
-	if e.all == nil {
-		return e
-	}
-	return e.all[e.life.Pick("job", len(e.all))]
-}
-
-// of says of which job the story tells, if there are several.
-func (e *Env) of() string {
-	if e.name == "" {
-		return ""
-	}
-	return " of job " + e.name
-}

@@ -103,21 +103,6 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	return true
 }
 
-// reported is what a kubelet says of a pod, and what the rules of this job look at: conditions
-// decide in a podFailurePolicy alone.
-func (e *Env) reported(p *job.Pod) job.Pod {
-	is := job.Pod{UID: p.UID, Phase: p.Phase, Ready: p.Ready, Deletion: p.Deletion}
-	if p.Detail != nil {
-		detail := *p.Detail
-		detail.ResourceVersion = ""
-		if e.truth.job.Spec.PodFailurePolicy == nil {
-			detail.Conditions = nil
-		}
-		is.Detail = &detail
-	}
-	return is
-}
-
 // user edits the job, or deletes it. It reports whether the job has changed.
 func (e *Env) user() bool {
 	spec := e.truth.job.Spec

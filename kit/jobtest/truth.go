@@ -1,6 +1,7 @@
 package jobtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -150,99 +151,6 @@ func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
 	}
 }
 
-// checkSnapshot compares a snapshot that says that it is Consistent with the store.
-func (e *Env) checkSnapshot(s *job.Snapshot) {
-	if s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID] && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
-		e.life.Breaks("JI22", "the first snapshot of %s comes with a memory of another job: no round of this one is over", s.Job.UID)
-	}
-	e.planned[s.Job.UID] = true
-	if e.watch != nil {
-		e.checkSeen(s)
-	}
-	if !s.Consistent {
-		return
-	}
-	if s.Job.UID != e.truth.job.UID || !sameStatus(&s.Job.Status, &e.truth.job.Status) {
-		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s of %s; it is %s of %s",
-			s.Job.Status, s.Job.UID, e.truth.job.Status, e.truth.job.UID)
-	}
-	seen := make(map[job.UID]*job.Pod, len(s.Pods))
-	for i := range s.Pods {
-		seen[s.Pods[i].UID] = &s.Pods[i]
-	}
-	for _, p := range e.truth.pods {
-		switch old := seen[p.UID]; {
-		case old == nil && p.Owner != job.Foreign && !isDone(p):
-			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", p.Name)
-		case old != nil && !samePod(old, p):
-			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s as %s; it is %s", p.Name, describe(old), describe(p))
-		case old != nil:
-			if text := e.otherwise(p, old); text != "" {
-				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s", p.Name, text)
-			}
-		}
-		delete(seen, p.UID)
-	}
-	for _, p := range s.Pods {
-		if seen[p.UID] != nil {
-			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", p.Name)
-		}
-	}
-}
-
-// otherwise says in what a pod of a snapshot differs from the pod as it is, and is empty if it does not. The detail may be missing
-// while the pod runs, and when it is accounted for.
-func (e *Env) otherwise(is, shown *job.Pod) string {
-	want, got := e.reported(is), e.reported(shown)
-	if got.Detail == nil && (is.Phase < job.PodSucceeded || isDone(is)) {
-		want.Detail = nil
-	}
-	return life.Difference(want, got)
-}
-
-// checkSeen compares the snapshot of a program behind a watch with what the program was shown. Pods that it was not shown may be its
-// own creations.
-func (e *Env) checkSeen(s *job.Snapshot) {
-	if e.watch.Shows() != e.shows {
-		return // more was shown since the round began
-	}
-	for i := range s.Pods {
-		p := &s.Pods[i]
-		was, shown := e.watch.Shown(string(p.UID)).(job.Pod)
-		if !shown {
-			if e.truth.pod(p.UID) == nil && e.history.Of(p.UID) != nil {
-				e.life.Breaks("Store", "the snapshot shows %s, and the program was shown that it is gone", p.Name)
-			}
-			continue
-		}
-		was.Deletion = p.Deletion
-		if text := e.otherwise(&was, p); text != "" {
-			e.life.Breaks("Store", "the snapshot shows %s otherwise than the program was shown: %s", p.Name, text)
-		}
-	}
-}
-
-// isDone reports whether a snapshot may leave the pod out: it has ended and is accounted for.
-func isDone(p *job.Pod) bool {
-	return p.Untracked && (p.Phase >= job.PodSucceeded || world.IsCollected(p))
-}
-
-// checkWaits notices expectations that nobody lowers: the plan waits for own writes, and the
-// snapshot shows all of them (E1).
-func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
-	for _, w := range p.Waits {
-		if w.Reason != job.WaitExpectations || w.Until.IsZero() || len(s.Pods) < len(e.truth.pods) {
-			continue
-		}
-		for i := range s.Pods {
-			if t := e.truth.pod(s.Pods[i].UID); t == nil || !samePod(t, &s.Pods[i]) {
-				return
-			}
-		}
-		e.life.Breaks("E1", "the plan waits for own writes to be seen, and the snapshot shows all of them: expectations are to be lowered when they are seen")
-	}
-}
-
 // samePod compares what the rules of a job look at.
 func samePod(a, b *job.Pod) bool {
 	return a.Phase == b.Phase && a.Owner == b.Owner && a.Untracked == b.Untracked && a.Ready == b.Ready &&
@@ -291,4 +199,29 @@ func describe(p *job.Pod) string {
 		text += " deleted"
 	}
 	return text
+}
+
+// sameText reports whether two values have the same JSON.
+func sameText(a, b any) bool {
+	x, err := json.Marshal(a)
+	if err != nil {
+		return false
+	}
+	y, err := json.Marshal(b)
+	return err == nil && string(x) == string(y)
+}
+
+// reported is what a kubelet says of a pod, and what the rules of this job look at: conditions
+// decide in a podFailurePolicy alone.
+func (e *Env) reported(p *job.Pod) job.Pod {
+	is := job.Pod{UID: p.UID, Phase: p.Phase, Ready: p.Ready, Deletion: p.Deletion}
+	if p.Detail != nil {
+		detail := *p.Detail
+		detail.ResourceVersion = ""
+		if e.truth.job.Spec.PodFailurePolicy == nil {
+			detail.Conditions = nil
+		}
+		is.Detail = &detail
+	}
+	return is
 }

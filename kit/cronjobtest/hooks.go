@@ -1,0 +1,100 @@
+package cronjobtest
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/kit/cronjobcheck"
+	"github.com/batchplan/batchplan/kit/internal/life"
+	"github.com/batchplan/batchplan/kit/world"
+)
+
+// Now is the time in this life.
+func (e *Env) Now() time.Time { return e.life.Now() }
+
+// Options are the options to plan with: in half of the lives the zero value. A program that has
+// options of its own may ignore them.
+func (e *Env) Options() cronjob.Options { return e.options }
+
+// Compile compiles the schedule of a CronJob with the options of this life. A program that has options
+// of its own may ignore it.
+func (e *Env) Compile(c *cronjob.CronJob) cronjob.Compiled {
+	key := source{c.Spec.Schedule, value.Of(c.Spec.TimeZone), c.CreationTimestamp}
+	e.compiling.Lock()
+	defer e.compiling.Unlock()
+	compiled, ok := e.sources[key]
+	if !ok {
+		compiled = cronjob.Compile(c, e.schedules...)
+		e.sources[key] = compiled
+	}
+	return compiled
+}
+
+// source is what a schedule is compiled from.
+type source struct {
+	schedule, zone string
+	created        time.Time
+}
+
+// Logf adds a line to the story.
+func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
+
+// Planned shows the test what the program has planned, before anything is written.
+func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
+	e.seen, e.schedule, e.compiles, e.memory = s.CronJob, s.Schedule, s.CronJob.UID, p.Conclude(cronjob.Outcome{}).Memory
+	e.before, e.aside = e.aside, e.aside.planned(s)
+	e.respec = e.edited && !reflect.DeepEqual(e.seen.Spec, e.truth.cronJob.Spec)
+	e.life.TellPlan("", p.String())
+	e.life.Note(cronjobcheck.Plan(s, p))
+	if s.Consistent {
+		e.checkSnapshot(s)
+	}
+}
+
+// Write makes a write of the program that does not go through a backend, such as storing its
+// memory. It can fail, lose its reply, or be the one before which the program ends.
+func (e *Env) Write(what string, write func() error) error {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
+	return err
+}
+
+// Backend stands between an executor and the program's backend. It makes writes go wrong,
+// and checks each before it is made and what happened to it.
+func (e *Env) Backend(b cronjobapply.Backend) cronjobapply.Backend { return &checked{e, b} }
+
+// checkSnapshot compares a snapshot that says that it is Consistent with the store.
+func (e *Env) checkSnapshot(s *cronjob.Snapshot) {
+	if s.CronJob.UID != e.truth.cronJob.UID || !sameStatus(&s.CronJob.Status, &e.truth.cronJob.Status) {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s; it is %s", s.CronJob.Status, e.truth.cronJob.Status)
+	}
+	if text := life.Difference(&e.truth.cronJob.Spec, &s.CronJob.Spec); text != "" {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the spec otherwise than the store: %s", text)
+	}
+	seen := truth{jobs: s.Children}
+	for i := range e.truth.jobs {
+		c := &e.truth.jobs[i]
+		switch old := seen.job(c.Name); {
+		case old == nil:
+			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", c.Name)
+		case !sameJob(old, c):
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s; it is %s", describe(old), describe(c))
+		default:
+			if text := life.Difference(c, old); text != "" {
+				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s", c.Name, text)
+			}
+		}
+	}
+	for i := range s.Children {
+		if e.truth.job(s.Children[i].Name) == nil {
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", s.Children[i].Name)
+		}
+	}
+}
