@@ -85,8 +85,11 @@ func (l *cronLook) lintFindings() (all []Finding) {
 		From: l.now, StartingDeadlineSeconds: l.spec.StartingDeadlineSeconds, WakeUpLag: 10 * time.Second,
 	}) {
 		severity := Warning
-		if f.Kind == schedule.NeverRuns {
+		switch {
+		case f.Kind == schedule.NeverRuns:
 			severity = Error
+		case f.Kind == schedule.DeadlineTooShort && *l.spec.StartingDeadlineSeconds == 0:
+			severity, f.Message = Error, "startingDeadlineSeconds is 0: no run is ever in time, so none starts"
 		}
 		all = append(all, finding(severity, string(f.Kind), f.Message, l.lintRemedy(f.Kind)))
 	}
@@ -563,9 +566,25 @@ func (l *cronLook) historyFindings() (all []Finding) {
 				field, *limit, count(active, "Job is", "Jobs are"), how, *limit), l.set("keep more", "spec."+field, active, "safe: more finished Jobs with their pods are kept")))
 		}
 	}
+	if ttl := l.ttl(); ttl != nil && time.Duration(*ttl)*time.Second < l.interval() {
+		end := "as soon as it has ended"
+		if *ttl > 0 {
+			end = span(time.Duration(*ttl)*time.Second) + " after its end"
+		}
+		all = append(all, finding(Note, "JobsExpire", fmt.Sprintf("ttlSecondsAfterFinished is %d in spec.jobTemplate: each Job is deleted %s with its pods and their logs, whatever the history limits say", *ttl, end),
+			l.set("keep Jobs for a day, or take the field out: the history limits delete old Jobs as well", "spec.jobTemplate.spec.ttlSecondsAfterFinished", int64(86400), "safe: only Jobs created from now on have it")))
+	}
 	check("failedJobsHistoryLimit", l.spec.FailedJobsHistoryLimit, "fail")
 	check("successfulJobsHistoryLimit", l.spec.SuccessfulJobsHistoryLimit, "succeed")
 	return all
+}
+
+// ttl is the ttlSecondsAfterFinished of its Jobs, or nil.
+func (l *cronLook) ttl() *int32 {
+	if l.cron.Jobs == nil {
+		return nil
+	}
+	return l.cron.Jobs.TTLSecondsAfterFinished
 }
 
 // suspendedFindings say how to resume.
@@ -600,6 +619,9 @@ func (l *cronLook) isEveryHour() bool {
 // contradictions report what contradicts itself.
 func (l *cronLook) contradictions() (all []Finding) {
 	for _, n := range l.plan.Notes {
+		if n.Field == "cronJob.spec.startingDeadlineSeconds" && n.Value == "0" {
+			continue // DeadlineTooShort says it
+		}
 		all = append(all, finding(Warning, "Contradiction", fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "cronJob."), n.Value, withoutRule(n.Message)),
 			inspect("read the object again; if it stays, look at its status", kubectl(l.cron.Namespace, "get", "cronjob", l.cron.Name, "-o", "yaml"))))
 	}

@@ -132,6 +132,9 @@ func (l *look) failedRemedies(f failure) []Remedy {
 	if l.found.Pods[f.place].FinishTime.IsZero() || p.Object.Deletion != nil {
 		logs.Risk += "; the logs are there as long as the pod is"
 	}
+	if contains(f.container.Message, "outofmemoryerror", "heap out of memory", "cannot allocate memory", "memoryerror") {
+		return append([]Remedy{logs}, l.memoryRemedies(p, f.container.Name)...)
+	}
 	if f.container.ExitCode == 137 {
 		return []Remedy{logs, when("a process in it was killed for its memory, which the kubelet does not always see", l.memoryRemedies(p, f.container.Name)[0]),
 			l.rerun("correct what makes the pods fail")}
@@ -189,6 +192,9 @@ func (l *look) moreFailures(do string) Remedy {
 func (l *look) refusedPodRemedies(p *read.Pod) []Remedy {
 	more := l.moreFailures("allow this Job more failures: the pod has failed without having begun, and counts")
 	full := inspect("look what else runs on the node: something that the scheduler does not count, such as static pods or a second scheduler, has taken the room", kubectl("", "describe", "node", p.Node))
+	if contains(p.Message, "devices unavailable", "allocate failed") {
+		full = inspect("look at the device plugin on that node: it has reported a device that is not free, as after its restart, or a broken one", kubectl("kube-system", "get", "pods", "-o", "wide", "--field-selector", "spec.nodeName="+p.Node))
+	}
 	if l.isFinished() || l.fails() {
 		return []Remedy{full, l.again("raise backoffLimit: a pod that a node refuses counts as a failure")}
 	}

@@ -18,7 +18,7 @@ func (l *look) findings(troubles []*podTrouble) []Finding {
 	return worstFirst(slices.Concat(
 		l.failedFinding(), l.deletionFindings(), l.namespaceFindings(), l.refusedFindings(),
 		l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(),
-		l.specFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
+		l.specFindings(), l.widthFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
 }
 
 // unsaid leaves out what the finding about the deletion of the Job says.
@@ -275,6 +275,26 @@ func (l *look) refusedFindings() (all []Finding) {
 	return all
 }
 
+// widthFindings say why the pods of a Job run one after another.
+func (l *look) widthFindings() []Finding {
+	left := l.remaining()
+	if l.spec.Parallelism == nil || *l.spec.Parallelism != 1 || left < 2 || l.found.Active != 1 || l.isFinished() || l.isElsewhere() || l.isSuspended() || l.job.IsManifest {
+		return nil
+	}
+	width := min(left, 10)
+	return []Finding{finding(Note, "OneAtATime", fmt.Sprintf("%d completions are left and 1 pod runs at a time: parallelism is 1, which is the default", left),
+		when("they may run side by side", remedy("raise parallelism", patch(l.job.Namespace, "job", l.job.Name, "spec.parallelism", width),
+			fmt.Sprintf("up to %d pods run concurrently from then on, if the cluster has room and nothing that they share objects", width))))}
+}
+
+// remaining is how many completions are left, or 0 for a work queue.
+func (l *look) remaining() int64 {
+	if l.spec.Completions == nil {
+		return 0
+	}
+	return int64(*l.spec.Completions) - l.found.Succeeded
+}
+
 // refusalRemedies say what to do about a pod that the API server refuses.
 func (l *look) refusalRemedies(message string) []Remedy {
 	ns := l.job.Namespace
@@ -301,6 +321,9 @@ func (l *look) refusalRemedies(message string) []Remedy {
 	case contains(message, "must specify limits", "must specify requests", "failed quota"):
 		return []Remedy{l.again("set the resources (requests and limits) that the message names on each container"),
 			when("all pods of the namespace should have them", remedy("create a LimitRange, whose defaults are set on pods that name none"+retries, kubectl(ns, "apply", "-f", "limitrange.yaml"), "safe for pods that exist; new ones get the defaults"))}
+	case contains(message, "security context constraint"):
+		return []Remedy{l.again("take out of securityContext and volumes what no constraint allows, such as a fixed runAsUser: OpenShift then chooses a user"),
+			when("the pods need it", remedy("let their service account use a constraint that allows it"+retries, "oc adm policy add-scc-to-user anyuid -z "+quote(l.serviceAccount())+" -n "+quote(ns), "every pod of that service account may then do it; needs the rights of an administrator"))}
 	case contains(message, "service account", "serviceaccount"):
 		name := quoted(message, "serviceaccount")
 		if name == "" {
@@ -500,7 +523,7 @@ func (l *look) deadlineFindings() []Finding {
 	if w == nil || l.spec.Completions == nil || l.spec.Parallelism == nil || *l.spec.Parallelism <= 0 || l.isSuspended() {
 		return nil
 	}
-	left := int64(*l.spec.Completions) - l.found.Succeeded
+	left := l.remaining()
 	mean := l.meanTime()
 	if mean == 0 || left <= 0 {
 		return nil

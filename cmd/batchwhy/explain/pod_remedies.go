@@ -129,6 +129,11 @@ func (l *look) startRemedies(p *read.Pod, message string) []Remedy {
 		return []Remedy{l.again("make the program executable in the image (chmod +x), or start it with its interpreter in command,")}
 	case contains(message, "exec format"):
 		return l.platformRemedies()
+	case contains(message, "is reserved for", "context deadline exceeded"):
+		return []Remedy{
+			inspect("wait: the runtime of the node still works at an earlier attempt, and the kubelet retries by itself; look whether the node is short of disk or processor time, which is why it is slow", kubectl("", "describe", "node", p.Node)),
+			when("it stays so", remedy("delete the pod: the Job creates another", kubectl(p.Namespace, "delete", "pod", p.Name), "it counts as failed against backoffLimit; no container of it has run")),
+		}
 	}
 	return []Remedy{l.again("correct command and args: the container's program does not start,"), l.describePodRemedy(p)}
 }
@@ -223,6 +228,14 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	}
 	if is("taint") {
 		all = append(all, when("the nodes are reserved, and this Job may use them", l.again("add a toleration for the taint that the message names")))
+	}
+	if is("topology spread") {
+		all = append(all, when("the zones or nodes cannot be filled evenly", l.again("set whenUnsatisfiable: ScheduleAnyway in topologySpreadConstraints, or raise maxSkew")),
+			inspect("look which zones the nodes are in: a zone without room holds back the others", "kubectl get nodes -L topology.kubernetes.io/zone"))
+	}
+	if is("pod affinity", "anti-affinity") {
+		all = append(all, when("other pods stand in the way, or are missing, by podAntiAffinity or podAffinity", l.again("use preferredDuringSchedulingIgnoredDuringExecution there instead of required")),
+			withDo(free, "look which pods run on which nodes"))
 	}
 	if is("affinity", "selector", "didn't match") {
 		all = append(all, when("no node has the labels that the pod wants", inspect("compare the labels of the nodes with nodeSelector and affinity, and correct one of them", "kubectl get nodes --show-labels")))

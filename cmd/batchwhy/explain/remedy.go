@@ -125,6 +125,9 @@ func (l *look) again(fix string) Remedy {
 		cost += fmt.Sprintf(", and %s that %s now", count(l.works(), "pod"), verb(l.works(), "works", "work"))
 	}
 	fix = strings.TrimSuffix(fix, ",")
+	if l.job.IsManifest {
+		return remedy(fix+" in the manifest", kubectl(ns, "apply", "-f", "job.yaml"), "safe: no server has the Job yet")
+	}
 	why := "its pod template cannot be changed"
 	if l.isFinished() {
 		why = "it does not start again"

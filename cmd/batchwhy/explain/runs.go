@@ -80,6 +80,9 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 	case run.Equal(last) && !l.jobsRead:
 		return "gone", "started; the input has no Jobs, so how it ended is not known"
 	case run.Equal(last):
+		if ttl := l.ttl(); ttl != nil {
+			return "gone", fmt.Sprintf("started; its Job is not in the input: it was probably deleted after its end, by ttlSecondsAfterFinished %d", *ttl)
+		}
 		return "gone", "started; its Job is not in the input, so it was probably deleted since"
 	case run.Before(last):
 		return l.unrecorded(run)
