@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/ours"
 	"github.com/batchplan/batchplan/proof/conformance/script"
 )
@@ -33,13 +34,9 @@ func TestCorpus(t *testing.T) {
 // every difference counts.
 func playFile(t *testing.T, file string) {
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := script.Parse(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if s.Comment == "" {
 		t.Error("the script does not say what it is about")
 	}

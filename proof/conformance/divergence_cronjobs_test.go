@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/ours"
 	"github.com/batchplan/batchplan/proof/conformance/script"
 	"github.com/batchplan/batchplan/proof/conformance/server"
@@ -509,13 +510,9 @@ wait 10m`,
 func showNext(spec, zone, after, theirs, ours string) func(*testing.T) {
 	return func(t *testing.T) {
 		from, err := time.Parse(time.RFC3339, after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		real, err := parseSchedule("TZ=" + zone + " " + spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if next := real.Next(from).UTC().Format(time.RFC3339); next != theirs {
 			t.Errorf("theirs: %s, want %s", next, theirs)
 		}
@@ -530,9 +527,7 @@ func showNext(spec, zone, after, theirs, ours string) func(*testing.T) {
 
 func nextOf(t *testing.T, from time.Time, spec, zone string, o ...schedule.Option) string {
 	s, err := schedule.Parse(spec, append(o, schedule.WithTimeZone(zone))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s.Next(from).UTC().Format(time.RFC3339)
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 const root = "../../"
@@ -24,9 +26,7 @@ var shown = []string{"What differs by default", "Schedules", "CronJobs", "What o
 // tableRows reads the tables: the first column names the row, the last its option.
 func tableRows(t *testing.T) (rows []tableRow) {
 	text, err := os.ReadFile(root + "docs/divergences.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	section := ""
 	for _, line := range strings.Split(string(text), "\n") {
 		if title, ok := strings.CutPrefix(line, "## "); ok {
@@ -109,18 +109,14 @@ func TestDivergencesNameOptions(t *testing.T) {
 func declaredIn(t *testing.T, dir string) map[string]bool {
 	pkg := path.Base(dir)
 	paths, err := filepath.Glob(root + dir + "/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	names := map[string]bool{}
 	for _, file := range paths {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, d := range parsed.Decls {
 			addNames(names, pkg, d)
 		}

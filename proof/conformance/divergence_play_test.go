@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/proof/conformance/ours"
 	"github.com/batchplan/batchplan/proof/conformance/script"
@@ -91,9 +92,7 @@ var plain = strings.NewReplacer("TEMPLATE", template, "JOB", `"jobTemplate":{"sp
 
 func (d *divergence) parse(t *testing.T) *script.Script {
 	s, err := script.Parse(plain.Replace(d.script))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 

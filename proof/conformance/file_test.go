@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/ours"
 	"github.com/batchplan/batchplan/proof/conformance/script"
 )
@@ -21,13 +22,9 @@ func TestFile(t *testing.T) {
 		t.Skip("no -script")
 	}
 	text, err := os.ReadFile(*file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := script.Parse(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	Trace = func(step string, theirs, ours []string) {
 		t.Logf("%s\ntheirs:\n  %s\nours:\n  %s", step, strings.Join(theirs, "\n  "), strings.Join(ours, "\n  "))
 	}

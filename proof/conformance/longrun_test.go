@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/share"
 	"github.com/batchplan/batchplan/proof/conformance/ours"
 	"github.com/batchplan/batchplan/proof/conformance/script"
@@ -70,15 +71,11 @@ func TestLongRun(t *testing.T) {
 	y := &tally{seed: *seed, rules: NewRules(), started: time.Now(), printed: time.Now()}
 	if *merge {
 		of, err := share.ReadCounts(flag.Args(), y.add)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		y.check(t, of)
 		return
 	}
-	if err := mine.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, mine.Check())
 	if y.seed == 0 {
 		if mine.Of > 1 {
 			t.Fatal("-shares needs -seed")
@@ -178,9 +175,7 @@ func (y *tally) play(t *testing.T, number int) {
 		y.Different++
 		y.report(t, number, generator, own, s, r.Difference)
 	}
-	if err := os.Remove(current); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(current))
 }
 
 // bigAmong is the number of scripts among which one is about a big job, which costs
@@ -235,10 +230,6 @@ func clipped(text string) string {
 func found(name string) string { return filepath.Join("testdata", "found", name+".txt") }
 
 func keep(t *testing.T, file string, s *script.Script) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(s.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.OK(t, os.WriteFile(file, []byte(s.String()), 0o644))
 }

@@ -8,6 +8,7 @@ import (
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/ours"
 	"github.com/batchplan/batchplan/proof/conformance/releases"
 	"github.com/batchplan/batchplan/proof/conformance/script"
@@ -53,9 +54,7 @@ wait 2s
 exit all 0
 wait 20s
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := Play(t, s, ours.Kubernetes136())
 	t.Log(r.Steps)
 	if r.Difference != "" {

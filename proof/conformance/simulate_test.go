@@ -14,6 +14,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/sim"
 	"github.com/batchplan/batchplan/schedule"
@@ -207,13 +208,9 @@ func (w *workload) simulate(t *testing.T) outcome {
 		var c batchv1.CronJob
 		w.object(&c)
 		data, err := json.Marshal(&c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		decoded, err := cronjob.DecodeCronJob(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		one.Spec = sim.Spec(1, 1)
 		one.Spec.Completions = nil
 		one.Spec.Parallelism = nil
@@ -225,9 +222,7 @@ func (w *workload) simulate(t *testing.T) outcome {
 		world.Jobs = sim.Of(one)
 	}
 	r, err := sim.Run(t.Context(), world)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return outcomeOf(r, statuses)
 }
 

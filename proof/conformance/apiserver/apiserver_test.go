@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/apiserver"
 )
 
@@ -19,9 +20,7 @@ func TestStart(t *testing.T) {
 func start(t *testing.T) {
 	client := apiserver.Start(t)
 	version, err := client.Discovery().ServerVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if version.Major != "1" || version.Minor != "36" {
 		t.Errorf("the server is %s.%s, want 1.36", version.Major, version.Minor)
 	}

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/apiserver"
 )
 
@@ -47,9 +48,7 @@ func newLab(t *testing.T) *lab {
 	t.Helper()
 	l := &lab{Server: apiserver.StartServer(t), queue: workqueue.NewTyped[*corev1.Pod]()}
 	client, err := kubernetes.NewForConfig(l.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l.Interface, l.etcd = client, dial(t, l.Etcd)
 	factory := informers.NewSharedInformerFactory(client, 0)
 	l.pods, l.jobs = factory.Core().V1().Pods().Lister(), factory.Batch().V1().Jobs().Lister()
@@ -59,9 +58,7 @@ func newLab(t *testing.T) *lab {
 			l.queue.Add(pod)
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	factory.Batch().V1().Jobs().Informer()
 	factory.StartWithContext(ctx)

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/script"
 )
 
@@ -79,9 +80,7 @@ func (l *lab) create(t *testing.T, s side, namespace string, mode batchv1.Comple
 	j := jobOf(t, s, fmt.Sprintf(`"parallelism":%[1]d,"completions":%[1]d,"completionMode":%q,`, n, mode))
 	j.Name = "j"
 	out, err := l.BatchV1().Jobs(namespace).Create(t.Context(), j, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -89,9 +88,7 @@ func (l *lab) create(t *testing.T, s side, namespace string, mode batchv1.Comple
 func jobOf(t *testing.T, s side, spec string) *batchv1.Job {
 	t.Helper()
 	parsed, err := script.Parse("job {" + spec + strings.ReplaceAll(realistic, "\n", " ") + "}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	j := &batchv1.Job{Spec: *parsed.Job}
 	j.Spec.ManagedBy = s.managedBy()
 	return j

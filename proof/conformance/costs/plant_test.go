@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -108,9 +109,7 @@ func many(t *testing.T, n int, do func(i int) error) {
 func dial(t *testing.T, address string) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{address}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { client.Close() })
 	return client
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/apiserver"
 )
 
@@ -149,27 +150,17 @@ type process struct {
 func (l *lab) start(t *testing.T, s side, namespace string, workers int) *process {
 	t.Helper()
 	text, err := json.Marshal(role{s, l.Address(), l.Config.BearerToken, namespace, workers, *profiles})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := exec.Command(program)
 	c.Env = append(os.Environ(), sideVariable+"="+string(text))
 	c.Stderr = os.Stderr
 	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, c.Start())
 	p := &process{t: t, in: in, out: bufio.NewScanner(out), wait: c.Wait}
 	p.out.Buffer(nil, 1<<20)
 	t.Cleanup(p.stop)

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/ours"
 	"github.com/batchplan/batchplan/proof/conformance/script"
 	"github.com/batchplan/batchplan/proof/conformance/server"
@@ -150,15 +151,11 @@ func requestsOf(t *testing.T, s *script.Script, controllers script.Controllers) 
 	out := counts{}
 	synctest.Test(t, func(t *testing.T) {
 		w, err := script.NewWorld(s, controllers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, step := range s.Steps {
 			if step.Op == "wait" {
 				d, err := time.ParseDuration(step.Arg(0))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				time.Sleep(d)
 			} else if err := w.Do(s, step); err != nil {
 				t.Errorf("%v: %v", step, err)

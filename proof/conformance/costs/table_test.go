@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/script"
 )
 
@@ -125,9 +126,7 @@ func (l *lab) createOf(t *testing.T, s *script.Script, of side, namespace string
 		c.Spec.JobTemplate.Spec.ManagedBy = of.managedBy()
 		_, err = l.BatchV1().CronJobs(namespace).Create(t.Context(), c, metav1.CreateOptions{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // do carries out a step of a script in real time.
@@ -136,26 +135,20 @@ func (l *lab) do(t *testing.T, namespace string, s script.Step) {
 	switch s.Op {
 	case "wait":
 		d, err := time.ParseDuration(s.Arg(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		time.Sleep(d)
 	case "run":
 		each(t, l.pick(namespace, s.Arg(0)), l.run)
 	case "exit":
 		code, err := strconv.Atoi(s.Arg(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		each(t, l.pick(namespace, s.Arg(0)), func(ctx context.Context, p *corev1.Pod) error { return l.exit(ctx, p, int32(code)) })
 	case "gone":
 		each(t, l.pick(namespace, s.Arg(0)), l.collect)
 	case "suspend":
 		patch := `{"spec":{"suspend":` + strconv.FormatBool(s.Arg(0) == "on") + `}}`
 		_, err := l.BatchV1().Jobs(namespace).Patch(t.Context(), "j", "application/merge-patch+json", []byte(patch), metav1.PatchOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	default:
 		t.Fatalf("%v: no such step on a server", s)
 	}

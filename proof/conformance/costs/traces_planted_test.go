@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kit/trace"
 )
 
@@ -247,9 +248,7 @@ func (r *recording) plantAll(t *testing.T) {
 	texts := map[string][]byte{}
 	for _, kind := range kinds {
 		text, err := os.ReadFile(filepath.Join(r.folder, kind+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		texts[kind] = text
 	}
 	for _, p := range plants {
@@ -314,9 +313,7 @@ func (p *plant) everywhere(t *testing.T, text []byte) (logs [][]byte) {
 			changed := append([][]byte(nil), lines...)
 			for k, n := range places[uid] {
 				line, err := json.Marshal(versions[k])
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				changed[n] = append(line, '\n')
 			}
 			logs = append(logs, bytes.Join(changed, nil))

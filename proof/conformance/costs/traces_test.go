@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kit/trace"
 )
 
@@ -76,17 +77,11 @@ func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config
 	config = rest.CopyConfig(config)
 	config.ContentConfig = rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json", NegotiatedSerializer: scheme.Codecs.WithoutConversion()}
 	client, err := rest.UnversionedRESTClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	in, err := client.Get().AbsPath(watched[resource], "namespaces", namespace, resource).Param("watch", "true").Stream(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out, err := os.Create(filepath.Join(r.folder, resource+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	done = make(chan error, 1)
 	go func() {
 		defer in.Close()
@@ -120,9 +115,7 @@ func (r *recording) check(t *testing.T, report func(trace.Finding)) trace.Summar
 	var inputs []trace.Log
 	for _, resource := range kinds {
 		f, err := os.Open(filepath.Join(r.folder, resource+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer f.Close()
 		inputs = append(inputs, trace.Log{Name: resource + ".json", Reader: f})
 	}
@@ -132,9 +125,7 @@ func (r *recording) check(t *testing.T, report func(trace.Finding)) trace.Summar
 func checkLogs(t *testing.T, inputs []trace.Log, report func(trace.Finding)) trace.Summary {
 	t.Helper()
 	summary, err := trace.Check(trace.Options{Controllers: []string{*recommended.managedBy()}}, report, inputs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return summary
 }
 
@@ -144,9 +135,7 @@ func (l *lab) record(t *testing.T, s side) *recording {
 	r := &recording{folder: t.TempDir()}
 	if *logs != "" {
 		r.folder = filepath.Join(*logs, string(s))
-		if err := os.MkdirAll(r.folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(r.folder, 0o755))
 	}
 	namespace := s.namespaceOf("traces")
 	l.makeNamespace(t, namespace)

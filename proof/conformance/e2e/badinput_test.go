@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/batchplan/batchplan/cmd/batchplan-controller/replica"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -188,9 +189,7 @@ func (p *place) isQuiet(r *process, requests *atomic.Int32, objects int) {
 func (r *process) retries() (n float64) {
 	r.Helper()
 	families, err := r.Registry.Gather()
-	if err != nil {
-		r.Fatal(err)
-	}
+	must.OK(r, err)
 	for _, family := range families {
 		if family.GetName() == "workqueue_retries_total" {
 			for _, m := range family.Metric {
@@ -233,18 +232,14 @@ func (p *place) deleteKept() {
 	p.create(j)
 	p.await("kept", "a running pod", running(1))
 	background := metav1.DeletePropagationBackground
-	if err := p.BatchV1().Jobs(p.namespace).Delete(p.Context(), "kept", metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, p.BatchV1().Jobs(p.namespace).Delete(p.Context(), "kept", metav1.DeleteOptions{PropagationPolicy: &background}))
 }
 
 // reports reports whether an event warns of an object.
 func (p *place) reports(name, reason string) bool {
 	p.Helper()
 	list, err := p.CoreV1().Events(p.namespace).List(p.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + name + ",reason=" + reason})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	return len(list.Items) > 0 && list.Items[0].Type == corev1.EventTypeWarning
 }
 
@@ -257,9 +252,7 @@ type store struct {
 func (p *place) newStore() *store {
 	p.Helper()
 	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{p.Server.Etcd}})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	p.Cleanup(func() { etcd.Close() })
 	return &store{p, etcd}
 }
@@ -268,9 +261,7 @@ func (p *place) newStore() *store {
 func (s *store) put(resource string, o metav1.Object) {
 	s.Helper()
 	data, err := json.Marshal(o)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	if _, err := s.etcd.Put(s.Context(), path.Join("/registry", resource, s.namespace, o.GetName()), string(data)); err != nil {
 		s.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/batchtest"
 	"github.com/batchplan/batchplan/proof/conformance/apiserver"
 )
@@ -194,9 +195,7 @@ func batchStages(p *place) {
 func (p *place) patchPodStatus(name, patch string) {
 	p.Helper()
 	_, err := p.CoreV1().Pods(p.namespace).Patch(p.Context(), name, "application/strategic-merge-patch+json", []byte(patch), metav1.PatchOptions{}, "status")
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 }
 
 // batchDeletion deletes pods that take their time, or have finalizers.
@@ -319,9 +318,7 @@ func batchCron(p *place) {
 	first := cluster.WaitRuns(p.T, "minutely", 1)[0]
 	cluster.Wait(p.T, batchtest.Gone(first)) // by the history limit
 	foreground := metav1.DeletePropagationForeground
-	if err := p.BatchV1().CronJobs(p.namespace).Delete(p.Context(), "minutely", metav1.DeleteOptions{PropagationPolicy: &foreground}); err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, p.BatchV1().CronJobs(p.namespace).Delete(p.Context(), "minutely", metav1.DeleteOptions{PropagationPolicy: &foreground}))
 	p.until("nothing left", func() bool {
 		_, err := p.BatchV1().CronJobs(p.namespace).Get(p.Context(), "minutely", metav1.GetOptions{})
 		jobs, err2 := p.BatchV1().Jobs(p.namespace).List(p.Context(), metav1.ListOptions{})
@@ -336,9 +333,7 @@ func batchOwners(p *place) {
 		name := strings.ToLower(string(policy))
 		p.create(builtIn(name, nil))
 		cluster.Wait(p.T, batchtest.ReadyPods(name, 1))
-		if err := p.BatchV1().Jobs(p.namespace).Delete(p.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
-			p.Fatal(err)
-		}
+		must.OK(p, p.BatchV1().Jobs(p.namespace).Delete(p.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy}))
 		cluster.Wait(p.T, batchtest.Gone(name))
 		if policy != metav1.DeletePropagationOrphan {
 			p.until("its pods are gone", func() bool { return len(p.pods("job-name="+name)) == 0 })
@@ -351,16 +346,12 @@ func batchOwners(p *place) {
 	}
 	maps := p.CoreV1().ConfigMaps(p.namespace)
 	owner, err := maps.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	j := builtIn("owned", nil)
 	j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: owner.UID}}
 	p.create(j)
 	cluster.Wait(p.T, batchtest.ReadyPods("owned", 1))
-	if err := maps.Delete(p.Context(), "owner", metav1.DeleteOptions{}); err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, maps.Delete(p.Context(), "owner", metav1.DeleteOptions{}))
 	cluster.Wait(p.T, batchtest.Gone("owned"))
 	p.until("its pods are gone", func() bool { return len(p.pods("job-name=owned")) == 0 })
 }

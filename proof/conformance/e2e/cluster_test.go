@@ -22,6 +22,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/cmd/batchplan-controller/replica"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/proof/conformance/apiserver"
 )
@@ -52,9 +53,7 @@ func newCluster(t *testing.T, flags ...string) *cluster {
 func clientOf(t testing.TB, config *rest.Config) kubernetes.Interface {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return client
 }
 
@@ -168,9 +167,7 @@ func jobOf(name string, exits string, change func(*batchv1.JobSpec)) *batchv1.Jo
 func (p *place) create(j *batchv1.Job) *batchv1.Job {
 	p.Helper()
 	out, err := p.BatchV1().Jobs(p.namespace).Create(p.Context(), j, metav1.CreateOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	return out
 }
 
@@ -178,9 +175,7 @@ func (p *place) create(j *batchv1.Job) *batchv1.Job {
 func (p *place) change(name, patch string) {
 	p.Helper()
 	_, err := p.BatchV1().Jobs(p.namespace).Patch(p.Context(), name, "application/merge-patch+json", []byte(patch), metav1.PatchOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 }
 
 // await waits until a job is as the function wants it.
@@ -258,9 +253,7 @@ func (p *place) awaitSuccess(name string, succeeded, failed int32) *batchv1.Job 
 func (p *place) pods(selector string) []corev1.Pod {
 	p.Helper()
 	list, err := p.CoreV1().Pods(p.namespace).List(p.Context(), metav1.ListOptions{LabelSelector: selector})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	return list.Items
 }
 
@@ -282,27 +275,21 @@ func pointTo[T any](v T) *T { return &v }
 func (p *place) deletePods(selector string) {
 	p.Helper()
 	for _, pod := range p.pods(selector) {
-		if err := p.CoreV1().Pods(p.namespace).Delete(p.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
-			p.Fatal(err)
-		}
+		must.OK(p, p.CoreV1().Pods(p.namespace).Delete(p.Context(), pod.Name, metav1.DeleteOptions{}))
 	}
 }
 
 func (p *place) pod(name string) *corev1.Pod {
 	p.Helper()
 	pod, err := p.CoreV1().Pods(p.namespace).Get(p.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	return pod
 }
 
 func (p *place) patchPod(name, patch string) {
 	p.Helper()
 	_, err := p.CoreV1().Pods(p.namespace).Patch(p.Context(), name, "application/merge-patch+json", []byte(patch), metav1.PatchOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 }
 
 func (p *place) createPod(pod *corev1.Pod, name string) {

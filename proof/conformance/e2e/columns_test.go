@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchplan/batchplan/cmd/batchplan-controller/replica"
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/proof/conformance/theirs"
 )
@@ -163,9 +164,7 @@ func (p *place) show(out map[string]string, resource string, kind schema.GroupKi
 	for _, row := range p.table(resource) {
 		name := fmt.Sprint(row.Cells[0])
 		text, err := describer.Describe(p.namespace, name, describe.DescriberSettings{ShowEvents: true, ChunkSize: 500})
-		if err != nil {
-			p.Fatal(err)
-		}
+		must.OK(p, err)
 		var cells []string
 		for _, cell := range row.Cells {
 			cells = append(cells, fmt.Sprint(cell))
@@ -193,13 +192,9 @@ func (p *place) table(resource string) []metav1.TableRow {
 	}
 	data, err := client.Get().Namespace(p.namespace).Resource(resource).
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").Do(p.Context()).Raw()
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	var table metav1.Table
-	if err := json.Unmarshal(data, &table); err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, json.Unmarshal(data, &table))
 	if len(table.Rows) == 0 {
 		p.Fatalf("no %s", resource)
 	}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/cmd/batchplan-controller/replica"
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // testRestarts: the controller is killed before or after each of its writes, and another one
@@ -134,9 +135,7 @@ func testLeaderKilled(t *testing.T, c *cluster) {
 func (p *place) wantLeader(name string) {
 	p.Helper()
 	lease, err := p.CoordinationV1().Leases(p.namespace).Get(p.Context(), replica.DefaultLeaseName, metav1.GetOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	if holder := lease.Spec.HolderIdentity; holder == nil || !strings.HasPrefix(*holder, name+"-") {
 		p.Errorf("%v leads, want %s", holder, name)
 	}
@@ -191,18 +190,14 @@ func testNamespaceDeleted(t *testing.T, c *cluster) {
 	p.create(jobOf("running", "r", indexed(3)))
 	p.create(jobOf("starting", "p", func(s *batchv1.JobSpec) { s.Parallelism = pointTo(int32(0)) }))
 	p.await("running", "three pods", running(3))
-	if err := p.CoreV1().Namespaces().Delete(t.Context(), p.namespace, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.CoreV1().Namespaces().Delete(t.Context(), p.namespace, metav1.DeleteOptions{}))
 	// Creations are refused from here on.
 	p.change("starting", `{"spec":{"parallelism":2}}`)
 	p.deletePods("job-name=running")
 	p.until("all pods are gone", func() bool { return len(p.pods("")) == 0 })
 	// The namespace controller deletes what is left.
 	background := metav1.DeletePropagationBackground
-	if err := p.BatchV1().Jobs(p.namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.BatchV1().Jobs(p.namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{}))
 	p.until("all jobs are gone", func() bool {
 		list, err := p.BatchV1().Jobs(p.namespace).List(t.Context(), metav1.ListOptions{})
 		return err == nil && len(list.Items) == 0

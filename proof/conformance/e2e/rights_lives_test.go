@@ -17,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 const manifests = "../../../cmd/batchplan-controller/manifests/"
@@ -31,9 +33,7 @@ func manifestsOf(t *testing.T) (objects []runtime.Object) {
 	}
 	for _, file := range append(files, more...) {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, document := range strings.Split(string(data), "\n---\n") {
 			object, _, err := scheme.Codecs.UniversalDeserializer().Decode([]byte(document), nil, nil)
 			if err != nil {
@@ -101,9 +101,7 @@ func (p *place) finish(name string, at metav1.Time) {
 	p.Helper()
 	p.until("finished: "+name, func() bool {
 		j, err := p.BatchV1().Jobs(p.namespace).Get(p.Context(), name, metav1.GetOptions{})
-		if err != nil {
-			p.Fatal(err)
-		}
+		must.OK(p, err)
 		now := metav1.Now()
 		j.Status.StartTime, j.Status.CompletionTime, j.Status.Succeeded = &j.CreationTimestamp, &now, 1
 		for _, c := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
@@ -176,9 +174,7 @@ func (p *place) createMissed(name string, history int32, change func(*batchv1.Cr
 		change(&c.Spec)
 	}
 	c, err := p.BatchV1().CronJobs(p.namespace).Create(p.Context(), c, metav1.CreateOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	p.until("a missed run", func() bool {
 		c.Status.LastScheduleTime = &metav1.Time{Time: time.Now().AddDate(-1, 0, -1)}
 		c.Status.Active = []corev1.ObjectReference{{APIVersion: "batch/v1", Kind: "Job", Namespace: p.namespace, Name: "gone", UID: "gone"}}
@@ -194,18 +190,14 @@ func (p *place) createMissed(name string, history int32, change func(*batchv1.Cr
 func (p *place) active(cronJob string) []corev1.ObjectReference {
 	p.Helper()
 	c, err := p.BatchV1().CronJobs(p.namespace).Get(p.Context(), cronJob, metav1.GetOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	return c.Status.Active
 }
 
 func (p *place) changeCronJob(name, patch string) {
 	p.Helper()
 	_, err := p.BatchV1().CronJobs(p.namespace).Patch(p.Context(), name, "application/merge-patch+json", []byte(patch), metav1.PatchOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 }
 
 const memoryAnnotation = "example.com/memory"

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/cmd/batchplan-controller/replica"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -44,9 +45,7 @@ func TestTenants(t *testing.T) {
 		if err == nil {
 			o, err = victim.BatchV1().CronJobs(victim.namespace).Get(t.Context(), "backup", metav1.GetOptions{})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		started := slices.ContainsFunc(list.Items, func(j batchv1.Job) bool { return strings.HasPrefix(j.Name, "backup-") })
 		return started && o.Status.LastScheduleTime != nil
 	})
@@ -76,9 +75,7 @@ func (p *place) createCronJob(name string) *batchv1.CronJob {
 			Schedule: "* * * * *", ConcurrencyPolicy: batchv1.ForbidConcurrent, JobTemplate: batchv1.JobTemplateSpec{Spec: j.Spec},
 		},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		p.Fatal(err)
-	}
+	must.OK(p, err)
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/kubernetes/pkg/features"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/proof/conformance/ours"
 	"github.com/batchplan/batchplan/proof/conformance/script"
@@ -92,9 +93,7 @@ const template = `"template":{"spec":{"restartPolicy":"Never","terminationGraceP
 // conditions of the job and what the server has refused.
 func conditions(t *testing.T, text string, options *job.Options) string {
 	s, err := script.Parse(strings.ReplaceAll(text, "TEMPLATE", template))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// The emulated release does not know the gate that Stale switches off.
 	controllers := func(s *server.Server) ([]func(), func()) {
 		return theirs.New(s.Client(), theirs.Which{Jobs: true, Stale: true})
@@ -107,9 +106,7 @@ func conditions(t *testing.T, text string, options *job.Options) string {
 	var seen []string
 	synctest.Test(t, func(t *testing.T) {
 		w, err := script.NewWorld(s, controllers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer w.Stop()
 		settle(w)
 		for _, step := range s.Steps {

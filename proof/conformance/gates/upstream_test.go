@@ -16,6 +16,7 @@ import (
 	"k8s.io/component-base/featuregate"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/proof/conformance/ours"
 	"github.com/batchplan/batchplan/proof/conformance/script"
@@ -214,13 +215,9 @@ func TestUpstream(t *testing.T) {
 	for _, test := range upstream {
 		t.Run(strings.TrimSpace(test.name+" "+test.about), func(t *testing.T) {
 			r, err := release.Parse(test.release)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			s, err := script.Parse(strings.ReplaceAll(test.script, "TEMPLATE", template))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			featuregatetesting.SetFeatureGateEmulationVersionDuringTest(t, utilfeature.DefaultFeatureGate, version.MustParse(r.Defaults().String()))
 			overrides := featuregatetesting.FeatureOverrides{}
 			for _, gate := range r.Switchable() {
@@ -244,9 +241,7 @@ func TestUpstream(t *testing.T) {
 }
 
 func named(t *testing.T, gate string) (bit release.Gates) {
-	if err := bit.UnmarshalText([]byte(gate)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, bit.UnmarshalText([]byte(gate)))
 	return bit
 }
 
@@ -255,9 +250,7 @@ func see(t *testing.T, s *script.Script, r release.Release, controllers func(*se
 	defer switchGates(t, r) // as they were
 	synctest.Test(t, func(t *testing.T) {
 		w, err := script.NewWorld(s, func(s *server.Server) ([]func(), func()) { return controllers(s, r) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer w.Stop()
 		settle(w)
 		for _, step := range s.Steps {
@@ -274,9 +267,7 @@ func see(t *testing.T, s *script.Script, r release.Release, controllers func(*se
 					t.Fatal(err)
 				}
 				switchGates(t, r)
-				if err := w.Do(s, script.Step{Op: "restartall"}); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, w.Do(s, script.Step{Op: "restartall"}))
 			case "resources":
 				if got := resources(w.Server, step.Arg(0)); got != step.Arg(1) {
 					t.Errorf("step %q: %s", step, got)
@@ -287,9 +278,7 @@ func see(t *testing.T, s *script.Script, r release.Release, controllers func(*se
 				}
 			case "wait":
 				d, err := time.ParseDuration(step.Arg(0))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				time.Sleep(d)
 			default:
 				if err := w.Do(s, step); err != nil {
@@ -324,9 +313,7 @@ func groups(s *server.Server) (n int) {
 
 func switchGates(t *testing.T, r release.Release) {
 	for _, gate := range r.Switchable() {
-		if err := utilfeature.DefaultMutableFeatureGate.Set(fmt.Sprintf("%s=%t", gate, r.Has(named(t, gate)))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, utilfeature.DefaultMutableFeatureGate.Set(fmt.Sprintf("%s=%t", gate, r.Has(named(t, gate)))))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/probe"
 	"github.com/batchplan/batchplan/proof/conformance/server"
 )
@@ -31,8 +32,6 @@ func TestFake(t *testing.T) {
 			return nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	compare(t, got, beyond)
 }

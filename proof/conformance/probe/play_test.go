@@ -3,6 +3,8 @@ package probe
 import (
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // TestProbesAreRead: a line that is not a request is an error that names it, and each probe in Go is played.
@@ -13,9 +15,7 @@ func TestProbesAreRead(t *testing.T) {
 		}
 	}
 	all, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	played := map[string]bool{}
 	for _, p := range all {
 		for _, st := range p.steps {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/apiserver"
 	"github.com/batchplan/batchplan/proof/conformance/probe"
 )
@@ -20,13 +21,9 @@ func TestReal(t *testing.T) {
 		t.Skip("takes a real API server")
 	}
 	got, err := probe.Run(t.Context(), probe.Target{Client: apiserver.Start(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if *update {
-		if err := os.WriteFile(answers, []byte(probe.Format(got)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(answers, []byte(probe.Format(got)), 0o644))
 	}
 	compare(t, got, nil)
 }
@@ -61,8 +58,6 @@ func compare(t *testing.T, got []probe.Result, except map[string]string) {
 func onFile(t *testing.T) []probe.Result {
 	t.Helper()
 	text, err := os.ReadFile(answers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return probe.Parse(string(text))
 }

@@ -13,6 +13,7 @@ import (
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/proof/conformance/releases"
 	"github.com/batchplan/batchplan/release"
 )
@@ -214,9 +215,7 @@ func clipped(text string) string {
 // testdata/rules.txt lists: many cases hit each of them, and none hits another.
 func checkHits(t *testing.T, kind string, hits map[string]int) {
 	text, err := os.ReadFile(rulesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	known := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		if rule, ok := strings.CutPrefix(strings.TrimSpace(line), kind+" "); ok {
