@@ -265,7 +265,7 @@ func (l *cronLook) startedLate() []Finding {
 		if c.ScheduledTime.IsZero() || late < max(5*time.Minute, slack) {
 			continue
 		}
-		why := "the CronJob was suspended until then, the controller was down"
+		why := "the CronJob was suspended until then, or the controller was down"
 		if l.spec.ConcurrencyPolicy == cronjob.Forbid {
 			why += ", or an earlier run was active (Forbid)"
 		}

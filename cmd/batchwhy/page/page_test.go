@@ -471,7 +471,7 @@ func TestManyObjects(t *testing.T) {
 
 // TestLongPaste: of a long text the field shows the beginning, Share and Explain take all of it, and it can be removed.
 func TestLongPaste(t *testing.T) {
-	p := many(t, 100, 0)
+	p := many(t, 100, 0, size(1440, 900, false)...)
 	p.paste()
 	p.wait("document.getElementById('status').textContent.startsWith('100 explained')")
 	if got := p.text("#held-size"); !strings.HasSuffix(got, "KB are pasted. The field shows the beginning.") {
@@ -483,10 +483,15 @@ func TestLongPaste(t *testing.T) {
 	p.click("#explain")
 	p.wait("document.querySelector('#well summary')?.textContent.startsWith('93 objects are well')")
 	p.checkLayout("long")
+	p.screenshot("many wide light")
 	p.click("#share")
 	p.wait("location.hash.startsWith('#why=')")
-	q := openURL(t, start(t), eval[string](p, "location.href"))
+	q := openURL(t, start(t), eval[string](p, "location.href"), size(390, 844, true)...)
 	q.wait("document.getElementById('status').textContent.startsWith('100 explained')")
+	q.click("#well summary")
+	q.wait("document.querySelectorAll('#well details details').length === 93")
+	q.checkLayout("long, on a phone")
+	q.screenshot("many phone dark")
 	p.click("#drop")
 	if got := eval[string](p, "document.getElementById('input').value + document.getElementById('input').readOnly + document.getElementById('held').hidden"); got != "falsetrue" {
 		t.Errorf("after Remove: %q", got)
