@@ -157,7 +157,7 @@ func (y *tally) play(t *testing.T, number int) {
 	generator, own := generatorOf(number), seedOf(y.seed, number)
 	s := generator.Example(int(own))
 	s.Comment = fmt.Sprintf("seed %d, number %d", y.seed, number)
-	current := found(fmt.Sprintf("current-%d-%d", y.seed, number))
+	current := found(fmt.Sprintf("current-%s-%d-%d", played, y.seed, number))
 	keep(t, current, s) // in case a controller panics, or the script does not end
 	o := ours.Kubernetes(played)
 	o.Watch = y.rules
@@ -211,7 +211,7 @@ func (y *tally) report(t *testing.T, number int, generator *rapid.Generator[*scr
 		s, difference = shrink(t, generator, own, s, difference)
 	}
 	s.Comment = fmt.Sprintf("seed %d, number %d\n%s", y.seed, number, difference)
-	file := found(fmt.Sprintf("%d-%d", y.seed, number))
+	file := found(fmt.Sprintf("%s-%d-%d", played, y.seed, number))
 	keep(t, file, s)
 	fmt.Printf("\n%s: script %d of seed %d shows a difference\n%s\n", file, number, y.seed, clipped(s.String()))
 }
