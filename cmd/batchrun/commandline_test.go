@@ -71,7 +71,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"-h"}, 0, "Usage:", ""},
 		{[]string{"completion", "bash"}, 0, "bash completion", ""},
 		{[]string{"--wrong"}, 2, "", "batchrun: unknown flag: --wrong; see batchrun -h\n"},
-		{[]string{"status", "a", "b"}, 2, "", "batchrun: accepts at most 1 arg(s), received 2\n"},
+		{[]string{"status", "a", "b"}, 2, "", "batchrun: wrong number of arguments, 2: expected batchrun status [JOB|CRONJOB] [flags]; see batchrun status -h\n"},
 		{[]string{"run", "-h"}, 0, "Examples:", ""},
 		{[]string{"next", "-h"}, 0, "Examples:", ""},
 		{[]string{"trigger", "-h"}, 0, "Examples:", ""},

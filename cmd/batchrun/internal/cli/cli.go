@@ -60,6 +60,16 @@ input, nothing was run; 3 the runner gave up; 130 interrupted.`,
 	}
 	root.PersistentFlags().StringVar(&p.state, "state", defaultState, "folder that holds all state")
 	root.AddCommand(p.runCommand(), p.nextCommand(), p.triggerCommand(), p.statusCommand(), p.logsCommand(), p.removeCommand())
+	for _, c := range root.Commands() {
+		if right := c.Args; right != nil {
+			c.Args = func(c *cobra.Command, args []string) error {
+				if right(c, args) != nil {
+					return fmt.Errorf("wrong number of arguments, %d: expected %s; see %s -h", len(args), c.UseLine(), c.CommandPath())
+				}
+				return nil
+			}
+		}
+	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return fmt.Errorf("%w; see %s -h", err, c.CommandPath()) })
 	root.SetArgs(args)
 	root.SetIn(in)

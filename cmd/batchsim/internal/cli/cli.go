@@ -51,6 +51,16 @@ Exit status: 0 done; 2 the command or its input is wrong; 130 interrupted.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(runCommand(), compareCommand(), sweepCommand(), mergeCommand(), manifestCommand(), whyCommand())
+	for _, c := range root.Commands() {
+		if right := c.Args; right != nil {
+			c.Args = func(c *cobra.Command, args []string) error {
+				if right(c, args) != nil {
+					return fmt.Errorf("wrong number of arguments, %d: expected %s; see %s -h", len(args), c.UseLine(), c.CommandPath())
+				}
+				return nil
+			}
+		}
+	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return fmt.Errorf("%w; see %s -h", err, c.CommandPath()) })
 	root.SetArgs(args)
 	root.SetOut(out)

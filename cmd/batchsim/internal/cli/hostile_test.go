@@ -112,7 +112,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"manifest", "-h"}, 0, "Examples:", ""},
 		{[]string{"why", "-h"}, 0, "Examples:", ""},
 		{[]string{"--wrong"}, command.Usage, "", "batchsim: unknown flag: --wrong; see batchsim -h\n"},
-		{[]string{"run"}, command.Usage, "", "batchsim: requires at least 1 arg(s), only received 0\n"},
+		{[]string{"run"}, command.Usage, "", "batchsim: wrong number of arguments, 0: expected batchsim run FILE... [flags]; see batchsim run -h\n"},
 	} {
 		var out, errs bytes.Buffer
 		if status := Main(t.Context(), test.args, &out, &errs); status != test.status || !strings.Contains(out.String(), test.out) || errs.String() != test.err {
