@@ -29,7 +29,7 @@ type naive struct {
 
 	randomNames, forgetsForbid, ignoresSuspend, startsEarly, keepsAll, neverReplaces, forgetsDeadline, givesUp, catchesUp, busy, oldList bool
 
-	neverReports, reportsHeld, reportsStarted, reportsTwice bool
+	neverReports, reportsHeld, reportsStarted, reportsTwice, waitsForEnd bool
 }
 
 // subject is the controller as a Cron.
@@ -43,6 +43,10 @@ func (n naive) subject() *Cron {
 			for ctx.Err() == nil {
 				if err := c.round(ctx); err != nil && n.givesUp {
 					<-ctx.Done()
+				} else if err != nil && n.waitsForEnd {
+					for before := c.ended(ctx); ctx.Err() == nil && c.ended(ctx) == before; {
+						time.Sleep(5 * time.Second)
+					}
 				}
 				if !n.busy {
 					time.Sleep(5 * time.Second)
@@ -93,6 +97,17 @@ func (n *naive) do(ctx context.Context, method, path string, in any) (Object, in
 }
 
 const jobs = "/apis/batch/v1/namespaces/default/jobs"
+
+// ended is how many jobs have ended.
+func (n *naive) ended(ctx context.Context) (ended int) {
+	list, _, _ := n.do(ctx, http.MethodGet, jobs, nil)
+	for _, o := range list.List("items") {
+		if JobEnded(o) {
+			ended++
+		}
+	}
+	return ended
+}
 
 // round reads the parent and its children, deletes old ones, writes the status and starts the latest run.
 func (n *naive) round(ctx context.Context) error {
@@ -273,6 +288,7 @@ func TestPlay(t *testing.T) {
 		{"gives up after a conflict", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: Conflict, Nth: 1}, wait}, Starts},
 		{"gives up after a lost reply", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: LoseReply, Nth: 2}, wait}, Starts},
 		{"gives up after 100 missed runs", naive{catchesUp: true}, CronSettings{}, []Step{{Do: Restart, For: 2 * time.Hour}}, Starts},
+		{"gives up until a job ends", naive{waitsForEnd: true}, CronSettings{}, []Step{wait, {Do: Break, Fault: Refuse, Nth: 1}, wait}, Starts},
 		{"never rests", naive{busy: true}, CronSettings{}, nil, Bounded},
 		{"writes no list", naive{oldList: true}, CronSettings{}, nil, ActiveList},
 		{"reports no run that it skips", naive{neverReports: true}, CronSettings{}, outage, ReportsPassed},
