@@ -184,7 +184,7 @@ OTHER_ours         := proof/blackbox
 OTHER_kubernetes   := proof/conformance/blackbox
 OTHER_broadcastjob := proof/others/kruise/broadcastjob
 
-others: ## LIVES random lives of a controller that others wrote, and SHORT short ones with each fault: SUBJECT=kruise, broadcastjob, velero, jobset, kubernetes or ours; FIRST=n LIVES=1 plays one again
+others: ## LIVES random lives of a controller that others wrote, and SHORT short ones with each fault: SUBJECT=kruise, broadcastjob, velero, jobset, argo, kubernetes or ours; FIRST=n LIVES=1 plays one again
 	go -C $(or $(OTHER_$(SUBJECT)),proof/others/$(SUBJECT)) test -count=1 -timeout=4h -v -run='^Test(Search|Jobs)$$' . \
 		-seed $(if $(SEED),$(SEED),1) -first $(FIRST) -lives $(if $(LIVES),$(LIVES),200) -short $(SHORT)
 
