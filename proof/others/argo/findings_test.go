@@ -216,7 +216,7 @@ func TestFindingStarts(t *testing.T) {
 	})
 }
 
-// The program ends as above, and is back two seconds before the next run. What runs is known from the status alone, which is mended
+// The program ends as above, and is back two seconds before the next run. What runs is known from the status alone, which is corrected
 // after ten seconds: with Forbid the next run starts beside the first.
 // A right controller looks for the Workflows before it starts one.
 func TestFindingForbids(t *testing.T) {
