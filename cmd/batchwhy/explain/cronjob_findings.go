@@ -20,10 +20,16 @@ func (l *cronLook) findings() []Finding {
 }
 
 func (l *cronLook) set(do, field string, value any, risk string) Remedy {
+	if l.cron.IsManifest {
+		return l.edit(fmt.Sprintf("%s: %s %v", do, field, value))
+	}
 	return remedy(do, patch(l.cron.Namespace, "cronjob", l.cron.Name, field, value), risk)
 }
 
 func (l *cronLook) edit(do string) Remedy {
+	if l.cron.IsManifest {
+		return remedy(do+", in the manifest", kubectl(l.cron.Namespace, "apply", "-f", "cronjob.yaml"), "safe: no server has the CronJob yet")
+	}
 	return remedy(do, kubectl(l.cron.Namespace, "edit", "cronjob", l.cron.Name), "safe: Jobs that exist are not changed, and the next run uses the new values; if the manifest is kept elsewhere (git, Helm), change it there as well")
 }
 
@@ -70,6 +76,9 @@ func (l *cronLook) scheduleRemedies() []Remedy {
 		}
 		return []Remedy{remedy("name the zone in spec.timeZone, and not in the schedule, which API servers from Kubernetes 1.29 on refuse", kubectl(l.cron.Namespace, "patch", "cronjob", l.cron.Name, "--type=merge", "-p",
 			fmt.Sprintf(`{"spec":{"schedule":%q,"timeZone":%q}}`, strings.TrimSpace(rest), zone)), risk)}
+	case len(fields) == 5 && strings.EqualFold(fields[2], "L"):
+		fields[2] = "28-31"
+		return []Remedy{l.set(`run on the 28th to the 31st, and let the program end unless tomorrow is the 1st: [ "$(date -d tomorrow +%d)" = 01 ] || exit 0`, "spec.schedule", strings.Join(fields, " "), risk)}
 	case len(fields) == 6:
 		return []Remedy{l.set("a schedule has 5 fields and no seconds (minute, hour, day of month, month, day of week): leave the first of the 6 fields out", "spec.schedule", strings.Join(fields[1:], " "), risk)}
 	}
@@ -81,9 +90,14 @@ func (l *cronLook) lintFindings() (all []Finding) {
 	if l.snapshot.Schedule.Problem != "" {
 		return nil
 	}
-	for _, f := range l.snapshot.Schedule.Schedule.Lint(schedule.Circumstances{
-		From: l.now, StartingDeadlineSeconds: l.spec.StartingDeadlineSeconds, WakeUpLag: 10 * time.Second,
-	}) {
+	lint := func(from time.Time) []schedule.Finding {
+		return l.snapshot.Schedule.Schedule.Lint(schedule.Circumstances{From: from, StartingDeadlineSeconds: l.spec.StartingDeadlineSeconds, WakeUpLag: 10 * time.Second})
+	}
+	recent := lint(l.now.AddDate(0, 0, -3))
+	for _, f := range lint(l.now) {
+		if i := slices.IndexFunc(recent, func(r schedule.Finding) bool { return r.Kind == f.Kind }); i >= 0 && (f.Kind == schedule.SkippedTime || f.Kind == schedule.RepeatedTime) {
+			f = recent[i] // whoever asks may have missed a run in the last days
+		}
 		severity := Warning
 		switch {
 		case f.Kind == schedule.NeverRuns:

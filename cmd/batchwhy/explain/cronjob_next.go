@@ -17,6 +17,9 @@ func (l *cronLook) base() string {
 
 // next says what the controller will do.
 func (l *cronLook) next() (all []Step) {
+	if l.cron.IsManifest && l.snapshot.CronJob.Validate() != nil {
+		return nil // no server takes it
+	}
 	for _, d := range l.plan.Delete {
 		all = append(all, step("Delete", time.Time{}, "the controller deletes Job %s now: %s", d.Name, withoutRule(d.Reason.String())))
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
@@ -100,6 +101,9 @@ func (l *look) goneRemedies() []Remedy {
 func (l *look) goneFindings() []Finding {
 	counted := l.failures() - int64(l.countFailed())
 	n, why := l.goneDisruptions()
+	if n == 0 && counted > 0 && !l.isElsewhere() && !l.isFinished() {
+		return l.stoppedFindings()
+	}
 	if n = min(n, counted); n <= 0 || l.isElsewhere() {
 		return nil
 	}
@@ -107,6 +111,24 @@ func (l *look) goneFindings() []Finding {
 		fmt.Sprintf("%s, by the events about %s, and %s against backoffLimit %d although the work did nothing wrong: %s",
 			count(n, "pod that is gone was disrupted from outside", "pods that are gone were disrupted from outside"), verb(n, "it", "them"), verb(n, "counts", "count"), *l.spec.BackoffLimit, why),
 		l.goneRemedies()...))}
+}
+
+// stoppedFindings report a pod that is gone since another has deleted it.
+func (l *look) stoppedFindings() []Finding {
+	for _, p := range slices.Backward(l.gone) {
+		e := lastEvent(p.events, "Killing")
+		if e == nil || !strings.HasPrefix(e.Message, "Stopping container") || slices.ContainsFunc(l.events, func(own read.Event) bool {
+			return own.Reason == "SuccessfulDelete" && strings.HasSuffix(own.Message, p.name)
+		}) {
+			continue
+		}
+		all := []Remedy{inspect("find out who has deleted it: drains and autoscalers leave events about nodes, a person only a line in the audit log of the API server", "kubectl get events -A --field-selector involvedObject.kind=Node")}
+		if l.spec.ActiveDeadlineSeconds == nil {
+			all = append(all, when("it happens again", l.moreFailures("allow this Job more failures")))
+		}
+		return []Finding{inferred(finding(Warning, "PodDeleted", fmt.Sprintf("pod %s was deleted while it ran, and counts against backoffLimit %d: its containers were stopped %s, and the controller has not asked for that", p.name, *l.spec.BackoffLimit, l.at(e.Last)), all...))}
+	}
+	return nil
 }
 
 // goneText is what events tell of the pods of a failed Job that are gone.

@@ -35,6 +35,9 @@ func quoted(message, word string) string {
 func (l *look) imageRemedies(p *read.Pod, c *read.Container) []Remedy {
 	message := c.Message
 	for i := range l.pods {
+		if e := lastEvent(l.podEvents[i], "FailedToRetrieveImagePullSecret"); l.pods[i] == p && e != nil && contains(message, "401", "403", "denied", "unauthorized", "credentials") {
+			return l.pullSecretRemedies(p, e.Message)
+		}
 		if e := lastEvent(l.podEvents[i], "Failed"); l.pods[i] == p && e != nil {
 			message += " " + e.Message
 		}
@@ -80,6 +83,20 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []Remedy {
 	return []Remedy{when("the name or the tag is wrong", fix),
 		when("the image is still to be pushed", remedy("push it: the kubelet retries by itself, at most 5 minutes apart", kubectl(ns, "get", "pod", p.Name, "--watch"), "safe: the Job goes on as soon as the image is there")),
 		when("the image is private", secret)}
+}
+
+// pullSecretRemedies say what to do about a secret of imagePullSecrets that is not there.
+func (l *look) pullSecretRemedies(p *read.Pod, message string) []Remedy {
+	_, name, _ := strings.Cut(message, "(")
+	name, _, _ = strings.Cut(name, ")")
+	if name == "" || strings.ContainsAny(name, ", ") {
+		name = "NAME"
+	}
+	return []Remedy{
+		when("it was never created, or in another namespace", remedy(fmt.Sprintf("create secret %s, which imagePullSecrets names and the kubelet does not find in namespace %s: it retries by itself", name, p.Namespace),
+			kubectl(p.Namespace, "create", "secret", "docker-registry", name, "--docker-server=SERVER", "--docker-username=USER", "--docker-password=TOKEN"), "safe for what runs")),
+		when("the name is misspelled", l.again("correct imagePullSecrets")),
+	}
 }
 
 func withDo(r Remedy, do string) Remedy {
@@ -220,7 +237,9 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		return len(reasons) < before
 	}
 	free := inspect("look how much of each node is taken", "kubectl describe nodes | grep -A 9 'Allocated resources'")
-	if is("insufficient") {
+	if name := extended(message); name != "" {
+		all = append(all, deviceRemedies(name)...)
+	} else if is("insufficient") {
 		all = append(all, l.roomRemedies(p, free, events)...)
 	}
 	if is("volume node affinity", "persistentvolume's node affinity") {
@@ -256,6 +275,23 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		all = []Remedy{l.describePodRemedy(p), free}
 	}
 	return all
+}
+
+// extended is a resource in a message that only some nodes have, such as nvidia.com/gpu, or "".
+func extended(message string) string {
+	for _, reason := range strings.Split(message, ", ") {
+		if _, name, ok := strings.Cut(reason, "Insufficient "); ok && strings.Contains(name, "/") {
+			return strings.TrimRight(strings.TrimSpace(name), ".")
+		}
+	}
+	return ""
+}
+
+// deviceRemedies say what to do about a resource of which no node has enough.
+func deviceRemedies(name string) []Remedy {
+	look := inspect(fmt.Sprintf("look which nodes have %s: if all say none, add such nodes, or look why the device plugin, a DaemonSet, does not run on those that have it", name),
+		"kubectl get nodes -o "+quote("custom-columns=NAME:.metadata.name,HAS:.status.allocatable."+strings.ReplaceAll(name, ".", `\.`)))
+	return []Remedy{look, when("all of it is taken", inspect("wait until a pod that has it ends: the scheduler tries again by itself; look who has it", "kubectl describe nodes | grep "+quote(name)))}
 }
 
 // roomRemedies say what to do about nodes without enough of something.
