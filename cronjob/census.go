@@ -110,7 +110,7 @@ func (c *census) reference(place int) Reference {
 	}
 }
 
-// isNamedActive reports whether the active list names a job of this name.
+// isNamedActive reports whether the active list names a job of this name (C10).
 func (c *census) isNamedActive(name runName) bool {
 	for i := range c.active {
 		if name.is(c.active[i].Name) {

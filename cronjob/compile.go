@@ -82,7 +82,7 @@ const (
 // preset of the reference, another zone for specs without one, or more schedules
 // beside the one of the spec ([schedule.Also], [schedule.Except]): a time that several
 // share is one run. If one of these does not parse, the problem is UnparseableSchedule.
-// Compile again after a change of the options.
+// Compile again after a change of schedule, timeZone or the options (C17).
 //
 // With many CronJobs in one zone, make their schedules with
 // [schedule.WithLocation], which shares the compiled zone, and fill Compiled in.

@@ -39,7 +39,7 @@ func startsFrom(s *Snapshot, lastRun time.Time, m *memory) time.Time {
 	return later(later(base, m.Recorded), m.Since)
 }
 
-// oddities says what is odd about the schedule and its deadline.
+// oddities says what is odd about the schedule and its deadline, such as too many missed runs (C8).
 func oddities(s *Snapshot, t *timing) (out moves) {
 	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && d == 0 {
 		out = notes("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")

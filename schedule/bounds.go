@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// bound sets the bounds of NotBefore and NotAfter.
+// bound sets the bounds of NotBefore and NotAfter (C20).
 func (p *plan) bound(spec string, set *settings) error {
 	p.after, p.until = firstUnix, lastUnix
 	begin, end := set.notBefore, set.notAfter

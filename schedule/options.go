@@ -73,7 +73,7 @@ func WithAnchor(t time.Time) Option {
 	return func(s *settings) { s.anchor = min(max(t.Unix(), firstUnix), lastUnix) }
 }
 
-// RunAfterAnchor adds one run, a second after the anchor. [cronjob.Compile] anchors a schedule at
+// RunAfterAnchor adds one run, a second after the anchor (C20). [cronjob.Compile] anchors a schedule at
 // the creation of its CronJob, whose runs are later than that: with this option the first run
 // comes with the creation. Where the fields never match, there is no such run either.
 //

@@ -27,7 +27,7 @@ type timetable struct {
 // slack is more than any offset differs from UTC.
 const slack = 36 * 60 * 60
 
-// window is the wall-clock interval [lo, hi) whose times run in the stretch. To run
+// window is the wall-clock interval [lo, hi) whose times run in the stretch (S4). To run
 // a repeated time once, one of the two neighbours is cut shorter. This assumes that
 // a stretch shows all that its neighbour's end repeats. In every zone of the
 // database it does, since stretches last longer than overlaps; in a custom zone
@@ -44,7 +44,7 @@ func (t *timetable) window(s stretch) (lo, hi civil) {
 }
 
 // runsAtStart reports whether times were skipped just before the stretch and
-// run at its first instant.
+// run at its first instant (S4).
 func (t *timetable) runsAtStart(s stretch) bool {
 	if !t.gapEnd || s.offset <= s.prev() {
 		return false
