@@ -64,6 +64,9 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s of %s; it is %s of %s",
 			s.Job.Status, s.Job.UID, e.truth.job.Status, e.truth.job.UID)
 	}
+	if text := life.Difference(&e.truth.job.Spec, &s.Job.Spec); text != "" {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the spec otherwise than the store: %s", text)
+	}
 	seen := make(map[job.UID]*job.Pod, len(s.Pods))
 	for i := range s.Pods {
 		seen[s.Pods[i].UID] = &s.Pods[i]

@@ -41,6 +41,8 @@ const (
 	goneStay         bug = "pods that are gone stay in the table"
 	goneStayInCache  bug = "pods that are gone stay in the cache"
 	untrackIgnored   bug = "UntrackFirst is ignored"
+	specOnce         bug = "the spec is read once"
+	startByDay       bug = "the start time is kept by the day"
 	wakeUpLost       bug = "a change in the middle of a round is lost"
 	oneTimer         bug = "one timer serves all jobs"
 	failureDropped   bug = "a job is dropped when its round fails"
@@ -171,13 +173,20 @@ func result(err error) job.Result {
 // careless is the store with a mistake in one of its methods.
 type careless struct {
 	*store
-	bug bug
+	bug  bug
+	spec *job.Spec // as it was read first
 }
 
 func (c *careless) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
 	s, b, err := c.store.Look(ctx)
 	if c.bug == orphansForgotten && s.Job.UID == "" {
 		s.Pods = nil
+	}
+	if c.bug == specOnce {
+		if c.spec == nil {
+			c.spec = &s.Job.Spec
+		}
+		s.Job.Spec = *c.spec
 	}
 	for i := range s.Pods {
 		s.Pods[i].Detail = c.read(s.Pods[i].Detail)
@@ -210,6 +219,8 @@ func (b *carelessBackend) WriteStatus(ctx context.Context, s job.Status) error {
 	switch b.bug {
 	case unconditional:
 		b.seen = b.version
+	case startByDay:
+		s.StartTime = s.StartTime.Truncate(24 * time.Hour)
 	case swallowedFailure:
 		_ = b.backend.WriteStatus(ctx, s)
 		return nil
@@ -258,7 +269,7 @@ func open(kind string, b bug) func(*jobtest.Env) jobtest.Subject {
 			w := &watcher{store: s, bug: b}
 			return jobtest.Subject{Store: s, Start: w.start, Cache: w}
 		}
-		c := &careless{s, b}
+		c := &careless{store: s, bug: b}
 		s.keeps = c.bug == goneStay
 		if kind == "orphans" {
 			return jobtest.Subject{Store: orphaning{labelled{s}}, Start: jobtest.Loop(env, c.Look)}
@@ -297,6 +308,8 @@ var planted = []struct {
 	{"store", noDetails, "Store"},
 	{"store", goneStay, "Store"},
 	{"store", untrackIgnored, "Store"},
+	{"store", specOnce, "Store"},
+	{"store", startByDay, "Store"},
 	{"watcher", goneStayInCache, "Store"},
 	{"queue", wakeUpLost, "L9"},
 	{"queue", oneTimer, "L9"},
