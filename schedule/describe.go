@@ -43,9 +43,3 @@ func (p *pattern) combinedText() string {
 	}
 	return text
 }
-
-const (
-	allDoms   = 1<<32 - 1<<1
-	allMonths = 1<<13 - 1<<1
-	allDows   = 1<<7 - 1
-)

@@ -262,3 +262,9 @@ func ordinal(n int) string {
 	}
 	return fmt.Sprint(n) + suffix
 }
+
+const (
+	allDoms   = 1<<32 - 1<<1
+	allMonths = 1<<13 - 1<<1
+	allDows   = 1<<7 - 1
+)

@@ -1,8 +1,6 @@
 package jobtest
 
 import (
-	"pgregory.net/rapid"
-
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/jobcheck"
@@ -35,36 +33,6 @@ type Env struct {
 	changed  func()
 	all      []*Env // of all jobs
 	troubled bool   // a write for the job has failed, and no plan was made for it since then
-}
-
-// truth is what the store held when the test looked last.
-type truth struct {
-	job  job.Job
-	pods []*job.Pod
-}
-
-func (t *truth) pod(uid job.UID) *job.Pod {
-	for _, p := range t.pods {
-		if p.UID == uid {
-			return p
-		}
-	}
-	return nil
-}
-
-func newEnv(l *life.Life, options job.Options, uids map[job.UID]bool) *Env {
-	return &Env{life: l, options: options, uids: uids, planned: map[job.UID]bool{}, order: life.Order{}}
-}
-
-// drawLimits draws options with small limits, which an importer need not follow.
-func drawLimits(t *rapid.T) job.Options {
-	if !rapid.Bool().Draw(t, "limits") {
-		return job.Options{}
-	}
-	return job.Options{
-		MaxPodWrites: rapid.Int32Range(1, 2).Draw(t, "MaxPodWrites"),
-		MaxUncounted: rapid.Int32Range(1, 2).Draw(t, "MaxUncounted"),
-	}
 }
 
 // the is what a story calls the job.

@@ -48,3 +48,18 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		e.live(specs)
 	})
 }
+
+func newEnv(l *life.Life, options job.Options, uids map[job.UID]bool) *Env {
+	return &Env{life: l, options: options, uids: uids, planned: map[job.UID]bool{}, order: life.Order{}}
+}
+
+// drawLimits draws options with small limits, which an importer need not follow.
+func drawLimits(t *rapid.T) job.Options {
+	if !rapid.Bool().Draw(t, "limits") {
+		return job.Options{}
+	}
+	return job.Options{
+		MaxPodWrites: rapid.Int32Range(1, 2).Draw(t, "MaxPodWrites"),
+		MaxUncounted: rapid.Int32Range(1, 2).Draw(t, "MaxUncounted"),
+	}
+}

@@ -225,3 +225,18 @@ func (e *Env) reported(p *job.Pod) job.Pod {
 	}
 	return is
 }
+
+// truth is what the store held when the test looked last.
+type truth struct {
+	job  job.Job
+	pods []*job.Pod
+}
+
+func (t *truth) pod(uid job.UID) *job.Pod {
+	for _, p := range t.pods {
+		if p.UID == uid {
+			return p
+		}
+	}
+	return nil
+}

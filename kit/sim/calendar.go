@@ -31,3 +31,11 @@ func (e *engine) clock() time.Time { return e.time().Add(e.plane.skew) }
 
 // since turns a time of the controllers' clock into one of the engine.
 func (e *engine) since(t time.Time) int64 { return int64(t.Sub(e.start) - e.plane.skew) }
+
+// stampOf returns the moment as a node's clock shows it, in whole seconds.
+func (e *engine) stampOf(node int32) time.Time {
+	if node < 0 || e.nodes.all[node].spec.Skew == 0 {
+		return e.stamp()
+	}
+	return e.time().Add(e.nodes.all[node].spec.Skew).Truncate(time.Second)
+}

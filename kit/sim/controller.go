@@ -3,7 +3,9 @@ package sim
 import (
 	"context"
 	"iter"
+	"time"
 
+	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 )
@@ -137,4 +139,12 @@ func (c *controller) abort() {
 	}
 	c.all, c.idle, c.ready = nil, nil, fifo[int32]{}
 	c.starts++
+}
+
+// retryAt is when a round is repeated that has failed so many times in a row: the default of work
+// queues, 5 ms, 10 ms, ... 1000 s, and at most ten a second after the first hundred.
+func (c *controller) retryAt(failures int) int64 {
+	policy := backoff.Policy{Base: 5 * time.Millisecond, Factor: 2, Max: 1000 * time.Second}
+	now := c.engine.now
+	return max(now+int64(policy.Delay(failures)), c.retries.take(now, 10, 100))
 }

@@ -83,11 +83,3 @@ func (e *engine) endPod(id int32, p *pod) {
 
 // disrupted are the conditions of a pod that was evicted.
 var disrupted = []job.PodCondition{{Type: "DisruptionTarget", Status: job.ConditionTrue}}
-
-// stampOf returns the moment as a node's clock shows it, in whole seconds.
-func (e *engine) stampOf(node int32) time.Time {
-	if node < 0 || e.nodes.all[node].spec.Skew == 0 {
-		return e.stamp()
-	}
-	return e.time().Add(e.nodes.all[node].spec.Skew).Truncate(time.Second)
-}

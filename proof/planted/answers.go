@@ -35,7 +35,7 @@ func answers(b *bug, dir string, o options) verdict {
 	return v
 }
 
-// shownRules is how many of the rules that answers break a cell has.
+// shownRules is how many of the broken rules a cell names before "and n more".
 const shownRules = 6
 
 // ask asks a planner. The cell is the rules that its answers break, or why no answer can be read.
@@ -43,15 +43,17 @@ func ask(b *bug, dir string, exact bool, o options) (found bool, cell string) {
 	out, err := command(o.limit, b.number, filepath.Join(dir, "jobcheck"), "-timeout=5s", fmt.Sprint("-exact=", exact),
 		fmt.Sprint("-seed=", o.seed), fmt.Sprint("-questions=", o.questions), "--", "env", "JOBCHECK_PLANNER=right", testBinary(dir, "planner"))
 	var exit *exec.ExitError
-	switch {
+	switch isExit := errors.As(err, &exit); {
 	case err == nil:
 		return false, "–"
 	case errors.Is(err, context.DeadlineExceeded):
 		return false, notAll(o)
-	case errors.As(err, &exit) && exit.ExitCode() == 2:
+	case isExit && exit.ExitCode() == 2:
 		_, reason, _ := strings.Cut(string(out), "jobcheck: ")
 		reason, _, _ = strings.Cut(reason, "\n")
 		return true, reason
+	case !isExit || exit.ExitCode() != 1:
+		return false, "– (" + err.Error() + ")"
 	}
 	rules := brokenRules(out)
 	if more := len(rules) - shownRules; more > 1 {

@@ -21,7 +21,7 @@ func (l *cronLook) findings() []Finding {
 
 func (l *cronLook) set(do, field string, value any, risk string) Remedy {
 	if l.cron.IsManifest {
-		return l.edit(fmt.Sprintf("%s: %s %v", do, field, value))
+		return l.edit(fmt.Sprintf("%s (%s: %v)", do, field, value))
 	}
 	return remedy(do, patch(l.cron.Namespace, "cronjob", l.cron.Name, field, value), risk)
 }
@@ -269,7 +269,7 @@ func (l *cronLook) lateFindings() (all []Finding) {
 	return all
 }
 
-// startedLate reports an active run that started long after it was due, and not because of one before it.
+// startedLate reports an active run that started long after it was due. Which pause has delayed it is not known.
 func (l *cronLook) startedLate() []Finding {
 	if l.spec.StartingDeadlineSeconds != nil || l.isSuspended() {
 		return nil

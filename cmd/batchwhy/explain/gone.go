@@ -117,7 +117,7 @@ func (l *look) goneFindings() []Finding {
 func (l *look) stoppedFindings() []Finding {
 	for _, p := range slices.Backward(l.gone) {
 		e := lastEvent(p.events, "Killing")
-		if e == nil || !strings.HasPrefix(e.Message, "Stopping container") || slices.ContainsFunc(l.events, func(own read.Event) bool {
+		if e == nil || !l.stopsWork(e.Message) || lastEvent(p.events, "DeadlineExceeded") != nil || slices.ContainsFunc(l.events, func(own read.Event) bool {
 			return own.Reason == "SuccessfulDelete" && strings.HasSuffix(own.Message, p.name)
 		}) {
 			continue
@@ -129,6 +129,13 @@ func (l *look) stoppedFindings() []Finding {
 		return []Finding{inferred(finding(Warning, "PodDeleted", fmt.Sprintf("pod %s was deleted while it ran, and counts against backoffLimit %d: its containers were stopped %s, and the controller has not asked for that", p.name, *l.spec.BackoffLimit, l.at(e.Last)), all...))}
 	}
 	return nil
+}
+
+// stopsWork reports whether an event says that a container which does the work was stopped. The
+// kubelet stops sidecars also when the work is done.
+func (l *look) stopsWork(message string) bool {
+	name, ok := strings.CutPrefix(message, "Stopping container ")
+	return ok && slices.Contains(l.spec.Template.Containers, strings.TrimSpace(name))
 }
 
 // goneText is what events tell of the pods of a failed Job that are gone.

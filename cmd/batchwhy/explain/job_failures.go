@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -117,8 +118,12 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 	case failedAdmit:
 		return finding(Warning, string(kind), text+after(": ", brief(p.Message)), l.refusedPodRemedies(p)...)
 	case failedLate:
-		return finding(Warning, string(kind), fmt.Sprintf("%s ended by %s: each further pod has as long again, and all %d that backoffLimit %d allows have %s together, besides the backoffs between them",
-			count(n, "pod was", "pods were"), podDeadline(p), *l.spec.BackoffLimit+1, *l.spec.BackoffLimit, span(time.Duration(int64(*l.spec.BackoffLimit+1)*deref(p.Spec.Deadline))*time.Second)), l.lateRemedies(p)...)
+		text := fmt.Sprintf("%s ended by %s: each further pod has as long again", count(n, "pod was", "pods were"), podDeadline(p))
+		if limit := int64(*l.spec.BackoffLimit); limit < 1000 { // a greater one limits nothing, as with backoffLimitPerIndex
+			text += fmt.Sprintf(", and all %d that backoffLimit %d allows have %s together, besides the backoffs between them",
+				limit+1, limit, span(time.Duration((limit+1)*deref(p.Spec.Deadline))*time.Second))
+		}
+		return finding(Warning, string(kind), text, l.lateRemedies(p)...)
 	case failedLost:
 		return finding(Warning, string(kind), text+l.containerLost(p), l.containerLostRemedies(p)...)
 	}
@@ -182,9 +187,12 @@ func (l *look) containerLostRemedies(p *read.Pod) []Remedy {
 	return []Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
 }
 
-// moreFailures is the remedy to raise backoffLimit.
+// moreFailures is the remedy to raise backoffLimit. That of each index cannot change.
 func (l *look) moreFailures(do string) Remedy {
-	return remedy(do, patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", int64(*l.spec.BackoffLimit)*2+2), "safe at any time before it has failed; real failures are retried as often, too")
+	if l.spec.BackoffLimitPerIndex != nil {
+		return l.again("raise backoffLimitPerIndex")
+	}
+	return remedy(do, patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", min(int64(*l.spec.BackoffLimit)*2+2, math.MaxInt32)), "safe at any time before it has failed; real failures are retried as often, too")
 }
 
 // refusedPodRemedies say what to do about pods that the kubelet of their node did not accept. Such a

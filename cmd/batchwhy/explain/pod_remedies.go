@@ -33,14 +33,18 @@ func quoted(message, word string) string {
 
 // imageRemedies say what to do about an image that cannot be pulled.
 func (l *look) imageRemedies(p *read.Pod, c *read.Container) []Remedy {
-	message := c.Message
+	message, missing := c.Message, (*read.Event)(nil)
 	for i := range l.pods {
-		if e := lastEvent(l.podEvents[i], "FailedToRetrieveImagePullSecret"); l.pods[i] == p && e != nil && contains(message, "401", "403", "denied", "unauthorized", "credentials") {
-			return l.pullSecretRemedies(p, e.Message)
+		if l.pods[i] != p {
+			continue
 		}
-		if e := lastEvent(l.podEvents[i], "Failed"); l.pods[i] == p && e != nil {
+		if e := lastEvent(l.podEvents[i], "Failed"); e != nil {
 			message += " " + e.Message
 		}
+		missing = lastEvent(l.podEvents[i], "FailedToRetrieveImagePullSecret")
+	}
+	if missing != nil && contains(message, "401", "403", "denied", "unauthorized", "credentials") {
+		return l.pullSecretRemedies(p, missing.Message)
 	}
 	ns := p.Namespace
 	fix := l.again("correct the image's name or tag")
@@ -231,44 +235,46 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	if len(reasons) > 1 { // a taint of the control plane explains nothing as long as there are other nodes
 		reasons = slices.DeleteFunc(reasons, func(r string) bool { return contains(r, "taint {node-role.kubernetes.io/control-plane") })
 	}
-	is := func(words ...string) bool {
+	take := func(words ...string) bool {
 		before := len(reasons)
 		reasons = slices.DeleteFunc(reasons, func(r string) bool { return contains(r, words...) })
 		return len(reasons) < before
 	}
 	free := inspect("look how much of each node is taken", "kubectl describe nodes | grep -A 9 'Allocated resources'")
 	if name := extended(message); name != "" {
+		take("insufficient " + strings.ToLower(name))
 		all = append(all, deviceRemedies(name)...)
-	} else if is("insufficient") {
+	}
+	if take("insufficient") {
 		all = append(all, l.roomRemedies(p, free, events)...)
 	}
-	if is("volume node affinity", "persistentvolume's node affinity") {
+	if take("volume node affinity", "persistentvolume's node affinity") {
 		all = append(all, l.volumeZoneRemedies(p)...)
 	}
-	if is("taint") {
+	if take("taint") {
 		all = append(all, when("the nodes are reserved, and this Job may use them", l.again("add a toleration for the taint that the message names")))
 	}
-	if is("topology spread") {
+	if take("topology spread") {
 		all = append(all, when("the zones or nodes cannot be filled evenly", l.again("set whenUnsatisfiable: ScheduleAnyway in topologySpreadConstraints, or raise maxSkew")),
 			inspect("look which zones the nodes are in: a zone without room holds back the others", "kubectl get nodes -L topology.kubernetes.io/zone"))
 	}
-	if is("pod affinity", "anti-affinity") {
+	if take("pod affinity", "anti-affinity") {
 		all = append(all, when("other pods stand in the way, or are missing, by podAntiAffinity or podAffinity", l.again("use preferredDuringSchedulingIgnoredDuringExecution there instead of required")),
 			withDo(free, "look which pods run on which nodes"))
 	}
-	if is("affinity", "selector", "didn't match") {
+	if take("affinity", "selector", "didn't match") {
 		all = append(all, when("no node has the labels that the pod wants", inspect("compare the labels of the nodes with nodeSelector and affinity, and correct one of them", "kubectl get nodes --show-labels")))
 	}
-	if is("persistentvolumeclaim", "volume") {
+	if take("persistentvolumeclaim", "volume") {
 		all = append(all, when("its PersistentVolumeClaim is not bound", inspect("look why: no such claim, storage class or volume; the pod is scheduled once the claim is bound", kubectl(p.Namespace, "get", "pvc"))))
 	}
-	if is("too many pods") {
+	if take("too many pods") {
 		all = append(all, when("the nodes run as many pods as they may", withDo(free, "wait for pods to end, delete finished ones, or add nodes")))
 	}
-	if is("unschedulable") {
+	if take("unschedulable") {
 		all = append(all, when("nodes are cordoned", remedy("allow pods on them again", "kubectl uncordon NODE", "undoes what somebody did, perhaps for maintenance: ask first")))
 	}
-	if is("free ports") {
+	if take("free ports") {
 		all = append(all, when("another pod has the hostPort", l.again("remove hostPort")))
 	}
 	if len(all) == 0 {

@@ -16,8 +16,8 @@ import (
 
 // Parting is where two releases part.
 type Parting struct {
-	// After is the time since the start of a life, and empty for a case. Once is what had
-	// happened last, or what happens in the case.
+	// After is the time since the start of a life. Once is what had happened last in a life, or what
+	// happens in a case. Both are empty for fields and statuses.
 	After string `json:"after,omitempty"`
 	Once  string `json:"once,omitempty"`
 	// Before and Behind are what differs, in the old release and in the new one.

@@ -45,7 +45,8 @@ type Change struct {
 	// in both releases, by the "fields" that a server drops, by the "status" of the object, or
 	// only "read".
 	FoundBy string `json:"found_by"`
-	// Shown is the step of a life, or the case, at which the releases part, if one has shown it.
+	// Shown is what came out in both releases: at a step of a life, in a case, for a field or for the status.
+	// It is nil for what was only read.
 	Shown *Parting `json:"shown,omitempty"`
 }
 

@@ -36,8 +36,10 @@ function startExplain() {
   $("more").addEventListener("click", showMore);
   $("share").addEventListener("click", share);
   $("drop").addEventListener("click", () => { put(""); $("input").focus(); });
+  $("input").addEventListener("dragstart", (event) => event.preventDefault()); // a drop replaces the whole text
   $("input").addEventListener("paste", (event) => {
     const field = $("input"), text = event.clipboardData.getData("text/plain");
+    if (!text) return; // a picture or a file
     const whole = field.readOnly ? text : field.value.slice(0, field.selectionStart) + text + field.value.slice(field.selectionEnd);
     if (whole.length <= maxField && !field.readOnly) return; // the browser pastes it
     event.preventDefault();
@@ -59,7 +61,9 @@ function startExplain() {
     $("input").classList.remove("over");
     const files = [...event.dataTransfer.files];
     if (files.length) return explainFiles(files);
-    put(event.dataTransfer.getData("text/plain"));
+    const text = event.dataTransfer.getData("text/plain");
+    if (!text) return; // a picture, or a link without a text
+    put(text);
     explainText();
   });
 }
