@@ -148,7 +148,7 @@ func TestEquivalentsNameCode(t *testing.T) {
 			continue
 		}
 		was, _, _ := strings.Cut(change, " -> ")
-		was = strings.TrimPrefix(was, "func ") // all mutants of a function or a method
+		was = strings.TrimPrefix(was, "func ")             // all mutants of a function or a method
 		for _, part := range strings.Split(was, " ... ") { // the middle of a long one is left out
 			if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), strings.TrimSpace(part)) {
 				t.Errorf("%s: is not in the file: %s", key, part)
