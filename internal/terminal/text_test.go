@@ -23,7 +23,7 @@ func TestText(t *testing.T) {
 		"\u200e\u200f\u061c":         `\u200e\u200f\u061c`,
 		"\u2028\u2029\ufffe\uffff":   `\u2028\u2029\ufffe\uffff`,
 		"\xff\x9b31m":                "\ufffd\ufffd31m",
-		"\xed\xa0\x80 is not UTF-8":   "\ufffd\ufffd\ufffd is not UTF-8",
+		"\xed\xa0\x80 is not UTF-8":  "\ufffd\ufffd\ufffd is not UTF-8",
 		"\ufffd was replaced before": "\ufffd was replaced before",
 	} {
 		if have := Text(text); have != want {
