@@ -48,7 +48,8 @@ func (e *Env) Backend(b jobapply.Backend) jobapply.Backend { return &checked{e, 
 // Logf adds a line to the story.
 func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
 
-// checkSnapshot compares a snapshot that says that it is Consistent with the store.
+// checkSnapshot checks the memory of a snapshot (JI22), what a program behind a watch was shown, and, if
+// the snapshot says that it is Consistent, all of it against the store.
 func (e *Env) checkSnapshot(s *job.Snapshot) {
 	if s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID] && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
 		e.life.Breaks("JI22", "the first snapshot of %s comes with a memory of another job: no round of this one is over", s.Job.UID)

@@ -22,7 +22,7 @@ import (
 	"github.com/batchplan/batchplan/release"
 )
 
-// rows are all rows that play a case.
+// rows are all rows of both tables.
 func rows() (all []*difference) {
 	for i := range cluster {
 		all = append(all, &cluster[i])

@@ -163,7 +163,7 @@ func TestSearch(t *testing.T) {
 	subject(t).Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
 }
 
-// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails if a finding is none any more.
+// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
 func TestFindings(t *testing.T) {
 	const begin = 10*time.Hour + 2*time.Minute + 10*time.Second
 	wait := func(d time.Duration) blackbox.Step { return blackbox.Step{Do: blackbox.Wait, For: d} }

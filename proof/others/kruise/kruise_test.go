@@ -108,7 +108,7 @@ func TestSearch(t *testing.T) {
 	subject.Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
 }
 
-// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails if a finding is none any more.
+// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
 func TestFindings(t *testing.T) {
 	daily := blackbox.CronSettings{Schedule: "30 2 * * *", Policy: "Allow"}
 	every := blackbox.CronSettings{Schedule: "* * * * *", Policy: "Replace"}

@@ -133,7 +133,7 @@ var queued = schedules(func() blackbox.Resource {
 	return r
 }())
 
-// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails if a finding is none any more.
+// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
 func TestFindings(t *testing.T) {
 	begin := 10*time.Hour + 2*time.Minute + 10*time.Second
 	hourly := blackbox.CronSettings{Schedule: "0 * * * *", Policy: "Forbid"}

@@ -190,7 +190,7 @@ func TestSearch(t *testing.T) {
 	subject(t).Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
 }
 
-// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails if a finding is none any more.
+// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
 func TestFindings(t *testing.T) {
 	one, two := blackbox.BatchSettings{Wanted: 1, AtOnce: 1}, blackbox.BatchSettings{Wanted: 2, AtOnce: 2}
 	wait := blackbox.Step{Do: blackbox.Wait, For: time.Minute}
