@@ -52,7 +52,7 @@ RAPID := pgregory.net/rapid
 # The packages of the root that start goroutines or serve those of others. The planners have none.
 RACING := ./expectations ./internal/step ./job/jobapply ./cronjob/cronjobapply ./kit/... ./proof/explore
 
-.PHONY: test oldest newest outside release release-notes int32 stored seeds race lint prop fuzz bench conformance validation mutants kills root claims systems rounds cluster costs traces planted worlds lives golden explore others modules result check axe
+.PHONY: test nested oldest newest outside release release-notes int32 stored seeds race lint prop fuzz bench conformance validation mutants kills root claims systems rounds cluster costs traces planted worlds lives golden explore others modules result check axe
 
 # Runs go test in a module, and notes which tests were skipped, for the end.
 GOTEST := go run -C $(CURDIR)/proof/tools ./gotest -skipped $(CURDIR)/.skipped
@@ -67,9 +67,14 @@ define tested
 
 endef
 
-test: ## all tests but those that run the controllers of Kubernetes; SEED=1 for the same cases in the same order
+test: ## the tests of the root module: the library, the kits, the proofs; SEED=1 for the same cases in the same order
 	@rm -f .skipped
-	$(foreach m,. $(NESTED),$(call tested,$(m)))
+	$(call tested,.)
+	@cat .skipped; rm -f .skipped
+
+nested: ## the tests of the other modules, but for those that run the controllers of Kubernetes; SEED=1 as for make test
+	@rm -f .skipped
+	$(foreach m,$(NESTED),$(call tested,$(m)))
 	@cat .skipped; rm -f .skipped
 
 seeds: ## the tests that draw their cases, of every module, with SEEDS seeds after FIRST
@@ -81,7 +86,7 @@ oldest: ## the library and the adapter compile with the oldest Go that their go.
 	@set -e; for m in . kubernetes; do go=$$(cd $$m && go list -m -f '{{.GoVersion}}'); echo "== $$m, go$$go"; \
 		(cd $$m && GOTOOLCHAIN=go$$go go build ./...); done
 
-newest: ## the tests of the adapter with the newest libraries of Kubernetes; make test runs them with the oldest
+newest: ## the tests of the adapter with the newest libraries of Kubernetes; make nested runs them with the oldest
 	cd kubernetes && go mod tidy -modfile=newest.mod -diff && go vet -modfile=newest.mod ./... && go test -modfile=newest.mod -shuffle=$(or $(SEED),on) ./...
 
 outside: ## what others do with the modules: programs that require them by version, with the oldest and the newest libraries
