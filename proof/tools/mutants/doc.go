@@ -7,6 +7,10 @@
 //	make mutants PACKAGES="job cronjob/cronjobapply" # of these packages only
 //	make mutants MATCH=job/pod.go:3           # those whose line of output matches
 //
+// In a nested module, with -suites where some of its tests take minutes:
+//
+//	go run -C proof/tools ./mutants -root $PWD/cmd/batchwhy -suites 'explain|play|cli' explain
+//
 // A mutant is one edit of one function: a condition is negated, a boundary shifted,
 // an operand or a statement removed, a result replaced by zero, and so on.
 // operators.go has the list. A mutant that does not compile is not counted.

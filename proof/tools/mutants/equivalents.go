@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 )
@@ -15,12 +16,12 @@ type equivalents map[string]string
 // readEquivalents reads a file of paragraphs: a line with the key, as the output
 // has it without line and column, and indented lines with the reason. Lines that
 // begin with # are comments.
-func readEquivalents(path string) (equivalents, error) {
+func readEquivalents(name string) (equivalents, error) {
 	known := equivalents{}
-	if path == "" {
+	if name == "" {
 		return known, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -32,26 +33,29 @@ func readEquivalents(path string) (equivalents, error) {
 		case line[0] != ' ' && line[0] != '\t':
 			key = reason
 			if _, twice := known[key]; twice {
-				return nil, fmt.Errorf("%s:%d: %q is there twice", path, i+1, key)
+				return nil, fmt.Errorf("%s:%d: %q is there twice", name, i+1, key)
 			}
 			known[key] = ""
 		case key == "":
-			return nil, fmt.Errorf("%s:%d: a reason without a mutant", path, i+1)
+			return nil, fmt.Errorf("%s:%d: a reason without a mutant", name, i+1)
 		default:
 			known[key] = strings.TrimSpace(known[key] + " " + reason)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		if known[key] == "" {
-			return nil, fmt.Errorf("%s: %q has no reason", path, key)
+			return nil, fmt.Errorf("%s: %q has no reason", name, key)
 		}
 	}
 	return known, nil
 }
 
 // stale returns the keys in these packages that name no mutant.
-func (known equivalents) stale(all []*mutant, folders []string) []string {
-	found := map[string]bool{}
+func (known equivalents) stale(all []*mutant, pkgs []*pkg) []string {
+	found, folders := map[string]bool{}, map[string]bool{}
+	for _, p := range pkgs {
+		folders[path.Dir(p.files[0].short)] = true
+	}
 	for _, m := range all {
 		found[m.key()] = true
 		found[m.family()] = true
@@ -59,8 +63,7 @@ func (known equivalents) stale(all []*mutant, folders []string) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		name, _, _ := strings.Cut(key, "  ")
-		folder := name[:max(strings.LastIndexByte(name, '/'), 0)]
-		if slices.Contains(folders, folder) && !found[key] {
+		if folders[path.Dir(name)] && !found[key] {
 			out = append(out, key)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // judge runs the tests against all mutants. Mutants of functions share one
 // build of each package's tests.
 func judge(o options, pkgs []*pkg, chosen []*mutant) error {
-	users, err := testedBy(o.root)
+	users, err := testedBy(o)
 	if err != nil {
 		return err
 	}
@@ -68,10 +68,10 @@ func (p *progress) add(o options, m *mutant) {
 type tested struct{ path, dir string }
 
 // testedBy returns for each package whose tests reach it: its own first, then the
-// others by name.
-func testedBy(root string) (map[string][]tested, error) {
+// others by name. It leaves out the tests that the options do.
+func testedBy(o options) (map[string][]tested, error) {
 	c := exec.Command("go", "list", "-test", "-f", `{{if .ForTest}}{{else}}{{.Dir}}	{{.ImportPath}}	{{join .Deps " "}}{{end}}`, "./...")
-	c.Dir = root
+	c.Dir = o.root
 	out, err := c.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
@@ -86,6 +86,9 @@ func testedBy(root string) (map[string][]tested, error) {
 		path, isTest := strings.CutSuffix(part[1], ".test")
 		if !isTest {
 			dirs[path] = part[0]
+			continue
+		}
+		if !o.suites.MatchString(path) {
 			continue
 		}
 		reached := map[string]bool{}

@@ -26,7 +26,7 @@ type pkg struct {
 type file struct {
 	pkg    *pkg
 	path   string // absolute
-	short  string // from the root of the module
+	short  string // from the root of the outermost module
 	text   string
 	syntax *ast.File
 	tokens *token.File
@@ -57,13 +57,24 @@ func load(root string, folders []string) ([]*pkg, error) {
 		for _, e := range l.Errors {
 			return nil, fmt.Errorf("%s: %w", l.PkgPath, e)
 		}
-		p, err := newPkg(root, fset, l)
+		p, err := newPkg(outermost(root), fset, l)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// outermost returns the folder of the outermost module that the module at root is in.
+func outermost(root string) string {
+	found := root
+	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			found = dir
+		}
+	}
+	return found
 }
 
 func newPkg(root string, fset *token.FileSet, l *packages.Package) (*pkg, error) {

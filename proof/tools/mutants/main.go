@@ -20,6 +20,7 @@ type options struct {
 	jobs     int
 	checks   int
 	match    *regexp.Regexp
+	suites   *regexp.Regexp
 	list     bool
 	verbose  bool
 	quick    bool
@@ -49,6 +50,7 @@ func parseOptions(args []string) (options, error) {
 	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "mutants that are tried concurrently")
 	f.IntVar(&o.checks, "checks", 30, "random cases of each property in the first pass")
 	match := f.String("match", "", "only mutants whose line of output matches this regular expression")
+	suites := f.String("suites", "", "only the tests of packages whose path matches this regular expression")
 	f.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
 	f.BoolVar(&o.quick, "quick", false, "leave out the second pass: there can be more survivors than after both")
 	f.BoolVar(&o.verbose, "v", false, "report each mutant with the processor time that it took and the test that killed it")
@@ -64,6 +66,9 @@ func parseOptions(args []string) (options, error) {
 	var err error
 	if o.match, err = regexp.Compile(*match); err != nil {
 		return o, fmt.Errorf("-match: %w", err)
+	}
+	if o.suites, err = regexp.Compile(*suites); err != nil {
+		return o, fmt.Errorf("-suites: %w", err)
 	}
 	return o, nil
 }
@@ -86,7 +91,7 @@ func run(o options) error {
 		all = append(all, found...)
 	}
 	number(all)
-	stale := known.stale(all, o.packages)
+	stale := known.stale(all, pkgs)
 	chosen := sample(all, o)
 	fmt.Fprintf(os.Stderr, "%d of %d mutants\n", len(chosen), len(all))
 	for _, m := range chosen {

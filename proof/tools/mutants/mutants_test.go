@@ -39,9 +39,10 @@ func Double(n int) int { return n * 2 }
 func Unseen(n int) int { return n + 1 }
 `
 	root := write(t, map[string]string{
-		"go.mod":     "module example.org/m\n\ngo 1.26\n",
-		"low/low.go": source,
-		"low/low_test.go": `package low
+		"go.mod":           "module example.org\n\ngo 1.26\n",
+		"inner/go.mod":     "module example.org/m\n\ngo 1.26\n",
+		"inner/low/low.go": source,
+		"inner/low/low_test.go": `package low
 
 import "testing"
 
@@ -51,8 +52,8 @@ func TestSmall(t *testing.T) {
 	}
 }
 `,
-		"high/high.go": "package high\n\nimport \"example.org/m/low\"\n\nfunc Four(n int) int { return low.Double(low.Double(n)) }\n",
-		"high/high_test.go": `package high
+		"inner/high/high.go": "package high\n\nimport \"example.org/m/low\"\n\nfunc Four(n int) int { return low.Double(low.Double(n)) }\n",
+		"inner/high/high_test.go": `package high
 
 import "testing"
 
@@ -63,6 +64,7 @@ func TestFour(t *testing.T) {
 }
 `,
 	})
+	root = filepath.Join(root, "inner")
 	o, err := parseOptions([]string{"-root", root, "low"})
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +78,9 @@ func TestFour(t *testing.T) {
 		t.Fatal(err)
 	}
 	number(all)
+	if got := all[0].file.short; got != "inner/low/low.go" {
+		t.Errorf("a file of a nested module is %s", got)
+	}
 	if err := judge(o, pkgs, all); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +133,7 @@ func TestStaleEquivalents(t *testing.T) {
 		m.file.short = "low/p.go"
 	}
 	known := equivalents{"low/p.go  return n } -> return 0 }": "", "low/p.go  func f": "", "low/p.go  func g": "", "low/p.go  return m -> return 0": "", "other/p.go  x -> y": ""}
-	got := known.stale(found, []string{"low"})
+	got := known.stale(found, []*pkg{p})
 	if want := []string{"low/p.go  func g", "low/p.go  return m -> return 0"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
