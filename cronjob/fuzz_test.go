@@ -33,6 +33,7 @@ func garbage(t *rapid.T) {
 		}
 		return
 	}
+	checkQuiet(t, s, &plan)
 	if len(plan.Create) > 1+len(s.Triggers)+10 || len(plan.Delete) > len(s.Children)+len(s.CronJob.Status.Active)+len(s.Memory.Kept().Started) {
 		t.Fatal(plan.String())
 	}

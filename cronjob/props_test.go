@@ -3,6 +3,7 @@ package cronjob_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -150,12 +151,23 @@ func planWithLaws(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
 	if diff := cmp.Diff(encode(t, plan), encode(t, again)); err != nil || diff != "" {
 		t.Fatalf("the order of the children matters: %v %s", err, diff)
 	}
+	checkQuiet(t, s, &plan)
 	wakesUp(t, s, &plan)
 	checkStored(t, &plan)
 	if rapid.IntRange(0, 15).Draw(t, "replay") == 0 {
 		replays(t, s, before)
 	}
 	return plan
+}
+
+// checkQuiet checks that a look which finds nothing to do comes to the same plan as the whole round.
+func checkQuiet(t rapid.TB, s cronjob.Snapshot, plan *cronjob.Plan) {
+	t.Helper()
+	type fields cronjob.Plan // without its String; the years of garbage cannot be stored
+	whole, err := cronjob.PlanRound(s)
+	if diff := cmp.Diff(fmt.Sprintf("%+v", fields(whole)), fmt.Sprintf("%+v", fields(*plan))); err != nil || diff != "" {
+		t.Fatalf("quiet (%t), and the whole round has another plan: %v %s", cronjob.IsQuiet(s), err, diff)
+	}
 }
 
 // replays checks that a snapshot has the same plan once it was stored.

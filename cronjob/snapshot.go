@@ -38,13 +38,13 @@ type Snapshot struct {
 
 // check is the invariant check at the entry: what no plan can be made from.
 func (s *Snapshot) check() error {
-	c := &s.CronJob
+	c, year := &s.CronJob, s.Now.Year()
 	switch {
 	case c.UID == "":
 		return invalid("cronJob.uid", "", "is required")
 	case s.Now.IsZero():
 		return invalid("now", "", "is required")
-	case s.Now.Year() > 9999 || s.Now.Year() < 1:
+	case year > 9999 || year < 1:
 		return invalid("now", s.Now.Unix(), "is outside of the years 1 to 9999")
 	case c.CreationTimestamp.IsZero() && c.Status.LastScheduleTime.IsZero():
 		return invalid("cronJob.creationTimestamp", "", "is required until status.lastScheduleTime is set: runs count from there (C7)")

@@ -1,0 +1,89 @@
+package cronjob
+
+import "strings"
+
+// Most rounds of many CronJobs find nothing to do. planQuiet tells these from the others by one look at
+// each value, without the lists and copies of a whole round, which comes to the same plan.
+
+// planQuiet plans a round that has nothing to do, and reports whether it is one.
+func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
+	if !isCalm(s) || !isSettled(s) {
+		return nil, false
+	}
+	m, last := memoryAbout(s), s.CronJob.Status.LastScheduleTime
+	m.Recorded = later(m.Recorded, last)
+	if m.Accounted.IsZero() {
+		m.Accounted = startsFrom(s, last, &m)
+	}
+	if last.After(m.Accounted) {
+		return nil, false
+	}
+	next := s.Schedule.Schedule.Next(startsFrom(s, last, &m))
+	if !next.After(s.Now) {
+		return nil, false
+	}
+	p.buffers.waits = append(p.buffers.waits[:0], Wait{Reason: WaitNextRun, Until: next})
+	plan = &p.plan
+	*plan = Plan{
+		Namespace:  s.CronJob.Namespace,
+		CronJobUID: s.CronJob.UID,
+		Waits:      ofKind(p.buffers.waits, s.Options.Child),
+		Requeue:    firstEnd(p.buffers.waits),
+		NextRun:    next,
+	}
+	b := &plan.basis
+	b.Now, b.Before, b.Status, b.Memory = s.Now, s.CronJob.Status, s.CronJob.Status, m
+	b.Consistent, b.Child = s.Consistent, s.Options.Child
+	return plan, true
+}
+
+// isCalm reports whether nothing but the children and the time can ask for anything: the schedule runs,
+// at most one job is active, none is asked for, and no own write is waited for.
+func isCalm(s *Snapshot) bool {
+	c, m, o := &s.CronJob, &s.Memory.kept, &s.Options
+	switch {
+	case len(c.Status.Active) > 1 || len(s.Triggers)+len(s.Backfills) > 0,
+		len(m.Started)+len(m.Replaced)+len(m.Deleted) > 0,
+		s.Memory.problem != "",
+		o.Quirks != 0 || o.Jitter|o.KeepSuccessful|o.KeepFailed > 0,
+		o.SkipOnResume || o.SkipOnEdit || o.ActiveFromChildren || o.SuccessFromChildren,
+		!m.Unrecorded.IsZero() || !m.Behind.IsZero() || !m.Since.IsZero(),
+		noRuns(s) != 0 || strings.Contains(c.Spec.Schedule, "TZ"):
+		return false
+	}
+	if d, ok := startingDeadline(&c.Spec, o); ok && d == 0 {
+		return false
+	}
+	last := c.Status.LastScheduleTime
+	return !last.After(s.Now) && !m.Recorded.After(last)
+}
+
+// isSettled reports whether the status has all that the children tell, and the history is within its
+// limits: a job that runs is the one that the status names, the others have ended.
+func isSettled(s *Snapshot) bool {
+	status, running, successful, failed := &s.CronJob.Status, 0, 0, 0
+	for i := range s.Children {
+		c := &s.Children[i]
+		if c.Foreign {
+			continue
+		}
+		isActive := len(status.Active) > 0 && c.UID == status.Active[0].UID
+		if isActive == c.isFinished() || c.ScheduledTime.After(status.LastScheduleTime) {
+			return false
+		}
+		switch c.keptAs() {
+		case Failed:
+			failed++
+		case Complete:
+			if c.Finished == Complete && c.CompletionTime.After(status.LastSuccessfulTime) {
+				return false
+			}
+			successful++
+		default:
+			running++
+		}
+	}
+	limit, limitFailed := s.CronJob.Spec.SuccessfulJobsHistoryLimit, failedLimit(s)
+	return running == len(status.Active) &&
+		(limit == nil || successful <= int(*limit)) && (limitFailed == nil || failed <= int(*limitFailed))
+}
