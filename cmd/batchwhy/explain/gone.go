@@ -108,8 +108,8 @@ func (l *look) goneFindings() []Finding {
 		return nil
 	}
 	return []Finding{inferred(finding(Warning, string(failedNode),
-		fmt.Sprintf("%s, by the events about %s, and %s against backoffLimit %d although the work did nothing wrong: %s",
-			count(n, "pod that is gone was disrupted from outside", "pods that are gone were disrupted from outside"), verb(n, "it", "them"), verb(n, "counts", "count"), *l.spec.BackoffLimit, why),
+		fmt.Sprintf("%s, by the events about %s, and %s against %s although the work did nothing wrong: %s",
+			count(n, "pod that is gone was disrupted from outside", "pods that are gone were disrupted from outside"), verb(n, "it", "them"), verb(n, "counts", "count"), l.failureLimit(), why),
 		l.goneRemedies()...))}
 }
 
@@ -126,7 +126,7 @@ func (l *look) stoppedFindings() []Finding {
 		if l.spec.ActiveDeadlineSeconds == nil {
 			all = append(all, when("it happens again", l.moreFailures("allow this Job more failures")))
 		}
-		return []Finding{inferred(finding(Warning, "PodDeleted", fmt.Sprintf("pod %s was deleted while it ran, and counts against backoffLimit %d: its containers were stopped %s, and the controller has not asked for that", p.name, *l.spec.BackoffLimit, l.at(e.Last)), all...))}
+		return []Finding{inferred(finding(Warning, "PodDeleted", fmt.Sprintf("pod %s was deleted while it ran, and counts against %s: its containers were stopped %s, and the controller has not asked for that", p.name, l.failureLimit(), l.at(e.Last)), all...))}
 	}
 	return nil
 }

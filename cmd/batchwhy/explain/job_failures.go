@@ -187,6 +187,14 @@ func (l *look) containerLostRemedies(p *read.Pod) []Remedy {
 	return []Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
 }
 
+// failureLimit is the limit that a failed pod counts against.
+func (l *look) failureLimit() string {
+	if limit := l.spec.BackoffLimitPerIndex; limit != nil {
+		return fmt.Sprintf("backoffLimitPerIndex %d", *limit)
+	}
+	return fmt.Sprintf("backoffLimit %d", *l.spec.BackoffLimit)
+}
+
 // moreFailures is the remedy to raise backoffLimit. That of each index cannot change.
 func (l *look) moreFailures(do string) Remedy {
 	if l.spec.BackoffLimitPerIndex != nil {
@@ -225,8 +233,8 @@ func (l *look) disrupted(failed []failure) string {
 		}
 	}
 	n := int64(len(failed))
-	return fmt.Sprintf("%s disrupted from outside, and %s against backoffLimit %d although the work did nothing wrong: %s",
-		count(n, "pod was", "pods were"), verb(n, "counts", "count"), *l.spec.BackoffLimit, why.list())
+	return fmt.Sprintf("%s disrupted from outside, and %s against %s although the work did nothing wrong: %s",
+		count(n, "pod was", "pods were"), verb(n, "counts", "count"), l.failureLimit(), why.list())
 }
 
 func disruptionText(reason string) string {
