@@ -93,6 +93,15 @@ type leavingJob struct {
 // isLost reports whether it is not known if the job was created.
 func isLost(s startedJob) bool { return s.UID == "" && !s.Found }
 
+// memoryAbout returns the memory of the snapshot. One about an earlier CronJob of this name counts
+// as empty (B5).
+func memoryAbout(s *Snapshot) memory {
+	if m := &s.Memory.kept; m.CronJobUID == s.CronJob.UID {
+		return *m
+	}
+	return memory{CronJobUID: s.CronJob.UID}
+}
+
 // sinceOf returns the time up to which the memory has set runs aside, if it is about this CronJob.
 func (m *Memory) sinceOf(uid job.UID) time.Time {
 	if m.kept.CronJobUID != uid {

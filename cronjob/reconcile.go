@@ -75,15 +75,6 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	return p.assemble(s, c, &m, &run, &out, l), nil
 }
 
-// memoryAbout returns the memory of the snapshot. One about an earlier CronJob of this name counts
-// as empty (B5).
-func memoryAbout(s *Snapshot) memory {
-	if m := &s.Memory.kept; m.CronJobUID == s.CronJob.UID {
-		return *m
-	}
-	return memory{CronJobUID: s.CronJob.UID}
-}
-
 // dueRun is what is due, and what stands against it.
 type dueRun struct {
 	// noRuns is why no run can start; zero if runs can.
