@@ -50,7 +50,7 @@ func Distribution(name, title, what string, variants []string, sketches []sim.Sk
 	if !some {
 		return nil
 	}
-	if high <= low {
+	for len(logTicks{}.Ticks(low, high)) < 2 { // an axis has numbers
 		low, high = low/2, high*2
 	}
 	p.plot.X.Scale = plot.LogScale{}

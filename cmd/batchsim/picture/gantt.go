@@ -156,8 +156,12 @@ func ganttDensity(r *sim.Result) *Picture {
 	p.plot.Y.Tick.Marker = numberTicks{true}
 	p.plot.Y.Min, p.plot.Y.Max = 0, float64(jobs)
 	p.plot.X.Min, p.plot.X.Max = 0, u.in(end)
-	p.Note = fmt.Sprintf("The first jobs are at the top. Each cell is %v of %s jobs; the darkest has %s running pods on average. Cells where pods fail are red.",
-		(end / densityColumns).Round(time.Second), thousands(float64((jobs+rows-1)/rows)), sim.Number(most))
+	each := "a job"
+	if n := (jobs + rows - 1) / rows; n > 1 {
+		each = thousands(float64(n)) + " jobs"
+	}
+	p.Note = fmt.Sprintf("The first jobs are at the top. Each cell is %v of %s; the darkest has %s running pods on average. Cells where pods fail are red.",
+		(end / densityColumns).Round(time.Second), each, sim.Number(most))
 	p.legend("pods that succeed", inkSuccess, "pods that fail", inkFailure)
 	p.flipNumbers(jobs)
 	p.height = vg.Points(420)

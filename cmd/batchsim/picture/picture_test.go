@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"image/color"
 	"image/png"
 	"io"
 	"regexp"
@@ -134,6 +135,24 @@ func TestGantt_Density(t *testing.T) {
 	}
 }
 
+// The colour of a cell says which share of its pods fails, and its depth how many run.
+func TestGantt_Colours(t *testing.T) {
+	success, failure := inkSuccess.light, inkFailure.light
+	for _, c := range []struct {
+		good, bad float64
+		of        color.NRGBA
+		depth     uint8
+	}{
+		{4, 0, success, 255}, {2, 0, success, 172}, {3, 1, failure, 255}, {0, 2, failure, 172}, {0, 0, color.NRGBA{}, 0},
+		{7.0 / 2, 1.0 / 2, color.NRGBA{(success.R + failure.R) / 2, (success.G + failure.G) / 2, uint8((int(success.B) + int(failure.B)) / 2), 255}, 255},
+	} {
+		c.of.A = c.depth
+		if got := mixed(c.good, c.bad, 4); got != c.of {
+			t.Errorf("%v good, %v bad: %v, want %v", c.good, c.bad, got, c.of)
+		}
+	}
+}
+
 func TestLoad_CountsAllPods(t *testing.T) {
 	c := newCurve(100 * time.Second)
 	c.span(0, 50*time.Second)
@@ -214,6 +233,51 @@ func TestClockTicks(t *testing.T) {
 	want := "[22:00 at 1.5 Mon 2 Mar at 3.5 02:00 at 5.5 04:00 at 7.5 06:00 at 9.5 08:00 at 11.5]"
 	if fmt.Sprint(labels) != want {
 		t.Errorf("%v, want %s", labels, want)
+	}
+}
+
+// Round times divide the hour or the day, so that no tick and no interval drifts against the clock.
+func TestRoundTimes(t *testing.T) {
+	for d := time.Second; d <= 24*time.Hour; d += 7 * time.Second {
+		if w := niceWidth(d); w < d || 24*time.Hour%w != 0 || d >= 2*time.Minute && w > 3*d {
+			t.Errorf("an interval of %v becomes %v", d, w)
+		}
+	}
+	if w := niceWidth(25 * time.Hour); w != 48*time.Hour {
+		t.Errorf("an interval of 25h becomes %v", w)
+	}
+	whole := map[string]int{"s": 60, "min": 60, "h": 24}
+	for name, list := range steps {
+		for i, step := range list {
+			if n := int(step); whole[name]%n != 0 && n%whole[name] != 0 || i > 0 && (step <= list[i-1] || step > 2.5*list[i-1]) {
+				t.Errorf("%v %s", step, name)
+			}
+		}
+	}
+}
+
+// Labels are short, and times those that people say.
+func TestLabels(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", -1e-12: "0", 0.1 + 0.2: "0.3", 9999: "9999", 10e3: "10k", 12500: "12.5k", 1e6: "1M", -2.5e6: "-2.5M"} {
+		if got := thousands(x); got != want {
+			t.Errorf("%v is %s, want %s", x, got, want)
+		}
+	}
+	seconds := map[string]time.Duration{"≤10ms": 10 * time.Millisecond, "7d": 7 * 24 * time.Hour, "1d": 24 * time.Hour}
+	for _, tick := range (logTicks{}).Ticks(0.01, 7*24*3600) {
+		want := seconds[tick.Label]
+		if want == 0 {
+			var err error
+			want, err = time.ParseDuration(tick.Label)
+			must.OK(t, err)
+		}
+		if tick.Value != want.Seconds() {
+			t.Errorf("%s is at %v s", tick.Label, tick.Value)
+		}
+		delete(seconds, tick.Label)
+	}
+	if len(seconds) > 0 {
+		t.Errorf("the ends of the axis have no label: %v", seconds)
 	}
 }
 
