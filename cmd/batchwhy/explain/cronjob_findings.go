@@ -259,7 +259,7 @@ func (l *cronLook) lateFindings() (all []Finding) {
 		}
 	}
 	if len(l.plan.Waits) > 0 && slices.ContainsFunc(l.plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitActive }) {
-		return all // the finding about the run that is held back says it
+		return nil // the finding about the run that is held back says it
 	}
 	for _, c := range l.active() {
 		if long := l.runsLong(c); long != "" {

@@ -325,11 +325,7 @@ func (l *look) refusalRemedies(message string) []Remedy {
 		return []Remedy{l.again("take out of securityContext and volumes what no constraint allows, such as a fixed runAsUser: OpenShift then chooses a user"),
 			when("the pods need it", remedy("let their service account use a constraint that allows it"+retries, "oc adm policy add-scc-to-user anyuid -z "+quote(l.serviceAccount())+" -n "+quote(ns), "every pod of that service account may then do it; needs the rights of an administrator"))}
 	case contains(message, "service account", "serviceaccount"):
-		name := quoted(message, "serviceaccount")
-		if name == "" {
-			name = l.serviceAccount()
-		}
-		return []Remedy{when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount", name), "safe: it has no rights until it is given some")),
+		return []Remedy{when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount", l.serviceAccount()), "safe: it has no rights until it is given some")),
 			when("the name is misspelled", l.again("correct serviceAccountName"))}
 	case contains(message, "podsecurity"):
 		return []Remedy{l.again("set the securityContext fields that the message names"),
@@ -525,7 +521,7 @@ func (l *look) deadlineFindings() []Finding {
 	}
 	left := l.remaining()
 	mean := l.meanTime()
-	if mean == 0 || left <= 0 {
+	if left <= 0 {
 		return nil
 	}
 	width := min(int64(*l.spec.Parallelism), left)

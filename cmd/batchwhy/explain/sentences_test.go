@@ -2,12 +2,14 @@ package explain_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/explain"
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 const (
@@ -22,6 +24,20 @@ const (
 
 func pod(name, index, rest string) string {
 	return strings.NewReplacer("NAME", name, "INDEX", index).Replace(podOf) + rest
+}
+
+// eventOf is a warning about an object.
+func eventOf(kind, name, uid, reason, message string) string {
+	return fmt.Sprintf("---\napiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: n, uid: e}\ninvolvedObject: {kind: %s, name: %s, namespace: n, uid: %s}\n"+
+		"type: Warning\nreason: %s\nmessage: \"%s\"\ncount: 2\nlastTimestamp: \"2026-01-01T09:59:50Z\"\n", kind, name, uid, reason, message)
+}
+
+// failedBy holds the conditions of a Job that has failed half an hour ago.
+func failedBy(reason string) string {
+	c := func(name string) string {
+		return fmt.Sprintf("{type: %s, status: \"True\", reason: %s, message: m, lastTransitionTime: \"2026-01-01T09:30:00Z\"}", name, reason)
+	}
+	return "conditions: [" + c("FailureTarget") + ", " + c("Failed") + "]"
 }
 
 // TestSentences: what no situation shows.
@@ -46,6 +62,33 @@ func TestSentences(t *testing.T) {
 			pod("a", "1", "status: {phase: Running}\n") + pod("b", "0", "status: {phase: Running}\n"), "b (index 0): Runs for 1h, not ready.\n    a (index 1): "},
 		{"a pod without its Job", strings.ReplaceAll(jobHead, "uid: u", "uid: w") + "spec: {" + template + "}\n" + pod("p", "0", "status: {phase: Running}\n"),
 			"warning JobMissing: 1 pod belongs to Jobs that the input does not contain: n/p."},
+		{"a template that is refused", cronHead + "spec: {schedule: \"*/15 * * * *\", jobTemplate: {spec: {" + template + "}}}\n" +
+			eventOf("CronJob", "c", "v", "FailedCreate", "Error creating job: Job.batch \\\"c-1\\\" is invalid: spec.template: Required value"), "do: Correct the field of spec.jobTemplate that the message names"},
+		{"a quota of processors", jobHead + "spec: {" + template + "}\nstatus: {startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			eventOf("Job", "a", "u", "FailedCreate", "Error creating: pods \\\"a-x\\\" is forbidden: exceeded quota: q, requested: requests.cpu=4, used: requests.cpu=8, limited: requests.cpu=10"),
+			"If the pods ask for more than they need: lower resources.requests"},
+		{"a service account that is not there", jobHead + "spec: {template: {spec: {serviceAccountName: robot, restartPolicy: Never, containers: [{name: main, image: x}]}}}\nstatus: {startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			eventOf("Job", "a", "u", "FailedCreate", "Error creating: pods \\\"a-x\\\" is forbidden: error looking up service account n/robot: serviceaccount \\\"robot\\\" not found"),
+			"kubectl -n n create serviceaccount robot"},
+		{"a pod of a lost node", jobHead + "spec: {backoffLimit: 0, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\", " + failedBy("BackoffLimitExceeded") + "}\n" +
+			pod("p", "0", "status: {phase: Failed, reason: NodeLost}\n"), "action: Ignore"},
+		{"one of two containers that fails", jobHead + "spec: {backoffLimit: 0, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\", " + failedBy("BackoffLimitExceeded") + "}\n" +
+			pod("p", "0", "status: {phase: Failed, containerStatuses: [{name: good, state: {terminated: {exitCode: 0, finishedAt: \"2026-01-01T09:29:00Z\"}}}, {name: bad, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:30:00Z\"}}}]}\n"),
+			"(BackoffLimitExceeded); the failed pods that still exist ended with exit code 3."},
+		{"too many failed indexes", jobHead + "spec: {completions: 5, completionMode: Indexed, backoffLimitPerIndex: 0, maxFailedIndexes: 1, " + template + "}\n" +
+			"status: {failed: 2, failedIndexes: \"1,3\", startTime: \"2026-01-01T09:00:00Z\", " + failedBy("MaxFailedIndexesExceeded") + "}\n", "2 indexes failed, which are 1,3, and maxFailedIndexes is 1 (MaxFailedIndexesExceeded)"},
+		{"a TTL that has just passed", jobHead + "spec: {ttlSecondsAfterFinished: 1798, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\", " + failedBy("BackoffLimitExceeded") + "}\n",
+			"The TTL controller deletes the Job and its pods now: ttlSecondsAfterFinished, 1798, passed"},
+		{"pods that must be replaced", jobHead + "spec: {completions: 2, parallelism: 2, " + template + "}\nstatus: {active: 2, startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			pod("p", "0", "status: {phase: Running}\n") + strings.Replace(pod("q", "0", "status: {phase: Running}\n"), "name: q,", "name: q, deletionTimestamp: \"2026-01-01T09:59:50Z\", deletionGracePeriodSeconds: 30,", 1),
+			"2 should be active and 1 is, since 1 failed and 1 is terminating."},
+		{"two reasons for no node", jobHead + "spec: {" + template + "}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			pod("p", "0", "status: {phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable, message: \"0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had volume node affinity conflict.\"}]}\n"),
+			"do: If the pod asks for more than any node has: lower resources.requests"},
+		{"no node and no scheduler", jobHead + "spec: {" + template + "}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" + pod("p", "0", "status: {phase: Pending}\n"),
+			"has no node, and no scheduler has reported anything: schedulerName is default-scheduler"},
+		{"a city for a time zone", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: Asia/Beijing, jobTemplate: {spec: {" + template + "}}}\n", "Asia/Shanghai"},
+		{"an abbreviation for a time zone", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: MSK, jobTemplate: {spec: {" + template + "}}}\n", "Europe/Moscow, which is one of the zones with this abbreviation"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			objects := &read.Objects{}
@@ -57,6 +100,30 @@ func TestSentences(t *testing.T) {
 				t.Errorf("no %q in\n%s", test.want, text(t, report))
 			}
 		})
+	}
+}
+
+// TestUnsaid: what is said of a situation, and is wrong of one that differs in a line.
+func TestUnsaid(t *testing.T) {
+	for _, test := range []struct{ file, old, new, never string }{
+		{"preempted_gone", "suspend: false", "suspend: false, managedBy: example.com/queue", "against backoffLimit 3"}, // its controller may count otherwise
+		{"replace_kills", "'*/2 * * * *'", "'0 3 30 2 *'", "between runs is deleted"},                                  // no run is ever due
+	} {
+		q := readQuestion(t, "testdata/questions/"+test.file+".yaml")
+		in := testfile.Read(t, "testdata/questions", test.file+".yaml")
+		for _, changed := range []bool{false, true} {
+			if changed {
+				in = strings.Replace(in, test.old, strings.ReplaceAll(test.new, ", ", "\n    "), 1)
+			}
+			objects := &read.Objects{}
+			stream := objects.Stream("input")
+			_, _ = stream.Write([]byte(in))
+			_ = stream.Close()
+			have := strings.Join(strings.Fields(string(text(t, explain.All(objects, q.options)))), " ")
+			if strings.Contains(have, test.never) == changed {
+				t.Errorf("%s, changed: %v:\n%s", test.file, changed, have)
+			}
+		}
 	}
 }
 
@@ -80,6 +147,50 @@ func TestUnsharedRestarts(t *testing.T) {
 				t.Errorf("%s:\n%s", in, have)
 			}
 		}
+	}
+}
+
+// TestTimeline_SameSecond: a pod that ends in the second in which it starts has a bar that can be seen.
+func TestTimeline_SameSecond(t *testing.T) {
+	objects := &read.Objects{}
+	stream := objects.Stream("input")
+	_, _ = stream.Write([]byte(jobHead + "spec: {" + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" + pod("p", "0", "status: {phase: Failed, startTime: \"2026-01-01T09:00:05Z\", "+
+		"containerStatuses: [{name: main, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:00:05Z\"}}}]}\n")))
+	_ = stream.Close()
+	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), Timeline: true})
+	bars := 0
+	for _, lane := range report.Objects[0].Timeline.Lanes {
+		for _, b := range lane.Bars {
+			if b.Kind == "job" {
+				continue
+			}
+			if bars++; b.Kind != "failed" || b.To.Sub(b.From) != 5*time.Second {
+				t.Errorf("%+v", b)
+			}
+		}
+	}
+	if bars != 1 {
+		t.Errorf("%d bars", bars)
+	}
+}
+
+// TestForecast_Ignored: the failures that are ignored lengthen the backoff of an index, also of those to come.
+func TestForecast_Ignored(t *testing.T) {
+	objects := &read.Objects{}
+	stream := objects.Stream("input")
+	_, _ = stream.Write([]byte(jobHead + "spec: {completions: 2, parallelism: 1, completionMode: Indexed, backoffLimitPerIndex: 9, podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: [3]}}]}, " + template + "}\n" +
+		"status: {startTime: \"2026-01-01T09:00:00Z\"}\n" + strings.Replace(pod("p", "0", "status: {phase: Failed, startTime: \"2026-01-01T09:59:00Z\", containerStatuses: [{name: main, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:59:50Z\"}}}]}\n"),
+		"\"0\"", "\"0\", batch.kubernetes.io/job-index-ignored-failure-count: \"3\"", 1)))
+	_ = stream.Close()
+	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), For: 8 * time.Hour})
+	var created []string
+	for _, e := range report.Objects[0].Forecast.Events {
+		if e.Reason == "Create" {
+			created = append(created, e.At.Format(time.TimeOnly))
+		}
+	}
+	if got := strings.Join(created[:4], " "); got != "10:01:10 11:03:40 12:08:50 13:18:40" { // 80, 160, 320 and 600 seconds after a pod has ended
+		t.Errorf("pods are created at %s", got)
 	}
 }
 

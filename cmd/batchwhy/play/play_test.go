@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,37 @@ func TestGolden(t *testing.T) {
 	want, err := os.ReadFile("testdata/retries.txt")
 	if err != nil || b.String() != string(want) {
 		t.Errorf("%v, got:\n%s", err, b.String())
+	}
+}
+
+// TestViews compares what the page shows in the middle and at the end of each example, and of a life in which a person
+// removes and edits, with stored views.
+func TestViews(t *testing.T) {
+	scripts := append(slices.Clone(Examples), Script{Title: "By hand", Manifest: example(t, "CronJob: Forbid").Manifest,
+		Steps: []string{"next", "complete all", "next", "start", `edit {"suspend": true}`, "tick 7m", "fail all", "tick 1m", "remove all", `edit {"suspend": false, "concurrencyPolicy": "Allow"}`, "next", "next"}})
+	var theatre Theatre
+	for _, s := range scripts {
+		var b strings.Builder
+		for _, n := range []int{len(s.Steps) / 2, len(s.Steps)} {
+			p, err := theatre.Play(&s, n)
+			must.OK(t, err)
+			v := p.View(0)
+			picture := v.Timeline
+			v.Timeline = nil
+			data, err := json.MarshalIndent(v, "", " ")
+			must.OK(t, err)
+			fmt.Fprintf(&b, "%s\n", data)
+			for _, lane := range picture.Lanes {
+				fmt.Fprintf(&b, "%v\n", lane)
+			}
+		}
+		file := filepath.Join("testdata", "views", strings.ReplaceAll(strings.ReplaceAll(s.Title, ":", ""), " ", "_")+".txt")
+		if *update {
+			testfile.Write(t, b.String(), file)
+		}
+		if b.String() != testfile.Read(t, file) {
+			t.Errorf("%s is not what the page shows (-update writes it):\n%s", file, b.String())
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func (f *jsonFormat) write(p []byte) {
 	p = bytes.TrimPrefix(p, []byte("\xef\xbb\xbf"))
 	for i := 0; i < len(p) && !f.broken; i++ {
 		c := p[i]
-		if f.text && c != '"' && c != '\\' && !f.escape {
+		if f.text && !f.escape {
 			// The common case: the inside of a string.
 			end := bytes.IndexAny(p[i:], "\"\\\n")
 			if end < 0 {

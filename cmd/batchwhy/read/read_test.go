@@ -77,11 +77,12 @@ func TestForms(t *testing.T) {
 		{"a YAML List", "f.yaml", "apiVersion: v1\nitems:\n" + item("a") + "\n# c\n" + item("b") + "kind: List\nmetadata:\n  resourceVersion: \"\"\n", "job n/a line 3\njob n/b line 12"},
 		{"a YAML List with indented items", "f.yaml", "kind: List\napiVersion: v1\nitems:\n  " + strings.ReplaceAll(strings.TrimSpace(item("a")), "\n", "\n  ") + "\n", "job n/a line 4"},
 		{"a YAML JobList", "f.yaml", "kind: JobList\napiVersion: batch/v1\nitems:\n- metadata: {name: a, uid: x}\n  spec: {}\n", "job a line 4"},
+		{"a YAML JobList whose kind comes last", "f.yaml", "apiVersion: batch/v1\nitems:\n- metadata: {name: a, uid: x}\n  spec: {}\nkind: JobList\n", "job a line 3"},
 		{"a flow mapping", "f.yaml", "{apiVersion: batch/v1, kind: Job, metadata: {name: a, uid: 'x'}, spec: {}}", "job a line 1"},
 		{"a flow List", "f.yaml", "{apiVersion: v1, kind: List, items: [" + jobA + "]}", "job n/a line 1"},
 		{"JSON in a YAML file", "f.yaml", jobA, "job n/a line 1"},
 		{"other kinds", "f", `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}}`, ""},
-		{"a newer version comes first", "f", strings.Replace(jobA, `"uid"`, `"resourceVersion": "9", "uid"`, 1) + strings.Replace(jobA, `"uid"`, `"resourceVersion": "8", "deletionTimestamp": "2026-01-01T00:00:00Z", "uid"`, 1), "job n/a line 1"},
+		{"a newer version comes first", "f", strings.Replace(jobA, `"uid"`, `"resourceVersion": "9", "uid"`, 1) + "\n" + strings.Replace(jobA, `"uid"`, `"resourceVersion": "8", "deletionTimestamp": "2026-01-01T00:00:00Z", "uid"`, 1), "job n/a line 1"},
 	}
 	for _, test := range tests {
 		for _, size := range []int{0, 1, 7} {
@@ -106,6 +107,7 @@ func TestBadInput(t *testing.T) {
 		{"truncated after an item", "f.json", "{\"items\": [" + jobA + ",\n", "job n/a line 1\n! f.json:2: the input ends after item 1 of the list, which is not closed"},
 		{"an item that is no JSON", "f.json", "{\"items\": [" + jobA + ",\n{\"kind\":\nnope},\n" + jobB + "], \"kind\": \"List\"}", "job n/a line 1\njob n/b line 4\n! f.json:3: invalid character 'o' in literal null (expecting 'u')"},
 		{"an item that is no object", "f.json", "{\"items\": [" + jobA + ",\n7, " + jobB + "]}", "job n/a line 1\n! f.json:2: expected an object, found '7'; the rest is not read"},
+		{"an item that is a text", "f.json", "{\"items\": [" + jobA + ",\n\"b\", " + jobB + "]}", "job n/a line 1\n! f.json:2: expected an object, found a string; the rest is not read"},
 		{"brackets that do not match", "f.json", "{\"items\": [" + jobA + "\n}}", "job n/a line 1\n! f.json:2: expected \",\" or \"]\" in the list, found \"}\"; the rest is not read"},
 		{"a wrong type", "f.json", "{\"items\": [{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\",\n\"metadata\": {\"name\": \"x\"},\n\"spec\": {\"parallelism\": \"two\"}}, " + jobB + "]}", "job n/b line 3\n! f.json:3: spec.parallelism: is a string, expected a whole number"},
 		{"an old version", "f.yaml", "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: c}\n", "! f.yaml:1: apiVersion: \"batch/v1beta1\" of CronJob c is not supported; expected \"batch/v1\", which has served CronJobs since Kubernetes 1.21"},

@@ -141,6 +141,10 @@ func TestPlugin(t *testing.T) {
 		t.Errorf("errors %q", errOut)
 	}
 	args, _ := os.ReadFile(filepath.Join(bin, "args"))
+	// It has asked for all pods: that there are none is known.
+	if _, out, _ = run(t, "", "/usr/bin/kubectl-why", "-n", "default", "job/backup-29866090"); !strings.Contains(out, "Job default/backup-29866090") || strings.Contains(out, "PodsNotRead") {
+		t.Errorf("%s", out)
+	}
 	calls := strings.Split(strings.TrimSpace(string(args)), "\n")
 	slices.Sort(calls)
 	want := []string{"get cronjobs -o json --namespace default", "get events -o json --namespace default", "get jobs -o json --namespace default", "get pods -o json --namespace default"}

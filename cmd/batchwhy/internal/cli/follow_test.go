@@ -76,6 +76,15 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestFollow_Event: what is reported of a pod concerns its Job.
+func TestFollow_Event(t *testing.T) {
+	_, out, _ := follow(t, append(watchedLife[:2:2], `{"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "n", "uid": "e"}, "involvedObject": {"kind": "Pod", "namespace": "n", "name": "a-x", "uid": "pod-x"},
+		"type": "Warning", "reason": "Unhealthy", "message": "m", "count": 1, "lastTimestamp": "2026-10-14T09:14:15Z"}`), 10*time.Second)
+	if parts := strings.Split(out, "\n\n"); len(parts) != 3 || !strings.Contains(parts[2], "09:14:20 Job n/a") || !strings.Contains(parts[2], "Unhealthy") {
+		t.Errorf("got %s", out)
+	}
+}
+
 // TestFollow_Together: what comes together is explained once, and what never pauses is
 // explained as well.
 func TestFollow_Together(t *testing.T) {

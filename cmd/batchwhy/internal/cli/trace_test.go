@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,7 +46,7 @@ func TestTrace(t *testing.T) {
 		{"garbage", exitBadInput, `garbage:1: expected a JSON object, found "garbage"`},
 		{"plain", exitFindings, "  2 objects came without an event type, so versions may be missing: kubectl get needs --output-watch-events\n"},
 		{"missing", exitBadInput, "no such file"},
-		{".", exitBadInput, "is a folder: name the logs in it"},
+		{".", exitBadInput, "batchwhy: " + dir + ": is a folder: name the logs in it"},
 		{"right --release 1.20", exitBadInput, `--release: release "1.20" is not known`},
 		{"right -o yaml", exitBadInput, `--output: "yaml": must be text or json`},
 	} {
@@ -55,6 +57,10 @@ func TestTrace(t *testing.T) {
 		if status != test.status || !strings.Contains(out.String(), test.want) {
 			t.Errorf("%s: status %d, want %d and %q:\n%s", test.args, status, test.status, test.want, out.String())
 		}
+	}
+	// What cannot be written is an error, also if later lines can be.
+	if status := Main(context.Background(), []string{"batchwhy", "trace"}, strings.NewReader(log("", `"failed":1`)+log("", `"failed":1`)), &failsOnce{}, io.Discard, time.Now); status != exitBadInput {
+		t.Errorf("a full disk: status %d", status)
 	}
 	var out bytes.Buffer
 	Main(context.Background(), []string{"batchwhy", "trace", "-o=json"}, strings.NewReader(log("", `"failed":1`)), &out, &out, time.Now)
@@ -67,4 +73,15 @@ func TestTrace(t *testing.T) {
 	if err := decoder.Decode(&s); err != nil || s.Findings != 1 || s.Jobs != 1 {
 		t.Errorf("%v %+v", err, s)
 	}
+}
+
+// failsOnce refuses the first write.
+type failsOnce struct{ tried bool }
+
+func (w *failsOnce) Write(p []byte) (int, error) {
+	if !w.tried {
+		w.tried = true
+		return 0, errors.New("no space left on device")
+	}
+	return len(p), nil
 }
