@@ -125,7 +125,7 @@ func ganttDensity(r *sim.Result) *Picture {
 	jobs := len(r.Jobs)
 	rows := min(jobs, densityRows)
 	what := "jobs in the order of their submission"
-	p := newPicture("gantt", fmt.Sprintf("When the pods of %s jobs ran", thousands(float64(jobs))), u.label("time since the start"), what)
+	p := newPicture("gantt", fmt.Sprintf("When the pods of %s ran", numbered(jobs)), u.label("time since the start"), what)
 	good, bad := newCells(rows), newCells(rows)
 	for i := range r.Pods {
 		pod := &r.Pods[i]
@@ -156,16 +156,19 @@ func ganttDensity(r *sim.Result) *Picture {
 	p.plot.Y.Tick.Marker = numberTicks{true}
 	p.plot.Y.Min, p.plot.Y.Max = 0, float64(jobs)
 	p.plot.X.Min, p.plot.X.Max = 0, u.in(end)
-	each := "a job"
-	if n := (jobs + rows - 1) / rows; n > 1 {
-		each = thousands(float64(n)) + " jobs"
-	}
 	p.Note = fmt.Sprintf("The first jobs are at the top. Each cell is %v of %s; the darkest has %s running pods on average. Cells where pods fail are red.",
-		(end / densityColumns).Round(time.Second), each, sim.Number(most))
+		(end / densityColumns).Round(time.Second), numbered((jobs+rows-1)/rows), sim.Number(most))
 	p.legend("pods that succeed", inkSuccess, "pods that fail", inkFailure)
 	p.flipNumbers(jobs)
 	p.height = vg.Points(420)
 	return p
+}
+
+func numbered(jobs int) string {
+	if jobs == 1 {
+		return "1 job"
+	}
+	return thousands(float64(jobs)) + " jobs"
 }
 
 // flipNumbers labels the first job at the top.

@@ -59,6 +59,11 @@ func wellFormed(t *testing.T, p *Picture, mode Mode) string {
 	if len(svg) > 200_000 {
 		t.Errorf("%s has %d bytes", p.Name, len(svg))
 	}
+	background := map[Mode]string{Light: `height="100%" fill="#ffffff"`, Dark: `height="100%" fill="#14181d"`, Auto: "prefers-color-scheme:dark"}
+	ink := map[Mode]string{Light: "fill:#24292F", Dark: "fill:#D7DDE4", Auto: "fill:#24292f;fill:var(--text)"}
+	if !bytes.Contains(svg, []byte(background[mode])) || !bytes.Contains(svg, []byte(ink[mode])) {
+		t.Errorf("%s: mode %d has another background or ink", p.Name, mode)
+	}
 	if mode != Auto && bytes.Contains(svg, []byte("var(")) {
 		t.Errorf("%s: a colour is left open", p.Name)
 	}
@@ -116,6 +121,18 @@ func TestGantt_Bars(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Up to 400 pods are drawn one by one.
+func TestGantt_Most(t *testing.T) {
+	r := &sim.Result{End: time.Hour, Jobs: make([]sim.JobRecord, 1), Pods: make([]sim.PodRecord, 400)}
+	if p := Gantt(r); p.Title != "When each pod waited and ran" {
+		t.Error(p.Title)
+	}
+	r.Pods = append(r.Pods, sim.PodRecord{})
+	if p := Gantt(r); p.Title != "When the pods of 1 job ran" {
+		t.Error(p.Title)
 	}
 }
 

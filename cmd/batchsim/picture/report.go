@@ -56,7 +56,7 @@ func figure(m sim.Metric) string {
 }
 
 // NewComparison draws a comparison.
-func NewComparison(c *sim.Comparison, s *Samples) (*Report, error) {
+func NewComparison(c *sim.Comparison, s *Samples) *Report {
 	out := &Report{Title: "Comparison", Table: c.String()}
 	for m := range c.Metrics {
 		if differs(c, m) {
@@ -67,7 +67,7 @@ func NewComparison(c *sim.Comparison, s *Samples) (*Report, error) {
 		Distribution("waiting", "Time from the creation of a pod to its start", "waiting time", c.Variants, s.waiting),
 		Distribution("turnaround", "Time from the submission of a job to its end", "turnaround", c.Variants, s.turnaround),
 		Distribution("delay", "Delay of the runs of CronJobs", "delay", c.Variants, s.delay))
-	return out, nil
+	return out
 }
 
 // differs reports whether a metric is not the same for all variants.

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -49,15 +50,28 @@ func rendering(name string, pods int32, failure float64) sim.Job {
 	return sim.Job{Name: name, Spec: spec, Pod: sim.Pod{Duration: sim.LogNormal(4*time.Minute, 0.5), Failure: failure}}
 }
 
+func some(jobs ...sim.Job) iter.Seq2[sim.Job, error] {
+	return func(yield func(sim.Job, error) bool) {
+		for _, j := range jobs {
+			if !yield(j, nil) {
+				return
+			}
+		}
+	}
+}
+
 // TestStored compares reports with stored ones, which have a line for each word and shape of a picture: where it is, and in which
 // colour.
 func TestStored(t *testing.T) {
 	outage := sim.ControlPlane{Outages: []sim.Outage{{Window: sim.Window{From: 65 * time.Minute, For: 40 * time.Minute}}}}
-	played := func(w sim.World) *Report {
+	late, impatient := rendering("late", 20, 0.2), rendering("impatient", 9, 0)
+	late.Submit, impatient.Submit = 110*time.Minute, 125*time.Minute
+	impatient.Spec.Parallelism, impatient.Spec.ActiveDeadlineSeconds = new(int32(9)), new(int64(240)) // some of its pods never start
+	played := func(w sim.World, focus string) *Report {
 		w.Seed, w.Start = 1, time.Date(2026, 3, 1, 22, 30, 0, 0, time.UTC)
 		r, err := sim.Run(t.Context(), w)
 		must.OK(t, err)
-		report, err := NewReport(r, "")
+		report, err := NewReport(r, focus)
 		must.OK(t, err)
 		return report
 	}
@@ -71,21 +85,19 @@ func TestStored(t *testing.T) {
 		samples := NewSamples(len(variants))
 		c, err := sim.Compare(t.Context(), variants, 1, 4, 1, func(variant, _ int, r *sim.Result) { samples.Add(variant, r) })
 		must.OK(t, err)
-		report, err := NewComparison(c, samples)
-		must.OK(t, err)
-		return report
+		return NewComparison(c, samples)
 	}
 	for name, report := range map[string]*Report{
 		// Bars: jobs wait, retry and are not over in the end; a row for each CronJob.
 		"open": played(sim.World{Until: 3 * time.Hour, Nodes: sim.Nodes(2, sim.Node{Pods: 3}), CronJobs: crons(3), ControlPlane: outage,
-			Jobs: sim.Jobs(3, 1, sim.Every(50*time.Minute), rendering("render", 12, 0.2))}),
+			Jobs: some(rendering("render", 12, 0.2), late, impatient)}, "late"),
 		// Densities, since there are more pods; and one job with more retries than are drawn.
-		"dense": played(sim.World{Nodes: sim.Nodes(6, sim.Node{Pods: 10}), Jobs: sim.Jobs(12, 1, sim.Every(7*time.Minute), rendering("render", 50, 0.3))}),
+		"dense": played(sim.World{Nodes: sim.Nodes(6, sim.Node{Pods: 10}), Jobs: sim.Jobs(12, 1, sim.Every(7*time.Minute), rendering("render", 50, 0.3))}, ""),
 		// All is over: the axis of time ends there.
-		"over": played(sim.World{Nodes: sim.Nodes(1, sim.Node{Pods: 2}), Jobs: sim.Jobs(2, 1, sim.Every(10*time.Second), sim.Job{Name: "job", Spec: sim.Spec(2, 2), Pod: sim.Pod{Duration: sim.Constant(20 * time.Second)}})}),
+		"over": played(sim.World{Nodes: sim.Nodes(1, sim.Node{Pods: 2}), Jobs: sim.Jobs(2, 1, sim.Every(10*time.Second), sim.Job{Name: "job", Spec: sim.Spec(2, 2), Pod: sim.Pod{Duration: sim.Constant(20 * time.Second)}})}, ""),
 		// Columns, since there are many CronJobs; one outage lasts until the end.
 		"columns": played(sim.World{Until: 10 * time.Hour, CronJobs: crons(27), ControlPlane: sim.ControlPlane{
-			Outages: []sim.Outage{{Window: sim.Window{From: 3 * time.Hour, For: 3 * time.Hour}}, {Window: sim.Window{From: 9 * time.Hour, For: 9 * time.Hour}}}}}),
+			Outages: []sim.Outage{{Window: sim.Window{From: 3 * time.Hour, For: 3 * time.Hour}}, {Window: sim.Window{From: 9 * time.Hour, For: 9 * time.Hour}}}}}, ""),
 		"compared": compared(),
 	} {
 		got := sketch(t, report)

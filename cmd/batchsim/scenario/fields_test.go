@@ -239,6 +239,14 @@ func TestCronJobs(t *testing.T) {
 	}
 }
 
+// A name that is also that of a field hides nothing.
+func TestNameOfAField(t *testing.T) {
+	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: annotations, annotations: {batchsim.batchplan/duration: 7s}}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}\n"
+	if r := run(t, []string{write(t, "job.yaml", job)}); r.Jobs[0].Name != "annotations" || r.Pods[0].Ended-r.Pods[0].Started != 7*time.Second {
+		t.Errorf("%+v", r.Pods[0])
+	}
+}
+
 // A stage without a delay counts, and one to a phase that no pod of ours has does not.
 func TestStageShapes(t *testing.T) {
 	stage := func(delay, phase string) string {

@@ -70,7 +70,7 @@ func TestSettings(t *testing.T) {
 func TestTraces(t *testing.T) {
 	for _, file := range []string{"../testdata/archive.swf", compressed(t, "../testdata/archive.swf")} {
 		r := run(t, []string{file})
-		if len(r.Jobs) != 3 || r.Jobs[0].Pods != 4 || r.JobsComplete != 2 || r.JobsFailed != 1 || r.Jobs[1].Started != 30*time.Second {
+		if len(r.Jobs) != 3 || r.Jobs[0].Pods != 4 || r.Jobs[1].Pods != 1 || r.JobsComplete != 2 || r.JobsFailed != 1 || r.Jobs[1].Started != 30*time.Second {
 			t.Errorf("%s: %+v", file, r.Jobs)
 		}
 		if p := r.Pods[0]; p.Ended-p.Started != 100*time.Second {

@@ -208,10 +208,7 @@ func number(to *int32, text string, least, most int64) error {
 
 func quantity(to *int64, text string, in func(*Quantity) int64) error {
 	var p sim.Pod
-	if err := amount(func(_ *sim.Pod, q *Quantity) { *to = in(q) })(&p, text); err != nil {
-		return err
-	}
-	return nil
+	return amount(func(_ *sim.Pod, q *Quantity) { *to = in(q) })(&p, text)
 }
 
 // readCSV reads a trace with a line of column names.

@@ -136,7 +136,7 @@ func buildAll(o options, users []tested, texts map[string]string, folder string)
 
 // judgeFunctions tries the mutants of functions.
 func judgeFunctions(o options, pkgs []*pkg, users map[string][]tested, list []*mutant, done *progress) error {
-	folder, err := os.MkdirTemp("", "mutants")
+	folder, err := os.MkdirTemp("", "go-build-mutants")
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func tracedSuites(o options, pkgs []*pkg, users map[string][]tested, list []*mut
 // judgeGlobal tries a mutant of a package variable or constant in its own build.
 func judgeGlobal(o options, users []tested, m *mutant) error {
 	for _, u := range users {
-		folder, err := os.MkdirTemp("", "mutants")
+		folder, err := os.MkdirTemp("", "go-build-mutants")
 		if err != nil {
 			return err
 		}

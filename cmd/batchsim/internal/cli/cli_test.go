@@ -148,7 +148,7 @@ func TestSweep_SharesAreMerged(t *testing.T) {
 	}
 	t.Setenv("JOB_COMPLETION_INDEX", "")
 	merged := filepath.Join(dir, "merged.sqlite")
-	if _, err := simulate(t, append([]string{"merge", merged}, parts[:2]...)...); err == nil || !strings.Contains(err.Error(), "runs are missing") {
+	if _, err := simulate(t, append([]string{"merge", merged}, parts[:2]...)...); err == nil || !strings.Contains(err.Error(), merged+": 2 runs are missing") {
 		t.Errorf("two of three parts: %v", err)
 	}
 	if out := succeed(t, append([]string{"merge", merged}, parts...)...); !strings.Contains(out, "complete") {

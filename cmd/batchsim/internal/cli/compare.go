@@ -58,10 +58,7 @@ func compareCommand() *cobra.Command {
 			if dir = command.Path(dir); dir == "" {
 				return nil
 			}
-			report, err := picture.NewComparison(comparison, samples)
-			if err != nil {
-				return err
-			}
+			report := picture.NewComparison(comparison, samples)
 			return errors.Join(os.MkdirAll(dir, 0o755), report.Write(dir))
 		},
 	}

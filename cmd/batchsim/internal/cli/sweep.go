@@ -209,10 +209,7 @@ func (s *sweep) report(points []store.Point) error {
 		}
 		comparison.Values = append(comparison.Values, values)
 	}
-	report, err := picture.NewComparison(comparison, picture.NewSamples(len(points)))
-	if err != nil {
-		return err
-	}
+	report := picture.NewComparison(comparison, picture.NewSamples(len(points)))
 	report.Title = "Sweep"
 	dir := command.Path(s.dir)
 	return errors.Join(os.MkdirAll(dir, 0o755), report.Write(dir))
