@@ -4,9 +4,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -324,6 +326,23 @@ func TestRemoveOutlivesRunner(t *testing.T) {
 	w.want(2, "status", "tick")
 }
 
+// What an interrupted rm has left is removed when its name is used again, beside one that stays.
+func TestRemovedNamesAreFree(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one := tickWith("suspend: true", "0")
+	file := w.manifest(one + "---" + strings.Replace(one, "name: tick", "name: tock", 1))
+	w.want(0, "run", file, "--until", "1s")
+	before, _ := w.cronJob("tock")
+	s, err := store.Open(w.state)
+	must.OK(t, err)
+	must.OK(t, errors.Join(s.DeleteCronJob(before.UID, time.Now()), s.Close()))
+	w.want(0, "run", file, "--until", "1s")
+	if after, _ := w.cronJob("tock"); after.UID == before.UID || !after.Deleted.IsZero() {
+		t.Errorf("%+v", after)
+	}
+}
+
 // Ctrl-C also suspends the jobs of a CronJob; the next run resumes them.
 func TestCronJobInterrupted(t *testing.T) {
 	t.Parallel()
@@ -386,6 +405,18 @@ func TestNext(t *testing.T) {
 	}
 	text := strings.Replace(tickWith("timeZone: America/New_York", "0"), "* * * * *", "30 2 * * 0", 1)
 	if o := w.want(0, "next", w.manifest(text)); !strings.Contains(o.out, "SkippedTime: ") || !strings.Contains(o.out, "at 02:30 on Sundays") {
+		t.Error(o)
+	}
+	// The same of one that is stored and suspended. A job beside it is run with the times of a day.
+	text = strings.Replace(strings.Replace(text, "timeZone:", "suspend: true\n  timeZone:", 1), "name: tick", "name: paused", 1)
+	w.want(0, "run", w.manifest(text), "--until", "1s")
+	if o := w.want(0, "status"); !strings.Contains(o.out, "suspended") {
+		t.Error(o)
+	}
+	if o := w.want(0, "run", "testdata/good.json"); !regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d good: `).MatchString(o.out) {
+		t.Error(o)
+	}
+	if o := w.want(2, "next", w.manifest(strings.Replace(text, "schedule:", "schedul:", 1))); !strings.Contains(o.errOut, "spec.schedul: ") {
 		t.Error(o)
 	}
 	w.want(2, "next", "testdata/hello.yaml")

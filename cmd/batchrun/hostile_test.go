@@ -3,6 +3,7 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -213,6 +214,27 @@ func TestLostDatabase(t *testing.T) {
 				t.Errorf("work has begun anew: %v", lives)
 			}
 		})
+	}
+}
+
+// What a command cannot read in the database is an error, and not as if it were not there.
+func TestBrokenDatabase(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ damage, args, want string }{
+		{"UPDATE cronjobs SET manifest = 'x'", "run", "batchrun: CronJob tick: invalid"},
+		{"UPDATE jobs SET manifest = 'x'", "run", "batchrun: job talker: invalid"},
+		{"ALTER TABLE pods RENAME TO others", "logs talker", "no such table: pods"},
+		{"ALTER TABLE pods RENAME TO others", "logs talker -f", "no such table: pods"},
+	} {
+		w := newWorld(t)
+		w.want(1, "run", "-q", "--until", "1s", w.manifest(strings.Replace(talker, "backoffLimit: 0", "suspend: true", 1)+"---"+tickWith("suspend: true", "0")))
+		db, err := sql.Open("sqlite", filepath.Join(w.state, "state.db"))
+		must.OK(t, err)
+		_, err = db.Exec(test.damage)
+		must.OK(t, errors.Join(err, db.Close()))
+		if o := w.call(strings.Fields(test.args)...); o.code == 0 || !strings.Contains(o.errOut, test.want) {
+			t.Errorf("%s: no %q: %v", test.damage, test.want, o)
+		}
 	}
 }
 

@@ -325,7 +325,9 @@ func TestStatusLogsRemove(t *testing.T) {
 		t.Error(o)
 	}
 	w.want(2, "logs", "good", "--index", "7")
-	w.want(2, "logs", "good", "-c", "none")
+	if o := w.want(2, "logs", "good", "-c", "none"); !strings.HasSuffix(o.errOut, "no pod has a container \"none\"\n") {
+		t.Error(o)
+	}
 	w.want(0, "run", "testdata/good.json") // the same job, finished: nothing runs again
 	if o := w.want(2, "run", "testdata/changed.yaml"); !strings.Contains(o.errOut, "spec.template") {
 		t.Error(o)

@@ -136,7 +136,7 @@ func buildAll(o options, users []tested, texts map[string]string, folder string)
 
 // judgeFunctions tries the mutants of functions.
 func judgeFunctions(o options, pkgs []*pkg, users map[string][]tested, list []*mutant, done *progress) error {
-	folder, err := os.MkdirTemp("", "go-build-mutants")
+	folder, err := os.MkdirTemp("", "go-build-mutants") // some tests want to be run by "go test", whose folders have such names
 	if err != nil {
 		return err
 	}

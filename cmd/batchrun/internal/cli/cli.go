@@ -18,7 +18,7 @@ import (
 
 // The exit statuses of the program.
 const (
-	exitComplete    = 0                   // all jobs completed
+	// 0: all jobs completed
 	exitFailed      = 1                   // a job failed, was removed, or is suspended by its manifest
 	exitBadInput    = command.Usage       // the command or a manifest is wrong; nothing was run
 	exitBroken      = 3                   // the runner gave up, for example on a full disk; another run resumes

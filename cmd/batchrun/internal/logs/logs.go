@@ -194,7 +194,7 @@ func tail(folder pod.Folder, container, name string, n int) (int64, error) {
 	for end, last := size, true; end > 0; last = false {
 		begin := max(0, end-int64(len(buffer)))
 		part := buffer[:end-begin]
-		if _, err := file.ReadAt(part, begin); err != nil && !errors.Is(err, io.EOF) {
+		if _, err := file.ReadAt(part, begin); err != nil {
 			return 0, err
 		}
 		from := len(part)

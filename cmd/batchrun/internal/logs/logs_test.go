@@ -78,6 +78,25 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// All that is there is read at once, and what cannot be read is an error.
+func TestRead_Long(t *testing.T) {
+	folder, p := prepare(t, "a")
+	write(t, folder, "a.stdout", strings.Repeat(strings.Repeat("z", 99)+"\n", 3000))
+	r, err := Open(folder, p, Select{Tail: -1})
+	must.OK(t, err)
+	if lines := read(t, r, true); len(lines) != 3000 || lines[2999] != lines[0] {
+		t.Errorf("%d lines", len(lines))
+	}
+	folder, p = prepare(t, "a")
+	if r, err = Open(folder, p, Select{Tail: -1}); err != nil {
+		t.Fatal(err)
+	}
+	must.OK(t, os.Mkdir(filepath.Join(string(folder), "logs", "a.stdout"), 0o700))
+	if err := r.Read(true, func(Line) {}); err == nil {
+		t.Error("a folder is read as a log")
+	}
+}
+
 func TestTail(t *testing.T) {
 	folder, p := prepare(t, "a")
 	write(t, folder, "a.stdout", "1\n2\n\n3\n")

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -182,7 +183,13 @@ func TestPod(t *testing.T) {
 	j, err := Load(all.Jobs[0].Raw)
 	must.OK(t, err)
 	spec := j.Pod(&job.Creation{Index: job.IndexAt(4), Hostname: "x-4"}, "juid", "x-4-abcde", "puid", Settings{})
+	if spec.Namespace != "default" || spec.Job != "x" || spec.Name != "x-4-abcde" || spec.UID != "puid" {
+		t.Errorf("%+v", spec)
+	}
 	c := spec.Containers[0]
+	if len(c.Mounts) != 1 || c.Mounts[0].Volume != "v" || c.Mounts[0].Path != "/data" {
+		t.Errorf("%+v", c.Mounts)
+	}
 	if !slices.Equal(c.Argv, []string{"echo", "cb-4"}) {
 		t.Errorf("argv %q", c.Argv)
 	}
@@ -193,6 +200,14 @@ func TestPod(t *testing.T) {
 	}
 	if slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "SECRET") || e == "A=b" }) {
 		t.Errorf("too much in %q", c.Env)
+	}
+}
+
+// Problems come in the order of the file, so that they can be worked off from its end.
+func TestReadBad_Order(t *testing.T) {
+	_, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "kind: Job", "kind: Pod", 1)+"---\n"+strings.Replace(good, "name: x", "name: X_y", 1)))
+	if first, second, _ := strings.Cut(fmt.Sprint(err), "\n"); !strings.Contains(first, `kind: "Pod"`) || !strings.Contains(second, `"X_y"`) {
+		t.Error(err)
 	}
 }
 

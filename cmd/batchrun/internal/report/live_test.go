@@ -99,7 +99,7 @@ func TestShorten(t *testing.T) {
 
 func TestElapsed(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		-time.Second: "0s", 59 * time.Second: "59s", 61 * time.Second: "1m01s", 3 * time.Hour: "3h00m", 49*time.Hour + time.Minute: "2d01h",
+		-time.Second: "0s", 59 * time.Second: "59s", 61 * time.Second: "1m01s", 3 * time.Hour: "3h00m", 49*time.Hour + time.Minute: "2d01h", 24*time.Hour - time.Second: "23h59m",
 	} {
 		if have := Elapsed(d); have != want {
 			t.Errorf("%v: %s", d, have)

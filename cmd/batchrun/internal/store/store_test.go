@@ -122,6 +122,10 @@ func TestConcludeCronJob(t *testing.T) {
 	if err != nil || len(events) != keptEvents || !events[0].At.Equal(now.Add(keptEvents/2*time.Second)) {
 		t.Errorf("%d events, %v", len(events), err)
 	}
+	must.OK(t, s.ConcludeCronJob(c.UID, &cronjob.Conclusion{Events: []job.Event{{Reason: "C"}}}, now.Add(time.Hour)))
+	if events, err = s.CronJobEvents(c.UID); err != nil || events[len(events)-1].Reason != "C" {
+		t.Errorf("a single event: %v, %v", events, err)
+	}
 	second, err := s.AddTrigger(c.UID)
 	if err != nil || second.ID == first.ID {
 		t.Errorf("the ID of a trigger was given again: %v, %v", second, err)

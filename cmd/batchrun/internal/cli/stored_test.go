@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/testfile"
+)
+
+var update = flag.Bool("update", false, "rewrite the stored help: read it as somebody who sees it first")
+
+// processors is the one default that depends on the machine.
+var processors = regexp.MustCompile(`(over all jobs \(default )\d+`)
+
+// TestHelp compares the help of each command with the stored one.
+func TestHelp(t *testing.T) {
+	const file = "testdata/help.txt"
+	var got strings.Builder
+	for _, name := range []string{"", "run ", "next ", "trigger ", "status ", "logs ", "rm "} {
+		var out, errs bytes.Buffer
+		if status := Main(append(strings.Fields(name), "-h"), nil, &out, &errs); status != 0 || errs.Len() > 0 {
+			t.Errorf("%s: status %d, %s", name, status, &errs)
+		}
+		fmt.Fprintf(&got, "$ batchrun %s-h\n%s\n", name, processors.ReplaceAllString(out.String(), "${1}16"))
+	}
+	if *update {
+		testfile.Write(t, got.String(), file)
+	}
+	if got.String() != testfile.Read(t, file) {
+		t.Errorf("%s is not what is printed (-update writes it):\n%s", file, got.String())
+	}
+}
