@@ -25,7 +25,7 @@ func (p *Plan) String() string {
 	for _, d := range p.Delete {
 		line("delete %s%s: %s", d.Name, phrase(d.UntrackFirst, ", finalizer first"), d.Reason)
 	}
-	p.printCreations(line)
+	printCreations(p.Create, line)
 	if v := p.Verdict; v.decided() {
 		line("end %s, %s: %s", v.Type, v.Reason, v.Message)
 	}
@@ -50,12 +50,12 @@ func (p *Plan) String() string {
 
 // printCreations prints alike pods without an index in one line, and an index a
 // line otherwise.
-func (p *Plan) printCreations(line func(string, ...any)) {
-	if len(p.Create) > 0 && p.Create[0].Index.Int32() < 0 {
-		line("create %s: %s", value.Count(int64(len(p.Create)), "pod"), p.Create[0].Reason)
+func printCreations(all []Creation, line func(string, ...any)) {
+	if len(all) > 0 && all[0].Index.Int32() < 0 {
+		line("create %s: %s", value.Count(int64(len(all)), "pod"), all[0].Reason)
 		return
 	}
-	for _, c := range p.Create {
+	for _, c := range all {
 		counts := ""
 		if c.PerIndex {
 			counts = fmt.Sprintf(", failures %d", c.FailureCount)
