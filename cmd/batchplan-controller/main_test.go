@@ -40,6 +40,9 @@ func TestParse(t *testing.T) {
 		c.Shards != 3 || c.Lease.Duration != 20*time.Second || c.MemoryAnnotation != "a.b/memory" || c.Planners.Job.PendingTimeout != time.Minute {
 		t.Errorf("got %+v", c)
 	}
+	if c.qps != 50 || c.burst != 100 || c.listen != ":8080" || c.metrics != "127.0.0.1:8081" || c.Lease.Name != replica.DefaultLeaseName || c.Election || c.MergeEvents {
+		t.Errorf("without flags: %+v", c)
+	}
 }
 
 // TestParse_Errors: each names what is wrong.
@@ -166,6 +169,7 @@ func TestLeaseNamespace(t *testing.T) {
 		{"", "team", nil},
 		{"in-pod", "in-pod", nil},
 		{"in-pod", "named", []string{"-lease-namespace=named"}},
+		{"", "others", []string{"-context=d"}},
 	} {
 		t.Setenv("POD_NAMESPACE", test.pod)
 		c, err := parse(append(test.args, "-managed-by=a.b/c", "-leader-elect", "-kubeconfig", file), io.Discard)
@@ -181,7 +185,7 @@ func kubeconfig(t *testing.T, server, namespace string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: s, cluster: {server: %q}}],
-  users: [{name: u, user: {}}], contexts: [{name: c, context: {cluster: s, user: u, namespace: %s}}]}`, server, namespace)
+  users: [{name: u, user: {}}], contexts: [{name: c, context: {cluster: s, user: u, namespace: %s}}, {name: d, context: {cluster: s, user: u, namespace: others}}]}`, server, namespace)
 	testfile.Write(t, text, file)
 	return file
 }
@@ -254,6 +258,7 @@ func TestEndpoints(t *testing.T) {
 	}{
 		{health, "/healthz", "ok\n", 200},
 		{health, "/readyz", "starting\n", 503},
+		{health, "/readyz", "starting\n", 503}, // asked again and again
 		{health, "/metrics", "", 404},
 		{metrics, "/metrics", "answer 0", 200},
 		{metrics, "/healthz", "", 404},

@@ -90,6 +90,12 @@ func TestConfig_Errors(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
+	for shards, want := range map[int]string{-1: "shards: -1 is not between 0 and", maxShards: "", maxShards + 1: "is not between 0 and"} {
+		_, err := Config{ManagedBy: "a.b/c", Shards: shards, Lease: Lease{Namespace: "n"}}.withDefaults()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d shards: error %v, want %q", shards, err, want)
+		}
+	}
 	if _, err := (Config{ManagedBy: "a.b/c", Identity: "not_a_name"}).withDefaults(); err == nil || !strings.Contains(err.Error(), `identity: "not_a_name"`) {
 		t.Errorf("error %v", err)
 	}

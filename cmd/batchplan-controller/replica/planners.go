@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,9 +50,7 @@ func ParsePlanners(data []byte, preset string) (Planners, error) {
 	if data, err = json.Marshal(tree); err != nil {
 		return p, err // unreachable
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
+	if err := json.Unmarshal(data, &p); err != nil {
 		return p, err
 	}
 	return p, p.validate()

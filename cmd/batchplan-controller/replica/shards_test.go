@@ -97,7 +97,8 @@ func TestFence(t *testing.T) {
 	}
 	for _, test := range tests {
 		sent = false
-		r, err := http.NewRequest(test.method, "http://server"+test.path, strings.NewReader("body"))
+		body := &closed{Reader: strings.NewReader("body")}
+		r, err := http.NewRequest(test.method, "http://server"+test.path, body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,12 +109,23 @@ func TestFence(t *testing.T) {
 		if sent != test.want || (err == nil) != test.want {
 			t.Errorf("%s %s: sent %v, error %v", test.method, test.path, sent, err)
 		}
+		if !sent && !body.closed {
+			t.Errorf("%s %s: the body is left open", test.method, test.path)
+		}
 	}
 	s.validUntil = time.Now()
 	if s.serves(mine) {
 		t.Error("a membership that was not renewed in time still serves")
 	}
 }
+
+// closed notes that it was closed.
+type closed struct {
+	*strings.Reader
+	closed bool
+}
+
+func (c *closed) Close() error { c.closed = true; return nil }
 
 type roundTripper func(*http.Request) (*http.Response, error)
 

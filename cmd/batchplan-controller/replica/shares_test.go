@@ -311,6 +311,62 @@ func TestShares_ThreeReplicas(t *testing.T) {
 	})
 }
 
+// enqueued is a controller that notes which namespaces it is to look at.
+type enqueued struct{ asked [][]string }
+
+func (*enqueued) Start(context.Context) error { return nil }
+
+func (e *enqueued) Enqueue(concerns func(namespace string) bool) {
+	e.asked = append(e.asked, slices.DeleteFunc(slices.Clone(namespaces), func(n string) bool { return !concerns(n) }))
+}
+
+// TestShares_Change: what changes hands is looked at, and nothing else.
+func TestShares_Change(t *testing.T) {
+	const n = 3
+	var mine []string
+	for _, name := range namespaces {
+		if shardOf(name, n) == 1 {
+			mine = append(mine, name)
+		}
+	}
+	c := &enqueued{}
+	s := &shares{n: n, held: map[int]bool{}, validUntil: time.Now().Add(time.Hour), status: &Status{}, controllers: []starter{c}}
+	s.take([]int{1})
+	served := slices.DeleteFunc(slices.Clone(namespaces), func(name string) bool { return !s.serves(name) })
+	s.drop(1)
+	if len(mine) == 0 || !slices.Equal(served, mine) || len(c.asked) != 2 || !slices.Equal(c.asked[0], mine) || !slices.Equal(c.asked[1], mine) {
+		t.Errorf("the shard has %v; %v are served, and %v are looked at", mine, served, c.asked)
+	}
+}
+
+// TestShares_GiveBack: a shard is free for others once the last writes to its namespaces have arrived, and a shard that another
+// replica takes in the same instant is no error.
+func TestShares_GiveBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, 0)
+		s := &shares{leases: &connection{leaseStore: g.leaseStore}, lease: Lease{Name: "l", Duration: leaseDuration}, identity: "me", status: &Status{},
+			n: 1, held: map[int]bool{}, returning: map[int]time.Time{}}
+		old, err := s.hold(t.Context(), 0, nil, "me")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.returning[0] = time.Now()
+		for _, holder := range []string{"me", ""} {
+			if err := s.giveBack(t.Context(), []*coordinationv1.Lease{old}); err != nil {
+				t.Error(err)
+			}
+			if got := g.leases[old.Name]; *got.Spec.HolderIdentity != holder {
+				t.Errorf("the holder is %q, want %q", *got.Spec.HolderIdentity, holder)
+			}
+			time.Sleep(s.drain())
+		}
+		claimed, err := s.claim(t.Context(), &view{me: member{identity: "me"}, alive: []member{{identity: "me"}}, holders: []string{""}}, []*coordinationv1.Lease{old})
+		if len(claimed) > 0 || err != nil {
+			t.Errorf("claimed %v with an old version: %v", claimed, err)
+		}
+	})
+}
+
 // TestShares_AnotherNumber: replicas that divide the namespaces in another way wait until the
 // older ones are gone.
 func TestShares_AnotherNumber(t *testing.T) {
