@@ -224,6 +224,7 @@ func TestBrokenDatabase(t *testing.T) {
 		{"UPDATE cronjobs SET manifest = 'x'", "run", "batchrun: CronJob tick: invalid"},
 		{"UPDATE jobs SET manifest = 'x'", "run", "batchrun: job talker: invalid"},
 		{"ALTER TABLE pods RENAME TO others", "logs talker", "no such table: pods"},
+		{"ALTER TABLE jobs RENAME TO others", "logs tick", "no such table: jobs"},
 		{"ALTER TABLE pods RENAME TO others", "logs talker -f", "no such table: pods"},
 	} {
 		w := newWorld(t)

@@ -82,7 +82,7 @@ func rowsOf(r *sim.Result, u unit, end time.Duration) (names []string, all []bar
 				over = pod.Gone
 			}
 			free[row] = over
-			all = append(all, podBars(pod, u, end, over, first+row)...)
+			all = append(all, podBars(pod, u, over, first+row)...)
 		}
 		if len(free) > 0 {
 			names[first] = r.Jobs[id].Name
@@ -92,7 +92,7 @@ func rowsOf(r *sim.Result, u unit, end time.Duration) (names []string, all []bar
 }
 
 // podBars are the waiting and the running time of a pod.
-func podBars(pod *sim.PodRecord, u unit, end, over time.Duration, row int) []bar {
+func podBars(pod *sim.PodRecord, u unit, over time.Duration, row int) []bar {
 	k := inkFailure
 	switch {
 	case pod.Ended == sim.None:

@@ -136,6 +136,14 @@ func TestGantt_Most(t *testing.T) {
 	}
 }
 
+// What ends in the moment in which it begins can be drawn.
+func TestNoTime(t *testing.T) {
+	r := &sim.Result{Jobs: make([]sim.JobRecord, 1), Pods: make([]sim.PodRecord, 500)}
+	for _, p := range []*Picture{Gantt(r), Load(r)} {
+		wellFormed(t, p, Light)
+	}
+}
+
 // The cells of a dense picture hold the running time of all pods.
 func TestGantt_Density(t *testing.T) {
 	c := newCells(3)
@@ -182,6 +190,11 @@ func TestLoad_CountsAllPods(t *testing.T) {
 			}
 		}
 		return y
+	}
+	beyond := newCurve(100 * time.Second)
+	beyond.span(0, 200*time.Second)
+	if points := beyond.points(unit{"s", time.Second}); points[len(points)-1].Y != 1 {
+		t.Errorf("what lasts beyond the end is over there: %v", points)
 	}
 	if at(10) != 1 || at(30) != 2 || at(60) != 1 || points[len(points)-1].Y != 0 {
 		t.Errorf("%v", points)
@@ -237,6 +250,11 @@ func TestPNG(t *testing.T) {
 	must.OK(t, err)
 	if b := picture.Bounds(); b.Dx() != 1520 || b.Dy() != 680 {
 		t.Errorf("%v", b)
+	}
+	for y := range 680 { // the frame is all there, and beside it there is a margin
+		if r, g, b, _ := picture.At(1516, y).RGBA(); r&g&b != 0xffff {
+			t.Fatalf("something is drawn at the right edge, in row %d", y)
+		}
 	}
 }
 

@@ -63,7 +63,7 @@ func retries(r *sim.Result, id int32) *Picture {
 				*t -= j.Submitted
 			}
 		}
-		b.all = append(b.all, podBars(&shifted, u, r.End-j.Submitted, until(r.End-j.Submitted, shifted.Ended), row)...)
+		b.all = append(b.all, podBars(&shifted, u, until(r.End-j.Submitted, shifted.Ended), row)...)
 		if pod.Ended != sim.None && !pod.Succeeded {
 			lastFailure = max(lastFailure, pod.Ended)
 		} else if pod.Ended != sim.None {

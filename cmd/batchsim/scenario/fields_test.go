@@ -239,11 +239,25 @@ func TestCronJobs(t *testing.T) {
 	}
 }
 
-// A name that is also that of a field hides nothing.
+// A disruption is a share of the pods, or a rate at which each is evicted.
+func TestDisruption(t *testing.T) {
+	var share, rate sim.Pod
+	must.OK(t, apply(&share, "disruption", "0.25"))
+	must.OK(t, apply(&rate, "disruption", "48/d"))
+	if want := (sim.Pod{Disruption: 0.25}); !reflect.DeepEqual(share, want) {
+		t.Errorf("%+v", share)
+	}
+	if want := (sim.Pod{DisruptionRate: 2}); !reflect.DeepEqual(rate, want) {
+		t.Errorf("%+v", rate)
+	}
+}
+
+// A value that is also the name of a field is not taken for it.
 func TestNameOfAField(t *testing.T) {
-	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: annotations, annotations: {batchsim.batchplan/duration: 7s}}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}\n"
-	if r := run(t, []string{write(t, "job.yaml", job)}); r.Jobs[0].Name != "annotations" || r.Pods[0].Ended-r.Pods[0].Started != 7*time.Second {
-		t.Errorf("%+v", r.Pods[0])
+	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: pull}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}\n"
+	r := run(t, []string{write(t, "scenario.yaml", "pods: [{match: pull, pull: 1s}]\n"), write(t, "job.yaml", job)}, "pods.0.pull=2s")
+	if p := r.Pods[0]; p.Started-p.Bound != 2*time.Second {
+		t.Errorf("%+v", p)
 	}
 }
 

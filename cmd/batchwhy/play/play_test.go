@@ -96,10 +96,18 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// TestStatusText: the fields that no example has in the end.
+func TestStatusText(t *testing.T) {
+	got := statusText(&job.Status{Active: 1, FailedIndexes: new(""), UncountedTerminatedPods: &job.UncountedTerminatedPods{Failed: []job.UID{"a"}, Succeeded: []job.UID{"b", "c"}}})
+	if want := "active: 1\nfailedIndexes: \"\"\nuncountedTerminatedPods: {failed: 1 UIDs, succeeded: 2 UIDs}\n"; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 // TestBackAndForth: to go back and on again leads to the same state, and another step after
 // going back does not disturb what was there.
 func TestBackAndForth(t *testing.T) {
-	others := map[string][]string{"Retries and backoff": {"run all", "succeed all"}, "CronJob: Forbid": {"next", "complete all"}}
+	others := map[string][]string{"Retries and backoff": {"run all", "succeed all"}, "CronJob: Forbid": {"next", "complete all"}, "CronJob: suspend and resume": {"next", "complete all"}}
 	for title, begin := range others {
 		var theatre Theatre
 		s := *example(t, title)

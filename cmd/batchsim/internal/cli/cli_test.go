@@ -54,18 +54,11 @@ func TestRun(t *testing.T) {
 		t.Errorf("got %s", out)
 	}
 	for _, name := range []string{"report.html", "gantt.svg", "load.svg", "cronjobs.svg", "retries.svg"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 || info.Mode().Perm()&0o111 != 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	data, err := os.ReadFile(trace)
-	var events []map[string]any
-	if err == nil {
-		err = json.Unmarshal(data, &events)
-	}
-	if err != nil || len(events) < 100 {
-		t.Errorf("the trace has %d events: %v", len(events), err)
-	}
+	checkTrace(t, trace, 100)
 	for line := range strings.Lines(testfile.Read(t, plans)) {
 		var plan struct {
 			At           float64
@@ -75,6 +68,30 @@ func TestRun(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &plan); err != nil || plan.Why == "" || plan.Job == "" == (plan.CronJob == "") {
 			t.Fatalf("%s: %v", line, err)
 		}
+	}
+}
+
+// checkTrace: a trace has so many events, and jobs, and pods of a node, that overlap are on different lines.
+func checkTrace(t *testing.T, file string, atLeast int) {
+	t.Helper()
+	var events []struct {
+		Name, Cat, Ph string
+		Ts, Dur       int64
+		Pid, Tid      int
+	}
+	if err := json.Unmarshal([]byte(testfile.Read(t, file)), &events); err != nil || len(events) < atLeast {
+		t.Errorf("the trace has %d events: %v", len(events), err)
+	}
+	free := map[[2]int]int64{}
+	for _, e := range events {
+		line := [2]int{e.Pid, e.Tid}
+		if e.Cat == "run" || e.Ph != "X" {
+			continue
+		}
+		if e.Ts < free[line]-1 { // nothing is shorter than a microsecond
+			t.Errorf("%s begins at %d on a line that is free at %d", e.Name, e.Ts, free[line])
+		}
+		free[line] = e.Ts + e.Dur
 	}
 }
 

@@ -35,6 +35,7 @@ func TestStored(t *testing.T) {
 	}
 	plans, trace := filepath.Join(dir, "plans.jsonl"), filepath.Join(dir, "trace.json")
 	succeed(t, "run", hour, "--until", "40m", "--set", "load.0.count=1", "--set", "nodes.0.count=1", "--plans", plans, "--trace", trace)
+	checkTrace(t, trace, 20)
 	got["plans.jsonl"], got["trace.json"] = testfile.Read(t, plans), testfile.Read(t, trace)
 	for name, text := range got {
 		file := filepath.Join("testdata", name)

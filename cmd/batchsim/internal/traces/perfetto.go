@@ -106,7 +106,10 @@ func (w *traceWriter) pods(r *sim.Result) {
 			from = p.Created
 		}
 		if to == sim.None {
-			to = max(p.Gone, p.Created)
+			to = p.Gone // before it ran
+		}
+		if to == sim.None {
+			to = r.End
 		}
 		l := byNode[p.Node]
 		lane := l.take(from, to)
@@ -119,7 +122,7 @@ func (w *traceWriter) pods(r *sim.Result) {
 			category = "open"
 		}
 		w.span(slice{Name: fmt.Sprintf("%s/%d", r.Jobs[p.Job].Name, p.Number), Category: category, Process: ofNodes, Thread: int(p.Node+1)*1000 + lane,
-			Args: map[string]any{"exitCode": p.ExitCode, "index": p.Index, "restarts": p.Restarts, "waited": (from - p.Created).Seconds()}}, from, p.Ended, r.End)
+			Args: map[string]any{"exitCode": p.ExitCode, "index": p.Index, "restarts": p.Restarts, "waited": (from - p.Created).Seconds()}}, from, to, r.End)
 	}
 }
 

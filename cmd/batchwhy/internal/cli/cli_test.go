@@ -142,6 +142,8 @@ func TestPlugin(t *testing.T) {
 	}
 	args, _ := os.ReadFile(filepath.Join(bin, "args"))
 	// It has asked for all pods: that there are none is known.
+	alone := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "backup-29866090", "namespace": "default", "uid": "u"}, "spec": {"template": {"spec": {"restartPolicy": "Never"}}}, "status": {"active": 1}}`
+	must.OK(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(strings.Replace(script, "cat "+input, "echo '"+alone+"'", 1)), 0o755))
 	if _, out, _ = run(t, "", "/usr/bin/kubectl-why", "-n", "default", "job/backup-29866090"); !strings.Contains(out, "Job default/backup-29866090") || strings.Contains(out, "PodsNotRead") {
 		t.Errorf("%s", out)
 	}

@@ -59,7 +59,7 @@ func TestTrace(t *testing.T) {
 		}
 	}
 	// What cannot be written is an error, also if later lines can be.
-	if status := Main(context.Background(), []string{"batchwhy", "trace"}, strings.NewReader(log("", `"failed":1`)+log("", `"failed":1`)), &failsOnce{}, io.Discard, time.Now); status != exitBadInput {
+	if status := Main(context.Background(), []string{"batchwhy", "trace"}, strings.NewReader(log("", `"failed":1`)+`{"type":"MODIFIED","object":`+job("3", "", `"failed":0`)+"}"), &failsOnce{}, io.Discard, time.Now); status != exitBadInput {
 		t.Errorf("a full disk: status %d", status)
 	}
 	var out bytes.Buffer
