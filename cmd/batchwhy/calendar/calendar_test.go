@@ -2,6 +2,8 @@ package calendar
 
 import (
 	"archive/zip"
+	"encoding/json"
+	"flag"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +13,10 @@ import (
 	_ "time/tzdata" // zones do not depend on the machine
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
+
+var update = flag.Bool("update", false, "rewrite the stored calendars: check each changed time")
 
 var from = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 
@@ -114,4 +119,21 @@ func embedded(t *testing.T, name string) []byte {
 	data, err := io.ReadAll(f)
 	must.OK(t, err)
 	return data
+}
+
+// TestStored compares what is said of some schedules with what is stored.
+func TestStored(t *testing.T) {
+	var got strings.Builder
+	for _, s := range [][2]string{{"30 2 * * *", "Europe/Berlin"}, {"*/20 1-3 * * 0", "America/New_York"}, {"0 9 * * 6", "America/Santiago"}, {"0 12 29 2 *", ""}} {
+		data, err := json.Marshal(look(t, s[0], s[1]))
+		must.OK(t, err)
+		got.WriteString(strings.ReplaceAll(string(data), "},{", "},\n{") + "\n")
+	}
+	const file = "testdata/calendars.json"
+	if *update {
+		testfile.Write(t, got.String(), file)
+	}
+	if got.String() != testfile.Read(t, file) {
+		t.Errorf("%s is not what is said (-update writes it):\n%s", file, got.String())
+	}
 }

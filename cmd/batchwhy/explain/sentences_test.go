@@ -87,6 +87,27 @@ func TestSentences(t *testing.T) {
 			"do: If the pod asks for more than any node has: lower resources.requests"},
 		{"no node and no scheduler", jobHead + "spec: {" + template + "}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" + pod("p", "0", "status: {phase: Pending}\n"),
 			"has no node, and no scheduler has reported anything: schedulerName is default-scheduler"},
+		{"a pod that restarts all its containers", jobHead + "spec: {" + template + "}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			pod("p", "0", "status: {phase: Running, conditions: [{type: AllContainersRestarting, status: \"True\", lastTransitionTime: \"2026-01-01T09:50:00Z\"}]}\n"), "restarts all its containers, as a restart rule of its spec says"},
+		{"restarts that are left", jobHead + "spec: {backoffLimit: 6, template: {spec: {restartPolicy: OnFailure, containers: [{name: main, image: x}]}}}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			pod("p", "0", "status: {phase: Running, containerStatuses: [{name: main, restartCount: 4, state: {running: {startedAt: \"2026-01-01T09:58:00Z\"}}, lastState: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:57:00Z\"}}}]}\n"),
+			"2 restarts left of backoffLimit 6: the containers of pods that have not ended were restarted 4 times; the Job fails at 6 restarts."},
+		{"a gate that is not in the spec", jobHead + "spec: {" + template + "}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			pod("p", "0", "status: {phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: SchedulingGated}]}\n"), "error SchedulingGated: "},
+		{"a mount that fails for an unknown reason", jobHead + "spec: {" + template + "}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			pod("p", "0", "spec: {nodeName: m}\nstatus: {phase: Pending}\n") + eventOf("Pod", "p", "p", "FailedMount", "mount failed: exit status 32"), "do: Look at the claim and its volume; the kubelet retries by itself. Changes nothing. kubectl -n n describe pvc"},
+		{"an end without a time", jobHead + "spec: {ttlSecondsAfterFinished: 60, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\", conditions: [{type: Failed, status: \"True\", reason: BackoffLimitExceeded}]}\n",
+			"warning UnknownExpiry: The TTL controller cannot tell when the Job expires: "},
+		{"one run that has failed, long after a success", cronHead + "spec: {schedule: \"*/5 * * * *\", jobTemplate: {spec: {" + template + "}}}\nstatus: {lastScheduleTime: \"2026-01-01T09:55:00Z\", lastSuccessfulTime: \"2026-01-01T09:10:00Z\"}\n---\n" +
+			strings.NewReplacer("name: a, namespace: n, uid: u, creationTimestamp: \"2026-01-01T09:00:00Z\"", "name: a, namespace: n, uid: u, creationTimestamp: \"2026-01-01T09:29:00Z\", ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: v, controller: true}]").Replace(jobHead) +
+			"spec: {" + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:29:00Z\", " + failedBy("BackoffLimitExceeded") + "}\n", "The last run has failed, and none has succeeded since the last success, 50m ago"},
+		{"an offset for a time zone", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: UTC+0200, jobTemplate: {spec: {" + template + "}}}\n", "Etc/GMT-2"},
+		{"a limit that cannot be multiplied", jobHead + "spec: {backoffLimit: 2147483646, " + threeOnFailure + "}\n", "\"backoffLimit\":2147483647"},
+		{"a deadline that many pods have", jobHead + "spec: {backoffLimit: 999, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			pod("p", "0", "spec: {activeDeadlineSeconds: 60}\nstatus: {phase: Failed, reason: DeadlineExceeded}\n"), "all 1000 that backoffLimit 999 allows"},
+		{"what may be a sidecar", jobHead + "spec: {template: {spec: {restartPolicy: Never, containers: [{name: work, image: x}, {name: other, image: x}]}}}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			pod("p", "0", "spec: {containers: [{name: work, image: x}, {name: other, image: x}]}\nstatus: {phase: Running, containerStatuses: [{name: work, state: {terminated: {exitCode: 0, finishedAt: \"2026-01-01T09:10:00Z\"}}}, {name: other, state: {running: {startedAt: \"2026-01-01T09:00:10Z\"}}}]}\n"),
+			"may never end: container work ended at 09:10:00 (50m ago) with exit code 0, and other still runs"},
 		{"a city for a time zone", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: Asia/Beijing, jobTemplate: {spec: {" + template + "}}}\n", "Asia/Shanghai"},
 		{"an abbreviation for a time zone", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: MSK, jobTemplate: {spec: {" + template + "}}}\n", "Europe/Moscow, which is one of the zones with this abbreviation"},
 	} {

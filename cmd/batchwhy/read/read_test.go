@@ -73,6 +73,7 @@ func TestForms(t *testing.T) {
 		{"a text with brackets and quotes", "f", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "uid": "}]\"\\", "annotations": {"items": "[{"}}}`, "pod a Pending line 1"},
 		{"a watch", "f", jobA + "\n" + strings.Replace(jobA, `"spec"`, `"status": {"active": 1}, "spec"`, 1), "job n/a line 2"},
 		{"watch events", "f", `{"type": "ADDED", "object": ` + jobA + `}` + "\n" + `{"type": "ADDED", "object": ` + jobB + `}{"type": "DELETED", "object": ` + jobA + `}{"type": "BOOKMARK", "object": {}}`, "job n/b line 2"},
+		{"a pod that goes", "f", `{"type": "ADDED", "object": ` + jobA + `}{"type": "ADDED", "object": ` + podP + `}{"type": "DELETED", "object": ` + podP + `}`, "job n/a line 1"},
 		{"YAML documents", "f.yaml", "# c\n---\n" + yaml("a") + "---\n" + yaml("b") + "...\n", "job n/a line 2\njob n/b line 10"},
 		{"a YAML List", "f.yaml", "apiVersion: v1\nitems:\n" + item("a") + "\n# c\n" + item("b") + "kind: List\nmetadata:\n  resourceVersion: \"\"\n", "job n/a line 3\njob n/b line 12"},
 		{"a YAML List with indented items", "f.yaml", "kind: List\napiVersion: v1\nitems:\n  " + strings.ReplaceAll(strings.TrimSpace(item("a")), "\n", "\n  ") + "\n", "job n/a line 4"},
@@ -200,6 +201,31 @@ func TestPods(t *testing.T) {
 	p.Containers[0].Last = nil
 	if want := (Container{Name: "c", Started: true, Waiting: true, Reason: "CrashLoopBackOff", Message: "m", Restarts: 4}); p.Containers[0] != want || last.ExitCode != 3 {
 		t.Errorf("container %+v, then %+v", p.Containers[0], last)
+	}
+}
+
+// TestLatest: the newest time that an input tells of. A deletion was asked for before its grace period.
+func TestLatest(t *testing.T) {
+	const at = `"creationTimestamp": "2026-01-01T09:00:00Z"`
+	for metadata, want := range map[string]string{at: "09:00:00", at + `, "deletionTimestamp": "2026-01-01T10:00:30Z", "deletionGracePeriodSeconds": 30`: "10:00:00"} {
+		o := readText("f.json", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", `+metadata+`}}`, 0)
+		if got := o.Latest.Format("15:04:05"); got != want {
+			t.Errorf("%s: %s, want %s", metadata, got, want)
+		}
+	}
+}
+
+// TestWorkload: whether Kueue has admitted a Job, and why not.
+func TestWorkload(t *testing.T) {
+	for conditions, want := range map[string]Workload{
+		`{"type": "QuotaReserved", "status": "False", "message": "no quota"}`:                                    {Name: "w", Why: "no quota"},
+		`{"type": "Admitted", "status": "True", "message": "m"}`:                                                 {Name: "w", Admitted: true},
+		`{"type": "Admitted", "status": "False"}, {"type": "Evicted", "status": "True", "message": "preempted"}`: {Name: "w", Why: "preempted"},
+	} {
+		o := readText("f.json", `{"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": "w", "uid": "1", "ownerReferences": [{"kind": "Job", "uid": "u", "controller": true}]}, "status": {"conditions": [`+conditions+`]}}`, 0)
+		if got := o.Workloads["u"]; got != want {
+			t.Errorf("%s: %+v", conditions, got)
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ func TestExitStatus(t *testing.T) {
 		{"only pods", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}`, nil, exitBadInput, "", "the input contains pods (1) and no Job or CronJob"},
 		{"only others", `{"apiVersion": "v1", "kind": "Secret"}`, nil, exitBadInput, "", "such as 1 of kind Secret"},
 		{"an empty list", `{"apiVersion": "v1", "items": [], "kind": "List"}`, nil, exitBadInput, "", "the input contains no Job or CronJob"},
+		{"too many objects", fine + strings.Replace(fine, `"a"`, `"b"`, 1), []string{"--max-objects=1"}, exitBadInput, "Job a  starting", "more than 1 Jobs, CronJobs and Pods; the rest is not read"},
 		{"a wrong time", fine, []string{"--at=noon"}, exitBadInput, "", `--at: "noon": must be a time`},
 		{"a wrong duration", fine, []string{"--for=-1h"}, exitBadInput, "", `--for: "-1h": must be a duration`},
 		{"a wrong output", fine, []string{"-o=xml"}, exitBadInput, "", `--output: "xml": must be text or json`},
@@ -146,6 +147,10 @@ func TestPlugin(t *testing.T) {
 	must.OK(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(strings.Replace(script, "cat "+input, "echo '"+alone+"'", 1)), 0o755))
 	if _, out, _ = run(t, "", "/usr/bin/kubectl-why", "-n", "default", "job/backup-29866090"); !strings.Contains(out, "Job default/backup-29866090") || strings.Contains(out, "PodsNotRead") {
 		t.Errorf("%s", out)
+	}
+	must.OK(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte("#!/bin/sh\necho 'Error from server (Forbidden): no' >&2; exit 1\n"), 0o755))
+	if status, _, errOut = run(t, "", "/usr/bin/kubectl-why"); status != exitBadInput || !strings.Contains(errOut, "kubectl may read nothing here: it needs the verb list for ") {
+		t.Errorf("status %d: %s", status, errOut)
 	}
 	calls := strings.Split(strings.TrimSpace(string(args)), "\n")
 	slices.Sort(calls)

@@ -80,7 +80,7 @@ func TestFollow(t *testing.T) {
 func TestFollow_Event(t *testing.T) {
 	_, out, _ := follow(t, append(watchedLife[:2:2], `{"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "n", "uid": "e"}, "involvedObject": {"kind": "Pod", "namespace": "n", "name": "a-x", "uid": "pod-x"},
 		"type": "Warning", "reason": "Unhealthy", "message": "m", "count": 1, "lastTimestamp": "2026-10-14T09:14:15Z"}`), 10*time.Second)
-	if parts := strings.Split(out, "\n\n"); len(parts) != 3 || !strings.Contains(parts[2], "09:14:20 Job n/a") || !strings.Contains(parts[2], "Unhealthy") {
+	if parts := strings.Split(out, "\n\n"); len(parts) != 3 || !strings.Contains(parts[2], "09:14:20 Job n/a") || !strings.Contains(parts[2], "(Event Unhealthy") {
 		t.Errorf("got %s", out)
 	}
 }
