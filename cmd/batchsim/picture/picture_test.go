@@ -64,6 +64,9 @@ func wellFormed(t *testing.T, p *Picture, mode Mode) string {
 	if !bytes.Contains(svg, []byte(background[mode])) || !bytes.Contains(svg, []byte(ink[mode])) {
 		t.Errorf("%s: mode %d has another background or ink", p.Name, mode)
 	}
+	if !bytes.Contains(svg, []byte("font-family:Liberation Sans,Arial,")) {
+		t.Errorf("%s: where the font is not there, nothing is said of another", p.Name)
+	}
 	if mode != Auto && bytes.Contains(svg, []byte("var(")) {
 		t.Errorf("%s: a colour is left open", p.Name)
 	}
@@ -212,6 +215,17 @@ func TestRetries_UnknownJob(t *testing.T) {
 	}
 }
 
+// Without a name, it is the job with the most failures.
+func TestRetries_Most(t *testing.T) {
+	r := &sim.Result{Jobs: []sim.JobRecord{{Name: "fine"}, {Name: "worst", Failed: 3}, {Name: "bad", Failed: 1}, {Name: "as bad", Failed: 3}}}
+	for first, want := range map[int]string{0: "Retries of worst", 1: "Retries of worst", 2: "Retries of as bad"} {
+		part := &sim.Result{Jobs: r.Jobs[first:]}
+		if p, err := Retries(part, ""); err != nil || p.Title != want {
+			t.Errorf("%v, %v, want %s", p.Title, err, want)
+		}
+	}
+}
+
 // Every run is counted once, whatever became of it, in the interval of its schedule.
 func TestCrons_CountsAllRuns(t *testing.T) {
 	h := time.Hour
@@ -297,6 +311,16 @@ func TestLabels(t *testing.T) {
 		if got := thousands(x); got != want {
 			t.Errorf("%v is %s, want %s", x, got, want)
 		}
+	}
+	var numbers []string
+	for _, tick := range (numberTicks{}).Ticks(24, 51) {
+		numbers = append(numbers, fmt.Sprintf("%s at %v", tick.Label, tick.Value))
+	}
+	if got := strings.Join(numbers, ", "); got != "25 at 25, 30 at 30, 35 at 35, 40 at 40, 45 at 45, 50 at 50" {
+		t.Errorf("numbers %s", got)
+	}
+	if ticks := (numberTicks{}).Ticks(0, 0); len(ticks) != 1 || ticks[0].Label != "0" {
+		t.Errorf("an axis of zeros has %v", ticks)
 	}
 	seconds := map[string]time.Duration{"≤10ms": 10 * time.Millisecond, "7d": 7 * 24 * time.Hour, "1d": 24 * time.Hour}
 	for _, tick := range (logTicks{}).Ticks(0.01, 7*24*3600) {

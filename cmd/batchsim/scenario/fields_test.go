@@ -239,6 +239,27 @@ func TestCronJobs(t *testing.T) {
 	}
 }
 
+// The objects of a List are read, with the grace period and the resources of their pods.
+func TestList(t *testing.T) {
+	item := func(kind, name, spec string) string {
+		return "- {apiVersion: batch/v1, kind: " + kind + ", metadata: {name: " + name + "}, spec: {" + spec + "}}\n"
+	}
+	const template = "template: {spec: {restartPolicy: Never, terminationGracePeriodSeconds: 7, containers: [{name: main, image: x, resources: {requests: {cpu: 250m}}}]}}"
+	s, err := Load([]string{write(t, "list.yaml", "apiVersion: v1\nkind: List\nitems:\n"+item("Job", "a", template)+item("CronJob", "c", "schedule: 5 * * * *, jobTemplate: {spec: {"+template+"}}")+item("Job", "b", template))}, nil)
+	must.OK(t, err)
+	names := ""
+	for j, err := range s.World(1).Jobs {
+		must.OK(t, err)
+		names += j.Name
+		if j.Pod.Grace != 7*time.Second || j.Pod.Resources.CPU != 250 {
+			t.Errorf("%+v", j.Pod)
+		}
+	}
+	if crons := s.World(1).CronJobs; names != "ab" || len(crons) != 1 || crons[0].Job.Pod.Grace != 7*time.Second {
+		t.Errorf("%s, %+v", names, crons)
+	}
+}
+
 // A disruption is a share of the pods, or a rate at which each is evicted.
 func TestDisruption(t *testing.T) {
 	var share, rate sim.Pod
@@ -266,15 +287,16 @@ func TestStageShapes(t *testing.T) {
 	stage := func(delay, phase string) string {
 		return "---\nkind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {" + delay + "}, next: {statusTemplate: \"phase: " + phase + "\"}}\n"
 	}
-	got, err := readStages(write(t, "stages.yaml", stage("", "Running")+stage("durationMilliseconds: 5", "Pending")+stage("durationMilliseconds: 7", "Succeeded")))
-	if err != nil || len(got) != 2 {
+	got, err := readStages(write(t, "stages.yaml", stage("", "Running")+stage("durationMilliseconds: 5", "Pending")+stage("durationMilliseconds: 7", "Succeeded")+
+		"---\nkind: Stage\nmetadata: {name: gone}\nspec: {resourceRef: {kind: Pod}, delay: {durationMilliseconds: 9}, next: {delete: true}}\n"))
+	if err != nil || len(got) != 3 {
 		t.Fatalf("%d stages, %v", len(got), err)
 	}
 	p := sim.Pod{Pull: sim.Constant(time.Hour)}
 	for i := range got {
 		got[i].shape(&p)
 	}
-	if want := (sim.Pod{Pull: sim.Constant(0), Duration: sim.Constant(7 * time.Millisecond)}); !reflect.DeepEqual(p, want) {
+	if want := (sim.Pod{Pull: sim.Constant(0), Duration: sim.Constant(7 * time.Millisecond), Stop: sim.Constant(9 * time.Millisecond)}); !reflect.DeepEqual(p, want) {
 		t.Errorf("%+v", p)
 	}
 }

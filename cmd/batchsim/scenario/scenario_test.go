@@ -195,6 +195,7 @@ func TestBadFiles(t *testing.T) {
 		{"a.yaml", "- 1\n", "a.yaml:1: is neither an object nor a scenario"},
 		{"a.yaml", replace("parallelism", "paralelism"), "a.yaml:10: no such field: spec.paralelism; did you mean parallelism?"},
 		{"a.yaml", replace("parallelism: 4", "parallelism: -4"), "a.yaml:1: render: spec.parallelism: -4"},
+		{"a.yaml", replace("image: render", "imag: render"), "a.yaml:19: no such field: spec.template.spec.containers[0].imag; did you mean image?"},
 		{"a.yaml", replace("0.1", "lots"), "a.yaml:7: annotation batchsim.batchplan/failure: \"lots\" is not a share"},
 		{"a.yaml", replace("batchsim.batchplan/failure", "batchsim.batchplan/falure"), "a.yaml:7: annotation batchsim.batchplan/falure: no such value; did you mean failure?"},
 		{"a.yaml", replace("kind: Job", "kind: Pod"), "a.yaml:1: batch/v1 \"Pod\" is not supported"},

@@ -201,6 +201,11 @@ func TestSweep_RefusesTheFileOfAnother(t *testing.T) {
 	if _, err := simulate(t, sweepArgs(db, "--seed", "9")...); err == nil || !strings.Contains(err.Error(), "another sweep") {
 		t.Errorf("got %v", err)
 	}
+	other := filepath.Join(t.TempDir(), "other.sqlite")
+	succeed(t, sweepArgs(other, "--seed", "9")...)
+	if _, err := simulate(t, "merge", filepath.Join(t.TempDir(), "both.sqlite"), db, other); err == nil || !strings.Contains(err.Error(), other+": is part of another sweep than ") {
+		t.Errorf("got %v", err)
+	}
 	if _, err := simulate(t, "merge", db, render); err == nil || !strings.Contains(err.Error(), "is not the result of a sweep") {
 		t.Errorf("got %v", err)
 	}

@@ -21,7 +21,7 @@ func TestStored(t *testing.T) {
 	for file, calls := range map[string][][]string{
 		"run.txt": {{"run", hour}, {"run", day}, {"run", spot, "--until", "30m", "--seed", "3"}, {"run", "../../testdata/jobs.csv", "--set", "maxEvents=9"},
 			{"run", hour, "--set", "load=[]"}},
-		"why.txt": {{"why", hour, "render-0", "3m"}, {"why", hour, "render-1", "14m"}, {"why", hour, "backup", "37m"}, {"why", hour, "backup", "8m1s"}, {"why", render, "render", "0s"}},
+		"why.txt": {{"why", hour, "render-0", "3m"}, {"why", hour, "render-1", "36m10s"}, {"why", hour, "render-1", "14m"}, {"why", hour, "backup", "37m"}, {"why", hour, "backup", "8m1s"}, {"why", render, "render", "0s"}},
 		"studies.txt": {{"compare", render, "--variant", "one: jobs.parallelism=1", "--variant", "patient: options.backoff.base=1m", "--seeds", "3", "--seed", "5"},
 			sweepArgs(db), sweepArgs(filepath.Join(dir, "half.sqlite"), "--shares", "2", "--share", "1", "--set", "nodes=[{count: 1}]"),
 			{"manifest", "day.yaml", "--shares", "3", "--grid", "nodes.0.count=2|4", "--claim", "data", "--image", "registry.example/batchsim", "--name", "nodes",

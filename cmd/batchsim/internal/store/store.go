@@ -174,6 +174,7 @@ func Merge(file string, parts []string) (missing int, err error) {
 		}
 	}
 	var into *Store
+	var whole string // the definition of the first part
 	for _, part := range parts {
 		from, err := sql.Open("sqlite", "file:"+part+"?mode=ro&_pragma=busy_timeout(10000)")
 		if err != nil {
@@ -190,8 +191,9 @@ func Merge(file string, parts []string) (missing int, err error) {
 				return 0, err
 			}
 			defer into.Close()
+			whole = definition
 		}
-		if err := into.copy(part, definition); err != nil {
+		if err := into.copy(part, whole); err != nil {
 			return 0, fmt.Errorf("%s: %w", part, err)
 		}
 	}
