@@ -64,16 +64,6 @@ func activityOf(p *read.Pod, pod *job.Pod, template map[string]bool, now time.Ti
 	return a
 }
 
-// firstOf is the name of the first container of a spec, which most often does the work.
-func firstOf(spec *read.PodSpec) string {
-	for _, c := range spec.Containers {
-		if !c.Init {
-			return c.Name
-		}
-	}
-	return ""
-}
-
 func hasName(containers []read.Container, name string) bool {
 	return slices.ContainsFunc(containers, func(c read.Container) bool { return c.Name == name })
 }

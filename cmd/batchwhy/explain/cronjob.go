@@ -3,39 +3,12 @@ package explain
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
-
-// cronLook is everything that is known about one CronJob. It is made once, by lookAtCron, and
-// only read after that.
-type cronLook struct {
-	words
-	cron     *read.CronJob
-	spec     *cronjob.Spec
-	status   *cronjob.Status
-	children []cronjob.Child
-	snapshot cronjob.Snapshot
-	plan     cronjob.Plan
-	// theirs is the plan of Kubernetes 1.36, quirks included.
-	theirs cronjob.Plan
-	// theirSnapshot is what that plan was made from.
-	theirSnapshot cronjob.Snapshot
-	events        []read.Event
-	closing       time.Time
-	// jobsRead is false if the input has no Jobs.
-	jobsRead bool
-	// podsRead is false if the input has no pods.
-	podsRead bool
-	// jobs are the Jobs of the input by their UID, to look at what they do.
-	jobs map[job.UID]*read.Job
-	// troubleOf is the worst finding about a Job, or nil.
-	troubleOf func(*read.Job) *Finding
-}
 
 // lookAtCron asks the planner, once as the schedule means it and once as Kubernetes 1.36 decides.
 func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
@@ -112,11 +85,6 @@ func (e *Explainer) cronJob(c *read.CronJob) Explanation {
 	return out
 }
 
-func (l *cronLook) isSuspended() bool { return l.spec.Suspend != nil && *l.spec.Suspend }
-
-// isLost reports whether a run is due that Kubernetes 1.36 does not find.
-func (l *cronLook) isLost() bool { return len(l.plan.Create) > 0 && len(l.theirs.Create) == 0 }
-
 // state is the state in a word and in a sentence. The word agrees with the findings.
 func (l *cronLook) state(s *Schedule, findings []Finding) (State, string) {
 	switch {
@@ -167,30 +135,11 @@ func (l *cronLook) lastRun(s *Schedule) string {
 	return l.moment(r.At) + ": " + strings.TrimSuffix(lower(r.Text), ".")
 }
 
-func lower(text string) string { return strings.ToLower(text[:1]) + text[1:] }
-
 func (l *cronLook) nextRun() string {
 	if l.plan.NextRun.IsZero() {
 		return "no further run is going to come"
 	}
 	return "the next run is due " + l.at(l.plan.NextRun) + l.inZone(l.plan.NextRun)
-}
-
-// inZone adds the wall clock of the schedule's zone.
-func (l *cronLook) inZone(t time.Time) string {
-	zone := l.snapshot.Schedule.Schedule.Location()
-	if zone == time.UTC || zone.String() == "UTC" {
-		return ""
-	}
-	return t.In(zone).Format(", 15:04 MST")
-}
-
-// moment names a run, with its day unless it is today.
-func (l *cronLook) moment(t time.Time) string {
-	if t.UTC().Format(time.DateOnly) == l.now.UTC().Format(time.DateOnly) {
-		return t.UTC().Format("15:04")
-	}
-	return t.UTC().Format("2006-01-02 15:04")
 }
 
 // ifResumed says what would happen if spec.suspend became false now.
@@ -212,25 +161,4 @@ func (l *cronLook) ifResumed() string {
 		return fmt.Sprintf("%s have come due since %s and would not start any more", count(int64(plan.Missed.Count), "run"), l.base())
 	}
 	return "no run has come due since " + l.base()
-}
-
-// childOf returns the job of a run, or nil.
-func (l *cronLook) childOf(run time.Time) *cronjob.Child {
-	name := cronjob.JobName(l.cron.Name, run)
-	for i := range l.children {
-		if c := &l.children[i]; c.Name == name || !c.Foreign && c.ScheduledTime.Equal(run) {
-			return c
-		}
-	}
-	return nil
-}
-
-func outcomeOf(c *cronjob.Child) string {
-	switch c.Finished {
-	case job.ConditionComplete:
-		return "complete"
-	case job.ConditionFailed:
-		return "failed"
-	}
-	return "active"
 }

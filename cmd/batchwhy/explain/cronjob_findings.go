@@ -496,17 +496,6 @@ func firstPart(message string) string {
 	return part
 }
 
-func (l *cronLook) whyTooLate() string {
-	why := "they were not started in time"
-	if d := l.spec.StartingDeadlineSeconds; d != nil {
-		why = fmt.Sprintf("startingDeadlineSeconds, %d, passed before", *d)
-	}
-	if n := len(l.active()); n > 0 && l.spec.ConcurrencyPolicy == cronjob.Forbid {
-		why += "; concurrencyPolicy is Forbid, and " + l.activeJobs()
-	}
-	return why
-}
-
 // staleFindings report active Jobs of the status that do not exist.
 func (l *cronLook) staleFindings() (all []Finding) {
 	if !l.jobsRead || l.cron.IsManifest {
@@ -527,20 +516,6 @@ func (l *cronLook) staleFindings() (all []Finding) {
 			when("it is gone and the controller runs", remedy("take it off by hand", kubectl(ns, "patch", "cronjob", l.cron.Name, "--subresource=status", "--type=merge", "-p", `{"status":{"active":null}}`), "safe only if no Job of the CronJob is active: otherwise two runs overlap; needs kubectl 1.24")))))
 	}
 	return all
-}
-
-// staleHolder is the Job that does not exist and, as an entry of status.active, has held back runs
-// under Forbid, or "".
-func (l *cronLook) staleHolder() string {
-	if !l.jobsRead || l.cron.IsManifest || l.spec.ConcurrencyPolicy != cronjob.Forbid || l.plan.Missed.Count == 0 || l.isSuspended() {
-		return ""
-	}
-	for _, ref := range l.status.Active {
-		if !slices.ContainsFunc(l.children, func(c cronjob.Child) bool { return c.UID == ref.UID }) {
-			return ref.Name
-		}
-	}
-	return ""
 }
 
 // activeFindings report Jobs that pile up.
@@ -591,14 +566,6 @@ func (l *cronLook) historyFindings() (all []Finding) {
 	check("failedJobsHistoryLimit", l.spec.FailedJobsHistoryLimit, "fail")
 	check("successfulJobsHistoryLimit", l.spec.SuccessfulJobsHistoryLimit, "succeed")
 	return all
-}
-
-// ttl is the ttlSecondsAfterFinished of its Jobs, or nil.
-func (l *cronLook) ttl() *int32 {
-	if l.cron.Jobs == nil {
-		return nil
-	}
-	return l.cron.Jobs.TTLSecondsAfterFinished
 }
 
 // suspendedFindings say how to resume.

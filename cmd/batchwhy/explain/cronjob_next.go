@@ -1,19 +1,10 @@
 package explain
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 )
-
-// base names the moment since which runs count.
-func (l *cronLook) base() string {
-	if t := l.status.LastScheduleTime; !t.IsZero() {
-		return "the last recorded run (" + l.moment(t) + ")"
-	}
-	return "its creation, " + l.moment(l.snapshot.CronJob.CreationTimestamp)
-}
 
 // next says what the controller will do.
 func (l *cronLook) next() (all []Step) {
@@ -80,29 +71,4 @@ func (l *cronLook) overlap() string {
 		return "; it replaces " + count(int64(len(l.active())), "active Job") + ", which " + verb(int64(len(l.active())), "is", "are") + " deleted then"
 	}
 	return ""
-}
-
-// active are the jobs of the CronJob that have not ended.
-func (l *cronLook) active() (active []*cronjob.Child) {
-	for i := range l.children {
-		if c := &l.children[i]; !c.Foreign && c.Finished == "" {
-			active = append(active, c)
-		}
-	}
-	return active
-}
-
-func (l *cronLook) activeJobs() string {
-	var names []string
-	for _, c := range l.active() {
-		since := c.StartTime
-		if since.IsZero() {
-			since = c.CreationTimestamp
-		}
-		names = append(names, fmt.Sprintf("%s is active for %s", c.Name, l.since(since)))
-	}
-	if len(names) == 0 {
-		names = []string{fmt.Sprintf("%d of its Jobs are active by its status", len(l.status.Active))}
-	}
-	return list(names)
 }

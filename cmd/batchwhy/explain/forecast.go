@@ -122,13 +122,6 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 // tell adds what the round does to the forecast.
 func (f *future) tell(plan *job.Plan, end *job.Conclusion) {
 	now := f.snapshot.Now
@@ -310,3 +303,21 @@ func (l *cronLook) habit() (h habit) {
 
 // futureUID is the UID of a Job that a forecast has created.
 func futureUID(name string) job.UID { return job.UID("future " + name) }
+
+// allDone is the outcome of a plan whose writes all succeed.
+func allDone(plan *job.Plan) job.Outcome {
+	o := job.Outcome{Recorded: job.ResultDone, Settled: job.ResultDone}
+	o.Claimed = job.ResultDone
+	for range plan.Delete {
+		o.Deleted = append(o.Deleted, job.Effect{Result: job.ResultDone})
+	}
+	for i := range plan.Create {
+		ref := job.PodRef{Name: plan.Create[i].NamePrefix, UID: job.UID(fmt.Sprintf("new %d", i))}
+		o.Created = append(o.Created, job.Effect{Result: job.ResultDone, Pod: ref})
+	}
+	recording := plan.Record(o.Writes)
+	for range recording.Untrack {
+		o.Untracked = append(o.Untracked, job.ResultDone)
+	}
+	return o
+}

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -187,22 +186,6 @@ func (l *look) containerLostRemedies(p *read.Pod) []Remedy {
 	return []Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
 }
 
-// failureLimit is the limit that a failed pod counts against.
-func (l *look) failureLimit() string {
-	if limit := l.spec.BackoffLimitPerIndex; limit != nil {
-		return fmt.Sprintf("backoffLimitPerIndex %d", *limit)
-	}
-	return fmt.Sprintf("backoffLimit %d", *l.spec.BackoffLimit)
-}
-
-// moreFailures is the remedy to raise backoffLimit. That of each index cannot change.
-func (l *look) moreFailures(do string) Remedy {
-	if l.spec.BackoffLimitPerIndex != nil {
-		return l.again("raise backoffLimitPerIndex")
-	}
-	return remedy(do, patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", min(int64(*l.spec.BackoffLimit)*2+2, math.MaxInt32)), "safe at any time before it has failed; real failures are retried as often, too")
-}
-
 // refusedPodRemedies say what to do about pods that the kubelet of their node did not accept. Such a
 // pod has no condition DisruptionTarget, so no rule for it ignores the failure.
 func (l *look) refusedPodRemedies(p *read.Pod) []Remedy {
@@ -237,37 +220,8 @@ func (l *look) disrupted(failed []failure) string {
 		count(n, "pod was", "pods were"), verb(n, "counts", "count"), l.failureLimit(), why.list())
 }
 
-func disruptionText(reason string) string {
-	switch reason {
-	case "PreemptionByScheduler":
-		return "preempted for a pod of higher priority"
-	case "EvictionByEvictionAPI":
-		return "evicted, as when a node is drained"
-	case "DeletionByTaintManager":
-		return "deleted from a node with a taint, as when it is not ready"
-	case "DeletionByPodGC":
-		return "deleted since its node was gone"
-	case "TerminationByKubelet":
-		return "ended by the kubelet, as when a node is short of something or shut down"
-	}
-	return "disrupted"
-}
-
 // ignorePolicy is the rule that keeps disruptions from counting.
 const ignorePolicy = "podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
-
-// ignoreRemedies say how to keep disruptions from counting.
-func (l *look) ignoreRemedies() []Remedy {
-	ignore := l.again("let the Job ignore disruptions: add " + ignorePolicy + " to its spec, which needs restartPolicy: Never,")
-	if l.spec.Template.RestartPolicy == job.RestartOnFailure {
-		ignore = l.again("set restartPolicy: Never, and let the Job ignore disruptions: add " + ignorePolicy + " to its spec,")
-	}
-	ignore.Risk += " A Job that ignores disruptions has no limit of them: give it an activeDeadlineSeconds too."
-	if l.isFinished() || l.fails() {
-		return []Remedy{ignore}
-	}
-	return []Remedy{ignore, when("the Job must not be restarted", l.moreFailures("allow this Job more failures"))}
-}
 
 // evictedRemedies say what to do about pods that their node could not feed.
 func (l *look) evictedRemedies(p *read.Pod) []Remedy {
@@ -438,61 +392,4 @@ func (l *look) failuresGone() string {
 		return ""
 	}
 	return fmt.Sprintf("; %s counted whose %s gone", count(gone, "more failure is", "more failures are"), verb(gone, "pod is", "pods are"))
-}
-
-func (l *look) countFailed() (n int) {
-	for _, found := range l.found.Pods {
-		if found.Failed && found.Counts {
-			n++
-		}
-	}
-	return n
-}
-
-// endOf says how the containers of a pod ended.
-func (l *look) endOf(place int) string {
-	p := l.pods[place]
-	var parts []string
-	for _, c := range p.Containers {
-		if c.Ended && c.ExitCode != 0 {
-			parts = append(parts, exit(c.ExitCode, c.Reason))
-		}
-	}
-	switch {
-	case len(parts) > 0 && p.Reason != "":
-		return parts[0] + " (" + p.Reason + ")"
-	case len(parts) > 0 && p.Condition("DisruptionTarget").Reason != "":
-		return parts[0] + " (" + disruptionText(p.Condition("DisruptionTarget").Reason) + ")"
-	case len(parts) > 0:
-		return strings.Join(parts, " and ")
-	case p.Reason != "":
-		return "the reason " + p.Reason
-	case p.Condition("DisruptionTarget").Status == "True":
-		return "no exit code (" + disruptionText(p.Condition("DisruptionTarget").Reason) + ")"
-	case p.Object.Deletion != nil:
-		return "a deletion"
-	}
-	return "no exit code"
-}
-
-// exit is an exit code with what it usually means.
-func exit(code int32, reason string) string {
-	s := fmt.Sprintf("exit code %d", code)
-	switch {
-	case reason != "" && reason != "Error" && reason != "Completed":
-		return s + ", " + reason
-	case code == 137:
-		return s + ", killed with SIGKILL"
-	case code == 139:
-		return s + ", a segmentation fault"
-	case code == 134:
-		return s + ", aborted"
-	case code == 143:
-		return s + ", ended by SIGTERM"
-	case code == 126:
-		return s + ", the command is not executable"
-	case code == 127:
-		return s + ", the command was not found"
-	}
-	return s
 }

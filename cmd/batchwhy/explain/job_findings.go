@@ -245,19 +245,6 @@ func (l *look) namespaceFindings() []Finding {
 // recently is how long a refused write counts as the present state.
 const recently = 15 * time.Minute
 
-// refusal is the latest event that says that a write of the controller was refused, or nil if
-// pods came after it.
-func refusal(events []read.Event, now time.Time) *read.Event {
-	e := lastEvent(events, "FailedCreate")
-	if e == nil || now.Sub(e.Last) > recently {
-		return nil
-	}
-	if made := lastEvent(events, "SuccessfulCreate"); made != nil && made.Last.After(e.Last) {
-		return nil
-	}
-	return e
-}
-
 // refusedFindings are about writes that the API server has refused.
 func (l *look) refusedFindings() (all []Finding) {
 	if e := refusal(l.events, l.now); e != nil && !l.isFinished() && l.closing.IsZero() {
@@ -347,20 +334,6 @@ func orUnknown(name string) string {
 		return "(see the message)"
 	}
 	return name
-}
-
-// queue is the queue of Kueue that the Job belongs to.
-func (l *look) queue() string {
-	const label = "kueue.x-k8s.io/queue-name"
-	if name := l.job.Labels[label]; name != "" {
-		return name
-	}
-	for _, p := range l.pods {
-		if name := p.Labels[label]; name != "" {
-			return name
-		}
-	}
-	return ""
 }
 
 // heldFindings are about a Job that its users, or a queue, hold back.
@@ -675,16 +648,4 @@ func keys(pods []*read.Pod) (names []string) {
 		names = append(names, p.Key())
 	}
 	return names
-}
-
-// lastWarnings returns the latest warning of each reason.
-func lastWarnings(events []read.Event) (last []read.Event) {
-	seen := make(map[string]bool)
-	for _, e := range events {
-		if e.Type == "Warning" && !seen[e.Reason] {
-			seen[e.Reason] = true
-			last = append(last, *lastEvent(events, e.Reason))
-		}
-	}
-	return last
 }

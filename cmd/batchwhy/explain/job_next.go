@@ -30,13 +30,6 @@ func compareTimes(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // step is a step at a time, zero for now.
 func step(reason string, at time.Time, format string, args ...any) Step {
 	s := Step{Reason: reason, Text: sentence(fmt.Sprintf(format, args...))}

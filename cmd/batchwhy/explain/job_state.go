@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/batchplan/batchplan/job"
 )
@@ -114,15 +113,6 @@ func (l *look) restartsSeen() string {
 	return fmt.Sprintf(": %s so far", count(l.found.Restarts, "restart"))
 }
 
-// plainly begins a message of the controller with a small letter.
-func plainly(message string) string {
-	message = strings.TrimRight(brief(message), ".")
-	if len(message) > 1 && message[1] >= 'a' && message[1] <= 'z' {
-		return strings.ToLower(message[:1]) + message[1:]
-	}
-	return message
-}
-
 func (l *look) deleting() string {
 	s := fmt.Sprintf("being deleted since %s (%s)", l.clock(l.snapshot.Job.DeletionTimestamp), l.since(l.snapshot.Job.DeletionTimestamp))
 	if l.isFinished() {
@@ -148,20 +138,6 @@ func (l *look) suspended() string {
 }
 
 func (l *look) progress() string { return l.successes() + ", " + l.podCounts() }
-
-// successes is how much is done.
-func (l *look) successes() string {
-	n := l.succeeded()
-	switch {
-	case l.spec.Completions == nil && n > 0:
-		return "the work queue has " + count(n, "success", "successes")
-	case l.spec.Completions == nil:
-		return "the work queue has no success yet"
-	case l.isIndexed():
-		return fmt.Sprintf("%d of %s done", n, count(int64(*l.spec.Completions), "index", "indexes"))
-	}
-	return fmt.Sprintf("%d of %s done", n, count(int64(*l.spec.Completions), "completion"))
-}
 
 // podCounts is how many pods there are of each kind.
 func (l *look) podCounts() string {

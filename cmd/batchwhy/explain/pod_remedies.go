@@ -9,28 +9,6 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// contains reports whether a message has one of some words, whatever their case.
-func contains(message string, words ...string) bool {
-	message = strings.ToLower(message)
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) })
-}
-
-// quoted is the name behind a word in a message, as in: configmap "settings" not found.
-func quoted(message, word string) string {
-	at := strings.Index(strings.ToLower(message), word+` "`)
-	if at < 0 {
-		return ""
-	}
-	name, _, ok := strings.Cut(message[at+len(word)+2:], `"`)
-	if !ok {
-		return ""
-	}
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		return name[i+1:]
-	}
-	return name
-}
-
 // imageRemedies say what to do about an image that cannot be pulled.
 func (l *look) imageRemedies(p *read.Pod, c *read.Container) []Remedy {
 	message, missing := c.Message, (*read.Event)(nil)

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -140,13 +139,6 @@ func (l *look) containerTrouble(i int) *podTrouble {
 	return nil
 }
 
-func latestEnd(containers []read.Container) (last time.Time) {
-	for _, c := range containers {
-		last = later(last, c.Since)
-	}
-	return last
-}
-
 // imageMessage is a message about an image without what comes before its cause: what the registry
 // said is at the end.
 func imageMessage(message string) string {
@@ -192,17 +184,6 @@ func (l *look) waitTrouble(p *read.Pod, c *read.Container) (Finding, bool) {
 	return Finding{}, false
 }
 
-func (l *look) imageOf(p *read.Pod, c *read.Container) string {
-	if image := p.Spec.Container(c.Name).Image; image != "" {
-		return image
-	}
-	return "of container " + c.Name
-}
-
-func (l *look) describePodRemedy(p *read.Pod) Remedy {
-	return inspect("read the events at the end of its description", kubectl(p.Namespace, "describe", "pod", p.Name))
-}
-
 // crashTrouble is a container that is started again and again.
 func (l *look) crashTrouble(p *read.Pod, c *read.Container) Finding {
 	if c.Last != nil && c.Last.Reason == "OOMKilled" {
@@ -233,26 +214,11 @@ func (l *look) restartsLeft() string {
 	return fmt.Sprintf("; the Job fails at %s (backoffLimit %d)", count(max(int64(*l.spec.BackoffLimit), 1), "restart"), *l.spec.BackoffLimit)
 }
 
-// said is the message with which a container ended.
-func said(message string) string {
-	if message = brief(message); message == "" {
-		return ""
-	}
-	return fmt.Sprintf(`, and it said "%s"`, strings.ReplaceAll(message, `"`, "'"))
-}
-
 // memoryTrouble is a container that is killed since it takes more memory than it may.
 func (l *look) memoryTrouble(p *read.Pod, c *read.Container) Finding {
 	text := fmt.Sprintf("runs out of memory, container %s ended last with %s%s and was restarted %s%s",
 		c.Name, exit(c.Last.ExitCode, c.Last.Reason), l.memoryLimit(p, c.Name), count(int64(c.Restarts), "time"), l.restartsLeft())
 	return Finding{Severity: Error, Code: "OutOfMemory", Text: text, Remedies: l.memoryRemedies(p, c.Name)}
-}
-
-func (l *look) memoryLimit(p *read.Pod, container string) string {
-	if limit := p.Spec.Container(container).MemoryLimit; limit != "" {
-		return fmt.Sprintf(" at its memory limit of %s", limit)
-	}
-	return " (its spec sets no memory limit: that of a LimitRange, or the memory of the node)"
 }
 
 // restartTrouble is about a container that runs now and has ended before.
@@ -426,10 +392,6 @@ func (l *look) leftBehind(i int) *podTrouble {
 	return nil
 }
 
-func otherFinalizers(all []string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(f string) bool { return f == job.Finalizer })
-}
-
 // whyThere says why a pod that should be gone may still be there.
 func (l *look) whyThere(i int) string {
 	p := l.pods[i]
@@ -440,62 +402,4 @@ func (l *look) whyThere(i int) string {
 		return "never had a node"
 	}
 	return fmt.Sprintf("the kubelet of node %s does not answer, or the containers do not end", p.Node)
-}
-
-// isOnLostNode reports whether the node of a pod is known not to be ready.
-func (l *look) isOnLostNode(i int) bool { return l.pods[i].Node != "" && !l.lostSince(i).IsZero() }
-
-// lostSince is since when the node of a pod is not ready.
-func (l *look) lostSince(i int) time.Time {
-	p := l.pods[i]
-	if since, known := l.nodesLost[p.Node]; known {
-		return since
-	}
-	lost, back := lastEvent(l.podEvents[i], "NodeNotReady"), lastEvent(l.podEvents[i], "NodeReady")
-	if lost != nil && p.Condition("Ready").Status != "True" && (back == nil || back.Last.Before(lost.Last)) {
-		return lost.Last
-	}
-	return time.Time{}
-}
-
-// lastEvent is the latest event of a reason, with the number of all of them, or nil.
-func lastEvent(events []read.Event, reason string) (last *read.Event) {
-	n := 0
-	for i := range events {
-		if e := &events[i]; e.Reason == reason {
-			n += e.Count
-			if last == nil || e.Last.After(last.Last) {
-				last = e
-			}
-		}
-	}
-	if last != nil && n != last.Count {
-		all := *last
-		all.Count = n
-		last = &all
-	}
-	return last
-}
-
-func latestWarning(events []read.Event) (last *read.Event) {
-	for i := range events {
-		if e := &events[i]; e.Type == "Warning" && (last == nil || e.Last.After(last.Last)) {
-			last = e
-		}
-	}
-	return last
-}
-
-func after(separator, text string) string {
-	if text == "" {
-		return ""
-	}
-	return separator + text
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }

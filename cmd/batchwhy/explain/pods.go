@@ -156,3 +156,38 @@ func (l *look) pendingWhy(p *read.Pod) string {
 	}
 	return ": it has no node yet"
 }
+
+// firstOf is the name of the first container of a spec, which most often does the work.
+func firstOf(spec *read.PodSpec) string {
+	for _, c := range spec.Containers {
+		if !c.Init {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+func latestEnd(containers []read.Container) (last time.Time) {
+	for _, c := range containers {
+		last = later(last, c.Since)
+	}
+	return last
+}
+
+func otherFinalizers(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(f string) bool { return f == job.Finalizer })
+}
+
+func (l *look) imageOf(p *read.Pod, c *read.Container) string {
+	if image := p.Spec.Container(c.Name).Image; image != "" {
+		return image
+	}
+	return "of container " + c.Name
+}
+
+func (l *look) memoryLimit(p *read.Pod, container string) string {
+	if limit := p.Spec.Container(container).MemoryLimit; limit != "" {
+		return fmt.Sprintf(" at its memory limit of %s", limit)
+	}
+	return " (its spec sets no memory limit: that of a LimitRange, or the memory of the node)"
+}

@@ -3,10 +3,12 @@ package explain
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
+	"github.com/batchplan/batchplan/job"
 )
 
 // remedy is a Remedy without a condition.
@@ -173,4 +175,37 @@ func (l *look) logs(p *read.Pod, container string, previous bool) Remedy {
 		args, do = append(args, "--previous"), "read what it printed before the last restart"
 	}
 	return inspect(do, kubectl(l.job.Namespace, args...))
+}
+
+// failureLimit is the limit that a failed pod counts against.
+func (l *look) failureLimit() string {
+	if limit := l.spec.BackoffLimitPerIndex; limit != nil {
+		return fmt.Sprintf("backoffLimitPerIndex %d", *limit)
+	}
+	return fmt.Sprintf("backoffLimit %d", *l.spec.BackoffLimit)
+}
+
+// moreFailures is the remedy to raise backoffLimit. That of each index cannot change.
+func (l *look) moreFailures(do string) Remedy {
+	if l.spec.BackoffLimitPerIndex != nil {
+		return l.again("raise backoffLimitPerIndex")
+	}
+	return remedy(do, patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", min(int64(*l.spec.BackoffLimit)*2+2, math.MaxInt32)), "safe at any time before it has failed; real failures are retried as often, too")
+}
+
+// ignoreRemedies say how to keep disruptions from counting.
+func (l *look) ignoreRemedies() []Remedy {
+	ignore := l.again("let the Job ignore disruptions: add " + ignorePolicy + " to its spec, which needs restartPolicy: Never,")
+	if l.spec.Template.RestartPolicy == job.RestartOnFailure {
+		ignore = l.again("set restartPolicy: Never, and let the Job ignore disruptions: add " + ignorePolicy + " to its spec,")
+	}
+	ignore.Risk += " A Job that ignores disruptions has no limit of them: give it an activeDeadlineSeconds too."
+	if l.isFinished() || l.fails() {
+		return []Remedy{ignore}
+	}
+	return []Remedy{ignore, when("the Job must not be restarted", l.moreFailures("allow this Job more failures"))}
+}
+
+func (l *look) describePodRemedy(p *read.Pod) Remedy {
+	return inspect("read the events at the end of its description", kubectl(p.Namespace, "describe", "pod", p.Name))
 }

@@ -51,28 +51,6 @@ func (l *cronLook) pastRun(run time.Time) Run {
 	return out
 }
 
-// outcome says how a run ended whose job is there.
-func (l *cronLook) outcome(c *cronjob.Child) (outcome, text string) {
-	if c.Foreign {
-		return "taken", fmt.Sprintf("did not start: a Job of another owner has the name %s", c.Name)
-	}
-	since := c.StartTime
-	if since.IsZero() {
-		since = c.CreationTimestamp
-	}
-	late := ""
-	if d := c.CreationTimestamp.Sub(c.ScheduledTime); !c.ScheduledTime.IsZero() && d >= time.Minute {
-		late = fmt.Sprintf(", started %s late", span(d))
-	}
-	switch outcomeOf(c) {
-	case "complete":
-		return "complete", fmt.Sprintf("succeeded after %s%s", span(c.FinishTime.Sub(since)), late)
-	case "failed":
-		return "failed", fmt.Sprintf("failed after %s%s", span(c.FinishTime.Sub(since)), late)
-	}
-	return "active", fmt.Sprintf("active for %s%s", l.since(since), late)
-}
-
 // noJob says why a run has no job, as far as anything tells.
 func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 	last := l.status.LastScheduleTime
@@ -116,20 +94,6 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 		return "missed", "missed: not started before the next run was due" + l.heldBy(run)
 	}
 	return "unknown", "no Job of this run is left"
-}
-
-// heldBy says which job has held a run back under Forbid.
-func (l *cronLook) heldBy(run time.Time) string {
-	if l.spec.ConcurrencyPolicy != cronjob.Forbid {
-		return ""
-	}
-	for i := range l.children {
-		c := &l.children[i]
-		if !c.Foreign && c.CreationTimestamp.Before(run) && (c.Finished == "" || c.FinishTime.After(run)) {
-			return fmt.Sprintf(", since concurrencyPolicy is Forbid and %s was active", c.Name)
-		}
-	}
-	return ""
 }
 
 // unrecorded is a run before the last recorded one that has no job. Nothing tells whether

@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Lists of large elements are sorted by pointers and places: the code that sorts those exists
@@ -29,4 +30,20 @@ func sortedStably[E any](list []E, compare func(a, b *E) int) []E {
 		sorted = append(sorted, list[i])
 	}
 	return sorted
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -129,9 +129,6 @@ func brief(text string) string {
 	return text
 }
 
-// told is a message as a part of a sentence.
-func told(message string) string { return strings.TrimRight(brief(message), ".") }
-
 // tally counts equal texts, and lists them with their numbers, the most frequent first.
 type tally struct {
 	counts map[string]int64
@@ -183,4 +180,74 @@ func withoutRule(text string) string {
 		text, _, _ = strings.Cut(text, letter)
 	}
 	return text
+}
+
+func lower(text string) string { return strings.ToLower(text[:1]) + text[1:] }
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func after(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// plainly begins a message of the controller with a small letter.
+func plainly(message string) string {
+	message = strings.TrimRight(brief(message), ".")
+	if len(message) > 1 && message[1] >= 'a' && message[1] <= 'z' {
+		return strings.ToLower(message[:1]) + message[1:]
+	}
+	return message
+}
+
+// exit is an exit code with what it usually means.
+func exit(code int32, reason string) string {
+	s := fmt.Sprintf("exit code %d", code)
+	switch {
+	case reason != "" && reason != "Error" && reason != "Completed":
+		return s + ", " + reason
+	case code == 137:
+		return s + ", killed with SIGKILL"
+	case code == 139:
+		return s + ", a segmentation fault"
+	case code == 134:
+		return s + ", aborted"
+	case code == 143:
+		return s + ", ended by SIGTERM"
+	case code == 126:
+		return s + ", the command is not executable"
+	case code == 127:
+		return s + ", the command was not found"
+	}
+	return s
+}
+
+func disruptionText(reason string) string {
+	switch reason {
+	case "PreemptionByScheduler":
+		return "preempted for a pod of higher priority"
+	case "EvictionByEvictionAPI":
+		return "evicted, as when a node is drained"
+	case "DeletionByTaintManager":
+		return "deleted from a node with a taint, as when it is not ready"
+	case "DeletionByPodGC":
+		return "deleted since its node was gone"
+	case "TerminationByKubelet":
+		return "ended by the kubelet, as when a node is short of something or shut down"
+	}
+	return "disrupted"
 }
