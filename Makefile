@@ -10,6 +10,7 @@ KILLS    ?= 1000
 CONTAIN  ?= auto
 MUTANTS  ?= 0
 MATCH    ?=
+MODULE   ?= .
 PACKAGES ?= job job/jobapply cronjob cronjob/cronjobapply backoff schedule expectations internal/indexset
 CASES    ?= 20000
 JOBS     ?= 500
@@ -130,8 +131,8 @@ fuzz: ## every fuzz target for FUZZTIME
 bench: ## every benchmark
 	go test -run='^$$' -bench=. -benchmem -count=$(COUNT) ./...
 
-mutants: ## find small changes of the code that no test notices; SEED=1 MUTANTS=500 for a sample of them
-	@go run -C proof/tools ./mutants -root $(CURDIR) -equivalents mutants/equivalents.txt $(if $(SEED),-seed $(SEED)) $(if $(QUICK),-quick) \
+mutants: ## find small changes of the code that no test notices; SEED=1 MUTANTS=500 for a sample of them, MODULE=kubernetes PACKAGES=convert for a nested module
+	@go run -C proof/tools ./mutants -root $(CURDIR)/$(MODULE) -equivalents mutants/equivalents.txt $(if $(SEED),-seed $(SEED)) $(if $(QUICK),-quick) \
 		-n $(MUTANTS) -match '$(MATCH)' $(PACKAGES)
 
 kills: ## kill the local runner and its supervisors KILLS times; CONTAIN=cgroup for one way to end processes

@@ -10,7 +10,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
@@ -95,8 +94,7 @@ func TestJob_Errors(t *testing.T) {
 	var other error = errors.New("any other error")
 	another, leaving := aJob(), aJob()
 	another.UID = "job-2"
-	leaving.DeletionTimestamp = &metav1.Time{}
-	leaving.DeletionTimestamp.Time = leaving.DeletionTimestamp.AddDate(2025, 1, 1)
+	leaving.DeletionTimestamp = &created
 	tests := []struct {
 		name     string
 		do       func(context.Context, *backend.Job) error
@@ -108,6 +106,9 @@ func TestJob_Errors(t *testing.T) {
 		{"adopt: gone", adopt, "PATCH", notFound, jobapply.ErrGone, 2},
 		{"adopt: another pod", adopt, "PATCH", otherUID, jobapply.ErrGone, 2},
 		{"adopt: it has a controller", adopt, "PATCH", invalid, other, 2},
+		{"adopt: refused, and no details", adopt, "PATCH", bare, other, 2},
+		{"adopt: a webhook does not like the UID", adopt, "PATCH", forbidden, other, 2},
+		{"adopt: it must have no UID", adopt, "PATCH", noUID, other, 2},
 		{"adopt: it has changed", adopt, "PATCH", conflict, other, 2},
 		{"adopt: the job is gone", adopt, "GET", notFound, other, 1},
 		{"adopt: another job", adopt, "GET", ok(another), other, 1},
@@ -142,17 +143,40 @@ func TestJob_Errors(t *testing.T) {
 			b := backend.NewJob(client, aJob())
 			b.WroteJob = func(*batchv1.Job) { t.Error("a status that was not written is reported") }
 			err := test.do(t.Context(), b)
-			is := func(target error) bool { return errors.Is(err, target) }
-			if test.want != other && !is(test.want) {
-				t.Errorf("got %v, want %v", err, test.want)
+			if err == nil {
+				t.Errorf("no error, want %v", test.want)
 			}
-			if test.want == other && (err == nil || is(jobapply.ErrGone) || is(jobapply.ErrStillTracked) || is(jobapply.ErrNamespaceTerminating)) {
-				t.Errorf("got %v, want none that the executor knows", err)
+			for _, known := range []error{jobapply.ErrGone, jobapply.ErrStillTracked, jobapply.ErrNamespaceTerminating} {
+				if errors.Is(err, known) != (known == test.want) {
+					t.Errorf("got %v, want %v", err, test.want)
+				}
 			}
 			if len(s.requests) != test.requests {
 				t.Errorf("requests %q, want %d", s.requests, test.requests)
 			}
 		})
+	}
+}
+
+// TestJob_ErrorsSay: an error says which write was held back, and why.
+func TestJob_ErrorsSay(t *testing.T) {
+	another, leaving := aJob(), aJob()
+	another.UID, leaving.DeletionTimestamp = "job-2", &created
+	for _, test := range []struct {
+		do     func(context.Context, *backend.Job) error
+		method string
+		answer []reply
+		want   string
+	}{
+		{adopt, "GET", notFound, `Job "j": refused`},
+		{adopt, "GET", ok(another), `Job "j" has UID "job-2" instead of "job-1"`},
+		{adopt, "GET", ok(leaving), `Job "j" is being deleted`},
+		{untrackAndRemove, "PATCH", conflict, "the finalizer is still there: refused"},
+	} {
+		_, client := newServer(t, map[string][]reply{test.method: test.answer})
+		if err := test.do(t.Context(), backend.NewJob(client, aJob())); err == nil || err.Error() != test.want {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ func template() *corev1.PodTemplateSpec {
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        "ignored",
 			Labels:      map[string]string{"app": "a", job.IndexLabel: "99"},
-			Annotations: map[string]string{"note": "n"},
+			Annotations: map[string]string{"note": "n", batchv1.JobIndexFailureCountAnnotation: "99"},
 			Finalizers:  []string{"example.com/f"},
 		},
 		Spec: corev1.PodSpec{

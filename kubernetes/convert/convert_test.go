@@ -44,6 +44,9 @@ func FuzzJob(f *testing.F) {
 		converted := convert.Job(&o)
 		decoded, err := job.DecodeJob(toJSON(t, &o))
 		same(t, decoded, err, converted)
+		if got, end := convert.IsFinished(&o), converted.Status.Finished(); got != (end != "") {
+			t.Fatalf("finished %t, the end is %q", got, end)
+		}
 
 		var status batchv1.JobStatus
 		must.OK(t, json.Unmarshal(toJSON(t, converted.Status), &status))
@@ -119,14 +122,14 @@ func TestPod_Untyped(t *testing.T) {
 	}
 }
 
-// TestPod_Bounds: a grace period below zero is none, and a pod without conditions has no list of them.
+// TestPod_Bounds: a grace period below zero is none, and a pod without conditions or containers has no list of them.
 func TestPod_Bounds(t *testing.T) {
 	grace, now := int64(-5), metav1.Now()
 	p := convert.Pod(&job.Job{}, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now, DeletionGracePeriodSeconds: &grace}})
 	if p.Deletion == nil || p.Deletion.GracePeriodSeconds != 0 {
 		t.Errorf("deletion %+v", p.Deletion)
 	}
-	if p.Detail != nil && p.Detail.Conditions != nil {
-		t.Error("conditions that the pod does not have")
+	if p.Detail.Conditions != nil || p.Detail.Containers != nil {
+		t.Errorf("lists of what the pod does not have: %#v", p.Detail)
 	}
 }

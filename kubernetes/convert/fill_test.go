@@ -51,7 +51,7 @@ func fill(data []byte, object any) {
 		},
 		func(m *metav1.ObjectMeta, c randfill.Continue) {
 			c.FillNoCustom(m)
-			m.ResourceVersion = pick(c, "", "1", "18446744073709551615", "x", "-3")
+			m.ResourceVersion = pick(c, "", "17", "18446744073709551615", "x", "-3")
 			m.Annotations = someAnnotations(c)
 			if m.DeletionGracePeriodSeconds != nil {
 				*m.DeletionGracePeriodSeconds &= 1<<31 - 1

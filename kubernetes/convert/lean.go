@@ -66,7 +66,7 @@ var (
 )
 
 // magic begins each object in protobuf. A runtime.Unknown follows, whose field 1 is the type and 2
-// the object.
+// the object. Decoders of a type read no other field of it.
 var magic = []byte("k8s\x00")
 
 // leanMessage appends the object without what is not needed. It reports false for what it does not
@@ -74,66 +74,53 @@ var magic = []byte("k8s\x00")
 func leanMessage(dst, data []byte) ([]byte, bool) {
 	message, found := bytes.CutPrefix(data, magic)
 	if !found {
-		return dst, false
+		return nil, false
 	}
 	num, wire, n := protowire.ConsumeTag(message)
 	if num != 1 || wire != protowire.BytesType {
-		return dst, false
+		return nil, false
 	}
 	about, _ := protowire.ConsumeBytes(message[n:])
 	keep := leanKind[kindOf(about)]
 	if keep == nil {
-		return dst, false
+		return nil, false
 	}
-	return appendKept(append(dst, magic...), message, fields{1: nil, 2: keep, 3: nil, 4: nil})
+	return appendKept(append(dst, magic...), message, fields{1: nil, 2: keep})
 }
 
 // kindOf returns the kind in a runtime.TypeMeta. Of a version other than v1 it is empty.
-func kindOf(about []byte) (kind string) {
-	for len(about) > 0 {
-		num, wire, n := protowire.ConsumeTag(about)
-		if n < 0 || wire != protowire.BytesType {
-			return ""
-		}
-		text, m := protowire.ConsumeBytes(about[n:])
-		if m < 0 || num == 1 && string(text) != "v1" {
-			return ""
-		}
-		if num == 2 {
-			kind = string(text)
-		}
-		about = about[n+m:]
+func kindOf(about []byte) string {
+	var meta runtime.TypeMeta
+	if meta.Unmarshal(about) != nil || meta.APIVersion != "v1" {
+		return ""
 	}
-	return kind
+	return meta.Kind
 }
 
 // appendKept appends the fields of a message that are to be kept.
 func appendKept(dst, message []byte, keep fields) ([]byte, bool) {
 	for len(message) > 0 {
-		num, wire, n := protowire.ConsumeTag(message)
+		num, wire, n := protowire.ConsumeField(message)
 		if n < 0 {
-			return dst, false
+			return nil, false
 		}
-		m := protowire.ConsumeFieldValue(num, wire, message[n:])
-		if m < 0 {
-			return dst, false
-		}
-		field := message[:n+m]
-		message = message[n+m:]
+		field := message[:n]
+		message = message[n:]
 		nested, kept := keep[num]
 		switch {
 		case !kept:
 		case nested == nil:
 			dst = append(dst, field...)
 		case wire != protowire.BytesType:
-			return dst, false
+			return nil, false
 		default:
-			value, _ := protowire.ConsumeBytes(field[n:])
-			dst = append(dst, field[:n]...)
+			_, _, tag := protowire.ConsumeTag(field)
+			value, _ := protowire.ConsumeBytes(field[tag:])
+			dst = append(dst, field[:tag]...)
 			at := len(dst)
 			var ok bool
 			if dst, ok = appendKept(dst, value, nested); !ok {
-				return dst, false
+				return nil, false
 			}
 			dst = insertLength(dst, at)
 		}

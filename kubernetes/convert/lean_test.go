@@ -2,6 +2,7 @@ package convert_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -17,8 +19,8 @@ import (
 )
 
 // decoders returns how a client decodes objects in protobuf, whole and lean.
-func decoders() (whole, lean runtime.Decoder) {
-	inner := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
+func decoders(types *runtime.Scheme) (whole, lean runtime.Decoder) {
+	inner := protobuf.NewSerializer(types, types)
 	codecs := scheme.Codecs.WithoutConversion()
 	return codecs.DecoderToVersion(inner, nil), convert.Lean(codecs).DecoderToVersion(inner, nil)
 }
@@ -41,7 +43,7 @@ func decode(t testing.TB, d runtime.Decoder, data []byte) runtime.Object {
 // FuzzLean: what is read lean is, when it is trimmed, the same as what is read whole, alone and in a list.
 func FuzzLean(f *testing.F) {
 	seeds(f)
-	whole, lean := decoders()
+	whole, lean := decoders(scheme.Scheme)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var pod corev1.Pod
 		fill(data, &pod)
@@ -89,7 +91,7 @@ func FuzzLean_Malformed(f *testing.F) {
 		f.Add(append(bytes.Clone(message[:n]), 0xff))
 	}
 	f.Add(message)
-	whole, lean := decoders()
+	whole, lean := decoders(scheme.Scheme)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
 		a, kind, err := whole.Decode(data, nil, nil)
@@ -110,14 +112,36 @@ func FuzzLean_Malformed(f *testing.F) {
 	})
 }
 
-// TestLean_Others: objects of other kinds keep everything, and so do those that are not in protobuf.
+// TestLean_Truncated: a message that lacks its end, or has a byte too many, fails as without Lean.
+func TestLean_Truncated(t *testing.T) {
+	whole, lean := decoders(scheme.Scheme)
+	message := encode(t, &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "p"}})
+	for n := range len(message) + 1 {
+		data := append(bytes.Clone(message[:n]), 0xff)
+		if n < len(message) {
+			data = data[:n]
+		}
+		_, _, err := whole.Decode(data, nil, nil)
+		_, _, leanErr := lean.Decode(data, nil, nil)
+		if fmt.Sprint(leanErr) != fmt.Sprint(err) {
+			t.Errorf("%d of %d bytes: whole %v, lean %v", len(data), len(message), err, leanErr)
+		}
+	}
+}
+
+// TestLean_Others: objects of other kinds keep everything, a Pod of another group too, and so do those that are
+// not in protobuf.
 func TestLean_Others(t *testing.T) {
-	whole, lean := decoders()
+	types := runtime.NewScheme()
+	must.OK(t, scheme.AddToScheme(types))
+	types.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Pod"}, &corev1.Pod{})
+	whole, lean := decoders(types)
 	managed := []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	for _, o := range []runtime.Object{
 		&batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: "j", ManagedFields: managed}},
 		&corev1.Event{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}, ObjectMeta: metav1.ObjectMeta{Name: "e", ManagedFields: managed}},
 		&metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Message: "no"},
+		&corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "p", ManagedFields: managed}},
 	} {
 		message := encode(t, o)
 		if diff := cmp.Diff(decode(t, whole, message), decode(t, lean, message)); diff != "" {

@@ -80,14 +80,44 @@ func TestTrim_Labels(t *testing.T) {
 			}
 		}
 	}
-	name := func() *byte {
-		label := map[string]string{strings.Clone(batchv1.JobNameLabel): "j"}
-		for name := range trim(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: label}}, "Job").Labels {
-			return unsafe.StringData(name)
-		}
-		return nil
+}
+
+// TestTrim_Shares: all pods share the common words and flags, and the labels of a pod share the name and the UID
+// of its owner.
+func TestTrim_Shares(t *testing.T) {
+	trimmed := func() (*corev1.Pod, *metav1.OwnerReference) {
+		yes, no := true, false
+		p := trim(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: strings.Clone("batch/v1"), Kind: strings.Clone("Job"), Name: "j", UID: "uid-of-j", Controller: &yes, BlockOwnerDeletion: &no,
+			}},
+			Labels: map[string]string{
+				strings.Clone(batchv1.JobNameLabel): strings.Clone("j"), strings.Clone(batchv1.ControllerUidLabel): strings.Clone("uid-of-j"),
+			},
+		}}, "Job")
+		return p, &p.OwnerReferences[0]
 	}
-	if first, second := name(), name(); first != second {
-		t.Error("each pod has a copy of the name of the same label")
+	addresses := func(labels map[string]string) (out [2]*byte) {
+		for i, label := range [...]string{batchv1.JobNameLabel, batchv1.ControllerUidLabel} {
+			for name := range labels {
+				if name == label {
+					out[i] = unsafe.StringData(name)
+				}
+			}
+		}
+		return out
+	}
+	p, a := trimmed()
+	q, b := trimmed()
+	if unsafe.StringData(a.APIVersion) != unsafe.StringData(b.APIVersion) || unsafe.StringData(a.Kind) != unsafe.StringData(b.Kind) ||
+		a.Controller != b.Controller || a.BlockOwnerDeletion != b.BlockOwnerDeletion {
+		t.Error("each pod has a copy of what all references have in common")
+	}
+	if addresses(p.Labels) != addresses(q.Labels) {
+		t.Error("each pod has a copy of the names of its labels")
+	}
+	if unsafe.StringData(p.Labels[batchv1.JobNameLabel]) != unsafe.StringData(a.Name) ||
+		unsafe.StringData(p.Labels[batchv1.ControllerUidLabel]) != unsafe.StringData(string(a.UID)) {
+		t.Error("the labels have copies of the owner's name and UID")
 	}
 }

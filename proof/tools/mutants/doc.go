@@ -6,8 +6,9 @@
 //	make mutants SEED=1 MUTANTS=500 QUICK=1   # of its two passes, the first alone
 //	make mutants PACKAGES="job cronjob/cronjobapply" # of these packages only
 //	make mutants MATCH=job/pod.go:3           # those whose line of output matches
+//	make mutants MODULE=kubernetes PACKAGES=convert  # of a nested module
 //
-// In a nested module, with -suites where some of its tests take minutes:
+// Where some of the tests of a module take minutes, -suites leaves them out:
 //
 //	go run -C proof/tools ./mutants -root $PWD/cmd/batchwhy -suites 'explain|play|cli' explain
 //
