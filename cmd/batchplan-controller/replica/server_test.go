@@ -45,6 +45,9 @@ func TestAskServer(t *testing.T) {
 			client.Discovery().(*discovery.FakeDiscovery).FakedServerVersion = &test.version
 			client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
 				j := a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).DeepCopy()
+				if j.GenerateName == "" || len(a.(clienttesting.CreateActionImpl).CreateOptions.DryRun) != 1 {
+					t.Errorf("a server would refuse the question, or create it: %+v", a)
+				}
 				if test.drop != nil {
 					test.drop(j)
 				}

@@ -346,6 +346,9 @@ func TestShares_GiveBack(t *testing.T) {
 		g := newGroup(t, 0)
 		s := &shares{leases: &connection{leaseStore: g.leaseStore}, lease: Lease{Name: "l", Duration: leaseDuration}, identity: "me", status: &Status{},
 			n: 1, held: map[int]bool{}, returning: map[int]time.Time{}}
+		if err := s.renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		old, err := s.hold(t.Context(), 0, nil, "me")
 		if err != nil {
 			t.Fatal(err)
@@ -363,6 +366,39 @@ func TestShares_GiveBack(t *testing.T) {
 		claimed, err := s.claim(t.Context(), &view{me: member{identity: "me"}, alive: []member{{identity: "me"}}, holders: []string{""}}, []*coordinationv1.Lease{old})
 		if len(claimed) > 0 || err != nil {
 			t.Errorf("claimed %v with an old version: %v", claimed, err)
+		}
+		// A shard that was held before the membership lapsed is taken again, one that is served is not.
+		mine, err := s.hold(t.Context(), 0, pointTo(g.leases[old.Name]), "me")
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim := func() ([]int, error) {
+			return s.claim(t.Context(), &view{me: member{identity: "me"}, alive: []member{{identity: "me"}}, holders: []string{"me"}}, []*coordinationv1.Lease{mine})
+		}
+		version := g.version
+		if claimed, err := claim(); !slices.Equal(claimed, []int{0}) || err != nil || g.version == version {
+			t.Errorf("claimed %v of an earlier life: %v", claimed, err)
+		}
+		s.take([]int{0})
+		version = g.version
+		if claimed, err := claim(); len(claimed) > 0 || err != nil || g.version != version {
+			t.Errorf("claimed %v, which is served: %v", claimed, err)
+		}
+		if ready, text := s.status.Ready(); ready || text != "starting, shards 0" {
+			t.Errorf("%v, %q", ready, text)
+		}
+		// A failed request is an error, and a shard of another replica stays with it.
+		s.drop(0)
+		s.leases.(*connection).cut.Store(true)
+		if _, err := claim(); !errors.Is(err, errCut) {
+			t.Errorf("a claim that did not arrive: %v", err)
+		}
+		s.leases.(*connection).cut.Store(false)
+		if _, err := s.hold(t.Context(), 0, pointTo(g.leases[old.Name]), "other"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.release(t.Context(), []int{0}); err != nil || *g.leases[old.Name].Spec.HolderIdentity != "other" {
+			t.Errorf("the shard of another is released: %v", err)
 		}
 	})
 }
