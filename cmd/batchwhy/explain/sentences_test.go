@@ -92,6 +92,11 @@ func TestSentences(t *testing.T) {
 		{"restarts that are left", jobHead + "spec: {backoffLimit: 6, template: {spec: {restartPolicy: OnFailure, containers: [{name: main, image: x}]}}}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
 			pod("p", "0", "status: {phase: Running, containerStatuses: [{name: main, restartCount: 4, state: {running: {startedAt: \"2026-01-01T09:58:00Z\"}}, lastState: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:57:00Z\"}}}]}\n"),
 			"2 restarts left of backoffLimit 6: the containers of pods that have not ended were restarted 4 times; the Job fails at 6 restarts."},
+		{"a limit that the containers of a CronJob's Jobs share", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: Etc/UTC, jobTemplate: {spec: {" + threeOnFailure + "}}}\n",
+			"If each container should have that many: raise backoffLimit."},
+		{"what a container said before it was restarted", jobHead + "spec: {backoffLimit: 9, template: {spec: {restartPolicy: OnFailure, containers: [{name: main, image: x}]}}}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
+			pod("p", "0", "status: {phase: Running, containerStatuses: [{name: main, restartCount: 7, state: {running: {startedAt: \"2026-01-01T09:58:00Z\"}}, lastState: {terminated: {exitCode: 3, message: no route, finishedAt: \"2026-01-01T09:57:00Z\"}}}]}\n"),
+			"container main was restarted 7 times, last after exit code 3, and it said \"no route\"; the Job fails at 9 restarts"},
 		{"a gate that is not in the spec", jobHead + "spec: {" + template + "}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
 			pod("p", "0", "status: {phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: SchedulingGated}]}\n"), "error SchedulingGated: "},
 		{"a mount that fails for an unknown reason", jobHead + "spec: {" + template + "}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
@@ -121,6 +126,32 @@ func TestSentences(t *testing.T) {
 				t.Errorf("no %q in\n%s", test.want, text(t, report))
 			}
 		})
+	}
+}
+
+// TestUnsaid_Ended: what kept pods away is of no use any more once the Job has ended.
+func TestUnsaid_Ended(t *testing.T) {
+	refused := eventOf("Job", "a", "u", "FailedCreate", "Error creating: pods \\\"a-x\\\" is forbidden: exceeded quota: q")
+	for status, want := range map[string]bool{"startTime: \"2026-01-01T09:00:00Z\"": true, "failed: 1, startTime: \"2026-01-01T09:00:00Z\", " + failedBy("BackoffLimitExceeded"): false} {
+		objects := &read.Objects{}
+		stream := objects.Stream("input")
+		_, _ = stream.Write([]byte(jobHead + "spec: {" + template + "}\nstatus: {" + status + "}\n" + refused))
+		_ = stream.Close()
+		if have := string(text(t, explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)}))); strings.Contains(have, "error FailedCreate") != want {
+			t.Errorf("%s:\n%s", status, have)
+		}
+	}
+}
+
+// TestTimeline_NotStarted: a Job that has never been started has a bar, which begins now and not in the year 1.
+func TestTimeline_NotStarted(t *testing.T) {
+	objects := &read.Objects{}
+	stream := objects.Stream("input")
+	_, _ = stream.Write([]byte(jobHead + "spec: {suspend: true, " + template + "}\n"))
+	_ = stream.Close()
+	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), Timeline: true})
+	if bar := report.Objects[0].Timeline.Lanes[0].Bars[0]; bar.Kind != "suspended" || bar.From.Year() != 2026 || bar.To.Before(bar.From) {
+		t.Errorf("%+v", bar)
 	}
 }
 
