@@ -307,6 +307,9 @@ func second(n int) string { return fmt.Sprint(time.Date(2000, 1, 1, 0, 0, n, 0, 
 // A week of suspension is one task, not one for each missed minute; and the same after an edit.
 func TestCron_ResumeStartsOne(t *testing.T) {
 	kind, o := inMinutes()
+	kind.New = func(*beat) *task[plain] {
+		return &task[plain]{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.com/run": "of the template", "kept": "yes"}}}
+	}
 	history(t, kind, o, beat{Schedule: "* * * * *", Suspend: true}, func(c *clockwork[plain]) {
 		c.round(7 * 24 * time.Hour)
 		c.want()
@@ -316,7 +319,7 @@ func TestCron_ResumeStartsOne(t *testing.T) {
 		}
 		c.want(minute(7 * 24 * 60))
 		at := c.tasks.all()[0]
-		if at.Annotations["example.com/run"] != "2000-01-08T00:00:00Z" || len(at.OwnerReferences) != 1 || at.OwnerReferences[0].Kind != "Beat" {
+		if at.Annotations["example.com/run"] != "2000-01-08T00:00:00Z" || at.Annotations["kept"] != "yes" || len(at.OwnerReferences) != 1 || at.OwnerReferences[0].Kind != "Beat" {
 			t.Errorf("the task is %+v", at.ObjectMeta)
 		}
 		if events := strings.Join(c.events, "\n"); !strings.Contains(events, "TaskCreated: Created Task b-") {
@@ -497,7 +500,7 @@ func TestCron_WhatIsRequired(t *testing.T) {
 	for want, drop := range map[string]func(k *controller.Cron[*beat, *task[plain]]){
 		"Cron.Spec is required":     func(k *controller.Cron[*beat, *task[plain]]) { k.Spec = nil },
 		"Cron.Children is required": func(k *controller.Cron[*beat, *task[plain]]) { k.Children = nil },
-		"Status does not return the LastScheduleTime that SetStatus has set": func(k *controller.Cron[*beat, *task[plain]]) { k.SetStatus = func(*beat, cronjob.Status) {} },
+		"cron controller of Beat: Status does not return the LastScheduleTime that SetStatus has set: without it, a run would start again once its Task is gone": func(k *controller.Cron[*beat, *task[plain]]) { k.SetStatus = func(*beat, cronjob.Status) {} },
 	} {
 		k := kind
 		drop(&k)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -60,8 +61,8 @@ type studio struct {
 }
 
 // Event implements [controller.Recorder].
-func (s *studio) Event(_ runtime.Object, _, reason, message string) {
-	s.events = append(s.events, reason+": "+message)
+func (s *studio) Event(_ runtime.Object, kind, reason, message string) {
+	s.events = append(s.events, kind+" "+reason+": "+message)
 }
 
 func inStudio(t *testing.T, kind controller.Kind[*film], o controller.JobOptions, f film, play func(s *studio)) {
@@ -152,13 +153,21 @@ func TestKind_Words(t *testing.T) {
 				s.round()
 			}
 			want := "Film has reached the specified backoff limit"
-			if s.said("Failed") != want || s.said("example.com/Ticket") != "Job ticket of Film f" {
+			if s.said("Failed") != want || s.said("FailureTarget") != want || s.said("example.com/Ticket") != "Job ticket of Film f" {
 				t.Errorf("conditions %v", s.film().Status.Conditions)
+			}
+			for _, line := range []string{
+				`"reason"="BackoffLimitExceeded" "message"="` + want + `"`, // the warning
+				`"level"=2 "msg"="Film has ended" "film"=`, `"condition"="Failed" "reason"="BackoffLimitExceeded" "succeeded"=0 "failed"=1`,
+			} {
+				if n := strings.Count(strings.Join(s.log, "\n"), line); n != 1 {
+					t.Errorf("%d lines %s in the log:\n%s", n, line, strings.Join(s.log, "\n"))
+				}
 			}
 			if lines := strings.Join(s.log, "\n"); !strings.Contains(lines, "the Film is suspended") || strings.Contains(lines, "the job ") || strings.Contains(lines, "Job ") {
 				t.Errorf("log\n%s", lines)
 			}
-			for _, e := range []string{"Suspended: Film suspended", "Resumed: Film resumed", "BackoffLimitExceeded: " + want} {
+			for _, e := range []string{"Normal Suspended: Film suspended", "Normal Resumed: Film resumed", "Warning BackoffLimitExceeded: " + want} {
 				if !slices.Contains(s.events, e) {
 					t.Errorf("no event %q in %q", e, s.events)
 				}
@@ -178,9 +187,9 @@ func TestKind_Invalid(t *testing.T) {
 		spec batchv1.JobSpec
 		want string
 	}{
-		{films(), scene(corev1.RestartPolicyAlways), `InvalidFilm: spec.template.spec.restartPolicy: "Always": must be Never or OnFailure`},
-		{films(), badLabels, "InvalidFilm: job.spec.template.metadata.labels: map[]: do not match the selector"},
-		{refused, scene(corev1.RestartPolicyNever), "InvalidFilm: film.spec.length: is too long"},
+		{films(), scene(corev1.RestartPolicyAlways), `Warning InvalidFilm: spec.template.spec.restartPolicy: "Always": must be Never or OnFailure`},
+		{films(), badLabels, "Warning InvalidFilm: job.spec.template.metadata.labels: map[]: do not match the selector"},
+		{refused, scene(corev1.RestartPolicyNever), "Warning InvalidFilm: film.spec.length: is too long"},
 	} {
 		inStudio(t, test.kind, controller.JobOptions{}, film{Spec: test.spec}, func(s *studio) {
 			if err := s.round(); err == nil || !strings.HasPrefix(err.Error(), "film ns/f: ") || !slices.Contains(s.events, test.want) {
@@ -188,6 +197,25 @@ func TestKind_Invalid(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestKind_Strays: an object without a selector has the pods of its UID alone, and adopts no pod of others.
+func TestKind_Strays(t *testing.T) {
+	inStudio(t, films(), controller.JobOptions{}, film{Spec: scene(corev1.RestartPolicyNever)}, func(s *studio) {
+		stray := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "stray", Namespace: "ns", UID: "uid-of-stray", Labels: map[string]string{"app": "a"}}}
+		must.OK(t, s.pods.Tracker().Add(stray))
+		for range 2 {
+			must.OK(t, s.round())
+		}
+		got, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "stray", metav1.GetOptions{})
+		must.OK(t, err)
+		if len(got.OwnerReferences) > 0 {
+			t.Errorf("the pod of nobody is owned by %v", got.OwnerReferences)
+		}
+		if _, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestKind_MemoryAnnotation: the backoff is kept in an annotation of the object.
@@ -211,10 +239,10 @@ func TestKind_MemoryAnnotation(t *testing.T) {
 // TestKind_TTL: ttlSecondsAfterFinished of a resource of one's own.
 func TestKind_TTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shelf := newShelf[*film](&film{})
+		shelf, s := newShelf[*film](&film{}), &studio{T: t}
 		kind := films()
 		kind.Objects = func(string) backend.OwnerClient[*film] { return shelf }
-		ttl, err := controller.NewTTLReconciler(kind, shelf.informer, controller.TTLOptions{})
+		ttl, err := controller.NewTTLReconciler(kind, shelf.informer, controller.TTLOptions{Common: controller.Common{Events: s}})
 		must.OK(t, err)
 		f := &film{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f"}, Spec: scene(corev1.RestartPolicyNever)}
 		f.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
@@ -234,23 +262,50 @@ func TestKind_TTL(t *testing.T) {
 			t.Errorf("again at %s, want %s, %v", next, want, err)
 		}
 		time.Sleep(time.Minute)
-		if _, err := ttl.Reconcile(t.Context(), key); err != nil || len(shelf.all()) != 0 {
+		var log []string
+		if _, err := ttl.Reconcile(logged(t, &log), key); err != nil || len(shelf.all()) != 0 {
 			t.Errorf("%d are left, %v", len(shelf.all()), err)
+		}
+		if want := `"level"=2 "msg"="Film has expired and is deleted" "film"=`; len(log) != 1 || !strings.Contains(log[0], want) {
+			t.Errorf("log %q, want %s", log, want)
+		}
+		f = f.DeepCopyObject().(*film)
+		f.Status.Conditions[0].LastTransitionTime = metav1.Time{}
+		shelf.put("create", f)
+		if _, err := ttl.Reconcile(t.Context(), key); err == nil || len(shelf.all()) != 1 || !slices.Equal(s.events, []string{"Warning UnknownExpiry: " + err.Error()}) {
+			t.Errorf("without the time of its end: %d are left, events %q, %v", len(shelf.all()), s.events, err)
 		}
 	})
 }
 
 // What a controller cannot do without is an error that names it.
 func TestKind_WhatIsRequired(t *testing.T) {
-	for want, drop := range map[string]func(k *controller.Kind[*film]){
-		"Kind.Spec is required":             func(k *controller.Kind[*film]) { k.Spec = nil },
-		"Kind.Objects is required":          func(k *controller.Kind[*film]) { k.Objects = nil },
-		"Kind.GroupVersionKind is required": func(k *controller.Kind[*film]) { k.Kind = "" },
-		"Status does not return what SetStatus has set": func(k *controller.Kind[*film]) {
-			k.SetStatus = func(f *film, s batchv1.JobStatus) { f.Status.Active = s.Active }
-		},
-	} {
-		k := films()
+	const lossy = "controller of Film: Status does not return what SetStatus has set"
+	type change struct {
+		want string
+		drop func(k *controller.Kind[*film])
+	}
+	drops := []change{
+		{"Kind.Spec is required", func(k *controller.Kind[*film]) { k.Spec = nil }},
+		{"Kind.Objects is required", func(k *controller.Kind[*film]) { k.Objects = nil }},
+		{"Kind.GroupVersionKind is required", func(k *controller.Kind[*film]) { k.Kind = "" }},
+		{lossy, func(k *controller.Kind[*film]) {
+			k.SetStatus = func(f *film, s batchv1.JobStatus) {
+				f.Status = *s.DeepCopy()
+				f.Status.Conditions[0].Status = ""
+			}
+		}},
+	}
+	for i := range reflect.TypeFor[batchv1.JobStatus]().NumField() { // each field
+		drops = append(drops, change{lossy, func(k *controller.Kind[*film]) {
+			k.SetStatus = func(f *film, s batchv1.JobStatus) {
+				reflect.ValueOf(&s).Elem().Field(i).SetZero()
+				f.Status = s
+			}
+		}})
+	}
+	for _, test := range drops {
+		want, drop, k := test.want, test.drop, films()
 		drop(&k)
 		factory := informers.NewSharedInformerFactory(fake.NewClientset(), resync)
 		pods := factory.Core().V1().Pods().Informer()

@@ -41,7 +41,7 @@ func TestJ41_MergedEvents(t *testing.T) {
 		if n := events.count("j SuccessfulCreate Created "); n == 0 || n > 5 || pods < 20 {
 			t.Errorf("%d events name %d pods: %q", n, pods, events.all)
 		}
-		if events.count("one SuccessfulCreate Created pod: one-") != 1 || events.count("one Completed") != 1 || events.count("j Completed") != 1 {
+		if events.count("one SuccessfulCreate Created pod: one-") != 1 || strings.Contains(strings.Join(events.all, "\n"), " 1 pods") || events.count("one Completed") != 1 || events.count("j Completed") != 1 {
 			t.Errorf("events %q", events.all)
 		}
 	})

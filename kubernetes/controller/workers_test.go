@@ -14,11 +14,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
@@ -163,5 +165,56 @@ func TestIsExpected(t *testing.T) {
 		if got := controller.IsExpected(tc.err); got != tc.want {
 			t.Errorf("%v: %t", tc.err, got)
 		}
+	}
+}
+
+// TestController_Caches: a controller whose caches are not filled before the context ends says so.
+func TestController_Caches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		jobs, err := controller.NewJobs(client, informers.NewSharedInformerFactory(client, resync), controller.JobOptions{ManagedBy: mine})
+		must.OK(t, err)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("no lease"))
+		if err := jobs.Start(ctx); err == nil || err.Error() != "job controller: caches: no lease" {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestController_Workers: as many rounds at a time as the options say, or else five.
+func TestController_Workers(t *testing.T) {
+	for _, test := range []struct {
+		workers int
+		want    int32
+	}{{0, 5}, {1, 1}, {2, 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			var crons, ends atomic.Int32
+			release := make(chan struct{})
+			wait := func(n *atomic.Int32) { n.Add(1); <-release }
+			var objects []runtime.Object
+			for i := range 8 {
+				j := newJob(fmt.Sprint("j", i), nil)
+				complete(j, 0)
+				j.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
+				objects = append(objects, j, newCronJob(fmt.Sprint("c", i), "@hourly", batchv1.AllowConcurrent))
+			}
+			common := controller.Common{Workers: test.workers}
+			c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
+				a, err := controller.NewCronJobs(client, factory, controller.CronJobOptions{Common: common, Hooks: controller.CronJobHooks{
+					Round: func(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome) { wait(&crons) },
+				}})
+				must.OK(t, err)
+				b, err := controller.NewTTL(client, factory, controller.TTLOptions{Common: common,
+					Look: func(*job.Job, time.Time, bool, bool, time.Time) { wait(&ends) }})
+				return []starter{a, b}, err
+			}, objects...)
+			c.rest(time.Second)
+			if crons.Load() != test.want || ends.Load() != test.want {
+				t.Errorf("Workers %d: %d rounds of CronJobs and %d of the TTL at a time, want %d", test.workers, crons.Load(), ends.Load(), test.want)
+			}
+			close(release)
+			c.stop()
+		})
 	}
 }
