@@ -19,9 +19,6 @@ func buildAnswers(dir, overlay string) [][]string {
 	}
 }
 
-// isOfAnswers reports whether the bug is in a planner that jobcheck asks, between the plan and the answer.
-func (b *bug) isOfAnswers() bool { return strings.HasPrefix(b.edits[0].file, "cmd/jobcheck/") }
-
 // answers lets jobcheck ask a planner with the bug: for what keeps the invariants, and for exactly the right plans.
 func answers(b *bug, dir string, o options) verdict {
 	v := verdict{cells: make([]string, 2)}

@@ -73,3 +73,6 @@ func (b *bug) isOfLives() bool { return !b.isOfAnswers() }
 func (b *bug) isOfProgram() bool { return strings.HasSuffix(b.edits[0].file, "_test.go") }
 
 func (b *bug) isOfPlanner() bool { return !b.isOfProgram() }
+
+// isOfAnswers reports whether the bug is in a planner that jobcheck asks, between the plan and the answer.
+func (b *bug) isOfAnswers() bool { return strings.HasPrefix(b.edits[0].file, "cmd/jobcheck/") }

@@ -2,16 +2,12 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/patience"
-	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
 	"github.com/batchplan/batchplan/internal/command"
 	"github.com/batchplan/batchplan/internal/terminal"
 )
@@ -27,18 +23,6 @@ const (
 
 // defaultState is the state folder without --state.
 const defaultState = ".batchplan"
-
-// program is one invocation of the program.
-type program struct {
-	in       io.Reader
-	out, err io.Writer // control characters in what is written are neutralised
-	// rawOut and rawErr take what the program draws, and logs that are not for a terminal.
-	rawOut, rawErr io.Writer
-	// caller is the folder of the user's shell; relative paths start there.
-	caller string
-	state  string
-	status int
-}
 
 // Main runs a command and returns the exit status.
 func Main(args []string, in io.Reader, out, errOut io.Writer) int {
@@ -85,52 +69,4 @@ input, nothing was run; 3 the runner gave up; 130 interrupted.`,
 		}
 	}
 	return p.status
-}
-
-// path resolves a path that the user gave, relative to the caller's folder.
-func (p *program) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(p.caller, name)
-}
-
-// input resolves the path of a manifest. Under "go run -C DIR" it may also be
-// relative to DIR, as the go command's own arguments are; the caller's folder is
-// tried first.
-func (p *program) input(name string) string {
-	path := p.path(name)
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		if wd, err := os.Getwd(); err == nil && !filepath.IsAbs(name) {
-			if _, err := os.Stat(filepath.Join(wd, name)); err == nil {
-				return filepath.Join(wd, name)
-			}
-		}
-	}
-	return path
-}
-
-// open opens the state folder. Commands that only read do not create one.
-func (p *program) open(create bool) (*store.Store, error) {
-	dir := p.path(p.state)
-	if err := holdsJobs(dir); err != nil && !create {
-		return nil, err
-	}
-	return store.Open(dir)
-}
-
-// openToLook opens a state folder to read it; the folder may be read-only.
-func (p *program) openToLook() (*store.Store, error) {
-	dir := p.path(p.state)
-	if err := holdsJobs(dir); err != nil {
-		return nil, err
-	}
-	return store.OpenToLook(dir)
-}
-
-func holdsJobs(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, "state.db")); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s has no jobs: either nothing was run here, or --state names another folder", dir)
-	}
-	return nil
 }

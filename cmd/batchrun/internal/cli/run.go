@@ -289,6 +289,3 @@ func (r *session) hint(given manifest.Objects, others int) {
 			r.clock.Now().Local().Format(time.DateTime), r.options.speed))
 	}
 }
-
-// finished reports whether a stored job has ended.
-func finished(j *store.Job) bool { return j.Status.Finished() != "" }
