@@ -2,6 +2,7 @@ package convert_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -131,5 +132,17 @@ func TestPod_Bounds(t *testing.T) {
 	}
 	if p.Detail.Conditions != nil || p.Detail.Containers != nil {
 		t.Errorf("lists of what the pod does not have: %#v", p.Detail)
+	}
+}
+
+// TestChildOf: what the metadata of a child of any kind says: its start is its creation, and its run is in its name.
+func TestChildOf(t *testing.T) {
+	o := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: fmt.Sprint("c-", at(0).Unix()/60), Namespace: "ns", UID: "p", CreationTimestamp: metav1.Time{Time: at(1)},
+	}}
+	got := convert.ChildOf(&cronjob.CronJob{Namespace: "ns", Name: "c", UID: "u"}, o, "u", &cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InName}})
+	want := cronjob.Child{Name: o.Name, UID: "p", CreationTimestamp: at(1), StartTime: at(1), ScheduledTime: at(0)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
