@@ -101,3 +101,15 @@ func (e *Env) checkRequests() {
 		}
 	}
 }
+
+// mayPause reports whether enough jobs have failed for Options.PauseAfterFailures, in a row or not (C19).
+func (e *Env) mayPause() bool {
+	failed := 0
+	for i := range e.truth.jobs {
+		if c := &e.truth.jobs[i]; !c.Foreign && c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful {
+			failed++
+		}
+	}
+	limit := int(e.options.PauseAfterFailures)
+	return limit > 0 && failed >= limit
+}

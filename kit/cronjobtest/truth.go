@@ -114,25 +114,3 @@ func describe(c *cronjob.Child) string {
 	}
 	return fmt.Sprintf("%s (%s)", text, c.UID)
 }
-
-// compiled is the schedule of the CronJob, as the program compiles it: it may do that with
-// options of its own.
-func (e *Env) compiled() cronjob.Compiled {
-	now := e.Compile(&e.truth.cronJob)
-	if e.compiles == e.truth.cronJob.UID && e.schedule.Source == now.Source && e.schedule.Zone == now.Zone {
-		return e.schedule
-	}
-	return now
-}
-
-// mayPause reports whether enough jobs have failed for Options.PauseAfterFailures, in a row or not (C19).
-func (e *Env) mayPause() bool {
-	failed := 0
-	for i := range e.truth.jobs {
-		if c := &e.truth.jobs[i]; !c.Foreign && c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful {
-			failed++
-		}
-	}
-	limit := int(e.options.PauseAfterFailures)
-	return limit > 0 && failed >= limit
-}

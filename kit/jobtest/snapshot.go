@@ -1,0 +1,88 @@
+package jobtest
+
+import (
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/internal/life"
+	"github.com/batchplan/batchplan/kit/world"
+)
+
+// checkSnapshot checks the memory of a snapshot (JI22), what a program behind a watch was shown, and, if
+// the snapshot says that it is Consistent, all of it against the store.
+func (e *Env) checkSnapshot(s *job.Snapshot) {
+	if s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID] && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
+		e.life.Breaks("JI22", "the first snapshot of %s comes with a memory of another job: no round of this one is over", s.Job.UID)
+	}
+	e.planned[s.Job.UID] = true
+	if e.watch != nil {
+		e.checkSeen(s)
+	}
+	if !s.Consistent {
+		return
+	}
+	if s.Job.UID != e.truth.job.UID || !sameStatus(&s.Job.Status, &e.truth.job.Status) {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s of %s; it is %s of %s",
+			s.Job.Status, s.Job.UID, e.truth.job.Status, e.truth.job.UID)
+	}
+	if text := life.Difference(&e.truth.job.Spec, &s.Job.Spec); text != "" {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the spec otherwise than the store: %s", text)
+	}
+	seen := make(map[job.UID]*job.Pod, len(s.Pods))
+	for i := range s.Pods {
+		seen[s.Pods[i].UID] = &s.Pods[i]
+	}
+	for _, p := range e.truth.pods {
+		switch old := seen[p.UID]; {
+		case old == nil && p.Owner != job.Foreign && !isDone(p):
+			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", p.Name)
+		case old != nil && !samePod(old, p):
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s as %s; it is %s", p.Name, describe(old), describe(p))
+		case old != nil:
+			if text := e.otherwise(p, old); text != "" {
+				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s", p.Name, text)
+			}
+		}
+		delete(seen, p.UID)
+	}
+	for _, p := range s.Pods {
+		if seen[p.UID] != nil {
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", p.Name)
+		}
+	}
+}
+
+// otherwise says in what a pod of a snapshot differs from the pod as it is, and is empty if it does not. The detail may be missing
+// while the pod runs, and when it is accounted for.
+func (e *Env) otherwise(is, shown *job.Pod) string {
+	want, got := e.reported(is), e.reported(shown)
+	if got.Detail == nil && (is.Phase < job.PodSucceeded || isDone(is)) {
+		want.Detail = nil
+	}
+	return life.Difference(want, got)
+}
+
+// checkSeen compares the snapshot of a program behind a watch with what the program was shown. Pods that it was not shown may be its
+// own creations.
+func (e *Env) checkSeen(s *job.Snapshot) {
+	if e.watch.Shows() != e.shows {
+		return // more was shown since the round began
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		was, shown := e.watch.Shown(string(p.UID)).(job.Pod)
+		if !shown {
+			if e.truth.pod(p.UID) == nil && e.history.Of(p.UID) != nil {
+				e.life.Breaks("Store", "the snapshot shows %s, and the program was shown that it is gone", p.Name)
+			}
+			continue
+		}
+		was.Deletion = p.Deletion
+		if text := e.otherwise(&was, p); text != "" {
+			e.life.Breaks("Store", "the snapshot shows %s otherwise than the program was shown: %s", p.Name, text)
+		}
+	}
+}
+
+// isDone reports whether a snapshot may leave the pod out: it has ended and is accounted for.
+func isDone(p *job.Pod) bool {
+	return p.Untracked && (p.Phase >= job.PodSucceeded || world.IsCollected(p))
+}
