@@ -347,6 +347,21 @@ wait 1m`,
 		ours:   "Failed BackoffLimitExceeded, 0 succeeded, 1 failed | ",
 	},
 	{
+		row: "A pod counts as failed since it is deleted, and then succeeds (J8, J31)",
+		script: `
+job {"parallelism":3,"completions":3,"completionMode":"Indexed",TEMPLATE}
+run all
+wait 2s
+delete all
+fault patch pods error even 2s
+wait 1s
+exit all 0
+wait 8s`,
+		look:   statuses,
+		theirs: "3 active, 0 ready, 0 terminating; 0 active, 0 ready, 3 terminating; 2 active, 0 ready, 0 terminating",
+		ours:   "3 active, 0 ready, 0 terminating; 0 active, 0 ready, 3 terminating; 0 active, 0 ready, 0 terminating",
+	},
+	{
 		row: "The clock goes back while expectations are not met (E1)",
 		why: "the clock of a bubble does not go back",
 	},

@@ -29,6 +29,8 @@ type chances struct {
 	raced bool
 	// again: a run has started three times.
 	again bool
+	// turned: a pod that is recorded as failed has succeeded (J8).
+	turned bool
 
 	orphans map[string]time.Time
 	runs    map[string]int
@@ -43,7 +45,7 @@ func (w *World) IsLeftToChance(s *Script) bool {
 	// The real controller looks when it comes to a job that the status does not name, and
 	// then stops: what it does for the jobs before depends on the order of its cache.
 	blind := c.blindCronJob && len(server.List[*batchv1.Job](w.Server)) > 1 || c.blindJob && s.CronJob != nil
-	return blind || c.leftBehind || c.unseen && s.Stale || c.raced || c.again
+	return blind || c.leftBehind || c.unseen && s.Stale || c.raced || c.again || c.turned
 }
 
 // note looks at a write before it is answered. Refused says that a fault hits it.
@@ -78,7 +80,11 @@ func (c *chances) notePatch(w *World, write server.Write, refused bool) {
 		return
 	}
 	owner := metav1.GetControllerOf(pod)
-	isOwner := func(j *batchv1.Job) bool { return j.UID == owner.UID }
+	isOwner := func(j *batchv1.Job) bool { return owner != nil && j.UID == owner.UID }
+	c.turned = c.turned || pod.Status.Phase == corev1.PodSucceeded && slices.ContainsFunc(server.List[*batchv1.Job](w.Server), func(j *batchv1.Job) bool {
+		u := j.Status.UncountedTerminatedPods
+		return isOwner(j) && u != nil && slices.Contains(u.Failed, pod.UID)
+	})
 	if refused && (owner == nil || !slices.ContainsFunc(server.List[*batchv1.Job](w.Server), isOwner)) {
 		c.leftBehind = true
 	}
