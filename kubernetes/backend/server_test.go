@@ -104,7 +104,7 @@ var (
 	invalid     = failure(422, metav1.StatusReasonInvalid, "FieldValueInvalid", "spec.containers[0].image")
 	forbidden   = failure(403, metav1.StatusReasonForbidden, "FieldValueInvalid", "metadata.uid")
 	noUID       = failure(422, metav1.StatusReasonInvalid, "FieldValueForbidden", "metadata.uid")
-	bare        = []reply{{422, metav1.Status{Status: metav1.StatusFailure, Code: 422, Reason: metav1.StatusReasonInvalid}}}
+	bare        = []reply{{422, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: 422, Reason: metav1.StatusReasonInvalid}}}
 	terminating = failure(403, metav1.StatusReasonForbidden, string(corev1.NamespaceTerminatingCause), "metadata.namespace")
 	down        = failure(500, metav1.StatusReasonInternalError)
 )
