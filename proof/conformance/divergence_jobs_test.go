@@ -347,7 +347,7 @@ wait 1m`,
 		ours:   "Failed BackoffLimitExceeded, 0 succeeded, 1 failed | ",
 	},
 	{
-		row: "A pod counts as failed since it is deleted, and then succeeds (J8, J31)",
+		row: "A pod that is deleted counts as failed, and then succeeds (J8, J31)",
 		script: `
 job {"parallelism":3,"completions":3,"completionMode":"Indexed",TEMPLATE}
 run all

@@ -80,13 +80,12 @@ func (c *chances) notePatch(w *World, write server.Write, refused bool) {
 		return
 	}
 	owner := metav1.GetControllerOf(pod)
-	isOwner := func(j *batchv1.Job) bool { return owner != nil && j.UID == owner.UID }
-	c.turned = c.turned || pod.Status.Phase == corev1.PodSucceeded && slices.ContainsFunc(server.List[*batchv1.Job](w.Server), func(j *batchv1.Job) bool {
-		u := j.Status.UncountedTerminatedPods
-		return isOwner(j) && u != nil && slices.Contains(u.Failed, pod.UID)
-	})
-	if refused && (owner == nil || !slices.ContainsFunc(server.List[*batchv1.Job](w.Server), isOwner)) {
-		c.leftBehind = true
+	jobs := server.List[*batchv1.Job](w.Server)
+	at := slices.IndexFunc(jobs, func(j *batchv1.Job) bool { return owner != nil && j.UID == owner.UID })
+	if at < 0 {
+		c.leftBehind = c.leftBehind || refused
+	} else if u := jobs[at].Status.UncountedTerminatedPods; u != nil && pod.Status.Phase == corev1.PodSucceeded {
+		c.turned = c.turned || slices.Contains(u.Failed, pod.UID)
 	}
 	if owner == nil {
 		if c.orphans == nil {

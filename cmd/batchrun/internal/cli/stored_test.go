@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-var update = flag.Bool("update", false, "rewrite the stored help: read it as somebody who sees it first")
+var update = flag.Bool("update", false, "rewrite the stored help: read it as a new user would")
 
 // processors is the one default that depends on the machine.
 var processors = regexp.MustCompile(`(over all jobs \(default )\d+`)

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-var update = flag.Bool("update", false, "rewrite the stored help: read it as somebody who sees it first")
+var update = flag.Bool("update", false, "rewrite the stored help: read it as a new user would")
 
 // TestHelp compares the help of each command with the stored one.
 func TestHelp(t *testing.T) {
