@@ -61,3 +61,20 @@ func PlanOf(t rapid.TB, s Snapshot) *Plan {
 	}
 	return &plan
 }
+
+// PlanRound plans a round of any kind, also where it is quiet.
+func PlanRound(s Snapshot) (Plan, error) {
+	var p Planner
+	plan, err := p.planRound(&s)
+	if err != nil {
+		return Plan{}, err
+	}
+	return *plan, nil
+}
+
+// IsQuiet reports whether a round has nothing to do, by a look at the snapshot.
+func IsQuiet(s Snapshot) bool {
+	var p Planner
+	_, ok := p.planQuiet(&s)
+	return ok
+}

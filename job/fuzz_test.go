@@ -44,6 +44,7 @@ func garbage(t *rapid.T) {
 		return
 	}
 	checkShortcuts(t, s)
+	checkQuiet(t, s, &plan)
 	if n := len(plan.Create); n > 500 || n > 0 && int64(n) > int64(*s.Job.Spec.Parallelism) {
 		t.Fatalf("%d creates, parallelism %d", n, *s.Job.Spec.Parallelism)
 	}

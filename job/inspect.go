@@ -65,8 +65,11 @@ type PodInspection struct {
 // exist for every job, also for one that has ended or that another controller manages. It returns
 // the same errors as Reconcile.
 func Inspect(s Snapshot) (Inspection, error) {
+	if err := s.check(); err != nil {
+		return Inspection{}, err
+	}
 	var p Planner
-	plan, err := p.Reconcile(&s)
+	plan, err := p.planRound(&s)
 	if err != nil {
 		return Inspection{}, err
 	}

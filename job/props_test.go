@@ -178,6 +178,7 @@ func checkLaws(t *rapid.T, s job.Snapshot) {
 	same(t, "JI24: the order of the pods shows", plan, permuted)
 	checkStored(t, &plan)
 	checkIdle(t, &plan)
+	checkQuiet(t, s, &plan)
 	checkTranslation(t, s, plan)
 	checkWakeUp(t, s, plan)
 	checkShortcuts(t, s)

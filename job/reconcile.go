@@ -56,6 +56,14 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	if plan, ok := p.planQuiet(s); ok {
+		return plan, nil
+	}
+	return p.planRound(s)
+}
+
+// planRound plans a round of any kind.
+func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	if s.Options.Without != 0 {
 		s = s.withoutGates()
 	}
