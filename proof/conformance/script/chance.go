@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kubernetes/convert"
 	"github.com/batchplan/batchplan/proof/conformance/server"
 )
 
@@ -31,6 +32,9 @@ type chances struct {
 	again bool
 	// turned: a pod that is recorded as failed has succeeded (J8).
 	turned bool
+	// unordered: an index gets a replacement while several of its failed pods have the finalizer, and the one
+	// with the most failures has not finished last (J17).
+	unordered bool
 
 	orphans map[string]time.Time
 	runs    map[string]int
@@ -45,7 +49,7 @@ func (w *World) IsLeftToChance(s *Script) bool {
 	// The real controller looks when it comes to a job that the status does not name, and
 	// then stops: what it does for the jobs before depends on the order of its cache.
 	blind := c.blindCronJob && len(server.List[*batchv1.Job](w.Server)) > 1 || c.blindJob && s.CronJob != nil
-	return blind || c.leftBehind || c.unseen && s.Stale || c.raced || c.again || c.turned
+	return blind || c.leftBehind || c.unseen && s.Stale || c.raced || c.again || c.turned || c.unordered
 }
 
 // note looks at a write before it is answered. Refused says that a fault hits it.
@@ -65,6 +69,8 @@ func (c *chances) note(w *World, write server.Write, refused bool) {
 			c.runs[write.Name]++
 		}
 		c.again = c.again || c.runs[write.Name] > 2
+	case "create " + server.Pods:
+		c.unordered = c.unordered || slices.ContainsFunc(server.List[*batchv1.Job](w.Server), w.hasUnordered)
 	case "delete " + server.Pods:
 		pod := server.Get[*corev1.Pod](w.Server, Namespace, write.Name)
 		c.unseen = c.unseen || pod == nil || !isTracked(pod)
@@ -94,6 +100,33 @@ func (c *chances) notePatch(w *World, write server.Write, refused bool) {
 		c.raced = c.raced || time.Since(c.orphans[write.Name]) < 100*time.Millisecond
 		c.orphans[write.Name] = time.Now()
 	}
+}
+
+// hasUnordered reports whether two failed pods of one index have the finalizer, and the one with more failures
+// before it has finished first.
+func (w *World) hasUnordered(o *batchv1.Job) bool {
+	if o.Spec.BackoffLimitPerIndex == nil {
+		return false
+	}
+	s := job.Snapshot{Job: convert.Job(o), Now: time.Now()}
+	for _, p := range server.List[*corev1.Pod](w.Server) {
+		s.Pods = append(s.Pods, convert.Pod(&s.Job, p))
+	}
+	found, err := job.Inspect(s)
+	if err != nil {
+		return false // neither side plans it
+	}
+	carries := func(i int) bool { return found.Pods[i].Failed && !s.Pods[i].Untracked }
+	failures := func(i int) int32 { return s.Pods[i].Detail.FailureCount + s.Pods[i].Detail.IgnoredFailureCount }
+	for a := range s.Pods {
+		for b := range s.Pods {
+			if carries(a) && carries(b) && s.Pods[a].Index == s.Pods[b].Index && failures(a) > failures(b) &&
+				found.Pods[a].FinishTime.Before(found.Pods[b].FinishTime) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // replaces reports whether there is a CronJob whose runs replace each other.
