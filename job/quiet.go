@@ -52,8 +52,7 @@ func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 func isPlain(j *Job, o *Options) bool {
 	spec := &j.Spec
 	return (spec.CompletionMode == NonIndexed || spec.CompletionMode == "") && spec.Template.RestartPolicy != RestartOnFailure &&
-		spec.PodFailurePolicy == nil && spec.SuccessPolicy == nil && len(spec.Scheduling) == 0 &&
-		spec.BackoffLimitPerIndex == nil && spec.MaxFailedIndexes == nil && spec.ManagedBy == nil && !spec.isSuspended() &&
+		spec.PodFailurePolicy == nil && spec.ManagedBy == nil && len(spec.Scheduling) == 0 && !spec.isSuspended() &&
 		*o == Options{}
 }
 
@@ -67,8 +66,8 @@ func isCalm(j *Job, m *Memory) bool {
 	if lists := status.uncounted(); len(lists.Succeeded)+len(lists.Failed) > 0 {
 		return false
 	}
-	return m.JobUID != j.UID || m.Expectations == expectations.Counts{} &&
-		m.Untracking.Len()+m.rest.Handled.Len()+len(m.rest.Untimed) == 0 && !isStale(j, m)
+	return m.JobUID != j.UID || m.Expectations == expectations.Counts{} && m.Untracking.Len() == 0 &&
+		m.rest.Handled.Len() == 0 && len(m.rest.Untimed) == 0 && !isStale(j, m)
 }
 
 // agrees reports whether the status has the figures of the pods, and no pod has ended that it does not count.

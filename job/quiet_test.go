@@ -75,6 +75,14 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 			s.Pods = append(s.Pods, job.Pod{Name: "done", UID: "done", Phase: job.PodFailed, Untracked: true, Deletion: &job.PodDeletion{}})
 		}, true},
 		{"a work queue", spec(func(s *job.Spec) { s.Completions = nil }), true},
+		{"no mode", spec(func(s *job.Spec) { s.CompletionMode = "" }), true},
+		{"one pod", func(s *job.Snapshot) {
+			s.Job.Spec.Parallelism, s.Pods, s.Job.Status.Active, s.Job.Status.Ready = ptr[int32](1), s.Pods[:1], 1, ptr[int32](1)
+		}, true},
+		{"fields for indexes alone", spec(func(s *job.Spec) {
+			s.SuccessPolicy = &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{SucceededCount: ptr[int32](0)}}}
+			s.BackoffLimitPerIndex, s.MaxFailedIndexes = ptr[int32](0), ptr[int32](0)
+		}), true},
 		{"failures up to the limit", status(func(s *job.Status) { s.Failed = 6 }), true},
 		{"the deadline is to come", spec(func(s *job.Spec) { s.ActiveDeadlineSeconds = ptr[int64](1) }), true},
 		{"the lists of uncounted pods are empty", status(func(s *job.Status) { s.UncountedTerminatedPods = &job.UncountedTerminatedPods{} }), true},
@@ -106,6 +114,7 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"an ended pod was never counted", func(s *job.Snapshot) {
 			s.Pods = append(s.Pods, job.Pod{Name: "done", UID: "done", Phase: job.PodSucceeded, Untracked: true})
 		}, false},
+		{"a pod is missing", func(s *job.Snapshot) { s.Pods, s.Job.Status.Ready = s.Pods[:1], ptr[int32](1) }, false},
 		{"active is not recorded", status(func(s *job.Status) { s.Active = 1 }), false},
 		{"ready is not recorded", status(func(s *job.Status) { s.Ready = nil }), false},
 		{"terminating is not recorded", status(func(s *job.Status) { s.Terminating = nil }), false},
