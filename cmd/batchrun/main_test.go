@@ -5,14 +5,17 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/cli"
+	"github.com/batchplan/batchplan/cmd/batchrun/internal/leftover"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
 )
@@ -29,7 +32,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	os.Exit(leftover.Run(m))
 }
 
 // world is a state folder and a folder in which pods leave their traces.
@@ -46,20 +49,27 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// end stops what a failed test has left running, so that folders can be removed.
+// end stops the pods that are left, so that folders can be removed.
 func (w *world) end() {
 	for _, folder := range w.folders() {
-		if alive, _ := folder.Alive(); !alive {
-			continue
-		}
-		_ = folder.Stop(0)
-		for range 1500 {
-			if alive, _ := folder.Alive(); !alive {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
+		if err := w.endPod(folder); err != nil {
+			w.t.Errorf("%s: %v", folder, err)
 		}
 	}
+}
+
+func (w *world) endPod(folder pod.Folder) error {
+	for begin := time.Now(); time.Since(begin) < time.Minute; time.Sleep(20 * time.Millisecond) {
+		if alive, err := folder.Alive(); !alive || err != nil {
+			return err
+		}
+		if folder.Stop(0) != nil { // the disk is full
+			if pid, _ := folder.Supervisor(); pid > 0 {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+	return errors.New("the pod does not end")
 }
 
 func (w *world) folders() []pod.Folder {

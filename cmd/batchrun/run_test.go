@@ -17,7 +17,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// sleepers run until they get SIGTERM, and then write a line "asked".
+// sleepers run until they get SIGTERM, and then write a line "asked". They end after ten
+// minutes, so that tests that are killed leave nothing for longer.
 const sleepers = `
 apiVersion: batch/v1
 kind: Job
@@ -37,7 +38,7 @@ spec:
         command: [sh, -c, '
           trap "echo asked $JOB_COMPLETION_INDEX >> TRACES/lives; STOP" TERM;
           echo begin $JOB_COMPLETION_INDEX >> TRACES/lives;
-          while [ ! -e TRACES/finish ]; do sleep 0.05; done']
+          while [ ! -e TRACES/finish ] && [ $((n += 1)) -lt 12000 ]; do sleep 0.05; done']
 `
 
 // waitFor waits until a trace holds n lines that begin with a word.

@@ -23,6 +23,8 @@
 // folder without state.json and without a lock has certainly run nothing. No decision
 // rests on a process ID alone, which could belong to another process by now.
 //
+// A supervisor whose folder was removed ends its pod: nothing could stop it any more.
+//
 // A third rule keeps a pod from running beside its replacement: it has ended only
 // once its locks are free and nothing that guard.json names is left. A Containment
 // makes all processes of a pod end with its supervisor.

@@ -87,6 +87,20 @@ func (f Folder) lock(name string) (*os.File, error) {
 	return nil, fmt.Errorf("lock pod folder %q: %w", f, err)
 }
 
+// holds reports whether a locked file is still the one in the folder. It is not after
+// the folder was removed. Other errors, for example of a network, may be temporary.
+func (f Folder) holds(lock *os.File) bool {
+	mine, err := lock.Stat()
+	if err != nil {
+		return true
+	}
+	current, err := os.Lstat(f.path(superviseLock))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return os.SameFile(mine, current)
+}
+
 // guard names what must be gone before a pod whose supervisor is dead has ended. A
 // lock alone is not enough: the kernel frees it before it ends the processes of a
 // PID namespace, and regardless of the processes of a cgroup.

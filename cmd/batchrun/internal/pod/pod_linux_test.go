@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/cmd/batchrun/internal/leftover"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 		launchAndLeave(Folder(os.Args[2]), Containment(os.Args[3]))
 	}
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // supervisors end immediately
-	os.Exit(m.Run())
+	os.Exit(leftover.Run(m))
 }
 
 // prepare creates the folder of a pod whose containers run shell scripts.

@@ -28,7 +28,7 @@ func Supervise(folder Folder, c Containment) error {
 	if _, begun, err := folder.State(); begun || err != nil {
 		return err
 	}
-	s := &supervisor{folder: folder, containment: c, exits: make(chan exit), abandoned: awaitWatcher(c)}
+	s := &supervisor{folder: folder, lock: lock, containment: c, exits: make(chan exit), abandoned: awaitWatcher(c)}
 	if s.spec, err = folder.readSpec(); err != nil {
 		return fmt.Errorf("read pod: %w", err)
 	}
@@ -66,6 +66,7 @@ func (s *supervisor) contain() error {
 // supervisor is the state machine of one pod. One goroutine owns it.
 type supervisor struct {
 	folder      Folder
+	lock        *os.File // held as long as this process lives
 	containment Containment
 	group       *cgroup // of the containers; nil if they need none
 	spec        Spec
@@ -103,6 +104,10 @@ func (s *supervisor) loop() error {
 	defer tick.Stop()
 	for {
 		now := time.Now()
+		if !s.folder.holds(s.lock) {
+			s.abandon(now)
+			return fmt.Errorf("pod folder %q was removed", s.folder)
+		}
 		s.readStop(now)
 		done := s.step(now)
 		s.noteCuts()
@@ -273,8 +278,9 @@ func (s *supervisor) finish(now time.Time) bool {
 	return true
 }
 
-// abandon ends the pod immediately: without the watcher, its processes would outlive a
-// supervisor that is killed.
+// abandon ends the pod immediately. Without the watcher, its processes would outlive a
+// supervisor that is killed. Without its folder, nobody could stop it or learn its end,
+// and another supervisor could begin it again.
 func (s *supervisor) abandon(now time.Time) {
 	s.abandoned, s.stopping = nil, true
 	for i := range s.runs {
