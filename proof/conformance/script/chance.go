@@ -1,6 +1,7 @@
 package script
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -32,8 +33,8 @@ type chances struct {
 	again bool
 	// turned: a pod that is recorded as failed has succeeded (J8).
 	turned bool
-	// unordered: an index gets a replacement while several of its failed pods have the finalizer, and the one
-	// with the most failures has not finished last (J17).
+	// unordered: several failed pods of an index have the finalizer, and the order of a cache decides which of
+	// them counts (J17).
 	unordered bool
 
 	orphans map[string]time.Time
@@ -70,12 +71,13 @@ func (c *chances) note(w *World, write server.Write, refused bool) {
 		}
 		c.again = c.again || c.runs[write.Name] > 2
 	case "create " + server.Pods:
-		c.unordered = c.unordered || slices.ContainsFunc(server.List[*batchv1.Job](w.Server), w.hasUnordered)
+		c.noteUnordered(w)
 	case "delete " + server.Pods:
 		pod := server.Get[*corev1.Pod](w.Server, Namespace, write.Name)
 		c.unseen = c.unseen || pod == nil || !isTracked(pod)
 	case "patch " + server.Pods:
 		c.notePatch(w, write, refused)
+		c.noteUnordered(w)
 	}
 }
 
@@ -102,26 +104,49 @@ func (c *chances) notePatch(w *World, write server.Write, refused bool) {
 	}
 }
 
-// hasUnordered reports whether two failed pods of one index have the finalizer, and the one with more failures
-// before it has finished first.
+func (c *chances) noteUnordered(w *World) {
+	c.unordered = c.unordered || slices.ContainsFunc(server.List[*batchv1.Job](w.Server), w.hasUnordered)
+}
+
+// hasUnordered reports whether two failed pods of one index have the finalizer, and the real controller takes whichever
+// it comes to first, or last: one had more failures before it and the other has finished later, or neither.
 func (w *World) hasUnordered(o *batchv1.Job) bool {
 	if o.Spec.BackoffLimitPerIndex == nil {
 		return false
 	}
 	s := job.Snapshot{Job: convert.Job(o), Now: time.Now()}
-	for _, p := range server.List[*corev1.Pod](w.Server) {
-		s.Pods = append(s.Pods, convert.Pod(&s.Job, p))
+	for _, pods := range failedByIndex(server.List[*corev1.Pod](w.Server)) {
+		s.Pods = s.Pods[:0]
+		for _, p := range pods {
+			s.Pods = append(s.Pods, convert.Pod(&s.Job, p))
+		}
+		if found, err := job.Inspect(s); err == nil && isUnordered(s.Pods, found.Pods) {
+			return true
+		}
 	}
-	found, err := job.Inspect(s)
-	if err != nil {
-		return false // neither side plans it
+	return false
+}
+
+// failedByIndex returns the pods that have the finalizer and may have failed, of each index that has several.
+func failedByIndex(pods []*corev1.Pod) map[string][]*corev1.Pod {
+	all := make(map[string][]*corev1.Pod)
+	for _, p := range pods {
+		if index := p.Annotations[job.IndexLabel]; isTracked(p) && (p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil) {
+			all[index] = append(all[index], p)
+		}
 	}
-	carries := func(i int) bool { return found.Pods[i].Failed && !s.Pods[i].Untracked }
-	failures := func(i int) int32 { return s.Pods[i].Detail.FailureCount + s.Pods[i].Detail.IgnoredFailureCount }
-	for a := range s.Pods {
-		for b := range s.Pods {
-			if carries(a) && carries(b) && s.Pods[a].Index == s.Pods[b].Index && failures(a) > failures(b) &&
-				found.Pods[a].FinishTime.Before(found.Pods[b].FinishTime) {
+	maps.DeleteFunc(all, func(_ string, of []*corev1.Pod) bool { return len(of) < 2 })
+	return all
+}
+
+func isUnordered(pods []job.Pod, found []job.PodInspection) bool {
+	failures := func(i int) int32 { return pods[i].Detail.FailureCount + pods[i].Detail.IgnoredFailureCount }
+	precedes := func(a, b int) bool {
+		return failures(a) <= failures(b) && !found[b].FinishTime.Before(found[a].FinishTime)
+	}
+	for a := range pods {
+		for b := range pods[:a] {
+			if found[a].Failed && found[b].Failed && precedes(a, b) == precedes(b, a) {
 				return true
 			}
 		}
