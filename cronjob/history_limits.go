@@ -52,8 +52,8 @@ type trimming struct {
 	// unrecorded are the runs of backfills whose jobs are deleted once the status tells that the
 	// runs have started.
 	unrecorded []time.Time
-	// kept is the completion of the success that is not deleted, if there is one (C19).
-	kept time.Time
+	// kept is the success that is not deleted, if there is one (C19).
+	kept *Child
 }
 
 // trim deletes the finished jobs of one kind that are not kept.
@@ -121,7 +121,7 @@ func deleteFinished(s *Snapshot, c *census, place int, reason DeleteReason, out 
 		if child.Backfilled && canStart(child, &s.CronJob) {
 			out.unrecorded = append(out.unrecorded, child.ScheduledTime)
 		}
-	case !out.kept.IsZero() && child.Finished == Complete && child.CompletionTime.Equal(out.kept):
+	case child == out.kept:
 	case c.isUnaccounted(child.ScheduledTime) && !child.Backfilled && !eager:
 		out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: s.Now.Add(aMoment)})
 	default:

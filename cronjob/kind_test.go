@@ -217,6 +217,8 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 		return finished(child(start.Add(time.Duration(n)*time.Hour)), how, start.Add(time.Duration(n)*time.Hour+time.Minute))
 	}
 	failed, worked := hour(1, cronjob.Failed), hour(2, cronjob.Complete)
+	alike := hour(1, cronjob.Complete)
+	alike.CompletionTime, alike.FinishTime = worked.CompletionTime, worked.FinishTime
 	unlisted := cronjob.Options{PauseAfterFailures: 1, SuccessFromChildren: true}
 	expiring := unlisted
 	expiring.KeepSuccessful = time.Minute
@@ -230,6 +232,7 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 		{"beyond the limit", 0, unlisted, []cronjob.Child{failed, worked}, 0},
 		{"past its age", 3, expiring, []cronjob.Child{failed, worked}, 0},
 		{"an older success goes", 0, unlisted, []cronjob.Child{failed, hour(0, cronjob.Complete), worked}, 1},
+		{"of two that were completed at one time one goes", 0, unlisted, []cronjob.Child{failed, worked, alike}, 1},
 		{"it goes when no failure is left", 0, unlisted, []cronjob.Child{worked}, 1},
 		{"it goes when only later failures are left", 0, unlisted, []cronjob.Child{worked, hour(3, cronjob.Failed)}, 1},
 		{"it goes where the status tells of it", 0, cronjob.Options{PauseAfterFailures: 1}, []cronjob.Child{failed, worked}, 1},

@@ -27,14 +27,22 @@ func failuresSince(children []Child, since time.Time) (n int) {
 }
 
 // endOfRow returns the last success if failures that the history still keeps came before it, and only its job
-// tells of it (C18): without the job they would be failures in a row again.
-func endOfRow(s *Snapshot, lastSuccess time.Time) (success time.Time) {
+// tells of it (C18): without the job they would be failures in a row again. Of several that were completed at one
+// time it is the one that the history deletes last.
+func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 	if s.Options.PauseAfterFailures == 0 || !s.Options.SuccessFromChildren || lastSuccess.IsZero() {
-		return success
+		return nil
 	}
 	edited := s.CronJob.SpecChanged
-	if failuresSince(s.Children, edited) > failuresSince(s.Children, later(lastSuccess, edited)) {
-		return lastSuccess
+	if failuresSince(s.Children, edited) == failuresSince(s.Children, later(lastSuccess, edited)) {
+		return nil
+	}
+	for i := range s.Children {
+		c := &s.Children[i]
+		if !c.Foreign && c.Finished == Complete && c.DeletionTimestamp.IsZero() && c.CompletionTime.Equal(lastSuccess) &&
+			(success == nil || byStart(c, success) > 0) {
+			success = c
+		}
 	}
 	return success
 }
