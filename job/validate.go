@@ -106,7 +106,7 @@ func checkIndexedFields(s *Spec) (found problems) {
 		found.add("backoffLimitPerIndex", nil, "is required when maxFailedIndexes is set")
 	}
 	if s.SuccessPolicy != nil && s.CompletionMode != Indexed {
-		found.add("successPolicy", fmt.Sprintf("%d rules", len(s.SuccessPolicy.Rules)), "needs completionMode Indexed")
+		found.add("successPolicy", value.Count(len(s.SuccessPolicy.Rules), "rule"), "needs completionMode Indexed")
 	}
 	return found
 }

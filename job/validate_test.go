@@ -90,7 +90,7 @@ func TestJ2_Refusals(t *testing.T) {
 			[]string{`spec.maxFailedIndexes: 1: needs completionMode Indexed`,
 				`spec.backoffLimitPerIndex: <nil>: is required when maxFailedIndexes is set`}},
 		{"a NonIndexed job has a success policy", `{"successPolicy": {"rules": [{"succeededCount": 1}]}}`,
-			[]string{`spec.successPolicy: "1 rules": needs completionMode Indexed`}},
+			[]string{`spec.successPolicy: "1 rule": needs completionMode Indexed`}},
 		{"failed indexes are limited and retries are not", indexed(`"maxFailedIndexes": 1`),
 			[]string{`spec.backoffLimitPerIndex: <nil>: is required when maxFailedIndexes is set`}},
 		{"more indexes may fail than there are", indexed(`"backoffLimitPerIndex": 1, "maxFailedIndexes": 4`),

@@ -206,7 +206,7 @@ func TestLostDatabase(t *testing.T) {
 			stop(syscall.SIGKILL) // the pods continue
 			must.OK(t, lose(filepath.Join(w.state, "state.db")))
 			o := w.want(2, "run", file)
-			if !strings.Contains(o.errOut, "state.db does not know 3 pods that were run from it") {
+			if !strings.Contains(o.errOut, "state.db does not know 3 pods that ran from it") {
 				t.Error(o)
 			}
 			time.Sleep(100 * time.Millisecond) // nothing should begin

@@ -181,7 +181,7 @@ func (e *examiner) report(out, summary io.Writer) (broken int, err error) {
 			return 0, err
 		}
 	}
-	fmt.Fprintf(summary, "%d questions, %d plans, %d statuses, %d not answered; %d checks failed\n",
+	fmt.Fprintf(summary, "questions: %d, plans: %d, statuses: %d, not answered: %d, failed checks: %d\n",
 		e.questions, e.plans, e.statuses, e.refused, len(e.found))
 	if e.plans+e.statuses == 0 && e.questions > 0 {
 		return 0, errors.New("the program has answered with neither a plan nor a status")

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Lines merges files that have a line for each case of their share. They are in the order of the shares.
@@ -25,7 +27,7 @@ func Lines(out io.Writer, files []string) error {
 	for n := range total {
 		part, place := n%len(files), n/len(files)
 		if place >= len(parts[part]) {
-			return fmt.Errorf("%s: has %d lines, the others have more: the shares are of different runs, or not in their order", files[part], len(parts[part]))
+			return fmt.Errorf("%s: has %s, the others have more: the shares are of different runs, or not in their order", files[part], value.Count(len(parts[part]), "line"))
 		}
 		if _, err := io.WriteString(out, parts[part][place]); err != nil {
 			return err
@@ -74,7 +76,7 @@ func ReadCounts[T any](files []string, add func(T)) (of string, err error) {
 			return "", fmt.Errorf("%s: has %s, and %s has %s", name, c.Of, files[0], of)
 		}
 		if max(c.Shares, 1) != len(files) || c.Share >= len(files) || c.Share < 0 {
-			return "", fmt.Errorf("%s: is share %d of %d, and there are %d files", name, c.Share, max(c.Shares, 1), len(files))
+			return "", fmt.Errorf("%s: is share %d of %d; given: %s", name, c.Share, max(c.Shares, 1), value.Count(len(files), "file"))
 		}
 		if other := seen[c.Share]; other != "" {
 			return "", fmt.Errorf("%s: is share %d, as is %s", name, c.Share, other)

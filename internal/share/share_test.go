@@ -97,7 +97,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("%v\n%s\nwant\n%s", err, have, want)
 	}
 	for want, files := range map[string][]string{
-		"part-2.json: is share 2 of 3, and there are 1 files": files[2:],
+		"part-2.json: is share 2 of 3; given: 1 file": files[2:],
 		"is share 1, as is":           {files[0], files[1], files[1]},
 		"whole.json: is share 0 of 1": {files[0], whole.File, files[2]},
 		"files of the shares are":     nil,

@@ -39,7 +39,7 @@ func Text(v any) string {
 func Time(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // Count returns a number of things in words. The plural of the noun ends in "s".
-func Count(n int64, noun string) string {
+func Count[N int | int32 | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Search says how much to search.
@@ -34,8 +36,8 @@ type Finding[S Settings] struct {
 
 // String is the finding with its story, and a test that plays it again.
 func (f Finding[S]) String() string {
-	return fmt.Sprintf("%s: %s\n  seen in %d lives, first in life %d\n\n  %s\n\n%s",
-		f.Check, f.Problem, f.Times, f.Number, strings.Join(shortened(f.Story), "\n  "), f.GoTest())
+	return fmt.Sprintf("%s: %s\n  seen %s, first in life %d\n\n  %s\n\n%s",
+		f.Check, f.Problem, value.Count(f.Times, "time"), f.Number, strings.Join(shortened(f.Story), "\n  "), f.GoTest())
 }
 
 // shortened leaves the middle of a long story out.

@@ -174,7 +174,7 @@ func checkTriggers(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
 		case at < 0:
 			f.add("CI2", "%s for trigger %q, which nobody has requested", c.Name, c.Trigger)
 		case s.Triggers[at].Overlap == cronjob.Forbid && beside > 0, n > 0 && beside >= n:
-			f.add("CI8", "%s of trigger %s beside %d jobs", c.Name, c.Trigger, beside)
+			f.add("CI8", "%s of trigger %s beside %s", c.Name, c.Trigger, value.Count(beside, "job"))
 		}
 	}
 }
@@ -268,7 +268,7 @@ func checkBackfilled(f *found, s *cronjob.Snapshot, b *cronjob.Backfill, c *cron
 	case !run.After(last):
 		f.add("CI2", "backfill of %s after %s", run, last)
 	case overlaps(b, busy):
-		f.add("CI8", "backfill of %s beside %d jobs: %+v", run, busy, b)
+		f.add("CI8", "backfill of %s beside %s: %+v", run, value.Count(busy, "job"), b)
 	case !tellsRun(s, c, true):
 		f.add("CI2", "%s for %s, %v", c.Name, run, c.Annotations)
 	}

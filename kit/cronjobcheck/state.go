@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // State is what the source of truth holds before a write.
@@ -50,7 +51,7 @@ func (st *State) Create(c *cronjob.Creation) []Violation {
 	var f found
 	n, policy := st.Neighbours, st.CronJob.Spec.ConcurrencyPolicy
 	beside := func(what string) {
-		f.add("CI8", "%s: %s beside %d jobs, %d leaving", what, c.Name, n.Active, n.Leaving)
+		f.add("CI8", "%s: %s beside %s, %d leaving", what, c.Name, value.Count(n.Active, "job"), n.Leaving)
 	}
 	busy := n.Active
 	if policy == cronjob.Replace && st.Options.ReplaceWhenGone {

@@ -117,7 +117,7 @@ func (e *Env) roundEnded(failed bool) {
 // restart ends the program between two rounds. It may be down for days.
 func (e *Env) restart(t *rapid.T) {
 	if down := rapid.IntRange(0, 100).Draw(t, "hours down"); down > 0 {
-		e.life.Tell("the program is ended, and is down for %d hours", down)
+		e.life.Tell("the program is ended, and is down for %s", value.Count(down, "hour"))
 		e.program.MoveClock(e.life.Now().Add(time.Duration(down) * time.Hour))
 	}
 	e.program.Restart()

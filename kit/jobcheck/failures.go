@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
@@ -18,7 +19,7 @@ func checkFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	spec, lists := &s.Job.Spec, uncounted(&s.Job.Status)
 	failed := int64(s.Job.Status.Failed) + int64(len(lists.Failed))
 	if limit := spec.BackoffLimit; limit != nil && failed > int64(*limit) {
-		f.add("JI21", "creates after %d failures, backoffLimit %d", failed, *limit)
+		f.add("JI21", "creates after %s, backoffLimit %d", value.Count(failed, "failure"), *limit)
 	}
 	if spec.BackoffLimitPerIndex != nil {
 		checkIndexFailures(f, s, p)
@@ -86,7 +87,7 @@ func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	for i := range p.Create {
 		c := &p.Create[i]
 		if limit := *s.Job.Spec.BackoffLimitPerIndex; c.FailureCount > limit {
-			f.add("JI21", "index %s is created after %d failures, backoffLimitPerIndex %d", c.Index, c.FailureCount, limit)
+			f.add("JI21", "index %s is created after %s, backoffLimitPerIndex %d", c.Index, value.Count(c.FailureCount, "failure"), limit)
 		}
 		carried := int64(c.FailureCount) + int64(c.IgnoredFailureCount)
 		for i := range s.Pods {
@@ -96,7 +97,7 @@ func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 			}
 			failures := failuresAfter(pod)
 			if carried < failures {
-				f.add("JI21", "index %s is created with %d failures, and %s was number %d", c.Index, carried, pod.Name, failures)
+				f.add("JI21", "index %s is created with %s, and %s was number %d", c.Index, value.Count(carried, "failure"), pod.Name, failures)
 			}
 			if failures < carried {
 				continue // a later failure decides

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -55,7 +56,7 @@ func (st *State) Create(active int64) []Violation {
 		return f
 	}
 	if active > int64(h.MaxParallelism)+h.LostCreates {
-		f.add("JI10", "%d pods are active, parallelism is at most %d, %d replies were lost", active, h.MaxParallelism, h.LostCreates)
+		f.add("JI10", "%s, parallelism is at most %d, lost replies: %d", value.Count(active, "active pod"), h.MaxParallelism, h.LostCreates)
 	}
 	return f
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // year is when a simulation ends that is given no end.
@@ -33,7 +35,7 @@ func (w *World) check() error {
 	}
 	for i, d := range w.Disruptions {
 		if d.Node < 0 || d.Node >= len(w.Nodes) {
-			add("disruptions[%d].node: %d: there are %d nodes", i, d.Node, len(w.Nodes))
+			add("disruptions[%d].node: %d: the world has %s", i, d.Node, value.Count(len(w.Nodes), "node"))
 		}
 		if d.At < 0 {
 			add("disruptions[%d].at: %v: must not be negative", i, d.At)

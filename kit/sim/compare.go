@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Variant is one of several worlds that are compared. World is called for each seed, by
@@ -193,7 +195,7 @@ func IsNoise(a, b []float64) bool {
 func (c *Comparison) String() string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "%d seeds, mean ±95%%\t", len(c.Seeds))
+	fmt.Fprintf(t, "%s, mean ±95%%\t", value.Count(len(c.Seeds), "seed"))
 	for _, name := range c.Variants {
 		fmt.Fprintf(t, "%s\t", name)
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Dist is a distribution of durations. The zero value is always 0. Draws are never
@@ -149,7 +151,7 @@ func parseArguments(text string, kind distKind, arguments []string) (Dist, error
 		want = append(want, n.b)
 	}
 	if len(arguments) != len(want) {
-		return Dist{}, fmt.Errorf("%q: %s takes %s, not %d values", text, n.name, strings.Join(want, " and "), len(arguments))
+		return Dist{}, fmt.Errorf("%q: %s takes %s, not %s", text, n.name, strings.Join(want, " and "), value.Count(len(arguments), "value"))
 	}
 	a, err := parseDuration(strings.TrimSpace(arguments[0]))
 	if err != nil {

@@ -257,9 +257,9 @@ func TestRun_SaysWhatIsOpen(t *testing.T) {
 		want string
 	}{
 		"a pod that fits nowhere": {func(*job.Spec) {}, Pod{Duration: Constant(time.Minute), Resources: Resources{CPU: 5000}},
-			"still open: 1 jobs, 1 pods pending, 0 running: j; j has a pod that fits on no node: it needs cpu 5000m, memory 0"},
+			"still open: 1 job, 1 pod pending, 0 running: j; j has a pod that fits on no node: it needs cpu 5000m, memory 0"},
 		"it never gives up": {func(s *job.Spec) { s.BackoffLimit = &limit }, Pod{Duration: Constant(time.Minute), Failure: 1},
-			"still open: 1 jobs, 0 pods pending, 0 running: j; j waits: 1 pod wanted, held by backoff until"},
+			"still open: 1 job, 0 pods pending, 0 running: j; j waits: 1 pod wanted, held by backoff until"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := Spec(1, 1)
@@ -300,7 +300,7 @@ func TestRun_BadInput(t *testing.T) {
 		"trace:9: b: submitted at 1s, before the job in front of it, at 2s: jobs must be in the order of their submit times": {Jobs: Of(Job{Name: "a", Submit: 2 * time.Second, Spec: Spec(1, 1)}, Job{Name: "b", Submit: time.Second, Spec: Spec(1, 1), Source: "trace:9"})},
 		"a: submit time -1s is negative":                                                                                     {Jobs: Of(Job{Name: "a", Submit: -time.Second})},
 		"a: spec.parallelism: -1":                                                                                            {Jobs: Of(Job{Name: "a", Spec: negative})},
-		"disruptions[0].node: 1: there are 1 nodes":                                                                          {Nodes: Nodes(1, Node{}), Disruptions: []Disruption{{Node: 1}}},
+		"disruptions[0].node: 1: the world has 1 node":                                                                          {Nodes: Nodes(1, Node{}), Disruptions: []Disruption{{Node: 1}}},
 		"controlPlane.fail: 1: must be at least 0":                                                                           {ControlPlane: ControlPlane{Fail: 1}},
 		"broken":                     {Jobs: func(yield func(Job, error) bool) { yield(Job{}, errors.New("broken")) }},
 		"c.yaml:3: c: spec.schedule": {CronJobs: []CronJob{cron}, Until: 1},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Result is what happened in a simulation. Times count from the start of the world.
@@ -83,11 +85,11 @@ func (o *Open) String() string {
 		return "nothing is open"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "still open: %d jobs", o.Jobs)
+	b.WriteString("still open: " + value.Count(o.Jobs, "job"))
 	if o.Suspended > 0 {
 		fmt.Fprintf(&b, " (%d suspended)", o.Suspended)
 	}
-	fmt.Fprintf(&b, ", %d pods pending, %d running", o.Pending, o.Running)
+	fmt.Fprintf(&b, ", %s pending, %d running", value.Count(o.Pending, "pod"), o.Running)
 	if len(o.Names) > 0 {
 		fmt.Fprintf(&b, ": %s", strings.Join(o.Names, ", "))
 		if o.Jobs > len(o.Names) {

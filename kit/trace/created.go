@@ -91,7 +91,7 @@ func (c *checker) checkNumbers(s *jobState, found hold) {
 			active+1, words, succeeded+t.succeeded, s.name, l.completions)
 	}
 	if !l.perIndex && failed > int(l.backoff) {
-		found("JI21", unlessLate, "is created after %d failures of job %s, whose backoffLimit is %d", failed, s.name, l.backoff)
+		found("JI21", unlessLate, "is created after %s of job %s, whose backoffLimit is %d", value.Count(failed, "failure"), s.name, l.backoff)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/convert"
 )
@@ -91,7 +92,7 @@ func (c *Cluster) explainPod(pod *corev1.Pod) string {
 			out += fmt.Sprintf(", %s exited with %d", s.Name, end.ExitCode)
 		}
 		if s.RestartCount > 0 {
-			out += fmt.Sprintf(", %s restarted %d times", s.Name, s.RestartCount)
+			out += fmt.Sprintf(", %s restarted %s", s.Name, value.Count(s.RestartCount, "time"))
 		}
 	}
 	if pod.DeletionTimestamp != nil {

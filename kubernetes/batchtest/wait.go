@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Condition is what [Cluster.Wait] waits for.
@@ -56,7 +58,7 @@ func Suspended(job string) Condition {
 // ReadyPods waits for the job to count n ready pods.
 func ReadyPods(job string, n int32) Condition {
 	is := func(j *batchv1.Job) bool { return j != nil && j.Status.Ready != nil && *j.Status.Ready == n }
-	return Condition{job, fmt.Sprintf("%d pods ready", n), is, finished}
+	return Condition{job, value.Count(n, "pod") + " ready", is, finished}
 }
 
 // Gone waits until there is no job of the name.
@@ -160,7 +162,7 @@ func (c *Cluster) WaitRuns(t T, cronJob string, n int) []string {
 		select {
 		case <-changed:
 		case <-give.C:
-			t.Fatalf("CronJob %s has %d jobs after %v, want %d\n%s", key, len(names), c.options.patience, n, c.explainCronJob(key))
+			t.Fatalf("CronJob %s has %s after %v, want %d\n%s", key, value.Count(len(names), "job"), c.options.patience, n, c.explainCronJob(key))
 			return nil
 		}
 	}

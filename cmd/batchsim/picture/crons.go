@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/kit/sim"
 )
 
@@ -92,7 +93,7 @@ func cronRows(r *sim.Result) *Picture {
 		p.marks("missed: "+name, missed[name], inkOf[name], draw.CrossGlyph{}, 4)
 	}
 	if unnamed > 0 {
-		p.Note = fmt.Sprintf("%d more runs were missed, before the latest ten that each round names.", unnamed)
+		p.Note = value.Count(unnamed, "more missed run") + " before the latest ten that each round names."
 	}
 	p.timeAxis(r, u)
 	p.plot.X.Min, p.plot.X.Max = 0, u.in(r.End)

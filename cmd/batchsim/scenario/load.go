@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/sim"
 )
@@ -94,7 +95,7 @@ func (s *Scenario) loadSource(i int, src *Source) error {
 	}
 	switch {
 	case named != 1:
-		return fmt.Errorf("%s: load.%d: names %d files; expected one of manifest, swf and csv", s.file, i, named)
+		return fmt.Errorf("%s: load.%d: names %s; expected one of manifest, swf and csv", s.file, i, value.Count(named, "file"))
 	case src.Manifest != "":
 		return s.loadManifest(i, src)
 	}

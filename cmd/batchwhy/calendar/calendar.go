@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -163,7 +164,7 @@ func describe(s schedule.Schedule, at time.Time) Shift {
 	if out.Gap {
 		verb = "forward"
 	}
-	out.Text = fmt.Sprintf("%s: clocks go %s from %s to %s; %d runs in the three hours before and after", day, verb, out.Before, out.After, n)
+	out.Text = fmt.Sprintf("%s: clocks go %s from %s to %s; %s in the three hours before and after", day, verb, out.Before, out.After, value.Count(n, "run"))
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/batchplan/batchplan/cmd/batchwhy/read"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/release"
 )
@@ -172,7 +173,7 @@ func (r *Report) Write(w io.Writer) error {
 		r.writeChanges(&b, grouped)
 	}
 	if same > 0 {
-		fmt.Fprintf(&b, "\nNothing changes for %d of %d objects.\n", same, len(r.Objects))
+		fmt.Fprintf(&b, "\nNothing changes for %d of %s.\n", same, value.Count(len(r.Objects), "object"))
 	}
 	if len(r.Cluster) > 0 {
 		b.WriteString("\nIn the cluster\n")

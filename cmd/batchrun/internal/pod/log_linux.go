@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // stream is the log of a container's stdout or stderr. Containers write into a pipe, and
@@ -56,7 +58,7 @@ func newStream(file, times *os.File, most int64) (*stream, error) {
 		return nil, err
 	}
 	s := &stream{in: in, out: out, file: file, times: times, room: most, done: make(chan struct{}),
-		mark: fmt.Sprintf("\n[cut here: --max-log is %d bytes]\n", most)}
+		mark: fmt.Sprintf("\n[cut here: --max-log is %s]\n", value.Count(most, "byte"))}
 	if most <= 0 {
 		s.room = -1
 	}
@@ -88,7 +90,7 @@ func (s *stream) write(data []byte) {
 	}
 	s.note(time.Now())
 	if s.lost > 0 {
-		n, err := fmt.Fprintf(s.file, "\n[%d bytes lost here: they could not be written]\n", s.lost)
+		n, err := fmt.Fprintf(s.file, "\n[%s lost here: the write failed]\n", value.Count(s.lost, "byte"))
 		if s.size += int64(n); err != nil {
 			s.lost += int64(len(data))
 			return

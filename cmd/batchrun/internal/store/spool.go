@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/private"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -41,8 +42,8 @@ func (s *Store) CheckPods() error {
 		}
 	}
 	if unknown > 0 {
-		return fmt.Errorf("state folder %s: state.db does not know %d pods that were run from it, for example %s: it was lost or replaced; "+
-			"restore the right one, or remove the folder if none of these pods is running", s.Dir, unknown, example)
+		return fmt.Errorf("state folder %s: state.db does not know %s that ran from it, for example %s: it was lost or replaced; "+
+			"restore the right one, or remove the folder if none of these pods is running", s.Dir, value.Count(unknown, "pod"), example)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/batchplan/batchplan/cmd/batchsim/scenario"
 	"github.com/batchplan/batchplan/internal/command"
 	"github.com/batchplan/batchplan/internal/terminal"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/kit/sim"
 )
 
@@ -145,7 +146,7 @@ func runCommand() *cobra.Command {
 				return err
 			}
 			took := time.Since(begin)
-			fmt.Fprintf(c.ErrOrStderr(), "%d pod events in %v, %.0f a second\n", r.PodEvents, took.Round(time.Millisecond), float64(r.PodEvents)/max(took.Seconds(), 1e-9))
+			fmt.Fprintf(c.ErrOrStderr(), "%s in %v, %.0f a second\n", value.Count(r.PodEvents, "pod event"), took.Round(time.Millisecond), float64(r.PodEvents)/max(took.Seconds(), 1e-9))
 			if err := printResult(c.OutOrStdout(), r); err != nil {
 				return err
 			}
@@ -175,7 +176,7 @@ func printResult(out io.Writer, r *sim.Result) error {
 		}
 	}
 	if r.Dropped > 0 {
-		fmt.Fprintf(out, "%d pods and jobs are in the sums and not in the records\n", r.Dropped)
+		fmt.Fprintf(out, "pods and jobs in the sums and not in the records: %d\n", r.Dropped)
 	}
 	_, err := fmt.Fprintln(out, r.Open.String())
 	return err

@@ -110,7 +110,7 @@ func TestRun_SameSeedSameText(t *testing.T) {
 
 func TestRun_StopsAtUntil(t *testing.T) {
 	out := succeed(t, "run", render, "--until", "5m")
-	if !strings.Contains(out, "still open: 1 jobs, 0 pods pending, 4 running: render; render waits: 4 active pods not finished") {
+	if !strings.Contains(out, "still open: 1 job, 0 pods pending, 4 running: render; render waits: 4 active pods not finished") {
 		t.Errorf("got %s", out)
 	}
 }
@@ -165,7 +165,7 @@ func TestSweep_SharesAreMerged(t *testing.T) {
 	}
 	t.Setenv("JOB_COMPLETION_INDEX", "")
 	merged := filepath.Join(dir, "merged.sqlite")
-	if _, err := simulate(t, append([]string{"merge", merged}, parts[:2]...)...); err == nil || !strings.Contains(err.Error(), merged+": 2 runs are missing") {
+	if _, err := simulate(t, append([]string{"merge", merged}, parts[:2]...)...); err == nil || !strings.Contains(err.Error(), merged+": 2 runs missing") {
 		t.Errorf("two of three parts: %v", err)
 	}
 	if out := succeed(t, append([]string{"merge", merged}, parts...)...); !strings.Contains(out, "complete") {

@@ -18,6 +18,7 @@ import (
 	"github.com/batchplan/batchplan/cmd/batchsim/picture"
 	"github.com/batchplan/batchplan/internal/command"
 	"github.com/batchplan/batchplan/internal/share"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/sim"
 )
@@ -187,7 +188,7 @@ func (s *sweep) print(c *cobra.Command, db *store.Store) error {
 	}
 	missing, err := db.Missing()
 	if missing > 0 {
-		fmt.Fprintf(c.OutOrStdout(), "%d runs are in other shares or missing\n", missing)
+		fmt.Fprintf(c.OutOrStdout(), "%s in other shares or missing\n", value.Count(missing, "run"))
 	}
 	if err != nil || missing > 0 || s.dir == "" {
 		return err
@@ -230,7 +231,7 @@ func mergeCommand() *cobra.Command {
 				return err
 			}
 			if missing > 0 {
-				return fmt.Errorf("%s: %d runs are missing", args[0], missing)
+				return fmt.Errorf("%s: %s missing", args[0], value.Count(missing, "run"))
 			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: complete\n", args[0])
 			return err

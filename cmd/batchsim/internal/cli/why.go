@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/sim"
 )
@@ -87,7 +88,7 @@ func (w *round) Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan,
 		fmt.Fprintf(&b, ", %d of them are being deleted", deleted)
 	}
 	if r := s.Memory.Backoff; r.Failures > 0 {
-		fmt.Fprintf(&b, "\n  backoff: %d failures, the last at %s", r.Failures, r.LastFailure.UTC().Format(time.TimeOnly))
+		fmt.Fprintf(&b, "\n  backoff: %s, the last at %s", value.Count(r.Failures, "failure"), r.LastFailure.UTC().Format(time.TimeOnly))
 	}
 	fmt.Fprintf(&b, "\ndecided:\n  %s\nwrote:\n  status %s\n", indent(p.String()), c.Status)
 	for _, e := range c.Events {
@@ -103,7 +104,7 @@ func (w *round) CronJob(at time.Duration, name string, s *cronjob.Snapshot, p *c
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "knew:\n  status %s\n  %d jobs\ndecided:\n  %s\nwrote:\n  status %s\n", s.CronJob.Status, len(s.Children), indent(p.String()), c.Status)
+	fmt.Fprintf(&b, "knew:\n  status %s\n  %s\ndecided:\n  %s\nwrote:\n  status %s\n", s.CronJob.Status, value.Count(len(s.Children), "job"), indent(p.String()), c.Status)
 	for _, e := range c.Events {
 		fmt.Fprintf(&b, "  event %s: %s\n", e.Reason, e.Message)
 	}

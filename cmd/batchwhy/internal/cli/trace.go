@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/kit/trace"
 	"github.com/batchplan/batchplan/release"
 )
@@ -132,25 +133,26 @@ func (p *program) openLogs(args []string) (logs []trace.Log, err error) {
 func traceText(s *trace.Summary, limit int) string {
 	var b strings.Builder
 	if more := s.Findings - limit; more > 0 {
-		fmt.Fprintf(&b, "and %d more findings: --max-findings shows them\n", more)
+		fmt.Fprintf(&b, "and %s: --max-findings shows all\n", value.Count(more, "more finding"))
 	}
-	fmt.Fprintf(&b, "%d findings in %d steps of %d Jobs, %d Pods and %d CronJobs\n", s.Findings, s.Transitions, s.Jobs, s.Pods, s.CronJobs)
+	fmt.Fprintf(&b, "%s in %s of %s, %s and %s\n", value.Count(s.Findings, "finding"), value.Count(s.Transitions, "step"),
+		value.Count(s.Jobs, "Job"), value.Count(s.Pods, "Pod"), value.Count(s.CronJobs, "CronJob"))
 	for _, note := range []struct {
-		n    int
-		text string
+		n          int
+		noun, text string
 	}{
-		{s.Unreadable, "parts could not be read"},
-		{s.Untyped, "objects came without an event type, so versions may be missing: kubectl get needs --output-watch-events"},
-		{s.Bodiless, "audit events had no object: the policy needs the level RequestResponse"},
-		{s.Gaps, "steps may lack versions in between: only what holds over a gap was checked"},
-		{s.Restarts, "times a watch began anew: what did not come again was not used"},
-		{s.Repeated, "versions came again or out of order, and were passed over"},
-		{s.Unjudged, "creations were not compared with their owners, which the log does not show"},
-		{s.Undecided, "findings were dropped, since a watch may have begun anew just before them"},
-		{s.Others, "other objects and requests were passed over"},
+		{s.Unreadable, "part", "could not be read"},
+		{s.Untyped, "object", "came without an event type, so versions may be missing: kubectl get needs --output-watch-events"},
+		{s.Bodiless, "audit event", "had no object: the policy needs the level RequestResponse"},
+		{s.Gaps, "step", "may lack versions in between: only what holds over a gap was checked"},
+		{s.Restarts, "time", "a watch began anew: what did not come again was not used"},
+		{s.Repeated, "version", "passed over that came again or out of order"},
+		{s.Unjudged, "creation", "not compared with an owner, which the log does not show"},
+		{s.Undecided, "finding", "dropped, since a watch may have begun anew just before"},
+		{s.Others, "record", "of another kind passed over"},
 	} {
 		if note.n > 0 {
-			fmt.Fprintf(&b, "  %d %s\n", note.n, note.text)
+			fmt.Fprintf(&b, "  %s %s\n", value.Count(note.n, note.noun), note.text)
 		}
 	}
 	return b.String()

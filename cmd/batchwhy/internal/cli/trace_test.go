@@ -37,12 +37,12 @@ func TestTrace(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"right", exitFine, "0 findings in 1 steps of 1 Jobs, 0 Pods and 0 CronJobs\n"},
-		{"wrong", exitFindings, "wrong:2: JI4: Job n/j: status.failed: 1: must not decrease from 2\n1 findings"},
-		{"wrong --max-findings 0", exitFindings, "and 1 more findings: --max-findings shows them\n"},
+		{"right", exitFine, "0 findings in 1 step of 1 Job, 0 Pods and 0 CronJobs\n"},
+		{"wrong", exitFindings, "wrong:2: JI4: Job n/j: status.failed: 1: must not decrease from 2\n1 finding "},
+		{"wrong --max-findings 0", exitFindings, "and 1 more finding: --max-findings shows all\n"},
 		{"uncounted", exitFine, "0 findings"},
 		{"uncounted --controller example.com/c", exitFindings, "uncounted:2: JI1: "},
-		{"uncounted --controller example.com/c --incomplete", exitFine, "1 steps may lack versions in between"},
+		{"uncounted --controller example.com/c --incomplete", exitFine, "1 step may lack versions in between"},
 		{"garbage", exitBadInput, `garbage:1: expected a JSON object, found "garbage"`},
 		{"plain", exitFindings, "  2 objects came without an event type, so versions may be missing: kubectl get needs --output-watch-events\n"},
 		{"missing", exitBadInput, "no such file"},

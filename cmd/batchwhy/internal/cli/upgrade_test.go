@@ -23,7 +23,7 @@ func TestUpgrade(t *testing.T) {
 		want   string
 	}{
 		{"--from 1.35 --to 1.36", exitFindings, "    For Job j.\n    Shown by Job j, "},
-		{"--from 1.32 --to 1.33", exitFine, "Nothing changes for 1 of 1 objects."},
+		{"--from 1.32 --to 1.33", exitFine, "Nothing changes for 1 of 1 object."},
 		{"--from 1.36 --to 1.37", exitFine, "(1.37 is as read, not as run)"},
 		{"--to 1.36", exitBadInput, "--from is required"},
 		{"--from 1.35 --to 1.50", exitBadInput, `--to: release "1.50" is not known: want one of 1.31`},
