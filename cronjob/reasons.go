@@ -19,6 +19,8 @@ const (
 	DeleteExpired
 )
 
+const deleteNames = "|Replaced|Successful|Failed|Expired"
+
 const deleteReasons = "unspecified|" +
 	"another run replaces it (C12)|" +
 	"more successful jobs than successfulJobsHistoryLimit (C2)|" +
@@ -27,6 +29,18 @@ const deleteReasons = "unspecified|" +
 
 // String is a sentence for people.
 func (r DeleteReason) String() string { return enum.String(deleteReasons, int(r), "DeleteReason") }
+
+// MarshalText returns the name of the constant without Delete.
+func (r DeleteReason) MarshalText() ([]byte, error) {
+	return []byte(enum.String(deleteNames, int(r), "DeleteReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *DeleteReason) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(deleteNames, string(text), "reason")
+	*r = DeleteReason(i)
+	return err
+}
 
 // CreateReason is why a job is created.
 type CreateReason uint8
@@ -45,6 +59,8 @@ const (
 	CreateBackfilled
 )
 
+const createNames = "|Due|Latest|Oldest|Triggered|Backfilled"
+
 const createReasons = "unspecified|" +
 	"the run is due (C7)|" +
 	"the run is the latest of those that were missed (C7)|" +
@@ -54,6 +70,18 @@ const createReasons = "unspecified|" +
 
 // String is a sentence for people.
 func (r CreateReason) String() string { return enum.String(createReasons, int(r), "CreateReason") }
+
+// MarshalText returns the name of the constant without Create.
+func (r CreateReason) MarshalText() ([]byte, error) {
+	return []byte(enum.String(createNames, int(r), "CreateReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *CreateReason) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(createNames, string(text), "reason")
+	*r = CreateReason(i)
+	return err
+}
 
 // UnstartedReason is why a run never starts.
 type UnstartedReason uint8
@@ -75,6 +103,8 @@ const (
 	UnstartedNameTaken
 )
 
+const unstartedNames = "|ForLater|TooLate|Suspended|Edited|Held|NameTaken"
+
 const unstartedReasons = "unspecified|" +
 	"a later run takes its place (C8)|" +
 	"its deadline has passed (C9)|" +
@@ -86,6 +116,18 @@ const unstartedReasons = "unspecified|" +
 // String is a sentence for people.
 func (r UnstartedReason) String() string {
 	return enum.String(unstartedReasons, int(r), "UnstartedReason")
+}
+
+// MarshalText returns the name of the constant without Unstarted.
+func (r UnstartedReason) MarshalText() ([]byte, error) {
+	return []byte(enum.String(unstartedNames, int(r), "UnstartedReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *UnstartedReason) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(unstartedNames, string(text), "reason")
+	*r = UnstartedReason(i)
+	return err
 }
 
 // WaitReason is what a Job or a CronJob waits for. No two reasons have the same number.

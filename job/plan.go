@@ -150,6 +150,16 @@ const countedAs = "not counted|succeeded|failed|completed index|recorded earlier
 // String says how the pod is counted.
 func (c CountedAs) String() string { return enum.String(countedAs, int(c), "CountedAs") }
 
+// MarshalText says how the pod is counted.
+func (c CountedAs) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads what MarshalText returns.
+func (c *CountedAs) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(countedAs, string(text), "as")
+	*c = CountedAs(i)
+	return err
+}
+
 // Verdict is how a job is going to end. The zero value means: not decided.
 type Verdict struct {
 	// Type is FailureTarget or SuccessCriteriaMet.

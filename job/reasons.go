@@ -23,6 +23,8 @@ const (
 	DeletePending
 )
 
+const deleteNames = "|Ending|Suspended|NoIndex|IndexOutOfRange|DuplicateIndex|Surplus|Pending"
+
 const deleteReasons = "unspecified|" +
 	"the job is ending (J27)|" +
 	"the job is suspended (J28)|" +
@@ -34,6 +36,18 @@ const deleteReasons = "unspecified|" +
 
 // String is a sentence for people.
 func (r DeleteReason) String() string { return enum.String(deleteReasons, int(r), "DeleteReason") }
+
+// MarshalText returns the name of the constant without Delete.
+func (r DeleteReason) MarshalText() ([]byte, error) {
+	return []byte(enum.String(deleteNames, int(r), "DeleteReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *DeleteReason) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(deleteNames, string(text), "reason")
+	*r = DeleteReason(i)
+	return err
+}
 
 // CreateReason is why a pod is created. The metric job_controller_job_pods_creation_total
 // has the same values (J42).
@@ -51,6 +65,8 @@ const (
 	CreateReplacementOfFailed
 )
 
+const createNames = "|New|Replacement|ReplacementOfFailed"
+
 const createReasons = "unspecified|" +
 	"fewer pods are active than wanted (J30)|" +
 	"replaces a failed or terminating pod (J30)|" +
@@ -58,6 +74,18 @@ const createReasons = "unspecified|" +
 
 // String is a sentence for people.
 func (r CreateReason) String() string { return enum.String(createReasons, int(r), "CreateReason") }
+
+// MarshalText returns the name of the constant without Create.
+func (r CreateReason) MarshalText() ([]byte, error) {
+	return []byte(enum.String(createNames, int(r), "CreateReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *CreateReason) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(createNames, string(text), "reason")
+	*r = CreateReason(i)
+	return err
+}
 
 // Metric returns the value of the metric's label "reason".
 func (r CreateReason) Metric() string {
@@ -114,3 +142,33 @@ const (
 	// WaitNext: the next round builds on what this one has written (L9).
 	WaitNext
 )
+
+const waitNames = "|Backoff|IndexBackoff|Deadline|Expectations|Replacement|Pods|Suspended|Terminating|Uncounted|" +
+	"Observed|ManagedBy|Deleted|UnknownMode|Timeout|Adoption|Parallelism|Finished|Next"
+
+// cronJobWaits is the first reason of package cronjob, and cronJobWaitNames are the names
+// of its reasons.
+const (
+	cronJobWaits     WaitReason = 64
+	cronJobWaitNames            = "NextRun|Never|Active|Verify|StartDeadline|NameTaken|NoSchedule|Clock|History|Trigger|" +
+		"Record|Backfill|Stale|Failures"
+)
+
+// MarshalText returns the name of the constant without Wait.
+func (r WaitReason) MarshalText() ([]byte, error) {
+	if r >= cronJobWaits {
+		return []byte(enum.String(cronJobWaitNames, int(r-cronJobWaits), "WaitReason")), nil
+	}
+	return []byte(enum.String(waitNames, int(r), "WaitReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *WaitReason) UnmarshalText(text []byte) error {
+	if i, err := enum.Parse(cronJobWaitNames, string(text), "reason"); err == nil && len(text) > 0 {
+		*r = cronJobWaits + WaitReason(i)
+		return nil
+	}
+	i, err := enum.Parse(waitNames, string(text), "reason")
+	*r = WaitReason(i)
+	return err
+}

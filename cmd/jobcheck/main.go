@@ -20,14 +20,14 @@
 // once the finalizers are gone, if that is written. A program that cannot answer says {"id": 7, "error": "..."}. Unknown fields
 // are errors. -sample 7 prints question 7 and the answer of this library.
 //
-// The numbers in questions and answers are the values of the constants in package job. Reasons are for people, and an
-// answer need not have them:
+// The numbers in questions are the values of the constants in package job. Reasons are for people, and an answer need
+// not have them:
 //
-//	create  1 new, 2 replacement, 3 replacement of a failed pod
-//	delete  1 the job ends, 2 it is suspended, 3 no index, 4 index out of range, 5 duplicate index, 6 surplus, 7 pending too long
 //	state   (of a container) 0 waiting, 1 running, 2 terminated
 //	kind    (of a container) 0 app, 1 init, 2 restartable init
-//	as      (of untrack) 0 not counted, 1 succeeded, 2 failed, 3 by its completed index, 4 recorded earlier
+//	as      (of untrack) not counted, succeeded, failed, completed index, recorded earlier
+//	reason  (of create) New, Replacement, ReplacementOfFailed
+//	reason  (of delete) Ending, Suspended, NoIndex, IndexOutOfRange, DuplicateIndex, Surplus, Pending
 //
 // The answers must keep the invariants of docs/invariants.md. With -exact they must also be what this library
 // decides, apart from reasons, messages, events, notes, and the order of pods.

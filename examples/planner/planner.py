@@ -152,17 +152,17 @@ class Round:
         return {
             "requeue": {"at": due.isoformat()} if missing > 0 and due else {},
             "create": create,
-            "delete": [dict(ref(p), untrackFirst=True, reason=1) for p in delete],
+            "delete": [dict(ref(p), untrackFirst=True, reason="Ending") for p in delete],
             "untrack": [dict(ref(p)) for p in untrack],
         }, delete
 
     def create(self, n):
         name = self.job["name"]
         if not self.indexed:
-            return [{"index": -1, "namePrefix": name + "-", "reason": 1}] * n
+            return [{"index": -1, "namePrefix": name + "-", "reason": "New"}] * n
         taken = self.indexes | {p.get("index", -1) for p in self.active + self.terminating}
         free = [i for i in range(self.completions) if i not in taken][:n]
-        return [{"index": i, "namePrefix": f"{name}-{i}-", "hostname": f"{name}-{i}", "reason": 1} for i in free]
+        return [{"index": i, "namePrefix": f"{name}-{i}-", "hostname": f"{name}-{i}", "reason": "New"} for i in free]
 
     def status(self, end, created, deleted):
         """The status to write once the plan's creations and deletions are done."""

@@ -98,10 +98,10 @@ func TestCounts(t *testing.T) {
 	}
 	for want, files := range map[string][]string{
 		"part-2.json: is share 2 of 3; given: 1 file": files[2:],
-		"is share 1, as is":           {files[0], files[1], files[1]},
-		"whole.json: is share 0 of 1": {files[0], whole.File, files[2]},
-		"files of the shares are":     nil,
-		"no such file":                {filepath.Join(dir, "none")},
+		"is share 1, as is":                           {files[0], files[1], files[1]},
+		"whole.json: is share 0 of 1":                 {files[0], whole.File, files[2]},
+		"files of the shares are":                     nil,
+		"no such file":                                {filepath.Join(dir, "none")},
 	} {
 		if _, _, err := read(files...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -300,7 +300,7 @@ func TestRun_BadInput(t *testing.T) {
 		"trace:9: b: submitted at 1s, before the job in front of it, at 2s: jobs must be in the order of their submit times": {Jobs: Of(Job{Name: "a", Submit: 2 * time.Second, Spec: Spec(1, 1)}, Job{Name: "b", Submit: time.Second, Spec: Spec(1, 1), Source: "trace:9"})},
 		"a: submit time -1s is negative":                                                                                     {Jobs: Of(Job{Name: "a", Submit: -time.Second})},
 		"a: spec.parallelism: -1":                                                                                            {Jobs: Of(Job{Name: "a", Spec: negative})},
-		"disruptions[0].node: 1: the world has 1 node":                                                                          {Nodes: Nodes(1, Node{}), Disruptions: []Disruption{{Node: 1}}},
+		"disruptions[0].node: 1: the world has 1 node":                                                                       {Nodes: Nodes(1, Node{}), Disruptions: []Disruption{{Node: 1}}},
 		"controlPlane.fail: 1: must be at least 0":                                                                           {ControlPlane: ControlPlane{Fail: 1}},
 		"broken":                     {Jobs: func(yield func(Job, error) bool) { yield(Job{}, errors.New("broken")) }},
 		"c.yaml:3: c: spec.schedule": {CronJobs: []CronJob{cron}, Until: 1},
