@@ -232,6 +232,7 @@ func TestBatchPlay(t *testing.T) {
 		{"fails early", worker{failsEarly: true}, two, []Step{wait, {Do: Fail}, wait}, EndsRightly},
 		{"gives up after a refusal", worker{noRetry: true}, two, []Step{{Do: Break, Fault: Refuse, Nth: 1}, wait}, Ends},
 		{"gives up at the end until an edit", worker{waitsForEdit: true}, two, []Step{wait, {Do: Succeed}, {Do: Succeed}, {Do: Break, Fault: Refuse, Nth: 1}, wait}, Ends},
+		{"never ends after a refusal", worker{noRetry: true}, two, []Step{wait, {Do: Succeed}, {Do: Succeed}, {Do: Break, Fault: Refuse, Nth: 1}, wait}, Ends},
 		{"leaves pods running", worker{leavesRunning: true}, two, []Step{wait, {Do: Fail}, wait, wait, {Do: Fail}, wait}, NothingLeft},
 		{"keeps finalizers", worker{keepsFinalizers: true}, two, nil, NothingLeft},
 		{"ignores suspend", worker{ignoresSuspend: true}, two, []Step{wait, {Do: Suspend}, wait}, NothingRuns},
@@ -247,6 +248,10 @@ func TestBatchPlay(t *testing.T) {
 			result := test.wrong.subject().Play(t, life)
 			if !slices.ContainsFunc(result.Violations, func(v Violation) bool { return v.Check == test.want }) {
 				t.Errorf("found %v, want %s\n%s", result.Violations, test.want, strings.Join(result.Story, "\n"))
+			}
+			missed := slices.DeleteFunc(result.Violations, func(v Violation) bool { return v.Check != Ends })
+			if len(missed) > 1 {
+				t.Errorf("one missing end is found more than once: %v", missed)
 			}
 		})
 	}

@@ -18,6 +18,7 @@ type batchScript struct {
 	suspended time.Time // zero if it is not
 	fates     map[string]*fate
 	tally     Tally
+	endless   bool // it has not ended although it could, and that is reported
 }
 
 // fate is what has become of a child.
@@ -359,7 +360,7 @@ func (b *batchScript) allSucceeded() (all bool) {
 	return all
 }
 
-// awaitEnd lets all children succeed until the parent ends.
+// awaitEnd lets all children succeed until the parent ends. It reports once a parent that does not.
 func (b *batchScript) awaitEnd() error {
 	for end := time.Now().Add(4 * time.Hour); time.Now().Before(end) && !b.ended(); {
 		for b.end(true) {
@@ -369,7 +370,8 @@ func (b *batchScript) awaitEnd() error {
 		}
 	}
 	b.note(func() {
-		if !b.tally.Ended {
+		if !b.tally.Ended && !b.endless {
+			b.endless = true
 			b.fail(Ends, "it has not ended by %s, and %d of %d children have succeeded", clock(time.Now()), b.successes(), b.settings.Wanted)
 		}
 	})
