@@ -233,7 +233,7 @@ func (p *Plan) current(w *Writes) []job.Event {
 	})
 }
 
-// metrics are those of the jobs that were created (C16).
+// metrics are about the jobs that were created (C16).
 func (p *Plan) metrics(w *Writes) Metrics {
 	var f Metrics
 	for i := range p.Create {

@@ -74,7 +74,7 @@ func eachType(of reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
-// The names of reasons are those of the constants.
+// Reasons have the names of their constants.
 func TestReasonsAreWritten(t *testing.T) {
 	for want, reason := range map[string]any{
 		"Pending":             job.DeletePending,

@@ -9,7 +9,7 @@ import (
 )
 
 // TestQuiet_AsTheWholeRound changes one thing at a time in a round that has nothing to do. The rounds that
-// are still quiet are those of a large cluster; whichever are, the whole round comes to the same plan.
+// are still quiet are the ones of a large cluster; whichever are, the whole round makes the same plan.
 func TestQuiet_AsTheWholeRound(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -26,7 +26,7 @@ func checkQuiet(t rapid.TB, s job.Snapshot, plan *job.Plan) {
 }
 
 // TestQuiet_AsTheWholeRound changes one thing at a time in a round that has nothing to do. The rounds that
-// are still quiet are those of a large cluster; whichever are, the whole round makes the same plan.
+// are still quiet are the ones of a large cluster; whichever are, the whole round makes the same plan.
 func TestQuiet_AsTheWholeRound(t *testing.T) {
 	pod := func(change func(*job.Pod)) func(*job.Snapshot) {
 		return func(s *job.Snapshot) { change(&s.Pods[1]) }

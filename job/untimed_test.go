@@ -123,7 +123,7 @@ func TestLivesUntimed(t *testing.T) {
 	})
 }
 
-// forgetTimes makes the pods look as if the adapter kept no times but those of deletions. Of the end of
+// forgetTimes makes the pods look as if the adapter kept no times except of deletions. Of the end of
 // a container it forgets either the time or the state, by the parity of the UID.
 func forgetTimes(s *job.Snapshot) {
 	for i := range s.Pods {

@@ -191,7 +191,7 @@ func TestJ2_Refusals(t *testing.T) {
 				`spec.selector.matchExpressions[3].values: "y z": must be a label value: at most 63 letters, digits, and -_. between them`}},
 		{"managedBy is too long", `{"managedBy": "example.com/` + strings.Repeat("q", 52) + `"}`,
 			[]string{`spec.managedBy: "example.com/` + strings.Repeat("q", 52) + `": must be at most 63 characters`}},
-		{"many problems are reported at once", `{"parallelism": -1, "backoffLimitPerIndex": 1, "managedBy": "/"}`,
+		{"many problems are reported together", `{"parallelism": -1, "backoffLimitPerIndex": 1, "managedBy": "/"}`,
 			[]string{`spec.parallelism: -1: must not be negative`,
 				`spec.backoffLimitPerIndex: 1: needs completionMode Indexed`,
 				`spec.managedBy: "/": must be a domain-prefixed path, such as example.com/controller`}},

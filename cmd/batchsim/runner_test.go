@@ -98,7 +98,7 @@ func TestSweepAsIndexedJob(t *testing.T) {
 	output(t, dir, simulate, "merge", "merged.sqlite", "part-0.sqlite", "part-1.sqlite", "part-2.sqlite", "part-3.sqlite")
 	one := testfile.Read(t, dir, "whole.sqlite")
 	if joined := testfile.Read(t, dir, "merged.sqlite"); joined != one {
-		t.Errorf("the merged file has %d bytes, that of one process %d, or others", len(joined), len(one))
+		t.Errorf("the merged file differs from the file of one process: %d and %d bytes", len(joined), len(one))
 	}
 	if merged := sweep("sweep", "merged.sqlite"); merged != whole || strings.Count(whole, "jobs.parallelism=") != 4 {
 		t.Errorf("merged:\n%s\nin one process:\n%s", merged, whole)

@@ -84,7 +84,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, 
 	flags := flag.NewFlagSet("jobcheck", flag.ContinueOnError)
 	questions := flags.Int("questions", 1000, "how many `questions` to ask")
 	seed := flags.Int("seed", 1, "the `seed` of the snapshots")
-	exact := flags.Bool("exact", false, "whether the answers must be those of this library")
+	exact := flags.Bool("exact", false, "require the answers of this library")
 	timeout := flags.Duration("timeout", time.Minute, "how `long` an answer may take")
 	sample := flags.Int("sample", -1, "print the question of this `id` and its answer, and exit")
 	listBugs := flags.Bool("bugs", false, "list the planted bugs and how many of the questions show each, and exit")

@@ -268,7 +268,7 @@ func TestLostWorker(t *testing.T) {
 }
 
 // TestRunPod_NeedsLease: a worker that the others do not know yet, or know no more, takes no pod. They would count it
-// as disrupted at once, and start its index again while it runs.
+// as disrupted immediately, and start its index again while it runs.
 func TestRunPod_NeedsLease(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)

@@ -25,7 +25,7 @@ type round struct {
 	failures int
 }
 
-// backend is a round, as tests stand in front of it.
+// backend is what tests put in place of a round.
 type backend interface {
 	jobapply.Backend
 	giveBack(context.Context, job.Conclusion, error) error

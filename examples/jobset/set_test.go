@@ -160,7 +160,7 @@ func newCluster(pick func(n int) int) *cluster {
 	return c
 }
 
-// spec is that of all jobs: a job fails with its pod.
+// spec is the spec of all jobs: a job fails with its pod.
 func spec() job.Spec {
 	return job.Spec{BackoffLimit: new(int32), Template: job.Template{RestartPolicy: job.RestartNever}}
 }

@@ -82,7 +82,7 @@ func (b *Batch) Play(t *testing.T, life BatchLife) Result {
 
 // String says the settings.
 func (s BatchSettings) String() string {
-	text := fmt.Sprintf("of %d, %d at once, %d may fail", s.Wanted, s.AtOnce, s.Retries)
+	text := fmt.Sprintf("of %d, %d at a time, %d may fail", s.Wanted, s.AtOnce, s.Retries)
 	if s.Indexed {
 		text += ", indexed"
 	}

@@ -242,7 +242,7 @@ func (b *batchScript) checkNumber(child Object) {
 	left := max(b.settings.Wanted-b.successes(), 0)
 	switch {
 	case active > most:
-		b.fail(NoMoreThanWanted, "%s is created, and now %d run; %d may at once", child.Name(), active, most)
+		b.fail(NoMoreThanWanted, "%s is created, and now %d run; at most %d may", child.Name(), active, most)
 	case active > left:
 		b.fail(NoMoreThanWanted, "%s is created, and now %d run; %d more successes are wanted", child.Name(), active, left)
 	}

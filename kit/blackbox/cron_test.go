@@ -312,7 +312,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// TestOverlap: of two replicas the one that has crashed ends as well. One may start a child beside that of the other until the
+// TestOverlap: of two replicas the one that has crashed ends as well. One may start a child beside the other's child until the
 // watches have shown it, and not later.
 func TestOverlap(t *testing.T) {
 	for _, test := range []struct {

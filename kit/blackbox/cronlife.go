@@ -148,7 +148,7 @@ func (c *cronScript) created(child Object) {
 	at := run.UTC().Format("2 Jan 15:04:05")
 	isRun := slices.ContainsFunc(c.schedules, func(s schedule.Schedule) bool { return s.Next(run.Add(-time.Nanosecond)).Equal(run) })
 	if !isRun || run.After(now) {
-		c.fail(OnSchedule, "%s is started for %s, which is no run or not yet due", child.Name(), at)
+		c.fail(OnSchedule, "%s is started for %s, which is not a run or not yet due", child.Name(), at)
 		return
 	}
 	r := c.runAt(run)

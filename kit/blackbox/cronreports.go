@@ -62,7 +62,7 @@ func (c *cronScript) reported(e Event) {
 	}
 	s, due := c.scheduleOf(latest)
 	if !due {
-		c.fail(ReportsOnce, "%s is reported as skipped, which is no run or not yet due", clock(latest))
+		c.fail(ReportsOnce, "%s is reported as skipped, which is not a run or not yet due", clock(latest))
 		return
 	}
 	for at := latest; left != 0 && at.After(c.periods[0].from); at = s.Prev(at) {

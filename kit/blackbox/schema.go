@@ -71,7 +71,7 @@ func FromCRD(data []byte) (Resource, error) {
 	return Resource{}, errors.New("CustomResourceDefinition: no version is stored")
 }
 
-// eachSchema calls do with a schema and those of all that it contains.
+// eachSchema calls do with a schema and the schemas that it contains.
 func eachSchema(s *spec.Schema, do func(*spec.Schema)) {
 	do(s)
 	for name, property := range s.Properties {

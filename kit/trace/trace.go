@@ -13,8 +13,8 @@ import (
 type Options struct {
 	// Release is the release whose controllers the log is compared with.
 	Release release.Release
-	// Controllers are the values of spec.managedBy whose jobs are judged like those of
-	// Kubernetes. Of other jobs, only the statuses are checked, as those of mirrors.
+	// Controllers are the values of spec.managedBy whose jobs are judged like jobs of
+	// Kubernetes. Other jobs count as mirrors: only their statuses are checked.
 	Controllers []string
 	// Incomplete says that versions may be missing anywhere, as in the log of an informer, or in a
 	// sample. Then only what must hold between any two versions is checked.

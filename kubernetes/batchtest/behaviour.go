@@ -63,10 +63,10 @@ func SucceedAfter(d time.Duration) Behaviour { return Behaviour{Run: d} }
 // FailWith is a pod whose first container fails immediately with an exit code.
 func FailWith(code int32) Behaviour { return Behaviour{ExitCode: code} }
 
-// Hang is a pod that is ready and runs until it is told otherwise or deleted. It is the default.
+// Hang is a pod that is ready and runs until a test ends it or it is deleted. It is the default.
 func Hang() Behaviour { return Behaviour{Run: Never} }
 
-// Unready is a pod that runs, and is not ready until it is told to be.
+// Unready is a pod that runs, and is not ready until a test makes it ready.
 func Unready() Behaviour { return Behaviour{Unready: Never, Run: Never} }
 
 // Pending is a pod that no node takes.

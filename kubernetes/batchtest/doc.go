@@ -1,6 +1,6 @@
 // Package batchtest runs the Job, CronJob, TTL and orphan controllers and a fake kubelet against the
-// API server of a test, which has none: that of envtest, for example. Nobody has to write statuses of
-// jobs by hand.
+// API server of a test, which has none of them. One is the API server of envtest. No test has to write
+// statuses of jobs by hand.
 //
 //	cluster := batchtest.Start(t, config) // stops with the test
 //	cluster.Pods(batchtest.SucceedAfter(time.Second))

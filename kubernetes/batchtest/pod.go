@@ -101,7 +101,7 @@ func (p *Pod) change(to func(*life) Behaviour) {
 		uid, asked = pod.UID, e.asked
 		return true
 	})
-	p.wait("it does not do what it was told", func(lives map[types.UID]*entry) bool {
+	p.wait("it does not do what the test asks", func(lives map[types.UID]*entry) bool {
 		e := lives[uid]
 		return e == nil || e.done >= asked
 	})

@@ -62,7 +62,7 @@ func TestController_Panic(t *testing.T) {
 }
 
 // TestController_Namespaces: a replica leaves the namespaces of others alone, takes one over
-// when it is told to, and then forgets what it knew when it loses the namespace.
+// when it is asked to, and then forgets what it knew when it loses the namespace.
 func TestController_Namespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool

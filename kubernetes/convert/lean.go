@@ -38,7 +38,7 @@ func (d leanDecoder) Decode(data []byte, gvk *schema.GroupVersionKind, into runt
 	return d.Decoder.Decode(data, gvk, into)
 }
 
-// fields are those of a message to keep: nil keeps all of a field, and nested fields some of it.
+// fields are the fields of a message to keep: nil keeps all of a field, and nested fields some of it.
 type fields map[protowire.Number]fields
 
 // The numbers of k8s.io/api/core/v1/generated.proto and of those that it imports.

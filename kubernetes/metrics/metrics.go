@@ -70,7 +70,7 @@ func newMetrics(prefix string, constant prometheus.Labels) *Metrics {
 		"Time between the expiry of a job and its deletion.", prometheus.ExponentialBuckets(0.1, 2, 14))
 	m.all = append(m.all, m.missed)
 	m.controllers = len(m.all)
-	m.requests = builder{m: m}.counters("rest_client_requests_total", "Requests to the API server; code <error> is no reply.", "code", "method", "host")
+	m.requests = builder{m: m}.counters("rest_client_requests_total", "Requests to the API server; code <error> means no reply.", "code", "method", "host")
 	m.queues = newQueues(builder{m: m, prefix: "workqueue_"})
 	return m
 }

@@ -26,6 +26,8 @@ var stumbling = []struct {
 	{regexp.MustCompile(`(?i)\bmended\b`), "fixed"},
 	{regexp.MustCompile(`(?i)\b(is|are|was|were) told of\b`), "receives, or learns of"},
 	{regexp.MustCompile(`(?i)\bputs? the end off\b`), "delays the end"},
+	{regexp.MustCompile(`(?i)\b(has|have) got on\b`), "has advanced"},
+	{regexp.MustCompile(`(?i)\bcomes? of\b`), "follows from"},
 	{regexp.MustCompile(`(?i)\bgone on with\b`), "continued, or resumed"},
 }
 

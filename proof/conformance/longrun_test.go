@@ -65,7 +65,7 @@ func (y *tally) String() string {
 	return fmt.Sprintf("%d scripts, %d steps, %d differences", y.Scripts, y.Steps, y.Different)
 }
 
-// TestLongRun plays generated scripts, all or those of a share. Each follows from the seed and its number
+// TestLongRun plays generated scripts, all or the ones of a share. Each follows from the seed and its number
 // alone.
 func TestLongRun(t *testing.T) {
 	y := &tally{seed: *seed, rules: NewRules(), started: time.Now(), printed: time.Now()}

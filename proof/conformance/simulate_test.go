@@ -98,7 +98,7 @@ var workloads = []workload{
 	{name: "podReplacementPolicy Failed", spec: `"completions":9,"parallelism":4,"podReplacementPolicy":"Failed"`, life: steady, stop: 12*time.Second + 300*time.Millisecond,
 		edits: []sim.Edit{edit(10*time.Second+700*time.Millisecond, `{"parallelism":1}`), edit(15*time.Second+700*time.Millisecond, `{"parallelism":4}`)}},
 	{name: "ttlSecondsAfterFinished", spec: `"completions":2,"parallelism":1,"ttlSecondsAfterFinished":25`, life: steady},
-	{name: "thirty pods at once", spec: `"completions":30,"parallelism":30`, life: failing(1, 3, 11, 17)},
+	{name: "thirty pods together", spec: `"completions":30,"parallelism":30`, life: failing(1, 3, 11, 17)},
 	{name: "CronJob, Allow", cron: true, spec: `"schedule":"*/2 * * * *"`, life: failing(1, 0)},
 	{name: "CronJob, Forbid", cron: true, spec: `"schedule":"* * * * *","concurrencyPolicy":"Forbid"`,
 		life: func(_, _, _ int32) sim.Life { return sim.Life{For: 80*time.Second + 400*time.Millisecond} }},

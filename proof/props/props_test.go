@@ -46,7 +46,7 @@ func tree(args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// The lines of three shares, merged, are those of one process, byte for byte.
+// The merged lines of three shares are the lines of one process, byte for byte.
 func TestShares(t *testing.T) {
 	real := command
 	defer func() { command = real }()

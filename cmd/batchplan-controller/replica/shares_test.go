@@ -340,7 +340,7 @@ func TestShares_Change(t *testing.T) {
 }
 
 // TestShares_GiveBack: a shard is free for others once the last writes to its namespaces have arrived, and a shard that another
-// replica takes in the same instant is no error.
+// replica takes in the same instant is not an error.
 func TestShares_GiveBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, 0)

@@ -143,7 +143,7 @@ func (l *cronLook) restartFindings() []Finding {
 	}
 	return []Finding{finding(Note, "RestartsShared", "in its Jobs, "+text,
 		when("each container should have that many", l.set("raise backoffLimit", "spec.jobTemplate.spec.backoffLimit", limit,
-			"safe: only Jobs created from now on have it; a container that fails alone is restarted as often, too")),
+			"safe: only Jobs created from now on have it; a container that fails alone is also restarted as often")),
 		when("pods should be replaced as a whole", l.edit("set restartPolicy: Never in spec.jobTemplate.spec.template.spec: then backoffLimit counts failed pods")))}
 }
 
@@ -201,7 +201,7 @@ func (l *cronLook) heldFindings() (all []Finding) {
 			all = append(all, finding(Error, "NameTaken", fmt.Sprintf("the run of %s does not start: a Job of another owner has its name, %s", l.moment(w.Run), w.Name),
 				inspect("look whose it is", kubectl(ns, "get", "job", w.Name, "-o", "yaml")),
 				when("nobody needs it", remedy("delete it: the run then starts", kubectl(ns, "delete", "job", w.Name), "its pods and their logs are deleted, and a Job that runs is ended")),
-				when("somebody needs it", remedy("start the run by hand under another name", kubectl(ns, "create", "job", "--from=cronjob/"+l.cron.Name, w.Name+"-b"), "the next run of the schedule is not affected"))))
+				when("the run is needed", remedy("start the run by hand under another name", kubectl(ns, "create", "job", "--from=cronjob/"+l.cron.Name, w.Name+"-b"), "the next run of the schedule is not affected"))))
 		}
 	}
 	return all
@@ -575,7 +575,7 @@ func (l *cronLook) suspendedFindings() (all []Finding) {
 			l.set("resume it", "spec.suspend", false, "the latest run that has come due starts immediately if there is one, unless startingDeadlineSeconds has passed for it; the others are lost. Ask first why it was suspended")))
 	}
 	if l.cron.JobsSuspended {
-		all = append(all, finding(Warning, "JobsSuspended", "spec.jobTemplate.spec.suspend is true: each Job is created suspended and starts only when somebody, such as Kueue, resumes it",
+		all = append(all, finding(Warning, "JobsSuspended", "spec.jobTemplate.spec.suspend is true: each Job is created suspended and starts only when a user or a controller such as Kueue resumes it",
 			when("nobody does", l.set("create Jobs that start", "spec.jobTemplate.spec.suspend", false, "safe: Jobs that exist stay as they are"))))
 	}
 	return all
@@ -587,7 +587,7 @@ func (l *cronLook) zoneFindings() []Finding {
 		return nil
 	}
 	return []Finding{finding(Note, "NoTimeZone", "timeZone is not set: the zone of the kube-controller-manager counts, which is UTC almost everywhere and is taken to be UTC here",
-		when("the times are meant in another zone", l.set("name the zone, of which daylight saving time then counts, too", "spec.timeZone", "Europe/Berlin", "safe: the next run is due at the time of the new zone; put yours in the place of Europe/Berlin")))}
+		when("the times are meant in another zone", l.set("name the zone, whose daylight saving time then applies", "spec.timeZone", "Europe/Berlin", "safe: the next run is due at the time of the new zone; replace Europe/Berlin by yours")))}
 }
 
 // isEveryHour reports whether the schedule runs alike in all hours and days, so that the zone

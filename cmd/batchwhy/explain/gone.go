@@ -32,7 +32,7 @@ func (e *Explainer) sortGone() {
 	}
 }
 
-// goneOf are the pods of a Job that only events name. Events from before the Job are those of an
+// goneOf are the pods of a Job that only events name. Events from before the Job are about an
 // earlier one with its name.
 func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
 	names := []string{j.Key()}

@@ -72,8 +72,8 @@ func (l *look) kindOf(i int) (failureKind, read.Container) {
 	return failedOther, bad
 }
 
-// failureFindings are about the pods that have failed, one for each kind. Those of failures that
-// do not count come as one finding if they are many.
+// failureFindings are about the pods that have failed, one for each kind. Many failures that
+// do not count are one finding.
 func (l *look) failureFindings() (all []Finding) {
 	if l.isElsewhere() || l.status.Finished() == job.ConditionComplete {
 		return nil

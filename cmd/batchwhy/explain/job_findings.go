@@ -29,8 +29,8 @@ func (l *look) unsaid(all []Finding) []Finding {
 	return slices.DeleteFunc(all, func(f Finding) bool { return f.Code == "FinalizerLeftBehind" || f.Code == "PodTerminating" })
 }
 
-// activeFailures are the findings about failed pods of a Job that goes on. Those of a Job that
-// has failed are in its own finding.
+// activeFailures are the findings about failed pods of a Job that goes on. A Job that
+// has failed names them in its own finding.
 func (l *look) activeFailures() []Finding {
 	if l.status.Finished() == job.ConditionFailed || l.fails() {
 		return l.unhandledFindings()
@@ -74,7 +74,7 @@ func (l *look) specFindings() (all []Finding) {
 	if text, limit := sharedRestarts(l.spec); text != "" {
 		all = append(all, finding(Note, "RestartsShared", text,
 			when("each container should have that many", remedy("raise backoffLimit", patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", limit),
-				"safe at any time before the Job has failed; a container that fails alone is restarted as often, too")),
+				"safe at any time before the Job has failed; a container that fails alone is also restarted as often")),
 			when("pods should be replaced as a whole", l.again("set restartPolicy: Never: then backoffLimit counts failed pods"))))
 	}
 	return all
@@ -257,7 +257,7 @@ func (l *look) refusedFindings() (all []Finding) {
 	}
 	if e := lastEvent(l.events, "TooManySucceededPods"); e != nil {
 		all = append(all, finding(Warning, e.Reason, fmt.Sprintf("the controller reported %s: %s", l.at(e.Last), brief(e.Message)),
-			inspect("look for pods with the Job's labels that somebody else has created", kubectl(l.job.Namespace, "get", "pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "--show-labels"))))
+			inspect("look for pods with the Job's labels that others have created", kubectl(l.job.Namespace, "get", "pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "--show-labels"))))
 	}
 	return all
 }
@@ -474,7 +474,7 @@ func (l *look) adoptionFindings() []Finding {
 	if labels["batch.kubernetes.io/controller-uid"] == "" && labels["controller-uid"] == "" {
 		return []Finding{finding(Error, "Adoption", fmt.Sprintf("manualSelector is true, and the selector of the Job matches %s, which another has made: the Job takes %s over, counts %s like its own, and deletes pods when there are more than parallelism %d",
 			podsNamed(names), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them"), *l.spec.Parallelism),
-			remedy("take the label off the pod before it is adopted: with the Job it would be deleted, too", kubectl(ns, off...), "the pod runs on; a Service that finds it by this label loses it"),
+			remedy("take the label off the pod before it is adopted: it would be deleted with the Job", kubectl(ns, off...), "the pod runs on; a Service that finds it by this label loses it"),
 			l.again("then leave out manualSelector and selector, so that the Job gets labels that no other pod has"))}
 	}
 	return []Finding{finding(Note, "Adoption", fmt.Sprintf("%s without a controller %s the Job's labels: the Job takes %s over now, and counts %s like its own", podsNamed(names), verb(int64(len(names)), "has", "have"), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them")),
@@ -554,7 +554,7 @@ func (l *look) expiryFindings() []Finding {
 	switch {
 	case err != nil:
 		return []Finding{finding(Warning, "UnknownExpiry", "the TTL controller cannot tell when the Job expires: "+err.Error(),
-			remedy("delete it by hand", kubectl(ns, "delete", "job", name), "deletes its pods and their logs, too"))}
+			remedy("delete it by hand", kubectl(ns, "delete", "job", name), "also deletes its pods and their logs"))}
 	case !expired || l.now.Sub(at) <= slack || !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
 	}

@@ -35,7 +35,7 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []Remedy {
 		return []Remedy{fix}
 	case c.Reason == "ErrImageNeverPull":
 		return []Remedy{
-			when("the image was built on this machine", remedy("load it onto the nodes, whose images are not those of docker on this machine (with kind: kind load docker-image): the kubelet retries by itself",
+			when("the image was built on this machine", remedy("load it onto the nodes, which do not see the images of docker on this machine (with kind: kind load docker-image): the kubelet retries by itself",
 				"minikube image load "+quote(l.imageOf(p, c)), "safe for what runs")),
 			when("a registry has it", l.again("set imagePullPolicy to IfNotPresent")),
 		}
@@ -237,7 +237,7 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 			inspect("look which zones the nodes are in: a zone without room holds back the others", "kubectl get nodes -L topology.kubernetes.io/zone"))
 	}
 	if take("pod affinity", "anti-affinity") {
-		all = append(all, when("other pods stand in the way, or are missing, by podAntiAffinity or podAffinity", l.again("use preferredDuringSchedulingIgnoredDuringExecution there instead of required")),
+		all = append(all, when("podAntiAffinity or podAffinity excludes the nodes", l.again("use preferredDuringSchedulingIgnoredDuringExecution there instead of required")),
 			withDo(free, "look which pods run on which nodes"))
 	}
 	if take("affinity", "selector", "didn't match") {
@@ -250,7 +250,7 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		all = append(all, when("the nodes run as many pods as they may", withDo(free, "wait for pods to end, delete finished ones, or add nodes")))
 	}
 	if take("unschedulable") {
-		all = append(all, when("nodes are cordoned", remedy("allow pods on them again", "kubectl uncordon NODE", "undoes what somebody did, perhaps for maintenance: ask first")))
+		all = append(all, when("nodes are cordoned", remedy("allow pods on them again", "kubectl uncordon NODE", "a node may be cordoned for maintenance: ask first")))
 	}
 	if take("free ports") {
 		all = append(all, when("another pod has the hostPort", l.again("remove hostPort")))

@@ -318,7 +318,7 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 			name = "default-scheduler"
 		}
 		return trouble("NotScheduled", fmt.Sprintf("has no node, and no scheduler has reported anything: schedulerName is %s", name),
-			when("no scheduler has that name", l.again("correct schedulerName: that of Kubernetes itself is default-scheduler,")),
+			when("no scheduler has that name", l.again("correct schedulerName: the scheduler of Kubernetes is default-scheduler,")),
 			when("the scheduler does not run", inspect("look for the scheduler's pods; on a managed control plane, ask its provider", "kubectl get pods -A -o wide | grep -i "+quote(shortName(name)))))
 	}
 	text := fmt.Sprintf("has node %s, which has not started its containers", p.Node)

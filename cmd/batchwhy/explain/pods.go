@@ -189,5 +189,5 @@ func (l *look) memoryLimit(p *read.Pod, container string) string {
 	if limit := p.Spec.Container(container).MemoryLimit; limit != "" {
 		return fmt.Sprintf(" at its memory limit of %s", limit)
 	}
-	return " (its spec sets no memory limit: that of a LimitRange, or the memory of the node)"
+	return " (its spec sets no memory limit: it has the limit of a LimitRange, or the memory of the node)"
 }

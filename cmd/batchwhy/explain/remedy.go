@@ -185,12 +185,12 @@ func (l *look) failureLimit() string {
 	return fmt.Sprintf("backoffLimit %d", *l.spec.BackoffLimit)
 }
 
-// moreFailures is the remedy to raise backoffLimit. That of each index cannot change.
+// moreFailures is the remedy to raise backoffLimit. The limit of each index cannot change.
 func (l *look) moreFailures(do string) Remedy {
 	if l.spec.BackoffLimitPerIndex != nil {
 		return l.again("raise backoffLimitPerIndex")
 	}
-	return remedy(do, patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", min(int64(*l.spec.BackoffLimit)*2+2, math.MaxInt32)), "safe at any time before it has failed; real failures are retried as often, too")
+	return remedy(do, patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", min(int64(*l.spec.BackoffLimit)*2+2, math.MaxInt32)), "safe at any time before it has failed; real failures are also retried as often")
 }
 
 // ignoreRemedies say how to keep disruptions from counting.

@@ -76,7 +76,7 @@ type End struct {
 // PodSpec is what explanations need of a pod's spec, or of a template.
 type PodSpec struct {
 	Scheduler, ServiceAccount string
-	// Gates are the names of the scheduling gates, Claims those of the volume claims.
+	// Gates are the names of the scheduling gates, Claims the names of the volume claims.
 	Gates, Claims []string
 	// Deadline is activeDeadlineSeconds: how long the pod may run, or nil.
 	Deadline   *int64

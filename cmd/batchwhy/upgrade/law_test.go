@@ -319,7 +319,7 @@ func toJSON(t *rapid.T, v any) []byte {
 	return data
 }
 
-// TestLaw_Rounds goes from the options of a release to those of the next one, gate by gate and
+// TestLaw_Rounds goes from the options of a release to the options of the next one, gate by gate and
 // quirk by quirk. A round that one of them changes belongs to its row, and nothing is left
 // at the end of the way.
 func TestLaw_Rounds(t *testing.T) {
@@ -408,7 +408,7 @@ func roundOf(t *rapid.T, w *world.Job, options job.Options, r release.Release) s
 		t.Fatal(err)
 	}
 	if c.Memory.Written == written {
-		c.Memory.Written = 0 // what it was told is no difference
+		c.Memory.Written = 0 // what it has written is not a difference
 	}
 	return string(toJSON(t, []any{plan.String(), c.Job, c.Events, c.Memory, c.Requeue, c.Retry})) + c.State()
 }

@@ -36,7 +36,7 @@ var cluster = [...]difference{
 		down: "finalizers of pods whose job has ended or is gone are removed again until that succeeds"},
 	{since: release.V132, rule: "J29", see: "kubernetes#124952",
 		play: surplus, when: "one of two pods must go, and the sidecar of the older one has restarted",
-		up:   "restarts of sidecars rank pods for deletion, after those of the other containers",
+		up:   "restarts of sidecars rank pods for deletion, after restarts of the other containers",
 		down: "restarts of sidecars do not rank pods for deletion"},
 	{since: release.V132, rule: "J38", see: "KEP-4368",
 		play: endNeverStarted, when: "a suspended job completes without startTime",

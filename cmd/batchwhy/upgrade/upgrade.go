@@ -151,7 +151,7 @@ func refusedStatus(j *job.Job, from, to release.Release) Change {
 	}
 	problems := strings.ReplaceAll(behind.Error(), "\n", "; ")
 	return Change{Rule: "J3", See: "KEP-4368", FoundBy: foundStatus, Shown: &Parting{Before: verdict(before), Behind: "refused: " + problems}, What: fmt.Sprintf(
-		"The status is one that %s does not let anybody write: %s. If another controller than that of Kubernetes has written it, change that one first.", to, problems)}
+		"%s refuses this status: %s. If a controller other than the one of Kubernetes has written it, change that controller first.", to, problems)}
 }
 
 // Write writes the report in plain English.

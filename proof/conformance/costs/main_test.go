@@ -11,7 +11,7 @@ import (
 var (
 	onServer  = flag.Bool("server", false, "measure on a real API server")
 	pods      = flag.Int("pods", 100, "pods that run, and to which little happens")
-	finishing = flag.Int("finishing", 50, "pods that end at once")
+	finishing = flag.Int("finishing", 50, "pods that end together")
 	jobs      = flag.Int("jobs", 30, "jobs to run to completion")
 	repeat    = flag.Int("repeat", 1, "how often everything is measured")
 	profiles  = flag.String("profiles", "", "folder for processor profiles of each phase")

@@ -174,7 +174,7 @@ func (p *place) show(out map[string]string, resource string, kind schema.GroupKi
 	}
 }
 
-// add adds a text without what differs from run to run. Pods of one job are told apart by their
+// add adds a text without what differs from run to run. Pods of one job are distinguished by their
 // texts alone.
 func (p *place) add(out map[string]string, what, text string) {
 	what, text = p.plain(what), p.plain(text)

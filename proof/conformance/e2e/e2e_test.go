@@ -61,7 +61,7 @@ func TestMain(m *testing.M) {
 var (
 	clusters     = flag.Int("clusters", 60, "clusters of package batchtest, one after another")
 	seed         = flag.Uint64("seed", 1, "seed of injected faults")
-	burstJobs    = flag.Int("jobs", 10, "jobs at once")
+	burstJobs    = flag.Int("jobs", 10, "jobs created together")
 	burstPods    = flag.Int("pods", 3, "pods of each of them")
 	burstIndexes = flag.Int("indexes", 100, "pods of one more job")
 )

@@ -58,7 +58,7 @@ func testIndexedJobs(t *testing.T, c *cluster) {
 	}
 	one, joined := testfile.Read(t, studies, "whole.sqlite"), testfile.Read(t, studies, "merged.sqlite")
 	if joined != one {
-		t.Errorf("the merged file of the sweep has %d bytes, that of one process %d, or others", len(joined), len(one))
+		t.Errorf("the merged file of the sweep differs from the file of one process: %d and %d bytes", len(joined), len(one))
 	}
 }
 

@@ -6,7 +6,7 @@
 // Another test asks the fake API server of this module the same, line by line. So what the fake does is
 // no fiction.
 //
-// An answer is the same on every run: UIDs, generated names, resource versions and times are told by what
+// An answer is the same on every run: UIDs, generated names, resource versions and times are replaced by what
 // matters of them. See [recorder] and fields.go.
 package probe
 

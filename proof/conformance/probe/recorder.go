@@ -19,7 +19,7 @@ import (
 //   - The namespace is NS.
 //   - The random end of a generated name is #1, #2, ... likewise.
 //   - Of a resource version it says whether it is new, moved since the object was last seen, or the same.
-//   - A time near now is told by its distance in steps of ten seconds, any other in full.
+//   - A time near now is written as its distance in steps of ten seconds, any other in full.
 //   - Of an object it says what changed since it was last seen; a field that went has a minus before it.
 //     At first sight it says what is unlike the usual object of its kind, which the first probe shows.
 type recorder struct {

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestRounds plays single rounds, all on as many processes as there are cores, or those of a share. Each depends only on the seed and its number.
+// TestRounds plays single rounds, all on as many processes as there are cores, or the ones of a share. Each depends only on the seed and its number.
 // Without the overlay, the test builds itself with the overlay and runs the result.
 func TestRounds(t *testing.T) {
 	if playTheirs != nil {
@@ -88,7 +88,7 @@ func cases() string {
 	return fmt.Sprintf("%d rounds from number %d of seed %d, %s", *rounds, *first, *seed, cmp.Or(*which, releases.Newest.String()))
 }
 
-// conclude writes the counts if there is a file for them. Those of all rounds are printed.
+// conclude writes the counts if there is a file for them. The counts of all rounds are printed.
 func conclude(t *testing.T, of string, tally *Tally) {
 	if tally.Differences > 0 {
 		t.Errorf("%d rounds differ", tally.Differences)

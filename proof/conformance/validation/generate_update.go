@@ -47,7 +47,7 @@ func (o object) clone() object {
 	return out
 }
 
-// changeSpec changes a field of a spec by chance: to that of another spec, or in the template.
+// changeSpec changes a field of a spec by chance: to the value in another spec, or in the template.
 func (g *generator) changeSpec(o object) {
 	if g.in100(50) {
 		template := object(o["template"].(map[string]any))

@@ -52,7 +52,7 @@ func ourUpdate(old, next []byte) []refusal {
 	return ourRefusals(err)
 }
 
-// defaults are those of a server: without its gate, podReplacementPolicy has none.
+// defaults are what a server has: without its gate, podReplacementPolicy has none.
 func defaults(s *job.Spec) {
 	policy := s.PodReplacementPolicy
 	job.Default(s)

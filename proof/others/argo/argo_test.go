@@ -102,7 +102,7 @@ func subject(t *testing.T) *blackbox.Cron {
 		Program: blackbox.Program{
 			Resources: []blackbox.Resource{
 				definition(t, "cronworkflows", nil), definition(t, "workflowtemplates", nil), definition(t, "clusterworkflowtemplates", nil),
-				// One that is to shut down, as Replace asks for, has failed at once.
+				// One that is to shut down, as Replace asks for, fails immediately.
 				definition(t, "workflows", func(o blackbox.Object) {
 					if o.Text("spec", "shutdown") != "" && !ended(o) {
 						end(o, false)

@@ -104,7 +104,7 @@ func (p *plain) answer(action ktesting.Action) (bool, runtime.Object, error) {
 	return true, typed, runtime.DefaultUnstructuredConverter.FromUnstructured(result.Object, typed)
 }
 
-// patch applies a merge patch. One that changes nothing is no write, as for a real server.
+// patch applies a merge patch. A patch that changes nothing is not a write, as for a real server.
 func (p *plain) patch(of dynamic.ResourceInterface, name string, patch []byte) (*unstructured.Unstructured, error) {
 	before, err := of.Get(context.Background(), name, metav1.GetOptions{})
 	if err != nil {

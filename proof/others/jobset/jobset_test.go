@@ -70,7 +70,7 @@ var subject = blackbox.Batch{
 			}
 			return mgr.Start(ctx)
 		},
-		Without: map[blackbox.Action]string{blackbox.Edit: "all Jobs of a JobSet run at once"},
+		Without: map[blackbox.Action]string{blackbox.Edit: "all Jobs of a JobSet run together"},
 		Off:     map[blackbox.Check]string{blackbox.CountedOnce: "the status counts the Jobs that there are, also when a user deletes one after the end"},
 	},
 	New: func(s blackbox.BatchSettings) any {

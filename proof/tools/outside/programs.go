@@ -126,7 +126,7 @@ func minus(a, b []string) (left []string) {
 	return left
 }
 
-// libraries are those of Kubernetes whose versions importers choose.
+// libraries are the ones of Kubernetes whose versions importers choose.
 var libraries = []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/client-go", "sigs.k8s.io/controller-runtime"}
 
 // oldest builds the controller with what the adapter requires.

@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/proof/tools/publish"
 )
 
-// compare fails if the exported API differs from that of the last tag in a way that the section
+// compare fails if the exported API differs from the API of the last tag in a way that the section
 // does not say: it names each package that has something new, and each identifier that is gone or changed.
 func (r release) compare(modules []*publish.Module, s section) error {
 	last, err := r.last()

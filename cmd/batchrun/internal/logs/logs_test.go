@@ -78,7 +78,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// All that is there is read at once, and what cannot be read is an error.
+// One call reads all that is there. What cannot be read is an error.
 func TestRead_Long(t *testing.T) {
 	folder, p := prepare(t, "a")
 	write(t, folder, "a.stdout", strings.Repeat(strings.Repeat("z", 99)+"\n", 3000))

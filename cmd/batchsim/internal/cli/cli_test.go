@@ -173,7 +173,7 @@ func TestSweep_SharesAreMerged(t *testing.T) {
 	}
 	one := testfile.Read(t, dir, "whole.sqlite")
 	if joined := testfile.Read(t, merged); joined != one {
-		t.Errorf("the merged file has %d bytes, that of one process %d, or others", len(joined), len(one))
+		t.Errorf("the merged file differs from the file of one process: %d and %d bytes", len(joined), len(one))
 	}
 	// A sweep with that file has nothing left to do, and prints the same table.
 	if again := succeed(t, sweepArgs(merged)...); again != whole {

@@ -144,7 +144,7 @@ func TestFindingEnds(t *testing.T) {
 	}
 }
 
-// One pod has failed, which fails the job, and the deletion of the other one fails. The status is written all the same, and a job that has
+// One pod has failed, which fails the job, and the deletion of the other one fails. The status is written nevertheless, and a job that has
 // failed is not looked at again: the pod runs on.
 // A right controller fails the job once its pods are deleted, or deletes the pods of one that has failed.
 func TestFindingNothingLeft(t *testing.T) {
@@ -169,7 +169,7 @@ func TestFindingNothingLeft(t *testing.T) {
 func TestFindingEndsRightly(t *testing.T) {
 	f := running(t, corev1.PodSucceeded, corev1.PodRunning)
 	pod := f.pod(t, 1)
-	pod.Finalizers = []string{"example.com/kubelet"} // the fake client deletes at once what has none
+	pod.Finalizers = []string{"example.com/kubelet"} // the fake client immediately deletes what has none
 	if err := errors.Join(f.client.Update(t.Context(), pod), f.client.Delete(t.Context(), pod)); err != nil {
 		t.Fatal(err)
 	}
