@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/cronjobgen"
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/schedule"
@@ -48,7 +47,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	life.Check(t, func(l *life.Life) {
 		e := &Env{
 			life: l, options: options.Draw(l.T, "options"), endings: c.Endings,
-			sources: map[source]cronjob.Compiled{}, uids: map[job.UID]bool{}, order: life.Order{},
+			sources: map[source]cronjob.Compiled{}, order: life.Order{},
 		}
 		if e.endings == nil {
 			e.endings = []cronjob.Ending{cronjob.Complete, cronjob.Complete, cronjob.Failed}

@@ -35,9 +35,8 @@ type Env struct {
 	compiling sync.Mutex // guards sources: a program may compile in any goroutine
 	sources   map[source]cronjob.Compiled
 
-	uids     map[job.UID]bool // of all CronJobs and jobs
-	order    life.Order       // in which the jobs came into sight
-	requests int              // how many triggers and backfills there were
-	foreign  int              // how many jobs of other owners there were
+	order    life.Order // in which the jobs came into sight
+	requests int        // how many triggers and backfills there were
+	foreign  int        // how many jobs of other owners there were
 	triggers []cronjob.Trigger
 }

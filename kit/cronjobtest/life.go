@@ -42,7 +42,7 @@ func (e *Env) create(spec cronjob.Spec, n int) {
 	e.history, e.aside, e.before, e.requests, e.triggers = cronjobcheck.History{}, aside{}, aside{}, 0, nil
 	e.read()
 	e.list()
-	e.isNew("the CronJob", e.truth.cronJob.UID)
+	e.life.IsNew("the CronJob", e.truth.cronJob.UID)
 	c.UID = e.truth.cronJob.UID
 	if e.truth.cronJob.Namespace == "" {
 		c.Namespace = "" // the store has no namespaces
@@ -52,12 +52,10 @@ func (e *Env) create(spec cronjob.Spec, n int) {
 			e.life.Breaks("Store", "the CronJob was created, and has job %s already", is.Name)
 		}
 	}
-	if text := life.Difference(&c, &cronjob.CronJob{
+	e.life.Kept("the CronJob was created", &c, &cronjob.CronJob{
 		Namespace: e.truth.cronJob.Namespace, Name: e.truth.cronJob.Name, UID: e.truth.cronJob.UID, CreationTimestamp: e.truth.cronJob.CreationTimestamp,
 		Spec: e.truth.cronJob.Spec, Status: e.truth.cronJob.Status,
-	}); text != "" {
-		e.life.Breaks("Store", "the CronJob was created, and %s", text)
-	}
+	})
 	e.life.Stop()
 }
 
@@ -200,9 +198,7 @@ func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 		e.life.Breaks("Store", "%s has ended, and is gone", c.Name)
 		return
 	}
-	if text := life.Difference(&c, is); text != "" {
-		e.life.Breaks("Store", "%s was updated, and %s", c.Name, text)
-	}
+	e.life.Kept(c.Name+" was updated", &c, is)
 }
 
 // crontabs are the schedules that users change between.
@@ -241,9 +237,7 @@ func (e *Env) user() bool {
 	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
 	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
 	e.read()
-	if text := life.Difference(&spec, &e.truth.cronJob.Spec); text != "" {
-		e.life.Breaks("Store", "the spec was updated, and %s", text)
-	}
+	e.life.Kept("the spec was updated", &spec, &e.truth.cronJob.Spec)
 	return true
 }
 

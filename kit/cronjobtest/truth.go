@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -33,10 +32,8 @@ func (t *truth) job(name string) *cronjob.Child {
 func (e *Env) look(w *world.Write) {
 	was := e.truth
 	e.read()
-	by := ", and no write has gone through Env"
-	if w != nil {
-		by = " by " + w.String()
-	} else {
+	by := life.By(w)
+	if w == nil {
 		w = &world.Write{}
 	}
 	if w.Verb != world.WriteStatus && !sameStatus(&was.cronJob.Status, &e.truth.cronJob.Status) {
@@ -49,7 +46,7 @@ func (e *Env) look(w *world.Write) {
 		case old == nil && (w.Verb != world.Create || w.Name != c.Name):
 			e.life.Breaks("Store", "a new job%s: %s", by, describe(c))
 		case old == nil:
-			e.isNew(c.Name, c.UID)
+			e.life.IsNew(c.Name, c.UID)
 			e.life.Note(e.history.Started(c.Name, c.ScheduledTime))
 		case w.Name != c.Name && !sameJob(old, c), old.UID != c.UID:
 			e.life.Breaks("Store", "a job has changed%s: %s, it was %s", by, describe(c), describe(old))
@@ -75,14 +72,6 @@ func (e *Env) read() {
 	}
 	e.readRequests()
 	e.watch.Note()
-}
-
-// isNew notes an object that the store has made: its UID is new.
-func (e *Env) isNew(name string, uid job.UID) {
-	if uid == "" || e.uids[uid] {
-		e.life.Breaks("Store", "the UID of %s is %q, which is empty or belongs to an earlier object: a UID must be new in the whole life", name, uid)
-	}
-	e.uids[uid] = true
 }
 
 func sameJob(a, b *cronjob.Child) bool {

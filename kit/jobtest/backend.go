@@ -6,7 +6,6 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
-	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/jobcheck"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -166,9 +165,7 @@ func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
 		},
 		apply: func() error { return c.b.WriteStatus(ctx, s) },
 		after: func(is *truth) {
-			if !sameStatus(&is.job.Status, &s) {
-				c.e.life.Breaks("Store", "the status was written, and %s", life.Difference(inSeconds(s), inSeconds(is.job.Status)))
-			}
+			c.e.life.Kept("the status was written", &s, &is.job.Status)
 		},
 	})
 }

@@ -19,7 +19,6 @@ type Env struct {
 
 	truth   truth
 	history jobcheck.History
-	uids    map[job.UID]bool // of all jobs and pods
 	planned map[job.UID]bool // of those that were planned
 	order   life.Order       // in which the pods came into sight
 	seen    job.Spec         // of the last snapshot

@@ -36,7 +36,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		specs = jobgen.Specs()
 	}
 	life.Check(t, func(l *life.Life) {
-		e := newEnv(l, drawLimits(l.T), map[job.UID]bool{})
+		e := newEnv(l, drawLimits(l.T))
 		e.subject = open(e)
 		if e.subject.Close != nil {
 			defer e.subject.Close()
@@ -49,8 +49,8 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	})
 }
 
-func newEnv(l *life.Life, options job.Options, uids map[job.UID]bool) *Env {
-	return &Env{life: l, options: options, uids: uids, planned: map[job.UID]bool{}, order: life.Order{}}
+func newEnv(l *life.Life, options job.Options) *Env {
+	return &Env{life: l, options: options, planned: map[job.UID]bool{}, order: life.Order{}}
 }
 
 // drawLimits draws options with small limits, which an importer need not follow.

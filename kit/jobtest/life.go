@@ -40,10 +40,7 @@ func (e *Env) create(spec job.Spec, n int) {
 	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
 	e.read()
 	e.list()
-	if uid := e.truth.job.UID; uid == "" || e.uids[uid] {
-		e.life.Breaks("Store", "the job was created, and its UID is %q, which is empty or belongs to an earlier job", uid)
-	}
-	e.uids[e.truth.job.UID] = true
+	e.life.IsNew("the job", e.truth.job.UID)
 	for _, p := range e.truth.pods {
 		e.life.Breaks("Store", "the job was created, and has pod %s already", p.Name)
 	}
@@ -51,9 +48,7 @@ func (e *Env) create(spec job.Spec, n int) {
 	if e.truth.job.Namespace == "" {
 		j.Namespace = "" // the store has no namespaces
 	}
-	if text := life.Difference(created(&j), created(&e.truth.job)); text != "" {
-		e.life.Breaks("Store", "the job was created, and %s", text)
-	}
+	e.life.Kept("the job was created", created(&j), created(&e.truth.job))
 	e.life.Stop()
 	e.happened()
 }

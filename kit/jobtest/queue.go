@@ -45,10 +45,10 @@ func (c Test) RunQueue(t testing.TB, open func([]*Env) Queue) {
 		specs = jobgen.Specs()
 	}
 	life.Check(t, func(l *life.Life) {
-		options, uids := drawLimits(l.T), map[job.UID]bool{}
+		options := drawLimits(l.T)
 		var all []*Env
 		for _, name := range []string{"a", "b", "c"} {
-			e := newEnv(l, options, uids)
+			e := newEnv(l, options)
 			e.name = name
 			all = append(all, e)
 		}

@@ -95,9 +95,7 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	case is != nil && is.Untracked != changed.Untracked:
 		e.life.Breaks("Store", "pod %s was updated to %s, and is %s", p.Name, describe(&changed), describe(is))
 	case is != nil:
-		if text := life.Difference(e.reported(&changed), e.reported(is)); text != "" {
-			e.life.Breaks("Store", "pod %s was updated, and %s", p.Name, text)
-		}
+		e.life.Kept("pod "+p.Name+" was updated", e.reported(&changed), e.reported(is))
 	}
 	e.happened()
 	return true
@@ -142,9 +140,7 @@ func (e *Env) edit(says string, spec job.Spec) bool {
 	e.history.Edited = true
 	e.history.MaxParallelism = max(e.history.MaxParallelism, *spec.Parallelism)
 	e.read()
-	if text := life.Difference(&spec, &e.truth.job.Spec); text != "" {
-		e.life.Breaks("Store", "the spec was updated, and %s", text)
-	}
+	e.life.Kept("the spec was updated", &spec, &e.truth.job.Spec)
 	e.happened()
 	return true
 }

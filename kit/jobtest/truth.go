@@ -1,7 +1,6 @@
 package jobtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -25,28 +24,25 @@ func (e *Env) look(w *write) {
 	case w.Verb == world.WriteStatus:
 		e.history.Recorded(&was.job.Status, &e.truth.job.Status)
 	default:
-		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", after(w), e.truth.job.Status, was.job.Status)
+		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", life.By(&w.Write), e.truth.job.Status, was.job.Status)
 	}
 	born := 0
 	for _, p := range e.truth.pods {
 		switch old := was.pod(p.UID); {
 		case old != nil:
 			if w.pod != p.UID && !samePod(old, p) {
-				e.life.Breaks("Store", "%s has changed%s: %s, it was %s", p.Name, after(w), describe(p), describe(old))
+				e.life.Breaks("Store", "%s has changed%s: %s, it was %s", p.Name, life.By(&w.Write), describe(p), describe(old))
 			}
 		case e.history.Of(p.UID) != nil:
-			e.life.Breaks("Store", "%s with UID %s was gone, and is back%s: a UID must be new in the whole life, also after a start", p.Name, p.UID, after(w))
+			e.life.Breaks("Store", "%s with UID %s was gone, and is back%s: a UID must be new in the whole life, also after a start", p.Name, p.UID, life.By(&w.Write))
 		default:
 			born++
-			if e.uids[p.UID] {
-				e.life.Breaks("Store", "the UID of %s is %s, which belongs to an earlier object: a UID must be new in the whole life", p.Name, p.UID)
-			}
-			e.uids[p.UID] = true
+			e.life.IsNew(p.Name, p.UID)
 			e.history.Born(p)
 		}
 	}
 	if w.Verb != world.Create && born > 0 || born > 1 {
-		e.life.Breaks("Store", "%d new pods%s", born, after(w))
+		e.life.Breaks("Store", "%d new pods%s", born, life.By(&w.Write))
 	}
 	for _, p := range was.pods {
 		if e.truth.pod(p.UID) == nil {
@@ -74,13 +70,6 @@ func (e *Env) read() {
 	e.watch.Note()
 }
 
-func after(w *write) string {
-	if w.Verb == "" {
-		return ", and no write has gone through Env"
-	}
-	return " by " + w.String()
-}
-
 // checkGone checks that a pod does not vanish with its finalizer, and not by itself.
 func (e *Env) checkGone(p *job.Pod, w *write) {
 	removed := false
@@ -89,9 +78,9 @@ func (e *Env) checkGone(p *job.Pod, w *write) {
 	}
 	switch {
 	case !p.Untracked && !removed && w.Verb != world.Untrack && w.Verb != world.Release:
-		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, after(w))
+		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, life.By(&w.Write))
 	case w.pod != p.UID && !world.IsCollected(p):
-		e.life.Breaks("Store", "%s is gone%s", p.Name, after(w))
+		e.life.Breaks("Store", "%s is gone%s", p.Name, life.By(&w.Write))
 	}
 }
 
@@ -158,30 +147,7 @@ func samePod(a, b *job.Pod) bool {
 }
 
 // sameStatus compares statuses, times by the second.
-func sameStatus(a, b *job.Status) bool {
-	x, y := inSeconds(*a), inSeconds(*b)
-	return sameText(x, y)
-}
-
-func inSeconds(s job.Status) job.Status {
-	cut := func(t time.Time) time.Time {
-		if t.IsZero() {
-			return t
-		}
-		return t.Truncate(time.Second).UTC()
-	}
-	s.StartTime, s.CompletionTime = cut(s.StartTime), cut(s.CompletionTime)
-	conditions := s.Conditions
-	s.Conditions = nil
-	for _, c := range conditions {
-		c.LastProbeTime, c.LastTransitionTime = cut(c.LastProbeTime), cut(c.LastTransitionTime)
-		s.Conditions = append(s.Conditions, c)
-	}
-	if u := s.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) == 0 {
-		s.UncountedTerminatedPods = nil
-	}
-	return s
-}
+func sameStatus(a, b *job.Status) bool { return life.Difference(a, b) == "" }
 
 // describe is a pod in a few words.
 func describe(p *job.Pod) string {
@@ -199,16 +165,6 @@ func describe(p *job.Pod) string {
 		text += " deleted"
 	}
 	return text
-}
-
-// sameText reports whether two values have the same JSON.
-func sameText(a, b any) bool {
-	x, err := json.Marshal(a)
-	if err != nil {
-		return false
-	}
-	y, err := json.Marshal(b)
-	return err == nil && string(x) == string(y)
 }
 
 // reported is what a kubelet says of a pod, and what the rules of this job look at: conditions

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/jobcheck"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -31,6 +32,7 @@ type Life struct {
 	// Writes counts the writes that took effect, except writes of the program's own
 	// memory.
 	Writes int
+	uids   map[job.UID]bool // of all objects so far
 
 	mu    sync.Mutex // guards the rest: stores may ask for the time during a write
 	start time.Time
