@@ -43,22 +43,13 @@ func (m *Mirror) SetCronJob(c cronjob.CronJob) { m.CronJob = c }
 
 // SetJob takes a job over.
 func (m *Mirror) SetJob(c cronjob.Child) {
-	if i := m.index(c.Name); i >= 0 {
-		m.Jobs[i] = c
-		return
-	}
+	m.RemoveJob(c.Name)
 	m.Jobs = append(m.Jobs, c)
 }
 
 // RemoveJob forgets a job.
 func (m *Mirror) RemoveJob(name string) {
-	if i := m.index(name); i >= 0 {
-		m.Jobs = slices.Delete(m.Jobs, i, i+1)
-	}
-}
-
-func (m *Mirror) index(name string) int {
-	return slices.IndexFunc(m.Jobs, func(c cronjob.Child) bool { return c.Name == name })
+	m.Jobs = slices.DeleteFunc(m.Jobs, func(c cronjob.Child) bool { return c.Name == name })
 }
 
 // Snapshot is what the mirror shows now. It is not Consistent.

@@ -42,30 +42,23 @@ func (m *Mirror) SetJob(j job.Job) { m.Job = j }
 
 // SetPod takes a pod over.
 func (m *Mirror) SetPod(p job.Pod) {
-	if i := m.index(p.UID); i >= 0 {
-		m.Pods[i] = p
-		return
-	}
+	m.RemovePod(p.UID)
 	m.Pods = append(m.Pods, p)
 }
 
 // RemovePod forgets a pod.
 func (m *Mirror) RemovePod(uid job.UID) {
-	if i := m.index(uid); i >= 0 {
-		m.Pods = slices.Delete(m.Pods, i, i+1)
-	}
+	m.Pods = slices.DeleteFunc(m.Pods, func(p job.Pod) bool { return p.UID == uid })
 }
 
 // Pod is the pod of that UID, or nil.
 func (m *Mirror) Pod(uid job.UID) *job.Pod {
-	if i := m.index(uid); i >= 0 {
-		return &m.Pods[i]
+	for i := range m.Pods {
+		if m.Pods[i].UID == uid {
+			return &m.Pods[i]
+		}
 	}
 	return nil
-}
-
-func (m *Mirror) index(uid job.UID) int {
-	return slices.IndexFunc(m.Pods, func(p job.Pod) bool { return p.UID == uid })
 }
 
 // Snapshot is what the mirror shows now. It is not Consistent.
