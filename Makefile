@@ -78,10 +78,11 @@ nested: ## the tests of the other modules, but for those that run the controller
 	$(foreach m,$(NESTED),$(call tested,$(m)))
 	@cat .skipped; rm -f .skipped
 
+# The case n of a property follows from the sum of its seed and 1 to n, so seeds that are close share most cases.
 seeds: ## the tests that draw their cases, of every module, with SEEDS seeds after FIRST
 	@set -e; for m in . $(NESTED); do cd $(CURDIR)/$$m; drawing=$$($(call reaching,$(RAPID))); test -n "$$drawing" || continue; \
 		for seed in $$(seq $$(($(FIRST) + 1)) $$(($(FIRST) + $(SEEDS)))); do echo "== $$m, seed $$seed"; \
-			go test -shuffle=$$seed $$drawing -rapid.seed=$$seed; done; done
+			go test -shuffle=$$seed $$drawing -rapid.seed=$${seed}000003; done; done
 
 oldest: ## the library and the adapter compile with the oldest Go that their go.mod names
 	@set -e; for m in . kubernetes; do go=$$(cd $$m && go list -m -f '{{.GoVersion}}'); echo "== $$m, go$$go"; \
