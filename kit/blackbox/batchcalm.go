@@ -1,0 +1,128 @@
+package blackbox
+
+import (
+	"time"
+)
+
+// calm lets nothing go wrong any more. A parent whose children have all succeeded ends. Another one is suspended for a while, then all
+// its children succeed, and it ends. At last it is deleted.
+func (b *batchScript) calm() error {
+	if b.allSucceeded() { // an edit would wake a program that sleeps
+		if err := b.awaitEnd(); err != nil || !b.isUp() {
+			return err
+		}
+	}
+	if err := b.calmSuspend(); err != nil || !b.isUp() {
+		return err
+	}
+	next := b.settings
+	next.Suspend, next.AtOnce = false, max(next.AtOnce, 1)
+	if err := b.edit(next); err != nil {
+		return err
+	}
+	if err := b.awaitEnd(); err != nil || !b.isUp() {
+		return err
+	}
+	if err := b.pass(5*time.Minute + 2*b.lag); err != nil || !b.isUp() {
+		return err
+	}
+	before := 0
+	b.note(func() {
+		before = b.writes
+		if !b.tally.Ended {
+			return
+		}
+		for _, child := range b.childrenOf(b.parent()) {
+			switch {
+			case b.active(child):
+				b.fail(NothingLeft, "%s runs, and the %s has ended", child.Name(), b.Parent.Kind)
+			case len(finalizers(child)) > 0:
+				b.fail(NothingLeft, "%s has the finalizers %v, and the %s has ended", child.Name(), finalizers(child), b.Parent.Kind)
+			}
+		}
+	})
+	if err := b.pass(time.Hour); err != nil || !b.isUp() {
+		return err
+	}
+	b.note(func() {
+		if n := b.writes - before; n > 20 {
+			b.fail(Bounded, "%d writes in an hour, after the end", n)
+		}
+	})
+	return b.remove()
+}
+
+// allSucceeded reports whether the parent is to end without a further child.
+func (b *batchScript) allSucceeded() (all bool) {
+	b.note(func() { all = !b.settings.Suspend && b.successes() >= b.settings.Wanted })
+	return all
+}
+
+// awaitEnd lets all children succeed until the parent ends. It reports once a parent that does not.
+func (b *batchScript) awaitEnd() error {
+	for end := time.Now().Add(4 * time.Hour); time.Now().Before(end) && !b.ended(); {
+		for b.end(true) {
+		}
+		if err := b.pass(10 * time.Second); err != nil || !b.isUp() {
+			return err
+		}
+	}
+	b.note(func() {
+		if !b.tally.Ended && !b.endless {
+			b.endless = true
+			b.fail(Ends, "it has not ended by %s, and %d of %d children have succeeded", clock(time.Now()), b.successes(), b.settings.Wanted)
+		}
+	})
+	return nil
+}
+
+// ended reports whether the parent has ended.
+func (b *batchScript) ended() (ended bool) {
+	b.note(func() { ended = b.tally.Ended })
+	return ended
+}
+
+// calmSuspend suspends the parent, and looks whether anything runs.
+func (b *batchScript) calmSuspend() error {
+	if b.ended() || !b.has(Suspend) {
+		return nil
+	}
+	next := b.settings
+	next.Suspend = true
+	if err := b.edit(next); err != nil {
+		return err
+	}
+	if err := b.pass(5*time.Minute + 2*b.lag); err != nil || !b.isUp() {
+		return err
+	}
+	b.note(func() {
+		for _, child := range b.childrenOf(b.parent()) {
+			if b.active(child) {
+				b.fail(NothingRuns, "%s runs, and the %s is suspended since %s", child.Name(), b.Parent.Kind, time.Since(b.suspended))
+			}
+		}
+	})
+	return nil
+}
+
+// remove deletes the parent.
+func (b *batchScript) remove() error {
+	b.say("a user deletes it")
+	b.api.Delete(b.Parent, "default", "subject")
+	for range 3 {
+		if err := b.pass(time.Minute + b.lag); err != nil || !b.isUp() {
+			return err
+		}
+	}
+	b.note(func() {
+		if parent := b.parent(); parent != nil {
+			b.fail(NothingLeft, "it was deleted, and is still there with the finalizers %v", finalizers(parent))
+		}
+		for _, child := range b.api.list(b.Child) {
+			if b.fates[child.UID()] != nil {
+				b.fail(NothingLeft, "%s is still there with the finalizers %v, and its %s was deleted", child.Name(), finalizers(child), b.Parent.Kind)
+			}
+		}
+	})
+	return nil
+}
