@@ -1,0 +1,88 @@
+package blackbox
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// replica is one run of the program.
+type replica struct {
+	*Incarnation
+	cancel  context.CancelFunc
+	started time.Time
+	ended   chan struct{} // closed when the program has returned
+}
+
+// start starts the program, or another replica of it.
+func (p *player) start() {
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), clockKey{}, p.now))
+	r := &replica{cancel: cancel, started: time.Now(), ended: make(chan struct{})}
+	r.Incarnation = &Incarnation{api: p.api, fault: p.nextFault, died: func() { p.events <- event{of: r} }}
+	p.note(func() {
+		if len(p.replicas) == 0 && !p.ended.IsZero() {
+			p.down = append(p.down, span{p.ended, r.started})
+		}
+		p.began = r.started
+	})
+	p.replicas = append(p.replicas, r)
+	go func() {
+		err := p.Start(ctx, r.Config())
+		close(r.ended)
+		p.events <- event{r, true, err}
+	}()
+}
+
+// isUp reports whether the program runs. It does not once it was too busy.
+func (p *player) isUp() bool { return len(p.replicas) > 0 }
+
+// startup is how long a program has to start before its context may end: a manager of controller-runtime whose context ends
+// while it starts waits in a busy loop, which holds the clock of a bubble.
+const startup = 2 * time.Second
+
+// stop ends a replica: nothing that it does takes effect any more, and it has a minute to return.
+func (p *player) stop(r *replica) error {
+	var left []*replica
+	for _, other := range p.replicas {
+		if other != r {
+			left = append(left, other)
+		}
+	}
+	p.replicas = left
+	p.note(func() {
+		r.dead, p.ended = true, time.Now()
+		p.loses(0)
+	})
+	time.Sleep(time.Until(r.started.Add(startup)))
+	r.cancel()
+	select {
+	case <-r.ended: // with an error or none: it was killed
+		return nil
+	case <-time.After(time.Minute):
+		return errors.New("the program does not return when its context ends")
+	}
+}
+
+func (p *player) stopAll() error {
+	for len(p.replicas) > 0 {
+		if err := p.stop(p.replicas[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *player) runs(r *replica) bool {
+	for _, other := range p.replicas {
+		if other == r {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *player) tooBusy() bool {
+	p.api.mu.Lock()
+	defer p.api.mu.Unlock()
+	return !p.api.busy.IsZero()
+}

@@ -1,0 +1,106 @@
+package cronworlds
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// book is what has happened so far, for the laws.
+type book struct {
+	asks, taken int
+	// wasTaken holds the names that another owner has had.
+	wasTaken map[string]bool
+	// created holds, for each name, who created its jobs.
+	created map[string][]owner
+	// missed holds, for each run reported with its time, that it was called missed.
+	missed map[int64]bool
+	// shown are the jobs that a round has seen and concluded; deleted are those that the
+	// controller has deleted.
+	shown   map[string]bool
+	deleted map[string]bool
+	known   map[job.UID]bool
+	ranges  map[string]*asked
+
+	// base is the time after which runs are accounted for, and open says that it is not
+	// known: after an edit, until a run starts.
+	base     time.Time
+	open     bool
+	reported int
+	// lossy says that a memory was lost; backfilled that some backfill was asked for.
+	lossy, backfilled bool
+
+	// quick counts the rounds that followed each other within a second since anything
+	// changed, and rounds all of them.
+	quick, rounds, seenChanges int
+	last                       time.Time
+}
+
+// asked is a backfill as it was asked for.
+type asked struct {
+	cronjob.Backfill
+	had map[string]int // jobs created before, by name
+	// edited says that the schedule has changed since, or before in a way that the controller
+	// had yet to see: then it takes the range for one of the old schedule.
+	edited bool
+}
+
+func newBook(birth time.Time) book {
+	return book{
+		created: map[string][]owner{}, missed: map[int64]bool{}, wasTaken: map[string]bool{}, deleted: map[string]bool{}, shown: map[string]bool{}, known: map[job.UID]bool{}, ranges: map[string]*asked{},
+		base: birth,
+	}
+}
+
+func (w *world) noteAsk(b cronjob.Backfill) {
+	had := map[string]int{}
+	for name, all := range w.created {
+		had[name] = len(all)
+	}
+	for i := range w.jobs {
+		if j := &w.jobs[i]; !j.Foreign && j.DeletionTimestamp.IsZero() {
+			had[j.Name]-- // its run has taken place as long as it is there
+		}
+	}
+	seen := &w.objects.seen.Spec
+	late := !w.consistent && (seen.Schedule != w.Spec.Schedule || text(seen.TimeZone) != text(w.Spec.TimeZone))
+	w.ranges[b.ID], w.backfilled = &asked{Backfill: b, had: had, edited: late}, true
+}
+
+// noteEdit takes an edit of the schedule. Users withdraw their backfills: of another schedule
+// these could have thousands of runs.
+func (w *world) noteEdit() {
+	w.open, w.backfills = true, nil
+	for _, a := range w.ranges {
+		a.edited = true
+	}
+}
+
+func (w *world) noteCreation(j *aJob) {
+	w.created[j.Name] = append(w.created[j.Name], j.by)
+	w.known[j.UID] = true
+}
+
+// noteConclusion takes the report of a round. The accounts begin anew with a run that starts
+// after an edit.
+func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Writes, end *cronjob.Conclusion) {
+	if w.reported += end.Metrics.Missed; end.Metrics.Missed > 0 && !w.lossy && !w.open {
+		due := w.matcher(&w.Spec).between(w.base, w.now)
+		if unstarted, byOthers := w.unstarted(due); w.reported > len(unstarted)+byOthers {
+			w.fail("C9 reported twice", "%d runs were due, %d were reported, %d have had no job", len(due), w.reported, len(unstarted))
+		}
+	}
+	for _, e := range end.Events {
+		w.checkEvent(&e)
+	}
+	for i := range p.Create {
+		c := &p.Create[i]
+		if !w.open || c.Trigger != "" || c.Backfill != "" || i >= len(writes.Created) || writes.Created[i].Result != cronjob.ResultDone {
+			continue
+		}
+		if seen.Spec.Schedule == w.Spec.Schedule && text(seen.Spec.TimeZone) == text(w.Spec.TimeZone) {
+			w.open, w.base, w.reported = false, c.ScheduledTime, 0
+		}
+	}
+}
