@@ -1,7 +1,9 @@
 package job
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/batchplan/batchplan/internal/value"
 )
@@ -33,4 +35,22 @@ func Default(s *Spec) {
 			s.PodReplacementPolicy = ReplaceFailed
 		}
 	}
+	s.PodFailurePolicy = fillStatuses(s.PodFailurePolicy)
+}
+
+// fillStatuses fills the statuses of conditions that a policy looks for.
+func fillStatuses(p *PodFailurePolicy) *PodFailurePolicy {
+	isEmpty := func(c PodCondition) bool { return c.Status == "" }
+	if p == nil || !slices.ContainsFunc(p.Rules, func(r PodFailurePolicyRule) bool { return slices.ContainsFunc(r.OnPodConditions, isEmpty) }) {
+		return p
+	}
+	rules := slices.Clone(p.Rules)
+	for i := range rules {
+		conditions := slices.Clone(rules[i].OnPodConditions)
+		for j := range conditions {
+			conditions[j].Status = cmp.Or(conditions[j].Status, ConditionTrue)
+		}
+		rules[i].OnPodConditions = conditions
+	}
+	return &PodFailurePolicy{Rules: rules}
 }

@@ -8,6 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// looksFor is a policy that looks for a condition with each of the statuses.
+func looksFor(statuses ...ConditionStatus) *PodFailurePolicy {
+	rule := PodFailurePolicyRule{Action: IgnoreFailure}
+	for _, s := range statuses {
+		rule.OnPodConditions = append(rule.OnPodConditions, PodCondition{Type: "DisruptionTarget", Status: s})
+	}
+	return &PodFailurePolicy{Rules: []PodFailurePolicyRule{rule}}
+}
+
 func TestJ1_Defaults(t *testing.T) {
 	one, three := value.To[int32](1), value.To[int32](3)
 	filled := func(change func(*Spec)) Spec {
@@ -43,6 +52,8 @@ func TestJ1_Defaults(t *testing.T) {
 			filled(func(s *Spec) { s.BackoffLimitPerIndex, s.BackoffLimit = one, value.To[int32](math.MaxInt32) })},
 		{"a failure policy waits until pods have failed", Spec{PodFailurePolicy: policy},
 			filled(func(s *Spec) { s.PodFailurePolicy, s.PodReplacementPolicy = policy, ReplaceFailed })},
+		{"a failure policy looks for conditions that are true", Spec{PodFailurePolicy: looksFor("", ConditionFalse)},
+			filled(func(s *Spec) { s.PodFailurePolicy, s.PodReplacementPolicy = looksFor(ConditionTrue, ConditionFalse), ReplaceFailed })},
 		{"what is set stays", all, all},
 		{"zero is not unset", Spec{Parallelism: value.To[int32](0), Completions: value.To[int32](0), BackoffLimit: value.To[int32](0)},
 			filled(func(s *Spec) {
