@@ -101,7 +101,7 @@ var bugs = []bug{
 	{rule: "J17", text: "lets the failed pod go that carries the count of its index", spoil: untrackFailed, spec: perIndex},
 	{rule: "J18", text: "a replacement carries no failure count",
 		spoil: changeCreations(func(c *job.Creation) { c.FailureCount, c.IgnoredFailureCount = 0, 0 }), spec: perIndex},
-	{rule: "J19", text: "withdraws a success that was declared", overlook: func(s *job.Snapshot) { without(s, job.ConditionSuccessCriteriaMet) }},
+	{rule: "J19", text: "withdraws a success that was declared", overlook: func(s *job.Snapshot) { without(s, job.ConditionSuccessCriteriaMet) }, spec: firstSuccess},
 	{rule: "J20", text: "withdraws a failure that was declared", overlook: func(s *job.Snapshot) { without(s, job.ConditionFailureTarget) }},
 	{rule: "J21", text: "has no podFailurePolicy", overlook: func(s *job.Snapshot) { s.Job.Spec.PodFailurePolicy = nil }},
 	{rule: "J21", text: "counts failures that are to be ignored", overlook: changeActions(job.IgnoreFailure, job.CountFailure)},
@@ -391,6 +391,13 @@ func indexed(_ *rapid.T, s *job.Spec) {
 		s.Completions = ptr[int32](3)
 	}
 	s.Parallelism = ptr(max(*s.Parallelism, 2))
+}
+
+// firstSuccess makes the first success enough.
+func firstSuccess(t *rapid.T, s *job.Spec) {
+	indexed(t, s)
+	s.Completions = ptr(max(*s.Completions, 3))
+	s.SuccessPolicy = &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{SucceededCount: ptr[int32](1)}}}
 }
 
 func perIndex(t *rapid.T, s *job.Spec) {

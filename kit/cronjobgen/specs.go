@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/specgen"
 	"github.com/batchplan/batchplan/kit/world"
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -32,20 +33,7 @@ var Policies = []cronjob.ConcurrencyPolicy{cronjob.Allow, cronjob.Forbid, cronjo
 func Specs() *rapid.Generator[cronjob.Spec] { return rapid.Custom(drawSpec) }
 
 func drawSpec(t *rapid.T) cronjob.Spec {
-	spec := cronjob.Spec{
-		Schedule:          rapid.SampledFrom(Schedules).Draw(t, "schedule"),
-		ConcurrencyPolicy: rapid.SampledFrom(Policies).Draw(t, "policy"),
-	}
-	if rapid.Bool().Draw(t, "in a zone") {
-		spec.TimeZone = ptr("America/New_York")
-	}
-	if rapid.Bool().Draw(t, "with a deadline") {
-		spec.StartingDeadlineSeconds = ptr(rapid.Int64Range(0, 7200).Draw(t, "deadline"))
-	}
-	if rapid.Bool().Draw(t, "with limits") {
-		spec.SuccessfulJobsHistoryLimit = ptr(rapid.Int32Range(0, 2).Draw(t, "successful"))
-		spec.FailedJobsHistoryLimit = ptr(rapid.Int32Range(0, 2).Draw(t, "failed"))
-	}
+	spec := specgen.Decode[cronjob.Spec](specgen.Generator{Source: specgen.Rapid(t), Schedules: Schedules}.CronJob())
 	cronjob.Default(&spec)
 	return spec
 }

@@ -225,8 +225,8 @@ func (w *Job) tallyUntrack(p *job.Pod) {
 	}
 }
 
-// matchesPolicy reports whether one of the rules that generated policies have
-// matches, as far as the controller sees.
+// matchesPolicy reports whether a rule matches, as far as the controller sees. Generated ones look for exit
+// code 42 or for a disruption.
 func (w *Job) matchesPolicy(p *job.Pod) bool {
 	if w.Job.Spec.PodFailurePolicy == nil {
 		return false
@@ -239,5 +239,8 @@ func (w *Job) matchesPolicy(p *job.Pod) bool {
 	exited := slices.ContainsFunc(p.Detail.Containers, func(c job.Container) bool {
 		return c.State == job.ContainerTerminated && c.ExitCode == 42
 	})
-	return exited || slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool { return c.Type == "DisruptionTarget" })
+	disrupted := slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool { return c.Type == "DisruptionTarget" })
+	return slices.ContainsFunc(w.Job.Spec.PodFailurePolicy.Rules, func(r job.PodFailurePolicyRule) bool {
+		return exited && r.OnExitCodes != nil || disrupted && r.OnPodConditions != nil
+	})
 }

@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,19 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/specgen"
 	"github.com/batchplan/batchplan/schedule"
 )
 
 // cronUID is the UID of the CronJob of every snapshot.
 const cronUID = "cron-uid"
 
-var (
-	schedules = []string{"* * * * *", "*/5 * * * *", "*/7 * * * *", "0 * * * *", "30 6-16/4 * * 1-5", "0 9,10 * * 1", "0 0 1 * *", "@hourly", "@daily",
-		"0 0 31 * *", "15 10 * * 1,3", "0 2 * * *", "30 2 * * *", "30 2 * * 6", "0 0 13 * 5", "@every 90s", "@every 5h30m", "*/20 * 1 * 1-5", "0 0 29 2 *", "59 23 * 12 *"}
-	// wrong schedules, some of which an API server refuses.
-	wrongSchedules = []string{"61 * * * *", "* * * * * *", "0 0 31 2 *", "", "@every x", "0 0 * * 8"}
-	zones          = []string{"Etc/UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu", "Europe/Berlin", "Mars/Base"}
-)
+// wrongSchedules are some that an API server refuses.
+var wrongSchedules = []string{"61 * * * *", "* * * * * *", "", "@every x", "0 0 * * 8"}
 
 // drawCronJob draws a snapshot of a CronJob.
 func drawCronJob(seed uint64, number int) *CronSnapshot {
@@ -60,23 +57,13 @@ func drawCronJob(seed uint64, number int) *CronSnapshot {
 }
 
 func (d *draw) cronSpec() batchv1.CronJobSpec {
-	s := batchv1.CronJobSpec{
-		Schedule:                   pick(d, schedules...),
-		TimeZone:                   some(d, 40, pointer(pick(d, zones...))),
-		StartingDeadlineSeconds:    some(d, 40, pointer(pick[int64](d, 0, 1, 10, 60, 200, 5000, 100000, 10000000))),
-		ConcurrencyPolicy:          pick(d, batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent),
-		SuccessfulJobsHistoryLimit: maybe[int32](d, 0, 1, 2, 3),
-		FailedJobsHistoryLimit:     maybe[int32](d, 0, 1, 2),
-		JobTemplate:                batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}}}},
-	}
-	if d.chance(15) {
-		s.Suspend = pointer(d.chance(50))
-	}
+	s := specgen.Decode[batchv1.CronJobSpec](specgen.Generator{Source: d, Range: specgen.Wild}.CronJob())
+	s.ConcurrencyPolicy = cmp.Or(s.ConcurrencyPolicy, batchv1.AllowConcurrent)
 	if d.chance(4) {
 		s.Schedule = pick(d, wrongSchedules...)
 	}
-	if d.chance(30) {
-		s.JobTemplate.Labels, s.JobTemplate.Annotations = map[string]string{"l": "1"}, map[string]string{"a": "1"}
+	if d.chance(3) {
+		s.TimeZone = pointer("Mars/Base")
 	}
 	return s
 }

@@ -4,7 +4,10 @@ import (
 	"iter"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchplan/batchplan/internal/specgen"
 )
 
 // smaller yields the snapshot without half of its pods, a quarter, ... and one, and
@@ -21,7 +24,7 @@ func (s *Snapshot) smaller() iter.Seq[subject] {
 			}
 		}
 		before := s.String()
-		for _, change := range simpler {
+		for _, change := range append(withoutFields(), simpler...) {
 			out := s.clone()
 			change(out)
 			if out.String() != before && !yield(out) {
@@ -52,13 +55,6 @@ var simpler = []func(*Snapshot){
 	func(s *Snapshot) { s.Untracking = nil },
 	func(s *Snapshot) { s.Failures = 0 },
 	func(s *Snapshot) { s.Creations, s.Deletions, s.Age = 0, 0, 0 },
-	func(s *Snapshot) { s.Job.Spec.PodFailurePolicy = nil },
-	func(s *Snapshot) { s.Job.Spec.SuccessPolicy = nil },
-	func(s *Snapshot) { s.Job.Spec.ActiveDeadlineSeconds = nil },
-	func(s *Snapshot) { s.Job.Spec.TTLSecondsAfterFinished = nil },
-	func(s *Snapshot) { s.Job.Spec.MaxFailedIndexes = nil },
-	func(s *Snapshot) { s.Job.Spec.BackoffLimitPerIndex = nil },
-	func(s *Snapshot) { s.Job.Spec.Suspend = nil },
 	func(s *Snapshot) { s.Job.DeletionTimestamp = nil },
 	func(s *Snapshot) { s.Job.Status.Conditions = nil },
 	func(s *Snapshot) { s.Job.Status.UncountedTerminatedPods = nil },
@@ -73,6 +69,21 @@ var simpler = []func(*Snapshot){
 		each(s, func(p *corev1.Pod) { p.Spec.InitContainers, p.Status.InitContainerStatuses = nil, nil })
 	},
 	func(s *Snapshot) { each(s, func(p *corev1.Pod) { p.Status.ContainerStatuses = nil }) },
+}
+
+// withoutFields are changes that leave out a field of the spec: those that a controller can do without.
+func withoutFields() (changes []func(*Snapshot)) {
+	required := []string{"parallelism", "completions", "completionMode", "backoffLimit", "template", "selector"}
+	for _, field := range specgen.JobFields() {
+		if !slices.Contains(required, field) {
+			changes = append(changes, func(s *Snapshot) {
+				spec := specgen.Decode[specgen.Object](s.Job.Spec)
+				delete(spec, field)
+				s.Job.Spec = specgen.Decode[batchv1.JobSpec](spec)
+			})
+		}
+	}
+	return changes
 }
 
 func each(s *Snapshot, change func(*corev1.Pod)) {

@@ -6,23 +6,26 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/specgen"
 )
 
 // Jobs draws scripts about one job.
 func Jobs() *rapid.Generator[*Script] {
 	return rapid.Custom(func(t *rapid.T) *Script {
-		s := &Script{Job: drawJob(t, true), Stale: rapid.IntRange(0, 3).Draw(t, "stale") == 0}
+		s := &Script{Stale: rapid.IntRange(0, 3).Draw(t, "stale") == 0}
 		var begin []Step
-		if s.Stale && rapid.IntRange(0, 2).Draw(t, "limits") == 0 {
+		limits := s.Stale && rapid.IntRange(0, 2).Draw(t, "limits") == 0
+		g := wild(t)
+		g.Indexed = limits
+		s.Job = drawJob(g)
+		if limits {
 			// An index can fail with a pod that only terminates; later most jobs have ended.
 			if rapid.Bool().Draw(t, "going") {
 				begin = goingInFlight(t)
 			}
-			drawIndexed(t, s.Job)
-			s.Job.BackoffLimitPerIndex = int32Of(among("0", "0", "1")(t))
-			s.Job.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+			limitIndexes(s.Job, among("0", "0", "1")(t))
 		}
 		steps := jobSteps(s.Job)
 		if s.Stale {
@@ -55,12 +58,12 @@ func CronJobs() *rapid.Generator[*Script] {
 			pace = seldom
 		}
 		s := &Script{CronJob: drawCronJob(t, pace), Manual: rapid.Bool().Draw(t, "manual")}
-		drawTurn(t, s)
+		ahead := drawTurn(t, s)
 		steps := cronSteps(pace)
 		if !s.Manual {
 			steps = append(steps, choicesForPods()...)
 		}
-		drawn := drawSteps(t, steps, 10, 30)
+		drawn := acrossTurn(t, drawSteps(t, steps, 10, 30), ahead)
 		if rapid.IntRange(0, 15).Draw(t, "old") == 0 {
 			drawn = slices.Insert(drawn, rapid.IntRange(0, 3).Draw(t, "at"), step(t, "old", one("schedule"),
 				among("TZ=Asia/Tokyo_*/5_*_*_*_*", "CRON_TZ=UTC_0_*_*_*_*")))
@@ -220,7 +223,7 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 	if spec.BackoffLimitPerIndex != nil {
 		steps = append(steps, plot(6, replacementLost))
 	}
-	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
+	if isIndexed(spec) {
 		steps = append(steps, of(4, "resize", sizes))
 	}
 	return append(steps, of(1, "closing"))
@@ -232,16 +235,13 @@ type pace struct{ schedules, waits []string }
 
 var (
 	often = pace{
-		[]string{"* * * * *", "*/5 * * * *", "*/15 0-3 * * *", "*/5 9 * * *", "@every 90s", "2-59/7 * * * 1-5", "*/20 * 1 * 1-5"},
+		specgen.Often,
 		[]string{"1s", "20s", "1m", "1m", "2m", "5m", "10m", "30m"},
 	}
 	seldom = pace{
-		[]string{"0 * * * *", "30 6-16/4 * * 1-5", "0 9,10 * * 1", "0 0 1 * *", "@hourly", "@daily", "0 0 31 * *", "15 10 * * 1,3", "0 2 * * *",
-			"30 2 * * 6", "0 0 13 * 5", "@every 5h30m"},
+		specgen.Seldom,
 		[]string{"1s", "1m", "10m", "1h", "1h", "7h", "24h", "100h"},
 	}
-	// invalid schedules, and one that never runs.
-	invalid = []string{"61 * * * *", "* * * * * *", "TZ=UTC 0 * * * *", "0 0 31 2 *"}
 )
 
 func cronSteps(p pace) []choice {

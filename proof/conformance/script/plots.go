@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 )
 
@@ -200,29 +199,28 @@ func failures(verb string) func(*rapid.T) string {
 // creates, deletes or accounts for.
 func Big() *rapid.Generator[*Script] {
 	return rapid.Custom(func(t *rapid.T) *Script {
-		s := &Script{Job: drawJob(t, false)}
-		spec := s.Job
-		if spec.CompletionMode == nil && rapid.Bool().Draw(t, "indexes") {
-			drawIndexed(t, spec)
-		}
+		g := valid(t)
+		g.Indexed = rapid.Bool().Draw(t, "indexes")
+		s := &Script{Job: drawJob(g)}
+		spec, indexed := s.Job, isIndexed(s.Job)
+		spec.ManagedBy = nil
 		spec.ActiveDeadlineSeconds, spec.TTLSecondsAfterFinished, spec.SuccessPolicy, spec.MaxFailedIndexes = nil, nil, nil, nil
 		// Without indexes, the order of more than 500 pods is random.
 		parallelism, most := among("100", "450"), "450"
-		if spec.CompletionMode != nil {
+		if indexed {
 			parallelism, most = among("100", "600", "1200"), "1200"
 		}
 		spec.Parallelism = int32Of(parallelism(t))
 		spec.Completions = int32Of(among("600", "900", "1500")(t))
-		if spec.CompletionMode != nil && rapid.Bool().Draw(t, "limits") {
-			spec.BackoffLimitPerIndex = int32Of(among("1", "3")(t))
-			spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+		if indexed && rapid.Bool().Draw(t, "limits") {
+			limitIndexes(spec, among("1", "3")(t))
 		}
 		if spec.BackoffLimitPerIndex == nil {
 			spec.BackoffLimit = int32Of(among("0", "600", "2000")(t))
 		}
 		// A round creates 500 pods, and the next ones the rest.
 		steps := bigSteps(parallelism, most)
-		if spec.CompletionMode != nil {
+		if indexed {
 			// Finalizers that stay accumulate, and their order would also be random.
 			steps = append(steps, of(1, "fault", one("patch"), one("pods"), among("error", "conflict"), shares, moments))
 		}

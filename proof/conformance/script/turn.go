@@ -7,16 +7,32 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawTurn lets some scripts begin hours before the clocks of their zone change.
-func drawTurn(t *rapid.T, s *Script) {
-	turns := map[int]time.Time{
-		14: time.Date(2000, 4, 2, 3, 30, 0, 0, time.UTC),
-		15: time.Date(2000, 10, 29, 3, 30, 0, 0, time.UTC),
+// turns are when the clocks of New York change.
+var turns = []time.Time{time.Date(2000, 4, 2, 7, 0, 0, 0, time.UTC), time.Date(2000, 10, 29, 6, 0, 0, 0, time.UTC)}
+
+// acrossTurns are schedules with runs near the change, some at times that are skipped or repeated.
+var acrossTurns = []string{"*/5 * * * *", "* * * * *", "*/15 0-3 * * *", "0 * * * *", "30 * * * *"}
+
+// drawTurn lets some scripts begin soon before the clocks of their zone change, and returns how long before.
+func drawTurn(t *rapid.T, s *Script) time.Duration {
+	if rapid.IntRange(0, 7).Draw(t, "turn") < 6 {
+		return 0
 	}
-	if begin, ok := turns[rapid.IntRange(0, 15).Draw(t, "turn")]; ok {
-		zone := "America/New_York"
-		s.Begin, s.CronJob.TimeZone = begin, &zone
+	ahead, zone := rapid.SampledFrom([]time.Duration{20 * time.Minute, 40 * time.Minute, 210 * time.Minute}).Draw(t, "ahead"), "America/New_York"
+	s.Begin, s.CronJob.TimeZone = rapid.SampledFrom(turns).Draw(t, "clocks").Add(-ahead), &zone
+	if rapid.IntRange(0, 3).Draw(t, "another schedule") > 0 {
+		s.CronJob.Schedule, s.CronJob.Suspend = rapid.SampledFrom(acrossTurns).Draw(t, "schedule"), nil
 	}
+	return ahead
+}
+
+// acrossTurn lets a script wait until after the change.
+func acrossTurn(t *rapid.T, steps []Step, ahead time.Duration) []Step {
+	if ahead == 0 {
+		return steps
+	}
+	at := rapid.IntRange(0, len(steps)).Draw(t, "at")
+	return slices.Insert(steps, at, Step{Op: "wait", Args: []string{(ahead * 3 / 4).String()}}, Step{Op: "wait", Args: []string{"1h0m0s"}})
 }
 
 // withOutage lets some scripts have no controllers for hours, in which more runs

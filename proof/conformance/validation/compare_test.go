@@ -44,32 +44,32 @@ type kind struct {
 var kinds = []kind{
 	{"job", func(g *generator) (string, []refusal, []refusal) {
 		spec := g.jobSpec()
-		return string(spec.json()), theirJob(manifest(spec, nil).json()), ourJob(spec.json())
+		return string(spec.JSON()), theirJob(manifest(spec, nil).JSON()), ourJob(spec.JSON())
 	}, nil, nil, true},
 	{"cronjob", func(g *generator) (string, []refusal, []refusal) {
 		spec := g.cronSpec()
-		return string(spec.json()), theirCronJob(cronManifest(spec).json()), ourCronJob(spec.json())
+		return string(spec.JSON()), theirCronJob(cronManifest(spec).JSON()), ourCronJob(spec.JSON())
 	}, nil, nil, true},
 	{"transition", func(g *generator) (string, []refusal, []refusal) {
 		spec := g.statusSpec()
 		old, next := g.transition(spec)
-		return fmt.Sprintf("%s\n%s\n%s", spec.json(), old.json(), next.json()),
-			theirTransition(manifest(spec, old).json(), manifest(spec, next).json()), ourTransition(spec.json(), old.json(), next.json())
+		return fmt.Sprintf("%s\n%s\n%s", spec.JSON(), old.JSON(), next.JSON()),
+			theirTransition(manifest(spec, old).JSON(), manifest(spec, next).JSON()), ourTransition(spec.JSON(), old.JSON(), next.JSON())
 	}, ownRules, func(r release.Release) bool { return r.Has(release.JobManagedBy) && !r.IsBefore(release.V132) }, true},
 	{"served", func(g *generator) (string, []refusal, []refusal) {
 		spec := g.statusSpec()
 		old, next := g.transition(spec)
-		return fmt.Sprintf("%s\n%s\n%s", spec.json(), old.json(), next.json()),
-			theirTransition(manifest(spec, old).json(), manifest(spec, next).json()), ourServed(spec.json(), old.json(), next.json())
+		return fmt.Sprintf("%s\n%s\n%s", spec.JSON(), old.JSON(), next.JSON()),
+			theirTransition(manifest(spec, old).JSON(), manifest(spec, next).JSON()), ourServed(spec.JSON(), old.JSON(), next.JSON())
 	}, nil, nil, false},
 	{"update", func(g *generator) (string, []refusal, []refusal) {
 		old, next, status := g.update()
-		was, is := manifest(old, status).json(), manifest(next, status).json()
+		was, is := manifest(old, status).JSON(), manifest(next, status).JSON()
 		return fmt.Sprintf("%s\n%s", was, is), theirUpdate(was, is), ourUpdate(was, is)
 	}, nil, nil, false},
 	{"cronjob update", func(g *generator) (string, []refusal, []refusal) {
 		old, next := g.cronUpdate()
-		return fmt.Sprintf("%s\n%s", old.json(), next.json()), theirCronUpdate(cronManifest(old).json(), cronManifest(next).json()), ourCronUpdate(old.json(), next.json())
+		return fmt.Sprintf("%s\n%s", old.JSON(), next.JSON()), theirCronUpdate(cronManifest(old).JSON(), cronManifest(next).JSON()), ourCronUpdate(old.JSON(), next.JSON())
 	}, nil, nil, false},
 }
 

@@ -3,6 +3,9 @@ package validation
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+
+	"github.com/batchplan/batchplan/internal/specgen"
 )
 
 // update draws the spec of a job that a server has, the one that is asked for, and the status.
@@ -21,31 +24,25 @@ func (g *generator) update() (old, next, state object) {
 	if g.in100(60) {
 		old["suspend"] = true
 	}
-	next = old.clone()
+	next = clone(old)
 	for range g.IntN(4) {
 		g.changeSpec(next)
 	}
 	s := newStatus()
 	if g.in100(50) {
-		s.start = early
+		s.set("startTime", early)
 	}
 	if g.in100(50) {
-		s.setCondition("Suspended", one(g, []string{"True", "True", "False"}, nil), "JobSuspended")
+		s.setCondition("Suspended", pick(g, "True", "True", "False"), "JobSuspended")
 	}
 	if g.in100(25) {
-		s.active = 1
+		s.set("active", 1)
 	}
 	return old, next, s.object()
 }
 
 // clone copies an object and all in it.
-func (o object) clone() object {
-	var out object
-	if err := json.Unmarshal(o.json(), &out); err != nil {
-		panic(err) // unreachable: there are only plain values
-	}
-	return out
-}
+func clone(o object) object { return specgen.Decode[object](o) }
 
 // changeSpec changes a field of a spec by chance: to the value in another spec, or in the template.
 func (g *generator) changeSpec(o object) {
@@ -56,16 +53,15 @@ func (g *generator) changeSpec(o object) {
 	}
 	wrong := g.wrong
 	g.wrong = min(g.wrong, 3)
-	other := g.jobSpec().clone()
+	other := clone(g.jobSpec())
 	g.wrong = wrong
-	field := one(g, []string{"parallelism", "completions", "completions", "completionMode", "backoffLimit", "backoffLimitPerIndex", "maxFailedIndexes",
-		"activeDeadlineSeconds", "ttlSecondsAfterFinished", "suspend", "podFailurePolicy", "successPolicy", "podReplacementPolicy", "managedBy", "selector"}, nil)
+	field := pick(g, without(specgen.JobFields(), "template")...)
 	switch {
 	case field == "selector":
-		o["selector"] = one(g, []any{object{"matchLabels": object{"app": "a"}, "matchExpressions": []object{{"key": "app", "operator": "Exists"}}},
-			object{"matchExpressions": []object{{"key": "app", "operator": "Exists"}}}}, nil)
+		o["selector"] = pick(g, object{"matchLabels": object{"app": "a"}, "matchExpressions": []object{{"key": "app", "operator": "Exists"}}},
+			object{"matchExpressions": []object{{"key": "app", "operator": "Exists"}}})
 	case field == "completions" && g.in100(50):
-		n := one(g, []int{0, 1, 2, 7}, nil)
+		n := pick(g, 0, 1, 2, 7)
 		o["completions"], o["parallelism"] = n, n
 	case other[field] == nil:
 		delete(o, field)
@@ -74,8 +70,12 @@ func (g *generator) changeSpec(o object) {
 	}
 }
 
+func without(fields []string, some ...string) []string {
+	return slices.DeleteFunc(fields, func(f string) bool { return slices.Contains(some, f) })
+}
+
 // sub returns an object in another one, and makes it if it is missing.
-func (o object) sub(field string) object {
+func sub(o object, field string) object {
 	switch v := o[field].(type) {
 	case object:
 		return v
@@ -89,7 +89,7 @@ func (o object) sub(field string) object {
 
 // changeTemplate changes one thing in a pod template.
 func (g *generator) changeTemplate(template object) {
-	spec, meta := template.sub("spec"), template.sub("metadata")
+	spec, meta := sub(template, "spec"), sub(template, "metadata")
 	word := func() string { return fmt.Sprint("v", g.IntN(3)) }
 	container := func(list string) object {
 		data, _ := json.Marshal(spec[list])
@@ -102,9 +102,9 @@ func (g *generator) changeTemplate(template object) {
 	}
 	switch g.IntN(13) {
 	case 0:
-		meta.sub("labels")["extra"] = word()
+		sub(meta, "labels")["extra"] = word()
 	case 1:
-		meta.sub("annotations")["extra"] = word()
+		sub(meta, "annotations")["extra"] = word()
 	case 2:
 		spec["nodeSelector"] = object{"zone": word()}
 	case 3:
@@ -115,16 +115,16 @@ func (g *generator) changeTemplate(template object) {
 		spec["schedulingGates"] = []object{{"name": word()}}
 	case 6:
 		terms := []object{{"matchExpressions": []object{{"key": "zone", "operator": "In", "values": []string{word()}}}}}
-		spec.sub("affinity")["nodeAffinity"] = object{"requiredDuringSchedulingIgnoredDuringExecution": object{"nodeSelectorTerms": terms}}
+		sub(spec, "affinity")["nodeAffinity"] = object{"requiredDuringSchedulingIgnoredDuringExecution": object{"nodeSelectorTerms": terms}}
 	case 7:
 		term := object{"topologyKey": "zone", "labelSelector": object{"matchLabels": object{"app": word()}}}
-		spec.sub("affinity")["podAffinity"] = object{"requiredDuringSchedulingIgnoredDuringExecution": []object{term}}
+		sub(spec, "affinity")["podAffinity"] = object{"requiredDuringSchedulingIgnoredDuringExecution": []object{term}}
 	case 8:
 		delete(spec, "affinity")
 	case 9:
-		container("containers").sub("resources")["limits"] = object{"cpu": fmt.Sprint(1 + g.IntN(2))}
+		sub(container("containers"), "resources")["limits"] = object{"cpu": fmt.Sprint(1 + g.IntN(2))}
 	case 10:
-		container("initContainers").sub("resources")["requests"] = object{"memory": fmt.Sprint(1+g.IntN(2), "Gi")}
+		sub(container("initContainers"), "resources")["requests"] = object{"memory": fmt.Sprint(1+g.IntN(2), "Gi")}
 	case 11:
 		container("containers")["image"] = word()
 	case 12:
@@ -132,15 +132,12 @@ func (g *generator) changeTemplate(template object) {
 		case 0:
 			spec["terminationGracePeriodSeconds"] = 1 + g.IntN(2)
 		case 1:
-			spec["restartPolicy"] = one(g, []string{"Never", "OnFailure"}, nil)
+			spec["restartPolicy"] = pick(g, "Never", "OnFailure")
 		default:
 			meta["finalizers"] = []string{"example.com/" + word()}
 		}
 	}
 }
-
-// newStatus is the status of a job of which nothing was seen.
-func newStatus() *status { return new(status) }
 
 // cronUpdate draws the spec of a CronJob and the one that is asked for.
 func (g *generator) cronUpdate() (old, next object) {
@@ -148,10 +145,10 @@ func (g *generator) cronUpdate() (old, next object) {
 	g.wrong = max(wrong, 10) // what was there before may be wrong
 	old = g.cronSpec()
 	g.wrong = wrong
-	next = old.clone()
-	other := g.cronSpec().clone()
+	next = clone(old)
+	other := clone(g.cronSpec())
 	for range g.IntN(3) {
-		field := one(g, []string{"schedule", "timeZone", "startingDeadlineSeconds", "concurrencyPolicy", "suspend", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}, nil)
+		field := pick(g, without(specgen.CronJobFields(), "jobTemplate")...)
 		if other[field] == nil {
 			delete(next, field)
 		} else {

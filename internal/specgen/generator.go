@@ -1,0 +1,191 @@
+// Package specgen draws the specs of jobs and CronJobs, as objects in the JSON of batch/v1. The kits, the
+// scripts, the single rounds and the validation draw from its tables, which have one entry for each field.
+package specgen
+
+import (
+	"encoding/json"
+	"math/bits"
+	"slices"
+
+	"pgregory.net/rapid"
+)
+
+// Source is where choices come from, such as a *rand.Rand.
+type Source interface{ IntN(n int) int }
+
+// Rapid is a source of which rapid shrinks the choices, to 0. Other numbers are about equally likely, unlike rapid's own.
+func Rapid(t *rapid.T) Source { return rapidSource{t} }
+
+type rapidSource struct{ *rapid.T }
+
+func (r rapidSource) IntN(n int) int {
+	if n == 1 {
+		return 0
+	}
+	const spread = 0x9E3779B97F4A7C15 // an odd number spreads small ones
+	of, _ := bits.Mul64(rapid.Uint64().Draw(r.T, "choice")*spread, uint64(n))
+	return int(of)
+}
+
+// Range says how far values go. Each range has those of the one before as well.
+type Range int
+
+const (
+	// Small values are for worlds with few pods, and for programs that report exit code 42 and disruptions alone.
+	Small Range = iota
+	// Wild values are all that the controllers of Kubernetes can meet, apart from what they are known to get wrong.
+	Wild
+	// Limits are what a server just takes, and what no controller should run.
+	Limits
+)
+
+// Generator draws specs. Its zero value apart from the source draws valid ones with small values.
+type Generator struct {
+	Source
+	Range Range
+	// Wrong is how many of a hundred values are wrong.
+	Wrong int
+	// Indexed lets each job be Indexed.
+	Indexed bool
+	// Statuses lets each condition in a pod failure policy have a status, which is required where no server fills it.
+	Statuses bool
+	// Schedules are those of valid CronJobs; nil means all of the range.
+	Schedules []string
+}
+
+// Object is an object in JSON.
+type Object map[string]any
+
+// Job draws the spec of a job.
+func (g Generator) Job() Object { return g.draw(jobFields) }
+
+// CronJob draws the spec of a CronJob. Its template has one container and nothing else.
+func (g Generator) CronJob() Object { return g.draw(cronJobFields) }
+
+func (g Generator) draw(fields []field) Object {
+	d := draw{g, Object{}}
+	d.fill(d.spec, fields)
+	return d.spec
+}
+
+// JobFields are the names of the fields of a job's spec.
+func JobFields() []string { return names(jobFields) }
+
+// CronJobFields are the names of the fields of a CronJob's spec.
+func CronJobFields() []string { return names(cronJobFields) }
+
+func names(fields []field) (all []string) {
+	for _, f := range fields {
+		all = append(all, f.name)
+	}
+	return all
+}
+
+// Decode reads an object as a type that has its JSON, or the other way round.
+func Decode[T any](from any) (out T) {
+	text, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		panic(err) // unreachable: also wrong values have the type of their field
+	}
+	return out
+}
+
+// JSON is the text of an object.
+func (o Object) JSON() []byte {
+	out, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // unreachable: there are only plain values
+	}
+	return out
+}
+
+// field is a field of an object. A value that is nil leaves it out; one that is a [maker] is made.
+type field struct {
+	name string
+	// percent is how often it is set. With [Limits], that is at least usual.
+	percent                    int
+	small, wild, limits, wrong list
+	// when says that the field may be set, must that it has to be. Nil is always, and never.
+	when, must condition
+}
+
+type (
+	list = []any
+	// maker makes a value for an object whose earlier fields are drawn.
+	maker = func(d *draw, o Object) any
+	// condition depends on the earlier fields of an object.
+	condition = func(d *draw, o Object) bool
+)
+
+const usual = 50
+
+// draw draws one spec.
+type draw struct {
+	Generator
+	// spec is what is drawn of it.
+	spec Object
+}
+
+func (d *draw) object(fields []field) Object {
+	o := Object{}
+	d.fill(o, fields)
+	return o
+}
+
+func (d *draw) fill(o Object, fields []field) {
+	for _, f := range fields {
+		if v := d.value(&f, o); v != nil {
+			o[f.name] = v
+		}
+	}
+}
+
+func (d *draw) value(f *field, o Object) any {
+	percent, values := f.percent, slices.Concat(f.small, f.wild, f.limits)[:f.reach(d.Range)]
+	if d.Range == Limits {
+		percent = max(percent, usual)
+	}
+	switch {
+	case f.when != nil && !f.when(d, o):
+		percent = d.Wrong / 2
+	case len(f.wrong) > 0 && d.in100(d.Wrong):
+		percent, values = 100, f.wrong
+	case f.must != nil && f.must(d, o):
+		percent = 100 - d.Wrong/2
+	}
+	if len(values) == 0 || !d.in100(percent) {
+		return nil
+	}
+	v := values[d.IntN(len(values))]
+	if makes, ok := v.(maker); ok {
+		return makes(d, o)
+	}
+	return v
+}
+
+// reach is how many of the good values a range has.
+func (f *field) reach(r Range) int {
+	return [...]int{len(f.small), len(f.small) + len(f.wild), len(f.small) + len(f.wild) + len(f.limits)}[r]
+}
+
+// of makes objects of a table.
+func of(fields []field) maker { return func(d *draw, _ Object) any { return d.object(fields) } }
+
+// several makes a list of objects of a table.
+func several(count field, each []field) maker {
+	return func(d *draw, o Object) any {
+		all := list{}
+		for range d.value(&count, o).(int) {
+			all = append(all, d.object(each))
+		}
+		return all
+	}
+}
+
+// in100 is true so many times of a hundred, and false for the choice 0.
+func (d *draw) in100(percent int) bool {
+	return percent >= 100 || percent > 0 && d.IntN(100) >= 100-percent
+}
