@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/internal/must"
@@ -66,20 +67,7 @@ func jobsAndOrphans(o controller.JobOptions) makers {
 func start(t *testing.T, m makers, objects ...runtime.Object) *cluster {
 	t.Helper()
 	client := fake.NewClientset(objects...)
-	var created atomic.Int32
-	client.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		object, err := meta.Accessor(a.(clienttesting.CreateAction).GetObject())
-		if err != nil {
-			return false, nil, err
-		}
-		n := created.Add(1)
-		if object.GetName() == "" {
-			object.SetName(fmt.Sprint(object.GetGenerateName(), n))
-		}
-		object.SetUID(types.UID(fmt.Sprint("created-", n)))
-		object.SetCreationTimestamp(metav1.Now())
-		return false, nil, nil
-	})
+	number(client)
 	factory := informers.NewSharedInformerFactory(client, resync)
 	controllers, err := m(client, factory)
 	must.OK(t, err)
@@ -94,6 +82,24 @@ func start(t *testing.T, m makers, objects ...runtime.Object) *cluster {
 		}
 		factory.Shutdown()
 	}}
+}
+
+// number lets a server name and number what is created.
+func number(client *fake.Clientset) {
+	var created atomic.Int32
+	client.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		object, err := meta.Accessor(a.(clienttesting.CreateAction).GetObject())
+		if err != nil {
+			return false, nil, err
+		}
+		n := created.Add(1)
+		if object.GetName() == "" {
+			object.SetName(fmt.Sprint(object.GetGenerateName(), n))
+		}
+		object.SetUID(types.UID(fmt.Sprint("created-", n)))
+		object.SetCreationTimestamp(metav1.Now())
+		return false, nil, nil
+	})
 }
 
 // rest lets everything happen that happens within a time.
@@ -165,4 +171,63 @@ func (l *eventList) count(begin string) (n int) {
 		}
 	}
 	return n
+}
+
+// calls returns the calls of a client since the last time, as "verb resource name" with the version that an update is of, and forgets them.
+func calls(client *fake.Clientset) string {
+	var out []string
+	for _, a := range client.Actions() {
+		resource, name := a.GetResource().Resource, ""
+		if a.GetSubresource() != "" {
+			resource += "/" + a.GetSubresource()
+		}
+		switch a := a.(type) {
+		case interface{ GetObject() runtime.Object }:
+			object, _ := meta.Accessor(a.GetObject())
+			if name = object.GetName(); object.GetResourceVersion() != "" {
+				name += " at " + object.GetResourceVersion()
+			}
+		case interface{ GetName() string }:
+			name = a.GetName()
+		}
+		out = append(out, strings.TrimSpace(a.GetVerb()+" "+resource+" "+name))
+	}
+	client.ClearActions()
+	return strings.Join(out, ", ")
+}
+
+// refuse lets the next call of a verb fail.
+func refuse(client *fake.Clientset, verb, resource string, err error) {
+	client.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+		defer func() { err = nil }()
+		return err != nil, nil, err
+	})
+}
+
+// toldBy returns the events since the last time.
+func toldBy(events *record.FakeRecorder) string {
+	var out []string
+	for len(events.Events) > 0 {
+		out = append(out, <-events.Events)
+	}
+	return strings.Join(out, ", ")
+}
+
+// version lets a server give each object that is written a new version, from 101.
+func version(client *fake.Clientset) {
+	var written atomic.Int32
+	write := clienttesting.ObjectReaction(client.Tracker())
+	client.PrependReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if !strings.Contains("create update patch", a.GetVerb()) {
+			return false, nil, nil
+		}
+		_, object, err := write(a)
+		if err != nil {
+			return true, nil, err
+		}
+		object = object.DeepCopyObject()
+		named, _ := meta.Accessor(object)
+		named.SetResourceVersion(fmt.Sprint(100 + written.Add(1)))
+		return true, object, client.Tracker().Update(a.GetResource(), object, a.GetNamespace())
+	})
 }

@@ -3,6 +3,7 @@
 package controller_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +20,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
@@ -46,30 +50,40 @@ type told struct{ all []string }
 func (m *told) Round(*job.Metrics, time.Duration) {}
 func (m *told) Tracking(event string)             { m.all = append(m.all, event) }
 func (m *told) External(managedBy string)         { m.all = append(m.all, managedBy) }
-func (m *told) Stale(schema.GroupResource)        {}
+func (m *told) Stale(cache schema.GroupResource)  { m.all = append(m.all, cache.String()) }
 
 // jobDesk is a Job controller whose caches hold what the test puts there.
 type jobDesk struct {
 	*testing.T
+	*controller.Jobs
+	client       *fake.Clientset
 	queue        asks
 	told         told
-	owners       cache.Indexer
+	reported     *record.FakeRecorder
+	owners, pods cache.Indexer
 	jobs, events cache.ResourceEventHandler
 }
 
-func newJobDesk(t *testing.T, cached ...*batchv1.Job) *jobDesk {
+func newJobDesk(t *testing.T, o controller.JobOptions, cached ...*batchv1.Job) *jobDesk {
 	t.Helper()
 	client := fake.NewClientset()
 	factory := informers.NewSharedInformerFactory(client, resync)
 	owners, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
-	d := &jobDesk{T: t, owners: owners.GetIndexer()}
-	c, err := controller.NewJobReconciler(controller.BatchJobs(client), client, owners, pods, controller.JobOptions{ManagedBy: mine, Metrics: &d.told})
+	d := &jobDesk{T: t, client: client, reported: record.NewFakeRecorder(100), owners: owners.GetIndexer(), pods: pods.GetIndexer()}
+	o.ManagedBy, o.Metrics, o.Events = mine, &d.told, d.reported
+	c, err := controller.NewJobReconciler(controller.BatchJobs(client), client, owners, pods, o)
 	must.OK(t, err)
 	for _, j := range cached {
-		must.OK(t, d.owners.Add(j))
+		must.OK(t, errors.Join(d.owners.Add(j), client.Tracker().Add(j.DeepCopy())))
 	}
-	d.jobs, d.events = c.OwnerEvents(&d.queue), c.PodEvents(&d.queue)
+	d.Jobs, d.jobs, d.events = c, c.OwnerEvents(&d.queue), c.PodEvents(&d.queue)
 	return d
+}
+
+// round runs a round of a job.
+func (d *jobDesk) round(name string) (time.Time, error) {
+	ctx := klog.NewContext(d.Context(), logr.Discard())
+	return d.Reconcile(ctx, types.NamespacedName{Namespace: "ns", Name: name})
 }
 
 func (d *jobDesk) want(what, want string) {
@@ -94,7 +108,7 @@ func TestJ43_JobEvents(t *testing.T) {
 			return func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds, j.Generation = &seconds, 2 }
 		}
 		ended := changed(func(j *batchv1.Job) { complete(j, 0) })
-		d := newJobDesk(t)
+		d := newJobDesk(t, controller.JobOptions{})
 		d.jobs.OnAdd(running, false)
 		d.want("a job", "j 0s")
 		d.jobs.OnUpdate(running, running)
@@ -133,7 +147,7 @@ func TestJ43_PodEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, k, ended := newJob("j", pointTo(mine)), newJob("k", pointTo(mine)), newJob("ended", pointTo(mine))
 		complete(ended, 0)
-		d := newJobDesk(t, j, k, ended)
+		d := newJobDesk(t, controller.JobOptions{}, j, k, ended)
 		of := func(j *batchv1.Job, changes ...func(*corev1.Pod)) *corev1.Pod {
 			p := podElsewhere(j, corev1.PodRunning)
 			p.Namespace = "ns"
@@ -190,7 +204,7 @@ func TestJ43_PodEvents(t *testing.T) {
 // TestJ42_TrackedPods: a pod that has ended with the finalizer counts once, and once more when it loses it.
 func TestJ42_TrackedPods(t *testing.T) {
 	j := newJob("j", pointTo(mine))
-	d := newJobDesk(t, j)
+	d := newJobDesk(t, controller.JobOptions{}, j)
 	pod := func(phase corev1.PodPhase, tracked bool) *corev1.Pod {
 		p := podElsewhere(j, phase)
 		if p.Namespace = "ns"; !tracked {
