@@ -66,12 +66,18 @@ func jobsAndOrphans(o controller.JobOptions) makers {
 // is created.
 func start(t *testing.T, m makers, objects ...runtime.Object) *cluster {
 	t.Helper()
+	return startIn(klog.NewContext(t.Context(), logr.Discard()), t, m, objects...)
+}
+
+// startIn is start with a context, which has the log.
+func startIn(ctx context.Context, t *testing.T, m makers, objects ...runtime.Object) *cluster {
+	t.Helper()
 	client := fake.NewClientset(objects...)
 	number(client)
 	factory := informers.NewSharedInformerFactory(client, resync)
 	controllers, err := m(client, factory)
 	must.OK(t, err)
-	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
+	ctx, cancel := context.WithCancel(ctx)
 	factory.Start(ctx.Done())
 	done := make(chan error, 1)
 	go func() { done <- controller.Run(ctx, controllers...) }()

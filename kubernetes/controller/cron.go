@@ -76,7 +76,6 @@ type cronKind interface {
 	child(of *cronjob.CronJob, o Object, options *cronjob.Options) cronjob.Child
 	// owner returns the UID of a child's parent, and the parent's name if the child tells it.
 	owner(child Object) (uid types.UID, name string)
-	ownerLabel() string
 	schedule(Object) (options []schedule.Option, ok bool)
 	newBackend(parent Object) writer
 	// says returns a sentence of the planner about a parent and its children.
@@ -94,7 +93,6 @@ type writer interface {
 }
 
 func (k *Cron[P, C]) parent() schema.GroupVersionKind { return k.Parent }
-func (k *Cron[P, C]) ownerLabel() string              { return k.OwnerLabel }
 
 // says implements [cronKind]: the sentences of the planner are about a CronJob and its jobs.
 func (k *Cron[P, C]) says(text string) string {

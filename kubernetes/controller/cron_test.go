@@ -102,6 +102,7 @@ type shelf[T controller.Object] struct {
 	version  int
 	fails    string // the verb of the next write that gets no reply
 	writes   []string
+	patch    string // the last one
 }
 
 func newShelf[T controller.Object](of runtime.Object) *shelf[T] {
@@ -175,7 +176,7 @@ func (s *shelf[T]) Patch(ctx context.Context, name string, _ types.PatchType, pa
 	if err != nil {
 		return o, err
 	}
-	o = o.DeepCopyObject().(T)
+	o, s.patch = o.DeepCopyObject().(T), string(patch)
 	if err := json.Unmarshal(patch, o); err != nil {
 		return o, err
 	}

@@ -130,7 +130,7 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 	}
 	r.options.Memories.Set(r.key, end.Memory)
 	r.options.report(ctx, object, end.Retry, r.said(end.Events)...)
-	if r.options.Requests != nil && len(end.Triggered)+len(end.Backfills) > 0 {
+	if len(end.Triggered)+len(end.Backfills) > 0 {
 		r.options.Requests.Advance(r.key, end.Triggered, end.Backfills)
 		r.snapshot.Triggers, r.snapshot.Backfills = r.options.Requests.Get(r.key)
 	}
@@ -159,8 +159,7 @@ func (r *cronRound) passesGone(plan *cronjob.Plan, o *cronjob.Outcome) bool {
 
 // said returns the events with the reasons that the options choose and sentences about objects of the kinds.
 func (r *cronRound) said(events []job.Event) []job.Event {
-	events = slices.Clone(events)
-	for i := range events {
+	for i := range events { // the conclusion's own
 		e := &events[i]
 		e.Message = r.kind.says(e.Message)
 		if reason := r.options.Reasons[e.Reason]; reason != "" {

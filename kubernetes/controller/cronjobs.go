@@ -122,7 +122,7 @@ func NewCronReconciler[P, C Object](kind Cron[P, C], parents, children cache.Sha
 	if o.Memories == nil {
 		o.Memories = &memories[cronjob.Memory]{}
 	}
-	index := fmt.Sprintf("%s/%s/%s/%s/%s", byRun, kind.Parent.Kind, kind.OwnerLabel, o.Planner.Naming.Form, o.Planner.Naming.Prefix)
+	index := strings.Join([]string{byRun, kind.Parent.Kind, kind.OwnerLabel, o.Planner.Naming.Form.String(), o.Planner.Naming.Prefix}, "/")
 	err := addIndex(children, index, func(object any) ([]string, error) { return runsOf(&kind, &o.Planner.Naming, object.(Object)), nil })
 	if err == nil && kind.OwnerLabel != "" {
 		err = addIndex(parents, byUID, uidOf)

@@ -13,19 +13,15 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 func cronJobs(o controller.CronJobOptions) makers {
@@ -152,16 +148,23 @@ func TestC14_NameOfAnother(t *testing.T) {
 
 // asked are requests in memory.
 type asked struct {
-	triggers []cronjob.Trigger
-	took     []string
+	triggers  []cronjob.Trigger
+	backfills []cronjob.Backfill
+	took      []string // the IDs, of each call
 }
 
 func (a *asked) Get(types.NamespacedName) ([]cronjob.Trigger, []cronjob.Backfill) {
-	return a.triggers, nil
+	return a.triggers, a.backfills
 }
 
-func (a *asked) Advance(_ types.NamespacedName, triggered []string, _ []cronjob.Backfill) {
-	a.took = append(a.took, triggered...)
+func (a *asked) Advance(_ types.NamespacedName, triggered []string, backfills []cronjob.Backfill) {
+	a.took = append(a.took, strings.Join(triggered, " "))
+	for _, b := range backfills {
+		a.backfills = slices.DeleteFunc(a.backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })
+		if !b.IsComplete() {
+			a.backfills = append(a.backfills, b)
+		}
+	}
 	a.triggers = slices.DeleteFunc(a.triggers, func(t cronjob.Trigger) bool { return slices.Contains(triggered, t.ID) })
 }
 
@@ -193,135 +196,6 @@ func TestCronJobs_Invalid(t *testing.T) {
 		}
 		if n := events.count("bad InvalidCronJob"); n == 0 || n > 20 {
 			t.Errorf("%d events in a minute: %v", n, events.all)
-		}
-	})
-}
-
-// TestTTL: a job is deleted when its time to live is over, unless another controller manages
-// it, or the server knows that it lives longer.
-func TestTTL(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		finished := func(name string, managedBy *string, seconds *int32) *batchv1.Job {
-			j := newJob(name, managedBy)
-			j.Spec.TTLSecondsAfterFinished = seconds
-			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-			return j
-		}
-		ttl := func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-			c, err := controller.NewTTL(client, factory, controller.TTLOptions{ManagedBy: mine})
-			return []starter{c}, err
-		}
-		unknown := finished("unknown", pointTo(mine), pointTo[int32](10))
-		unknown.Status.Conditions[0].LastTransitionTime = metav1.Time{}
-		c := start(t, ttl, finished("short", pointTo(mine), pointTo[int32](10)), finished("long", pointTo(mine), pointTo[int32](1000)),
-			finished("never", pointTo(mine), nil), finished("others", nil, pointTo[int32](10)), newJob("runs", pointTo(mine)), unknown)
-		defer c.stop()
-		c.rest(9 * time.Second)
-		if got := c.jobs(); len(got) != 6 {
-			t.Errorf("too early: %v", got)
-		}
-		c.rest(2 * time.Second)
-		if got, want := c.jobs(), []string{"long", "never", "others", "runs", "unknown"}; !slices.Equal(got, want) {
-			t.Errorf("jobs %v, want %v", got, want)
-		}
-	})
-}
-
-// TestT4_FreshLook: the cache is behind, and the server says that the job lives longer.
-func TestT4_FreshLook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := newJob("j", nil)
-		j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
-		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-		var prolonged atomic.Bool
-		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-			ttl, err := controller.NewTTL(client, factory, controller.TTLOptions{Look: func(_ *job.Job, _ time.Time, fresh, expired bool, _ time.Time) {
-				if expired && !fresh && prolonged.CompareAndSwap(false, true) { // a user gives the job more time
-					j := j.DeepCopy()
-					j.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
-					if _, err := client.BatchV1().Jobs("ns").Update(t.Context(), j, metav1.UpdateOptions{}); err != nil {
-						t.Error(err)
-					}
-				}
-			}})
-			return []starter{ttl}, err
-		}, j)
-		defer c.stop()
-		c.rest(30 * time.Second)
-		if got := c.jobs(); len(got) != 1 || !prolonged.Load() {
-			t.Errorf("jobs %v", got)
-		}
-		c.rest(31 * time.Second)
-		if got := c.jobs(); len(got) != 0 {
-			t.Errorf("jobs %v", got)
-		}
-	})
-}
-
-// lateness notes how late jobs were deleted.
-type lateness struct{ all []time.Duration }
-
-func (l *lateness) Expired(late time.Duration) { l.all = append(l.all, late) }
-
-// TestTTL_Failures: a look at the server or a deletion that fails is repeated, and a job counts as
-// deleted once.
-func TestTTL_Failures(t *testing.T) {
-	for _, verb := range []string{"get", "delete"} {
-		t.Run(verb, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				j := newJob("j", nil)
-				j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
-				j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-				var failed atomic.Bool
-				var metrics lateness
-				c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-					client.(*fake.Clientset).PrependReactor(verb, "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {
-						if failed.CompareAndSwap(false, true) {
-							return true, nil, apierrors.NewServiceUnavailable("not now")
-						}
-						return false, nil, nil
-					})
-					ttl, err := controller.NewTTL(client, factory, controller.TTLOptions{Common: controller.Common{Workers: 1}, Metrics: &metrics})
-					return []starter{ttl}, err
-				}, j)
-				defer c.stop()
-				c.rest(20 * time.Second)
-				if got := c.jobs(); len(got) != 0 || !failed.Load() || len(metrics.all) != 1 {
-					t.Errorf("failed %t, jobs %v, metrics %v", failed.Load(), got, metrics.all)
-				}
-			})
-		})
-	}
-}
-
-// TestTTL_OfANamespace: the finished jobs of a namespace that a replica takes over are looked at, and of no other.
-func TestTTL_OfANamespace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := newJob("j", nil)
-		j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
-		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-		var mineNow atomic.Bool
-		var looks atomic.Int32
-		var ttl *controller.Controller[types.NamespacedName]
-		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) (_ []starter, err error) {
-			ttl, err = controller.NewTTL(client, factory, controller.TTLOptions{
-				Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }},
-				Look:   func(*job.Job, time.Time, bool, bool, time.Time) { looks.Add(1) },
-			})
-			return []starter{ttl}, err
-		}, j, newJob("runs", nil))
-		defer c.stop()
-		c.rest(time.Minute)
-		mineNow.Store(true)
-		ttl.Enqueue(func(namespace string) bool { return namespace != "ns" })
-		c.rest(time.Second)
-		if looks.Load() != 0 {
-			t.Fatal("a job of another namespace was looked at")
-		}
-		ttl.Enqueue(func(namespace string) bool { return namespace == "ns" })
-		c.rest(time.Second)
-		if got := c.jobs(); len(got) != 1 || got[0] != "runs" {
-			t.Errorf("jobs %v", got)
 		}
 	})
 }
@@ -370,6 +244,120 @@ func TestC16_Metrics(t *testing.T) {
 		c.rest(150 * time.Second)
 		if got := c.jobs(); len(got) != 2 || metrics.created != 2 {
 			t.Errorf("jobs %v, the metrics say %d", got, metrics.created)
+		}
+	})
+}
+
+// runMemories counts the memories that are kept.
+type runMemories map[types.NamespacedName]cronjob.Memory
+
+func (s runMemories) Get(key types.NamespacedName) cronjob.Memory    { return s[key] }
+func (s runMemories) Set(key types.NamespacedName, m cronjob.Memory) { s[key] = m }
+func (s runMemories) Delete(key types.NamespacedName)                { delete(s, key) }
+
+// TestCronJobs_Mine: a replica leaves the CronJobs of others alone, takes a namespace over when it is told to, and forgets
+// what it has lost and what is gone.
+func TestCronJobs_Mine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mineNow atomic.Bool
+		memories := runMemories{}
+		var log []string
+		var all *controller.Controller[types.NamespacedName]
+		c := startIn(logged(t, &log), t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) (_ []starter, err error) {
+			all, err = controller.NewCronJobs(client, factory, controller.CronJobOptions{
+				Common:   controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }},
+				Takes:    func(o controller.Object) bool { return o.GetName() != "theirs" },
+				Memories: memories,
+			})
+			return []starter{all}, err
+		}, newCronJob("c", "@every 1m", batchv1.AllowConcurrent), newCronJob("theirs", "@every 1m", batchv1.AllowConcurrent))
+		defer c.stop()
+		turn := func(on bool, namespace string) {
+			mineNow.Store(on)
+			all.Enqueue(func(name string) bool { return name == namespace })
+			c.rest(time.Second)
+		}
+		c.rest(30 * time.Second)
+		turn(true, "another")
+		if len(memories) > 0 {
+			t.Errorf("a namespace that was not asked for: memories %v", memories)
+		}
+		turn(true, "ns")
+		c.rest(time.Minute)
+		if got, want := c.jobs(), []string{run("c", 1)}; !slices.Equal(got, want) || len(memories) != 1 {
+			t.Errorf("jobs %v, want %v, memories %v", got, want, memories)
+		}
+		turn(false, "ns")
+		c.rest(time.Minute)
+		if got := c.jobs(); len(got) != 1 || len(memories) > 0 {
+			t.Errorf("in a namespace that was lost: jobs %v, memories %v", got, memories)
+		}
+		turn(true, "ns")
+		if got := c.jobs(); len(got) != 2 || len(memories) != 1 {
+			t.Errorf("in a namespace that has come back: jobs %v, memories %v", got, memories)
+		}
+		must.OK(t, c.BatchV1().CronJobs("ns").Delete(t.Context(), "c", metav1.DeleteOptions{}))
+		c.rest(3 * time.Minute)
+		if got := c.jobs(); len(got) != 2 || len(memories) > 0 {
+			t.Errorf("of a CronJob that is gone: jobs %v, memories %v", got, memories)
+		}
+		for _, line := range log {
+			if !strings.HasPrefix(line, `"level"=4 "msg"="decision" "cronJob"={"name"="c" "namespace"="ns"} "decision"="`) {
+				t.Errorf("log %s", line)
+			}
+		}
+		if len(log) == 0 {
+			t.Error("no decision is logged")
+		}
+	})
+}
+
+// TestCronJobs_NewLife: what was compiled for a CronJob does not serve a later one of the name, nor another zone.
+func TestCronJobs_NewLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newCronDesk(t, controller.CronJobOptions{Schedule: []schedule.Option{schedule.WithTimeZone("Asia/Kathmandu")}})
+		again := func(o *batchv1.CronJob) string {
+			t.Helper()
+			must.OK(t, d.cronJobs.Add(o))
+			next, err := d.round("c")
+			must.OK(t, err)
+			return time.Until(next).String()
+		}
+		o := newCronJob("c", "@every 1h", batchv1.AllowConcurrent)
+		got := []string{again(o), again(o)}
+		time.Sleep(10 * time.Minute)
+		later := newCronJob("c", "@every 1h", batchv1.AllowConcurrent)
+		later.UID = "later"
+		got = append(got, again(o), again(later))
+		later.Spec.Schedule = "0 * * * *"
+		got = append(got, again(later))
+		later.Spec.TimeZone = pointTo("")
+		got = append(got, again(later))
+		if want := []string{"1h0m0.1s", "1h0m0.1s", "50m0.1s", "1h0m0.1s", "5m0.1s", "50m0.1s"}; !slices.Equal(got, want) {
+			t.Errorf("again in %s, want %s", got, want)
+		}
+	})
+}
+
+// TestCronJobs_TriggerAndBackfill: one round takes out what it has started, and the plans that follow in it know.
+func TestCronJobs_TriggerAndBackfill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests := &asked{triggers: []cronjob.Trigger{{ID: "now"}}}
+		requests.backfills = []cronjob.Backfill{{ID: "old", After: time.Now().Add(-121 * time.Minute), Until: time.Now(), Overlap: cronjob.Allow}}
+		d := newCronDesk(t, controller.CronJobOptions{Requests: requests, Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}})
+		must.OK(t, d.cronJobs.Add(newCronJob("c", "@hourly", batchv1.AllowConcurrent)))
+		must.OK(t, d.client.Tracker().Add(newCronJob("c", "@hourly", batchv1.AllowConcurrent)))
+		time.Sleep(121 * time.Minute)
+		_, err := d.round("c")
+		must.OK(t, err)
+		created := slices.DeleteFunc(strings.Split(calls(d.client), ", "), func(call string) bool { return !strings.HasPrefix(call, "create") })
+		want := []string{"create jobs " + run("c", 60), "create jobs c-manual-now", "create jobs " + run("c", -120), "create jobs " + run("c", -60),
+			"create jobs " + run("c", 0), "create jobs " + run("c", 120)}
+		if !slices.Equal(created, want) || !slices.Equal(requests.took, []string{"now"}) || len(requests.backfills) > 0 {
+			t.Errorf("%q, want %q, taken out %q, backfills %v", created, want, requests.took, requests.backfills)
+		}
+		if _, err := d.round("c"); err != nil || len(requests.took) > 1 {
+			t.Errorf("taken out %q, %v", requests.took, err)
 		}
 	})
 }

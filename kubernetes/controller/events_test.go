@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
@@ -45,12 +46,15 @@ func (q *asks) take() string {
 }
 
 // told notes what is reported to the metrics of jobs.
-type told struct{ all []string }
+type told struct {
+	all    []string
+	rounds []time.Duration
+}
 
-func (m *told) Round(*job.Metrics, time.Duration) {}
-func (m *told) Tracking(event string)             { m.all = append(m.all, event) }
-func (m *told) External(managedBy string)         { m.all = append(m.all, managedBy) }
-func (m *told) Stale(cache schema.GroupResource)  { m.all = append(m.all, cache.String()) }
+func (m *told) Round(_ *job.Metrics, took time.Duration) { m.rounds = append(m.rounds, took) }
+func (m *told) Tracking(event string)                    { m.all = append(m.all, event) }
+func (m *told) External(managedBy string)                { m.all = append(m.all, managedBy) }
+func (m *told) Stale(cache schema.GroupResource)         { m.all = append(m.all, cache.String()) }
 
 // jobDesk is a Job controller whose caches hold what the test puts there.
 type jobDesk struct {
@@ -218,13 +222,32 @@ func TestJ42_TrackedPods(t *testing.T) {
 		d.events.OnUpdate(pod(corev1.PodRunning, true), pod(phase, true))
 		d.events.OnUpdate(pod(phase, true), pod(phase, true))
 		d.events.OnUpdate(pod(phase, true), pod(phase, false))
+		if want := []string{"add", "delete"}; !slices.Equal(d.told.all, want) {
+			t.Errorf("%s: %q, want %q", phase, d.told.all, want)
+		}
 		d.events.OnDelete(pod(phase, false))
+		d.events.OnAdd(pod(phase, false), false)
+		if len(d.told.all) != 2 {
+			t.Errorf("%s: %q before the finalizer comes back", phase, d.told.all)
+		}
 		d.events.OnAdd(pod(phase, true), false)
 		d.events.OnDelete(pod(phase, true))
 		if want := []string{"add", "delete", "add", "delete"}; !slices.Equal(d.told.all, want) {
 			t.Errorf("%s: %q, want %q", phase, d.told.all, want)
 		}
 	}
+}
+
+// TestJobs_BatchDelay: the options say how long a round waits for more changes.
+func TestJobs_BatchDelay(t *testing.T) {
+	j := newJob("j", pointTo(mine))
+	d := newJobDesk(t, controller.JobOptions{BatchDelay: 3 * time.Second}, j)
+	d.jobs.OnUpdate(j, j)
+	d.want("its status", "j 3s")
+	p := podElsewhere(j, corev1.PodRunning)
+	p.Namespace = "ns"
+	d.events.OnAdd(p, false)
+	d.want("a pod", "j 3s")
 }
 
 // TestC17_CronJobEvents: when a round of a CronJob is due after each change of it and of its jobs.
@@ -269,6 +292,14 @@ func TestC17_CronJobEvents(t *testing.T) {
 			o.Spec.Schedule, o.Spec.StartingDeadlineSeconds = "@every 90s", pointTo[int64](30)
 		}))
 		want("@every with a deadline", "c 1m30.1s")
+		old := changed(func(o *batchv1.CronJob) {
+			o.CreationTimestamp = metav1.NewTime(time.Now().Add(-10 * time.Minute))
+			o.Spec.Schedule, o.Spec.StartingDeadlineSeconds = "@every 90s", pointTo[int64](30)
+		})
+		h.OnUpdate(object, old)
+		want("@every of an older one with a deadline", "c 30.1s")
+		h.OnUpdate(object, changed(func(o *batchv1.CronJob) { o.Spec.Schedule, o.UID = "@hourly", "" }))
+		want("a CronJob that no server has stored", "")
 		h.OnDelete(object)
 		want("a deletion", "c 0s")
 		h.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/c", Obj: object})
@@ -297,5 +328,39 @@ func TestC17_CronJobEvents(t *testing.T) {
 		want("a job is gone", "c 0s")
 		h.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j", Obj: mineToo})
 		want("a deletion that was missed", "c 0s")
+	})
+}
+
+// TestC17_Jitter: a new schedule is followed with the options of the planner.
+func TestC17_Jitter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		delays := map[time.Duration]string{}
+		for _, jitter := range []time.Duration{0, 30 * time.Minute} {
+			d := newCronDesk(t, controller.CronJobOptions{Planner: cronjob.Options{Jitter: jitter}})
+			queue := &asks{}
+			d.CronJobEvents(queue).OnUpdate(newCronJob("c", "0 0 * * *", batchv1.AllowConcurrent), newCronJob("c", "@hourly", batchv1.AllowConcurrent))
+			delays[jitter] = queue.take()
+		}
+		if delays[0] != "c 1h0m0.1s" || delays[30*time.Minute] == delays[0] || delays[30*time.Minute] == "" {
+			t.Errorf("asked for %q", delays)
+		}
+	})
+}
+
+// TestPodEvents_WithoutIndex: an orphan wakes who could adopt it, also where the informer has no index by namespace.
+func TestPodEvents_WithoutIndex(t *testing.T) {
+	inStudio(t, films(), controller.JobOptions{}, film{Spec: scene(corev1.RestartPolicyNever)}, func(s *studio) {
+		queue := &asks{}
+		pod := tracked("p", nil)
+		pod.Labels = map[string]string{batchv1.ControllerUidLabel: "uid-f"}
+		s.jobs.PodEvents(queue).OnAdd(pod, false)
+		if got := queue.take(); got != "f 1s" {
+			t.Errorf("asked for %q", got)
+		}
+		pod.Namespace = "another"
+		s.jobs.PodEvents(queue).OnAdd(pod, false)
+		if got := queue.take(); got != "" {
+			t.Errorf("in another namespace: asked for %q", got)
+		}
 	})
 }

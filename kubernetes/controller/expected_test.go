@@ -3,15 +3,23 @@
 package controller_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
@@ -167,6 +175,88 @@ func TestE1_Expected(t *testing.T) {
 					t.Errorf("expected %s, want %s", got, test.expected)
 				}
 			})
+		})
+	}
+}
+
+// TestJobs_Forgets: what was expected for a job that is gone, or another replica's for a time, holds no later round back.
+func TestJobs_Forgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mineNow := true
+		var planned []time.Duration
+		o := controller.JobOptions{Stale: true, Common: controller.Common{Namespace: func(string) bool { return mineNow }}, Hooks: controller.JobHooks{
+			Planned: func(took time.Duration) { planned = append(planned, took) },
+		}}
+		d := newJobDesk(t, o, newJob("j", pointTo(mine)))
+		version(d.client)
+		number(d.client)
+		round := func(want string) {
+			t.Helper()
+			if _, err := d.round("j"); err != nil || calls(d.client) != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+		round("create pods, update jobs/status j")
+		mineNow = false
+		round("")
+		mineNow = true
+		must.OK(t, d.client.CoreV1().Pods("ns").Delete(t.Context(), "j-1", metav1.DeleteOptions{}))
+		calls(d.client)
+		round("create pods, update jobs/status j")
+		if len(planned) != 2 || len(d.told.rounds) != 2 {
+			t.Errorf("%d plans, %d rounds", len(planned), len(d.told.rounds))
+		}
+	})
+}
+
+// slow is a clientset whose pods take a second to create, and which counts those under way.
+type slow struct {
+	kubernetes.Interface
+	now, most atomic.Int32
+}
+
+type (
+	slowCore struct {
+		typedcore.CoreV1Interface
+		*slow
+	}
+	slowPods struct {
+		typedcore.PodInterface
+		*slow
+	}
+)
+
+func (s *slow) CoreV1() typedcore.CoreV1Interface { return slowCore{s.Interface.CoreV1(), s} }
+
+func (s slowCore) Pods(namespace string) typedcore.PodInterface {
+	return slowPods{s.CoreV1Interface.Pods(namespace), s.slow}
+}
+
+func (s slowPods) Create(ctx context.Context, pod *corev1.Pod, o metav1.CreateOptions) (*corev1.Pod, error) {
+	s.most.Store(max(s.most.Load(), s.now.Add(1)))
+	defer s.now.Add(-1)
+	time.Sleep(time.Second)
+	return s.PodInterface.Create(ctx, pod, o)
+}
+
+// TestJobs_Parallel: a round makes no more writes at a time than the options say. Creations begin with one, then two, then four.
+func TestJobs_Parallel(t *testing.T) {
+	for parallel, want := range map[int]int32{0: 4, 1: 1, 3: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			client := fake.NewClientset()
+			number(client)
+			s := &slow{Interface: client}
+			j := newJob("j", pointTo(mine))
+			j.Spec.Parallelism, j.Spec.Completions = pointTo[int32](8), pointTo[int32](8)
+			factory := informers.NewSharedInformerFactory(client, resync)
+			jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
+			c, err := controller.NewJobReconciler(controller.BatchJobs(s), s, jobs, pods, controller.JobOptions{ManagedBy: mine, Parallel: parallel})
+			must.OK(t, errors.Join(err, jobs.GetIndexer().Add(j), client.Tracker().Add(j.DeepCopy())))
+			_, err = c.Reconcile(logged(t, new([]string)), types.NamespacedName{Namespace: "ns", Name: "j"})
+			must.OK(t, err)
+			if got := s.most.Load(); got != want {
+				t.Errorf("Parallel %d: %d at a time, want %d", parallel, got, want)
+			}
 		})
 	}
 }

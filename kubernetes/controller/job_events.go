@@ -107,7 +107,7 @@ func (h jobEvents) podChanged(old, cur *corev1.Pod) {
 	}
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(cur)
 	moved := !equality.Semantic.DeepEqual(was, is)
-	if moved && was != nil {
+	if moved {
 		h.podTouched(old, cur)
 	}
 	if is != nil {

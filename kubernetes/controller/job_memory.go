@@ -13,7 +13,7 @@ import (
 // remember returns what this process remembers of a job, or else what its annotation says.
 func (c *Jobs) remember(key types.NamespacedName, object Object) job.Memory {
 	m := c.options.Memories.Get(key)
-	if m.JobUID == "" && c.options.MemoryAnnotation != "" {
+	if m.JobUID == "" {
 		m, _ = c.annotated(object)
 	}
 	return m

@@ -129,8 +129,7 @@ func (c *Jobs) log(ctx context.Context, key types.NamespacedName, plan *job.Plan
 
 // said returns the events with sentences about an object of the kind.
 func (c *Jobs) said(events []job.Event) []job.Event {
-	events = slices.Clone(events)
-	for i := range events {
+	for i := range events { // the conclusion's own
 		events[i].Message = c.kind.says(events[i].Message)
 	}
 	return events

@@ -92,9 +92,6 @@ func (k *Kind[T]) complete() error {
 			return fmt.Errorf("controller of %T: Kind.%s is required", newObject[T](), f.name)
 		}
 	}
-	if k.isBatch {
-		return nil
-	}
 	one, at := int32(1), metav1.Unix(1_000_000_000, 0)
 	probe := batchv1.JobStatus{
 		Conditions: []batchv1.JobCondition{{Type: "Probe", Status: corev1.ConditionTrue}}, StartTime: &at, CompletionTime: &at,
@@ -143,7 +140,7 @@ func (k *Kind[T]) value(o Object) job.Job {
 		value.Spec.Selector = &job.Selector{MatchLabels: uidLabel(object)}
 	}
 	for i := range value.Status.Conditions { // made for this value
-		if c := &value.Status.Conditions[i]; isPlanners(c.Type) {
+		if c := &value.Status.Conditions[i]; isAboutJob(c.Type) {
 			c.Message = replaced(c.Message, k.Kind, "Job")
 		}
 	}
@@ -193,13 +190,13 @@ func (k *Kind[T]) get(ctx context.Context, key types.NamespacedName) (Object, er
 
 func (k *Kind[T]) writeStatus(ctx context.Context, o Object, s job.Status) (Object, error) {
 	status := convert.JobStatus(s)
-	if j, ok := o.(*batchv1.Job); ok && k.isBatch {
-		shallow := *j // the template is not copied
+	if k.isBatch {
+		shallow := *o.(*batchv1.Job) // the template is not copied
 		o = &shallow
 	} else {
 		o = o.DeepCopyObject().(Object)
 		for i := range status.Conditions {
-			if c := &status.Conditions[i]; isPlanners(job.ConditionType(c.Type)) {
+			if c := &status.Conditions[i]; isAboutJob(job.ConditionType(c.Type)) {
 				c.Message = k.says(c.Message)
 			}
 		}
@@ -248,11 +245,7 @@ func replaced(text, subject, by string) string {
 	return text
 }
 
-// isPlanners reports whether the planner writes the messages of a condition.
-func isPlanners(t job.ConditionType) bool {
-	switch t {
-	case job.ConditionSuspended, job.ConditionComplete, job.ConditionFailed, job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet:
-		return true
-	}
-	return false
+// isAboutJob reports whether the planner's messages of a condition can begin with "Job".
+func isAboutJob(t job.ConditionType) bool {
+	return t == job.ConditionSuspended || t == job.ConditionFailed || t == job.ConditionFailureTarget
 }

@@ -4,6 +4,7 @@ package controller_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -192,6 +193,11 @@ func TestKind_Invalid(t *testing.T) {
 		{refused, scene(corev1.RestartPolicyNever), "Warning InvalidFilm: film.spec.length: is too long"},
 	} {
 		inStudio(t, test.kind, controller.JobOptions{}, film{Spec: test.spec}, func(s *studio) {
+			defer func() {
+				if len(s.log) > 0 { // the error is logged by the caller
+					t.Errorf("log %q", s.log)
+				}
+			}()
 			if err := s.round(); err == nil || !strings.HasPrefix(err.Error(), "film ns/f: ") || !slices.Contains(s.events, test.want) {
 				t.Errorf("%v, events %q, want %q", err, s.events, test.want)
 			}
@@ -201,7 +207,9 @@ func TestKind_Invalid(t *testing.T) {
 
 // TestKind_Strays: an object without a selector has the pods of its UID alone, and adopts no pod of others.
 func TestKind_Strays(t *testing.T) {
-	inStudio(t, films(), controller.JobOptions{}, film{Spec: scene(corev1.RestartPolicyNever)}, func(s *studio) {
+	spec := scene(corev1.RestartPolicyNever)
+	spec.Template.Labels = map[string]string{"app": "a", batchv1.ControllerUidLabel: "of the template"}
+	inStudio(t, films(), controller.JobOptions{}, film{Spec: spec}, func(s *studio) {
 		stray := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "stray", Namespace: "ns", UID: "uid-of-stray", Labels: map[string]string{"app": "a"}}}
 		must.OK(t, s.pods.Tracker().Add(stray))
 		for range 2 {
@@ -212,8 +220,10 @@ func TestKind_Strays(t *testing.T) {
 		if len(got.OwnerReferences) > 0 {
 			t.Errorf("the pod of nobody is owned by %v", got.OwnerReferences)
 		}
-		if _, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{}); err != nil {
-			t.Error(err)
+		own, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{})
+		must.OK(t, err)
+		if own.Namespace != "ns" || own.Labels[batchv1.ControllerUidLabel] != "uid-f" || own.Labels["app"] != "a" {
+			t.Errorf("the pod is %+v", own.ObjectMeta)
 		}
 	})
 }
@@ -230,7 +240,7 @@ func TestKind_MemoryAnnotation(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.round()
-		if text := s.film().Annotations["example.com/memory"]; !strings.Contains(text, "uid-f") {
+		if text := s.film().Annotations["example.com/memory"]; !strings.Contains(text, "uid-f") || !strings.Contains(s.films.patch, `"uid":"uid-f"`) {
 			t.Errorf("the annotation is %q, writes %q", text, s.films.writes)
 		}
 	})
@@ -285,6 +295,14 @@ func TestKind_WhatIsRequired(t *testing.T) {
 		want string
 		drop func(k *controller.Kind[*film])
 	}
+	stores := func(loses func(*batchv1.JobStatus)) change {
+		return change{lossy, func(k *controller.Kind[*film]) {
+			k.SetStatus = func(f *film, s batchv1.JobStatus) {
+				f.Status = *s.DeepCopy()
+				loses(&f.Status)
+			}
+		}}
+	}
 	drops := []change{
 		{"Kind.Spec is required", func(k *controller.Kind[*film]) { k.Spec = nil }},
 		{"Kind.Objects is required", func(k *controller.Kind[*film]) { k.Objects = nil }},
@@ -295,6 +313,12 @@ func TestKind_WhatIsRequired(t *testing.T) {
 				f.Status.Conditions[0].Status = ""
 			}
 		}},
+		stores(func(s *batchv1.JobStatus) { s.Conditions[0].Type = "" }),
+		stores(func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Succeeded = nil }),
+		stores(func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Failed = nil }),
+		stores(func(s *batchv1.JobStatus) { s.Active, s.Succeeded = s.Succeeded, s.Active }),
+		stores(func(s *batchv1.JobStatus) { s.Succeeded, s.Failed = s.Failed, s.Succeeded }),
+		{lossy, func(k *controller.Kind[*film]) { k.Status = func(*film) *batchv1.JobStatus { return nil } }},
 	}
 	for i := range reflect.TypeFor[batchv1.JobStatus]().NumField() { // each field
 		drops = append(drops, change{lossy, func(k *controller.Kind[*film]) {
@@ -312,12 +336,68 @@ func TestKind_WhatIsRequired(t *testing.T) {
 		_, jobs := controller.NewJobReconciler(k, fake.NewClientset(), newShelf[*film](&film{}).informer, pods, controller.JobOptions{})
 		_, orphans := controller.NewOrphanReconciler(k, fake.NewClientset(), newShelf[*film](&film{}).informer, pods, controller.OrphanOptions{})
 		_, ttl := controller.NewTTLReconciler(k, newShelf[*film](&film{}).informer, controller.TTLOptions{})
-		for _, err := range []error{jobs, orphans, ttl} {
-			if err == nil || !strings.Contains(err.Error(), want) {
+		kind := strings.ToLower(k.Kind)
+		for name, err := range map[string]error{kind: jobs, kind + "-orphan": orphans, kind + "-ttl": ttl} {
+			if err == nil || !strings.HasPrefix(err.Error(), name+" controller: controller of ") || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		}
 	}
+}
+
+// reel is a film whose status holds numbers where a job's holds pointers to them, and times in seconds.
+type reel struct {
+	film
+	ready, terminating int32
+}
+
+func (r *reel) DeepCopyObject() runtime.Object {
+	return &reel{*r.film.DeepCopyObject().(*film), r.ready, r.terminating}
+}
+
+// TestKind_StatusOfItsOwn: a kind may store its status in another form than a job does.
+func TestKind_StatusOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		number := func(n int32) *int32 {
+			if n == 0 {
+				return nil
+			}
+			return &n
+		}
+		reels, client := newShelf[*reel](&reel{}), fake.NewClientset()
+		kind := controller.Kind[*reel]{
+			GroupVersionKind: example.WithKind("Reel"),
+			Spec:             func(r *reel) *batchv1.JobSpec { return &r.Spec },
+			Status: func(r *reel) *batchv1.JobStatus {
+				s := r.film.Status
+				s.Ready, s.Terminating = number(r.ready), number(r.terminating)
+				return &s
+			},
+			SetStatus: func(r *reel, s batchv1.JobStatus) {
+				if s.Ready != nil {
+					r.ready = *s.Ready
+				}
+				if s.Terminating != nil {
+					r.terminating = *s.Terminating
+				}
+				s.Ready, s.Terminating = nil, nil
+				text, _ := json.Marshal(s) // a time is in seconds
+				r.film.Status = batchv1.JobStatus{}
+				_ = json.Unmarshal(text, &r.film.Status)
+			},
+			Objects: func(string) backend.OwnerClient[*reel] { return reels },
+		}
+		pods := informers.NewSharedInformerFactory(client, resync).Core().V1().Pods().Informer()
+		jobs, err := controller.NewJobReconciler(kind, client, reels.informer, pods, controller.JobOptions{})
+		must.OK(t, err)
+		r := &reel{film: film{ObjectMeta: metav1.ObjectMeta{Name: "r", Namespace: "ns", UID: "uid-r"}, Spec: scene(corev1.RestartPolicyNever)}}
+		_, err = reels.put("create", r)
+		must.OK(t, err)
+		_, err = jobs.Reconcile(logged(t, new([]string)), types.NamespacedName{Namespace: "ns", Name: "r"})
+		if got := reels.all()[0].film.Status; err != nil || got.Active != 1 || got.StartTime == nil {
+			t.Errorf("status %+v, %v", got, err)
+		}
+	})
 }
 
 // TestRecorder: events of a kind that only a scheme of one's own knows.

@@ -3,6 +3,7 @@
 package controller_test
 
 import (
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +22,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 	"github.com/batchplan/batchplan/kubernetes/convert"
@@ -59,6 +62,10 @@ func TestJ36_OrphanEvents(t *testing.T) {
 	ofJob := controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "j"}, Owner: runs.UID, Selector: "job in (j)"}
 	nobodys, owned, free := tracked("nobodys", nil), tracked("owned", metav1.NewControllerRef(runs, batchv1.SchemeGroupVersion.WithKind("Job"))), tracked("free", nil)
 	free.Finalizers = nil
+	leaving := owned.DeepCopy()
+	leaving.DeletionTimestamp = pointTo(metav1.Now())
+	ofLeaving := controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "owned"}}
+	owners := factory.Batch().V1().Jobs().Informer().GetIndexer()
 	ofPod := controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "nobodys"}}
 	var queue orphans
 	jobs, pods := c.OwnerEvents(&queue), c.PodEvents(&queue)
@@ -76,6 +83,26 @@ func TestJ36_OrphanEvents(t *testing.T) {
 		{"a pod of nobody", func() { pods.OnAdd(nobodys, false) }, []controller.Orphan{ofPod}},
 		{"a pod of a job", func() { pods.OnAdd(owned, false) }, nil},
 		{"a pod without the finalizer", func() { pods.OnAdd(free, false) }, nil},
+		{"a pod of nobody changes", func() { pods.OnUpdate(owned, nobodys) }, []controller.Orphan{ofPod}},
+		{"a pod of a job changes", func() { pods.OnUpdate(nobodys, owned) }, nil},
+		{"a pod of nobody is gone", func() { pods.OnDelete(nobodys) }, []controller.Orphan{ofPod}},
+		{"its deletion was missed", func() { pods.OnDelete(cache.DeletedFinalStateUnknown{Obj: nobodys}) }, []controller.Orphan{ofPod}},
+		{"something else was missed", func() { pods.OnDelete(cache.DeletedFinalStateUnknown{}) }, nil},
+		{"a pod of a job that is gone is leaving", func() { pods.OnUpdate(owned, leaving) }, []controller.Orphan{ofLeaving}},
+		{"of a job that runs", func() { must.OK(t, owners.Add(runs)); pods.OnUpdate(owned, leaving) }, nil},
+		{"of a job that has ended", func() { must.OK(t, owners.Update(ended)); pods.OnUpdate(owned, leaving) }, []controller.Orphan{ofLeaving}},
+		{"a job without a selector", func() { bare := newJob("j", nil); bare.Spec.Selector = nil; jobs.OnDelete(bare) }, []controller.Orphan{{NamespacedName: ofJob.NamespacedName, Owner: runs.UID}}},
+		{"a job whose selector no server takes", func() {
+			bad := newJob("j", nil)
+			bad.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "job", Operator: "Near"}}}
+			jobs.OnDelete(bad)
+		}, []controller.Orphan{{NamespacedName: ofJob.NamespacedName, Owner: runs.UID}}},
+		{"a job with both kinds of selectors", func() {
+			both := runs.DeepCopy()
+			both.Spec.Selector.MatchLabels = map[string]string{"a": "b"}
+			jobs.OnDelete(both)
+		},
+			[]controller.Orphan{{NamespacedName: ofJob.NamespacedName, Owner: runs.UID, Selector: "a=b,job in (j)"}}},
 	} {
 		queue.got = nil
 		tc.do()
@@ -136,5 +163,77 @@ func TestNewOrphansOf_Incomplete(t *testing.T) {
 		controller.OrphanOptions{})
 	if err == nil || c != nil {
 		t.Errorf("got %v, %v", c, err)
+	}
+}
+
+// TestJ36_Release: which pods of a key lose the finalizer, and what is said of it.
+func TestJ36_Release(t *testing.T) {
+	const selector = "job=j"
+	j, ended, others := newJob("j", pointTo(mine)), newJob("j", pointTo(mine)), newJob("j", pointTo("example.com/other"))
+	complete(ended, 0)
+	complete(others, 0)
+	ofJob := func(kind string, change func(*corev1.Pod)) *corev1.Pod {
+		ref := metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))
+		ref.Kind = kind
+		p := tracked("p", ref)
+		p.Labels = map[string]string{"job": "j"}
+		change(p)
+		return p
+	}
+	same := func(*corev1.Pod) {}
+	gone := apierrors.NewNotFound(corev1.Resource("pods"), "p")
+	down := errors.New("no reply")
+	for _, test := range []struct {
+		name  string
+		owner *batchv1.Job // in the cache
+		pod   *corev1.Pod
+		fails error
+		wants [2]string // the outcome for the key of the job, and for the one of the pod
+	}{
+		{"of a job that is gone", nil, ofJob("Job", same), nil, [2]string{"patch pods p", "patch pods p"}},
+		{"of a job that runs", j, ofJob("Job", same), nil, [2]string{}},
+		{"of a job that has ended", ended, ofJob("Job", same), nil, [2]string{"patch pods p", "patch pods p"}},
+		{"of a job of another controller", others, ofJob("Job", same), nil, [2]string{}},
+		{"of another kind", nil, ofJob("Film", same), nil, [2]string{}},
+		{"of another group", nil, ofJob("Job", func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "example.com/v1" }), nil, [2]string{}},
+		{"that does not match any more", ended, ofJob("Job", func(p *corev1.Pod) { p.Labels = nil }), nil, [2]string{"", "patch pods p"}},
+		{"without the finalizer", nil, ofJob("Job", func(p *corev1.Pod) { p.Finalizers = nil }), nil, [2]string{}},
+		{"that is gone", nil, ofJob("Job", same), gone, [2]string{"patch pods p", "patch pods p"}},
+		{"that cannot be written", nil, ofJob("Job", same), down, [2]string{"patch pods p no reply", "patch pods p no reply"}},
+	} {
+		for i, key := range []controller.Orphan{
+			{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "j"}, Owner: j.UID, Selector: selector},
+			{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "p"}},
+		} {
+			client := fake.NewClientset(test.pod.DeepCopy())
+			if test.fails != nil {
+				refuse(client, "patch", "pods", test.fails)
+			}
+			factory := informers.NewSharedInformerFactory(client, resync)
+			jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
+			var released, log []string
+			c, err := controller.NewOrphanReconciler(controller.BatchJobs(client), client, jobs, pods, controller.OrphanOptions{
+				ManagedBy: mine, Released: func(p *corev1.Pod) { released = append(released, p.Name) },
+			})
+			must.OK(t, errors.Join(err, pods.GetIndexer().Add(test.pod)))
+			if test.owner != nil {
+				must.OK(t, jobs.GetIndexer().Add(test.owner))
+			}
+			next, err := c.Reconcile(logged(t, &log), key)
+			got := calls(client)
+			if err != nil {
+				got += " " + err.Error()
+			}
+			if got != test.wants[i] || !next.IsZero() {
+				t.Errorf("%s, key %d: %q, again at %s, want %q", test.name, i, got, next, test.wants[i])
+			}
+			if _, err := c.Reconcile(t.Context(), controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "unknown"}}); err != nil || len(client.Actions()) > 0 {
+				t.Errorf("a pod that is not in the cache: %v", err)
+			}
+			if wrote := got != ""; (len(released) == 1) != wrote || (len(log) == 1) != wrote ||
+				wrote && !strings.HasPrefix(log[0], `"level"=2 "msg"="finalizer of an orphan is removed" "pod"={"name"="p" "namespace"="ns"}`) {
+				t.Errorf("%s, key %d: released %q, log %q", test.name, i, released, log)
+			}
+		}
 	}
 }

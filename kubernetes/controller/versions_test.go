@@ -80,6 +80,17 @@ func TestE6_NotificationsInstead(t *testing.T) {
 	})
 }
 
+// TestE6_NotAVersion: what is not the number of a version holds no job back.
+func TestE6_NotAVersion(t *testing.T) {
+	for _, written := range []string{"", "0", "099", "x", "x99", "99x", "9.9"} {
+		v := versions{stores: [2]store{ofOwners: seen("1"), ofPods: seen("7")}}
+		v.wrote(key, "u", ofPods, written)
+		if err := v.check(key); err != nil {
+			t.Errorf("%q: %v", written, err)
+		}
+	}
+}
+
 // TestVersions_Forget: the writes of a job do not hold back a later one of the name.
 func TestVersions_Forget(t *testing.T) {
 	v := versions{stores: [2]store{ofOwners: seen("1"), ofPods: seen("7")}}

@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,6 +22,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
@@ -189,7 +194,7 @@ func TestController_Workers(t *testing.T) {
 		want    int32
 	}{{0, 5}, {1, 1}, {2, 2}} {
 		synctest.Test(t, func(t *testing.T) {
-			var crons, ends atomic.Int32
+			var runs, crons, ends atomic.Int32
 			release := make(chan struct{})
 			wait := func(n *atomic.Int32) { n.Add(1); <-release }
 			var objects []runtime.Object
@@ -197,7 +202,7 @@ func TestController_Workers(t *testing.T) {
 				j := newJob(fmt.Sprint("j", i), nil)
 				complete(j, 0)
 				j.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
-				objects = append(objects, j, newCronJob(fmt.Sprint("c", i), "@hourly", batchv1.AllowConcurrent))
+				objects = append(objects, j, newJob(fmt.Sprint("mine", i), pointTo(mine)), newCronJob(fmt.Sprint("c", i), "@hourly", batchv1.AllowConcurrent))
 			}
 			common := controller.Common{Workers: test.workers}
 			c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
@@ -207,14 +212,123 @@ func TestController_Workers(t *testing.T) {
 				must.OK(t, err)
 				b, err := controller.NewTTL(client, factory, controller.TTLOptions{Common: common,
 					Look: func(*job.Job, time.Time, bool, bool, time.Time) { wait(&ends) }})
-				return []starter{a, b}, err
+				must.OK(t, err)
+				c, err := controller.NewJobs(client, factory, controller.JobOptions{Common: common, ManagedBy: mine, Hooks: controller.JobHooks{
+					Round: func(*job.Snapshot, *job.Plan, job.Outcome) { wait(&runs) },
+				}})
+				return []starter{a, b, c}, err
 			}, objects...)
 			c.rest(time.Second)
-			if crons.Load() != test.want || ends.Load() != test.want {
-				t.Errorf("Workers %d: %d rounds of CronJobs and %d of the TTL at a time, want %d", test.workers, crons.Load(), ends.Load(), test.want)
+			if crons.Load() != test.want || ends.Load() != test.want || runs.Load() != test.want {
+				t.Errorf("Workers %d: %d rounds of CronJobs, %d of the TTL and %d of jobs at a time, want %d", test.workers, crons.Load(), ends.Load(), runs.Load(), test.want)
 			}
 			close(release)
 			c.stop()
 		})
 	}
+}
+
+// TestController_StoppedInformers: a controller that cannot listen says so, with its name.
+func TestController_StoppedInformers(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	client := fake.NewClientset()
+	informer := func(ended bool) cache.SharedIndexInformer {
+		i := newShelf[*batchv1.Job](&batchv1.Job{}).informer
+		if ended {
+			i.Run(ctx.Done())
+		}
+		return i
+	}
+	labelled := controller.BatchCronJobs(client)
+	labelled.OwnerLabel = "example.com/owner"
+	for _, test := range []struct {
+		owners, others bool // which informer has ended
+		want           [5]string
+	}{
+		{false, false, [5]string{}},
+		{true, false, [5]string{"job controller: ", "orphan controller: ", "ttl controller: ", "cronjob controller: ", "cronjob controller: index batchplan/uid: "}},
+		{false, true, [5]string{"job controller: index batchplan/controller: ", "orphan controller: index batchplan/controller: ", "", "cronjob controller: index batchplan/run", "cronjob controller: index batchplan/run"}},
+	} {
+		jobs := controller.JobOptions{ManagedBy: mine}
+		_, a := controller.NewJobsOf(controller.BatchJobs(client), client, informer(test.owners), informer(test.others), jobs)
+		_, b := controller.NewOrphansOf(controller.BatchJobs(client), client, informer(test.owners), informer(test.others), controller.OrphanOptions{ManagedBy: mine})
+		_, c := controller.NewTTLOf(controller.BatchJobs(client), informer(test.owners), controller.TTLOptions{})
+		_, d := controller.NewCronJobsOn(client, informer(test.owners), informer(test.others), controller.CronJobOptions{})
+		_, e := controller.NewCronsOf(labelled, informer(test.owners), informer(test.others), controller.CronJobOptions{})
+		for i, err := range []error{a, b, c, d, e} {
+			if want := test.want[i]; (err != nil) != (want != "") || err != nil && (!strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "stopped already")) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+	}
+}
+
+// TestJobRateLimiter: the delays after failures of J43.
+func TestJobRateLimiter(t *testing.T) {
+	limiter := controller.JobRateLimiter[string]()
+	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		if got := limiter.When("j"); got != want*time.Second {
+			t.Errorf("%s, want %s", got, want*time.Second)
+		}
+	}
+}
+
+// TestController_Log: what is logged of the rounds that fail, and at which level.
+func TestController_Log(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := []error{apierrors.NewConflict(batchv1.Resource("jobs"), "j", errors.New("too old")), errors.New("no reply"), errors.New("no reply"), nil, nil, errors.New("no rights")}
+		var log []string
+		var at []time.Duration
+		begin := time.Now()
+		c := startIn(logged(t, &log), t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
+			client.(*fake.Clientset).PrependReactor("update", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+				if len(fails) == 0 {
+					return false, nil, nil
+				}
+				err := fails[0]
+				fails = fails[1:]
+				at = append(at, time.Since(begin))
+				if len(fails) == 2 {
+					panic("broken")
+				}
+				return err != nil, nil, err
+			})
+			jobs, err := controller.NewJobs(client, factory, controller.JobOptions{Common: controller.Common{Workers: 1}, ManagedBy: mine})
+			return []starter{jobs}, err
+		}, newJob("j", pointTo(mine)))
+		defer c.stop()
+		c.rest(time.Minute)
+		c.end(c.pods()[0], corev1.PodFailed)
+		c.rest(5 * time.Second)
+		const round = `"controller"="job" "key"={"name"="j" "namespace"="ns"} `
+		want := []string{
+			`"level"=4 "msg"="decision" "job"={"name"="j" "namespace"="ns"} "decision"="create 1 pod: fewer pods are active than wanted (J30)"`,
+			`"level"=2 "msg"="round is repeated" ` + round + `"cause"="write status: Operation cannot be fulfilled on jobs.batch \"j\": too old"`,
+			`"msg"="round failed and is repeated" "error"="write status: no reply" ` + round + `"failures"=2`,
+			`"msg"="round failed and is repeated" "error"="write status: no reply" ` + round + `"failures"=3`,
+			`"msg"="round panicked" "error"="panic: broken" ` + round + `"stack"="goroutine `,
+			`"msg"="round failed and is repeated" "error"="panic: broken" ` + round + `"failures"=4`,
+			`"msg"="round failed and is repeated" "error"="write status: no rights" ` + round + `"failures"=1`,
+		}
+		if got := without(log[1:], `"level"=4`); len(got) != len(want)-1 || !strings.HasPrefix(log[0], want[0]) {
+			t.Errorf("log\n%s, want\n%s", strings.Join(log, "\n"), strings.Join(want, "\n"))
+		} else {
+			for i := range got {
+				if !strings.HasPrefix(got[i], want[i+1]) {
+					t.Errorf("log\n%s, want\n%s", got[i], want[i+1])
+				}
+			}
+		}
+		for i, delay := range []time.Duration{1, 2, 4, 8} { // J43
+			if got := at[i+1] - at[i]; got != delay*time.Second {
+				t.Errorf("round %d is repeated after %s, want %s", i, got, delay*time.Second)
+			}
+		}
+	})
+}
+
+// without returns the lines without those that begin with a text.
+func without(lines []string, begin string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.HasPrefix(line, begin) })
 }
