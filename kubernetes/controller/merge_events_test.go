@@ -3,6 +3,8 @@
 package controller_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -45,4 +47,41 @@ func TestJ41_MergedEvents(t *testing.T) {
 			t.Errorf("events %q", events.all)
 		}
 	})
+}
+
+// TestJ41_MergedNames: how many pods an event names, and that failures are reported one by one.
+func TestJ41_MergedNames(t *testing.T) {
+	names := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprint("j-", i+1))
+		}
+		return strings.Join(all, ", ")
+	}
+	for _, test := range []struct {
+		pods  int32
+		fails error
+		want  string
+	}{
+		{1, nil, "Normal SuccessfulCreate Created pod: j-1"},
+		{2, nil, "Normal SuccessfulCreate Created 2 pods: " + names(2)},
+		{20, nil, "Normal SuccessfulCreate Created 20 pods: " + names(20)},
+		{21, nil, "Normal SuccessfulCreate Created 21 pods: " + names(20) + ", and 1 more"},
+		{22, nil, "Normal SuccessfulCreate Created 22 pods: " + names(20) + ", and 2 more"},
+		{1, errors.New("no pod: quota"), "Warning FailedCreate Error creating: no pod: quota"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			j := newJob("j", pointTo(mine))
+			j.Spec.Parallelism, j.Spec.Completions = &test.pods, &test.pods
+			d := newJobDesk(t, controller.JobOptions{MergeEvents: true, Parallel: 1}, j)
+			number(d.client)
+			if test.fails != nil {
+				refuse(d.client, "create", "pods", test.fails)
+			}
+			_, _ = d.round("j")
+			if got := toldBy(d.reported); got != test.want {
+				t.Errorf("%d pods: %s, want %s", test.pods, got, test.want)
+			}
+		})
+	}
 }

@@ -198,6 +198,11 @@ func TestTTL_Calls(t *testing.T) {
 			put(test.fresh, func(j *batchv1.Job) error { return client.Tracker().Add(j) })
 			var metrics lateness
 			var log []string
+			test.options.Look = func(_ *job.Job, _ time.Time, fresh, _ bool, _ time.Time) {
+				if asked := len(client.Actions()) > 0; fresh != asked {
+					t.Errorf("%s: a look at the server is %t, want %t", test.name, fresh, asked)
+				}
+			}
 			events := record.NewFakeRecorder(9)
 			test.options.Metrics, test.options.Events = &metrics, events
 			c, err := controller.NewTTLReconciler(controller.BatchJobs(client), jobs, test.options)

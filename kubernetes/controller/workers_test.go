@@ -264,6 +264,13 @@ func TestController_StoppedInformers(t *testing.T) {
 	}
 }
 
+// TestController_Leader: a manager runs the rounds in one replica alone.
+func TestController_Leader(t *testing.T) {
+	if !new(controller.Controller[string]).NeedLeaderElection() {
+		t.Error("every replica runs rounds")
+	}
+}
+
 // TestJobRateLimiter: the delays after failures of J43.
 func TestJobRateLimiter(t *testing.T) {
 	limiter := controller.JobRateLimiter[string]()
