@@ -36,7 +36,7 @@ func examine(t *testing.T, planner string, questions int) (broken, summary strin
 }
 
 func TestPlanner(t *testing.T) {
-	broken, summary := examine(t, "planner.py", 1000)
+	broken, summary := examine(t, "planner.py", 1100)
 	if broken != "" {
 		t.Errorf("%s%s", broken, summary)
 	}
