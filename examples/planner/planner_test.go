@@ -41,8 +41,8 @@ func TestPlanner(t *testing.T) {
 		t.Errorf("%s%s", broken, summary)
 	}
 	var plans, statuses int
-	counts := regexp.MustCompile(`\d+ plans, \d+ statuses`).FindString(summary)
-	if _, err := fmt.Sscanf(counts, "%d plans, %d statuses", &plans, &statuses); err != nil || plans < 400 || statuses < 400 {
+	counts := regexp.MustCompile(`plans: \d+, statuses: \d+`).FindString(summary)
+	if _, err := fmt.Sscanf(counts, "plans: %d, statuses: %d", &plans, &statuses); err != nil || plans < 400 || statuses < 400 {
 		t.Errorf("want 400 plans and statuses: %s (%v)", summary, err)
 	}
 }
