@@ -26,9 +26,9 @@ func (d *draw) spec(crowd int) batchv1.JobSpec {
 	}
 	if s.BackoffLimit == nil {
 		s.BackoffLimit = pointer[int32](6)
-		if s.BackoffLimitPerIndex != nil {
-			s.BackoffLimit = pointer[int32](math.MaxInt32)
-		}
+	}
+	if s.BackoffLimitPerIndex != nil && d.chance(60) {
+		s.BackoffLimit = pointer[int32](math.MaxInt32) // otherwise most failures end the job, not the index
 	}
 	if s.PodFailurePolicy != nil {
 		s.PodReplacementPolicy = pointer(batchv1.Failed)
