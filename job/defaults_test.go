@@ -53,7 +53,9 @@ func TestJ1_Defaults(t *testing.T) {
 		{"a failure policy waits until pods have failed", Spec{PodFailurePolicy: policy},
 			filled(func(s *Spec) { s.PodFailurePolicy, s.PodReplacementPolicy = policy, ReplaceFailed })},
 		{"a failure policy looks for conditions that are true", Spec{PodFailurePolicy: looksFor("", ConditionFalse)},
-			filled(func(s *Spec) { s.PodFailurePolicy, s.PodReplacementPolicy = looksFor(ConditionTrue, ConditionFalse), ReplaceFailed })},
+			filled(func(s *Spec) {
+				s.PodFailurePolicy, s.PodReplacementPolicy = looksFor(ConditionTrue, ConditionFalse), ReplaceFailed
+			})},
 		{"what is set stays", all, all},
 		{"zero is not unset", Spec{Parallelism: value.To[int32](0), Completions: value.To[int32](0), BackoffLimit: value.To[int32](0)},
 			filled(func(s *Spec) {
