@@ -80,6 +80,7 @@ func TestE6_HeldBack(t *testing.T) {
 		held("pods", `ns/j: the cache of pods is at version "103", own writes are at "105"`)
 		_, untracked := d.stored("j", "j-1")
 		d.events.OnUpdate(ended, untracked)
+		must.OK(t, d.pods.Update(untracked)) // newer caches say themselves how far they have come
 		held("jobs.batch", `ns/j: the cache of their owners is at version "102", own writes are at "106"`)
 		d.jobs.OnDelete(j) // the job of that name is another one now
 		j = newJob("j", pointTo(mine))
