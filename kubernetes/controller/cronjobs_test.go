@@ -339,6 +339,28 @@ func TestCronJobs_NewLife(t *testing.T) {
 	})
 }
 
+// TestCronJobs_CompiledOnce: rounds of one schedule share what was compiled.
+func TestCronJobs_CompiledOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var zones []*time.Location
+		d := newCronDesk(t, controller.CronJobOptions{Hooks: controller.CronJobHooks{
+			Round: func(s *cronjob.Snapshot, _ *cronjob.Plan, _ cronjob.Outcome) {
+				zones = append(zones, s.Schedule.Location)
+			},
+		}})
+		o := newCronJob("c", "@hourly", batchv1.AllowConcurrent)
+		o.Spec.TimeZone = pointTo("Asia/Kathmandu")
+		must.OK(t, d.cronJobs.Add(o))
+		for range 2 {
+			_, err := d.round("c")
+			must.OK(t, err)
+		}
+		if len(zones) != 2 || zones[0] == nil || zones[0] != zones[1] {
+			t.Errorf("the zones are %p", zones)
+		}
+	})
+}
+
 // TestCronJobs_TriggerAndBackfill: one round takes out what it has started, and the plans that follow in it know.
 func TestCronJobs_TriggerAndBackfill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

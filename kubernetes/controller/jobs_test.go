@@ -4,6 +4,7 @@ package controller_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +61,24 @@ func TestJobs_Life(t *testing.T) {
 		}
 		if len(told) != 3 || !slices.Contains(told, "Normal Completed Job completed") {
 			t.Errorf("events %q", told)
+		}
+	})
+}
+
+// TestJobs_LogOfWarnings: a warning is logged, unless the round is repeated.
+func TestJobs_LogOfWarnings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log []string
+		j := newJob("j", pointTo(mine))
+		j.Spec.BackoffLimit = pointTo[int32](0)
+		c := startIn(logged(t, &log), t, jobsAndOrphans(controller.JobOptions{ManagedBy: mine}), j)
+		defer c.stop()
+		c.rest(2 * time.Second)
+		c.end(c.pods()[0], corev1.PodFailed)
+		c.rest(5 * time.Second)
+		const want = `"level"=0 "msg"="warning" "object"={"name"="j" "namespace"="ns"} "reason"="BackoffLimitExceeded" "message"="Job has reached the specified backoff limit"`
+		if !slices.Contains(log, want) {
+			t.Errorf("log\n%s, want\n%s", strings.Join(log, "\n"), want)
 		}
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/batchplan/batchplan/kubernetes/controller"
 )
@@ -45,6 +47,25 @@ func TestJ41_MergedEvents(t *testing.T) {
 		}
 		if events.count("one SuccessfulCreate Created pod: one-") != 1 || strings.Contains(strings.Join(events.all, "\n"), " 1 pods") || events.count("one Completed") != 1 || events.count("j Completed") != 1 {
 			t.Errorf("events %q", events.all)
+		}
+	})
+}
+
+// TestJ41_Failures: each failure is reported, even if its text reads like the event of a pod.
+func TestJ41_Failures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, created := newJob("j", pointTo(mine)), 0
+		j.Spec.Parallelism, j.Spec.Completions = pointTo[int32](3), pointTo[int32](3)
+		d := newJobDesk(t, controller.JobOptions{MergeEvents: true, Parallel: 1}, j)
+		number(d.client)
+		d.client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+			created++
+			return created > 1, nil, errors.New("no pod: quota")
+		})
+		_, _ = d.round("j")
+		const failed = "Warning FailedCreate Error creating: no pod: quota"
+		if got, want := toldBy(d.reported), "Normal SuccessfulCreate Created pod: j-1, "+failed+", "+failed; got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	})
 }

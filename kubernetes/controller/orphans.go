@@ -69,11 +69,10 @@ func NewOrphansOf[T Object](kind Kind[T], client kubernetes.Interface, owners, p
 
 // NewOrphanReconciler returns the reconciler alone, as [NewJobReconciler] does.
 func NewOrphanReconciler[T Object](kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o OrphanOptions) (*Orphans, error) {
-	by, err := kind.managedBy(o.ManagedBy)
+	_, err := kind.managedBy(o.ManagedBy)
 	if err := errors.Join(kind.complete(), err); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("orphan"), err)
 	}
-	o.ManagedBy = by
 	if err := addIndex(pods, byController, controllerOf); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("orphan"), err)
 	}

@@ -20,10 +20,13 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
+	"github.com/batchplan/batchplan/kubernetes/metrics"
 )
 
 // TestTTL: a job is deleted when its time to live is over, unless another controller manages
@@ -123,6 +126,20 @@ func TestTTL_Failures(t *testing.T) {
 	}
 }
 
+// added counts what is added to a queue.
+type added struct {
+	*metrics.Metrics
+	queue string
+	n     atomic.Int32
+}
+
+func (a *added) Inc() { a.n.Add(1) }
+
+func (a *added) NewAddsMetric(queue string) workqueue.CounterMetric {
+	a.queue = queue
+	return a
+}
+
 // TestTTL_OfANamespace: the finished jobs of a namespace that a replica takes over are looked at, and of no other.
 func TestTTL_OfANamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -131,14 +148,16 @@ func TestTTL_OfANamespace(t *testing.T) {
 		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 		var mineNow atomic.Bool
 		var looks atomic.Int32
+		measured := added{Metrics: metrics.New()}
 		var ttl *controller.Controller[types.NamespacedName]
 		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) (_ []starter, err error) {
 			ttl, err = controller.NewTTL(client, factory, controller.TTLOptions{
-				Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }},
+				Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured},
 				Look:   func(*job.Job, time.Time, bool, bool, time.Time) { looks.Add(1) },
 			})
 			return []starter{ttl}, err
 		}, j, newJob("runs", nil))
+		defer c.rest(time.Second) // the queue measures until then
 		defer c.stop()
 		c.rest(time.Minute)
 		mineNow.Store(true)
@@ -151,6 +170,54 @@ func TestTTL_OfANamespace(t *testing.T) {
 		c.rest(time.Second)
 		if got := c.jobs(); len(got) != 1 || got[0] != "runs" {
 			t.Errorf("jobs %v", got)
+		}
+		if n := measured.n.Load(); n != 1 || measured.queue != "ttl" {
+			t.Errorf("the queue %q got %d keys, want that of the finished job", measured.queue, n)
+		}
+	})
+}
+
+// TestTTL_Clock: rounds and the queue go by the clock of the options.
+func TestTTL_Clock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJob("j", nil)
+		complete(j, 0)
+		j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
+		clock := testingclock.NewFakeClock(time.Now())
+		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
+			ttl, err := controller.NewTTL(client, factory, controller.TTLOptions{Common: controller.Common{Clock: clock}})
+			return []starter{ttl}, err
+		}, j)
+		defer c.stop()
+		c.rest(55 * time.Second)
+		if got := c.jobs(); len(got) != 1 {
+			t.Errorf("too early: %v", got)
+		}
+		clock.Step(10 * time.Second)
+		c.rest(time.Second)
+		if got := c.jobs(); len(got) != 0 {
+			t.Errorf("jobs %v", got)
+		}
+	})
+}
+
+// TestTTL_UnknownEnd: the server has a job whose end nobody knows, and the cache does not show that yet.
+func TestTTL_UnknownEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fresh := newJob("j", nil)
+		fresh.Spec.TTLSecondsAfterFinished = pointTo[int32](0)
+		cached := fresh.DeepCopy()
+		complete(cached, 0)
+		complete(fresh, 0)
+		fresh.Status.Conditions[0].LastTransitionTime = metav1.Time{}
+		client := fake.NewClientset(fresh)
+		jobs := informers.NewSharedInformerFactory(client, resync).Batch().V1().Jobs().Informer()
+		must.OK(t, jobs.GetIndexer().Add(cached))
+		c, err := controller.NewTTLReconciler(controller.BatchJobs(client), jobs, controller.TTLOptions{})
+		must.OK(t, err)
+		next, err := c.Reconcile(t.Context(), types.NamespacedName{Namespace: "ns", Name: "j"})
+		if got := calls(client); err == nil || !next.IsZero() || got != "get jobs j" {
+			t.Errorf("calls %q, again at %s, %v", got, next, err)
 		}
 	})
 }

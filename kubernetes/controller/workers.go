@@ -99,7 +99,7 @@ func (c *Controller[K]) workOnce(ctx context.Context) bool {
 	defer c.queue.Done(key)
 	next, err := c.round(ctx, key)
 	if !next.IsZero() {
-		c.queue.AddAfter(key, max(next.Sub(c.clock.Now()), 1))
+		c.queue.AddAfter(key, next.Sub(c.clock.Now()))
 	}
 	if err == nil {
 		c.queue.Forget(key)

@@ -157,6 +157,55 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// TestRun_FirstError: later errors do not replace the first, which is the cause of the end. One that ends without an
+// error ends no other. The context of the controllers ends with Run in any case.
+func TestRun_FirstError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inside context.Context
+		var cause error
+		first := errors.New("no rights")
+		late := starts(func(ctx context.Context) error {
+			<-ctx.Done()
+			inside, cause = ctx, context.Cause(ctx)
+			return errors.New("late")
+		})
+		if err := controller.Run(t.Context(), late, starts(func(context.Context) error { return first })); err != first || cause != first {
+			t.Errorf("got %v, the cause is %v", err, cause)
+		}
+		must.OK(t, controller.Run(t.Context(), starts(func(ctx context.Context) error { inside = ctx; return nil }),
+			starts(func(ctx context.Context) error { time.Sleep(time.Second); return ctx.Err() })))
+		if inside.Err() == nil {
+			t.Error("the context goes on after Run")
+		}
+	})
+}
+
+// TestController_LastRound: Start returns when the rounds under way have ended.
+func TestController_LastRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJob("j", nil)
+		complete(j, 0)
+		client := fake.NewClientset(j)
+		factory := informers.NewSharedInformerFactory(client, resync)
+		release := make(chan struct{})
+		c, err := controller.NewTTL(client, factory, controller.TTLOptions{Look: func(*job.Job, time.Time, bool, bool, time.Time) { <-release }})
+		must.OK(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		factory.Start(ctx.Done())
+		done := make(chan error, 1)
+		go func() { done <- c.Start(ctx) }()
+		time.Sleep(time.Second)
+		cancel()
+		synctest.Wait()
+		if len(done) != 0 {
+			t.Error("Start has returned before the round")
+		}
+		close(release)
+		must.OK(t, <-done)
+		factory.Shutdown()
+	})
+}
+
 // TestIsExpected: caches that are late and writes of others are nothing to worry about.
 func TestIsExpected(t *testing.T) {
 	conflict := apierrors.NewConflict(batchv1.Resource("jobs"), "j", nil)
