@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/kit/internal/kittest"
@@ -19,19 +21,24 @@ func openRight(env *jobtest.Env, s *store) jobtest.Subject {
 // TestBackend_Right finds nothing wrong with a backend that is right.
 func TestBackend_Right(t *testing.T) {
 	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
-		s := &store{env: env}
-		return jobtest.Subject{Store: orphaning{labelled{s}}, Start: jobtest.Loop(env, s.Look)}
+		return openRight(env, &store{env: env})
 	})
 }
 
 // TestBackend_Map: a life can be repeated whatever the order in which a store returns its pods.
 func TestBackend_Map(t *testing.T) {
-	for name, open := range map[string]func(*jobtest.Env, *store) jobtest.Subject{"consistent": openRight, "late": openLate} {
+	five := int32(5)
+	many := job.Spec{Parallelism: &five}
+	job.Default(&many)
+	for name, c := range map[string]struct {
+		specs *rapid.Generator[job.Spec]
+		open  func(*jobtest.Env, *store) jobtest.Subject
+	}{"consistent": {nil, openRight}, "late": {nil, openLate}, "many pods": {rapid.Just(many), openRight}} {
 		t.Run(name, func(t *testing.T) {
 			kittest.Repeats(t, "100", func(note func([]string)) {
-				jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
+				jobtest.Test{Specs: c.specs}.Run(t, func(env *jobtest.Env) jobtest.Subject {
 					s := &store{env: env, isMap: true}
-					subject := open(env, s)
+					subject := c.open(env, s)
 					subject.Close = func() { note(s.changes) }
 					return subject
 				})

@@ -3,12 +3,14 @@ package jobtest
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/world"
 )
 
@@ -61,9 +63,11 @@ func (e *Env) checkGoneJob(w world.Write) {
 	}
 }
 
-// cleanUp removes the finalizers of pods whose job is gone.
+// cleanUp removes the finalizers of pods whose job is gone, in the order in which the pods came into
+// sight: a look may return them in any.
 func (l *loop) cleanUp(ctx context.Context, pods []job.Pod, b jobapply.Backend) (time.Time, error) {
-	b = l.env.Backend(b)
+	b, pods = l.env.Backend(b), slices.Clone(pods)
+	life.Sort(l.env.order, pods, uidOf)
 	for i := range pods {
 		p := &pods[i]
 		if p.Owner > job.OwnedUnmatched || !job.MayUntrack(nil, p, l.env.Options()) {

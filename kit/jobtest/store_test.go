@@ -76,7 +76,6 @@ func (s *store) inOrder() []job.Pod {
 }
 
 func (s *store) UpdatePod(p job.Pod) error {
-	s.changes = append(s.changes, fmt.Sprint(p.Name, " ", p.Phase))
 	return s.update(p.UID, func(old *job.Pod) error {
 		*old = p
 		return nil
@@ -92,6 +91,7 @@ func (s *store) update(uid job.UID, change func(*job.Pod) error) error {
 	if err := change(&s.pods[i]); err != nil {
 		return err
 	}
+	s.changes = append(s.changes, fmt.Sprint(s.pods[i].Name, " ", s.pods[i].Phase))
 	s.touch(&s.pods[i])
 	if world.IsCollected(&s.pods[i]) && !s.keeps {
 		s.pods = slices.Delete(s.pods, i, i+1)

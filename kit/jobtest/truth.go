@@ -61,7 +61,7 @@ func (e *Env) read() {
 	}
 	pods, err := e.subject.Store.Pods()
 	e.life.Must("read the pods", err)
-	life.Sort(e.order, pods, func(p *job.Pod) string { return string(p.UID) })
+	life.Sort(e.order, pods, uidOf)
 	e.truth = truth{job: j}
 	for i := range pods {
 		e.truth.pods = append(e.truth.pods, &pods[i])
@@ -181,6 +181,8 @@ func (e *Env) reported(p *job.Pod) job.Pod {
 	}
 	return is
 }
+
+func uidOf(p *job.Pod) string { return string(p.UID) }
 
 // truth is what the store held when the test looked last.
 type truth struct {

@@ -10,7 +10,7 @@ func (e *Env) newWatch() *life.Late {
 	cache := e.subject.Cache
 	return life.Watch(e.life, life.Watched[job.Pod]{
 		Kind: "job", Object: func() any { return e.truth.job }, Children: e.pods,
-		Key:       func(p *job.Pod) string { return string(p.UID) },
+		Key:       uidOf,
 		Name:      func(p *job.Pod) string { return "pod " + p.Name },
 		Describe:  func(p *job.Pod) string { return "pod " + p.Name + ": " + describe(p) },
 		Replace:   func() { cache.Replace(e.truth.job, e.pods()) },
