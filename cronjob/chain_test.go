@@ -72,6 +72,25 @@ func TestOutcome_JSON(t *testing.T) {
 	}
 }
 
+// What an option chooses is stored as a word.
+func TestOptions_JSON(t *testing.T) {
+	o := cronjob.Options{CatchUp: cronjob.CatchUpAll, Naming: cronjob.Naming{Form: cronjob.NameSeconds}, Marks: cronjob.Marks{TimeIn: cronjob.InName}}
+	const want = `{"catchUp":"all","naming":{"form":"seconds"},"marks":{"timeIn":"name"}}`
+	data, err := json.Marshal(o)
+	if err != nil || string(data) != want {
+		t.Errorf("got %s, error %v\nwant %s", data, err, want)
+	}
+	var read cronjob.Options
+	if err := json.Unmarshal(data, &read); err != nil || read != o {
+		t.Errorf("read again: %+v, error %v", read, err)
+	}
+	for _, wrong := range []string{`{"catchUp":"some"}`, `{"naming":{"form":"hours"}}`, `{"marks":{"timeIn":"spec"}}`} {
+		if err := json.Unmarshal([]byte(wrong), &read); err == nil {
+			t.Errorf("%s is accepted", wrong)
+		}
+	}
+}
+
 // A settlement that comes from no plan writes nothing and remembers nothing.
 func TestChain_ZeroValues(t *testing.T) {
 	var s cronjob.Settlement

@@ -39,6 +39,16 @@ const markPlaces = "annotation|label|name"
 // String returns the place in a word.
 func (p MarkPlace) String() string { return enum.String(markPlaces, int(p), "MarkPlace") }
 
+// MarshalText is [MarkPlace.String].
+func (p MarkPlace) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads what MarshalText writes; the empty text is InAnnotation.
+func (p *MarkPlace) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(markPlaces, string(text), "timeIn")
+	*p = MarkPlace(i)
+	return err
+}
+
 // timestampAnnotation holds the run that a job belongs to (KEP-4026).
 const timestampAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 

@@ -40,6 +40,16 @@ const nameForms = "minutes|seconds|custom"
 // String returns the form in a word.
 func (f NameForm) String() string { return enum.String(nameForms, int(f), "NameForm") }
 
+// MarshalText is [NameForm.String].
+func (f NameForm) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads what MarshalText writes; the empty text is NameMinutes.
+func (f *NameForm) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(nameForms, string(text), "form")
+	*f = NameForm(i)
+	return err
+}
+
 // Namer names the jobs of runs. Both methods are pure functions, which any number of goroutines call.
 // Runs that share a name are one run: the first of them to be due starts.
 type Namer interface {

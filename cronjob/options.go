@@ -83,6 +83,16 @@ const catchUps = "latest|none|all"
 // String returns the way in a word.
 func (c CatchUp) String() string { return enum.String(catchUps, int(c), "CatchUp") }
 
+// MarshalText is [CatchUp.String].
+func (c CatchUp) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads what MarshalText writes; the empty text is CatchUpLatest.
+func (c *CatchUp) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(catchUps, string(text), "catchUp")
+	*c = CatchUp(i)
+	return err
+}
+
 // Kubernetes returns the options with which the planner decides as the controller of a
 // release does, with its gates and its quirks. Also compile the schedule with
 // [schedule.Kubernetes136], which answers as all these releases do.

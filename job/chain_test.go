@@ -79,6 +79,24 @@ func TestOutcome_JSON(t *testing.T) {
 	}
 }
 
+// TestContainer_JSON: kinds and states are words, as in a pod.
+func TestContainer_JSON(t *testing.T) {
+	c := []job.Container{{Name: "app", State: job.ContainerRunning},
+		{Name: "set-up", Kind: job.InitContainer, State: job.ContainerTerminated}, {Name: "proxy", Kind: job.RestartableInitContainer}}
+	const want = `[{"name":"app","state":"Running"},{"name":"set-up","kind":"InitContainer","state":"Terminated"},{"name":"proxy","kind":"RestartableInitContainer"}]`
+	if got := text(c); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if diff := cmp.Diff(c, restored(c)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, wrong := range []string{`{"kind":"Sidecar"}`, `{"state":"Ended"}`, `{"kind":3}`} {
+		if err := json.Unmarshal([]byte(wrong), new(job.Container)); err == nil {
+			t.Errorf("%s is accepted", wrong)
+		}
+	}
+}
+
 // TestChain_ZeroValues: links that come from no plan write nothing and remember nothing.
 func TestChain_ZeroValues(t *testing.T) {
 	var recording job.Recording

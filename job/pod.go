@@ -149,6 +149,21 @@ const (
 	RestartableInitContainer
 )
 
+const containerKinds = "AppContainer|InitContainer|RestartableInitContainer"
+
+// String returns the name of the constant.
+func (k ContainerKind) String() string { return enum.String(containerKinds, int(k), "ContainerKind") }
+
+// MarshalText is [ContainerKind.String].
+func (k ContainerKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText writes; the empty text is AppContainer.
+func (k *ContainerKind) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(containerKinds, string(text), "kind")
+	*k = ContainerKind(i)
+	return err
+}
+
 // ContainerState is the state of a container.
 type ContainerState uint8
 
@@ -158,6 +173,23 @@ const (
 	ContainerRunning
 	ContainerTerminated
 )
+
+const containerStates = "Waiting|Running|Terminated"
+
+// String returns the state as Kubernetes names it.
+func (s ContainerState) String() string {
+	return enum.String(containerStates, int(s), "ContainerState")
+}
+
+// MarshalText is [ContainerState.String].
+func (s ContainerState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText writes; the empty text is Waiting.
+func (s *ContainerState) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(containerStates, string(text), "state")
+	*s = ContainerState(i)
+	return err
+}
 
 // PodCondition is a condition of a pod, as podFailurePolicy sees it.
 type PodCondition struct {
