@@ -106,8 +106,14 @@ func TestTable(t *testing.T) {
 func TestTableIsDocumented(t *testing.T) {
 	text := testfile.Read(t, "../docs/releases.md")
 	for _, row := range table {
-		line := "\n| " + row.name + " | " + strings.Join(strings.Split(row.states, ""), " | ") + " |\n"
-		if !strings.Contains(text, line) {
+		line := "\n| " + row.name
+		for _, state := range []byte{isOff, isOn, isLocked} {
+			line += " | "
+			if i := strings.IndexByte(row.states, state); i >= 0 {
+				line += (first + Release(i)).String()
+			}
+		}
+		if line += " |\n"; !strings.Contains(text, line) {
 			t.Errorf("docs/releases.md lacks %q", line)
 		}
 	}
