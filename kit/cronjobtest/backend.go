@@ -3,6 +3,7 @@ package cronjobtest
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -18,51 +19,11 @@ type checked struct {
 	b cronjobapply.Backend
 }
 
-// write is one write to check.
-type write struct {
-	world.Write
-	// run is the run whose job is created.
-	run time.Time
-	// before is what is wrong with the write if it takes effect.
-	before func(*cronjobcheck.State) []cronjobcheck.Violation
-	apply  func() error
-	// after checks what a write that was confirmed has made of the store.
-	after func(was *truth)
+// do makes a write, if it creates a job that of the run. Something may happen just before it, it may go wrong, and the
+// store is compared with what it held.
+func (c *checked) do(run time.Time, w life.Write) error {
+	return c.e.life.Do(w, func() { c.e.interfere(w.Write, run) }, func(bool, error) { c.e.look(w.Write) })
 }
-
-// do makes a write: something may happen just before it, it may go wrong, and the store is
-// compared with what it held.
-func (c *checked) do(w write) error {
-	e := c.e
-	e.life.Writing.Lock()
-	defer e.life.Writing.Unlock()
-	if e.life.Injector.Crashed() {
-		return world.ErrInjected
-	}
-	e.interfere(w.Write, w.run)
-	was := e.truth
-	st := cronjobcheck.State{CronJob: &was.cronJob, Options: &e.options, Triggers: was.triggers, Backfills: was.backfills}
-	for i := range was.jobs {
-		st.Neighbours.Add(&was.jobs[i])
-	}
-	applied := false
-	_, err := e.life.Try(w.Write, func() error {
-		err := w.apply()
-		applied = err == nil
-		return err
-	})
-	if applied {
-		e.life.Writes++
-		e.life.Note(w.before(&st))
-	}
-	e.look(&w.Write)
-	if applied {
-		w.after(&was)
-	}
-	return err
-}
-
-func nothingWrong(*cronjobcheck.State) []cronjobcheck.Violation { return nil }
 
 // Get reads a job. A read goes wrong with the writes only in so far as the program has ended.
 func (c *checked) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
@@ -72,7 +33,7 @@ func (c *checked) Get(ctx context.Context, name string) (cronjobapply.Job, error
 		return cronjobapply.Job{}, world.ErrInjected
 	}
 	found, err := c.b.Get(ctx, name)
-	is := c.e.truth.job(name)
+	is := c.e.truth.Child(name)
 	switch {
 	case errors.Is(err, cronjobapply.ErrGone) && is != nil:
 		c.e.life.Breaks("Store", "Get says that %s is gone, and it is there", name)
@@ -80,18 +41,23 @@ func (c *checked) Get(ctx context.Context, name string) (cronjobapply.Job, error
 		c.e.life.Breaks("Store", "Get has found %s, and there is no such job", name)
 	case err == nil && found.UID != is.UID:
 		c.e.life.Breaks("Store", "Get says that %s has UID %s; it is %s", name, found.UID, is.UID)
-	case err == nil && (found.Controller == c.e.truth.cronJob.UID) == is.Foreign:
-		c.e.life.Breaks("Store", "Get says that the controller of %s is %q; the CronJob is %s", name, found.Controller, c.e.truth.cronJob.UID)
+	case err == nil && (found.Controller == c.e.truth.Object.UID) == is.Foreign:
+		c.e.life.Breaks("Store", "Get says that the controller of %s is %q; the CronJob is %s", name, found.Controller, c.e.truth.Object.UID)
 	}
 	return found, err
 }
 
 func (c *checked) Delete(ctx context.Context, d cronjob.Deletion) error {
-	return c.do(write{
-		Write: world.Write{Verb: world.Delete, Name: d.Name}, before: nothingWrong,
-		apply: func() error { return c.b.Delete(ctx, d) },
-		after: func(was *truth) {
-			old, is := was.job(d.Name), c.e.truth.job(d.Name)
+	var old *cronjob.Child
+	return c.do(time.Time{}, life.Write{
+		Write: world.Write{Verb: world.Delete, Name: d.Name},
+		Before: func() []cronjobcheck.Violation {
+			old = c.e.truth.Child(d.Name)
+			return nil
+		},
+		Apply: func() error { return c.b.Delete(ctx, d) },
+		After: func() {
+			is := c.e.truth.Child(d.Name)
 			switch isDeleted := is == nil || !is.DeletionTimestamp.IsZero(); {
 			case old == nil:
 			case old.UID == d.UID && !isDeleted:
@@ -105,33 +71,32 @@ func (c *checked) Delete(ctx context.Context, d cronjob.Deletion) error {
 
 func (c *checked) Create(ctx context.Context, n cronjob.Creation) (made cronjobapply.Job, err error) {
 	existed := false
-	err = c.do(write{
-		Write: world.Write{Verb: world.Create, Name: n.Name}, run: n.ScheduledTime,
-		before: func(st *cronjobcheck.State) []cronjobcheck.Violation {
-			if existed {
-				c.e.life.Breaks("Store", "%s was created, and a job of that name was there already: the name is the lock of a run (C13)", n.Name)
+	err = c.do(n.ScheduledTime, life.Write{
+		Write: world.Write{Verb: world.Create, Name: n.Name},
+		Before: func() (wrong []cronjobcheck.Violation) {
+			if existed = c.e.truth.Child(n.Name) != nil; existed {
+				wrong = append(wrong, cronjobcheck.Violation{Rule: "Store", Problem: n.Name + " was created, and a job of that name was there already: the name is the lock of a run (C13)"})
 			}
 			if c.e.subject.Late && c.e.watch == nil || c.e.respec {
-				return nil // the program could not know
+				return wrong // the program could not know more
 			}
-			return append(st.Create(&n), c.e.checkAside(&n)...)
+			return slices.Concat(wrong, c.e.state().Create(&n), c.e.checkAside(&n))
 		},
-		apply: func() (err error) {
-			existed = c.e.truth.job(n.Name) != nil
+		Apply: func() (err error) {
 			made, err = c.b.Create(ctx, n)
 			if errors.Is(err, cronjobapply.ErrExists) && !existed {
 				c.e.life.Breaks("Store", "Create says that %s exists, and there is no such job", n.Name)
 			}
 			return err
 		},
-		after: func(*truth) { c.e.checkCreated(&n, &made) },
+		After: func() { c.e.checkCreated(&n, &made) },
 	})
 	return made, err
 }
 
 // checkCreated checks that the store has made the job that was requested.
 func (e *Env) checkCreated(n *cronjob.Creation, made *cronjobapply.Job) {
-	switch is := e.truth.job(n.Name); {
+	switch is := e.truth.Child(n.Name); {
 	case is == nil:
 		e.life.Breaks("Store", "%s was created, and there is no such job", n.Name)
 	case is.UID != made.UID:
@@ -154,18 +119,18 @@ func (c *checked) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	if c.e.options.SuccessFromChildren {
 		s.LastSuccessfulTime = time.Time{}
 	}
-	return c.do(write{
+	return c.do(time.Time{}, life.Write{
 		Write: world.Write{Verb: world.WriteStatus},
-		before: func(st *cronjobcheck.State) []cronjobcheck.Violation {
+		Before: func() (wrong []cronjobcheck.Violation) {
 			if c.e.edited {
-				c.e.life.Breaks("Store", "the status is written, and the CronJob has changed since the program looked")
+				wrong = append(wrong, cronjobcheck.Violation{Rule: "Store", Problem: "the status is written, and the CronJob has changed since the program looked"})
 			}
-			return st.Status(&s, c.e.history.HasStarted)
+			return append(wrong, c.e.state().Status(&s, c.e.history.HasStarted)...)
 		},
-		apply: func() error { return c.b.WriteStatus(ctx, s) },
-		after: func(*truth) {
-			if !sameStatus(&c.e.truth.cronJob.Status, &s) {
-				c.e.life.Breaks("Store", "the status was written, and %s", life.Difference(&s, &c.e.truth.cronJob.Status))
+		Apply: func() error { return c.b.WriteStatus(ctx, s) },
+		After: func() {
+			if is := &c.e.truth.Object.Status; !sameStatus(is, &s) {
+				c.e.life.Breaks("Store", "the status was written, and %s", life.Difference(&s, is))
 			}
 		},
 	})

@@ -47,7 +47,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	life.Check(t, func(l *life.Life) {
 		e := &Env{
 			life: l, options: options.Draw(l.T, "options"), endings: c.Endings,
-			sources: map[source]cronjob.Compiled{}, order: life.Order{},
+			sources: map[source]cronjob.Compiled{}, truth: life.NewFamily[cronjob.CronJob](l, &kind),
 		}
 		if e.endings == nil {
 			e.endings = []cronjob.Ending{cronjob.Complete, cronjob.Complete, cronjob.Failed}
@@ -59,8 +59,9 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		if e.subject.Close != nil {
 			defer e.subject.Close()
 		}
-		if e.subject.Cache != nil {
-			e.subject.Late, e.watch = true, e.newWatch()
+		if c := e.subject.Cache; c != nil {
+			e.watch = e.truth.Watch(life.Cache[cronjob.CronJob, cronjob.Child]{Replace: c.Replace, Object: c.SetCronJob, Child: c.SetJob, Remove: c.RemoveJob})
+			e.subject.Late = true
 		}
 		e.program = e.newProgram()
 		e.live(specs)

@@ -17,7 +17,7 @@ type Env struct {
 	subject Subject
 	program *life.Program
 
-	truth     truth
+	truth     life.Family[cronjob.CronJob, cronjob.Child] // what the store held when the test looked last
 	history   cronjobcheck.History
 	options   cronjob.Options
 	schedules []schedule.Option
@@ -35,8 +35,9 @@ type Env struct {
 	compiling sync.Mutex // guards sources: a program may compile in any goroutine
 	sources   map[source]cronjob.Compiled
 
-	order    life.Order // in which the jobs came into sight
-	requests int        // how many triggers and backfills there were
-	foreign  int        // how many jobs of other owners there were
-	triggers []cronjob.Trigger
+	triggers  []cronjob.Trigger  // that the store holds, with the truth
+	backfills []cronjob.Backfill // the same
+	requests  int                // how many triggers and backfills there were
+	requested []cronjob.Trigger  // all triggers
+	foreign   int                // how many jobs of other owners there were
 }

@@ -49,7 +49,7 @@ func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
 	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
 	e.seen, e.schedule, e.compiles, e.memory = s.CronJob, s.Schedule, s.CronJob.UID, p.Conclude(cronjob.Outcome{}).Memory
 	e.before, e.aside = e.aside, e.aside.planned(s)
-	e.respec = e.edited && !reflect.DeepEqual(e.seen.Spec, e.truth.cronJob.Spec)
+	e.respec = e.edited && !reflect.DeepEqual(e.seen.Spec, e.truth.Object.Spec)
 	e.life.TellPlan("", p.String())
 	e.life.Note(cronjobcheck.Plan(s, p))
 	if s.Consistent {
@@ -73,8 +73,8 @@ func (e *Env) Backend(b cronjobapply.Backend) cronjobapply.Backend { return &che
 // compiled is the schedule of the CronJob, as the program compiles it: it may do that with
 // options of its own.
 func (e *Env) compiled() cronjob.Compiled {
-	now := e.Compile(&e.truth.cronJob)
-	if e.compiles == e.truth.cronJob.UID && e.schedule.Source == now.Source && e.schedule.Zone == now.Zone {
+	now := e.Compile(&e.truth.Object)
+	if e.compiles == e.truth.Object.UID && e.schedule.Source == now.Source && e.schedule.Zone == now.Zone {
 		return e.schedule
 	}
 	return now

@@ -1,6 +1,7 @@
 package cronjobtest
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -39,29 +40,23 @@ func (e *Env) create(spec cronjob.Spec, n int) {
 	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: job.UID("cronjob-" + string(rune('a'+n))), CreationTimestamp: e.life.Now(), Spec: spec}
 	e.life.Tell("a user creates CronJob %s: %s", c.UID, specText(&spec))
 	e.life.Must("create the CronJob", e.subject.Store.CreateCronJob(c))
-	e.history, e.aside, e.before, e.requests, e.triggers = cronjobcheck.History{}, aside{}, aside{}, 0, nil
+	e.history, e.aside, e.before, e.requests, e.requested = cronjobcheck.History{}, aside{}, aside{}, 0, nil
 	e.read()
-	e.list()
-	e.life.IsNew("the CronJob", e.truth.cronJob.UID)
-	c.UID = e.truth.cronJob.UID
-	if e.truth.cronJob.Namespace == "" {
+	e.watch.List()
+	is := &e.truth.Object
+	c.UID = is.UID
+	if is.Namespace == "" {
 		c.Namespace = "" // the store has no namespaces
 	}
-	for i := range e.truth.jobs {
-		if is := &e.truth.jobs[i]; !is.Foreign {
-			e.life.Breaks("Store", "the CronJob was created, and has job %s already", is.Name)
-		}
-	}
-	e.life.Kept("the CronJob was created", &c, &cronjob.CronJob{
-		Namespace: e.truth.cronJob.Namespace, Name: e.truth.cronJob.Name, UID: e.truth.cronJob.UID, CreationTimestamp: e.truth.cronJob.CreationTimestamp,
-		Spec: e.truth.cronJob.Spec, Status: e.truth.cronJob.Status,
+	own := slices.DeleteFunc(slices.Clone(e.truth.Children), func(c *cronjob.Child) bool { return c.Foreign })
+	e.truth.IsNew(c.UID, own, &c, &cronjob.CronJob{
+		Namespace: is.Namespace, Name: is.Name, UID: is.UID, CreationTimestamp: is.CreationTimestamp, Spec: is.Spec, Status: is.Status,
 	})
-	e.life.Stop()
 }
 
 // removeAll removes the CronJob with its jobs.
 func (e *Env) removeAll() {
-	e.life.Tell("a user removes CronJob %s with its jobs", e.truth.cronJob.UID)
+	e.life.Tell("a user removes CronJob %s with its jobs", e.truth.Object.UID)
 	e.life.Must("remove the CronJob", e.subject.Store.RemoveCronJob())
 	e.program.Again = time.Time{}
 }
@@ -103,13 +98,24 @@ func (e *Env) newProgram() *life.Program {
 	return p
 }
 
+// start starts the program. One with a cache lists everything anew.
+func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
+	program := e.subject.Start(forget)
+	if forget {
+		e.aside = aside{most: e.aside.most}
+		e.before = e.aside
+	}
+	e.watch.List()
+	return program
+}
+
 // roundEnded looks at what a round has left.
 func (e *Env) roundEnded(failed bool) {
 	if failed {
 		e.aside = e.aside.failed(e.before)
 	}
 	e.before = e.aside
-	e.look(nil)
+	e.look(world.Write{})
 }
 
 // restart ends the program between two rounds. It may be down for days.
@@ -145,28 +151,23 @@ func (e *Env) userMeanwhile() bool {
 	if !e.user() {
 		return false
 	}
-	e.respec = !reflect.DeepEqual(e.seen.Spec, e.truth.cronJob.Spec)
-	e.edited = e.edited && !sameStatus(&e.seen.Status, &e.truth.cronJob.Status) || e.respec
+	e.respec = !reflect.DeepEqual(e.seen.Spec, e.truth.Object.Spec)
+	e.edited = e.edited && !sameStatus(&e.seen.Status, &e.truth.Object.Status) || e.respec
 	return true
 }
 
 // finish ends a job. It reports whether there was one.
 func (e *Env) finish() bool {
-	var running []cronjob.Child
-	for _, c := range e.truth.jobs {
-		if isLeft(&c) {
-			running = append(running, c)
-		}
-	}
+	running := slices.DeleteFunc(slices.Clone(e.truth.Children), func(c *cronjob.Child) bool { return !isLeft(c) })
 	if len(running) == 0 {
 		return false
 	}
 	c := running[e.life.Pick("job", len(running))]
 	if !c.DeletionTimestamp.IsZero() {
-		e.removeJob(podsAreGone(&c), c.Name)
+		e.removeJob(podsAreGone(c), c.Name)
 		return true
 	}
-	e.end(c, e.endings[e.life.Pick("how", len(e.endings))])
+	e.end(*c, e.endings[e.life.Pick("how", len(e.endings))])
 	return true
 }
 
@@ -193,7 +194,7 @@ func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 	e.life.Tell("%s%s %s", e.life.Meanwhile, c.Name, says)
 	e.life.Must("update "+c.Name, e.subject.Store.UpdateJob(c))
 	e.read()
-	is := e.truth.job(c.Name)
+	is := e.truth.Child(c.Name)
 	if is == nil {
 		e.life.Breaks("Store", "%s has ended, and is gone", c.Name)
 		return
@@ -206,21 +207,21 @@ var crontabs = []string{"*/7 * * * *", "0 * * * *", "0 9,17 * * 1-5", "30 6-16/4
 
 // user edits the CronJob.
 func (e *Env) user() bool {
-	spec := e.truth.cronJob.Spec
+	spec := e.truth.Object.Spec
 	says := ""
 	switch n := e.life.Pick("edit", 6); {
 	case n < 2:
 		suspend := !value.Of(spec.Suspend)
 		spec.Suspend = &suspend
 		says = map[bool]string{true: "suspends the CronJob", false: "resumes the CronJob"}[suspend]
-	case n < 4 && !strings.HasPrefix(spec.Schedule, "@every") && len(e.truth.backfills) == 0: // a range may hold thousands of other runs
+	case n < 4 && !strings.HasPrefix(spec.Schedule, "@every") && len(e.backfills) == 0: // a range may hold thousands of other runs
 		crontab := crontabs[e.life.Pick("schedule", len(crontabs))]
 		if len(strings.Fields(spec.Schedule)) == 6 {
 			crontab = cronjobgen.Seconds[e.life.Pick("seconds", len(cronjobgen.Seconds))] + " " + crontab
 		}
 		spec.Schedule = crontab
 		says = fmt.Sprintf("sets the schedule to %q", spec.Schedule)
-	case n == 4 && len(e.truth.backfills) == 0:
+	case n == 4 && len(e.backfills) == 0:
 		if spec.TimeZone == nil {
 			spec.TimeZone = value.To("America/New_York")
 			says = "sets the timeZone to America/New_York"
@@ -231,13 +232,13 @@ func (e *Env) user() bool {
 		spec.ConcurrencyPolicy = cronjobgen.Policies[e.life.Pick("policy", len(cronjobgen.Policies))]
 		says = fmt.Sprintf("sets the concurrencyPolicy to %s", spec.ConcurrencyPolicy)
 	}
-	if reflect.DeepEqual(spec, e.truth.cronJob.Spec) {
+	if reflect.DeepEqual(spec, e.truth.Object.Spec) {
 		return false
 	}
 	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
 	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
 	e.read()
-	e.life.Kept("the spec was updated", &spec, &e.truth.cronJob.Spec)
+	e.life.Kept("the spec was updated", &spec, &e.truth.Object.Spec)
 	return true
 }
 
@@ -245,15 +246,15 @@ func (e *Env) user() bool {
 // all that is known of it.
 func (e *Env) remove() bool {
 	var recorded []string
-	for _, c := range e.truth.jobs {
-		beside := c.ScheduledTime.IsZero() && len(e.truth.triggers) > 0
+	for _, c := range e.truth.Children {
+		beside := c.ScheduledTime.IsZero() && len(e.triggers) > 0
 		if c.Foreign {
 			continue
 		}
 		if !e.watch.HasSeen(c.Name) {
 			continue // a watch that misses nothing would tell of it before it tells that it is gone
 		}
-		if !c.ScheduledTime.After(e.truth.cronJob.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime) {
+		if !c.ScheduledTime.After(e.truth.Object.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime) {
 			recorded = append(recorded, c.Name)
 		}
 	}
@@ -271,9 +272,9 @@ func (e *Env) checkStall() {
 		return
 	}
 	s := cronjob.Snapshot{
-		CronJob: e.truth.cronJob, Children: slices.Clone(e.truth.jobs), Now: e.life.Now(),
+		CronJob: e.truth.Object, Children: e.truth.Values(), Now: e.life.Now(),
 		Schedule: e.compiled(), Consistent: true, Options: e.options,
-		Triggers: e.truth.triggers, Backfills: e.truth.backfills,
+		Triggers: e.triggers, Backfills: e.backfills,
 	}
 	if o := &e.options; o.SkipOnResume || o.SkipOnEdit || o.SkipHeld || e.passesNames() {
 		s.Memory = e.memory // what is set aside is nowhere else
@@ -301,14 +302,14 @@ const patience = 5 * time.Minute
 // endAll lets all jobs complete, and those that follow them.
 func (e *Env) endAll() {
 	for range 400 {
-		i := slices.IndexFunc(e.truth.jobs, func(c cronjob.Child) bool { return isLeft(&c) })
+		i := slices.IndexFunc(e.truth.Children, isLeft)
 		if i < 0 {
 			return
 		}
-		if c := e.truth.jobs[i]; !c.DeletionTimestamp.IsZero() {
-			e.removeJob(podsAreGone(&c), c.Name)
+		if c := e.truth.Children[i]; !c.DeletionTimestamp.IsZero() {
+			e.removeJob(podsAreGone(c), c.Name)
 		} else {
-			e.end(c, cronjob.Complete)
+			e.end(*c, cronjob.Complete)
 		}
 		e.program.Settle()
 	}
@@ -326,16 +327,16 @@ func (e *Env) comeToRest() {
 		e.program.Settle()
 		e.endAll()
 	}
-	for _, r := range e.truth.cronJob.Status.Active {
-		if c := e.truth.job(r.Name); c == nil || c.Finished != "" {
+	for _, r := range e.truth.Object.Status.Active {
+		if c := e.truth.Child(r.Name); c == nil || c.Finished != "" {
 			e.life.Breaks("CL2", "%s has ended, and is still active", r.Name)
 		}
 	}
 	e.checkLatest()
 	e.checkRequests()
 	// Where the clock was set back, the program may have dealt with the next runs already.
-	next := e.compiled().Schedule.Next(latest(e.life.Farthest(), e.truth.cronJob.Status.LastScheduleTime))
-	if !value.Of(e.truth.cronJob.Spec.Suspend) && e.program.Again.IsZero() && !next.IsZero() {
+	next := e.compiled().Schedule.Next(latest(e.life.Farthest(), e.truth.Object.Status.LastScheduleTime))
+	if !value.Of(e.truth.Object.Spec.Suspend) && e.program.Again.IsZero() && !next.IsZero() {
 		e.life.Breaks("CL4", "the program waits for nothing, and the next run is due at %s", next)
 	}
 	e.life.Stop()
@@ -343,14 +344,14 @@ func (e *Env) comeToRest() {
 
 // checkLatest checks that the latest run has started, unless it is too late or set aside (CL1).
 func (e *Env) checkLatest() {
-	spec, o, status := &e.truth.cronJob.Spec, &e.options, &e.truth.cronJob.Status
-	run, due := e.compiled().Schedule.Latest(e.truth.cronJob.CreationTimestamp, e.life.Now().Add(-o.Jitter))
+	spec, o, status := &e.truth.Object.Spec, &e.options, &e.truth.Object.Status
+	run, due := e.compiled().Schedule.Latest(e.truth.Object.CreationTimestamp, e.life.Now().Add(-o.Jitter))
 	deadline, bounded := cronjobcheck.Deadline(spec, o)
 	if !due || value.Of(spec.Suspend) || bounded && e.life.Now().Sub(run) >= deadline {
 		return
 	}
 	for r := run; !r.IsZero() && !r.After(e.life.Now()); r = e.compiled().Schedule.Next(r) {
-		if c := e.truth.job(e.options.Naming.JobName(e.truth.cronJob.Name, r)); c != nil && c.Foreign || e.passesNames() {
+		if c := e.truth.Child(e.options.Naming.JobName(e.truth.Object.Name, r)); c != nil && c.Foreign || e.passesNames() {
 			return
 		}
 	}

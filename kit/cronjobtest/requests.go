@@ -32,9 +32,9 @@ func (e *Env) readRequests() {
 		return
 	}
 	var err error
-	e.truth.triggers, err = r.Triggers()
+	e.triggers, err = r.Triggers()
 	e.life.Must("read the triggers", err)
-	e.truth.backfills, err = r.Backfills()
+	e.backfills, err = r.Backfills()
 	e.life.Must("read the backfills", err)
 }
 
@@ -45,7 +45,7 @@ func (e *Env) request() bool {
 		t := cronjob.Trigger{ID: fmt.Sprint(e.requests), Overlap: []cronjob.ConcurrencyPolicy{"", cronjob.Forbid}[e.life.Pick("overlap", 2)]}
 		e.life.Tell("%sa user asks for a job now: trigger %s%s", e.life.Meanwhile, t.ID, overlapText(t.Overlap))
 		e.life.Must("add a trigger", r.AddTrigger(t))
-		e.triggers = append(e.triggers, t)
+		e.requested = append(e.requested, t)
 		e.read()
 		return true
 	}
@@ -59,7 +59,7 @@ func (e *Env) request() bool {
 		MaxActive: int32(e.life.Pick("most active", 3)),
 	}
 	for _, run := range e.history.Runs() { // nothing is known of runs whose jobs are gone, or soon are
-		if c := e.truth.job(e.options.Naming.JobName(e.truth.cronJob.Name, run)); c == nil || !c.DeletionTimestamp.IsZero() {
+		if c := e.truth.Child(e.options.Naming.JobName(e.truth.Object.Name, run)); c == nil || !c.DeletionTimestamp.IsZero() {
 			b.Except = append(b.Except, run)
 		}
 	}
@@ -71,7 +71,7 @@ func (e *Env) request() bool {
 
 // isAwaited reports whether the run is in what is left of a backfill.
 func (e *Env) isAwaited(run time.Time) bool {
-	return slices.ContainsFunc(e.truth.backfills, func(b cronjob.Backfill) bool {
+	return slices.ContainsFunc(e.backfills, func(b cronjob.Backfill) bool {
 		return run.After(b.After) && !run.After(b.Until) && !slices.ContainsFunc(b.Except, run.Equal)
 	})
 }
@@ -79,10 +79,10 @@ func (e *Env) isAwaited(run time.Time) bool {
 // checkRequests checks at the end that each trigger has got its job, and that no backfill waits
 // for a run that is due.
 func (e *Env) checkRequests() {
-	for _, t := range e.truth.triggers {
+	for _, t := range e.triggers {
 		e.life.Breaks("CL4", "trigger %s is not complete, and nothing holds it back", t.ID)
 	}
-	for _, b := range e.truth.backfills {
+	for _, b := range e.backfills {
 		due := e.life.Now().Add(-e.options.Jitter)
 		if e.mayPause() {
 			continue // the run that is due is the schedule's, and waits (C19)
@@ -91,9 +91,9 @@ func (e *Env) checkRequests() {
 			e.life.Breaks("CL4", "backfill %s is not complete, its run of %s is due, and nothing holds it back", b.ID, clock(run))
 		}
 	}
-	for _, t := range e.triggers {
-		name := e.options.Naming.TriggerName(e.truth.cronJob.Name, t)
-		if c := e.truth.job(name); c != nil && c.Foreign {
+	for _, t := range e.requested {
+		name := e.options.Naming.TriggerName(e.truth.Object.Name, t)
+		if c := e.truth.Child(name); c != nil && c.Foreign {
 			continue // the name of an earlier job, taken since
 		}
 		if !e.history.HasStartedBeside(name) {
@@ -105,8 +105,8 @@ func (e *Env) checkRequests() {
 // mayPause reports whether enough jobs have failed for Options.PauseAfterFailures, in a row or not (C19).
 func (e *Env) mayPause() bool {
 	failed := 0
-	for i := range e.truth.jobs {
-		if c := &e.truth.jobs[i]; !c.Foreign && c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful {
+	for _, c := range e.truth.Children {
+		if !c.Foreign && c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful {
 			failed++
 		}
 	}

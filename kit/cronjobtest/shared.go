@@ -23,8 +23,8 @@ func (e *Env) takeName() bool {
 	for range 1 + e.life.Pick("runs ahead", 3) {
 		run = e.compiled().Schedule.Next(run)
 	}
-	name := e.options.Naming.JobName(e.truth.cronJob.Name, run)
-	if run.IsZero() || e.truth.job(name) != nil {
+	name := e.options.Naming.JobName(e.truth.Object.Name, run)
+	if run.IsZero() || e.truth.Child(name) != nil {
 		return false
 	}
 	return e.addForeign(name, "the name of the run of "+clock(run))
@@ -33,7 +33,7 @@ func (e *Env) takeName() bool {
 // takeOver lets another owner have the name of the job that is about to be created or deleted. The
 // job that has it is removed first.
 func (e *Env) takeOver(name string) bool {
-	is := e.truth.job(name)
+	is := e.truth.Child(name)
 	if is != nil && is.Foreign {
 		return false
 	}
@@ -49,7 +49,7 @@ func (e *Env) addForeign(name, says string) bool {
 	e.life.Tell("%sanother owner creates a job %s, %s", e.life.Meanwhile, name, says)
 	e.life.Must("add "+name, e.subject.Store.(SharedStore).AddJob(c))
 	e.read()
-	if is := e.truth.job(name); is == nil || !is.Foreign || is.UID != c.UID {
+	if is := e.truth.Child(name); is == nil || !is.Foreign || is.UID != c.UID {
 		e.life.Breaks("Store", "%s was added for another owner, and is not there as such", name)
 	}
 	return true
@@ -66,7 +66,7 @@ func (e *Env) removeJob(says, name string) {
 	e.life.Tell("%s%s", e.life.Meanwhile, says)
 	e.life.Must("remove "+name, e.subject.Store.RemoveJob(name))
 	e.read()
-	if e.truth.job(name) != nil {
+	if e.truth.Child(name) != nil {
 		e.life.Breaks("Store", "%s was removed, and is there", name)
 	}
 }

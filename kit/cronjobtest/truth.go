@@ -7,42 +7,42 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/kit/cronjobcheck"
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/world"
 )
 
-// truth is what the store held when the test looked last.
-type truth struct {
-	cronJob   cronjob.CronJob
-	jobs      []cronjob.Child
-	triggers  []cronjob.Trigger
-	backfills []cronjob.Backfill
+// kind says what a CronJob and its jobs are called, and what tells the jobs apart.
+var kind = life.Kind[cronjob.Child]{
+	Object: "CronJob", Child: "job", Key: nameOf, Name: nameOf, Describe: describe,
+	ID: func(c *cronjob.Child) string { return c.Name + " " + string(c.UID) },
 }
 
-func (t *truth) job(name string) *cronjob.Child {
-	i := slices.IndexFunc(t.jobs, func(c cronjob.Child) bool { return c.Name == name })
-	if i < 0 {
-		return nil
+func nameOf(c *cronjob.Child) string { return c.Name }
+
+// state is what the checks of a write look at.
+func (e *Env) state() *cronjobcheck.State {
+	st := &cronjobcheck.State{CronJob: &e.truth.Object, Options: &e.options, Triggers: e.triggers, Backfills: e.backfills}
+	for _, c := range e.truth.Children {
+		st.Neighbours.Add(c)
 	}
-	return &t.jobs[i]
+	return st
 }
 
-// look reads the store again, and compares it with what it held before the write w; nil
+// look reads the store again, and compares it with what it held before the write w; the zero value
 // means that nobody has written.
-func (e *Env) look(w *world.Write) {
-	was := e.truth
+func (e *Env) look(w world.Write) {
+	was, by := e.truth, life.By(w)
 	e.read()
-	by := life.By(w)
-	if w == nil {
-		w = &world.Write{}
+	if old, is := &was.Object.Status, &e.truth.Object.Status; w.Verb != world.WriteStatus && !sameStatus(old, is) {
+		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", by, is, old)
 	}
-	if w.Verb != world.WriteStatus && !sameStatus(&was.cronJob.Status, &e.truth.cronJob.Status) {
-		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", by, e.truth.cronJob.Status, was.cronJob.Status)
-	}
-	for i := range e.truth.jobs {
-		c := &e.truth.jobs[i]
-		old := was.job(c.Name)
+	for old, c := range e.truth.Against(was.Children) {
 		switch {
+		case c == nil:
+			if w.Name != old.Name && old.DeletionTimestamp.IsZero() {
+				e.life.Breaks("Store", "%s is gone%s", old.Name, by)
+			}
 		case old == nil && (w.Verb != world.Create || w.Name != c.Name):
 			e.life.Breaks("Store", "a new job%s: %s", by, describe(c))
 		case old == nil:
@@ -52,24 +52,11 @@ func (e *Env) look(w *world.Write) {
 			e.life.Breaks("Store", "a job has changed%s: %s, it was %s", by, describe(c), describe(old))
 		}
 	}
-	for i := range was.jobs {
-		if c := &was.jobs[i]; e.truth.job(c.Name) == nil && w.Name != c.Name && c.DeletionTimestamp.IsZero() {
-			e.life.Breaks("Store", "%s is gone%s", c.Name, by)
-		}
-	}
 }
 
 // read takes over what the store holds.
 func (e *Env) read() {
-	c, err := e.subject.Store.CronJob()
-	e.life.Must("read the CronJob", err)
-	jobs, err := e.subject.Store.Jobs()
-	e.life.Must("read the jobs", err)
-	life.Sort(e.order, jobs, func(c *cronjob.Child) string { return c.Name + " " + string(c.UID) })
-	e.truth = truth{cronJob: c, jobs: jobs}
-	for i := range jobs {
-		e.life.Names(jobs[i].Name)
-	}
+	e.truth.Read(e.subject.Store.CronJob, e.subject.Store.Jobs)
 	e.readRequests()
 	e.watch.Note()
 }
@@ -102,4 +89,28 @@ func describe(c *cronjob.Child) string {
 		text += ", being deleted"
 	}
 	return fmt.Sprintf("%s (%s)", text, c.UID)
+}
+
+// checkSnapshot compares a snapshot that says that it is Consistent with the store.
+func (e *Env) checkSnapshot(s *cronjob.Snapshot) {
+	if s.CronJob.UID != e.truth.Object.UID || !sameStatus(&s.CronJob.Status, &e.truth.Object.Status) {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s; it is %s", s.CronJob.Status, e.truth.Object.Status)
+	}
+	if text := life.Difference(&e.truth.Object.Spec, &s.CronJob.Spec); text != "" {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the spec otherwise than the store: %s", text)
+	}
+	for old, c := range e.truth.Against(life.Pointers(s.Children)) {
+		switch {
+		case c == nil:
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", old.Name)
+		case old == nil:
+			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", c.Name)
+		case !sameJob(old, c):
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s; it is %s", describe(old), describe(c))
+		default:
+			if text := life.Difference(c, old); text != "" {
+				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s", c.Name, text)
+			}
+		}
+	}
 }

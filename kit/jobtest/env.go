@@ -17,10 +17,9 @@ type Env struct {
 	program *life.Program
 	watch   *life.Late // nil for a program that reads its store
 
-	truth   truth
+	truth   life.Family[job.Job, job.Pod] // what the store held when the test looked last
 	history jobcheck.History
 	planned map[job.UID]bool // of those that were planned
-	order   life.Order       // in which the pods came into sight
 	seen    job.Spec         // of the last snapshot
 	edited  bool             // the job has changed since the program looked
 	shows   int              // how often the watch has shown something when the round began

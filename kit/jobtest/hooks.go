@@ -52,11 +52,11 @@ func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
 // snapshot shows all of them (E1).
 func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
 	for _, w := range p.Waits {
-		if w.Reason != job.WaitExpectations || w.Until.IsZero() || len(s.Pods) < len(e.truth.pods) {
+		if w.Reason != job.WaitExpectations || w.Until.IsZero() || len(s.Pods) < len(e.truth.Children) {
 			continue
 		}
 		for i := range s.Pods {
-			if t := e.truth.pod(s.Pods[i].UID); t == nil || !samePod(t, &s.Pods[i]) {
+			if t := e.pod(s.Pods[i].UID); t == nil || !samePod(t, &s.Pods[i]) {
 				return
 			}
 		}

@@ -41,8 +41,10 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		if e.subject.Close != nil {
 			defer e.subject.Close()
 		}
-		if e.subject.Cache != nil {
-			e.subject.Late, e.watch = true, e.newWatch()
+		if c := e.subject.Cache; c != nil {
+			remove := func(uid string) { c.RemovePod(job.UID(uid)) }
+			e.watch = e.truth.Watch(life.Cache[job.Job, job.Pod]{Replace: c.Replace, Object: c.SetJob, Child: c.SetPod, Remove: remove})
+			e.subject.Late = true
 		}
 		e.program = e.newProgram()
 		e.live(specs)
@@ -50,7 +52,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 }
 
 func newEnv(l *life.Life, options job.Options) *Env {
-	return &Env{life: l, options: options, planned: map[job.UID]bool{}, order: life.Order{}}
+	return &Env{life: l, options: options, truth: life.NewFamily[job.Job](l, &kind), planned: map[job.UID]bool{}}
 }
 
 // drawLimits draws options with small limits, which an importer need not follow.

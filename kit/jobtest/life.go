@@ -39,29 +39,22 @@ func (e *Env) create(spec job.Spec, n int) {
 	e.life.Must("create the job", e.subject.Store.CreateJob(j))
 	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
 	e.read()
-	e.list()
-	e.life.IsNew("the job", e.truth.job.UID)
-	for _, p := range e.truth.pods {
-		e.life.Breaks("Store", "the job was created, and has pod %s already", p.Name)
-	}
-	j.UID = e.truth.job.UID
-	if e.truth.job.Namespace == "" {
+	e.watch.List()
+	is := &e.truth.Object
+	j.UID = is.UID
+	if is.Namespace == "" {
 		j.Namespace = "" // the store has no namespaces
 	}
-	e.life.Kept("the job was created", created(&j), created(&e.truth.job))
-	e.life.Stop()
+	e.truth.IsNew(j.UID, e.truth.Children, &j, &job.Job{
+		Namespace: is.Namespace, Name: is.Name, UID: is.UID, CreationTimestamp: is.CreationTimestamp, Spec: is.Spec, Status: is.Status,
+	})
 	e.happened()
 }
 
-// created is what a store must keep of a new job.
-func created(j *job.Job) job.Job {
-	return job.Job{Namespace: j.Namespace, Name: j.Name, UID: j.UID, CreationTimestamp: j.CreationTimestamp, Spec: j.Spec, Status: j.Status}
-}
-
 func (e *Env) remove() {
-	e.life.Tell("a user removes job %s with its pods", e.truth.job.UID)
+	e.life.Tell("a user removes job %s with its pods", e.truth.Object.UID)
 	e.life.Must("remove the job", e.subject.Store.RemoveJob())
-	if e.truth = (truth{}); e.all == nil {
+	if e.truth.Object, e.truth.Children = (job.Job{}), nil; e.all == nil {
 		e.program.Again = time.Time{}
 	}
 }
@@ -70,7 +63,7 @@ func (e *Env) remove() {
 func (e *Env) newProgram() *life.Program {
 	return &life.Program{
 		Life: e.life, Start: e.start, Busy: "L6", Stuck: "L9", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
-		Before: func() { e.edited, e.shows = false, e.watch.Shows() }, After: func(bool) { e.look(nil) },
+		Before: func() { e.edited, e.shows = false, e.watch.Shows() }, After: func(bool) { e.look(world.Write{}, "") },
 	}
 }
 
@@ -78,7 +71,7 @@ func (e *Env) newProgram() *life.Program {
 func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 	program := e.subject.Start(forget)
 	e.history.Restarted = e.history.Restarted || forget
-	e.list()
+	e.watch.List()
 	return program
 }
 
@@ -97,7 +90,7 @@ func (e *Env) checkStall() {
 
 // checkIdle checks that a plan from the store as it is has nothing to do (L9).
 func (e *Env) checkIdle() {
-	s := job.Snapshot{Job: e.truth.job, Pods: e.pods(), Now: e.life.Now(), Consistent: true, Options: e.options}
+	s := job.Snapshot{Job: e.truth.Object, Pods: e.truth.Values(), Now: e.life.Now(), Consistent: true, Options: e.options}
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		e.life.Breaks("Store", "the store holds what no plan can be made from: %v", err)
@@ -127,7 +120,7 @@ func (e *Env) comeToRest() {
 	e.life.Tell("from here on nothing goes wrong, and all pods succeed")
 	e.life.Quiet = true
 	defer func() { e.life.Quiet = false }()
-	if spec := e.truth.job.Spec; *spec.Suspend || *spec.Parallelism == 0 {
+	if spec := e.truth.Object.Spec; *spec.Suspend || *spec.Parallelism == 0 {
 		off, parallelism := false, max(*spec.Parallelism, 1)
 		spec.Suspend, spec.Parallelism = &off, &parallelism
 		e.edit(fmt.Sprintf("resumes %s, with parallelism %d", e.the(), parallelism), spec)
@@ -163,15 +156,15 @@ func exitCode(p *job.Pod) int32 {
 
 // isOver reports whether the job has ended, or is being deleted and has no pod left that runs.
 func (e *Env) isOver() bool {
-	if e.truth.job.Status.Finished() != "" {
+	if e.truth.Object.Status.Finished() != "" {
 		return true
 	}
-	return !e.truth.job.DeletionTimestamp.IsZero() && e.somePod() == nil
+	return !e.truth.Object.DeletionTimestamp.IsZero() && e.somePod() == nil
 }
 
 // somePod is a pod of the job that has not ended.
 func (e *Env) somePod() *job.Pod {
-	for _, p := range e.truth.pods {
+	for _, p := range e.truth.Children {
 		if p.Phase < job.PodSucceeded && p.Owner != job.Foreign {
 			return p
 		}
@@ -188,12 +181,12 @@ func (e *Env) checkRest() {
 	e.program.Settle() // what waited for those pods
 	writes := e.life.Writes
 	e.program.Round()
-	for _, p := range e.truth.pods {
+	for _, p := range e.truth.Children {
 		if !p.Untracked && p.Owner <= job.OwnedUnmatched {
 			e.life.Breaks("L4", "the job is over, and %s keeps its finalizer", p.Name)
 		}
 	}
-	if u := e.truth.job.Status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
+	if u := e.truth.Object.Status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
 		e.life.Breaks("L5", "the job is over, and UIDs stay uncounted: %v", *u)
 	}
 	if e.life.Writes > writes {

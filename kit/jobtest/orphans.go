@@ -10,7 +10,6 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
-	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/world"
 )
 
@@ -31,7 +30,7 @@ func (e *Env) mayOrphan() bool {
 
 // leaveOrphans removes the job and leaves its pods. In the end none has a finalizer (L4).
 func (e *Env) leaveOrphans() {
-	e.life.Tell("a user removes job %s, and leaves its pods", e.truth.job.UID)
+	e.life.Tell("a user removes job %s, and leaves its pods", e.truth.Object.UID)
 	e.life.Must("remove the job alone", e.subject.Store.(Orphaner).RemoveJobOnly())
 	e.gone = true
 	e.read()
@@ -49,7 +48,7 @@ func (e *Env) leaveOrphans() {
 
 // checkOrphans checks that no pod of a job that is gone keeps its finalizer (L4).
 func (e *Env) checkOrphans() {
-	for _, p := range e.truth.pods {
+	for _, p := range e.truth.Children {
 		if !p.Untracked && p.Owner <= job.OwnedUnmatched {
 			e.life.Breaks("L4", "the job is gone, and %s keeps its finalizer", p.Name)
 		}
@@ -67,7 +66,7 @@ func (e *Env) checkGoneJob(w world.Write) {
 // sight: a look may return them in any.
 func (l *loop) cleanUp(ctx context.Context, pods []job.Pod, b jobapply.Backend) (time.Time, error) {
 	b, pods = l.env.Backend(b), slices.Clone(pods)
-	life.Sort(l.env.order, pods, uidOf)
+	l.env.truth.Sort(pods)
 	for i := range pods {
 		p := &pods[i]
 		if p.Owner > job.OwnedUnmatched || !job.MayUntrack(nil, p, l.env.Options()) {

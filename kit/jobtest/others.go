@@ -37,14 +37,14 @@ func (e *Env) orphan(s LabelStore, what string, untracked bool) bool {
 		Name: fmt.Sprint("orphan-", e.orphans), UID: job.UID(fmt.Sprint("orphan-uid-", e.orphans)), Owner: job.Orphan, Untracked: untracked,
 		Detail: &job.PodDetail{CreationTimestamp: e.life.Now()},
 	}
-	if e.truth.job.Spec.CompletionMode == job.Indexed {
+	if e.truth.Object.Spec.CompletionMode == job.Indexed {
 		p.Index = job.IndexAt(int32(e.life.Pick("index", 8)) - 1)
 	}
 	e.life.Tell("%sa pod %s matches: %s, %s", e.life.Meanwhile, what, p.Name, describe(&p))
 	e.life.Must("add pod "+p.Name, s.AddPod(p))
 	e.history.Born(&p)
 	e.read()
-	if is := e.truth.pod(p.UID); is == nil || is.Owner != job.Orphan {
+	if is := e.pod(p.UID); is == nil || is.Owner != job.Orphan {
 		e.life.Breaks("Store", "pod %s was added, and is not there as an orphan", p.Name)
 	}
 	return true
@@ -52,7 +52,7 @@ func (e *Env) orphan(s LabelStore, what string, untracked bool) bool {
 
 func (e *Env) relabel(s LabelStore) bool {
 	var pods []*job.Pod
-	for _, p := range e.truth.pods {
+	for _, p := range e.truth.Children {
 		if p.Owner <= job.OwnedUnmatched {
 			pods = append(pods, p)
 		}
@@ -65,7 +65,7 @@ func (e *Env) relabel(s LabelStore) bool {
 	e.life.Tell("%sa user relabels %s: the selector %s it", e.life.Meanwhile, p.Name, map[bool]string{true: "matches", false: "does not match"}[matches])
 	e.life.Must("relabel pod "+p.Name, s.Relabel(p.UID, matches))
 	e.read()
-	if is := e.truth.pod(p.UID); is == nil || (is.Owner == job.Owned) != matches {
+	if is := e.pod(p.UID); is == nil || (is.Owner == job.Owned) != matches {
 		e.life.Breaks("Store", "%s was relabelled, and the store does not know", p.Name)
 	}
 	return true
@@ -73,7 +73,7 @@ func (e *Env) relabel(s LabelStore) bool {
 
 // adopts checks the adoption of a pod: the job must not be on its way out (JI22).
 func (e *Env) adopts() (wrong []jobcheck.Violation) {
-	if !e.truth.job.DeletionTimestamp.IsZero() {
+	if !e.truth.Object.DeletionTimestamp.IsZero() {
 		wrong = append(wrong, jobcheck.Violation{Rule: "JI22", Problem: "a pod is adopted for a job that is being deleted"})
 	}
 	return wrong

@@ -12,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/jobcheck"
 	"github.com/batchplan/batchplan/kit/jobgen"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // Queue is a program that plans several jobs and has a queue of them, with their stores. It reads its stores.
@@ -71,7 +72,7 @@ func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 	q.program = &life.Program{
 		Life: l, Start: q.start, Busy: "L6", Stuck: "L9", CheckStall: q.checkStall,
 		Before: func() { q.each(func(e *Env) { e.edited = false }) },
-		After:  func(bool) { q.each(func(e *Env) { e.look(nil) }) },
+		After:  func(bool) { q.each(func(e *Env) { e.look(world.Write{}, "") }) },
 	}
 	for i, e := range q.all {
 		e.all, e.program, e.changed = q.all, q.program, func() { q.Changed(i) }
@@ -85,7 +86,7 @@ func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 		// First those that are being deleted: what they wait for would keep the others from their time.
 		for _, deleted := range []bool{true, false} {
 			q.each(func(e *Env) {
-				if e.truth.job.UID != "" && deleted == !e.truth.job.DeletionTimestamp.IsZero() {
+				if e.truth.Object.UID != "" && deleted == !e.truth.Object.DeletionTimestamp.IsZero() {
 					e.comeToRest()
 					e.remove()
 				}
@@ -110,7 +111,7 @@ func (q *queue) start(forget bool) func(context.Context) (time.Time, error) {
 func (q *queue) checkStall() {
 	for _, e := range q.all {
 		waits := !q.program.Again.IsZero() && (e.troubled || e.hasLost())
-		if !waits && e.truth.job.UID != "" {
+		if !waits && e.truth.Object.UID != "" {
 			e.checkIdle()
 		}
 	}
@@ -119,7 +120,7 @@ func (q *queue) checkStall() {
 // hasLost reports whether a pod of the job has failed, was deleted, or is gone.
 func (e *Env) hasLost() bool {
 	return slices.ContainsFunc(e.history.Pods, func(l jobcheck.Life) bool {
-		p := e.truth.pod(l.UID)
+		p := e.pod(l.UID)
 		return l.Ended == job.PodFailed || p == nil || p.Deletion != nil
 	})
 }

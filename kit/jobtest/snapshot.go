@@ -19,33 +19,26 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 	if !s.Consistent {
 		return
 	}
-	if s.Job.UID != e.truth.job.UID || !sameStatus(&s.Job.Status, &e.truth.job.Status) {
+	if s.Job.UID != e.truth.Object.UID || !sameStatus(&s.Job.Status, &e.truth.Object.Status) {
 		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s of %s; it is %s of %s",
-			s.Job.Status, s.Job.UID, e.truth.job.Status, e.truth.job.UID)
+			s.Job.Status, s.Job.UID, e.truth.Object.Status, e.truth.Object.UID)
 	}
-	if text := life.Difference(&e.truth.job.Spec, &s.Job.Spec); text != "" {
+	if text := life.Difference(&e.truth.Object.Spec, &s.Job.Spec); text != "" {
 		e.life.Breaks("Store", "the snapshot is Consistent, and shows the spec otherwise than the store: %s", text)
 	}
-	seen := make(map[job.UID]*job.Pod, len(s.Pods))
-	for i := range s.Pods {
-		seen[s.Pods[i].UID] = &s.Pods[i]
-	}
-	for _, p := range e.truth.pods {
-		switch old := seen[p.UID]; {
-		case old == nil && p.Owner != job.Foreign && !isDone(p):
+	for old, p := range e.truth.Against(life.Pointers(s.Pods)) {
+		switch {
+		case p == nil:
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", old.Name)
+		case old == nil && (p.Owner == job.Foreign || isDone(p)):
+		case old == nil:
 			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", p.Name)
-		case old != nil && !samePod(old, p):
+		case !samePod(old, p):
 			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s as %s; it is %s", p.Name, describe(old), describe(p))
-		case old != nil:
+		default:
 			if text := e.otherwise(p, old); text != "" {
 				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s", p.Name, text)
 			}
-		}
-		delete(seen, p.UID)
-	}
-	for _, p := range s.Pods {
-		if seen[p.UID] != nil {
-			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", p.Name)
 		}
 	}
 }
@@ -70,7 +63,7 @@ func (e *Env) checkSeen(s *job.Snapshot) {
 		p := &s.Pods[i]
 		was, shown := e.watch.Shown(string(p.UID)).(job.Pod)
 		if !shown {
-			if e.truth.pod(p.UID) == nil && e.history.Of(p.UID) != nil {
+			if e.pod(p.UID) == nil && e.history.Of(p.UID) != nil {
 				e.life.Breaks("Store", "the snapshot shows %s, and the program was shown that it is gone", p.Name)
 			}
 			continue

@@ -45,7 +45,7 @@ func (e *Env) interfere() {
 // kubelet makes one step of a pod. It reports whether there was something to do.
 func (e *Env) kubelet() bool {
 	var pods []*job.Pod
-	for _, p := range e.truth.pods {
+	for _, p := range e.truth.Children {
 		if p.Owner != job.Foreign && p.Phase < job.PodSucceeded {
 			pods = append(pods, p)
 		}
@@ -87,7 +87,7 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	e.life.Tell("%spod %s %s", e.life.Meanwhile, p.Name, says)
 	e.life.Must("update pod "+p.Name, e.subject.Store.UpdatePod(changed))
 	e.read()
-	switch is := e.truth.pod(p.UID); {
+	switch is := e.pod(p.UID); {
 	case is == nil && !world.IsCollected(&changed):
 		e.life.Breaks("Store", "pod %s was updated, and is gone", p.Name)
 	case is != nil && world.IsCollected(&changed):
@@ -103,7 +103,7 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 
 // user edits the job, or deletes it. It reports whether the job has changed.
 func (e *Env) user() bool {
-	spec := e.truth.job.Spec
+	spec := e.truth.Object.Spec
 	switch n := e.life.Pick("user", 10); {
 	case n < 4:
 		suspend := !*spec.Suspend
@@ -123,7 +123,7 @@ func (e *Env) user() bool {
 		return e.edit(fmt.Sprintf("sets completions and parallelism%s to %d", e.of(), completions), spec)
 	default:
 		d, ok := e.subject.Store.(JobDeleter)
-		if !ok || !e.truth.job.DeletionTimestamp.IsZero() {
+		if !ok || !e.truth.Object.DeletionTimestamp.IsZero() {
 			return false
 		}
 		e.life.Tell("%sa user deletes %s", e.life.Meanwhile, e.the())
@@ -140,7 +140,7 @@ func (e *Env) edit(says string, spec job.Spec) bool {
 	e.history.Edited = true
 	e.history.MaxParallelism = max(e.history.MaxParallelism, *spec.Parallelism)
 	e.read()
-	e.life.Kept("the spec was updated", &spec, &e.truth.job.Spec)
+	e.life.Kept("the spec was updated", &spec, &e.truth.Object.Spec)
 	e.happened()
 	return true
 }

@@ -11,94 +11,100 @@ import (
 	"github.com/batchplan/batchplan/kit/world"
 )
 
-// look reads the store again, and compares it with what it held before the write w; nil
-// means that nobody has written.
-func (e *Env) look(w *write) {
+// kind says what a job and its pods are called, and what tells the pods apart.
+var kind = life.Kind[job.Pod]{
+	Object: "job", Child: "pod", Title: "pod ",
+	Key: uidOf, ID: uidOf, Name: func(p *job.Pod) string { return p.Name },
+	Describe: func(p *job.Pod) string { return p.Name + ": " + describe(p) },
+}
+
+func uidOf(p *job.Pod) string { return string(p.UID) }
+
+// pod is the pod of that UID, or nil.
+func (e *Env) pod(uid job.UID) *job.Pod { return e.truth.Child(string(uid)) }
+
+// state is what the checks of a write look at.
+func (e *Env) state() *jobcheck.State {
+	return &jobcheck.State{Job: &e.truth.Object, Pods: e.truth.Children, History: &e.history, Options: e.options}
+}
+
+// look reads the store again, and compares it with what it held before the write w of a pod; the zero
+// value means that nobody has written.
+func (e *Env) look(w world.Write, pod job.UID) {
 	was := e.truth
 	e.read()
-	if w == nil {
-		w = &write{}
-	}
-	switch same := sameStatus(&was.job.Status, &e.truth.job.Status); {
-	case same:
+	switch old, is := &was.Object.Status, &e.truth.Object.Status; {
+	case sameStatus(old, is):
 	case w.Verb == world.WriteStatus:
-		e.history.Recorded(&was.job.Status, &e.truth.job.Status)
+		e.history.Recorded(old, is)
 	default:
-		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", life.By(&w.Write), e.truth.job.Status, was.job.Status)
+		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", life.By(w), is, old)
 	}
-	born := 0
-	for _, p := range e.truth.pods {
-		switch old := was.pod(p.UID); {
+	var born, gone []*job.Pod
+	for old, p := range e.truth.Against(was.Children) {
+		switch {
+		case p == nil:
+			gone = append(gone, old)
 		case old != nil:
-			if w.pod != p.UID && !samePod(old, p) {
-				e.life.Breaks("Store", "%s has changed%s: %s, it was %s", p.Name, life.By(&w.Write), describe(p), describe(old))
+			if pod != p.UID && !samePod(old, p) {
+				e.life.Breaks("Store", "%s has changed%s: %s, it was %s", p.Name, life.By(w), describe(p), describe(old))
 			}
 		case e.history.Of(p.UID) != nil:
-			e.life.Breaks("Store", "%s with UID %s was gone, and is back%s: a UID must be new in the whole life, also after a start", p.Name, p.UID, life.By(&w.Write))
+			e.life.Breaks("Store", "%s with UID %s was gone, and is back%s: a UID must be new in the whole life, also after a start", p.Name, p.UID, life.By(w))
 		default:
-			born++
+			born = append(born, p)
 			e.life.IsNew(p.Name, p.UID)
 			e.history.Born(p)
 		}
 	}
-	if w.Verb != world.Create && born > 0 || born > 1 {
-		e.life.Breaks("Store", "%d new pods%s", born, life.By(&w.Write))
+	if w.Verb != world.Create && len(born) > 0 || len(born) > 1 {
+		e.life.Breaks("Store", "%d new pods%s", len(born), life.By(w))
 	}
-	for _, p := range was.pods {
-		if e.truth.pod(p.UID) == nil {
-			e.checkGone(p, w)
-		}
+	for _, p := range gone {
+		e.checkGone(p, w, pod)
 	}
 }
 
 // read takes over what the store holds.
 func (e *Env) read() {
-	j := e.truth.job
-	if !e.gone {
-		var err error
-		j, err = e.subject.Store.Job()
-		e.life.Must("read the job", err)
+	readJob := e.subject.Store.Job
+	if e.gone {
+		readJob = func() (job.Job, error) { return e.truth.Object, nil }
 	}
-	pods, err := e.subject.Store.Pods()
-	e.life.Must("read the pods", err)
-	life.Sort(e.order, pods, uidOf)
-	e.truth = truth{job: j}
-	for i := range pods {
-		e.truth.pods = append(e.truth.pods, &pods[i])
-		e.life.Names(pods[i].Name)
-	}
+	e.truth.Read(readJob, e.subject.Store.Pods)
 	e.watch.Note()
 }
 
 // checkGone checks that a pod does not vanish with its finalizer, and not by itself.
-func (e *Env) checkGone(p *job.Pod, w *write) {
+func (e *Env) checkGone(p *job.Pod, w world.Write, pod job.UID) {
 	removed := false
 	if l := e.history.Of(p.UID); l != nil {
 		removed = l.Removed
 	}
 	switch {
 	case !p.Untracked && !removed && w.Verb != world.Untrack && w.Verb != world.Release:
-		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, life.By(&w.Write))
-	case w.pod != p.UID && !world.IsCollected(p):
-		e.life.Breaks("Store", "%s is gone%s", p.Name, life.By(&w.Write))
+		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, life.By(w))
+	case pod != p.UID && !world.IsCollected(p):
+		e.life.Breaks("Store", "%s is gone%s", p.Name, life.By(w))
 	}
 }
 
 // indexTwice checks that no other pod has the index, and that it is not completed (JI7).
-func (e *Env) indexTwice(st *jobcheck.State, index int32) (wrong []jobcheck.Violation) {
-	if st.Job.Spec.CompletionMode != job.Indexed || e.subject.Late {
+func (e *Env) indexTwice(index int32) (wrong []jobcheck.Violation) {
+	j := &e.truth.Object
+	if j.Spec.CompletionMode != job.Indexed || e.subject.Late {
 		return nil
 	}
 	add := func(format string, args ...any) {
 		wrong = append(wrong, jobcheck.Violation{Rule: "JI7", Problem: fmt.Sprintf(format, args...)})
 	}
-	for _, p := range st.Pods {
+	for _, p := range e.truth.Children {
 		if p.Owner == job.Owned && p.Index.Int32() == index && p.Phase < job.PodSucceeded && p.Deletion == nil {
 			add("index %d is created again, beside %s", index, p.Name)
 		}
 	}
 	var done indexset.Set
-	done.AddText(st.Job.Status.CompletedIndexes, *st.Job.Spec.Completions)
+	done.AddText(j.Status.CompletedIndexes, *j.Spec.Completions)
 	if done.Has(index) {
 		add("index %d is created again, and is completed", index)
 	}
@@ -116,7 +122,7 @@ func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
 		e.life.Breaks("Store", "%s was created without the finalizer or the owner: %s", p.Name, describe(p))
 	case p.Detail != nil && !p.Detail.CreationTimestamp.IsZero() && p.Detail.CreationTimestamp.Sub(e.life.Now()).Abs() > time.Second:
 		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s: the clock of the life is Env.Now", p.Name, e.life.Now(), p.Detail.CreationTimestamp)
-	case e.truth.job.Spec.CompletionMode == job.Indexed && p.Index != c.Index:
+	case e.truth.Object.Spec.CompletionMode == job.Indexed && p.Index != c.Index:
 		e.life.Breaks("Store", "%s was created with index %s, asked for was %s", p.Name, p.Index, c.Index)
 	case c.PerIndex && (p.Detail == nil || p.Detail.FailureCount != c.FailureCount || p.Detail.IgnoredFailureCount != c.IgnoredFailureCount):
 		e.life.Breaks("Store", "%s was created without the failures of its index, %d and %d ignored (J18)", p.Name, c.FailureCount, c.IgnoredFailureCount)
@@ -174,27 +180,10 @@ func (e *Env) reported(p *job.Pod) job.Pod {
 	if p.Detail != nil {
 		detail := *p.Detail
 		detail.ResourceVersion = ""
-		if e.truth.job.Spec.PodFailurePolicy == nil {
+		if e.truth.Object.Spec.PodFailurePolicy == nil {
 			detail.Conditions = nil
 		}
 		is.Detail = &detail
 	}
 	return is
-}
-
-func uidOf(p *job.Pod) string { return string(p.UID) }
-
-// truth is what the store held when the test looked last.
-type truth struct {
-	job  job.Job
-	pods []*job.Pod
-}
-
-func (t *truth) pod(uid job.UID) *job.Pod {
-	for _, p := range t.pods {
-		if p.UID == uid {
-			return p
-		}
-	}
-	return nil
 }

@@ -13,18 +13,13 @@ const MaxLag = 2 * time.Minute
 // again is how many objects are shown until one is shown a second time: events may come twice (F10).
 const again = 5
 
-// Watched is an object with its children, C, and how a program is shown them.
-type Watched[C any] struct {
-	// Kind is what the story calls the object.
-	Kind     string
-	Object   func() any
-	Children func() []C
-	// Key is the key of a child, Name what the story calls it, and Describe what it tells of one.
-	Key, Name, Describe func(*C) string
-	// Replace shows everything. SetObject, Set and Remove show one change.
-	Replace, SetObject func()
-	Set                func(C)
-	Remove             func(C)
+// Cache is what a program sees a family through.
+type Cache[O, C any] struct {
+	// Replace shows everything. Object, Child and Remove show one change.
+	Replace func(O, []C)
+	Object  func(O)
+	Child   func(C)
+	Remove  func(key string)
 }
 
 // ObjectKey is the key of the object that has the children.
@@ -41,7 +36,7 @@ type object struct {
 // program that sees everything immediately.
 type Late struct {
 	life    *Life
-	objects func() []object
+	objects func() []object // none before the first
 	// show shows the program one of them: as it was shown before and as it is. Nil stands for
 	// one that is not there.
 	show    func(key string, was, is any)
@@ -52,13 +47,17 @@ type Late struct {
 	since time.Time // since when something is unseen; zero if nothing is
 }
 
-// Watch makes the watch of a program.
-func Watch[C any](l *Life, w Watched[C]) *Late {
-	late := &Late{life: l, replace: w.Replace}
-	late.objects = func() []object {
-		all := []object{{ObjectKey, w.Object()}}
-		for _, c := range w.Children() {
-			all = append(all, object{w.Key(&c), c})
+// Watch makes the watch of a program that sees the family through a cache.
+func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
+	l, kind := f.life, f.kind
+	late := &Late{life: l, replace: func() { cache.Replace(f.Object, f.Values()) }}
+	late.objects = func() (all []object) {
+		if reflect.ValueOf(f.Object).IsZero() {
+			return nil
+		}
+		all = append(all, object{ObjectKey, f.Object})
+		for _, c := range f.Children {
+			all = append(all, object{kind.Key(c), *c})
 		}
 		return all
 	}
@@ -66,28 +65,29 @@ func Watch[C any](l *Life, w Watched[C]) *Late {
 		says := l.Meanwhile + "the program sees "
 		switch {
 		case key == ObjectKey:
-			l.TellRoutine("%sthe %s", says, w.Kind)
-			w.SetObject()
+			l.TellRoutine("%sthe %s", says, kind.Object)
+			cache.Object(f.Object)
 		case is == nil:
 			c := was.(C)
-			l.Tell("%sthat %s is gone", says, w.Name(&c))
-			w.Remove(c)
+			l.Tell("%sthat %s%s is gone", says, kind.Title, kind.Name(&c))
+			cache.Remove(key)
 		default:
 			c := is.(C)
-			l.Tell("%s%s", says, w.Describe(&c))
-			w.Set(c)
+			l.Tell("%s%s%s", says, kind.Title, kind.Describe(&c))
+			cache.Child(c)
 		}
 	}
 	return late
 }
 
-// List shows everything, by a fresh list.
+// List shows everything, by a fresh list, if there is anything.
 func (l *Late) List() {
-	if l != nil {
-		l.replace()
-		l.shows++
-		l.shown, l.since = l.objects(), time.Time{}
+	if l == nil || len(l.objects()) == 0 {
+		return
 	}
+	l.replace()
+	l.shows++
+	l.shown, l.since = l.objects(), time.Time{}
 }
 
 // Unseen returns the keys of the objects that are not as they were shown: first of those that

@@ -23,9 +23,9 @@ func (l *Life) IsNew(name string, uid job.UID) {
 	l.uids[uid] = true
 }
 
-// By says by which write something has changed; nil means that nobody has written.
-func By(w *world.Write) string {
-	if w == nil || w.Verb == "" {
+// By says by which write something has changed; the zero value means that nobody has written.
+func By(w world.Write) string {
+	if w.Verb == "" {
 		return ", and no write has gone through Env"
 	}
 	return " by " + w.String()

@@ -1,0 +1,122 @@
+package life
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Kind says what the objects of a family are called, and what tells its children apart.
+type Kind[C any] struct {
+	// Object and Child are the words for the objects. Title comes before the name of a child, if that needs one.
+	Object, Child, Title string
+	// Key finds a child among others of the same time. ID is one that no other child of the life has.
+	Key, ID func(*C) string
+	// Name is the name of a child. Describe tells of the child in a few words, and begins with its name.
+	Name, Describe func(*C) string
+}
+
+// Family is an object, O, and its children, C, as the store of a program held them when the test looked last.
+type Family[O, C any] struct {
+	Object   O
+	Children []*C
+
+	life  *Life
+	kind  *Kind[C]
+	order map[string]int
+}
+
+// NewFamily makes the family of a life that has just begun: the store is empty.
+func NewFamily[O, C any](l *Life, k *Kind[C]) Family[O, C] {
+	return Family[O, C]{life: l, kind: k, order: map[string]int{}}
+}
+
+// Child returns the child of that key, or nil.
+func (f *Family[O, C]) Child(key string) *C { return f.find(f.Children, key) }
+
+func (f *Family[O, C]) find(children []*C, key string) *C {
+	for _, c := range children {
+		if f.kind.Key(c) == key {
+			return c
+		}
+	}
+	return nil
+}
+
+// Values are the children.
+func (f *Family[O, C]) Values() []C {
+	all := make([]C, len(f.Children))
+	for i, c := range f.Children {
+		all[i] = *c
+	}
+	return all
+}
+
+// Sort brings children into the order in which they have come into sight; those that are new follow by
+// their IDs. A store may return them in any order, and may draw their UIDs: what is picked by its place here
+// is the same child in each repetition of a life.
+func (f *Family[O, C]) Sort(children []C) {
+	var fresh []string
+	for i := range children {
+		if id := f.kind.ID(&children[i]); f.order[id] == 0 {
+			fresh = append(fresh, id)
+		}
+	}
+	slices.Sort(fresh)
+	for _, id := range fresh {
+		f.order[id] = len(f.order) + 1
+	}
+	slices.SortFunc(children, func(a, b C) int { return cmp.Compare(f.order[f.kind.ID(&a)], f.order[f.kind.ID(&b)]) })
+}
+
+// Read takes over what the store holds.
+func (f *Family[O, C]) Read(object func() (O, error), children func() ([]C, error)) {
+	is, err := object()
+	f.life.Must("read the "+f.kind.Object, err)
+	all, err := children()
+	f.life.Must("read the "+f.kind.Child+"s", err)
+	f.Sort(all)
+	f.Object, f.Children = is, Pointers(all)
+	for _, c := range f.Children {
+		f.life.Names(f.kind.Name(c))
+	}
+}
+
+// Pointers are the addresses of children.
+func Pointers[C any](children []C) []*C {
+	all := make([]*C, len(children))
+	for i := range children {
+		all[i] = &children[i]
+	}
+	return all
+}
+
+// Against compares the children with others. It yields each child after the other of its key, and then the
+// others that are left. Nil stands for one that is missing.
+func (f *Family[O, C]) Against(others []*C) iter.Seq2[*C, *C] {
+	return func(yield func(other, is *C) bool) {
+		for _, is := range f.Children {
+			if !yield(f.find(others, f.kind.Key(is)), is) {
+				return
+			}
+		}
+		for _, other := range others {
+			if f.Child(f.kind.Key(other)) == nil && !yield(other, nil) {
+				return
+			}
+		}
+	}
+}
+
+// IsNew checks that a new object has a UID of its own, no children, and is as the store was given it.
+func (f *Family[O, C]) IsNew(uid job.UID, children []*C, want, is *O) {
+	f.life.IsNew("the "+f.kind.Object, uid)
+	says := "the " + f.kind.Object + " was created"
+	for _, c := range children {
+		f.life.Breaks("Store", "%s, and has %s %s already", says, f.kind.Child, f.kind.Name(c))
+	}
+	f.life.Kept(says, want, is)
+	f.life.Stop()
+}
