@@ -95,19 +95,8 @@ func (a aside) failed(before aside) aside {
 	return a
 }
 
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
+func latest(times ...time.Time) time.Time   { return slices.MaxFunc(times, time.Time.Compare) }
+func earliest(times ...time.Time) time.Time { return slices.MinFunc(times, time.Time.Compare) }
 
 // checkAside checks that a run does not start that was set aside (CI16).
 func (e *Env) checkAside(n *cronjob.Creation) []cronjobcheck.Violation {

@@ -1,6 +1,7 @@
 package cronjobtest
 
 import (
+	"cmp"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,13 +38,7 @@ func TestBackend(t testing.TB, open func(*Env) Subject) {
 // Run runs the test.
 func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	t.Helper()
-	specs, options := c.Specs, c.Options
-	if specs == nil {
-		specs = cronjobgen.Specs()
-	}
-	if options == nil {
-		options = cronjobgen.Options()
-	}
+	specs, options := cmp.Or(c.Specs, cronjobgen.Specs()), cmp.Or(c.Options, cronjobgen.Options())
 	life.Check(t, func(l *life.Life) {
 		e := &Env{
 			life: l, options: options.Draw(l.T, "options"), endings: c.Endings,

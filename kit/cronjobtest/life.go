@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +47,7 @@ func (e *Env) create(spec cronjob.Spec, n int) {
 	if is.Namespace == "" {
 		c.Namespace = "" // the store has no namespaces
 	}
-	own := slices.DeleteFunc(slices.Clone(e.truth.Children), func(c *cronjob.Child) bool { return c.Foreign })
+	own := e.truth.Those(func(c *cronjob.Child) bool { return !c.Foreign })
 	e.truth.IsNew(c.UID, own, &c, &cronjob.CronJob{
 		Namespace: is.Namespace, Name: is.Name, UID: is.UID, CreationTimestamp: is.CreationTimestamp, Spec: is.Spec, Status: is.Status,
 	})
@@ -158,11 +157,10 @@ func (e *Env) userMeanwhile() bool {
 
 // finish ends a job. It reports whether there was one.
 func (e *Env) finish() bool {
-	running := slices.DeleteFunc(slices.Clone(e.truth.Children), func(c *cronjob.Child) bool { return !isLeft(c) })
-	if len(running) == 0 {
+	c := e.truth.Pick(isLeft)
+	if c == nil {
 		return false
 	}
-	c := running[e.life.Pick("job", len(running))]
 	if !c.DeletionTimestamp.IsZero() {
 		e.removeJob(podsAreGone(c), c.Name)
 		return true
@@ -245,25 +243,17 @@ func (e *Env) user() bool {
 // remove lets a user remove a job. One whose run is recorded nowhere would be the loss of
 // all that is known of it.
 func (e *Env) remove() bool {
-	var recorded []string
-	for _, c := range e.truth.Children {
+	recorded := e.truth.Pick(func(c *cronjob.Child) bool {
+		if c.Foreign || !e.watch.HasSeen(c.Name) { // a watch that misses nothing would tell of it before it tells that it is gone
+			return false
+		}
 		beside := c.ScheduledTime.IsZero() && len(e.triggers) > 0
-		if c.Foreign {
-			continue
-		}
-		if !e.watch.HasSeen(c.Name) {
-			continue // a watch that misses nothing would tell of it before it tells that it is gone
-		}
-		if !c.ScheduledTime.After(e.truth.Object.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime) {
-			recorded = append(recorded, c.Name)
-		}
+		return !c.ScheduledTime.After(e.truth.Object.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime)
+	})
+	if recorded != nil {
+		e.removeJob("a user removes "+recorded.Name, recorded.Name)
 	}
-	if len(recorded) == 0 {
-		return false
-	}
-	name := recorded[e.life.Pick("job", len(recorded))]
-	e.removeJob("a user removes "+name, name)
-	return true
+	return recorded != nil
 }
 
 // checkStall plans from the store as it is: there must be nothing to do (CL4).
@@ -302,11 +292,11 @@ const patience = 5 * time.Minute
 // endAll lets all jobs complete, and those that follow them.
 func (e *Env) endAll() {
 	for range 400 {
-		i := slices.IndexFunc(e.truth.Children, isLeft)
-		if i < 0 {
+		c := value.At(e.truth.Those(isLeft), 0)
+		if c == nil {
 			return
 		}
-		if c := e.truth.Children[i]; !c.DeletionTimestamp.IsZero() {
+		if !c.DeletionTimestamp.IsZero() {
 			e.removeJob(podsAreGone(c), c.Name)
 		} else {
 			e.end(*c, cronjob.Complete)

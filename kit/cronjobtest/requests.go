@@ -104,12 +104,9 @@ func (e *Env) checkRequests() {
 
 // mayPause reports whether enough jobs have failed for Options.PauseAfterFailures, in a row or not (C19).
 func (e *Env) mayPause() bool {
-	failed := 0
-	for _, c := range e.truth.Children {
-		if !c.Foreign && c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful {
-			failed++
-		}
-	}
+	failed := e.truth.Those(func(c *cronjob.Child) bool {
+		return !c.Foreign && c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful
+	})
 	limit := int(e.options.PauseAfterFailures)
-	return limit > 0 && failed >= limit
+	return limit > 0 && len(failed) >= limit
 }

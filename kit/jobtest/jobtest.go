@@ -1,6 +1,7 @@
 package jobtest
 
 import (
+	"cmp"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -31,10 +32,7 @@ func TestBackend(t testing.TB, open func(*Env) Subject) {
 // Run runs the test.
 func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	t.Helper()
-	specs := c.Specs
-	if specs == nil {
-		specs = jobgen.Specs()
-	}
+	specs := cmp.Or(c.Specs, jobgen.Specs())
 	life.Check(t, func(l *life.Life) {
 		e := newEnv(l, drawLimits(l.T))
 		e.subject = open(e)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/jobcheck"
@@ -162,15 +163,10 @@ func (e *Env) isOver() bool {
 	return !e.truth.Object.DeletionTimestamp.IsZero() && e.somePod() == nil
 }
 
-// somePod is a pod of the job that has not ended.
-func (e *Env) somePod() *job.Pod {
-	for _, p := range e.truth.Children {
-		if p.Phase < job.PodSucceeded && p.Owner != job.Foreign {
-			return p
-		}
-	}
-	return nil
-}
+// somePod is the first pod of the job that has not ended; nil for none.
+func (e *Env) somePod() *job.Pod { return value.At(e.truth.Those(isLeft), 0) }
+
+func isLeft(p *job.Pod) bool { return p.Phase < job.PodSucceeded && p.Owner != job.Foreign }
 
 // checkRest checks what is left when the job has ended: L2, L4 and L5.
 func (e *Env) checkRest() {

@@ -51,16 +51,10 @@ func (e *Env) orphan(s LabelStore, what string, untracked bool) bool {
 }
 
 func (e *Env) relabel(s LabelStore) bool {
-	var pods []*job.Pod
-	for _, p := range e.truth.Children {
-		if p.Owner <= job.OwnedUnmatched {
-			pods = append(pods, p)
-		}
-	}
-	if len(pods) == 0 {
+	p := e.truth.Pick(func(p *job.Pod) bool { return p.Owner <= job.OwnedUnmatched })
+	if p == nil {
 		return false
 	}
-	p := pods[e.life.Pick("pod", len(pods))]
 	matches := p.Owner != job.Owned
 	e.life.Tell("%sa user relabels %s: the selector %s it", e.life.Meanwhile, p.Name, map[bool]string{true: "matches", false: "does not match"}[matches])
 	e.life.Must("relabel pod "+p.Name, s.Relabel(p.UID, matches))

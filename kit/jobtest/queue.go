@@ -1,6 +1,7 @@
 package jobtest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"testing"
@@ -41,10 +42,7 @@ func TestQueue(t testing.TB, open func([]*Env) Queue) {
 // RunQueue runs the test of a queue.
 func (c Test) RunQueue(t testing.TB, open func([]*Env) Queue) {
 	t.Helper()
-	specs := c.Specs
-	if specs == nil {
-		specs = jobgen.Specs()
-	}
+	specs := cmp.Or(c.Specs, jobgen.Specs())
 	life.Check(t, func(l *life.Life) {
 		options := drawLimits(l.T)
 		var all []*Env

@@ -2,11 +2,11 @@ package jobtest
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/world"
@@ -44,16 +44,10 @@ func (e *Env) interfere() {
 
 // kubelet makes one step of a pod. It reports whether there was something to do.
 func (e *Env) kubelet() bool {
-	var pods []*job.Pod
-	for _, p := range e.truth.Children {
-		if p.Owner != job.Foreign && p.Phase < job.PodSucceeded {
-			pods = append(pods, p)
-		}
-	}
-	if len(pods) == 0 {
+	p := e.truth.Pick(isLeft)
+	if p == nil {
 		return false
 	}
-	p := pods[e.life.Pick("pod", len(pods))]
 	switch e.life.Pick("kubelet", 10) {
 	case 0, 1:
 		if p.Phase == job.PodPending {
@@ -147,38 +141,17 @@ func (e *Env) edit(says string, spec job.Spec) bool {
 
 // specText is a spec in a line: what decides something, and is not the default.
 func specText(s *job.Spec) string {
-	var parts []string
-	add := func(name string, v any) { parts = append(parts, fmt.Sprintf("%s %v", name, v)) }
-	if s.CompletionMode == job.Indexed {
-		parts = append(parts, "Indexed")
-	}
-	if s.Completions != nil {
-		add("completions", *s.Completions)
-	}
-	add("parallelism", *s.Parallelism)
-	add("backoffLimit", *s.BackoffLimit)
-	if s.BackoffLimitPerIndex != nil {
-		add("backoffLimitPerIndex", *s.BackoffLimitPerIndex)
-	}
-	if s.MaxFailedIndexes != nil {
-		add("maxFailedIndexes", *s.MaxFailedIndexes)
-	}
-	if s.ActiveDeadlineSeconds != nil {
-		add("activeDeadlineSeconds", *s.ActiveDeadlineSeconds)
-	}
-	if s.Template.RestartPolicy != "" {
-		parts = append(parts, string(s.Template.RestartPolicy))
-	}
-	for _, p := range []struct {
-		is   bool
-		name string
-	}{
-		{s.Suspend != nil && *s.Suspend, "suspended"}, {s.PodFailurePolicy != nil, "with a podFailurePolicy"},
-		{s.SuccessPolicy != nil, "with a successPolicy"}, {s.PodReplacementPolicy == job.ReplaceFailed, "replaces failed pods only"},
-	} {
-		if p.is {
-			parts = append(parts, p.name)
-		}
-	}
-	return strings.Join(parts, ", ")
+	var w life.Words
+	w.Add(s.CompletionMode == job.Indexed, "Indexed")
+	w.Add(s.Completions != nil, "completions %d", value.Of(s.Completions))
+	w.Add(true, "parallelism %d, backoffLimit %d", *s.Parallelism, *s.BackoffLimit)
+	w.Add(s.BackoffLimitPerIndex != nil, "backoffLimitPerIndex %d", value.Of(s.BackoffLimitPerIndex))
+	w.Add(s.MaxFailedIndexes != nil, "maxFailedIndexes %d", value.Of(s.MaxFailedIndexes))
+	w.Add(s.ActiveDeadlineSeconds != nil, "activeDeadlineSeconds %d", value.Of(s.ActiveDeadlineSeconds))
+	w.Add(s.Template.RestartPolicy != "", "%s", s.Template.RestartPolicy)
+	w.Add(value.Of(s.Suspend), "suspended")
+	w.Add(s.PodFailurePolicy != nil, "with a podFailurePolicy")
+	w.Add(s.SuccessPolicy != nil, "with a successPolicy")
+	w.Add(s.PodReplacementPolicy == job.ReplaceFailed, "replaces failed pods only")
+	return w.String()
 }

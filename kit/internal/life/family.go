@@ -45,6 +45,20 @@ func (f *Family[O, C]) find(children []*C, key string) *C {
 	return nil
 }
 
+// Those are the children that a test allows.
+func (f *Family[O, C]) Those(allows func(*C) bool) []*C {
+	return slices.DeleteFunc(slices.Clone(f.Children), func(c *C) bool { return !allows(c) })
+}
+
+// Pick draws one of the children that a test allows; nil if there is none.
+func (f *Family[O, C]) Pick(allows func(*C) bool) *C {
+	some := f.Those(allows)
+	if len(some) == 0 {
+		return nil
+	}
+	return some[f.life.Pick(f.kind.Child, len(some))]
+}
+
 // Values are the children.
 func (f *Family[O, C]) Values() []C {
 	all := make([]C, len(f.Children))

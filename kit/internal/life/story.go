@@ -173,3 +173,16 @@ func (e *event) about(broken, names map[string]bool) string {
 func Indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
 }
+
+// Words are the parts of a line, as of a spec: only those that decide something.
+type Words []string
+
+// Add adds a part if that is so.
+func (w *Words) Add(is bool, format string, args ...any) {
+	if is {
+		*w = append(*w, fmt.Sprintf(format, args...))
+	}
+}
+
+// String is the line.
+func (w Words) String() string { return strings.Join(w, ", ") }
