@@ -91,7 +91,7 @@ type benchCase struct {
 var cases = []benchCase{
 	{
 		name: "steady",
-		spec: `{"parallelism":%[1]d,"completions":%[1]d,` + template + `}`,
+		spec: `{"parallelism":%[1]d,"completions":%[1]d,TEMPLATE}`,
 		change: func(w *script.World, _, round int) error {
 			return server.Change(w.Server, script.Namespace, "j", func(j *batchv1.Job) {
 				j.Annotations = map[string]string{"touched": fmt.Sprint(round)}
@@ -101,7 +101,7 @@ var cases = []benchCase{
 	},
 	{
 		name:   "half",
-		spec:   `{"parallelism":%[1]d,"completions":%[1]d,` + template + `}`,
+		spec:   `{"parallelism":%[1]d,"completions":%[1]d,TEMPLATE}`,
 		change: func(w *script.World, _, _ int) error { return endEvery(w, 2, 0) },
 		finished: func(s *batchv1.JobStatus, n int) bool {
 			return int(s.Succeeded) == n/2 && int(s.Active) == n-n/2 && nothingUncounted(s)
@@ -112,7 +112,7 @@ var cases = []benchCase{
 		name: "failing",
 		spec: `{"parallelism":%[1]d,"completions":%[1]d,"completionMode":"Indexed","backoffLimitPerIndex":3,"podFailurePolicy":{"rules":[
 			{"action":"FailIndex","onExitCodes":{"operator":"In","values":[42]}},
-			{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]},` + template + `}`,
+			{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]},TEMPLATE}`,
 		change: func(w *script.World, _, _ int) error { return endEvery(w, 10, 1) },
 		finished: func(s *batchv1.JobStatus, n int) bool {
 			return int(s.Failed) == n/10 && int(s.Active) == n && nothingUncounted(s)
@@ -179,7 +179,7 @@ type arena struct {
 func newArena(b *testing.B, c benchCase, n int, controllers script.Controllers) *arena {
 	a := &arena{benchCase: c, bubble: newBubble(b), n: n}
 	a.do(func() error {
-		s, err := script.Parse("job " + strings.ReplaceAll(fmt.Sprintf(c.spec, n), "\n", ""))
+		s, err := script.ParseLine("job " + strings.ReplaceAll(fmt.Sprintf(c.spec, n), "\n", ""))
 		if err != nil {
 			return err
 		}

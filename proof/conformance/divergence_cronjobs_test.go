@@ -18,349 +18,127 @@ import (
 
 // cronDivergences are the rows about CronJobs that differ by default.
 var cronDivergences = []divergence{
-	{
-		row: "Runs of an irregular schedule were missed (C7, C8, B1)",
-		at:  "2000-01-01T08:00:00Z",
-		script: `
-cronjob {"schedule":"*/5 9 * * *",JOB}
-manual
-stopall
-wait 12h
-restartall
-wait 1m`,
-		look:   runs,
+	{row: "Runs of an irregular schedule were missed (C7, C8, B1)", at: "2000-01-01T08:00:00Z",
+		script: `cronjob {"schedule":"*/5 9 * * *",JOB}; manual; stopall; wait 12h; restartall; wait 1m`,
+		look:   runs, quirk: cronQuirks(cronjobquirk.Estimate),
 		theirs: "",
-		ours:   "1 09:55 at 1 20:00",
-		quirk:  cronQuirks(cronjobquirk.Estimate),
-	},
-	{
-		row: "A run is later than its deadline allows (C9)",
-		script: `
-cronjob {"schedule":"0 * * * *","startingDeadlineSeconds":60,JOB}
-manual
-stopall
-wait 150m
-restartall
-wait 5m`,
-		look:   all(runs, reported("MissSchedule")),
+		ours:   "1 09:55 at 1 20:00"},
+	{row: "A run is later than its deadline allows (C9)",
+		script: `cronjob {"schedule":"0 * * * *","startingDeadlineSeconds":60,JOB}; manual; stopall; wait 150m; restartall; wait 5m`,
+		look:   all(runs, reported("MissSchedule")), quirk: cronQuirks(cronjobquirk.SilentMiss),
 		theirs: " | 0 MissSchedule",
-		ours:   " | 1 MissSchedule",
-		quirk:  cronQuirks(cronjobquirk.SilentMiss),
-	},
-	{
-		row:   "A crash between create and status write (C3, C14)",
-		about: "due",
-		script: `
-cronjob {"schedule":"0 * * * *",JOB}
-manual
-wait 59m59s
-fault update cronjobs/status error all 5s
-wait 2s
-stopall
-wait 10m
-restartall
-wait 1m`,
-		look:   all(hasReported("UnexpectedJob"), attempts("create jobs"), cronStatus),
+		ours:   " | 1 MissSchedule"},
+	{row: "A crash between create and status write (C3, C14)", about: "due",
+		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2s; stopall; wait 10m; restartall; wait 1m`,
+		look:   all(hasReported("UnexpectedJob"), attempts("create jobs"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate),
 		theirs: "UnexpectedJob | many attempts | active: ",
-		ours:   "no UnexpectedJob | 1 attempts | active: 1 01:00; last: 1 01:00",
-		quirk:  cronQuirks(cronjobquirk.BlindCreate),
-	},
-	{
-		row:   "A crash between create and status write (C3, C14)",
-		about: "not due any more",
-		script: `
-cronjob {"schedule":"0 * * * *",JOB}
-manual
-wait 59m59s
-fault update cronjobs/status error all 5s
-wait 2s
-stopall
-wait 61m
-restartall
-wait 1m`,
-		look:   all(hasReported("UnexpectedJob"), cronStatus),
+		ours:   "no UnexpectedJob | 1 attempts | active: 1 01:00; last: 1 01:00"},
+	{row: "A crash between create and status write (C3, C14)", about: "not due any more",
+		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2s; stopall; wait 61m; restartall; wait 1m`,
+		look:   all(hasReported("UnexpectedJob"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate),
 		theirs: "UnexpectedJob | active: 1 02:00; last: 1 02:00",
-		ours:   "no UnexpectedJob | active: 1 01:00, 1 02:00; last: 1 02:00",
-		quirk:  cronQuirks(cronjobquirk.BlindCreate),
-	},
-	{
-		row:   "A crash between create and status write (C3, C14)",
-		about: "the next run",
-		script: `
-cronjob {"schedule":"0 * * * *",JOB}
-manual
-wait 59m59s
-fault update cronjobs/status error all 5s
-wait 2h`,
-		look:   runs,
+		ours:   "no UnexpectedJob | active: 1 01:00, 1 02:00; last: 1 02:00"},
+	{row: "A crash between create and status write (C3, C14)", about: "the next run",
+		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2h`,
+		look:   runs, quirk: cronQuirks(cronjobquirk.BlindCreate),
 		theirs: "1 01:00 at 1 01:00, 1 02:00 at 1 02:11:50",
-		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00",
-		quirk:  cronQuirks(cronjobquirk.BlindCreate),
-	},
-	{
-		row: "The active list names the job of the due run, `lastScheduleTime` does not (C10)",
-		script: `
-cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}
-manual
-wait 61m
-forget
-restartall
-wait 1m
-finish 0 complete
-wait 5m`,
-		do:     map[string]func(*life){"forget": forget},
-		look:   runs,
+		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00"},
+	{row: "The active list names the job of the due run, `lastScheduleTime` does not (C10)",
+		script: `cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}; manual; wait 61m; forget; restartall; wait 1m; finish 0 complete; wait 5m`,
+		do:     map[string]func(*life){"forget": forget}, look: runs, quirk: cronQuirks(cronjobquirk.BlindCreate | cronjobquirk.EagerHistory),
 		theirs: "1 01:00 at 1 01:00, 1 01:00 at 1 01:02",
-		ours:   "1 01:00 at 1 01:00",
-		quirk:  cronQuirks(cronjobquirk.BlindCreate | cronjobquirk.EagerHistory),
-	},
-	{
-		row: "The name of a run is another's job (C14)",
-		script: `
-cronjob {"schedule":"0 * * * *",JOB}
-manual
-squat 60
-wait 170m`,
-		look:   runs,
+		ours:   "1 01:00 at 1 01:00"},
+	{row: "The name of a run is another's job (C14)",
+		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; squat 60; wait 170m`,
+		look:   runs, quirk: cronQuirks(cronjobquirk.BlindCreate),
 		theirs: "1 02:00 at 1 02:11:50",
-		ours:   "1 02:00 at 1 02:00",
-		quirk:  cronQuirks(cronjobquirk.BlindCreate),
-	},
-	{
-		row:   "A finished job beyond the history limit is not recorded yet (C2)",
-		about: "a run",
-		script: `
-cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}
-manual
-wait 59m59s
-fault update cronjobs/status error all 2s
-wait 1200ms
-finish 0 complete
-wait 1m`,
-		look:   runs,
+		ours:   "1 02:00 at 1 02:00"},
+	{row: "A finished job beyond the history limit is not recorded yet (C2)", about: "a run",
+		script: `cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}; manual; wait 59m59s; fault update cronjobs/status error all 2s; wait 1200ms; finish 0 complete; wait 1m`,
+		look:   runs, quirk: cronQuirks(cronjobquirk.EagerHistory),
 		theirs: "1 01:00 at 1 01:00, 1 01:00 at 1 01:00",
-		ours:   "1 01:00 at 1 01:00",
-		quirk:  cronQuirks(cronjobquirk.EagerHistory),
-	},
-	{
-		row:   "A finished job beyond the history limit is not recorded yet (C2)",
-		about: "a success",
-		script: `
-cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}
-manual
-wait 61m
-fault update cronjobs/status error all 2s
-finish 0 complete
-wait 1m`,
-		look:   cronStatus,
+		ours:   "1 01:00 at 1 01:00"},
+	{row: "A finished job beyond the history limit is not recorded yet (C2)", about: "a success",
+		script: `cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}; manual; wait 61m; fault update cronjobs/status error all 2s; finish 0 complete; wait 1m`,
+		look:   cronStatus, quirk: cronQuirks(cronjobquirk.EagerHistory),
 		theirs: "active: ; last: 1 01:00",
-		ours:   "active: ; last: 1 01:00; succeeded: 1 01:01",
-		quirk:  cronQuirks(cronjobquirk.EagerHistory),
-	},
-	{
-		row:   "A finished job beyond the history limit is not recorded yet (C2)",
-		about: "the active list",
-		script: `
-cronjob {"schedule":"0 * * * *","failedJobsHistoryLimit":0,JOB}
-manual
-wait 61m
-fault update cronjobs/status error all 2s
-finish 0 failed
-wait 1m`,
-		look:   all(runs, hasReported("MissingJob")),
+		ours:   "active: ; last: 1 01:00; succeeded: 1 01:01"},
+	{row: "A finished job beyond the history limit is not recorded yet (C2)", about: "the active list",
+		script: `cronjob {"schedule":"0 * * * *","failedJobsHistoryLimit":0,JOB}; manual; wait 61m; fault update cronjobs/status error all 2s; finish 0 failed; wait 1m`,
+		look:   all(runs, hasReported("MissingJob")), quirk: cronQuirks(cronjobquirk.EagerHistory),
 		theirs: "1 01:00 at 1 01:00 | MissingJob",
-		ours:   "1 01:00 at 1 01:00 | no MissingJob",
-		quirk:  cronQuirks(cronjobquirk.EagerHistory),
-	},
-	{
-		row: "A run replaces a job found after a crash, or one of a pending trigger (C12)",
-		script: `
-cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}
-manual
-wait 59m59s
-fault update cronjobs/status error all 5s
-wait 2s
-stopall
-wait 61m
-restartall
-wait 1m`,
-		look:   all(wrote("delete jobs"), cronStatus),
+		ours:   "1 01:00 at 1 01:00 | no MissingJob"},
+	{row: "A run replaces a job found after a crash, or one of a pending trigger (C12)",
+		script: `cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2s; stopall; wait 61m; restartall; wait 1m`,
+		look:   all(wrote("delete jobs"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate),
 		theirs: " | active: 1 02:00; last: 1 02:00",
-		ours:   "2h1m1s c-15778140 Background | active: 1 02:00; last: 1 02:00",
-		quirk:  cronQuirks(cronjobquirk.BlindCreate),
-	},
-	{
-		row: "An active job is gone, and a run is due under Forbid (C5, C11)",
-		script: `
-cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Forbid",JOB}
-manual
-wait 125m
-deletejob Background
-wait 1m`,
+		ours:   "2h1m1s c-15778140 Background | active: 1 02:00; last: 1 02:00"},
+	{row: "An active job is gone, and a run is due under Forbid (C5, C11)",
+		script: `cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Forbid",JOB}; manual; wait 125m; deletejob Background; wait 1m`,
 		look:   timesOf("update cronjobs/status"),
 		theirs: "1h0m0.1s 2h5m0s",
-		ours:   "1h0m0.1s 2h5m0s 2h5m0s",
-	},
-	{
-		row:   "An active job is gone, and a run is due under Forbid (C5, C11)",
-		about: "the status cannot be written",
-		script: `
-cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Forbid",JOB}
-manual
-wait 125m
-fault update cronjobs/status conflict all 3m
-deletejob Background
-wait 10m`,
+		ours:   "1h0m0.1s 2h5m0s 2h5m0s"},
+	{row: "An active job is gone, and a run is due under Forbid (C5, C11)", about: "the status cannot be written",
+		script: `cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Forbid",JOB}; manual; wait 125m; fault update cronjobs/status conflict all 3m; deletejob Background; wait 10m`,
 		look:   runs,
 		theirs: "1 01:00 at 1 01:00, 1 02:00 at 1 02:05",
-		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:10:27",
-	},
-	{
-		row: "The job that Replace is to delete cannot be looked up (C12)",
-		script: `
-cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}
-manual
-wait 119m
-fault get jobs error all 5m
-wait 10m`,
+		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:10:27"},
+	{row: "The job that Replace is to delete cannot be looked up (C12)",
+		script: `cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}; manual; wait 119m; fault get jobs error all 5m; wait 10m`,
 		look:   runs,
 		theirs: "1 01:00 at 1 01:00, 1 02:00 at 1 02:05:27",
-		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00",
-	},
-	{
-		row: "An active job that the cache of jobs does not show cannot be looked up (C5)",
-		script: `
-cronjob {"schedule":"0 * * * *",JOB}
-manual
-wait 59m
-hold jobs
-wait 60m
-fault get jobs error all 5m
-wait 10m`,
+		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00"},
+	{row: "An active job that the cache of jobs does not show cannot be looked up (C5)",
+		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m; hold jobs; wait 60m; fault get jobs error all 5m; wait 10m`,
 		look:   runs,
 		theirs: "1 01:00 at 1 01:00, 1 02:00 at 1 02:05:27",
-		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00",
-	},
-	{
-		row: "The cache of CronJobs does not show that a run was recorded, and the run's job is gone (CI1, B5)",
-		script: `
-cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}
-manual
-wait 59m
-hold cronjobs
-wait 90s
-deletejob Background
-wait 1m
-deletejob Background
-wait 1m`,
+		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00"},
+	{row: "The cache of CronJobs does not show that a run was recorded, and the run's job is gone (CI1, B5)",
+		script: `cronjob {"schedule":"0 * * * *","concurrencyPolicy":"Replace",JOB}; manual; wait 59m; hold cronjobs; wait 90s; deletejob Background; wait 1m; deletejob Background; wait 1m`,
 		look:   runs,
 		theirs: "1 01:00 at 1 01:00, 1 01:00 at 1 01:00:30, 1 01:00 at 1 01:01:30",
-		ours:   "1 01:00 at 1 01:00",
-	},
-	{
-		row: "A finished job is being deleted (C2)",
-		script: `
-cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}
-manual
-wait 61m
-pin
-finish 0 complete
-wait 150m`,
-		do:     map[string]func(*life){"pin": pin},
-		look:   wrote("delete jobs"),
+		ours:   "1 01:00 at 1 01:00"},
+	{row: "A finished job is being deleted (C2)",
+		script: `cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}; manual; wait 61m; pin; finish 0 complete; wait 150m`,
+		do:     map[string]func(*life){"pin": pin}, look: wrote("delete jobs"), quirk: cronQuirks(cronjobquirk.EagerHistory),
 		theirs: "1h1m0s c-15778140 Background; 1h1m0s c-15778140 Background; 1h1m0s c-15778140 Background; 2h0m0.1s c-15778140 Background; 2h0m0.1s c-15778140 Background; 2h0m0.1s c-15778140 Background; 3h0m0.1s c-15778140 Background; 3h0m0.1s c-15778140 Background; 3h0m0.1s c-15778140 Background",
-		ours:   "1h1m0s c-15778140 Background; 1h1m0s c-15778140 Background", // once more before its cache shows it
-		quirk:  cronQuirks(cronjobquirk.EagerHistory),
-	},
-	{
-		row: "A schedule runs rarely, such as 29 February over 2100 (C7)",
-		at:  "2096-02-28T23:00:00Z",
-		script: `
-cronjob {"schedule":"0 0 29 2 *",JOB}
-manual
-wait 2h`,
-		look:   all(runs, reported("InvalidSchedule")),
+		ours:   "1h1m0s c-15778140 Background; 1h1m0s c-15778140 Background"}, // once more before its cache shows it
+	{row: "A schedule runs rarely, such as 29 February over 2100 (C7)", at: "2096-02-28T23:00:00Z",
+		script: `cronjob {"schedule":"0 0 29 2 *",JOB}; manual; wait 2h`,
+		look:   all(runs, reported("InvalidSchedule")), quirk: asKubernetes,
 		theirs: " | 1 InvalidSchedule",
-		ours:   "29 00:00 at 29 00:00 | 0 InvalidSchedule",
-		quirk:  &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.Estimate}, Schedule: []schedule.Option{schedule.Kubernetes136()}},
-	},
-	{
-		row: "`@every d` after missed runs (S1)",
-		script: `
-cronjob {"schedule":"@every 1h","startingDeadlineSeconds":5400,JOB}
-manual
-stopall
-wait 5h20m
-restartall
-wait 1m`,
-		look:   runs,
+		ours:   "29 00:00 at 29 00:00 | 0 InvalidSchedule"},
+	{row: "`@every d` after missed runs (S1)",
+		script: `cronjob {"schedule":"@every 1h","startingDeadlineSeconds":5400,JOB}; manual; stopall; wait 5h20m; restartall; wait 1m`,
+		look:   runs, quirk: asKubernetes,
 		theirs: "1 04:50 at 1 05:20",
-		ours:   "1 05:00 at 1 05:20",
-		quirk:  &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.Estimate}, Schedule: []schedule.Option{schedule.Kubernetes136()}},
-	},
+		ours:   "1 05:00 at 1 05:20"},
 	{
 		// The server in memory reports creation times in UTC; a client of a real server
 		// reads them in the zone of the machine. So the deadline determines what is due.
-		row: "No timeZone is given (S5)",
-		script: `
-cronjob {"schedule":"30 0 * * *","startingDeadlineSeconds":200,JOB}
-manual
-stopall
-wait 19h
-restartall
-wait 1m`,
-		local:  machineZone,
-		look:   runs,
+		row:    "No timeZone is given (S5)",
+		script: `cronjob {"schedule":"30 0 * * *","startingDeadlineSeconds":200,JOB}; manual; stopall; wait 19h; restartall; wait 1m`,
+		local:  machineZone, look: runs, quirk: schedules(schedule.WithLocation(machineZone)),
 		theirs: "1 19:00 at 1 19:00",
-		ours:   "",
-		quirk:  schedules(schedule.WithLocation(machineZone)),
-	},
-	{
-		row: "The snapshot lacks the controller's own last writes, and a run is due under Forbid or Replace (CI15)",
-		why: "runs are a minute apart at least, and the caches of the test server are late by milliseconds",
-	},
-	{
-		row: "The namespace is being deleted (C14)",
-		script: `
-cronjob {"schedule":"0 * * * *",JOB}
-manual
-wait 30m
-closing
-wait 31m`,
-		look:   attempts("create jobs"),
+		ours:   ""},
+	{row: "The snapshot lacks the controller's own last writes, and a run is due under Forbid or Replace (CI15)",
+		why: "runs are a minute apart at least, and the caches of the test server are late by milliseconds"},
+	{row: "The namespace is being deleted (C14)",
+		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 30m; closing; wait 31m`,
+		look:   attempts("create jobs"), quirk: cronQuirks(cronjobquirk.BlindCreate),
 		theirs: "many attempts",
-		ours:   "1 attempts",
-		quirk:  cronQuirks(cronjobquirk.BlindCreate),
-	},
-	{
-		row:   "`@every d` after missed runs (S1)",
-		about: "the next run",
-		script: `
-cronjob {"schedule":"@every 1h","startingDeadlineSeconds":5400,JOB}
-manual
-stopall
-wait 5h20m
-restartall
-wait 45m`,
-		look:   runs,
+		ours:   "1 attempts"},
+	{row: "`@every d` after missed runs (S1)", about: "the next run",
+		script: `cronjob {"schedule":"@every 1h","startingDeadlineSeconds":5400,JOB}; manual; stopall; wait 5h20m; restartall; wait 45m`,
+		look:   runs, quirk: asKubernetes,
 		theirs: "1 04:50 at 1 05:20, 1 05:50 at 1 05:50",
-		ours:   "1 05:00 at 1 05:20, 1 06:00 at 1 06:00",
-		quirk:  &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.Estimate}, Schedule: []schedule.Option{schedule.Kubernetes136()}},
-	},
-	{
-		row: "A deadline of more than 292 years (C7)",
-		script: `
-cronjob {"schedule":"0 * * * *","startingDeadlineSeconds":10000000000,JOB}
-manual
-wait 61m`,
+		ours:   "1 05:00 at 1 05:20, 1 06:00 at 1 06:00"},
+	{row: "A deadline of more than 292 years (C7)",
+		script: `cronjob {"schedule":"0 * * * *","startingDeadlineSeconds":10000000000,JOB}; manual; wait 61m`,
 		look:   all(runs, cronStatus),
 		theirs: " | active: ",
-		ours:   "1 01:00 at 1 01:00 | active: 1 01:00; last: 1 01:00",
-	},
-	{
-		row:  "timeZone `Local` reaches the controller (C6)",
-		show: showLocal,
-	},
+		ours:   "1 01:00 at 1 01:00 | active: 1 01:00; last: 1 01:00"},
+	{row: "timeZone `Local` reaches the controller (C6)", show: showLocal},
 }
 
 // machineZone is the zone of the machine in the tests of zones.
@@ -401,7 +179,7 @@ func showLocal(t *testing.T) {
 }
 
 func cronJobOf(spec *batchv1.CronJobSpec) *batchv1.CronJob {
-	s, err := script.Parse(plain.Replace(`cronjob {"schedule":"0 0 * * *",JOB}`))
+	s, err := script.ParseLine(`cronjob {"schedule":"0 0 * * *",JOB}`)
 	if err != nil {
 		panic(err)
 	}
@@ -419,89 +197,35 @@ var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.E
 // passes slowly, since their work queues tick twice a second; so they are stopped
 // until shortly before the run.
 var scheduleDivergences = []divergence{
-	{
-		row: "D5: a day without midnight, `0 9 * * 6` in America/Santiago",
-		at:  "2026-09-05T14:00:00Z",
-		script: `
-cronjob {"schedule":"0 9 * * 6","timeZone":"America/Santiago",JOB}
-manual
-stopall
-wait 21h55m
-restartall
-wait 10m`,
-		look:   runs,
+	{row: "D5: a day without midnight, `0 9 * * 6` in America/Santiago", at: "2026-09-05T14:00:00Z",
+		script: `cronjob {"schedule":"0 9 * * 6","timeZone":"America/Santiago",JOB}; manual; stopall; wait 21h55m; restartall; wait 10m`,
+		look:   runs, quirk: asKubernetes,
 		theirs: "6 12:00 at 6 12:00",
-		ours:   "",
-		quirk:  asKubernetes,
-	},
-	{
-		row: "D6: the same, `0 12 * * 5` in Africa/Cairo",
-		at:  "2026-04-23T12:00:00Z",
-		script: `
-cronjob {"schedule":"0 12 * * 5","timeZone":"Africa/Cairo",JOB}
-manual
-stopall
-wait 20h55m
-restartall
-wait 10m`,
-		look:   runs,
+		ours:   ""},
+	{row: "D6: the same, `0 12 * * 5` in Africa/Cairo", at: "2026-04-23T12:00:00Z",
+		script: `cronjob {"schedule":"0 12 * * 5","timeZone":"Africa/Cairo",JOB}; manual; stopall; wait 20h55m; restartall; wait 10m`,
+		look:   runs, quirk: asKubernetes,
 		theirs: "",
-		ours:   "24 09:00 at 24 09:00",
-		quirk:  asKubernetes,
-	},
-	{
-		row:   "D8, D10: shifts of 30 and 45 minutes, Lord Howe and Chatham",
-		about: "Lord Howe",
-		at:    "2026-10-03T01:30:00Z",
-		script: `
-cronjob {"schedule":"0 3 * * *","timeZone":"Australia/Lord_Howe",JOB}
-manual
-stopall
-wait 14h25m
-restartall
-wait 10m`,
-		look:   runs,
+		ours:   "24 09:00 at 24 09:00"},
+	{row: "D8, D10: shifts of 30 and 45 minutes, Lord Howe and Chatham", about: "Lord Howe", at: "2026-10-03T01:30:00Z",
+		script: `cronjob {"schedule":"0 3 * * *","timeZone":"Australia/Lord_Howe",JOB}; manual; stopall; wait 14h25m; restartall; wait 10m`,
+		look:   runs, quirk: asKubernetes,
 		theirs: "",
-		ours:   "3 16:00 at 3 16:00",
-		quirk:  asKubernetes,
-	},
-	{
-		row:   "D8, D10: shifts of 30 and 45 minutes, Lord Howe and Chatham",
-		about: "Chatham",
-		at:    "2026-09-25T14:00:00Z",
-		script: `
-cronjob {"schedule":"45 2 * * *","timeZone":"Pacific/Chatham",JOB}
-manual
-stopall
-wait 23h55m
-restartall
-wait 10m`,
-		look:   runs,
+		ours:   "3 16:00 at 3 16:00"},
+	{row: "D8, D10: shifts of 30 and 45 minutes, Lord Howe and Chatham", about: "Chatham", at: "2026-09-25T14:00:00Z",
+		script: `cronjob {"schedule":"45 2 * * *","timeZone":"Pacific/Chatham",JOB}; manual; stopall; wait 23h55m; restartall; wait 10m`,
+		look:   runs, quirk: asKubernetes,
 		theirs: "26 14:00 at 26 14:00",
-		ours:   "",
-		quirk:  asKubernetes,
-	},
-	{
-		row: "D9: a month that begins in a gap, America/Asuncion",
-		at:  "2023-09-30T04:00:00Z",
-		script: `
-cronjob {"schedule":"0 12 1 10 *","timeZone":"America/Asuncion",JOB}
-manual
-stopall
-wait 34h55m
-restartall
-wait 10m`,
-		look:   runs,
+		ours:   ""},
+	{row: "D9: a month that begins in a gap, America/Asuncion", at: "2023-09-30T04:00:00Z",
+		script: `cronjob {"schedule":"0 12 1 10 *","timeZone":"America/Asuncion",JOB}; manual; stopall; wait 34h55m; restartall; wait 10m`,
+		look:   runs, quirk: asKubernetes,
 		theirs: "",
-		ours:   "1 15:00 at 1 15:00",
-		quirk:  asKubernetes,
-	},
-	{
-		row: "D11: a day that does not exist, Pacific/Apia 2011",
-		why: "the search of the real controller does not end, and nothing can stop it",
-	},
+		ours:   "1 15:00 at 1 15:00"},
+	{row: "D11: a day that does not exist, Pacific/Apia 2011", why: "the search of the real controller does not end, and nothing can stop it"},
 	{row: "Y2: more than five years without a run", show: showNext("0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z", "0001-01-01T00:00:00Z", "2104-02-29T00:00:00Z")},
-	{row: "Offsets with odd seconds (Paramaribo 1944)", show: showNext("*/5 * * * *", "America/Paramaribo", "1944-05-01T00:00:00Z", "1944-05-01T00:05:36Z", "1944-05-01T00:00:36Z")},
+	{row: "Offsets with odd seconds (Paramaribo 1944)",
+		show: showNext("*/5 * * * *", "America/Paramaribo", "1944-05-01T00:00:00Z", "1944-05-01T00:05:36Z", "1944-05-01T00:00:36Z")},
 	{row: "`@every`", show: showNext("@every 1h", "UTC", "2000-01-01T00:20:00Z", "2000-01-01T01:20:00Z", "2000-01-01T01:00:00Z")},
 	{row: "The zone `Local` by name", show: showLocalSchedule},
 }

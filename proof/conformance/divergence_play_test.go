@@ -87,11 +87,8 @@ func (d *divergence) sleep() {
 	time.Sleep(time.Until(at))
 }
 
-// plain completes scripts whose specs lack the pods' template.
-var plain = strings.NewReplacer("TEMPLATE", template, "JOB", `"jobTemplate":{"spec":{`+template+`}}`)
-
 func (d *divergence) parse(t *testing.T) *script.Script {
-	s, err := script.Parse(plain.Replace(d.script))
+	s, err := script.ParseLine(d.script)
 	must.OK(t, err)
 	return s
 }

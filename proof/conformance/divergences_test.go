@@ -24,7 +24,8 @@ type divergence struct {
 	about string
 
 	// at is the time at which the worlds begin; empty means 2000-01-01T00:00:00Z.
-	at     string
+	at string
+	// script has its steps in one line.
 	script string
 	// do are steps of the script that only this case has.
 	do map[string]func(*life)

@@ -37,23 +37,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}`
-
 func TestFirst(t *testing.T) {
-	s, err := script.Parse(`
-job {"parallelism":2,"completions":3,"completionMode":"Indexed",` + template + `}
-run all
-wait 2s
-exit 0 1
-wait 30s
-run all
-exit all 0
-wait 2s
-exit all 0
-wait 2s
-exit all 0
-wait 20s
-`)
+	s, err := script.ParseLine(`job {"parallelism":2,"completions":3,"completionMode":"Indexed",TEMPLATE}
+run all; wait 2s; exit 0 1; wait 30s; run all; exit all 0; wait 2s; exit all 0; wait 2s; exit all 0; wait 20s`)
 	must.OK(t, err)
 	r := Play(t, s, ours.Kubernetes136())
 	t.Log(r.Steps)

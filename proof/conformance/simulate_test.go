@@ -17,6 +17,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/sim"
+	"github.com/batchplan/batchplan/proof/conformance/script"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -155,13 +156,11 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-const workTemplate = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}`
-
 // object is the manifest of the workload.
 func (w *workload) object(into any) {
-	text := `{"metadata":{"name":"w","namespace":"default"},"spec":{` + w.spec + `,` + workTemplate + `}}`
+	text := `{"metadata":{"name":"w","namespace":"default"},"spec":{` + w.spec + `,` + script.Template + `}}`
 	if w.cron {
-		text = `{"metadata":{"name":"w","namespace":"default"},"spec":{` + w.spec + `,"jobTemplate":{"spec":{` + workTemplate + `}}}}`
+		text = `{"metadata":{"name":"w","namespace":"default"},"spec":{` + w.spec + `,"jobTemplate":{"spec":{` + script.Template + `}}}}`
 	}
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		panic(err)

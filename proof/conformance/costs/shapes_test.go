@@ -14,103 +14,25 @@ import (
 	"github.com/batchplan/batchplan/proof/conformance/theirs"
 )
 
-const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}`
-
 // shape is a kind of job, and what happens to it. Each step waits until the controllers have done
 // their part, so that both sides see the same.
 type shape struct{ name, script string }
 
 var shapes = []shape{
-	{"plain", `
-job {"parallelism":3,"completions":6,` + template + `}
-wait 3s
-run all
-wait 3s
-exit all 0
-wait 3s
-run all
-wait 3s
-exit all 0
-wait 5s
-`},
-	{"indexed", `
-job {"parallelism":4,"completions":4,"completionMode":"Indexed",` + template + `}
-wait 3s
-run all
-wait 3s
-exit 0-1 0
-wait 3s
-exit all 0
-wait 5s
-`},
-	{"retries", `
-job {"parallelism":2,"completions":2,"backoffLimit":6,` + template + `}
-wait 3s
-run all
-wait 3s
-exit all 1
-wait 24s
-run all
-wait 3s
-exit all 0
-wait 5s
-`},
-	{"limit per index", `
-job {"parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":1,` + template + `}
-wait 3s
-run all
-wait 3s
-exit 1 1
-wait 14s
-run all
-wait 3s
-exit 1-2 1
-wait 3s
-exit all 0
-wait 5s
-`},
-	{"suspended", `
-job {"parallelism":3,"completions":3,` + template + `}
-wait 3s
-run all
-wait 3s
-suspend on
-wait 3s
-gone all
-wait 3s
-suspend off
-wait 3s
-run all
-wait 3s
-exit all 0
-wait 5s
-`},
-	{"expired", `
-job {"parallelism":2,"completions":2,"ttlSecondsAfterFinished":4,` + template + `}
-wait 3s
-run all
-wait 3s
-exit all 0
-wait 12s
-`},
-	{"cron", `
-cronjob {"schedule":"* * * * *","successfulJobsHistoryLimit":1,"jobTemplate":{"spec":{` + template + `}}}
-wait 62s
-run all
-wait 3s
-exit all 0
-wait 57s
-run all
-wait 3s
-exit all 0
-wait 10s
-`},
+	{"plain", `job {"parallelism":3,"completions":6,TEMPLATE}; wait 3s; run all; wait 3s; exit all 0; wait 3s; run all; wait 3s; exit all 0; wait 5s`},
+	{"indexed", `job {"parallelism":4,"completions":4,"completionMode":"Indexed",TEMPLATE}; wait 3s; run all; wait 3s; exit 0-1 0; wait 3s; exit all 0; wait 5s`},
+	{"retries", `job {"parallelism":2,"completions":2,"backoffLimit":6,TEMPLATE}; wait 3s; run all; wait 3s; exit all 1; wait 24s; run all; wait 3s; exit all 0; wait 5s`},
+	{"limit per index", `job {"parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":1,TEMPLATE}
+wait 3s; run all; wait 3s; exit 1 1; wait 14s; run all; wait 3s; exit 1-2 1; wait 3s; exit all 0; wait 5s`},
+	{"suspended", `job {"parallelism":3,"completions":3,TEMPLATE}; wait 3s; run all; wait 3s; suspend on; wait 3s; gone all; wait 3s; suspend off; wait 3s; run all; wait 3s; exit all 0; wait 5s`},
+	{"expired", `job {"parallelism":2,"completions":2,"ttlSecondsAfterFinished":4,TEMPLATE}; wait 3s; run all; wait 3s; exit all 0; wait 12s`},
+	{"cron", `cronjob {"schedule":"* * * * *","successfulJobsHistoryLimit":1,JOB}; wait 62s; run all; wait 3s; exit all 0; wait 57s; run all; wait 3s; exit all 0; wait 10s`},
 }
 
 // parse reads the script of a shape.
 func (s shape) parse(t testing.TB) *script.Script {
 	t.Helper()
-	parsed, err := script.Parse(s.script)
+	parsed, err := script.ParseLine(s.script)
 	if err != nil {
 		t.Fatalf("%s: %v", s.name, err)
 	}

@@ -42,39 +42,18 @@ func TestNoSuccessCriteriaMet(t *testing.T) {
 		name, script string
 		theirs, ours string
 	}{
-		{"a success", `
-job {"parallelism":1,"completions":1,TEMPLATE}
-run 0
-exit 0 0
-wait 5s`, "Complete", "Complete"},
-		{"a success while a pod terminates", `
-job {"parallelism":2,"completions":1,TEMPLATE}
-run all
-delete 1 30
-exit 0 0
-wait 5s`, "Complete", "Complete"},
-		{"a success by a policy", `
-job {"parallelism":2,"completions":2,` + leader + `,TEMPLATE}
-run all
-exit 0 0
-wait 2s
-gone 1
-wait 5s`, "SuccessCriteriaMet Complete", "SuccessCriteriaMet Complete"},
-		{"a failure by a policy", `
-job {"parallelism":1,"completions":1,` + failJob + `,TEMPLATE}
-run 0
-exit 0 42
-wait 5s`, "FailureTarget Failed", "FailureTarget Failed"},
-		{"a failure", `
-job {"parallelism":1,"completions":1,"backoffLimit":0,TEMPLATE}
-run 0
-exit 0 1
-wait 5s`, "Failed", "FailureTarget Failed"},
-		{"a failure while a pod terminates", `
-job {"parallelism":2,"completions":2,"backoffLimit":0,TEMPLATE}
-run all
-exit 0 1
-wait 5s`, "Failed", "FailureTarget"},
+		{"a success", `job {"parallelism":1,"completions":1,TEMPLATE}; run 0; exit 0 0; wait 5s`,
+			"Complete", "Complete"},
+		{"a success while a pod terminates", `job {"parallelism":2,"completions":1,TEMPLATE}; run all; delete 1 30; exit 0 0; wait 5s`,
+			"Complete", "Complete"},
+		{"a success by a policy", `job {"parallelism":2,"completions":2,` + leader + `,TEMPLATE}; run all; exit 0 0; wait 2s; gone 1; wait 5s`,
+			"SuccessCriteriaMet Complete", "SuccessCriteriaMet Complete"},
+		{"a failure by a policy", `job {"parallelism":1,"completions":1,` + failJob + `,TEMPLATE}; run 0; exit 0 42; wait 5s`,
+			"FailureTarget Failed", "FailureTarget Failed"},
+		{"a failure", `job {"parallelism":1,"completions":1,"backoffLimit":0,TEMPLATE}; run 0; exit 0 1; wait 5s`,
+			"Failed", "FailureTarget Failed"},
+		{"a failure while a pod terminates", `job {"parallelism":2,"completions":2,"backoffLimit":0,TEMPLATE}; run all; exit 0 1; wait 5s`,
+			"Failed", "FailureTarget"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := conditions(t, test.script, nil); got != test.theirs {
@@ -92,7 +71,7 @@ const template = `"template":{"spec":{"restartPolicy":"Never","terminationGraceP
 // conditions plays a script with our controllers, or theirs without options, and returns the
 // conditions of the job and what the server has refused.
 func conditions(t *testing.T, text string, options *job.Options) string {
-	s, err := script.Parse(strings.ReplaceAll(text, "TEMPLATE", template))
+	s, err := script.ParseLine(strings.ReplaceAll(text, "TEMPLATE", template))
 	must.OK(t, err)
 	// The emulated release does not know the gate that Stale switches off.
 	controllers := func(s *server.Server) ([]func(), func()) {

@@ -35,179 +35,88 @@ var upstream = []struct {
 	// release is what the server and the controllers emulate, with the gates that are off at first.
 	release, script string
 }{
-	{"TestDelayTerminalPhaseCondition", "a failure, both gates off", "1.32,JobManagedBy=false,JobPodReplacementPolicy=false,JobSuccessPolicy=false", failure + `
-see failed 2 Failed:BackoffLimitExceeded
-gone 1
-see failed 2 Failed:BackoffLimitExceeded`},
-	{"TestDelayTerminalPhaseCondition", "a failure with JobPodReplacementPolicy", "1.32,JobManagedBy=false,JobSuccessPolicy=false", failure + `
-see failed 2 terminating 1 FailureTarget:BackoffLimitExceeded
-gone 1
-see failed 2 terminating 0 FailureTarget:BackoffLimitExceeded Failed:BackoffLimitExceeded`},
-	{"TestDelayTerminalPhaseCondition", "a failure with JobManagedBy", "1.32,JobPodReplacementPolicy=false,JobSuccessPolicy=false", failure + `
-see failed 2 FailureTarget:BackoffLimitExceeded
-gone 1
-see failed 2 FailureTarget:BackoffLimitExceeded Failed:BackoffLimitExceeded`},
-	{"TestDelayTerminalPhaseCondition", "a success, both gates off", "1.32,JobManagedBy=false,JobPodReplacementPolicy=false,JobSuccessPolicy=false", success + `
-see succeeded 1 completed 0 Complete`},
-	{"TestDelayTerminalPhaseCondition", "a success with JobPodReplacementPolicy", "1.32,JobManagedBy=false,JobSuccessPolicy=false", success + `
-see succeeded 1 terminating 1 completed 0 SuccessCriteriaMet
-gone 1
-see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet Complete`},
-	{"TestDelayTerminalPhaseCondition", "a success with JobManagedBy", "1.32,JobPodReplacementPolicy=false,JobSuccessPolicy=false", success + `
-see succeeded 1 completed 0 SuccessCriteriaMet
-gone 1
-see succeeded 1 completed 0 SuccessCriteriaMet Complete`},
-	{"TestDelayTerminalPhaseCondition", "a success with JobManagedBy and JobSuccessPolicy", "1.32,JobPodReplacementPolicy=false", success + `
-see succeeded 1 completed 0 SuccessCriteriaMet:CompletionsReached
-gone 1
-see succeeded 1 completed 0 SuccessCriteriaMet:CompletionsReached Complete:CompletionsReached`},
-	{"TestDelayTerminalPhaseCondition", "a success with JobPodReplacementPolicy and JobSuccessPolicy", "1.32,JobManagedBy=false", success + `
-see succeeded 1 terminating 1 completed 0 SuccessCriteriaMet:CompletionsReached
-gone 1
-see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet:CompletionsReached Complete:CompletionsReached`},
+	{"TestDelayTerminalPhaseCondition", "a failure, both gates off", "1.32,JobManagedBy=false,JobPodReplacementPolicy=false,JobSuccessPolicy=false", failure +
+		`; see failed 2 Failed:BackoffLimitExceeded; gone 1; see failed 2 Failed:BackoffLimitExceeded`},
+	{"TestDelayTerminalPhaseCondition", "a failure with JobPodReplacementPolicy", "1.32,JobManagedBy=false,JobSuccessPolicy=false", failure +
+		`; see failed 2 terminating 1 FailureTarget:BackoffLimitExceeded; gone 1; see failed 2 terminating 0 FailureTarget:BackoffLimitExceeded Failed:BackoffLimitExceeded`},
+	{"TestDelayTerminalPhaseCondition", "a failure with JobManagedBy", "1.32,JobPodReplacementPolicy=false,JobSuccessPolicy=false", failure +
+		`; see failed 2 FailureTarget:BackoffLimitExceeded; gone 1; see failed 2 FailureTarget:BackoffLimitExceeded Failed:BackoffLimitExceeded`},
+	{"TestDelayTerminalPhaseCondition", "a success, both gates off", "1.32,JobManagedBy=false,JobPodReplacementPolicy=false,JobSuccessPolicy=false", success +
+		`; see succeeded 1 completed 0 Complete`},
+	{"TestDelayTerminalPhaseCondition", "a success with JobPodReplacementPolicy", "1.32,JobManagedBy=false,JobSuccessPolicy=false", success +
+		`; see succeeded 1 terminating 1 completed 0 SuccessCriteriaMet; gone 1; see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet Complete`},
+	{"TestDelayTerminalPhaseCondition", "a success with JobManagedBy", "1.32,JobPodReplacementPolicy=false,JobSuccessPolicy=false", success +
+		`; see succeeded 1 completed 0 SuccessCriteriaMet; gone 1; see succeeded 1 completed 0 SuccessCriteriaMet Complete`},
+	{"TestDelayTerminalPhaseCondition", "a success with JobManagedBy and JobSuccessPolicy", "1.32,JobPodReplacementPolicy=false", success +
+		`; see succeeded 1 completed 0 SuccessCriteriaMet:CompletionsReached; gone 1; see succeeded 1 completed 0 SuccessCriteriaMet:CompletionsReached Complete:CompletionsReached`},
+	{"TestDelayTerminalPhaseCondition", "a success with JobPodReplacementPolicy and JobSuccessPolicy", "1.32,JobManagedBy=false", success +
+		`; see succeeded 1 terminating 1 completed 0 SuccessCriteriaMet:CompletionsReached
+gone 1; see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet:CompletionsReached Complete:CompletionsReached`},
 
-	{"TestSuccessPolicy", "with the gate", "1.32", leader + `
-see succeeded 1 terminating 1 completed 0 SuccessCriteriaMet:SuccessPolicy
-gone 1
-see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet:SuccessPolicy Complete:SuccessPolicy`},
-	{"TestSuccessPolicy", "the gate is off, and the field is dropped", "1.32,JobSuccessPolicy=false", leader + `
-see active 1 succeeded 1 terminating 0 completed 0
-exit 1 0
-see succeeded 2 terminating 0 completed 0,1 SuccessCriteriaMet Complete`},
-	{"TestSuccessPolicy_ReEnabling", "", "1.32", `
-job {"parallelism":5,"completions":5,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":3}]},TEMPLATE}
-run all
-exit 0 0
-see active 4 succeeded 1 terminating 0 completed 0
-gate JobSuccessPolicy=false
-exit 1 0
-see active 3 succeeded 2 terminating 0 completed 0,1
-gate JobSuccessPolicy=true
-exit 2 0
-see succeeded 3 terminating 2 completed 0-2 SuccessCriteriaMet:SuccessPolicy
-gone all
-see succeeded 3 terminating 0 completed 0-2 SuccessCriteriaMet:SuccessPolicy Complete:SuccessPolicy`},
+	{"TestSuccessPolicy", "with the gate", "1.32", leader +
+		`; see succeeded 1 terminating 1 completed 0 SuccessCriteriaMet:SuccessPolicy; gone 1; see succeeded 1 terminating 0 completed 0 SuccessCriteriaMet:SuccessPolicy Complete:SuccessPolicy`},
+	{"TestSuccessPolicy", "the gate is off, and the field is dropped", "1.32,JobSuccessPolicy=false", leader +
+		`; see active 1 succeeded 1 terminating 0 completed 0; exit 1 0; see succeeded 2 terminating 0 completed 0,1 SuccessCriteriaMet Complete`},
+	{"TestSuccessPolicy_ReEnabling", "", "1.32",
+		`job {"parallelism":5,"completions":5,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":3}]},TEMPLATE}; run all; exit 0 0; see active 4 succeeded 1 terminating 0 completed 0
+gate JobSuccessPolicy=false; exit 1 0; see active 3 succeeded 2 terminating 0 completed 0,1
+gate JobSuccessPolicy=true; exit 2 0; see succeeded 3 terminating 2 completed 0-2 SuccessCriteriaMet:SuccessPolicy
+gone all; see succeeded 3 terminating 0 completed 0-2 SuccessCriteriaMet:SuccessPolicy Complete:SuccessPolicy`},
 
-	{"TestBackoffLimitPerIndex_Reenabling", "", "1.32", `
-job {"parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":0,TEMPLATE}
-run all
-exit 0 1
-see active 2 failed 1 terminating 0 failedIndexes 0
-gate JobBackoffLimitPerIndex=false
-exit 1 1
-wait 30s
-see active 3 failed 2 terminating 0
-gate JobBackoffLimitPerIndex=true
-run all
-exit 4 1
-wait 30s
-see active 2 failed 3 terminating 0 failedIndexes 2
-exit all 0
-see succeeded 2 failed 3 terminating 0 completed 0,1 failedIndexes 2 FailureTarget:FailedIndexes Failed:FailedIndexes`},
+	{"TestBackoffLimitPerIndex_Reenabling", "", "1.32",
+		`job {"parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":0,TEMPLATE}; run all; exit 0 1; see active 2 failed 1 terminating 0 failedIndexes 0
+gate JobBackoffLimitPerIndex=false; exit 1 1; wait 30s; see active 3 failed 2 terminating 0
+gate JobBackoffLimitPerIndex=true; run all; exit 4 1; wait 30s; see active 2 failed 3 terminating 0 failedIndexes 2
+exit all 0; see succeeded 2 failed 3 terminating 0 completed 0,1 failedIndexes 2 FailureTarget:FailedIndexes Failed:FailedIndexes`},
 
-	{"TestManagedBy", "no value", "1.32", `
-job {TEMPLATE}
-see active 1 terminating 0`},
-	{"TestManagedBy", "the value of the built-in controller", "1.32", `
-job {"managedBy":"kubernetes.io/job-controller",TEMPLATE}
-see active 1 terminating 0`},
-	{"TestManagedBy", "the value of another", "1.32", other + `
-see`},
-	{"TestManagedBy", "the value of another, suspended", "1.32", `
-job {"suspend":true,"managedBy":"example.com/controller",TEMPLATE}
-see`},
-	{"TestManagedBy", "the gate is off, and the field is dropped", "1.32,JobManagedBy=false", other + `
-see active 1 terminating 0`},
-	{"TestManagedBy_Reenabling", "", "1.32", other + `
-see
-gate JobManagedBy=false
-see active 1 terminating 0
-gate JobManagedBy=true
-exit 0 0
-see active 1 terminating 0`},
+	{"TestManagedBy", "no value", "1.32",
+		`job {TEMPLATE}; see active 1 terminating 0`},
+	{"TestManagedBy", "the value of the built-in controller", "1.32",
+		`job {"managedBy":"kubernetes.io/job-controller",TEMPLATE}; see active 1 terminating 0`},
+	{"TestManagedBy", "the value of another", "1.32", other +
+		`; see`},
+	{"TestManagedBy", "the value of another, suspended", "1.32",
+		`job {"suspend":true,"managedBy":"example.com/controller",TEMPLATE}; see`},
+	{"TestManagedBy", "the gate is off, and the field is dropped", "1.32,JobManagedBy=false", other +
+		`; see active 1 terminating 0`},
+	{"TestManagedBy_Reenabling", "", "1.32", other +
+		`; see; gate JobManagedBy=false; see active 1 terminating 0; gate JobManagedBy=true; exit 0 0; see active 1 terminating 0`},
 
-	{"TestJobPodReplacementPolicy", "the gate is off", "1.33,JobPodReplacementPolicy=false", `
-job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}` + replaced + `
-wait 30s
-see active 2 failed 2
-gone all 1
-see active 2 failed 2`},
-	{"TestJobPodReplacementPolicy", "TerminatingOrFailed", "1.33", `
-job {"parallelism":2,"completions":2,"podReplacementPolicy":"TerminatingOrFailed",TEMPLATE}` + replaced + `
-wait 30s
-see active 2 failed 2 terminating 2
-gone all 1
-see active 2 failed 2 terminating 0`},
-	{"TestJobPodReplacementPolicy", "Failed", "1.33", `
-job {"parallelism":2,"completions":2,"completionMode":"Indexed","podReplacementPolicy":"Failed",TEMPLATE}` + replaced + `
-see terminating 2
-gone all 1
-wait 30s
-see active 2 failed 2 terminating 0`},
-	{"TestJobPodReplacementPolicy", "the gate is off, with a podFailurePolicy", "1.33,JobPodReplacementPolicy=false", `
-job {"parallelism":2,"completions":2,"podReplacementPolicy":"Failed","podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[5]}}]},TEMPLATE}` + replaced + `
-see
-gone all 1
-wait 30s
-see active 2 failed 2`},
-	{"TestJobPodReplacementPolicyFeatureToggling", "", "1.33", `
-job {"parallelism":2,"completions":2,"podReplacementPolicy":"Failed",TEMPLATE}` + replaced + `
-see terminating 2
-gate JobPodReplacementPolicy=false
-wait 30s
-see active 2 failed 2
-gate JobPodReplacementPolicy=true
-see active 2 failed 2 terminating 2
-run all
-delete all 30
-see failed 2 terminating 4`},
+	{"TestJobPodReplacementPolicy", "the gate is off", "1.33,JobPodReplacementPolicy=false",
+		`job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}` + replaced +
+			`; wait 30s; see active 2 failed 2; gone all 1; see active 2 failed 2`},
+	{"TestJobPodReplacementPolicy", "TerminatingOrFailed", "1.33",
+		`job {"parallelism":2,"completions":2,"podReplacementPolicy":"TerminatingOrFailed",TEMPLATE}` + replaced +
+			`; wait 30s; see active 2 failed 2 terminating 2; gone all 1; see active 2 failed 2 terminating 0`},
+	{"TestJobPodReplacementPolicy", "Failed", "1.33",
+		`job {"parallelism":2,"completions":2,"completionMode":"Indexed","podReplacementPolicy":"Failed",TEMPLATE}` + replaced +
+			`; see terminating 2; gone all 1; wait 30s; see active 2 failed 2 terminating 0`},
+	{"TestJobPodReplacementPolicy", "the gate is off, with a podFailurePolicy", "1.33,JobPodReplacementPolicy=false",
+		`job {"parallelism":2,"completions":2,"podReplacementPolicy":"Failed","podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[5]}}]},TEMPLATE}` + replaced +
+			`; see; gone all 1; wait 30s; see active 2 failed 2`},
+	{"TestJobPodReplacementPolicyFeatureToggling", "", "1.33",
+		`job {"parallelism":2,"completions":2,"podReplacementPolicy":"Failed",TEMPLATE}` + replaced +
+			`; see terminating 2
+gate JobPodReplacementPolicy=false; wait 30s; see active 2 failed 2
+gate JobPodReplacementPolicy=true; see active 2 failed 2 terminating 2
+run all; delete all 30; see failed 2 terminating 4`},
 
-	{"TestUpdateJobPodResources", "with the gate", "1.36", `
-job {"suspend":true,TEMPLATE}
-resources 1 taken
-suspend off
-resources 2 refused
-see active 1 terminating 0
-run all
-suspend on
-resources 2 taken
-see terminating 1`},
-	{"TestUpdateJobPodResources", "the gate is off", "1.36,MutablePodResourcesForSuspendedJobs=false", `
-job {"suspend":true,TEMPLATE}
-resources 1 refused
-suspend off
-resources 1 refused
-see active 1 terminating 0
-run all
-suspend on
-resources 1 refused
-see terminating 1`},
+	{"TestUpdateJobPodResources", "with the gate", "1.36",
+		`job {"suspend":true,TEMPLATE}; resources 1 taken; suspend off; resources 2 refused; see active 1 terminating 0; run all; suspend on; resources 2 taken; see terminating 1`},
+	{"TestUpdateJobPodResources", "the gate is off", "1.36,MutablePodResourcesForSuspendedJobs=false",
+		`job {"suspend":true,TEMPLATE}; resources 1 refused; suspend off; resources 1 refused; see active 1 terminating 0; run all; suspend on; resources 1 refused; see terminating 1`},
 
-	{"TestJobGangScheduling", "the gate is off: pods of no group", "1.36", `
-job {"parallelism":3,"completions":3,"completionMode":"Indexed",TEMPLATE}
-see active 3 terminating 0
-groups 0
-run all
-exit all 0
-see succeeded 3 terminating 0 completed 0-2 SuccessCriteriaMet:CompletionsReached Complete:CompletionsReached`},
+	{"TestJobGangScheduling", "the gate is off: pods of no group", "1.36",
+		`job {"parallelism":3,"completions":3,"completionMode":"Indexed",TEMPLATE}; see active 3 terminating 0
+groups 0; run all; exit all 0; see succeeded 3 terminating 0 completed 0-2 SuccessCriteriaMet:CompletionsReached Complete:CompletionsReached`},
 }
 
 const (
-	failure = `
-job {"parallelism":2,"completions":2,"backoffLimit":0,TEMPLATE}
-run all
-exit 0 1`
-	success = `
-job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}
-run all
-exit 0 0
-resize 1`
-	leader = `
-job {"parallelism":2,"completions":2,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededIndexes":"0"}]},TEMPLATE}
-run all
-exit 0 0`
-	other    = "\njob {\"managedBy\":\"example.com/controller\",TEMPLATE}"
-	replaced = "\nrun all\ndelete all 30"
+	failure  = `job {"parallelism":2,"completions":2,"backoffLimit":0,TEMPLATE}; run all; exit 0 1`
+	success  = `job {"parallelism":2,"completions":2,"completionMode":"Indexed",TEMPLATE}; run all; exit 0 0; resize 1`
+	leader   = `job {"parallelism":2,"completions":2,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededIndexes":"0"}]},TEMPLATE}; run all; exit 0 0`
+	other    = `job {"managedBy":"example.com/controller",TEMPLATE}`
+	replaced = "; run all; delete all 30"
 )
 
 // TestUpstream plays them to both sides.
@@ -216,7 +125,7 @@ func TestUpstream(t *testing.T) {
 		t.Run(strings.TrimSpace(test.name+" "+test.about), func(t *testing.T) {
 			r, err := release.Parse(test.release)
 			must.OK(t, err)
-			s, err := script.Parse(strings.ReplaceAll(test.script, "TEMPLATE", template))
+			s, err := script.ParseLine(strings.ReplaceAll(test.script, "TEMPLATE", template))
 			must.OK(t, err)
 			featuregatetesting.SetFeatureGateEmulationVersionDuringTest(t, utilfeature.DefaultFeatureGate, version.MustParse(r.Defaults().String()))
 			overrides := featuregatetesting.FeatureOverrides{}

@@ -112,6 +112,15 @@ func Parse(text string) (*Script, error) {
 	return s, lines.Err()
 }
 
+// Template is the field of a pod template, the simplest.
+const Template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}`
+
+var line = strings.NewReplacer("; ", "\n", "TEMPLATE", Template, "JOB", `"jobTemplate":{"spec":{`+Template+`}}`)
+
+// ParseLine is like Parse, of lines with several steps, which "; " separates. TEMPLATE in it is Template, and JOB the field of a job
+// template with that.
+func ParseLine(text string) (*Script, error) { return Parse(line.Replace(text)) }
+
 // MadeStale returns the script for controllers of a release that never wait for own writes. Where it
 // holds the cache of pods, no pod is an orphan: the real controller adopts it again, see generate.go.
 func (s *Script) MadeStale() *Script {
