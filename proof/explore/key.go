@@ -2,6 +2,7 @@ package explore
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"math/bits"
 )
 
@@ -38,4 +39,23 @@ func (k Key) Short() uint64 { return k.hi>>16 | 1 }
 func mix(x, odd uint64) uint64 {
 	x *= odd
 	return x ^ x>>29 ^ x>>57
+}
+
+// Flags are bits for [Worker.Append].
+func Flags(bits ...bool) (out byte) {
+	for i, bit := range bits {
+		if bit {
+			out |= 1 << i
+		}
+	}
+	return out
+}
+
+// Text is a value as JSON, a key of [Interned].
+func Text(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
 }

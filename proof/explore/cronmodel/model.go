@@ -54,7 +54,7 @@ func New(scope Scope) *Model {
 
 // addSpecs adds a spec and those that edits make of it.
 func (m *Model) addSpecs(spec cronjob.Spec, edits int) {
-	if slices.ContainsFunc(m.specs, func(s cronjob.Spec) bool { return text(s) == text(spec) }) {
+	if slices.ContainsFunc(m.specs, func(s cronjob.Spec) bool { return explore.Text(s) == explore.Text(spec) }) {
 		return
 	}
 	c := cronjob.CronJob{Name: cronJobName, UID: "cronjob-1", CreationTimestamp: start, Spec: spec}
@@ -73,8 +73,8 @@ func (m *Model) addEdits() {
 	for _, spec := range m.specs {
 		var to []int
 		for _, edit := range m.scope.Edits {
-			changed := text(m.edited(spec, edit))
-			to = append(to, slices.IndexFunc(m.specs, func(s cronjob.Spec) bool { return text(s) == changed }))
+			changed := explore.Text(m.edited(spec, edit))
+			to = append(to, slices.IndexFunc(m.specs, func(s cronjob.Spec) bool { return explore.Text(s) == changed }))
 		}
 		m.edits = append(m.edits, to)
 	}
@@ -82,7 +82,7 @@ func (m *Model) addEdits() {
 
 // edited is the spec after an edit.
 func (m *Model) edited(spec cronjob.Spec, edit func(*cronjob.Spec)) (out cronjob.Spec) {
-	if err := json.Unmarshal([]byte(text(spec)), &out); err != nil {
+	if err := json.Unmarshal([]byte(explore.Text(spec)), &out); err != nil {
 		panic(err)
 	}
 	edit(&out)
@@ -107,13 +107,7 @@ func (m *Model) Worker() explore.Worker[state] { return &worker{Model: m} }
 func (m *Model) Moves() []string { return kinds[:] }
 
 // Rules names what plans can do.
-func (m *Model) Rules() []string {
-	names := make([]string, len(rules))
-	for i, r := range rules {
-		names[i] = r.name
-	}
-	return names
-}
+func (m *Model) Rules() []string { return rules.Names() }
 
 // kind is a kind of moves.
 type kind int
@@ -148,26 +142,28 @@ var kinds = [kindCount]string{
 	"tick", "jump by two hours", "clock back",
 }
 
-// rules are counted each time a round begins with a plan for which they hold.
-var rules = []rule{
-	{"C2 history", deletes(cronjob.DeleteSuccessful, cronjob.DeleteFailed)},
-	{"C3 unexpected", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return len(p.Unexpected) > 0 }},
-	{"C5 verify", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return len(p.Verify) > 0 }},
-	{"C6 suspended", waits(cronjob.WaitSuspended)},
-	{"C7 next run", waits(cronjob.WaitNextRun)},
-	{"C9 missed", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return p.Missed.Count > 0 }},
-	{"C11 held by active", waits(cronjob.WaitActive)},
-	{"C20 no further run", waits(cronjob.WaitNever)},
-	{"C19 pause", waits(cronjob.WaitFailures)},
-	{"C12 replace", deletes(cronjob.DeleteReplaced)},
-	{"C13 start", creates(func(c cronjob.Creation) bool { return c.Trigger == "" && c.Backfill == "" })},
-	{"C14 name taken", waits(cronjob.WaitNameTaken)},
-	{"CI14 clock", waits(cronjob.WaitClock)},
-	{"CI15 stale", waits(cronjob.WaitStale)},
-	{"trigger starts", creates(func(c cronjob.Creation) bool { return c.Trigger != "" })},
-	{"trigger waits", waits(cronjob.WaitTrigger)},
-	{"backfill starts", creates(func(c cronjob.Creation) bool { return c.Backfill != "" })},
-	{"backfill waits", waits(cronjob.WaitBackfill)},
+var rule = explore.NewRule[cronjob.Snapshot, cronjob.Plan]
+
+// rules are what plans can do or decide.
+var rules = explore.Rules[cronjob.Snapshot, cronjob.Plan]{
+	rule("C2 history", deletes(cronjob.DeleteSuccessful, cronjob.DeleteFailed)),
+	rule("C3 unexpected", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return len(p.Unexpected) > 0 }),
+	rule("C5 verify", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return len(p.Verify) > 0 }),
+	rule("C6 suspended", waits(cronjob.WaitSuspended)),
+	rule("C7 next run", waits(cronjob.WaitNextRun)),
+	rule("C9 missed", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return p.Missed.Count > 0 }),
+	rule("C11 held by active", waits(cronjob.WaitActive)),
+	rule("C20 no further run", waits(cronjob.WaitNever)),
+	rule("C19 pause", waits(cronjob.WaitFailures)),
+	rule("C12 replace", deletes(cronjob.DeleteReplaced)),
+	rule("C13 start", creates(func(c cronjob.Creation) bool { return c.Trigger == "" && c.Backfill == "" })),
+	rule("C14 name taken", waits(cronjob.WaitNameTaken)),
+	rule("CI14 clock", waits(cronjob.WaitClock)),
+	rule("CI15 stale", waits(cronjob.WaitStale)),
+	rule("trigger starts", creates(func(c cronjob.Creation) bool { return c.Trigger != "" })),
+	rule("trigger waits", waits(cronjob.WaitTrigger)),
+	rule("backfill starts", creates(func(c cronjob.Creation) bool { return c.Backfill != "" })),
+	rule("backfill waits", waits(cronjob.WaitBackfill)),
 }
 
 func waits(reason cronjob.WaitReason) func(*cronjob.Snapshot, *cronjob.Plan) bool {

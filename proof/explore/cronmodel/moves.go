@@ -53,18 +53,16 @@ func (w *worker) beginRound(s *state) {
 		w.tally.Cut++
 		return
 	}
-	for _, r := range rules {
-		w.tally.Rules[r]++
-	}
+	rules.Count(w.tally)
 	w.emit(&next, kindRound, 0, err)
 }
 
 // begin begins a round. It returns the rules of the plan and the invariant that the plan
 // breaks; ok is false if the round leads out of the scope.
-func (w *worker) begin(s *state) (rules []int, broken error, ok bool) {
+func (w *worker) begin(s *state) (rules explore.RuleSet, broken error, ok bool) {
 	id, ok := w.inScope(func() roundID { return w.at(w.look(s), nil) })
 	if !ok {
-		return nil, nil, false
+		return 0, nil, false
 	}
 	c := &s.control
 	c.current = !w.scope.Late || c.status == s.status && c.spec == s.spec

@@ -2,7 +2,6 @@ package cronmodel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,17 +47,9 @@ type round struct {
 	over     bool
 	write    writeStep
 	end      ending
-	rules    []int
+	rules    explore.RuleSet
 	broken   error
 	after    [outcomes]atomic.Uint32
-}
-
-func text(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(data)
 }
 
 func (r *rounds) statusNumber(s cronjob.Status) statusID {
@@ -69,7 +60,7 @@ func (r *rounds) statusNumber(s cronjob.Status) statusID {
 	if r.scope.Options.SuccessFromChildren {
 		s.LastSuccessfulTime = time.Time{}
 	}
-	return statusID(r.statuses.Number(text(s), func() cronjob.Status { return s }))
+	return statusID(r.statuses.Number(explore.Text(s), func() cronjob.Status { return s }))
 }
 
 func (r *rounds) childNumber(c cronjob.Child) childID {
@@ -129,11 +120,7 @@ func (r *rounds) play(v view, outcomes []outcome) *round {
 		if found := cronjobcheck.Plan(&s, &plan); len(found) > 0 {
 			out.broken = found[0]
 		}
-		for i, rule := range rules {
-			if rule.holds(&s, &plan) {
-				out.rules = append(out.rules, i)
-			}
-		}
+		out.rules = rules.Of(&s, &plan)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -195,7 +182,7 @@ func (r *rounds) backfills(after uint32) []cronjob.Backfill {
 
 func (r *rounds) endingOf(c *cronjob.Conclusion) (e ending) {
 	if !c.Memory.Equal(cronjob.Memory{}) {
-		e.memory = memoryID(r.memories.Number(text(c.Memory), func() cronjob.Memory { return c.Memory }))
+		e.memory = memoryID(r.memories.Number(explore.Text(c.Memory), func() cronjob.Memory { return c.Memory }))
 	}
 	if !c.Requeue.At.IsZero() {
 		e.again = seconds(c.Requeue.At) + 1

@@ -3,7 +3,7 @@ package cronmodel
 import (
 	"encoding/binary"
 
-	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/proof/explore"
 )
 
 // maxJobs is the most jobs of a scope: one for each run and each trigger.
@@ -63,13 +63,7 @@ func (s *state) append(dst []byte) []byte {
 	}
 	dst = append(dst, s.spec, c.spec, s.triggers, s.asked, s.started,
 		b.Fails, b.Lost, b.Crashes, b.Delays, b.Deletes, b.Taken, b.Edits, b.Triggers, b.Backfills, b.Ticks, b.Jumps, b.Backs)
-	var flags byte
-	for i, bit := range [...]bool{c.current, c.retry, c.dirty, c.moved} {
-		if bit {
-			flags |= 1 << i
-		}
-	}
-	dst = append(dst, flags)
+	dst = append(dst, explore.Flags(c.current, c.retry, c.dirty, c.moved))
 	for i := range s.jobs {
 		dst = order.AppendUint16(order.AppendUint16(dst, uint16(s.jobs[i].live)), uint16(s.jobs[i].seen))
 	}
@@ -142,10 +136,4 @@ type ending struct {
 	// stores says that the progress of the backfill is to be stored, as backfill.
 	stores   bool
 	backfill uint32
-}
-
-// rule is something that a plan can do, by the number of its rule.
-type rule struct {
-	name  string
-	holds func(*cronjob.Snapshot, *cronjob.Plan) bool
 }

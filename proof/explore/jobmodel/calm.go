@@ -258,7 +258,7 @@ func (w *worker) Describe(from *state, step explore.Step[state]) string {
 	case kindTick, kindBack:
 		return fmt.Sprintf("%s %d s", text, step.Detail)
 	case kindEdit:
-		return text + ": " + w.rounds.scope.Edits[n].Input
+		return text + ": " + w.rounds.scope.Edits[n]
 	case kindDeliverJob, kindDeleteJob, kindOrphan, kindTakeEffect:
 		return text
 	}

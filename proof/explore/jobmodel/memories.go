@@ -47,16 +47,13 @@ func (v *memoryValues) take(m job.Memory) takenMemory {
 	if m.Equal(job.Memory{}) {
 		return takenMemory{}
 	}
-	data, err := m.MarshalJSON()
-	if err != nil {
-		panic(err)
-	}
-	return v.taken.Get(string(data), func() takenMemory { return v.takeText(data) })
+	text := explore.Text(m)
+	return v.taken.Get(text, func() takenMemory { return v.takeText(text) })
 }
 
-func (v *memoryValues) takeText(data []byte) (t takenMemory) {
+func (v *memoryValues) takeText(text string) (t takenMemory) {
 	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
 		panic(err)
 	}
 	if fields["untimed"] != nil {
@@ -70,11 +67,8 @@ func (v *memoryValues) takeText(data []byte) (t takenMemory) {
 		}
 		delete(holder, list.field)
 	}
-	rest, err := json.Marshal(fields)
-	if err != nil {
-		panic(err)
-	}
-	t.id = memoryID(v.values.Number(string(rest), func() string { return string(rest) }))
+	rest := explore.Text(fields)
+	t.id = memoryID(v.values.Number(rest, func() string { return rest }))
 	return t
 }
 
@@ -93,11 +87,7 @@ func (v *memoryValues) with(id memoryID, uids func(notes) []string) (m job.Memor
 			fieldsIn(fields, list.in)[list.field] = found
 		}
 	}
-	data, err := json.Marshal(fields)
-	if err == nil {
-		err = json.Unmarshal(data, &m)
-	}
-	if err != nil {
+	if err := json.Unmarshal([]byte(explore.Text(fields)), &m); err != nil {
 		panic(err)
 	}
 	return m

@@ -63,13 +63,7 @@ func (m *Model) Worker() explore.Worker[state] { return &worker{Model: m, tally:
 func (m *Model) Moves() []string { return kinds[:] }
 
 // Rules names what plans can do or decide.
-func (m *Model) Rules() []string {
-	names := make([]string, len(rules))
-	for i, r := range rules {
-		names[i] = r.name
-	}
-	return names
-}
+func (m *Model) Rules() []string { return rules.Names() }
 
 // kind is a kind of moves.
 type kind int

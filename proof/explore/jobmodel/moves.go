@@ -226,7 +226,7 @@ func (w *worker) jobMoves(s *state) {
 	if s.left.Edits > 0 {
 		for n, e := range w.rounds.scope.Edits {
 			next := *s
-			if next.spec = w.rounds.specs.edit(s.spec, e.Input); next.spec == s.spec {
+			if next.spec = w.rounds.specs.edit(s.spec, e); next.spec == s.spec {
 				continue
 			}
 			next.left.Edits--

@@ -2,7 +2,6 @@ package jobmodel
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -63,11 +62,7 @@ func (v *podValues) number(p job.Pod) podID {
 		detail.ResourceVersion = ""
 		p.Detail = &detail
 	}
-	key, err := json.Marshal(p)
-	if err != nil {
-		panic(err)
-	}
-	return explore.Small[podID](v.values.Number(string(key), func() podInfo {
+	return explore.Small[podID](v.values.Number(explore.Text(p), func() podInfo {
 		own, ended := p.Owner <= job.OwnedUnmatched, p.Phase >= job.PodSucceeded
 		return podInfo{p, own, p.Deletion != nil, ended, p.Owner == job.Owned && !ended && p.Deletion == nil}
 	}))

@@ -105,7 +105,7 @@ type round struct {
 type begun struct {
 	view view
 	// rules and broken are what the plan exercises and breaks.
-	rules  ruleSet
+	rules  explore.RuleSet
 	broken error
 }
 
@@ -182,7 +182,7 @@ func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 		if found := jobcheck.Plan(&s, plan); len(found) > 0 {
 			b.broken = found[0]
 		}
-		b.rules = rulesOf(&s, plan)
+		b.rules = rules.Of(&s, plan)
 	}
 	p := &player{rounds: r, known: known, tokens: b.view.known()}
 	conclusion, _ := jobapply.Executor{Parallel: 1}.Apply(context.Background(), p, plan)

@@ -32,8 +32,9 @@ type Scope struct {
 	Straight bool
 	// Budget is how often it may happen.
 	Budget Budget
-	// Edits are the changes that users may make, as often as the budget allows.
-	Edits []Edit
+	// Edits are the changes of the spec that users may make, as often as the budget allows, as the command "edit" of a story takes
+	// them.
+	Edits []string
 	// Steps are the durations by which the clock may advance, besides to the time of the
 	// next requeue.
 	Steps []time.Duration
@@ -60,12 +61,6 @@ type Budget struct {
 	Edits, Deletes uint8
 	// Ticks advance the clock, and Backs turn it back by a minute (F8).
 	Ticks, Backs uint8
-}
-
-// Edit is a change of the spec.
-type Edit struct {
-	// Input is the change as the command "edit" of a story takes it.
-	Input string
 }
 
 // Option switches off what makes a search smaller, to measure it.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"github.com/batchplan/batchplan/proof/explore"
 )
 
 // maxPods is the most pods of a scope, and maxControllers the most controllers.
@@ -193,7 +195,7 @@ func (s *state) append(dst []byte) []byte {
 	dst = order.AppendUint32(dst, s.deletedAt)
 	p := &s.past
 	dst = append(dst, byte(s.spec), s.born, p.succeeded, p.maxParallelism, p.lostCreates,
-		flags(p.lostStatus, p.restarted, p.traveled, p.edited, p.lagged))
+		explore.Flags(p.lostStatus, p.restarted, p.traveled, p.edited, p.lagged))
 	b := &s.left
 	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Delays, b.Restarts, b.Evictions, b.Disruptions, b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)
 	for i := range s.control {
@@ -211,18 +213,9 @@ func (c *controller) append(dst []byte) []byte {
 		return append(dst, 0)
 	}
 	order := binary.LittleEndian
-	dst = append(dst, 1, byte(c.spec), c.behind, c.unacked, c.creations, c.deletions, flags(c.current, c.retry, c.dirty))
+	dst = append(dst, 1, byte(c.spec), c.behind, c.unacked, c.creations, c.deletions, explore.Flags(c.current, c.retry, c.dirty))
 	for _, n := range [...]uint32{uint32(c.status), c.deletedAt, uint32(c.memory), c.expectedAt, uint32(c.round), c.again} {
 		dst = order.AppendUint32(dst, n)
 	}
 	return dst
-}
-
-func flags(bits ...bool) (out byte) {
-	for i, bit := range bits {
-		if bit {
-			out |= 1 << i
-		}
-	}
-	return out
 }

@@ -30,11 +30,7 @@ func (v *statusValues) number(s job.Status) statusID {
 	for i := range s.Conditions {
 		s.Conditions[i].Message = podInMessage.ReplaceAllString(s.Conditions[i].Message, "default/p")
 	}
-	key, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return statusID(v.values.Number(string(key), func() job.Status { return s }))
+	return statusID(v.values.Number(explore.Text(s), func() job.Status { return s }))
 }
 
 // podInMessage is the name of a pod in a message: pods have none.
@@ -61,11 +57,7 @@ type specEdit struct {
 }
 
 func (v *specValues) number(s job.Spec) specID {
-	key, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return explore.Small[specID](v.values.Number(string(key), func() job.Spec { return s }))
+	return explore.Small[specID](v.values.Number(explore.Text(s), func() job.Spec { return s }))
 }
 
 func (v *specValues) of(id specID) job.Spec { return v.values.Of(uint32(id)) }
@@ -73,13 +65,8 @@ func (v *specValues) of(id specID) job.Spec { return v.values.Of(uint32(id)) }
 // edit returns what an edit makes of a spec.
 func (v *specValues) edit(id specID, input string) specID {
 	return v.edited.Get(specEdit{id, input}, func() specID {
-		s := v.of(id)
-		text, err := json.Marshal(s)
-		if err != nil {
-			panic(err)
-		}
 		var changed job.Spec
-		for _, text := range []string{string(text), input} {
+		for _, text := range []string{explore.Text(v.of(id)), input} {
 			if err := json.Unmarshal([]byte(text), &changed); err != nil {
 				panic(err)
 			}

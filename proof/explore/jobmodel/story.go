@@ -225,7 +225,7 @@ func (m *Model) tellStep(names map[uint8]string, t *told) (commands []command, e
 			c.name += " index=0"
 		}
 	case kindEdit:
-		c = command{"edit", m.rounds.scope.Edits[n].Input}
+		c = command{"edit", m.rounds.scope.Edits[n]}
 	case kindDeleteJob:
 		c.name = "delete-job"
 	case kindTick:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/jobcheck"
+	"github.com/batchplan/batchplan/proof/explore"
 )
 
 // beginRounds lets a controller look and plan. Pods that look the same have the UIDs that
@@ -75,13 +76,13 @@ func compareSeen(a, b seenPod) int {
 func (w *worker) beginRound(s *state, c int, v view, order []int, delivered int) {
 	next := *s
 	rules, err := w.begin(&next, c, v, order)
-	rules.count(w.tally.Rules)
+	rules.Count(w.tally)
 	w.emit(&next, kindRound, detail(c, 0, delivered), err)
 }
 
 // begin begins a round with a view. It returns the rules of the plan and the invariant that
 // the plan breaks.
-func (w *worker) begin(s *state, c int, v view, order []int) (ruleSet, error) {
+func (w *worker) begin(s *state, c int, v view, order []int) (explore.RuleSet, error) {
 	control, late := &s.control[c], w.rounds.scope.Late
 	if late && (v.creations > 0 || v.deletions > 0) && (v.now < v.expectedAt || v.now-v.expectedAt >= 300) {
 		s.past.lagged = true // see world.Job.Snapshot
