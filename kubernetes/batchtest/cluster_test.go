@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +13,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +25,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/kubernetes/internal/memory"
 	"github.com/batchplan/batchplan/release"
 )
 
@@ -35,20 +34,7 @@ import (
 func inMemory(t *testing.T, given ...Option) (*Cluster, *fake.Clientset) {
 	t.Helper()
 	client := fake.NewSimpleClientset()
-	var created atomic.Int32
-	client.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		object, err := meta.Accessor(a.(clienttesting.CreateAction).GetObject())
-		if err != nil || a.GetSubresource() != "" {
-			return false, nil, err
-		}
-		n := created.Add(1)
-		if object.GetName() == "" {
-			object.SetName(fmt.Sprint(object.GetGenerateName(), n))
-		}
-		object.SetUID(types.UID(fmt.Sprint("created-", n)))
-		object.SetCreationTimestamp(metav1.Now())
-		return false, nil, nil
-	})
+	memory.Number(client)
 	client.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if a.GetSubresource() != "binding" {
 			return false, nil, nil
@@ -71,7 +57,7 @@ func startInMemory(t *testing.T, client *fake.Clientset, given []Option) (*Clust
 	t.Helper()
 	o, err := newOptions(given)
 	must.OK(t, err)
-	o.resync = 24 * time.Hour // with 0, older client-go waits for a channel that is not the bubble's
+	o.resync = memory.Resync
 	scheme := metadatafake.NewTestScheme()
 	must.OK(t, metav1.AddMetaToScheme(scheme))
 	return startOn(t, &connection{client, metadatafake.NewSimpleMetadataClient(scheme), func() {}}, o)
@@ -107,9 +93,8 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 
 func create(t *testing.T, client *fake.Clientset, j *batchv1.Job) {
 	t.Helper()
-	if _, err := client.BatchV1().Jobs(j.Namespace).Create(t.Context(), j, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := client.BatchV1().Jobs(j.Namespace).Create(t.Context(), j, metav1.CreateOptions{})
+	must.OK(t, err)
 }
 
 func TestCluster(t *testing.T) {
@@ -201,9 +186,8 @@ func TestRelease(t *testing.T) {
 			j := c.Wait(t, ReadyPods("train", 1)).DeepCopy()
 			suspend := true
 			j.Spec.Suspend = &suspend
-			if _, err := client.BatchV1().Jobs("default").Update(t.Context(), j, metav1.UpdateOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := client.BatchV1().Jobs("default").Update(t.Context(), j, metav1.UpdateOptions{})
+			must.OK(t, err)
 			if s := c.Wait(t, Suspended("train")).Status; (s.StartTime != nil) != keeps {
 				t.Errorf("%v: startTime %v", r, s.StartTime)
 			}

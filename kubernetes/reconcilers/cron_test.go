@@ -4,6 +4,7 @@ package reconcilers_test
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	crfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -53,55 +55,41 @@ func backupScheme() *runtime.Scheme {
 	return scheme
 }
 
-// TestCron_Setup: the kinds come from the scheme, the informers and clients from the manager, and what is missing is
+// TestSetup: the kinds come from the scheme, the informers and clients from the manager, and what is missing is
 // an error.
-func TestCron_Setup(t *testing.T) {
+func TestSetup(t *testing.T) {
 	asked := map[string]bool{}
 	mgr := newManager(t, func(*rest.Config, cache.Options) (cache.Cache, error) { return idleCache{asked: asked}, nil })
-	unknown := reconcilers.Cron[*Nightly, *Backup]{Kind: nightlies()}
-	if err := unknown.SetupWithManager(mgr); err == nil || !strings.Contains(err.Error(), "kind of *reconcilers_test.Nightly") {
-		t.Errorf("types that the scheme does not know: %v", err)
-	}
-	for _, v := range []runtime.Object{&Nightly{}, &Backup{}} {
-		clientscheme.Scheme.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, v) // the manager's
-	}
-	forgets := unknown
-	forgets.Kind.SetStatus = func(*Nightly, cronjob.Status) {}
-	if err := forgets.SetupWithManager(mgr); err == nil || !strings.Contains(err.Error(), "LastScheduleTime") {
-		t.Errorf("a status without LastScheduleTime: %v", err)
-	}
-	if err := unknown.SetupWithManager(mgr); err != nil {
-		t.Error(err)
-	}
-	if !asked["*reconcilers_test.Nightly"] || !asked["*reconcilers_test.Backup"] {
-		t.Errorf("informers of %v", asked)
-	}
-}
-
-// TestJobOf_Setup: the same for a resource that is a job.
-func TestJobOf_Setup(t *testing.T) {
-	asked := map[string]bool{}
-	mgr := newManager(t, func(*rest.Config, cache.Options) (cache.Cache, error) { return idleCache{asked: asked}, nil })
-	type stored struct{ Nightly } // no scheme knows it
-	unknown := reconcilers.JobOf[*stored]{}
-	if err := unknown.SetupWithManager(mgr); err == nil || !strings.Contains(err.Error(), "kind of *reconcilers_test.stored") {
-		t.Errorf("a type that the scheme does not know: %v", err)
-	}
-	clientscheme.Scheme.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, &Reel{}) // the manager's
+	clientscheme.Scheme.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, &Nightly{}, &Backup{}, &Reel{}) // the manager's
+	type stored struct{ Nightly }                                                                                               // no scheme knows it
 	var status batchv1.JobStatus
-	reels := reconcilers.JobOf[*Reel]{Kind: controller.Kind[*Reel]{
+	reels := controller.Kind[*Reel]{
 		Spec:   func(*Reel) *batchv1.JobSpec { return &batchv1.JobSpec{} },
-		Status: func(*Reel) *batchv1.JobStatus { return &batchv1.JobStatus{} },
-	}}
-	if err := reels.SetupWithManager(mgr); err == nil || !strings.Contains(err.Error(), "Status does not return what SetStatus has set") {
-		t.Errorf("a status that is not stored: %v", err)
+		Status: func(*Reel) *batchv1.JobStatus { return &status },
 	}
-	reels.Kind.Status = func(*Reel) *batchv1.JobStatus { return &status }
-	if err := reels.SetupWithManager(mgr); err != nil {
-		t.Error(err)
+	lossy, forgets := reels, nightlies()
+	lossy.Status = func(*Reel) *batchv1.JobStatus { return &batchv1.JobStatus{} }
+	forgets.SetStatus = func(*Nightly, cronjob.Status) {}
+	for _, test := range []struct {
+		reconciler interface{ SetupWithManager(ctrl.Manager) error }
+		want       string
+	}{
+		{reconcilers.Cron[*stored, *Backup]{}, "kind of *reconcilers_test.stored"},
+		{reconcilers.Cron[*Nightly, *stored]{}, "kind of *reconcilers_test.stored"},
+		{reconcilers.Cron[*Nightly, *Backup]{Kind: forgets}, "LastScheduleTime"},
+		{reconcilers.Cron[*Nightly, *Backup]{Kind: nightlies()}, "<nil>"},
+		{reconcilers.JobOf[*stored]{}, "kind of *reconcilers_test.stored"},
+		{reconcilers.JobOf[*Reel]{Kind: lossy}, "Status does not return what SetStatus has set"},
+		{reconcilers.JobOf[*Reel]{Kind: reels}, "<nil>"},
+	} {
+		if got := fmt.Sprint(test.reconciler.SetupWithManager(mgr)); !strings.Contains(got, test.want) {
+			t.Errorf("%T: %s, want %s", test.reconciler, got, test.want)
+		}
 	}
-	if !asked["*reconcilers_test.Reel"] || !asked["*v1.Pod"] {
-		t.Errorf("informers of %v", asked)
+	for _, kind := range []string{"*reconcilers_test.Nightly", "*reconcilers_test.Backup", "*reconcilers_test.Reel", "*v1.Pod"} {
+		if !asked[kind] {
+			t.Errorf("no informer of %s in %v", kind, asked)
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,11 +20,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
-	clienttesting "k8s.io/client-go/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,15 +33,12 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 	"github.com/batchplan/batchplan/kubernetes/convert"
+	"github.com/batchplan/batchplan/kubernetes/internal/memory"
 	"github.com/batchplan/batchplan/kubernetes/metrics"
 	"github.com/batchplan/batchplan/kubernetes/reconcilers"
 )
 
 const mine = "example.com/mine"
-
-// resync is a period that no test reaches. Without one, old releases of client-go wait on a
-// channel of the process, and the time of a test does not advance.
-const resync = 10_000 * time.Hour
 
 // memoryCache is a manager's cache of a clientset in memory.
 type memoryCache struct {
@@ -105,22 +99,9 @@ func (discard) Event(runtime.Object, string, string, string) {}
 func TestReconcilers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := fake.NewClientset(cronJob())
-		var created atomic.Int32
-		clientset.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
-			object, err := meta.Accessor(a.(clienttesting.CreateAction).GetObject())
-			if err != nil {
-				return false, nil, err
-			}
-			n := created.Add(1)
-			if object.GetName() == "" {
-				object.SetName(fmt.Sprint(object.GetGenerateName(), n))
-			}
-			object.SetUID(types.UID(fmt.Sprint("created-", n)))
-			object.SetCreationTimestamp(metav1.Now())
-			return false, nil, nil
-		})
+		memory.Number(clientset)
 		mgr := newManager(t, func(*rest.Config, cache.Options) (cache.Cache, error) {
-			return memoryCache{factory: informers.NewSharedInformerFactory(clientset, resync)}, nil
+			return memoryCache{factory: informers.NewSharedInformerFactory(clientset, memory.Resync)}, nil
 		})
 		for _, r := range []interface{ SetupWithManager(ctrl.Manager) error }{
 			reconcilers.Job{JobOptions: controller.JobOptions{ManagedBy: mine}, Client: clientset},

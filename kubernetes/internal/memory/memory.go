@@ -1,0 +1,37 @@
+// Package memory completes client-go's clientset in memory for tests.
+package memory
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// Resync is a period that no test reaches. Without one, old releases of client-go wait on a
+// channel of the process, and the time of a test does not advance.
+const Resync = 10_000 * time.Hour
+
+// Number lets a server name and number what is created.
+func Number(server *fake.Clientset) {
+	var created atomic.Int32
+	server.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		object, err := meta.Accessor(a.(clienttesting.CreateAction).GetObject())
+		if err != nil || a.GetSubresource() != "" {
+			return false, nil, err
+		}
+		n := created.Add(1)
+		if object.GetName() == "" {
+			object.SetName(fmt.Sprint(object.GetGenerateName(), n))
+		}
+		object.SetUID(types.UID(fmt.Sprint("created-", n)))
+		object.SetCreationTimestamp(metav1.Now())
+		return false, nil, nil
+	})
+}
