@@ -3,8 +3,11 @@
 package controller_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,92 +24,85 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/controller"
+	"github.com/batchplan/batchplan/kubernetes/internal/memory"
 )
 
 const mine = "example.com/mine"
 
-// resync is a period that no test reaches. Without one, old releases of client-go wait on a
-// channel of the process, and the time of a test does not advance.
-const resync = 10_000 * time.Hour
-
-// cluster is a clientset in memory with controllers on it. What a real server refuses, it
-// takes; the scripts of proof/conformance are the test of that.
+// cluster is a clientset in memory with informers. What a real server refuses, it takes; the
+// scripts of proof/conformance are the test of that.
 type cluster struct {
 	*testing.T
 	*fake.Clientset
-	stop func()
+	factory                          informers.SharedInformerFactory
+	jobCache, cronJobCache, podCache cache.SharedIndexInformer
+	events                           reports
+	log                              []string
+	stop                             func() // ends what start has started
 }
 
-// starter is a controller.
-type starter = interface{ Start(context.Context) error }
-
-// makers make controllers.
-type makers func(kubernetes.Interface, informers.SharedInformerFactory) ([]starter, error)
-
-// jobsAndOrphans makes both controllers of jobs.
-func jobsAndOrphans(o controller.JobOptions) makers {
-	return func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-		jobs, err := controller.NewJobs(client, factory, o)
-		if err != nil {
-			return nil, err
-		}
-		orphans, err := controller.NewOrphans(client, factory, controller.OrphanOptions{Common: o.Common, ManagedBy: o.ManagedBy})
-		return []starter{jobs, orphans}, err
-	}
-}
-
-// start puts objects on a server and starts controllers. The server names and numbers what
-// is created.
-func start(t *testing.T, m makers, objects ...runtime.Object) *cluster {
-	t.Helper()
-	return startIn(klog.NewContext(t.Context(), logr.Discard()), t, m, objects...)
-}
-
-// startIn is start with a context, which has the log.
-func startIn(ctx context.Context, t *testing.T, m makers, objects ...runtime.Object) *cluster {
-	t.Helper()
+// newCluster puts objects on a server, which names and numbers what is created. Its informers
+// show what the test puts into them until start is called.
+func newCluster(t *testing.T, objects ...runtime.Object) *cluster {
 	client := fake.NewClientset(objects...)
-	number(client)
-	factory := informers.NewSharedInformerFactory(client, resync)
-	controllers, err := m(client, factory)
-	must.OK(t, err)
-	ctx, cancel := context.WithCancel(ctx)
-	factory.Start(ctx.Done())
+	memory.Number(client)
+	f := informers.NewSharedInformerFactory(client, memory.Resync)
+	return &cluster{T: t, Clientset: client, factory: f, jobCache: f.Batch().V1().Jobs().Informer(),
+		cronJobCache: f.Batch().V1().CronJobs().Informer(), podCache: f.Core().V1().Pods().Informer()}
+}
+
+// start starts the informers and controllers. They end with the test.
+func (c *cluster) start(controllers ...interface{ Start(context.Context) error }) {
+	c.Helper()
+	ctx, cancel := context.WithCancel(logged(c.T, &c.log))
+	c.factory.Start(ctx.Done())
 	done := make(chan error, 1)
 	go func() { done <- controller.Run(ctx, controllers...) }()
-	return &cluster{t, client, func() {
+	c.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Error(err)
+			c.Error(err)
 		}
-		factory.Shutdown()
-	}}
+		c.factory.Shutdown()
+	})
+	c.Cleanup(c.stop)
 }
 
-// number lets a server name and number what is created.
-func number(client *fake.Clientset) {
-	var created atomic.Int32
-	client.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		object, err := meta.Accessor(a.(clienttesting.CreateAction).GetObject())
-		if err != nil {
-			return false, nil, err
-		}
-		n := created.Add(1)
-		if object.GetName() == "" {
-			object.SetName(fmt.Sprint(object.GetGenerateName(), n))
-		}
-		object.SetUID(types.UID(fmt.Sprint("created-", n)))
-		object.SetCreationTimestamp(metav1.Now())
-		return false, nil, nil
-	})
+type queued = controller.Controller[types.NamespacedName]
+
+// startJobs starts both controllers of jobs.
+func (c *cluster) startJobs(o controller.JobOptions) *queued {
+	c.Helper()
+	o.Events, o.ManagedBy = &c.events, cmp.Or(o.ManagedBy, mine)
+	jobs, err := controller.NewJobs(c, c.factory, o)
+	orphans, other := controller.NewOrphans(c, c.factory, controller.OrphanOptions{Common: o.Common, ManagedBy: o.ManagedBy})
+	must.OK(c, errors.Join(err, other))
+	c.start(jobs, orphans)
+	return jobs
+}
+
+func (c *cluster) startCronJobs(o controller.CronJobOptions) *queued {
+	c.Helper()
+	o.Events = &c.events
+	cronJobs, err := controller.NewCronJobs(c, c.factory, o)
+	must.OK(c, err)
+	c.start(cronJobs)
+	return cronJobs
+}
+
+func (c *cluster) startTTL(o controller.TTLOptions) *queued {
+	c.Helper()
+	ttl, err := controller.NewTTL(c, c.factory, o)
+	must.OK(c, err)
+	c.start(ttl)
+	return ttl
 }
 
 // rest lets everything happen that happens within a time.
@@ -121,6 +118,25 @@ func (c *cluster) pods() []corev1.Pod {
 	return list.Items
 }
 
+func (c *cluster) pod(name string) *corev1.Pod {
+	c.Helper()
+	p, err := c.CoreV1().Pods("ns").Get(c.Context(), name, metav1.GetOptions{})
+	must.OK(c, err)
+	return p
+}
+
+// jobs lists the names of the jobs.
+func (c *cluster) jobs() (names []string) {
+	c.Helper()
+	list, err := c.BatchV1().Jobs("ns").List(c.Context(), metav1.ListOptions{})
+	must.OK(c, err)
+	for _, j := range list.Items {
+		names = append(names, j.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 func (c *cluster) job(name string) *batchv1.Job {
 	c.Helper()
 	j, err := c.BatchV1().Jobs("ns").Get(c.Context(), name, metav1.GetOptions{})
@@ -128,12 +144,19 @@ func (c *cluster) job(name string) *batchv1.Job {
 	return j
 }
 
+func (c *cluster) cronJob(name string) *batchv1.CronJob {
+	c.Helper()
+	o, err := c.BatchV1().CronJobs("ns").Get(c.Context(), name, metav1.GetOptions{})
+	must.OK(c, err)
+	return o
+}
+
+// end lets a pod end.
 func (c *cluster) end(p corev1.Pod, phase corev1.PodPhase) {
 	c.Helper()
 	p.Status.Phase = phase
-	if _, err := c.CoreV1().Pods("ns").UpdateStatus(c.Context(), &p, metav1.UpdateOptions{}); err != nil {
-		c.Fatal(err)
-	}
+	_, err := c.CoreV1().Pods("ns").UpdateStatus(c.Context(), &p, metav1.UpdateOptions{})
+	must.OK(c, err)
 }
 
 func newJob(name string, managedBy *string) *batchv1.Job {
@@ -152,37 +175,54 @@ func newJob(name string, managedBy *string) *batchv1.Job {
 	}
 }
 
+// complete lets a job have completed after a time.
+func complete(j *batchv1.Job, after time.Duration) {
+	at := metav1.NewTime(time.Now().Add(after))
+	j.Status.CompletionTime = &at
+	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: at}}
+}
+
 func pointTo[T any](v T) *T { return &v }
 
-// eventList keeps events as text.
-type eventList struct {
+// quiet returns a context without a log.
+func quiet(t *testing.T) context.Context { return klog.NewContext(t.Context(), logr.Discard()) }
+
+// logged returns a context whose log, up to level 4, is written to the lines.
+func logged(t *testing.T, lines *[]string) context.Context {
+	var mu sync.Mutex
+	write := func(_, line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		*lines = append(*lines, line)
+	}
+	return klog.NewContext(t.Context(), funcr.New(write, funcr.Options{Verbosity: 4}))
+}
+
+// reports are the events since the last time, as "type reason message".
+type reports struct {
 	mu  sync.Mutex
 	all []string
 }
 
-func (l *eventList) Event(object runtime.Object, _, reason, message string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	named, _ := meta.Accessor(object)
-	l.all = append(l.all, named.GetName()+" "+reason+" "+message)
+func (r *reports) Event(_ runtime.Object, kind, reason, message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, kind+" "+reason+" "+message)
 }
 
-// count counts the events that begin with a text.
-func (l *eventList) count(begin string) (n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, e := range l.all {
-		if strings.HasPrefix(e, begin) {
-			n++
-		}
-	}
-	return n
+// take returns the events, and forgets them.
+func (r *reports) take() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := strings.Join(r.all, ", ")
+	r.all = nil
+	return out
 }
 
-// calls returns the calls of a client since the last time, as "verb resource name" with the version that an update is of, and forgets them.
-func calls(client *fake.Clientset) string {
+// calls returns the calls since the last time, as "verb resource name" with the version that an update is of, and forgets them.
+func (c *cluster) calls() string {
 	var out []string
-	for _, a := range client.Actions() {
+	for _, a := range c.Actions() {
 		resource, name := a.GetResource().Resource, ""
 		if a.GetSubresource() != "" {
 			resource += "/" + a.GetSubresource()
@@ -198,32 +238,23 @@ func calls(client *fake.Clientset) string {
 		}
 		out = append(out, strings.TrimSpace(a.GetVerb()+" "+resource+" "+name))
 	}
-	client.ClearActions()
+	c.ClearActions()
 	return strings.Join(out, ", ")
 }
 
 // refuse lets the next call of a verb fail.
-func refuse(client *fake.Clientset, verb, resource string, err error) {
-	client.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+func (c *cluster) refuse(verb, resource string, err error) {
+	c.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) {
 		defer func() { err = nil }()
 		return err != nil, nil, err
 	})
 }
 
-// toldBy returns the events since the last time.
-func toldBy(events *record.FakeRecorder) string {
-	var out []string
-	for len(events.Events) > 0 {
-		out = append(out, <-events.Events)
-	}
-	return strings.Join(out, ", ")
-}
-
-// version lets a server give each object that is written a new version, from 101.
-func version(client *fake.Clientset) {
+// version lets the server give each object that is written a new version, from 101.
+func (c *cluster) version() {
 	var written atomic.Int32
-	write := clienttesting.ObjectReaction(client.Tracker())
-	client.PrependReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+	write := clienttesting.ObjectReaction(c.Tracker())
+	c.PrependReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if !strings.Contains("create update patch", a.GetVerb()) {
 			return false, nil, nil
 		}
@@ -234,6 +265,7 @@ func version(client *fake.Clientset) {
 		object = object.DeepCopyObject()
 		named, _ := meta.Accessor(object)
 		named.SetResourceVersion(fmt.Sprint(100 + written.Add(1)))
-		return true, object, client.Tracker().Update(a.GetResource(), object, a.GetNamespace())
+		return true, object, c.Tracker().Update(a.GetResource(), object, a.GetNamespace())
 	})
+	memory.Number(c.Clientset) // in front of it
 }

@@ -12,24 +12,15 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 	"github.com/batchplan/batchplan/schedule"
 )
-
-func cronJobs(o controller.CronJobOptions) makers {
-	return func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-		c, err := controller.NewCronJobs(client, factory, o)
-		return []starter{c}, err
-	}
-}
 
 func newCronJob(name, schedule string, policy batchv1.ConcurrencyPolicy) *batchv1.CronJob {
 	three := int32(3)
@@ -44,27 +35,14 @@ func newCronJob(name, schedule string, policy batchv1.ConcurrencyPolicy) *batchv
 	}
 }
 
-// jobs lists the jobs by name.
-func (c *cluster) jobs() (names []string) {
-	c.Helper()
-	list, err := c.BatchV1().Jobs("ns").List(c.Context(), metav1.ListOptions{})
-	must.OK(c, err)
-	for _, j := range list.Items {
-		names = append(names, j.Name)
-	}
-	slices.Sort(names)
-	return names
-}
-
+// finish lets a job complete.
 func (c *cluster) finish(name string) {
 	c.Helper()
-	j := c.job(name)
-	now := metav1.Now()
-	j.Status.StartTime, j.Status.CompletionTime = &now, &now
-	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: now}}
-	if _, err := c.BatchV1().Jobs("ns").UpdateStatus(c.Context(), j, metav1.UpdateOptions{}); err != nil {
-		c.Fatal(err)
-	}
+	j, now := c.job(name), metav1.Now()
+	j.Status.StartTime = &now
+	complete(j, 0)
+	_, err := c.BatchV1().Jobs("ns").UpdateStatus(c.Context(), j, metav1.UpdateOptions{})
+	must.OK(c, err)
 }
 
 // run is the name of the job that runs n minutes after the time in virtual time at which the
@@ -74,14 +52,17 @@ func run(name string, n int) string {
 }
 
 // TestCronJobs_Life: a run each minute, one held back by Forbid until the other ends, and
-// nothing after the CronJob is gone.
+// nothing after the CronJob is gone. A job is as the template says, and shares nothing with it.
 func TestCronJobs_Life(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, cronJobs(controller.CronJobOptions{}), newCronJob("c", "* * * * *", batchv1.ForbidConcurrent))
-		defer c.stop()
+		c := newCluster(t, newCronJob("c", "* * * * *", batchv1.ForbidConcurrent))
+		c.startCronJobs(controller.CronJobOptions{})
 		c.rest(61 * time.Second)
 		if got, want := c.jobs(), []string{run("c", 1)}; !slices.Equal(got, want) {
 			t.Fatalf("jobs %v, want %v", got, want)
+		}
+		if got, want := c.job(run("c", 1)).Spec, newJob("", nil).Spec; !equality.Semantic.DeepEqual(got, want) {
+			t.Errorf("the job's spec is %+v, want %+v", got, want)
 		}
 		c.rest(time.Minute)
 		if got := c.jobs(); len(got) != 1 {
@@ -92,56 +73,14 @@ func TestCronJobs_Life(t *testing.T) {
 		if got, want := c.jobs(), []string{run("c", 1), run("c", 2)}; !slices.Equal(got, want) {
 			t.Errorf("jobs %v, want %v", got, want)
 		}
-		status, err := c.BatchV1().CronJobs("ns").Get(t.Context(), "c", metav1.GetOptions{})
-		if err != nil || len(status.Status.Active) != 1 || status.Status.Active[0].Name != run("c", 2) || status.Status.LastSuccessfulTime == nil {
-			t.Errorf("status %+v, %v", status.Status, err)
+		if s := c.cronJob("c").Status; len(s.Active) != 1 || s.Active[0].Name != run("c", 2) || s.LastSuccessfulTime == nil {
+			t.Errorf("status %+v", s)
 		}
 		must.OK(t, c.BatchV1().CronJobs("ns").Delete(t.Context(), "c", metav1.DeleteOptions{}))
 		c.finish(run("c", 2))
 		c.rest(5 * time.Minute)
 		if got := c.jobs(); len(got) != 2 {
 			t.Errorf("jobs %v of a CronJob that is gone", got)
-		}
-	})
-}
-
-// TestC17_NewSchedule: a new schedule is followed from its next run on.
-func TestC17_NewSchedule(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, cronJobs(controller.CronJobOptions{}), newCronJob("c", "0 0 1 1 *", batchv1.AllowConcurrent))
-		defer c.stop()
-		c.rest(90 * time.Second)
-		object, err := c.BatchV1().CronJobs("ns").Get(t.Context(), "c", metav1.GetOptions{})
-		must.OK(t, err)
-		object.Spec.Schedule = "*/5 * * * *"
-		if _, err := c.BatchV1().CronJobs("ns").Update(t.Context(), object, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		c.rest(4 * time.Minute)
-		if got, want := c.jobs(), []string{run("c", 5)}; !slices.Equal(got, want) {
-			t.Errorf("jobs %v, want %v", got, want)
-		}
-	})
-}
-
-// TestC14_NameOfAnother: the job of another owner holds the name of a run, and stays as it is.
-func TestC14_NameOfAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		other := newJob(run("c", 1), nil)
-		var children []cronjob.Child
-		c := start(t, cronJobs(controller.CronJobOptions{Hooks: controller.CronJobHooks{
-			Round: func(s *cronjob.Snapshot, _ *cronjob.Plan, _ cronjob.Outcome) { children = slices.Clone(s.Children) },
-		}}), newCronJob("c", "* * * * *", batchv1.AllowConcurrent), other, newJob("c", nil), newJob("d-1", nil))
-		defer c.stop()
-		c.rest(61 * time.Second)
-		if len(children) != 1 || !children[0].Foreign || children[0].Name != run("c", 1) {
-			t.Errorf("children %+v", children)
-		}
-		if got := c.jobs(); len(got) != 3 {
-			t.Errorf("jobs %v", got)
-		}
-		if c.job(run("c", 1)).UID != other.UID {
-			t.Error("the job of another owner was replaced")
 		}
 	})
 }
@@ -168,34 +107,20 @@ func (a *asked) Advance(_ types.NamespacedName, triggered []string, backfills []
 	a.triggers = slices.DeleteFunc(a.triggers, func(t cronjob.Trigger) bool { return slices.Contains(triggered, t.ID) })
 }
 
-// TestCronJobs_Requests: a trigger starts one job, and is then taken out.
-func TestCronJobs_Requests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		requests := &asked{triggers: []cronjob.Trigger{{ID: "now"}}}
-		c := start(t, cronJobs(controller.CronJobOptions{Requests: requests}), newCronJob("c", "0 0 1 1 *", batchv1.AllowConcurrent))
-		defer c.stop()
-		c.rest(time.Minute)
-		if got := c.jobs(); len(got) != 1 || !strings.HasPrefix(got[0], "c-") || !slices.Equal(requests.took, []string{"now"}) {
-			t.Errorf("jobs %v, triggers taken out %v", got, requests.took)
-		}
-	})
-}
-
 // TestCronJobs_Invalid: a CronJob that the planner refuses is reported, not repeated without
 // end, and the others run.
 func TestCronJobs_Invalid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newCronJob("bad", "* * * * *", batchv1.AllowConcurrent)
 		bad.UID = ""
-		events := &eventList{}
-		c := start(t, cronJobs(controller.CronJobOptions{Common: controller.Common{Events: events}}), bad, newCronJob("good", "* * * * *", batchv1.AllowConcurrent))
-		defer c.stop()
+		c := newCluster(t, bad, newCronJob("good", "* * * * *", batchv1.AllowConcurrent))
+		c.startCronJobs(controller.CronJobOptions{})
 		c.rest(61 * time.Second)
 		if got, want := c.jobs(), []string{run("good", 1)}; !slices.Equal(got, want) {
 			t.Errorf("jobs %v, want %v", got, want)
 		}
-		if n := events.count("bad InvalidCronJob"); n == 0 || n > 20 {
-			t.Errorf("%d events in a minute: %v", n, events.all)
+		if events := c.events.take(); strings.Count(events, "InvalidCronJob") == 0 || strings.Count(events, "InvalidCronJob") > 20 {
+			t.Errorf("events in a minute: %s", events)
 		}
 	})
 }
@@ -203,8 +128,8 @@ func TestCronJobs_Invalid(t *testing.T) {
 // TestC17_NewZone: a new zone moves the next run, and so does none.
 func TestC17_NewZone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, cronJobs(controller.CronJobOptions{}), newCronJob("c", "0 12 * * *", batchv1.AllowConcurrent))
-		defer c.stop()
+		c := newCluster(t, newCronJob("c", "0 12 * * *", batchv1.AllowConcurrent))
+		c.startCronJobs(controller.CronJobOptions{})
 		for _, tc := range []struct {
 			zone *string
 			runs []string // until an hour after the first run in the zone
@@ -215,35 +140,14 @@ func TestC17_NewZone(t *testing.T) {
 			{nil, []string{run("c", 6*60+30), run("c", 8*60), run("c", 12*60)}, 4 * time.Hour},
 		} {
 			c.rest(time.Second)
-			object, err := c.BatchV1().CronJobs("ns").Get(t.Context(), "c", metav1.GetOptions{})
-			must.OK(t, err)
+			object := c.cronJob("c")
 			object.Spec.TimeZone = tc.zone
-			if _, err := c.BatchV1().CronJobs("ns").Update(t.Context(), object, metav1.UpdateOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.BatchV1().CronJobs("ns").Update(t.Context(), object, metav1.UpdateOptions{})
+			must.OK(t, err)
 			c.rest(tc.rest)
 			if got := c.jobs(); !slices.Equal(got, tc.runs) {
 				t.Errorf("jobs %v, want %v", got, tc.runs)
 			}
-		}
-	})
-}
-
-// rounds counts the jobs that rounds have created.
-type rounds struct{ created int }
-
-func (r *rounds) CronJobRound(m *cronjob.Metrics) { r.created += m.Created }
-
-// TestC16_Metrics: each round tells its figures.
-func TestC16_Metrics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var metrics rounds
-		o := controller.CronJobOptions{Common: controller.Common{Workers: 1}, Metrics: &metrics}
-		c := start(t, cronJobs(o), newCronJob("c", "* * * * *", batchv1.AllowConcurrent))
-		defer c.stop()
-		c.rest(150 * time.Second)
-		if got := c.jobs(); len(got) != 2 || metrics.created != 2 {
-			t.Errorf("jobs %v, the metrics say %d", got, metrics.created)
 		}
 	})
 }
@@ -261,58 +165,50 @@ func TestCronJobs_Mine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool
 		memories := runMemories{}
-		var log []string
-		var all *controller.Controller[types.NamespacedName]
-		c := startIn(logged(t, &log), t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) (_ []starter, err error) {
-			all, err = controller.NewCronJobs(client, factory, controller.CronJobOptions{
-				Common:   controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }},
-				Takes:    func(o controller.Object) bool { return o.GetName() != "theirs" },
-				Memories: memories,
-			})
-			return []starter{all}, err
-		}, newCronJob("c", "@every 1m", batchv1.AllowConcurrent), newCronJob("theirs", "@every 1m", batchv1.AllowConcurrent))
-		defer c.stop()
-		turn := func(on bool, namespace string) {
-			mineNow.Store(on)
-			all.Enqueue(func(name string) bool { return name == namespace })
-			c.rest(time.Second)
-		}
+		c := newCluster(t, newCronJob("c", "@every 1m", batchv1.AllowConcurrent), newCronJob("theirs", "@every 1m", batchv1.AllowConcurrent))
+		all := c.startCronJobs(controller.CronJobOptions{
+			Common:   controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }},
+			Takes:    func(o controller.Object) bool { return o.GetName() != "theirs" },
+			Memories: memories,
+		})
 		c.rest(30 * time.Second)
-		turn(true, "another")
-		if len(memories) > 0 {
-			t.Errorf("a namespace that was not asked for: memories %v", memories)
-		}
-		turn(true, "ns")
-		c.rest(time.Minute)
-		if got, want := c.jobs(), []string{run("c", 1)}; !slices.Equal(got, want) || len(memories) != 1 {
-			t.Errorf("jobs %v, want %v, memories %v", got, want, memories)
-		}
-		turn(false, "ns")
-		c.rest(time.Minute)
-		if got := c.jobs(); len(got) != 1 || len(memories) > 0 {
-			t.Errorf("in a namespace that was lost: jobs %v, memories %v", got, memories)
-		}
-		turn(true, "ns")
-		if got := c.jobs(); len(got) != 2 || len(memories) != 1 {
-			t.Errorf("in a namespace that has come back: jobs %v, memories %v", got, memories)
+		for _, test := range []struct {
+			what         string
+			mine         bool
+			namespace    string
+			rest         time.Duration
+			jobs, stored int
+		}{
+			{"a namespace that was not asked for", true, "another", 0, 0, 0},
+			{"a namespace that is taken over", true, "ns", time.Minute, 1, 1},
+			{"a namespace that was lost", false, "ns", time.Minute, 1, 0},
+			{"a namespace that has come back", true, "ns", 0, 2, 1},
+		} {
+			mineNow.Store(test.mine)
+			all.Enqueue(func(name string) bool { return name == test.namespace })
+			c.rest(time.Second + test.rest)
+			if got := c.jobs(); len(got) != test.jobs || len(memories) != test.stored || test.jobs > 0 && got[0] != run("c", 1) {
+				t.Errorf("%s: jobs %v, memories %v", test.what, got, memories)
+			}
 		}
 		must.OK(t, c.BatchV1().CronJobs("ns").Delete(t.Context(), "c", metav1.DeleteOptions{}))
 		c.rest(3 * time.Minute)
 		if got := c.jobs(); len(got) != 2 || len(memories) > 0 {
 			t.Errorf("of a CronJob that is gone: jobs %v, memories %v", got, memories)
 		}
-		for _, line := range log {
+		for _, line := range c.log {
 			if !strings.HasPrefix(line, `"level"=4 "msg"="decision" "cronJob"={"name"="c" "namespace"="ns"} "decision"="`) {
 				t.Errorf("log %s", line)
 			}
 		}
-		if len(log) == 0 {
+		if len(c.log) == 0 {
 			t.Error("no decision is logged")
 		}
 	})
 }
 
-// TestCronJobs_NewLife: what was compiled for a CronJob does not serve a later one of the name, nor another zone.
+// TestCronJobs_NewLife: what was compiled for a CronJob does not serve a later one of the name, nor another zone, and is
+// forgotten when the CronJob is gone.
 func TestCronJobs_NewLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newCronDesk(t, controller.CronJobOptions{Schedule: []schedule.Option{schedule.WithTimeZone("Asia/Kathmandu")}})
@@ -335,6 +231,10 @@ func TestCronJobs_NewLife(t *testing.T) {
 		got = append(got, again(later))
 		if want := []string{"1h0m0.1s", "1h0m0.1s", "50m0.1s", "1h0m0.1s", "5m0.1s", "50m0.1s"}; !slices.Equal(got, want) {
 			t.Errorf("again in %s, want %s", got, want)
+		}
+		must.OK(t, d.cronJobs.Delete(later))
+		if _, err := d.round("c"); err != nil || d.Compiled() != 0 {
+			t.Errorf("%d schedules are kept, %v", d.Compiled(), err)
 		}
 	})
 }
@@ -361,22 +261,29 @@ func TestCronJobs_CompiledOnce(t *testing.T) {
 	})
 }
 
-// TestCronJobs_TriggerAndBackfill: one round takes out what it has started, and the plans that follow in it know.
+// rounds counts the jobs that rounds have created.
+type rounds struct{ created int }
+
+func (r *rounds) CronJobRound(m *cronjob.Metrics) { r.created += m.Created }
+
+// TestCronJobs_TriggerAndBackfill: one round takes out what it has started, the plans that follow in it know, and each
+// tells its figures (C16).
 func TestCronJobs_TriggerAndBackfill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var metrics rounds
 		requests := &asked{triggers: []cronjob.Trigger{{ID: "now"}}}
 		requests.backfills = []cronjob.Backfill{{ID: "old", After: time.Now().Add(-121 * time.Minute), Until: time.Now(), Overlap: cronjob.Allow}}
-		d := newCronDesk(t, controller.CronJobOptions{Requests: requests, Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}})
+		d := newCronDesk(t, controller.CronJobOptions{Requests: requests, Metrics: &metrics, Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}})
 		must.OK(t, d.cronJobs.Add(newCronJob("c", "@hourly", batchv1.AllowConcurrent)))
-		must.OK(t, d.client.Tracker().Add(newCronJob("c", "@hourly", batchv1.AllowConcurrent)))
+		must.OK(t, d.Tracker().Add(newCronJob("c", "@hourly", batchv1.AllowConcurrent)))
 		time.Sleep(121 * time.Minute)
 		_, err := d.round("c")
 		must.OK(t, err)
-		created := slices.DeleteFunc(strings.Split(calls(d.client), ", "), func(call string) bool { return !strings.HasPrefix(call, "create") })
+		created := slices.DeleteFunc(strings.Split(d.calls(), ", "), func(call string) bool { return !strings.HasPrefix(call, "create") })
 		want := []string{"create jobs " + run("c", 60), "create jobs c-manual-now", "create jobs " + run("c", -120), "create jobs " + run("c", -60),
 			"create jobs " + run("c", 0), "create jobs " + run("c", 120)}
-		if !slices.Equal(created, want) || !slices.Equal(requests.took, []string{"now"}) || len(requests.backfills) > 0 {
-			t.Errorf("%q, want %q, taken out %q, backfills %v", created, want, requests.took, requests.backfills)
+		if !slices.Equal(created, want) || !slices.Equal(requests.took, []string{"now"}) || len(requests.backfills) > 0 || metrics.created != len(want) {
+			t.Errorf("%q, want %q, taken out %q, backfills %v, the metrics say %d", created, want, requests.took, requests.backfills, metrics.created)
 		}
 		if _, err := d.round("c"); err != nil || len(requests.took) > 1 {
 			t.Errorf("taken out %q, %v", requests.took, err)

@@ -11,17 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
@@ -58,36 +53,55 @@ func (m *told) Stale(cache schema.GroupResource)         { m.all = append(m.all,
 
 // jobDesk is a Job controller whose caches hold what the test puts there.
 type jobDesk struct {
-	*testing.T
+	*cluster
 	*controller.Jobs
-	client       *fake.Clientset
 	queue        asks
 	told         told
-	reported     *record.FakeRecorder
+	reports      *reports
 	owners, pods cache.Indexer
 	jobs, events cache.ResourceEventHandler
 }
 
 func newJobDesk(t *testing.T, o controller.JobOptions, cached ...*batchv1.Job) *jobDesk {
 	t.Helper()
-	client := fake.NewClientset()
-	factory := informers.NewSharedInformerFactory(client, resync)
-	owners, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
-	d := &jobDesk{T: t, client: client, reported: record.NewFakeRecorder(100), owners: owners.GetIndexer(), pods: pods.GetIndexer()}
-	o.ManagedBy, o.Metrics, o.Events = mine, &d.told, d.reported
-	c, err := controller.NewJobReconciler(controller.BatchJobs(client), client, owners, pods, o)
+	c := newCluster(t)
+	d := &jobDesk{cluster: c, reports: &c.events, owners: c.jobCache.GetIndexer(), pods: c.podCache.GetIndexer()}
+	o.ManagedBy, o.Metrics, o.Events = mine, &d.told, d.reports
+	jobs, err := controller.NewJobReconciler(controller.BatchJobs(c), c, c.jobCache, c.podCache, o)
 	must.OK(t, err)
 	for _, j := range cached {
-		must.OK(t, errors.Join(d.owners.Add(j), client.Tracker().Add(j.DeepCopy())))
+		must.OK(t, errors.Join(d.owners.Add(j), c.Tracker().Add(j.DeepCopy())))
 	}
-	d.Jobs, d.jobs, d.events = c, c.OwnerEvents(&d.queue), c.PodEvents(&d.queue)
+	d.Jobs, d.jobs, d.events = jobs, jobs.OwnerEvents(&d.queue), jobs.PodEvents(&d.queue)
 	return d
+}
+
+// put stores a pod of a job that is in the cache.
+func (d *jobDesk) put(j *batchv1.Job, name string, changes ...func(*corev1.Pod)) {
+	d.Helper()
+	p := tracked(name, ownedBy(j))
+	p.Labels, p.CreationTimestamp = j.Spec.Template.Labels, metav1.Now()
+	for _, change := range changes {
+		change(p)
+	}
+	must.OK(d, errors.Join(d.pods.Add(p), d.Tracker().Add(p.DeepCopy())))
 }
 
 // round runs a round of a job.
 func (d *jobDesk) round(name string) (time.Time, error) {
-	ctx := klog.NewContext(d.Context(), logr.Discard())
-	return d.Reconcile(ctx, types.NamespacedName{Namespace: "ns", Name: name})
+	return d.Reconcile(quiet(d.T), types.NamespacedName{Namespace: "ns", Name: name})
+}
+
+// tell notifies a handler: without an old object one has appeared, and without a new one the old is gone.
+func tell[T any](h cache.ResourceEventHandler, old, cur *T) {
+	switch {
+	case old == nil:
+		h.OnAdd(cur, false)
+	case cur == nil:
+		h.OnDelete(old)
+	default:
+		h.OnUpdate(old, cur)
+	}
 }
 
 func (d *jobDesk) want(what, want string) {
@@ -111,28 +125,31 @@ func TestJ43_JobEvents(t *testing.T) {
 		deadline := func(seconds int64) func(*batchv1.Job) {
 			return func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds, j.Generation = &seconds, 2 }
 		}
+		specified := changed(func(j *batchv1.Job) { j.Generation = 2 })
+		waiting := changed(func(j *batchv1.Job) { j.Status.StartTime = nil })
+		waits := waiting.DeepCopy()
+		deadline(60)(waits)
 		ended := changed(func(j *batchv1.Job) { complete(j, 0) })
 		d := newJobDesk(t, controller.JobOptions{})
-		d.jobs.OnAdd(running, false)
-		d.want("a job", "j 0s")
-		d.jobs.OnUpdate(running, running)
-		d.want("its status", "j 1s")
-		d.jobs.OnUpdate(running, changed(func(j *batchv1.Job) { j.Generation = 2 }))
-		d.want("its spec", "j 0s")
-		d.jobs.OnUpdate(running, ended)
-		d.want("its end", "")
-		d.jobs.OnUpdate(running, changed(deadline(60)))
-		d.want("a deadline", "j 0s, j 50s")
-		d.jobs.OnUpdate(changed(deadline(30)), changed(deadline(60)))
-		d.want("another deadline", "j 1s, j 50s")
-		d.jobs.OnUpdate(changed(deadline(60)), changed(deadline(60)))
-		d.want("the same deadline", "j 1s")
-		d.jobs.OnUpdate(changed(deadline(60)), running)
-		d.want("no deadline", "j 0s")
-		d.jobs.OnUpdate(changed(func(j *batchv1.Job) { j.Status.StartTime = nil }), changed(func(j *batchv1.Job) { deadline(60)(j); j.Status.StartTime = nil }))
-		d.want("the deadline of a job that has not started", "j 0s")
-		d.jobs.OnDelete(ended)
-		d.want("a deletion", "j 0s")
+		for _, test := range []struct {
+			what     string
+			old, cur *batchv1.Job
+			want     string
+		}{
+			{"a job", nil, running, "j 0s"},
+			{"its status", running, running, "j 1s"},
+			{"its spec", running, specified, "j 0s"},
+			{"its end", running, ended, ""},
+			{"a deadline", running, changed(deadline(60)), "j 0s, j 50s"},
+			{"another deadline", changed(deadline(30)), changed(deadline(60)), "j 1s, j 50s"},
+			{"the same deadline", changed(deadline(60)), changed(deadline(60)), "j 1s"},
+			{"no deadline", changed(deadline(60)), running, "j 0s"},
+			{"the deadline of a job that has not started", waiting, waits, "j 0s"},
+			{"a deletion", ended, nil, "j 0s"},
+		} {
+			tell(d.jobs, test.old, test.cur)
+			d.want(test.what, test.want)
+		}
 		d.jobs.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j", Obj: ended})
 		d.want("a deletion that was missed", "j 0s")
 		d.jobs.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j"})
@@ -153,8 +170,7 @@ func TestJ43_PodEvents(t *testing.T) {
 		complete(ended, 0)
 		d := newJobDesk(t, controller.JobOptions{}, j, k, ended)
 		of := func(j *batchv1.Job, changes ...func(*corev1.Pod)) *corev1.Pod {
-			p := podElsewhere(j, corev1.PodRunning)
-			p.Namespace = "ns"
+			p := podIn("ns", j, corev1.PodRunning)
 			for _, change := range changes {
 				change(p)
 			}
@@ -190,14 +206,7 @@ func TestJ43_PodEvents(t *testing.T) {
 			{"it is gone", of(j), nil, "j 1s"},
 			{"an orphan is gone", of(j, free), nil, ""},
 		} {
-			switch {
-			case test.old == nil:
-				d.events.OnAdd(test.cur, false)
-			case test.cur == nil:
-				d.events.OnDelete(test.old)
-			default:
-				d.events.OnUpdate(test.old, test.cur)
-			}
+			tell(d.events, test.old, test.cur)
 			d.want(test.what, test.want)
 		}
 		d.events.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/pod", Obj: of(j)})
@@ -210,8 +219,8 @@ func TestJ42_TrackedPods(t *testing.T) {
 	j := newJob("j", pointTo(mine))
 	d := newJobDesk(t, controller.JobOptions{}, j)
 	pod := func(phase corev1.PodPhase, tracked bool) *corev1.Pod {
-		p := podElsewhere(j, phase)
-		if p.Namespace = "ns"; !tracked {
+		p := podIn("ns", j, phase)
+		if !tracked {
 			p.Finalizers = nil
 		}
 		return p
@@ -244,23 +253,16 @@ func TestJobs_BatchDelay(t *testing.T) {
 	d := newJobDesk(t, controller.JobOptions{BatchDelay: 3 * time.Second}, j)
 	d.jobs.OnUpdate(j, j)
 	d.want("its status", "j 3s")
-	p := podElsewhere(j, corev1.PodRunning)
-	p.Namespace = "ns"
-	d.events.OnAdd(p, false)
+	d.events.OnAdd(podIn("ns", j, corev1.PodRunning), false)
 	d.want("a pod", "j 3s")
 }
 
 // TestC17_CronJobEvents: when a round of a CronJob is due after each change of it and of its jobs.
 func TestC17_CronJobEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
-		factory := informers.NewSharedInformerFactory(client, resync)
-		cronJobs, jobs := factory.Batch().V1().CronJobs().Informer(), factory.Batch().V1().Jobs().Informer()
-		c, err := controller.NewCronJobReconciler(client, cronJobs, jobs, controller.CronJobOptions{})
-		must.OK(t, err)
+		d, queue := newCronDesk(t, controller.CronJobOptions{}), &asks{}
 		object := newCronJob("c", "0 * * * *", batchv1.AllowConcurrent)
-		must.OK(t, cronJobs.GetIndexer().Add(object))
-		queue := &asks{}
+		must.OK(t, d.cronJobs.Add(object))
 		want := func(what, want string) {
 			t.Helper()
 			if got := queue.take(); got != want {
@@ -275,37 +277,37 @@ func TestC17_CronJobEvents(t *testing.T) {
 		zone := func(name string) *batchv1.CronJob {
 			return changed(func(o *batchv1.CronJob) { o.Spec.TimeZone = &name })
 		}
-		h := c.CronJobEvents(queue)
-		h.OnAdd(object, false)
-		want("a CronJob", "c 0s")
-		h.OnUpdate(object, changed(func(o *batchv1.CronJob) { o.Spec.Suspend = pointTo(true) }))
-		want("its spec", "c 0s")
-		h.OnUpdate(object, changed(func(o *batchv1.CronJob) { o.Spec.Schedule = "30 * * * *" }))
-		want("its schedule", "c 30m0.1s")
-		h.OnUpdate(object, zone("Asia/Kathmandu"))
-		want("its zone", "c 15m0.1s")
-		h.OnUpdate(zone("Asia/Kathmandu"), zone("Asia/Kathmandu"))
-		want("the same zone", "c 0s")
-		h.OnUpdate(object, changed(func(o *batchv1.CronJob) { o.Spec.Schedule = "soon" }))
-		want("a schedule that does not parse", "c 0s")
-		h.OnUpdate(object, changed(func(o *batchv1.CronJob) {
-			o.Spec.Schedule, o.Spec.StartingDeadlineSeconds = "@every 90s", pointTo[int64](30)
-		}))
-		want("@every with a deadline", "c 1m30.1s")
-		old := changed(func(o *batchv1.CronJob) {
-			o.CreationTimestamp = metav1.NewTime(time.Now().Add(-10 * time.Minute))
-			o.Spec.Schedule, o.Spec.StartingDeadlineSeconds = "@every 90s", pointTo[int64](30)
-		})
-		h.OnUpdate(object, old)
-		want("@every of an older one with a deadline", "c 30.1s")
-		h.OnUpdate(object, changed(func(o *batchv1.CronJob) { o.Spec.Schedule, o.UID = "@hourly", "" }))
-		want("a CronJob that no server has stored", "")
-		h.OnDelete(object)
-		want("a deletion", "c 0s")
+		schedule := func(text string) *batchv1.CronJob {
+			return changed(func(o *batchv1.CronJob) { o.Spec.Schedule = text })
+		}
+		every := schedule("@every 90s")
+		every.Spec.StartingDeadlineSeconds = pointTo[int64](30)
+		older, unstored := every.DeepCopy(), schedule("@hourly")
+		older.CreationTimestamp, unstored.UID = metav1.NewTime(time.Now().Add(-10*time.Minute)), ""
+		h := d.CronJobEvents(queue)
+		for _, test := range []struct {
+			what     string
+			old, cur *batchv1.CronJob
+			want     string
+		}{
+			{"a CronJob", nil, object, "c 0s"},
+			{"its spec", object, changed(func(o *batchv1.CronJob) { o.Spec.Suspend = pointTo(true) }), "c 0s"},
+			{"its schedule", object, schedule("30 * * * *"), "c 30m0.1s"},
+			{"its zone", object, zone("Asia/Kathmandu"), "c 15m0.1s"},
+			{"the same zone", zone("Asia/Kathmandu"), zone("Asia/Kathmandu"), "c 0s"},
+			{"a schedule that does not parse", object, schedule("soon"), "c 0s"},
+			{"@every with a deadline", object, every, "c 1m30.1s"},
+			{"@every of an older one with a deadline", object, older, "c 30.1s"},
+			{"a CronJob that no server has stored", object, unstored, ""},
+			{"a deletion", object, nil, "c 0s"},
+		} {
+			tell(h, test.old, test.cur)
+			want(test.what, test.want)
+		}
 		h.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/c", Obj: object})
 		want("a deletion that was missed", "c 0s")
 
-		h = c.JobEvents(queue)
+		h = d.JobEvents(queue)
 		mineToo, other := jobElsewhere("j", object), newJob("j", nil)
 		mineToo.Namespace = "ns"
 		earlier, kind := mineToo.DeepCopy(), mineToo.DeepCopy()
@@ -316,16 +318,16 @@ func TestC17_CronJobEvents(t *testing.T) {
 			h.OnDelete(j)
 		}
 		want("jobs of others", "")
-		h.OnAdd(mineToo, false)
-		want("a job", "c 0s")
-		h.OnUpdate(mineToo, mineToo)
-		want("a change", "c 0s")
-		h.OnUpdate(mineToo, other)
-		want("a job that another has now", "c 0s")
-		h.OnUpdate(other, mineToo)
-		want("a job that was another's", "c 0s")
-		h.OnDelete(mineToo)
-		want("a job is gone", "c 0s")
+		for _, test := range []struct {
+			what     string
+			old, cur *batchv1.Job
+		}{
+			{"a job", nil, mineToo}, {"a change", mineToo, mineToo}, {"a job that another has now", mineToo, other},
+			{"a job that was another's", other, mineToo}, {"a job is gone", mineToo, nil},
+		} {
+			tell(h, test.old, test.cur)
+			want(test.what, "c 0s")
+		}
 		h.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j", Obj: mineToo})
 		want("a deletion that was missed", "c 0s")
 	})

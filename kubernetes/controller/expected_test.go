@@ -16,25 +16,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/fake"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 )
-
-// stored returns a job and a pod as the server has them.
-func (d *jobDesk) stored(name, pod string) (*batchv1.Job, *corev1.Pod) {
-	d.Helper()
-	j, err := d.client.BatchV1().Jobs("ns").Get(d.Context(), name, metav1.GetOptions{})
-	must.OK(d, err)
-	p, err := d.client.CoreV1().Pods("ns").Get(d.Context(), pod, metav1.GetOptions{})
-	must.OK(d, err)
-	return j, p
-}
 
 // show puts a job and its pod into the caches, without a notification.
 func (d *jobDesk) show(j *batchv1.Job, p *corev1.Pod) {
@@ -46,8 +34,7 @@ func (d *jobDesk) show(j *batchv1.Job, p *corev1.Pod) {
 func TestE6_HeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newJobDesk(t, controller.JobOptions{}, newJob("j", pointTo(mine)), newJob("k", pointTo(mine)))
-		version(d.client)
-		number(d.client)
+		d.version()
 		held := func(by, want string) {
 			t.Helper()
 			d.told.all = nil
@@ -64,7 +51,7 @@ func TestE6_HeldBack(t *testing.T) {
 		}
 		free("first")
 		held("pods", `ns/j: the cache of pods is at version "", own writes are at "101"`)
-		j, p := d.stored("j", "j-1")
+		j, p := d.job("j"), d.pod("j-1")
 		d.events.OnAdd(p, false)
 		held("jobs.batch", `ns/j: the cache of their owners is at version "", own writes are at "102"`)
 		d.jobs.OnUpdate(newJob("j", pointTo(mine)), j)
@@ -72,13 +59,13 @@ func TestE6_HeldBack(t *testing.T) {
 		free("all is seen")
 
 		p.Status.Phase = corev1.PodSucceeded
-		ended, err := d.client.CoreV1().Pods("ns").UpdateStatus(t.Context(), p, metav1.UpdateOptions{})
+		ended, err := d.CoreV1().Pods("ns").UpdateStatus(t.Context(), p, metav1.UpdateOptions{})
 		must.OK(t, err)
 		d.events.OnUpdate(p, ended)
 		d.show(j, ended)
 		free("the pod has ended")
 		held("pods", `ns/j: the cache of pods is at version "103", own writes are at "105"`)
-		_, untracked := d.stored("j", "j-1")
+		untracked := d.pod("j-1")
 		d.events.OnUpdate(ended, untracked)
 		must.OK(t, d.pods.Update(untracked)) // newer caches say themselves how far they have come
 		held("jobs.batch", `ns/j: the cache of their owners is at version "102", own writes are at "106"`)
@@ -108,8 +95,7 @@ func TestE6_Notifications(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newJobDesk(t, controller.JobOptions{Stale: name == "Stale"}, newJob("j", pointTo(mine)))
-			version(d.client)
-			number(d.client)
+			d.version()
 			_, err := d.round("j")
 			must.OK(t, err)
 			tell(d)
@@ -148,16 +134,14 @@ func TestE1_Expected(t *testing.T) {
 					got = fmt.Sprint(e.Creations, e.Deletions, s.Memory.Untracking.Len())
 				}}}
 				d := newJobDesk(t, o, newJob("j", pointTo(mine)))
-				number(d.client)
 				round := func() {
 					t.Helper()
 					_, err := d.round("j")
 					must.OK(t, err)
 				}
 				round()
-				_, p := d.stored("j", "j-1")
+				j, p := d.job("j"), d.pod("j-1")
 				d.events.OnAdd(p, false)
-				j, _ := d.stored("j", "j-1")
 				j.Spec.Suspend = pointTo(true)
 				d.show(j, p)
 				round()
@@ -189,11 +173,10 @@ func TestJobs_Forgets(t *testing.T) {
 			Planned: func(took time.Duration) { planned = append(planned, took) },
 		}}
 		d := newJobDesk(t, o, newJob("j", pointTo(mine)))
-		version(d.client)
-		number(d.client)
+		d.version()
 		round := func(want string) {
 			t.Helper()
-			if _, err := d.round("j"); err != nil || calls(d.client) != want {
+			if _, err := d.round("j"); err != nil || d.calls() != want {
 				t.Errorf("%v, want %s", err, want)
 			}
 		}
@@ -201,8 +184,8 @@ func TestJobs_Forgets(t *testing.T) {
 		mineNow = false
 		round("")
 		mineNow = true
-		must.OK(t, d.client.CoreV1().Pods("ns").Delete(t.Context(), "j-1", metav1.DeleteOptions{}))
-		calls(d.client)
+		must.OK(t, d.CoreV1().Pods("ns").Delete(t.Context(), "j-1", metav1.DeleteOptions{}))
+		d.calls()
 		round("create pods, update jobs/status j")
 		if len(planned) != 2 || len(d.told.rounds) != 2 {
 			t.Errorf("%d plans, %d rounds", len(planned), len(d.told.rounds))
@@ -244,16 +227,13 @@ func (s slowPods) Create(ctx context.Context, pod *corev1.Pod, o metav1.CreateOp
 func TestJobs_Parallel(t *testing.T) {
 	for parallel, want := range map[int]int32{0: 4, 1: 1, 3: 3} {
 		synctest.Test(t, func(t *testing.T) {
-			client := fake.NewClientset()
-			number(client)
-			s := &slow{Interface: client}
+			c := newCluster(t)
+			s := &slow{Interface: c}
 			j := newJob("j", pointTo(mine))
 			j.Spec.Parallelism, j.Spec.Completions = pointTo[int32](8), pointTo[int32](8)
-			factory := informers.NewSharedInformerFactory(client, resync)
-			jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
-			c, err := controller.NewJobReconciler(controller.BatchJobs(s), s, jobs, pods, controller.JobOptions{ManagedBy: mine, Parallel: parallel})
-			must.OK(t, errors.Join(err, jobs.GetIndexer().Add(j), client.Tracker().Add(j.DeepCopy())))
-			_, err = c.Reconcile(logged(t, new([]string)), types.NamespacedName{Namespace: "ns", Name: "j"})
+			r, err := controller.NewJobReconciler(controller.BatchJobs(s), s, c.jobCache, c.podCache, controller.JobOptions{ManagedBy: mine, Parallel: parallel})
+			must.OK(t, errors.Join(err, c.jobCache.GetIndexer().Add(j), c.Tracker().Add(j.DeepCopy())))
+			_, err = r.Reconcile(logged(t, &c.log), types.NamespacedName{Namespace: "ns", Name: "j"})
 			must.OK(t, err)
 			if got := s.most.Load(); got != want {
 				t.Errorf("Parallel %d: %d at a time, want %d", parallel, got, want)

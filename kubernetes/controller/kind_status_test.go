@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/backend"
@@ -39,7 +37,7 @@ func TestKind_StatusOfItsOwn(t *testing.T) {
 			}
 			return &n
 		}
-		reels, client := newShelf[*reel](&reel{}), fake.NewClientset()
+		reels, c := newShelf[*reel](&reel{}), newCluster(t)
 		kind := controller.Kind[*reel]{
 			GroupVersionKind: example.WithKind("Reel"),
 			Spec:             func(r *reel) *batchv1.JobSpec { return &r.Spec },
@@ -62,13 +60,12 @@ func TestKind_StatusOfItsOwn(t *testing.T) {
 			},
 			Objects: func(string) backend.OwnerClient[*reel] { return reels },
 		}
-		pods := informers.NewSharedInformerFactory(client, resync).Core().V1().Pods().Informer()
-		jobs, err := controller.NewJobReconciler(kind, client, reels.informer, pods, controller.JobOptions{})
+		jobs, err := controller.NewJobReconciler(kind, c, reels.informer, c.podCache, controller.JobOptions{})
 		must.OK(t, err)
 		r := &reel{film: film{ObjectMeta: metav1.ObjectMeta{Name: "r", Namespace: "ns", UID: "uid-r"}, Spec: scene(corev1.RestartPolicyNever)}}
 		_, err = reels.put("create", r)
 		must.OK(t, err)
-		_, err = jobs.Reconcile(logged(t, new([]string)), types.NamespacedName{Namespace: "ns", Name: "r"})
+		_, err = jobs.Reconcile(logged(t, &c.log), types.NamespacedName{Namespace: "ns", Name: "r"})
 		if got := reels.all()[0].film.Status; err != nil || got.Active != 1 || got.StartTime == nil {
 			t.Errorf("status %+v, %v", got, err)
 		}

@@ -18,9 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
@@ -52,39 +49,24 @@ func films() controller.Kind[*film] {
 
 // studio has one film, its controller, and pods.
 type studio struct {
-	*testing.T
-	films  *shelf[*film]
-	pods   *fake.Clientset
-	jobs   *controller.Jobs
-	events []string
-	log    []string
-}
-
-// Event implements [controller.Recorder].
-func (s *studio) Event(_ runtime.Object, kind, reason, message string) {
-	s.events = append(s.events, kind+" "+reason+": "+message)
+	*cluster
+	films *shelf[*film]
+	jobs  *controller.Jobs
 }
 
 func inStudio(t *testing.T, kind controller.Kind[*film], o controller.JobOptions, f film, play func(s *studio)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &studio{T: t, films: newShelf[*film](&film{}), pods: fake.NewClientset()}
+		s := &studio{cluster: newCluster(t), films: newShelf[*film](&film{})}
 		kind.Objects = func(string) backend.OwnerClient[*film] { return s.films }
-		s.pods.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
-			pod := a.(clienttesting.CreateAction).GetObject().(*corev1.Pod)
-			pod.Name, pod.UID, pod.CreationTimestamp = pod.GenerateName+"1", "pod-1", metav1.Now()
-			return false, nil, nil
-		})
-		factory := informers.NewSharedInformerFactory(s.pods, resync)
-		o.Events = s
-		jobs, err := controller.NewJobReconciler(kind, s.pods, s.films.informer, factory.Core().V1().Pods().Informer(), o)
+		o.Events = &s.events
+		jobs, err := controller.NewJobReconciler(kind, s, s.films.informer, s.podCache, o)
 		must.OK(t, err)
 		s.jobs = jobs
-		factory.Start(t.Context().Done())
+		s.start()
 		f.ObjectMeta = metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f", CreationTimestamp: metav1.Now()}
-		if _, err := s.films.put("create", &f); err != nil {
-			t.Fatal(err)
-		}
+		_, err = s.films.put("create", &f)
+		must.OK(t, err)
 		synctest.Wait()
 		play(s)
 	})
@@ -94,12 +76,10 @@ func inStudio(t *testing.T, kind controller.Kind[*film], o controller.JobOptions
 func (s *studio) round() error {
 	synctest.Wait()
 	s.jobs.OwnerEvents(&asks{}).OnAdd(s.film(), false)
-	pods, err := s.pods.CoreV1().Pods("ns").List(s.Context(), metav1.ListOptions{})
-	must.OK(s, err)
-	for i := range pods.Items {
-		s.jobs.PodEvents(&asks{}).OnAdd(&pods.Items[i], false)
+	for _, p := range s.pods() {
+		s.jobs.PodEvents(&asks{}).OnAdd(&p, false)
 	}
-	_, err = s.jobs.Reconcile(logged(s.T, &s.log), types.NamespacedName{Namespace: "ns", Name: "f"})
+	_, err := s.jobs.Reconcile(logged(s.T, &s.log), types.NamespacedName{Namespace: "ns", Name: "f"})
 	return err
 }
 
@@ -140,15 +120,11 @@ func TestKind_Words(t *testing.T) {
 			s.films.put("edit", resumed)
 			s.round()
 			s.round()
-			pod, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{})
-			must.OK(t, err)
+			pod := s.pod("f-1")
 			if owner := pod.OwnerReferences[0]; owner.Kind != "Film" || pod.Labels[batchv1.ControllerUidLabel] != "uid-f" {
 				t.Errorf("owner %v, labels %v", owner, pod.Labels)
 			}
-			pod.Status.Phase = corev1.PodFailed
-			if _, err := s.pods.CoreV1().Pods("ns").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			s.end(*pod, corev1.PodFailed)
 			for range 3 {
 				s.round()
 			}
@@ -157,7 +133,7 @@ func TestKind_Words(t *testing.T) {
 				t.Errorf("conditions %v", s.film().Status.Conditions)
 			}
 			for _, line := range []string{
-				`"reason"="BackoffLimitExceeded" "message"="` + want + `"`, // the warning
+				`"level"=0 "msg"="warning" "object"={"name"="f" "namespace"="ns"} "reason"="BackoffLimitExceeded" "message"="` + want + `"`,
 				`"level"=2 "msg"="Film has ended" "film"=`, `"condition"="Failed" "reason"="BackoffLimitExceeded" "succeeded"=0 "failed"=1`,
 			} {
 				if n := strings.Count(strings.Join(s.log, "\n"), line); n != 1 {
@@ -167,9 +143,9 @@ func TestKind_Words(t *testing.T) {
 			if lines := strings.Join(s.log, "\n"); !strings.Contains(lines, "the Film is suspended") || strings.Contains(lines, "the job ") || strings.Contains(lines, "Job ") {
 				t.Errorf("log\n%s", lines)
 			}
-			for _, e := range []string{"Normal Suspended: Film suspended", "Normal Resumed: Film resumed", "Warning BackoffLimitExceeded: " + want} {
-				if !slices.Contains(s.events, e) {
-					t.Errorf("no event %q in %q", e, s.events)
+			for _, e := range []string{"Normal Suspended Film suspended", "Normal Resumed Film resumed", "Warning BackoffLimitExceeded " + want} {
+				if !slices.Contains(s.events.all, e) {
+					t.Errorf("no event %q in %q", e, s.events.all)
 				}
 			}
 		})
@@ -187,9 +163,9 @@ func TestKind_Invalid(t *testing.T) {
 		spec batchv1.JobSpec
 		want string
 	}{
-		{films(), scene(corev1.RestartPolicyAlways), `Warning InvalidFilm: spec.template.spec.restartPolicy: "Always": must be Never or OnFailure`},
-		{films(), badLabels, "Warning InvalidFilm: job.spec.template.metadata.labels: map[]: do not match the selector"},
-		{refused, scene(corev1.RestartPolicyNever), "Warning InvalidFilm: film.spec.length: is too long"},
+		{films(), scene(corev1.RestartPolicyAlways), `Warning InvalidFilm spec.template.spec.restartPolicy: "Always": must be Never or OnFailure`},
+		{films(), badLabels, "Warning InvalidFilm job.spec.template.metadata.labels: map[]: do not match the selector"},
+		{refused, scene(corev1.RestartPolicyNever), "Warning InvalidFilm film.spec.length: is too long"},
 	} {
 		inStudio(t, test.kind, controller.JobOptions{}, film{Spec: test.spec}, func(s *studio) {
 			defer func() {
@@ -197,8 +173,8 @@ func TestKind_Invalid(t *testing.T) {
 					t.Errorf("log %q", s.log)
 				}
 			}()
-			if err := s.round(); err == nil || !strings.HasPrefix(err.Error(), "film ns/f: ") || !slices.Contains(s.events, test.want) {
-				t.Errorf("%v, events %q, want %q", err, s.events, test.want)
+			if err := s.round(); err == nil || !strings.HasPrefix(err.Error(), "film ns/f: ") || !slices.Contains(s.events.all, test.want) {
+				t.Errorf("%v, events %q, want %q", err, s.events.all, test.want)
 			}
 		})
 	}
@@ -210,18 +186,14 @@ func TestKind_Strays(t *testing.T) {
 	spec.Template.Labels = map[string]string{"app": "a", batchv1.ControllerUidLabel: "of the template"}
 	inStudio(t, films(), controller.JobOptions{}, film{Spec: spec}, func(s *studio) {
 		stray := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "stray", Namespace: "ns", UID: "uid-of-stray", Labels: map[string]string{"app": "a"}}}
-		must.OK(t, s.pods.Tracker().Add(stray))
+		must.OK(t, s.Tracker().Add(stray))
 		for range 2 {
 			must.OK(t, s.round())
 		}
-		got, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "stray", metav1.GetOptions{})
-		must.OK(t, err)
-		if len(got.OwnerReferences) > 0 {
-			t.Errorf("the pod of nobody is owned by %v", got.OwnerReferences)
+		if owners := s.pod("stray").OwnerReferences; len(owners) > 0 {
+			t.Errorf("the pod of nobody is owned by %v", owners)
 		}
-		own, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{})
-		must.OK(t, err)
-		if own.Namespace != "ns" || own.Labels[batchv1.ControllerUidLabel] != "uid-f" || own.Labels["app"] != "a" {
+		if own := s.pod("f-1"); own.Namespace != "ns" || own.Labels[batchv1.ControllerUidLabel] != "uid-f" || own.Labels["app"] != "a" {
 			t.Errorf("the pod is %+v", own.ObjectMeta)
 		}
 	})
@@ -232,12 +204,7 @@ func TestKind_MemoryAnnotation(t *testing.T) {
 	inStudio(t, films(), controller.JobOptions{MemoryAnnotation: "example.com/memory"}, film{Spec: scene(corev1.RestartPolicyNever)}, func(s *studio) {
 		s.round()
 		s.round()
-		pod, err := s.pods.CoreV1().Pods("ns").Get(t.Context(), "f-1", metav1.GetOptions{})
-		must.OK(t, err)
-		pod.Status.Phase = corev1.PodFailed
-		if _, err := s.pods.CoreV1().Pods("ns").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		s.end(*s.pod("f-1"), corev1.PodFailed)
 		s.round()
 		if text := s.film().Annotations["example.com/memory"]; !strings.Contains(text, "uid-f") || !strings.Contains(s.films.patch, `"uid":"uid-f"`) {
 			t.Errorf("the annotation is %q, writes %q", text, s.films.writes)
@@ -248,10 +215,10 @@ func TestKind_MemoryAnnotation(t *testing.T) {
 // TestKind_TTL: ttlSecondsAfterFinished of a resource of one's own.
 func TestKind_TTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shelf, s := newShelf[*film](&film{}), &studio{T: t}
+		shelf, c := newShelf[*film](&film{}), newCluster(t)
 		kind := films()
 		kind.Objects = func(string) backend.OwnerClient[*film] { return shelf }
-		ttl, err := controller.NewTTLReconciler(kind, shelf.informer, controller.TTLOptions{Common: controller.Common{Events: s}})
+		ttl, err := controller.NewTTLReconciler(kind, shelf.informer, controller.TTLOptions{Common: controller.Common{Events: &c.events}})
 		must.OK(t, err)
 		f := &film{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f"}, Spec: scene(corev1.RestartPolicyNever)}
 		f.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
@@ -271,18 +238,17 @@ func TestKind_TTL(t *testing.T) {
 			t.Errorf("again at %s, want %s, %v", next, want, err)
 		}
 		time.Sleep(time.Minute)
-		var log []string
-		if _, err := ttl.Reconcile(logged(t, &log), key); err != nil || len(shelf.all()) != 0 {
+		if _, err := ttl.Reconcile(logged(t, &c.log), key); err != nil || len(shelf.all()) != 0 {
 			t.Errorf("%d are left, %v", len(shelf.all()), err)
 		}
-		if want := `"level"=2 "msg"="Film has expired and is deleted" "film"=`; len(log) != 1 || !strings.Contains(log[0], want) {
-			t.Errorf("log %q, want %s", log, want)
+		if want := `"level"=2 "msg"="Film has expired and is deleted" "film"=`; len(c.log) != 1 || !strings.Contains(c.log[0], want) {
+			t.Errorf("log %q, want %s", c.log, want)
 		}
 		f = f.DeepCopyObject().(*film)
 		f.Status.Conditions[0].LastTransitionTime = metav1.Time{}
 		shelf.put("create", f)
-		if _, err := ttl.Reconcile(t.Context(), key); err == nil || len(shelf.all()) != 1 || !slices.Equal(s.events, []string{"Warning UnknownExpiry: " + err.Error()}) {
-			t.Errorf("without the time of its end: %d are left, events %q, %v", len(shelf.all()), s.events, err)
+		if _, err := ttl.Reconcile(t.Context(), key); err == nil || len(shelf.all()) != 1 || c.events.take() != "Warning UnknownExpiry "+err.Error() {
+			t.Errorf("without the time of its end: %d are left, %v", len(shelf.all()), err)
 		}
 	})
 }
@@ -306,12 +272,7 @@ func TestKind_WhatIsRequired(t *testing.T) {
 		{"Kind.Spec is required", func(k *controller.Kind[*film]) { k.Spec = nil }},
 		{"Kind.Objects is required", func(k *controller.Kind[*film]) { k.Objects = nil }},
 		{"Kind.GroupVersionKind is required", func(k *controller.Kind[*film]) { k.Kind = "" }},
-		{lossy, func(k *controller.Kind[*film]) {
-			k.SetStatus = func(f *film, s batchv1.JobStatus) {
-				f.Status = *s.DeepCopy()
-				f.Status.Conditions[0].Status = ""
-			}
-		}},
+		stores(func(s *batchv1.JobStatus) { s.Conditions[0].Status = "" }),
 		stores(func(s *batchv1.JobStatus) { s.Conditions[0].Type = "" }),
 		stores(func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Succeeded = nil }),
 		stores(func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Failed = nil }),
@@ -320,25 +281,19 @@ func TestKind_WhatIsRequired(t *testing.T) {
 		{lossy, func(k *controller.Kind[*film]) { k.Status = func(*film) *batchv1.JobStatus { return nil } }},
 	}
 	for i := range reflect.TypeFor[batchv1.JobStatus]().NumField() { // each field
-		drops = append(drops, change{lossy, func(k *controller.Kind[*film]) {
-			k.SetStatus = func(f *film, s batchv1.JobStatus) {
-				reflect.ValueOf(&s).Elem().Field(i).SetZero()
-				f.Status = s
-			}
-		}})
+		drops = append(drops, stores(func(s *batchv1.JobStatus) { reflect.ValueOf(s).Elem().Field(i).SetZero() }))
 	}
 	for _, test := range drops {
-		want, drop, k := test.want, test.drop, films()
-		drop(&k)
-		factory := informers.NewSharedInformerFactory(fake.NewClientset(), resync)
-		pods := factory.Core().V1().Pods().Informer()
-		_, jobs := controller.NewJobReconciler(k, fake.NewClientset(), newShelf[*film](&film{}).informer, pods, controller.JobOptions{})
-		_, orphans := controller.NewOrphanReconciler(k, fake.NewClientset(), newShelf[*film](&film{}).informer, pods, controller.OrphanOptions{})
-		_, ttl := controller.NewTTLReconciler(k, newShelf[*film](&film{}).informer, controller.TTLOptions{})
+		k := films()
+		test.drop(&k)
+		c, objects := newCluster(t), newShelf[*film](&film{}).informer
+		_, jobs := controller.NewJobReconciler(k, c, objects, c.podCache, controller.JobOptions{})
+		_, orphans := controller.NewOrphanReconciler(k, c, objects, c.podCache, controller.OrphanOptions{})
+		_, ttl := controller.NewTTLReconciler(k, objects, controller.TTLOptions{})
 		kind := strings.ToLower(k.Kind)
 		for name, err := range map[string]error{kind: jobs, kind + "-orphan": orphans, kind + "-ttl": ttl} {
-			if err == nil || !strings.HasPrefix(err.Error(), name+" controller: controller of ") || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want %q", err, want)
+			if err == nil || !strings.HasPrefix(err.Error(), name+" controller: controller of ") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
 			}
 		}
 	}
@@ -347,7 +302,7 @@ func TestKind_WhatIsRequired(t *testing.T) {
 // TestRecorder: events of a kind that only a scheme of one's own knows.
 func TestRecorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
+		client := newCluster(t)
 		scheme := runtime.NewScheme()
 		scheme.AddKnownTypeWithName(example.WithKind("Film"), &film{})
 		ctx, cancel := context.WithCancel(t.Context())

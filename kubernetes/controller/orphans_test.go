@@ -16,9 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
@@ -26,6 +23,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 	"github.com/batchplan/batchplan/kubernetes/convert"
+	"github.com/batchplan/batchplan/kubernetes/metrics"
 )
 
 // orphans is a queue that notes what it is asked for.
@@ -45,27 +43,50 @@ func tracked(name string, owner *metav1.OwnerReference) *corev1.Pod {
 	return p
 }
 
+// ownedBy returns the reference of a pod to its job.
+func ownedBy(j *batchv1.Job) *metav1.OwnerReference {
+	return metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))
+}
+
+// TestJ36_Orphans: finalizers of pods whose job is gone or has ended, while a pod of a job that
+// another controller manages keeps it.
+func TestJ36_Orphans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended, foreign := newJob("ended", pointTo(mine)), newJob("foreign", nil)
+		c := newCluster(t, ended, foreign, tracked("nobodys", nil))
+		for _, j := range []*batchv1.Job{ended, foreign, newJob("gone", nil)} {
+			complete(j, 0)
+			p := tracked("of-"+j.Name, ownedBy(j))
+			p.Labels, p.DeletionTimestamp = j.Spec.Template.Labels, pointTo(metav1.Now())
+			must.OK(t, c.Tracker().Add(p))
+		}
+		c.startJobs(controller.JobOptions{})
+		c.rest(5 * time.Second)
+		for _, p := range c.pods() {
+			if got, want := convert.IsTracked(&p), p.Name == "of-foreign"; got != want {
+				t.Errorf("pod %s: finalizer %v, want %v", p.Name, got, want)
+			}
+		}
+	})
+}
+
 // TestJ36_OrphanEvents: a job that has ended or is gone asks for a look at its pods, and so does a pod
 // that no job asks for.
 func TestJ36_OrphanEvents(t *testing.T) {
-	client := fake.NewClientset()
-	factory := informers.NewSharedInformerFactory(client, resync)
-	c, err := controller.NewOrphanReconciler(controller.BatchJobs(client), client, factory.Batch().V1().Jobs().Informer(),
-		factory.Core().V1().Pods().Informer(), controller.OrphanOptions{ManagedBy: mine})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := newCluster(t)
+	c, err := controller.NewOrphanReconciler(controller.BatchJobs(cluster), cluster, cluster.jobCache, cluster.podCache, controller.OrphanOptions{ManagedBy: mine})
+	must.OK(t, err)
 	runs, ended := newJob("j", pointTo(mine)), newJob("j", pointTo(mine))
 	runs.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "job", Operator: metav1.LabelSelectorOpIn, Values: []string{"j"}}}}
 	ended.Spec.Selector = runs.Spec.Selector
-	ended.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	complete(ended, 0)
 	ofJob := controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "j"}, Owner: runs.UID, Selector: "job in (j)"}
-	nobodys, owned, free := tracked("nobodys", nil), tracked("owned", metav1.NewControllerRef(runs, batchv1.SchemeGroupVersion.WithKind("Job"))), tracked("free", nil)
+	nobodys, owned, free := tracked("nobodys", nil), tracked("owned", ownedBy(runs)), tracked("free", nil)
 	free.Finalizers = nil
 	leaving := owned.DeepCopy()
 	leaving.DeletionTimestamp = pointTo(metav1.Now())
 	ofLeaving := controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "owned"}}
-	owners := factory.Batch().V1().Jobs().Informer().GetIndexer()
+	owners := cluster.jobCache.GetIndexer()
 	ofPod := controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "nobodys"}}
 	var queue orphans
 	jobs, pods := c.OwnerEvents(&queue), c.PodEvents(&queue)
@@ -112,26 +133,24 @@ func TestJ36_OrphanEvents(t *testing.T) {
 	}
 }
 
-// TestJ36_OrphansOfANamespace: a namespace that a replica takes over is looked through. The finalizer goes
+// TestJ36_OrphansOfANamespace: a namespace that a replica takes over is looked through, at the pods with the finalizer alone. It goes
 // on condition of the pod's UID, and stays on the pod of an owner of another kind.
 func TestJ36_OrphansOfANamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool
 		var patches []string
-		others := tracked("others", &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Worker", Name: "w", UID: "w", Controller: pointTo(true)})
-		others.DeletionTimestamp = pointTo(metav1.Now())
-		var all *controller.Controller[controller.Orphan]
-		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) (_ []starter, err error) {
-			client.(*fake.Clientset).PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
-				patches = append(patches, string(a.(clienttesting.PatchAction).GetPatch()))
-				return false, nil, nil
-			})
-			all, err = controller.NewOrphans(client, factory, controller.OrphanOptions{
-				Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }}, ManagedBy: mine,
-			})
-			return []starter{all}, err
-		}, tracked("nobodys", nil), others)
-		defer c.stop()
+		others, free := tracked("others", &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Worker", Name: "w", UID: "w", Controller: pointTo(true)}), tracked("free", nil)
+		others.DeletionTimestamp, free.Finalizers = pointTo(metav1.Now()), nil
+		c, measured := newCluster(t, tracked("nobodys", nil), others, free), added{Metrics: metrics.New()}
+		c.PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			patches = append(patches, string(a.(clienttesting.PatchAction).GetPatch()))
+			return false, nil, nil
+		})
+		all, err := controller.NewOrphans(c, c.factory, controller.OrphanOptions{ManagedBy: mine,
+			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured}})
+		must.OK(t, err)
+		t.Cleanup(func() { time.Sleep(time.Second) }) // the queue measures until then
+		c.start(all)
 		c.rest(time.Minute)
 		if len(patches) > 0 {
 			t.Fatalf("a pod of another replica was written: %v", patches)
@@ -142,7 +161,11 @@ func TestJ36_OrphansOfANamespace(t *testing.T) {
 		if len(patches) > 0 {
 			t.Fatalf("a namespace that was not asked for: %v", patches)
 		}
+		before := measured.n.Load()
 		all.Enqueue(func(namespace string) bool { return namespace == "ns" })
+		if n := measured.n.Load() - before; n != 2 {
+			t.Errorf("the queue got %d keys, want those of the pods with the finalizer", n)
+		}
 		c.rest(time.Second)
 		for _, p := range c.pods() {
 			if got, want := convert.IsTracked(&p), p.Name == "others"; got != want {
@@ -157,12 +180,10 @@ func TestJ36_OrphansOfANamespace(t *testing.T) {
 
 // A kind that says too little is refused.
 func TestNewOrphansOf_Incomplete(t *testing.T) {
-	client := fake.NewClientset()
-	factory := informers.NewSharedInformerFactory(client, resync)
-	c, err := controller.NewOrphansOf(controller.Kind[*batchv1.Job]{}, client, factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer(),
-		controller.OrphanOptions{})
-	if err == nil || c != nil {
-		t.Errorf("got %v, %v", c, err)
+	c := newCluster(t)
+	got, err := controller.NewOrphansOf(controller.Kind[*batchv1.Job]{}, c, c.jobCache, c.podCache, controller.OrphanOptions{})
+	if err == nil || got != nil {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
 
@@ -173,7 +194,7 @@ func TestJ36_Release(t *testing.T) {
 	complete(ended, 0)
 	complete(others, 0)
 	ofJob := func(kind string, change func(*corev1.Pod)) *corev1.Pod {
-		ref := metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))
+		ref := ownedBy(j)
 		ref.Kind = kind
 		p := tracked("p", ref)
 		p.Labels = map[string]string{"job": "j"}
@@ -205,34 +226,32 @@ func TestJ36_Release(t *testing.T) {
 			{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "j"}, Owner: j.UID, Selector: selector},
 			{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "p"}},
 		} {
-			client := fake.NewClientset(test.pod.DeepCopy())
+			c := newCluster(t, test.pod.DeepCopy())
 			if test.fails != nil {
-				refuse(client, "patch", "pods", test.fails)
+				c.refuse("patch", "pods", test.fails)
 			}
-			factory := informers.NewSharedInformerFactory(client, resync)
-			jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
-			var released, log []string
-			c, err := controller.NewOrphanReconciler(controller.BatchJobs(client), client, jobs, pods, controller.OrphanOptions{
+			var released []string
+			r, err := controller.NewOrphanReconciler(controller.BatchJobs(c), c, c.jobCache, c.podCache, controller.OrphanOptions{
 				ManagedBy: mine, Released: func(p *corev1.Pod) { released = append(released, p.Name) },
 			})
-			must.OK(t, errors.Join(err, pods.GetIndexer().Add(test.pod)))
+			must.OK(t, errors.Join(err, c.podCache.GetIndexer().Add(test.pod)))
 			if test.owner != nil {
-				must.OK(t, jobs.GetIndexer().Add(test.owner))
+				must.OK(t, c.jobCache.GetIndexer().Add(test.owner))
 			}
-			next, err := c.Reconcile(logged(t, &log), key)
-			got := calls(client)
+			next, err := r.Reconcile(logged(t, &c.log), key)
+			got := c.calls()
 			if err != nil {
 				got += " " + err.Error()
 			}
 			if got != test.wants[i] || !next.IsZero() {
 				t.Errorf("%s, key %d: %q, again at %s, want %q", test.name, i, got, next, test.wants[i])
 			}
-			if _, err := c.Reconcile(t.Context(), controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "unknown"}}); err != nil || len(client.Actions()) > 0 {
+			if _, err := r.Reconcile(t.Context(), controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "unknown"}}); err != nil || len(c.Actions()) > 0 {
 				t.Errorf("a pod that is not in the cache: %v", err)
 			}
-			if wrote := got != ""; (len(released) == 1) != wrote || (len(log) == 1) != wrote ||
-				wrote && !strings.HasPrefix(log[0], `"level"=2 "msg"="finalizer of an orphan is removed" "pod"={"name"="p" "namespace"="ns"}`) {
-				t.Errorf("%s, key %d: released %q, log %q", test.name, i, released, log)
+			if wrote := got != ""; (len(released) == 1) != wrote || (len(c.log) == 1) != wrote ||
+				wrote && !strings.HasPrefix(c.log[0], `"level"=2 "msg"="finalizer of an orphan is removed" "pod"={"name"="p" "namespace"="ns"}`) {
+				t.Errorf("%s, key %d: released %q, log %q", test.name, i, released, c.log)
 			}
 		}
 	}

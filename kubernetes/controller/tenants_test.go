@@ -21,15 +21,6 @@ import (
 // Another tenant can name any UID in an owner reference. Objects of another namespace are
 // nobody's children.
 
-func (c *cluster) cronJob(name string) *batchv1.CronJob {
-	c.Helper()
-	o, err := c.BatchV1().CronJobs("ns").Get(c.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		c.Fatal(err)
-	}
-	return o
-}
-
 // jobElsewhere is a job of another namespace that names a CronJob as its controller.
 func jobElsewhere(name string, of *batchv1.CronJob) *batchv1.Job {
 	j := newJob(name, nil)
@@ -70,9 +61,8 @@ func TestC1_JobOfAnotherNamespace(t *testing.T) {
 				change(evil, victim)
 				// A job of the victim's namespace has the name, and belongs to nobody.
 				namesake := newJob("x", nil)
-				events := &eventList{}
-				c := start(t, cronJobs(controller.CronJobOptions{Common: controller.Common{Events: events}}), victim, evil, namesake)
-				defer c.stop()
+				c := newCluster(t, victim, evil, namesake)
+				c.startCronJobs(controller.CronJobOptions{})
 				c.rest(61 * time.Second)
 				if got, want := c.jobs(), []string{run("c", 1), "x"}; !slices.Equal(got, want) {
 					t.Errorf("jobs %v, want %v", got, want)
@@ -84,27 +74,24 @@ func TestC1_JobOfAnotherNamespace(t *testing.T) {
 				if _, err := c.BatchV1().Jobs("evil").Get(t.Context(), evil.Name, metav1.GetOptions{}); err != nil {
 					t.Error(err)
 				}
-				if n := events.count("c UnexpectedJob"); n > 0 {
-					t.Errorf("events %q", events.all)
+				if events := c.events.take(); strings.Contains(events, "UnexpectedJob") {
+					t.Errorf("events %s", events)
 				}
 			})
 		})
 	}
 }
 
-// complete lets a job have completed after a time.
-func complete(j *batchv1.Job, after time.Duration) {
-	at := metav1.NewTime(time.Now().Add(after))
-	j.Status.CompletionTime = &at
-	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: at}}
-}
-
 // podElsewhere is a pod of another namespace that names a job as its controller.
 func podElsewhere(of *batchv1.Job, phase corev1.PodPhase) *corev1.Pod {
+	return podIn("evil", of, phase)
+}
+
+func podIn(namespace string, of *batchv1.Job, phase corev1.PodPhase) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "evil", Name: "pod", UID: "evil-pod", Labels: of.Spec.Template.Labels, Finalizers: []string{job.Finalizer},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: of.Name, UID: of.UID, Controller: pointTo(true)}},
+			Namespace: namespace, Name: "pod", UID: "evil-pod", Labels: of.Spec.Template.Labels, Finalizers: []string{job.Finalizer},
+			OwnerReferences: []metav1.OwnerReference{*ownedBy(of)},
 		},
 		Status: corev1.PodStatus{Phase: phase},
 	}
@@ -119,11 +106,10 @@ func TestJ6_PodOfAnotherNamespace(t *testing.T) {
 			evil, stray := podElsewhere(j, phase), podElsewhere(j, phase)
 			stray.Name, stray.UID, stray.OwnerReferences, stray.Finalizers = "stray", "evil-stray", nil, nil
 			most := 0
-			o := controller.JobOptions{ManagedBy: mine, Hooks: controller.JobHooks{
+			c := newCluster(t, j, evil, stray)
+			c.startJobs(controller.JobOptions{Hooks: controller.JobHooks{
 				Round: func(s *job.Snapshot, _ *job.Plan, _ job.Outcome) { most = max(most, len(s.Pods)) },
-			}}
-			c := start(t, jobsAndOrphans(o), j, evil, stray)
-			defer c.stop()
+			}})
 			c.rest(5 * time.Second)
 			pods := c.pods()
 			if s := c.job("j").Status; len(pods) != 1 || most > 1 || s.Active != 1 || s.Failed+s.Succeeded > 0 {
@@ -144,9 +130,8 @@ func TestJ36_PodOfAnotherNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJob("j", pointTo(mine))
 		evil := podElsewhere(j, corev1.PodRunning)
-		o := controller.JobOptions{ManagedBy: mine, Common: controller.Common{Namespace: func(name string) bool { return name == "ns" }}}
-		c := start(t, jobsAndOrphans(o), j, evil)
-		defer c.stop()
+		c := newCluster(t, j, evil)
+		c.startJobs(controller.JobOptions{Common: controller.Common{Namespace: func(name string) bool { return name == "ns" }}})
 		c.rest(5 * time.Second)
 		c.end(c.pods()[0], corev1.PodSucceeded)
 		c.rest(5 * time.Second)

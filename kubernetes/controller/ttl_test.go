@@ -3,6 +3,7 @@
 package controller_test
 
 import (
+	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -10,16 +11,11 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	testingclock "k8s.io/utils/clock/testing"
 
@@ -29,101 +25,34 @@ import (
 	"github.com/batchplan/batchplan/kubernetes/metrics"
 )
 
-// TestTTL: a job is deleted when its time to live is over, unless another controller manages
-// it, or the server knows that it lives longer.
-func TestTTL(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		finished := func(name string, managedBy *string, seconds *int32) *batchv1.Job {
-			j := newJob(name, managedBy)
-			j.Spec.TTLSecondsAfterFinished = seconds
-			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-			return j
-		}
-		ttl := func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-			c, err := controller.NewTTL(client, factory, controller.TTLOptions{ManagedBy: mine})
-			return []starter{c}, err
-		}
-		unknown := finished("unknown", pointTo(mine), pointTo[int32](10))
-		unknown.Status.Conditions[0].LastTransitionTime = metav1.Time{}
-		c := start(t, ttl, finished("short", pointTo(mine), pointTo[int32](10)), finished("long", pointTo(mine), pointTo[int32](1000)),
-			finished("never", pointTo(mine), nil), finished("others", nil, pointTo[int32](10)), newJob("runs", pointTo(mine)), unknown)
-		defer c.stop()
-		c.rest(9 * time.Second)
-		if got := c.jobs(); len(got) != 6 {
-			t.Errorf("too early: %v", got)
-		}
-		c.rest(2 * time.Second)
-		if got, want := c.jobs(), []string{"long", "never", "others", "runs", "unknown"}; !slices.Equal(got, want) {
-			t.Errorf("jobs %v, want %v", got, want)
-		}
-	})
-}
-
-// TestT4_FreshLook: the cache is behind, and the server says that the job lives longer.
-func TestT4_FreshLook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := newJob("j", nil)
-		j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
-		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-		var prolonged atomic.Bool
-		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-			ttl, err := controller.NewTTL(client, factory, controller.TTLOptions{Look: func(_ *job.Job, _ time.Time, fresh, expired bool, _ time.Time) {
-				if expired && !fresh && prolonged.CompareAndSwap(false, true) { // a user gives the job more time
-					j := j.DeepCopy()
-					j.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
-					if _, err := client.BatchV1().Jobs("ns").Update(t.Context(), j, metav1.UpdateOptions{}); err != nil {
-						t.Error(err)
-					}
-				}
-			}})
-			return []starter{ttl}, err
-		}, j)
-		defer c.stop()
-		c.rest(30 * time.Second)
-		if got := c.jobs(); len(got) != 1 || !prolonged.Load() {
-			t.Errorf("jobs %v", got)
-		}
-		c.rest(31 * time.Second)
-		if got := c.jobs(); len(got) != 0 {
-			t.Errorf("jobs %v", got)
-		}
-	})
-}
-
 // lateness notes how late jobs were deleted.
 type lateness struct{ all []time.Duration }
 
 func (l *lateness) Expired(late time.Duration) { l.all = append(l.all, late) }
 
-// TestTTL_Failures: a look at the server or a deletion that fails is repeated, and a job counts as
-// deleted once.
-func TestTTL_Failures(t *testing.T) {
-	for _, verb := range []string{"get", "delete"} {
-		t.Run(verb, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				j := newJob("j", nil)
-				j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
-				j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-				var failed atomic.Bool
-				var metrics lateness
-				c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-					client.(*fake.Clientset).PrependReactor(verb, "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {
-						if failed.CompareAndSwap(false, true) {
-							return true, nil, apierrors.NewServiceUnavailable("not now")
-						}
-						return false, nil, nil
-					})
-					ttl, err := controller.NewTTL(client, factory, controller.TTLOptions{Common: controller.Common{Workers: 1}, Metrics: &metrics})
-					return []starter{ttl}, err
-				}, j)
-				defer c.stop()
-				c.rest(20 * time.Second)
-				if got := c.jobs(); len(got) != 0 || !failed.Load() || len(metrics.all) != 1 {
-					t.Errorf("failed %t, jobs %v, metrics %v", failed.Load(), got, metrics.all)
-				}
-			})
-		})
-	}
+// expiring returns a job that ends now and expires ten seconds later.
+func expiring(name string) *batchv1.Job {
+	j := newJob(name, nil)
+	j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
+	complete(j, 0)
+	return j
+}
+
+// TestTTL: a job is deleted when its time to live is over, and a deletion that fails is repeated.
+func TestTTL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, metrics := newCluster(t, expiring("j"), newJob("runs", nil)), lateness{}
+		c.refuse("delete", "jobs", apierrors.NewServiceUnavailable("not now"))
+		c.startTTL(controller.TTLOptions{Common: controller.Common{Workers: 1}, Metrics: &metrics})
+		c.rest(9 * time.Second)
+		if got := c.jobs(); len(got) != 2 {
+			t.Errorf("too early: %v", got)
+		}
+		c.rest(2 * time.Second)
+		if got := c.jobs(); !slices.Equal(got, []string{"runs"}) || len(metrics.all) != 1 {
+			t.Errorf("jobs %v, metrics %v", got, metrics.all)
+		}
+	})
 }
 
 // added counts what is added to a queue.
@@ -143,22 +72,15 @@ func (a *added) NewAddsMetric(queue string) workqueue.CounterMetric {
 // TestTTL_OfANamespace: the finished jobs of a namespace that a replica takes over are looked at, and of no other.
 func TestTTL_OfANamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := newJob("j", nil)
-		j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
-		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 		var mineNow atomic.Bool
 		var looks atomic.Int32
 		measured := added{Metrics: metrics.New()}
-		var ttl *controller.Controller[types.NamespacedName]
-		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) (_ []starter, err error) {
-			ttl, err = controller.NewTTL(client, factory, controller.TTLOptions{
-				Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured},
-				Look:   func(*job.Job, time.Time, bool, bool, time.Time) { looks.Add(1) },
-			})
-			return []starter{ttl}, err
-		}, j, newJob("runs", nil))
-		defer c.rest(time.Second) // the queue measures until then
-		defer c.stop()
+		c := newCluster(t, expiring("j"), newJob("runs", nil))
+		t.Cleanup(func() { time.Sleep(time.Second) }) // the queue measures until then
+		ttl := c.startTTL(controller.TTLOptions{
+			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured},
+			Look:   func(*job.Job, time.Time, bool, bool, time.Time) { looks.Add(1) },
+		})
 		c.rest(time.Minute)
 		mineNow.Store(true)
 		ttl.Enqueue(func(namespace string) bool { return namespace != "ns" })
@@ -180,15 +102,9 @@ func TestTTL_OfANamespace(t *testing.T) {
 // TestTTL_Clock: rounds and the queue go by the clock of the options.
 func TestTTL_Clock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := newJob("j", nil)
-		complete(j, 0)
-		j.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
 		clock := testingclock.NewFakeClock(time.Now())
-		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-			ttl, err := controller.NewTTL(client, factory, controller.TTLOptions{Common: controller.Common{Clock: clock}})
-			return []starter{ttl}, err
-		}, j)
-		defer c.stop()
+		c := newCluster(t, expiring("j"))
+		c.startTTL(controller.TTLOptions{Common: controller.Common{Clock: clock}})
 		c.rest(55 * time.Second)
 		if got := c.jobs(); len(got) != 1 {
 			t.Errorf("too early: %v", got)
@@ -201,98 +117,84 @@ func TestTTL_Clock(t *testing.T) {
 	})
 }
 
-// TestTTL_UnknownEnd: the server has a job whose end nobody knows, and the cache does not show that yet.
-func TestTTL_UnknownEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fresh := newJob("j", nil)
-		fresh.Spec.TTLSecondsAfterFinished = pointTo[int32](0)
-		cached := fresh.DeepCopy()
-		complete(cached, 0)
-		complete(fresh, 0)
-		fresh.Status.Conditions[0].LastTransitionTime = metav1.Time{}
-		client := fake.NewClientset(fresh)
-		jobs := informers.NewSharedInformerFactory(client, resync).Batch().V1().Jobs().Informer()
-		must.OK(t, jobs.GetIndexer().Add(cached))
-		c, err := controller.NewTTLReconciler(controller.BatchJobs(client), jobs, controller.TTLOptions{})
-		must.OK(t, err)
-		next, err := c.Reconcile(t.Context(), types.NamespacedName{Namespace: "ns", Name: "j"})
-		if got := calls(client); err == nil || !next.IsZero() || got != "get jobs j" {
-			t.Errorf("calls %q, again at %s, %v", got, next, err)
-		}
-	})
-}
-
-// TestTTL_Calls: what one round asks of the server, and how it deletes.
+// TestTTL_Calls: what one round asks of the server, and how it deletes. The cache may be behind (T4).
 func TestTTL_Calls(t *testing.T) {
-	finished := newJob("j", nil)
-	finished.Spec.TTLSecondsAfterFinished = pointTo[int32](10)
-	of := func(change func(*batchv1.Job)) *batchv1.Job {
-		j := finished.DeepCopy()
-		change(j)
-		return j
-	}
+	never := func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = nil }
+	later := func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = pointTo[int32](30) }
+	runs := func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} }
+	unknown := func(j *batchv1.Job) { j.Status.Conditions[0].LastTransitionTime = metav1.Time{} }
+	gone := func(j *batchv1.Job) { j.Name = "another" }
+	ours := func(j *batchv1.Job) { j.Spec.ManagedBy = pointTo(mine) }
+	same := func(*batchv1.Job) {}
+	down := errors.New("no reply")
+	const noTime = `status.conditions[Complete].lastTransitionTime: "": is required to expire the job`
 	for _, test := range []struct {
 		name          string
 		options       controller.TTLOptions
-		cached, fresh *batchv1.Job
+		cached, fresh func(*batchv1.Job)
+		fails         string // the verb
 		calls         string
 		next          time.Duration // after the end
+		err           string
 	}{
-		{"it has expired", controller.TTLOptions{}, finished, finished, "get jobs j, delete jobs j", 0},
-		{"it expires later", controller.TTLOptions{}, of(func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = pointTo[int32](30) }), finished, "", 30 * time.Second},
-		{"the server says that it expires later", controller.TTLOptions{}, finished, of(func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = pointTo[int32](30) }), "get jobs j", 30 * time.Second},
-		{"the options say that it expires later", controller.TTLOptions{Planner: job.Options{TTLSecondsAfterComplete: pointTo[int32](30)}}, finished, finished, "", 30 * time.Second},
-		{"the server has another one that runs", controller.TTLOptions{}, finished, newJob("j", nil), "get jobs j", 0},
-		{"it is gone", controller.TTLOptions{}, finished, nil, "get jobs j", 0},
-		{"it is not in the cache", controller.TTLOptions{}, nil, finished, "", 0},
-		{"it has another controller", controller.TTLOptions{ManagedBy: mine}, finished, finished, "", 0},
-		{"it has the built-in controller", controller.TTLOptions{ManagedBy: job.ControllerName}, finished, finished, "get jobs j, delete jobs j", 0},
-		{"it is another replica's", controller.TTLOptions{Common: controller.Common{Namespace: func(string) bool { return false }}}, finished, finished, "", 0},
+		{"it has expired", controller.TTLOptions{}, same, same, "", "get jobs j, delete jobs j", 0, ""},
+		{"it expires later", controller.TTLOptions{}, later, same, "", "", 30 * time.Second, ""},
+		{"it never expires", controller.TTLOptions{}, never, same, "", "", 0, ""},
+		{"it runs", controller.TTLOptions{}, runs, same, "", "", 0, ""},
+		{"nobody knows when it ended", controller.TTLOptions{}, unknown, same, "", "", 0, noTime},
+		{"the server says that it expires later", controller.TTLOptions{}, same, later, "", "get jobs j", 30 * time.Second, ""},
+		{"the server does not know when it ended", controller.TTLOptions{}, same, unknown, "", "get jobs j", 0, noTime},
+		{"the options say that it expires later", controller.TTLOptions{Planner: job.Options{TTLSecondsAfterComplete: pointTo[int32](30)}}, same, same, "", "", 30 * time.Second, ""},
+		{"the server has another one that runs", controller.TTLOptions{}, same, runs, "", "get jobs j", 0, ""},
+		{"it is gone", controller.TTLOptions{}, same, gone, "", "get jobs j", 0, ""},
+		{"the look at the server fails", controller.TTLOptions{}, same, same, "get", "get jobs j", 0, "no reply"},
+		{"the deletion fails", controller.TTLOptions{}, same, same, "delete", "get jobs j, delete jobs j", 0, "no reply"},
+		{"it is not in the cache", controller.TTLOptions{}, gone, same, "", "", 0, ""},
+		{"it has another controller", controller.TTLOptions{ManagedBy: mine}, same, same, "", "", 0, ""},
+		{"it has the built-in controller", controller.TTLOptions{ManagedBy: job.ControllerName}, same, same, "", "get jobs j, delete jobs j", 0, ""},
+		{"it is this controller's", controller.TTLOptions{ManagedBy: mine}, ours, ours, "", "get jobs j, delete jobs j", 0, ""},
+		{"it is not the built-in controller's", controller.TTLOptions{ManagedBy: job.ControllerName}, ours, ours, "", "", 0, ""},
+		{"it is another replica's", controller.TTLOptions{Common: controller.Common{Namespace: func(string) bool { return false }}}, same, same, "", "", 0, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := fake.NewClientset()
-			jobs := informers.NewSharedInformerFactory(client, resync).Batch().V1().Jobs().Informer()
-			end := time.Now()
-			put := func(j *batchv1.Job, add func(*batchv1.Job) error) {
-				if j != nil {
-					if j = j.DeepCopy(); j.Spec.TTLSecondsAfterFinished != nil {
-						complete(j, 0)
-					}
-					must.OK(t, add(j))
-				}
-			}
-			put(test.cached, func(j *batchv1.Job) error { return jobs.GetIndexer().Add(j) })
-			put(test.fresh, func(j *batchv1.Job) error { return client.Tracker().Add(j) })
-			var metrics lateness
-			var log []string
+			end, cached, fresh := time.Now(), expiring("j"), expiring("j")
+			test.cached(cached)
+			test.fresh(fresh)
+			c, metrics := newCluster(t, fresh), lateness{}
+			must.OK(t, c.jobCache.GetIndexer().Add(cached))
 			test.options.Look = func(_ *job.Job, _ time.Time, fresh, _ bool, _ time.Time) {
-				if asked := len(client.Actions()) > 0; fresh != asked {
+				if asked := len(c.Actions()) > 0; fresh != asked {
 					t.Errorf("%s: a look at the server is %t, want %t", test.name, fresh, asked)
 				}
 			}
-			events := record.NewFakeRecorder(9)
-			test.options.Metrics, test.options.Events = &metrics, events
-			c, err := controller.NewTTLReconciler(controller.BatchJobs(client), jobs, test.options)
+			test.options.Metrics, test.options.Events = &metrics, &c.events
+			r, err := controller.NewTTLReconciler(controller.BatchJobs(c), c.jobCache, test.options)
 			must.OK(t, err)
 			var how *metav1.DeleteOptions
-			client.PrependReactor("delete", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			c.PrependReactor("delete", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
 				how = pointTo(a.(clienttesting.DeleteActionImpl).DeleteOptions)
 				return false, nil, nil
 			})
+			if test.fails != "" {
+				c.refuse(test.fails, "jobs", down)
+			}
 			time.Sleep(15 * time.Second)
-			next, err := c.Reconcile(logged(t, &log), types.NamespacedName{Namespace: "ns", Name: "j"})
-			if got := calls(client); err != nil || got != test.calls {
+			next, err := r.Reconcile(logged(t, &c.log), types.NamespacedName{Namespace: "ns", Name: "j"})
+			if got := c.calls(); got != test.calls || (err != nil) != (test.err != "") || err != nil && err.Error() != test.err {
 				t.Errorf("%s: calls %q, want %q, %v", test.name, got, test.calls, err)
 			}
 			if want := end.Add(test.next); next != (time.Time{}) && !next.Equal(want) || next.IsZero() != (test.next == 0) {
 				t.Errorf("%s: again at %s, want %s", test.name, next, want)
 			}
-			deleted := how != nil
-			if deleted && (*how.PropagationPolicy != metav1.DeletePropagationForeground || *how.Preconditions.UID != finished.UID) {
+			deleted, events := how != nil, ""
+			if deleted && (*how.PropagationPolicy != metav1.DeletePropagationForeground || *how.Preconditions.UID != fresh.UID) {
 				t.Errorf("%s: deleted with %+v", test.name, how)
 			}
-			if (len(log) == 1) != deleted || slices.Equal(metrics.all, []time.Duration{5 * time.Second}) != deleted || toldBy(events) != "" {
-				t.Errorf("%s: log %q, metrics %v", test.name, log, metrics.all)
+			if test.err == noTime {
+				events = "Warning UnknownExpiry " + noTime
+			}
+			if (len(c.log) == 1) != (deleted || test.fails == "delete") || slices.Equal(metrics.all, []time.Duration{5 * time.Second}) != deleted || c.events.take() != events {
+				t.Errorf("%s: log %q, metrics %v, or not the events %q", test.name, c.log, metrics.all, events)
 			}
 		})
 	}

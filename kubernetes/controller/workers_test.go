@@ -19,9 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
@@ -52,10 +49,8 @@ func (b brokenFor) Get(key types.NamespacedName) job.Memory {
 func TestController_Panic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
-		c := start(t, jobsAndOrphans(controller.JobOptions{
-			Common: controller.Common{Workers: 1}, ManagedBy: mine, Memories: brokenFor{stored{}, "bad", &asked},
-		}), newJob("bad", pointTo(mine)), newJob("good", pointTo(mine)))
-		defer c.stop()
+		c := newCluster(t, newJob("bad", pointTo(mine)), newJob("good", pointTo(mine)))
+		c.startJobs(controller.JobOptions{Common: controller.Common{Workers: 1}, Memories: brokenFor{stored{}, "bad", &asked}})
 		c.rest(time.Minute)
 		if pods := c.pods(); len(pods) != 1 || pods[0].Labels["job"] != "good" {
 			t.Errorf("pods %v", pods)
@@ -72,15 +67,10 @@ func TestController_Namespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool
 		memories := stored{}
-		var jobs *controller.Controller[types.NamespacedName]
-		c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) (_ []starter, err error) {
-			jobs, err = controller.NewJobs(client, factory, controller.JobOptions{
-				Common:    controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }},
-				ManagedBy: mine, Memories: memories,
-			})
-			return []starter{jobs}, err
-		}, newJob("j", pointTo(mine)))
-		defer c.stop()
+		c := newCluster(t, newJob("j", pointTo(mine)))
+		jobs := c.startJobs(controller.JobOptions{
+			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }}, Memories: memories,
+		})
 		turn := func(on bool) {
 			mineNow.Store(on)
 			jobs.Enqueue(func(namespace string) bool { return namespace == "ns" })
@@ -115,14 +105,13 @@ func TestController_Namespaces(t *testing.T) {
 func TestController_CrashOnPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
-		client := fake.NewClientset()
-		factory := informers.NewSharedInformerFactory(client, resync)
-		c, err := controller.NewJobs(client, factory, controller.JobOptions{
+		cluster := newCluster(t)
+		c, err := controller.NewJobs(cluster, cluster.factory, controller.JobOptions{
 			Common: controller.Common{CrashOnPanic: true}, ManagedBy: mine, Memories: brokenFor{stored{}, "bad", &asked},
 		})
 		must.OK(t, err)
 		defer c.ShutDown()
-		must.OK(t, factory.Batch().V1().Jobs().Informer().GetIndexer().Add(newJob("bad", pointTo(mine))))
+		must.OK(t, cluster.jobCache.GetIndexer().Add(newJob("bad", pointTo(mine))))
 		c.Enqueue(func(string) bool { return true })
 		defer func() {
 			if p := recover(); p != "broken" {
@@ -137,29 +126,9 @@ type starts func(context.Context) error
 
 func (s starts) Start(ctx context.Context) error { return s(ctx) }
 
-// TestRun: the first error ends all controllers and is the one that is returned.
+// TestRun: the first error ends all controllers, is the cause of the end and the one that is returned. A controller
+// that ends without an error ends no other. The context of the controllers ends with Run in any case.
 func TestRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		waits := starts(func(ctx context.Context) error {
-			<-ctx.Done()
-			time.Sleep(time.Second)
-			return context.Cause(ctx)
-		})
-		broken := errors.New("no rights")
-		if err := controller.Run(t.Context(), waits, starts(func(context.Context) error { return broken })); err != broken {
-			t.Errorf("got %v", err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := controller.Run(ctx, starts(func(ctx context.Context) error { <-ctx.Done(); return nil })); err != nil {
-			t.Errorf("without an error: %v", err)
-		}
-	})
-}
-
-// TestRun_FirstError: later errors do not replace the first, which is the cause of the end. One that ends without an
-// error ends no other. The context of the controllers ends with Run in any case.
-func TestRun_FirstError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inside context.Context
 		var cause error
@@ -177,6 +146,11 @@ func TestRun_FirstError(t *testing.T) {
 		if inside.Err() == nil {
 			t.Error("the context goes on after Run")
 		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := controller.Run(ctx, starts(func(ctx context.Context) error { <-ctx.Done(); return nil })); err != nil {
+			t.Errorf("without an error: %v", err)
+		}
 	})
 }
 
@@ -185,13 +159,11 @@ func TestController_LastRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJob("j", nil)
 		complete(j, 0)
-		client := fake.NewClientset(j)
-		factory := informers.NewSharedInformerFactory(client, resync)
-		release := make(chan struct{})
-		c, err := controller.NewTTL(client, factory, controller.TTLOptions{Look: func(*job.Job, time.Time, bool, bool, time.Time) { <-release }})
+		cluster, release := newCluster(t, j), make(chan struct{})
+		c, err := controller.NewTTL(cluster, cluster.factory, controller.TTLOptions{Look: func(*job.Job, time.Time, bool, bool, time.Time) { <-release }})
 		must.OK(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
-		factory.Start(ctx.Done())
+		cluster.factory.Start(ctx.Done())
 		done := make(chan error, 1)
 		go func() { done <- c.Start(ctx) }()
 		time.Sleep(time.Second)
@@ -202,7 +174,7 @@ func TestController_LastRound(t *testing.T) {
 		}
 		close(release)
 		must.OK(t, <-done)
-		factory.Shutdown()
+		cluster.factory.Shutdown()
 	})
 }
 
@@ -225,8 +197,8 @@ func TestIsExpected(t *testing.T) {
 // TestController_Caches: a controller whose caches are not filled before the context ends says so.
 func TestController_Caches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
-		jobs, err := controller.NewJobs(client, informers.NewSharedInformerFactory(client, resync), controller.JobOptions{ManagedBy: mine})
+		c := newCluster(t)
+		jobs, err := controller.NewJobs(c, c.factory, controller.JobOptions{ManagedBy: mine})
 		must.OK(t, err)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("no lease"))
@@ -253,26 +225,24 @@ func TestController_Workers(t *testing.T) {
 				j.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
 				objects = append(objects, j, newJob(fmt.Sprint("mine", i), pointTo(mine)), newCronJob(fmt.Sprint("c", i), "@hourly", batchv1.AllowConcurrent))
 			}
-			common := controller.Common{Workers: test.workers}
-			c := start(t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-				a, err := controller.NewCronJobs(client, factory, controller.CronJobOptions{Common: common, Hooks: controller.CronJobHooks{
-					Round: func(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome) { wait(&crons) },
-				}})
-				must.OK(t, err)
-				b, err := controller.NewTTL(client, factory, controller.TTLOptions{Common: common,
-					Look: func(*job.Job, time.Time, bool, bool, time.Time) { wait(&ends) }})
-				must.OK(t, err)
-				c, err := controller.NewJobs(client, factory, controller.JobOptions{Common: common, ManagedBy: mine, Hooks: controller.JobHooks{
-					Round: func(*job.Snapshot, *job.Plan, job.Outcome) { wait(&runs) },
-				}})
-				return []starter{a, b, c}, err
-			}, objects...)
+			c, common := newCluster(t, objects...), controller.Common{Workers: test.workers}
+			cronJobs, err := controller.NewCronJobs(c, c.factory, controller.CronJobOptions{Common: common, Hooks: controller.CronJobHooks{
+				Round: func(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome) { wait(&crons) },
+			}})
+			must.OK(t, err)
+			ttl, err := controller.NewTTL(c, c.factory, controller.TTLOptions{Common: common,
+				Look: func(*job.Job, time.Time, bool, bool, time.Time) { wait(&ends) }})
+			must.OK(t, err)
+			jobs, err := controller.NewJobs(c, c.factory, controller.JobOptions{Common: common, ManagedBy: mine, Hooks: controller.JobHooks{
+				Round: func(*job.Snapshot, *job.Plan, job.Outcome) { wait(&runs) },
+			}})
+			must.OK(t, err)
+			c.start(cronJobs, ttl, jobs)
 			c.rest(time.Second)
 			if crons.Load() != test.want || ends.Load() != test.want || runs.Load() != test.want {
 				t.Errorf("Workers %d: %d rounds of CronJobs, %d of the TTL and %d of jobs at a time, want %d", test.workers, crons.Load(), ends.Load(), runs.Load(), test.want)
 			}
 			close(release)
-			c.stop()
 		})
 	}
 }
@@ -281,7 +251,7 @@ func TestController_Workers(t *testing.T) {
 func TestController_StoppedInformers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	client := fake.NewClientset()
+	client := newCluster(t)
 	informer := func(ended bool) cache.SharedIndexInformer {
 		i := newShelf[*batchv1.Job](&batchv1.Job{}).informer
 		if ended {
@@ -334,26 +304,21 @@ func TestJobRateLimiter(t *testing.T) {
 func TestController_Log(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := []error{apierrors.NewConflict(batchv1.Resource("jobs"), "j", errors.New("too old")), errors.New("no reply"), errors.New("no reply"), nil, nil, errors.New("no rights")}
-		var log []string
 		var at []time.Duration
-		begin := time.Now()
-		c := startIn(logged(t, &log), t, func(client kubernetes.Interface, factory informers.SharedInformerFactory) ([]starter, error) {
-			client.(*fake.Clientset).PrependReactor("update", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {
-				if len(fails) == 0 {
-					return false, nil, nil
-				}
-				err := fails[0]
-				fails = fails[1:]
-				at = append(at, time.Since(begin))
-				if len(fails) == 2 {
-					panic("broken")
-				}
-				return err != nil, nil, err
-			})
-			jobs, err := controller.NewJobs(client, factory, controller.JobOptions{Common: controller.Common{Workers: 1}, ManagedBy: mine})
-			return []starter{jobs}, err
-		}, newJob("j", pointTo(mine)))
-		defer c.stop()
+		begin, c := time.Now(), newCluster(t, newJob("j", pointTo(mine)))
+		c.PrependReactor("update", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+			if len(fails) == 0 {
+				return false, nil, nil
+			}
+			err := fails[0]
+			fails = fails[1:]
+			at = append(at, time.Since(begin))
+			if len(fails) == 2 {
+				panic("broken")
+			}
+			return err != nil, nil, err
+		})
+		c.startJobs(controller.JobOptions{Common: controller.Common{Workers: 1}})
 		c.rest(time.Minute)
 		c.end(c.pods()[0], corev1.PodFailed)
 		c.rest(5 * time.Second)
@@ -367,8 +332,8 @@ func TestController_Log(t *testing.T) {
 			`"msg"="round failed and is repeated" "error"="panic: broken" ` + round + `"failures"=4`,
 			`"msg"="round failed and is repeated" "error"="write status: no rights" ` + round + `"failures"=1`,
 		}
-		if got := without(log[1:], `"level"=4`); len(got) != len(want)-1 || !strings.HasPrefix(log[0], want[0]) {
-			t.Errorf("log\n%s, want\n%s", strings.Join(log, "\n"), strings.Join(want, "\n"))
+		if got := without(c.log[1:], `"level"=4`); len(got) != len(want)-1 || !strings.HasPrefix(c.log[0], want[0]) {
+			t.Errorf("log\n%s, want\n%s", strings.Join(c.log, "\n"), strings.Join(want, "\n"))
 		} else {
 			for i := range got {
 				if !strings.HasPrefix(got[i], want[i+1]) {
