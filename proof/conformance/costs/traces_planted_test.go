@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kit/trace"
@@ -22,211 +25,162 @@ type version struct {
 
 type object map[string]any
 
-// at is what an object has at a path, nil if it has nothing there.
-func (o object) at(path ...string) any {
+// at is what an object has at a path, nil if it has nothing there. The path names a condition by its type.
+func (o object) at(path string) any {
 	var v any = map[string]any(o)
-	for _, key := range path {
-		m, ok := v.(map[string]any)
-		if !ok {
+	for _, key := range strings.Split(path, ".") {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[key]
+		case []any:
+			v = nil
+			if i := slices.IndexFunc(in, func(c any) bool { return object(c.(map[string]any)).at("type") == key }); i >= 0 {
+				v = in[i]
+			}
+		default:
 			return nil
 		}
-		v = m[key]
 	}
 	return v
 }
 
-func (o object) number(path ...string) int {
-	n, _ := o.at(path...).(float64)
-	return int(n)
-}
-
-func (o object) list(path ...string) []any {
-	l, _ := o.at(path...).([]any)
+func (o object) list(path string) []any {
+	l, _ := o.at(path).([]any)
 	return l
 }
 
-func (o object) uid() string { s, _ := o.at("metadata", "uid").(string); return s }
+func (o object) uid() string { s, _ := o.at("metadata.uid").(string); return s }
 
-// set sets a field, in objects that exist.
-func (o object) set(v any, path ...string) {
-	m, _ := o.at(path[:len(path)-1]...).(map[string]any)
-	if len(path) == 1 {
-		m = o
+// set sets a field, where the object has what it is in.
+func (o object) set(path string, v any) {
+	of, key := map[string]any(o), path
+	if i := strings.LastIndex(path, "."); i >= 0 {
+		of, _ = o.at(path[:i]).(map[string]any)
+		key = path[i+1:]
 	}
-	if m != nil {
-		m[path[len(path)-1]] = v
+	if of != nil {
+		of[key] = v
 	}
-}
-
-// condition returns the status of a condition.
-func (o object) condition(kind string) any {
-	for _, c := range o.list("status", "conditions") {
-		if c := object(c.(map[string]any)); c.at("type") == kind {
-			return c.at("status")
-		}
-	}
-	return nil
 }
 
 // plant is a bug of a controller, as a log shows it. It is planted where it can be for the first
 // time: into the versions of one object, beginning with the i-th.
 type plant struct {
 	name, kind, rule string
-	edit             func(versions []*version, i int) bool
+	// when says in words what the i-th version has. "status.failed" is a field that is there, "was.status.failed" one of the version
+	// before it, "then.status.failed" one of the version before that. "status.phase=Failed" is how the field's text begins. "!" negates
+	// a word. "first" and "deleted" are about the version itself; without "first" it is not the first one.
+	when string
+	edit func(versions []*version, i int)
 }
 
+const (
+	exists    = " !deleted"
+	goesOn    = " !status.conditions.Complete !status.conditions.Failed"
+	stays     = " !metadata.deletionTimestamp"
+	uncounted = "status.uncountedTerminatedPods"
+)
+
 var plants = []plant{
-	{"failed goes back", "jobs", "JI4", func(v []*version, i int) bool {
-		if i == 0 || v[i-1].Object.number("status", "failed") == 0 || v[i].Object.number("status", "failed") == 0 {
-			return false
-		}
-		v[i].Object.set(float64(v[i-1].Object.number("status", "failed")-1), "status", "failed")
-		return true
+	{"failed goes back", "jobs", "JI4", "was.status.failed status.failed", func(v []*version, i int) {
+		v[i].Object.set("status.failed", v[i-1].Object.at("status.failed").(float64)-1)
 	}},
-	{"a failure is counted without its pod", "jobs", "JI1", func(v []*version, i int) bool {
-		if i == 0 || v[i].Object.at("status", "failed") == nil || v[i].Object.condition("Failed") != nil || v[i].Object.condition("Complete") != nil {
-			return false
-		}
-		v[i].Object.set(float64(v[i].Object.number("status", "failed")+1), "status", "failed")
-		return true
+	{"a failure is counted without its pod", "jobs", "JI1", "status.failed" + goesOn, func(v []*version, i int) {
+		v[i].Object.set("status.failed", v[i].Object.at("status.failed").(float64)+1)
 	}},
-	{"a counted pod is listed again", "jobs", "JI1", func(v []*version, i int) bool {
-		if i < 2 || v[i].Object.condition("Complete") != nil || v[i].Object.condition("Failed") != nil {
-			return false
-		}
-		was, is := v[i-2].Object.list("status", "uncountedTerminatedPods", "succeeded"), v[i-1].Object.list("status", "uncountedTerminatedPods", "succeeded")
-		if len(was) == 0 || len(is) > 0 {
-			return false
-		}
-		v[i].Object.set(was, "status", "uncountedTerminatedPods", "succeeded")
-		return v[i].Object.list("status", "uncountedTerminatedPods", "succeeded") != nil
+	{"a counted pod is listed again", "jobs", "JI1", "then." + uncounted + ".succeeded !was." + uncounted + ".succeeded " + uncounted + goesOn, func(v []*version, i int) {
+		v[i].Object.set(uncounted+".succeeded", v[i-2].Object.at(uncounted+".succeeded"))
 	}},
-	{"a pod is in both lists", "jobs", "JI2", func(v []*version, i int) bool {
-		is := v[i].Object.list("status", "uncountedTerminatedPods", "succeeded")
-		if i == 0 || len(is) == 0 {
-			return false
-		}
-		v[i].Object.set(is[:1], "status", "uncountedTerminatedPods", "failed")
-		return true
+	{"a pod is in both lists", "jobs", "JI2", uncounted + ".succeeded", func(v []*version, i int) {
+		v[i].Object.set(uncounted+".failed", v[i].Object.list(uncounted + ".succeeded")[:1])
 	}},
-	{"the status changes after the end", "jobs", "JI16", func(v []*version, i int) bool {
-		if i == 0 || v[i].Type == "DELETED" || v[i-1].Object.condition("Complete") == nil {
-			return false
-		}
-		v[i].Object.set(float64(99), "status", "succeeded")
-		return true
-	}},
-	{"no completionTime", "jobs", "JI17", func(v []*version, i int) bool {
-		if i == 0 || v[i].Object.condition("Complete") == nil || v[i-1].Object.condition("Complete") != nil {
-			return false
-		}
-		v[i].Object.set(nil, "status", "completionTime")
-		return true
-	}},
-	{"more ready than active", "jobs", "JI20", func(v []*version, i int) bool {
-		if i == 0 || v[i].Object.at("status", "ready") == nil || v[i].Type == "DELETED" {
-			return false
-		}
-		v[i].Object.set(float64(50), "status", "ready")
-		return true
-	}},
-	{"FailureTarget is forgotten", "jobs", "JI15", func(v []*version, i int) bool {
-		if i == 0 || v[i].Object.condition("Failed") == nil || v[i-1].Object.condition("Failed") != nil {
-			return false
-		}
-		var rest []any
-		for _, c := range v[i].Object.list("status", "conditions") {
-			if c.(map[string]any)["type"] != "FailureTarget" {
-				rest = append(rest, c)
-			}
-		}
-		v[i].Object.set(rest, "status", "conditions")
+	{"the status changes after the end", "jobs", "JI16", "was.status.conditions.Complete" + exists, set("status.succeeded", 99)},
+	{"no completionTime", "jobs", "JI17", "!was.status.conditions.Complete status.conditions.Complete", set("status.completionTime", nil)},
+	{"more ready than active", "jobs", "JI20", "status.ready" + exists, set("status.ready", 50)},
+	{"FailureTarget is forgotten", "jobs", "JI15", "!was.status.conditions.Failed status.conditions.Failed", func(v []*version, i int) {
+		v[i].Object.set("status.conditions", slices.DeleteFunc(v[i].Object.list("status.conditions"), func(c any) bool {
+			return c.(map[string]any)["type"] == "FailureTarget"
+		}))
 		for _, before := range v[:i] {
-			before.Object.set(nil, "status", "conditions")
+			before.Object.set("status.conditions", nil)
 		}
-		return true
 	}},
-	{"an index gets lost", "jobs", "JI4 JI6", func(v []*version, i int) bool {
-		if i == 0 || v[i].Type == "DELETED" || v[i-1].Object.at("status", "completedIndexes") == nil {
-			return false
-		}
-		v[i].Object.set("", "status", "completedIndexes")
-		v[i].Object.set(float64(0), "status", "succeeded")
-		return true
+	{"an index gets lost", "jobs", "JI4 JI6", "was.status.completedIndexes" + exists, func(v []*version, i int) {
+		v[i].Object.set("status.completedIndexes", "")
+		v[i].Object.set("status.succeeded", 0)
 	}},
-	{"the start time changes", "jobs", "JI17", func(v []*version, i int) bool {
-		if i == 0 || v[i].Type == "DELETED" || v[i-1].Object.at("status", "startTime") == nil || v[i].Object.at("spec", "suspend") == true || v[i].Object.condition("Suspended") != nil {
-			return false
+	{"the start time changes", "jobs", "JI17", "was.status.startTime !spec.suspend=true !status.conditions.Suspended" + exists,
+		set("status.startTime", "2031-01-01T00:00:00Z")},
+	{"a pod is counted while it has its finalizer", "pods", "JI3", "status.phase=Succeeded !metadata.finalizers" + stays + exists,
+		setAll("metadata.finalizers", []any{"batch.kubernetes.io/job-tracking"})},
+	{"a pod that runs is counted", "pods", "JI1", "!was.status.phase=Succeeded status.phase=Succeeded" + stays, setAll("status.phase", "Running")},
+	{"a pod of a job with all its pods is doubled", "pods", "JI10 JI13", "status.phase=Running" + stays, doubled},
+	// The pod has ended an hour later than it did, after its successor came.
+	{"a failed pod is replaced immediately", "pods", "JI21", "status.phase=Failed" + stays, func(v []*version, i int) {
+		for _, c := range v[i].Object.list("status.containerStatuses") {
+			object(c.(map[string]any)).set("state.terminated.finishedAt", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 		}
-		v[i].Object.set("2031-01-01T00:00:00Z", "status", "startTime")
-		return true
 	}},
-	{"a pod is counted while it has its finalizer", "pods", "JI3", func(v []*version, i int) bool {
-		if i == 0 || v[i].Type == "DELETED" || v[i].Object.at("status", "phase") != "Succeeded" || v[i].Object.at("metadata", "finalizers") != nil || v[i].Object.at("metadata", "deletionTimestamp") != nil {
-			return false
+	{"lastScheduleTime goes back", "cronjobs", "CI4", "was.status.lastScheduleTime" + exists, set("status.lastScheduleTime", "2020-01-01T00:00:00Z")},
+	{"a run outside of the schedule", "jobs", "CI2", "first metadata.name=cron-0-0-", func(v []*version, _ int) {
+		annotations := v[0].Object.at("metadata.annotations").(map[string]any)
+		run, err := time.Parse(time.RFC3339, annotations[batchv1.CronJobScheduledTimestampAnnotation].(string))
+		if err != nil {
+			panic(err)
 		}
+		annotations[batchv1.CronJobScheduledTimestampAnnotation] = run.Add(7 * time.Second).Format(time.RFC3339)
+	}},
+	// The controller ends the job, and goes on.
+	{"a pod after the end", "jobs", "JI16", "status.active" + goesOn + exists, set("status.conditions", []any{
+		map[string]any{"type": "FailureTarget", "status": "True"}, map[string]any{"type": "Failed", "status": "True"},
+	})},
+}
+
+// set sets a field of the version, setAll that of all later ones as well.
+func set(path string, value any) func([]*version, int) {
+	return func(v []*version, i int) { v[i].Object.set(path, value) }
+}
+
+func setAll(path string, value any) func([]*version, int) {
+	return func(v []*version, i int) {
 		for _, later := range v[i:] {
-			later.Object.set([]any{"batch.kubernetes.io/job-tracking"}, "metadata", "finalizers")
+			later.Object.set(path, value)
 		}
-		return true
-	}},
-	{"a pod that runs is counted", "pods", "JI1", func(v []*version, i int) bool {
-		if i == 0 || v[i].Object.at("status", "phase") != "Succeeded" || v[i-1].Object.at("status", "phase") == "Succeeded" || v[i].Object.at("metadata", "deletionTimestamp") != nil {
-			return false
-		}
-		for _, later := range v[i:] {
-			later.Object.set("Running", "status", "phase")
-		}
-		return true
-	}},
-	{"a pod of a job with all its pods is doubled", "pods", "JI10 JI13", doubled},
-	{"a failed pod is replaced immediately", "pods", "JI21", func(v []*version, i int) bool {
-		// The pod has ended an hour later than it did, after its successor came.
-		if i == 0 || v[i].Object.at("status", "phase") != "Failed" || v[i].Object.at("metadata", "deletionTimestamp") != nil {
-			return false
-		}
-		for _, c := range v[i].Object.list("status", "containerStatuses") {
-			object(c.(map[string]any)).set(time.Now().Add(time.Hour).UTC().Format(time.RFC3339), "state", "terminated", "finishedAt")
-		}
-		return true
-	}},
-	{"lastScheduleTime goes back", "cronjobs", "CI4", func(v []*version, i int) bool {
-		if i == 0 || v[i-1].Object.at("status", "lastScheduleTime") == nil || v[i].Type == "DELETED" {
-			return false
-		}
-		v[i].Object.set("2020-01-01T00:00:00Z", "status", "lastScheduleTime")
-		return true
-	}},
-	{"a run outside of the schedule", "jobs", "CI2", func(v []*version, i int) bool {
-		const annotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
-		name, _ := v[0].Object.at("metadata", "name").(string)
-		text, _ := v[0].Object.at("metadata", "annotations", annotation).(string)
-		run, err := time.Parse(time.RFC3339, text)
-		if i > 0 || err != nil || !strings.HasPrefix(name, "cron-0-0-") {
-			return false
-		}
-		v[0].Object.set(run.Add(7*time.Second).Format(time.RFC3339), "metadata", "annotations", annotation)
-		return true
-	}},
-	{"a pod after the end", "jobs", "JI16", func(v []*version, i int) bool {
-		if i == 0 || v[i].Object.condition("Complete") != nil || v[i].Object.condition("Failed") != nil || v[i].Object.number("status", "active") == 0 || v[i].Type == "DELETED" {
-			return false
-		}
-		// The controller ends the job, and goes on.
-		end := []any{}
-		for _, kind := range []string{"FailureTarget", "Failed"} {
-			end = append(end, map[string]any{"type": kind, "status": "True"})
-		}
-		v[i].Object.set(end, "status", "conditions")
-		return true
-	}},
+	}
+}
+
+// fits reports whether the bug can be planted into the i-th version.
+func (p *plant) fits(v []*version, i int) bool {
+	words := strings.Fields(p.when)
+	if !slices.Contains(words, "first") && i == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(words, func(word string) bool {
+		word, negated := strings.CutPrefix(word, "!")
+		return holds(word, v, i) == negated
+	})
+}
+
+func holds(word string, v []*version, i int) bool {
+	switch word {
+	case "first":
+		return i == 0
+	case "deleted":
+		return v[i].Type == "DELETED"
+	}
+	if rest, ok := strings.CutPrefix(word, "was."); ok {
+		return holds(rest, v, i-1)
+	}
+	if rest, ok := strings.CutPrefix(word, "then."); ok {
+		return i >= 2 && holds(rest, v, i-2)
+	}
+	path, begin, _ := strings.Cut(word, "=")
+	has := v[i].Object.at(path)
+	return has != nil && strings.HasPrefix(fmt.Sprint(has), begin)
 }
 
 // doubled lets the first version of a pod come again at its end, as a pod of its own.
-func doubled(v []*version, i int) bool {
-	if i == 0 || v[i].Object.at("status", "phase") != "Running" || v[i].Object.at("metadata", "deletionTimestamp") != nil {
-		return false
-	}
+func doubled(v []*version, i int) {
 	text, err := json.Marshal(v[0])
 	if err != nil {
 		panic(err)
@@ -235,10 +189,9 @@ func doubled(v []*version, i int) bool {
 	if err := json.Unmarshal(text, &twins); err != nil {
 		panic(err)
 	}
-	twins.Object.set(twins.Object.uid()+"-twin", "metadata", "uid")
-	twins.Object.set(v[i].Object.at("metadata", "resourceVersion"), "metadata", "resourceVersion")
+	twins.Object.set("metadata.uid", twins.Object.uid()+"-twin")
+	twins.Object.set("metadata.resourceVersion", v[i].Object.at("metadata.resourceVersion"))
 	v[i] = &twins
-	return true
 }
 
 // plantAll plants each bug, one at a time, at each object until it is found. Where the log does not show
@@ -307,9 +260,10 @@ func (p *plant) everywhere(t *testing.T, text []byte) (logs [][]byte) {
 			versions = append(versions, decode(t, lines[n]))
 		}
 		for i := range versions {
-			if !p.edit(versions, i) {
+			if !p.fits(versions, i) {
 				continue
 			}
+			p.edit(versions, i)
 			changed := append([][]byte(nil), lines...)
 			for k, n := range places[uid] {
 				line, err := json.Marshal(versions[k])
