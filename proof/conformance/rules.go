@@ -99,28 +99,15 @@ func (c *Rules) TTL(j *job.Job, now time.Time, fresh, expired bool, at time.Time
 }
 
 // names are the names of all cases, in the order of the tables.
-func names() (out []string) {
-	for _, r := range scriptRules {
-		out = append(out, r.name)
-	}
-	for _, r := range jobRules {
-		out = append(out, r.name)
-	}
-	for _, r := range ttlRules {
-		out = append(out, r.name)
-	}
-	for _, r := range cronRules {
-		out = append(out, r.name)
-	}
-	return append(out, "J36", "E6")
+func names() []string {
+	return slices.Concat(namesOf(scriptRules), namesOf(jobRules), namesOf(ttlRules), namesOf(cronRules), []string{"J36", "E6"})
 }
 
 // others are the names of what has no number: classes of scripts and situations.
-func others() (out []string) {
-	for _, r := range classRules {
-		out = append(out, r.name)
-	}
-	for _, r := range situationRules {
+func others() []string { return slices.Concat(namesOf(classRules), namesOf(situationRules)) }
+
+func namesOf[T any](rules []rule[T]) (out []string) {
+	for _, r := range rules {
 		out = append(out, r.name)
 	}
 	return out

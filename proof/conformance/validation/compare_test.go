@@ -14,6 +14,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/proof/conformance/releases"
 	"github.com/batchplan/batchplan/release"
 )
@@ -50,18 +51,9 @@ var kinds = []kind{
 		spec := g.cronSpec()
 		return string(spec.JSON()), theirCronJob(cronManifest(spec).JSON()), ourCronJob(spec.JSON())
 	}, nil, nil, true},
-	{"transition", func(g *generator) (string, []refusal, []refusal) {
-		spec := g.statusSpec()
-		old, next := g.transition(spec)
-		return fmt.Sprintf("%s\n%s\n%s", spec.JSON(), old.JSON(), next.JSON()),
-			theirTransition(manifest(spec, old).JSON(), manifest(spec, next).JSON()), ourTransition(spec.JSON(), old.JSON(), next.JSON())
-	}, ownRules, func(r release.Release) bool { return r.Has(release.JobManagedBy) && !r.IsBefore(release.V132) }, true},
-	{"served", func(g *generator) (string, []refusal, []refusal) {
-		spec := g.statusSpec()
-		old, next := g.transition(spec)
-		return fmt.Sprintf("%s\n%s\n%s", spec.JSON(), old.JSON(), next.JSON()),
-			theirTransition(manifest(spec, old).JSON(), manifest(spec, next).JSON()), ourServed(spec.JSON(), old.JSON(), next.JSON())
-	}, nil, nil, false},
+	{"transition", transition(job.CheckTransition), ownRules, func(r release.Release) bool { return r.Has(release.JobManagedBy) && !r.IsBefore(release.V132) }, true},
+	// As a server looks at them.
+	{"served", transition(func(was, is job.Status, s job.Spec) error { return job.CheckServed(played, was, is, s) }), nil, nil, false},
 	{"update", func(g *generator) (string, []refusal, []refusal) {
 		old, next, status := g.update()
 		was, is := manifest(old, status).JSON(), manifest(next, status).JSON()
@@ -71,6 +63,16 @@ var kinds = []kind{
 		old, next := g.cronUpdate()
 		return fmt.Sprintf("%s\n%s", old.JSON(), next.JSON()), theirCronUpdate(cronManifest(old).JSON(), cronManifest(next).JSON()), ourCronUpdate(old.JSON(), next.JSON())
 	}, nil, nil, false},
+}
+
+// transition makes two statuses of a job, which are given to a check of the library.
+func transition(check func(was, is job.Status, s job.Spec) error) func(*generator) (string, []refusal, []refusal) {
+	return func(g *generator) (string, []refusal, []refusal) {
+		spec := g.statusSpec()
+		old, next := g.transition(spec)
+		return fmt.Sprintf("%s\n%s\n%s", spec.JSON(), old.JSON(), next.JSON()),
+			theirTransition(manifest(spec, old).JSON(), manifest(spec, next).JSON()), ourTransition(check, spec.JSON(), old.JSON(), next.JSON())
+	}
 }
 
 func setRelease(t *testing.T) {

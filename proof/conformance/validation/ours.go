@@ -25,17 +25,6 @@ func ourJob(spec []byte) []refusal {
 	return ourRefusals(job.Validate(s))
 }
 
-// ourServed gives two statuses of a job to the library, as a server looks at them.
-func ourServed(spec, old, next []byte) []refusal {
-	var s job.Spec
-	var was, is job.Status
-	if err := errors.Join(json.Unmarshal(spec, &s), json.Unmarshal(old, &was), json.Unmarshal(next, &is)); err != nil {
-		return []refusal{{rule: "does not decode: " + err.Error()}}
-	}
-	job.Default(&s)
-	return ourRefusals(job.CheckServed(played, was, is, s))
-}
-
 // ourUpdate gives the manifests of a job before and after a change to the library.
 func ourUpdate(old, next []byte) []refusal {
 	was, err := job.DecodeJob(old)
@@ -93,15 +82,15 @@ func ourCronJob(spec []byte) []refusal {
 	return ourRefusals(cronjob.Validate(s))
 }
 
-// ourTransition gives two statuses of a job to the library.
-func ourTransition(spec, old, next []byte) []refusal {
+// ourTransition gives two statuses of a job to a check of the library.
+func ourTransition(check func(was, is job.Status, s job.Spec) error, spec, old, next []byte) []refusal {
 	var s job.Spec
 	var was, is job.Status
 	if err := errors.Join(json.Unmarshal(spec, &s), json.Unmarshal(old, &was), json.Unmarshal(next, &is)); err != nil {
 		return []refusal{{rule: "does not decode: " + err.Error()}}
 	}
 	job.Default(&s)
-	return ourRefusals(job.CheckTransition(was, is, s))
+	return ourRefusals(check(was, is, s))
 }
 
 // ourRefusals takes a joined error apart.
