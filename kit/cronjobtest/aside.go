@@ -1,13 +1,13 @@
 package cronjobtest
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/kit/cronjobcheck"
+	"github.com/batchplan/batchplan/kit/internal/life"
 )
 
 // aside is what is known of the time up to which runs are set aside, for the check of CI16.
@@ -100,8 +100,6 @@ func earliest(times ...time.Time) time.Time { return slices.MinFunc(times, time.
 
 // checkAside checks that a run does not start that was set aside (CI16).
 func (e *Env) checkAside(n *cronjob.Creation) []cronjobcheck.Violation {
-	if n.Trigger != "" || n.Backfill != "" || n.ScheduledTime.After(e.aside.least) {
-		return nil
-	}
-	return []cronjobcheck.Violation{{Rule: "CI16", Problem: fmt.Sprintf("the run of %s starts, and the runs up to %s are set aside", clock(n.ScheduledTime), clock(e.aside.least))}}
+	isAside := n.Trigger == "" && n.Backfill == "" && !n.ScheduledTime.After(e.aside.least)
+	return life.Wrong(isAside, "CI16", "the run of %s starts, and the runs up to %s are set aside", clock(n.ScheduledTime), clock(e.aside.least))
 }

@@ -73,10 +73,9 @@ func (c *checked) Create(ctx context.Context, n cronjob.Creation) (made cronjoba
 	existed := false
 	err = c.do(n.ScheduledTime, life.Write{
 		Write: world.Write{Verb: world.Create, Name: n.Name},
-		Before: func() (wrong []cronjobcheck.Violation) {
-			if existed = c.e.truth.Child(n.Name) != nil; existed {
-				wrong = append(wrong, cronjobcheck.Violation{Rule: "Store", Problem: n.Name + " was created, and a job of that name was there already: the name is the lock of a run (C13)"})
-			}
+		Before: func() []cronjobcheck.Violation {
+			existed = c.e.truth.Child(n.Name) != nil
+			wrong := life.Wrong(existed, "Store", "%s was created, and a job of that name was there already: the name is the lock of a run (C13)", n.Name)
 			if c.e.subject.Late && c.e.watch == nil || c.e.respec {
 				return wrong // the program could not know more
 			}
@@ -121,10 +120,8 @@ func (c *checked) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	}
 	return c.do(time.Time{}, life.Write{
 		Write: world.Write{Verb: world.WriteStatus},
-		Before: func() (wrong []cronjobcheck.Violation) {
-			if c.e.edited {
-				wrong = append(wrong, cronjobcheck.Violation{Rule: "Store", Problem: "the status is written, and the CronJob has changed since the program looked"})
-			}
+		Before: func() []cronjobcheck.Violation {
+			wrong := life.Wrong(c.e.edited, "Store", "the status is written, and the CronJob has changed since the program looked")
 			return append(wrong, c.e.state().Status(&s, c.e.history.HasStarted)...)
 		},
 		Apply: func() error { return c.b.WriteStatus(ctx, s) },

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -52,7 +51,7 @@ type store struct {
 	created int
 	late    bool // reads the jobs from a replica, and says so
 	dates   bool // tells when the spec was changed
-	isMap   bool // returns jobs in the order of a Go map, and draws their UIDs
+	isMap   bool // returns jobs in any order, and draws their UIDs
 	changes []string
 
 	triggers  []cronjob.Trigger
@@ -90,19 +89,7 @@ func (s *store) CronJob() (cronjob.CronJob, error) {
 	return c, nil
 }
 
-func (s *store) Jobs() ([]cronjob.Child, error) { return s.inOrder(s.jobs), nil }
-
-// inOrder are jobs as a read returns them: in the order of a Go map, if the store is one.
-func (s *store) inOrder(jobs []cronjob.Child) []cronjob.Child {
-	if !s.isMap {
-		return slices.Clone(jobs)
-	}
-	all := make(map[string]cronjob.Child, len(jobs))
-	for _, c := range jobs {
-		all[c.Name] = c
-	}
-	return slices.Collect(maps.Values(all))
-}
+func (s *store) Jobs() ([]cronjob.Child, error) { return kittest.Listed(s.jobs, s.isMap), nil }
 
 func (s *store) index(name string) int {
 	return slices.IndexFunc(s.jobs, func(c cronjob.Child) bool { return c.Name == name })
@@ -122,7 +109,7 @@ func (s *store) RemoveJob(name string) error {
 }
 
 func (s *store) Look(context.Context) (cronjob.Snapshot, cronjobapply.Backend, error) {
-	children := s.inOrder(s.jobs)
+	children := kittest.Listed(s.jobs, s.isMap)
 	if s.bug == staleReplica || s.late {
 		children, s.behind = s.behind, children
 	}
@@ -304,7 +291,7 @@ func TestBackend_Wrong(t *testing.T) {
 		{deletesByName, "Store"}, {uidOfName, "Store"}, {overwrites, "Store"}, {lyingGet, "Store"}, {wallClock, "Store"}, {dropsSuspend, "Store"},
 	} {
 		t.Run(string(c.bug), func(t *testing.T) {
-			story := find(t, open(c.bug))
+			story := kittest.Find(t, "2000", func(tb testing.TB) { cronjobtest.TestBackend(tb, open(c.bug)) })
 			if !strings.Contains(story, "  "+c.rule+": ") || !strings.Contains(story, " lives went well before this one.") {
 				t.Errorf("the story does not tell of %s, or not how to repeat it:\n%s", c.rule, story)
 			}
@@ -327,11 +314,4 @@ func TestBackend_Map(t *testing.T) {
 			})
 		})
 	}
-}
-
-// find returns the story of a subject that is wrong.
-func find(t *testing.T, open func(*cronjobtest.Env) cronjobtest.Subject) string {
-	t.Helper()
-	kittest.Set(t, map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": "2000", "rapid.shrinktime": "1s"})
-	return kittest.Story(t, func(tb testing.TB) { cronjobtest.TestBackend(tb, open) })
 }

@@ -46,7 +46,7 @@ func (c *checked) Adopt(ctx context.Context, pod job.PodRef) error {
 		Write: world.Write{Verb: world.Adopt, Name: pod.Name},
 		Before: func() []jobcheck.Violation {
 			was = c.e.pod(pod.UID)
-			return c.e.adopts()
+			return life.Wrong(!c.e.truth.Object.DeletionTimestamp.IsZero(), "JI22", "a pod is adopted for a job that is being deleted")
 		},
 		Apply: func() error { return c.b.Adopt(ctx, pod) },
 		After: func() { c.e.checkAdopted(was, c.e.pod(pod.UID)) },
@@ -125,11 +125,7 @@ func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
 	return c.do("", life.Write{
 		Write: world.Write{Verb: world.WriteStatus, Name: c.e.name},
 		Before: func() []jobcheck.Violation {
-			wrong := c.e.state().Status(&s)
-			if c.e.edited {
-				wrong = append(wrong, jobcheck.Violation{Rule: "Store", Problem: "the status is written, and the job has changed since the program looked"})
-			}
-			return wrong
+			return append(c.e.state().Status(&s), life.Wrong(c.e.edited, "Store", "the status is written, and the job has changed since the program looked")...)
 		},
 		Apply: func() error { return c.b.WriteStatus(ctx, s) },
 		After: func() { c.e.life.Kept("the status was written", &s, &c.e.truth.Object.Status) },

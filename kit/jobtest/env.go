@@ -1,9 +1,13 @@
 package jobtest
 
 import (
+	"time"
+
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/jobcheck"
+	"github.com/batchplan/batchplan/kit/world"
 )
 
 // Env is the environment of one life. A program reads its clock, sends its writes through
@@ -31,6 +35,60 @@ type Env struct {
 	changed  func()
 	all      []*Env // of all jobs
 	troubled bool   // a write for the job has failed, and no plan was made for it since then
+}
+
+// Now is the time in this life.
+func (e *Env) Now() time.Time { return e.life.Now() }
+
+// Options are the options to plan with. Some lives have small limits, so that one round
+// cannot do all that has to be done. A program that has options of its own may ignore
+// them.
+func (e *Env) Options() job.Options { return e.options }
+
+// Planned shows the test what the program has planned, before anything is written. The
+// plan and its snapshot are checked, and told in the story.
+func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
+	e.seen, e.troubled = s.Job.Spec, false
+	e.life.TellPlan(e.of(), p.String())
+	e.life.Note(jobcheck.Plan(s, p))
+	e.checkSnapshot(s)
+	e.checkWaits(s, p)
+}
+
+// Write makes a write of the program that does not go through a backend, such as storing its
+// memory. It can fail, lose its reply, or be the one before which the program ends.
+func (e *Env) Write(what string, write func() error) error {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
+	e.troubled = e.troubled || err != nil
+	return err
+}
+
+// Backend stands between an executor and the program's backend. It makes writes go wrong,
+// and checks each before it is made and what happened to it.
+func (e *Env) Backend(b jobapply.Backend) jobapply.Backend { return &checked{e, b} }
+
+// Logf adds a line to the story.
+func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
+
+// checkWaits notices expectations that nobody lowers: the plan waits for own writes, and the
+// snapshot shows all of them (E1).
+func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
+	for _, w := range p.Waits {
+		if w.Reason != job.WaitExpectations || w.Until.IsZero() || len(s.Pods) < len(e.truth.Children) {
+			continue
+		}
+		for i := range s.Pods {
+			if t := e.pod(s.Pods[i].UID); t == nil || !samePod(t, &s.Pods[i]) {
+				return
+			}
+		}
+		e.life.Breaks("E1", "the plan waits for own writes to be seen, and the snapshot shows all of them: expectations are to be lowered when they are seen")
+	}
 }
 
 // the is what a story calls the job.

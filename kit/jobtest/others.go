@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/jobcheck"
 )
 
 // LabelStore is a Store whose pods belong to a job by their labels. Other clients can create
@@ -63,14 +62,6 @@ func (e *Env) relabel(s LabelStore) bool {
 		e.life.Breaks("Store", "%s was relabelled, and the store does not know", p.Name)
 	}
 	return true
-}
-
-// adopts checks the adoption of a pod: the job must not be on its way out (JI22).
-func (e *Env) adopts() (wrong []jobcheck.Violation) {
-	if !e.truth.Object.DeletionTimestamp.IsZero() {
-		wrong = append(wrong, jobcheck.Violation{Rule: "JI22", Problem: "a pod is adopted for a job that is being deleted"})
-	}
-	return wrong
 }
 
 // checkAdopted checks that an orphan has become a pod of the job, with the finalizer.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/kit/internal/kittest"
 	"github.com/batchplan/batchplan/kit/jobtest"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -23,7 +23,7 @@ type store struct {
 	pods     []job.Pod
 	created  int
 	revision int
-	isMap    bool   // returns pods in the order of a Go map, and has no namespaces
+	isMap    bool   // returns pods in any order, and has no namespaces
 	keeps    bool   // keeps pods that are gone
 	prefix   string // of UIDs, where there are several stores
 	changes  []string
@@ -61,19 +61,7 @@ func (s *store) Job() (job.Job, error) {
 	return j, nil
 }
 
-func (s *store) Pods() ([]job.Pod, error) { return s.inOrder(), nil }
-
-// inOrder are the pods as a read returns them.
-func (s *store) inOrder() []job.Pod {
-	if !s.isMap {
-		return slices.Clone(s.pods)
-	}
-	all := make(map[job.UID]job.Pod, len(s.pods))
-	for _, p := range s.pods {
-		all[p.UID] = p
-	}
-	return slices.Collect(maps.Values(all))
-}
+func (s *store) Pods() ([]job.Pod, error) { return kittest.Listed(s.pods, s.isMap), nil }
 
 func (s *store) UpdatePod(p job.Pod) error {
 	return s.update(p.UID, func(old *job.Pod) error {
@@ -112,7 +100,7 @@ func (s *store) touch(p *job.Pod) {
 
 // Look reads the job and its pods, as of one moment.
 func (s *store) Look(context.Context) (job.Snapshot, jobapply.Backend, error) {
-	snapshot := job.Snapshot{Job: s.job, Pods: s.inOrder(), Consistent: true}
+	snapshot := job.Snapshot{Job: s.job, Pods: kittest.Listed(s.pods, s.isMap), Consistent: true}
 	return snapshot, &backend{s, s.version}, nil
 }
 

@@ -95,20 +95,13 @@ func (e *Env) indexTwice(index int32) (wrong []jobcheck.Violation) {
 	if j.Spec.CompletionMode != job.Indexed || e.subject.Late {
 		return nil
 	}
-	add := func(format string, args ...any) {
-		wrong = append(wrong, jobcheck.Violation{Rule: "JI7", Problem: fmt.Sprintf(format, args...)})
-	}
 	for _, p := range e.truth.Children {
-		if p.Owner == job.Owned && p.Index.Int32() == index && p.Phase < job.PodSucceeded && p.Deletion == nil {
-			add("index %d is created again, beside %s", index, p.Name)
-		}
+		twice := p.Owner == job.Owned && p.Index.Int32() == index && p.Phase < job.PodSucceeded && p.Deletion == nil
+		wrong = append(wrong, life.Wrong(twice, "JI7", "index %d is created again, beside %s", index, p.Name)...)
 	}
 	var done indexset.Set
 	done.AddText(j.Status.CompletedIndexes, *j.Spec.Completions)
-	if done.Has(index) {
-		add("index %d is created again, and is completed", index)
-	}
-	return wrong
+	return append(wrong, life.Wrong(done.Has(index), "JI7", "index %d is created again, and is completed", index)...)
 }
 
 // checkCreated checks that the store has made the pod that was requested.

@@ -371,12 +371,6 @@ func find(t *testing.T, name, rule string, test func(testing.TB)) string {
 	return storyWithin(t, test)
 }
 
-// storyOf is what happens to a subject that is wrong, without the advice how to repeat it.
-func storyOf(t *testing.T, open func(*jobtest.Env) jobtest.Subject) string {
-	t.Helper()
-	return storyWithin(t, func(tb testing.TB) { jobtest.TestBackend(tb, open) })
-}
-
 // testOf is the test of a subject with a bug.
 func testOf(kind string, b bug) func(testing.TB) {
 	return func(tb testing.TB) {
@@ -388,6 +382,7 @@ func testOf(kind string, b bug) func(testing.TB) {
 	}
 }
 
+// storyWithin is the story of a test, without the advice how to repeat it.
 func storyWithin(t *testing.T, test func(testing.TB)) string {
 	t.Helper()
 	said := kittest.Story(t, test)

@@ -4,7 +4,9 @@ package kittest
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,6 +40,13 @@ func Story(t *testing.T, test func(testing.TB)) string {
 	return r.said
 }
 
+// Find is Story for that many lives of seed 1. Those that fail are not stored, and shrunk for a second.
+func Find(t *testing.T, lives string, test func(testing.TB)) string {
+	t.Helper()
+	Set(t, map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": lives, "rapid.shrinktime": "1s"})
+	return Story(t, test)
+}
+
 // recorder is a test that may fail. What it says ends with how to repeat the failure.
 type recorder struct {
 	testing.TB
@@ -47,6 +56,15 @@ type recorder struct {
 func (r *recorder) Fatalf(format string, args ...any) {
 	r.said = fmt.Sprintf(format, args...)
 	runtime.Goexit()
+}
+
+// Listed are objects as a store returns them: in another order each time, if it is a map.
+func Listed[T any](objects []T, isMap bool) []T {
+	objects = slices.Clone(objects)
+	if isMap {
+		rand.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
+	}
+	return objects
 }
 
 // Repeats runs a test twice with one seed. What its stores note must be the same.

@@ -4,7 +4,6 @@ package life
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -75,15 +74,14 @@ func (l *Life) Farthest() time.Time {
 
 // Breaks notes a violation.
 func (l *Life) Breaks(rule, format string, args ...any) {
-	v := jobcheck.Violation{Rule: rule, Problem: fmt.Sprintf(format, args...)}
-	l.Broken = append(l.Broken, v)
-	l.tell(violation, "%s", v.Error())
+	l.Note(Wrong(true, rule, format, args...))
 }
 
 // Note notes the violations that a check has found.
 func (l *Life) Note(all []jobcheck.Violation) {
 	for _, v := range all {
-		l.Breaks(v.Rule, "%s", v.Problem)
+		l.Broken = append(l.Broken, v)
+		l.tell(violation, "%s", v.Error())
 	}
 }
 
