@@ -19,8 +19,7 @@ type checked struct {
 	b cronjobapply.Backend
 }
 
-// do makes a write, if it creates a job that of the run. Something may happen just before it, it may go wrong, and the
-// store is compared with what it held.
+// do makes a write, and compares the store with what it held. Run is the run whose job is created.
 func (c *checked) do(run time.Time, w life.Write) error {
 	return c.e.life.Do(w, func() { c.e.interfere(w.Write, run) }, func(bool, error) { c.e.look(w.Write) })
 }
@@ -48,16 +47,11 @@ func (c *checked) Get(ctx context.Context, name string) (cronjobapply.Job, error
 }
 
 func (c *checked) Delete(ctx context.Context, d cronjob.Deletion) error {
-	var old *cronjob.Child
 	return c.do(time.Time{}, life.Write{
 		Write: world.Write{Verb: world.Delete, Name: d.Name},
-		Before: func() []cronjobcheck.Violation {
-			old = c.e.truth.Child(d.Name)
-			return nil
-		},
 		Apply: func() error { return c.b.Delete(ctx, d) },
 		After: func() {
-			is := c.e.truth.Child(d.Name)
+			old, is := c.e.was.Child(d.Name), c.e.truth.Child(d.Name)
 			switch isDeleted := is == nil || !is.DeletionTimestamp.IsZero(); {
 			case old == nil:
 			case old.UID == d.UID && !isDeleted:

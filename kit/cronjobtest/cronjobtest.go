@@ -42,7 +42,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	life.Check(t, func(l *life.Life) {
 		e := &Env{
 			life: l, options: options.Draw(l.T, "options"), endings: c.Endings,
-			sources: map[source]cronjob.Compiled{}, truth: life.NewFamily[cronjob.CronJob](l, &kind),
+			sources: map[source]cronjob.Compiled{}, truth: life.NewFamily[cronjob.CronJob](l, &traits),
 		}
 		if e.endings == nil {
 			e.endings = []cronjob.Ending{cronjob.Complete, cronjob.Complete, cronjob.Failed}

@@ -22,7 +22,8 @@ type Env struct {
 	subject Subject
 	program *life.Program
 
-	truth     life.Family[cronjob.CronJob, cronjob.Child] // what the store held when the test looked last
+	truth     life.Family[cronjob.CronJob, cronjob.Child] // what the store held when the test read it last
+	was       life.Family[cronjob.CronJob, cronjob.Child] // the same before the last write or round
 	history   cronjobcheck.History
 	options   cronjob.Options
 	schedules []schedule.Option

@@ -42,15 +42,12 @@ func (e *Env) create(spec cronjob.Spec, n int) {
 	e.history, e.aside, e.before, e.requests, e.requested = cronjobcheck.History{}, aside{}, aside{}, 0, nil
 	e.read()
 	e.watch.List()
-	is := &e.truth.Object
-	c.UID = is.UID
-	if is.Namespace == "" {
-		c.Namespace = "" // the store has no namespaces
+	want := e.truth.Object
+	want.Name, want.CreationTimestamp, want.Spec, want.Status = c.Name, c.CreationTimestamp, spec, cronjob.Status{}
+	if want.Namespace != "" { // a store may have no namespaces
+		want.Namespace = c.Namespace
 	}
-	own := e.truth.Those(func(c *cronjob.Child) bool { return !c.Foreign })
-	e.truth.IsNew(c.UID, own, &c, &cronjob.CronJob{
-		Namespace: is.Namespace, Name: is.Name, UID: is.UID, CreationTimestamp: is.CreationTimestamp, Spec: is.Spec, Status: is.Status,
-	})
+	e.truth.IsNew(want.UID, e.truth.Those(func(c *cronjob.Child) bool { return !c.Foreign }), &want)
 }
 
 // removeAll removes the CronJob with its jobs.

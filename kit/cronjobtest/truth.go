@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/kit/world"
 )
 
-// kind says what a CronJob and its jobs are called, and what tells the jobs apart.
-var kind = life.Kind[cronjob.Child]{
+// traits say what a CronJob and its jobs are called, and what tells the jobs apart.
+var traits = life.Traits[cronjob.Child]{
 	Object: "CronJob", Child: "job", Key: nameOf, Name: nameOf, Describe: describe,
 	ID: func(c *cronjob.Child) string { return c.Name + " " + string(c.UID) },
 }
@@ -32,12 +32,13 @@ func (e *Env) state() *cronjobcheck.State {
 // look reads the store again, and compares it with what it held before the write w; the zero value
 // means that nobody has written.
 func (e *Env) look(w world.Write) {
-	was, by := e.truth, life.By(w)
+	by := life.By(w)
+	e.was = e.truth
 	e.read()
-	if old, is := &was.Object.Status, &e.truth.Object.Status; w.Verb != world.WriteStatus && !sameStatus(old, is) {
+	if old, is := &e.was.Object.Status, &e.truth.Object.Status; w.Verb != world.WriteStatus && !sameStatus(old, is) {
 		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", by, is, old)
 	}
-	for old, c := range e.truth.Against(was.Children) {
+	for old, c := range e.truth.Against(e.was.Children) {
 		switch {
 		case c == nil:
 			if w.Name != old.Name && old.DeletionTimestamp.IsZero() {

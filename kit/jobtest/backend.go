@@ -17,14 +17,11 @@ type checked struct {
 	b jobapply.Backend
 }
 
-// do makes a write of a pod, if it is of one. Something may happen just before it, it may go wrong, and the store is
-// compared with what it held.
+// do makes a write, and compares the store with what it held. Pod is the UID of the pod that may change; a
+// creation makes one.
 func (c *checked) do(pod job.UID, w life.Write) error {
-	e, pods := c.e, 0
-	return e.life.Do(w, func() {
-		e.interfere()
-		pods = len(e.truth.Children)
-	}, func(lost bool, err error) {
+	e := c.e
+	return e.life.Do(w, e.interfere, func(lost bool, err error) {
 		if lost || err == nil {
 			e.checkGoneJob(w.Write)
 		}
@@ -34,22 +31,20 @@ func (c *checked) do(pod job.UID, w life.Write) error {
 		}
 		e.troubled = e.troubled || err != nil
 		e.history.LostStatus = e.history.LostStatus || lost && w.Verb == world.WriteStatus
-		if err != nil && w.Verb == world.Create && len(e.truth.Children) > pods {
+		if err != nil && w.Verb == world.Create && len(e.truth.Children) > len(e.was.Children) {
 			e.history.LostCreates++
 		}
 	})
 }
 
 func (c *checked) Adopt(ctx context.Context, pod job.PodRef) error {
-	var was *job.Pod
 	return c.do(pod.UID, life.Write{
 		Write: world.Write{Verb: world.Adopt, Name: pod.Name},
 		Before: func() []jobcheck.Violation {
-			was = c.e.pod(pod.UID)
 			return life.Wrong(!c.e.truth.Object.DeletionTimestamp.IsZero(), "JI22", "a pod is adopted for a job that is being deleted")
 		},
 		Apply: func() error { return c.b.Adopt(ctx, pod) },
-		After: func() { c.e.checkAdopted(was, c.e.pod(pod.UID)) },
+		After: func() { c.e.checkAdopted(c.e.was.Child(string(pod.UID)), c.e.pod(pod.UID)) },
 	})
 }
 
@@ -66,20 +61,20 @@ func (c *checked) Release(ctx context.Context, pod job.PodRef) error {
 }
 
 func (c *checked) Delete(ctx context.Context, d job.Deletion) error {
-	var was *job.Pod
 	return c.do(d.UID, life.Write{
 		Write: world.Write{Verb: world.Delete, Name: d.Name},
 		Before: func() []jobcheck.Violation {
-			if was = c.e.pod(d.UID); !d.UntrackFirst || was == nil {
+			p := c.e.pod(d.UID)
+			if !d.UntrackFirst || p == nil {
 				return nil
 			}
 			if l := c.e.history.Of(d.UID); l != nil {
 				l.Removed = true
 			}
-			return c.e.state().DeleteUntracked(was)
+			return c.e.state().DeleteUntracked(p)
 		},
 		Apply: func() error { return c.b.Delete(ctx, d) },
-		After: func() { c.e.checkDeleted(was, c.e.pod(d.UID), &d) },
+		After: func() { c.e.checkDeleted(c.e.was.Child(string(d.UID)), c.e.pod(d.UID), &d) },
 	})
 }
 

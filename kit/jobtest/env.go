@@ -21,7 +21,8 @@ type Env struct {
 	program *life.Program
 	watch   *life.Late // nil for a program that reads its store
 
-	truth   life.Family[job.Job, job.Pod] // what the store held when the test looked last
+	truth   life.Family[job.Job, job.Pod] // what the store held when the test read it last
+	was     life.Family[job.Job, job.Pod] // the same before the last write or round
 	history jobcheck.History
 	planned map[job.UID]bool // of those that were planned
 	seen    job.Spec         // of the last snapshot

@@ -50,7 +50,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 }
 
 func newEnv(l *life.Life, options job.Options) *Env {
-	return &Env{life: l, options: options, truth: life.NewFamily[job.Job](l, &kind), planned: map[job.UID]bool{}}
+	return &Env{life: l, options: options, truth: life.NewFamily[job.Job](l, &traits), planned: map[job.UID]bool{}}
 }
 
 // drawLimits draws options with small limits, which an importer need not follow.

@@ -41,14 +41,12 @@ func (e *Env) create(spec job.Spec, n int) {
 	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
 	e.read()
 	e.watch.List()
-	is := &e.truth.Object
-	j.UID = is.UID
-	if is.Namespace == "" {
-		j.Namespace = "" // the store has no namespaces
+	want := e.truth.Object
+	want.Name, want.CreationTimestamp, want.Spec, want.Status = j.Name, j.CreationTimestamp, spec, job.Status{}
+	if want.Namespace != "" { // a store may have no namespaces
+		want.Namespace = j.Namespace
 	}
-	e.truth.IsNew(j.UID, e.truth.Children, &j, &job.Job{
-		Namespace: is.Namespace, Name: is.Name, UID: is.UID, CreationTimestamp: is.CreationTimestamp, Spec: is.Spec, Status: is.Status,
-	})
+	e.truth.IsNew(want.UID, e.truth.Children, &want)
 	e.happened()
 }
 

@@ -48,19 +48,16 @@ func (e *Env) kubelet() bool {
 	if p == nil {
 		return false
 	}
-	switch e.life.Pick("kubelet", 10) {
-	case 0, 1:
-		if p.Phase == job.PodPending {
-			return e.podStep(p, "runs", func(p *job.Pod) bool { return world.RunPod(p, e.life.Now()) })
-		}
+	switch n := e.life.Pick("kubelet", 10); {
+	case n < 2 && p.Phase == job.PodPending:
+		return e.podStep(p, "runs", func(p *job.Pod) bool { return world.RunPod(p, e.life.Now()) })
+	case n < 5:
 		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 0) })
-	case 2, 3, 4:
-		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 0) })
-	case 5, 6:
+	case n < 7:
 		return e.podStep(p, "fails with exit code 1", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 1) })
-	case 7:
+	case n < 8:
 		return e.podStep(p, "fails with exit code 42", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 42) })
-	case 8:
+	case n < 9:
 		return e.podStep(p, "is disrupted", func(p *job.Pod) bool { return world.DisruptPod(p) && world.EvictPod(p, e.life.Now()) })
 	default:
 		return e.podStep(p, "is evicted", func(p *job.Pod) bool { return world.EvictPod(p, e.life.Now()) })

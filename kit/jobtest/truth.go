@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/kit/world"
 )
 
-// kind says what a job and its pods are called, and what tells the pods apart.
-var kind = life.Kind[job.Pod]{
+// traits say what a job and its pods are called, and what tells the pods apart.
+var traits = life.Traits[job.Pod]{
 	Object: "job", Child: "pod", Title: "pod ",
 	Key: uidOf, ID: uidOf, Name: func(p *job.Pod) string { return p.Name },
 	Describe: func(p *job.Pod) string { return p.Name + ": " + describe(p) },
@@ -31,9 +31,9 @@ func (e *Env) state() *jobcheck.State {
 // look reads the store again, and compares it with what it held before the write w of a pod; the zero
 // value means that nobody has written.
 func (e *Env) look(w world.Write, pod job.UID) {
-	was := e.truth
+	e.was = e.truth
 	e.read()
-	switch old, is := &was.Object.Status, &e.truth.Object.Status; {
+	switch old, is := &e.was.Object.Status, &e.truth.Object.Status; {
 	case sameStatus(old, is):
 	case w.Verb == world.WriteStatus:
 		e.history.Recorded(old, is)
@@ -41,7 +41,7 @@ func (e *Env) look(w world.Write, pod job.UID) {
 		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", life.By(w), is, old)
 	}
 	var born, gone []*job.Pod
-	for old, p := range e.truth.Against(was.Children) {
+	for old, p := range e.truth.Against(e.was.Children) {
 		switch {
 		case p == nil:
 			gone = append(gone, old)

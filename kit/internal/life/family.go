@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Kind says what the objects of a family are called, and what tells its children apart.
-type Kind[C any] struct {
+// Traits say what the objects of a family are called, and what tells its children apart.
+type Traits[C any] struct {
 	// Object and Child are the words for the objects. Title comes before the name of a child, if that needs one.
 	Object, Child, Title string
 	// Key finds a child among others of the same time. ID is one that no other child of the life has.
@@ -18,19 +18,19 @@ type Kind[C any] struct {
 	Name, Describe func(*C) string
 }
 
-// Family is an object, O, and its children, C, as the store of a program held them when the test looked last.
+// Family is an object, O, and its children, C, as the store of a program held them when the test read it last.
 type Family[O, C any] struct {
 	Object   O
 	Children []*C
 
-	life  *Life
-	kind  *Kind[C]
-	order map[string]int
+	life   *Life
+	traits *Traits[C]
+	order  map[string]int
 }
 
 // NewFamily makes the family of a life that has just begun: the store is empty.
-func NewFamily[O, C any](l *Life, k *Kind[C]) Family[O, C] {
-	return Family[O, C]{life: l, kind: k, order: map[string]int{}}
+func NewFamily[O, C any](l *Life, t *Traits[C]) Family[O, C] {
+	return Family[O, C]{life: l, traits: t, order: map[string]int{}}
 }
 
 // Child returns the child of that key, or nil.
@@ -38,7 +38,7 @@ func (f *Family[O, C]) Child(key string) *C { return f.find(f.Children, key) }
 
 func (f *Family[O, C]) find(children []*C, key string) *C {
 	for _, c := range children {
-		if f.kind.Key(c) == key {
+		if f.traits.Key(c) == key {
 			return c
 		}
 	}
@@ -56,7 +56,7 @@ func (f *Family[O, C]) Pick(allows func(*C) bool) *C {
 	if len(some) == 0 {
 		return nil
 	}
-	return some[f.life.Pick(f.kind.Child, len(some))]
+	return some[f.life.Pick(f.traits.Child, len(some))]
 }
 
 // Values are the children.
@@ -74,7 +74,7 @@ func (f *Family[O, C]) Values() []C {
 func (f *Family[O, C]) Sort(children []C) {
 	var fresh []string
 	for i := range children {
-		if id := f.kind.ID(&children[i]); f.order[id] == 0 {
+		if id := f.traits.ID(&children[i]); f.order[id] == 0 {
 			fresh = append(fresh, id)
 		}
 	}
@@ -82,19 +82,19 @@ func (f *Family[O, C]) Sort(children []C) {
 	for _, id := range fresh {
 		f.order[id] = len(f.order) + 1
 	}
-	slices.SortFunc(children, func(a, b C) int { return cmp.Compare(f.order[f.kind.ID(&a)], f.order[f.kind.ID(&b)]) })
+	slices.SortFunc(children, func(a, b C) int { return cmp.Compare(f.order[f.traits.ID(&a)], f.order[f.traits.ID(&b)]) })
 }
 
 // Read takes over what the store holds.
 func (f *Family[O, C]) Read(object func() (O, error), children func() ([]C, error)) {
 	is, err := object()
-	f.life.Must("read the "+f.kind.Object, err)
+	f.life.Must("read the "+f.traits.Object, err)
 	all, err := children()
-	f.life.Must("read the "+f.kind.Child+"s", err)
+	f.life.Must("read the "+f.traits.Child+"s", err)
 	f.Sort(all)
 	f.Object, f.Children = is, Pointers(all)
 	for _, c := range f.Children {
-		f.life.Names(f.kind.Name(c))
+		f.life.Names(f.traits.Name(c))
 	}
 }
 
@@ -112,25 +112,25 @@ func Pointers[C any](children []C) []*C {
 func (f *Family[O, C]) Against(others []*C) iter.Seq2[*C, *C] {
 	return func(yield func(other, is *C) bool) {
 		for _, is := range f.Children {
-			if !yield(f.find(others, f.kind.Key(is)), is) {
+			if !yield(f.find(others, f.traits.Key(is)), is) {
 				return
 			}
 		}
 		for _, other := range others {
-			if f.Child(f.kind.Key(other)) == nil && !yield(other, nil) {
+			if f.Child(f.traits.Key(other)) == nil && !yield(other, nil) {
 				return
 			}
 		}
 	}
 }
 
-// IsNew checks that a new object has a UID of its own, no children, and is as the store was given it.
-func (f *Family[O, C]) IsNew(uid job.UID, children []*C, want, is *O) {
-	f.life.IsNew("the "+f.kind.Object, uid)
-	says := "the " + f.kind.Object + " was created"
+// IsNew checks that a new object has a UID of its own, none of these children, and is as the store was given it.
+func (f *Family[O, C]) IsNew(uid job.UID, children []*C, want *O) {
+	f.life.IsNew("the "+f.traits.Object, uid)
+	says := "the " + f.traits.Object + " was created"
 	for _, c := range children {
-		f.life.Breaks("Store", "%s, and has %s %s already", says, f.kind.Child, f.kind.Name(c))
+		f.life.Breaks("Store", "%s, and has %s %s already", says, f.traits.Child, f.traits.Name(c))
 	}
-	f.life.Kept(says, want, is)
+	f.life.Kept(says, want, &f.Object)
 	f.life.Stop()
 }

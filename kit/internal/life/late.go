@@ -36,7 +36,7 @@ type object struct {
 // program that sees everything immediately.
 type Late struct {
 	life    *Life
-	objects func() []object // none before the first
+	objects func() []object // none before the first is created
 	// show shows the program one of them: as it was shown before and as it is. Nil stands for
 	// one that is not there.
 	show    func(key string, was, is any)
@@ -49,7 +49,7 @@ type Late struct {
 
 // Watch makes the watch of a program that sees the family through a cache.
 func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
-	l, kind := f.life, f.kind
+	l, traits := f.life, f.traits
 	late := &Late{life: l, replace: func() { cache.Replace(f.Object, f.Values()) }}
 	late.objects = func() (all []object) {
 		if reflect.ValueOf(f.Object).IsZero() {
@@ -57,7 +57,7 @@ func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 		}
 		all = append(all, object{ObjectKey, f.Object})
 		for _, c := range f.Children {
-			all = append(all, object{kind.Key(c), *c})
+			all = append(all, object{traits.Key(c), *c})
 		}
 		return all
 	}
@@ -65,15 +65,15 @@ func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 		says := l.Meanwhile + "the program sees "
 		switch {
 		case key == ObjectKey:
-			l.TellRoutine("%sthe %s", says, kind.Object)
+			l.TellRoutine("%sthe %s", says, traits.Object)
 			cache.Object(f.Object)
 		case is == nil:
 			c := was.(C)
-			l.Tell("%sthat %s%s is gone", says, kind.Title, kind.Name(&c))
+			l.Tell("%sthat %s%s is gone", says, traits.Title, traits.Name(&c))
 			cache.Remove(key)
 		default:
 			c := is.(C)
-			l.Tell("%s%s%s", says, kind.Title, kind.Describe(&c))
+			l.Tell("%s%s%s", says, traits.Title, traits.Describe(&c))
 			cache.Child(c)
 		}
 	}

@@ -18,7 +18,7 @@ type Write struct {
 	After func()
 }
 
-// Wrong is a violation, if that is so.
+// Wrong returns a violation if it is one, and nothing otherwise.
 func Wrong(is bool, rule, format string, args ...any) []jobcheck.Violation {
 	if !is {
 		return nil
@@ -26,7 +26,8 @@ func Wrong(is bool, rule, format string, args ...any) []jobcheck.Violation {
 	return []jobcheck.Violation{{Rule: rule, Problem: fmt.Sprintf(format, args...)}}
 }
 
-// Do makes a write: something may happen just before it, and it may go wrong. Then the kit looks at the store.
+// Do makes a write. Interfere may let something happen just before it, it may go wrong, and look compares the
+// store with what it held.
 func (l *Life) Do(w Write, interfere func(), look func(lost bool, err error)) error {
 	l.Writing.Lock()
 	defer l.Writing.Unlock()

@@ -177,7 +177,7 @@ func Indent(text string) string {
 // Words are the parts of a line, as of a spec: only those that decide something.
 type Words []string
 
-// Add adds a part if that is so.
+// Add adds a part if it is to be told.
 func (w *Words) Add(is bool, format string, args ...any) {
 	if is {
 		*w = append(*w, fmt.Sprintf(format, args...))
