@@ -63,12 +63,7 @@ func (n naive) subject() *Cron {
 		},
 		Skipped: skippedByNaive,
 		Run:     func(o Object) time.Time { return o.Time("metadata", "annotations", "run") },
-		Active: func(parent Object) (uids []string) {
-			for _, ref := range parent.List("status", "active") {
-				uids = append(uids, ref.Text("uid"))
-			}
-			return uids
-		},
+		Active:  ActiveUIDs,
 	}
 }
 

@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -21,6 +22,14 @@ type Search struct {
 	Lives int
 	// Short is how many short lives are played again with each fault in each of their writes.
 	Short int
+}
+
+// Flags makes the fields flags: -seed, -first, -lives and -short. What they hold is the default.
+func (s *Search) Flags(f *flag.FlagSet) {
+	f.Uint64Var(&s.Seed, "seed", s.Seed, "the `seed` of the lives")
+	f.IntVar(&s.First, "first", s.First, "the `number` of the first life")
+	f.IntVar(&s.Lives, "lives", s.Lives, "how many random `lives` are played")
+	f.IntVar(&s.Short, "short", s.Short, "how many short `lives` are played again with each fault in each write")
 }
 
 // Finding is a check that does not hold, with the shortest life that was found to show it.

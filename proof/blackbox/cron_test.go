@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -27,16 +26,12 @@ import (
 	"github.com/batchplan/batchplan/kubernetes/reconcilers"
 )
 
-var (
-	seed  = flag.Uint64("seed", 1, "the `seed` of the lives")
-	first = flag.Int("first", 0, "the `number` of the first life")
-	lives = flag.Int("lives", 40, "how many random `lives` are played")
-	short = flag.Int("short", 0, "how many short `lives` are played again with each fault in each write")
-)
+var search = blackbox.Search{Seed: 1, Lives: 40}
 
 var scheme = runtime.NewScheme()
 
 func init() {
+	search.Flags(flag.CommandLine)
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
@@ -46,12 +41,9 @@ func init() {
 
 // cron is the CronJob controller on a manager.
 var cron = blackbox.Cron{Program: blackbox.Program{
-	Resources: []blackbox.Resource{
-		{GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("CronJob"), Plural: "cronjobs", Status: true, Type: func() any { return batchv1.CronJob{} }},
-		blackbox.Jobs(),
-	},
-	Parent: batchv1.SchemeGroupVersion.WithKind("CronJob"),
-	Child:  blackbox.JobKind,
+	Resources: []blackbox.Resource{blackbox.CronJobs(), blackbox.Jobs()},
+	Parent:    blackbox.CronJobKind,
+	Child:     blackbox.JobKind,
 	Start: func(ctx context.Context, restConfig *rest.Config) error {
 		skip := true
 		mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
@@ -81,25 +73,10 @@ var cron = blackbox.Cron{Program: blackbox.Program{
 		blackbox.ReportsPassed:   "Kubernetes has no event for a run whose place a later one takes; Conclusion.Unstarted has it",
 	},
 },
-	New: func(s blackbox.CronSettings) any {
-		return &batchv1.CronJob{Spec: batchv1.CronJobSpec{
-			Schedule: s.Schedule, ConcurrencyPolicy: batchv1.ConcurrencyPolicy(s.Policy), StartingDeadlineSeconds: s.StartingDeadlineSeconds,
-			SuccessfulJobsHistoryLimit: s.KeepSucceeded, FailedJobsHistoryLimit: s.KeepFailed, Suspend: &s.Suspend,
-			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "true"}},
-			}}}},
-		}}
-	},
-	Run: func(child blackbox.Object) time.Time {
-		return child.Time("metadata", "annotations", batchv1.CronJobScheduledTimestampAnnotation)
-	},
+	New:     blackbox.NewCronJob,
+	Run:     blackbox.CronJobRun,
 	Skipped: skipped,
-	Active: func(parent blackbox.Object) (uids []string) {
-		for _, ref := range parent.List("status", "active") {
-			uids = append(uids, ref.Text("uid"))
-		}
-		return uids
-	},
+	Active:  blackbox.ActiveUIDs,
 }
 
 // skipped reads the events about runs that are given up. One that names a run that was too late is about all before it.
@@ -115,6 +92,4 @@ func skipped(e blackbox.Event) (latest time.Time, runs int) {
 }
 
 // TestSearch plays lives of the CronJob controller: nothing is found.
-func TestSearch(t *testing.T) {
-	cron.Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
-}
+func TestSearch(t *testing.T) { cron.Test(t, search) }

@@ -48,6 +48,4 @@ var batch = blackbox.Batch{
 }
 
 // TestJobs plays lives of the Job controller: nothing is found.
-func TestJobs(t *testing.T) {
-	batch.Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
-}
+func TestJobs(t *testing.T) { batch.Test(t, search) }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -16,12 +15,9 @@ import (
 	"github.com/batchplan/batchplan/proof/conformance/theirs"
 )
 
-var (
-	seed  = flag.Uint64("seed", 1, "the `seed` of the lives")
-	first = flag.Int("first", 0, "the `number` of the first life")
-	lives = flag.Int("lives", 10, "how many random `lives` are played")
-	short = flag.Int("short", 0, "how many short `lives` are played again with each fault in each write")
-)
+var search = blackbox.Search{Seed: 1, Lives: 10}
+
+func init() { search.Flags(flag.CommandLine) }
 
 func TestMain(m *testing.M) {
 	theirs.Quiet()
@@ -37,14 +33,10 @@ func start(ctx context.Context, config *rest.Config) error {
 	return theirs.Run(ctx, client, "", 5, func() {})
 }
 
-var cronJobs = blackbox.Resource{
-	GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("CronJob"), Plural: "cronjobs", Status: true, Type: func() any { return batchv1.CronJob{} },
-}
-
 var cron = blackbox.Cron{
 	Program: blackbox.Program{
-		Resources: []blackbox.Resource{cronJobs, blackbox.Jobs(), blackbox.Pods()},
-		Parent:    cronJobs.GroupVersionKind,
+		Resources: []blackbox.Resource{blackbox.CronJobs(), blackbox.Jobs(), blackbox.Pods()},
+		Parent:    blackbox.CronJobKind,
 		Child:     blackbox.JobKind,
 		Start:     start,
 		Off: map[blackbox.Check]string{
@@ -58,18 +50,11 @@ var cron = blackbox.Cron{
 		},
 	},
 	New: func(s blackbox.CronSettings) any {
-		other := "example.com/kit" // whose Jobs the Job controller leaves alone
-		return &batchv1.CronJob{Spec: batchv1.CronJobSpec{
-			Schedule: s.Schedule, ConcurrencyPolicy: batchv1.ConcurrencyPolicy(s.Policy), StartingDeadlineSeconds: s.StartingDeadlineSeconds,
-			SuccessfulJobsHistoryLimit: s.KeepSucceeded, FailedJobsHistoryLimit: s.KeepFailed, Suspend: &s.Suspend,
-			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{ManagedBy: &other, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "true"}},
-			}}}},
-		}}
+		c := blackbox.NewCronJob(s).(*batchv1.CronJob)
+		c.Spec.JobTemplate.Spec.ManagedBy = new("example.com/kit") // whose Jobs the Job controller leaves alone
+		return c
 	},
-	Run: func(child blackbox.Object) time.Time {
-		return child.Time("metadata", "annotations", batchv1.CronJobScheduledTimestampAnnotation)
-	},
+	Run: blackbox.CronJobRun,
 	// An event about a run that was missed would report it; JobAlreadyActive is about one that waits.
 	Skipped: func(e blackbox.Event) (latest time.Time, runs int) {
 		if e.Reason == "MissSchedule" {
@@ -77,17 +62,12 @@ var cron = blackbox.Cron{
 		}
 		return latest, 0
 	},
-	Active: func(parent blackbox.Object) (uids []string) {
-		for _, ref := range parent.List("status", "active") {
-			uids = append(uids, ref.Text("uid"))
-		}
-		return uids
-	},
+	Active: blackbox.ActiveUIDs,
 }
 
 var batch = blackbox.Batch{
 	Program: blackbox.Program{
-		Resources: []blackbox.Resource{blackbox.Jobs(), blackbox.Pods(), cronJobs},
+		Resources: []blackbox.Resource{blackbox.Jobs(), blackbox.Pods(), blackbox.CronJobs()},
 		Parent:    blackbox.JobKind, Child: blackbox.PodKind, Start: start,
 	},
 	New: blackbox.NewJob, Edit: blackbox.EditJob, Tally: blackbox.JobTally, Index: blackbox.PodIndex, RandomNames: true,
@@ -95,7 +75,6 @@ var batch = blackbox.Batch{
 
 // TestSearch plays lives of both. What is known has the name of its quirk above.
 func TestSearch(t *testing.T) {
-	s := blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short}
-	t.Run("CronJob", func(t *testing.T) { cron.Test(t, s) })
-	t.Run("Job", func(t *testing.T) { batch.Test(t, s) })
+	t.Run("CronJob", func(t *testing.T) { cron.Test(t, search) })
+	t.Run("Job", func(t *testing.T) { batch.Test(t, search) })
 }

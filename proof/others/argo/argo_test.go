@@ -31,14 +31,10 @@ import (
 	"github.com/batchplan/batchplan/kit/blackbox"
 )
 
-var (
-	seed  = flag.Uint64("seed", 1, "the `seed` of the lives")
-	first = flag.Int("first", 0, "the `number` of the first life")
-	lives = flag.Int("lives", 0, "how many random `lives` are played")
-	short = flag.Int("short", 0, "how many short `lives` are played again with each fault in each write")
-)
+var search = blackbox.Search{Seed: 1}
 
 func init() {
+	search.Flags(flag.CommandLine)
 	logrus.SetOutput(io.Discard)
 	time.Local = time.UTC // schedules are in the zone of the machine
 }
@@ -130,12 +126,7 @@ func subject(t *testing.T) *blackbox.Cron {
 		Run: func(child blackbox.Object) time.Time {
 			return child.Time("metadata", "annotations", common.AnnotationKeyCronWfScheduledTime)
 		},
-		Active: func(parent blackbox.Object) (uids []string) {
-			for _, ref := range parent.List("status", "active") {
-				uids = append(uids, ref.Text("uid"))
-			}
-			return uids
-		},
+		Active: blackbox.ActiveUIDs,
 	}
 }
 
@@ -159,9 +150,7 @@ func definition(t *testing.T, plural string, defaults func(blackbox.Object)) bla
 }
 
 // TestSearch plays lives, as many as the flags say.
-func TestSearch(t *testing.T) {
-	subject(t).Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
-}
+func TestSearch(t *testing.T) { subject(t).Test(t, search) }
 
 // TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
 func TestFindings(t *testing.T) {

@@ -25,16 +25,12 @@ import (
 	"github.com/batchplan/batchplan/kit/blackbox"
 )
 
-var (
-	seed  = flag.Uint64("seed", 1, "the `seed` of the lives")
-	first = flag.Int("first", 0, "the `number` of the first life")
-	lives = flag.Int("lives", 0, "how many random `lives` are played")
-	short = flag.Int("short", 0, "how many short `lives` are played again with each fault in each write")
-)
+var search = blackbox.Search{Seed: 1}
 
 var scheme = runtime.NewScheme()
 
 func init() {
+	search.Flags(flag.CommandLine)
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	for _, add := range []func(*runtime.Scheme) error{jobsetv1.AddToScheme, clientgoscheme.AddToScheme} {
@@ -142,6 +138,4 @@ func tally(o blackbox.Object) blackbox.Tally {
 }
 
 // TestSearch plays lives, as many as the flags say.
-func TestSearch(t *testing.T) {
-	subject.Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
-}
+func TestSearch(t *testing.T) { subject.Test(t, search) }

@@ -27,14 +27,10 @@ import (
 	"github.com/batchplan/batchplan/kit/blackbox"
 )
 
-var (
-	seed  = flag.Uint64("seed", 1, "the `seed` of the lives")
-	first = flag.Int("first", 0, "the `number` of the first life")
-	lives = flag.Int("lives", 0, "how many random `lives` are played")
-	short = flag.Int("short", 0, "how many short `lives` are played again with each fault in each write")
-)
+var search = blackbox.Search{Seed: 1}
 
 func init() {
+	search.Flags(flag.CommandLine)
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	if err := v1alpha1.AddToScheme(scheme.Scheme); err != nil { // its clients use this one
@@ -86,12 +82,7 @@ var subject = blackbox.Cron{Program: blackbox.Program{
 	Run: func(child blackbox.Object) time.Time {
 		return child.Time("metadata", "annotations", "apps.kruise.io/scheduled-at")
 	},
-	Active: func(parent blackbox.Object) (uids []string) {
-		for _, ref := range parent.List("status", "active") {
-			uids = append(uids, ref.Text("uid"))
-		}
-		return uids
-	},
+	Active: blackbox.ActiveUIDs,
 }
 
 // owner is the index of Jobs by the name of the AdvancedCronJob that controls them. Theirs can be registered once in a process.
@@ -104,9 +95,7 @@ func owner(o client.Object) []string {
 }
 
 // TestSearch plays lives, as many as the flags say.
-func TestSearch(t *testing.T) {
-	subject.Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
-}
+func TestSearch(t *testing.T) { subject.Test(t, search) }
 
 // TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
 func TestFindings(t *testing.T) {

@@ -29,12 +29,7 @@ import (
 	"github.com/batchplan/batchplan/kit/blackbox"
 )
 
-var (
-	seed  = flag.Uint64("seed", 1, "the `seed` of the lives")
-	first = flag.Int("first", 0, "the `number` of the first life")
-	lives = flag.Int("lives", 0, "how many random `lives` are played")
-	short = flag.Int("short", 0, "how many short `lives` are played again with each fault in each write")
-)
+var search = blackbox.Search{Seed: 1}
 
 var (
 	scheme   = runtime.NewScheme()
@@ -43,6 +38,7 @@ var (
 )
 
 func init() {
+	search.Flags(flag.CommandLine)
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	logger.SetOutput(io.Discard)
@@ -117,9 +113,7 @@ func schedules(backups blackbox.Resource) *blackbox.Cron {
 }
 
 // TestSearch plays lives, as many as the flags say.
-func TestSearch(t *testing.T) {
-	subject.Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
-}
+func TestSearch(t *testing.T) { subject.Test(t, search) }
 
 // queued is the controller where another backup runs for long: those that it makes wait in the queue, which is the phase
 // that the controller of the queue gives them.

@@ -35,14 +35,10 @@ import (
 	"github.com/batchplan/batchplan/kit/blackbox"
 )
 
-var (
-	seed  = flag.Uint64("seed", 1, "the `seed` of the lives")
-	first = flag.Int("first", 0, "the `number` of the first life")
-	lives = flag.Int("lives", 0, "how many random `lives` are played")
-	short = flag.Int("short", 0, "how many short `lives` are played again with each fault in each write")
-)
+var search = blackbox.Search{Seed: 1}
 
 func init() {
+	search.Flags(flag.CommandLine)
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	if err := v1alpha1.AddToScheme(scheme.Scheme); err != nil { // its clients use this one
@@ -186,9 +182,7 @@ func forget(ctx context.Context) error {
 }
 
 // TestSearch plays lives, as many as the flags say.
-func TestSearch(t *testing.T) {
-	subject(t).Test(t, blackbox.Search{Seed: *seed, First: *first, Lives: *lives, Short: *short})
-}
+func TestSearch(t *testing.T) { subject(t).Test(t, search) }
 
 // TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
 func TestFindings(t *testing.T) {
