@@ -126,15 +126,13 @@ func TestC9_JobsThatAreNotAccountedForAreNotDeleted(t *testing.T) {
 		"history":  {cronjob.Spec{SuccessfulJobsHistoryLimit: ptr(int32(0))}, finished(child(hours(1)), job.ConditionComplete, hours(1.2))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.spec.Schedule = "@hourly"
-			s := snapshot(newCronJob(test.spec), hours(2.1), test.job)
+			s := hourly(test.spec, hours(2.1), test.job)
 			s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: s.CronJob.UID, Accounted: hours(0)})
 			s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), LastSuccessfulTime: hours(1.2)}
 			if test.job.Finished == "" {
 				s.CronJob.Status.Active = []cronjob.Reference{ref(test.job)}
 			}
-			plan := reconcile(t, s)
-			end := plan.Conclude(done(&plan))
+			plan, end := play(t, s)
 			if len(plan.Delete) > 0 || !end.Requeue.At.Equal(s.Now.Add(time.Second)) {
 				t.Errorf("asks for a round: %v\n%s", end.Requeue, plan.String())
 			}

@@ -13,13 +13,6 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// backfilledChild is the running job of a run that a backfill started.
-func backfilledChild(n float64) cronjob.Child {
-	c := child(hours(n))
-	c.Backfilled = true
-	return c
-}
-
 // asked are the hours of the runs that the plan starts for backfills.
 func asked(p *cronjob.Plan) []float64 {
 	var all []float64
@@ -33,80 +26,71 @@ func asked(p *cronjob.Plan) []float64 {
 
 // settled has the CronJob's last run recorded at hour 9; it is half past nine.
 func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjob.Snapshot {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: policy})
-	c.Status.LastScheduleTime = hours(9)
+	s := hourly(cronjob.Spec{ConcurrencyPolicy: policy}, hours(9.5), children...)
+	s.CronJob.Status.LastScheduleTime = hours(9)
 	for _, child := range children {
 		if child.Finished == "" && !child.Foreign {
-			c.Status.Active = append(c.Status.Active, ref(child))
+			s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(child))
 		}
 	}
-	return snapshot(c, hours(9.5), children...)
+	return s
+}
+
+// between is a backfill of the runs after one hour until another.
+func between(id string, after, until float64, overlap cronjob.ConcurrencyPolicy) cronjob.Backfill {
+	return cronjob.Backfill{ID: id, After: hours(after), Until: hours(until), Overlap: overlap}
 }
 
 func TestBackfill_WhichRunsStart(t *testing.T) {
 	running := child(hours(9))
-	foreign := child(hours(4))
-	foreign.Foreign = true
 	failed := finished(child(hours(4)), job.ConditionFailed, hours(4.5))
+	suspended := func(s *cronjob.Snapshot) { s.CronJob.Spec.Suspend = ptr(true) }
 	for _, tc := range []struct {
-		name     string
-		backfill cronjob.Backfill
-		children []cronjob.Child
-		change   func(*cronjob.Snapshot)
-		want     []float64
-		wait     string
+		name         string
+		after, until float64
+		overlap      cronjob.ConcurrencyPolicy
+		children     []cronjob.Child
+		change       func(*cronjob.Snapshot)
+		want         []float64
+		wait         string
 	}{
-		{"one by one by default", cronjob.Backfill{After: hours(3), Until: hours(6)}, nil, nil,
-			[]float64{4}, `the run of 2026-01-01T05:00:00Z is held back: 1 active job`},
-		{"all beside each other", cronjob.Backfill{After: hours(3), Until: hours(6), Overlap: cronjob.Allow}, nil, nil, []float64{4, 5, 6}, ""},
-		{"so many at a time", cronjob.Backfill{After: hours(3), Until: hours(6), Overlap: cronjob.Allow, MaxActive: 2}, nil, nil,
-			[]float64{4, 5}, "held back: 2 active jobs"},
-		{"the CronJob's own limit", cronjob.Backfill{After: hours(3), Until: hours(6), Overlap: cronjob.Allow}, []cronjob.Child{running},
+		{"one by one by default", 3, 6, "", nil, nil, []float64{4}, `the run of 2026-01-01T05:00:00Z is held back: 1 active job`},
+		{"all beside each other", 3, 6, cronjob.Allow, nil, nil, []float64{4, 5, 6}, ""},
+		{"so many at a time", 3, 6, cronjob.Allow, nil, func(s *cronjob.Snapshot) { s.Backfills[0].MaxActive = 2 }, []float64{4, 5}, "held back: 2 active jobs"},
+		{"the CronJob's own limit", 3, 6, cronjob.Allow, []cronjob.Child{running},
 			func(s *cronjob.Snapshot) { s.Options.MaxActive = 2 }, []float64{4}, "held back: 2 active jobs"},
-		{"none beside an active job", cronjob.Backfill{After: hours(3), Until: hours(6)}, []cronjob.Child{running}, nil,
-			nil, "held back: 1 active job"},
-		{"a run that took place does not run again", cronjob.Backfill{After: hours(3), Until: hours(5)}, []cronjob.Child{failed}, nil, []float64{5}, ""},
-		{"nor one whose name is taken", cronjob.Backfill{After: hours(3), Until: hours(5)}, []cronjob.Child{foreign}, nil, []float64{5}, ""},
-		{"nor one that is named", cronjob.Backfill{After: hours(3), Until: hours(5), Except: []time.Time{hours(5), hours(4), hours(4)}}, nil, nil, nil, ""},
-		{"from before the creation", cronjob.Backfill{After: hours(-48), Until: hours(-46), Overlap: cronjob.Allow}, nil, nil, []float64{-47, -46}, ""},
-		{"while it is suspended", cronjob.Backfill{After: hours(3), Until: hours(4)}, nil,
-			func(s *cronjob.Snapshot) { s.CronJob.Spec.Suspend = ptr(true) }, []float64{4}, ""},
-		{"past the deadline", cronjob.Backfill{After: hours(3), Until: hours(4)}, nil,
-			func(s *cronjob.Snapshot) { s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](10) }, []float64{4}, ""},
-		{"ten in a round", cronjob.Backfill{After: hours(-20), Until: hours(0), Overlap: cronjob.Allow}, nil, nil,
-			[]float64{-19, -18, -17, -16, -15, -14, -13, -12, -11, -10}, ""},
-		{"not while it is being deleted", cronjob.Backfill{After: hours(3), Until: hours(4)}, nil,
-			func(s *cronjob.Snapshot) { s.CronJob.DeletionTimestamp = s.Now }, nil, ""},
-		{"not without a schedule", cronjob.Backfill{After: hours(3), Until: hours(4)}, nil, func(s *cronjob.Snapshot) {
-			s.CronJob.Spec.Schedule = "soon"
-			s.Schedule = cronjob.Compile(&s.CronJob)
-		}, nil, "there is no schedule"},
-		{"a run that comes later waits for its time", cronjob.Backfill{After: hours(9), Until: hours(10)}, nil,
-			func(s *cronjob.Snapshot) { s.CronJob.Spec.Suspend = ptr(true) }, nil, "the run of 2026-01-01T10:00:00Z is not due"},
-		{"a run that is due is the schedule's", cronjob.Backfill{After: hours(9), Until: hours(10)}, nil,
+		{"none beside an active job", 3, 6, "", []cronjob.Child{running}, nil, nil, "held back: 1 active job"},
+		{"a run that took place does not run again", 3, 5, "", []cronjob.Child{failed}, nil, []float64{5}, ""},
+		{"nor one whose name is taken", 3, 5, "", []cronjob.Child{foreign(child(hours(4)))}, nil, []float64{5}, ""},
+		{"nor one that is named", 3, 5, "", nil, func(s *cronjob.Snapshot) { s.Backfills[0].Except = []time.Time{hours(5), hours(4), hours(4)} }, nil, ""},
+		{"from before the creation", -48, -46, cronjob.Allow, nil, nil, []float64{-47, -46}, ""},
+		{"while it is suspended", 3, 4, "", nil, suspended, []float64{4}, ""},
+		{"past the deadline", 3, 4, "", nil, func(s *cronjob.Snapshot) { s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](10) }, []float64{4}, ""},
+		{"ten in a round", -20, 0, cronjob.Allow, nil, nil, []float64{-19, -18, -17, -16, -15, -14, -13, -12, -11, -10}, ""},
+		{"not while it is being deleted", 3, 4, "", nil, func(s *cronjob.Snapshot) { s.CronJob.DeletionTimestamp = s.Now }, nil, ""},
+		{"not without a schedule", 3, 4, "", nil, func(s *cronjob.Snapshot) { s.CronJob.Spec.Schedule = "soon" }, nil, "there is no schedule"},
+		{"a run that comes later waits for its time", 9, 10, "", nil, suspended, nil, "the run of 2026-01-01T10:00:00Z is not due"},
+		{"a run that is due is the schedule's", 9, 10, "", nil,
 			func(s *cronjob.Snapshot) { s.Now = hours(10) }, nil, "the run of 2026-01-01T10:00:00Z is left to the schedule"},
-		{"one that was given up is not", cronjob.Backfill{After: hours(9), Until: hours(10), Overlap: cronjob.Allow}, []cronjob.Child{running},
-			func(s *cronjob.Snapshot) {
-				s.Now, s.CronJob.Spec.ConcurrencyPolicy, s.Options.SkipHeld = hours(10), cronjob.Forbid, true
-			}, []float64{10}, ""},
-		{"one that waits for its jitter is", cronjob.Backfill{After: hours(9), Until: hours(10)}, nil, func(s *cronjob.Snapshot) {
-			s.Now, s.Options.Jitter = hours(10), time.Hour
-		}, nil, "left to the schedule"},
-		{"missed ones before it are not", cronjob.Backfill{After: hours(8), Until: hours(12), Overlap: cronjob.Allow}, nil,
+		{"one that was given up is not", 9, 10, cronjob.Allow, []cronjob.Child{running}, func(s *cronjob.Snapshot) {
+			s.Now, s.CronJob.Spec.ConcurrencyPolicy, s.Options.SkipHeld = hours(10), cronjob.Forbid, true
+		}, []float64{10}, ""},
+		{"one that waits for its jitter is", 9, 10, "", nil,
+			func(s *cronjob.Snapshot) { s.Now, s.Options.Jitter = hours(10), time.Hour }, nil, "left to the schedule"},
+		{"missed ones before it are not", 8, 12, cronjob.Allow, nil,
 			func(s *cronjob.Snapshot) { s.Now = hours(12) }, []float64{9, 10, 11}, "12:00:00Z is left to the schedule"},
-		{"runs that are caught up are also left to the schedule", cronjob.Backfill{After: hours(8), Until: hours(12), Overlap: cronjob.Allow}, nil,
+		{"runs that are caught up are also left to the schedule", 8, 12, cronjob.Allow, nil,
 			func(s *cronjob.Snapshot) { s.Now, s.Options.CatchUp = hours(12), cronjob.CatchUpAll }, []float64{9}, "10:00:00Z is left to the schedule"},
-		{"none while a run that is due is held back", cronjob.Backfill{After: hours(3), Until: hours(4), Overlap: cronjob.Allow},
-			[]cronjob.Child{running},
+		{"none while a run that is due is held back", 3, 4, cronjob.Allow, []cronjob.Child{running},
 			func(s *cronjob.Snapshot) { s.Now, s.CronJob.Spec.ConcurrencyPolicy = hours(10), cronjob.Forbid }, nil, "held back: 1 active job"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := settled("", tc.children...)
-			tc.backfill.ID = "b"
-			s.Backfills = []cronjob.Backfill{tc.backfill}
+			s.Backfills = []cronjob.Backfill{between("b", tc.after, tc.until, tc.overlap)}
 			if tc.change != nil {
 				tc.change(&s)
 			}
+			s.Schedule = cronjob.Compile(&s.CronJob)
 			plan := reconcile(t, s)
 			if got := asked(&plan); !slices.Equal(got, tc.want) {
 				t.Errorf("got %v, want %v", got, tc.want)
@@ -119,7 +103,7 @@ func TestBackfill_WhichRunsStart(t *testing.T) {
 }
 
 func TestBackfill_Errors(t *testing.T) {
-	good := cronjob.Backfill{ID: "b", After: hours(1), Until: hours(2)}
+	good := between("b", 1, 2, "")
 	for want, change := range map[string]func(*cronjob.Backfill){
 		"backfills.id":           func(b *cronjob.Backfill) { b.ID = "" },
 		"backfills[b].after":     func(b *cronjob.Backfill) { b.After = time.Time{} },
@@ -149,10 +133,9 @@ func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, roun
 		if len(s.Backfills) == 0 {
 			break
 		}
-		plan := reconcile(t, s)
+		plan, end := play(t, s)
+		s.CronJob.Status = end.Status
 		runs = append(runs, asked(&plan)...)
-		o := done(&plan)
-		s.CronJob.Status = plan.Settle(o.Writes).Status
 		s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool {
 			return slices.ContainsFunc(plan.Delete, func(d cronjob.Deletion) bool { return d.UID == c.UID })
 		})
@@ -161,7 +144,6 @@ func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, roun
 			made.Backfilled = c.Backfill != ""
 			s.Children = append(s.Children, finished(made, job.ConditionComplete, s.Now))
 		}
-		end := plan.Conclude(o)
 		for _, b := range end.Backfills {
 			s.Backfills[slices.IndexFunc(s.Backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })] = b
 		}
@@ -175,9 +157,7 @@ func TestBackfill_CI1_HistoryDoesNotRepeatRuns(t *testing.T) {
 	for _, overlap := range []cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow} {
 		s := settled("", finished(child(hours(-3)), job.ConditionComplete, hours(-3)))
 		s.CronJob.Spec.SuccessfulJobsHistoryLimit = ptr[int32](1)
-		s.Backfills = []cronjob.Backfill{
-			{ID: "a", After: hours(-30), Until: hours(0), Overlap: overlap}, {ID: "b", After: hours(-20), Until: hours(2), Overlap: overlap},
-		}
+		s.Backfills = []cronjob.Backfill{between("a", -30, 0, overlap), between("b", -20, 2, overlap)}
 		var want []float64
 		for run := -29.0; run <= 2; run++ {
 			if run != -3 {
@@ -195,39 +175,38 @@ func TestBackfill_CI1_HistoryDoesNotRepeatRuns(t *testing.T) {
 // Runs with jobs are passed over in bounded rounds, and complete the backfill.
 func TestBackfill_CI13_BoundedRounds(t *testing.T) {
 	s := settled("")
-	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-1000), Until: hours(-1)}}
+	s.Backfills = []cronjob.Backfill{between("b", -1000, -1, "")}
 	for h := -999; h < 0; h++ {
 		s.Backfills[0].Except = append(s.Backfills[0].Except, hours(float64(h)))
 	}
 	if runs, rounds := playBackfill(t, s, 50); len(runs) > 0 || rounds != 10 {
 		t.Errorf("%d runs in %d rounds", len(runs), rounds)
 	}
-	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-1.5), Until: hours(-1.2)}, {ID: "none", After: hours(1), Until: hours(1)}}
-	plan := reconcile(t, s)
-	if end := plan.Conclude(done(&plan)); len(end.Backfills) != 1 || !end.Backfills[0].IsComplete() {
+	s.Backfills = []cronjob.Backfill{between("b", -1.5, -1.2, ""), between("none", 1, 1, "")}
+	if _, end := play(t, s); len(end.Backfills) != 1 || !end.Backfills[0].IsComplete() {
 		t.Errorf("nothing is in the range: %+v", end.Backfills)
 	}
 }
 
 func TestBackfill_Progress(t *testing.T) {
 	s := settled("")
-	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(3), Until: hours(6), Overlap: cronjob.Allow}}
+	s.Backfills = []cronjob.Backfill{between("b", 3, 6, cronjob.Allow)}
 	plan := reconcile(t, s)
+	const works, fails = cronjob.ResultDone, cronjob.ResultUnsuccessful
 	for _, tc := range []struct {
 		results []cronjob.Result
 		settled cronjob.Result
 		want    string // hours of After and Except
 		retry   bool
 	}{
-		{[]cronjob.Result{cronjob.ResultDone, cronjob.ResultDone, cronjob.ResultDone}, cronjob.ResultDone, "6 []", false},
-		{[]cronjob.Result{cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, cronjob.ResultDone}, cronjob.ResultDone, "6 []", false},
-		{[]cronjob.Result{cronjob.ResultDone, cronjob.ResultDone, cronjob.ResultUnsuccessful}, cronjob.ResultDone, "5 []", true},
-		{[]cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful, cronjob.ResultDone}, cronjob.ResultDone, "4 [6]", true},
-		{[]cronjob.Result{cronjob.ResultUnsuccessful, cronjob.ResultDone, cronjob.ResultDone}, cronjob.ResultDone, "3 [5 6]", true},
-		{nil, cronjob.ResultDone, "", true},
-		{[]cronjob.Result{cronjob.ResultRefused, cronjob.ResultRefused, cronjob.ResultRefused}, cronjob.ResultDone, "", false},
-		// The jobs are there, but the status does not know them: nothing may be dropped.
-		{[]cronjob.Result{cronjob.ResultDone, cronjob.ResultDone, cronjob.ResultDone}, cronjob.ResultUnsuccessful, "", true},
+		{[]cronjob.Result{works, works, works}, works, "6 []", false},
+		{[]cronjob.Result{cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, works}, works, "6 []", false},
+		{[]cronjob.Result{works, works, fails}, works, "5 []", true},
+		{[]cronjob.Result{works, fails, works}, works, "4 [6]", true},
+		{[]cronjob.Result{fails, works, works}, works, "3 [5 6]", true},
+		{nil, works, "", true},
+		{[]cronjob.Result{cronjob.ResultRefused, cronjob.ResultRefused, cronjob.ResultRefused}, works, "", false},
+		{[]cronjob.Result{works, works, works}, fails, "", true}, // the status does not know the jobs: nothing may be dropped
 	} {
 		o := cronjob.Outcome{Settled: tc.settled}
 		for i, r := range tc.results {
@@ -253,19 +232,17 @@ func TestBackfill_Progress(t *testing.T) {
 // CI4: a backfill does not speak for the schedule, neither when its job is created
 // nor when it is found after a crash, be its run before or after the last one.
 func TestBackfill_CI3_CI4_LastScheduleTimeStays(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)})
 	for _, last := range []time.Time{{}, hours(4)} {
-		c.Status.LastScheduleTime = last
-		s := snapshot(c, hours(9.5))
-		s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(6), Until: hours(8)}}
-		plan := reconcile(t, s)
-		status := plan.Settle(done(&plan).Writes).Status
-		if got := asked(&plan); !slices.Equal(got, []float64{7}) || len(status.Active) != 1 || !status.LastScheduleTime.Equal(last) {
+		s := hourly(cronjob.Spec{Suspend: ptr(true)}, hours(9.5))
+		s.CronJob.Status.LastScheduleTime = last
+		s.Backfills = []cronjob.Backfill{between("b", 6, 8, "")}
+		plan, end := play(t, s)
+		if got, status := asked(&plan), end.Status; !slices.Equal(got, []float64{7}) || len(status.Active) != 1 || !status.LastScheduleTime.Equal(last) {
 			t.Errorf("created %v: %s", got, status)
 		}
-		s.Children = []cronjob.Child{backfilledChild(7)}
+		s.Children = []cronjob.Child{backfilled(child(hours(7)))}
 		plan = reconcile(t, s)
-		status = plan.Settle(cronjob.Writes{}).Status
+		status := plan.Settle(cronjob.Writes{}).Status
 		if len(plan.Create)+len(plan.Events) > 0 || len(status.Active) != 1 || !status.LastScheduleTime.Equal(last) {
 			t.Errorf("found: %s", plan.String())
 		}
@@ -286,13 +263,13 @@ func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 		{"it has recorded none", 7, time.Time{}, 0},
 		{"the run is older than the CronJob", -7, time.Time{}, 1},
 	} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)})
-		c.Status = cronjob.Status{LastScheduleTime: tc.last, LastSuccessfulTime: hours(9)}
-		s := snapshot(c, hours(9.5), finished(backfilledChild(tc.run), job.ConditionComplete, hours(9)))
+		s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(9.5),
+			backfilled(finished(child(hours(tc.run)), job.ConditionComplete, hours(9))))
+		s.CronJob.Status = cronjob.Status{LastScheduleTime: tc.last, LastSuccessfulTime: hours(9)}
 		if plan := reconcile(t, s); len(plan.Delete) != tc.want {
 			t.Errorf("%s: %s", tc.name, plan.String())
 		}
-		s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-10), Until: hours(9)}}
+		s.Backfills = []cronjob.Backfill{between("b", -10, 9, "")}
 		if plan := reconcile(t, s); len(plan.Delete) != 0 {
 			t.Errorf("%s, and the backfill goes by it: %s", tc.name, plan.String())
 		}
@@ -304,11 +281,11 @@ func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 func TestBackfill_C12_Replace(t *testing.T) {
 	for _, whenGone := range []bool{false, true} {
 		old := child(hours(9))
-		s := settled(cronjob.Replace, backfilledChild(3), old)
+		s := settled(cronjob.Replace, backfilled(child(hours(3))), old)
 		s.Options.ReplaceWhenGone = whenGone
 		s.Now = hours(10)
-		s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(3), Until: hours(9)}}
-		plan := reconcile(t, s)
+		s.Backfills = []cronjob.Backfill{between("b", 3, 9, "")}
+		plan, end := play(t, s)
 		if len(plan.Delete)+len(plan.Create) > 0 {
 			t.Fatalf("the run of 9 o'clock is not noted: %s", plan.String())
 		}
@@ -318,17 +295,16 @@ func TestBackfill_C12_Replace(t *testing.T) {
 		if want := "backfill b: settled until 2026-01-01T03:00:00Z, and 1 run after it\n"; !strings.Contains(plan.String(), want) {
 			t.Errorf("want %q:\n%s", want, plan.String())
 		}
-		end := plan.Conclude(done(&plan))
 		if len(end.Backfills) != 1 || !end.Requeue.At.Equal(s.Now) || !slices.ContainsFunc(end.Backfills[0].Except, hours(9).Equal) {
 			t.Fatalf("%+v", end)
 		}
 		s.Backfills = end.Backfills
-		plan = reconcile(t, s)
+		plan, end = play(t, s)
 		if len(plan.Delete) != 1 || plan.Delete[0].Name != old.Name {
 			t.Fatalf("only the job of the schedule is to be replaced: %s", plan.String())
 		}
 		if whenGone {
-			s.CronJob.Status, s.Children = plan.Settle(done(&plan).Writes).Status, s.Children[:1]
+			s.CronJob.Status, s.Children = end.Status, s.Children[:1]
 			plan = reconcile(t, s)
 		}
 		if got := plan.Create; len(got) != 1 || !got[0].ScheduledTime.Equal(hours(10)) {
@@ -340,9 +316,9 @@ func TestBackfill_C12_Replace(t *testing.T) {
 // C12: a run starts beside the job of a backfill that has not noted it yet. Only what a
 // run replaces has to be noted first.
 func TestBackfill_C12_SparedBeforeItIsNoted(t *testing.T) {
-	s := settled(cronjob.Replace, backfilledChild(3))
+	s := settled(cronjob.Replace, backfilled(child(hours(3))))
 	s.Now = hours(10)
-	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(2), Until: hours(3)}}
+	s.Backfills = []cronjob.Backfill{between("b", 2, 3, "")}
 	plan := reconcile(t, s)
 	if got := created(t, plan); !got.Equal(hours(10)) || len(plan.Delete) > 0 {
 		t.Error(plan.String())
@@ -353,14 +329,12 @@ func TestBackfill_C12_SparedBeforeItIsNoted(t *testing.T) {
 func TestBackfill_C5_MissingActiveJob(t *testing.T) {
 	s := settled(cronjob.Replace, child(hours(7)))
 	s.Children = nil
-	byHand := cronjob.Reference{Name: "report-by-hand", UID: "h"}
-	s.CronJob.Status.Active = append(s.CronJob.Status.Active, byHand)
-	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(5), Until: hours(7)}}
-	plan := reconcile(t, s)
+	s.CronJob.Status.Active = append(s.CronJob.Status.Active, cronjob.Reference{Name: "report-by-hand", UID: "h"})
+	s.Backfills = []cronjob.Backfill{between("b", 5, 7, "")}
+	plan, end := play(t, s) // both are gone
 	if len(plan.Create) > 0 || !plan.Basis().Blocked {
 		t.Fatal(plan.String())
 	}
-	end := plan.Conclude(done(&plan)) // both are gone
 	if len(end.Backfills) != 1 || !slices.ContainsFunc(end.Backfills[0].Except, hours(7).Equal) || !end.Requeue.At.Equal(s.Now) {
 		t.Errorf("%+v", end)
 	}
@@ -369,14 +343,12 @@ func TestBackfill_C5_MissingActiveJob(t *testing.T) {
 // Two backfills that share a run start it once, and the second waits to see.
 func TestBackfill_CI1_SharedRun(t *testing.T) {
 	s := settled("")
-	s.Backfills = []cronjob.Backfill{
-		{ID: "b", After: hours(3), Until: hours(4), Overlap: cronjob.Allow}, {ID: "a", After: hours(3), Until: hours(4), Overlap: cronjob.Allow},
-	}
-	plan := reconcile(t, s)
+	s.Backfills = []cronjob.Backfill{between("b", 3, 4, cronjob.Allow), between("a", 3, 4, cronjob.Allow)}
+	plan, end := play(t, s)
 	if got := asked(&plan); !slices.Equal(got, []float64{4}) || plan.Create[0].Backfill != "a" {
 		t.Fatal(plan.String())
 	}
-	if end := plan.Conclude(done(&plan)); len(end.Backfills) != 1 || !end.Requeue.At.Equal(s.Now) {
+	if len(end.Backfills) != 1 || !end.Requeue.At.Equal(s.Now) {
 		t.Errorf("%+v", end)
 	}
 }
@@ -384,7 +356,7 @@ func TestBackfill_CI1_SharedRun(t *testing.T) {
 // The names and marks of the jobs survive the way through an API server.
 func TestBackfill_C13_Creation(t *testing.T) {
 	s := settled("")
-	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(3), Until: hours(4)}}
+	s.Backfills = []cronjob.Backfill{between("b", 3, 4, "")}
 	c := reconcile(t, s).Create[0]
 	annotations, err := json.Marshal(c.Annotations)
 	must.OK(t, err)
@@ -399,12 +371,9 @@ func TestBackfill_C13_Creation(t *testing.T) {
 // CI1: a run that CatchUpAll passes, since its name is taken, does not leave the runs after it to
 // the backfills: these would start, and start again once their jobs have been replaced.
 func TestBackfill_CI1_RunsThatAreMadeUpAreReserved(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	taken := child(hours(1))
-	taken.Foreign = true
-	s := snapshot(c, hours(3.5), taken)
+	s := hourly(cronjob.Spec{}, hours(3.5), foreign(child(hours(1))))
 	s.Options.CatchUp = cronjob.CatchUpAll
-	s.Backfills = []cronjob.Backfill{{ID: "b", After: start, Until: hours(3), Overlap: cronjob.Allow}}
+	s.Backfills = []cronjob.Backfill{between("b", 0, 3, cronjob.Allow)}
 	plan := reconcile(t, s)
 	if got := asked(&plan); len(got) > 0 {
 		t.Errorf("the backfill starts the runs of %v\n%s", got, plan.String())

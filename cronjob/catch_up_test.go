@@ -12,37 +12,28 @@ import (
 // TestCL4_CatchUpAllPassesOn: three runs were missed, and the oldest cannot start. The
 // round asks for the next one immediately, and that starts the run behind it.
 func TestCL4_CatchUpAllPassesOn(t *testing.T) {
-	oldest := hours(1)
-	foreign := child(oldest)
-	foreign.Foreign = true
-	backfilled := finished(child(oldest), job.ConditionComplete, hours(1.5))
-	backfilled.Backfilled = true
-	running := child(oldest)
-	running.Backfilled = true
+	running := backfilled(child(hours(1)))
 	for _, tc := range []struct {
 		name     string
 		children []cronjob.Child
 		status   cronjob.Status
 		outcome  cronjob.Outcome
 	}{
-		{"another's job has its name", []cronjob.Child{foreign}, cronjob.Status{}, cronjob.Outcome{}},
-		{"another's job has its name, and nobody has seen it", nil, cronjob.Status{},
-			cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultNameTaken}}}}},
-		{"a backfill has run it", []cronjob.Child{backfilled}, cronjob.Status{}, cronjob.Outcome{}},
+		{"another's job has its name", []cronjob.Child{foreign(child(hours(1)))}, cronjob.Status{}, cronjob.Outcome{}},
+		{"another's job has its name, and nobody has seen it", nil, cronjob.Status{}, creation(cronjob.ResultNameTaken)},
+		{"a backfill has run it", []cronjob.Child{finished(running, job.ConditionComplete, hours(1.5))}, cronjob.Status{}, cronjob.Outcome{}},
 		{"a backfill is running it", []cronjob.Child{running}, cronjob.Status{Active: []cronjob.Reference{ref(running)}}, cronjob.Outcome{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-			c.Status = tc.status
-			s := snapshot(c, hours(3.5), tc.children...)
-			s.Options.CatchUp = cronjob.CatchUpAll
+			s := hourly(cronjob.Spec{}, hours(3.5), tc.children...)
+			s.CronJob.Status, s.Options.CatchUp = tc.status, cronjob.CatchUpAll
 			plan := reconcile(t, s)
 			tc.outcome.Settled = cronjob.ResultDone
 			end := plan.Conclude(tc.outcome)
 			if !end.Requeue.At.Equal(s.Now) {
 				t.Fatalf("again at %s, want immediately:\n%s", end.Requeue.At, plan.String())
 			}
-			s.CronJob.Status, s.Memory = plan.Settle(tc.outcome.Writes).Status, end.Memory
+			s.CronJob.Status, s.Memory = end.Status, end.Memory
 			if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 				t.Errorf("got %s, want the run of 2:00", got)
 			}
@@ -53,9 +44,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 // The last of the runs to make up has nothing behind it: the next run of the schedule
 // is soon enough, and there is no hot loop.
 func TestCL4_NothingToPassOnTo(t *testing.T) {
-	foreign := child(hours(1))
-	foreign.Foreign = true
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5), foreign)
+	s := hourly(cronjob.Spec{}, hours(1.5), foreign(child(hours(1))))
 	s.Options.CatchUp = cronjob.CatchUpAll
 	for range 2 {
 		plan := reconcile(t, s)
@@ -70,17 +59,10 @@ func TestCL4_NothingToPassOnTo(t *testing.T) {
 // What a run to make up waits for is not a stall: a status that cannot be written is
 // retried, not planned again immediately.
 func TestCL4_PassingOnNeedsTheStatus(t *testing.T) {
-	done := finished(child(hours(1)), job.ConditionFailed, hours(1.5))
-	done.Backfilled = true
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(3.5), done)
+	s := hourly(cronjob.Spec{}, hours(3.5), backfilled(finished(child(hours(1)), job.ConditionFailed, hours(1.5))))
 	s.Options.CatchUp = cronjob.CatchUpAll
-	plan := reconcile(t, s)
-	end := plan.Conclude(cronjob.Outcome{Settled: cronjob.ResultUnsuccessful})
-	if !end.Retry || end.Requeue.At.Equal(s.Now) {
-		t.Errorf("retry %t, again at %s", end.Retry, end.Requeue.At)
-	}
-	if !slices.Equal(reasons(end.Events), nil) {
-		t.Error(end.Events)
+	if _, end := playUnwritten(t, s); !end.Retry || end.Requeue.At.Equal(s.Now) || len(end.Events) > 0 {
+		t.Errorf("retry %t, again at %s, events %v", end.Retry, end.Requeue.At, end.Events)
 	}
 }
 
@@ -115,42 +97,20 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// A name that belongs to another owner must not stop the runs behind it.
-func TestCatchUpPassesATakenName(t *testing.T) {
-	for _, seen := range []bool{true, false} {
-		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(3.5))
-		s.Options.CatchUp = cronjob.CatchUpAll
-		if foreign := child(hours(1)); seen {
-			foreign.Foreign = true
-			s.Children = []cronjob.Child{foreign}
-		}
-		plan := reconcile(t, s)
-		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultNameTaken}}}}
-		s.Memory = plan.Conclude(o).Memory
-		if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
-			t.Errorf("seen %t: got %s", seen, got)
-		}
-	}
-}
-
 // starts lets a world in which all writes work and jobs run without end plan n times
 // without time passing, and returns the hours of the runs that it starts.
 func starts(t *testing.T, s cronjob.Snapshot, n int) []float64 {
 	t.Helper()
 	var all []float64
 	for range n {
-		plan := reconcile(t, s)
+		plan, end := goOn(t, &s)
 		for _, c := range plan.Create {
 			all = append(all, c.ScheduledTime.Sub(start).Hours())
 			s.Children = append(s.Children, child(c.ScheduledTime))
 		}
-		o := done(&plan)
-		s.CronJob.Status = plan.Settle(o.Writes).Status
-		end := plan.Conclude(o)
-		if more := end.Requeue.At.Equal(s.Now); more && len(plan.Create) == 0 {
+		if end.Requeue.At.Equal(s.Now) && len(plan.Create) == 0 {
 			t.Fatal("a hot loop")
 		}
-		s.Memory = end.Memory
 	}
 	return all
 }

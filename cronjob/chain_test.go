@@ -102,19 +102,17 @@ func TestChain_ZeroValues(t *testing.T) {
 // Without a status to write, the result of writing it does not count; with one, the
 // conclusion has the status that is in force.
 func TestC15_TheStatusInForce(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5))
+	s := hourly(cronjob.Spec{}, hours(0.5))
 	plan := reconcile(t, s)
 	settlement := plan.Settle(cronjob.Writes{})
 	if end := settlement.Conclude(cronjob.ResultUnsuccessful); settlement.Write || end.Retry || end.Outcome.Settled != cronjob.ResultNotTried {
 		t.Errorf("write %t, conclusion %+v", settlement.Write, end)
 	}
 	s.Now = hours(1)
-	plan = reconcile(t, s)
-	settlement = plan.Settle(done(&plan).Writes)
-	if end := settlement.Conclude(cronjob.ResultDone); !end.Status.LastScheduleTime.Equal(hours(1)) || end.Retry {
+	if _, end := play(t, s); !end.Status.LastScheduleTime.Equal(hours(1)) || end.Retry {
 		t.Errorf("written: %s", end.Status)
 	}
-	if end := settlement.Conclude(cronjob.ResultUnsuccessful); !end.Status.LastScheduleTime.IsZero() || !end.Retry {
+	if _, end := playUnwritten(t, s); !end.Status.LastScheduleTime.IsZero() || !end.Retry {
 		t.Errorf("not written: %s", end.Status)
 	}
 }

@@ -17,16 +17,14 @@ import (
 // A time that two schedules share is one run; what is taken out does not run, and
 // does not count as missed.
 func TestCompile_SeveralSchedules(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "0 */2 * * *"})
-	s := snapshot(c, hours(6.5))
-	s.Schedule = cronjob.Compile(&c, schedule.Also("0 */3 * * *"), schedule.Except("* 4 * * *"))
+	s := snapshot(newCronJob(cronjob.Spec{Schedule: "0 */2 * * *"}), hours(6.5))
+	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Also("0 */3 * * *"), schedule.Except("* 4 * * *"))
 	s.Options.CatchUp = cronjob.CatchUpAll
 	if got, want := starts(t, s, 5), []float64{2, 3, 6}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	s.Schedule = cronjob.Compile(&c, schedule.Also("0 0 * * 7"))
-	if s.Schedule.Problem != "UnparseableSchedule" || !strings.Contains(s.Schedule.Message, "0 0 * * 7") {
-		t.Errorf("%+v", s.Schedule)
+	if bad := cronjob.Compile(&s.CronJob, schedule.Also("0 0 * * 7")); bad.Problem != "UnparseableSchedule" || !strings.Contains(bad.Message, "0 0 * * 7") {
+		t.Errorf("%+v", bad)
 	}
 }
 
@@ -107,8 +105,7 @@ func TestCompiled_Stored(t *testing.T) {
 
 // A snapshot that was stored without its schedule, or with a namer, says what is missing.
 func TestSnapshot_StoredIncomplete(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
-	s.Options.Naming = cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}
+	s := in(hourly(cronjob.Spec{}, hours(1)), cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}})
 	data, err := json.Marshal(s)
 	must.OK(t, err)
 	for schedule, want := range map[string]string{
@@ -116,8 +113,7 @@ func TestSnapshot_StoredIncomplete(t *testing.T) {
 		`"schedule":{"other"`:    `schedule: "": is not compiled`,
 	} {
 		var read cronjob.Snapshot
-		text := strings.Replace(string(data), `"schedule":{"schedule"`, schedule, 1)
-		must.OK(t, json.Unmarshal([]byte(text), &read))
+		must.OK(t, json.Unmarshal([]byte(strings.Replace(string(data), `"schedule":{"schedule"`, schedule, 1)), &read))
 		if _, err := cronjob.Reconcile(read); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

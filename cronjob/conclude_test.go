@@ -12,20 +12,13 @@ import (
 // C2: with the quirk, a failed deletion of the history is not repeated. One that a new
 // run asked for is.
 func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
-	for _, tc := range []struct {
-		quirks cronjobquirk.Set
-		reason DeleteReason
-		again  bool
-	}{
-		{0, DeleteSuccessful, true},
-		{0, DeleteFailed, true},
-		{cronjobquirk.EagerHistory, DeleteSuccessful, false},
-		{cronjobquirk.EagerHistory, DeleteFailed, false},
-		{cronjobquirk.EagerHistory, DeleteReplaced, true},
-	} {
-		p := Plan{basis: basis{Quirks: tc.quirks}, Delete: []Deletion{{Reason: tc.reason}}}
-		if got := p.Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}}).Retry; got != tc.again {
-			t.Errorf("quirks %b, %v: again %t", tc.quirks, tc.reason, got)
+	for _, reason := range []DeleteReason{DeleteSuccessful, DeleteFailed, DeleteReplaced} {
+		for _, quirks := range []cronjobquirk.Set{0, cronjobquirk.EagerHistory} {
+			p := Plan{basis: basis{Quirks: quirks}, Delete: []Deletion{{Reason: reason}}}
+			want := quirks == 0 || reason == DeleteReplaced
+			if got := p.Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}}).Retry; got != want {
+				t.Errorf("quirks %b, %v: again %t, want %t", quirks, reason, got, want)
+			}
 		}
 	}
 }
@@ -82,33 +75,53 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 // TestCL4_RoomMadeByTheRound: what waits for active jobs gets its turn immediately when the
 // round has replaced these, or when a creation that was counted has come to nothing.
 func TestCL4_RoomMadeByTheRound(t *testing.T) {
-	tests := []struct {
+	deleted := func(r Result) Writes { return Writes{Deleted: []Effect{{Result: r}}} }
+	created := func(r Result) Writes { return Writes{Created: []Effect{{Result: r}}} }
+	for _, test := range []struct {
 		name    string
 		blocked bool
-		outcome Outcome
+		writes  Writes
+		settled Result
 		want    WaitReason
 	}{
-		{"a job was replaced", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultDone}}}, Settled: ResultDone}, WaitActive},
-		{"it was gone", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultGone}}}, Settled: ResultDone}, WaitActive},
-		{"it could not be deleted", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}, Settled: ResultDone}, WaitNextRun},
-		{"nothing waits", false, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultDone}}}, Settled: ResultDone}, WaitNextRun},
-		{"the status is not written", true, Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultDone}}}, Settled: ResultUnsuccessful}, WaitNextRun},
-		{"the name is taken", true, Outcome{Writes: Writes{Created: []Effect{{Result: ResultNameTaken}}}, Settled: ResultDone}, WaitActive},
-		{"the namespace refuses the job", true, Outcome{Writes: Writes{Created: []Effect{{Result: ResultRefused}}}, Settled: ResultDone}, WaitNextRun},
-		{"the job is created", true, Outcome{Writes: Writes{Created: []Effect{{Result: ResultDone}}}, Settled: ResultDone}, WaitNextRun},
-	}
-	for _, test := range tests {
+		{"a job was replaced", true, deleted(ResultDone), ResultDone, WaitActive},
+		{"it was gone", true, deleted(ResultGone), ResultDone, WaitActive},
+		{"it could not be deleted", true, deleted(ResultUnsuccessful), ResultDone, WaitNextRun},
+		{"nothing waits", false, deleted(ResultDone), ResultDone, WaitNextRun},
+		{"the status is not written", true, deleted(ResultDone), ResultUnsuccessful, WaitNextRun},
+		{"the name is taken", true, created(ResultNameTaken), ResultDone, WaitActive},
+		{"the namespace refuses the job", true, created(ResultRefused), ResultDone, WaitNextRun},
+		{"the job is created", true, created(ResultDone), ResultDone, WaitNextRun},
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			active := Status{Active: []Reference{{Name: "a", UID: "a"}}}
 			p := Plan{
 				CronJobUID: "c", basis: basis{Blocked: test.blocked, Before: active, Status: active},
-				Delete:  []Deletion{{Reference: Reference{Name: "a", UID: "a"}, Reason: DeleteReplaced}},
+				Delete:  []Deletion{{Reference: active.Active[0], Reason: DeleteReplaced}},
 				Create:  []Creation{{Name: "b", Trigger: "b", Reason: CreateTriggered}},
 				Requeue: Requeue{Reason: WaitNextRun},
 			}
-			if got := p.Conclude(test.outcome).Requeue.Reason; got != test.want {
+			if got := p.Conclude(Outcome{Writes: test.writes, Settled: test.settled}).Requeue.Reason; got != test.want {
 				t.Errorf("again for reason %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// C14: a job that is found instead of a new one is remembered like a new one, and
+// one whose name belongs to another owner is not.
+func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
+	for _, tc := range []struct {
+		quirks cronjobquirk.Set
+		result Result
+		want   int
+	}{
+		{0, ResultDone, 1}, {0, ResultAlreadyExists, 1}, {0, ResultNameTaken, 0}, {cronjobquirk.BlindCreate, ResultAlreadyExists, 0},
+	} {
+		p := Plan{basis: basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
+		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: ResultUnsuccessful}
+		if got := p.Conclude(o).Memory.kept.Started; len(got) != tc.want || tc.want > 0 && got[0].UID != "u" {
+			t.Errorf("quirks %b, %v: %+v, want %d", tc.quirks, tc.result, got, tc.want)
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // A consistent snapshot holds nothing back for own writes: a status that is older than the
 // memory was changed by someone else.
 func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(3.1))
+	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(3.1))
 	s.Memory = cronjob.Remember(cronjob.Remembered{
 		CronJobUID: "cj-1", Recorded: hours(2), Behind: hours(3.09),
 		Started:  []cronjob.StartedJob{{Reference: ref(child(hours(2))), Recorded: true}},
@@ -19,8 +19,7 @@ func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 	})
 	for _, consistent := range []bool{false, true} {
 		s.Consistent = consistent
-		plan := reconcile(t, s)
-		end := plan.Conclude(done(&plan))
+		plan, end := play(t, s)
 		if starts := !created(t, plan).IsZero(); starts != consistent || waitsForNewer(&end) == consistent {
 			t.Errorf("consistent %t: starts %t, again %v\n%s", consistent, starts, end.Requeue, plan.String())
 		}
@@ -33,27 +32,23 @@ func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 // C5: an active job that a consistent snapshot does not hold is gone. The next run starts
 // immediately, with no look-up.
 func TestC5_ConsistentNeedsNoLookUp(t *testing.T) {
-	gone, running := child(hours(1)), child(hours(1))
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(gone)}, LastScheduleTime: hours(1)}
-	s := snapshot(c, hours(2))
+	running := child(hours(1))
+	s := second(cronjob.Forbid)
 	s.Consistent = true
-	plan := reconcile(t, s)
+	plan, end := play(t, s)
 	if got := created(t, plan); !got.Equal(hours(2)) || len(plan.Verify) > 0 {
 		t.Error(plan.String())
 	}
-	end := plan.Conclude(done(&plan))
 	if got := reasons(end.Events); !slices.Equal(got, []string{"MissingJob", "SuccessfulCreate"}) || len(end.Status.Active) != 1 {
 		t.Errorf("events %v, %s", end.Events, end.Status)
 	}
 	// One that another owner has taken over is there: nothing but a look-up tells about it.
-	running.Foreign = true
-	s.Children = []cronjob.Child{running}
+	s.Children = []cronjob.Child{foreign(running)}
 	if plan := reconcile(t, s); len(plan.Create) > 0 || !slices.Equal(plan.Verify, []cronjob.Reference{ref(running)}) {
 		t.Error(plan.String())
 	}
 	// What has finished is not reported as missing.
-	s.Children = []cronjob.Child{finished(child(hours(1)), job.ConditionComplete, hours(1.5))}
+	s.Children = []cronjob.Child{finished(running, job.ConditionComplete, hours(1.5))}
 	if plan := reconcile(t, s); !slices.Equal(reasons(plan.Events), []string{"SawCompletedJob"}) {
 		t.Error(plan.String())
 	}

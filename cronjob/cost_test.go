@@ -8,174 +8,111 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
-// crowds are snapshots with n of what a user can have many of.
+// crowds are snapshots with many of what a user can have many of. The run of 1:00 is due.
 var crowds = []struct {
-	name string
-	make func(n int) cronjob.Snapshot
+	name   string
+	policy cronjob.ConcurrencyPolicy
+	add    func(s *cronjob.Snapshot, i, n int) // the next of n
 }{
-	{"triggers", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Allow)
-		for i := range n {
-			s.Triggers = append(s.Triggers, cronjob.Trigger{ID: fmt.Sprintf("t%06d", n-i)})
-		}
-		return s
+	{"triggers", cronjob.Allow, func(s *cronjob.Snapshot, i, n int) {
+		s.Triggers = append(s.Triggers, cronjob.Trigger{ID: fmt.Sprintf("t%06d", n-i)})
 	}},
-	{"triggers and their children", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Replace)
-		for i := range n {
-			id := fmt.Sprintf("t%06d", i)
-			s.Triggers = append(s.Triggers, cronjob.Trigger{ID: id})
-			s.Children = append(s.Children, cronjob.Child{Name: cronjob.Trigger{ID: id}.JobName("report"), UID: job.UID("uid-" + id)})
-		}
-		return s
+	{"triggers and their children", cronjob.Replace, func(s *cronjob.Snapshot, i, _ int) {
+		id := fmt.Sprintf("t%06d", i)
+		s.Triggers = append(s.Triggers, cronjob.Trigger{ID: id})
+		s.Children = append(s.Children, cronjob.Child{Name: cronjob.Trigger{ID: id}.JobName("report"), UID: job.UID("uid-" + id)})
 	}},
-	{"unrecorded children", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Allow)
-		for i := range n {
-			s.Children = append(s.Children, child(start.Add(time.Duration(i+1)*time.Minute)))
-		}
-		return s
+	{"unrecorded children", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) { s.Children = append(s.Children, child(minutes(i+1))) }},
+	{"unexpected children", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {
+		s.Children = append(s.Children, cronjob.Child{Name: fmt.Sprint("by-hand-", i), UID: job.UID(fmt.Sprint("u", i))})
 	}},
-	{"unexpected children", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Allow)
-		for i := range n {
-			s.Children = append(s.Children, cronjob.Child{Name: fmt.Sprint("by-hand-", i), UID: job.UID(fmt.Sprint("u", i))})
-		}
-		return s
+	{"finished active jobs", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {
+		c := child(minutes(-i - 1))
+		s.Children = append(s.Children, finished(c, job.ConditionComplete, start))
+		s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(c))
 	}},
-	{"finished active jobs", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Allow)
-		for i := range n {
-			c := child(start.Add(-time.Duration(i+1) * time.Minute))
-			s.Children = append(s.Children, finished(c, job.ConditionComplete, start))
-			s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(c))
-		}
-		return s
+	{"missing actives", cronjob.Forbid, func(s *cronjob.Snapshot, i, _ int) {
+		s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(child(minutes(-i-1))))
 	}},
-	{"missing actives", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Forbid)
-		for i := range n {
-			s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(child(start.Add(-time.Duration(i+1)*time.Minute))))
-		}
-		return s
+	{"actives to replace", cronjob.Replace, func(s *cronjob.Snapshot, i, _ int) {
+		s.Children = append(s.Children, child(minutes(-i-1)))
+		s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(s.Children[i]))
 	}},
-	{"actives to replace", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Replace)
-		for i := range n {
-			c := child(start.Add(-time.Duration(i+1) * time.Minute))
-			s.Children = append(s.Children, c)
-			s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(c))
-		}
-		return s
-	}},
-	{"jobs to be gone first", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Replace)
+	{"jobs to be gone first", cronjob.Replace, func(s *cronjob.Snapshot, i, _ int) {
 		s.Options.ReplaceWhenGone = true
-		for i := range n {
-			s.Children = append(s.Children, child(start.Add(-time.Duration(i+1)*time.Minute)))
-		}
-		return s
+		s.Children = append(s.Children, child(minutes(-i-1)))
 	}},
-	{"history", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Allow)
-		s.Options.Quirks = cronjobquirk.EagerHistory
-		s.CronJob.Status.LastSuccessfulTime = hours(100)
-		for i := range n {
-			s.Children = append(s.Children, finished(child(start.Add(-time.Duration(i+1)*time.Minute)), job.ConditionComplete, start))
-		}
-		return s
+	{"history", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {
+		s.Options.Quirks, s.CronJob.Status.LastSuccessfulTime = cronjobquirk.EagerHistory, hours(100)
+		s.Children = append(s.Children, finished(child(minutes(-i-1)), job.ConditionComplete, start))
 	}},
-	{"started and not shown", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Allow)
-		s.Memory.Kept().CronJobUID = "cj-1"
-		for i := range n {
-			s.Memory.Kept().Started = append(s.Memory.Kept().Started, cronjob.StartedJob{Reference: cronjob.Reference{Name: fmt.Sprint("m", i), UID: job.UID(fmt.Sprint("u", i))}})
-		}
-		return s
+	{"started and not shown", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {
+		m := s.Memory.Kept()
+		m.CronJobUID = "cj-1"
+		m.Started = append(m.Started, cronjob.StartedJob{Reference: cronjob.Reference{Name: fmt.Sprint("m", i), UID: job.UID(fmt.Sprint("u", i))}})
 	}},
-	{"children of another owner", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Allow)
+	{"children of another owner", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {
 		s.Consistent = true
-		for i := range n {
-			c := child(start.Add(-time.Duration(i+1) * time.Minute))
-			s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(c))
-			c.Foreign = true
-			s.Children = append(s.Children, c)
-		}
-		return s
+		s.Children = append(s.Children, foreign(child(minutes(-i-1))))
+		s.CronJob.Status.Active = append(s.CronJob.Status.Active, ref(s.Children[i]))
 	}},
-	{"children of a backfill", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Allow)
+	{"children of a backfill", cronjob.Allow, func(s *cronjob.Snapshot, i, n int) {
 		s.CronJob.Spec.Schedule = "* * * * *"
-		s.Schedule = cronjob.Compile(&s.CronJob)
-		from := start.Add(-time.Duration(2*n) * time.Minute)
-		s.Backfills = []cronjob.Backfill{{ID: "b", After: from, Until: start, Overlap: cronjob.Allow}}
-		for i := range n {
-			c := finished(child(from.Add(time.Duration(2*i+3)*time.Minute)), job.ConditionComplete, start)
-			c.Backfilled = true
-			s.Children = append(s.Children, c)
-		}
-		return s
+		s.Backfills = []cronjob.Backfill{{ID: "b", After: minutes(-2 * n), Until: start, Overlap: cronjob.Allow}}
+		s.Children = append(s.Children, backfilled(finished(child(minutes(2*i+3-2*n)), job.ConditionComplete, start)))
 	}},
-	{"backfills of the same runs, and their children", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Replace)
+	{"backfills of the same runs, and their children", cronjob.Replace, func(s *cronjob.Snapshot, i, n int) {
 		s.CronJob.Spec.Schedule = "* * * * *"
-		s.Schedule = cronjob.Compile(&s.CronJob)
-		from := start.Add(-time.Duration(2*n) * time.Minute)
-		for i := range n {
-			s.Backfills = append(s.Backfills, cronjob.Backfill{ID: fmt.Sprint(i), After: from, Until: start.Add(time.Duration(n) * time.Minute)})
-			c := finished(child(from.Add(time.Duration(2*i+3)*time.Minute)), job.ConditionComplete, start)
-			c.Backfilled = true
-			s.Children = append(s.Children, c)
-		}
-		return s
+		s.Backfills = append(s.Backfills, cronjob.Backfill{ID: fmt.Sprint(i), After: minutes(-2 * n), Until: minutes(n)})
+		s.Children = append(s.Children, backfilled(finished(child(minutes(2*i+3-2*n)), job.ConditionComplete, start)))
 	}},
-	{"backfills", func(n int) cronjob.Snapshot {
-		s := crowd(cronjob.Allow)
-		for i := range n {
-			s.Backfills = append(s.Backfills, cronjob.Backfill{ID: fmt.Sprint(i), After: hours(200), Until: hours(201)})
-		}
-		return s
+	{"backfills", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {
+		s.Backfills = append(s.Backfills, cronjob.Backfill{ID: fmt.Sprint(i), After: hours(200), Until: hours(201)})
 	}},
 }
 
-// crowd is a CronJob with a run that is due.
-func crowd(policy cronjob.ConcurrencyPolicy) cronjob.Snapshot {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: policy})
-	c.Status.LastScheduleTime = start
-	return snapshot(c, hours(1))
+// minutes is so long after the start.
+func minutes(n int) time.Time { return start.Add(time.Duration(n) * time.Minute) }
+
+// crowd is the snapshot with n of a kind, the number i of crowds.
+func crowd(i, n int) cronjob.Snapshot {
+	s := hourly(cronjob.Spec{ConcurrencyPolicy: crowds[i].policy}, hours(1))
+	s.CronJob.Status.LastScheduleTime = start
+	for k := range n {
+		crowds[i].add(&s, k, n)
+	}
+	s.Schedule = cronjob.Compile(&s.CronJob)
+	return s
 }
 
 // wholeRound plans and concludes, with an outcome in which all works, or nothing does.
 func wholeRound(tb testing.TB, p *cronjob.Planner, s *cronjob.Snapshot, works bool) {
 	plan, err := p.Reconcile(s)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.OK(tb, err)
 	o := done(plan)
-	if !works {
-		for i := range o.Deleted {
-			o.Deleted[i] = cronjob.Effect{Result: cronjob.ResultUnsuccessful}
-		}
-		for i := range o.Created {
-			o.Created[i] = cronjob.Effect{Result: cronjob.ResultUnsuccessful}
+	for _, effects := range [][]cronjob.Effect{o.Deleted, o.Created} {
+		for i := range effects {
+			if !works {
+				effects[i] = cronjob.Effect{Result: cronjob.ResultUnsuccessful}
+			}
 		}
 	}
-	s.Memory.Kept().CronJobUID = plan.CronJobUID
+	s.Memory.Kept().CronJobUID = kept(plan.Conclude(o).Memory).CronJobUID
 }
 
 // TestCost_GrowsLinearly counts what a whole round allocates: ten times as many of
 // anything may cost about ten times as much. Growth with the square would be a
 // hundred times.
 func TestCost_GrowsLinearly(t *testing.T) {
-	for _, c := range crowds {
+	for i := range crowds {
 		for _, works := range []bool{true, false} {
-			small, large := allocated(t, c.make(1000), works), allocated(t, c.make(10_000), works)
+			small, large := allocated(t, crowd(i, 1000), works), allocated(t, crowd(i, 10_000), works)
 			if large > 20*small+1<<20 {
-				t.Errorf("%s, works %t: %d bytes for 1 000, %d for 10 000", c.name, works, small, large)
+				t.Errorf("%s, works %t: %d bytes for 1 000, %d for 10 000", crowds[i].name, works, small, large)
 			}
 		}
 	}
@@ -194,10 +131,10 @@ func allocated(t *testing.T, s cronjob.Snapshot, works bool) uint64 {
 
 // BenchmarkCrowds is a whole round with many of something.
 func BenchmarkCrowds(b *testing.B) {
-	for _, c := range crowds {
+	for i := range crowds {
 		for _, n := range []int{1000, 10_000, 100_000} {
-			b.Run(fmt.Sprintf("%s/n=%d", c.name, n), func(b *testing.B) {
-				s := c.make(n)
+			b.Run(fmt.Sprintf("%s/n=%d", crowds[i].name, n), func(b *testing.B) {
+				s := crowd(i, n)
 				var p cronjob.Planner
 				b.ReportAllocs()
 				for b.Loop() {

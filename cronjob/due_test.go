@@ -65,15 +65,18 @@ func TestC7_CI9_Requeue(t *testing.T) {
 	}
 }
 
+// The preset's estimate of the number warns from the same number on.
 func TestC8_TooManyMissedTimes(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "* * * * *"})
-	for minutes, want := range map[int]bool{100: false, 101: true, 50_000_000: true} {
-		plan := reconcile(t, snapshot(c, start.Add(time.Duration(minutes)*time.Minute)))
-		if got := slices.Contains(reasons(plan.Events), "TooManyMissedTimes"); got != want {
-			t.Errorf("%d missed: warned %t", minutes, got)
-		}
+	for minutes, want := range map[int]bool{99: false, 100: false, 101: true, 102: true, 10_000: true, 50_000_000: true} {
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: "* * * * *"}), start.Add(time.Duration(minutes)*time.Minute))
+		plan := reconcile(t, s)
 		if plan.Missed.Count != minutes-1 || len(plan.Create) != 1 || len(plan.Missed.Runs) != 10 {
 			t.Errorf("%d missed: %s", minutes, plan.String())
+		}
+		for mode, plan := range map[string]cronjob.Plan{"exact": plan, "theirs": reconcile(t, kubernetes(s))} {
+			if got := slices.Contains(reasons(plan.Events), "TooManyMissedTimes"); got != want {
+				t.Errorf("%d missed, %s: warned %t", minutes, mode, got)
+			}
 		}
 	}
 }
@@ -82,36 +85,31 @@ func TestC8_TooManyMissedTimes(t *testing.T) {
 // moved it away from the runs that were missed before.
 func TestC7_EveryAfterACreation(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@every 1h", StartingDeadlineSeconds: ptr[int64](5400)})
-	s := kubernetes(snapshot(c, start.Add(5*time.Hour+20*time.Minute)))
-	plan := reconcile(t, s)
+	plan := reconcile(t, kubernetes(snapshot(c, start.Add(5*time.Hour+20*time.Minute))))
 	run := start.Add(4*time.Hour + 50*time.Minute)
-	if got := created(t, plan); !got.Equal(run) {
-		t.Fatalf("got %s", got)
-	}
-	if at := plan.Requeue.At; !at.Equal(run.Add(time.Hour + 100*time.Millisecond)) {
-		t.Errorf("again at %s", at)
+	if got := created(t, plan); !got.Equal(run) || !plan.Requeue.At.Equal(run.Add(time.Hour+100*time.Millisecond)) {
+		t.Fatalf("got %s, again at %s", got, plan.Requeue.At)
 	}
 }
 
 func TestCI14_ClockGoesBack(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	c.Status.LastScheduleTime = start.Add(10 * time.Hour)
-	plan := reconcile(t, snapshot(c, start.Add(5*time.Hour)))
-	if len(plan.Create) > 0 || len(plan.Notes) != 1 || !plan.Requeue.At.Equal(start.Add(11*time.Hour+100*time.Millisecond)) {
+	s := hourly(cronjob.Spec{}, hours(5))
+	s.CronJob.Status.LastScheduleTime = hours(10)
+	plan := reconcile(t, s)
+	if len(plan.Create) > 0 || len(plan.Notes) != 1 || !plan.Requeue.At.Equal(hours(11).Add(100*time.Millisecond)) {
 		t.Error(plan.String())
 	}
 }
 
 // A new schedule takes effect only once it is compiled; then its next run decides.
 func TestC17_EditedSchedule(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	s := snapshot(c, start.Add(10*time.Minute))
+	s := hourly(cronjob.Spec{}, hours(0.1))
 	s.CronJob.Spec.Schedule = "30 * * * *"
 	if _, err := cronjob.Reconcile(s); !slices.Equal(fields(err), []string{"schedule"}) {
 		t.Errorf("an old schedule is accepted: %v", err)
 	}
 	s.Schedule = cronjob.Compile(&s.CronJob)
-	if plan := reconcile(t, s); !plan.Requeue.At.Equal(start.Add(30*time.Minute + 100*time.Millisecond)) {
+	if plan := reconcile(t, s); !plan.Requeue.At.Equal(hours(0.5).Add(100 * time.Millisecond)) {
 		t.Error(plan.String())
 	}
 }
@@ -155,6 +153,47 @@ func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 		t.Logf("%s: %d outages, the reference starts nothing after %d%%", tc.schedule, missed, percent)
 		if percent < tc.atLeast || percent > tc.at {
 			t.Errorf("%s: %d%%, want %d to %d", tc.schedule, percent, tc.atLeast, tc.at)
+		}
+	}
+}
+
+// C7 and CJ5 with the estimate of the reference, which sees no further than five years
+// ahead.
+func TestC7_EstimateOfRareDates(t *testing.T) {
+	for _, tc := range []struct {
+		name, created, now string
+		deadline           *int64
+		invalid            bool
+		again              time.Time
+	}{
+		{"the second run is out of reach", "2096-02-28T00:00:00Z", "2096-03-01T00:00:00Z", nil, true, time.Time{}},
+		{"so is the first", "2096-03-01T00:00:00Z", "2096-03-02T00:00:00Z", nil, true, time.Time{}},
+		{"the deadline brings it into reach", "2096-03-01T00:00:00Z", "2103-01-01T00:00:00Z", ptr[int64](60), false, at("2104-02-29T00:00:00.1Z")},
+	} {
+		c := newCronJob(cronjob.Spec{Schedule: "0 0 29 2 *", StartingDeadlineSeconds: tc.deadline})
+		c.CreationTimestamp = at(tc.created)
+		plan := reconcile(t, kubernetes(snapshot(c, at(tc.now))))
+		if got := slices.Contains(reasons(plan.Events), "InvalidSchedule"); got != tc.invalid || len(plan.Create) > 0 || !plan.Requeue.At.Equal(tc.again) {
+			t.Errorf("%s: %s", tc.name, plan.String())
+		}
+	}
+}
+
+// CI9: how long to wait is never 0 with ok, which several work queues read as "never".
+func TestCI9_RequeueAfter(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		at   time.Time
+		want time.Duration
+		ok   bool
+	}{
+		{"never", time.Time{}, 0, false},
+		{"later", hours(1), time.Hour, true},
+		{"at once", hours(0), 1, true},
+		{"the time has passed", hours(-1), 1, true},
+	} {
+		if d, ok := (cronjob.Requeue{At: tc.at}).After(start); d != tc.want || ok != tc.ok {
+			t.Errorf("%s: got %d, %t", tc.name, d, ok)
 		}
 	}
 }

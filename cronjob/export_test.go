@@ -42,3 +42,6 @@ func IsQuiet(s Snapshot) bool {
 	_, ok := p.planQuiet(&s)
 	return ok
 }
+
+// Spread is the number that a CronJob's delay is made of.
+func Spread(uid UID) uint64 { return spread(uid) }

@@ -113,3 +113,93 @@ func done(p *cronjob.Plan) cronjob.Outcome {
 func kept(m cronjob.Memory) *cronjob.Remembered { return m.Kept() }
 
 func hours(n float64) time.Time { return start.Add(time.Duration(n * float64(time.Hour))) }
+
+// hourly is a CronJob that runs each hour.
+func hourly(spec cronjob.Spec, now time.Time, children ...cronjob.Child) cronjob.Snapshot {
+	spec.Schedule = "@hourly"
+	return snapshot(newCronJob(spec), now, children...)
+}
+
+// second is an hourly CronJob at 2:00, whose status names the job of 1:00 as active.
+func second(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjob.Snapshot {
+	s := hourly(cronjob.Spec{ConcurrencyPolicy: policy}, hours(2), children...)
+	s.CronJob.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
+	return s
+}
+
+// foreign is the child of another owner.
+func foreign(c cronjob.Child) cronjob.Child {
+	c.Foreign = true
+	return c
+}
+
+// backfilled is the child of a backfill.
+func backfilled(c cronjob.Child) cronjob.Child {
+	c.Backfilled = true
+	return c
+}
+
+// play plans a round in which everything works.
+func play(t rapid.TB, s cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
+	t.Helper()
+	plan := reconcile(t, s)
+	return plan, plan.Conclude(done(&plan))
+}
+
+// playUnwritten plans a round in which everything works but the status write.
+func playUnwritten(t rapid.TB, s cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
+	t.Helper()
+	plan := reconcile(t, s)
+	o := done(&plan)
+	o.Settled = cronjob.ResultUnsuccessful
+	return plan, plan.Conclude(o)
+}
+
+// goOn is play, after which the snapshot has the memory and the status of the round.
+func goOn(t rapid.TB, s *cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
+	t.Helper()
+	plan, end := play(t, *s)
+	s.Memory, s.CronJob.Status = end.Memory, end.Status
+	return plan, end
+}
+
+// remember gives the snapshot the memory of a round that writes nothing.
+func remember(t rapid.TB, s *cronjob.Snapshot) cronjob.Plan {
+	t.Helper()
+	plan := reconcile(t, *s)
+	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
+	return plan
+}
+
+// found is the outcome in which all look-ups end as result says.
+func found(p *cronjob.Plan, result cronjob.Result) cronjob.Outcome {
+	o := done(p)
+	for i := range o.Verified {
+		o.Verified[i] = result
+	}
+	return o
+}
+
+// creation is an outcome in which nothing but the first creation was tried.
+func creation(result cronjob.Result) cronjob.Outcome {
+	return cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: result}}}}
+}
+
+// names are the names of jobs.
+func names(refs []cronjob.Reference) (all []string) {
+	for _, r := range refs {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
+// in returns the snapshot with options.
+func in(s cronjob.Snapshot, o cronjob.Options) cronjob.Snapshot {
+	s.Options = o
+	return s
+}
+
+// ended is the job of the run of an hour, which has ended a minute after it.
+func ended(hour float64, how job.ConditionType) cronjob.Child {
+	return finished(child(hours(hour)), how, hours(hour).Add(time.Minute))
+}

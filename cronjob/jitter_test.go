@@ -1,6 +1,7 @@
 package cronjob_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -11,27 +12,26 @@ import (
 func TestJitter(t *testing.T) {
 	delays := map[time.Duration]bool{}
 	for _, uid := range []job.UID{"a", "b", "c", "d", "e", "f", "g", "h"} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-		c.UID = uid
-		s := snapshot(c, hours(0.5))
-		s.Options.Jitter = 3 * time.Hour // cut to the hour between runs
+		s := in(hourly(cronjob.Spec{}, hours(0.5)), cronjob.Options{Jitter: 3 * time.Hour}) // cut to the hour between runs
+		s.CronJob.UID = uid
 		at := reconcile(t, s).Requeue.At.Add(-100 * time.Millisecond)
 		delay := at.Sub(hours(1))
 		if delay < 0 || delay >= time.Hour {
 			t.Errorf("%s: delay %s", uid, delay)
 		}
 		delays[delay] = true
-		s.Now = at.Add(-1)
-		if got := created(t, reconcile(t, s)); !got.IsZero() {
-			t.Errorf("%s: starts before its time", uid)
-		}
-		s.Now = at
-		if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
-			t.Errorf("%s: at its time got %s", uid, got)
-		}
-		s.Now = hours(2)
-		if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
-			t.Errorf("%s: the run before waits no longer, got %s", uid, got)
+		for _, tc := range []struct {
+			name      string
+			now, want time.Time
+		}{
+			{"before its time nothing starts", at.Add(-1), time.Time{}},
+			{"at its time it starts", at, hours(1)},
+			{"the run before waits no longer", hours(2), hours(1)},
+		} {
+			s.Now = tc.now
+			if got := created(t, reconcile(t, s)); !got.Equal(tc.want) {
+				t.Errorf("%s: %s: got %s", uid, tc.name, got)
+			}
 		}
 	}
 	if len(delays) != 8 {
@@ -41,8 +41,7 @@ func TestJitter(t *testing.T) {
 
 // C7: a run that its jitter holds back is not late by it.
 func TestJitter_ProlongsTheDeadline(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", StartingDeadlineSeconds: ptr[int64](60)}), hours(1.5))
-	s.Options.Jitter = 30 * time.Minute
+	s := in(hourly(cronjob.Spec{StartingDeadlineSeconds: ptr[int64](60)}, hours(1.5)), cronjob.Options{Jitter: 30 * time.Minute})
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
 		t.Errorf("half an hour late, got %s", got)
 	}
@@ -52,11 +51,32 @@ func TestJitter_ProlongsTheDeadline(t *testing.T) {
 	}
 }
 
+// CI7: a deadline and a jitter that are too long together for a duration bound nothing.
+func TestCI7_DeadlineAndJitterWithoutBound(t *testing.T) {
+	s := in(hourly(cronjob.Spec{}, hours(300)), cronjob.Options{CatchUpWindow: math.MaxInt64, Jitter: 1})
+	if got := created(t, reconcile(t, s)); !got.Equal(hours(300)) {
+		t.Errorf("got %s", got)
+	}
+}
+
 // A schedule that never runs has nothing to delay, whatever the jitter.
 func TestJitter_WithoutAnyRun(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "0 0 30 2 *"}), hours(1))
 	s.Options.Jitter = time.Hour
 	if plan := reconcile(t, s); !plan.Requeue.At.IsZero() || len(plan.Create) > 0 {
 		t.Errorf("got\n%s", plan.String())
+	}
+}
+
+// C7: the delay of a CronJob is the same each time, also after an update of the program.
+func TestJitter_SpreadIsTheSameEachTime(t *testing.T) {
+	for uid, want := range map[job.UID]uint64{
+		"":                                     0,
+		"a":                                    0x5a0978a740144ade,
+		"4f0c2f52-6a0e-4d3c-9a55-0b5b3a3a7f10": 0x890d5839757ec0b0,
+	} {
+		if got := cronjob.Spread(uid); got != want {
+			t.Errorf("%q: got %#x, want %#x", uid, got, want)
+		}
 	}
 }

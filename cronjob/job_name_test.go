@@ -3,7 +3,6 @@ package cronjob_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,25 +13,22 @@ func TestC13_CI2_Creation(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "30 1 * * *", TimeZone: ptr("America/New_York"), JobTemplate: cronjob.JobTemplate{
 		Labels: map[string]string{"app": "report"}, Annotations: map[string]string{"team": "a"},
 	}})
-	var names []string
 	// An hour that is shown twice makes two jobs.
-	for _, now := range []string{"2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z"} {
-		plan := reconcile(t, snapshot(c, at(now)))
-		names = append(names, plan.Create[0].Name)
-		c.Status.LastScheduleTime = plan.Create[0].ScheduledTime
-		want := map[string]string{"team": "a", cronjob.TimestampAnnotation: c.Status.LastScheduleTime.Format(time.RFC3339)}
-		if diff := cmp.Diff(want, plan.Create[0].Annotations); diff != "" {
+	for _, tc := range []struct{ now, name, run string }{
+		{"2026-11-01T05:30:00Z", "report-29891850", "2026-11-01T01:30:00-04:00"},
+		{"2026-11-01T06:30:00Z", "report-29891910", "2026-11-01T01:30:00-05:00"},
+	} {
+		made := reconcile(t, snapshot(c, at(tc.now))).Create[0]
+		if made.Name != tc.name {
+			t.Errorf("got %q, want %q", made.Name, tc.name)
+		}
+		if diff := cmp.Diff(map[string]string{"team": "a", cronjob.TimestampAnnotation: tc.run}, made.Annotations); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(map[string]string{"app": "report"}, plan.Create[0].Labels); diff != "" {
+		if diff := cmp.Diff(map[string]string{"app": "report"}, made.Labels); diff != "" {
 			t.Error(diff)
 		}
-	}
-	if want := []string{"report-29891850", "report-29891910"}; !slices.Equal(names, want) {
-		t.Errorf("got %q, want %q", names, want)
-	}
-	if got := c.Status.LastScheduleTime.Format(time.RFC3339); got != "2026-11-01T01:30:00-05:00" {
-		t.Error(got)
+		c.Status.LastScheduleTime = made.ScheduledTime
 	}
 }
 

@@ -2,6 +2,7 @@ package cronjob_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,12 +15,6 @@ import (
 )
 
 var works = cronjob.Options{Child: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}}
-
-// in returns the snapshot with options.
-func in(s cronjob.Snapshot, o cronjob.Options) cronjob.Snapshot {
-	s.Options = o
-	return s
-}
 
 // C13: the name of a job in each form, and what it tells.
 func TestC13_Naming(t *testing.T) {
@@ -66,7 +61,7 @@ func TestOptions_WhatIsRefused(t *testing.T) {
 		"options.child":                {Child: cronjob.Kind{Kind: "Work"}},
 		"options.pauseAfterFailures":   {PauseAfterFailures: -1},
 	} {
-		_, err := cronjob.Reconcile(in(snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), start.Add(time.Minute)), o))
+		_, err := cronjob.Reconcile(in(hourly(cronjob.Spec{}, hours(0.1)), o))
 		var input *cronjob.InputError
 		if !errors.As(err, &input) || !strings.HasPrefix(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
@@ -79,10 +74,11 @@ func TestOptions_WhatIsRefused(t *testing.T) {
 func TestCI3_FoundByAnyName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := cronjobgen.Kinds().Draw(t, "kind")
-		s := in(snapshot(newCronJob(cronjob.Spec{Schedule: "*/7 * * * *", TimeZone: ptr("America/New_York")}), start.Add(time.Duration(rapid.IntRange(420, 1e6).Draw(t, "s"))*time.Second)), o)
-		first, err := cronjob.Reconcile(s)
-		if err != nil || len(first.Create) != 1 {
-			t.Fatalf("%v, %v", first, err)
+		now := start.Add(time.Duration(rapid.IntRange(420, 1e6).Draw(t, "s")) * time.Second)
+		s := in(snapshot(newCronJob(cronjob.Spec{Schedule: "*/7 * * * *", TimeZone: ptr("America/New_York")}), now), o)
+		first := reconcile(t, s)
+		if len(first.Create) != 1 {
+			t.Fatal(first.String())
 		}
 		c := &first.Create[0]
 		child := cronjob.Child{Name: c.Name, UID: "work-1", CreationTimestamp: s.Now}
@@ -91,14 +87,11 @@ func TestCI3_FoundByAnyName(t *testing.T) {
 			t.Fatalf("the marks %q and %q read as %s", c.Labels, c.Annotations, child.ScheduledTime)
 		}
 		s.Children = []cronjob.Child{child}
-		next, err := cronjob.Reconcile(s)
-		if err != nil || len(next.Create) != 0 {
-			t.Fatalf("%v, %v", next, err)
-		}
+		next := reconcile(t, s)
 		status := next.Settle(cronjob.Writes{}).Status
 		want := cronjob.Reference{Kind: "Work", APIVersion: "example.com/v1", Namespace: "ns", Name: c.Name, UID: "work-1"}
-		if !status.LastScheduleTime.Equal(c.ScheduledTime) || len(status.Active) != 1 || status.Active[0] != want {
-			t.Errorf("recorded as %s, %+v", status, status.Active)
+		if len(next.Create) != 0 || !status.LastScheduleTime.Equal(c.ScheduledTime) || !slices.Equal(status.Active, []cronjob.Reference{want}) {
+			t.Errorf("recorded as %s, %+v\n%s", status, status.Active, next.String())
 		}
 	})
 }
@@ -112,10 +105,8 @@ func TestC13_RunsOfOneMinuteByName(t *testing.T) {
 		created := 0
 		for range 6 {
 			s.Now = s.Now.Add(30 * time.Second)
-			p := reconcile(t, s)
+			p, _ := goOn(t, &s)
 			created += len(p.Create)
-			end := p.Conclude(done(&p))
-			s.CronJob.Status, s.Memory = end.Status, end.Memory
 			for _, c := range p.Create {
 				s.Children = append(s.Children, cronjob.Child{Name: c.Name, UID: cronjob.UID("uid-" + c.Name), ScheduledTime: c.ScheduledTime})
 			}
@@ -128,16 +119,16 @@ func TestC13_RunsOfOneMinuteByName(t *testing.T) {
 
 // C2, C4: children that end with words of their own are over, and one of the two limits is about them.
 func TestC2_OtherEnds(t *testing.T) {
-	ended := func(name string, hour int, how cronjob.Ending, kept bool) cronjob.Child {
-		when := start.Add(time.Duration(hour) * time.Hour)
+	ended := func(name string, hour float64, how cronjob.Ending, kept bool) cronjob.Child {
+		when := hours(hour)
 		return cronjob.Child{Name: name, UID: cronjob.UID(name), StartTime: when, Finished: how, FinishTime: when, CompletionTime: when, KeptAsSuccessful: kept}
 	}
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid, SuccessfulJobsHistoryLimit: ptr[int32](1), FailedJobsHistoryLimit: ptr[int32](1)})
-	c.Status.Active = []cronjob.Reference{{Name: "aborted-2", UID: "aborted-2"}}
-	c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = start.Add(5*time.Hour), start.Add(3*time.Hour)
-	s := in(snapshot(c, start.Add(6*time.Hour),
+	s := in(hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid, SuccessfulJobsHistoryLimit: ptr[int32](1), FailedJobsHistoryLimit: ptr[int32](1)}, hours(6),
 		ended("aborted-1", 1, "Aborted", false), ended("aborted-2", 4, "Aborted", false), ended("failed", 2, cronjob.Failed, true),
 		ended("complete", 3, cronjob.Complete, false), ended("skipped", 1, "Skipped", true)), works)
+	s.CronJob.Status = cronjob.Status{
+		Active: []cronjob.Reference{{Name: "aborted-2", UID: "aborted-2"}}, LastScheduleTime: hours(5), LastSuccessfulTime: hours(3),
+	}
 	p := reconcile(t, s)
 	if len(p.Create) != 1 {
 		t.Errorf("Forbid, and nothing runs any more, and no run starts:\n%s", p.String())
@@ -149,7 +140,7 @@ func TestC2_OtherEnds(t *testing.T) {
 	if got := p.String(); !strings.HasPrefix(got, want) || !strings.Contains(got, "Saw completed Work: aborted-2, condition: Aborted") {
 		t.Errorf("got\n%s", got)
 	}
-	if last := p.Settle(cronjob.Writes{}).Status.LastSuccessfulTime; !last.Equal(start.Add(3 * time.Hour)) {
+	if last := p.Settle(cronjob.Writes{}).Status.LastSuccessfulTime; !last.Equal(hours(3)) {
 		t.Errorf("the last success was at %s", last)
 	}
 }
@@ -159,9 +150,8 @@ func TestC2_OtherEnds(t *testing.T) {
 func TestC18_ActiveFromChildren(t *testing.T) {
 	o := works
 	o.ActiveFromChildren, o.SuccessFromChildren = true, true
-	recorded := child(start.Add(time.Hour))
-	byHand := cronjob.Child{Name: "by-hand", UID: "by-hand"}
-	over := finished(child(start.Add(2*time.Hour)), job.ConditionComplete, start.Add(150*time.Minute))
+	recorded, byHand := child(hours(1)), cronjob.Child{Name: "by-hand", UID: "by-hand"}
+	over := finished(child(hours(2)), job.ConditionComplete, hours(2.5))
 	for _, tc := range []struct {
 		name     string
 		policy   cronjob.ConcurrencyPolicy
@@ -173,9 +163,9 @@ func TestC18_ActiveFromChildren(t *testing.T) {
 		{"Replace deletes them", cronjob.Replace, []cronjob.Child{byHand, recorded}, "delete by-hand: another run replaces it (C12)\ndelete report-29453820: another"},
 		{"a job that has ended holds nothing back", cronjob.Forbid, []cronjob.Child{over}, "create report-29453940 for 2026-01-01T03:00:00Z"},
 	} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy})
-		c.Status.LastScheduleTime = start.Add(2 * time.Hour)
-		p := reconcile(t, in(snapshot(c, start.Add(3*time.Hour), tc.children...), o))
+		s := in(hourly(cronjob.Spec{ConcurrencyPolicy: tc.policy}, hours(3), tc.children...), o)
+		s.CronJob.Status.LastScheduleTime = hours(2)
+		p := reconcile(t, s)
 		if got := p.String(); !strings.Contains(got, tc.want) || strings.Contains(got, "Unexpected") {
 			t.Errorf("%s: got\n%s", tc.name, got)
 		}
@@ -184,10 +174,8 @@ func TestC18_ActiveFromChildren(t *testing.T) {
 
 // C19: the deletion of a failed job for its age can end a pause, so the round asks for another one.
 func TestC19_ExpiredFailureEndsThePause(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	c.Status.LastScheduleTime = start.Add(time.Hour)
-	old := finished(child(start.Add(time.Hour)), job.ConditionFailed, start.Add(time.Hour+time.Minute))
-	s := in(snapshot(c, start.Add(2*time.Hour), old), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})
+	s := in(hourly(cronjob.Spec{}, hours(2), ended(1, cronjob.Failed)), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})
+	s.CronJob.Status.LastScheduleTime = hours(1)
 	p := reconcile(t, s)
 	if len(p.Create) != 0 || len(p.Delete) != 1 || !p.Requeue.At.Equal(s.Now.Add(time.Second)) {
 		t.Errorf("got\n%s", &p)
@@ -200,24 +188,17 @@ func TestC19_ExpiredFailureEndsThePause(t *testing.T) {
 
 // C19: so can the deletion of one that is beyond the limit of the history.
 func TestC19_SurplusFailureEndsThePause(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](1)})
-	c.Status.LastScheduleTime = start.Add(2 * time.Hour)
-	hour := func(n int) cronjob.Child {
-		return finished(child(start.Add(time.Duration(n)*time.Hour)), job.ConditionFailed, start.Add(time.Duration(n)*time.Hour+time.Minute))
-	}
-	p := reconcile(t, in(snapshot(c, start.Add(3*time.Hour), hour(0), hour(1), hour(2)), cronjob.Options{PauseAfterFailures: 2}))
-	if len(p.Delete) != 1 || !p.Requeue.At.Equal(start.Add(3*time.Hour+time.Second)) {
+	s := in(hourly(cronjob.Spec{FailedJobsHistoryLimit: ptr[int32](1)}, hours(3), ended(0, cronjob.Failed), ended(1, cronjob.Failed), ended(2, cronjob.Failed)),
+		cronjob.Options{PauseAfterFailures: 2})
+	s.CronJob.Status.LastScheduleTime = hours(2)
+	if p := reconcile(t, s); len(p.Delete) != 1 || !p.Requeue.At.Equal(hours(3).Add(time.Second)) {
 		t.Errorf("got\n%s", &p)
 	}
 }
 
 // C19: where only a job tells of the last success, it is kept for as long as failures before it are.
 func TestC19_KeepsTheEndOfARow(t *testing.T) {
-	hour := func(n int, how cronjob.Ending) cronjob.Child {
-		return finished(child(start.Add(time.Duration(n)*time.Hour)), how, start.Add(time.Duration(n)*time.Hour+time.Minute))
-	}
-	failed, worked := hour(1, cronjob.Failed), hour(2, cronjob.Complete)
-	alike := hour(1, cronjob.Complete)
+	failed, worked, alike := ended(1, cronjob.Failed), ended(2, cronjob.Complete), ended(1, cronjob.Complete)
 	alike.CompletionTime, alike.FinishTime = worked.CompletionTime, worked.FinishTime
 	unlisted := cronjob.Options{PauseAfterFailures: 1, SuccessFromChildren: true}
 	expiring := unlisted
@@ -231,20 +212,19 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	}{
 		{"beyond the limit", 0, unlisted, []cronjob.Child{failed, worked}, 0},
 		{"past its age", 3, expiring, []cronjob.Child{failed, worked}, 0},
-		{"an older success goes", 0, unlisted, []cronjob.Child{failed, hour(0, cronjob.Complete), worked}, 1},
+		{"an older success goes", 0, unlisted, []cronjob.Child{failed, ended(0, cronjob.Complete), worked}, 1},
 		{"of two that were completed at one time one goes", 0, unlisted, []cronjob.Child{failed, worked, alike}, 1},
 		{"it goes when no failure is left", 0, unlisted, []cronjob.Child{worked}, 1},
-		{"it goes when only later failures are left", 0, unlisted, []cronjob.Child{worked, hour(3, cronjob.Failed)}, 1},
+		{"it goes when only later failures are left", 0, unlisted, []cronjob.Child{worked, ended(3, cronjob.Failed)}, 1},
 		{"it goes where the status tells of it", 0, cronjob.Options{PauseAfterFailures: 1}, []cronjob.Child{failed, worked}, 1},
 		{"it goes where nothing pauses", 0, cronjob.Options{SuccessFromChildren: true}, []cronjob.Child{failed, worked}, 1},
 	} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: &tc.limit})
-		c.Status.LastScheduleTime = start.Add(3 * time.Hour)
+		s := in(hourly(cronjob.Spec{SuccessfulJobsHistoryLimit: &tc.limit}, hours(4), tc.children...), tc.options)
+		s.CronJob.Status.LastScheduleTime = hours(3)
 		if !tc.options.SuccessFromChildren {
-			c.Status.LastSuccessfulTime = worked.CompletionTime
+			s.CronJob.Status.LastSuccessfulTime = worked.CompletionTime
 		}
-		p := reconcile(t, in(snapshot(c, start.Add(4*time.Hour), tc.children...), tc.options))
-		if len(p.Delete) != tc.deleted {
+		if p := reconcile(t, s); len(p.Delete) != tc.deleted {
 			t.Errorf("%s: got\n%s", tc.name, &p)
 		}
 	}
@@ -253,24 +233,17 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 // C19: a failed job that is past its age and is kept for its run ends no pause, and asks for no round
 // after the other. Its run comes once more: the clock has gone back.
 func TestC19_KeptFailureAsksForNoRound(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)})
-	c.Status.LastScheduleTime = start.Add(time.Hour)
-	kept := finished(child(start.Add(5*time.Hour)), job.ConditionFailed, start.Add(time.Hour+time.Minute))
-	kept.Backfilled = true
-	s := in(snapshot(c, start.Add(2*time.Hour), kept), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})
-	if p := reconcile(t, s); len(p.Delete) != 0 || !p.Requeue.At.Equal(start.Add(5*time.Hour)) {
+	kept := backfilled(finished(child(hours(5)), job.ConditionFailed, hours(1).Add(time.Minute)))
+	s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2), kept), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})
+	s.CronJob.Status.LastScheduleTime = hours(1)
+	if p := reconcile(t, s); len(p.Delete) != 0 || !p.Requeue.At.Equal(hours(5)) {
 		t.Errorf("got\n%s", &p)
 	}
 }
 
 // C19: runs wait after so many failures in a row, and start again after a success, an edit or a deletion.
 func TestC19_PauseAfterFailures(t *testing.T) {
-	hour := func(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
-	failed := func(n int) cronjob.Child {
-		return finished(child(hour(n)), job.ConditionFailed, hour(n).Add(time.Minute))
-	}
-	worked := finished(child(hour(3)), job.ConditionComplete, hour(3).Add(time.Minute))
-	aborted := finished(child(hour(4)), "Aborted", hour(4).Add(time.Minute))
+	failed := func(n float64) cronjob.Child { return ended(n, cronjob.Failed) }
 	for _, tc := range []struct {
 		name     string
 		children []cronjob.Child
@@ -279,14 +252,15 @@ func TestC19_PauseAfterFailures(t *testing.T) {
 	}{
 		{"two failures are too few", []cronjob.Child{failed(4), failed(5)}, time.Time{}, true},
 		{"three are enough", []cronjob.Child{failed(2), failed(4), failed(5)}, time.Time{}, false},
-		{"a success in between", []cronjob.Child{failed(2), worked, failed(4), failed(5)}, time.Time{}, true},
-		{"an end of another word is a failure", []cronjob.Child{failed(2), aborted, failed(5)}, time.Time{}, false},
-		{"an edit after the last failure", []cronjob.Child{failed(2), failed(4), failed(5)}, hour(5).Add(2 * time.Minute), true},
-		{"an edit before it", []cronjob.Child{failed(2), failed(4), failed(5)}, hour(5), true},
+		{"a success in between", []cronjob.Child{failed(2), ended(3, cronjob.Complete), failed(4), failed(5)}, time.Time{}, true},
+		{"an end of another word is a failure", []cronjob.Child{failed(2), ended(4, "Aborted"), failed(5)}, time.Time{}, false},
+		{"an edit after the last failure", []cronjob.Child{failed(2), failed(4), failed(5)}, hours(5).Add(2 * time.Minute), true},
+		{"an edit before it", []cronjob.Child{failed(2), failed(4), failed(5)}, hours(5), true},
 	} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0), StartingDeadlineSeconds: ptr[int64](60)})
-		c.Status.LastScheduleTime, c.SpecChanged = hour(5), tc.edited
-		p := reconcile(t, in(snapshot(c, hour(6), tc.children...), cronjob.Options{PauseAfterFailures: 3}))
+		s := in(hourly(cronjob.Spec{FailedJobsHistoryLimit: ptr[int32](0), StartingDeadlineSeconds: ptr[int64](60)}, hours(6), tc.children...),
+			cronjob.Options{PauseAfterFailures: 3})
+		s.CronJob.Status.LastScheduleTime, s.CronJob.SpecChanged = hours(5), tc.edited
+		p := reconcile(t, s)
 		if got := len(p.Create) == 1; got != tc.starts {
 			t.Errorf("%s: got\n%s", tc.name, p.String())
 		}
@@ -303,23 +277,18 @@ func TestC19_PauseAfterFailures(t *testing.T) {
 func TestC19_CountsTheFailuresInARow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.Int32Range(1, 4).Draw(t, "limit")
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-		var children []cronjob.Child
+		s := in(hourly(cronjob.Spec{}, hours(20)), cronjob.Options{PauseAfterFailures: limit})
 		row := 0
 		for n := range rapid.IntRange(0, 9).Draw(t, "jobs") {
 			how := rapid.SampledFrom([]cronjob.Ending{cronjob.Failed, cronjob.Failed, cronjob.Complete}).Draw(t, "how")
 			if row++; how == cronjob.Complete {
 				row = 0
 			}
-			when := start.Add(time.Duration(n+1) * time.Hour)
-			children = append(children, finished(child(when), how, when.Add(time.Minute)))
-			c.Status.LastScheduleTime = when
+			s.Children = append(s.Children, ended(float64(n+1), how))
+			s.CronJob.Status.LastScheduleTime = hours(float64(n + 1))
 		}
-		c.Status.LastSuccessfulTime = time.Time{}
-		s := in(snapshot(c, start.Add(20*time.Hour), children...), cronjob.Options{PauseAfterFailures: limit})
-		p, err := cronjob.Reconcile(s)
-		if err != nil || (len(p.Create) == 1) != (row < int(limit)) {
-			t.Errorf("%d failures in a row of %d: %v\n%s", row, limit, err, p.String())
+		if p := reconcile(t, s); (len(p.Create) == 1) != (row < int(limit)) {
+			t.Errorf("%d failures in a row of %d:\n%s", row, limit, p.String())
 		}
 	})
 }

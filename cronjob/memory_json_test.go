@@ -2,6 +2,7 @@ package cronjob_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,20 +43,18 @@ func TestMemory_RoundTrip(t *testing.T) {
 
 // A difference in any field is one.
 func TestMemory_EqualSeesEachField(t *testing.T) {
-	if n := reflect.ValueOf(kept(fullMemory())).Elem(); n.NumField() == 0 {
-		t.Fatal("no fields")
-	}
-	var walk func(name string, v reflect.Value, whole *cronjob.Memory)
-	walk = func(name string, v reflect.Value, whole *cronjob.Memory) {
+	m := fullMemory()
+	var walk func(name string, v reflect.Value)
+	walk = func(name string, v reflect.Value) {
 		_, isTime := v.Interface().(time.Time)
 		switch {
 		case v.Kind() == reflect.Struct && !isTime:
 			for i := range v.NumField() {
-				walk(name+"."+v.Type().Field(i).Name, v.Field(i), whole)
+				walk(name+"."+v.Type().Field(i).Name, v.Field(i))
 			}
 			return
 		case v.Kind() == reflect.Slice:
-			walk(name+"[0]", v.Index(0), whole)
+			walk(name+"[0]", v.Index(0))
 		}
 		old := reflect.New(v.Type()).Elem()
 		old.Set(v)
@@ -64,13 +63,12 @@ func TestMemory_EqualSeesEachField(t *testing.T) {
 		} else {
 			v.SetZero()
 		}
-		if whole.Equal(fullMemory()) || fullMemory().Equal(*whole) {
+		if m.Equal(fullMemory()) || fullMemory().Equal(m) {
 			t.Errorf("Equal does not see %s", name)
 		}
 		v.Set(old)
 	}
-	m := fullMemory()
-	walk("memory", reflect.ValueOf(m.Kept()).Elem(), &m)
+	walk("memory", reflect.ValueOf(m.Kept()).Elem())
 	if !m.Equal(fullMemory()) {
 		t.Error("a memory differs from itself")
 	}
@@ -82,67 +80,45 @@ func TestMemory_EqualSeesEachField(t *testing.T) {
 
 // What cannot be read is lost, and the next plan says so; what was never stored is not.
 func TestMemory_UnreadableReadsAsLost(t *testing.T) {
-	tests := []struct{ text, note string }{
-		{"", ""}, {" ", ""}, {"null", ""}, {`{"formatVersion":1}`, ""},
-		{"{}", "version 0, not 1"},
-		{`{"formatVersion":2,"cronJobUID":"cj-1","recorded":"2026-01-01T01:00:00Z"}`, "version 2, not 1"},
-		{`{"formatVersion":1,"recorded":7}`, "Time.UnmarshalJSON: input is not a JSON string"},
-		{`"version 1"`, "json: cannot unmarshal string into Go value"},
-		{"{", "unexpected end of JSON input"},
-	}
-	for _, tc := range tests {
-		m := fullMemory()
-		must.OK(t, m.UnmarshalJSON([]byte(tc.text)))
-		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5))
-		s.Memory = m
-		plan := reconcile(t, s)
-		switch {
-		case tc.note == "" && len(plan.Notes) == 0:
-		case tc.note != "" && len(plan.Notes) == 1 && strings.Contains(plan.Notes[0].Value, tc.note):
-		default:
-			t.Errorf("%q: notes %v", tc.text, plan.Notes)
+	for text, note := range map[string]string{
+		"": "", " ": "", "null": "", `{"formatVersion":1}`: "",
+		"{}": "version 0, not 1",
+		`{"formatVersion":2,"cronJobUID":"cj-1","recorded":"2026-01-01T01:00:00Z"}`: "version 2, not 1",
+		`{"formatVersion":1,"recorded":7}`:                                          "Time.UnmarshalJSON: input is not a JSON string",
+		`"version 1"`:                                                               "json: cannot unmarshal string into Go value",
+		"{":                                                                         "unexpected end of JSON input",
+	} {
+		s := hourly(cronjob.Spec{}, hours(1.5))
+		s.Memory = fullMemory()
+		must.OK(t, s.Memory.UnmarshalJSON([]byte(text)))
+		plan, end := play(t, s)
+		if note == "" != (len(plan.Notes) == 0) || note != "" && (len(plan.Notes) != 1 || !strings.Contains(plan.Notes[0].Value, note)) {
+			t.Errorf("%q: notes %v, want %q", text, plan.Notes, note)
 		}
 		if got := created(t, plan); !got.Equal(hours(1)) {
-			t.Errorf("%q: the memory counts: starts %s", tc.text, got)
+			t.Errorf("%q: the memory counts: starts %s", text, got)
 		}
-		if end := plan.Conclude(done(&plan)); !end.Memory.Kept().Recorded.Equal(hours(1)) || strings.Contains(reasonsOfNotes(t, end.Memory), "lost") {
-			t.Errorf("%q: then %v", tc.text, end.Memory)
+		s.Memory = end.Memory
+		if next := reconcile(t, s); !s.Memory.Kept().Recorded.Equal(hours(1)) || strings.Contains(fmt.Sprint(next.Notes), "lost") {
+			t.Errorf("%q: then %v, notes %v", text, end.Memory, next.Notes)
 		}
 	}
 }
 
-// reasonsOfNotes are the notes of a plan from a memory.
-func reasonsOfNotes(t *testing.T, m cronjob.Memory) (text string) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5))
-	s.Memory = m
-	for _, n := range reconcile(t, s).Notes {
-		text += n.Message + "\n"
-	}
-	return text
-}
-
-// A plan that was stored concludes as the one that was not.
-func TestPlan_StoredConcludesTheSame(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
-	s := snapshot(c, hours(4), child(hours(1)))
-	s.Triggers = []cronjob.Trigger{{ID: "t"}}
-	s.Backfills = []cronjob.Backfill{{ID: "b", After: start.AddDate(0, 0, -1), Until: start, Overlap: cronjob.Allow}}
+// A plan names its CronJob and the next run, and reads the same once it was stored. That it also concludes
+// the same is a law of planWithLaws.
+func TestPlan_Stored(t *testing.T) {
+	s := second(cronjob.Replace, child(hours(1)))
+	s.Now, s.Triggers, s.Backfills = hours(4), []cronjob.Trigger{{ID: "t"}}, []cronjob.Backfill{between("b", -24, 0, cronjob.Allow)}
 	plan := reconcile(t, s)
-	var stored cronjob.Plan
-	data, err := json.Marshal(plan)
-	if err == nil {
-		err = json.Unmarshal(data, &stored)
-	}
-	must.OK(t, err)
 	if plan.CronJobUID != "cj-1" || plan.Namespace != "ns" || !plan.NextRun.Equal(hours(5)) {
 		t.Errorf("CronJob %q in %q, next run %s", plan.CronJobUID, plan.Namespace, plan.NextRun)
 	}
+	var stored cronjob.Plan
+	data, err := json.Marshal(plan)
+	must.OK(t, err)
+	must.OK(t, json.Unmarshal(data, &stored))
 	if diff := cmp.Diff(plan.String(), stored.String()); diff != "" {
-		t.Error(diff)
-	}
-	want, got := plan.Conclude(done(&plan)), stored.Conclude(done(&plan))
-	if diff := cmp.Diff(want, got); diff != "" || len(want.Memory.Kept().Started) == 0 {
 		t.Error(diff)
 	}
 	if err := json.Unmarshal([]byte(`{"delete":7}`), &stored); err == nil {

@@ -9,13 +9,11 @@ import (
 )
 
 func TestC9_MissSchedule(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", StartingDeadlineSeconds: ptr[int64](60)})
-	s := snapshot(c, start.Add(2*time.Hour+5*time.Minute))
-	plan := reconcile(t, s)
+	s := hourly(cronjob.Spec{StartingDeadlineSeconds: ptr[int64](60)}, hours(2).Add(5*time.Minute))
+	plan := remember(t, &s)
 	if got := reasons(plan.Events); !slices.Equal(got, []string{"MissSchedule"}) || plan.Missed.Count != 2 || !plan.Missed.TooLate {
 		t.Error(plan.String())
 	}
-	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
 	if !s.Memory.Kept().Accounted.Equal(hours(2)) {
 		t.Errorf("accounted up to %v, want the latest missed run", s.Memory.Kept().Accounted)
 	}
@@ -34,10 +32,7 @@ func TestC9_MissSchedule(t *testing.T) {
 // A counter adds up what the metrics say: each missed run counts once, though a run that is
 // held makes each round look back over the same ones.
 func TestMetrics_MissedCountsOnce(t *testing.T) {
-	running := child(hours(1))
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(running)}, LastScheduleTime: hours(1)}
-	s := snapshot(c, start, running)
+	s := second(cronjob.Forbid, child(hours(1)))
 	for _, tc := range []struct {
 		now       float64
 		seen, new int
@@ -53,17 +48,17 @@ func TestMetrics_MissedCountsOnce(t *testing.T) {
 }
 
 // lostCreation is the snapshot after a round in which the creation of the run of 1:00 had no reply.
-func lostCreation(t *testing.T, spec cronjob.Spec) cronjob.Snapshot {
+func lostCreation(t *testing.T, spec cronjob.Spec, o cronjob.Options) cronjob.Snapshot {
 	t.Helper()
-	spec.Schedule = "@hourly"
-	s := snapshot(newCronJob(spec), hours(1))
+	s := in(hourly(spec, hours(1)), o)
 	plan := reconcile(t, s)
-	s.Memory = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}}).Memory
+	s.Memory = plan.Conclude(creation(cronjob.ResultUnsuccessful)).Memory
 	return s
 }
 
 // C9: before a run is reported whose job was perhaps created, the job is looked up.
 func TestC9_PerhapsCreated(t *testing.T) {
+	short := cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)}
 	for _, tc := range []struct {
 		name   string
 		spec   cronjob.Spec
@@ -72,20 +67,17 @@ func TestC9_PerhapsCreated(t *testing.T) {
 		missed []int // in two rounds
 		events []string
 	}{
-		{"it runs", cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)}, hours(1.5), cronjob.ResultDone, []int{0, 0}, nil},
-		{"it is not there", cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)}, hours(1.5), cronjob.ResultGone, []int{1, 0}, []string{"MissSchedule"}},
-		{"nobody knows", cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)}, hours(1.5), cronjob.ResultUnsuccessful, []int{0, 0}, nil},
+		{"it runs", short, hours(1.5), cronjob.ResultDone, []int{0, 0}, nil},
+		{"it is not there", short, hours(1.5), cronjob.ResultGone, []int{1, 0}, []string{"MissSchedule"}},
+		{"nobody knows", short, hours(1.5), cronjob.ResultUnsuccessful, []int{0, 0}, nil},
 		{"a later run is due, and it runs", cronjob.Spec{}, hours(3), cronjob.ResultDone, []int{1, 0}, []string{"SuccessfulCreate"}},
 		{"a later run is due, and it is not there", cronjob.Spec{}, hours(3), cronjob.ResultGone, []int{2, 0}, []string{"SuccessfulCreate"}},
 	} {
-		s := lostCreation(t, tc.spec)
+		s := lostCreation(t, tc.spec, cronjob.Options{})
 		s.Now = tc.now
 		for i, want := range tc.missed {
 			plan := reconcile(t, s)
-			o := done(&plan)
-			for k := range o.Verified {
-				o.Verified[k] = tc.found
-			}
+			o := found(&plan, tc.found)
 			if i == 0 && (len(plan.Verify) != 1 || !plan.MayCreate(o.Writes)) {
 				t.Errorf("%s: the job is looked up, and holds nothing back:\n%s", tc.name, plan.String())
 			}
@@ -97,14 +89,11 @@ func TestC9_PerhapsCreated(t *testing.T) {
 		}
 	}
 	// Another owner has taken the name meanwhile.
-	s := lostCreation(t, cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)})
+	s := lostCreation(t, short, cronjob.Options{})
 	s.Now = hours(1.5)
-	plan := reconcile(t, s)
-	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
-	other := child(hours(1))
-	other.Foreign = true
-	s.Children = []cronjob.Child{other}
-	if plan = reconcile(t, s); len(plan.Unstarted) != 1 || plan.Unstarted[0].Reason != cronjob.UnstartedNameTaken {
+	remember(t, &s)
+	s.Children = []cronjob.Child{foreign(child(hours(1)))}
+	if plan := reconcile(t, s); len(plan.Unstarted) != 1 || plan.Unstarted[0].Reason != cronjob.UnstartedNameTaken {
 		t.Errorf("another owner's job has the name: %v", plan.Unstarted)
 	}
 }
@@ -113,18 +102,16 @@ func TestC9_PerhapsCreated(t *testing.T) {
 // jobs are not among the unstarted ones.
 func TestC9_AfterACrash(t *testing.T) {
 	for _, recorded := range []bool{false, true} {
-		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5))
-		plan := reconcile(t, s)
-		s.Memory, s.Now = plan.Conclude(cronjob.Outcome{}).Memory, hours(5)
-		plan = reconcile(t, s)
-		status := plan.Settle(done(&plan).Writes).Status
+		s := hourly(cronjob.Spec{}, hours(0.5))
+		remember(t, &s)
+		s.Now = hours(5)
+		_, end := play(t, s)
 		// The program ends. The next one finds the memory of the round before.
 		s.Children, s.Now = []cronjob.Child{child(hours(2)), child(hours(5))}, hours(5.1)
 		if recorded {
-			s.CronJob.Status = status
+			s.CronJob.Status = end.Status
 		}
-		plan = reconcile(t, s)
-		end := plan.Conclude(done(&plan))
+		plan, end := play(t, s)
 		if end.Metrics.Missed != 3 || end.Unstarted[0].Reason != cronjob.UnstartedForLater || !end.Unstarted[0].Latest.Equal(hours(4)) {
 			t.Errorf("recorded %t: %v\n%s", recorded, end.Unstarted, plan.String())
 		}
@@ -133,34 +120,27 @@ func TestC9_AfterACrash(t *testing.T) {
 
 // C9: a run whose name is taken is reported once, however missed runs are made up.
 func TestC9_NameTaken(t *testing.T) {
+	other := foreign(child(hours(2)))
 	for _, catchUp := range []cronjob.CatchUp{cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll} {
-		for _, shown := range []bool{true, false} {
-			other := child(hours(2))
-			other.Foreign = true
-			s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
-			s.Options.CatchUp = catchUp
-			if shown {
-				s.Children = []cronjob.Child{other}
-			}
+		for _, children := range [][]cronjob.Child{{other}, nil} {
+			s := in(hourly(cronjob.Spec{}, hours(1), children...), cronjob.Options{CatchUp: catchUp})
 			missed, started := 0, 0
-			for n := range 5 {
-				s.Now = hours(float64(n + 1))
-				for range 2 {
-					plan := reconcile(t, s)
-					o := done(&plan)
-					for i := range o.Created {
-						if started++; plan.Create[i].Name == other.Name {
-							started--
-							o.Created[i] = cronjob.Effect{Result: cronjob.ResultNameTaken}
-						}
+			for n := range 10 {
+				s.Now = hours(float64(n/2 + 1))
+				plan := reconcile(t, s)
+				o := done(&plan)
+				for i := range o.Created {
+					if started++; plan.Create[i].Name == other.Name {
+						started--
+						o.Created[i] = cronjob.Effect{Result: cronjob.ResultNameTaken}
 					}
-					end := plan.Conclude(o)
-					missed += end.Metrics.Missed
-					s.Memory, s.CronJob.Status = end.Memory, end.Status
 				}
+				end := plan.Conclude(o)
+				missed += end.Metrics.Missed
+				s.Memory, s.CronJob.Status = end.Memory, end.Status
 			}
 			if missed != 1 || started != 4 {
-				t.Errorf("%s, shown %t: %d runs start, %d are reported", catchUp, shown, started, missed)
+				t.Errorf("%s, the children %v: %d runs start, %d are reported", catchUp, children, started, missed)
 			}
 		}
 	}
@@ -168,37 +148,30 @@ func TestC9_NameTaken(t *testing.T) {
 
 // C9: runs that an option sets aside are reported, with the reason.
 func TestC9_SetAside(t *testing.T) {
-	running := child(hours(1))
 	for _, tc := range []struct {
 		name    string
 		options cronjob.Options
-		change  func(*cronjob.Snapshot)
+		change  func(*cronjob.Spec)
 		want    cronjob.Unstarted
 	}{
-		{"suspended", cronjob.Options{SkipOnResume: true}, func(s *cronjob.Snapshot) { s.CronJob.Spec.Suspend = ptr(true) },
+		{"suspended", cronjob.Options{SkipOnResume: true}, func(s *cronjob.Spec) { s.Suspend = ptr(true) },
 			cronjob.Unstarted{Reason: cronjob.UnstartedSuspended, Count: 3, Latest: hours(4)}},
-		{"edited", cronjob.Options{SkipOnEdit: true}, func(s *cronjob.Snapshot) {
-			s.CronJob.Spec.Schedule = "30 * * * *"
-			s.Schedule = cronjob.Compile(&s.CronJob)
-		}, cronjob.Unstarted{Reason: cronjob.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
-		{"in another zone", cronjob.Options{SkipOnEdit: true}, func(s *cronjob.Snapshot) {
-			s.CronJob.Spec.TimeZone = ptr("Asia/Kolkata") // half past each hour
-			s.Schedule = cronjob.Compile(&s.CronJob)
-		}, cronjob.Unstarted{Reason: cronjob.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
-		{"held back", cronjob.Options{SkipHeld: true}, func(s *cronjob.Snapshot) { s.CronJob.Spec.ConcurrencyPolicy = cronjob.Forbid },
+		{"edited", cronjob.Options{SkipOnEdit: true}, func(s *cronjob.Spec) { s.Schedule = "30 * * * *" },
+			cronjob.Unstarted{Reason: cronjob.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
+		{"in another zone", cronjob.Options{SkipOnEdit: true}, func(s *cronjob.Spec) { s.TimeZone = ptr("Asia/Kolkata") }, // half past each hour
+			cronjob.Unstarted{Reason: cronjob.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
+		{"held back", cronjob.Options{SkipHeld: true}, func(s *cronjob.Spec) { s.ConcurrencyPolicy = cronjob.Forbid },
 			cronjob.Unstarted{Reason: cronjob.UnstartedHeld, Count: 1, Latest: hours(4)}},
 	} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-		c.Status = cronjob.Status{Active: []cronjob.Reference{ref(running)}, LastScheduleTime: hours(1)}
-		s := snapshot(c, hours(1.5), running)
-		s.Options = tc.options
-		plan := reconcile(t, s)
-		s.Memory, s.Now = plan.Conclude(cronjob.Outcome{}).Memory, hours(4)
-		tc.change(&s)
+		s := in(second("", child(hours(1))), tc.options)
+		s.Now = hours(1.5)
+		remember(t, &s)
+		s.Now = hours(4)
+		tc.change(&s.CronJob.Spec)
+		s.Schedule = cronjob.Compile(&s.CronJob)
 		var all []cronjob.Unstarted
 		for range 2 {
-			plan = reconcile(t, s)
-			end := plan.Conclude(done(&plan))
+			_, end := play(t, s)
 			if len(all) == 0 && !slices.Contains(reasons(end.Events), "SkippedSchedule") {
 				t.Errorf("%s: events %v", tc.name, end.Events)
 			}

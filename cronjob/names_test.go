@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // C1: the longest label, and one byte more.
@@ -23,6 +24,42 @@ func TestC1_BytesOfZoneNames(t *testing.T) {
 		name := fmt.Sprintf("a%sb", []byte{byte(c)})
 		if want := slices.Contains([]byte(allowed), byte(c)); isZoneName(name) != want {
 			t.Errorf("%q: %t", name, !want)
+		}
+	}
+}
+
+// C13: a name is compared as it is built.
+func TestRunName_Is(t *testing.T) {
+	own := names{cronJob: "report"}
+	run := time.Date(2026, 1, 1, 1, 0, 59, 0, time.UTC)
+	for name, want := range map[string]bool{
+		"report-29453820": true, "report-29453821": false, "report-2945382": false, "report-294538200": false,
+		"report29453820": false, "report": false, "report-": false, "": false, "reports-29453820": false,
+	} {
+		if got := own.of(run).is(name); got != want {
+			t.Errorf("%q: got %t", name, got)
+		}
+	}
+	for _, run := range []time.Time{run, time.Unix(0, 0), time.Unix(-60, 0), {}} {
+		if name := JobName("report", run); !own.of(run).is(name) {
+			t.Errorf("%q is not its own name", name)
+		}
+	}
+}
+
+// C5: a list is asked by UID, and by name where no UID is known. A short list and a
+// long one answer alike.
+func TestC5_MembersByUIDOrByName(t *testing.T) {
+	refs := []Reference{{Name: "a", UID: "1"}, {Name: "b", UID: "2"}}
+	for _, times := range []int{1, few} {
+		isMember := memberOf(refs, times)
+		for ask, want := range map[Reference]bool{
+			{UID: "2", Name: "b"}: true, {UID: "2", Name: "other"}: true, {UID: "3", Name: "b"}: false,
+			{Name: "b"}: true, {Name: "other"}: false, {UID: "3", Name: "other"}: false,
+		} {
+			if got := isMember(ask.UID, ask.Name); got != want {
+				t.Errorf("asked %d times, UID %q, name %q: %t", times, ask.UID, ask.Name, got)
+			}
 		}
 	}
 }

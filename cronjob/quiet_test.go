@@ -5,12 +5,20 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
 // TestQuiet_AsTheWholeRound changes one thing at a time in a round that has nothing to do. The rounds that
 // are still quiet are the ones of a large cluster; whichever are, the whole round makes the same plan.
 func TestQuiet_AsTheWholeRound(t *testing.T) {
+	// remembers changes the memory of a round.
+	remembers := func(change func(s *cronjob.Snapshot, m *cronjob.Remembered)) func(*cronjob.Snapshot) {
+		return func(s *cronjob.Snapshot) {
+			remember(t, s)
+			change(s, s.Memory.Kept())
+		}
+	}
 	for _, tt := range []struct {
 		name   string
 		change func(*cronjob.Snapshot)
@@ -21,17 +29,12 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"nothing has run yet", func(s *cronjob.Snapshot) {
 			s.Children, s.CronJob.Status, s.CronJob.CreationTimestamp = nil, cronjob.Status{}, s.Now
 		}, true},
-		{"the memory of the last round", remember, true},
-		{"a memory about an earlier CronJob", func(s *cronjob.Snapshot) { remember(s); s.CronJob.UID = "cj-2" }, true},
+		{"the memory of the last round", func(s *cronjob.Snapshot) { remember(t, s) }, true},
+		{"a memory about an earlier CronJob", remembers(func(s *cronjob.Snapshot, _ *cronjob.Remembered) { s.CronJob.UID = "cj-2" }), true},
 		{"Replace", func(s *cronjob.Snapshot) { s.CronJob.Spec.ConcurrencyPolicy = cronjob.Replace }, true},
 		{"the job that runs is being deleted", func(s *cronjob.Snapshot) { s.Children[3].DeletionTimestamp = s.Now }, true},
-		{"another kind", func(s *cronjob.Snapshot) {
-			s.Options.Child = cronjob.Kind{Kind: "Workflow", APIVersion: "argoproj.io/v1alpha1"}
-		}, true},
-		{"another owner's job of a later run", func(s *cronjob.Snapshot) {
-			s.Children[3] = child(s.Now)
-			s.Children[3].Foreign, s.CronJob.Status.Active = true, nil
-		}, true},
+		{"another kind", func(s *cronjob.Snapshot) { s.Options.Child = works.Child }, true},
+		{"another owner's job of a later run", func(s *cronjob.Snapshot) { s.Children[3], s.CronJob.Status.Active = foreign(child(s.Now)), nil }, true},
 		{"no limits of the history", func(s *cronjob.Snapshot) {
 			s.CronJob.Spec.SuccessfulJobsHistoryLimit, s.CronJob.Spec.FailedJobsHistoryLimit = nil, nil
 		}, true},
@@ -50,12 +53,8 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 			s.Schedule = cronjob.Compile(&s.CronJob)
 		}, false},
 		{"a deadline of nothing", func(s *cronjob.Snapshot) { s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](0) }, false},
-		{"the last run lies in the future", func(s *cronjob.Snapshot) {
-			s.CronJob.Status.LastScheduleTime = s.Now.Add(time.Hour)
-		}, false},
-		{"the job that runs has ended", func(s *cronjob.Snapshot) {
-			s.Children[3] = finished(s.Children[3], job.ConditionComplete, s.Now)
-		}, false},
+		{"the last run lies in the future", func(s *cronjob.Snapshot) { s.CronJob.Status.LastScheduleTime = s.Now.Add(time.Hour) }, false},
+		{"the job that runs has ended", func(s *cronjob.Snapshot) { s.Children[3] = finished(s.Children[3], job.ConditionComplete, s.Now) }, false},
 		{"the job that runs is missing", func(s *cronjob.Snapshot) { s.Children = s.Children[:3] }, false},
 		{"a job runs that is not recorded", func(s *cronjob.Snapshot) { s.CronJob.Status.Active = nil }, false},
 		{"two jobs of one UID run", func(s *cronjob.Snapshot) {
@@ -72,46 +71,30 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 			s.Children[0].Finished, s.CronJob.Spec.FailedJobsHistoryLimit = cronjob.Failed, ptr[int32](0)
 		}, false},
 		{"jobs are kept for a time", func(s *cronjob.Snapshot) { s.Options.KeepSuccessful = time.Hour }, false},
-		{"failed jobs are kept for a time", func(s *cronjob.Snapshot) {
-			s.Children[0].Finished, s.Options.KeepFailed = cronjob.Failed, time.Hour
-		}, false},
+		{"failed jobs are kept for a time", func(s *cronjob.Snapshot) { s.Children[0].Finished, s.Options.KeepFailed = cronjob.Failed, time.Hour }, false},
 		{"a trigger", func(s *cronjob.Snapshot) { s.Triggers = []cronjob.Trigger{{ID: "t"}} }, false},
 		{"a backfill", func(s *cronjob.Snapshot) {
 			s.Backfills = []cronjob.Backfill{{ID: "b", After: s.Now.Add(-24 * time.Hour), Until: s.Now.Add(-12 * time.Hour)}}
 		}, false},
-		{"the memory cannot be read", func(s *cronjob.Snapshot) {
-			if err := s.Memory.UnmarshalJSON([]byte(`{"version":99}`)); err != nil {
-				panic(err)
-			}
-		}, false},
-		{"a status write has failed", memorizing(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
+		{"the memory cannot be read", func(s *cronjob.Snapshot) { must.OK(t, s.Memory.UnmarshalJSON([]byte(`{"version":99}`))) }, false},
+		{"a status write has failed", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
 			m.Unrecorded = s.CronJob.Status.LastScheduleTime.Add(-time.Hour)
 		}), false},
-		{"the snapshot is older than the last write", memorizing(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
+		{"the snapshot is older than the last write", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
 			m.Recorded = s.CronJob.Status.LastScheduleTime.Add(time.Hour)
 		}), false},
-		{"snapshots have been late", memorizing(func(s *cronjob.Snapshot, m *cronjob.Remembered) { m.Behind = s.Now }), false},
-		{"runs were set aside", memorizing(func(s *cronjob.Snapshot, m *cronjob.Remembered) { m.Since = s.Now }), false},
-		{"a run is not accounted for", memorizing(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
+		{"snapshots have been late", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) { m.Behind = s.Now }), false},
+		{"runs were set aside", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) { m.Since = s.Now }), false},
+		{"a run is not accounted for", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
 			m.Accounted = s.CronJob.Status.LastScheduleTime.Add(-time.Hour)
 		}), false},
-		{"a started job is not shown", memorizing(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
+		{"a started job is not shown", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
 			m.Started = []cronjob.StartedJob{{Reference: ref(child(s.Now)), Recorded: true}}
 		}), false},
-		{"a deleted job is still named", memorizing(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
-			m.Deleted = s.CronJob.Status.Active
-		}), false},
-		{"resumed", func(s *cronjob.Snapshot) {
-			s.Options.SkipOnResume = true
-			memorizing(func(_ *cronjob.Snapshot, m *cronjob.Remembered) { m.Suspended = true })(s)
-		}, false},
-		{"edited", func(s *cronjob.Snapshot) {
-			s.Options.SkipOnEdit = true
-			memorizing(func(_ *cronjob.Snapshot, m *cronjob.Remembered) { m.Schedule = "0 0 * * *" })(s)
-		}, false},
-		{"no list of active jobs is stored", func(s *cronjob.Snapshot) {
-			s.Options.ActiveFromChildren, s.CronJob.Status.Active = true, nil
-		}, false},
+		{"a deleted job is still named", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) { m.Deleted = s.CronJob.Status.Active }), false},
+		{"resumed", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) { s.Options.SkipOnResume, m.Suspended = true, true }), false},
+		{"edited", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) { s.Options.SkipOnEdit, m.Schedule = true, "0 0 * * *" }), false},
+		{"no list of active jobs is stored", func(s *cronjob.Snapshot) { s.Options.ActiveFromChildren, s.CronJob.Status.Active = true, nil }, false},
 		{"no last success is stored", func(s *cronjob.Snapshot) { s.Options.SuccessFromChildren = true }, false},
 		{"as the reference", func(s *cronjob.Snapshot) { *s = kubernetes(*s) }, false},
 	} {
@@ -127,22 +110,5 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 				checkQuiet(t, s, &plan)
 			}
 		})
-	}
-}
-
-// remember gives the snapshot the memory of a round.
-func remember(s *cronjob.Snapshot) {
-	plan, err := cronjob.Reconcile(*s)
-	if err != nil {
-		panic(err)
-	}
-	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
-}
-
-// memorizing changes the memory of a round.
-func memorizing(change func(*cronjob.Snapshot, *cronjob.Remembered)) func(*cronjob.Snapshot) {
-	return func(s *cronjob.Snapshot) {
-		remember(s)
-		change(s, s.Memory.Kept())
 	}
 }

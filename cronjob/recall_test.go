@@ -14,9 +14,7 @@ import (
 // first round, which has started the run of 1:00, and the conclusion of that round.
 func behind(t *testing.T, spec cronjob.Spec, options cronjob.Options, settled cronjob.Result) cronjob.Snapshot {
 	t.Helper()
-	spec.Schedule = "@hourly"
-	s := snapshot(newCronJob(spec), hours(1.1))
-	s.Options = options
+	s := in(hourly(spec, hours(1.1)), options)
 	plan := reconcile(t, s)
 	if got := created(t, plan); !got.Equal(hours(1)) {
 		t.Fatalf("the first round starts %s", got)
@@ -31,22 +29,21 @@ func behind(t *testing.T, spec cronjob.Spec, options cronjob.Options, settled cr
 func TestCI15_WaitsForOwnWrites(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		spec    cronjob.Spec
+		policy  cronjob.ConcurrencyPolicy
 		options cronjob.Options
 		waits   bool
 	}{
-		{"Forbid", cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, true},
-		{"Forbid, one run after the other", cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{CatchUp: cronjob.CatchUpAll}, true},
-		{"Replace", cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, cronjob.Options{}, true},
-		{"Replace when gone", cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, cronjob.Options{ReplaceWhenGone: true}, true},
-		{"MaxActive", cronjob.Spec{}, cronjob.Options{MaxActive: 1}, true},
-		{"Allow", cronjob.Spec{}, cronjob.Options{}, false},
-		{"Forbid as in Kubernetes", cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{Quirks: cronjobquirk.Stale}, false},
+		{"Forbid", cronjob.Forbid, cronjob.Options{}, true},
+		{"Forbid, one run after the other", cronjob.Forbid, cronjob.Options{CatchUp: cronjob.CatchUpAll}, true},
+		{"Replace", cronjob.Replace, cronjob.Options{}, true},
+		{"Replace when gone", cronjob.Replace, cronjob.Options{ReplaceWhenGone: true}, true},
+		{"MaxActive", cronjob.Allow, cronjob.Options{MaxActive: 1}, true},
+		{"Allow", cronjob.Allow, cronjob.Options{}, false},
+		{"Forbid as in Kubernetes", cronjob.Forbid, cronjob.Options{Quirks: cronjobquirk.Stale}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := behind(t, tc.spec, tc.options, cronjob.ResultDone)
-			plan := reconcile(t, s)
-			end := plan.Conclude(done(&plan))
+			s := behind(t, cronjob.Spec{ConcurrencyPolicy: tc.policy}, tc.options, cronjob.ResultDone)
+			plan, end := play(t, s)
 			if waits := len(plan.Create) == 0; waits != tc.waits || waitsForNewer(&end) != tc.waits || end.Retry {
 				t.Fatalf("waits %t, again %v, retry %t:\n%s", waits, end.Requeue, end.Retry, plan.String())
 			}
@@ -67,16 +64,13 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 
 // The round after a write is not slower by a round where the snapshot shows the write.
 func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace}), hours(3.5))
-	s.Options.CatchUp = cronjob.CatchUpAll
-	for i := range 3 {
-		plan := reconcile(t, s)
-		if got := created(t, plan); !got.Equal(hours(float64(i + 1))) {
-			t.Fatalf("round %d starts %s:\n%s", i, got, plan.String())
+	s := in(hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(3.5)), cronjob.Options{CatchUp: cronjob.CatchUpAll})
+	for hour := 1.0; hour <= 3; hour++ {
+		plan, _ := goOn(t, &s)
+		if got := created(t, plan); !got.Equal(hours(hour)) {
+			t.Fatalf("round %v starts %s:\n%s", hour, got, plan.String())
 		}
-		o := done(&plan)
-		s.CronJob.Status, s.Memory = plan.Settle(o.Writes).Status, plan.Conclude(o).Memory
-		s.Children = []cronjob.Child{child(hours(float64(i + 1)))}
+		s.Children = []cronjob.Child{child(hours(hour))}
 	}
 }
 
@@ -84,9 +78,7 @@ func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
 // five minutes late.
 func TestCI15_PatienceEnds(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultDone)
-	plan := reconcile(t, s)
-	s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
-	at := plan.Requeue.At
+	at := remember(t, &s).Requeue.At
 	if !at.Equal(s.Now.Add(5 * time.Minute)) {
 		t.Fatalf("again at %s", at)
 	}
@@ -107,8 +99,7 @@ func TestCI15_PatienceEnds(t *testing.T) {
 
 // The memory of what was recorded also holds a run back, alone.
 func TestCI15_RecordedIsAhead(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid})
-	s := snapshot(c, hours(3.1))
+	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(3.1))
 	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Recorded: hours(2)})
 	plan := reconcile(t, s)
 	if end := plan.Conclude(cronjob.Outcome{}); len(plan.Create) > 0 || !waitsForNewer(&end) {
@@ -131,38 +122,26 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 	}{
 		{"a run", func(s *cronjob.Snapshot) { s.Now = hours(1) }, cronjob.JobName("report", hours(1))},
 		{"a trigger", func(s *cronjob.Snapshot) { s.Triggers = []cronjob.Trigger{{ID: "a"}} }, "report-manual-a"},
-		{"a backfill", func(s *cronjob.Snapshot) {
-			s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-1.5), Until: hours(-0.5)}}
-		}, cronjob.JobName("report", hours(-1))},
+		{"a backfill", func(s *cronjob.Snapshot) { s.Backfills = []cronjob.Backfill{between("b", -1.5, -0.5, "")} }, cronjob.JobName("report", hours(-1))},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(0.9))
+			s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(0.9))
 			tc.change(&s)
-			plan := reconcile(t, s)
+			plan, end := playUnwritten(t, s)
 			if len(plan.Create) != 1 || plan.Create[0].Name != tc.job {
 				t.Fatal(plan.String())
 			}
-			o := done(&plan)
-			o.Settled = cronjob.ResultUnsuccessful
-			s.Memory, s.Now = plan.Conclude(o).Memory, hours(2)
+			s.Memory, s.Now = end.Memory, hours(2)
 			plan = reconcile(t, s)
-			names := func(refs []cronjob.Reference) (all []string) {
-				for _, r := range refs {
-					all = append(all, r.Name)
-				}
-				return all
-			}
 			status := plan.Settle(cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}})
 			if len(plan.Create) > 0 || !slices.Equal(names(plan.Verify), []string{tc.job}) || !slices.Equal(names(status.Status.Active), []string{tc.job}) || !status.Write {
 				t.Fatal(plan.String())
 			}
 			// A look-up finds it gone: the next round follows immediately and starts the run.
-			o = cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultGone}}, Settled: cronjob.ResultDone}
-			end := plan.Conclude(o)
+			_, end = goOn(t, &s)
 			if !end.Requeue.At.Equal(s.Now) || slices.Contains(reasons(end.Events), "JobAlreadyActive") {
 				t.Fatalf("again at %s, events %v", end.Requeue.At, end.Events)
 			}
-			s.CronJob.Status, s.Memory = plan.Settle(o.Writes).Status, end.Memory
 			s.Triggers, s.Backfills = nil, nil
 			if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 				t.Errorf("got %s", got)
@@ -174,11 +153,8 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 // CI15: a creation without a reply may have worked. What must not run beside its job
 // waits for a look-up in the same round.
 func TestCI15_CreatedWithoutAReply(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(1))
+	s := lostCreation(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{})
 	plan := reconcile(t, s)
-	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}})
-	s.Memory = end.Memory
-	plan = reconcile(t, s)
 	if len(plan.Verify) > 0 || len(plan.Create) != 1 {
 		t.Fatalf("the same run needs no look, its name is its lock:\n%s", plan.String())
 	}
@@ -193,7 +169,7 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 		}
 	}
 	// It was created: the run waits until the children show it.
-	end = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}})
+	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}})
 	if s.Memory = end.Memory; !end.Retry {
 		t.Error("nothing asks for a round")
 	}
@@ -210,10 +186,7 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 // CI15: the job of a creation without a reply is looked up before any of the others is
 // created that it limits, however many there are.
 func TestCI15_LostBeforeSeveral(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1))
-	s.Options.MaxActive = 5
-	first := reconcile(t, s)
-	s.Memory = first.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}}).Memory
+	s := lostCreation(t, cronjob.Spec{}, cronjob.Options{MaxActive: 5})
 	s.Now = hours(2)
 	for n, triggers := range [][]cronjob.Trigger{nil, {{ID: "a"}}, {{ID: "a"}, {ID: "b"}}} {
 		s.Triggers = triggers
@@ -223,58 +196,30 @@ func TestCI15_LostBeforeSeveral(t *testing.T) {
 	}
 }
 
-// A server that refuses all creations is not asked without end (M9).
-func TestCI15_FailingCreationsAreNoHotLoop(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Forbid}), hours(3.5))
-	s.Options.CatchUp = cronjob.CatchUpAll
-	s.Triggers = []cronjob.Trigger{{ID: "a"}}
-	for range 4 {
-		plan := reconcile(t, s)
-		o := cronjob.Outcome{Settled: cronjob.ResultUnsuccessful}
-		for range plan.Verify {
-			o.Verified = append(o.Verified, cronjob.ResultGone)
-		}
-		for range plan.Create {
-			o.Created = append(o.Created, cronjob.Effect{Result: cronjob.ResultUnsuccessful})
-		}
-		end := plan.Conclude(o)
-		if len(plan.Create) == 0 || !end.Retry || !end.Requeue.At.After(s.Now) {
-			t.Fatalf("again at %s, retry %t:\n%s", end.Requeue.At, end.Retry, plan.String())
-		}
-		s.Memory = end.Memory
-	}
-}
-
 // CI8, CI15: a job that was deleted with its pods is looked up until it is gone, where
 // the children have never shown it.
 func TestCI15_ReplacedAndNotSeen(t *testing.T) {
-	first := child(hours(1))
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(first)}, LastScheduleTime: hours(1)}
-	s := snapshot(c, hours(2))
-	s.Options.ReplaceWhenGone = true
+	s := in(second(cronjob.Replace), cronjob.Options{ReplaceWhenGone: true})
 	plan := reconcile(t, s)
-	o := done(&plan)
-	o.Verified[0] = cronjob.ResultDone
-	s.CronJob.Status, s.Memory = plan.Settle(o.Writes).Status, plan.Conclude(o).Memory
+	end := plan.Conclude(found(&plan, cronjob.ResultDone))
+	s.CronJob.Status, s.Memory = end.Status, end.Memory
 	for range 2 {
 		plan = reconcile(t, s)
 		if len(plan.Create)+len(plan.Delete) > 0 || len(plan.Verify) != 1 {
 			t.Fatalf("its pods still run:\n%s", plan.String())
 		}
-		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}})
+		end := plan.Conclude(found(&plan, cronjob.ResultDone))
 		if s.Memory = end.Memory; !waitsForNewer(&end) {
 			t.Error("nothing asks for a round")
 		}
 	}
 	// The children show it, before its deletion: it is not deleted again.
 	shown := s
-	shown.Children = []cronjob.Child{first}
+	shown.Children = []cronjob.Child{child(hours(1))}
 	if plan := reconcile(t, shown); len(plan.Create)+len(plan.Delete) > 0 {
 		t.Error(plan.String())
 	}
-	plan = reconcile(t, s)
-	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultGone}}})
+	_, end = play(t, s) // it is gone
 	if !end.Requeue.At.Equal(s.Now) || len(reasons(end.Events)) > 0 {
 		t.Errorf("again at %s, events %v", end.Requeue.At, end.Events)
 	}
@@ -288,7 +233,7 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 // may be older than that, and nothing tells of the controller's own writes. Suspended meanwhile, the
 // CronJob has no other reason to look.
 func TestCL2_DeletedAndStillNamed(t *testing.T) {
-	done, gone, failed, notTried := cronjob.ResultDone, cronjob.ResultGone, cronjob.ResultUnsuccessful, cronjob.ResultNotTried
+	const works, gone, fails, notTried = cronjob.ResultDone, cronjob.ResultGone, cronjob.ResultUnsuccessful, cronjob.ResultNotTried
 	for _, tc := range []struct {
 		name                   string
 		deleted, settled, look cronjob.Result
@@ -297,37 +242,29 @@ func TestCL2_DeletedAndStillNamed(t *testing.T) {
 		quirks                 cronjobquirk.Set
 		consistent             bool
 	}{
-		{name: "the status write conflicts", deleted: done, settled: failed, look: gone, looks: 1, remembered: true},
-		{name: "the status without it is not seen yet", deleted: done, settled: done, look: gone, looks: 1, remembered: true},
-		{name: "it was gone already", deleted: gone, settled: failed, look: gone, looks: 1, remembered: true},
-		{name: "the reply is lost", deleted: failed, settled: done, look: gone, looks: 1, remembered: true},
-		{name: "the deletion has failed", deleted: failed, settled: done, look: done, looks: 1, named: true},
-		{name: "the look-up fails as well", deleted: failed, settled: done, look: failed, looks: 1, named: true, remembered: true},
-		{name: "not tried", deleted: notTried, settled: done, named: true},
-		{name: "with the quirk", deleted: done, settled: failed, named: true, quirks: cronjobquirk.Stale},
-		{name: "consistent", deleted: done, settled: failed, named: true, consistent: true},
+		{name: "the status write conflicts", deleted: works, settled: fails, look: gone, looks: 1, remembered: true},
+		{name: "the status without it is not seen yet", deleted: works, settled: works, look: gone, looks: 1, remembered: true},
+		{name: "it was gone already", deleted: gone, settled: fails, look: gone, looks: 1, remembered: true},
+		{name: "the reply is lost", deleted: fails, settled: works, look: gone, looks: 1, remembered: true},
+		{name: "the deletion has failed", deleted: fails, settled: works, look: works, looks: 1, named: true},
+		{name: "the look-up fails as well", deleted: fails, settled: works, look: fails, looks: 1, named: true, remembered: true},
+		{name: "not tried", deleted: notTried, settled: works, named: true},
+		{name: "with the quirk", deleted: works, settled: fails, named: true, quirks: cronjobquirk.Stale},
+		{name: "consistent", deleted: works, settled: fails, named: true, consistent: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			first := child(hours(1))
-			c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-			c.Status = cronjob.Status{Active: []cronjob.Reference{ref(first)}, LastScheduleTime: hours(1)}
-			s := snapshot(c, hours(2), first)
+			s := second(cronjob.Replace, child(hours(1)))
 			s.Options.Quirks, s.Consistent = tc.quirks, tc.consistent
 			plan := reconcile(t, s)
-			taken := cronjob.Effect{Result: cronjob.ResultNameTaken}
-			s.Memory = plan.Conclude(cronjob.Outcome{
-				Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: tc.deleted}}, Created: []cronjob.Effect{taken}}, Settled: tc.settled,
-			}).Memory
+			o := creation(cronjob.ResultNameTaken)
+			o.Deleted, o.Settled = []cronjob.Effect{{Result: tc.deleted}}, tc.settled
+			s.Memory = plan.Conclude(o).Memory
 			s.CronJob.Spec.Suspend = ptr(true)
 			if plan = reconcile(t, s); len(plan.Verify) != tc.looks || len(plan.Delete) > 0 {
 				t.Fatalf("want %d look-ups:\n%s", tc.looks, plan.String())
 			}
-			o := cronjob.Outcome{Settled: cronjob.ResultDone}
-			for range plan.Verify {
-				o.Verified = append(o.Verified, tc.look)
-			}
-			end := plan.Conclude(o)
-			if named := len(end.Status.Active) > 0; named != tc.named || len(end.Memory.Kept().Deleted) > 0 != tc.remembered || end.Retry != (tc.look == failed) {
+			end := plan.Conclude(found(&plan, tc.look))
+			if named := len(end.Status.Active) > 0; named != tc.named || len(end.Memory.Kept().Deleted) > 0 != tc.remembered || end.Retry != (tc.look == fails) {
 				t.Errorf("named %t, retry %t, memory %v", named, end.Retry, end.Memory.Kept().Deleted)
 			}
 		})
@@ -337,46 +274,36 @@ func TestCL2_DeletedAndStillNamed(t *testing.T) {
 // CL2: the job of a trigger is gone before any snapshot shows the status that names it. Nothing else is
 // going to happen to the CronJob, so a round is asked for until that status shows, or no cache is that late.
 func TestCL2_GoneBeforeItsStatusShows(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)}), hours(1))
+	s := hourly(cronjob.Spec{Suspend: ptr(true)}, hours(1))
 	s.Triggers = []cronjob.Trigger{{ID: "a"}}
-	plan := reconcile(t, s)
-	o := done(&plan)
-	written := plan.Settle(o.Writes).Status
-	s.Memory, s.Triggers = plan.Conclude(o).Memory, nil
+	_, end := play(t, s)
+	written := end.Status
+	s.Memory, s.Triggers = end.Memory, nil
 	for range 2 {
-		plan = reconcile(t, s)
-		end := plan.Conclude(done(&plan))
+		plan, end := play(t, s)
 		if s.Memory = end.Memory; !waitsForNewer(&end) {
 			t.Fatalf("no round is asked for:\n%s", plan.String())
 		}
 	}
 	late := s
 	late.Now = s.Now.Add(6 * time.Minute)
-	if plan = reconcile(t, late); !plan.Conclude(cronjob.Outcome{}).Requeue.At.IsZero() {
+	if plan := reconcile(t, late); !plan.Conclude(cronjob.Outcome{}).Requeue.At.IsZero() {
 		t.Error("patience does not end")
 	}
 	s.CronJob.Status = written
-	plan = reconcile(t, s)
-	if end := plan.Conclude(done(&plan)); len(plan.Verify) != 1 || len(end.Status.Active) > 0 || waitsForNewer(&end) {
+	if plan, end := play(t, s); len(plan.Verify) != 1 || len(end.Status.Active) > 0 || waitsForNewer(&end) {
 		t.Errorf("active %v, again %v:\n%s", end.Status.Active, end.Requeue, plan.String())
 	}
 }
 
 // A status with a later run that was written says enough: an older one is behind it (CI15).
 func TestCL2_DeletedForALaterRun(t *testing.T) {
-	first := child(hours(1))
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(first)}, LastScheduleTime: hours(1)}
-	plan := reconcile(t, snapshot(c, hours(2), first))
+	plan := reconcile(t, second(cronjob.Replace, child(hours(1))))
 	o := done(&plan)
-	for _, tc := range []struct {
-		result cronjob.Result
-		want   int
-	}{{cronjob.ResultDone, 0}, {cronjob.ResultGone, 0}, {cronjob.ResultUnsuccessful, 1}} {
-		o.Deleted[0].Result = tc.result
-		end := plan.Conclude(o)
-		if got := len(end.Memory.Kept().Deleted); got != tc.want {
-			t.Errorf("%s: %d are remembered", tc.result, got)
+	for result, want := range map[cronjob.Result]int{cronjob.ResultDone: 0, cronjob.ResultGone: 0, cronjob.ResultUnsuccessful: 1} {
+		o.Deleted[0].Result = result
+		if got := len(kept(plan.Conclude(o).Memory).Deleted); got != want {
+			t.Errorf("%s: %d are remembered, want %d", result, got, want)
 		}
 	}
 }
@@ -384,34 +311,22 @@ func TestCL2_DeletedForALaterRun(t *testing.T) {
 // CL2: a status that cannot be written is no reason to forget what was deleted; once it does not name
 // the job, nothing is looked up. One that is behind may name it yet.
 func TestCL2_DeletedUntilTheStatusSaysSo(t *testing.T) {
-	first := child(hours(1))
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(first)}, LastScheduleTime: hours(1)}
-	s := snapshot(c, hours(2), first)
-	plan := reconcile(t, s)
-	o := done(&plan)
-	o.Settled = cronjob.ResultUnsuccessful
-	s.Memory = plan.Conclude(o).Memory
-	s.CronJob.Spec.Suspend = ptr(true)
-	for range 3 {
-		plan = reconcile(t, s)
-		o := done(&plan)
-		o.Settled = cronjob.ResultUnsuccessful
-		if s.Memory = plan.Conclude(o).Memory; len(s.Memory.Kept().Deleted) != 1 {
+	s := second(cronjob.Replace, child(hours(1)))
+	for range 4 {
+		plan, end := playUnwritten(t, s)
+		if s.Memory = end.Memory; len(s.Memory.Kept().Deleted) != 1 {
 			t.Fatalf("forgotten:\n%s", plan.String())
 		}
+		s.CronJob.Spec.Suspend = ptr(true)
 	}
+	s.CronJob.Status.Active = nil
 	for _, tc := range []struct {
 		name     string
 		recorded time.Time
 		kept     int
 	}{{"as late as the last write", hours(1), 0}, {"behind it", hours(2), 1}} {
-		shown := s
-		shown.CronJob.Status.Active = nil
-		memory := *s.Memory.Kept()
-		memory.Recorded, memory.Started = tc.recorded, nil
-		shown.Memory = cronjob.Remember(memory)
-		plan = reconcile(t, shown)
+		s.Memory.Kept().Recorded, s.Memory.Kept().Started = tc.recorded, nil
+		plan := reconcile(t, s)
 		if got := len(plan.Basis().Memory.Deleted); got != tc.kept || len(plan.Verify) > 0 {
 			t.Errorf("%s: kept %d:\n%s", tc.name, got, plan.String())
 		}
@@ -425,24 +340,21 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 		name    string
 		policy  cronjob.ConcurrencyPolicy
 		options cronjob.Options
-		looks   int
+		limited bool
 	}{
-		{"Forbid", cronjob.Forbid, cronjob.Options{}, 1},
-		{"Replace", cronjob.Replace, cronjob.Options{}, 1},
-		{"MaxActive", cronjob.Allow, cronjob.Options{MaxActive: 1}, 1},
-		{"Allow, for the report", cronjob.Allow, cronjob.Options{}, 1},
+		{"Forbid", cronjob.Forbid, cronjob.Options{}, true},
+		{"Replace", cronjob.Replace, cronjob.Options{}, true},
+		{"MaxActive", cronjob.Allow, cronjob.Options{MaxActive: 1}, true},
+		{"Allow, for the report", cronjob.Allow, cronjob.Options{}, false},
 	} {
-		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy}), hours(1))
-		s.Options = tc.options
-		plan := reconcile(t, s)
-		s.Memory = plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}}).Memory
+		s := lostCreation(t, cronjob.Spec{ConcurrencyPolicy: tc.policy}, tc.options)
 		s.Now = hours(2)
-		if plan = reconcile(t, s); len(plan.Verify) != tc.looks || len(plan.Create) != 1 {
-			t.Errorf("%s: want %d look-ups:\n%s", tc.name, tc.looks, plan.String())
+		plan := reconcile(t, s)
+		if len(plan.Verify) != 1 || len(plan.Create) != 1 {
+			t.Errorf("%s: want one look-up:\n%s", tc.name, plan.String())
 		}
-		unlimited := tc.policy == cronjob.Allow && tc.options.MaxActive == 0
-		if plan.MayCreate(cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}) != unlimited {
-			t.Errorf("%s: the job is there, and the run may start: %t", tc.name, !unlimited)
+		if plan.MayCreate(cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}) == tc.limited {
+			t.Errorf("%s: the job is there, and the run may start: %t", tc.name, tc.limited)
 		}
 	}
 }
@@ -452,10 +364,8 @@ func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultUnsuccessful)
 	for range 3 {
 		plan := reconcile(t, s)
-		o := cronjob.Outcome{Settled: cronjob.ResultUnsuccessful}
-		for range plan.Verify {
-			o.Verified = append(o.Verified, cronjob.ResultDone)
-		}
+		o := found(&plan, cronjob.ResultDone)
+		o.Settled = cronjob.ResultUnsuccessful
 		s.Memory = plan.Conclude(o).Memory
 		if names := s.Memory.Kept().Started; len(names) != 1 || names[0].Name != cronjob.JobName("report", hours(1)) {
 			t.Fatalf("remembered %+v\n%s", names, plan.String())
@@ -466,20 +376,17 @@ func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 // The memory keeps the latest time that a snapshot has shown or that was written, and no time whose
 // write failed.
 func TestCI15_RecordedIsSeenOrWritten(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	c.Status.LastScheduleTime = hours(1)
-	plan := reconcile(t, snapshot(c, hours(1.5)))
-	if got := kept(plan.Conclude(cronjob.Outcome{}).Memory).Recorded; !got.Equal(hours(1)) {
-		t.Errorf("recorded %s, want what the snapshot shows", got)
+	s := hourly(cronjob.Spec{}, hours(2.5))
+	s.CronJob.Status.LastScheduleTime = hours(1)
+	if _, end := play(t, s); !kept(end.Memory).Recorded.Equal(hours(2)) {
+		t.Errorf("recorded %s, want the run that was started", kept(end.Memory).Recorded)
 	}
-	plan = reconcile(t, snapshot(c, hours(2.5)))
-	o := done(&plan)
-	if got := kept(plan.Conclude(o).Memory).Recorded; !got.Equal(hours(2)) {
-		t.Errorf("recorded %s, want the run that was started", got)
+	if _, end := playUnwritten(t, s); !kept(end.Memory).Recorded.Equal(hours(1)) {
+		t.Errorf("recorded %s though the write failed, want what the snapshot shows", kept(end.Memory).Recorded)
 	}
-	o.Settled = cronjob.ResultUnsuccessful
-	if got := kept(plan.Conclude(o).Memory).Recorded; !got.Equal(hours(1)) {
-		t.Errorf("recorded %s though the write failed", got)
+	s.Now = hours(1.5)
+	if remember(t, &s); !s.Memory.Kept().Recorded.Equal(hours(1)) {
+		t.Errorf("recorded %s, want what the snapshot shows", s.Memory.Kept().Recorded)
 	}
 }
 
@@ -487,36 +394,31 @@ func TestCI15_RecordedIsSeenOrWritten(t *testing.T) {
 // in the next snapshot, so nothing starts that must not run beside it.
 func TestCI15_AnEarlierWaitIsOver(t *testing.T) {
 	for _, tc := range []struct {
-		name    string
-		policy  cronjob.ConcurrencyPolicy
-		trigger cronjob.Trigger
-		now     time.Time
+		name     string
+		policy   cronjob.ConcurrencyPolicy
+		triggers []cronjob.Trigger
+		now      time.Time
 	}{
-		{"a run has started", cronjob.Forbid, cronjob.Trigger{}, hours(3)},
-		{"a trigger has started", cronjob.Allow, cronjob.Trigger{ID: "a"}, hours(2.5)},
+		{"a run has started", cronjob.Forbid, nil, hours(3)},
+		{"a trigger has started", cronjob.Allow, []cronjob.Trigger{{ID: "a"}}, hours(2.5)},
 	} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy})
-		c.Status.LastScheduleTime = hours(2)
-		s := snapshot(c, tc.now)
-		stale := ref(child(hours(1)))
+		s := hourly(cronjob.Spec{ConcurrencyPolicy: tc.policy}, tc.now)
+		s.CronJob.Status.LastScheduleTime = hours(2)
 		s.Memory = cronjob.Remember(cronjob.Remembered{
-			CronJobUID: c.UID, Recorded: hours(1), Behind: hours(1.1),
-			Started: []cronjob.StartedJob{{Reference: stale, ScheduledTime: hours(1), Recorded: true}},
+			CronJobUID: s.CronJob.UID, Recorded: hours(1), Behind: hours(1.1),
+			Started: []cronjob.StartedJob{{Reference: ref(child(hours(1))), ScheduledTime: hours(1), Recorded: true}},
 		})
-		if tc.trigger.ID != "" {
-			s.Triggers = []cronjob.Trigger{tc.trigger}
-		}
-		plan := reconcile(t, s)
+		s.Triggers = tc.triggers
+		plan, end := play(t, s)
 		if len(plan.Create) != 1 {
 			t.Fatalf("%s: the earlier wait is over:\n%s", tc.name, &plan)
 		}
-		s.Memory = plan.Conclude(done(&plan)).Memory
-		s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}}
-		if plan = reconcile(t, s); len(plan.Create) > 0 {
+		s.Memory, s.Triggers = end.Memory, []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}}
+		plan, end = play(t, s)
+		if len(plan.Create) > 0 {
 			t.Errorf("%s: and another starts beside it:\n%s", tc.name, &plan)
 		}
-		s.Now = s.Now.Add(5 * time.Minute)
-		s.Memory = plan.Conclude(done(&plan)).Memory
+		s.Memory, s.Now = end.Memory, s.Now.Add(5*time.Minute)
 		if plan = reconcile(t, s); len(plan.Create) != 1 {
 			t.Errorf("%s: it waits for longer than five minutes:\n%s", tc.name, &plan)
 		}
@@ -527,25 +429,23 @@ func TestCI15_AnEarlierWaitIsOver(t *testing.T) {
 // cache that is behind. No other job starts beside it.
 func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 	forbidden := cronjob.Trigger{ID: "b", Overlap: cronjob.Forbid}
+	triggers, backfills := []cronjob.Trigger{{ID: "a"}}, []cronjob.Backfill{between("a", -1.5, -0.5, "")}
 	for _, tc := range []struct {
-		name   string
-		asks   func(*cronjob.Snapshot)
-		shown  bool // the children show the job
-		noName bool // the reply to the creation is lost
+		name      string
+		triggers  []cronjob.Trigger
+		backfills []cronjob.Backfill
+		shown     bool // the children show the job
+		noName    bool // the reply to the creation is lost
 	}{
-		{"a trigger's job that no child shows", func(s *cronjob.Snapshot) { s.Triggers = []cronjob.Trigger{{ID: "a"}} }, false, false},
-		{"a trigger's job", func(s *cronjob.Snapshot) { s.Triggers = []cronjob.Trigger{{ID: "a"}} }, true, false},
-		{"a trigger's job without a reply", func(s *cronjob.Snapshot) { s.Triggers = []cronjob.Trigger{{ID: "a"}} }, false, true},
-		{"a backfill's job that no child shows", func(s *cronjob.Snapshot) {
-			s.Backfills = []cronjob.Backfill{{ID: "a", After: hours(-1.5), Until: hours(-0.5)}}
-		}, false, false},
-		{"a backfill's job", func(s *cronjob.Snapshot) {
-			s.Backfills = []cronjob.Backfill{{ID: "a", After: hours(-1.5), Until: hours(-0.5)}}
-		}, true, false},
+		{"a trigger's job that no child shows", triggers, nil, false, false},
+		{"a trigger's job", triggers, nil, true, false},
+		{"a trigger's job without a reply", triggers, nil, false, true},
+		{"a backfill's job that no child shows", nil, backfills, false, false},
+		{"a backfill's job", nil, backfills, true, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(0.5))
-			tc.asks(&s)
+			s := hourly(cronjob.Spec{}, hours(0.5))
+			s.Triggers, s.Backfills = tc.triggers, tc.backfills
 			plan := reconcile(t, s)
 			o := done(&plan)
 			if len(o.Created) != 1 {
@@ -565,11 +465,7 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 			looked := s
 			looked.CronJob.Status = fresh
 			plan = reconcile(t, looked)
-			o = done(&plan)
-			for i := range o.Verified {
-				o.Verified[i] = cronjob.ResultDone
-			}
-			s.Memory = plan.Conclude(o).Memory
+			s.Memory = plan.Conclude(found(&plan, cronjob.ResultDone)).Memory
 			if plan = reconcile(t, s); len(plan.Create) > 0 {
 				t.Errorf("another job starts beside %s:\n%s", made.Name, &plan)
 			}
@@ -587,15 +483,13 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 // memory. A status that records a run and does not name its job is not older than the one that
 // did: nothing waits for it.
 func TestCI15_TheStatusIsNewerThanTheMemory(t *testing.T) {
-	run := child(hours(1))
 	for name, children := range map[string][]cronjob.Child{
-		"the job has ended": {finished(run, job.ConditionComplete, hours(1.5))},
+		"the job has ended": {finished(child(hours(1)), job.ConditionComplete, hours(1.5))},
 		"the job is gone":   nil,
 	} {
 		s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultDone)
 		s.CronJob.Status.LastScheduleTime, s.Children = hours(1), children
-		plan := reconcile(t, s)
-		end := plan.Conclude(done(&plan))
+		plan, end := play(t, s)
 		if got := created(t, plan); !got.Equal(hours(2)) || end.Retry {
 			t.Errorf("%s: starts %s, asks for a round %t:\n%s", name, got, end.Retry, &plan)
 		}
@@ -613,14 +507,12 @@ func TestCI15_AWrittenStatusWasTheLatest(t *testing.T) {
 	s.Memory = cronjob.Remember(cronjob.Remembered{
 		CronJobUID: c.UID, Started: []cronjob.StartedJob{{Reference: ref(byTrigger), Recorded: true}},
 	})
-	plan := reconcile(t, s)
-	end := plan.Conclude(done(&plan))
+	plan, end := goOn(t, &s)
 	if len(plan.Delete) > 0 || end.Retry || len(plan.Create) != 1 || end.Requeue.At.After(s.Now.Add(time.Second)) {
 		t.Fatalf("the status may be older than the one that names the job:\n%s", &plan)
 	}
-	s.Memory, s.CronJob.Status, s.Now = end.Memory, end.Status, s.Now.Add(time.Second)
-	plan = reconcile(t, s)
-	if end := plan.Conclude(done(&plan)); len(plan.Delete) != 1 || end.Retry {
+	s.Now = s.Now.Add(time.Second)
+	if plan, end := play(t, s); len(plan.Delete) != 1 || end.Retry {
 		t.Errorf("retry %t:\n%s", end.Retry, &plan)
 	}
 }
@@ -633,10 +525,8 @@ func waitsForNewer(end *cronjob.Conclusion) bool { return end.Requeue.Reason == 
 // has failed.
 func TestCI15_LooksAgainLessAndLessOften(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultDone)
-	want := []time.Duration{1, 1, 2, 4, 8, 16, 32, 60, 60, 60, 56}
-	for i, seconds := range want {
-		plan := reconcile(t, s)
-		end := plan.Conclude(done(&plan))
+	for i, seconds := range []time.Duration{1, 1, 2, 4, 8, 16, 32, 60, 60, 60, 56} {
+		plan, end := play(t, s)
 		if delay := end.Requeue.At.Sub(s.Now); delay != seconds*time.Second || end.Retry {
 			t.Fatalf("round %d: again after %s, want %ds; retry %t\n%s", i, delay, seconds, end.Retry, &plan)
 		}

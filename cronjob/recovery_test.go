@@ -3,7 +3,6 @@ package cronjob_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 )
@@ -13,7 +12,7 @@ import (
 func TestCI3_AnnotationWithoutTheName(t *testing.T) {
 	copied := child(hours(1))
 	copied.Name = "report-copy"
-	plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5), copied))
+	plan := reconcile(t, hourly(cronjob.Spec{}, hours(1.5), copied))
 	if got := created(t, plan); !got.Equal(hours(1)) || len(plan.Unexpected) != 1 || len(plan.Basis().Status.Active) > 0 {
 		t.Error(plan.String())
 	}
@@ -25,7 +24,7 @@ func TestCI3_TheLatestOfTwoUnrecordedRuns(t *testing.T) {
 	a, b := child(hours(1)), child(hours(2))
 	for _, children := range [][]cronjob.Child{{a, b}, {b, a}} {
 		// Suspended, so that nothing else looks at the run that is due.
-		plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)}), hours(2.5), children...))
+		plan := reconcile(t, hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2.5), children...))
 		status := plan.Settle(cronjob.Writes{}).Status
 		if !status.LastScheduleTime.Equal(hours(2)) || !slices.Equal(status.Active, []cronjob.Reference{ref(a), ref(b)}) || len(plan.Create) > 0 {
 			t.Error(plan.String())
@@ -35,12 +34,10 @@ func TestCI3_TheLatestOfTwoUnrecordedRuns(t *testing.T) {
 
 // A crash between the creation and the status write (M11).
 func TestC14_CI3_FoundAmongTheChildren(t *testing.T) {
-	run := start.Add(time.Hour)
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	s := snapshot(c, run, child(run))
+	s := hourly(cronjob.Spec{}, hours(1), child(hours(1)))
 	plan := reconcile(t, s)
 	status := plan.Settle(cronjob.Writes{}).Status
-	if len(plan.Create)+len(plan.Events) > 0 || len(status.Active) != 1 || !status.LastScheduleTime.Equal(run) {
+	if len(plan.Create)+len(plan.Events) > 0 || len(status.Active) != 1 || !status.LastScheduleTime.Equal(hours(1)) {
 		t.Error(plan.String())
 	}
 	if plan := reconcile(t, kubernetes(s)); len(plan.Create) != 1 || len(plan.Unexpected) != 1 {

@@ -11,18 +11,13 @@ import (
 )
 
 func TestC12_CI8_Replace(t *testing.T) {
-	first, second := start.Add(time.Hour), start.Add(2*time.Hour)
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(first))}, LastScheduleTime: first}
-	plan := reconcile(t, snapshot(c, second, child(first)))
+	plan, end := play(t, second(cronjob.Replace, child(hours(1))))
 	if len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjob.DeleteReplaced || len(plan.Create) != 1 {
 		t.Fatal(plan.String())
 	}
-	status := plan.Settle(done(&plan).Writes).Status
-	if len(status.Active) != 1 || status.Active[0].Name != cronjob.JobName("report", second) {
-		t.Error(status)
+	if !slices.Equal(names(end.Status.Active), []string{cronjob.JobName("report", hours(2))}) {
+		t.Error(end.Status)
 	}
-
 	failed := cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}, Settled: cronjob.ResultDone}
 	if plan.MayCreate(failed.Writes) {
 		t.Error("a deletion failed, and the run may start")
@@ -30,43 +25,33 @@ func TestC12_CI8_Replace(t *testing.T) {
 	if end := plan.Conclude(failed); !end.Retry || plan.Settle(failed.Writes).Write {
 		t.Error("a failed replacement is tried again")
 	}
-	if !plan.MayCreate(cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjob.ResultGone}}}) {
-		t.Error("gone is as good as deleted")
-	}
 }
 
 // C12: a job to replace that turns out to be gone is as good as deleted: the run starts in
 // the same round, and no event tells of a deletion.
 func TestC12_AReplacedJobFoundGone(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
-	plan := reconcile(t, snapshot(c, hours(2)))
+	plan := reconcile(t, second(cronjob.Replace))
 	o := done(&plan)
 	o.Deleted[0] = cronjob.Effect{Result: cronjob.ResultGone}
 	if !plan.MayCreate(o.Writes) {
 		t.Fatal("the run does not start")
 	}
-	end, status := plan.Conclude(o), plan.Settle(o.Writes).Status
+	end := plan.Conclude(o)
 	if want := []string{"MissingJob", "SuccessfulCreate"}; !slices.Equal(reasons(end.Events), want) || end.Retry {
 		t.Errorf("events %v, retry %t", end.Events, end.Retry)
 	}
-	if len(status.Active) != 1 || status.Active[0].Name != cronjob.JobName("report", hours(2)) {
-		t.Error(status)
+	if !slices.Equal(names(end.Status.Active), []string{cronjob.JobName("report", hours(2))}) {
+		t.Error(end.Status)
 	}
 }
 
 func TestReplaceWhenGone(t *testing.T) {
-	first := child(hours(1))
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(first)}, LastScheduleTime: hours(1)}
-	s := snapshot(c, hours(2), first)
-	s.Options.ReplaceWhenGone = true
-	plan := reconcile(t, s)
+	s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true})
+	plan, end := play(t, s)
 	if len(plan.Create) > 0 || len(plan.Delete) != 1 || !plan.Delete[0].Foreground {
 		t.Fatal(plan.String())
 	}
-	s.CronJob.Status = plan.Settle(done(&plan).Writes).Status
-	s.Children[0].DeletionTimestamp = s.Now
+	s.CronJob.Status, s.Children[0].DeletionTimestamp = end.Status, s.Now
 	if plan := reconcile(t, s); len(plan.Create)+len(plan.Delete) > 0 {
 		t.Errorf("its pods still run: %s", plan.String())
 	}
@@ -79,19 +64,14 @@ func TestReplaceWhenGone(t *testing.T) {
 // B3: jobs that are deleted first come in the order of their runs, whatever the order
 // of the children.
 func TestReplaceWhenGone_OrderOfDeletions(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status.LastScheduleTime = hours(3)
-	children := []cronjob.Child{child(hours(3)), child(hours(1)), child(hours(2))}
-	s := snapshot(c, hours(4), children...)
-	s.Options.ReplaceWhenGone = true
-	plan := reconcile(t, s)
-	var runs []string
-	for _, d := range plan.Delete {
-		runs = append(runs, d.Name)
+	s := in(hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(4), child(hours(3)), child(hours(1)), child(hours(2))), cronjob.Options{ReplaceWhenGone: true})
+	s.CronJob.Status.LastScheduleTime = hours(3)
+	var got []string
+	for _, d := range reconcile(t, s).Delete {
+		got = append(got, d.Name)
 	}
-	want := []string{cronjob.JobName("report", hours(1)), cronjob.JobName("report", hours(2)), cronjob.JobName("report", hours(3))}
-	if !slices.Equal(runs, want) {
-		t.Errorf("got %q, want %q", runs, want)
+	if want := []string{cronjob.JobName("report", hours(1)), cronjob.JobName("report", hours(2)), cronjob.JobName("report", hours(3))}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -99,29 +79,25 @@ func TestReplaceWhenGone_OrderOfDeletions(t *testing.T) {
 // its way out, and only where a run waits for that.
 func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 	running := child(hours(1))
-	leaving, ended := running, finished(running, job.ConditionComplete, hours(1.5))
+	leaving := running
 	leaving.DeletionTimestamp = hours(1.6)
-	whenGone := cronjob.Options{ReplaceWhenGone: true}
 	for _, tc := range []struct {
-		name     string
-		policy   cronjob.ConcurrencyPolicy
-		options  cronjob.Options
-		children []cronjob.Child
-		looks    int
-		kept     int
+		name        string
+		policy      cronjob.ConcurrencyPolicy
+		whenGone    bool
+		children    []cronjob.Child
+		looks, kept int
 	}{
-		{"nothing is seen of it", cronjob.Replace, whenGone, nil, 1, 1},
-		{"it still runs", cronjob.Replace, whenGone, []cronjob.Child{running}, 0, 1},
-		{"it is under deletion", cronjob.Replace, whenGone, []cronjob.Child{leaving}, 0, 0},
-		{"it has ended", cronjob.Replace, whenGone, []cronjob.Child{ended}, 0, 0},
-		{"nothing waits until it is gone", cronjob.Replace, cronjob.Options{}, nil, 0, 0},
-		{"nothing is replaced", cronjob.Allow, whenGone, nil, 0, 0},
+		{"nothing is seen of it", cronjob.Replace, true, nil, 1, 1},
+		{"it still runs", cronjob.Replace, true, []cronjob.Child{running}, 0, 1},
+		{"it is under deletion", cronjob.Replace, true, []cronjob.Child{leaving}, 0, 0},
+		{"it has ended", cronjob.Replace, true, []cronjob.Child{finished(running, job.ConditionComplete, hours(1.5))}, 0, 0},
+		{"nothing waits until it is gone", cronjob.Replace, false, nil, 0, 0},
+		{"nothing is replaced", cronjob.Allow, true, nil, 0, 0},
 	} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy})
-		c.Status.LastScheduleTime = hours(1)
-		s := snapshot(c, hours(1.7), tc.children...)
-		s.Options = tc.options
-		s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Replaced: []cronjob.LeavingJob{{Reference: ref(running)}}})
+		s := in(hourly(cronjob.Spec{ConcurrencyPolicy: tc.policy}, hours(1.7), tc.children...), cronjob.Options{ReplaceWhenGone: tc.whenGone})
+		s.CronJob.Status.LastScheduleTime = hours(1)
+		s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Replaced: []cronjob.LeavingJob{{Reference: ref(running)}}})
 		plan := reconcile(t, s)
 		if got := len(plan.Basis().Memory.Replaced); got != tc.kept || len(plan.Verify) != tc.looks {
 			t.Errorf("%s: %d kept, %d looked up, want %d and %d\n%s", tc.name, got, len(plan.Verify), tc.kept, tc.looks, plan.String())
@@ -143,10 +119,7 @@ func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 		{"its pods end, and nothing is remembered", cronjob.ResultDone, cronjobquirk.Stale, time.Time{}},
 		{"it was gone already, and nothing is remembered", cronjob.ResultGone, cronjobquirk.Stale, time.Time{}},
 	} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-		c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
-		s := snapshot(c, hours(2), child(hours(1)))
-		s.Options = cronjob.Options{ReplaceWhenGone: true, Quirks: tc.quirks}
+		s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true, Quirks: tc.quirks})
 		rounds, started := 0, time.Time{}
 		for range 10 {
 			plan := reconcile(t, s)
@@ -176,17 +149,14 @@ func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 // A job that was deleted and that the children have yet to show is neither deleted again nor
 // looked up twice.
 func TestReplaceWhenGone_DeletedUnseen(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
-	s := snapshot(c, hours(2))
-	s.Options.ReplaceWhenGone = true
+	s := in(second(cronjob.Replace), cronjob.Options{ReplaceWhenGone: true})
 	for i, want := range []int{1, 0, 0} {
 		plan := reconcile(t, s)
 		if len(plan.Delete) != want || len(plan.Verify) != 1 || len(plan.Create) > 0 {
 			t.Fatalf("round %d: %s", i, plan.String())
 		}
-		o := done(&plan)
-		o.Verified[0], o.Settled = cronjob.ResultDone, cronjob.ResultUnsuccessful // the cache of CronJobs is late as well
+		o := found(&plan, cronjob.ResultDone)
+		o.Settled = cronjob.ResultUnsuccessful // the cache of CronJobs is late as well
 		s.Memory = plan.Conclude(o).Memory
 	}
 }
@@ -194,44 +164,37 @@ func TestReplaceWhenGone_DeletedUnseen(t *testing.T) {
 // CI8, C3: once the deadline of the run has passed that waited, a trigger and a backfill with Forbid
 // still wait until the pods of the replaced job are gone, and no event calls that job unexpected.
 func TestCI8_C3_BesideThePodsOfAReplacedJob(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace, StartingDeadlineSeconds: ptr[int64](20)})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
-	s := snapshot(c, hours(2), child(hours(1)))
-	s.Options.ReplaceWhenGone = true
+	s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true})
+	s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](20)
 	s.Triggers = []cronjob.Trigger{{ID: "t", Overlap: cronjob.Forbid}}
-	s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(-2), Until: hours(-1)}}
-	shown := func(s *cronjob.Snapshot) { s.Children[0].DeletionTimestamp = s.Now }
-	for i, now := range []time.Time{s.Now, s.Now.Add(time.Second), s.Now.Add(time.Minute), s.Now.Add(2 * time.Minute), s.Now.Add(3 * time.Minute)} {
-		s.Now = now
+	s.Backfills = []cronjob.Backfill{between("b", -2, -1, "")}
+	for i, passed := range []time.Duration{0, time.Second, time.Minute, time.Minute, time.Minute} {
+		s.Now = s.Now.Add(passed)
 		switch i {
-		case 3:
-			shown(&s)
+		case 3: // the deletion is shown
+			s.Children[0].DeletionTimestamp = s.Now
 		case 4:
 			s.Children = nil
 		}
-		plan := reconcile(t, s)
+		plan, _ := goOn(t, &s)
 		if slices.Contains(reasons(plan.Events), "UnexpectedJob") {
-			t.Errorf("at %s: %v", now, plan.Events)
+			t.Errorf("at %s: %v", s.Now, plan.Events)
 		}
 		if started := len(plan.Create) > 0; started != (i == 4) {
-			t.Errorf("at %s: starts %t:\n%s", now, started, plan.String())
+			t.Errorf("at %s: starts %t:\n%s", s.Now, started, plan.String())
 		}
-		end := plan.Conclude(done(&plan))
-		s.Memory, s.CronJob.Status = end.Memory, end.Status
 	}
 }
 
 // CI1: the job of a backfill that the children do not show yet is spared, with ReplaceWhenGone as
 // well: once it was deleted, the schedule would start its run again.
 func TestCI1_ReplaceSparesABackfillUnseen(t *testing.T) {
-	backfilled := ref(child(hours(3)))
+	unseen := ref(child(hours(3)))
 	for _, whenGone := range []bool{false, true} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-		c.Status.Active = []cronjob.Reference{backfilled}
-		s := snapshot(c, hours(3.1))
-		s.Options = cronjob.Options{ReplaceWhenGone: whenGone, CatchUp: cronjob.CatchUpAll}
+		s := in(hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(3.1)), cronjob.Options{ReplaceWhenGone: whenGone, CatchUp: cronjob.CatchUpAll})
+		s.CronJob.Status.Active = []cronjob.Reference{unseen}
 		s.Memory = cronjob.Remember(cronjob.Remembered{
-			CronJobUID: c.UID, Started: []cronjob.StartedJob{{Reference: backfilled, Backfilled: true, Recorded: true}},
+			CronJobUID: "cj-1", Started: []cronjob.StartedJob{{Reference: unseen, Backfilled: true, Recorded: true}},
 		})
 		plan := reconcile(t, s)
 		if got := created(t, plan); !got.Equal(hours(1)) || len(plan.Delete) > 0 || len(plan.Verify) != 1 {
@@ -247,18 +210,34 @@ func TestBackfill_CI1_UnlistedJobIsNotedFirst(t *testing.T) {
 		s := settled(cronjob.Replace, child(hours(7)))
 		s.CronJob.Status.Active, s.Now = nil, hours(10)
 		s.Options.ReplaceWhenGone = whenGone
-		s.Backfills = []cronjob.Backfill{{ID: "b", After: hours(6), Until: hours(7)}}
-		plan := reconcile(t, s)
+		s.Backfills = []cronjob.Backfill{between("b", 6, 7, "")}
+		plan, end := play(t, s)
 		if len(plan.Delete) > 0 {
 			t.Errorf("when gone %t: the run of 7 o'clock is not noted:\n%s", whenGone, &plan)
 		}
-		end := plan.Conclude(done(&plan))
 		if len(end.Backfills) != 1 || !end.Backfills[0].IsComplete() || whenGone && !end.Requeue.At.Equal(s.Now) {
 			t.Fatalf("when gone %t: %+v", whenGone, end)
 		}
 		s.Backfills = nil
 		if plan = reconcile(t, s); whenGone != (len(plan.Delete) == 1) {
 			t.Errorf("when gone %t: %s", whenGone, &plan)
+		}
+	}
+}
+
+// A run does not count what it replaces against MaxActive, but what it spares.
+func TestMaxActive_Replace(t *testing.T) {
+	asked := backfilled(child(hours(-5)))
+	for _, tc := range []struct {
+		name  string
+		other cronjob.Child
+		limit int32
+		want  time.Time
+	}{{"replaced", child(hours(1)), 1, hours(2)}, {"spared", asked, 1, time.Time{}}, {"room for both", asked, 2, hours(2)}} {
+		s := in(second(cronjob.Replace, tc.other), cronjob.Options{MaxActive: tc.limit})
+		s.CronJob.Status.Active = []cronjob.Reference{ref(tc.other)}
+		if got := created(t, reconcile(t, s)); !got.Equal(tc.want) {
+			t.Errorf("%s: got %s", tc.name, got)
 		}
 	}
 }

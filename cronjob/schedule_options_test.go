@@ -42,38 +42,28 @@ func TestC13_SecondsDoNotCollide(t *testing.T) {
 
 // C20: the run at the creation starts once, whatever happens to its job, and the schedule goes on.
 func TestC20_RunAtCreation(t *testing.T) {
-	created := at("2026-01-01T10:20:30Z")
-	c := newCronJob(cronjob.Spec{Schedule: "0 0 * * *", ConcurrencyPolicy: cronjob.Forbid})
-	c.CreationTimestamp = created
-	first := created.Add(time.Second)
+	creation := at("2026-01-01T10:20:30Z")
+	first, second, third := creation.Add(time.Second), at("2026-01-02T00:00:00Z"), at("2026-01-03T00:00:00Z")
 	for _, tc := range []struct {
-		name  string
-		now   time.Time
-		last  time.Time
-		spec  func(*cronjob.Spec)
-		want  time.Time // the run that starts
-		again time.Time
+		name        string
+		now, last   time.Time
+		spec        cronjob.Spec
+		want, again time.Time // the run that starts, and the next one
 	}{
-		{"at the creation", created, time.Time{}, nil, time.Time{}, first},
-		{"a second later", first, time.Time{}, nil, first, at("2026-01-02T00:00:00Z")},
-		{"after an hour", created.Add(time.Hour), time.Time{}, nil, first, at("2026-01-02T00:00:00Z")},
-		{"recorded, and its job is gone", created.Add(time.Hour), first, nil, time.Time{}, at("2026-01-02T00:00:00Z")},
-		{"missed, with a later run", at("2026-01-02T00:00:05Z"), time.Time{}, nil, at("2026-01-02T00:00:00Z"), at("2026-01-03T00:00:00Z")},
-		{"past its deadline", created.Add(time.Hour), time.Time{}, func(s *cronjob.Spec) { s.StartingDeadlineSeconds = ptr[int64](60) }, time.Time{}, at("2026-01-02T00:00:00Z")},
-		{"suspended", first, time.Time{}, func(s *cronjob.Spec) { s.Suspend = ptr(true) }, time.Time{}, time.Time{}},
+		{"at the creation", creation, time.Time{}, cronjob.Spec{}, time.Time{}, first},
+		{"a second later", first, time.Time{}, cronjob.Spec{}, first, second},
+		{"after an hour", creation.Add(time.Hour), time.Time{}, cronjob.Spec{}, first, second},
+		{"recorded, and its job is gone", creation.Add(time.Hour), first, cronjob.Spec{}, time.Time{}, second},
+		{"missed, with a later run", second.Add(5 * time.Second), time.Time{}, cronjob.Spec{}, second, third},
+		{"past its deadline", creation.Add(time.Hour), time.Time{}, cronjob.Spec{StartingDeadlineSeconds: ptr[int64](60)}, time.Time{}, second},
+		{"suspended", first, time.Time{}, cronjob.Spec{Suspend: ptr(true)}, time.Time{}, time.Time{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := c
-			if tc.spec != nil {
-				tc.spec(&c.Spec)
-			}
-			c.Status.LastScheduleTime = tc.last
+			tc.spec.Schedule, tc.spec.ConcurrencyPolicy = "0 0 * * *", cronjob.Forbid
+			c := newCronJob(tc.spec)
+			c.CreationTimestamp, c.Status.LastScheduleTime = creation, tc.last
 			plan := reconcile(t, cronjob.Snapshot{CronJob: c, Now: tc.now, Schedule: cronjob.Compile(&c, schedule.RunAfterAnchor()), Consistent: true})
-			var got time.Time
-			if len(plan.Create) == 1 {
-				got = plan.Create[0].ScheduledTime
-			}
-			if !got.Equal(tc.want) || len(plan.Create) > 1 || !plan.NextRun.Equal(tc.again) {
+			if got := created(t, plan); !got.Equal(tc.want) || !plan.NextRun.Equal(tc.again) {
 				t.Errorf("starts %s, next %s, want %s, %s:\n%s", got, plan.NextRun, tc.want, tc.again, &plan)
 			}
 		})
@@ -82,24 +72,18 @@ func TestC20_RunAtCreation(t *testing.T) {
 
 // C20: nothing starts outside of a window, and after its end nothing is waited for.
 func TestC20_Window(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	window := []schedule.Option{schedule.NotBefore(hours(2)), schedule.NotAfter(hours(3.5))}
-	for _, tc := range []struct {
-		now, last, want, next time.Time
-	}{
+	s := hourly(cronjob.Spec{}, start)
+	s.Schedule, s.Consistent = cronjob.Compile(&s.CronJob, schedule.NotBefore(hours(2)), schedule.NotAfter(hours(3.5))), true
+	for _, tc := range []struct{ now, last, want, next time.Time }{
 		{hours(1.5), time.Time{}, time.Time{}, hours(2)},
 		{hours(2), time.Time{}, hours(2), hours(3)},
 		{hours(3.2), hours(2), hours(3), time.Time{}},
 		{hours(9), hours(2), hours(3), time.Time{}}, // missed, and made up after the end
 		{hours(9), hours(3), time.Time{}, time.Time{}},
 	} {
-		c.Status.LastScheduleTime = tc.last
-		plan := reconcile(t, cronjob.Snapshot{CronJob: c, Now: tc.now, Schedule: cronjob.Compile(&c, window...), Consistent: true})
-		var got time.Time
-		if len(plan.Create) == 1 {
-			got = plan.Create[0].ScheduledTime
-		}
-		if !got.Equal(tc.want) || !plan.NextRun.Equal(tc.next) {
+		s.Now, s.CronJob.Status.LastScheduleTime = tc.now, tc.last
+		plan := reconcile(t, s)
+		if got := created(t, plan); !got.Equal(tc.want) || !plan.NextRun.Equal(tc.next) {
 			t.Errorf("at %s: starts %s, next %s, want %s, %s", tc.now, got, plan.NextRun, tc.want, tc.next)
 		}
 	}

@@ -10,17 +10,14 @@ import (
 
 func TestCI16_SkipOnResume(t *testing.T) {
 	for _, skip := range []bool{false, true} {
-		c := newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)})
-		s := snapshot(c, hours(2.5))
-		s.Options.SkipOnResume = skip
-		plan := reconcile(t, s)
-		s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
+		s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2.5)), cronjob.Options{SkipOnResume: skip})
+		remember(t, &s)
 		s.CronJob.Spec.Suspend, s.Now = ptr(false), hours(5.5)
-		plan = reconcile(t, s)
+		plan := remember(t, &s)
 		if got := created(t, plan).IsZero(); got != skip {
 			t.Errorf("skip %t: %s", skip, plan.String())
 		}
-		s.Memory, s.Now = plan.Conclude(cronjob.Outcome{}).Memory, hours(6)
+		s.Now = hours(6)
 		if got := created(t, reconcile(t, s)); !got.Equal(hours(6)) {
 			t.Errorf("skip %t: the next run starts, got %s", skip, got)
 		}
@@ -41,10 +38,8 @@ func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
 		{"at an unknown time", time.Time{}, time.Time{}},
 		{"changed before it was seen suspended", hours(1), hours(5)},
 	} {
-		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly", Suspend: ptr(true)}), hours(2.5))
-		s.Options.SkipOnResume = true
-		plan := reconcile(t, s)
-		s.Memory = plan.Conclude(cronjob.Outcome{}).Memory
+		s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2.5)), cronjob.Options{SkipOnResume: true})
+		remember(t, &s)
 		s.CronJob.Spec.Suspend, s.CronJob.SpecChanged, s.Now = ptr(false), tc.resumed, hours(5.5)
 		if got := created(t, reconcile(t, s)); !got.Equal(tc.want) {
 			t.Errorf("%s: got %s", tc.name, got)
@@ -52,74 +47,48 @@ func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
 	}
 }
 
+// The noon of each day becomes 4:00, which is in the past. It starts where the edit came before it, or
+// edits set no runs aside. A change of the schedules that Also adds is also an edit.
 func TestCI16_SkipOnEdit(t *testing.T) {
-	for _, skip := range []bool{false, true} {
-		c := newCronJob(cronjob.Spec{Schedule: "0 12 * * *"})
-		s := snapshot(c, hours(5))
-		s.Options.SkipOnEdit = skip
-		plan := reconcile(t, s)
-		memory := plan.Conclude(cronjob.Outcome{}).Memory
-		c.Spec.Schedule = "0 4 * * *" // which was an hour and a half ago
-		options := s.Options
-		s = snapshot(c, hours(5.5))
-		s.Options, s.Memory = options, memory
-		if got := created(t, reconcile(t, s)).IsZero(); got != skip {
-			t.Errorf("skip %t: nothing starts: %t", skip, got)
-		}
-	}
-}
-
-// A change of the schedules that Also adds is also an edit.
-func TestSkipOnEdit_CombinedSchedules(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "0 12 * * *"})
-	for _, opts := range [][]schedule.Option{{schedule.Also("0 6 * * *")}, {schedule.Also("0 4 * * *")}} {
-		s := snapshot(c, hours(5))
-		s.Schedule = cronjob.Compile(&c, schedule.Also("0 6 * * *"))
-		s.Options.SkipOnEdit = true
-		plan := reconcile(t, s)
-		s.Memory, s.Now = plan.Conclude(cronjob.Outcome{}).Memory, hours(6.5)
-		s.Schedule = cronjob.Compile(&c, opts...)
-		changed := s.Schedule.Schedule.String() != plan.Basis().Memory.Schedule
-		if got := created(t, reconcile(t, s)).IsZero(); got != changed {
-			t.Errorf("changed %t: nothing starts: %t", changed, got)
+	also := func(spec string) []schedule.Option { return []schedule.Option{schedule.Also(spec)} }
+	for _, tc := range []struct {
+		name          string
+		skip          bool
+		before, after string
+		edited        time.Time
+		old, next     []schedule.Option
+		starts        bool
+	}{
+		{"edits count", true, "0 12 * * *", "0 4 * * *", time.Time{}, nil, nil, false},
+		{"edits do not count", false, "0 12 * * *", "0 4 * * *", time.Time{}, nil, nil, true},
+		{"edited before 4:00", true, "0 12 * * *", "0 4 * * *", hours(3.5), nil, nil, true},
+		{"edited after 4:00", true, "0 12 * * *", "0 4 * * *", hours(4.5), nil, nil, false},
+		{"what is added has changed", true, "0 12 * * *", "0 12 * * *", time.Time{}, also("0 6 * * *"), also("0 4 * * *"), false},
+		{"what is added is the same", true, "0 12 * * *", "0 12 * * *", time.Time{}, also("0 4 * * *"), also("0 4 * * *"), true},
+	} {
+		s := in(snapshot(newCronJob(cronjob.Spec{Schedule: tc.before}), hours(3)), cronjob.Options{SkipOnEdit: tc.skip})
+		s.Schedule = cronjob.Compile(&s.CronJob, tc.old...)
+		remember(t, &s)
+		s.CronJob.Spec.Schedule, s.CronJob.SpecChanged, s.Now = tc.after, tc.edited, hours(5)
+		s.Schedule = cronjob.Compile(&s.CronJob, tc.next...)
+		if plan := reconcile(t, s); created(t, plan).Equal(hours(4)) != tc.starts {
+			t.Errorf("%s: want a run %t:\n%s", tc.name, tc.starts, &plan)
 		}
 	}
 }
 
 // A schedule that does not parse is an edit, and so is the way back.
 func TestSkipOnEdit_Unparseable(t *testing.T) {
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	memory, options := cronjob.Memory{}, cronjob.Options{SkipOnEdit: true}
+	s := in(hourly(cronjob.Spec{}, start), cronjob.Options{SkipOnEdit: true})
 	for i, tc := range []struct {
 		schedule string
 		now      float64
 		want     bool
 	}{{"@hourly", 0.5, false}, {"soon", 1.5, false}, {"@hourly", 2.5, false}, {"@hourly", 3.5, true}} {
-		c.Spec.Schedule = tc.schedule
-		s := snapshot(c, hours(tc.now))
-		s.Memory, s.Options = memory, options
-		plan := reconcile(t, s)
-		memory = plan.Conclude(cronjob.Outcome{}).Memory
-		if got := !created(t, plan).IsZero(); got != tc.want {
+		s.CronJob.Spec.Schedule, s.Now = tc.schedule, hours(tc.now)
+		s.Schedule = cronjob.Compile(&s.CronJob)
+		if got := !created(t, remember(t, &s)).IsZero(); got != tc.want {
 			t.Errorf("step %d: starts %t", i, got)
-		}
-	}
-}
-
-func TestSkipOnEdit_RunsAfterTheEdit(t *testing.T) {
-	for _, tc := range []struct {
-		edited, want time.Time
-	}{{hours(3.5), hours(4)}, {hours(4.5), time.Time{}}, {time.Time{}, time.Time{}}} {
-		c := newCronJob(cronjob.Spec{Schedule: "0 12 * * *"})
-		s := snapshot(c, hours(3))
-		s.Options.SkipOnEdit = true
-		plan := reconcile(t, s)
-		memory, options := plan.Conclude(cronjob.Outcome{}).Memory, s.Options
-		c.Spec.Schedule, c.SpecChanged = "0 4 * * *", tc.edited
-		s = snapshot(c, hours(5))
-		s.Options, s.Memory = options, memory
-		if got := created(t, reconcile(t, s)); !got.Equal(tc.want) {
-			t.Errorf("edited at %s: got %s", tc.edited, got)
 		}
 	}
 }

@@ -9,64 +9,53 @@ import (
 )
 
 func TestC10_AlreadyStarted(t *testing.T) {
-	run := start.Add(time.Hour)
-	running := child(run)
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
+	active := []cronjob.Reference{ref(child(hours(1)))}
 	for name, status := range map[string]cronjob.Status{
-		"recorded":            {LastScheduleTime: run},
-		"in the active list":  {Active: []cronjob.Reference{ref(running)}},
-		"recorded and active": {Active: []cronjob.Reference{ref(running)}, LastScheduleTime: run},
+		"recorded":            {LastScheduleTime: hours(1)},
+		"in the active list":  {Active: active},
+		"recorded and active": {Active: active, LastScheduleTime: hours(1)},
 	} {
-		c.Status = status
-		plan := reconcile(t, snapshot(c, run.Add(time.Minute), running))
-		if len(plan.Create) > 0 {
-			t.Errorf("%s: %s", name, plan.String())
-		}
-		if got := plan.Settle(cronjob.Writes{}).Status.LastScheduleTime; !got.Equal(run) {
-			t.Errorf("%s: recorded %s", name, got)
+		s := hourly(cronjob.Spec{}, hours(1).Add(time.Minute), child(hours(1)))
+		s.CronJob.Status = status
+		plan := reconcile(t, s)
+		if got := plan.Settle(cronjob.Writes{}).Status.LastScheduleTime; len(plan.Create) > 0 || !got.Equal(hours(1)) {
+			t.Errorf("%s: recorded %s\n%s", name, got, plan.String())
 		}
 	}
 }
 
 // C10, CI1: the active list names the job of the due run, the children do not hold it.
 func TestC10_NamedByTheActiveListAlone(t *testing.T) {
-	run := hours(1)
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
-	c.Status.Active = []cronjob.Reference{ref(child(run))}
-	s := snapshot(c, hours(1.5))
-	plan := reconcile(t, s)
-	if got := plan.Settle(done(&plan).Writes).Status; len(plan.Create) > 0 || !got.LastScheduleTime.Equal(run) || len(got.Active) > 0 {
+	s := second("")
+	s.Now, s.CronJob.Status.LastScheduleTime = hours(1.5), time.Time{}
+	plan, end := play(t, s)
+	if got := end.Status; len(plan.Create) > 0 || !got.LastScheduleTime.Equal(hours(1)) || len(got.Active) > 0 {
 		t.Errorf("it has started: %s", plan.String())
 	}
-	plan = reconcile(t, kubernetes(s))
-	if got := plan.Settle(done(&plan).Writes).Status; len(plan.Create) > 0 || !got.LastScheduleTime.IsZero() {
+	plan, end = play(t, kubernetes(s))
+	if len(plan.Create) > 0 || !end.Status.LastScheduleTime.IsZero() {
 		t.Errorf("the reference does not record it: %s", plan.String())
 	}
 }
 
 // C14: a job of ours that has the name of the run, but not its annotation.
 func TestC14_FoundByName(t *testing.T) {
-	run := hours(1)
-	for _, ended := range []bool{false, true} {
-		found := child(run)
+	for _, found := range []cronjob.Child{child(hours(1)), finished(child(hours(1)), job.ConditionFailed, hours(1.2))} {
 		found.ScheduledTime = start.AddDate(-1, 0, 0)
-		if ended {
-			found = finished(found, job.ConditionFailed, hours(1.2))
-		}
-		plan := reconcile(t, snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), hours(1.5), found))
+		plan := reconcile(t, hourly(cronjob.Spec{}, hours(1.5), found))
 		status := plan.Settle(cronjob.Writes{}).Status
-		if len(plan.Create) > 0 || !status.LastScheduleTime.Equal(run) || len(status.Active) == 1 == ended {
-			t.Errorf("ended %t: %s", ended, plan.String())
+		if len(plan.Create) > 0 || !status.LastScheduleTime.Equal(hours(1)) || (len(status.Active) == 1) != (found.Finished == "") {
+			t.Errorf("finished %q: %s", found.Finished, plan.String())
 		}
 	}
 }
 
 // C14: the reference fails on a job that exists, whoever owns it.
 func TestC14_QuirkBlindCreate(t *testing.T) {
-	run := hours(1)
+	s := hourly(cronjob.Spec{}, hours(1))
 	for _, result := range []cronjob.Result{cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, cronjob.ResultRefused} {
-		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "u"}}}}}
-		s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), run)
+		o := creation(result)
+		o.Created[0].Job.UID = "u"
 		plan := reconcile(t, s)
 		if wrote := plan.Settle(o.Writes).Write; wrote != (result == cronjob.ResultAlreadyExists) || plan.Conclude(o).Retry && !wrote {
 			t.Errorf("%s: wrote %t, %+v", result, wrote, plan.Conclude(o))

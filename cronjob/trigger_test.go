@@ -2,35 +2,28 @@ package cronjob_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/batchplan/batchplan/cronjob"
 )
 
 func TestTrigger(t *testing.T) {
-	running := child(hours(1))
-	c := newCronJob(cronjob.Spec{Schedule: "@daily", Suspend: ptr(true)})
-	c.Status = cronjob.Status{Active: []cronjob.Reference{ref(running)}, LastScheduleTime: hours(1)}
-	s := snapshot(c, hours(2), running)
+	s := second("", child(hours(1)))
+	s.CronJob.Spec.Suspend = ptr(true)
 	s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}, {ID: "a"}, {ID: "a"}}
-	plan := reconcile(t, s)
+	plan, end := play(t, s)
 	if len(plan.Create) != 1 || plan.Create[0].Name != "report-manual-a" {
 		t.Fatal(plan.String())
 	}
 	if got := plan.Create[0].Annotations; len(got) != 1 || got["cronjob.kubernetes.io/instantiate"] != "manual" {
 		t.Errorf("annotations %v", got)
 	}
-	o := done(&plan)
-	if got := plan.Conclude(o).Triggered; !slices.Equal(got, []string{"a"}) {
-		t.Errorf("triggered %q", got)
-	}
-	status := plan.Settle(o.Writes).Status
-	if len(status.Active) != 2 || !status.LastScheduleTime.Equal(hours(1)) {
-		t.Error(status)
+	if !slices.Equal(end.Triggered, []string{"a"}) || len(end.Status.Active) != 2 || !end.Status.LastScheduleTime.Equal(hours(1)) {
+		t.Errorf("triggered %q: %s", end.Triggered, end.Status)
 	}
 	// A crash before the status write: the job is found and not started again.
-	made := cronjob.Child{Name: "report-manual-a", UID: "u"}
-	s.Children = append(s.Children, made)
+	s.Children = append(s.Children, cronjob.Child{Name: "report-manual-a", UID: "u"})
 	plan = reconcile(t, s)
 	if len(plan.Create) > 0 || len(plan.Settle(cronjob.Writes{}).Status.Active) != 2 {
 		t.Error(plan.String())
@@ -45,7 +38,7 @@ func TestTrigger(t *testing.T) {
 
 // A trigger is over when its job is there, and when its name belongs to another owner.
 func TestTriggers_WhatEndsThem(t *testing.T) {
-	s := snapshot(newCronJob(cronjob.Spec{Schedule: "@hourly"}), start)
+	s := hourly(cronjob.Spec{}, start)
 	s.Triggers = []cronjob.Trigger{{ID: "now"}}
 	plan := reconcile(t, s)
 	for result, over := range map[cronjob.Result]bool{
@@ -63,25 +56,28 @@ func TestTriggers_WhatEndsThem(t *testing.T) {
 // A run that waits for the jobs that it replaces would replace the job of a trigger as well,
 // so the trigger waits until the run starts.
 func TestTriggers_WaitForTheRunThatReplaces(t *testing.T) {
-	leaving := child(hours(1))
-	leaving.DeletionTimestamp = hours(2)
-	c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace})
-	c.Status.LastScheduleTime = hours(1)
-	s := snapshot(c, hours(2), leaving)
-	s.Options.ReplaceWhenGone = true
+	s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true})
+	s.CronJob.Status.Active, s.Children[0].DeletionTimestamp = nil, hours(2)
 	s.Triggers = []cronjob.Trigger{{ID: "a"}, {ID: "b", Overlap: cronjob.Forbid}}
 	plan := reconcile(t, s)
-	held := 0
-	for _, w := range plan.Waits {
-		if w.Reason == cronjob.WaitTrigger && w.Jobs == 1 {
-			held++
-		}
-	}
-	if len(plan.Create) > 0 || held != 2 {
+	if len(plan.Create) > 0 || strings.Count(plan.String(), `" is held back: 1 active job`) != 2 {
 		t.Errorf("the jobs of the triggers would be deleted immediately:\n%s", &plan)
 	}
 	s.Children = nil
 	if plan = reconcile(t, s); len(plan.Create) != 2 || plan.Create[1].Trigger != "a" {
 		t.Errorf("the run and the first trigger start:\n%s", &plan)
+	}
+}
+
+// "At most N jobs at the same time" counts the jobs of triggers.
+func TestMaxActive_Triggers(t *testing.T) {
+	s := in(hourly(cronjob.Spec{}, hours(1)), cronjob.Options{MaxActive: 2})
+	s.Triggers = []cronjob.Trigger{{ID: "a"}, {ID: "b"}, {ID: "c"}}
+	plan, end := play(t, s)
+	if want := []string{cronjob.JobName("report", hours(1)), "report-manual-a"}; !slices.Equal(names(end.Status.Active), want) {
+		t.Fatalf("got %s, want %q", end.Status, want)
+	}
+	if strings.Count(plan.String(), "wait: trigger ") != 2 {
+		t.Error(plan.String())
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 )
@@ -96,5 +98,42 @@ func TestC1_ValidateWithName(t *testing.T) {
 	c.Name = ""
 	if got := fields(c.Validate()); !slices.Equal(got, []string{"metadata.name", "spec.schedule"}) {
 		t.Errorf("all at once: %q", got)
+	}
+}
+
+func TestC1_Default(t *testing.T) {
+	var spec cronjob.Spec
+	cronjob.Default(&spec)
+	want := cronjob.Spec{
+		ConcurrencyPolicy: cronjob.Allow, Suspend: ptr(false),
+		SuccessfulJobsHistoryLimit: ptr[int32](3), FailedJobsHistoryLimit: ptr[int32](1),
+	}
+	if diff := cmp.Diff(want, spec); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestValidateUpdate: what was there before may stay.
+func TestValidateUpdate(t *testing.T) {
+	midnight, inUTC, onMars := cronjob.Spec{Schedule: "0 0 * * *"}, cronjob.Spec{Schedule: "TZ=UTC 0 0 * * *"}, cronjob.Spec{Schedule: "0 0 * * *", TimeZone: ptr("Mars/Base")}
+	for _, test := range []struct {
+		name      string
+		old, next cronjob.Spec
+		want      []string
+	}{
+		{"any field", midnight, cronjob.Spec{Schedule: "@hourly", TimeZone: ptr("Europe/Berlin"), Suspend: ptr(true)}, nil},
+		{"a zone that was in the schedule", inUTC, cronjob.Spec{Schedule: "CRON_TZ=UTC 1 0 * * *"}, nil},
+		{"a zone that comes into the schedule", midnight, inUTC, []string{"spec.schedule"}},
+		{"both zones", inUTC, cronjob.Spec{Schedule: "TZ=UTC 0 0 * * *", TimeZone: ptr("UTC")}, []string{"spec.schedule"}},
+		{"a schedule that does not parse", inUTC, cronjob.Spec{Schedule: "TZ=UTC 0 0"}, []string{"spec.schedule"}},
+		{"an unknown zone that stays", onMars, cronjob.Spec{Schedule: "1 0 * * *", TimeZone: ptr("Mars/Base")}, nil},
+		{"an unknown zone", cronjob.Spec{Schedule: "0 0 * * *", TimeZone: ptr("UTC")}, onMars, []string{"spec.timeZone"}},
+		{"a negative limit", midnight, cronjob.Spec{Schedule: "0 0 * * *", FailedJobsHistoryLimit: ptr[int32](-1)}, []string{"spec.failedJobsHistoryLimit"}},
+	} {
+		cronjob.Default(&test.old)
+		cronjob.Default(&test.next)
+		if err := cronjob.ValidateUpdate(test.old, test.next); !slices.Equal(fields(err), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
 	}
 }
