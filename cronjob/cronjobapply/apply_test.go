@@ -90,77 +90,54 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 	ours := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}, Controller: "cron-1", CreationTimestamp: at(9)}
 	foreign := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}, Controller: "cron-2"}
 	bare := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}}
-	tests := []struct {
-		name  string
-		fail  map[string]error
-		found *cronjobapply.Job
-		made  *cronjobapply.Job
-		want  cronjob.Result
-		error string
-		retry bool
-		// last is the hour of lastScheduleTime after the round.
-		last, active int
+	const noUID = `create jobs: the backend names no UID for "`
+	for _, test := range []struct {
+		name         string
+		create, look error
+		found, made  *cronjobapply.Job
+		want         cronjob.Result
+		error        string
 	}{
-		{"created", nil, nil, &ours, cronjob.ResultDone, "", false, 9, 1},
-		{"it exists and is ours", map[string]error{"create": exists}, &ours, nil, cronjob.ResultAlreadyExists, "", false, 9, 1},
-		{"it exists and is another CronJob's", map[string]error{"create": exists}, &foreign, nil, cronjob.ResultNameTaken, "", false, 8, 0},
-		{"it exists and is nobody's", map[string]error{"create": exists}, &bare, nil, cronjob.ResultNameTaken, "", false, 8, 0},
-		{"it existed", map[string]error{"create": exists}, nil, nil, cronjob.ResultUnsuccessful,
-			`create jobs: "` + due + `" existed, and is gone by now`, true, 8, 0},
-		{"it exists and cannot be looked at", map[string]error{"create": exists, "look": errDown}, &ours, nil, cronjob.ResultUnsuccessful,
-			"create jobs: the API server is down", true, 8, 0},
-		{"it exists, and the backend does not say which", map[string]error{"create": exists}, &cronjobapply.Job{Controller: "cron-1"}, nil,
-			cronjob.ResultUnsuccessful, `create jobs: the backend names no UID for "` + due + `"`, true, 8, 0},
-		{"the reply is lost", map[string]error{"create": errDown}, nil, nil, cronjob.ResultUnsuccessful,
-			"create jobs: the API server is down", true, 8, 0},
-		{"the backend does not say what it has created", nil, nil, &cronjobapply.Job{}, cronjob.ResultUnsuccessful,
-			`create jobs: the backend names no UID for "` + due + `"`, true, 8, 0},
-		{"the namespace is going away", map[string]error{"create": fmt.Errorf("jobs: %w", cronjobapply.ErrNamespaceTerminating)}, nil, nil,
-			cronjob.ResultRefused, "", false, 8, 0},
-		{"the CronJob is gone, says a backend", map[string]error{"create": cronjobapply.ErrGone}, nil, nil, cronjob.ResultUnsuccessful,
-			"create jobs: the job is gone", true, 8, 0},
-	}
-	for _, test := range tests {
+		{"created", nil, nil, nil, &ours, cronjob.ResultDone, ""},
+		{"it exists and is ours", exists, nil, &ours, nil, cronjob.ResultAlreadyExists, ""},
+		{"it exists and is another CronJob's", exists, nil, &foreign, nil, cronjob.ResultNameTaken, ""},
+		{"it exists and is nobody's", exists, nil, &bare, nil, cronjob.ResultNameTaken, ""},
+		{"it existed", exists, nil, nil, nil, cronjob.ResultUnsuccessful, `create jobs: "` + due + `" existed, and is gone by now`},
+		{"it exists and cannot be looked at", exists, errDown, &ours, nil, cronjob.ResultUnsuccessful, "create jobs: the API server is down"},
+		{"it exists, and the backend does not say which", exists, nil, &cronjobapply.Job{Controller: "cron-1"}, nil, cronjob.ResultUnsuccessful, noUID + due + `"`},
+		{"the reply is lost", errDown, nil, nil, nil, cronjob.ResultUnsuccessful, "create jobs: the API server is down"},
+		{"the backend does not say what it has created", nil, nil, nil, &cronjobapply.Job{}, cronjob.ResultUnsuccessful, noUID + due + `"`},
+		{"the namespace is going away", fmt.Errorf("jobs: %w", cronjobapply.ErrNamespaceTerminating), nil, nil, nil, cronjob.ResultRefused, ""},
+		{"the CronJob is gone, says a backend", cronjobapply.ErrGone, nil, nil, nil, cronjob.ResultUnsuccessful, "create jobs: the job is gone"},
+	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := &fake{fail: test.fail, jobs: map[string]cronjobapply.Job{}}
+			f := &fake{fail: map[string]error{"create": test.create, "look": test.look}, jobs: map[string]cronjobapply.Job{}}
 			if test.found != nil {
 				f.jobs[due] = *test.found
 			}
 			if test.made != nil {
 				f.made = func(cronjob.Creation) cronjobapply.Job { return *test.made }
 			}
-			snap := snapshot(cronjob.Allow)
-			p := plan(t, snap)
-			end, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
-			o := end.Outcome
-			if got := o.Created[0].Result; got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
-			if text := fmt.Sprint(err); err != nil && text != test.error || (err == nil) != (test.error == "") {
-				t.Errorf("got error %v, want %q", err, test.error)
-			}
-			if got := end.Retry; got != test.retry {
-				t.Errorf("retry %v, want %v", got, test.retry)
+			p, end, err := apply(t, f, snapshot(cronjob.Allow))
+			checkError(t, err, test.error)
+			made := end.Outcome.Created[0]
+			if made.Result != test.want || end.Retry != (test.error != "") {
+				t.Errorf("got %s, retry %v, want %s", made.Result, end.Retry, test.want)
 			}
 			// A creation that has met another job has not failed.
 			failed := slices.ContainsFunc(end.Events, func(e job.Event) bool { return e.Reason == "FailedCreate" })
-			if want := test.want == cronjob.ResultUnsuccessful && !errors.Is(test.fail["create"], cronjobapply.ErrExists); failed != want {
+			if want := test.want == cronjob.ResultUnsuccessful && !errors.Is(test.create, cronjobapply.ErrExists); failed != want {
 				t.Errorf("a FailedCreate event: %v, want %v", failed, want)
 			}
-			status := p.Settle(o.Writes).Status
-			if !status.LastScheduleTime.Equal(at(test.last)) || len(status.Active) != test.active {
-				t.Errorf("status %s", status)
-			}
-			for _, ref := range status.Active {
-				want := cronjob.Reference{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: due, UID: "u"}
-				if diff := cmp.Diff(want, ref); diff != "" {
-					t.Errorf("reference (-want +got):\n%s", diff)
+			last, active := at(8), []cronjob.Reference(nil)
+			if started := test.want == cronjob.ResultDone || test.want == cronjob.ResultAlreadyExists; started {
+				last, active = at(9), []cronjob.Reference{{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: due, UID: "u"}}
+				if !made.CreationTimestamp.Equal(at(9)) {
+					t.Errorf("created at %s", made.CreationTimestamp)
 				}
 			}
-			if test.want == cronjob.ResultDone || test.want == cronjob.ResultAlreadyExists {
-				if !o.Created[0].CreationTimestamp.Equal(at(9)) {
-					t.Errorf("created at %s", o.Created[0].CreationTimestamp)
-				}
+			if status := p.Settle(end.Outcome.Writes).Status; !status.LastScheduleTime.Equal(last) || !slices.Equal(status.Active, active) {
+				t.Errorf("status %+v, want the run of %s and %v", status, last, active)
 			}
 		})
 	}
@@ -170,9 +147,8 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 func TestApply_ReferenceOfTheBackend(t *testing.T) {
 	ref := cronjob.Reference{Kind: "Work", APIVersion: "example.com/v1", Namespace: "other", Name: "w", UID: "u", ResourceVersion: "7"}
 	f := &fake{made: func(cronjob.Creation) cronjobapply.Job { return cronjobapply.Job{Reference: ref} }}
-	if _, err := (cronjobapply.Executor{}).Apply(t.Context(), f, plan(t, snapshot(cronjob.Allow))); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := apply(t, f, snapshot(cronjob.Allow))
+	checkError(t, err, "")
 	if diff := cmp.Diff([]cronjob.Reference{ref}, f.status.Active); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -181,10 +157,8 @@ func TestApply_ReferenceOfTheBackend(t *testing.T) {
 // TestApply_NamespaceTerminating: what comes after the first refusal is not tried.
 func TestApply_NamespaceTerminating(t *testing.T) {
 	f := &fake{fail: map[string]error{"create c-manual-1": cronjobapply.ErrNamespaceTerminating}}
-	p := plan(t, snapshot(cronjob.Allow, triggers("1", "2", "3")))
-	end, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
-	o := end.Outcome
-	if got := results(o.Created); got != "done, refused, refused, refused" || err != nil || end.Retry {
+	_, end, err := apply(t, f, snapshot(cronjob.Allow, triggers("1", "2", "3")))
+	if got := results(end.Outcome.Created); got != "done, refused, refused, refused" || err != nil || end.Retry {
 		t.Errorf("created %s, error %v, retry %v", got, err, end.Retry)
 	}
 	if f.count("create") != 2 {
@@ -194,39 +168,28 @@ func TestApply_NamespaceTerminating(t *testing.T) {
 
 // TestC5_LookUp: only a job that is certainly gone leaves the active list.
 func TestC5_LookUp(t *testing.T) {
-	there := func(uid job.UID) *cronjobapply.Job {
-		return &cronjobapply.Job{Reference: cronjob.Reference{UID: uid}}
-	}
-	tests := []struct {
+	for _, test := range []struct {
 		name   string
-		found  *cronjobapply.Job
+		found  job.UID
 		fail   error
-		want   string
+		want   cronjob.Result
 		error  string
 		active int
 	}{
-		{"it is there", there("uid-of-lost"), nil, "done", "", 1},
-		{"it is gone", nil, nil, "gone", "", 0},
-		{"a later job has its name", there("other"), nil, "gone", "", 0},
-		{"it cannot be looked at", there("uid-of-lost"), errDown, "unsuccessful", "look up jobs: the API server is down", 1},
-		{"the backend does not say which it is", there(""), nil, "unsuccessful", `look up jobs: the backend names no UID for "lost"`, 1},
-	}
-	for _, test := range tests {
+		{"it is there", "uid-of-lost", nil, cronjob.ResultDone, "", 1},
+		{"it is gone", "", fmt.Errorf("jobs: %w", cronjobapply.ErrGone), cronjob.ResultGone, "", 0},
+		{"a later job has its name", "other", nil, cronjob.ResultGone, "", 0},
+		{"it cannot be looked at", "uid-of-lost", errDown, cronjob.ResultUnsuccessful, "look up jobs: the API server is down", 1},
+		{"the backend does not say which it is", "", nil, cronjob.ResultUnsuccessful, `look up jobs: the backend names no UID for "lost"`, 1},
+	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := &fake{jobs: map[string]cronjobapply.Job{}, fail: map[string]error{"look": test.fail}}
-			if test.found != nil {
-				f.jobs["lost"] = *test.found
-			}
-			p := plan(t, snapshot(cronjob.Forbid, active("lost")))
-			end, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
-			o := end.Outcome
-			if got := verified(o); got != test.want {
+			f := &fake{jobs: map[string]cronjobapply.Job{"lost": {Reference: cronjob.Reference{UID: test.found}}}, fail: map[string]error{"look": test.fail}}
+			p, end, err := apply(t, f, snapshot(cronjob.Forbid, active("lost")))
+			if got := end.Outcome.Verified; !slices.Equal(got, []cronjob.Result{test.want}) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
-			if text := fmt.Sprint(err); err != nil && text != test.error || (err == nil) != (test.error == "") {
-				t.Errorf("got error %v, want %q", err, test.error)
-			}
-			if got := len(p.Settle(o.Writes).Status.Active); got != test.active || f.count("status") != 1-test.active {
+			checkError(t, err, test.error)
+			if got := len(p.Settle(end.Outcome.Writes).Status.Active); got != test.active || f.count("status") != 1-test.active {
 				t.Errorf("%d active, want %d; calls %v", got, test.active, f.calls)
 			}
 			if f.count("create") > 0 {
@@ -238,33 +201,24 @@ func TestC5_LookUp(t *testing.T) {
 
 // TestApply_Deletions: a failure does not stop the others, and gone is as good as deleted.
 func TestApply_Deletions(t *testing.T) {
-	gone := fmt.Errorf("jobs: %w", cronjobapply.ErrGone)
-	tests := []struct {
+	for _, test := range []struct {
 		name  string
 		fail  map[string]error
 		want  string
 		error string
 	}{
 		{"all work", nil, "done, done, done, done", ""},
-		{"one is gone", map[string]error{"delete old-001": gone}, "done, gone, done, done", ""},
+		{"one is gone", map[string]error{"delete old-001": fmt.Errorf("jobs: %w", cronjobapply.ErrGone)}, "done, gone, done, done", ""},
 		{"one fails", map[string]error{"delete old-001": errDown}, "done, unsuccessful, done, done", "delete jobs: the API server is down"},
 		{"all fail", map[string]error{"delete": errDown}, "unsuccessful, unsuccessful, unsuccessful, unsuccessful",
 			"delete jobs: the API server is down (and 3 more of 4)"},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := plan(t, snapshot(cronjob.Allow, early, finished(5)))
-			end, err := cronjobapply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
-			o := end.Outcome
-			if got := results(o.Deleted); got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
+			_, end, err := apply(t, &fake{fail: test.fail}, snapshot(cronjob.Allow, early, finished(5)))
+			if got := results(end.Outcome.Deleted); got != test.want || end.Retry != (test.error != "") {
+				t.Errorf("got %s, retry %v, want %s", got, end.Retry, test.want)
 			}
-			if text := fmt.Sprint(err); err != nil && text != test.error || (err == nil) != (test.error == "") {
-				t.Errorf("got error %v, want %q", err, test.error)
-			}
-			if got := end.Retry; got != (test.error != "") {
-				t.Errorf("retry %v", got)
-			}
+			checkError(t, err, test.error)
 		})
 	}
 }
@@ -272,18 +226,12 @@ func TestApply_Deletions(t *testing.T) {
 // TestApply_JoinsErrors: each step says what went wrong in it.
 func TestApply_JoinsErrors(t *testing.T) {
 	f := &fake{fail: map[string]error{"look": errDown, "delete": errDown, "create": errDown, "status": errDown}}
-	saw := func(s *cronjob.Snapshot) { // the status is to be written whatever happens
-		running("done")(s)
-		s.Children[0].Finished = "Complete"
-	}
-	_, err := cronjobapply.Executor{}.Apply(t.Context(), f, plan(t, snapshot(cronjob.Allow, saw, active("lost"), finished(2))))
-	const want = `look up jobs: the API server is down
+	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = "Complete" } // the status is to be written whatever happens
+	_, _, err := apply(t, f, snapshot(cronjob.Allow, running("done"), saw, active("lost"), finished(2)))
+	checkError(t, err, `look up jobs: the API server is down
 delete jobs: the API server is down
 create jobs: the API server is down
-write status: the API server is down`
-	if fmt.Sprint(err) != want {
-		t.Errorf("got %v\nwant %s", err, want)
-	}
+write status: the API server is down`)
 }
 
 // TestApply_Bounded: never more concurrent calls than Parallel says, and never more than
@@ -323,15 +271,13 @@ func TestApply_Bounded(t *testing.T) {
 // the error says so.
 func TestApply_IncompleteIsAnError(t *testing.T) {
 	s := snapshot(cronjob.Forbid)
-	first := plan(t, s)
-	lost, err := cronjobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"create": errDown}}, first)
+	_, lost, err := apply(t, &fake{fail: map[string]error{"create": errDown}}, s)
 	if err == nil {
 		t.Fatal("the creation succeeds")
 	}
 	s.Memory, s.Now = lost.Memory, s.Now.Add(time.Hour)
-	p := plan(t, s)
-	f := &fake{jobs: map[string]cronjobapply.Job{p.Verify[0].Name: {Reference: cronjob.Reference{UID: "u"}, Controller: "cron-1"}}}
-	end, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
+	f := &fake{jobs: map[string]cronjobapply.Job{due: {Reference: cronjob.Reference{UID: "u"}, Controller: "cron-1"}}}
+	p, end, err := apply(t, f, s)
 	if len(p.Verify) != 1 || len(p.Create) != 1 || !end.Retry || !errors.Is(err, cronjobapply.ErrAgain) {
 		t.Errorf("retry %t, error %v, calls %v:\n%s", end.Retry, err, f.calls, p)
 	}

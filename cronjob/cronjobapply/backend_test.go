@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -163,9 +164,7 @@ func triggers(ids ...string) func(s *cronjob.Snapshot) {
 func plan(t *testing.T, s cronjob.Snapshot) *cronjob.Plan {
 	t.Helper()
 	p, err := cronjob.Reconcile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return &p
 }
 
@@ -178,12 +177,20 @@ func results(effects []cronjob.Effect) string {
 	return strings.Join(out, ", ")
 }
 
-func verified(o cronjob.Outcome) string {
-	var out []string
-	for _, r := range o.Verified {
-		out = append(out, r.String())
+// apply carries out the plan of a snapshot.
+func apply(t *testing.T, f *fake, s cronjob.Snapshot) (*cronjob.Plan, cronjob.Conclusion, error) {
+	t.Helper()
+	p := plan(t, s)
+	end, err := cronjobapply.Executor{}.Apply(t.Context(), f, p)
+	return p, end, err
+}
+
+// checkError compares the text of an error; that of none is empty.
+func checkError(t *testing.T, err error, want string) {
+	t.Helper()
+	if text := fmt.Sprint(err); err != nil && text != want || (err == nil) != (want == "") {
+		t.Errorf("got error %v, want %q", err, want)
 	}
-	return strings.Join(out, ", ")
 }
 
 // inBubble runs a test on virtual time.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,12 +32,11 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{}
-			p := plan(t, snap)
-			end, err := cronjobapply.Executor{}.Apply(ctx, f, p)
-			o := end.Outcome
+			end, err := cronjobapply.Executor{}.Apply(ctx, f, plan(t, snap))
 			if len(f.calls) > 0 || !errors.Is(err, context.Canceled) || !end.Retry {
 				t.Errorf("calls %v, error %v, retry %v", f.calls, err, end.Retry)
 			}
+			o := end.Outcome
 			for _, e := range append(o.Created, o.Deleted...) {
 				o.Verified = append(o.Verified, e.Result)
 			}
@@ -55,19 +55,11 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(1500*time.Millisecond, cancel)
 		f := &fake{took: time.Second}
-		p := plan(t, snapshot(cronjob.Allow, finished(21)))
-		end, err := cronjobapply.Executor{Parallel: 3}.Apply(ctx, f, p)
-		o := end.Outcome
+		end, err := cronjobapply.Executor{Parallel: 3}.Apply(ctx, f, plan(t, snapshot(cronjob.Allow, finished(21))))
 		if f.count("delete") != 6 || len(f.calls) != 6 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
 		}
-		done := 0
-		for _, e := range o.Deleted {
-			if e.Result == cronjob.ResultDone {
-				done++
-			}
-		}
-		if done != 6 || o.Settled != cronjob.ResultNotTried || !end.Retry {
+		if o := end.Outcome; strings.Count(results(o.Deleted), "done") != 6 || o.Settled != cronjob.ResultNotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})
@@ -77,11 +69,9 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 func TestC14_CancelledBeforeTheLook(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fake{fail: map[string]error{"create": cronjobapply.ErrExists}, before: func(string) { cancel() }}
-	p := plan(t, snapshot(cronjob.Allow))
-	end, err := cronjobapply.Executor{}.Apply(ctx, f, p)
-	o := end.Outcome
-	if len(f.calls) != 1 || !errors.Is(err, context.Canceled) || results(o.Created) != "unsuccessful" || !end.Retry {
-		t.Errorf("calls %v, error %v, outcome %+v", f.calls, err, o)
+	end, err := cronjobapply.Executor{}.Apply(ctx, f, plan(t, snapshot(cronjob.Allow)))
+	if len(f.calls) != 1 || !errors.Is(err, context.Canceled) || results(end.Outcome.Created) != "unsuccessful" || !end.Retry {
+		t.Errorf("calls %v, error %v, outcome %+v", f.calls, err, end.Outcome)
 	}
 }
 
