@@ -18,7 +18,7 @@ import (
 
 // TestJ35_OrderOfWrites compares all calls of a round, one at a time.
 func TestJ35_OrderOfWrites(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name string
 		snap job.Snapshot
 		fail map[string]error
@@ -65,27 +65,24 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 			snapshot(0, pod("f", 3, job.PodFailed), pod("g", 4, job.PodFailed)),
 			map[string]error{"untrack f": errDown},
 			[]string{"status", "untrack f", "untrack g", "status"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			p := &job.Plan{}
-			if test.snap.Job.UID != "" {
-				p = plan(t, test.snap)
-			}
-			f := &fake{fail: test.fail}
-			_, err := jobapply.Executor{Parallel: 1}.Apply(context.Background(), f, p)
-			if diff := cmp.Diff(test.want, f.calls); diff != "" {
-				t.Errorf("(-want +got):\n%s\n%s", diff, p)
-			}
-			if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
-				t.Errorf("error %v", err)
-			}
-		})
+	} {
+		p := &job.Plan{}
+		if test.snap.Job.UID != "" {
+			p = plan(t, test.snap)
+		}
+		f := &fake{fail: test.fail}
+		_, err := jobapply.Executor{Parallel: 1}.Apply(context.Background(), f, p)
+		if diff := cmp.Diff(test.want, f.calls); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s\n%s", test.name, diff, p)
+		}
+		if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
+			t.Errorf("%s: error %v", test.name, err)
+		}
 	}
 }
 
 func TestJ34_SlowStart(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		creations, parallel int
 		want                []int // creations that start at the same time
 	}{
@@ -94,8 +91,7 @@ func TestJ34_SlowStart(t *testing.T) {
 		{20, 0, []int{1, 2, 4, 8, 5}},
 		{20, 3, []int{1, 2, 3, 1, 3, 3, 2, 3, 2}},
 		{5, 1, []int{1, 1, 1, 1, 1}},
-	}
-	for _, test := range tests {
+	} {
 		inBubble(t, fmt.Sprintf("%d creations, %d at once", test.creations, test.parallel), func(t *testing.T) {
 			started := map[time.Duration]int{}
 			begin := time.Now()
@@ -122,7 +118,7 @@ func TestJ34_SlowStart(t *testing.T) {
 }
 
 func TestJ34_AFailureStopsTheRest(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name  string
 		fails []int
 		err   error
@@ -131,18 +127,14 @@ func TestJ34_AFailureStopsTheRest(t *testing.T) {
 		retry bool
 	}{
 		{"none fails", nil, errDown, "done, done, done, done, done", "", false},
-		{"the first fails", []int{0}, errDown, "unsuccessful, not tried, not tried, not tried, not tried",
-			"create pods: the API server is down", true},
-		{"one of the second batch fails", []int{1}, errDown, "done, unsuccessful, done, not tried, not tried",
-			"create pods: the API server is down", true},
+		{"the first fails", []int{0}, errDown, "unsuccessful, not tried, not tried, not tried, not tried", "create pods: the API server is down", true},
+		{"one of the second batch fails", []int{1}, errDown, "done, unsuccessful, done, not tried, not tried", "create pods: the API server is down", true},
 		{"both of the second batch fail", []int{1, 2}, errDown, "done, unsuccessful, unsuccessful, not tried, not tried",
 			"create pods: the API server is down (and 1 more of 5)", true},
-		{"the last fails", []int{4}, errDown, "done, done, done, done, unsuccessful",
-			"create pods: the API server is down", true},
+		{"the last fails", []int{4}, errDown, "done, done, done, done, unsuccessful", "create pods: the API server is down", true},
 		{"the namespace is going away", []int{0}, jobapply.ErrNamespaceTerminating, "refused, refused, refused, refused, refused", "", false},
 		{"the namespace goes away meanwhile", []int{2}, fmt.Errorf("create: %w", jobapply.ErrNamespaceTerminating), "done, done, refused, refused, refused", "", false},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{fail: map[string]error{}}
 			for _, i := range test.fails {
@@ -171,7 +163,7 @@ func TestJ34_AFailureStopsTheRest(t *testing.T) {
 // or let go.
 func TestApply_GoneIsDone(t *testing.T) {
 	gone := fmt.Errorf("pods: %w", jobapply.ErrGone)
-	tests := []struct {
+	for _, test := range []struct {
 		name  string
 		snap  job.Snapshot
 		fail  map[string]error
@@ -183,27 +175,20 @@ func TestApply_GoneIsDone(t *testing.T) {
 			func(o job.Outcome) bool { return o.Claimed == job.ResultDone }},
 		{"Untrack", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": gone},
 			func(o job.Outcome) bool { return o.Untracked[0] == job.ResultGone && o.Settled == job.ResultDone }},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			p := plan(t, test.snap)
-			end, err := jobapply.Executor{}.Apply(t.Context(), &fake{fail: test.fail}, p)
-			o := end.Outcome
-			if err != nil || !test.check(o) || end.Retry {
-				t.Errorf("outcome %+v, error %v, retry %v", o, err, end.Retry)
-			}
-		})
+	} {
+		_, end, err := apply(t, test.snap, test.fail)
+		if err != nil || !test.check(end.Outcome) || end.Retry {
+			t.Errorf("%s: outcome %+v, error %v, retry %v", test.name, end.Outcome, err, end.Retry)
+		}
 	}
 }
 
 // TestJ6_ResultOfTheClaims: the results of the claims are one result.
 func TestJ6_ResultOfTheClaims(t *testing.T) {
 	for err, want := range map[error]job.Result{nil: job.ResultDone, errDown: job.ResultUnsuccessful, jobapply.ErrGone: job.ResultDone} {
-		p := plan(t, snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan), withOwner(pod("u", 1, job.PodRunning), job.OwnedUnmatched)))
-		end, _ := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"release u": err}}, p)
-		o := end.Outcome
-		if o.Claimed != want {
-			t.Errorf("release: %v: claims are %s, want %s", err, o.Claimed, want)
+		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan), withOwner(pod("u", 1, job.PodRunning), job.OwnedUnmatched))
+		if _, end, _ := apply(t, s, map[string]error{"release u": err}); end.Outcome.Claimed != want {
+			t.Errorf("release: %v: claims are %s, want %s", err, end.Outcome.Claimed, want)
 		}
 	}
 }
@@ -219,17 +204,10 @@ func TestJ41_StillTracked(t *testing.T) {
 		"the finalizer is there":  {fmt.Errorf("pods: %w", jobapply.ErrStillTracked), job.ResultStillTracked, 0},
 		"the deletion has failed": {errDown, job.ResultUnsuccessful, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := plan(t, snapshot(0, actives(1)...))
-			end, err := jobapply.Executor{}.Apply(t.Context(), &fake{fail: map[string]error{"delete": c.err}}, p)
-			o := end.Outcome
-			if o.Deleted[0].Result != c.want || !errors.Is(err, c.err) || !end.Retry {
-				t.Errorf("outcome %+v, error %v, retry %v", o, err, end.Retry)
-			}
-			if len(end.Events) != c.events {
-				t.Errorf("events %+v, want %d", end.Events, c.events)
-			}
-		})
+		_, end, err := apply(t, snapshot(0, actives(1)...), map[string]error{"delete": c.err})
+		if end.Outcome.Deleted[0].Result != c.want || !errors.Is(err, c.err) || !end.Retry || len(end.Events) != c.events {
+			t.Errorf("%s: outcome %+v, error %v, retry %v, events %+v, want %d", name, end.Outcome, err, end.Retry, end.Events, c.events)
+		}
 	}
 }
 
@@ -239,14 +217,9 @@ func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	for name, options := range map[string]job.Options{"default": {}, "preset": job.Kubernetes136()} {
 		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan))
 		s.Options = options
-		f := &fake{fail: map[string]error{"adopt": jobapply.ErrGone}}
-		end, err := jobapply.Executor{}.Apply(t.Context(), f, plan(t, s))
-		o := end.Outcome
-		if diff := cmp.Diff([]string{"adopt o"}, f.calls); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-		if o.Claimed != job.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
-			t.Errorf("%s: outcome %+v, retry %v, error %v", name, o, end.Retry, err)
+		f, end, err := apply(t, s, map[string]error{"adopt": jobapply.ErrGone})
+		if !slices.Equal(f.calls, []string{"adopt o"}) || end.Outcome.Claimed != job.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
+			t.Errorf("%s: calls %q, outcome %+v, retry %v, error %v", name, f.calls, end.Outcome, end.Retry, err)
 		}
 		if want := (job.Requeue{At: at(1), Reason: job.WaitNext}); end.Requeue != want {
 			t.Errorf("%s: again %+v, want %+v", name, end.Requeue, want)
@@ -256,22 +229,15 @@ func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 
 // TestApply_Bounded: never more calls concurrently than Parallel says, and no status among others.
 func TestApply_Bounded(t *testing.T) {
-	failed := func(n int) (out []job.Pod) {
-		for i := range n {
-			out = append(out, pod(fmt.Sprintf("f%03d", i), int32(i), job.PodFailed))
-		}
-		return out
-	}
 	for _, parallel := range []int{-1, 0, 1, 3, 64} {
 		for name, snap := range map[string]job.Snapshot{
 			"creations":  snapshot(100),
 			"deletions":  snapshot(0, actives(100)...),
-			"finalizers": snapshot(0, failed(100)...),
+			"finalizers": snapshot(0, many(100, job.PodFailed)...),
 		} {
 			inBubble(t, fmt.Sprintf("%s, %d at once", name, parallel), func(t *testing.T) {
 				f := &fake{took: time.Second}
-				p := plan(t, snap)
-				if _, err := (jobapply.Executor{Parallel: parallel}).Apply(t.Context(), f, p); err != nil {
+				if _, err := (jobapply.Executor{Parallel: parallel}).Apply(t.Context(), f, plan(t, snap)); err != nil {
 					t.Fatal(err)
 				}
 				want := parallel
@@ -289,14 +255,13 @@ func TestApply_Bounded(t *testing.T) {
 // TestE2_Expectations learns of the writes before they are made, and of what did not
 // take effect immediately.
 func TestE2_Expectations(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name string
 		snap job.Snapshot
 		fail map[string]error
 		want []string
 	}{
-		{"creations", snapshot(3), nil,
-			[]string{"expect 3 0", "create 0", "create 1", "create 2", "status"}},
+		{"creations", snapshot(3), nil, []string{"expect 3 0", "create 0", "create 1", "create 2", "status"}},
 		{"a creation fails, and one is skipped", snapshot(4), map[string]error{"create 1": errDown},
 			[]string{"expect 4 0", "create 0", "create 1", "create 2", "lower 2 0", "status"}},
 		{"creations are refused", snapshot(2), map[string]error{"create": jobapply.ErrNamespaceTerminating},
@@ -317,16 +282,13 @@ func TestE2_Expectations(t *testing.T) {
 			[]string{"status", "untracking f", "untrack f", "tracked f"}},
 		{"a removal from a pod that is gone may still be seen (E4)", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": jobapply.ErrGone},
 			[]string{"status", "untracking f", "untrack f", "status"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			f := &fake{fail: test.fail}
-			p := plan(t, test.snap)
-			_, _ = jobapply.Executor{Parallel: 1, Expectations: f}.Apply(t.Context(), f, p)
-			if diff := cmp.Diff(test.want, f.calls); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	} {
+		f := &fake{fail: test.fail}
+		p := plan(t, test.snap)
+		_, _ = jobapply.Executor{Parallel: 1, Expectations: f}.Apply(t.Context(), f, p)
+		if diff := cmp.Diff(test.want, f.calls); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", test.name, diff)
+		}
 	}
 }
 
@@ -390,8 +352,7 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 		for _, parallel := range []int{1, 4} {
 			t.Run(fmt.Sprintf("%s, %d at once", name, parallel), func(t *testing.T) {
 				f := &fake{}
-				p := plan(t, snap)
-				end, err := jobapply.Executor{Parallel: parallel}.Apply(ctx, f, p)
+				end, err := jobapply.Executor{Parallel: parallel}.Apply(ctx, f, plan(t, snap))
 				o := end.Outcome
 				if len(f.calls) > 0 || !errors.Is(err, context.Canceled) {
 					t.Errorf("calls %v, error %v", f.calls, err)
@@ -415,24 +376,14 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(1500*time.Millisecond, cancel)
 		f := &fake{took: time.Second}
-		var pods []job.Pod
-		for i := range 20 {
-			pods = append(pods, pod(fmt.Sprintf("f%02d", i), int32(i), job.PodFailed))
-		}
-		p := plan(t, snapshot(0, pods...))
-		end, err := jobapply.Executor{Parallel: 3}.Apply(ctx, f, p)
+		end, err := jobapply.Executor{Parallel: 3}.Apply(ctx, f, plan(t, snapshot(0, many(20, job.PodFailed)...)))
 		o := end.Outcome
 		// The status takes the first second, three finalizers the next.
 		if f.count("untrack") != 3 || f.count("status") != 1 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
 		}
-		done := 0
-		for _, r := range o.Untracked {
-			if r == job.ResultDone {
-				done++
-			}
-		}
-		if done != 3 || o.Recorded != job.ResultDone || o.Settled != job.ResultNotTried || !end.Retry {
+		failed := slices.DeleteFunc(slices.Clone(o.Untracked), func(r job.Result) bool { return r == job.ResultDone })
+		if len(o.Untracked)-len(failed) != 3 || o.Recorded != job.ResultDone || o.Settled != job.ResultNotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 var errDown = errors.New("the API server is down")
@@ -127,12 +128,22 @@ func pod(name string, index int32, phase job.PodPhase) job.Pod {
 	return job.Pod{Name: name, UID: job.UID(name), Index: job.IndexAt(index), Phase: phase}
 }
 
-// actives are running pods with the indexes below n.
-func actives(n int) (out []job.Pod) {
+// many are pods with the indexes below n.
+func many(n int, phase job.PodPhase) (out []job.Pod) {
 	for i := range n {
-		out = append(out, pod(fmt.Sprintf("p%03d", i), int32(i), job.PodRunning))
+		out = append(out, pod(fmt.Sprintf("p%03d", i), int32(i), phase))
 	}
 	return out
+}
+
+func actives(n int) []job.Pod { return many(n, job.PodRunning) }
+
+// apply carries out one round, on a backend on which these calls fail.
+func apply(t *testing.T, s job.Snapshot, fail map[string]error) (*fake, job.Conclusion, error) {
+	t.Helper()
+	f := &fake{fail: fail}
+	end, err := jobapply.Executor{Parallel: 1}.Apply(t.Context(), f, plan(t, s))
+	return f, end, err
 }
 
 func plan(t *testing.T, s job.Snapshot) *job.Plan {
