@@ -1,28 +1,17 @@
 package job
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
 // TestJ6_WhoseJobIsBeingDeleted: a job that is being deleted neither adopts nor
 // releases; a pod that no longer matches still loses its finalizer, so that it can go.
 func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	var spec Spec
-	Default(&spec)
-	s := Snapshot{
-		Job: Job{Name: "j", UID: "job-1", Spec: spec, Status: Status{StartTime: now}},
-		Pods: []Pod{
-			{Name: "unmatched", UID: "1", Owner: OwnedUnmatched},
-			{Name: "orphan", UID: "2", Owner: Orphan, Untracked: true},
-			{Name: "foreign", UID: "3", Owner: Foreign},
-		},
-		Now: now,
-	}
+	s := snapshotOf(t, `{}`,
+		Pod{Name: "unmatched", UID: "1", Owner: OwnedUnmatched},
+		Pod{Name: "orphan", UID: "2", Owner: Orphan, Untracked: true},
+		Pod{Name: "foreign", UID: "3", Owner: Foreign})
 	for _, deleted := range []bool{false, true} {
 		if deleted {
-			s.Job.DeletionTimestamp = now
+			s.Job.DeletionTimestamp = s.Now
 		}
 		plan := PlanOf(t, s)
 		if got := len(plan.Release) == 1 && len(plan.Adopt) == 1; got == deleted {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestJ13_IndexAnnotation(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name, text string
 		want       Index
 	}{
@@ -21,18 +21,15 @@ func TestJ13_IndexAnnotation(t *testing.T) {
 		{"no number", "three", NoIndex()},
 		{"a number with a space", " 3", NoIndex()},
 		{"a fraction", "3.0", NoIndex()},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := parseIndex(test.text); got != test.want {
-				t.Errorf("parseIndex(%q) = %v, want %v", test.text, got, test.want)
-			}
-		})
+	} {
+		if got := parseIndex(test.text); got != test.want {
+			t.Errorf("%s: parseIndex(%q) = %v, want %v", test.name, test.text, got, test.want)
+		}
 	}
 }
 
 func TestJ18_CountAnnotation(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name, text string
 		want       int32
 	}{
@@ -42,13 +39,10 @@ func TestJ18_CountAnnotation(t *testing.T) {
 		{"a negative count", "-7", 0},
 		{"no number", "seven", 0},
 		{"a number that does not fit", "2147483648", 0},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := parseCount(test.text); got != test.want {
-				t.Errorf("parseCount(%q) = %d, want %d", test.text, got, test.want)
-			}
-		})
+	} {
+		if got := parseCount(test.text); got != test.want {
+			t.Errorf("%s: parseCount(%q) = %d, want %d", test.name, test.text, got, test.want)
+		}
 	}
 }
 

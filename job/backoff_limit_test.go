@@ -33,6 +33,7 @@ func TestJ22_Restarts(t *testing.T) {
 		{"limit 6, three containers restarted once together", "6", pod(PodRunning, false, 1, 1, 1), false},
 		{"limit 6, three containers restarted twice together", "6", pod(PodRunning, false, 2, 2, 2), true},
 		{"limit 3, Pending", "3", pod(PodPending, false, 3), true},
+		{"limit 3, Pending and terminating", "3", pod(PodPending, true, 3), true},
 		{"limit 3, Unknown", "3", pod(PodUnknown, false, 3), false},
 		{"limit 3, terminating", "3", pod(PodRunning, true, 3), true},
 		{"limit 3, succeeded", "3", pod(PodSucceeded, false, 3), false},

@@ -50,35 +50,31 @@ func perPod(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/pod")
 }
 
-// BenchmarkSteady is a round in which nothing is to do, with a reused Planner.
-func BenchmarkSteady(b *testing.B) {
+// bySteadySize runs a benchmark for steady snapshots of each size.
+func bySteadySize(b *testing.B, sizes []int, indexed bool, run func(b *testing.B, s job.Snapshot, n int)) {
 	for _, n := range sizes {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) { benchRounds(b, steady(n, false), n) })
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) { run(b, steady(n, indexed), n) })
 	}
 }
+
+// BenchmarkSteady is a round in which nothing is to do, with a reused Planner.
+func BenchmarkSteady(b *testing.B) { bySteadySize(b, sizes, false, benchRounds) }
 
 // BenchmarkSteadyHalfDone is the same where every second pod has succeeded and is
 // accounted for.
 func BenchmarkSteadyHalfDone(b *testing.B) {
-	for _, n := range sizes {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
-			s := steady(n, false)
-			for i := 0; i < n; i += 2 {
-				s.Pods[i].Phase, s.Pods[i].Untracked, s.Pods[i].Ready = job.PodSucceeded, true, false
-			}
-			s.Job.Spec.Parallelism = ptr(int32(n / 2))
-			s.Job.Status.Succeeded, s.Job.Status.Active, s.Job.Status.Ready = int32(n/2), int32(n/2), ptr(int32(n/2))
-			benchRounds(b, s, n)
-		})
-	}
+	bySteadySize(b, sizes, false, func(b *testing.B, s job.Snapshot, n int) {
+		for i := 0; i < n; i += 2 {
+			s.Pods[i].Phase, s.Pods[i].Untracked, s.Pods[i].Ready = job.PodSucceeded, true, false
+		}
+		s.Job.Spec.Parallelism = ptr(int32(n / 2))
+		s.Job.Status.Succeeded, s.Job.Status.Active, s.Job.Status.Ready = int32(n/2), int32(n/2), ptr(int32(n/2))
+		benchRounds(b, s, n)
+	})
 }
 
 // BenchmarkSteadyIndexed is the same for an Indexed job.
-func BenchmarkSteadyIndexed(b *testing.B) {
-	for _, n := range sizes[:4] {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) { benchRounds(b, steady(n, true), n) })
-	}
-}
+func BenchmarkSteadyIndexed(b *testing.B) { bySteadySize(b, sizes[:4], true, benchRounds) }
 
 func benchRounds(b *testing.B, s job.Snapshot, n int) {
 	var p job.Planner
@@ -97,37 +93,31 @@ func benchRounds(b *testing.B, s job.Snapshot, n int) {
 // BenchmarkBareLoop reads of each pod what a round cannot do without, once: the
 // yardstick for BenchmarkSteady.
 func BenchmarkBareLoop(b *testing.B) {
-	for _, n := range sizes {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
-			s := steady(n, false)
-			for b.Loop() {
-				if bareLoop(s.Pods) != 2*n {
-					b.Fatal("miscounted")
-				}
+	bySteadySize(b, sizes, false, func(b *testing.B, s job.Snapshot, n int) {
+		for b.Loop() {
+			if bareLoop(s.Pods) != 2*n {
+				b.Fatal("miscounted")
 			}
-			perPod(b, n)
-		})
-	}
+		}
+		perPod(b, n)
+	})
 }
 
 // BenchmarkBareRound is the yardstick for a whole round: it reads the pods like BenchmarkBareLoop,
 // and does nothing else but empty a plan and fill a conclusion.
 func BenchmarkBareRound(b *testing.B) {
-	for _, n := range sizes[:3] {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
-			s := steady(n, false)
-			var plan job.Plan
-			var conclusion job.Conclusion
-			for b.Loop() {
-				plan = job.Plan{JobUID: s.Job.UID}
-				conclusion = job.Conclusion{Status: s.Job.Status, Memory: s.Memory}
-				if bareLoop(s.Pods) != 2*n || conclusion.Retry || plan.JobUID == "" {
-					b.Fatal("miscounted")
-				}
+	bySteadySize(b, sizes[:3], false, func(b *testing.B, s job.Snapshot, n int) {
+		var plan job.Plan
+		var conclusion job.Conclusion
+		for b.Loop() {
+			plan = job.Plan{JobUID: s.Job.UID}
+			conclusion = job.Conclusion{Status: s.Job.Status, Memory: s.Memory}
+			if bareLoop(s.Pods) != 2*n || conclusion.Retry || plan.JobUID == "" {
+				b.Fatal("miscounted")
 			}
-			perPod(b, n)
-		})
-	}
+		}
+		perPod(b, n)
+	})
 }
 
 //go:noinline

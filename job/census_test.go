@@ -5,7 +5,7 @@ import "testing"
 // TestJ8_WhatIsNew: a finished pod is counted once, and only if it can be counted at all.
 func TestJ8_WhatIsNew(t *testing.T) {
 	const indexed = `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`
-	tests := []struct {
+	for _, test := range []struct {
 		name   string
 		spec   string
 		change func(*Snapshot, *Pod)
@@ -28,21 +28,18 @@ func TestJ8_WhatIsNew(t *testing.T) {
 		{"a pod that is being adopted gets the finalizer first", `{}`, func(_ *Snapshot, p *Pod) { p.Owner, p.Untracked = Orphan, true }, "succeeded"},
 		{"a pod that is being released", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = OwnedUnmatched }, ""},
 		{"a pod of another owner", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = Foreign }, ""},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := snapshotOf(t, test.spec)
-			pod := endedPod("a", PodSucceeded)
-			test.change(&s, &pod)
-			s.Pods = []Pod{pod}
-			plan := PlanOf(t, s)
-			got := ""
-			for _, u := range plan.Untrack {
-				got += u.As.String()
-			}
-			if got != test.want {
-				t.Errorf("got %q, want %q\n%s", got, test.want, plan)
-			}
-		})
+	} {
+		s := snapshotOf(t, test.spec)
+		pod := endedPod("a", PodSucceeded)
+		test.change(&s, &pod)
+		s.Pods = []Pod{pod}
+		plan := PlanOf(t, s)
+		got := ""
+		for _, u := range plan.Untrack {
+			got += u.As.String()
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q\n%s", test.name, got, test.want, plan)
+		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job/jobquirk"
@@ -22,12 +20,31 @@ func activePod(uid string) Pod {
 	return Pod{UID: UID(uid), Name: uid, Phase: PodRunning, Ready: true, Index: NoIndex()}
 }
 
-func TestJ41_Events(t *testing.T) {
-	suspended := func(s Snapshot, status ConditionStatus) Snapshot {
-		s.Job.Status.Conditions = []Condition{{Type: ConditionSuspended, Status: status}}
-		return s
+// planned is a plan and the outcome in which every write takes effect, but for a change.
+func planned(t *testing.T, s Snapshot, change func(*Outcome)) (*Plan, Outcome) {
+	t.Helper()
+	plan := PlanOf(t, s)
+	o := doneAll(plan)
+	if change != nil {
+		change(&o)
 	}
-	tests := []struct {
+	return plan, o
+}
+
+// with is the snapshot with a change.
+func with(s Snapshot, change func(*Snapshot)) Snapshot {
+	change(&s)
+	return s
+}
+
+// asSuspended is the snapshot with that status of the condition Suspended.
+func asSuspended(s Snapshot, status ConditionStatus) Snapshot {
+	s.Job.Status.Conditions = []Condition{{Type: ConditionSuspended, Status: status}}
+	return s
+}
+
+func TestJ41_Events(t *testing.T) {
+	for _, test := range []struct {
 		name    string
 		snap    Snapshot
 		outcome func(*Outcome)
@@ -47,17 +64,16 @@ func TestJ41_Events(t *testing.T) {
 				o.Deleted = []Effect{{Result: ResultDone}, {Result: ResultGone}, {Result: ResultUnsuccessful, Error: "timeout"}}
 			},
 			[]string{"Normal SuccessfulDelete: Deleted pod: a", "Warning FailedDelete: Error deleting: timeout"}},
-		{"the job is suspended", snapshotOf(t, `{"suspend": true}`), nil,
-			[]string{"Normal Suspended: Job suspended"}},
-		{"the job is still suspended", suspended(snapshotOf(t, `{"suspend": true}`), ConditionTrue), nil, nil},
-		{"the job is resumed", suspended(snapshotOf(t, `{}`, activePod("a")), ConditionTrue), nil,
-			[]string{"Normal Resumed: Job resumed"}},
-		{"the job was resumed long ago", suspended(snapshotOf(t, `{}`, activePod("a")), ConditionFalse), nil, nil},
+		{"a finalizer stays, and so its pod is not deleted yet", snapshotOf(t, `{"parallelism": 0}`, activePod("a")),
+			func(o *Outcome) { o.Deleted[0] = Effect{Result: ResultStillTracked, Error: "x"} }, nil},
+		{"the job is suspended", snapshotOf(t, `{"suspend": true}`), nil, []string{"Normal Suspended: Job suspended"}},
+		{"the job is still suspended", asSuspended(snapshotOf(t, `{"suspend": true}`), ConditionTrue), nil, nil},
+		{"the job is resumed", asSuspended(snapshotOf(t, `{}`, activePod("a")), ConditionTrue), nil, []string{"Normal Resumed: Job resumed"}},
+		{"the job was resumed long ago", asSuspended(snapshotOf(t, `{}`, activePod("a")), ConditionFalse), nil, nil},
 		{"the job was never suspended", snapshotOf(t, `{}`, activePod("a")), nil, nil},
 		{"a condition that could not be written is not reported", snapshotOf(t, `{"suspend": true}`),
 			func(o *Outcome) { o.Recorded = ResultUnsuccessful }, nil},
-		{"the job completes", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), nil,
-			[]string{"Normal Completed: Job completed"}},
+		{"the job completes", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), nil, []string{"Normal Completed: Job completed"}},
 		{"the last write fails: it is not complete", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)),
 			func(o *Outcome) { o.Settled = ResultUnsuccessful }, nil},
 		{"more pods succeed than are wanted", snapshotOf(t, `{}`, endedPod("a", PodSucceeded), endedPod("b", PodSucceeded)), nil,
@@ -70,28 +86,19 @@ func TestJ41_Events(t *testing.T) {
 			[]string{"Warning PodFailurePolicy: Container main for pod default/a failed with exit code 1 matching FailJob rule at index 0"}},
 		{"the mode is unknown", snapshotOf(t, `{"completionMode": "Elastic"}`), nil,
 			[]string{"Warning UnknownCompletionMode: Skipped Job sync because completion mode is unknown"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			plan := PlanOf(t, test.snap)
-			o := doneAll(plan)
-			if test.outcome != nil {
-				test.outcome(&o)
-			}
-			var got []string
-			for _, e := range plan.Conclude(o).Events {
-				got = append(got, string(e.Type)+" "+e.Reason+": "+e.Message)
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())
-			}
-		})
+	} {
+		plan, o := planned(t, test.snap, test.outcome)
+		var got []string
+		for _, e := range plan.Conclude(o).Events {
+			got = append(got, string(e.Type)+" "+e.Reason+": "+e.Message)
+		}
+		Same(t, test.name+"\n"+plan.String(), test.want, got)
 	}
 }
 
 func TestJ43_Retry(t *testing.T) {
 	orphan := Pod{UID: "o", Name: "o", Owner: Orphan, Index: NoIndex(), Untracked: true}
-	tests := []struct {
+	for _, test := range []struct {
 		name    string
 		snap    Snapshot
 		outcome func(*Outcome)
@@ -106,32 +113,26 @@ func TestJ43_Retry(t *testing.T) {
 		{"a creation is refused: no namespace, no retry", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = ResultRefused }, false},
 		{"a deletion fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultUnsuccessful }, true},
 		{"one of two deletions fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b")), func(o *Outcome) { o.Deleted[0].Result = ResultUnsuccessful }, true},
+		{"a finalizer stays before a deletion", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultStillTracked }, true},
 		{"a pod was gone already", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultGone }, false},
 		{"the first status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Recorded = ResultUnsuccessful }, true},
 		{"a finalizer stays", snapshotOf(t, `{"parallelism": 0}`, endedPod("a", PodFailed)), func(o *Outcome) { o.Untracked = nil; o.Settled = ResultNotTried }, true},
 		{"a finalizer was gone with its pod", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Untracked[0] = ResultGone }, false},
 		{"the second status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Settled = ResultUnsuccessful }, true},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			plan := PlanOf(t, test.snap)
-			o := doneAll(plan)
-			if test.outcome != nil {
-				test.outcome(&o)
-			}
-			end := plan.Conclude(o)
-			if end.Retry != test.want {
-				t.Errorf("got %v, want %v\n%s", end.Retry, test.want, plan.String())
-			}
-			// A retry comes by itself, and needs no other time than the plan's.
-			if end.Retry && end.Requeue != plan.Requeue {
-				t.Errorf("again at %v, want %v\n%s", end.Requeue, plan.Requeue, plan.String())
-			}
-			test.snap.Options = Kubernetes136()
-			if plan = PlanOf(t, test.snap); plan.Conclude(o).Requeue != plan.Requeue {
-				t.Errorf("Kubernetes136: again at %v, want %v\n%s", plan.Conclude(o).Requeue, plan.Requeue, plan.String())
-			}
-		})
+	} {
+		plan, o := planned(t, test.snap, test.outcome)
+		end := plan.Conclude(o)
+		if end.Retry != test.want {
+			t.Errorf("%s: got %v, want %v\n%s", test.name, end.Retry, test.want, plan.String())
+		}
+		// A retry comes by itself, and needs no other time than the plan's.
+		if end.Retry && end.Requeue != plan.Requeue {
+			t.Errorf("%s: again at %v, want %v\n%s", test.name, end.Requeue, plan.Requeue, plan.String())
+		}
+		test.snap.Options = Kubernetes136()
+		if plan = PlanOf(t, test.snap); plan.Conclude(o).Requeue != plan.Requeue {
+			t.Errorf("%s: Kubernetes136: again at %v, want %v\n%s", test.name, plan.Conclude(o).Requeue, plan.Requeue, plan.String())
+		}
 	}
 }
 
@@ -143,55 +144,38 @@ func TestB5_Memory(t *testing.T) {
 		Untracking:   expectations.NewUIDs("gone", "stale"),
 	}
 	stale := endedPod("stale", PodFailed) // its finalizer went in an earlier round
-	with := func(s Snapshot) Snapshot {
-		s.Memory = before
-		return s
-	}
-	expired := with(snapshotOf(t, `{"parallelism": 0}`))
-	expired.Now = second(0).AddDate(0, 0, 1)
-	another := with(snapshotOf(t, `{"parallelism": 0}`))
-	another.Job.UID = "job-2"
-	unseen := snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed))
-	unseen.Options.Quirks = jobquirk.UnseenEnd
-	tests := []struct {
+	remembered := func(s *Snapshot) { s.Memory = before }
+	expired := func(s *Snapshot) { s.Memory, s.Now = before, second(0).AddDate(0, 0, 1) }
+	another := func(s *Snapshot) { s.Memory, s.Job.UID = before, "job-2" }
+	unseen := func(s *Snapshot) { s.Options.Quirks = jobquirk.UnseenEnd }
+	for _, test := range []struct {
 		name    string
 		snap    Snapshot
 		outcome func(*Outcome)
 		want    Memory
 	}{
-		{"E4: a removal that is seen is forgotten, one that is not stays", with(snapshotOf(t, `{}`, stale)), nil,
+		{"E4: a removal that is seen is forgotten, one that is not stays", with(snapshotOf(t, `{}`, stale), remembered), nil,
 			Memory{JobUID: "job-1", Backoff: before.Backoff, Expectations: before.Expectations, Untracking: expectations.NewUIDs("stale")}},
-		{"E3: a creation replaces the record", with(snapshotOf(t, `{"parallelism": 0}`, endedPod("f", PodFailed))), nil,
+		{"E3: a creation replaces the record", with(snapshotOf(t, `{"parallelism": 0}`, endedPod("f", PodFailed)), remembered), nil,
 			Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 3, LastFailure: second(25)}, Expectations: before.Expectations, Untracking: expectations.NewUIDs("f")}},
-		{"J31: what was not recorded is not remembered", with(snapshotOf(t, `{"parallelism": 0}`, endedPod("f", PodFailed))), func(o *Outcome) { *o = Outcome{} },
+		{"J31: what was not recorded is not remembered", with(snapshotOf(t, `{"parallelism": 0}`, endedPod("f", PodFailed)), remembered), func(o *Outcome) { *o = Outcome{} },
 			Memory{JobUID: "job-1", Backoff: before.Backoff, Expectations: before.Expectations}},
-		{"J31: a success resets the backoff", with(snapshotOf(t, `{"completions": 2, "parallelism": 0}`, endedPod("s", PodSucceeded))), nil,
+		{"J31: a success resets the backoff", with(snapshotOf(t, `{"completions": 2, "parallelism": 0}`, endedPod("s", PodSucceeded)), remembered), nil,
 			Memory{JobUID: "job-1", Expectations: before.Expectations, Untracking: expectations.NewUIDs("s")}},
-		{"E1: a record that has expired goes", expired, nil,
-			Memory{JobUID: "job-1", Backoff: before.Backoff}},
-		{"JI22: the memory of another job counts as none", another, nil,
-			Memory{JobUID: "job-2"}},
+		{"E1: a record that has expired goes", with(snapshotOf(t, `{"parallelism": 0}`), expired), nil, Memory{JobUID: "job-1", Backoff: before.Backoff}},
+		{"JI22: the memory of another job counts as none", with(snapshotOf(t, `{"parallelism": 0}`), another), nil, Memory{JobUID: "job-2"}},
 		{"E2: deletions that failed or found nothing are not expected", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b"), activePod("c")),
 			func(o *Outcome) { o.Deleted[0].Result, o.Deleted[1].Result = ResultUnsuccessful, ResultGone },
 			Memory{JobUID: "job-1", Expectations: expectations.Counts{Deletions: 1, At: second(30)}, Untracking: expectations.NewUIDs("b", "c")}},
 		{"E5: the end that was written is remembered, the backoff is not", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed)), nil,
 			Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("f"), Finished: true}},
-		{"E5: the reference keeps the backoff until it sees the end", unseen, nil,
+		{"E5: the reference keeps the backoff until it sees the end", with(snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed)), unseen), nil,
 			Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 1, LastFailure: second(1)}, Untracking: expectations.NewUIDs("f"), Finished: true}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			plan := PlanOf(t, test.snap)
-			o := doneAll(plan)
-			if test.outcome != nil {
-				test.outcome(&o)
-			}
-			got := plan.Conclude(o).Memory
-			got.rest.Reported = reported{} // see TestJI27_ReportedOnce
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())
-			}
-		})
+	} {
+		plan, o := planned(t, test.snap, test.outcome)
+		got := plan.Conclude(o).Memory
+		got.rest.Reported = reported{} // see TestJI27_ReportedOnce
+		Same(t, test.name+"\n"+plan.String(), test.want, got)
 	}
 }
 

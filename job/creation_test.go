@@ -1,30 +1,27 @@
 package job
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/batchplan/batchplan/internal/value"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
 func TestJ33_NamePrefix(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name, job, index, want string
 	}{
 		{"a short name", "pi", "0", "pi-0-"},
 		{"a name that just fits", strings.Repeat("j", 55), "7", strings.Repeat("j", 55) + "-7-"},
 		{"a name that is cut by one", strings.Repeat("j", 56), "7", strings.Repeat("j", 55) + "-7-"},
 		{"a longer index leaves less of the name", strings.Repeat("j", 63), "2147483646", strings.Repeat("j", 46) + "-2147483646-"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			got := indexedPrefix(test.job, test.index)
-			if got != test.want || len(got) > 58 {
-				t.Errorf("got %q (%d characters), want %q", got, len(got), test.want)
-			}
-		})
+	} {
+		got := indexedPrefix(test.job, test.index)
+		if got != test.want || len(got) > 58 {
+			t.Errorf("%s: got %q (%d characters), want %q", test.name, got, len(got), test.want)
+		}
 	}
 }
 
@@ -34,24 +31,16 @@ func TestJ33_IndexedCreation(t *testing.T) {
 		{Index: IndexAt(0), NamePrefix: "j-0-", Hostname: "j-0", Reason: CreateNew},
 		{Index: IndexAt(1), NamePrefix: "j-1-", Hostname: "j-1", Reason: CreateNew},
 	}
-	if diff := cmp.Diff(want, plan.Create); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	Same(t, "creations", want, plan.Create)
 	key := "batch.kubernetes.io/job-completion-index"
-	if diff := cmp.Diff(map[string]string{key: "1"}, plan.Create[1].Labels()); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]string{key: "1"}, plan.Create[1].Annotations()); diff != "" {
-		t.Errorf("annotations (-want +got):\n%s", diff)
-	}
+	Same(t, "labels", map[string]string{key: "1"}, plan.Create[1].Labels())
+	Same(t, "annotations", map[string]string{key: "1"}, plan.Create[1].Annotations())
 }
 
 func TestJ33_NonIndexedCreation(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{}`))
 	want := []Creation{{Index: NoIndex(), NamePrefix: "j-", Reason: CreateNew}}
-	if diff := cmp.Diff(want, plan.Create); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	Same(t, "creations", want, plan.Create)
 	if labels, annotations := want[0].Labels(), want[0].Annotations(); labels != nil || annotations != nil {
 		t.Errorf("labels %v and annotations %v, want none", labels, annotations)
 	}
@@ -61,13 +50,7 @@ func TestJ33_NonIndexedCreation(t *testing.T) {
 func TestJ33_LowestPendingIndexes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"), rapid.Int32Range(0, 12).Draw(t, "parallelism")
-		s := Snapshot{
-			Now: second(30),
-			Job: Job{Name: "j", UID: "job-1", Spec: Spec{
-				Completions: &completions, Parallelism: &parallelism, BackoffLimit: value.To[int32](9),
-				CompletionMode: Indexed, PodReplacementPolicy: ReplaceFailed,
-			}},
-		}
+		s := snapshotOf(t, fmt.Sprintf(`{"completionMode": "Indexed", "completions": %d, "parallelism": %d, "podReplacementPolicy": "Failed"}`, completions, parallelism))
 		taken := map[int32]bool{}
 		busy := int32(0) // active or terminating
 		for i := range completions {

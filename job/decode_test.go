@@ -3,61 +3,33 @@ package job
 import (
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// jobJSON is what kubectl get job -o json prints, with fields of other versions.
+// jobJSON is what kubectl get job -o json prints, in fewer lines, with fields of other versions.
 const jobJSON = `{
-  "apiVersion": "batch/v1",
-  "kind": "Job",
+  "apiVersion": "batch/v1", "kind": "Job",
   "metadata": {
-    "annotations": {"example.com/team": "red"},
-    "creationTimestamp": "2026-01-01T00:00:00Z",
-    "deletionTimestamp": "2026-01-01T01:00:00Z",
-    "finalizers": ["foregroundDeletion"],
-    "generation": 2,
-    "name": "pi",
-    "namespace": "default",
-    "resourceVersion": "1234",
-    "uid": "5f1d6a9e-aaaa"
+    "annotations": {"example.com/team": "red"}, "finalizers": ["foregroundDeletion"], "generation": 2,
+    "creationTimestamp": "2026-01-01T00:00:00Z", "deletionTimestamp": "2026-01-01T01:00:00Z",
+    "name": "pi", "namespace": "default", "resourceVersion": "1234", "uid": "5f1d6a9e-aaaa"
   },
   "spec": {
-    "backoffLimit": 4,
-    "completionMode": "Indexed",
-    "completions": 3,
-    "fieldOfLaterVersion": {"deep": [1, 2]},
-    "manualSelector": false,
-    "parallelism": 2,
-    "podReplacementPolicy": "Failed",
+    "backoffLimit": 4, "completionMode": "Indexed", "completions": 3, "parallelism": 2, "podReplacementPolicy": "Failed",
+    "fieldOfLaterVersion": {"deep": [1, 2]}, "manualSelector": false, "suspend": false, "ttlSecondsAfterFinished": 60,
     "podFailurePolicy": {"rules": [
       {"action": "FailJob", "onExitCodes": {"containerName": "main", "operator": "In", "values": [42]}, "onPodConditions": null},
       {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}]},
     "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}},
-    "suspend": false,
-    "template": {
-      "metadata": {"labels": {"job-name": "pi"}},
-      "spec": {
-        "containers": [{"image": "perl", "name": "main", "resources": {}}],
-        "initContainers": [{"image": "perl", "name": "setup"}],
-        "restartPolicy": "Never",
-        "schedulerName": "default-scheduler"
-      }
-    },
-    "ttlSecondsAfterFinished": 60
+    "template": {"metadata": {"labels": {"job-name": "pi"}}, "spec": {
+      "containers": [{"image": "perl", "name": "main", "resources": {}}], "initContainers": [{"image": "perl", "name": "setup"}],
+      "restartPolicy": "Never", "schedulerName": "default-scheduler"}}
   },
   "status": {
-    "active": 1,
-    "completedIndexes": "0,2",
-    "ready": 0,
-    "startTime": "2026-01-01T00:00:01Z",
-    "succeeded": 2,
-    "terminating": 0,
-    "uncountedTerminatedPods": {}
+    "active": 1, "completedIndexes": "0,2", "ready": 0, "startTime": "2026-01-01T00:00:01Z",
+    "succeeded": 2, "terminating": 0, "uncountedTerminatedPods": {}
   }
 }`
 
@@ -66,40 +38,23 @@ func TestDecodeJob(t *testing.T) {
 	must.OK(t, err)
 	container := "main"
 	want := Job{
-		Namespace:         "default",
-		Name:              "pi",
-		Version:           1234,
-		UID:               "5f1d6a9e-aaaa",
-		CreationTimestamp: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		DeletionTimestamp: time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC),
+		Namespace: "default", Name: "pi", Version: 1234, UID: "5f1d6a9e-aaaa", CreationTimestamp: second(0), DeletionTimestamp: second(3600),
 		Spec: Spec{
-			Parallelism:             value.To[int32](2),
-			Completions:             value.To[int32](3),
-			CompletionMode:          Indexed,
-			BackoffLimit:            value.To[int32](4),
-			TTLSecondsAfterFinished: value.To[int32](60),
-			Suspend:                 value.To(false),
+			Parallelism: value.To[int32](2), Completions: value.To[int32](3), CompletionMode: Indexed, BackoffLimit: value.To[int32](4),
+			TTLSecondsAfterFinished: value.To[int32](60), Suspend: value.To(false), PodReplacementPolicy: ReplaceFailed,
 			PodFailurePolicy: &PodFailurePolicy{Rules: []PodFailurePolicyRule{
 				{Action: FailJob, OnExitCodes: &OnExitCodes{ContainerName: &container, Operator: ExitCodeIn, Values: []int32{42}}},
 				{Action: IgnoreFailure, OnPodConditions: []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}},
 			}},
-			PodReplacementPolicy: ReplaceFailed,
-			Selector:             &Selector{MatchLabels: map[string]string{"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}},
-			Template:             Template{RestartPolicy: RestartNever, Containers: []string{"main"}, InitContainers: []string{"setup"}},
+			Selector: &Selector{MatchLabels: map[string]string{"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}},
+			Template: Template{RestartPolicy: RestartNever, Containers: []string{"main"}, InitContainers: []string{"setup"}},
 		},
 		Status: Status{
-			StartTime:               time.Date(2026, 1, 1, 0, 0, 1, 0, time.UTC),
-			Active:                  1,
-			Succeeded:               2,
-			Ready:                   value.To[int32](0),
-			Terminating:             value.To[int32](0),
-			CompletedIndexes:        "0,2",
-			UncountedTerminatedPods: &UncountedTerminatedPods{},
+			StartTime: second(1), Active: 1, Succeeded: 2, Ready: value.To[int32](0), Terminating: value.To[int32](0),
+			CompletedIndexes: "0,2", UncountedTerminatedPods: &UncountedTerminatedPods{},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	Same(t, "job", want, got)
 }
 
 // A typed client marshals an object without its type.
@@ -110,52 +65,46 @@ func TestDecodeJob_WithoutItsType(t *testing.T) {
 	}
 }
 
-func TestDecodeJob_Refusals(t *testing.T) {
-	tests := []struct{ name, data, want string }{
-		{"no JSON", `{`, "decode job: unexpected end of JSON input"},
-		{"a job of an old version", `{"apiVersion": "batch/v1beta1", "kind": "Job"}`, `decode job: apiVersion: "batch/v1beta1" is not batch/v1`},
-		{"another kind", `{"apiVersion": "batch/v1", "kind": "CronJob"}`, `decode job: kind: "CronJob" is not Job`},
-		{"nothing", `{}`, "decode job: the object has neither a kind nor a name"},
-		{"a list", `{"apiVersion": "v1", "kind": "List"}`, `decode job: kind: "List" is a list: decode its items one by one`},
-		{"a number that is none", `{"apiVersion": "batch/v1", "kind": "Job", "spec": {"parallelism": "2"}}`, "decode job: json: cannot unmarshal string"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if _, err := DecodeJob([]byte(test.data)); err == nil || !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
-		})
+func TestDecode_Refusals(t *testing.T) {
+	decodeJob := func(text string) error { _, err := DecodeJob([]byte(text)); return err }
+	decodePod := func(text string) error { _, err := DecodePod(ownerOfPodText(), []byte(text)); return err }
+	for _, test := range []struct {
+		name, text, want string
+		decode           func(string) error
+	}{
+		{"no JSON", `{`, "decode job: unexpected end of JSON input", decodeJob},
+		{"a job of an old version", `{"apiVersion": "batch/v1beta1", "kind": "Job"}`, `decode job: apiVersion: "batch/v1beta1" is not batch/v1`, decodeJob},
+		{"another kind", `{"apiVersion": "batch/v1", "kind": "CronJob"}`, `decode job: kind: "CronJob" is not Job`, decodeJob},
+		{"nothing", `{}`, "decode job: the object has neither a kind nor a name", decodeJob},
+		{"a list", `{"apiVersion": "v1", "kind": "List"}`, `decode job: kind: "List" is a list: decode its items one by one`, decodeJob},
+		{"a number that is none", `{"kind": "Job", "apiVersion": "batch/v1", "spec": {"parallelism": "2"}}`, "decode job: json: cannot unmarshal string", decodeJob},
+		{"no JSON of a pod", `[`, "decode pod: unexpected end of JSON input", decodePod},
+		{"a node", `{"kind": "Node"}`, `decode pod: kind: "Node" is not Pod`, decodePod},
+		{"an unknown phase", `{"status": {"phase": "Dreaming"}}`, `decode pod: phase: "Dreaming" is none of`, decodePod},
+	} {
+		if err := test.decode(test.text); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
+		}
 	}
 }
 
-// podText is what kubectl get pod -o json prints for a pod that is being deleted.
+// podText is what kubectl get pod -o json prints, in fewer lines, for a pod that is being deleted.
 const podText = `{
-  "apiVersion": "v1",
-  "kind": "Pod",
+  "apiVersion": "v1", "kind": "Pod",
   "metadata": {
-    "annotations": {
-      "batch.kubernetes.io/job-completion-index": "2",
-      "batch.kubernetes.io/job-index-failure-count": "1",
-      "batch.kubernetes.io/job-index-ignored-failure-count": "3"
-    },
-    "creationTimestamp": "2026-01-01T00:00:05Z",
-    "deletionGracePeriodSeconds": 30,
-    "deletionTimestamp": "2026-01-01T00:01:00Z",
+    "annotations": {"batch.kubernetes.io/job-completion-index": "2",
+      "batch.kubernetes.io/job-index-failure-count": "1", "batch.kubernetes.io/job-index-ignored-failure-count": "3"},
+    "creationTimestamp": "2026-01-01T00:00:05Z", "deletionGracePeriodSeconds": 30, "deletionTimestamp": "2026-01-01T00:01:00Z",
     "finalizers": ["example.com/other", "batch.kubernetes.io/job-tracking"],
-    "generateName": "pi-2-",
     "labels": {"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"},
-    "name": "pi-2-xyz12",
-    "namespace": "default",
+    "generateName": "pi-2-", "name": "pi-2-xyz12", "namespace": "default", "resourceVersion": "4711", "uid": "77b0",
     "ownerReferences": [
       {"apiVersion": "v1", "kind": "ConfigMap", "name": "friend", "uid": "ffff"},
-      {"apiVersion": "batch/v1", "blockOwnerDeletion": true, "controller": true, "kind": "Job", "name": "pi", "uid": "5f1d6a9e-aaaa"}],
-    "resourceVersion": "4711",
-    "uid": "77b0"
+      {"apiVersion": "batch/v1", "blockOwnerDeletion": true, "controller": true, "kind": "Job", "name": "pi", "uid": "5f1d6a9e-aaaa"}]
   },
   "spec": {
-    "containers": [{"name": "main"}],
-    "initContainers": [{"name": "setup"}, {"name": "sidecar", "restartPolicy": "Always"}],
-    "nodeName": "node-1"
+    "containers": [{"name": "main"}], "nodeName": "node-1",
+    "initContainers": [{"name": "setup"}, {"name": "sidecar", "restartPolicy": "Always"}]
   },
   "status": {
     "conditions": [
@@ -166,8 +115,7 @@ const podText = `{
     "initContainerStatuses": [
       {"name": "setup", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-01-01T00:00:07Z"}}},
       {"name": "sidecar", "restartCount": 2, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}],
-    "phase": "Running",
-    "qosClass": "BestEffort"
+    "phase": "Running", "qosClass": "BestEffort"
   }
 }`
 
@@ -180,36 +128,20 @@ func ownerOfPodText() *Job {
 func TestDecodePod(t *testing.T) {
 	got, err := DecodePod(ownerOfPodText(), []byte(podText))
 	must.OK(t, err)
-	at := func(seconds int) time.Time { return time.Date(2026, 1, 1, 0, 0, seconds, 0, time.UTC) }
 	want := Pod{
-		Phase:    PodRunning,
-		Owner:    Owned,
-		Ready:    true,
-		Assigned: true,
-		Index:    IndexAt(2),
-		UID:      "77b0",
-		Name:     "pi-2-xyz12",
-		Deletion: &PodDeletion{Timestamp: at(60), GracePeriodSeconds: 30},
+		Name: "pi-2-xyz12", UID: "77b0", Phase: PodRunning, Owner: Owned, Ready: true, Assigned: true, Index: IndexAt(2),
+		Deletion: &PodDeletion{Timestamp: second(60), GracePeriodSeconds: 30},
 		Detail: &PodDetail{
-			CreationTimestamp: at(5),
-			ReadyTransition:   at(10),
+			CreationTimestamp: second(5), ReadyTransition: second(10), ResourceVersion: "4711", FailureCount: 1, IgnoredFailureCount: 3,
 			Containers: []Container{
 				{Name: "main", Restarts: 1, State: ContainerRunning},
-				{Name: "setup", Kind: InitContainer, State: ContainerTerminated, FinishedAt: at(7)},
+				{Name: "setup", Kind: InitContainer, State: ContainerTerminated, FinishedAt: second(7)},
 				{Name: "sidecar", Kind: RestartableInitContainer, Restarts: 2},
 			},
-			Conditions: []PodCondition{
-				{Type: "DisruptionTarget", Status: ConditionTrue},
-				{Type: "Ready", Status: ConditionTrue},
-			},
-			FailureCount:        1,
-			IgnoredFailureCount: 3,
-			ResourceVersion:     "4711",
+			Conditions: []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}, {Type: "Ready", Status: ConditionTrue}},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	Same(t, "pod", want, got)
 }
 
 // TestJ32_DecodeReadyUnknown: a node that is lost turns Ready Unknown. That does
@@ -228,7 +160,7 @@ func TestJ32_DecodeReadyUnknown(t *testing.T) {
 // TestJ6_DecodePodOwner edits the pod of podText.
 func TestJ6_DecodePodOwner(t *testing.T) {
 	const controller = `"controller": true, "kind": "Job", "name": "pi", "uid": "5f1d6a9e-aaaa"`
-	tests := []struct {
+	for _, test := range []struct {
 		name, old, new string
 		want           Ownership
 	}{
@@ -237,8 +169,7 @@ func TestJ6_DecodePodOwner(t *testing.T) {
 		{"the job is an owner and nobody the controller", controller, `"controller": false, "kind": "Job", "uid": "5f1d6a9e-aaaa"`, Orphan},
 		{"an earlier job of this name is the controller", controller, `"controller": true, "kind": "Job", "name": "pi", "uid": "dead"`, Foreign},
 		{"the pod is in another namespace", `"namespace": "default"`, `"namespace": "kube-system"`, Foreign},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			text := strings.Replace(podText, test.old, test.new, 1)
 			if test.old != "" && text == podText {
@@ -253,25 +184,12 @@ func TestJ6_DecodePodOwner(t *testing.T) {
 	}
 }
 
-func TestDecodePod_Edges(t *testing.T) {
-	decode := func(text string) (Pod, error) { return DecodePod(ownerOfPodText(), []byte(text)) }
-	pod, err := decode(`{"metadata": {"namespace": "default", "name": "p", "uid": "1"}}`)
-	if err != nil {
-		t.Fatalf("an item of a list has no kind: %v", err)
-	}
+// TestDecodePod_ItemOfAList: an item of a list has no kind.
+func TestDecodePod_ItemOfAList(t *testing.T) {
+	pod, err := DecodePod(ownerOfPodText(), []byte(`{"metadata": {"namespace": "default", "name": "p", "uid": "1"}}`))
+	must.OK(t, err)
 	if pod.Phase != PodPending || pod.Index != NoIndex() || !pod.Untracked || pod.Assigned || pod.Deletion != nil {
 		t.Errorf("a pod of which nothing was heard: %+v", pod)
-	}
-	for _, test := range []struct{ name, text, want string }{
-		{"no JSON", `[`, "decode pod: unexpected end of JSON input"},
-		{"another kind", `{"kind": "Node"}`, `decode pod: kind: "Node" is not Pod`},
-		{"an unknown phase", `{"status": {"phase": "Dreaming"}}`, `decode pod: phase: "Dreaming" is none of`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if _, err := decode(test.text); err == nil || !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
-		})
 	}
 }
 

@@ -38,7 +38,7 @@ func TestJ1_Defaults(t *testing.T) {
 		Parallelism: three, Completions: three, BackoffLimit: three, CompletionMode: Indexed,
 		Suspend: value.To(true), PodReplacementPolicy: ReplaceFailed, BackoffLimitPerIndex: three,
 	}
-	tests := []struct {
+	for _, test := range []struct {
 		name string
 		in   Spec
 		want Spec
@@ -61,18 +61,13 @@ func TestJ1_Defaults(t *testing.T) {
 			filled(func(s *Spec) {
 				s.Parallelism, s.Completions, s.BackoffLimit = value.To[int32](0), value.To[int32](0), value.To[int32](0)
 			})},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			got := test.in
-			Default(&got)
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			again := got
-			if Default(&again); !cmp.Equal(got, again) {
-				t.Errorf("a second time changes it:\n%s", cmp.Diff(got, again))
-			}
-		})
+	} {
+		got := test.in
+		Default(&got)
+		Same(t, test.name, test.want, got)
+		again := got
+		if Default(&again); !cmp.Equal(got, again) {
+			t.Errorf("%s: a second time changes it:\n%s", test.name, cmp.Diff(got, again))
+		}
 	}
 }

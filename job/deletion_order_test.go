@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// worthlessPod is the pod that goes first, but for the fields that a test sets.
-func worthlessPod(change func(*Pod)) Pod {
+// ranked is the pod that goes first, but for what the changes set.
+func ranked(changes ...func(*Pod)) Pod {
 	p := Pod{UID: "a", Index: NoIndex(), Detail: &PodDetail{CreationTimestamp: second(9)}}
-	if change != nil {
+	for _, change := range changes {
 		change(&p)
 	}
 	return p
@@ -20,81 +20,43 @@ func worthlessPod(change func(*Pod)) Pod {
 // TestJ29_Ranks compares pods that differ in one criterion; the criteria that come later
 // speak for the other pod.
 func TestJ29_Ranks(t *testing.T) {
-	restarts := func(kind ContainerKind, counts ...int32) (out []Container) {
-		for _, n := range counts {
-			out = append(out, Container{Kind: kind, Restarts: n})
-		}
-		return out
-	}
-	tests := []struct {
-		name        string
-		first, then func(*Pod)
-	}{
-		{"unassigned before assigned",
-			func(p *Pod) { p.Phase, p.Ready = PodRunning, true },
-			func(p *Pod) { p.Assigned = true }},
-		{"Pending before Unknown",
-			func(p *Pod) { p.Assigned, p.Ready = true, true },
-			func(p *Pod) { p.Assigned, p.Phase = true, PodUnknown }},
-		{"Unknown before Running",
-			func(p *Pod) { p.Phase, p.Ready = PodUnknown, true },
-			func(p *Pod) { p.Phase = PodRunning }},
-		{"not ready before ready",
-			func(p *Pod) { p.Detail.CreationTimestamp = second(1) },
-			func(p *Pod) {
-				p.Ready, p.Detail.ReadyTransition = true, second(9)
-				p.Detail.Containers = restarts(AppContainer, 7)
-			}},
-		{"ready for less time first",
-			func(p *Pod) {
-				p.Ready, p.Detail.ReadyTransition, p.Detail.CreationTimestamp = true, second(8), second(1)
-			},
-			func(p *Pod) {
-				p.Ready, p.Detail.ReadyTransition = true, second(7)
-				p.Detail.Containers = restarts(AppContainer, 7)
-			}},
-		{"ready since an unknown time first",
-			func(p *Pod) { p.Ready, p.Detail.CreationTimestamp = true, second(1) },
-			func(p *Pod) { p.Ready, p.Detail.ReadyTransition = true, second(9) }},
-		{"a transition of pods that are not ready does not matter",
-			func(p *Pod) { p.Detail.ReadyTransition, p.Detail.CreationTimestamp = second(1), second(9) },
-			func(p *Pod) { p.Detail.ReadyTransition, p.Detail.CreationTimestamp = second(2), second(8) }},
-		{"more restarts first",
-			func(p *Pod) { p.Detail.Containers, p.Detail.CreationTimestamp = restarts(AppContainer, 2), second(1) },
-			func(p *Pod) { p.Detail.Containers = restarts(AppContainer, 1) }},
-		{"the greatest restart count of one container decides, not the sum",
-			func(p *Pod) {
-				p.Detail.Containers, p.Detail.CreationTimestamp = restarts(AppContainer, 0, 3), second(1)
-			},
-			func(p *Pod) { p.Detail.Containers = restarts(AppContainer, 2, 2) }},
-		{"regular containers are compared before sidecars",
-			func(p *Pod) { p.Detail.Containers, p.Detail.CreationTimestamp = restarts(AppContainer, 1), second(1) },
-			func(p *Pod) { p.Detail.Containers = restarts(RestartableInitContainer, 9) }},
-		{"more restarts of a sidecar first",
-			func(p *Pod) {
-				p.Detail.Containers, p.Detail.CreationTimestamp = restarts(RestartableInitContainer, 2), second(1)
-			},
-			func(p *Pod) { p.Detail.Containers = restarts(RestartableInitContainer, 1) }},
-		{"restarts of an init container do not matter",
-			func(p *Pod) {},
-			func(p *Pod) { p.Detail.Containers, p.Detail.CreationTimestamp = restarts(InitContainer, 9), second(8) }},
-		{"newer first",
-			func(p *Pod) { p.UID = "z" },
-			func(p *Pod) { p.Detail.CreationTimestamp = second(8) }},
-		{"created at an unknown time first",
-			func(p *Pod) { p.UID, p.Detail.CreationTimestamp = "z", time.Time{} },
-			func(p *Pod) {}},
-		{"the UID breaks ties (B3)",
-			func(p *Pod) {},
-			func(p *Pod) { p.UID = "b" }},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			first, then := worthlessPod(test.first), worthlessPod(test.then)
-			if a, b := byWorth(&first, &then), byWorth(&then, &first); a >= 0 || b <= 0 {
-				t.Errorf("compared %d, and the other way round %d", a, b)
+	assigned := func(p *Pod) { p.Assigned = true }
+	in := func(phase PodPhase) func(*Pod) { return func(p *Pod) { p.Phase = phase } }
+	ready := func(p *Pod) { p.Ready = true }
+	turned := func(at int) func(*Pod) { return func(p *Pod) { p.Detail.ReadyTransition = second(at) } }
+	created := func(at int) func(*Pod) { return func(p *Pod) { p.Detail.CreationTimestamp = second(at) } }
+	uid := func(uid UID) func(*Pod) { return func(p *Pod) { p.UID = uid } }
+	restarts := func(kind ContainerKind, counts ...int32) func(*Pod) {
+		return func(p *Pod) {
+			for _, n := range counts {
+				p.Detail.Containers = append(p.Detail.Containers, Container{Kind: kind, Restarts: n})
 			}
-		})
+		}
+	}
+	for _, test := range []struct {
+		name        string
+		first, then Pod
+	}{
+		{"unassigned before assigned", ranked(in(PodRunning), ready), ranked(assigned)},
+		{"Pending before Unknown", ranked(assigned, ready), ranked(assigned, in(PodUnknown))},
+		{"Unknown before Running", ranked(in(PodUnknown), ready), ranked(in(PodRunning))},
+		{"not ready before ready", ranked(created(1)), ranked(ready, turned(9), restarts(AppContainer, 7))},
+		{"ready for less time first", ranked(ready, turned(8), created(1)), ranked(ready, turned(7), restarts(AppContainer, 7))},
+		{"ready since an unknown time first", ranked(ready, created(1)), ranked(ready, turned(9))},
+		{"a transition of pods that are not ready does not matter", ranked(turned(1)), ranked(turned(2), created(8))},
+		{"more restarts first", ranked(restarts(AppContainer, 2), created(1)), ranked(restarts(AppContainer, 1))},
+		{"the greatest restart count of one container decides, not the sum",
+			ranked(restarts(AppContainer, 0, 3), created(1)), ranked(restarts(AppContainer, 2, 2))},
+		{"regular containers are compared before sidecars", ranked(restarts(AppContainer, 1), created(1)), ranked(restarts(RestartableInitContainer, 9))},
+		{"more restarts of a sidecar first", ranked(restarts(RestartableInitContainer, 2), created(1)), ranked(restarts(RestartableInitContainer, 1))},
+		{"restarts of an init container do not matter", ranked(), ranked(restarts(InitContainer, 9), created(8))},
+		{"newer first", ranked(uid("z")), ranked(created(8))},
+		{"created at an unknown time first", ranked(uid("z"), func(p *Pod) { p.Detail.CreationTimestamp = time.Time{} }), ranked()},
+		{"the UID breaks ties (B3)", ranked(), ranked(uid("b"))},
+	} {
+		if a, b := byWorth(&test.first, &test.then), byWorth(&test.then, &test.first); a >= 0 || b <= 0 {
+			t.Errorf("%s: compared %d, and the other way round %d", test.name, a, b)
+		}
 	}
 }
 

@@ -12,25 +12,27 @@ import (
 // written, be it a single pod or the status alone. A quiet round does not look.
 func TestB3_DuplicateUIDs(t *testing.T) {
 	for _, test := range []struct {
-		name, spec    string
-		active, ready int32
-		refused       bool
+		name, spec string
+		active     int32 // by the status
+		refused    bool
 	}{
-		{"nothing is written", `{"parallelism": 2}`, 2, 2, false},
-		{"only the status is written", `{"parallelism": 2}`, 1, 1, true},
-		{"one pod is created", `{"parallelism": 3}`, 2, 2, true},
-		{"one pod is deleted", `{"parallelism": 1}`, 2, 2, true},
+		{"nothing is written", `{"parallelism": 2}`, 2, false},
+		{"only the status is written", `{"parallelism": 2}`, 1, true},
+		{"one pod is created", `{"parallelism": 3}`, 2, true},
+		{"one pod is deleted", `{"parallelism": 1}`, 2, true},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		for name, options := range bothOptions {
 			twin := activePod("a")
 			twin.Name = "b"
 			s := snapshotOf(t, test.spec, activePod("a"), twin)
-			s.Job.Status.Active, s.Job.Status.Ready = test.active, &test.ready
+			s.Options = options
+			s.Job.Status.Active, s.Job.Status.Ready = test.active, &test.active
 			_, err := Reconcile(s)
-			if refused := err != nil && strings.Contains(err.Error(), "is the UID of two pods"); refused != test.refused {
-				t.Errorf("error %v", err)
+			text := fmt.Sprint(err)
+			if test.refused && !(strings.HasPrefix(text, "pods[b].uid: ") && strings.Contains(text, "is the UID of two pods")) || !test.refused && err != nil {
+				t.Errorf("%s, %s: refused %v, error %v", name, test.name, test.refused, err)
 			}
-		})
+		}
 	}
 }
 

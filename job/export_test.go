@@ -1,8 +1,11 @@
 package job
 
 import (
+	"errors"
+	"strings"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/expectations"
@@ -77,4 +80,33 @@ func IsQuiet(s Snapshot) bool {
 	var p Planner
 	_, ok := p.planQuiet(&s)
 	return ok
+}
+
+// ProblemsIn returns the problems of a joined error in one line, each without the prefix that all of them have.
+func ProblemsIn(t rapid.TB, err error, prefix string) string {
+	t.Helper()
+	if err == nil {
+		return ""
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		t.Fatalf("%T is not a joined error: %v", err, err)
+	}
+	var out []string
+	for _, e := range joined.Unwrap() {
+		text, found := strings.CutPrefix(e.Error(), prefix)
+		if bad := (*InputError)(nil); !errors.As(e, &bad) || !found {
+			t.Errorf("%T, not an InputError about a field of %s: %v", e, prefix, e)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// Same reports how what there is differs from what is wanted.
+func Same(t rapid.TB, what string, want, got any, options ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, options...); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }

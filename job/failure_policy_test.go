@@ -42,7 +42,7 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 	exit := func(container, code, rule string) failure {
 		return failJob("Container " + container + " for pod default/p failed with exit code " + code + " matching FailJob rule at index " + rule)
 	}
-	tests := []struct {
+	for _, test := range []struct {
 		name string
 		spec string
 		pod  Pod
@@ -82,15 +82,10 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 		{"an action of a later version is passed", policy(code("Shrug", in42) + "," + code("FailJob", in42)), failedPod(main(42)), exit("main", "42", "1")},
 		{"FailIndex where indexes are limited", perIndex(code("FailIndex", in42)), failedPod(main(42)), failure{counts: true, action: FailIndex}},
 		{"FailIndex is passed where they are not", policy(code("FailIndex", in42) + "," + code("Ignore", in42)), failedPod(main(42)), failure{action: IgnoreFailure}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := Snapshot{Job: Job{Namespace: "default", Spec: specOf(t, test.spec)}}
-			policy := failurePolicyOf(&s, 0)
-			if diff := cmp.Diff(test.want, policy.judge(&test.pod), cmp.AllowUnexported(failure{})); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	} {
+		s := Snapshot{Job: Job{Namespace: "default", Spec: specOf(t, test.spec)}}
+		policy := failurePolicyOf(&s, 0)
+		Same(t, test.name, test.want, policy.judge(&test.pod), cmp.AllowUnexported(failure{}))
 	}
 }
 
@@ -102,7 +97,7 @@ func TestJ21_TheOldestDecides(t *testing.T) {
 		return p
 	}
 	const spec = `{"completions": 3, "parallelism": 3, "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}}`
-	tests := []struct {
+	for _, test := range []struct {
 		name string
 		pods []Pod
 		want string
@@ -110,15 +105,10 @@ func TestJ21_TheOldestDecides(t *testing.T) {
 		{"by creation", []Pod{pod("a", 3, true), pod("b", 2, true)}, "b"},
 		{"by UID", []Pod{pod("b", 2, true), pod("a", 2, true)}, "a"},
 		{"one that was accounted for in a round that could not end the job", []Pod{pod("a", 3, true), pod("b", 2, false)}, "b"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			plan := PlanOf(t, snapshotOf(t, spec, test.pods...))
-			want := Verdict{ConditionFailureTarget, "PodFailurePolicy", "Container main for pod default/" + test.want + " failed with exit code 42 matching FailJob rule at index 0"}
-			if diff := cmp.Diff(want, plan.Verdict); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	} {
+		plan := PlanOf(t, snapshotOf(t, spec, test.pods...))
+		want := Verdict{ConditionFailureTarget, "PodFailurePolicy", "Container main for pod default/" + test.want + " failed with exit code 42 matching FailJob rule at index 0"}
+		Same(t, test.name, want, plan.Verdict)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/batchplan/batchplan/internal/value"
 )
 
@@ -14,54 +16,45 @@ func TestJ32_FinishTime(t *testing.T) {
 	ended := func(kind ContainerKind, at int) Container {
 		return Container{Kind: kind, State: ContainerTerminated, FinishedAt: second(at)}
 	}
-	deleted := &PodDeletion{Timestamp: second(50), GracePeriodSeconds: 30}
-	tests := []struct {
-		name     string
-		ready    bool
-		deletion *PodDeletion
-		detail   *PodDetail
-		want     time.Time
-	}{
-		{"one container", false, nil,
-			&PodDetail{CreationTimestamp: second(1), ReadyTransition: second(2), Containers: []Container{ended(AppContainer, 9)}}, second(9)},
-		{"the latest of several", false, nil,
-			&PodDetail{Containers: []Container{ended(AppContainer, 9), ended(AppContainer, 12), ended(AppContainer, 11)}}, second(12)},
-		{"a sidecar ends after the others", false, nil,
-			&PodDetail{Containers: []Container{ended(AppContainer, 9), ended(RestartableInitContainer, 14)}}, second(14)},
-		{"an init container does not matter", false, nil,
-			&PodDetail{Containers: []Container{ended(AppContainer, 9), ended(InitContainer, 14)}}, second(9)},
-		{"a sidecar that runs leaves the condition", false, nil,
-			&PodDetail{ReadyTransition: second(8), Containers: []Container{ended(AppContainer, 9), {Kind: RestartableInitContainer, State: ContainerRunning}}}, second(8)},
-		{"sidecars alone decide while an app container has not finished", false, nil,
-			&PodDetail{CreationTimestamp: second(1), ReadyTransition: second(8), Containers: []Container{{}, ended(AppContainer, 12), ended(RestartableInitContainer, 9)}}, second(9)},
-		{"a container without a finish leaves the condition", false, nil,
-			&PodDetail{ReadyTransition: second(8), Containers: []Container{ended(AppContainer, 9), {State: ContainerTerminated}}}, second(8)},
-		{"no container leaves the condition", false, nil,
-			&PodDetail{CreationTimestamp: second(1), ReadyTransition: second(8)}, second(8)},
-		{"Ready is not False, the deletion counts", true, deleted,
-			&PodDetail{CreationTimestamp: second(1), ReadyTransition: second(8)}, second(20)},
-		{"the condition comes before the deletion", false, deleted,
-			&PodDetail{CreationTimestamp: second(1), ReadyTransition: second(8)}, second(8)},
-		{"the deletion less its grace period", false, deleted, &PodDetail{CreationTimestamp: second(1)}, second(20)},
-		{"nothing is known but the creation", false, nil, &PodDetail{CreationTimestamp: second(1)}, second(1)},
-		{"nothing is known at all", false, nil, nil, time.Time{}},
+	// pod was created at second(1) and turned unready at second(8).
+	pod := func(containers ...Container) Pod {
+		return Pod{Detail: &PodDetail{CreationTimestamp: second(1), ReadyTransition: second(8), Containers: containers}}
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			pod := Pod{Ready: test.ready, Deletion: test.deletion, Detail: test.detail}
-			if got := finishTime(&pod); !got.Equal(test.want) {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
-		})
+	deleted := func(p Pod, ready bool) Pod {
+		p.Ready, p.Deletion = ready, &PodDeletion{Timestamp: second(50), GracePeriodSeconds: 30}
+		return p
+	}
+	created := Pod{Detail: &PodDetail{CreationTimestamp: second(1)}}
+	for _, test := range []struct {
+		name string
+		pod  Pod
+		want time.Time
+	}{
+		{"one container", pod(ended(AppContainer, 9)), second(9)},
+		{"the latest of several", pod(ended(AppContainer, 9), ended(AppContainer, 12), ended(AppContainer, 11)), second(12)},
+		{"a sidecar ends after the others", pod(ended(AppContainer, 9), ended(RestartableInitContainer, 14)), second(14)},
+		{"an init container does not matter", pod(ended(AppContainer, 9), ended(InitContainer, 14)), second(9)},
+		{"a sidecar that runs leaves the condition",
+			pod(ended(AppContainer, 9), Container{Kind: RestartableInitContainer, State: ContainerRunning}), second(8)},
+		{"sidecars alone decide while an app container has not finished",
+			pod(Container{}, ended(AppContainer, 12), ended(RestartableInitContainer, 9)), second(9)},
+		{"a container without a finish leaves the condition", pod(ended(AppContainer, 9), Container{State: ContainerTerminated}), second(8)},
+		{"no container leaves the condition", pod(), second(8)},
+		{"Ready is not False, the deletion counts", deleted(pod(), true), second(20)},
+		{"the condition comes before the deletion", deleted(pod(), false), second(8)},
+		{"the deletion less its grace period", deleted(created, false), second(20)},
+		{"nothing is known but the creation", created, second(1)},
+		{"nothing is known at all", Pod{}, time.Time{}},
+	} {
+		if got := finishTime(&test.pod); !got.Equal(test.want) {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
 	}
 }
 
 // TestJ32_FinishTimeInTheFuture: a node's clock that is ahead delays nothing.
 func TestJ32_FinishTimeInTheFuture(t *testing.T) {
-	pod := Pod{Phase: PodFailed, Index: NoIndex(), UID: "a", Name: "a", Detail: &PodDetail{
-		Containers: []Container{{Name: "main", State: ContainerTerminated, ExitCode: 1, FinishedAt: second(59)}},
-	}}
-	plan := PlanOf(t, snapshotOf(t, `{}`, pod))
+	plan := PlanOf(t, snapshotOf(t, `{}`, exitedPod("a", 1, 59)))
 	if want := second(59 + 10); !plan.Requeue.At.Equal(want) {
 		t.Errorf("again at %v, want %v:\n%s", plan.Requeue.At, want, plan.String())
 	}
@@ -71,7 +64,7 @@ func TestJ32_FinishTimeInTheFuture(t *testing.T) {
 }
 
 // snapshotOf is a job with pods at second(30), started at second(0).
-func snapshotOf(t *testing.T, spec string, pods ...Pod) Snapshot {
+func snapshotOf(t rapid.TB, spec string, pods ...Pod) Snapshot {
 	t.Helper()
 	return Snapshot{
 		Job: Job{

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/value"
@@ -79,14 +78,13 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 // TestJ31_WaitingIndexes: indexes in their backoff leave the room of the round to
 // those that are due. The quirk has it the other way.
 func TestJ31_WaitingIndexes(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		waiting, quirk, want int
 	}{
 		{waiting: 100, quirk: 400, want: 500},
 		{waiting: 500, quirk: 0, want: 500},
 		{waiting: 600, quirk: 0, want: 500},
-	}
-	for _, test := range tests {
+	} {
 		var pods []Pod
 		for i := range test.waiting {
 			pods = append(pods, failedAt(int32(i), 29))
@@ -113,7 +111,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 		{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}}`
 	const counted, ignored = "batch.kubernetes.io/job-index-failure-count", "batch.kubernetes.io/job-index-ignored-failure-count"
 	disrupted := []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}
-	tests := []struct {
+	for _, test := range []struct {
 		name   string
 		detail *PodDetail // of the failed pod; nil: the index did not run
 		want   map[string]string
@@ -124,8 +122,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 		{"the counts go on", &PodDetail{FailureCount: 3, IgnoredFailureCount: 2}, map[string]string{counted: "4", ignored: "2"}},
 		{"both go on", &PodDetail{FailureCount: 3, IgnoredFailureCount: 2, Conditions: disrupted}, map[string]string{counted: "3", ignored: "3"}},
 		{"a negative count reads as none", &PodDetail{FailureCount: -4, IgnoredFailureCount: -4}, map[string]string{counted: "1"}},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, spec)
 			if test.detail != nil {
@@ -141,9 +138,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 			for k, v := range test.want {
 				want[k] = v
 			}
-			if diff := cmp.Diff(want, plan.Create[0].Annotations()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			Same(t, "annotations", want, plan.Create[0].Annotations())
 		})
 	}
 }
@@ -153,12 +148,11 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 	const spec = `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 9}`
 	pod := func(name string, counted, ignored int32, finished int) Pod {
-		return Pod{UID: UID(name), Name: name, Phase: PodFailed, Index: IndexAt(0), Detail: &PodDetail{
-			FailureCount: counted, IgnoredFailureCount: ignored,
-			Containers: []Container{{Name: "main", State: ContainerTerminated, ExitCode: 1, FinishedAt: second(finished)}},
-		}}
+		p := ofIndex(exitedPod(name, 1, finished), 0)
+		p.Detail.FailureCount, p.Detail.IgnoredFailureCount = counted, ignored
+		return p
 	}
-	tests := []struct {
+	for _, test := range []struct {
 		name string
 		pods []Pod
 		want string
@@ -167,16 +161,13 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 		{"ignored failures add up", []Pod{pod("a", 2, 0, 9), pod("b", 0, 3, 8)}, "b"},
 		{"the last to finish", []Pod{pod("a", 1, 0, 8), pod("b", 1, 0, 9)}, "b"},
 		{"the UID breaks ties (B3)", []Pod{pod("b", 1, 0, 9), pod("a", 1, 0, 9)}, "a"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := snapshotOf(t, spec, test.pods...)
-			s.Now = second(10) // the backoff is not over
-			plan := PlanOf(t, s)
-			if len(plan.Untrack) != 1 || plan.Untrack[0].Name == test.want || plan.Untrack[0].As != CountedFailed {
-				t.Errorf("want all but %s to be counted:\n%s", test.want, plan.String())
-			}
-		})
+	} {
+		s := snapshotOf(t, spec, test.pods...)
+		s.Now = second(10) // the backoff is not over
+		plan := PlanOf(t, s)
+		if len(plan.Untrack) != 1 || plan.Untrack[0].Name == test.want || plan.Untrack[0].As != CountedFailed {
+			t.Errorf("%s: want all but %s to be counted:\n%s", test.name, test.want, plan.String())
+		}
 	}
 }
 
@@ -186,14 +177,9 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 func TestJ31_DueIndexes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"), rapid.Int32Range(0, 12).Draw(t, "parallelism")
-		s := Snapshot{
-			Now:     second(30),
-			Options: Options{MaxPodWrites: rapid.Int32Range(1, 4).Draw(t, "writes")},
-			Job: Job{Name: "j", UID: "job-1", Spec: Spec{
-				Completions: &completions, Parallelism: &parallelism, BackoffLimit: value.To[int32](99), BackoffLimitPerIndex: value.To[int32](9),
-				CompletionMode: Indexed, PodReplacementPolicy: ReplaceFailed,
-			}},
-		}
+		s := snapshotOf(t, fmt.Sprintf(`{"completionMode": "Indexed", "completions": %d, "parallelism": %d, "backoffLimit": 99, "backoffLimitPerIndex": 9,
+			"podReplacementPolicy": "Failed"}`, completions, parallelism))
+		s.Options.MaxPodWrites = rapid.Int32Range(1, 4).Draw(t, "writes")
 		states := rapid.SliceOfN(rapid.SampledFrom([]string{"none", "active", "due", "waiting"}), int(completions), int(completions)).Draw(t, "states")
 		missing := min(parallelism, completions)
 		for _, state := range states {

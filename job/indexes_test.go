@@ -1,8 +1,6 @@
 package job
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/batchplan/batchplan/expectations"
@@ -67,16 +65,16 @@ func TestJ16_FailedIndexesWithoutLimit(t *testing.T) {
 func TestJI6_CompletedAndFailed(t *testing.T) {
 	failed, succeeded := ofIndex(endedPod("a", PodFailed), 0), ofIndex(endedPod("b", PodSucceeded), 0)
 	tests := []struct {
-		name                             string
-		completed, failed                string // in the status
-		pods                             []Pod
-		wantCompleted, wantFailed, notes string
+		name                            string
+		completed, failed               string // in the status
+		pods                            []Pod
+		wantCompleted, wantFailed, note string
 	}{
 		{"completed by the status, failed by a pod", "0", "", []Pod{failed}, "0", "", ""},
 		{"failed by the status, completed by a pod", "", "0", []Pod{succeeded}, "", "0", ""},
 		{"both by pods", "", "", []Pod{failed, succeeded}, "0", "", ""},
-		{"both by the status alone", "0", "0", nil, "0", "", "job.status.failedIndexes"},
-		{"both by the status", "0,2-4", "0,3,5", nil, "0,2-4", "5", "job.status.failedIndexes"},
+		{"both by the status alone", "0", "0", nil, "0", "", `job.status.failedIndexes: "0": has completed indexes; they are left out`},
+		{"both by the status", "0,2-4", "0,3,5", nil, "0,2-4", "5", `job.status.failedIndexes: "0,3,5": has completed indexes; they are left out`},
 	}
 	for name, options := range bothOptions {
 		for _, test := range tests {
@@ -92,8 +90,8 @@ func TestJI6_CompletedAndFailed(t *testing.T) {
 				if changed := test.completed != test.wantCompleted || test.failed != test.wantFailed; changed && !recording.Write {
 					t.Error("the status is not written")
 				}
-				if got := fmt.Sprint(plan.Notes); !strings.Contains(got, test.notes) || (test.notes == "") != (len(plan.Notes) == 0) {
-					t.Errorf("notes %s, want %q", got, test.notes)
+				if got := notesOf(plan); got != test.note {
+					t.Errorf("notes %s, want %s", got, test.note)
 				}
 			})
 		}
@@ -113,6 +111,24 @@ func TestJI6_TwoBillionInBothLists(t *testing.T) {
 		plan := PlanOf(t, s)
 		if got := plan.Record(doneAll(plan).Writes).Status; got.CompletedIndexes != test.completed || *got.FailedIndexes != test.want {
 			t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes, test.completed, test.want)
+		}
+	}
+}
+
+// TestJ15_RecordedBeyondCompletions: an elastic job has shrunk while the failure of an
+// index that it has no longer was being recorded. The index does not fail, and its pod
+// waits for no replacement.
+func TestJ15_RecordedBeyondCompletions(t *testing.T) {
+	for _, limit := range []string{"0", "1"} {
+		s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 1, "parallelism": 1, "backoffLimitPerIndex": `+limit+`}`,
+			ofIndex(activePod("a"), 0), ofIndex(endedPod("b", PodFailed), 5))
+		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"b"}}
+		plan := PlanOf(t, s)
+		if len(plan.Untrack) != 1 || plan.Untrack[0].UID != "b" {
+			t.Errorf("limit %s: the pod keeps its finalizer:\n%s", limit, plan)
+		}
+		if end := plan.Conclude(doneAll(plan)); end.Retry || end.Metrics.IndexesFailed != 0 {
+			t.Errorf("limit %s: %d indexes have failed, retry %v", limit, end.Metrics.IndexesFailed, end.Retry)
 		}
 	}
 }

@@ -44,19 +44,13 @@ func TestInspect_Pods(t *testing.T) {
 		{FinishTime: second(3), Rule: -1},
 		{FinishTime: second(40), Rule: -1},
 	}
-	if diff := cmp.Diff(want, got.Pods); diff != "" {
-		t.Errorf("pods (-want +got):\n%s", diff)
-	}
+	Same(t, "pods", want, got.Pods)
 	figures := Inspection{Active: 1, Ready: 1, Terminating: 1, Succeeded: 1, Failed: 2, Wanted: 4}
 	ignored := cmpopts.IgnoreFields(Inspection{}, "Pods", "Backoff")
-	if diff := cmp.Diff(figures, got, ignored, cmp.Comparer(Indexes.Equal)); diff != "" {
-		t.Errorf("figures (-want +got):\n%s", diff)
-	}
+	Same(t, "figures", figures, got, ignored, cmp.Comparer(Indexes.Equal))
 }
 
-// TestInspect_Retries: the failures of an index are those before its last pod, and the
-// one of that pod (J18). Its backoff is the delay after all of them (J31).
-// Inspect has the figures of the round that Reconcile plans: of a release without a feature, and not of
+// TestInspect_AsReconcile: Inspect has the figures of the round that Reconcile plans: of a release without a feature, and not of
 // pods that it refuses.
 func TestInspect_AsReconcile(t *testing.T) {
 	leaving := Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}
@@ -75,6 +69,8 @@ func TestInspect_AsReconcile(t *testing.T) {
 	}
 }
 
+// TestInspect_Retries: the failures of an index are those before its last pod, and the
+// one of that pod (J18). Its backoff is the delay after all of them (J31).
 func TestInspect_Retries(t *testing.T) {
 	pod := func(index, failures int32, at int) Pod {
 		p := exitedPod("p"+IndexAt(index).String(), 1, at)
@@ -88,9 +84,7 @@ func TestInspect_Retries(t *testing.T) {
 		{Index: IndexAt(1), Failures: 1, Due: second(7).Add(10 * time.Second)},
 		{Index: IndexAt(3), Failures: 2, Due: second(5).Add(20 * time.Second)},
 	}
-	if diff := cmp.Diff(want, got.Retries); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	Same(t, "retries", want, got.Retries)
 	if got.FailedIndexes.String() != "0" || got.Completed.String() != "" {
 		t.Errorf("failed %s, completed %s", got.FailedIndexes, got.Completed)
 	}
@@ -118,7 +112,7 @@ func TestInspect_EndedJob(t *testing.T) {
 // that are new to it do not (J31).
 func TestInferBackoff(t *testing.T) {
 	counted := func(p Pod) Pod { p.Untracked = true; return p }
-	tests := []struct {
+	for _, test := range []struct {
 		name string
 		spec string
 		pods []Pod
@@ -130,14 +124,9 @@ func TestInferBackoff(t *testing.T) {
 		{"a failure that is recorded", `{}`, []Pod{exitedPod("recorded", 1, 4)}, backoff.Record{Failures: 1, LastFailure: second(4)}},
 		{"a success in between", `{}`, []Pod{counted(exitedPod("a", 1, 3)), counted(exitedPod("b", 0, 4)), counted(exitedPod("c", 1, 5))}, backoff.Record{Failures: 1, LastFailure: second(5)}},
 		{"limits index by index", `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 2}`, []Pod{counted(exitedPod("a", 1, 3))}, backoff.Record{}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := snapshotOf(t, test.spec, test.pods...)
-			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"recorded"}}
-			if diff := cmp.Diff(test.want, InferBackoff(s)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	} {
+		s := snapshotOf(t, test.spec, test.pods...)
+		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"recorded"}}
+		Same(t, test.name, test.want, InferBackoff(s))
 	}
 }

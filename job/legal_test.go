@@ -60,9 +60,7 @@ func TestAggregate_Lives(t *testing.T) {
 			case 1, 2:
 				live(t, w)
 			default:
-				if _, err := w.Round(); err != nil {
-					t.Fatal(err)
-				}
+				mustRound(t, w)
 			}
 			missing := rapid.IntRange(0, 9).Draw(t, "missing")
 			var parts []job.Part
@@ -135,9 +133,7 @@ func TestCheckServed_Lives(t *testing.T) {
 					t.Fatalf("%v: %v", r, err)
 				}
 			}
-			if _, err := w.Round(); err != nil {
-				t.Fatal(err)
-			}
+			mustRound(t, w)
 		}
 	})
 }
@@ -165,83 +161,74 @@ func condition(t job.ConditionType) job.Condition {
 	return job.Condition{Type: t, Status: job.ConditionTrue, LastTransitionTime: noon}
 }
 
-// TestReports plays what others have run into: the status that they wrote by hand is refused,
-// as they report, and the one of this package is served.
+// holding is the status with conditions that hold.
+func holding(s job.Status, types ...job.ConditionType) job.Status {
+	for _, t := range types {
+		s.Conditions = append(s.Conditions, condition(t))
+	}
+	return s
+}
+
+// plain is the spec of a job that runs one pod.
+const plain = `{"template":{"spec":{"restartPolicy":"Never"}}}`
+
+// TestReports plays what others have run into: 1.36 refuses the status that they wrote by hand, as
+// they report, 1.31 serves it, and each server serves the one of this package.
 func TestReports(t *testing.T) {
-	plain := specWith(`{"template":{"spec":{"restartPolicy":"Never"}}}`)
+	const met, complete, target, failed = job.ConditionSuccessCriteriaMet, job.ConditionComplete, job.ConditionFailureTarget, job.ConditionFailed
+	spec, started := specWith(plain), job.Status{StartTime: midnight}
 	running := job.Status{StartTime: midnight, Active: 1, Ready: value.To[int32](1)}
-	failedPart := job.Part{Status: job.Status{StartTime: midnight, Failed: 7, Conditions: []job.Condition{
-		{Type: job.ConditionFailureTarget, Status: job.ConditionTrue, Reason: "BackoffLimitExceeded"},
-		{Type: job.ConditionFailed, Status: job.ConditionTrue, Reason: "BackoffLimitExceeded"},
-	}}}
-	completePart := job.Part{Status: job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1, Conditions: []job.Condition{
-		condition(job.ConditionSuccessCriteriaMet), condition(job.ConditionComplete),
-	}}}
-	success, failure := job.Verdict{Type: job.ConditionSuccessCriteriaMet, Reason: "CompletionsReached"}, job.Verdict{Type: job.ConditionFailureTarget, Reason: "BackoffLimitExceeded"}
+	earlier := running
+	earlier.StartTime = midnight.Add(-time.Second)
+	failedPart := job.Part{Status: holding(job.Status{StartTime: midnight, Failed: 7}, target, failed)}
+	completePart := job.Part{Status: holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, met, complete)}
+	success, failure := job.Verdict{Type: met, Reason: "CompletionsReached"}, job.Verdict{Type: target, Reason: "BackoffLimitExceeded"}
 	finish := func(s job.Status, end job.Verdict) func(release.Release) (job.Status, error) {
-		return func(r release.Release) (job.Status, error) { return job.Finish(s, plain, end, noon, r) }
+		return func(r release.Release) (job.Status, error) { return job.Finish(s, spec, end, noon, r) }
 	}
 	aggregate := func(old job.Status, parts ...job.Part) func(release.Release) (job.Status, error) {
-		return func(r release.Release) (job.Status, error) { return job.Aggregate(plain, old, parts, noon, r), nil }
+		return func(r release.Release) (job.Status, error) { return job.Aggregate(spec, old, parts, noon, r), nil }
 	}
-	ended := running
-	ended.Active, ended.Ready = 0, nil
 	for _, test := range []struct {
-		name    string
-		old     job.Status
-		byHand  job.Status
-		refused string // by 1.36
-		serves  string // a release that serves it
-		right   func(release.Release) (job.Status, error)
+		name        string
+		old, byHand job.Status
+		refused     string // by 1.36
+		right       func(release.Release) (job.Status, error)
 	}{
-		{"karmada#7844: Failed without FailureTarget", running,
-			job.Status{StartTime: midnight, Failed: 7, Conditions: []job.Condition{condition(job.ConditionFailed)}},
-			"needs FailureTarget", "1.31", aggregate(running, failedPart)},
+		{"karmada#7844: Failed without FailureTarget", running, holding(job.Status{StartTime: midnight, Failed: 7}, failed),
+			"needs FailureTarget", aggregate(running, failedPart)},
 		{"karmada#6964, karmada#6975: Complete without SuccessCriteriaMet", running,
-			job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 2, Conditions: []job.Condition{condition(job.ConditionComplete)}},
-			"needs SuccessCriteriaMet", "1.31", aggregate(running, completePart, completePart)},
-		{"karmada#7846: one cluster still runs", running,
-			job.Status{StartTime: midnight, Failed: 7, Active: 1, Conditions: []job.Condition{condition(job.ConditionFailureTarget), condition(job.ConditionFailed)}},
-			"active: 1: must be 0 when finished", "1.31", aggregate(running, failedPart, job.Part{Status: running})},
-		{"karmada#7135: another cluster has started earlier", running,
-			job.Status{StartTime: midnight.Add(-time.Second), Active: 1, Ready: value.To[int32](1)},
-			"must stay 2026-01-01T00:00:00Z while the job is not suspended", "1.31",
-			aggregate(running, job.Part{Status: job.Status{StartTime: midnight.Add(-time.Second), Active: 1, Ready: value.To[int32](1)}})},
-		{"jobset#828, jobset#860: a test completes a job", job.Status{},
-			job.Status{Succeeded: 3, Conditions: []job.Condition{condition(job.ConditionComplete)}},
-			"completionTime: <nil>: is required when Complete", "1.31", finish(job.Status{}, success)},
-		{"jobset#882: a test completes a job without times", job.Status{},
-			job.Status{Succeeded: 1, Conditions: []job.Condition{condition(job.ConditionSuccessCriteriaMet), condition(job.ConditionComplete)}},
-			"startTime: <nil>: is required when finished", "1.31", finish(job.Status{}, success)},
-		{"jobset#882: a test fails a job", job.Status{},
-			job.Status{Conditions: []job.Condition{condition(job.ConditionFailed)}},
-			"needs FailureTarget", "1.31", finish(job.Status{}, failure)},
-		{"jobset#882: a test makes pods ready, and none active", job.Status{},
-			job.Status{Ready: value.To[int32](3)},
-			"ready: 3: must be at most active, 0", "1.31", aggregate(job.Status{}, job.Part{Status: job.Status{StartTime: midnight, Active: 3, Ready: value.To[int32](3)}})},
-		{"kueue#4027, kueue#4029: a test completes a job", job.Status{},
-			job.Status{Conditions: []job.Condition{condition(job.ConditionComplete)}},
-			"startTime: <nil>: is required when finished", "1.31", finish(job.Status{}, success)},
-		{"kuberay#4324: a test completes a job with a pod", running,
-			job.Status{StartTime: midnight, Active: 1, Conditions: []job.Condition{condition(job.ConditionComplete)}},
-			"active: 1: must be 0 when finished", "1.31", finish(ended, success)},
-		{"a failure with a completionTime", running,
-			job.Status{StartTime: midnight, CompletionTime: noon, Conditions: []job.Condition{condition(job.ConditionFailureTarget), condition(job.ConditionFailed)}},
-			`completionTime: "2026-01-01T12:00:00Z": must not be set unless Complete`, "1.31", finish(ended, failure)},
+			holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 2}, complete),
+			"needs SuccessCriteriaMet", aggregate(running, completePart, completePart)},
+		{"karmada#7846: one cluster still runs", running, holding(job.Status{StartTime: midnight, Failed: 7, Active: 1}, target, failed),
+			"active: 1: must be 0 when finished", aggregate(running, failedPart, job.Part{Status: running})},
+		{"karmada#7135: another cluster has started earlier", running, earlier,
+			"must stay 2026-01-01T00:00:00Z while the job is not suspended", aggregate(running, job.Part{Status: earlier})},
+		{"jobset#828, jobset#860: a test completes a job", job.Status{}, holding(job.Status{Succeeded: 3}, complete),
+			"completionTime: <nil>: is required when Complete", finish(job.Status{}, success)},
+		{"jobset#882: a test completes a job without times", job.Status{}, holding(job.Status{Succeeded: 1}, met, complete),
+			"startTime: <nil>: is required when finished", finish(job.Status{}, success)},
+		{"jobset#882: a test fails a job", job.Status{}, holding(job.Status{}, failed), "needs FailureTarget", finish(job.Status{}, failure)},
+		{"jobset#882: a test makes pods ready, and none active", job.Status{}, job.Status{Ready: value.To[int32](3)}, "ready: 3: must be at most active, 0",
+			aggregate(job.Status{}, job.Part{Status: job.Status{StartTime: midnight, Active: 3, Ready: value.To[int32](3)}})},
+		{"kueue#4027, kueue#4029: a test completes a job", job.Status{}, holding(job.Status{}, complete),
+			"startTime: <nil>: is required when finished", finish(job.Status{}, success)},
+		{"kuberay#4324: a test completes a job with a pod", running, holding(job.Status{StartTime: midnight, Active: 1}, complete),
+			"active: 1: must be 0 when finished", finish(started, success)},
+		{"a failure with a completionTime", running, holding(job.Status{StartTime: midnight, CompletionTime: noon}, target, failed),
+			`completionTime: "2026-01-01T12:00:00Z": must not be set unless Complete`, finish(started, failure)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if err := job.CheckServed(release.V136, test.old, test.byHand, plain); err == nil || !strings.Contains(err.Error(), test.refused) {
+			if err := job.CheckServed(release.V136, test.old, test.byHand, spec); err == nil || !strings.Contains(err.Error(), test.refused) {
 				t.Errorf("by hand: %v, want %q", err, test.refused)
 			}
-			r, err := release.Parse(test.serves)
-			must.OK(t, err)
-			if err := job.CheckServed(r, test.old, test.byHand, plain); err != nil {
-				t.Errorf("by hand, %v: %v", r, err)
+			if err := job.CheckServed(release.V131, test.old, test.byHand, spec); err != nil {
+				t.Errorf("by hand, 1.31: %v", err)
 			}
 			for _, r := range servers() {
 				next, err := test.right(r)
 				must.OK(t, err)
-				if err := job.CheckServed(r, test.old, next, plain); err != nil {
+				if err := job.CheckServed(r, test.old, next, spec); err != nil {
 					t.Errorf("%v: %v\n%s", r, err, text(next))
 				}
 			}
@@ -252,21 +239,17 @@ func TestReports(t *testing.T) {
 // TestReports_GatesOff: a mirror that writes SuccessCriteriaMet, as it must from 1.32 on, is refused by a
 // server without the two gates, as 1.30 is (karmada#6414). What is joined for that server has none.
 func TestReports_GatesOff(t *testing.T) {
-	plain := specWith(`{"template":{"spec":{"restartPolicy":"Never"}}}`)
+	spec, off := specWith(plain), parsed(t, "1.31,JobPodReplacementPolicy=false")
 	running := job.Status{StartTime: midnight, Active: 1}
-	complete := job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1, Conditions: []job.Condition{
-		condition(job.ConditionSuccessCriteriaMet), condition(job.ConditionComplete),
-	}}
-	off, err := release.Parse("1.31,JobPodReplacementPolicy=false")
-	must.OK(t, err)
-	if err := job.CheckServed(off, running, complete, plain); err == nil || !strings.Contains(err.Error(), "needs a successPolicy") {
+	complete := holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)
+	if err := job.CheckServed(off, running, complete, spec); err == nil || !strings.Contains(err.Error(), "needs a successPolicy") {
 		t.Errorf("by hand: %v", err)
 	}
-	if err := job.CheckServed(release.V136, running, complete, plain); err != nil {
+	if err := job.CheckServed(release.V136, running, complete, spec); err != nil {
 		t.Errorf("by hand, 1.36: %v", err)
 	}
-	joined := job.Aggregate(plain, running, []job.Part{{Status: complete}}, noon, off)
-	if err := job.CheckServed(off, running, joined, plain); err != nil || joined.Finished() != job.ConditionComplete {
+	joined := job.Aggregate(spec, running, []job.Part{{Status: complete}}, noon, off)
+	if err := job.CheckServed(off, running, joined, spec); err != nil || joined.Finished() != job.ConditionComplete {
 		t.Errorf("%v: %s", err, text(joined))
 	}
 }
@@ -274,7 +257,7 @@ func TestReports_GatesOff(t *testing.T) {
 // TestFinish_Errors: what must be over before the end.
 func TestFinish_Errors(t *testing.T) {
 	spec := specWith(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
-	success := job.Verdict{Type: job.ConditionSuccessCriteriaMet}
+	success, declared := job.Verdict{Type: job.ConditionSuccessCriteriaMet}, holding(job.Status{}, job.ConditionFailureTarget)
 	for _, test := range []struct {
 		s    job.Status
 		end  job.Verdict
@@ -284,13 +267,12 @@ func TestFinish_Errors(t *testing.T) {
 		{job.Status{Terminating: value.To[int32](2)}, success, "status.terminating: 2: must be 0 when finished"},
 		{job.Status{UncountedTerminatedPods: &job.UncountedTerminatedPods{Failed: []job.UID{"a"}}}, success, "status.uncountedTerminatedPods: 1: must be empty"},
 		{job.Status{}, job.Verdict{Type: job.ConditionComplete}, "end.type: \"Complete\": must be SuccessCriteriaMet or FailureTarget"},
-		{job.Status{Conditions: []job.Condition{condition(job.ConditionFailureTarget)}}, success, "excludes SuccessCriteriaMet"},
+		{declared, success, "excludes SuccessCriteriaMet"},
 	} {
 		if _, err := job.Finish(test.s, spec, test.end, noon, release.V136); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %q", err, test.want)
 		}
 	}
-	declared := job.Status{Conditions: []job.Condition{condition(job.ConditionFailureTarget)}}
 	if _, err := job.Suspend(declared, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "is neither suspended nor resumed") {
 		t.Error(err)
 	}
@@ -306,12 +288,11 @@ func TestFinish_Errors(t *testing.T) {
 // TestSuspend: startTime goes in 1.36, stays before, and is new when the job is resumed, unless
 // the server refuses that.
 func TestSuspend(t *testing.T) {
-	suspended, spec := specWith(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`), specWith(`{"template":{"spec":{"restartPolicy":"Never"}}}`)
+	suspended, spec := specWith(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`), specWith(plain)
 	old := job.Status{StartTime: midnight}
 	kept := map[string]bool{"1.31": true, "1.34": true, "1.35": true, "1.35,MutableSchedulingDirectivesForSuspendedJobs=true": false, "1.36": false, "1.31,JobManagedBy=true": true}
 	for text, keeps := range kept {
-		r, err := release.Parse(text)
-		must.OK(t, err)
+		r := parsed(t, text)
 		s, err := job.Suspend(old, suspended, noon, r)
 		if err != nil || s.StartTime.IsZero() == keeps || s.Condition(job.ConditionSuspended).Status != job.ConditionTrue {
 			t.Errorf("%v: %+v, %v", r, s, err)

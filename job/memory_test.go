@@ -7,9 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
 )
@@ -51,19 +48,16 @@ func leaves(v reflect.Value, path string, visit func(path string, v reflect.Valu
 
 // TestB5_MemoryEqual empties each field in turn: the memories differ then, and only then.
 func TestB5_MemoryEqual(t *testing.T) {
-	full, n := fullMemory(), 0
+	full := fullMemory()
 	check := func(path string, change func(m *Memory)) {
-		n++
 		other := fullMemory()
 		change(&other)
-		if full.Equal(other) || other.Equal(full) || other.Equal(other) != true {
+		if full.Equal(other) || other.Equal(full) || !other.Equal(other) {
 			t.Errorf("%s: the difference is not seen", path)
 		}
 	}
 	var paths []string
-	exported := full
-	exported.rest, exported.problem = remembered{}, ""
-	leaves(reflect.ValueOf(struct {
+	leaves(reflect.ValueOf(struct { // the fields of a Memory but for its problem
 		JobUID       UID
 		Backoff      backoff.Record
 		Expectations expectations.Counts
@@ -105,9 +99,7 @@ func TestB5_MemoryEqual(t *testing.T) {
 		check(paths[i], change)
 	}
 	check("problem", func(m *Memory) { m.problem = "x" })
-	moved := fullMemory()
-	moved.rest.Untimed = []sighting{{UID: "t", At: second(9)}}
-	check("a time of rest.Untimed", func(m *Memory) { *m = moved })
+	check("a time of rest.Untimed", func(m *Memory) { m.rest.Untimed = []sighting{{UID: "t", At: second(9)}} })
 	if same := fullMemory(); !full.Equal(same) {
 		t.Error("equal memories differ")
 	}
@@ -126,11 +118,8 @@ func TestB5_MemoryJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back Memory
-	if err := json.Unmarshal(data, &back); err != nil || !back.Equal(full) {
-		t.Errorf("read back %+v, error %v", back, err)
-	}
-	if !strings.HasPrefix(string(data), `{"formatVersion":1,`) {
-		t.Errorf("%s", data)
+	if err := json.Unmarshal(data, &back); err != nil || !back.Equal(full) || !strings.HasPrefix(string(data), `{"formatVersion":1,`) {
+		t.Errorf("%s: read back %+v, error %v", data, back, err)
 	}
 	for text, problem := range map[string]string{
 		``: ``, `null`: ``, ` `: ``,
@@ -145,16 +134,12 @@ func TestB5_MemoryJSON(t *testing.T) {
 		if err := got.UnmarshalJSON([]byte(text)); err != nil || !got.Equal(Memory{problem: problem}) {
 			t.Errorf("%s: %+v, error %v", text, got, err)
 		}
-		s := snapshotOf(t, `{}`)
-		s.Memory = got
-		plan := PlanOf(t, s)
+		plan := PlanOf(t, with(snapshotOf(t, `{}`), func(s *Snapshot) { s.Memory = got }))
 		var want []Note
 		if problem != "" {
 			want = []Note{{"memory", problem, "cannot be read, and counts as lost"}}
 		}
-		if diff := cmp.Diff(want, plan.Notes); diff != "" {
-			t.Errorf("%s: notes (-want +got):\n%s", text, diff)
-		}
+		Same(t, text+": notes", want, plan.Notes)
 		if m := plan.Conclude(doneAll(plan)).Memory; m.problem != "" {
 			t.Errorf("%s: the next memory cannot be read either", text)
 		}
@@ -164,15 +149,10 @@ func TestB5_MemoryJSON(t *testing.T) {
 // TestE1_Consistent: a snapshot that contains the own writes waits for none of them, and
 // the next memory holds none.
 func TestE1_Consistent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		memory := fullMemory()
-		memory.Finished = rapid.Bool().Draw(t, "finished")
-		pod := activePod("a")
-		ended := endedPod("u", PodSucceeded)
-		two := int32(2)
-		s := Snapshot{Job: Job{Name: "j", UID: "job-1", Spec: Spec{Completions: &two, Parallelism: &two}}, Now: second(30),
-			Pods: []Pod{pod, ended}, Memory: memory, Consistent: true}
-		Default(&s.Job.Spec)
+	for _, finished := range []bool{false, true} {
+		s := snapshotOf(t, `{"completions": 2, "parallelism": 2}`, activePod("a"), endedPod("u", PodSucceeded))
+		s.Memory, s.Consistent = fullMemory(), true
+		s.Memory.Finished = finished
 		plan := PlanOf(t, s)
 		if len(plan.Untrack) != 1 || plan.Untrack[0].UID != "u" || len(plan.Waits) != 1 || plan.Waits[0].Reason != WaitPods {
 			t.Fatalf("own writes are waited for:\n%s", plan.String())
@@ -188,5 +168,5 @@ func TestE1_Consistent(t *testing.T) {
 		if plan = PlanOf(t, s); len(plan.Untrack) > 0 {
 			t.Fatalf("nothing is waited for:\n%s", plan.String())
 		}
-	})
+	}
 }

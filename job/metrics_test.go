@@ -3,8 +3,6 @@ package job
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/batchplan/batchplan/expectations"
 )
 
@@ -50,103 +48,73 @@ func TestJ42_Facts(t *testing.T) {
 	const failJob = `"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}, {"action": "Count", "onPodConditions": [{"type": "PodScheduled"}]}]}`
 	scheduled := running
 	scheduled.Detail = &PodDetail{Conditions: []PodCondition{{Type: "PodScheduled", Status: ConditionTrue}}}
-	none := func(*Snapshot, *Outcome) {}
-	status := func(change func(*Status)) func(*Snapshot, *Outcome) {
-		return func(s *Snapshot, o *Outcome) {
-			if o == nil {
-				change(&s.Job.Status)
-			}
-		}
+	unrecorded := func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = ResultUnsuccessful, nil, ResultNotTried }
+	justFailed := ended("a", PodFailed, -1)
+	justFailed.Detail.Containers[0].FinishedAt = second(30)
+	unmet := func(s *Snapshot) {
+		s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
 	}
-	outcome := func(change func(*Outcome)) func(*Snapshot, *Outcome) {
-		return func(_ *Snapshot, o *Outcome) {
-			if o != nil {
-				change(o)
-			}
-		}
+	shrunk := func(s *Snapshot) { s.Job.Status.CompletedIndexes, s.Job.Status.Succeeded = "0,3,4", 3 }
+	over := func(s *Snapshot) {
+		s.Job.Status.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}}
 	}
-	shrunk := status(func(s *Status) { s.CompletedIndexes, s.Succeeded = "0,3,4", 3 })
-	tests := []struct {
-		name string
-		snap Snapshot
-		// with changes the snapshot, when the outcome is nil, or else the outcome.
-		with func(*Snapshot, *Outcome)
-		want Metrics
+	const indexed = `"completions": 3, "parallelism": 3, "completionMode": "Indexed"`
+	for _, test := range []struct {
+		name    string
+		snap    Snapshot
+		outcome func(*Outcome)
+		want    Metrics // but for the mode, which is the job's
 	}{
-		{"nothing to do with running pods", snapshotOf(t, `{}`, running), none,
-			Metrics{CompletionMode: NonIndexed, Action: tracking}},
-		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), none,
-			Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsCreated: 2, CreateReason: CreateNew}},
+		{"nothing to do with running pods", snapshotOf(t, `{}`, running), nil, Metrics{Action: tracking}},
+		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), nil, Metrics{Action: podsCreated, PodsCreated: 2, CreateReason: CreateNew}},
 		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`),
-			outcome(func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} }),
-			Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
+			func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} },
+			Metrics{Action: podsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
 		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),
-			outcome(func(o *Outcome) {
-				o.Created[0], o.Created[1] = Effect{Result: ResultRefused}, Effect{Result: ResultRefused}
-			}),
-			Metrics{CompletionMode: NonIndexed, Action: podsCreated, CreateReason: CreateNew}},
-		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex(), Untracked: true}), none,
-			Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
-		{"a pod is started beside a terminating one that is not replaced", snapshotOf(t, `{"parallelism": 2, "podReplacementPolicy": "Failed"}`, leaving), none,
-			Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
-		{"pods are deleted", snapshotOf(t, `{"parallelism": 0}`, running), none,
-			Metrics{CompletionMode: NonIndexed, Action: podsDeleted}},
-		{"suspended without pods", snapshotOf(t, `{"suspend": true}`), none,
-			Metrics{CompletionMode: NonIndexed, Action: podsDeleted}},
-		{"held by backoff", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1)), func(s *Snapshot, o *Outcome) {
-			if o == nil {
-				s.Pods[0].Detail.Containers[0].FinishedAt = s.Now
-			}
-		}, Metrics{CompletionMode: NonIndexed, Action: podsCreated, PodsFailed: 1, Untracked: 1}},
-		{"expectations unmet while a pod has succeeded", snapshotOf(t, `{"completions": 2, "parallelism": 2}`, ended("a", PodSucceeded, -1), running), func(s *Snapshot, o *Outcome) {
-			if o == nil {
-				s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now}}
-			}
-		}, Metrics{CompletionMode: NonIndexed, Action: reconciling, PodsSucceeded: 1, Untracked: 1}},
-		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), none,
-			Metrics{CompletionMode: NonIndexed, Action: reconciling, PodsFailed: 1}},
+			func(o *Outcome) { o.Created[0].Result, o.Created[1].Result = ResultRefused, ResultRefused },
+			Metrics{Action: podsCreated, CreateReason: CreateNew}},
+		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex(), Untracked: true}), nil,
+			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
+		{"a pod is started beside a terminating one that is not replaced", snapshotOf(t, `{"parallelism": 2, "podReplacementPolicy": "Failed"}`, leaving), nil,
+			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
+		{"pods are deleted", snapshotOf(t, `{"parallelism": 0}`, running), nil, Metrics{Action: podsDeleted}},
+		{"suspended without pods", snapshotOf(t, `{"suspend": true}`), nil, Metrics{Action: podsDeleted}},
+		{"held by backoff", snapshotOf(t, `{"parallelism": 1}`, justFailed), nil, Metrics{Action: podsCreated, PodsFailed: 1, Untracked: 1}},
+		{"expectations unmet while a pod has succeeded",
+			with(snapshotOf(t, `{"completions": 2, "parallelism": 2}`, ended("a", PodSucceeded, -1), running), unmet), nil,
+			Metrics{Action: reconciling, PodsSucceeded: 1, Untracked: 1}},
+		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), nil,
+			Metrics{Action: reconciling, PodsFailed: 1}},
 		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: Orphan, Untracked: true}),
-			outcome(func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: ResultUnsuccessful}} }),
-			Metrics{CompletionMode: NonIndexed, Action: reconciling, Failed: true}},
-		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1), running), none,
-			Metrics{CompletionMode: NonIndexed, Action: tracking, PodsFailed: 1, Untracked: 1}},
-		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), running), none,
-			Metrics{CompletionMode: NonIndexed, Action: tracking, Policy: policyCounts{Ignore: 1}, Untracked: 1}},
+			func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: ResultUnsuccessful}} },
+			Metrics{Action: reconciling, Failed: true}},
+		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1), running), nil,
+			Metrics{Action: tracking, PodsFailed: 1, Untracked: 1}},
+		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), running), nil,
+			Metrics{Action: tracking, Policy: policyCounts{Ignore: 1}, Untracked: 1}},
 		{"the status of matches cannot be written", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), ended("b", PodSucceeded, -1)),
-			outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = ResultUnsuccessful, nil, ResultNotTried }),
-			Metrics{CompletionMode: NonIndexed, Action: tracking, Failed: true}},
-		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, -1), scheduled), none,
-			Metrics{CompletionMode: NonIndexed, Action: reconciling, PodsFailed: 2, Policy: policyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
-		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, -1)), none,
-			Metrics{CompletionMode: NonIndexed, Action: tracking, PodsSucceeded: 1, Untracked: 1, Finished: ConditionComplete, FinishedReason: "CompletionsReached"}},
-		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, -1)), none,
-			Metrics{CompletionMode: NonIndexed, Action: reconciling, PodsFailed: 1, Untracked: 1, Finished: ConditionFailed, FinishedReason: "BackoffLimitExceeded"}},
-		{"indexes have ended", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
-			ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), none,
-			Metrics{CompletionMode: Indexed, Action: podsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
-		{"an index has failed, and the status cannot be written", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
-			ended("b", PodFailed, 1), running), outcome(func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = ResultUnsuccessful, nil, ResultNotTried }),
-			Metrics{CompletionMode: Indexed, Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement, PerIndex: true, Failed: true}},
-		{"an elastic job shrinks", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, running), shrunk,
-			Metrics{CompletionMode: Indexed, Action: podsCreated, PodsCreated: 1, CreateReason: CreateNew}},
-		{"an elastic job shrinks together with a success", snapshotOf(t, `{"completions": 3, "parallelism": 3, "completionMode": "Indexed"}`, ended("a", PodSucceeded, 1), running), shrunk,
-			Metrics{CompletionMode: Indexed, Action: tracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
-		{"another controller manages the job", snapshotOf(t, `{"managedBy": "example.com/queue"}`), none,
-			Metrics{CompletionMode: NonIndexed, ManagedBy: true}},
-		{"the job has ended", snapshotOf(t, `{}`, ended("a", PodFailed, -1)),
-			status(func(s *Status) { s.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}} }),
-			Metrics{CompletionMode: NonIndexed, Untracked: 1}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			test.with(&test.snap, nil)
-			plan := PlanOf(t, test.snap)
-			o := doneAll(plan)
-			test.with(&test.snap, &o)
-			if diff := cmp.Diff(test.want, plan.Conclude(o).Metrics); diff != "" {
-				t.Errorf("(-want +got):\n%s\n%s", diff, plan.String())
-			}
-		})
+			unrecorded,
+			Metrics{Action: tracking, Failed: true}},
+		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, -1), scheduled), nil,
+			Metrics{Action: reconciling, PodsFailed: 2, Policy: policyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
+		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, -1)), nil,
+			Metrics{Action: tracking, PodsSucceeded: 1, Untracked: 1, Finished: ConditionComplete, FinishedReason: "CompletionsReached"}},
+		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, -1)), nil,
+			Metrics{Action: reconciling, PodsFailed: 1, Untracked: 1, Finished: ConditionFailed, FinishedReason: "BackoffLimitExceeded"}},
+		{"indexes have ended", snapshotOf(t, `{`+indexed+`, "backoffLimitPerIndex": 0}`, ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), nil,
+			Metrics{Action: podsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
+		{"an index has failed, and the status cannot be written", snapshotOf(t, `{`+indexed+`, "backoffLimitPerIndex": 0}`, ended("b", PodFailed, 1), running), unrecorded,
+			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement, PerIndex: true, Failed: true}},
+		{"an elastic job shrinks", with(snapshotOf(t, `{`+indexed+`}`, running), shrunk), nil,
+			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: CreateNew}},
+		{"an elastic job shrinks together with a success", with(snapshotOf(t, `{`+indexed+`}`, ended("a", PodSucceeded, 1), running), shrunk), nil,
+			Metrics{Action: tracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
+		{"another controller manages the job", snapshotOf(t, `{"managedBy": "example.com/queue"}`), nil, Metrics{ManagedBy: true}},
+		{"the job has ended", with(snapshotOf(t, `{}`, ended("a", PodFailed, -1)), over), nil, Metrics{Untracked: 1}},
+	} {
+		plan, o := planned(t, test.snap, test.outcome)
+		test.want.CompletionMode = test.snap.Job.Spec.CompletionMode
+		Same(t, test.name+"\n"+plan.String(), test.want, plan.Conclude(o).Metrics)
 	}
 }
 

@@ -1,6 +1,8 @@
 package job_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -9,7 +11,6 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
-	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
 	"github.com/batchplan/batchplan/kit/world"
@@ -25,11 +26,13 @@ func newWorld(t *testing.T, spec job.Spec, o job.Options) *world.Job {
 	return w
 }
 
-func mustRound(t *testing.T, w *world.Job) *job.Plan {
+// mustRound lets the controller act once. The world must have nothing against it.
+func mustRound(t rapid.TB, w *world.Job) *job.Plan {
 	t.Helper()
 	plan, err := w.Round()
-	must.OK(t, err)
-	must.OK(t, w.Err())
+	if err = errors.Join(err, w.Err()); err != nil {
+		t.Fatalf("%v\n%s", err, w.State())
+	}
 	return plan
 }
 
@@ -109,30 +112,27 @@ func TestOptions_TerminatingTimeout(t *testing.T) {
 }
 
 func TestOptions_SuccessBeatsDeadline(t *testing.T) {
-	for _, wins := range []bool{false, true} {
-		w := newWorld(t, job.Spec{ActiveDeadlineSeconds: ptr[int64](60)}, job.Options{SuccessBeatsDeadline: wins})
+	for _, c := range []struct {
+		wins, succeeded bool
+		want            job.ConditionType
+	}{
+		{false, true, job.ConditionFailed},
+		{true, true, job.ConditionComplete},
+		{true, false, job.ConditionFailed}, // without enough successes the deadline counts
+	} {
+		w := newWorld(t, job.Spec{ActiveDeadlineSeconds: ptr[int64](60)}, job.Options{SuccessBeatsDeadline: c.wins})
 		mustRound(t, w)
-		w.Finish(w.Pods[0], 0)
+		if w.Run(w.Pods[0]); c.succeeded {
+			w.Finish(w.Pods[0], 0)
+		}
 		w.Now = w.Now.Add(time.Minute)
-		mustRound(t, w)
-		want := job.ConditionFailed
-		if wins {
-			want = job.ConditionComplete
+		for range 2 {
+			mustRound(t, w)
+			kubelet(w) // ends the pods that are being deleted
 		}
-		if got := w.Job.Status.Finished(); got != want {
-			t.Errorf("SuccessBeatsDeadline %v: %s, want %s", wins, got, want)
+		if got := w.Job.Status; got.Finished() != c.want || c.want == job.ConditionFailed && got.Condition(c.want).Reason != "DeadlineExceeded" {
+			t.Errorf("SuccessBeatsDeadline %v, enough successes %v: %v, want %s", c.wins, c.succeeded, got, c.want)
 		}
-	}
-}
-
-func TestOptions_SuccessBeatsDeadlineNeedsSuccess(t *testing.T) {
-	w := newWorld(t, job.Spec{ActiveDeadlineSeconds: ptr[int64](60)}, job.Options{SuccessBeatsDeadline: true})
-	mustRound(t, w)
-	w.Run(w.Pods[0])
-	w.Now = w.Now.Add(time.Minute)
-	mustRound(t, w)
-	if c := w.Job.Status.Condition(job.ConditionFailureTarget); c.Reason != "DeadlineExceeded" {
-		t.Errorf("without enough successes the deadline counts: %v", w.Job.Status)
 	}
 }
 
@@ -187,6 +187,8 @@ func TestOptions_Refused(t *testing.T) {
 		"options.pendingTimeout":          {PendingTimeout: -1},
 		"options.terminatingTimeout":      {TerminatingTimeout: -1},
 		"options.maxIgnoredFailures":      {MaxIgnoredFailures: -1},
+		"options.maxPodWrites":            {MaxPodWrites: -1},
+		"options.maxUncounted":            {MaxUncounted: -1},
 		"options.ttlSecondsAfterComplete": {TTLSecondsAfterComplete: ptr[int32](-1)},
 		"options.ttlSecondsAfterFailed":   {TTLSecondsAfterFailed: ptr[int32](-1)},
 		"options.backoff.base":            {Backoff: backoff.Policy{Base: -1}},
@@ -218,90 +220,67 @@ func TestM7_ActiveInBackoff(t *testing.T) {
 	}
 }
 
+// TestQuirks: each quirk decides as the reference does, and nothing else does.
 func TestQuirks(t *testing.T) {
-	t.Run("ready falls with a deletion that failed", func(t *testing.T) {
-		for quirks, want := range map[jobquirk.Set]int32{0: 1, jobquirk.DeleteCounts: 0} {
-			w := newWorld(t, job.Spec{}, job.Options{Quirks: quirks})
-			mustRound(t, w)
+	for _, test := range []struct {
+		name         string
+		quirk        jobquirk.Set
+		ours, theirs any
+		decides      func(t *testing.T, w *world.Job) any // with w in the middle of a job of one pod
+	}{
+		{"ready falls with a deletion that failed", jobquirk.DeleteCounts, "ready 1, active 1", "ready 0, active 1", func(t *testing.T, w *world.Job) any {
 			w.Run(w.Pods[0])
 			w.Edit(func(s *job.Spec) { s.Suspend = ptr(true) })
-			w.Fault = func(world.Write) world.Fault { return world.Fail }
-			snapshot := w.Snapshot()
-			plan := job.PlanOf(t, snapshot)
+			plan := job.PlanOf(t, w.Snapshot())
 			status := plan.Record(job.Writes{Deleted: []job.Effect{{Result: job.ResultUnsuccessful}}}).Status
-			if *status.Ready != want || status.Active != 1 {
-				t.Errorf("quirks %b: ready %d, active %d, want ready %d", quirks, *status.Ready, status.Active, want)
-			}
-		}
-	})
-	t.Run("JI9: the finalizer goes without a condition", func(t *testing.T) {
-		for quirks, conditional := range map[jobquirk.Set]bool{0: true, jobquirk.UncheckedUntrack: false} {
-			w := newWorld(t, job.Spec{}, job.Options{Quirks: quirks})
-			mustRound(t, w)
+			return fmt.Sprintf("ready %d, active %d", *status.Ready, status.Active)
+		}},
+		{"JI9: the finalizer goes without a condition", jobquirk.UncheckedUntrack, "1", "", func(t *testing.T, w *world.Job) any {
 			w.Edit(func(s *job.Spec) { s.Suspend = ptr(true) })
-			plan := mustRound(t, w)
-			if got := plan.Delete[0].ResourceVersion != ""; got != conditional {
-				t.Errorf("quirks %b: conditional %v, want %v", quirks, got, conditional)
-			}
-		}
-	})
-	t.Run("J31: looks again after a whole second", func(t *testing.T) {
-		for quirks, want := range map[jobquirk.Set]time.Duration{0: 100 * time.Millisecond, jobquirk.CoarseRequeue: time.Second} {
-			w := newWorld(t, job.Spec{}, job.Options{Quirks: quirks})
-			mustRound(t, w)
+			return mustRound(t, w).Delete[0].ResourceVersion
+		}},
+		{"J31: looks again after a whole second", jobquirk.CoarseRequeue, 100 * time.Millisecond, time.Second, func(t *testing.T, w *world.Job) any {
 			w.Finish(w.Pods[0], 1)
 			mustRound(t, w)
 			w.Now = w.Now.Add(9900 * time.Millisecond)
-			if got, _ := mustRound(t, w).Requeue.After(w.Now); got != want {
-				t.Errorf("quirks %b: again after %v, want %v", quirks, got, want)
-			}
-		}
-	})
-	t.Run("E1: looks again when expectations time out", func(t *testing.T) {
-		for quirks, want := range map[jobquirk.Set]bool{0: true, jobquirk.CoarseRequeue: false} {
-			if got := !pendingCreation(t, quirks).Requeue.At.IsZero(); got != want {
-				t.Errorf("quirks %b: looks again: %v, want %v", quirks, got, want)
-			}
-		}
-	})
-	t.Run("JI8: completes before own writes are seen", func(t *testing.T) {
-		for quirks, want := range map[jobquirk.Set]bool{0: false, jobquirk.UnseenCompletion: true} {
-			plan := pendingCreation(t, quirks)
-			got := plan.Record(job.Writes{}).Status.Condition(job.ConditionSuccessCriteriaMet).Status == job.ConditionTrue
-			if got != want {
-				t.Errorf("quirks %b: completes: %v, want %v", quirks, got, want)
-			}
-		}
-	})
-	t.Run("J35: a full round leaves the end to the next", func(t *testing.T) {
-		for quirks, want := range map[jobquirk.Set]job.ConditionType{0: job.ConditionComplete, jobquirk.FullRound: ""} {
-			w := newWorld(t, job.Spec{Parallelism: ptr[int32](500), Completions: ptr[int32](500)}, job.Options{Quirks: quirks})
+			after, _ := mustRound(t, w).Requeue.After(w.Now)
+			return after
+		}},
+		{"E1: looks again when expectations time out", jobquirk.CoarseRequeue, true, false, func(t *testing.T, w *world.Job) any {
+			return !pendingCreation(t, w).Requeue.At.IsZero()
+		}},
+		{"JI8: completes before own writes are seen", jobquirk.UnseenCompletion, job.ConditionStatus(""), job.ConditionTrue, func(t *testing.T, w *world.Job) any {
+			return pendingCreation(t, w).Record(job.Writes{}).Status.Condition(job.ConditionSuccessCriteriaMet).Status
+		}},
+		{"J35: a full round leaves the end to the next", jobquirk.FullRound, job.ConditionComplete, job.ConditionType(""), func(t *testing.T, w *world.Job) any {
+			w.Edit(func(s *job.Spec) { s.Parallelism, s.Completions = ptr[int32](500), ptr[int32](500) })
 			mustRound(t, w)
 			for _, p := range slices.Clone(w.Pods) {
 				w.Finish(p, 0)
 			}
 			mustRound(t, w)
-			if got := w.Job.Status.Finished(); got != want {
-				t.Errorf("quirks %b: %q, want %q", quirks, got, want)
+			return w.Job.Status.Finished()
+		}},
+	} {
+		for quirks, want := range map[jobquirk.Set]any{0: test.ours, test.quirk: test.theirs} {
+			w := newWorld(t, job.Spec{}, job.Options{Quirks: quirks})
+			mustRound(t, w)
+			if got := test.decides(t, w); got != want {
+				t.Errorf("%s, quirks %b: got %v, want %v", test.name, quirks, got, want)
 			}
 		}
-	})
-	t.Run("the preset has them all", func(t *testing.T) {
-		if got, want := job.Kubernetes136().Quirks, jobquirk.Miscount<<1-1; got != want {
-			t.Errorf("%b, want %b", got, want)
-		}
-	})
+	}
+	if got, want := job.Kubernetes136().Quirks, jobquirk.Miscount<<1-1; got != want {
+		t.Errorf("the preset has %b, want %b", got, want)
+	}
 }
 
 // pendingCreation plans a job whose one pod has succeeded while a creation has not
 // been seen yet.
-func pendingCreation(t *testing.T, quirks jobquirk.Set) *job.Plan {
+func pendingCreation(t *testing.T, w *world.Job) *job.Plan {
 	t.Helper()
-	w := world.NewJob(job.Spec{})
-	mustRound(t, w)
 	w.Finish(w.Pods[0], 0)
 	s := w.Snapshot()
-	s.Options.Quirks = quirks
 	s.Memory.Expectations = expectations.Counts{Creations: 1, At: w.Now}
 	return job.PlanOf(t, s)
 }
@@ -316,12 +295,6 @@ func TestLivesWithOptions(t *testing.T) {
 			SuccessBeatsDeadline: rapid.Bool().Draw(t, "success beats deadline"),
 			MaxIgnoredFailures:   rapid.Int32Range(0, 2).Draw(t, "max ignored failures"),
 		}
-		for range rapid.IntRange(5, 40).Draw(t, "steps") {
-			step(t, w, allFaults)
-			if err := w.Err(); err != nil {
-				t.Fatalf("%v\n%s", err, w.State())
-			}
-		}
-		comeToRest(t, w)
+		liveToTheEnd(t, w)
 	})
 }

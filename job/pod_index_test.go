@@ -23,24 +23,22 @@ func TestJ13_Index(t *testing.T) {
 		{"the greatest", IndexAt(math.MaxInt32), math.MaxInt32, "2147483647", "2147483647"},
 		{"a negative number is none", IndexAt(-7), -1, "none", "-1"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			if test.index.Int32() != test.number || test.index.String() != test.text {
-				t.Errorf("index %d, %q, want %d, %q", test.index.Int32(), test.index, test.number, test.text)
+		if test.index.Int32() != test.number || test.index.String() != test.text {
+			t.Errorf("%s: index %d, %q, want %d, %q", test.name, test.index.Int32(), test.index, test.number, test.text)
+		}
+		data, err := json.Marshal(test.index)
+		if err != nil || string(data) != test.asJSON {
+			t.Errorf("%s: JSON %s, error %v, want %s", test.name, data, err, test.asJSON)
+		}
+		back := IndexAt(9)
+		if err := json.Unmarshal(data, &back); err != nil || !back.Equal(test.index) {
+			t.Errorf("%s: read back: %v, error %v", test.name, back, err)
+		}
+		for _, limit := range []int32{0, 1, 9, math.MaxInt32} {
+			if got, want := test.index.isBelow(limit), test.number >= 0 && test.number < limit; got != want {
+				t.Errorf("%s: below %d: %v, want %v", test.name, limit, got, want)
 			}
-			data, err := json.Marshal(test.index)
-			if err != nil || string(data) != test.asJSON {
-				t.Errorf("JSON %s, error %v, want %s", data, err, test.asJSON)
-			}
-			back := IndexAt(9)
-			if err := json.Unmarshal(data, &back); err != nil || !back.Equal(test.index) {
-				t.Errorf("read back: %v, error %v", back, err)
-			}
-			for _, limit := range []int32{0, 1, 9, math.MaxInt32} {
-				if got, want := test.index.isBelow(limit), test.number >= 0 && test.number < limit; got != want {
-					t.Errorf("below %d: %v, want %v", limit, got, want)
-				}
-			}
-		})
+		}
 	}
 	for _, text := range []string{`"3"`, `-2`, `2147483648`, `1.5`} {
 		if err := json.Unmarshal([]byte(text), new(Index)); err == nil || !strings.HasPrefix(err.Error(), "index: ") {
@@ -85,6 +83,15 @@ func TestPod_ZeroValueIsCounted(t *testing.T) {
 	}
 }
 
+// notesOf is the text of the notes of a plan.
+func notesOf(p *Plan) string {
+	var out []string
+	for _, n := range p.Notes {
+		out = append(out, n.Field+": "+n.Value+": "+n.Message)
+	}
+	return strings.Join(out, "\n")
+}
+
 // TestJ8_EndedAndInNoCounter: pods without the finalizer that no counter covers are named
 // in a note.
 func TestJ8_EndedAndInNoCounter(t *testing.T) {
@@ -114,16 +121,10 @@ func TestJ8_EndedAndInNoCounter(t *testing.T) {
 		{name: "an index may have dropped out", spec: `{"completionMode": "Indexed", "completions": 2}`,
 			pods: []Pod{{UID: "a", Name: "a", Index: IndexAt(0), Phase: PodSucceeded, Untracked: true}}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := snapshotOf(t, cmp.Or(test.spec, `{"completions": 9, "parallelism": 0}`), test.pods...)
-			s.Job.Status, s.Memory = test.status, test.memory
-			got := ""
-			for _, n := range PlanOf(t, s).Notes {
-				got += n.Field + ": " + n.Value + ": " + n.Message
-			}
-			if got != test.want {
-				t.Errorf("notes %q\nwant  %q", got, test.want)
-			}
-		})
+		s := snapshotOf(t, cmp.Or(test.spec, `{"completions": 9, "parallelism": 0}`), test.pods...)
+		s.Job.Status, s.Memory = test.status, test.memory
+		if got := notesOf(PlanOf(t, s)); got != test.want {
+			t.Errorf("%s: notes %q\nwant  %q", test.name, got, test.want)
+		}
 	}
 }

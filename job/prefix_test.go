@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -70,9 +70,7 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 	attempts := make(map[int32]int)
 	decided := make(map[job.UID]bool)
 	for range 200 {
-		plan, err := w.Round()
-		must.OK(t, err)
-		must.OK(t, w.Err())
+		plan := mustRound(t, w)
 		for _, p := range slices.Clone(w.Pods) {
 			if decided[p.UID] {
 				continue
@@ -95,21 +93,14 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 		w.Now = w.Now.Add(time.Second)
 	}
 	s := w.Job.Status
-	failed := ""
-	if s.FailedIndexes != nil {
-		failed = *s.FailedIndexes
-	}
-	return fmt.Sprintf("%s succeeded=%d failed=%d completed=%q failedIndexes=%q", s.Finished(), s.Succeeded, s.Failed, s.CompletedIndexes, failed), writes
+	return fmt.Sprintf("%s succeeded=%d failed=%d completed=%q failedIndexes=%q", s.Finished(), s.Succeeded, s.Failed, s.CompletedIndexes, value.Of(s.FailedIndexes)), writes
 }
 
 // TestJI25_Idempotence carries out plans on a world in which nothing else happens:
 // within three rounds there is nothing left to write.
 func TestJI25_Idempotence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.NewJob(drawSpec(t))
-		for range rapid.IntRange(0, 30).Draw(t, "steps") {
-			step(t, w, nil)
-		}
+		w := lived(t, 30, nil)
 		w.Fault = nil
 		before := -1
 		for n := 0; before != w.Writes; n++ {
@@ -126,10 +117,7 @@ func TestJI25_Idempotence(t *testing.T) {
 // same name: it must plan as if it had none.
 func TestJI22_MemoryOfAnotherJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.NewJob(drawSpec(t))
-		for range rapid.IntRange(0, 20).Draw(t, "steps") {
-			step(t, w, allFaults)
-		}
+		w := lived(t, 20, allFaults)
 		s := w.Snapshot()
 		s.Memory = job.Memory{}
 		want := job.PlanOf(t, s)
@@ -144,10 +132,7 @@ func TestJI22_MemoryOfAnotherJob(t *testing.T) {
 // the plan is empty (JI23).
 func TestManagedByAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.NewJob(drawSpec(t))
-		for range rapid.IntRange(0, 20).Draw(t, "steps") {
-			step(t, w, allFaults)
-		}
+		w := lived(t, 20, allFaults)
 		s := w.Snapshot()
 		s.Job.Spec.ManagedBy = ptr("example.com/other")
 		plan := job.PlanOf(t, s)

@@ -1,7 +1,6 @@
 package job_test
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"testing"
@@ -25,38 +24,50 @@ var allFaults = jobgen.AllFaults
 // L6). At the end the faults stop, and the job must come to rest: L1, L2, L3, L4, L5
 // and L7.
 func TestLivesFresh(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { life(t, false, allFaults) })
+	rapid.Check(t, func(t *rapid.T) { life(t, false, job.Options{}) })
 }
 
 // TestLivesStale is the same for a controller behind a watch: it sees each object
 // some time later, in any order, and counts on its expectations.
 func TestLivesStale(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { life(t, true, allFaults) })
+	rapid.Check(t, func(t *rapid.T) { life(t, true, job.Options{}) })
 }
 
 // TestLives_NoSuccessCriteriaMet is the same for a server that refuses the condition before
 // Complete.
 func TestLives_NoSuccessCriteriaMet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		liveWith(t, rapid.Bool().Draw(t, "stale"), allFaults, job.Options{NoSuccessCriteriaMet: true})
+		life(t, rapid.Bool().Draw(t, "stale"), job.Options{NoSuccessCriteriaMet: true})
 	})
 }
 
-func life(t *rapid.T, stale bool, faults []world.Fault) { liveWith(t, stale, faults, job.Options{}) }
-
-func liveWith(t *rapid.T, stale bool, faults []world.Fault, options job.Options) {
+func life(t *rapid.T, stale bool, options job.Options) {
 	w := world.NewJob(drawSpec(t))
 	w.Options = options
 	w.Stale = stale
 	w.Consistent = !stale && rapid.Bool().Draw(t, "consistent")
 	w.Versions = stale && rapid.Bool().Draw(t, "versions")
+	liveToTheEnd(t, w)
+}
+
+// liveToTheEnd lets a job live under faults, and then come to rest.
+func liveToTheEnd(t *rapid.T, w *world.Job) {
 	for range rapid.IntRange(5, 40).Draw(t, "steps") {
-		step(t, w, faults)
+		step(t, w, allFaults)
 		if err := w.Err(); err != nil {
 			t.Fatalf("%v\n%s", err, w.State())
 		}
 	}
 	comeToRest(t, w)
+}
+
+// lived is the world of a job that has lived for up to so many steps.
+func lived(t *rapid.T, steps int, faults []world.Fault) *world.Job {
+	w := world.NewJob(drawSpec(t))
+	for range rapid.IntRange(0, steps).Draw(t, "steps") {
+		step(t, w, faults)
+	}
+	return w
 }
 
 func step(t *rapid.T, w *world.Job, faults []world.Fault) {
@@ -78,10 +89,7 @@ func step(t *rapid.T, w *world.Job, faults []world.Fault) {
 // round checks the laws on what the controller sees, then lets it act.
 func round(t *rapid.T, w *world.Job) *job.Plan {
 	checkLaws(t, w.Snapshot())
-	plan, err := w.Round()
-	if err != nil {
-		t.Fatalf("the snapshot was refused: %v\n%s", err, w.State())
-	}
+	plan := mustRound(t, w)
 	checkNoStall(t, w)
 	return plan
 }
@@ -95,9 +103,6 @@ func comeToRest(t *rapid.T, w *world.Job) {
 	for n := 0; n < limit; n++ {
 		kubelet(w)
 		plan := round(t, w)
-		if err := w.Err(); err != nil {
-			t.Fatalf("%v\n%s", err, w.State())
-		}
 		if w.Job.Status.Finished() != "" {
 			break
 		}
@@ -129,9 +134,6 @@ func comeToRest(t *rapid.T, w *world.Job) {
 	if u := w.Job.Status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
 		t.Fatalf("L5: uncounted pods are left\n%s", w.State())
 	}
-	if w.Err() != nil {
-		t.Fatalf("%v\n%s", w.Err(), w.State())
-	}
 }
 
 // checkReason holds L3: from the time on from which all pods succeed, only what
@@ -160,9 +162,9 @@ func checkReason(t *rapid.T, w *world.Job) {
 
 // checkLaws holds what is true of planning from any snapshot.
 func checkLaws(t *rapid.T, s job.Snapshot) {
-	before := encode(s)
+	before := text(s)
 	plan := *job.PlanOf(t, s)
-	if after := encode(s); after != before {
+	if after := text(s); after != before {
 		t.Fatalf("JI24: the snapshot was modified:\n%s", cmp.Diff(before, after))
 	}
 	again, _ := job.Reconcile(s)
@@ -204,7 +206,7 @@ func same(t *rapid.T, law string, a, b job.Plan) {
 // checkTranslation moves the whole snapshot in time: the plan moves with it.
 func checkTranslation(t *rapid.T, s job.Snapshot, plan job.Plan) {
 	const by = 1000 * time.Hour
-	moved, err := job.Reconcile(translate(deepCopy(s), by))
+	moved, err := job.Reconcile(translate(restored(s), by))
 	if err != nil {
 		t.Fatalf("JI24: the translated snapshot was refused: %v", err)
 	}
@@ -231,22 +233,6 @@ func checkWakeUp(t *rapid.T, s job.Snapshot, plan job.Plan) {
 // actions is a plan without its times.
 func actions(p job.Plan) job.Plan {
 	return job.Plan{Adopt: p.Adopt, Release: p.Release, Delete: p.Delete, Create: p.Create, Untrack: p.Untrack, Verdict: p.Verdict, Events: p.Events}
-}
-
-func encode(s job.Snapshot) string {
-	data, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(data)
-}
-
-func deepCopy(s job.Snapshot) job.Snapshot {
-	var out job.Snapshot
-	if err := json.Unmarshal([]byte(encode(s)), &out); err != nil {
-		panic(err)
-	}
-	return out
 }
 
 // translate moves every time of the snapshot.

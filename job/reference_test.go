@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
@@ -12,38 +13,9 @@ import (
 // The cases in this file were found by running the controllers of Kubernetes beside
 // the planner. Each also has a script in the corpus of proof/conformance.
 
-func TestJ22_RestartsOfTerminatingPods(t *testing.T) {
-	restarted := func(phase PodPhase, going bool) Pod {
-		p := activePod("a")
-		p.Phase = phase
-		p.Detail = &PodDetail{Containers: []Container{{Name: "main", Restarts: 2}}}
-		if going {
-			p.Deletion = &PodDeletion{Timestamp: second(60), GracePeriodSeconds: 30}
-		}
-		return p
-	}
-	spec := `{"backoffLimit": 2, "template": {"spec": {"restartPolicy": "OnFailure"}}}`
-	for _, test := range []struct {
-		pod  Pod
-		ends bool
-	}{
-		{restarted(PodRunning, false), true},
-		{restarted(PodPending, true), true},
-		{restarted(PodUnknown, false), false},
-	} {
-		plan := PlanOf(t, snapshotOf(t, spec, test.pod))
-		if got := plan.Verdict.Reason == "BackoffLimitExceeded"; got != test.ends {
-			t.Errorf("%s, terminating %t: ends %t, want %t", test.pod.Phase, test.pod.Deletion != nil, got, test.ends)
-		}
-	}
-}
-
 func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
-	stray := endedPod("b", PodFailed)
-	stray.Index = IndexAt(7) // not counted
-	done := endedPod("a", PodSucceeded)
-	done.Index = IndexAt(0)
-	s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed"}`, done, stray)
+	stray := ofIndex(endedPod("b", PodFailed), 7) // not counted
+	s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed"}`, ofIndex(endedPod("a", PodSucceeded), 0), stray)
 	plan := PlanOf(t, s)
 	o := doneAll(plan)
 	if settled(plan, o).Status.Finished() != ConditionComplete {
@@ -113,8 +85,8 @@ func TestE3_TheEndKeepsTheRecordOfCreations(t *testing.T) {
 }
 
 func TestJ17_TheAdoptedOneOfEqualFailures(t *testing.T) {
-	older, adopted := endedPod("a", PodFailed), endedPod("b", PodFailed)
-	older.Index, adopted.Index, adopted.Owner = IndexAt(0), IndexAt(0), Orphan
+	older, adopted := ofIndex(endedPod("a", PodFailed), 0), ofIndex(endedPod("b", PodFailed), 0)
+	adopted.Owner = Orphan
 	for _, pods := range [][]Pod{{older, adopted}, {adopted, older}} {
 		s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
 		plan := PlanOf(t, s)
@@ -137,98 +109,65 @@ func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
 	}
 }
 
-// Each quirk decides as the reference does, and nothing else does.
+// TestSlips_FoundByRunning: each quirk decides as the reference does, and nothing else does.
 func TestSlips_FoundByRunning(t *testing.T) {
-	record := func(t *testing.T, quirks jobquirk.Set, s Snapshot, o Outcome) Conclusion {
-		s.Options.Quirks = quirks
-		return PlanOf(t, s).Conclude(o)
-	}
-	t.Run("EarlyEvents", func(t *testing.T) {
-		s := snapshotOf(t, `{"suspend": true}`)
-		refused := Outcome{Recorded: ResultUnsuccessful}
-		if n, m := len(record(t, 0, s, refused).Events), len(record(t, jobquirk.EarlyEvents, s, refused).Events); n != 0 || m != 1 {
-			t.Errorf("%d events, with the quirk %d", n, m)
-		}
-	})
-	t.Run("RefusedAreActive", func(t *testing.T) {
-		s := snapshotOf(t, `{"parallelism": 2, "completions": 2}`)
-		o := Outcome{Writes: Writes{Created: []Effect{{Result: ResultRefused}, {Result: ResultRefused}}}, Recorded: ResultDone}
-		if got := record(t, 0, s, o).Memory.Expectations.Creations; got != 0 {
-			t.Errorf("%d are expected", got)
-		}
-		if got := record(t, jobquirk.RefusedAreActive, s, o).Memory.Expectations.Creations; got != 2 {
-			t.Errorf("with the quirk %d are expected", got)
-		}
-	})
-	t.Run("EarlierFailure", func(t *testing.T) {
-		p := endedPod("a", PodFailed)
-		p.Detail.Containers[0].FinishedAt = second(5)
-		s := snapshotOf(t, `{"backoffLimit": 9}`, p)
-		s.Memory = Memory{JobUID: "job-1"}
-		s.Memory.Backoff.Failures, s.Memory.Backoff.LastFailure = 1, second(20)
-		o := Outcome{Recorded: ResultDone, Untracked: []Result{ResultDone}, Settled: ResultDone}
-		if got := record(t, 0, s, o).Memory.Backoff.LastFailure; !got.Equal(second(20)) {
-			t.Errorf("the last failure was at %s", got)
-		}
-		if got := record(t, jobquirk.EarlierFailure, s, o).Memory.Backoff.LastFailure; !got.Equal(second(5)) {
-			t.Errorf("with the quirk the last failure was at %s", got)
-		}
-		// With it, a pod that an earlier round has handled counts again.
-		s.Memory.rest.Handled = expectations.NewUIDs("a")
-		s.Memory.Backoff.LastFailure = second(1)
-		for quirks, want := range map[jobquirk.Set]time.Time{0: second(1), jobquirk.EarlierFailure: second(5)} {
-			if got := record(t, quirks, s, o).Memory.Backoff.LastFailure; !got.Equal(want) {
-				t.Errorf("quirks %b, a handled pod: the last failure was at %s, want %s", quirks, got, want)
-			}
-		}
-	})
-	t.Run("UncheckedUntrack", func(t *testing.T) {
+	failed, unmatched, adopted := endedPod("a", PodFailed), activePod("a"), endedPod("a", PodSucceeded)
+	failed.Detail.Containers[0].FinishedAt = second(5)
+	unmatched.Owner, adopted.Owner = OwnedUnmatched, Orphan
+	untracked := Outcome{Recorded: ResultDone, Untracked: []Result{ResultDone}, Settled: ResultDone}
+	for _, test := range []struct {
+		name         string
+		quirk        jobquirk.Set
+		ours, theirs any
+		snap         Snapshot
+		change       func(*Snapshot)
+		decides      func(p *Plan) any
+	}{
+		{"events of a status that is refused", jobquirk.EarlyEvents, 0, 1, snapshotOf(t, `{"suspend": true}`), nil,
+			func(p *Plan) any { return len(p.Conclude(Outcome{Recorded: ResultUnsuccessful}).Events) }},
+		{"expected creations that are refused", jobquirk.RefusedAreActive, 0, 2, snapshotOf(t, `{"parallelism": 2, "completions": 2}`), nil,
+			func(p *Plan) any {
+				o := Outcome{Writes: Writes{Created: []Effect{{Result: ResultRefused}, {Result: ResultRefused}}}, Recorded: ResultDone}
+				return p.Conclude(o).Memory.Expectations.Creations
+			}},
+		{"the last failure, after an earlier one is seen", jobquirk.EarlierFailure, second(20), second(5), snapshotOf(t, `{"backoffLimit": 9}`, failed),
+			func(s *Snapshot) {
+				s.Memory = Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 1, LastFailure: second(20)}}
+			},
+			func(p *Plan) any { return p.Conclude(untracked).Memory.Backoff.LastFailure }},
+		{"the last failure, where an earlier round has handled the pod", jobquirk.EarlierFailure, second(1), second(5), snapshotOf(t, `{"backoffLimit": 9}`, failed),
+			func(s *Snapshot) {
+				s.Memory = Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 1, LastFailure: second(1)}}
+				s.Memory.rest.Handled = expectations.NewUIDs("a")
+			},
+			func(p *Plan) any { return p.Conclude(untracked).Memory.Backoff.LastFailure }},
 		// The pod was adopted and recorded, and its finalizer could not be removed. The snapshot
 		// lacks the adoption, which cannot be repeated since the job is being deleted.
-		p := endedPod("a", PodSucceeded)
-		p.Owner = Orphan
-		s := snapshotOf(t, `{"parallelism": 0}`, p)
-		s.Job.DeletionTimestamp = second(10)
-		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []UID{p.UID}}
-		for quirks, want := range map[jobquirk.Set]int32{0: 0, jobquirk.UncheckedUntrack: 1} {
-			s.Options.Quirks = quirks
-			plan := PlanOf(t, s)
-			r := plan.Record(Writes{})
-			if r.Status.Succeeded != want || len(r.Untrack) != 1-int(want) {
-				t.Errorf("quirks %b: %d are counted and %d lose their finalizer, want %d counted", quirks, r.Status.Succeeded, len(r.Untrack), want)
+		{"successes and finalizers of a recorded orphan", jobquirk.UncheckedUntrack, [2]int{0, 1}, [2]int{1, 0}, snapshotOf(t, `{"parallelism": 0}`, adopted),
+			func(s *Snapshot) {
+				s.Job.DeletionTimestamp = second(10)
+				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []UID{"a"}}
+			},
+			func(p *Plan) any {
+				r := p.Record(Writes{})
+				return [2]int{int(r.Status.Succeeded), len(r.Untrack)}
+			}},
+		{"finalizers of unmatched pods", jobquirk.UnmatchedStay, 1, 0, snapshotOf(t, `{}`, unmatched),
+			func(s *Snapshot) { s.Job.DeletionTimestamp = second(10) },
+			func(p *Plan) any { return len(p.Untrack) }},
+		{"terminating pods that were gone", jobquirk.DeleteCounts, int32(0), int32(1), snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a")), nil,
+			func(p *Plan) any {
+				return *p.Record(Writes{Deleted: []Effect{{Result: ResultGone}}}).Status.Terminating
+			}},
+	} {
+		if test.change != nil {
+			test.change(&test.snap)
+		}
+		for quirks, want := range map[jobquirk.Set]any{0: test.ours, test.quirk: test.theirs} {
+			test.snap.Options.Quirks = quirks
+			if got := test.decides(PlanOf(t, test.snap)); got != want {
+				t.Errorf("%s, quirks %b: got %v, want %v", test.name, quirks, got, want)
 			}
 		}
-	})
-	t.Run("UnmatchedStay", func(t *testing.T) {
-		p := activePod("a")
-		p.Owner = OwnedUnmatched
-		s := snapshotOf(t, `{}`, p)
-		s.Job.DeletionTimestamp = second(10)
-		for quirks, want := range map[jobquirk.Set]int{0: 1, jobquirk.UnmatchedStay: 0} {
-			s.Options.Quirks = quirks
-			if got := len(PlanOf(t, s).Untrack); got != want {
-				t.Errorf("quirks %b: %d finalizers go, want %d", quirks, got, want)
-			}
-		}
-	})
-	t.Run("DeleteCounts", func(t *testing.T) {
-		s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
-		for quirks, want := range map[jobquirk.Set]int32{0: 0, jobquirk.DeleteCounts: 1} {
-			s.Options.Quirks = quirks
-			got := PlanOf(t, s).Record(Writes{Deleted: []Effect{{Result: ResultGone}}}).Status
-			if *got.Terminating != want {
-				t.Errorf("quirks %b: %d terminating, want %d", quirks, *got.Terminating, want)
-			}
-		}
-	})
-}
-
-// A finalizer that could not be removed is repeated, and no event tells of it: the
-// pod was not deleted.
-func TestJ41_StillTracked(t *testing.T) {
-	s := snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a"))
-	end := PlanOf(t, s).Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultStillTracked, Error: "x"}}}, Recorded: ResultDone})
-	if len(end.Events) != 0 || !end.Retry {
-		t.Errorf("%+v", end)
 	}
 }

@@ -36,7 +36,7 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 		policy    = `{"backoffLimit": 9, "parallelism": 0, "podFailurePolicy": {"rules": []}, "podReplacementPolicy": "TerminatingOrFailed"}`
 	)
 	deleted := &PodDeletion{Timestamp: second(40)}
-	tests := []struct {
+	for _, test := range []struct {
 		name                           string
 		spec                           string
 		pod                            Pod
@@ -53,22 +53,19 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 		{"nor where a failure policy must see how it ends", policy, Pod{Phase: PodRunning, Deletion: deleted}, 0, 1, 0, 0},
 		{"a failed pod that is deleted has failed", failed, Pod{Phase: PodFailed, Deletion: deleted}, 0, 0, 0, 1},
 		{"a succeeded pod that is deleted has succeeded", byDefault, Pod{Phase: PodSucceeded, Deletion: deleted}, 0, 0, 1, 0},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			pod := test.pod
-			pod.UID, pod.Name, pod.Index, pod.Untracked = "a", "a", NoIndex(), false
-			plan := PlanOf(t, snapshotOf(t, test.spec, pod))
-			b := plan.basis.Counts
-			counted := 0
-			for _, u := range plan.Untrack {
-				if u.As == CountedFailed {
-					counted++
-				}
+	} {
+		pod := test.pod
+		pod.UID, pod.Name, pod.Index, pod.Untracked = "a", "a", NoIndex(), false
+		plan := PlanOf(t, snapshotOf(t, test.spec, pod))
+		b := plan.basis.Counts
+		counted := 0
+		for _, u := range plan.Untrack {
+			if u.As == CountedFailed {
+				counted++
 			}
-			if b.Active != test.active || b.Terminating != test.terminating || b.Succeeded != test.succeeded || counted != test.failed {
-				t.Errorf("active=%d terminating=%d succeeded=%d failed=%d\n%s", b.Active, b.Terminating, b.Succeeded, counted, plan)
-			}
-		})
+		}
+		if b.Active != test.active || b.Terminating != test.terminating || b.Succeeded != test.succeeded || counted != test.failed {
+			t.Errorf("%s: active=%d terminating=%d succeeded=%d failed=%d\n%s", test.name, b.Active, b.Terminating, b.Succeeded, counted, plan)
+		}
 	}
 }

@@ -13,14 +13,9 @@ import (
 
 // follow lets the controller go round as long as one of its conclusions says so, on a
 // backend that tells it nothing. It returns the number of rounds.
-func follow(t interface{ Fatalf(string, ...any) }, w *world.Job) (rounds int) {
+func follow(t rapid.TB, w *world.Job) (rounds int) {
 	for ; rounds < 1000; rounds++ {
-		if _, err := w.Round(); err != nil {
-			t.Fatalf("%v\n%s", err, w.State())
-		}
-		if err := w.Err(); err != nil {
-			t.Fatalf("%v\n%s", err, w.State())
-		}
+		mustRound(t, w)
 		d, ok := w.Requeue.After(w.Now)
 		switch {
 		case w.Retry:
@@ -79,7 +74,7 @@ func TestL6_NoHotLoop(t *testing.T) {
 			drawFaults(t, w, allFaults)
 			hurries := 0
 			for range 4 {
-				mustPlan(t, w)
+				mustRound(t, w)
 				if w.Memory.JobUID == "" {
 					hurries = 0 // a crash: the next round lists afresh, which is another input
 				}
@@ -92,15 +87,6 @@ func TestL6_NoHotLoop(t *testing.T) {
 			}
 		}
 	})
-}
-
-func mustPlan(t *rapid.T, w *world.Job) {
-	if _, err := w.Round(); err != nil {
-		t.Fatalf("%v\n%s", err, w.State())
-	}
-	if err := w.Err(); err != nil {
-		t.Fatalf("%v\n%s", err, w.State())
-	}
 }
 
 // endSomePod lets the first pod end that has not; false if there is none.

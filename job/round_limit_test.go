@@ -2,8 +2,7 @@ package job
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/batchplan/batchplan/expectations"
@@ -12,15 +11,6 @@ import (
 
 // TestJ35_RoomForUIDs: what the lists hold, and how much room that leaves (JI5).
 func TestJ35_RoomForUIDs(t *testing.T) {
-	pods := func(n, recorded int, phase PodPhase) (out []Pod, uids []UID) {
-		for i := range n {
-			out = append(out, endedPod(fmt.Sprintf("%04d", i), phase))
-			if i < recorded {
-				uids = append(uids, out[i].UID)
-			}
-		}
-		return out, uids
-	}
 	tests := []struct {
 		name              string
 		finished, earlier int
@@ -36,22 +26,22 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 	for _, phase := range []PodPhase{PodSucceeded, PodFailed} {
 		for _, test := range tests {
 			t.Run(phase.String()+"/"+test.name, func(t *testing.T) {
-				finished, uids := pods(test.finished, test.earlier, phase)
-				s := snapshotOf(t, `{"completions": 9999, "parallelism": 0, "backoffLimit": 9999}`, finished...)
-				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: uids}
-				if phase == PodFailed {
-					s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: uids}
+				s := snapshotOf(t, `{"completions": 9999, "parallelism": 0, "backoffLimit": 9999}`)
+				recorded := map[PodPhase][]UID{}
+				for i := range test.finished {
+					uid := fmt.Sprintf("%04d", i)
+					s.Pods = append(s.Pods, endedPod(uid, phase))
+					if i < test.earlier {
+						recorded[phase] = append(recorded[phase], UID(uid))
+					}
 				}
+				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: recorded[PodSucceeded], Failed: recorded[PodFailed]}
 				plan := PlanOf(t, s)
 				u := plan.Record(doneAll(plan).Writes).Status.UncountedTerminatedPods
 				if got := len(u.Succeeded) + len(u.Failed); got != test.want || len(plan.Untrack) != test.want {
 					t.Errorf("%d UIDs recorded, %d finalizers to remove, want %d", got, len(plan.Untrack), test.want)
 				}
-				waits := false
-				for _, w := range plan.Waits {
-					waits = waits || w.Reason == WaitUncounted
-				}
-				if waits != test.waits {
+				if waits := slices.ContainsFunc(plan.Waits, func(w Wait) bool { return w.Reason == WaitUncounted }); waits != test.waits {
 					t.Errorf("waits for room: %v, want %v", waits, test.waits)
 				}
 			})
@@ -62,9 +52,9 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 // TestJ35_IndexesAreRecordedAtOnce: the 500 of a round are finalizers and UIDs, by
 // index. All indexes that succeeded are in the first status, in one piece.
 func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
-	var everySecond []string
-	for i := 0; i < 600; i += 2 {
-		everySecond = append(everySecond, strconv.Itoa(i))
+	var even Indexes
+	for i := int32(0); i < 600; i += 2 {
+		even = even.With(i, i)
 	}
 	mixed := func(i int) PodPhase { return PodSucceeded + PodPhase(i%2) }
 	succeeded := func(int) PodPhase { return PodSucceeded }
@@ -79,7 +69,7 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 		{"600 pods, 150 recorded by an earlier round", succeeded, "0-149", "0-599", 600, 0, 600},
 		{"600 pods, 50 recorded by an earlier round", succeeded, "0-49", "0-599", 600, 0, 550},
 		{"600 pods, all recorded by an earlier round", succeeded, "0-599", "0-599", 600, 0, 600},
-		{"every second pod failed", mixed, "", strings.Join(everySecond, ","), 300, 250, 500},
+		{"every second pod failed", mixed, "", even.String(), 300, 250, 500},
 	}
 	for name, options := range bothOptions {
 		for _, test := range tests {

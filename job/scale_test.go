@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
-	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -84,12 +83,8 @@ func untracking(n int) job.Snapshot {
 // success more.
 func intervals(n int) job.Snapshot {
 	s := steady(1, true)
-	var completed indexset.Set
-	for i := 1; i < 2*n; i += 2 {
-		completed.Add(int32(i))
-	}
 	s.Job.Spec.Completions, s.Job.Spec.Parallelism = ptr(int32(2*n)), ptr[int32](1)
-	s.Job.Status.CompletedIndexes = string(completed.AppendText(nil))
+	s.Job.Status.CompletedIndexes = everySecond(n, 1)
 	s.Job.Status.Succeeded = int32(n)
 	s.Pods[0].Phase, s.Pods[0].Ready = job.PodSucceeded, false
 	return s

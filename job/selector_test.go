@@ -7,7 +7,7 @@ func TestJ6_Selector(t *testing.T) {
 	expression := func(key string, op SelectorOperator, values ...string) *Selector {
 		return &Selector{MatchExpressions: []SelectorRequirement{{Key: key, Operator: op, Values: values}}}
 	}
-	tests := []struct {
+	for _, test := range []struct {
 		name     string
 		selector *Selector
 		want     bool
@@ -33,20 +33,17 @@ func TestJ6_Selector(t *testing.T) {
 			MatchLabels:      map[string]string{"app": "pi"},
 			MatchExpressions: []SelectorRequirement{{Key: "tier", Operator: LabelDoesNotExist}},
 		}, false},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := test.selector.Matches(labels); got != test.want {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
-		})
+	} {
+		if got := test.selector.Matches(labels); got != test.want {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
 	}
 }
 
 func TestJ6_OwnerOf(t *testing.T) {
 	j := &Job{UID: "job-1", Spec: Spec{Selector: &Selector{MatchLabels: map[string]string{"app": "pi"}}}}
 	ours, others := map[string]string{"app": "pi"}, map[string]string{"app": "e"}
-	tests := []struct {
+	for _, test := range []struct {
 		name       string
 		controller UID
 		labels     map[string]string
@@ -59,12 +56,9 @@ func TestJ6_OwnerOf(t *testing.T) {
 		{"nobody's, and it does not match", "", others, Foreign},
 		{"another owner's, though it matches", "job-2", ours, Foreign},
 		{"another owner's", "job-2", others, Foreign},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := OwnerOf(j, test.controller, test.labels); got != test.want {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
-		})
+	} {
+		if got := OwnerOf(j, test.controller, test.labels); got != test.want {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
 	}
 }

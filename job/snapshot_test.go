@@ -11,7 +11,7 @@ import (
 // TestSnapshot_Refusals: what no plan can be made from, with the field that is to blame.
 func TestSnapshot_Refusals(t *testing.T) {
 	indexed := `{"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1}`
-	tests := []struct {
+	for _, test := range []struct {
 		name   string
 		spec   string
 		change func(*Snapshot)
@@ -35,10 +35,7 @@ func TestSnapshot_Refusals(t *testing.T) {
 		{"negative failed", `{}`, func(s *Snapshot) { s.Job.Status.Failed = -1 }, "job.status.failed"},
 		{"a pod without a UID", `{}`, func(s *Snapshot) { s.Pods = []Pod{{Name: "p"}} }, "pods[p].uid"},
 		{"a pod in no phase", `{}`, func(s *Snapshot) { s.Pods = []Pod{{Name: "p", UID: "1", Phase: PodFailed + 1}} }, "pods[p].phase"},
-		{"two pods with one UID, and something to write", `{"parallelism": 3}`,
-			func(s *Snapshot) { s.Pods = []Pod{{Name: "p", UID: "1"}, {Name: "p", UID: "1"}} }, "pods[p].uid"},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, test.spec)
 			if test.change != nil {
@@ -53,23 +50,5 @@ func TestSnapshot_Refusals(t *testing.T) {
 				t.Error("there is a plan despite the error")
 			}
 		})
-	}
-}
-
-// TestSnapshot_DuplicateUIDs: two pods with one UID are refused in every round that
-// writes, be it the status only. A round that writes nothing does no harm.
-func TestSnapshot_DuplicateUIDs(t *testing.T) {
-	for name, options := range bothOptions {
-		for active, refused := range map[int32]bool{1: true, 2: false} {
-			s := snapshotOf(t, `{"completions": 2, "parallelism": 2}`, activePod("a"), activePod("a"))
-			s.Options = options
-			s.Job.Status.Active, s.Job.Status.Ready = active, &active
-			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
-			_, err := Reconcile(s)
-			var input *InputError
-			if got := errors.As(err, &input) && input.Field == "pods[a].uid"; got != refused || !refused && err != nil {
-				t.Errorf("%s, the status says %d active: refused %v, want %v: %v", name, active, got, refused, err)
-			}
-		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 // TestStatus_JSON holds the text that an API server prints: it reads and prints
 // the same.
 func TestStatus_JSON(t *testing.T) {
-	tests := []struct{ name, text string }{
+	for _, test := range []struct{ name, text string }{
 		{"a job that nobody has looked at", `{}`},
 		{"a job that runs", `{"startTime":"2026-01-01T00:00:00Z","active":2,"terminating":0,"ready":1}`},
 		{"a job that has completed", `{"conditions":[` +
@@ -28,17 +28,12 @@ func TestStatus_JSON(t *testing.T) {
 		{"no index has failed, and it is known", `{"failedIndexes":""}`},
 		{"pods that are not counted yet", `{"uncountedTerminatedPods":{"succeeded":["a","b"],"failed":["c"]}}`},
 		{"no pod is uncounted", `{"uncountedTerminatedPods":{}}`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			var s Status
-			must.OK(t, json.Unmarshal([]byte(test.text), &s))
-			got, err := json.Marshal(s)
-			must.OK(t, err)
-			if diff := cmp.Diff(test.text, string(got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	} {
+		var s Status
+		must.OK(t, json.Unmarshal([]byte(test.text), &s))
+		got, err := json.Marshal(s)
+		must.OK(t, err)
+		Same(t, test.name, test.text, string(got))
 	}
 }
 
@@ -112,7 +107,7 @@ func drawStatus(t *rapid.T) Status {
 }
 
 func TestJ4_Finished(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name       string
 		conditions []Condition
 		want       ConditionType
@@ -123,14 +118,11 @@ func TestJ4_Finished(t *testing.T) {
 		{"failed behind others", []Condition{{Type: ConditionSuspended, Status: ConditionFalse}, {Type: ConditionFailureTarget, Status: ConditionTrue}, {Type: ConditionFailed, Status: ConditionTrue}}, ConditionFailed},
 		{"about to end", []Condition{{Type: ConditionSuccessCriteriaMet, Status: ConditionTrue}}, ""},
 		{"a condition that does not hold", []Condition{{Type: ConditionComplete, Status: ConditionFalse}, {Type: ConditionFailed, Status: ConditionUnknown}}, ""},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := Status{Conditions: test.conditions}
-			if got := s.Finished(); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
+	} {
+		s := Status{Conditions: test.conditions}
+		if got := s.Finished(); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
 	}
 }
 
@@ -139,9 +131,7 @@ func TestStatus_WithCondition(t *testing.T) {
 	old := []Condition{{Type: ConditionSuspended, Status: ConditionTrue}, {Type: ConditionFailureTarget, Status: ConditionTrue}}
 	replaced := withCondition(old, Condition{Type: ConditionSuspended, Status: ConditionFalse})
 	want := []Condition{{Type: ConditionSuspended, Status: ConditionFalse}, {Type: ConditionFailureTarget, Status: ConditionTrue}}
-	if diff := cmp.Diff(want, replaced); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	Same(t, "replaced", want, replaced)
 	appended := withCondition(old, Condition{Type: ConditionFailed, Status: ConditionTrue})
 	if len(appended) != 3 || appended[2].Type != ConditionFailed {
 		t.Errorf("got %v", appended)
@@ -174,7 +164,5 @@ func TestSpec_ContainersRoundTrip(t *testing.T) {
 	must.OK(t, err)
 	var got Template
 	must.OK(t, json.Unmarshal(text, &got))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", text, diff)
-	}
+	Same(t, string(text), want, got)
 }

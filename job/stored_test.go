@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestStoredPlan_Damaged damages stored plans, outcomes and memories as a faulty disk or another
@@ -23,10 +22,7 @@ func FuzzStoredPlan(f *testing.F) {
 }
 
 func damagedPlan(t *rapid.T) {
-	w := world.NewJob(drawSpec(t))
-	for range rapid.IntRange(0, 8).Draw(t, "steps") {
-		step(t, w, allFaults)
-	}
+	w := lived(t, 8, allFaults)
 	plan := job.PlanOf(t, w.Snapshot())
 	outcome := drawOutcome(t, plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful, job.ResultGone)
 	var storedPlan job.Plan
@@ -69,7 +65,7 @@ func drawChange(t *rapid.T, v any) any {
 	deeper := rapid.IntRange(0, 7).Draw(t, "deeper") > 0
 	switch v := v.(type) {
 	case map[string]any:
-		if keys := sortedKeys(v); deeper && len(keys) > 0 {
+		if keys := slices.Sorted(maps.Keys(v)); deeper && len(keys) > 0 {
 			key := rapid.SampledFrom(keys).Draw(t, "key")
 			if v[key] = drawChange(t, v[key]); v[key] == nil {
 				delete(v, key)
@@ -86,5 +82,3 @@ func drawChange(t *rapid.T, v any) any {
 	return rapid.SampledFrom([]any{nil, "", "x", "0-2147483646", "Indexed", "done", "2026-01-01T00:00:00Z", -1, 0, 1, int64(1 << 31), int64(1 << 62), true, false,
 		[]any{}, map[string]any{}, []any{nil}}).Draw(t, "value")
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

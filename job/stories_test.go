@@ -56,32 +56,39 @@ func (s *stage) play(t *testing.T, c *golden.Command) string {
 }
 
 func (s *stage) commands() map[string]func() string {
+	silently := func(act func()) func() string {
+		return func() string { act(); return "" }
+	}
+	pods := func(allows func(*job.Pod) bool, act func(*job.Pod)) func() string {
+		return silently(func() { s.each(allows, act) })
+	}
+	pending := func(p *job.Pod) bool { return p.Phase == job.PodPending }
 	return map[string]func() string{
 		// The job and its users.
-		"job":          s.newJob,      // [stale]; spec as input
-		"edit":         s.edit,        // changes of the spec as input
-		"delete-job":   s.deleteJob,   // the job is being deleted
-		"recreate-job": s.recreateJob, // a new job of the same name, the old one is gone
-		"write-status": s.writeStatus, // changes of the status as input
+		"job":          silently(s.newJob),      // [stale]; spec as input
+		"edit":         silently(s.edit),        // changes of the spec as input
+		"delete-job":   silently(s.DeleteJob),   // the job is being deleted
+		"recreate-job": silently(s.recreateJob), // a new job of the same name, the old one is gone
+		"write-status": silently(s.writeStatus), // changes of the status as input
 		// The controller. fail=N, lose=N (only the reply) and crash=N (before it) make
 		// the N-th write of the round go wrong, refuse=NAME all of that name. Then, or
 		// with the flag writes, a round prints its writes. A line of input such as
 		// "2: succeed j-1" happens before the 2nd write.
 		"round":   s.round,
-		"plan":    s.planOnly, // prints what a round would do
-		"restart": s.restart,  // the controller forgets everything
-		"deliver": s.deliver,  // all, job, or pods: a stale view is brought up to date
-		"orphans": s.orphans,  // the finalizers of a job that does not exist any more
-		"expire":  s.expire,   // ttlSecondsAfterFinished
+		"plan":    s.planOnly,                            // prints what a round would do
+		"restart": silently(func() { s.Restart(false) }), // the controller forgets everything
+		"deliver": silently(s.deliver),                   // all, job, or pods: a stale view is brought up to date
+		"orphans": s.orphans,                             // the finalizers of a job that does not exist any more
+		"expire":  s.expire,                              // ttlSecondsAfterFinished
 		// The pods; "all" stands for all pods that the command can be about.
-		"run":       s.run,
-		"succeed":   s.succeed,
-		"fail":      s.fail,      // [code=N] [condition=TYPE] [init]
-		"evict":     s.evict,     // [condition=TYPE]
-		"kubelet":   s.kubelet,   // ends the pods that are being deleted
-		"restarted": s.restarted, // times=N: the container was restarted
-		"pod":       s.addPod,    // another client makes a pod
-		"unlabel":   s.unlabel,   // pods stop matching the selector
+		"run":       pods(pending, s.Run),
+		"succeed":   pods(unfinished, func(p *job.Pod) { s.Finish(p, 0) }),
+		"fail":      pods(unfinished, s.fail),                                            // [code=N] [condition=TYPE] [init]
+		"evict":     pods(unfinished, func(p *job.Pod) { s.condition(p); s.Evict(p) }),   // [condition=TYPE]
+		"kubelet":   silently(func() { kubelet(s.World) }),                               // ends the pods that are being deleted
+		"restarted": pods(unfinished, s.restarted),                                       // times=N: the container was restarted
+		"pod":       silently(s.addPod),                                                  // another client makes a pod
+		"unlabel":   pods(unfinished, func(p *job.Pod) { p.Owner = job.OwnedUnmatched }), // pods stop matching the selector
 		// Time and what can be seen.
 		"tick":   s.tick,
 		"state":  s.State,
@@ -91,7 +98,7 @@ func (s *stage) commands() map[string]func() string {
 	}
 }
 
-func (s *stage) newJob() string {
+func (s *stage) newJob() {
 	spec := job.Spec{Template: job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}}}
 	s.read(&spec)
 	job.Default(&spec)
@@ -100,7 +107,6 @@ func (s *stage) newJob() string {
 	}
 	s.World = world.NewJob(spec)
 	s.Stale = s.c.Bool("stale", false)
-	return ""
 }
 
 // read reads the command's input over a value.
@@ -113,32 +119,14 @@ func (s *stage) read(into any) {
 	}
 }
 
-// copyOf makes a copy that shares no pointer with the value.
-func copyOf[T any](v T) (out T) {
-	data, err := json.Marshal(v)
-	if err == nil {
-		err = json.Unmarshal(data, &out)
-	}
-	if err != nil {
-		panic(err)
-	}
-	return out
-}
-
-func (s *stage) edit() string {
+func (s *stage) edit() {
 	s.Edit(func(spec *job.Spec) {
-		*spec = copyOf(*spec)
+		*spec = restored(*spec)
 		s.read(spec)
 	})
-	return ""
 }
 
-func (s *stage) deleteJob() string {
-	s.DeleteJob()
-	return ""
-}
-
-func (s *stage) recreateJob() string {
+func (s *stage) recreateJob() {
 	s.Job.UID = "job-2"
 	s.Job.CreationTimestamp, s.Job.DeletionTimestamp, s.Job.Status = s.Now, time.Time{}, job.Status{}
 	for _, p := range s.Pods {
@@ -146,14 +134,12 @@ func (s *stage) recreateJob() string {
 			p.Owner = job.Foreign
 		}
 	}
-	return ""
 }
 
-func (s *stage) writeStatus() string {
-	status := copyOf(s.Job.Status)
+func (s *stage) writeStatus() {
+	status := restored(s.Job.Status)
 	s.read(&status)
 	s.Job.Status = status
-	return ""
 }
 
 func (s *stage) round() string {
@@ -236,12 +222,7 @@ func (s *stage) planOnly() string {
 	return plan.String()
 }
 
-func (s *stage) restart() string {
-	s.Restart(false)
-	return ""
-}
-
-func (s *stage) deliver() string {
+func (s *stage) deliver() {
 	for i, a := range s.c.Args {
 		switch name := s.c.Word(i); a.Key {
 		case "all":
@@ -252,7 +233,6 @@ func (s *stage) deliver() string {
 			s.Deliver(s.uidOf(name))
 		}
 	}
-	return ""
 }
 
 func (s *stage) orphans() string {
@@ -303,7 +283,7 @@ func (s *stage) pod(name string) *job.Pod {
 }
 
 // each acts on the pods that the command names.
-func (s *stage) each(allows func(*job.Pod) bool, act func(*job.Pod)) string {
+func (s *stage) each(allows func(*job.Pod) bool, act func(*job.Pod)) {
 	var pods []*job.Pod
 	words := 0
 	for _, a := range s.c.Args {
@@ -326,34 +306,19 @@ func (s *stage) each(allows func(*job.Pod) bool, act func(*job.Pod)) string {
 	for _, p := range pods {
 		act(p)
 	}
-	return ""
 }
 
-func (s *stage) run() string {
-	return s.each(func(p *job.Pod) bool { return p.Phase == job.PodPending }, s.Run)
+func (s *stage) fail(p *job.Pod) {
+	s.condition(p)
+	s.Finish(p, int32(s.c.Int("code", 1)))
+	if s.c.Bool("init", false) {
+		c := &detailOf(p).Containers[0]
+		c.Name, c.Kind = "setup", job.InitContainer
+	}
 }
 
-func (s *stage) succeed() string {
-	return s.each(unfinished, func(p *job.Pod) { s.Finish(p, 0) })
-}
-
-func (s *stage) fail() string {
-	code, inInit := int32(s.c.Int("code", 1)), s.c.Bool("init", false)
-	return s.each(unfinished, func(p *job.Pod) {
-		s.condition(p)
-		s.Finish(p, code)
-		if inInit {
-			c := &detailOf(p).Containers[0]
-			c.Name, c.Kind = "setup", job.InitContainer
-		}
-	})
-}
-
-func (s *stage) evict() string {
-	return s.each(unfinished, func(p *job.Pod) {
-		s.condition(p)
-		s.Evict(p)
-	})
+func (s *stage) restarted(p *job.Pod) {
+	detailOf(p).Containers[0].Restarts = int32(s.c.Int("times", 1))
 }
 
 func (s *stage) condition(p *job.Pod) {
@@ -367,29 +332,15 @@ func (s *stage) condition(p *job.Pod) {
 func detailOf(p *job.Pod) *job.PodDetail {
 	var d job.PodDetail
 	if p.Detail != nil {
-		d = copyOf(*p.Detail)
+		d = restored(*p.Detail)
 	}
 	p.Detail = &d
 	return p.Detail
 }
 
-func (s *stage) kubelet() string {
-	kubelet(s.World)
-	return ""
-}
-
-func (s *stage) restarted() string {
-	times := int32(s.c.Int("times", 1))
-	return s.each(unfinished, func(p *job.Pod) { detailOf(p).Containers[0].Restarts = times })
-}
-
-func (s *stage) unlabel() string {
-	return s.each(unfinished, func(p *job.Pod) { p.Owner = job.OwnedUnmatched })
-}
-
 // addPod adds a pod: name=, index=, owner=, tracked, failures=, phase= (Running,
 // Succeeded and Failed pods have a past in the world).
-func (s *stage) addPod() string {
+func (s *stage) addPod() {
 	p := job.Pod{
 		Name:      s.c.String("name", ""),
 		Index:     job.IndexAt(int32(s.c.Int("index", -1))),
@@ -407,12 +358,9 @@ func (s *stage) addPod() string {
 	switch phase {
 	case job.PodRunning:
 		s.Run(added)
-	case job.PodSucceeded:
-		s.Finish(added, 0)
-	case job.PodFailed:
-		s.Finish(added, 1)
+	case job.PodSucceeded, job.PodFailed:
+		s.Finish(added, int32(phase-job.PodSucceeded))
 	}
-	return ""
 }
 
 func (s *stage) tick() string {

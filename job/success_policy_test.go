@@ -11,7 +11,7 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 	rules := func(text string) string {
 		return `{"completions": 6, "parallelism": 6, "completionMode": "Indexed", "successPolicy": {"rules": [` + text + `]}}`
 	}
-	tests := []struct {
+	for _, test := range []struct {
 		name      string
 		spec      string
 		completed string
@@ -33,20 +33,15 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 		{"a rule that cannot be read is never met", rules(`{"succeededIndexes": "x"}`), "0", ""},
 		{"an empty rule is never met", rules(`{}`), "0", ""},
 		{"a rule that names nothing is never met", rules(`{"succeededIndexes": ""}`), "0", ""},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := snapshotOf(t, test.spec)
-			s.Job.Status.CompletedIndexes = test.completed
-			plan := PlanOf(t, s)
-			var want Verdict
-			if test.want != "" {
-				want = Verdict{ConditionSuccessCriteriaMet, "SuccessPolicy", test.want}
-			}
-			if diff := cmp.Diff(want, plan.Verdict); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	} {
+		s := snapshotOf(t, test.spec)
+		s.Job.Status.CompletedIndexes = test.completed
+		plan := PlanOf(t, s)
+		var want Verdict
+		if test.want != "" {
+			want = Verdict{ConditionSuccessCriteriaMet, "SuccessPolicy", test.want}
+		}
+		Same(t, test.name, want, plan.Verdict)
 	}
 }
 

@@ -11,11 +11,8 @@ import (
 // TestJ39_ResumeStartsAnew resumes a job whose status has kept the start time, as
 // earlier versions of Kubernetes wrote it: the deadline counts from now.
 func TestJ39_ResumeStartsAnew(t *testing.T) {
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	status := Status{
-		StartTime:  now.Add(-time.Hour),
-		Conditions: []Condition{{Type: ConditionSuspended, Status: ConditionTrue, Reason: "JobSuspended"}},
-	}
+	now := second(0)
+	status := asSuspended(Snapshot{Job: Job{Status: Status{StartTime: now.Add(-time.Hour)}}}, ConditionTrue).Job.Status
 	recordSuspension(&status, &facts{Now: now, Status: status})
 	if !status.StartTime.Equal(now) {
 		t.Errorf("start time %v, want %v", status.StartTime, now)
@@ -29,7 +26,7 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 // status for a reason of its own. It is left alone, and so is the start time. The quirk
 // writes over both and reports the event.
 func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name    string
 		suspend bool
 		is      Condition
@@ -43,8 +40,7 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 		{"suspended, another reason", true, Condition{ConditionSuspended, ConditionTrue, second(1), second(1), "Queue", "Job suspended"}, "JobSuspended"},
 		{"suspended, another message", true, Condition{ConditionSuspended, ConditionTrue, second(1), second(1), "JobSuspended", "by the queue"}, "JobSuspended"},
 		{"suspended, as we write it", true, Condition{ConditionSuspended, ConditionTrue, second(1), second(1), "JobSuspended", "Job suspended"}, ""},
-	}
-	for _, test := range tests {
+	} {
 		for _, quirk := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/quirk=%v", test.name, quirk), func(t *testing.T) {
 				s := snapshotOf(t, `{}`, activePod("a"))

@@ -39,7 +39,7 @@ func TestJ36_MayUntrack(t *testing.T) {
 // TestJ37_TerminatingPodsAtTheEnd: a pod that is being deleted and counts as nothing
 // yet is given up when the job ends, however it ends, and kept as long as it continues.
 func TestJ37_TerminatingPodsAtTheEnd(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name    string
 		spec    string
 		deleted bool
@@ -50,26 +50,23 @@ func TestJ37_TerminatingPodsAtTheEnd(t *testing.T) {
 		{"it ends in failure", `{"podReplacementPolicy": "Failed", "activeDeadlineSeconds": 1}`, false, nil, CountedFailed.String()},
 		{"it is being deleted", `{"podReplacementPolicy": "Failed"}`, true, nil, NotCounted.String()},
 		{"it has its completions", `{"podReplacementPolicy": "Failed"}`, false, []Pod{endedPod("s", PodSucceeded)}, NotCounted.String()},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			leaving := activePod("leaving")
-			leaving.Deletion = &PodDeletion{Timestamp: second(20)}
-			s := snapshotOf(t, test.spec, append(test.beside, leaving)...)
-			if test.deleted {
-				s.Job.DeletionTimestamp = second(25)
+	} {
+		leaving := activePod("leaving")
+		leaving.Deletion = &PodDeletion{Timestamp: second(20)}
+		s := snapshotOf(t, test.spec, append(test.beside, leaving)...)
+		if test.deleted {
+			s.Job.DeletionTimestamp = second(25)
+		}
+		got := ""
+		plan := PlanOf(t, s)
+		for _, u := range plan.Untrack {
+			if u.Name == "leaving" {
+				got = u.As.String()
 			}
-			got := ""
-			plan := PlanOf(t, s)
-			for _, u := range plan.Untrack {
-				if u.Name == "leaving" {
-					got = u.As.String()
-				}
-			}
-			if got != test.want {
-				t.Errorf("counted as %q, want %q\n%s", got, test.want, plan)
-			}
-		})
+		}
+		if got != test.want {
+			t.Errorf("%s: counted as %q, want %q\n%s", test.name, got, test.want, plan)
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 	ttl := func(n int32) Spec { return Spec{TTLSecondsAfterFinished: &n} }
 	complete := finishedAt(ConditionComplete, second(10))
 	complete.CompletionTime = second(3) // where the clock has gone back, for example
-	tests := []struct {
+	for _, test := range []struct {
 		name    string
 		job     Job
 		expired bool
@@ -36,21 +36,18 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 		{"T3: an unknown finish time", Job{Spec: ttl(5), Status: finishedAt(ConditionFailed, time.Time{})}, false, time.Time{},
 			`status.conditions[Failed].lastTransitionTime: "": is required to expire the job`},
 		{"T3: a finish time in the future waits", Job{Spec: ttl(5), Status: finishedAt(ConditionComplete, second(50))}, false, second(55), ""},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			expired, at, err := Expire(test.job, Options{}, second(30))
-			if expired != test.expired || !at.Equal(test.at) {
-				t.Errorf("got %v, %v; want %v, %v", expired, at, test.expired, test.at)
-			}
-			text := ""
-			if err != nil {
-				text = err.Error()
-			}
-			if text != test.err {
-				t.Errorf("got error %q, want %q", text, test.err)
-			}
-		})
+	} {
+		expired, at, err := Expire(test.job, Options{}, second(30))
+		if expired != test.expired || !at.Equal(test.at) {
+			t.Errorf("%s: got %v, %v; want %v, %v", test.name, expired, at, test.expired, test.at)
+		}
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if text != test.err {
+			t.Errorf("%s: got error %q, want %q", test.name, text, test.err)
+		}
 	}
 }
 
@@ -72,4 +69,29 @@ func TestT4_PlanningAgainAgrees(t *testing.T) {
 			t.Fatal("it does not expire at the time that was named")
 		}
 	})
+}
+
+// TestTI2_TI3_ExpireConverges raises the TTL, moves the finish into the future, and
+// follows the wake-ups: the job goes at the very time it expires, and not before
+// (TI2, TI3).
+func TestTI2_TI3_ExpireConverges(t *testing.T) {
+	ttl, finish := int32(60), second(3600) // by another machine's clock, which is ahead
+	j := Job{Spec: Spec{TTLSecondsAfterFinished: &ttl}, Status: finishedAt(ConditionComplete, finish)}
+	now := second(0)
+	for round := 0; ; round++ {
+		expired, at, err := Expire(j, Options{}, now)
+		if err != nil || round > 2 {
+			t.Fatal(round, err)
+		}
+		if expired {
+			break
+		}
+		if !at.After(now) {
+			t.Fatalf("again at %v, it is %v", at, now)
+		}
+		now, ttl = at, 120
+	}
+	if want := finish.Add(120 * time.Second); !now.Equal(want) {
+		t.Errorf("expired at %v, want %v", now, want)
+	}
 }

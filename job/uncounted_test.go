@@ -3,7 +3,6 @@ package job
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/batchplan/batchplan/expectations"
 )
@@ -11,7 +10,7 @@ import (
 // TestM5_UIDInBothLists: a status that holds a UID in both lists is refused by the API
 // server each time ("Duplicate value"). The first verdict stays, and the job continues (JI2, L1).
 func TestM5_UIDInBothLists(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name              string
 		lists             UncountedTerminatedPods
 		pods              []Pod
@@ -29,24 +28,21 @@ func TestM5_UIDInBothLists(t *testing.T) {
 			[]Pod{endedPod("a", PodFailed)}, 0, 1, &UncountedTerminatedPods{Failed: []UID{"a"}}, 1},
 		{"failed by the list and succeeded after all", UncountedTerminatedPods{Failed: []UID{"a"}},
 			[]Pod{endedPod("a", PodSucceeded)}, 0, 1, &UncountedTerminatedPods{Failed: []UID{"a"}}, 0},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := snapshotOf(t, `{"completions": 9, "parallelism": 0}`, test.pods...)
-			s.Job.Status.UncountedTerminatedPods = &test.lists
-			plan := PlanOf(t, s)
-			o := doneAll(plan)
-			if got := plan.Record(o.Writes).Status.UncountedTerminatedPods; !equalUncounted(test.recorded, got) {
-				t.Errorf("recorded %v, want %v", got, test.recorded)
-			}
-			final := settled(plan, o).Status
-			if final.Succeeded != test.succeeded || final.Failed != test.failed || !equalUncounted(final.UncountedTerminatedPods, nil) {
-				t.Errorf("settled %v, want succeeded=%d failed=%d", final, test.succeeded, test.failed)
-			}
-			if len(plan.Notes) != test.notes {
-				t.Errorf("notes %v, want %d", plan.Notes, test.notes)
-			}
-		})
+	} {
+		s := snapshotOf(t, `{"completions": 9, "parallelism": 0}`, test.pods...)
+		s.Job.Status.UncountedTerminatedPods = &test.lists
+		plan := PlanOf(t, s)
+		o := doneAll(plan)
+		if got := plan.Record(o.Writes).Status.UncountedTerminatedPods; !equalUncounted(test.recorded, got) {
+			t.Errorf("%s: recorded %v, want %v", test.name, got, test.recorded)
+		}
+		final := settled(plan, o).Status
+		if final.Succeeded != test.succeeded || final.Failed != test.failed || !equalUncounted(final.UncountedTerminatedPods, nil) {
+			t.Errorf("%s: settled %v, want succeeded=%d failed=%d", test.name, final, test.succeeded, test.failed)
+		}
+		if len(plan.Notes) != test.notes {
+			t.Errorf("%s: notes %v, want %d", test.name, plan.Notes, test.notes)
+		}
 	}
 }
 
@@ -97,19 +93,10 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 // can hand it back. It must not make other pods look accounted for.
 func TestE4_EmptyUntrackedUID(t *testing.T) {
 	const n = 100
-	created := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	wanted := int32(n)
-	s := Snapshot{
-		Job:    Job{Name: "j", UID: "job-1", Spec: Spec{Completions: &wanted, Parallelism: &wanted}},
-		Now:    created.Add(time.Minute),
-		Memory: Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("", "gone")},
-	}
-	Default(&s.Job.Spec)
+	s := snapshotOf(t, `{"completions": 100, "parallelism": 100}`)
+	s.Memory = Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("", "gone")}
 	for i := range n {
-		name := fmt.Sprint("pod-", i)
-		s.Pods = append(s.Pods, Pod{
-			Name: name, UID: UID(name), Phase: PodSucceeded, Detail: &PodDetail{CreationTimestamp: created},
-		})
+		s.Pods = append(s.Pods, endedPod(fmt.Sprint("pod-", i), PodSucceeded))
 	}
 	plan := PlanOf(t, s)
 	if len(plan.Untrack) != n {

@@ -8,13 +8,7 @@ import (
 // TestUnknownScheduling: a plan says that spec.scheduling of 1.37 is not known, and the field
 // survives.
 func TestUnknownScheduling(t *testing.T) {
-	j, err := DecodeJob([]byte(`{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "uid": "u"},
-		"spec": {"scheduling": {"schedulingPolicy": {"gang": {"minCount": 2}}}, "template": {"spec": {"restartPolicy": "Never"}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	Default(&j.Spec)
-	plan := PlanOf(t, Snapshot{Job: j, Now: second(0)})
+	plan := PlanOf(t, snapshotOf(t, `{"scheduling": {"schedulingPolicy": {"gang": {"minCount": 2}}}}`))
 	if len(plan.Create) != 1 || len(plan.Notes) != 1 || plan.Notes[0].Field != "job.spec.scheduling" || !strings.Contains(plan.Notes[0].Message, "no gang") {
 		t.Errorf("notes %v", plan.Notes)
 	}

@@ -18,7 +18,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 	ended := job.Container{Name: "main", State: job.ContainerTerminated, ExitCode: 1, FinishedAt: world.Start}
 	forgotten, running := ended, ended
 	forgotten.State, running.State = job.ContainerWaiting, job.ContainerRunning
-	tests := []struct {
+	for _, test := range []struct {
 		name   string
 		detail *job.PodDetail
 		note   string
@@ -29,8 +29,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 		{"a container that runs on", &job.PodDetail{Containers: []job.Container{running}}, `state of container "main" is not Terminated`},
 		{"a sidecar that runs on", &job.PodDetail{Containers: []job.Container{ended, {Name: "side", Kind: job.RestartableInitContainer, State: job.ContainerRunning}}}, "is unknown"},
 		{"an end without a time", &job.PodDetail{Containers: []job.Container{{State: job.ContainerTerminated, ExitCode: 1}}}, "is unknown"},
-	}
-	for _, test := range tests {
+	} {
 		for _, perIndex := range []bool{false, true} {
 			for _, options := range []job.Options{{}, job.Kubernetes136()} {
 				spec := job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](1), Template: job.Template{RestartPolicy: job.RestartNever}}
@@ -113,13 +112,7 @@ func TestLivesUntimed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))
 		w.Seen = forgetTimes
-		for range rapid.IntRange(5, 40).Draw(t, "steps") {
-			step(t, w, allFaults)
-			if err := w.Err(); err != nil {
-				t.Fatalf("%v\n%s", err, w.State())
-			}
-		}
-		comeToRest(t, w)
+		liveToTheEnd(t, w)
 	})
 }
 

@@ -3,7 +3,6 @@ package job_test
 import (
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/batchplan/batchplan/job"
@@ -48,49 +47,36 @@ func manyConditions(n int) job.Status {
 
 // scattered is a status of an Indexed job with n ranges of completed indexes.
 func scattered(n int) job.Status {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, ",%d", 2*i)
-	}
-	return job.Status{CompletedIndexes: strings.TrimPrefix(b.String(), ","), Succeeded: int32(n)}
+	return job.Status{CompletedIndexes: everySecond(n, 0), Succeeded: int32(n)}
 }
 
-func bySize(b *testing.B, run func(b *testing.B, n int)) {
+func bySize(b *testing.B, name string, run func(b *testing.B, n int)) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%s=%d", name, n), func(b *testing.B) {
 			b.ReportAllocs()
 			run(b, n)
 		})
 	}
 }
 
-func BenchmarkValidateSuccessRules(b *testing.B) {
-	bySize(b, func(b *testing.B, n int) {
-		for spec := successRules(n); b.Loop(); {
-			_ = job.Validate(spec)
-		}
-	})
+func BenchmarkValidate(b *testing.B) {
+	for name, specOf := range map[string]func(n int) job.Spec{"SuccessRules": successRules, "FailureRules": failureRules} {
+		bySize(b, name, func(b *testing.B, n int) {
+			for spec := specOf(n); b.Loop(); {
+				_ = job.Validate(spec)
+			}
+		})
+	}
 }
 
-func BenchmarkValidateFailureRules(b *testing.B) {
-	bySize(b, func(b *testing.B, n int) {
-		for spec := failureRules(n); b.Loop(); {
-			_ = job.Validate(spec)
-		}
-	})
-}
-
-func BenchmarkCheckTransitionConditions(b *testing.B) {
-	bySize(b, func(b *testing.B, n int) {
+func BenchmarkCheckTransition(b *testing.B) {
+	bySize(b, "Conditions", func(b *testing.B, n int) {
 		spec := failureRules(1)
 		for old, next := manyConditions(n), manyConditions(n); b.Loop(); {
 			_ = job.CheckTransition(old, next, spec)
 		}
 	})
-}
-
-func BenchmarkCheckTransitionIndexes(b *testing.B) {
-	bySize(b, func(b *testing.B, n int) {
+	bySize(b, "Indexes", func(b *testing.B, n int) {
 		spec := successRules(1)
 		for old, next := scattered(n-1), scattered(n); b.Loop(); {
 			_ = job.CheckTransition(old, next, spec)

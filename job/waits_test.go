@@ -77,7 +77,7 @@ func TestB4_ReasonsAreSentences(t *testing.T) {
 }
 
 func TestEnumsHaveNames(t *testing.T) {
-	tests := []struct{ got, want string }{
+	for _, test := range []struct{ got, want string }{
 		{NotCounted.String(), "not counted"},
 		{AlreadyRecorded.String(), "recorded earlier"},
 		{(AlreadyRecorded + 1).String(), "CountedAs(5)"},
@@ -88,8 +88,7 @@ func TestEnumsHaveNames(t *testing.T) {
 		{(PodFailed + 1).String(), "PodPhase(5)"},
 		{Foreign.String(), "Foreign"},
 		{(Foreign + 1).String(), "Ownership(4)"},
-	}
-	for _, test := range tests {
+	} {
 		if test.got != test.want {
 			t.Errorf("got %q, want %q", test.got, test.want)
 		}
