@@ -288,5 +288,9 @@ func TestCronJobs_TriggerAndBackfill(t *testing.T) {
 		if _, err := d.round("c"); err != nil || len(requests.took) > 1 {
 			t.Errorf("taken out %q, %v", requests.took, err)
 		}
+		requests.triggers = []cronjob.Trigger{{ID: "later"}}
+		if _, err := d.round("c"); err != nil || !slices.Equal(requests.took, []string{"now", "later"}) {
+			t.Errorf("a trigger alone: taken out %q, %v", requests.took, err)
+		}
 	})
 }
