@@ -230,7 +230,8 @@ func TestKind_TTL(t *testing.T) {
 		f.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 		shelf.put("create", f)
 		ttl.OwnerEvents(queue).OnAdd(f, false)
-		if got := queue.take(); got != "f 0s" {
+		ttl.OwnerEvents(queue).OnUpdate(f, f)
+		if got := queue.take(); got != "f 0s, f 0s" {
 			t.Errorf("asked for %q", got)
 		}
 		next, err := ttl.Reconcile(t.Context(), key)

@@ -5,6 +5,7 @@ package controller_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 )
 
@@ -69,4 +71,20 @@ func TestJ41_MergedDeletions(t *testing.T) {
 			t.Errorf("%s, want %s, %v", got, want, err)
 		}
 	})
+}
+
+// TestJ41_MergedPlaces: each merged event is in the place of its first.
+func TestJ41_MergedPlaces(t *testing.T) {
+	var events []job.Event
+	for _, e := range []string{"Failed pod: x", "Created pod: a", "Deleted pod: b", "Created pod: c", "Deleted pod: d"} {
+		reason, _, _ := strings.Cut(e, " ")
+		events = append(events, job.Event{Type: job.EventNormal, Reason: reason, Message: e, PodWrite: reason != "Failed"})
+	}
+	var got []string
+	for _, e := range controller.MergeEvents(events) {
+		got = append(got, e.Message)
+	}
+	if want := []string{"Failed pod: x", "Created 2 pods: a, c", "Deleted 2 pods: b, d"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -179,11 +179,14 @@ func TestJ36_OrphansOfANamespace(t *testing.T) {
 }
 
 // A kind that says too little is refused.
-func TestNewOrphansOf_Incomplete(t *testing.T) {
+func TestNew_Incomplete(t *testing.T) {
 	c := newCluster(t)
 	got, err := controller.NewOrphansOf(controller.Kind[*batchv1.Job]{}, c, c.jobCache, c.podCache, controller.OrphanOptions{})
 	if err == nil || got != nil {
 		t.Errorf("got %v, %v", got, err)
+	}
+	if ttl, err := controller.NewTTLOf(controller.Kind[*batchv1.Job]{}, c.jobCache, controller.TTLOptions{}); err == nil || ttl != nil {
+		t.Errorf("got %v, %v", ttl, err)
 	}
 }
 
