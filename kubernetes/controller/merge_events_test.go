@@ -73,7 +73,7 @@ func TestJ41_MergedDeletions(t *testing.T) {
 	})
 }
 
-// TestJ41_MergedPlaces: each merged event is in the place of its first.
+// TestJ41_MergedPlaces: a merged event comes where the first of its events was.
 func TestJ41_MergedPlaces(t *testing.T) {
 	var events []job.Event
 	for _, e := range []string{"Failed pod: x", "Created pod: a", "Deleted pod: b", "Created pod: c", "Deleted pod: d"} {
