@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // TestDayBits compares both searches with a walk over the days, above all around
@@ -45,6 +47,30 @@ func TestPeriod(t *testing.T) {
 	} {
 		if got := period(seconds); got != want {
 			t.Errorf("period(%d) = %q, want %q", seconds, got, want)
+		}
+	}
+}
+
+// TestDateFrom compares the jump to the next matching month with the search, for each
+// day of 400 years and of the last supported ones.
+func TestDateFrom(t *testing.T) {
+	for _, spec := range []string{
+		"0 0 1 * *", "0 0 28 * *", "0 0 29 * *", "0 0 30 * *", "0 0 31 * *", "0 0 1,31 * *", "0 0 27-29 2 *",
+		"0 0 29 2 *", "0 0 31 1,3 *", "0 0 1 1 *", "0 0 31 12 *", "0 0 1 3 *", "0 0 * 2 *", "0 0 29 2 6", "0 0 * 4 1",
+		"0 0 1-7 6-8 ?", "0 0 30 2,4 *",
+	} {
+		s, err := Parse(spec)
+		must.OK(t, err)
+		p := &s.plan.table.pattern
+		if p.weekly {
+			t.Fatalf("%q does not depend on the date", spec)
+		}
+		for _, years := range [][2]int{{1, 402}, {9990, 10000}} {
+			for day := newYear(years[0]); day < newYear(years[1]); day++ {
+				if got, want := p.dateFrom(day), p.searchFrom(day); got != want {
+					t.Fatalf("%q: dateFrom(%d) = %d, want %d", spec, day, got, want)
+				}
+			}
 		}
 	}
 }

@@ -154,14 +154,8 @@ func TestLint(t *testing.T) {
 	} {
 		s := mustParse(t, c.spec, append(c.opts, schedule.WithTimeZone(c.zone))...)
 		found := s.Lint(schedule.Circumstances{From: from, StartingDeadlineSeconds: c.deadline, WakeUpLag: lag})
-		if len(found) != len(c.want) {
+		if !slices.Equal(kindsOf(found), c.want) {
 			t.Errorf("%q in %s: got %v, want %v", c.spec, c.zone, found, c.want)
-			continue
-		}
-		for i, f := range found {
-			if f.Kind != c.want[i] {
-				t.Errorf("%q in %s: got %v, want %v", c.spec, c.zone, found, c.want)
-			}
 		}
 	}
 }
@@ -200,21 +194,10 @@ func TestLint_Texts(t *testing.T) {
 	}
 }
 
-// TestEqual_WhatTellsSchedulesApart: each case has two schedules that differ in one
-// thing.
-func TestEqual_WhatTellsSchedulesApart(t *testing.T) {
-	parse := func(spec string, opts ...schedule.Option) schedule.Schedule { return mustParse(t, spec, opts...) }
-	zone := schedule.WithTimeZone
-	for name, pair := range map[string][2]schedule.Schedule{
-		"intervals":                {parse("@every 1h"), parse("@every 2h")},
-		"fields":                   {parse("0 9 * * *"), parse("0 9 * * 1")},
-		"zones":                    {parse("0 9 * * *", zone("Europe/Berlin")), parse("0 9 * * *", zone("America/New_York"))},
-		"names of one zone":        {parse("0 9 * * *", zone("Asia/Kolkata")), parse("0 9 * * *", zone("Asia/Calcutta"))},
-		"policies of skipped runs": {parse("0 9 * * *"), parse("0 9 * * *", schedule.RunSkippedAtGapEnd())},
-		"policies of repetitions":  {parse("0 9 * * *"), parse("0 9 * * *", schedule.RunRepeatedFirst())},
-	} {
-		if pair[0].Equal(pair[1]) || pair[1].Equal(pair[0]) || !pair[0].Equal(pair[0]) {
-			t.Errorf("%s: %v and %v are taken for equal", name, pair[0], pair[1])
-		}
+// kindsOf are the kinds of findings.
+func kindsOf(found []schedule.Finding) (kinds []schedule.FindingKind) {
+	for _, f := range found {
+		kinds = append(kinds, f.Kind)
 	}
+	return kinds
 }

@@ -369,3 +369,12 @@ func compare(s schedule.Schedule, after, until int64, want []int64) string {
 	}
 	return ""
 }
+
+// instants are Unix times.
+func instants(t testing.TB, texts []string) (all []int64) {
+	t.Helper()
+	for _, text := range texts {
+		all = append(all, instant(t, text).Unix())
+	}
+	return all
+}

@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"errors"
 	"math/rand"
 	"strings"
 	"testing"
@@ -51,27 +52,37 @@ func TestS4_RobfigAgreesAwayFromTransitions(t *testing.T) {
 	compared := 0 // robfig/cron goes back to the beginning of the month, so a month before counts
 	for range cases {
 		zone := zones[r.Intn(len(zones))]
-		spec := randomSpec(r)
-		if r.Intn(2) == 0 {
-			spec = randomSeconds(r) + " " + spec
-		}
-		s := mustParse(t, spec, zone.option, schedule.WithSeconds())
+		spec := withSeconds(r, randomSpec(r))
 		from := time.Unix(r.Int63n(6e9)-1e9, r.Int63n(1e9))
-		run := s.Next(from)
+		run := mustParse(t, spec, zone.option, schedule.WithSeconds()).Next(from)
 		if run.IsZero() || run.Year() > from.Year()+4 || !offsetStays(zone.loc, from.AddDate(0, 0, -32), run.AddDate(0, 0, 2)) {
 			continue
 		}
-		parsed, err := theirs.Parse(spec)
-		must.OK(t, err)
 		compared++
-		if want := parsed.Next(from.In(zone.loc)); !run.Equal(want) {
-			t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, run, want)
-		}
+		checkRobfig(t, spec, zone, from, run)
 	}
 	if compared < cases/10 {
 		t.Fatalf("only %d of %d cases compared", compared, cases)
 	}
 	t.Logf("%d cases compared", compared)
+}
+
+// withSeconds adds a field of seconds to one spec of two.
+func withSeconds(r *rand.Rand, spec string) string {
+	if r.Intn(2) == 0 {
+		spec = randomSeconds(r) + " " + spec
+	}
+	return spec
+}
+
+// checkRobfig compares the next run of a schedule with robfig's.
+func checkRobfig(t *testing.T, spec string, zone testZone, from, got time.Time) {
+	t.Helper()
+	parsed, err := theirs.Parse(spec)
+	must.OK(t, err)
+	if want := parsed.Next(from.In(zone.loc)); !got.Equal(want) {
+		t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, got, want)
+	}
 }
 
 // TestS4_PresetIsRobfig: the preset gives robfig's answers everywhere, above all
@@ -82,10 +93,7 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 	differ := 0
 	for range oracleCases(t) {
 		zone := zones[r.Intn(len(zones))]
-		spec := randomSpec(r)
-		if r.Intn(2) == 0 {
-			spec = randomSeconds(r) + " " + spec
-		}
+		spec := withSeconds(r, randomSpec(r))
 		plain := mustParse(t, spec, zone.option, schedule.WithSeconds())
 		s := mustParse(t, spec, zone.option, schedule.WithSeconds(), schedule.Kubernetes136())
 		after, _ := randomSpan(r, zone.loc, 3*86400)
@@ -93,13 +101,9 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 		if losesDate(zone.loc, from) || strings.HasPrefix(spec, ", ") { // robfig would look at each second of five years
 			continue
 		}
-		parsed, err := theirs.Parse(spec)
-		must.OK(t, err)
-		want := parsed.Next(from.In(zone.loc))
-		if got := s.Next(from); !got.Equal(want) {
-			t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, got, want)
-		}
-		if !plain.Next(from).Equal(want) {
+		run := s.Next(from)
+		checkRobfig(t, spec, zone, from, run)
+		if !plain.Next(from).Equal(run) {
 			differ++
 		}
 	}
@@ -142,13 +146,9 @@ func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 		if losesDate(zone.loc, from) {
 			continue
 		}
-		parsed, err := theirs.Parse(spec)
-		must.OK(t, err)
-		want := parsed.Next(from.In(zone.loc))
-		if got := mustParse(t, spec, zone.option, schedule.Kubernetes136()).Next(from); !got.Equal(want) {
-			t.Fatalf("%q in %s after %v: got %v, robfig %v", spec, zone.name, from, got, want)
-		}
-		if !want.IsZero() {
+		run := mustParse(t, spec, zone.option, schedule.Kubernetes136()).Next(from)
+		checkRobfig(t, spec, zone, from, run)
+		if !run.IsZero() {
 			runs++
 		}
 	}
@@ -223,14 +223,8 @@ func compareWithRobfig(t *testing.T, spec string, unix int64, parse func(string)
 func withoutPanic(parse func(string) (cron.Schedule, error), spec string) (s cron.Schedule, err error) {
 	defer func() {
 		if recover() != nil {
-			err = errPanic
+			err = errors.New("panic")
 		}
 	}()
 	return parse(spec)
 }
-
-type panicError struct{}
-
-func (panicError) Error() string { return "panic" }
-
-var errPanic error = panicError{}

@@ -2,9 +2,11 @@ package schedule_test
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -26,14 +28,9 @@ func namedZone(t *testing.T, name, rule string) *time.Location {
 		return b
 	}
 	oneType := []byte{0, 0, 0, 0, 0, 0, 'X', 'X', 'X', 0} // offset 0, "XXX"
-	data := append(header(1, 4), oneType...)
-	data = append(data, header(1, 4)...)
-	data = append(data, oneType...)
-	data = append(data, "\n"+rule+"\n"...)
+	data := slices.Concat(header(1, 4), oneType, header(1, 4), oneType, []byte("\n"+rule+"\n"))
 	loc, err := time.LoadLocationFromTZData(name, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return loc
 }
 

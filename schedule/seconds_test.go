@@ -5,64 +5,54 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/batchplan/batchplan/schedule"
 )
 
 // The S4 cases are written out; TestS4_BruteForce has random ones.
 func TestSeconds_Runs(t *testing.T) {
+	gapEnd, first, last := schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst(), schedule.RunRepeatedLast()
 	for _, c := range []struct {
 		name, spec, zone string
-		opts             []schedule.Option
+		opt              schedule.Option
 		from             string
 		want             []string
 	}{
 		{"a rhythm goes on across minutes", "*/20 * * * * *", "UTC", nil, "2026-01-01T23:59:30Z",
 			[]string{"2026-01-01T23:59:40Z", "2026-01-02T00:00:00Z", "2026-01-02T00:00:20Z"}},
-		{"an uneven step begins again", "*/25 * * * * *", "UTC", nil, "2026-01-01T00:00:25.5Z",
-			[]string{"2026-01-01T00:00:50Z", "2026-01-01T00:01:00Z"}},
+		{"an uneven step begins again", "*/25 * * * * *", "UTC", nil, "2026-01-01T00:00:25.5Z", []string{"2026-01-01T00:00:50Z", "2026-01-01T00:01:00Z"}},
 		{"one second of a day", "30 0 9 * * 1-5", "Europe/Berlin", nil, "2026-01-02T09:00+01:00",
 			[]string{"2026-01-02T09:00:30+01:00", "2026-01-05T09:00:30+01:00"}},
-		{"the last second of a year", "59 59 23 31 12 *", "UTC", nil, "2026-06-01T00:00Z",
-			[]string{"2026-12-31T23:59:59Z", "2027-12-31T23:59:59Z"}},
+		{"the last second of a year", "59 59 23 31 12 *", "UTC", nil, "2026-06-01T00:00Z", []string{"2026-12-31T23:59:59Z", "2027-12-31T23:59:59Z"}},
 		{"29 February", "1 0 0 29 2 *", "UTC", nil, "2096-02-29T00:00:01Z", []string{"2104-02-29T00:00:01Z"}},
 		{"five fields", "30 9 * * *", "UTC", nil, "2026-01-01T00:00Z", []string{"2026-01-01T09:30Z"}},
 		{"a descriptor", "@hourly", "UTC", nil, "2026-01-01T00:00Z", []string{"2026-01-01T01:00Z"}},
 		{"clocks go forward", "30 59 1,2 * * *", "Europe/Berlin", nil, "2026-03-29T01:00+01:00",
 			[]string{"2026-03-29T01:59:30+01:00", "2026-03-30T01:59:30+02:00", "2026-03-30T02:59:30+02:00"}},
-		{"clocks go forward, run at the end of the gap", "30 59 2 * * *", "Europe/Berlin", []schedule.Option{schedule.RunSkippedAtGapEnd()},
-			"2026-03-29T01:00+01:00", []string{"2026-03-29T03:00:00+02:00", "2026-03-30T02:59:30+02:00"}},
-		{"a skipped run and the next second", "*/30 * * * * *", "Europe/Berlin", []schedule.Option{schedule.RunSkippedAtGapEnd()},
-			"2026-03-29T01:59:30+01:00", []string{"2026-03-29T03:00:00+02:00", "2026-03-29T03:00:30+02:00"}},
+		{"clocks go forward, run at the end of the gap", "30 59 2 * * *", "Europe/Berlin", gapEnd, "2026-03-29T01:00+01:00",
+			[]string{"2026-03-29T03:00:00+02:00", "2026-03-30T02:59:30+02:00"}},
+		{"a skipped run and the next second", "*/30 * * * * *", "Europe/Berlin", gapEnd, "2026-03-29T01:59:30+01:00",
+			[]string{"2026-03-29T03:00:00+02:00", "2026-03-29T03:00:30+02:00"}},
 		{"clocks go back", "30 59 2 * * *", "Europe/Berlin", nil, "2026-10-25T00:00+02:00",
 			[]string{"2026-10-25T02:59:30+02:00", "2026-10-25T02:59:30+01:00", "2026-10-26T02:59:30+01:00"}},
-		{"clocks go back, first", "*/30 59 2 * * *", "Europe/Berlin", []schedule.Option{schedule.RunRepeatedFirst()}, "2026-10-25T00:00+02:00",
+		{"clocks go back, first", "*/30 59 2 * * *", "Europe/Berlin", first, "2026-10-25T00:00+02:00",
 			[]string{"2026-10-25T02:59:00+02:00", "2026-10-25T02:59:30+02:00", "2026-10-26T02:59:00+01:00"}},
-		{"clocks go back, last", "*/30 59 2 * * *", "Europe/Berlin", []schedule.Option{schedule.RunRepeatedLast()}, "2026-10-25T00:00+02:00",
+		{"clocks go back, last", "*/30 59 2 * * *", "Europe/Berlin", last, "2026-10-25T00:00+02:00",
 			[]string{"2026-10-25T02:59:00+01:00", "2026-10-25T02:59:30+01:00", "2026-10-26T02:59:00+01:00"}},
 		{"an offset of odd seconds", "*/20 * * * * *", "Africa/Monrovia", nil, "1950-01-01T00:00Z",
 			[]string{"1950-01-01T00:00:10Z", "1950-01-01T00:00:30Z", "1950-01-01T00:00:50Z"}}, // 44 minutes and 30 seconds behind
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := mustParse(t, c.spec, append(c.opts, schedule.WithSeconds(), schedule.WithTimeZone(c.zone))...)
-			from := instant(t, c.from)
-			var want []time.Time
-			for _, text := range c.want {
-				want = append(want, instant(t, text))
+			opts := []schedule.Option{schedule.WithSeconds(), schedule.WithTimeZone(c.zone)}
+			if c.opt != nil {
+				opts = append(opts, c.opt)
 			}
-			same := func(a, b time.Time) bool { return a.Equal(b) }
-			got := slices.Collect(s.NextN(from, len(want)))
-			if !slices.EqualFunc(got, want, same) {
-				t.Errorf("got %v, want %v", got, want)
+			want, after := instants(t, c.want), instant(t, c.from)
+			if problem := compare(mustParse(t, c.spec, opts...), after.Unix(), want[len(want)-1], want); problem != "" {
+				t.Errorf("want %v: %s", c.want, problem)
 			}
-			last := want[len(want)-1]
-			slices.Reverse(want)
-			if back := slices.Collect(s.PrevN(last.Add(1), len(want))); !slices.EqualFunc(back, want, same) {
-				t.Errorf("back: got %v, want %v", back, want)
-			}
-			if n := s.Count(from, last); n != len(want) {
-				t.Errorf("Count: %d, want %d", n, len(want))
+			if got := mustParse(t, c.spec, opts...).Next(after); got.Unix() != want[0] {
+				t.Errorf("Next: got %v, want %v", got, c.want[0])
 			}
 		})
 	}
@@ -99,16 +89,6 @@ func TestSeconds_Equal(t *testing.T) {
 	}
 	if got := parse("  */30 30 9 * * mon").String(); got != "  */30 30 9 * * mon" {
 		t.Errorf("got %q", got)
-	}
-}
-
-func TestSeconds_Never(t *testing.T) {
-	for _, spec := range []string{", * * * * *", "* , * * * *", "30 0 0 31 2 *"} {
-		s := mustParse(t, spec, schedule.WithSeconds())
-		now := instant(t, "2026-01-01T00:00Z")
-		if !s.Never() || !s.Next(now).IsZero() || !s.Prev(now).IsZero() || s.Count(time.Time{}, now) != 0 {
-			t.Errorf("%q has runs", spec)
-		}
 	}
 }
 
@@ -169,27 +149,21 @@ func TestSeconds_Describe(t *testing.T) {
 
 func TestSeconds_Lint(t *testing.T) {
 	for _, c := range []struct {
-		spec string
-		in   schedule.Circumstances
-		want []schedule.FindingKind
-		text string
+		spec        string
+		nameSeconds bool
+		want        []schedule.FindingKind
+		text        string
 	}{
-		{"*/10 * * * * *", schedule.Circumstances{}, []schedule.FindingKind{schedule.NameCollision}, "several times a minute"},
-		{"*/10 * * * * *", schedule.Circumstances{NameSeconds: true}, nil, ""},
-		{"30 * * * * *", schedule.Circumstances{}, nil, ""},
-		{"*/7 * * * * *", schedule.Circumstances{NameSeconds: true}, []schedule.FindingKind{schedule.UnevenStep},
-			`second "*/7" is uneven: from 56 to the next 0 it is 4, not 7`},
-		{"*/7 0 * * * *", schedule.Circumstances{NameSeconds: true}, nil, ""}, // it stops within the minute
-		{"15 30 2 * * *", schedule.Circumstances{}, []schedule.FindingKind{schedule.SkippedTime, schedule.RepeatedTime},
-			"02:30:15 on 2026-03-29 does not exist"},
+		{"*/10 * * * * *", false, []schedule.FindingKind{schedule.NameCollision}, "several times a minute"},
+		{"*/10 * * * * *", true, nil, ""},
+		{"30 * * * * *", false, nil, ""},
+		{"*/7 * * * * *", true, []schedule.FindingKind{schedule.UnevenStep}, `second "*/7" is uneven: from 56 to the next 0 it is 4, not 7`},
+		{"*/7 0 * * * *", true, nil, ""}, // it stops within the minute
+		{"15 30 2 * * *", false, []schedule.FindingKind{schedule.SkippedTime, schedule.RepeatedTime}, "02:30:15 on 2026-03-29 does not exist"},
 	} {
-		c.in.From = instant(t, "2026-02-01T00:00Z")
-		found := mustParse(t, c.spec, schedule.WithSeconds(), schedule.WithTimeZone("Europe/Berlin")).Lint(c.in)
-		var kinds []schedule.FindingKind
-		for _, f := range found {
-			kinds = append(kinds, f.Kind)
-		}
-		if !slices.Equal(kinds, c.want) || c.text != "" && !strings.Contains(found[0].Message, c.text) {
+		s := mustParse(t, c.spec, schedule.WithSeconds(), schedule.WithTimeZone("Europe/Berlin"))
+		found := s.Lint(schedule.Circumstances{From: instant(t, "2026-02-01T00:00Z"), NameSeconds: c.nameSeconds})
+		if !slices.Equal(kindsOf(found), c.want) || c.text != "" && !strings.Contains(found[0].Message, c.text) {
 			t.Errorf("%q: got %v, want %v with %q", c.spec, found, c.want, c.text)
 		}
 	}
