@@ -109,14 +109,7 @@ func testBadInput(t *testing.T, c *cluster) {
 	config := p.config()
 	config.Controllers = replica.Controllers
 	var requests atomic.Int32
-	r := p.start(config, func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(q *http.Request) (*http.Response, error) {
-			if !isWatch(q) && !isEvent(q) {
-				requests.Add(1)
-			}
-			return next.RoundTrip(q)
-		})
-	})
+	r := p.start(config, counts(&requests, func(q *http.Request) bool { return !isWatch(q) && !isEvent(q) }))
 	reported := map[string]string{} // reasons, by the names of objects
 	for what, bad := range badJobs {
 		j := store.newJob(strings.ReplaceAll(what, " ", "-"))
@@ -207,10 +200,7 @@ func (p *place) finishesGood() {
 	p.create(jobOf(name, "0,10,0", indexed(3)))
 	p.createMissed(name, 3, nil)
 	p.awaitSuccess(name, 3, 1)
-	p.until("the CronJob's job has ended", func() bool {
-		c, err := p.BatchV1().CronJobs(p.namespace).Get(p.Context(), name, metav1.GetOptions{})
-		return err == nil && c.Status.LastSuccessfulTime != nil
-	})
+	p.until("the CronJob's job has ended", func() bool { return p.cronJob(name).Status.LastSuccessfulTime != nil })
 }
 
 // badExpiry is a finished job of which nobody knows when it ended.
@@ -324,18 +314,16 @@ func (s *store) putPods() {
 func testUnknownFields(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var seen atomic.Int32
-	p.start(p.config(), func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(q *http.Request) (*http.Response, error) {
-			q = q.Clone(q.Context())
-			q.Header.Set("Accept", "application/json")
-			response, err := next.RoundTrip(q)
-			if err == nil && strings.Contains(q.URL.Path, "/jobs") {
-				response.Body = newLater(response.Body, &seen)
-				response.ContentLength = -1
-				response.Header.Del("Content-Length")
-			}
-			return response, err
-		})
+	p.start(p.config(), func(q *http.Request, server http.RoundTripper) (*http.Response, error) {
+		q = q.Clone(q.Context())
+		q.Header.Set("Accept", "application/json")
+		response, err := server.RoundTrip(q)
+		if err == nil && strings.Contains(q.URL.Path, "/jobs") {
+			response.Body = newLater(response.Body, &seen)
+			response.ContentLength = -1
+			response.Header.Del("Content-Length")
+		}
+		return response, err
 	})
 	p.create(jobOf("job", "0,10,0", indexed(3)))
 	p.awaitSuccess("job", 3, 1)

@@ -19,13 +19,8 @@ import (
 // its pods would keep the kubelet from the pods of other tests.
 func testBurst(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
-	var requests atomic.Int64
-	p.start(p.config(), func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(r *http.Request) (*http.Response, error) {
-			requests.Add(1)
-			return next.RoundTrip(r)
-		})
-	})
+	var requests atomic.Int32
+	p.start(p.config(), counts(&requests, func(*http.Request) bool { return true }))
 	began, used := time.Now(), processorTime(t)
 	for i := range *burstJobs {
 		p.create(jobOf(fmt.Sprintf("burst-%d", i), "0", indexed(int32(*burstPods))))

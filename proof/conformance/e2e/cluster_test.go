@@ -95,8 +95,18 @@ type process struct {
 	log    logbook
 }
 
-// middleware is what lies between a replica and the server.
-type middleware func(http.RoundTripper) http.RoundTripper
+// middleware answers the requests of a replica, which may pass them on to the server.
+type middleware func(r *http.Request, server http.RoundTripper) (*http.Response, error)
+
+// counts counts the requests of a kind.
+func counts(n *atomic.Int32, is func(*http.Request) bool) middleware {
+	return func(r *http.Request, server http.RoundTripper) (*http.Response, error) {
+		if is(r) {
+			n.Add(1)
+		}
+		return server.RoundTrip(r)
+	}
+}
 
 // start runs a replica until the end of the test.
 func (p *place) start(c replica.Config, between ...middleware) *process {
@@ -104,23 +114,24 @@ func (p *place) start(c replica.Config, between ...middleware) *process {
 	r := &process{T: p.T, Config: c, ended: make(chan error, 1)}
 	r.Status, r.Registry = &replica.Status{}, prometheus.NewRegistry()
 	config := rest.CopyConfig(p.Server.Config)
-	for _, m := range between {
-		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return m(next) })
-	}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(q *http.Request) (*http.Response, error) {
-			if r.dead.Load() {
-				return nil, errCut
-			}
-			return next.RoundTrip(q)
+	for _, m := range append(between, r.unlessDead) {
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return transport(func(q *http.Request) (*http.Response, error) { return m(q, next) })
 		})
-	})
+	}
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(r.log.on(context.Background()))
 	p.Cleanup(func() { r.log.showIfFailed(p.T) })
 	go func() { r.ended <- replica.Run(ctx, config, r.Config) }()
 	p.Cleanup(r.stop)
 	return r
+}
+
+func (r *process) unlessDead(q *http.Request, server http.RoundTripper) (*http.Response, error) {
+	if r.dead.Load() {
+		return nil, errCut
+	}
+	return server.RoundTrip(q)
 }
 
 // stop ends the replica in good order. It may be called again.

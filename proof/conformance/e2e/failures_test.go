@@ -28,24 +28,22 @@ func testRestarts(t *testing.T, c *cluster) {
 				p := c.newPlace(t)
 				var count atomic.Int32
 				at := make(chan struct{})
-				first := p.start(p.config(), func(next http.RoundTripper) http.RoundTripper {
-					return transport(func(r *http.Request) (*http.Response, error) {
-						if !isWrite(r) || isEvent(r) || strings.Contains(r.URL.RawQuery, "dryRun") {
-							return next.RoundTrip(r)
+				first := p.start(p.config(), func(r *http.Request, server http.RoundTripper) (*http.Response, error) {
+					if !isWrite(r) || isEvent(r) || strings.Contains(r.URL.RawQuery, "dryRun") {
+						return server.RoundTrip(r)
+					}
+					is := count.Add(1) - 1
+					if is < int32(n) || is == int32(n) && arrives {
+						response, err := server.RoundTrip(r)
+						if is < int32(n) || err != nil {
+							return response, err
 						}
-						is := count.Add(1) - 1
-						if is < int32(n) || is == int32(n) && arrives {
-							response, err := next.RoundTrip(r)
-							if is < int32(n) || err != nil {
-								return response, err
-							}
-							response.Body.Close()
-						}
-						if is == int32(n) {
-							close(at)
-						}
-						return nil, errCut
-					})
+						response.Body.Close()
+					}
+					if is == int32(n) {
+						close(at)
+					}
+					return nil, errCut
 				})
 				p.create(jobOf("job", "0,10,0", indexed(3)))
 				select {
@@ -88,14 +86,9 @@ func testFaults(t *testing.T, c *cluster) {
 func testLateWatch(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var created atomic.Int32
-	p.start(p.config(), lag(3*time.Second), func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods") {
-				created.Add(1)
-			}
-			return next.RoundTrip(r)
-		})
-	})
+	p.start(p.config(), lag(3*time.Second), counts(&created, func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods")
+	}))
 	p.create(jobOf("indexed", "0,10,0", indexed(3)))
 	p.create(jobOf("plain", "10", func(s *batchv1.JobSpec) { s.Completions, s.Parallelism = pointTo(int32(4)), pointTo(int32(2)) }))
 	p.awaitSuccess("indexed", 3, 1)
@@ -179,14 +172,7 @@ func testConflictingWriters(t *testing.T, c *cluster) {
 func testNamespaceDeleted(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var requests atomic.Int32
-	p.start(p.config(), func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(r *http.Request) (*http.Response, error) {
-			if !isWatch(r) {
-				requests.Add(1)
-			}
-			return next.RoundTrip(r)
-		})
-	})
+	p.start(p.config(), counts(&requests, func(r *http.Request) bool { return !isWatch(r) }))
 	p.create(jobOf("running", "r", indexed(3)))
 	p.create(jobOf("starting", "p", func(s *batchv1.JobSpec) { s.Parallelism = pointTo(int32(0)) }))
 	p.await("running", "three pods", running(3))
@@ -239,24 +225,21 @@ func testShards(t *testing.T, c *cluster) {
 	config.Shards, config.Lease = 6, replica.Lease{Namespace: group.namespace, Duration: lease}
 	config.ManagedBy = "example.com/sharded"
 	for range 8 {
-		p := c.newPlace(t)
-		places = append(places, p)
+		places = append(places, c.newPlace(t))
 	}
 	var mu sync.Mutex
 	writers := map[string][]int{} // by namespace: the replicas in the order of their turns
 	record := func(n int) middleware {
-		return func(next http.RoundTripper) http.RoundTripper {
-			return transport(func(r *http.Request) (*http.Response, error) {
-				_, path, _ := strings.Cut(r.URL.Path, "/namespaces/")
-				if namespace, _, _ := strings.Cut(path, "/"); isWrite(r) && !isEvent(r) && strings.HasPrefix(namespace, "test-") {
-					mu.Lock()
-					if turns := writers[namespace]; len(turns) == 0 || turns[len(turns)-1] != n {
-						writers[namespace] = append(turns, n)
-					}
-					mu.Unlock()
+		return func(r *http.Request, server http.RoundTripper) (*http.Response, error) {
+			_, path, _ := strings.Cut(r.URL.Path, "/namespaces/")
+			if namespace, _, _ := strings.Cut(path, "/"); isWrite(r) && !isEvent(r) && strings.HasPrefix(namespace, "test-") {
+				mu.Lock()
+				if turns := writers[namespace]; len(turns) == 0 || turns[len(turns)-1] != n {
+					writers[namespace] = append(turns, n)
 				}
-				return next.RoundTrip(r)
-			})
+				mu.Unlock()
+			}
+			return server.RoundTrip(r)
 		}
 	}
 	var replicas []*process

@@ -69,49 +69,42 @@ func (f *faulty) draw() string {
 	return kinds[n]
 }
 
-func (f *faulty) between(next http.RoundTripper) http.RoundTripper {
-	return transport(func(r *http.Request) (*http.Response, error) {
-		if isWatch(r) || isEvent(r) {
-			return next.RoundTrip(r)
-		}
-		fault := f.draw()
-		if fault == "" {
-			return next.RoundTrip(r)
-		}
-		if fault == "cut after" {
-			if response, err := next.RoundTrip(r); err == nil {
-				response.Body.Close()
-			}
-			return nil, errCut
-		}
-		if r.Body != nil {
-			r.Body.Close()
-		}
-		switch fault {
-		case "conflict":
-			if !isWrite(r) {
-				return answer(r, http.StatusInternalServerError, "InternalError"), nil
-			}
-			return answer(r, http.StatusConflict, "Conflict"), nil
-		case "too many":
-			return answer(r, http.StatusTooManyRequests, "TooManyRequests"), nil
-		case "internal":
-			return answer(r, http.StatusInternalServerError, "InternalError"), nil
+func (f *faulty) between(r *http.Request, server http.RoundTripper) (*http.Response, error) {
+	if isWatch(r) || isEvent(r) {
+		return server.RoundTrip(r)
+	}
+	fault := f.draw()
+	switch fault {
+	case "":
+		return server.RoundTrip(r)
+	case "cut after":
+		if response, err := server.RoundTrip(r); err == nil {
+			response.Body.Close()
 		}
 		return nil, errCut
-	})
+	}
+	if r.Body != nil {
+		r.Body.Close()
+	}
+	switch {
+	case fault == "conflict" && isWrite(r):
+		return answer(r, http.StatusConflict, "Conflict"), nil
+	case fault == "conflict", fault == "internal":
+		return answer(r, http.StatusInternalServerError, "InternalError"), nil
+	case fault == "too many":
+		return answer(r, http.StatusTooManyRequests, "TooManyRequests"), nil
+	}
+	return nil, errCut
 }
 
 // lag delays everything that watches tell.
 func lag(by time.Duration) middleware {
-	return func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(r *http.Request) (*http.Response, error) {
-			response, err := next.RoundTrip(r)
-			if err == nil && isWatch(r) {
-				response.Body = newLate(response.Body, by)
-			}
-			return response, err
-		})
+	return func(r *http.Request, server http.RoundTripper) (*http.Response, error) {
+		response, err := server.RoundTrip(r)
+		if err == nil && isWatch(r) {
+			response.Body = newLate(response.Body, by)
+		}
+		return response, err
 	}
 }
 

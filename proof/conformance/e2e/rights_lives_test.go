@@ -187,11 +187,15 @@ func (p *place) createMissed(name string, history int32, change func(*batchv1.Cr
 	return c
 }
 
-func (p *place) active(cronJob string) []corev1.ObjectReference {
+func (p *place) cronJob(name string) *batchv1.CronJob {
 	p.Helper()
-	c, err := p.BatchV1().CronJobs(p.namespace).Get(p.Context(), cronJob, metav1.GetOptions{})
+	c, err := p.BatchV1().CronJobs(p.namespace).Get(p.Context(), name, metav1.GetOptions{})
 	must.OK(p, err)
-	return c.Status.Active
+	return c
+}
+
+func (p *place) active(cronJob string) []corev1.ObjectReference {
+	return p.cronJob(cronJob).Status.Active
 }
 
 func (p *place) changeCronJob(name, patch string) {
@@ -228,14 +232,12 @@ func liveOfShards(p *place, r *process) {
 // losesFirstAnswer loses the answer to the first write of a lease: it has to be read.
 func losesFirstAnswer() middleware {
 	var lost atomic.Bool
-	return func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(r *http.Request) (*http.Response, error) {
-			response, err := next.RoundTrip(r)
-			if err == nil && response.StatusCode < 300 && isWrite(r) && strings.Contains(r.URL.Path, "/leases") && !lost.Swap(true) {
-				response.Body.Close()
-				return nil, errCut
-			}
-			return response, err
-		})
+	return func(r *http.Request, server http.RoundTripper) (*http.Response, error) {
+		response, err := server.RoundTrip(r)
+		if err == nil && response.StatusCode < 300 && isWrite(r) && strings.Contains(r.URL.Path, "/leases") && !lost.Swap(true) {
+			response.Body.Close()
+			return nil, errCut
+		}
+		return response, err
 	}
 }

@@ -218,24 +218,20 @@ func (p *place) untilGiven(r right) {
 
 // as makes requests in the name of a user.
 func as(user string) middleware {
-	return func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(r *http.Request) (*http.Response, error) {
-			r = r.Clone(r.Context())
-			r.Header.Set("Impersonate-User", user)
-			return next.RoundTrip(r)
-		})
+	return func(r *http.Request, server http.RoundTripper) (*http.Response, error) {
+		r = r.Clone(r.Context())
+		r.Header.Set("Impersonate-User", user)
+		return server.RoundTrip(r)
 	}
 }
 
 // withoutStreams is a server that refuses to stream lists, as servers of 1.33 and before 1.32 do unless told
 // otherwise. Where lists are streamed, the right to list is not needed.
-func withoutStreams(next http.RoundTripper) http.RoundTripper {
-	return transport(func(r *http.Request) (*http.Response, error) {
-		if isWatch(r) && r.URL.Query().Get("sendInitialEvents") == "true" {
-			return answer(r, http.StatusUnprocessableEntity, "Invalid"), nil
-		}
-		return next.RoundTrip(r)
-	})
+func withoutStreams(r *http.Request, server http.RoundTripper) (*http.Response, error) {
+	if isWatch(r) && r.URL.Query().Get("sendInitialEvents") == "true" {
+		return answer(r, http.StatusUnprocessableEntity, "Invalid"), nil
+	}
+	return server.RoundTrip(r)
 }
 
 // refusals are the answers of a server that lacked a right.
@@ -244,21 +240,19 @@ type refusals struct {
 	texts []string
 }
 
-func (f *refusals) between(next http.RoundTripper) http.RoundTripper {
-	return transport(func(r *http.Request) (*http.Response, error) {
-		response, err := next.RoundTrip(r)
-		// The dry run of a job is a question that may be refused.
-		if err != nil || response.StatusCode != http.StatusForbidden || strings.Contains(r.URL.RawQuery, "dryRun") {
-			return response, err
-		}
-		body, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		response.Body = io.NopCloser(bytes.NewReader(body))
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.texts = append(f.texts, strings.ReplaceAll(string(body), `\`, ""))
+func (f *refusals) between(r *http.Request, server http.RoundTripper) (*http.Response, error) {
+	response, err := server.RoundTrip(r)
+	// The dry run of a job is a question that may be refused.
+	if err != nil || response.StatusCode != http.StatusForbidden || strings.Contains(r.URL.RawQuery, "dryRun") {
 		return response, err
-	})
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.texts = append(f.texts, strings.ReplaceAll(string(body), `\`, ""))
+	return response, err
 }
 
 // check checks that these rights were refused and no others, and that the replica did not
