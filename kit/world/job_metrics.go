@@ -190,7 +190,8 @@ func (w *Job) tallyStatus(old, s *job.Status) {
 		return *s
 	}
 	w.tally.status = *s
-	if w.Stale && !w.Versions && indexset.Added(s.CompletedIndexes, old.CompletedIndexes) > 0 {
+	dropped := indexset.Added(s.CompletedIndexes, old.CompletedIndexes) + indexset.Added(text(s.FailedIndexes), text(old.FailedIndexes))
+	if w.Stale && !w.Versions && dropped > 0 {
 		w.tally.forgot = true // an older snapshot shows the indexes again that an elastic job has dropped
 	}
 	w.tally.completed += indexset.Added(old.CompletedIndexes, s.CompletedIndexes)
