@@ -7,12 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// CronJobKind is the kind of CronJobs.
-var CronJobKind = batchv1.SchemeGroupVersion.WithKind("CronJob")
-
 // CronJobs is the resource of batch/v1 CronJobs.
 func CronJobs() Resource {
-	return Resource{GroupVersionKind: CronJobKind, Plural: "cronjobs", Status: true, Type: func() any { return batchv1.CronJob{} }}
+	return Resource{
+		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("CronJob"), Plural: "cronjobs", Status: true,
+		Type: func() any { return batchv1.CronJob{} },
+	}
 }
 
 // NewCronJob returns a *batchv1.CronJob with the settings.

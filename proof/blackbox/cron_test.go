@@ -42,7 +42,7 @@ func init() {
 // cron is the CronJob controller on a manager.
 var cron = blackbox.Cron{Program: blackbox.Program{
 	Resources: []blackbox.Resource{blackbox.CronJobs(), blackbox.Jobs()},
-	Parent:    blackbox.CronJobKind,
+	Parent:    blackbox.CronJobs().GroupVersionKind,
 	Child:     blackbox.JobKind,
 	Start: func(ctx context.Context, restConfig *rest.Config) error {
 		skip := true

@@ -273,15 +273,14 @@ func (o *Options) jobOptions() job.Options {
 	return out
 }
 
-var catchUps = map[string]cronjob.CatchUp{"": cronjob.CatchUpLatest, "latest": cronjob.CatchUpLatest, "none": cronjob.CatchUpNone, "all": cronjob.CatchUpAll}
-
 // cronOptions returns the options of the planner of CronJobs.
 func (o *Options) cronOptions() cronjob.Options {
 	var out cronjob.Options
 	if o.Kubernetes136 {
 		out = cronjob.Kubernetes136()
 	}
-	out.CatchUp, out.CatchUpWindow, out.CatchUpLimit = catchUps[o.CatchUp], time.Duration(o.CatchUpWindow), o.CatchUpLimit
+	_ = out.CatchUp.UnmarshalText([]byte(o.CatchUp)) // check has refused other words
+	out.CatchUpWindow, out.CatchUpLimit = time.Duration(o.CatchUpWindow), o.CatchUpLimit
 	out.SkipOnResume, out.SkipHeld, out.MaxActive = o.SkipOnResume, o.SkipHeld, o.MaxActive
 	out.ReplaceWhenGone, out.Jitter = o.ReplaceWhenGone, time.Duration(o.Jitter)
 	return out
@@ -292,7 +291,7 @@ func (s *Scenario) check() error {
 	refuse := func(path, value, choices string) error {
 		return fmt.Errorf("%s: %s: %q: expected %s", s.file, path, value, choices)
 	}
-	if _, ok := catchUps[s.Options.CatchUp]; !ok {
+	if new(cronjob.CatchUp).UnmarshalText([]byte(s.Options.CatchUp)) != nil {
 		return refuse("options.catchUp", s.Options.CatchUp, "latest, none or all")
 	}
 	for i, o := range s.ControlPlane.Outages {

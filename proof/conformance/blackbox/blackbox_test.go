@@ -36,7 +36,7 @@ func start(ctx context.Context, config *rest.Config) error {
 var cron = blackbox.Cron{
 	Program: blackbox.Program{
 		Resources: []blackbox.Resource{blackbox.CronJobs(), blackbox.Jobs(), blackbox.Pods()},
-		Parent:    blackbox.CronJobKind,
+		Parent:    blackbox.CronJobs().GroupVersionKind,
 		Child:     blackbox.JobKind,
 		Start:     start,
 		Off: map[blackbox.Check]string{
