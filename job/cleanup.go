@@ -29,8 +29,8 @@ func MayUntrack(owner *Job, pod *Pod, o Options) bool {
 	if owner == nil {
 		return !pod.Untracked
 	}
-	_, elsewhere := managedElsewhere(&owner.Spec, &o)
-	return isLeftBehind(pod) && !elsewhere && owner.Status.finished() != ""
+	_, ours := ManagerOf(&owner.Spec, &o)
+	return isLeftBehind(pod) && ours && owner.Status.finished() != ""
 }
 
 // isLeftBehind reports whether a pod of a job that has ended or is gone still carries the

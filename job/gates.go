@@ -21,12 +21,10 @@ func (s *Snapshot) withoutGates() *Snapshot {
 	return &seen
 }
 
-// ignoreFields clears the fields of a spec that a controller ignores. Rules with FailIndex
+// ignoreFields clears the fields of a spec that a controller ignores, except managedBy, which
+// [ManagerOf] reads. Rules with FailIndex
 // stay, so that the others keep their places: without a limit, they match nothing (J21).
 func ignoreFields(spec *Spec, off release.Gates) {
-	if off.Has(release.JobManagedBy) {
-		spec.ManagedBy = nil
-	}
 	if off.Has(release.JobPodReplacementPolicy) {
 		spec.PodReplacementPolicy = ""
 	}

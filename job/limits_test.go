@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/release"
 )
 
 // TestOptions_MaxPodWrites: the option takes the place of the limit of 500.
@@ -62,19 +64,26 @@ func TestOptions_MaxUncounted(t *testing.T) {
 func TestJ3_ControllerName(t *testing.T) {
 	for _, test := range []struct {
 		by, me string
+		off    release.Gates
 		ours   bool
 	}{
-		{"", "", true},
-		{"", ControllerName, true},
-		{ControllerName, "", true},
-		{"example.com/a", "", false},
-		{"example.com/a", "example.com/a", true},
-		{"example.com/a", "example.com/b", false},
-		{ControllerName, "example.com/a", false},
-		{"", "example.com/a", false},
+		{by: "", me: "", ours: true},
+		{by: "", me: ControllerName, ours: true},
+		{by: ControllerName, me: "", ours: true},
+		{by: "example.com/a", me: ""},
+		{by: "example.com/a", me: "example.com/a", ours: true},
+		{by: "example.com/a", me: "example.com/b"},
+		{by: ControllerName, me: "example.com/a"},
+		{by: "", me: "example.com/a"},
+		// Without the gate, nobody reads the field.
+		{by: "example.com/a", me: "", off: release.JobManagedBy, ours: true},
+		{by: "example.com/a", me: ControllerName, off: release.JobManagedBy, ours: true},
+		{by: "example.com/a", me: "example.com/a", off: release.JobManagedBy},
+		{by: "example.com/a", me: "", off: release.JobSuccessPolicy},
 	} {
 		s := snapshotOf(t, `{}`)
-		if s.Options.ControllerName = test.me; test.by != "" {
+		s.Options.ControllerName, s.Options.Without = test.me, test.off
+		if test.by != "" {
 			s.Job.Spec.ManagedBy = &test.by
 		}
 		plan := PlanOf(t, s)

@@ -69,7 +69,7 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	}
 	plan := p.plan.reset()
 	plan.JobUID = s.Job.UID
-	if by, ok := managedElsewhere(&s.Job.Spec, &s.Options); ok {
+	if by, ours := ManagerOf(&s.Job.Spec, &s.Options); !ours {
 		return plan.stop(Wait{Reason: WaitManagedBy, Name: by}), nil
 	}
 	if spec := &s.Job.Spec; hasUnknownMode(spec) {

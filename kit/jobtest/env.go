@@ -30,6 +30,7 @@ type Env struct {
 	shows   int              // how often the watch has shown something when the round began
 	orphans int              // how many pods other clients have created
 	gone    bool             // the job was removed, and its pods are there
+	anySpec bool             // the backend takes jobs with any field
 
 	// For one of the jobs of a queue:
 	name     string

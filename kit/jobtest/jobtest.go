@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/jobgen"
+	"github.com/batchplan/batchplan/release"
 )
 
 // Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
@@ -35,6 +36,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	specs := cmp.Or(c.Specs, jobgen.Specs())
 	life.Check(t, func(l *life.Life) {
 		e := newEnv(l, drawLimits(l.T))
+		e.anySpec = c.Specs == nil
 		e.subject = open(e)
 		if e.subject.Close != nil {
 			defer e.subject.Close()
@@ -53,7 +55,7 @@ func newEnv(l *life.Life, options job.Options) *Env {
 	return &Env{life: l, options: options, truth: life.NewFamily[job.Job](l, &traits), planned: map[job.UID]bool{}}
 }
 
-// drawLimits draws options with small limits, which an importer need not follow.
+// drawLimits draws options with small limits and without the gate JobManagedBy, which an importer need not follow.
 func drawLimits(t *rapid.T) job.Options {
 	if !rapid.Bool().Draw(t, "limits") {
 		return job.Options{}
@@ -61,5 +63,6 @@ func drawLimits(t *rapid.T) job.Options {
 	return job.Options{
 		MaxPodWrites: rapid.Int32Range(1, 2).Draw(t, "MaxPodWrites"),
 		MaxUncounted: rapid.Int32Range(1, 2).Draw(t, "MaxUncounted"),
+		Without:      release.JobManagedBy,
 	}
 }

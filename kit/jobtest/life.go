@@ -12,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/kit/internal/life"
 	"github.com/batchplan/batchplan/kit/jobcheck"
 	"github.com/batchplan/batchplan/kit/world"
+	"github.com/batchplan/batchplan/release"
 )
 
 // live lets one or two jobs of the same name live, one after the other, with faults, and come
@@ -35,6 +36,11 @@ func (e *Env) create(spec job.Spec, n int) {
 	j := job.Job{Namespace: "default", Name: "j", UID: job.UID("job-" + string(rune('a'+n))), CreationTimestamp: e.life.Now(), Spec: spec}
 	if e.name != "" {
 		j.Name, j.UID = e.name, job.UID(fmt.Sprint("job-", e.name, n+1))
+	}
+	if e.anySpec && len(e.planned) > 0 && e.options.Without.Has(release.JobManagedBy) {
+		// The program plans without the gate: for it, this is a job like any other (J3).
+		other := "example.com/other"
+		spec.ManagedBy, j.Spec.ManagedBy = &other, &other
 	}
 	e.life.Tell("a user creates job %s: %s", j.UID, specText(&spec))
 	e.life.Must("create the job", e.subject.Store.CreateJob(j))

@@ -149,6 +149,7 @@ func specText(s *job.Spec) string {
 	w.Add(value.Of(s.Suspend), "suspended")
 	w.Add(s.PodFailurePolicy != nil, "with a podFailurePolicy")
 	w.Add(s.SuccessPolicy != nil, "with a successPolicy")
+	w.Add(s.ManagedBy != nil, "managedBy %s", value.Of(s.ManagedBy))
 	w.Add(s.PodReplacementPolicy == job.ReplaceFailed, "replaces failed pods only")
 	return w.String()
 }

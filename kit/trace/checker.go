@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/release"
 )
 
 // skew is how far the clocks of the controller and of the API server may be apart, and lag
@@ -240,11 +239,8 @@ func isLast(e *event) bool {
 	return (e.audited || e.change == isThere) && !m.DeletionTimestamp.IsZero() && len(m.Finalizers) == 0 && m.DeletionGracePeriodSeconds == 0
 }
 
-// judges reports whether the jobs of a manager belong to a controller with the semantics
-// of Jobs.
-func (c *checker) judges(managedBy *string) bool {
-	if managedBy == nil || *managedBy == job.ControllerName || !c.options.Release.Has(release.JobManagedBy) {
-		return true
-	}
-	return slices.Contains(c.options.Controllers, *managedBy)
+// judges reports whether a job of that spec belongs to a controller with the semantics of Jobs.
+func (c *checker) judges(spec *job.Spec) bool {
+	by, kubernetes := job.ManagerOf(spec, &job.Options{Without: c.options.Release.Off()})
+	return kubernetes || slices.Contains(c.options.Controllers, by)
 }

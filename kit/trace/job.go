@@ -97,7 +97,7 @@ func (c *checker) jobEvent(e *event) {
 	if how == isRepeated {
 		return
 	}
-	s.job, s.judged = *e.job, c.judges(e.job.Spec.ManagedBy)
+	s.job, s.judged = *e.job, c.judges(&e.job.Spec)
 	if how == isFirst {
 		c.Jobs++
 		c.firstJob(s, e)

@@ -133,7 +133,7 @@ func (c *Cluster) make(ctx context.Context, conn *connection, factory informers.
 		Common: common, ManagedBy: job.ControllerName, Planner: c.options.job, Memories: &c.memories, Stale: c.options.stale,
 		BatchDelay: time.Duration(float64(10*time.Millisecond) * c.options.speed),
 	})
-	orphans, err2 := controller.NewOrphans(c.client, factory, controller.OrphanOptions{Common: common, ManagedBy: job.ControllerName})
+	orphans, err2 := controller.NewOrphans(c.client, factory, controller.OrphanOptions{Common: common, ManagedBy: job.ControllerName, Planner: c.options.job})
 	ttl, err3 := controller.NewTTL(c.client, factory, controller.TTLOptions{Common: common, Planner: c.options.job})
 	cronJobs, err4 := controller.NewCronJobs(c.client, factory, controller.CronJobOptions{
 		Common: common, Planner: c.options.cronJob, Schedule: c.options.schedule, LiveReads: true,

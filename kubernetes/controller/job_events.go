@@ -61,8 +61,9 @@ func (c *Jobs) PodEvents(queue Queue[types.NamespacedName]) cache.ResourceEventH
 
 func (h jobEvents) jobAppeared(o Object) {
 	h.written.observe(ofOwners, o.GetResourceVersion())
-	if value := h.kind.value(o); !h.takes(&value) && value.Spec.ManagedBy != nil {
-		h.options.Metrics.External(*value.Spec.ManagedBy)
+	value := h.kind.value(o)
+	if by, ours := job.ManagerOf(&value.Spec, &h.options.Planner); !ours && by != job.ControllerName {
+		h.options.Metrics.External(by)
 	}
 	h.queue.Add(keyOf(o))
 }

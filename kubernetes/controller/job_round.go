@@ -36,6 +36,7 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 	value := c.kind.value(object)
 	if value.Status.Finished() != "" {
 		c.known.Forget(key)
+		c.created.forget(key)
 		c.written.forget(key, object.GetUID())
 		c.options.Memories.Delete(key)
 		return next, nil
@@ -66,6 +67,7 @@ func (c *Jobs) resource(r resource) schema.GroupResource {
 // forget drops what is known of a job that is gone, or another replica's.
 func (c *Jobs) forget(key types.NamespacedName) {
 	c.known.Forget(key)
+	c.created.forget(key)
 	c.tracker.Forget(key)
 	c.written.forget(key, "")
 	c.options.Memories.Delete(key)
@@ -85,6 +87,10 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), key, err)
 	}
 	c.log(ctx, key, plan)
+	if err := c.checkCreations(key, snapshot, plan); err != nil {
+		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "PodsNotSeen", Message: err.Error()})
+		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), key, err)
+	}
 	executor := jobapply.Executor{Parallel: c.options.Parallel, Expectations: c.tracker.Of(key, c.options.clock().Now())}
 	b := c.newBackend(key, object)
 	end, err := executor.Apply(ctx, b, plan)
@@ -140,6 +146,7 @@ type roundBackend struct {
 	*backend.Pods
 	jobs   *Jobs
 	key    types.NamespacedName
+	owner  types.UID
 	object Object // as the plan saw it, then as the last write of the round left it
 
 	mu   sync.Mutex
@@ -160,6 +167,15 @@ func (b *roundBackend) Adopt(ctx context.Context, pod job.PodRef) error {
 	return err
 }
 
+// Create implements [jobapply.Backend].
+func (b *roundBackend) Create(ctx context.Context, c job.Creation) (job.PodRef, error) {
+	ref, err := b.Pods.Create(ctx, c)
+	if err == nil {
+		b.jobs.created.add(b.key, b.owner, ref, b.jobs.options.clock().Now())
+	}
+	return ref, err
+}
+
 // foundOnlyGone reports whether all that the plan claims is gone.
 func (b *roundBackend) foundOnlyGone(p *job.Plan) bool {
 	return len(b.gone) > 0 && len(b.gone) == len(p.Adopt) && len(p.Release) == 0
@@ -167,7 +183,7 @@ func (b *roundBackend) foundOnlyGone(p *job.Plan) bool {
 
 func (c *Jobs) newBackend(key types.NamespacedName, object Object) *roundBackend {
 	return &roundBackend{
-		jobs: c, key: key, object: object,
+		jobs: c, key: key, owner: object.GetUID(), object: object,
 		Pods: &backend.Pods{
 			Client:    c.client.CoreV1().Pods(object.GetNamespace()),
 			Namespace: object.GetNamespace(),

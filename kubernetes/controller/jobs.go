@@ -81,6 +81,7 @@ type Jobs struct {
 	desks   sync.Pool // of *desk
 	tracker expectations.Tracker[types.NamespacedName]
 	known   convert.PodCache
+	created creations
 	written versions
 }
 
@@ -139,13 +140,10 @@ func NewJobReconciler[T Object](kind Kind[T], client kubernetes.Interface, owner
 
 func (o *JobOptions) batchDelay() time.Duration { return cmp.Or(o.BatchDelay, batchDelay) }
 
-// takes reports whether a job of that spec.managedBy is this controller's (J3).
+// takes reports whether the planner takes a job (J3).
 func (c *Jobs) takes(value *job.Job) bool {
-	by := job.ControllerName
-	if value.Spec.ManagedBy != nil {
-		by = *value.Spec.ManagedBy
-	}
-	return by == c.options.ManagedBy
+	_, ours := job.ManagerOf(&value.Spec, &c.options.Planner)
+	return ours
 }
 
 // each adds all jobs of some namespaces.

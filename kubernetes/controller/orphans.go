@@ -27,6 +27,9 @@ type OrphanOptions struct {
 	// ManagedBy is the spec.managedBy of this controller's jobs, as in [JobOptions]: pods of
 	// a job that another controller manages are left alone as long as the job exists.
 	ManagedBy string
+	// Planner are the options of the planner, as in [JobOptions]: without the gate JobManagedBy, no
+	// other controller manages a job.
+	Planner job.Options
 	// Released receives each pod that is about to lose the finalizer; it may be nil.
 	Released func(*corev1.Pod)
 }
@@ -69,13 +72,14 @@ func NewOrphansOf[T Object](kind Kind[T], client kubernetes.Interface, owners, p
 
 // NewOrphanReconciler returns the reconciler alone, as [NewJobReconciler] does.
 func NewOrphanReconciler[T Object](kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o OrphanOptions) (*Orphans, error) {
-	_, err := kind.managedBy(o.ManagedBy)
+	by, err := kind.managedBy(o.ManagedBy)
 	if err := errors.Join(kind.complete(), err); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("orphan"), err)
 	}
 	if err := addIndex(pods, byController, controllerOf); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("orphan"), err)
 	}
+	o.Planner.ControllerName = by
 	return &Orphans{ownedPods{&kind, owners.GetIndexer(), pods.GetIndexer()}, client, o}, nil
 }
 
@@ -206,12 +210,11 @@ func (c *Orphans) isFree(pod *corev1.Pod) bool {
 	if gvk := c.kind.gvk(); ref.Kind != gvk.Kind || ref.APIVersion != gvk.GroupVersion().String() {
 		return false
 	}
-	o := job.Options{ControllerName: c.options.ManagedBy}
 	owner := c.ownerOf(pod)
 	if owner == nil {
-		return job.MayUntrack(nil, &job.Pod{}, o)
+		return job.MayUntrack(nil, &job.Pod{}, c.options.Planner)
 	}
 	value := c.kind.value(owner)
 	p := convert.Pod(&value, pod)
-	return job.MayUntrack(&value, &p, o)
+	return job.MayUntrack(&value, &p, c.options.Planner)
 }

@@ -24,7 +24,7 @@ type TTLOptions struct {
 	// [job.ControllerName] also stands for jobs without the field. Empty means all jobs, which
 	// is what the built-in controller deletes.
 	ManagedBy string
-	// Planner may hold other times to live.
+	// Planner may hold other times to live. Its ControllerName is ManagedBy.
 	Planner job.Options
 	// Metrics counts deletions; it may be nil.
 	Metrics TTLMetrics
@@ -71,6 +71,7 @@ func NewTTLReconciler[T Object](kind Kind[T], owners cache.SharedIndexInformer, 
 	if err := kind.complete(); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("ttl"), err)
 	}
+	o.Planner.ControllerName = o.ManagedBy
 	return &TTL{&kind, o, owners.GetIndexer()}, nil
 }
 
@@ -91,11 +92,8 @@ func (c *TTL) takes(value *job.Job) bool {
 	if value.Status.Finished() == "" || !c.options.serves(value.Namespace) {
 		return false
 	}
-	by := job.ControllerName
-	if value.Spec.ManagedBy != nil {
-		by = *value.Spec.ManagedBy
-	}
-	return c.options.ManagedBy == "" || c.options.ManagedBy == by
+	_, ours := job.ManagerOf(&value.Spec, &c.options.Planner)
+	return ours || c.options.ManagedBy == ""
 }
 
 // each adds all finished jobs of some namespaces.

@@ -57,7 +57,7 @@ func (r JobOf[T]) SetupWithManager(mgr ctrl.Manager) error {
 	ttl.Metrics, _ = r.Metrics.(controller.TTLMetrics)
 	return errors.Join(
 		addJobs(mgr, strings.ToLower(kind.Kind), kind, r.Pods, owners, pods, r.JobOptions),
-		addOrphans(mgr, strings.ToLower(kind.Kind)+"-orphan", kind, r.Pods, owners, pods, controller.OrphanOptions{Common: r.Common, ManagedBy: r.ManagedBy}),
+		addOrphans(mgr, strings.ToLower(kind.Kind)+"-orphan", kind, r.Pods, owners, pods, controller.OrphanOptions{Common: r.Common, ManagedBy: r.ManagedBy, Planner: r.Planner}),
 		addTTL(mgr, strings.ToLower(kind.Kind)+"-ttl", kind, owners, ttl),
 	)
 }

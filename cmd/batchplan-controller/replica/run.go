@@ -124,7 +124,7 @@ func (c *Config) newControllers(client kubernetes.Interface, factory informers.S
 		})
 	})
 	add(Orphans, func() (starter, error) {
-		return controller.NewOrphans(client, factory, controller.OrphanOptions{Common: common, ManagedBy: c.ManagedBy})
+		return controller.NewOrphans(client, factory, controller.OrphanOptions{Common: common, ManagedBy: c.ManagedBy, Planner: c.Planners.Job})
 	})
 	add(CronJobs, func() (starter, error) {
 		o := controller.CronJobOptions{Common: common, Planner: c.Planners.CronJob, Metrics: measure(c.Registry)}

@@ -30,7 +30,7 @@ func newJobs(client kubernetes.Interface, f *factories, events controller.Record
 	jobs, err := controller.NewJobsOf(kind, client, f.jobInformer(), f.podInformer(), options)
 	must(err)
 	orphans, err := controller.NewOrphansOf(kind, client, f.jobInformer(), f.podInformer(), controller.OrphanOptions{
-		Common: common, ManagedBy: cmp.Or(o.Job.ControllerName, job.ControllerName), Released: func(*corev1.Pod) { o.Watch.Orphan() },
+		Common: common, ManagedBy: options.ManagedBy, Planner: o.Job, Released: func(*corev1.Pod) { o.Watch.Orphan() },
 	})
 	must(err)
 	return []worker{jobs, orphans}

@@ -39,7 +39,7 @@ func memoryOf(m *job.Memory, s *Snapshot, answered *server) string {
 // removals in flight those matter that a cache can still hide. The library also
 // remembers pods that were deleted finalizer first, and those that were gone.
 func (r remembered) describe(s *Snapshot, answered *server) string {
-	if by := s.Job.Spec.ManagedBy; isFinished(s.Job) || by != nil && *by != job.ControllerName {
+	if by := s.Job.Spec.ManagedBy; isFinished(s.Job) || by != nil && *by != job.ControllerName && played.Has(release.JobManagedBy) {
 		return ""
 	}
 	if r.satisfied {

@@ -34,8 +34,12 @@ func Jobs() *rapid.Generator[*Script] {
 				of(6, "exit", among("all"), among("0")))
 		}
 		s.Steps = append(begin, drawSteps(t, steps, 8, 25)...)
-		if rapid.IntRange(0, 60).Draw(t, "old") == 0 {
+		switch rapid.IntRange(0, 60).Draw(t, "old") {
+		case 0:
 			s.Steps = slices.Insert(s.Steps, 0, step(t, "old", one("mode"), among("Sorted")))
+		case 1, 2, 3: // where the gate JobManagedBy is off, the server has dropped it
+			at := min(rapid.IntRange(0, 3).Draw(t, "at"), len(s.Steps))
+			s.Steps = slices.Insert(s.Steps, at, step(t, "old", one("managedBy"), among("example.com/other")))
 		}
 		if s.Stale {
 			// The reference adopts a pod again that it has let go of, and its cache not;

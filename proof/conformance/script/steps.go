@@ -238,14 +238,18 @@ func (w *World) jobOf(c *batchv1.CronJob, name string, owned bool) *batchv1.Job 
 	return j
 }
 
-// old turns the job or the CronJob into one that an older release has stored and
-// this release would refuse.
+// old turns the job or the CronJob into one that an older release has stored, or the same with
+// other feature gates, and that this one would refuse or change.
 func old(w *World, _ *Script, s Step) error {
 	switch s.Arg(0) {
 	case "mode":
 		server.Overwrite(w.Server, Namespace, "j", func(j *batchv1.Job) {
 			mode := batchv1.CompletionMode(s.Arg(1))
 			j.Spec.CompletionMode, j.Generation = &mode, j.Generation+1
+		})
+	case "managedBy":
+		server.Overwrite(w.Server, Namespace, "j", func(j *batchv1.Job) {
+			j.Spec.ManagedBy, j.Generation = stringOf(s.Arg(1)), j.Generation+1
 		})
 	case "schedule":
 		server.Overwrite(w.Server, Namespace, "c", func(c *batchv1.CronJob) {

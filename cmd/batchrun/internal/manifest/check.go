@@ -66,10 +66,10 @@ func (d *document) checkJobName(name string) {
 func (d *document) checkJob(object map[string]any, j *Job, honoured []string) {
 	spec, _ := object["spec"].(map[string]any)
 	d.fields("spec", spec, honoured, jobIgnored)
-	if by := j.Object.Spec.ManagedBy; by != nil && *by != job.ControllerName {
-		d.reject("spec.managedBy", "%q: another controller would manage this job", *by)
-	}
 	d.checkPlannerSpec(spec, j)
+	if by, ours := job.ManagerOf(&j.Spec, &job.Options{}); !ours {
+		d.reject("spec.managedBy", "%q: another controller would manage this job", by)
+	}
 	template, _ := spec["template"].(map[string]any)
 	pod, _ := template["spec"].(map[string]any)
 	d.checkPod(pod, j)
