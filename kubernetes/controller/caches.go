@@ -24,6 +24,11 @@ func keyOf(o metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
+// named is how an informer's cache, and a person, name the object of a key: one without a namespace has the name alone.
+func named(key types.NamespacedName) string {
+	return cache.NewObjectName(key.Namespace, key.Name).String()
+}
+
 // The two kinds of keys. Both hold the namespace, as any tenant can name any UID in a reference.
 // They differ, as no namespace and no object has an empty name.
 func ofController(namespace string, uid types.UID) string { return namespace + "//" + string(uid) }
@@ -53,21 +58,21 @@ func addIndex(informer cache.SharedIndexInformer, name string, f cache.IndexFunc
 
 // ownerAt returns the owner of that name, or nil.
 func (c *ownedPods) ownerAt(key types.NamespacedName) Object {
-	object, found, err := c.owners.GetByKey(key.String())
+	object, found, err := c.owners.GetByKey(named(key))
 	if err != nil || !found {
 		return nil
 	}
 	return object.(Object)
 }
 
-// ownersIn returns all owners of a namespace.
+// ownersIn returns all owners whose pods are in a namespace.
 func (c *ownedPods) ownersIn(namespace string) (found []Object) {
-	objects, err := c.owners.ByIndex(cache.NamespaceIndex, namespace)
+	objects, err := c.owners.ByIndex(cache.NamespaceIndex, c.kind.ownNamespace(namespace))
 	if err != nil {
 		objects = c.owners.List() // an informer without the index
 	}
 	for _, o := range objects {
-		if owner := o.(Object); owner.GetNamespace() == namespace {
+		if owner := o.(Object); c.kind.namespace(owner) == namespace {
 			found = append(found, owner)
 		}
 	}
@@ -80,8 +85,8 @@ func (c *ownedPods) ownerOf(p *corev1.Pod) Object {
 	if ref == nil || ref.Kind != c.kind.gvk().Kind {
 		return nil
 	}
-	owner := c.ownerAt(types.NamespacedName{Namespace: p.Namespace, Name: ref.Name})
-	if owner == nil || owner.GetUID() != ref.UID {
+	owner := c.ownerAt(types.NamespacedName{Namespace: c.kind.ownNamespace(p.Namespace), Name: ref.Name})
+	if owner == nil || owner.GetUID() != ref.UID || c.kind.namespace(owner) != p.Namespace {
 		return nil
 	}
 	return owner
@@ -89,18 +94,19 @@ func (c *ownedPods) ownerOf(p *corev1.Pod) Object {
 
 // podAt returns the pod of that name, or nil.
 func (c *ownedPods) podAt(key types.NamespacedName) *corev1.Pod {
-	object, found, err := c.pods.GetByKey(key.String())
+	object, found, err := c.pods.GetByKey(named(key))
 	if err != nil || !found {
 		return nil
 	}
 	return object.(*corev1.Pod)
 }
 
-// appendPods appends all pods of the owner's namespace that could be its own: those that it controls,
+// appendPods appends all pods that could be an owner's own: those of its pods' namespace that it controls,
 // and those that nobody does.
-func (c *ownedPods) appendPods(dst []*corev1.Pod, owner metav1.Object) []*corev1.Pod {
-	dst = c.appendUnder(dst, ofController(owner.GetNamespace(), owner.GetUID()))
-	return c.appendUnder(dst, ofNobody(owner.GetNamespace()))
+func (c *ownedPods) appendPods(dst []*corev1.Pod, owner Object) []*corev1.Pod {
+	namespace := c.kind.namespace(owner)
+	dst = c.appendUnder(dst, ofController(namespace, owner.GetUID()))
+	return c.appendUnder(dst, ofNobody(namespace))
 }
 
 func (c *ownedPods) appendUnder(dst []*corev1.Pod, key string) []*corev1.Pod {

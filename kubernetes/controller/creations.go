@@ -59,7 +59,7 @@ func (c *creations) forget(key types.NamespacedName) {
 
 // active returns those pods of a job that still run by the cache, which at looks up, and drops the others: but
 // one that the cache does not have may still come.
-func (c *creations) active(key types.NamespacedName, uid types.UID, at func(types.NamespacedName) *corev1.Pod, now time.Time) map[job.UID]bool {
+func (c *creations) active(key types.NamespacedName, uid types.UID, at func(name string) *corev1.Pod, now time.Time) map[job.UID]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	of := c.byJob[key]
@@ -68,7 +68,7 @@ func (c *creations) active(key types.NamespacedName, uid types.UID, at func(type
 	}
 	active := make(map[job.UID]bool, len(of.pods))
 	for podUID, p := range of.pods {
-		pod := at(types.NamespacedName{Namespace: key.Namespace, Name: p.name})
+		pod := at(p.name)
 		switch {
 		case pod == nil && now.Sub(p.at) < expectations.Timeout:
 		case pod == nil || pod.UID != types.UID(podUID) || !isActive(pod, uid):
@@ -93,7 +93,10 @@ func (c *Jobs) checkCreations(key types.NamespacedName, s *job.Snapshot, plan *j
 	if len(plan.Create) == 0 {
 		return nil
 	}
-	active := c.created.active(key, types.UID(s.Job.UID), c.podAt, s.Now)
+	at := func(name string) *corev1.Pod {
+		return c.podAt(types.NamespacedName{Namespace: s.Job.Namespace, Name: name})
+	}
+	active := c.created.active(key, types.UID(s.Job.UID), at, s.Now)
 	for i := range plan.Delete {
 		delete(active, plan.Delete[i].UID)
 	}

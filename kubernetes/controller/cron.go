@@ -48,7 +48,11 @@ type Cron[P, C Object] struct {
 	// OwnerLabel is the label of a child with the UID of its parent. If it is empty, a child has a controller
 	// reference, and the garbage collector deletes it after its parent.
 	OwnerLabel string
-	// Parents and Children are the clients of a namespace. Typed clients of client-go are such clients.
+	// Namespace returns the namespace of a parent's children, for parents without a namespace of their own, and must be nil
+	// for others. It must not change what it returns for a parent. Without it, the children of such a parent have no
+	// namespace either.
+	Namespace func(P) string
+	// Parents and Children are the clients of a namespace, which is empty for objects without one. Typed clients of client-go are such clients.
 	Parents  func(namespace string) backend.ParentClient[P]
 	Children func(namespace string) backend.ChildClient[C]
 }
@@ -72,7 +76,11 @@ func BatchCronJobs(client kubernetes.Interface) Cron[*batchv1.CronJob, *batchv1.
 // cronKind is a Cron whose types are not known.
 type cronKind interface {
 	parent() schema.GroupVersionKind
+	// value returns the CronJob that a parent is, in the namespace of its children.
 	value(Object) cronjob.CronJob
+	// namespace returns the namespace of a parent's children, and ownNamespace the one of the parents with children there.
+	namespace(parent Object) string
+	ownNamespace(ofChildren string) string
 	child(of *cronjob.CronJob, o Object, options *cronjob.Options) cronjob.Child
 	// owner returns the UID of a child's parent, and the parent's name if the child tells it.
 	owner(child Object) (uid types.UID, name string)
@@ -110,7 +118,23 @@ func (k *Cron[P, C]) logKey() string {
 
 func (k *Cron[P, C]) value(o Object) cronjob.CronJob {
 	parent := o.(P)
-	return convert.Parent(parent, k.Spec(parent), k.Status(parent))
+	value := convert.Parent(parent, k.Spec(parent), k.Status(parent))
+	value.Namespace = k.namespace(o)
+	return value
+}
+
+func (k *Cron[P, C]) namespace(parent Object) string {
+	if k.Namespace != nil {
+		return k.Namespace(parent.(P))
+	}
+	return parent.GetNamespace()
+}
+
+func (k *Cron[P, C]) ownNamespace(ofChildren string) string {
+	if k.Namespace != nil {
+		return ""
+	}
+	return ofChildren
 }
 
 func (k *Cron[P, C]) child(of *cronjob.CronJob, o Object, options *cronjob.Options) cronjob.Child {
@@ -144,7 +168,7 @@ func (k *Cron[P, C]) schedule(o Object) (options []schedule.Option, ok bool) {
 func (k *Cron[P, C]) newChild(parent P, c *cronjob.Creation) C {
 	child := k.New(parent)
 	child.SetName(c.Name)
-	child.SetNamespace(parent.GetNamespace())
+	child.SetNamespace(k.namespace(parent))
 	child.SetLabels(merged(child.GetLabels(), c.Labels))
 	child.SetAnnotations(merged(child.GetAnnotations(), c.Annotations))
 	if k.OwnerLabel != "" {
@@ -168,7 +192,7 @@ func merged(a, b map[string]string) map[string]string {
 func (k *Cron[P, C]) newBackend(parent Object) writer {
 	w := &cronWriter[P, C]{}
 	w.Cron = backend.Cron[P, C]{
-		Parents: k.Parents(parent.GetNamespace()), Children: k.Children(parent.GetNamespace()), Kind: k.Child, New: k.newChild, SetStatus: k.SetStatus,
+		Parents: k.Parents(parent.GetNamespace()), Children: k.Children(k.namespace(parent)), Kind: k.Child, New: k.newChild, SetStatus: k.SetStatus,
 		Owner:  func(c C) types.UID { uid, _ := k.owner(c); return uid },
 		Object: parent.(P),
 		Wrote:  func(o P) { w.last = o },

@@ -115,12 +115,13 @@ func (s *shelf[T]) put(verb string, o T) (T, error) {
 }
 
 func (s *shelf[T]) Get(_ context.Context, name string, _ metav1.GetOptions) (T, error) {
-	o, found, _ := s.informer.GetIndexer().GetByKey("ns/" + name)
-	if !found {
-		var none T
-		return none, apierrors.NewNotFound(schema.GroupResource{}, name)
+	var o T
+	all := s.all()
+	i := slices.IndexFunc(all, func(o T) bool { return o.GetName() == name })
+	if i < 0 {
+		return o, apierrors.NewNotFound(schema.GroupResource{}, name)
 	}
-	return o.(T), nil
+	return all[i], nil
 }
 
 func (s *shelf[T]) Create(ctx context.Context, o T, _ metav1.CreateOptions) (T, error) {
@@ -136,10 +137,10 @@ func (s *shelf[T]) Create(ctx context.Context, o T, _ metav1.CreateOptions) (T, 
 	return s.put("create", o)
 }
 
-func (s *shelf[T]) Delete(_ context.Context, name string, _ metav1.DeleteOptions) error {
-	o, found, _ := s.informer.GetIndexer().GetByKey("ns/" + name)
-	if !found {
-		return apierrors.NewNotFound(schema.GroupResource{}, name)
+func (s *shelf[T]) Delete(ctx context.Context, name string, _ metav1.DeleteOptions) error {
+	o, err := s.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
 	}
 	s.writes = append(s.writes, "delete "+name)
 	return s.informer.GetIndexer().Delete(o)

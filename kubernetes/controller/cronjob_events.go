@@ -82,14 +82,15 @@ func (c *CronJobs) ownerOf(child Object) Object {
 		return nil
 	}
 	if name == "" {
-		parents, err := c.cronJobs.ByIndex(byUID, ofController(child.GetNamespace(), uid))
+		parents, err := c.cronJobs.ByIndex(c.byUID, ofController(child.GetNamespace(), uid))
 		if err != nil || len(parents) == 0 {
 			return nil
 		}
 		return parents[0].(Object)
 	}
-	if owner := c.at(types.NamespacedName{Namespace: child.GetNamespace(), Name: name}); owner != nil && owner.GetUID() == uid {
-		return owner
+	owner := c.at(types.NamespacedName{Namespace: c.kind.ownNamespace(child.GetNamespace()), Name: name})
+	if owner == nil || owner.GetUID() != uid || c.kind.namespace(owner) != child.GetNamespace() {
+		return nil
 	}
-	return nil
+	return owner
 }

@@ -74,7 +74,7 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 		if errors.As(err, &invalid) {
 			r.options.report(ctx, r.object, true, job.Event{Type: job.EventWarning, Reason: "Invalid" + r.kind.parent().Kind, Message: err.Error()})
 		}
-		return end, nil, fmt.Errorf("%s %s: %w", r.kind.parent().Kind, r.key, err)
+		return end, nil, fmt.Errorf("%s %s: %w", r.kind.parent().Kind, named(r.key), err)
 	}
 	r.log(ctx, plan)
 	b := r.newBackend(object)

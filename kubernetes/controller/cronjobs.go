@@ -69,7 +69,7 @@ type CronJobs struct {
 	kind           cronKind
 	options        CronJobOptions
 	cronJobs, jobs cache.Indexer
-	byRun          string    // the name of the index
+	byRun, byUID   string    // the names of the indexes
 	planners       sync.Pool // of *cronjob.Planner
 
 	mu       sync.Mutex
@@ -123,15 +123,19 @@ func NewCronReconciler[P, C Object](kind Cron[P, C], parents, children cache.Sha
 		o.Memories = &memories[cronjob.Memory]{}
 	}
 	index := strings.Join([]string{byRun, kind.Parent.Kind, kind.OwnerLabel, o.Planner.Naming.Form.String(), o.Planner.Naming.Prefix}, "/")
+	ofParents := strings.Join([]string{byUID, kind.Parent.Kind, kind.OwnerLabel}, "/")
 	err := addIndex(children, index, func(object any) ([]string, error) { return runsOf(&kind, &o.Planner.Naming, object.(Object)), nil })
 	if err == nil && kind.OwnerLabel != "" {
-		err = addIndex(parents, byUID, uidOf)
+		err = addIndex(parents, ofParents, func(object any) ([]string, error) {
+			o := object.(Object)
+			return []string{ofController(kind.namespace(o), o.GetUID())}, nil
+		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s controller: %w", strings.ToLower(kind.Parent.Kind), err)
 	}
 	return &CronJobs{
-		kind: &kind, options: o, byRun: index, cronJobs: parents.GetIndexer(), jobs: children.GetIndexer(),
+		kind: &kind, options: o, byRun: index, byUID: ofParents, cronJobs: parents.GetIndexer(), jobs: children.GetIndexer(),
 		planners: sync.Pool{New: func() any { return new(cronjob.Planner) }},
 		compiled: map[types.NamespacedName]*compiledFor{},
 	}, nil
@@ -152,32 +156,29 @@ func runsOf(kind cronKind, naming *cronjob.Naming, child Object) (keys []string)
 	return keys
 }
 
-// byUID is the index of parents by their UID, for children that tell no more of them.
+// byUID is the index of parents by their UID and the namespace of their children, for children that tell no more of
+// them.
 const byUID = "batchplan/uid"
-
-func uidOf(object any) ([]string, error) {
-	o := object.(Object)
-	return []string{ofController(o.GetNamespace(), o.GetUID())}, nil
-}
 
 // takes reports whether the CronJob is this controller's and this replica's.
 func (c *CronJobs) takes(o Object) bool {
-	return c.options.serves(o.GetNamespace()) && (c.options.Takes == nil || c.options.Takes(o))
+	return c.options.serves(c.kind.namespace(o)) && (c.options.Takes == nil || c.options.Takes(o))
 }
 
 // at returns the CronJob of that name, or nil.
 func (c *CronJobs) at(key types.NamespacedName) Object {
-	object, found, err := c.cronJobs.GetByKey(key.String())
+	object, found, err := c.cronJobs.GetByKey(named(key))
 	if err != nil || !found {
 		return nil
 	}
 	return object.(Object)
 }
 
-// children returns the jobs of the CronJob's namespace that it controls, and those that could hold
-// the name of a run.
+// children returns the jobs that the CronJob controls, and those that could hold the name of a run, of the
+// namespace of its jobs.
 func (c *CronJobs) children(of Object) (found []Object) {
-	for i, key := range [...]string{ofController(of.GetNamespace(), of.GetUID()), of.GetNamespace() + "/" + of.GetName()} {
+	namespace := c.kind.namespace(of)
+	for i, key := range [...]string{ofController(namespace, of.GetUID()), namespace + "/" + of.GetName()} {
 		objects, err := c.jobs.ByIndex(c.byRun, key)
 		if err != nil {
 			return found // unreachable: the index was added
@@ -195,8 +196,8 @@ func (c *CronJobs) children(of Object) (found []Object) {
 // each adds all CronJobs of some namespaces.
 func (c *CronJobs) each(namespace func(string) bool, add func(types.NamespacedName)) {
 	for _, o := range c.cronJobs.List() {
-		if key := keyOf(o.(Object)); namespace(key.Namespace) {
-			add(key)
+		if object := o.(Object); namespace(c.kind.namespace(object)) {
+			add(keyOf(object))
 		}
 	}
 }

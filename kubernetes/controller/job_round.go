@@ -29,14 +29,13 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		return next, err
 	}
 	object := c.ownerAt(key)
-	if object == nil || !c.options.serves(key.Namespace) {
+	if object == nil || !c.options.serves(c.kind.namespace(object)) {
 		c.forget(key)
 		return next, nil
 	}
 	value := c.kind.value(object)
 	if value.Status.Finished() != "" {
-		c.known.Forget(key)
-		c.created.forget(key)
+		c.forgetPods(key)
 		c.written.forget(key, object.GetUID())
 		c.options.Memories.Delete(key)
 		return next, nil
@@ -45,6 +44,9 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 	snapshot := job.Snapshot{Job: value, Now: c.options.clock().Now(), Memory: c.remember(key, object), Options: c.options.Planner}
 	snapshot.Memory.Expectations, snapshot.Memory.Untracking = c.tracker.Snapshot(key)
 	if c.takes(&value) {
+		if value.Namespace != key.Namespace {
+			c.places.Store(key, value.Namespace)
+		}
 		d.objects = c.appendPods(d.objects[:0], object)
 		d.pods = c.known.Append(d.pods[:0], &value, d.objects)
 		snapshot.Pods = d.pods
@@ -66,11 +68,19 @@ func (c *Jobs) resource(r resource) schema.GroupResource {
 
 // forget drops what is known of a job that is gone, or another replica's.
 func (c *Jobs) forget(key types.NamespacedName) {
-	c.known.Forget(key)
-	c.created.forget(key)
+	c.forgetPods(key)
 	c.tracker.Forget(key)
 	c.written.forget(key, "")
 	c.options.Memories.Delete(key)
+}
+
+// forgetPods drops what is known of the pods of a job.
+func (c *Jobs) forgetPods(key types.NamespacedName) {
+	c.created.forget(key)
+	if place, is := c.places.LoadAndDelete(key); is {
+		key.Namespace = place.(string)
+	}
+	c.known.Forget(key)
 }
 
 // plan makes the plan of a round and carries it out.
@@ -84,12 +94,12 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 	}
 	if err != nil {
 		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "Invalid" + c.kind.gvk().Kind, Message: err.Error()})
-		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), key, err)
+		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
 	}
 	c.log(ctx, key, plan)
 	if err := c.checkCreations(key, snapshot, plan); err != nil {
 		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "PodsNotSeen", Message: err.Error()})
-		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), key, err)
+		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
 	}
 	executor := jobapply.Executor{Parallel: c.options.Parallel, Expectations: c.tracker.Of(key, c.options.clock().Now())}
 	b := c.newBackend(key, object)
@@ -182,11 +192,12 @@ func (b *roundBackend) foundOnlyGone(p *job.Plan) bool {
 }
 
 func (c *Jobs) newBackend(key types.NamespacedName, object Object) *roundBackend {
+	namespace := c.kind.namespace(object)
 	return &roundBackend{
 		jobs: c, key: key, owner: object.GetUID(), object: object,
 		Pods: &backend.Pods{
-			Client:    c.client.CoreV1().Pods(object.GetNamespace()),
-			Namespace: object.GetNamespace(),
+			Client:    c.client.CoreV1().Pods(namespace),
+			Namespace: namespace,
 			Owner:     *metav1.NewControllerRef(object, c.kind.gvk()),
 			Template:  c.kind.template(object),
 			Fresh: func(ctx context.Context) (metav1.Object, error) {

@@ -81,6 +81,7 @@ type Jobs struct {
 	desks   sync.Pool // of *desk
 	tracker expectations.Tracker[types.NamespacedName]
 	known   convert.PodCache
+	places  sync.Map // the namespaces of pods, by the keys of jobs that are in another or in none
 	created creations
 	written versions
 }
@@ -149,8 +150,8 @@ func (c *Jobs) takes(value *job.Job) bool {
 // each adds all jobs of some namespaces.
 func (c *Jobs) each(namespace func(string) bool, add func(types.NamespacedName)) {
 	for _, o := range c.owners.List() {
-		if key := keyOf(o.(Object)); namespace(key.Namespace) {
-			add(key)
+		if object := o.(Object); namespace(c.kind.namespace(object)) {
+			add(keyOf(object))
 		}
 	}
 }

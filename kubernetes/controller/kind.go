@@ -38,7 +38,11 @@ type Kind[T Object] struct {
 	SetStatus func(T, batchv1.JobStatus)
 	// Check, if set, says why an object cannot be served. It is for what Spec does not return.
 	Check func(T) error
-	// Objects is the client of a namespace. The typed clients of client-go are such clients.
+	// Namespace returns the namespace of an object's pods. It is required for a kind whose objects have no namespace of
+	// their own, and must be nil for others. It must not change, and nor must what it returns for an object.
+	Namespace func(T) string
+	// Objects is the client of a namespace, which is empty for objects without one. The typed clients of client-go are
+	// such clients.
 	Objects func(namespace string) backend.OwnerClient[T]
 
 	isBatch bool // a server has filled in and checked the spec
@@ -60,7 +64,11 @@ func BatchJobs(client kubernetes.Interface) Kind[*batchv1.Job] {
 // ownerKind is a Kind whose type is not known.
 type ownerKind interface {
 	gvk() schema.GroupVersionKind
+	// value returns the job that an object is, in the namespace of its pods.
 	value(Object) job.Job
+	// namespace returns the namespace of an object's pods, and ownNamespace the one of the objects with pods there.
+	namespace(Object) string
+	ownNamespace(ofPods string) string
 	// check says why an object, with that value, cannot be served.
 	check(Object, *job.Job) error
 	template(Object) *corev1.PodTemplateSpec
@@ -132,6 +140,7 @@ func (k *Kind[T]) value(o Object) job.Job {
 	object := o.(T)
 	spec := k.Spec(object)
 	value := convert.JobOf(object, spec, k.Status(object))
+	value.Namespace = k.namespace(o)
 	if k.isBatch {
 		return value
 	}
@@ -145,6 +154,20 @@ func (k *Kind[T]) value(o Object) job.Job {
 		}
 	}
 	return value
+}
+
+func (k *Kind[T]) namespace(o Object) string {
+	if k.Namespace != nil {
+		return k.Namespace(o.(T))
+	}
+	return o.GetNamespace()
+}
+
+func (k *Kind[T]) ownNamespace(ofPods string) string {
+	if k.Namespace != nil {
+		return ""
+	}
+	return ofPods
 }
 
 // uidLabel is the label of the pods of an object, and what selects them.
@@ -163,6 +186,9 @@ func (k *Kind[T]) template(o Object) *corev1.PodTemplateSpec {
 }
 
 func (k *Kind[T]) check(o Object, value *job.Job) error {
+	if value.Namespace == "" {
+		return errors.New("metadata.namespace: is missing, and Kind.Namespace names none for the pods")
+	}
 	if k.Check != nil {
 		if err := k.Check(o.(T)); err != nil {
 			return err

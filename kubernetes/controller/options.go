@@ -35,7 +35,8 @@ type Common struct {
 	Workers int
 	// Namespace reports whether the objects of a namespace are this replica's; nil means that
 	// all are. When its answer changes, call [Controller.Enqueue] for the namespace: a replica
-	// forgets what it remembers of one that it has lost.
+	// forgets what it remembers of one that it has lost. An object without a namespace is with its pods or children; the
+	// name is empty if these have none either.
 	Namespace func(string) bool
 	// Events reports to the people who watch the objects; nil means nobody.
 	Events Recorder

@@ -40,7 +40,7 @@ type Orphan struct {
 	types.NamespacedName
 	// Owner is the UID of a job that has ended or is gone, and Selector its selector: pods
 	// that do not match it any more are found when they are deleted. The name is then the
-	// job's.
+	// job's, and the namespace is the one of its pods.
 	Owner    types.UID
 	Selector string
 }
@@ -87,7 +87,8 @@ func NewOrphanReconciler[T Object](kind Kind[T], client kubernetes.Interface, ow
 func (c *Orphans) OwnerEvents(queue Queue[Orphan]) cache.ResourceEventHandler {
 	look := func(o Object, gone bool) {
 		if value := c.kind.value(o); gone || value.Status.Finished() != "" {
-			queue.Add(Orphan{keyOf(o), o.GetUID(), selectorOf(&value)})
+			name := types.NamespacedName{Namespace: value.Namespace, Name: value.Name}
+			queue.Add(Orphan{name, o.GetUID(), selectorOf(&value)})
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{

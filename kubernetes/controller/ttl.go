@@ -109,7 +109,7 @@ func (c *TTL) each(namespace func(string) bool, add func(types.NamespacedName)) 
 // Reconcile deletes the job if it has expired by the cache and by the server (T4). It returns
 // when the job expires, or the zero time.
 func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
-	object, found, err := c.owners.GetByKey(key.String())
+	object, found, err := c.owners.GetByKey(named(key))
 	if err != nil || !found {
 		return next, nil
 	}

@@ -96,7 +96,7 @@ type staleError struct {
 }
 
 func (e *staleError) Error() string {
-	return fmt.Sprintf("%s: the cache of %s is at version %q, own writes are at %q", e.key, e.cache, e.seen, e.written)
+	return fmt.Sprintf("%s: the cache of %s is at version %q, own writes are at %q", named(e.key), e.cache, e.seen, e.written)
 }
 
 // check fails while a cache is older than the job's own writes.

@@ -266,7 +266,7 @@ func TestController_StoppedInformers(t *testing.T) {
 		want           [5]string
 	}{
 		{false, false, [5]string{}},
-		{true, false, [5]string{"job controller: ", "orphan controller: ", "ttl controller: ", "cronjob controller: ", "cronjob controller: index batchplan/uid: "}},
+		{true, false, [5]string{"job controller: ", "orphan controller: ", "ttl controller: ", "cronjob controller: ", "cronjob controller: index batchplan/uid/CronJob/example.com/owner: "}},
 		{false, true, [5]string{"job controller: index batchplan/controller: ", "orphan controller: index batchplan/controller: ", "", "cronjob controller: index batchplan/run", "cronjob controller: index batchplan/run"}},
 	} {
 		jobs := controller.JobOptions{ManagedBy: mine}
