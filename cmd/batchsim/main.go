@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	_ "time/tzdata" // zones do not depend on the machine
 
 	"github.com/batchplan/batchplan/cmd/batchsim/internal/cli"
 )

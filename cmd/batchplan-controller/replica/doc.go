@@ -4,7 +4,8 @@
 //	config := replica.Config{ManagedBy: "example.com/jobs"}
 //	err := replica.Run(ctx, restConfig, config)
 //
-// The command batchplan-controller is this package with flags.
+// The command batchplan-controller is this package with flags. A program of your own that runs CronJobs in an image without
+// time zones imports time/tzdata.
 //
 // # Several replicas
 //

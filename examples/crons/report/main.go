@@ -3,6 +3,8 @@
 package main
 
 import (
+	_ "time/tzdata" // spec.timeZone, also in an image without zones
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
