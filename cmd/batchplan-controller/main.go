@@ -82,7 +82,7 @@ func parse(args []string, out io.Writer) (*options, error) {
 	list(flags, &c.Namespaces, "namespaces", "comma-separated `names` of the namespaces to serve (default all)")
 	flags.IntVar(&c.Workers, "workers", 0, "concurrent rounds of each controller (default 5)")
 	flags.StringVar(&c.planners, "planners", "", "`file` with the options of the planners, in YAML")
-	flags.StringVar(&c.preset, "preset", "", "options of the planners to begin with: "+replica.PresetKubernetes+" decides as Kubernetes does, quirks included")
+	flags.StringVar(&c.preset, "preset", "", "options of the planners to begin with: "+replica.PresetKubernetes+"1.36, or another release, decides as its controllers do, quirks included")
 	flags.StringVar(&c.MemoryAnnotation, "memory-annotation", "", "annotation `name` of a job that keeps its backoff over a restart and a change of leader; needs the right to patch jobs (default none: the backoff starts again)")
 	flags.BoolVar(&c.MergeEvents, "merge-events", false, "report the pods that a round has created, or deleted, in one event")
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default $KUBECONFIG, then the service account of the pod, then ~/.kube/config)")
@@ -168,12 +168,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	c.Registry, c.Status = prometheus.NewRegistry(), &replica.Status{}
 	c.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, e := range []struct {
-		address string
-		handler http.Handler
-	}{{c.listen, replica.Health(c.Status)}, {c.metrics, replica.Metrics(c.Registry)}} {
+		flag, address string
+		handler       http.Handler
+	}{{"-listen", c.listen, replica.Health(c.Status)}, {"-metrics-listen", c.metrics, replica.Metrics(c.Registry)}} {
 		stop, err := serve(ctx, e.address, e.handler)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", e.flag, err)
 		}
 		defer stop()
 	}
@@ -187,7 +187,7 @@ func serve(ctx context.Context, address string, handler http.Handler) (stop func
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, err
 	}
 	klog.FromContext(ctx).Info("endpoints", "address", listener.Addr().String())
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -104,6 +105,16 @@ func TestManifests(t *testing.T) {
 	}
 	if _, err := replica.ParsePlanners(read(t, "planners.yaml"), ""); err != nil {
 		t.Errorf("planners.yaml: %v", err)
+	}
+}
+
+// TestReadme: kubectl apply takes the job of the README: it has a name, and the controllers take it.
+func TestReadme(t *testing.T) {
+	_, rest, _ := strings.Cut(testfile.Read(t, "README.md"), "```yaml\n")
+	text, _, _ := strings.Cut(rest, "```")
+	j, ok := decode(t, "README.md", text).(*batchv1.Job)
+	if !ok || j.Name == "" || j.Spec.ManagedBy == nil || *j.Spec.ManagedBy != "example.com/batchplan" {
+		t.Errorf("the README has %s", text)
 	}
 }
 
@@ -199,7 +210,11 @@ func TestRun_ChecksFirst(t *testing.T) {
 	if err := run(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), "managed-by: required") {
 		t.Errorf("error %v", err)
 	}
-	if err := run(t.Context(), append(args, "-managed-by=a.b/c"), io.Discard); err == nil || !strings.Contains(err.Error(), "listen: ") {
+	if err := run(t.Context(), append(args, "-managed-by=a.b/c"), io.Discard); err == nil || !strings.HasPrefix(err.Error(), "-listen: ") {
+		t.Errorf("error %v", err)
+	}
+	args = append(args[:2], "-managed-by=a.b/c", "-listen=", "-metrics-listen", taken.Addr().String())
+	if err := run(t.Context(), args, io.Discard); err == nil || !strings.HasPrefix(err.Error(), "-metrics-listen: ") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -239,7 +254,7 @@ func TestLog(t *testing.T) {
 	if err := errors.Join(command.Process.Signal(os.Interrupt), command.Wait()); err != nil {
 		t.Error(err)
 	}
-	if text := out.String(); strings.Contains(text, "Feature gate") || !strings.Contains(text, "CronJobs are left to the built-in controller") {
+	if text := out.String(); strings.Contains(text, "Feature gate") || !strings.Contains(text, "stopping: rounds under way end") || !strings.Contains(text, "CronJobs are left to the built-in controller") {
 		t.Errorf("output:\n%s", text)
 	}
 }

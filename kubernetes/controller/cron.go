@@ -76,6 +76,7 @@ func BatchCronJobs(client kubernetes.Interface) Cron[*batchv1.CronJob, *batchv1.
 // cronKind is a Cron whose types are not known.
 type cronKind interface {
 	parent() schema.GroupVersionKind
+	childKind() string
 	// value returns the CronJob that a parent is, in the namespace of its children.
 	value(Object) cronjob.CronJob
 	// namespace returns the namespace of a parent's children, and ownNamespace the one of the parents with children there.
@@ -101,6 +102,7 @@ type writer interface {
 }
 
 func (k *Cron[P, C]) parent() schema.GroupVersionKind { return k.Parent }
+func (k *Cron[P, C]) childKind() string               { return k.Child.Kind }
 
 // says implements [cronKind]: the sentences of the planner are about a CronJob and its jobs.
 func (k *Cron[P, C]) says(text string) string {

@@ -368,5 +368,12 @@ func TestCron_NamespaceTerminating(t *testing.T) {
 			t.Error(err)
 		}
 		c.want()
+		const message = `no Task is created: the namespace "ns" is being terminated`
+		if got := c.events.take(); !strings.Contains(got, "Warning NamespaceTerminating "+message) {
+			t.Errorf("events %s", got)
+		}
+		if text := strings.Join(c.log, "\n"); !strings.Contains(text, `"reason"="NamespaceTerminating"`) {
+			t.Errorf("log %s", text)
+		}
 	})
 }

@@ -130,6 +130,15 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 	}
 	r.options.Memories.Set(r.key, end.Memory)
 	r.options.report(ctx, object, end.Retry, r.said(end.Events)...)
+	if slices.ContainsFunc(end.Outcome.Created, func(e cronjob.Effect) bool { return e.Result == cronjob.ResultRefused }) {
+		r.options.reportClosing(ctx, object, r.kind.childKind(), r.snapshot.CronJob.Namespace, r.options.Planner.Quirks != 0)
+	}
+	hasStarted := slices.ContainsFunc(end.Outcome.Created, func(e cronjob.Effect) bool { return e.Result == cronjob.ResultDone })
+	if r.options.Advise != nil && hasStarted {
+		if reason, message := r.options.Advise(object); message != "" {
+			r.options.report(ctx, object, false, job.Event{Type: job.EventWarning, Reason: reason, Message: message})
+		}
+	}
 	if len(end.Triggered)+len(end.Backfills) > 0 {
 		r.options.Requests.Advance(r.key, end.Triggered, end.Backfills)
 		r.snapshot.Triggers, r.snapshot.Backfills = r.options.Requests.Get(r.key)

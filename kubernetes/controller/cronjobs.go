@@ -24,6 +24,9 @@ type CronJobOptions struct {
 	// Takes reports whether a CronJob is this controller's; nil means that all are. A CronJob
 	// has no field like managedBy: the built-in controller takes all, and must be off.
 	Takes func(Object) bool
+	// Advise, if set, says what people should know of a CronJob whenever it has started a job, or nothing. It is a warning
+	// with that reason.
+	Advise func(Object) (reason, message string)
 	// Reasons are other names for the reasons of events, by the planner's.
 	Reasons map[string]string
 	// Planner are the options of the planner, Schedule the ones of [cronjob.Compile].

@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobquirk"
 	"github.com/batchplan/batchplan/kubernetes/backend"
 )
 
@@ -119,6 +120,9 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 		events = mergeEvents(events)
 	}
 	c.options.report(ctx, object, end.Retry, c.said(events)...)
+	if slices.ContainsFunc(end.Outcome.Created, func(e job.Effect) bool { return e.Result == job.ResultRefused }) {
+		c.options.reportClosing(ctx, object, "Pod", b.Namespace, c.options.Planner.Quirks.Has(jobquirk.RefusedAreActive))
+	}
 	c.options.Metrics.Round(&end.Metrics, c.options.clock().Since(snapshot.Now))
 	if ended := end.Status.Finished(); ended == "" {
 		err = errors.Join(err, b.annotate(ctx, end.Memory))

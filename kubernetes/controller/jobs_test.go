@@ -11,8 +11,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
@@ -74,6 +77,36 @@ func TestJobs_ManagedBy(t *testing.T) {
 	c := newCluster(t)
 	if _, err := controller.NewJobs(c, c.factory, controller.JobOptions{}); err == nil {
 		t.Error("ManagedBy is not required")
+	}
+}
+
+// TestJ34_NamespaceTerminating: what cannot be created any more is reported, once for a round. As in Kubernetes, there is no
+// event with quirks.
+func TestJ34_NamespaceTerminating(t *testing.T) {
+	for _, planner := range []job.Options{{}, job.Kubernetes136()} {
+		synctest.Test(t, func(t *testing.T) {
+			j := newJob("j", pointTo(mine))
+			j.Spec.Parallelism, j.Spec.Completions = pointTo[int32](4), pointTo[int32](4)
+			c := newCluster(t, j)
+			c.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonForbidden,
+					Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}}}}
+			})
+			c.startJobs(controller.JobOptions{Planner: planner})
+			c.rest(2 * time.Second)
+			text, events := strings.Join(c.log, "\n"), c.events.take()
+			rounds, want := strings.Count(text, "create 4 pods"), 0
+			if planner.Quirks == 0 {
+				want = rounds
+			}
+			const reported = `Warning NamespaceTerminating no Pod is created: the namespace "ns" is being terminated`
+			if strings.Count(events, reported) != want || strings.Contains(events, "FailedCreate") {
+				t.Errorf("quirks %v: events %q", planner.Quirks, events)
+			}
+			if rounds == 0 || strings.Count(text, `"reason"="NamespaceTerminating"`) != rounds {
+				t.Errorf("quirks %v: log %s", planner.Quirks, text)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -76,6 +77,17 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, s *runtime.Sc
 }
 
 func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.Namespace(namespace) }
+
+// reportClosing reports that a round could create nothing in a namespace that is being deleted. The built-in controllers have
+// no event then. The server takes none for an object of that namespace: the line in the log is left.
+func (o *Common) reportClosing(ctx context.Context, about Object, what, namespace string, asKubernetes bool) {
+	message := fmt.Sprintf("no %s is created: the namespace %q is being terminated", what, namespace)
+	if asKubernetes {
+		klog.FromContext(ctx).Info("warning", "object", klog.KObj(about), "reason", "NamespaceTerminating", "message", message)
+		return
+	}
+	o.report(ctx, about, false, job.Event{Type: job.EventWarning, Reason: "NamespaceTerminating", Message: message})
+}
 
 // report reports events. A warning is a line in the log too, unless the round is repeated: then
 // its error is one.

@@ -18,6 +18,11 @@ import (
 
 // cronDivergences are the rows about CronJobs that differ by default.
 var cronDivergences = []divergence{
+	{row: "Nothing can be created any more, as the namespace is being deleted (J34, C14)", about: "a job",
+		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 30m; closing; wait 31m`,
+		look:   hasReported("NamespaceTerminating"), quirk: cronQuirks(cronjobquirk.SilentMiss),
+		theirs: "no NamespaceTerminating",
+		ours:   "NamespaceTerminating"},
 	{row: "Runs of an irregular schedule were missed (C7, C8, B1)", at: "2000-01-01T08:00:00Z",
 		script: `cronjob {"schedule":"*/5 9 * * *",JOB}; manual; stopall; wait 12h; restartall; wait 1m`,
 		look:   runs, quirk: cronQuirks(cronjobquirk.Estimate),

@@ -72,7 +72,8 @@ type Config struct {
 type Lease struct {
 	// Namespace and Name are where the leases are. With shards, the name is a prefix.
 	Namespace, Name string
-	// Duration is the longest time for which nobody works after a replica was killed. Zero
+	// Duration is the longest time for which nobody works after a replica was killed, with shards. A
+	// replica that waits for the leader's lease looks now and then, and needs up to 1.6 times as long. Zero
 	// means 15 seconds.
 	Duration time.Duration
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/release"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -36,7 +38,7 @@ func TestParsePlanners_Preset(t *testing.T) {
 	want.PendingTimeout = time.Minute
 	for _, test := range []struct{ file, preset string }{
 		{"preset: kubernetes-1.36\njob: {pendingTimeout: 1m}", ""},
-		{"job: {pendingTimeout: 1m}", PresetKubernetes},
+		{"job: {pendingTimeout: 1m}", "kubernetes-1.36"},
 	} {
 		got, err := ParsePlanners([]byte(test.file), test.preset)
 		if diff := cmp.Diff(want, got.Job); err != nil || diff != "" {
@@ -46,7 +48,13 @@ func TestParsePlanners_Preset(t *testing.T) {
 			t.Errorf("%q, %q: options of CronJobs (-want +got):\n%s", test.file, test.preset, diff)
 		}
 	}
-	got, err := ParsePlanners(nil, "")
+	older, err := release.Parse("1.33,JobManagedBy=false")
+	must.OK(t, err)
+	got, err := ParsePlanners(nil, "kubernetes-1.33,JobManagedBy=false")
+	if diff := cmp.Diff(job.Kubernetes(older), got.Job) + cmp.Diff(cronjob.Kubernetes(older), got.CronJob); err != nil || diff != "" {
+		t.Errorf("an older release: error %v, options (-want +got):\n%s", err, diff)
+	}
+	got, err = ParsePlanners(nil, "")
 	if diff := cmp.Diff(Planners{}, got); err != nil || diff != "" {
 		t.Errorf("an empty file: error %v, options (-want +got):\n%s", err, diff)
 	}
@@ -65,7 +73,9 @@ func TestParsePlanners_Errors(t *testing.T) {
 		{"job: {controllerName: a.b/c}", "-managed-by"},
 		{"job: {backoff: {factor: -2}}", "factor"},
 		{"cronJob: {jitter: -1s}", "jitter"},
-		{"preset: kubernetes-1.20", `preset: kubernetes-1.20 is not "kubernetes-1.36"`},
+		{"preset: kubernetes-1.20", `preset: release "1.20" is not known: want one of 1.31`},
+		{"preset: 1.36", `preset: 1.36 is not "kubernetes-" and a release`},
+		{"preset: kubernetes-1.36,JobManagedBy=false", "locked to true"},
 		{"job: 1", "job"},
 		{"- 1", "want fields"},
 		{"job: {}\njob: {}", "already set"},

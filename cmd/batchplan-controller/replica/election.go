@@ -34,6 +34,11 @@ func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) er
 				stopElection()
 			},
 			OnStoppedLeading: func() {},
+			OnNewLeader: func(identity string) {
+				if identity != c.Identity {
+					klog.FromContext(ctx).Info("another replica leads", "leader", identity, "identity", c.Identity)
+				}
+			},
 		},
 	})
 	if err != nil {

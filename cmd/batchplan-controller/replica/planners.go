@@ -13,19 +13,21 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/release"
 )
 
 // Planners are the options of the planners, as a file holds them.
 type Planners struct {
-	// Preset is the options to begin with: empty for the recommended ones, or
-	// [PresetKubernetes] for the behaviour of the built-in controllers, quirks included.
+	// Preset is the options to begin with: empty for the recommended ones, or [PresetKubernetes] and a
+	// release for the behaviour of its built-in controllers, quirks included.
 	Preset  string          `json:"preset,omitempty"`
 	Job     job.Options     `json:"job,omitzero"`
 	CronJob cronjob.Options `json:"cronJob,omitzero"`
 }
 
-// PresetKubernetes names the options with which the planners decide as Kubernetes 1.36 does.
-const PresetKubernetes = "kubernetes-1.36"
+// PresetKubernetes, with a release that [release.Parse] reads, names the options with which the planners decide as
+// the controllers of that release do: "kubernetes-1.36", or "kubernetes-1.33,JobManagedBy=false".
+const PresetKubernetes = "kubernetes-"
 
 // ParsePlanners reads options from YAML or JSON. It has the fields of [job.Options] and
 // [cronjob.Options]; a duration is a text such as "90s". Unknown fields are errors. The preset
@@ -66,13 +68,19 @@ func presetOf(tree any, p *Planners) error {
 	if named, found := file["preset"]; found {
 		preset = named
 	}
-	switch preset {
-	case "":
-	case PresetKubernetes:
-		p.Job, p.CronJob = job.Kubernetes136(), cronjob.Kubernetes136()
-	default:
-		return fmt.Errorf("preset: %v is not %q", preset, PresetKubernetes)
+	if preset == "" {
+		return nil
 	}
+	name, _ := preset.(string)
+	text, found := strings.CutPrefix(name, PresetKubernetes)
+	if !found {
+		return fmt.Errorf("preset: %v is not %q and a release", preset, PresetKubernetes)
+	}
+	r, err := release.Parse(text)
+	if err != nil {
+		return fmt.Errorf("preset: %w", err)
+	}
+	p.Job, p.CronJob = job.Kubernetes(r), cronjob.Kubernetes(r)
 	return nil
 }
 

@@ -3,13 +3,16 @@ package replica
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 	"github.com/batchplan/batchplan/kubernetes/convert"
 	"github.com/batchplan/batchplan/schedule"
@@ -26,6 +29,9 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 		return err
 	}
 	defer c.Status.set(phaseStopping)
+	defer context.AfterFunc(ctx, func() {
+		klog.FromContext(ctx).Info("stopping: rounds under way end, and no others begin", "cause", context.Cause(ctx).Error())
+	})()
 	if !c.runs(CronJobs) {
 		klog.FromContext(ctx).Info("CronJobs are left to the built-in controller: to run them, name " + CronJobs + " among the controllers")
 	}
@@ -127,8 +133,8 @@ func (c *Config) newControllers(client kubernetes.Interface, factory informers.S
 		return controller.NewOrphans(client, factory, controller.OrphanOptions{Common: common, ManagedBy: c.ManagedBy, Planner: c.Planners.Job})
 	})
 	add(CronJobs, func() (starter, error) {
-		o := controller.CronJobOptions{Common: common, Planner: c.Planners.CronJob, Metrics: measure(c.Registry)}
-		if c.Planners.Preset == PresetKubernetes {
+		o := controller.CronJobOptions{Common: common, Planner: c.Planners.CronJob, Metrics: measure(c.Registry), Advise: c.advise}
+		if c.Planners.Preset != "" {
 			o.Schedule = []schedule.Option{schedule.Kubernetes136()}
 		}
 		return controller.NewCronJobs(client, factory, o)
@@ -139,6 +145,17 @@ func (c *Config) newControllers(client kubernetes.Interface, factory informers.S
 		})
 	})
 	return all, err
+}
+
+// advise says of a CronJob that its jobs are left to another controller.
+func (c *Config) advise(o controller.Object) (reason, message string) {
+	options := c.Planners.Job
+	options.ControllerName = c.ManagedBy
+	by, ours := job.ManagerOf(&job.Spec{ManagedBy: o.(*batchv1.CronJob).Spec.JobTemplate.Spec.ManagedBy}, &options)
+	if ours {
+		return "", ""
+	}
+	return "JobsManagedElsewhere", fmt.Sprintf("its jobs are left to %s, as spec.jobTemplate.spec.managedBy says: to run them here, set it to %s", by, c.ManagedBy)
 }
 
 // start starts the caches and the controllers and waits for their end.

@@ -11,16 +11,20 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/controller"
+	"github.com/batchplan/batchplan/release"
 )
 
 // TestRunControllers_MemoryAnnotation: the backoff of a job with a failed pod is in the annotation
@@ -105,6 +109,10 @@ func TestRunControllers_Shares(t *testing.T) {
 			must.OK(t, err)
 			s := &shares{n: n, held: map[int]bool{shardOf("ns", n): serves}, validUntil: time.Now().Add(time.Hour)}
 			client := fake.NewClientset(cron)
+			client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
+				a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).UID = "uid-j"
+				return false, nil, nil
+			})
 			var mu sync.Mutex
 			var said []string
 			ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, text string) {
@@ -125,11 +133,72 @@ func TestRunControllers_Shares(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
-			if text := strings.Join(said, "\n"); !strings.Contains(text, `"msg"="running" "controllers"=["cronjobs"] "managedBy"="a.b/c"`) {
+			text := strings.Join(said, "\n")
+			if !strings.Contains(text, `"msg"="running" "controllers"=["cronjobs"] "managedBy"="a.b/c"`) {
 				t.Errorf("log:\n%s", text)
+			}
+			const advice = `"reason"="JobsManagedElsewhere" "message"="its jobs are left to kubernetes.io/job-controller`
+			if strings.Contains(text, advice) != serves {
+				t.Errorf("serves %v: log:\n%s", serves, text)
 			}
 		})
 	}
+}
+
+// TestAdvise: the jobs of a CronJob are left to another controller if its template says so, and the gate is on.
+func TestAdvise(t *testing.T) {
+	for _, test := range []struct {
+		me       string
+		template *string
+		off      release.Gates
+		want     string
+	}{
+		{me: "a.b/c", want: "its jobs are left to kubernetes.io/job-controller"},
+		{me: "a.b/c", template: pointTo("a.b/d"), want: "its jobs are left to a.b/d"},
+		{me: "a.b/c", template: pointTo("a.b/c")},
+		{me: job.ControllerName},
+		{me: job.ControllerName, template: pointTo("a.b/d"), want: "its jobs are left to a.b/d"},
+		{me: job.ControllerName, template: pointTo("a.b/d"), off: release.JobManagedBy},
+	} {
+		c := Config{ManagedBy: test.me, Planners: Planners{Job: job.Options{Without: test.off}}}
+		o := &batchv1.CronJob{Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{ManagedBy: test.template}}}}
+		if _, got := c.advise(o); !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}
+
+// TestRunElected_Standby: a replica that waits says who leads.
+func TestRunElected_Standby(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := Config{ManagedBy: "a.b/c", Election: true, Lease: Lease{Namespace: "ns"}, Identity: "me"}.withDefaults()
+		must.OK(t, err)
+		now := metav1.NewMicroTime(time.Now())
+		client := fake.NewClientset(&coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: DefaultLeaseName},
+			Spec:       coordinationv1.LeaseSpec{HolderIdentity: pointTo("other"), LeaseDurationSeconds: pointTo(int32(15)), AcquireTime: &now, RenewTime: &now},
+		})
+		var mu sync.Mutex
+		var said []string
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			said = append(said, text)
+		}, funcr.Options{})))
+		done := make(chan error, 1)
+		go func() { done <- c.runElected(ctx, client) }()
+		time.Sleep(5 * time.Second)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		if text := strings.Join(said, "\n"); !strings.Contains(text, `"msg"="another replica leads" "leader"="other" "identity"="me-`) {
+			t.Errorf("log:\n%s", text)
+		}
+	})
 }
 
 func pointTo[T any](v T) *T { return &v }

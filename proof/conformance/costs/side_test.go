@@ -48,7 +48,7 @@ func (s side) run(ctx context.Context, config *rest.Config, namespace string, wo
 	}
 	if s == preset {
 		var err error
-		if c.Planners, err = replica.ParsePlanners(nil, replica.PresetKubernetes); err != nil {
+		if c.Planners, err = replica.ParsePlanners(nil, replica.PresetKubernetes+"1.36"); err != nil {
 			return err
 		}
 	}

@@ -73,7 +73,7 @@ func testColumns(t *testing.T, c *cluster) {
 	startTheirs(theirPlace)
 	presets := map[string]replica.Planners{
 		"recommended": {},
-		"preset":      {Preset: replica.PresetKubernetes, Job: job.Kubernetes136(), CronJob: cronjob.Kubernetes136()},
+		"preset":      {Preset: replica.PresetKubernetes + "1.36", Job: job.Kubernetes136(), CronJob: cronjob.Kubernetes136()},
 	}
 	ourPlaces := map[string]*place{}
 	for preset, planners := range presets {
