@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/batchplan/batchplan/job"
 )
@@ -46,7 +47,9 @@ func readAnswer(line []byte, id int) (*answer, error) {
 	var form answerForm
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
-	wrong := func(problem any) error { return fmt.Errorf("answer %q: %v", bytes.TrimSpace(line), problem) }
+	wrong := func(problem any) error {
+		return fmt.Errorf("answer %s: %s", quote(bytes.TrimSpace(line)), clip(fmt.Sprint(problem)))
+	}
 	if err := decoder.Decode(&form); err != nil {
 		return nil, wrong(err)
 	}
@@ -70,6 +73,25 @@ func readAnswer(line []byte, id int) (*answer, error) {
 		return nil, wrong("it has an error beside a plan or a status")
 	}
 	return &a, nil
+}
+
+// maxShown is how many bytes of what a program says an error shows.
+const maxShown = 1024
+
+// quote quotes the beginning of a line, and says how long the line is if that is not all.
+func quote(line []byte) string {
+	if len(line) <= maxShown {
+		return fmt.Sprintf("%q", line)
+	}
+	return fmt.Sprintf("%q and so on, %d bytes", line[:maxShown], len(line))
+}
+
+// clip shortens a problem, which may name a field of the answer.
+func clip(problem string) string {
+	if len(problem) <= maxShown {
+		return problem
+	}
+	return strings.ToValidUTF8(problem[:maxShown], "") + " and so on"
 }
 
 // right is the answer of this library. The snapshot must not be refused.

@@ -97,7 +97,7 @@ func (e *examiner) exchange(question []byte, out io.Writer, in *bufio.Reader) ([
 			answered <- result{nil, fmt.Errorf("%w (%w)", errEnded, err)}
 			return
 		}
-		line, err := in.ReadBytes('\n')
+		line, err := readLine(in)
 		switch {
 		case errors.Is(err, io.EOF) && len(line) == 0:
 			err = errEnded
@@ -113,6 +113,24 @@ func (e *examiner) exchange(question []byte, out io.Writer, in *bufio.Reader) ([
 		return r.line, r.err
 	case <-timer.C:
 		return nil, fmt.Errorf("no answer within %s; each answer is a line, and the program must flush it", e.timeout)
+	}
+}
+
+// maxAnswer is the length of the longest answer. The questions have few pods: right answers are below a hundredth of it.
+const maxAnswer = 4 << 20
+
+// readLine reads a line of at most maxAnswer bytes.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxAnswer:
+			return nil, fmt.Errorf("answer %s: no end of the line within %d bytes", quote(line), maxAnswer)
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		}
 	}
 }
 

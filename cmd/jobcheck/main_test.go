@@ -316,3 +316,37 @@ func TestCommandLine(t *testing.T) {
 		}
 	}
 }
+
+// endless is a line without an end. It notes how much of it was read.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += len(p)
+	if e.read > 4*maxAnswer {
+		return 0, io.ErrNoProgress
+	}
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func TestAsk_AnswerWithoutEnd(t *testing.T) {
+	e, in := examiner{questions: 2, timeout: time.Hour}, new(endless)
+	err := e.ask(io.Discard, in)
+	if err == nil || !strings.Contains(err.Error(), "no end of the line") || len(err.Error()) > 2*maxShown {
+		t.Errorf("%.200v", err)
+	}
+	if in.read > 2*maxAnswer {
+		t.Errorf("read %d bytes, the longest answer has %d", in.read, maxAnswer)
+	}
+}
+
+func TestReadAnswer_ShowsTheBeginning(t *testing.T) {
+	long := strings.Repeat("x", 100*maxShown)
+	for _, line := range []string{long, `{"id":0,"` + long + `":1}`, `{"id":1,"error":"` + long + `"}`} {
+		if _, err := readAnswer([]byte(line), 0); err == nil || len(err.Error()) > 3*maxShown {
+			t.Errorf("%.40s: an error of %d bytes: %.80v", line, len(fmt.Sprint(err)), err)
+		}
+	}
+}
