@@ -107,6 +107,23 @@ func TestEveryField(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for text, want := range map[string]int{
+		"[{pods: 1}, {pods: 2, count: 0}]": 1, "[{pods: 1}, {pods: 2, count: 1}]": 2, "[{pods: 1}, {pods: 2, count: 2}]": 3, "[{pods: 1}, {pods: 2}]": 2,
+		"[{pods: 1, count: 0}]": -1, "[{pods: 1, count: -1}]": -1, "[{pods: 1, count: 2000000000}]": -1, "[{pods: 1, count: 1.5}]": -1,
+		"[{pods: 1, count: 600000}, {pods: 1, count: 600000}]": -1,
+	} {
+		s, err := Load([]string{write(t, "scenario.yaml", "nodes: "+text+"\n")}, nil)
+		have := -1
+		if err == nil {
+			have = len(s.World(1).Nodes)
+		}
+		if have != want {
+			t.Errorf("%s: %d nodes, want %d: %v", text, have, want, err)
+		}
+	}
+}
+
 // Each value of a pod's behaviour, in a scenario and in the annotations of a manifest.
 func TestEveryValue(t *testing.T) {
 	values := map[string]string{"duration": "11s", "schedule": "12s", "pull": "13s", "init": "14s", "ready": "15s", "stop": "16s", "failAfter": "17s",

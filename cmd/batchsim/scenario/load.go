@@ -126,7 +126,7 @@ func (s *Scenario) loadManifest(place int, src *Source) error {
 	if err != nil {
 		return err
 	}
-	count := max(src.Count, 1)
+	count := src.Count.or1()
 	for i := range objects.Jobs {
 		j := objects.Jobs[i]
 		if err := s.finish(&j, j.Name); err != nil {

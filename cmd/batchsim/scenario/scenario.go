@@ -40,7 +40,7 @@ type Scenario struct {
 
 // Nodes are machines of one kind.
 type Nodes struct {
-	Count  int      `yaml:"count"`
+	Count  Count    `yaml:"count"`
 	Pods   int32    `yaml:"pods"`
 	CPU    Quantity `yaml:"cpu"`
 	Memory Quantity `yaml:"memory"`
@@ -99,7 +99,7 @@ type Source struct {
 	SWF      string `yaml:"swf"`
 	CSV      string `yaml:"csv"`
 	// Count is how many of each object of a manifest there are, and Arrivals when they come.
-	Count    int      `yaml:"count"`
+	Count    Count    `yaml:"count"`
 	Arrivals Arrivals `yaml:"arrivals"`
 	// Limit is the most jobs of a trace; 0 means all.
 	Limit int `yaml:"limit"`
@@ -221,7 +221,7 @@ func (s *Scenario) nodes() (out []sim.Node) {
 	for _, n := range s.Nodes {
 		node := sim.Node{Pods: n.Pods, Resources: sim.Resources{CPU: n.CPU.milli(), Memory: n.Memory.bytes()}, Skew: time.Duration(n.Skew),
 			Losses: float64(n.Lost), Preemptions: float64(n.Preempted), Away: n.Away.Dist, Price: n.Price}
-		for range max(n.Count, 1) {
+		for range n.Count.or1() {
 			node.Name = fmt.Sprintf("%s-%d", cmpOr(n.Name, "node"), len(out))
 			out = append(out, node)
 		}
@@ -286,7 +286,7 @@ func (o *Options) cronOptions() cronjob.Options {
 	return out
 }
 
-// check refuses words that are not among the choices.
+// check refuses words that are not among the choices, and too few or too many nodes. A world without nodes has room for all pods.
 func (s *Scenario) check() error {
 	refuse := func(path, value, choices string) error {
 		return fmt.Errorf("%s: %s: %q: expected %s", s.file, path, value, choices)
@@ -297,6 +297,15 @@ func (s *Scenario) check() error {
 	for i, o := range s.ControlPlane.Outages {
 		if o.Of != "" && o.Of != "controllers" && o.Of != "apiServer" {
 			return refuse(fmt.Sprintf("controlPlane.outages.%d.of", i), o.Of, "controllers or apiServer")
+		}
+	}
+	if len(s.Nodes) > 0 {
+		total := 0
+		for _, n := range s.Nodes {
+			total += n.Count.or1()
+		}
+		if total == 0 || total > maxCount {
+			return fmt.Errorf("%s: nodes: %d in all; expected 1 to %d", s.file, total, maxCount)
 		}
 	}
 	for i, d := range s.Disruptions {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -27,6 +28,29 @@ func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
 	}
 	*d = Duration(parsed)
 	return nil
+}
+
+// maxCount is the largest count.
+const maxCount = 1_000_000
+
+// Count is how many there are of something: from 0 to a million. Without a value there is one.
+type Count struct{ n *int }
+
+// UnmarshalYAML reads a count.
+func (c *Count) UnmarshalYAML(n *yaml.Node) error {
+	count, err := strconv.Atoi(n.Value)
+	if err != nil || count < 0 || count > maxCount {
+		return fmt.Errorf("line %d: %q is not a count from 0 to %d", n.Line, n.Value, maxCount)
+	}
+	c.n = &count
+	return nil
+}
+
+func (c Count) or1() int {
+	if c.n == nil {
+		return 1
+	}
+	return *c.n
 }
 
 // Dist is a distribution of durations, as [sim.ParseDist] reads it.
