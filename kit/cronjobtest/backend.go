@@ -19,9 +19,12 @@ type checked struct {
 	b cronjobapply.Backend
 }
 
-// do makes a write, and compares the store with what it held. Run is the run whose job is created.
-func (c *checked) do(run time.Time, w life.Write) error {
-	return c.e.life.Do(w, func() { c.e.interfere(w.Write, run) }, func(bool, error) { c.e.look(w.Write) })
+// do makes a write, and compares the store with what it held. Run is the run whose job is created, made the job in the reply.
+func (c *checked) do(run time.Time, made *cronjobapply.Job, w life.Write) error {
+	return c.e.life.Do(w, func() { c.e.interfere(w.Write, run) }, func(_ bool, err error) {
+		c.e.look(w.Write)
+		c.e.pending.Note(w.Write, answer{*made, err})
+	})
 }
 
 // Get reads a job. A read goes wrong with the writes only in so far as the program has ended.
@@ -32,6 +35,7 @@ func (c *checked) Get(ctx context.Context, name string) (cronjobapply.Job, error
 		return cronjobapply.Job{}, world.ErrInjected
 	}
 	found, err := c.b.Get(ctx, name)
+	c.e.pending.Note(world.Write{Verb: get, Name: name}, answer{found, err})
 	is := c.e.truth.Child(name)
 	switch {
 	case errors.Is(err, cronjobapply.ErrGone) && is != nil:
@@ -47,7 +51,7 @@ func (c *checked) Get(ctx context.Context, name string) (cronjobapply.Job, error
 }
 
 func (c *checked) Delete(ctx context.Context, d cronjob.Deletion) error {
-	return c.do(time.Time{}, life.Write{
+	return c.do(time.Time{}, &cronjobapply.Job{}, life.Write{
 		Write: world.Write{Verb: world.Delete, Name: d.Name},
 		Apply: func() error { return c.b.Delete(ctx, d) },
 		After: func() {
@@ -65,7 +69,7 @@ func (c *checked) Delete(ctx context.Context, d cronjob.Deletion) error {
 
 func (c *checked) Create(ctx context.Context, n cronjob.Creation) (made cronjobapply.Job, err error) {
 	existed := false
-	err = c.do(n.ScheduledTime, life.Write{
+	err = c.do(n.ScheduledTime, &made, life.Write{
 		Write: world.Write{Verb: world.Create, Name: n.Name},
 		Before: func() []cronjobcheck.Violation {
 			existed = c.e.truth.Child(n.Name) != nil
@@ -96,6 +100,8 @@ func (e *Env) checkCreated(n *cronjob.Creation, made *cronjobapply.Job) {
 		e.life.Breaks("Store", "%s was created with UID %s, and has %s", n.Name, made.UID, is.UID)
 	case is.Foreign || !is.ScheduledTime.Equal(n.ScheduledTime) || is.Finished != "":
 		e.life.Breaks("Store", "%s was created for the run of %s, and is %s", n.Name, n.ScheduledTime, describe(is))
+	case is.CreationTimestamp.IsZero():
+		e.life.Breaks("Store", "%s was created, and has no creationTimestamp: it decides how old the job is", n.Name)
 	case !e.isNow(is.CreationTimestamp) || !e.isNow(made.CreationTimestamp):
 		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s, in the reply %s: the clock of the life is Env.Now",
 			n.Name, e.life.Now(), is.CreationTimestamp, made.CreationTimestamp)
@@ -112,7 +118,7 @@ func (c *checked) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	if c.e.options.SuccessFromChildren {
 		s.LastSuccessfulTime = time.Time{}
 	}
-	return c.do(time.Time{}, life.Write{
+	return c.do(time.Time{}, &cronjobapply.Job{}, life.Write{
 		Write: world.Write{Verb: world.WriteStatus},
 		Before: func() []cronjobcheck.Violation {
 			wrong := life.Wrong(c.e.edited, "Store", "the status is written, and the CronJob has changed since the program looked")

@@ -37,6 +37,8 @@ type Env struct {
 	memory    cronjob.Memory   // as the last plan alone leaves it
 	before    aside            // what was set aside before the round
 	aside     aside            // what is set aside with it
+	pending   *pending         // the plan of the round that is under way; nil for none
+	due       life.Due         // when a round is due, by the last plan and its calls
 
 	compiling sync.Mutex // guards sources: a program may compile in any goroutine
 	sources   map[source]cronjob.Compiled
@@ -86,7 +88,9 @@ func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
 	e.seen, e.schedule, e.compiles, e.memory = s.CronJob, s.Schedule, s.CronJob.UID, p.Conclude(cronjob.Outcome{}).Memory
 	e.before, e.aside = e.aside, e.aside.planned(s)
 	e.respec = e.edited && !reflect.DeepEqual(e.seen.Spec, e.truth.Object.Spec)
+	e.pending = life.NewPending[cronjob.Plan, answer](e.life, p)
 	e.life.TellPlan("", p.String())
+	e.life.CheckClock(s.Now)
 	e.life.Note(cronjobcheck.Plan(s, p))
 	if s.Consistent {
 		e.checkSnapshot(s)

@@ -54,7 +54,7 @@ func (e *Env) create(spec cronjob.Spec, n int) {
 func (e *Env) removeAll() {
 	e.life.Tell("a user removes CronJob %s with its jobs", e.truth.Object.UID)
 	e.life.Must("remove the CronJob", e.subject.Store.RemoveCronJob())
-	e.program.Again = time.Time{}
+	e.program.Again, e.pending, e.due = time.Time{}, nil, life.Due{}
 }
 
 // steps are the things that can happen and that the program is notified of; each appears as often as
@@ -87,6 +87,10 @@ func (e *Env) newProgram() *life.Program {
 	p := &life.Program{
 		Life: e.life, Start: e.start, Busy: "CI9", Stuck: "CL4", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
 		Before: func() { e.edited = false }, After: e.roundEnded,
+		Due: func() life.Due {
+			e.conclude()
+			return e.due
+		},
 	}
 	if e.subject.Late {
 		p.Patience = patience
@@ -97,6 +101,7 @@ func (e *Env) newProgram() *life.Program {
 // start starts the program. One with a cache lists everything anew.
 func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 	program := e.subject.Start(forget)
+	e.pending, e.due = nil, life.Due{}
 	if forget {
 		e.aside = aside{most: e.aside.most}
 		e.before = e.aside

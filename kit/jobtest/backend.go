@@ -21,15 +21,15 @@ type checked struct {
 // creation makes one.
 func (c *checked) do(pod job.UID, w life.Write) error {
 	e := c.e
-	return e.life.Do(w, e.interfere, func(lost bool, err error) {
+	return e.life.Do(w, func() { e.interfere(w.Verb) }, func(lost bool, err error) {
 		if lost || err == nil {
 			e.checkGoneJob(w.Write)
 		}
 		e.look(w.Write, pod)
+		e.pending.Note(world.Write{Verb: w.Verb, Name: string(pod)}, err)
 		if errors.Is(err, jobapply.ErrGone) && e.pod(pod) != nil {
 			e.life.Breaks("Store", "%s says that the pod is gone, and it is there", w.Write)
 		}
-		e.troubled = e.troubled || err != nil
 		e.history.LostStatus = e.history.LostStatus || lost && w.Verb == world.WriteStatus
 		if err != nil && w.Verb == world.Create && len(e.truth.Children) > len(e.was.Children) {
 			e.history.LostCreates++

@@ -21,22 +21,25 @@ type Env struct {
 	program *life.Program
 	watch   *life.Late // nil for a program that reads its store
 
-	truth   life.Family[job.Job, job.Pod] // what the store held when the test read it last
-	was     life.Family[job.Job, job.Pod] // the same before the last write or round
-	history jobcheck.History
-	planned map[job.UID]bool // of those that were planned
-	seen    job.Spec         // of the last snapshot
-	edited  bool             // the job has changed since the program looked
-	shows   int              // how often the watch has shown something when the round began
-	orphans int              // how many pods other clients have created
-	gone    bool             // the job was removed, and its pods are there
-	anySpec bool             // the backend takes jobs with any field
+	truth    life.Family[job.Job, job.Pod] // what the store held when the test read it last
+	was      life.Family[job.Job, job.Pod] // the same before the last write or round
+	history  jobcheck.History
+	planned  map[job.UID]bool // of those that were planned
+	seen     job.Spec         // of the last snapshot
+	edited   bool             // the job has changed since the program looked
+	shows    int              // how often the watch has shown something when the round began
+	orphans  int              // how many pods other clients have created
+	adopting bool             // a user deletes the job when the next pod is about to be adopted
+	gone     bool             // the job was removed, and its pods are there
+	pending  *pending         // the plan of the round that is under way; nil for none
+	due      life.Due         // when a round is due, by the last plan and its writes
+	memory   *job.Memory      // that the last plan and its writes have left; nil if a start has come between
+	anySpec  bool             // the backend takes jobs with any field
 
 	// For one of the jobs of a queue:
-	name     string
-	changed  func()
-	all      []*Env // of all jobs
-	troubled bool   // a write for the job has failed, and no plan was made for it since then
+	name    string
+	changed func()
+	all     []*Env // of all jobs
 }
 
 // Now is the time in this life.
@@ -53,9 +56,11 @@ func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
 	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
-	e.seen, e.troubled = s.Job.Spec, false
+	e.seen = s.Job.Spec
+	e.pending = life.NewPending[job.Plan, error](e.life, p)
 	e.life.TellPlan(e.of(), p.String())
 	e.life.Note(jobcheck.Plan(s, p))
+	e.life.CheckClock(s.Now)
 	e.checkSnapshot(s)
 	e.checkWaits(s, p)
 }
@@ -66,7 +71,6 @@ func (e *Env) Write(what string, write func() error) error {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
 	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
-	e.troubled = e.troubled || err != nil
 	return err
 }
 

@@ -59,6 +59,7 @@ func (e *Env) create(spec job.Spec, n int) {
 func (e *Env) remove() {
 	e.life.Tell("a user removes job %s with its pods", e.truth.Object.UID)
 	e.life.Must("remove the job", e.subject.Store.RemoveJob())
+	e.unknown()
 	if e.truth.Object, e.truth.Children = (job.Job{}), nil; e.all == nil {
 		e.program.Again = time.Time{}
 	}
@@ -69,33 +70,47 @@ func (e *Env) newProgram() *life.Program {
 	return &life.Program{
 		Life: e.life, Start: e.start, Busy: "L6", Stuck: "L9", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
 		Before: func() { e.edited, e.shows = false, e.watch.Shows() }, After: func(bool) { e.look(world.Write{}, "") },
+		Due: func() life.Due {
+			e.conclude()
+			return e.due
+		},
 	}
 }
 
 // start starts the program. It is shown everything anew.
 func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 	program := e.subject.Start(forget)
+	e.unknown()
 	e.history.Restarted = e.history.Restarted || forget
 	e.watch.List()
 	return program
 }
 
-// checkStall plans from the store as it is, if the program has requested nothing more: then
-// there must be nothing to do (L9).
+// checkStall plans from the store as it is: there must be nothing to do (L9).
 func (e *Env) checkStall() {
-	if !e.program.Again.IsZero() || e.subject.Late && e.watch == nil || !e.watch.HasSeenAll() {
+	if e.subject.Late && e.watch == nil || !e.watch.HasSeenAll() {
 		return
 	}
-	if e.gone {
+	if e.gone && e.program.Again.IsZero() {
 		e.checkOrphans()
-		return
 	}
-	e.checkIdle()
+	if !e.gone {
+		e.checkIdle()
+	}
 }
 
-// checkIdle checks that a plan from the store as it is has nothing to do (L9).
+// checkIdle checks that a plan from the store as it is has nothing to do (L9). A program that comes again may wait for longer than
+// the store alone shows: after a write that has failed, and for a backoff that it remembers.
 func (e *Env) checkIdle() {
+	comesAgain := !e.program.Again.IsZero()
+	if comesAgain && (e.memory == nil || e.due.Retry) {
+		return
+	}
+
 	s := job.Snapshot{Job: e.truth.Object, Pods: e.truth.Values(), Now: e.life.Now(), Consistent: true, Options: e.options}
+	if comesAgain {
+		s.Memory = *e.memory
+	}
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		e.life.Breaks("Store", "the store holds what no plan can be made from: %v", err)
@@ -114,10 +129,11 @@ func (e *Env) checkIdle() {
 
 // idles says what a program does that has nothing to do.
 func (e *Env) idles() string {
-	if e.name != "" {
-		return "nothing is due in the queue but what happens to job " + e.name
+	waits := "for nothing but changes"
+	if again := e.program.Again; !again.IsZero() {
+		waits = fmt.Sprintf("until %s", again.UTC().Format(time.DateTime))
 	}
-	return "the program waits for nothing but changes"
+	return fmt.Sprintf("the program waits %s%s", waits, e.of())
 }
 
 // comeToRest ends all faults, lets every pod succeed, and expects the end of the job.

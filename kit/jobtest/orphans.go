@@ -33,6 +33,7 @@ func (e *Env) leaveOrphans() {
 	e.life.Tell("a user removes job %s, and leaves its pods", e.truth.Object.UID)
 	e.life.Must("remove the job alone", e.subject.Store.(Orphaner).RemoveJobOnly())
 	e.gone = true
+	e.unknown()
 	e.read()
 	e.program.Happened()
 	e.life.Tell("from here on nothing goes wrong")

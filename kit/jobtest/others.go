@@ -20,11 +20,14 @@ type LabelStore interface {
 // others lets another client create or relabel a pod. It reports whether it did.
 func (e *Env) others() bool {
 	s := e.subject.Store.(LabelStore)
-	switch e.life.Pick("client", 4) {
+	switch e.life.Pick("client", 5) {
 	case 0:
 		return e.relabel(s)
 	case 1:
 		return e.orphan(s, "left of a job that is gone", false)
+	case 2, 3:
+		e.adopting = !e.subject.OneWriter
+		return e.orphan(s, "that nobody owns", true)
 	default:
 		return e.orphan(s, "that nobody owns", true)
 	}

@@ -3,7 +3,6 @@ package jobtest
 import (
 	"cmp"
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kit/internal/life"
-	"github.com/batchplan/batchplan/kit/jobcheck"
 	"github.com/batchplan/batchplan/kit/jobgen"
 	"github.com/batchplan/batchplan/kit/world"
 )
@@ -68,9 +66,15 @@ type queue struct {
 
 func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 	q.program = &life.Program{
-		Life: l, Start: q.start, Busy: "L6", Stuck: "L9", CheckStall: q.checkStall,
+		Life: l, Start: q.start, Busy: "L6", Stuck: "L9", CheckStall: q.checkStall, Due: q.due,
 		Before: func() { q.each(func(e *Env) { e.edited = false }) },
-		After:  func(bool) { q.each(func(e *Env) { e.look(world.Write{}, "") }) },
+		After: func(bool) {
+			q.each(func(e *Env) {
+				if e.truth.Object.UID != "" { // it was not removed
+					e.look(world.Write{}, "")
+				}
+			})
+		},
 	}
 	for i, e := range q.all {
 		e.all, e.program, e.changed = q.all, q.program, func() { q.Changed(i) }
@@ -100,25 +104,27 @@ func (q *queue) each(do func(*Env)) {
 }
 
 func (q *queue) start(forget bool) func(context.Context) (time.Time, error) {
-	q.each(func(e *Env) { e.history.Restarted = e.history.Restarted || forget })
+	q.each(func(e *Env) {
+		e.unknown()
+		e.history.Restarted = e.history.Restarted || forget
+	})
 	return q.Start(forget)
 }
 
-// checkStall checks that there is nothing to do for any job (L9). After a write that has failed, the program may wait before it tries again. Once
-// a pod was lost, its memory may hold a backoff that the store does not show.
-func (q *queue) checkStall() {
-	for _, e := range q.all {
-		waits := !q.program.Again.IsZero() && (e.troubled || e.hasLost())
-		if !waits && e.truth.Object.UID != "" {
-			e.checkIdle()
-		}
-	}
+// due is when a round is due for the first job.
+func (q *queue) due() (first life.Due) {
+	q.each(func(e *Env) {
+		e.conclude()
+		first = first.First(e.due)
+	})
+	return first
 }
 
-// hasLost reports whether a pod of the job has failed, was deleted, or is gone.
-func (e *Env) hasLost() bool {
-	return slices.ContainsFunc(e.history.Pods, func(l jobcheck.Life) bool {
-		p := e.pod(l.UID)
-		return l.Ended == job.PodFailed || p == nil || p.Deletion != nil
+// checkStall checks that there is nothing to do for any job (L9).
+func (q *queue) checkStall() {
+	q.each(func(e *Env) {
+		if e.truth.Object.UID != "" {
+			e.checkIdle()
+		}
 	})
 }

@@ -23,13 +23,17 @@ func (e *Env) steps() life.Steps {
 	steps.Add(2, "the time asked for", func(*rapid.T) { e.program.WakeUp(24 * time.Hour) })
 	steps.Add(1, "user", told(func() bool { return e.one().user() }))
 	if _, ok := e.subject.Store.(LabelStore); ok {
-		steps.Add(1, "another client", told(e.others))
+		steps.Add(2, "another client", told(e.others))
 	}
 	return steps
 }
 
 // interfere lets a kubelet or a user act between two writes of a round.
-func (e *Env) interfere() {
+func (e *Env) interfere(verb world.Verb) {
+	if verb == world.Adopt && e.adopting && e.delete() {
+		e.adopting, e.edited = false, true
+		return
+	}
 	var user func() bool
 	if !e.subject.OneWriter && !e.gone {
 		user = func() bool {
@@ -113,16 +117,21 @@ func (e *Env) user() bool {
 		spec.Completions, spec.Parallelism = &completions, &parallelism
 		return e.edit(fmt.Sprintf("sets completions and parallelism%s to %d", e.of(), completions), spec)
 	default:
-		d, ok := e.subject.Store.(JobDeleter)
-		if !ok || !e.truth.Object.DeletionTimestamp.IsZero() {
-			return false
-		}
-		e.life.Tell("%sa user deletes %s", e.life.Meanwhile, e.the())
-		e.life.Must("delete the job", d.DeleteJob(e.life.Now()))
-		e.read()
-		e.happened()
-		return true
+		return e.delete()
 	}
+}
+
+// delete lets a user delete the job. It reports whether the store can.
+func (e *Env) delete() bool {
+	d, ok := e.subject.Store.(JobDeleter)
+	if !ok || !e.truth.Object.DeletionTimestamp.IsZero() {
+		return false
+	}
+	e.life.Tell("%sa user deletes %s", e.life.Meanwhile, e.the())
+	e.life.Must("delete the job", d.DeleteJob(e.life.Now()))
+	e.read()
+	e.happened()
+	return true
 }
 
 func (e *Env) edit(says string, spec job.Spec) bool {

@@ -56,6 +56,9 @@ func (s *store) DeleteJob(at time.Time) error {
 }
 
 func (s *store) Job() (job.Job, error) {
+	if s.job.UID == "" {
+		return job.Job{}, errors.New("there is no job")
+	}
 	j := s.job
 	j.Version = int64(s.version)
 	return j, nil

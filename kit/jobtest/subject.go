@@ -19,12 +19,12 @@ type Store interface {
 	RemoveJob() error
 	// UpdateSpec replaces the job's spec, as a user does.
 	UpdateSpec(s job.Spec) error
-	// Job reads the job.
+	// Job reads the job. It is not called while there is none.
 	Job() (job.Job, error)
-	// Pods reads all pods of the job.
+	// Pods reads all pods of the job; after RemoveJobOnly of an [Orphaner], those that it has left.
 	Pods() ([]job.Pod, error)
-	// UpdatePod stores what a kubelet says of a pod: its phase, whether it is ready, its
-	// deletion and its detail, except the resource version, which is the store's own. Whether it has the
+	// UpdatePod stores what a kubelet says of a pod: its phase, whether it is assigned to a node and
+	// ready, its deletion and its detail, except the resource version, which is the store's own. Whether it has the
 	// finalizer is for the program to change. A pod that is being deleted, has ended or was
 	// never started, and has no finalizer, is gone: the store removes it now.
 	UpdatePod(p job.Pod) error

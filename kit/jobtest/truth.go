@@ -113,7 +113,9 @@ func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
 		e.life.Breaks("Store", "%s was created, and its name is %s", ref.Name, p.Name)
 	case p.Untracked || p.Owner != job.Owned:
 		e.life.Breaks("Store", "%s was created without the finalizer or the owner: %s", p.Name, describe(p))
-	case p.Detail != nil && !p.Detail.CreationTimestamp.IsZero() && p.Detail.CreationTimestamp.Sub(e.life.Now()).Abs() > time.Second:
+	case p.Detail == nil || p.Detail.CreationTimestamp.IsZero():
+		e.life.Breaks("Store", "%s was created, and has no creationTimestamp: it decides which pods are deleted first (J29)", p.Name)
+	case p.Detail.CreationTimestamp.Sub(e.life.Now()).Abs() > time.Second:
 		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s: the clock of the life is Env.Now", p.Name, e.life.Now(), p.Detail.CreationTimestamp)
 	case e.truth.Object.Spec.CompletionMode == job.Indexed && p.Index != c.Index:
 		e.life.Breaks("Store", "%s was created with index %s, asked for was %s", p.Name, p.Index, c.Index)
@@ -169,7 +171,7 @@ func describe(p *job.Pod) string {
 // reported is what a kubelet says of a pod, and what the rules of this job look at: conditions
 // decide in a podFailurePolicy alone.
 func (e *Env) reported(p *job.Pod) job.Pod {
-	is := job.Pod{UID: p.UID, Phase: p.Phase, Ready: p.Ready, Deletion: p.Deletion}
+	is := job.Pod{UID: p.UID, Phase: p.Phase, Assigned: p.Assigned, Ready: p.Ready, Deletion: p.Deletion}
 	if p.Detail != nil {
 		detail := *p.Detail
 		detail.ResourceVersion = ""

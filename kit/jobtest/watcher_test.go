@@ -15,6 +15,7 @@ import (
 type watcher struct {
 	*store
 	bug     bug
+	clock   func(time.Time) time.Time // nil for the clock of the life
 	seen    jobtest.Mirror
 	memory  job.Memory
 	tracker expectations.Tracker[job.UID]
@@ -31,6 +32,9 @@ func (w *watcher) round(ctx context.Context) (time.Time, error) {
 	s := w.seen.Snapshot()
 	uid := s.Job.UID
 	s.Now, s.Options = w.env.Now(), w.env.Options()
+	if w.clock != nil {
+		s.Now = w.clock(s.Now)
+	}
 	if w.memory.JobUID == uid {
 		s.Memory = w.memory
 	}

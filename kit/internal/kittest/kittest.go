@@ -5,8 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,6 +48,23 @@ func Find(t *testing.T, lives string, test func(testing.TB)) string {
 	t.Helper()
 	Set(t, map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": lives, "rapid.shrinktime": "1s"})
 	return Story(t, test)
+}
+
+var livesWell = regexp.MustCompile(`(\d+) lives went well`)
+
+// Within checks for each of the seeds from 1 that the test fails within 20 lives, and says so. In verbose mode it tells in which life.
+func Within(t *testing.T, seeds int, says string, test func(testing.TB)) {
+	t.Helper()
+	for seed := range seeds {
+		Set(t, map[string]string{"rapid.seed": strconv.Itoa(seed + 1), "rapid.nofailfile": "true", "rapid.checks": "20", "rapid.shrinktime": "0s"})
+		story := Story(t, test)
+		if !strings.Contains(story, says) {
+			t.Errorf("seed %d: the story does not say %q:\n%s", seed+1, says, story)
+		}
+		if well := livesWell.FindStringSubmatch(story); well != nil {
+			t.Logf("seed %d: after %s lives", seed+1, well[1])
+		}
+	}
 }
 
 // recorder is a test that may fail. What it says ends with how to repeat the failure.

@@ -22,6 +22,8 @@ type Program struct {
 	After  func(failed bool)
 	// CheckStall checks that a program has nothing to do which does not ask to be called now.
 	CheckStall func()
+	// Due is when the program must be called again although nothing happens.
+	Due func() Due
 	// Busy is the rule that a program breaks which asks for rounds in vain, Stuck the rule of
 	// one whose rounds all end with an error.
 	Busy, Stuck string
@@ -102,6 +104,9 @@ func (p *Program) Round() (failed bool) {
 		p.errors++
 	}
 	p.After(failed)
+	if !failed && p.Due != nil {
+		p.checkDue()
+	}
 	p.Stop()
 	return failed
 }
