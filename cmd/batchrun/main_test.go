@@ -22,7 +22,7 @@ import (
 
 // asProgram makes the test binary behave as the program, so that the tests can
 // start and kill real runners.
-const asProgram = "BATCHPLAN_LOCAL_TEST_AS_PROGRAM"
+const asProgram = "BATCHRUN_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	pod.Main()

@@ -140,8 +140,8 @@ func (p *program) remove(s *store.Store, j *store.Job) error {
 	}
 	for i := range pods {
 		folder := pod.Folder(s.PodFolder(pods[i].UID))
-		if _, err := folder.Cancel(time.Now()); err != nil {
-			return err
+		if _, err := folder.Cancel(time.Now()); err != nil && !pod.IsUnreadable(err) {
+			return err // what is in place of an unreadable file is removed
 		}
 	}
 	for i := range pods {

@@ -8,6 +8,7 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -100,8 +101,7 @@ func (n *Node) Run(ctx context.Context) error {
 		if delay > 0 {
 			wake = nil // waking up early would not help
 		}
-		// With very many pods, passes take at most a tenth of the time.
-		timer := time.NewTimer(max(interval, delay, 10*time.Since(begin)))
+		timer := time.NewTimer(rest(time.Since(begin), delay))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -111,6 +111,16 @@ func (n *Node) Run(ctx context.Context) error {
 		case <-timer.C:
 		}
 	}
+}
+
+// rest returns how long to rest after a pass that took a time. The delay is that of a pass
+// that failed.
+func rest(took, delay time.Duration) time.Duration {
+	if delay > 0 {
+		return max(interval, delay) // a full disk makes passes slow, which says nothing of the next
+	}
+	// With very many pods, passes take at most a tenth of the time.
+	return max(interval, 10*took)
 }
 
 // standing is the state of a pod's folder.
@@ -186,7 +196,7 @@ func (n *Node) tend(p *store.Pod) (standing, error) {
 
 // stop asks a pod to end. A pod that has not begun ends immediately.
 func (n *Node) stop(p *store.Pod, folder pod.Folder) error {
-	if p.State.Phase == job.PodPending && folder.Stamp() == (pod.Stamp{}) {
+	if !hasBegun(p) && folder.Stamp() == (pod.Stamp{}) {
 		if cancelled, err := folder.Cancel(time.Now()); cancelled || err != nil {
 			return err
 		}
@@ -194,14 +204,31 @@ func (n *Node) stop(p *store.Pod, folder pod.Folder) error {
 	return folder.Stop(time.Duration(p.GraceSeconds) * time.Second)
 }
 
-// observe reads the supervisor's record and stores it.
+// hasBegun reports whether an earlier pass has seen the pod begin.
+func hasBegun(p *store.Pod) bool { return len(p.State.Containers) > 0 }
+
+// read reads the supervisor's record. If lost is set, the pod has begun, but its record cannot
+// be read.
+func read(p *store.Pod, folder pod.Folder) (state pod.State, begun bool, lost, err error) {
+	state, begun, err = folder.State()
+	switch {
+	case pod.IsUnreadable(err):
+		return state, true, err, nil
+	case err == nil && !begun && hasBegun(p):
+		return state, true, folder.StateGone(), nil
+	}
+	return state, begun, nil, err
+}
+
+// observe reads the supervisor's record and stores it. A pod whose record cannot be read has
+// failed once its supervisor has ended; until then, the supervisor may replace the record.
 //
 // The order matters: read the state, check whether the supervisor is alive, read the
 // state again. A supervisor is alive from before its first record until after its
 // last one. So if there is a record and then no live supervisor, the supervisor has
 // ended, and the state read after that is its last one.
 func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.Stamp, now time.Time) (standing, error) {
-	state, begun, err := folder.State()
+	state, begun, lost, err := read(p, folder)
 	if err != nil {
 		return running, err
 	}
@@ -210,15 +237,20 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 		switch {
 		case err != nil:
 			return running, err
-		case !begun && !over:
+		case !over && (!begun || lost != nil):
 			return running, nil
 		case !begun:
 			return n.unbegun(p, k, now)
 		case over:
-			if state, _, err = folder.State(); err != nil {
+			if state, _, lost, err = read(p, folder); err != nil {
 				return running, err
 			}
-			if !state.Done {
+			switch {
+			case lost != nil:
+				if state, err = n.lose(p, lost, now); err != nil {
+					return running, err
+				}
+			case !state.Done:
 				state = state.Lost(now)
 			}
 		}
@@ -240,6 +272,16 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 		return ended, nil
 	}
 	return running, nil
+}
+
+// lose returns the end of a pod whose record is lost, and says which file it was.
+func (n *Node) lose(p *store.Pod, why error, now time.Time) (pod.State, error) {
+	var spec pod.Spec
+	if err := json.Unmarshal(p.Spec, &spec); err != nil {
+		return pod.State{}, fmt.Errorf("state.db: the spec of the pod: %w", err)
+	}
+	n.Warn(fmt.Sprintf("pod %s: %v: it counts as failed", p.Name, why))
+	return spec.Unrecorded(why, now), nil
 }
 
 // warnOfCut warns once that a log of the pod was cut.

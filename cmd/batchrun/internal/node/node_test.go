@@ -3,7 +3,11 @@
 package node
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +51,82 @@ func TestUnbegun(t *testing.T) {
 		state, begun, err := folder.State()
 		if begun == again || err != nil || !again && state.Reason != pod.ReasonNeverStarted {
 			t.Errorf("again %v: begun %v, %+v, %v", again, begun, state, err)
+		}
+	}
+}
+
+// A pod whose record is cut, has a flipped bit or is gone counts as lost once nothing of it
+// runs, whatever its record says. The reason names the file, and other pods go on.
+func TestLostRecord(t *testing.T) {
+	s, err := store.Open(filepath.Join(t.TempDir(), "state"))
+	must.OK(t, err)
+	defer s.Close()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	j, err := s.AddJob(store.Job{Namespace: "default", Name: "j", Created: now, Manifest: []byte("{}")})
+	must.OK(t, err)
+	spec, err := json.Marshal(pod.Spec{UID: "p", RestartPolicy: job.RestartNever, Containers: []pod.ContainerSpec{{Name: "a"}, {Name: "b"}}})
+	must.OK(t, err)
+	for _, uid := range []job.UID{"p", "healthy"} {
+		must.OK(t, s.AddPod(store.Pod{UID: uid, Job: j.UID, Name: "j-" + string(uid), Created: now, Spec: spec, Tracked: true}))
+	}
+	folder := pod.Folder(s.PodFolder("p"))
+	must.OK(t, folder.Prepare(spec))
+	cancelled, err := folder.Cancel(now)
+	if !cancelled || err != nil {
+		t.Fatal(cancelled, err)
+	}
+	path := filepath.Join(string(folder), "state.json")
+	file, err := os.ReadFile(path)
+	must.OK(t, err)
+
+	var told []string
+	n := New(s, &clock.Clock{}, 0, func(job.UID) {})
+	n.Warn = func(text string) { told = append(told, text) }
+	begun := pod.State{Phase: job.PodRunning, Containers: []pod.Container{{}, {}}}
+	check := func(what, path string) {
+		told = nil
+		must.OK(t, s.SetState("p", begun))
+		delete(n.known, "p")
+		must.OK(t, n.pass())
+		pods, err := s.Pods(j.UID)
+		must.OK(t, err)
+		state := pods[0].State
+		if state.Reason != pod.ReasonRecordLost || state.Phase != job.PodFailed || len(state.Containers) != 2 || state.Containers[1].ExitCode != 137 {
+			t.Fatalf("%s: %+v", what, state)
+		}
+		if !strings.Contains(state.Message, path) || len(told) != 1 || !strings.Contains(told[0], path) {
+			t.Fatalf("%s: %q, and told %q", what, state.Message, told)
+		}
+	}
+	for i := range file {
+		must.OK(t, os.WriteFile(path, file[:i], 0o600))
+		check("cut", path)
+		flipped := slices.Clone(file)
+		flipped[i] ^= 1 << (i % 8)
+		must.OK(t, os.WriteFile(path, flipped, 0o600))
+		check("flipped", path)
+	}
+	must.OK(t, os.Remove(path))
+	check("gone", path)
+	must.OK(t, os.RemoveAll(string(folder)))
+	check("its folder is gone", path)
+	must.OK(t, os.Symlink(t.TempDir(), string(folder)))
+	check("its folder is a link", string(folder))
+}
+
+// A pass that fails on a full disk takes long. The time of the next attempt follows from the
+// delay alone: otherwise the runner would give up long after --give-up.
+func TestRest(t *testing.T) {
+	const second = time.Second
+	for _, test := range []struct{ took, delay, want time.Duration }{
+		{0, 0, interval},
+		{interval / 10, 0, interval},
+		{second, 0, 10 * second},
+		{5 * second, second, second},
+		{5 * second, time.Millisecond, interval},
+	} {
+		if got := rest(test.took, test.delay); got != test.want {
+			t.Errorf("after %v with a delay of %v: %v, want %v", test.took, test.delay, got, test.want)
 		}
 	}
 }

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// commandName is the name under which supervisors and helpers appear in a list of processes.
+const commandName = "batchrun"
+
 // The commands with which this program starts itself.
 const (
 	superviseCommand = "__pod"
@@ -48,7 +51,7 @@ func self(args ...string) *exec.Cmd {
 	cmd := &exec.Cmd{
 		// The program's own file may be gone by now; the link still leads to it.
 		Path: "/proc/self/exe",
-		Args: append([]string{"batchplan-local"}, args...),
+		Args: append([]string{commandName}, args...),
 		Env:  []string{},
 	}
 	for _, name := range []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GORACE", "GOTRACEBACK", "GOCOVERDIR"} {
@@ -123,7 +126,7 @@ func ProbeContainment(c Containment) error {
 	if c != Cgroup {
 		return explain(cmd.Run(), report)
 	}
-	group, err := newCgroup("batchplan-probe-" + strconv.Itoa(os.Getpid()))
+	group, err := newCgroup(commandName + "-probe-" + strconv.Itoa(os.Getpid()))
 	if err != nil {
 		return err
 	}

@@ -10,17 +10,23 @@
 //	spec.json    what to run; written before the supervisor starts
 //	lock         locked by the supervisor as long as it lives
 //	watch        locked by the supervisor's watcher, if it has one, until nothing is left
-//	guard.json   what must be gone before the pod counts as ended; written before state.json
-//	state.json   what has happened so far; replaced atomically, never edited
+//	guard.json   what must be gone before the pod counts as ended; written after the first state.json
+//	state.json   what has happened so far
 //	stop         present once the pod has to stop; contains the grace period
 //	work/        the default working folder of the containers
 //	volumes/     one folder for each emptyDir volume
 //	logs/        stdout and stderr of each container
 //
+// The records, spec.json, guard.json, state.json and stop, are replaced atomically and carry
+// a checksum. One that cannot be read is never believed and never stops the runner: a pod
+// without a readable state.json counts as lost once nothing of it runs, state.json has a copy
+// of guard.json, a damaged stop still asks the pod to stop, and spec.json is written again
+// before each attempt to begin.
+//
 // Two rules make a pod run at most once. A supervisor starts nothing before it holds
-// the lock, and nothing if state.json exists; and it writes state.json before it
+// the lock, and nothing if state.json or guard.json exists; and it writes both before it
 // starts the first process. So it is harmless to start a supervisor twice, and a
-// folder without state.json and without a lock has certainly run nothing. No decision
+// folder without the two and without a lock has certainly run nothing. No decision
 // rests on a process ID alone, which could belong to another process by now.
 //
 // A supervisor whose folder was removed ends its pod: nothing could stop it any more.

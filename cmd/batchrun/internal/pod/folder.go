@@ -41,10 +41,11 @@ func (f Folder) open(parts ...string) (*os.Root, error) {
 func (f Folder) openFile(flag int, elem ...string) (*os.File, error) {
 	root, err := f.open()
 	if err != nil {
-		return nil, err
+		return nil, unreadable(string(f), err)
 	}
 	defer root.Close()
-	return private.Open(root, filepath.Join(elem...), flag)
+	file, err := private.Open(root, filepath.Join(elem...), flag)
+	return file, unreadable(f.path(elem...), err)
 }
 
 // Remove removes the folder with all that is in it.
@@ -73,21 +74,21 @@ func (f Folder) SupervisorLog() string { return f.path(supervisorLog) }
 
 // Prepare creates the folder and writes the spec. It may be repeated.
 func (f Folder) Prepare(spec []byte) error {
-	if err := f.prepare(); err != nil {
+	if err := f.prepare(".", "work", "volumes", "logs"); err != nil {
 		return fmt.Errorf("prepare pod folder: %w", err)
 	}
-	return f.write("spec.json", spec)
+	return f.writeRecord("spec.json", json.RawMessage(spec))
 }
 
-// prepare creates the folder and those in it.
-func (f Folder) prepare() error {
+// prepare creates folders of the pod.
+func (f Folder) prepare(parts ...string) error {
 	dir, pods := filepath.Split(filepath.Dir(string(f)))
 	root, err := os.OpenRoot(filepath.Clean(dir))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for _, part := range []string{".", "work", "volumes", "logs"} {
+	for _, part := range parts {
 		if err := private.MkdirAll(root, filepath.Join(pods, filepath.Base(string(f)), part)); err != nil {
 			return err
 		}
@@ -102,26 +103,30 @@ func (f Folder) readSpec() (spec Spec, err error) {
 	if err := private.Check(string(f)); err != nil {
 		return spec, err
 	}
-	return spec, f.readJSON("spec.json", &spec)
+	return spec, f.readRecord("spec.json", &spec)
 }
 
-func (f Folder) readJSON(name string, v any) error {
-	file, err := f.openFile(os.O_RDONLY, name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return json.NewDecoder(file).Decode(v)
-}
-
-// State reads the recorded state; ok is false when nothing has begun.
-func (f Folder) State() (s State, ok bool, err error) {
-	err = f.readJSON("state.json", &s)
+// State reads the recorded state; begun is false when nothing has begun. If the error is an
+// *Unreadable, the pod has begun, but how far it got is not known.
+func (f Folder) State() (s State, begun bool, err error) {
+	err = f.readRecord("state.json", &s)
 	if errors.Is(err, fs.ErrNotExist) {
-		return State{}, false, nil
+		// A supervisor writes guard.json after state.json, and removes both if it cannot begin.
+		if _, guardErr := os.Lstat(f.path("guard.json")); guardErr != nil {
+			return State{}, false, nil
+		}
+		err = f.StateGone()
 	}
-	return s, err == nil, err
+	if err != nil {
+		return State{}, IsUnreadable(err), err
+	}
+	return s, true, nil
 }
+
+// StateGone is the error for a pod that has begun and has no state any more.
+func (f Folder) StateGone() error { return &Unreadable{Path: f.path("state.json"), Err: errGone} }
+
+var errGone = errors.New("it is gone")
 
 // Stamp changes whenever the recorded state does. It costs one system call.
 func (f Folder) Stamp() Stamp {
@@ -139,13 +144,7 @@ type Stamp struct {
 	size    int64
 }
 
-func (f Folder) writeState(s *State) error {
-	data, err := json.MarshalIndent(s, "", " ")
-	if err != nil {
-		return err
-	}
-	return f.write("state.json", data)
-}
+func (f Folder) writeState(s *State) error { return f.writeRecord("state.json", s) }
 
 type stopFile struct {
 	Grace time.Duration `json:"grace"`
@@ -157,23 +156,23 @@ func (f Folder) Stop(grace time.Duration) error {
 	if asked, ok := f.stopAsked(); ok && asked <= grace {
 		return nil
 	}
-	data, err := json.Marshal(stopFile{grace})
-	if err != nil {
-		return err
+	// Whatever a container has put in place of the other folders, the pod can be stopped.
+	if err := f.prepare("."); err != nil {
+		return unreadable(string(f), err)
 	}
-	if err := f.prepare(); err != nil {
-		return err
-	}
-	return f.write("stop", data)
+	return f.writeRecord("stop", stopFile{grace})
 }
 
-// stopAsked reads the stop file; ok is false when there is none.
+// stopAsked reads the stop file; ok is false when there is none. The pod's own grace period
+// replaces one that is damaged: nobody writes the file who does not want the pod to stop.
 func (f Folder) stopAsked() (grace time.Duration, ok bool) {
 	var s stopFile
-	if f.readJSON("stop", &s) != nil {
-		return 0, false
+	err := f.readRecord("stop", &s)
+	if errors.Is(err, errDamaged) {
+		spec, _ := f.readSpec()
+		return spec.GracePeriod, true
 	}
-	return s.Grace, true
+	return s.Grace, err == nil
 }
 
 // Cancel records that a pod which has not begun never will. It returns false when
@@ -189,6 +188,9 @@ func (f Folder) Cancel(now time.Time) (bool, error) {
 	}
 	defer lock.Close()
 	if _, begun, err := f.State(); begun || err != nil {
+		if begun {
+			err = nil // it has begun, however little its record says
+		}
 		return false, err
 	}
 	s := State{}
@@ -221,6 +223,19 @@ func (f Folder) write(name string, data []byte) error {
 		return err
 	}
 	return syncDir(root, ".")
+}
+
+// remove removes a file of the pod, if it is there.
+func (f Folder) remove(name string) error {
+	root, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func syncDir(root *os.Root, name string) error {

@@ -2,7 +2,6 @@ package pod
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,14 +22,20 @@ const (
 // Alive reports whether a process of the pod may be alive: its supervisor or its
 // watcher holds a lock, or a process that it started has not ended.
 func (f Folder) Alive() (bool, error) {
-	for _, name := range []string{superviseLock, watchLock} {
-		if held, _, err := f.holder(name); held || err != nil {
-			return held, err
-		}
-	}
 	g, err := f.guard()
 	if err != nil {
 		return false, err
+	}
+	for _, name := range []string{superviseLock, watchLock} {
+		held, _, err := f.holder(name)
+		if IsUnreadable(err) {
+			// Something else is in its place, so no lock can be queried. The supervisor notices
+			// and ends its pod.
+			held, err = g.supervises()
+		}
+		if held || err != nil {
+			return held, err
+		}
 	}
 	return g.remains()
 }
@@ -101,35 +106,21 @@ func (f Folder) holds(lock *os.File) bool {
 	return os.SameFile(mine, current)
 }
 
-// guard names what must be gone before a pod whose supervisor is dead has ended. A
-// lock alone is not enough: the kernel frees it before it ends the processes of a
-// PID namespace, and regardless of the processes of a cgroup.
-type guard struct {
-	Containment Containment `json:"containment"`
-	// PID and Start identify the supervisor as the runner sees it; no later process
-	// has both. They are valid for the boot with the ID Boot.
-	PID   int    `json:"pid"`
-	Start uint64 `json:"start"`
-	Boot  string `json:"boot"`
-	// Cgroup is the folder of the containers' cgroup.
-	Cgroup string `json:"cgroup,omitempty"`
-}
-
-func newGuard(c Containment) (*guard, error) {
+func newGuard(c Containment) (g guard, err error) {
 	self, err := os.Readlink("/proc/self")
 	if err != nil {
-		return nil, err
+		return g, err
 	}
 	pid, err := strconv.Atoi(self)
 	if err != nil {
-		return nil, fmt.Errorf("/proc/self: %q: is not a process id", self)
+		return g, fmt.Errorf("/proc/self: %q: is not a process id", self)
 	}
 	stat, err := readStat(pid)
 	if err != nil {
-		return nil, err
+		return g, err
 	}
 	boot, err := bootID()
-	return &guard{Containment: c, PID: pid, Start: stat.start, Boot: boot}, err
+	return guard{Containment: c, PID: pid, Start: stat.start, Boot: boot}, err
 }
 
 func bootID() (string, error) {
@@ -137,20 +128,19 @@ func bootID() (string, error) {
 	return string(bytes.TrimSpace(data)), err
 }
 
-func (f Folder) writeGuard(g *guard) error {
-	data, err := json.Marshal(g)
-	if err != nil {
-		return err
+// guard reads the pod's guard. If that file is lost or damaged, the copy in the pod's state
+// takes its place. If both are, the locks alone decide whether the pod has ended.
+func (f Folder) guard() (guard, error) {
+	var g guard
+	err := f.readRecord("guard.json", &g)
+	if !errors.Is(err, fs.ErrNotExist) && !IsUnreadable(err) {
+		return g, err
 	}
-	return f.write("guard.json", data)
-}
-
-func (f Folder) guard() (g guard, err error) {
-	err = f.readJSON("guard.json", &g)
-	if errors.Is(err, fs.ErrNotExist) {
-		return guard{}, nil
+	state, _, err := f.State()
+	if IsUnreadable(err) {
+		err = nil
 	}
-	return g, err
+	return state.Guard, err
 }
 
 // remains reports whether processes are left of a pod whose locks are free.
@@ -161,6 +151,11 @@ func (g *guard) remains() (bool, error) {
 	if g.Containment != Namespace && g.Containment != UserNamespace {
 		return false, nil
 	}
+	return g.supervises()
+}
+
+// supervises reports whether the supervisor has not ended.
+func (g *guard) supervises() (bool, error) {
 	boot, err := bootID()
 	if err != nil || boot != g.Boot {
 		return false, err
@@ -180,7 +175,8 @@ func (f Folder) Reap() (bool, error) {
 		return !alive, errors.Join(err, f.dropCgroup(!alive))
 	}
 	for _, name := range []string{superviseLock, watchLock} {
-		if held, _, err := f.holder(name); held || err != nil {
+		held, _, err := f.holder(name)
+		if held || err != nil && !IsUnreadable(err) {
 			return false, err
 		}
 	}
@@ -226,6 +222,9 @@ const overtime = 20 * time.Second
 // a handle to the process before it checks again that the process holds the lock.
 func (f Folder) signal(name string, s unix.Signal) error {
 	_, pid, err := f.holder(name)
+	if IsUnreadable(err) {
+		return nil // who holds it cannot be found out
+	}
 	if err != nil || pid == 0 {
 		return err
 	}

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -68,6 +69,22 @@ type State struct {
 	Containers      []Container `json:"containers"`
 	// Done is true once no process is left; then the state is final.
 	Done bool `json:"done,omitempty"`
+	// Guard is also in a file of its own, so that losing one of them loses nothing.
+	Guard guard `json:"guard,omitzero"`
+}
+
+// guard names what must be gone before a pod whose supervisor is dead has ended. A
+// lock alone is not enough: the kernel frees it before it ends the processes of a
+// PID namespace, and regardless of the processes of a cgroup.
+type guard struct {
+	Containment Containment `json:"containment"`
+	// PID and Start identify the supervisor as the runner sees it; no later process
+	// has both. They are valid for the boot with the ID Boot.
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
+	Boot  string `json:"boot"`
+	// Cgroup is the folder of the containers' cgroup.
+	Cgroup string `json:"cgroup,omitempty"`
 }
 
 // Container is the recorded state of one container.
@@ -106,6 +123,8 @@ const (
 	ReasonNeverStarted = "NeverStarted"
 	// ReasonSupervisorLost: the supervisor died without recording the end.
 	ReasonSupervisorLost = "SupervisorLost"
+	// ReasonRecordLost: the supervisor's record cannot be read.
+	ReasonRecordLost = "RecordLost"
 	// ReasonWatcherLost: the supervisor ended the pod when its watcher died.
 	ReasonWatcherLost = "WatcherLost"
 	// ReasonStatusUnknown: how the container ended is not known.
@@ -156,6 +175,14 @@ func (s State) Lost(now time.Time) State {
 	}
 	s.Containers = containers
 	s.fail(ReasonSupervisorLost, "the pod's supervisor ended without recording how the pod ended", now)
+	return s
+}
+
+// Unrecorded returns the final state of a pod that has begun and ended, and whose record is
+// lost: each container counts as one that a dead supervisor has left.
+func (spec *Spec) Unrecorded(why error, now time.Time) State {
+	s := newState(spec).Lost(now)
+	s.fail(ReasonRecordLost, fmt.Sprintf("how the pod ended is not known: %v", why), now)
 	return s
 }
 

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -33,6 +34,15 @@ func Supervise(folder Folder, c Containment) error {
 		return fmt.Errorf("read pod: %w", err)
 	}
 	s.state, s.runs = newState(&s.spec), make([]run, len(s.spec.Containers))
+	if err := s.begin(); err != nil {
+		// Nothing has begun: without these records, another attempt may succeed.
+		return errors.Join(err, folder.remove("guard.json"), folder.remove("state.json"))
+	}
+	return s.loop()
+}
+
+// begin prepares everything that containers need, and records that the pod begins.
+func (s *supervisor) begin() error {
 	if err := s.contain(); err != nil {
 		return err
 	}
@@ -40,27 +50,28 @@ func Supervise(folder Folder, c Containment) error {
 	if err := s.openStreams(); err != nil {
 		return err
 	}
-	if err := folder.writeState(s.state); err != nil {
-		return err // nothing has begun: another attempt may succeed
+	if err := s.folder.writeState(s.state); err != nil {
+		return err
 	}
-	return s.loop()
+	return s.folder.writeRecord("guard.json", s.state.Guard)
 }
 
-// contain prepares the pod's containment and records it.
+// contain prepares the pod's containment, and notes what must be gone at the end.
 func (s *supervisor) contain() error {
 	g, err := newGuard(s.containment)
 	if err == nil {
 		err = s.containment.enter()
 	}
 	if err == nil && s.containment == Cgroup {
-		if s.group, err = newCgroup("batchplan-" + string(s.spec.UID)); err == nil {
+		if s.group, err = newCgroup(commandName + "-" + string(s.spec.UID)); err == nil {
 			g.Cgroup = s.group.path
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("contain the pod (%s): %w", s.containment, err)
 	}
-	return s.folder.writeGuard(g)
+	s.state.Guard = g
+	return nil
 }
 
 // supervisor is the state machine of one pod. One goroutine owns it.

@@ -68,7 +68,7 @@ func look(where, dir, parameters string) (*Store, error) {
 }
 
 func lookAtCopy(dir string) (*Store, error) {
-	where, err := os.MkdirTemp("", "batchplan-look-")
+	where, err := os.MkdirTemp("", "batchrun-look-")
 	if err != nil {
 		return nil, err
 	}
