@@ -46,8 +46,10 @@ type census struct {
 	deleted map[job.UID]bool
 	// doubtful are active jobs that the children show and that were perhaps deleted.
 	doubtful []Reference
-	// whenGone says that a run waits until the jobs that it replaces are gone.
-	whenGone bool
+	// replacing is true for the policy Replace, where the memory knows what it has deleted; with
+	// whenGone, a run waits until the jobs that it replaces are gone. unstored is true for that policy
+	// with Options.ActiveFromChildren.
+	replacing, whenGone, unstored bool
 	// unseen is the number of jobs that are to be looked up.
 	unseen int
 	// taken are the runs that were perhaps started, and whose names belong to other owners.

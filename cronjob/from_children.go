@@ -20,16 +20,18 @@ func fromChildren(s *Snapshot) *Snapshot {
 	return &full
 }
 
-// running returns the children that run, but for two. The job of a run that is not recorded is found
-// like any other trace of a crash (CI3): a run must not replace it before. And what Replace has
-// deleted is not active any more.
+// running returns the children that run, except two. The job of a run that is not recorded is found
+// like any other trace of a crash (CI3): a run must not replace it before. And a job that is out
+// is not active any more.
 func running(s *Snapshot) (refs []Reference) {
-	c := census{kind: s.Options.Child.orJob(), namespace: s.CronJob.Namespace, children: s.Children, names: s.Options.Naming.of(s.CronJob.Name)}
+	c := census{
+		kind: s.Options.Child.orJob(), namespace: s.CronJob.Namespace, children: s.Children, names: s.Options.Naming.of(s.CronJob.Name),
+		unstored: s.CronJob.Spec.ConcurrencyPolicy == Replace,
+	}
 	recorded := s.CronJob.Status.LastScheduleTime
 	for i := range s.Children {
 		child := &s.Children[i]
-		isLeaving := !child.DeletionTimestamp.IsZero() && s.CronJob.Spec.ConcurrencyPolicy == Replace
-		if !child.Foreign && !child.isFinished() && !isLeaving && !c.isUnrecordedRun(child, recorded) {
+		if isRunning(child, "") && !c.isOut(i) && !c.isUnrecordedRun(child, recorded) {
 			refs = append(refs, c.reference(i))
 		}
 	}
@@ -41,4 +43,13 @@ func running(s *Snapshot) (refs []Reference) {
 	}
 	sortReferences(refs)
 	return refs
+}
+
+// isOut reports whether a running child has left the active list with its deletion, where no list is
+// stored that could tell: Replace has deleted it, or need not. A finalizer may hold the child for long.
+// Whoever took it in again would find it in each round, and a run that waits until it is recorded
+// would wait for good (CL5).
+func (c *census) isOut(place int) bool {
+	child := &c.children[place]
+	return c.unstored && !child.DeletionTimestamp.IsZero() && isRunning(child, "")
 }

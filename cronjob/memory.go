@@ -42,8 +42,8 @@ type memory struct {
 	// snapshot's status is as late, or a later write has succeeded (CI1).
 	Unrecorded time.Time `json:"unrecorded,omitzero"`
 	// Started are the jobs that were created and that no snapshot's status and children have
-	// shown yet; jobs of triggers stay until they end. Replaced are the jobs that Options.ReplaceWhenGone
-	// has deleted, until the children show it. Behind is the time since which snapshots have been older than the
+	// shown yet; jobs of triggers stay until they end. Replaced are the jobs that Replace has deleted, until the
+	// children show it. Behind is the time since which snapshots have been older than the
 	// last status that was written. Without these, Forbid, Replace and MaxActive do not hold
 	// under snapshots that lack the controller's own writes (CI15).
 	Started  []startedJob `json:"started,omitempty"`
@@ -79,7 +79,7 @@ type startedJob struct {
 
 func isHidden(s startedJob) bool { return s.Recorded || s.Found }
 
-// leavingJob is a job that was deleted with its pods and that no children have shown under
+// leavingJob is a job that Replace has deleted and that no children have shown under
 // deletion yet.
 type leavingJob struct {
 	Reference

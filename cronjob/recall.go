@@ -91,6 +91,8 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 				continue // the children tell the rest
 			}
 			start = recordedIn(status.Active, start)
+		case runs && c.isOut(place):
+			continue // a run that is not recorded is found as one
 		case runs:
 			start.UID = c.children[place].UID
 			c.takeIn(place)
@@ -153,10 +155,10 @@ func (c *census) takeInUnrecorded(s *startedJob) {
 	c.lastRun = later(c.lastRun, s.ScheduledTime)
 }
 
-// recallReplaced returns the deleted jobs that the children do not show to be deleted, where a run
-// waits for that.
+// recallReplaced returns the deleted jobs that the children do not show to be deleted. Where a run waits
+// for them to be gone, those that the children do not show at all are looked up.
 func (c *census) recallReplaced(s *Snapshot, old []leavingJob) (kept []leavingJob) {
-	if !c.whenGone || len(old) == 0 {
+	if !c.replacing || len(old) == 0 {
 		return nil
 	}
 	isNamed := memberOf(s.CronJob.Status.Active, len(old))
@@ -164,7 +166,7 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob) (kept []leavingJo
 	for _, l := range old {
 		place := c.placeOf(l.UID)
 		switch {
-		case place < 0 && l.Seen: // gone
+		case place < 0 && (l.Seen || !c.whenGone): // gone
 			continue
 		case place < 0:
 			c.deleted[l.UID] = true

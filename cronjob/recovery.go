@@ -25,7 +25,7 @@ func (c *census) recoverStarts(s *Snapshot) {
 		if child.isFinished() || c.listed[i] {
 			continue
 		}
-		if isRun || isTriggered(c.triggers, c.names.cronJob, child.Name) || c.isBackfilled(child) {
+		if isRun || isTriggered(c.triggers, c.names.cronJob, child.Name) || c.isBackfilled(child) && !c.isOut(i) {
 			c.takeIn(i)
 		} else if !c.isLeft(i) {
 			c.unlisted = true

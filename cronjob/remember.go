@@ -189,7 +189,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []Reference) {
 	return all
 }
 
-// leaving is the next memory of the jobs that were deleted with their pods.
+// leaving is the next memory of the jobs that Replace has deleted.
 func (p *Plan) leaving(w *Writes) []leavingJob {
 	if !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
 		return nil
@@ -207,7 +207,7 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 	for i := range p.Delete {
 		d, r := &p.Delete[i], value.At(w.Deleted, i).Result
 		_, unseen := looks[d.UID]
-		if d.Foreground && (r == ResultDone || r == ResultGone && !unseen) {
+		if d.Reason == DeleteReplaced && (r == ResultDone || r == ResultGone && !unseen) {
 			all = append(all, leavingJob{Reference: d.Reference, Seen: !unseen, Gone: r == ResultGone})
 		}
 	}

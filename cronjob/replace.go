@@ -97,10 +97,13 @@ func (c *census) isLeaving(place int) bool {
 	return deleted || !c.children[place].DeletionTimestamp.IsZero()
 }
 
-// isLeft reports whether a child that was replaced still has pods, though the active list does not
-// name it any more.
+// isLeft reports whether a child is on its way out and the active list does not name it any more:
+// Replace has deleted it, or need not.
 func (c *census) isLeft(place int) bool {
-	return c.whenGone && !c.listed[place] && c.isLeaving(place) && c.isReplaced(place)
+	if c.listed[place] {
+		return false
+	}
+	return c.isOut(place) || c.replacing && c.isLeaving(place) && c.isReplaced(place)
 }
 
 // countBusy counts the jobs that a trigger or a backfill waits for: the active ones, and
@@ -121,11 +124,6 @@ func (c *census) countBusy() int {
 		}
 	}
 	return busy + len(c.deleted)
-}
-
-// replacesWhenGone reports whether a run waits until the jobs that it replaces are gone.
-func (s *Snapshot) replacesWhenGone() bool {
-	return s.Options.ReplaceWhenGone && s.CronJob.Spec.ConcurrencyPolicy == Replace
 }
 
 // replaceFirst deletes these jobs, pods included, unless they are being deleted already.

@@ -241,3 +241,56 @@ func TestMaxActive_Replace(t *testing.T) {
 		}
 	}
 }
+
+// C3: Replace has deleted a job, and the creation that followed has failed, or the cache is late. No round
+// calls that job unexpected, as long as the children show it; with the quirk each does.
+func TestC3_AReplacedJobIsNotUnexpected(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		deleted cronjob.Result
+		created cronjob.Result
+		shown   bool // as being deleted
+		options cronjob.Options
+		want    int // events in three rounds
+	}{
+		{"the creation fails, a finalizer holds the job", cronjob.ResultDone, cronjob.ResultUnsuccessful, true, cronjob.Options{}, 0},
+		{"the creation fails, the cache is late", cronjob.ResultDone, cronjob.ResultUnsuccessful, false, cronjob.Options{}, 0},
+		{"the job was gone, the cache is late", cronjob.ResultGone, cronjob.ResultUnsuccessful, false, cronjob.Options{}, 0},
+		{"the run has started, the cache is late", cronjob.ResultDone, cronjob.ResultDone, false, cronjob.Options{}, 0},
+		{"no list is stored", cronjob.ResultDone, cronjob.ResultUnsuccessful, true, cronjob.Options{ActiveFromChildren: true}, 0},
+		{"Kubernetes, a finalizer holds the job", cronjob.ResultDone, cronjob.ResultUnsuccessful, true, cronjob.Options{Quirks: cronjobquirk.Stale}, 3},
+		{"Kubernetes, the cache is late", cronjob.ResultDone, cronjob.ResultUnsuccessful, false, cronjob.Options{Quirks: cronjobquirk.Stale}, 3},
+	} {
+		s := in(second(cronjob.Replace, child(hours(1))), tc.options)
+		warnings := 0
+		for i := range 4 {
+			plan := reconcile(t, s)
+			if slices.Contains(reasons(plan.Events), "UnexpectedJob") {
+				warnings++
+			}
+			o := done(&plan)
+			for i := range o.Deleted {
+				o.Deleted[i].Result = tc.deleted
+			}
+			for i := range o.Created {
+				o.Created[i].Result = tc.created
+			}
+			end := plan.Conclude(o)
+			if i == 0 && len(plan.Delete) != 1 {
+				t.Fatalf("%s: %s", tc.name, plan.String())
+			}
+			if tc.shown {
+				s.Children[0].DeletionTimestamp = s.Now
+			}
+			s.Memory, s.CronJob.Status = end.Memory, end.Status
+		}
+		if warnings != tc.want {
+			t.Errorf("%s: %d warnings, want %d", tc.name, warnings, tc.want)
+		}
+	}
+	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(2), child(hours(1)))
+	s.CronJob.Status.LastScheduleTime = hours(1)
+	if plan := reconcile(t, s); len(plan.Unexpected) != 1 {
+		t.Errorf("a job that runs and is not listed: %s", plan.String())
+	}
+}

@@ -1,5 +1,7 @@
 package cronjob
 
+import "github.com/batchplan/batchplan/cronjob/cronjobquirk"
+
 // takeCensus finds out which jobs there are and which of them are active, and brings the memory up
 // to date with the snapshot.
 func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
@@ -12,7 +14,11 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	c.namespace, c.children = s.CronJob.Namespace, s.Children
 	c.listed, c.found, c.triggers = b.listed, b.found[:0], b.triggers
 	c.verify, c.events = b.verify[:0], b.events[:0]
-	c.consistent, c.whenGone, c.awaited = s.Consistent, s.replacesWhenGone(), awaitedBy(s.Backfills, &c.names)
+	c.consistent, c.awaited = s.Consistent, awaitedBy(s.Backfills, &c.names)
+	if s.CronJob.Spec.ConcurrencyPolicy == Replace {
+		c.whenGone, c.unstored = s.Options.ReplaceWhenGone, s.Options.ActiveFromChildren
+		c.replacing = c.whenGone || !s.Options.Quirks.Has(cronjobquirk.Stale)
+	}
 	if needsIndex(s, m) {
 		c.byUID = b.byUID
 	}

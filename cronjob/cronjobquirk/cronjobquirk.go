@@ -32,7 +32,8 @@ const (
 	// (kubernetes#136920).
 	BlindCreate
 	// Stale decides by the active list of a snapshot that is older than the
-	// controller's own writes: then Forbid, Replace and MaxActive do not hold (CI15).
+	// controller's own writes: then Forbid, Replace and MaxActive do not hold (CI15). It calls
+	// jobs unexpected that Replace has just deleted (C3).
 	Stale
 )
 
