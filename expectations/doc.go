@@ -17,9 +17,8 @@
 //   - It gives the executor of package jobapply what [Tracker.Of] returns. The executor
 //     announces each write before it is made, since a notification may arrive before the
 //     write returns, and takes off what failed or was skipped.
-//   - Its watch handlers call [Tracker.CreationObserved] for a new pod of the job,
-//     [Tracker.DeletionObserved] for one that begins to be deleted or vanishes before that,
-//     and [Tracker.UntrackObserved] for one that has lost the finalizer or is gone.
+//   - Its watch handlers call [Tracker.Observe] for each pod that is new, has changed or is
+//     gone.
 //   - Before each round it sets Expectations and Untracking of job.Memory to what
 //     [Tracker.Snapshot] returns.
 //   - It calls [Tracker.Forget] when the job is gone.
@@ -27,7 +26,7 @@
 // An adapter that reads its own writes (a database, say) needs no tracker: it sets
 // job.Snapshot.Consistent.
 //
-// Comparing versions protects better than counting: an adapter that knows the version
-// of its own last status write puts it into job.Memory.Written, and no round plans
+// Comparing versions protects better than counting: a backend that knows the version
+// of its own last status write is a jobapply.Versioned, and no round plans
 // from a snapshot of an older job (E6).
 package expectations

@@ -13,15 +13,15 @@ func ExampleTracker() {
 	var tracker expectations.Tracker[string]
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-	tracker.Expect("default/demo", 3, 0, now) // three pods are to be created
-	tracker.Lower("default/demo", 1, 0)       // one of the writes failed
-	tracker.CreationObserved("default/demo")  // a notification arrives
+	tracker.Expect("default/demo", 3, 0, now)                               // three pods are to be created
+	tracker.Lower("default/demo", 1, 0)                                     // one of the writes failed
+	tracker.Observe("default/demo", nil, &expectations.Sight{UID: "uid-1"}) // a notification arrives
 
 	counts, _ := tracker.Snapshot("default/demo")
 	fmt.Println(counts.Creations, "missing, satisfied:", tracker.Satisfied("default/demo", now))
 	fmt.Println("at the latest:", counts.Expires().Format(time.TimeOnly))
 
-	tracker.CreationObserved("default/demo")
+	tracker.Observe("default/demo", nil, &expectations.Sight{UID: "uid-2"})
 	fmt.Println("satisfied:", tracker.Satisfied("default/demo", now))
 	// Output:
 	// 1 missing, satisfied: false

@@ -36,12 +36,6 @@ func (t *Tracker[K]) Expect(key K, creations, deletions int, now time.Time) {
 	})
 }
 
-// CreationObserved takes one creation off the record of key.
-func (t *Tracker[K]) CreationObserved(key K) { t.Lower(key, 1, 0) }
-
-// DeletionObserved takes one deletion off the record of key.
-func (t *Tracker[K]) DeletionObserved(key K) { t.Lower(key, 0, 1) }
-
 // Lower takes writes off the record of key that failed or were skipped, and so
 // will never be observed (E2). It does not renew the time.
 func (t *Tracker[K]) Lower(key K, creations, deletions int) {
@@ -78,8 +72,7 @@ func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) (added []UID) {
 	return added
 }
 
-// UntrackObserved takes a pod off that was seen without its finalizer or
-// deleted, or whose only write failed (E4). Observing a pod that was not expected
+// UntrackObserved takes a pod off whose only write failed (E4). Observing a pod that was not expected
 // changes nothing.
 func (t *Tracker[K]) UntrackObserved(key K, uid UID) {
 	t.update(key, func(e tracked) tracked {

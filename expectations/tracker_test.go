@@ -18,7 +18,7 @@ func TestE1_TrackerWithoutARecord(t *testing.T) {
 	if !tracker.Satisfied("default/demo", t0) {
 		t.Error("held back by nothing")
 	}
-	tracker.CreationObserved("default/demo") // another client's pod
+	tracker.Lower("default/demo", 1, 0) // another client's pod
 	tracker.Forget("default/demo")
 	if counts, uids := tracker.Snapshot("default/demo"); counts != (expectations.Counts{}) || uids.Len() != 0 {
 		t.Errorf("something was recorded: %+v, %d UIDs", counts, uids.Len())
@@ -28,9 +28,9 @@ func TestE1_TrackerWithoutARecord(t *testing.T) {
 func TestE2_TrackerLowersWithoutRenewing(t *testing.T) {
 	var tracker expectations.Tracker[string]
 	tracker.Expect("demo", 3, 1, t0)
-	tracker.CreationObserved("demo")
 	tracker.Lower("demo", 1, 0)
-	tracker.DeletionObserved("demo")
+	tracker.Lower("demo", 1, 0)
+	tracker.Lower("demo", 0, 1)
 	want := expectations.Counts{Creations: 1, At: t0}
 	if got, _ := tracker.Snapshot("demo"); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -38,7 +38,7 @@ func TestE2_TrackerLowersWithoutRenewing(t *testing.T) {
 	if tracker.Satisfied("demo", t0) || !tracker.Satisfied("demo", t0.Add(expectations.Timeout)) {
 		t.Error("held back for another time than the timeout")
 	}
-	tracker.CreationObserved("demo")
+	tracker.Lower("demo", 1, 0)
 	if !tracker.Satisfied("demo", t0) {
 		t.Error("held back though everything was observed")
 	}
@@ -182,8 +182,8 @@ func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 		for i := range writes {
 			uid := expectations.UID(fmt.Sprint(i))
 			tracker.ExpectUntracked(job, uid)
-			wg.Go(func() { tracker.CreationObserved(job) })
-			wg.Go(func() { tracker.DeletionObserved(job) })
+			wg.Go(func() { tracker.Lower(job, 1, 0) })
+			wg.Go(func() { tracker.Lower(job, 0, 1) })
 			wg.Go(func() { tracker.UntrackObserved(job, uid) })
 			wg.Go(func() {
 				counts, uids := tracker.Snapshot(job)

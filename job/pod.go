@@ -3,6 +3,7 @@ package job
 import (
 	"time"
 
+	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/enum"
 )
 
@@ -56,6 +57,14 @@ type PodDetail struct {
 	IgnoredFailureCount int32 `json:"ignoredFailureCount,omitempty"`
 	// ResourceVersion is opaque: an adapter may make a deletion conditional on it.
 	ResourceVersion string `json:"resourceVersion,omitempty"`
+}
+
+// Sight is what the expectations of the job go by: an argument of expectations.Tracker.Observe. It is nil for nil.
+func (p *Pod) Sight() *expectations.Sight {
+	if p == nil {
+		return nil
+	}
+	return &expectations.Sight{UID: p.UID, Foreign: p.Owner > OwnedUnmatched, Deleting: p.Deletion != nil, Untracked: p.Untracked}
 }
 
 // Names on the objects of Kubernetes that users and tools rely on.

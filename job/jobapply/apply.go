@@ -41,6 +41,15 @@ type Backend interface {
 	WriteStatus(ctx context.Context, s job.Status) error
 }
 
+// Versioned is a Backend that knows which version of the job it has written. The executor puts that into Memory.Written:
+// until a snapshot shows it, no round plans (E6).
+type Versioned interface {
+	Backend
+	// JobVersion returns the version that the last WriteStatus has made, as Job.Version of the snapshots
+	// will show it; 0 if it is not known. It is called only after a WriteStatus without an error.
+	JobVersion() int64
+}
+
 // ErrGone is the error of Delete, Untrack and Release for a pod that does not
 // exist any more: as good as done. It is also an error of Adopt.
 var ErrGone = errors.New("the pod is gone")
@@ -103,7 +112,9 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 	}
 	settlement := recording.Settle(recorded, untracked)
 	settled := r.write(settlement.Write, settlement.Status)
-	return settlement.Conclude(settled), errors.Join(r.errs...)
+	end := settlement.Conclude(settled)
+	end.Memory.Written = max(end.Memory.Written, r.version)
+	return end, errors.Join(r.errs...)
 }
 
 // round is one Apply under way.
@@ -113,6 +124,7 @@ type round struct {
 	backend Backend
 	plan    *job.Plan
 	errs    []error
+	version int64 // of the job, after the last status write; 0 if it is not known
 }
 
 // claim adopts and releases. The plan assumed that all of it succeeds (J6).
@@ -220,6 +232,9 @@ func (r *round) write(write bool, s job.Status) job.Result {
 	if err := r.backend.WriteStatus(r.ctx, s); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
 		return job.ResultUnsuccessful
+	}
+	if b, ok := r.backend.(Versioned); ok {
+		r.version = b.JobVersion()
 	}
 	return job.ResultDone
 }

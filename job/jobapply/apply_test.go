@@ -388,3 +388,41 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		}
 	})
 }
+
+// versioned is a backend whose status writes make version 8 of the job.
+type versioned struct{ *fake }
+
+func (v versioned) JobVersion() int64 { return 8 }
+
+// TestE6_Written: the version of a status write is remembered until another is written. It does not go back, and a write that
+// fails has none.
+func TestE6_Written(t *testing.T) {
+	idle := snapshot(0)
+	idle.Job.Status = job.Status{StartTime: at(0), Ready: ptr[int32](0), Terminating: ptr[int32](0), UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
+	for _, test := range []struct {
+		name   string
+		snap   job.Snapshot
+		known  int64 // to the memory
+		fail   map[string]error
+		silent bool // the backend does not know the version
+		want   int64
+	}{
+		{name: "a status is written", snap: snapshot(0), known: 7, want: 8},
+		{name: "two are written", snap: snapshot(0, pod("f", 3, job.PodFailed)), known: 7, want: 8},
+		{name: "none is written", snap: idle, known: 7, want: 7},
+		{name: "the write fails", snap: snapshot(0), known: 7, fail: map[string]error{"status": errDown}, want: 7},
+		{name: "a later version is known", snap: snapshot(0), known: 9, want: 9},
+		{name: "the backend knows none", snap: snapshot(0), known: 7, silent: true, want: 7},
+	} {
+		test.snap.Job.Version, test.snap.Memory = 9, job.Memory{JobUID: "job-1", Written: test.known}
+		f := &fake{fail: test.fail}
+		var b jobapply.Backend = versioned{f}
+		if test.silent {
+			b = f
+		}
+		end, _ := jobapply.Executor{}.Apply(t.Context(), b, plan(t, test.snap))
+		if end.Memory.Written != test.want {
+			t.Errorf("%s: got %d, want %d (calls %v)", test.name, end.Memory.Written, test.want, f.calls)
+		}
+	}
+}

@@ -13,11 +13,15 @@ import (
 // server holds the truth. It has a watch on the pods, which tells of each change later, and so
 // has the job.
 type server struct {
-	now  time.Time
-	job  job.Job
-	pods map[job.UID]job.Pod
-	news []event
+	now     time.Time
+	job     job.Job
+	pods    map[job.UID]job.Pod
+	created int
+	news    []event
 }
+
+// grace is how long a pod may take to end.
+const grace = 30 * time.Second
 
 // event is what the watch tells of a pod.
 type event struct {
@@ -31,7 +35,8 @@ func (s *server) put(p job.Pod) {
 }
 
 func (s *server) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
-	uid := job.UID(fmt.Sprint(len(s.pods)))
+	uid := job.UID(fmt.Sprint(s.created))
+	s.created++
 	p := c.Pod(c.NamePrefix+string(uid), uid, s.now)
 	s.put(p)
 	return job.PodRef{Name: p.Name, UID: uid}, nil
@@ -42,9 +47,20 @@ func (s *server) Delete(_ context.Context, d job.Deletion) error {
 	if !ok {
 		return jobapply.ErrGone
 	}
-	delete(s.pods, d.UID)
-	s.news = append(s.news, event{p, true})
+	p.Untracked = p.Untracked || d.UntrackFirst
+	p.Deletion = &job.PodDeletion{Timestamp: s.now.Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
+	s.put(p)
 	return nil
+}
+
+// end lets the time of grace pass: what is being deleted and has no finalizer is gone.
+func (s *server) end() {
+	for uid, p := range s.pods {
+		if p.Deletion != nil && p.Untracked {
+			delete(s.pods, uid)
+			s.news = append(s.news, event{p, true})
+		}
+	}
 }
 
 func (s *server) Untrack(_ context.Context, ref job.PodRef) error {
@@ -63,6 +79,9 @@ func (s *server) WriteStatus(_ context.Context, status job.Status) error {
 	return nil
 }
 
+// JobVersion is known from the reply to WriteStatus.
+func (s *server) JobVersion() int64 { return s.job.Version }
+
 func (s *server) Adopt(context.Context, job.PodRef) error   { return nil }
 func (s *server) Release(context.Context, job.PodRef) error { return nil }
 
@@ -70,33 +89,32 @@ func (s *server) Release(context.Context, job.PodRef) error { return nil }
 // writes the cache does not show yet.
 type controller struct {
 	cached  job.Job
-	pods    map[job.UID]job.Pod
+	pods    map[job.UID]*job.Pod
 	tracker expectations.Tracker[job.UID]
 	memory  job.Memory
 }
 
-// see takes events into the cache, and off the tracker's list.
-func (c *controller) see(events ...event) {
-	for _, e := range events {
-		uid, key := e.pod.UID, c.cached.UID
-		if _, known := c.pods[uid]; !known && !e.gone {
-			c.tracker.CreationObserved(key)
+// see takes the job and the events of the pods into the cache, and off the tracker's list.
+func (c *controller) see(s *server) {
+	c.cached = s.job
+	for _, e := range s.news {
+		old, now := c.pods[e.pod.UID], &e.pod
+		if e.gone {
+			now = nil
 		}
-		if e.pod.Untracked || e.gone {
-			c.tracker.UntrackObserved(key, uid)
-		}
-		if c.pods[uid] = e.pod; e.gone {
-			delete(c.pods, uid)
-			c.tracker.DeletionObserved(key)
+		c.tracker.Observe(c.cached.UID, old.Sight(), now.Sight())
+		if c.pods[e.pod.UID] = now; e.gone {
+			delete(c.pods, e.pod.UID)
 		}
 	}
+	s.news = nil
 }
 
 func (c *controller) round(s *server, now time.Time) error {
 	c.memory.Expectations, c.memory.Untracking = c.tracker.Snapshot(c.cached.UID)
 	snapshot := job.Snapshot{Job: c.cached, Now: now, Memory: c.memory}
 	for _, p := range c.pods {
-		snapshot.Pods = append(snapshot.Pods, p)
+		snapshot.Pods = append(snapshot.Pods, *p)
 	}
 	plan, err := job.Reconcile(snapshot)
 	if err != nil {
@@ -106,17 +124,16 @@ func (c *controller) round(s *server, now time.Time) error {
 	executor := jobapply.Executor{Parallel: 1, Expectations: c.tracker.Of(c.cached.UID, now)}
 	conclusion, err := executor.Apply(context.Background(), s, &plan)
 	c.memory = conclusion.Memory
-	c.memory.Written = s.job.Version // the reply to the last write has it
 	return err
 }
 
 // An adapter behind a watch: its cache shows a write some time after it was made. A round
-// between the two creates nothing twice.
+// between the two creates nothing twice. A deletion is seen when it begins, not when the pod has ended.
 func Example_watch() {
 	now, completions := time.Unix(0, 0), int32(2)
 	s := &server{now: now, pods: map[job.UID]job.Pod{}, job: job.Job{Name: "render", UID: "job-1", Version: 1, Spec: job.Spec{Completions: &completions, Parallelism: &completions}}}
 	job.Default(&s.job.Spec)
-	c := &controller{cached: s.job, pods: map[job.UID]job.Pod{}}
+	c := &controller{cached: s.job, pods: map[job.UID]*job.Pod{}}
 
 	round := func(what string) {
 		fmt.Println("#", what)
@@ -124,20 +141,34 @@ func Example_watch() {
 			fmt.Println(err)
 		}
 	}
+	suspend := func(is bool) {
+		s.job.Spec.Suspend = &is
+		s.job.Version++
+	}
+
 	round("the job is new")
 	round("the cache still shows the job before that")
 	c.cached = s.job
 	round("it shows the status that was written, and no pod")
-	c.cached = s.job
-	c.see(s.news...)
+	c.see(s)
 	round("it shows the pods")
+
+	suspend(true)
+	c.see(s)
+	round("the job is suspended")
+	suspend(false)
+	c.cached = s.job
+	round("it is resumed, and the cache shows no deletion")
+	c.see(s)
+	round("the cache shows that the pods are ending")
+
+	s.end()
 	for _, p := range s.pods {
 		p.Phase = job.PodSucceeded
-		c.see(event{pod: p})
-		s.pods[p.UID] = p
+		s.put(p)
 	}
-	c.cached = s.job
-	round("both have succeeded")
+	c.see(s)
+	round("these pods are gone, and the others have succeeded")
 	fmt.Println(s.job.Status)
 	// Output:
 	// # the job is new
@@ -150,8 +181,19 @@ func Example_watch() {
 	// again at 00:05:00
 	// # it shows the pods
 	// wait: 2 active pods not finished
-	// # both have succeeded
-	// untrack render-0: succeeded
-	// untrack render-1: succeeded
-	// active=0 ready=0 terminating=0 succeeded=2 failed=0 SuccessCriteriaMet=True(CompletionsReached) Complete=True(CompletionsReached)
+	// # the job is suspended
+	// delete render-0, finalizer first: the job is suspended (J28)
+	// delete render-1, finalizer first: the job is suspended (J28)
+	// wait: the job is suspended
+	// # it is resumed, and the cache shows no deletion
+	// wait: 2 active pods not finished
+	// wait: own writes not seen yet, at most until 00:05:00
+	// again at 00:05:00
+	// # the cache shows that the pods are ending
+	// create 2 pods: replaces a failed or terminating pod (J30)
+	// wait: 2 active pods not finished
+	// # these pods are gone, and the others have succeeded
+	// untrack render-2: succeeded
+	// untrack render-3: succeeded
+	// active=0 ready=0 terminating=0 succeeded=2 failed=0 Suspended=False(JobResumed) SuccessCriteriaMet=True(CompletionsReached) Complete=True(CompletionsReached)
 }

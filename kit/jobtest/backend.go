@@ -116,6 +116,21 @@ func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
 	})
 }
 
+// JobVersion is the version that the program's backend knows, if it is a [jobapply.Versioned].
+func (c *checked) JobVersion() int64 {
+	v, ok := c.b.(jobapply.Versioned)
+	if !ok {
+		return 0
+	}
+	c.e.life.Writing.Lock()
+	defer c.e.life.Writing.Unlock()
+	version := v.JobVersion()
+	if is := c.e.truth.Object.Version; version != is {
+		c.e.life.Breaks("Store", "JobVersion is %d after a write of the status, and the version of the job is %d", version, is)
+	}
+	return version
+}
+
 func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
 	return c.do("", life.Write{
 		Write: world.Write{Verb: world.WriteStatus, Name: c.e.name},

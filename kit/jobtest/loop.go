@@ -27,11 +27,8 @@ type loop struct {
 	look   Look
 	memory life.Memory[job.Memory]
 	// seen are the pods of the last look, by UID; nil after a start.
-	seen map[job.UID]sighting
+	seen map[job.UID]*expectations.Sight
 }
-
-// sighting is how a pod was seen: being deleted, and as one of the job's.
-type sighting struct{ leaving, owned bool }
 
 func (l *loop) round(ctx context.Context) (time.Time, error) {
 	s, backend, err := l.look(ctx)
@@ -61,35 +58,25 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 }
 
 // observe lowers the expectations by what has come and gone since the last look. The first
-// look after a start sees everything. Pods that are not the job's are nobody's creations: an
-// orphan that comes into sight must not pass for a pod that the program has created.
+// look after a start sees everything.
 func (l *loop) observe(s *job.Snapshot) {
 	if s.Consistent {
 		return
 	}
-	now := make(map[job.UID]sighting, len(s.Pods))
-	created, deleted := 0, 0
+	now := make(map[job.UID]*expectations.Sight, len(s.Pods))
+	counts := s.Memory.Expectations
 	for i := range s.Pods {
-		p := &s.Pods[i]
-		is := sighting{leaving: p.Deletion != nil, owned: p.Owner <= job.OwnedUnmatched}
-		was, known := l.seen[p.UID]
-		if is.owned && !known {
-			created++
-		}
-		if is.owned && is.leaving && !was.leaving {
-			deleted++
-		}
-		now[p.UID] = is
+		p := s.Pods[i].Sight()
+		counts = counts.See(l.seen[p.UID], p)
+		now[p.UID] = p
 	}
 	for uid, was := range l.seen {
-		if _, there := now[uid]; !there && was.owned && !was.leaving {
-			deleted++
+		if now[uid] == nil {
+			counts = counts.See(was, nil)
 		}
 	}
 	if l.seen == nil {
-		s.Memory.Expectations = expectations.Counts{}
-	} else {
-		s.Memory.Expectations = s.Memory.Expectations.Observe(created, deleted)
+		counts = expectations.Counts{}
 	}
-	l.seen = now
+	s.Memory.Expectations, l.seen = counts, now
 }

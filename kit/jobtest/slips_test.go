@@ -90,8 +90,9 @@ func TestBackend_Careless(t *testing.T) {
 		story string
 		store func(*store) slipping
 	}{
-		"creation times are not stored": {"has no creationTimestamp", func(s *store) slipping { return undated{s} }},
-		"Assigned is not read":          {"otherwise than the store: assigned", func(s *store) slipping { return unassigned{s} }},
+		"creation times are not stored":           {"has no creationTimestamp", func(s *store) slipping { return undated{s} }},
+		"JobVersion is the version that was read": {"Store: JobVersion is", func(s *store) slipping { return unversioned{s} }},
+		"Assigned is not read":                    {"otherwise than the store: assigned", func(s *store) slipping { return unassigned{s} }},
 		"a pod is adopted by a job that is being deleted": {
 			"JI22: a pod is adopted for a job that is being deleted", func(s *store) slipping { return hasty{labelled{s}} },
 		},
@@ -128,6 +129,21 @@ func (b undatedBackend) Create(ctx context.Context, c job.Creation) (job.PodRef,
 	b.pods[len(b.pods)-1].Detail.CreationTimestamp = time.Time{}
 	return ref, err
 }
+
+// unversioned is a store whose backend keeps the version of the job as it was read.
+type unversioned struct{ *store }
+
+func (s unversioned) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
+	seen, b, err := s.store.Look(ctx)
+	return seen, unversionedBackend{b.(*backend), int64(s.version)}, err
+}
+
+type unversionedBackend struct {
+	*backend
+	read int64
+}
+
+func (b unversionedBackend) JobVersion() int64 { return b.read }
 
 // unassigned is a store whose snapshots do not say which pods are on a node.
 type unassigned struct{ *store }

@@ -151,6 +151,8 @@ func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
 	return nil
 }
 
+func (b *backend) JobVersion() int64 { return int64(b.seen) }
+
 // Adopt makes an orphan a pod of the job, unless the job is on its way out.
 func (b *backend) Adopt(_ context.Context, ref job.PodRef) error {
 	if !b.job.DeletionTimestamp.IsZero() {

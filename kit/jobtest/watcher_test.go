@@ -54,7 +54,8 @@ func (w *watcher) round(ctx context.Context) (time.Time, error) {
 	}
 	w.env.Planned(&s, &plan)
 	executor := jobapply.Executor{Parallel: 1, Expectations: w.tracker.Of(uid, s.Now)}
-	end, err := executor.Apply(ctx, w.env.Backend(&backend{w.store, int(s.Job.Version)}), &plan)
+	b := struct{ jobapply.Backend }{&backend{w.store, int(s.Job.Version)}} // does not know the version that it writes
+	end, err := executor.Apply(ctx, w.env.Backend(b), &plan)
 	w.memory = end.Memory
 	return end.Requeue.At, err
 }
@@ -70,27 +71,17 @@ func (w *watcher) SetJob(j job.Job) { w.seen.SetJob(j) }
 
 func (w *watcher) SetPod(p job.Pod) {
 	uid := w.seen.Job.UID
-	old := w.seen.Pod(p.UID)
-	if owned := p.Owner <= job.OwnedUnmatched; owned && w.bug != neverObserved { // an orphan is nobody's creation
-		if old == nil {
-			w.tracker.CreationObserved(uid)
-		}
-		if p.Deletion != nil && (old == nil || old.Deletion == nil) {
-			w.tracker.DeletionObserved(uid)
-		}
-		if p.Untracked {
-			w.tracker.UntrackObserved(uid, p.UID)
-		}
+	if w.bug != neverObserved {
+		w.tracker.Observe(uid, w.seen.Pod(p.UID).Sight(), p.Sight())
 	}
 	w.seen.SetPod(p)
 }
 
 func (w *watcher) RemovePod(pod job.UID) {
 	uid := w.seen.Job.UID
-	if old := w.seen.Pod(pod); old != nil && old.Deletion == nil && w.bug != neverObserved {
-		w.tracker.DeletionObserved(uid)
+	if w.bug != neverObserved {
+		w.tracker.Observe(uid, w.seen.Pod(pod).Sight(), nil)
 	}
-	w.tracker.UntrackObserved(uid, pod)
 	if w.bug != goneStayInCache {
 		w.seen.RemovePod(pod)
 	}

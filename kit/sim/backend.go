@@ -17,13 +17,11 @@ var (
 // jobBackend is the API server as the executor of one round sees it.
 type jobBackend struct {
 	*worker
-	engine *engine
-	js     *jobState
-	life   uint32
-	// version is the job's version that the round was planned from, and wrote the version that
-	// its last write of the status has made.
-	version, wrote int64
-	creations      int
+	engine    *engine
+	js        *jobState
+	life      uint32
+	version   int64 // of the job, as the round was planned from it and after each write of its status
+	creations int
 	// grouped is the kind of calls under way that are made at the same time.
 	grouped byte
 }
@@ -107,8 +105,13 @@ func (b *jobBackend) WriteStatus(_ context.Context, s job.Status) error {
 		return nil
 	})
 	b.grouped = 0
-	if err == nil {
-		b.wrote = b.version
-	}
 	return err
+}
+
+// JobVersion is the version that the last write of the status has made. Who reads the job itself needs none.
+func (b *jobBackend) JobVersion() int64 {
+	if b.js.snap.Consistent {
+		return 0
+	}
+	return b.version
 }

@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/batchplan/batchplan/job"
+
 // deliver brings the oldest change of the line to the controllers.
 func (v *views) deliver() {
 	e := v.engine
@@ -26,32 +28,25 @@ func (v *views) deliver() {
 
 // seePod brings a pod of the view up to date, and tells the expectations (E1, E4).
 func (e *engine) seePod(js *jobState, d *delivery) {
-	key := js.trackerKey()
 	p := &e.pods.all[d.id]
 	place := p.place
-	going := d.pod.Deletion != nil
+	var old, now *job.Pod
+	if place >= 0 {
+		old = &js.snap.Pods[place]
+	}
+	if !d.gone {
+		now = &d.pod
+	}
+	e.view.tracker.Observe(js.trackerKey(), old.Sight(), now.Sight())
+
 	switch {
 	case d.gone:
-		if place >= 0 && js.snap.Pods[place].Deletion == nil {
-			e.view.tracker.DeletionObserved(key)
-		}
-		e.view.tracker.UntrackObserved(key, d.pod.UID)
 		e.hide(js, place)
 		e.freePod(d.id, p)
 	case place < 0:
-		e.show(js, d.id, p, &d.pod)
-		e.view.tracker.CreationObserved(key)
-		if going {
-			e.view.tracker.DeletionObserved(key)
-		}
+		e.show(js, d.id, p, now)
 	default:
-		if going && js.snap.Pods[place].Deletion == nil {
-			e.view.tracker.DeletionObserved(key)
-		}
-		if d.pod.Untracked {
-			e.view.tracker.UntrackObserved(key, d.pod.UID)
-		}
-		js.snap.Pods[place] = d.pod
+		*old = d.pod
 	}
 }
 

@@ -58,9 +58,6 @@ func (e *engine) jobRound(w *worker, id int32) {
 		e.world.Watch.Job(time.Duration(e.now), js.truth.Name, &w.seen, plan, conclusion)
 	}
 	js.snap.Memory = conclusion.Memory
-	if !js.snap.Consistent {
-		js.snap.Memory.Written = max(js.snap.Memory.Written, b.wrote)
-	}
 	e.planAgain(js, plan, conclusion)
 }
 

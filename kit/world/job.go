@@ -53,7 +53,6 @@ type Job struct {
 	plan     *job.Plan // of the round
 	version  int       // of the job
 	readAt   int       // the version in the round's snapshot
-	acked    int       // the version of the last status write that was confirmed
 	nextUID  int
 	revision int   // of pods
 	wrote    int   // how many writes there were before the round

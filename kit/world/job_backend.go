@@ -62,9 +62,6 @@ func (w *Job) Conclude(conclusion *job.Conclusion) {
 		return
 	}
 	w.Memory = conclusion.Memory
-	if w.Versions {
-		w.Memory.Written = int64(w.acked)
-	}
 	w.Requeue, w.Retry = conclusion.Requeue, conclusion.Retry
 	w.Events = append(w.Events, conclusion.Events...)
 	w.checkMetrics(conclusion.Outcome, &conclusion.Metrics)
@@ -204,8 +201,13 @@ func (b jobBackend) WriteStatus(_ context.Context, s job.Status) error {
 		b.w.readAt = b.w.version
 		return nil
 	})
-	if err == nil {
-		b.w.acked = b.w.version
-	}
 	return err
+}
+
+// JobVersion is the version that the last status write has made.
+func (b jobBackend) JobVersion() int64 {
+	if !b.w.Versions {
+		return 0
+	}
+	return int64(b.w.version)
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/convert"
 )
@@ -53,7 +54,7 @@ func (c *Jobs) PodEvents(queue Queue[types.NamespacedName]) cache.ResourceEventH
 		DeleteFunc: func(o any) {
 			if p, ok := last[*corev1.Pod](o); ok {
 				h.seen(p, nil)
-				h.podLeaves(p, true)
+				h.podLeaves(p, nil)
 			}
 		},
 	}
@@ -88,7 +89,7 @@ func (h jobEvents) jobChanged(old, cur Object) {
 
 func (h jobEvents) podAppeared(p *corev1.Pod) {
 	if p.DeletionTimestamp != nil {
-		h.podLeaves(p, !convert.IsTracked(p))
+		h.podLeaves(nil, p)
 		return
 	}
 	if metav1.GetControllerOfNoCopy(p) == nil {
@@ -96,23 +97,23 @@ func (h jobEvents) podAppeared(p *corev1.Pod) {
 		return
 	}
 	if owner := h.ownerOf(p); owner != nil {
-		h.tracker.CreationObserved(keyOf(owner))
+		h.tracker.Observe(keyOf(owner), nil, sight(p))
 		h.queue.AddAfter(keyOf(owner), h.options.batchDelay())
 	}
 }
 
 func (h jobEvents) podChanged(old, cur *corev1.Pod) {
 	if cur.DeletionTimestamp != nil {
-		h.podLeaves(cur, !convert.IsTracked(cur))
+		h.podLeaves(old, cur)
 		return
 	}
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(cur)
 	moved := !equality.Semantic.DeepEqual(was, is)
 	if moved {
-		h.podTouched(old, cur)
+		h.podTouched(old, old, cur)
 	}
 	if is != nil {
-		h.podTouched(cur, cur)
+		h.podTouched(cur, old, cur)
 		return
 	}
 	if moved || !equality.Semantic.DeepEqual(old.Labels, cur.Labels) {
@@ -121,30 +122,25 @@ func (h jobEvents) podChanged(old, cur *corev1.Pod) {
 }
 
 // podTouched notifies the job that the pod has, or had as p, that the pod has changed.
-func (h jobEvents) podTouched(p, cur *corev1.Pod) {
+func (h jobEvents) podTouched(p, old, cur *corev1.Pod) {
 	owner := h.ownerOf(p)
 	if owner == nil {
 		return
 	}
-	if !convert.IsTracked(cur) {
-		h.tracker.UntrackObserved(keyOf(owner), job.UID(cur.UID))
-	}
+	h.tracker.Observe(keyOf(owner), sight(old), sight(cur))
 	h.queue.AddAfter(keyOf(owner), h.options.batchDelay())
 }
 
-// podLeaves is for a pod that is being deleted, or is gone.
-func (h jobEvents) podLeaves(p *corev1.Pod, untracked bool) {
-	owner := h.ownerOf(p)
+// podLeaves is for a pod that is being deleted, or is gone: nil.
+func (h jobEvents) podLeaves(old, cur *corev1.Pod) {
+	owner := h.ownerOf(cmp.Or(cur, old))
 	if owner == nil {
 		return
 	}
 	if value := h.kind.value(owner); value.Status.Finished() != "" {
 		return
 	}
-	h.tracker.DeletionObserved(keyOf(owner))
-	if untracked {
-		h.tracker.UntrackObserved(keyOf(owner), job.UID(p.UID))
-	}
+	h.tracker.Observe(keyOf(owner), sight(old), sight(cur))
 	h.queue.AddAfter(keyOf(owner), h.options.batchDelay())
 }
 
@@ -165,6 +161,14 @@ func (h jobEvents) seen(old, cur *corev1.Pod) {
 		h.options.Metrics.Tracking(event)
 	}
 	h.written.observe(ofPods, cmp.Or(cur, old).ResourceVersion)
+}
+
+// sight is what the expectations go by.
+func sight(p *corev1.Pod) *expectations.Sight {
+	if p == nil {
+		return nil
+	}
+	return &expectations.Sight{UID: job.UID(p.UID), Deleting: p.DeletionTimestamp != nil, Untracked: !convert.IsTracked(p)}
 }
 
 // tracking is what [job.TrackingEvent] reads of a pod.
