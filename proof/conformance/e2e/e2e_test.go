@@ -37,6 +37,7 @@ func TestEndToEnd(t *testing.T) {
 		"writers":       testConflictingWriters,
 		"indexed jobs":  testIndexedJobs,
 		"namespace":     testNamespaceDeleted,
+		"scope":         testScope,
 	})
 	together("then", map[string]func(*testing.T, *cluster){
 		"rights":         testRights,
