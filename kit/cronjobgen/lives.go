@@ -136,7 +136,14 @@ func removeRecorded(t *rapid.T, w *world.CronJob) {
 			names = append(names, c.Name)
 		}
 	}
-	if len(names) > 0 {
-		delete(w.Jobs, rapid.SampledFrom(names).Draw(t, "removed"))
+	if len(names) == 0 {
+		return
 	}
+
+	name := rapid.SampledFrom(names).Draw(t, "removed")
+	if w.Jobs[name].Finished == "" && rapid.Bool().Draw(t, "its pods take a while") {
+		w.BeginRemoval(name)
+		return
+	}
+	delete(w.Jobs, name)
 }

@@ -191,12 +191,17 @@ func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 	case cronjob.Failed:
 		says = "fails"
 	}
+	e.update(c, says, "has ended")
+}
+
+// update stores a change of a job that something outside has made.
+func (e *Env) update(c cronjob.Child, says, what string) {
 	e.life.Tell("%s%s %s", e.life.Meanwhile, c.Name, says)
 	e.life.Must("update "+c.Name, e.subject.Store.UpdateJob(c))
 	e.read()
 	is := e.truth.Child(c.Name)
 	if is == nil {
-		e.life.Breaks("Store", "%s has ended, and is gone", c.Name)
+		e.life.Breaks("Store", "%s %s, and is gone", c.Name, what)
 		return
 	}
 	e.life.Kept(c.Name+" was updated", &c, is)
@@ -252,11 +257,21 @@ func (e *Env) remove() bool {
 		beside := c.ScheduledTime.IsZero() && len(e.triggers) > 0
 		return !c.ScheduledTime.After(e.truth.Object.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime)
 	})
-	if recorded != nil {
+	switch {
+	case recorded == nil:
+		return false
+	case isRunning(recorded) && e.life.Pick("its pods take a while", 2) == 1:
+		c := *recorded
+		c.DeletionTimestamp = e.life.Now()
+		e.update(c, "is deleted by a user, and its pods take a while to end", "was deleted")
+	default:
 		e.removeJob("a user removes "+recorded.Name, recorded.Name)
 	}
-	return recorded != nil
+	return true
 }
+
+// isRunning reports whether a job has neither ended nor been deleted.
+func isRunning(c *cronjob.Child) bool { return c.Finished == "" && c.DeletionTimestamp.IsZero() }
 
 // checkStall plans from the store as it is: there must be nothing to do (CL4).
 func (e *Env) checkStall() {

@@ -24,7 +24,8 @@ type Store interface {
 	// Jobs reads all jobs of the CronJob, also those that have ended. A UID must be new in
 	// the whole life.
 	Jobs() ([]cronjob.Child, error)
-	// UpdateJob stores how a job has ended: Finished, FinishTime and CompletionTime.
+	// UpdateJob stores how a job has ended: Finished, FinishTime and CompletionTime. Or a user has
+	// deleted it, which DeletionTimestamp says, and it stays until RemoveJob.
 	UpdateJob(c cronjob.Child) error
 	// RemoveJob removes a job, as a user does, or as the garbage collector does once the pods
 	// are gone of a job that is being deleted.

@@ -268,6 +268,13 @@ func (w *CronJob) Finish(name string, how cronjob.Ending) {
 	w.Jobs[name] = c
 }
 
+// BeginRemoval lets a user delete a job, which stays until its pods are gone.
+func (w *CronJob) BeginRemoval(name string) {
+	c := w.Jobs[name]
+	c.DeletionTimestamp = w.Now
+	w.Jobs[name] = c
+}
+
 // RemovePods lets the pods of all jobs that are being deleted end, and so these jobs.
 func (w *CronJob) RemovePods() {
 	maps.DeleteFunc(w.Jobs, func(_ string, c cronjob.Child) bool { return !c.DeletionTimestamp.IsZero() })

@@ -40,9 +40,7 @@ func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (nex
 		CronJob: value, Now: c.options.clock().Now(), Schedule: c.compile(key, object, &value),
 		Memory: c.options.Memories.Get(key), Options: c.options.Planner,
 	}
-	for _, j := range c.children(object) {
-		r.snapshot.Children = append(r.snapshot.Children, c.kind.child(&value, j, &c.options.Planner))
-	}
+	r.look(&value)
 	if c.options.Requests != nil {
 		r.snapshot.Triggers, r.snapshot.Backfills = c.options.Requests.Get(key)
 	}
@@ -51,9 +49,24 @@ func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (nex
 	return next, err
 }
 
-// run plans and acts until nothing is left to do immediately.
+// look reads the children anew.
+func (r *cronRound) look(value *cronjob.CronJob) {
+	r.snapshot.Children = nil
+	for _, j := range r.children(r.object) {
+		r.snapshot.Children = append(r.snapshot.Children, r.kind.child(value, j, &r.options.Planner))
+	}
+}
+
+// mostTurns is the number of plans that one round makes, and aBreath how long the next round then
+// waits: a worker is never held up, whatever a plan asks for (CL5).
+const (
+	mostTurns = 10
+	aBreath   = time.Second
+)
+
+// run plans and acts until nothing is left to do immediately, or its turns are over.
 func (r *cronRound) run(ctx context.Context) (next time.Time, err error) {
-	for {
+	for range mostTurns {
 		end, written, err := r.plan(ctx)
 		if err != nil {
 			return time.Time{}, err
@@ -61,9 +74,14 @@ func (r *cronRound) run(ctx context.Context) (next time.Time, err error) {
 		if written == nil || end.Requeue.At.IsZero() || end.Requeue.At.After(r.snapshot.Now) {
 			return end.Requeue.At, nil
 		}
+
+		// The next plan builds on what was written, and on what has happened since.
 		r.object, r.snapshot.Memory = written, end.Memory
-		r.snapshot.CronJob.Status = r.kind.value(written).Status
+		value := r.kind.value(written)
+		r.snapshot.CronJob.Status, r.snapshot.Now = value.Status, r.options.clock().Now()
+		r.look(&value)
 	}
+	return r.snapshot.Now.Add(aBreath), nil
 }
 
 // plan makes one plan and carries it out. It returns the CronJob if that was written.

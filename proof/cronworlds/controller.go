@@ -231,6 +231,9 @@ func (w *world) write(seen *object, s *cronjob.Settlement) cronjob.Result {
 	}
 	w.checkStatus(&s.Status)
 	w.Status = s.Status
+	if w.options.ActiveFromChildren {
+		w.Status.Active = nil // the kind has no place for it
+	}
 	w.say("writes the status: last %s, %d active", w.Status.LastScheduleTime.UTC().Format("02 15:04"), len(w.Status.Active))
 	w.changedObject(true)
 	if f == lost {

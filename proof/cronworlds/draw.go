@@ -75,6 +75,8 @@ func (w *world) drawOptions() cronjob.Options {
 		Jitter:          pick(s, 0, 0, 0, 10*time.Second, 10*time.Minute),
 		KeepSuccessful:  pick(s, 0, 0, 0, 10*time.Minute, 5*time.Hour),
 		KeepFailed:      pick(s, 0, 0, 0, 10*time.Minute),
+
+		ActiveFromChildren: s.chance(25),
 	}
 }
 

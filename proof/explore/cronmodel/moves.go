@@ -267,7 +267,7 @@ func (w *worker) jobMoves(s *state, i int) {
 	} else if known := !w.scope.Late || s.jobs[i].seen != 0; known && s.left.Deletes > 0 && w.isRecorded(s, i) {
 		move(kindDeleteJob, func(s *state) {
 			s.left.Deletes--
-			s.jobs[i].live = 0
+			w.remove(s, i, w.scope.Grace && c.Finished == "")
 		})
 	}
 }

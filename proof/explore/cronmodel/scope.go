@@ -28,6 +28,8 @@ type Scope struct {
 	// Late shows the controller the CronJob and each of its jobs some time later, but
 	// everything before the clock advances.
 	Late bool
+	// Grace keeps a job that a user deletes until its pods are gone.
+	Grace bool
 	// Failures lets jobs fail as well as complete.
 	Failures bool
 	// Budget is how often it may happen.

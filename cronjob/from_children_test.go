@@ -1,0 +1,133 @@
+package cronjob_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/kit/world"
+)
+
+// A kind stores no list of active jobs, a user deletes the job that runs, and the next run is due
+// before its pods are gone. A round that asks for another one immediately makes progress (CL5).
+func TestCL5_LeavingJobWithoutList(t *testing.T) {
+	asks := map[string]func(w *world.CronJob){
+		"run":     func(*world.CronJob) {},
+		"trigger": func(w *world.CronJob) { w.Trigger("") },
+		"backfill": func(w *world.CronJob) {
+			w.Backfill(cronjob.Backfill{After: w.Now.Add(-5 * time.Hour), Overlap: cronjob.Allow}, 2)
+		},
+	}
+	for _, policy := range []cronjob.ConcurrencyPolicy{cronjob.Allow, cronjob.Forbid, cronjob.Replace} {
+		for n, options := range []cronjob.Options{
+			{},
+			{ReplaceWhenGone: true},
+			{CatchUp: cronjob.CatchUpAll},
+			{ReplaceWhenGone: true, CatchUp: cronjob.CatchUpAll, MaxActive: 2},
+			{MaxActive: 1, SuccessFromChildren: true},
+		} {
+			for what, ask := range asks {
+				for _, stale := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%s, options %d, %s, stale %t", policy, n, what, stale), func(t *testing.T) {
+						options.ActiveFromChildren = true
+						c := cronjob.CronJob{
+							Name:              "c",
+							UID:               "u",
+							CreationTimestamp: world.Start,
+							Spec:              cronjob.Spec{Schedule: "0 * * * *", ConcurrencyPolicy: policy},
+						}
+						cronjob.Default(&c.Spec)
+						w := world.NewCronJob(c, options)
+						w.Now = world.Start.Add(time.Hour + time.Second)
+						ask(w)
+						restAtOnce(t, w)
+
+						for _, name := range w.Running() {
+							w.BeginRemoval(name)
+						}
+						w.Now = w.Now.Add(time.Hour)
+						w.DeliverAll()
+						w.Stale = stale // the round sees no creation or deletion of its own
+						restAtOnce(t, w)
+
+						w.Stale = false
+						w.RemovePods()
+						restAtOnce(t, w)
+						if runs := w.Runs(); runs[len(runs)-1] != world.Start.Truncate(time.Hour).Add(2*time.Hour) {
+							t.Errorf("the runs are %s, and not the one that is due", runs)
+						}
+						if err := w.Err(); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// restAtOnce makes rounds as long as they ask for another one immediately.
+func restAtOnce(t *testing.T, w *world.CronJob) {
+	t.Helper()
+	for range 10 {
+		plan, err := w.Round()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range plan.Events {
+			if e.Reason == "UnexpectedJob" {
+				t.Errorf("a job of the controller's own is unexpected: %s", e.Message)
+			}
+		}
+		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now)) {
+			return
+		}
+	}
+	t.Fatalf("ten rounds, each to be followed immediately: %+v", w.Requeue)
+}
+
+// The creation fails after Replace has deleted the job of the last run. The job that the controller
+// has deleted itself is not unexpected in the retry (C3, C12).
+func TestC12_FailedCreationAfterReplace(t *testing.T) {
+	for _, kind := range []cronjob.Options{{}, {ActiveFromChildren: true}, {ReplaceWhenGone: true}} {
+		c := cronjob.CronJob{
+			Name:              "c",
+			UID:               "u",
+			CreationTimestamp: world.Start,
+			Spec:              cronjob.Spec{Schedule: "0 * * * *", ConcurrencyPolicy: cronjob.Replace},
+		}
+		cronjob.Default(&c.Spec)
+		w := world.NewCronJob(c, kind)
+		w.Now = world.Start.Add(time.Hour + time.Second)
+		restAtOnce(t, w)
+		old := w.Running()[0]
+
+		w.Now = w.Now.Add(time.Hour)
+		w.Fault = func(write world.Write) world.Fault {
+			if write.Verb == world.Create {
+				return world.Fail
+			}
+			return world.None
+		}
+		kept := w.Jobs[old]
+		for range 3 {
+			plan, err := w.Round()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(plan.Unexpected) > 0 {
+				t.Errorf("%+v: %s is unexpected", kind, plan.Unexpected[0].Name)
+			}
+			kept.DeletionTimestamp = w.Now
+			w.Jobs[old] = kept // its pods are not gone
+		}
+		w.Fault = nil
+		w.RemovePods()
+		restAtOnce(t, w)
+		if running := w.Running(); len(running) != 1 || slices.Contains(running, old) {
+			t.Errorf("%+v: running are %s", kind, running)
+		}
+	}
+}
