@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/internal/must"
@@ -188,14 +187,24 @@ func TestNothingIsReadable(t *testing.T) {
 	}
 }
 
-// A missing or empty database does not count as new while the pods of the old one
-// are here.
+// A missing, empty or damaged database does not count as new while its log or the pods of the old
+// one are here. Every command refuses it and says what to restore, before SQLite could delete the
+// log. With the database restored, the job goes on.
 func TestLostDatabase(t *testing.T) {
 	tidy := func(db string) error { return errors.Join(os.Remove(db+"-wal"), os.Remove(db+"-shm")) }
 	for name, lose := range map[string]func(db string) error{
 		"truncated":                   func(db string) error { return errors.Join(tidy(db), os.Truncate(db, 0)) },
 		"truncated, its log is there": func(db string) error { return os.Truncate(db, 0) },
 		"removed":                     func(db string) error { return errors.Join(tidy(db), os.Remove(db)) },
+		"removed, its log is there":   os.Remove,
+		"without its log":             tidy,
+		"damaged": func(db string) error {
+			data, err := os.ReadFile(db)
+			must.OK(t, err)
+			data[3] ^= 1
+			return os.WriteFile(db, data, 0o600)
+		},
+		"cut in its header": func(db string) error { return os.Truncate(db, 15) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,15 +213,101 @@ func TestLostDatabase(t *testing.T) {
 			stop := w.start("run", file)
 			w.waitFor("lives", "begin", 3)
 			stop(syscall.SIGKILL) // the pods continue
+
+			backup := w.files()
 			must.OK(t, lose(filepath.Join(w.state, "state.db")))
-			o := w.want(2, "run", file)
-			if !strings.Contains(o.errOut, "state.db does not know 3 pods that ran from it") {
-				t.Error(o)
+			lost := w.files()
+			for _, args := range [][]string{{"run", file}, {"run"}, {"status"}, {"status", "sleepers"}, {"logs", "sleepers"},
+				{"next", "sleepers"}, {"rm", "sleepers"}, {"trigger", "sleepers"}} {
+				if o := w.want(2, args...); !strings.Contains(o.errOut, "restore ") {
+					t.Errorf("%v: %v", args, o)
+				}
 			}
-			time.Sleep(100 * time.Millisecond) // nothing should begin
+			if name != "without its log" { // SQLite makes a new one, and has lost nothing
+				w.wantFiles(lost)
+			}
+
+			for path, content := range backup {
+				if strings.HasPrefix(path, "state.db") {
+					must.OK(t, os.WriteFile(filepath.Join(w.state, path), []byte(content), 0o600))
+				}
+			}
+			must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
+			w.want(0, "run", file)
 			if lives := w.trace("lives"); len(lives) != 3 {
 				t.Errorf("work has begun anew: %v", lives)
 			}
+		})
+	}
+}
+
+// files returns the contents of the state folder, except of what pods write and the index of
+// SQLite's log, which readers use for their locks.
+func (w *world) files() map[string]string {
+	w.t.Helper()
+	all := map[string]string{}
+	must.OK(w.t, filepath.WalkDir(w.state, func(path string, e fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(w.state, path)
+		if err != nil || e.IsDir() || strings.HasSuffix(name, "-shm") || strings.HasPrefix(name, "pods") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all[name] = string(data)
+		return err
+	}))
+	return all
+}
+
+func (w *world) wantFiles(want map[string]string) {
+	w.t.Helper()
+	have := w.files()
+	for name := range have {
+		if have[name] != want[name] {
+			w.t.Errorf("%s was written", name)
+		}
+	}
+	if len(have) != len(want) {
+		w.t.Errorf("%d files, want %d", len(have), len(want))
+	}
+}
+
+// Commands that read write nothing, whatever SQLite would tidy up: not while the log has data,
+// with its index or without, not after the end, and not to upgrade an earlier version.
+func TestLooksWriteNothing(t *testing.T) {
+	for name, prepare := range map[string]func(w *world, db string){
+		"the runner was killed": func(*world, string) {},
+		"without the index":     func(_ *world, db string) { must.OK(t, os.Remove(db+"-shm")) },
+		"after the end": func(w *world, db string) {
+			w.want(0, "run")
+			if _, err := os.Lstat(db + "-wal"); err == nil {
+				t.Error("the log is there")
+			}
+		},
+		"an earlier version": func(w *world, db string) {
+			w.want(0, "run")
+			old, err := sql.Open("sqlite", db)
+			must.OK(t, err)
+			_, err = old.Exec(`DROP INDEX jobs_of_cronjob; DROP TABLE cronjobs; DROP TABLE triggers; DROP TABLE cronjob_events; DROP TABLE clock;
+				ALTER TABLE jobs DROP COLUMN cronjob; ALTER TABLE jobs DROP COLUMN scheduled; ALTER TABLE jobs DROP COLUMN deleted;
+				PRAGMA user_version = 1`)
+			must.OK(t, errors.Join(err, old.Close()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			stop := w.start("run", w.manifest(strings.ReplaceAll(sleepers, "STOP", "exit 143")))
+			w.waitFor("lives", "begin", 3)
+			stop(syscall.SIGKILL)
+			must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
+			prepare(w, filepath.Join(w.state, "state.db"))
+
+			before := w.files()
+			for _, args := range [][]string{{"status"}, {"status", "sleepers"}, {"status", "-o", "json"}, {"logs", "sleepers"}} {
+				w.want(0, args...)
+			}
+			w.want(2, "next", "sleepers") // it is no CronJob
+			w.wantFiles(before)
 		})
 	}
 }

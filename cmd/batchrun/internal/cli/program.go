@@ -64,6 +64,9 @@ func (p *program) openToLook() (*store.Store, error) {
 }
 
 func holdsJobs(dir string) error {
+	if err := store.CheckDatabase(dir); err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(dir, "state.db")); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s has no jobs: either nothing was run here, or --state names another folder", dir)
 	}

@@ -3,46 +3,71 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/private"
 )
 
-// OpenToLook opens the database of a state folder for reading. The folder may be
-// read-only.
+// OpenToLook opens the database of a state folder for reading. It writes nothing into the
+// folder, which may be read-only: SQLite itself would fold its write-ahead log into the database
+// and delete it.
 func OpenToLook(dir string) (*Store, error) {
 	dir, err := resolve(dir)
 	if err != nil {
 		return nil, err
 	}
+	if err := CheckDatabase(dir); err != nil {
+		return nil, err
+	}
 	file := filepath.Join(dir, database)
-	for i, path := range []string{dir, file, file + "-wal", file + "-shm"} {
-		if err := private.Check(path); err != nil && (i < 2 || !errors.Is(err, os.ErrNotExist)) {
+	for i, path := range []string{dir, file, file + walSuffix, file + shmSuffix} {
+		if err := private.Check(path); err != nil && (i < 2 || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, fmt.Errorf("state folder: %w", err)
 		}
 	}
-	s, err := look(dir, dir, "_pragma=query_only(ON)") // as writers open it
+
+	s, err := openToLook(dir)
+	if err != nil {
+		return nil, fmt.Errorf("state folder %s: %w", dir, err)
+	}
+	if err := s.CheckPods(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// openToLook opens the database in place if it can, or else a copy.
+func openToLook(dir string) (*Store, error) {
+	file := filepath.Join(dir, database)
 	switch {
-	case err == nil:
-		return s, nil
-	case errors.Is(err, errOutdated):
-		return Open(dir)
+	case size(file+walSuffix) == 0 && size(file+journalSuffix) == 0:
+		// All is in the database. Without immutable, SQLite would create its other files.
+		if s, err := look(dir, dir, "mode=ro&immutable=1"); err == nil {
+			return s, nil
+		}
+	case size(file+shmSuffix) > 0:
+		// A runner is here, or was killed. SQLite reads along, and takes locks only.
+		if s, err := look(dir, dir, "mode=ro"); err == nil {
+			return s, nil
+		}
 	}
-	// If SQLite cannot create its files beside the database, open it without them. If
-	// such files have content that the database lacks, open a copy.
-	info, walErr := os.Lstat(file + "-wal")
-	if walErr == nil && info.Size() > 0 {
-		return lookAtCopy(dir)
+	// What is left needs a write: an index of the log, a step back, another schema.
+	return lookAtCopy(dir)
+}
+
+// size returns the size of a file; one that is not there is empty.
+func size(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
 	}
-	if s, roErr := look(dir, dir, "mode=ro&immutable=1"); roErr == nil {
-		return s, nil
-	}
-	return nil, fmt.Errorf("state folder %s: %w", dir, err)
+	return info.Size()
 }
 
 // errOutdated is the error for a database of an earlier version.
-var errOutdated = errors.New("state.db has an earlier version; a command that can write to it must upgrade it first")
+var errOutdated = errors.New("state.db has an earlier version")
 
 // look connects and checks that the database can be read.
 func look(where, dir, parameters string) (*Store, error) {
@@ -77,17 +102,35 @@ func lookAtCopy(dir string) (*Store, error) {
 		return nil, err
 	}
 	defer root.Close()
-	for _, name := range []string{database, database + "-wal"} {
+	for _, name := range []string{database, database + walSuffix, database + journalSuffix} {
 		data, readErr := private.ReadFile(root, name)
+		if errors.Is(readErr, fs.ErrNotExist) && name != database {
+			continue
+		}
 		err = errors.Join(err, readErr, os.WriteFile(filepath.Join(where, name), data, private.FileMode))
 	}
 	var s *Store
 	if err == nil {
-		s, err = look(where, dir, "_pragma=query_only(ON)")
+		s, err = lookAndUpgrade(where, dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(where))
 	}
 	s.copy = where
 	return s, nil
+}
+
+// lookAndUpgrade opens a copy, which may have an earlier schema.
+func lookAndUpgrade(where, dir string) (*Store, error) {
+	s, err := look(where, dir, "_pragma=query_only(ON)")
+	if !errors.Is(err, errOutdated) {
+		return s, err
+	}
+	if s, err = connect(where, dir, "_txlock=immediate"); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.migrate(), s.Close()); err != nil {
+		return nil, err
+	}
+	return look(where, dir, "_pragma=query_only(ON)")
 }

@@ -18,6 +18,12 @@ func (s *Store) migrate() error {
 		if version > len(schemas) {
 			return fmt.Errorf("state.db has schema version %d, this program knows versions up to %d", version, len(schemas))
 		}
+		if version == 0 {
+			// A folder with pods is not new: what was in the database is lost.
+			if err := checkPods(s.Dir, nil); err != nil {
+				return err
+			}
+		}
 		for ; version < len(schemas); version++ {
 			if _, err := tx.Exec(schemas[version] + fmt.Sprintf("PRAGMA user_version = %d", version+1)); err != nil {
 				return err

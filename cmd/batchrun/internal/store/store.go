@@ -30,6 +30,9 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := CheckDatabase(dir); err != nil {
+		return nil, err
+	}
 	if err := protect(dir); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
@@ -87,12 +90,18 @@ func protect(dir string) error {
 		return err
 	}
 	return errors.Join(
-		private.Restrict(root, private.FileMode, database, database+"-wal", database+"-shm", runnerLock),
+		private.Restrict(root, private.FileMode, database, database+walSuffix, database+shmSuffix, runnerLock),
 		private.Restrict(root, private.DirMode, "pods"))
 }
 
-// database is the file that SQLite writes to.
-const database = "state.db"
+// database is the file that SQLite writes to, beside those with a suffix: the write-ahead log,
+// which may hold all of the data, its index, and a journal.
+const (
+	database      = "state.db"
+	walSuffix     = "-wal"
+	shmSuffix     = "-shm"
+	journalSuffix = "-journal"
+)
 
 // runnerLock is the file that a runner locks.
 const runnerLock = "runner.lock"
