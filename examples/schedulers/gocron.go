@@ -11,13 +11,21 @@ import (
 
 // exact is a schedule for gocron. gocron hands it the crontab and the location of its scheduler, and so
 // each job needs one of its own.
-type exact struct{ schedule.Schedule }
+type exact struct {
+	schedule.Schedule
+	options []schedule.Option
+}
+
+// onceADay are the options of a schedule that runs at some times of the day: where the clocks skip such a time, it runs when
+// they go on, and where they show it twice, the first time. A schedule that runs each hour or more often needs none.
+var onceADay = []schedule.Option{schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst()}
 
 var _ gocron.Cron = (*exact)(nil)
 
 // IsValid takes over the crontab. A schedule that never runs is refused.
 func (e *exact) IsValid(crontab string, location *time.Location, _ time.Time) (err error) {
-	if e.Schedule, err = schedule.Parse(crontab, schedule.WithLocation(location)); err != nil {
+	options := append([]schedule.Option{schedule.WithLocation(location)}, e.options...)
+	if e.Schedule, err = schedule.Parse(crontab, options...); err != nil {
 		return err
 	}
 	if e.Never() {
@@ -27,6 +35,6 @@ func (e *exact) IsValid(crontab string, location *time.Location, _ time.Time) (e
 }
 
 // addToGocron lets gocron run a function by a schedule of this library, in the scheduler's location.
-func addToGocron(s gocron.Scheduler, crontab string, run func()) (gocron.Job, error) {
-	return s.NewJob(gocron.CronJob(crontab, false), gocron.NewTask(run), gocron.WithCronImplementation(&exact{}))
+func addToGocron(s gocron.Scheduler, crontab string, run func(), options ...schedule.Option) (gocron.Job, error) {
+	return s.NewJob(gocron.CronJob(crontab, false), gocron.NewTask(run), gocron.WithCronImplementation(&exact{options: options}))
 }

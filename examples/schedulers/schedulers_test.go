@@ -1,6 +1,7 @@
 package schedulers
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -119,6 +120,62 @@ func TestGocron(t *testing.T) {
 				if _, err := addToGocron(s, crontab, func() {}); err == nil {
 					t.Errorf("%q was accepted", crontab)
 				}
+			}
+		})
+	}
+}
+
+// TestGocron_OnceADay: on the days of 2026 on which Berlin's clocks change, 02:30 comes never or twice. gocron leaves the second
+// time out by itself, unless it has started between the two.
+func TestGocron_OnceADay(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		from    string
+		options []schedule.Option
+		want    []string // the runs of that day
+	}{
+		{"without options, 02:30 is left out", "2026-03-29T00:00:00+01:00", nil, nil},
+		{"once a day, it is moved", "2026-03-29T00:00:00+01:00", onceADay, []string{"03:00 +0200"}},
+		{"without options, gocron leaves the second out", "2026-10-25T00:00:00+02:00", nil, []string{"02:30 +0200"}},
+		{"once a day, the first runs", "2026-10-25T00:00:00+02:00", onceADay, []string{"02:30 +0200"}},
+		{"without options, after a restart it runs again", "2026-10-25T02:45:00+02:00", nil, []string{"02:30 +0100"}},
+		{"once a day, not after a restart", "2026-10-25T02:45:00+02:00", onceADay, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			berlin, err := time.LoadLocation("Europe/Berlin")
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, err := time.Parse(time.RFC3339, tc.from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := gocron.NewScheduler(gocron.WithLocation(berlin), gocron.WithClock(clockwork.NewFakeClockAt(from.In(berlin))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := s.Shutdown(); err != nil {
+					t.Error(err)
+				}
+			}()
+			job, err := addToGocron(s, "30 2 * * *", func() {}, tc.options...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Start()
+			next, err := job.NextRuns(3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, run := range next {
+				if run.Format(time.DateOnly) == from.Format(time.DateOnly) {
+					got = append(got, run.Format("15:04 -0700"))
+				}
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
 	}

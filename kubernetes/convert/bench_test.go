@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/kubernetes/convert"
@@ -77,7 +76,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 	main.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
 	message := encode(b, pod)
-	whole, lean := decoders(scheme.Scheme)
+	whole, lean := decoders(scheme)
 	for name, d := range map[string]runtime.Decoder{"whole": whole, "lean": lean} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

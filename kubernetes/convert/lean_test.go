@@ -11,25 +11,39 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
-	"k8s.io/client-go/kubernetes/scheme"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/convert"
 )
 
+// scheme has the kinds that the tests need. The scheme of client-go would make whoever imports convert need client-go in the go.sum.
+var (
+	scheme = newScheme()
+	codecs = serializer.NewCodecFactory(scheme)
+)
+
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	utilruntime.Must(corev1.AddToScheme(s))
+	utilruntime.Must(batchv1.AddToScheme(s))
+	return s
+}
+
 // decoders returns how a client decodes objects in protobuf, whole and lean.
 func decoders(types *runtime.Scheme) (whole, lean runtime.Decoder) {
 	inner := protobuf.NewSerializer(types, types)
-	codecs := scheme.Codecs.WithoutConversion()
-	return codecs.DecoderToVersion(inner, nil), convert.Lean(codecs).DecoderToVersion(inner, nil)
+	all := codecs.WithoutConversion()
+	return all.DecoderToVersion(inner, nil), convert.Lean(all).DecoderToVersion(inner, nil)
 }
 
 // encode returns an object as a server sends it.
 func encode(t testing.TB, o runtime.Object) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	must.OK(t, protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(o, &out))
+	must.OK(t, protobuf.NewSerializer(scheme, scheme).Encode(o, &out))
 	return out.Bytes()
 }
 
@@ -43,7 +57,7 @@ func decode(t testing.TB, d runtime.Decoder, data []byte) runtime.Object {
 // FuzzLean: what is read lean is, when it is trimmed, the same as what is read whole, alone and in a list.
 func FuzzLean(f *testing.F) {
 	seeds(f)
-	whole, lean := decoders(scheme.Scheme)
+	whole, lean := decoders(scheme)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var pod corev1.Pod
 		fill(data, &pod)
@@ -91,7 +105,7 @@ func FuzzLean_Malformed(f *testing.F) {
 		f.Add(append(bytes.Clone(message[:n]), 0xff))
 	}
 	f.Add(message)
-	whole, lean := decoders(scheme.Scheme)
+	whole, lean := decoders(scheme)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
 		a, kind, err := whole.Decode(data, nil, nil)
@@ -114,7 +128,7 @@ func FuzzLean_Malformed(f *testing.F) {
 
 // TestLean_Truncated: a message that lacks its end, or has a byte too many, fails as without Lean.
 func TestLean_Truncated(t *testing.T) {
-	whole, lean := decoders(scheme.Scheme)
+	whole, lean := decoders(scheme)
 	message := encode(t, &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "p"}})
 	for n := range len(message) + 1 {
 		data := append(bytes.Clone(message[:n]), 0xff)
@@ -132,8 +146,7 @@ func TestLean_Truncated(t *testing.T) {
 // TestLean_Others: objects of other kinds keep everything, a Pod of another group too, and so do those that are
 // not in protobuf.
 func TestLean_Others(t *testing.T) {
-	types := runtime.NewScheme()
-	must.OK(t, scheme.AddToScheme(types))
+	types := newScheme()
 	types.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Pod"}, &corev1.Pod{})
 	whole, lean := decoders(types)
 	managed := []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
@@ -148,8 +161,8 @@ func TestLean_Others(t *testing.T) {
 			t.Errorf("%T (-whole +lean):\n%s", o, diff)
 		}
 	}
-	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
-	d := convert.Lean(scheme.Codecs.WithoutConversion()).DecoderToVersion(info.Serializer, nil)
+	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	d := convert.Lean(codecs.WithoutConversion()).DecoderToVersion(info.Serializer, nil)
 	text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","generateName":"g"}}`)
 	if p := decode(t, d, text).(*corev1.Pod); p.Name != "p" || p.GenerateName != "g" {
 		t.Errorf("got %+v", p)

@@ -3,6 +3,8 @@
 //
 //   - builds and runs a program that imports the root, and one that imports the adapter's convert, and looks at
 //     what they take in;
+//   - imports each published package alone, from an empty go.mod, builds that and tidies it: with nothing pinned, with the
+//     libraries of Kubernetes at the versions of the module's go.mod, and at those of its newest.mod;
 //   - builds the custom-resource controller of examples/render with the oldest libraries of Kubernetes that the
 //     adapter requires, and builds and tests it with the newest;
 //   - installs every command by its version, and runs it;
