@@ -8,13 +8,10 @@
 //	make mutants MATCH=job/pod.go:3           # those whose line of output matches
 //	make mutants MODULE=kubernetes PACKAGES=convert  # of a nested module
 //
-// Where some of the tests of a module take minutes, -suites leaves them out:
-//
-//	go run -C proof/tools ./mutants -root $PWD/cmd/batchwhy -suites 'explain|play|cli' explain
-//
-// A mutant is one edit of one function: a condition is negated, a boundary shifted,
-// an operand or a statement removed, a result replaced by zero, and so on.
-// operators.go has the list. A mutant that does not compile is not counted.
+// A mutant is one edit of one function: a condition is negated, a boundary shifted, a statement
+// removed or swapped with the next, a copy forgotten, an error dropped, and so on. operators.go and
+// operators_types.go have the list. A mutant that does not compile is not counted. A sample takes
+// the operators in turn, so that those with few mutants are not lost among the others.
 //
 // All mutants go into one build of each package's tests. Each is a copy of its function,
 // and the function begins with a switch that calls the copy whose number is in the
@@ -22,11 +19,11 @@
 // changed files through an overlay, so the working tree never changes. Only mutants of
 // package variables and constants need a build each.
 //
-// A first run of each single test finds out which functions it reaches and how long
-// it takes. A mutant is then tried with the tests that reach its function, the
-// quickest first: the tests of its own package, then the ones of the packages that import
-// it. A mutant that survives with few random cases meets the tests that draw cases
-// again, with as many as "go test" runs.
+// The tests of the package itself are the judges: what only another package notices, a maintainer
+// hears of late. A first run of each single test finds out which functions it reaches and how long
+// it takes. A mutant is then tried with the tests that reach its function, the quickest first. A
+// mutant that survives with few random cases meets the tests that draw cases again, with as many as
+// "go test" runs.
 //
 // For each survivor, write a test or remove code. If no input can show the
 // difference, equivalents.txt says why, and the mutant is not counted. An entry

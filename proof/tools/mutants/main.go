@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // options holds the command line.
@@ -20,7 +21,6 @@ type options struct {
 	jobs     int
 	checks   int
 	match    *regexp.Regexp
-	suites   *regexp.Regexp
 	list     bool
 	verbose  bool
 	quick    bool
@@ -46,11 +46,10 @@ func parseOptions(args []string) (options, error) {
 	f.StringVar(&o.root, "root", ".", "folder of the module")
 	f.StringVar(&o.known, "equivalents", "", "file of the mutants that no test can tell from the original")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the sample and of the random tests")
-	f.IntVar(&o.size, "n", 0, "size of the sample; 0 means all mutants")
+	f.IntVar(&o.size, "n", 0, "size of the sample of each package; 0 means all mutants")
 	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "mutants that are tried concurrently")
 	f.IntVar(&o.checks, "checks", 30, "random cases of each property in the first pass")
 	match := f.String("match", "", "only mutants whose line of output matches this regular expression")
-	suites := f.String("suites", "", "only the tests of packages whose path matches this regular expression")
 	f.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
 	f.BoolVar(&o.quick, "quick", false, "leave out the second pass: there can be more survivors than after both")
 	f.BoolVar(&o.verbose, "v", false, "report each mutant with the processor time that it took and the test that killed it")
@@ -67,9 +66,6 @@ func parseOptions(args []string) (options, error) {
 	if o.match, err = regexp.Compile(*match); err != nil {
 		return o, fmt.Errorf("-match: %w", err)
 	}
-	if o.suites, err = regexp.Compile(*suites); err != nil {
-		return o, fmt.Errorf("-suites: %w", err)
-	}
 	return o, nil
 }
 
@@ -82,18 +78,18 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	var all []*mutant
+	var all, chosen []*mutant
 	for _, p := range pkgs {
 		found, err := p.mutants()
 		if err != nil {
 			return err
 		}
-		all = append(all, found...)
+		number(found)
+		drawn := sample(found, o)
+		fmt.Fprintf(os.Stderr, "%s: %d of %d mutants\n", p.path, len(drawn), len(found))
+		all, chosen = append(all, found...), append(chosen, drawn...)
 	}
-	number(all)
 	stale := known.stale(all, pkgs)
-	chosen := sample(all, o)
-	fmt.Fprintf(os.Stderr, "%d of %d mutants\n", len(chosen), len(all))
 	for _, m := range chosen {
 		_, m.listed = known[m.key()]
 	}
@@ -105,7 +101,7 @@ func run(o options) error {
 		if err := judge(o, pkgs, chosen); err != nil {
 			return err
 		}
-		report(chosen, known)
+		report(pkgs, chosen, known)
 	}
 	if len(stale) > 0 {
 		return fmt.Errorf("%s: no such mutant:\n%s", o.known, strings.Join(stale, "\n"))
@@ -113,30 +109,38 @@ func run(o options) error {
 	return nil
 }
 
-// report prints the survivors and the figures. Equivalents are left out of the
+// report prints the survivors and the figures of each package. Equivalents are left out of the
 // figures, except those that a test has killed: they are not equivalent.
-func report(chosen []*mutant, known equivalents) {
-	var killed, late, survived, left int
-	for _, m := range chosen {
-		_, equivalent := known[m.key()]
-		_, harmless := known[m.family()]
-		switch {
-		case (equivalent || harmless) && m.verdict == alive:
-			left++
-		case m.verdict == alive:
-			survived++
-			fmt.Println(m)
-		default:
-			killed++
-			if m.verdict == timedOut {
-				late++
+func report(pkgs []*pkg, chosen []*mutant, known equivalents) {
+	for _, p := range pkgs {
+		var killed, late, survived, left int
+		var took time.Duration
+		for _, m := range chosen {
+			if m.file.pkg != p {
+				continue
 			}
-			if equivalent {
-				fmt.Printf("%s  is not equivalent: %s\n", m, m.killer)
+			took += m.took
+			_, equivalent := known[m.key()]
+			_, harmless := known[m.family()]
+			switch {
+			case (equivalent || harmless) && m.verdict == alive:
+				left++
+			case m.verdict == alive:
+				survived++
+				fmt.Println(m)
+			default:
+				killed++
+				if m.verdict == timedOut {
+					late++
+				}
+				if equivalent {
+					fmt.Printf("%s  is not equivalent: %s\n", m, m.killer)
+				}
 			}
 		}
+
+		n := killed + survived
+		fmt.Printf("%s: %d mutants, %d killed, %d of them by the time limit, %d survived (%.1f %%), %d equivalents left out, %.2f s each\n",
+			p.path, n, killed, late, survived, 100*float64(survived)/float64(max(n, 1)), left, took.Seconds()/float64(max(n+left, 1)))
 	}
-	n := killed + survived
-	fmt.Printf("%d equivalents left out, %d killed by the time limit\n", left, late)
-	fmt.Printf("%d mutants, %d killed, %d survived (%.1f %%)\n", n, killed, survived, 100*float64(survived)/float64(max(n, 1)))
 }

@@ -32,6 +32,7 @@ type mutant struct {
 	file *file
 	fn   *ast.FuncDecl // nil for one of a package variable or constant
 	edit edit
+	kind string // the operator
 	// before and after are the changed lines, each as one.
 	before, after string
 	// same numbers the mutants of the file that read alike, from 0.
@@ -83,7 +84,8 @@ func number(all []*mutant) {
 	}
 }
 
-// sample chooses random mutants and keeps their order.
+// sample chooses random mutants of a package, of each operator as many as of the others while there
+// are some, and keeps their order.
 func sample(all []*mutant, o options) []*mutant {
 	var out []*mutant
 	for _, m := range all {
@@ -94,17 +96,24 @@ func sample(all []*mutant, o options) []*mutant {
 	if o.size == 0 || o.size >= len(out) {
 		return out
 	}
-	order := rand.New(rand.NewPCG(o.seed, 0)).Perm(len(out))[:o.size]
-	slices.Sort(order)
-	chosen := make([]*mutant, 0, o.size)
-	for _, i := range order {
-		chosen = append(chosen, out[i])
+
+	// The next of a kind comes when each other kind has had its turn.
+	draws := rand.New(rand.NewPCG(o.seed, 0))
+	draws.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	turns, turn := map[string]int{}, map[*mutant]int{}
+	for _, m := range out {
+		turn[m] = turns[m.kind]
+		turns[m.kind]++
 	}
-	return chosen
+	slices.SortStableFunc(out, func(a, b *mutant) int { return turn[a] - turn[b] })
+
+	out = out[:o.size]
+	slices.SortFunc(out, func(a, b *mutant) int { return a.id - b.id })
+	return out
 }
 
 // newMutant describes an edit by the lines that it changes.
-func newMutant(f *file, fn *ast.FuncDecl, e edit) *mutant {
+func newMutant(f *file, fn *ast.FuncDecl, kind string, e edit) *mutant {
 	from := strings.LastIndexByte(f.text[:e.from], '\n') + 1
 	to := len(f.text)
 	if i := strings.IndexByte(f.text[e.to:], '\n'); i >= 0 {
@@ -114,7 +123,7 @@ func newMutant(f *file, fn *ast.FuncDecl, e edit) *mutant {
 	if after == "" {
 		after = "nothing"
 	}
-	return &mutant{file: f, fn: fn, edit: e, before: oneLine(f.text[from:to]), after: after}
+	return &mutant{file: f, fn: fn, kind: kind, edit: e, before: oneLine(f.text[from:to]), after: after}
 }
 
 // oneLine folds white space, and shortens a long text in the middle.

@@ -81,15 +81,16 @@ func (w *walker) parent() ast.Node {
 }
 
 // replace adds an edit that replaces the node.
-func (w *walker) replace(n ast.Node, text string) {
-	w.edit(n.Pos(), n.End(), text)
+func (w *walker) replace(kind string, n ast.Node, text string) {
+	w.edit(kind, n.Pos(), n.End(), text)
 }
 
-func (w *walker) edit(from, to token.Pos, text string) {
+// edit adds an edit of an operator.
+func (w *walker) edit(kind string, from, to token.Pos, text string) {
 	e := edit{w.file.offset(from), w.file.offset(to), text}
 	if !w.seen[e] && w.file.text[e.from:e.to] != text {
 		w.seen[e] = true
-		w.out = append(w.out, newMutant(w.file, w.fn, e))
+		w.out = append(w.out, newMutant(w.file, w.fn, kind, e))
 	}
 }
 
@@ -98,9 +99,12 @@ func (w *walker) visit(n ast.Node) {
 	case *ast.IfStmt:
 		w.negate(n.Cond)
 		if n.Else != nil {
-			w.edit(n.Body.End(), n.Else.End(), "")
+			w.edit("else", n.Body.End(), n.Else.End(), "")
 		} else {
-			w.remove(n)
+			w.remove("if", n)
+		}
+		if n.Init != nil {
+			w.replace("forgotten check", n.Cond, "false && ("+w.file.source(n.Cond)+")")
 		}
 	case *ast.ForStmt:
 		if n.Cond != nil {
@@ -108,21 +112,24 @@ func (w *walker) visit(n ast.Node) {
 		}
 	case *ast.CaseClause:
 		w.dropCase(n)
+		w.swapStatements(n.Body)
 	case *ast.ReturnStmt:
 		w.zeroResults(n)
 	case *ast.AssignStmt:
-		if n.Tok != token.DEFINE && w.remove(n) && n.Tok == token.ASSIGN {
+		if n.Tok != token.DEFINE && w.remove("assignment", n) && n.Tok == token.ASSIGN {
 			removed := w.out[len(w.out)-1]
-			w.edit(n.Pos(), n.TokPos, strings.Repeat("_, ", len(n.Lhs)-1)+"_ ")
+			w.edit("assignment", n.Pos(), n.TokPos, strings.Repeat("_, ", len(n.Lhs)-1)+"_ ")
 			w.out[len(w.out)-1].instead = removed
 		}
 		if other, ok := assignments[n.Tok]; ok {
-			w.edit(n.TokPos, n.TokPos+token.Pos(len(n.Tok.String())), other)
+			w.edit("arithmetic", n.TokPos, n.TokPos+token.Pos(len(n.Tok.String())), other)
 		}
 	case *ast.IncDecStmt:
 		w.incDec(n)
 	case *ast.ExprStmt, *ast.DeferStmt, *ast.GoStmt, *ast.SendStmt, *ast.BranchStmt:
-		w.remove(n.(ast.Stmt))
+		w.remove("statement", n.(ast.Stmt))
+	case *ast.BlockStmt:
+		w.swapStatements(n.List)
 	case ast.Expr:
 		w.visitExpr(n)
 	}
@@ -134,17 +141,23 @@ func (w *walker) visitExpr(n ast.Expr) {
 		w.binary(n)
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT && !w.isCondition(n) || n.Op == token.SUB {
-			w.replace(n, w.file.source(n.X))
+			w.replace("sign", n, w.file.source(n.X))
 		}
 	case *ast.CallExpr:
 		w.call(n)
+	case *ast.SelectorExpr:
+		w.otherTime(n)
+		w.wrongClock(n)
+	case *ast.SliceExpr:
+		w.unclipped(n)
 	case *ast.CompositeLit:
 		w.dropElements(n)
+		w.nilForEmpty(n)
 	case *ast.BasicLit:
 		w.shift(n)
 	case *ast.Ident:
 		if c, ok := w.file.pkg.info.Uses[n].(*types.Const); ok && c.Parent() == types.Universe && (n.Name == "true" || n.Name == "false") {
-			w.replace(n, strconv.FormatBool(n.Name == "false"))
+			w.replace("bool", n, strconv.FormatBool(n.Name == "false"))
 		}
 	}
 }
@@ -152,10 +165,10 @@ func (w *walker) visitExpr(n ast.Expr) {
 // negate turns a whole condition around.
 func (w *walker) negate(cond ast.Expr) {
 	if not, ok := cond.(*ast.UnaryExpr); ok && not.Op == token.NOT {
-		w.replace(cond, w.file.source(not.X))
+		w.replace("condition", cond, w.file.source(not.X))
 		return
 	}
-	w.replace(cond, "!("+w.file.source(cond)+")")
+	w.replace("condition", cond, "!("+w.file.source(cond)+")")
 }
 
 // isCondition reports whether negate has this expression already.
@@ -172,10 +185,10 @@ func (w *walker) isCondition(n ast.Expr) bool {
 // remove removes a statement from its block, and reports whether it is in one.
 // Statements in the head of another one stay, since each endless loop costs a time
 // limit.
-func (w *walker) remove(n ast.Stmt) bool {
+func (w *walker) remove(kind string, n ast.Stmt) bool {
 	switch w.parent().(type) {
 	case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
-		w.replace(n, "")
+		w.replace(kind, n, "")
 		return true
 	}
 	return false
@@ -185,26 +198,26 @@ func (w *walker) incDec(n *ast.IncDecStmt) {
 	if loop, ok := w.parent().(*ast.ForStmt); ok && loop.Post == n {
 		return
 	}
-	w.remove(n)
+	w.remove("statement", n)
 	other := "--"
 	if n.Tok == token.DEC {
 		other = "++"
 	}
-	w.edit(n.TokPos, n.TokPos+2, other)
+	w.edit("arithmetic", n.TokPos, n.TokPos+2, other)
 }
 
 // dropCase removes a whole case, and each of its values where it has several.
 func (w *walker) dropCase(n *ast.CaseClause) {
-	w.replace(n, "")
+	w.replace("case", n, "")
 	if len(n.List) < 2 {
 		return
 	}
 	for i, e := range n.List {
 		if i == 0 {
-			w.edit(e.Pos(), n.List[1].Pos(), "")
+			w.edit("case", e.Pos(), n.List[1].Pos(), "")
 			continue
 		}
-		w.edit(n.List[i-1].End(), e.End(), "")
+		w.edit("case", n.List[i-1].End(), e.End(), "")
 	}
 }
 
@@ -223,16 +236,19 @@ var (
 )
 
 func (w *walker) binary(n *ast.BinaryExpr) {
-	operator := func(text string) { w.edit(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), text) }
+	operator := func(kind, text string) {
+		w.edit(kind, n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), text)
+	}
 	if text, ok := boundaries[n.Op]; ok {
-		operator(text)
+		operator("boundary", text)
 	}
 	if text, ok := equalities[n.Op]; ok && !w.isCondition(n) {
-		operator(text)
+		operator("condition", text)
 	}
 	if text, ok := arithmetic[n.Op]; ok {
-		operator(text)
+		operator("arithmetic", text)
 	}
+	w.lengthOrNil(n)
 	if n.Op != token.LAND && n.Op != token.LOR {
 		return
 	}
@@ -240,9 +256,9 @@ func (w *walker) binary(n *ast.BinaryExpr) {
 	if n.Op == token.LAND {
 		other = "||"
 	}
-	w.replace(n, "("+w.file.source(n.X)+") "+other+" ("+w.file.source(n.Y)+")")
-	w.edit(n.X.Pos(), n.Y.Pos(), "")
-	w.edit(n.X.End(), n.Y.End(), "")
+	w.replace("operands", n, "("+w.file.source(n.X)+") "+other+" ("+w.file.source(n.Y)+")")
+	w.edit("operands", n.X.Pos(), n.Y.Pos(), "")
+	w.edit("operands", n.X.End(), n.Y.End(), "")
 }
 
 // shift moves an integer by one.
@@ -251,9 +267,9 @@ func (w *walker) shift(n *ast.BasicLit) {
 	if n.Kind != token.INT || err != nil {
 		return
 	}
-	w.replace(n, strconv.FormatInt(value+1, 10))
+	w.replace("number", n, strconv.FormatInt(value+1, 10))
 	if value > 0 {
-		w.replace(n, strconv.FormatInt(value-1, 10))
+		w.replace("number", n, strconv.FormatInt(value-1, 10))
 	}
 }
 
@@ -264,11 +280,11 @@ func (w *walker) dropElements(n *ast.CompositeLit) {
 			continue
 		}
 		if i+1 < len(n.Elts) {
-			w.edit(e.Pos(), n.Elts[i+1].Pos(), "")
+			w.edit("element", e.Pos(), n.Elts[i+1].Pos(), "")
 		} else if i > 0 {
-			w.edit(n.Elts[i-1].End(), e.End(), "")
+			w.edit("element", n.Elts[i-1].End(), e.End(), "")
 		} else {
-			w.replace(e, "")
+			w.replace("element", e, "")
 		}
 	}
 }

@@ -107,6 +107,28 @@ func TestOperators(t *testing.T) {
 			"println(i) -> nothing",
 			"for i := 0; i < n; i++ { -> for i := 1; i < n; i++ {",
 		}, []string{"for i := 0; i < n; i++ { -> for i := 0; i < n; i-- {"}},
+		{"a copy that is forgotten", "func clone(s []int) []int {\n return append([]int(nil), s...) }\nfunc f(a []int) []int {\n return clone(a[:1:1]) }\n" +
+			"type s struct{}\nfunc (x *s) DeepCopy() *s { return new(s) }\nfunc g(x s) *s {\n return x.DeepCopy() }", []string{
+			"return append([]int(nil), s...) } -> return s }",
+			"return clone(a[:1:1]) } -> return a[:1:1] }",
+			"return clone(a[:1:1]) } -> return clone(a[:1]) }",
+			"return x.DeepCopy() } -> return &x }",
+		}, nil},
+		{"an error that is not looked at", "func g() error { return nil }\nfunc f() int {\n if err := g(); err != nil {\n return 1 }\n return 2 }", []string{
+			"if err := g(); err != nil { -> if err := g(); false && (err != nil) {",
+		}, nil},
+		{"nil for empty", "func f(a []int, m map[int]int) []int {\n if len(a) == 0 || m == nil {\n return []int{} }\n return a }", []string{
+			"return []int{} } -> return ([]int)(nil) }",
+			"if len(a) == 0 || m == nil { -> if a == nil || m == nil {",
+			"if len(a) == 0 || m == nil { -> if len(a) == 0 || len(m) == 0 {",
+		}, nil},
+		{"one time for another", "type Time int64\ntype s struct{ Created, Scheduled Time; n int64 }\nfunc f(x *s) Time {\n return x.Created }", []string{
+			"return x.Created } -> return x.Scheduled }",
+		}, []string{"return x.Created } -> return x.n }"}},
+		{"writes in another order", "type s struct{}\nfunc (*s) write(string) error { return nil }\nfunc f(a, b *s) {\n" +
+			" a.write(\"1\")\n if err := a.write(\"2\"); err != nil {\n return }\n b.write(\"3\") }", []string{
+			`a.write("1") if err := a.write("2"); err != nil { return } -> if err := a.write("2"); err != nil { return } a.write("1")`,
+		}, []string{`if err := a.write("2"); err != nil { return } b.write("3") } -> b.write("3") if err := a.write("2"); err != nil { return } }`}},
 		{"those that read alike have numbers", "func f(n int) {\n n++\n n++\n println(n) }", []string{
 			"n++ -> n--", "n++ -> n-- #2",
 		}, nil},
@@ -157,6 +179,48 @@ func (x g[T]) d() int { return 1 }`)
 			if !strings.Contains(text, name) {
 				t.Errorf("no %s in\n%s", name, text)
 			}
+		}
+	}
+}
+
+// A clock is of package time, which the other packages of the tests do not import.
+func TestWrongClock(t *testing.T) {
+	root := write(t, map[string]string{
+		"go.mod": "module example.org\n\ngo 1.26\n",
+		"p.go": "package p\n\nimport \"time\"\n\ntype clock struct{ Now func() time.Time }\n\ntype view struct{ Now time.Time }\n\n" +
+			"func set(c clock, v *view) {\n\tv.Now = c.Now()\n}\n\nfunc due(v view, at time.Time) bool { return !at.After(v.Now) }\n",
+	})
+	pkgs, err := load(root, []string{"."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := changes(t, pkgs[0])
+	for _, want := range []string{
+		"v.Now = c.Now() -> v.Now = time.Now()",
+		"v.Now = c.Now() -> v.Now = c.Now().Add(time.Second)",
+		"func due(v view, at time.Time) bool { return !at.After(v.Now) } -> func due(v view, at time.Time) bool { return !at.After(v.Now.Add(time.Second)) }",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// Among many mutants of an operator, the one of another is in each sample.
+func TestSampleTakesTheOperatorsInTurn(t *testing.T) {
+	p := parsed(t, "func f(a, b, c int, s []int) []int {\n if a < b || b < c || c < a || a < 7 {\n return s }\n return s[:1:2] }")
+	found, err := p.mutants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(10) {
+		o, err := parseOptions([]string{"-n", "8", "p"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.seed = seed
+		if !slices.ContainsFunc(sample(found, o), func(m *mutant) bool { return m.kind == "forgotten copy" }) {
+			t.Errorf("seed %d: no forgotten copy among 8 of %d", seed, len(found))
 		}
 	}
 }

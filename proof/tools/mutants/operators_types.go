@@ -13,19 +13,21 @@ func (w *walker) call(n *ast.CallExpr) {
 	for i := 1; i < len(n.Args); i++ {
 		a, b := n.Args[i-1], n.Args[i]
 		if w.isSwap(a, b) && !w.isBuiltin(n, "max") && !w.isBuiltin(n, "min") {
-			w.edit(a.Pos(), b.End(), w.file.source(b)+", "+w.file.source(a))
+			w.edit("arguments", a.Pos(), b.End(), w.file.source(b)+", "+w.file.source(a))
 		}
 	}
 	for name, other := range map[string]string{"max": "min", "min": "max"} {
 		if !w.isBuiltin(n, name) {
 			continue
 		}
-		w.replace(n.Fun, other)
+		w.replace("max", n.Fun, other)
 		for _, a := range n.Args {
-			w.replace(n, "("+w.file.source(a)+")")
+			w.replace("max", n, "("+w.file.source(a)+")")
 		}
 	}
 	w.timeBoundary(n)
+	w.forgottenCopy(n)
+	w.wrongClock(n)
 }
 
 // isSwap reports whether two arguments can change places and make a difference.
@@ -58,7 +60,7 @@ func (w *walker) timeBoundary(n *ast.CallExpr) {
 	if other == "" || types.TypeString(w.typeOf(method.X), nil) != "time.Time" {
 		return
 	}
-	w.replace(n, "!"+w.file.source(method.X)+"."+other+"("+w.file.source(n.Args[0])+")")
+	w.replace("boundary", n, "!"+w.file.source(method.X)+"."+other+"("+w.file.source(n.Args[0])+")")
 }
 
 func (w *walker) typeOf(e ast.Expr) types.Type { return w.file.pkg.info.TypeOf(e) }
@@ -73,12 +75,12 @@ func (w *walker) zeroResults(n *ast.ReturnStmt) {
 	for i, e := range n.Results {
 		if b, ok := w.typeOf(results[i]).Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 {
 			if text := w.file.source(e); text != "true" && text != "false" {
-				w.replace(e, "!("+text+")")
+				w.replace("result", e, "!("+text+")")
 			}
 			continue
 		}
 		if zero := w.zero(results[i]); zero != w.file.source(e) && !w.isZero(e) {
-			w.replace(e, zero)
+			w.replace("result", e, zero)
 		}
 	}
 }

@@ -18,10 +18,9 @@ import (
 // without end.
 const memory = 4 << 20
 
-// A suite is the compiled tests of one package, with the mutants of a package
-// below it built in.
+// A suite is the compiled tests of one package, with mutants built in.
 type suite struct {
-	path   string // of the package with the tests
+	path   string // of the package
 	dir    string // where they run
 	binary string
 	rapid  bool // whether it knows the flags of rapid
@@ -45,13 +44,17 @@ func (s *suite) took() (sum time.Duration) {
 	return sum
 }
 
-// build compiles the tests of a package. It returns nil if there are none.
-func build(root, folder, path, dir, overlay string) (*suite, error) {
-	s := &suite{path: path, dir: dir, binary: filepath.Join(folder, strings.ReplaceAll(path, "/", "_")+".test")}
-	c := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", s.binary, path)
+// build compiles the tests of a package, with changed files. It returns nil if there are none.
+func build(root, folder string, p *pkg, texts map[string]string) (*suite, error) {
+	changes, err := overlay(folder, texts)
+	if err != nil {
+		return nil, err
+	}
+	s := &suite{path: p.path, dir: p.dir, binary: filepath.Join(folder, p.name+".test")}
+	c := exec.Command("go", "test", "-c", "-vet=off", "-overlay", changes, "-o", s.binary, p.path)
 	c.Dir = root
 	if out, err := c.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go test -c %s: %w\n%s", path, err, out)
+		return nil, fmt.Errorf("go test -c %s: %w\n%s", p.path, err, out)
 	}
 	if _, err := os.Stat(s.binary); err != nil {
 		return nil, nil // no test files
@@ -59,7 +62,7 @@ func build(root, folder, path, dir, overlay string) (*suite, error) {
 	s.rapid = s.command(context.Background(), 0, "-test.list=^$", "-rapid.nofailfile").Run() == nil
 	out, err := s.command(context.Background(), 0, "-test.list=^(Test|Fuzz|Example)").Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: list the tests: %w", path, err)
+		return nil, fmt.Errorf("%s: list the tests: %w", p.path, err)
 	}
 	for name := range strings.FieldsSeq(string(out)) {
 		s.tests = append(s.tests, &test{suite: s, name: name})

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"strings"
+)
+
+// The mistakes of a tired maintainer.
+
+var copies = regexp.MustCompile(`(?i)^(clone|copy|clip|deepcopy)`)
+
+// forgottenCopy takes the original for its copy, as of slices.Clone, x.DeepCopy and append(nil, x...).
+func (w *walker) forgottenCopy(n *ast.CallExpr) {
+	kind, result := "forgotten copy", w.typeOf(n)
+	if w.isBuiltin(n, "append") && n.Ellipsis.IsValid() && len(n.Args) == 2 {
+		if first, ok := ast.Unparen(n.Args[0]).(*ast.CallExpr); ok && len(first.Args) == 1 && w.isZero(first.Args[0]) {
+			w.replace(kind, n, w.file.source(n.Args[1]))
+		}
+		if w.isZero(n.Args[0]) {
+			w.replace(kind, n, w.file.source(n.Args[1]))
+		}
+		return
+	}
+
+	name, receiver := n.Fun, ast.Expr(nil)
+	if index, ok := name.(*ast.IndexExpr); ok {
+		name = index.X
+	}
+	text := w.file.source(name)
+	if method, ok := name.(*ast.SelectorExpr); ok {
+		text, receiver = method.Sel.Name, method.X
+	}
+	switch {
+	case !copies.MatchString(text) || result == nil:
+	case len(n.Args) == 1 && types.Identical(result, w.typeOf(n.Args[0])):
+		w.replace(kind, n, w.file.source(n.Args[0]))
+	case len(n.Args) > 0 || receiver == nil || w.typeOf(receiver) == nil:
+	case types.Identical(result, w.typeOf(receiver)):
+		w.replace(kind, n, w.file.source(receiver))
+	case types.Identical(result, types.NewPointer(w.typeOf(receiver))):
+		w.replace(kind, n, "&"+w.file.source(receiver))
+	}
+}
+
+// unclipped leaves room behind a slice, so that an append writes to what others have.
+func (w *walker) unclipped(n *ast.SliceExpr) {
+	if n.Slice3 {
+		w.edit("forgotten copy", n.High.End(), n.Max.End(), "")
+	}
+}
+
+// nilForEmpty takes nil for a slice without elements.
+func (w *walker) nilForEmpty(n *ast.CompositeLit) {
+	if _, slice := w.typeOf(n).Underlying().(*types.Slice); slice && len(n.Elts) == 0 && n.Type != nil {
+		w.replace("nil for empty", n, "("+w.file.source(n.Type)+")(nil)")
+	}
+}
+
+// lengthOrNil asks whether a slice or a map is nil where the code asks whether it is empty, and the
+// other way round.
+func (w *walker) lengthOrNil(n *ast.BinaryExpr) {
+	op := n.Op
+	if op == token.GTR {
+		op = token.NEQ
+	}
+	if op != token.EQL && op != token.NEQ {
+		return
+	}
+	list, value := n.X, w.file.source(n.Y)
+	if call, ok := list.(*ast.CallExpr); ok && value == "0" && w.isBuiltin(call, "len") {
+		w.replace("nil for empty", n, w.file.source(call.Args[0])+" "+op.String()+" nil")
+	} else if value == "nil" {
+		switch w.typeOf(list).Underlying().(type) {
+		case *types.Slice, *types.Map:
+			w.replace("nil for empty", n, "len("+w.file.source(list)+") "+op.String()+" 0")
+		}
+	}
+}
+
+// otherTime takes one time of a struct for another of its times.
+func (w *walker) otherTime(n *ast.SelectorExpr) {
+	holder := w.typeOf(n.X)
+	if holder == nil || !strings.HasSuffix(types.TypeString(w.typeOf(n), nil), "Time") {
+		return
+	}
+	if p, ok := holder.Underlying().(*types.Pointer); ok {
+		holder = p.Elem()
+	}
+	fields, ok := holder.Underlying().(*types.Struct)
+	if !ok {
+		return
+	}
+	for f := range fields.Fields() {
+		if f.Name() != n.Sel.Name && types.Identical(f.Type(), w.typeOf(n)) {
+			w.replace("another time", n.Sel, f.Name())
+		}
+	}
+}
+
+// wrongClock puts a clock ahead by a second, and asks that of the system where the code asks another.
+func (w *walker) wrongClock(n ast.Expr) {
+	if types.TypeString(w.typeOf(n), nil) != "time.Time" {
+		return
+	}
+	text := w.file.source(n)
+	if strings.HasSuffix(text, ".Now()") && text != "time.Now()" {
+		w.replace("wrong clock", n, "time.Now()")
+	}
+	if assignment, ok := w.parent().(*ast.AssignStmt); ok && assignment.Lhs[0] == n {
+		return
+	}
+	if strings.HasSuffix(text, ".Now()") || strings.HasSuffix(text, ".Now") {
+		w.replace("wrong clock", n, text+".Add(time.Second)")
+	}
+}
+
+// swapStatements lets two statements change places, where one of them calls something and they
+// have to do with one variable.
+func (w *walker) swapStatements(list []ast.Stmt) {
+	for i := 1; i < len(list); i++ {
+		a, b := list[i-1], list[i]
+		x, y := w.effectsOf(a), w.effectsOf(b)
+		if x.calls && y.calls && (x.meets(y) || y.meets(x)) {
+			between := w.file.text[w.file.offset(a.End()):w.file.offset(b.Pos())]
+			w.edit("order", a.Pos(), b.End(), w.file.source(b)+between+w.file.source(a))
+		}
+	}
+}
+
+// effects holds the variables that a statement may write to and those that it names.
+type effects struct {
+	calls         bool
+	writes, names map[types.Object]bool
+}
+
+func (e effects) meets(other effects) bool {
+	for v := range e.writes {
+		if other.names[v] {
+			return true
+		}
+	}
+	return false
+}
+
+// effectsOf looks at statements that may change places. A call may write to what its receiver and its
+// arguments point to.
+func (w *walker) effectsOf(s ast.Stmt) effects {
+	e := effects{writes: map[types.Object]bool{}, names: map[types.Object]bool{}}
+	switch s := s.(type) {
+	case *ast.ExprStmt, *ast.AssignStmt, *ast.DeferStmt, *ast.SendStmt:
+	case *ast.IfStmt:
+		if s.Init == nil {
+			return e
+		}
+	default:
+		return e
+	}
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, l := range n.Lhs {
+				e.writes[w.root(l)] = true
+			}
+		case *ast.CallExpr:
+			if tv := w.file.pkg.info.Types[n.Fun]; tv.IsType() || tv.IsBuiltin() {
+				return true
+			}
+			e.calls = true
+			for _, a := range n.Args {
+				if t := w.typeOf(a); t != nil && !isPlain(t) {
+					e.writes[w.root(a)] = true
+				}
+			}
+			if method, ok := n.Fun.(*ast.SelectorExpr); ok {
+				if fn, ok := w.file.pkg.info.Uses[method.Sel].(*types.Func); ok {
+					recv := fn.Signature().Recv()
+					if recv != nil && !isPlain(recv.Type()) {
+						e.writes[w.root(method.X)] = true
+					}
+				}
+			}
+		case *ast.Ident:
+			if v, ok := w.file.pkg.info.Uses[n].(*types.Var); ok && !v.IsField() {
+				e.names[v] = true
+			}
+		}
+		return true
+	})
+	delete(e.writes, nil)
+	return e
+}
+
+// isPlain reports whether a call cannot write to a value of that type.
+func isPlain(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Pointer, *types.Map, *types.Chan, *types.Interface, *types.Slice:
+		return false
+	}
+	return true
+}
+
+// root is the variable that an expression begins with, or nil.
+func (w *walker) root(e ast.Expr) types.Object {
+	for {
+		switch x := e.(type) {
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.UnaryExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.Ident:
+			if v, ok := w.file.pkg.info.Uses[x].(*types.Var); ok && !v.IsField() {
+				return v
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+}
