@@ -248,7 +248,7 @@ func (w *walker) binary(n *ast.BinaryExpr) {
 	if text, ok := arithmetic[n.Op]; ok {
 		operator("arithmetic", text)
 	}
-	w.lengthOrNil(n)
+	w.emptyForNil(n)
 	if n.Op != token.LAND && n.Op != token.LOR {
 		return
 	}

@@ -89,6 +89,9 @@ func TestOperators(t *testing.T) {
 			"a-- -> a++",
 			"a-- -> nothing",
 		}, nil},
+		{"a constant that is zero", "type r int\nconst ( none r = iota; one )\nfunc f() (r, r) {\n return none, one }", []string{
+			"return none, one } -> return none, 0 }",
+		}, []string{"return none, one } -> return 0, one }"}},
 		{"else and fields", "type s struct{ a, b int }\nfunc f(x bool) s {\n if x {\n println()\n } else {\n println(x)\n }\n return s{a: 1, b: 2} }", []string{
 			"} else { println(x) } -> }",
 			"return s{a: 1, b: 2} } -> return s{b: 2} }",
@@ -119,7 +122,6 @@ func TestOperators(t *testing.T) {
 		}, nil},
 		{"nil for empty", "func f(a []int, m map[int]int) []int {\n if len(a) == 0 || m == nil {\n return []int{} }\n return a }", []string{
 			"return []int{} } -> return ([]int)(nil) }",
-			"if len(a) == 0 || m == nil { -> if a == nil || m == nil {",
 			"if len(a) == 0 || m == nil { -> if len(a) == 0 || len(m) == 0 {",
 		}, nil},
 		{"one time for another", "type Time int64\ntype s struct{ Created, Scheduled Time; n int64 }\nfunc f(x *s) Time {\n return x.Created }", []string{

@@ -59,24 +59,14 @@ func (w *walker) nilForEmpty(n *ast.CompositeLit) {
 	}
 }
 
-// lengthOrNil asks whether a slice or a map is nil where the code asks whether it is empty, and the
-// other way round.
-func (w *walker) lengthOrNil(n *ast.BinaryExpr) {
-	op := n.Op
-	if op == token.GTR {
-		op = token.NEQ
-	}
-	if op != token.EQL && op != token.NEQ {
+// emptyForNil asks whether a slice or a map is empty where the code asks whether it is nil.
+func (w *walker) emptyForNil(n *ast.BinaryExpr) {
+	if equal := n.Op == token.EQL || n.Op == token.NEQ; !equal || w.file.source(n.Y) != "nil" {
 		return
 	}
-	list, value := n.X, w.file.source(n.Y)
-	if call, ok := list.(*ast.CallExpr); ok && value == "0" && w.isBuiltin(call, "len") {
-		w.replace("nil for empty", n, w.file.source(call.Args[0])+" "+op.String()+" nil")
-	} else if value == "nil" {
-		switch w.typeOf(list).Underlying().(type) {
-		case *types.Slice, *types.Map:
-			w.replace("nil for empty", n, "len("+w.file.source(list)+") "+op.String()+" 0")
-		}
+	switch w.typeOf(n.X).Underlying().(type) {
+	case *types.Slice, *types.Map:
+		w.replace("nil for empty", n, "len("+w.file.source(n.X)+") "+n.Op.String()+" 0")
 	}
 }
 

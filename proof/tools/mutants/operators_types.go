@@ -132,6 +132,8 @@ func (w *walker) isZero(e ast.Expr) bool {
 	if lit, ok := e.(*ast.CompositeLit); ok {
 		return len(lit.Elts) == 0
 	}
-	text := w.file.source(e)
-	return text == "0" || text == "nil"
+	if v := w.file.pkg.info.Types[e].Value; v != nil {
+		return v.ExactString() == "0" || v.ExactString() == `""`
+	}
+	return w.file.source(e) == "nil"
 }
