@@ -132,7 +132,7 @@ fuzz: ## every fuzz target for FUZZTIME
 bench: ## every benchmark
 	go test -run='^$$' -bench=. -benchmem -count=$(COUNT) ./...
 
-mutants: ## find small changes of the code that no test notices; SEED=1 MUTANTS=500 for a sample of them, MODULE=kubernetes PACKAGES=convert for a nested module
+mutants: ## find small changes of the code that no test notices; SEED=1 MUTANTS=300 for a sample of each package, MODULE=kubernetes PACKAGES=convert for a nested module
 	@go run -C proof/tools ./mutants -root $(CURDIR)/$(MODULE) -equivalents mutants/equivalents.txt $(if $(SEED),-seed $(SEED)) $(if $(QUICK),-quick) \
 		-n $(MUTANTS) -match '$(MATCH)' $(PACKAGES)
 

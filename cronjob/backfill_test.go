@@ -379,3 +379,18 @@ func TestBackfill_CI1_RunsThatAreMadeUpAreReserved(t *testing.T) {
 		t.Errorf("the backfill starts the runs of %v\n%s", got, plan.String())
 	}
 }
+
+// A backfill passes over a hundred runs a round that have jobs, and asks for the next round.
+func TestBackfill_CI13_GoesOnAfterAHundredLooks(t *testing.T) {
+	for runs, again := range map[int]bool{99: false, 100: true, 101: true, 190: true} {
+		s := settled("")
+		s.Backfills = []cronjob.Backfill{between("b", float64(-runs)-1, -1, "")}
+		s.CronJob.Spec.SuccessfulJobsHistoryLimit, s.CronJob.Status.LastSuccessfulTime = ptr[int32](1000), s.Now
+		for h := -runs; h < 0; h++ {
+			s.Children = append(s.Children, ended(float64(h), cronjob.Complete))
+		}
+		if _, end := play(t, s); end.Requeue.At.Equal(s.Now) != again {
+			t.Errorf("%d runs with jobs: again at %s, %+v", runs, end.Requeue.At, end.Backfills)
+		}
+	}
+}

@@ -119,3 +119,14 @@ func TestSnapshot_StoredIncomplete(t *testing.T) {
 		}
 	}
 }
+
+// TestC17_CompiledForAnotherZone: a schedule is compiled for a zone as well.
+func TestC17_CompiledForAnotherZone(t *testing.T) {
+	for _, zone := range []*string{nil, ptr("America/New_York"), ptr("Etc/UTC")} {
+		s := snapshot(newCronJob(cronjob.Spec{Schedule: "0 9 * * *", TimeZone: ptr("Europe/Berlin")}), start)
+		s.CronJob.Spec.TimeZone = zone
+		if _, err := cronjob.Reconcile(s); !slices.Equal(fields(err), []string{"schedule"}) {
+			t.Errorf("%v: a schedule of another zone is accepted: %v", zone, err)
+		}
+	}
+}

@@ -197,3 +197,31 @@ func TestCI9_RequeueAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestC7_CreatedAfterItsLastRun: a CronJob that was restored from a backup has a status that is older
+// than itself. The runs of the time without it are missed, and the latest starts.
+func TestC7_CreatedAfterItsLastRun(t *testing.T) {
+	for _, tc := range []struct {
+		name          string
+		created, last float64 // hours
+		want          float64
+		missed        int
+	}{
+		{"created after the latest run", 4.9, 2, 4, 1},
+		{"created with the last run", 2, 2, 4, 1},
+		{"created between two runs", 3.5, 2, 4, 1},
+		{"without a status", 3.5, 0, 4, 0},
+	} {
+		s := hourly(cronjob.Spec{}, hours(4.95))
+		s.CronJob.CreationTimestamp = hours(tc.created)
+		if tc.last != 0 {
+			s.CronJob.Status.LastScheduleTime = hours(tc.last)
+		}
+		for mode, s := range map[string]cronjob.Snapshot{"exact": s, "theirs": kubernetes(s)} {
+			plan := reconcile(t, s)
+			if got := created(t, plan); !got.Equal(hours(tc.want)) || plan.Missed.Count != tc.missed {
+				t.Errorf("%s, %s: started %s, %d missed", tc.name, mode, got, plan.Missed.Count)
+			}
+		}
+	}
+}

@@ -186,3 +186,17 @@ func TestC9_SetAside(t *testing.T) {
 		}
 	}
 }
+
+// TestC9_NoMissScheduleOfARunThatStarts: deadlines have passed for older runs, and the one that is
+// due starts. What it takes the place of is counted, and no event says that the CronJob came too late.
+func TestC9_NoMissScheduleOfARunThatStarts(t *testing.T) {
+	s := hourly(cronjob.Spec{StartingDeadlineSeconds: ptr[int64](5400)}, hours(10.25))
+	s.CronJob.Status.LastScheduleTime = hours(1)
+	plan, end := play(t, s)
+	if got := created(t, plan); !got.Equal(hours(10)) || plan.Missed.TooLate || plan.Missed.Count != 8 {
+		t.Errorf("started %s\n%s", got, plan.String())
+	}
+	if got := reasons(end.Events); !slices.Equal(got, []string{"SuccessfulCreate"}) {
+		t.Errorf("events %v", got)
+	}
+}

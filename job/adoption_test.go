@@ -54,3 +54,17 @@ func TestJ6_ConditionOfAnAdoption(t *testing.T) {
 		}
 	}
 }
+
+// TestJ6_ASuspendedJobAdoptsFirst: a round that adopts manages no pods, so a suspended job deletes
+// its own in the next one.
+func TestJ6_ASuspendedJobAdoptsFirst(t *testing.T) {
+	s := snapshotOf(t, `{"suspend": true}`, activePod("own"), orphaned(activePod("orphan")))
+	s.Job.Status.Active = 1
+	if plan := PlanOf(t, s); len(plan.Adopt) != 1 || len(plan.Delete) != 0 {
+		t.Errorf("with an orphan: %s", plan)
+	}
+	s.Pods[1].Owner = Owned
+	if plan := PlanOf(t, s); len(plan.Adopt) != 0 || len(plan.Delete) != 2 {
+		t.Errorf("after the adoption: %s", plan)
+	}
+}

@@ -68,3 +68,34 @@ func TestJI17_SuspendedEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestJ27_ConditionsThatAreFalse: a condition with status False or Unknown neither ends a job nor
+// declares its end, and it is turned when the time has come, not added again.
+func TestJ27_ConditionsThatAreFalse(t *testing.T) {
+	all := []ConditionType{ConditionSuccessCriteriaMet, ConditionFailureTarget, ConditionComplete, ConditionFailed}
+	for _, end := range []struct {
+		phase           PodPhase
+		interim, reason ConditionType
+	}{{PodSucceeded, ConditionSuccessCriteriaMet, ConditionComplete}, {PodFailed, ConditionFailureTarget, ConditionFailed}} {
+		for _, status := range []ConditionStatus{ConditionFalse, ConditionUnknown} {
+			s := snapshotOf(t, `{"backoffLimit": 0}`, activePod("a"))
+			for _, c := range all {
+				s.Job.Status.Conditions = append(s.Job.Status.Conditions, Condition{Type: c, Status: status, LastTransitionTime: second(1)})
+			}
+			plan := PlanOf(t, s)
+			if got := settled(plan, doneAll(plan)).Status; len(plan.Delete) > 0 || !slices.Equal(got.Conditions, s.Job.Status.Conditions) {
+				t.Errorf("%s: the job does not go on: %v\n%s", status, got.Conditions, plan)
+			}
+
+			s.Pods = []Pod{endedPod("a", end.phase)}
+			plan = PlanOf(t, s)
+			recorded, next := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
+			if got := recorded.Condition(end.interim); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) {
+				t.Errorf("%s, %s: declared %+v", status, end.phase, got)
+			}
+			if got := next.Condition(end.reason); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) || len(next.Conditions) != len(all) {
+				t.Errorf("%s, %s: %v", status, end.phase, next.Conditions)
+			}
+		}
+	}
+}

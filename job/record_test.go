@@ -35,3 +35,22 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 		t.Errorf("status %v, want the active pod", quiet.Status)
 	}
 }
+
+// TestJ35_AFinalizerThatIsGone: a pod that is gone has no finalizer any more, and counts as one whose
+// finalizer was removed; a finalizer that stays keeps its UID in the list.
+func TestJ35_AFinalizerThatIsGone(t *testing.T) {
+	for result, counts := range map[Result]bool{
+		ResultDone: true, ResultGone: true,
+		ResultNotTried: false, ResultUnsuccessful: false, ResultStillTracked: false, ResultRefused: false,
+	} {
+		for _, phase := range []PodPhase{PodSucceeded, PodFailed} {
+			plan := PlanOf(t, snapshotOf(t, `{"completions": 9, "parallelism": 3}`, endedPod("a", phase)))
+			r := plan.Record(Writes{Claimed: ResultDone})
+			end := r.Settle(ResultDone, []Result{result})
+			listed := len(end.Status.uncounted().Failed) + len(end.Status.uncounted().Succeeded)
+			if got := end.Status.Failed + end.Status.Succeeded; (got == 1) != counts || (listed == 0) != counts {
+				t.Errorf("%s, %s: counted %d, in the lists %d", result, phase, got, listed)
+			}
+		}
+	}
+}

@@ -2,8 +2,8 @@
 // reports the changes that no test notices.
 //
 //	make mutants                              # every mutant: this takes hours
-//	make mutants SEED=1 MUTANTS=500           # a random sample
-//	make mutants SEED=1 MUTANTS=500 QUICK=1   # of its two passes, the first alone
+//	make mutants SEED=1 MUTANTS=300           # a random sample of each package
+//	make mutants SEED=1 MUTANTS=300 QUICK=1   # of its two passes, the first alone
 //	make mutants PACKAGES="job cronjob/cronjobapply" # of these packages only
 //	make mutants MATCH=job/pod.go:3           # those whose line of output matches
 //	make mutants MODULE=kubernetes PACKAGES=convert  # of a nested module

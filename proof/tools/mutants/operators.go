@@ -68,7 +68,11 @@ func (w *walker) isHint(n ast.Node) bool {
 		return w.file.source(n.Fun) == "slices.Grow"
 	case ast.Expr:
 		call, ok := w.parent().(*ast.CallExpr)
-		return ok && len(call.Args) == 3 && call.Args[2] == n && w.isBuiltin(call, "make")
+		if !ok || !w.isBuiltin(call, "make") || call.Args[len(call.Args)-1] != n {
+			return false
+		}
+		_, isMap := w.typeOf(call).Underlying().(*types.Map)
+		return len(call.Args) == 3 || len(call.Args) == 2 && isMap
 	}
 	return false
 }

@@ -106,6 +106,9 @@ func TestOperators(t *testing.T) {
 		{"room to grow is a hint", "func f(n int) []int {\n return make([]int, 1, 2+n) }", []string{
 			"return make([]int, 1, 2+n) } -> return make([]int, 2, 2+n) }",
 		}, []string{"return make([]int, 1, 2+n) } -> return make([]int, 1, 2-n) }"}},
+		{"the size of a map is a hint", "func f(n int) map[int]int {\n return make(map[int]int, 2+n) }", []string{
+			"return make(map[int]int, 2+n) } -> return nil }",
+		}, []string{"return make(map[int]int, 2+n) } -> return make(map[int]int, 2-n) }"}},
 		{"steps of a loop stay", "func f(n int) {\n for i := 0; i < n; i++ {\n println(i)\n }\n }", []string{
 			"println(i) -> nothing",
 			"for i := 0; i < n; i++ { -> for i := 1; i < n; i++ {",
