@@ -44,6 +44,11 @@ func (e *engine) conclude() {
 			r.Open.Pending++
 		}
 	}
+	for _, cs := range e.crons {
+		if !cs.ran {
+			r.Open.Idle = append(r.Open.Idle, cs.of.Name)
+		}
+	}
 	end := r.End
 	if r.Open.Jobs == 0 && r.LastEnd > 0 && len(e.crons) == 0 {
 		end = r.LastEnd

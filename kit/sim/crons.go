@@ -31,6 +31,8 @@ type cronState struct {
 	// held is the run that is held back, and missed the latest one known to be missed, in
 	// seconds of Unix time.
 	held, missed int64
+	// ran is set once a run was started or given up.
+	ran bool
 }
 
 // schedules compiles each schedule once.

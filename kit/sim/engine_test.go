@@ -385,3 +385,53 @@ func TestHeap(t *testing.T) {
 		before = e
 	}
 }
+
+// However many edits a job has, each is made once, in the order of their times.
+func TestManyEdits(t *testing.T) {
+	const edits = 700
+	var made []int
+	j := Job{Name: "j", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Hour)}}
+	for i := range edits {
+		j.Edits = append(j.Edits, Edit{After: time.Duration(edits-i) * time.Second, Change: func(*job.Spec) { made = append(made, edits-i) }})
+	}
+	_, err := Run(context.Background(), World{Jobs: Of(j)})
+	must.OK(t, err)
+	for i, n := range made {
+		if n != i+1 {
+			t.Fatalf("edit %d is made as number %d", n, i+1)
+		}
+	}
+	if len(made) != edits {
+		t.Errorf("%d of %d edits are made", len(made), edits)
+	}
+}
+
+// A CronJob without a run is named: its run at the start is before its creation has passed, and the
+// next is at the end.
+func TestIdleCronJob(t *testing.T) {
+	world := func(until time.Duration) World {
+		c := func(name, schedule string) CronJob {
+			return CronJob{Name: name, Spec: cronjob.Spec{Schedule: schedule}, Job: Job{Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Second)}}}
+		}
+		return World{Until: until, CronJobs: []CronJob{c("midnight", "0 0 * * *"), c("noon", "0 12 * * *")}}
+	}
+	for until, want := range map[time.Duration]string{
+		24 * time.Hour:             "nothing is open; no run after the creation and before the end: CronJob midnight",
+		24*time.Hour + time.Minute: "nothing is open",
+		time.Hour:                  "nothing is open; no run after the creation and before the end: CronJob midnight, noon",
+	} {
+		r, err := Run(context.Background(), world(until))
+		must.OK(t, err)
+		if have := r.Open.String(); have != want {
+			t.Errorf("until %v: %s\nwant %s", until, have, want)
+		}
+	}
+}
+
+func TestGrace(t *testing.T) {
+	for grace, want := range map[time.Duration]time.Duration{0: defaultGrace, time.Second: time.Second, -1: 0} {
+		if have := (&jobState{of: &Job{Pod: Pod{Grace: grace}}}).grace(); have != want {
+			t.Errorf("%d: %v, want %v", grace, have, want)
+		}
+	}
+}

@@ -15,6 +15,9 @@ type jobState struct {
 	// key tells the job's draws from other jobs', in every variant of a world.
 	key uint64
 
+	// edits are the edits that have not been made, in the order of their times.
+	edits []Edit
+
 	// truth is the job as the API server has it. snap is what the controller sees: another
 	// value while the watch lags.
 	truth job.Job
@@ -54,8 +57,8 @@ type jobState struct {
 func (js *jobState) spec() *job.Spec { return &js.truth.Spec }
 
 func (js *jobState) grace() time.Duration {
-	if g := js.of.Pod.Grace; g > 0 {
-		return g
+	if g := js.of.Pod.Grace; g != 0 {
+		return max(g, 0)
 	}
 	return defaultGrace
 }

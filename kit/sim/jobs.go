@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -50,21 +52,24 @@ func (e *engine) createJob(js *jobState, j *Job, spec job.Spec, name string, key
 	js.snap.Options = j.Options
 	js.snap.Consistent = e.view.immediate
 	e.record.jobCreated(e.now, js)
-	for i := range j.Edits {
-		e.at(e.now+int64(j.Edits[i].After), evEdit, js.id, js.life<<8|uint32(i&0xff))
+	js.edits = slices.SortedStableFunc(slices.Values(j.Edits), func(a, b Edit) int { return cmp.Compare(a.After, b.After) })
+	for i := range js.edits {
+		e.at(e.now+int64(js.edits[i].After), evEdit, js.id, js.life)
 	}
 	e.jobChanged(js, wakeNow)
 }
 
 var yes, no = true, false
 
-// edit changes the spec.
+// edit makes the next edit of a job.
 func (e *engine) edit(ev *event) {
 	js := e.jobs[ev.id]
-	if js.life<<8>>8 != ev.gen>>8 || js.finished || js.gone {
+	if js.life != ev.gen || js.finished || js.gone {
 		return
 	}
-	js.of.Edits[ev.gen&0xff].Change(&js.truth.Spec)
+	change := js.edits[0].Change
+	js.edits = js.edits[1:]
+	change(&js.truth.Spec)
 	e.specChanged(js)
 }
 

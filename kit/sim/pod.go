@@ -31,7 +31,7 @@ type Pod struct {
 	// Stop is how long a running pod takes to end once it is deleted, at most its grace
 	// period, after which it is killed.
 	Stop Dist
-	// Grace is the termination grace period; zero means 30 seconds.
+	// Grace is the termination grace period; zero means 30 seconds, and a negative one none.
 	Grace time.Duration
 	// Behave, if set, has the last word on each start of a container. It must not depend on
 	// anything but its arguments.

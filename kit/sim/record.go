@@ -283,10 +283,12 @@ func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cr
 		created := &plan.Create[i]
 		if i < len(c.Outcome.Created) && c.Outcome.Created[i].Result == cronjob.ResultDone && !created.ScheduledTime.IsZero() {
 			r.RunsStarted++
+			cs.ran = true
 			r.RunDelay.Add(time.Duration(now) - created.ScheduledTime.Sub(r.e.start))
 		}
 	}
 	if len(c.Unstarted) > 0 {
+		cs.ran = true
 		r.miss(now, cs, plan, c.Unstarted)
 	}
 	cs.held = 0

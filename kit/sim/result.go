@@ -74,6 +74,9 @@ type Open struct {
 	Why   string
 	// Events counts what would have happened later.
 	Events int64
+	// Idle are the CronJobs without a run: none was due after its creation and before the end, or
+	// the CronJob was suspended.
+	Idle []string
 }
 
 // IsEmpty reports whether all is over.
@@ -81,10 +84,12 @@ func (o *Open) IsEmpty() bool { return o.Jobs == 0 && o.Pending+o.Running == 0 }
 
 // String is a sentence about what is still open.
 func (o *Open) String() string {
-	if o.IsEmpty() {
-		return "nothing is open"
-	}
 	var b strings.Builder
+	if o.IsEmpty() {
+		b.WriteString("nothing is open")
+		o.idle(&b)
+		return b.String()
+	}
 	b.WriteString("still open: " + value.Count(o.Jobs, "job"))
 	if o.Suspended > 0 {
 		fmt.Fprintf(&b, " (%d suspended)", o.Suspended)
@@ -99,5 +104,18 @@ func (o *Open) String() string {
 	if o.Why != "" {
 		fmt.Fprintf(&b, "; %s %s", o.Names[0], o.Why)
 	}
+	o.idle(&b)
 	return b.String()
+}
+
+// idle names the first CronJobs without a run.
+func (o *Open) idle(b *strings.Builder) {
+	if len(o.Idle) == 0 {
+		return
+	}
+	const most = 3
+	fmt.Fprintf(b, "; no run after the creation and before the end: CronJob %s", strings.Join(o.Idle[:min(most, len(o.Idle))], ", "))
+	if len(o.Idle) > most {
+		b.WriteString(", ...")
+	}
 }

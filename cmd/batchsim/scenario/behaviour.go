@@ -2,13 +2,13 @@ package scenario
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchplan/batchplan/kit/sim"
 )
@@ -73,11 +73,15 @@ var keys = []struct {
 	{"init", dist(func(p *sim.Pod) *sim.Dist { return &p.Init })},
 	{"ready", dist(func(p *sim.Pod) *sim.Dist { return &p.Ready })},
 	{"stop", dist(func(p *sim.Pod) *sim.Dist { return &p.Stop })},
-	{"failAfter", dist(func(p *sim.Pod) *sim.Dist { return &p.FailAfter })},
+	{"failAfter", func(p *sim.Pod, value string) error {
+		d, err := sim.ParseDist(value)
+		failAfter(p, d)
+		return err
+	}},
 	{"failure", share(func(p *sim.Pod) *float64 { return &p.Failure })},
 	{"disruption", func(p *sim.Pod, value string) (err error) {
 		if strings.Contains(value, "/") {
-			p.DisruptionRate, err = sim.ParseRate(value)
+			p.DisruptionRate, err = parseRate(value)
 			return err
 		}
 		return share(func(p *sim.Pod) *float64 { return &p.Disruption })(p, value)
@@ -95,11 +99,11 @@ var keys = []struct {
 		return err
 	}},
 	{"grace", func(p *sim.Pod, value string) error {
-		d, err := sim.ParseDist(value)
-		if err == nil {
-			p.Grace, _ = d.Fixed()
+		var d time.Duration
+		if err := duration(&d, value); err != nil {
+			return err
 		}
-		return err
+		return grace(p, d)
 	}},
 	{"cpu", amount(func(p *sim.Pod, q *Quantity) { p.CPU = q.milli() })},
 	{"memory", amount(func(p *sim.Pod, q *Quantity) { p.Memory = q.bytes() })},
@@ -120,6 +124,28 @@ func apply(p *sim.Pod, key, value string) error {
 	return fmt.Errorf("%s: %w", key, noSuch("value", key, names))
 }
 
+// failAfter sets when failing pods fail. To the simulation, no time at all means some part of the
+// duration.
+func failAfter(p *sim.Pod, d sim.Dist) {
+	if p.FailAfter = d; d.IsZero() {
+		p.FailAfter = sim.Constant(1)
+	}
+}
+
+// maxGrace is the longest grace period, in seconds.
+const maxGrace = math.MaxInt32
+
+// grace sets the grace period. To the simulation, 0 means the default.
+func grace(p *sim.Pod, d time.Duration) error {
+	if d > maxGrace*time.Second {
+		return fmt.Errorf("%v: must be from 0 to %d seconds", d, maxGrace)
+	}
+	if p.Grace = d; d == 0 {
+		p.Grace = -1
+	}
+	return nil
+}
+
 func dist(of func(*sim.Pod) *sim.Dist) func(*sim.Pod, string) error {
 	return func(p *sim.Pod, value string) error {
 		d, err := sim.ParseDist(value)
@@ -130,9 +156,13 @@ func dist(of func(*sim.Pod) *sim.Dist) func(*sim.Pod, string) error {
 
 func share(of func(*sim.Pod) *float64) func(*sim.Pod, string) error {
 	return func(p *sim.Pod, value string) error {
-		x, err := strconv.ParseFloat(value, 64)
+		number, percent := strings.CutSuffix(value, "%")
+		x, err := strconv.ParseFloat(number, 64)
+		if percent {
+			x /= 100
+		}
 		if err != nil || !(x >= 0 && x <= 1) {
-			return fmt.Errorf("%q is not a share from 0 to 1", value)
+			return fmt.Errorf("%q is not a share from 0 to 1, or from 0%% to 100%%", value)
 		}
 		*of(p) = x
 		return nil
@@ -141,12 +171,11 @@ func share(of func(*sim.Pod) *float64) func(*sim.Pod, string) error {
 
 func amount(to func(*sim.Pod, *Quantity)) func(*sim.Pod, string) error {
 	return func(p *sim.Pod, value string) error {
-		q, err := resource.ParseQuantity(value)
-		if err != nil || q.Sign() < 0 {
-			return fmt.Errorf("%q is not an amount such as 500m or 2Gi", value)
+		q, err := parseQuantity(value)
+		if err == nil {
+			to(p, &q)
 		}
-		to(p, &Quantity{q})
-		return nil
+		return err
 	}
 }
 
@@ -158,7 +187,7 @@ func windows(text string) (out []sim.Window, err error) {
 		if w.From, err = time.ParseDuration(from); ok && err == nil {
 			w.For, err = time.ParseDuration(length)
 		}
-		if !ok || err != nil || w.From < 0 || w.For < 0 {
+		if !ok || err != nil || min(w.From, w.For) < 0 || max(w.From, w.For) > maxDuration {
 			return nil, fmt.Errorf("%q is not a time such as 1h+10m: from 1h on, for 10m", part)
 		}
 		out = append(out, w)

@@ -1,12 +1,16 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/cronjob"
@@ -124,6 +128,161 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// A number outside of what a field can mean is refused, with the field and the value: below its
+// least, above its most, a part of something counted, and no number at all. A new field needs a
+// limit, or a type that has one.
+func TestEveryNumber(t *testing.T) {
+	outside := map[reflect.Type][]string{
+		reflect.TypeFor[Duration](): {"-1s", "1000000h", "1e30h", "x"},
+		reflect.TypeFor[Dist]():     {"-1s", "uniform(2s, 1s)", "lognormal(1s, -1)", "x"},
+		reflect.TypeFor[Rate]():     {"-1/h", "NaN/h", "1e300/h", "100%/h", "5%", "x"},
+		reflect.TypeFor[Count]():    {"-1", "1.5", "1000001", "2000000000", "x"},
+		reflect.TypeFor[Quantity](): {"-1", "1e30", "x"},
+	}
+	load := func(path, value string) error {
+		settings := []Setting{{path, value}}
+		if path == "controlPlane.burst" {
+			settings = append(settings, Setting{"controlPlane.qps", "1"})
+		}
+		_, err := Load(nil, settings)
+		return err
+	}
+	refused := func(path, value string) {
+		t.Helper()
+		if err := load(path, value); err == nil || !strings.Contains(err.Error(), path+": ") || !strings.Contains(err.Error(), value) {
+			t.Errorf("%s=%s: %v", path, value, err)
+		}
+	}
+	accepted := func(path, value string) {
+		t.Helper()
+		if err := load(path, value); err != nil && !strings.Contains(err.Error(), "load.0: names 0 files") {
+			t.Errorf("%s=%s: %v", path, value, err)
+		}
+	}
+	fields := 0
+	var walk func(path string, typ reflect.Type, limit []string)
+	walk = func(path string, typ reflect.Type, limit []string) {
+		switch kind := typ.Kind(); {
+		case outside[typ] != nil:
+			fields++
+			for _, value := range outside[typ] {
+				refused(path, value)
+			}
+			switch zero := map[reflect.Type]string{reflect.TypeFor[Rate](): "0/h"}[typ]; {
+			case len(limit) > 0:
+				refused(path, "0")
+			case typ == reflect.TypeFor[Count]() && strings.HasPrefix(path, "nodes"):
+				// TestCount: a world without nodes would have room for all pods.
+			default:
+				accepted(path, cmpOr(zero, "0"))
+			}
+		case typ == reflect.TypeFor[yaml.Node](), typ == reflect.TypeFor[Behaviour](), typ == reflect.TypeFor[time.Time]():
+			// Fields of batch/v1, which it checks, and values of TestEveryValue.
+		case kind == reflect.Struct:
+			for f := range typ.Fields() {
+				if name := f.Tag.Get("yaml"); name != "" {
+					walk(strings.TrimPrefix(path+"."+name, "."), f.Type, strings.Fields(f.Tag.Get("limit")))
+				}
+			}
+		case kind == reflect.Slice:
+			walk(path+".0", typ.Elem(), limit)
+		case kind == reflect.Pointer:
+			walk(path, typ.Elem(), limit)
+		case kind == reflect.Bool || kind == reflect.String:
+		case len(limit) < 2:
+			t.Errorf("%s: a %v without a limit", path, typ)
+		default:
+			fields++
+			least, most := bound(limit[0]), bound(limit[1])
+			for _, x := range []float64{math.Nextafter(least, -1e9), least - 1, most + 1, most*10 + 10, 1e300} {
+				if text := fmt.Sprint(x); len(limit) < 3 || text != limit[2] {
+					refused(path, text)
+				}
+			}
+			for _, text := range []string{".nan", ".inf", "-.inf", "x"} {
+				refused(path, text)
+			}
+			for _, text := range limit {
+				accepted(path, text)
+			}
+			if kind != reflect.Float64 {
+				refused(path, "1.5")
+			}
+		}
+	}
+	walk("", reflect.TypeFor[Scenario](), nil)
+	if fields < 45 {
+		t.Errorf("%d numbers were tried", fields)
+	}
+}
+
+// Numbers that mean nothing where they are, and sums that are too large.
+func TestNumbersTogether(t *testing.T) {
+	const head = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: %d, completions: %d, template: {spec: {restartPolicy: Never, %s}}}\n"
+	jobs := func(parallelism, completions int) string {
+		return write(t, "job.yaml", fmt.Sprintf(head, parallelism, completions, "containers: [{name: main, image: x}]"))
+	}
+	pod := func(grace string, requests ...string) string {
+		var containers []string
+		for i, r := range requests {
+			containers = append(containers, fmt.Sprintf("{name: c%d, image: x, resources: {requests: {%s}}}", i, r))
+		}
+		return write(t, "job.yaml", fmt.Sprintf(head, 1, 1, "terminationGracePeriodSeconds: "+grace+", containers: ["+strings.Join(containers, ", ")+"]"))
+	}
+	crons := func(n int) string {
+		one := "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a%d}\nspec: {schedule: '0 0 * * *', jobTemplate: {spec: {template: " +
+			"{spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}\n"
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, one, i)
+		}
+		return write(t, "crons.yaml", b.String())
+	}
+	trace := write(t, "trace.csv", "submit,duration\n0s,1s\n")
+	for _, test := range []struct {
+		load, problem string
+	}{
+		{"manifest: " + jobs(1_000_000, 10_000_000), ""},
+		{"manifest: " + jobs(1_000_001, 1), "spec.parallelism: 1000001: must not be above 1000000"},
+		{"manifest: " + jobs(2_000_000_000, 1), "spec.parallelism: 2000000000: must not be above 1000000"},
+		{"manifest: " + jobs(1, 10_000_001), "spec.completions: 10000001: must not be above 10000000"},
+		{"manifest: " + pod("0", "cpu: 1P"), ""},
+		{"manifest: " + pod("2147483648", ""), "terminationGracePeriodSeconds: 2147483648: must be from 0 to 2147483647"},
+		{"manifest: " + pod("-1", ""), "terminationGracePeriodSeconds: -1: must be from 0"},
+		{"manifest: " + pod("1", "cpu: 1", "memory: 1P", "memory: 1"), "container c2: requests: cpu 0, memory 1: must be from 0 to 1P in all"},
+		{"manifest: " + pod("1", "cpu: 5E"), "container c0: requests: cpu 5E, memory 0: must be"},
+		{"manifest: " + pod("1", "memory: -1"), "container c0: requests: cpu 0, memory -1: must be"},
+		{"manifest: " + jobs(1, 1) + ", limit: 1", "load.0.limit: 1: is for traces"},
+		{"manifest: " + jobs(1, 1) + ", maxPods: 2", "load.0.maxPods: 2: is for traces"},
+		{"manifest: " + jobs(1, 1) + ", arrivals: {swing: 0.5}", "load.0.arrivals: swing and peak need mean"},
+		{"manifest: " + jobs(1, 1) + ", arrivals: {every: 1s, mean: 1s}", "load.0.arrivals: expected one of every, between and mean"},
+		{"manifest: " + crons(3) + ", count: 333", ""},
+		{"manifest: " + crons(3) + ", count: 0", ""},
+		{"manifest: " + crons(3) + ", count: 333334", "load.0.count: 333334: makes 1000002 CronJobs in all; expected at most 1000000"},
+		{"csv: " + trace + ", count: 1", "load.0.count: 1: is for manifests"},
+		{"csv: " + trace + ", arrivals: {from: 1s}", "load.0.arrivals: are for manifests"},
+		{"csv: " + trace + ", limit: 1, maxPods: 1", ""},
+	} {
+		_, err := Load([]string{write(t, "scenario.yaml", "load: [{"+test.load+"}]\n")}, nil)
+		if err == nil && test.problem == "" {
+			continue
+		}
+		if err == nil || test.problem == "" || !strings.Contains(err.Error(), test.problem) {
+			t.Errorf("%s: %v", test.load, err)
+		}
+	}
+	nodes := write(t, "scenario.yaml", "nodes: [{count: &n 2, pods: *n}]\n")
+	for path, problem := range map[string]string{"nodes.0.pods": "", "nodes.-1.pods": `"-1" is not a place`, "nodes.0x0.pods": `"0x0" is not a place`,
+		"controlPlane.burst": "controlPlane.burst: 3: needs qps"} {
+		if _, err := Load([]string{nodes}, []Setting{{path, "3"}}); (err == nil) != (problem == "") || err != nil && !strings.Contains(err.Error(), problem) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := Load([]string{write(t, "alias.yaml", "nodes: [{skew: &n 0, pods: *n}]\n")}, nil); err == nil {
+		t.Error("an alias hides a number")
+	}
+}
+
 // Each value of a pod's behaviour, in a scenario and in the annotations of a manifest.
 func TestEveryValue(t *testing.T) {
 	values := map[string]string{"duration": "11s", "schedule": "12s", "pull": "13s", "init": "14s", "ready": "15s", "stop": "16s", "failAfter": "17s",
@@ -167,8 +326,13 @@ func TestEveryValue(t *testing.T) {
 			t.Errorf("%s: have %+v\nwant %+v", name, have, test.want)
 		}
 	}
-	for value, bad := range map[string]string{"exitCode": "0 256 -1 x 1.5 09x", "failure": "-0.1 1.1 NaN x", "cpu": "-1 x", "memory": "-1Ki x",
-		"grace": "-1s x", "duration": "x", "failIn": "1h x+1h -1h+1h 1h+-1h 1h+1h,x", "unknown": "1"} {
+	var none sim.Pod
+	must.OK(t, errors.Join(apply(&none, "failAfter", "0"), apply(&none, "grace", "0s")))
+	if want := (sim.Pod{FailAfter: sim.Constant(1), Grace: -1}); !reflect.DeepEqual(none, want) {
+		t.Errorf("0 means %+v", none)
+	}
+	for value, bad := range map[string]string{"exitCode": "0 256 -1 x 1.5 09x", "failure": "-0.1 1.1 NaN x 101% -1% NaN% %", "disruption": "-0.1 101% -1/h 1e300/h 100%/h", "cpu": "-1 x 1e30", "memory": "-1Ki x 1e30",
+		"grace": "-1s x uniform(1s,2s) 1000000h", "duration": "x", "failIn": "1h x+1h -1h+1h 1h+-1h 1h+1h,x 1000000h+1h 1h+1000000h", "unknown": "1"} {
 		for text := range strings.FieldsSeq(bad) {
 			var p sim.Pod
 			if err := apply(&p, value, text); err == nil || !strings.Contains(err.Error(), value) {
@@ -194,7 +358,7 @@ func TestSetPlaces(t *testing.T) {
 		{"controlPlane.restarts.0=1s until=2h", "nodes 2, disruptions 1, quota false, until 2h0m0s"},
 		{"disruptions=[]", "nodes 2, disruptions 0, quota false, until 0s"},
 		{"nodes=", "nodes 0, disruptions 1, quota false, until 0s"},
-		{"until=0", "nodes 2, disruptions 1, quota false, until 0s"},
+		{"until=", "nodes 2, disruptions 1, quota false, until 0s"},
 		{"nodes.2.count=3", `nodes.2.count: "2" is not a place in a list of 1`},
 		{"nodes.x.count=3", `nodes.x.count: "x" is not a place in a list of 1`},
 		{"until.x=3", `until.x: no such field`},
@@ -202,6 +366,8 @@ func TestSetPlaces(t *testing.T) {
 		{"until=-1s", `"-1s" is not a duration`},
 		{"=3", `"=3": expected PATH=VALUE`},
 		{"nodes=[", "nodes=[: "},
+		{"cronJobs.schedule=@hourly", "nodes 2"},
+		{"cronJobs.schedule=*/5", "nodes 2"},
 	} {
 		s, err := load([]string{file}, strings.Fields(test.settings)...)
 		have := fmt.Sprint(err)
@@ -226,8 +392,10 @@ func TestBadPlaces(t *testing.T) {
 		"load: [{manifest: a, swf: b}]\n":                               "load.0: stat",
 		"load: [{manifest: " + manifest + ", swf: " + manifest + "}]\n": "load.0: names 2 files",
 		"stages: [" + write(t, "s.yaml", "kind: Job\n") + "]\n":         `kind "Job" is not a Stage`,
-		"stages: [" + write(t, "t.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {durationMilliseconds: -1}}\n") + "]\n":       "stage x: delay: -1 and 0 ms: must not be negative",
-		"stages: [" + write(t, "u.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {jitterDurationMilliseconds: -1}}\n") + "]\n": "stage x: delay: 0 and -1 ms: must not be negative",
+		"stages: [" + write(t, "t.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {durationMilliseconds: -1}}\n") + "]\n":                  "stage x: delay: -1 and 0 ms: must be from 0 to",
+		"stages: [" + write(t, "v.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {durationMilliseconds: 9000000000000000000}}\n") + "]\n": "stage x: delay: 9000000000000000000 and 0 ms: must be from 0 to",
+		"stages: [" + write(t, "w.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, weight: -1}\n") + "]\n":                                         "stage x: weight: -1: must be from 0 to 1000000",
+		"stages: [" + write(t, "u.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {jitterDurationMilliseconds: -1}}\n") + "]\n":            "stage x: delay: 0 and -1 ms: must be from 0 to",
 	} {
 		_, err := Load([]string{write(t, "scenario.yaml", text), manifest}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -280,7 +448,7 @@ func TestList(t *testing.T) {
 // A disruption is a share of the pods, or a rate at which each is evicted.
 func TestDisruption(t *testing.T) {
 	var share, rate sim.Pod
-	must.OK(t, apply(&share, "disruption", "0.25"))
+	must.OK(t, apply(&share, "disruption", "25%"))
 	must.OK(t, apply(&rate, "disruption", "48/d"))
 	if want := (sim.Pod{Disruption: 0.25}); !reflect.DeepEqual(share, want) {
 		t.Errorf("%+v", share)

@@ -63,13 +63,13 @@ func specJSON[Spec any](file, path string, n *yaml.Node, api reflect.Type) (json
 	if n.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("%s:%d: %s: is not a map of fields of the spec", file, n.Line, path)
 	}
-	if err := checkKnown(file, path+".", n, api, "json"); err != nil {
+	if err := checkKnown(file, path+".", n, reflect.StructField{Type: api}, "json"); err != nil {
 		return nil, err
 	}
 	plain(n)
 	var value any
 	if err := n.Decode(&value); err != nil {
-		return nil, located(file, err)
+		return nil, located(file, "", err)
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -93,10 +93,32 @@ func (s *Scenario) loadSource(i int, src *Source) error {
 			return fmt.Errorf("%s: load.%d: %w", s.file, i, err)
 		}
 	}
+	a, trace := &src.Arrivals, src.Manifest == ""
+	arrives := 0
+	for _, given := range []bool{a.Every > 0, a.Mean > 0, !a.Between.IsZero()} {
+		if given {
+			arrives++
+		}
+	}
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("%s: load.%d%s", s.file, i, fmt.Sprintf(format, args...))
+	}
 	switch {
 	case named != 1:
-		return fmt.Errorf("%s: load.%d: names %s; expected one of manifest, swf and csv", s.file, i, value.Count(named, "file"))
-	case src.Manifest != "":
+		return refuse(": names %s; expected one of manifest, swf and csv", value.Count(named, "file"))
+	case trace && src.Count.n != nil:
+		return refuse(".count: %d: is for manifests: a trace has its jobs", *src.Count.n)
+	case trace && *a != (Arrivals{}):
+		return refuse(".arrivals: are for manifests: a trace has its times")
+	case !trace && src.Limit > 0:
+		return refuse(".limit: %d: is for traces", src.Limit)
+	case !trace && src.MaxPods > 0:
+		return refuse(".maxPods: %d: is for traces", src.MaxPods)
+	case arrives > 1:
+		return refuse(".arrivals: expected one of every, between and mean")
+	case a.Mean == 0 && (a.Swing > 0 || a.Peak > 0):
+		return refuse(".arrivals: swing and peak need mean")
+	case !trace:
 		return s.loadManifest(i, src)
 	}
 	s.loaded.streams = append(s.loaded.streams, func(uint64) iter.Seq2[sim.Job, error] { return s.trace(src) })
@@ -108,6 +130,15 @@ func (s *Scenario) finish(j *sim.Job, name string) error {
 	if s.loaded.jobs != nil {
 		if err := json.Unmarshal(s.loaded.jobs, &j.Spec); err != nil {
 			return fmt.Errorf("%s: jobs: %w", s.file, err)
+		}
+	}
+	for _, size := range []struct {
+		name string
+		n    *int32
+		most int32
+	}{{"parallelism", j.Spec.Parallelism, maxCount}, {"completions", j.Spec.Completions, maxTracePods}} {
+		if size.n != nil && *size.n > size.most {
+			return fmt.Errorf("%s: %s: spec.%s: %d: must not be above %d", cmpOr(j.Source, s.file), name, size.name, *size.n, size.most)
 		}
 	}
 	for _, st := range s.loaded.stages {
@@ -127,6 +158,9 @@ func (s *Scenario) loadManifest(place int, src *Source) error {
 		return err
 	}
 	count := src.Count.or1()
+	if total := len(s.loaded.cronJobs) + count*len(objects.CronJobs); total > maxCount {
+		return fmt.Errorf("%s: load.%d.count: %d: makes %d CronJobs in all; expected at most %d", s.file, place, count, total, maxCount)
+	}
 	for i := range objects.Jobs {
 		j := objects.Jobs[i]
 		if err := s.finish(&j, j.Name); err != nil {

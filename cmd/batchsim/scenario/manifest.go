@@ -94,7 +94,7 @@ func (m *manifest) read(all *Objects) error {
 	plain(m.root)
 	var value any
 	if err := m.root.Decode(&value); err != nil {
-		return located(m.file, err)
+		return located(m.file, "", err)
 	}
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -217,9 +217,16 @@ const defaultDuration = time.Minute
 
 // pod says how the pods of a template behave. Later annotations win.
 func (m *manifest) pod(spec *corev1.PodSpec, annotations ...map[string]string) (sim.Pod, error) {
-	p := sim.Pod{Duration: sim.Constant(defaultDuration), Resources: requests(spec)}
+	p := sim.Pod{Duration: sim.Constant(defaultDuration)}
 	if s := spec.TerminationGracePeriodSeconds; s != nil {
-		p.Grace = time.Duration(*s) * time.Second
+		if *s < 0 || *s > maxGrace {
+			return p, m.problem(find(m.root, "terminationGracePeriodSeconds"), "terminationGracePeriodSeconds: %d: must be from 0 to %d", *s, maxGrace)
+		}
+		_ = grace(&p, time.Duration(*s)*time.Second)
+	}
+	var err error
+	if p.Resources, err = requests(spec); err != nil {
+		return p, m.problem(find(m.root, "requests"), "%v", err)
 	}
 	for _, of := range annotations {
 		for _, key := range slices.Sorted(maps.Keys(of)) {
@@ -249,16 +256,22 @@ func find(n *yaml.Node, key string) *yaml.Node {
 }
 
 // requests sums what the containers request; init containers need theirs one after the other.
-func requests(spec *corev1.PodSpec) (sum sim.Resources) {
+func requests(spec *corev1.PodSpec) (sum sim.Resources, err error) {
+	add := func(c *corev1.Container, to func(cpu, memory int64)) {
+		cpu, memory := c.Resources.Requests.Cpu(), c.Resources.Requests.Memory()
+		if inBounds(cpu) && inBounds(memory) {
+			to(cpu.MilliValue(), memory.Value())
+		}
+		if sum.CPU > maxQuantity*1000 || sum.Memory > maxQuantity || !inBounds(cpu) || !inBounds(memory) {
+			err = fmt.Errorf("container %s: requests: cpu %v, memory %v: must be from 0 to 1P in all", c.Name, cpu, memory)
+			sum = sim.Resources{}
+		}
+	}
 	for i := range spec.Containers {
-		r := spec.Containers[i].Resources.Requests
-		sum.CPU += r.Cpu().MilliValue()
-		sum.Memory += r.Memory().Value()
+		add(&spec.Containers[i], func(cpu, memory int64) { sum.CPU, sum.Memory = sum.CPU+cpu, sum.Memory+memory })
 	}
 	for i := range spec.InitContainers {
-		r := spec.InitContainers[i].Resources.Requests
-		sum.CPU = max(sum.CPU, r.Cpu().MilliValue())
-		sum.Memory = max(sum.Memory, r.Memory().Value())
+		add(&spec.InitContainers[i], func(cpu, memory int64) { sum.CPU, sum.Memory = max(sum.CPU, cpu), max(sum.Memory, memory) })
 	}
-	return sum
+	return sum, err
 }

@@ -16,10 +16,15 @@ import (
 )
 
 // Scenario is a scenario file. Times count from the start.
+//
+// A number that is given means what it says, or is refused. The tag limit has the least and the
+// most of each, and one more that is allowed; or it is "positive". A number whose zero stands for a
+// default, for never or for no limit cannot be given as 0: a grid over 0, 1 and 2 would simulate
+// something else at 0.
 type Scenario struct {
 	Start        time.Time    `yaml:"start"`
-	Until        Duration     `yaml:"until"`
-	MaxEvents    int64        `yaml:"maxEvents"`
+	Until        Duration     `yaml:"until" limit:"positive"`
+	MaxEvents    int64        `yaml:"maxEvents" limit:"1 1000000000000"`
 	Nodes        []Nodes      `yaml:"nodes"`
 	ControlPlane ControlPlane `yaml:"controlPlane"`
 	Disruptions  []Disruption `yaml:"disruptions"`
@@ -41,34 +46,34 @@ type Scenario struct {
 // Nodes are machines of one kind.
 type Nodes struct {
 	Count  Count    `yaml:"count"`
-	Pods   int32    `yaml:"pods"`
-	CPU    Quantity `yaml:"cpu"`
-	Memory Quantity `yaml:"memory"`
+	Pods   int32    `yaml:"pods" limit:"1 1000000"`
+	CPU    Quantity `yaml:"cpu" limit:"positive"`
+	Memory Quantity `yaml:"memory" limit:"positive"`
 	Skew   Duration `yaml:"skew"`
 	// Name is what the names of the nodes begin with.
 	Name string `yaml:"name"`
 	// Price is what an hour of a node costs.
-	Price float64 `yaml:"price"`
+	Price float64 `yaml:"price" limit:"0 1000000000"`
 	// Lost and Preempted are how often that happens to each node, and Away how long it is gone then.
 	Lost      Rate `yaml:"lost"`
 	Preempted Rate `yaml:"preempted"`
-	Away      Dist `yaml:"away"`
+	Away      Dist `yaml:"away" limit:"positive"`
 }
 
 // ControlPlane is sim.ControlPlane.
 type ControlPlane struct {
 	Latency    Dist       `yaml:"latency"`
 	WatchLag   Dist       `yaml:"watchLag"`
-	QPS        float64    `yaml:"qps"`
-	Burst      int        `yaml:"burst"`
-	Workers    int        `yaml:"workers"`
-	Fail       float64    `yaml:"fail"`
-	LoseReply  float64    `yaml:"loseReply"`
+	QPS        float64    `yaml:"qps" limit:"0.001 1000000"`
+	Burst      int        `yaml:"burst" limit:"1 1000000"`
+	Workers    int        `yaml:"workers" limit:"1 10000"`
+	Fail       float64    `yaml:"fail" limit:"0 0.9999"`
+	LoseReply  float64    `yaml:"loseReply" limit:"0 0.9999"`
 	Outages    []Outage   `yaml:"outages"`
 	Restarts   []Duration `yaml:"restarts"`
 	KeepMemory bool       `yaml:"keepMemory"`
 	Skew       Duration   `yaml:"skew"`
-	PodGC      int        `yaml:"podGC"`
+	PodGC      int        `yaml:"podGC" limit:"1 1000000000 -1"`
 }
 
 // Outage is sim.Outage; Of is controllers or apiServer.
@@ -81,15 +86,15 @@ type Outage struct {
 // Disruption is sim.Disruption; Kind is lost or drained.
 type Disruption struct {
 	Kind    string   `yaml:"kind"`
-	Node    int      `yaml:"node"`
+	Node    int      `yaml:"node" limit:"0 999999"`
 	At      Duration `yaml:"at"`
-	Back    Duration `yaml:"back"`
-	Removed Duration `yaml:"removed"`
+	Back    Duration `yaml:"back" limit:"positive"`
+	Removed Duration `yaml:"removed" limit:"positive"`
 }
 
 // Quota is sim.Quota.
 type Quota struct {
-	Pods     int32 `yaml:"pods"`
+	Pods     int32 `yaml:"pods" limit:"0 1000000000"`
 	Backfill bool  `yaml:"backfill"`
 }
 
@@ -101,10 +106,10 @@ type Source struct {
 	// Count is how many of each object of a manifest there are, and Arrivals when they come.
 	Count    Count    `yaml:"count"`
 	Arrivals Arrivals `yaml:"arrivals"`
-	// Limit is the most jobs of a trace; 0 means all.
-	Limit int `yaml:"limit"`
-	// MaxPods is the most pods that a job of a trace runs concurrently; 0 means all.
-	MaxPods int32 `yaml:"maxPods"`
+	// Limit is the most jobs of a trace; without it, all.
+	Limit int `yaml:"limit" limit:"1 1000000000"`
+	// MaxPods is the most pods that a job of a trace runs concurrently; without it, all.
+	MaxPods int32 `yaml:"maxPods" limit:"1 1000000"`
 }
 
 // Arrivals are times at which jobs come: one in each interval, with random distances, or
@@ -113,8 +118,8 @@ type Arrivals struct {
 	From    Duration `yaml:"from"`
 	Every   Duration `yaml:"every"`
 	Between Dist     `yaml:"between"`
-	Mean    Duration `yaml:"mean"`
-	Swing   float64  `yaml:"swing"`
+	Mean    Duration `yaml:"mean" limit:"positive"`
+	Swing   float64  `yaml:"swing" limit:"0 1"`
 	Peak    Duration `yaml:"peak"`
 }
 
@@ -123,21 +128,21 @@ type Options struct {
 	// Kubernetes136 decides as the controllers of Kubernetes 1.36 do, quirks included.
 	Kubernetes136 bool `yaml:"kubernetes136"`
 	Backoff       struct {
-		Base   Duration `yaml:"base"`
-		Factor int      `yaml:"factor"`
-		Max    Duration `yaml:"max"`
+		Base   Duration `yaml:"base" limit:"positive"`
+		Factor int      `yaml:"factor" limit:"1 1000"`
+		Max    Duration `yaml:"max" limit:"positive"`
 	} `yaml:"backoff"`
-	PendingTimeout       Duration `yaml:"pendingTimeout"`
-	TerminatingTimeout   Duration `yaml:"terminatingTimeout"`
+	PendingTimeout       Duration `yaml:"pendingTimeout" limit:"positive"`
+	TerminatingTimeout   Duration `yaml:"terminatingTimeout" limit:"positive"`
 	SuccessBeatsDeadline bool     `yaml:"successBeatsDeadline"`
-	MaxIgnoredFailures   int32    `yaml:"maxIgnoredFailures"`
+	MaxIgnoredFailures   int32    `yaml:"maxIgnoredFailures" limit:"1 2147483647"`
 	// CatchUp is latest, none or all.
 	CatchUp         string   `yaml:"catchUp"`
-	CatchUpWindow   Duration `yaml:"catchUpWindow"`
-	CatchUpLimit    int32    `yaml:"catchUpLimit"`
+	CatchUpWindow   Duration `yaml:"catchUpWindow" limit:"positive"`
+	CatchUpLimit    int32    `yaml:"catchUpLimit" limit:"1 2147483647"`
 	SkipOnResume    bool     `yaml:"skipOnResume"`
 	SkipHeld        bool     `yaml:"skipHeld"`
-	MaxActive       int32    `yaml:"maxActive"`
+	MaxActive       int32    `yaml:"maxActive" limit:"1 2147483647"`
 	ReplaceWhenGone bool     `yaml:"replaceWhenGone"`
 	Jitter          Duration `yaml:"jitter"`
 }
@@ -167,8 +172,8 @@ func Load(files []string, settings []Setting) (*Scenario, error) {
 			return nil, err
 		}
 	}
-	s := &Scenario{file: name}
-	if err := decode(name, root, s); err != nil {
+	s := &Scenario{file: cmpOr(name, "scenario")}
+	if err := decode(s.file, root, s); err != nil {
 		return nil, err
 	}
 	for _, file := range others {
@@ -286,7 +291,8 @@ func (o *Options) cronOptions() cronjob.Options {
 	return out
 }
 
-// check refuses words that are not among the choices, and too few or too many nodes. A world without nodes has room for all pods.
+// check refuses words that are not among the choices, too few or too many nodes, and a burst of no
+// limit. A world without nodes has room for all pods.
 func (s *Scenario) check() error {
 	refuse := func(path, value, choices string) error {
 		return fmt.Errorf("%s: %s: %q: expected %s", s.file, path, value, choices)
@@ -298,6 +304,9 @@ func (s *Scenario) check() error {
 		if o.Of != "" && o.Of != "controllers" && o.Of != "apiServer" {
 			return refuse(fmt.Sprintf("controlPlane.outages.%d.of", i), o.Of, "controllers or apiServer")
 		}
+	}
+	if c := s.ControlPlane; c.Burst > 0 && c.QPS == 0 {
+		return fmt.Errorf("%s: controlPlane.burst: %d: needs qps", s.file, c.Burst)
 	}
 	if len(s.Nodes) > 0 {
 		total := 0

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -23,7 +24,10 @@ func ParseSetting(text string) (Setting, error) {
 // set changes a value of the tree.
 func set(n *yaml.Node, s Setting) error {
 	var value yaml.Node
-	if err := yaml.Unmarshal([]byte(s.Value), &value); err != nil {
+	// A schedule may begin with a sign that has no meaning in YAML, or none here.
+	if strings.HasPrefix(s.Value, "*") || strings.HasPrefix(s.Value, "@") {
+		value.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: s.Value}}
+	} else if err := yaml.Unmarshal([]byte(s.Value), &value); err != nil {
 		return fmt.Errorf("%s=%s: %w", s.Path, s.Value, err)
 	}
 	if len(value.Content) == 0 {
@@ -56,8 +60,8 @@ func descend(n *yaml.Node, part string, list bool) (*yaml.Node, error) {
 	}
 	switch n.Kind {
 	case yaml.SequenceNode:
-		place := 0
-		if _, err := fmt.Sscan(part, &place); err != nil || place > len(n.Content) {
+		place, err := strconv.Atoi(part)
+		if err != nil || place < 0 || place > len(n.Content) {
 			return nil, fmt.Errorf("%q is not a place in a list of %d", part, len(n.Content))
 		}
 		if place == len(n.Content) {

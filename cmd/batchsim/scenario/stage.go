@@ -64,7 +64,7 @@ func readStages(file string) (out []stage, err error) {
 	for _, n := range nodes {
 		var o stageObject
 		if err := n.Decode(&o); err != nil {
-			return nil, located(file, err)
+			return nil, located(file, "", err)
 		}
 		if o.Kind != "Stage" {
 			return nil, fmt.Errorf("%s:%d: kind %q is not a Stage", file, n.Line, o.Kind)
@@ -85,8 +85,12 @@ func readStages(file string) (out []stage, err error) {
 
 func (o *stageObject) stage() (stage, error) {
 	d := &o.Spec.Delay
-	if d.Duration < 0 || d.Jitter < 0 {
-		return stage{}, fmt.Errorf("delay: %d and %d ms: must not be negative", d.Duration, d.Jitter)
+	const longest = int64(maxDuration / time.Millisecond)
+	if least, most := min(d.Duration, d.Jitter), max(d.Duration, d.Jitter); least < 0 || most > longest {
+		return stage{}, fmt.Errorf("delay: %d and %d ms: must be from 0 to %d", d.Duration, d.Jitter, longest)
+	}
+	if w := o.Spec.Weight; w < 0 || w > maxCount {
+		return stage{}, fmt.Errorf("weight: %d: must be from 0 to %d", w, maxCount)
 	}
 	from, to := time.Duration(d.Duration)*time.Millisecond, time.Duration(d.Jitter)*time.Millisecond
 	s := stage{delay: sim.Constant(from), weight: o.Spec.Weight}
@@ -130,7 +134,8 @@ func (s *stage) shape(p *sim.Pod) {
 	case "Succeeded":
 		p.Duration = s.delay
 	case "Failed":
-		p.FailAfter, p.Failure = s.delay, s.share()
+		failAfter(p, s.delay)
+		p.Failure = s.share()
 	case "delete":
 		p.Stop = s.delay
 	}

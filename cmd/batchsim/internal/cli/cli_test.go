@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -257,6 +258,23 @@ func TestBadArguments(t *testing.T) {
 	} {
 		if _, err := simulate(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %s", args, err, want)
+		}
+	}
+}
+
+// A value of a variant may have blanks.
+func TestSplitSettings(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                                 nil,
+		" a=1 b.0.c=2 ":                    {"a=1", "b.0.c=2"},
+		"s.x=0 5 * * *  u=uniform(1s, 2s)": {"s.x=0 5 * * *", "u=uniform(1s, 2s)"},
+		"a= b=":                            {"a=", "b="},
+		"a=[{x: y, z: 1}] b={}":            {"a=[{x: y, z: 1}]", "b={}"},
+		"a=x<=3":                           {"a=x<=3"},
+		"word a=1":                         {"word", "a=1"},
+	} {
+		if have := splitSettings(text); !slices.Equal(have, want) {
+			t.Errorf("%q: %q, want %q", text, have, want)
 		}
 	}
 }

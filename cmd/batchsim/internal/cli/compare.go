@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,6 +31,7 @@ func compareCommand() *cobra.Command {
 		Short: "Compare variants of a scenario over many seeds",
 		Long: "Compare variants of a scenario over many seeds. A variant is a name and settings, as in\n" +
 			"  --variant 'as it is:' --variant 'patient: options.backoff.base=1m jobs.backoffLimit=10'\n" +
+			"A value may have blanks: it ends before the next PATH=.\n" +
 			"Every variant sees the same draws. Means have confidence intervals of 95 percent.",
 		Example: `  batchsim compare day.yaml --seeds 20 --variant 'forbid:' --variant 'allow: cronJobs.concurrencyPolicy=Allow'
   batchsim compare spot.yaml --variant 'spot:' --variant 'on demand: nodes.0.price=0.10 nodes.0.preempted=0/h' --out report`,
@@ -70,6 +72,20 @@ func compareCommand() *cobra.Command {
 	return c
 }
 
+// settingStart is the beginning of a setting: a path and the sign after it.
+var settingStart = regexp.MustCompile(`(?:^|\s)[\w/-]+(?:\.[\w/-]+)*=`)
+
+// splitSettings splits the settings of a variant. A value ends before the next setting.
+func splitSettings(text string) (out []string) {
+	from := 0
+	for _, at := range settingStart.FindAllStringIndex(text, -1) {
+		out = append(out, strings.TrimSpace(text[from:at[0]]))
+		from = at[0]
+	}
+	out = append(out, strings.TrimSpace(text[from:]))
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
+
 // variants loads the scenario once for each variant.
 func (in *input) variants(files, texts []string) (out []sim.Variant, err error) {
 	if len(texts) == 0 {
@@ -80,7 +96,7 @@ func (in *input) variants(files, texts []string) (out []sim.Variant, err error) 
 		if !ok {
 			return nil, fmt.Errorf("--variant %q: expected a name, a colon, and settings", text)
 		}
-		s, err := in.load(files, strings.Fields(rest)...)
+		s, err := in.load(files, splitSettings(rest)...)
 		if err != nil {
 			return nil, fmt.Errorf("variant %s: %w", name, err)
 		}
