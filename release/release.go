@@ -4,7 +4,7 @@
 // A [Release] is a number, so it can be compared, stored and used as a key:
 //
 //	r := release.V133
-//	r, err := release.Parse("1.33,JobPodReplacementPolicy=false")
+//	other, err := release.Parse("1.33,JobPodReplacementPolicy=false")
 //
 // [job.Kubernetes] and [cronjob.Kubernetes] turn it into options. 1.31 to 1.36 are compared
 // with the controllers and the API server's code of that release. 1.37 is not: what is said

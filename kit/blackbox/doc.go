@@ -2,21 +2,17 @@
 // server through a [rest.Config] and starts things at the times of a schedule ([Cron]), or runs things until they are done
 // ([Batch]).
 //
-//	func TestController(t *testing.T) {
-//		subject := blackbox.Cron{
-//			Program: blackbox.Program{
-//				Resources: []blackbox.Resource{{GroupVersionKind: parent, Plural: "tasks", Status: true}, blackbox.Jobs()},
-//				Start: func(ctx context.Context, config *rest.Config) error {
-//					mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme})
-//					...
-//					return mgr.Start(ctx)
-//				},
-//				...
+//	subject := blackbox.Cron{
+//		Program: blackbox.Program{
+//			Resources: []blackbox.Resource{{GroupVersionKind: parent, Plural: "tasks", Status: true}, blackbox.Jobs()},
+//			Start: func(ctx context.Context, config *rest.Config) error {
+//				return run(ctx, config) // the manager of the program, until ctx is done
 //			},
 //			...
-//		}
-//		subject.Test(t, blackbox.Search{Seed: 1, Lives: 100})
+//		},
+//		...
 //	}
+//	subject.Test(t, blackbox.Search{Seed: 1, Lives: 100})
 //
 // The kit is the API server, in memory and without a network; the clock, by testing/synctest; the caches that lag; the
 // users; what runs the children, such as the kubelet; and the faults. The program is driven with its own manager, watches,

@@ -5,12 +5,10 @@
 // its stored memory and without, and checks the invariants of docs/invariants.md on each
 // write. What goes wrong is shrunk and told as a story.
 //
-//	func TestMyBackend(t *testing.T) {
-//		cronjobtest.TestBackend(t, func(env *cronjobtest.Env) cronjobtest.Subject {
-//			store := newStore()
-//			return cronjobtest.Subject{Store: store, Start: cronjobtest.Loop(env, store.Look)}
-//		})
-//	}
+//	cronjobtest.TestBackend(t, func(env *cronjobtest.Env) cronjobtest.Subject {
+//		store := newStore(env)
+//		return cronjobtest.Subject{Store: store, Start: cronjobtest.Loop(env, store.Look)}
+//	})
 //
 // A program behind a watch has a [Cache], which the test fills late. On a [Requester], users also
 // ask for jobs beside the schedule and for backfills; on a [SharedStore], jobs of other owners take the

@@ -7,12 +7,10 @@
 // happened, what each plan said and why, what the store made of it, and which seed
 // repeats it.
 //
-//	func TestMyBackend(t *testing.T) {
-//		jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
-//			store := newStore()
-//			return jobtest.Subject{Store: store, Start: jobtest.Loop(env, store.Look)}
-//		})
-//	}
+//	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
+//		store := newStore(env)
+//		return jobtest.Subject{Store: store, Start: jobtest.Loop(env, store.Look)}
+//	})
 //
 // [Loop] is a plain loop, for a test of the backend alone. A program with a loop of its own
 // returns that from Start, and calls the methods of [Env]: Now is its clock, Options are what it

@@ -7,9 +7,10 @@
 // the executors of jobapply and cronjobapply carry the plans out. Of a controller, only
 // the work queue and the cache are modelled here.
 //
+//	completions := int32(20)
 //	result, err := sim.Run(ctx, sim.World{
 //		Nodes: sim.Nodes(500, sim.Node{Pods: 8}),
-//		Jobs:  sim.Jobs(10_000, sim.Every(time.Second), sim.Job{Completions: 20, ...}),
+//		Jobs:  sim.Jobs(10_000, 1, sim.Every(time.Second), sim.Job{Spec: job.Spec{Completions: &completions}}),
 //	})
 //
 // # Time

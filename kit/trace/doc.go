@@ -5,7 +5,9 @@
 //
 //	kubectl get jobs -A -w -o json --output-watch-events > jobs.json &
 //	kubectl get pods -A -w -o json --output-watch-events > pods.json &
-//	...
+//
+// A program reads the two files:
+//
 //	summary, err := trace.Check(trace.Options{}, report,
 //		trace.Log{Name: "jobs.json", Reader: jobs}, trace.Log{Name: "pods.json", Reader: pods})
 //
