@@ -84,12 +84,11 @@ func (o *Open) IsEmpty() bool { return o.Jobs == 0 && o.Pending+o.Running == 0 }
 
 // String is a sentence about what is still open.
 func (o *Open) String() string {
-	var b strings.Builder
 	if o.IsEmpty() {
-		b.WriteString("nothing is open")
-		o.idle(&b)
-		return b.String()
+		return "nothing is open" + o.idle()
 	}
+
+	var b strings.Builder
 	b.WriteString("still open: " + value.Count(o.Jobs, "job"))
 	if o.Suspended > 0 {
 		fmt.Fprintf(&b, " (%d suspended)", o.Suspended)
@@ -104,18 +103,19 @@ func (o *Open) String() string {
 	if o.Why != "" {
 		fmt.Fprintf(&b, "; %s %s", o.Names[0], o.Why)
 	}
-	o.idle(&b)
-	return b.String()
+	return b.String() + o.idle()
 }
 
 // idle names the first CronJobs without a run.
-func (o *Open) idle(b *strings.Builder) {
-	if len(o.Idle) == 0 {
-		return
-	}
+func (o *Open) idle() string {
 	const most = 3
-	fmt.Fprintf(b, "; no run after the creation and before the end: CronJob %s", strings.Join(o.Idle[:min(most, len(o.Idle))], ", "))
-	if len(o.Idle) > most {
-		b.WriteString(", ...")
+	if len(o.Idle) == 0 {
+		return ""
 	}
+
+	names := strings.Join(o.Idle[:min(most, len(o.Idle))], ", ")
+	if len(o.Idle) > most {
+		names += ", ..."
+	}
+	return "; no run after the creation and before the end: CronJob " + names
 }

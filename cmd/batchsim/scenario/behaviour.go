@@ -103,7 +103,11 @@ var keys = []struct {
 		if err := duration(&d, value); err != nil {
 			return err
 		}
-		return grace(p, d)
+		if d > maxGrace*time.Second {
+			return fmt.Errorf("%v: must be from 0 to %d seconds", d, maxGrace)
+		}
+		grace(p, d)
+		return nil
 	}},
 	{"cpu", amount(func(p *sim.Pod, q *Quantity) { p.CPU = q.milli() })},
 	{"memory", amount(func(p *sim.Pod, q *Quantity) { p.Memory = q.bytes() })},
@@ -136,14 +140,10 @@ func failAfter(p *sim.Pod, d sim.Dist) {
 const maxGrace = math.MaxInt32
 
 // grace sets the grace period. To the simulation, 0 means the default.
-func grace(p *sim.Pod, d time.Duration) error {
-	if d > maxGrace*time.Second {
-		return fmt.Errorf("%v: must be from 0 to %d seconds", d, maxGrace)
-	}
+func grace(p *sim.Pod, d time.Duration) {
 	if p.Grace = d; d == 0 {
 		p.Grace = -1
 	}
-	return nil
 }
 
 func dist(of func(*sim.Pod) *sim.Dist) func(*sim.Pod, string) error {

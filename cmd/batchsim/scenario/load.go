@@ -93,6 +93,8 @@ func (s *Scenario) loadSource(i int, src *Source) error {
 			return fmt.Errorf("%s: load.%d: %w", s.file, i, err)
 		}
 	}
+
+	// What is given must go together.
 	a, trace := &src.Arrivals, src.Manifest == ""
 	arrives := 0
 	for _, given := range []bool{a.Every > 0, a.Mean > 0, !a.Between.IsZero()} {
@@ -100,6 +102,7 @@ func (s *Scenario) loadSource(i int, src *Source) error {
 			arrives++
 		}
 	}
+	swings := a.Swing > 0 || a.Peak > 0
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%s: load.%d%s", s.file, i, fmt.Sprintf(format, args...))
 	}
@@ -116,7 +119,7 @@ func (s *Scenario) loadSource(i int, src *Source) error {
 		return refuse(".maxPods: %d: is for traces", src.MaxPods)
 	case arrives > 1:
 		return refuse(".arrivals: expected one of every, between and mean")
-	case a.Mean == 0 && (a.Swing > 0 || a.Peak > 0):
+	case swings && a.Mean == 0:
 		return refuse(".arrivals: swing and peak need mean")
 	case !trace:
 		return s.loadManifest(i, src)

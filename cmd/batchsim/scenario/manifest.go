@@ -222,12 +222,14 @@ func (m *manifest) pod(spec *corev1.PodSpec, annotations ...map[string]string) (
 		if *s < 0 || *s > maxGrace {
 			return p, m.problem(find(m.root, "terminationGracePeriodSeconds"), "terminationGracePeriodSeconds: %d: must be from 0 to %d", *s, maxGrace)
 		}
-		_ = grace(&p, time.Duration(*s)*time.Second)
+		grace(&p, time.Duration(*s)*time.Second)
 	}
+
 	var err error
 	if p.Resources, err = requests(spec); err != nil {
 		return p, m.problem(find(m.root, "requests"), "%v", err)
 	}
+
 	for _, of := range annotations {
 		for _, key := range slices.Sorted(maps.Keys(of)) {
 			name, ok := strings.CutPrefix(key, Prefix)
@@ -257,21 +259,38 @@ func find(n *yaml.Node, key string) *yaml.Node {
 
 // requests sums what the containers request; init containers need theirs one after the other.
 func requests(spec *corev1.PodSpec) (sum sim.Resources, err error) {
-	add := func(c *corev1.Container, to func(cpu, memory int64)) {
-		cpu, memory := c.Resources.Requests.Cpu(), c.Resources.Requests.Memory()
-		if inBounds(cpu) && inBounds(memory) {
-			to(cpu.MilliValue(), memory.Value())
-		}
-		if sum.CPU > maxQuantity*1000 || sum.Memory > maxQuantity || !inBounds(cpu) || !inBounds(memory) {
-			err = fmt.Errorf("container %s: requests: cpu %v, memory %v: must be from 0 to 1P in all", c.Name, cpu, memory)
-			sum = sim.Resources{}
-		}
-	}
 	for i := range spec.Containers {
-		add(&spec.Containers[i], func(cpu, memory int64) { sum.CPU, sum.Memory = sum.CPU+cpu, sum.Memory+memory })
+		c := &spec.Containers[i]
+		r, within := requested(c)
+		sum.CPU, sum.Memory = sum.CPU+r.CPU, sum.Memory+r.Memory
+		if !within || sum.CPU > maxQuantity*1000 || sum.Memory > maxQuantity {
+			return sum, tooMuch(c)
+		}
 	}
+
 	for i := range spec.InitContainers {
-		add(&spec.InitContainers[i], func(cpu, memory int64) { sum.CPU, sum.Memory = max(sum.CPU, cpu), max(sum.Memory, memory) })
+		c := &spec.InitContainers[i]
+		r, within := requested(c)
+		if !within {
+			return sum, tooMuch(c)
+		}
+		sum.CPU, sum.Memory = max(sum.CPU, r.CPU), max(sum.Memory, r.Memory)
 	}
-	return sum, err
+	return sum, nil
+}
+
+// requested returns what a container requests, and whether it is within the bounds.
+func requested(c *corev1.Container) (r sim.Resources, within bool) {
+	cpu, memory := c.Resources.Requests.Cpu(), c.Resources.Requests.Memory()
+	if !inBounds(cpu) || !inBounds(memory) {
+		return r, false
+	}
+	r.CPU, r.Memory = cpu.MilliValue(), memory.Value()
+	return r, true
+}
+
+// tooMuch is the error of the container with which the requests are out of bounds.
+func tooMuch(c *corev1.Container) error {
+	r := c.Resources.Requests
+	return fmt.Errorf("container %s: requests: cpu %v, memory %v: must be from 0 to 1P in all", c.Name, r.Cpu(), r.Memory())
 }

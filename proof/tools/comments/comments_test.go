@@ -79,6 +79,13 @@ func TestPackageComments(t *testing.T) {
 		t.Errorf("only %d packages were found: something is not read", len(all))
 	}
 
+	for name := range given {
+		word := regexp.MustCompile(`\b` + name + `\b`)
+		if !slices.ContainsFunc(all, func(p pkg) bool { return word.MatchString(p.code) }) {
+			t.Errorf("no comment uses %s", name)
+		}
+	}
+
 	sources := map[string]map[string]string{} // by module and folder
 	for _, p := range all {
 		source, err := p.source(imports)

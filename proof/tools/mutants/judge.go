@@ -14,8 +14,7 @@ func judge(o options, pkgs []*pkg, chosen []*mutant) error {
 	done := progress{of: len(chosen)}
 	for _, p := range pkgs {
 		var shared, global []*mutant
-		for i, m := range chosen {
-			m.id = i + 1
+		for _, m := range chosen {
 			switch {
 			case m.file.pkg != p:
 			case m.fn == nil:
