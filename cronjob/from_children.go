@@ -1,6 +1,10 @@
 package cronjob
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/job"
+)
 
 // fromChildren returns the snapshot with a status that has what the CronJob's kind does not store
 // (C18). lastScheduleTime cannot be replaced: once a child is gone, nothing else shows that its
@@ -20,22 +24,25 @@ func fromChildren(s *Snapshot) *Snapshot {
 	return &full
 }
 
-// running returns the children that run, except two. The job of a run that is not recorded is found
-// like any other trace of a crash (CI3): a run must not replace it before. And a job that is out
-// is not active any more.
+// running returns the children that run, except three. The job of a run that is not recorded is found
+// like any other trace of a crash (CI3): a run must not replace it before. A job that is out
+// is not active any more, and neither is one that was found gone and that the children still show.
 func running(s *Snapshot) (refs []Reference) {
 	c := census{
 		kind: s.Options.Child.orJob(), namespace: s.CronJob.Namespace, children: s.Children, names: s.Options.Naming.of(s.CronJob.Name),
 		unstored: s.CronJob.Spec.ConcurrencyPolicy == Replace,
 	}
-	recorded := s.CronJob.Status.LastScheduleTime
+	recorded, m, gone := s.CronJob.Status.LastScheduleTime, memoryAbout(s), map[job.UID]bool{}
+	for _, l := range m.Deleted {
+		gone[l.UID] = l.Gone
+	}
 	for i := range s.Children {
 		child := &s.Children[i]
-		if isRunning(child, "") && !c.isOut(i) && !c.isUnrecordedRun(child, recorded) {
+		if isRunning(child, "") && !gone[child.UID] && !c.isOut(i) && !c.isUnrecordedRun(child, recorded) {
 			refs = append(refs, c.reference(i))
 		}
 	}
-	for _, start := range memoryAbout(s).Started {
+	for _, start := range m.Started {
 		isShown := func(child Child) bool { return child.UID == start.UID }
 		if start.Recorded && !slices.ContainsFunc(s.Children, isShown) {
 			refs = append(refs, start.Reference) // created, and not seen yet (CI15)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kit/world"
 )
 
@@ -64,6 +65,52 @@ func TestCL5_LeavingJobWithoutList(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// A run has replaced a job, and its status was not written. The cache shows the replaced job and not the new one, a
+// look-up finds the old one gone, and a trigger waits for room: that one look is enough (CL5).
+func TestCL5_ReplacedJobThatTheCacheStillShows(t *testing.T) {
+	for _, policy := range []cronjob.ConcurrencyPolicy{cronjob.Replace, cronjob.Allow, cronjob.Forbid} {
+		c := cronjob.CronJob{
+			Name:              "c",
+			UID:               "u",
+			CreationTimestamp: world.Start,
+			Spec:              cronjob.Spec{Schedule: "0 * * * *", ConcurrencyPolicy: cronjob.Replace},
+		}
+		cronjob.Default(&c.Spec)
+		w := world.NewCronJob(c, cronjob.Options{ActiveFromChildren: true, MaxActive: 1})
+		w.Now = world.Start.Add(time.Hour)
+		restAtOnce(t, w)
+		w.DeliverAll()
+
+		w.Now = w.Now.Add(time.Hour)
+		w.Stale = true
+		w.Fault = func(write world.Write) world.Fault {
+			if write.Verb == world.WriteStatus {
+				return world.Fail
+			}
+			return world.None
+		}
+		_, err := w.Round()
+		must.OK(t, err)
+
+		w.Fault = nil
+		w.Trigger(cronjob.Forbid)
+		w.CronJob.Spec.ConcurrencyPolicy = policy
+		restAtOnce(t, w)
+		if running := w.Running(); len(running) != 1 {
+			t.Errorf("%s: running are %s", policy, running)
+		}
+
+		for _, name := range w.Running() {
+			w.Finish(name, cronjob.Complete)
+		}
+		w.Stale = false
+		restAtOnce(t, w)
+		if left := w.Memory.Kept().Deleted; len(left) > 0 || len(w.Triggers) > 0 {
+			t.Errorf("%s: %d triggers wait, and %v is remembered as deleted", policy, len(w.Triggers), left)
 		}
 	}
 }

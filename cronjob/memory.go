@@ -51,8 +51,9 @@ type memory struct {
 	Behind   time.Time    `json:"behind,omitzero"`
 	// Deleted are active jobs that were deleted, or perhaps, until a snapshot's status does not
 	// name them. The children may still show them, and nothing has to tell the controller of its
-	// own writes: they are looked up as long as the status names them (CL2).
-	Deleted []Reference `json:"deleted,omitempty"`
+	// own writes: they are looked up as long as the status names them (CL2). Where the children alone tell what
+	// is active (Options.ActiveFromChildren), those that are gone stay until the children do not show them (CL5).
+	Deleted []leavingJob `json:"deleted,omitempty"`
 	// Since is the time up to which runs were set aside (Options.SkipOnResume,
 	// SkipOnEdit, SkipHeld), or could not start since their names are taken (CatchUpAll).
 	Since time.Time `json:"since,omitzero"`
@@ -79,14 +80,14 @@ type startedJob struct {
 
 func isHidden(s startedJob) bool { return s.Recorded || s.Found }
 
-// leavingJob is a job that Replace has deleted and that no children have shown under
+// leavingJob is a job that the controller has deleted and that no children have shown under
 // deletion yet.
 type leavingJob struct {
 	Reference
 	// Seen says that the children have shown it: once they do not, it is gone.
 	Seen bool `json:"seen,omitempty"`
-	// Gone says that the job did not exist any more when it was to be deleted: the children
-	// have yet to show that.
+	// Gone says that the job did not exist any more when it was to be deleted or was looked up: the
+	// children have yet to show that.
 	Gone bool `json:"gone,omitempty"`
 }
 

@@ -22,7 +22,7 @@ func fullMemory() cronjob.Memory {
 			Reference: cronjob.Reference{Name: "a", UID: "u"}, ScheduledTime: hours(2), Backfilled: true, Recorded: true, Found: true,
 		}},
 		Replaced: []cronjob.LeavingJob{{Reference: cronjob.Reference{UID: "r"}, Seen: true, Gone: true}},
-		Deleted:  []cronjob.Reference{{UID: "d"}},
+		Deleted:  []cronjob.LeavingJob{{Reference: cronjob.Reference{UID: "d"}, Gone: true}},
 		Behind:   hours(4), Since: hours(5), Suspended: true, Schedule: "@hourly", TimeZone: "Europe/Berlin",
 	})
 }
@@ -58,10 +58,13 @@ func TestMemory_EqualSeesEachField(t *testing.T) {
 		}
 		old := reflect.New(v.Type()).Elem()
 		old.Set(v)
-		if v.IsZero() {
-			v.SetString("other") // a field of a reference
-		} else {
+		switch {
+		case !v.IsZero():
 			v.SetZero()
+		case v.Kind() == reflect.Bool:
+			v.SetBool(true)
+		default:
+			v.SetString("other") // a field of a reference
 		}
 		if m.Equal(fullMemory()) || fullMemory().Equal(m) {
 			t.Errorf("Equal does not see %s", name)

@@ -91,7 +91,9 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"a started job is not shown", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
 			m.Started = []cronjob.StartedJob{{Reference: ref(child(s.Now)), Recorded: true}}
 		}), false},
-		{"a deleted job is still named", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) { m.Deleted = s.CronJob.Status.Active }), false},
+		{"a deleted job is still named", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) {
+			m.Deleted = []cronjob.LeavingJob{{Reference: s.CronJob.Status.Active[0]}}
+		}), false},
 		{"resumed", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) { s.Options.SkipOnResume, m.Suspended = true, true }), false},
 		{"edited", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) { s.Options.SkipOnEdit, m.Schedule = true, "0 0 * * *" }), false},
 		{"no list of active jobs is stored", func(s *cronjob.Snapshot) { s.Options.ActiveFromChildren, s.CronJob.Status.Active = true, nil }, false},

@@ -187,19 +187,29 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob) (kept []leavingJo
 // recallDeleted finds the jobs that were deleted, or perhaps, and that the status still names though the
 // children show them: these may be older than the deletion (CL2). It returns the jobs that the next
 // round must know: a status that is behind may yet name them.
-func (c *census) recallDeleted(s *Snapshot, old []Reference) (kept []Reference) {
+func (c *census) recallDeleted(s *Snapshot, old []leavingJob) (kept []leavingJob) {
 	if len(old) == 0 || !keepsWrites(s.Consistent, s.Options.Quirks) {
 		return nil
 	}
 	isNamed := memberOf(s.CronJob.Status.Active, len(old))
-	for _, ref := range old {
-		named := isNamed(ref.UID, ref.Name)
-		if place := c.placeOf(ref.UID); named && place >= 0 && !c.children[place].isFinished() {
-			c.doubtful = append(c.doubtful, ref)
+	for _, l := range old {
+		named, place := isNamed(l.UID, l.Name), c.placeOf(l.UID)
+		isShown := place >= 0 && !c.children[place].isFinished()
+		switch {
+		case l.Gone && s.Options.ActiveFromChildren:
+			if !isShown {
+				continue
+			}
+			if c.leaving == nil {
+				c.leaving = make(map[int]leavingJob)
+			}
+			c.leaving[place] = l
+		case named && isShown:
+			c.doubtful = append(c.doubtful, l.Reference)
+		case !named && !c.behind:
+			continue
 		}
-		if named || c.behind {
-			kept = append(kept, ref)
-		}
+		kept = append(kept, l)
 	}
 	return kept
 }

@@ -22,7 +22,7 @@ func (c *census) recoverStarts(s *Snapshot) {
 		if isRun {
 			c.lastRun = later(c.lastRun, child.ScheduledTime)
 		}
-		if child.isFinished() || c.listed[i] {
+		if child.isFinished() || c.listed[i] || c.leaving[i].Gone {
 			continue
 		}
 		if isRun || isTriggered(c.triggers, c.names.cronJob, child.Name) || c.isBackfilled(child) && !c.isOut(i) {

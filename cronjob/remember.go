@@ -158,18 +158,19 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 }
 
 // deleted is the next memory of the active jobs that were deleted, or perhaps. Those that a look-up has
-// found are there after all. The others are known until a snapshot's status does not name them. A
+// found are there after all. The others are known until a snapshot's status does not name them, or, without
+// a list, until the children do not show them. A
 // status that was written with a later run tells as much by its time (Behind).
-func (p *Plan) deleted(s *Settlement, written bool) (all []Reference) {
+func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	w, old := &s.writes, p.basis.Memory.Deleted
 	if len(old)+len(p.Delete) == 0 || !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
 		return nil
 	}
 	known := make(map[job.UID]bool)
-	keep := func(ref Reference) {
-		if !known[ref.UID] {
-			known[ref.UID] = true // each once
-			all = append(all, ref)
+	keep := func(l leavingJob) {
+		if !known[l.UID] {
+			known[l.UID] = true // each once
+			all = append(all, l)
 		}
 	}
 	isActive := memberOf(p.basis.Status.Active, len(p.Delete))
@@ -177,14 +178,17 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []Reference) {
 	for i := range p.Delete {
 		d, r := &p.Delete[i], value.At(w.Deleted, i).Result
 		if d.UID != "" && r != ResultNotTried && !(isTold && isDeleted(r)) && isActive(d.UID, d.Name) {
-			keep(d.Reference)
+			keep(leavingJob{Reference: d.Reference, Gone: r == ResultGone})
 		}
 	}
+	gone := make(map[job.UID]bool)
 	for i := range p.Verify {
-		known[p.Verify[i].UID] = known[p.Verify[i].UID] || value.At(w.Verified, i) == ResultDone
+		uid, r := p.Verify[i].UID, value.At(w.Verified, i)
+		known[uid], gone[uid] = known[uid] || r == ResultDone, r == ResultGone
 	}
-	for _, ref := range old {
-		keep(ref)
+	for _, l := range old {
+		l.Gone = l.Gone || gone[l.UID]
+		keep(l)
 	}
 	return all
 }

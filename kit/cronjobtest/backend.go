@@ -126,8 +126,12 @@ func (c *checked) WriteStatus(ctx context.Context, s cronjob.Status) error {
 		},
 		Apply: func() error { return c.b.WriteStatus(ctx, s) },
 		After: func() {
-			if is := &c.e.truth.Object.Status; !sameStatus(is, &s) {
+			is := &c.e.truth.Object.Status
+			if !sameStatus(is, &s) {
 				c.e.life.Breaks("Store", "the status was written, and %s", life.Difference(&s, is))
+			}
+			if is.LastScheduleTime.After(c.e.was.Object.Status.LastScheduleTime) {
+				c.e.life.Done++
 			}
 		},
 	})

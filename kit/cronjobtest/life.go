@@ -85,7 +85,7 @@ func (e *Env) steps() life.Steps {
 // newProgram makes the program that lives.
 func (e *Env) newProgram() *life.Program {
 	p := &life.Program{
-		Life: e.life, Start: e.start, Busy: "CI9", Stuck: "CL4", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
+		Life: e.life, Start: e.start, Busy: "CL5", Stuck: "CL4", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
 		Before: func() { e.edited = false }, After: e.roundEnded,
 		Due: func() life.Due {
 			e.conclude()

@@ -58,6 +58,7 @@ func (w *world) ask() {
 	w.say("trigger %s, %s", t.ID, t.Overlap)
 	w.triggers = append(slices.Clone(w.triggers), t)
 	w.changes++
+	w.progress++
 	w.wake = w.now
 }
 
@@ -83,6 +84,7 @@ func (w *world) askRange() {
 		w.backfills = append(slices.Clone(w.backfills), b)
 	}
 	w.changes++
+	w.progress++
 	w.wake = w.now
 }
 
@@ -121,8 +123,8 @@ func (w *world) userDeletes() {
 	}
 	j := w.find(names[w.n(len(names))])
 	w.say("a user deletes %s", j.Name)
-	if foreground := w.chance(30); foreground && j.Finished == "" {
-		j.DeletionTimestamp, j.gone = w.now, w.now.Add(time.Duration(w.seconds(5, 60))*time.Second)
+	if foreground := w.chance(30); (foreground || w.holds) && j.Finished == "" {
+		w.hold(j)
 	} else {
 		w.remove(j.Name)
 	}
@@ -187,6 +189,9 @@ func (w *world) end() {
 	for i := range w.jobs {
 		if j := &w.jobs[i]; j.Finished == "" && j.ends.After(w.now.Add(20*time.Second)) {
 			j.ends = w.now.Add(20 * time.Second)
+		}
+		if j := &w.jobs[i]; j.gone.After(w.now.Add(20 * time.Second)) {
+			j.gone = w.now.Add(20 * time.Second)
 		}
 	}
 	w.until(w.now.Add(2 * time.Hour))

@@ -31,10 +31,10 @@ type book struct {
 	// lossy says that a memory was lost; backfilled that some backfill was asked for.
 	lossy, backfilled bool
 
-	// quick counts the rounds that followed each other within a second since anything
-	// changed, and rounds all of them.
-	quick, rounds, seenChanges int
-	last                       time.Time
+	// quick counts the rounds that followed each other within a second since there was progress, and
+	// rounds all of them.
+	quick, rounds, seen int
+	last                time.Time
 }
 
 // asked is a backfill as it was asked for.

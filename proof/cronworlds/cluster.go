@@ -46,8 +46,9 @@ type cluster struct {
 	object
 	jobs []aJob
 	uids int
-	// changes counts all that changes.
-	changes int
+	// changes counts all that changes. progress counts it without statuses that record no further run:
+	// a controller could write these without end.
+	changes, progress int
 
 	objects cache[object]
 	lists   cache[[]cronjob.Child]

@@ -169,19 +169,29 @@ func (w *world) delete(d *cronjob.Deletion, p *cronjob.Plan, writes *cronjob.Wri
 	return cronjob.Effect{Result: cronjob.ResultDone}
 }
 
-// doDelete deletes a job. In the foreground, it stays until its pods have ended.
+// doDelete deletes a job. In the foreground, it stays until its pods have ended; a finalizer may hold
+// any other.
 func (w *world) doDelete(j *aJob, d *cronjob.Deletion) {
 	w.say("deletes %s: %s", d.Name, d.Reason)
 	w.checkDeleted(j, d)
-	if d.Foreground && j.Finished == "" {
-		if j.DeletionTimestamp.IsZero() {
-			j.DeletionTimestamp, j.gone = w.now, w.now.Add(time.Duration(w.seconds(5, 60))*time.Second)
-			w.changedJobs(true)
-		}
+	switch held := j.Finished == "" && (d.Foreground || w.holds && w.chance(50)); {
+	case !j.DeletionTimestamp.IsZero():
 		return
+	case held:
+		w.hold(j)
+	default:
+		w.remove(d.Name)
 	}
-	w.remove(d.Name)
 	w.changedJobs(true)
+}
+
+// hold lets a job that is deleted stay for a while.
+func (w *world) hold(j *aJob) {
+	most := 60
+	if w.holds && !w.calm {
+		most = pick(w.source, 60, 7200)
+	}
+	j.DeletionTimestamp, j.gone = w.now, w.now.Add(time.Duration(w.seconds(5, most))*time.Second)
 }
 
 func (w *world) create(seen *object, c *cronjob.Creation) cronjob.Effect {
@@ -230,9 +240,16 @@ func (w *world) write(seen *object, s *cronjob.Settlement) cronjob.Result {
 		return cronjob.ResultUnsuccessful
 	}
 	w.checkStatus(&s.Status)
+	before := w.Status.LastScheduleTime
 	w.Status = s.Status
 	if w.options.ActiveFromChildren {
 		w.Status.Active = nil // the kind has no place for it
+	}
+	if w.options.SuccessFromChildren {
+		w.Status.LastSuccessfulTime = time.Time{}
+	}
+	if w.Status.LastScheduleTime.After(before) {
+		w.progress++
 	}
 	w.say("writes the status: last %s, %d active", w.Status.LastScheduleTime.UTC().Format("02 15:04"), len(w.Status.Active))
 	w.changedObject(true)
@@ -248,6 +265,7 @@ func (w *world) conclude(seen *object, p *cronjob.Plan, writes *cronjob.Writes, 
 	w.noteConclusion(seen, p, writes, end)
 	if len(end.Triggered)+len(end.Backfills) > 0 {
 		w.changes++
+		w.progress++
 	}
 	w.triggers = slices.DeleteFunc(slices.Clone(w.triggers), func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
 	for _, b := range end.Backfills {

@@ -35,6 +35,7 @@ func newWorld(s *source) *world {
 	w.consistent = s.n(3) == 1
 	w.deaf, w.rereads = s.chance(40), s.chance(40)
 	w.goesBack = w.rereads && s.chance(50)
+	w.holds = s.chance(40)
 	if !w.consistent {
 		w.lag = [2]int{pick(s, 0, 3, 30, 240), pick(s, 0, 3, 30, 240)}
 	}
@@ -76,7 +77,8 @@ func (w *world) drawOptions() cronjob.Options {
 		KeepSuccessful:  pick(s, 0, 0, 0, 10*time.Minute, 5*time.Hour),
 		KeepFailed:      pick(s, 0, 0, 0, 10*time.Minute),
 
-		ActiveFromChildren: s.chance(25),
+		ActiveFromChildren:  s.chance(30),
+		SuccessFromChildren: s.chance(30),
 	}
 }
 
@@ -87,7 +89,8 @@ func (w *world) describe() string {
 		fmt.Sprintf("%q in %s, %s, deadline %s, suspend %s, keeps %s and %s", spec.Schedule, text(spec.TimeZone), spec.ConcurrencyPolicy,
 			text(spec.StartingDeadlineSeconds), text(spec.Suspend), text(spec.SuccessfulJobsHistoryLimit), text(spec.FailedJobsHistoryLimit)),
 		fmt.Sprintf("options %+v", o),
-		fmt.Sprintf("memory kept %v, consistent %v, deaf %v, rereads %v, goes back %v, lag %v, faults %d %%", w.keeps, w.consistent, w.deaf, w.rereads, w.goesBack, w.lag, w.faults),
+		fmt.Sprintf("memory kept %v, consistent %v, deaf %v, rereads %v, goes back %v, jobs held %v, lag %v, faults %d %%",
+			w.keeps, w.consistent, w.deaf, w.rereads, w.goesBack, w.holds, w.lag, w.faults),
 	}, "; ")
 }
 

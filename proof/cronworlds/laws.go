@@ -31,15 +31,15 @@ func (w *world) checkEvent(e *job.Event) {
 	}
 }
 
-// checkPace fails if rounds follow each other although nothing changes.
+// checkPace fails if rounds follow each other without progress (CL5).
 func (w *world) checkPace() {
 	w.rounds++
-	if w.changes != w.seenChanges || w.now.Sub(w.last) >= time.Second {
+	if w.progress != w.book.seen || w.now.Sub(w.last) >= time.Second {
 		w.quick = 0
 	}
-	w.quick, w.last, w.seenChanges = w.quick+1, w.now, w.changes
+	w.quick, w.last, w.book.seen = w.quick+1, w.now, w.progress
 	if limit := 10 + w.taken; w.quick > limit {
-		w.fail(hotLoop, "%d rounds in a row, and nothing has changed", w.quick)
+		w.fail(hotLoop, "%d rounds in a row, and nothing has got on", w.quick)
 	}
 	if w.rounds > 30000 {
 		w.fail(hotLoop, "%d rounds", w.rounds)
@@ -64,7 +64,11 @@ func (w *world) checkCreation(seen *object, c *cronjob.Creation) {
 
 // checkRoom checks that fewer jobs run than a limit.
 func (w *world) checkRoom(c *cronjob.Creation, most int, what string) {
-	if busy := w.busy(func(*aJob) bool { return false }); len(busy) >= most {
+	// What Replace has deleted leaves the active list, unless its pods are waited for.
+	left := func(j *aJob) bool {
+		return !j.DeletionTimestamp.IsZero() && w.Spec.ConcurrencyPolicy == cronjob.Replace && !w.options.ReplaceWhenGone
+	}
+	if busy := w.busy(left); len(busy) >= most {
 		w.fail("CI8 "+what, "%s starts beside %v", c.Name, busy)
 	}
 }
@@ -201,9 +205,8 @@ func (w *world) checkStatus(s *cronjob.Status) {
 	}
 	names := map[job.UID]bool{}
 	for _, r := range s.Active {
-		j := w.find(r.Name)
-		isByHand := w.options.ActiveFromChildren && j != nil && j.by == byHand // the children alone tell what is active
-		if !w.known[r.UID] && !isByHand || names[r.UID] {
+		isOwn := w.known[r.UID] || w.options.ActiveFromChildren // where the children alone tell what is active
+		if !isOwn || names[r.UID] {
 			w.fail("CI5", "%s (%s) is in the active list", r.Name, r.UID)
 		}
 		names[r.UID] = true

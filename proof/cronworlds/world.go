@@ -35,6 +35,8 @@ type world struct {
 	rereads, goesBack bool
 	// keeps says that its memory survives a crash.
 	keeps bool
+	// holds says that finalizers hold jobs which are deleted.
+	holds bool
 	// lag is how late the caches may be, in seconds: of the CronJob, and of the jobs.
 	lag [2]int
 	// faults is how many of a hundred writes go wrong.
@@ -57,7 +59,7 @@ type tamper struct {
 }
 
 // hotLoop is a law whose breach nothing can follow.
-const hotLoop = "M9 hot loop"
+const hotLoop = "CL5 hot loop"
 
 var errStop = errors.New("the world ends")
 
@@ -118,11 +120,15 @@ func (w *world) matcher(spec *cronjob.Spec) *matcher {
 func (w *world) changedObject(own bool) {
 	w.version++
 	w.changes++
+	if !own {
+		w.progress++
+	}
 	w.objects.push(w.object, w.now.Add(w.delay(0)), own)
 }
 
 func (w *world) changedJobs(own bool) {
 	w.changes++
+	w.progress++
 	w.lists.push(w.children(), w.now.Add(w.delay(1)), own)
 }
 
@@ -135,9 +141,10 @@ func (w *world) delay(of int) time.Duration {
 
 // deliver shows what is due in the caches, and wakes the controller.
 func (w *world) deliver() {
+	last := w.objects.seen.Status.LastScheduleTime
 	moved1, news1 := w.objects.deliver(w.now)
 	moved2, news2 := w.lists.deliver(w.now)
-	if moved1 || moved2 {
+	if news1 || moved2 || !last.Equal(w.objects.seen.Status.LastScheduleTime) {
 		w.quick = 0
 	}
 	if news1 || news2 || !w.deaf && (moved1 || moved2) {

@@ -57,7 +57,7 @@ func TestWorlds_FindPlantedBugs(t *testing.T) {
 	}{
 		{"no wake-up", "C9", tamper{end: func(e *cronjob.Conclusion) { e.Requeue = cronjob.Requeue{} }}},
 		{"no retry", "", tamper{end: func(e *cronjob.Conclusion) { e.Retry = false }}},
-		{"again and again", "M9", tamper{end: func(e *cronjob.Conclusion) { e.Requeue.At = birthday }}},
+		{"again and again", "CL5", tamper{end: func(e *cronjob.Conclusion) { e.Requeue.At = birthday }}},
 		{"no memory", "", tamper{end: func(e *cronjob.Conclusion) { e.Memory = cronjob.Memory{} }}},
 		{"missed runs count twice", "C9 accounts", tamper{end: func(e *cronjob.Conclusion) { e.Metrics.Missed *= 2 }}},
 		{"no history", "C2", tamper{plan: func(p *cronjob.Plan) { p.Delete = nil }}},

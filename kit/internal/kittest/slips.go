@@ -42,7 +42,7 @@ func (s *Slip) Program(now func() time.Time, round func(context.Context) (time.T
 
 // Slips are the mistakes. Stall is the rule that a loop breaks which comes too late, busy that of one which comes too early.
 func Slips(stall, busy string) []Slip {
-	waits, asks, clock := stall+": the program waits ", busy+": the program asks for one round after the other", "Store: the snapshot is of"
+	waits, asks, clock := stall+": the program waits ", busy+": each round asks for another one immediately", "Store: the snapshot is of"
 	return []Slip{
 		{Name: "each wake-up is 300 days late", Story: waits + "until",
 			end: later(func(_, again time.Time) time.Time { return again.Add(300 * day) })},

@@ -29,9 +29,9 @@ type Life struct {
 	// Broken are the violations.
 	Broken []jobcheck.Violation
 	// Writes counts the writes that took effect, except writes of the program's own
-	// memory.
-	Writes int
-	uids   map[job.UID]bool // of all objects so far
+	// memory. Done counts what can be done finitely often: writes other than statuses, and what a kit adds.
+	Writes, Done int
+	uids         map[job.UID]bool // of all objects so far
 
 	mu    sync.Mutex // guards the rest: stores may ask for the time during a write
 	start time.Time

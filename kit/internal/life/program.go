@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/kit/jobcheck"
 	"github.com/batchplan/batchplan/kit/world"
 )
 
@@ -49,14 +50,17 @@ type Program struct {
 // goes wrong. One conflict leads to the next round, and no further.
 const tooManyErrors = 10
 
+// morePace is how many more rounds in a row may get nothing done: each passes a run whose name is taken, or
+// looks for a write that a late cache does not show.
+const morePace = 7
+
 // Happened calls the program because of a change, and as often as it asks for it.
 func (p *Program) Happened() {
-	idle := 0
+	var pace jobcheck.Pace
 	for rounds := 0; ; rounds++ {
-		writes := p.Writes
-		if failed := p.Round(); failed || p.Writes > writes {
-			idle = 0
-		}
+		done := p.Done
+		failed := p.Round()
+		p.Note(pace.Round(p.Busy, !p.isAtRest(), failed || p.Changed || p.Done > done, morePace))
 		switch {
 		case p.Changed: // something has happened during the round, and the program is notified
 		case p.isAtRest():
@@ -68,13 +72,12 @@ func (p *Program) Happened() {
 			return
 		case p.errors > tooManyErrors && !p.Now().Before(p.since.Add(p.Patience)):
 			p.Breaks(p.Stuck, "the program does not get on: %d rounds in a row have ended with an error, and none was injected", p.errors)
-		case idle > 10 || rounds > 1000:
-			p.Breaks(p.Busy, "the program asks for one round after the other, and has nothing to write")
+		case rounds > 1000:
+			p.Breaks(p.Busy, "the program asks for one round after the other")
 		case p.Again.After(p.Now()):
 			p.MoveClock(p.Again)
 		}
 		p.Stop()
-		idle++
 	}
 }
 

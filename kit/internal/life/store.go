@@ -47,6 +47,9 @@ func (l *Life) Do(w Write, interfere func(), look func(lost bool, err error)) er
 	})
 	if applied {
 		l.Writes++
+		if w.Verb != world.WriteStatus {
+			l.Done++
+		}
 		l.Note(wrong)
 	}
 	look(lost, err)
