@@ -84,7 +84,10 @@ func (p *Plan) named(c *Creation, ref Reference) Reference {
 		ref.Kind, ref.APIVersion = kind.Kind, kind.APIVersion
 	}
 	if ref.Name == "" {
-		ref.Name, ref.Namespace = c.Name, p.Namespace
+		ref.Name = c.Name
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = p.Namespace
 	}
 	return ref
 }

@@ -95,6 +95,21 @@ func TestBounds_EqualDescribeLint(t *testing.T) {
 	}
 }
 
+// TestBounds_S3_OutsideOfTheYears: bounds beyond the supported years are all the same.
+func TestBounds_S3_OutsideOfTheYears(t *testing.T) {
+	year := func(n int) time.Time { return time.Date(n, 1, 1, 0, 0, 0, 0, time.UTC) }
+	late, early := mustParse(t, "@daily", schedule.NotBefore(year(12000))), mustParse(t, "0 0 29 2 *", schedule.NotAfter(year(4)))
+	if !late.Never() || !late.Equal(mustParse(t, "@daily", schedule.NotBefore(year(13000)))) {
+		t.Errorf("not before the year 12000: %s", late.Describe())
+	}
+	if !early.Never() || !mustParse(t, "@daily", schedule.NotAfter(year(-1))).Equal(mustParse(t, "@daily", schedule.NotAfter(year(-2)))) {
+		t.Errorf("not after the first days of the year 4: %s", early.Describe())
+	}
+	if open := mustParse(t, "@yearly", schedule.NotBefore(year(-1)), schedule.NotAfter(year(12000))); !open.Equal(mustParse(t, "@yearly")) {
+		t.Errorf("bounds around all years: %s", open.Describe())
+	}
+}
+
 func TestBounds_Error(t *testing.T) {
 	at := instant(t, "2026-07-01T00:00Z")
 	_, err := schedule.Parse("@daily", schedule.NotBefore(at), schedule.NotAfter(at.Add(-1)))
@@ -134,6 +149,9 @@ func TestRunAfterAnchor(t *testing.T) {
 			}
 			if n := s.Count(anchor, anchor.AddDate(0, 0, 1)); n != c.count {
 				t.Errorf("Count: %d, want %d", n, c.count)
+			}
+			if first := s.Next(anchor); len(got) > 0 && s.Count(anchor, first) != 1 {
+				t.Errorf("Count does not find %v", first)
 			}
 			if len(got) > 0 && !s.Prev(s.Next(s.Next(anchor))).Equal(s.Next(anchor)) {
 				t.Errorf("Prev does not find %v", s.Next(anchor))

@@ -171,6 +171,9 @@ func TestCombined_EqualStringDescribe(t *testing.T) {
 			t.Errorf("%q is equal to %q", both, other)
 		}
 	}
+	if one := mustParse(t, "0 9 * * mon", schedule.Also("0 7 * * *"), schedule.Also("0 8 * * *")); !one.Equal(parse([]string{"0 7 * * *", "0 8 * * *"}, nil)) {
+		t.Errorf("the options are in the order %q", one)
+	}
 	if got, want := both.String(), "0 9 * * mon also 0 12 * * sat except * * 25 12 *"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -213,6 +216,16 @@ func TestCombined_Lint(t *testing.T) {
 		s := mustParse(t, c.main, schedule.WithTimeZone("Europe/Berlin"), schedule.Also(c.also...), schedule.Except(c.except...))
 		if got := kindsOf(s.Lint(schedule.Circumstances{From: instant(t, "2026-02-01T00:00Z")})); !slices.Equal(got, c.want) {
 			t.Errorf("%q: got %q, want %q", s, got, c.want)
+		}
+	}
+}
+
+// TestCombined_LintNamesTheFirst: of several that restrict both days, the first is named.
+func TestCombined_LintNamesTheFirst(t *testing.T) {
+	for main, want := range map[string]string{"0 9 1 * 1": "1st", "0 9 * * *": "2nd"} {
+		s := mustParse(t, main, schedule.Also("0 9 2 * 2"), schedule.Except("0 9 3 * 3"))
+		if found := s.Lint(schedule.Circumstances{}); len(found) != 1 || !strings.Contains(found[0].Message, want) {
+			t.Errorf("%q: %v, want %s", s, found, want)
 		}
 	}
 }

@@ -38,6 +38,8 @@ func TestDescribe(t *testing.T) {
 		{"5 9 * * 1", "at 09:05 on Mondays"},
 		{"5 9 * * 1,3", "at 09:05 on Mondays and Wednesdays"},
 		{"5 9 * * 2-5", "at 09:05 on Tuesdays to Fridays"},
+		{"0 0,2,3,6 * * *", "at 00:00, 02:00, 03:00 and 06:00 every day"},
+		{"0,7,30 1-5 * * *", "at 0, 7 and 30 minutes past the hours 1 to 5 every day"},
 		{"*/10 1,5 * * *", "every 10 minutes of the hours 1 and 5"},
 		{"5,6,9 1,5,8 * * *", "at 5, 6 and 9 minutes past the hours 1, 5 and 8 every day"},
 		{"0 0 1 * *", "at 00:00 on the 1st of every month"},
@@ -120,6 +122,7 @@ func TestLint(t *testing.T) {
 		{"*/15 * * * *", "Europe/Berlin", nil, nil, nil}, // keeps its rhythm
 		{"30 2 * * *", "UTC", nil, nil, nil},
 		{"30 2 * * *", "Europe/Berlin", nil, nil, []schedule.FindingKind{schedule.SkippedTime, schedule.RepeatedTime}},
+		{"0 3 * * *", "Europe/Berlin", nil, nil, nil},  // clocks go to 03:00, and from it
 		{"30 2 * * 1", "Europe/Berlin", nil, nil, nil}, // clocks change on Sundays
 		{"30 2 * 6 *", "Europe/Berlin", nil, nil, nil},
 		{"30 2 * 3 *", "Europe/Berlin", nil, nil, []schedule.FindingKind{schedule.SkippedTime}},
@@ -138,7 +141,7 @@ func TestLint(t *testing.T) {
 		{"0-59/7 * * * *", "UTC", nil, nil, uneven}, {"3-59/7 * * * *", "UTC", nil, nil, nil},
 		{"1-59/2 * * * *", "UTC", nil, nil, nil}, {"3-59/20 * * * *", "UTC", nil, nil, nil}, {"0 8-20/4 * * *", "UTC", nil, nil, nil},
 		{"*/60 * * * *", "UTC", nil, nil, nil}, {"0 */12 * * *", "UTC", nil, nil, nil}, {"0 0 1 */3 *", "UTC", nil, nil, nil},
-		{"0 0 31 * *", "UTC", nil, nil, missing}, {"0 0 15,30 * *", "UTC", nil, nil, missing}, {"0 0 29 1-3 *", "UTC", nil, nil, missing},
+		{"0 0 31 * *", "UTC", nil, nil, missing}, {"0 0 15,30 * *", "UTC", nil, nil, missing}, {"0 0 29 1-3 *", "UTC", nil, nil, missing}, {"0 0 29/1 * *", "UTC", nil, nil, nil},
 		{"0 0 31 1,2 *", "UTC", nil, nil, missing}, {"0 0 29-31 * *", "UTC", nil, nil, missing},
 		{"0 0 31 1,3 *", "UTC", nil, nil, nil}, {"0 0 30 4-6 *", "UTC", nil, nil, nil}, {"0 0 28-31 * *", "UTC", nil, nil, nil}, {"0 0 28 2 *", "UTC", nil, nil, nil},
 		{"0 9 * * *", "UTC", nil, seconds(5), []schedule.FindingKind{schedule.DeadlineTooShort}},

@@ -58,6 +58,21 @@ func TestSeconds_Runs(t *testing.T) {
 	}
 }
 
+// TestSeconds_RulesOfOddSeconds: a yearly rule whose offsets, or whose changes, are not at whole minutes.
+func TestSeconds_RulesOfOddSeconds(t *testing.T) {
+	for _, c := range []struct{ rule, from, want string }{
+		{"XXX0:00:10YYY0:00:10,J91/2,J300/3", "2026-01-15T00:00Z", "2026-01-15T00:00:10Z"},
+		{"XXX0:00:10YYY0:00:10,J91/2,J300/3", "2026-07-15T00:00:10Z", "2026-07-15T00:00:30Z"},
+		{"XXX0YYY-1,J91/2:00:30,J300/3", "2026-04-01T02:00:20Z", "2026-04-01T02:00:40Z"},
+		{"XXX0YYY-1,J91/2:00:30,J300/3", "2026-07-15T00:00Z", "2026-07-15T00:00:20Z"},
+	} {
+		s := mustParse(t, "*/20 * * * * *", schedule.WithSeconds(), schedule.WithLocation(ruledZone(t, c.rule)))
+		if got := s.Next(instant(t, c.from)); !got.Equal(instant(t, c.want)) {
+			t.Errorf("%s: after %s comes %v, want %s", c.rule, c.from, got.UTC(), c.want)
+		}
+	}
+}
+
 // TestSeconds_CountOfYears: a count is exact however long the span is.
 func TestSeconds_CountOfYears(t *testing.T) {
 	for _, c := range []struct {

@@ -128,19 +128,15 @@ func (z *zone) indexMoves() {
 	}
 }
 
-// wholeMinutesSince returns the instant since which all offsets, and all times between two
-// of them, are whole minutes.
+// wholeMinutesSince returns the instant since which all offsets are whole minutes.
 func (z *zone) wholeMinutesSince() int64 {
 	if z.yearly != nil && !z.yearly.isInMinutes() {
 		return math.MaxInt64
 	}
 	since := int64(beginning)
 	for i, m := range z.moves[:len(z.moves)-1] {
-		switch {
-		case m.offset%60 != 0:
+		if m.offset%60 != 0 {
 			since = z.moves[i+1].since
-		case m.since%60 != 0:
-			since = m.since
 		}
 	}
 	return since
@@ -177,7 +173,7 @@ func (z *zone) byRule(unix int64) stretch {
 func (r *yearlyRule) isInMinutes() bool {
 	for kind := range r {
 		for _, turn := range r[kind].turns[:r[kind].n] {
-			if turn.after%60 != 0 || turn.offset%60 != 0 {
+			if turn.offset%60 != 0 {
 				return false
 			}
 		}

@@ -223,7 +223,7 @@ func (r *round) start(c *cronjob.Creation) (cronjob.Effect, error) {
 	case errors.Is(err, ErrNamespaceTerminating):
 		return cronjob.Effect{Result: cronjob.ResultRefused, Error: err.Error()}, nil
 	}
-	return effectOf(r.complete(made, c.Name, err))
+	return effectOf(identified(made, c.Name, err))
 }
 
 // whose looks at the job that has the name of a run.
@@ -249,25 +249,16 @@ func (r *round) look(name string) (Job, error) {
 		return Job{}, err
 	}
 	found, err := r.backend.Get(r.ctx, name)
-	return r.complete(found, name, err)
+	return identified(found, name, err)
 }
 
-// complete fills in what a backend left out. A job without a UID would enter the
-// list of active jobs and never be recognised again.
-func (r *round) complete(j Job, name string, err error) (Job, error) {
+// identified refuses a job without a UID: it would enter the list of active jobs and never be
+// recognised again.
+func identified(j Job, name string, err error) (Job, error) {
 	if err == nil && j.UID == "" {
 		err = fmt.Errorf("the backend names no UID for %q", name)
 	}
-	if err != nil {
-		return Job{}, err
-	}
-	if j.Name == "" {
-		j.Name = name
-	}
-	if j.Namespace == "" {
-		j.Namespace = r.plan.Namespace
-	}
-	return j, nil
+	return j, err
 }
 
 // write writes the status, the one status write of a round (C15).

@@ -68,6 +68,9 @@ func TestC15_OrderOfWrites(t *testing.T) {
 			if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
 				t.Errorf("error %v", err)
 			}
+			if test.fail["status"] != nil && end.Outcome.Settled != cronjob.ResultUnsuccessful {
+				t.Errorf("the status is %s", end.Outcome.Settled)
+			}
 			if failed := err != nil; end.Retry != failed {
 				t.Errorf("retry %v, error %v", end.Retry, err)
 			}
@@ -160,6 +163,9 @@ func TestApply_NamespaceTerminating(t *testing.T) {
 	_, end, err := apply(t, f, snapshot(cronjob.Allow, triggers("1", "2", "3")))
 	if got := results(end.Outcome.Created); got != "done, refused, refused, refused" || err != nil || end.Retry {
 		t.Errorf("created %s, error %v, retry %v", got, err, end.Retry)
+	}
+	if refused := end.Outcome.Created[1].Error; refused != cronjobapply.ErrNamespaceTerminating.Error() {
+		t.Errorf("the effect says %q", refused)
 	}
 	if f.count("create") != 2 {
 		t.Errorf("calls %v", f.calls)

@@ -269,9 +269,6 @@ func (r *round) expectUntracked(uids []job.UID) (added []job.UID) {
 
 // takeOffKept takes the pods off again that this round has added and that keep their finalizer.
 func (r *round) takeOffKept(results results, added []job.UID, uidOf func(i int) job.UID) {
-	if len(added) == 0 {
-		return
-	}
 	isNew := expectations.NewUIDs(added...)
 	for i, effect := range results.Effects {
 		if effect.Result != job.ResultDone && effect.Result != job.ResultGone && isNew.Has(uidOf(i)) {

@@ -152,6 +152,9 @@ func TestJ34_AFailureStopsTheRest(t *testing.T) {
 			if got := end.Retry; got != test.retry {
 				t.Errorf("retry %v, want %v", got, test.retry)
 			}
+			if len(test.fails) > 0 && o.Created[test.fails[0]].Error != test.err.Error() {
+				t.Errorf("the effect says %q", o.Created[test.fails[0]].Error)
+			}
 			if f.count("status") != 1 {
 				t.Errorf("the status is written %d times", f.count("status"))
 			}
@@ -205,7 +208,7 @@ func TestJ41_StillTracked(t *testing.T) {
 		"the deletion has failed": {errDown, job.ResultUnsuccessful, 1},
 	} {
 		_, end, err := apply(t, snapshot(0, actives(1)...), map[string]error{"delete": c.err})
-		if end.Outcome.Deleted[0].Result != c.want || !errors.Is(err, c.err) || !end.Retry || len(end.Events) != c.events {
+		if deleted := end.Outcome.Deleted[0]; deleted != (job.Effect{Result: c.want, Error: c.err.Error()}) || !errors.Is(err, c.err) || !end.Retry || len(end.Events) != c.events {
 			t.Errorf("%s: outcome %+v, error %v, retry %v, events %+v, want %d", name, end.Outcome, err, end.Retry, end.Events, c.events)
 		}
 	}
@@ -423,6 +426,9 @@ func TestE6_Written(t *testing.T) {
 		end, _ := jobapply.Executor{}.Apply(t.Context(), b, plan(t, test.snap))
 		if end.Memory.Written != test.want {
 			t.Errorf("%s: got %d, want %d (calls %v)", test.name, end.Memory.Written, test.want, f.calls)
+		}
+		if failed := end.Outcome.Recorded == job.ResultUnsuccessful; failed != (test.fail != nil) {
+			t.Errorf("%s: the status is %s", test.name, end.Outcome.Recorded)
 		}
 	}
 }

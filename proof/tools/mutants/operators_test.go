@@ -127,6 +127,8 @@ func TestOperators(t *testing.T) {
 			"return []int{} } -> return ([]int)(nil) }",
 			"if len(a) == 0 || m == nil { -> if len(a) == 0 || len(m) == 0 {",
 		}, nil},
+		{"what is made where it is nil", "func f(m map[int]int) {\n if m == nil {\n m = make(map[int]int) }\n m[1]++ }", nil,
+			[]string{"if m == nil { -> if len(m) == 0 {"}},
 		{"one time for another", "type Time int64\ntype s struct{ Created, Scheduled Time; n int64 }\nfunc f(x *s) Time {\n return x.Created }", []string{
 			"return x.Created } -> return x.Scheduled }",
 		}, []string{"return x.Created } -> return x.n }"}},

@@ -59,10 +59,17 @@ func (w *walker) nilForEmpty(n *ast.CompositeLit) {
 	}
 }
 
-// emptyForNil asks whether a slice or a map is empty where the code asks whether it is nil.
+// emptyForNil asks whether a slice or a map is empty where the code asks whether it is nil, except
+// where the code then makes it.
 func (w *walker) emptyForNil(n *ast.BinaryExpr) {
 	if equal := n.Op == token.EQL || n.Op == token.NEQ; !equal || w.file.source(n.Y) != "nil" {
 		return
+	}
+	if check, ok := w.parent().(*ast.IfStmt); ok && len(check.Body.List) == 1 {
+		made, ok := check.Body.List[0].(*ast.AssignStmt)
+		if ok && len(made.Lhs) == 1 && w.file.source(made.Lhs[0]) == w.file.source(n.X) {
+			return
+		}
 	}
 	switch w.typeOf(n.X).Underlying().(type) {
 	case *types.Slice, *types.Map:
