@@ -4,9 +4,12 @@
 package overlay
 
 import (
+	"crypto/sha256"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -104,6 +107,10 @@ func write(r release.Release, named, work string, more map[string]string) error 
 		}
 	}
 	mod := filepath.Join(work, "go.mod")
+	// Of a module that was not downloaded, go list -m knows no folder.
+	if err := run(".", "go", "mod", "download", "-modfile="+mod, module); err != nil {
+		return err
+	}
 	dir, err := list("{{.Dir}}", "-m", "-modfile="+mod, module)
 	if err != nil {
 		return err
@@ -135,26 +142,22 @@ func write(r release.Release, named, work string, more map[string]string) error 
 	return run(work, "go", "mod", "edit", "-replace="+module+"="+link, mod)
 }
 
-// linkTo returns a link to a folder. It is the same each time, so that Go's build
-// cache stays valid.
+// linkTo returns a link to a folder. It is the same each time, so that Go's build cache stays valid, and no
+// other folder's, so that builds with different module caches do not disturb each other.
 func linkTo(dir string) (string, error) {
 	caches, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
 	}
-	links := filepath.Join(caches, "batchplan-rounds")
+	links := filepath.Join(caches, "batchplan-rounds", fmt.Sprintf("%x", sha256.Sum256([]byte(dir)))[:16])
 	if err := os.MkdirAll(links, 0o755); err != nil {
 		return "", err
 	}
 	link := filepath.Join(links, filepath.Base(dir))
-	if to, err := os.Readlink(link); err == nil && to == dir {
-		return link, nil
-	}
-	fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
-	if err := os.Symlink(dir, fresh); err != nil {
+	if err := os.Symlink(dir, link); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
-	return link, os.Rename(fresh, link)
+	return link, nil
 }
 
 // list asks Go about a module: the main one, or the one named.
