@@ -205,6 +205,8 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 			if e.Error != "" {
 				add(job.EventWarning, "FailedCreate", "Error creating "+child+": "+e.Error)
 			}
+		case ResultNameTaken:
+			events = appendTaken(events, p.basis.Quirks, p.basis.Child, p.Create[i].Name)
 		}
 	}
 	return events

@@ -21,7 +21,7 @@ func TestC14_CI3_Created(t *testing.T) {
 	}{
 		{cronjob.ResultDone, true, true, "SuccessfulCreate", false},
 		{cronjob.ResultAlreadyExists, true, true, "", false},
-		{cronjob.ResultNameTaken, false, false, "", false},
+		{cronjob.ResultNameTaken, false, false, "NameTaken", false},
 		{cronjob.ResultUnsuccessful, false, false, "FailedCreate", true},
 		{cronjob.ResultRefused, false, false, "", false},
 		{cronjob.ResultNotTried, false, false, "", true},

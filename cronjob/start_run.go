@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/job"
 )
 
 // startDue starts the run that is due, or does what its obstacle asks for. The memory is the
@@ -71,7 +72,9 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	passed := noteOneName(s, c, t)
 	switch all := s.Options.CatchUp == CatchUpAll; {
 	case o.standing == isTaken:
-		passed.waits = []Wait{{Reason: WaitNameTaken, Run: t.due, Name: c.names.of(t.due).String()}}
+		name := c.names.of(t.due).String()
+		passed.waits = []Wait{{Reason: WaitNameTaken, Run: t.due, Name: name}}
+		passed.events = appendTaken(passed.events, s.Options.Quirks, c.kind, name)
 		if all {
 			passed.since = t.due // or the later runs would never get their turn
 		}
@@ -82,6 +85,16 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	}
 	passed.unfinished = t.overdue > 1 && s.Options.CatchUp == CatchUpAll
 	return passed
+}
+
+// appendTaken appends the event about a job that cannot be created, since its name belongs to another owner.
+// The reference has none (C14).
+func appendTaken(events []job.Event, quirks cronjobquirk.Set, k Kind, name string) []job.Event {
+	if quirks != 0 {
+		return events
+	}
+	child := k.String()
+	return append(events, event(job.EventWarning, "NameTaken", "Cannot create "+child+" "+name+": another owner has a "+child+" of that name"))
 }
 
 // sharing is how runs come to share a name, by its form.

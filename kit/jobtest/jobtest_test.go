@@ -59,26 +59,6 @@ func TestBackend_Map(t *testing.T) {
 	}
 }
 
-// TestBackend_ReadsManagedBy finds a loop that shows the pods of those jobs only whose managedBy it has looked at
-// itself, although the planner goes by a gate that is off.
-func TestBackend_ReadsManagedBy(t *testing.T) {
-	story := kittest.Find(t, "20", func(tb testing.TB) {
-		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
-			s := &store{env: env}
-			return jobtest.Subject{Store: s, Start: jobtest.Loop(env, func(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
-				seen, b, err := s.Look(ctx)
-				if seen.Job.Spec.ManagedBy != nil {
-					seen.Pods = nil
-				}
-				return seen, b, err
-			})}
-		})
-	})
-	if !strings.Contains(story, "the snapshot is Consistent, and lacks") {
-		t.Error(story)
-	}
-}
-
 // TestBackend_ConditionsUnseen finds a loop that does not see the conditions of pods that its
 // store shows: the first of them, not the end of the job that a podFailurePolicy asks for.
 func TestBackend_ConditionsUnseen(t *testing.T) {

@@ -43,6 +43,7 @@ const (
 	untrackIgnored   bug = "UntrackFirst is ignored"
 	specOnce         bug = "the spec is read once"
 	startByDay       bug = "the start time is kept by the day"
+	managedByRead    bug = "managedBy is read although its gate is off"
 	wakeUpLost       bug = "a change in the middle of a round is lost"
 	oneTimer         bug = "one timer serves all jobs"
 	failureDropped   bug = "a job is dropped when its round fails"
@@ -179,7 +180,8 @@ type careless struct {
 
 func (c *careless) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
 	s, b, err := c.store.Look(ctx)
-	if c.bug == orphansForgotten && s.Job.UID == "" {
+	switch {
+	case c.bug == orphansForgotten && s.Job.UID == "", c.bug == managedByRead && s.Job.Spec.ManagedBy != nil:
 		s.Pods = nil
 	}
 	if c.bug == specOnce {
@@ -310,6 +312,7 @@ var planted = []struct {
 	{"store", untrackIgnored, "Store"},
 	{"store", specOnce, "Store"},
 	{"store", startByDay, "Store"},
+	{"store", managedByRead, "Store"},
 	{"watcher", goneStayInCache, "Store"},
 	{"queue", wakeUpLost, "L9"},
 	{"queue", oneTimer, "L9"},

@@ -359,6 +359,21 @@ func TestCron_EndWakesTheParent(t *testing.T) {
 	})
 }
 
+// A task of another owner has the name of a run, which is reported.
+func TestCron_NameTaken(t *testing.T) {
+	kind, o := inMinutes()
+	history(t, kind, controller.CronJobOptions{Planner: o}, hourly, func(c *clockwork) {
+		other := &task{ObjectMeta: metav1.ObjectMeta{Name: "b-" + minute(60), UID: "uid-other"}}
+		_, err := c.tasks.put("create", other)
+		must.OK(t, err)
+		_, err = c.round(time.Hour)
+		must.OK(t, err)
+		if got := c.events.take(); !strings.Contains(got, "Warning NameTaken Cannot create Task "+other.Name+": another owner has a Task of that name") {
+			t.Errorf("events %s", got)
+		}
+	})
+}
+
 // Nothing is created, nor tried again, in a namespace that is going away.
 func TestCron_NamespaceTerminating(t *testing.T) {
 	kind, o := inMinutes()

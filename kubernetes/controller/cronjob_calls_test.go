@@ -157,7 +157,7 @@ func TestCronJobs_Calls(t *testing.T) {
 			must.OK(s, s.Tracker().Add(newJob(run("c", 1), nil)))
 		},
 			"create jobs c-15778081, get jobs c-15778081",
-			"", "in 0s"},
+			"Warning NameTaken Cannot create job c-15778081: another owner has a job of that name", "in 0s"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
