@@ -15,7 +15,7 @@ import (
 func TestDecode(t *testing.T) {
 	const object = `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"report","namespace":"ns","uid":"cj-1",
 		"creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"schedule":"@hourly","timeZone":"Asia/Shanghai","concurrencyPolicy":"Forbid",
-		"jobTemplate":{"metadata":{"labels":{"a":"b"}},"spec":{"template":{}}}},"status":%STATUS%}`
+		"jobTemplate":{"metadata":{"labels":{"a":"b"},"annotations":{"c":"d"}},"spec":{"template":{}}}},"status":%STATUS%}`
 	const status = `{"active":[{"kind":"Job","namespace":"ns","name":"report-1","uid":"u","apiVersion":"batch/v1","resourceVersion":"7"}],` +
 		`"lastScheduleTime":"2026-01-01T01:00:00Z","lastSuccessfulTime":"2026-01-01T00:30:00Z"}`
 	c, err := cronjob.DecodeCronJob([]byte(strings.Replace(object, "%STATUS%", status, 1)))
@@ -23,16 +23,18 @@ func TestDecode(t *testing.T) {
 	if got, _ := json.Marshal(c.Status); string(got) != status {
 		t.Errorf("the status does not round-trip: %s", got)
 	}
-	if c.Spec.JobTemplate.Labels["a"] != "b" || c.Spec.ConcurrencyPolicy != cronjob.Forbid || c.UID != "cj-1" {
+	if c.Spec.JobTemplate.Labels["a"] != "b" || c.Spec.JobTemplate.Annotations["c"] != "d" || c.Spec.ConcurrencyPolicy != cronjob.Forbid || c.UID != "cj-1" {
 		t.Errorf("%+v", c)
 	}
 	got, err := cronjob.DecodeChild(&c, []byte(`{"kind":"Job","metadata":{"name":"report-1","namespace":"ns","uid":"u",
+		"creationTimestamp":"2026-01-01T01:00:00Z","deletionTimestamp":"2026-01-01T02:00:00Z",
 		"annotations":{"batch.kubernetes.io/cronjob-scheduled-timestamp":"2026-01-01T09:00:00+08:00"},
 		"ownerReferences":[{"uid":"cj-1","controller":true}]},"status":{"startTime":"2026-01-01T01:00:01Z","completionTime":"2026-01-01T01:05:00Z",
 		"conditions":[{"type":"Complete","status":"True","lastTransitionTime":"2026-01-01T01:05:00Z"}]}}`))
 	must.OK(t, err)
 	want := cronjob.Child{
-		Name: "report-1", UID: "u", StartTime: at("2026-01-01T01:00:01Z"), Finished: job.ConditionComplete,
+		Name: "report-1", UID: "u", CreationTimestamp: at("2026-01-01T01:00:00Z"), DeletionTimestamp: at("2026-01-01T02:00:00Z"),
+		StartTime: at("2026-01-01T01:00:01Z"), Finished: job.ConditionComplete,
 		FinishTime: at("2026-01-01T01:05:00Z"), CompletionTime: at("2026-01-01T01:05:00Z"), ScheduledTime: at("2026-01-01T01:00:00Z"),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

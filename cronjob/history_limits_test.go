@@ -1,7 +1,9 @@
 package cronjob_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -271,5 +273,26 @@ func TestKeepByAge_ExactlyAtItsTime(t *testing.T) {
 		if plan := reconcile(t, s); len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjob.DeleteExpired || !plan.Requeue.At.Equal(hours(4.5)) {
 			t.Errorf("%s, at its time:\n%s", how, plan.String())
 		}
+	}
+}
+
+// TestC2_EventsOfTheHistory: what became of each deletion.
+func TestC2_EventsOfTheHistory(t *testing.T) {
+	s := hourly(cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(3.5),
+		finished(child(hours(1)), job.ConditionComplete, hours(1.1)), finished(child(hours(2)), job.ConditionComplete, hours(2.1)))
+	s.CronJob.Status.LastScheduleTime, s.CronJob.Status.LastSuccessfulTime = hours(3), hours(2.1)
+	plan := reconcile(t, s)
+	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{
+		{Result: cronjob.ResultDone}, {Result: cronjob.ResultUnsuccessful, Error: "down"},
+	}}})
+	var got []string
+	for _, e := range end.Events {
+		if strings.HasSuffix(e.Reason, "Delete") {
+			got = append(got, fmt.Sprint(e.Type, " ", e.Reason, ": ", e.Message))
+		}
+	}
+	want := []string{"Normal SuccessfulDelete: Deleted job " + cronjob.JobName("report", hours(1)), "Warning FailedDelete: Deleted job: down"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

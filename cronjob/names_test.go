@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/job"
 )
 
 // C1: the longest label, and one byte more.
@@ -61,5 +63,27 @@ func TestC5_MembersByUIDOrByName(t *testing.T) {
 				t.Errorf("asked %d times, UID %q, name %q: %t", times, ask.UID, ask.Name, got)
 			}
 		}
+	}
+}
+
+// TestMemberOf: a job without a UID is known by its name, however long the list.
+func TestMemberOf(t *testing.T) {
+	for _, times := range []int{1, few + 1} {
+		isMember := memberOf([]Reference{{Name: "a"}, {Name: "b", UID: "u"}}, times)
+		for _, c := range []struct {
+			uid  job.UID
+			name string
+			want bool
+		}{{"", "a", true}, {"", "c", false}, {"u", "other", true}, {"v", "a", false}} {
+			if got := isMember(c.uid, c.name); got != c.want {
+				t.Errorf("%d times: %q %q: %v", times, c.uid, c.name, got)
+			}
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	if count(5).of(3) != 3 || count(2).of(3) != 2 {
+		t.Error("not the smaller one")
 	}
 }

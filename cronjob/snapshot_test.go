@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 func TestSnapshotErrors(t *testing.T) {
@@ -82,5 +83,33 @@ func TestErrorsNameFieldValueAndProblem(t *testing.T) {
 		if got := fmt.Sprint(err); got != want {
 			t.Errorf("got %s\nwant %s", got, want)
 		}
+	}
+}
+
+// TestC1_NoPolicyIsAllow: a policy that nobody has set is no error.
+func TestC1_NoPolicyIsAllow(t *testing.T) {
+	s := hourly(cronjob.Spec{}, hours(1.5), child(hours(0)))
+	s.CronJob.Spec.ConcurrencyPolicy = ""
+	if plan := reconcile(t, s); len(plan.Create) != 1 {
+		t.Error(plan.String())
+	}
+}
+
+// TestNothingLeftToRun: behind the last run of a bounded schedule, the plan says that it waits for none.
+func TestNothingLeftToRun(t *testing.T) {
+	s := hourly(cronjob.Spec{}, hours(3))
+	s.Schedule, s.CronJob.Status.LastScheduleTime = cronjob.Compile(&s.CronJob, schedule.NotAfter(hours(1))), hours(1)
+	plan, err := cronjob.PlanRound(s)
+	if err != nil || !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitNever }) {
+		t.Errorf("%v\n%s", err, plan.String())
+	}
+}
+
+// TestNoteBeforeARunIsDue: a deadline of 0 seconds is noted while nothing is due.
+func TestNoteBeforeARunIsDue(t *testing.T) {
+	s := hourly(cronjob.Spec{StartingDeadlineSeconds: ptr[int64](0)}, hours(1.5))
+	s.CronJob.Status.LastScheduleTime = hours(1)
+	if plan, err := cronjob.PlanRound(s); err != nil || len(plan.Notes) == 0 || len(plan.Create) > 0 {
+		t.Errorf("%v\n%s", err, plan.String())
 	}
 }

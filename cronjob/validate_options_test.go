@@ -26,7 +26,7 @@ func TestC1_ValidateOptions(t *testing.T) {
 	custom := func(n namer) cronjob.Options {
 		return cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: n}}
 	}
-	calls := 0
+	calls, domain253 := 0, strings.Repeat("d.", 126)+"d"
 	seconds := cronjob.Naming{Form: cronjob.NameSeconds}
 	for _, tc := range []struct {
 		name, schedule string
@@ -57,6 +57,10 @@ func TestC1_ValidateOptions(t *testing.T) {
 		{"a name without the parent", "@daily", custom(func(_ string, run time.Time) string { return fmt.Sprint("run-", run.Unix()) }), nil, []string{"options.naming.namer"}},
 		{"a name that is too long", "@daily", custom(func(p string, run time.Time) string { return fmt.Sprint(p, strings.Repeat("x", 60), "-", run.Unix()) }), nil, []string{"options.naming.namer"}},
 		{"a name that no server takes", "@daily", custom(func(p string, run time.Time) string { return fmt.Sprint(p, "_x-", run.Unix()) }), nil, []string{"options.naming.namer"}},
+		{"keys of a letter", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "example.com/z", Request: "Z"}}, nil, nil},
+		{"keys of the longest domain", "@daily", cronjob.Options{Marks: cronjob.Marks{
+			Time: domain253 + "/a", Request: "x" + domain253 + "/a",
+		}}, nil, []string{"options.marks.request"}},
 		{"keys", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "example.com/", Request: "Ex_ample/x"}}, nil, []string{"options.marks.time", "options.marks.request"}},
 		{"the same key in a label", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: "a", Request: "a"}}, nil, []string{"options.marks.request"}},
 		{"half a kind, a way that is none, a negative limit", "@daily", cronjob.Options{CatchUp: 9, MaxActive: -1, Child: cronjob.Kind{Kind: "Work"}}, nil,

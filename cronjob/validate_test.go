@@ -40,6 +40,9 @@ func TestC1_Validate(t *testing.T) {
 			if got := fields(cronjob.Validate(tc.spec)); !slices.Equal(got, tc.fields) {
 				t.Errorf("got %q, want %q", got, tc.fields)
 			}
+			if err := cronjob.Validate(tc.spec); tc.name == "an empty zone" && !strings.Contains(err.Error(), "must not be empty") {
+				t.Error(err)
+			}
 		})
 	}
 }

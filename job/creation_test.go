@@ -86,3 +86,15 @@ func TestJ33_LowestPendingIndexes(t *testing.T) {
 		}
 	})
 }
+
+// TestJ18_PodOfACreation: a backend that keeps it loses nothing of the index.
+func TestJ18_PodOfACreation(t *testing.T) {
+	c := Creation{Index: IndexAt(3), FailureCount: 2, IgnoredFailureCount: 1}
+	want := Pod{Name: "n", UID: "u", Index: IndexAt(3), Detail: &PodDetail{
+		CreationTimestamp: second(9), FailureCount: 2, IgnoredFailureCount: 1,
+	}}
+	Same(t, "pod", want, c.Pod("n", "u", second(9)))
+	if sight := want.Sight(); sight.UID != "u" || sight.Foreign || sight.Deleting || sight.Untracked {
+		t.Errorf("sight %+v", sight)
+	}
+}

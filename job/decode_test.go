@@ -66,6 +66,9 @@ func TestDecodeJob_WithoutItsType(t *testing.T) {
 }
 
 func TestDecode_Refusals(t *testing.T) {
+	if new(Template).UnmarshalJSON([]byte(`{"spec": 5}`)) == nil {
+		t.Error("a number is the spec of a template")
+	}
 	decodeJob := func(text string) error { _, err := DecodeJob([]byte(text)); return err }
 	decodePod := func(text string) error { _, err := DecodePod(ownerOfPodText(), []byte(text)); return err }
 	for _, test := range []struct {

@@ -59,7 +59,7 @@ func TestJI17_SuspendedEnd(t *testing.T) {
 			s.Job.Status.Conditions = []Condition{{Type: ConditionSuspended, Status: ConditionTrue}}
 			plan := PlanOf(t, s)
 			recorded, next := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
-			if next.Finished() == "" || next.StartTime.IsZero() == starts {
+			if next.Finished() == "" || next.StartTime.Equal(s.Now) != starts {
 				t.Errorf("%s, %s: started %v, conditions %v", name, completions, next.StartTime, next.Conditions)
 			}
 			if err := CheckTransition(recorded, next, s.Job.Spec); err != nil {
@@ -93,7 +93,7 @@ func TestJ27_ConditionsThatAreFalse(t *testing.T) {
 			if got := recorded.Condition(end.interim); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) {
 				t.Errorf("%s, %s: declared %+v", status, end.phase, got)
 			}
-			if got := next.Condition(end.reason); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) || len(next.Conditions) != len(all) {
+			if got := next.Condition(end.reason); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) || !got.LastProbeTime.Equal(s.Now) || len(next.Conditions) != len(all) {
 				t.Errorf("%s, %s: %v", status, end.phase, next.Conditions)
 			}
 		}

@@ -222,3 +222,18 @@ func TestJ31_DueIndexes(t *testing.T) {
 		}
 	})
 }
+
+// TestJ17_OrderOfFailures: a failure at an unknown time is the latest, and negative counts are none.
+func TestJ17_OrderOfFailures(t *testing.T) {
+	for _, pair := range [][2]time.Time{{{}, second(1)}, {second(2), second(1)}} {
+		if laterFirst(pair[0], pair[1]) >= 0 || laterFirst(pair[1], pair[0]) <= 0 {
+			t.Errorf("%v does not come before %v", pair[0], pair[1])
+		}
+	}
+	for counts, want := range map[[2]int32]int64{{3, 2}: 5, {-1, -4}: 0} {
+		detail := PodDetail{FailureCount: counts[0], IgnoredFailureCount: counts[1]}
+		if got := absoluteFailures(&Pod{Detail: &detail}); got != want {
+			t.Errorf("%d failures, want %d", got, want)
+		}
+	}
+}

@@ -134,6 +134,9 @@ func TestIndexes_JSON(t *testing.T) {
 	if err != nil || string(data) != `{"done":"0-4,7"}` {
 		t.Errorf("got %s, %v", data, err)
 	}
+	if text, err := (job.Indexes{}).MarshalText(); text == nil || err != nil {
+		t.Errorf("no indexes are no text: %v", err)
+	}
 	var back holder
 	if err := json.Unmarshal([]byte(`{"done":"3,4,5"}`), &back); err != nil || back.Done.String() != "3-5" {
 		t.Errorf("got %v, %v", back, err)

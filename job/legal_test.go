@@ -313,3 +313,53 @@ func TestSuspend(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckServed: a server with JobManagedBy looks at what a write changes.
+func TestCheckServed(t *testing.T) {
+	const indexed = `{"completionMode":"Indexed","completions":5,"backoffLimitPerIndex":1,"template":{"spec":{"restartPolicy":"Never"}}}`
+	started, done := job.Status{StartTime: midnight}, job.Status{CompletionTime: noon}
+	left := holding(started, job.ConditionFailureTarget, job.ConditionFailed)
+	left.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []job.UID{"a"}}
+	both := holding(started, job.ConditionComplete, job.ConditionFailureTarget, job.ConditionFailed)
+	lists := func(completed, failed string) job.Status {
+		return job.Status{StartTime: midnight, CompletedIndexes: completed, Succeeded: 2, FailedIndexes: &failed}
+	}
+	for _, c := range []struct {
+		name, spec string
+		old, next  job.Status
+		want       string // in the error
+	}{
+		{"two ends, as before", plain, both, both, ""},
+		{"an end with pods that are not counted", plain, holding(started, job.ConditionFailureTarget), left, "uncountedTerminatedPods"},
+		{"no startTime, as before", plain, holding(done, job.ConditionSuccessCriteriaMet, job.ConditionComplete),
+			holding(done, job.ConditionSuccessCriteriaMet, job.ConditionComplete), ""},
+		{"failed indexes out of order", indexed, started, lists("2-3", "1,0"), "failedIndexes"},
+		{"failed indexes beyond the completions", indexed, started, lists("2-3", "7"), "failedIndexes"},
+		{"an index in both lists", indexed, started, lists("2-3", "0-2"), "failedIndexes: 2"},
+		{"the end of a range in both lists", indexed, started, lists("2-3", "3"), "failedIndexes: 3"},
+		{"an index behind one that is in no other list", indexed, started, lists("0,4", "1,4"), "failedIndexes: 4"},
+		{"an index that ends a range of the other list", indexed, started, lists("3-4", "1,2-3"), "failedIndexes: 3"},
+		{"lists apart", indexed, started, lists("2-3", "0-1,4"), ""},
+	} {
+		err := job.CheckServed(release.V136, c.old, c.next, specWith(c.spec))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestAggregate_Sums: the counts of the parts, and the end that the whole has announced.
+func TestAggregate_Sums(t *testing.T) {
+	part := func(active, ready, terminating int32) job.Part {
+		return job.Part{Status: job.Status{StartTime: midnight, Active: active, Ready: &ready, Terminating: &terminating}}
+	}
+	got := job.Aggregate(specWith(plain), job.Status{StartTime: midnight}, []job.Part{part(2, 1, 1), part(3, 2, 2)}, noon, release.V136)
+	if got.Active != 5 || *got.Ready != 3 || *got.Terminating != 3 {
+		t.Errorf("%d active, %d ready, %d terminating", got.Active, *got.Ready, *got.Terminating)
+	}
+	complete := job.Part{Status: holding(job.Status{StartTime: midnight}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)}
+	announced := holding(job.Status{StartTime: midnight}, job.ConditionFailureTarget)
+	if got := job.Aggregate(specWith(plain), announced, []job.Part{complete}, noon, release.V136); got.Finished() != job.ConditionFailed {
+		t.Errorf("announced is a failure, and the job ends as %q", got.Finished())
+	}
+}

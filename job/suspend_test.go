@@ -86,3 +86,11 @@ func TestJ39_ConditionIsAddedForTrueOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestJ39_ResumedWithTooManyPods: the round that deletes them also writes that the job runs again.
+func TestJ39_ResumedWithTooManyPods(t *testing.T) {
+	plan := PlanOf(t, asSuspended(snapshotOf(t, `{"completions": 9}`, activePod("a"), activePod("b")), ConditionTrue))
+	if c := plan.Record(doneAll(plan).Writes).Status.Condition(ConditionSuspended); len(plan.Delete) != 1 || c.Status != ConditionFalse {
+		t.Errorf("%d deletions, %+v", len(plan.Delete), c)
+	}
+}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -74,5 +75,18 @@ func TestJ7_PendingOfUnknownAge(t *testing.T) {
 		if plan := PlanOf(t, s); len(plan.Delete) > 0 {
 			t.Errorf("%s: %s", name, plan)
 		}
+	}
+}
+
+// TestL6_AtMostSoManyPods: a round deletes no more pods that have not started than it may write.
+func TestL6_AtMostSoManyPods(t *testing.T) {
+	s := snapshotOf(t, `{"parallelism": 600}`)
+	s.Options = Options{PendingTimeout: time.Second}
+	for i := range s.Options.podWrites() + 1 {
+		name := fmt.Sprint("p", i)
+		s.Pods = append(s.Pods, Pod{UID: UID(name), Name: name, Index: NoIndex(), Detail: &PodDetail{CreationTimestamp: second(0)}})
+	}
+	if plan := PlanOf(t, s); len(plan.Delete) != s.Options.podWrites() {
+		t.Errorf("%d deletions", len(plan.Delete))
 	}
 }

@@ -52,6 +52,7 @@ func TestCheckTransition(t *testing.T) {
 	}{
 		{"nothing happens", "", "", "", ""},
 		{"a job starts", "", "", started + `,"active":2,"ready":0,"terminating":0`, ""},
+		{"JI6: a job without indexes has none to keep", "", `"completedIndexes":"0"`, "", ""},
 		{"JI20: negative counters", "", "", `"active":-1,"ready":-2,"terminating":-3,"succeeded":-4,"failed":-5`,
 			"active: -1: must not be negative; ready: -2: must not be negative; terminating: -3: must not be negative; " +
 				"succeeded: -4: must not be negative; failed: -5: must not be negative; failed: -5: must not decrease from 0; " +
