@@ -178,3 +178,24 @@ func TestC12_FailedCreationAfterReplace(t *testing.T) {
 		}
 	}
 }
+
+// A job of a backfill is being deleted. It takes its place under MaxActive as long as its pods are there, if a run is to wait for
+// that, whether or not a list is stored (CI8).
+func TestCI8_RoomOfALeavingBackfill(t *testing.T) {
+	for _, options := range []cronjob.Options{
+		{ReplaceWhenGone: true, MaxActive: 1},
+		{ReplaceWhenGone: true, MaxActive: 1, ActiveFromChildren: true},
+	} {
+		old := leaving(backfilled(child(hours(1))))
+		s := in(second(cronjob.Replace, old), options)
+		s.CronJob.Status.Active = nil
+		if !options.ActiveFromChildren {
+			s.CronJob.Status.Active = []cronjob.Reference{ref(old)}
+		}
+		for _, plan := range toRest(t, s) {
+			if len(plan.Create) > 0 {
+				t.Errorf("%+v: %s", options, plan.String())
+			}
+		}
+	}
+}

@@ -94,3 +94,31 @@ func TestCL5_AJobOnItsWayOut(t *testing.T) {
 		}
 	}
 }
+
+// C3: Replace has deleted a job that no snapshot had shown. A later one shows it, and not yet the job that has replaced it.
+func TestC3_ReplacedBeforeItIsShown(t *testing.T) {
+	old, next := child(hours(1)), child(hours(2))
+	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(2.5))
+	s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(2), Active: []cronjob.Reference{ref(next)}}
+	s.Memory = cronjob.Remember(cronjob.Remembered{
+		CronJobUID: s.CronJob.UID, Accounted: hours(2), Recorded: hours(2),
+		Started:  []cronjob.StartedJob{{Reference: ref(next), ScheduledTime: hours(2), Recorded: true}},
+		Replaced: []cronjob.LeavingJob{{Reference: ref(old)}},
+	})
+	for _, step := range []struct {
+		children   []cronjob.Child
+		remembered int
+	}{{nil, 1}, {[]cronjob.Child{old}, 1}, {[]cronjob.Child{old, next}, 1}, {[]cronjob.Child{next}, 0}} {
+		s.Children = step.children
+		plan := reconcile(t, s)
+		o := done(&plan)
+		for i := range o.Verified {
+			o.Verified[i] = cronjob.ResultDone // the new job is there
+		}
+		end := plan.Conclude(o)
+		if left := end.Memory.Kept().Replaced; len(plan.Unexpected) > 0 || len(left) != step.remembered {
+			t.Errorf("children %v: unexpected %v, remembered %v", step.children, plan.Unexpected, left)
+		}
+		s.Memory, s.CronJob.Status = end.Memory, end.Status
+	}
+}

@@ -47,7 +47,7 @@ func (c *census) recallWrites(s *Snapshot, m *memory) (started []startedJob, rep
 		return nil, nil, time.Time{}
 	}
 	started, hidden := c.recallStarts(s, m.Started, m.Accounted)
-	replaced = c.recallReplaced(s, m.Replaced)
+	replaced = c.recallReplaced(s, m.Replaced, slices.ContainsFunc(started, isOfRun))
 	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
 	since = behindSince(m.Behind, s.Now, late || len(c.ended) > 0)
 	patient := since.IsZero() || s.Now.Before(since.Add(patience))
@@ -155,9 +155,13 @@ func (c *census) takeInUnrecorded(s *startedJob) {
 	c.lastRun = later(c.lastRun, s.ScheduledTime)
 }
 
+// isOfRun reports whether a started job is the schedule's.
+func isOfRun(s startedJob) bool { return !s.ScheduledTime.IsZero() }
+
 // recallReplaced returns the deleted jobs that the children do not show to be deleted. Where a run waits
-// for them to be gone, those that the children do not show at all are looked up.
-func (c *census) recallReplaced(s *Snapshot, old []leavingJob) (kept []leavingJob) {
+// for them to be gone, those that the children do not show at all are looked up. Otherwise they may yet be shown while
+// a later job of the schedule is not.
+func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept []leavingJob) {
 	if !c.replacing || len(old) == 0 {
 		return nil
 	}
@@ -166,11 +170,11 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob) (kept []leavingJo
 	for _, l := range old {
 		place := c.placeOf(l.UID)
 		switch {
-		case place < 0 && (l.Seen || !c.whenGone): // gone
+		case place < 0 && (l.Seen || !c.whenGone && !late): // gone
 			continue
 		case place < 0:
 			c.deleted[l.UID] = true
-			if !isNamed(l.UID, l.Name) { // the active jobs are looked up in any case
+			if c.whenGone && !isNamed(l.UID, l.Name) { // the active jobs are looked up in any case
 				c.verify = append(c.verify, l.Reference)
 			}
 		case c.children[place].isFinished() || !c.children[place].DeletionTimestamp.IsZero():

@@ -51,10 +51,16 @@ func backfilledUIDs(starts []startedJob) (uids map[job.UID]bool) {
 	return uids
 }
 
-// countSpared counts the active jobs that a run does not replace.
+// countSpared counts the active jobs that a run does not replace. Where a run waits until jobs are gone, so does the
+// room of one that is being deleted and has left the active list.
 func (c *census) countSpared() (n int) {
 	for _, ref := range c.active {
 		if c.isSpared(ref) {
+			n++
+		}
+	}
+	for i := range c.children {
+		if c.whenGone && !c.listed[i] && c.isOut(i) && c.isBackfilled(&c.children[i]) {
 			n++
 		}
 	}
