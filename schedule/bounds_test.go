@@ -105,6 +105,9 @@ func TestBounds_S3_OutsideOfTheYears(t *testing.T) {
 	if !early.Never() || !mustParse(t, "@daily", schedule.NotAfter(year(-1))).Equal(mustParse(t, "@daily", schedule.NotAfter(year(-2)))) {
 		t.Errorf("not after the first days of the year 4: %s", early.Describe())
 	}
+	if every := mustParse(t, "@every 7h", schedule.WithAnchor(year(-1))); !every.Equal(mustParse(t, "@every 7h", schedule.WithAnchor(year(-2)))) {
+		t.Errorf("anchored before the year 1: %v", every.Next(year(2026)))
+	}
 	if open := mustParse(t, "@yearly", schedule.NotBefore(year(-1)), schedule.NotAfter(year(12000))); !open.Equal(mustParse(t, "@yearly")) {
 		t.Errorf("bounds around all years: %s", open.Describe())
 	}

@@ -39,6 +39,8 @@ func TestDescribe(t *testing.T) {
 		{"5 9 * * 1,3", "at 09:05 on Mondays and Wednesdays"},
 		{"5 9 * * 2-5", "at 09:05 on Tuesdays to Fridays"},
 		{"0 0,2,3,6 * * *", "at 00:00, 02:00, 03:00 and 06:00 every day"},
+		{"0 1,2,5,8,13,20 * * *", "at 01:00, 02:00, 05:00, 08:00, 13:00 and 20:00 every day"},
+		{"0 0 1,2 * *", "at 00:00 on the 1st and 2nd of every month"},
 		{"0,7,30 1-5 * * *", "at 0, 7 and 30 minutes past the hours 1 to 5 every day"},
 		{"*/10 1,5 * * *", "every 10 minutes of the hours 1 and 5"},
 		{"5,6,9 1,5,8 * * *", "at 5, 6 and 9 minutes past the hours 1, 5 and 8 every day"},
@@ -194,6 +196,15 @@ func TestLint_Texts(t *testing.T) {
 		if found := mustParse(t, spec).Lint(schedule.Circumstances{}); len(found) != len(texts) || found[0].Message != texts[0] {
 			t.Errorf("%s: without a time, %q, want %q", spec, found, texts)
 		}
+	}
+}
+
+// TestLint_TextOfARepeatedTime: all of it in its place.
+func TestLint_TextOfARepeatedTime(t *testing.T) {
+	s := mustParse(t, "30 2 * 10 *", schedule.WithTimeZone("Europe/Berlin"))
+	want := "02:30 on 2026-10-25 comes twice in Europe/Berlin, where clocks go from 03:00 back to 02:00: two runs"
+	if found := s.Lint(schedule.Circumstances{From: instant(t, "2026-02-01T00:00Z")}); len(found) != 1 || found[0].Message != want {
+		t.Errorf("got %v, want %q", found, want)
 	}
 }
 

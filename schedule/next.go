@@ -9,12 +9,12 @@ func (s Schedule) Next(t time.Time) time.Time {
 	if p == nil || p.special {
 		return p.specialNext(t)
 	}
-	run, ok := int64(0), false
+	run, ok := int64(0), true
 	switch unix := min(max(t.Unix(), p.after), p.until); {
 	case p.every.seconds > 0:
 		run, ok = p.every.next(unix)
 	case unix >= p.evenSince:
-		run, ok = p.table.seconds.next(unix), true
+		run = p.table.seconds.next(unix)
 	default:
 		run, ok = p.table.next(unix)
 	}

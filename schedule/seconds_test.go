@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -70,6 +71,10 @@ func TestSeconds_RulesOfOddSeconds(t *testing.T) {
 		if got := s.Next(instant(t, c.from)); !got.Equal(instant(t, c.want)) {
 			t.Errorf("%s: after %s comes %v, want %s", c.rule, c.from, got.UTC(), c.want)
 		}
+	}
+	s := mustParse(t, "*/20 * * * * *", schedule.WithSeconds(), schedule.WithLocation(time.FixedZone("", -61)))
+	if got := s.Next(instant(t, "2026-07-15T00:00Z")); got.UTC().Second() != 1 {
+		t.Errorf("61 seconds behind: %v", got.UTC())
 	}
 }
 

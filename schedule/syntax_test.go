@@ -29,6 +29,7 @@ func TestS1_ErrorsSayWhatToWrite(t *testing.T) {
 		{"0 0 * january *", `month "january": names have three letters; write jan`},
 		{"0 0 * * 7", `day-of-week "7": Sunday is 0; write 0 or sun`},
 		{"0 0 * * 5-7", `day-of-week "5-7": Sunday is 0; write 5-6,0`},
+		{"0 0 * * 3-7/2", `day-of-week "3-7/2": Sunday is 0; write 0 or sun`},
 		{"0 0 * * 1,7", `day-of-week "1,7": "7": Sunday is 0; write 0 or sun`},
 		{"0 0 * * fri-mon", `day-of-week "fri-mon": a range must not end before it begins; write 5-6,0-1`},
 		{"60 * * * *", `minute "60": must be from 0 to 59`}, {"0 22-24 * * *", `hour "22-24": must be from 0 to 23`},
