@@ -90,7 +90,7 @@ func TestJ27_ConditionsThatAreFalse(t *testing.T) {
 			s.Pods = []Pod{endedPod("a", end.phase)}
 			plan = PlanOf(t, s)
 			recorded, next := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
-			if got := recorded.Condition(end.interim); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) {
+			if got := recorded.Condition(end.interim); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) || !got.LastProbeTime.Equal(s.Now) {
 				t.Errorf("%s, %s: declared %+v", status, end.phase, got)
 			}
 			if got := next.Condition(end.reason); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) || !got.LastProbeTime.Equal(s.Now) || len(next.Conditions) != len(all) {

@@ -130,3 +130,27 @@ func TestInferBackoff(t *testing.T) {
 		Same(t, test.name, test.want, InferBackoff(s))
 	}
 }
+
+// TestInspect_DeletedPods: a pod that is being deleted has failed, unless it has succeeded, where
+// it is replaced immediately. One that runs has not.
+func TestInspect_DeletedPods(t *testing.T) {
+	s := snapshotOf(t, `{"completions": 9, "completionMode": "Indexed", "parallelism": 3}`)
+	s.Job.Status.CompletedIndexes, s.Job.Status.Succeeded = "0-1", 2
+	for i, phase := range []PodPhase{PodRunning, PodRunning, PodSucceeded} {
+		p := Pod{Name: phase.String(), UID: UID(rune('a' + i)), Index: IndexAt(int32(i + 2)), Phase: phase}
+		if i > 0 {
+			p.Deletion = &PodDeletion{Timestamp: second(9)}
+		}
+		s.Pods = append(s.Pods, p)
+	}
+	got, err := Inspect(s)
+	must.OK(t, err)
+	for i, want := range []bool{false, true, false} {
+		if got.Pods[i].Failed != want {
+			t.Errorf("pod %d has failed: %v, want %v", i, got.Pods[i].Failed, want)
+		}
+	}
+	if got.Completed.String() != "0,1,4" {
+		t.Errorf("completed are %s", got.Completed)
+	}
+}

@@ -324,6 +324,9 @@ func TestCheckServed(t *testing.T) {
 	lists := func(completed, failed string) job.Status {
 		return job.Status{StartTime: midnight, CompletedIndexes: completed, Succeeded: 2, FailedIndexes: &failed}
 	}
+	complete := func(at time.Time) job.Status {
+		return holding(job.Status{StartTime: midnight, CompletionTime: at}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)
+	}
 	for _, c := range []struct {
 		name, spec string
 		old, next  job.Status
@@ -333,6 +336,8 @@ func TestCheckServed(t *testing.T) {
 		{"an end with pods that are not counted", plain, holding(started, job.ConditionFailureTarget), left, "uncountedTerminatedPods"},
 		{"no startTime, as before", plain, holding(done, job.ConditionSuccessCriteriaMet, job.ConditionComplete),
 			holding(done, job.ConditionSuccessCriteriaMet, job.ConditionComplete), ""},
+		{"a completionTime that moves", plain, complete(noon), complete(noon.Add(time.Second)), "completionTime: \"2026-01-01T12:00:01Z\": must stay 2026-01-01T12:00:00Z"},
+		{"failed indexes of a job without such a limit", plain, started, lists("", "0"), "failedIndexes: \"0\": needs spec.backoffLimitPerIndex"},
 		{"failed indexes out of order", indexed, started, lists("2-3", "1,0"), "failedIndexes"},
 		{"failed indexes beyond the completions", indexed, started, lists("2-3", "7"), "failedIndexes"},
 		{"an index in both lists", indexed, started, lists("2-3", "0-2"), "failedIndexes: 2"},
@@ -357,7 +362,23 @@ func TestAggregate_Sums(t *testing.T) {
 	if got.Active != 5 || *got.Ready != 3 || *got.Terminating != 3 {
 		t.Errorf("%d active, %d ready, %d terminating", got.Active, *got.Ready, *got.Terminating)
 	}
-	complete := job.Part{Status: holding(job.Status{StartTime: midnight}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)}
+	old := job.Status{Succeeded: 7, Failed: 8}
+	if got := job.Aggregate(specWith(plain), old, nil, noon, release.V136); got.Succeeded != 7 || got.Failed != 8 {
+		t.Errorf("without its parts, %d succeeded, %d failed", got.Succeeded, got.Failed)
+	}
+	completeAt := func(hour int) job.Part {
+		at := midnight.Add(time.Duration(hour) * time.Hour)
+		return job.Part{Status: holding(job.Status{StartTime: at.Add(-time.Hour), CompletionTime: at}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)}
+	}
+	complete := completeAt(1)
+	got = job.Aggregate(specWith(plain), job.Status{}, []job.Part{complete, completeAt(3), completeAt(2)}, noon, release.V136)
+	if got.Finished() != job.ConditionComplete || !got.StartTime.Equal(midnight) || !got.CompletionTime.Equal(midnight.Add(3*time.Hour)) {
+		t.Errorf("complete from %v to %v: %v", got.StartTime, got.CompletionTime, got.Conditions)
+	}
+	again, err := job.Finish(got, specWith(plain), job.Verdict{Type: job.ConditionFailureTarget}, noon, release.V136)
+	if err != nil || again.Finished() != job.ConditionComplete {
+		t.Errorf("what has ended ends as %q, %v", again.Finished(), err)
+	}
 	announced := holding(job.Status{StartTime: midnight}, job.ConditionFailureTarget)
 	if got := job.Aggregate(specWith(plain), announced, []job.Part{complete}, noon, release.V136); got.Finished() != job.ConditionFailed {
 		t.Errorf("announced is a failure, and the job ends as %q", got.Finished())
