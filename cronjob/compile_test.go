@@ -130,3 +130,16 @@ func TestC17_CompiledForAnotherZone(t *testing.T) {
 		}
 	}
 }
+
+// TestCompile_AnchorOfTheOptions: it comes before that of the CronJob, which is its creation.
+func TestCompile_AnchorOfTheOptions(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@every 7h"})
+	c.CreationTimestamp = hours(1)
+	want := schedule.WithAnchor(hours(2))
+	if got := cronjob.Compile(&c, want).Schedule; !got.Next(hours(3)).Equal(hours(9)) {
+		t.Errorf("after 3:00 comes %s, want 9:00", got.Next(hours(3)))
+	}
+	if got := cronjob.Compile(&c).Schedule; !got.Next(hours(3)).Equal(hours(8)) {
+		t.Errorf("after 3:00 comes %s, want 8:00", got.Next(hours(3)))
+	}
+}

@@ -23,7 +23,7 @@ func TestDecode(t *testing.T) {
 	if got, _ := json.Marshal(c.Status); string(got) != status {
 		t.Errorf("the status does not round-trip: %s", got)
 	}
-	if c.Spec.JobTemplate.Labels["a"] != "b" || c.Spec.JobTemplate.Annotations["c"] != "d" || c.Spec.ConcurrencyPolicy != cronjob.Forbid || c.UID != "cj-1" {
+	if c.Spec.JobTemplate.Labels["a"] != "b" || c.Spec.JobTemplate.Annotations["c"] != "d" || c.Spec.ConcurrencyPolicy != cronjob.Forbid || !c.CreationTimestamp.Equal(at("2026-01-01T00:00:00Z")) || c.UID != "cj-1" {
 		t.Errorf("%+v", c)
 	}
 	got, err := cronjob.DecodeChild(&c, []byte(`{"kind":"Job","metadata":{"name":"report-1","namespace":"ns","uid":"u",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/release"
 )
 
 // C1: the longest label, and one byte more.
@@ -15,6 +16,11 @@ func TestC1_LongestLabel(t *testing.T) {
 	for n, want := range map[int]bool{0: false, 1: true, maxLabel: true, maxLabel + 1: false} {
 		if got := isLabel(strings.Repeat("a", n)); got != want {
 			t.Errorf("%d bytes: %t", n, got)
+		}
+	}
+	for text, want := range map[string]bool{"az-09": true, "9": true, "A": false, "a_b": false, "a.b": false, "a{": false, "a:": false, "-a": false, "a-": false} {
+		if got := isLabel(text); got != want {
+			t.Errorf("%q: %t", text, got)
 		}
 	}
 }
@@ -85,5 +91,25 @@ func TestMemberOf(t *testing.T) {
 func TestCount(t *testing.T) {
 	if count(5).of(3) != 3 || count(2).of(3) != 2 {
 		t.Error("not the smaller one")
+	}
+}
+
+// TestC18_FailuresSince: one at that time came before, and one that another controller owns does not count.
+func TestC18_FailuresSince(t *testing.T) {
+	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var children []Child
+	for _, after := range []time.Duration{-time.Second, 0, time.Second, time.Minute} {
+		children = append(children, Child{Finished: Failed, FinishTime: since.Add(after)})
+	}
+	if children[3].Foreign = true; failuresSince(children, since) != 1 {
+		t.Errorf("%d failures, want 1", failuresSince(children, since))
+	}
+}
+
+func TestKubernetes_LeavesOutWhatCronJobsHave(t *testing.T) {
+	for _, r := range release.All() {
+		if got := Kubernetes(r).Without &^ release.CronJobsScheduledAnnotation; got != 0 {
+			t.Errorf("%v: without %v as well", r, got)
+		}
 	}
 }

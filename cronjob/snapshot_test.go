@@ -105,6 +105,16 @@ func TestNothingLeftToRun(t *testing.T) {
 	}
 }
 
+// TestClockBehindTheStatus: a run that was scheduled later than now is waited for, by however little.
+func TestClockBehindTheStatus(t *testing.T) {
+	s := hourly(cronjob.Spec{}, hours(1).Add(-time.Millisecond))
+	s.CronJob.Status.LastScheduleTime = hours(1)
+	plan, err := cronjob.PlanRound(s)
+	if err != nil || !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitClock }) {
+		t.Errorf("%v\n%s", err, plan.String())
+	}
+}
+
 // TestNoteBeforeARunIsDue: a deadline of 0 seconds is noted while nothing is due.
 func TestNoteBeforeARunIsDue(t *testing.T) {
 	s := hourly(cronjob.Spec{StartingDeadlineSeconds: ptr[int64](0)}, hours(1.5))

@@ -61,6 +61,7 @@ func TestC1_ValidateOptions(t *testing.T) {
 		{"keys of the longest domain", "@daily", cronjob.Options{Marks: cronjob.Marks{
 			Time: domain253 + "/a", Request: "x" + domain253 + "/a",
 		}}, nil, []string{"options.marks.request"}},
+		{"a key with a bracket", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "a[b"}}, nil, []string{"options.marks.time"}},
 		{"keys", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "example.com/", Request: "Ex_ample/x"}}, nil, []string{"options.marks.time", "options.marks.request"}},
 		{"the same key in a label", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: "a", Request: "a"}}, nil, []string{"options.marks.request"}},
 		{"half a kind, a way that is none, a negative limit", "@daily", cronjob.Options{CatchUp: 9, MaxActive: -1, Child: cronjob.Kind{Kind: "Work"}}, nil,

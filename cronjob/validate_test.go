@@ -36,6 +36,7 @@ func TestC1_Validate(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			_ = cronjob.Validate(tc.spec) // without the defaults, it does not panic
 			cronjob.Default(&tc.spec)
 			if got := fields(cronjob.Validate(tc.spec)); !slices.Equal(got, tc.fields) {
 				t.Errorf("got %q, want %q", got, tc.fields)
