@@ -1,6 +1,9 @@
 package cronjob
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Most rounds of many CronJobs find nothing to do. planQuiet tells these from the others by one look at
 // each value, without the lists and copies of a whole round, which comes to the same plan.
@@ -32,7 +35,9 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 		NextRun:    next,
 	}
 	b := &plan.basis
-	b.Now, b.Before, b.Status, b.Memory = s.Now, s.CronJob.Status, s.CronJob.Status, m
+	b.Now, b.Before, b.Memory = s.Now, s.CronJob.Status, m
+	b.Before.Active = slices.Clip(b.Before.Active)
+	b.Status = b.Before
 	b.Consistent, b.Child = s.Consistent, s.Options.Child
 	return plan, true
 }

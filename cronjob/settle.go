@@ -24,6 +24,7 @@ type Settlement struct {
 func (p *Plan) Settle(w Writes) Settlement {
 	b := &p.basis
 	status := b.Status
+	status.Active = slices.Clip(status.Active)
 	if gone := p.gone(&w); len(gone) > 0 {
 		status.Active = slices.DeleteFunc(slices.Clone(status.Active), func(r Reference) bool { return gone[r.UID] })
 	}
@@ -61,7 +62,6 @@ func (p *Plan) recordStarts(status Status, w *Writes) Status {
 		return status
 	}
 	isNamed := memberOf(status.Active, len(p.Create))
-	status.Active = slices.Clip(status.Active)
 	for i := range p.Create {
 		c, e := &p.Create[i], value.At(w.Created, i)
 		if e.Result != ResultDone && (e.Result != ResultAlreadyExists || p.basis.Quirks.Has(cronjobquirk.BlindCreate)) {

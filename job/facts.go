@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/job/jobquirk"
@@ -50,6 +51,7 @@ func (f *facts) learn(s *Snapshot) {
 	f.JobUID = s.Job.UID
 	f.Now = s.Now
 	f.Status = s.Job.Status
+	f.Status.Conditions = slices.Clip(f.Status.Conditions) // who appends does not write to the snapshot
 	f.StartTime = startTime(&s.Job, s.Now)
 	f.Completions = spec.Completions
 	f.Indexed = spec.isIndexed()

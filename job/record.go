@@ -35,7 +35,7 @@ func (p *Plan) Record(w Writes) Recording {
 	case b.Course.Idle:
 		return r
 	case b.isStopped():
-		r.Untrack = p.Untrack
+		r.Untrack = slices.Clip(p.Untrack)
 		return r
 	case !hasClaimed(p, &w):
 		return r
@@ -219,7 +219,7 @@ func (u *Untracking) applies(end Verdict) bool {
 // then they lose it uncounted (J37).
 func applicable(untrack []Untracking, end Verdict, deleted bool) []Untracking {
 	if !slices.ContainsFunc(untrack, func(u Untracking) bool { return !u.applies(end) }) {
-		return untrack
+		return slices.Clip(untrack)
 	}
 	var out []Untracking
 	for _, u := range untrack {

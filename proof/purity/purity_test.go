@@ -73,6 +73,7 @@ var acting = []struct{ dir, reason string }{
 	{"internal/terminal", "writes to terminals, for the commands"},
 	{"internal/testfile", "reads and writes the files of tests"},
 	{"internal/must", "ends tests"},
+	{"internal/intact", "finds memory that is shared, for tests"},
 	{"internal/specgen", "draws specs for tests"},
 	{"internal/step", "makes the calls of executors"},
 	{"kit/cronjobgen", "draws what tests begin with"},

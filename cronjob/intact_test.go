@@ -1,0 +1,46 @@
+package cronjob_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/intact"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/cronjobgen"
+)
+
+var public = intact.Functions{
+	Of: []any{
+		cronjob.Reconcile, cronjob.Compile, cronjob.Validate, cronjob.ValidateUpdate, cronjob.Default,
+		cronjob.ChildOf, cronjob.DecodeChild, cronjob.DecodeCronJob, cronjob.JobName, cronjob.Kubernetes, cronjob.Kubernetes136,
+	},
+	Writes: []string{"Default"},
+	Shares: map[string]string{ // the status of the snapshot, and its requests
+		"Reconcile": "", "Plan.Settle": "", "Settlement.Conclude": "*", "Plan.Conclude": "Outcome",
+	},
+	Skip: []string{"Planner", "Plan.Basis", "Memory.Kept"},
+}
+
+// TestB3_NothingIsShared: no function writes to what it is given, and what one returns is its
+// caller's: to write to it changes nothing else.
+func TestB3_NothingIsShared(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
+		if rapid.Bool().Draw(t, "request") {
+			cronjobgen.Request(t, w)
+		}
+		s := w.Snapshot()
+		if s.Options = drawOptions(t); rapid.Bool().Draw(t, "garbage") {
+			s = drawGarbage(t)
+		}
+		var pool intact.Pool
+		pool.Add(s, drawOutcome(t), job.Job{UID: "child"}, map[string]string{"a": "b"}, drawSpec(t))
+		if plan, err := cronjob.Reconcile(s); err == nil {
+			pool.Add(plan, done(&plan), plan.Settle(done(&plan).Writes))
+		}
+		public.Check(t, &pool)
+	})
+	public.AllCalled(t)
+}

@@ -1,0 +1,318 @@
+// Package intact finds functions that write to what they are given, that keep it, and that return
+// memory that others have as well.
+package intact
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// Functions are those of a package that Check calls.
+type Functions struct {
+	// Of has all functions of the package, as values. The methods follow from the types of the pool.
+	Of []any
+	// Writes are those that write to what their first argument points to, by name: "Pod.Read".
+	Writes []string
+	// Shares are those whose results may share memory with an argument, by name, with the field of
+	// the first result that is an argument, if there is one. An append to another must not show, unless
+	// the field is "*".
+	Shares map[string]string
+	// Skip are those that are not called, by name, and all methods of a type by its name.
+	Skip []string
+
+	called map[string]bool
+}
+
+// Test is what a check needs of a test.
+type Test interface {
+	Errorf(format string, args ...any)
+}
+
+// Pool has values by type, from which arguments are taken.
+type Pool struct {
+	values map[reflect.Type][]reflect.Value
+}
+
+// most is how many values of a type a pool has.
+const most = 4
+
+// Add adds values and everything that their owner can reach through them.
+func (p *Pool) Add(values ...any) {
+	for _, v := range values {
+		p.add(addressable(reflect.ValueOf(v)))
+	}
+}
+
+func (p *Pool) add(v reflect.Value) {
+	if !v.IsValid() {
+		return
+	}
+	if p.values == nil {
+		p.values = map[reflect.Type][]reflect.Value{}
+	}
+	t := v.Type()
+	wanted := len(p.values[t]) == 0 || len(p.values[t]) < most && !v.IsZero()
+	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && wanted {
+		p.values[t] = append(p.values[t], variable(v))
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		p.add(v.Elem())
+	case reflect.Slice, reflect.Array:
+		for i := range min(v.Len(), most) {
+			p.add(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				p.add(v.Field(i))
+			}
+		}
+	}
+}
+
+// Check calls the functions with values of the pool, and puts their results into it.
+func (f *Functions) Check(t Test, p *Pool) {
+	if f.called == nil {
+		f.called = map[string]bool{}
+	}
+	try := func(name string, fn reflect.Value) {
+		if !slices.Contains(f.Skip, name) && p.call(t, name, fn, f) {
+			f.called[name] = true
+		}
+	}
+	for _, fn := range f.Of {
+		name := runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name()
+		try(name[strings.LastIndex(name, ".")+1:], reflect.ValueOf(fn))
+	}
+
+	pkg := runtime.FuncForPC(reflect.ValueOf(f.Of[0]).Pointer()).Name()
+	pkg = pkg[:strings.LastIndex(pkg, ".")]
+	for _, of := range p.types() {
+		if of.PkgPath() != pkg || slices.Contains(f.Skip, of.Name()) {
+			continue
+		}
+		for m := range reflect.PointerTo(of).NumMethod() {
+			method := reflect.PointerTo(of).Method(m)
+			if strings.HasPrefix(method.Name, "Unmarshal") {
+				continue // they write to their receivers
+			}
+			try(of.Name()+"."+method.Name, method.Func)
+		}
+	}
+}
+
+// types are the types of the values, in an order that does not change.
+func (p *Pool) types() []reflect.Type {
+	return slices.SortedFunc(maps.Keys(p.values), func(a, b reflect.Type) int {
+		return strings.Compare(a.String(), b.String())
+	})
+}
+
+// call calls a function with the values of the pool in turn.
+func (p *Pool) call(t Test, name string, fn reflect.Value, f *Functions) (ok bool) {
+	writes, method := slices.Contains(f.Writes, name), strings.Contains(name, ".")
+	for n := range most {
+		var given []reflect.Value
+		for i := range fn.Type().NumIn() {
+			v := p.take(fn.Type().In(i), n)
+			if !v.IsValid() {
+				return false
+			}
+			given = append(given, v)
+		}
+		if d := check(fn, given, writes, method, f.shared(name), p); d != "" {
+			t.Errorf("%s %s", name, d)
+		}
+	}
+	return true
+}
+
+// take returns the nth value of a type, or one that is invalid.
+func (p *Pool) take(t reflect.Type, n int) reflect.Value {
+	if t.Kind() == reflect.Pointer {
+		v := p.take(t.Elem(), n)
+		if !v.IsValid() {
+			return v
+		}
+		out := reflect.New(t.Elem())
+		out.Elem().Set(v)
+		return out
+	}
+	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
+		for _, of := range p.types() {
+			if reflect.PointerTo(of).Implements(t) {
+				return p.take(reflect.PointerTo(of), n)
+			}
+		}
+		return reflect.Value{}
+	}
+	if known := p.values[t]; len(known) > 0 {
+		return known[n%len(known)]
+	}
+	if t.Kind() == reflect.Slice || t.Kind() != reflect.Func && isPlain(t) {
+		return reflect.Zero(t)
+	}
+	return reflect.Value{}
+}
+
+// shared returns the field for a function whose result shares memory, or nil.
+func (f *Functions) shared(name string) *string {
+	if field, ok := f.Shares[name]; ok {
+		return &field
+	}
+	return nil
+}
+
+// check makes one call, and says what is wrong with it.
+func check(fn reflect.Value, given []reflect.Value, writes, method bool, shares *string, p *Pool) string {
+	var args, was []reflect.Value
+	for _, v := range given {
+		args = append(args, variable(v))
+		was = append(was, variable(v))
+	}
+	watched := slices.Clone(args)
+	if writes { // but not to what that refers to in turn
+		args[0] = reflect.New(args[0].Type().Elem())
+		args[0].Elem().Set(watched[0].Elem())
+		args[0] = addressable(args[0])
+	}
+	changed := func() string {
+		for i := range watched {
+			if d := diff(watched[i], was[i], true, 0); d != "" {
+				return fmt.Sprintf("argument %d%s", i, d)
+			}
+		}
+		return ""
+	}
+
+	call := fn.Call
+	if fn.Type().IsVariadic() {
+		call = fn.CallSlice
+	}
+	out := addressables(call(args))
+	if d := changed(); d != "" {
+		return "writes to its " + d
+	}
+	first := make([]reflect.Value, len(out))
+	for i, v := range out {
+		first[i] = variable(v)
+		if v.CanInterface() {
+			p.Add(v.Interface())
+		}
+	}
+
+	if shares != nil && *shares == "*" {
+		return ""
+	}
+
+	// What a caller does with a result is its own affair.
+	for i, v := range out {
+		if i == 0 && shares != nil && *shares != "" {
+			v.FieldByName(*shares).SetZero()
+		}
+		scribble(v, shares != nil, map[unsafe.Pointer]bool{})
+	}
+	if d := changed(); d != "" {
+		return "returns memory of its " + d
+	}
+	if writes || shares != nil {
+		return ""
+	}
+	again := addressables(call(args))
+	for i := range again {
+		if d := diff(again[i], first[i], false, 0); d != "" {
+			return fmt.Sprintf("returns memory that it keeps: result %d%s", i, d)
+		}
+	}
+
+	// A result is its caller's, whatever becomes of the arguments.
+	for i, a := range args {
+		if i == 0 && method {
+			continue // a result may refer to what it is of
+		}
+		Scribble(a.Addr().Interface())
+	}
+	for i := range again {
+		if d := diff(again[i], first[i], false, 0); d != "" {
+			return fmt.Sprintf("keeps an argument: result %d%s", i, d)
+		}
+	}
+	return ""
+}
+
+func addressables(values []reflect.Value) []reflect.Value {
+	for i, v := range values {
+		values[i] = addressable(v)
+	}
+	return values
+}
+
+// exported lists the functions of the package in a folder, and the methods of its types: those that
+// others can call.
+func exported(folder string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !fn.Name.IsExported() {
+				continue
+			}
+			if fn.Recv == nil {
+				names = append(names, fn.Name.Name)
+				continue
+			}
+			t := fn.Recv.List[0].Type
+			if star, ok := t.(*ast.StarExpr); ok {
+				t = star.X
+			}
+			if of, ok := t.(*ast.Ident); ok && of.IsExported() {
+				names = append(names, of.Name+"."+fn.Name.Name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// AllCalled fails where no check has called a function or a method of the package of the test.
+func (f *Functions) AllCalled(t Test) {
+	names, err := exported(".")
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	for _, name := range names {
+		of, method, _ := strings.Cut(name, ".")
+		skipped := slices.Contains(f.Skip, of) || slices.Contains(f.Skip, name)
+		if !f.called[name] && !skipped && !slices.Contains(text, method) {
+			t.Errorf("%s is not called: the pool has no arguments for it", name)
+		}
+	}
+}
+
+// text are methods that every enumeration has, on plain values.
+var text = []string{"String", "MarshalText", "UnmarshalText", "MarshalJSON", "UnmarshalJSON", "Error", "Unwrap"}

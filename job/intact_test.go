@@ -1,0 +1,44 @@
+package job_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/intact"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/kit/jobgen"
+	"github.com/batchplan/batchplan/release"
+)
+
+var public = intact.Functions{
+	Of: []any{
+		job.Reconcile, job.Inspect, job.InferBackoff, job.Expire, job.ManagerOf, job.MayUntrack, job.OwnerOf, job.TrackingEvent,
+		job.Default, job.DropDisabled, job.Validate, job.ValidateUpdate, job.ValidateTemplateUpdate, job.DecodeJob, job.DecodePod,
+		job.CheckServed, job.CheckTransition, job.Announce, job.Finish, job.Suspend, job.Resume, job.Aggregate,
+		job.ParseIndexes, job.IndexAt, job.NoIndex, job.Kubernetes, job.Kubernetes136,
+	},
+	Writes: []string{"Default", "DropDisabled", "Pod.ReadAnnotations"},
+	Shares: map[string]string{
+		"Reconcile": "", "Plan.Record": "", "Recording.Settle": "*", "Settlement.Conclude": "*", "Plan.Conclude": "Outcome", // the status of the snapshot
+		"Announce": "*", "Finish": "*", "Suspend": "*", "Resume": "*", "Aggregate": "*", // what does not change
+	},
+	Skip: []string{"Planner"},
+}
+
+// TestJI24_NothingIsShared: no function writes to what it is given, and what one returns is its
+// caller's: to write to it changes nothing else.
+func TestJI24_NothingIsShared(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawLook(t, lived(t, 20, allFaults))
+		plan := job.PlanOf(t, s)
+		o := drawOutcome(t, plan, job.ResultDone, job.ResultGone, job.ResultUnsuccessful)
+		recording := plan.Record(o.Writes)
+		var pool intact.Pool
+		pool.Add(s, *plan, o, recording, recording.Settle(o.Recorded, o.Untracked))
+		pool.Add(job.Selector{MatchLabels: map[string]string{"a": "b"}}, map[string]string{"a": "b"})
+		pool.Add(jobgen.Specs().Draw(t, "next"), rapid.SampledFrom(release.All()).Draw(t, "release"))
+		public.Check(t, &pool)
+	})
+	public.AllCalled(t)
+}
