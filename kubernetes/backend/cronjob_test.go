@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/kubernetes/backend"
 )
 
@@ -84,8 +85,12 @@ func TestCronJob_Requests(t *testing.T) {
 			s, client := newServer(t, map[string][]reply{
 				"GET": ok(ownedJob()), "POST": ok(ownedJob()), "DELETE": ok(ownedJob()), "PUT": ok(aCronJob()),
 			})
-			if err := test.do(t.Context(), backend.NewCronJob(client, aCronJob())); err != nil {
+			cached := aCronJob()
+			if err := test.do(t.Context(), backend.NewCronJob(client, cached)); err != nil {
 				t.Error(err)
+			}
+			if d := intact.Diff(cached, aCronJob()); d != "" {
+				t.Error("the object of a cache is written to", d)
 			}
 			if diff := cmp.Diff([]string{test.want}, s.requests); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
@@ -78,8 +79,12 @@ func TestJob_Requests(t *testing.T) {
 			s, client := newServer(t, map[string][]reply{
 				"GET": ok(aJob()), "PUT": ok(aJob()), "PATCH": ok(aPod()), "POST": ok(aPod()), "DELETE": ok(aPod()),
 			})
-			if err := test.do(t.Context(), backend.NewJob(client, aJob())); err != nil {
+			cached := aJob()
+			if err := test.do(t.Context(), backend.NewJob(client, cached)); err != nil {
 				t.Error(err)
+			}
+			if d := intact.Diff(cached, aJob()); d != "" {
+				t.Error("the object of a cache is written to", d)
 			}
 			if diff := cmp.Diff(test.want, s.requests); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)

@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/kubernetes/controller"
 	"github.com/batchplan/batchplan/kubernetes/internal/memory"
@@ -54,8 +55,57 @@ func newCluster(t *testing.T, objects ...runtime.Object) *cluster {
 	client := fake.NewClientset(objects...)
 	memory.Number(client)
 	f := informers.NewSharedInformerFactory(client, memory.Resync)
-	return &cluster{T: t, Clientset: client, factory: f, jobCache: f.Batch().V1().Jobs().Informer(),
+	c := &cluster{T: t, Clientset: client, factory: f, jobCache: f.Batch().V1().Jobs().Informer(),
 		cronJobCache: f.Batch().V1().CronJobs().Informer(), podCache: f.Core().V1().Pods().Informer()}
+	watch(t, c.jobCache, c.cronJobCache, c.podCache)
+	return c
+}
+
+// cached is an object of a cache, and what it was when it came there.
+type cached struct{ is, was any }
+
+// check fails if a reader has written to the object, which belongs to all readers of the cache.
+func (c cached) check(t *testing.T) {
+	t.Helper()
+	if d := intact.Diff(c.is, c.was); d != "" {
+		t.Errorf("a cached %T is written to%s", c.is, d)
+	}
+}
+
+// watch checks at the end of the test that no reader has written to what informers have stored.
+func watch(t *testing.T, caches ...cache.SharedIndexInformer) {
+	var mu sync.Mutex
+	var all []cached
+	for _, c := range caches {
+		must.OK(t, c.SetTransform(func(o any) (any, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, cached{o, intact.Copy(o)})
+			return o, nil
+		}))
+	}
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range all {
+			c.check(t)
+		}
+	})
+}
+
+// unwritten calls f, and checks that it does not write to what caches hold.
+func unwritten(t *testing.T, f func(), caches ...cache.SharedIndexInformer) {
+	t.Helper()
+	var all []cached
+	for _, c := range caches {
+		for _, o := range c.GetIndexer().List() {
+			all = append(all, cached{o, intact.Copy(o)})
+		}
+	}
+	f()
+	for _, c := range all {
+		c.check(t)
+	}
 }
 
 // start starts the informers and controllers. They end with the test.

@@ -208,7 +208,7 @@ func history(t *testing.T, kind controller.Cron[*beat, *task], o controller.Cron
 func (c *clockwork) round(d time.Duration) (next time.Time, err error) {
 	time.Sleep(d)
 	for range 9 {
-		next, err = c.Reconcile(logged(c.T, &c.log), types.NamespacedName{Namespace: "ns", Name: "b"})
+		unwritten(c.T, func() { next, err = c.Reconcile(logged(c.T, &c.log), types.NamespacedName{Namespace: "ns", Name: "b"}) }, c.parents.informer, c.tasks.informer)
 		if err != nil || next.IsZero() || next.After(time.Now()) {
 			break
 		}

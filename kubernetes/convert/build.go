@@ -13,7 +13,7 @@ import (
 )
 
 // NewPod returns the pod of a creation: the template with what the plan adds to it (J33),
-// the finalizer once, and owner as the controller. The template is not written to. The
+// the finalizer once, and owner as the controller. It shares nothing with either. The
 // name is left to the server, which generates one.
 func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodTemplateSpec, c *job.Creation) *corev1.Pod {
 	pod := &corev1.Pod{
@@ -23,7 +23,7 @@ func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodT
 			Labels:          joined(template.Labels, c.Labels()),
 			Annotations:     joined(template.Annotations, c.Annotations()),
 			Finalizers:      tracked(template.Finalizers),
-			OwnerReferences: []metav1.OwnerReference{owner},
+			OwnerReferences: []metav1.OwnerReference{*owner.DeepCopy()},
 		},
 		Spec: *template.Spec.DeepCopy(),
 	}
@@ -64,15 +64,15 @@ func addIndexVariable(c *corev1.Container, path string) {
 }
 
 // NewJob returns the job of a creation: the CronJob's template with the name, labels and
-// annotations of the plan, and the CronJob as the controller (C13). The template is not
-// written to.
+// annotations of the plan, and the CronJob as the controller (C13). It shares nothing with
+// either.
 func NewJob(of *batchv1.CronJob, c *cronjob.Creation) *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        c.Name,
 			Namespace:   of.Namespace,
-			Labels:      c.Labels,
-			Annotations: c.Annotations,
+			Labels:      maps.Clone(c.Labels),
+			Annotations: maps.Clone(c.Annotations),
 			OwnerReferences: []metav1.OwnerReference{
 				*metav1.NewControllerRef(of, batchv1.SchemeGroupVersion.WithKind("CronJob")),
 			},
