@@ -66,8 +66,9 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 		if s.Options.Quirks != 0 {
 			break
 		}
-		unrecorded := c.ScheduledTime.After(status.LastScheduleTime) && !c.Backfilled
-		if (unrecorded || s.Options.ActiveFromChildren) && !named[string(c.UID)] && !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero() {
+		isUnrecorded := c.ScheduledTime.After(status.LastScheduleTime) && !c.Backfilled
+		isUnlisted := s.Options.ActiveFromChildren && !isKnownGone(s, c)
+		if (isUnrecorded || isUnlisted) && !named[string(c.UID)] && !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero() {
 			busy = append(busy, *c)
 		}
 	}
@@ -138,8 +139,8 @@ func isRemembered(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	return !seen && !s.Memory.Equal(cronjob.Memory{})
 }
 
-// isKnownGone reports whether the memory may tell that a child is gone: its deletion has found no such
-// job, and the children are older.
+// isKnownGone reports whether the memory may tell that a child is gone: its deletion, or a look, has found no
+// such job, and the children are older. What runs beside it in truth, State.Create checks.
 func isKnownGone(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	return !s.Consistent && c.DeletionTimestamp.IsZero() && !s.Memory.Equal(cronjob.Memory{})
 }
