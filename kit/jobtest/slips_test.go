@@ -92,7 +92,9 @@ func TestBackend_Careless(t *testing.T) {
 	}{
 		"creation times are not stored":           {"has no creationTimestamp", func(s *store) slipping { return undated{s} }},
 		"JobVersion is the version that was read": {"Store: JobVersion is", func(s *store) slipping { return unversioned{s} }},
-		"Assigned is not read":                    {"otherwise than the store: assigned", func(s *store) slipping { return unassigned{s} }},
+		"the job's creation time is not read": {
+			"shows the job otherwise than the store: creationTimestamp: is missing", func(s *store) slipping { return ageless{s} }},
+		"Assigned is not read": {"otherwise than the store: assigned", func(s *store) slipping { return unassigned{s} }},
 		"a pod is adopted by a job that is being deleted": {
 			"JI22: a pod is adopted for a job that is being deleted", func(s *store) slipping { return hasty{labelled{s}} },
 		},
@@ -144,6 +146,15 @@ type unversionedBackend struct {
 }
 
 func (b unversionedBackend) JobVersion() int64 { return b.read }
+
+// ageless is a store whose snapshots do not say when the job was created.
+type ageless struct{ *store }
+
+func (s ageless) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
+	seen, b, err := s.store.Look(ctx)
+	seen.Job.CreationTimestamp = time.Time{}
+	return seen, b, err
+}
 
 // unassigned is a store whose snapshots do not say which pods are on a node.
 type unassigned struct{ *store }
