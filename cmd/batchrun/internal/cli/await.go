@@ -36,8 +36,9 @@ func (r *session) await(signals <-chan os.Signal) (int, error) {
 			r.reporter.Note("suspending: processes get SIGTERM, then SIGKILL after their grace period; Ctrl-C again kills immediately")
 			hold = time.After(0)
 		case <-hold:
+			began := time.Now()
 			err := r.hold()
-			delay, fatal := endurance.Try(err, time.Now(), r.reporter.Note)
+			delay, fatal := endurance.Try(err, began, time.Now(), r.reporter.Note)
 			if fatal != nil {
 				return exitBroken, fatal
 			}

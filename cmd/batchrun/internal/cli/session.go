@@ -97,6 +97,11 @@ func (r *session) run(chosen objects) (int, error) {
 		r.group.Wait()
 		return exitBadInput, err
 	}
+	if err := r.store.Hurry(); err != nil {
+		cancel()
+		r.group.Wait()
+		return exitBroken, err
+	}
 	if r.follower != nil {
 		r.group.Go(func() { r.follower.run(ctx) })
 	}
@@ -259,8 +264,9 @@ func (r *session) watchStore(ctx context.Context) error {
 	last := int64(-1)
 	endurance := patience.Patience{Limit: r.options.giveUp}
 	for {
+		began := time.Now()
 		version, err := r.store.Version()
-		delay, fatal := endurance.Try(err, time.Now(), r.reporter.Note)
+		delay, fatal := endurance.Try(err, began, time.Now(), r.reporter.Note)
 		if fatal != nil {
 			return fatal
 		}
@@ -285,8 +291,9 @@ func (r *session) keepTime(ctx context.Context) error {
 	endurance := patience.Patience{Limit: r.options.giveUp}
 	delay := time.Duration(0)
 	for !r.clock.IsReal() && sleep(ctx, max(2*interval, delay)) {
-		var err error
-		if delay, err = endurance.Try(r.store.Saw(r.clock.Now()), time.Now(), r.reporter.Note); err != nil {
+		began := time.Now()
+		err := r.store.Saw(r.clock.Now())
+		if delay, err = endurance.Try(err, began, time.Now(), r.reporter.Note); err != nil {
 			return err
 		}
 	}

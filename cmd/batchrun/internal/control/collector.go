@@ -50,8 +50,9 @@ const pause = 50 * time.Millisecond
 // Run runs passes until the context ends.
 func (c *Collector) Run(ctx context.Context) error {
 	for {
+		began := time.Now()
 		left, err := c.Pass()
-		delay, err := c.Patience.Try(err, time.Now(), c.Warn)
+		delay, err := c.Patience.Try(err, began, time.Now(), c.Warn)
 		if err != nil {
 			return err
 		}

@@ -84,6 +84,7 @@ func (l *CronLoop) Hold() {
 // to do. The error is ErrRemoved for a CronJob that is deleted.
 func (l *CronLoop) Run(ctx context.Context) error {
 	for {
+		began := time.Now()
 		held := l.held.Load()
 		round, again, retry, err := l.round(ctx, held)
 		if errors.Is(err, store.ErrNotFound) {
@@ -92,7 +93,7 @@ func (l *CronLoop) Run(ctx context.Context) error {
 		if ctx.Err() != nil && (err != nil || round.Err != nil) {
 			return ctx.Err() // cut short: nothing of it is tried again here
 		}
-		if failed, err := l.endure(ctx, err); err != nil {
+		if failed, err := l.endure(ctx, began, err); err != nil {
 			return err
 		} else if failed {
 			continue

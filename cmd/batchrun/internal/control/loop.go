@@ -70,6 +70,7 @@ var ErrRemoved = errors.New("removed")
 func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 	b := &backend{store: l.Store, uid: l.UID, manifest: l.Manifest, settings: l.Settings, changed: l.Changed}
 	for {
+		began := time.Now()
 		round, retry, err := l.round(ctx, b)
 		if errors.Is(err, store.ErrNotFound) {
 			err = ErrRemoved
@@ -82,7 +83,7 @@ func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 			l.Report(round)
 			quiet, err = l.isQuiet(&round)
 		}
-		if failed, err := l.endure(ctx, err); quiet || err != nil {
+		if failed, err := l.endure(ctx, began, err); quiet || err != nil {
 			return round.Status, err
 		} else if failed {
 			continue

@@ -24,11 +24,11 @@ type waiter struct {
 	failures int
 }
 
-// endure notes how a round ended, and waits after a temporary failure. It returns true
-// after such a failure. After any other failure it returns the error with which the loop
-// has to end.
-func (w *waiter) endure(ctx context.Context, failure error) (failed bool, err error) {
-	delay, err := w.Patience.Try(failure, time.Now(), w.Warn)
+// endure notes how a round ended that began at a time, and waits after a temporary failure. It
+// returns true after such a failure. After any other failure it returns the error with which the
+// loop has to end.
+func (w *waiter) endure(ctx context.Context, began time.Time, failure error) (failed bool, err error) {
+	delay, err := w.Patience.Try(failure, began, time.Now(), w.Warn)
 	if err != nil || failure == nil {
 		return false, err
 	}

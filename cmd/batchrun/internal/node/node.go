@@ -24,7 +24,8 @@ import (
 // interval is the time between two passes of a node that is not woken.
 const interval = 50 * time.Millisecond
 
-// probeInterval is how often a node checks whether a silent supervisor is alive.
+// probeInterval is how often a node checks whether a silent supervisor is alive, and whether there
+// is room on the disk.
 const probeInterval = time.Second
 
 // maxLaunches is how often the node starts a supervisor that records nothing.
@@ -52,6 +53,10 @@ type Node struct {
 
 	wake  chan struct{}
 	known map[job.UID]*knowledge
+	// room is Store.Room, looked is when it was called last, and full whether it has failed.
+	room   func() error
+	looked time.Time
+	full   bool
 }
 
 // knowledge is what a node remembers about a pod to save work.
@@ -78,7 +83,7 @@ type child struct {
 // New returns a node.
 func New(s *store.Store, c *clock.Clock, parallel int, notify func(jobUID job.UID)) *Node {
 	return &Node{Store: s, Clock: c, Parallel: parallel, Notify: notify,
-		wake: make(chan struct{}, 1), known: map[job.UID]*knowledge{}}
+		wake: make(chan struct{}, 1), known: map[job.UID]*knowledge{}, room: s.Room}
 }
 
 // Wake requests a pass soon.
@@ -93,7 +98,7 @@ func (n *Node) Wake() {
 func (n *Node) Run(ctx context.Context) error {
 	for {
 		begin := time.Now()
-		delay, err := n.Patience.Try(n.pass(), time.Now(), n.Warn)
+		delay, err := n.Patience.Try(n.pass(), begin, time.Now(), n.Warn)
 		if err != nil {
 			return err
 		}
@@ -163,7 +168,24 @@ func (n *Node) pass() error {
 		}
 		busy++
 	}
+	if len(pods) > 0 {
+		problems = append(problems, n.lookForRoom(time.Now()))
+	}
 	return errors.Join(problems...)
+}
+
+// lookForRoom fails while the disk is full. Otherwise nobody would notice while pods run: their
+// supervisors wait for room without a word, and the node has nothing to write.
+func (n *Node) lookForRoom(now time.Time) error {
+	if !n.full && now.Sub(n.looked) < probeInterval {
+		return nil
+	}
+	err := n.room()
+	n.looked, n.full = now, patience.IsTransient(err)
+	if !n.full {
+		return nil // what is not of the disk is for those that need the folder
+	}
+	return err
 }
 
 // tend does what one pod needs now, and returns its standing.

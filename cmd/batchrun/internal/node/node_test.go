@@ -4,14 +4,19 @@ package node
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/clock"
+	"github.com/batchplan/batchplan/cmd/batchrun/internal/patience"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/cmd/batchrun/internal/store"
 	"github.com/batchplan/batchplan/internal/must"
@@ -112,6 +117,53 @@ func TestLostRecord(t *testing.T) {
 	check("its folder is gone", path)
 	must.OK(t, os.Symlink(t.TempDir(), string(folder)))
 	check("its folder is a link", string(folder))
+}
+
+// While pods run, the node itself has nothing to write. It still notices that the disk is full, and
+// gives up as asked, however long an attempt takes. Room in between is a new beginning.
+func TestFullDisk(t *testing.T) {
+	for _, test := range []struct{ limit, attempt, full, free time.Duration }{
+		{limit: 0},
+		{limit: time.Second},
+		{limit: 3 * time.Second},
+		{limit: 3 * time.Second, attempt: 700 * time.Millisecond},
+		{limit: 3 * time.Second, attempt: 2500 * time.Millisecond},
+		{limit: 10 * time.Minute},
+		{limit: 3 * time.Second, full: 2500 * time.Millisecond, free: 3500 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := store.Open(filepath.Join(t.TempDir(), "state"))
+			must.OK(t, err)
+			defer s.Close()
+			must.OK(t, s.Room())
+			j, err := s.AddJob(store.Job{Namespace: "default", Name: "j", Created: time.Now(), Manifest: []byte("{}")})
+			must.OK(t, err)
+			must.OK(t, s.AddPod(store.Pod{UID: "p", Job: j.UID, Name: "j-p", Created: time.Now(), Spec: []byte("{}"), Tracked: true}))
+			n := New(s, &clock.Clock{}, 0, func(job.UID) {})
+			n.Patience.Limit = test.limit
+			told := 0
+			n.Warn = func(text string) {
+				if told++; !strings.Contains(text, "no space left") {
+					t.Error(text)
+				}
+			}
+			begin := time.Now()
+			n.room = func() error {
+				at := time.Since(begin)
+				time.Sleep(test.attempt)
+				if at >= test.full && at < test.free {
+					return nil
+				}
+				return fmt.Errorf("state folder: %w", syscall.ENOSPC)
+			}
+			err = n.Run(t.Context())
+			var gaveUp *patience.GaveUp
+			late := time.Since(begin) - test.free - test.limit
+			if !errors.As(err, &gaveUp) || late < 0 || late > time.Second+test.attempt || test.limit > 0 && told == 0 {
+				t.Errorf("%+v: %v, %v too late, %d times told", test, err, late, told)
+			}
+		})
+	}
 }
 
 // A pass that fails on a full disk takes long. The time of the next attempt follows from the

@@ -52,15 +52,15 @@ type Patience struct {
 	since    time.Time
 }
 
-// Failed notes a failure and returns how long to wait before the next attempt. If
-// waiting cannot help, it returns the failure itself. After Limit it returns a
-// *GaveUp that wraps the failure.
-func (p *Patience) Failed(err error, now time.Time) (time.Duration, error) {
+// Failed notes that an attempt has failed, and returns how long to wait before the next one. If
+// waiting cannot help, it returns the failure itself. Limit after the first attempt began it
+// returns a *GaveUp that wraps the failure.
+func (p *Patience) Failed(err error, began, now time.Time) (time.Duration, error) {
 	if !IsTransient(err) {
 		return 0, err
 	}
 	if p.failures == 0 {
-		p.since = now
+		p.since = began
 	}
 	p.failures++
 	lasted := now.Sub(p.since)
@@ -72,12 +72,12 @@ func (p *Patience) Failed(err error, now time.Time) (time.Duration, error) {
 
 // Try notes how a pass of a loop ended. It returns how long to wait before the next
 // pass, after a warning that says why, or the error with which the loop has to end.
-func (p *Patience) Try(err error, now time.Time, tell func(string)) (time.Duration, error) {
+func (p *Patience) Try(err error, began, now time.Time, tell func(string)) (time.Duration, error) {
 	if err == nil {
 		p.Worked()
 		return 0, nil
 	}
-	delay, fatal := p.Failed(err, now)
+	delay, fatal := p.Failed(err, began, now)
 	if fatal == nil {
 		tell(fmt.Sprintf("%v; trying again in %v", err, delay.Round(time.Millisecond)))
 	}

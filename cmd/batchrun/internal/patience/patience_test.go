@@ -41,7 +41,7 @@ func TestPatience(t *testing.T) {
 	p := Patience{Limit: 10 * time.Second}
 	step := func(want time.Duration) {
 		t.Helper()
-		have, err := p.Failed(syscall.ENOSPC, now)
+		have, err := p.Failed(syscall.ENOSPC, now, now)
 		if have != want || err != nil {
 			t.Errorf("want %v, have %v, %v", want, have, err)
 		}
@@ -55,11 +55,34 @@ func TestPatience(t *testing.T) {
 	step(4 * time.Second)
 	step(3 * time.Second) // what is left
 	var gaveUp *GaveUp
-	if _, err := p.Failed(syscall.ENOSPC, now); !errors.As(err, &gaveUp) || gaveUp.Lasted != 10*time.Second || !errors.Is(err, syscall.ENOSPC) {
+	if _, err := p.Failed(syscall.ENOSPC, now, now); !errors.As(err, &gaveUp) || gaveUp.Lasted != 10*time.Second || !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("%v", err)
 	}
 	p.Worked()
-	if _, err := p.Failed(fs.ErrPermission, now); !errors.Is(err, fs.ErrPermission) || errors.As(err, &gaveUp) && gaveUp.Lasted == 0 {
+	if _, err := p.Failed(fs.ErrPermission, now, now); !errors.Is(err, fs.ErrPermission) || errors.As(err, &gaveUp) && gaveUp.Lasted == 0 {
 		t.Errorf("%v", err)
+	}
+}
+
+// However long an attempt takes, the last one begins before the limit is over.
+func TestSlowAttempts(t *testing.T) {
+	const limit = 3 * time.Second
+	for _, took := range []time.Duration{0, time.Millisecond, time.Second, 5 * time.Second} {
+		p := Patience{Limit: limit}
+		begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		for now, err := begin, error(nil); err == nil; {
+			began := now
+			if lasted := began.Sub(begin); lasted > limit {
+				t.Fatalf("%v each: an attempt begins after %v", took, lasted)
+			}
+			var delay time.Duration
+			now = now.Add(took)
+			delay, err = p.Failed(syscall.ENOSPC, began, now)
+			var gaveUp *GaveUp
+			if errors.As(err, &gaveUp) && (gaveUp.Lasted != now.Sub(begin) || gaveUp.Lasted < limit) {
+				t.Errorf("%v each: %v", took, gaveUp.Lasted)
+			}
+			now = now.Add(delay)
+		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// commandName is the name under which supervisors and helpers appear in a list of processes.
+// commandName is the name under which supervisors and helpers appear in a list of processes. A
+// supervisor has the name of its pod behind it, as "batchrun: default/render-0-x7k2p".
 const commandName = "batchrun"
 
 // The commands with which this program starts itself.
@@ -37,6 +38,9 @@ func Command(folder Folder, c Containment) (*exec.Cmd, error) {
 		command = watchCommand
 	}
 	cmd := self(command, string(folder), string(c))
+	if spec, err := folder.readSpec(); err == nil {
+		cmd.Args[0] += ": " + spec.Namespace + "/" + spec.Name
+	}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = string(folder), log, log
 	// A session of its own: neither Ctrl-C on the terminal nor the end of the runner
 	// reaches it.

@@ -294,7 +294,7 @@ func TestFindCgroup(t *testing.T) {
 }
 
 // A container inherits no descriptor of the runner's caller, and its supervisor no
-// variable.
+// variable. The supervisor, and its watcher if it has one, are named after the pod.
 func TestNothingLeaks(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		t.Setenv("SECRET_OF_THE_CALLER", "x")
@@ -327,6 +327,14 @@ func TestNothingLeaks(t *testing.T) {
 			_, pid, _ := folder.holder(name)
 			if environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); bytes.Contains(environ, []byte("SECRET")) {
 				t.Errorf("the holder of %s has %q", name, environ)
+			}
+			if pid == 0 {
+				continue // nobody watches
+			}
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+			if !bytes.HasPrefix(line, []byte("batchrun: default/p\x00")) || string(comm) != "batchrun\n" {
+				t.Errorf("the holder of %s is %q, %q", name, line, comm)
 			}
 		}
 		checkModes(t, folder)

@@ -39,6 +39,8 @@ func Main() {
 		return
 	}
 	runtime.LockOSThread()
+	// Otherwise lists of processes and the kernel's messages call it exe, as it was started.
+	_ = os.WriteFile("/proc/self/comm", []byte(commandName), 0)
 	// Only the stop file stops a supervisor. When all processes of a machine are
 	// asked to end, it must stay with its containers. The signals are caught and
 	// dropped, not ignored, since containers would inherit that.

@@ -30,6 +30,7 @@ func watch(folder Folder, c Containment) error {
 	}
 	defer its.Close()
 	cmd := self(superviseCommand, string(folder), string(c))
+	cmd.Args[0] = os.Args[0]
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdout, os.Stderr, []*os.File{mine}
 	err = cmd.Start()
 	mine.Close()

@@ -129,6 +129,39 @@ func (s *Store) Close() error {
 	return err
 }
 
+// roomFile is the file with which Room tries how much room there is.
+const roomFile = ".room"
+
+// Room writes a small file into the state folder and removes it. It returns why that fails: then
+// supervisors cannot write their records either.
+func (s *Store) Room() (err error) {
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Remove(roomFile); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err // a runner that was killed may have left one
+	}
+	file, err := root.OpenFile(roomFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, private.FileMode)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, 16<<10))
+	err = errors.Join(err, file.Close(), root.Remove(roomFile))
+	if err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	return nil
+}
+
+// Hurry lets writes wait for other processes for a second only: whoever tries again by itself
+// decides how long that goes on.
+func (s *Store) Hurry() error {
+	_, err := s.db.Exec("PRAGMA busy_timeout = 1000")
+	return err
+}
+
 // PodFolder returns the folder of a pod's files.
 func (s *Store) PodFolder(uid job.UID) string { return filepath.Join(s.Dir, "pods", string(uid)) }
 
