@@ -182,9 +182,9 @@ func (x g[T]) d() int { return 1 }`)
 		if _, err := config.Check("p", fset, []*ast.File{parsed, selector}, nil); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
-		for _, name := range []string{"a_mutant", "b_mutant", "c_mutant", "d_mutant"} {
+		for _, name := range []string{"_a(", "_b(", "_c[", "_d("} {
 			if !strings.Contains(text, name) {
-				t.Errorf("no %s in\n%s", name, text)
+				t.Errorf("no copy %s in\n%s", name, text)
 			}
 		}
 	}

@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// functionName is what the copy of a function with a mutant in it is called.
-func (m *mutant) functionName() string { return fmt.Sprintf("%s_mutant%d", m.fn.Name.Name, m.id) }
+// functionName is what the copy of a function with a mutant in it is called. It is not exported, so
+// that a test which calls all methods of a type does not find it.
+func (m *mutant) functionName() string { return fmt.Sprintf("mutant%d_%s", m.id, m.fn.Name.Name) }
 
 // copy returns the text of the function with the mutant in it.
 func (m *mutant) copy() string {
@@ -79,9 +80,7 @@ func enclosingMutant(fset *token.FileSet, f *ast.File, pos token.Pos) int {
 			continue
 		}
 		id := 0
-		if i := strings.LastIndex(fn.Name.Name, "_mutant"); i >= 0 {
-			fmt.Sscanf(fn.Name.Name[i:], "_mutant%d", &id)
-		}
+		_, _ = fmt.Sscanf(fn.Name.Name, "mutant%d_", &id)
 		return id
 	}
 	return 0
