@@ -29,9 +29,16 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 		return err
 	}
 	defer c.Status.set(phaseStopping)
-	defer context.AfterFunc(ctx, func() {
+	said := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(said)
 		klog.FromContext(ctx).Info("stopping: rounds under way end, and no others begin", "cause", context.Cause(ctx).Error())
-	})()
+	})
+	defer func() {
+		if !stop() {
+			<-said // or the process could end first
+		}
+	}()
 	if !c.runs(CronJobs) {
 		klog.FromContext(ctx).Info("CronJobs are left to the built-in controller: to run them, name " + CronJobs + " among the controllers")
 	}
