@@ -44,7 +44,7 @@ func running(s *Snapshot) (refs []Reference) {
 	}
 	for _, start := range m.Started {
 		isShown := func(child Child) bool { return child.UID == start.UID }
-		if start.Recorded && !slices.ContainsFunc(s.Children, isShown) {
+		if start.Recorded && !start.Over && !slices.ContainsFunc(s.Children, isShown) {
 			refs = append(refs, start.Reference) // created, and not seen yet (CI15)
 		}
 	}

@@ -76,9 +76,13 @@ type startedJob struct {
 	// has found a job without a known UID: the snapshots have yet to show it.
 	Recorded bool `json:"recorded,omitempty"`
 	Found    bool `json:"found,omitempty"`
+	// Over says that the job has ended or is gone. A status which names it may have been written for
+	// all that, and no snapshot has shown that yet.
+	Over bool `json:"over,omitempty"`
 }
 
-func isHidden(s startedJob) bool { return s.Recorded || s.Found }
+// isHidden reports whether a snapshot has yet to show the job, or a status that names it.
+func isHidden(s startedJob) bool { return s.Recorded || s.Found || s.Over }
 
 // leavingJob is a job that the controller has deleted and that no children have shown under
 // deletion yet.

@@ -49,7 +49,7 @@ func (c *census) recallWrites(s *Snapshot, m *memory) (started []startedJob, rep
 	started, hidden := c.recallStarts(s, m.Started, m.Accounted)
 	replaced = c.recallReplaced(s, m.Replaced, slices.ContainsFunc(started, isOfRun))
 	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
-	since = behindSince(m.Behind, s.Now, late || len(c.ended) > 0)
+	since = behindSince(m.Behind, s.Now, late || c.unshown || len(c.ended) > 0)
 	patient := since.IsZero() || s.Now.Before(since.Add(patience))
 	c.behind = late && patient
 	if !patient {
@@ -86,6 +86,8 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 		place := placeNamed(start.Name)
 		runs := place >= 0 && isRunning(&c.children[place], start.UID)
 		switch {
+		case start.Over && s.Options.ActiveFromChildren:
+			continue // no status names it
 		case isNamed(start.UID, start.Name):
 			if place >= 0 && !(runs && isBesideSchedule(&c.children[place])) {
 				continue // the children tell the rest
@@ -96,19 +98,23 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 		case runs:
 			start.UID = c.children[place].UID
 			c.takeIn(place)
-		case start.Recorded && hasLeft(start, status):
+		case (start.Recorded || start.Over) && hasLeft(start, status):
 			continue
-		case place >= 0 && start.Recorded && c.hasEnded(place, start.UID) && !s.Options.ActiveFromChildren:
+		case !s.Options.ActiveFromChildren && place >= 0 && c.hasEnded(place, start.UID):
+			start.Over = true
 			c.ended = append(c.ended, place) // nothing else would take it out of that status
 		case place >= 0:
 			if run := start.ScheduledTime; isLost(start) && c.children[place].Foreign && !run.IsZero() && !run.After(accounted) {
 				c.taken = append(c.taken, run) // it was not reported, since it might have started
 			}
 			continue
+		case start.Over:
+			c.unshown = true // it holds nothing back
 		case start.UID == "" || start.Recorded:
 			hidden, c.unshown = hidden || isHidden(start), c.unshown || start.Recorded
 		default:
 			c.takeInUnrecorded(&start)
+			c.unshown = c.unshown || !s.Options.ActiveFromChildren // if it is gone
 		}
 		kept = append(kept, start)
 	}

@@ -11,7 +11,8 @@ import (
 // remember makes the next memory (B5).
 func (p *Plan) remember(s *Settlement, settled bool) memory {
 	m, w := p.basis.Memory, &s.writes
-	if s.Write && settled && (s.Status.LastScheduleTime.After(m.Recorded) || p.hasStarted(w)) {
+	tellsMore := s.Status.LastScheduleTime.After(m.Recorded) || p.hasStarted(w) || p.basis.Found > 0
+	if s.Write && settled && tellsMore {
 		m.Behind = time.Time{} // the next snapshots lack this write: the wait for it begins anew (CI15)
 	}
 	switch last := s.Status.LastScheduleTime; {
@@ -58,7 +59,11 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 		return p.newStarts(w, settled)
 	}
 	var kept []startedJob
-	over := p.overStarts(w)
+	var gone map[job.UID]bool
+	if settled && !written {
+		gone = p.goneUnnamed(w)
+	}
+	over := p.overStarts(w, gone)
 	keep := func(s startedJob) {
 		if key := (startKey{s.UID, s.Name}); !over[key] {
 			over[key] = true // each once
@@ -68,8 +73,11 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	}
 	isActive := memberOf(p.basis.Status.Active, len(known))
 	for i := range known {
-		if s := &known[i]; !written || !s.Recorded || isActive(s.UID, s.Name) {
-			keep(*s)
+		s := known[i]
+		s.Over = s.Over || gone[s.UID]
+		isLeft := s.Over || s.Recorded && !isActive(s.UID, s.Name)
+		if !written || !isLeft {
+			keep(s)
 		}
 	}
 	for i := range found {
@@ -93,12 +101,12 @@ type startKey struct {
 	name string
 }
 
-// overStarts are the started jobs that need not be remembered any more.
-func (p *Plan) overStarts(w *Writes) map[startKey]bool {
+// overStarts are the started jobs that need not be remembered any more; gone are those of goneUnnamed.
+func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 	over := make(map[startKey]bool)
 	for i := range p.Verify {
-		if value.At(w.Verified, i) == ResultGone {
-			over[startKey{p.Verify[i].UID, p.Verify[i].Name}] = true
+		if ref := &p.Verify[i]; value.At(w.Verified, i) == ResultGone && !gone[ref.UID] {
+			over[startKey{ref.UID, ref.Name}] = true
 		}
 	}
 	for i := range p.Delete {
@@ -112,6 +120,18 @@ func (p *Plan) overStarts(w *Writes) map[startKey]bool {
 		}
 	}
 	return over
+}
+
+// goneUnnamed are the jobs that a look-up has found gone and that the snapshot's status does not name. The next
+// one may, if the reply to its write was lost, and no later write tells (CL2).
+func (p *Plan) goneUnnamed(w *Writes) map[job.UID]bool {
+	gone, isNamed := make(map[job.UID]bool), memberOf(p.basis.Before.Active, len(p.Verify))
+	for i := range p.Verify {
+		if ref := &p.Verify[i]; ref.UID != "" && value.At(w.Verified, i) == ResultGone && !isNamed(ref.UID, ref.Name) {
+			gone[ref.UID] = true
+		}
+	}
+	return gone
 }
 
 // markFound notes which jobs without a known UID a look-up has found.
