@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestC9_LivesOfAccounts: each run of a life has started, or is reported as unstarted once, whatever

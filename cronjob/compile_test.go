@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/must"
-	"github.com/batchplan/batchplan/kit/cronjobgen"
 	"github.com/batchplan/batchplan/schedule"
 )
 

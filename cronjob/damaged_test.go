@@ -11,9 +11,9 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/internal/must"
-	"github.com/batchplan/batchplan/kit/cronjobgen"
 )
 
 // TestPlan_DamagedConcludes: a stored plan in which anything has changed is refused, or it can be

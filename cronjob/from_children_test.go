@@ -8,7 +8,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
-	"github.com/batchplan/batchplan/kit/world"
+	"github.com/batchplan/batchplan/internal/world"
 )
 
 // A kind stores no list of active jobs, a user deletes the job that runs, and the next run is due

@@ -6,9 +6,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/cronjobgen"
 )
 
 var public = intact.Functions{

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // JobName returns the name that Kubernetes gives to the job of a run: the name of the CronJob, and the

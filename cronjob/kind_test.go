@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/cronjobgen"
 )
 
 var works = cronjob.Options{Child: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}}

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/kit/cronjobgen"
-	"github.com/batchplan/batchplan/kit/world"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
+	"github.com/batchplan/batchplan/internal/world"
 )
 
 // TestCI15_LivesBehindOwnWrites: what must not overlap does not, although the

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // C1: the longest label, and one byte more.

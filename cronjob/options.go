@@ -6,7 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/internal/enum"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // Options choose where users want different behaviour. The zero value is what

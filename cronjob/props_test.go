@@ -13,11 +13,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/cronjobcheck"
-	"github.com/batchplan/batchplan/kit/cronjobgen"
-	"github.com/batchplan/batchplan/kit/world"
 	"github.com/batchplan/batchplan/schedule"
 )
 

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/cronjobgen"
-	"github.com/batchplan/batchplan/kit/world"
 	"github.com/batchplan/batchplan/schedule"
 )
 

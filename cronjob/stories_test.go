@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/golden"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/world"
-	"github.com/batchplan/batchplan/proof/golden"
 	"github.com/batchplan/batchplan/schedule"
 )
 

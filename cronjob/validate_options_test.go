@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
-	"github.com/batchplan/batchplan/kit/cronjobgen"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/schedule"
 )
 

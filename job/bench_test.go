@@ -7,8 +7,8 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 // steady returns a snapshot in which nothing is to do: n pods run.

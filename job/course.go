@@ -1,6 +1,6 @@
 package job
 
-import "github.com/batchplan/batchplan/release"
+import "github.com/batchplan/batchplan/job/release"
 
 // course is what a round does with the job.
 type course struct {

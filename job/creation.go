@@ -6,7 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // pendingIndex is an index to run, with the place of the failed pod that it replaces

@@ -3,7 +3,7 @@ package job
 import (
 	"slices"
 
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // DropDisabled clears the fields of a new spec that an API server of the release drops,

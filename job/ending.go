@@ -5,7 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // declaredEnd returns the end that a round may declare which leaves so many pods active and

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // The options of a release have its quirks, and the gates that are off.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // basis is what the chain behind a plan is made from: the status, the memory, the events and

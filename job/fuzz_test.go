@@ -13,9 +13,9 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/jobcheck"
-	"github.com/batchplan/batchplan/kit/world"
+	"github.com/batchplan/batchplan/job/jobcheck"
 )
 
 // FuzzReconcile plans from snapshots that contradict themselves, and settles

@@ -3,7 +3,7 @@ package job
 import (
 	"slices"
 
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // withoutGates returns the snapshot as a controller sees it whose feature gates

@@ -3,9 +3,9 @@ package job_test
 import (
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/jobgen"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/jobgen"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 func ptr[T any](v T) *T { return &v }

@@ -6,9 +6,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/intact"
+	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/jobgen"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 var public = intact.Functions{

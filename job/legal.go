@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // Announce returns the status with the condition that tells how the job is going to end,

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // TestOptions_MaxPodWrites: the option takes the place of the limit of 500.

@@ -3,7 +3,7 @@ package job
 import (
 	"cmp"
 
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // ManagerOf names the controller that manages a job of that spec, and reports whether that is

@@ -4,7 +4,7 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // Metrics are the figures of a round behind the metrics of a Job controller, prefix

@@ -3,9 +3,9 @@ package job_test
 import (
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 // onWrite makes the first n writes of a kind go wrong.

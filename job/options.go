@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // Options choose where users want different behaviour. The zero value is what

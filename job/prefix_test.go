@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestJI26_PrefixLaw runs a job whose pods end as a function of their index and

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/jobgen"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/jobgen"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 var allFaults = jobgen.AllFaults

@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // checkQuiet holds that a look which finds nothing to do makes the same plan as the whole round.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // Recording is the first status of a round and the finalizers that go after it. It is

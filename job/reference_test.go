@@ -11,7 +11,7 @@ import (
 )
 
 // The cases in this file were found by running the controllers of Kubernetes beside
-// the planner. Each also has a script in the corpus of proof/conformance.
+// the planner. Each also has a script in the corpus of x/proof/conformance.
 
 func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
 	stray := ofIndex(endedPod("b", PodFailed), 7) // not counted

@@ -10,8 +10,8 @@ import (
 
 	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 // TestJI24_ReusedPlanner plans the rounds of several jobs with one Planner, as a service

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 // dimensions are the things of which a snapshot can hold many, each with a

@@ -7,7 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/value"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // CheckServed reports what an API server of a release refuses when a job's status is

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/golden"
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/world"
-	"github.com/batchplan/batchplan/proof/golden"
 )
 
 // TestStories plays the stories of testdata, each in a world of its own. A folder

@@ -2,7 +2,7 @@ package job
 
 import (
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // appendSuspended adds the deletions of all active pods of a suspended job. These pods

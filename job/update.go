@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // ValidateUpdate reports what an API server of a release refuses when the spec of a job

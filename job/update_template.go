@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // ValidateTemplateUpdate reports what an API server of a release refuses when the pod template

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 func defaulted(text string) job.Spec {
@@ -27,7 +27,7 @@ func parsed(t *testing.T, text string) release.Release {
 }
 
 // TestValidateUpdate: which fields of a spec may change. The comparison with the API server's own
-// code is in proof/conformance/validation.
+// code is in x/proof/conformance/validation.
 func TestValidateUpdate(t *testing.T) {
 	const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main"}]}}`
 	const indexed = `"completionMode":"Indexed","completions":3,"parallelism":3,`

@@ -3,7 +3,7 @@ package job
 import (
 	"time"
 
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // end is how a job is going to end.

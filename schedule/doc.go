@@ -33,8 +33,11 @@
 // gap does not run, a time in an overlap runs twice; options change both. The zone
 // belongs to the schedule, and the location of an argument never matters (S5);
 // without an option the zone is UTC. Several schedules can be combined into one,
-// with exceptions (Also, Except). WithSeconds adds a field of seconds, NotBefore and
-// NotAfter bound the runs.
+// with exceptions (Also, Except). WithSeconds adds a field of seconds; jobs then need
+// names with seconds (cronjob.NameSeconds). NotBefore and NotAfter bound the runs.
+//
+// A status write can fail after a job was created, and a cache can show an older
+// status. Package cronjob handles both: it plans whole rounds, with policies and history.
 //
 // Runs lie after the zero Time and not after the year 9999 in UTC. Arguments may be
 // any time. Outside of this range there is nothing to find, and a method that finds

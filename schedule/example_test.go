@@ -151,8 +151,10 @@ func ExampleSchedule_Lint() {
 	// SkippedTime: 02:30 on 2033-03-13 does not exist in America/New_York, where clocks go from 02:00 to 03:00: no run for it
 }
 
-// nextSchedule returns the run that is due and the next one. Record a run as lastRun when its job was
-// created, in the status and never from the jobs that are left.
+// nextSchedule returns the run that is due and the next one. It replaces getNextSchedule of the
+// kubebuilder tutorial, which walks from run to run and gives up after 100 missed ones. Record a run as
+// lastRun in the status when its job was created. If it came from the jobs that are left, a run would
+// be due again once its job has gone, for instance by ttlSecondsAfterFinished (kruise#792, #862).
 func nextSchedule(s schedule.Schedule, created, lastRun time.Time, deadline time.Duration, now time.Time) (due, next time.Time, missed int) {
 	from := created
 	if lastRun.After(from) {

@@ -8,7 +8,7 @@ package cronjobquirk
 
 import (
 	"github.com/batchplan/batchplan/internal/enum"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // Set is a set of quirks.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
-	"github.com/batchplan/batchplan/kit/jobtest"
+	"github.com/batchplan/batchplan/job/jobtest"
 )
 
 // TestBackend lets random jobs live in both databases.

@@ -1,7 +1,7 @@
 """A planner of jobs in Python: it reads snapshots of jobs, one a line, and answers each with a plan and the
-status to write. cmd/jobcheck asks it and says which invariants it breaks:
+status to write. x/cmd/jobcheck asks it and says which invariants it breaks:
 
-    go run ./cmd/jobcheck -questions 1000 -- python3 examples/planner/planner.py
+    go run -C x/cmd ./jobcheck -questions 1000 -- python3 ../../examples/planner/planner.py
 
 It counts pods, replaces failed ones after a backoff, and ends the job by completions, backoffLimit and
 activeDeadlineSeconds. It refuses jobs with policies or limits for each index, modes that it does not know, and pods that it

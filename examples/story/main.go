@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchplan/batchplan/kit/world"
+	"github.com/batchplan/batchplan/internal/world"
 )
 
 func main() {

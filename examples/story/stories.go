@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
+	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/world"
 )
 
 // story is a job and what happens to it.

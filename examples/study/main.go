@@ -15,7 +15,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/kit/sim"
+	"github.com/batchplan/batchplan/x/sim"
 )
 
 func main() {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/batchplan/batchplan/kit/sim"
+	"github.com/batchplan/batchplan/x/sim"
 )
 
 // TestStudy: growing makes jobs half as slow again, whatever the backoff, which makes no difference where one pod in

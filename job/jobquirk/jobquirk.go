@@ -7,7 +7,7 @@ package jobquirk
 
 import (
 	"github.com/batchplan/batchplan/internal/enum"
-	"github.com/batchplan/batchplan/release"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // Set is a set of quirks.

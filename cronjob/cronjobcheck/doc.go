@@ -1,0 +1,24 @@
+// Package cronjobcheck checks what a CronJob controller decides and writes against the
+// invariants of docs/invariants.md.
+//
+// The checks are functions of values: [Plan] compares a plan with its snapshot, the checks
+// of a [State] compare a write with what the source of truth holds. None of them
+// changes what it is given, and none calls the planner: they hold for any planner and
+// any backend.
+package cronjobcheck
+
+import (
+	"fmt"
+
+	"github.com/batchplan/batchplan/job/jobcheck"
+)
+
+// Violation is an invariant that does not hold.
+type Violation = jobcheck.Violation
+
+// found collects violations.
+type found []Violation
+
+func (f *found) add(rule, format string, args ...any) {
+	*f = append(*f, Violation{Rule: rule, Problem: fmt.Sprintf(format, args...)})
+}

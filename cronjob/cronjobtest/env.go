@@ -1,0 +1,121 @@
+package cronjobtest
+
+import (
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// Env is the environment of one life. A program reads its clock, sends its writes through
+// it, and shows it each plan.
+type Env struct {
+	life    *life.Life
+	subject Subject
+	program *life.Program
+
+	truth     life.Family[cronjob.CronJob, cronjob.Child] // what the store held when the test read it last
+	was       life.Family[cronjob.CronJob, cronjob.Child] // the same before the last write or round
+	history   cronjobcheck.History
+	options   cronjob.Options
+	schedules []schedule.Option
+	endings   []cronjob.Ending
+	watch     *life.Late
+	edited    bool             // the CronJob has changed since the program looked
+	respec    bool             // its spec has
+	seen      cronjob.CronJob  // as the program has looked at it
+	schedule  cronjob.Compiled // as the program has compiled it
+	compiles  job.UID          // the CronJob that it was compiled for
+	memory    cronjob.Memory   // as the last plan alone leaves it
+	before    aside            // what was set aside before the round
+	aside     aside            // what is set aside with it
+	pending   *pending         // the plan of the round that is under way; nil for none
+	due       life.Due         // when a round is due, by the last plan and its calls
+
+	compiling sync.Mutex // guards sources: a program may compile in any goroutine
+	sources   map[source]cronjob.Compiled
+
+	triggers  []cronjob.Trigger  // that the store holds, with the truth
+	backfills []cronjob.Backfill // the same
+	requests  int                // how many triggers and backfills there were
+	requested []cronjob.Trigger  // all triggers
+	foreign   int                // how many jobs of other owners there were
+}
+
+// Now is the time in this life.
+func (e *Env) Now() time.Time { return e.life.Now() }
+
+// Options are the options to plan with: in half of the lives the zero value. A program that has
+// options of its own may ignore them.
+func (e *Env) Options() cronjob.Options { return e.options }
+
+// Compile compiles the schedule of a CronJob with the options of this life. A program that has options
+// of its own may ignore it.
+func (e *Env) Compile(c *cronjob.CronJob) cronjob.Compiled {
+	key := source{c.Spec.Schedule, value.Of(c.Spec.TimeZone), c.CreationTimestamp}
+	e.compiling.Lock()
+	defer e.compiling.Unlock()
+	compiled, ok := e.sources[key]
+	if !ok {
+		compiled = cronjob.Compile(c, e.schedules...)
+		e.sources[key] = compiled
+	}
+	return compiled
+}
+
+// source is what a schedule is compiled from.
+type source struct {
+	schedule, zone string
+	created        time.Time
+}
+
+// Logf adds a line to the story.
+func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
+
+// Planned shows the test what the program has planned, before anything is written.
+func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
+	e.seen, e.schedule, e.compiles, e.memory = s.CronJob, s.Schedule, s.CronJob.UID, p.Conclude(cronjob.Outcome{}).Memory
+	e.before, e.aside = e.aside, e.aside.planned(s)
+	e.respec = e.edited && !reflect.DeepEqual(e.seen.Spec, e.truth.Object.Spec)
+	e.pending = life.NewPending[cronjob.Plan, answer](e.life, p)
+	e.life.TellPlan("", p.String())
+	e.life.CheckClock(s.Now)
+	e.life.Note(cronjobcheck.Plan(s, p))
+	if s.Consistent {
+		e.checkSnapshot(s)
+	}
+}
+
+// Write makes a write of the program that does not go through a backend, such as storing its
+// memory. It can fail, lose its reply, or be the one before which the program ends.
+func (e *Env) Write(what string, write func() error) error {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
+	return err
+}
+
+// Backend stands between an executor and the program's backend. It makes writes go wrong,
+// and checks each before it is made and what happened to it.
+func (e *Env) Backend(b cronjobapply.Backend) cronjobapply.Backend { return &checked{e, b} }
+
+// compiled is the schedule of the CronJob, as the program compiles it: it may do that with
+// options of its own.
+func (e *Env) compiled() cronjob.Compiled {
+	now := e.Compile(&e.truth.Object)
+	if e.compiles == e.truth.Object.UID && e.schedule.Source == now.Source && e.schedule.Zone == now.Zone {
+		return e.schedule
+	}
+	return now
+}

@@ -1,0 +1,119 @@
+package cronjobtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/internal/world"
+)
+
+// traits say what a CronJob and its jobs are called, and what tells the jobs apart.
+var traits = life.Traits[cronjob.Child]{
+	Object: "CronJob", Child: "job", Key: nameOf, Name: nameOf, Describe: describe,
+	ID: func(c *cronjob.Child) string { return c.Name + " " + string(c.UID) },
+}
+
+func nameOf(c *cronjob.Child) string { return c.Name }
+
+// state is what the checks of a write look at.
+func (e *Env) state() *cronjobcheck.State {
+	st := &cronjobcheck.State{CronJob: &e.truth.Object, Options: &e.options, Triggers: e.triggers, Backfills: e.backfills}
+	for _, c := range e.truth.Children {
+		st.Neighbours.Add(c)
+	}
+	return st
+}
+
+// look reads the store again, and compares it with what it held before the write w; the zero value
+// means that nobody has written.
+func (e *Env) look(w world.Write) {
+	by := life.By(w)
+	e.was = e.truth
+	e.read()
+	if old, is := &e.was.Object.Status, &e.truth.Object.Status; w.Verb != world.WriteStatus && !sameStatus(old, is) {
+		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", by, is, old)
+	}
+	for old, c := range e.truth.Against(e.was.Children) {
+		switch {
+		case c == nil:
+			if w.Name != old.Name && old.DeletionTimestamp.IsZero() {
+				e.life.Breaks("Store", "%s is gone%s", old.Name, by)
+			}
+		case old == nil && (w.Verb != world.Create || w.Name != c.Name):
+			e.life.Breaks("Store", "a new job%s: %s", by, describe(c))
+		case old == nil:
+			e.life.IsNew(c.Name, c.UID)
+			e.life.Note(e.history.Started(c.Name, c.ScheduledTime))
+		case w.Name != c.Name && !sameJob(old, c), old.UID != c.UID:
+			e.life.Breaks("Store", "a job has changed%s: %s, it was %s", by, describe(c), describe(old))
+		}
+	}
+}
+
+// read takes over what the store holds.
+func (e *Env) read() {
+	e.truth.Read(e.subject.Store.CronJob, e.subject.Store.Jobs)
+	e.readRequests()
+	e.watch.Note()
+}
+
+func sameJob(a, b *cronjob.Child) bool {
+	return a.UID == b.UID && a.Finished == b.Finished && a.Foreign == b.Foreign && a.ScheduledTime.Equal(b.ScheduledTime) &&
+		a.DeletionTimestamp.IsZero() == b.DeletionTimestamp.IsZero()
+}
+
+// sameStatus compares statuses, times by the second.
+func sameStatus(a, b *cronjob.Status) bool {
+	same := func(a, b time.Time) bool { return a.Unix() == b.Unix() }
+	return same(a.LastScheduleTime, b.LastScheduleTime) && same(a.LastSuccessfulTime, b.LastSuccessfulTime) &&
+		slices.EqualFunc(a.Active, b.Active, func(a, b cronjob.Reference) bool { return a.UID == b.UID && a.Name == b.Name })
+}
+
+// describe is a job in a few words.
+func describe(c *cronjob.Child) string {
+	text := c.Name
+	if !c.ScheduledTime.IsZero() {
+		text += " of " + c.ScheduledTime.UTC().Format(time.DateTime)
+	}
+	switch c.Finished {
+	case "":
+		text += ", running"
+	default:
+		text += ", " + strings.ToLower(string(c.Finished))
+	}
+	if !c.DeletionTimestamp.IsZero() {
+		text += ", being deleted"
+	}
+	return fmt.Sprintf("%s (%s)", text, c.UID)
+}
+
+// checkSnapshot compares a snapshot that says that it is Consistent with the store.
+func (e *Env) checkSnapshot(s *cronjob.Snapshot) {
+	if s.CronJob.UID != e.truth.Object.UID || !sameStatus(&s.CronJob.Status, &e.truth.Object.Status) {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s; it is %s", s.CronJob.Status, e.truth.Object.Status)
+	}
+	is := e.truth.Object
+	is.Status, is.Version, is.SpecChanged = s.CronJob.Status, s.CronJob.Version, s.CronJob.SpecChanged // which it may lack
+	if text := life.Difference(&is, &s.CronJob); text != "" {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the CronJob otherwise than the store: %s", text)
+	}
+	for old, c := range e.truth.Against(life.Pointers(s.Children)) {
+		switch {
+		case c == nil:
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", old.Name)
+		case old == nil:
+			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", c.Name)
+		case !sameJob(old, c):
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s; it is %s", describe(old), describe(c))
+		default:
+			if text := life.Difference(c, old); text != "" {
+				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s", c.Name, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,47 @@
+// Snapshot is a cron controller: a SnapshotPolicy starts Snapshots, which are created before they run. They are named in
+// seconds from 1970, belong to their policy by a label, and start spread over half a minute. The schedule has no zone.
+package main
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
+	"github.com/batchplan/batchplan/x/kubernetes/reconcilers"
+)
+
+var snapshots = reconcilers.Cron[*SnapshotPolicy, *Snapshot]{
+	CronJobOptions: controller.CronJobOptions{Planner: cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameSeconds}, Marks: cronjob.Marks{TimeIn: cronjob.InName}, Jitter: 30 * time.Second}},
+	Kind: controller.Cron[*SnapshotPolicy, *Snapshot]{
+		OwnerLabel: "example.com/policy-uid",
+		Spec: func(p *SnapshotPolicy) cronjob.Spec {
+			return cronjob.Spec{Schedule: p.Spec.Schedule, Suspend: &p.Spec.Suspend, ConcurrencyPolicy: p.Spec.Overlap, StartingDeadlineSeconds: p.Spec.DeadlineSeconds}
+		},
+		Status: func(p *SnapshotPolicy) cronjob.Status {
+			return cronjob.Status{LastScheduleTime: p.Status.LastSnapshot.Time}
+		},
+		SetStatus: func(p *SnapshotPolicy, s cronjob.Status) { p.Status.LastSnapshot = metav1.NewTime(s.LastScheduleTime) },
+		New:       func(p *SnapshotPolicy) *Snapshot { return &Snapshot{Volume: p.Spec.Volume} },
+		Ended: func(s *Snapshot, c *cronjob.Child) {
+			c.Finished, c.FinishTime = ends[s.Status.Phase], s.Status.End.Time
+		},
+	},
+}
+
+func main() {
+	ctrl.SetLogger(klog.Background())
+	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{Scheme: scheme})
+	if err == nil {
+		err = snapshots.SetupWithManager(mgr)
+	}
+	if err == nil {
+		err = mgr.Start(ctrl.SetupSignalHandler())
+	}
+	if err != nil {
+		klog.Exit(err)
+	}
+}

@@ -1,0 +1,166 @@
+package cronjobgen
+
+import (
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/specgen"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// Schedules are what [Specs] chooses from: frequent and rare ones, some with gaps.
+var Schedules = []string{
+	"*/7 * * * *", "@hourly", "0 9,17 * * 1-5", "*/20 14 * * *", "30 6-16/4 * * 1-5", "@daily", "@every 90m", "0 0 1 * *",
+}
+
+// Starts are the times at which lives begin: some before a change of the clocks in New York.
+var Starts = []time.Time{
+	world.Start, world.Start,
+	time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC),
+	time.Date(2026, 10, 31, 12, 0, 0, 0, time.UTC),
+}
+
+// Policies are the concurrency policies.
+var Policies = []cronjob.ConcurrencyPolicy{cronjob.Allow, cronjob.Forbid, cronjob.Replace}
+
+// Specs generates specs with their defaults, in two zones.
+func Specs() *rapid.Generator[cronjob.Spec] { return rapid.Custom(drawSpec) }
+
+func drawSpec(t *rapid.T) cronjob.Spec {
+	spec := specgen.Decode[cronjob.Spec](specgen.Generator{Source: specgen.Rapid(t), Schedules: Schedules}.CronJob())
+	cronjob.Default(&spec)
+	return spec
+}
+
+// Seconds are the fields of seconds that [SpecsInSeconds] chooses from.
+var Seconds = []string{"*/20", "30", "0,59", "*/10", "0"}
+
+// SpecsInSeconds generates specs with a field of seconds: compile them with [schedule.WithSeconds].
+func SpecsInSeconds() *rapid.Generator[cronjob.Spec] {
+	return rapid.Custom(func(t *rapid.T) cronjob.Spec {
+		spec := drawSpec(t)
+		if !strings.HasPrefix(spec.Schedule, "@") {
+			spec.Schedule = rapid.SampledFrom(Seconds).Draw(t, "seconds") + " " + spec.Schedule
+		}
+		return spec
+	})
+}
+
+// ScheduleOptions generates options to compile schedules with: seconds, bounds about the lives that
+// begin at [Starts], and where names tell the seconds a run at the creation. In minutes it could share
+// its name with a run that a backfill asks for.
+func ScheduleOptions(inSeconds bool) *rapid.Generator[[]schedule.Option] {
+	return rapid.Custom(func(t *rapid.T) []schedule.Option {
+		opts := []schedule.Option{schedule.WithSeconds()}
+		if inSeconds && rapid.Bool().Draw(t, "RunAfterAnchor") {
+			opts = append(opts, schedule.RunAfterAnchor())
+		}
+		if rapid.IntRange(0, 2).Draw(t, "bounds") == 0 {
+			begin := rapid.SampledFrom(Starts).Draw(t, "NotBefore").Add(time.Duration(rapid.Int64Range(-48*3600, 48*3600).Draw(t, "after the start")) * time.Second)
+			opts = append(opts, schedule.NotBefore(begin), schedule.NotAfter(begin.AddDate(0, 0, rapid.IntRange(0, 40).Draw(t, "days"))))
+		}
+		return opts
+	})
+}
+
+// AllOptions generates options that are all chosen together. With inSeconds, names tell the seconds of
+// runs.
+func AllOptions(inSeconds bool) *rapid.Generator[cronjob.Options] {
+	return rapid.Custom(func(t *rapid.T) cronjob.Options {
+		o := drawAll(t)
+		o.MaxActive = rapid.Int32Range(0, 2).Draw(t, "MaxActive")
+		o.ReplaceWhenGone = rapid.Bool().Draw(t, "ReplaceWhenGone")
+		return withKind(t, o, inSeconds)
+	})
+}
+
+// Options generates options: half of them are the zero value, the others choose how missed
+// runs are caught up, what is set aside, how many jobs run concurrently, and how long they are kept.
+func Options() *rapid.Generator[cronjob.Options] { return rapid.Custom(drawOptions) }
+
+func drawOptions(t *rapid.T) (o cronjob.Options) {
+	kind := rapid.IntRange(0, 5).Draw(t, "options")
+	if kind < 3 {
+		return o
+	}
+	o.MaxActive = rapid.Int32Range(0, 2).Draw(t, "MaxActive")
+	o.ReplaceWhenGone = rapid.Bool().Draw(t, "ReplaceWhenGone")
+	if kind == 3 { // one run follows the other immediately
+		o.CatchUp, o.CatchUpLimit = cronjob.CatchUpAll, rapid.Int32Range(1, 6).Draw(t, "CatchUpLimit")
+		return o
+	}
+	all := drawAll(t)
+	all.MaxActive, all.ReplaceWhenGone = o.MaxActive, o.ReplaceWhenGone
+	if rapid.Bool().Draw(t, "another kind") {
+		return withKind(t, all, false)
+	}
+	return all
+}
+
+// drawAll chooses what is not about the number of jobs and their kind.
+func drawAll(t *rapid.T) (o cronjob.Options) {
+	duration := func(label string, most time.Duration) time.Duration {
+		return max(0, time.Duration(rapid.Int64Range(-int64(most/time.Second), int64(most/time.Second)).Draw(t, label))*time.Second)
+	}
+	o.CatchUp = rapid.SampledFrom([]cronjob.CatchUp{cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll}).Draw(t, "CatchUp")
+	o.CatchUpWindow = duration("CatchUpWindow", 100*time.Hour)
+	o.CatchUpLimit = rapid.Int32Range(1, 6).Draw(t, "CatchUpLimit")
+	o.SkipOnResume = rapid.Bool().Draw(t, "SkipOnResume")
+	o.SkipOnEdit = rapid.Bool().Draw(t, "SkipOnEdit")
+	o.SkipHeld = rapid.Bool().Draw(t, "SkipHeld")
+	o.Jitter = duration("Jitter", 2*time.Hour)
+	o.KeepSuccessful = duration("KeepSuccessful", 100*time.Hour)
+	o.KeepFailed = duration("KeepFailed", 100*time.Hour)
+	o.PauseAfterFailures = max(0, rapid.Int32Range(-4, 4).Draw(t, "PauseAfterFailures"))
+	return o
+}
+
+func withKind(t *rapid.T, o cronjob.Options, inSeconds bool) cronjob.Options {
+	kind := drawKind(t)
+	o.Child, o.Naming, o.Marks = kind.Child, kind.Naming, kind.Marks
+	if inSeconds && o.Naming.Form == cronjob.NameMinutes {
+		o.Naming.Form = cronjob.NameSeconds
+	}
+	o.ActiveFromChildren, o.SuccessFromChildren = kind.ActiveFromChildren, kind.SuccessFromChildren
+	return o
+}
+
+// Kinds generates the options for children that are not jobs: their kind, their names and marks, and what
+// their parent's kind does not store.
+func Kinds() *rapid.Generator[cronjob.Options] { return rapid.Custom(drawKind) }
+
+func drawKind(t *rapid.T) (o cronjob.Options) {
+	o.Child = cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}
+	o.Naming = rapid.SampledFrom([]cronjob.Naming{
+		{}, {Form: cronjob.NameSeconds}, {Prefix: "run-", Form: cronjob.NameSeconds}, {Form: cronjob.NameCustom, Namer: Stamps{}},
+	}).Draw(t, "Naming")
+	o.Marks = rapid.SampledFrom([]cronjob.Marks{
+		{}, {Time: "example.com/run", Request: "example.com/by"}, {TimeIn: cronjob.InLabel, Time: "example.com/run"}, {TimeIn: cronjob.InName},
+	}).Draw(t, "Marks")
+	o.ActiveFromChildren = rapid.Bool().Draw(t, "ActiveFromChildren")
+	o.SuccessFromChildren = rapid.Bool().Draw(t, "SuccessFromChildren")
+	return o
+}
+
+// Stamps names runs by their times in UTC, such as "report-20260101T070000".
+type Stamps struct{}
+
+const stamp = "20060102T150405"
+
+// Name implements [cronjob.Namer].
+func (Stamps) Name(parent string, run time.Time) string {
+	return parent + "-" + run.UTC().Format(stamp)
+}
+
+// Run implements [cronjob.Namer].
+func (Stamps) Run(parent, name string) (time.Time, bool) {
+	text, ok := strings.CutPrefix(name, parent+"-")
+	run, err := time.Parse(stamp, text)
+	return run, ok && err == nil
+}

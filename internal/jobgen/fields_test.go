@@ -1,0 +1,38 @@
+package jobgen_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/cronjobgen"
+	"github.com/batchplan/batchplan/internal/jobgen"
+)
+
+// TestEachFieldVaries: a new field that a generator does not draw is noticed here.
+func TestEachFieldVaries(t *testing.T) {
+	// What decides nothing in a world: the time to live is over after the end, the others are for adapters.
+	varies(t, jobgen.Specs(), "TTLSecondsAfterFinished", "ManagedBy", "Selector", "Scheduling")
+	// Users suspend in the worlds; a planner copies the template.
+	varies(t, cronjobgen.Specs(), "Suspend", "JobTemplate")
+	// These belong to the kind of the children, or to a release.
+	varies(t, cronjobgen.AllOptions(true), "Without", "Child", "Quirks")
+}
+
+// varies checks that each field has at least two values, apart from those that are left out.
+func varies[T any](t *testing.T, g *rapid.Generator[T], without ...string) {
+	t.Helper()
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		values := map[string]bool{}
+		for seed := 0; seed < 2000 && len(values) < 2; seed++ {
+			text, _ := json.Marshal(reflect.ValueOf(g.Example(seed)).FieldByIndex(field.Index).Interface())
+			values[string(text)] = true
+		}
+		if drawn := len(values) > 1; drawn == slices.Contains(without, field.Name) {
+			t.Errorf("%T.%s: drawn %v", *new(T), field.Name, drawn)
+		}
+	}
+}

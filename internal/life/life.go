@@ -1,0 +1,176 @@
+// Package life is what the test kits of Jobs and CronJobs have in common: one random
+// life with its clock, its faults, its story, and what is broken.
+package life
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobcheck"
+)
+
+// Life is one random life.
+type Life struct {
+	T *rapid.T
+	// Writing is held during a write.
+	Writing  sync.Mutex
+	Injector world.Injector
+	// Quiet is set when nothing goes wrong any more.
+	Quiet bool
+	// Trouble is what goes wrong in this round.
+	Trouble Trouble
+	// Meanwhile begins what happens in the middle of a round; it is empty otherwise.
+	Meanwhile string
+	// Broken are the violations.
+	Broken []jobcheck.Violation
+	// Writes counts the writes that took effect, except writes of the program's own
+	// memory. Done counts what can be done finitely often: writes other than statuses, and what a kit adds.
+	Writes, Done int
+	uids         map[job.UID]bool // of all objects so far
+
+	mu    sync.Mutex // guards the rest: stores may ask for the time during a write
+	start time.Time
+	now   time.Time
+	far   time.Time // the latest that it has been
+	story story
+}
+
+// New begins a life.
+func New(t *rapid.T) *Life {
+	return &Life{T: t, start: world.Start, now: world.Start, far: world.Start}
+}
+
+// StartAt lets the life begin at another time than world.Start.
+func (l *Life) StartAt(start time.Time) { l.start, l.now, l.far = start, start, start }
+
+// Now is the time in this life.
+func (l *Life) Now() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
+}
+
+// SetNow moves the clock.
+func (l *Life) SetNow(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	if now.After(l.far) {
+		l.far = now
+	}
+}
+
+// Farthest is the latest time that the clock has shown. It is later than Now after the clock was set back.
+func (l *Life) Farthest() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.far
+}
+
+// Breaks notes a violation.
+func (l *Life) Breaks(rule, format string, args ...any) {
+	l.Note(Wrong(true, rule, format, args...))
+}
+
+// Note notes the violations that a check has found.
+func (l *Life) Note(all []jobcheck.Violation) {
+	for _, v := range all {
+		l.Broken = append(l.Broken, v)
+		l.tell(violation, "%s", v.Error())
+	}
+}
+
+// Must notes that the store refuses what the test has to do.
+func (l *Life) Must(what string, err error) {
+	if err != nil {
+		l.Breaks("Store", "%s: %v", what, err)
+	}
+}
+
+// Stop ends the life if something is broken.
+func (l *Life) Stop() {
+	if len(l.Broken) > 0 {
+		l.T.Fatalf("%v", l.Broken[0])
+	}
+}
+
+// Trouble is what goes wrong in one round. It is drawn before the round, as a whole: so a
+// life that has failed can be made smaller piece by piece, and an executor may make its writes
+// in goroutines of its own.
+type Trouble struct {
+	fault   world.Fault
+	faultAt int // the number of the write
+	happens int // the number of the write before which something happens; -1 for none
+	picks   []int
+	writes  int // so far
+}
+
+// Begin draws the trouble of the next round, and starts it.
+func (l *Life) Begin() {
+	l.Injector.Begin()
+	l.Trouble = Trouble{happens: -1}
+	if l.Quiet {
+		return
+	}
+	if rapid.IntRange(0, 2).Draw(l.T, "faulty") == 2 {
+		l.Trouble.fault = rapid.SampledFrom([]world.Fault{world.Fail, world.LoseReply, world.Crash}).Draw(l.T, "fault")
+		l.Trouble.faultAt = rapid.IntRange(0, 6).Draw(l.T, "at write")
+	}
+	if rapid.IntRange(0, 4).Draw(l.T, "meanwhile") == 4 {
+		l.Trouble.happens = rapid.IntRange(0, 5).Draw(l.T, "before write")
+		l.Trouble.picks = rapid.SliceOfN(rapid.IntRange(0, 29), 4, 4).Draw(l.T, "what happens")
+	}
+}
+
+// IsInterrupted reports whether something happens before the next write.
+func (l *Life) IsInterrupted() bool {
+	return l.Trouble.happens == l.Trouble.writes && len(l.Broken) == 0
+}
+
+// next returns the fault of the next write.
+func (t *Trouble) next() world.Fault {
+	t.writes++
+	if t.writes-1 == t.faultAt {
+		return t.fault
+	}
+	return world.None
+}
+
+// Pick draws a number below n. In the middle of a round it takes one that was drawn before.
+func (l *Life) Pick(label string, n int) int {
+	if l.Meanwhile == "" {
+		return rapid.IntRange(0, n-1).Draw(l.T, label)
+	}
+	drawn := l.Trouble.picks[0]
+	l.Trouble.picks = l.Trouble.picks[1:]
+	return drawn % n
+}
+
+// Try makes one write under the faults, and tells its result.
+func (l *Life) Try(w world.Write, write func() error) (lost bool, err error) {
+	fault := world.None
+	l.Injector.Fault = func(world.Write) world.Fault {
+		fault = l.Trouble.next()
+		return fault
+	}
+	lost, err = l.Injector.Try(w, write)
+	switch {
+	case lost:
+		l.Tell("%s: done, and the reply is lost", w)
+	case fault == world.Crash:
+		l.Tell("the program is killed before: %s", w)
+	case fault == world.Fail:
+		l.Tell("%s: fails", w)
+	case errors.Is(err, world.ErrInjected): // after the end of the program
+	case err != nil:
+		l.Tell("%s: %v", w, err)
+	case w.Name != "" || w.Verb == world.WriteStatus: // a stored memory is not told
+		l.tell(routine, "%s: done", w)
+	}
+	return lost, err
+}

@@ -1,0 +1,250 @@
+package life
+
+import (
+	"context"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job/jobcheck"
+)
+
+// Program is the program that a life tests, with what calls it: changes, the time that it
+// has requested, and starts.
+type Program struct {
+	*Life
+	// Start starts the program; forget says that its stored memory is lost. A call of what it
+	// returns is one round.
+	Start func(forget bool) func(context.Context) (again time.Time, err error)
+	// Before and After are called before and after each round; failed says that something
+	// went wrong in it.
+	Before func()
+	After  func(failed bool)
+	// CheckStall checks that a program has nothing to do which does not ask to be called now.
+	CheckStall func()
+	// Due is when the program must be called again although nothing happens.
+	Due func() Due
+	// Busy is the rule that a program breaks which asks for rounds in vain, Stuck the rule of
+	// one whose rounds all end with an error.
+	Busy, Stuck string
+	// SeesLate says that the program sees its objects late. Late is its watch, nil if it has
+	// none that the test knows.
+	SeesLate bool
+	Late     *Late
+	// Patience is how long its rounds may all end with an error after it has seen everything. After
+	// a restart it may not know its last write, and wait to see it.
+	Patience time.Duration
+
+	// Again is when the program wants to be called. Zero means not at all.
+	Again time.Time
+	// Changed is set when something happens during a round that the program is notified of.
+	Changed bool
+
+	round  func(context.Context) (time.Time, error)
+	errors int       // how many rounds in a row have ended with an error, without a fault
+	since  time.Time // when the first of them began
+}
+
+// tooManyErrors is the number of rounds in a row that may end with an error although nothing
+// goes wrong. One conflict leads to the next round, and no further.
+const tooManyErrors = 10
+
+// morePace is how many more rounds in a row may get nothing done: each passes a run whose name is taken, or
+// looks for a write that a late cache does not show.
+const morePace = 7
+
+// Happened calls the program because of a change, and as often as it asks for it.
+func (p *Program) Happened() {
+	var pace jobcheck.Pace
+	for rounds := 0; ; rounds++ {
+		done := p.Done
+		failed := p.Round()
+		p.Note(pace.Round(p.Busy, !p.isAtRest(), failed || p.Changed || p.Done > done, morePace))
+		switch {
+		case p.Changed: // something has happened during the round, and the program is notified
+		case p.isAtRest():
+			p.CheckStall()
+			p.Stop()
+			return
+		case rounds > 2 && !p.Late.HasSeenAll(): // it waits for what it will see later
+			p.errors = 0
+			return
+		case p.errors > tooManyErrors && !p.Now().Before(p.since.Add(p.Patience)):
+			p.Breaks(p.Stuck, "the program does not get on: %d rounds in a row have ended with an error, and none was injected", p.errors)
+		case rounds > 1000:
+			p.Breaks(p.Busy, "the program asks for one round after the other")
+		case p.Again.After(p.Now()):
+			p.MoveClock(p.Again)
+		}
+		p.Stop()
+	}
+}
+
+// Round calls the program once. One that was killed is started again. It reports whether
+// something went wrong.
+func (p *Program) Round() (failed bool) {
+	p.Life.Begin()
+	p.Before()
+	p.Changed = false
+	again, err := p.round(context.Background())
+	p.Again = again
+	if p.Injector.Crashed() {
+		p.StartAgain("starts again")
+		p.Again = p.Now()
+	} else if err != nil {
+		p.Tell("the round ends with an error: %v", err)
+		p.Again = p.Now().Add(time.Second)
+	}
+	failed = err != nil || p.Injector.Crashed()
+	switch {
+	case !failed:
+		p.errors = 0
+	case p.Trouble.fault == world.None:
+		if p.errors == 0 {
+			p.since = p.Now()
+		}
+		p.errors++
+	}
+	p.After(failed)
+	if !failed && p.Due != nil {
+		p.checkDue()
+	}
+	p.Stop()
+	return failed
+}
+
+// Run starts the program. Forget says that its stored memory is lost.
+func (p *Program) Run(forget bool) { p.round = p.Start(forget) }
+
+// StartAgain starts the program, with its stored memory or without.
+func (p *Program) StartAgain(says string) {
+	forget := rapid.Bool().Draw(p.T, "forget")
+	memory := "with its stored memory"
+	if forget {
+		memory = "without its memory"
+	}
+	p.Tell("the program %s %s", says, memory)
+	p.Run(forget)
+}
+
+// Pass lets time pass. The program is called when it has requested it.
+func (p *Program) Pass(d time.Duration) {
+	until := p.Now().Add(d)
+	for range 100 {
+		if p.Again.IsZero() || p.Again.After(until) {
+			break
+		}
+		if p.Again.After(p.Now()) {
+			p.MoveClock(p.Again)
+		}
+		p.TellRoutine("the time has come that the program has asked for")
+		p.Happened()
+	}
+	switch {
+	case !until.After(p.Now()):
+	case p.MoveClock(until):
+		p.Happened()
+	case p.isAtRest():
+		p.CheckStall() // time alone must have given it nothing to do
+		p.Stop()
+	}
+}
+
+// isAtRest reports whether the program does not want to be called now.
+func (p *Program) isAtRest() bool {
+	return p.Again.IsZero() || p.Again.After(p.Now().Add(time.Second))
+}
+
+// WakeUp lets the time come that the program has requested, unless that is longer away than
+// most.
+func (p *Program) WakeUp(most time.Duration) {
+	if !p.Again.IsZero() && p.Again.Before(p.Now().Add(most)) {
+		p.Pass(p.Again.Sub(p.Now()))
+	}
+}
+
+// MoveClock moves the clock. It reports whether the program was shown something before.
+func (p *Program) MoveClock(now time.Time) (shown bool) { return p.Late.SetNow(p.Life, now) }
+
+// setBack sets the clock back (F8, CI14).
+func (p *Program) setBack(by time.Duration) {
+	p.Tell("the clock is set back by %s", by)
+	p.MoveClock(p.Now().Add(-by))
+	p.Happened()
+}
+
+// Deliver shows the program one object or all, and calls it.
+func (p *Program) Deliver() {
+	shown := false
+	if rapid.IntRange(0, 2).Draw(p.T, "all") == 2 {
+		shown = p.Late.All()
+	} else {
+		shown = p.Late.One()
+	}
+	if shown {
+		p.Happened()
+	}
+}
+
+// Tells returns a step in which something happens that the program is notified of, immediately or
+// by its watch.
+func (p *Program) Tells(act func() bool) func(*rapid.T) {
+	return func(*rapid.T) {
+		if act() && p.Late == nil {
+			p.Happened()
+		}
+	}
+}
+
+// Settle calls the program because of a change. One that sees changes late is called again
+// when it sees them.
+func (p *Program) Settle() {
+	if p.Late != nil {
+		p.settleLate()
+		return
+	}
+	p.Happened()
+	if p.SeesLate {
+		p.Happened()
+		p.Happened()
+	}
+}
+
+// settleLate shows the program what it has made of the store, until it makes no more of it.
+func (p *Program) settleLate() {
+	for n := 0; ; n++ {
+		p.Late.All()
+		p.Happened()
+		switch {
+		case p.Late.HasSeenAll():
+			return
+		case n > 200:
+			p.Breaks(p.Busy, "the program writes again and again, whatever it sees")
+			p.Stop()
+		}
+	}
+}
+
+// Interfere lets something happen between two writes of a round, if that was drawn: a
+// delivery, what others do, or what a user does. Each function reports whether there was
+// something.
+func (p *Program) Interfere(others, user func() bool) {
+	if !p.IsInterrupted() {
+		return
+	}
+	p.Meanwhile = "meanwhile, "
+	defer func() { p.Meanwhile = "" }()
+	who := 2
+	if p.Late != nil {
+		who = 3
+	}
+	switch who = p.Pick("who", who); {
+	case who == 2:
+		p.Changed = p.Late.One() || p.Changed
+	case who == 0 || user == nil:
+		p.Changed = others() && p.Late == nil || p.Changed
+	case user():
+		p.Changed = p.Late == nil || p.Changed
+	}
+}

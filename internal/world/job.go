@@ -1,0 +1,239 @@
+package world
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobcheck"
+)
+
+// Grace is how long a running pod may take to end when it is deleted.
+const Grace = 30 * time.Second
+
+// Job is a job with its pods and its controller. It checks the invariants with package
+// job/jobcheck.
+type Job struct {
+	Injector
+
+	Now time.Time
+	Job job.Job
+	// Pods are the pods that exist. Change them with the methods of the world, apart
+	// from their Owner and Untracked.
+	Pods    []*job.Pod
+	Options job.Options
+	// Memory is the controller's memory.
+	Memory job.Memory
+	// Stale makes the controller see View instead of the live state.
+	Stale bool
+	View  View
+	// Consistent tells the controller that its snapshots contain its own writes, where the
+	// live state is what it sees.
+	Consistent bool
+	// Seen, if not nil, changes what the controller sees, like an adapter that keeps less than there
+	// is. What pods point to is to be replaced, not written through.
+	Seen func(*job.Snapshot)
+	// Versions tells the controller the versions of its own writes (E6).
+	Versions bool
+	// Events holds the events that the controller has reported.
+	Events []job.Event
+	// Requeue and Retry come from the last conclusion. A crash is followed by a round.
+	Requeue job.Requeue
+	Retry   bool
+	// Metrics holds the metrics of the rounds so far.
+	Metrics []job.Metrics
+	// Failed are the violations so far.
+	Failed []error
+	// Planner is shared with the clones of the world. Worlds that are used by several
+	// goroutines need one each.
+	Planner *job.Planner
+
+	plan     *job.Plan // of the round
+	version  int       // of the job
+	readAt   int       // the version in the round's snapshot
+	nextUID  int
+	revision int   // of pods
+	wrote    int   // how many writes there were before the round
+	shown    int   // how often something was delivered to a late controller
+	active   int64 // the number of active pods, -1 if it is not known
+	pods     index
+	history  jobcheck.History
+	tally    tally
+}
+
+// View is an older state: what was delivered to the controller so far.
+type View struct {
+	Job     job.Job
+	Version int
+	Pods    []job.Pod
+}
+
+// NewJob returns a world with a job of that spec, completed by Default.
+func NewJob(spec job.Spec) *Job {
+	job.Default(&spec)
+	w := &Job{
+		Now:     Start,
+		Job:     job.Job{Namespace: "default", Name: "j", UID: "job-1", CreationTimestamp: Start, Spec: spec},
+		Planner: new(job.Planner),
+	}
+	w.history.MaxParallelism = *spec.Parallelism
+	w.tally = tally{job: w.Job.UID}
+	w.DeliverAll()
+	return w
+}
+
+// Clone returns a world that goes its own way from here, without the faults.
+func (w *Job) Clone() *Job {
+	c := *w
+	c.Injector = Injector{Writes: w.Writes}
+	pods := make([]job.Pod, len(w.Pods))
+	c.Pods = make([]*job.Pod, len(w.Pods))
+	for i, p := range w.Pods {
+		pods[i] = *p // a detail is never written to once it is in a world
+		c.Pods[i] = &pods[i]
+	}
+	c.View.Pods = slices.Clone(w.View.Pods)
+	c.Events, c.Metrics, c.Failed = slices.Clip(w.Events), slices.Clip(w.Metrics), slices.Clip(w.Failed)
+	c.plan, c.pods = nil, index{}
+	c.history, c.tally = w.history.Clone(), w.tally.clone()
+	return &c
+}
+
+// History returns what happened to each pod, and what has gone wrong so far.
+func (w *Job) History() *jobcheck.History { return &w.history }
+
+// state is what the checks of a write compare with.
+func (w *Job) state() jobcheck.State {
+	w.history.Late = w.Stale
+	return jobcheck.State{Job: &w.Job, Pods: w.Pods, History: &w.history, Options: w.Options, Find: w.find}
+}
+
+// Pod returns the live pod of that name, or nil.
+func (w *Job) Pod(name string) *job.Pod {
+	for _, p := range w.Pods {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Snapshot returns what the controller sees.
+func (w *Job) Snapshot() job.Snapshot {
+	s := job.Snapshot{Job: w.Job, Now: w.Now, Memory: w.Memory, Options: w.Options}
+	w.readAt = w.version
+	if w.Stale {
+		if e := w.Memory.Expectations; e != (expectations.Counts{}) && e.Satisfied(w.Now) {
+			w.history.Lagged = true
+		}
+		s.Job = w.View.Job
+		w.readAt = w.View.Version
+		s.Pods = slices.Clone(w.View.Pods)
+	} else {
+		// A controller that reads its own writes has nothing left to observe. It says so, or
+		// clears the record, as stories do to show it.
+		s.Consistent = w.Consistent
+		s.Memory.Expectations = expectations.Counts{}
+		s.Pods = make([]job.Pod, len(w.Pods))
+		for i, p := range w.Pods {
+			s.Pods[i] = *p
+		}
+	}
+	s.Job.Version = int64(w.readAt)
+	if w.Seen != nil {
+		w.Seen(&s)
+	}
+	return s
+}
+
+// Edit changes the spec (F7). Pointers in it are to be replaced, not written through.
+func (w *Job) Edit(change func(*job.Spec)) {
+	change(&w.Job.Spec)
+	w.version++
+	w.history.MaxParallelism = max(w.history.MaxParallelism, *w.Job.Spec.Parallelism)
+	w.history.Edited = true
+}
+
+// DeleteJob marks the job as being deleted.
+func (w *Job) DeleteJob() {
+	if w.Job.DeletionTimestamp.IsZero() {
+		w.Job.DeletionTimestamp = w.Now
+		w.version++
+	}
+}
+
+// Restart makes the controller forget everything and list the objects again (F1).
+// With old it keeps the older list (F2).
+func (w *Job) Restart(old bool) {
+	w.Memory = job.Memory{}
+	w.history.Restarted, w.tally.forgot = true, true
+	if old {
+		w.history.Traveled = true
+		return
+	}
+	w.relist()
+}
+
+// note keeps the violations that a check has found.
+func (w *Job) note(violations []jobcheck.Violation) {
+	for _, v := range violations {
+		w.Failed = append(w.Failed, &Failure{v, w.LastPlan()})
+	}
+}
+
+func (w *Job) fail(rule, problem string) {
+	w.note([]jobcheck.Violation{{Rule: rule, Problem: problem}})
+}
+
+// Failure is a violation, and the plan after which it happened.
+type Failure struct {
+	jobcheck.Violation
+	Plan string
+}
+
+// Error is the violation and the plan.
+func (f *Failure) Error() string { return f.Violation.Error() + "\nafter the plan:\n" + f.Plan }
+
+// Err returns the first violated invariant.
+func (w *Job) Err() error {
+	if len(w.Failed) == 0 {
+		return nil
+	}
+	return w.Failed[0]
+}
+
+// AddPod adds a pod that another client has created.
+func (w *Job) AddPod(p job.Pod) *job.Pod {
+	w.nextUID++
+	if p.UID == "" {
+		p.UID = job.UID("uid-" + strconv.Itoa(w.nextUID))
+	}
+	if p.Name == "" {
+		p.Name = "p" + strconv.Itoa(w.nextUID)
+	}
+	w.active = -1
+	w.touch(&p)
+	if p.Detail.CreationTimestamp.IsZero() {
+		p.Detail.CreationTimestamp = w.Now
+	}
+	w.Pods = append(w.Pods, &p)
+	w.pods.added(w.Pods)
+	w.history.Born(&p)
+	return &p
+}
+
+// touch gives the pod a new version, and a detail of its own that may be changed.
+func (w *Job) touch(p *job.Pod) {
+	w.revision++
+	p.Detail = detailOf(p)
+	p.Detail.ResourceVersion = strconv.Itoa(w.revision)
+}
+
+func (w *Job) find(uid job.UID) *job.Pod {
+	if i := w.pods.of(w.Pods, uid); i >= 0 {
+		return w.Pods[i]
+	}
+	return nil
+}

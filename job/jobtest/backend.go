@@ -1,0 +1,143 @@
+package jobtest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobcheck"
+)
+
+// checked is the program's backend behind the test.
+type checked struct {
+	e *Env
+	b jobapply.Backend
+}
+
+// do makes a write, and compares the store with what it held. Pod is the UID of the pod that may change; a
+// creation makes one.
+func (c *checked) do(pod job.UID, w life.Write) error {
+	e := c.e
+	return e.life.Do(w, func() { e.interfere(w.Verb) }, func(lost bool, err error) {
+		if lost || err == nil {
+			e.checkGoneJob(w.Write)
+		}
+		e.look(w.Write, pod)
+		e.pending.Note(world.Write{Verb: w.Verb, Name: string(pod)}, err)
+		if errors.Is(err, jobapply.ErrGone) && e.pod(pod) != nil {
+			e.life.Breaks("Store", "%s says that the pod is gone, and it is there", w.Write)
+		}
+		e.history.LostStatus = e.history.LostStatus || lost && w.Verb == world.WriteStatus
+		if err != nil && w.Verb == world.Create && len(e.truth.Children) > len(e.was.Children) {
+			e.history.LostCreates++
+		}
+	})
+}
+
+func (c *checked) Adopt(ctx context.Context, pod job.PodRef) error {
+	return c.do(pod.UID, life.Write{
+		Write: world.Write{Verb: world.Adopt, Name: pod.Name},
+		Before: func() []jobcheck.Violation {
+			return life.Wrong(!c.e.truth.Object.DeletionTimestamp.IsZero(), "JI22", "a pod is adopted for a job that is being deleted")
+		},
+		Apply: func() error { return c.b.Adopt(ctx, pod) },
+		After: func() { c.e.checkAdopted(c.e.was.Child(string(pod.UID)), c.e.pod(pod.UID)) },
+	})
+}
+
+func (c *checked) Release(ctx context.Context, pod job.PodRef) error {
+	return c.do(pod.UID, life.Write{
+		Write: world.Write{Verb: world.Release, Name: pod.Name},
+		Apply: func() error { return c.b.Release(ctx, pod) },
+		After: func() {
+			if p := c.e.pod(pod.UID); p != nil && (p.Owner <= job.OwnedUnmatched || !p.Untracked) {
+				c.e.life.Breaks("Store", "%s was released, and is still the job's", pod.Name)
+			}
+		},
+	})
+}
+
+func (c *checked) Delete(ctx context.Context, d job.Deletion) error {
+	return c.do(d.UID, life.Write{
+		Write: world.Write{Verb: world.Delete, Name: d.Name},
+		Before: func() []jobcheck.Violation {
+			p := c.e.pod(d.UID)
+			if !d.UntrackFirst || p == nil {
+				return nil
+			}
+			if l := c.e.history.Of(d.UID); l != nil {
+				l.Removed = true
+			}
+			return c.e.state().DeleteUntracked(p)
+		},
+		Apply: func() error { return c.b.Delete(ctx, d) },
+		After: func() { c.e.checkDeleted(c.e.was.Child(string(d.UID)), c.e.pod(d.UID), &d) },
+	})
+}
+
+func (c *checked) Create(ctx context.Context, n job.Creation) (ref job.PodRef, err error) {
+	err = c.do("", life.Write{
+		Write: world.Write{Verb: world.Create, Name: n.NamePrefix},
+		Before: func() []jobcheck.Violation {
+			st := c.e.state()
+			return append(st.Create(jobcheck.Active(st.Pods)+1), c.e.indexTwice(n.Index.Int32())...)
+		},
+		Apply: func() (err error) {
+			ref, err = c.b.Create(ctx, n)
+			return err
+		},
+		After: func() { c.e.checkCreated(c.e.pod(ref.UID), ref, &n) },
+	})
+	return ref, err
+}
+
+func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
+	return c.do(pod.UID, life.Write{
+		Write: world.Write{Verb: world.Untrack, Name: pod.Name},
+		Before: func() []jobcheck.Violation {
+			p := c.e.pod(pod.UID)
+			if p == nil || c.e.gone {
+				return nil
+			}
+			st, seen := c.e.state(), c.e.truth.Object
+			seen.Spec = c.e.seen // an index is judged by the spec that the plan was made for
+			st.Job = &seen
+			return st.Untrack(p)
+		},
+		Apply: func() error { return c.b.Untrack(ctx, pod) },
+		After: func() {
+			if p := c.e.pod(pod.UID); p != nil && !p.Untracked {
+				c.e.life.Breaks("Store", "%s was untracked, and has its finalizer", pod.Name)
+			}
+		},
+	})
+}
+
+// JobVersion is the version that the program's backend knows, if it is a [jobapply.Versioned].
+func (c *checked) JobVersion() int64 {
+	v, ok := c.b.(jobapply.Versioned)
+	if !ok {
+		return 0
+	}
+	c.e.life.Writing.Lock()
+	defer c.e.life.Writing.Unlock()
+	version := v.JobVersion()
+	if is := c.e.truth.Object.Version; version != is {
+		c.e.life.Breaks("Store", "JobVersion is %d after a write of the status, and the version of the job is %d", version, is)
+	}
+	return version
+}
+
+func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
+	return c.do("", life.Write{
+		Write: world.Write{Verb: world.WriteStatus, Name: c.e.name},
+		Before: func() []jobcheck.Violation {
+			return append(c.e.state().Status(&s), life.Wrong(c.e.edited, "Store", "the status is written, and the job has changed since the program looked")...)
+		},
+		Apply: func() error { return c.b.WriteStatus(ctx, s) },
+		After: func() { c.e.life.Kept("the status was written", &s, &c.e.truth.Object.Status) },
+	})
+}

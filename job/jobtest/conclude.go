@@ -1,0 +1,49 @@
+package jobtest
+
+import (
+	"context"
+
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+)
+
+// pending is the last plan with the answers to its writes. The name of a write is here the UID of its pod, empty for a
+// creation.
+type pending = life.Pending[job.Plan, error]
+
+// conclude works out when the program must come again, and what it remembers until then. A round without a plan
+// changes neither.
+func (e *Env) conclude() {
+	if e.pending == nil {
+		return
+	}
+	end, _ := jobapply.Executor{Parallel: 1}.Apply(context.Background(), replay{e.pending}, &e.pending.Plan)
+	e.pending, e.due, e.memory = nil, e.life.Due(end.Requeue.At, end.Retry), &end.Memory
+}
+
+// unknown says that it is not known any more when a round is due.
+func (e *Env) unknown() { e.pending, e.due, e.memory = nil, life.Due{}, nil }
+
+// replay is a backend that answers as the program's has done in this round.
+type replay struct{ *pending }
+
+func (r replay) answer(verb world.Verb, pod job.UID) error {
+	err, made := r.Answer(world.Write{Verb: verb, Name: string(pod)})
+	if !made {
+		return life.ErrNotMade
+	}
+	return err
+}
+
+func (r replay) Adopt(_ context.Context, p job.PodRef) error    { return r.answer(world.Adopt, p.UID) }
+func (r replay) Release(_ context.Context, p job.PodRef) error  { return r.answer(world.Release, p.UID) }
+func (r replay) Delete(_ context.Context, d job.Deletion) error { return r.answer(world.Delete, d.UID) }
+func (r replay) Untrack(_ context.Context, p job.PodRef) error  { return r.answer(world.Untrack, p.UID) }
+func (r replay) WriteStatus(context.Context, job.Status) error {
+	return r.answer(world.WriteStatus, "")
+}
+func (r replay) Create(context.Context, job.Creation) (job.PodRef, error) {
+	return job.PodRef{}, r.answer(world.Create, "")
+}

@@ -1,0 +1,129 @@
+package jobtest
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobcheck"
+)
+
+// Env is the environment of one life. A program reads its clock, sends its writes through
+// it, and shows it each plan. It is safe for concurrent use, but writes that run at
+// once come in another order each time, and then a seed repeats nothing: let executors have
+// Parallel 1 in tests.
+type Env struct {
+	life    *life.Life
+	options job.Options
+	subject Subject
+	program *life.Program
+	watch   *life.Late // nil for a program that reads its store
+
+	truth    life.Family[job.Job, job.Pod] // what the store held when the test read it last
+	was      life.Family[job.Job, job.Pod] // the same before the last write or round
+	history  jobcheck.History
+	planned  map[job.UID]bool // of those that were planned
+	seen     job.Spec         // of the last snapshot
+	edited   bool             // the job has changed since the program looked
+	shows    int              // how often the watch has shown something when the round began
+	orphans  int              // how many pods other clients have created
+	adopting bool             // a user deletes the job when the next pod is about to be adopted
+	gone     bool             // the job was removed, and its pods are there
+	pending  *pending         // the plan of the round that is under way; nil for none
+	due      life.Due         // when a round is due, by the last plan and its writes
+	memory   *job.Memory      // that the last plan and its writes have left; nil if a start has come between
+	anySpec  bool             // the backend takes jobs with any field
+
+	// For one of the jobs of a queue:
+	name    string
+	changed func()
+	all     []*Env // of all jobs
+}
+
+// Now is the time in this life.
+func (e *Env) Now() time.Time { return e.life.Now() }
+
+// Options are the options to plan with. Some lives have small limits, so that one round
+// cannot do all that has to be done. A program that has options of its own may ignore
+// them.
+func (e *Env) Options() job.Options { return e.options }
+
+// Planned shows the test what the program has planned, before anything is written. The
+// plan and its snapshot are checked, and told in the story.
+func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
+	e.seen = s.Job.Spec
+	e.pending = life.NewPending[job.Plan, error](e.life, p)
+	e.life.TellPlan(e.of(), p.String())
+	e.life.Note(jobcheck.Plan(s, p))
+	e.life.CheckClock(s.Now)
+	e.checkSnapshot(s)
+	e.checkWaits(s, p)
+}
+
+// Write makes a write of the program that does not go through a backend, such as storing its
+// memory. It can fail, lose its reply, or be the one before which the program ends.
+func (e *Env) Write(what string, write func() error) error {
+	e.life.Writing.Lock()
+	defer e.life.Writing.Unlock()
+	_, err := e.life.Try(world.Write{Verb: world.Verb(what)}, write)
+	return err
+}
+
+// Backend stands between an executor and the program's backend. It makes writes go wrong,
+// and checks each before it is made and what happened to it.
+func (e *Env) Backend(b jobapply.Backend) jobapply.Backend { return &checked{e, b} }
+
+// Logf adds a line to the story.
+func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
+
+// checkWaits notices expectations that nobody lowers: the plan waits for own writes, and the
+// snapshot shows all of them (E1).
+func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
+	for _, w := range p.Waits {
+		if w.Reason != job.WaitExpectations || w.Until.IsZero() || len(s.Pods) < len(e.truth.Children) {
+			continue
+		}
+		for i := range s.Pods {
+			if t := e.pod(s.Pods[i].UID); t == nil || !samePod(t, &s.Pods[i]) {
+				return
+			}
+		}
+		e.life.Breaks("E1", "the plan waits for own writes to be seen, and the snapshot shows all of them: expectations are to be lowered when they are seen")
+	}
+}
+
+// the is what a story calls the job.
+func (e *Env) the() string {
+	if e.name != "" {
+		return "job " + e.name
+	}
+	return "the job"
+}
+
+// happened tells a queue that something has happened to the job.
+func (e *Env) happened() {
+	if e.changed != nil {
+		e.changed()
+	}
+}
+
+// one is the job that something happens to: one of all.
+func (e *Env) one() *Env {
+	if e.all == nil {
+		return e
+	}
+	return e.all[e.life.Pick("job", len(e.all))]
+}
+
+// of says of which job the story tells, if there are several.
+func (e *Env) of() string {
+	if e.name == "" {
+		return ""
+	}
+	return " of job " + e.name
+}

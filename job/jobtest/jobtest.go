@@ -1,0 +1,68 @@
+package jobtest
+
+import (
+	"cmp"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/jobgen"
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
+// values.
+type Test struct {
+	// Specs are the jobs; [jobgen.Specs] if it is nil. A backend that does not support a field leaves
+	// it out here.
+	Specs *rapid.Generator[job.Spec]
+}
+
+// TestBackend lets random jobs live on a store and tests the program that plans them. Open
+// is called for each life, with an empty store. There are 100 lives, or as
+// many as -rapid.checks says. About 30 things happen in each, or as many as -rapid.steps says.
+//
+// The jobs, faults and rules are described in docs/testing.md.
+func TestBackend(t testing.TB, open func(*Env) Subject) {
+	t.Helper()
+	Test{}.Run(t, open)
+}
+
+// Run runs the test.
+func (c Test) Run(t testing.TB, open func(*Env) Subject) {
+	t.Helper()
+	specs := cmp.Or(c.Specs, jobgen.Specs())
+	life.Check(t, func(l *life.Life) {
+		e := newEnv(l, drawLimits(l.T))
+		e.anySpec = c.Specs == nil
+		e.subject = open(e)
+		if e.subject.Close != nil {
+			defer e.subject.Close()
+		}
+		if c := e.subject.Cache; c != nil {
+			remove := func(uid string) { c.RemovePod(job.UID(uid)) }
+			e.watch = e.truth.Watch(life.Cache[job.Job, job.Pod]{Replace: c.Replace, Object: c.SetJob, Child: c.SetPod, Remove: remove})
+			e.subject.Late = true
+		}
+		e.program = e.newProgram()
+		e.live(specs)
+	})
+}
+
+func newEnv(l *life.Life, options job.Options) *Env {
+	return &Env{life: l, options: options, truth: life.NewFamily[job.Job](l, &traits), planned: map[job.UID]bool{}}
+}
+
+// drawLimits draws options with small limits and without the gate JobManagedBy, which an importer need not follow.
+func drawLimits(t *rapid.T) job.Options {
+	if !rapid.Bool().Draw(t, "limits") {
+		return job.Options{}
+	}
+	return job.Options{
+		MaxPodWrites: rapid.Int32Range(1, 2).Draw(t, "MaxPodWrites"),
+		MaxUncounted: rapid.Int32Range(1, 2).Draw(t, "MaxUncounted"),
+		Without:      release.JobManagedBy,
+	}
+}

@@ -1,0 +1,82 @@
+package jobtest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/kittest"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobtest"
+)
+
+// openRight is the subject of TestBackend_Right.
+func openRight(env *jobtest.Env, s *store) jobtest.Subject {
+	return jobtest.Subject{Store: orphaning{labelled{s}}, Start: jobtest.Loop(env, s.Look)}
+}
+
+// openLate is the store behind a watch, with the loop of jobtest.
+func openLate(env *jobtest.Env, s *store) jobtest.Subject {
+	start, cache := jobtest.LateLoop(env, func(seen job.Job) jobapply.Backend { return &backend{s, int(seen.Version)} })
+	return jobtest.Subject{Store: labelled{s}, Start: start, Cache: cache}
+}
+
+// TestBackend_Right finds nothing wrong with a backend that is right.
+func TestBackend_Right(t *testing.T) {
+	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
+		return openRight(env, &store{env: env})
+	})
+}
+
+// TestBackend_Late finds nothing wrong with a program that sees its objects late and keeps its
+// expectations.
+func TestBackend_Late(t *testing.T) {
+	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject { return openLate(env, &store{env: env}) })
+}
+
+// TestBackend_Map: a life can be repeated whatever the order in which a store returns its pods.
+func TestBackend_Map(t *testing.T) {
+	five := int32(5)
+	many := job.Spec{Parallelism: &five}
+	job.Default(&many)
+	for name, c := range map[string]struct {
+		specs *rapid.Generator[job.Spec]
+		open  func(*jobtest.Env, *store) jobtest.Subject
+	}{"consistent": {nil, openRight}, "late": {nil, openLate}, "many pods": {rapid.Just(many), openRight}} {
+		t.Run(name, func(t *testing.T) {
+			kittest.Repeats(t, "100", func(note func([]string)) {
+				jobtest.Test{Specs: c.specs}.Run(t, func(env *jobtest.Env) jobtest.Subject {
+					s := &store{env: env, isMap: true}
+					subject := c.open(env, s)
+					subject.Close = func() { note(s.changes) }
+					return subject
+				})
+			})
+		})
+	}
+}
+
+// TestBackend_ConditionsUnseen finds a loop that does not see the conditions of pods that its
+// store shows: the first of them, not the end of the job that a podFailurePolicy asks for.
+func TestBackend_ConditionsUnseen(t *testing.T) {
+	story := kittest.Find(t, "1000", func(tb testing.TB) {
+		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
+			s := &store{env: env}
+			return jobtest.Subject{Store: s, Start: jobtest.Loop(env, func(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
+				seen, b, err := s.Look(ctx)
+				for i := range seen.Pods {
+					detail := *seen.Pods[i].Detail
+					detail.Conditions = nil
+					seen.Pods[i].Detail = &detail
+				}
+				return seen, b, err
+			})}
+		})
+	})
+	if !strings.Contains(story, "otherwise than the store: detail.conditions[0]") {
+		t.Error(story)
+	}
+}

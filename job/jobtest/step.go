@@ -1,0 +1,164 @@
+package jobtest
+
+import (
+	"fmt"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// steps are the things that can happen and that the program is notified of; each appears as often as
+// it is likely.
+func (e *Env) steps() life.Steps {
+	told := e.program.Tells
+	steps := e.program.Steps(func(t *rapid.T) time.Duration {
+		return rapid.SampledFrom([]time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}).Draw(t, "time")
+	}, time.Second, time.Minute, time.Hour)
+	steps.Add(5, "a pod", told(func() bool { return e.one().kubelet() }))
+	steps.Add(2, "the time asked for", func(*rapid.T) { e.program.WakeUp(24 * time.Hour) })
+	steps.Add(1, "user", told(func() bool { return e.one().user() }))
+	if _, ok := e.subject.Store.(LabelStore); ok {
+		steps.Add(2, "another client", told(e.others))
+	}
+	return steps
+}
+
+// interfere lets a kubelet or a user act between two writes of a round.
+func (e *Env) interfere(verb world.Verb) {
+	if verb == world.Adopt && e.adopting && e.delete() {
+		e.adopting, e.edited = false, true
+		return
+	}
+	var user func() bool
+	if !e.subject.OneWriter && !e.gone {
+		user = func() bool {
+			e := e.one()
+			done := e.user()
+			e.edited = e.edited || done
+			return done
+		}
+	}
+	e.program.Interfere(func() bool { return e.one().kubelet() }, user)
+}
+
+// kubelet makes one step of a pod. It reports whether there was something to do.
+func (e *Env) kubelet() bool {
+	p := e.truth.Pick(isLeft)
+	if p == nil {
+		return false
+	}
+	switch n := e.life.Pick("kubelet", 10); {
+	case n < 2 && p.Phase == job.PodPending:
+		return e.podStep(p, "runs", func(p *job.Pod) bool { return world.RunPod(p, e.life.Now()) })
+	case n < 5:
+		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 0) })
+	case n < 7:
+		return e.podStep(p, "fails with exit code 1", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 1) })
+	case n < 8:
+		return e.podStep(p, "fails with exit code 42", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 42) })
+	case n < 9:
+		return e.podStep(p, "is disrupted", func(p *job.Pod) bool { return world.DisruptPod(p) && world.EvictPod(p, e.life.Now()) })
+	default:
+		return e.podStep(p, "is evicted", func(p *job.Pod) bool { return world.EvictPod(p, e.life.Now()) })
+	}
+}
+
+// podStep changes a pod and stores it.
+func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
+	changed := *p
+	if !step(&changed) {
+		return false
+	}
+	if ended := p.Phase < job.PodSucceeded && changed.Phase >= job.PodSucceeded; ended {
+		e.history.Ended(&changed)
+	} else if says == "succeeds" {
+		says = "runs"
+	}
+	e.life.Tell("%spod %s %s", e.life.Meanwhile, p.Name, says)
+	e.life.Must("update pod "+p.Name, e.subject.Store.UpdatePod(changed))
+	e.read()
+	switch is := e.pod(p.UID); {
+	case is == nil && !world.IsCollected(&changed):
+		e.life.Breaks("Store", "pod %s was updated, and is gone", p.Name)
+	case is != nil && world.IsCollected(&changed):
+		e.life.Breaks("Store", "pod %s is being deleted, does not run, has no finalizer, and is still there: the store has to remove it when it is updated", p.Name)
+	case is != nil && is.Untracked != changed.Untracked:
+		e.life.Breaks("Store", "pod %s was updated to %s, and is %s", p.Name, describe(&changed), describe(is))
+	case is != nil:
+		e.life.Kept("pod "+p.Name+" was updated", e.reported(&changed), e.reported(is))
+	}
+	e.happened()
+	return true
+}
+
+// user edits the job, or deletes it. It reports whether the job has changed.
+func (e *Env) user() bool {
+	spec := e.truth.Object.Spec
+	switch n := e.life.Pick("user", 10); {
+	case n < 4:
+		suspend := !*spec.Suspend
+		spec.Suspend = &suspend
+		return e.edit(map[bool]string{true: "suspends ", false: "resumes "}[suspend]+e.the(), spec)
+	case n < 8:
+		parallelism := int32(e.life.Pick("parallelism", 6))
+		spec.Parallelism = &parallelism
+		return e.edit(fmt.Sprintf("sets parallelism%s to %d", e.of(), parallelism), spec)
+	case n < 9:
+		if spec.CompletionMode != job.Indexed || spec.SuccessPolicy != nil || spec.MaxFailedIndexes != nil {
+			return false
+		}
+		completions := int32(1 + e.life.Pick("completions", 5))
+		parallelism := completions
+		spec.Completions, spec.Parallelism = &completions, &parallelism
+		return e.edit(fmt.Sprintf("sets completions and parallelism%s to %d", e.of(), completions), spec)
+	default:
+		return e.delete()
+	}
+}
+
+// delete lets a user delete the job. It reports whether the store can.
+func (e *Env) delete() bool {
+	d, ok := e.subject.Store.(JobDeleter)
+	if !ok || !e.truth.Object.DeletionTimestamp.IsZero() {
+		return false
+	}
+	e.life.Tell("%sa user deletes %s", e.life.Meanwhile, e.the())
+	e.life.Must("delete the job", d.DeleteJob(e.life.Now()))
+	e.read()
+	e.happened()
+	return true
+}
+
+func (e *Env) edit(says string, spec job.Spec) bool {
+	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
+	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
+	e.history.Edited = true
+	e.history.MaxParallelism = max(e.history.MaxParallelism, *spec.Parallelism)
+	e.read()
+	e.life.Kept("the spec was updated", &spec, &e.truth.Object.Spec)
+	e.happened()
+	return true
+}
+
+// specText is a spec in a line: what decides something, and is not the default.
+func specText(s *job.Spec) string {
+	var w life.Words
+	w.Add(s.CompletionMode == job.Indexed, "Indexed")
+	w.Add(s.Completions != nil, "completions %d", value.Of(s.Completions))
+	w.Add(true, "parallelism %d, backoffLimit %d", *s.Parallelism, *s.BackoffLimit)
+	w.Add(s.BackoffLimitPerIndex != nil, "backoffLimitPerIndex %d", value.Of(s.BackoffLimitPerIndex))
+	w.Add(s.MaxFailedIndexes != nil, "maxFailedIndexes %d", value.Of(s.MaxFailedIndexes))
+	w.Add(s.ActiveDeadlineSeconds != nil, "activeDeadlineSeconds %d", value.Of(s.ActiveDeadlineSeconds))
+	w.Add(s.Template.RestartPolicy != "", "%s", s.Template.RestartPolicy)
+	w.Add(value.Of(s.Suspend), "suspended")
+	w.Add(s.PodFailurePolicy != nil, "with a podFailurePolicy")
+	w.Add(s.SuccessPolicy != nil, "with a successPolicy")
+	w.Add(s.ManagedBy != nil, "managedBy %s", value.Of(s.ManagedBy))
+	w.Add(s.PodReplacementPolicy == job.ReplaceFailed, "replaces failed pods only")
+	return w.String()
+}

@@ -1,0 +1,200 @@
+package jobtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/kittest"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobtest"
+)
+
+// store is a store in memory: what the tutorial begins with. It is right.
+type store struct {
+	env      *jobtest.Env
+	job      job.Job
+	version  int
+	pods     []job.Pod
+	created  int
+	revision int
+	isMap    bool   // returns pods in any order, and has no namespaces
+	keeps    bool   // keeps pods that are gone
+	prefix   string // of UIDs, where there are several stores
+	changes  []string
+}
+
+func (s *store) CreateJob(j job.Job) error {
+	s.job = j
+	if s.isMap {
+		s.job.Namespace = ""
+	}
+	s.version++
+	return nil
+}
+
+func (s *store) RemoveJob() error {
+	s.job, s.pods = job.Job{}, nil
+	return nil
+}
+
+func (s *store) UpdateSpec(spec job.Spec) error {
+	s.job.Spec = spec
+	s.version++
+	return nil
+}
+
+func (s *store) DeleteJob(at time.Time) error {
+	s.job.DeletionTimestamp = at
+	s.version++
+	return nil
+}
+
+func (s *store) Job() (job.Job, error) {
+	if s.job.UID == "" {
+		return job.Job{}, errors.New("there is no job")
+	}
+	j := s.job
+	j.Version = int64(s.version)
+	return j, nil
+}
+
+func (s *store) Pods() ([]job.Pod, error) { return kittest.Listed(s.pods, s.isMap), nil }
+
+func (s *store) UpdatePod(p job.Pod) error {
+	return s.update(p.UID, func(old *job.Pod) error {
+		*old = p
+		return nil
+	})
+}
+
+// update changes a pod, and removes it if nothing holds it any more.
+func (s *store) update(uid job.UID, change func(*job.Pod) error) error {
+	i := slices.IndexFunc(s.pods, func(p job.Pod) bool { return p.UID == uid })
+	if i < 0 {
+		return jobapply.ErrGone
+	}
+	if err := change(&s.pods[i]); err != nil {
+		return err
+	}
+	s.changes = append(s.changes, fmt.Sprint(s.pods[i].Name, " ", s.pods[i].Phase))
+	s.touch(&s.pods[i])
+	if world.IsCollected(&s.pods[i]) && !s.keeps {
+		s.pods = slices.Delete(s.pods, i, i+1)
+	}
+	return nil
+}
+
+// touch gives a pod a new version.
+func (s *store) touch(p *job.Pod) {
+	s.revision++
+	detail := job.PodDetail{}
+	if p.Detail != nil {
+		detail = *p.Detail
+	}
+	detail.ResourceVersion = strconv.Itoa(s.revision)
+	p.Detail = &detail
+}
+
+// Look reads the job and its pods, as of one moment.
+func (s *store) Look(context.Context) (job.Snapshot, jobapply.Backend, error) {
+	snapshot := job.Snapshot{Job: s.job, Pods: kittest.Listed(s.pods, s.isMap), Consistent: true}
+	return snapshot, &backend{s, s.version}, nil
+}
+
+// backend carries out the plan that was made from one look.
+type backend struct {
+	*store
+	seen int // the version of the job
+}
+
+func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
+	b.created++
+	p := c.Pod(fmt.Sprint(c.NamePrefix, b.created), job.UID(fmt.Sprint(b.prefix, "uid-", b.created)), b.env.Now())
+	b.touch(&p)
+	b.pods = append(b.pods, p)
+	return job.PodRef{Name: p.Name, UID: p.UID}, nil
+}
+
+func (b *backend) Delete(_ context.Context, d job.Deletion) error {
+	return b.update(d.UID, func(p *job.Pod) error {
+		if d.UntrackFirst {
+			if p.Detail.ResourceVersion != d.ResourceVersion {
+				return world.ErrConflict
+			}
+			p.Untracked = true
+		}
+		world.EvictPod(p, b.env.Now())
+		return nil
+	})
+}
+
+func (b *backend) Untrack(_ context.Context, ref job.PodRef) error {
+	return b.update(ref.UID, func(p *job.Pod) error {
+		p.Untracked = true
+		return nil
+	})
+}
+
+func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
+	if b.seen != b.version {
+		return world.ErrConflict
+	}
+	b.job.Status = s
+	b.version++
+	b.seen = b.version
+	return nil
+}
+
+func (b *backend) JobVersion() int64 { return int64(b.seen) }
+
+// Adopt makes an orphan a pod of the job, unless the job is on its way out.
+func (b *backend) Adopt(_ context.Context, ref job.PodRef) error {
+	if !b.job.DeletionTimestamp.IsZero() {
+		return errors.New("the job is being deleted")
+	}
+	return b.update(ref.UID, func(p *job.Pod) error {
+		if p.Owner == job.Orphan {
+			p.Owner, p.Untracked = job.Owned, false
+		}
+		return nil
+	})
+}
+
+func (b *backend) Release(_ context.Context, ref job.PodRef) error {
+	return b.update(ref.UID, func(p *job.Pod) error {
+		p.Owner, p.Untracked = job.Foreign, true
+		return nil
+	})
+}
+
+// labelled is the store with pods that belong to the job by their labels.
+type labelled struct{ *store }
+
+func (s labelled) AddPod(p job.Pod) error {
+	s.touch(&p)
+	s.pods = append(s.pods, p)
+	return nil
+}
+
+func (s labelled) Relabel(pod job.UID, matches bool) error {
+	return s.update(pod, func(p *job.Pod) error {
+		if p.Owner = job.OwnedUnmatched; matches {
+			p.Owner = job.Owned
+		}
+		return nil
+	})
+}
+
+// orphaning is the store whose jobs can be removed without their pods.
+type orphaning struct{ labelled }
+
+func (s orphaning) RemoveJobOnly() error {
+	s.job = job.Job{}
+	return nil
+}

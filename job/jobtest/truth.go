@@ -1,0 +1,184 @@
+package jobtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobcheck"
+)
+
+// traits say what a job and its pods are called, and what tells the pods apart.
+var traits = life.Traits[job.Pod]{
+	Object: "job", Child: "pod", Title: "pod ",
+	Key: uidOf, ID: uidOf, Name: func(p *job.Pod) string { return p.Name },
+	Describe: func(p *job.Pod) string { return p.Name + ": " + describe(p) },
+}
+
+func uidOf(p *job.Pod) string { return string(p.UID) }
+
+// pod is the pod of that UID, or nil.
+func (e *Env) pod(uid job.UID) *job.Pod { return e.truth.Child(string(uid)) }
+
+// state is what the checks of a write look at.
+func (e *Env) state() *jobcheck.State {
+	return &jobcheck.State{Job: &e.truth.Object, Pods: e.truth.Children, History: &e.history, Options: e.options}
+}
+
+// look reads the store again, and compares it with what it held before the write w of a pod; the zero
+// value means that nobody has written.
+func (e *Env) look(w world.Write, pod job.UID) {
+	e.was = e.truth
+	e.read()
+	switch old, is := &e.was.Object.Status, &e.truth.Object.Status; {
+	case sameStatus(old, is):
+	case w.Verb == world.WriteStatus:
+		e.history.Recorded(old, is)
+	default:
+		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", life.By(w), is, old)
+	}
+	var born, gone []*job.Pod
+	for old, p := range e.truth.Against(e.was.Children) {
+		switch {
+		case p == nil:
+			gone = append(gone, old)
+		case old != nil:
+			if pod != p.UID && !samePod(old, p) {
+				e.life.Breaks("Store", "%s has changed%s: %s, it was %s", p.Name, life.By(w), describe(p), describe(old))
+			}
+		case e.history.Of(p.UID) != nil:
+			e.life.Breaks("Store", "%s with UID %s was gone, and is back%s: a UID must be new in the whole life, also after a start", p.Name, p.UID, life.By(w))
+		default:
+			born = append(born, p)
+			e.life.IsNew(p.Name, p.UID)
+			e.history.Born(p)
+		}
+	}
+	if w.Verb != world.Create && len(born) > 0 || len(born) > 1 {
+		e.life.Breaks("Store", "%d new pods%s", len(born), life.By(w))
+	}
+	for _, p := range gone {
+		e.checkGone(p, w, pod)
+	}
+}
+
+// read takes over what the store holds.
+func (e *Env) read() {
+	readJob := e.subject.Store.Job
+	if e.gone {
+		readJob = func() (job.Job, error) { return e.truth.Object, nil }
+	}
+	e.truth.Read(readJob, e.subject.Store.Pods)
+	e.watch.Note()
+}
+
+// checkGone checks that a pod does not vanish with its finalizer, and not by itself.
+func (e *Env) checkGone(p *job.Pod, w world.Write, pod job.UID) {
+	removed := false
+	if l := e.history.Of(p.UID); l != nil {
+		removed = l.Removed
+	}
+	switch {
+	case !p.Untracked && !removed && w.Verb != world.Untrack && w.Verb != world.Release:
+		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, life.By(w))
+	case pod != p.UID && !world.IsCollected(p):
+		e.life.Breaks("Store", "%s is gone%s", p.Name, life.By(w))
+	}
+}
+
+// indexTwice checks that no other pod has the index, and that it is not completed (JI7).
+func (e *Env) indexTwice(index int32) (wrong []jobcheck.Violation) {
+	j := &e.truth.Object
+	if j.Spec.CompletionMode != job.Indexed || e.subject.Late {
+		return nil
+	}
+	for _, p := range e.truth.Children {
+		twice := p.Owner == job.Owned && p.Index.Int32() == index && p.Phase < job.PodSucceeded && p.Deletion == nil
+		wrong = append(wrong, life.Wrong(twice, "JI7", "index %d is created again, beside %s", index, p.Name)...)
+	}
+	var done indexset.Set
+	done.AddText(j.Status.CompletedIndexes, *j.Spec.Completions)
+	return append(wrong, life.Wrong(done.Has(index), "JI7", "index %d is created again, and is completed", index)...)
+}
+
+// checkCreated checks that the store has made the pod that was requested.
+func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
+	switch {
+	case p == nil:
+		e.life.Breaks("Store", "%s was created with UID %q, and there is no such pod", ref.Name, ref.UID)
+	case p.Name != ref.Name:
+		e.life.Breaks("Store", "%s was created, and its name is %s", ref.Name, p.Name)
+	case p.Untracked || p.Owner != job.Owned:
+		e.life.Breaks("Store", "%s was created without the finalizer or the owner: %s", p.Name, describe(p))
+	case p.Detail == nil || p.Detail.CreationTimestamp.IsZero():
+		e.life.Breaks("Store", "%s was created, and has no creationTimestamp: it decides which pods are deleted first (J29)", p.Name)
+	case p.Detail.CreationTimestamp.Sub(e.life.Now()).Abs() > time.Second:
+		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s: the clock of the life is Env.Now", p.Name, e.life.Now(), p.Detail.CreationTimestamp)
+	case e.truth.Object.Spec.CompletionMode == job.Indexed && p.Index != c.Index:
+		e.life.Breaks("Store", "%s was created with index %s, asked for was %s", p.Name, p.Index, c.Index)
+	case c.PerIndex && (p.Detail == nil || p.Detail.FailureCount != c.FailureCount || p.Detail.IgnoredFailureCount != c.IgnoredFailureCount):
+		e.life.Breaks("Store", "%s was created without the failures of its index, %d and %d ignored (J18)", p.Name, c.FailureCount, c.IgnoredFailureCount)
+	}
+}
+
+// checkDeleted checks that a pod is being deleted, and that its finalizer went with it exactly if UntrackFirst asked for that, on
+// condition of the version. The pods are as they were before the write and as they are; nil if there was or is none.
+func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
+	switch {
+	case d.UntrackFirst && was != nil && was.Detail != nil && was.Detail.ResourceVersion != d.ResourceVersion:
+		e.life.Breaks("Store", "%s was deleted with UntrackFirst as of version %q, and was at version %q: the finalizer may only go on that condition",
+			d.Name, d.ResourceVersion, was.Detail.ResourceVersion)
+	case is == nil:
+	case is.Deletion == nil:
+		e.life.Breaks("Store", "%s was deleted, and is there as before", d.Name)
+	case d.UntrackFirst && !is.Untracked:
+		e.life.Breaks("Store", "%s was deleted with UntrackFirst, and has its finalizer", d.Name)
+	case !d.UntrackFirst && was != nil && !was.Untracked && is.Untracked:
+		e.life.Breaks("Store", "%s was deleted without UntrackFirst, and has lost its finalizer", d.Name)
+	}
+}
+
+// samePod compares what the rules of a job look at.
+func samePod(a, b *job.Pod) bool {
+	return a.Phase == b.Phase && a.Owner == b.Owner && a.Untracked == b.Untracked && a.Ready == b.Ready &&
+		a.Name == b.Name && (a.Deletion == nil) == (b.Deletion == nil)
+}
+
+// sameStatus compares statuses, times by the second.
+func sameStatus(a, b *job.Status) bool { return life.Difference(a, b) == "" }
+
+// describe is a pod in a few words.
+func describe(p *job.Pod) string {
+	text := p.Phase.String()
+	if p.Index.Int32() >= 0 {
+		text += fmt.Sprintf(" index=%d", p.Index.Int32())
+	}
+	if p.Owner != job.Owned {
+		text += " " + p.Owner.String()
+	}
+	if !p.Untracked {
+		text += " tracked"
+	}
+	if p.Deletion != nil {
+		text += " deleted"
+	}
+	return text
+}
+
+// reported is what a kubelet says of a pod, and what the rules of this job look at: conditions
+// decide in a podFailurePolicy alone.
+func (e *Env) reported(p *job.Pod) job.Pod {
+	is := job.Pod{UID: p.UID, Phase: p.Phase, Assigned: p.Assigned, Ready: p.Ready, Deletion: p.Deletion}
+	if p.Detail != nil {
+		detail := *p.Detail
+		detail.ResourceVersion = ""
+		if e.truth.Object.Spec.PodFailurePolicy == nil {
+			detail.Conditions = nil
+		}
+		is.Detail = &detail
+	}
+	return is
+}

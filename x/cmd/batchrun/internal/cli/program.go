@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+)
+
+// program is one invocation of the program.
+type program struct {
+	in       io.Reader
+	out, err io.Writer // control characters in what is written are neutralised
+	// rawOut and rawErr take what the program draws, and logs that are not for a terminal.
+	rawOut, rawErr io.Writer
+	// caller is the folder of the user's shell; relative paths start there.
+	caller string
+	state  string
+	status int
+}
+
+// path resolves a path that the user gave, relative to the caller's folder.
+func (p *program) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.caller, name)
+}
+
+// input resolves the path of a manifest. Under "go run -C DIR" it may also be
+// relative to DIR, as the go command's own arguments are; the caller's folder is
+// tried first.
+func (p *program) input(name string) string {
+	path := p.path(name)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if wd, err := os.Getwd(); err == nil && !filepath.IsAbs(name) {
+			if _, err := os.Stat(filepath.Join(wd, name)); err == nil {
+				return filepath.Join(wd, name)
+			}
+		}
+	}
+	return path
+}
+
+// open opens the state folder. Commands that only read do not create one.
+func (p *program) open(create bool) (*store.Store, error) {
+	dir := p.path(p.state)
+	if err := holdsJobs(dir); err != nil && !create {
+		return nil, err
+	}
+	return store.Open(dir)
+}
+
+// openToLook opens a state folder to read it; the folder may be read-only.
+func (p *program) openToLook() (*store.Store, error) {
+	dir := p.path(p.state)
+	if err := holdsJobs(dir); err != nil {
+		return nil, err
+	}
+	return store.OpenToLook(dir)
+}
+
+func holdsJobs(dir string) error {
+	if err := store.CheckDatabase(dir); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "state.db")); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s has no jobs: either nothing was run here, or --state names another folder", dir)
+	}
+	return nil
+}
+
+// finished reports whether a stored job has ended.
+func finished(j *store.Job) bool { return j.Status.Finished() != "" }

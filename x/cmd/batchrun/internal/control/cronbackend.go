@@ -1,0 +1,84 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/manifest"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+)
+
+// cronBackend carries out the plans of one CronJob on the store.
+type cronBackend struct {
+	store    *store.Store
+	now      time.Time
+	cronJob  *store.CronJob
+	manifest *manifest.CronJob
+	// wrote is set by every write, deleted by writes that leave work for the
+	// collector.
+	wrote, deleted bool
+}
+
+// Get reads a job by its name. A job that is being deleted is gone for its CronJob,
+// as in a cluster, where it vanishes before its pods do.
+func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, error) {
+	j, err := b.store.FindJob(b.cronJob.Namespace + "/" + name)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && !j.Deleted.IsZero():
+		return cronjobapply.Job{}, cronjobapply.ErrGone
+	case err != nil:
+		return cronjobapply.Job{}, err
+	}
+	return jobOf(&j), nil
+}
+
+// Create stores the job. The store refuses a second job of the same name, so that
+// no run starts twice.
+func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
+	object, err := b.manifest.Job(&c, b.cronJob.UID)
+	if err != nil {
+		return cronjobapply.Job{}, err
+	}
+	j, err := b.store.AddJob(store.Job{
+		Namespace: b.cronJob.Namespace, Name: c.Name, Created: b.now, Manifest: object,
+		CronJob: b.cronJob.UID, ScheduledTime: c.ScheduledTime,
+	})
+	if errors.Is(err, store.ErrExists) {
+		return cronjobapply.Job{}, cronjobapply.ErrExists
+	}
+	if err != nil {
+		return cronjobapply.Job{}, err
+	}
+	b.wrote = true
+	return jobOf(&j), nil
+}
+
+// Delete marks the job; the collector ends its pods and removes it. This program
+// does not set the option with which the job would stay until its pods are gone.
+func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
+	found, err := b.store.DeleteJob(d.UID, b.now)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return cronjobapply.ErrGone
+	}
+	b.wrote, b.deleted = true, true
+	return nil
+}
+
+// WriteStatus writes the status. It is the only writer, so it needs no condition.
+func (b *cronBackend) WriteStatus(_ context.Context, s cronjob.Status) error {
+	b.wrote = true
+	return b.store.SetCronJobStatus(b.cronJob.UID, s)
+}
+
+func jobOf(j *store.Job) cronjobapply.Job {
+	return cronjobapply.Job{
+		Reference:  cronjob.Reference{Namespace: j.Namespace, Name: j.Name, UID: j.UID},
+		Controller: j.CronJob, CreationTimestamp: j.Created,
+	}
+}

@@ -1,0 +1,102 @@
+package control
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/patience"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+)
+
+// waiter lets a loop wait for its next round.
+type waiter struct {
+	// Warn is called with errors that are retried.
+	Warn func(text string)
+	// Patience says how long to retry rounds that fail, for example on a full disk.
+	// The zero value does not retry.
+	Patience patience.Patience
+
+	clock    *clock.Clock
+	woken    chan struct{}
+	failures int
+}
+
+// endure notes how a round ended that began at a time, and waits after a temporary failure. It
+// returns true after such a failure. After any other failure it returns the error with which the
+// loop has to end.
+func (w *waiter) endure(ctx context.Context, began time.Time, failure error) (failed bool, err error) {
+	delay, err := w.Patience.Try(failure, began, time.Now(), w.Warn)
+	if err != nil || failure == nil {
+		return false, err
+	}
+	select {
+	case <-ctx.Done():
+		return true, ctx.Err()
+	case <-time.After(delay):
+		return true, nil
+	}
+}
+
+func newWaiter(c *clock.Clock) waiter {
+	return waiter{clock: c, woken: make(chan struct{}, 1)}
+}
+
+// Wake requests a round soon.
+func (w *waiter) Wake() {
+	select {
+	case w.woken <- struct{}{}:
+	default:
+	}
+}
+
+// LongestNap is the longest wait without a look at the clock: when a machine
+// sleeps, its timers stop but time does not.
+const LongestNap = time.Minute
+
+// wait returns when the next round is due: something has changed, the plan's time
+// has come, or a failed write must be retried. Retries use the machine's clock.
+func (w *waiter) wait(ctx context.Context, at time.Time, retry bool) {
+	var again time.Time
+	if w.failures++; retry {
+		again = time.Now().Add(backoff.Retry().Delay(w.failures))
+	} else {
+		w.failures = 0
+	}
+	for left := w.left(at, again); left > 0; left = w.left(at, again) {
+		timer := time.NewTimer(min(left, LongestNap))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-w.woken:
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+// left returns how long to wait; the zero Time never comes.
+func (w *waiter) left(at, again time.Time) time.Duration {
+	left := time.Duration(math.MaxInt64)
+	if !at.IsZero() {
+		left = w.clock.Until(at)
+	}
+	if !again.IsZero() {
+		left = min(left, time.Until(again))
+	}
+	return left
+}
+
+// Now returns the time of a round. The store has it before anything is written with
+// it.
+func Now(s *store.Store, c *clock.Clock) (time.Time, error) {
+	now := c.Now()
+	if c.IsReal() {
+		return now, nil
+	}
+	return now, s.Saw(now)
+}

@@ -1,0 +1,156 @@
+package logs
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+)
+
+// prepare returns the folder of a pod with the containers, and the pod.
+func prepare(t *testing.T, containers ...string) (pod.Folder, *store.Pod) {
+	t.Helper()
+	spec := pod.Spec{UID: "u"}
+	for _, c := range containers {
+		spec.Containers = append(spec.Containers, pod.ContainerSpec{Name: c})
+	}
+	data, err := json.Marshal(spec)
+	must.OK(t, err)
+	folder := pod.Folder(filepath.Join(t.TempDir(), "pods", "u"))
+	must.OK(t, folder.Prepare(data))
+	return folder, &store.Pod{Name: "p", Spec: data}
+}
+
+func write(t *testing.T, folder pod.Folder, name, text string) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(string(folder), "logs", name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(text)
+		f.Close()
+	}
+	must.OK(t, err)
+}
+
+func read(t *testing.T, r *Reader, end bool) (lines []string) {
+	t.Helper()
+	must.OK(t, r.Read(end, func(l Line) { lines = append(lines, fmt.Sprintf("%s %s %s", l.Name(), l.Stream, l.Text)) }))
+	return lines
+}
+
+func want(t *testing.T, have []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(have, want) {
+		t.Errorf("%q, want %q", have, want)
+	}
+}
+
+// Lines come once, whole, and from the containers that are wanted.
+func TestRead(t *testing.T) {
+	folder, p := prepare(t, "a", "b")
+	all, err := Open(folder, p, Select{Tail: -1})
+	must.OK(t, err)
+	b, err := Open(folder, p, Select{Container: "b", Tail: -1})
+	must.OK(t, err)
+	want(t, read(t, all, false))
+	write(t, folder, "a.stdout", "one\ntw")
+	write(t, folder, "b.stderr", "\nx\n")
+	want(t, read(t, all, false), "p/a stdout one", "p/b stderr ", "p/b stderr x")
+	write(t, folder, "a.stdout", "o\nlast")
+	want(t, read(t, all, false), "p/a stdout two")
+	want(t, read(t, all, true), "p/a stdout last")
+	want(t, read(t, all, true))
+	want(t, read(t, b, true), "p/b stderr ", "p/b stderr x")
+	if none, err := Open(folder, p, Select{Container: "c"}); err != nil || !none.Empty() {
+		t.Errorf("%+v, %v", none, err)
+	}
+	long := strings.Repeat("x", maxLine+5)
+	write(t, folder, "b.stdout", long)
+	if parts := read(t, b, true); len(parts) != 2 || strings.Join(parts, "") != "p/b stdout "+long[:maxLine]+"p/b stdout xxxxx" {
+		t.Errorf("a line of %d bytes comes in %d parts", len(long), len(parts))
+	}
+}
+
+// One call reads all that is there. What cannot be read is an error.
+func TestRead_Long(t *testing.T) {
+	folder, p := prepare(t, "a")
+	write(t, folder, "a.stdout", strings.Repeat(strings.Repeat("z", 99)+"\n", 3000))
+	r, err := Open(folder, p, Select{Tail: -1})
+	must.OK(t, err)
+	if lines := read(t, r, true); len(lines) != 3000 || lines[2999] != lines[0] {
+		t.Errorf("%d lines", len(lines))
+	}
+	folder, p = prepare(t, "a")
+	if r, err = Open(folder, p, Select{Tail: -1}); err != nil {
+		t.Fatal(err)
+	}
+	must.OK(t, os.Mkdir(filepath.Join(string(folder), "logs", "a.stdout"), 0o700))
+	if err := r.Read(true, func(Line) {}); err == nil {
+		t.Error("a folder is read as a log")
+	}
+}
+
+func TestTail(t *testing.T) {
+	folder, p := prepare(t, "a")
+	write(t, folder, "a.stdout", "1\n2\n\n3\n")
+	write(t, folder, "a.stderr", strings.Repeat(strings.Repeat("y", 999)+"\n", 300)+"no end")
+	for n, lines := range map[int][]string{0: nil, 1: {"3"}, 2: {"", "3"}, 4: {"1", "2", "", "3"}, 9: {"1", "2", "", "3"}} {
+		r, err := Open(folder, p, Select{Tail: n})
+		must.OK(t, err)
+		var have []string
+		long := 0
+		if err := r.Read(true, func(l Line) {
+			if l.Stream == "stdout" {
+				have = append(have, string(l.Text))
+			} else {
+				long++
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(have, lines) || long != n {
+			t.Errorf("tail %d: %q, and %d long lines", n, have, long)
+		}
+	}
+	if at, err := tail(folder, "a", "stderr", 200); err != nil || at != 101*1000 {
+		t.Errorf("%d, %v", at, err)
+	}
+	last, err := Last(folder, p, "a", 1)
+	if err != nil || !slices.Equal(last, []string{"no end"}) {
+		t.Errorf("%q, %v", last, err)
+	}
+}
+
+// The marks of a log say where it was at a time; without any, the time of the file counts.
+func TestSince(t *testing.T) {
+	folder, p := prepare(t, "a")
+	base := time.Now().Add(-time.Hour)
+	write(t, folder, "a.stdout", "1\n2\n3\n")
+	write(t, folder, "a.stderr", "old\n")
+	must.OK(t, os.Chtimes(filepath.Join(string(folder), "logs", "a.stderr"), base, base))
+	for i := range 3 {
+		write(t, folder, "a.stdout.times", fmt.Sprintf("%d %d\n", 2*i, base.Add(time.Duration(i)*time.Minute).UnixNano()))
+	}
+	for after, lines := range map[time.Duration][]string{
+		-time.Second:                  {"p stdout 1", "p stdout 2", "p stdout 3", "p stderr old"},
+		500 * time.Millisecond:        {"p stdout 1", "p stdout 2", "p stdout 3"},
+		2 * time.Second:               {"p stdout 2", "p stdout 3"},
+		2 * time.Minute:               {"p stdout 3"},
+		2*time.Minute + 2*time.Second: nil,
+	} {
+		r, err := Open(folder, p, Select{Tail: -1, Since: base.Add(after)})
+		must.OK(t, err)
+		want(t, read(t, r, true), lines...)
+	}
+	write(t, folder, "a.stderr.times", "what a container wrote\n")
+	if at, err := folder.LogSince("a", "stderr", time.Now()); at != 0 || err != nil {
+		t.Errorf("%d, %v", at, err)
+	}
+}

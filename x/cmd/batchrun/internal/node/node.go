@@ -1,0 +1,408 @@
+// Package node runs the pods of the store, as a kubelet does: it starts and stops
+// supervisors, and stores what they record.
+//
+// It is level-triggered: each pass looks at the store and at the pods' folders and
+// does what is missing. No decision depends on what it remembers between passes, so
+// it may be killed at any time.
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/patience"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+)
+
+// interval is the time between two passes of a node that is not woken.
+const interval = 50 * time.Millisecond
+
+// probeInterval is how often a node checks whether a silent supervisor is alive, and whether there
+// is room on the disk.
+const probeInterval = time.Second
+
+// maxLaunches is how often the node starts a supervisor that records nothing.
+const maxLaunches = 3
+
+// Node runs pods. Run owns it; the other methods are safe to call at any time.
+type Node struct {
+	Store *store.Store
+	// Clock translates the times that supervisors record by the
+	// machine's clock.
+	Clock *clock.Clock
+	// Containment keeps the processes of a pod together.
+	Containment pod.Containment
+	// Parallel is the maximum number of pods that run concurrently; others stay Pending.
+	Parallel int
+	// Notify is called for each job whose pods have changed.
+	Notify func(jobUID job.UID)
+	// Output, if set, is called for a pod that has begun, again and again until its end: then its
+	// logs are complete. Here is true for a pod that this node has started.
+	Output func(p *store.Pod, here, end bool)
+	// Warn is called with what the user should know.
+	Warn func(text string)
+	// Patience says how long to retry passes that fail, for example on a full disk.
+	Patience patience.Patience
+
+	wake  chan struct{}
+	known map[job.UID]*knowledge
+	// room is Store.Room, looked is when it was called last, and full whether it has failed.
+	room   func() error
+	looked time.Time
+	full   bool
+}
+
+// knowledge is what a node remembers about a pod to save work.
+type knowledge struct {
+	stamp    pod.Stamp
+	probed   time.Time
+	stopped  bool
+	launches int
+	child    *child // nil before the first launch
+	cut      bool   // a log of the pod is known to be cut
+	// notBefore is the earliest time to start a supervisor again that could not
+	// begin.
+	notBefore time.Time
+}
+
+// child is a supervisor, or its watcher, that this node started.
+type child struct {
+	ended chan struct{}
+	// again is true when it could not begin for a temporary reason. It is valid once
+	// ended is closed.
+	again bool
+}
+
+// New returns a node.
+func New(s *store.Store, c *clock.Clock, parallel int, notify func(jobUID job.UID)) *Node {
+	return &Node{Store: s, Clock: c, Parallel: parallel, Notify: notify,
+		wake: make(chan struct{}, 1), known: map[job.UID]*knowledge{}, room: s.Room}
+}
+
+// Wake requests a pass soon.
+func (n *Node) Wake() {
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run runs passes until the context ends.
+func (n *Node) Run(ctx context.Context) error {
+	for {
+		begin := time.Now()
+		delay, err := n.Patience.Try(n.pass(), begin, time.Now(), n.Warn)
+		if err != nil {
+			return err
+		}
+		wake := n.wake
+		if delay > 0 {
+			wake = nil // waking up early would not help
+		}
+		timer := time.NewTimer(rest(time.Since(begin), delay))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-wake:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// rest returns how long to rest after a pass that took a time. The delay is that of a pass
+// that failed.
+func rest(took, delay time.Duration) time.Duration {
+	if delay > 0 {
+		return max(interval, delay) // a full disk makes passes slow, which says nothing of the next
+	}
+	// With very many pods, passes take at most a tenth of the time.
+	return max(interval, 10*took)
+}
+
+// standing is the state of a pod's folder.
+type standing uint8
+
+const (
+	waiting standing = iota // has not begun
+	running                 // a supervisor lives, or was just started
+	later                   // begins when there is room on the disk again
+	ended                   // nothing will happen any more
+)
+
+func (n *Node) pass() error {
+	pods, err := n.Store.Pending()
+	if err != nil {
+		return err
+	}
+	busy := 0
+	var idle []*store.Pod
+	var problems []error // of single pods, which must not delay the others
+	for i := range pods {
+		p := &pods[i]
+		where, err := n.tend(p)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("pod %s: %w", p.Name, err))
+		}
+		switch where {
+		case running:
+			busy++
+		case waiting:
+			idle = append(idle, p)
+		}
+	}
+	for _, p := range idle {
+		if busy >= n.Parallel {
+			break
+		}
+		if err := n.launch(p); err != nil {
+			problems = append(problems, fmt.Errorf("pod %s: %w", p.Name, err))
+		}
+		busy++
+	}
+	if len(pods) > 0 {
+		problems = append(problems, n.lookForRoom(time.Now()))
+	}
+	return errors.Join(problems...)
+}
+
+// lookForRoom fails while the disk is full. Otherwise nobody would notice while pods run: their
+// supervisors wait for room without a word, and the node has nothing to write.
+func (n *Node) lookForRoom(now time.Time) error {
+	if !n.full && now.Sub(n.looked) < probeInterval {
+		return nil
+	}
+	err := n.room()
+	n.looked, n.full = now, patience.IsTransient(err)
+	if !n.full {
+		return nil // what is not of the disk is for those that need the folder
+	}
+	return err
+}
+
+// tend does what one pod needs now, and returns its standing.
+func (n *Node) tend(p *store.Pod) (standing, error) {
+	k := n.known[p.UID]
+	if k == nil {
+		k = &knowledge{}
+		n.known[p.UID] = k
+	}
+	if p.Finished() {
+		delete(n.known, p.UID)
+		defer n.Notify(p.Job)
+		return ended, n.Store.Bury(p.UID) // deleted, and no finalizer holds it
+	}
+	folder := pod.Folder(n.Store.PodFolder(p.UID))
+	if !p.Deleted.IsZero() && !k.stopped {
+		// An existing stop file may be stricter.
+		if err := n.stop(p, folder); err != nil {
+			return running, err
+		}
+		k.stopped = true
+	}
+	stamp := folder.Stamp()
+	now := time.Now()
+	if stamp != (pod.Stamp{}) && stamp == k.stamp && now.Sub(k.probed) < probeInterval {
+		return running, nil
+	}
+	return n.observe(p, k, folder, stamp, now)
+}
+
+// stop asks a pod to end. A pod that has not begun ends immediately.
+func (n *Node) stop(p *store.Pod, folder pod.Folder) error {
+	if !hasBegun(p) && folder.Stamp() == (pod.Stamp{}) {
+		if cancelled, err := folder.Cancel(time.Now()); cancelled || err != nil {
+			return err
+		}
+	}
+	return folder.Stop(time.Duration(p.GraceSeconds) * time.Second)
+}
+
+// hasBegun reports whether an earlier pass has seen the pod begin.
+func hasBegun(p *store.Pod) bool { return len(p.State.Containers) > 0 }
+
+// read reads the supervisor's record. If lost is set, the pod has begun, but its record cannot
+// be read.
+func read(p *store.Pod, folder pod.Folder) (state pod.State, begun bool, lost, err error) {
+	state, begun, err = folder.State()
+	switch {
+	case pod.IsUnreadable(err):
+		return state, true, err, nil
+	case err == nil && !begun && hasBegun(p):
+		return state, true, folder.StateGone(), nil
+	}
+	return state, begun, nil, err
+}
+
+// observe reads the supervisor's record and stores it. A pod whose record cannot be read has
+// failed once its supervisor has ended; until then, the supervisor may replace the record.
+//
+// The order matters: read the state, check whether the supervisor is alive, read the
+// state again. A supervisor is alive from before its first record until after its
+// last one. So if there is a record and then no live supervisor, the supervisor has
+// ended, and the state read after that is its last one.
+func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.Stamp, now time.Time) (standing, error) {
+	state, begun, lost, err := read(p, folder)
+	if err != nil {
+		return running, err
+	}
+	if !state.Done {
+		over, err := n.reap(p, folder, now)
+		switch {
+		case err != nil:
+			return running, err
+		case !over && (!begun || lost != nil):
+			return running, nil
+		case !begun:
+			return n.unbegun(p, k, now)
+		case over:
+			if state, _, lost, err = read(p, folder); err != nil {
+				return running, err
+			}
+			switch {
+			case lost != nil:
+				if state, err = n.lose(p, lost, now); err != nil {
+					return running, err
+				}
+			case !state.Done:
+				state = state.Lost(now)
+			}
+		}
+	}
+	if n.Output != nil {
+		n.Output(p, k.launches > 0, state.Done)
+	}
+	n.warnOfCut(p, k, &state)
+	if stamp != k.stamp || state.Done {
+		if err := n.record(p, state); err != nil {
+			return running, err
+		}
+		n.Notify(p.Job)
+	}
+	k.stamp, k.probed = stamp, now
+	if state.Done {
+		delete(n.known, p.UID)
+		n.Wake() // a slot is free, and the pod may be ready to be removed
+		return ended, nil
+	}
+	return running, nil
+}
+
+// lose returns the end of a pod whose record is lost, and says which file it was.
+func (n *Node) lose(p *store.Pod, why error, now time.Time) (pod.State, error) {
+	var spec pod.Spec
+	if err := json.Unmarshal(p.Spec, &spec); err != nil {
+		return pod.State{}, fmt.Errorf("state.db: the spec of the pod: %w", err)
+	}
+	n.Warn(fmt.Sprintf("pod %s: %v: it counts as failed", p.Name, why))
+	return spec.Unrecorded(why, now), nil
+}
+
+// warnOfCut warns once that a log of the pod was cut.
+func (n *Node) warnOfCut(p *store.Pod, k *knowledge, state *pod.State) {
+	for i := range state.Containers {
+		if c := &state.Containers[i]; c.LogCut && !k.cut {
+			k.cut = true
+			n.Warn(fmt.Sprintf("pod %s: container %s has written more than --max-log: the rest of its log is cut", p.Name, c.Name))
+		}
+	}
+}
+
+// reap kills a supervisor that is overdue and what a dead one has left. It reports
+// whether no process of the pod is left.
+func (n *Node) reap(p *store.Pod, folder pod.Folder, now time.Time) (bool, error) {
+	over, err := folder.Reap()
+	if err == nil && !over && !p.Deleted.IsZero() {
+		err = folder.Enforce(now)
+	}
+	return over, err
+}
+
+// record stores the state, with its times translated to the clock of the store.
+func (n *Node) record(p *store.Pod, state pod.State) error {
+	if n.Clock.IsReal() {
+		return n.Store.SetState(p.UID, state)
+	}
+	if err := n.Store.Saw(n.Clock.Now()); err != nil {
+		return err
+	}
+	return n.Store.SetState(p.UID, state.Translate(n.Clock.At))
+}
+
+// unbegun handles a pod without a record and without a supervisor.
+func (n *Node) unbegun(p *store.Pod, k *knowledge, now time.Time) (standing, error) {
+	if k.child != nil {
+		select {
+		case <-k.child.ended:
+			if k.child.again {
+				k.launches, k.notBefore = k.launches-1, now.Add(time.Second)
+			}
+			k.child = nil
+		default:
+			return running, nil // started a moment ago
+		}
+	}
+	if now.Before(k.notBefore) && p.Deleted.IsZero() {
+		return later, nil
+	}
+	if k.launches < maxLaunches && p.Deleted.IsZero() {
+		return waiting, nil
+	}
+	folder := pod.Folder(n.Store.PodFolder(p.UID))
+	if cancelled, err := folder.Cancel(now); !cancelled || err != nil {
+		return running, err // it has begun after all: the next pass reads its record
+	}
+	n.Wake()
+	return running, nil
+}
+
+// launch starts the supervisor of a pod. An extra launch is harmless.
+func (n *Node) launch(p *store.Pod) error {
+	k := n.known[p.UID]
+	folder := pod.Folder(n.Store.PodFolder(p.UID))
+	if err := folder.Prepare(p.Spec); err != nil {
+		return err
+	}
+	cmd, err := pod.Command(folder, n.Containment)
+	if err != nil {
+		return err
+	}
+	defer cmd.Stdout.(*os.File).Close()
+	k.launches++
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start supervisor: %w", err)
+	}
+	c := &child{ended: make(chan struct{})}
+	k.child = c
+	go func() {
+		_ = cmd.Wait() // what happened is in the folder
+		c.again = cmd.ProcessState.ExitCode() == pod.ExitTryAgain
+		close(c.ended)
+		n.Wake()
+	}()
+	return nil
+}
+
+// Kill ends the processes of the pods that are being deleted immediately.
+func (n *Node) Kill() error {
+	pods, err := n.Store.Pending()
+	if err != nil {
+		return err
+	}
+	for i := range pods {
+		if p := &pods[i]; !p.Deleted.IsZero() && !p.Finished() {
+			if err := pod.Folder(n.Store.PodFolder(p.UID)).Stop(0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+//go:build linux
+
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/patience"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
+)
+
+// A supervisor that could not begin on a full disk is started again, as often as
+// necessary. If it records nothing for another reason, it is given up, and so is the
+// pod.
+func TestUnbegun(t *testing.T) {
+	for _, again := range []bool{true, false} {
+		s, err := store.Open(filepath.Join(t.TempDir(), "state"))
+		must.OK(t, err)
+		defer s.Close()
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		n := New(s, &clock.Clock{}, 1, func(job.UID) {})
+		p := &store.Pod{UID: "p", Job: "j", Name: "j-p", Created: now, Spec: []byte("{}")}
+		folder := pod.Folder(s.PodFolder(p.UID))
+		must.OK(t, folder.Prepare(p.Spec))
+		k := &knowledge{}
+		for range maxLaunches + 2 {
+			k.launches++
+			k.child = &child{ended: make(chan struct{}), again: again}
+			if where, err := n.unbegun(p, k, now); where != running || err != nil {
+				t.Errorf("while it runs: %v, %v", where, err)
+			}
+			close(k.child.ended)
+			where, err := n.unbegun(p, k, now)
+			if err != nil || again && where != later || !again && where == later {
+				t.Errorf("after its end: %v, %v", where, err)
+			}
+			now = now.Add(time.Second)
+		}
+		if where, err := n.unbegun(p, k, now); again && where != waiting || err != nil {
+			t.Errorf("a second later: %v, %v", where, err)
+		}
+		state, begun, err := folder.State()
+		if begun == again || err != nil || !again && state.Reason != pod.ReasonNeverStarted {
+			t.Errorf("again %v: begun %v, %+v, %v", again, begun, state, err)
+		}
+	}
+}
+
+// A pod whose record is cut, has a flipped bit or is gone counts as lost once nothing of it
+// runs, whatever its record says. The reason names the file, and other pods go on.
+func TestLostRecord(t *testing.T) {
+	s, err := store.Open(filepath.Join(t.TempDir(), "state"))
+	must.OK(t, err)
+	defer s.Close()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	j, err := s.AddJob(store.Job{Namespace: "default", Name: "j", Created: now, Manifest: []byte("{}")})
+	must.OK(t, err)
+	spec, err := json.Marshal(pod.Spec{UID: "p", RestartPolicy: job.RestartNever, Containers: []pod.ContainerSpec{{Name: "a"}, {Name: "b"}}})
+	must.OK(t, err)
+	for _, uid := range []job.UID{"p", "healthy"} {
+		must.OK(t, s.AddPod(store.Pod{UID: uid, Job: j.UID, Name: "j-" + string(uid), Created: now, Spec: spec, Tracked: true}))
+	}
+	folder := pod.Folder(s.PodFolder("p"))
+	must.OK(t, folder.Prepare(spec))
+	cancelled, err := folder.Cancel(now)
+	if !cancelled || err != nil {
+		t.Fatal(cancelled, err)
+	}
+	path := filepath.Join(string(folder), "state.json")
+	file, err := os.ReadFile(path)
+	must.OK(t, err)
+
+	var told []string
+	n := New(s, &clock.Clock{}, 0, func(job.UID) {})
+	n.Warn = func(text string) { told = append(told, text) }
+	begun := pod.State{Phase: job.PodRunning, Containers: []pod.Container{{}, {}}}
+	check := func(what, path string) {
+		told = nil
+		must.OK(t, s.SetState("p", begun))
+		delete(n.known, "p")
+		must.OK(t, n.pass())
+		pods, err := s.Pods(j.UID)
+		must.OK(t, err)
+		state := pods[0].State
+		if state.Reason != pod.ReasonRecordLost || state.Phase != job.PodFailed || len(state.Containers) != 2 || state.Containers[1].ExitCode != 137 {
+			t.Fatalf("%s: %+v", what, state)
+		}
+		if !strings.Contains(state.Message, path) || len(told) != 1 || !strings.Contains(told[0], path) {
+			t.Fatalf("%s: %q, and told %q", what, state.Message, told)
+		}
+	}
+	for i := range file {
+		must.OK(t, os.WriteFile(path, file[:i], 0o600))
+		check("cut", path)
+		flipped := slices.Clone(file)
+		flipped[i] ^= 1 << (i % 8)
+		must.OK(t, os.WriteFile(path, flipped, 0o600))
+		check("flipped", path)
+	}
+	must.OK(t, os.Remove(path))
+	check("gone", path)
+	must.OK(t, os.RemoveAll(string(folder)))
+	check("its folder is gone", path)
+	must.OK(t, os.Symlink(t.TempDir(), string(folder)))
+	check("its folder is a link", string(folder))
+}
+
+// While pods run, the node itself has nothing to write. It still notices that the disk is full, and
+// gives up as asked, however long an attempt takes. Room in between is a new beginning.
+func TestFullDisk(t *testing.T) {
+	for _, test := range []struct{ limit, attempt, full, free time.Duration }{
+		{limit: 0},
+		{limit: time.Second},
+		{limit: 3 * time.Second},
+		{limit: 3 * time.Second, attempt: 700 * time.Millisecond},
+		{limit: 3 * time.Second, attempt: 2500 * time.Millisecond},
+		{limit: 10 * time.Minute},
+		{limit: 3 * time.Second, full: 2500 * time.Millisecond, free: 3500 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := store.Open(filepath.Join(t.TempDir(), "state"))
+			must.OK(t, err)
+			defer s.Close()
+			must.OK(t, s.Room())
+			j, err := s.AddJob(store.Job{Namespace: "default", Name: "j", Created: time.Now(), Manifest: []byte("{}")})
+			must.OK(t, err)
+			must.OK(t, s.AddPod(store.Pod{UID: "p", Job: j.UID, Name: "j-p", Created: time.Now(), Spec: []byte("{}"), Tracked: true}))
+			n := New(s, &clock.Clock{}, 0, func(job.UID) {})
+			n.Patience.Limit = test.limit
+			told := 0
+			n.Warn = func(text string) {
+				if told++; !strings.Contains(text, "no space left") {
+					t.Error(text)
+				}
+			}
+			begin := time.Now()
+			n.room = func() error {
+				at := time.Since(begin)
+				time.Sleep(test.attempt)
+				if at >= test.full && at < test.free {
+					return nil
+				}
+				return fmt.Errorf("state folder: %w", syscall.ENOSPC)
+			}
+			err = n.Run(t.Context())
+			var gaveUp *patience.GaveUp
+			late := time.Since(begin) - test.free - test.limit
+			if !errors.As(err, &gaveUp) || late < 0 || late > time.Second+test.attempt || test.limit > 0 && told == 0 {
+				t.Errorf("%+v: %v, %v too late, %d times told", test, err, late, told)
+			}
+		})
+	}
+}
+
+// A pass that fails on a full disk takes long. The time of the next attempt follows from the
+// delay alone: otherwise the runner would give up long after --give-up.
+func TestRest(t *testing.T) {
+	const second = time.Second
+	for _, test := range []struct{ took, delay, want time.Duration }{
+		{0, 0, interval},
+		{interval / 10, 0, interval},
+		{second, 0, 10 * second},
+		{5 * second, second, second},
+		{5 * second, time.Millisecond, interval},
+	} {
+		if got := rest(test.took, test.delay); got != test.want {
+			t.Errorf("after %v with a delay of %v: %v, want %v", test.took, test.delay, got, test.want)
+		}
+	}
+}

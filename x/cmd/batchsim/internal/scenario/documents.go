@@ -1,0 +1,223 @@
+package scenario
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/batchplan/batchplan/x/cmd/internal/command"
+)
+
+// readScenario returns the document of a file if it is a scenario: a YAML file without
+// apiVersion and kind.
+func readScenario(file string) (*yaml.Node, error) {
+	if base := strings.ToLower(file); !strings.HasSuffix(base, ".yaml") && !strings.HasSuffix(base, ".yml") {
+		return nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := documents(file, data)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if n.Kind != yaml.MappingNode {
+			return nil, fmt.Errorf("%s:%d: is neither an object nor a scenario", file, n.Line)
+		}
+		if child(n, "kind") != nil || child(n, "apiVersion") != nil {
+			return nil, nil
+		}
+	}
+	if len(nodes) != 1 {
+		return nil, fmt.Errorf("%s: has %d documents; a scenario is one", file, len(nodes))
+	}
+	return nodes[0], nil
+}
+
+// documents returns the documents of a YAML file that are not empty.
+func documents(file string, data []byte) (out []*yaml.Node, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var node yaml.Node
+		err := decoder.Decode(&node)
+		switch {
+		case errors.Is(err, io.EOF):
+			return out, nil
+		case err != nil:
+			return nil, located(file, "", err)
+		case len(node.Content) > 0 && node.Content[0].Tag != "!!null":
+			out = append(out, node.Content[0])
+		}
+	}
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+): `)
+
+// located puts the line of an error of the YAML package behind the file. The path leads to the
+// value; it may be empty.
+func located(file, path string, err error) error {
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		file += ":" + m[1]
+		text = strings.ReplaceAll(strings.Replace(text, m[0], "", 1), "\n  ", "; ")
+	}
+	if path != "" {
+		text = path + ": " + text
+	}
+	return fmt.Errorf("%s: %s", file, text)
+}
+
+// child returns the value of a key, or nil.
+func child(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// decode reads a document into a struct. An unknown field is an error, and a value that the field
+// cannot have.
+func decode(file string, n *yaml.Node, into any) error {
+	if err := checkKnown(file, "", n, reflect.StructField{Type: reflect.TypeOf(into).Elem()}, "yaml"); err != nil {
+		return err
+	}
+	if err := n.Decode(into); err != nil {
+		return located(file, "", err)
+	}
+	return nil
+}
+
+// checkKnown refuses keys that are not fields of the type, which has their names in the given tags,
+// and, if these are those of YAML, values that the fields cannot have. The path leads to the node.
+func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag string) error {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	for f.Type.Kind() == reflect.Pointer {
+		f.Type = f.Type.Elem()
+	}
+	t, pointer := f.Type, reflect.PointerTo(f.Type)
+	switch {
+	case t == reflect.TypeFor[yaml.Node]():
+		return nil
+	case pointer.Implements(reflect.TypeFor[yaml.Unmarshaler]()), pointer.Implements(reflect.TypeFor[json.Unmarshaler]()):
+		// It reads itself.
+	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
+		f.Type = t.Elem()
+		for i, item := range n.Content {
+			if err := checkKnown(file, fmt.Sprintf("%s%d.", path, i), item, f, tag); err != nil {
+				return err
+			}
+		}
+		return nil
+	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
+		fields := fieldsOf(t, tag)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			field, ok := fields[key.Value]
+			if !ok {
+				return fmt.Errorf("%s:%d: %s%s: %w", file, key.Line, path, key.Value, noSuch("field", key.Value, slices.Sorted(maps.Keys(fields))))
+			}
+			if err := checkKnown(file, path+key.Value+".", n.Content[i+1], field, tag); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if tag != "yaml" {
+		return nil
+	}
+
+	path = strings.TrimSuffix(path, ".")
+	if err := checkLimit(n, t, f.Tag.Get("limit")); err != nil {
+		return fmt.Errorf("%s:%d: %s: %w", file, n.Line, path, err)
+	}
+	if err := n.Decode(reflect.New(t).Interface()); err != nil {
+		return located(file, path, err)
+	}
+	return nil
+}
+
+// checkLimit refuses a number outside of a limit: "LEAST MOST", and perhaps one more number that is
+// allowed, or "positive". It also refuses a fraction of something that is counted, which the
+// decoder would cut. What is not of the type is left to the decoder.
+func checkLimit(n *yaml.Node, t reflect.Type, limit string) error {
+	words := strings.Fields(limit)
+	var x float64
+	switch {
+	case limit == "" || n.Tag == "!!null":
+		return nil
+	case limit == "positive":
+		value := reflect.New(t)
+		if n.Decode(value.Interface()) != nil {
+			return nil
+		}
+		zero := value.Elem().IsZero()
+		if z, ok := value.Interface().(interface{ IsZero() bool }); ok {
+			zero = z.IsZero()
+		}
+		if zero {
+			return fmt.Errorf("%s: must be above 0", n.Value)
+		}
+		return nil
+	case n.Decode(&x) != nil:
+		return nil
+	}
+
+	least, most := bound(words[0]), bound(words[1])
+	if !(x >= least && x <= most) && (len(words) < 3 || x != bound(words[2])) {
+		return fmt.Errorf("%s: must be from %s to %s", n.Value, words[0], words[1])
+	}
+	if t.Kind() != reflect.Float64 && x != math.Trunc(x) {
+		return fmt.Errorf("%s: must be a whole number", n.Value)
+	}
+	return nil
+}
+
+// bound reads a number of a limit.
+func bound(text string) float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// fieldsOf returns the fields of a struct, and of those that it embeds, by their names.
+func fieldsOf(t reflect.Type, tag string) map[string]reflect.StructField {
+	fields := map[string]reflect.StructField{}
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get(tag), ",")
+		switch {
+		case f.Anonymous && (options == "inline" || name == "") && f.Type.Kind() == reflect.Struct:
+			maps.Copy(fields, fieldsOf(f.Type, tag))
+		case name != "" && name != "-":
+			fields[name] = f
+		}
+	}
+	return fields
+}
+
+// noSuch is the error for a name that does not exist: with the one that was probably meant, or all.
+func noSuch(kind, name string, names []string) error {
+	if near := command.Nearest(name, names); near != "" {
+		return fmt.Errorf("no such %s; did you mean %s?", kind, near)
+	}
+	return fmt.Errorf("no such %s; there are %s", kind, strings.Join(names, ", "))
+}

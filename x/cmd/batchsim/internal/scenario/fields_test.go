@@ -1,0 +1,495 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/sim"
+)
+
+// Each field has a value of its own, so that none can take another's place.
+const everyField = `
+start: 2026-03-04T05:06:07Z
+until: 11h
+maxEvents: 12
+nodes:
+- {count: 2, pods: 13, cpu: 1400m, memory: 15Ki, skew: 16s, name: big, price: 0.5, lost: 1/h, preempted: 48/d, away: 50s}
+- {pods: 17}
+controlPlane:
+  latency: 18ms
+  watchLag: 19ms
+  qps: 20
+  burst: 21
+  workers: 22
+  fail: 0.23
+  loseReply: 0.24
+  outages: [{from: 25s, for: 26s, of: apiServer}, {from: 27s, for: 28s, of: controllers}, {from: 29s, for: 30s}]
+  restarts: [31s, 32s]
+  keepMemory: true
+  skew: 33s
+  podGC: 34
+disruptions:
+- {node: 1, at: 35s, back: 36s, removed: 37s}
+- {kind: lost, node: 2, at: 38s}
+- {kind: drained, node: 0, at: 39s}
+quota: {pods: 40, backfill: true}
+options:
+  backoff: {base: 41s, factor: 3, max: 42s}
+  pendingTimeout: 43s
+  terminatingTimeout: 44s
+  successBeatsDeadline: true
+  maxIgnoredFailures: 45
+  catchUp: all
+  catchUpWindow: 46s
+  catchUpLimit: 47
+  skipOnResume: true
+  skipHeld: true
+  maxActive: 48
+  replaceWhenGone: true
+  jitter: 49s
+`
+
+func TestEveryField(t *testing.T) {
+	s, err := Load([]string{write(t, "scenario.yaml", everyField)}, nil)
+	must.OK(t, err)
+	const sec = time.Second
+	ms := func(n int) sim.Dist { return sim.Constant(time.Duration(n) * time.Millisecond) }
+	node := sim.Node{Name: "big-0", Pods: 13, Resources: sim.Resources{CPU: 1400, Memory: 15 << 10}, Skew: 16 * sec,
+		Price: 0.5, Losses: 1, Preemptions: 2, Away: sim.Constant(50 * sec)}
+	second := node
+	second.Name = "big-1"
+	window := func(from, length int) sim.Window {
+		return sim.Window{From: time.Duration(from) * sec, For: time.Duration(length) * sec}
+	}
+	want := sim.World{
+		Seed: 7, Start: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Until: 11 * time.Hour, MaxEvents: 12,
+		Nodes: []sim.Node{node, second, {Name: "node-2", Pods: 17}},
+		ControlPlane: sim.ControlPlane{Latency: ms(18), WatchLag: ms(19), QPS: 20, Burst: 21, Workers: 22, Fail: 0.23, LoseReply: 0.24,
+			Outages:  []sim.Outage{{Window: window(25, 26), Of: sim.APIServer}, {Window: window(27, 28)}, {Window: window(29, 30)}},
+			Restarts: []time.Duration{31 * sec, 32 * sec}, KeepMemory: true, Skew: 33 * sec, PodGC: 34},
+		Disruptions: []sim.Disruption{{Kind: sim.NodeLost, Node: 1, At: 35 * sec, Back: 36 * sec, Removed: 37 * sec},
+			{Kind: sim.NodeLost, Node: 2, At: 38 * sec}, {Kind: sim.NodeDrained, At: 39 * sec}},
+		Admission: &sim.Quota{Pods: 40, Backfill: true},
+	}
+	if have := s.World(7); !reflect.DeepEqual(have, want) {
+		t.Errorf("have %+v\nwant %+v", have, want)
+	}
+	jobs := job.Options{Backoff: backoff.Policy{Base: 41 * sec, Factor: 3, Max: 42 * sec}, PendingTimeout: 43 * sec, TerminatingTimeout: 44 * sec,
+		SuccessBeatsDeadline: true, MaxIgnoredFailures: 45}
+	if have := s.Options.jobOptions(); !reflect.DeepEqual(have, jobs) {
+		t.Errorf("have %+v\nwant %+v", have, jobs)
+	}
+	crons := cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpWindow: 46 * sec, CatchUpLimit: 47, SkipOnResume: true, SkipHeld: true,
+		MaxActive: 48, ReplaceWhenGone: true, Jitter: 49 * sec}
+	if have := s.Options.cronOptions(); !reflect.DeepEqual(have, crons) {
+		t.Errorf("have %+v\nwant %+v", have, crons)
+	}
+	s.Options = Options{Kubernetes136: true}
+	if have := s.Options.jobOptions(); !reflect.DeepEqual(have, job.Kubernetes136()) {
+		t.Errorf("as Kubernetes: %+v", have)
+	}
+	if have := s.Options.cronOptions(); !reflect.DeepEqual(have, cronjob.Kubernetes136()) {
+		t.Errorf("as Kubernetes: %+v", have)
+	}
+	for part, policy := range map[string]backoff.Policy{"base: 1s": {Base: sec}, "factor: 5": {Factor: 5}, "max: 1s": {Max: sec}} {
+		s, err := Load([]string{write(t, "scenario.yaml", "options: {backoff: {"+part+"}}\n")}, nil)
+		if err != nil || s.Options.jobOptions().Backoff != policy {
+			t.Errorf("%s: %v", part, err)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for text, want := range map[string]int{
+		"[{pods: 1}, {pods: 2, count: 0}]": 1, "[{pods: 1}, {pods: 2, count: 1}]": 2, "[{pods: 1}, {pods: 2, count: 2}]": 3, "[{pods: 1}, {pods: 2}]": 2,
+		"[{pods: 1, count: 0}]": -1, "[{pods: 1, count: -1}]": -1, "[{pods: 1, count: 2000000000}]": -1, "[{pods: 1, count: 1.5}]": -1,
+		"[{pods: 1, count: 600000}, {pods: 1, count: 600000}]": -1,
+	} {
+		s, err := Load([]string{write(t, "scenario.yaml", "nodes: "+text+"\n")}, nil)
+		have := -1
+		if err == nil {
+			have = len(s.World(1).Nodes)
+		}
+		if have != want {
+			t.Errorf("%s: %d nodes, want %d: %v", text, have, want, err)
+		}
+	}
+}
+
+// A number outside of what a field can mean is refused, with the field and the value: below its
+// least, above its most, a part of something counted, and no number at all. A new field needs a
+// limit, or a type that has one.
+func TestEveryNumber(t *testing.T) {
+	outside := map[reflect.Type][]string{
+		reflect.TypeFor[Duration](): {"-1s", "1000000h", "1e30h", "x"},
+		reflect.TypeFor[Dist]():     {"-1s", "uniform(2s, 1s)", "lognormal(1s, -1)", "x"},
+		reflect.TypeFor[Rate]():     {"-1/h", "NaN/h", "1e300/h", "100%/h", "5%", "x"},
+		reflect.TypeFor[Count]():    {"-1", "1.5", "1000001", "2000000000", "x"},
+		reflect.TypeFor[Quantity](): {"-1", "1e30", "x"},
+	}
+	load := func(path, value string) error {
+		settings := []Setting{{path, value}}
+		if path == "controlPlane.burst" {
+			settings = append(settings, Setting{"controlPlane.qps", "1"})
+		}
+		_, err := Load(nil, settings)
+		return err
+	}
+	refused := func(path, value string) {
+		t.Helper()
+		if err := load(path, value); err == nil || !strings.Contains(err.Error(), path+": ") || !strings.Contains(err.Error(), value) {
+			t.Errorf("%s=%s: %v", path, value, err)
+		}
+	}
+	accepted := func(path, value string) {
+		t.Helper()
+		if err := load(path, value); err != nil && !strings.Contains(err.Error(), "load.0: names 0 files") {
+			t.Errorf("%s=%s: %v", path, value, err)
+		}
+	}
+	fields := 0
+	var walk func(path string, typ reflect.Type, limit []string)
+	walk = func(path string, typ reflect.Type, limit []string) {
+		switch kind := typ.Kind(); {
+		case outside[typ] != nil:
+			fields++
+			for _, value := range outside[typ] {
+				refused(path, value)
+			}
+			switch zero := map[reflect.Type]string{reflect.TypeFor[Rate](): "0/h"}[typ]; {
+			case len(limit) > 0:
+				refused(path, "0")
+			case typ == reflect.TypeFor[Count]() && strings.HasPrefix(path, "nodes"):
+				// TestCount: a world without nodes would have room for all pods.
+			default:
+				accepted(path, cmpOr(zero, "0"))
+			}
+		case typ == reflect.TypeFor[yaml.Node](), typ == reflect.TypeFor[Behaviour](), typ == reflect.TypeFor[time.Time]():
+			// Fields of batch/v1, which it checks, and values of TestEveryValue.
+		case kind == reflect.Struct:
+			for f := range typ.Fields() {
+				if name := f.Tag.Get("yaml"); name != "" {
+					walk(strings.TrimPrefix(path+"."+name, "."), f.Type, strings.Fields(f.Tag.Get("limit")))
+				}
+			}
+		case kind == reflect.Slice:
+			walk(path+".0", typ.Elem(), limit)
+		case kind == reflect.Pointer:
+			walk(path, typ.Elem(), limit)
+		case kind == reflect.Bool || kind == reflect.String:
+		case len(limit) < 2:
+			t.Errorf("%s: a %v without a limit", path, typ)
+		default:
+			fields++
+			least, most := bound(limit[0]), bound(limit[1])
+			for _, x := range []float64{math.Nextafter(least, -1e9), least - 1, most + 1, most*10 + 10, 1e300} {
+				if text := fmt.Sprint(x); len(limit) < 3 || text != limit[2] {
+					refused(path, text)
+				}
+			}
+			for _, text := range []string{".nan", ".inf", "-.inf", "x"} {
+				refused(path, text)
+			}
+			for _, text := range limit {
+				accepted(path, text)
+			}
+			if kind != reflect.Float64 {
+				refused(path, "1.5")
+			}
+		}
+	}
+	walk("", reflect.TypeFor[Scenario](), nil)
+	if fields < 45 {
+		t.Errorf("%d numbers were tried", fields)
+	}
+}
+
+// Numbers that mean nothing where they are, and sums that are too large.
+func TestNumbersTogether(t *testing.T) {
+	const head = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: %d, completions: %d, template: {spec: {restartPolicy: Never, %s}}}\n"
+	jobs := func(parallelism, completions int) string {
+		return write(t, "job.yaml", fmt.Sprintf(head, parallelism, completions, "containers: [{name: main, image: x}]"))
+	}
+	pod := func(grace string, requests ...string) string {
+		var containers []string
+		for i, r := range requests {
+			containers = append(containers, fmt.Sprintf("{name: c%d, image: x, resources: {requests: {%s}}}", i, r))
+		}
+		return write(t, "job.yaml", fmt.Sprintf(head, 1, 1, "terminationGracePeriodSeconds: "+grace+", containers: ["+strings.Join(containers, ", ")+"]"))
+	}
+	crons := func(n int) string {
+		one := "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a%d}\nspec: {schedule: '0 0 * * *', jobTemplate: {spec: {template: " +
+			"{spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}\n"
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, one, i)
+		}
+		return write(t, "crons.yaml", b.String())
+	}
+	trace := write(t, "trace.csv", "submit,duration\n0s,1s\n")
+	for _, test := range []struct {
+		load, problem string
+	}{
+		{"manifest: " + jobs(1_000_000, 10_000_000), ""},
+		{"manifest: " + jobs(1_000_001, 1), "spec.parallelism: 1000001: must not be above 1000000"},
+		{"manifest: " + jobs(2_000_000_000, 1), "spec.parallelism: 2000000000: must not be above 1000000"},
+		{"manifest: " + jobs(1, 10_000_001), "spec.completions: 10000001: must not be above 10000000"},
+		{"manifest: " + pod("0", "cpu: 1P"), ""},
+		{"manifest: " + pod("2147483648", ""), "terminationGracePeriodSeconds: 2147483648: must be from 0 to 2147483647"},
+		{"manifest: " + pod("-1", ""), "terminationGracePeriodSeconds: -1: must be from 0"},
+		{"manifest: " + pod("1", "cpu: 1", "memory: 1P", "memory: 1"), "container c2: requests: cpu 0, memory 1: must be from 0 to 1P in all"},
+		{"manifest: " + pod("1", "cpu: 5E"), "container c0: requests: cpu 5E, memory 0: must be"},
+		{"manifest: " + pod("1", "memory: -1"), "container c0: requests: cpu 0, memory -1: must be"},
+		{"manifest: " + jobs(1, 1) + ", limit: 1", "load.0.limit: 1: is for traces"},
+		{"manifest: " + jobs(1, 1) + ", maxPods: 2", "load.0.maxPods: 2: is for traces"},
+		{"manifest: " + jobs(1, 1) + ", arrivals: {swing: 0.5}", "load.0.arrivals: swing and peak need mean"},
+		{"manifest: " + jobs(1, 1) + ", arrivals: {every: 1s, mean: 1s}", "load.0.arrivals: expected one of every, between and mean"},
+		{"manifest: " + crons(3) + ", count: 333", ""},
+		{"manifest: " + crons(3) + ", count: 0", ""},
+		{"manifest: " + crons(3) + ", count: 333334", "load.0.count: 333334: makes 1000002 CronJobs in all; expected at most 1000000"},
+		{"csv: " + trace + ", count: 1", "load.0.count: 1: is for manifests"},
+		{"csv: " + trace + ", arrivals: {from: 1s}", "load.0.arrivals: are for manifests"},
+		{"csv: " + trace + ", limit: 1, maxPods: 1", ""},
+	} {
+		_, err := Load([]string{write(t, "scenario.yaml", "load: [{"+test.load+"}]\n")}, nil)
+		if err == nil && test.problem == "" {
+			continue
+		}
+		if err == nil || test.problem == "" || !strings.Contains(err.Error(), test.problem) {
+			t.Errorf("%s: %v", test.load, err)
+		}
+	}
+	nodes := write(t, "scenario.yaml", "nodes: [{count: &n 2, pods: *n}]\n")
+	for path, problem := range map[string]string{"nodes.0.pods": "", "nodes.-1.pods": `"-1" is not a place`, "nodes.0x0.pods": `"0x0" is not a place`,
+		"controlPlane.burst": "controlPlane.burst: 3: needs qps"} {
+		if _, err := Load([]string{nodes}, []Setting{{path, "3"}}); (err == nil) != (problem == "") || err != nil && !strings.Contains(err.Error(), problem) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := Load([]string{write(t, "alias.yaml", "nodes: [{skew: &n 0, pods: *n}]\n")}, nil); err == nil {
+		t.Error("an alias hides a number")
+	}
+}
+
+// Each value of a pod's behaviour, in a scenario and in the annotations of a manifest.
+func TestEveryValue(t *testing.T) {
+	values := map[string]string{"duration": "11s", "schedule": "12s", "pull": "13s", "init": "14s", "ready": "15s", "stop": "16s", "failAfter": "17s",
+		"failure": "0.18", "disruption": "1", "exitCode": "120", "failIn": "1h+10m, 5h+0s", "grace": "21s", "cpu": "22m", "memory": "23Mi"}
+	const sec = time.Second
+	want := sim.Pod{Duration: sim.Constant(11 * sec), Schedule: sim.Constant(12 * sec), Pull: sim.Constant(13 * sec), Init: sim.Constant(14 * sec),
+		Ready: sim.Constant(15 * sec), Stop: sim.Constant(16 * sec), FailAfter: sim.Constant(17 * sec), Failure: 0.18, Disruption: 1, ExitCode: 120,
+		FailIn: []sim.Window{{From: time.Hour, For: 10 * time.Minute}, {From: 5 * time.Hour}}, Grace: 21 * sec, Resources: sim.Resources{CPU: 22, Memory: 23 << 20}}
+	if len(values) != len(keys) {
+		t.Errorf("%d values, %d keys", len(values), len(keys))
+	}
+	text := "pods:\n- match: r*\n"
+	annotations := ""
+	for key, value := range values {
+		text += fmt.Sprintf("  %s: %q\n", key, value)
+		annotations += fmt.Sprintf("    %s%s: %q\n", Prefix, key, value)
+	}
+	pods := func(files ...string) (all []sim.Pod) {
+		s, err := Load(files, nil)
+		must.OK(t, err)
+		for j, err := range s.World(1).Jobs {
+			must.OK(t, err)
+			all = append(all, j.Pod)
+		}
+		return all
+	}
+	one := func(name, annotations string) string {
+		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name + "\n  annotations:\n    x: y\n" + annotations +
+			"spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x, resources: {requests: {cpu: 3, memory: 4Ki}}}]}}}\n"
+	}
+	scenario, plain := write(t, "scenario.yaml", text), sim.Pod{Duration: sim.Constant(time.Minute), Resources: sim.Resources{CPU: 3000, Memory: 4 << 10}}
+	for name, test := range map[string]struct {
+		files []string
+		want  sim.Pod
+	}{
+		"matched":     {[]string{scenario, write(t, "a.yaml", one("render", ""))}, want},
+		"not matched": {[]string{scenario, write(t, "a.yaml", one("other", ""))}, plain},
+		"annotations": {[]string{write(t, "a.yml", one("other", annotations))}, want},
+	} {
+		if have := pods(test.files...); len(have) != 1 || !reflect.DeepEqual(have[0], test.want) {
+			t.Errorf("%s: have %+v\nwant %+v", name, have, test.want)
+		}
+	}
+	var none sim.Pod
+	must.OK(t, errors.Join(apply(&none, "failAfter", "0"), apply(&none, "grace", "0s")))
+	if want := (sim.Pod{FailAfter: sim.Constant(1), Grace: -1}); !reflect.DeepEqual(none, want) {
+		t.Errorf("0 means %+v", none)
+	}
+	for value, bad := range map[string]string{"exitCode": "0 256 -1 x 1.5 09x", "failure": "-0.1 1.1 NaN x 101% -1% NaN% %", "disruption": "-0.1 101% -1/h 1e300/h 100%/h", "cpu": "-1 x 1e30", "memory": "-1Ki x 1e30",
+		"grace": "-1s x uniform(1s,2s) 1000000h", "duration": "x", "failIn": "1h x+1h -1h+1h 1h+-1h 1h+1h,x 1000000h+1h 1h+1000000h", "unknown": "1"} {
+		for text := range strings.FieldsSeq(bad) {
+			var p sim.Pod
+			if err := apply(&p, value, text); err == nil || !strings.Contains(err.Error(), value) {
+				t.Errorf("%s: %s: %v", value, text, err)
+			}
+		}
+	}
+	for _, code := range []string{"1", "255"} {
+		var p sim.Pod
+		if err := apply(&p, "exitCode", code); err != nil || fmt.Sprint(p.ExitCode) != code {
+			t.Errorf("exitCode %s: %v, %d", code, err, p.ExitCode)
+		}
+	}
+}
+
+// A setting leads to each place of a scenario, whether it is there or not.
+func TestSetPlaces(t *testing.T) {
+	file := write(t, "scenario.yaml", "nodes: [{count: 2}]\ndisruptions: [{node: 1}]\n")
+	for _, test := range []struct{ settings, want string }{
+		{"nodes.0.count=3", "nodes 3, disruptions 1, quota false, until 0s"},
+		{"nodes.1.count=3", "nodes 5, disruptions 1, quota false, until 0s"},
+		{"quota.pods=1", "nodes 2, disruptions 1, quota true, until 0s"},
+		{"controlPlane.restarts.0=1s until=2h", "nodes 2, disruptions 1, quota false, until 2h0m0s"},
+		{"disruptions=[]", "nodes 2, disruptions 0, quota false, until 0s"},
+		{"nodes=", "nodes 0, disruptions 1, quota false, until 0s"},
+		{"until=", "nodes 2, disruptions 1, quota false, until 0s"},
+		{"nodes.2.count=3", `nodes.2.count: "2" is not a place in a list of 1`},
+		{"nodes.x.count=3", `nodes.x.count: "x" is not a place in a list of 1`},
+		{"until.x=3", `until.x: no such field`},
+		{"nodes.0.count.x=3", `nodes.0.count.x: "x" is part of a plain value`},
+		{"until=-1s", `"-1s" is not a duration`},
+		{"=3", `"=3": expected PATH=VALUE`},
+		{"nodes=[", "nodes=[: "},
+		{"cronJobs.schedule=@hourly", "nodes 2"},
+		{"cronJobs.schedule=*/5", "nodes 2"},
+	} {
+		s, err := load([]string{file}, strings.Fields(test.settings)...)
+		have := fmt.Sprint(err)
+		if err == nil {
+			w := s.World(1)
+			have = fmt.Sprintf("nodes %d, disruptions %d, quota %v, until %v", len(w.Nodes), len(w.Disruptions), w.Admission != nil, w.Until)
+		}
+		if !strings.Contains(have, test.want) && !(test.settings == "until.x=3" && err != nil) {
+			t.Errorf("%s: have %s, want %s", test.settings, have, test.want)
+		}
+	}
+}
+
+// Errors name the file and the place.
+func TestBadPlaces(t *testing.T) {
+	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}\n"
+	manifest := write(t, "job.yaml", job)
+	for text, want := range map[string]string{
+		"jobs: {parallelism: many}\n":                                   "jobs: json: cannot unmarshal",
+		"disruptions: [{kind: flood}]\n":                                `disruptions.0.kind: "flood": expected lost or drained`,
+		"controlPlane: {outages: [{of: x}]}\n":                          `controlPlane.outages.0.of: "x": expected controllers or apiServer`,
+		"load: [{manifest: a, swf: b}]\n":                               "load.0: stat",
+		"load: [{manifest: " + manifest + ", swf: " + manifest + "}]\n": "load.0: names 2 files",
+		"stages: [" + write(t, "s.yaml", "kind: Job\n") + "]\n":         `kind "Job" is not a Stage`,
+		"stages: [" + write(t, "t.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {durationMilliseconds: -1}}\n") + "]\n":                  "stage x: delay: -1 and 0 ms: must be from 0 to",
+		"stages: [" + write(t, "v.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {durationMilliseconds: 9000000000000000000}}\n") + "]\n": "stage x: delay: 9000000000000000000 and 0 ms: must be from 0 to",
+		"stages: [" + write(t, "w.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, weight: -1}\n") + "]\n":                                         "stage x: weight: -1: must be from 0 to 1000000",
+		"stages: [" + write(t, "u.yaml", "kind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {jitterDurationMilliseconds: -1}}\n") + "]\n":            "stage x: delay: 0 and -1 ms: must be from 0 to",
+	} {
+		_, err := Load([]string{write(t, "scenario.yaml", text), manifest}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v\nwant %s", text, err, want)
+		}
+	}
+	for name, text := range map[string]string{"no_items.yaml": "apiVersion: v1\nkind: List\n", "empty.yaml": "", "null.yaml": "null\n", "list.yaml": "apiVersion: v1\nkind: List\nitems: []\n"} {
+		if _, err := ReadManifest(write(t, name, text)); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The scenario changes the spec of every CronJob; its file may begin with empty documents.
+func TestCronJobs(t *testing.T) {
+	const cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec: {schedule: 5 * * * *, suspend: true, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}\n"
+	file := write(t, "cron.yaml", cron)
+	s, err := Load([]string{write(t, "scenario.yml", "---\nnull\n---\nuntil: 1h\ncronJobs: {suspend: false, concurrencyPolicy: Forbid}\n"), file}, nil)
+	must.OK(t, err)
+	all := s.World(1).CronJobs
+	if len(all) != 1 || *all[0].Spec.Suspend || all[0].Spec.ConcurrencyPolicy != cronjob.Forbid || all[0].Spec.Schedule != "5 * * * *" {
+		t.Errorf("%+v", all)
+	}
+	if _, err := Load([]string{write(t, "scenario.yaml", "cronJobs: {suspend: perhaps}\n"), file}, nil); err == nil || !strings.Contains(err.Error(), "cronJobs: json: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The objects of a List are read, with the grace period and the resources of their pods.
+func TestList(t *testing.T) {
+	item := func(kind, name, spec string) string {
+		return "- {apiVersion: batch/v1, kind: " + kind + ", metadata: {name: " + name + "}, spec: {" + spec + "}}\n"
+	}
+	const template = "template: {spec: {restartPolicy: Never, terminationGracePeriodSeconds: 7, containers: [{name: main, image: x, resources: {requests: {cpu: 250m}}}]}}"
+	s, err := Load([]string{write(t, "list.yaml", "apiVersion: v1\nkind: List\nitems:\n"+item("Job", "a", template)+item("CronJob", "c", "schedule: 5 * * * *, jobTemplate: {spec: {"+template+"}}")+item("Job", "b", template))}, nil)
+	must.OK(t, err)
+	names := ""
+	for j, err := range s.World(1).Jobs {
+		must.OK(t, err)
+		names += j.Name
+		if j.Pod.Grace != 7*time.Second || j.Pod.Resources.CPU != 250 {
+			t.Errorf("%+v", j.Pod)
+		}
+	}
+	if crons := s.World(1).CronJobs; names != "ab" || len(crons) != 1 || crons[0].Job.Pod.Grace != 7*time.Second {
+		t.Errorf("%s, %+v", names, crons)
+	}
+}
+
+// A disruption is a share of the pods, or a rate at which each is evicted.
+func TestDisruption(t *testing.T) {
+	var share, rate sim.Pod
+	must.OK(t, apply(&share, "disruption", "25%"))
+	must.OK(t, apply(&rate, "disruption", "48/d"))
+	if want := (sim.Pod{Disruption: 0.25}); !reflect.DeepEqual(share, want) {
+		t.Errorf("%+v", share)
+	}
+	if want := (sim.Pod{DisruptionRate: 2}); !reflect.DeepEqual(rate, want) {
+		t.Errorf("%+v", rate)
+	}
+}
+
+// A value that is also the name of a field is not taken for it.
+func TestNameOfAField(t *testing.T) {
+	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: pull}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}\n"
+	r := run(t, []string{write(t, "scenario.yaml", "pods: [{match: pull, pull: 1s}]\n"), write(t, "job.yaml", job)}, "pods.0.pull=2s")
+	if p := r.Pods[0]; p.Started-p.Bound != 2*time.Second {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A stage without a delay counts, and one to a phase that no pod of ours has does not.
+func TestStageShapes(t *testing.T) {
+	stage := func(delay, phase string) string {
+		return "---\nkind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {" + delay + "}, next: {statusTemplate: \"phase: " + phase + "\"}}\n"
+	}
+	got, err := readStages(write(t, "stages.yaml", stage("", "Running")+stage("durationMilliseconds: 5", "Pending")+stage("durationMilliseconds: 7", "Succeeded")+
+		"---\nkind: Stage\nmetadata: {name: gone}\nspec: {resourceRef: {kind: Pod}, delay: {durationMilliseconds: 9}, next: {delete: true}}\n"))
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%d stages, %v", len(got), err)
+	}
+	p := sim.Pod{Pull: sim.Constant(time.Hour)}
+	for i := range got {
+		got[i].shape(&p)
+	}
+	if want := (sim.Pod{Pull: sim.Constant(0), Duration: sim.Constant(7 * time.Millisecond), Stop: sim.Constant(9 * time.Millisecond)}); !reflect.DeepEqual(p, want) {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Very long times of a trace end after a hundred years.
+func TestInSeconds(t *testing.T) {
+	const century = 100 * 365 * 24 * time.Hour
+	if inSeconds(1.5) != 1500*time.Millisecond || inSeconds(1e30) != century || inSeconds(century.Seconds()-1) != century-time.Second {
+		t.Error(inSeconds(1e30))
+	}
+}

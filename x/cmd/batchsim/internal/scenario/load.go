@@ -1,0 +1,228 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/sim"
+)
+
+// loaded is what the files of a scenario hold.
+type loaded struct {
+	cronJobs []sim.CronJob
+	// streams make the jobs of a seed.
+	streams []func(seed uint64) iter.Seq2[sim.Job, error]
+	stages  []stage
+	// jobs and cronJobs are changes of specs, as JSON.
+	jobs, cronSpec json.RawMessage
+}
+
+// load reads the files that the scenario names.
+func (s *Scenario) load() (err error) {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if s.loaded.jobs, err = specJSON[job.Spec](s.file, "jobs", &s.Jobs, reflect.TypeFor[batchv1.JobSpec]()); err != nil {
+		return err
+	}
+	if s.loaded.cronSpec, err = specJSON[cronjob.Spec](s.file, "cronJobs", &s.CronJobs, reflect.TypeFor[batchv1.CronJobSpec]()); err != nil {
+		return err
+	}
+	for _, file := range s.Stages {
+		stages, err := readStages(s.path(file))
+		if err != nil {
+			return err
+		}
+		s.loaded.stages = append(s.loaded.stages, stages...)
+	}
+	for i := range s.Load {
+		if err := s.loadSource(i, &s.Load[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// specJSON turns fields of a spec into JSON; nothing if there are none. It refuses fields that the API does not
+// have, and values that they cannot have.
+func specJSON[Spec any](file, path string, n *yaml.Node, api reflect.Type) (json.RawMessage, error) {
+	if n.Kind == 0 {
+		return nil, nil
+	}
+	if n.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s:%d: %s: is not a map of fields of the spec", file, n.Line, path)
+	}
+	if err := checkKnown(file, path+".", n, reflect.StructField{Type: api}, "json"); err != nil {
+		return nil, err
+	}
+	plain(n)
+	var value any
+	if err := n.Decode(&value); err != nil {
+		return nil, located(file, "", err)
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", file, n.Line, err)
+	}
+	var spec Spec
+	if err := json.Unmarshal(data, &spec); err != nil {
+		return nil, fmt.Errorf("%s:%d: %s: %w", file, n.Line, path, err)
+	}
+	return data, nil
+}
+
+func (s *Scenario) loadSource(i int, src *Source) error {
+	named := 0
+	for _, file := range []string{src.Manifest, src.SWF, src.CSV} {
+		if file == "" {
+			continue
+		}
+		named++
+		if _, err := os.Stat(s.path(file)); err != nil {
+			return fmt.Errorf("%s: load.%d: %w", s.file, i, err)
+		}
+	}
+
+	// What is given must go together.
+	a, trace := &src.Arrivals, src.Manifest == ""
+	arrives := 0
+	for _, given := range []bool{a.Every > 0, a.Mean > 0, !a.Between.IsZero()} {
+		if given {
+			arrives++
+		}
+	}
+	swings := a.Swing > 0 || a.Peak > 0
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("%s: load.%d%s", s.file, i, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case named != 1:
+		return refuse(": names %s; expected one of manifest, swf and csv", value.Count(named, "file"))
+	case trace && src.Count.n != nil:
+		return refuse(".count: %d: is for manifests: a trace has its jobs", *src.Count.n)
+	case trace && *a != (Arrivals{}):
+		return refuse(".arrivals: are for manifests: a trace has its times")
+	case !trace && src.Limit > 0:
+		return refuse(".limit: %d: is for traces", src.Limit)
+	case !trace && src.MaxPods > 0:
+		return refuse(".maxPods: %d: is for traces", src.MaxPods)
+	case arrives > 1:
+		return refuse(".arrivals: expected one of every, between and mean")
+	case swings && a.Mean == 0:
+		return refuse(".arrivals: swing and peak need mean")
+	case !trace:
+		return s.loadManifest(i, src)
+	}
+	s.loaded.streams = append(s.loaded.streams, func(uint64) iter.Seq2[sim.Job, error] { return s.trace(src) })
+	return nil
+}
+
+// finish gives a job what the scenario says about all jobs.
+func (s *Scenario) finish(j *sim.Job, name string) error {
+	if s.loaded.jobs != nil {
+		if err := json.Unmarshal(s.loaded.jobs, &j.Spec); err != nil {
+			return fmt.Errorf("%s: jobs: %w", s.file, err)
+		}
+	}
+	for _, size := range []struct {
+		name string
+		n    *int32
+		most int32
+	}{{"parallelism", j.Spec.Parallelism, maxCount}, {"completions", j.Spec.Completions, maxTracePods}} {
+		if size.n != nil && *size.n > size.most {
+			return fmt.Errorf("%s: %s: spec.%s: %d: must not be above %d", cmpOr(j.Source, s.file), name, size.name, *size.n, size.most)
+		}
+	}
+	for _, st := range s.loaded.stages {
+		st.shape(&j.Pod)
+	}
+	for i := range s.Pods {
+		s.Pods[i].shape(&j.Pod, name)
+	}
+	j.Options = s.Options.jobOptions()
+	return nil
+}
+
+// loadManifest reads jobs and CronJobs, and makes as many of them as the source says.
+func (s *Scenario) loadManifest(place int, src *Source) error {
+	objects, err := ReadManifest(s.path(src.Manifest))
+	if err != nil {
+		return err
+	}
+	count := src.Count.or1()
+	if total := len(s.loaded.cronJobs) + count*len(objects.CronJobs); total > maxCount {
+		return fmt.Errorf("%s: load.%d.count: %d: makes %d CronJobs in all; expected at most %d", s.file, place, count, total, maxCount)
+	}
+	for i := range objects.Jobs {
+		j := objects.Jobs[i]
+		if err := s.finish(&j, j.Name); err != nil {
+			return err
+		}
+		spec := j.Spec
+		if job.Default(&spec); true {
+			if err := job.Validate(spec); err != nil {
+				return fmt.Errorf("%s: %s: %w", j.Source, j.Name, err)
+			}
+		}
+		s.loaded.streams = append(s.loaded.streams, func(seed uint64) iter.Seq2[sim.Job, error] {
+			if count == 1 && src.Arrivals == (Arrivals{}) {
+				return sim.Of(j)
+			}
+			like := j
+			like.Submit = time.Duration(src.Arrivals.From)
+			return sim.Jobs(count, seed+uint64(place)<<32, src.Arrivals.times(), like)
+		})
+	}
+	for _, c := range objects.CronJobs {
+		if s.loaded.cronSpec != nil {
+			if err := json.Unmarshal(s.loaded.cronSpec, &c.Spec); err != nil {
+				return fmt.Errorf("%s: cronJobs: %w", s.file, err)
+			}
+		}
+		if err := s.finish(&c.Job, c.Name); err != nil {
+			return err
+		}
+		c.Options = s.Options.cronOptions()
+		if s.Options.Kubernetes136 {
+			c.Schedule = append(c.Schedule, kubernetesSchedule)
+		}
+		c.Create = time.Duration(src.Arrivals.From)
+		spec := c.Spec
+		cronjob.Default(&spec)
+		if err := cronjob.Validate(spec); err != nil {
+			return fmt.Errorf("%s: %s: %w", c.Source, c.Name, err)
+		}
+		for n := range count {
+			one := c
+			if count > 1 {
+				one.Name = fmt.Sprintf("%s-%d", c.Name, n)
+			}
+			s.loaded.cronJobs = append(s.loaded.cronJobs, one)
+		}
+	}
+	return nil
+}
+
+// times returns the arrivals; without any, all jobs come together.
+func (a Arrivals) times() sim.Arrivals {
+	switch {
+	case a.Mean > 0:
+		return sim.Diurnal(time.Duration(a.Mean), a.Swing, time.Duration(a.Peak))
+	case !a.Between.IsZero():
+		return sim.Between(a.Between.Dist)
+	case a.Every > 0:
+		return sim.Every(time.Duration(a.Every))
+	}
+	return func(before time.Duration, _ *rand.Rand) time.Duration { return before }
+}

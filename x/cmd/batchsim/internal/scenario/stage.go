@@ -1,0 +1,154 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/batchplan/batchplan/x/sim"
+)
+
+// stage is a Stage of KWOK for pods: what happens to a pod after a delay. Understood are stages
+// that lead to the phase Running, Succeeded or Failed, or delete the pod; with a delay between
+// durationMilliseconds and, if it is larger, jitterDurationMilliseconds; and the weights with
+// which a pod succeeds or fails. Selectors are not looked at, templates only for the phase.
+type stage struct {
+	what   string // Running, Succeeded, Failed or delete
+	delay  sim.Dist
+	weight int
+	others []*stage // those with the same beginning
+}
+
+type stageObject struct {
+	Kind     string `yaml:"kind"`
+	Metadata struct {
+		Name string `yaml:"name"`
+	} `yaml:"metadata"`
+	Spec struct {
+		ResourceRef struct {
+			Kind string `yaml:"kind"`
+		} `yaml:"resourceRef"`
+		Weight int `yaml:"weight"`
+		Delay  struct {
+			Duration     int64     `yaml:"durationMilliseconds"`
+			Jitter       int64     `yaml:"jitterDurationMilliseconds"`
+			DurationFrom yaml.Node `yaml:"durationFrom"`
+		} `yaml:"delay"`
+		Next struct {
+			StatusTemplate string `yaml:"statusTemplate"`
+			Delete         bool   `yaml:"delete"`
+			Patches        []struct {
+				Template string `yaml:"template"`
+			} `yaml:"patches"`
+		} `yaml:"next"`
+	} `yaml:"spec"`
+}
+
+var stagePhase = regexp.MustCompile(`(?m)^\s*"?phase"?: "?(\w+)"?`)
+
+// readStages reads the stages of pods in a file. Other kinds are left out.
+func readStages(file string) (out []stage, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := documents(file, data)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		var o stageObject
+		if err := n.Decode(&o); err != nil {
+			return nil, located(file, "", err)
+		}
+		if o.Kind != "Stage" {
+			return nil, fmt.Errorf("%s:%d: kind %q is not a Stage", file, n.Line, o.Kind)
+		}
+		if o.Spec.ResourceRef.Kind != "Pod" {
+			continue
+		}
+		s, err := o.stage()
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: stage %s: %w", file, n.Line, o.Metadata.Name, err)
+		}
+		if s.what != "" {
+			out = append(out, s)
+		}
+	}
+	return weigh(out), nil
+}
+
+func (o *stageObject) stage() (stage, error) {
+	d := &o.Spec.Delay
+	const longest = int64(maxDuration / time.Millisecond)
+	if least, most := min(d.Duration, d.Jitter), max(d.Duration, d.Jitter); least < 0 || most > longest {
+		return stage{}, fmt.Errorf("delay: %d and %d ms: must be from 0 to %d", d.Duration, d.Jitter, longest)
+	}
+	if w := o.Spec.Weight; w < 0 || w > maxCount {
+		return stage{}, fmt.Errorf("weight: %d: must be from 0 to %d", w, maxCount)
+	}
+	from, to := time.Duration(d.Duration)*time.Millisecond, time.Duration(d.Jitter)*time.Millisecond
+	s := stage{delay: sim.Constant(from), weight: o.Spec.Weight}
+	if to > from {
+		s.delay = sim.Uniform(from, to)
+	}
+	if o.Spec.Next.Delete {
+		s.what = "delete"
+		return s, nil
+	}
+	templates := []string{o.Spec.Next.StatusTemplate}
+	for _, p := range o.Spec.Next.Patches {
+		templates = append(templates, p.Template)
+	}
+	m := stagePhase.FindStringSubmatch(strings.Join(templates, "\n"))
+	if m != nil && slices.Contains([]string{"Running", "Succeeded", "Failed"}, m[1]) {
+		s.what = m[1]
+	}
+	return s, nil
+}
+
+// weigh lets stages know of those that a pod chooses between.
+func weigh(all []stage) []stage {
+	var ends []*stage
+	for i := range all {
+		if all[i].what == "Succeeded" || all[i].what == "Failed" {
+			ends = append(ends, &all[i])
+		}
+	}
+	for _, s := range ends {
+		s.others = ends
+	}
+	return all
+}
+
+// shape gives pods the behaviour of the stage.
+func (s *stage) shape(p *sim.Pod) {
+	switch s.what {
+	case "Running":
+		p.Pull = s.delay
+	case "Succeeded":
+		p.Duration = s.delay
+	case "Failed":
+		failAfter(p, s.delay)
+		p.Failure = s.share()
+	case "delete":
+		p.Stop = s.delay
+	}
+}
+
+// share is the probability of the stage among those that end a pod.
+func (s *stage) share() float64 {
+	sum := 0
+	for _, o := range s.others {
+		sum += o.weight
+	}
+	if sum == 0 {
+		return 1 / float64(len(s.others))
+	}
+	return float64(s.weight) / float64(sum)
+}

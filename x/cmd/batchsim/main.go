@@ -1,0 +1,25 @@
+// Command batchsim runs jobs and CronJobs on simulated nodes in virtual time.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	_ "time/tzdata" // zones do not depend on the machine
+
+	"github.com/batchplan/batchplan/x/cmd/batchsim/internal/cli"
+)
+
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(800) // the heap is small beside what a run allocates
+		if os.Getenv("GOMEMLIMIT") == "" {
+			debug.SetMemoryLimit(2 << 30) // from here on, collect as often as it takes
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	status := cli.Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}

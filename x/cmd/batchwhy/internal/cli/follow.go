@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
+)
+
+// What belongs together comes in several pieces: an explanation waits until the inputs are
+// quiet, up to a limit.
+const (
+	quietTime = 300 * time.Millisecond
+	mostTime  = 2 * time.Second
+)
+
+// follower explains what changes.
+type follower struct {
+	*program
+	objects *read.Objects
+	options explain.Options
+	printer explain.Printer
+	// owners are the Jobs and CronJobs that a change is about, with the changes.
+	owners map[job.UID][]read.Change
+	// said is what was explained last, problems how many problems are reported.
+	said     map[job.UID]*explain.Explanation
+	problems int
+}
+
+// piece is what an input has brought: bytes, or its end.
+type piece struct {
+	input int
+	data  []byte
+	err   error
+}
+
+// follow reads all inputs concurrently, and explains each Job and CronJob again whenever a change
+// concerns it, until the inputs end.
+func (p *program) follow(ctx context.Context, args []string) error {
+	if p.at != "" || p.plot != "" {
+		return errors.New("--watch: explains the present: leave out --at and --plot")
+	}
+	options, err := p.options()
+	if err != nil {
+		return err
+	}
+	f := &follower{
+		program: p, objects: &read.Objects{Limit: p.limit}, options: options, printer: p.printer(),
+		owners: make(map[job.UID][]read.Change), said: make(map[job.UID]*explain.Explanation),
+	}
+	f.objects.OnChange = f.note
+	streams, pieces, err := f.open(ctx, args)
+	if err != nil {
+		return err
+	}
+	if err := f.listen(ctx, streams, pieces); err != nil {
+		return err
+	}
+	for _, x := range f.said {
+		if explain.IsWrong(x.Findings) {
+			p.status = exitFindings
+		}
+	}
+	if f.objects.ProblemCount() > 0 {
+		p.status = exitBadInput
+	}
+	return nil
+}
+
+// open begins to read all inputs.
+func (f *follower) open(ctx context.Context, args []string) (streams []*read.Stream, pieces chan piece, err error) {
+	inputs, err := f.inputs(ctx, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	pieces = make(chan piece)
+	for i, in := range inputs {
+		streams = append(streams, f.objects.Stream(in.name))
+		go send(ctx, pieces, i, in.from)
+	}
+	return streams, pieces, nil
+}
+
+// inputs are what is followed: a cluster, or files and standard input.
+func (f *follower) inputs(ctx context.Context, args []string) (inputs []input, err error) {
+	if f.kubectl {
+		return f.watchKubectl(ctx)
+	}
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	for _, arg := range args {
+		if arg == "-" {
+			inputs = append(inputs, input{"standard input", f.in})
+			continue
+		}
+		file, err := os.Open(resolve(arg))
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, input{arg, file})
+	}
+	return inputs, nil
+}
+
+// send hands over what a reader brings.
+func send(ctx context.Context, pieces chan<- piece, input int, from io.Reader) {
+	for {
+		buffer := make([]byte, 64<<10)
+		n, err := from.Read(buffer)
+		select {
+		case pieces <- piece{input, buffer[:n], err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// listen takes the pieces, and explains in between.
+func (f *follower) listen(ctx context.Context, streams []*read.Stream, pieces <-chan piece) error {
+	timer := time.NewTimer(0)
+	<-timer.C
+	var first time.Time // of the changes that are not explained yet
+	for open := len(streams); open > 0; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case p := <-pieces:
+			_, _ = streams[p.input].Write(p.data) // never fails
+			if p.err != nil {
+				open--
+				_ = streams[p.input].Close()
+			}
+			if p.err != nil && p.err != io.EOF {
+				return p.err
+			}
+			if len(f.owners) == 0 {
+				break
+			}
+			if first.IsZero() {
+				first = time.Now()
+			}
+			timer.Reset(min(quietTime, max(0, mostTime-time.Since(first))))
+		case <-timer.C:
+			first = time.Time{}
+			if err := f.explainChanged(); err != nil {
+				return err
+			}
+		}
+	}
+	return f.explainChanged()
+}
+
+// note sorts a change to the objects that it concerns: a pod concerns its Job, a Job also
+// its CronJob.
+func (f *follower) note(c read.Change) {
+	concerned := []job.UID{c.Owner}
+	if c.Kind == "Job" || c.Kind == "CronJob" {
+		concerned = append(concerned, c.UID)
+	}
+	for _, uid := range concerned {
+		if uid != "" {
+			f.owners[uid] = append(f.owners[uid], c)
+		}
+	}
+}
+
+func (f *follower) explainChanged() error {
+	owners := f.owners
+	f.owners = make(map[job.UID][]read.Change)
+	f.options.At = f.now()
+	f.options.Only = func(uid job.UID) bool { return len(owners[uid]) > 0 }
+	e := explain.New(f.objects, f.options)
+	for {
+		x, ok := e.Next()
+		if !ok {
+			break
+		}
+		if err := f.write(&x, owners[x.UID]); err != nil {
+			return err
+		}
+		f.said[x.UID] = &x
+	}
+	for _, uid := range slices.Sorted(maps.Keys(owners)) {
+		last := owners[uid][len(owners[uid])-1]
+		if x := f.said[uid]; x != nil && last.Gone && last.UID == uid {
+			delete(f.said, uid)
+			if err := f.writeGone(x); err != nil {
+				return err
+			}
+		}
+	}
+	for _, problem := range f.objects.Problems[min(f.problems, len(f.objects.Problems)):] {
+		f.report(problem)
+	}
+	f.problems = f.objects.ProblemCount()
+	return nil
+}
+
+// write writes one explanation: as a line of JSON, or for people, what is new in it.
+func (f *follower) write(x *explain.Explanation, changes []read.Change) error {
+	if f.output != "json" {
+		return f.printer.Update(f.options.At, x, f.said[x.UID], changes)
+	}
+	data, err := json.Marshal(explain.Report{SchemaVersion: explain.SchemaVersion, At: f.options.At.UTC(), Objects: []explain.Explanation{*x}})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(terminal.NewWriter(f.out), "%s\n", data)
+	return err
+}
+
+func (f *follower) writeGone(x *explain.Explanation) error {
+	if f.output == "json" {
+		return nil
+	}
+	return f.printer.Gone(f.options.At, x)
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// kinds are what an explanation uses. Each is read by a command of its own, so that what the user
+// may not read does not hide the rest.
+var kinds = []string{"jobs", "cronjobs", "pods", "events"}
+
+// answer is what kubectl has printed about one kind.
+type answer struct {
+	kind, why string
+	data      []byte
+	err       error
+}
+
+// askKubectl reads the objects of a cluster: with the rights of the user, and only with the verb
+// that is needed.
+func (p *program) askKubectl(ctx context.Context, objects *read.Objects) error {
+	answers := make([]answer, len(kinds))
+	var all sync.WaitGroup
+	for i, kind := range kinds {
+		all.Go(func() { answers[i] = p.get(ctx, kind) })
+	}
+	all.Wait()
+	for i := range answers {
+		a := &answers[i]
+		if a.err != nil && !isForbidden(a.why) {
+			return fmt.Errorf("kubectl get %s: %w: %s", a.kind, a.err, strings.TrimSpace(a.why))
+		}
+		if a.err != nil {
+			if objects.Withheld == nil {
+				objects.Withheld = make(map[string]string)
+			}
+			objects.Withheld[a.kind] = firstLine(a.why)
+			continue
+		}
+		if objects.Complete == nil {
+			objects.Complete = make(map[string]bool)
+		}
+		objects.Complete[a.kind] = len(p.names) == 0 || a.kind != "jobs" && a.kind != "cronjobs"
+		stream := objects.Stream("kubectl get " + a.kind)
+		_, _ = stream.Write(a.data) // never fails
+		if err := stream.Close(); err != nil {
+			return err
+		}
+	}
+	if len(objects.Withheld) > 0 {
+		names := slices.Sorted(maps.Keys(objects.Withheld))
+		p.report(fmt.Errorf("warning: explained without %s: %s", strings.Join(names, ", "), objects.Withheld[names[0]]))
+	}
+	if len(objects.Withheld) == len(kinds) {
+		return fmt.Errorf("kubectl may read nothing here: it needs the verb list for %s", strings.Join(kinds, ", "))
+	}
+	return nil
+}
+
+// get asks for the objects of one kind, all or some.
+func (p *program) get(ctx context.Context, kind string, names ...string) answer {
+	cmd := exec.CommandContext(ctx, "kubectl", p.getArgs(kind, names...)...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	if err != nil && isForbidden(errOut.String()) && len(names) == 0 && len(p.namesOf(kind)) > 0 {
+		return p.get(ctx, kind, p.namesOf(kind)...) // who may not list may still get
+	}
+	return answer{kind, errOut.String(), out.Bytes(), err}
+}
+
+// namesOf are the names of a kind that were requested, as in job/import.
+func (p *program) namesOf(kind string) (names []string) {
+	for _, name := range p.names {
+		prefix, rest, ok := strings.Cut(name, "/")
+		if ok && !strings.Contains(rest, "/") && strings.TrimSuffix(strings.ToLower(prefix), "s")+"s" == kind {
+			names = append(names, rest)
+		}
+	}
+	return names
+}
+
+func (p *program) getArgs(kind string, names ...string) []string {
+	args := append(append([]string{"get", kind}, names...), "-o", "json")
+	if p.namespace != "" {
+		args = append(args, "--namespace", p.namespace)
+	}
+	if p.context != "" {
+		args = append(args, "--context", p.context)
+	}
+	if p.all {
+		args = append(args, "--all-namespaces")
+	}
+	return args
+}
+
+// isForbidden reports whether kubectl says that the user may not read a kind.
+func isForbidden(text string) bool {
+	return strings.Contains(text, "(Forbidden)") || strings.Contains(text, "forbidden:")
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// input is something that is followed.
+type input struct {
+	name string
+	from io.Reader
+}
+
+// watchKubectl begins to watch all kinds of a cluster. A kind that the user may not watch ends at
+// once, which kubectl says on standard error.
+func (p *program) watchKubectl(ctx context.Context) (inputs []input, err error) {
+	for _, kind := range kinds {
+		cmd := exec.CommandContext(ctx, "kubectl", append(p.getArgs(kind), "--watch", "--output-watch-events")...)
+		cmd.Stderr = p.err
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			return nil, err
+		}
+		if err := cmd.Start(); err != nil {
+			return nil, fmt.Errorf("kubectl: %w", err)
+		}
+		go func() { _ = cmd.Wait() }() // it ends with the context; its reason is on standard error
+		inputs = append(inputs, input{"kubectl get " + kind, out})
+	}
+	return inputs, nil
+}

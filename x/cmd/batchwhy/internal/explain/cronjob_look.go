@@ -1,0 +1,182 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// cronLook is everything that is known about one CronJob. It is made once, by lookAtCron, and
+// only read after that.
+type cronLook struct {
+	words
+	cron     *read.CronJob
+	spec     *cronjob.Spec
+	status   *cronjob.Status
+	children []cronjob.Child
+	snapshot cronjob.Snapshot
+	plan     cronjob.Plan
+	// theirs is the plan of Kubernetes 1.36, quirks included.
+	theirs cronjob.Plan
+	// theirSnapshot is what that plan was made from.
+	theirSnapshot cronjob.Snapshot
+	events        []read.Event
+	closing       time.Time
+	// jobsRead is false if the input has no Jobs.
+	jobsRead bool
+	// podsRead is false if the input has no pods.
+	podsRead bool
+	// jobs are the Jobs of the input by their UID, to look at what they do.
+	jobs map[job.UID]*read.Job
+	// troubleOf is the worst finding about a Job, or nil.
+	troubleOf func(*read.Job) *Finding
+}
+
+func (l *cronLook) isSuspended() bool { return l.spec.Suspend != nil && *l.spec.Suspend }
+
+// isLost reports whether a run is due that Kubernetes 1.36 does not find.
+func (l *cronLook) isLost() bool { return len(l.plan.Create) > 0 && len(l.theirs.Create) == 0 }
+
+// inZone adds the wall clock of the schedule's zone.
+func (l *cronLook) inZone(t time.Time) string {
+	zone := l.snapshot.Schedule.Schedule.Location()
+	if zone == time.UTC || zone.String() == "UTC" {
+		return ""
+	}
+	return t.In(zone).Format(", 15:04 MST")
+}
+
+// moment names a run, with its day unless it is today.
+func (l *cronLook) moment(t time.Time) string {
+	if t.UTC().Format(time.DateOnly) == l.now.UTC().Format(time.DateOnly) {
+		return t.UTC().Format("15:04")
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+// childOf returns the job of a run, or nil.
+func (l *cronLook) childOf(run time.Time) *cronjob.Child {
+	name := cronjob.JobName(l.cron.Name, run)
+	for i := range l.children {
+		if c := &l.children[i]; c.Name == name || !c.Foreign && c.ScheduledTime.Equal(run) {
+			return c
+		}
+	}
+	return nil
+}
+
+func outcomeOf(c *cronjob.Child) string {
+	switch c.Finished {
+	case job.ConditionComplete:
+		return "complete"
+	case job.ConditionFailed:
+		return "failed"
+	}
+	return "active"
+}
+
+// active are the jobs of the CronJob that have not ended.
+func (l *cronLook) active() (active []*cronjob.Child) {
+	for i := range l.children {
+		if c := &l.children[i]; !c.Foreign && c.Finished == "" {
+			active = append(active, c)
+		}
+	}
+	return active
+}
+
+func (l *cronLook) activeJobs() string {
+	var names []string
+	for _, c := range l.active() {
+		since := c.StartTime
+		if since.IsZero() {
+			since = c.CreationTimestamp
+		}
+		names = append(names, fmt.Sprintf("%s is active for %s", c.Name, l.since(since)))
+	}
+	if len(names) == 0 {
+		names = []string{fmt.Sprintf("%d of its Jobs are active by its status", len(l.status.Active))}
+	}
+	return list(names)
+}
+
+// base names the moment since which runs count.
+func (l *cronLook) base() string {
+	if t := l.status.LastScheduleTime; !t.IsZero() {
+		return "the last recorded run (" + l.moment(t) + ")"
+	}
+	return "its creation, " + l.moment(l.snapshot.CronJob.CreationTimestamp)
+}
+
+// staleHolder is the Job that does not exist and, as an entry of status.active, has held back runs
+// under Forbid, or "".
+func (l *cronLook) staleHolder() string {
+	if !l.jobsRead || l.cron.IsManifest || l.spec.ConcurrencyPolicy != cronjob.Forbid || l.plan.Missed.Count == 0 || l.isSuspended() {
+		return ""
+	}
+	for _, ref := range l.status.Active {
+		if !slices.ContainsFunc(l.children, func(c cronjob.Child) bool { return c.UID == ref.UID }) {
+			return ref.Name
+		}
+	}
+	return ""
+}
+
+// ttl is the ttlSecondsAfterFinished of its Jobs, or nil.
+func (l *cronLook) ttl() *int32 {
+	if l.cron.Jobs == nil {
+		return nil
+	}
+	return l.cron.Jobs.TTLSecondsAfterFinished
+}
+
+func (l *cronLook) whyTooLate() string {
+	why := "they were not started in time"
+	if d := l.spec.StartingDeadlineSeconds; d != nil {
+		why = fmt.Sprintf("startingDeadlineSeconds, %d, passed before", *d)
+	}
+	if n := len(l.active()); n > 0 && l.spec.ConcurrencyPolicy == cronjob.Forbid {
+		why += "; concurrencyPolicy is Forbid, and " + l.activeJobs()
+	}
+	return why
+}
+
+// heldBy says which job has held a run back under Forbid.
+func (l *cronLook) heldBy(run time.Time) string {
+	if l.spec.ConcurrencyPolicy != cronjob.Forbid {
+		return ""
+	}
+	for i := range l.children {
+		c := &l.children[i]
+		if !c.Foreign && c.CreationTimestamp.Before(run) && (c.Finished == "" || c.FinishTime.After(run)) {
+			return fmt.Sprintf(", since concurrencyPolicy is Forbid and %s was active", c.Name)
+		}
+	}
+	return ""
+}
+
+// outcome says how a run ended whose job is there.
+func (l *cronLook) outcome(c *cronjob.Child) (outcome, text string) {
+	if c.Foreign {
+		return "taken", fmt.Sprintf("did not start: a Job of another owner has the name %s", c.Name)
+	}
+	since := c.StartTime
+	if since.IsZero() {
+		since = c.CreationTimestamp
+	}
+	late := ""
+	if d := c.CreationTimestamp.Sub(c.ScheduledTime); !c.ScheduledTime.IsZero() && d >= time.Minute {
+		late = fmt.Sprintf(", started %s late", span(d))
+	}
+	switch outcomeOf(c) {
+	case "complete":
+		return "complete", fmt.Sprintf("succeeded after %s%s", span(c.FinishTime.Sub(since)), late)
+	case "failed":
+		return "failed", fmt.Sprintf("failed after %s%s", span(c.FinishTime.Sub(since)), late)
+	}
+	return "active", fmt.Sprintf("active for %s%s", l.since(since), late)
+}

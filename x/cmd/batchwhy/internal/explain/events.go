@@ -1,0 +1,96 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// lastEvent is the latest event of a reason, with the number of all of them, or nil.
+func lastEvent(events []read.Event, reason string) (last *read.Event) {
+	n := 0
+	for i := range events {
+		if e := &events[i]; e.Reason == reason {
+			n += e.Count
+			if last == nil || e.Last.After(last.Last) {
+				last = e
+			}
+		}
+	}
+	if last != nil && n != last.Count {
+		all := *last
+		all.Count = n
+		last = &all
+	}
+	return last
+}
+
+func latestWarning(events []read.Event) (last *read.Event) {
+	for i := range events {
+		if e := &events[i]; e.Type == "Warning" && (last == nil || e.Last.After(last.Last)) {
+			last = e
+		}
+	}
+	return last
+}
+
+// lastWarnings returns the latest warning of each reason.
+func lastWarnings(events []read.Event) (last []read.Event) {
+	seen := make(map[string]bool)
+	for _, e := range events {
+		if e.Type == "Warning" && !seen[e.Reason] {
+			seen[e.Reason] = true
+			last = append(last, *lastEvent(events, e.Reason))
+		}
+	}
+	return last
+}
+
+// refusal is the latest event that says that a write of the controller was refused, or nil if
+// pods came after it.
+func refusal(events []read.Event, now time.Time) *read.Event {
+	e := lastEvent(events, "FailedCreate")
+	if e == nil || now.Sub(e.Last) > recently {
+		return nil
+	}
+	if made := lastEvent(events, "SuccessfulCreate"); made != nil && made.Last.After(e.Last) {
+		return nil
+	}
+	return e
+}
+
+// contains reports whether a message has one of some words, whatever their case.
+func contains(message string, words ...string) bool {
+	message = strings.ToLower(message)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) })
+}
+
+// quoted is the name behind a word in a message, as in: configmap "settings" not found.
+func quoted(message, word string) string {
+	at := strings.Index(strings.ToLower(message), word+` "`)
+	if at < 0 {
+		return ""
+	}
+	name, _, ok := strings.Cut(message[at+len(word)+2:], `"`)
+	if !ok {
+		return ""
+	}
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		return name[i+1:]
+	}
+	return name
+}
+
+// said is the message with which a container ended.
+func said(message string) string {
+	if message = brief(message); message == "" {
+		return ""
+	}
+	return fmt.Sprintf(`, and it said "%s"`, strings.ReplaceAll(message, `"`, "'"))
+}
+
+// told is a message as a part of a sentence.
+func told(message string) string { return strings.TrimRight(brief(message), ".") }

@@ -1,0 +1,225 @@
+// Package explain says in sentences what becomes of Jobs and CronJobs, and why. The planners
+// of batchplan decide; this package finds the words.
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// Options choose what a report contains.
+type Options struct {
+	// At is the time to explain. It must not be zero.
+	At time.Time
+	// For is how far to look ahead, 0 for no forecast.
+	For time.Duration
+	// Timeline adds a drawing to each explanation, Plan the text of the plan.
+	Timeline, Plan bool
+	// Pods is how many pods of a Job are listed, 0 for 100, behind the first PodsFrom.
+	Pods, PodsFrom int
+	// Names are the objects to explain, as NAME or NAMESPACE/NAME, optionally behind
+	// "job/" or "cronjob/"; none means all.
+	Names []string
+	// Only, if not nil, chooses among these by their UID.
+	Only func(job.UID) bool
+}
+
+// Explainer explains the objects of an input one by one.
+type Explainer struct {
+	objects *read.Objects
+	options Options
+	words
+	// pods are the pods of each Job, by its UID, children the Jobs that could belong to each
+	// CronJob.
+	pods     map[job.UID][]*read.Pod
+	children map[job.UID][]*read.Job
+	// strays are pods whose Job is not in the input.
+	strays []*read.Pod
+	// gone are the pods that only events name, by their names without the random ends.
+	gone   map[string][]gonePod
+	queue  []any
+	report Report
+}
+
+// New prepares the explanation of all objects.
+func New(objects *read.Objects, options Options) *Explainer {
+	e := &Explainer{objects: objects, options: options, words: words{options.At}}
+	e.report = Report{SchemaVersion: SchemaVersion, At: options.At.UTC(), Objects: []Explanation{}}
+	e.sortPods()
+	e.sortChildren()
+	e.sortGone()
+	for _, c := range objects.CronJobs {
+		if c != nil && e.wants("cronjob", &c.Meta) {
+			e.queue = append(e.queue, c)
+		}
+	}
+	for _, j := range objects.Jobs {
+		if j != nil && e.wants("job", &j.Meta) {
+			e.queue = append(e.queue, j)
+		}
+	}
+	return e
+}
+
+// All explains everything together.
+func All(objects *read.Objects, options Options) *Report {
+	e := New(objects, options)
+	for {
+		one, ok := e.Next()
+		if !ok {
+			return e.Report()
+		}
+		e.report.Objects = append(e.report.Objects, one)
+	}
+}
+
+// Len is how many objects are to be explained.
+func (e *Explainer) Len() int { return len(e.queue) }
+
+// Next explains the next object. It is false at the end.
+func (e *Explainer) Next() (Explanation, bool) {
+	if len(e.queue) == 0 {
+		return Explanation{}, false
+	}
+	object := e.queue[0]
+	e.queue = e.queue[1:]
+	if c, ok := object.(*read.CronJob); ok {
+		return e.cronJob(c), true
+	}
+	return e.job(object.(*read.Job)), true
+}
+
+// Report returns what there is to say about the input as a whole.
+func (e *Explainer) Report() *Report {
+	e.report.Findings = e.strayFindings()
+	e.report.Problems = e.objects.Problems
+	e.report.MoreProblems = e.objects.ProblemCount() - len(e.objects.Problems)
+	return &e.report
+}
+
+// IsWrong reports whether findings are more than notes.
+func IsWrong(all []Finding) bool {
+	return slices.ContainsFunc(all, func(f Finding) bool { return f.Severity != Note })
+}
+
+func (e *Explainer) wants(kind string, m *read.Meta) bool {
+	if e.options.Only != nil && !e.options.Only(m.UID) {
+		return false
+	}
+	return len(e.options.Names) == 0 || slices.ContainsFunc(e.options.Names, func(name string) bool {
+		prefix, rest, ok := strings.Cut(name, "/")
+		switch strings.ToLower(prefix) {
+		case "job", "jobs", "cronjob", "cronjobs", "cj":
+			if ok {
+				wanted := "job"
+				if strings.HasPrefix(strings.ToLower(prefix), "c") {
+					wanted = "cronjob"
+				}
+				return wanted == kind && (rest == m.Name || rest == m.Key())
+			}
+		}
+		return name == m.Name || name == m.Key()
+	})
+}
+
+// sortPods finds the Job of each pod: its controller, or for a pod without one a Job
+// whose selector matches.
+func (e *Explainer) sortPods() {
+	e.pods = make(map[job.UID][]*read.Pod)
+	known := make(map[job.UID]*read.Job)
+	byLabel := make(map[string][]*read.Job)
+	for _, j := range e.objects.Jobs {
+		if j == nil {
+			continue
+		}
+		known[j.UID] = j
+		if key := selectorKey(j); key != "" {
+			byLabel[key] = append(byLabel[key], j)
+		}
+	}
+	for _, p := range e.objects.Pods {
+		if p == nil {
+			continue
+		}
+		owner := p.Controller()
+		switch {
+		case owner.UID != "" && known[owner.UID] != nil:
+			e.pods[owner.UID] = append(e.pods[owner.UID], p)
+		case owner.Kind == "Job":
+			e.strays = append(e.strays, p)
+		case owner.UID == "" && !e.offer(p, byLabel) && !p.Object.Untracked:
+			e.strays = append(e.strays, p) // left behind by a Job that was deleted without its pods
+		}
+	}
+	for _, pods := range e.pods {
+		slices.SortFunc(pods, byAge)
+	}
+	slices.SortFunc(e.strays, byAge)
+}
+
+// byAge orders pods by their creation, so that the order of the input does not matter.
+func byAge(a, b *read.Pod) int {
+	if c := a.CreationTimestamp.Compare(b.CreationTimestamp); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+}
+
+// offer gives a pod without a controller to the Jobs that would adopt it (J6).
+// It reports whether there is one.
+func (e *Explainer) offer(p *read.Pod, byLabel map[string][]*read.Job) (taken bool) {
+	for _, key := range sortedKeys(p.Labels) {
+		for _, j := range byLabel[p.Namespace+"/"+key+"="+p.Labels[key]] {
+			if job.OwnerOf(&j.Object, "", p.Labels) == job.Orphan {
+				e.pods[j.UID] = append(e.pods[j.UID], p)
+				taken = true
+			}
+		}
+	}
+	return taken
+}
+
+// selectorKey is a label that all pods of the Job have, so that pods without a controller
+// need not be compared with every Job.
+func selectorKey(j *read.Job) string {
+	if j.Object.Spec.Selector == nil {
+		return ""
+	}
+	labels := j.Object.Spec.Selector.MatchLabels
+	for _, key := range sortedKeys(labels) {
+		return j.Namespace + "/" + key + "=" + labels[key]
+	}
+	return ""
+}
+
+// sortChildren finds the Jobs that could belong to each CronJob: which it controls, and
+// which could have the name of one of its runs.
+func (e *Explainer) sortChildren() {
+	byName := make(map[string]job.UID, len(e.objects.CronJobs))
+	for _, c := range e.objects.CronJobs {
+		if c != nil {
+			byName[c.Key()] = c.UID
+		}
+	}
+	e.children = make(map[job.UID][]*read.Job)
+	for _, j := range e.objects.Jobs {
+		if j == nil {
+			continue
+		}
+		owner := j.Controller()
+		if owner.Kind == "CronJob" {
+			e.children[owner.UID] = append(e.children[owner.UID], j)
+		}
+		name := j.Key()
+		if i := strings.LastIndexByte(name, '-'); i > 0 {
+			if uid := byName[name[:i]]; uid != "" && uid != owner.UID {
+				e.children[uid] = append(e.children[uid], j)
+			}
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// gonePod is a pod that does not exist any more, or was not read, and that events are about.
+type gonePod struct {
+	name   string
+	events []read.Event
+}
+
+// sortGone finds the pods that only events name. A pod's name is its Job's name, a dash and five
+// letters.
+func (e *Explainer) sortGone() {
+	e.gone = make(map[string][]gonePod)
+	there := make(map[string]bool, len(e.objects.Pods))
+	for _, p := range e.objects.Pods {
+		if p != nil {
+			there[p.Key()] = true
+		}
+	}
+	for _, key := range sortedKeys(e.objects.EventPods) {
+		if at := strings.LastIndexByte(key, '-'); at > 0 && len(key)-at == 6 && !there[key] {
+			_, name, _ := strings.Cut(key, "/")
+			e.gone[key[:at]] = append(e.gone[key[:at]], gonePod{name, e.objects.Events[e.objects.EventPods[key]]})
+		}
+	}
+}
+
+// goneOf are the pods of a Job that only events name. Events from before the Job are about an
+// earlier one with its name.
+func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
+	names := []string{j.Key()}
+	if n := j.Object.Spec.Completions; j.Object.Spec.CompletionMode == "Indexed" && n != nil {
+		names = nil
+		for i := range min(*n, 1000) {
+			names = append(names, fmt.Sprintf("%s-%d", j.Key(), i))
+		}
+	}
+	for _, name := range names {
+		for _, p := range e.gone[name] {
+			if last := p.events[len(p.events)-1]; !last.Last.Before(j.CreationTimestamp) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// disruptions are the reasons of events about pods that something outside of them has ended.
+var disruptions = map[string]string{
+	"Preempted":            "preempted for a pod of higher priority",
+	"Preempting":           "ended by the kubelet to make room for a critical pod",
+	"TaintManagerEviction": "evicted from a node with a taint, as when it is not ready",
+	"Evicted":              "evicted from its node",
+	"ScaleDown":            "deleted with a node that the autoscaler took away",
+	"NodeShutdown":         "ended with its node, which was shut down",
+}
+
+// goneDisruptions is how many of the pods that are gone were disrupted, and by what, with the latest.
+func (l *look) goneDisruptions() (n int64, why string) {
+	var all tally
+	var latest read.Event
+	name := ""
+	for _, p := range l.gone {
+		for _, e := range p.events {
+			if text := disruptions[e.Reason]; text != "" && !contains(e.Message, "cancelling deletion") {
+				n++
+				all.add(text)
+				if !e.Last.Before(latest.Last) {
+					latest, name = e, p.name
+				}
+				break
+			}
+		}
+	}
+	if n == 0 {
+		return 0, ""
+	}
+	return n, all.list() + fmt.Sprintf(", the last one %s %s", name, l.at(latest.Last))
+}
+
+// goneRemedies say how to keep what disrupted the pods that are gone from doing so, or from counting.
+func (l *look) goneRemedies() []Remedy {
+	for _, p := range l.gone {
+		if lastEvent(p.events, "ScaleDown") != nil {
+			keep := l.again(`let the autoscaler wait for its pods: set the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "false" (for Karpenter karpenter.sh/do-not-disrupt: "true") on the pod template,`)
+			keep.Risk += " Nodes with such pods stay, and cost, until the pods end."
+			return append([]Remedy{keep}, l.ignoreRemedies()...)
+		}
+	}
+	return l.ignoreRemedies()
+}
+
+// goneFindings report that pods which are gone were disrupted, and count as failed.
+func (l *look) goneFindings() []Finding {
+	counted := l.failures() - int64(l.countFailed())
+	n, why := l.goneDisruptions()
+	if n == 0 && counted > 0 && !l.isElsewhere() && !l.isFinished() {
+		return l.stoppedFindings()
+	}
+	if n = min(n, counted); n <= 0 || l.isElsewhere() {
+		return nil
+	}
+	return []Finding{inferred(finding(Warning, string(failedNode),
+		fmt.Sprintf("%s, by the events about %s, and %s against %s although the work did nothing wrong: %s",
+			count(n, "pod that is gone was disrupted from outside", "pods that are gone were disrupted from outside"), verb(n, "it", "them"), verb(n, "counts", "count"), l.failureLimit(), why),
+		l.goneRemedies()...))}
+}
+
+// stoppedFindings report a pod that is gone since another has deleted it.
+func (l *look) stoppedFindings() []Finding {
+	for _, p := range slices.Backward(l.gone) {
+		e := lastEvent(p.events, "Killing")
+		if e == nil || !l.stopsWork(e.Message) || lastEvent(p.events, "DeadlineExceeded") != nil || slices.ContainsFunc(l.events, func(own read.Event) bool {
+			return own.Reason == "SuccessfulDelete" && strings.HasSuffix(own.Message, p.name)
+		}) {
+			continue
+		}
+		all := []Remedy{inspect("find out who has deleted it: drains and autoscalers leave events about nodes, a person only a line in the audit log of the API server", "kubectl get events -A --field-selector involvedObject.kind=Node")}
+		if l.spec.ActiveDeadlineSeconds == nil {
+			all = append(all, when("it happens again", l.moreFailures("allow this Job more failures")))
+		}
+		return []Finding{inferred(finding(Warning, "PodDeleted", fmt.Sprintf("pod %s was deleted while it ran, and counts against %s: its containers were stopped %s, and the controller has not asked for that", p.name, l.failureLimit(), l.at(e.Last)), all...))}
+	}
+	return nil
+}
+
+// stopsWork reports whether an event says that a container which does the work was stopped. The
+// kubelet stops sidecars also when the work is done.
+func (l *look) stopsWork(message string) bool {
+	name, ok := strings.CutPrefix(message, "Stopping container ")
+	return ok && slices.Contains(l.spec.Template.Containers, strings.TrimSpace(name))
+}
+
+// goneText is what events tell of the pods of a failed Job that are gone.
+func (l *look) goneText() string {
+	if n, why := l.goneDisruptions(); n > 0 {
+		return fmt.Sprintf("; by the events, %s disrupted from outside: %s", count(n, "of them was", "of them were"), why)
+	}
+	var last *read.Event
+	name := ""
+	for _, p := range l.gone {
+		if e := latestWarning(p.events); e != nil && (last == nil || e.Last.After(last.Last)) {
+			last, name = e, p.name
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return fmt.Sprintf("; the last warning about %s, %s %s: %s", name, last.Reason, l.at(last.Last), told(last.Message))
+}
+
+// killReport is the event with which a node says that it has killed a process for its memory when
+// a container ended with exit code 137, or nil.
+func (l *look) killReport(p *read.Pod, c *read.Container) *read.Event {
+	if c.ExitCode != 137 || c.Reason == "OOMKilled" || p.Node == "" || p.Condition("DisruptionTarget").Status == "True" {
+		return nil
+	}
+	events := l.nodeEvents(p.Node)
+	for i := range events {
+		if e := &events[i]; (e.Reason == "OOMKilling" || e.Reason == "SystemOOM") && c.Since.Sub(e.Last).Abs() < slack {
+			return e
+		}
+	}
+	return nil
+}
+
+// killed says what a node has reported about a container that it killed.
+func (l *look) killed(p *read.Pod, c *read.Container) string {
+	e := l.killReport(p, c)
+	if e == nil {
+		return ""
+	}
+	what, _, _ := strings.Cut(e.Message, " total-vm")
+	return fmt.Sprintf("; node %s reported %s %s: %s", p.Node, e.Reason, l.at(e.Last), told(what))
+}

@@ -1,0 +1,86 @@
+package explain
+
+import (
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// snapshotOf is what a controller would plan from. What it holds in memory is inferred from
+// the pods that still exist.
+func (e *Explainer) snapshotOf(j *read.Job) job.Snapshot {
+	s := job.Snapshot{Job: j.Object, Now: e.options.At, Options: job.Kubernetes136(), Consistent: true}
+	if j.IsManifest && s.Job.CreationTimestamp.IsZero() {
+		s.Job.CreationTimestamp = e.options.At
+	}
+	for _, p := range e.pods[j.UID] {
+		pod := p.Object
+		pod.Owner = job.OwnerOf(&s.Job, p.Controller().UID, p.Labels)
+		s.Pods = append(s.Pods, pod)
+	}
+	s.Memory = job.Memory{JobUID: s.Job.UID, Backoff: job.InferBackoff(s)}
+	return s
+}
+
+// lookAt asks the planner, and supposes that all writes of the plan succeed.
+func (e *Explainer) lookAt(j *read.Job) (l *look, err error) {
+	l = &look{
+		words: e.words, job: j, pods: e.pods[j.UID], snapshot: e.snapshotOf(j),
+		events: e.objects.EventsOf("Job", &j.Meta), closing: e.objects.Closing[j.Namespace],
+		workload: e.objects.Workloads[j.UID], nodesLost: e.objects.NotReady,
+		gone: e.goneOf(j), nodeEvents: e.objects.NodeEvents,
+	}
+	l.spec, l.status = &l.snapshot.Job.Spec, &l.snapshot.Job.Status
+	if l.plan, err = job.Reconcile(l.snapshot); err != nil {
+		return l, err
+	}
+	if l.found, err = job.Inspect(l.snapshot); err != nil {
+		return l, err
+	}
+	l.after = l.plan.Conclude(allDone(&l.plan)).Status
+	l.podsRead = l.status.Active == 0 || len(e.objects.Pods) > 0 || e.objects.Complete["pods"]
+	l.changed = l.lastChange()
+	for i, p := range l.pods {
+		l.podEvents = append(l.podEvents, e.objects.EventsOf("Pod", &p.Meta))
+		l.doing = append(l.doing, activityOf(p, &l.snapshot.Pods[i], l.templateNames(), l.now))
+	}
+	return l, nil
+}
+
+// job explains one Job.
+func (e *Explainer) job(j *read.Job) Explanation {
+	out := Explanation{Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, Source: j.At.String()}
+	if j.IsManifest {
+		out.UID = ""
+	}
+	l, err := e.lookAt(j)
+	if err != nil {
+		return broken(out, err, inspect("look at the object", kubectl(j.Namespace, "get", "job", j.Name, "-o", "yaml")))
+	}
+	troubles := l.podTroubles()
+	out.Findings = l.findings(troubles)
+	out.State, out.Summary = l.state(out.Findings)
+	out.Summary = sentence(out.Summary)
+	out.Next = l.next()
+	out.Facts = l.facts(out.State)
+	out.Pods, out.MorePods = l.listPods(e.options.PodsFrom, e.options.Pods, troubles)
+	if e.options.Timeline {
+		out.Timeline = l.timeline(out.State, out.Summary)
+	}
+	if e.options.Plan {
+		out.Plan = l.plan.String()
+	}
+	if e.options.For > 0 && l.podsRead {
+		out.Forecast = e.forecastJob(l)
+		if out.Timeline != nil {
+			out.Timeline.addForecast(out.Forecast)
+		}
+	}
+	return out
+}
+
+// broken explains an object that the planner refuses.
+func broken(out Explanation, err error, r Remedy) Explanation {
+	out.State, out.Summary = Broken, sentence("the planner cannot use the object: "+err.Error())
+	out.Findings = []Finding{finding(Error, "BrokenObject", "the object contradicts itself, so that nothing can be said about it", r)}
+	return out
+}

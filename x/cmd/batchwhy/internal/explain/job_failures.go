@@ -1,0 +1,395 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// failureKind is why a pod has failed, as far as the remedies differ.
+type failureKind string
+
+const (
+	failedOther  failureKind = "PodsFail"
+	failedMemory failureKind = "OutOfMemory"
+	failedStart  failureKind = "CannotStart"
+	failedEvict  failureKind = "Evicted"
+	failedNode   failureKind = "DisruptionsCount"
+	failedAdmit  failureKind = "NodeRefused"
+	failedLate   failureKind = "PodDeadline"
+	failedLost   failureKind = "ContainerLost"
+)
+
+// failure is a failed pod that is still there.
+type failure struct {
+	place int
+	kind  failureKind
+	// container is the one that has failed, or the zero Container.
+	container read.Container
+}
+
+// failedPods are the failed pods that still exist, the latest last.
+func (l *look) failedPods() (all []failure) {
+	for i, found := range l.found.Pods {
+		if found.Failed && l.snapshot.Pods[i].Phase == job.PodFailed {
+			kind, container := l.kindOf(i)
+			all = append(all, failure{i, kind, container})
+		}
+	}
+	return sortedStably(all, func(a, b *failure) int {
+		return l.found.Pods[a.place].FinishTime.Compare(l.found.Pods[b.place].FinishTime)
+	})
+}
+
+// kindOf tells why a pod has failed.
+func (l *look) kindOf(i int) (failureKind, read.Container) {
+	p := l.pods[i]
+	var bad read.Container
+	for _, c := range p.Containers {
+		if c.Ended && c.ExitCode != 0 && (bad.Name == "" || c.Reason == "OOMKilled") {
+			bad = c
+		}
+	}
+	switch {
+	case bad.Reason == "OOMKilled", l.killReport(p, &bad) != nil:
+		return failedMemory, bad
+	case p.Reason == "DeadlineExceeded":
+		return failedLate, bad
+	case p.Reason == "Evicted" && !contains(p.Message, "taint"):
+		return failedEvict, bad
+	case p.Condition("DisruptionTarget").Status == "True", p.Reason == "Terminated", p.Reason == "NodeLost", p.Reason == "Shutdown", p.Reason == "Preempting", p.Reason == "NodeShutdown":
+		return failedNode, bad
+	case strings.HasPrefix(p.Reason, "OutOf"), p.Reason == "UnexpectedAdmissionError", p.Reason == "NodeAffinity", p.Reason == "NodePorts":
+		return failedAdmit, bad
+	case bad.Reason == "ContainerStatusUnknown":
+		return failedLost, bad
+	case bad.Reason == "StartError", bad.Reason == "ContainerCannotRun", bad.ExitCode == 127, bad.ExitCode == 126, contains(bad.Message, "exec format error"):
+		return failedStart, bad
+	}
+	return failedOther, bad
+}
+
+// failureFindings are about the pods that have failed, one for each kind. Many failures that
+// do not count are one finding.
+func (l *look) failureFindings() (all []Finding) {
+	if l.isElsewhere() || l.status.Finished() == job.ConditionComplete {
+		return nil
+	}
+	byKind := make(map[failureKind][]failure)
+	var order []failureKind
+	for _, f := range l.failedPods() {
+		if !l.found.Pods[f.place].Counts {
+			continue
+		}
+		if byKind[f.kind] == nil {
+			order = append(order, f.kind)
+		}
+		byKind[f.kind] = append(byKind[f.kind], f)
+	}
+	for _, kind := range order {
+		all = append(all, l.failureFinding(kind, byKind[kind]))
+	}
+	return append(all, l.ignoredFindings()...)
+}
+
+// failureFinding is about the failed pods of one kind. The remedies are for the latest.
+func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
+	var ends tally
+	for _, f := range failed {
+		ends.add(l.endOf(f.place))
+	}
+	last := failed[len(failed)-1]
+	p, n := l.pods[last.place], int64(len(failed))
+	text := fmt.Sprintf("%s failed with %s", count(n, "pod"), ends.each())
+	switch kind {
+	case failedMemory:
+		text = fmt.Sprintf("%s ran out of memory: %s%s%s", count(n, "pod"), ends.list(), l.memoryLimit(p, last.container.Name), l.killed(p, &last.container))
+		return finding(Warning, string(kind), text, l.memoryRemedies(p, last.container.Name)...)
+	case failedStart:
+		return finding(Warning, string(kind), text+said(last.container.Message), l.startRemedies(p, last.container.Message+" "+exit(last.container.ExitCode, ""))...)
+	case failedEvict:
+		return finding(Warning, string(kind), fmt.Sprintf("%s evicted by the kubelet, and %s as failed: %s", count(n, "pod was", "pods were"), verb(n, "counts", "count"), brief(p.Message)), l.evictedRemedies(p)...)
+	case failedNode:
+		return finding(Warning, string(kind), l.disrupted(failed), l.ignoreRemedies()...)
+	case failedAdmit:
+		return finding(Warning, string(kind), text+after(": ", brief(p.Message)), l.refusedPodRemedies(p)...)
+	case failedLate:
+		text := fmt.Sprintf("%s ended by %s: each further pod has as long again", count(n, "pod was", "pods were"), podDeadline(p))
+		if limit := int64(*l.spec.BackoffLimit); limit < 1000 { // a greater one limits nothing, as with backoffLimitPerIndex
+			text += fmt.Sprintf(", and all %d that backoffLimit %d allows have %s together, besides the backoffs between them",
+				limit+1, limit, span(time.Duration((limit+1)*deref(p.Spec.Deadline))*time.Second))
+		}
+		return finding(Warning, string(kind), text, l.lateRemedies(p)...)
+	case failedLost:
+		return finding(Warning, string(kind), text+l.containerLost(p), l.containerLostRemedies(p)...)
+	}
+	return finding(Warning, string(kind), text+said(last.container.Message), l.failedRemedies(last)...)
+}
+
+// failedRemedies say how to find out why a pod has failed.
+func (l *look) failedRemedies(f failure) []Remedy {
+	p := l.pods[f.place]
+	logs := l.logs(p, f.container.Name, false)
+	if l.found.Pods[f.place].FinishTime.IsZero() || p.Object.Deletion != nil {
+		logs.Risk += "; the logs are there as long as the pod is"
+	}
+	if contains(f.container.Message, "outofmemoryerror", "heap out of memory", "cannot allocate memory", "memoryerror") {
+		return append([]Remedy{logs}, l.memoryRemedies(p, f.container.Name)...)
+	}
+	if f.container.ExitCode == 137 {
+		return []Remedy{logs, when("a process in it was killed for its memory, which the kubelet does not always see", l.memoryRemedies(p, f.container.Name)[0]),
+			l.rerun("correct what makes the pods fail")}
+	}
+	return []Remedy{logs, l.rerun("correct what makes the pods fail")}
+}
+
+// podDeadline is what ends a pod that runs too long, as distinct from the deadline of its Job.
+func podDeadline(p *read.Pod) string {
+	return fmt.Sprintf("the deadline of the pod, activeDeadlineSeconds %d in the pod template, which counts for each pod from its own start", deref(p.Spec.Deadline))
+}
+
+// lateRemedies say what to do about pods that have reached the deadline in their template.
+func (l *look) lateRemedies(p *read.Pod) []Remedy {
+	more := when("each pod needs more time", l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", deref(p.Spec.Deadline))))
+	whole := when("it was meant for the Job as a whole", l.again("move activeDeadlineSeconds from spec.template.spec to spec"))
+	if !l.isFinished() && !l.fails() && l.spec.ActiveDeadlineSeconds == nil {
+		whole = when("it was meant for the Job as a whole", remedy("set spec.activeDeadlineSeconds of the Job, and take it out of the pod template in the manifest",
+			patch(l.job.Namespace, "job", l.job.Name, "spec.activeDeadlineSeconds", deref(p.Spec.Deadline)),
+			fmt.Sprintf("it counts from the start of the Job, %s: the Job fails %s, and its active pods are deleted", l.at(l.start()), l.atOrNow(l.start().Add(time.Duration(deref(p.Spec.Deadline))*time.Second)))))
+	}
+	return []Remedy{whole, more, when("it hangs", l.logs(p, firstOf(&p.Spec), false))}
+}
+
+// atOrNow is a time to come, or "immediately".
+func (l *look) atOrNow(t time.Time) string {
+	if t.After(l.now) {
+		return l.at(t)
+	}
+	return "immediately"
+}
+
+// containerLost says what ContainerStatusUnknown means.
+func (l *look) containerLost(p *read.Pod) string {
+	return fmt.Sprintf(": the kubelet of node %s did not find the container any more, as after a restart of the node or of its container runtime, and writes 137 since it does not know how it ended; this is not a sign of too little memory, and there may be no logs", p.Node)
+}
+
+// containerLostRemedies say how to find out why a node has lost a container. Such a pod has no condition
+// DisruptionTarget, so no rule for it ignores the failure.
+func (l *look) containerLostRemedies(p *read.Pod) []Remedy {
+	look := inspect("look what has happened to the node: its conditions and events say whether it was restarted, and when", kubectl("", "describe", "node", p.Node))
+	if l.isFinished() || l.fails() {
+		return []Remedy{look, l.again("raise backoffLimit: a pod whose container is lost counts as a failure")}
+	}
+	return []Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
+}
+
+// refusedPodRemedies say what to do about pods that the kubelet of their node did not accept. Such a
+// pod has no condition DisruptionTarget, so no rule for it ignores the failure.
+func (l *look) refusedPodRemedies(p *read.Pod) []Remedy {
+	more := l.moreFailures("allow this Job more failures: the pod has failed without having begun, and counts")
+	full := inspect("look what else runs on the node: something that the scheduler does not count, such as static pods or a second scheduler, has taken the room", kubectl("", "describe", "node", p.Node))
+	if contains(p.Message, "devices unavailable", "allocate failed") {
+		full = inspect("look at the device plugin on that node: it has reported a device that is not free, as after its restart, or a broken one", kubectl("kube-system", "get", "pods", "-o", "wide", "--field-selector", "spec.nodeName="+p.Node))
+	}
+	if l.isFinished() || l.fails() {
+		return []Remedy{full, l.again("raise backoffLimit: a pod that a node refuses counts as a failure")}
+	}
+	return []Remedy{more, when("it happens again", full)}
+}
+
+// disrupted says by what pods were ended that did not fail by themselves.
+func (l *look) disrupted(failed []failure) string {
+	var why tally
+	for _, f := range failed {
+		p := l.pods[f.place]
+		c := p.Condition("DisruptionTarget")
+		switch {
+		case p.Message != "" && p.Reason != "":
+			why.add(plainly(p.Message))
+		case c.Reason != "":
+			why.add(disruptionText(c.Reason) + " (" + c.Reason + ")")
+		default:
+			why.add(p.Reason)
+		}
+	}
+	n := int64(len(failed))
+	return fmt.Sprintf("%s disrupted from outside, and %s against %s although the work did nothing wrong: %s",
+		count(n, "pod was", "pods were"), verb(n, "counts", "count"), l.failureLimit(), why.list())
+}
+
+// ignorePolicy is the rule that keeps disruptions from counting.
+const ignorePolicy = "podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
+
+// evictedRemedies say what to do about pods that their node could not feed.
+func (l *look) evictedRemedies(p *read.Pod) []Remedy {
+	if contains(p.Message, "ephemeral-storage") {
+		return []Remedy{
+			l.again("give the container requests and limits for ephemeral-storage that it keeps to, or write to a PersistentVolumeClaim instead of an emptyDir or the image's own files,"),
+			when("others fill the node", l.ignoreRemedies()[0]),
+		}
+	}
+	return []Remedy{l.again("set resources.requests to what the container really uses: pods that use more than they request are evicted first,"), when("others fill the node", l.ignoreRemedies()[0])}
+}
+
+// ignoredFindings are about a podFailurePolicy that ignores failure after failure.
+func (l *look) ignoredFindings() []Finding {
+	var ends tally
+	rule, n := 0, int64(0)
+	for i, found := range l.found.Pods {
+		if found.Failed && found.Rule >= 0 && found.Action == job.IgnoreFailure && l.snapshot.Pods[i].Phase == job.PodFailed && found.Condition == "" {
+			n, rule = n+1, found.Rule
+			ends.add(l.endOf(i))
+		}
+	}
+	if n < 3 || l.isFinished() || l.spec.ActiveDeadlineSeconds != nil {
+		return nil
+	}
+	severity := Warning
+	if l.found.Succeeded == 0 {
+		severity = Error
+	}
+	ns, name := l.job.Namespace, l.job.Name
+	failed := l.failedPods()
+	return []Finding{finding(severity, "IgnoredForever",
+		fmt.Sprintf("rule %d of the podFailurePolicy (Ignore) has ignored %s with %s: ignored failures count towards no limit and have no end, since activeDeadlineSeconds is not set", rule, count(n, "failure"), ends.list()),
+		l.logs(l.pods[failed[len(failed)-1].place], failed[len(failed)-1].container.Name, false),
+		remedy("give the Job an end", patch(ns, "job", name, "spec.activeDeadlineSeconds", int64(l.now.Sub(l.start()).Seconds())+3600), "the Job fails when the time has passed since its start, and its running pods are deleted"),
+		when("these failures should count", l.again("narrow the rule to the exit codes or conditions that are nobody's fault")))}
+}
+
+// failedFinding is about a Job that has failed, or is about to.
+func (l *look) failedFinding() []Finding {
+	var reason, message, begin, code string
+	switch {
+	case l.status.Finished() == job.ConditionFailed:
+		c := l.status.Condition(job.ConditionFailed)
+		reason, message, begin, code = c.Reason, c.Message, "", "JobFailed"
+	case l.fails():
+		reason, message, begin, code = l.plan.Verdict.Reason, l.plan.Verdict.Message, "the Job is about to fail: ", "JobFails"
+	default:
+		return nil
+	}
+	failed := l.failedPods()
+	text := begin + l.cause(reason, message)
+	if len(failed) == 0 {
+		return []Finding{finding(Error, code, text+l.deletedPods()+l.goneText(), l.lostRemedies(reason)...)}
+	}
+	last := failed[len(failed)-1]
+	for _, f := range failed { // what matched FailJob has decided
+		if found := &l.found.Pods[f.place]; found.Rule >= 0 && found.Action == job.FailJob && reason == "PodFailurePolicy" {
+			last = f
+		}
+	}
+	remedies := l.failedRemedies(last)
+	switch last.kind {
+	case failedMemory:
+		remedies = l.memoryRemedies(l.pods[last.place], last.container.Name)
+	case failedStart:
+		remedies = append([]Remedy{l.logs(l.pods[last.place], last.container.Name, false)}, l.startRemedies(l.pods[last.place], last.container.Message+" "+exit(last.container.ExitCode, ""))...)
+	case failedAdmit:
+		remedies = l.refusedPodRemedies(l.pods[last.place])
+	case failedEvict:
+		remedies = l.evictedRemedies(l.pods[last.place])
+	case failedLate:
+		remedies = l.lateRemedies(l.pods[last.place])
+	case failedLost:
+		remedies = l.containerLostRemedies(l.pods[last.place])
+	case failedNode:
+		remedies = append(l.ignoreRemedies(), when("nodes go away often", inspect("look what has happened to them", kubectl("", "describe", "nodes"))))
+	}
+	if reason == "DeadlineExceeded" {
+		remedies = append(l.deadlineRemedies(), remedies...)
+	}
+	var ends tally
+	for _, f := range failed {
+		ends.add(l.endOf(f.place))
+	}
+	text += fmt.Sprintf("; the failed pods that still exist ended with %s%s%s%s", ends.list(), said(last.container.Message)+l.nodeSaid(&last), l.killed(l.pods[last.place], &last.container), l.failuresGone())
+	return []Finding{finding(Error, code, text, remedies...)}
+}
+
+// nodeSaid is why a node has evicted or refused a pod, ended it or lost its container.
+func (l *look) nodeSaid(f *failure) string {
+	switch p := l.pods[f.place]; f.kind {
+	case failedLate:
+		return "; it was ended by " + podDeadline(p)
+	case failedLost:
+		return l.containerLost(p)
+	}
+	if p := l.pods[f.place]; (f.kind == failedEvict || f.kind == failedAdmit) && p.Message != "" {
+		return "; the kubelet said: " + told(p.Message)
+	}
+	return ""
+}
+
+// deletedPods names the pods that events say were deleted.
+func (l *look) deletedPods() string {
+	var names []string
+	for _, e := range l.events {
+		if _, name, ok := strings.Cut(e.Message, "Deleted pod: "); ok && e.Reason == "SuccessfulDelete" {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	if len(names) > 0 {
+		return fmt.Sprintf("; the controller deleted %s at the end, with the logs", list(names))
+	}
+	if l.failures() == 0 {
+		return ""
+	}
+	if l.spec.Template.RestartPolicy == job.RestartOnFailure {
+		return "; its pod is gone, and the logs with it, since the controller deletes active pods at a limit"
+	}
+	return "; none of the failed pods is among those that were read"
+}
+
+// lostRemedies say what to do about a failed Job whose pods are gone.
+func (l *look) lostRemedies(reason string) (all []Remedy) {
+	if reason == "DeadlineExceeded" {
+		all = l.deadlineRemedies()
+		for i, p := range l.pods {
+			if l.snapshot.Pods[i].Phase == job.PodRunning {
+				return append(all, inspect("read what the pod prints, as long as it is there: the controller deletes it", kubectl(p.Namespace, "logs", p.Name)))
+			}
+		}
+	}
+	if n, _ := l.goneDisruptions(); n > 0 {
+		return append(all, l.goneRemedies()...)
+	}
+	search := inspect("search the cluster's log store for the Job's name: the API server has no logs of deleted pods; events are kept for an hour",
+		kubectl(l.job.Namespace, "get", "events", "--field-selector=involvedObject.kind=Pod", "--sort-by=.lastTimestamp"))
+	keep := l.again("set restartPolicy: Never, under which failed pods stay with their logs (with OnFailure the pod is deleted at the limit),")
+	if l.spec.Template.RestartPolicy == job.RestartOnFailure {
+		return append(all, keep, search)
+	}
+	if all = append(all, search); reason == "DeadlineExceeded" {
+		return all // what it needs is more time
+	}
+	return append(all, l.rerun("correct what makes the pods fail"))
+}
+
+// deadlineRemedies say what to do about a Job that was too slow.
+func (l *look) deadlineRemedies() []Remedy {
+	return []Remedy{
+		when("the work needs more time", l.again(fmt.Sprintf("raise activeDeadlineSeconds, now %d,", deref(l.spec.ActiveDeadlineSeconds)))),
+		when("its pods were pending, or hung", inspect("look at the events before the deadline: time without a running pod counts as well", kubectl(l.job.Namespace, "describe", "job", l.job.Name))),
+	}
+}
+
+func deref(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// failuresGone is how many failures are counted whose pods are not there.
+func (l *look) failuresGone() string {
+	gone := l.failures() - int64(l.countFailed())
+	if gone <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s counted whose %s gone", count(gone, "more failure is", "more failures are"), verb(gone, "pod is", "pods are"))
+}

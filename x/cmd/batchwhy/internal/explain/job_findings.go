@@ -1,0 +1,298 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// findings are everything that is wrong with the Job, or will hurt, the worst first.
+func (l *look) findings(troubles []*podTrouble) []Finding {
+	return worstFirst(slices.Concat(
+		l.failedFinding(), l.deletionFindings(), l.namespaceFindings(), l.refusedFindings(),
+		l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(),
+		l.specFindings(), l.widthFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
+}
+
+// unsaid leaves out what the finding about the deletion of the Job says.
+func (l *look) unsaid(all []Finding) []Finding {
+	if len(l.deletionFindings()) == 0 || !slices.Contains(l.job.Finalizers, "foregroundDeletion") {
+		return all
+	}
+	return slices.DeleteFunc(all, func(f Finding) bool { return f.Code == "FinalizerLeftBehind" || f.Code == "PodTerminating" })
+}
+
+// specFindings report what the API server would refuse, and limits that do nothing.
+func (l *look) specFindings() (all []Finding) {
+	all = unknownFindings(l.job.Unknown)
+	edit := l.again("correct the field")
+	if err := job.Validate(*l.spec); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			all = append(all, finding(Error, "InvalidSpec", "an API server refuses the spec: "+line, edit))
+		}
+	}
+	if l.isFinished() {
+		return all
+	}
+	for _, text := range l.unreachable() {
+		all = append(all, finding(Warning, "LimitUnreachable", text, l.again("decide which of the limits should end the Job, and lower that one")))
+	}
+	if text, limit := sharedRestarts(l.spec); text != "" {
+		all = append(all, finding(Note, "RestartsShared", text,
+			when("each container should have that many", remedy("raise backoffLimit", patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", limit),
+				"safe at any time before the Job has failed; a container that fails alone is also restarted as often")),
+			when("pods should be replaced as a whole", l.again("set restartPolicy: Never: then backoffLimit counts failed pods"))))
+	}
+	return all
+}
+
+// sharedRestarts says that containers share the restarts that backoffLimit allows with
+// restartPolicy OnFailure, and returns the limit that allows each of them as many. The text is
+// empty if nothing shares them.
+func sharedRestarts(s *job.Spec) (text string, enough int64) {
+	limit, containers, pods := int64(*s.BackoffLimit), int64(len(s.Template.Containers)), int64(*s.Parallelism)
+	if s.Completions != nil {
+		pods = min(pods, int64(*s.Completions))
+	}
+	all := containers * pods
+	if s.Template.RestartPolicy != job.RestartOnFailure || all < 2 || limit < 2 || limit == math.MaxInt32 {
+		return "", 0
+	}
+	return fmt.Sprintf("with restartPolicy OnFailure, backoffLimit %d counts the restarts of all containers of all active pods together (%s with %s): if they fail equally often, the Job fails when each has had %s",
+		limit, count(pods, "pod"), count(containers, "container"), atMost(limit, all)), min(limit*all, math.MaxInt32)
+}
+
+// atMost is how many restarts each of n containers has when they reach a limit together.
+func atMost(limit, n int64) string {
+	each := (limit + n - 1) / n
+	if limit%n == 0 {
+		return count(each, "restart")
+	}
+	return "at most " + count(each, "restart")
+}
+
+// unknownFindings report fields of a manifest that do not exist.
+func unknownFindings(unknown []read.Unknown) (all []Finding) {
+	for _, u := range unknown {
+		name, near := u.Path[strings.LastIndexByte(u.Path, '.')+1:], ""
+		least := max(1, len(name)/3) + 1
+		for _, n := range u.Names {
+			if d := distance(strings.ToLower(name), strings.ToLower(n)); d < least {
+				near, least = n, d
+			}
+		}
+		fix, meant := "remove the field, or move it to where it belongs", ""
+		if near != "" {
+			fix, meant = fmt.Sprintf("write %s instead of %s", near, name), fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		all = append(all, finding(Error, "UnknownField", fmt.Sprintf("%s: no such field%s: kubectl refuses the manifest, and without its validation the field is dropped and the default counts", u.Path, meant),
+			remedy(fix+" in the manifest, and let the server check it before it is applied", "kubectl apply --dry-run=server -f FILE", readsOnly)))
+	}
+	return all
+}
+
+// unreachable are failure limits that other limits overtake.
+func (l *look) unreachable() (all []string) {
+	s := l.spec
+	completions := int64(math.MaxInt32)
+	if s.Completions != nil {
+		completions = int64(*s.Completions)
+	}
+	if most := s.MaxFailedIndexes; most != nil && int64(*most) >= completions {
+		all = append(all, fmt.Sprintf("maxFailedIndexes is %d and there are only %s: the Job never fails early", *most, count(completions, "index", "indexes")))
+	}
+	limit := int64(*s.BackoffLimit)
+	if s.BackoffLimitPerIndex != nil {
+		most := completions * (int64(*s.BackoffLimitPerIndex) + 1)
+		if limit != math.MaxInt32 && limit >= most {
+			all = append(all, fmt.Sprintf("backoffLimit is %d, and %s with backoffLimitPerIndex %d fail at most %s: the limit is never passed",
+				limit, count(completions, "index", "indexes"), *s.BackoffLimitPerIndex, count(most, "time")))
+		}
+		return all
+	}
+	if d := s.ActiveDeadlineSeconds; d != nil && *d < math.MaxInt64/int64(time.Second) && limit > 0 {
+		deadline := time.Duration(*d) * time.Second
+		if totalBackoff(limit, deadline) >= deadline {
+			all = append(all, fmt.Sprintf("the backoffs between the failures that backoffLimit %d allows are longer than activeDeadlineSeconds, %d: if pods fail in a row, the deadline ends the Job before its retries are used up", limit, *d))
+		}
+	}
+	return all
+}
+
+// totalBackoff is how long a job waits that fails again and again, up to a limit.
+func totalBackoff(failures int64, most time.Duration) (sum time.Duration) {
+	for n := int64(1); n <= failures && sum < most; n++ {
+		sum += backoff.Policy{}.Delay(int(min(n, math.MaxInt32)))
+	}
+	return sum
+}
+
+// unhandledFindings report exit codes that no rule of the podFailurePolicy matches.
+func (l *look) unhandledFindings() []Finding {
+	if l.spec.PodFailurePolicy == nil {
+		return nil
+	}
+	var ends tally
+	for i, found := range l.found.Pods {
+		if found.Failed && found.Rule < 0 && l.snapshot.Pods[i].Phase == job.PodFailed {
+			ends.add(l.endOf(i))
+		}
+	}
+	if len(ends.order) == 0 {
+		return nil
+	}
+	return []Finding{finding(Note, "UnhandledFailure", fmt.Sprintf("no rule of the podFailurePolicy matches pods that ended with %s: each of them counts as a failure", ends.list()),
+		when("that is not meant", l.again("add a rule for them to podFailurePolicy")))}
+}
+
+func (l *look) namespaceFindings() []Finding {
+	if l.closing.IsZero() || l.isFinished() {
+		return nil
+	}
+	return []Finding{finding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server refuses new pods", l.job.Namespace, l.clock(l.closing)),
+		remedy("create the Job in another namespace: what is in this one will be deleted", kubectl("OTHER", "apply", "-f", "job.yaml"), "safe; nothing here can be saved but logs, as long as the pods exist"),
+		when("the namespace should be gone by now", inspect("look what still holds it: its status names the finalizers and kinds", kubectl("", "get", "namespace", l.job.Namespace, "-o", "yaml"))))}
+}
+
+// widthFindings say why the pods of a Job run one after another.
+func (l *look) widthFindings() []Finding {
+	left := l.remaining()
+	if l.spec.Parallelism == nil || *l.spec.Parallelism != 1 || left < 2 || l.found.Active != 1 || l.isFinished() || l.isElsewhere() || l.isSuspended() || l.job.IsManifest {
+		return nil
+	}
+	width := min(left, 10)
+	return []Finding{finding(Note, "OneAtATime", fmt.Sprintf("%d completions are left and 1 pod runs at a time: parallelism is 1, which is the default", left),
+		when("they may run side by side", remedy("raise parallelism", patch(l.job.Namespace, "job", l.job.Name, "spec.parallelism", width),
+			fmt.Sprintf("up to %d pods run concurrently from then on, if the cluster has room and nothing that they share objects", width))))}
+}
+
+// remaining is how many completions are left, or 0 for a work queue.
+func (l *look) remaining() int64 {
+	if l.spec.Completions == nil {
+		return 0
+	}
+	return int64(*l.spec.Completions) - l.found.Succeeded
+}
+
+// deadlineFindings report a deadline that the remaining work cannot meet, if the pods to come
+// take as long as those that have succeeded.
+func (l *look) deadlineFindings() []Finding {
+	w := l.waits(job.WaitDeadline)
+	if w == nil || l.spec.Completions == nil || l.spec.Parallelism == nil || *l.spec.Parallelism <= 0 || l.isSuspended() {
+		return nil
+	}
+	left := l.remaining()
+	mean := l.meanTime()
+	if left <= 0 {
+		return nil
+	}
+	width := min(int64(*l.spec.Parallelism), left)
+	waves := (left + width - 1) / width
+	needs := time.Duration(waves) * mean
+	if l.found.Active > 0 { // the wave that runs has begun before
+		needs -= min(mean, l.now.Sub(l.oldestRunning()))
+	}
+	ends := l.now.Add(needs)
+	if !ends.After(w.Until) {
+		return nil
+	}
+	ns, name := l.job.Namespace, l.job.Name
+	enough := int64(ends.Sub(l.start())/time.Second)*5/4 + 1
+	return []Finding{inferred(finding(Warning, "DeadlineNotMet",
+		fmt.Sprintf("%s are left, %d at a time, and those done took %s on average: that is %s, until about %s, and the deadline passes %s",
+			count(left, "completion"), width, span(mean), count(waves, "wave"), l.clock(ends), l.at(w.Until)),
+		remedy("give it more time: activeDeadlineSeconds of a running Job can be changed", patch(ns, "job", name, "spec.activeDeadlineSeconds", enough), "safe at any time before the deadline; a hung pod may then run longer"),
+		remedy("let more pods run at a time", patch(ns, "job", name, "spec.parallelism", 2*int64(*l.spec.Parallelism)), "safe if the nodes, and whatever the pods use, can take twice as many")))}
+}
+
+// meanTime is how long those that are done took, 0 if nothing tells. If their pods are gone, it
+// is the time before those that run now, by the number of waves in it.
+func (l *look) meanTime() time.Duration {
+	var sum time.Duration
+	n := int64(0)
+	for i := range l.pods {
+		if took := l.found.Pods[i].FinishTime.Sub(startOf(l.pods[i])); l.snapshot.Pods[i].Phase == job.PodSucceeded && took > 0 {
+			sum, n = sum+took, n+1
+		}
+	}
+	if n == 0 {
+		width := min(int64(*l.spec.Parallelism), int64(*l.spec.Completions))
+		sum, n = l.oldestRunning().Sub(l.start()), (l.found.Succeeded+width-1)/width
+	}
+	if n == 0 {
+		return 0
+	}
+	return max(sum, 0) / time.Duration(n)
+}
+
+// oldestRunning is when the oldest active pod has started.
+func (l *look) oldestRunning() time.Time {
+	oldest := l.now
+	for i, p := range l.pods {
+		if s := startOf(p); l.snapshot.Pods[i].Phase == job.PodRunning && s.Before(oldest) {
+			oldest = s
+		}
+	}
+	return oldest
+}
+
+// expiryFindings report a finished Job that its TTL has not removed.
+func (l *look) expiryFindings() []Finding {
+	expired, at, err := job.Expire(l.snapshot.Job, l.snapshot.Options, l.now)
+	ns, name := l.job.Namespace, l.job.Name
+	switch {
+	case err != nil:
+		return []Finding{finding(Warning, "UnknownExpiry", "the TTL controller cannot tell when the Job expires: "+err.Error(),
+			remedy("delete it by hand", kubectl(ns, "delete", "job", name), "also deletes its pods and their logs"))}
+	case !expired || l.now.Sub(at) <= slack || !l.snapshot.Job.DeletionTimestamp.IsZero():
+		return nil
+	}
+	text := fmt.Sprintf("the Job should have been deleted %s by its ttlSecondsAfterFinished of %d", l.at(at), *l.spec.TTLSecondsAfterFinished)
+	if len(l.job.Finalizers) > 0 {
+		text += "; its finalizers " + list(l.job.Finalizers) + " are not the reason: they keep an object only after its deletion has begun"
+	}
+	return []Finding{finding(Warning, "NotExpired", text, controllerRemedies(ns, "job", name)...)}
+}
+
+// counterFindings report a status that contradicts the pods.
+func (l *look) counterFindings() (all []Finding) {
+	read := inspect("read the status and the pods again, together", collect(l.job.Namespace))
+	for _, n := range l.plan.Notes {
+		all = append(all, finding(Warning, "Contradiction", fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "job."), n.Value, withoutRule(n.Message)), read))
+	}
+	if !l.podsRead {
+		return append(all, finding(Note, "PodsNotRead", fmt.Sprintf("the input has no pods, although the status counts %d: what they do is not known, and what follows from it is left out", l.status.Active),
+			inspect("collect the pods and events as well", collect(l.job.Namespace))))
+	}
+	if l.isFinished() || l.isElsewhere() || l.waits(job.WaitUnknownMode) != nil || l.now.Sub(l.changed) < slack {
+		return all
+	}
+	compare := func(field string, status, pods int64) {
+		if status != pods {
+			all = append(all, inferred(finding(Warning, "CountersContradict", fmt.Sprintf("status.%s is %d, and %d of the pods that were read %s", field, status, pods, verb(pods, "is", "are")+" "+field), read)))
+		}
+	}
+	if len(l.behindFindings()) == 0 && len(l.adoptionFindings()) == 0 { // which is why they contradict
+		compare("active", int64(l.status.Active), l.found.Active)
+	}
+	if l.status.Ready != nil && int64(l.status.Active) == l.found.Active {
+		compare("ready", int64(*l.status.Ready), l.found.Ready)
+	}
+	return all
+}
+
+// keptFindings say that nothing deletes a finished Job.
+func (l *look) keptFindings() []Finding {
+	if !l.isFinished() || l.spec.TTLSecondsAfterFinished != nil || len(l.job.Owners) > 0 || l.now.Sub(l.endTime()) < time.Hour || !l.snapshot.Job.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	ns, name := l.job.Namespace, l.job.Name
+	return []Finding{finding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: ttlSecondsAfterFinished is not set", count(int64(len(l.pods)), "pod"), l.since(l.endTime())),
+		remedy("let it be deleted a day after its end, and set ttlSecondsAfterFinished in the manifests of Jobs to come", patch(ns, "job", name, "spec.ttlSecondsAfterFinished", 86400), "the Job is deleted as soon as that time has passed since its end, which may be now, with its pods and their logs"))}
+}

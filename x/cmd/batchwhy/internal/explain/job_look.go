@@ -1,0 +1,237 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// look is everything that is known about one Job. It is made once, by lookAt, and only read
+// after that.
+type look struct {
+	words
+	job      *read.Job
+	spec     *job.Spec
+	status   *job.Status
+	pods     []*read.Pod
+	snapshot job.Snapshot
+	found    job.Inspection
+	plan     job.Plan
+	// after is the status once the plan is carried out.
+	after  job.Status
+	events []read.Event
+	// podEvents are the events about each pod.
+	podEvents [][]read.Event
+	// doing says of each pod whether it gets on with its work.
+	doing []activity
+	// closing is since when the namespace is being deleted.
+	closing time.Time
+	// changed is the latest time at which anything about the Job is known to have changed.
+	changed time.Time
+	// podsRead is false if the input has no pods, although the status counts some.
+	podsRead  bool
+	workload  read.Workload
+	nodesLost map[string]time.Time
+	// gone are failed or deleted pods that only events still name.
+	gone []gonePod
+	// nodeEvents returns the events about a node.
+	nodeEvents func(node string) []read.Event
+}
+
+// lastChange is the latest time at which the Job or one of its pods is known to have
+// changed.
+func (l *look) lastChange() (last time.Time) {
+	see := func(t time.Time) {
+		if t.After(last) && !t.After(l.now) {
+			last = t
+		}
+	}
+	see(l.snapshot.Job.CreationTimestamp)
+	see(l.status.StartTime)
+	for _, c := range l.status.Conditions {
+		see(c.LastTransitionTime)
+	}
+	for i, p := range l.pods {
+		see(p.CreationTimestamp)
+		see(l.found.Pods[i].FinishTime)
+		if d := p.Object.Deletion; d != nil {
+			see(d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds) * time.Second))
+		}
+	}
+	return last
+}
+
+func (l *look) created() time.Time { return l.snapshot.Job.CreationTimestamp }
+
+func (l *look) isSuspended() bool { return l.spec.Suspend != nil && *l.spec.Suspend }
+
+func (l *look) isIndexed() bool { return l.spec.CompletionMode == job.Indexed }
+
+func (l *look) isFinished() bool { return l.status.Finished() != "" }
+
+// isElsewhere reports whether another controller manages the Job.
+func (l *look) isElsewhere() bool { return l.waits(job.WaitManagedBy) != nil }
+
+// fails reports whether it is decided that the Job fails, and nothing else has happened yet.
+func (l *look) fails() bool {
+	return !l.isFinished() && l.plan.Verdict.Type == job.ConditionFailureTarget
+}
+
+// start is when the Job started, or when it was created.
+func (l *look) start() time.Time {
+	if !l.status.StartTime.IsZero() {
+		return l.status.StartTime
+	}
+	return l.created()
+}
+
+func (l *look) endTime() time.Time {
+	return l.status.Condition(l.status.Finished()).LastTransitionTime
+}
+
+// succeeded is how many successes are counted, or will be in this round. What is found on the
+// pods of a Job that has ended is not added any more.
+func (l *look) succeeded() int64 {
+	if l.isFinished() {
+		return int64(l.status.Succeeded)
+	}
+	return l.found.Succeeded
+}
+
+// failures is how many failures are counted, as succeeded.
+func (l *look) failures() int64 {
+	if l.isFinished() {
+		return int64(l.status.Failed)
+	}
+	return l.found.Failed
+}
+
+// works is the number of pods that get on with their work.
+func (l *look) works() (n int64) {
+	if !l.podsRead {
+		return int64(l.status.Active)
+	}
+	for i, d := range l.doing {
+		if d.working && l.snapshot.Pods[i].Owner != job.Foreign && !l.isOnLostNode(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// hasBegun reports whether a container of the Job, init containers apart, has ever run.
+func (l *look) hasBegun() bool {
+	if l.failures()+l.succeeded() > 0 || !l.podsRead {
+		return true
+	}
+	for _, p := range l.pods {
+		for _, c := range p.Containers {
+			if !c.Init && (c.Running || c.Ended || c.Last != nil) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// waits returns the plan's wait for a reason, or nil.
+func (l *look) waits(reason job.WaitReason) *job.Wait {
+	for i := range l.plan.Waits {
+		if l.plan.Waits[i].Reason == reason {
+			return &l.plan.Waits[i]
+		}
+	}
+	return nil
+}
+
+// templateNames are the names of the containers that the Job's template has. Others were
+// injected.
+func (l *look) templateNames() map[string]bool {
+	names := make(map[string]bool)
+	for _, c := range l.job.Template.Containers {
+		names[c.Name] = true
+	}
+	return names
+}
+
+// isOnLostNode reports whether the node of a pod is known not to be ready.
+func (l *look) isOnLostNode(i int) bool { return l.pods[i].Node != "" && !l.lostSince(i).IsZero() }
+
+// lostSince is since when the node of a pod is not ready.
+func (l *look) lostSince(i int) time.Time {
+	p := l.pods[i]
+	if since, known := l.nodesLost[p.Node]; known {
+		return since
+	}
+	lost, back := lastEvent(l.podEvents[i], "NodeNotReady"), lastEvent(l.podEvents[i], "NodeReady")
+	if lost != nil && p.Condition("Ready").Status != "True" && (back == nil || back.Last.Before(lost.Last)) {
+		return lost.Last
+	}
+	return time.Time{}
+}
+
+func (l *look) countFailed() (n int) {
+	for _, found := range l.found.Pods {
+		if found.Failed && found.Counts {
+			n++
+		}
+	}
+	return n
+}
+
+// queue is the queue of Kueue that the Job belongs to.
+func (l *look) queue() string {
+	const label = "kueue.x-k8s.io/queue-name"
+	if name := l.job.Labels[label]; name != "" {
+		return name
+	}
+	for _, p := range l.pods {
+		if name := p.Labels[label]; name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// endOf says how the containers of a pod ended.
+func (l *look) endOf(place int) string {
+	p := l.pods[place]
+	var parts []string
+	for _, c := range p.Containers {
+		if c.Ended && c.ExitCode != 0 {
+			parts = append(parts, exit(c.ExitCode, c.Reason))
+		}
+	}
+	switch {
+	case len(parts) > 0 && p.Reason != "":
+		return parts[0] + " (" + p.Reason + ")"
+	case len(parts) > 0 && p.Condition("DisruptionTarget").Reason != "":
+		return parts[0] + " (" + disruptionText(p.Condition("DisruptionTarget").Reason) + ")"
+	case len(parts) > 0:
+		return strings.Join(parts, " and ")
+	case p.Reason != "":
+		return "the reason " + p.Reason
+	case p.Condition("DisruptionTarget").Status == "True":
+		return "no exit code (" + disruptionText(p.Condition("DisruptionTarget").Reason) + ")"
+	case p.Object.Deletion != nil:
+		return "a deletion"
+	}
+	return "no exit code"
+}
+
+// successes is how much is done.
+func (l *look) successes() string {
+	n := l.succeeded()
+	switch {
+	case l.spec.Completions == nil && n > 0:
+		return "the work queue has " + count(n, "success", "successes")
+	case l.spec.Completions == nil:
+		return "the work queue has no success yet"
+	case l.isIndexed():
+		return fmt.Sprintf("%d of %s done", n, count(int64(*l.spec.Completions), "index", "indexes"))
+	}
+	return fmt.Sprintf("%d of %s done", n, count(int64(*l.spec.Completions), "completion"))
+}

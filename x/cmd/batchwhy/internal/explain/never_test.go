@@ -1,0 +1,24 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// TestNeverRuns: a schedule without a time says so in a sentence.
+func TestNeverRuns(t *testing.T) {
+	objects := &read.Objects{}
+	stream := objects.Stream("cron.yaml")
+	_, _ = stream.Write([]byte(`{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"}, "spec": {
+		"schedule": "0 0 31 2 *", "jobTemplate": {"spec": {"template": {"spec": {
+		"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}}}}`))
+	_ = stream.Close()
+	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)})
+	if text := string(text(t, report)); !strings.Contains(text, "Never runs (no such date)") {
+		t.Error(text)
+	}
+}

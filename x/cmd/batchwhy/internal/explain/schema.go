@@ -1,0 +1,206 @@
+package explain
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// SchemaVersion is the version of the report's JSON. It grows when a field is removed or
+// changes its meaning; fields may be added without that.
+const SchemaVersion = 1
+
+// Report explains all Jobs and CronJobs of an input.
+type Report struct {
+	SchemaVersion int `json:"schemaVersion"`
+	// At is the time for which everything is explained.
+	At      time.Time     `json:"at"`
+	Objects []Explanation `json:"objects"`
+	// Findings are about the input as a whole.
+	Findings []Finding `json:"findings,omitempty"`
+	// Problems are what could not be read.
+	Problems []read.Problem `json:"problems,omitempty"`
+	// MoreProblems counts the problems beyond those.
+	MoreProblems int `json:"moreProblems,omitempty"`
+}
+
+// State is what a Job or CronJob does, in a word.
+type State string
+
+// The states of Jobs and CronJobs.
+const (
+	Running   State = "running"   // pods are active
+	Waiting   State = "waiting"   // no pod is active, and something holds the next one back
+	Starting  State = "starting"  // no pod exists yet
+	Suspended State = "suspended" // spec.suspend
+	Ending    State = "ending"    // how it ends is decided; pods are still to be counted
+	Complete  State = "complete"
+	Failed    State = "failed"
+	Deleting  State = "deleting"  // deletionTimestamp
+	Elsewhere State = "elsewhere" // spec.managedBy names another controller
+	Scheduled State = "scheduled" // a CronJob that waits for its next run
+	Held      State = "held"      // a CronJob whose due run is held back
+	Broken    State = "broken"    // the object cannot be acted on
+	Stuck     State = "stuck"     // it does not go on by itself
+	Failing   State = "failing"   // a CronJob whose runs start and do not succeed
+)
+
+// Explanation is what there is to say about one Job or CronJob.
+type Explanation struct {
+	Kind      string  `json:"kind"`
+	Namespace string  `json:"namespace,omitempty"`
+	Name      string  `json:"name"`
+	UID       job.UID `json:"uid,omitempty"`
+	// Source is where the object is in the input.
+	Source string `json:"source,omitempty"`
+	State  State  `json:"state"`
+	// Summary is the state in a sentence.
+	Summary string `json:"summary"`
+	// Next is what the controller will do, the earliest first.
+	Next []Step `json:"next,omitempty"`
+	// Facts are sentences about limits, rules and pods.
+	Facts    []Fact    `json:"facts,omitempty"`
+	Findings []Finding `json:"findings,omitempty"`
+	// Schedule is the schedule of a CronJob.
+	Schedule *Schedule `json:"schedule,omitempty"`
+	// Pods are the pods of a Job, at most 100. The ones that matter most come first.
+	Pods []Pod `json:"pods,omitempty"`
+	// MorePods counts the pods beyond those.
+	MorePods int       `json:"morePods,omitempty"`
+	Timeline *Timeline `json:"timeline,omitempty"`
+	// Plan is the plan of the round at this time, as text.
+	Plan string `json:"plan,omitempty"`
+	// Forecast is what happens until a time if pods continue as they are.
+	Forecast *Forecast `json:"forecast,omitempty"`
+}
+
+// Step is something that the controller does or waits for.
+type Step struct {
+	// At is when; zero means now, or after an event whose time is not known.
+	At   time.Time `json:"at,omitzero"`
+	Text string    `json:"text"`
+	// Reason is the name of the plan's reason, such as "Backoff".
+	Reason string `json:"reason"`
+	// Inferred is true if the step depends on what the controller holds in memory and no
+	// object shows.
+	Inferred bool `json:"inferred,omitempty"`
+}
+
+// Fact is a sentence about one topic.
+type Fact struct {
+	Topic    string `json:"topic"`
+	Text     string `json:"text"`
+	Inferred bool   `json:"inferred,omitempty"`
+}
+
+// Severity says how bad a finding is.
+type Severity string
+
+// The severities: an error stops the work, a warning will hurt later, and a note is not wrong,
+// but often a surprise.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Note    Severity = "note"
+)
+
+// Finding is something that is wrong or will hurt later.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	// Code is a stable name, such as "PodPending".
+	Code string `json:"code"`
+	Text string `json:"text"`
+	// Inferred is true if it depends on what no object shows.
+	Inferred bool `json:"inferred,omitempty"`
+	// Remedies are what can be done about it, for the most likely cause first.
+	Remedies []Remedy `json:"remedies"`
+}
+
+// Remedy is something that a person can do about a finding.
+type Remedy struct {
+	// If is the cause for which it helps, where there are several.
+	If string `json:"if,omitempty"`
+	// Do says what to do, in a sentence.
+	Do string `json:"do"`
+	// Command does it, or shows what is needed for it.
+	Command string `json:"command,omitempty"`
+	// Risk says when it is safe, and what it costs.
+	Risk string `json:"risk"`
+}
+
+// Pod is one pod of a Job and why it is as it is.
+type Pod struct {
+	Name  string `json:"name"`
+	Index *int32 `json:"index,omitempty"`
+	Phase string `json:"phase"`
+	Text  string `json:"text"`
+}
+
+// Schedule is the schedule of a CronJob in words, with its runs.
+type Schedule struct {
+	Spec string `json:"spec"`
+	Zone string `json:"zone"`
+	// Sentence is the schedule in words.
+	Sentence string `json:"sentence,omitempty"`
+	// Last are the last runs, newest first; Next are the next ones.
+	Last []Run `json:"last,omitempty"`
+	Next []Run `json:"next,omitempty"`
+	// Missed is the number of runs that were due since the last recorded one and will not
+	// start any more, MissedRuns the latest of them, newest first.
+	Missed     int         `json:"missed,omitempty"`
+	MissedRuns []time.Time `json:"missedRuns,omitempty"`
+}
+
+// Run is a run of a schedule and its result.
+type Run struct {
+	At time.Time `json:"at"`
+	// Outcome is a word, and Text says it in a sentence.
+	Outcome string `json:"outcome"`
+	Job     string `json:"job,omitempty"`
+	Text    string `json:"text"`
+}
+
+// Forecast is what happens if pods continue as they are.
+type Forecast struct {
+	Until      time.Time `json:"until"`
+	Assumption string    `json:"assumption"`
+	Events     []Step    `json:"events,omitempty"`
+	// Cut is true if more happens than a forecast lists.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// Timeline is a drawing of the past and the future, without sizes and colours.
+type Timeline struct {
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+	Now   time.Time `json:"now"`
+	Lanes []Lane    `json:"lanes"`
+	// More counts the lanes that are left out.
+	More int `json:"more,omitempty"`
+}
+
+// Lane is one row of a timeline.
+type Lane struct {
+	Label string `json:"label"`
+	Bars  []Bar  `json:"bars,omitempty"`
+	Marks []Mark `json:"marks,omitempty"`
+}
+
+// Bar is a span of a lane.
+type Bar struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Kind is pending, running, succeeded, failed, ignored, terminating, backoff,
+	// suspended, job, complete or future.
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+// Mark is a moment of a lane.
+type Mark struct {
+	At time.Time `json:"at"`
+	// Kind is deadline, run, started, missed, end, expiry or retry.
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}

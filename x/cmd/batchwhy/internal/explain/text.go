@@ -1,0 +1,257 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
+)
+
+// Printer writes explanations for people.
+type Printer struct {
+	Out io.Writer
+	// Colour turns colours on.
+	Colour bool
+	// Width is where lines are broken, 0 for 100. Height is how many lines a summary has, 0 for 40.
+	Width, Height int
+	err           error
+}
+
+// The colours of a terminal.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+// paint returns a text that is safe to write, in a colour.
+func (p *Printer) paint(colour, text string) string {
+	if !p.Colour {
+		return terminal.Text(text)
+	}
+	return "\x1b[" + colour + "m" + terminal.Text(text) + "\x1b[0m"
+}
+
+func (p *Printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.Out, format+"\n", args...)
+	}
+}
+
+// Head writes what all explanations have in common. From says where the time comes from.
+func (p *Printer) Head(at time.Time, from string) error {
+	p.line("%s", p.paint(dim, fmt.Sprintf("As of %s%s. All times are UTC.", at.UTC().Format("2006-01-02 15:04:05"), from)))
+	return p.err
+}
+
+// Explanation writes one explanation.
+func (p *Printer) Explanation(x *Explanation) error {
+	p.line("\n%s  %s", p.paint(bold, nameOf(x)), p.paint(stateColour(x.State), string(x.State)))
+	p.item("  ", "", x.Summary)
+	for _, f := range x.Findings {
+		p.finding(&f)
+	}
+	p.steps("next", x.Next)
+	p.schedule(x.Schedule)
+	if len(x.Facts) > 0 {
+		p.line("  %s", p.paint(cyan, "facts"))
+		for _, f := range x.Facts {
+			p.item("    ", "", mark(f.Text, f.Inferred))
+		}
+	}
+	p.pods(x)
+	p.forecast(x.Forecast)
+	if x.Plan != "" {
+		p.line("  %s", p.paint(cyan, "plan"))
+		for line := range strings.Lines(x.Plan) {
+			p.line("    %s", terminal.Text(strings.TrimRight(line, "\n")))
+		}
+	}
+	return p.err
+}
+
+// mark says that a sentence depends on what no object shows.
+func mark(text string, inferred bool) string {
+	if inferred {
+		return text + " [inferred]"
+	}
+	return text
+}
+
+func stateColour(s State) string {
+	switch s {
+	case Complete, Running, Scheduled:
+		return green
+	case Failed, Broken, Stuck, Failing:
+		return red
+	}
+	return yellow
+}
+
+func (p *Printer) finding(f *Finding) {
+	colour := yellow
+	switch f.Severity {
+	case Error:
+		colour = red
+	case Note:
+		colour = cyan
+	}
+	p.item("  ", p.paint(colour, string(f.Severity)+" "+f.Code)+":", mark(f.Text, f.Inferred))
+	for i := range f.Remedies {
+		p.remedy(i, &f.Remedies[i])
+	}
+}
+
+// remedy writes what to do, the command to copy in a line of its own, and what it costs.
+func (p *Printer) remedy(n int, r *Remedy) {
+	head := "do:"
+	if n > 0 {
+		head = "or:"
+	}
+	text := r.Do
+	if r.If != "" {
+		text = capital("if "+r.If+": ") + lowerWord(r.Do)
+	}
+	p.item("    ", p.paint(green, head), text+" "+r.Risk)
+	if r.Command != "" {
+		p.line("        %s", p.paint(bold, r.Command))
+	}
+}
+
+// lowerWord begins a sentence with a small letter, since it goes on behind another part.
+func lowerWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	if len(word) > 1 && strings.ToLower(word[1:]) != word[1:] {
+		return text // a name
+	}
+	return lower(text)
+}
+
+func (p *Printer) steps(title string, steps []Step) {
+	if len(steps) == 0 {
+		return
+	}
+	p.line("  %s", p.paint(cyan, title))
+	for _, s := range steps {
+		p.item("    ", "", mark(s.Text, s.Inferred))
+	}
+}
+
+func (p *Printer) schedule(s *Schedule) {
+	if s == nil || len(s.Last)+len(s.Next) == 0 {
+		return
+	}
+	p.line("  %s", p.paint(cyan, fmt.Sprintf("runs of %q", s.Spec)))
+	past := slices.Clone(s.Last)
+	slices.Reverse(past)
+	for len(past) > 0 { // runs that went the same way are one line
+		n := 1
+		for n < len(past) && past[n].Text == past[0].Text {
+			n++
+		}
+		at := past[0].At.Format("2006-01-02 15:04")
+		if n > 1 {
+			at += fmt.Sprintf(" to %s (%d runs)", past[n-1].At.Format("15:04"), n)
+			if past[0].At.Format(time.DateOnly) != past[n-1].At.Format(time.DateOnly) {
+				at = fmt.Sprintf("%s to %s (%d runs)", past[0].At.Format("2006-01-02 15:04"), past[n-1].At.Format("2006-01-02 15:04"), n)
+			}
+		}
+		p.item("    ", "", at+"  "+past[0].Text)
+		past = past[n:]
+	}
+	for _, r := range s.Next {
+		p.item("    ", "", r.At.Format("2006-01-02 15:04")+"  "+r.Text)
+	}
+}
+
+// pods writes the pods of a Job that has not ended well, and no more than ten.
+func (p *Printer) pods(x *Explanation) {
+	if len(x.Pods) == 0 || x.State == Complete {
+		return
+	}
+	const most = 10
+	p.line("  %s", p.paint(cyan, "pods"))
+	for i, pod := range x.Pods {
+		if i == most {
+			p.line("    and %d more", len(x.Pods)-most+x.MorePods)
+			return
+		}
+		name := pod.Name
+		if pod.Index != nil {
+			name = fmt.Sprintf("%s (index %d)", name, *pod.Index)
+		}
+		p.item("    ", "", name+": "+pod.Text)
+	}
+}
+
+func (p *Printer) forecast(f *Forecast) {
+	if f == nil {
+		return
+	}
+	p.line("  %s", p.paint(cyan, "forecast until "+f.Until.Format("2006-01-02 15:04:05")))
+	p.item("    ", "", sentence("assumed: "+f.Assumption))
+	for _, e := range f.Events {
+		p.item("    ", "", e.At.Format("2006-01-02 15:04:05")+"  "+e.Text)
+	}
+	switch {
+	case f.Cut:
+		p.line("    and more: ask for a shorter time")
+	case len(f.Events) == 0:
+		p.line("    nothing happens")
+	}
+}
+
+// item writes a text, broken into lines that are indented alike. Head, which may be painted,
+// comes before it.
+func (p *Printer) item(indent, head, text string) {
+	width := p.Width
+	if width == 0 {
+		width = 100
+	}
+	line, rest := head, indent
+	for _, word := range strings.Fields(text) {
+		word = terminal.Text(word)
+		if line != "" && visible(rest+line)+1+visible(word) > width {
+			p.line("%s%s", rest, line)
+			line, rest = "", indent+"  "
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	p.line("%s%s", rest, line)
+}
+
+// visible is the number of characters that a terminal shows.
+func visible(text string) (n int) {
+	inside := false
+	for _, r := range text {
+		switch {
+		case r == '\x1b':
+			inside = true
+		case inside && r == 'm':
+			inside = false
+		case !inside:
+			n++
+		}
+	}
+	return n
+}
+
+// Report writes what there is to say about the input as a whole.
+func (p *Printer) Report(r *Report) error {
+	if len(r.Findings) > 0 {
+		p.line("\n%s", p.paint(bold, "Input"))
+	}
+	for _, f := range r.Findings {
+		p.finding(&f)
+	}
+	return p.err
+}

@@ -1,0 +1,313 @@
+package play
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// CronJob is a CronJob and what has happened to it. Its jobs run until the user ends them.
+type CronJob struct {
+	world *world.CronJob
+	// jobs are the lives of all jobs, in the order of their creation.
+	jobs []jobLife
+	// events are the events of all rounds; asked counts the jobs that were requested by hand.
+	events []job.Event
+	asked  int
+	story  *teller
+	plans  []string
+	plan   cronjob.Plan
+	last   string
+	// wait is what happens next by itself.
+	wait wait
+	// differs says that Kubernetes 1.36 would not have started what this step has started.
+	differs string
+}
+
+// jobLife is the life of a job, which continues in the drawing when the job is gone.
+type jobLife struct {
+	name           string
+	run            time.Time
+	created, ended time.Time
+	kind           string
+}
+
+// maxJobs is how many jobs may be active together.
+const maxJobs = 500
+
+// newCronJob starts the life of a CronJob with this spec. It has the name that
+// the stories of cronjob/testdata use.
+func newCronJob(spec cronjob.Spec, story *teller) (*CronJob, error) {
+	cronjob.Default(&spec)
+	c := cronjob.CronJob{Namespace: "default", Name: "report", UID: "cj-1", CreationTimestamp: world.Start, Spec: spec}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	p := &CronJob{world: world.NewCronJob(c, cronjob.Options{}), story: story}
+	p.story.tell("cronjob", jsonText(spec), "")
+	return p, p.settle()
+}
+
+// Clone returns a silent life that goes its own way from here.
+func (p *CronJob) Clone() Life {
+	q := *p
+	q.world = p.world.Clone()
+	q.jobs, q.events = slices.Clone(p.jobs), slices.Clip(p.events)
+	q.plans, q.story = nil, nil
+	return &q
+}
+
+// Do takes one step:
+//
+//	complete JOB, fail JOB, remove JOB, start
+//	tick DURATION, next, down DURATION, clock TIME
+//	edit JSON
+//
+// JOB is a name or "all". A started job is one beside the schedule. The controller has its
+// rounds after each step and while time passes, except while it is down; "clock" puts the
+// clock to another time, which may lie before.
+func (p *CronJob) Do(step string) error {
+	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
+	rest = strings.TrimSpace(rest)
+	p.plans, p.differs = nil, ""
+	switch verb {
+	case "tick", "down":
+		d, err := time.ParseDuration(rest)
+		if err != nil || d <= 0 || d > 366*24*time.Hour {
+			return fmt.Errorf("%s: %q: must be a duration such as 10m", verb, rest)
+		}
+		if verb == "tick" {
+			return p.passTime(p.world.Now.Add(d))
+		}
+		p.setClock(p.world.Now.Add(d))
+	case "next":
+		next, _ := p.next()
+		if next.IsZero() {
+			return fmt.Errorf("next: nothing happens by itself any more")
+		}
+		return p.passTime(next)
+	case "clock":
+		t, err := time.Parse(time.RFC3339, rest)
+		if err != nil || t.Before(world.Start) || t.After(world.Start.AddDate(20, 0, 0)) {
+			return fmt.Errorf("clock: %q: must be a time such as 2026-01-31T18:00:00Z, at most 20 years from the beginning", rest)
+		}
+		p.setClock(t)
+	case "edit":
+		if err := p.edit(rest); err != nil {
+			return err
+		}
+	case "start":
+		p.asked++
+		id := strconv.Itoa(p.asked)
+		p.world.Triggers = append(p.world.Triggers, cronjob.Trigger{ID: id})
+		p.story.tell("trigger "+id, "", "")
+	default:
+		if err := p.jobStep(verb, rest); err != nil {
+			return err
+		}
+	}
+	return p.settle()
+}
+
+func (p *CronJob) setClock(t time.Time) {
+	p.world.Now = t.UTC()
+	p.story.tell("at "+p.world.Now.Format(time.RFC3339), "", "")
+}
+
+// next is the next time at which the controller acts by itself, and why.
+func (p *CronJob) next() (at time.Time, what string) {
+	for _, w := range p.plan.Waits {
+		if !w.Until.After(p.world.Now) || !at.IsZero() && !w.Until.Before(at) {
+			continue
+		}
+		switch w.Reason {
+		case cronjob.WaitNextRun:
+			at, what = w.Until, "the next run is due"
+		case cronjob.WaitStartDeadline:
+			// A run may still start at the last moment of its deadline.
+			at, what = w.Until.Add(time.Second), "the deadline of the run that is held back has passed"
+		default:
+			at, what = w.Until, w.String()
+		}
+	}
+	return at, what
+}
+
+// passTime moves the clock on, and stops wherever the controller acts by itself.
+func (p *CronJob) passTime(until time.Time) error {
+	for range maxRounds {
+		next, _ := p.next()
+		if next.IsZero() || next.After(until) {
+			next = until
+		}
+		if next.After(p.world.Now) {
+			p.setClock(next)
+		}
+		if err := p.settle(); err != nil {
+			return err
+		}
+		if !p.world.Now.Before(until) {
+			return nil
+		}
+	}
+	return nil // more happens than one step can show; the next step continues
+}
+
+func (p *CronJob) edit(text string) error {
+	c := p.world.CronJob
+	data, err := json.Marshal(c.Spec)
+	if err != nil {
+		return err
+	}
+	c.Spec = cronjob.Spec{}
+	if err := json.Unmarshal(data, &c.Spec); err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(text), &c.Spec); err != nil {
+		return fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as {\"schedule\": \"@daily\"}: %w", text, err)
+	}
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("edit: %w", err)
+	}
+	p.world.CronJob, p.world.Schedule = c, cronjob.Compile(&c)
+	p.story.tell("edit", text, "")
+	return nil
+}
+
+// jobStep does something to one job or to all that it can be done to.
+func (p *CronJob) jobStep(verb, name string) error {
+	if !slices.Contains([]string{"complete", "fail", "remove"}, verb) {
+		return fmt.Errorf("%q: must be complete, fail, remove, start, tick, next, down, clock or edit", verb)
+	}
+	done := 0
+	for _, c := range p.world.Children() {
+		if name != "all" && c.Name != name || c.Finished != "" && verb != "remove" {
+			continue
+		}
+		done++
+		switch verb {
+		case "complete":
+			p.world.Finish(c.Name, job.ConditionComplete)
+		case "fail":
+			p.world.Finish(c.Name, job.ConditionFailed)
+		case "remove":
+			delete(p.world.Jobs, c.Name)
+			verb = "delete" // in a story
+		}
+		p.story.tell(verb+" "+storyName(&c), "", "")
+	}
+	if done == 0 {
+		return fmt.Errorf("%s: no job %q that this can be done to", verb, name)
+	}
+	return nil
+}
+
+// storyName is what a story calls a job: its run, or the ID of its trigger.
+func storyName(c *cronjob.Child) string {
+	if c.ScheduledTime.IsZero() {
+		return strings.TrimPrefix(c.Name, cronjob.Trigger{}.JobName("report"))
+	}
+	return c.ScheduledTime.UTC().Format(time.RFC3339)
+}
+
+// settle lets the controller have its rounds until there is nothing left to write.
+func (p *CronJob) settle() error {
+	defer func() { until, _ := p.next(); p.wait = p.wait.next(until, p.world.Now) }()
+	p.observe()
+	for first, n := true, 0; n < maxRounds; first, n = false, n+1 {
+		before := p.world.Writes
+		snapshot := p.world.Snapshot()
+		plan, err := cronjob.Reconcile(snapshot)
+		if err != nil {
+			return err
+		}
+		p.compare(snapshot, &plan)
+		end, err := p.world.CarryOut(context.Background(), &plan)
+		if err != nil {
+			return err
+		}
+		p.events = append(p.events, end.Events...)
+		p.observe()
+		text, wrote := plan.String(), p.world.Writes > before
+		if wrote || first && text != p.last {
+			p.plans = append(p.plans, text)
+			if p.story != nil {
+				p.story.tell("round", "", text+p.state())
+			}
+		}
+		p.plan, p.last = plan, text
+		if !wrote && !end.Retry {
+			break
+		}
+	}
+	if n := len(p.world.Running()); n > maxJobs {
+		return fmt.Errorf("%d jobs are active: at most %d can be played", n, maxJobs)
+	}
+	return p.world.Err()
+}
+
+// compare notes a run of the plan that Kubernetes 1.36 would not start.
+func (p *CronJob) compare(s cronjob.Snapshot, plan *cronjob.Plan) {
+	if len(plan.Create) == 0 || plan.Create[0].ScheduledTime.IsZero() {
+		return
+	}
+	s.Options, s.Schedule = cronjob.Kubernetes136(), cronjob.Compile(&s.CronJob, schedule.Kubernetes136())
+	if theirs, err := cronjob.Reconcile(s); err == nil && len(theirs.Create) == 0 {
+		p.differs = fmt.Sprintf("Kubernetes 1.36 would not have started the run of %s: from the distance between the first two missed runs it estimates when the latest was due, and finds none.",
+			plan.Create[0].ScheduledTime.UTC().Format(time.DateTime))
+	}
+}
+
+// observe writes the lives of the jobs down.
+func (p *CronJob) observe() {
+	known := make(map[string]bool, len(p.jobs))
+	for i := range p.jobs {
+		l := &p.jobs[i]
+		c, ok := p.world.Jobs[l.name]
+		known[l.name] = true
+		switch {
+		case !l.ended.IsZero():
+		case !ok:
+			l.ended, l.kind = p.world.Now, "terminating"
+		case c.Finished == job.ConditionComplete:
+			l.ended, l.kind = p.world.Now, "succeeded"
+		case c.Finished == job.ConditionFailed:
+			l.ended, l.kind = p.world.Now, "failed"
+		}
+	}
+	for _, c := range p.world.Children() {
+		if !known[c.Name] {
+			p.jobs = append(p.jobs, jobLife{name: c.Name, run: c.ScheduledTime, created: p.world.Now, kind: "running"})
+		}
+	}
+}
+
+// state is what a story shows of the API server.
+func (p *CronJob) state() string {
+	var out strings.Builder
+	w := p.world
+	fmt.Fprintf(&out, "%s: %s\n", w.Now.Format(time.DateTime), w.CronJob.Status)
+	children := pointers(w.Children())
+	slices.SortFunc(children, func(a, b *cronjob.Child) int {
+		return cmp.Or(a.ScheduledTime.Compare(b.ScheduledTime), cmp.Compare(a.Name, b.Name))
+	})
+	for _, c := range children {
+		fmt.Fprintf(&out, "  %s", c.Name)
+		if !c.ScheduledTime.IsZero() {
+			fmt.Fprintf(&out, ", the run of %s,", c.ScheduledTime.UTC().Format(time.DateTime))
+		}
+		words := map[job.ConditionType]string{"": "runs", job.ConditionComplete: "is complete", job.ConditionFailed: "has failed"}
+		fmt.Fprintf(&out, " %s\n", words[c.Finished])
+	}
+	return out.String()
+}

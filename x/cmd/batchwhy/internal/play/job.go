@@ -1,0 +1,360 @@
+// Package play steps through the life of a Job or CronJob in memory: a user does what
+// kubelets, nodes and people do, and the controller answers with its plans. The steps are a
+// text of a few lines, so that a situation can be sent in a link.
+package play
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+)
+
+// maxRounds is how many rounds may follow one step.
+const maxRounds = 100
+
+// Job is a Job and what has happened to it.
+type Job struct {
+	world *world.Job
+	// pods are the lives of all pods, in the order of their creation; at finds them.
+	pods []podLife
+	at   map[job.UID]int
+	// looks counts the looks at the pods.
+	looks int
+	// lost are pods whose node does not answer.
+	lost map[job.UID]bool
+	// story is written only when it is requested; plans are the plans of the last step that
+	// wrote something or differ from the one before.
+	story *teller
+	plans []string
+	plan  job.Plan
+	last  string
+	// wait is what happens next by itself.
+	wait wait
+	// ended is when the Job came to its end.
+	ended time.Time
+}
+
+// podLife is the life of a pod, which continues in the drawing when the pod is gone.
+type podLife struct {
+	name                    string
+	index                   int32
+	created, started, ended time.Time
+	kind                    string
+	// looked is the look that has seen the pod last.
+	looked int
+}
+
+// newJob starts the life of a Job with this spec.
+func newJob(spec job.Spec, story *teller) (*Job, error) {
+	if spec.Template.RestartPolicy == "" {
+		spec.Template.RestartPolicy = job.RestartNever
+	}
+	if spec.Template.Containers == nil {
+		spec.Template.Containers = []string{"main"}
+	}
+	spec.Selector, spec.ManagedBy = nil, nil
+	job.Default(&spec)
+	if err := job.Validate(spec); err != nil {
+		return nil, err
+	}
+	if n := max(int64(*spec.Parallelism), 0); n > maxPods {
+		return nil, fmt.Errorf("spec.parallelism: %d: at most %d pods can be played", n, maxPods)
+	}
+	p := &Job{world: world.NewJob(spec), at: make(map[job.UID]int), lost: make(map[job.UID]bool), story: story}
+	p.world.Consistent = true
+	p.story.tell("job", jsonText(spec), "")
+	return p, p.settle()
+}
+
+// maxPods is how many pods may be active together.
+const maxPods = 5000
+
+func jsonText(spec any) string {
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return "{}" // unreachable
+	}
+	return string(data)
+}
+
+// Clone returns a silent life that goes its own way from here.
+func (p *Job) Clone() Life {
+	q := *p
+	q.world = p.world.Clone()
+	q.pods, q.at, q.lost = slices.Clone(p.pods), maps.Clone(p.at), maps.Clone(p.lost)
+	q.plans, q.story = nil, nil
+	return &q
+}
+
+// Do takes one step:
+//
+//	run POD, succeed POD, fail POD [code=N], evict POD, lose POD, restart POD
+//	tick DURATION, next
+//	edit JSON, delete
+//
+// POD is a name or "all". Evicted pods end when their time is over, pods of a lost node do
+// not. The controller has its rounds after each step, and while time passes.
+func (p *Job) Do(step string) error {
+	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
+	rest = strings.TrimSpace(rest)
+	p.plans = nil
+	switch verb {
+	case "tick":
+		d, err := time.ParseDuration(rest)
+		if err != nil || d <= 0 || d > 366*24*time.Hour {
+			return fmt.Errorf("tick: %q: must be a duration such as 10s", rest)
+		}
+		return p.passTime(p.world.Now.Add(d))
+	case "next":
+		next, _ := p.next()
+		if next.IsZero() {
+			return fmt.Errorf("next: nothing happens by itself any more")
+		}
+		return p.passTime(next)
+	case "edit":
+		if err := p.edit(rest); err != nil {
+			return err
+		}
+	case "delete":
+		p.world.DeleteJob()
+		p.story.tell("delete-job", "", "")
+	default:
+		if err := p.podStep(verb, rest); err != nil {
+			return err
+		}
+	}
+	return p.settle()
+}
+
+// next is the next time at which something happens by itself, and what.
+func (p *Job) next() (at time.Time, what string) {
+	if again := p.world.Requeue; again.At.After(p.world.Now) {
+		at, what = again.At, "the controller acts again"
+	}
+	for _, pod := range p.world.Pods {
+		if due := p.killTime(pod); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+			at, what = due, pod.Name+" is killed: its time to stop is over"
+		}
+	}
+	return at, what
+}
+
+// killTime is when the kubelet kills a pod that is being deleted, and zero for others.
+func (p *Job) killTime(pod *job.Pod) time.Time {
+	if pod.Deletion == nil || pod.Phase != job.PodRunning || p.lost[pod.UID] {
+		return time.Time{}
+	}
+	return pod.Deletion.Timestamp
+}
+
+// passTime moves the clock on, and stops wherever something happens by itself.
+func (p *Job) passTime(until time.Time) error {
+	for range maxRounds {
+		next, _ := p.next()
+		if next.IsZero() || next.After(until) {
+			next = until
+		}
+		if d := next.Sub(p.world.Now); d > 0 {
+			p.world.Now = next
+			p.story.tell("tick "+d.String(), "", next.Format("15:04:05")+"\n")
+		}
+		for _, pod := range slices.Clone(p.world.Pods) {
+			if due := p.killTime(pod); !due.IsZero() && !due.After(p.world.Now) {
+				p.world.Finish(pod, 137)
+				p.story.tell("fail "+pod.Name+" code=137", "", "")
+			}
+		}
+		if err := p.settle(); err != nil {
+			return err
+		}
+		if !p.world.Now.Before(until) {
+			return nil
+		}
+	}
+	return nil // more happens than one step can show; the next step continues
+}
+
+func (p *Job) edit(text string) error {
+	spec := p.world.Job.Spec
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return err
+	}
+	var next job.Spec
+	if err := json.Unmarshal(data, &next); err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(text), &next); err != nil {
+		return fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as {\"parallelism\": 3}: %w", text, err)
+	}
+	if err := job.Validate(next); err != nil {
+		return fmt.Errorf("edit: %w", err)
+	}
+	if int64(*next.Parallelism) > maxPods {
+		return fmt.Errorf("edit: parallelism: %d: at most %d pods can be played", *next.Parallelism, maxPods)
+	}
+	p.world.Edit(func(s *job.Spec) { *s = next })
+	p.story.tell("edit", text, "")
+	return nil
+}
+
+// podStep does something to one pod or to all that it can be done to.
+func (p *Job) podStep(verb, rest string) error {
+	name, options, _ := strings.Cut(rest, " ")
+	act, ok := podActions[verb]
+	if !ok {
+		return fmt.Errorf("%q: must be run, succeed, fail, evict, lose, restart, tick, next, edit or delete", verb)
+	}
+	code := int64(1)
+	if text, ok := strings.CutPrefix(strings.TrimSpace(options), "code="); ok {
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n < 1 || n > 255 {
+			return fmt.Errorf("fail: code %q: must be from 1 to 255", text)
+		}
+		code = n
+	}
+	var pods []*job.Pod
+	for _, pod := range p.world.Pods {
+		if (name == "all" || pod.Name == name) && act.can(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	if len(pods) == 0 {
+		return fmt.Errorf("%s: no pod %q that this can be done to", verb, name)
+	}
+	for _, pod := range pods {
+		act.do(p, pod, int32(code))
+	}
+	return nil
+}
+
+// action is what can be done to a pod.
+type action struct {
+	can func(*job.Pod) bool
+	do  func(p *Job, pod *job.Pod, code int32)
+}
+
+var podActions = map[string]action{
+	"run": {isPending, func(p *Job, pod *job.Pod, _ int32) {
+		p.world.Run(pod)
+		p.story.tell("run "+pod.Name, "", "")
+	}},
+	"succeed": {isOpen, func(p *Job, pod *job.Pod, _ int32) {
+		p.world.Finish(pod, 0)
+		p.story.tell("succeed "+pod.Name, "", "")
+	}},
+	"fail": {isOpen, func(p *Job, pod *job.Pod, code int32) {
+		p.world.Finish(pod, code)
+		p.story.tell(fmt.Sprintf("fail %s code=%d", pod.Name, code), "", "")
+	}},
+	"evict": {isActive, func(p *Job, pod *job.Pod, _ int32) {
+		p.world.Disrupt(pod)
+		p.story.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
+	}},
+	"lose": {isActive, func(p *Job, pod *job.Pod, _ int32) {
+		p.lost[pod.UID] = true
+		p.world.Disrupt(pod)
+		p.story.tell("evict "+pod.Name+" condition=DisruptionTarget", "", "")
+	}},
+	"restart": {isRunning, func(p *Job, pod *job.Pod, _ int32) {
+		p.world.RestartContainer(pod)
+		p.story.tell(fmt.Sprintf("restarted %s times=%d", pod.Name, pod.Detail.Containers[0].Restarts), "", "")
+	}},
+}
+
+func isOpen(p *job.Pod) bool    { return p.Phase < job.PodSucceeded }
+func isActive(p *job.Pod) bool  { return isOpen(p) && p.Deletion == nil }
+func isPending(p *job.Pod) bool { return p.Phase == job.PodPending && p.Deletion == nil }
+func isRunning(p *job.Pod) bool { return p.Phase == job.PodRunning && p.Deletion == nil }
+
+// settle lets the controller have its rounds until there is nothing left to write.
+func (p *Job) settle() error {
+	defer func() { until, _ := p.next(); p.wait = p.wait.next(until, p.world.Now) }()
+	p.observe()
+	for first, n := true, 0; n < maxRounds; first, n = false, n+1 {
+		before := p.world.Writes
+		plan, err := p.world.Round()
+		if err != nil {
+			return err
+		}
+		text, wrote := plan.String(), p.world.Writes > before
+		if wrote {
+			p.observe()
+		}
+		if wrote || first && text != p.last {
+			p.plans = append(p.plans, text)
+			if p.story != nil {
+				p.story.tell("round", "", text+p.world.State())
+			}
+		}
+		p.last = text
+		p.keep(plan)
+		if p.world.Job.Status.Finished() != "" && p.ended.IsZero() {
+			p.ended = p.world.Now
+		}
+		if !wrote {
+			break
+		}
+	}
+	return p.world.Err()
+}
+
+// keep keeps what the view shows of the last plan, which is valid only until the next one.
+func (p *Job) keep(plan *job.Plan) {
+	p.plan = job.Plan{
+		Waits: slices.Clone(plan.Waits), Notes: slices.Clone(plan.Notes), Requeue: plan.Requeue, Verdict: plan.Verdict,
+	}
+}
+
+// observe writes the lives of the pods down.
+func (p *Job) observe() {
+	now := p.world.Now
+	p.looks++
+	for _, pod := range p.world.Pods {
+		i, ok := p.at[pod.UID]
+		if !ok {
+			i = len(p.pods)
+			p.pods = append(p.pods, podLife{name: pod.Name, index: pod.Index.Int32(), created: now})
+			p.at[pod.UID] = i
+		}
+		p.pods[i].looked = p.looks
+		p.pods[i].observe(pod, now)
+	}
+	for i := range p.pods {
+		if l := &p.pods[i]; l.looked != p.looks && l.ended.IsZero() {
+			l.ended, l.kind = now, "gone"
+		}
+	}
+}
+
+func (l *podLife) observe(pod *job.Pod, now time.Time) {
+	if l.started.IsZero() && pod.Phase >= job.PodRunning {
+		l.started = now
+	}
+	switch {
+	case pod.Phase == job.PodSucceeded:
+		l.end(now, "succeeded")
+	case pod.Phase == job.PodFailed:
+		l.end(now, "failed")
+	case pod.Deletion != nil:
+		l.kind = "terminating"
+	case pod.Phase == job.PodRunning:
+		l.kind = "running"
+	default:
+		l.kind = "pending"
+	}
+}
+
+func (l *podLife) end(now time.Time, kind string) {
+	if l.ended.IsZero() {
+		l.ended = now
+	}
+	l.kind = kind
+}

@@ -1,0 +1,145 @@
+package play
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// Script is a life: a Job or CronJob and the steps that follow. It can be stored as text, and
+// always leads to the same states.
+type Script struct {
+	// Manifest is a Job or CronJob, as YAML or JSON.
+	Manifest string   `json:"manifest"`
+	Steps    []string `json:"steps,omitempty"`
+	// Title and Notes guide through an example; there is a note for the beginning, and one
+	// for each step.
+	Title string   `json:"title,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+// maxScript is the most bytes of a script in a link.
+const maxScript = 1 << 20
+
+// Encode makes a text for a link.
+func (s *Script) Encode() string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return "" // unreachable
+	}
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestCompression)
+	if err != nil {
+		return "" // unreachable
+	}
+	_, _ = w.Write(data) // a Buffer never fails
+	_ = w.Close()
+	return base64.RawURLEncoding.EncodeToString(b.Bytes())
+}
+
+// Decode reads the text of a link.
+func Decode(text string) (s Script, err error) {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return s, fmt.Errorf("the link is damaged: %w", err)
+	}
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), maxScript+1))
+	switch {
+	case err != nil:
+		return s, fmt.Errorf("the link is damaged: %w", err)
+	case len(plain) > maxScript:
+		return s, fmt.Errorf("the link is too long")
+	}
+	if err := json.Unmarshal(plain, &s); err != nil {
+		return s, fmt.Errorf("the link is damaged: %w", err)
+	}
+	return s, nil
+}
+
+// first starts the life of the manifest's Job or CronJob, and tells its story unless the
+// teller is nil.
+func (s *Script) first(story *teller) (Life, error) {
+	objects := &read.Objects{}
+	stream := objects.Stream("manifest")
+	_, _ = stream.Write([]byte(s.Manifest)) // never fails
+	_ = stream.Close()
+	switch {
+	case len(objects.Jobs) > 0:
+		return life(newJob(objects.Jobs[0].Object.Spec, story))
+	case len(objects.CronJobs) > 0:
+		return life(newCronJob(objects.CronJobs[0].Object.Spec, story))
+	case len(objects.Problems) > 0:
+		return nil, objects.Problems[0]
+	}
+	return nil, fmt.Errorf("the manifest contains no Job or CronJob")
+}
+
+// life makes a Life of a pointer, so that nil stays nil.
+func life[T Life](one T, err error) (Life, error) {
+	if err != nil {
+		return nil, err
+	}
+	return one, nil
+}
+
+// Story is the life after the first n steps as a story file, as job/testdata and
+// cronjob/testdata have them.
+func (s *Script) Story(n int) (string, error) {
+	story := &teller{}
+	one, err := s.first(story)
+	if err != nil {
+		return "", err
+	}
+	for i, step := range s.Steps[:min(max(n, 0), len(s.Steps))] {
+		if err := one.Do(step); err != nil {
+			return "", stepError(i, step, err)
+		}
+	}
+	return story.String(), nil
+}
+
+func stepError(i int, step string, err error) error {
+	return fmt.Errorf("step %d, %s: %w", i+1, step, err)
+}
+
+// Theatre plays scripts. It remembers the states of the last one, so that going back and
+// forth costs nothing.
+type Theatre struct {
+	manifest string
+	steps    []string
+	states   []Life
+}
+
+// Play plays the first n steps of a script. A step that cannot be taken ends the play with an
+// error, and the state before it.
+func (t *Theatre) Play(s *Script, n int) (Life, error) {
+	if t.states == nil || t.manifest != s.Manifest {
+		first, err := s.first(nil)
+		if err != nil {
+			return nil, err
+		}
+		t.manifest, t.steps, t.states = s.Manifest, nil, []Life{first}
+	}
+	n = min(max(n, 0), len(s.Steps))
+	same := 0
+	for same < min(n, len(t.steps)) && t.steps[same] == s.Steps[same] {
+		same++
+	}
+	if same < n {
+		t.steps, t.states = slices.Clone(t.steps[:same]), t.states[:same+1]
+	}
+	for i := same; i < n; i++ {
+		next := t.states[i].Clone()
+		if err := next.Do(s.Steps[i]); err != nil {
+			return t.states[i], stepError(i, s.Steps[i], err)
+		}
+		t.steps, t.states = append(t.steps, s.Steps[i]), append(t.states, next)
+	}
+	return t.states[n], nil
+}

@@ -1,0 +1,50 @@
+package play
+
+import (
+	"flag"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/testfile"
+)
+
+var update = flag.Bool("update", false, "rewrite the stories that are exported from examples")
+
+// TestExportedStories: the stories of some examples are among those that the tests of the
+// planners play, so what is exported is a story, and the planner makes its plans.
+func TestExportedStories(t *testing.T) {
+	for _, test := range []struct{ title, file, comment string }{
+		{"Failure policy", "job/testdata/failure_policy/guided.txt", "J10 J21: the guided example of the page, as it is exported."},
+		{"Backoff per index", "job/testdata/index_backoff/guided.txt", "J18 J24: the guided example of the page, as it is exported."},
+		{"CronJob: Forbid", "cronjob/testdata/forbid/guided.txt", "C9 C11: the guided example of the page, as it is exported."},
+		{"CronJob: catch-up after an outage", "cronjob/testdata/due/guided.txt", "C7 C9: the guided example of the page, as it is exported."},
+		{"CronJob: Replace", "cronjob/testdata/replace/guided.txt", "C12: the guided example of the page, as it is exported."},
+		{"CronJob: suspend and resume", "cronjob/testdata/suspend/guided.txt", "C2 C6: the guided example of the page, as it is exported."},
+	} {
+		file := filepath.Join("../../../../..", test.file)
+		s := example(t, test.title)
+		story, err := s.Story(len(s.Steps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "# " + test.comment + "\n\n" + strings.TrimSuffix(story, "\n")
+		if *update {
+			testfile.Write(t, got, file)
+		}
+		if got != testfile.Read(t, file) {
+			t.Errorf("%s: the exported story differs from %s; with -update it is rewritten:\n%s", test.title, test.file, got)
+		}
+	}
+}
+
+func example(t *testing.T, title string) *Script {
+	t.Helper()
+	for i := range Examples {
+		if Examples[i].Title == title {
+			return &Examples[i]
+		}
+	}
+	t.Fatalf("no example %q", title)
+	return nil
+}

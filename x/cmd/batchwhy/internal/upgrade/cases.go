@@ -1,0 +1,180 @@
+package upgrade
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// A case is the smallest one that tells two releases apart. It is played in a release, and
+// what it returns is what that release does.
+
+// verdict says whether a server takes something.
+func verdict(err error) string {
+	if err == nil {
+		return "taken"
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return "refused: " + first
+}
+
+// caseSpec is a job of one pod, suspended or not.
+func caseSpec(suspended bool) job.Spec {
+	s := job.Spec{Suspend: &suspended, Template: job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}}}
+	job.Default(&s)
+	return s
+}
+
+func isNow(t job.ConditionType) job.Condition {
+	return job.Condition{Type: t, Status: job.ConditionTrue, LastTransitionTime: world.Start}
+}
+
+// writtenByHand is a failure as controllers wrote it before servers looked.
+func writtenByHand(r release.Release) string {
+	running := job.Status{StartTime: world.Start, Active: 1}
+	failed := job.Status{StartTime: world.Start, Failed: 1, Conditions: []job.Condition{isNow(job.ConditionFailed)}}
+	return verdict(job.CheckServed(r, running, failed, caseSpec(false)))
+}
+
+// endNeverStarted is the end of a job that was suspended all the time.
+func endNeverStarted(r release.Release) string {
+	old := job.Status{Conditions: []job.Condition{isNow(job.ConditionSuspended)}}
+	end := job.Status{CompletionTime: world.Start, Succeeded: 1, Conditions: []job.Condition{
+		isNow(job.ConditionSuspended), isNow(job.ConditionSuccessCriteriaMet), isNow(job.ConditionComplete),
+	}}
+	return verdict(job.CheckServed(r, old, end, caseSpec(true)))
+}
+
+// surplus is a job with a pod too many. The pods differ in their age and their sidecars.
+func surplus(r release.Release) string {
+	spec := caseSpec(false)
+	w := world.NewJob(spec)
+	w.Options, w.Consistent = job.Kubernetes(r), true
+	for i, name := range [...]string{"the older one", "the newer one"} {
+		w.AddPod(job.Pod{Name: name, Phase: job.PodRunning, Assigned: true, Ready: true, Detail: &job.PodDetail{
+			CreationTimestamp: world.Start.Add(time.Duration(i) * time.Second), ReadyTransition: world.Start.Add(time.Minute),
+			Containers: []job.Container{{Name: "main"}, {Name: "sidecar", Kind: job.RestartableInitContainer, Restarts: int32(3 - 3*i)}},
+		}})
+	}
+	w.Now = world.Start.Add(time.Hour)
+	return planned(w)
+}
+
+// planned is what the next round of a world does.
+func planned(w *world.Job) string {
+	plan, err := w.Plan()
+	if err != nil {
+		return err.Error() // unreachable: worlds are valid
+	}
+	if what := doing(plan); what != idle {
+		return what
+	}
+	if len(plan.Waits) > 0 {
+		return "waits: " + plan.Waits[0].String()
+	}
+	return "does nothing"
+}
+
+// lateWorld is a job whose controller has written a status that its caches do not show.
+func lateWorld(r release.Release) *world.Job {
+	w := world.NewJob(caseSpec(false))
+	w.Options, w.Stale = job.Kubernetes(r), true
+	return w
+}
+
+// unseenEnd is a job whose end was written, while the cache of jobs is behind.
+func unseenEnd(r release.Release) string {
+	w := lateWorld(r)
+	_, _ = w.Round()
+	w.DeliverAll()
+	older := w.View
+	w.Run(w.Pods[0])
+	w.Finish(w.Pods[0], 0)
+	w.DeliverAll()
+	_, _ = w.Round()
+	w.DeliverAll()
+	w.View.Job, w.View.Version = older.Job, older.Version
+	return planned(w)
+}
+
+// unseenStart is a job whose first status was written, while the cache of jobs is behind. A
+// controller that waits for its own writes remembers their versions.
+func unseenStart(r release.Release) string {
+	w := lateWorld(r)
+	w.Versions = r.Has(release.StaleControllerConsistencyJob)
+	older := w.View
+	_, _ = w.Round()
+	w.DeliverAll()
+	w.View.Job, w.View.Version = older.Job, older.Version
+	w.Now = w.Now.Add(2 * time.Second)
+	tried := 0
+	w.Fault = func(write world.Write) world.Fault {
+		if write.Verb == world.WriteStatus {
+			tried++
+		}
+		return world.None
+	}
+	if _, err := w.Round(); err != nil {
+		return err.Error() // unreachable: worlds are valid
+	}
+	if tried > 0 {
+		return "plans from the older status"
+	}
+	return "waits"
+}
+
+// retemplated asks for another nodeSelector, or for other resources, in the template of a
+// suspended job.
+func retemplated(status job.Status, was, is string) func(release.Release) string {
+	return func(r release.Release) string {
+		old := job.Job{Spec: caseSpec(true), Status: status}
+		return verdict(job.ValidateTemplateUpdate(&old, []byte(was), []byte(is), r))
+	}
+}
+
+const (
+	plainTemplate  = `{"spec": {"containers": [{"name": "main", "image": "i"}]}}`
+	movedTemplate  = `{"spec": {"nodeSelector": {"zone": "a"}, "containers": [{"name": "main", "image": "i"}]}}`
+	biggerTemplate = `{"spec": {"containers": [{"name": "main", "image": "i", "resources": {"requests": {"cpu": "2"}}}]}}`
+)
+
+// hasRun is the status of a suspended job that kept its startTime, and isAlive of one that lost
+// it, as Kueue makes it, while a pod still runs.
+var (
+	hasRun  = job.Status{StartTime: world.Start, Conditions: []job.Condition{isNow(job.ConditionSuspended)}}
+	isAlive = job.Status{Active: 1}
+)
+
+// rescheduled asks for a gang.
+func rescheduled(r release.Release) string {
+	old, next := caseSpec(false), caseSpec(false)
+	old.Scheduling = json.RawMessage(`{"schedulingPolicy": {"basic": {}}}`)
+	next.Scheduling = json.RawMessage(`{"schedulingPolicy": {"gang": {"minCount": 2}}}`)
+	return verdict(job.ValidateUpdate(&job.Job{Spec: old}, next, r))
+}
+
+// unrecorded is a CronJob whose controller has crashed between the creation of a job and the
+// status.
+func unrecorded(r release.Release) string {
+	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "c", CreationTimestamp: world.Start, Spec: cronjob.Spec{Schedule: "@hourly"}}
+	cronjob.Default(&c.Spec)
+	run := world.Start.Add(time.Hour)
+	plan, err := cronjob.Reconcile(cronjob.Snapshot{
+		CronJob: c, Now: run.Add(5 * time.Second), Schedule: cronjob.Compile(&c), Options: cronjob.Kubernetes(r),
+		Children: []cronjob.Child{{Name: cronjob.JobName(c.Name, run), UID: "j", CreationTimestamp: run, ScheduledTime: run}},
+	})
+	switch {
+	case err != nil:
+		return err.Error() // unreachable: the snapshot is valid
+	case len(plan.Unexpected) > 0 && len(plan.Create) > 0:
+		return "reports UnexpectedJob, and creates it again"
+	case len(plan.Unexpected)+len(plan.Create) == 0:
+		return "records it"
+	}
+	return plan.String()
+}

@@ -1,0 +1,457 @@
+package upgrade
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
+	"github.com/batchplan/batchplan/internal/jobgen"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// rows are all rows of both tables.
+func rows() (all []*difference) {
+	for i := range cluster {
+		all = append(all, &cluster[i])
+	}
+	for i := range ofCronJobs {
+		all = append(all, &ofCronJobs[i])
+	}
+	return all
+}
+
+// TestRows: each case parts the two releases between which its row stands, and no others.
+func TestRows(t *testing.T) {
+	for _, d := range rows() {
+		for _, r := range release.All()[1:] {
+			c, differs := d.between(r-1, r)
+			if differs != (r == d.since) {
+				t.Errorf("%s: from %v to %v it differs: %t (%+v)", d.up, r-1, r, differs, c.Shown)
+			}
+			if differs && (c.FoundBy == foundCase) == (c.Shown == nil) {
+				t.Errorf("%s: found by %q, shown %v", d.up, c.FoundBy, c.Shown)
+			}
+		}
+	}
+}
+
+// finding is a difference between two neighbours that a random case has shown.
+type finding struct {
+	what          string // is compared
+	to            release.Release
+	before, after string
+	// gates and quirks are what makes the difference in a round, one of them.
+	gates  release.Gates
+	quirks any
+	// paths are what changes in a template.
+	paths []string
+}
+
+func (f *finding) String() string {
+	return fmt.Sprintf("%s, %v to %v (%v %v %v):\n%s\n%s", f.what, f.to-1, f.to, f.gates, f.quirks, f.paths, f.before, f.after)
+}
+
+const onlyStart = "refused: status.startTime: <nil>: is required when finished"
+
+// claims say which row a difference belongs to. Rows with a case are named by what happens
+// in it, the others by how they are found.
+var claims = map[string]func(f *finding) bool{
+	"a controller writes Failed without FailureTarget": func(f *finding) bool {
+		return f.what == "status" && f.to == release.V132 && f.before == "taken" && f.after != onlyStart
+	},
+	"a suspended job completes without startTime": func(f *finding) bool {
+		return f.what == "status" && f.to == release.V132 && f.before == "taken" && f.after == onlyStart
+	},
+	"one of two pods must go, and the sidecar of the older one has restarted": func(f *finding) bool { return f.quirks == jobquirk.SidecarsUnranked },
+	"a job is complete, and the cache shows it as it was before":              func(f *finding) bool { return f.quirks == jobquirk.UnseenEnd },
+	"the first status is written, and the cache does not show it":             func(f *finding) bool { return f.gates == release.StaleControllerConsistencyJob },
+	"a suspended job that has run gets another nodeSelector": func(f *finding) bool {
+		return f.what == "template" && f.to == release.V136 && f.after == "taken" && areDirectives(f.paths)
+	},
+	"a suspended job that never ran gets other resources": func(f *finding) bool {
+		return f.what == "template" && f.to == release.V136 && f.after == "taken" && !areDirectives(f.paths)
+	},
+	"a suspended job without startTime gets another nodeSelector while a pod is active": func(f *finding) bool {
+		return f.what == "template" && f.to == release.V136 && f.before == "taken"
+	},
+	"spec.scheduling gets another policy": func(f *finding) bool {
+		return f.what == "update" && f.to == release.V137 && strings.HasPrefix(f.after, "refused: spec.scheduling:")
+	},
+	"a job was created, and no status tells of it": func(f *finding) bool { return f.quirks == cronjobquirk.BlindCreate },
+	"fields: managedBy":                            func(f *finding) bool { return f.what == "fields" && f.before == "managedBy" && f.to == release.V132 },
+	"lives: managedBy": func(f *finding) bool {
+		return f.gates == release.JobManagedBy || f.what == "managedBy in lives" && f.to == release.V132
+	},
+	"lives: startTime": func(f *finding) bool {
+		return f.gates == release.MutableSchedulingDirectivesForSuspendedJobs || f.what == "startTime in lives" && f.to == release.V136
+	},
+	"lives: active": func(f *finding) bool {
+		return f.quirks == jobquirk.HeldIsIdle || f.what == "active in lives" && f.to == release.V136
+	},
+}
+
+// claim fails unless exactly one row claims a difference, and counts it for that row.
+func claim(t *rapid.T, found map[string]int, f *finding) {
+	var by []string
+	for name, isOf := range claims {
+		if isOf(f) {
+			by = append(by, name)
+		}
+	}
+	if len(by) != 1 {
+		t.Fatalf("%d rows claim a difference: %q\n%v", len(by), by, f)
+	}
+	for _, d := range rows() {
+		if d.when == by[0] && d.since != f.to {
+			t.Fatalf("the row %q is of %v\n%v", d.when, d.since, f)
+		}
+	}
+	found[by[0]]++
+}
+
+// TestLaw_Claims: each row with a case can claim, and nothing else does but the lives and the
+// fields, which [TestDocumented] finds in manifests.
+func TestLaw_Claims(t *testing.T) {
+	left := 0
+	for name := range claims {
+		if strings.HasPrefix(name, "lives: ") || strings.HasPrefix(name, "fields: ") {
+			left++
+		}
+	}
+	for _, d := range rows() {
+		if d.play == nil {
+			continue
+		}
+		if left++; claims[d.when] == nil {
+			t.Errorf("nothing is claimed by the row %q", d.when)
+		}
+	}
+	if left != len(claims) {
+		t.Errorf("%d claims for %d rows", len(claims), left)
+	}
+}
+
+// neighbours calls look for each release and the one before.
+func neighbours(look func(from, to release.Release)) {
+	for _, r := range release.All()[1:] {
+		look(r-1, r)
+	}
+}
+
+// TestLaw_Statuses: what one server refuses and its neighbour takes is in the table.
+func TestLaw_Statuses(t *testing.T) {
+	found := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		spec := jobgen.Specs().Draw(t, "spec")
+		old, next := drawStatus(t, "old"), drawStatus(t, "next")
+		neighbours(func(from, to release.Release) {
+			a, b := verdict(job.CheckServed(from, old, next, spec)), verdict(job.CheckServed(to, old, next, spec))
+			if kindOf(a) != kindOf(b) {
+				claim(t, found, &finding{what: "status", to: to, before: a, after: all(job.CheckServed(to, old, next, spec), b)})
+			}
+		})
+	})
+	t.Log(found)
+}
+
+// all is a verdict with all that is refused.
+func all(err error, verdict string) string {
+	if err == nil {
+		return verdict
+	}
+	return "refused: " + err.Error()
+}
+
+// drawStatus draws a status, often one that nobody would write.
+func drawStatus(t *rapid.T, label string) (s job.Status) {
+	if rapid.Bool().Draw(t, label+" of a life") {
+		s = jobgen.Statuses().Draw(t, label)
+	}
+	times := []time.Time{{}, world.Start, world.Start.Add(time.Minute)}
+	for range rapid.IntRange(0, 3).Draw(t, label+" changes") {
+		switch rapid.IntRange(0, 5).Draw(t, label+" change") {
+		case 0:
+			s.StartTime = rapid.SampledFrom(times).Draw(t, "startTime")
+		case 1:
+			s.CompletionTime = rapid.SampledFrom(times).Draw(t, "completionTime")
+		case 2:
+			s.Active, s.Ready = rapid.Int32Range(-1, 2).Draw(t, "active"), pointer(rapid.Int32Range(0, 2).Draw(t, "ready"))
+		case 3:
+			s.Succeeded, s.Failed = rapid.Int32Range(0, 2).Draw(t, "succeeded"), rapid.Int32Range(0, 2).Draw(t, "failed")
+		case 4:
+			s.Conditions = drawConditions(t)
+		case 5:
+			s.CompletedIndexes = rapid.SampledFrom([]string{"", "0", "0-2", "2,1", "x"}).Draw(t, "completedIndexes")
+		}
+	}
+	return s
+}
+
+func drawConditions(t *rapid.T) (out []job.Condition) {
+	for _, c := range [...]job.ConditionType{job.ConditionSuspended, job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet, job.ConditionFailed, job.ConditionComplete} {
+		if rapid.IntRange(0, 2).Draw(t, string(c)) == 0 {
+			out = append(out, isNow(c))
+		}
+	}
+	return out
+}
+
+func pointer[T any](v T) *T { return &v }
+
+// TestLaw_Fields: what one server drops and its neighbour keeps is in the table.
+func TestLaw_Fields(t *testing.T) {
+	found := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		spec := drawManaged(t)
+		neighbours(func(from, to release.Release) {
+			a, b := spec, spec
+			x, y := strings.Join(job.DropDisabled(&a, nil, from), ", "), strings.Join(job.DropDisabled(&b, nil, to), ", ")
+			if x != y {
+				claim(t, found, &finding{what: "fields", to: to, before: x, after: y})
+			}
+		})
+	})
+	t.Log(found)
+}
+
+// drawManaged draws a spec, sometimes for another controller.
+func drawManaged(t *rapid.T) job.Spec {
+	spec := jobgen.Specs().Draw(t, "spec")
+	if rapid.IntRange(0, 3).Draw(t, "managed") == 0 {
+		spec.ManagedBy = pointer("example.com/x")
+	}
+	return spec
+}
+
+// TestLaw_Updates: what one server lets change in a spec, and its neighbour does not, is in the
+// table. An update of a CronJob knows no release.
+func TestLaw_Updates(t *testing.T) {
+	found := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		schedulings := []string{"", `{"schedulingPolicy":{"basic":{}}}`, `{"schedulingPolicy":{"gang":{"minCount":1}}}`, `{"schedulingPolicy":{"gang":{"minCount":2}}}`}
+		old := job.Job{Spec: drawManaged(t), Status: drawStatus(t, "status")}
+		next := old.Spec
+		switch rapid.IntRange(0, 3).Draw(t, "new spec") {
+		case 0:
+			next = drawManaged(t)
+		case 1:
+			next.Completions = pointer[int32](2)
+		case 2:
+			next.PodReplacementPolicy = ""
+		}
+		old.Spec.Scheduling = json.RawMessage(rapid.SampledFrom(schedulings).Draw(t, "old scheduling"))
+		next.Scheduling = json.RawMessage(rapid.SampledFrom(schedulings).Draw(t, "new scheduling"))
+		neighbours(func(from, to release.Release) {
+			a, b := verdict(job.ValidateUpdate(&old, next, from)), verdict(job.ValidateUpdate(&old, next, to))
+			if kindOf(a) != kindOf(b) {
+				claim(t, found, &finding{what: "update", to: to, before: a, after: b})
+			}
+		})
+	})
+	t.Log(found)
+}
+
+// changes are what an update may do to a template.
+var changes = []struct {
+	path   string
+	change func(template, spec, container map[string]any)
+}{
+	{"template.metadata.labels", func(t, _, _ map[string]any) {
+		t["metadata"].(map[string]any)["labels"] = map[string]any{"a": "b"}
+	}},
+	{"template.metadata.finalizers", func(t, _, _ map[string]any) { t["metadata"].(map[string]any)["finalizers"] = []any{"a/b"} }},
+	{"template.spec.nodeSelector", func(_, s, _ map[string]any) { s["nodeSelector"] = map[string]any{"a": "b"} }},
+	{"template.spec.tolerations", func(_, s, _ map[string]any) { s["tolerations"] = []any{map[string]any{"key": "a"}} }},
+	{"template.spec.containers[0].resources", func(_, _, c map[string]any) { c["resources"] = map[string]any{"requests": map[string]any{"cpu": "2"}} }},
+	{"template.spec.containers[0].image", func(_, _, c map[string]any) { c["image"] = "other" }},
+}
+
+func areDirectives(paths []string) bool {
+	return !slices.ContainsFunc(paths, func(p string) bool {
+		return p == "template.metadata.finalizers" || strings.Contains(p, "containers")
+	})
+}
+
+// TestLaw_Templates is the same for the template of a job.
+func TestLaw_Templates(t *testing.T) {
+	found := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		old := job.Job{Spec: caseSpec(rapid.IntRange(0, 3).Draw(t, "runs") > 0), Status: drawStatus(t, "status")}
+		container := map[string]any{"name": "main", "image": "i"}
+		spec := map[string]any{"containers": []any{container}}
+		template := map[string]any{"metadata": map[string]any{}, "spec": spec}
+		was := toJSON(t, template)
+		var paths []string
+		for range rapid.IntRange(1, 2).Draw(t, "changes") {
+			c := rapid.SampledFrom(changes).Draw(t, "change")
+			c.change(template, spec, container)
+			paths = append(paths, c.path)
+		}
+		is := toJSON(t, template)
+		neighbours(func(from, to release.Release) {
+			a, b := verdict(job.ValidateTemplateUpdate(&old, was, is, from)), verdict(job.ValidateTemplateUpdate(&old, was, is, to))
+			if kindOf(a) != kindOf(b) {
+				claim(t, found, &finding{what: "template", to: to, before: a, after: b, paths: paths})
+			}
+		})
+	})
+	t.Log(found)
+}
+
+func toJSON(t *rapid.T, v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestLaw_Rounds goes from the options of a release to the options of the next one, gate by gate and
+// quirk by quirk. A round that one of them changes belongs to its row, and nothing is left
+// at the end of the way.
+func TestLaw_Rounds(t *testing.T) {
+	found := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		neighbours(func(from, to release.Release) {
+			at, end := job.Kubernetes(from), job.Kubernetes(to)
+			before := roundOf(t, w, at, from)
+			step := func(f finding, toward release.Release) {
+				f.what, f.to, f.before = "round", to, before
+				if f.after = roundOf(t, w, at, toward); f.after != before {
+					claim(t, found, &f)
+				}
+				before = f.after
+			}
+			for bit := jobquirk.Set(1); bit != 0; bit <<= 1 {
+				if (at.Quirks^end.Quirks)&bit != 0 {
+					at.Quirks ^= bit
+					step(finding{quirks: bit}, from)
+				}
+			}
+			for bit := release.Gates(1); bit != 0; bit <<= 1 {
+				if (at.Without^end.Without)&bit != 0 {
+					at.Without ^= bit
+					toward := from
+					if bit == release.StaleControllerConsistencyJob {
+						toward = to
+					}
+					step(finding{gates: bit}, toward)
+				}
+			}
+			if at != end {
+				t.Fatalf("from %v to %v more than gates and quirks differs: %+v, %+v", from, to, at, end)
+			}
+		})
+	})
+	t.Log(found)
+}
+
+// TestLaw_Lives: lives that are played side by side part as the table says, and in no other way.
+func TestLaw_Lives(t *testing.T) {
+	found := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		spec, seed := drawManaged(t), rapid.Uint64().Draw(t, "life")
+		neighbours(func(from, to release.Release) {
+			p := newPair(spec, from, to)
+			if kind, parting := p.play(rand.New(rand.NewPCG(24, seed))); kind != "" {
+				claim(t, found, &finding{what: kind + " in lives", to: to, before: parting.Before, after: parting.Behind})
+			}
+		})
+	})
+	t.Log(found)
+}
+
+// drawWorld draws a job that has lived, whose pods may have sidecars that have restarted.
+func drawWorld(t *rapid.T) *world.Job {
+	w := jobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
+	if rapid.IntRange(0, 9).Draw(t, "managed") == 0 {
+		w.Edit(func(s *job.Spec) { s.ManagedBy = pointer("example.com/x") })
+	}
+	if rapid.IntRange(0, 3).Draw(t, "fewer") == 0 {
+		w.Edit(func(s *job.Spec) { s.Parallelism = pointer[int32](1) })
+	}
+	for _, p := range w.Pods {
+		if n := rapid.Int32Range(0, 2).Draw(t, "restarts"); n > 0 && p.Detail != nil {
+			detail := *p.Detail
+			detail.Containers = append(slices.Clip(detail.Containers), job.Container{Name: "sidecar", Kind: job.RestartableInitContainer, Restarts: n})
+			p.Detail = &detail
+		}
+	}
+	return w
+}
+
+// roundOf is what a round does with the options, and what becomes of it. A controller that waits
+// for its own writes knows their versions; here, that one is later than what it sees.
+func roundOf(t *rapid.T, w *world.Job, options job.Options, r release.Release) string {
+	c := w.Clone()
+	c.Options = options
+	if c.Stale && c.Memory.JobUID == c.Job.UID && r.Has(release.StaleControllerConsistencyJob) {
+		c.Memory.Written = int64(c.View.Version) + 1
+	}
+	written := c.Memory.Written
+	plan, err := c.Round()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Memory.Written == written {
+		c.Memory.Written = 0 // what it has written is not a difference
+	}
+	return string(toJSON(t, []any{plan.String(), c.Job, c.Events, c.Memory, c.Requeue, c.Retry})) + c.State()
+}
+
+// TestLaw_CronJobs is the same for the rounds of CronJobs.
+func TestLaw_CronJobs(t *testing.T) {
+	found := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		s := cronjobgen.Snapshots().Draw(t, "snapshot")
+		neighbours(func(from, to release.Release) {
+			at, end := cronjob.Kubernetes(from), cronjob.Kubernetes(to)
+			plan := func() string {
+				s.Options = at
+				plan, err := cronjob.Reconcile(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return plan.String() + string(toJSON(t, plan.Settle(cronjob.Writes{}).Status))
+			}
+			before := plan()
+			step := func(f finding) {
+				f.what, f.to, f.before = "round of a CronJob", to, before
+				if f.after = plan(); f.after != before {
+					claim(t, found, &f)
+				}
+				before = f.after
+			}
+			for bit := cronjobquirk.Set(1); bit != 0; bit <<= 1 {
+				if (at.Quirks^end.Quirks)&bit != 0 {
+					at.Quirks ^= bit
+					step(finding{quirks: bit})
+				}
+			}
+			for bit := release.Gates(1); bit != 0; bit <<= 1 {
+				if (at.Without^end.Without)&bit != 0 {
+					at.Without ^= bit
+					step(finding{gates: bit})
+				}
+			}
+			if !reflect.DeepEqual(at, end) {
+				t.Fatalf("from %v to %v more than gates and quirks differs: %+v, %+v", from, to, at, end)
+			}
+		})
+	})
+	t.Log(found)
+}

@@ -1,0 +1,173 @@
+package upgrade
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// difference is a row of docs/releases.md: what changes with a release, in words for those
+// who go up and for those who go back.
+type difference struct {
+	since    release.Release
+	up, down string
+	rule     string
+	// see is as in [Change].
+	see string
+	// play plays the case that tells the releases apart: it is found in each comparison, not
+	// declared. When says what happens in it. Without one, the row is as read.
+	play func(release.Release) string
+	when string
+	// concerns, if not nil, picks the CronJobs that a row is about.
+	concerns func(*read.CronJob) bool
+}
+
+// cluster are the differences that no single object shows.
+var cluster = [...]difference{
+	{since: release.V132, rule: "J3", see: "KEP-4368",
+		play: writtenByHand, when: "a controller writes Failed without FailureTarget",
+		up:   "API servers check statuses strictly: controllers that write them themselves are refused what 1.31 took, such as Failed without FailureTarget, or Complete without SuccessCriteriaMet, startTime or completionTime (job.CheckServed says what a release refuses; kueue#4027, karmada#7844)",
+		down: "API servers take most statuses unchecked"},
+	{since: release.V132, rule: "J36", see: "kubernetes#127228",
+		up:   "the finalizer of a pod whose job has ended or is gone is removed once: if that fails, it stays until the pod changes; the controllers of batchplan try again",
+		down: "finalizers of pods whose job has ended or is gone are removed again until that succeeds"},
+	{since: release.V132, rule: "J29", see: "kubernetes#124952",
+		play: surplus, when: "one of two pods must go, and the sidecar of the older one has restarted",
+		up:   "restarts of sidecars rank pods for deletion, after restarts of the other containers",
+		down: "restarts of sidecars do not rank pods for deletion"},
+	{since: release.V132, rule: "J38", see: "KEP-4368",
+		play: endNeverStarted, when: "a suspended job completes without startTime",
+		up:   "the end of a suspended job that never started is refused, again and again, since it has no startTime; the planners of batchplan start and end such a job in one round",
+		down: "a suspended job that never started can end without a startTime"},
+	{since: release.V134, rule: "J6", see: "kubernetes#132305, kubernetes#134654",
+		up:   "a pod is looked up by kind, name and UID of its controller: one whose reference has only the Job's UID right is not counted",
+		down: "a pod is looked up by the UID of its controller alone"},
+	{since: release.V134, rule: "E5", see: "kubernetes#130333",
+		play: unseenEnd, when: "a job is complete, and the cache shows it as it was before",
+		up:   "a job whose end is written and not seen yet is left alone",
+		down: "a job whose end is written and not seen yet is planned again, and may get a pod more"},
+	{since: release.V136, rule: "E6", see: "KEP-5647",
+		play: unseenStart, when: "the first status is written, and the cache does not show it",
+		up:   "rounds wait until the caches show the controller's own writes (StaleControllerConsistencyJob); the metric stale_sync_skips_total counts the rounds that wait",
+		down: "rounds do not wait for the caches to show the controller's own writes"},
+	{since: release.V136, see: "KEP-5440, kubernetes#139287",
+		play: retemplated(hasRun, plainTemplate, movedTemplate), when: "a suspended job that has run gets another nodeSelector",
+		up:   "the scheduling directives in the template of a suspended job may change even after it has run; as read, the first patches of 1.36 refuse that before the condition Suspended is set",
+		down: "the scheduling directives in the template of a suspended job may change only before it has run"},
+	{since: release.V136, see: "KEP-5440",
+		play: retemplated(job.Status{}, plainTemplate, biggerTemplate), when: "a suspended job that never ran gets other resources",
+		up:   "the resources in the template of a suspended job may change, and so may the metadata of the template",
+		down: "the resources in the template of a job never change"},
+	{since: release.V136, see: "KEP-5440, kueue#12609",
+		play: retemplated(isAlive, plainTemplate, movedTemplate), when: "a suspended job without startTime gets another nodeSelector while a pod is active",
+		up:   "nothing in the template of a suspended job changes while a pod is active, even if there is no startTime",
+		down: "the scheduling directives of a suspended job without startTime may change, though pods are active"},
+	{since: release.V137, see: "KEP-5547",
+		play: rescheduled, when: "spec.scheduling gets another policy",
+		up:   "spec.scheduling does not change, except for schedulingPolicy.gang.minCount, as read in its changes; before, servers do not know the field",
+		down: "servers do not know spec.scheduling"},
+}
+
+// ofCronJobs are those that a CronJob shows.
+var ofCronJobs = [...]difference{
+	{since: release.V135, rule: "S1", see: "kubernetes#134526", concerns: func(c *read.CronJob) bool { return isPanicking(c.Object.Spec.Schedule) },
+		up: "The schedule makes the parser panic: before 1.35 the controller stops, from 1.35 on it reports UnparseableSchedule"},
+	{since: release.V134, rule: "J2", see: "kubernetes#131525", concerns: func(c *read.CronJob) bool { return c.Jobs != nil && hasBareCondition(c.Jobs) },
+		up: "A condition in spec.jobTemplate.spec.podFailurePolicy has no status: before 1.34 the API server refuses the CronJob, from 1.34 on it is True"},
+	{since: release.V137, rule: "C3", see: "kubernetes#136920", concerns: func(*read.CronJob) bool { return true },
+		play: unrecorded, when: "a job was created, and no status tells of it",
+		up: "A job whose creation was not recorded is found in 1.37, as read in its changes; before, it was reported as unexpected again and again"},
+}
+
+func clusterChanges(from, to release.Release) []Change {
+	changes := []Change{}
+	for i := range cluster {
+		if c, differs := cluster[i].between(from, to); differs {
+			changes = append(changes, c)
+		}
+	}
+	return changes
+}
+
+// between finds whether two releases differ, by the case if there is one.
+func (d *difference) between(from, to release.Release) (c Change, differs bool) {
+	c = Change{Rule: d.rule, See: d.see, FoundBy: foundRead}
+	before, is := from.IsBefore(d.since), !to.IsBefore(d.since)
+	if d.play != nil {
+		was, now, since := d.play(from), d.play(to), kindOf(d.play(d.since))
+		before, is = kindOf(was) != since, kindOf(now) == since
+		c.FoundBy, c.Shown = foundCase, &Parting{Once: d.when, Before: was, Behind: now}
+	}
+	switch {
+	case before != is:
+		return c, false
+	case d.down == "":
+		c.What = sentence(d.up)
+	case is:
+		c.What = sentence(d.begin("From ", " on, ", from, to) + d.up)
+	default:
+		c.What = sentence(d.begin("Before ", ", ", from, to) + d.down)
+	}
+	return c, true
+}
+
+// begin names the release with which it changes: the one to come, if gates make the difference.
+func (d *difference) begin(word, end string, from, to release.Release) string {
+	if from.IsBefore(d.since) == to.IsBefore(d.since) {
+		return "In " + to.String() + ", "
+	}
+	return word + d.since.String() + end
+}
+
+// kindOf is what a case has come to, without the reason.
+func kindOf(outcome string) string {
+	kind, _, _ := strings.Cut(outcome, ":")
+	return kind
+}
+
+func sentence(text string) string { return text + "." }
+
+// ofItsJobs begins what changes for the Jobs of a CronJob.
+const ofItsJobs = "Of its Jobs: "
+
+// cronJobChanges are about the CronJob itself, and about the Jobs that it makes.
+func cronJobChanges(c *read.CronJob, from, to release.Release) (changes []Change) {
+	for i := range ofCronJobs {
+		d := &ofCronJobs[i]
+		if !d.concerns(c) {
+			continue
+		}
+		if change, differs := d.between(from, to); differs {
+			changes = append(changes, change)
+		}
+	}
+	if c.Jobs == nil {
+		return changes
+	}
+	changes = append(changes, fieldChanges("spec.jobTemplate.spec.", *c.Jobs, from, to)...)
+	for _, change := range lives(*c.Jobs, from, to) {
+		change.What = ofItsJobs + change.What
+		changes = append(changes, change)
+	}
+	return changes
+}
+
+// hasBareCondition reports whether a rule asks for a condition and does not say its status.
+func hasBareCondition(s *job.Spec) bool {
+	return s.PodFailurePolicy != nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, func(r job.PodFailurePolicyRule) bool {
+		return slices.ContainsFunc(r.OnPodConditions, func(c job.PodCondition) bool { return c.Status == "" })
+	})
+}
+
+// isPanicking reports whether a schedule names a zone without a blank after it.
+func isPanicking(schedule string) bool {
+	for _, prefix := range [...]string{"TZ=", "CRON_TZ="} {
+		if strings.HasPrefix(schedule, prefix) && !strings.Contains(schedule, " ") {
+			return true
+		}
+	}
+	return false
+}

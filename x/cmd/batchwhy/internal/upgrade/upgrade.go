@@ -1,0 +1,295 @@
+// Package upgrade says what differs for Jobs and CronJobs between two releases of Kubernetes:
+// which fields an API server drops, and where the plans of the two controllers part. The
+// lives of a Job are played side by side, with the same pods ending in the same way; what
+// differs is what the planner of package job decides with the options of each release.
+package upgrade
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// Report is what differs between two releases.
+type Report struct {
+	From    release.Release `json:"from"`
+	To      release.Release `json:"to"`
+	Objects []Object        `json:"objects"`
+	// Cluster are the differences that do not depend on an object.
+	Cluster []Change `json:"cluster"`
+}
+
+// Object is a Job or a CronJob with what changes for it.
+type Object struct {
+	Kind      string   `json:"kind"`
+	Namespace string   `json:"namespace,omitempty"`
+	Name      string   `json:"name"`
+	Changes   []Change `json:"changes"`
+}
+
+// Change is one difference.
+type Change struct {
+	// What says what changes, and Rule is the rule of docs/rules.md, if there is one.
+	What string `json:"what"`
+	Rule string `json:"rule,omitempty"`
+	// See is the enhancement proposal or the pull request of Kubernetes that made the change, such as
+	// KEP-3939 or kubernetes#130333; empty where none is known.
+	See string `json:"see,omitempty"`
+	// FoundBy says how the change was found: by "lives" of the Job, by a "case" that is played
+	// in both releases, by the "fields" that a server drops, by the "status" of the object, or
+	// only "read".
+	FoundBy string `json:"found_by"`
+	// Shown is what came out in both releases: at a step of a life, in a case, for a field or for the status.
+	// It is nil for what was only read.
+	Shown *Parting `json:"shown,omitempty"`
+}
+
+// How changes are found.
+const (
+	foundLives  = "lives"
+	foundCase   = "case"
+	foundFields = "fields"
+	foundStatus = "status"
+	foundRead   = "read"
+)
+
+// Differs reports whether anything changes for an object.
+func (r *Report) Differs() bool {
+	return slices.ContainsFunc(r.Objects, func(o Object) bool { return len(o.Changes) > 0 })
+}
+
+// Compare compares the releases for all objects.
+func Compare(objects *read.Objects, from, to release.Release) *Report {
+	r := &Report{From: from, To: to, Objects: []Object{}, Cluster: clusterChanges(from, to)}
+	for _, j := range objects.Jobs {
+		r.Objects = append(r.Objects, Object{"Job", j.Object.Namespace, j.Object.Name, append([]Change{}, jobChanges(&j.Object, from, to)...)})
+	}
+	for _, c := range objects.CronJobs {
+		r.Objects = append(r.Objects, Object{"CronJob", c.Object.Namespace, c.Object.Name, append([]Change{}, cronJobChanges(c, from, to)...)})
+	}
+	slices.SortStableFunc(r.Objects, func(a, b Object) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+	return r
+}
+
+// jobChanges are the fields that are dropped or honoured, what the state of the job brings with
+// it, and what random lives show.
+func jobChanges(j *job.Job, from, to release.Release) []Change {
+	changes := fieldChanges("spec.", j.Spec, from, to)
+	for _, change := range [...]Change{resumeTrap(j, from, to), refusedStatus(j, from, to)} {
+		if change.What != "" {
+			changes = append(changes, change)
+		}
+	}
+	return append(changes, lives(j.Spec, from, to)...)
+}
+
+// fieldChanges are the fields that only one of the releases keeps. Their names begin with the path.
+func fieldChanges(path string, spec job.Spec, from, to release.Release) (changes []Change) {
+	dropped := func(r release.Release) []string {
+		s := spec
+		job.Default(&s)
+		if spec.PodReplacementPolicy == "" {
+			s.PodReplacementPolicy = "" // nobody misses the default
+		}
+		return job.DropDisabled(&s, nil, r)
+	}
+	before, after := dropped(from), dropped(to)
+	for _, field := range before {
+		if !slices.Contains(after, field) {
+			changes = append(changes, Change{See: proposals[field], FoundBy: foundFields, Shown: &Parting{Before: "dropped", Behind: "honoured"},
+				What: fmt.Sprintf("%s%s is dropped by %s when the object is created, and honoured by %s.", path, field, from, to)})
+		}
+	}
+	for _, field := range after {
+		if !slices.Contains(before, field) {
+			changes = append(changes, Change{See: proposals[field], FoundBy: foundFields, Shown: &Parting{Before: "honoured", Behind: "dropped"},
+				What: fmt.Sprintf("%s%s is honoured by %s, and dropped by %s when the object is created.", path, field, from, to)})
+		}
+	}
+	return changes
+}
+
+// proposals are the enhancement proposals of the fields that a release may drop.
+var proposals = map[string]string{
+	"managedBy": "KEP-4368", "podReplacementPolicy": "KEP-3939", "successPolicy": "KEP-3998",
+	"backoffLimitPerIndex": "KEP-3850", "maxFailedIndexes": "KEP-3850",
+}
+
+// trapRule is the rule of resumeTrap, and of no other change.
+const trapRule = "J23"
+
+// resumeTrap is a job that a release which keeps startTime has suspended: its deadline counts
+// from before the suspension, also in a release that clears it.
+func resumeTrap(j *job.Job, from, to release.Release) Change {
+	const gate = release.MutableSchedulingDirectivesForSuspendedJobs
+	suspended := j.Spec.Suspend != nil && *j.Spec.Suspend && j.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue
+	if !suspended || j.Status.StartTime.IsZero() || j.Spec.ActiveDeadlineSeconds == nil || from.Has(gate) || !to.Has(gate) {
+		return Change{}
+	}
+	return Change{Rule: trapRule, See: "KEP-5440", FoundBy: foundStatus, What: fmt.Sprintf("The Job is suspended and kept its startTime, %s. When %s resumes it, activeDeadlineSeconds still counts from there: "+
+		"once %d s have passed, the Job fails with DeadlineExceeded instead of being resumed. Raise the deadline first.",
+		j.Status.StartTime.UTC().Format("2006-01-02 15:04:05"), to, *j.Spec.ActiveDeadlineSeconds)}
+}
+
+// refusedStatus is a status that only the release that runs now takes. One that the controller of
+// Kubernetes has left behind does no harm, but a mirror writes such statuses again and again.
+func refusedStatus(j *job.Job, from, to release.Release) Change {
+	spec := j.Spec
+	job.Default(&spec)
+	before, behind := job.CheckServed(from, job.Status{}, j.Status, spec), job.CheckServed(to, job.Status{}, j.Status, spec)
+	if before != nil || behind == nil {
+		return Change{}
+	}
+	problems := strings.ReplaceAll(behind.Error(), "\n", "; ")
+	return Change{Rule: "J3", See: "KEP-4368", FoundBy: foundStatus, Shown: &Parting{Before: verdict(before), Behind: "refused: " + problems}, What: fmt.Sprintf(
+		"%s refuses this status: %s. If a controller other than the one of Kubernetes has written it, change that controller first.", to, problems)}
+}
+
+// Write writes the report in plain English.
+func (r *Report) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "From Kubernetes %s to %s", r.From, r.To)
+	if !r.To.IsRun() || !r.From.IsRun() {
+		b.WriteString(" (1.37 is as read, not as run)")
+	}
+	b.WriteString("\n")
+	same := 0
+	for _, o := range r.Objects {
+		if len(o.Changes) == 0 {
+			same++
+		}
+	}
+	if grouped := r.byChange(); len(grouped) > 0 {
+		b.WriteString("\n")
+		r.writeChanges(&b, grouped)
+	}
+	if same > 0 {
+		fmt.Fprintf(&b, "\nNothing changes for %d of %s.\n", same, value.Count(len(r.Objects), "object"))
+	}
+	if len(r.Cluster) > 0 {
+		b.WriteString("\nIn the cluster\n")
+		r.writeChanges(&b, alone(r.Cluster))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// concern is a change with the objects for which it is the same.
+type concern struct {
+	Change
+	objects []concerned
+}
+
+// concerned is an object, or the Jobs of one.
+type concerned struct{ kind, name string }
+
+func (c concerned) String() string { return c.kind + " " + c.name }
+
+func alone(changes []Change) (all []concern) {
+	for _, c := range changes {
+		all = append(all, concern{Change: c})
+	}
+	return all
+}
+
+// byChange are the changes of all objects, each once: many objects share them. Those that matter
+// most come first, and otherwise what appears first. A change is shown by its first object.
+func (r *Report) byChange() (all []concern) {
+	places := map[string]int{}
+	for _, o := range r.Objects {
+		of := concerned{o.Kind, o.Name}
+		if o.Namespace != "" {
+			of.name = o.Namespace + "/" + o.Name
+		}
+		for _, c := range o.Changes {
+			of := of
+			if what, ok := strings.CutPrefix(c.What, ofItsJobs); ok {
+				c.What, of.kind = what, "the Jobs of "+of.kind
+			}
+			place, ok := places[c.What]
+			if !ok {
+				place = len(all)
+				places[c.What] = place
+				all = append(all, concern{Change: c})
+			}
+			all[place].objects = append(all[place].objects, of)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b concern) int { return cmp.Compare(b.rank(), a.rank()) })
+	return all
+}
+
+// rank is greater for what matters more: what needs a hand before the upgrade, then what is refused,
+// dropped or left to others, and last what only a suspension shows.
+func (c *concern) rank() int {
+	switch c.Rule {
+	case trapRule:
+		return 3
+	case "J3", "J2", "S1":
+		return 2
+	case "J39":
+		return 0
+	}
+	if c.FoundBy == foundFields {
+		return 2
+	}
+	return 1
+}
+
+// mostNames bounds the names of a change in the text; the JSON has all objects.
+const mostNames = 20
+
+// names lists objects, each kind once as long as it stays the same.
+func names(objects []concerned, of int) string {
+	if len(objects) == of && of > 2 {
+		return fmt.Sprintf("all %d objects", of)
+	}
+	var b strings.Builder
+	for i, o := range objects[:min(len(objects), mostNames)] {
+		switch {
+		case i == 0:
+			b.WriteString(o.String())
+		case o.kind == objects[i-1].kind:
+			b.WriteString(", " + o.name)
+		default:
+			b.WriteString("; " + o.String())
+		}
+	}
+	if n := len(objects); n > mostNames {
+		fmt.Fprintf(&b, " and %d more", n-mostNames)
+	}
+	return b.String()
+}
+
+func (r *Report) writeChanges(b *strings.Builder, all []concern) {
+	for _, c := range all {
+		fmt.Fprintf(b, "  - %s", c.What)
+		switch {
+		case c.Rule != "" && c.See != "":
+			fmt.Fprintf(b, " (%s; %s)", c.Rule, c.See)
+		case c.Rule+c.See != "":
+			fmt.Fprintf(b, " (%s)", c.Rule+c.See)
+		}
+		b.WriteString("\n")
+		if len(c.objects) > 0 {
+			fmt.Fprintf(b, "    For %s.\n", names(c.objects, len(r.Objects)))
+		}
+		switch p := c.Shown; {
+		case p == nil || p.Once == "":
+		case p.After == "":
+			fmt.Fprintf(b, "    When %s:\n      %s: %s\n      %s: %s\n", p.Once, r.From, p.Before, r.To, p.Behind)
+		default:
+			fmt.Fprintf(b, "    Shown by %s, %s after the start, once %s:\n      %s: %s\n      %s: %s\n",
+				c.objects[0], p.After, p.Once, r.From, p.Before, r.To, p.Behind)
+		}
+	}
+}

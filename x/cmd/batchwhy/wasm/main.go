@@ -1,0 +1,180 @@
+//go:build js && wasm
+
+// Command wasm is the page's module: it hands texts back and forth between the page and
+// the packages explain, play and calendar. Every function returns JSON, with the field
+// "error" if something is wrong. The page serves the files of the zone database.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"syscall/js"
+	"time"
+
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/calendar"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/play"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// page is the state of the page.
+type page struct {
+	objects   *read.Objects
+	stream    *read.Stream
+	explainer *explain.Explainer
+	theatre   play.Theatre
+	life      play.Life
+	script    play.Script
+	steps     int
+}
+
+func main() {
+	p := &page{}
+	functions := map[string]any{}
+	for name, f := range map[string]func([]js.Value) (any, error){
+		"reset": p.reset, "open": p.open, "write": p.write, "close": p.close,
+		"begin": p.begin, "some": p.some,
+		"play": p.play, "encode": p.encode, "decode": p.decode, "story": p.story, "goTest": p.goTest, "examples": p.examples,
+		"schedule": p.schedule,
+	} {
+		functions[name] = js.FuncOf(func(_ js.Value, args []js.Value) any { return answer(f, args) })
+	}
+	js.Global().Set("batchplan", js.ValueOf(functions))
+	select {}
+}
+
+// answer turns a result, an error or a panic into JSON.
+func answer(f func([]js.Value) (any, error), args []js.Value) (text string) {
+	defer func() {
+		if r := recover(); r != nil {
+			text = failure(fmt.Errorf("a mistake in this page: %v", r))
+		}
+	}()
+	value, err := f(args)
+	if err != nil {
+		return failure(err)
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return failure(err)
+	}
+	return string(data)
+}
+
+func failure(err error) string {
+	data, _ := json.Marshal(map[string]string{"error": err.Error()}) // strings always encode
+	return string(data)
+}
+
+// maxObjects is how many objects a page can show without running out of memory.
+const maxObjects = 100_000
+
+func (p *page) reset([]js.Value) (any, error) {
+	p.objects, p.explainer = &read.Objects{Limit: maxObjects}, nil
+	return struct{}{}, nil
+}
+
+func (p *page) open(args []js.Value) (any, error) {
+	p.stream = p.objects.Stream(args[0].String())
+	return struct{}{}, nil
+}
+
+func (p *page) write(args []js.Value) (any, error) {
+	data := make([]byte, args[0].Length())
+	js.CopyBytesToGo(data, args[0])
+	_, err := p.stream.Write(data)
+	return struct{}{}, err
+}
+
+func (p *page) close([]js.Value) (any, error) { return struct{}{}, p.stream.Close() }
+
+// begin takes what is requested: {"at": TIME, "for": SECONDS}.
+func (p *page) begin(args []js.Value) (any, error) {
+	var in struct {
+		At  time.Time `json:"at"`
+		For int64     `json:"for"`
+	}
+	if err := json.Unmarshal([]byte(args[0].String()), &in); err != nil {
+		return nil, err
+	}
+	p.explainer = explain.New(p.objects, explain.Options{At: in.At, For: time.Duration(in.For) * time.Second, Timeline: true, Plan: true})
+	return map[string]any{"count": p.explainer.Len(), "latest": p.objects.Latest, "others": p.objects.Others}, nil
+}
+
+// some explains for a number of milliseconds.
+func (p *page) some(args []js.Value) (any, error) {
+	until := time.Now().Add(time.Duration(args[0].Int()) * time.Millisecond)
+	out := struct {
+		Objects []explain.Explanation `json:"objects"`
+		Report  *explain.Report       `json:"report,omitempty"`
+	}{Objects: []explain.Explanation{}}
+	for {
+		one, ok := p.explainer.Next()
+		if !ok {
+			out.Report = p.explainer.Report()
+			return out, nil
+		}
+		out.Objects = append(out.Objects, one)
+		if time.Now().After(until) {
+			return out, nil
+		}
+	}
+}
+
+// play plays the first steps of a script, and shows the items from a place on.
+func (p *page) play(args []js.Value) (any, error) {
+	var s play.Script
+	if err := json.Unmarshal([]byte(args[0].String()), &s); err != nil {
+		return nil, err
+	}
+	life, err := p.theatre.Play(&s, args[1].Int())
+	if life == nil {
+		return nil, err
+	}
+	out := struct {
+		View  *play.View `json:"view,omitempty"`
+		Error string     `json:"problem,omitempty"`
+	}{}
+	if err != nil {
+		out.Error = err.Error()
+		return out, nil
+	}
+	p.life, p.script, p.steps = life, s, args[1].Int()
+	view := life.View(args[2].Int())
+	out.View = &view
+	return out, nil
+}
+
+func (p *page) encode(args []js.Value) (any, error) {
+	var s play.Script
+	if err := json.Unmarshal([]byte(args[0].String()), &s); err != nil {
+		return nil, err
+	}
+	return map[string]string{"text": s.Encode()}, nil
+}
+
+func (p *page) decode(args []js.Value) (any, error) { return play.Decode(args[0].String()) }
+
+func (p *page) story([]js.Value) (any, error) {
+	text, err := p.script.Story(p.steps)
+	return map[string]string{"text": text}, err
+}
+
+func (p *page) goTest([]js.Value) (any, error) {
+	if p.life == nil {
+		return nil, fmt.Errorf("nothing is played yet")
+	}
+	text, err := p.life.GoTest()
+	return map[string]string{"text": text}, err
+}
+
+func (p *page) examples([]js.Value) (any, error) { return play.Examples, nil }
+
+// schedule takes the schedule, the zone, the deadline and the time to start from.
+func (p *page) schedule(args []js.Value) (any, error) {
+	from, err := time.Parse(time.RFC3339, args[3].String())
+	if err != nil {
+		return nil, err
+	}
+	return calendar.Look(args[0].String(), args[1].String(), int64(args[2].Float()), from)
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobcheck"
+)
+
+// decision is an answer part by part, in one form: what is written does not depend on the order of
+// UIDs, on the zone of a time, or on what is only for people to read.
+type decision map[string]string
+
+func decisionOf(s *job.Snapshot, a *answer) decision {
+	d := make(decision)
+	if a.Plan != nil {
+		d.plan(s, a)
+	}
+	status := a.Status
+	if status == nil && a.Plan != nil {
+		status = &s.Job.Status // nothing is written
+	}
+	if status != nil {
+		d.status("status", status)
+	}
+	if a.Settled != nil {
+		d.status("settled", a.Settled)
+	}
+	return d
+}
+
+func (d decision) plan(s *job.Snapshot, a *answer) {
+	p := a.Plan
+	refs := func(list []job.PodRef) (uids []string) {
+		for _, ref := range list {
+			uids = append(uids, string(ref.UID))
+		}
+		return uids
+	}
+	var deletes, creates, untracked []string
+	for i := range p.Delete {
+		deletes = append(deletes, fmt.Sprintf("%s (untrackFirst %v)", p.Delete[i].UID, p.Delete[i].UntrackFirst))
+	}
+	for i := range p.Create {
+		c := &p.Create[i]
+		creates = append(creates, fmt.Sprintf("index %s, namePrefix %q, hostname %q, failures %d, ignored %d",
+			c.Index, c.NamePrefix, c.Hostname, c.FailureCount, c.IgnoredFailureCount))
+	}
+	for i := range p.Untrack {
+		if u := &p.Untrack[i]; isApplied(s, a, u) {
+			untracked = append(untracked, string(u.UID))
+		}
+	}
+	d.set("adopt", refs(p.Adopt))
+	d.set("release", refs(p.Release))
+	d.set("delete", deletes)
+	d.set("create", creates)
+	d.set("untrack", untracked)
+	d["requeue.at"] = textOf(p.Requeue.At)
+}
+
+// isApplied reports whether the finalizer goes once the answered status is written.
+func isApplied(s *job.Snapshot, a *answer, u *job.Untracking) bool {
+	if !s.Job.DeletionTimestamp.IsZero() || !u.OnEnd && !u.UnlessEnd {
+		return true
+	}
+	return u.OnEnd == (isEnding(&s.Job.Status) || a.Status != nil && isEnding(a.Status))
+}
+
+// isEnding reports whether the end of the job is declared.
+func isEnding(s *job.Status) bool {
+	for _, t := range []job.ConditionType{job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet, job.ConditionFailed, job.ConditionComplete} {
+		if s.Condition(t).Status == job.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+func (d decision) status(name string, s *job.Status) {
+	var conditions []string
+	for _, c := range s.Conditions {
+		conditions = append(conditions, fmt.Sprintf("%s=%s %s since %s", c.Type, c.Status, c.Reason, textOf(c.LastTransitionTime)))
+	}
+	d.set(name+".conditions", conditions)
+	d[name+".startTime"], d[name+".completionTime"] = textOf(s.StartTime), textOf(s.CompletionTime)
+	for field, n := range map[string]*int32{"active": &s.Active, "ready": s.Ready, "terminating": s.Terminating, "succeeded": &s.Succeeded, "failed": &s.Failed} {
+		d[name+"."+field] = fmt.Sprint(valueOf(n))
+	}
+	d[name+".completedIndexes"], d[name+".failedIndexes"] = s.CompletedIndexes, valueOf(s.FailedIndexes)
+	lists := valueOf(s.UncountedTerminatedPods)
+	for field, list := range map[string][]job.UID{"succeeded": lists.Succeeded, "failed": lists.Failed} {
+		var uids []string
+		for _, uid := range list {
+			uids = append(uids, string(uid))
+		}
+		d.set(name+".uncountedTerminatedPods."+field, uids)
+	}
+}
+
+// set stores a list whose order does not matter.
+func (d decision) set(part string, list []string) {
+	slices.Sort(list)
+	d[part] = strings.Join(list, "; ")
+}
+
+// differences names the parts that an answer has and in which it is not as wanted.
+func (d decision) differences(want decision) (broken []jobcheck.Violation) {
+	for _, part := range slices.Sorted(maps.Keys(d)) {
+		wanted, known := want[part]
+		if !known && strings.HasPrefix(part, "settled.") {
+			wanted = want["status."+strings.TrimPrefix(part, "settled.")] // nothing more is written
+		}
+		if d[part] != wanted {
+			broken = append(broken, jobcheck.Violation{Rule: "exact " + part, Problem: fmt.Sprintf("%q, want %q", d[part], wanted)})
+		}
+	}
+	return broken
+}
+
+func textOf(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func valueOf[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}

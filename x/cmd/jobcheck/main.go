@@ -1,0 +1,218 @@
+// Jobcheck asks a planner in another language for plans and statuses, and says which
+// checks fail.
+//
+//	go run github.com/batchplan/batchplan/x/cmd/jobcheck -questions 1000 -seed 1 -- python3 planner.py
+//
+// It starts the program and writes one question a line to its standard input; the program
+// answers with one line each, in the same order. Without a program, jobcheck writes the questions
+// to its own standard output and reads the answers from its standard input.
+//
+// A question is a JSON object: {"id": 7, "snapshot": ...}, with the snapshot in the form of
+// package job: a job with its spec and status, its pods, the time, and options. The
+// snapshots come from random lives of jobs, and are drawn so that each rule decides in some of them.
+// Each is Consistent, and has no memory.
+//
+// An answer is {"id": 7, "plan": ..., "status": ...}, in the form of job.Plan and job.Status. Each
+// of the two may be left out. The plan needs create, delete, adopt, release and untrack, and the at of its requeue.
+// The status is the one that the program writes once all creations and deletions of its plan are done, before
+// it removes finalizers: its uncounted lists hold the UIDs of the pods that lose them next. It is left
+// out if nothing is to be written. An answer with a plan may add "settled", the status
+// once the finalizers are gone, if that is written. A program that cannot answer says {"id": 7, "error": "..."}. Unknown fields
+// are errors. -sample 7 prints question 7 and the answer of this library.
+//
+// The numbers in questions are the values of the constants in package job. Reasons are for people, and an answer need
+// not have them:
+//
+//	state   (of a container) 0 waiting, 1 running, 2 terminated
+//	kind    (of a container) 0 app, 1 init, 2 restartable init
+//	as      (of untrack) not counted, succeeded, failed, completed index, recorded earlier
+//	reason  (of create) New, Replacement, ReplacementOfFailed
+//	reason  (of delete) Ending, Suspended, NoIndex, IndexOutOfRange, DuplicateIndex, Surplus, Pending
+//
+// The answers must keep the invariants of docs/invariants.md. With -exact they must also be what this library
+// decides, apart from reasons, messages, events, notes, and the order of pods.
+//
+// Jobcheck writes a line for each check that failed, with the smallest snapshot that
+// shows it, to standard output, or to the file of -report. It exits with 1 if there is one, and
+// with 2 if the program does not answer as it should. A line is {"rule": "JI10", "problem":
+// "...", "times": 12, "id": 7, "question": ..., "answer": ..., "right": ...}; right is the answer of this library. The
+// report ends with how many planners with a planted bug the same questions and checks would have caught;
+// -bugs lists them, with the share of the questions in which each shows.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/internal/command"
+	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
+)
+
+func main() {
+	broken, err := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	switch {
+	case err != nil:
+		command.Report(os.Stderr, "jobcheck", err)
+		os.Exit(command.Usage)
+	case broken > 0:
+		os.Exit(1)
+	}
+}
+
+// help is what -h says beside the flags.
+var help = command.Help{
+	Short:  "Ask a planner in another language for plans and statuses, and say which checks fail.",
+	Use:    "jobcheck [FLAGS] [--] [PROGRAM [ARGUMENT...]]",
+	Status: "0 no check has failed; 1 some have; 2 wrong usage, or the program does not answer as it should.",
+	Examples: []string{
+		"jobcheck -questions 1000 -- python3 planner.py   # ask a program",
+		"jobcheck -exact -report bad.jsonl -- ./planner   # compare with the decisions of this library",
+		"jobcheck -sample 7                               # question 7 and the right answer",
+	},
+}
+
+// run asks, and returns how many invariants were broken.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, err error) {
+	flags := flag.NewFlagSet("jobcheck", flag.ContinueOnError)
+	questions := flags.Int("questions", 1000, "how many `questions` to ask")
+	seed := flags.Int("seed", 1, "the `seed` of the snapshots")
+	exact := flags.Bool("exact", false, "require the answers of this library")
+	timeout := flags.Duration("timeout", time.Minute, "how `long` an answer may take")
+	sample := flags.Int("sample", -1, "print the question of this `id` and its answer, and exit")
+	listBugs := flags.Bool("bugs", false, "list the planted bugs and how many of the questions show each, and exit")
+	report := flags.String("report", "", "the `file` of the report; standard output if it is empty and a program is given")
+	if done, err := command.Parse(flags, help, args, stdout); done || err != nil {
+		return 0, err
+	}
+	switch {
+	case *questions < 0:
+		return 0, fmt.Errorf("-questions %d: must not be negative", *questions)
+	case *timeout <= 0:
+		return 0, fmt.Errorf("-timeout %s: must be positive", *timeout)
+	case *sample >= 0:
+		return 0, printSample(stdout, *seed, *sample)
+	case *listBugs:
+		return 0, printBugs(stdout, *seed, *questions)
+	}
+	program := flags.Args()
+	if *report == "" && len(program) == 0 {
+		return 0, errors.New("without a program, the report needs a file: -report FILE")
+	}
+	out := stdout
+	if *report != "" {
+		file, problem := os.Create(*report)
+		if problem != nil {
+			return 0, problem
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		out = file
+	}
+	e := &examiner{questions: *questions, seed: *seed, exact: *exact, timeout: *timeout}
+	if len(program) == 0 {
+		err = e.ask(stdout, stdin)
+	} else {
+		err = e.askProgram(program, stderr)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return e.report(terminal.NewWriter(out), stderr)
+}
+
+// patience is how long a program may take to end once its input has ended.
+const patience = 10 * time.Second
+
+// askProgram starts the program and asks it.
+func (e *examiner) askProgram(program []string, stderr io.Writer) error {
+	command := exec.Command(program[0], program[1:]...)
+	command.Stderr = stderr
+	command.WaitDelay = time.Second // a child of the program may keep its stderr
+	in, err := command.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := command.Start(); err != nil {
+		return err
+	}
+	asked := e.ask(in, out)
+	_ = in.Close() // that the program has ended shows below
+	if asked != nil && !errors.Is(asked, errEnded) {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+		return asked
+	}
+	late := time.AfterFunc(patience, func() { _ = command.Process.Kill() })
+	defer late.Stop()
+	ended := command.Wait()
+	switch {
+	case asked != nil:
+		return fmt.Errorf("%w: %s", asked, command.ProcessState)
+	case ended != nil:
+		return fmt.Errorf("the program has answered all questions: %w", ended)
+	}
+	return nil
+}
+
+// printSample prints a question and its answer, as they are written.
+func printSample(out io.Writer, seed, id int) error {
+	q, err := drawQuestion(seed, id/2)
+	if err != nil {
+		return err
+	}
+	if id%2 == 1 {
+		slices.Reverse(q.snapshot.Pods)
+	}
+	encoder := json.NewEncoder(out)
+	if err := encoder.Encode(question{id, q.snapshot}); err != nil {
+		return err
+	}
+	a := q.right.withID(id)
+	line, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	var form answerForm // without the basis, which is ours alone
+	if err := json.Unmarshal(line, &form); err != nil {
+		return err
+	}
+	return encoder.Encode(struct {
+		ID      int         `json:"id"`
+		Plan    *planForm   `json:"plan"`
+		Status  *job.Status `json:"status,omitempty"`
+		Settled *job.Status `json:"settled,omitempty"`
+	}{id, &form.Plan.planForm, a.Status, a.Settled})
+}
+
+// printBugs lists the planted bugs with the share of the questions that show each.
+func printBugs(out io.Writer, seed, questions int) error {
+	shown, asked := make([]int, len(bugs)), (questions+1)/2
+	for n := range asked {
+		q, err := drawQuestion(seed, n)
+		if err != nil {
+			return err
+		}
+		for i := range bugs {
+			if bugs[i].shows(&q.snapshot) {
+				shown[i]++
+			}
+		}
+	}
+	for i := range bugs {
+		if _, err := fmt.Fprintf(out, "%5.1f %%  %-4s %s\n", 100*float64(shown[i])/float64(max(asked, 1)), bugs[i].rule, bugs[i].text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

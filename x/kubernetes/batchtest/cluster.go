@@ -1,0 +1,290 @@
+package batchtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
+)
+
+// T is what a cluster needs of a test: a testing.TB, or what ginkgo.GinkgoT returns.
+type T interface {
+	Helper()
+	Cleanup(func())
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Cluster is the controllers and a kubelet on the API server of a test.
+type Cluster struct {
+	t         T
+	options   *options
+	client    kubernetes.Interface
+	clock     clock.WithTicker
+	kubelet   *kubelet
+	jobs      cache.SharedIndexInformer
+	cronJobs  cache.SharedIndexInformer
+	pods      cache.SharedIndexInformer
+	collector *collector
+	memories  memories
+	log       tail
+	changes   changes
+	refused   chan error
+
+	stop func() error
+}
+
+// Start runs the controllers and a kubelet until the end of the test. The test fails if the server
+// cannot be reached, refuses what they need, or if an option is wrong.
+func Start(t T, config *rest.Config, given ...Option) *Cluster {
+	t.Helper()
+	c, err := start(t, config, given)
+	if err != nil {
+		t.Fatalf("batchtest: %v", err)
+	}
+	return c
+}
+
+func start(t T, config *rest.Config, given []Option) (*Cluster, error) {
+	o, err := newOptions(given)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := connect(config)
+	if err != nil {
+		return nil, err
+	}
+	return startOn(t, conn, o)
+}
+
+func startOn(t T, conn *connection, o *options) (*Cluster, error) {
+	c := &Cluster{t: t, options: o, client: conn.client, clock: newClock(o.speed), refused: make(chan error, 1)}
+	if err := c.run(conn); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Errorf("batchtest: %v", err)
+		}
+	})
+	return c, nil
+}
+
+// run starts everything, and returns when the caches are filled.
+func (c *Cluster) run(conn *connection) error {
+	logger := funcr.New(c.log.add, funcr.Options{})
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
+	factory := informers.NewSharedInformerFactoryWithOptions(c.client, c.options.resync, informers.WithNamespace(c.options.namespace))
+	var running sync.WaitGroup
+	var failed error
+	c.stop = sync.OnceValue(func() error {
+		cancel()
+		running.Wait()
+		factory.Shutdown()
+		if c.collector != nil {
+			c.collector.shutdown()
+		}
+		conn.close()
+		return failed
+	})
+	if _, err := c.client.Discovery().ServerVersion(); err != nil {
+		return fmt.Errorf("the API server does not answer: %w", err)
+	}
+	parts, err := c.make(ctx, conn, factory)
+	if err != nil {
+		return err
+	}
+	factory.Start(ctx.Done())
+	running.Add(1)
+	go func() {
+		defer running.Done()
+		if err := controller.Run(ctx, parts...); ctx.Err() == nil {
+			failed = err
+		}
+	}()
+	return c.sync(ctx)
+}
+
+// part is something that runs until a context ends.
+type part = interface{ Start(context.Context) error }
+
+// make makes everything that runs.
+func (c *Cluster) make(ctx context.Context, conn *connection, factory informers.SharedInformerFactory) ([]part, error) {
+	c.jobs = factory.Batch().V1().Jobs().Informer()
+	c.cronJobs = factory.Batch().V1().CronJobs().Informer()
+	c.pods = factory.Core().V1().Pods().Informer()
+	common := controller.Common{Clock: c.clock, Events: controller.NewRecorder(ctx, c.client, nil, "batchtest")}
+	jobs, err1 := controller.NewJobs(c.client, factory, controller.JobOptions{
+		Common: common, ManagedBy: job.ControllerName, Planner: c.options.job, Memories: &c.memories, Stale: c.options.stale,
+		BatchDelay: time.Duration(float64(10*time.Millisecond) * c.options.speed),
+	})
+	orphans, err2 := controller.NewOrphans(c.client, factory, controller.OrphanOptions{Common: common, ManagedBy: job.ControllerName, Planner: c.options.job})
+	ttl, err3 := controller.NewTTL(c.client, factory, controller.TTLOptions{Common: common, Planner: c.options.job})
+	cronJobs, err4 := controller.NewCronJobs(c.client, factory, controller.CronJobOptions{
+		Common: common, Planner: c.options.cronJob, Schedule: c.options.schedule, LiveReads: true,
+	})
+	var err5, err6, err7 error
+	c.kubelet, err5 = newKubelet(c.client, c.pods, c.clock, func(err error) { c.t.Errorf("batchtest: %v", err) })
+	c.collector, err6 = newCollector(conn, c.options.namespace, c.options.collect, map[string]cache.SharedIndexInformer{
+		"jobs": c.jobs, "cronjobs": c.cronJobs, "pods": c.pods,
+	})
+	for _, informer := range []cache.SharedIndexInformer{c.jobs, c.cronJobs, c.pods} {
+		_, err := informer.AddEventHandler(c.changes.handler())
+		err7 = errors.Join(err7, err, informer.SetWatchErrorHandler(c.watchErrors))
+	}
+	return []part{jobs, orphans, ttl, cronJobs, c.kubelet, c.collector}, errors.Join(err1, err2, err3, err4, err5, err6, err7)
+}
+
+// syncTimeout is how long the caches may take. Far less is normal.
+const syncTimeout = time.Minute
+
+// sync waits for the caches. What the server refuses ends the wait.
+func (c *Cluster) sync(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("not within %v", syncTimeout))
+	defer cancel()
+	synced := make(chan bool, 1)
+	go func() {
+		synced <- cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.cronJobs.HasSynced, c.pods.HasSynced, c.collector.hasSynced)
+	}()
+	var err error
+	select {
+	case ok := <-synced:
+		if ok {
+			return nil
+		}
+		err = context.Cause(ctx)
+	case err = <-c.refused:
+		cancel()
+		<-synced
+	}
+	return errors.Join(fmt.Errorf("jobs, CronJobs and pods cannot be listed and watched: %w", err), c.log.err())
+}
+
+// watchErrors ends the start of the cluster when the server refuses a list.
+func (c *Cluster) watchErrors(_ *cache.Reflector, err error) {
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) {
+		select {
+		case c.refused <- err:
+		default:
+		}
+	}
+	c.log.add("", err.Error())
+}
+
+// Stop stops the cluster before the end of the test. Objects stay as they are. It returns when nothing
+// of the cluster runs, and may be called again.
+func (c *Cluster) Stop() error { return c.stop() }
+
+// Pods says how pods behave: those for which all matches hold, those that exist already included. The
+// last word counts.
+func (c *Cluster) Pods(b Behaviour, matches ...Match) { c.kubelet.add(rule{b, matches}) }
+
+// Now is the time of the controllers.
+func (c *Cluster) Now() time.Time { return c.clock.Now() }
+
+// key reads "name" or "namespace/name".
+func (c *Cluster) key(name string) types.NamespacedName {
+	if namespace, name, found := strings.Cut(name, "/"); found {
+		return types.NamespacedName{Namespace: namespace, Name: name}
+	}
+	if c.options.namespace != "" {
+		return types.NamespacedName{Namespace: c.options.namespace, Name: name}
+	}
+	return types.NamespacedName{Namespace: "default", Name: name}
+}
+
+// memories are the Job controller's, which an explanation needs.
+type memories struct{ all sync.Map }
+
+// Get implements [controller.Memories].
+func (m *memories) Get(key types.NamespacedName) job.Memory {
+	if known, found := m.all.Load(key); found {
+		return known.(job.Memory)
+	}
+	return job.Memory{}
+}
+
+// Set implements [controller.Memories].
+func (m *memories) Set(key types.NamespacedName, memory job.Memory) { m.all.Store(key, memory) }
+
+// Delete implements [controller.Memories].
+func (m *memories) Delete(key types.NamespacedName) { m.all.Delete(key) }
+
+// changes tells those who wait that an object has changed.
+type changes struct {
+	mu   sync.Mutex
+	next chan struct{}
+}
+
+func (c *changes) happened() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next != nil {
+		close(c.next)
+	}
+	c.next = nil
+}
+
+func (c *changes) wait() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == nil {
+		c.next = make(chan struct{})
+	}
+	return c.next
+}
+
+func (c *changes) handler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { c.happened() },
+		UpdateFunc: func(any, any) { c.happened() },
+		DeleteFunc: func(any) { c.happened() },
+	}
+}
+
+// tail keeps the last lines that the controllers have logged.
+type tail struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// tailLines is how many lines it keeps.
+const tailLines = 20
+
+func (l *tail) add(prefix, args string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lines) == tailLines {
+		l.lines = append(l.lines[:0], l.lines[1:]...)
+	}
+	l.lines = append(l.lines, strings.TrimSpace(prefix+" "+args))
+}
+
+// err returns the lines as an error, or nil without any.
+func (l *tail) err() error {
+	if lines := l.String(); lines != "" {
+		return errors.New(lines)
+	}
+	return nil
+}
+
+func (l *tail) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.lines, "\n")
+}

@@ -1,0 +1,254 @@
+//go:build go1.25
+
+package batchtest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	metadatafake "k8s.io/client-go/metadata/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/clock"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/memory"
+)
+
+// inMemory starts a cluster on a clientset in memory. What a real server refuses, it takes;
+// x/proof/conformance/e2e has the tests on a real one.
+func inMemory(t *testing.T, given ...Option) (*Cluster, *fake.Clientset) {
+	t.Helper()
+	client := fake.NewSimpleClientset()
+	memory.Number(client)
+	client.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if a.GetSubresource() != "binding" {
+			return false, nil, nil
+		}
+		binding := a.(clienttesting.CreateAction).GetObject().(*corev1.Binding)
+		o, err := client.Tracker().Get(podsResource, binding.Namespace, binding.Name)
+		if err != nil {
+			return true, nil, err
+		}
+		pod := o.(*corev1.Pod).DeepCopy()
+		pod.Spec.NodeName = binding.Target.Name
+		return true, binding, client.Tracker().Update(podsResource, pod, pod.Namespace)
+	})
+	c, err := startInMemory(t, client, given)
+	must.OK(t, err)
+	return c, client
+}
+
+func startInMemory(t *testing.T, client *fake.Clientset, given []Option) (*Cluster, error) {
+	t.Helper()
+	o, err := newOptions(given)
+	must.OK(t, err)
+	o.resync = memory.Resync
+	scheme := metadatafake.NewTestScheme()
+	must.OK(t, metav1.AddMetaToScheme(scheme))
+	return startOn(t, &connection{client, metadatafake.NewSimpleMetadataClient(scheme), func() {}}, o)
+}
+
+func newJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
+	one, six := int32(1), int32(6)
+	labels := map[string]string{"job-name": name}
+	j := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+		Spec: batchv1.JobSpec{
+			Parallelism: &one, Completions: &one, BackoffLimit: &six, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main"}}},
+			},
+		},
+	}
+	if change != nil {
+		change(&j.Spec)
+	}
+	return j
+}
+
+// In a bubble of synctest, nothing of a stopped cluster may be left: it would be a deadlock.
+func inBubble(t *testing.T, test func(*testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		test(t)
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // timers of client-go
+	})
+}
+
+func create(t *testing.T, client *fake.Clientset, j *batchv1.Job) {
+	t.Helper()
+	_, err := client.BatchV1().Jobs(j.Namespace).Create(t.Context(), j, metav1.CreateOptions{})
+	must.OK(t, err)
+}
+
+func TestCluster(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c, client := inMemory(t, Patience(5*time.Minute))
+		c.Pods(SucceedAfter(time.Minute))
+		c.Pods(FailWith(42), OfJob("train"), Attempt(0))
+		create(t, client, newJob("train", nil))
+		create(t, client, newJob("other", nil))
+		begin := time.Now()
+		if s := c.Wait(t, Complete("other")).Status; s.Failed != 0 || time.Since(begin) < time.Minute {
+			t.Errorf("other: %+v after %v", s, time.Since(begin))
+		}
+		if s := c.Wait(t, Complete("default/train")).Status; s.Failed != 1 || s.Succeeded != 1 {
+			t.Errorf("train: %+v", s)
+		}
+	})
+}
+
+func TestPod(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c, client := inMemory(t)
+		c.Pods(Pending())
+		create(t, client, newJob("train", func(s *batchv1.JobSpec) { *s.BackoffLimit = 0 }))
+		pod := c.Pod("train")
+		if got := pod.Object(); got.Spec.NodeName != "" {
+			t.Errorf("a node: %+v", got.Spec)
+		}
+		pod.Ready(true)
+		c.Wait(t, ReadyPods("train", 1))
+		pod.Fail(137)
+		c.Wait(t, FailedFor("train", batchv1.JobReasonBackoffLimitExceeded))
+	})
+}
+
+// TestKubelet_Appeared: who waits for the life of a pod learns of it from the kubelet. The cache has
+// shown the pod before, and a pod that stays pending is not written again.
+func TestKubelet_Appeared(t *testing.T) {
+	informer := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0).Core().V1().Pods().Informer()
+	k, err := newKubelet(nil, informer, clock.RealClock{}, func(err error) { t.Error(err) })
+	must.OK(t, err)
+	known := func() (n int, moved <-chan struct{}) {
+		moved = k.look(func(lives map[types.UID]*entry) { n = len(lives) })
+		return n, moved
+	}
+	n, moved := known()
+	k.appeared(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "train-1", UID: "1"}})
+	select {
+	case <-moved:
+	default:
+		t.Error("who waits is not woken")
+	}
+	if after, _ := known(); n != 0 || after != 1 {
+		t.Errorf("%d lives before, %d after", n, after)
+	}
+}
+
+// fatal is a T whose Fatalf is read.
+type fatal struct {
+	*testing.T
+	said string
+}
+
+func (f *fatal) Fatalf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
+
+func TestWait_Explains(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c, client := inMemory(t, Patience(5*time.Second))
+		c.Pods(FailWith(42), Attempt(0))
+		create(t, client, newJob("train", nil))
+		f := &fatal{T: t}
+		c.Wait(f, Complete("train"))
+		for _, want := range []string{
+			"job default/train is not Complete after 5s", "failed=1", "1 pod wanted, held by backoff until 00:00:10", "main exited with 42",
+		} {
+			if !strings.Contains(f.said, want) {
+				t.Errorf("%q is not in:\n%s", want, f.said)
+			}
+		}
+	})
+}
+
+// TestRelease: the controllers decide as the release does. Suspending keeps startTime before 1.36.
+func TestRelease(t *testing.T) {
+	for r, keeps := range map[release.Release]bool{release.V135: true, release.V136: false} {
+		inBubble(t, func(t *testing.T) {
+			c, client := inMemory(t, Release(r))
+			create(t, client, newJob("train", nil))
+			j := c.Wait(t, ReadyPods("train", 1)).DeepCopy()
+			suspend := true
+			j.Spec.Suspend = &suspend
+			_, err := client.BatchV1().Jobs("default").Update(t.Context(), j, metav1.UpdateOptions{})
+			must.OK(t, err)
+			if s := c.Wait(t, Suspended("train")).Status; (s.StartTime != nil) != keeps {
+				t.Errorf("%v: startTime %v", r, s.StartTime)
+			}
+		})
+	}
+}
+
+func forbidden(resource string) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no rule allows it"))
+}
+
+// TestRights: a refused list ends the start, and a refused write is in the explanation of a wait.
+func TestRights(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		client := fake.NewSimpleClientset()
+		client.PrependReactor("list", "cronjobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, forbidden("cronjobs")
+		})
+		client.PrependWatchReactor("cronjobs", func(clienttesting.Action) (bool, watch.Interface, error) {
+			return true, nil, forbidden("cronjobs")
+		})
+		_, err := startInMemory(t, client, nil)
+		for _, want := range []string{"jobs, CronJobs and pods cannot be listed and watched: ", "cronjobs is forbidden: no rule allows it"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q is not in %v", want, err)
+			}
+		}
+	})
+	inBubble(t, func(t *testing.T) {
+		c, client := inMemory(t, Patience(5*time.Second))
+		client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, forbidden("pods")
+		})
+		create(t, client, newJob("train", nil))
+		f := &fatal{T: t}
+		c.Wait(f, Complete("train"))
+		if want := "pods is forbidden: no rule allows it"; !strings.Contains(f.said, want) {
+			t.Errorf("%q is not in:\n%s", want, f.said)
+		}
+	})
+}
+
+// TestServers: clusters on two servers, concurrently, know nothing of each other.
+func TestServers(t *testing.T) {
+	for _, code := range []int32{0, 1} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T) {
+				c, client := inMemory(t, Speed(100))
+				c.Pods(SucceedAfter(time.Second))
+				want := Complete("train")
+				if code != 0 {
+					c.Pods(FailWith(code))
+					want = FailedFor("train", batchv1.JobReasonBackoffLimitExceeded)
+				}
+				create(t, client, newJob("train", nil))
+				c.Wait(t, want)
+				if all, err := client.BatchV1().Jobs("").List(t.Context(), metav1.ListOptions{}); err != nil || len(all.Items) != 1 {
+					t.Errorf("%v, %d jobs", err, len(all.Items))
+				}
+			})
+		})
+	}
+}

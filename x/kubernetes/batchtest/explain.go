@@ -1,0 +1,162 @@
+package batchtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/convert"
+)
+
+// Explain says how a job is, what the Job controller is about to do and what it waits for, what each
+// pod does, and what the controllers have logged last.
+func (c *Cluster) Explain(name string) string {
+	key := c.key(name)
+	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
+	defer cancel()
+	var b strings.Builder
+	j, err := c.freshJob(ctx, key)
+	switch {
+	case err != nil:
+		fmt.Fprintf(&b, "  job: %v\n", err)
+	case j == nil:
+		fmt.Fprintf(&b, "  there is no such job; the jobs of the namespace: %s\n", cmp.Or(strings.Join(c.jobsIn(key.Namespace), ", "), "none"))
+	default:
+		c.explainJob(ctx, &b, j)
+	}
+	if lines := c.log.String(); lines != "" {
+		fmt.Fprintf(&b, "  the controllers have logged last:\n    %s\n", strings.ReplaceAll(lines, "\n", "\n    "))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1.Job) {
+	value := convert.Job(j)
+	fmt.Fprintf(b, "  status: %s\n", value.Status)
+	pods, err := c.podsOf(ctx, j)
+	if err != nil {
+		fmt.Fprintf(b, "  pods: %v\n", err)
+		return
+	}
+	snapshot := job.Snapshot{
+		Job: value, Now: c.clock.Now(), Memory: c.memories.Get(keyOf(j)), Consistent: true, Options: c.options.job,
+	}
+	for i := range pods {
+		snapshot.Pods = append(snapshot.Pods, convert.Pod(&value, &pods[i]))
+	}
+	fmt.Fprintf(b, "  the controller, at %s UTC:\n", snapshot.Now.UTC().Format("15:04:05"))
+	if plan, err := job.Reconcile(snapshot); err != nil {
+		fmt.Fprintf(b, "    cannot plan: %v\n", err)
+	} else {
+		for line := range strings.Lines(plan.String()) {
+			b.WriteString("    " + line)
+		}
+	}
+	b.WriteString("  pods:\n")
+	for i := range pods {
+		b.WriteString("    " + c.explainPod(&pods[i]) + "\n")
+	}
+	if len(pods) == 0 {
+		b.WriteString("    none\n")
+	}
+}
+
+// podsOf returns the pods that could be the job's, in order.
+func (c *Cluster) podsOf(ctx context.Context, j *batchv1.Job) ([]corev1.Pod, error) {
+	list, err := c.client.CoreV1().Pods(j.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(j.Spec.Selector)})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list.Items, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return list.Items, nil
+}
+
+// explainPod is one line.
+func (c *Cluster) explainPod(pod *corev1.Pod) string {
+	out := fmt.Sprintf("%s: %s", pod.Name, pod.Status.Phase)
+	if isTrue(pod, corev1.PodReady) {
+		out += ", ready"
+	}
+	for _, s := range pod.Status.ContainerStatuses {
+		if end := s.State.Terminated; end != nil && end.ExitCode != 0 {
+			out += fmt.Sprintf(", %s exited with %d", s.Name, end.ExitCode)
+		}
+		if s.RestartCount > 0 {
+			out += fmt.Sprintf(", %s restarted %s", s.Name, value.Count(s.RestartCount, "time"))
+		}
+	}
+	if pod.DeletionTimestamp != nil {
+		out += ", is being deleted, finalizers: " + cmp.Or(strings.Join(pod.Finalizers, ", "), "none")
+	}
+	if len(pod.Spec.SchedulingGates) > 0 {
+		out += ", has scheduling gates"
+	}
+	if isOver(pod) {
+		return out
+	}
+	return out + "; it " + c.kubelet.describe(pod)
+}
+
+// jobsIn returns the names of the jobs of a namespace.
+func (c *Cluster) jobsIn(namespace string) (names []string) {
+	for _, o := range c.jobs.GetIndexer().List() {
+		if j := o.(*batchv1.Job); j.Namespace == namespace {
+			names = append(names, j.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// runs returns the names of the jobs that a CronJob controls, in the order of creation.
+func (c *Cluster) runs(key types.NamespacedName) (names []string) {
+	var runs []*batchv1.Job
+	for _, o := range c.jobs.GetIndexer().List() {
+		j := o.(*batchv1.Job)
+		if ref := metav1.GetControllerOf(j); j.Namespace == key.Namespace && ref != nil && ref.Kind == "CronJob" && ref.Name == key.Name {
+			runs = append(runs, j)
+		}
+	}
+	slices.SortFunc(runs, func(a, b *batchv1.Job) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	})
+	for _, j := range runs {
+		names = append(names, j.Name)
+	}
+	return names
+}
+
+// explainCronJob says what the CronJob controller is about to do and what it waits for.
+func (c *Cluster) explainCronJob(key types.NamespacedName) string {
+	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
+	defer cancel()
+	object, err := c.client.BatchV1().CronJobs(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	if err != nil {
+		return "  " + err.Error()
+	}
+	value := convert.CronJob(object)
+	snapshot := cronjob.Snapshot{
+		CronJob: value, Now: c.clock.Now(), Schedule: cronjob.Compile(&value, c.options.schedule...), Options: c.options.cronJob,
+	}
+	for _, o := range c.jobs.GetIndexer().List() {
+		if j := o.(*batchv1.Job); metav1.IsControlledBy(j, object) {
+			snapshot.Children = append(snapshot.Children, convert.Child(&value, j))
+		}
+	}
+	plan, err := cronjob.Reconcile(snapshot)
+	if err != nil {
+		return "  cannot plan: " + err.Error()
+	}
+	return fmt.Sprintf("  the controller, at %s UTC:\n    %s", snapshot.Now.UTC().Format("15:04:05"),
+		strings.ReplaceAll(strings.TrimRight(plan.String(), "\n"), "\n", "\n    "))
+}

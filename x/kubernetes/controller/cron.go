@@ -1,0 +1,255 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/schedule"
+	"github.com/batchplan/batchplan/x/kubernetes/backend"
+	"github.com/batchplan/batchplan/x/kubernetes/convert"
+)
+
+// Cron describes a kind of objects, P, that start objects of another kind, C, on a schedule: CronJobs and their
+// jobs, or resources of your own. What the functions are given is the cache's and is not written to.
+type Cron[P, C Object] struct {
+	// Parent and Child are the two kinds.
+	Parent, Child schema.GroupVersionKind
+	// Spec returns what is planned. Only the schedule is required; without a concurrency policy runs
+	// overlap, and without limits all children are kept.
+	Spec func(P) cronjob.Spec
+	// Status returns what the status of the parent stores, and SetStatus sets it in a copy of the parent.
+	// LastScheduleTime is required. If the list of active children or the time of the last
+	// success does not come back, the children tell it ([cronjob.Options].ActiveFromChildren). SetStatus may
+	// set more, such as a phase.
+	Status    func(P) cronjob.Status
+	SetStatus func(P, cronjob.Status)
+	// New returns a new child, as the parent's template says. Its name, namespace, owner, and the marks of its run are
+	// added.
+	New func(P) C
+	// Ended sets Finished and FinishTime if a child has ended: anything else counts as running. If Finished is
+	// Complete, CompletionTime is FinishTime unless it is set. StartTime is the creation unless it is set.
+	Ended func(C, *cronjob.Child)
+	// Schedule, if set, returns options of one parent's schedule, beside CronJobOptions.Schedule.
+	Schedule func(P) []schedule.Option
+	// OwnerLabel is the label of a child with the UID of its parent. If it is empty, a child has a controller
+	// reference, and the garbage collector deletes it after its parent.
+	OwnerLabel string
+	// Namespace returns the namespace of a parent's children, for parents without a namespace of their own, and must be nil
+	// for others. It must not change what it returns for a parent. Without it, the children of such a parent have no
+	// namespace either.
+	Namespace func(P) string
+	// Parents and Children are the clients of a namespace, which is empty for objects without one. Typed clients of client-go are such clients.
+	Parents  func(namespace string) backend.ParentClient[P]
+	Children func(namespace string) backend.ChildClient[C]
+}
+
+// BatchCronJobs are the CronJobs of batch/v1.
+func BatchCronJobs(client kubernetes.Interface) Cron[*batchv1.CronJob, *batchv1.Job] {
+	return Cron[*batchv1.CronJob, *batchv1.Job]{
+		Parent: batchv1.SchemeGroupVersion.WithKind("CronJob"), Child: batchv1.SchemeGroupVersion.WithKind("Job"),
+		Spec:      func(o *batchv1.CronJob) cronjob.Spec { return convert.CronJob(o).Spec },
+		Status:    func(o *batchv1.CronJob) cronjob.Status { return convert.CronJob(o).Status },
+		SetStatus: func(o *batchv1.CronJob, s cronjob.Status) { o.Status = convert.CronJobStatus(s) },
+		New:       func(o *batchv1.CronJob) *batchv1.Job { return &batchv1.Job{Spec: *o.Spec.JobTemplate.Spec.DeepCopy()} },
+		Ended:     convert.Ending,
+		Parents: func(namespace string) backend.ParentClient[*batchv1.CronJob] {
+			return client.BatchV1().CronJobs(namespace)
+		},
+		Children: func(namespace string) backend.ChildClient[*batchv1.Job] { return client.BatchV1().Jobs(namespace) },
+	}
+}
+
+// cronKind is a Cron whose types are not known.
+type cronKind interface {
+	parent() schema.GroupVersionKind
+	childKind() string
+	// value returns the CronJob that a parent is, in the namespace of its children.
+	value(Object) cronjob.CronJob
+	// namespace returns the namespace of a parent's children, and ownNamespace the one of the parents with children there.
+	namespace(parent Object) string
+	ownNamespace(ofChildren string) string
+	child(of *cronjob.CronJob, o Object, options *cronjob.Options) cronjob.Child
+	// owner returns the UID of a child's parent, and the parent's name if the child tells it.
+	owner(child Object) (uid types.UID, name string)
+	schedule(Object) (options []schedule.Option, ok bool)
+	newBackend(parent Object) writer
+	// says returns a sentence of the planner about a parent and its children.
+	says(text string) string
+	// logKey is the key of a parent in the log.
+	logKey() string
+}
+
+// writer is a backend that tells what it has written, or nil.
+type writer interface {
+	cronjobapply.Backend
+	// reread reads the parent from the server.
+	reread(ctx context.Context) (Object, error)
+	written() Object
+}
+
+func (k *Cron[P, C]) parent() schema.GroupVersionKind { return k.Parent }
+func (k *Cron[P, C]) childKind() string               { return k.Child.Kind }
+
+// says implements [cronKind]: the sentences of the planner are about a CronJob and its jobs.
+func (k *Cron[P, C]) says(text string) string {
+	child := cronjob.Kind{Kind: k.Child.Kind}.String()
+	return strings.NewReplacer("the CronJob ", "the "+k.Parent.Kind+" ", "an active job ", "an active "+child+" ",
+		"successful jobs ", "successful "+child+"s ", "failed jobs ", "failed "+child+"s ").Replace(text)
+}
+
+func (k *Cron[P, C]) logKey() string {
+	if k.Parent.Kind == "CronJob" {
+		return "cronJob"
+	}
+	return strings.ToLower(k.Parent.Kind)
+}
+
+func (k *Cron[P, C]) value(o Object) cronjob.CronJob {
+	parent := o.(P)
+	value := convert.Parent(parent, k.Spec(parent), k.Status(parent))
+	value.Namespace = k.namespace(o)
+	return value
+}
+
+func (k *Cron[P, C]) namespace(parent Object) string {
+	if k.Namespace != nil {
+		return k.Namespace(parent.(P))
+	}
+	return parent.GetNamespace()
+}
+
+func (k *Cron[P, C]) ownNamespace(ofChildren string) string {
+	if k.Namespace != nil {
+		return ""
+	}
+	return ofChildren
+}
+
+func (k *Cron[P, C]) child(of *cronjob.CronJob, o Object, options *cronjob.Options) cronjob.Child {
+	uid, _ := k.owner(o)
+	child := convert.ChildOf(of, o, uid, options)
+	k.Ended(o.(C), &child)
+	if child.Finished == cronjob.Complete && child.CompletionTime.IsZero() {
+		child.CompletionTime = child.FinishTime
+	}
+	return child
+}
+
+func (k *Cron[P, C]) owner(child Object) (uid types.UID, name string) {
+	if k.OwnerLabel != "" {
+		return types.UID(child.GetLabels()[k.OwnerLabel]), ""
+	}
+	if ref := metav1.GetControllerOfNoCopy(child); ref != nil && ref.Kind == k.Parent.Kind {
+		return ref.UID, ref.Name
+	}
+	return "", ""
+}
+
+func (k *Cron[P, C]) schedule(o Object) (options []schedule.Option, ok bool) {
+	if k.Schedule == nil {
+		return nil, false
+	}
+	return k.Schedule(o.(P)), true
+}
+
+// newChild returns the child of a creation.
+func (k *Cron[P, C]) newChild(parent P, c *cronjob.Creation) C {
+	child := k.New(parent)
+	child.SetName(c.Name)
+	child.SetNamespace(k.namespace(parent))
+	child.SetLabels(merged(child.GetLabels(), c.Labels))
+	child.SetAnnotations(merged(child.GetAnnotations(), c.Annotations))
+	if k.OwnerLabel != "" {
+		child.SetLabels(merged(child.GetLabels(), map[string]string{k.OwnerLabel: string(parent.GetUID())}))
+		return child
+	}
+	child.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(parent, k.Parent)})
+	return child
+}
+
+// merged returns both maps in a new one, the second over the first.
+func merged(a, b map[string]string) map[string]string {
+	if len(a) == 0 {
+		return b
+	}
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
+}
+
+func (k *Cron[P, C]) newBackend(parent Object) writer {
+	w := &cronWriter[P, C]{}
+	w.Cron = backend.Cron[P, C]{
+		Parents: k.Parents(parent.GetNamespace()), Children: k.Children(k.namespace(parent)), Kind: k.Child, New: k.newChild, SetStatus: k.SetStatus,
+		Owner:  func(c C) types.UID { uid, _ := k.owner(c); return uid },
+		Object: parent.(P),
+		Wrote:  func(o P) { w.last = o },
+	}
+	return w
+}
+
+type cronWriter[P, C Object] struct {
+	backend.Cron[P, C]
+	last Object
+}
+
+func (w *cronWriter[P, C]) written() Object { return w.last }
+
+func (w *cronWriter[P, C]) reread(ctx context.Context) (Object, error) {
+	return w.Parents.Get(ctx, w.Object.GetName(), metav1.GetOptions{})
+}
+
+// check says what is missing, and fills in the options that follow from what the parent's status stores.
+func (k *Cron[P, C]) check(o *CronJobOptions) error {
+	for _, f := range []struct {
+		name string
+		is   bool
+	}{
+		{"Parent", k.Parent.Kind != ""}, {"Child", k.Child.Kind != ""}, {"Spec", k.Spec != nil}, {"Status", k.Status != nil}, {"SetStatus", k.SetStatus != nil},
+		{"New", k.New != nil}, {"Ended", k.Ended != nil}, {"Parents", k.Parents != nil}, {"Children", k.Children != nil},
+	} {
+		if !f.is {
+			return fmt.Errorf("cron controller of %s: Cron.%s is required", k.Parent.Kind, f.name)
+		}
+	}
+	probe := cronjob.Status{
+		Active:             []cronjob.Reference{{Kind: k.Child.Kind, APIVersion: k.Child.GroupVersion().String(), Namespace: "ns", Name: "name", UID: "uid"}},
+		LastScheduleTime:   time.Unix(1_000_000_000, 0),
+		LastSuccessfulTime: time.Unix(1_000_000_001, 0),
+	}
+	object := newObject[P]()
+	k.SetStatus(object, probe)
+	stored := k.Status(object)
+	if !stored.LastScheduleTime.Equal(probe.LastScheduleTime) {
+		return fmt.Errorf("cron controller of %s: Status does not return the LastScheduleTime that SetStatus has set: without it, a run would start again once its %s is gone", k.Parent.Kind, k.Child.Kind)
+	}
+	o.Planner.ActiveFromChildren = o.Planner.ActiveFromChildren || !slices.Equal(stored.Active, probe.Active)
+	o.Planner.SuccessFromChildren = o.Planner.SuccessFromChildren || !stored.LastSuccessfulTime.Equal(probe.LastSuccessfulTime)
+	if o.Planner.Child == (cronjob.Kind{}) && k.Child != batchv1.SchemeGroupVersion.WithKind("Job") {
+		o.Planner.Child = cronjob.Kind{Kind: k.Child.Kind, APIVersion: k.Child.GroupVersion().String()}
+	}
+	return nil
+}
+
+// newObject returns an empty object of a type of pointers.
+func newObject[T Object]() T {
+	object := reflect.New(reflect.TypeFor[T]().Elem()).Interface()
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		u.Object = map[string]any{}
+	}
+	return object.(T)
+}

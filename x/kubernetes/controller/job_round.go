@@ -1,0 +1,228 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/x/kubernetes/backend"
+)
+
+// Reconcile is one round of one job. It returns when the next one is due although nothing
+// happens, or the zero time. An error requests another one soon.
+func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
+	if err := c.written.check(key); err != nil && !c.options.Stale {
+		c.options.Metrics.Stale(c.resource(err.cache))
+		return next, err
+	}
+	object := c.ownerAt(key)
+	if object == nil || !c.options.serves(c.kind.namespace(object)) {
+		c.forget(key)
+		return next, nil
+	}
+	value := c.kind.value(object)
+	if value.Status.Finished() != "" {
+		c.forgetPods(key)
+		c.written.forget(key, object.GetUID())
+		c.options.Memories.Delete(key)
+		return next, nil
+	}
+	d := c.desks.Get().(*desk)
+	snapshot := job.Snapshot{Job: value, Now: c.options.clock().Now(), Memory: c.remember(key, object), Options: c.options.Planner}
+	snapshot.Memory.Expectations, snapshot.Memory.Untracking = c.tracker.Snapshot(key)
+	if c.takes(&value) {
+		if value.Namespace != key.Namespace {
+			c.places.Store(key, value.Namespace)
+		}
+		d.objects = c.appendPods(d.objects[:0], object)
+		d.pods = c.known.Append(d.pods[:0], &value, d.objects)
+		snapshot.Pods = d.pods
+		clear(d.objects) // keep no pod alive that is gone
+	}
+	next, err = c.plan(ctx, d, key, object, &snapshot)
+	c.desks.Put(d) // and not after a panic
+	return next, err
+}
+
+// resource names a cache.
+func (c *Jobs) resource(r resource) schema.GroupResource {
+	if r == ofPods {
+		return corev1.Resource("pods")
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(c.kind.gvk())
+	return plural.GroupResource()
+}
+
+// forget drops what is known of a job that is gone, or another replica's.
+func (c *Jobs) forget(key types.NamespacedName) {
+	c.forgetPods(key)
+	c.tracker.Forget(key)
+	c.written.forget(key, "")
+	c.options.Memories.Delete(key)
+}
+
+// forgetPods drops what is known of the pods of a job.
+func (c *Jobs) forgetPods(key types.NamespacedName) {
+	c.created.forget(key)
+	if place, is := c.places.LoadAndDelete(key); is {
+		key.Namespace = place.(string)
+	}
+	c.known.Forget(key)
+}
+
+// plan makes the plan of a round and carries it out.
+func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, object Object, snapshot *job.Snapshot) (next time.Time, err error) {
+	plan, err := d.planner.Reconcile(snapshot)
+	if c.options.Hooks.Planned != nil {
+		c.options.Hooks.Planned(c.options.clock().Since(snapshot.Now))
+	}
+	if err == nil && c.takes(&snapshot.Job) {
+		err = c.kind.check(object, &snapshot.Job)
+	}
+	if err != nil {
+		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "Invalid" + c.kind.gvk().Kind, Message: err.Error()})
+		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
+	}
+	c.log(ctx, key, plan)
+	if err := c.checkCreations(key, snapshot, plan); err != nil {
+		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "PodsNotSeen", Message: err.Error()})
+		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
+	}
+	executor := jobapply.Executor{Parallel: c.options.Parallel, Expectations: c.tracker.Of(key, c.options.clock().Now())}
+	b := c.newBackend(key, object)
+	end, err := executor.Apply(ctx, b, plan)
+	if b.foundOnlyGone(plan) {
+		// The round has changed nothing, and the cache will soon show that these pods are
+		// gone: plan without them instead of waiting for that (J6).
+		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return b.gone[p.UID] })
+		return c.plan(ctx, d, key, object, snapshot)
+	}
+	if c.options.Hooks.Round != nil {
+		c.options.Hooks.Round(snapshot, plan, end.Outcome)
+	}
+	c.options.Memories.Set(key, end.Memory)
+	events := end.Events
+	if c.options.MergeEvents {
+		events = mergeEvents(events)
+	}
+	c.options.report(ctx, object, end.Retry, c.said(events)...)
+	if slices.ContainsFunc(end.Outcome.Created, func(e job.Effect) bool { return e.Result == job.ResultRefused }) {
+		c.options.reportClosing(ctx, object, "Pod", b.Namespace, c.options.Planner.Quirks.Has(jobquirk.RefusedAreActive))
+	}
+	c.options.Metrics.Round(&end.Metrics, c.options.clock().Since(snapshot.Now))
+	if ended := end.Status.Finished(); ended == "" {
+		err = errors.Join(err, b.annotate(ctx, end.Memory))
+	} else if b.object != object {
+		klog.FromContext(ctx).V(2).Info(c.kind.says("Job has ended"), c.kind.controller("job"), key, "condition", ended, "reason", end.Status.Condition(ended).Reason,
+			"succeeded", end.Status.Succeeded, "failed", end.Status.Failed)
+	}
+	if end.Outcome.Claimed == job.ResultUnsuccessful {
+		return next, err // the next try is the first that has anything to do
+	}
+	return end.Requeue.At, err
+}
+
+// log logs each decision with its reason.
+func (c *Jobs) log(ctx context.Context, key types.NamespacedName, plan *job.Plan) {
+	log := klog.FromContext(ctx).V(4)
+	if !log.Enabled() {
+		return
+	}
+	for line := range strings.Lines(plan.String()) {
+		log.Info("decision", c.kind.controller("job"), key, "decision", c.kind.decides(strings.TrimSpace(line)))
+	}
+}
+
+// said returns the events with sentences about an object of the kind.
+func (c *Jobs) said(events []job.Event) []job.Event {
+	for i := range events { // the conclusion's own
+		events[i].Message = c.kind.says(events[i].Message)
+	}
+	return events
+}
+
+// roundBackend makes the writes of one round, and keeps their versions.
+type roundBackend struct {
+	*backend.Pods
+	jobs   *Jobs
+	key    types.NamespacedName
+	owner  types.UID
+	object Object // as the plan saw it, then as the last write of the round left it
+
+	mu   sync.Mutex
+	gone map[job.UID]bool // orphans that could not be adopted since they are gone
+}
+
+// Adopt implements [jobapply.Backend].
+func (b *roundBackend) Adopt(ctx context.Context, pod job.PodRef) error {
+	err := b.Pods.Adopt(ctx, pod)
+	if errors.Is(err, jobapply.ErrGone) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.gone == nil {
+			b.gone = map[job.UID]bool{}
+		}
+		b.gone[pod.UID] = true
+	}
+	return err
+}
+
+// Create implements [jobapply.Backend].
+func (b *roundBackend) Create(ctx context.Context, c job.Creation) (job.PodRef, error) {
+	ref, err := b.Pods.Create(ctx, c)
+	if err == nil {
+		b.jobs.created.add(b.key, b.owner, ref, b.jobs.options.clock().Now())
+	}
+	return ref, err
+}
+
+// foundOnlyGone reports whether all that the plan claims is gone.
+func (b *roundBackend) foundOnlyGone(p *job.Plan) bool {
+	return len(b.gone) > 0 && len(b.gone) == len(p.Adopt) && len(p.Release) == 0
+}
+
+func (c *Jobs) newBackend(key types.NamespacedName, object Object) *roundBackend {
+	namespace := c.kind.namespace(object)
+	return &roundBackend{
+		jobs: c, key: key, owner: object.GetUID(), object: object,
+		Pods: &backend.Pods{
+			Client:    c.client.CoreV1().Pods(namespace),
+			Namespace: namespace,
+			Owner:     *metav1.NewControllerRef(object, c.kind.gvk()),
+			Template:  c.kind.template(object),
+			Fresh: func(ctx context.Context) (metav1.Object, error) {
+				return c.kind.get(ctx, key)
+			},
+			Wrote: func(pod *corev1.Pod) {
+				if ref := metav1.GetControllerOf(pod); ref != nil {
+					c.written.wrote(key, ref.UID, ofPods, pod.ResourceVersion)
+				}
+			},
+		},
+	}
+}
+
+// WriteStatus implements [jobapply.Backend].
+func (b *roundBackend) WriteStatus(ctx context.Context, s job.Status) error {
+	object, err := b.jobs.kind.writeStatus(ctx, b.object, s)
+	if err != nil {
+		return err
+	}
+	b.object = object
+	b.jobs.written.wrote(b.key, object.GetUID(), ofOwners, object.GetResourceVersion())
+	return nil
+}

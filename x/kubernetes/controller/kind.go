@@ -1,0 +1,277 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/backend"
+	"github.com/batchplan/batchplan/x/kubernetes/convert"
+)
+
+// Object is an object of any kind.
+type Object = backend.Object
+
+// Kind describes objects whose pods the planner of jobs runs: jobs, or a resource of your own. What the functions are
+// given is the cache's and is not written to.
+type Kind[T Object] struct {
+	schema.GroupVersionKind
+	// Spec returns the job that an object is. Its template is required; the fields that a server fills in for a job
+	// are filled in (J1), and a spec that it would refuse is reported with an event (J2). Without a selector, the pods
+	// get the label batch.kubernetes.io/controller-uid with the UID of the object and are selected by it, as those of
+	// a job: another object of the name does not adopt them.
+	Spec func(T) *batchv1.JobSpec
+	// Status returns the status of the job as an object stores it, and SetStatus sets it in a copy of the object.
+	// SetStatus may be nil if Status returns a pointer to a field of the object.
+	Status    func(T) *batchv1.JobStatus
+	SetStatus func(T, batchv1.JobStatus)
+	// Check, if set, says why an object cannot be served. It is for what Spec does not return.
+	Check func(T) error
+	// Namespace returns the namespace of an object's pods. It is required for a kind whose objects have no namespace of
+	// their own, and must be nil for others. It must not change, and nor must what it returns for an object.
+	Namespace func(T) string
+	// Objects is the client of a namespace, which is empty for objects without one. The typed clients of client-go are
+	// such clients.
+	Objects func(namespace string) backend.OwnerClient[T]
+
+	isBatch bool // a server has filled in and checked the spec
+}
+
+// BatchJobs returns the kind of jobs of batch/v1.
+func BatchJobs(client kubernetes.Interface) Kind[*batchv1.Job] {
+	return Kind[*batchv1.Job]{
+		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"),
+		Spec:             func(o *batchv1.Job) *batchv1.JobSpec { return &o.Spec },
+		Status:           func(o *batchv1.Job) *batchv1.JobStatus { return &o.Status },
+		Objects: func(namespace string) backend.OwnerClient[*batchv1.Job] {
+			return client.BatchV1().Jobs(namespace)
+		},
+		isBatch: true,
+	}
+}
+
+// ownerKind is a Kind whose type is not known.
+type ownerKind interface {
+	gvk() schema.GroupVersionKind
+	// value returns the job that an object is, in the namespace of its pods.
+	value(Object) job.Job
+	// namespace returns the namespace of an object's pods, and ownNamespace the one of the objects with pods there.
+	namespace(Object) string
+	ownNamespace(ofPods string) string
+	// check says why an object, with that value, cannot be served.
+	check(Object, *job.Job) error
+	template(Object) *corev1.PodTemplateSpec
+	get(ctx context.Context, key types.NamespacedName) (Object, error)
+	// writeStatus replaces the status on condition of the object's version, and annotate sets an annotation on condition
+	// of its UID. Both return the object as the write left it.
+	writeStatus(ctx context.Context, o Object, s job.Status) (Object, error)
+	annotate(ctx context.Context, o Object, annotation, value string) (Object, error)
+	remove(ctx context.Context, key types.NamespacedName, o metav1.DeleteOptions) error
+	// says returns a sentence of the planner about an object of the kind.
+	says(text string) string
+	// decides returns a line of a plan for an object of the kind.
+	decides(line string) string
+	// managedBy returns the name of the controller of objects that name none, if the options leave it empty.
+	managedBy(name string) (string, error)
+	// controller names a controller of the kind; the Job controller has the short name.
+	controller(short string) string
+}
+
+// complete says what is missing.
+func (k *Kind[T]) complete() error {
+	for _, f := range []struct {
+		name string
+		is   bool
+	}{
+		{"GroupVersionKind", k.Kind != ""}, {"Spec", k.Spec != nil}, {"Status", k.Status != nil}, {"Objects", k.Objects != nil},
+	} {
+		if !f.is {
+			return fmt.Errorf("controller of %T: Kind.%s is required", newObject[T](), f.name)
+		}
+	}
+	one, at := int32(1), metav1.Unix(1_000_000_000, 0)
+	probe := batchv1.JobStatus{
+		Conditions: []batchv1.JobCondition{{Type: "Probe", Status: corev1.ConditionTrue}}, StartTime: &at, CompletionTime: &at,
+		Active: 1, Succeeded: 2, Failed: 3, Terminating: &one, Ready: &one, CompletedIndexes: "1", FailedIndexes: &[]string{"2"}[0],
+		UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"s"}, Failed: []types.UID{"f"}},
+	}
+	object := newObject[T]()
+	k.setStatus(object, probe)
+	if stored := k.Status(object); stored == nil || !equality.Semantic.DeepEqual(*stored, probe) {
+		return fmt.Errorf("controller of %s: Status does not return what SetStatus has set: a job needs all fields of its status", k.Kind)
+	}
+	return nil
+}
+
+func (k *Kind[T]) gvk() schema.GroupVersionKind { return k.GroupVersionKind }
+
+func (k *Kind[T]) controller(short string) string {
+	switch {
+	case k.isBatch:
+		return short
+	case short == "job":
+		return strings.ToLower(k.Kind)
+	}
+	return strings.ToLower(k.Kind) + "-" + short
+}
+
+func (k *Kind[T]) managedBy(name string) (string, error) {
+	switch {
+	case name != "":
+		return name, nil
+	case k.isBatch:
+		return "", errors.New("ManagedBy is required: the spec.managedBy of the jobs to take")
+	}
+	return job.ControllerName, nil
+}
+
+func (k *Kind[T]) value(o Object) job.Job {
+	object := o.(T)
+	spec := k.Spec(object)
+	value := convert.JobOf(object, spec, k.Status(object))
+	value.Namespace = k.namespace(o)
+	if k.isBatch {
+		return value
+	}
+	job.Default(&value.Spec)
+	if spec.Selector == nil {
+		value.Spec.Selector = &job.Selector{MatchLabels: uidLabel(object)}
+	}
+	for i := range value.Status.Conditions { // made for this value
+		if c := &value.Status.Conditions[i]; isAboutJob(c.Type) {
+			c.Message = replaced(c.Message, k.Kind, "Job")
+		}
+	}
+	return value
+}
+
+func (k *Kind[T]) namespace(o Object) string {
+	if k.Namespace != nil {
+		return k.Namespace(o.(T))
+	}
+	return o.GetNamespace()
+}
+
+func (k *Kind[T]) ownNamespace(ofPods string) string {
+	if k.Namespace != nil {
+		return ""
+	}
+	return ofPods
+}
+
+// uidLabel is the label of the pods of an object, and what selects them.
+func uidLabel(o Object) map[string]string {
+	return map[string]string{batchv1.ControllerUidLabel: string(o.GetUID())}
+}
+
+func (k *Kind[T]) template(o Object) *corev1.PodTemplateSpec {
+	spec := k.Spec(o.(T))
+	if spec.Selector != nil {
+		return &spec.Template
+	}
+	template := spec.Template // of the cache: its labels are replaced and not written to
+	template.Labels = merged(spec.Template.Labels, uidLabel(o))
+	return &template
+}
+
+func (k *Kind[T]) check(o Object, value *job.Job) error {
+	if value.Namespace == "" {
+		return errors.New("metadata.namespace: is missing, and Kind.Namespace names none for the pods")
+	}
+	if k.Check != nil {
+		if err := k.Check(o.(T)); err != nil {
+			return err
+		}
+	}
+	if !k.isBatch {
+		if err := job.Validate(value.Spec); err != nil {
+			return err
+		}
+	}
+	// A server may have stored what it refuses: without a selector, a job would adopt every pod of its namespace that
+	// nobody controls; with one that its own pods do not match, it would release each of them and create another.
+	switch labels := k.template(o).Labels; {
+	case value.Spec.Selector == nil:
+		return errors.New("job.spec.selector: is required")
+	case !value.Spec.Selector.Matches(labels):
+		return fmt.Errorf("job.spec.template.metadata.labels: %v: do not match the selector", labels)
+	}
+	return nil
+}
+
+func (k *Kind[T]) get(ctx context.Context, key types.NamespacedName) (Object, error) {
+	return k.Objects(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+}
+
+func (k *Kind[T]) writeStatus(ctx context.Context, o Object, s job.Status) (Object, error) {
+	status := convert.JobStatus(s)
+	if k.isBatch {
+		shallow := *o.(*batchv1.Job) // the template is not copied
+		o = &shallow
+	} else {
+		o = o.DeepCopyObject().(Object)
+		for i := range status.Conditions {
+			if c := &status.Conditions[i]; isAboutJob(job.ConditionType(c.Type)) {
+				c.Message = k.says(c.Message)
+			}
+		}
+	}
+	k.setStatus(o.(T), status)
+	return k.Objects(o.GetNamespace()).UpdateStatus(ctx, o.(T), metav1.UpdateOptions{})
+}
+
+func (k *Kind[T]) setStatus(o T, s batchv1.JobStatus) {
+	if k.SetStatus != nil {
+		k.SetStatus(o, s)
+	} else if status := k.Status(o); status != nil {
+		*status = s
+	}
+}
+
+func (k *Kind[T]) annotate(ctx context.Context, o Object, annotation, value string) (Object, error) {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": o.GetUID(), "annotations": map[string]string{annotation: value},
+	}})
+	if err != nil {
+		return nil, err // unreachable
+	}
+	return k.Objects(o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+}
+
+func (k *Kind[T]) remove(ctx context.Context, key types.NamespacedName, o metav1.DeleteOptions) error {
+	return k.Objects(key.Namespace).Delete(ctx, key.Name, o)
+}
+
+// says implements [ownerKind]: the sentences of the planner are about a Job.
+func (k *Kind[T]) says(text string) string { return replaced(text, "Job", k.Kind) }
+
+func (k *Kind[T]) decides(line string) string {
+	if k.isBatch {
+		return line
+	}
+	return strings.NewReplacer("the job ", "the "+k.Kind+" ", ": Job ", ": "+k.Kind+" ").Replace(line)
+}
+
+// replaced returns a sentence with another subject, if it has that subject.
+func replaced(text, subject, by string) string {
+	if rest, has := strings.CutPrefix(text, subject+" "); has {
+		return by + " " + rest
+	}
+	return text
+}
+
+// isAboutJob reports whether the planner's messages of a condition can begin with "Job".
+func isAboutJob(t job.ConditionType) bool {
+	return t == job.ConditionSuspended || t == job.ConditionFailed || t == job.ConditionFailureTarget
+}

@@ -1,0 +1,148 @@
+package convert_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/convert"
+)
+
+func toJSON(t testing.TB, object any) []byte {
+	t.Helper()
+	data, err := json.Marshal(object)
+	must.OK(t, err)
+	return data
+}
+
+// same compares what a decoder returned with what a conversion did.
+func same[T any](t *testing.T, decoded T, err error, converted T) {
+	t.Helper()
+	must.OK(t, err)
+	if diff := cmp.Diff(decoded, converted, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("(-decoded +converted):\n%s", diff)
+	}
+}
+
+// FuzzJob: the same value as by way of JSON, and the same status back.
+func FuzzJob(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var o batchv1.Job
+		fill(data, &o)
+		o.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
+		before := o.DeepCopy()
+		converted := convert.Job(&o)
+		decoded, err := job.DecodeJob(toJSON(t, &o))
+		same(t, decoded, err, converted)
+		if got, end := convert.IsFinished(&o), converted.Status.Finished(); got != (end != "") {
+			t.Fatalf("finished %t, the end is %q", got, end)
+		}
+
+		var status batchv1.JobStatus
+		must.OK(t, json.Unmarshal(toJSON(t, converted.Status), &status))
+		if got := convert.JobStatus(converted.Status); !equality.Semantic.DeepEqual(status, got) {
+			t.Fatalf("status by JSON %+v\nconverted %+v", status, got)
+		}
+		if !equality.Semantic.DeepEqual(before, &o) {
+			t.Fatal("the object was written to")
+		}
+	})
+}
+
+// FuzzPod: the same value as by way of JSON, whatever the job is.
+func FuzzPod(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var o struct {
+			Pod corev1.Pod
+			Job batchv1.Job
+		}
+		fill(data, &o)
+		o.Pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+		of := convert.Job(&o.Job)
+		converted := convert.Pod(&of, &o.Pod)
+		decoded, err := job.DecodePod(&of, toJSON(t, &o.Pod))
+		same(t, decoded, err, converted)
+	})
+}
+
+// FuzzCronJob: the same values as by way of JSON, and the same status back.
+func FuzzCronJob(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var o struct {
+			CronJob batchv1.CronJob
+			Child   batchv1.Job
+		}
+		fill(data, &o)
+		o.CronJob.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "CronJob"}
+		o.Child.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
+		converted := convert.CronJob(&o.CronJob)
+		decoded, err := cronjob.DecodeCronJob(toJSON(t, &o.CronJob))
+		same(t, decoded, err, converted)
+
+		child := convert.Child(&converted, &o.Child)
+		decodedChild, err := cronjob.DecodeChild(&converted, toJSON(t, &o.Child))
+		same(t, decodedChild, err, child)
+
+		var status batchv1.CronJobStatus
+		must.OK(t, json.Unmarshal(toJSON(t, converted.Status), &status))
+		if got := convert.CronJobStatus(converted.Status); !equality.Semantic.DeepEqual(status, got) {
+			t.Fatalf("status by JSON %+v\nconverted %+v", status, got)
+		}
+	})
+}
+
+// TestPod_Untyped: what the decoder refuses, and what JSON cannot hold.
+func TestPod_Untyped(t *testing.T) {
+	o := &corev1.Pod{}
+	o.CreationTimestamp.Time = at(0).Add(1)
+	o.Status.Phase = "Hibernating"
+	long := int64(1 << 40)
+	o.DeletionTimestamp, o.DeletionGracePeriodSeconds = &metav1.Time{Time: at(1)}, &long
+	p := convert.Pod(&job.Job{}, o)
+	if p.Phase != job.PodUnknown {
+		t.Errorf("phase %s", p.Phase)
+	}
+	if got := p.Detail.CreationTimestamp; !got.Equal(at(0).Add(1)) {
+		t.Errorf("created at %s: the fraction is lost", got)
+	}
+	if got := p.Deletion.GracePeriodSeconds; got != 1<<31-1 {
+		t.Errorf("grace period %d", got)
+	}
+}
+
+// TestPod_Bounds: a grace period below zero is none, and a pod without conditions or containers has no list of them.
+func TestPod_Bounds(t *testing.T) {
+	grace, now := int64(-5), metav1.Now()
+	p := convert.Pod(&job.Job{}, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now, DeletionGracePeriodSeconds: &grace}})
+	if p.Deletion == nil || p.Deletion.GracePeriodSeconds != 0 {
+		t.Errorf("deletion %+v", p.Deletion)
+	}
+	if p.Detail.Conditions != nil || p.Detail.Containers != nil {
+		t.Errorf("lists of what the pod does not have: %#v", p.Detail)
+	}
+}
+
+// TestChildOf: what the metadata of a child of any kind says: its start is its creation, and its run is in its name.
+func TestChildOf(t *testing.T) {
+	o := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: fmt.Sprint("c-", at(0).Unix()/60), Namespace: "ns", UID: "p", CreationTimestamp: metav1.Time{Time: at(1)},
+	}}
+	got := convert.ChildOf(&cronjob.CronJob{Namespace: "ns", Name: "c", UID: "u"}, o, "u", &cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InName}})
+	want := cronjob.Child{Name: o.Name, UID: "p", CreationTimestamp: at(1), StartTime: at(1), ScheduledTime: at(0)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,189 @@
+// Package reconcilers puts the controllers of package controller on a manager of
+// controller-runtime. Each is complete on its own:
+//
+//	jobs := reconcilers.Job{JobOptions: controller.JobOptions{ManagedBy: "example.com/jobs"}}
+//	if err := jobs.SetupWithManager(mgr); err != nil {
+//		return err
+//	}
+//
+// [JobOf] and [Cron] are for resources of your own.
+//
+// They use the manager's informers, so pods and jobs are watched and kept once. Its work
+// queues, metrics, logs, recovery from panics and leader election are controller-runtime's.
+//
+// A cache restricted to several namespaces (cache.Options.DefaultNamespaces) has no single
+// informer, and is refused. Restrict the controllers with Common.Namespace instead, or add
+// controllers of package controller to the manager, one for each namespace.
+package reconcilers
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
+)
+
+// Job is the Job controller.
+type Job struct {
+	controller.JobOptions
+	// Client makes the writes; nil means a client of the manager's configuration.
+	Client kubernetes.Interface
+}
+
+// SetupWithManager adds the controller to a manager.
+func (r Job) SetupWithManager(mgr ctrl.Manager) error {
+	client, err := prepare(mgr, r.Client, &r.Common, "job-controller")
+	if err != nil {
+		return err
+	}
+	jobs, pods, err := informersOf(mgr, &batchv1.Job{}, &corev1.Pod{})
+	if err != nil {
+		return err
+	}
+	return addJobs(mgr, "job", controller.BatchJobs(client), client, jobs, pods, r.JobOptions)
+}
+
+func addJobs[T controller.Object](mgr ctrl.Manager, name string, kind controller.Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o controller.JobOptions) error {
+	j, err := controller.NewJobReconciler(kind, client, owners, pods, o)
+	if err != nil {
+		return err
+	}
+	s := setup[types.NamespacedName]{name, o.Workers, controller.JobRateLimiter[types.NamespacedName](), j.Reconcile}
+	return s.on(mgr, source(owners, j.OwnerEvents), source(pods, j.PodEvents))
+}
+
+// Orphan takes the finalizer off pods that no job is going to count.
+type Orphan struct {
+	controller.OrphanOptions
+	// Client makes the writes; nil means a client of the manager's configuration.
+	Client kubernetes.Interface
+}
+
+// SetupWithManager adds the controller to a manager.
+func (r Orphan) SetupWithManager(mgr ctrl.Manager) error {
+	client, err := prepare(mgr, r.Client, &r.Common, "job-controller")
+	if err != nil {
+		return err
+	}
+	jobs, pods, err := informersOf(mgr, &batchv1.Job{}, &corev1.Pod{})
+	if err != nil {
+		return err
+	}
+	return addOrphans(mgr, "orphan", controller.BatchJobs(client), client, jobs, pods, r.OrphanOptions)
+}
+
+func addOrphans[T controller.Object](mgr ctrl.Manager, name string, kind controller.Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o controller.OrphanOptions) error {
+	c, err := controller.NewOrphanReconciler(kind, client, owners, pods, o)
+	if err != nil {
+		return err
+	}
+	s := setup[controller.Orphan]{name, o.Workers, controller.JobRateLimiter[controller.Orphan](), c.Reconcile}
+	return s.on(mgr, source(owners, c.OwnerEvents), source(pods, c.PodEvents))
+}
+
+// CronJob is the CronJob controller.
+type CronJob struct {
+	controller.CronJobOptions
+	// Client makes the writes; nil means a client of the manager's configuration.
+	Client kubernetes.Interface
+}
+
+// SetupWithManager adds the controller to a manager.
+func (r CronJob) SetupWithManager(mgr ctrl.Manager) error {
+	client, err := prepare(mgr, r.Client, &r.Common, "cronjob-controller")
+	if err != nil {
+		return err
+	}
+	cronJobs, jobs, err := informersOf(mgr, &batchv1.CronJob{}, &batchv1.Job{})
+	if err != nil {
+		return err
+	}
+	c, err := controller.NewCronJobReconciler(client, cronJobs, jobs, r.CronJobOptions)
+	if err != nil {
+		return err
+	}
+	s := setup[types.NamespacedName]{"cronjob", r.Workers, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](), c.Reconcile}
+	return s.on(mgr, source(jobs, c.JobEvents), source(cronJobs, c.CronJobEvents))
+}
+
+// TTL deletes finished jobs when their time to live is over.
+type TTL struct {
+	controller.TTLOptions
+	// Client makes the writes; nil means a client of the manager's configuration.
+	Client kubernetes.Interface
+}
+
+// SetupWithManager adds the controller to a manager.
+func (r TTL) SetupWithManager(mgr ctrl.Manager) error {
+	client, err := prepare(mgr, r.Client, &r.Common, "ttl-controller")
+	if err != nil {
+		return err
+	}
+	jobs, err := informer(mgr, &batchv1.Job{})
+	if err != nil {
+		return err
+	}
+	return addTTL(mgr, "ttl", controller.BatchJobs(client), jobs, r.TTLOptions)
+}
+
+func addTTL[T controller.Object](mgr ctrl.Manager, name string, kind controller.Kind[T], owners cache.SharedIndexInformer, o controller.TTLOptions) error {
+	t, err := controller.NewTTLReconciler(kind, owners, o)
+	if err != nil {
+		return err
+	}
+	s := setup[types.NamespacedName]{name, o.Workers, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](), t.Reconcile}
+	return s.on(mgr, source(owners, t.OwnerEvents))
+}
+
+// prepare fills in what the manager has: a client and a recorder of events.
+func prepare(mgr ctrl.Manager, client kubernetes.Interface, o *controller.Common, component string) (kubernetes.Interface, error) {
+	if client == nil {
+		c, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+		if err != nil {
+			return nil, fmt.Errorf("client: %w", err)
+		}
+		client = c
+	}
+	if o.Events != nil {
+		return client, nil
+	}
+	r, err := newRecorder(mgr, client, component)
+	o.Events = r
+	return client, err
+}
+
+// recorder reports events to the group events.k8s.io. The recorders of a manager are not used:
+// which ones there are, and of which types, differs between the releases of controller-runtime.
+type recorder struct{ events.EventRecorder }
+
+// newRecorder returns a recorder that writes events while the manager runs.
+func newRecorder(mgr ctrl.Manager, client kubernetes.Interface, component string) (recorder, error) {
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		defer broadcaster.Shutdown()
+		if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+			return fmt.Errorf("events of %s: %w", component, err)
+		}
+		<-ctx.Done()
+		return nil
+	}))
+	return recorder{broadcaster.NewRecorder(mgr.GetScheme(), component)}, err
+}
+
+// Event implements [controller.Recorder]. The action of an event is its reason: it says what
+// the controller did. So the events of one reason are a series, which keeps the first message: an
+// action that told each run or pod apart would make an event object for each.
+func (r recorder) Event(about runtime.Object, eventtype, reason, message string) {
+	r.Eventf(about, nil, eventtype, reason, reason, "%s", message)
+}

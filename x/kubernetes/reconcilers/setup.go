@@ -1,0 +1,119 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
+)
+
+// defaultWorkers is the number of concurrent rounds where the options name none.
+const defaultWorkers = 5
+
+// setup is a controller that is to be added to a manager.
+type setup[K comparable] struct {
+	name      string
+	workers   int
+	limiter   workqueue.TypedRateLimiter[K]
+	reconcile func(context.Context, K) (next time.Time, err error)
+}
+
+// on adds the controller to a manager.
+func (s setup[K]) on(mgr ctrl.Manager, sources ...ctrlsource.TypedSource[K]) error {
+	if s.workers == 0 {
+		s.workers = defaultWorkers
+	}
+	b := builder.TypedControllerManagedBy[K](mgr).Named(s.name).
+		WithOptions(ctrlcontroller.TypedOptions[K]{MaxConcurrentReconciles: s.workers, RateLimiter: s.limiter})
+	for _, source := range sources {
+		b = b.WatchesRawSource(source)
+	}
+	return b.Complete(reconcile.TypedFunc[K](s.round))
+}
+
+// waitDelay is how long a round waits for the caches, or after the write of another client.
+const waitDelay = time.Second
+
+// round is one round. A round that has to wait is not an error of a reconciler.
+func (s setup[K]) round(ctx context.Context, key K) (reconcile.Result, error) {
+	next, err := s.reconcile(ctx, key)
+	switch {
+	case err != nil && controller.IsExpected(err):
+		return reconcile.Result{RequeueAfter: waitDelay}, nil
+	case err != nil:
+		return reconcile.Result{}, err
+	case next.IsZero():
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{RequeueAfter: max(time.Until(next), 1)}, nil
+}
+
+// informer returns the manager's informer of an object's kind.
+func informer(mgr ctrl.Manager, of client.Object) (toolscache.SharedIndexInformer, error) {
+	i, err := mgr.GetCache().GetInformer(context.Background(), of, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("informer of %T: %w", of, err)
+	}
+	shared, ok := i.(toolscache.SharedIndexInformer)
+	if !ok {
+		return nil, fmt.Errorf("informer of %T: the manager's cache is restricted to several namespaces: "+
+			"leave cache.Options.DefaultNamespaces empty, and restrict the controller with Common.Namespace", of)
+	}
+	return shared, nil
+}
+
+func informersOf(mgr ctrl.Manager, a, b client.Object) (first, second toolscache.SharedIndexInformer, err error) {
+	first, errA := informer(mgr, a)
+	second, errB := informer(mgr, b)
+	return first, second, errors.Join(errA, errB)
+}
+
+// eventSource lets a handler fill the queue of a controller.
+type eventSource[K comparable] struct {
+	informer toolscache.SharedIndexInformer
+	handler  func(controller.Queue[K]) toolscache.ResourceEventHandler
+
+	mu     sync.Mutex
+	synced toolscache.InformerSynced
+}
+
+func source[K comparable](i toolscache.SharedIndexInformer, h func(controller.Queue[K]) toolscache.ResourceEventHandler) *eventSource[K] {
+	return &eventSource[K]{informer: i, handler: h}
+}
+
+// Start implements [ctrlsource.TypedSource].
+func (s *eventSource[K]) Start(_ context.Context, queue workqueue.TypedRateLimitingInterface[K]) error {
+	registration, err := s.informer.AddEventHandler(s.handler(queue))
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.synced = registration.HasSynced
+	return nil
+}
+
+// WaitForSync implements [ctrlsource.TypedSyncingSource]: rounds begin when the handler has
+// seen all objects of the cache.
+func (s *eventSource[K]) WaitForSync(ctx context.Context) error {
+	s.mu.Lock()
+	synced := s.synced
+	s.mu.Unlock()
+	if !toolscache.WaitForCacheSync(ctx.Done(), synced) {
+		return context.Cause(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package replica
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/batchplan/batchplan/x/kubernetes/convert"
+)
+
+// leanClient is a client whose pods have only what the controllers read.
+type leanClient struct {
+	kubernetes.Interface
+	core typedcore.CoreV1Interface
+}
+
+// CoreV1 implements [kubernetes.Interface].
+func (c leanClient) CoreV1() typedcore.CoreV1Interface { return c.core }
+
+// newClient returns a client of the server. All of it shares connections and the limit of requests.
+func newClient(server *rest.Config) (kubernetes.Interface, error) {
+	config := rest.CopyConfig(server)
+	if config.UserAgent == "" {
+		config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	if config.RateLimiter == nil && config.QPS > 0 {
+		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(config.QPS, max(config.Burst, 1))
+	}
+	http, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	all, err := kubernetes.NewForConfigAndClient(config, http)
+	if err != nil {
+		return nil, err
+	}
+	core := rest.CopyConfig(config)
+	core.GroupVersion, core.APIPath = &corev1.SchemeGroupVersion, "/api"
+	core.NegotiatedSerializer = convert.Lean(rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion())
+	pods, err := rest.RESTClientForConfigAndClient(core, http)
+	if err != nil {
+		return nil, err
+	}
+	return leanClient{all, typedcore.New(pods)}, nil
+}

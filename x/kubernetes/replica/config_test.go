@@ -1,0 +1,127 @@
+package replica
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestParsePlanners: the options of a file.
+func TestParsePlanners(t *testing.T) {
+	got, err := ParsePlanners([]byte(`
+job:
+  backoff: {base: 1s, factor: 3, max: 5m}
+  pendingTimeout: 1h30m
+  maxPodWrites: 50
+cronJob:
+  jitter: 90s
+`), "")
+	want := Planners{
+		Job:     job.Options{Backoff: backoff.Policy{Base: time.Second, Factor: 3, Max: 5 * time.Minute}, PendingTimeout: 90 * time.Minute, MaxPodWrites: 50},
+		CronJob: cronjob.Options{Jitter: 90 * time.Second},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v, options (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestParsePlanners_Preset: what a file says comes on top of the preset that it names.
+func TestParsePlanners_Preset(t *testing.T) {
+	want := job.Kubernetes136()
+	want.PendingTimeout = time.Minute
+	for _, test := range []struct{ file, preset string }{
+		{"preset: kubernetes-1.36\njob: {pendingTimeout: 1m}", ""},
+		{"job: {pendingTimeout: 1m}", "kubernetes-1.36"},
+	} {
+		got, err := ParsePlanners([]byte(test.file), test.preset)
+		if diff := cmp.Diff(want, got.Job); err != nil || diff != "" {
+			t.Errorf("%q, %q: error %v, options (-want +got):\n%s", test.file, test.preset, err, diff)
+		}
+		if diff := cmp.Diff(cronjob.Kubernetes136(), got.CronJob); diff != "" {
+			t.Errorf("%q, %q: options of CronJobs (-want +got):\n%s", test.file, test.preset, diff)
+		}
+	}
+	older, err := release.Parse("1.33,JobManagedBy=false")
+	must.OK(t, err)
+	got, err := ParsePlanners(nil, "kubernetes-1.33,JobManagedBy=false")
+	if diff := cmp.Diff(job.Kubernetes(older), got.Job) + cmp.Diff(cronjob.Kubernetes(older), got.CronJob); err != nil || diff != "" {
+		t.Errorf("an older release: error %v, options (-want +got):\n%s", err, diff)
+	}
+	got, err = ParsePlanners(nil, "")
+	if diff := cmp.Diff(Planners{}, got); err != nil || diff != "" {
+		t.Errorf("an empty file: error %v, options (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestParsePlanners_Errors: what is wrong, and where.
+func TestParsePlanners_Errors(t *testing.T) {
+	tests := []struct{ file, want string }{
+		{"job: {pendingTimeOut: 1m}", "job.pendingTimeOut: unknown; the fields are "},
+		{"jobs: {}", "jobs: unknown; the fields are cronJob, job, preset"},
+		{"job: {pendingTimeout: 60}", `job.pendingTimeout: 60 is not a duration such as "90s"`},
+		{"job: {backoff: {base: fast}}", "job.backoff.base: "},
+		{"job: {maxPodWrites: many}", "Options.job.maxPodWrites"},
+		{"job: {maxPodWrites: -1}", "maxPodWrites"},
+		{"job: {quirks: Everything}", "Everything"},
+		{"job: {controllerName: a.b/c}", "-managed-by"},
+		{"job: {backoff: {factor: -2}}", "factor"},
+		{"cronJob: {jitter: -1s}", "jitter"},
+		{"preset: kubernetes-1.20", `preset: release "1.20" is not known: want one of 1.31`},
+		{"preset: 1.36", `preset: 1.36 is not "kubernetes-" and a release`},
+		{"preset: kubernetes-1.36,JobManagedBy=false", "locked to true"},
+		{"job: 1", "job"},
+		{"- 1", "want fields"},
+		{"job: {}\njob: {}", "already set"},
+		{"job: {", "yaml"},
+	}
+	for _, test := range tests {
+		if _, err := ParsePlanners([]byte(test.file), ""); err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(test.want)) {
+			t.Errorf("%q: error %v, want one with %q", test.file, err, test.want)
+		}
+	}
+}
+
+// TestConfig_Errors: all problems are named together.
+func TestConfig_Errors(t *testing.T) {
+	_, err := Config{
+		Controllers: []string{"pods"}, Namespaces: []string{"a", ""}, Workers: -1, Shards: 2, Election: true, MemoryAnnotation: "a b",
+		Lease: Lease{Duration: time.Millisecond},
+	}.withDefaults()
+	for _, want := range []string{"managed-by: required", `"pods" is none of jobs`, "a name is empty", "-1 is negative", `memory-annotation: "a b"`,
+		"no leader to elect", "lease-namespace: required", "1ms is less than a second"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	for shards, want := range map[int]string{-1: "shards: -1 is not between 0 and", maxShards: "", maxShards + 1: "is not between 0 and"} {
+		_, err := Config{ManagedBy: "a.b/c", Shards: shards, Lease: Lease{Namespace: "n"}}.withDefaults()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d shards: error %v, want %q", shards, err, want)
+		}
+	}
+	if _, err := (Config{ManagedBy: "a.b/c", Identity: "not_a_name"}).withDefaults(); err == nil || !strings.Contains(err.Error(), `identity: "not_a_name"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestConfig_Identity: two processes of the same name are two replicas.
+func TestConfig_Identity(t *testing.T) {
+	var names []string
+	for range 2 {
+		c, err := Config{ManagedBy: "a.b/c", Identity: "host"}.withDefaults()
+		if err != nil || !strings.HasPrefix(c.Identity, "host-") {
+			t.Fatalf("%q, %v", c.Identity, err)
+		}
+		names = append(names, c.Identity)
+	}
+	if names[0] == names[1] {
+		t.Errorf("both are %s", names[0])
+	}
+}

@@ -1,0 +1,126 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// OldestMinor is the minor version of the oldest server that the controllers work with: 1.31
+// is the first that lets every kind of job declare its end before its last pods are gone.
+const OldestMinor = 31
+
+// Answer is what a server says to a question: it may not let us ask.
+type Answer uint8
+
+// The answers. Unknown stands for a server that may not be asked.
+const (
+	Unknown Answer = iota
+	Yes
+	No
+)
+
+// String says the answer.
+func (a Answer) String() string { return [...]string{"unknown", "yes", "no"}[a] }
+
+// Server is what a replica finds out about its server at the start.
+type Server struct {
+	// Version is such as "v1.36.3".
+	Version string
+	// ManagedBy and ReplacementPolicy say whether the server keeps these fields of a job, and
+	// so whether its feature gates JobManagedBy and JobPodReplacementPolicy are on.
+	ManagedBy, ReplacementPolicy Answer
+}
+
+// AskServer finds out what the server is. It sends a job as a dry run, which creates nothing,
+// to see which fields come back; without the right to create jobs the answers stay unknown.
+func AskServer(ctx context.Context, client kubernetes.Interface, namespace string) (Server, error) {
+	info, err := client.Discovery().ServerVersion()
+	if err != nil {
+		return Server{}, fmt.Errorf("version of the server: %w", err)
+	}
+	major, minor := behavesAs(info)
+	s := Server{Version: info.GitVersion}
+
+	n, err := strconv.Atoi(strings.TrimRight(minor, "+"))
+	if err != nil {
+		return s, fmt.Errorf("version of the server: minor %q of %q is not a number", minor, info.GitVersion)
+	}
+	if major == "1" && n < OldestMinor {
+		return s, fmt.Errorf("the server is version %s.%s, and the oldest that works is 1.%d", major, minor, OldestMinor)
+	}
+	return s, s.askFields(ctx, client, namespace)
+}
+
+// behavesAs returns the version that a server emulates, or else its own. The oldest libraries have no fields
+// for it, so they are looked up by name.
+func behavesAs(info *version.Info) (major, minor string) {
+	var emulated struct{ EmulationMajor, EmulationMinor string }
+	data, err := json.Marshal(info)
+	if err == nil {
+		err = json.Unmarshal(data, &emulated)
+	}
+	if err != nil || emulated.EmulationMajor == "" {
+		return info.Major, info.Minor
+	}
+	return emulated.EmulationMajor, emulated.EmulationMinor
+}
+
+// askFields sends a job with both fields and looks which ones are left.
+func (s *Server) askFields(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	out, err := client.BatchV1().Jobs(namespace).Create(ctx, question(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsNotFound(err):
+		return nil // a right, a policy, a webhook or the namespace: there is no answer
+	case err != nil:
+		return fmt.Errorf("dry run of a job: %w", err)
+	}
+	s.ManagedBy = answer(out.Spec.ManagedBy != nil)
+	s.ReplacementPolicy = answer(out.Spec.PodReplacementPolicy != nil)
+	return nil
+}
+
+func answer(yes bool) Answer {
+	if yes {
+		return Yes
+	}
+	return No
+}
+
+func question() *batchv1.Job {
+	managedBy, policy, suspend := "batchplan.example/question", batchv1.Failed, true
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "batchplan-question-"},
+		Spec: batchv1.JobSpec{
+			ManagedBy: &managedBy, PodReplacementPolicy: &policy, Suspend: &suspend,
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever,
+				Containers:    []corev1.Container{{Name: "main", Image: "example.com/none"}},
+			}},
+		},
+	}
+}
+
+// adapt changes the options of the planner to what the server accepts, or says in a sentence
+// why the controllers cannot work there.
+func (s *Server) adapt(managedBy string, o *job.Options) error {
+	if s.ManagedBy == No && managedBy != job.ControllerName {
+		return fmt.Errorf("the server %s drops spec.managedBy, since its feature gate JobManagedBy is off (it is on from 1.32): no job can name %q", s.Version, managedBy)
+	}
+	if s.ManagedBy == No && s.ReplacementPolicy == No {
+		// It refuses SuccessCriteriaMet for a job without successPolicy.
+		o.NoSuccessCriteriaMet = true
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package replica
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
+	discovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
+)
+
+// emulating is a server of 1.36 that behaves as one of 1.30. The oldest libraries do not know emulation.
+func emulating(t *testing.T) (info version.Info) {
+	must.OK(t, json.Unmarshal([]byte(`{"major": "1", "minor": "36", "emulationMajor": "1", "emulationMinor": "30"}`), &info))
+	if reflect.TypeOf(info).NumField() < 10 {
+		info.Minor = "30"
+	}
+	return info
+}
+
+// TestAskServer: versions, and what a server drops or refuses.
+func TestAskServer(t *testing.T) {
+	tests := []struct {
+		name    string
+		version version.Info
+		drop    func(*batchv1.Job)
+		refusal error
+		want    Server
+		err     string
+	}{
+		{name: "new", version: version.Info{Major: "1", Minor: "36"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes}},
+		{name: "of a provider", version: version.Info{Major: "1", Minor: "33+"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes}},
+		{name: "gates off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: No},
+			drop: func(j *batchv1.Job) { j.Spec.ManagedBy, j.Spec.PodReplacementPolicy = nil, nil }},
+		{name: "one gate off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: Yes},
+			drop: func(j *batchv1.Job) { j.Spec.ManagedBy = nil }},
+		{name: "no right to create", version: version.Info{Major: "1", Minor: "36"}, want: Server{},
+			refusal: apierrors.NewForbidden(batchv1.Resource("jobs"), "j", nil)},
+		{name: "down", version: version.Info{Major: "1", Minor: "36"}, refusal: apierrors.NewInternalError(errors.New("down")), err: "dry run of a job"},
+		{name: "old", version: version.Info{Major: "1", Minor: "30"}, err: "the server is version 1.30, and the oldest that works is 1.31"},
+		{name: "emulates an old one", version: emulating(t), err: "1.30"},
+		{name: "odd", version: version.Info{Major: "1", Minor: "x", GitVersion: "v1.x"}, err: `minor "x" of "v1.x"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			client := fake.NewClientset()
+			client.Discovery().(*discovery.FakeDiscovery).FakedServerVersion = &test.version
+			client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
+				j := a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).DeepCopy()
+				if j.GenerateName == "" || len(a.(clienttesting.CreateActionImpl).CreateOptions.DryRun) != 1 {
+					t.Errorf("a server would refuse the question, or create it: %+v", a)
+				}
+				if test.drop != nil {
+					test.drop(j)
+				}
+				return true, j, test.refusal
+			})
+			got, err := AskServer(t.Context(), client, "default")
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("error %v, want one with %q", err, test.err)
+				}
+				return
+			}
+			if got.Version = ""; err != nil || got != test.want {
+				t.Errorf("got %+v, %v; want %+v", got, err, test.want)
+			}
+		})
+	}
+}
+
+// TestServer_Adapt: a name of one's own needs the field; without both gates the planner leaves
+// the interim conditions out.
+func TestServer_Adapt(t *testing.T) {
+	tests := []struct {
+		server    Server
+		managedBy string
+		noMet     bool
+		err       string
+	}{
+		{Server{}, "a.b/c", false, ""},
+		{Server{ManagedBy: Yes, ReplacementPolicy: Yes}, "a.b/c", false, ""},
+		{Server{ManagedBy: No, ReplacementPolicy: Yes}, "a.b/c", false, `no job can name "a.b/c"`},
+		{Server{ManagedBy: No, ReplacementPolicy: Yes}, job.ControllerName, false, ""},
+		{Server{ManagedBy: No, ReplacementPolicy: No}, job.ControllerName, true, ""},
+	}
+	for _, test := range tests {
+		var o job.Options
+		err := test.server.adapt(test.managedBy, &o)
+		if o.NoSuccessCriteriaMet != test.noMet || (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%+v, %s: no SuccessCriteriaMet %v, error %v", test.server, test.managedBy, o.NoSuccessCriteriaMet, err)
+		}
+	}
+}

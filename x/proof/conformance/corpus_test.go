@@ -1,0 +1,54 @@
+package conformance
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/x/proof/conformance/ours"
+	"github.com/batchplan/batchplan/x/proof/conformance/script"
+)
+
+var again = flag.Int("again", 1, "how often to play each script of the corpus")
+
+// TestCorpus plays the stored scripts. Each shows one rule, or once showed a
+// difference. Its comment says which.
+func TestCorpus(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "corpus", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			for range *again {
+				playFile(t, file)
+			}
+		})
+	}
+}
+
+// playFile plays a script in which the real controllers are deterministic, so that
+// every difference counts.
+func playFile(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	must.OK(t, err)
+	s, err := script.Parse(string(text))
+	must.OK(t, err)
+	if s.Comment == "" {
+		t.Error("the script does not say what it is about")
+	}
+	r := Play(t, s, ours.Kubernetes136())
+	switch {
+	case r.Difference != "":
+		t.Fatal(clipped(r.Difference))
+	case r.Chance:
+		t.Fatal("the script is left to chance")
+	case r.Stuck:
+		t.Fatal("the real controllers are stuck, and the script has not been played to its end")
+	case r.Steps == 0:
+		t.Fatal("the server refuses the script")
+	}
+}

@@ -1,0 +1,182 @@
+package costs
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/x/proof/conformance/script"
+)
+
+// TestLoad measures both sides with many pods, and prints what benchstat reads.
+//
+//   - Start: the process starts beside a job with many pods that run, and does its first rounds.
+//   - Idle: a second without anything to do.
+//   - Touch: something of one pod changes that nobody reads. That is a round of the job, and the
+//     time until the next one.
+//   - Create: another job creates its pods. Run: all of them run. Finish: all of them succeed, and the
+//     job ends. For each pod.
+//   - Jobs: many jobs of one pod, which succeeds immediately, from the start of the process to the
+//     end of the last job. For each job.
+//
+// What kubelets write goes past the API server, which has enough to do with what the controllers
+// write, except in Jobs.
+func TestLoad(t *testing.T) {
+	if !*onServer {
+		t.Skip("make costs")
+	}
+	l := newLab(t)
+	for n := range *repeat {
+		w := fmt.Sprintf("%d", n)
+		for _, mode := range []batchv1.CompletionMode{batchv1.NonIndexedCompletion, batchv1.IndexedCompletion} {
+			name := strings.ToLower(string(mode))
+			t.Run("steady-"+name, func(t *testing.T) { l.steady(t, name+"-"+w, mode, *pods) })
+		}
+		t.Run("finish", func(t *testing.T) { l.finish(t, "finish-"+w, *finishing) })
+		for _, workers := range []int{1, 2, 5} {
+			t.Run(fmt.Sprintf("jobs-%d", workers), func(t *testing.T) {
+				l.complete(t, fmt.Sprintf("jobs-%s-%d", w, workers), workers, *jobs)
+			})
+		}
+	}
+}
+
+// report prints a figure of a side: of n operations.
+func report(name string, s side, n int, u usage, more string) {
+	_, err := fmt.Fprintf(output, "Benchmark%s/side=%s 1 %d cpu-ns/op %d allocs/op %d B/op %d heap-B %.4g requests/op%s\n", name, s,
+		u.CPU.Nanoseconds()/int64(n), u.Allocs/uint64(n), u.Bytes/uint64(n), u.Heap, float64(u.Requests.total())/float64(n), more)
+	if err != nil {
+		panic(err)
+	}
+}
+
+var output io.Writer = os.Stdout
+
+// idle is how many seconds nothing happens for, and touches how often a pod is touched.
+const (
+	idle    = 15
+	touches = 20
+)
+
+// realistic is a template as jobs have them: a few variables, resources, a volume.
+const realistic = `"template":{"metadata":{"labels":{"app":"costs","team":"batch"}},"spec":{"restartPolicy":"Never",
+	"volumes":[{"name":"work","emptyDir":{}},{"name":"settings","configMap":{"name":"settings"}}],
+	"containers":[{"name":"main","image":"example.com/main:1","command":["/bin/main"],"args":["--input=/work/in","--output=/work/out"],
+		"env":[{"name":"A","value":"1"},{"name":"B","value":"2"},{"name":"NODE","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}}],
+		"resources":{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"memory":"128Mi"}},
+		"volumeMounts":[{"name":"work","mountPath":"/work"},{"name":"settings","mountPath":"/etc/settings"}]}]}}`
+
+// create creates a job whose n pods are all there together.
+func (l *lab) create(t *testing.T, s side, namespace string, mode batchv1.CompletionMode, n int) *batchv1.Job {
+	t.Helper()
+	j := jobOf(t, s, fmt.Sprintf(`"parallelism":%[1]d,"completions":%[1]d,"completionMode":%q,`, n, mode))
+	j.Name = "j"
+	out, err := l.BatchV1().Jobs(namespace).Create(t.Context(), j, metav1.CreateOptions{})
+	must.OK(t, err)
+	return out
+}
+
+// jobOf returns a job of a side, with the realistic template and more fields of the spec.
+func jobOf(t *testing.T, s side, spec string) *batchv1.Job {
+	t.Helper()
+	parsed, err := script.Parse("job {" + spec + strings.ReplaceAll(realistic, "\n", " ") + "}")
+	must.OK(t, err)
+	j := &batchv1.Job{Spec: *parsed.Job}
+	j.Spec.ManagedBy = s.managedBy()
+	return j
+}
+
+// ready reports whether n pods of a job are ready.
+func ready(n int) func(*batchv1.Job) bool {
+	return func(j *batchv1.Job) bool { return j.Status.Ready != nil && int(*j.Status.Ready) == n }
+}
+
+// steady has pods that run, and to which little happens.
+func (l *lab) steady(t *testing.T, world string, mode batchv1.CompletionMode, n int) {
+	parameters := fmt.Sprintf("mode=%s/pods=%d", mode, n)
+	for _, s := range sides {
+		namespace := s.namespaceOf(world)
+		l.makeNamespace(t, namespace)
+		l.plant(t, l.create(t, s, namespace, mode, n), n)
+		p := l.start(t, s, namespace, 5)
+		l.await(t, namespace, 1, ready(n))
+		time.Sleep(quiet)
+		report("SteadyStart/"+parameters, s, 1, p.end(), "")
+		p.begin("SteadyIdle")
+		time.Sleep(idle * time.Second)
+		report("SteadyIdle/"+parameters, s, idle, p.end(), "")
+		p.begin("SteadyTouch")
+		for i := range touches {
+			all := l.podsOf(namespace)
+			l.rewrite(t, all[i*len(all)/touches:][:1], func(p *corev1.Pod) corev1.PodStatus {
+				p.Status.Message += "."
+				return p.Status
+			})
+			time.Sleep(quiet)
+		}
+		report("SteadyTouch/"+parameters, s, touches, p.end(), "")
+		p.stop()
+	}
+}
+
+// finish has a job whose pods come, run and succeed.
+func (l *lab) finish(t *testing.T, world string, n int) {
+	for _, s := range sides {
+		namespace := s.namespaceOf(world)
+		l.makeNamespace(t, namespace)
+		p := l.start(t, s, namespace, 5)
+		p.end()
+		p.begin("Create")
+		l.create(t, s, namespace, batchv1.IndexedCompletion, n)
+		l.await(t, namespace, 1, func(j *batchv1.Job) bool { return int(j.Status.Active) == n })
+		time.Sleep(quiet)
+		report(fmt.Sprintf("Create/pods=%d", n), s, n, p.end(), "")
+		p.begin("Run")
+		l.rewrite(t, l.podsOf(namespace), func(p *corev1.Pod) corev1.PodStatus {
+			return statusOf(p, corev1.PodRunning, corev1.ConditionTrue, running())
+		})
+		l.await(t, namespace, 1, ready(n))
+		time.Sleep(quiet)
+		report(fmt.Sprintf("Run/pods=%d", n), s, n, p.end(), "")
+		p.begin("Finish")
+		l.rewrite(t, l.podsOf(namespace), func(p *corev1.Pod) corev1.PodStatus { return ended(p, 0) })
+		l.await(t, namespace, 1, isComplete)
+		time.Sleep(quiet)
+		report(fmt.Sprintf("Finish/pods=%d", n), s, n, p.end(), "")
+		p.stop()
+	}
+}
+
+// complete runs n jobs to completion.
+func (l *lab) complete(t *testing.T, world string, workers, n int) {
+	for _, s := range sides {
+		namespace := s.namespaceOf(world)
+		l.makeNamespace(t, namespace)
+		l.quick.Store(namespace, true)
+		for i := range n {
+			j := jobOf(t, s, "")
+			j.Name = fmt.Sprintf("j-%d", i)
+			if _, err := l.BatchV1().Jobs(namespace).Create(t.Context(), j, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		server := processorTime()
+		p := l.start(t, s, namespace, workers)
+		began := time.Now()
+		l.await(t, namespace, n, isComplete)
+		took := time.Since(began)
+		server = processorTime() - server
+		time.Sleep(quiet)
+		report(fmt.Sprintf("Jobs/jobs=%d/workers=%d", n, workers), s, n, p.end(), fmt.Sprintf(" %.4g jobs/s %d server-cpu-ns/op",
+			float64(n)/took.Seconds(), server.Nanoseconds()/int64(n)))
+		p.stop()
+	}
+}

@@ -1,0 +1,93 @@
+package costs
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/x/proof/conformance/ours"
+	"github.com/batchplan/batchplan/x/proof/conformance/script"
+	"github.com/batchplan/batchplan/x/proof/conformance/server"
+	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
+)
+
+// shape is a kind of job, and what happens to it. Each step waits until the controllers have done
+// their part, so that both sides see the same.
+type shape struct{ name, script string }
+
+var shapes = []shape{
+	{"plain", `job {"parallelism":3,"completions":6,TEMPLATE}; wait 3s; run all; wait 3s; exit all 0; wait 3s; run all; wait 3s; exit all 0; wait 5s`},
+	{"indexed", `job {"parallelism":4,"completions":4,"completionMode":"Indexed",TEMPLATE}; wait 3s; run all; wait 3s; exit 0-1 0; wait 3s; exit all 0; wait 5s`},
+	{"retries", `job {"parallelism":2,"completions":2,"backoffLimit":6,TEMPLATE}; wait 3s; run all; wait 3s; exit all 1; wait 24s; run all; wait 3s; exit all 0; wait 5s`},
+	{"limit per index", `job {"parallelism":3,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":1,TEMPLATE}
+wait 3s; run all; wait 3s; exit 1 1; wait 14s; run all; wait 3s; exit 1-2 1; wait 3s; exit all 0; wait 5s`},
+	{"suspended", `job {"parallelism":3,"completions":3,TEMPLATE}; wait 3s; run all; wait 3s; suspend on; wait 3s; gone all; wait 3s; suspend off; wait 3s; run all; wait 3s; exit all 0; wait 5s`},
+	{"expired", `job {"parallelism":2,"completions":2,"ttlSecondsAfterFinished":4,TEMPLATE}; wait 3s; run all; wait 3s; exit all 0; wait 12s`},
+	{"cron", `cronjob {"schedule":"* * * * *","successfulJobsHistoryLimit":1,JOB}; wait 62s; run all; wait 3s; exit all 0; wait 57s; run all; wait 3s; exit all 0; wait 10s`},
+}
+
+// parse reads the script of a shape.
+func (s shape) parse(t testing.TB) *script.Script {
+	t.Helper()
+	parsed, err := script.ParseLine(s.script)
+	if err != nil {
+		t.Fatalf("%s: %v", s.name, err)
+	}
+	return parsed
+}
+
+// TestRequests: in virtual time, ours needs no more requests of any kind than the controllers of
+// Kubernetes, and fewer if the events about the pods of a round are merged.
+func TestRequests(t *testing.T) {
+	for _, s := range shapes {
+		t.Run(s.name, func(t *testing.T) {
+			parsed := s.parse(t)
+			reference := requestsOf(t, parsed, func(s *server.Server) ([]func(), func()) {
+				return theirs.New(s.Client(), theirs.Which{Jobs: true, CronJobs: true, TTL: true})
+			})
+			if reference.total() < 10 {
+				t.Fatalf("the reference has made hardly any requests: %v", reference)
+			}
+			for name, options := range map[string]ours.Options{"preset": ours.Kubernetes136(), "recommended": {}, "merged events": {MergeEvents: true}} {
+				options.Jobs, options.CronJobs, options.TTL = true, true, true
+				got := requestsOf(t, parsed, func(s *server.Server) ([]func(), func()) { return ours.New(s.Client(), options) })
+				for _, kind := range reference.more(got) {
+					t.Errorf("with the options %s: %s", name, kind)
+				}
+				if options.MergeEvents && got.total() >= reference.total() {
+					t.Errorf("with merged events: %d requests, with the controllers of Kubernetes %d", got.total(), reference.total())
+				}
+				t.Logf("%s: %d requests: %v", name, got.total(), got)
+			}
+			t.Logf("theirs: %d requests: %v", reference.total(), reference)
+		})
+	}
+}
+
+// requestsOf plays a script in virtual time and counts the requests of the controllers.
+func requestsOf(t *testing.T, s *script.Script, controllers script.Controllers) counts {
+	t.Helper()
+	out := counts{}
+	synctest.Test(t, func(t *testing.T) {
+		w, err := script.NewWorld(s, controllers)
+		must.OK(t, err)
+		for _, step := range s.Steps {
+			if step.Op == "wait" {
+				d, err := time.ParseDuration(step.Arg(0))
+				must.OK(t, err)
+				time.Sleep(d)
+			} else if err := w.Do(s, step); err != nil {
+				t.Errorf("%v: %v", step, err)
+			}
+			synctest.Wait()
+		}
+		for _, a := range w.Client().(*fake.Clientset).Actions() {
+			out[kindOf(a.GetVerb(), a.GetResource().Resource, a.GetSubresource())]++
+		}
+		w.Stop()
+	})
+	return out
+}

@@ -1,0 +1,303 @@
+package costs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/x/trace"
+)
+
+// version is a line of a log.
+type version struct {
+	Type   string `json:"type"`
+	Object object `json:"object"`
+}
+
+type object map[string]any
+
+// at is what an object has at a path, nil if it has nothing there. The path names a condition by its type.
+func (o object) at(path string) any {
+	var v any = map[string]any(o)
+	for _, key := range strings.Split(path, ".") {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[key]
+		case []any:
+			v = nil
+			if i := slices.IndexFunc(in, func(c any) bool { return object(c.(map[string]any)).at("type") == key }); i >= 0 {
+				v = in[i]
+			}
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+func (o object) list(path string) []any {
+	l, _ := o.at(path).([]any)
+	return l
+}
+
+func (o object) uid() string { s, _ := o.at("metadata.uid").(string); return s }
+
+// set sets a field, where the object has what it is in.
+func (o object) set(path string, v any) {
+	of, key := map[string]any(o), path
+	if i := strings.LastIndex(path, "."); i >= 0 {
+		of, _ = o.at(path[:i]).(map[string]any)
+		key = path[i+1:]
+	}
+	if of != nil {
+		of[key] = v
+	}
+}
+
+// plant is a bug of a controller, as a log shows it. It is planted where it can be for the first
+// time: into the versions of one object, beginning with the i-th.
+type plant struct {
+	name, kind, rule string
+	// when says in words what the i-th version has. "status.failed" is a field that is there, "was.status.failed" one of the version
+	// before it, "then.status.failed" one of the version before that. "status.phase=Failed" is how the field's text begins. "!" negates
+	// a word. "first" and "deleted" are about the version itself; without "first" it is not the first one.
+	when string
+	edit func(versions []*version, i int)
+}
+
+const (
+	exists    = " !deleted"
+	goesOn    = " !status.conditions.Complete !status.conditions.Failed"
+	stays     = " !metadata.deletionTimestamp"
+	uncounted = "status.uncountedTerminatedPods"
+)
+
+var plants = []plant{
+	{"failed goes back", "jobs", "JI4", "was.status.failed status.failed", func(v []*version, i int) {
+		v[i].Object.set("status.failed", v[i-1].Object.at("status.failed").(float64)-1)
+	}},
+	{"a failure is counted without its pod", "jobs", "JI1", "status.failed" + goesOn, func(v []*version, i int) {
+		v[i].Object.set("status.failed", v[i].Object.at("status.failed").(float64)+1)
+	}},
+	{"a counted pod is listed again", "jobs", "JI1", "then." + uncounted + ".succeeded !was." + uncounted + ".succeeded " + uncounted + goesOn, func(v []*version, i int) {
+		v[i].Object.set(uncounted+".succeeded", v[i-2].Object.at(uncounted+".succeeded"))
+	}},
+	{"a pod is in both lists", "jobs", "JI2", uncounted + ".succeeded", func(v []*version, i int) {
+		v[i].Object.set(uncounted+".failed", v[i].Object.list(uncounted + ".succeeded")[:1])
+	}},
+	{"the status changes after the end", "jobs", "JI16", "was.status.conditions.Complete" + exists, set("status.succeeded", 99)},
+	{"no completionTime", "jobs", "JI17", "!was.status.conditions.Complete status.conditions.Complete", set("status.completionTime", nil)},
+	{"more ready than active", "jobs", "JI20", "status.ready" + exists, set("status.ready", 50)},
+	{"FailureTarget is forgotten", "jobs", "JI15", "!was.status.conditions.Failed status.conditions.Failed", func(v []*version, i int) {
+		v[i].Object.set("status.conditions", slices.DeleteFunc(v[i].Object.list("status.conditions"), func(c any) bool {
+			return c.(map[string]any)["type"] == "FailureTarget"
+		}))
+		for _, before := range v[:i] {
+			before.Object.set("status.conditions", nil)
+		}
+	}},
+	{"an index gets lost", "jobs", "JI4 JI6", "was.status.completedIndexes" + exists, func(v []*version, i int) {
+		v[i].Object.set("status.completedIndexes", "")
+		v[i].Object.set("status.succeeded", 0)
+	}},
+	{"the start time changes", "jobs", "JI17", "was.status.startTime !spec.suspend=true !status.conditions.Suspended" + exists,
+		set("status.startTime", "2031-01-01T00:00:00Z")},
+	{"a pod is counted while it has its finalizer", "pods", "JI3", "status.phase=Succeeded !metadata.finalizers" + stays + exists,
+		setAll("metadata.finalizers", []any{"batch.kubernetes.io/job-tracking"})},
+	{"a pod that runs is counted", "pods", "JI1", "!was.status.phase=Succeeded status.phase=Succeeded" + stays, setAll("status.phase", "Running")},
+	{"a pod of a job with all its pods is doubled", "pods", "JI10 JI13", "status.phase=Running" + stays, doubled},
+	// The pod has ended an hour later than it did, after its successor came.
+	{"a failed pod is replaced immediately", "pods", "JI21", "status.phase=Failed" + stays, func(v []*version, i int) {
+		for _, c := range v[i].Object.list("status.containerStatuses") {
+			object(c.(map[string]any)).set("state.terminated.finishedAt", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+		}
+	}},
+	{"lastScheduleTime goes back", "cronjobs", "CI4", "was.status.lastScheduleTime" + exists, set("status.lastScheduleTime", "2020-01-01T00:00:00Z")},
+	{"a run outside of the schedule", "jobs", "CI2", "first metadata.name=cron-0-0-", func(v []*version, _ int) {
+		annotations := v[0].Object.at("metadata.annotations").(map[string]any)
+		run, err := time.Parse(time.RFC3339, annotations[batchv1.CronJobScheduledTimestampAnnotation].(string))
+		if err != nil {
+			panic(err)
+		}
+		annotations[batchv1.CronJobScheduledTimestampAnnotation] = run.Add(7 * time.Second).Format(time.RFC3339)
+	}},
+	// The controller ends the job, and goes on.
+	{"a pod after the end", "jobs", "JI16", "status.active" + goesOn + exists, set("status.conditions", []any{
+		map[string]any{"type": "FailureTarget", "status": "True"}, map[string]any{"type": "Failed", "status": "True"},
+	})},
+}
+
+// set sets a field of the version, setAll that of all later ones as well.
+func set(path string, value any) func([]*version, int) {
+	return func(v []*version, i int) { v[i].Object.set(path, value) }
+}
+
+func setAll(path string, value any) func([]*version, int) {
+	return func(v []*version, i int) {
+		for _, later := range v[i:] {
+			later.Object.set(path, value)
+		}
+	}
+}
+
+// fits reports whether the bug can be planted into the i-th version.
+func (p *plant) fits(v []*version, i int) bool {
+	words := strings.Fields(p.when)
+	if !slices.Contains(words, "first") && i == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(words, func(word string) bool {
+		word, negated := strings.CutPrefix(word, "!")
+		return holds(word, v, i) == negated
+	})
+}
+
+func holds(word string, v []*version, i int) bool {
+	switch word {
+	case "first":
+		return i == 0
+	case "deleted":
+		return v[i].Type == "DELETED"
+	}
+	if rest, ok := strings.CutPrefix(word, "was."); ok {
+		return holds(rest, v, i-1)
+	}
+	if rest, ok := strings.CutPrefix(word, "then."); ok {
+		return i >= 2 && holds(rest, v, i-2)
+	}
+	path, begin, _ := strings.Cut(word, "=")
+	has := v[i].Object.at(path)
+	return has != nil && strings.HasPrefix(fmt.Sprint(has), begin)
+}
+
+// doubled lets the first version of a pod come again at its end, as a pod of its own.
+func doubled(v []*version, i int) {
+	text, err := json.Marshal(v[0])
+	if err != nil {
+		panic(err)
+	}
+	var twins version
+	if err := json.Unmarshal(text, &twins); err != nil {
+		panic(err)
+	}
+	twins.Object.set("metadata.uid", twins.Object.uid()+"-twin")
+	twins.Object.set("metadata.resourceVersion", v[i].Object.at("metadata.resourceVersion"))
+	v[i] = &twins
+}
+
+// plantAll plants each bug, one at a time, at each object until it is found. Where the log does not show
+// it by chance, as a pod that is doubled when it is the last, the next object is tried.
+func (r *recording) plantAll(t *testing.T) {
+	t.Helper()
+	texts := map[string][]byte{}
+	for _, kind := range kinds {
+		text, err := os.ReadFile(filepath.Join(r.folder, kind+".json"))
+		must.OK(t, err)
+		texts[kind] = text
+	}
+	for _, p := range plants {
+		tried, found := 0, ""
+		for _, planted := range p.everywhere(t, texts[p.kind]) {
+			var inputs []trace.Log
+			for _, kind := range kinds {
+				text := texts[kind]
+				if kind == p.kind {
+					text = planted
+				}
+				inputs = append(inputs, trace.Log{Name: kind + ".json", Reader: bytes.NewReader(text)})
+			}
+			tried++
+			checkLogs(t, inputs, func(f trace.Finding) {
+				if found == "" && strings.Contains(p.rule, f.Rule) {
+					found = f.String()
+				}
+			})
+			if found != "" {
+				break
+			}
+		}
+		switch {
+		case tried == 0:
+			t.Logf("%s: nowhere to plant it", p.name)
+		case found == "":
+			t.Errorf("%s: planted at %d objects and not found", p.name, tried)
+		default:
+			t.Logf("%s: found at object %d: %s", p.name, tried, found)
+		}
+	}
+}
+
+// everywhere returns logs with the bug, planted into one object each, of up to 20 objects.
+func (p *plant) everywhere(t *testing.T, text []byte) (logs [][]byte) {
+	t.Helper()
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	if len(lines[len(lines)-1]) == 0 {
+		lines = lines[:len(lines)-1]
+	}
+	places, order := map[string][]int{}, []string{}
+	for n, line := range lines {
+		uid := decode(t, line).Object.uid()
+		if places[uid] == nil {
+			order = append(order, uid)
+		}
+		places[uid] = append(places[uid], n)
+	}
+	for _, uid := range order {
+		if len(logs) == 20 {
+			break
+		}
+		var versions []*version
+		for _, n := range places[uid] {
+			versions = append(versions, decode(t, lines[n]))
+		}
+		for i := range versions {
+			if !p.fits(versions, i) {
+				continue
+			}
+			p.edit(versions, i)
+			changed := append([][]byte(nil), lines...)
+			for k, n := range places[uid] {
+				line, err := json.Marshal(versions[k])
+				must.OK(t, err)
+				changed[n] = append(line, '\n')
+			}
+			logs = append(logs, bytes.Join(changed, nil))
+			break
+		}
+	}
+	return logs
+}
+
+func decode(t *testing.T, line []byte) *version {
+	t.Helper()
+	v := new(version)
+	if err := json.Unmarshal(line, v); err != nil {
+		t.Fatal(fmt.Errorf("%w: %.200s", err, line))
+	}
+	return v
+}
+
+// TestPlanted plants the bugs into logs that TestTraces has stored: -logs names the folder.
+func TestPlanted(t *testing.T) {
+	if *logs == "" {
+		t.Skip("-logs names no recording")
+	}
+	for _, s := range sides {
+		r := &recording{folder: filepath.Join(*logs, string(s))}
+		var found []trace.Finding
+		r.check(t, func(f trace.Finding) { found = append(found, f) })
+		if len(found) > 0 {
+			t.Errorf("%s: without a bug, found %v", s, found)
+		}
+		r.plantAll(t)
+	}
+}

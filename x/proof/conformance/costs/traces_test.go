@@ -1,0 +1,299 @@
+package costs
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/x/trace"
+)
+
+var (
+	transitions = flag.Int("transitions", 100, "steps of objects that a log of TestTraces must have, for each side")
+	logs        = flag.String("logs", "", "folder for the logs of TestTraces")
+	planting    = flag.Bool("plant", false, "also plant bugs into the logs of TestTraces")
+	traceSeed   = flag.Uint64("seed", 1, "seed of what users and pods do in TestTraces")
+)
+
+// TestTraces records what the controllers of Kubernetes, and ours, do on a real API server while pods
+// fail and are deleted, and users suspend, scale and delete jobs, and checks the logs. Package
+// x/trace finds nothing in them and, with -plant, each bug that is planted into them.
+func TestTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a real API server")
+	}
+	l := newLab(t)
+	for _, s := range sides {
+		t.Run(string(s), func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			r := l.record(t, s)
+			var found []trace.Finding
+			summary := r.check(t, func(f trace.Finding) { found = append(found, f) })
+			t.Logf("%d transitions of %d jobs, %d pods and %d CronJobs in %v: %+v", summary.Transitions, summary.Jobs, summary.Pods, summary.CronJobs,
+				time.Since(began).Round(time.Second), summary)
+			for _, f := range found {
+				t.Errorf("%v", f)
+			}
+			if len(found) == 0 && *planting {
+				r.plantAll(t)
+			}
+			if summary.Transitions < *transitions || summary.Unreadable > 0 || summary.CronJobs == 0 {
+				t.Errorf("too little was read: %+v", summary)
+			}
+		})
+	}
+}
+
+// recording is a folder of logs, one for each kind.
+type recording struct {
+	folder string
+	lines  atomic.Int64
+}
+
+// watched are the paths of the kinds.
+var watched = map[string]string{"jobs": "/apis/batch/v1", "cronjobs": "/apis/batch/v1", "pods": "/api/v1"}
+
+// start watches a kind of a namespace until the context ends. The log has the lines of the server.
+func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config, namespace, resource string) (done chan error) {
+	t.Helper()
+	config = rest.CopyConfig(config)
+	config.ContentConfig = rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json", NegotiatedSerializer: scheme.Codecs.WithoutConversion()}
+	client, err := rest.UnversionedRESTClientFor(config)
+	must.OK(t, err)
+	in, err := client.Get().AbsPath(watched[resource], "namespaces", namespace, resource).Param("watch", "true").Stream(ctx)
+	must.OK(t, err)
+	out, err := os.Create(filepath.Join(r.folder, resource+".json"))
+	must.OK(t, err)
+	done = make(chan error, 1)
+	go func() {
+		defer in.Close()
+		defer out.Close()
+		lines := bufio.NewReader(in)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				if ctx.Err() != nil || err == io.EOF {
+					err = nil
+				}
+				done <- err
+				return
+			}
+			if _, err := out.Write(line); err != nil {
+				done <- err
+				return
+			}
+			r.lines.Add(1)
+		}
+	}()
+	return done
+}
+
+// kinds are the logs of a recording.
+var kinds = []string{"cronjobs", "jobs", "pods"}
+
+// check checks the logs.
+func (r *recording) check(t *testing.T, report func(trace.Finding)) trace.Summary {
+	t.Helper()
+	var inputs []trace.Log
+	for _, resource := range kinds {
+		f, err := os.Open(filepath.Join(r.folder, resource+".json"))
+		must.OK(t, err)
+		defer f.Close()
+		inputs = append(inputs, trace.Log{Name: resource + ".json", Reader: f})
+	}
+	return checkLogs(t, inputs, report)
+}
+
+func checkLogs(t *testing.T, inputs []trace.Log, report func(trace.Finding)) trace.Summary {
+	t.Helper()
+	summary, err := trace.Check(trace.Options{Controllers: []string{*recommended.managedBy()}}, report, inputs...)
+	must.OK(t, err)
+	return summary
+}
+
+// record lets a side live with random jobs until the log is long enough.
+func (l *lab) record(t *testing.T, s side) *recording {
+	t.Helper()
+	r := &recording{folder: t.TempDir()}
+	if *logs != "" {
+		r.folder = filepath.Join(*logs, string(s))
+		must.OK(t, os.MkdirAll(r.folder, 0o755))
+	}
+	namespace := s.namespaceOf("traces")
+	l.makeNamespace(t, namespace)
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended []chan error
+	for resource := range watched {
+		ended = append(ended, r.start(ctx, t, l.Config, namespace, resource))
+	}
+	p := l.start(t, s, namespace, 5)
+	life := &randomLife{lab: l, T: t, side: s, namespace: namespace, rand: rand.New(rand.NewPCG(*traceSeed, 0))}
+	life.makeCronJobs()
+	// The first versions of objects, and the last, are no steps.
+	for r.lines.Load() < int64(*transitions)*3/2+200 {
+		life.step()
+		time.Sleep(100 * time.Millisecond)
+	}
+	p.stop()
+	cancel()
+	for _, done := range ended {
+		if err := <-done; err != nil {
+			t.Errorf("watch: %v", err)
+		}
+	}
+	return r
+}
+
+// randomLife is what kubelets and users do at random in a namespace.
+type randomLife struct {
+	*lab
+	*testing.T
+	side      side
+	namespace string
+	rand      *rand.Rand
+	made      int
+}
+
+// specs are the beginnings of specs of jobs.
+var specs = []string{
+	`"parallelism":3,"completions":6,`,
+	`"parallelism":2,"completions":4,"backoffLimit":1,`,
+	`"parallelism":4,"completions":8,"completionMode":"Indexed",`,
+	`"parallelism":5,"completions":5,"completionMode":"Indexed","backoffLimitPerIndex":1,"maxFailedIndexes":3,`,
+	`"parallelism":4,"completions":5,"podReplacementPolicy":"Failed",`,
+	`"parallelism":3,`,
+	`"parallelism":2,"completions":3,"podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[3]}}]},`,
+	`"parallelism":4,"completions":6,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":3}]},`,
+	`"parallelism":2,"completions":4,"activeDeadlineSeconds":8,`,
+	`"parallelism":2,"completions":3,"suspend":true,`,
+	`"parallelism":2,"completions":2,"ttlSecondsAfterFinished":5,`,
+}
+
+func (x *randomLife) isOneOf(n int) bool { return x.rand.IntN(n) == 0 }
+
+// step lets a little happen.
+func (x *randomLife) step() {
+	running := 0
+	for _, j := range x.jobsOf(x.namespace) {
+		if !hasEnded(j) {
+			running++
+		}
+		x.user(j)
+	}
+	if running < 12 {
+		x.made++
+		j := jobOf(x.T, x.side, specs[x.rand.IntN(len(specs))])
+		j.Name = fmt.Sprintf("job-%04d", x.made)
+		_, err := x.BatchV1().Jobs(x.namespace).Create(x.Context(), j, metav1.CreateOptions{})
+		x.check(err)
+	}
+	for _, pod := range x.podsOf(x.namespace) {
+		x.check(x.kubelet(pod))
+	}
+}
+
+// check fails the test, unless what was to be changed has changed or is gone.
+func (x *randomLife) check(err error) {
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		x.Errorf("%v", err)
+	}
+}
+
+func hasEnded(j *batchv1.Job) bool {
+	for _, c := range j.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// kubelet moves a pod.
+func (x *randomLife) kubelet(pod *corev1.Pod) error {
+	ctx := x.Context()
+	switch {
+	case pod.DeletionTimestamp != nil && isOver(pod):
+		return x.collect(ctx, pod)
+	case pod.DeletionTimestamp != nil && x.isOneOf(5):
+		return x.exit(ctx, pod, int32(x.rand.IntN(2))*137)
+	case pod.DeletionTimestamp != nil || isOver(pod):
+		return nil
+	case pod.Spec.NodeName == "":
+		return x.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: "node"},
+		}, metav1.CreateOptions{})
+	case pod.Status.Phase == corev1.PodPending && x.isOneOf(3):
+		return x.run(ctx, pod)
+	case pod.Status.Phase == corev1.PodRunning && x.isOneOf(10):
+		code := int32(0)
+		if x.isOneOf(4) {
+			code = 1 + int32(x.rand.IntN(3))
+		}
+		return x.exit(ctx, pod, code)
+	case x.isOneOf(300):
+		return x.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{})
+	}
+	return nil
+}
+
+// user changes a job at times.
+func (x *randomLife) user(j *batchv1.Job) {
+	var patch string
+	switch suspended := j.Spec.Suspend != nil && *j.Spec.Suspend; {
+	case hasEnded(j) && x.isOneOf(100), x.isOneOf(2000):
+		how := metav1.DeletePropagationBackground
+		x.check(x.BatchV1().Jobs(j.Namespace).Delete(x.Context(), j.Name, metav1.DeleteOptions{PropagationPolicy: &how}))
+		for _, pod := range x.podsOf(x.namespace) { // as the garbage collector does
+			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && ref.UID == j.UID {
+				x.check(x.CoreV1().Pods(pod.Namespace).Delete(x.Context(), pod.Name, metav1.DeleteOptions{}))
+			}
+		}
+		return
+	case hasEnded(j):
+		return
+	case suspended && x.isOneOf(30), x.isOneOf(300):
+		patch = fmt.Sprintf(`{"spec":{"suspend":%t}}`, !suspended)
+	case x.isOneOf(300):
+		patch = fmt.Sprintf(`{"spec":{"parallelism":%d}}`, 1+x.rand.IntN(6))
+	default:
+		return
+	}
+	_, err := x.BatchV1().Jobs(j.Namespace).Patch(x.Context(), j.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	x.check(err)
+}
+
+// makeCronJobs makes a CronJob of each policy.
+func (x *randomLife) makeCronJobs() {
+	for i, policy := range []batchv1.ConcurrencyPolicy{batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent} {
+		for k, schedule := range []string{"* * * * *", "@every 7s"} {
+			j := jobOf(x.T, x.side, `"parallelism":1,"completions":1,`)
+			limit := int32(1)
+			c := &batchv1.CronJob{
+				ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("cron-%d-%d", i, k)},
+				Spec: batchv1.CronJobSpec{
+					Schedule: schedule, ConcurrencyPolicy: policy, SuccessfulJobsHistoryLimit: &limit, JobTemplate: batchv1.JobTemplateSpec{Spec: j.Spec},
+				},
+			}
+			_, err := x.BatchV1().CronJobs(x.namespace).Create(x.Context(), c, metav1.CreateOptions{})
+			x.check(err)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/schedule"
+	"github.com/batchplan/batchplan/x/proof/conformance/ours"
+)
+
+// divergence shows a row of docs/divergences.md: both sides play a script, and what
+// they do differs as the row says.
+type divergence struct {
+	// row is the first column of the row.
+	row string
+	// about distinguishes the cases of one row.
+	about string
+
+	// at is the time at which the worlds begin; empty means 2000-01-01T00:00:00Z.
+	at string
+	// script has its steps in one line.
+	script string
+	// do are steps of the script that only this case has.
+	do map[string]func(*life)
+	// options are for the library; the zero value is what it recommends.
+	options ours.Options
+	// look returns what is compared after the script.
+	look         func(*life) string
+	theirs, ours string
+
+	// quirk holds the row's options with which ours does the same as theirs.
+	// Without any, the difference remains even with the preset.
+	quirk *ours.Options
+	// local is the zone of the machine; nil means UTC.
+	local *time.Location
+	// keep is set if the memories of ours survive a restart.
+	keep bool
+	// besides is set for rows of options that Kubernetes does not have.
+	besides bool
+
+	// open says what ours does not do correctly yet.
+	open string
+
+	// show shows the row without a script.
+	show func(*testing.T)
+	// why is the reason why no script shows the row.
+	why string
+}
+
+func jobQuirks(s jobquirk.Set) *ours.Options { return &ours.Options{Job: job.Options{Quirks: s}} }
+
+func cronQuirks(s cronjobquirk.Set) *ours.Options {
+	return &ours.Options{CronJob: cronjob.Options{Quirks: s}}
+}
+
+func schedules(o ...schedule.Option) *ours.Options { return &ours.Options{Schedule: o} }
+
+const theirName = "the real controller"
+
+// divergences are all cases, a row after the other.
+func divergences() (all []*divergence) {
+	for i := range besides {
+		besides[i].besides = true
+	}
+	for _, list := range [...][]divergence{jobDivergences, figureDivergences, scheduleDivergences, cronDivergences, besides} {
+		for i := range list {
+			all = append(all, &list[i])
+		}
+	}
+	return all
+}
+
+func TestDivergences(t *testing.T) {
+	for _, d := range divergences() {
+		name := d.row
+		if d.about != "" {
+			name += "/" + d.about
+		}
+		t.Run(name, d.test)
+	}
+}
+
+func (d *divergence) test(t *testing.T) {
+	defer func(before *time.Location) { time.Local = before }(time.Local)
+	if time.Local = time.UTC; d.local != nil { // no test of this package is parallel
+		time.Local = d.local
+	}
+	switch {
+	case d.why != "":
+		t.Skip(d.why)
+	case d.show != nil:
+		d.show(t)
+		return
+	}
+	problems := d.problems(t)
+	if d.open != "" && !strings.HasPrefix(strings.Join(problems, ""), theirName) {
+		if len(problems) == 0 {
+			t.Fatalf("is not open any more: %s", d.open)
+		}
+		t.Skipf("open: %s\n%s", d.open, strings.Join(problems, "\n"))
+	}
+	for _, problem := range problems {
+		t.Error(problem)
+	}
+}
+
+// problems lists what differs from the case.
+func (d *divergence) problems(t *testing.T) (problems []string) {
+	check := func(who string, side side, want string) {
+		if seen := d.live(t, side); seen != want {
+			problems = append(problems, who+fmt.Sprintf(":\n%s\nwant\n%s", seen, want))
+		}
+	}
+	check(theirName, theirSide, d.theirs)
+	if d.keep {
+		check("ours", storedSide(d.options), d.ours)
+	} else {
+		check("ours", ourSide(d.options), d.ours)
+	}
+	if d.theirs == d.ours {
+		problems = append(problems, "there is no difference")
+	}
+	switch {
+	case d.quirk != nil:
+		check("ours with the option", ourSide(*d.quirk), d.theirs)
+		if difference := d.presetDiffers(t); difference != "" {
+			problems = append(problems, "ours with the preset: "+difference)
+		}
+	case d.besides && d.do != nil: // a request is not an option
+	case d.besides:
+		check("ours without the option", ourSide(ours.Options{}), d.theirs)
+	default:
+		check("ours with the preset", ourSide(ours.Kubernetes136()), d.ours)
+	}
+	return problems
+}
+
+// presetDiffers compares everything that can be observed with the real controllers,
+// not only the subject of the row.
+func (d *divergence) presetDiffers(t *testing.T) (difference string) {
+	preset := ours.Kubernetes136()
+	preset.Schedule = append(preset.Schedule, d.quirk.Schedule...)
+	if d.do != nil { // steps that only a case has cannot be played
+		if seen := d.live(t, ourSide(preset)); seen != d.theirs {
+			return seen
+		}
+		return ""
+	}
+	s := d.parse(t)
+	for range *replays { // the real controllers are not deterministic
+		synctest.Test(t, func(*testing.T) {
+			d.sleep()
+			difference = play(s, preset).Difference
+		})
+		if difference == "" {
+			return ""
+		}
+	}
+	return difference
+}

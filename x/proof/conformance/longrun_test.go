@@ -1,0 +1,235 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/share"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/proof/conformance/ours"
+	"github.com/batchplan/batchplan/x/proof/conformance/script"
+)
+
+var (
+	seed    = flag.Uint64("seed", 0, "what the generated scripts follow from; 0 for something fresh")
+	scripts = flag.Int("scripts", 300, "how many scripts to generate")
+	first   = flag.Int("first", 0, "the number of the first script, to play one again")
+	until   = flag.Bool("until", false, "stop at the first script that shows a difference")
+	merge   = flag.Bool("merge", false, "play nothing: add the counts of all shares, whose files are the arguments")
+	mine    share.Share
+	effort  = flag.Duration("shrink", 20*time.Second, "how long to look for a smaller script that shows a difference")
+)
+
+func init() { mine.Flags(flag.CommandLine) }
+
+// longRun holds the results of the generated scripts so far; nil if there are none.
+var longRun *tally
+
+// tally counts the results of the scripts.
+type tally struct {
+	seed uint64
+	tallied
+	rules            *Rules
+	started, printed time.Time
+}
+
+// tallied is what the shares of a long run add up.
+type tallied struct {
+	Scripts, Steps, Chance, Stuck, Different int
+	Rules                                    map[string]int
+}
+
+func (y *tally) add(other tallied) {
+	y.Scripts += other.Scripts
+	y.Steps += other.Steps
+	y.Chance += other.Chance
+	y.Stuck += other.Stuck
+	y.Different += other.Different
+	for name, n := range other.Rules {
+		y.rules.counts[name] += n
+	}
+}
+
+// String is the last line of a long run.
+func (y *tally) String() string {
+	return fmt.Sprintf("%d scripts, %d steps, %d differences", y.Scripts, y.Steps, y.Different)
+}
+
+// TestLongRun plays generated scripts, all or the ones of a share. Each follows from the seed and its number
+// alone.
+func TestLongRun(t *testing.T) {
+	y := &tally{seed: *seed, rules: NewRules(), started: time.Now(), printed: time.Now()}
+	if *merge {
+		of, err := share.ReadCounts(flag.Args(), y.add)
+		must.OK(t, err)
+		y.check(t, of)
+		return
+	}
+	must.OK(t, mine.Check())
+	if y.seed == 0 {
+		if mine.Of > 1 {
+			t.Fatal("-shares needs -seed")
+		}
+		y.seed = uint64(time.Now().UnixNano()/1e6) % 1e9
+	}
+	fmt.Printf("seed %d\n", y.seed)
+	for i := range *scripts {
+		if !mine.Has(i) {
+			continue
+		}
+		y.play(t, *first+i)
+		y.progress()
+		if *until && y.Different > 0 {
+			break
+		}
+	}
+	y.check(t, fmt.Sprintf("%d scripts from number %d of seed %d, %s", *scripts, *first, y.seed, played))
+}
+
+// check writes the counts if there is a file for them, and reports what is wrong with them.
+func (y *tally) check(t *testing.T, of string) {
+	y.Rules = y.rules.counts
+	if mine.File != "" {
+		if err := share.WriteCounts(&mine, of, y.tallied); err != nil {
+			t.Error(err)
+		}
+	}
+	if y.Different > 0 {
+		t.Errorf("%d scripts show a difference", y.Different)
+	}
+	missed := slices.DeleteFunc(y.rules.Missed(), func(rule string) bool { return y.Scripts < rarely[rule] || isNew(rule) })
+	if y.Scripts >= enough && len(missed) > 0 {
+		t.Errorf("no script has exercised %s", strings.Join(missed, ", "))
+	}
+	longRun = y
+}
+
+// isNew reports whether the release that is played does not have a rule yet.
+func isNew(rule string) bool {
+	switch rule {
+	case "J3":
+		return !played.Has(release.JobManagedBy)
+	case "E5":
+		return played.IsBefore(release.V134)
+	case "E6":
+		return !played.Has(release.StaleControllerConsistencyJob)
+	}
+	return false
+}
+
+// enough is a number of scripts that exercises all rules.
+const enough = 2000
+
+// rarely lists the rules and situations that need more scripts: caches must be behind at the right
+// moment (E4, E5), an Indexed job must meet a stray pod without an index (J13), or the finalizers of pods that terminate
+// cannot be removed.
+var rarely = map[string]int{"E4": 20_000, "E5": 20_000, "J13": 20_000, "situation: a terminating pod's removal is in flight": 20_000}
+
+// conclude prints the results of a long run. Nothing may be printed after it.
+func (y *tally) conclude() {
+	fmt.Printf("%d scripts ended early, where the real controllers leave something to chance\n", y.Chance)
+	fmt.Printf("%d scripts ended early, where the server always refuses the status of the real controllers\n", y.Stuck)
+	fmt.Printf("\n%s\n%s\n", y.rules, y)
+}
+
+func (y *tally) progress() {
+	if time.Since(y.printed) < 10*time.Second {
+		return
+	}
+	y.printed = time.Now()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Printf("%v, %.0f scripts/s, %d MB\n", y, float64(y.Scripts)/time.Since(y.started).Seconds(), m.Sys>>20)
+}
+
+// play plays one script.
+func (y *tally) play(t *testing.T, number int) {
+	generator, own := generatorOf(number), seedOf(y.seed, number)
+	s := generator.Example(int(own))
+	s.Comment = fmt.Sprintf("seed %d, number %d", y.seed, number)
+	current := found(fmt.Sprintf("current-%s-%d-%d", played, y.seed, number))
+	keep(t, current, s) // in case a controller panics, or the script does not end
+	o := ours.Kubernetes(played)
+	o.Watch = y.rules
+	y.rules.Script(s)
+	r := Play(t, s, o)
+	y.Scripts++
+	y.Steps += r.Steps
+	if r.Chance {
+		y.Chance++
+	}
+	if r.Stuck {
+		y.Stuck++
+	}
+	if r.Difference != "" {
+		y.Different++
+		y.report(t, number, generator, own, s, r.Difference)
+	}
+	must.OK(t, os.Remove(current))
+}
+
+// bigAmong is the number of scripts among which one is about a big job, which costs
+// as much as fifty others.
+const bigAmong = 50
+
+// generatorOf is the class of a script.
+func generatorOf(number int) *rapid.Generator[*script.Script] {
+	switch {
+	case number%bigAmong == bigAmong/2:
+		return script.Big()
+	case number%4 == 3:
+		return script.CronJobs()
+	}
+	return script.Jobs()
+}
+
+// seedOf spreads neighbouring seeds and numbers over all seeds except 0, which
+// rapid would replace by a random one.
+func seedOf(seed uint64, number int) uint64 {
+	x := seed*0x9e3779b97f4a7c15 + uint64(number)
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return (x ^ x>>31) | 1
+}
+
+// mostShrunk is the number of differences in a run whose scripts are minimised.
+const mostShrunk = 30
+
+// report stores a script that shows a difference, minimised.
+func (y *tally) report(t *testing.T, number int, generator *rapid.Generator[*script.Script], own uint64, s *script.Script, difference string) {
+	if y.Different <= mostShrunk && *effort > 0 {
+		s, difference = shrink(t, generator, own, s, difference)
+	}
+	s.Comment = fmt.Sprintf("seed %d, number %d\n%s", y.seed, number, difference)
+	file := found(fmt.Sprintf("%s-%d-%d", played, y.seed, number))
+	keep(t, file, s)
+	fmt.Printf("\n%s: script %d of seed %d shows a difference\n%s\n", file, number, y.seed, clipped(s.String()))
+}
+
+// clipped cuts long lines; the file has them in full.
+func clipped(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if len(line) > 600 {
+			lines[i] = line[:600] + " ..."
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func found(name string) string { return filepath.Join("testdata", "found", name+".txt") }
+
+func keep(t *testing.T, file string, s *script.Script) {
+	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.OK(t, os.WriteFile(file, []byte(s.String()), 0o644))
+}

@@ -1,0 +1,139 @@
+// Package ours runs the controllers of kubernetes where time is virtual.
+package ours
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/schedule"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
+)
+
+// Options say which controllers run, and how they decide.
+type Options struct {
+	Jobs, CronJobs, TTL bool
+	// Stale lets rounds begin although the caches do not show their own writes yet.
+	Stale bool
+	// MergeEvents merges the events about the pods of a round.
+	MergeEvents bool
+	// LiveReads lets rounds of CronJobs read what the real controller reads past its
+	// caches: the jobs that Replace deletes, and those that Forbid still waits for (C5, C12).
+	LiveReads bool
+	// Release is what Job and CronJob decide as, and the server's release.
+	Release  release.Release
+	Job      job.Options
+	CronJob  cronjob.Options
+	Schedule []schedule.Option
+	// Memories, if set, holds the memories of jobs and outlives the controller, as with
+	// an adapter that stores [job.Memory].
+	Memories map[string]job.Memory
+	// Planning, if set, receives how long each round of the job planner took.
+	Planning func(time.Duration)
+	// Figures, if set, counts what the controllers would export as metrics.
+	Figures *Figures
+	// Watch, if not nil, is called after every round.
+	Watch Watch
+}
+
+// Kubernetes returns the options of a release.
+func Kubernetes(r release.Release) Options {
+	return Options{
+		Release: r, Stale: !r.Has(release.StaleControllerConsistencyJob),
+		Job: job.Kubernetes(r), CronJob: cronjob.Kubernetes(r), Schedule: []schedule.Option{schedule.Kubernetes136()},
+	}
+}
+
+// Kubernetes136 returns the options of the preset.
+func Kubernetes136() Options { return Kubernetes(release.V136) }
+
+// New makes the controllers. The phases start their caches, owners before what
+// they own, and then the controllers, one by one and with one worker each: each phase
+// begins when the one before has nothing more to do. A notification about a pod whose job is not in
+// the cache yet is lost, and the order of the caches would be left to chance. Stop
+// returns when nothing of the controllers is left.
+func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) {
+	if o.Watch == nil {
+		o.Watch = unwatched{}
+	}
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+	f := newFactories(client)
+	var workers []worker
+	if o.Jobs {
+		workers = append(workers, newJobs(client, f, controller.NewRecorder(ctx, client, nil, "job-controller"), o)...)
+	}
+	if o.CronJobs {
+		workers = append(workers, newCronJobs(client, f, controller.NewRecorder(ctx, client, nil, "cronjob-controller"), o))
+	}
+	if o.TTL {
+		workers = append(workers, newTTL(client, f, o))
+	}
+	for _, factory := range f.all() {
+		phases = append(phases, func() { factory.Start(ctx.Done()) })
+	}
+	var running sync.WaitGroup
+	for _, w := range workers {
+		// A round under way is not cut short: that is a fault of its own.
+		phases = append(phases, func() { running.Go(func() { w.Work(context.WithoutCancel(ctx)) }) })
+	}
+	return phases, func() {
+		cancel()
+		for _, w := range workers {
+			w.ShutDown()
+		}
+		for _, factory := range f.all() {
+			factory.Shutdown()
+		}
+		running.Wait()
+	}
+}
+
+// worker is a controller, which works until it is shut down.
+type worker interface {
+	Work(context.Context)
+	ShutDown()
+}
+
+// factories make the caches, each kind of object in one that is started on its own.
+type factories struct {
+	cronJobs, jobs, pods informers.SharedInformerFactory
+}
+
+func newFactories(client kubernetes.Interface) *factories {
+	return &factories{
+		cronJobs: informers.NewSharedInformerFactory(client, 0),
+		jobs:     informers.NewSharedInformerFactory(client, 0),
+		pods:     informers.NewSharedInformerFactory(client, 0),
+	}
+}
+
+func (f *factories) cronJobInformer() cache.SharedIndexInformer {
+	return f.cronJobs.Batch().V1().CronJobs().Informer()
+}
+
+func (f *factories) jobInformer() cache.SharedIndexInformer {
+	return f.jobs.Batch().V1().Jobs().Informer()
+}
+func (f *factories) podInformer() cache.SharedIndexInformer {
+	return f.pods.Core().V1().Pods().Informer()
+}
+
+// all returns the factories, owners before what they own.
+func (f *factories) all() []informers.SharedInformerFactory {
+	return []informers.SharedInformerFactory{f.cronJobs, f.jobs, f.pods}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

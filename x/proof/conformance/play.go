@@ -1,0 +1,263 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/proof/conformance/ours"
+	"github.com/batchplan/batchplan/x/proof/conformance/script"
+	"github.com/batchplan/batchplan/x/proof/conformance/server"
+	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
+)
+
+// Trace, if not nil, is called after each step with the writes of both sides.
+var Trace func(step string, theirs, ours []string)
+
+// Result is the result of playing a script.
+type Result struct {
+	// Steps is the number of steps played.
+	Steps int
+	// Difference says after which step the two sides differ, and how. It is empty
+	// if they do not.
+	Difference string
+	// Stuck is true if the real controllers have written a status that the server
+	// refuses, over and over, where ours went on: JI2, J16. There the script ends.
+	Stuck bool
+	// Chance is true if both sides have differed, and not always at that step.
+	Chance bool
+}
+
+// patience is how much processor time a script may take: two minutes if four hundred jobs stay for hours. On a
+// busy machine that can be many minutes.
+const patience = 5 * time.Minute
+
+// replays is how often a script with a difference is played again.
+var replays = flag.Int("replays", 12, "how often to play a script again that shows a difference, before it counts")
+
+// Play plays a script to both sides. The real controllers are not deterministic
+// when two of their goroutines, or two caches, receive notifications at the same
+// instant. So a difference counts only if it appears each time the script is
+// played.
+func Play(t *testing.T, s *script.Script, o ours.Options) Result {
+	if o.Stale {
+		s = s.MadeStale()
+	}
+	first := PlayOnce(t, s, o)
+	for range *replays {
+		if first.Difference == "" {
+			break
+		}
+		if again := PlayOnce(t, s, o); again.Difference == "" || again.Steps > first.Steps {
+			return Result{Steps: again.Steps, Chance: true}
+		}
+	}
+	return first
+}
+
+// PlayOnce plays a script once, and reports every difference.
+func PlayOnce(t *testing.T, s *script.Script, o ours.Options) (result Result) {
+	// An action that is repeated immediately, without end, stops virtual time.
+	defer watchOver(s)()
+	synctest.Test(t, func(*testing.T) { result = play(s, o) })
+	return result
+}
+
+// watchOver panics if a script takes too much processor time before end is called.
+func watchOver(s *script.Script) (end func()) {
+	begin, over := spent(), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(patience / 10):
+			}
+			if spent()-begin > patience {
+				panic(fmt.Sprintf("the script does not end:\n%s", s))
+			}
+		}
+	}()
+	return func() { close(over) }
+}
+
+// spent is the processor time of this process so far.
+func spent() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		panic(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// game is a script that is being played.
+type game struct {
+	script       *script.Script
+	release      release.Release
+	start        time.Time
+	theirs, ours *script.World
+	stuck        bool
+	figures      *figures
+	// manyFailed is true once more than one pod has failed: some may be gone since.
+	manyFailed bool
+	// seen holds the revisions of the servers at the last comparison.
+	seen [2]int64
+}
+
+func play(s *script.Script, o ours.Options) (result Result) {
+	time.Sleep(time.Until(s.Begin))
+	g := &game{script: s, release: o.Release, start: time.Now(), figures: newFigures()}
+	o.Figures = &g.figures.ours
+	if difference := g.begin(o); difference != "" || g.ours == nil {
+		return Result{Difference: difference}
+	}
+	defer func() {
+		g.theirs.Stop()
+		g.ours.Stop()
+	}()
+	result.Difference = g.look("the beginning")
+	for _, step := range s.Steps {
+		if result.Difference != "" {
+			return result
+		}
+		result.Steps++
+		result.Difference = g.step(step)
+		if g.theirs.IsRestless() || g.ours.IsRestless() || result.Difference != "" && g.isLeftToChance() {
+			result.Difference, result.Chance = "", true
+			return result
+		}
+		if g.stuck {
+			return Result{Steps: result.Steps, Stuck: true}
+		}
+	}
+	return result
+}
+
+// isLeftToChance reports whether a row of docs/divergences.md after which the script ends may
+// explain a difference that has just been seen.
+func (g *game) isLeftToChance() bool {
+	return g.theirs.IsLeftToChance(g.script) || g.ours.IsLeftToChance(g.script)
+}
+
+// begin creates the two worlds, unless the server refuses the script's objects.
+func (g *game) begin(o ours.Options) (difference string) {
+	which := theirs.Which{Jobs: !g.script.Manual, CronJobs: g.script.CronJob != nil, TTL: true, Stale: g.script.Stale || o.Stale}
+	o.Jobs, o.CronJobs, o.TTL, o.Stale, o.LiveReads = which.Jobs, which.CronJobs, which.TTL, which.Stale, true
+	real, err := script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), which) })
+	if difference := compareRefusal(o.Release, g.script, err, real); difference != "" || err != nil {
+		if real != nil {
+			real.Stop()
+		}
+		return difference
+	}
+	g.theirs = real
+	g.ours, err = script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) { return ours.New(s.Client(), o) })
+	if err != nil {
+		panic(err)
+	}
+	return ""
+}
+
+// step carries out one step in both worlds.
+func (g *game) step(step script.Step) string {
+	if step.Op == "wait" {
+		d, err := time.ParseDuration(step.Arg(0))
+		if err != nil {
+			panic(err)
+		}
+		time.Sleep(d)
+		return g.look(step.String())
+	}
+	a, b := g.theirs.Do(g.script, step), g.ours.Do(g.script, step)
+	if answer(a) != answer(b) {
+		return fmt.Sprintf("step %q: the servers answer\ntheirs: %v\nours: %v", step, a, b)
+	}
+	return g.look(step.String())
+}
+
+// answer is what a server says. Some releases print the addresses of what they refuse.
+func answer(err error) string { return address.ReplaceAllString(fmt.Sprint(err), "") }
+
+var address = regexp.MustCompile(`0x[0-9a-f]+`)
+
+// look compares the worlds once nothing changes any more.
+func (g *game) look(after string) string {
+	for settle(); g.theirs.Collect()+g.ours.Collect() > 0; {
+		settle()
+	}
+	g.manyFailed = g.manyFailed || g.hasManyFailed()
+	var real, mine view
+	real.Figures, mine.Figures = g.figures.lines()
+	if now := [2]int64{g.theirs.Revision(), g.ours.Revision()}; now == g.seen && slices.Equal(real.Figures, mine.Figures) {
+		return ""
+	} else {
+		g.seen = now
+	}
+	g.observe(&real, g.theirs)
+	g.observe(&mine, g.ours)
+	if Trace != nil {
+		Trace(after, real.Writes, mine.Writes)
+	}
+	if real.refused && !mine.refused {
+		g.stuck = true
+		return ""
+	}
+	dropBusy(&real, &mine)
+	g.relax(&real, &mine)
+	if text(real) == text(mine) {
+		return ""
+	}
+	return fmt.Sprintf("after %q, at %v (- theirs, + ours):\n%s", after, time.Since(g.start), diff(&real, &mine))
+}
+
+// diff lists the lines that only one side has.
+func diff(a, b *view) string {
+	var out strings.Builder
+	for _, part := range [...]struct {
+		name string
+		a, b []string
+	}{{"CronJobs", a.CronJobs, b.CronJobs}, {"jobs", a.Jobs, b.Jobs}, {"pods", a.Pods, b.Pods}, {"events", a.Events, b.Events}, {"writes", a.Writes, b.Writes},
+		{"metrics", a.Figures, b.Figures}} {
+		minus, plus := without(part.a, part.b), without(part.b, part.a)
+		if len(minus)+len(plus) > 0 {
+			fmt.Fprintf(&out, "%s:\n%s%s", part.name, marked("-", minus), marked("+", plus))
+		}
+	}
+	return out.String()
+}
+
+// without returns the lines that are in a more often than in b.
+func without(a, b []string) (out []string) {
+	count := map[string]int{}
+	for _, line := range b {
+		count[line]++
+	}
+	for _, line := range a {
+		if count[line]--; count[line] < 0 {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func marked(mark string, lines []string) string {
+	var out strings.Builder
+	for _, line := range lines {
+		fmt.Fprintf(&out, "  %s %s\n", mark, strings.ReplaceAll(line, "\n", "\n      "))
+	}
+	return out.String()
+}
+
+// settle waits until nothing changes and no notification is under way.
+func settle() {
+	synctest.Wait()
+	time.Sleep(10 * time.Millisecond)
+	synctest.Wait()
+}

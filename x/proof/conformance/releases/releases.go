@@ -1,0 +1,71 @@
+// Package releases builds test binaries with the controllers and the API server's code of a
+// release of Kubernetes, and tells such a binary which one it has. The folder has the go.mod and
+// the go.sum of each release but the newest, whose libraries the module itself names.
+//
+// Two releases never fit into one build. What differs between them in the code that calls them is
+// in files whose names end with the first release that they fit, with build tags such as before134:
+// a binary of 1.33 has before134, before135 and before136.
+package releases
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// Newest is the release whose libraries the module itself names.
+const Newest = release.V136
+
+// compiled is the release that the binary has, set when it is linked.
+var compiled = "1.36"
+
+// Flags returns the flags with which Go compiles a release. Modfile is its go.mod, see [Named];
+// more are other build tags.
+func Flags(r release.Release, modfile string, more ...string) []string {
+	const variable = "github.com/batchplan/batchplan/x/proof/conformance/releases.compiled"
+	tags := more
+	for _, other := range release.All() {
+		if r.IsBefore(other) && !Newest.IsBefore(other) {
+			tags = append(tags, fmt.Sprintf("before1%d", other.Minor()))
+		}
+	}
+	return []string{"-vet=off", "-modfile=" + modfile, "-tags=" + strings.Join(tags, ","), "-ldflags=-X=" + variable + "=" + r.Defaults().String()}
+}
+
+// Named returns the path of the go.mod of a release, without ".mod". Root is the folder of this
+// module.
+func Named(root string, r release.Release) string {
+	if r = r.Defaults(); r == Newest {
+		return filepath.Join(root, "go")
+	}
+	return filepath.Join(root, "releases", r.String())
+}
+
+// Choose reads the release that a run asks for, with feature gates, and switches them: set is what
+// sets "Gate=false" in the code of Kubernetes. Empty stands for what the binary has, and any other
+// release is an error.
+func Choose(which string, set func(string) error) (release.Release, error) {
+	built, err := release.Parse(compiled)
+	if err != nil || which == "" {
+		return built, err
+	}
+	r, err := release.Parse(which)
+	if err != nil {
+		return 0, err
+	}
+	if r.Defaults() != built {
+		return 0, fmt.Errorf("release %s: this binary has the code of %s", r, built)
+	}
+	for _, gate := range r.Switchable() {
+		var bit release.Gates
+		if err := bit.UnmarshalText([]byte(gate)); err != nil {
+			return 0, err
+		}
+		if err := set(fmt.Sprintf("%s=%t", gate, r.Has(bit))); err != nil {
+			return 0, err
+		}
+	}
+	return r, nil
+}

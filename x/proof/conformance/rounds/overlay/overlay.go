@@ -1,0 +1,179 @@
+// Package overlay builds a test binary in which single rounds of the controllers of
+// Kubernetes can be called, and their memory set and read. A build overlay adds one
+// file to each of their packages and changes no existing file.
+package overlay
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/proof/conformance/releases"
+)
+
+// Tag is the build tag of the code that needs the overlay.
+const Tag = "rounds"
+
+// module is the module that the controllers are in.
+const module = "k8s.io/kubernetes"
+
+//go:embed testdata/*.go
+var exports embed.FS
+
+// files are the files of testdata that a release gets, with their packages. The name of a file
+// ends with the first release that it fits.
+func files(r release.Release) map[string]string {
+	const job, cronjob = "pkg/controller/job", "pkg/controller/cronjob"
+	out := map[string]string{"job.go": job, "cronjob.go": cronjob}
+	switch {
+	case !r.IsBefore(release.V136):
+		out["job_pods_136.go"], out["job_finished_134.go"] = job, job
+	case !r.IsBefore(release.V134):
+		out["job_pods_134.go"], out["job_finished_134.go"] = job, job
+	default:
+		out["job_pods_131.go"] = job
+	}
+	if r.IsBefore(release.V132) {
+		out["job_uids_131.go"] = job
+	} else {
+		out["job_uids_132.go"] = job
+	}
+	return out
+}
+
+// Build compiles the tests of a package of this module, with the overlay and the controllers of a
+// release, into the file out. The package's path is relative to the module's root. More files
+// can be replaced.
+func Build(r release.Release, pkg, out string, more map[string]string) error {
+	work, err := os.MkdirTemp("", "rounds-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	root, err := list("{{.Dir}}", "-m")
+	if err != nil {
+		return err
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return err
+	}
+	if err := write(r, releases.Named(root, r), work, more); err != nil {
+		return err
+	}
+	return compile(root, pkg, out, append(releases.Flags(r, filepath.Join(work, "go.mod"), Tag), "-overlay="+filepath.Join(work, "overlay.json")))
+}
+
+// Plain compiles the tests of a package without the overlay. The file overlay, if named, replaces
+// files of this project.
+func Plain(r release.Release, pkg, out, overlay string) error {
+	root, err := list("{{.Dir}}", "-m")
+	if err != nil {
+		return err
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return err
+	}
+	flags := releases.Flags(r, releases.Named(root, r)+".mod")
+	if overlay != "" {
+		flags = append(flags, "-overlay="+overlay)
+	}
+	return compile(root, pkg, out, flags)
+}
+
+func compile(root, pkg, out string, flags []string) error {
+	return run(root, "go", append(append([]string{"test", "-c", "-o=" + out}, flags...), pkg)...)
+}
+
+// write writes the overlay and a go.mod that goes with it. Go does not let an overlay
+// touch the module cache, so the module is reached through a link. Named is the path of the
+// go.mod and the go.sum of the release, without ".mod" and ".sum".
+func write(r release.Release, named, work string, more map[string]string) error {
+	for _, ending := range [...]string{".mod", ".sum"} {
+		content, err := os.ReadFile(named + ending)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(work, "go"+ending), content, 0o644); err != nil {
+			return err
+		}
+	}
+	mod := filepath.Join(work, "go.mod")
+	// Of a module that was not downloaded, go list -m knows no folder.
+	if err := run(".", "go", "mod", "download", "-modfile="+mod, module); err != nil {
+		return err
+	}
+	dir, err := list("{{.Dir}}", "-m", "-modfile="+mod, module)
+	if err != nil {
+		return err
+	}
+	link, err := linkTo(dir)
+	if err != nil {
+		return err
+	}
+	replace := map[string]string{}
+	maps.Copy(replace, more)
+	for name, pkg := range files(r) {
+		content, err := exports.ReadFile("testdata/" + name)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(work, name)
+		if err := os.WriteFile(file, content, 0o644); err != nil {
+			return err
+		}
+		replace[filepath.Join(link, filepath.FromSlash(pkg), "zz_rounds_"+name)] = file
+	}
+	data, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(work, "overlay.json"), data, 0o644); err != nil {
+		return err
+	}
+	return run(work, "go", "mod", "edit", "-replace="+module+"="+link, mod)
+}
+
+// linkTo returns a link to a folder. It is the same each time, so that Go's build cache stays valid, and no
+// other folder's, so that builds with different module caches do not disturb each other.
+func linkTo(dir string) (string, error) {
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	links := filepath.Join(caches, "batchplan-rounds", fmt.Sprintf("%x", sha256.Sum256([]byte(dir)))[:16])
+	if err := os.MkdirAll(links, 0o755); err != nil {
+		return "", err
+	}
+	link := filepath.Join(links, filepath.Base(dir))
+	if err := os.Symlink(dir, link); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	return link, nil
+}
+
+// list asks Go about a module: the main one, or the one named.
+func list(format string, args ...string) (string, error) {
+	out, err := exec.Command("go", append([]string{"list", "-f=" + format}, args...)...).Output()
+	if err != nil {
+		return "", fmt.Errorf("go list %s: %w", strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func run(dir, name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return nil
+}

@@ -1,0 +1,269 @@
+package rounds
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/share"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/proof/conformance/releases"
+	"github.com/batchplan/batchplan/x/proof/conformance/rounds/overlay"
+)
+
+var (
+	seed   = flag.Uint64("seed", 1, "what the snapshots follow from")
+	rounds = flag.Int("rounds", 4000, "how many rounds to play")
+	first  = flag.Int("first", 0, "the number of the first round, to play one again")
+	shown  = flag.Int("shown", 20, "how many differences to show whole")
+	which  = flag.String("release", "", "the release of Kubernetes to play, with feature gates, such as 1.33,JobManagedBy=false")
+	merge  = flag.Bool("merge", false, "play nothing: add the counts of all shares, whose files are the arguments")
+	mine   share.Share
+)
+
+func init() { mine.Flags(flag.CommandLine) }
+
+// last is printed at the very end.
+var last *Tally
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if last != nil {
+		fmt.Println(last)
+	}
+	os.Exit(code)
+}
+
+// TestRounds plays single rounds, all on as many processes as there are cores, or the ones of a share. Each depends only on the seed and its number.
+// Without the overlay, the test builds itself with the overlay and runs the result.
+func TestRounds(t *testing.T) {
+	if playTheirs != nil {
+		playRelease(t)
+	}
+	switch {
+	case playTheirs == nil:
+		binary := filepath.Join(t.TempDir(), "rounds.test")
+		r := releases.Newest
+		if *which != "" {
+			var err error
+			if r, err = release.Parse(*which); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := overlay.Build(r, "./rounds", binary, nil); err != nil {
+			t.Fatal(err)
+		}
+		run(t, binary, *which, *rounds)
+		if *which == "" {
+			// As close to an older release as this one comes: its gates, with the newest code.
+			run(t, binary, r.String()+gatesOff, *rounds/4)
+		}
+	case *merge:
+		total := newTally()
+		of, err := share.ReadCounts(flag.Args(), total.add)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conclude(t, of, total)
+	case *rounds == 1 || mine.Mine >= 0 || mine.Of > 1:
+		if err := mine.Check(); err != nil {
+			t.Fatal(err)
+		}
+		conclude(t, cases(), playShare(t))
+	default:
+		conclude(t, cases(), divide(t))
+	}
+}
+
+// cases says which rounds the counts are of.
+func cases() string {
+	return fmt.Sprintf("%d rounds from number %d of seed %d, %s", *rounds, *first, *seed, cmp.Or(*which, releases.Newest.String()))
+}
+
+// conclude writes the counts if there is a file for them. The counts of all rounds are printed.
+func conclude(t *testing.T, of string, tally *Tally) {
+	if tally.Differences > 0 {
+		t.Errorf("%d rounds differ", tally.Differences)
+	}
+	if mine.Of == 1 || mine.File == "" {
+		last = tally
+	}
+	if mine.File == "" {
+		return
+	}
+	if err := share.WriteCounts(&mine, of, tally); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gatesOff are the gates that the release before the newest does not have, or has off.
+const gatesOff = ",MutableSchedulingDirectivesForSuspendedJobs=false,MutablePodResourcesForSuspendedJobs=false,StaleControllerConsistencyJob=false"
+
+// run plays rounds of a release with a binary that has the overlay.
+func run(t *testing.T, binary, which string, rounds int) {
+	cmd := exec.Command(binary, "-test.run=^TestRounds$", "-release="+which, fmt.Sprint("-seed=", *seed), fmt.Sprint("-rounds=", rounds), fmt.Sprint("-first=", *first))
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// playRelease sets the release that both sides play.
+func playRelease(t *testing.T) {
+	var err error
+	if played, err = releases.Choose(*which, setGate); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// divide runs a process for each share of the rounds. The counters of the real
+// controllers belong to the process, so that a process can only play one round at a
+// time.
+func divide(t *testing.T) *Tally {
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, done, files := runtime.NumCPU(), make(chan error), []string{}
+	for i := range n {
+		part := share.Share{Mine: i, Of: n, File: filepath.Join(t.TempDir(), "counts.json")}
+		files = append(files, part.Path())
+		cmd := exec.Command(binary, "-test.run=^TestRounds$", "-test.timeout=0", "-release="+*which, fmt.Sprint("-seed=", *seed), fmt.Sprint("-rounds=", *rounds),
+			fmt.Sprint("-first=", *first), fmt.Sprint("-shown=", *shown), fmt.Sprint("-share=", i), fmt.Sprint("-shares=", n), "-out="+part.File)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		go func() { done <- cmd.Run() }()
+	}
+	for range files {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	total := newTally()
+	if _, err := share.ReadCounts(files, total.add); err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
+// playShare plays this process's rounds.
+func playShare(t *testing.T) *Tally {
+	tally, started, printed := newTally(), time.Now(), time.Now()
+	for i := range *rounds {
+		if !mine.Has(i) {
+			continue
+		}
+		play(t, tally, *first+i)
+		if time.Since(printed) > 30*time.Second {
+			printed = time.Now()
+			fmt.Printf("%d rounds, %d differences, %.0f rounds/s\n", tally.Rounds, tally.Differences, float64(tally.Rounds)/time.Since(started).Seconds())
+		}
+	}
+	return tally
+}
+
+// both gives the snapshot to both sides.
+func both(t *testing.T, s subject) (theirs, ours Result, difference Difference) {
+	synctest.Test(t, func(*testing.T) { theirs = s.theirs() })
+	ours = s.ours()
+	return theirs, ours, compare(&theirs, &ours)
+}
+
+// byOrder explains a difference by the order in which a cache lists objects.
+const byOrder = "The order in which a cache lists objects"
+
+// explained returns the row that explains the difference. What the real controller
+// does with the same objects in another order is equally right.
+func explained(t *testing.T, s subject, theirs, ours *Result) string {
+	if row := s.explain(theirs, ours); row != "" {
+		return row
+	}
+	for other := range s.orders() {
+		var result Result
+		synctest.Test(t, func(*testing.T) { result = other.theirs() })
+		if len(compare(&result, ours)) == 0 || other.explain(&result, ours) != "" {
+			return byOrder
+		}
+	}
+	return ""
+}
+
+// play plays one round.
+func play(t *testing.T, tally *Tally, number int) {
+	s := drawSubject(*seed, number)
+	theirs, ours, difference := both(t, s)
+	tally.Rounds++
+	tally.Classes[s.class()]++
+	for _, name := range ours.Seen {
+		tally.Rules[name]++
+	}
+	if *rounds == 1 {
+		fmt.Printf("%s\ntheirs:\n  %s\nours:\n  %s\n", s, strings.Join(theirs.lines(), "\n  "), strings.Join(ours.lines(), "\n  "))
+	}
+	if len(difference) == 0 {
+		return
+	}
+	if row := explained(t, s, &theirs, &ours); row != "" {
+		tally.Explained[row]++
+		return
+	}
+	kinds := difference.kinds()
+	tally.differs(number, kinds)
+	if tally.Kinds[kinds] > 1 || len(tally.Kinds) > *shown {
+		return
+	}
+	if s.class() == "crowd" { // too long to minimise and to show
+		fmt.Printf("\nround %d of seed %d differs:\n%s\n", number, *seed, clipped(difference))
+		return
+	}
+	small := minimise(s, func(s subject) bool {
+		theirs, ours, difference := both(t, s)
+		return difference.kinds() == kinds && s.explain(&theirs, &ours) == ""
+	})
+	_, _, difference = both(t, small)
+	fmt.Printf("\nround %d of seed %d differs:\n%s\n%s\n", number, *seed, small, strings.Join(difference, "\n"))
+}
+
+// clipped are the first lines, cut.
+func clipped(d Difference) string {
+	var out []string
+	for i, line := range d {
+		if i < 20 {
+			out = append(out, line[:min(len(line), 300)])
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestExplanationsAreDocumented compares the explanations with the rows of the
+// documentation.
+func TestExplanationsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../../docs/divergences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []string{byOrder}
+	for _, e := range explanations {
+		rows = append(rows, e.row)
+	}
+	for _, e := range cronExplanations {
+		rows = append(rows, e.row)
+	}
+	_, section, _ := strings.Cut(string(text), "## What single rounds explain")
+	for _, row := range rows {
+		if !strings.Contains(section, "\n| "+row+" |") {
+			t.Errorf("no row is called %q", row)
+		}
+	}
+	if got := strings.Count(section, "\n| ") - 1; got != len(rows) {
+		t.Errorf("%d rows for %d explanations", got, len(rows))
+	}
+}

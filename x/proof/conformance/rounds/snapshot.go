@@ -1,0 +1,97 @@
+package rounds
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/proof/conformance/series"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The namespace and name of the job or CronJob of every snapshot.
+const (
+	namespace = "ns"
+	name      = "work"
+	jobUID    = "job-uid"
+)
+
+// Snapshot is the input of both planners of jobs.
+type Snapshot struct {
+	// Number and Class say how the snapshot was drawn.
+	Number int
+	Class  string
+
+	Job  *batchv1.Job
+	Pods []*corev1.Pod
+	// Now is the time of the round.
+	Now time.Time
+	Memory
+	Faults
+}
+
+// Memory is what a controller keeps between rounds.
+type Memory struct {
+	Failures    int32
+	LastFailure time.Time
+	// Creations and Deletions were recorded Age before the round.
+	Creations, Deletions int
+	Age                  time.Duration
+	// Untracking are the UIDs of pods whose removal of the finalizer is in flight.
+	Untracking []job.UID
+	// Finished is set once a final status was written.
+	Finished bool
+}
+
+// Faults holds the failing answers of the server: an error, "gone", "invalid" or
+// "closing".
+type Faults struct {
+	// Job is the answer to a read of the job; "deleted" and "replaced" are a job
+	// that is being deleted by now, and one of another UID.
+	Job string
+	// Patch and Delete go by the pod's name.
+	Patch, Delete map[string]string
+	// Create goes by the number of the creation among those with the same prefix of
+	// the name.
+	Create map[string]string
+	// Status goes by the number of the write.
+	Status map[int]string
+}
+
+// Result is what a controller does with a snapshot.
+type Result struct {
+	// Writes are all writes that were tried, with their answers. Between two writes
+	// of the status they have no order, and are sorted.
+	Writes []string
+	// Requeue is the delay until the next round, or empty.
+	Requeue string
+	// Retry is true when the round must be repeated after a failure.
+	Retry  bool
+	Events []string
+	// Metrics are what the round has added to the counters.
+	Metrics series.Counts
+	// Memory is the memory for the next round.
+	Memory string
+	// Seen is what the round has exercised, by the numbers of the rules; only ours.
+	Seen []string
+	// Panic is the value with which the controller panicked.
+	Panic string
+}
+
+func (s *Snapshot) class() string  { return s.Class }
+func (s *Snapshot) theirs() Result { return playTheirs(s) }
+func (s *Snapshot) ours() Result   { return playOurs(s) }
+
+// played is the release that both sides play, with the gates that a run switches.
+var played release.Release
+
+// setGate sets a feature gate of the real controllers.
+var setGate func(string) error
+
+// playTheirs and playTheirsCron are one round of the real controllers; nil without
+// the overlay.
+var (
+	playTheirs     func(*Snapshot) Result
+	playTheirsCron func(*CronSnapshot) Result
+)

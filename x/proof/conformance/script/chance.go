@@ -1,0 +1,164 @@
+package script
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/convert"
+	"github.com/batchplan/batchplan/x/proof/conformance/server"
+)
+
+// chances notes what has happened after which the two sides may differ, each by a row of
+// docs/divergences.md. Controllers write concurrently.
+type chances struct {
+	mu sync.Mutex
+	// blind: a CronJob's controller was refused a look at a CronJob or at a job, or has not
+	// found a job to replace.
+	blindCronJob, blindJob bool
+	// leftBehind: a pod whose job was deleted kept its finalizer.
+	leftBehind bool
+	// unseen: the finalizer of a pod went where a cache may still show it, before the pod was
+	// deleted or with it.
+	unseen bool
+	// raced: an orphan was adopted and lost its finalizer in one instant.
+	raced bool
+	// again: a run has started three times.
+	again bool
+	// turned: a pod that is recorded as failed has succeeded (J8).
+	turned bool
+	// unordered: several failed pods of an index have the finalizer, and the order of a cache decides which of
+	// them counts (J17).
+	unordered bool
+
+	orphans map[string]time.Time
+	runs    map[string]int
+}
+
+// IsLeftToChance reports whether a difference that has just been seen belongs to a row of
+// docs/divergences.md after which a script ends.
+func (w *World) IsLeftToChance(s *Script) bool {
+	c := &w.chances
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// The real controller looks when it comes to a job that the status does not name, and
+	// then stops: what it does for the jobs before depends on the order of its cache.
+	blind := c.blindCronJob && len(server.List[*batchv1.Job](w.Server)) > 1 || c.blindJob && s.CronJob != nil
+	return blind || c.leftBehind || c.unseen && s.Stale || c.raced || c.again || c.turned || c.unordered
+}
+
+// note looks at a write before it is answered. Refused says that a fault hits it.
+func (c *chances) note(w *World, write server.Write, refused bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch write.Verb + " " + write.Resource {
+	case "get " + server.CronJobs:
+		c.blindCronJob = c.blindCronJob || refused
+	case "get " + server.Jobs:
+		c.blindJob = c.blindJob || refused || server.Get[*batchv1.Job](w.Server, Namespace, write.Name) == nil && replaces(w)
+	case "create " + server.Jobs:
+		if c.runs == nil {
+			c.runs = map[string]int{}
+		}
+		if !refused {
+			c.runs[write.Name]++
+		}
+		c.again = c.again || c.runs[write.Name] > 2
+	case "create " + server.Pods:
+		c.noteUnordered(w)
+	case "delete " + server.Pods:
+		pod := server.Get[*corev1.Pod](w.Server, Namespace, write.Name)
+		c.unseen = c.unseen || pod == nil || !isTracked(pod)
+	case "patch " + server.Pods:
+		c.notePatch(w, write, refused)
+		c.noteUnordered(w)
+	}
+}
+
+func (c *chances) notePatch(w *World, write server.Write, refused bool) {
+	pod := server.Get[*corev1.Pod](w.Server, Namespace, write.Name)
+	if pod == nil {
+		c.unseen = true
+		return
+	}
+	owner := metav1.GetControllerOf(pod)
+	jobs := server.List[*batchv1.Job](w.Server)
+	at := slices.IndexFunc(jobs, func(j *batchv1.Job) bool { return owner != nil && j.UID == owner.UID })
+	if at < 0 {
+		c.leftBehind = c.leftBehind || refused
+	} else if u := jobs[at].Status.UncountedTerminatedPods; u != nil && pod.Status.Phase == corev1.PodSucceeded {
+		c.turned = c.turned || slices.Contains(u.Failed, pod.UID)
+	}
+	if owner == nil {
+		if c.orphans == nil {
+			c.orphans = map[string]time.Time{}
+		}
+		c.raced = c.raced || time.Since(c.orphans[write.Name]) < 100*time.Millisecond
+		c.orphans[write.Name] = time.Now()
+	}
+}
+
+func (c *chances) noteUnordered(w *World) {
+	c.unordered = c.unordered || slices.ContainsFunc(server.List[*batchv1.Job](w.Server), w.hasUnordered)
+}
+
+// hasUnordered reports whether two failed pods of one index have the finalizer, and the real controller takes whichever
+// it comes to first, or last: one had more failures before it and the other has finished later, or neither.
+func (w *World) hasUnordered(o *batchv1.Job) bool {
+	if o.Spec.BackoffLimitPerIndex == nil {
+		return false
+	}
+	s := job.Snapshot{Job: convert.Job(o), Now: time.Now()}
+	for _, pods := range failedByIndex(server.List[*corev1.Pod](w.Server)) {
+		s.Pods = s.Pods[:0]
+		for _, p := range pods {
+			s.Pods = append(s.Pods, convert.Pod(&s.Job, p))
+		}
+		if found, err := job.Inspect(s); err == nil && isUnordered(s.Pods, found.Pods) {
+			return true
+		}
+	}
+	return false
+}
+
+// failedByIndex returns the pods that have the finalizer and may have failed, of each index that has several.
+func failedByIndex(pods []*corev1.Pod) map[string][]*corev1.Pod {
+	all := make(map[string][]*corev1.Pod)
+	for _, p := range pods {
+		if index := p.Annotations[job.IndexLabel]; isTracked(p) && (p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil) {
+			all[index] = append(all[index], p)
+		}
+	}
+	maps.DeleteFunc(all, func(_ string, of []*corev1.Pod) bool { return len(of) < 2 })
+	return all
+}
+
+func isUnordered(pods []job.Pod, found []job.PodInspection) bool {
+	failures := func(i int) int32 { return pods[i].Detail.FailureCount + pods[i].Detail.IgnoredFailureCount }
+	precedes := func(a, b int) bool {
+		return failures(a) <= failures(b) && !found[b].FinishTime.Before(found[a].FinishTime)
+	}
+	for a := range pods {
+		for b := range pods[:a] {
+			if found[a].Failed && found[b].Failed && precedes(a, b) == precedes(b, a) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// replaces reports whether there is a CronJob whose runs replace each other.
+func replaces(w *World) bool {
+	return slices.ContainsFunc(server.List[*batchv1.CronJob](w.Server), func(c *batchv1.CronJob) bool {
+		return c.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent
+	})
+}
+
+func isTracked(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, job.Finalizer) }

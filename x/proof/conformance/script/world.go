@@ -1,0 +1,125 @@
+package script
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing/synctest"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/x/proof/conformance/server"
+)
+
+// Namespace is where everything in a script lives, but for what another tenant makes.
+const (
+	Namespace = "default"
+	elsewhere = "elsewhere"
+)
+
+// World is a server with controllers. It carries out the steps of a script in the
+// role of the scheduler, the kubelets and the users.
+type World struct {
+	*server.Server
+	controllers Controllers
+	stop        func()
+
+	rest    rest
+	faults  []fault
+	chances chances
+	strays  int
+}
+
+// Controllers makes controllers over a server, to be started phase by phase.
+type Controllers func(*server.Server) (phases []func(), stop func())
+
+// NewWorld puts the objects of the script on a new server and starts the
+// controllers. An error means that the server has refused an object.
+func NewWorld(s *Script, controllers Controllers) (*World, error) {
+	w := &World{Server: server.New(), controllers: controllers}
+	w.Fault = w.fault
+	if s.CronJob != nil {
+		c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: Namespace}, Spec: *s.CronJob.DeepCopy()}
+		if err := w.Create(c); err != nil {
+			return nil, err
+		}
+	}
+	if s.Job != nil {
+		if err := w.createJob(s.Job); err != nil {
+			return nil, err
+		}
+	}
+	w.start()
+	return w, nil
+}
+
+// start creates new controllers, without the memory of earlier ones.
+func (w *World) start() {
+	phases, stop := w.controllers(w.Server)
+	for _, start := range phases {
+		start()
+		synctest.Wait()
+	}
+	w.stop = stop
+}
+
+func (w *World) createJob(spec *batchv1.JobSpec) error {
+	return w.Create(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: Namespace}, Spec: *spec.DeepCopy()})
+}
+
+// Stop stops the controllers.
+func (w *World) Stop() { w.stop() }
+
+// Do carries out a step. A step that the server refuses has no effect; the refusal
+// is returned.
+func (w *World) Do(s *Script, step Step) error {
+	if do, ok := podSteps[step.Op]; ok {
+		var err error
+		for _, pod := range w.pick(step.Arg(0)) {
+			if e := do(w, pod, step); e != nil {
+				err = e
+			}
+		}
+		return err
+	}
+	if do, ok := worldSteps[step.Op]; ok {
+		return do(w, s, step)
+	}
+	panic(fmt.Sprintf("step %q: no such operation", step))
+}
+
+// pick returns the pods that an argument means: "all", one by its number, or several
+// by two numbers, such as "0-99".
+func (w *World) pick(arg string) []*corev1.Pod {
+	pods := server.List[*corev1.Pod](w.Server)
+	if arg == "all" || len(pods) == 0 {
+		return pods
+	}
+	if from, to, ok := strings.Cut(arg, "-"); ok {
+		return pods[min(number(from), len(pods)):min(number(to)+1, len(pods))]
+	}
+	i := number(arg) % len(pods)
+	return pods[i : i+1]
+}
+
+func number(arg string) int {
+	n, err := strconv.Atoi(arg)
+	if err != nil {
+		panic(fmt.Sprintf("argument %q: %v", arg, err))
+	}
+	return n
+}
+
+func duration(arg string) time.Duration {
+	d, err := time.ParseDuration(arg)
+	if err != nil {
+		panic(fmt.Sprintf("argument %q: %v", arg, err))
+	}
+	return d
+}
+
+// now returns the kubelets' time.
+func (w *World) now() metav1.Time { return metav1.NewTime(time.Now().Add(w.Skew).UTC()) }

@@ -1,0 +1,64 @@
+// Package series names the counters of Kubernetes' Job and CronJob controllers: what the
+// library's metrics add to them, and what the real controllers have counted.
+package series
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/metrics"
+)
+
+// Counts are counters by series: the name, then the labels in order, such as
+// "job_controller_jobs_finished_total{completion_mode=Indexed,reason=,result=succeeded}".
+// A histogram has a count and a sum. A series that is not there counts nothing.
+type Counts map[string]float64
+
+// add adds to one series.
+func (c Counts) add(n float64, series string) {
+	if n != 0 {
+		c[series] += n
+	}
+}
+
+// Add adds other counts to these.
+func (c Counts) Add(others Counts) {
+	for series, n := range others {
+		c[series] += n
+	}
+}
+
+// Of returns what metrics have counted in the series that the real controllers have.
+func Of(m *metrics.Metrics) Counts {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m)
+	families, err := registry.Gather()
+	if err != nil {
+		panic(err)
+	}
+	counts := Counts{}
+	for _, family := range families {
+		if reference[family.GetName()] == nil {
+			continue
+		}
+		for _, metric := range family.Metric {
+			counts.read(family.GetName(), metric)
+		}
+	}
+	return counts
+}
+
+// Job returns what a round of a job adds (J42).
+func Job(figures *job.Metrics) Counts {
+	m := metrics.New()
+	m.Round(figures, 0)
+	return Of(m)
+}
+
+// CronJob returns what a round of a CronJob adds (C16).
+func CronJob(figures *cronjob.Metrics) Counts {
+	m := metrics.New()
+	m.CronJobRound(figures)
+	return Of(m)
+}

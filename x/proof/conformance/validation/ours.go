@@ -1,0 +1,112 @@
+package validation
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// played is the release that both sides are.
+var played release.Release
+
+// ourJob gives the spec of a new job to the library.
+func ourJob(spec []byte) []refusal {
+	var s job.Spec
+	if err := json.Unmarshal(spec, &s); err != nil {
+		return []refusal{{rule: "does not decode: " + err.Error()}}
+	}
+	job.Default(&s)
+	if len(job.DropDisabled(&s, nil, played)) > 0 {
+		job.Default(&s)
+	}
+	return ourRefusals(job.Validate(s))
+}
+
+// ourUpdate gives the manifests of a job before and after a change to the library.
+func ourUpdate(old, next []byte) []refusal {
+	was, err := job.DecodeJob(old)
+	if err != nil {
+		return []refusal{{rule: "does not decode: " + err.Error()}}
+	}
+	is, err := job.DecodeJob(next)
+	if err != nil {
+		return []refusal{{rule: "does not decode: " + err.Error()}}
+	}
+	defaults(&was.Spec)
+	defaults(&is.Spec)
+	err = errors.Join(job.ValidateUpdate(&was, is.Spec, played), job.ValidateTemplateUpdate(&was, template(old), template(next), played))
+	return ourRefusals(err)
+}
+
+// defaults are what a server has: without its gate, podReplacementPolicy has none.
+func defaults(s *job.Spec) {
+	policy := s.PodReplacementPolicy
+	job.Default(s)
+	if !played.Has(release.JobPodReplacementPolicy) {
+		s.PodReplacementPolicy = policy
+	}
+}
+
+// template is the pod template of a manifest.
+func template(manifest []byte) []byte {
+	var m struct {
+		Spec struct{ Template json.RawMessage }
+	}
+	if err := json.Unmarshal(manifest, &m); err != nil {
+		panic(err) // unreachable: it was decoded before
+	}
+	return m.Spec.Template
+}
+
+// ourCronUpdate gives the specs of a CronJob before and after a change to the library.
+func ourCronUpdate(old, next []byte) []refusal {
+	var was, is cronjob.Spec
+	if err := errors.Join(json.Unmarshal(old, &was), json.Unmarshal(next, &is)); err != nil {
+		return []refusal{{rule: "does not decode: " + err.Error()}}
+	}
+	cronjob.Default(&was)
+	cronjob.Default(&is)
+	return ourRefusals(cronjob.ValidateUpdate(was, is))
+}
+
+// ourCronJob gives the spec of a new CronJob to the library.
+func ourCronJob(spec []byte) []refusal {
+	var s cronjob.Spec
+	if err := json.Unmarshal(spec, &s); err != nil {
+		return []refusal{{rule: "does not decode: " + err.Error()}}
+	}
+	cronjob.Default(&s)
+	return ourRefusals(cronjob.Validate(s))
+}
+
+// ourTransition gives two statuses of a job to a check of the library.
+func ourTransition(check func(was, is job.Status, s job.Spec) error, spec, old, next []byte) []refusal {
+	var s job.Spec
+	var was, is job.Status
+	if err := errors.Join(json.Unmarshal(spec, &s), json.Unmarshal(old, &was), json.Unmarshal(next, &is)); err != nil {
+		return []refusal{{rule: "does not decode: " + err.Error()}}
+	}
+	job.Default(&s)
+	return ourRefusals(check(was, is, s))
+}
+
+// ourRefusals takes a joined error apart.
+func ourRefusals(err error) (all []refusal) {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			all = append(all, ourRefusals(e)...)
+		}
+		return all
+	}
+	var input *job.InputError
+	if errors.As(err, &input) {
+		return []refusal{{field: input.Field, rule: input.Problem}}
+	}
+	return []refusal{{rule: err.Error()}}
+}

@@ -1,0 +1,139 @@
+package cronmodel
+
+import (
+	"encoding/binary"
+
+	"github.com/batchplan/batchplan/x/proof/explore"
+)
+
+// maxJobs is the most jobs of a scope: one for each run and each trigger.
+const maxJobs = 6
+
+type (
+	// childID is the number of a job, 0 for none; statusID, memoryID and roundID are the
+	// numbers of those.
+	childID  uint16
+	statusID uint32
+	memoryID uint32
+	roundID  uint32
+)
+
+// state is a state of the world.
+type state struct {
+	now    uint32 // seconds since the start
+	status statusID
+	// delayed is a status on its way: the controller takes its write for failed, and it takes
+	// effect at any time until the CronJob changes. 0 means none.
+	delayed statusID
+	spec    uint8 // the place of the spec in the scope
+	// triggers are the ones that wait, a bit each, and asked is how many there were.
+	triggers, asked uint8
+	// backfill is the progress of the backfill: the seconds of its After plus 1, 0 for none.
+	backfill uint32
+	// started are the jobs that were created so far, a bit each.
+	started uint8
+	left    Budget
+	jobs    [maxJobs]child
+	control controller
+}
+
+// child is a job as it is, and as the controller sees it.
+type child struct{ live, seen childID }
+
+// controller is what the controller has seen and remembers, and its round.
+type controller struct {
+	status statusID
+	spec   uint8
+	memory memoryID
+	// round is the round under way, 0 for none; current says that the CronJob has not
+	// changed since it looked.
+	round        roundID
+	current      bool
+	again        uint32 // the requeue in seconds plus 1, 0 for none
+	retry, dirty bool
+	// moved is set once the clock has gone back.
+	moved bool
+}
+
+func (s *state) append(dst []byte) []byte {
+	order := binary.LittleEndian
+	c, b := &s.control, &s.left
+	for _, n := range [...]uint32{s.now, uint32(s.status), uint32(s.delayed), s.backfill, uint32(c.status), uint32(c.memory), uint32(c.round), c.again} {
+		dst = order.AppendUint32(dst, n)
+	}
+	dst = append(dst, s.spec, c.spec, s.triggers, s.asked, s.started,
+		b.Fails, b.Lost, b.Crashes, b.Delays, b.Deletes, b.Taken, b.Edits, b.Triggers, b.Backfills, b.Ticks, b.Jumps, b.Backs)
+	dst = append(dst, explore.Flags(c.current, c.retry, c.dirty, c.moved))
+	for i := range s.jobs {
+		dst = order.AppendUint16(order.AppendUint16(dst, uint16(s.jobs[i].live)), uint16(s.jobs[i].seen))
+	}
+	return dst
+}
+
+// view is what a round starts from.
+type view struct {
+	now      uint32
+	status   statusID
+	spec     uint8
+	triggers uint8
+	backfill uint32
+	memory   memoryID
+	jobs     [maxJobs]childID
+}
+
+// verb is the kind of a read or write.
+type verb uint8
+
+const (
+	verbGet verb = iota
+	verbDelete
+	verbCreate
+	verbStatus
+	verbStore
+)
+
+var verbs = [...]string{"get", "delete", "create", "status", "store the progress of the backfill"}
+
+// writeStep is one read or write of a round.
+type writeStep struct {
+	verb verb
+	job  uint8 // the place of the job
+	// child is a job to create, and creation what the checks want to know of it.
+	child    childID
+	creation creation
+	status   statusID
+	// foreground lets a deleted job stay until its pods are gone.
+	foreground bool
+}
+
+// creation says why a job is created.
+type creation uint8
+
+const (
+	ofSchedule creation = iota
+	ofTrigger
+	ofBackfill
+)
+
+// outcome is what the controller learns.
+type outcome uint8
+
+const (
+	outcomeDone outcome = iota
+	outcomeFailed
+	outcomeGone
+	outcomeExists
+	outcomeForeign // a job of the name that another owner controls
+	outcomes
+)
+
+// ending is what is left of a round.
+type ending struct {
+	memory    memoryID
+	again     uint32
+	retry     bool
+	triggered uint8
+	// stores says that the progress of the backfill is to be stored, as backfill.
+	stores   bool
+	backfill uint32
+}

@@ -1,0 +1,40 @@
+package jobmodel
+
+import (
+	"fmt"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/proof/explore"
+)
+
+var _ explore.Ender[state] = (*worker)(nil)
+
+// End tells the ends of jobs apart (L8). From now on all pods succeed, so their outcomes depend on
+// nothing that a fault changes. The end is not compared where something else decides it:
+//
+//   - users who edit or delete the job, and orphans, which count only if they were adopted in time
+//   - containers that are restarted in place, which count only until their pod succeeds
+//   - more pods than were wanted, since writes stayed unseen for longer than the expectations wait or
+//     the controller restarted with an older list: the one that is seen first decides
+func (w *worker) End(s *state) uint64 {
+	status, scope := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{}), &w.rounds.scope
+	switch inPlace := scope.Spec.Template.RestartPolicy == job.RestartOnFailure; {
+	case status.Finished() == "", s.deletedAt > 0, s.past.edited, scope.Budget.Orphans > 0, inPlace:
+		return 0
+	case s.past.lagged, s.past.traveled:
+		return 0
+	}
+	return explore.KeyOf([]byte(w.DescribeEnd(s))).Short()
+}
+
+// DescribeEnd says how the job has ended: the condition, its reason, and the indexes where all of
+// them decide. Of an end that deletes pods, the figures depend on which of these are faster.
+func (w *worker) DescribeEnd(s *state) string {
+	status := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{})
+	how := status.Finished()
+	text := fmt.Sprintf("%s (%s)", how, status.Condition(how).Reason)
+	if failed := status.FailedIndexes; failed != nil {
+		text += fmt.Sprintf(", completed %q, failed %q", status.CompletedIndexes, *failed)
+	}
+	return text
+}

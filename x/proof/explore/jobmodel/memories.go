@@ -1,0 +1,105 @@
+package jobmodel
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/proof/explore"
+)
+
+// memoryID is the number of a memory without its expectations, its version and what it says
+// of single pods; 0 is the empty memory.
+type memoryID uint32
+
+// memoryValues holds the memories as the text of their JSON. Only the JSON shows what the
+// planner keeps for itself.
+type memoryValues struct {
+	values explore.Interned[string, string]
+	taken  explore.Cache[string, takenMemory]
+}
+
+// takenMemory is a memory taken apart.
+type takenMemory struct {
+	id    memoryID
+	notes []uidNote
+}
+
+type uidNote struct {
+	uid  string
+	note notes
+}
+
+// The fields of a memory that hold UIDs, and what they say of a pod.
+var memoryLists = []struct {
+	in, field string
+	note      notes
+}{
+	{"", "untracking", noteUntracking},
+	{"", "handled", noteHandled},
+	{"reported", "uncounted", noteReported},
+}
+
+// take takes a memory apart.
+func (v *memoryValues) take(m job.Memory) takenMemory {
+	m.Expectations, m.Written = expectations.Counts{}, 0
+	if m.Equal(job.Memory{}) {
+		return takenMemory{}
+	}
+	text := explore.Text(m)
+	return v.taken.Get(text, func() takenMemory { return v.takeText(text) })
+}
+
+func (v *memoryValues) takeText(text string) (t takenMemory) {
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		panic(err)
+	}
+	if fields["untimed"] != nil {
+		panic("a pod of the model has no times")
+	}
+	for _, list := range memoryLists {
+		holder := fieldsIn(fields, list.in)
+		uids, _ := holder[list.field].([]any)
+		for _, uid := range uids {
+			t.notes = append(t.notes, uidNote{uid.(string), list.note})
+		}
+		delete(holder, list.field)
+	}
+	rest := explore.Text(fields)
+	t.id = memoryID(v.values.Number(rest, func() string { return rest }))
+	return t
+}
+
+// with puts a memory together again. The UIDs of each note are in their order.
+func (v *memoryValues) with(id memoryID, uids func(notes) []string) (m job.Memory) {
+	if id == 0 {
+		return m
+	}
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(v.values.Of(uint32(id))), &fields); err != nil {
+		panic(err)
+	}
+	for _, list := range memoryLists {
+		if found := uids(list.note); len(found) > 0 {
+			slices.Sort(found)
+			fieldsIn(fields, list.in)[list.field] = found
+		}
+	}
+	if err := json.Unmarshal([]byte(explore.Text(fields)), &m); err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// fieldsIn returns the fields of a part of a memory.
+func fieldsIn(fields map[string]any, part string) map[string]any {
+	if part == "" {
+		return fields
+	}
+	if fields[part] == nil {
+		fields[part] = map[string]any{}
+	}
+	return fields[part].(map[string]any)
+}

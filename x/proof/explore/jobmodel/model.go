@@ -1,0 +1,134 @@
+package jobmodel
+
+import (
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/proof/explore"
+)
+
+// values are the values that the states of a scope name by numbers.
+type values struct {
+	scope    Scope
+	pods     podValues
+	statuses statusValues
+	specs    specValues
+	memories memoryValues
+}
+
+// Model is a scope as a system to explore.
+type Model struct {
+	rounds *rounds
+	option Option
+	start  state
+}
+
+var _ explore.System[state] = (*Model)(nil)
+
+// New returns the model of a scope.
+func New(scope Scope, option Option) *Model {
+	job.Default(&scope.Spec)
+	scope.Controllers = max(scope.Controllers, 1)
+	if scope.Controllers > maxControllers || scope.Pods > maxPods {
+		panic("the scope " + scope.Name + " is too large for a state")
+	}
+	m := &Model{rounds: &rounds{values: &values{scope: scope}}, option: option}
+	v := m.rounds.values
+	m.start = state{
+		status: v.statuses.number(job.Status{}),
+		spec:   v.specs.number(scope.Spec),
+		past:   past{maxParallelism: uint8(*scope.Spec.Parallelism)},
+		left:   scope.Budget,
+	}
+	for c := range scope.Controllers {
+		m.start.control[c].dirty = true
+		if scope.Late {
+			m.start.control[c].see(&m.start)
+		}
+	}
+	return m
+}
+
+// Planned is how many plans were made.
+func (m *Model) Planned() int { return int(m.rounds.planned.Load()) }
+
+// Bytes is about what the model keeps.
+func (m *Model) Bytes() int64 { return m.rounds.bytes() }
+
+// Start returns the state of a new job.
+func (m *Model) Start() []state { return []state{m.start} }
+
+// Worker returns a worker of its own memory.
+func (m *Model) Worker() explore.Worker[state] { return &worker{Model: m, tally: &explore.Tally{}} }
+
+// Moves names the kinds of moves.
+func (m *Model) Moves() []string { return kinds[:] }
+
+// Rules names what plans can do or decide.
+func (m *Model) Rules() []string { return rules.Names() }
+
+// kind is a kind of moves.
+type kind int
+
+const (
+	kindRound kind = iota
+	kindWrite
+	kindFail
+	kindLose
+	kindDelay
+	kindTakeEffect
+	kindCrash
+	kindOldList
+	kindDeliverPod
+	kindDeliverJob
+	kindRun
+	kindSucceed
+	kindFailPod
+	kindKubelet
+	kindRestart
+	kindEvict
+	kindDisrupt
+	kindStrip
+	kindOrphan
+	kindEdit
+	kindDeleteJob
+	kindTick
+	kindBack
+	kindCount
+)
+
+var kinds = [kindCount]string{
+	"round begins", "write", "write fails", "reply is lost", "status write is delayed", "delayed status takes effect", "crash", "restart with an older list",
+	"deliver pod", "deliver job", "pod runs", "pod succeeds", "pod fails", "deleted pod ends", "container restarts",
+	"evict", "disrupt", "strip finalizer", "orphan appears", "edit spec", "delete job", "tick", "clock back",
+}
+
+// detail is what a step is about: a controller, a pod and a number.
+func detail(controller, pod, number int) uint32 {
+	return uint32(controller)<<24 | uint32(pod)<<16 | uint32(number)
+}
+
+func undetail(d uint32) (controller, pod, number int) {
+	return int(d >> 24), int(d >> 16 & 0xff), int(d & 0xffff)
+}
+
+// worker computes moves.
+type worker struct {
+	*Model
+	check checker
+	step  func(explore.Step[state])
+	tally *explore.Tally
+}
+
+// Append appends the bytes of a state.
+func (w *worker) Append(dst []byte, s *state) []byte { return s.append(dst) }
+
+// emit passes a state on in the form in which it is compared.
+func (w *worker) emit(s *state, k kind, detail uint32, broken error) {
+	if w.option&NoSymmetry != 0 {
+		s.compact()
+	} else {
+		s.compact()
+		s.sort()
+	}
+	fault := k == kindFail || k == kindLose || k == kindDelay || k == kindCrash || k == kindOldList
+	w.step(explore.Step[state]{To: *s, Kind: int(k), Detail: detail, Fault: fault, Broken: broken})
+}

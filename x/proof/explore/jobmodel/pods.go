@@ -1,0 +1,152 @@
+package jobmodel
+
+import (
+	"context"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/proof/explore"
+)
+
+// podID is the number of a pod without its UID, name and version; 0 is none.
+type podID uint16
+
+// podInfo is what is looked at most often.
+type podInfo struct {
+	job.Pod
+	own      bool // owned by the job, whether or not it matches
+	deleting bool
+	ended    bool
+	active   bool // owned by the job, not ended and not being deleted
+}
+
+// act is what can happen to a pod.
+type act uint8
+
+const (
+	actRun act = iota
+	actFinish
+	actRestart
+	actEvict
+	actDisrupt
+	actStrip
+	actAdopt
+	actRelease
+	actUntrack
+	actDelete
+)
+
+// podStep is an act at a time.
+type podStep struct {
+	pod  podID
+	act  act
+	code int32
+	now  uint32
+}
+
+// podValues holds the pods and what each act makes of them. The acts are a
+// [world.Job]'s; each is made once and remembered.
+type podValues struct {
+	values explore.Interned[string, podInfo]
+	steps  explore.Cache[podStep, podID]
+}
+
+func (v *podValues) info(id podID) *podInfo { return v.values.At(uint32(id)) }
+
+// number returns the number of a pod.
+func (v *podValues) number(p job.Pod) podID {
+	p.UID, p.Name = "", ""
+	if p.Detail != nil {
+		detail := *p.Detail
+		detail.ResourceVersion = ""
+		p.Detail = &detail
+	}
+	return explore.Small[podID](v.values.Number(explore.Text(p), func() podInfo {
+		own, ended := p.Owner <= job.OwnedUnmatched, p.Phase >= job.PodSucceeded
+		return podInfo{p, own, p.Deletion != nil, ended, p.Owner == job.Owned && !ended && p.Deletion == nil}
+	}))
+}
+
+// created returns a pod as a controller creates it, or an orphan.
+func (v *podValues) created(owner job.Ownership, index job.Index, failures, ignored int32, now uint32) podID {
+	w := worldAt(now)
+	p := w.AddPod(job.Pod{Owner: owner, Untracked: owner != job.Owned, Index: index, Detail: &job.PodDetail{FailureCount: failures, IgnoredFailureCount: ignored}})
+	return v.number(*p)
+}
+
+// after returns what an act makes of a pod, 0 if the pod is gone.
+func (v *podValues) after(step podStep) podID {
+	return v.steps.Get(step, func() podID {
+		w := worldAt(step.now)
+		p := w.AddPod(v.info(step.pod).Pod)
+		do(w, p, step)
+		if w.Pod(p.Name) == nil {
+			return 0
+		}
+		return v.number(*p)
+	})
+}
+
+// do lets the act happen in a world.
+func do(w *world.Job, p *job.Pod, step podStep) {
+	ref := job.PodRef{Name: p.Name, UID: p.UID}
+	switch step.act {
+	case actRun:
+		w.Run(p)
+	case actFinish:
+		w.Finish(p, step.code)
+	case actRestart:
+		w.RestartContainer(p)
+	case actEvict:
+		w.Evict(p)
+	case actDisrupt:
+		w.Disrupt(p)
+	case actStrip:
+		p.Untracked = true
+		if p.Deletion != nil {
+			w.Evict(p) // nothing holds it any more
+		}
+	default:
+		write(w.Backend(), ref, step.act)
+	}
+}
+
+// write makes a write of a controller. No fault is set, and the pod exists.
+func write(b interface {
+	Adopt(context.Context, job.PodRef) error
+	Release(context.Context, job.PodRef) error
+	Untrack(context.Context, job.PodRef) error
+	Delete(context.Context, job.Deletion) error
+}, ref job.PodRef, a act) {
+	ctx := context.Background()
+	var err error
+	switch a {
+	case actAdopt:
+		err = b.Adopt(ctx, ref)
+	case actRelease:
+		err = b.Release(ctx, ref)
+	case actUntrack:
+		err = b.Untrack(ctx, ref)
+	case actDelete:
+		err = b.Delete(ctx, job.Deletion{PodRef: ref})
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// worldAt returns an empty world at a time.
+func worldAt(now uint32) *world.Job {
+	w := world.NewJob(job.Spec{Template: job.Template{RestartPolicy: job.RestartNever}})
+	w.Now = clock(now)
+	return w
+}
+
+// clock is a time of the model.
+func clock(seconds uint32) time.Time { return world.Start.Add(time.Duration(seconds) * time.Second) }
+
+// seconds is the model's form of a time, rounded up.
+func seconds(t time.Time) uint32 {
+	return uint32(max((t.Sub(world.Start)+time.Second-1)/time.Second, 0))
+}

@@ -1,0 +1,395 @@
+package jobmodel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/x/proof/explore"
+)
+
+// A round depends only on the view that it starts from and on what becomes of its writes.
+// So each is planned once, and many states share it: a roundID stands for a view and the
+// outcomes so far. The executor carries the plan out on a backend where all writes succeed,
+// which tells all rounds up to the end. Where a write has another outcome, the plan is made
+// again, and carried out on a backend that answers with the outcomes so far and that one.
+
+// roundID is the number of a round under way; 0 is none.
+type roundID uint32
+
+// maxTokens is the most pods of a round, those included that it creates.
+const maxTokens = 2 * maxPods
+
+// view is what a controller sees and remembers when a round begins.
+type view struct {
+	now       uint32
+	status    statusID
+	deletedAt uint32
+	spec      specID
+	// stale is by how many versions the job is behind the last write of the controller, 0
+	// if it is not.
+	stale                uint8
+	memory               memoryID
+	expectedAt           uint32
+	creations, deletions uint8
+	pods                 [maxPods]seenPod
+}
+
+// seenPod is a pod of a view, or what is known of a pod that the view does not show.
+type seenPod struct {
+	pod    podID
+	listed listed
+	noted  notes
+}
+
+// verb is the kind of a write.
+type verb uint8
+
+const (
+	verbAdopt verb = iota
+	verbRelease
+	verbCreate
+	verbDelete
+	// verbUntrackFirst removes the finalizer of a pod that is to be deleted, on condition
+	// of its version.
+	verbUntrackFirst
+	verbUntrack
+	verbStatus
+)
+
+// writeStep is one write of a round.
+type writeStep struct {
+	verb verb
+	// place is the pod, as a place in the view.
+	place uint8
+	// index, failures and ignored belong to a pod to create.
+	index             job.Index
+	failures, ignored int32
+	// status and listed are a status to write, with the list of each pod of the view.
+	status statusID
+	listed [maxTokens]listed
+}
+
+// outcome is what a controller learns of a write.
+type outcome uint8
+
+const (
+	outcomeDone outcome = iota
+	outcomeFailed
+	outcomeGone
+	outcomes
+)
+
+// round is a round under way: its next write, or its end.
+type round struct {
+	begun *begun
+	// from and by are the round before, 0 for none, and the outcome that led on.
+	from  roundID
+	by    outcome
+	write writeStep
+	end   *ending // nil while a write is left
+	// after are the rounds that the outcomes lead to, 0 where that is not known. Workers set
+	// it at any time.
+	after [outcomes]uint32
+}
+
+// begun is what rounds that begin with the same view have in common.
+type begun struct {
+	view view
+	// rules and broken are what the plan exercises and breaks.
+	rules  explore.RuleSet
+	broken error
+}
+
+// ending is what is left of a round.
+type ending struct {
+	memory               memoryID
+	expectedAt           uint32
+	creations, deletions uint8
+	noted                [maxTokens]notes
+	again                uint32
+	retry                bool
+}
+
+// rounds holds the rounds of a scope.
+type rounds struct {
+	*values
+	all      explore.List[round]
+	begins   explore.Cache[view, roundID]
+	recalled explore.Cache[memoryKey, job.Memory]
+	planners sync.Pool // of *job.Planner
+	planned  atomic.Int64
+}
+
+// begin returns the round from a view, before its first write.
+func (r *rounds) begin(v view) roundID {
+	return r.begins.Get(v, func() roundID { return r.play(&begun{view: v}, 0, nil) })
+}
+
+// next returns the round after the outcome of its write. Of two workers that plan it concurrently
+// one is the first, and both take what that one has found.
+func (r *rounds) next(id roundID, o outcome) roundID {
+	after := &r.of(id).after[o]
+	if atomic.LoadUint32(after) == 0 {
+		made := r.play(r.of(id).begun, id, append(r.outcomes(id), o))
+		atomic.CompareAndSwapUint32(after, 0, uint32(made))
+	}
+	return roundID(atomic.LoadUint32(after))
+}
+
+// outcomes are those that led to a round.
+func (r *rounds) outcomes(id roundID) []outcome {
+	if round := r.of(id); round.from != 0 {
+		return append(r.outcomes(round.from), round.by)
+	}
+	return nil
+}
+
+func (r *rounds) of(id roundID) *round { return r.all.At(uint32(id)) }
+
+// bytes is about what the rounds take, which is most of what a model keeps.
+func (r *rounds) bytes() int64 {
+	perRound := int64(unsafe.Sizeof(round{}) + unsafe.Sizeof(ending{}))
+	perView := int64(unsafe.Sizeof(begun{})) + 2*int64(unsafe.Sizeof(view{}))
+	return int64(r.all.Len())*perRound + int64(r.begins.Len())*perView
+}
+
+// play plans a round that began with a view, and carries it out: the first writes have known
+// outcomes, and all others succeed. It returns the first round behind the known outcomes, which
+// follows another one unless there are none.
+func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
+	r.planned.Add(1)
+	s := r.snapshot(&b.view)
+	planner, _ := r.planners.Get().(*job.Planner)
+	if planner == nil {
+		planner = new(job.Planner)
+	}
+	defer r.planners.Put(planner)
+	plan, err := planner.Reconcile(&s)
+	if err != nil {
+		b.broken = fmt.Errorf("the snapshot is refused: %w", err)
+		return r.add(round{begun: b, end: &ending{}})
+	}
+	if len(known) == 0 {
+		if found := jobcheck.Plan(&s, plan); len(found) > 0 {
+			b.broken = found[0]
+		}
+		b.rules = rules.Of(&s, plan)
+	}
+	p := &player{rounds: r, known: known, tokens: b.view.known()}
+	conclusion, _ := jobapply.Executor{Parallel: 1}.Apply(context.Background(), p, plan)
+	end := r.endingOf(&conclusion)
+	return r.addAll(round{begun: b, from: from}, known, p.writes, &end)
+}
+
+// addAll adds a round for each write, which all but the first succeed to reach, and one for
+// the end.
+func (r *rounds) addAll(next round, known []outcome, writes []writeStep, end *ending) (first roundID) {
+	if len(known) > 0 {
+		next.by = known[len(known)-1]
+	}
+	for i := range len(writes) + 1 {
+		if i < len(writes) {
+			next.write = writes[i]
+		} else {
+			next.write, next.end = writeStep{}, end
+		}
+		id := r.add(next)
+		if i == 0 {
+			first = id
+		} else {
+			atomic.StoreUint32(&r.of(next.from).after[next.by], uint32(id))
+		}
+		next.from, next.by = id, outcomeDone
+	}
+	return first
+}
+
+func (r *rounds) add(made round) roundID {
+	return roundID(r.all.Add(func(v *round) { *v = made }))
+}
+
+// known is the number of pods of which the view says something.
+func (v *view) known() int {
+	n := maxPods
+	for n > 0 && v.pods[n-1] == (seenPod{}) {
+		n--
+	}
+	return n
+}
+
+// token is the UID of a pod by its place in a view.
+func token(place int) job.UID {
+	return job.UID([]byte{'u', '0' + byte(place/10), '0' + byte(place%10)})
+}
+
+func placeOf(uid job.UID) int {
+	place, err := strconv.Atoi(string(uid[1:]))
+	if err != nil {
+		panic(err)
+	}
+	return place
+}
+
+// jobVersion is the version of a job that was seen. Only its distance to others counts.
+const jobVersion = 1000
+
+// snapshot is what the planner is given.
+func (r *rounds) snapshot(v *view) job.Snapshot {
+	known := v.pods[:v.known()]
+	s := job.Snapshot{
+		Job: job.Job{
+			Namespace: "default", Name: "j", UID: "job-1", CreationTimestamp: clock(0), Version: jobVersion,
+			Spec: r.specs.of(v.spec), Status: r.statuses.with(v.status, listsOf(known)),
+		},
+		Now: clock(v.now), Options: r.scope.Options, Consistent: !r.scope.Late,
+	}
+	if v.deletedAt > 0 {
+		s.Job.DeletionTimestamp = clock(v.deletedAt - 1)
+	}
+	for i, p := range known {
+		if p.pod == 0 {
+			continue
+		}
+		pod := r.pods.info(p.pod).Pod
+		pod.UID, pod.Name = token(i), "p"+string(token(i)[1:])
+		detail := *pod.Detail
+		detail.ResourceVersion = "1"
+		pod.Detail = &detail
+		s.Pods = append(s.Pods, pod)
+	}
+	s.Memory = r.memory(v)
+	if v.creations > 0 || v.deletions > 0 {
+		s.Memory.Expectations = expectations.Counts{Creations: int(v.creations), Deletions: int(v.deletions), At: clock(v.expectedAt)}
+	}
+	if v.stale > 0 {
+		s.Memory.Written = jobVersion + int64(v.stale)
+	}
+	return s
+}
+
+// memoryKey is a memory with what it says of each pod of a view.
+type memoryKey struct {
+	id    memoryID
+	noted [maxPods]notes
+}
+
+// memory is what the controller of a view remembers, without the expectations.
+func (r *rounds) memory(v *view) job.Memory {
+	key := memoryKey{id: v.memory}
+	for i, p := range v.pods {
+		key.noted[i] = p.noted
+	}
+	return r.recalled.Get(key, func() job.Memory {
+		return r.memories.with(v.memory, func(n notes) (uids []string) {
+			for i, noted := range key.noted {
+				if noted&n != 0 {
+					uids = append(uids, string(token(i)))
+				}
+			}
+			return uids
+		})
+	})
+}
+
+func listsOf(pods []seenPod) (lists job.UncountedTerminatedPods) {
+	for i, p := range pods {
+		if p.listed&listedSucceeded != 0 {
+			lists.Succeeded = append(lists.Succeeded, token(i))
+		}
+		if p.listed&listedFailed != 0 {
+			lists.Failed = append(lists.Failed, token(i))
+		}
+	}
+	return lists
+}
+
+// endingOf takes the conclusion apart.
+func (r *rounds) endingOf(c *job.Conclusion) (e ending) {
+	taken := r.memories.take(c.Memory)
+	e.memory = taken.id
+	for _, n := range taken.notes {
+		e.noted[placeOf(job.UID(n.uid))] |= n.note
+	}
+	if counts := c.Memory.Expectations; counts.Creations > 0 || counts.Deletions > 0 {
+		e.creations, e.deletions, e.expectedAt = uint8(counts.Creations), uint8(counts.Deletions), seconds(counts.At)
+	}
+	if !c.Requeue.At.IsZero() {
+		e.again = seconds(c.Requeue.At) + 1
+	}
+	e.retry = c.Retry
+	return e
+}
+
+// player is a backend that answers with the outcomes that are known. All further writes
+// succeed, and it notes them.
+type player struct {
+	*rounds
+	known  []outcome
+	writes []writeStep
+	tokens int // of the view and of the pods that were created
+}
+
+var errFailed = errors.New("injected fault")
+
+// play answers one write.
+func (p *player) play(w writeStep) error {
+	if len(p.known) == 0 {
+		p.writes = append(p.writes, w)
+		return nil
+	}
+	o := p.known[0]
+	p.known = p.known[1:]
+	switch o {
+	case outcomeGone:
+		return jobapply.ErrGone
+	case outcomeFailed:
+		return errFailed
+	}
+	return nil
+}
+
+func (p *player) pod(v verb, ref job.PodRef) error {
+	return p.play(writeStep{verb: v, place: uint8(placeOf(ref.UID))})
+}
+
+func (p *player) Adopt(_ context.Context, ref job.PodRef) error   { return p.pod(verbAdopt, ref) }
+func (p *player) Release(_ context.Context, ref job.PodRef) error { return p.pod(verbRelease, ref) }
+func (p *player) Untrack(_ context.Context, ref job.PodRef) error { return p.pod(verbUntrack, ref) }
+
+func (p *player) Delete(_ context.Context, d job.Deletion) error {
+	if d.UntrackFirst {
+		if err := p.pod(verbUntrackFirst, d.PodRef); err != nil {
+			return err
+		}
+	}
+	return p.pod(verbDelete, d.PodRef)
+}
+
+func (p *player) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
+	place := p.tokens
+	p.tokens++
+	err := p.play(writeStep{verb: verbCreate, place: uint8(place), index: c.Index, failures: c.FailureCount, ignored: c.IgnoredFailureCount})
+	return job.PodRef{Name: c.NamePrefix + string(token(place)), UID: token(place)}, err
+}
+
+func (p *player) WriteStatus(_ context.Context, s job.Status) error {
+	w := writeStep{verb: verbStatus, status: p.statuses.number(s)}
+	if u := s.UncountedTerminatedPods; u != nil {
+		for _, uid := range u.Succeeded {
+			w.listed[placeOf(uid)] |= listedSucceeded
+		}
+		for _, uid := range u.Failed {
+			w.listed[placeOf(uid)] |= listedFailed
+		}
+	}
+	return p.play(w)
+}

@@ -1,0 +1,111 @@
+package jobmodel
+
+import (
+	"slices"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/proof/explore"
+)
+
+var rule = explore.NewRule[job.Snapshot, job.Plan]
+
+// rules are what plans can do or decide.
+var rules = explore.Rules[job.Snapshot, job.Plan]{
+	rule("J4 finished", waits(job.WaitFinished)),
+	rule("J6 adopt", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Adopt) > 0 }),
+	rule("J6 release", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Release) > 0 }),
+	rule("J7 terminating counts as failed", func(s *job.Snapshot, p *job.Plan) bool {
+		return slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.As == job.CountedFailed && !u.Ended && !u.OnEnd })
+	}),
+	rule("J8 succeeded", untracks(job.CountedSucceeded)),
+	rule("J8 failed", untracks(job.CountedFailed)),
+	rule("J14 index succeeded", untracks(job.CountedIndex)),
+	rule("J17 failure count kept", func(s *job.Snapshot, p *job.Plan) bool {
+		kept := func(pod job.Pod) bool {
+			return pod.Phase == job.PodFailed && !pod.Untracked && pod.Owner == job.Owned &&
+				!slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.UID == pod.UID })
+		}
+		return s.Job.Spec.BackoffLimitPerIndex != nil && slices.ContainsFunc(s.Pods, kept)
+	}),
+	rule("J18 failure count passed on", creates(func(c job.Creation) bool { return c.FailureCount > 0 })),
+	rule("J18 ignored count passed on", creates(func(c job.Creation) bool { return c.IgnoredFailureCount > 0 })),
+	rule("J19 success declared", declared(job.ConditionSuccessCriteriaMet)),
+	rule("J20 failure declared", declared(job.ConditionFailureTarget)),
+	rule("J21 FailJob", decides("PodFailurePolicy")),
+	rule("J21 Ignore", policy(job.IgnoreFailure)),
+	rule("J21 Count", policy(job.CountFailure)),
+	rule("J21 FailIndex", policy(job.FailIndex)),
+	rule("J22 backoffLimit", decides("BackoffLimitExceeded")),
+	rule("J23 deadline", decides("DeadlineExceeded")),
+	rule("J23 deadline ahead", waits(job.WaitDeadline)),
+	rule("J24 maxFailedIndexes", decides("MaxFailedIndexesExceeded")),
+	rule("J24 failed indexes", decides("FailedIndexes")),
+	rule("J25 successPolicy", decides("SuccessPolicy")),
+	rule("J27 ending deletes", deletes(job.DeleteEnding)),
+	rule("J28 suspended deletes", deletes(job.DeleteSuspended)),
+	rule("J29 surplus", deletes(job.DeleteSurplus)),
+	rule("J29 no index", deletes(job.DeleteNoIndex)),
+	rule("J29 index out of range", deletes(job.DeleteIndexOutOfRange)),
+	rule("J29 duplicate index", deletes(job.DeleteDuplicateIndex)),
+	rule("J30 create", creates(func(c job.Creation) bool { return c.Reason == job.CreateNew })),
+	rule("J30 replace", creates(func(c job.Creation) bool { return c.Reason != job.CreateNew })),
+	rule("J30 held by terminating", waits(job.WaitReplacement)),
+	rule("J31 backoff", waits(job.WaitBackoff)),
+	rule("J31 index backoff", waits(job.WaitIndexBackoff)),
+	rule("J35 recorded before", untracks(job.AlreadyRecorded)),
+	rule("J35 capped", waits(job.WaitUncounted)),
+	rule("J36 left behind", func(s *job.Snapshot, p *job.Plan) bool {
+		return s.Job.Status.Finished() != "" && len(p.Untrack) > 0
+	}),
+	rule("J37 deleted job", waits(job.WaitDeleted)),
+	rule("J38 end waits for terminating", waits(job.WaitTerminating)),
+	rule("E1 own writes unseen", waits(job.WaitExpectations)),
+	rule("E4 finalizer removal unseen", func(s *job.Snapshot, _ *job.Plan) bool { return s.Memory.Untracking.Len() > 0 }),
+	rule("E5 end unseen", func(s *job.Snapshot, p *job.Plan) bool { return s.Memory.Finished && waits(job.WaitObserved)(s, p) }),
+	rule("E6 status unseen", func(s *job.Snapshot, p *job.Plan) bool { return !s.Memory.Finished && waits(job.WaitObserved)(s, p) }),
+	rule("notes", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Notes) > 0 }),
+	rule("nothing to do", func(_ *job.Snapshot, p *job.Plan) bool {
+		return len(p.Adopt)+len(p.Release)+len(p.Delete)+len(p.Create)+len(p.Untrack) == 0
+	}),
+}
+
+func waits(reason job.WaitReason) func(*job.Snapshot, *job.Plan) bool {
+	return func(_ *job.Snapshot, p *job.Plan) bool {
+		return slices.ContainsFunc(p.Waits, func(w job.Wait) bool { return w.Reason == reason })
+	}
+}
+
+func untracks(as job.CountedAs) func(*job.Snapshot, *job.Plan) bool {
+	return func(_ *job.Snapshot, p *job.Plan) bool {
+		return slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.As == as })
+	}
+}
+
+func policy(action job.FailureAction) func(*job.Snapshot, *job.Plan) bool {
+	return func(_ *job.Snapshot, p *job.Plan) bool {
+		return slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.Policy == action })
+	}
+}
+
+func creates(like func(job.Creation) bool) func(*job.Snapshot, *job.Plan) bool {
+	return func(_ *job.Snapshot, p *job.Plan) bool { return slices.ContainsFunc(p.Create, like) }
+}
+
+func deletes(reason job.DeleteReason) func(*job.Snapshot, *job.Plan) bool {
+	return func(_ *job.Snapshot, p *job.Plan) bool {
+		return slices.ContainsFunc(p.Delete, func(d job.Deletion) bool { return d.Reason == reason })
+	}
+}
+
+// decides holds for a plan that decides the end for a reason that no status declares yet.
+func decides(reason string) func(*job.Snapshot, *job.Plan) bool {
+	return func(s *job.Snapshot, p *job.Plan) bool {
+		return p.Verdict.Reason == reason && s.Job.Status.Condition(p.Verdict.Type).Status != job.ConditionTrue
+	}
+}
+
+func declared(t job.ConditionType) func(*job.Snapshot, *job.Plan) bool {
+	return func(s *job.Snapshot, p *job.Plan) bool {
+		return p.Verdict.Type == t && s.Job.Status.Condition(t).Status == job.ConditionTrue
+	}
+}

@@ -1,0 +1,221 @@
+package jobmodel
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/batchplan/batchplan/x/proof/explore"
+)
+
+// maxPods is the most pods of a scope, and maxControllers the most controllers.
+const (
+	maxPods        = 6
+	maxControllers = 2
+)
+
+// state is a state of the world. Pods, statuses, specs and memories are numbers of values
+// that are kept once, see [values]. The zero pod is none.
+type state struct {
+	now    uint32 // seconds since the start of the world
+	status statusID
+	// delayed is a status on its way: its writer takes it for failed, and it takes effect at any
+	// time until the job changes. 0 means none.
+	delayed   statusID
+	deletedAt uint32 // of the job: seconds since the start plus 1, 0 if it is not deleted
+	spec      specID
+	born      uint8 // the number of pods so far, where they are numbered
+	past      past
+	left      Budget
+	control   [maxControllers]controller
+	pods      [maxPods]pod
+}
+
+// past is what no controller can see of the whole world: jobcheck.History without its pods.
+type past struct {
+	succeeded      uint8 // the indexes of which a pod has succeeded
+	maxParallelism uint8
+	lostCreates    uint8
+	lostStatus     bool
+	restarted      bool
+	traveled       bool
+	edited         bool
+	lagged         bool
+}
+
+// controller is what a controller has seen and remembers, and its round.
+type controller struct {
+	// status, deletedAt and spec are the job as it was seen, and behind is by how many
+	// versions that is older than the job, where versions are compared.
+	status    statusID
+	deletedAt uint32
+	spec      specID
+	behind    uint8
+	// unacked is by how many versions the job is ahead of the last write that this
+	// controller knows of, plus 1; 0 means that it knows of none.
+	unacked uint8
+	// memory is the memory without the parts about single pods, and creations, deletions
+	// and expectedAt are its expectations.
+	memory               memoryID
+	expectedAt           uint32
+	creations, deletions uint8
+	// round is the round under way, 0 for none, and current is true while no one else has
+	// changed the job since the round looked.
+	round   roundID
+	current bool
+	// again is the requeue of the last round as seconds since the start plus 1. retry and
+	// dirty ask for a round immediately: the last one has failed, or something has happened
+	// since it began.
+	again        uint32
+	retry, dirty bool
+}
+
+// pod is one pod as the world, its controllers and their rounds know it.
+type pod struct {
+	live podID
+	seen [maxControllers]podID
+	// listed says in which uncounted list the pod is: of the live status, and of those
+	// that were seen.
+	listed listed
+	seenIn [maxControllers]listed
+	// delayed is the list of the pod in the status on its way.
+	delayed listed
+	// noted is what the memory of a controller holds of the pod.
+	noted [maxControllers]notes
+	// place is the place of the pod in the snapshot of a round, plus 1.
+	place [maxControllers]uint8
+	facts facts
+	// id is the number of the pod, where pods are numbered.
+	id uint8
+}
+
+// listed says in which uncounted list of a status a pod is.
+type listed uint8
+
+const (
+	listedSucceeded listed = 1 << iota
+	listedFailed
+)
+
+// notes is what a memory holds of a pod.
+type notes uint8
+
+const (
+	noteUntracking notes = 1 << iota
+	noteHandled
+	noteReported
+)
+
+// facts are the history of a pod: jobcheck.Life.
+type facts uint8
+
+const (
+	factSucceeded facts = 1 << iota
+	factFailed
+	factCountedSucceeded
+	factCountedFailed
+	factRemoved
+	// factChanged: the pod has changed since the round of the controller looked.
+	factChanged
+	_ // of the second controller
+)
+
+func changedFor(c int) facts { return factChanged << c }
+
+// isForgotten reports whether nobody knows of the pod any more.
+func (p *pod) isForgotten() bool {
+	return p.live == 0 && p.seen == [maxControllers]podID{} && p.listed|p.delayed == 0 && p.seenIn == [maxControllers]listed{} &&
+		p.noted == [maxControllers]notes{} && p.place == [maxControllers]uint8{}
+}
+
+// number numbers a new pod.
+func (s *state) number(i int) {
+	s.born++
+	s.pods[i].id = s.born
+}
+
+// compact drops the pods of which nobody knows. The others keep their order, so that pods
+// are in the order of their creation.
+func (s *state) compact() {
+	n := 0
+	for i := range s.pods {
+		if !s.pods[i].isForgotten() {
+			s.pods[n] = s.pods[i]
+			n++
+		}
+	}
+	for ; n < maxPods; n++ {
+		s.pods[n] = pod{}
+	}
+}
+
+// sort puts the pods into an order that depends only on what they are. States that differ
+// in the identity of pods alone become the same.
+//
+// This is sound since neither the world nor the checks look at identities, and the planner
+// does so only to break ties: of pods that look the same it takes the one with the lowest
+// UID. A UID is random in reality. So a round begins with each way to assign UIDs to pods
+// that look the same but differ in what the controller cannot see; see begin.
+func (s *state) sort() {
+	n := s.known()
+	slices.SortFunc(s.pods[:n], func(a, b pod) int { return comparePods(&a, &b) })
+}
+
+// known is the number of pods that the world or a controller knows of.
+func (s *state) known() int {
+	n := maxPods
+	for n > 0 && s.pods[n-1] == (pod{}) {
+		n--
+	}
+	return n
+}
+
+func comparePods(a, b *pod) int {
+	if *a == *b {
+		return 0
+	}
+	x, y := a.words(), b.words()
+	return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
+}
+
+// words are all fields of the pod.
+func (p *pod) words() [2]uint64 {
+	return [2]uint64{
+		uint64(p.live)<<48 | uint64(p.seen[0])<<32 | uint64(p.seen[1])<<16 | uint64(p.facts)<<8 | uint64(p.delayed)<<6 | uint64(p.listed)<<4 | uint64(p.seenIn[0])<<2 | uint64(p.seenIn[1]),
+		uint64(p.id)<<32 | uint64(p.noted[0])<<24 | uint64(p.noted[1])<<16 | uint64(p.place[0])<<8 | uint64(p.place[1]),
+	}
+}
+
+// append appends all bytes of the state.
+func (s *state) append(dst []byte) []byte {
+	order := binary.LittleEndian
+	dst = order.AppendUint32(dst, s.now)
+	dst = order.AppendUint32(dst, uint32(s.status))
+	dst = order.AppendUint32(dst, uint32(s.delayed))
+	dst = order.AppendUint32(dst, s.deletedAt)
+	p := &s.past
+	dst = append(dst, byte(s.spec), s.born, p.succeeded, p.maxParallelism, p.lostCreates,
+		explore.Flags(p.lostStatus, p.restarted, p.traveled, p.edited, p.lagged))
+	b := &s.left
+	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Delays, b.Restarts, b.Evictions, b.Disruptions, b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)
+	for i := range s.control {
+		dst = s.control[i].append(dst)
+	}
+	for i := range s.pods[:s.known()] {
+		words := s.pods[i].words()
+		dst = order.AppendUint64(order.AppendUint64(dst, words[0]), words[1])
+	}
+	return dst
+}
+
+func (c *controller) append(dst []byte) []byte {
+	if *c == (controller{}) {
+		return append(dst, 0)
+	}
+	order := binary.LittleEndian
+	dst = append(dst, 1, byte(c.spec), c.behind, c.unacked, c.creations, c.deletions, explore.Flags(c.current, c.retry, c.dirty))
+	for _, n := range [...]uint32{uint32(c.status), c.deletedAt, uint32(c.memory), c.expectedAt, uint32(c.round), c.again} {
+		dst = order.AppendUint32(dst, n)
+	}
+	return dst
+}

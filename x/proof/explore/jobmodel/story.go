@@ -1,0 +1,239 @@
+package jobmodel
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/proof/explore"
+)
+
+// Story tells a counterexample as a story that the golden tests of package job can play: a
+// file for job/testdata, without the outputs. It is as short as the counterexample.
+//
+// What a story cannot tell is an error: two controllers, versions, and what only a search
+// does.
+func (m *Model) Story(c *explore.Counterexample[state]) (string, error) {
+	if !defaultOptions(&m.rounds.scope) {
+		return "", errors.New("a story cannot tell of options")
+	}
+	steps, err := m.follow(c)
+	if err != nil {
+		return "", err
+	}
+	commands, err := m.tell(steps)
+	if err != nil {
+		return "", err
+	}
+	spec, err := json.Marshal(m.rounds.scope.Spec)
+	if err != nil {
+		return "", err
+	}
+	first := command{name: "job", input: string(spec)}
+	if m.rounds.scope.Late {
+		first.name += " stale"
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "# %v\n# Found in the scope %s.\n\n", strings.ReplaceAll(c.Err.Error(), "\n", " "), m.rounds.scope.Name)
+	for _, c := range append([]command{first}, commands...) {
+		out.WriteString(c.String())
+	}
+	return out.String(), nil
+}
+
+// command is one command of a story.
+type command struct{ name, input string }
+
+func (c command) String() string {
+	if c.input != "" {
+		return c.name + "\n" + c.input + "\n----\n\n"
+	}
+	return c.name + "\n----\n\n"
+}
+
+// told is a step with the state before it.
+type told struct {
+	from state
+	step explore.Step[state]
+}
+
+// follow takes the steps of a counterexample again with pods that have names. A name is a
+// number, and UIDs break ties in that order, so the way may differ from the
+// search's; it is found by trying the ways that take the same kinds of steps.
+func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
+	plain := *m
+	plain.option |= NoSymmetry | named
+	w := plain.Worker().(*worker)
+	ways := [][]told{{}}
+	for _, want := range c.Steps[:len(c.Steps)-c.Calm] {
+		var next [][]told
+		met := map[explore.Key]bool{}
+		for _, way := range ways {
+			from := c.Start
+			if len(way) > 0 {
+				from = way[len(way)-1].step.To
+			}
+			w.Expand(&from, &explore.Tally{Taken: make([]int, kindCount), Rules: make([]int, len(rules))}, func(step explore.Step[state]) {
+				k := explore.KeyOf(step.To.append(nil))
+				if step.Kind != want.Kind || !sameEnd(&step, &want) || met[k] {
+					return
+				}
+				met[k] = true
+				next = append(next, append(way[:len(way):len(way)], told{from, step}))
+			})
+		}
+		if ways = next; len(ways) == 0 {
+			return nil, errors.New("the counterexample needs UIDs that are not in the order of their creation")
+		}
+	}
+	return ways[0], nil
+}
+
+// sameEnd reports whether two steps break the same, and lead to states that differ in the
+// identity of pods alone, as far as that can be told: rounds under way are not compared.
+func sameEnd(a, b *explore.Step[state]) bool {
+	if a.Broken != nil || b.Broken != nil {
+		return a.Broken != nil && b.Broken != nil && ruleOf(a.Broken) == ruleOf(b.Broken)
+	}
+	plain := func(s state) state {
+		for c := range s.control {
+			s.control[c].round = min(s.control[c].round, 1)
+		}
+		for i := range s.pods {
+			s.pods[i].id, s.pods[i].place = 0, [maxControllers]uint8{}
+		}
+		s.born = 0
+		s.sort()
+		return s
+	}
+	return plain(a.To) == plain(b.To)
+}
+
+func ruleOf(err error) string {
+	rule, _, _ := strings.Cut(err.Error(), ":")
+	return rule
+}
+
+// tell turns steps into commands. What happens between the writes of a round is part of the
+// command of the round.
+func (m *Model) tell(steps []told) (commands []command, err error) {
+	if m.rounds.scope.Controllers > 1 || m.rounds.scope.Versions {
+		return nil, errors.New("a story cannot tell of two controllers or versions")
+	}
+	var round *command
+	writes := 0
+	names := map[uint8]string{}
+	for i := range steps {
+		t := &steps[i]
+		m.name(names, t)
+		k := kind(t.step.Kind)
+		switch k {
+		case kindRound:
+			commands = append(commands, m.tellDeliveries(names, t)...)
+			commands = append(commands, command{name: "round"})
+			round, writes = &commands[len(commands)-1], 0
+			continue
+		case kindWrite, kindFail, kindLose, kindCrash:
+			writes++
+			if fault := map[kind]string{kindFail: "fail", kindLose: "lose", kindCrash: "crash"}[k]; fault != "" {
+				round.name += fmt.Sprintf(" %s=%d", fault, writes)
+			}
+			continue
+		}
+		told, err := m.tellStep(names, t)
+		if err != nil {
+			return nil, err
+		}
+		if t.from.control[0].round == 0 {
+			commands = append(commands, told...)
+			continue
+		}
+		for _, c := range told {
+			line := strings.TrimSpace(fmt.Sprintf("%d: %s %s", writes+1, c.name, c.input))
+			round.input = strings.TrimPrefix(round.input+"\n"+line, "\n")
+		}
+	}
+	return commands, nil
+}
+
+func defaultOptions(s *Scope) bool { return s.Options == job.Options{} }
+
+// name names a pod that the step has created, as the world does.
+func (m *Model) name(names map[uint8]string, t *told) {
+	for i := range t.step.To.pods {
+		p := &t.step.To.pods[i]
+		if p.id == 0 || names[p.id] != "" {
+			continue
+		}
+		names[p.id] = fmt.Sprintf("j-%d", p.id)
+		switch info := m.rounds.pods.info(p.live); {
+		case kind(t.step.Kind) == kindOrphan:
+			names[p.id] = fmt.Sprintf("p%d", p.id)
+		case m.rounds.scope.Spec.CompletionMode == job.Indexed:
+			names[p.id] = fmt.Sprintf("j-%s-%d", info.Index, p.id)
+		}
+	}
+}
+
+// tellDeliveries tells what was delivered right before a round.
+func (m *Model) tellDeliveries(names map[uint8]string, t *told) (commands []command) {
+	_, _, set := undetail(t.step.Detail)
+	for i := range t.from.pods {
+		if set&(1<<i) != 0 {
+			commands = append(commands, command{name: "deliver " + names[t.from.pods[i].id]})
+		}
+	}
+	if set&(1<<maxPods) != 0 {
+		commands = append(commands, command{name: "deliver job"})
+	}
+	return commands
+}
+
+func (m *Model) tellStep(names map[uint8]string, t *told) (commands []command, err error) {
+	_, i, n := undetail(t.step.Detail)
+	pod := names[t.from.pods[i].id]
+	k := kind(t.step.Kind)
+	if n&afterDelivery != 0 && k != kindTick && k != kindBack {
+		n &^= afterDelivery
+		object := pod
+		if k == kindEdit || k == kindDeleteJob {
+			object = "job"
+		}
+		commands = append(commands, command{name: "deliver " + object})
+	}
+	var c command
+	switch k {
+	case kindDeliverPod:
+		c.name = "deliver " + pod
+	case kindDeliverJob:
+		c.name = "deliver job"
+	case kindRun:
+		c.name = "run " + pod
+	case kindSucceed:
+		c.name = "succeed " + pod
+	case kindFailPod, kindKubelet:
+		c.name = fmt.Sprintf("fail %s code=%d", pod, n)
+	case kindEvict:
+		c.name = "evict " + pod
+	case kindDisrupt:
+		c.name = "evict " + pod + " condition=DisruptionTarget"
+	case kindOrphan:
+		c.name = "pod owner=Orphan"
+		if m.rounds.scope.Spec.CompletionMode == job.Indexed {
+			c.name += " index=0"
+		}
+	case kindEdit:
+		c = command{"edit", m.rounds.scope.Edits[n]}
+	case kindDeleteJob:
+		c.name = "delete-job"
+	case kindTick:
+		c.name = fmt.Sprintf("tick %ds", t.step.Detail)
+	case kindBack:
+		c.name = fmt.Sprintf("tick -%ds", t.step.Detail)
+	default:
+		return nil, fmt.Errorf("a story cannot tell this: %s", kinds[k])
+	}
+	return append(commands, c), nil
+}

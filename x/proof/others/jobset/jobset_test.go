@@ -1,0 +1,141 @@
+// Package jobset puts the controller of JobSets, unmodified, through x/blackbox.
+package jobset
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"testing"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	jobsetv1 "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers"
+	"sigs.k8s.io/jobset/pkg/webhooks"
+
+	"github.com/batchplan/batchplan/x/blackbox"
+)
+
+var search = blackbox.Search{Seed: 1}
+
+var scheme = runtime.NewScheme()
+
+func init() {
+	search.Flags(flag.CommandLine)
+	log.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	for _, add := range []func(*runtime.Scheme) error{jobsetv1.AddToScheme, clientgoscheme.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// subject is the controller as its command starts it. The kit is the Job controller, and its webhook fills in the defaults.
+var subject = blackbox.Batch{
+	Program: blackbox.Program{
+		Resources: []blackbox.Resource{
+			{GroupVersionKind: jobsetv1.SchemeGroupVersion.WithKind("JobSet"), Plural: "jobsets", Status: true, Default: withDefaults},
+			blackbox.Jobs(), blackbox.Pods(),
+			{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Service"), Plural: "services", Status: true, Type: func() any { return corev1.Service{} }},
+		},
+		Parent: jobsetv1.SchemeGroupVersion.WithKind("JobSet"),
+		Child:  blackbox.JobKind,
+		Start: func(ctx context.Context, restConfig *rest.Config) error {
+			skip := true
+			mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
+				Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &skip},
+			})
+			if err != nil {
+				return err
+			}
+			if err := controllers.SetupJobSetIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+				return err
+			}
+			if err := controllers.NewJobSetReconciler(mgr.GetClient(), mgr.GetScheme(), mgr.GetEventRecorderFor("jobset")).SetupWithManager(mgr); err != nil {
+				return err
+			}
+			return mgr.Start(ctx)
+		},
+		Without: map[blackbox.Action]string{blackbox.Edit: "all Jobs of a JobSet run together"},
+		Off:     map[blackbox.Check]string{blackbox.CountedOnce: "the status counts the Jobs that there are, also when a user deletes one after the end"},
+	},
+	New: func(s blackbox.BatchSettings) any {
+		one := int32(1)
+		return &jobsetv1.JobSet{Spec: jobsetv1.JobSetSpec{
+			Suspend:       &s.Suspend,
+			FailurePolicy: &jobsetv1.FailurePolicy{MaxRestarts: s.Retries},
+			ReplicatedJobs: []jobsetv1.ReplicatedJob{{Name: "workers", Replicas: s.Wanted, Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+				Parallelism: &one, Completions: &one,
+				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "true"}}}},
+			}}}},
+		}}
+	},
+	Edit:  func(o blackbox.Object, s blackbox.BatchSettings) { o.Set(s.Suspend, "spec", "suspend") },
+	Tally: tally,
+	Index: func(o blackbox.Object) string { return o.Text("metadata", "labels", jobsetv1.JobIndexKey) },
+	Settings: []blackbox.BatchSettings{
+		{Wanted: 1, AtOnce: 1}, {Wanted: 2, AtOnce: 2}, {Wanted: 2, AtOnce: 2, Retries: 1}, {Wanted: 3, AtOnce: 3, Retries: 3},
+		{Wanted: 2, AtOnce: 2, Retries: 3, Suspend: true},
+	},
+}
+
+// withDefaults is what its webhook does.
+func withDefaults(o blackbox.Object) {
+	webhook, err := webhooks.NewJobSetWebhook(nil)
+	var js jobsetv1.JobSet
+	if err == nil {
+		err = convert(o, &js)
+	}
+	if err == nil {
+		err = webhook.Default(context.Background(), &js)
+	}
+	var next blackbox.Object
+	if err == nil {
+		err = convert(js, &next)
+	}
+	if err != nil {
+		panic(err) // it was admitted before
+	}
+	o["spec"] = next["spec"]
+}
+
+func convert(from, to any) error {
+	data, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, to)
+}
+
+// tally reads the status: restarts count attempts that have failed. Successes start again with each attempt, so they are read at
+// the end.
+func tally(o blackbox.Object) blackbox.Tally {
+	var t blackbox.Tally
+	restarts, _ := o.Get("status", "restarts").(float64)
+	t.Failed = int32(restarts)
+	for _, c := range o.List("status", "conditions") {
+		if c.Text("status") == "True" && (c.Text("type") == "Completed" || c.Text("type") == "Failed") {
+			t.Ended, t.Success = true, c.Text("type") == "Completed"
+		}
+	}
+	if t.Success {
+		for _, s := range o.List("status", "replicatedJobsStatus") {
+			n, _ := s.Get("succeeded").(float64)
+			t.Succeeded += int32(n)
+		}
+	}
+	return t
+}
+
+// TestSearch plays lives, as many as the flags say.
+func TestSearch(t *testing.T) { subject.Test(t, search) }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+func buildKits(dir, overlay string) (commands [][]string) {
+	for _, c := range controllers {
+		commands = append(commands, compileTests(dir, c+"kit", overlay, "./"+c+"/"+c+"test"))
+	}
+	return commands
+}
+
+// rightTests are the tests in which a kit's subject is right, but for the bug. A planner has two: a
+// program that reads its store, and one behind a watch. A program with a bug of its own has one.
+func (b *bug) rightTests() []string {
+	switch {
+	case !b.isOfProgram():
+		return []string{"^TestBackend_Right$", "^TestBackend_Late$"}
+	case b.controller() == "job":
+		return []string{"^TestTutorial_Right$/^" + b.subject + "$"}
+	}
+	return []string{"^TestBackend_Right$"}
+}
+
+// askKits lets the subjects of the kit live with the bug.
+func askKits(b *bug, dir string, o options) verdict {
+	v := verdict{cells: make([]string, 2)}
+	for i, test := range b.rightTests() {
+		found, cell := liveInKit(b, dir, test, o)
+		v.found, v.cells[i] = v.found || found, cell
+	}
+	return v
+}
+
+var (
+	broken    = regexp.MustCompile(`(?m)^ *(?:\S+: )?(?:day \d+, )?\d\d:\d\d:\d\d  ([A-Z]+\d+|Store): `)
+	livesWell = regexp.MustCompile(`(\d+) lives went well before this one`)
+)
+
+// liveInKit runs one test of a kit. The cell is the rule that was broken first, and in which
+// life.
+func liveInKit(b *bug, dir, test string, o options) (found bool, cell string) {
+	out, err := runLives(b, testBinary(dir, b.controller()+"kit"), o, "-test.run="+test)
+	rule, before := broken.FindSubmatch(out), livesWell.FindSubmatch(out)
+	switch {
+	case err == nil:
+		return false, "–"
+	case errors.Is(err, context.DeadlineExceeded):
+		return false, notAll(o)
+	case rule == nil:
+		return true, "ended early"
+	case before == nil:
+		return true, string(rule[1])
+	}
+	n := 0
+	fmt.Sscan(string(before[1]), &n)
+	return true, fmt.Sprintf("%s, life %d", rule[1], n+1)
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
+)
+
+// TestListApplies: each edit still applies to the sources, and all bugs compile together.
+func TestListApplies(t *testing.T) {
+	t.Chdir("../../..")
+	all, err := parse(list)
+	must.OK(t, err)
+	if len(all) < 30 {
+		t.Errorf("%d bugs", len(all))
+	}
+	numbers := map[string]bool{}
+	for _, b := range all {
+		if numbers[b.number] {
+			t.Errorf("%s is a number of two bugs", b.number)
+		}
+		numbers[b.number] = true
+	}
+	overlay, err := plantAll(all, t.TempDir())
+	must.OK(t, err)
+	if out, err := command(building, "", "go", "build", "-overlay", overlay, "./job/...", "./cronjob/..."); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestChooser: a function that bugs change is there once as it is and once for each bug.
+func TestChooser(t *testing.T) {
+	const source = "package p\n\n// F adds.\nfunc (t *T) F(a int, more ...int) (n int) { return a + len(more) }\n\nfunc g() { h() }\n"
+	name, functions, err := functionsOf(source)
+	if err != nil || name != "p" {
+		t.Fatal(name, err)
+	}
+	p := planted{name: name, source: source, functions: functions, variants: map[string]map[int]string{}}
+	for number, change := range map[string][2]string{"X1": {"a + len", "a - len"}, "X2": {"h()", ""}} {
+		must.OK(t, p.add(number, strings.Replace(source, change[0], change[1], 1)))
+	}
+	if err := p.add("X3", source); err == nil {
+		t.Error("a bug that changes nothing was accepted")
+	}
+	const want = `package p
+
+// F adds.
+func (t *T) FPlantedRight(a int, more ...int) (n int) { return a + len(more) }
+
+func (t *T) FPlantedX1(a int, more ...int) (n int) { return a - len(more) }
+
+func (planted *T) F(planted0 int, planted1 ...int) (n int) {
+	switch plantedBug {
+	case "X1":
+		return planted.FPlantedX1(planted0, planted1...)
+	}
+		return planted.FPlantedRight(planted0, planted1...)
+}
+
+func gPlantedRight() { h() }
+
+func gPlantedX2() {  }
+
+func g()  {
+	switch plantedBug {
+	case "X2":
+		gPlantedX2()
+		return
+	}
+		gPlantedRight()
+}
+`
+	if got := p.text(); got != want {
+		t.Error(got)
+	}
+}
+
+// TestKits: the kits find a bug of each planner, and one of a program.
+func TestKits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the kits")
+	}
+	t.Chdir("../../..")
+	all, err := parse(list)
+	must.OK(t, err)
+	kits, err := judgesNamed("kits")
+	must.OK(t, err)
+	o, dir := options{lives: 300, seed: 1, limit: building}, t.TempDir()
+	must.OK(t, build(all, kits, dir))
+	found := regexp.MustCompile(`^([A-Z]+\d+|Store), life \d+$`)
+	for i := range all {
+		switch b := &all[i]; b.number {
+		case "M4", "M8", "W3":
+			for _, test := range b.rightTests() {
+				if _, got := liveInKit(b, dir, test, o); !found.MatchString(got) {
+					t.Errorf("%s, %s: %s", b.number, test, got)
+				}
+			}
+		}
+	}
+	right := bug{edits: all[0].edits}
+	if found, got := liveInKit(&right, dir, "^TestBackend_Right$", options{lives: 20, seed: 1, limit: building}); found || got != "–" {
+		t.Errorf("without a bug: %s", got)
+	}
+}
+
+// TestAnswers: jobcheck finds planners that break an invariant, that only decide otherwise, and that end, and not the right one.
+func TestAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds jobcheck")
+	}
+	t.Chdir("../../..")
+	all, err := parse(list)
+	must.OK(t, err)
+	chosen, err := judgesNamed("answers")
+	must.OK(t, err)
+	o, dir := options{questions: 160, seed: 1, limit: building}, t.TempDir()
+	must.OK(t, build(all, chosen, dir))
+	want := map[string][2]string{
+		"right": {"–", "–"}, "Q15": {"–", "exact delete"},
+		"Q9":  {"question 0: no answer: the program has ended: exit status 3", "the same"},
+		"Q12": {"JI22", "JI22, exact untrack"},
+	}
+	for _, b := range append(all, bug{number: "right"}) {
+		if cells, asked := want[b.number]; asked {
+			if got := answers(&b, dir, o).cells; got[0] != cells[0] || got[1] != cells[1] {
+				t.Errorf("%s: %q, want %q", b.number, got, cells)
+			}
+		}
+	}
+}
+
+// TestTable: a table counts what is requested, and says what no judge has found.
+func TestTable(t *testing.T) {
+	never := judge{"never", []string{"Found"}, nil, (*bug).isOfPlanner, func(*bug, string, options) verdict { return verdict{false, []string{"–"}} }}
+	always := judge{"always", []string{"Found"}, nil, (*bug).isOfPlanner, func(*bug, string, options) verdict { return verdict{true, []string{"7"}} }}
+	all := []bug{{number: "M1", edits: []edit{{file: "job/a.go"}}}, {number: "W1", edits: []edit{{file: "job/jobtest/a_test.go"}}}}
+	o := options{match: regexp.MustCompile("")}
+	if tried, missed := printTable(all, []judge{never}, "", o); tried != 1 || missed != 1 {
+		t.Errorf("a judge that finds nothing: %d tried, %d missed", tried, missed)
+	}
+	if tried, missed := printTable(all, []judge{never, always}, "", o); tried != 1 || missed != 0 {
+		t.Errorf("one that finds all as well: %d tried, %d missed", tried, missed)
+	}
+	if _, err := judgesNamed("search,luck"); err == nil {
+		t.Error("an unknown judge was accepted")
+	}
+}
+
+func TestFirstOf(t *testing.T) {
+	for out, want := range map[string]int{
+		"seed 1\n\ntestdata/found/1-77.txt: script 77 of seed 1 shows a difference\n": 77,
+		"\nround 3 of seed 7 differs:\n":                                              3,
+		"2000 scripts, 64000 steps, 0 differences":                                    -1,
+		"20000 rounds, 0 differences":                                                 -1,
+	} {
+		if got, err := firstOf(out); got != want || err != nil {
+			t.Errorf("%q: %d, %v; want %d", out, got, err, want)
+		}
+	}
+	if n, err := firstOf("panic: the script does not end"); err == nil {
+		t.Errorf("a run without a result: %d", n)
+	}
+}

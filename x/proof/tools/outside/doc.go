@@ -1,0 +1,16 @@
+// Outside uses the modules as their importers do. It publishes the working tree into a module
+// proxy on disk, and then, in temporary folders outside of the repository:
+//
+//   - builds and runs a program that imports the root, and one that imports the adapter's convert, and looks at
+//     what they take in;
+//   - imports each published package alone, from an empty go.mod, builds that and tidies it: with nothing pinned, with the
+//     libraries of Kubernetes at the versions of the module's go.mod, and at those of its newest.mod;
+//   - builds the custom-resource controller of examples/kubernetes/render with the oldest libraries of Kubernetes that the
+//     adapter requires, and builds and tests it with the newest;
+//   - installs every command by its version, and runs it;
+//   - makes jobcheck a tool of a module, and runs that.
+//
+// The version is new in each run, so no cache has it; what it has left in the module cache is removed.
+//
+//	go run ./outside -root ../..
+package main

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/batchplan/batchplan/x/proof/tools/publish"
+)
+
+// packages imports each published package alone. The go command tidies with the tests of what a program imports, so a test
+// can keep an importer from it.
+func (o *outside) packages() error {
+	programs := 0
+	for _, m := range o.modules {
+		found, err := o.importable(m)
+		if err != nil {
+			return err
+		}
+		for _, p := range found {
+			n, err := o.alone(m, p)
+			if err != nil {
+				return fmt.Errorf("%s: %w", p, err)
+			}
+			programs += n
+		}
+	}
+	fmt.Printf("%d programs\n", programs)
+	return nil
+}
+
+// importable returns the packages of a module that others may import.
+func (o *outside) importable(m *publish.Module) (found []string, err error) {
+	out, err := o.output(filepath.Join(o.repository, m.Dir), "go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, "./...")
+	for _, p := range strings.Fields(out) {
+		parts := strings.Split(strings.TrimPrefix(p, m.Path), "/")
+		if !slices.Contains(parts, "internal") && !slices.Contains(parts, "proof") && !slices.Contains(parts, "examples") {
+			found = append(found, p)
+		}
+	}
+	return found, err
+}
+
+// alone imports a package with nothing pinned, and with the libraries that it takes at the versions of each go.mod of its
+// module. It returns the number of programs.
+func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error) {
+	dir, err := o.importer(pkg, "free", "", nil)
+	if err != nil {
+		return 0, fmt.Errorf("nothing pinned: %w", err)
+	}
+	programs++
+	out, err := o.output(dir, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
+	if err != nil {
+		return programs, err
+	}
+	linked := strings.Fields(out)
+
+	for _, file := range []string{"go.mod", "newest.mod"} {
+		versions, err := versionsOf(filepath.Join(o.repository, m.Dir, file))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return programs, err
+		}
+		var pins []string
+		for _, l := range libraries {
+			if v := versions[l]; v != "" && slices.Contains(linked, l) {
+				pins = append(pins, l+"@"+v)
+			}
+		}
+		if len(pins) == 0 {
+			continue
+		}
+		if _, err := o.importer(pkg, strings.TrimSuffix(file, ".mod"), versions["go"], pins); err != nil {
+			return programs, fmt.Errorf("with %s: %w", strings.Join(pins, " "), err)
+		}
+		programs++
+	}
+	return programs, nil
+}
+
+// importer makes a program that imports a package, in a module that requires nothing but that and the pins. It is
+// built before it is tidied, and must not need more then.
+func (o *outside) importer(pkg, kind, version string, pins []string) (dir string, err error) {
+	name := kind + "-" + strings.NewReplacer("/", "-", ".", "-").Replace(pkg)
+	dir, err = o.program(name, map[string]string{"main.go": fmt.Sprintf("package main\n\nimport _ %q\n\nfunc main() {}\n", pkg)})
+	if err != nil {
+		return "", err
+	}
+	commands := [][]string{{"mod", "init", "example.com/" + name}}
+	if version != "" {
+		commands = append(commands, []string{"mod", "edit", "-go=" + version})
+	}
+	get := append([]string{"get", pkg + "@" + o.version}, pins...)
+	commands = append(commands, get, []string{"build", "-o", filepath.Join(dir, "program"), "."}, []string{"mod", "tidy"}, []string{"vet", "."})
+	if err := o.steps(dir, commands...); err != nil {
+		return "", err
+	}
+
+	for _, pin := range pins {
+		path, want, _ := strings.Cut(pin, "@")
+		got, err := o.output(dir, "go", "list", "-m", "-f", "{{.Version}}", path)
+		if err != nil {
+			return "", err
+		}
+		if strings.TrimSpace(got) != want {
+			return "", fmt.Errorf("%s is %s after it was tidied", pin, strings.TrimSpace(got))
+		}
+	}
+	return dir, nil
+}

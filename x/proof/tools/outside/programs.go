@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+// importsRoot plans a round of a job, and asks a schedule.
+const importsRoot = `package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+func main() {
+	var spec job.Spec
+	job.Default(&spec)
+	spec.Selector = nil
+	plan, err := job.Reconcile(job.Snapshot{Job: job.Job{Name: "j", UID: "u", Spec: spec}, Now: time.Unix(0, 0), Consistent: true})
+	if err != nil {
+		panic(err)
+	}
+	s, err := schedule.Parse("@hourly")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(len(plan.Create), s.Next(time.Unix(0, 0)).Unix())
+}
+`
+
+// imports builds a program on the root alone. Whoever requires the root has its tests' modules
+// in the graph of modules, and builds nothing of them.
+func (o *outside) imports() error {
+	root := o.modules[0]
+	dir, err := o.program("imports", map[string]string{"main.go": importsRoot})
+	if err != nil {
+		return err
+	}
+	if err := o.steps(dir, []string{"mod", "init", "example.com/imports"}, []string{"get", root.Path + "@" + o.version}, []string{"mod", "tidy"}); err != nil {
+		return err
+	}
+	if out, err := o.output(dir, "go", "run", "."); err != nil || out != "1 3600\n" {
+		return fmt.Errorf("it printed %q: %w", out, err)
+	}
+	return o.takes(dir, "github.com/robfig/cron/v3", root.Path)
+}
+
+const importsConvert = `package main
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchplan/batchplan/x/kubernetes/convert"
+)
+
+func main() {
+	j := &batchv1.Job{}
+	j.Name = "j"
+	fmt.Println(convert.Job(j).Name)
+}
+`
+
+// converts builds a program on convert, which takes the types of Kubernetes and no client.
+func (o *outside) converts() error {
+	adapter, err := o.module("x/kubernetes")
+	if err != nil {
+		return err
+	}
+	dir, err := o.program("converts", map[string]string{"main.go": importsConvert})
+	if err != nil {
+		return err
+	}
+	if err := o.steps(dir, []string{"mod", "init", "example.com/converts"}, []string{"get", adapter.Path + "@" + o.version}, []string{"mod", "tidy"}); err != nil {
+		return err
+	}
+	if out, err := o.output(dir, "go", "run", "."); err != nil || out != "j\n" {
+		return fmt.Errorf("it printed %q: %w", out, err)
+	}
+	return o.takes(dir, "github.com/fxamacker/cbor/v2", "github.com/go-logr/logr", "github.com/gogo/protobuf", "github.com/google/gofuzz",
+		"github.com/json-iterator/go", "github.com/modern-go/concurrent", "github.com/modern-go/reflect2", "github.com/robfig/cron/v3",
+		"github.com/x448/float16", "golang.org/x/net", "golang.org/x/text", "google.golang.org/protobuf", "gopkg.in/inf.v0", "k8s.io/api", "k8s.io/apimachinery",
+		"k8s.io/klog/v2", "k8s.io/utils", "sigs.k8s.io/json", "sigs.k8s.io/structured-merge-diff/v4", "sigs.k8s.io/yaml", adapter.Path, o.modules[0].Path)
+}
+
+// takes fails unless a program is built from packages of these modules and no others. It prints
+// the graph of its modules.
+func (o *outside) takes(dir string, want ...string) error {
+	graph, err := o.output(dir, "go", "list", "-m", "-f", "{{if not .Main}}{{.Path}}{{end}}", "all")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("modules in the graph: %s\n", strings.Join(strings.Fields(graph), " "))
+	out, err := o.output(dir, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", ".")
+	if err != nil {
+		return err
+	}
+	linked := strings.Fields(out)
+	slices.Sort(linked)
+	linked = slices.Compact(linked)
+	fmt.Printf("modules that are compiled: %s\n", strings.Join(linked, " "))
+	slices.Sort(want)
+	if extra := minus(linked, want); len(extra) > 0 {
+		return fmt.Errorf("it compiles packages of %s", strings.Join(extra, ", "))
+	}
+	return nil
+}
+
+// minus returns what is in a and not in b.
+func minus(a, b []string) (left []string) {
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+// libraries are the ones of Kubernetes whose versions importers choose.
+var libraries = []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/client-go", "sigs.k8s.io/controller-runtime"}
+
+// oldest builds the controller with what the adapter requires.
+func (o *outside) oldest() error { return o.controller("oldest", "go.mod", false) }
+
+// newest builds it with the newest libraries that the adapter is tested with, and runs its tests.
+func (o *outside) newest() error { return o.controller("newest", "newest.mod", true) }
+
+// controller builds the controller of examples/kubernetes/render with the versions of a go.mod of the adapter.
+func (o *outside) controller(name, file string, tests bool) error {
+	adapter, err := o.module("x/kubernetes")
+	if err != nil {
+		return err
+	}
+	versions, err := versionsOf(filepath.Join(o.repository, "x/kubernetes", file))
+	if err != nil {
+		return err
+	}
+	dir, err := o.copied(name, "examples/kubernetes/render", tests)
+	if err != nil {
+		return err
+	}
+	get := []string{"get", adapter.Path + "@" + o.version, o.modules[0].Path + "@" + o.version}
+	for _, l := range libraries {
+		get = append(get, l+"@"+versions[l])
+	}
+	if err := o.steps(dir, []string{"mod", "init", "example.com/" + name}, []string{"mod", "edit", "-go=" + versions["go"]}, get, []string{"mod", "tidy"}); err != nil {
+		return err
+	}
+	for _, l := range libraries {
+		out, err := o.output(dir, "go", "list", "-m", "-f", "{{.Version}}", l)
+		if err != nil {
+			return err
+		}
+		if got := strings.TrimSpace(out); got != versions[l] {
+			return fmt.Errorf("%s is %s, not %s as x/kubernetes/%s says", l, got, versions[l], file)
+		}
+		fmt.Println(l, versions[l])
+	}
+	if !tests {
+		return o.steps(dir, []string{"build", "-o", os.DevNull, "."})
+	}
+	return o.steps(dir, []string{"test", "."})
+}
+
+// versionsOf reads which versions a go.mod requires; "go" is the version of Go.
+func versionsOf(name string) (map[string]string, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := modfile.Parse(name, data, nil)
+	if err != nil {
+		return nil, err
+	}
+	versions := map[string]string{"go": f.Go.Version}
+	for _, r := range f.Require {
+		versions[r.Mod.Path] = r.Mod.Version
+	}
+	return versions, nil
+}
+
+// copied copies the files of a folder of the repository.
+func (o *outside) copied(name, from string, tests bool) (dir string, err error) {
+	entries, err := os.ReadDir(filepath.Join(o.repository, from))
+	if err != nil {
+		return "", err
+	}
+	files := map[string]string{}
+	for _, e := range entries {
+		if e.IsDir() || strings.HasPrefix(e.Name(), "go.") || !tests && strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(o.repository, from, e.Name()))
+		if err != nil {
+			return "", err
+		}
+		files[e.Name()] = string(data)
+	}
+	return o.program(name, files)
+}

@@ -1,0 +1,391 @@
+package trace
+
+import (
+	"crypto/sha256"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// jobState is a job, and what is known of its pods.
+type jobState struct {
+	seen
+	job     job.Job
+	judged  bool
+	limits  limits
+	counted map[digest]bool
+	tally   tally
+	streak  streak
+	// failures are the last failed pods of each index.
+	failures map[int32]failure
+	// run is the time of the run that has made the job, by the CronJob.
+	cronJob job.UID
+	run     time.Time
+	byHand  bool
+}
+
+// digest stands for a UID.
+type digest [16]byte
+
+func digestOf(uid job.UID) (d digest) {
+	sum := sha256.Sum256([]byte(uid))
+	copy(d[:], sum[:])
+	return d
+}
+
+// limits are the widest limits of the specs that the controller may know: those since its
+// last status write. They are unset in the first version of a job that is older than the log.
+type limits struct {
+	set                                   bool
+	parallelism, completions, backoff     int32
+	isSuspended, waits, perIndex, isQueue bool
+}
+
+func (c *checker) limitsOf(j *job.Job) limits {
+	s := &j.Spec
+	l := limits{
+		set: true, parallelism: *s.Parallelism, completions: math.MaxInt32, backoff: *s.BackoffLimit,
+		isSuspended: value.Of(s.Suspend), perIndex: s.BackoffLimitPerIndex != nil && c.options.Release.Has(release.JobBackoffLimitPerIndex),
+		waits: s.PodReplacementPolicy == job.ReplaceFailed && c.options.Release.Has(release.JobPodReplacementPolicy),
+	}
+	if s.Completions != nil {
+		l.completions = *s.Completions
+	} else {
+		l.isQueue = true
+	}
+	return l
+}
+
+// or returns limits that both specs keep to.
+func (l limits) or(m limits) limits {
+	return limits{
+		set: l.set && m.set, parallelism: max(l.parallelism, m.parallelism), completions: max(l.completions, m.completions),
+		backoff: max(l.backoff, m.backoff), isSuspended: l.isSuspended && m.isSuspended, waits: l.waits && m.waits,
+		perIndex: l.perIndex || m.perIndex, isQueue: l.isQueue && m.isQueue,
+	}
+}
+
+// jobOf returns the state of a job, which may be known by its pods only.
+func (c *checker) jobOf(uid job.UID) *jobState {
+	s := c.jobs[uid]
+	if s == nil {
+		s = &jobState{counted: map[digest]bool{}, failures: map[int32]failure{}}
+		c.jobs[uid] = s
+	}
+	return s
+}
+
+func (c *checker) jobEvent(e *event) {
+	uid := job.UID(e.meta.UID)
+	switch e.change {
+	case isDeleted:
+		c.jobGone(uid)
+		return
+	case isLost:
+		c.epoch[kindJob]++
+		return
+	}
+	s := c.jobOf(uid)
+	before := s.job
+	how := c.advance(&s.seen, e)
+	if how == isRepeated {
+		return
+	}
+	s.job, s.judged = *e.job, c.judges(&e.job.Spec)
+	if how == isFirst {
+		c.Jobs++
+		c.firstJob(s, e)
+	} else {
+		c.checkStatus(s, e, &before, how)
+		c.checkListed(s, e, &before)
+		now := c.limitsOf(&s.job)
+		if reflect.DeepEqual(before.Status, s.job.Status) {
+			s.limits = s.limits.or(now)
+		} else {
+			s.limits = now
+		}
+	}
+	c.noteLists(s, &before.Status)
+	if isLast(e) {
+		c.jobGone(uid)
+	}
+}
+
+// firstJob notes the first version that the log has.
+func (c *checker) firstJob(s *jobState, e *event) {
+	isNew := isNewJob(&s.job) && e.change != isModified
+	if isNew {
+		s.limits = c.limitsOf(&s.job)
+		c.tick(e)
+	}
+	if owner := ownerOf(e, kindCronJob); owner != "" {
+		c.firstChild(c.cronOf(owner), s, e, isNew)
+	}
+}
+
+// isNewJob reports whether no controller has written the status.
+func isNewJob(j *job.Job) bool {
+	return reflect.DeepEqual(j.Status, job.Status{}) && j.DeletionTimestamp.IsZero()
+}
+
+func (c *checker) jobGone(uid job.UID) {
+	s := c.jobs[uid]
+	if s == nil {
+		return
+	}
+	c.childGone(s)
+	if s.tally.pods == 0 {
+		delete(c.jobs, uid)
+		return
+	}
+	*s = jobState{tally: s.tally, counted: map[digest]bool{}, failures: map[int32]failure{}}
+}
+
+// checkStatus checks the step of the status.
+func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) {
+	old, next := before.Status, s.job.Status
+	if reflect.DeepEqual(old, next) {
+		return
+	}
+	r := c.options.Release
+	if !r.Has(release.JobManagedBy) && !r.Has(release.JobPodReplacementPolicy) {
+		old, next = announced(old), announced(next)
+	}
+	isNext := how == isNext && s.judged
+	if !isNext {
+		old = overGap(old, next, &s.job.Spec)
+	}
+	all := problemsOf(job.CheckTransition(old, next, s.job.Spec))
+	if isNext {
+		all = append(all, problemsOf(job.CheckServed(r, before.Status, s.job.Status, s.job.Spec))...)
+	}
+	told := map[string]bool{}
+	for _, p := range all {
+		if !told[p.Field] {
+			told[p.Field] = true
+			c.found(finding(e, ruleOf(p), "", "%v", p))
+		}
+	}
+}
+
+// announced adds the conditions that servers without two gates do not have.
+func announced(s job.Status) job.Status {
+	for _, end := range [...]struct{ final, interim job.ConditionType }{
+		{job.ConditionComplete, job.ConditionSuccessCriteriaMet}, {job.ConditionFailed, job.ConditionFailureTarget},
+	} {
+		if c := s.Condition(end.final); c.Status == job.ConditionTrue && s.Condition(end.interim).Status != job.ConditionTrue {
+			c.Type = end.interim
+			s.Conditions = append(s.Conditions[:len(s.Conditions):len(s.Conditions)], c)
+		}
+	}
+	return s
+}
+
+// overGap returns a status that leads to the next one in a single step, in all that can have
+// happened in several. What must hold between any two versions stays as it is.
+func overGap(old, next job.Status, spec *job.Spec) job.Status {
+	if old.Finished() != "" {
+		return old
+	}
+	old.StartTime, old.UncountedTerminatedPods = next.StartTime, next.UncountedTerminatedPods
+	old.Failed = max(old.Failed, next.Failed)
+	if spec.CompletionMode != job.Indexed {
+		old.Succeeded = max(old.Succeeded, next.Succeeded)
+	}
+	conditions := make([]job.Condition, 0, len(old.Conditions)+1)
+	for _, c := range old.Conditions {
+		if c.Type != job.ConditionSuspended {
+			conditions = append(conditions, c)
+		}
+	}
+	if c := next.Condition(job.ConditionSuspended); c.Type != "" {
+		conditions = append(conditions, c)
+	}
+	old.Conditions = conditions
+	return old
+}
+
+// problemsOf are the errors that an error joins.
+func problemsOf(err error) (all []*job.InputError) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	for _, err := range joined.Unwrap() {
+		var p *job.InputError
+		if errors.As(err, &p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// ruleOf is the invariant that a problem of a status breaks.
+func ruleOf(p *job.InputError) string {
+	has := func(parts ...string) bool {
+		for _, part := range parts {
+			if strings.Contains(p.Field, part) || strings.Contains(p.Problem, part) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("after the end"):
+		return "JI16"
+	case has("when finished"):
+		return "JI8"
+	case has("decrease"):
+		return "JI4"
+	case has("must rise", "must not move"):
+		return "JI1"
+	case has("uncountedTerminatedPods"):
+		return "JI2"
+	case has("Indexes"):
+		return "JI6"
+	case has("Time"):
+		return "JI17"
+	case has("Suspended"):
+		return "J39"
+	case has("must stay True"):
+		return "JI14"
+	case has("negative", "at most active"):
+		return "JI20"
+	}
+	return "JI15"
+}
+
+// lists returns the uncounted lists of a status.
+func lists(s *job.Status) job.UncountedTerminatedPods {
+	if s.UncountedTerminatedPods == nil {
+		return job.UncountedTerminatedPods{}
+	}
+	return *s.UncountedTerminatedPods
+}
+
+func isTrue(s *job.Status, t job.ConditionType) bool {
+	return s.Condition(t).Status == job.ConditionTrue
+}
+
+// checkListed checks the pods that a status lists, and those that it counts.
+func (c *checker) checkListed(s *jobState, e *event, before *job.Job) {
+	if !s.judged {
+		return
+	}
+	listed, left := changedLists(&before.Status, &s.job.Status)
+	for _, l := range listed {
+		if s.counted[digestOf(l.uid)] {
+			c.found(finding(e, "JI1", "", "pod %s was counted already and is listed again as %s", c.podName(l.uid), l.as))
+			continue
+		}
+		c.checkListing(s, e, l)
+	}
+	for _, uid := range left {
+		if p := c.pods[uid]; p != nil && c.isCertainPod(p) && p.precedes(e) && p.tracked {
+			c.found(finding(e, "JI3", "", "pod %s is counted and still has the finalizer", p.name))
+		}
+	}
+	c.checkLost(s, e)
+}
+
+// listing is a UID in a list of a status.
+type listing struct {
+	uid job.UID
+	as  string
+}
+
+// changedLists returns what has come into the lists of a status, and what has left them.
+func changedLists(old, next *job.Status) (listed []listing, left []job.UID) {
+	was, is := listings(old), listings(next)
+	before, after := make(map[job.UID]string, len(was)), make(map[job.UID]bool, len(is))
+	for _, l := range was {
+		before[l.uid] = l.as
+	}
+	for _, l := range is {
+		after[l.uid] = true
+		if before[l.uid] != l.as {
+			listed = append(listed, l)
+		}
+	}
+	for _, l := range was {
+		if !after[l.uid] {
+			left = append(left, l.uid)
+		}
+	}
+	return listed, left
+}
+
+func listings(s *job.Status) (all []listing) {
+	l := lists(s)
+	for _, uid := range l.Succeeded {
+		all = append(all, listing{uid, "succeeded"})
+	}
+	for _, uid := range l.Failed {
+		all = append(all, listing{uid, "failed"})
+	}
+	return all
+}
+
+// podName is the name of a pod, or its UID.
+func (c *checker) podName(uid job.UID) string {
+	if p := c.pods[uid]; p != nil {
+		return p.name
+	}
+	return string(uid)
+}
+
+// checkListing checks one pod that a status lists. Pods change before the controller sees
+// it: what it has seen, the log has shown.
+func (c *checker) checkListing(s *jobState, e *event, l listing) {
+	p, as := c.pods[l.uid], l.as
+	if p == nil || !c.isCertainPod(p) || !p.precedes(e) {
+		return
+	}
+	switch {
+	case p.owner != s.uid:
+		c.found(finding(e, "JI22", "", "pod %s is listed as %s and belongs to another owner", p.name, as))
+	case as == "succeeded" && p.phase != job.PodSucceeded:
+		c.found(finding(e, "JI1", "", "pod %s is listed as succeeded and has phase %s", p.name, p.phase))
+	case as == "failed" && p.phase < job.PodSucceeded && !p.isDeleting && !isTrue(&s.job.Status, job.ConditionFailureTarget):
+		c.found(finding(e, "J27", "", "pod %s is listed as failed, has phase %s and is not being deleted", p.name, p.phase))
+	}
+}
+
+// checkLost reports pods whose success nothing has recorded, once the controller has written a
+// status and has not deleted them.
+func (c *checker) checkLost(s *jobState, e *event) {
+	for _, uid := range s.tally.lost {
+		p := c.pods[uid]
+		if p == nil || !c.isCertainPod(p) || p.isDeleting || !p.precedes(e) || p.isRecorded || s.job.Status.Finished() != "" {
+			continue
+		}
+		c.found(finding(e, "JI3", unlessRemoved, "the finalizer of pod %s was removed, and its success is not recorded", p.name))
+	}
+	s.tally.lost = nil
+}
+
+// noteLists notes which pods are recorded and which are counted.
+func (c *checker) noteLists(s *jobState, before *job.Status) {
+	listed, left := changedLists(before, &s.job.Status)
+	for _, l := range listed {
+		p := c.pods[l.uid]
+		if p == nil || p.owner != s.uid {
+			continue
+		}
+		s.tally.remove(p, c)
+		p.isRecorded = true
+		s.tally.add(p, c)
+		if l.as == "failed" {
+			s.streak.failed(p)
+		}
+	}
+	for _, uid := range left {
+		s.counted[digestOf(uid)] = true
+	}
+}

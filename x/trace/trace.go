@@ -1,0 +1,141 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// Options are what is known of the cluster.
+type Options struct {
+	// Release is the release whose controllers the log is compared with.
+	Release release.Release
+	// Controllers are the values of spec.managedBy whose jobs are judged like jobs of
+	// Kubernetes. Other jobs count as mirrors: only their statuses are checked.
+	Controllers []string
+	// Incomplete says that versions may be missing anywhere, as in the log of an informer, or in a
+	// sample. Then only what must hold between any two versions is checked.
+	Incomplete bool
+	// Backoff is the backoff of the controller after failures. The zero value is the backoff of
+	// Kubernetes.
+	Backoff backoff.Policy
+}
+
+// Log is an input.
+type Log struct {
+	Name   string
+	Reader io.Reader
+}
+
+// Place is where something is in a log.
+type Place struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// String returns file:line, where editors look for it.
+func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+
+// Finding is something that the controller could not have done.
+type Finding struct {
+	Place
+	// Kind, Namespace, Name, UID and Version are of the object whose version at the place
+	// shows it. Version is empty if the log has none.
+	Kind      string  `json:"kind"`
+	Namespace string  `json:"namespace,omitempty"`
+	Name      string  `json:"name"`
+	UID       job.UID `json:"uid,omitempty"`
+	Version   string  `json:"resourceVersion,omitempty"`
+	// Rule is a number of docs/invariants.md or docs/rules.md, and Problem what is wrong.
+	Rule    string `json:"rule"`
+	Problem string `json:"problem"`
+	// Unless is the fault, invisible in the log, that makes it possible. Empty means that
+	// nothing does.
+	Unless string `json:"unless,omitempty"`
+}
+
+// String returns the finding in one line.
+func (f Finding) String() string {
+	s := fmt.Sprintf("%s: %s: %s %s/%s: %s", f.Place, f.Rule, f.Kind, f.Namespace, f.Name, f.Problem)
+	if f.Unless != "" {
+		s += " (unless " + f.Unless + ")"
+	}
+	return s
+}
+
+// The faults that no log shows.
+const (
+	unlessLost      = "the reply to a creation was lost, or two controllers ran at the same time"
+	unlessLate      = "the controller's cache did not show its own writes, or two controllers ran at the same time"
+	unlessRemoved   = "another client removed it"
+	unlessRestarted = "the controller was restarted, or a write of it failed"
+)
+
+// Problem is a part of a log that could not be read.
+type Problem struct {
+	Place
+	Text string `json:"text"`
+}
+
+// Summary is what was read, and what could not be judged.
+type Summary struct {
+	// Events is the number of events, Jobs, Pods and CronJobs of different objects.
+	Events   int `json:"events"`
+	Jobs     int `json:"jobs"`
+	Pods     int `json:"pods"`
+	CronJobs int `json:"cronJobs"`
+	// Transitions is the number of steps from one version of an object to the next.
+	Transitions int `json:"transitions"`
+	// Findings is the number of findings.
+	Findings int `json:"findings"`
+	// Problems are the first hundred parts that could not be read, Unreadable is the
+	// number of all.
+	Problems   []Problem `json:"problems,omitempty"`
+	Unreadable int       `json:"unreadable,omitempty"`
+	// Others counts the objects of other kinds, and requests that changed nothing.
+	Others int `json:"others,omitempty"`
+	// Untyped counts the objects without an event type, Bodiless the audit events without
+	// the object.
+	Untyped  int `json:"untyped,omitempty"`
+	Bodiless int `json:"bodiless,omitempty"`
+	// Repeated counts the versions that came again, or after a later one.
+	Repeated int `json:"repeated,omitempty"`
+	// Gaps counts the steps between which versions may be missing, Restarts how often a
+	// watch began anew.
+	Gaps     int `json:"gaps,omitempty"`
+	Restarts int `json:"restarts,omitempty"`
+	// Unjudged counts the creations of pods and of a CronJob's jobs that were not compared with
+	// their owners, which the log does not show. Undecided counts the findings that were
+	// dropped, since the log may have begun anew just before them.
+	Unjudged  int `json:"unjudged,omitempty"`
+	Undecided int `json:"undecided,omitempty"`
+}
+
+// maxProblems is how many unreadable parts are kept.
+const maxProblems = 100
+
+// Check reads logs to their ends, and reports each finding in the order of the logs. Several
+// logs are read as one, by resource version. An error comes from a reader. What cannot be
+// understood is a Problem of the Summary.
+func Check(o Options, report func(Finding), logs ...Log) (Summary, error) {
+	c := newChecker(o, report)
+	m := &merge{summary: &c.Summary, ended: c.ended}
+	for i := range logs {
+		m.sources = append(m.sources, newSource(&logs[i], &c.Summary))
+	}
+	for {
+		e, err := m.next()
+		if err != nil {
+			return c.Summary, err
+		}
+		if e == nil {
+			break
+		}
+		c.event(e)
+	}
+	c.Undecided += len(c.held)
+	return c.Summary, nil
+}
