@@ -70,7 +70,7 @@ var help = command.Help{
 	Examples: []string{
 		"batchplan-controller -managed-by example.com/jobs                  # the jobs of this manager, and no others",
 		"batchplan-controller -managed-by example.com/jobs -leader-elect    # one of several replicas runs",
-		"batchplan-controller -managed-by example.com/jobs -shards 16 -namespaces a,b",
+		"batchplan-controller -managed-by example.com/jobs -namespaces a,b",
 	},
 }
 
@@ -92,9 +92,8 @@ func parse(args []string, out io.Writer) (*options, error) {
 	flags.StringVar(&c.listen, "listen", ":8080", "`address` of /healthz and /readyz; empty for none")
 	flags.StringVar(&c.metrics, "metrics-listen", "127.0.0.1:8081", "`address` of /metrics, which has no authentication; empty for none")
 	flags.BoolVar(&c.Election, "leader-elect", false, "let one replica run and the others wait")
-	flags.IntVar(&c.Shards, "shards", 0, "share the namespaces among all replicas in this many shards; every replica needs the same number")
-	flags.StringVar(&c.Lease.Namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"), "namespace of the leases (default $POD_NAMESPACE, then the namespace of the context)")
-	flags.StringVar(&c.Lease.Name, "lease-name", replica.DefaultLeaseName, "name of the lease, with -shards a prefix")
+	flags.StringVar(&c.Lease.Namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"), "namespace of the lease (default $POD_NAMESPACE, then the namespace of the context)")
+	flags.StringVar(&c.Lease.Name, "lease-name", replica.DefaultLeaseName, "name of the lease")
 	flags.DurationVar(&c.Lease.Duration, "lease-duration", replica.DefaultLeaseDuration, "how long a lease lasts after the last sign of life")
 	flags.StringVar(&c.Identity, "identity", "", "name of this replica (default the name of the host)")
 	klog.InitFlags(flags)
@@ -132,7 +131,7 @@ func (c *options) readPlanners() (err error) {
 	return nil
 }
 
-// server returns how to reach the API server, and fills in the namespace of the leases.
+// server returns how to reach the API server, and fills in the namespace of the lease.
 func (c *options) server() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig

@@ -35,10 +35,10 @@ const manifests = "manifests/"
 func TestParse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "planners.yaml")
 	testfile.Write(t, "job: {pendingTimeout: 1m}", file)
-	c, err := parse([]string{"-managed-by", "a.b/c", "-controllers=jobs", "--namespaces", "x,y", "-shards=3", "-lease-duration=20s", "-memory-annotation=a.b/memory", "-planners", file}, io.Discard)
+	c, err := parse([]string{"-managed-by", "a.b/c", "-controllers=jobs", "--namespaces", "x,y", "-lease-duration=20s", "-memory-annotation=a.b/memory", "-planners", file}, io.Discard)
 	must.OK(t, err)
 	if c.ManagedBy != "a.b/c" || !slices.Equal(c.Controllers, []string{"jobs"}) || !slices.Equal(c.Namespaces, []string{"x", "y"}) ||
-		c.Shards != 3 || c.Lease.Duration != 20*time.Second || c.MemoryAnnotation != "a.b/memory" || c.Planners.Job.PendingTimeout != time.Minute {
+		c.Lease.Duration != 20*time.Second || c.MemoryAnnotation != "a.b/memory" || c.Planners.Job.PendingTimeout != time.Minute {
 		t.Errorf("got %+v", c)
 	}
 	if c.qps != 50 || c.burst != 100 || c.listen != ":8080" || c.metrics != "127.0.0.1:8081" || c.Lease.Name != replica.DefaultLeaseName || c.Election || c.MergeEvents {

@@ -55,26 +55,24 @@ type Config struct {
 	// Identity names this replica among the others; empty means the name of the host. A random
 	// suffix is added, so that a process that was restarted is another replica.
 	Identity string
-	// Lease names the leases of all replicas that share the work.
-	Lease Lease
 	// Election lets one replica run, and the others wait.
 	Election bool
-	// Shards is the number of shards that the replicas share; 0 means none.
-	Shards int
+	// Lease is what they wait for.
+	Lease Lease
 
 	// Registry takes the metrics; nil means a new one.
 	Registry *prometheus.Registry
 	// Status receives the replica's state, for the endpoints; it may be nil.
 	Status *Status
+
+	resync time.Duration // of the informers; not zero in tests only
 }
 
-// Lease names leases and says how long they last.
+// Lease names the lease of the leader and says how long it lasts.
 type Lease struct {
-	// Namespace and Name are where the leases are. With shards, the name is a prefix.
 	Namespace, Name string
-	// Duration is the longest time for which nobody works after a replica was killed, with shards. A
-	// replica that waits for the leader's lease looks now and then, and needs up to 1.6 times as long. Zero
-	// means 15 seconds.
+	// Duration is how long the lease of a leader that was killed still holds. The others look now and then,
+	// and need up to 1.6 times as long. Zero means 15 seconds.
 	Duration time.Duration
 }
 
@@ -83,9 +81,6 @@ const (
 	DefaultLeaseName     = "batchplan-controller"
 	DefaultLeaseDuration = 15 * time.Second
 )
-
-// maxShards bounds the leases that every replica lists again and again.
-const maxShards = 1000
 
 // Validate returns all that is wrong with the configuration, as [Run] does before anything else.
 func (c Config) Validate() error {
@@ -146,14 +141,8 @@ func (c *Config) validate() error {
 	if c.Workers < 0 {
 		problem("workers: %d is negative", c.Workers)
 	}
-	if c.Shards < 0 || c.Shards > maxShards {
-		problem("shards: %d is not between 0 and %d", c.Shards, maxShards)
-	}
-	if c.Shards > 0 && c.Election {
-		problem("shards: %d: with shards all replicas run, so there is no leader to elect", c.Shards)
-	}
-	if (c.Shards > 0 || c.Election) && c.Lease.Namespace == "" {
-		problem("lease-namespace: required, as the leases need a namespace")
+	if c.Election && c.Lease.Namespace == "" {
+		problem("lease-namespace: required, as the lease needs a namespace")
 	}
 	if c.Lease.Duration < time.Second {
 		problem("lease-duration: %v is less than a second", c.Lease.Duration)

@@ -91,19 +91,13 @@ func TestParsePlanners_Errors(t *testing.T) {
 // TestConfig_Errors: all problems are named together.
 func TestConfig_Errors(t *testing.T) {
 	_, err := Config{
-		Controllers: []string{"pods"}, Namespaces: []string{"a", ""}, Workers: -1, Shards: 2, Election: true, MemoryAnnotation: "a b",
+		Controllers: []string{"pods"}, Namespaces: []string{"a", ""}, Workers: -1, Election: true, MemoryAnnotation: "a b",
 		Lease: Lease{Duration: time.Millisecond},
 	}.withDefaults()
 	for _, want := range []string{"managed-by: required", `"pods" is none of jobs`, "a name is empty", "-1 is negative", `memory-annotation: "a b"`,
-		"no leader to elect", "lease-namespace: required", "1ms is less than a second"} {
+		"lease-namespace: required", "1ms is less than a second"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
-		}
-	}
-	for shards, want := range map[int]string{-1: "shards: -1 is not between 0 and", maxShards: "", maxShards + 1: "is not between 0 and"} {
-		_, err := Config{ManagedBy: "a.b/c", Shards: shards, Lease: Lease{Namespace: "n"}}.withDefaults()
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%d shards: error %v, want %q", shards, err, want)
 		}
 	}
 	if _, err := (Config{ManagedBy: "a.b/c", Identity: "not_a_name"}).withDefaults(); err == nil || !strings.Contains(err.Error(), `identity: "not_a_name"`) {

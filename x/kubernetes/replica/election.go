@@ -30,7 +30,7 @@ func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) er
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(leading context.Context) {
 				klog.FromContext(ctx).Info("this replica leads", "identity", c.Identity)
-				ended <- c.runControllers(until(ctx, leading), client, nil)
+				ended <- c.runControllers(until(ctx, leading), client)
 				stopElection()
 			},
 			OnStoppedLeading: func() {},

@@ -22,7 +22,7 @@ import (
 const component = "batchplan-controller"
 
 // Run runs a replica until the context ends, and then returns nil. Before it returns, all
-// rounds have ended and the leases are given back.
+// rounds have ended and the lease is given back.
 func Run(ctx context.Context, server *rest.Config, c Config) error {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -54,14 +54,10 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 	if err := c.adapt(ctx, client); err != nil {
 		return err
 	}
-	switch {
-	case c.Election:
+	if c.Election {
 		return c.runElected(ctx, client)
-	case c.Shards > 0:
-		return c.runShards(ctx, server, client)
-	default:
-		return c.runControllers(ctx, client, nil)
 	}
+	return c.runControllers(ctx, client)
 }
 
 // adapt asks the server what it is.
@@ -83,20 +79,13 @@ func (c *Config) adapt(ctx context.Context, client kubernetes.Interface) error {
 }
 
 // starter is a controller.
-type starter interface {
-	Start(context.Context) error
-	Enqueue(func(namespace string) bool)
-}
+type starter interface{ Start(context.Context) error }
 
-// runControllers runs the controllers until the context ends. With shares, they serve the
-// namespaces that these name.
-func (c *Config) runControllers(ctx context.Context, client kubernetes.Interface, s *shares) error {
+// runControllers runs the controllers until the context ends.
+func (c *Config) runControllers(ctx context.Context, client kubernetes.Interface) error {
 	c.Status.set(phaseFilling)
 	common := controller.Common{
 		Workers: c.Workers, Events: controller.NewRecorder(ctx, client, nil, component), QueueMetrics: measure(c.Registry),
-	}
-	if s != nil {
-		common.Namespace = s.serves
 	}
 	namespaces := c.Namespaces
 	if len(namespaces) == 0 {
@@ -105,16 +94,13 @@ func (c *Config) runControllers(ctx context.Context, client kubernetes.Interface
 	var all []starter
 	var factories []informers.SharedInformerFactory
 	for _, namespace := range namespaces {
-		factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
+		factory := informers.NewSharedInformerFactoryWithOptions(client, c.resync,
 			informers.WithNamespace(namespace), informers.WithTransform(convert.Trim("Job")))
 		made, err := c.newControllers(client, factory, common)
 		if err != nil {
 			return err
 		}
 		all, factories = append(all, made...), append(factories, factory)
-	}
-	if s != nil {
-		s.follow(all)
 	}
 	return c.start(ctx, factories, all)
 }

@@ -4,6 +4,8 @@ package replica
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +29,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/memory"
 )
 
 // TestRunControllers_MemoryAnnotation: the backoff of a job with a failed pod is in the annotation
@@ -50,22 +53,14 @@ func TestRunControllers_MemoryAnnotation(t *testing.T) {
 			},
 			Status: corev1.PodStatus{Phase: corev1.PodFailed},
 		}
-		c, err := Config{ManagedBy: name, MemoryAnnotation: "example.com/memory", Identity: "me"}.withDefaults()
+		c, err := Config{ManagedBy: name, MemoryAnnotation: "example.com/memory", Identity: "me", resync: memory.Resync}.withDefaults()
 		must.OK(t, err)
 		client := fake.NewClientset(j, pod)
-		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
-		done := make(chan error, 1)
-		go func() { done <- c.runControllers(ctx, client, nil) }()
-		time.Sleep(5 * time.Second)
-		synctest.Wait()
+		must.OK(t, new(log).run(t, 5*time.Second, func(ctx context.Context) error { return c.runControllers(ctx, client) }))
 		got, err := client.BatchV1().Jobs("ns").Get(t.Context(), "j", metav1.GetOptions{})
 		must.OK(t, err)
 		if text := got.Annotations["example.com/memory"]; !strings.Contains(text, `"u"`) || got.Status.Failed != 1 {
 			t.Errorf("annotation %q, status %+v", text, got.Status)
-		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
 		}
 	})
 }
@@ -96,55 +91,30 @@ func TestNewControllers(t *testing.T) {
 	}
 }
 
-// TestRunControllers_Shares: a replica leaves the CronJobs of namespaces alone that it does not serve, and says
-// what it runs.
-func TestRunControllers_Shares(t *testing.T) {
-	for _, serves := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			const n = 1000
-			cron := &batchv1.CronJob{
-				ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "u", CreationTimestamp: metav1.NewTime(time.Now().Add(-time.Hour))},
-				Spec: batchv1.CronJobSpec{Schedule: "*/10 * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
-					Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}}}}},
-			}
-			c, err := Config{ManagedBy: "a.b/c", Controllers: []string{CronJobs}, Identity: "me"}.withDefaults()
-			must.OK(t, err)
-			s := &shares{n: n, held: map[int]bool{shardOf("ns", n): serves}, validUntil: time.Now().Add(time.Hour)}
-			client := fake.NewClientset(cron)
-			client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
-				a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).UID = "uid-j"
-				return false, nil, nil
-			})
-			var mu sync.Mutex
-			var said []string
-			ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, text string) {
-				mu.Lock()
-				said = append(said, text)
-				mu.Unlock()
-			}, funcr.Options{})))
-			done := make(chan error, 1)
-			go func() { done <- c.runControllers(ctx, client, s) }()
-			time.Sleep(5 * time.Second)
-			synctest.Wait()
-			jobs, err := client.BatchV1().Jobs("ns").List(t.Context(), metav1.ListOptions{})
-			must.OK(t, err)
-			if (len(jobs.Items) == 1) != serves {
-				t.Errorf("serves %v: %d jobs", serves, len(jobs.Items))
-			}
-			cancel()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-			text := strings.Join(said, "\n")
-			if !strings.Contains(text, `"msg"="running" "controllers"=["cronjobs"] "managedBy"="a.b/c"`) {
-				t.Errorf("log:\n%s", text)
-			}
-			const advice = `"reason"="JobsManagedElsewhere" "message"="its jobs are left to kubernetes.io/job-controller`
-			if strings.Contains(text, advice) != serves {
-				t.Errorf("serves %v: log:\n%s", serves, text)
-			}
+// TestRunControllers_CronJobs: the replica says what it runs, and of a CronJob that its jobs are left to another.
+func TestRunControllers_CronJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cron := &batchv1.CronJob{
+			ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "u", CreationTimestamp: metav1.NewTime(time.Now().Add(-time.Hour))},
+			Spec: batchv1.CronJobSpec{Schedule: "*/10 * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}}}}},
+		}
+		c, err := Config{ManagedBy: "a.b/c", Controllers: []string{CronJobs}, Identity: "me", resync: memory.Resync}.withDefaults()
+		must.OK(t, err)
+		client := fake.NewClientset(cron)
+		client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).UID = "uid-j"
+			return false, nil, nil
 		})
-	}
+		said := &log{}
+		must.OK(t, said.run(t, 5*time.Second, func(ctx context.Context) error { return c.runControllers(ctx, client) }))
+		jobs, err := client.BatchV1().Jobs("ns").List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(jobs.Items) != 1 {
+			t.Errorf("jobs %v, %v", jobs, err)
+		}
+		said.want(t, `"msg"="running" "controllers"=["cronjobs"] "managedBy"="a.b/c"`)
+		said.want(t, `"reason"="JobsManagedElsewhere" "message"="its jobs are left to kubernetes.io/job-controller`)
+	})
 }
 
 // TestAdvise: the jobs of a CronJob are left to another controller if its template says so, and the gate is on.
@@ -170,37 +140,80 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// TestRunElected_Standby: a replica that waits says who leads.
-func TestRunElected_Standby(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, err := Config{ManagedBy: "a.b/c", Election: true, Lease: Lease{Namespace: "ns"}, Identity: "me"}.withDefaults()
-		must.OK(t, err)
-		now := metav1.NewMicroTime(time.Now())
-		client := fake.NewClientset(&coordinationv1.Lease{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: DefaultLeaseName},
-			Spec:       coordinationv1.LeaseSpec{HolderIdentity: pointTo("other"), LeaseDurationSeconds: pointTo(int32(15)), AcquireTime: &now, RenewTime: &now},
+// TestRunElected: a replica runs while nobody else leads, and gives the lease back; one that waits says who leads;
+// one that loses the lease ends with an error.
+func TestRunElected(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		holder string // of the lease, at the start
+		frozen bool   // the lease cannot be renewed
+		says   string
+		fails  string
+		after  string // the holder at the end
+	}{
+		{name: "leads", says: `"msg"="this replica leads" "identity"="me-`},
+		{name: "waits", holder: "other", says: `"msg"="another replica leads" "leader"="other" "identity"="me-`, after: "other"},
+		{name: "loses", frozen: true, says: `"msg"="running"`, fails: "lease ns/batchplan-controller: lost", after: "me"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, err := Config{ManagedBy: "a.b/c", Election: true, Lease: Lease{Namespace: "ns"}, Identity: "me", resync: memory.Resync}.withDefaults()
+				must.OK(t, err)
+				client := fake.NewClientset()
+				if test.holder != "" {
+					now := metav1.NewMicroTime(time.Now())
+					must.OK(t, client.Tracker().Add(&coordinationv1.Lease{
+						ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: DefaultLeaseName},
+						Spec: coordinationv1.LeaseSpec{
+							HolderIdentity: &test.holder, LeaseDurationSeconds: pointTo(int32(15)), AcquireTime: &now, RenewTime: &now,
+						},
+					}))
+				}
+				if test.frozen {
+					client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+						return true, nil, errors.New("frozen")
+					})
+				}
+				said := &log{}
+				err = said.run(t, 14*time.Second, func(ctx context.Context) error { return c.runElected(ctx, client) })
+				if (err == nil) != (test.fails == "") || err != nil && !strings.Contains(err.Error(), test.fails) {
+					t.Errorf("error %v, want %q", err, test.fails)
+				}
+				said.want(t, test.says)
+				lease, err := client.CoordinationV1().Leases("ns").Get(t.Context(), DefaultLeaseName, metav1.GetOptions{})
+				if err != nil || strings.Replace(*lease.Spec.HolderIdentity, c.Identity, "me", 1) != test.after {
+					t.Errorf("lease %v, %v; want one of %q", lease, err, test.after)
+				}
+			})
 		})
-		var mu sync.Mutex
-		var said []string
-		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, text string) {
-			mu.Lock()
-			defer mu.Unlock()
-			said = append(said, text)
-		}, funcr.Options{})))
-		done := make(chan error, 1)
-		go func() { done <- c.runElected(ctx, client) }()
-		time.Sleep(5 * time.Second)
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		synctest.Wait()
-		mu.Lock()
-		defer mu.Unlock()
-		if text := strings.Join(said, "\n"); !strings.Contains(text, `"msg"="another replica leads" "leader"="other" "identity"="me-`) {
-			t.Errorf("log:\n%s", text)
-		}
-	})
+	}
+}
+
+// log is what a replica has logged.
+type log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// run runs a replica for some time and returns how it ends.
+func (l *log) run(t *testing.T, d time.Duration, replica func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), funcr.New(func(_, line string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		fmt.Fprintln(&l.text, line)
+	}, funcr.Options{})), d)
+	defer cancel()
+	defer time.Sleep(time.Second) // within which old queues see that they are shut down
+	return replica(ctx)
+}
+
+func (l *log) want(t *testing.T, part string) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !strings.Contains(l.text.String(), part) {
+		t.Errorf("the log has no %s:\n%s", part, l.text.String())
+	}
 }
 
 func pointTo[T any](v T) *T { return &v }

@@ -3,8 +3,6 @@ package replica
 import (
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,9 +12,8 @@ import (
 // Status is the state of a replica, for people and for probes. The zero value is a
 // replica that starts.
 type Status struct {
-	mu     sync.Mutex
-	phase  phase
-	shards []int
+	mu    sync.Mutex
+	phase phase
 }
 
 // phase is what a replica does.
@@ -36,12 +33,6 @@ func (s *Status) set(p phase) {
 	s.phase = p
 }
 
-func (s *Status) setShards(shards []int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.shards = slices.Clone(shards)
-}
-
 // Ready says whether the replica does its part: it runs, or waits for its turn. Text is for
 // people.
 func (s *Status) Ready() (ready bool, text string) {
@@ -50,9 +41,6 @@ func (s *Status) Ready() (ready bool, text string) {
 	text = string(s.phase)
 	if text == "" {
 		text = string(phaseStarting)
-	}
-	if s.shards != nil {
-		text += fmt.Sprintf(", shards %s", strings.Trim(fmt.Sprint(s.shards), "[]"))
 	}
 	return s.phase == phaseRunning || s.phase == phaseStandby, text
 }

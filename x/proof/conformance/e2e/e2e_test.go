@@ -33,7 +33,6 @@ func TestEndToEnd(t *testing.T) {
 		"faults":        testFaults,
 		"late watch":    testLateWatch,
 		"leader killed": testLeaderKilled,
-		"shards":        testShards,
 		"writers":       testConflictingWriters,
 		"indexed jobs":  testIndexedJobs,
 		"namespace":     testNamespaceDeleted,

@@ -2,11 +2,9 @@ package e2e
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -219,25 +217,4 @@ func liveOfLeader(p *place, r *process) {
 	p.create(jobOf("job", "10", nil))
 	p.awaitSuccess("job", 1, 1)
 	r.stop()
-}
-
-// liveOfShards: the replica takes all shards, runs a job and gives them back.
-func liveOfShards(p *place, r *process) {
-	p.create(jobOf("job", "10", nil))
-	p.awaitSuccess("job", 1, 1)
-	p.until("the lease was read after its lost answer", func() bool { return r.log.count("the connection is cut") > 0 })
-	r.stop()
-}
-
-// losesFirstAnswer loses the answer to the first write of a lease: it has to be read.
-func losesFirstAnswer() middleware {
-	var lost atomic.Bool
-	return func(r *http.Request, server http.RoundTripper) (*http.Response, error) {
-		response, err := server.RoundTrip(r)
-		if err == nil && response.StatusCode < 300 && isWrite(r) && strings.Contains(r.URL.Path, "/leases") && !lost.Swap(true) {
-			response.Body.Close()
-			return nil, errCut
-		}
-		return response, err
-	}
 }

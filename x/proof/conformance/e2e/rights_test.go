@@ -26,8 +26,6 @@ type world struct {
 	more string // another role of the manifests, whose rights are not taken away
 	set  func(*replica.Config)
 	live func(*place, *process)
-	// between is what lies between the replica and the server.
-	between func() middleware
 }
 
 var worlds = map[string]world{
@@ -40,8 +38,6 @@ var worlds = map[string]world{
 		set: func(c *replica.Config) { c.MemoryAnnotation = memoryAnnotation }},
 	"election": {role: "Role/batchplan-controller", more: "ClusterRole/batchplan-controller", live: liveOfLeader,
 		set: func(c *replica.Config) { c.Election = true }},
-	"shards": {role: "Role/batchplan-controller-shards", more: "ClusterRole/batchplan-controller", live: liveOfShards,
-		set: func(c *replica.Config) { c.Shards = 2 }, between: losesFirstAnswer},
 }
 
 // testRights: with the rights of the manifests nothing is refused. Without any one of them,
@@ -85,9 +81,6 @@ func (w *world) test(t *testing.T, c *cluster, all, more []right, missing *right
 	}
 	refused := &refusals{}
 	between := []middleware{as(p.user()), refused.between}
-	if w.between != nil {
-		between = append(between, w.between())
-	}
 	if missing != nil && missing.verb == "list" {
 		between = append(between, withoutStreams)
 	}
