@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-const root = "../../"
+const root = "../../../"
 
 // tableRow is a row of docs/divergences.md.
 type tableRow struct{ section, name, option string }

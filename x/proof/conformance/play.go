@@ -140,7 +140,7 @@ func play(s *script.Script, o ours.Options) (result Result) {
 	return result
 }
 
-// isLeftToChance reports whether a row of docs/divergences.md after which the script ends may
+// isLeftToChance reports whether a line of the package comment after which the script ends may
 // explain a difference that has just been seen.
 func (g *game) isLeftToChance() bool {
 	return g.theirs.IsLeftToChance(g.script) || g.ours.IsLeftToChance(g.script)

@@ -13,7 +13,7 @@ import (
 )
 
 // Random behaviour of the real controllers cannot be compared word for word. Each
-// relaxation here has a line in docs/divergences.md.
+// relaxation here has a line in the package comment.
 
 // relax changes the views of both sides in the same way.
 func (g *game) relax(a, b *view) {

@@ -33,6 +33,8 @@
 //   - X2, X3, X12, X17, P3, P12: their order of events is too rare for the kits. The search finds them.
 //   - P27 to P34: only the worlds check hot loops, the account of all runs, and backfills beside what
 //     was replaced. The kits find P34.
+//   - P42, P43: the subjects of the kits' judge store a list of active jobs. TestBackend_Kinds has kinds
+//     without one, and finds P42.
 //   - P28, P38: a lost reply, a fresh look and a late cache must meet before the job has ended. One
 //     kit finds P38, TestCI1_AFreshLookBetweenStaleOnes P28.
 //   - P36: only cronjobapply has it. Programs in the kits read Conclusion.Retry, not the error

@@ -24,8 +24,8 @@ type explanation struct {
 	applies func(s *Snapshot, theirs, ours *Result) bool
 }
 
-// explanations are all known differences of jobs. Each has a row in
-// docs/divergences.md.
+// explanations are all known differences of jobs. Each has a line in
+// the package comment.
 var explanations = []explanation{
 	{"A failed index whose other pod succeeds in the same round (J16)", func(s *Snapshot, theirs, _ *Result) bool {
 		return slices.ContainsFunc(theirs.Writes, hasIndexTwice) || hasIndexTwice("status "+describeStatus(&s.Job.Status))

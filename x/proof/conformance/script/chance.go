@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// chances notes what has happened after which the two sides may differ, each by a row of
-// docs/divergences.md. Controllers write concurrently.
+// chances notes what has happened after which the two sides may differ, each by a line of
+// the comment of package conformance. Controllers write concurrently.
 type chances struct {
 	mu sync.Mutex
 	// blind: a CronJob's controller was refused a look at a CronJob or at a job, or has not
@@ -41,8 +41,8 @@ type chances struct {
 	runs    map[string]int
 }
 
-// IsLeftToChance reports whether a difference that has just been seen belongs to a row of
-// docs/divergences.md after which a script ends.
+// IsLeftToChance reports whether a difference that has just been seen belongs to a line of
+// the comment of package conformance after which a script ends.
 func (w *World) IsLeftToChance(s *Script) bool {
 	c := &w.chances
 	c.mu.Lock()
