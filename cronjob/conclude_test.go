@@ -1,6 +1,7 @@
 package cronjob
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -29,23 +30,60 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 	for _, tc := range []struct {
 		blocked  bool
 		verified Result
+		quirks   cronjobquirk.Set // with it, a job that the history deletes was not seen
 		want     string
 	}{
-		{true, ResultGone, "MissSchedule"},
-		{true, ResultDone, "JobAlreadyActive MissSchedule"},
-		{false, ResultGone, "JobAlreadyActive MissSchedule"},
+		{true, ResultGone, 0, "MissSchedule SawCompletedJob"},
+		{true, ResultDone, 0, "JobAlreadyActive MissSchedule SawCompletedJob"},
+		{false, ResultGone, 0, "JobAlreadyActive MissSchedule SawCompletedJob"},
+		{false, ResultGone, cronjobquirk.EagerHistory, "JobAlreadyActive MissSchedule"},
 	} {
 		p := Plan{
-			basis:  basis{Blocked: tc.blocked},
+			basis:  basis{Blocked: tc.blocked, Quirks: tc.quirks},
 			Verify: []Reference{{Name: "a", UID: "a"}},
-			Events: []job.Event{{Reason: "JobAlreadyActive"}, {Reason: "MissSchedule"}},
+			Delete: []Deletion{{Reference: Reference{Name: "b", UID: "b"}, Reason: DeleteFailed}},
+			Events: []job.Event{{Reason: "JobAlreadyActive"}, {Reason: "MissSchedule"}, {Reason: "SawCompletedJob", Message: "Saw completed job: b, condition: Failed"}},
 		}
 		var got []string
-		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []Result{tc.verified}}}).Events {
+		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []Result{tc.verified}, Deleted: []Effect{{Result: ResultGone}}}}).Events {
 			got = append(got, e.Reason)
 		}
 		if strings.Join(got, " ") != tc.want {
 			t.Errorf("blocked %t, %v: got %v, want %s", tc.blocked, tc.verified, got, tc.want)
+		}
+	}
+}
+
+// CI15: a started job is recorded by the status write that names it, if its UID is known, and the
+// memory of one ends with its deletion. Nothing is written about a CronJob without a UID.
+func TestCI15_StartedUntilRecorded(t *testing.T) {
+	for _, tc := range []struct {
+		uid     job.UID
+		settled Result
+		want    string
+	}{
+		{"cj-1", ResultDone, "a true, b false, c true, e true"},
+		{"cj-1", ResultUnsuccessful, "a false, b false, c true, e false"},
+		{"", ResultUnsuccessful, "a true, b false, c true, e true"},
+	} {
+		var p Plan
+		p.CronJobUID, p.basis.Status.LastScheduleTime = tc.uid, time.Unix(1, 0)
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			s := startedJob{Reference: Reference{Name: name, UID: job.UID(name)}, Recorded: name == "c"}
+			if name == "b" {
+				s.UID = ""
+			}
+			p.basis.Status.Active = append(p.basis.Status.Active, s.Reference)
+			p.basis.Memory.Started = append(p.basis.Memory.Started, s)
+		}
+		p.Delete = []Deletion{{Reference: Reference{Name: "d", UID: "d"}}, {Reference: Reference{Name: "e", UID: "e"}}}
+		writes := Writes{Deleted: []Effect{{Result: ResultDone}, {Result: ResultUnsuccessful}}}
+		var got []string
+		for _, s := range p.Conclude(Outcome{Writes: writes, Settled: tc.settled}).Memory.kept.Started {
+			got = append(got, fmt.Sprint(s.Name, " ", s.Recorded))
+		}
+		if strings.Join(got, ", ") != tc.want {
+			t.Errorf("%q, %v: got %v, want %s", tc.uid, tc.settled, got, tc.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package cronjob_test
 
 import (
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -28,17 +29,28 @@ var public = intact.Functions{
 func TestB3_NothingIsShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
-		if rapid.Bool().Draw(t, "request") {
+		for range rapid.IntRange(0, 3).Draw(t, "requests") {
 			cronjobgen.Request(t, w)
 		}
 		s := w.Snapshot()
 		if s.Options = drawOptions(t); rapid.Bool().Draw(t, "garbage") {
 			s = drawGarbage(t)
 		}
+		s.CronJob.Spec.JobTemplate.Labels = map[string]string{"a": "b"}
+		for i := range s.Backfills {
+			b := &s.Backfills[i]
+			for _, hours := range []time.Duration{20, 25, 30} { // so many that an append leaves room
+				b.Except = append(b.Except, b.After.Add(hours*time.Hour))
+			}
+		}
 		var pool intact.Pool
 		pool.Add(s, drawOutcome(t), job.Job{UID: "child"}, map[string]string{"a": "b"}, drawSpec(t))
 		if plan, err := cronjob.Reconcile(s); err == nil {
-			pool.Add(plan, done(&plan), plan.Settle(done(&plan).Writes))
+			o := done(&plan)
+			for i := range o.Created {
+				o.Created[i].Result = rapid.SampledFrom([]cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful}).Draw(t, "made")
+			}
+			pool.Add(plan, o, plan.Settle(o.Writes))
 		}
 		public.Check(t, &pool)
 	})

@@ -410,6 +410,14 @@ func TestCI15_RecordedIsSeenOrWritten(t *testing.T) {
 	if remember(t, &s); !s.Memory.Kept().Recorded.Equal(hours(1)) {
 		t.Errorf("recorded %s, want what the snapshot shows", s.Memory.Kept().Recorded)
 	}
+	// One in the future may be a mistake.
+	for ahead, want := range map[time.Duration]time.Time{0: s.Now, 1: hours(1)} {
+		s.CronJob.Status.LastScheduleTime = s.Now.Add(ahead)
+		plan, err := cronjob.PlanRound(s)
+		if got := plan.Basis().Memory.Recorded; err != nil || !got.Equal(want) {
+			t.Errorf("%v ahead: recorded %s, %v, want %s", ahead, got, err, want)
+		}
+	}
 }
 
 // A wait that is over does not spare the wait for the next write: what the round has started is not

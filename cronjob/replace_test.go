@@ -55,9 +55,43 @@ func TestReplaceWhenGone(t *testing.T) {
 	if plan := reconcile(t, s); len(plan.Create)+len(plan.Delete) > 0 {
 		t.Errorf("its pods still run: %s", plan.String())
 	}
+	if !end.Requeue.At.Equal(s.Now) {
+		t.Errorf("a job may be gone at once, and the next round is at %s", end.Requeue.At)
+	}
 	s.Children = nil
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 		t.Errorf("now it starts: got %s", got)
+	}
+}
+
+// CI15: a look is asked for where the snapshots may be older than the deletion, or nothing remembers it.
+func TestReplaceWhenGone_LooksAgain(t *testing.T) {
+	replaced := cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Replaced: []cronjob.LeavingJob{{Reference: cronjob.Reference{Name: "x", UID: "x"}}}})
+	for _, tc := range []struct {
+		name       string
+		quirks     cronjobquirk.Set
+		consistent bool
+		memory     cronjob.Memory
+		want       time.Duration // after now; zero means no look
+	}{
+		{name: "an event tells"},
+		{name: "consistent", consistent: true},
+		{name: "consistent, with the quirk", consistent: true, quirks: cronjobquirk.Stale},
+		{name: "with the quirk", quirks: cronjobquirk.Stale, want: 30 * time.Second},
+		{name: "deleted and not shown yet", memory: replaced, want: 30 * time.Second},
+	} {
+		leaving := child(hours(1))
+		leaving.DeletionTimestamp = hours(2)
+		s := in(second(cronjob.Replace, leaving), cronjob.Options{ReplaceWhenGone: true, Quirks: tc.quirks})
+		s.Now, s.Consistent, s.Memory = hours(2).Add(30*time.Second), tc.consistent, tc.memory
+		want := time.Time{}
+		if tc.want > 0 {
+			want = s.Now.Add(tc.want)
+		}
+		plan := reconcile(t, s)
+		if b := plan.Basis(); !b.Look.Equal(want) || b.Unfinished || len(plan.Delete) > 0 {
+			t.Errorf("%s: looks at %s, want %s, unfinished %t:\n%s", tc.name, b.Look, want, b.Unfinished, plan.String())
+		}
 	}
 }
 

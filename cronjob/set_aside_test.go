@@ -11,9 +11,14 @@ import (
 func TestCI16_SkipOnResume(t *testing.T) {
 	for _, skip := range []bool{false, true} {
 		s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2.5)), cronjob.Options{SkipOnResume: skip})
-		remember(t, &s)
-		s.CronJob.Spec.Suspend, s.Now = ptr(false), hours(5.5)
-		plan := remember(t, &s)
+		for _, now := range []float64{2.5, 5.5} {
+			s.Now = hours(now)
+			if remember(t, &s); s.Memory.Kept().Since.Equal(s.Now) != skip {
+				t.Errorf("skip %t: at %v runs count since %s", skip, now, s.Memory.Kept().Since)
+			}
+			s.CronJob.Spec.Suspend = ptr(false)
+		}
+		plan := reconcile(t, s)
 		if got := created(t, plan).IsZero(); got != skip {
 			t.Errorf("skip %t: %s", skip, plan.String())
 		}
@@ -31,18 +36,20 @@ func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
 		name    string
 		resumed time.Time
 		want    time.Time
+		since   float64
 	}{
-		{"resumed at 4:30", hours(4.5), hours(5)},
-		{"resumed after the run", hours(5.2), time.Time{}},
-		{"resumed, says a clock that is ahead", hours(7), time.Time{}},
-		{"at an unknown time", time.Time{}, time.Time{}},
-		{"changed before it was seen suspended", hours(1), hours(5)},
+		{"resumed at 4:30", hours(4.5), hours(5), 4.5},
+		{"resumed after the run", hours(5.2), time.Time{}, 5.2},
+		{"resumed, says a clock that is ahead", hours(7), time.Time{}, 5.5},
+		{"at an unknown time", time.Time{}, time.Time{}, 5.5},
+		{"changed before it was seen suspended", hours(1), hours(5), 2.5},
 	} {
 		s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2.5)), cronjob.Options{SkipOnResume: true})
 		remember(t, &s)
 		s.CronJob.Spec.Suspend, s.CronJob.SpecChanged, s.Now = ptr(false), tc.resumed, hours(5.5)
-		if got := created(t, reconcile(t, s)); !got.Equal(tc.want) {
-			t.Errorf("%s: got %s", tc.name, got)
+		plan := reconcile(t, s)
+		if got, since := created(t, plan), plan.Basis().Memory.Since; !got.Equal(tc.want) || !since.Equal(hours(tc.since)) {
+			t.Errorf("%s: got %s, runs count since %s", tc.name, got, since)
 		}
 	}
 }

@@ -61,6 +61,13 @@ func TestJ32_FinishTimeInTheFuture(t *testing.T) {
 	if len(plan.Notes) != 1 || plan.Notes[0].Field != "pods[a].containers.finishedAt" {
 		t.Errorf("notes %v, want one that names the pod", plan.Notes)
 	}
+	for ahead, want := range map[time.Duration]int{0: 0, 1: 1} {
+		s := snapshotOf(t, `{}`, exitedPod("a", 1, 59))
+		s.Now = second(59).Add(-ahead)
+		if notes := PlanOf(t, s).Notes; len(notes) != want {
+			t.Errorf("%v ahead: notes %v", ahead, notes)
+		}
+	}
 }
 
 // snapshotOf is a job with pods at second(30), started at second(0).

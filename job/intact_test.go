@@ -18,12 +18,12 @@ var public = intact.Functions{
 		job.CheckServed, job.CheckTransition, job.Announce, job.Finish, job.Suspend, job.Resume, job.Aggregate,
 		job.ParseIndexes, job.IndexAt, job.NoIndex, job.Kubernetes, job.Kubernetes136,
 	},
-	Writes: []string{"Default", "DropDisabled", "Pod.ReadAnnotations"},
+	Writes: []string{"Default", "DropDisabled"},
 	Shares: map[string]string{
 		"Reconcile": "", "Plan.Record": "", "Recording.Settle": "*", "Settlement.Conclude": "*", "Plan.Conclude": "Outcome", // the status of the snapshot
 		"Announce": "*", "Finish": "*", "Suspend": "*", "Resume": "*", "Aggregate": "*", // what does not change
 	},
-	Skip: []string{"Planner"},
+	Skip: []string{"Planner", "Pod.ReadAnnotations"}, // that writes to the Detail of its pod
 }
 
 // TestJI24_NothingIsShared: no function writes to what it is given, and what one returns is its
@@ -37,7 +37,12 @@ func TestJI24_NothingIsShared(t *testing.T) {
 		var pool intact.Pool
 		pool.Add(s, *plan, o, recording, recording.Settle(o.Recorded, o.Untracked))
 		pool.Add(job.Selector{MatchLabels: map[string]string{"a": "b"}}, map[string]string{"a": "b"})
-		pool.Add(jobgen.Specs().Draw(t, "next"), rapid.SampledFrom(release.All()).Draw(t, "release"))
+		next := jobgen.Specs().Draw(t, "next")
+		raw := next // as it is before the defaults are set
+		raw.PodFailurePolicy = &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
+			{Action: job.IgnoreFailure, OnPodConditions: []job.PodCondition{{Type: "a"}, {Type: "b", Status: job.ConditionFalse}}},
+		}}
+		pool.Add(next, raw, rapid.SampledFrom(release.All()).Draw(t, "release"))
 		public.Check(t, &pool)
 	})
 	public.AllCalled(t)

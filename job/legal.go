@@ -140,17 +140,14 @@ func Aggregate(spec Spec, old Status, parts []Part, now time.Time, r release.Rel
 	if err != nil {
 		return next // unreachable: endOf follows what is announced
 	}
-	if next = announced; next.Active > 0 || value.Of(next.Terminating) > 0 {
-		return next
-	}
 	at := now
 	if !end.failed() {
 		at = lastCompletion(parts, now)
 	}
-	if finished, err := Finish(next, spec, end, at, r); err == nil {
-		next = finished
+	if finished, err := Finish(announced, spec, end, at, r); err == nil {
+		return finished
 	}
-	return next
+	return announced // pods are left
 }
 
 // endOf is how the job is going to end: as announced, in failure with the first part that

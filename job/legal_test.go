@@ -95,11 +95,19 @@ func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *
 		}
 		return
 	}
-	complete, failed, busy := len(parts) > 0, old.Condition(job.ConditionFailureTarget).Status == job.ConditionTrue, false
+	isTrue := func(s *job.Status, c job.ConditionType) bool { return s.Condition(c).Status == job.ConditionTrue }
+	complete, failed, busy, suspended := len(parts) > 0, isTrue(old, job.ConditionFailureTarget), false, len(parts) > 0
 	for _, p := range parts {
+		suspended = suspended && isTrue(&p.Status, job.ConditionSuspended)
 		complete = complete && p.Status.Finished() == job.ConditionComplete
 		failed = failed || p.Status.Finished() == job.ConditionFailed
 		busy = busy || p.Status.Active > 0 || value.Of(p.Status.Terminating) > 0
+	}
+	// The whole is suspended once all parts are, and resumed with the first.
+	was, is := isTrue(old, job.ConditionSuspended), isTrue(next, job.ConditionSuspended)
+	ends := isTrue(next, job.ConditionFailureTarget) || isTrue(next, job.ConditionSuccessCriteriaMet) || next.Finished() != ""
+	if asked := value.Of(spec.Suspend); !ends && is != (was && (asked || suspended) || asked && suspended) {
+		t.Fatalf("%v: suspended %t, was %t, asked for %t, the parts %t\n%s", r, is, was, asked, suspended, text(next))
 	}
 	want := job.ConditionType("")
 	switch {

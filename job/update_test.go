@@ -156,9 +156,14 @@ func TestDropDisabled(t *testing.T) {
 		{off, &job.Spec{}, "successPolicy, backoffLimitPerIndex, maxFailedIndexes, podReplacementPolicy"},
 	} {
 		next := specWith(all)
+		was := next.PodFailurePolicy.Rules
 		dropped := job.DropDisabled(&next, test.old, parsed(t, test.release))
 		if got := strings.Join(dropped, ", "); got != test.want {
 			t.Errorf("%s: dropped %q, want %q", test.release, got, test.want)
+		}
+		rules := next.PodFailurePolicy.Rules
+		if rules[len(rules)-1].Action != job.CountFailure || was[0].Action != job.FailIndex || was[1].Action != job.CountFailure {
+			t.Errorf("%s: of the rules %v %v are left", test.release, was, rules)
 		}
 		if again := job.DropDisabled(&next, test.old, parsed(t, test.release)); len(again) > 0 {
 			t.Errorf("%s: dropped again: %q", test.release, again)
@@ -183,6 +188,7 @@ func TestReports_Templates(t *testing.T) {
 		{"kueue#11649: the manager has no condition yet, as before kubernetes#139287", job.Status{}, []string{"1.34", "1.35", "1.36"}, []string{strict}},
 		{"kueue#11649: the manager copies what the worker runs", job.Status{StartTime: midnight, Active: 1}, nil, []string{"1.31", "1.34", "1.35", strict, "1.36"}},
 		{"kueue#11649: the manager is suspended by this package", suspended, []string{"1.31", "1.34", "1.35", strict, "1.36"}, nil},
+		{"a mirror has started and shows no condition", job.Status{StartTime: midnight}, nil, []string{"1.31", "1.34", "1.35", strict, "1.36"}},
 		{"kueue#12609: a test makes a job active before it is resumed", job.Status{Active: 1}, []string{"1.34", "1.35"}, []string{strict, "1.36"}},
 	} {
 		old := job.Job{Spec: spec, Status: test.status}

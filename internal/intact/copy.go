@@ -56,7 +56,8 @@ func (c *copier) copy(v reflect.Value, room int) {
 		if v.IsNil() {
 			return
 		}
-		s := reflect.MakeSlice(v.Type(), v.Len(), v.Len()+room)
+		// What is closed to others has room where its owner has left some.
+		s := reflect.MakeSlice(v.Type(), v.Len(), max(v.Len()+room, min(v.Cap(), v.Len()+1)))
 		reflect.Copy(s, v)
 		for i := range s.Len() {
 			c.copy(s.Index(i), room)
