@@ -3,8 +3,10 @@ package cronjob
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/internal/object"
 	"github.com/batchplan/batchplan/job"
 )
@@ -15,7 +17,11 @@ type Child struct {
 	UID  job.UID `json:"uid"`
 	// Foreign is true for a job that the CronJob does not control (C1). Such a job is
 	// never touched, but it can hold the name of a run.
-	Foreign           bool      `json:"foreign,omitempty"`
+	Foreign bool `json:"foreign,omitempty"`
+	// Misnamed is true if the name of the job's controller says the opposite: a Foreign job whose
+	// controller has the CronJob's name, whatever its kind and UID, or a job of the CronJob whose
+	// reference has another name. It matters only with cronjobquirk.ByName.
+	Misnamed          bool      `json:"misnamed,omitempty"`
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
 	// StartTime is status.startTime; zero for a job that has not started.
@@ -54,7 +60,7 @@ func (c *Child) keptAs() Ending {
 // ChildOf makes a child of a job's values. What it is to the CronJob follows from the job's
 // namespace and the UID of its controller, which is empty if it has none (C1): anybody can name
 // that UID elsewhere. Its run, and whether a backfill asked for it, follow from the job's
-// annotations. The job's spec is not needed.
+// annotations. The job's spec is not needed. Misnamed is left to the caller.
 func ChildOf(c *CronJob, j *job.Job, controllerUID job.UID, annotations map[string]string) Child {
 	child := Child{
 		Name:              j.Name,
@@ -91,12 +97,31 @@ func DecodeChild(c *CronJob, data []byte) (Child, error) {
 		return Child{}, fmt.Errorf("decode child: %w", err)
 	}
 	m := &in.Metadata
-	return ChildOf(c, &job.Job{
+	child := ChildOf(c, &job.Job{
 		Namespace:         m.Namespace,
 		Name:              m.Name,
 		UID:               job.UID(m.UID),
 		CreationTimestamp: m.CreationTimestamp,
 		DeletionTimestamp: m.DeletionTimestamp,
 		Status:            in.Status,
-	}, job.UID(m.Controller()), m.Annotations), nil
+	}, job.UID(m.Controller()), m.Annotations)
+	hasName := m.Controller() != "" && m.ControllerName() == c.Name && m.Namespace == c.Namespace
+	child.Misnamed = hasName == child.Foreign
+	return child, nil
+}
+
+// byName returns the snapshot with the children that have the CronJob's name in place of its UID
+// (cronjobquirk.ByName).
+func byName(s *Snapshot) *Snapshot {
+	isMisnamed := func(c Child) bool { return c.Misnamed }
+	if !s.Options.Quirks.Has(cronjobquirk.ByName) || !slices.ContainsFunc(s.Children, isMisnamed) {
+		return s
+	}
+	named := *s
+	named.Children = slices.Clone(s.Children)
+	for i := range named.Children {
+		c := &named.Children[i]
+		c.Foreign, c.Misnamed = c.Foreign != c.Misnamed, false
+	}
+	return &named
 }

@@ -121,9 +121,17 @@ func (p *Plan) hasUnfinished(w *Writes) bool {
 		}
 	}
 	for i := range p.Create {
-		r := value.At(w.Created, i).Result
-		if r == ResultNotTried || r == ResultUnsuccessful || r != ResultDone && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
+		switch value.At(w.Created, i).Result {
+		case ResultNotTried, ResultUnsuccessful:
 			return true
+		case ResultRefused:
+			if p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
+				return true
+			}
+		case ResultAlreadyExists, ResultNameTaken:
+			if p.basis.Quirks.Has(cronjobquirk.NoNamespace) {
+				return true
+			}
 		}
 	}
 	return false
@@ -141,6 +149,11 @@ func (p *Plan) isEager(i int) bool {
 // waits for active jobs has room now, and when something waits for a newer snapshot. Moved says
 // that the next snapshot is another one, so there is no hot loop (M9).
 func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
+	// Quirk: whoever has the name of the run is taken to look after it.
+	isLeft := func(e Effect) bool { return e.Result == ResultNameTaken }
+	if p.basis.Quirks.Has(cronjobquirk.BlindCreate) && slices.ContainsFunc(w.Created, isLeft) {
+		return Requeue{}
+	}
 	switch {
 	case !moved:
 	case p.basis.Unfinished:

@@ -154,7 +154,7 @@ func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 		result Result
 		want   int
 	}{
-		{0, ResultDone, 1}, {0, ResultAlreadyExists, 1}, {0, ResultNameTaken, 0}, {cronjobquirk.BlindCreate, ResultAlreadyExists, 0},
+		{0, ResultDone, 1}, {0, ResultAlreadyExists, 1}, {0, ResultNameTaken, 0}, {cronjobquirk.BlindCreate | cronjobquirk.NoNamespace, ResultAlreadyExists, 0},
 	} {
 		p := Plan{basis: basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
 		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: ResultUnsuccessful}

@@ -2,12 +2,14 @@ package cronjob_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
@@ -29,7 +31,7 @@ func TestDecode(t *testing.T) {
 	got, err := cronjob.DecodeChild(&c, []byte(`{"kind":"Job","metadata":{"name":"report-1","namespace":"ns","uid":"u",
 		"creationTimestamp":"2026-01-01T01:00:00Z","deletionTimestamp":"2026-01-01T02:00:00Z",
 		"annotations":{"batch.kubernetes.io/cronjob-scheduled-timestamp":"2026-01-01T09:00:00+08:00"},
-		"ownerReferences":[{"uid":"cj-1","controller":true}]},"status":{"startTime":"2026-01-01T01:00:01Z","completionTime":"2026-01-01T01:05:00Z",
+		"ownerReferences":[{"name":"report","uid":"cj-1","controller":true}]},"status":{"startTime":"2026-01-01T01:00:01Z","completionTime":"2026-01-01T01:05:00Z",
 		"conditions":[{"type":"Complete","status":"True","lastTransitionTime":"2026-01-01T01:05:00Z"}]}}`))
 	must.OK(t, err)
 	want := cronjob.Child{
@@ -43,6 +45,34 @@ func TestDecode(t *testing.T) {
 	// A typed client marshals an object without its type.
 	if c, err := cronjob.DecodeCronJob([]byte(`{"metadata":{"name":"report","creationTimestamp":null},"spec":{"schedule":"@daily"}}`)); err != nil || c.Spec.Schedule != "@daily" {
 		t.Errorf("%+v, error %v", c, err)
+	}
+}
+
+// C1: whose job it is follows from the UID of its controller; with the quirk, from its name.
+func TestC1_QuirkByName(t *testing.T) {
+	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](0)})
+	c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = hours(1), hours(9)
+	for _, tc := range []struct {
+		name, namespace, owners string
+		deleted, withQuirk      int
+	}{
+		{"its own", c.Namespace, `{"name":"report","uid":"cj-1","controller":true}`, 1, 1},
+		{"another kind of its name", c.Namespace, `{"kind":"Report","name":"report","uid":"r","controller":true}`, 0, 1},
+		{"its own, and the reference has another name", c.Namespace, `{"name":"a","uid":"cj-1","controller":true}`, 1, 0},
+		{"an owner that is no controller", c.Namespace, `{"name":"report","uid":"cj-1"}`, 0, 0},
+		{"another controller", c.Namespace, `{"name":"report","uid":"cj-1"},{"name":"a","uid":"a","controller":true}`, 0, 0},
+		{"another namespace", "another", `{"name":"report","uid":"r","controller":true}`, 0, 0},
+	} {
+		child, err := cronjob.DecodeChild(&c, fmt.Appendf(nil, `{"metadata":{"name":"x","namespace":%q,"uid":"u","ownerReferences":[%s]},
+			"status":{"completionTime":"2026-01-01T01:05:00Z","conditions":[{"type":"Complete","status":"True"}]}}`, tc.namespace, tc.owners))
+		must.OK(t, err)
+		s := cronjob.Snapshot{CronJob: c, Children: []cronjob.Child{child}, Now: hours(1.5), Schedule: cronjob.Compile(&c)}
+		for quirks, want := range map[cronjobquirk.Set]int{0: tc.deleted, cronjobquirk.ByName: tc.withQuirk} {
+			s.Options.Quirks = quirks
+			if plan, err := cronjob.Reconcile(s); err != nil || len(plan.Delete) != want {
+				t.Errorf("%s, quirks %q: %s, error %v, want %d deletions", tc.name, quirks, plan.String(), err, want)
+			}
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 
 // planRound plans a round of any kind.
 func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
-	s = fromChildren(s)
+	s = fromChildren(byName(s))
 	b, m := &p.buffers, memoryAbout(s)
 	c := takeCensus(s, &m, b)
 	aside := setAside(&m, s)

@@ -159,7 +159,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 		c, e := &p.Create[i], value.At(w.Created, i)
 		s := startedJob{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
 		switch {
-		case e.Result == ResultDone || e.Result == ResultAlreadyExists && !p.basis.Quirks.Has(cronjobquirk.BlindCreate):
+		case e.Result == ResultDone || e.Result == ResultAlreadyExists && !p.basis.Quirks.Has(cronjobquirk.NoNamespace):
 			s.Reference = p.named(c, e.Job)
 		case e.Result == ResultUnsuccessful:
 			s.Reference, s.Recorded = p.named(c, Reference{}), false

@@ -64,7 +64,7 @@ func (p *Plan) recordStarts(status Status, w *Writes) Status {
 	isNamed := memberOf(status.Active, len(p.Create))
 	for i := range p.Create {
 		c, e := &p.Create[i], value.At(w.Created, i)
-		if e.Result != ResultDone && (e.Result != ResultAlreadyExists || p.basis.Quirks.Has(cronjobquirk.BlindCreate)) {
+		if e.Result != ResultDone && (e.Result != ResultAlreadyExists || p.basis.Quirks.Has(cronjobquirk.NoNamespace)) {
 			continue
 		}
 		if !isNamed(e.Job.UID, c.Name) {

@@ -1,8 +1,7 @@
 // Package cronjobquirk names the places where the CronJob controller of Kubernetes plainly
 // does the wrong thing. The planner of package cronjob does not, unless told to: each quirk
 // can be switched on by itself in its Options, and [cronjob.Kubernetes] has the quirks of a release.
-// Unless its comment says otherwise, a quirk is in all releases from 1.31 to 1.36, and 1.37
-// is read to have it.
+// Unless its comment says otherwise, a quirk is in all releases from 1.31 to 1.37.
 // docs/divergences.md describes each of them.
 package cronjobquirk
 
@@ -25,31 +24,39 @@ const (
 	// time of a success, that their run has started, and that they are not active any
 	// more; and again while they are being deleted (C2, C4).
 	EagerHistory
-	// BlindCreate tries to create the job of a run although the children hold
-	// it, calls it unexpected, and fails on finding it, again and again: what a crash
-	// kept from being recorded never is, and a run whose name is taken holds up the
-	// next (C3, C10, C14). Until 1.36: 1.37 looks the job up in its namespace
-	// (kubernetes#136920).
+	// BlindCreate tries to create the job of a run although the children hold it, and calls it
+	// unexpected. Only then it records the CronJob's own job, even one that has ended. If the
+	// name is another's, the round ends without a next one: nothing starts until an event about
+	// the CronJob or its jobs (C3, C10, C14).
 	BlindCreate
 	// Stale decides by the active list of a snapshot that is older than the
 	// controller's own writes: then Forbid, Replace and MaxActive do not hold (CI15). It calls
 	// jobs unexpected that Replace has just deleted (C3).
 	Stale
+	// NoNamespace looks a job that could not be created, since its name is there, up without a
+	// namespace. That fails, again and again: what a crash kept from being recorded never is,
+	// and a run whose name is taken holds up the next (C14). Until 1.36 (kubernetes#136920).
+	NoNamespace
+	// ByName takes every job of the namespace whose controller has the CronJob's name for the
+	// CronJob's own, whatever the controller's kind and UID: it reports such a job as unexpected,
+	// takes its success for the CronJob's, and deletes it beyond the limits of the history (C1).
+	// Until 1.36 (kubernetes#120181).
+	ByName
 )
 
 // All are the quirks of Kubernetes 1.36.
-const All = 1<<5 - 1
+const All = 1<<7 - 1
 
 // Of returns the quirks of a release.
 func Of(r release.Release) Set {
 	if release.V136.IsBefore(r) {
-		return All &^ BlindCreate
+		return All &^ (NoNamespace | ByName)
 	}
 	return All
 }
 
 // names are in the order of the bits.
-const names = "Estimate|SilentMiss|EagerHistory|BlindCreate|Stale"
+const names = "Estimate|SilentMiss|EagerHistory|BlindCreate|Stale|NoNamespace|ByName"
 
 // Has reports whether any of the quirks is in the set.
 func (s Set) Has(quirks Set) bool { return s&quirks != 0 }

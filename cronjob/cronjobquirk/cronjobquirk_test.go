@@ -7,12 +7,12 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestOf: each release has all quirks until BlindCreate is gone.
+// TestOf: each release has all quirks, until 1.37 looks jobs up in their namespace and by UID.
 func TestOf(t *testing.T) {
 	for _, r := range release.All() {
 		want := Set(All)
 		if r == release.V137 {
-			want &^= BlindCreate
+			want &^= NoNamespace | ByName
 		}
 		if got := Of(r); got != want {
 			t.Errorf("%s has %s, want %s", r, got, want)
@@ -32,6 +32,8 @@ func TestNames(t *testing.T) {
 		"EagerHistory": EagerHistory,
 		"BlindCreate":  BlindCreate,
 		"Stale":        Stale,
+		"NoNamespace":  NoNamespace,
+		"ByName":       ByName,
 	} {
 		if quirk.String() != name {
 			t.Errorf("%s prints as %q", name, quirk)

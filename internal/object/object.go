@@ -36,6 +36,7 @@ type Meta struct {
 // Owner is a reference to an owner of the object.
 type Owner struct {
 	Kind       string `json:"kind"`
+	Name       string `json:"name"`
 	UID        string `json:"uid"`
 	Controller bool   `json:"controller"`
 }
@@ -63,13 +64,18 @@ func (h *Head) Check(apiVersion, kind string) error {
 }
 
 // Controller is the UID of the object's controller, and empty if there is none.
-func (m *Meta) Controller() (uid string) {
+func (m *Meta) Controller() (uid string) { return m.controller().UID }
+
+// ControllerName is the name of the object's controller, and empty if there is none.
+func (m *Meta) ControllerName() string { return m.controller().Name }
+
+func (m *Meta) controller() (last Owner) {
 	for _, o := range m.OwnerReferences {
 		if o.Controller {
-			uid = o.UID
+			last = o
 		}
 	}
-	return uid
+	return last
 }
 
 // SpecChanged is when something other than the status was last written; zero if the

@@ -101,7 +101,7 @@ func (d *draw) child(s *CronSnapshot, runs []time.Time, i int) {
 	}
 	s.Jobs = append(s.Jobs, j)
 	active := !isFinished(j) && d.chance(85) || d.chance(15)
-	if active && metav1.IsControlledBy(j, s.CronJob) {
+	if owner := metav1.GetControllerOf(j); active && owner != nil && (owner.UID == cronUID || owner.Name == name) {
 		s.CronJob.Status.Active = append(s.CronJob.Status.Active, jobReference(j))
 	}
 	if d.chance(3) {
@@ -122,17 +122,15 @@ func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 			run = runs[len(runs)-1]
 		}
 		j.Name = fmt.Sprintf("%s-%d", name, run.Unix()/60)
+		if d.chance(5) { // edited
+			run = pick(d, runs...)
+		}
 		if d.chance(95) {
 			j.Annotations = map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": run.Format(time.RFC3339)}
 		}
 	}
-	if d.chance(5) {
-		j.OwnerReferences = nil
-		if d.chance(30) {
-			ref := *metav1.NewControllerRef(s.CronJob, batchv1.SchemeGroupVersion.WithKind("CronJob"))
-			ref.UID, ref.Name = "another", "another"
-			j.OwnerReferences = []metav1.OwnerReference{ref}
-		}
+	if d.chance(15) {
+		j.OwnerReferences = pick(d, foreigners...)(j.OwnerReferences[0])
 	}
 	if d.chance(85) {
 		j.Status.StartTime = pointer(d.ago(i*20 + d.age() + 1))
@@ -149,6 +147,35 @@ func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 		j.Status.Conditions = append(j.Status.Conditions, end)
 	}
 	return j
+}
+
+// foreigners are owners that are not plainly the CronJob, made from a reference to it.
+var foreigners = []func(metav1.OwnerReference) []metav1.OwnerReference{
+	func(metav1.OwnerReference) []metav1.OwnerReference { return nil },
+	func(r metav1.OwnerReference) []metav1.OwnerReference { // another CronJob
+		r.UID, r.Name = "another", "another"
+		return []metav1.OwnerReference{r}
+	},
+	func(r metav1.OwnerReference) []metav1.OwnerReference { // one that had the name before
+		r.UID = "another"
+		return []metav1.OwnerReference{r}
+	},
+	func(r metav1.OwnerReference) []metav1.OwnerReference { // another kind
+		r.APIVersion, r.Kind, r.UID = "example.com/v1", "Report", "another"
+		return []metav1.OwnerReference{r}
+	},
+	func(r metav1.OwnerReference) []metav1.OwnerReference { // an edited name
+		r.Name = "another"
+		return []metav1.OwnerReference{r}
+	},
+	func(r metav1.OwnerReference) []metav1.OwnerReference { // no controller
+		r.Controller = nil
+		return []metav1.OwnerReference{r}
+	},
+	func(r metav1.OwnerReference) []metav1.OwnerReference { // several owners
+		other := metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Report", Name: r.Name, UID: "another"}
+		return []metav1.OwnerReference{other, r}
+	},
 }
 
 func jobReference(j *batchv1.Job) corev1.ObjectReference {

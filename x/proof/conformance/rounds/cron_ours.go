@@ -87,7 +87,7 @@ func (b *cronBackend) round(s *cronjob.Snapshot) (cronjob.Conclusion, error) {
 		return cronjob.Conclusion{}, err
 	}
 	end, err := cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
-	b.missing = slices.Contains(end.Outcome.Verified, cronjob.ResultGone)
+	b.missing = slices.Contains(end.Outcome.Verified, cronjob.ResultGone) && len(plan.Create) == 0
 	b.seen = seenInCron(plan, &end)
 	if end.Retry {
 		return end, errors.Join(err, errors.New("to be repeated"))
@@ -101,7 +101,7 @@ type cronBackend struct {
 	object, written *batchv1.CronJob
 	deleted         map[string]bool
 	seen            []string
-	missing         bool // an active job was found gone
+	missing         bool // an active job was found gone, and nothing was created
 }
 
 func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, error) {

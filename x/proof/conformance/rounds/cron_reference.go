@@ -5,7 +5,6 @@ package rounds
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/x/proof/conformance/series"
@@ -23,7 +22,7 @@ func init() { playTheirsCron = cronReference }
 // cronReference is one round of the real controller, in a bubble of its own.
 func cronReference(s *CronSnapshot) (r Result) {
 	server, events := newCronServer(s), &recorder{}
-	round := cronjob.NewRound(&cronClient{server: server}, events, cronJobJobs{jobs: s.Jobs}, oneCronJob{cronJob: s.CronJob})
+	round := cronjob.NewRound(&cronClient{server: server}, events, s.Jobs, oneCronJob{cronJob: s.CronJob})
 	time.Sleep(time.Until(s.Now))
 	defer func() {
 		if p := recover(); p != nil {
@@ -98,17 +97,6 @@ func (s *cronServer) readCronJob() (*batchv1.CronJob, error) {
 	out.ResourceVersion = fmt.Sprint(s.version)
 	return out, nil
 }
-
-// cronJobJobs is a cache of the jobs.
-type cronJobJobs struct {
-	batchlisters.JobLister
-	batchlisters.JobNamespaceLister
-	jobs []*batchv1.Job
-}
-
-func (l cronJobJobs) Jobs(string) batchlisters.JobNamespaceLister { return l }
-
-func (l cronJobJobs) List(labels.Selector) ([]*batchv1.Job, error) { return slices.Clone(l.jobs), nil }
 
 // oneCronJob is a cache of one CronJob.
 type oneCronJob struct {

@@ -53,6 +53,15 @@ func (w *World) IsLeftToChance(s *Script) bool {
 	return blind || c.leftBehind || c.unseen && s.Stale || c.raced || c.again || c.turned || c.unordered
 }
 
+// HasTenantsJob reports whether a job of another namespace names the CronJob as its controller.
+// From 1.37 on, the real controller takes it for a job of the CronJob.
+func (w *World) HasTenantsJob() bool {
+	return slices.ContainsFunc(server.List[*batchv1.Job](w.Server), func(j *batchv1.Job) bool {
+		owner := metav1.GetControllerOf(j)
+		return j.Namespace == elsewhere && owner != nil && owner.Kind == "CronJob"
+	})
+}
+
 // note looks at a write before it is answered. Refused says that a fault hits it.
 func (c *chances) note(w *World, write server.Write, refused bool) {
 	c.mu.Lock()

@@ -159,22 +159,36 @@ func rescheduled(r release.Release) string {
 }
 
 // unrecorded is a CronJob whose controller has crashed between the creation of a job and the
-// status.
-func unrecorded(r release.Release) string {
+// status, and taken one whose run has the name of another's job.
+func unrecorded(r release.Release) string { return existing(r, cronjob.ResultAlreadyExists) }
+func taken(r release.Release) string      { return existing(r, cronjob.ResultNameTaken) }
+
+// existing is a round in which the job of the run exists, and what a creation comes to.
+func existing(r release.Release, result cronjob.Result) string {
 	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "c", CreationTimestamp: world.Start, Spec: cronjob.Spec{Schedule: "@hourly"}}
 	cronjob.Default(&c.Spec)
 	run := world.Start.Add(time.Hour)
 	plan, err := cronjob.Reconcile(cronjob.Snapshot{
 		CronJob: c, Now: run.Add(5 * time.Second), Schedule: cronjob.Compile(&c), Options: cronjob.Kubernetes(r),
-		Children: []cronjob.Child{{Name: cronjob.JobName(c.Name, run), UID: "j", CreationTimestamp: run, ScheduledTime: run}},
+		Children: []cronjob.Child{{
+			Name:              cronjob.JobName(c.Name, run),
+			UID:               "j",
+			Foreign:           result == cronjob.ResultNameTaken,
+			CreationTimestamp: run,
+			ScheduledTime:     run,
+		}},
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err.Error() // unreachable: the snapshot is valid
-	case len(plan.Unexpected) > 0 && len(plan.Create) > 0:
-		return "reports UnexpectedJob, and creates it again"
-	case len(plan.Unexpected)+len(plan.Create) == 0:
+	}
+	w := cronjob.Writes{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "j"}}}}
+	switch end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.ResultDone}); {
+	case end.Retry:
+		return "fails to create it, and tries again"
+	case len(end.Status.Active) > 0:
 		return "records it"
+	case end.Requeue.At.IsZero():
+		return "ends without a next round"
 	}
 	return plan.String()
 }

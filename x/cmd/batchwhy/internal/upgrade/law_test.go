@@ -90,8 +90,13 @@ var claims = map[string]func(f *finding) bool{
 	"spec.scheduling gets another policy": func(f *finding) bool {
 		return f.what == "update" && f.to == release.V137 && strings.HasPrefix(f.after, "refused: spec.scheduling:")
 	},
-	"a job was created, and no status tells of it": func(f *finding) bool { return f.quirks == cronjobquirk.BlindCreate },
-	"fields: managedBy":                            func(f *finding) bool { return f.what == "fields" && f.before == "managedBy" && f.to == release.V132 },
+	"a job was created, and no status tells of it": func(f *finding) bool {
+		return f.quirks == cronjobquirk.NoNamespace && f.what == cronjob.ResultAlreadyExists.String()
+	},
+	"another's job has the name of a run": func(f *finding) bool {
+		return f.quirks == cronjobquirk.NoNamespace && f.what == cronjob.ResultNameTaken.String()
+	},
+	"fields: managedBy": func(f *finding) bool { return f.what == "fields" && f.before == "managedBy" && f.to == release.V132 },
 	"lives: managedBy": func(f *finding) bool {
 		return f.gates == release.JobManagedBy || f.what == "managedBy in lives" && f.to == release.V132
 	},
@@ -418,6 +423,9 @@ func TestLaw_CronJobs(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		s := cronjobgen.Snapshots().Draw(t, "snapshot")
+		result := rapid.SampledFrom([]cronjob.Result{
+			cronjob.ResultDone, cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, cronjob.ResultRefused, cronjob.ResultUnsuccessful,
+		}).Draw(t, "what becomes of creations")
 		neighbours(func(from, to release.Release) {
 			at, end := cronjob.Kubernetes(from), cronjob.Kubernetes(to)
 			plan := func() string {
@@ -426,11 +434,16 @@ func TestLaw_CronJobs(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return plan.String() + string(toJSON(t, plan.Settle(cronjob.Writes{}).Status))
+				w := cronjob.Writes{}
+				for range plan.Create {
+					w.Created = append(w.Created, cronjob.Effect{Result: result})
+				}
+				end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.ResultDone})
+				return plan.String() + string(toJSON(t, []any{end.Status, end.Retry, end.Requeue, end.Memory}))
 			}
 			before := plan()
 			step := func(f finding) {
-				f.what, f.to, f.before = "round of a CronJob", to, before
+				f.what, f.to, f.before = result.String(), to, before
 				if f.after = plan(); f.after != before {
 					claim(t, found, &f)
 				}

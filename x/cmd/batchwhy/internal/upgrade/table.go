@@ -79,7 +79,10 @@ var ofCronJobs = [...]difference{
 		up: "A condition in spec.jobTemplate.spec.podFailurePolicy has no status: before 1.34 the API server refuses the CronJob, from 1.34 on it is True"},
 	{since: release.V137, rule: "C3", see: "kubernetes#136920", concerns: func(*read.CronJob) bool { return true },
 		play: unrecorded, when: "a job was created, and no status tells of it",
-		up: "A job whose creation was not recorded is found in 1.37, as read in its changes; before, it was reported as unexpected again and again"},
+		up: "A job whose creation was not recorded is recorded in 1.37, after one event UnexpectedJob; before, each round reports it and fails, up to 1000 s apart"},
+	{since: release.V137, rule: "C14", see: "kubernetes#136920", concerns: func(*read.CronJob) bool { return true },
+		play: taken, when: "another's job has the name of a run",
+		up: "If another's job has the name of a run, 1.37 plans no next round: no run starts until the CronJob or one of its jobs changes; before, each round fails, up to 1000 s apart, and the next run may start that late"},
 }
 
 func clusterChanges(from, to release.Release) []Change {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/client-go/kubernetes"
 	batchlisters "k8s.io/client-go/listers/batch/v1"
 	"k8s.io/client-go/tools/record"
@@ -13,18 +14,19 @@ import (
 // Round is a controller for single rounds: nothing is started.
 type Round struct{ c *ControllerV2 }
 
-// NewRound makes the controller for one round.
-func NewRound(client kubernetes.Interface, recorder record.EventRecorder, jobs batchlisters.JobLister, cronJobs batchlisters.CronJobLister) *Round {
+// NewRound makes the controller for one round. The jobs are those of its cache, in the order in which it lists them.
+func NewRound(client kubernetes.Interface, recorder record.EventRecorder, jobs []*batchv1.Job, cronJobs batchlisters.CronJobLister) *Round {
 	metrics.Register()
-	return &Round{&ControllerV2{
+	c := &ControllerV2{
 		kubeClient:     client,
 		recorder:       recorder,
 		jobControl:     realJobControl{KubeClient: client, Recorder: recorder},
 		cronJobControl: &realCJControl{KubeClient: client},
-		jobLister:      jobs,
 		cronJobLister:  cronJobs,
 		now:            time.Now,
-	}}
+	}
+	c.keep(jobs)
+	return &Round{c}
 }
 
 // Sync is one round: when to look again, or nil, and what failed.

@@ -38,7 +38,6 @@ func NewRound(client kubernetes.Interface, recorder record.EventRecorder, queue 
 	c.updateStatusHandler = func(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 		return c.updateJobStatus(ctx, job)
 	}
-	c.patchJobHandler = c.patchJob
 	c.syncHandler = c.syncJob
 	return &Round{c}
 }

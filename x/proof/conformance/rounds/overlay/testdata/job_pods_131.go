@@ -7,7 +7,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-func (c *Controller) keep(pods cache.Indexer) { c.podStore = corelisters.NewPodLister(pods) }
+func (c *Controller) keep(pods cache.Indexer) {
+	c.podStore = corelisters.NewPodLister(pods)
+	c.patchJobHandler = c.patchJob
+}
 
 // OwnerKey is what the cache of pods has a pod under: it has no such index.
 func OwnerKey(*corev1.Pod) string { return "" }

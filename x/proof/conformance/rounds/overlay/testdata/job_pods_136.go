@@ -7,5 +7,6 @@ import (
 
 func (c *Controller) keep(pods cache.Indexer) {
 	c.podIndexer = pods
+	c.patchJobHandler = c.patchJob
 	c.consistencyStore = consistency.NewNoopConsistencyStore()
 }
