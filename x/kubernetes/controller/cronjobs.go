@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -144,17 +145,21 @@ func NewCronReconciler[P, C Object](kind Cron[P, C], parents, children cache.Sha
 	}, nil
 }
 
-// byRun is the index of the jobs of a namespace by the UID of their controller, and by the CronJob of
-// whose runs one could have their name: another's job can hold it (C14).
+// byRun is the index of the jobs of a namespace by the UID of their controller, by its name, which is
+// all that cronjobquirk.ByName looks at, and by the CronJob of whose runs one could have their name:
+// another's job can hold it (C14).
 const byRun = "batchplan/run"
 
 func runsOf(kind cronKind, naming *cronjob.Naming, child Object) (keys []string) {
 	if uid, _ := kind.owner(child); uid != "" {
 		keys = append(keys, ofController(child.GetNamespace(), uid))
 	}
+	if ref := metav1.GetControllerOfNoCopy(child); ref != nil {
+		keys = append(keys, child.GetNamespace()+"/"+ref.Name)
+	}
 	name, isNamed := strings.CutPrefix(child.GetName(), naming.Prefix)
 	if i := strings.LastIndexByte(name, '-'); i > 0 && isNamed && naming.Form != cronjob.NameCustom {
-		keys = append(keys, child.GetNamespace()+"/"+name[:i])
+		keys = append(keys, child.GetNamespace()+"/"+name[:i]) // the index holds a job once for each key
 	}
 	return keys
 }

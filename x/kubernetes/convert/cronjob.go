@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
@@ -65,21 +66,18 @@ func reference(r *corev1.ObjectReference) cronjob.Reference {
 // Child returns the planner's value of a job and what the job is to the CronJob (C1). List jobs of
 // the CronJob's namespace: others are Foreign. A scheduled time that cannot be parsed reads as none.
 func Child(of *cronjob.CronJob, o *batchv1.Job) cronjob.Child {
-	owner := controllerOf(o.OwnerReferences)
-	child := ChildOf(of, o, owner.UID, &cronjob.Options{})
-	hasName := owner.UID != "" && owner.Name == of.Name && o.Namespace == of.Namespace
-	child.Misnamed = hasName == child.Foreign
+	child := ChildOf(of, o, types.UID(controllerUID(o.OwnerReferences)), &cronjob.Options{})
 	Ending(o, &child)
 	return child
 }
 
-// controllerOf returns the owner that is the controller, if there is one. An API server
+// controllerUID returns the UID of the owner that is the controller, or "". An API server
 // refuses two; here the last one counts, as for the decoders.
-func controllerOf(owners []metav1.OwnerReference) (last metav1.OwnerReference) {
+func controllerUID(owners []metav1.OwnerReference) (uid job.UID) {
 	for i := range owners {
 		if ref := &owners[i]; ref.Controller != nil && *ref.Controller {
-			last = *ref
+			uid = job.UID(ref.UID)
 		}
 	}
-	return last
+	return uid
 }

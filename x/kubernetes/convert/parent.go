@@ -38,6 +38,10 @@ func ChildOf(of *cronjob.CronJob, o metav1.Object, owner types.UID, options *cro
 		DeletionTimestamp: timeAt(o.GetDeletionTimestamp()),
 		StartTime:         timeOf(o.GetCreationTimestamp()),
 	}
+	if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
+		hasName := ref.Name == of.Name && o.GetNamespace() == of.Namespace
+		child.Misnamed = hasName == child.Foreign
+	}
 	child.ScheduledTime, child.Backfilled = options.ReadMarks(of.Name, child.Name, o.GetLabels(), o.GetAnnotations())
 	return child
 }

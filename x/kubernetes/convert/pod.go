@@ -62,7 +62,7 @@ func owner(of *job.Job, o *corev1.Pod) job.Ownership {
 	if o.Namespace != of.Namespace {
 		return job.Foreign
 	}
-	return job.OwnerOf(of, job.UID(controllerOf(o.OwnerReferences).UID), o.Labels)
+	return job.OwnerOf(of, controllerUID(o.OwnerReferences), o.Labels)
 }
 
 func phase(p corev1.PodPhase) job.PodPhase {

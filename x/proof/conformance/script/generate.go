@@ -264,7 +264,7 @@ func cronSteps(p pace) []choice {
 		of(1, "successful", among("none", "0", "1", "3")),
 		of(1, "failed", among("none", "0", "1", "3")),
 		of(1, "deletecron", among("Background", "Foreground", "Orphan")),
-		of(2, "squat", among("1", "2", "5", "60"), among("", "owned", elsewhere)),
+		of(2, "squat", among("1", "2", "5", "60"), among("", "owned", "restored", "report", elsewhere)),
 		of(1, "cronmanual"),
 		of(1, "deletejob", among("Background", "Foreground", "Orphan")),
 		of(3, "restartall"),

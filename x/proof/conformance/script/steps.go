@@ -202,8 +202,9 @@ func deleteCronJob(w *World, _ *Script, s Step) error {
 // counts as gone.
 const keep = "example.com/keep"
 
-// squat takes a name that a run could need: the name for the n-th minute from now. Elsewhere, a job
-// of another tenant has the name and says that it is that run.
+// squat takes a name that a run could need: the name for the n-th minute from now. Owned is a job of
+// the CronJob. Restored and report are jobs whose controller has its name: an earlier CronJob, and
+// another kind. Elsewhere, a job of another tenant has the name and says that it is that run.
 func squat(w *World, script *Script, s Step) error {
 	c := server.Get[*batchv1.CronJob](w.Server, Namespace, "c")
 	if c == nil {
@@ -211,7 +212,12 @@ func squat(w *World, script *Script, s Step) error {
 	}
 	minute := time.Now().Unix()/60 + int64(number(s.Arg(0)))
 	j := w.jobOf(c, fmt.Sprintf("c-%d", minute), s.Arg(1) != "")
-	if s.Arg(1) == elsewhere {
+	switch s.Arg(1) {
+	case "restored":
+		j.OwnerReferences[0].UID = "uid-before"
+	case "report":
+		j.OwnerReferences[0].APIVersion, j.OwnerReferences[0].Kind, j.OwnerReferences[0].UID = "example.com/v1", "Report", "uid-r"
+	case elsewhere:
 		j.Namespace, j.Finalizers = elsewhere, []string{keep}
 		j.Annotations = map[string]string{batchv1.CronJobScheduledTimestampAnnotation: time.Unix(minute*60, 0).UTC().Format(time.RFC3339)}
 	}

@@ -163,6 +163,24 @@ func rescheduled(r release.Release) string {
 func unrecorded(r release.Release) string { return existing(r, cronjob.ResultAlreadyExists) }
 func taken(r release.Release) string      { return existing(r, cronjob.ResultNameTaken) }
 
+// sameName is a CronJob without a history, in whose namespace another kind of its name has a job.
+func sameName(r release.Release) string {
+	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "c", CreationTimestamp: world.Start, Spec: cronjob.Spec{Schedule: "@hourly"}}
+	cronjob.Default(&c.Spec)
+	*c.Spec.FailedJobsHistoryLimit = 0
+	plan, err := cronjob.Reconcile(cronjob.Snapshot{
+		CronJob: c, Now: world.Start.Add(time.Minute), Schedule: cronjob.Compile(&c), Options: cronjob.Kubernetes(r),
+		Children: []cronjob.Child{{Name: "x", UID: "x", Foreign: true, Misnamed: true, CreationTimestamp: world.Start, Finished: cronjob.Failed}},
+	})
+	switch {
+	case err != nil:
+		return err.Error() // unreachable: the snapshot is valid
+	case len(plan.Delete) > 0:
+		return "deletes it"
+	}
+	return "leaves it alone"
+}
+
 // existing is a round in which the job of the run exists, and what a creation comes to.
 func existing(r release.Release, result cronjob.Result) string {
 	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "c", CreationTimestamp: world.Start, Spec: cronjob.Spec{Schedule: "@hourly"}}

@@ -90,6 +90,7 @@ var claims = map[string]func(f *finding) bool{
 	"spec.scheduling gets another policy": func(f *finding) bool {
 		return f.what == "update" && f.to == release.V137 && strings.HasPrefix(f.after, "refused: spec.scheduling:")
 	},
+	"a Job of another kind of the CronJob's name has ended, and the history limit is 0": func(f *finding) bool { return f.quirks == cronjobquirk.ByName },
 	"a job was created, and no status tells of it": func(f *finding) bool {
 		return f.quirks == cronjobquirk.NoNamespace && f.what == cronjob.ResultAlreadyExists.String()
 	},

@@ -67,7 +67,7 @@ func TestCompare(t *testing.T) {
 		{"the same in a Job", jobText(`"podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},`, ""), "1.33", "1.34", nil},
 		{"Jobs that do not decode", cronOf("@daily", `"parallelism": "two",`), "1.31", "1.36", nil},
 		{"a CronJob whose schedule panics", cron("TZ=0"), "1.34", "1.35", []string{"makes the parser panic"}},
-		{"a CronJob in 1.37", cron("@daily"), "1.36", "1.37", []string{"kubernetes#136920", "kubernetes#136920"}},
+		{"a CronJob in 1.37", cron("@daily"), "1.36", "1.37", []string{"kubernetes#120181, kubernetes#133313", "kubernetes#136920", "kubernetes#136920"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			from, err := release.Parse(test.from)
