@@ -6,9 +6,8 @@
 //	r := release.V133
 //	other, err := release.Parse("1.33,JobPodReplacementPolicy=false")
 //
-// [job.Kubernetes] and [cronjob.Kubernetes] turn it into options. 1.31 to 1.36 are compared
-// with the controllers and the API server's code of that release. 1.37 is not: what is said
-// of it was read in its published changes.
+// [job.Kubernetes] and [cronjob.Kubernetes] turn it into options. Each is compared with the
+// controllers and the API server's code of that release.
 //
 // [job.Kubernetes]: https://pkg.go.dev/github.com/batchplan/batchplan/job#Kubernetes
 // [cronjob.Kubernetes]: https://pkg.go.dev/github.com/batchplan/batchplan/cronjob#Kubernetes
@@ -32,13 +31,12 @@ const (
 	V134
 	V135
 	V136
-	// V137 is as read, not as run.
 	V137
 )
 
 const (
 	first, last = V131, V137
-	// latest is the newest release that is compared with the reference.
+	// latest is the release that the zero value stands for.
 	latest = V136
 )
 
@@ -69,10 +67,6 @@ func (r Release) switched() Gates { return Gates(r >> gateShift) }
 
 // IsBefore reports whether the release is older than another, whatever the gates.
 func (r Release) IsBefore(other Release) bool { return r.Minor() < other.Minor() }
-
-// IsRun reports whether the library was compared with controllers and API servers of the
-// release.
-func (r Release) IsRun() bool { return r.Minor() <= latest.Minor() }
 
 // Defaults returns the release with default gates.
 func (r Release) Defaults() Release { return Release(r.Minor()) }

@@ -24,7 +24,7 @@ drops or honours, and where the plans of the two Job controllers part. For that,
 lives of each Job are played in both releases.
 
 A release is 1.31 to 1.37, with feature gates if they differ from the defaults:
-1.33,JobManagedBy=false. What is said of 1.37 was read in its changes, not run.
+1.33,JobManagedBy=false.
 
 Exit status: 0 nothing changes for the objects; 1 something does; 2 the command or the input
 is wrong.`,

@@ -24,7 +24,7 @@ func TestUpgrade(t *testing.T) {
 	}{
 		{"--from 1.35 --to 1.36", exitFindings, "    For Job j.\n    Shown by Job j, "},
 		{"--from 1.32 --to 1.33", exitFine, "Nothing changes for 1 of 1 object."},
-		{"--from 1.36 --to 1.37", exitFine, "(1.37 is as read, not as run)"},
+		{"--from 1.36 --to 1.37", exitFine, "From Kubernetes 1.36 to 1.37\n"},
 		{"--to 1.36", exitBadInput, "--from is required"},
 		{"--from 1.35 --to 1.50", exitBadInput, `--to: release "1.50" is not known: want one of 1.31`},
 		{"--from 1.35,JobManagedBy=false --to 1.36", exitBadInput, `--from: gate "JobManagedBy" of Kubernetes 1.35 is locked to true`},

@@ -157,11 +157,7 @@ func refusedStatus(j *job.Job, from, to release.Release) Change {
 // Write writes the report in plain English.
 func (r *Report) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "From Kubernetes %s to %s", r.From, r.To)
-	if !r.To.IsRun() || !r.From.IsRun() {
-		b.WriteString(" (1.37 is as read, not as run)")
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "From Kubernetes %s to %s\n", r.From, r.To)
 	same := 0
 	for _, o := range r.Objects {
 		if len(o.Changes) == 0 {
