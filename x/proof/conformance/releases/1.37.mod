@@ -1,14 +1,11 @@
 // The libraries with which the controllers of Kubernetes 1.37.2 are compiled.
-module github.com/batchplan/batchplan/proof/conformance
+module github.com/batchplan/batchplan/x/proof/conformance
 
 go 1.26.0
 
 replace (
-	github.com/batchplan/batchplan => ../..
-	github.com/batchplan/batchplan/cmd/batchplan-controller => ../../cmd/batchplan-controller
-	github.com/batchplan/batchplan/cmd/batchsim => ../../cmd/batchsim
-	github.com/batchplan/batchplan/kit/blackbox => ../../kit/blackbox
-	github.com/batchplan/batchplan/kubernetes => ../../kubernetes
+	github.com/batchplan/batchplan => ../../..
+	github.com/batchplan/batchplan/x/kubernetes => ../../kubernetes
 )
 
 replace (
@@ -227,7 +224,7 @@ replace (
 
 require (
 	github.com/batchplan/batchplan v0.0.0
-	github.com/batchplan/batchplan/kubernetes v0.0.0
+	github.com/batchplan/batchplan/x/kubernetes v0.0.0
 	github.com/go-logr/logr v1.4.3
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0
