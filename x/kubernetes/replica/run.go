@@ -78,6 +78,16 @@ func (c *Config) adapt(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
+// startFactory starts the informers of a factory. Where client-go can, they log what is refused with the logger of the
+// context: from 0.36 on. Before, they use that of the process.
+func startFactory(ctx context.Context, f informers.SharedInformerFactory) {
+	if f, ok := f.(interface{ StartWithContext(context.Context) }); ok {
+		f.StartWithContext(ctx)
+		return
+	}
+	f.Start(ctx.Done())
+}
+
 // starter is a controller.
 type starter interface{ Start(context.Context) error }
 
@@ -161,7 +171,7 @@ func (c *Config) start(ctx context.Context, factories []informers.SharedInformer
 		}
 	}()
 	for _, f := range factories {
-		f.Start(ctx.Done())
+		startFactory(ctx, f)
 	}
 	var run []interface{ Start(context.Context) error }
 	for _, s := range all {
