@@ -31,6 +31,7 @@ type Recording struct {
 func (p *Plan) Record(w Writes) Recording {
 	b := &p.basis
 	r := Recording{Status: b.Facts.Status, plan: p, writes: w}
+	r.Status.UncountedTerminatedPods = withoutRoom(r.Status.UncountedTerminatedPods)
 	switch {
 	case b.Course.Idle:
 		return r
@@ -167,6 +168,14 @@ func repoint(old *int32, value int32) *int32 {
 // recordTotals sets the counters, with the UIDs that have left the uncounted lists.
 func recordTotals(status *Status, c *counts) {
 	status.Succeeded, status.Failed = c.CountedSucceeded, c.CountedFailed
+}
+
+// withoutRoom returns lists that an append copies: who appends to a status does not write to the snapshot.
+func withoutRoom(lists *UncountedTerminatedPods) *UncountedTerminatedPods {
+	if lists == nil || cap(lists.Succeeded) == len(lists.Succeeded) && cap(lists.Failed) == len(lists.Failed) {
+		return lists
+	}
+	return &UncountedTerminatedPods{Succeeded: slices.Clip(lists.Succeeded), Failed: slices.Clip(lists.Failed)}
 }
 
 // recordIndexes sets the index lists, and the number of successes that follows from them.
