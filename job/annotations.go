@@ -46,17 +46,18 @@ func (c *Creation) Annotations() map[string]string {
 
 // ReadAnnotations sets what the annotations of a pod hold: Index, and FailureCount and
 // IgnoredFailureCount of the Detail. What is missing, negative or not a number reads as
-// NoIndex (J13) and as no failures (J18).
+// NoIndex (J13) and as no failures (J18). A Detail that changes is a new one: a copy of the pod may have the old.
 func (p *Pod) ReadAnnotations(annotations map[string]string) {
 	p.Index = parseIndex(annotations[indexAnnotation])
 	failures, ignored := parseCount(annotations[failuresAnnotation]), parseCount(annotations[ignoredFailsAnnotation])
-	if p.Detail == nil && failures == 0 && ignored == 0 {
+	old := p.detail()
+	if old.FailureCount == failures && old.IgnoredFailureCount == ignored {
 		return
 	}
-	if p.Detail == nil {
-		p.Detail = &PodDetail{}
-	}
-	p.Detail.FailureCount, p.Detail.IgnoredFailureCount = failures, ignored
+
+	changed := *old
+	changed.FailureCount, changed.IgnoredFailureCount = failures, ignored
+	p.Detail = &changed
 }
 
 // parseIndex reads an index: NoIndex when the text is empty, negative, out of range or not

@@ -18,12 +18,12 @@ var public = intact.Functions{
 		job.CheckServed, job.CheckTransition, job.Announce, job.Finish, job.Suspend, job.Resume, job.Aggregate,
 		job.ParseIndexes, job.IndexAt, job.NoIndex, job.Kubernetes, job.Kubernetes136,
 	},
-	Writes: []string{"Default", "DropDisabled"},
+	Writes: []string{"Default", "DropDisabled", "Pod.ReadAnnotations"},
 	Shares: map[string]string{
 		"Reconcile": "", "Plan.Record": "", "Recording.Settle": "*", "Settlement.Conclude": "*", "Plan.Conclude": "Outcome", // the status of the snapshot
 		"Announce": "*", "Finish": "*", "Suspend": "*", "Resume": "*", "Aggregate": "*", // what does not change
 	},
-	Skip: []string{"Planner", "Pod.ReadAnnotations"}, // that writes to the Detail of its pod
+	Skip: []string{"Planner"},
 }
 
 // TestJI24_NothingIsShared: no function writes to what it is given, and what one returns is its
