@@ -52,18 +52,3 @@ func TestS1_ErrorsSayWhatToWrite(t *testing.T) {
 		}
 	}
 }
-
-// FuzzFieldErrors: no text of the parser of numbers gets out, and each error names the
-// field.
-func FuzzFieldErrors(f *testing.F) {
-	for _, field := range []string{"L", "15W", "5#2", "H/3", "sunday", "7", "1-2-3", "*/", "/", "-", "99999999999999999999", "1/99999999999999999999"} {
-		f.Add(field)
-	}
-	f.Fuzz(func(t *testing.T, field string) {
-		for _, spec := range []string{field + " * * * *", "* * * * " + field} {
-			if _, err := schedule.Parse(spec); err != nil && strings.Contains(err.Error(), "strconv") {
-				t.Errorf("%q: %v", spec, err)
-			}
-		}
-	})
-}
