@@ -195,7 +195,7 @@ func index(defined []id, all []citation) string {
 			case c.test:
 				tests = append(tests, testOf(c))
 			case c.function != "" && c.function != "Reconcile": // its doc lists them all
-				functions = append(functions, "`"+path.Dir(c.file)+"."+c.function+"`")
+				functions = append(functions, "`"+c.file+": "+c.function+"`")
 			}
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", rule, list(functions), list(tests))

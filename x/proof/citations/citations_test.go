@@ -102,7 +102,7 @@ func TestCitationsAreFound(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	wantIndex := "| rule | decided in | tests and stories |\n|---|---|---|\n| J1 | `job.decide` |  |\n| J2 |  | `TestJ2_Case` |\n"
+	wantIndex := "| rule | decided in | tests and stories |\n|---|---|---|\n| J1 | `job/a.go: decide` |  |\n| J2 |  | `TestJ2_Case` |\n"
 	if got := index([]id{{"J", 1}, {"J", 2}, {"D", 5}}, all); got != wantIndex {
 		t.Errorf("index:\n%s\nwant:\n%s", got, wantIndex)
 	}

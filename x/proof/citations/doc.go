@@ -4,7 +4,7 @@
 // Its tests fail on a number that neither docs/rules.md nor docs/invariants.md
 // defines, on a number that is defined twice, and on a rule that no test cites.
 // They also check docs/rules_index.txt against the sources. It lists for each rule
-// the functions that decide it and the tests that cite it. The flag -update rewrites
+// the files and functions that decide it and the tests that cite it. The flag -update rewrites
 // it.
 //
 // Other tests are about documents: phrases that make a reader stumble, code that is

@@ -1,8 +1,10 @@
 package citations
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"maps"
 	"os"
 	"path"
@@ -18,11 +20,12 @@ import (
 var (
 	makeTarget = regexp.MustCompile(`(?m)^([a-z]+):(?: |$)`)
 	atCommit   = regexp.MustCompile(`^# [0-9a-f]{7,}\b`)
-	pathNamed  = regexp.MustCompile("`((?:job|cronjob|x|internal|docs|schedule|expectations|examples)/[\\w./]+)`")
+	pathNamed  = regexp.MustCompile("`(\\.?\\w+/[\\w./]*)`")
+	placeNamed = regexp.MustCompile("`([\\w.]+)` in `([\\w./]+)`(?: and `([\\w./]+)`)?")
 )
 
-// TestProofs: every command that docs/proofs.md names is a target of the Makefile, every path exists, each
-// target has its line of help, and each package of x/proof a comment.
+// TestProofs: every command that docs/proofs.md names is a target of the Makefile, every path exists, a file
+// declares what is said to be in it, each target has its line of help, and each package of x/proof a comment.
 func TestProofs(t *testing.T) {
 	page, makefile := read(t, "docs/proofs.md"), read(t, "Makefile")
 	targets := found(makeTarget, makefile)
@@ -43,15 +46,51 @@ func TestProofs(t *testing.T) {
 			t.Errorf("docs/proofs.md names %s, which does not exist", name)
 		}
 	}
+	places := placeNamed.FindAllStringSubmatch(page, -1)
+	for _, place := range places {
+		for _, file := range place[2:] {
+			if file != "" && !slices.Contains(declared(t, file), place[1]) {
+				t.Errorf("docs/proofs.md: %s does not declare %s", file, place[1])
+			}
+		}
+	}
 	packages := packagesBelow(t, "x/proof")
 	for _, pkg := range packages {
 		if !hasComment(t, pkg) {
 			t.Errorf("package %s has no comment", pkg)
 		}
 	}
-	if len(targets) < 15 || len(packages) < 15 {
-		t.Errorf("%d targets and %d packages were found: something is not read", len(targets), len(packages))
+	if len(targets) < 15 || len(packages) < 15 || len(places) < 4 {
+		t.Errorf("%d targets, %d packages and %d places were found: something is not read", len(targets), len(packages), len(places))
 	}
+}
+
+// declared returns the names that a file declares, methods as Type.Method.
+func declared(t *testing.T, file string) (names []string) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.SkipObjectResolution)
+	must.OK(t, err)
+	for _, decl := range parsed.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			name := decl.Name.Name
+			if decl.Recv != nil {
+				name = strings.TrimPrefix(types.ExprString(decl.Recv.List[0].Type), "*") + "." + name
+			}
+			names = append(names, name)
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					names = append(names, spec.Name.Name)
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						names = append(names, name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
 }
 
 // hasComment reports whether a file of the folder has a package comment.
