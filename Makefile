@@ -115,5 +115,5 @@ axe: ## the page of the explainer checked by axe-core, which npm fetches
 
 result: ## write a file of docs/results again: NAME=search. Its first line is the command
 	@docs/results/again $(NAME)
-check: ## all that CI runs
+check: ## what CI runs, except govulncheck, macOS, Windows and the older Go
 	bash .ci/run

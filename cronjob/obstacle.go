@@ -6,7 +6,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
-// findObstacle finds what keeps the run that is due from starting.
+// findObstacle finds what keeps the run that is due from starting: a job that has its name,
+// PauseAfterFailures, concurrencyPolicy (forbid.go, replace.go) and MaxActive.
 func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	if t.due.IsZero() {
 		return obstacle{}

@@ -8,8 +8,9 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// indexes are the succeeded (J14) and the failed (J16) indexes of an Indexed job. The
-// two sets are disjoint (JI6).
+// indexes are the succeeded (J14) and the failed (J16) indexes of an Indexed job, for the
+// lists of its status. The two sets are disjoint (JI6). creation.go chooses the indexes to
+// create next.
 type indexes struct {
 	completed, failed indexset.Set
 	// completedSame and failedSame are the sizes at which the index lists of the status

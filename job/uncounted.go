@@ -6,7 +6,8 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// backlog is the state of the uncounted lists of the status (J35, step 3).
+// backlog is the state of the uncounted lists of the status, as a round finds them (J35,
+// step 3). record.go fills the lists, and settle.go empties them.
 type backlog struct {
 	// left are the UIDs whose pods still carry the finalizer.
 	left UncountedTerminatedPods

@@ -2,6 +2,7 @@ package jobapply_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,9 +34,11 @@ func (m *memory) Untrack(_ context.Context, pod job.PodRef) error {
 }
 
 func (m *memory) WriteStatus(_ context.Context, s job.Status) error { m.job.Status = s; return nil }
-func (m *memory) Delete(context.Context, job.Deletion) error        { return jobapply.ErrGone }
-func (m *memory) Adopt(context.Context, job.PodRef) error           { return nil }
-func (m *memory) Release(context.Context, job.PodRef) error         { return nil }
+
+// The plans of this job delete, adopt and release no pod.
+func (m *memory) Delete(context.Context, job.Deletion) error { return errors.ErrUnsupported }
+func (m *memory) Adopt(context.Context, job.PodRef) error    { return errors.ErrUnsupported }
+func (m *memory) Release(context.Context, job.PodRef) error  { return errors.ErrUnsupported }
 
 // A job runs to its end on a backend of six short methods. Between the rounds the
 // pods succeed.

@@ -70,7 +70,8 @@ const (
 	SidecarsUnranked
 )
 
-// All are the quirks of Kubernetes 1.36.
+// All are the quirks of Kubernetes 1.36. As text they are a list of names: the text "All" also
+// means the quirks of old releases.
 const All = 1<<12 - 1
 
 // lasts is the last release of each quirk that is gone.
