@@ -99,7 +99,6 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 		Name:      m.Name,
 		Detail:    detail,
 	}
-	p.ReadAnnotations(m.Annotations)
 	if !m.DeletionTimestamp.IsZero() {
 		p.Deletion = &PodDeletion{m.DeletionTimestamp, m.DeletionGracePeriodSeconds}
 	}
@@ -112,6 +111,7 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 			}
 		}
 	}
+	p.ReadAnnotations(m.Annotations)
 	return p, nil
 }
 

@@ -123,6 +123,19 @@ func TestPod_Untyped(t *testing.T) {
 	}
 }
 
+// TestPod_Counts: a pod with failures of its index keeps its conditions and their times.
+func TestPod_Counts(t *testing.T) {
+	p := convert.Pod(&job.Job{}, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobIndexFailureCountAnnotation: "2"}},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+			{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: at(3)}},
+		}},
+	})
+	if d := p.Detail; d.FailureCount != 2 || len(d.Conditions) != 1 || !d.ReadyTransition.Equal(at(3)) {
+		t.Errorf("detail %+v", d)
+	}
+}
+
 // TestPod_Bounds: a grace period below zero is none, and a pod without conditions or containers has no list of them.
 func TestPod_Bounds(t *testing.T) {
 	grace, now := int64(-5), metav1.Now()

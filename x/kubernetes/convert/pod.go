@@ -34,7 +34,6 @@ func podOfAny(o *corev1.Pod) job.Pod {
 		Name:      o.Name,
 		Detail:    detail,
 	}
-	p.ReadAnnotations(o.Annotations)
 	if !o.DeletionTimestamp.IsZero() {
 		p.Deletion = &job.PodDeletion{Timestamp: timeAt(o.DeletionTimestamp)}
 		if grace := o.DeletionGracePeriodSeconds; grace != nil {
@@ -55,6 +54,7 @@ func podOfAny(o *corev1.Pod) job.Pod {
 			detail.ReadyTransition = timeOf(c.LastTransitionTime)
 		}
 	}
+	p.ReadAnnotations(o.Annotations)
 	return p
 }
 
