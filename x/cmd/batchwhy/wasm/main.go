@@ -34,7 +34,7 @@ func main() {
 	for name, f := range map[string]func([]js.Value) (any, error){
 		"reset": p.reset, "open": p.open, "write": p.write, "close": p.close,
 		"begin": p.begin, "some": p.some,
-		"play": p.play, "encode": p.encode, "decode": p.decode, "story": p.story, "goTest": p.goTest, "examples": p.examples,
+		"play": p.play, "story": p.story, "goTest": p.goTest, "examples": p.examples,
 		"schedule": p.schedule,
 	} {
 		functions[name] = js.FuncOf(func(_ js.Value, args []js.Value) any { return answer(f, args) })
@@ -144,16 +144,6 @@ func (p *page) play(args []js.Value) (any, error) {
 	out.View = &view
 	return out, nil
 }
-
-func (p *page) encode(args []js.Value) (any, error) {
-	var s play.Script
-	if err := json.Unmarshal([]byte(args[0].String()), &s); err != nil {
-		return nil, err
-	}
-	return map[string]string{"text": s.Encode()}, nil
-}
-
-func (p *page) decode(args []js.Value) (any, error) { return play.Decode(args[0].String()) }
 
 func (p *page) story([]js.Value) (any, error) {
 	text, err := p.script.Story(p.steps)

@@ -113,6 +113,7 @@ func TestFromDisk(t *testing.T) {
 	if got := p.text("#step"); !strings.HasPrefix(got, "1 of ") {
 		t.Errorf("got %q", got)
 	}
+	p.wait("location.hash.endsWith('&step=' + stage.at)")
 	if got := eval[string](p, "location.href"); !strings.Contains(got, "#play=") {
 		t.Errorf("address %s", got)
 	}

@@ -1,11 +1,18 @@
 package page
 
 import (
+	"compress/flate"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"regexp"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/play"
 )
 
@@ -121,6 +128,7 @@ func TestCronJobButtons(t *testing.T) {
 	press("#apply", "spec.concurrencyPolicy")
 	press("#undo", "03:01:00 UTC")
 	summary := p.text("#play-summary")
+	p.wait("location.hash.endsWith('&step=' + stage.at)")
 	q := openURL(t, start(t), eval[string](p, "location.href"))
 	if got := q.text("#play-summary"); got != summary {
 		t.Errorf("from the address: %q, want %q", got, summary)
@@ -175,24 +183,44 @@ func TestFragment(t *testing.T) {
 	p.choose("example", "2")
 	p.click(`[data-step="run all"]`)
 	p.click(`[data-step="tick 10s"]`)
-	summary, address := p.text("#play-summary"), eval[string](p, "location.href")
-	if !strings.Contains(address, "#play=") {
-		t.Fatalf("address %s", address)
-	}
-	q := openURL(t, start(t), address)
-	if got := q.text("#play-summary"); got != summary {
-		t.Errorf("%q, want %q", got, summary)
+	p.wait("location.hash.startsWith('#play=') && location.hash.endsWith('&step=2')")
+	q := openURL(t, start(t), eval[string](p, "location.href"))
+	q.wait("document.getElementById('step').textContent.startsWith('2 of 2')")
+	if got, want := q.text("#play-summary"), p.text("#play-summary"); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 	q.click("#back")
 	if got := q.text("#step"); got != "1 of 2: all start" {
 		t.Errorf("one step back: %q", got)
 	}
-	s, err := play.Decode(regexp.MustCompile(`#play=([^&]*)`).FindStringSubmatch(address)[1])
-	if err != nil || len(s.Steps) != 2 {
-		t.Errorf("%v, %v", s.Steps, err)
+}
+
+// TestFragment_Damaged: a link that holds no script, or a bomb, says so.
+func TestFragment_Damaged(t *testing.T) {
+	link := func(text string) string {
+		var b strings.Builder
+		encoder := base64.NewEncoder(base64.RawURLEncoding, &b)
+		w, err := flate.NewWriter(encoder, flate.BestCompression)
+		must.OK(t, err)
+		_, err = io.WriteString(w, text)
+		must.OK(t, errors.Join(err, w.Close(), encoder.Close()))
+		return b.String()
 	}
-	broken := openURL(t, start(t), p.url+"=broken")
-	if got := broken.text("#play-problem"); !strings.Contains(got, "damaged") {
-		t.Errorf("a broken link: %q", got)
+	script := play.Examples[0]
+	script.Steps = []string{"dance"}
+	wrong, err := json.Marshal(script)
+	must.OK(t, err)
+	p := open(t, "#play")
+	for text, want := range map[string]string{
+		"broken":                           "The link is damaged",
+		"AAAA":                             "The link is damaged",
+		link(`null`):                       "The link is damaged",
+		link(`{"steps": 5}`):               "The link is damaged",
+		link(`{"manifest": 5}`):            "manifest",
+		link(strings.Repeat("x", 2000000)): "it is too long",
+		link(string(wrong)):                "dance",
+	} {
+		p.run(chromedp.Evaluate(`document.getElementById("play-problem").textContent = ""; location.hash = "#play=`+text+`"`, nil))
+		p.wait("document.getElementById('play-problem').textContent.includes('" + want + "')")
 	}
 }

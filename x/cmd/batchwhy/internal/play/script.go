@@ -1,12 +1,7 @@
 package play
 
 import (
-	"bytes"
-	"compress/flate"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
@@ -22,44 +17,6 @@ type Script struct {
 	// for each step.
 	Title string   `json:"title,omitempty"`
 	Notes []string `json:"notes,omitempty"`
-}
-
-// maxScript is the most bytes of a script in a link.
-const maxScript = 1 << 20
-
-// Encode makes a text for a link.
-func (s *Script) Encode() string {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return "" // unreachable
-	}
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestCompression)
-	if err != nil {
-		return "" // unreachable
-	}
-	_, _ = w.Write(data) // a Buffer never fails
-	_ = w.Close()
-	return base64.RawURLEncoding.EncodeToString(b.Bytes())
-}
-
-// Decode reads the text of a link.
-func Decode(text string) (s Script, err error) {
-	data, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return s, fmt.Errorf("the link is damaged: %w", err)
-	}
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), maxScript+1))
-	switch {
-	case err != nil:
-		return s, fmt.Errorf("the link is damaged: %w", err)
-	case len(plain) > maxScript:
-		return s, fmt.Errorf("the link is too long")
-	}
-	if err := json.Unmarshal(plain, &s); err != nil {
-		return s, fmt.Errorf("the link is damaged: %w", err)
-	}
-	return s, nil
 }
 
 // first starts the life of the manifest's Job or CronJob, and tells its story unless the

@@ -19,6 +19,28 @@ async function unpack(text, times) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+// toLink compresses a text for the address.
+async function toLink(text) {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  let binary = "";
+  for (const byte of new Uint8Array(await new Response(stream).arrayBuffer())) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+// fromLink gives the text back, unless it is longer than a number of bytes.
+async function fromLink(link, longest) {
+  const bytes = Uint8Array.from(atob(link.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+  const pieces = [];
+  for (let size = 0; ;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(pieces).text();
+    size += value.length;
+    if (size > longest) throw new Error("it is too long");
+    pieces.push(value);
+  }
+}
+
 // load starts the module on this page and in a worker, which get the same compiled code.
 async function load() {
   const { files, data: packed } = globalThis.batchplanZones, packedCode = globalThis.batchplanModule;
@@ -52,7 +74,7 @@ function setFragment(text) {
   setFragment.last = text;
 }
 
-function readFragment() {
+async function readFragment() {
   const text = location.hash.slice(1);
   if (text === setFragment.last) return;
   setFragment.last = text;
@@ -62,10 +84,10 @@ function readFragment() {
     openSituation(text.slice(4));
   } else if (params.get("why")) {
     show("explain");
-    openShared(params);
+    await openShared(params);
   } else if (params.get("play")) {
     show("play");
-    openScript(params.get("play"), params.get("step"));
+    await openScript(params.get("play"), params.get("step"));
   } else if (params.has("schedule")) {
     show("schedules");
     openSchedule(params);
@@ -109,7 +131,7 @@ document.addEventListener("DOMContentLoaded", async () => {
   startExplain();
   startPlay();
   startSchedules();
-  readFragment();
   addEventListener("hashchange", readFragment);
+  await readFragment();
   document.documentElement.dataset.ready = "true";
 });

@@ -96,10 +96,8 @@ function openSituation(name, quietly) {
   if (!quietly && innerWidth < 1024) $("progress").scrollIntoView();
 }
 
-// maxShared is the most characters of a situation that comes with a link.
+// maxShared is the most bytes of a situation that comes with a link.
 const maxShared = 5e6;
-
-async function squeeze(stream) { return new Uint8Array(await new Response(stream).arrayBuffer()); }
 
 // share puts what is pasted into the address, compressed. It stays in the part of the address that
 // browsers send to nobody; whoever gets the link can read it.
@@ -111,10 +109,7 @@ async function share() {
     note.textContent = "There is nothing to share: paste something first.";
     return;
   }
-  const packed = await squeeze(new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw")));
-  let binary = "";
-  for (const byte of packed) binary += String.fromCharCode(byte);
-  const params = new URLSearchParams({ why: btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "") });
+  const params = new URLSearchParams({ why: await toLink(text) });
   for (const id of ["at", "ahead"]) if ($(id).value && $(id).value !== "0") params.set(id, $(id).value);
   setFragment(params.toString());
   let how = "Copy it from the address.";
@@ -127,18 +122,7 @@ async function share() {
 
 async function openShared(params) {
   try {
-    const text = params.get("why").replaceAll("-", "+").replaceAll("_", "/");
-    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
-    const pieces = [];
-    for (let size = 0; ;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      size += value.length;
-      if (size > maxShared) throw new Error("it is too long");
-      pieces.push(value);
-    }
-    put(await new Blob(pieces).text());
+    put(await fromLink(params.get("why"), maxShared));
   } catch (error) {
     $("problems").replaceChildren(element("p", "The link is damaged: " + error.message, "error"));
     return;

@@ -115,17 +115,30 @@ function openExample(i, quietly) {
   go(0, quietly);
 }
 
-function openScript(text, step) {
+// maxScript is the most bytes of a script that comes with a link.
+const maxScript = 1e6;
+
+async function openScript(link, step) {
+  let script;
   try {
-    stage.script = call("decode", text);
-    stage.script.steps = stage.script.steps || [];
-    $("manifest").value = stage.script.manifest;
-    const i = stage.examples.findIndex((one) => one.title === stage.script.title);
-    $("example").value = i < 0 ? "" : String(i);
-    go(step === null ? stage.script.steps.length : Number(step) || 0);
+    script = JSON.parse(await fromLink(link, maxScript));
+    script = { ...script, steps: [...(script.steps || [])] };
   } catch (error) {
-    $("play-problem").textContent = error.message;
+    $("play-problem").textContent = "The link is damaged: " + error.message;
+    return;
   }
+  stage.script = script;
+  $("manifest").value = script.manifest;
+  const i = stage.examples.findIndex((one) => one.title === script.title);
+  $("example").value = i < 0 ? "" : String(i);
+  go(step === null ? script.steps.length : Number(step) || 0);
+}
+
+// keepScript puts the script and the step into the address, unless another follows meanwhile.
+async function keepScript() {
+  const text = JSON.stringify(stage.script), at = stage.at, number = stage.kept = (stage.kept || 0) + 1;
+  const link = await toLink(text);
+  if (stage.kept === number) setFragment(`play=${link}&step=${at}`);
 }
 
 // stepOf turns the buttons whose meaning depends on the state into steps.
@@ -175,7 +188,7 @@ function go(n, quietly, from = 0) {
   stage.at = n;
   stage.view = answer.view;
   showView(answer.view);
-  if (!quietly) setFragment("play=" + call("encode", JSON.stringify(stage.script)).text + "&step=" + n);
+  if (!quietly) keepScript();
 }
 
 // doings say what a step does with a pod or a Job.
@@ -293,7 +306,7 @@ function itemOf(item) {
 }
 
 async function copyLink() {
-  setFragment("play=" + call("encode", JSON.stringify(stage.script)).text + "&step=" + stage.at);
+  await keepScript();
   showExport(location.href, "Link to this state");
   try {
     await navigator.clipboard.writeText(location.href);
