@@ -24,12 +24,8 @@ func (c *census) ownRuns() (runs []time.Time) {
 			note(child.ScheduledTime, child.Name)
 		}
 	}
-	for i, r := range c.active {
-		if i < c.kept {
-			note(c.runOf(r), r.Name)
-		} else {
-			note(c.names.runNamed(r.Name), r.Name) // a child, or a job that is to be looked up
-		}
+	for _, r := range c.active {
+		note(c.names.runNamed(r.Name), r.Name) // a child, or a job that is to be looked up
 	}
 	return c.names.sorted(runs)
 }

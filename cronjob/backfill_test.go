@@ -182,6 +182,13 @@ func TestBackfill_CI13_BoundedRounds(t *testing.T) {
 	if runs, rounds := playBackfill(t, s, 50); len(runs) > 0 || rounds != 10 {
 		t.Errorf("%d runs in %d rounds", len(runs), rounds)
 	}
+	for _, ends := range []float64{-7, -13} { // ten jobs of all backfills, beside the run that is due
+		s := hourly(cronjob.Spec{}, hours(1))
+		s.Backfills = []cronjob.Backfill{between("a", -20, ends, cronjob.Allow), between("b", ends, 0, cronjob.Allow)}
+		if plan := reconcile(t, s); len(asked(&plan)) != 10 || len(plan.Create) != 11 {
+			t.Errorf("%d creations for backfills, %d in all", len(asked(&plan)), len(plan.Create))
+		}
+	}
 	s.Backfills = []cronjob.Backfill{between("b", -1.5, -1.2, ""), between("none", 1, 1, "")}
 	if _, end := play(t, s); len(end.Backfills) != 1 || !end.Backfills[0].IsComplete() {
 		t.Errorf("nothing is in the range: %+v", end.Backfills)
@@ -225,6 +232,18 @@ func TestBackfill_Progress(t *testing.T) {
 		}
 		if end.Metrics.CreationSkew != 0 {
 			t.Errorf("C16: only runs of the schedule have a skew: %s", end.Metrics.CreationSkew)
+		}
+	}
+
+	// A plan that is concluded again comes to the same.
+	s.Backfills = []cronjob.Backfill{between("b", 3, 8, cronjob.Allow)}
+	s.Backfills[0].Except = []time.Time{hours(6), hours(7), hours(8)}
+	plan = reconcile(t, s)
+	o, want := done(&plan), []time.Time{hours(5), hours(6), hours(7), hours(8)}
+	o.Created[0].Result = fails
+	for range 2 {
+		if got := plan.Conclude(o).Backfills[0].Except; !slices.EqualFunc(got, want, time.Time.Equal) {
+			t.Errorf("except %v, want %v", got, want)
 		}
 	}
 }

@@ -33,19 +33,25 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 		quirks   cronjobquirk.Set // with it, a job that the history deletes was not seen
 		want     string
 	}{
-		{true, ResultGone, 0, "MissSchedule SawCompletedJob"},
-		{true, ResultDone, 0, "JobAlreadyActive MissSchedule SawCompletedJob"},
-		{false, ResultGone, 0, "JobAlreadyActive MissSchedule SawCompletedJob"},
-		{false, ResultGone, cronjobquirk.EagerHistory, "JobAlreadyActive MissSchedule"},
+		{true, ResultGone, 0, "Planned SawCompletedJob"},
+		{true, ResultDone, 0, "JobAlreadyActive Planned SawCompletedJob"},
+		{false, ResultGone, 0, "JobAlreadyActive Planned SawCompletedJob MissSchedule"},
+		{false, ResultGone, cronjobquirk.EagerHistory, "JobAlreadyActive Planned MissSchedule"},
 	} {
 		p := Plan{
 			basis:  basis{Blocked: tc.blocked, Quirks: tc.quirks},
 			Verify: []Reference{{Name: "a", UID: "a"}},
+			Missed: Missed{TooLate: true},
 			Delete: []Deletion{{Reference: Reference{Name: "b", UID: "b"}, Reason: DeleteFailed}},
-			Events: []job.Event{{Reason: "JobAlreadyActive"}, {Reason: "MissSchedule"}, {Reason: "SawCompletedJob", Message: "Saw completed job: b, condition: Failed"}},
+			Events: []job.Event{{Reason: "JobAlreadyActive"}, {Reason: "Planned"}, {Reason: "SawCompletedJob", Message: "Saw completed job: b, condition: Failed"}},
+		}
+		if !tc.blocked { // a run was perhaps started, and was not
+			run := time.Unix(1, 0)
+			p.Verify, p.basis.Memory.Accounted = append(p.Verify, Reference{Name: "lost"}), run
+			p.basis.Memory.Started = []startedJob{{Reference: p.Verify[1], ScheduledTime: run}}
 		}
 		var got []string
-		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []Result{tc.verified}, Deleted: []Effect{{Result: ResultGone}}}}).Events {
+		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []Result{tc.verified, tc.verified}, Deleted: []Effect{{Result: ResultGone}}}}).Events {
 			got = append(got, e.Reason)
 		}
 		if strings.Join(got, " ") != tc.want {
@@ -85,6 +91,21 @@ func TestCI15_StartedUntilRecorded(t *testing.T) {
 		if strings.Join(got, ", ") != tc.want {
 			t.Errorf("%q, %v: got %v, want %s", tc.uid, tc.settled, got, tc.want)
 		}
+	}
+}
+
+// CL2: a deleted job is remembered once, and for good what was known of it.
+func TestCL2_DeletedIsRememberedOnce(t *testing.T) {
+	old := leavingJob{Reference: Reference{Name: "a", UID: "a"}, Gone: true}
+	p := Plan{basis: basis{Memory: memory{Deleted: []leavingJob{old}}}}
+	if got := p.Conclude(Outcome{}).Memory.kept.Deleted; len(got) != 1 || !got[0].Gone {
+		t.Errorf("remembered %v", got)
+	}
+	p.Verify, p.Delete = []Reference{old.Reference}, []Deletion{{Reference: old.Reference, Reason: DeleteReplaced}}
+	p.basis.Status.Active = p.Verify
+	w := Writes{Verified: []Result{ResultUnsuccessful}, Deleted: []Effect{{Result: ResultUnsuccessful}}}
+	if got := p.Conclude(Outcome{Writes: w}).Memory.kept.Deleted; len(got) != 1 {
+		t.Errorf("remembered %v", got)
 	}
 }
 

@@ -100,7 +100,7 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 			c.takeIn(place)
 		case (start.Recorded || start.Over) && hasLeft(start, status):
 			continue
-		case !s.Options.ActiveFromChildren && place >= 0 && c.hasEnded(place, start.UID):
+		case !s.Options.ActiveFromChildren && place >= 0 && isOwn(&c.children[place], start.UID): // it has ended
 			start.Over = true
 			c.ended = append(c.ended, place) // nothing else would take it out of that status
 		case place >= 0:
@@ -142,11 +142,8 @@ func hasLeft(s startedJob, status *Status) bool {
 	return !s.ScheduledTime.IsZero() && !status.LastScheduleTime.Before(s.ScheduledTime)
 }
 
-// hasEnded reports whether the child is ours, has this UID and has finished.
-func (c *census) hasEnded(place int, uid job.UID) bool {
-	child := &c.children[place]
-	return !child.Foreign && child.isFinished() && uid == child.UID
-}
+// isOwn reports whether a child is ours and has the UID.
+func isOwn(c *Child, uid job.UID) bool { return !c.Foreign && uid == c.UID }
 
 // isRunning reports whether a child is ours and runs, and has the UID if one is given.
 func isRunning(c *Child, uid job.UID) bool {

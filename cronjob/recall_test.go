@@ -292,11 +292,30 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 					c := cronjob.Child{Name: ref.Name, UID: ref.UID, CreationTimestamp: s.Now}
 					s.Children = []cronjob.Child{finished(c, job.ConditionFailed, s.Now)}
 				}
-				for range 2 {
+				for i, delay := range []time.Duration{1, 10} {
 					plan = reconcile(t, s)
 					end = plan.Conclude(found(&plan, cronjob.ResultGone))
-					if s.Memory = end.Memory; !waitsForNewer(&end) {
-						t.Fatalf("no round is asked for:\n%s", plan.String())
+					if got := end.Requeue.At.Sub(s.Now); !waitsForNewer(&end) || got != delay*time.Second || i > 0 && len(plan.Verify) > 0 {
+						t.Fatalf("round %d: again after %s:\n%s", i, got, plan.String())
+					}
+					s.Memory, s.Now = end.Memory, s.Now.Add(10*time.Second)
+				}
+				deleted := s
+				deleted.Children = nil
+				if plan = reconcile(t, deleted); len(plan.Verify) > 0 || !plan.Basis().Unshown {
+					t.Errorf("a job that is known to be over is looked up, or forgotten:\n%s", plan.String())
+				}
+
+				for i := range s.Children { // it is no job of ours any more, or another one
+					for _, change := range []func(c *cronjob.Child){
+						func(c *cronjob.Child) { c.Foreign = true }, func(c *cronjob.Child) { c.UID = "another" },
+					} {
+						other := s
+						other.Children = slices.Clone(s.Children)
+						change(&other.Children[i])
+						if plan, end := play(t, other); waitsForNewer(&end) || len(end.Memory.Kept().Started) > 0 {
+							t.Errorf("a round is asked for:\n%s", plan.String())
+						}
 					}
 				}
 
@@ -314,6 +333,71 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 					t.Errorf("active %v, again %v:\n%s", end.Status.Active, end.Requeue, plan.String())
 				}
 			})
+		}
+	}
+}
+
+// CL2: where no list is stored, no status names a job that is over, and a job that a look-up has found
+// is active.
+func TestCL2_OverWithoutAList(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		look      cronjob.Result
+		ended     bool
+		remembers int
+	}{
+		{"it has ended", cronjob.ResultGone, true, 0}, {"it is gone", cronjob.ResultGone, false, 0}, {"it is there", cronjob.ResultDone, false, 1},
+	} {
+		s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(1)), cronjob.Options{ActiveFromChildren: true})
+		s.Triggers = []cronjob.Trigger{{ID: "a"}}
+		plan, end := playUnwritten(t, s)
+		s.Memory, s.Triggers = end.Memory, nil
+		if made := end.Memory.Kept().Started[0].Reference; tc.ended {
+			c := cronjob.Child{Name: made.Name, UID: made.UID, CreationTimestamp: s.Now}
+			s.Children = []cronjob.Child{finished(c, job.ConditionFailed, s.Now)}
+		}
+		for range 2 {
+			plan = reconcile(t, s)
+			end = plan.Conclude(found(&plan, tc.look))
+			s.Memory = end.Memory
+		}
+		if got := len(end.Memory.Kept().Started); got != tc.remembers || waitsForNewer(&end) {
+			t.Errorf("%s: %d are remembered, again %v:\n%s", tc.name, got, end.Requeue, plan.String())
+		}
+	}
+}
+
+// CI15: what one of several started jobs waits for does not depend on the others.
+func TestCI15_OneOfSeveralIsNotShown(t *testing.T) {
+	started := func(name string, recorded bool) cronjob.StartedJob {
+		j := cronjob.StartedJob{Reference: cronjob.Reference{Name: "report-manual-" + name}, Recorded: recorded}
+		if recorded || name == "unrecorded" {
+			j.UID = job.UID(name)
+		}
+		return j
+	}
+	recorded, lost, unrecorded := started("recorded", true), started("lost", false), started("unrecorded", false)
+	for _, tc := range []struct {
+		started          []cronjob.StartedJob
+		unstored         bool
+		behind, isUnseen bool
+	}{
+		{[]cronjob.StartedJob{lost}, false, false, false},
+		{[]cronjob.StartedJob{recorded, lost}, false, true, true},
+		{[]cronjob.StartedJob{lost, recorded}, false, true, true},
+		{[]cronjob.StartedJob{unrecorded}, true, false, false},
+		{[]cronjob.StartedJob{unrecorded, lost}, false, false, true},
+	} {
+		s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(1)), cronjob.Options{ActiveFromChildren: tc.unstored})
+		s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Started: tc.started})
+		plan := reconcile(t, s)
+		if b := plan.Basis(); b.Unshown != tc.isUnseen || b.Memory.Behind.IsZero() == (tc.behind || tc.isUnseen) {
+			t.Errorf("%v: unshown %t, behind since %v", tc.started, b.Unshown, b.Memory.Behind)
+		}
+		s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}}
+		plan = reconcile(t, s)
+		if waits := plan.Waits[len(plan.Waits)-1].Reason == cronjob.WaitStale; waits != tc.behind {
+			t.Errorf("%v: waits %t:\n%s", tc.started, waits, plan.String())
 		}
 	}
 }
@@ -523,6 +607,16 @@ func TestCI15_TheStatusIsNewerThanTheMemory(t *testing.T) {
 		if got := created(t, plan); !got.Equal(hours(2)) || end.Retry {
 			t.Errorf("%s: starts %s, asks for a round %t:\n%s", name, got, end.Retry, &plan)
 		}
+	}
+}
+
+// CI15: a status that has the time of a run, and not its job, says nothing about that if it was not written
+// here: the job is looked up, and counts until then.
+func TestCI15_AnotherStatusThanOurs(t *testing.T) {
+	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultUnsuccessful)
+	s.CronJob.Status.LastScheduleTime = hours(1)
+	if plan := reconcile(t, s); len(plan.Create) > 0 || len(plan.Verify) != 1 {
+		t.Error(plan.String())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -49,6 +50,24 @@ func TestC15_OneStatus(t *testing.T) {
 	_, end := play(t, s)
 	if status := end.Status; len(status.Active) != 1 || !status.LastScheduleTime.Equal(hours(2)) || !status.LastSuccessfulTime.Equal(hours(2)) {
 		t.Error(status)
+	}
+}
+
+// B3: the status outlives the plan, whose planner keeps the list of what is still active.
+func TestB3_TheStatusOutlivesItsPlan(t *testing.T) {
+	var planner cronjob.Planner
+	settle := func(hour float64) cronjob.Status {
+		over, runs := finished(child(hours(hour)), job.ConditionComplete, hours(hour+0.5)), child(hours(hour+1))
+		s := hourly(cronjob.Spec{}, hours(hour+1.5), over, runs)
+		s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(hour + 1), Active: []cronjob.Reference{ref(over), ref(runs)}}
+		plan, err := planner.Reconcile(&s)
+		must.OK(t, err)
+		return plan.Settle(cronjob.Writes{}).Status
+	}
+	status := settle(1)
+	settle(5)
+	if want := []string{cronjob.JobName("report", hours(2))}; !slices.Equal(names(status.Active), want) {
+		t.Errorf("active %v, want %v", names(status.Active), want)
 	}
 }
 

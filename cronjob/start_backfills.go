@@ -66,7 +66,7 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 			return step, out
 		}
 		if name := turn.names.of(run).String(); !turn.names.has(step.Except, run) && !turn.hasJob(name) {
-			created := append(slices.Clip(turn.created), out.create...)
+			created := append(turn.created, out.create...)
 			if o := turn.findObstacle(run, name, created); o != backfillFree {
 				return step, out.and(turn.explain(step.ID, run, o, len(created)))
 			}

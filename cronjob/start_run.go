@@ -58,7 +58,6 @@ func create(s *Snapshot, c *census, t *timing) moves {
 func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 	held := hold(s, t, o)
 	held.remove = replaceFirst(c)
-	held.unfinished = len(held.remove) > 0
 	if len(m.Replaced) > 0 || !s.Consistent && !keepsWrites(s.Consistent, s.Options.Quirks) {
 		held.look = lookAgain(s.Now, t.due)
 	}

@@ -11,6 +11,7 @@ import (
 func TestTrigger(t *testing.T) {
 	s := second("", child(hours(1)))
 	s.CronJob.Spec.Suspend = ptr(true)
+	s.CronJob.Spec.JobTemplate.Labels = map[string]string{"a": "b"}
 	s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}, {ID: "a"}, {ID: "a"}}
 	plan, end := play(t, s)
 	if len(plan.Create) != 1 || plan.Create[0].Name != "report-manual-a" {
@@ -19,14 +20,19 @@ func TestTrigger(t *testing.T) {
 	if got := plan.Create[0].Annotations; len(got) != 1 || got["cronjob.kubernetes.io/instantiate"] != "manual" {
 		t.Errorf("annotations %v", got)
 	}
+	made, template := plan.Create[0].Labels, s.CronJob.Spec.JobTemplate.Labels
+	if made["a"] = made["a"] + "c"; made["a"] != "bc" || template["a"] != "b" {
+		t.Errorf("labels %v, in the template %v", made, template)
+	}
 	if !slices.Equal(end.Triggered, []string{"a"}) || len(end.Status.Active) != 2 || !end.Status.LastScheduleTime.Equal(hours(1)) {
 		t.Errorf("triggered %q: %s", end.Triggered, end.Status)
 	}
 	// A crash before the status write: the job is found and not started again.
 	s.Children = append(s.Children, cronjob.Child{Name: "report-manual-a", UID: "u"})
 	plan = reconcile(t, s)
-	if len(plan.Create) > 0 || len(plan.Settle(cronjob.Writes{}).Status.Active) != 2 {
-		t.Error(plan.String())
+	want := []string{cronjob.JobName("report", hours(1)), "report-manual-a"}
+	if got := names(plan.Settle(cronjob.Writes{}).Status.Active); len(plan.Create) > 0 || !slices.Equal(got, want) {
+		t.Errorf("active %v:\n%s", got, plan.String())
 	}
 	for _, bad := range []cronjob.Trigger{{}, {ID: "x", Overlap: cronjob.Replace}} {
 		s.Triggers = []cronjob.Trigger{bad}
