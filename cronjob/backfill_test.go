@@ -185,8 +185,12 @@ func TestBackfill_CI13_BoundedRounds(t *testing.T) {
 	for _, ends := range []float64{-7, -13} { // ten jobs of all backfills, beside the run that is due
 		s := hourly(cronjob.Spec{}, hours(1))
 		s.Backfills = []cronjob.Backfill{between("a", -20, ends, cronjob.Allow), between("b", ends, 0, cronjob.Allow)}
-		if plan := reconcile(t, s); len(asked(&plan)) != 10 || len(plan.Create) != 11 {
+		plan, end := play(t, s)
+		if len(asked(&plan)) != 10 || len(plan.Create) != 11 {
 			t.Errorf("%d creations for backfills, %d in all", len(asked(&plan)), len(plan.Create))
+		}
+		if got := end.Backfills[0].After; !got.Equal(hours(min(-10, ends))) {
+			t.Errorf("the first one is at %s", got)
 		}
 	}
 	s.Backfills = []cronjob.Backfill{between("b", -1.5, -1.2, ""), between("none", 1, 1, "")}

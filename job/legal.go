@@ -265,14 +265,11 @@ func (s *Status) suspendAs(spec *Spec, parts []Part, now time.Time, r release.Re
 	for i := range parts {
 		all = all && parts[i].Status.isTrue(ConditionSuspended)
 	}
-	turned, err := *s, error(nil)
-	switch {
-	case all && spec.isSuspended():
-		turned, err = Suspend(*s, *spec, now, r)
-	case !all && !spec.isSuspended() && s.isTrue(ConditionSuspended):
-		turned, err = Resume(*s, *spec, now, r)
+	to := Resume
+	if all {
+		to = Suspend
 	}
-	if err == nil {
+	if turned, err := to(*s, *spec, now, r); err == nil { // the spec says so, and no end is announced
 		s.Conditions = turned.Conditions
 	}
 }

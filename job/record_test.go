@@ -36,6 +36,22 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 	}
 }
 
+// TestJI24_RoomBehindAList: neither a recording nor who appends to it writes to the memory behind a list
+// of the plan or of the status.
+func TestJI24_RoomBehindAList(t *testing.T) {
+	uids := func() []UID { return append(make([]UID, 0, 2), "old") }
+	for _, stopped := range []bool{true, false} {
+		p := Plan{Untrack: append(make([]Untracking, 0, 3), Untracking{PodRef: PodRef{UID: "s"}, As: CountedSucceeded}, Untracking{PodRef: PodRef{UID: "f"}, As: CountedFailed})}
+		p.basis.Course.Stopped, p.basis.Facts.JobUID = stopped, "job-1"
+		p.basis.Counts.Uncounted = UncountedTerminatedPods{Succeeded: uids(), Failed: uids()}
+		r, lists := p.Record(Writes{}), &p.basis.Counts.Uncounted
+		_ = append(r.Untrack, Untracking{PodRef: PodRef{UID: "mine"}})
+		if p.Untrack[:3][2].UID != "" || lists.Succeeded[:2][1] != "" || lists.Failed[:2][1] != "" {
+			t.Errorf("stopped %t: written to %v, %v", stopped, p.Untrack[:3], lists)
+		}
+	}
+}
+
 // TestJ35_AFinalizerThatIsGone: a pod that is gone has no finalizer any more, and counts as one whose
 // finalizer was removed; a finalizer that stays keeps its UID in the list.
 func TestJ35_AFinalizerThatIsGone(t *testing.T) {

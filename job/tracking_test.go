@@ -3,6 +3,7 @@ package job
 import (
 	"testing"
 
+	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/value"
 )
 
@@ -33,6 +34,16 @@ func TestJ36_MayUntrack(t *testing.T) {
 		if got := MayUntrack(test.owner, &test.pod, Options{ControllerName: test.me}); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
+	}
+}
+
+// TestJ36_UntrackedOnce: a finalizer whose removal is not seen yet is not removed again at the end.
+func TestJ36_UntrackedOnce(t *testing.T) {
+	s := snapshotOf(t, `{}`, activePod("a"), activePod("b"))
+	s.Job.Status.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}}
+	s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
+	if plan := PlanOf(t, s); len(plan.Untrack) != 1 || plan.Untrack[0].UID != "b" {
+		t.Error(plan.String())
 	}
 }
 

@@ -86,6 +86,7 @@ func TestValidateTemplateUpdate(t *testing.T) {
 		ran     // has run, and was suspended by 1.35 or older: startTime and condition
 		stopped // has run, and was suspended by 1.36: only the condition
 		leaving // unseen, with an active pod
+		resumed // stopped, and the controller has not seen that it is to run again
 	)
 	states := []func(*job.Job){
 		running: func(j *job.Job) { j.Spec.Suspend = nil; j.Status.StartTime = midnight },
@@ -96,6 +97,10 @@ func TestValidateTemplateUpdate(t *testing.T) {
 		},
 		stopped: func(j *job.Job) { j.Status.Conditions = []job.Condition{condition(job.ConditionSuspended)} },
 		leaving: func(j *job.Job) { j.Status.Active = 1 },
+		resumed: func(j *job.Job) {
+			j.Spec.Suspend = nil
+			j.Status.Conditions = []job.Condition{condition(job.ConditionSuspended)}
+		},
 	}
 	const gated = "1.35,MutableSchedulingDirectivesForSuspendedJobs=true,MutablePodResourcesForSuspendedJobs=true"
 	for _, test := range []struct {
@@ -109,6 +114,8 @@ func TestValidateTemplateUpdate(t *testing.T) {
 		{"a directive before the first round", directive, unseen, "1.31 1.35 1.36"},
 		{"a directive of a job that has run", directive, ran, "gated 1.36"},
 		{"a directive after a suspension", directive, stopped, "1.31 1.35 gated 1.36"},
+		{"a directive after the job is resumed", directive, resumed, ""},
+		{"resources after the job is resumed", resources, resumed, ""},
 		{"a directive beside an active pod", directive, leaving, "1.31 1.35"},
 		{"a label", edit(`"a":"b"`, `"a":"b","c":"d"`), unseen, "1.31 1.35 1.36"},
 		{"node affinity", edit(`"nodeSelector":{}`, `"affinity":{"nodeAffinity":{"x":1}}`), unseen, "1.31 1.35 1.36"},

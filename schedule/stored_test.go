@@ -15,6 +15,8 @@ import (
 func TestSchedule_Stored(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	must.OK(t, err)
+	troll, err := time.LoadLocation("Antarctica/Troll") // has one offset until 2005
+	must.OK(t, err)
 	anchor := time.Date(2026, 1, 1, 0, 0, 7, 0, time.UTC)
 	for _, tc := range []struct {
 		spec string
@@ -36,6 +38,7 @@ func TestSchedule_Stored(t *testing.T) {
 		{"0 0 31 2 *", nil, `{"spec":"0 0 31 2 *"}`},
 		{"30 2 * * *", []schedule.Option{schedule.Kubernetes136(), schedule.WithTimeZone("Europe/Berlin")},
 			`{"spec":"30 2 * * *","timeZone":"Europe/Berlin","kubernetes136":true}`},
+		{"0 9 * * *", []schedule.Option{schedule.WithLocation(troll)}, `{"spec":"0 9 * * *","timeZone":"Antarctica/Troll"}`},
 		{"0 9 * * *", []schedule.Option{schedule.WithLocation(time.FixedZone("ship", -3*3600))}, `{"spec":"0 9 * * *","timeZone":"ship","offset":-10800}`},
 		{"0 9 * * *", []schedule.Option{schedule.WithLocation(time.FixedZone("", 60))}, `{"spec":"0 9 * * *","offset":60}`},
 	} {
