@@ -64,24 +64,27 @@ func TestS3_AlwaysInTheGap(t *testing.T) {
 		[]string{"2026-10-27T02:30+01:00", "2026-10-27T02:30Z", "2027-10-27T02:30+01:00"})
 }
 
-// TestS4_UnusualRules: clocks go back two hours, and forward again after half an
-// hour; or they differ from UTC by seconds, also when transitions are no longer listed.
-func TestS4_UnusualRules(t *testing.T) {
-	for _, tc := range []struct{ rule, from string }{
-		{"XXX-2YYY0,J91/2,J91/0:30", "2026-03-31T12:00Z"}, {"XXX-0:00:20YYY,J91/2,J300/3", "2150-03-31T12:00Z"},
-	} {
-		after := instant(t, tc.from).Unix()
-		until := after + 24*3600
-		loc := ruledZone(t, tc.rule)
-		zone := schedule.WithLocation(loc)
-		for _, spec := range []string{"* * * * *", "*/10 * * * *", "15 0 * * *", "30 2 * * *", "0 1 * * *"} {
-			for _, policy := range []dstPolicy{exact, gapEnd, first} {
-				s := mustParse(t, spec, append(policy.options(), zone)...)
-				if problem := compare(s, after, until, oracle(spec, loc, policy, after, until)); problem != "" {
-					t.Errorf("%s, %q, policy %d: %s", tc.rule, spec, policy, problem)
-				}
+// TestS4_ShortStretch: clocks go back two hours, and forward again after half an
+// hour.
+func TestS4_ShortStretch(t *testing.T) {
+	loc := ruledZone(t, "XXX-2YYY0,J91/2,J91/0:30")
+	zone := schedule.WithLocation(loc)
+	after, until := instant(t, "2026-03-31T12:00Z").Unix(), instant(t, "2026-04-01T12:00Z").Unix()
+	for _, spec := range []string{"*/10 * * * *", "15 0 * * *", "30 2 * * *", "0 1 * * *"} {
+		for _, policy := range []dstPolicy{exact, gapEnd, first} {
+			s := mustParse(t, spec, append(policy.options(), zone)...)
+			if problem := compare(s, after, until, oracle(spec, loc, policy, after, until)); problem != "" {
+				t.Errorf("%q, policy %d: %s", spec, policy, problem)
 			}
 		}
+	}
+}
+
+// A rule that differs from UTC by seconds moves the seconds of runs, also when transitions are no longer listed.
+func TestSeconds_RuleInSeconds(t *testing.T) {
+	s := mustParse(t, "15 * * * * *", schedule.WithSeconds(), schedule.WithLocation(ruledZone(t, "XXX-0:00:20YYY,J91/2,J300/3")))
+	if got := s.Next(instant(t, "2150-01-01T00:00Z")); got.Second() != 15 {
+		t.Error(got)
 	}
 }
 
