@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // bothOptions are the options that a rule without a quirk must not depend on.
@@ -71,6 +72,31 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 					t.Errorf("uncounted %v, failed %d, want %d UIDs", u, status.Failed, test.uids)
 				}
 			})
+		}
+	}
+}
+
+// TestJ31_QuirkHeldIsIdle: with the quirk, no pod is recorded as active while the backoff holds all
+// missing ones.
+func TestJ31_QuirkHeldIsIdle(t *testing.T) {
+	running := ofIndex(activePod("a"), 3)
+	for _, tc := range []struct {
+		name   string
+		quirks jobquirk.Set
+		pods   []Pod
+		active int32
+	}{
+		{"all are held", jobquirk.HeldIsIdle, []Pod{running, failedAt(0, 29), failedAt(1, 29), failedAt(2, 29)}, 0},
+		{"without the quirk", 0, []Pod{running, failedAt(0, 29), failedAt(1, 29), failedAt(2, 29)}, 1},
+		{"the last one is held", jobquirk.HeldIsIdle, []Pod{running, ofIndex(activePod("b"), 1), ofIndex(activePod("c"), 2), failedAt(0, 29)}, 0},
+		{"one is created", jobquirk.HeldIsIdle, []Pod{running, failedAt(0, 29), failedAt(1, 29)}, 2},
+		{"all are created", jobquirk.HeldIsIdle, []Pod{running}, 4},
+	} {
+		s := snapshotOf(t, `{"completions": 4, "parallelism": 4, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, tc.pods...)
+		s.Options.Quirks = tc.quirks
+		plan := PlanOf(t, s)
+		if got := settled(plan, doneAll(plan)).Status.Active; got != tc.active {
+			t.Errorf("%s: %d active, want %d:\n%s", tc.name, got, tc.active, plan)
 		}
 	}
 }
