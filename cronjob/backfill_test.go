@@ -296,6 +296,13 @@ func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 		if plan := reconcile(t, s); len(plan.Delete) != 0 {
 			t.Errorf("%s, and the backfill goes by it: %s", tc.name, plan.String())
 		}
+
+		s.CronJob.Spec.Schedule, s.Backfills = "soon", nil // one that has no runs passes none
+		s = snapshot(s.CronJob, s.Now, s.Children...)
+		plan := reconcile(t, s)
+		if got := plan.Settle(cronjob.Writes{}).Status.LastScheduleTime; !got.Equal(tc.last) {
+			t.Errorf("%s, and the schedule does not parse: records %s", tc.name, got)
+		}
 	}
 }
 

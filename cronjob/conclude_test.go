@@ -128,6 +128,10 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 		if f.CreationSkew != tc.want || f.Created != 1 {
 			t.Errorf("%s: %+v, want a skew of %v", tc.name, f, tc.want)
 		}
+		failed := []Effect{{Result: ResultUnsuccessful, CreationTimestamp: tc.created}}
+		if f := p.Conclude(Outcome{Writes: Writes{Created: failed}}).Metrics; f != (Metrics{}) {
+			t.Errorf("%s, which was not created: %+v", tc.name, f)
+		}
 	}
 }
 

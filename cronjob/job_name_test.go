@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 func TestC13_CI2_Creation(t *testing.T) {
@@ -27,6 +28,14 @@ func TestC13_CI2_Creation(t *testing.T) {
 		}
 		if diff := cmp.Diff(map[string]string{"app": "report"}, made.Labels); diff != "" {
 			t.Error(diff)
+		}
+		made.Labels["mine"] = "x" // and not the template's
+
+		for _, o := range []cronjob.Options{{Without: release.CronJobsScheduledAnnotation}, {Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: "run"}}} {
+			other := reconcile(t, in(snapshot(c, at(tc.now)), o)).Create[0]
+			if other.Labels["run"] != "" != (o.Marks.Time != "") || len(other.Annotations) > 1 {
+				t.Errorf("labels %v, annotations %v", other.Labels, other.Annotations)
+			}
 		}
 		c.Status.LastScheduleTime = made.ScheduledTime
 	}
