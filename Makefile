@@ -88,7 +88,9 @@ mutants: ## find small changes of the code that no test notices; MUTANTS=300 for
 		$(or $(PACKAGES),job job/jobapply cronjob cronjob/cronjobapply backoff schedule expectations internal/indexset)
 
 stored: ## stored scripts for the real controllers and for ours, and the answers of the test server
-	go -C x/proof/conformance test -timeout=15m -skip='^TestLongRun$$' ./...
+	go -C x/proof/conformance test -timeout=15m -skip='^Test(LongRun|Older)$$' ./...
+older: ## what only the controllers of an older release of Kubernetes show
+	go -C x/proof/conformance test -count=1 -timeout=1h -run='^TestOlder$$' ./build
 conformance: ## SCRIPTS generated scripts for the real controllers and for ours
 	@$(call compared,.,TestLongRun,$(seed) -scripts $(or $(SCRIPTS),1000))
 rounds: ## ROUNDS single rounds of the real controllers and of ours, from the same snapshots

@@ -52,7 +52,7 @@ func BenchmarkCronJobs(b *testing.B) {
 func cronSides(yield func(string, script.Controllers) bool) {
 	_ = yield("theirs", func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), theirs.Which{CronJobs: true}) }) &&
 		yield("ours", func(s *server.Server) ([]func(), func()) {
-			o := ours.Kubernetes136()
+			o := ours.Kubernetes(played)
 			o.CronJobs = true
 			return ours.New(s.Client(), o)
 		})

@@ -63,7 +63,7 @@ func BenchmarkRound(b *testing.B) {
 func sides(yield func(string, script.Controllers) bool) {
 	_ = yield("theirs", func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), theirs.Which{Jobs: true}) }) &&
 		yield("ours", func(s *server.Server) ([]func(), func()) {
-			o := ours.Kubernetes136()
+			o := ours.Kubernetes(played)
 			o.Jobs = true
 			o.Planning = func(time.Duration) { planned.Add(1) }
 			return ours.New(s.Client(), o)
@@ -333,7 +333,7 @@ func benchPlanning(b *testing.B, c benchCase, n int) {
 
 // look reads the job and its pods through JSON, a second after the change.
 func look(w *script.World) (s job.Snapshot, err error) {
-	s = job.Snapshot{Now: time.Now().Add(time.Second), Options: job.Kubernetes136()}
+	s = job.Snapshot{Now: time.Now().Add(time.Second), Options: job.Kubernetes(played)}
 	object := server.Get[*batchv1.Job](w.Server, script.Namespace, "j").DeepCopy()
 	object.APIVersion, object.Kind = "batch/v1", "Job"
 	data, err := json.Marshal(object)

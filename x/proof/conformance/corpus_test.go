@@ -40,7 +40,7 @@ func playFile(t *testing.T, file string) {
 	if s.Comment == "" {
 		t.Error("the script does not say what it is about")
 	}
-	r := Play(t, s, ours.Kubernetes136())
+	r := Play(t, s, ours.Kubernetes(played))
 	switch {
 	case r.Difference != "":
 		t.Fatal(clipped(r.Difference))

@@ -11,6 +11,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/proof/conformance/ours"
 )
@@ -42,6 +43,8 @@ type divergence struct {
 	local *time.Location
 	// keep is set if the memories of ours survive a restart.
 	keep bool
+	// since and until are the first and the last release that do as theirs says; zero is any.
+	since, until release.Release
 	// besides is set for rows of options that Kubernetes does not have.
 	besides bool
 
@@ -118,7 +121,9 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 			problems = append(problems, who+fmt.Sprintf(":\n%s\nwant\n%s", seen, want))
 		}
 	}
-	check(theirName, theirSide, d.theirs)
+	if d.isPlayed() {
+		check(theirName, theirSide, d.theirs)
+	}
 	if d.keep {
 		check("ours", storedSide(d.options), d.ours)
 	} else {
@@ -130,6 +135,9 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 	switch {
 	case d.quirk != nil:
 		check("ours with the option", ourSide(*d.quirk), d.theirs)
+		if !d.isPlayed() {
+			break
+		}
 		if difference := d.presetDiffers(t); difference != "" {
 			problems = append(problems, "ours with the preset: "+difference)
 		}
@@ -137,15 +145,20 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 	case d.besides:
 		check("ours without the option", ourSide(ours.Options{}), d.theirs)
 	default:
-		check("ours with the preset", ourSide(ours.Kubernetes136()), d.ours)
+		check("ours with the preset", ourSide(ours.Kubernetes(played)), d.ours)
 	}
 	return problems
+}
+
+// isPlayed reports whether the real controllers of this binary do as theirs says.
+func (d *divergence) isPlayed() bool {
+	return (d.since == 0 || !played.IsBefore(d.since)) && (d.until == 0 || !d.until.IsBefore(played))
 }
 
 // presetDiffers compares everything that can be observed with the real controllers,
 // not only the subject of the row.
 func (d *divergence) presetDiffers(t *testing.T) (difference string) {
-	preset := ours.Kubernetes136()
+	preset := ours.Kubernetes(played)
 	preset.Schedule = append(preset.Schedule, d.quirk.Schedule...)
 	if d.do != nil { // steps that only a case has cannot be played
 		if seen := d.live(t, ourSide(preset)); seen != d.theirs {

@@ -66,8 +66,6 @@
 //   - Several failed pods of an index have the finalizer, and the one with the most failures
 //     before it has not finished last, or they are equal (J17): ours counts the one with the most
 //     failures; theirs follows its cache
-//   - A job of another namespace names the CronJob and its UID as its controller (C1): from 1.37 on,
-//     theirs reports it, takes its success for the CronJob's, and deletes it beyond the history
-//     limits (kubernetes#133313); ours never looks beyond the namespace
+//   - "A job of another namespace names the CronJob ..." above
 //   - A run has started three times: "A finished job beyond the history limit ..." above
 package conformance

@@ -41,7 +41,7 @@ func TestFirst(t *testing.T) {
 	s, err := script.ParseLine(`job {"parallelism":2,"completions":3,"completionMode":"Indexed",TEMPLATE}
 run all; wait 2s; exit 0 1; wait 30s; run all; exit all 0; wait 2s; exit all 0; wait 2s; exit all 0; wait 20s`)
 	must.OK(t, err)
-	r := Play(t, s, ours.Kubernetes136())
+	r := Play(t, s, ours.Kubernetes(played))
 	t.Log(r.Steps)
 	if r.Difference != "" {
 		t.Error(r.Difference)

@@ -194,7 +194,7 @@ func (last) CronJob(time.Duration, string, *cronjob.Snapshot, *cronjob.Plan, *cr
 func (w *workload) simulate(t *testing.T) outcome {
 	statuses := last{}
 	tries := map[string]int32{}
-	one := sim.Job{Name: "w", Options: job.Kubernetes136(), Edits: w.edits, Pod: sim.Pod{
+	one := sim.Job{Name: "w", Options: job.Kubernetes(played), Edits: w.edits, Pod: sim.Pod{
 		Stop: sim.Constant(w.stop),
 		Behave: func(s sim.Start, life *sim.Life, _ *rand.Rand) {
 			key := fmt.Sprintf("%s/%d", s.Job, s.Index)
@@ -213,7 +213,7 @@ func (w *workload) simulate(t *testing.T) outcome {
 		one.Spec = sim.Spec(1, 1)
 		one.Spec.Completions = nil
 		one.Spec.Parallelism = nil
-		world.CronJobs = []sim.CronJob{{Name: "w", Spec: decoded.Spec, Options: cronjob.Kubernetes136(), Schedule: []schedule.Option{schedule.Kubernetes136()}, Job: one}}
+		world.CronJobs = []sim.CronJob{{Name: "w", Spec: decoded.Spec, Options: cronjob.Kubernetes(played), Schedule: []schedule.Option{schedule.Kubernetes136()}, Job: one}}
 	} else {
 		var object struct{ Spec job.Spec }
 		w.object(&object)

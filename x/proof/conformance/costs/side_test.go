@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
+	"github.com/batchplan/batchplan/x/proof/conformance/releases"
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
@@ -48,7 +49,7 @@ func (s side) run(ctx context.Context, config *rest.Config, namespace string, wo
 	}
 	if s == preset {
 		var err error
-		if c.Planners, err = replica.ParsePlanners(nil, replica.PresetKubernetes+"1.36"); err != nil {
+		if c.Planners, err = replica.ParsePlanners(nil, replica.PresetKubernetes+releases.Newest.String()); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
+	"github.com/batchplan/batchplan/x/proof/conformance/releases"
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
@@ -73,7 +74,7 @@ func testColumns(t *testing.T, c *cluster) {
 	startTheirs(theirPlace)
 	presets := map[string]replica.Planners{
 		"recommended": {},
-		"preset":      {Preset: replica.PresetKubernetes + "1.36", Job: job.Kubernetes136(), CronJob: cronjob.Kubernetes136()},
+		"preset":      {Preset: replica.PresetKubernetes + releases.Newest.String(), Job: job.Kubernetes(releases.Newest), CronJob: cronjob.Kubernetes(releases.Newest)},
 	}
 	ourPlaces := map[string]*place{}
 	for preset, planners := range presets {

@@ -1,3 +1,5 @@
+//go:build before137
+
 package gates
 
 import (
@@ -16,6 +18,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/proof/conformance/ours"
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
@@ -34,7 +37,7 @@ func TestNoSuccessCriteriaMet(t *testing.T) {
 	featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{
 		features.JobManagedBy: false, features.JobPodReplacementPolicy: false,
 	})
-	options := job.Kubernetes136()
+	options := job.Kubernetes(release.V136)
 	options.NoSuccessCriteriaMet = true
 	const failJob = `"podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[42]}}]}`
 	const leader = `"completionMode":"Indexed","successPolicy":{"rules":[{"succeededIndexes":"0"}]}`

@@ -1,3 +1,5 @@
+//go:build before137
+
 package gates
 
 import (
@@ -140,7 +142,7 @@ func TestUpstream(t *testing.T) {
 			})
 			t.Run("ours", func(t *testing.T) {
 				see(t, s, r, func(s *server.Server, r release.Release) ([]func(), func()) {
-					options := job.Kubernetes136() // the newest code, with the gates of an older release
+					options := job.Kubernetes(release.V136) // its code, with the gates of an older release
 					options.Without = r.Off()
 					return ours.New(s.Client(), ours.Options{Job: options, Jobs: true, Stale: true})
 				})

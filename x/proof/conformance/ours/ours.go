@@ -53,9 +53,6 @@ func Kubernetes(r release.Release) Options {
 	}
 }
 
-// Kubernetes136 returns the options of the preset.
-func Kubernetes136() Options { return Kubernetes(release.V136) }
-
 // New makes the controllers. The phases start their caches, owners before what
 // they own, and then the controllers, one by one and with one worker each: each phase
 // begins when the one before has nothing more to do. A notification about a pod whose job is not in

@@ -4,7 +4,7 @@
 //
 // Two releases never fit into one build. What differs between them in the code that calls them is
 // in files whose names end with the first release that they fit, with build tags such as before134:
-// a binary of 1.33 has before134, before135 and before136.
+// a binary of 1.33 has before134 to before137.
 package releases
 
 import (
@@ -16,10 +16,10 @@ import (
 )
 
 // Newest is the release whose libraries the module itself names.
-const Newest = release.V136
+const Newest = release.V137
 
 // compiled is the release that the binary has, set when it is linked.
-var compiled = "1.36"
+var compiled = "1.37"
 
 // Flags returns the flags with which Go compiles a release. Modfile is its go.mod, see [Named];
 // more are other build tags.
