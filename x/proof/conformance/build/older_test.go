@@ -12,7 +12,7 @@ import (
 // TestOlder runs what only the controllers of an older release show: divergences that the newest
 // does not have any more, and the gates that it has removed.
 func TestOlder(t *testing.T) {
-	for pkg, tests := range map[string]string{".": "^TestDivergences$", "./gates": "."} {
+	for pkg, tests := range map[string]string{".": "^TestDivergences$", "./gates": ".", "./e2e": "^TestOldServer$"} {
 		t.Run(pkg, func(t *testing.T) {
 			binary := filepath.Join(t.TempDir(), "older.test")
 			must.OK(t, build(release.V136, "", pkg, binary))

@@ -1,3 +1,5 @@
+//go:build before137
+
 package e2e
 
 import (
