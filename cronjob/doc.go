@@ -67,7 +67,7 @@
 // The run due is the latest in (earliest, now] for every schedule, and the number
 // of missed runs is exact; neither costs more after ten years than after a day.
 // Kubernetes estimates both, and so often starts nothing after an outage of an irregular
-// schedule; [Kubernetes136] restores that. docs/divergences.md lists
+// schedule; [Kubernetes] restores that. docs/divergences.md lists
 // all differences.
 //
 // # Words

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -103,8 +104,8 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 	s.CronJob = c
 	var opts []schedule.Option
 	if rapid.Bool().Draw(t, "preset") {
-		s.Options = cronjob.Kubernetes136()
-		opts = append(opts, schedule.Kubernetes136())
+		s.Options = cronjob.Kubernetes(release.V136)
+		opts = append(opts, schedule.Kubernetes())
 	}
 	if rapid.Bool().Draw(t, "policies") {
 		quirks := s.Options.Quirks

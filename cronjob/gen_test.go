@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -38,8 +39,8 @@ func snapshot(c cronjob.CronJob, now time.Time, children ...cronjob.Child) cronj
 
 // kubernetes gives a snapshot the preset of the reference.
 func kubernetes(s cronjob.Snapshot) cronjob.Snapshot {
-	s.Options = cronjob.Kubernetes136()
-	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Kubernetes136())
+	s.Options = cronjob.Kubernetes(release.V136)
+	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Kubernetes())
 	return s
 }
 

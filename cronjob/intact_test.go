@@ -15,7 +15,7 @@ import (
 var public = intact.Functions{
 	Of: []any{
 		cronjob.Reconcile, cronjob.Compile, cronjob.Validate, cronjob.ValidateUpdate, cronjob.Default,
-		cronjob.ChildOf, cronjob.DecodeChild, cronjob.DecodeCronJob, cronjob.JobName, cronjob.Kubernetes, cronjob.Kubernetes136,
+		cronjob.ChildOf, cronjob.DecodeChild, cronjob.DecodeCronJob, cronjob.JobName, cronjob.Kubernetes,
 	},
 	Writes: []string{"Default"},
 	Shares: map[string]string{ // the status of the snapshot, and its requests

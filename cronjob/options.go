@@ -11,7 +11,7 @@ import (
 
 // Options choose where users want different behaviour. The zero value is what
 // the library recommends: Kubernetes without its
-// quirks. [Kubernetes136] has them.
+// quirks. [Kubernetes] has the quirks of a release.
 type Options struct {
 	// CatchUp says which of several missed runs start: the latest by default.
 	CatchUp CatchUp `json:"catchUp,omitempty"`
@@ -95,16 +95,9 @@ func (c *CatchUp) UnmarshalText(text []byte) error {
 
 // Kubernetes returns the options with which the planner decides as the controller of a
 // release does, with its gates and its quirks. Also compile the schedule with
-// [schedule.Kubernetes136], which answers as all these releases do.
+// [schedule.Kubernetes], which answers as all these releases do.
 func Kubernetes(r release.Release) Options {
 	return Options{Quirks: cronjobquirk.Of(r), Without: r.Off() & release.CronJobsScheduledAnnotation}
-}
-
-// Kubernetes136 returns the options with which the planner decides exactly as the
-// controller of Kubernetes 1.36 does, quirks included. Also compile the schedule with
-// [schedule.Kubernetes136].
-func Kubernetes136() Options {
-	return Options{Quirks: cronjobquirk.All}
 }
 
 // hasNegative is the quick look, which builds no field paths.

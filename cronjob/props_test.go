@@ -18,6 +18,7 @@ import (
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -71,7 +72,7 @@ func plain(o cronjob.Options) bool { return o == cronjob.Options{Quirks: o.Quirk
 
 // TestLivesOfTheReference holds the preset to what it promises.
 func TestLivesOfTheReference(t *testing.T) {
-	o := cronjob.Kubernetes136()
+	o := cronjob.Kubernetes(release.V136)
 	o.Quirks &^= cronjobquirk.EagerHistory // with it, a failed status write lets a run start again (CI1)
 	rapid.Check(t, func(t *rapid.T) { life(t, o) })
 }

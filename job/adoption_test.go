@@ -1,6 +1,10 @@
 package job
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/batchplan/batchplan/job/release"
+)
 
 // TestJ6_WhoseJobIsBeingDeleted: a job that is being deleted neither adopts nor
 // releases; a pod that no longer matches still loses its finalizer, so that it can go.
@@ -46,7 +50,7 @@ func TestJ6_ConditionOfAnAdoption(t *testing.T) {
 	for _, test := range []struct {
 		options Options
 		want    string
-	}{{Options{}, "7"}, {Kubernetes136(), ""}} {
+	}{{Options{}, "7"}, {Kubernetes(release.Newest), ""}} {
 		s := snapshotOf(t, `{}`, Pod{Name: "orphan", UID: "a", Owner: Orphan, Untracked: true, Detail: &PodDetail{ResourceVersion: "7"}})
 		s.Options = test.options
 		if plan := PlanOf(t, s); len(plan.Adopt) != 1 || plan.Adopt[0].ResourceVersion != test.want {

@@ -8,6 +8,7 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 func endedPod(uid string, phase PodPhase) Pod {
@@ -129,9 +130,9 @@ func TestJ43_Retry(t *testing.T) {
 		if end.Retry && end.Requeue != plan.Requeue {
 			t.Errorf("%s: again at %v, want %v\n%s", test.name, end.Requeue, plan.Requeue, plan.String())
 		}
-		test.snap.Options = Kubernetes136()
+		test.snap.Options = Kubernetes(release.Newest)
 		if plan = PlanOf(t, test.snap); plan.Conclude(o).Requeue != plan.Requeue {
-			t.Errorf("%s: Kubernetes136: again at %v, want %v\n%s", test.name, plan.Conclude(o).Requeue, plan.Requeue, plan.String())
+			t.Errorf("%s: Kubernetes: again at %v, want %v\n%s", test.name, plan.Conclude(o).Requeue, plan.Requeue, plan.String())
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package job decides what a Job controller does: a pure function from a snapshot
-// to a plan, with the semantics of Kubernetes 1.36.
+// to a plan, with the semantics of Kubernetes 1.37.
 //
 // A [Snapshot] holds the job's spec and status, its pods, the time, and what the
 // controller remembers. [Reconcile] returns a [Plan]: which pods to create and
@@ -69,6 +69,6 @@
 // # Compatibility
 //
 // The zero [Options] are recommended and may gain better behaviour in a release
-// whose notes say so under "Semantics". [Kubernetes136] stays what it is. Fields
+// whose notes say so under "Semantics". [Kubernetes] of a release stays what it is. Fields
 // may be added to all structs: use named fields in literals.
 package job

@@ -170,8 +170,8 @@ func TestReleases_Metrics(t *testing.T) {
 
 // TestKubernetes: 1.36 is the reference, and older releases have more quirks.
 func TestKubernetes(t *testing.T) {
-	if Kubernetes(release.V136) != Kubernetes136() {
-		t.Errorf("%+v", Kubernetes(release.V136))
+	if Kubernetes(release.Newest) != (Options{Quirks: jobquirk.All}) {
+		t.Errorf("%+v", Kubernetes(release.Newest))
 	}
 	if o := Kubernetes(release.V135); !o.Quirks.Has(jobquirk.HeldIsIdle) || o.Quirks.Has(jobquirk.UnseenEnd) || o.Without.Has(release.JobManagedBy) {
 		t.Errorf("%+v", o)

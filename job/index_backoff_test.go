@@ -11,10 +11,11 @@ import (
 
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // bothOptions are the options that a rule without a quirk must not depend on.
-var bothOptions = map[string]Options{"default": {}, "Kubernetes136": Kubernetes136()}
+var bothOptions = map[string]Options{"default": {}, "Kubernetes": Kubernetes(release.Newest)}
 
 // ofIndex gives the pod an index.
 func ofIndex(p Pod, index int32) Pod {
@@ -116,7 +117,7 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 			pods = append(pods, failedAt(int32(i), 29))
 		}
 		s := snapshotOf(t, `{"completions": 1200, "parallelism": 1200, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
-		for options, want := range map[*Options]int{{}: test.want, value.To(Kubernetes136()): test.quirk} {
+		for options, want := range map[*Options]int{{}: test.want, value.To(Kubernetes(release.Newest)): test.quirk} {
 			s.Options = *options
 			plan := PlanOf(t, s)
 			if got := len(plan.Create); got != want {

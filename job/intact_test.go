@@ -16,7 +16,7 @@ var public = intact.Functions{
 		job.Reconcile, job.Inspect, job.InferBackoff, job.Expire, job.ManagerOf, job.MayUntrack, job.OwnerOf, job.TrackingEvent,
 		job.Default, job.DropDisabled, job.Validate, job.ValidateUpdate, job.ValidateTemplateUpdate, job.DecodeJob, job.DecodePod,
 		job.CheckServed, job.CheckTransition, job.Announce, job.Finish, job.Suspend, job.Resume, job.Aggregate,
-		job.ParseIndexes, job.IndexAt, job.NoIndex, job.Kubernetes, job.Kubernetes136,
+		job.ParseIndexes, job.IndexAt, job.NoIndex, job.Kubernetes,
 	},
 	Writes: []string{"Default", "DropDisabled", "Pod.ReadAnnotations"},
 	Shares: map[string]string{

@@ -12,7 +12,7 @@ import (
 
 // Options choose where users want different behaviour. The zero value is what
 // the library recommends: Kubernetes without its
-// quirks. [Kubernetes] has the quirks of a release, [Kubernetes136] the quirks of 1.36.
+// quirks. [Kubernetes] has the quirks of a release.
 type Options struct {
 	// Backoff is the delay after failures: 10 s doubling up to 10 min by default (J31).
 	Backoff backoff.Policy `json:"backoff,omitzero"`
@@ -61,12 +61,6 @@ type Options struct {
 // release do, with its gates and its quirks.
 func Kubernetes(r release.Release) Options {
 	return Options{Quirks: jobquirk.Of(r), Without: r.Off()}
-}
-
-// Kubernetes136 returns the options with which the planner decides exactly as the
-// controllers of Kubernetes 1.36 do, quirks included.
-func Kubernetes136() Options {
-	return Options{Quirks: jobquirk.All}
 }
 
 func (o *Options) check() error {

@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 func newWorld(t *testing.T, spec job.Spec, o job.Options) *world.Job {
@@ -209,7 +210,7 @@ func TestOptions_Refused(t *testing.T) {
 func TestM7_ActiveInBackoff(t *testing.T) {
 	w := world.NewJob(job.Spec{Parallelism: ptr[int32](2), Completions: ptr[int32](2)})
 	mustRound(t, w)
-	for _, o := range []job.Options{{}, job.Kubernetes136()} {
+	for _, o := range []job.Options{{}, job.Kubernetes(release.Newest)} {
 		s := w.Snapshot()
 		s.Options = o
 		s.Pods[0].Phase, s.Pods[1].Phase = job.PodFailed, job.PodRunning
@@ -270,7 +271,7 @@ func TestQuirks(t *testing.T) {
 			}
 		}
 	}
-	if got, want := job.Kubernetes136().Quirks, jobquirk.Miscount<<1-1; got != want {
+	if got, want := job.Kubernetes(release.Newest).Quirks, jobquirk.Miscount<<1-1; got != want {
 		t.Errorf("the preset has %b, want %b", got, want)
 	}
 }

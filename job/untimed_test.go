@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // TestJ32_UntimedFailure: nothing tells when a pod has failed. The backoff counts from
@@ -31,7 +32,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 		{"an end without a time", &job.PodDetail{Containers: []job.Container{{State: job.ContainerTerminated, ExitCode: 1}}}, "is unknown"},
 	} {
 		for _, perIndex := range []bool{false, true} {
-			for _, options := range []job.Options{{}, job.Kubernetes136()} {
+			for _, options := range []job.Options{{}, job.Kubernetes(release.Newest)} {
 				spec := job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](1), Template: job.Template{RestartPolicy: job.RestartNever}}
 				if perIndex {
 					spec.BackoffLimitPerIndex = ptr[int32](3)

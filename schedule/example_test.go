@@ -123,11 +123,11 @@ func ExampleWithLocation() {
 	// 2026-02-01 00:00:00 +0100 CET
 }
 
-func ExampleKubernetes136() {
+func ExampleKubernetes() {
 	from := time.Date(2026, 9, 5, 13, 0, 0, 0, time.UTC)
 	zone := schedule.WithTimeZone("America/Santiago")
 	exact, _ := schedule.Parse("0 9 * * 6", zone)
-	preset, _ := schedule.Parse("0 9 * * 6", zone, schedule.Kubernetes136())
+	preset, _ := schedule.Parse("0 9 * * 6", zone, schedule.Kubernetes())
 	fmt.Println(exact.Next(from).Format(time.RFC1123))
 	fmt.Println(preset.Next(from).Format(time.RFC1123))
 	// Output:

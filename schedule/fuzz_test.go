@@ -22,7 +22,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("@every -1s", int64(0))
 	f.Add("TZ=0", int64(0))
 	f.Fuzz(func(t *testing.T, spec string, unix int64) {
-		compareWithRobfig(t, spec, unix, cron.ParseStandard, schedule.Kubernetes136())
+		compareWithRobfig(t, spec, unix, cron.ParseStandard, schedule.Kubernetes())
 	})
 }
 
@@ -34,7 +34,7 @@ func FuzzParseSeconds(f *testing.F) {
 	f.Add("CRON_TZ=America/New_York 30 30 1 * * *", int64(1793422800))
 	f.Add("0 0 0 1 1 * 2026", int64(0))
 	f.Fuzz(func(t *testing.T, spec string, unix int64) {
-		compareWithRobfig(t, spec, unix, theirs.Parse, schedule.Kubernetes136(), schedule.WithSeconds())
+		compareWithRobfig(t, spec, unix, theirs.Parse, schedule.Kubernetes(), schedule.WithSeconds())
 	})
 }
 

@@ -16,7 +16,7 @@ func TestS1_NothingIsShared(t *testing.T) {
 		Of: []any{
 			schedule.Parse, schedule.WithLocation, schedule.WithTimeZone, schedule.WithSeconds, schedule.NotBefore, schedule.NotAfter,
 			schedule.WithAnchor, schedule.RunAfterAnchor, schedule.RunSkippedAtGapEnd, schedule.RunRepeatedFirst, schedule.RunRepeatedLast,
-			schedule.Also, schedule.Except, schedule.Kubernetes136,
+			schedule.Also, schedule.Except, schedule.Kubernetes,
 		},
 	}
 	var pool intact.Pool

@@ -42,7 +42,7 @@ func (p *plan) specialNext(t time.Time) time.Time {
 // horizon covers the five calendar years that the reference searches.
 const horizon = 6 * 366 * secondsPerDay
 
-// referenceNext is Next under Kubernetes136, bounded. The reference's search ends
+// referenceNext is Next under Kubernetes, bounded. The reference's search ends
 // unless it steps onto a date that does not exist; from there it steps back
 // endlessly. That requires such a date within its horizon. Nothing outside the
 // search tells whether it would step there, so before such a date Next gives the

@@ -113,7 +113,7 @@ func RunRepeatedLast() Option {
 // for a plain schedule, however many schedules there are and however long the span.
 // Parse takes about half a millisecond for them, and the result takes some 35
 // kilobytes. If nothing is left, the schedule never runs (S3). The reference has no
-// such schedules, so Kubernetes136 has no effect on them.
+// such schedules, so Kubernetes has no effect on them.
 func Also(specs ...string) Option {
 	specs = slices.Clone(specs)
 	return func(s *settings) { s.also = append(s.also, specs...) }
@@ -126,8 +126,8 @@ func Except(specs ...string) Option {
 	return func(s *settings) { s.except = append(s.except, specs...) }
 }
 
-// Kubernetes136 is the preset of the reference (S4): Next, and NextN and Between
-// through it, give the answers of robfig/cron v3.0.1 as Kubernetes 1.36 uses it,
+// Kubernetes is the preset of the reference (S4): Next, and NextN and Between
+// through it, give the answers of robfig/cron v3.0.1 as Kubernetes 1.31 to 1.37 use it,
 // wrong ones included. Around unusual transitions it runs on wrong days or not at
 // all, it finds nothing after the fifth year from t (rare dates then have no next
 // run), and "@every d" is d after t. Policies for gaps and overlaps have no effect
@@ -138,6 +138,6 @@ func Except(specs ...string) Option {
 // search panics, Next is exact instead. Before the time of NotBefore, Next answers as at it.
 //
 // robfig/cron has no Prev, Latest or Count. They stay exact under the preset.
-func Kubernetes136() Option {
+func Kubernetes() Option {
 	return func(s *settings) { s.kubernetes = true }
 }

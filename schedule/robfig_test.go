@@ -95,7 +95,7 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 		zone := zones[r.Intn(len(zones))]
 		spec := withSeconds(r, randomSpec(r))
 		plain := mustParse(t, spec, zone.option, schedule.WithSeconds())
-		s := mustParse(t, spec, zone.option, schedule.WithSeconds(), schedule.Kubernetes136())
+		s := mustParse(t, spec, zone.option, schedule.WithSeconds(), schedule.Kubernetes())
 		after, _ := randomSpan(r, zone.loc, 3*86400)
 		from := time.Unix(after, 0)
 		if losesDate(zone.loc, from) || strings.HasPrefix(spec, ", ") { // robfig would look at each second of five years
@@ -118,7 +118,7 @@ func TestS4_PresetFindsImpossibleDates(t *testing.T) {
 		{"ROC", "1950-01-01T00:00Z", "1952-03-31T00:00+09:00"},
 		{"Asia/Tbilisi", "1955-01-01T00:00Z", "1957-03-31T00:00+04:00"},
 	} {
-		s := mustParse(t, "0 0 31 2 *", schedule.Kubernetes136(), schedule.WithTimeZone(c.zone))
+		s := mustParse(t, "0 0 31 2 *", schedule.Kubernetes(), schedule.WithTimeZone(c.zone))
 		if got := s.Next(instant(t, c.from)); !got.Equal(instant(t, c.want)) {
 			t.Errorf("%s: got %v, want %v", c.zone, got, c.want)
 		}
@@ -127,7 +127,7 @@ func TestS4_PresetFindsImpossibleDates(t *testing.T) {
 		}
 	}
 	for _, spec := range []string{"0 , * * *", ", 0 * * *", "0 0 , * *", "0 0 * , *", "0 0 * * ,"} {
-		s := mustParse(t, spec, schedule.Kubernetes136())
+		s := mustParse(t, spec, schedule.Kubernetes())
 		if got := s.Next(instant(t, "2026-01-01T00:00Z")); !got.IsZero() {
 			t.Errorf("%q: got %v", spec, got)
 		}
@@ -146,7 +146,7 @@ func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 		if losesDate(zone.loc, from) {
 			continue
 		}
-		run := mustParse(t, spec, zone.option, schedule.Kubernetes136()).Next(from)
+		run := mustParse(t, spec, zone.option, schedule.Kubernetes()).Next(from)
 		checkRobfig(t, spec, zone, from, run)
 		if !run.IsZero() {
 			runs++

@@ -41,7 +41,7 @@ func TestS3_AlwaysInTheGap(t *testing.T) {
 	from := instant(t, "2026-01-01T00:00Z")
 	for _, s := range []schedule.Schedule{
 		mustParse(t, "30 2 1 4 *", zone),
-		mustParse(t, "30 2 1 4 *", zone, schedule.Kubernetes136()),
+		mustParse(t, "30 2 1 4 *", zone, schedule.Kubernetes()),
 	} {
 		start := time.Now()
 		if got := s.Prev(from); got.Year() >= 1970 {

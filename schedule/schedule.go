@@ -32,7 +32,7 @@ type plan struct {
 	table          timetable
 	every          interval
 	never, special bool
-	// reference answers Next in place of the table; nil without Kubernetes136.
+	// reference answers Next in place of the table; nil without Kubernetes.
 	reference *reference
 }
 
@@ -112,7 +112,7 @@ func upTo(n int, t time.Time, find func(time.Time) time.Time) iter.Seq[time.Time
 // Never reports that no date matches the fields, as with 31 February, that no run lies
 // within its bounds, or that the schedule is the zero one (S3). Such a schedule parses, because the
 // reference accepts it; all its answers are "none", but for Next under
-// Kubernetes136, which gives the wrong runs that the reference finds.
+// Kubernetes, which gives the wrong runs that the reference finds.
 func (s Schedule) Never() bool {
 	return s.plan == nil || s.plan.never
 }

@@ -20,11 +20,11 @@ type storedSchedule struct {
 	// AfterAnchor adds the run a second after the anchor.
 	AfterAnchor bool `json:"afterAnchor,omitempty"`
 	// NotBefore and NotAfter are the seconds of the first and the last possible run, since 1970.
-	NotBefore     *int64 `json:"notBefore,omitempty"`
-	NotAfter      *int64 `json:"notAfter,omitempty"`
-	Skipped       string `json:"skipped,omitempty"`
-	Repeated      string `json:"repeated,omitempty"`
-	Kubernetes136 bool   `json:"kubernetes136,omitempty"`
+	NotBefore  *int64 `json:"notBefore,omitempty"`
+	NotAfter   *int64 `json:"notAfter,omitempty"`
+	Skipped    string `json:"skipped,omitempty"`
+	Repeated   string `json:"repeated,omitempty"`
+	Kubernetes bool   `json:"kubernetes,omitempty"`
 }
 
 // The policies in JSON.
@@ -44,7 +44,7 @@ func (s Schedule) MarshalJSON() ([]byte, error) {
 	if p == nil {
 		return []byte("null"), nil
 	}
-	out := storedSchedule{Spec: p.spec, Also: p.also, Except: p.except, Anchor: p.every.anchor, Kubernetes136: p.reference != nil}
+	out := storedSchedule{Spec: p.spec, Also: p.also, Except: p.except, Anchor: p.every.anchor, Kubernetes: p.reference != nil}
 	if p.hasSingle {
 		out.Anchor, out.AfterAnchor = p.single-1, true
 	}
@@ -133,8 +133,8 @@ func (in *storedSchedule) options() ([]Option, error) {
 	default:
 		return nil, fmt.Errorf("repeated: %q: must be empty, %q or %q", in.Repeated, storedFirst, storedLast)
 	}
-	if in.Kubernetes136 {
-		opts = append(opts, Kubernetes136())
+	if in.Kubernetes {
+		opts = append(opts, Kubernetes())
 	}
 	return opts, nil
 }

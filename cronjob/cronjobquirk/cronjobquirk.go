@@ -44,7 +44,7 @@ const (
 	ByName
 )
 
-// All are the quirks of Kubernetes 1.36.
+// All are all quirks, as 1.31 to 1.36 have them.
 const All = 1<<7 - 1
 
 // Of returns the quirks of a release.

@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // TestJ35_OrderOfWrites compares all calls of a round, one at a time.
@@ -217,7 +218,7 @@ func TestJ41_StillTracked(t *testing.T) {
 // TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends. That is no
 // failure: the next round, a second later, plans without the pod.
 func TestJ6_AdoptionOfAGonePod(t *testing.T) {
-	for name, options := range map[string]job.Options{"default": {}, "preset": job.Kubernetes136()} {
+	for name, options := range map[string]job.Options{"default": {}, "preset": job.Kubernetes(release.Newest)} {
 		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan))
 		s.Options = options
 		f, end, err := apply(t, s, map[string]error{"adopt": jobapply.ErrGone})

@@ -70,7 +70,7 @@ const (
 	SidecarsUnranked
 )
 
-// All are the quirks of Kubernetes 1.36. As text they are a list of names: the text "All" also
+// All are the quirks of [release.Newest]. As text they are a list of names: the text "All" also
 // means the quirks of old releases.
 const All = 1<<12 - 1
 

@@ -20,7 +20,7 @@ import (
 )
 
 // Release is a minor release of Kubernetes, with the feature gates that are switched away
-// from their defaults. The zero value is [V136] with its defaults.
+// from their defaults. The zero value is [Newest] with its defaults.
 type Release uint32
 
 // The releases, with default gates.
@@ -34,11 +34,12 @@ const (
 	V137
 )
 
-const (
-	first, last = V131, V137
-	// latest is the release that the zero value stands for.
-	latest = V136
-)
+// Newest is the newest release that the library is compared with, whose patch docs/releases.md
+// says, and what the zero value of a Release means. It moves with a version of the library whose
+// changelog says so under Semantics.
+const Newest = V137
+
+const first, last = V131, Newest
 
 // All returns the releases in order, each with default gates.
 func All() []Release {
@@ -54,7 +55,7 @@ func (r Release) Minor() int {
 	if m := r & minorBits; m != 0 {
 		return int(m)
 	}
-	return int(latest)
+	return int(Newest)
 }
 
 // The low bits of a Release are its minor number, the others the gates that are switched.

@@ -77,10 +77,10 @@ func TestOff(t *testing.T) {
 
 func TestZero(t *testing.T) {
 	var r Release
-	if r.String() != "1.36" || r.Defaults() != V136 || !V131.IsBefore(r) || r.IsBefore(V136) {
+	if r.String() != "1.37" || r.Defaults() != Newest || !V136.IsBefore(r) || r.IsBefore(Newest) {
 		t.Errorf("the zero release is %v", r)
 	}
-	if set, err := r.With("StaleControllerConsistencyJob", false); err != nil || set.String() != "1.36,StaleControllerConsistencyJob=false" {
+	if set, err := r.With("StaleControllerConsistencyJob", false); err != nil || set.String() != "1.37,StaleControllerConsistencyJob=false" {
 		t.Errorf("%v, %v", set, err)
 	}
 }

@@ -205,7 +205,7 @@ func matches(cron *cronState, spec *cronjob.Spec, run time.Time) bool {
 		return true // counts from the last run
 	}
 	of := cronjob.CronJob{Spec: *spec, CreationTimestamp: cron.cronJob.CreationTimestamp}
-	for _, o := range [][]schedule.Option{nil, {schedule.Kubernetes136()}} {
+	for _, o := range [][]schedule.Option{nil, {schedule.Kubernetes()}} {
 		if spec.TimeZone == nil {
 			o = append(o, schedule.WithLocation(run.Location()))
 		}

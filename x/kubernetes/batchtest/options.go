@@ -30,7 +30,7 @@ type options struct {
 func newOptions(given []Option) (*options, error) {
 	o := &options{
 		speed: 1, patience: 30 * time.Second,
-		job: job.Kubernetes136(), cronJob: cronjob.Kubernetes136(), schedule: []schedule.Option{schedule.Kubernetes136()},
+		job: job.Kubernetes(release.Newest), cronJob: cronjob.Kubernetes(release.Newest), schedule: []schedule.Option{schedule.Kubernetes()},
 	}
 	for _, option := range given {
 		if err := option(o); err != nil {
@@ -77,7 +77,7 @@ func Patience(d time.Duration) Option {
 }
 
 // Release lets the controllers decide as a release of Kubernetes does. The server should be of
-// that release: older ones refuse some statuses that newer ones require. The default is 1.36.
+// that release: older ones refuse some statuses that newer ones require. The default is [release.Newest].
 func Release(r release.Release) Option {
 	return func(o *options) error {
 		o.job, o.cronJob, o.stale = job.Kubernetes(r), cronjob.Kubernetes(r), r.IsBefore(release.V136)
@@ -86,7 +86,7 @@ func Release(r release.Release) Option {
 }
 
 // JobPlanner sets the options of the Job and TTL controllers. The default is what the controllers of
-// Kubernetes 1.36 do, [job.Kubernetes136].
+// [release.Newest] do.
 func JobPlanner(of job.Options) Option {
 	return func(o *options) error {
 		o.job = of
@@ -95,7 +95,7 @@ func JobPlanner(of job.Options) Option {
 }
 
 // CronJobPlanner sets the options of the CronJob controller, and how it reads schedules. The default is
-// what the controller of Kubernetes 1.36 does, [cronjob.Kubernetes136].
+// what the controller of [release.Newest] does.
 func CronJobPlanner(of cronjob.Options, schedules ...schedule.Option) Option {
 	return func(o *options) error {
 		o.cronJob, o.schedule = of, schedules

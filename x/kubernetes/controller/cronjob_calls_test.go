@@ -20,6 +20,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
@@ -48,7 +49,7 @@ func (d *cronDesk) round(name string) (time.Time, error) {
 // TestCronJobs_Calls: the calls, the events and the end of one round of a CronJob.
 func TestCronJobs_Calls(t *testing.T) {
 	live := controller.CronJobOptions{LiveReads: true}
-	quirks := controller.CronJobOptions{LiveReads: true, Planner: cronjob.Kubernetes136()}
+	quirks := controller.CronJobOptions{LiveReads: true, Planner: cronjob.Kubernetes(release.Newest)}
 	named := func(o *batchv1.CronJob, names ...string) {
 		for _, name := range names {
 			o.Status.Active = append(o.Status.Active, corev1.ObjectReference{

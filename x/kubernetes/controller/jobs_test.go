@@ -19,6 +19,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
@@ -83,7 +84,7 @@ func TestJobs_ManagedBy(t *testing.T) {
 // TestJ34_NamespaceTerminating: what cannot be created any more is reported, once for a round. As in Kubernetes, there is no
 // event with quirks.
 func TestJ34_NamespaceTerminating(t *testing.T) {
-	for _, planner := range []job.Options{{}, job.Kubernetes136()} {
+	for _, planner := range []job.Options{{}, job.Kubernetes(release.Newest)} {
 		synctest.Test(t, func(t *testing.T) {
 			j := newJob("j", pointTo(mine))
 			j.Spec.Parallelism, j.Spec.Completions = pointTo[int32](4), pointTo[int32](4)

@@ -138,7 +138,7 @@ func (c *Config) newControllers(client kubernetes.Interface, factory informers.S
 	add(CronJobs, func() (starter, error) {
 		o := controller.CronJobOptions{Common: common, Planner: c.Planners.CronJob, Metrics: measure(c.Registry), Advise: c.advise}
 		if c.Planners.Preset != "" {
-			o.Schedule = []schedule.Option{schedule.Kubernetes136()}
+			o.Schedule = []schedule.Option{schedule.Kubernetes()}
 		}
 		return controller.NewCronJobs(client, factory, o)
 	})

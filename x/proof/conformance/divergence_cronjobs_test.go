@@ -232,7 +232,7 @@ func cronJobOf(spec *batchv1.CronJobSpec) *batchv1.CronJob {
 
 // asKubernetes has the schedules of the preset, and the reference's search. Without
 // it, ours computes exactly what is due.
-var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.Estimate}, Schedule: []schedule.Option{schedule.Kubernetes136()}}
+var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.Estimate}, Schedule: []schedule.Option{schedule.Kubernetes()}}
 
 // scheduleDivergences holds the rows about schedules. While controllers run, time
 // passes slowly, since their work queues tick twice a second; so they are stopped
@@ -284,7 +284,7 @@ func showNext(spec, zone, after, theirs, ours string) func(*testing.T) {
 		if next := nextOf(t, from, spec, zone); next != ours {
 			t.Errorf("ours: %s, want %s", next, ours)
 		}
-		if next := nextOf(t, from, spec, zone, schedule.Kubernetes136()); next != theirs {
+		if next := nextOf(t, from, spec, zone, schedule.Kubernetes()); next != theirs {
 			t.Errorf("ours with the preset: %s, want %s", next, theirs)
 		}
 	}

@@ -105,7 +105,7 @@ func TestDivergencesNameOptions(t *testing.T) {
 	}
 }
 
-// declaredIn lists what a package exports: "job.Kubernetes136", "job.Options.Backoff".
+// declaredIn lists what a package exports: "job.Kubernetes", "job.Options.Backoff".
 func declaredIn(t *testing.T, dir string) map[string]bool {
 	pkg := path.Base(dir)
 	paths, err := filepath.Glob(root + dir + "/*.go")

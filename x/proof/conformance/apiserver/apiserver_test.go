@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/proof/conformance/apiserver"
-	"github.com/batchplan/batchplan/x/proof/conformance/releases"
 )
 
 // A second server in the same process shows that the first has left nothing behind.
@@ -22,8 +22,8 @@ func start(t *testing.T) {
 	client := apiserver.Start(t)
 	version, err := client.Discovery().ServerVersion()
 	must.OK(t, err)
-	if got := version.Major + "." + version.Minor; got != releases.Newest.String() {
-		t.Errorf("the server is %s, want %s", got, releases.Newest)
+	if got := version.Major + "." + version.Minor; got != release.Newest.String() {
+		t.Errorf("the server is %s, want %s", got, release.Newest)
 	}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "pod"},

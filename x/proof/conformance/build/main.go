@@ -9,14 +9,13 @@ import (
 	"os"
 
 	"github.com/batchplan/batchplan/job/release"
-	"github.com/batchplan/batchplan/x/proof/conformance/releases"
 	"github.com/batchplan/batchplan/x/proof/conformance/rounds/overlay"
 )
 
 func main() {
 	more := flag.String("overlay", "", "a build overlay of Go, a JSON `file`, to be added")
 	var r release.Release
-	flag.TextVar(&r, "release", releases.Newest, "the `release` of Kubernetes whose controllers are compiled")
+	flag.TextVar(&r, "release", release.Newest, "the `release` of Kubernetes whose controllers are compiled")
 	flag.Usage = func() { fmt.Fprintln(os.Stderr, "usage: build [-release RELEASE] [-overlay FILE] PACKAGE FILE") }
 	flag.Parse()
 	if flag.NArg() != 2 {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
-	"github.com/batchplan/batchplan/x/proof/conformance/releases"
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
@@ -49,7 +49,7 @@ func (s side) run(ctx context.Context, config *rest.Config, namespace string, wo
 	}
 	if s == preset {
 		var err error
-		if c.Planners, err = replica.ParsePlanners(nil, replica.PresetKubernetes+releases.Newest.String()); err != nil {
+		if c.Planners, err = replica.ParsePlanners(nil, replica.PresetKubernetes+release.Newest.String()); err != nil {
 			return err
 		}
 	}

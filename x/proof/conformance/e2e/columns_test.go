@@ -18,8 +18,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
-	"github.com/batchplan/batchplan/x/proof/conformance/releases"
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
@@ -74,7 +74,7 @@ func testColumns(t *testing.T, c *cluster) {
 	startTheirs(theirPlace)
 	presets := map[string]replica.Planners{
 		"recommended": {},
-		"preset":      {Preset: replica.PresetKubernetes + releases.Newest.String(), Job: job.Kubernetes(releases.Newest), CronJob: cronjob.Kubernetes(releases.Newest)},
+		"preset":      {Preset: replica.PresetKubernetes + release.Newest.String(), Job: job.Kubernetes(release.Newest), CronJob: cronjob.Kubernetes(release.Newest)},
 	}
 	ourPlaces := map[string]*place{}
 	for preset, planners := range presets {

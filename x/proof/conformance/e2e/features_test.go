@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/x/proof/conformance/releases"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // feature is a job and how it must end.
@@ -167,7 +167,7 @@ var features = []feature{
 }
 
 func testFeatures(t *testing.T, c *cluster) {
-	for preset, options := range map[string]job.Options{"recommended": {}, "preset": job.Kubernetes(releases.Newest)} {
+	for preset, options := range map[string]job.Options{"recommended": {}, "preset": job.Kubernetes(release.Newest)} {
 		t.Run(preset, func(t *testing.T) {
 			t.Parallel()
 			p := c.newPlace(t)

@@ -1,6 +1,6 @@
 // Package releases builds test binaries with the controllers and the API server's code of a
 // release of Kubernetes, and tells such a binary which one it has. The folder has the go.mod and
-// the go.sum of each release but the newest, whose libraries the module itself names.
+// the go.sum of each release but [release.Newest], whose libraries the module itself names.
 //
 // Two releases never fit into one build. What differs between them in the code that calls them is
 // in files whose names end with the first release that they fit, with build tags such as before134:
@@ -15,9 +15,6 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Newest is the release whose libraries the module itself names.
-const Newest = release.V137
-
 // compiled is the release that the binary has, set when it is linked.
 var compiled = "1.37"
 
@@ -27,7 +24,7 @@ func Flags(r release.Release, modfile string, more ...string) []string {
 	const variable = "github.com/batchplan/batchplan/x/proof/conformance/releases.compiled"
 	tags := more
 	for _, other := range release.All() {
-		if r.IsBefore(other) && !Newest.IsBefore(other) {
+		if r.IsBefore(other) && !release.Newest.IsBefore(other) {
 			tags = append(tags, fmt.Sprintf("before1%d", other.Minor()))
 		}
 	}
@@ -37,7 +34,7 @@ func Flags(r release.Release, modfile string, more ...string) []string {
 // Named returns the path of the go.mod of a release, without ".mod". Root is the folder of this
 // module.
 func Named(root string, r release.Release) string {
-	if r = r.Defaults(); r == Newest {
+	if r = r.Defaults(); r == release.Newest {
 		return filepath.Join(root, "go")
 	}
 	return filepath.Join(root, "releases", r.String())

@@ -72,7 +72,7 @@ func (d *draw) cronSpec() batchv1.CronJobSpec {
 // one.
 func (d *draw) runs(c *batchv1.CronJob) (out []time.Time) {
 	decoded := decodeCronJob(c)
-	compiled := cronjob.Compile(&decoded, schedule.Kubernetes136())
+	compiled := cronjob.Compile(&decoded, schedule.Kubernetes())
 	if compiled.Problem != "" {
 		return nil
 	}

@@ -34,7 +34,7 @@ var cronPlanner cronjob.Planner
 // that follows when an active job was found gone.
 func playOursCron(s *CronSnapshot) (r Result) {
 	decoded := decodeCronJob(s.CronJob)
-	snapshot := cronjob.Snapshot{CronJob: decoded, Now: s.Now, Options: cronjob.Kubernetes(played), Schedule: cronjob.Compile(&decoded, schedule.Kubernetes136())}
+	snapshot := cronjob.Snapshot{CronJob: decoded, Now: s.Now, Options: cronjob.Kubernetes(played), Schedule: cronjob.Compile(&decoded, schedule.Kubernetes())}
 	for _, j := range s.Jobs {
 		child, err := cronjob.DecodeChild(&decoded, encode(j))
 		must(err)

@@ -123,7 +123,7 @@ func TestValidation(t *testing.T) {
 			}
 		}
 		fmt.Printf("%s: %d cases, of which the API server refuses %d\n%s", k.name, *cases, refused, table(hits))
-		if played == releases.Newest && k.listed {
+		if played == release.Newest && k.listed {
 			checkHits(t, k.name, hits)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/sim"
 )
 
@@ -96,11 +97,11 @@ func TestEveryField(t *testing.T) {
 	if have := s.Options.cronOptions(); !reflect.DeepEqual(have, crons) {
 		t.Errorf("have %+v\nwant %+v", have, crons)
 	}
-	s.Options = Options{Kubernetes136: true}
-	if have := s.Options.jobOptions(); !reflect.DeepEqual(have, job.Kubernetes136()) {
+	s.Options = Options{Kubernetes: true}
+	if have := s.Options.jobOptions(); !reflect.DeepEqual(have, job.Kubernetes(release.Newest)) {
 		t.Errorf("as Kubernetes: %+v", have)
 	}
-	if have := s.Options.cronOptions(); !reflect.DeepEqual(have, cronjob.Kubernetes136()) {
+	if have := s.Options.cronOptions(); !reflect.DeepEqual(have, cronjob.Kubernetes(release.Newest)) {
 		t.Errorf("as Kubernetes: %+v", have)
 	}
 	for part, policy := range map[string]backoff.Policy{"base: 1s": {Base: sec}, "factor: 5": {Factor: 5}, "max: 1s": {Max: sec}} {

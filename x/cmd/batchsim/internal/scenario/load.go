@@ -194,7 +194,7 @@ func (s *Scenario) loadManifest(place int, src *Source) error {
 			return err
 		}
 		c.Options = s.Options.cronOptions()
-		if s.Options.Kubernetes136 {
+		if s.Options.Kubernetes {
 			c.Schedule = append(c.Schedule, kubernetesSchedule)
 		}
 		c.Create = time.Duration(src.Arrivals.From)

@@ -23,7 +23,7 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-var kubernetesSchedule = schedule.Kubernetes136()
+var kubernetesSchedule = schedule.Kubernetes()
 
 // Objects are the jobs and CronJobs of a manifest.
 type Objects struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/sim"
 )
 
@@ -125,9 +126,9 @@ type Arrivals struct {
 
 // Options are the options of the planners.
 type Options struct {
-	// Kubernetes136 decides as the controllers of Kubernetes 1.36 do, quirks included.
-	Kubernetes136 bool `yaml:"kubernetes136"`
-	Backoff       struct {
+	// Kubernetes decides as the controllers of [release.Newest] do, quirks included.
+	Kubernetes bool `yaml:"kubernetes"`
+	Backoff    struct {
 		Base   Duration `yaml:"base" limit:"positive"`
 		Factor int      `yaml:"factor" limit:"1 1000"`
 		Max    Duration `yaml:"max" limit:"positive"`
@@ -267,8 +268,8 @@ func (s *Scenario) controlPlane() sim.ControlPlane {
 // jobOptions returns the options of the planner of jobs.
 func (o *Options) jobOptions() job.Options {
 	var out job.Options
-	if o.Kubernetes136 {
-		out = job.Kubernetes136()
+	if o.Kubernetes {
+		out = job.Kubernetes(release.Newest)
 	}
 	if p := (backoff.Policy{Base: time.Duration(o.Backoff.Base), Factor: o.Backoff.Factor, Max: time.Duration(o.Backoff.Max)}); p != (backoff.Policy{}) {
 		out.Backoff = p
@@ -281,8 +282,8 @@ func (o *Options) jobOptions() job.Options {
 // cronOptions returns the options of the planner of CronJobs.
 func (o *Options) cronOptions() cronjob.Options {
 	var out cronjob.Options
-	if o.Kubernetes136 {
-		out = cronjob.Kubernetes136()
+	if o.Kubernetes {
+		out = cronjob.Kubernetes(release.Newest)
 	}
 	_ = out.CatchUp.UnmarshalText([]byte(o.CatchUp)) // check has refused other words
 	out.CatchUpWindow, out.CatchUpLimit = time.Duration(o.CatchUpWindow), o.CatchUpLimit

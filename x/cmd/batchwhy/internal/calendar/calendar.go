@@ -1,5 +1,5 @@
 // Package calendar shows the times of a schedule: its next runs, the gaps and overlaps of
-// daylight saving time, what may be surprising, and what Kubernetes 1.36 makes of it.
+// daylight saving time, what may be surprising, and what Kubernetes 1.37 makes of it.
 package calendar
 
 import (
@@ -18,7 +18,7 @@ type Calendar struct {
 	Runs     []Run     `json:"runs"`
 	Shifts   []Shift   `json:"shifts"`
 	Findings []Finding `json:"findings"`
-	// Differences are runs of the next year that Kubernetes 1.36 has at other times.
+	// Differences are runs of the next year that Kubernetes 1.37 has at other times.
 	Differences []Difference `json:"differences"`
 	// PerYear is the number of runs in the year that follows.
 	PerYear int `json:"perYear"`
@@ -56,7 +56,7 @@ type Finding struct {
 	Text string `json:"text"`
 }
 
-// Difference is a run that Kubernetes 1.36 has at another time.
+// Difference is a run that Kubernetes 1.37 has at another time.
 type Difference struct {
 	Ours   string `json:"ours"`
 	Theirs string `json:"theirs"`
@@ -74,7 +74,7 @@ func Look(spec, zone string, deadline int64, from time.Time) (*Calendar, error) 
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := schedule.Parse(spec, schedule.WithTimeZone(zone), schedule.Kubernetes136())
+	theirs, err := schedule.Parse(spec, schedule.WithTimeZone(zone), schedule.Kubernetes())
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,12 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// lookAtCron asks the planner, once as the schedule means it and once as Kubernetes 1.36 decides.
+// lookAtCron asks the planner, once as the schedule means it and once as Kubernetes 1.37 decides.
 func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 	object := c.Object
 	if c.IsManifest && object.CreationTimestamp.IsZero() {
@@ -34,7 +35,7 @@ func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 		CronJob: object, Children: l.children, Now: e.options.At, Schedule: cronjob.Compile(&object), Consistent: true,
 	}
 	l.theirSnapshot = l.snapshot
-	l.theirSnapshot.Schedule, l.theirSnapshot.Options = cronjob.Compile(&object, schedule.Kubernetes136()), cronjob.Kubernetes136()
+	l.theirSnapshot.Schedule, l.theirSnapshot.Options = cronjob.Compile(&object, schedule.Kubernetes()), cronjob.Kubernetes(release.Newest)
 	l.spec, l.status = &l.snapshot.CronJob.Spec, &l.snapshot.CronJob.Status
 	if l.plan, err = cronjob.Reconcile(l.snapshot); err != nil {
 		return l, err

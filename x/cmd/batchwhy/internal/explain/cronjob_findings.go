@@ -154,18 +154,18 @@ func (l *cronLook) namespaceFindings() []Finding {
 		remedy("create the CronJob in another namespace", kubectl("OTHER", "apply", "-f", "cronjob.yaml"), "safe: what is in this namespace will be deleted"))}
 }
 
-// differenceFindings report that Kubernetes 1.36 decides otherwise than the schedule says.
+// differenceFindings report that Kubernetes 1.37 decides otherwise than the schedule says.
 func (l *cronLook) differenceFindings() []Finding {
 	switch {
 	case l.snapshot.Schedule.Problem != "" || l.isSuspended():
 		return nil
 	case l.isLost():
-		return []Finding{finding(Error, "RunLost", fmt.Sprintf("the run of %s is due, and Kubernetes 1.36 does not start it: it takes the distance between the first two missed runs for the distance of all, and this schedule is irregular; the next run, %s, starts again",
+		return []Finding{finding(Error, "RunLost", fmt.Sprintf("the run of %s is due, and Kubernetes 1.37 does not start it: it takes the distance between the first two missed runs for the distance of all, and this schedule is irregular; the next run, %s, starts again",
 			l.moment(l.plan.Create[0].ScheduledTime), l.moment(l.plan.NextRun)), l.runNow("start the lost run by hand"))}
 	case !l.plan.NextRun.Equal(l.theirs.NextRun) && l.theirs.NextRun.IsZero():
-		return []Finding{finding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.36 finds no run at all within five years", l.moment(l.plan.NextRun)), l.runNow("start that run by hand when its time has come"))}
+		return []Finding{finding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.37 finds no run at all within five years", l.moment(l.plan.NextRun)), l.runNow("start that run by hand when its time has come"))}
 	case !l.plan.NextRun.Equal(l.theirs.NextRun):
-		return []Finding{finding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.36 runs it at %s", l.moment(l.plan.NextRun), l.moment(l.theirs.NextRun)), l.edit("write the schedule so that both agree: see the page's part Schedules"))}
+		return []Finding{finding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.37 runs it at %s", l.moment(l.plan.NextRun), l.moment(l.theirs.NextRun)), l.edit("write the schedule so that both agree: see the page's part Schedules"))}
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type cronLook struct {
 	children []cronjob.Child
 	snapshot cronjob.Snapshot
 	plan     cronjob.Plan
-	// theirs is the plan of Kubernetes 1.36, quirks included.
+	// theirs is the plan of Kubernetes 1.37, quirks included.
 	theirs cronjob.Plan
 	// theirSnapshot is what that plan was made from.
 	theirSnapshot cronjob.Snapshot
@@ -38,7 +38,7 @@ type cronLook struct {
 
 func (l *cronLook) isSuspended() bool { return l.spec.Suspend != nil && *l.spec.Suspend }
 
-// isLost reports whether a run is due that Kubernetes 1.36 does not find.
+// isLost reports whether a run is due that Kubernetes 1.37 does not find.
 func (l *cronLook) isLost() bool { return len(l.plan.Create) > 0 && len(l.theirs.Create) == 0 }
 
 // inZone adds the wall clock of the schedule's zone.

@@ -17,7 +17,7 @@ func (l *cronLook) next() (all []Step) {
 	for _, c := range l.plan.Create {
 		switch why := withoutRule(c.Reason.String()); {
 		case l.isLost():
-			all = append(all, step("Lost", time.Time{}, "Kubernetes 1.36 starts nothing now; an exact controller would create Job %s", c.Name))
+			all = append(all, step("Lost", time.Time{}, "Kubernetes 1.37 starts nothing now; an exact controller would create Job %s", c.Name))
 		case refusal(l.events, l.now) != nil || !l.closing.IsZero():
 			all = append(all, step("Create", time.Time{}, "the controller tries again and again to create Job %s, for the run of %s, until the API server accepts it", c.Name, l.moment(c.ScheduledTime)))
 		case l.staleHolder() != "":

@@ -202,7 +202,7 @@ func (f *future) endPods() {
 	}
 }
 
-// forecast plans the runs to come, as Kubernetes 1.36 starts them.
+// forecast plans the runs to come, as Kubernetes 1.37 starts them.
 func (l *cronLook) forecast(ahead time.Duration) *Forecast {
 	f := &Forecast{Until: l.now.Add(ahead).UTC()}
 	h := l.habit()

@@ -71,7 +71,7 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 		if c.ScheduledTime.Equal(run) {
 			switch {
 			case len(l.theirs.Create) == 0:
-				return "lost", "is due, and Kubernetes 1.36 does not start it"
+				return "lost", "is due, and Kubernetes 1.37 does not start it"
 			case refusal(l.events, l.now) != nil, !l.closing.IsZero():
 				return "due", "is due, and the API server refuses its Job"
 			case l.staleHolder() != "":

@@ -208,7 +208,7 @@ var situations = []situation{
 	{Name: "runs-fail", file: "all_fail", Title: "Every run fails"},
 	{Name: "time-zone", file: "zone_typo", Title: "A misspelled time zone"},
 	{Name: "lost-run", folder: "lost_run", file: "input.yaml", Title: "Catch-up: a run is lost", At: "2026-10-14T20:00:00Z", Ahead: 86400,
-		Note: "The controller was down for a day. The latest missed run should be made up, but Kubernetes 1.36 does not find it, since the schedule is irregular."},
+		Note: "The controller was down for a day. The latest missed run should be made up, but Kubernetes 1.37 does not find it, since the schedule is irregular."},
 	{Name: "suspended", folder: "suspended_cron", file: "input.json", Title: "A suspended CronJob", At: "2026-10-14T09:00:00Z",
 		Note: "Thirteen runs have come due during the suspension. On resumption only the latest starts immediately."},
 	{Name: "backoff", folder: "backoff", file: "input.json", Title: "Backoff: nothing runs", At: "2026-10-14T09:01:00Z", Ahead: 3600,

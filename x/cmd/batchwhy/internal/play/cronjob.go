@@ -13,6 +13,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -30,7 +31,7 @@ type CronJob struct {
 	last   string
 	// wait is what happens next by itself.
 	wait wait
-	// differs says that Kubernetes 1.36 would not have started what this step has started.
+	// differs says that Kubernetes 1.37 would not have started what this step has started.
 	differs string
 }
 
@@ -256,14 +257,14 @@ func (p *CronJob) settle() error {
 	return p.world.Err()
 }
 
-// compare notes a run of the plan that Kubernetes 1.36 would not start.
+// compare notes a run of the plan that Kubernetes 1.37 would not start.
 func (p *CronJob) compare(s cronjob.Snapshot, plan *cronjob.Plan) {
 	if len(plan.Create) == 0 || plan.Create[0].ScheduledTime.IsZero() {
 		return
 	}
-	s.Options, s.Schedule = cronjob.Kubernetes136(), cronjob.Compile(&s.CronJob, schedule.Kubernetes136())
+	s.Options, s.Schedule = cronjob.Kubernetes(release.Newest), cronjob.Compile(&s.CronJob, schedule.Kubernetes())
 	if theirs, err := cronjob.Reconcile(s); err == nil && len(theirs.Create) == 0 {
-		p.differs = fmt.Sprintf("Kubernetes 1.36 would not have started the run of %s: from the distance between the first two missed runs it estimates when the latest was due, and finds none.",
+		p.differs = fmt.Sprintf("Kubernetes 1.37 would not have started the run of %s: from the distance between the first two missed runs it estimates when the latest was due, and finds none.",
 			plan.Create[0].ScheduledTime.UTC().Format(time.DateTime))
 	}
 }

@@ -49,7 +49,7 @@ var cronExamples = []Script{
 			"Its Job completes.",
 			"The controller is down for more than two hours. Four runs come due meanwhile. Back again, the controller starts the latest of them; the other three are missed.",
 			"The Job completes.",
-			"The controller is down again, over the weekend. The latest run was due on Friday at 17:30, and it starts now. Kubernetes 1.36 would not have started it, since the gaps between the runs are uneven.",
+			"The controller is down again, over the weekend. The latest run was due on Friday at 17:30, and it starts now. Kubernetes 1.37 would not have started it, since the gaps between the runs are uneven.",
 			"The Job completes.",
 			"A user sets startingDeadlineSeconds to 600: from now on a run may start at most ten minutes late.",
 			"The first run of Monday starts in time.",

@@ -175,7 +175,7 @@ function showSchedule(quietly) {
 function statusOf(found) {
   const next = found.runs.length ? `The next run is ${found.runs[0].in}, ${found.runs[0].local}.` : "There is no next run.";
   const n = found.findings.length;
-  return `${next} ${n || "No"} finding${n === 1 ? "" : "s"}, ${found.shifts.length} changes of the clock in three years, ${found.differences.length || "no"} differences from Kubernetes 1.36.`;
+  return `${next} ${n || "No"} finding${n === 1 ? "" : "s"}, ${found.shifts.length} changes of the clock in three years, ${found.differences.length || "no"} differences from Kubernetes 1.37.`;
 }
 
 // runs is the sentence of a schedule with its verb, such as "Never runs (no such date)".
@@ -198,9 +198,9 @@ function calendarOf(found) {
     shifts.append(one);
   }
   nodes.push(shifts);
-  nodes.push(element("h2", "Kubernetes 1.36"));
-  if (!found.differences.length) nodes.push(element("p", "Kubernetes 1.36 finds the same runs in the next year."));
-  else nodes.push(tableOf(["This schedule", "Kubernetes 1.36"], found.differences.map((d) => [d.ours, d.theirs])));
+  nodes.push(element("h2", "Kubernetes 1.37"));
+  if (!found.differences.length) nodes.push(element("p", "Kubernetes 1.37 finds the same runs in the next year."));
+  else nodes.push(tableOf(["This schedule", "Kubernetes 1.37"], found.differences.map((d) => [d.ours, d.theirs])));
   return nodes;
 }
 
