@@ -237,6 +237,18 @@ func pointTo[T any](v T) *T { return &v }
 // quiet returns a context without a log.
 func quiet(t *testing.T) context.Context { return klog.NewContext(t.Context(), logr.Discard()) }
 
+// checkWarnings fails unless each warning is a line in the log too. The error of a round is that line.
+func (c *cluster) checkWarnings(events string, err error) {
+	c.Helper()
+	want := strings.Count(events, "Warning ")
+	if err != nil {
+		want = 0
+	}
+	if got := strings.Count(strings.Join(c.log, ""), `"msg"="warning"`); got != want {
+		c.Errorf("%d warnings in the log, want %d: %s", got, want, c.log)
+	}
+}
+
 // logged returns a context whose log, up to level 4, is written to the lines.
 func logged(t *testing.T, lines *[]string) context.Context {
 	var mu sync.Mutex

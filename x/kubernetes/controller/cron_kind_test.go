@@ -134,7 +134,8 @@ func TestCron_Ending(t *testing.T) {
 
 // TestCron_Schedule: the options of one parent's schedule come after those of all.
 func TestCron_Schedule(t *testing.T) {
-	o := controller.CronJobOptions{Schedule: []schedule.Option{schedule.WithTimeZone("Asia/Kathmandu"), schedule.Also("10 * * * *")}}
+	all := []schedule.Option{schedule.WithTimeZone("Asia/Kathmandu"), schedule.Also("10 * * * *"), nil}
+	o := controller.CronJobOptions{Schedule: all[:2]} // with room behind them
 	kind, zone := storing(nil), "Etc/UTC"
 	kind.Schedule = func(*beat) []schedule.Option { return []schedule.Option{schedule.WithTimeZone(zone)} }
 	history(t, kind, o, hourly, func(c *clockwork) {
@@ -148,6 +149,9 @@ func TestCron_Schedule(t *testing.T) {
 			if want := time.Date(2000, 1, 1, 0, test.want, 0, 1e8, time.UTC); err != nil || !next.Equal(want) {
 				t.Errorf("%s: again at %s, want %s, %v", zone, next, want, err)
 			}
+		}
+		if all[2] != nil {
+			t.Error("the options of one parent were written behind those of all")
 		}
 	})
 }

@@ -43,7 +43,7 @@ func newCronDesk(t *testing.T, o controller.CronJobOptions) *cronDesk {
 
 // round runs a round of a CronJob.
 func (d *cronDesk) round(name string) (time.Time, error) {
-	return d.Reconcile(quiet(d.T), types.NamespacedName{Namespace: "ns", Name: name})
+	return d.Reconcile(logged(d.T, &d.log), types.NamespacedName{Namespace: "ns", Name: name})
 }
 
 // TestCronJobs_Calls: the calls, the events and the end of one round of a CronJob.
@@ -74,6 +74,7 @@ func TestCronJobs_Calls(t *testing.T) {
 		s.cached.Spec.SuccessfulJobsHistoryLimit = pointTo[int32](0)
 		complete(owned(s, "old"), 0)
 	}
+	advised := controller.CronJobOptions{Advise: func(o controller.Object) (string, string) { return "Advice", "about " + o.GetName() }}
 	catchUp := controller.CronJobOptions{Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}}
 	tests := []struct {
 		name               string
@@ -145,6 +146,11 @@ func TestCronJobs_Calls(t *testing.T) {
 		{"missed runs are started in one round", catchUp, batchv1.AllowConcurrent, 121 * time.Second, func(scene) {},
 			"create jobs c-15778081, update cronjobs/status c at 1, get jobs c-15778081, create jobs c-15778082, update cronjobs/status c at 102",
 			"Normal SuccessfulCreate Created job c-15778081, Normal SuccessfulCreate Created job c-15778082", "in 59.1s"},
+		{"a started job is reason for advice", advised, batchv1.AllowConcurrent, 0, func(scene) {},
+			"create jobs c-15778081, update cronjobs/status c at 1",
+			"Normal SuccessfulCreate Created job c-15778081, Warning Advice about c", "in 59.1s"},
+		{"no advice without a start", advised, batchv1.AllowConcurrent, time.Second, func(scene) {},
+			"", "", "in 59.1s"},
 		{"a later plan fails", catchUp, batchv1.AllowConcurrent, 121 * time.Second, func(s scene) {
 			n := 0
 			s.PrependReactor("update", "cronjobs", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -184,6 +190,7 @@ func TestCronJobs_Calls(t *testing.T) {
 				if got := s.events.take(); got != test.events {
 					t.Errorf("events\n%s, want\n%s", got, test.events)
 				}
+				s.checkWarnings(test.events, err)
 				if end != test.end || err != nil && !next.IsZero() {
 					t.Errorf("it ends with %q, again at %s, want %q", end, next, test.end)
 				}

@@ -89,7 +89,9 @@ func (d *jobDesk) put(j *batchv1.Job, name string, changes ...func(*corev1.Pod))
 
 // round runs a round of a job.
 func (d *jobDesk) round(name string) (next time.Time, err error) {
-	unwritten(d.T, func() { next, err = d.Reconcile(quiet(d.T), types.NamespacedName{Namespace: "ns", Name: name}) }, d.jobCache, d.podCache)
+	unwritten(d.T, func() {
+		next, err = d.Reconcile(logged(d.T, &d.log), types.NamespacedName{Namespace: "ns", Name: name})
+	}, d.jobCache, d.podCache)
 	return next, err
 }
 

@@ -143,6 +143,7 @@ func TestJobs_Calls(t *testing.T) {
 				if got := s.reports.take(); got != test.events {
 					t.Errorf("events\n%s, want\n%s", got, test.events)
 				}
+				s.checkWarnings(test.events, err)
 				if end != test.end {
 					t.Errorf("it ends with\n%s, want\n%s", end, test.end)
 				}

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/batchplan/batchplan/job"
@@ -40,7 +39,7 @@ func mergeEvents(events []job.Event) (out []job.Event) {
 
 func listed(names []string) string {
 	if left := len(names) - maxNames; left > 0 {
-		names = append(slices.Clone(names[:maxNames]), fmt.Sprintf("and %d more", left))
+		names = append(names[:maxNames], fmt.Sprintf("and %d more", left))
 	}
 	return strings.Join(names, ", ")
 }
