@@ -10,6 +10,8 @@ import (
 // kind (J11), and which of them need a closer look. Pods are given by their place in
 // Snapshot.Pods.
 type census struct {
+	// pods are those of the job, whatever has become of them.
+	pods                       int64
 	active, ready, terminating int64
 	// restarts sums the restarts of pods that have not ended (J22).
 	restarts int64
@@ -166,6 +168,7 @@ func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 
 // add counts pods that need no closer look.
 func (c *census) add(n plain) {
+	c.pods += int64(n.pods)
 	c.active += int64(n.active)
 	c.ready += int64(n.ready)
 	c.done += int64(n.done)
@@ -194,6 +197,7 @@ func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 		}
 		return nil
 	}
+	c.pods++
 	known.see(pod, facts)
 	switch {
 	case pod.isTerminal():

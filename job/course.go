@@ -20,7 +20,7 @@ type course struct {
 
 // isIdle reports whether the round writes nothing: neither to a pod nor to the status.
 func isIdle(plan *Plan, b *basis) bool {
-	return len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) == 0 &&
+	return len(plan.Adopt)+len(plan.Release)+len(plan.Groups)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) == 0 &&
 		!declaredEnd(plan.Verdict, b, b.Counts.Active).decided() && isRecorded(b)
 }
 

@@ -89,9 +89,9 @@ func pendingIndexes(dst []pendingIndex, completions int32, count int64, c *censu
 }
 
 // creationOf makes the creation of a pending index.
-func creationOf(s *Snapshot, pending pendingIndex, policy *failurePolicy, reason CreateReason) Creation {
+func creationOf(s *Snapshot, pending pendingIndex, found *findings, reason CreateReason) Creation {
 	j := &s.Job
-	c := Creation{Index: IndexAt(pending.index), NamePrefix: j.Name + "-", Reason: reason}
+	c := Creation{Index: IndexAt(pending.index), NamePrefix: j.Name + "-", Reason: reason, Group: found.group}
 	if j.Spec.isIndexed() {
 		index := strconv.Itoa(int(pending.index))
 		c.NamePrefix = indexedPrefix(j.Name, index)
@@ -100,7 +100,7 @@ func creationOf(s *Snapshot, pending pendingIndex, policy *failurePolicy, reason
 		c.Unlabeled = s.Options.Without.Has(release.PodIndexLabel)
 	}
 	if pending.replaces >= 0 {
-		c.FailureCount, c.IgnoredFailureCount = countsAfter(&s.Pods[pending.replaces], policy)
+		c.FailureCount, c.IgnoredFailureCount = countsAfter(&s.Pods[pending.replaces], &found.policy)
 	}
 	return c
 }

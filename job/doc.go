@@ -14,7 +14,7 @@
 //     [Validate] when a job is accepted, unless an API server does.
 //  2. Reconcile. An error means that the snapshot breaks the contract: report it,
 //     and do nothing.
-//  3. Adopt and release pods. If that fails, skip 4.
+//  3. Adopt and release pods. With Options.Gangs, write the groups. If any of it fails, skip 4.
 //  4. Delete or create pods.
 //  5. Write the status that [Plan.Record] returns. If that succeeds, remove the
 //     finalizers that the [Recording] names.

@@ -31,6 +31,8 @@ func DropDisabled(next, old *Spec, r release.Release) (dropped []string) {
 		func() { next.MaxFailedIndexes = nil })
 	drop(release.JobBackoffLimitPerIndex, "podFailurePolicy.rules with action FailIndex", creates && next.failsIndexes(), false,
 		func() { next.PodFailurePolicy = withoutFailIndex(next.PodFailurePolicy) })
+	drop(release.WorkloadWithJob, "scheduling", next.Scheduling != nil, old.Scheduling != nil && !r.IsBefore(release.V137),
+		func() { next.Scheduling = nil })
 	drop(release.JobPodReplacementPolicy, "podReplacementPolicy", next.PodReplacementPolicy != "", old.PodReplacementPolicy != "",
 		func() { next.PodReplacementPolicy = "" })
 	return dropped

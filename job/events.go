@@ -1,6 +1,8 @@
 package job
 
 import (
+	"fmt"
+
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
@@ -29,7 +31,7 @@ const (
 func (a *aftermath) events(recorded *Status) []Event {
 	var events []Event
 	p, o := a.plan, a.outcome
-	if n := len(p.Events) + len(p.Delete) + len(p.Create); n > 0 {
+	if n := len(p.Events) + len(p.Groups) + len(p.Delete) + len(p.Create); n > 0 {
 		events = append(make([]Event, 0, n+2), p.Events...) // the plan's own list is not appended to
 	}
 	add := func(t EventType, reason, message string) {
@@ -37,6 +39,9 @@ func (a *aftermath) events(recorded *Status) []Event {
 	}
 	wrote := func(t EventType, reason, message string) {
 		events = append(events, Event{Type: t, Reason: reason, Message: message, PodWrite: true})
+	}
+	for i := range p.Groups {
+		a.reportGroup(&p.Groups[i], value.At(o.Grouped, i), add)
 	}
 	for i := range p.Delete {
 		switch e := value.At(o.Deleted, i); e.Result {
@@ -61,6 +66,18 @@ func (a *aftermath) events(recorded *Status) []Event {
 	}
 	reportEnd(&a.Facts, a.final, add)
 	return events
+}
+
+// reportGroup reports what became of an object that was to be created. Nothing tells that a gang was
+// resized, nor that a pod group could not be created, as in Kubernetes: the error does.
+func (a *aftermath) reportGroup(g *GroupWrite, e GroupEffect, add func(t EventType, reason, message string)) {
+	switch {
+	case g.UID != "":
+	case e.Result == ResultDone:
+		add(EventNormal, string(g.Kind)+"Created", fmt.Sprintf("Created %s %s for Job %s", g.Kind, g.Name, a.Facts.JobName))
+	case e.Result == ResultUnsuccessful && g.Kind == KindWorkload:
+		add(EventWarning, "FailedWorkloadCreate", fmt.Sprintf("Failed to create Workload for Job %s: %s", a.Facts.JobName, e.Error))
+	}
 }
 
 func reportSuspension(before, after *Status, add func(t EventType, reason, message string)) {

@@ -24,9 +24,11 @@ func (b *basis) isStopped() bool { return b.Course.Stopped || b.Facts.JobUID == 
 
 // facts are what the snapshot and its options say about the job.
 type facts struct {
-	JobUID UID       `json:"jobUID,omitempty"`
-	Now    time.Time `json:"now,omitzero"`
-	Status Status    `json:"status,omitzero"`
+	JobUID UID `json:"jobUID,omitempty"`
+	// JobName is set where events about groups need it.
+	JobName string    `json:"jobName,omitempty"`
+	Now     time.Time `json:"now,omitzero"`
+	Status  Status    `json:"status,omitzero"`
 	// StartTime is the one to record.
 	StartTime   time.Time `json:"startTime,omitzero"`
 	Completions *int32    `json:"completions,omitempty"`
@@ -49,6 +51,9 @@ type facts struct {
 func (f *facts) learn(s *Snapshot) {
 	spec := &s.Job.Spec
 	f.JobUID = s.Job.UID
+	if s.Options.Gangs {
+		f.JobName = s.Job.Name
+	}
 	f.Now = s.Now
 	f.Status = s.Job.Status
 	f.Status.Conditions = slices.Clip(f.Status.Conditions) // who appends does not write to the snapshot

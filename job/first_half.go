@@ -15,6 +15,8 @@ type findings struct {
 
 	pods    *census
 	indexes *indexes
+	// group is the one that new pods name.
+	group GroupRef
 	// known are the UIDs that the round has to recognize, and lists is what has become
 	// of the uncounted ones.
 	known  *uidTable

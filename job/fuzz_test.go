@@ -329,6 +329,9 @@ func drawOutcome(t *rapid.T, plan *job.Plan, from ...job.Result) job.Outcome {
 		Recorded: result.Draw(t, "recorded"),
 		Settled:  result.Draw(t, "settled"),
 	}
+	for range rapid.IntRange(0, len(plan.Groups)).Draw(t, "grouped") {
+		o.Grouped = append(o.Grouped, job.GroupEffect{Result: result.Draw(t, "grouped"), UID: "group"})
+	}
 	for range rapid.IntRange(0, min(len(plan.Untrack), 5)+1).Draw(t, "untracked") {
 		o.Untracked = append(o.Untracked, result.Draw(t, "untracked"))
 	}

@@ -78,7 +78,7 @@ func createMissing(plan *Plan, s *Snapshot, found *findings, missing int64, reco
 	}
 	reason := createReason(&s.Job.Spec, found.tally)
 	for _, pending := range chosen.pending {
-		plan.Create = append(plan.Create, creationOf(s, pending, &found.policy, reason))
+		plan.Create = append(plan.Create, creationOf(s, pending, found, reason))
 	}
 	if chosen.waiting > 0 && (len(plan.Create) == 0 || !s.Options.Quirks.Has(jobquirk.CoarseRequeue)) {
 		plan.wait(Wait{Reason: WaitIndexBackoff, Pods: chosen.waiting, Until: chosen.due})

@@ -95,7 +95,7 @@ func (a *aftermath) metrics(recorded *Status, failed bool, before, after *report
 		Untracked:      countUntrackedEnded(a.untrack, a.outcome.Untracked),
 		ManagedBy:      len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == WaitManagedBy,
 	}
-	if m.Action != "" && !hasClaimed(a.plan, &a.outcome.Writes) {
+	if m.Action != "" && !hasBegun(a.plan, &a.outcome.Writes) {
 		m.Action = reconciling // the round stopped before pods were managed
 	}
 	if a.Facts.Indexed {

@@ -9,6 +9,9 @@ import (
 // doneAll is the outcome in which every write of the plan took effect.
 func doneAll(p *Plan) Outcome {
 	o := Outcome{Writes: Writes{Claimed: ResultDone}, Recorded: ResultDone, Settled: ResultDone}
+	for range p.Groups {
+		o.Grouped = append(o.Grouped, GroupEffect{Result: ResultDone, UID: "group"})
+	}
 	for range p.Delete {
 		o.Deleted = append(o.Deleted, Effect{Result: ResultDone})
 	}

@@ -50,6 +50,10 @@ type Options struct {
 	// spec.ttlSecondsAfterFinished for that outcome (T2).
 	TTLSecondsAfterComplete *int32 `json:"ttlSecondsAfterComplete,omitempty"`
 	TTLSecondsAfterFailed   *int32 `json:"ttlSecondsAfterFailed,omitempty"`
+	// Gangs makes a workload and a pod group for each new job that nobody controls, and lets its
+	// pods name the group, as Kubernetes from 1.37 does with the gate WorkloadWithJob (J44). The
+	// snapshot needs Groups then, and the backend has to write them.
+	Gangs bool `json:"gangs,omitempty"`
 	// Without are the feature gates that are off: see docs/releases.md. Fields that belong
 	// to one of them are ignored.
 	Without release.Gates `json:"without,omitempty"`
@@ -60,11 +64,12 @@ type Options struct {
 // Kubernetes returns the options with which the planner decides as the controllers of a
 // release do, with its gates and its quirks.
 func Kubernetes(r release.Release) Options {
-	return Options{Quirks: jobquirk.Of(r), Without: r.Off()}
+	const asOption = release.WorkloadWithJob // off unless it is asked for, whatever the release
+	return Options{Quirks: jobquirk.Of(r), Without: r.Off() &^ asOption, Gangs: r.Has(asOption)}
 }
 
 func (o *Options) check() error {
-	if *o == (Options{Quirks: o.Quirks, Without: o.Without}) {
+	if *o == (Options{Quirks: o.Quirks, Without: o.Without, Gangs: o.Gangs}) {
 		return nil // the common case
 	}
 	fields := [...]struct {

@@ -52,6 +52,9 @@ type Writes struct {
 	// done, and ResultGone if a pod to adopt is not there any more. Then the round ends,
 	// and the next one, which does not see the pod, plans without it.
 	Claimed Result `json:"claimed,omitzero"`
+	// Grouped is parallel to the plan's Groups. If one is not done, the round ends, and the next
+	// one tries again.
+	Grouped []GroupEffect `json:"grouped,omitempty"`
 	// Deleted and Created are parallel to the plan's Delete and Create.
 	Deleted []Effect `json:"deleted,omitempty"`
 	Created []Effect `json:"created,omitempty"`
@@ -67,6 +70,16 @@ type Outcome struct {
 	Untracked []Result `json:"untracked,omitempty"`
 	// Settled is the result of writing the status of the [Settlement].
 	Settled Result `json:"settled,omitzero"`
+}
+
+// GroupEffect is what became of one write to a workload or a pod group.
+type GroupEffect struct {
+	Result Result `json:"result,omitzero"`
+	// UID is the one of the object. It goes where the plan names an object that it creates:
+	// into [GroupWrite.Workload] and [Creation.Group].
+	UID UID `json:"uid,omitempty"`
+	// Error is the text of the error, for the event.
+	Error string `json:"error,omitempty"`
 }
 
 // Effect is what became of one creation or deletion.

@@ -15,10 +15,12 @@ import (
 // nothing and counts nothing twice (J35):
 //
 //  1. Adopt and Release. If one fails, stop: the plan assumed them.
-//  2. Delete or Create; never both in one plan. Failures do not stop the round.
-//  3. The status that [Plan.Record] returns. If this write fails, stop.
-//  4. The finalizers that the [Recording] names.
-//  5. The status that [Recording.Settle] returns.
+//  2. Groups, one after the other. If one fails, stop: pods would be in no group, or in one of the
+//     wrong size.
+//  3. Delete or Create; never both in one plan. Failures do not stop the round.
+//  4. The status that [Plan.Record] returns. If this write fails, stop.
+//  5. The finalizers that the [Recording] names.
+//  6. The status that [Recording.Settle] returns.
 //
 // Then [Settlement.Conclude] says what to remember, to report and to retry. Package
 // job/jobapply does all of this over a small interface.
@@ -30,6 +32,8 @@ type Plan struct {
 	Adopt []PodRef `json:"adopt,omitempty"`
 	// Release are pods that lose the controller reference and the finalizer (J6).
 	Release []PodRef `json:"release,omitempty"`
+	// Groups are workloads and pod groups to create or to resize, with Options.Gangs (J44, J45).
+	Groups []GroupWrite `json:"groups,omitempty"`
 	// Delete are pods to delete, the least valuable first.
 	Delete []Deletion `json:"delete,omitempty"`
 	// Create are pods to create, with slow start (J34).
@@ -110,6 +114,10 @@ type Creation struct {
 	// Unlabeled is true without the gate PodIndexLabel: the pod has no label with its index,
 	// and the variable is taken from the annotation.
 	Unlabeled bool `json:"unlabeled,omitempty"`
+	// Group is the pod group that the pod names in spec.schedulingGroup.podGroupName, and that
+	// becomes an owner of the pod, not its controller. It is empty if the job has none. The UID
+	// is empty in a plan that creates the group, see [GroupEffect].
+	Group GroupRef `json:"group,omitzero"`
 }
 
 // Untracking is a finalizer to remove, and how its pod is accounted for.

@@ -3,10 +3,10 @@ package job
 // reset empties the plan, keeps the memory of its lists and returns it.
 func (p *Plan) reset() *Plan {
 	deletions, creations, untrack := p.Delete[:0], p.Create[:0], p.Untrack[:0]
-	waits, events, notes := p.Waits[:0], p.Events[:0], p.Notes[:0]
+	waits, events, notes, groups := p.Waits[:0], p.Events[:0], p.Notes[:0], p.Groups[:0]
 	*p = Plan{}
 	p.Delete, p.Create, p.Untrack = deletions, creations, untrack
-	p.Waits, p.Events, p.Notes = waits, events, notes
+	p.Waits, p.Events, p.Notes, p.Groups = waits, events, notes, groups
 	return p
 }
 

@@ -22,6 +22,10 @@ func (p *Plan) String() string {
 	for _, r := range p.Release {
 		line("release %s: it no longer matches the selector (J6)", r.Name)
 	}
+	for _, g := range p.Groups {
+		line("%s %s %s%s: %s", phrase(g.UID == "", "create")+phrase(g.UID != "", "resize"), g.Kind, g.Name,
+			phrase(g.MinCount > 0, fmt.Sprintf(", minCount %d", g.MinCount)), g.Reason)
+	}
 	for _, d := range p.Delete {
 		line("delete %s%s: %s", d.Name, phrase(d.UntrackFirst, ", finalizer first"), d.Reason)
 	}
@@ -52,7 +56,7 @@ func (p *Plan) String() string {
 // line otherwise.
 func printCreations(all []Creation, line func(string, ...any)) {
 	if len(all) > 0 && all[0].Index.Int32() < 0 {
-		line("create %s: %s", value.Count(int64(len(all)), "pod"), all[0].Reason)
+		line("create %s%s: %s", value.Count(int64(len(all)), "pod"), inGroup(all[0]), all[0].Reason)
 		return
 	}
 	for _, c := range all {
@@ -63,9 +67,11 @@ func printCreations(all []Creation, line func(string, ...any)) {
 		if c.IgnoredFailureCount > 0 {
 			counts += fmt.Sprintf(", ignored %d", c.IgnoredFailureCount)
 		}
-		line("create index %s%s: %s", c.Index, counts, c.Reason)
+		line("create index %s%s%s: %s", c.Index, inGroup(c), counts, c.Reason)
 	}
 }
+
+func inGroup(c Creation) string { return phrase(c.Group.Name != "", " in group "+c.Group.Name) }
 
 func phrase(is bool, text string) string {
 	if is {

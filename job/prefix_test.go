@@ -39,6 +39,9 @@ func drawDeterministic(t *rapid.T) (job.Spec, map[string]bool) {
 		BackoffLimit: ptr[int32](100),
 		Template:     job.Template{RestartPolicy: job.RestartNever},
 	}
+	if rapid.Bool().Draw(t, "gang") {
+		spec.Scheduling = drawScheduling(t)
+	}
 	failures := make(map[string]bool)
 	if rapid.Bool().Draw(t, "indexed") {
 		spec.CompletionMode = job.Indexed
@@ -61,6 +64,7 @@ func drawDeterministic(t *rapid.T) (job.Spec, map[string]bool) {
 // runToEnd returns what the job came to, and how many writes it took.
 func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (string, int) {
 	w := world.NewJob(spec)
+	w.Options.Gangs = spec.Scheduling != nil
 	writes := 0
 	w.Fault = func(world.Write) world.Fault {
 		if writes++; writes-1 == crash {

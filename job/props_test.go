@@ -19,7 +19,7 @@ var allFaults = jobgen.AllFaults
 
 // TestLivesFresh lets jobs live under a controller that reads its own writes, with
 // faults between any two writes. The world checks JI1, JI2, JI3, JI4, JI5, JI6,
-// JI7, JI8, JI9, JI10, JI11, JI13, JI14, JI15, JI16, JI17, JI18, JI20 and JI27 on each
+// JI7, JI8, JI9, JI10, JI11, JI13, JI14, JI15, JI16, JI17, JI18, JI20 and JI27 to JI30 on each
 // plan and each write; the laws are checked on each snapshot on the way (JI24, B3, B6,
 // L6). At the end the faults stop, and the job must come to rest: L1, L2, L3, L4, L5
 // and L7.
@@ -42,7 +42,8 @@ func TestLives_NoSuccessCriteriaMet(t *testing.T) {
 }
 
 func life(t *rapid.T, stale bool, options job.Options) {
-	w := world.NewJob(drawSpec(t))
+	w := drawWorld(t)
+	options.Gangs = w.Options.Gangs
 	w.Options = options
 	w.Stale = stale
 	w.Consistent = !stale && rapid.Bool().Draw(t, "consistent")
@@ -63,11 +64,27 @@ func liveToTheEnd(t *rapid.T, w *world.Job) {
 
 // lived is the world of a job that has lived for up to so many steps.
 func lived(t *rapid.T, steps int, faults []world.Fault) *world.Job {
-	w := world.NewJob(drawSpec(t))
+	w := drawWorld(t)
 	for range rapid.IntRange(0, steps).Draw(t, "steps") {
 		step(t, w, faults)
 	}
 	return w
+}
+
+// drawWorld draws a job, one of four with Options.Gangs: in a gang of its size, in one of a fixed
+// size, or in a group that is none.
+func drawWorld(t *rapid.T) *world.Job {
+	w := world.NewJob(drawSpec(t))
+	if rapid.IntRange(0, 3).Draw(t, "gangs") == 0 {
+		w.Options.Gangs = true
+		w.Job.Spec.Scheduling = drawScheduling(t)
+	}
+	return w
+}
+
+func drawScheduling(t *rapid.T) *job.Scheduling {
+	gang := &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: &job.Gang{MinCount: maybe(t, "minCount", rapid.Int32Range(1, 3))}}}
+	return rapid.SampledFrom([]*job.Scheduling{gang, nil}).Draw(t, "scheduling")
 }
 
 func step(t *rapid.T, w *world.Job, faults []world.Fault) {
@@ -232,7 +249,7 @@ func checkWakeUp(t *rapid.T, s job.Snapshot, plan job.Plan) {
 
 // actions is a plan without its times.
 func actions(p job.Plan) job.Plan {
-	return job.Plan{Adopt: p.Adopt, Release: p.Release, Delete: p.Delete, Create: p.Create, Untrack: p.Untrack, Verdict: p.Verdict, Events: p.Events}
+	return job.Plan{Adopt: p.Adopt, Release: p.Release, Groups: p.Groups, Delete: p.Delete, Create: p.Create, Untrack: p.Untrack, Verdict: p.Verdict, Events: p.Events}
 }
 
 // translate moves every time of the snapshot.

@@ -52,7 +52,7 @@ func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 func isPlain(j *Job, o *Options) bool {
 	spec := &j.Spec
 	return (spec.CompletionMode == NonIndexed || spec.CompletionMode == "") && spec.Template.RestartPolicy != RestartOnFailure &&
-		spec.PodFailurePolicy == nil && spec.ManagedBy == nil && len(spec.Scheduling) == 0 && !spec.isSuspended() &&
+		spec.PodFailurePolicy == nil && spec.ManagedBy == nil && spec.Scheduling == nil && !spec.isSuspended() &&
 		*o == Options{}
 }
 

@@ -105,7 +105,7 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"another controller's", spec(func(s *job.Spec) { s.ManagedBy = ptr("example.com/other") }), false},
 		{"restarts count", spec(func(s *job.Spec) { s.Template.RestartPolicy = job.RestartOnFailure }), false},
 		{"a podFailurePolicy", spec(func(s *job.Spec) { s.PodFailurePolicy = &job.PodFailurePolicy{} }), false},
-		{"a gang", spec(func(s *job.Spec) { s.Scheduling = []byte(`{}`) }), false},
+		{"a gang", spec(func(s *job.Spec) { s.Scheduling = new(job.Scheduling) }), false},
 		{"a pod has ended", pod(func(p *job.Pod) { p.Phase = job.PodSucceeded }), false},
 		{"a pod is being deleted", pod(func(p *job.Pod) { p.Deletion = &job.PodDeletion{} }), false},
 		{"a pod matches no more", pod(func(p *job.Pod) { p.Owner = job.OwnedUnmatched }), false},

@@ -11,7 +11,8 @@ import "github.com/batchplan/batchplan/job/jobquirk"
 //     controller (J3), the completion mode is unknown (J5).
 //   - A finished job keeps its status; finalizers that were left behind
 //     are removed (J4, J36).
-//   - Pods are claimed (J6) and counted (J7-J14).
+//   - Pods are claimed (J6), the job's workload and pod group are made or resized (J44, J45),
+//     and pods are counted (J7-J14).
 //   - The end, the first that holds: SuccessCriteriaMet is declared (J19);
 //     FailureTarget is declared (J20); podFailurePolicy FailJob (J21); backoffLimit
 //     (J22); activeDeadlineSeconds (J23); failed indexes (J24); successPolicy
@@ -78,9 +79,6 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	}
 	memory, notes := &plan.basis.Carried.Memory, (*noteList)(&plan.Notes)
 	recall(memory, s)
-	if scheduling := s.Job.Spec.Scheduling; len(scheduling) > 0 {
-		notes.add("job.spec.scheduling", shortened(string(scheduling)), "is not known here: pods are created one by one, and no gang is made of them")
-	}
 	if problem := s.Memory.problem; problem != "" {
 		notes.add("memory", problem, "cannot be read, and counts as lost")
 	}
@@ -98,6 +96,11 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 		return plan.stop(Wait{Reason: WaitObserved}), nil
 	}
 	found := p.find(s, memory, notes)
+	group, err := planGroups(plan, s, &p.census)
+	if err != nil {
+		return nil, err
+	}
+	found.group = group
 	decide(plan, s, found, &p.scratch)
 	if !plan.basis.Course.Idle {
 		if err := checkDuplicates(s.Pods, &p.scratch.places); err != nil {

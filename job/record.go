@@ -13,7 +13,7 @@ import (
 type Recording struct {
 	Status Status
 	// Write is false when there is nothing to write: the status has not changed, or a
-	// claim has failed.
+	// claim or a write to a group has failed.
 	Write bool
 	// Untrack are the finalizers to remove once the status is written (J35). If that
 	// write fails, they stay.
@@ -38,7 +38,7 @@ func (p *Plan) Record(w Writes) Recording {
 	case b.isStopped():
 		r.Untrack = slices.Clip(p.Untrack)
 		return r
-	case !hasClaimed(p, &w):
+	case !hasBegun(p, &w):
 		return r
 	}
 	after := b.Counts.after(changeOf(p.Delete, p.Create, &w, b.Facts.Quirks))
@@ -65,7 +65,7 @@ func (p *Plan) Record(w Writes) Recording {
 
 // isWritten reports whether what the recording asks for is in the status.
 func (r *Recording) isWritten(recorded Result) bool {
-	return hasClaimed(r.plan, &r.writes) && (!r.Write || recorded == ResultDone)
+	return hasBegun(r.plan, &r.writes) && (!r.Write || recorded == ResultDone)
 }
 
 // isToWrite reports whether a change of the status is to be written (J40). A start time goes
@@ -86,6 +86,17 @@ func isToWrite(before, status *Status, indexed bool) bool {
 		status.UncountedTerminatedPods = &UncountedTerminatedPods{}
 	}
 	return true
+}
+
+// hasBegun reports whether the writes took effect that come before the deletions and creations.
+// Without them the round ends.
+func hasBegun(p *Plan, w *Writes) bool {
+	for i := range p.Groups {
+		if value.At(w.Grouped, i).Result != ResultDone {
+			return false
+		}
+	}
+	return hasClaimed(p, w)
 }
 
 // hasClaimed reports whether the claims that the plan assumed took effect (J6).

@@ -23,8 +23,10 @@ type Snapshot struct {
 	// as one that is read from a database in a transaction does. Then the round waits
 	// for no write to be seen (E1, E4, E5, E6), and the next memory records none. Leave it
 	// false for a snapshot that is read from a cache or a watch.
-	Consistent bool    `json:"consistent,omitempty"`
-	Options    Options `json:"options,omitzero"`
+	Consistent bool `json:"consistent,omitempty"`
+	// Groups are needed with Options.Gangs.
+	Groups  Groups  `json:"groups,omitzero"`
+	Options Options `json:"options,omitzero"`
 }
 
 // InputError says that a value breaks the contract of a snapshot, a spec or a

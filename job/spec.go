@@ -64,9 +64,9 @@ type Spec struct {
 	Selector *Selector `json:"selector,omitempty"`
 	// Template is the part of the pod template that the planner needs.
 	Template Template `json:"template"`
-	// Scheduling is what Kubernetes 1.37 may hold here: how the pods are scheduled as a gang
-	// (KEP-5547, off by default). The planner does not know it, and says so in a note.
-	Scheduling json.RawMessage `json:"scheduling,omitempty"`
+	// Scheduling says how the pods are scheduled together (KEP-5547, off by default). Without
+	// [Options.Gangs] the planner does not follow it, and says so in a note.
+	Scheduling *Scheduling `json:"scheduling,omitempty"`
 }
 
 // CompletionMode is how completions are counted.

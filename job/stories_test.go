@@ -65,7 +65,7 @@ func (s *stage) commands() map[string]func() string {
 	pending := func(p *job.Pod) bool { return p.Phase == job.PodPending }
 	return map[string]func() string{
 		// The job and its users.
-		"job":          silently(s.newJob),      // [stale]; spec as input
+		"job":          silently(s.newJob),      // [stale] [gangs]; spec as input
 		"edit":         silently(s.edit),        // changes of the spec as input
 		"delete-job":   silently(s.DeleteJob),   // the job is being deleted
 		"recreate-job": silently(s.recreateJob), // a new job of the same name, the old one is gone
@@ -77,7 +77,7 @@ func (s *stage) commands() map[string]func() string {
 		"round":   s.round,
 		"plan":    s.planOnly,                            // prints what a round would do
 		"restart": silently(func() { s.Restart(false) }), // the controller forgets everything
-		"deliver": silently(s.deliver),                   // all, job, or pods: a stale view is brought up to date
+		"deliver": silently(s.deliver),                   // all, job, groups, or pods: a stale view is brought up to date
 		"orphans": s.orphans,                             // the finalizers of a job that does not exist any more
 		"expire":  s.expire,                              // ttlSecondsAfterFinished
 		// The pods; "all" stands for all pods that the command can be about.
@@ -106,7 +106,7 @@ func (s *stage) newJob() {
 		s.c.Fatalf("%v", err)
 	}
 	s.World = world.NewJob(spec)
-	s.Stale = s.c.Bool("stale", false)
+	s.Stale, s.Options.Gangs = s.c.Bool("stale", false), s.c.Bool("gangs", false)
 }
 
 // read reads the command's input over a value.
@@ -229,6 +229,8 @@ func (s *stage) deliver() {
 			s.DeliverAll()
 		case "job":
 			s.DeliverJob()
+		case "groups":
+			s.DeliverGroups()
 		default:
 			s.Deliver(s.uidOf(name))
 		}

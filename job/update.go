@@ -18,7 +18,7 @@ import (
 // ttlSecondsAfterFinished, suspend, podReplacementPolicy; and completions of an Indexed
 // job, to the value of parallelism. Of the template, this looks at what a [Spec] has of it:
 // [ValidateTemplateUpdate] looks at the rest. Of spec.scheduling, which 1.37 has, only
-// schedulingPolicy.gang.minCount may change: that was read, not run.
+// schedulingPolicy.gang.minCount may change, and that with WorkloadWithJob (J46).
 //
 // Fields whose gates are off are dropped first, as [DropDisabled] does. Without
 // JobPodReplacementPolicy, a server gives podReplacementPolicy no default.
@@ -30,25 +30,10 @@ func ValidateUpdate(old *Job, next Spec, r release.Release) error {
 		next.PodReplacementPolicy = filled.PodReplacementPolicy
 	}
 	found := slices.Concat(validate(&next), checkUpdate(&old.Spec, &next))
-	if was, is := frozenScheduling(old.Spec.Scheduling), frozenScheduling(next.Scheduling); was != is && !r.IsBefore(release.V137) {
-		found.add("scheduling", shortened(is), "must not change from "+shortened(was)+", except for gang.minCount")
+	if !r.IsBefore(release.V137) {
+		found = append(found, checkSchedulingUpdate(old.Spec.Scheduling, next.Scheduling, r)...)
 	}
 	return found.err("spec.")
-}
-
-// frozenScheduling is spec.scheduling without minCount, as JSON with sorted keys. What is empty
-// inside counts: disruptionMode is chosen by an empty object.
-func frozenScheduling(text json.RawMessage) string {
-	var tree any
-	if err := json.Unmarshal(text, &tree); err != nil || tree == nil {
-		return "null"
-	}
-	scheduling, _ := tree.(map[string]any)
-	policy, _ := scheduling["schedulingPolicy"].(map[string]any)
-	gang, _ := policy["gang"].(map[string]any)
-	delete(gang, "minCount")
-	data, _ := json.Marshal(tree) // what was JSON can be JSON again
-	return string(data)
 }
 
 // checkUpdate finds the fields that must not change.

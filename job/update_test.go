@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,11 @@ func parsed(t *testing.T, text string) release.Release {
 func TestValidateUpdate(t *testing.T) {
 	const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main"}]}}`
 	const indexed = `"completionMode":"Indexed","completions":3,"parallelism":3,`
-	const gang = `"scheduling":{"schedulingPolicy":{"gang":{"minCount":2}}},`
+	const gangs = "1.37,WorkloadWithJob=true"
+	minCount := func(n int) string {
+		return fmt.Sprintf(`"scheduling":{"schedulingPolicy":{"gang":{"minCount":%d}}},`, n)
+	}
+	gang := func(n int) string { return `"parallelism":3,` + minCount(n) }
 	for _, test := range []struct {
 		name, old, next, release, want string
 	}{
@@ -47,15 +52,22 @@ func TestValidateUpdate(t *testing.T) {
 		{"selector", `"selector":{"matchLabels":{"a":"b"}},`, `"selector":{"matchLabels":{"a":"c"}},`, "1.36", `must not change from {"matchLabels":{"a":"b"}}`},
 		{"podFailurePolicy", ``, `"podFailurePolicy":{"rules":[]},"podReplacementPolicy":"Failed",`, "1.36", `spec.podFailurePolicy: "{}": must not change from null`},
 		{"successPolicy", indexed, indexed + `"successPolicy":{"rules":[{"succeededCount":1}]},`, "1.36", "spec.successPolicy"},
-		{"scheduling before 1.37, which has no such field", ``, gang, "1.36", ""},
-		{"scheduling that is the same", gang, `"scheduling": {"schedulingPolicy": {"gang": {"minCount": 2}}},`, "1.37", ""},
-		{"another minCount", gang, `"scheduling":{"schedulingPolicy":{"gang":{"minCount":3}}},`, "1.37", ""},
-		{"no minCount", gang, `"scheduling":{"schedulingPolicy":{"gang":{}}},`, "1.37", ""},
-		{"scheduling that is added", ``, gang, "1.37", `spec.scheduling: "{\"schedulingPolicy\":{\"gang\":{}}}": must not change from null, except for gang.minCount`},
-		{"scheduling that is gone", gang, ``, "1.37", `spec.scheduling: "null": must not change from {"schedulingPolicy":{"gang":{}}}`},
-		{"another policy", gang, `"scheduling":{"schedulingPolicy":{"basic":{}}},`, "1.37", "spec.scheduling"},
-		{"another disruptionMode", `"scheduling":{"disruptionMode":{"single":{}}},`, `"scheduling":{"disruptionMode":{"all":{}}},`, "1.37", "spec.scheduling"},
-		{"scheduling that is not an object", gang, `"scheduling":[],`, "1.37", "spec.scheduling"},
+		{"scheduling before 1.37, which has no such field", gang(2), gang(1) + `"parallelism":2,`, "1.36", ""},
+		{"scheduling that is the same", gang(2), `"scheduling": {"schedulingPolicy": {"gang": {"minCount": 2}}},"parallelism":3,`, gangs, ""},
+		{"another minCount", gang(2), gang(3), gangs, ""},
+		{"another minCount without the gate", gang(2), gang(3), "1.37", `... without WorkloadWithJob`},
+		{"no minCount", gang(2), `"parallelism":3,"scheduling":{"schedulingPolicy":{"gang":{}}},`, gangs, ""},
+		{"scheduling that is added", `"parallelism":3,`, gang(2), gangs, `spec.scheduling: "{\"schedulingPolicy\":{\"gang\":{}}}": must not change from null, except for gang.minCount`},
+		{"scheduling that is added and dropped", `"parallelism":3,`, gang(2), "1.37", ""},
+		{"scheduling that is gone", gang(2), `"parallelism":3,`, gangs, `spec.scheduling: "null": must not change from {"schedulingPolicy":{"gang":{}}}`},
+		{"scheduling that is gone without the gate", gang(2), `"parallelism":3,`, "1.37", `spec.scheduling: "null": must not change`},
+		{"another policy", gang(2), `"scheduling":{"schedulingPolicy":{"basic":{}}},`, gangs, "spec.scheduling"},
+		{"a policy that is added", `"scheduling":{},`, gang(2), gangs, "spec.scheduling"},
+		{"another disruptionMode", `"scheduling":{"disruptionMode":{"single":{}}},`, `"scheduling":{},`, gangs, "spec.scheduling"},
+		{"other constraints", `"scheduling":{"schedulingConstraints":{"topology":[{"key":"a"}]}},`, `"scheduling":{"schedulingConstraints":{"topology":[{"key":"b"}]}},`, gangs, "spec.scheduling"},
+		{"parallelism as small as minCount", gang(2), `"parallelism":2,` + minCount(2), gangs, ""},
+		{"parallelism below minCount", gang(2), `"parallelism":1,` + minCount(2), gangs, "spec.scheduling.schedulingPolicy.gang.minCount: 2: must be at most parallelism, 1"},
+		{"parallelism below a stored minCount, without the gate", gang(2), `"parallelism":1,` + minCount(2), "1.37", "must be at most parallelism, 1"},
 		{"what no server takes", ``, `"backoffLimit":-1,`, "1.36", "spec.backoffLimit: -1: must not be negative"},
 	} {
 		old := &job.Job{Spec: defaulted("{" + test.old + template + "}")}

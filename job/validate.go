@@ -31,7 +31,7 @@ func Validate(s Spec) error { return validate(&s).err("spec.") }
 
 func validate(s *Spec) problems {
 	return slices.Concat(
-		checkNumbers(s), checkEnums(s), checkIndexedFields(s), checkFailurePolicy(s), checkManagedBy(s), checkSelector(s.Selector),
+		checkNumbers(s), checkEnums(s), checkIndexedFields(s), checkFailurePolicy(s), checkManagedBy(s), checkSelector(s.Selector), checkScheduling(s),
 	)
 }
 

@@ -30,6 +30,7 @@ type Verb string
 const (
 	Adopt       Verb = "adopt"
 	Release     Verb = "release"
+	WriteGroup  Verb = "group"
 	Create      Verb = "create"
 	Delete      Verb = "delete"
 	Untrack     Verb = "untrack"

@@ -22,7 +22,9 @@ type Job struct {
 	Job job.Job
 	// Pods are the pods that exist. Change them with the methods of the world, apart
 	// from their Owner and Untracked.
-	Pods    []*job.Pod
+	Pods []*job.Pod
+	// Groups are the workloads and pod groups. Lists in it are to be replaced, not written to.
+	Groups  job.Groups
 	Options job.Options
 	// Memory is the controller's memory.
 	Memory job.Memory
@@ -68,6 +70,7 @@ type View struct {
 	Job     job.Job
 	Version int
 	Pods    []job.Pod
+	Groups  job.Groups
 }
 
 // NewJob returns a world with a job of that spec, completed by Default.
@@ -107,7 +110,7 @@ func (w *Job) History() *jobcheck.History { return &w.history }
 // state is what the checks of a write compare with.
 func (w *Job) state() jobcheck.State {
 	w.history.Late = w.Stale
-	return jobcheck.State{Job: &w.Job, Pods: w.Pods, History: &w.history, Options: w.Options, Find: w.find}
+	return jobcheck.State{Job: &w.Job, Pods: w.Pods, History: &w.history, Groups: w.Groups, Options: w.Options, Find: w.find}
 }
 
 // Pod returns the live pod of that name, or nil.
@@ -122,7 +125,7 @@ func (w *Job) Pod(name string) *job.Pod {
 
 // Snapshot returns what the controller sees.
 func (w *Job) Snapshot() job.Snapshot {
-	s := job.Snapshot{Job: w.Job, Now: w.Now, Memory: w.Memory, Options: w.Options}
+	s := job.Snapshot{Job: w.Job, Now: w.Now, Memory: w.Memory, Groups: w.Groups, Options: w.Options}
 	w.readAt = w.version
 	if w.Stale {
 		if e := w.Memory.Expectations; e != (expectations.Counts{}) && e.Satisfied(w.Now) {
@@ -130,7 +133,7 @@ func (w *Job) Snapshot() job.Snapshot {
 		}
 		s.Job = w.View.Job
 		w.readAt = w.View.Version
-		s.Pods = slices.Clone(w.View.Pods)
+		s.Pods, s.Groups = slices.Clone(w.View.Pods), w.View.Groups
 	} else {
 		// A controller that reads its own writes has nothing left to observe. It says so, or
 		// clears the record, as stories do to show it.

@@ -123,6 +123,17 @@ func (b jobBackend) Release(_ context.Context, ref job.PodRef) error {
 	})
 }
 
+func (b jobBackend) WriteGroup(_ context.Context, g job.GroupWrite) (uid job.UID, err error) {
+	err = b.write(WriteGroup, string(g.Kind)+" "+g.Name, func() error {
+		st := b.w.state() // before it
+		if uid, err = b.w.writeGroup(g); err == nil {
+			b.w.note(st.Group(&g))
+		}
+		return err
+	})
+	return uid, err
+}
+
 func (b jobBackend) Create(_ context.Context, c job.Creation) (ref job.PodRef, err error) {
 	err = b.write(Create, c.NamePrefix, func() error {
 		if b.w.active < 0 {
@@ -131,6 +142,7 @@ func (b jobBackend) Create(_ context.Context, c job.Creation) (ref job.PodRef, e
 		active := b.w.active + 1
 		st := b.w.state()
 		b.w.note(st.Create(active))
+		b.w.note(st.Member(&c))
 		p := b.w.AddPod(job.Pod{
 			Name:   c.NamePrefix + strconv.Itoa(b.w.nextUID+1),
 			Index:  c.Index,

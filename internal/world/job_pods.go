@@ -58,6 +58,9 @@ func (w *Job) Disrupt(p *job.Pod) {
 func (w *Job) State() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "T+%v %v\n", w.Now.Sub(Start), w.Job.Status)
+	for _, g := range w.Groups.PodGroups {
+		fmt.Fprintf(&b, "%s minCount=%d\n", g.Name, g.MinCount)
+	}
 	for _, p := range w.Pods {
 		fmt.Fprintf(&b, "%s %v", p.Name, p.Phase)
 		if w.Job.Spec.CompletionMode == job.Indexed {

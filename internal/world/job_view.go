@@ -59,7 +59,11 @@ func (w *Job) relist() {
 		w.View.Pods[i] = *p
 	}
 	w.DeliverJob()
+	w.DeliverGroups()
 }
+
+// DeliverGroups brings the controller's view of the workloads and pod groups up to date.
+func (w *Job) DeliverGroups() { w.View.Groups = w.Groups }
 
 func (w *Job) observeNew(p *job.Pod)  { w.observe(p, 1, boolToInt(p.Deletion != nil)) }
 func (w *Job) observeGone(p *job.Pod) { w.observe(p, 0, boolToInt(p.Deletion == nil)) }

@@ -50,6 +50,18 @@ type Versioned interface {
 	JobVersion() int64
 }
 
+// Grouper is a Backend that has workloads and pod groups, for plans with job.Options.Gangs. A plan that
+// needs them fails on another one.
+type Grouper interface {
+	Backend
+	// WriteGroup creates or resizes a workload or a pod group, and returns its UID. Its calls come
+	// one after the other, before the first Delete or Create. A creation fails if the name is
+	// taken; only the size changes of an object that there is, on condition of its UID. The
+	// workload of a pod group that is created is given with the UID that the one before has
+	// returned, and so is the group of a creation.
+	WriteGroup(ctx context.Context, g job.GroupWrite) (job.UID, error)
+}
+
 // ErrGone is the error of Delete, Untrack and Release for a pod that does not
 // exist any more: as good as done. It is also an error of Adopt.
 var ErrGone = errors.New("the pod is gone")
@@ -101,8 +113,11 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
 	var writes job.Writes
 	if writes.Claimed = r.claim(); writes.Claimed == job.ResultDone {
-		writes.Deleted = r.remove()
-		writes.Created = r.create()
+		var ok bool
+		if writes.Grouped, ok = r.group(); ok {
+			writes.Deleted = r.remove()
+			writes.Created = r.create(writes.Grouped)
+		}
 	}
 	recording := plan.Record(writes)
 	recorded := r.write(recording.Write, recording.Status)
@@ -149,6 +164,45 @@ func (r *round) claim() job.Result {
 	return results.all()
 }
 
+// group creates and resizes the workload and the pod group. It stops at the first failure (J44).
+func (r *round) group() (effects []job.GroupEffect, ok bool) {
+	groups := r.plan.Groups
+	if len(groups) == 0 {
+		return nil, true
+	}
+	b, ok := r.backend.(Grouper)
+	if !ok {
+		r.note(fmt.Errorf("write %s: %T is no Grouper", groups[0].Kind, r.backend))
+		return nil, false
+	}
+	effects = make([]job.GroupEffect, len(groups))
+	for i, g := range groups {
+		if err := r.ctx.Err(); err != nil {
+			r.note(fmt.Errorf("write %s: %w", g.Kind, err))
+			return effects, false
+		}
+		g.Workload = created(g.Workload, groups[:i], effects)
+		uid, err := b.WriteGroup(r.ctx, g)
+		if err != nil {
+			effects[i] = job.GroupEffect{Result: job.ResultUnsuccessful, Error: err.Error()}
+			r.note(fmt.Errorf("write %s: %w", g.Kind, err))
+			return effects, false
+		}
+		effects[i] = job.GroupEffect{Result: job.ResultDone, UID: uid}
+	}
+	return effects, true
+}
+
+// created returns the reference with the UID of the object, if one of the writes has created it.
+func created(ref job.GroupRef, groups []job.GroupWrite, effects []job.GroupEffect) job.GroupRef {
+	for i := range groups {
+		if ref.UID == "" && groups[i].Name == ref.Name {
+			ref.UID = effects[i].UID
+		}
+	}
+	return ref
+}
+
 // remove deletes pods. A failure does not stop the others.
 func (r *round) remove() []job.Effect {
 	deletions := r.plan.Delete
@@ -178,7 +232,7 @@ func (r *round) remove() []job.Effect {
 
 // create creates in batches of 1, 2, 4, ...: a cause that stops all, such as a
 // quota, shows on the first, and the rest is skipped (J34).
-func (r *round) create() []job.Effect {
+func (r *round) create(grouped []job.GroupEffect) []job.Effect {
 	creations := r.plan.Create
 	if len(creations) == 0 {
 		return nil
@@ -188,7 +242,9 @@ func (r *round) create() []job.Effect {
 	for start, size := 0, 1; start < len(creations); start, size = start+size, 2*size {
 		size = min(size, len(creations)-start)
 		r.each(size, func(i int) {
-			pod, err := r.backend.Create(r.ctx, creations[start+i])
+			c := creations[start+i]
+			c.Group = created(c.Group, r.plan.Groups, grouped)
+			pod, err := r.backend.Create(r.ctx, c)
 			results.setCreated(start+i, pod, err)
 		})
 		if results.count(job.ResultRefused) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,20 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 			snapshot(0, pod("f", 3, job.PodFailed), pod("g", 4, job.PodFailed)),
 			map[string]error{"untrack f": errDown},
 			[]string{"status", "untrack f", "untrack g", "status"}},
+		{"J44: the workload and the group of a gang come before its pods", gang(snapshot(2)), nil,
+			[]string{"group create Workload 2", "group create in new Workload PodGroup 2", "create 0 in new PodGroup", "create 1 in new PodGroup", "status"}},
+		{"J44: without its workload a job gets nothing", gang(snapshot(2)), map[string]error{"group create Workload 2": errDown},
+			[]string{"group create Workload 2"}},
+		{"J44: without its group a job gets no pod", gang(snapshot(2)), map[string]error{"group create in new Workload PodGroup 2": errDown},
+			[]string{"group create Workload 2", "group create in new Workload PodGroup 2"}},
+		{"J45: a gang is resized before pods are created and finalizers go", resized(snapshot(2, pod("s", 2, job.PodSucceeded))), nil,
+			[]string{"group resize Workload 2", "group resize PodGroup 2", "create 0 in g", "create 1 in g", "status", "untrack s"}},
+		{"J45: a gang that cannot be resized keeps pods, status and finalizers", resized(snapshot(2, pod("f", 3, job.PodFailed))),
+			map[string]error{"group resize Workload 2": errDown}, []string{"group resize Workload 2"}},
+		{"J45: a gang that shrinks is resized before pods are deleted", resized(snapshot(1, actives(2)...)), nil,
+			[]string{"group resize Workload 1", "group resize PodGroup 1", "delete p000, finalizer first", "status"}},
+		{"J44: a claim comes before a group",
+			gang(snapshot(1, withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched))), map[string]error{"release u": errDown}, []string{"release u"}},
 	} {
 		p := &job.Plan{}
 		if test.snap.Job.UID != "" {
@@ -79,6 +94,42 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 		if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
 			t.Errorf("%s: error %v", test.name, err)
 		}
+	}
+}
+
+// TestJ44_FailedGroup: the round of a write to a group that fails is over, and is tried again; what has
+// happened is reported.
+func TestJ44_FailedGroup(t *testing.T) {
+	for _, test := range []struct {
+		fail, events string
+	}{
+		{"group create Workload 2", "FailedWorkloadCreate Failed to create Workload for Job j: the API server is down"},
+		{"group create in new Workload PodGroup 2", "WorkloadCreated Created Workload j-746d6c8fd8 for Job j"},
+	} {
+		_, end, err := apply(t, gang(snapshot(2)), map[string]error{test.fail: errDown})
+		var events []string
+		for _, e := range end.Events {
+			events = append(events, e.Reason+" "+e.Message)
+		}
+		if !errors.Is(err, errDown) || !end.Retry || strings.Join(events, "; ") != test.events || len(end.Outcome.Created) > 0 || end.Metrics.Action != "reconciling" {
+			t.Errorf("%s: %v, %+v, events %q", test.fail, err, end, events)
+		}
+	}
+}
+
+// TestGrouper: a plan that writes groups does nothing on a backend that has none, or once the context has
+// ended.
+func TestGrouper(t *testing.T) {
+	f := &fake{}
+	end, err := jobapply.Executor{}.Apply(t.Context(), struct{ jobapply.Backend }{f}, plan(t, gang(snapshot(2))))
+	if err == nil || !strings.Contains(err.Error(), "is no Grouper") || !end.Retry || len(f.calls) > 0 {
+		t.Errorf("%v, retry %t, calls %q", err, end.Retry, f.calls)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	f.before = func(string) { cancel() } // after the workload
+	end, err = jobapply.Executor{}.Apply(ctx, f, plan(t, gang(snapshot(2))))
+	if !errors.Is(err, context.Canceled) || !end.Retry || len(f.calls) != 1 || end.Outcome.Grouped[1].Result != job.ResultNotTried {
+		t.Errorf("%v, retry %t, calls %q, %+v", err, end.Retry, f.calls, end.Outcome)
 	}
 }
 

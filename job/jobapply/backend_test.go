@@ -79,10 +79,25 @@ func (f *fake) ExpectUntracked(uids ...job.UID) []job.UID {
 func (f *fake) UntrackObserved(uid job.UID) { f.note("tracked %s", uid) }
 func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	name := fmt.Sprintf("%sx%d", c.NamePrefix, c.Index.Int32())
-	if err := f.call("create %d", c.Index.Int32()); err != nil {
+	group := ""
+	if c.Group.Name != "" {
+		group = " in " + string(c.Group.UID)
+	}
+	if err := f.call("create %d%s", c.Index.Int32(), group); err != nil {
 		return job.PodRef{}, err
 	}
 	return job.PodRef{Name: name, UID: job.UID(name)}, nil
+}
+
+func (f *fake) WriteGroup(_ context.Context, g job.GroupWrite) (job.UID, error) {
+	uid, text := job.UID("new "+g.Kind), "group create"
+	if g.UID != "" {
+		uid, text = g.UID, "group resize"
+	}
+	if g.Workload.UID != "" {
+		text += " in " + string(g.Workload.UID)
+	}
+	return uid, f.call("%s %s %d", text, g.Kind, g.MinCount)
 }
 
 func (f *fake) note(format string, args ...any) {
@@ -121,6 +136,22 @@ func snapshot(parallelism int32, pods ...job.Pod) job.Snapshot {
 func ending(pods ...job.Pod) job.Snapshot {
 	s := snapshot(1, pods...)
 	s.Job.Spec.ActiveDeadlineSeconds = ptr[int64](0)
+	return s
+}
+
+// gang gives the snapshot of a new job a gang.
+func gang(s job.Snapshot) job.Snapshot {
+	s.Options.Gangs = true
+	s.Job.Spec.Scheduling = &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: new(job.Gang)}}
+	return s
+}
+
+// resized gives the snapshot of a job that runs a gang of another size.
+func resized(s job.Snapshot) job.Snapshot {
+	s = gang(s)
+	s.Job.Status.StartTime = at(0)
+	s.Groups.Workloads = []job.Workload{{GroupRef: job.GroupRef{Name: "w", UID: "w"}, Templates: []job.GroupTemplate{{Name: "t", MinCount: 9}}}}
+	s.Groups.PodGroups = []job.PodGroup{{GroupRef: job.GroupRef{Name: "g", UID: "g"}, Workload: "w", MinCount: 9}}
 	return s
 }
 

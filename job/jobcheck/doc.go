@@ -8,7 +8,7 @@
 // one in another language, and for a loop that writes what no plan said.
 //
 // [State.Status], [State.Create], [State.Untrack] and [State.DeleteUntracked] are asked before a write is
-// made. The [History] learns of it afterwards.
+// made, [State.Group] and [State.Member] as well. The [History] learns of it afterwards.
 package jobcheck
 
 import "fmt"

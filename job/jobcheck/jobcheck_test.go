@@ -273,3 +273,79 @@ func TestHistory_Long(t *testing.T) {
 	expect(t, st.Status(&job.Status{CompletedIndexes: "0,99", Succeeded: 2}), "")
 	expect(t, st.Status(&job.Status{CompletedIndexes: "0,98", Succeeded: 2}), "JI6")
 }
+
+// TestGroups gives each plan and each write that breaks a rule of groups to the checks.
+func TestGroups(t *testing.T) {
+	ref := func(name string) job.GroupRef { return job.GroupRef{Name: name, UID: job.UID("uid of " + name)} }
+	workload := job.Workload{GroupRef: ref("w"), Templates: []job.GroupTemplate{{Name: "t", MinCount: 2}}}
+	group := job.PodGroup{GroupRef: ref("g"), Workload: "w", MinCount: 2}
+	newGroup := job.GroupWrite{Kind: job.KindPodGroup, GroupRef: job.GroupRef{Name: "h"}, Workload: job.GroupRef{Name: "w"}}
+	resize := func(ref job.GroupRef, size int32) *job.Plan {
+		return &job.Plan{Groups: []job.GroupWrite{{Kind: job.KindPodGroup, GroupRef: ref, Template: "t", MinCount: size}}}
+	}
+	of := func(groups ...job.GroupRef) (all []job.Creation) {
+		for _, g := range groups {
+			all = append(all, job.Creation{Group: g})
+		}
+		return all
+	}
+	gang := func(size *int32) *job.Scheduling {
+		return &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: &job.Gang{MinCount: size}}}
+	}
+	has := func(s *job.Snapshot) {
+		s.Groups.Workloads, s.Groups.PodGroups = []job.Workload{workload}, []job.PodGroup{group}
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*job.Snapshot)
+		plan   *job.Plan
+		want   string
+	}{
+		{"a new group and its pods", nil, &job.Plan{Groups: []job.GroupWrite{newGroup}, Create: of(job.GroupRef{Name: "h"})}, ""},
+		{"pods of a group that exists", has, &job.Plan{Create: of(ref("g"), ref("g"))}, ""},
+		{"pods without a group", nil, &job.Plan{Create: of(job.GroupRef{})}, ""},
+		{"a pod of a group that does not exist", has, &job.Plan{Create: of(ref("h"))}, "JI28"},
+		{"a pod of a workload", nil, &job.Plan{Groups: []job.GroupWrite{{Kind: job.KindWorkload, GroupRef: job.GroupRef{Name: "w"}}}, Create: of(job.GroupRef{Name: "w"})}, "JI28"},
+		{"pods of two groups", has, &job.Plan{Create: of(ref("g"), job.GroupRef{})}, "JI28"},
+		{"groups that nobody asked for", func(s *job.Snapshot) { s.Options.Gangs = false }, &job.Plan{Groups: []job.GroupWrite{newGroup}}, "JI29"},
+		{"a second group", has, &job.Plan{Groups: []job.GroupWrite{newGroup}}, "JI29"},
+		{"a second workload", has, &job.Plan{Groups: []job.GroupWrite{{Kind: job.KindWorkload, GroupRef: job.GroupRef{Name: "v"}}}}, "JI29"},
+		{"a group of a job that has run", func(s *job.Snapshot) { s.Job.Status.StartTime = now }, &job.Plan{Groups: []job.GroupWrite{newGroup}}, "JI29"},
+		{"a group of a job that has a failure", func(s *job.Snapshot) { s.Job.Status.Failed = 1 }, &job.Plan{Groups: []job.GroupWrite{newGroup}}, "JI29"},
+		{"the size of parallelism", has, resize(ref("g"), 2), ""},
+		{"another size", has, resize(ref("g"), 1), "JI30"},
+		{"the size that is asked for", func(s *job.Snapshot) { s.Job.Spec.Scheduling = gang(ptr[int32](1)) }, resize(ref("g"), 1), ""},
+		{"a size that nobody asked for", func(s *job.Snapshot) { s.Job.Spec.Scheduling = nil }, resize(ref("g"), 2), "JI30"},
+		{"the size of a template", func(s *job.Snapshot) { has(s); s.Groups.Controlled = true; s.Job.Spec.Scheduling = nil }, resize(ref("g"), 2), ""},
+		{"another size than that of a template", func(s *job.Snapshot) { has(s); s.Groups.Controlled = true }, resize(ref("g"), 1), "JI30"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := job.Snapshot{Job: job.Job{Name: "j", UID: "j", Spec: spec(func(s *job.Spec) { s.Scheduling = gang(nil) })}, Now: now, Options: job.Options{Gangs: true}}
+			if test.change != nil {
+				test.change(&s)
+			}
+			expect(t, jobcheck.Plan(&s, test.plan), test.want)
+		})
+	}
+	st := func(late bool) *jobcheck.State {
+		groups := job.Groups{Workloads: []job.Workload{workload}, PodGroups: []job.PodGroup{group}}
+		return &jobcheck.State{Groups: groups, History: &jobcheck.History{Late: late}}
+	}
+	expect(t, st(false).Group(&newGroup), "JI29")
+	expect(t, st(false).Group(&job.GroupWrite{Kind: job.KindWorkload, GroupRef: job.GroupRef{Name: "v"}}), "JI29")
+	expect(t, st(false).Group(&job.GroupWrite{Kind: job.KindPodGroup, GroupRef: ref("g")}), "")
+	expect(t, (&jobcheck.State{History: new(jobcheck.History)}).Group(&newGroup), "")
+	for _, test := range []struct {
+		group job.GroupRef
+		late  bool
+		want  string
+	}{
+		{ref("g"), false, ""},
+		{job.GroupRef{Name: "g", UID: "of an earlier group"}, false, "JI28"},
+		{ref("h"), true, "JI28"},
+		{job.GroupRef{}, false, "JI28"},
+		{job.GroupRef{}, true, ""},
+	} {
+		expect(t, st(test.late).Member(&job.Creation{Group: test.group}), test.want)
+	}
+}

@@ -8,7 +8,7 @@ import (
 )
 
 // Plan checks a plan against the snapshot that it was made from: JI5, JI7, JI10, JI11,
-// JI13, JI16, JI18, JI21, JI22 and JI23, each as far as the snapshot shows it. The spec must have its
+// JI13, JI16, JI18, JI21, JI22, JI23 and JI28 to JI30, each as far as the snapshot shows it. The spec must have its
 // defaults. Nil means that nothing is wrong.
 func Plan(s *job.Snapshot, p *job.Plan) []Violation {
 	var f found
@@ -18,6 +18,7 @@ func Plan(s *job.Snapshot, p *job.Plan) []Violation {
 	checkFailures(&f, s, p)
 	checkAdopted(&f, s, p)
 	checkTouched(&f, s, p)
+	checkGroups(&f, s, p)
 	return f
 }
 
@@ -125,7 +126,7 @@ func checkAdopted(f *found, s *job.Snapshot, p *job.Plan) {
 // checkTouched checks that a plan touches only pods of its job (JI22), and none of a
 // job that another controller manages (JI23).
 func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
-	touched := len(p.Adopt) + len(p.Release) + len(p.Delete) + len(p.Create) + len(p.Untrack)
+	touched := len(p.Adopt) + len(p.Release) + len(p.Groups) + len(p.Delete) + len(p.Create) + len(p.Untrack)
 	if by, ours := job.ManagerOf(&s.Job.Spec, &s.Options); !ours && touched > 0 {
 		f.add("JI23", "the plan for a job of %s is not empty", by)
 	}

@@ -14,6 +14,8 @@ type State struct {
 	Job     *job.Job
 	Pods    []*job.Pod
 	History *History
+	// Groups are the workloads and pod groups.
+	Groups job.Groups
 	// Options are those that the controller plans with, as far as they change what is right.
 	Options job.Options
 	// Find returns the pod of a UID, or nil. Without it the pods are searched.

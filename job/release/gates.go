@@ -36,6 +36,9 @@ const (
 	// StaleControllerConsistencyJob keeps the controller from planning before its caches
 	// show its own writes (E6).
 	StaleControllerConsistencyJob
+	// WorkloadWithJob keeps spec.scheduling, and gives jobs a workload and a pod group. That of 1.36,
+	// whose objects are others, is not known here.
+	WorkloadWithJob
 )
 
 // gateRow is what becomes of a gate from release to release.
@@ -64,6 +67,7 @@ var table = [...]gateRow{
 	{"MutableSchedulingDirectivesForSuspendedJobs", "....-++"},
 	{"MutablePodResourcesForSuspendedJobs", "....-++"},
 	{"StaleControllerConsistencyJob", ".....++"},
+	{"WorkloadWithJob", "......-"},
 }
 
 // permanent are gates that are locked in every release.
@@ -98,7 +102,7 @@ func (g gateRow) effective(minor int) bool {
 
 const names = "JobManagedBy|JobPodReplacementPolicy|JobSuccessPolicy|JobBackoffLimitPerIndex|PodIndexLabel|" +
 	"CronJobsScheduledAnnotation|SidecarContainers|MutableSchedulingDirectivesForSuspendedJobs|" +
-	"MutablePodResourcesForSuspendedJobs|StaleControllerConsistencyJob"
+	"MutablePodResourcesForSuspendedJobs|StaleControllerConsistencyJob|WorkloadWithJob"
 
 // Has reports whether any of the gates is in the set.
 func (g Gates) Has(gates Gates) bool { return g&gates != 0 }

@@ -59,11 +59,11 @@ func TestParse(t *testing.T) {
 // The gates of each release, as docs/releases.md has them.
 func TestOff(t *testing.T) {
 	for r, want := range map[Release]Gates{
-		V131: JobManagedBy | MutableSchedulingDirectivesForSuspendedJobs | MutablePodResourcesForSuspendedJobs | StaleControllerConsistencyJob,
-		V132: MutableSchedulingDirectivesForSuspendedJobs | MutablePodResourcesForSuspendedJobs | StaleControllerConsistencyJob,
-		V135: MutableSchedulingDirectivesForSuspendedJobs | MutablePodResourcesForSuspendedJobs | StaleControllerConsistencyJob,
-		V136: 0,
-		0:    0,
+		V131: JobManagedBy | MutableSchedulingDirectivesForSuspendedJobs | MutablePodResourcesForSuspendedJobs | StaleControllerConsistencyJob | WorkloadWithJob,
+		V132: MutableSchedulingDirectivesForSuspendedJobs | MutablePodResourcesForSuspendedJobs | StaleControllerConsistencyJob | WorkloadWithJob,
+		V135: MutableSchedulingDirectivesForSuspendedJobs | MutablePodResourcesForSuspendedJobs | StaleControllerConsistencyJob | WorkloadWithJob,
+		V136: WorkloadWithJob,
+		0:    WorkloadWithJob,
 	} {
 		if r.Off() != want || r.On()&want != 0 || r.On()|want != 1<<len(table)-1 {
 			t.Errorf("%v: off %v, want %v", r, r.Off(), want)
@@ -88,7 +88,7 @@ func TestZero(t *testing.T) {
 // Each gate has its name, and a state for each release.
 func TestTable(t *testing.T) {
 	all := strings.Split(names, "|")
-	if len(all) != len(table) || JobManagedBy != 1 || StaleControllerConsistencyJob != 1<<(len(table)-1) {
+	if len(all) != len(table) || JobManagedBy != 1 || WorkloadWithJob != 1<<(len(table)-1) {
 		t.Fatalf("%d names, %d rows", len(all), len(table))
 	}
 	for i, row := range table {

@@ -60,20 +60,17 @@ func jobSpec(s *batchv1.JobSpec) job.Spec {
 // scheduling is a field that k8s.io/api has from v0.37 on.
 var scheduling, hasScheduling = reflect.TypeFor[batchv1.JobSpec]().FieldByName("Scheduling")
 
-// schedulingOf returns the field as JSON, nil if it is not set.
-func schedulingOf(s *batchv1.JobSpec) json.RawMessage {
+// schedulingOf returns the field, nil if it is not set.
+func schedulingOf(s *batchv1.JobSpec) (out *job.Scheduling) {
 	if !hasScheduling {
 		return nil
 	}
 	field := reflect.ValueOf(s).Elem().FieldByIndex(scheduling.Index)
-	if field.IsZero() {
-		return nil
-	}
 	data, err := json.Marshal(field.Interface())
-	if err != nil {
-		return json.RawMessage(`"unreadable"`) // unreachable
+	if err != nil || json.Unmarshal(data, &out) != nil {
+		return nil // unreachable: both have the JSON of batch/v1
 	}
-	return data
+	return out
 }
 
 func failurePolicy(p *batchv1.PodFailurePolicy) *job.PodFailurePolicy {

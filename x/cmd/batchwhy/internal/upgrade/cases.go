@@ -1,7 +1,6 @@
 package upgrade
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -153,8 +152,8 @@ var (
 // rescheduled asks for a gang.
 func rescheduled(r release.Release) string {
 	old, next := caseSpec(false), caseSpec(false)
-	old.Scheduling = json.RawMessage(`{"schedulingPolicy": {"basic": {}}}`)
-	next.Scheduling = json.RawMessage(`{"schedulingPolicy": {"gang": {"minCount": 2}}}`)
+	old.Scheduling = &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Basic: new(struct{})}}
+	next.Scheduling = &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: new(job.Gang)}}
 	return verdict(job.ValidateUpdate(&job.Job{Spec: old}, next, r))
 }
 

@@ -88,7 +88,7 @@ var claims = map[string]func(f *finding) bool{
 		return f.what == "template" && f.to == release.V136 && f.before == "taken"
 	},
 	"spec.scheduling gets another policy": func(f *finding) bool {
-		return f.what == "update" && f.to == release.V137 && strings.HasPrefix(f.after, "refused: spec.scheduling:")
+		return f.what == "update" && f.to == release.V137 && strings.HasPrefix(f.after, "refused: spec.scheduling")
 	},
 	"a Job of another kind of the CronJob's name has ended, and the history limit is 0": func(f *finding) bool { return f.quirks == cronjobquirk.ByName },
 	"a job was created, and no status tells of it": func(f *finding) bool {
@@ -247,7 +247,11 @@ func drawManaged(t *rapid.T) job.Spec {
 func TestLaw_Updates(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		schedulings := []string{"", `{"schedulingPolicy":{"basic":{}}}`, `{"schedulingPolicy":{"gang":{"minCount":1}}}`, `{"schedulingPolicy":{"gang":{"minCount":2}}}`}
+		gang := func(size int32) *job.Scheduling {
+			return &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: &job.Gang{MinCount: &size}}}
+		}
+		basic := &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Basic: new(struct{})}}
+		schedulings := []*job.Scheduling{nil, basic, gang(1), gang(2)}
 		old := job.Job{Spec: drawManaged(t), Status: drawStatus(t, "status")}
 		next := old.Spec
 		switch rapid.IntRange(0, 3).Draw(t, "new spec") {
@@ -258,8 +262,8 @@ func TestLaw_Updates(t *testing.T) {
 		case 2:
 			next.PodReplacementPolicy = ""
 		}
-		old.Spec.Scheduling = json.RawMessage(rapid.SampledFrom(schedulings).Draw(t, "old scheduling"))
-		next.Scheduling = json.RawMessage(rapid.SampledFrom(schedulings).Draw(t, "new scheduling"))
+		old.Spec.Scheduling = rapid.SampledFrom(schedulings).Draw(t, "old scheduling")
+		next.Scheduling = rapid.SampledFrom(schedulings).Draw(t, "new scheduling")
 		neighbours(func(from, to release.Release) {
 			a, b := verdict(job.ValidateUpdate(&old, next, from)), verdict(job.ValidateUpdate(&old, next, to))
 			if kindOf(a) != kindOf(b) {

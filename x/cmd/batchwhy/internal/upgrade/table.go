@@ -70,7 +70,7 @@ var cluster = [...]difference{
 		down: "the finalizer of a pod whose job has ended or is gone is removed once: if that fails, it stays until the pod changes; as read, 1.36.5 tries again"},
 	{since: release.V137, see: "KEP-5547",
 		play: rescheduled, when: "spec.scheduling gets another policy",
-		up:   "spec.scheduling does not change, except for schedulingPolicy.gang.minCount, as read in its changes; before, servers do not know the field",
+		up:   "a spec.scheduling that is stored does not change, and another one is dropped; with the gate WorkloadWithJob, schedulingPolicy.gang.minCount may change; before, servers do not know the field",
 		down: "servers do not know spec.scheduling"},
 }
 

@@ -1,0 +1,113 @@
+package jobcheck
+
+import (
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+)
+
+// checkGroups checks the workloads and pod groups of a plan: JI28, JI29 and JI30.
+func checkGroups(f *found, s *job.Snapshot, p *job.Plan) {
+	if !s.Options.Gangs && len(p.Groups) > 0 {
+		f.add("JI29", "%s %s is written without Options.Gangs", p.Groups[0].Kind, p.Groups[0].Name)
+	}
+	exists := make(map[job.GroupRef]bool)
+	for _, g := range s.Groups.PodGroups {
+		exists[g.GroupRef] = true
+	}
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		if g.UID == "" {
+			checkNewGroup(f, s, g)
+			exists[g.GroupRef] = g.Kind == job.KindPodGroup
+		} else if want := sizeOf(s, g); g.MinCount != want {
+			f.add("JI30", "%s gets minCount %d, want %d", g.Name, g.MinCount, want)
+		}
+	}
+	for i := range p.Create {
+		switch c := &p.Create[i]; {
+		case c.Group != p.Create[0].Group:
+			f.add("JI28", "pods of one round are in the groups %q and %q", p.Create[0].Group.Name, c.Group.Name)
+		case c.Group.Name != "" && !exists[c.Group]:
+			f.add("JI28", "a pod is in the group %s, which does not exist", c.Group.Name)
+		}
+	}
+}
+
+// checkNewGroup checks that a job gets no second workload or pod group, and none once it has run.
+func checkNewGroup(f *found, s *job.Snapshot, g *job.GroupWrite) {
+	if !s.Job.Status.StartTime.IsZero() || s.Job.Status.Succeeded+s.Job.Status.Failed > 0 {
+		f.add("JI29", "a job that has run gets the %s %s", g.Kind, g.Name)
+	}
+	if g.Kind == job.KindWorkload {
+		for _, w := range s.Groups.Workloads {
+			if !w.Foreign {
+				f.add("JI29", "a job gets the Workload %s, and has %s", g.Name, w.Name)
+			}
+		}
+		return
+	}
+	for _, group := range s.Groups.PodGroups {
+		if !group.Foreign && group.Workload == g.Workload.Name {
+			f.add("JI29", "a job gets the PodGroup %s, and has %s", g.Name, group.Name)
+		}
+	}
+}
+
+// sizeOf is the size that the job, or the template of its controller, asks for; 0 if neither asks for a
+// gang.
+func sizeOf(s *job.Snapshot, g *job.GroupWrite) int32 {
+	if s.Groups.Controlled {
+		for _, w := range s.Groups.Workloads {
+			for _, t := range w.Templates {
+				if t.Name == g.Template {
+					return t.MinCount
+				}
+			}
+		}
+		return 0
+	}
+	scheduling := s.Job.Spec.Scheduling
+	if scheduling == nil || scheduling.SchedulingPolicy == nil || scheduling.SchedulingPolicy.Gang == nil {
+		return 0
+	}
+	if size := scheduling.SchedulingPolicy.Gang.MinCount; size != nil {
+		return max(*size, 1)
+	}
+	return max(value.Of(s.Job.Spec.Parallelism), 1)
+}
+
+// Group checks the creation of a workload or a pod group under a name that is free (JI29).
+func (st *State) Group(g *job.GroupWrite) []Violation {
+	var f found
+	if g.UID != "" {
+		return nil
+	}
+	for _, w := range st.Groups.Workloads {
+		if g.Kind == job.KindWorkload && !w.Foreign {
+			f.add("JI29", "the Workload %s is created beside %s", g.Name, w.Name)
+		}
+	}
+	for _, group := range st.Groups.PodGroups {
+		if g.Kind == job.KindPodGroup && !group.Foreign && group.Workload == g.Workload.Name {
+			f.add("JI29", "the PodGroup %s is created beside %s", g.Name, group.Name)
+		}
+	}
+	return f
+}
+
+// Member checks that the pod group exists that a new pod names, and that the pod of a job with a
+// group is in it (JI28). A controller that sees its objects late may not see the group.
+func (st *State) Member(c *job.Creation) []Violation {
+	var f found
+	exists := false
+	for _, g := range st.Groups.PodGroups {
+		exists = exists || g.GroupRef == c.Group
+		if c.Group.Name == "" && !g.Foreign && !st.History.Late {
+			f.add("JI28", "a pod is created beside its group %s", g.Name)
+		}
+	}
+	if c.Group.Name != "" && !exists {
+		f.add("JI28", "a pod is created in the group %s of UID %q, which does not exist", c.Group.Name, c.Group.UID)
+	}
+	return f
+}

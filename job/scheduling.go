@@ -1,0 +1,130 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// Scheduling says how the pods of a job are scheduled together (KEP-5547). [Options.Gangs] makes
+// the planner follow it.
+type Scheduling struct {
+	// SchedulingPolicy is basic when nil.
+	SchedulingPolicy *SchedulingPolicy `json:"schedulingPolicy,omitempty"`
+	// DisruptionMode says whether pods are disrupted one by one or all together.
+	DisruptionMode *DisruptionMode `json:"disruptionMode,omitempty"`
+	// SchedulingConstraints and ResourceClaims decide nothing here: an adapter copies them into
+	// the workload.
+	SchedulingConstraints json.RawMessage `json:"schedulingConstraints,omitempty"`
+	ResourceClaims        json.RawMessage `json:"resourceClaims,omitempty"`
+}
+
+// SchedulingPolicy holds exactly one of the two.
+type SchedulingPolicy struct {
+	// Basic schedules pod by pod.
+	Basic *struct{} `json:"basic,omitempty"`
+	// Gang schedules all pods of the gang or none.
+	Gang *Gang `json:"gang,omitempty"`
+}
+
+// Gang is the policy of pods that start together.
+type Gang struct {
+	// MinCount is how many pods must start together. Nil means parallelism, at least 1.
+	MinCount *int32 `json:"minCount,omitempty"`
+}
+
+// DisruptionMode holds exactly one of the two. All needs the policy gang.
+type DisruptionMode struct {
+	Single *struct{} `json:"single,omitempty"`
+	All    *struct{} `json:"all,omitempty"`
+}
+
+// gangSize returns how many pods must start together, 0 for the policy basic. A policy that
+// breaks the rule of one holds basic, as Kubernetes reads it.
+func (s *Spec) gangSize() int32 {
+	if s.Scheduling == nil || s.Scheduling.SchedulingPolicy == nil {
+		return 0
+	}
+	policy := s.Scheduling.SchedulingPolicy
+	if policy.Basic != nil || policy.Gang == nil {
+		return 0
+	}
+	size := policy.Gang.MinCount
+	if size == nil {
+		size = s.Parallelism
+	}
+	return max(value.Of(size), 1)
+}
+
+// checkScheduling checks what decides (J46). Constraints and claims are up to the server.
+func checkScheduling(s *Spec) (found problems) {
+	scheduling := s.Scheduling
+	if scheduling == nil {
+		return nil
+	}
+	policy, mode := scheduling.SchedulingPolicy, scheduling.DisruptionMode
+	if policy != nil {
+		found.addIn("scheduling.schedulingPolicy", checkPolicy(policy, value.Of(s.Parallelism)))
+	}
+	if mode != nil && (mode.Single != nil) == (mode.All != nil) {
+		found.add("scheduling.disruptionMode", nil, "must have exactly one of single and all")
+	}
+	if mode != nil && mode.All != nil && s.gangSize() == 0 {
+		found.add("scheduling.disruptionMode", "all", "needs the schedulingPolicy gang")
+	}
+	return found
+}
+
+func checkPolicy(policy *SchedulingPolicy, parallelism int32) (found problems) {
+	if (policy.Basic != nil) == (policy.Gang != nil) {
+		found.add("", nil, "must have exactly one of basic and gang")
+	}
+	if policy.Gang == nil || policy.Gang.MinCount == nil {
+		return found
+	}
+	switch n := *policy.Gang.MinCount; {
+	case n < 1:
+		found.add(".gang.minCount", n, "must be at least 1")
+	case n > parallelism:
+		found.add(".gang.minCount", n, fmt.Sprintf("must be at most parallelism, %d", parallelism))
+	}
+	return found
+}
+
+// checkSchedulingUpdate finds what must not change of spec.scheduling in a release that has it (J46).
+func checkSchedulingUpdate(old, next *Scheduling, r release.Release) (found problems) {
+	resizable := r.Has(release.WorkloadWithJob)
+	was, is := fixedScheduling(old, !resizable), fixedScheduling(next, !resizable)
+	if was == is {
+		return nil
+	}
+	problem := "must not change from " + shortened(was)
+	if resizable {
+		problem += ", except for gang.minCount"
+	} else {
+		problem += " without WorkloadWithJob"
+	}
+	found.add("scheduling", shortened(is), problem)
+	return found
+}
+
+// fixedScheduling is what must not change of spec.scheduling, as JSON: everything except
+// minCount, unless the gate is off.
+func fixedScheduling(s *Scheduling, sizeToo bool) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err.Error() // a raw part that is no JSON
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(data, &tree); err != nil || tree == nil {
+		return "null"
+	}
+	policy, _ := tree["schedulingPolicy"].(map[string]any)
+	if gang, ok := policy["gang"].(map[string]any); ok && !sizeToo {
+		delete(gang, "minCount")
+	}
+	data, _ = json.Marshal(tree) // what was JSON can be JSON again, with sorted keys
+	return string(data)
+}
