@@ -1,6 +1,8 @@
 package job
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 
 	"github.com/batchplan/batchplan/job/release"
@@ -23,6 +25,26 @@ func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
 		}
 		if got := len(plan.Untrack) == 1 && plan.Untrack[0].Name == "unmatched"; got != deleted {
 			t.Errorf("deleted %v: the finalizer goes: %v\n%s", deleted, got, plan.String())
+		}
+	}
+}
+
+// TestJ6_ClaimsByUID: the pods to adopt and to release are listed by UID, whatever their order.
+func TestJ6_ClaimsByUID(t *testing.T) {
+	of := func(uid UID, owner Ownership) Pod {
+		return Pod{Name: "p" + string(uid), UID: uid, Owner: owner, Untracked: true}
+	}
+	for n := range 4 {
+		s := snapshotOf(t, `{"parallelism": 3}`)
+		for i := range n {
+			uid := UID(rune('9' - i))
+			s.Pods = append(s.Pods, of(uid+"a", Orphan), of(uid+"r", OwnedUnmatched))
+		}
+		plan := PlanOf(t, s)
+		for _, refs := range [][]PodRef{plan.Adopt, plan.Release} {
+			if sorted := slices.IsSortedFunc(refs, func(a, b PodRef) int { return cmp.Compare(a.UID, b.UID) }); len(refs) != n || !sorted {
+				t.Errorf("%d of each: %v", n, refs)
+			}
 		}
 	}
 }

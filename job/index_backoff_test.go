@@ -216,6 +216,7 @@ func TestJ31_DueIndexes(t *testing.T) {
 		}
 		var want, got []int32
 		var due time.Time
+		isLeft := false // an index that the round has no room for
 		for i, state := range states {
 			pod := Pod{Name: state, UID: UID(rune('a' + i)), Index: IndexAt(int32(i)), Phase: PodFailed, Detail: &PodDetail{CreationTimestamp: second(1)}}
 			switch {
@@ -230,6 +231,8 @@ func TestJ31_DueIndexes(t *testing.T) {
 				}
 			case missing > 0 && len(want) < int(s.Options.MaxPodWrites):
 				want = append(want, int32(i))
+			case missing > 0:
+				isLeft = true
 			}
 			missing--
 			if state != "none" {
@@ -240,9 +243,11 @@ func TestJ31_DueIndexes(t *testing.T) {
 		for _, c := range plan.Create {
 			got = append(got, c.Index.Int32())
 		}
-		isFull := len(want) == int(s.Options.MaxPodWrites) // then the next round comes immediately
-		if len(plan.Delete) == 0 && !isFull && !plan.Requeue.At.Equal(due) {
+		if len(plan.Delete) == 0 && !isLeft && !plan.Requeue.At.Equal(due) {
 			t.Fatalf("again at %v, want %v\n%s", plan.Requeue.At, due, plan.String())
+		}
+		if more := plan.basis.Course.More; len(plan.Delete) == 0 && more != isLeft {
+			t.Fatalf("indexes are left: %t, want %t\n%s", more, isLeft, plan.String())
 		}
 		if len(plan.Delete) == 0 && !slices.Equal(want, got) {
 			t.Fatalf("created %v, want %v\n%s", got, want, plan.String())

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -241,6 +242,30 @@ func TestReports(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCheckServed_CriteriaMet: a server without JobManagedBy checks as well that SuccessCriteriaMet stays, and does not come
+// after the end.
+func TestCheckServed_CriteriaMet(t *testing.T) {
+	met := holding(job.Status{StartTime: midnight}, job.ConditionSuccessCriteriaMet)
+	complete := holding(job.Status{StartTime: midnight, CompletionTime: noon}, job.ConditionComplete)
+	both := holding(complete, job.ConditionSuccessCriteriaMet)
+	for _, test := range []struct {
+		name      string
+		old, next job.Status
+		want      string
+	}{
+		{"it goes", met, job.Status{StartTime: midnight}, "must stay True"},
+		{"it stays", met, met, ""},
+		{"it comes with the end", job.Status{StartTime: midnight}, both, ""},
+		{"it comes after the end", complete, both, "must not come after Complete"},
+		{"it was there before the end", both, both, ""},
+	} {
+		err := job.CheckServed(release.V131, test.old, test.next, specWith(plain))
+		if got := fmt.Sprint(err); test.want == "" && err != nil || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
 	}
 }
 

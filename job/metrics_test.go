@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
 // doneAll is the outcome in which every write of the plan took effect.
@@ -73,6 +74,9 @@ func TestJ42_Facts(t *testing.T) {
 		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`),
 			func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} },
 			Metrics{Action: podsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
+		{"with the quirk it counts as created as well", with(snapshotOf(t, `{"parallelism": 2}`), func(s *Snapshot) { s.Options.Quirks = jobquirk.Miscount }),
+			func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} },
+			Metrics{Action: podsCreated, PodsCreated: 2, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
 		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),
 			func(o *Outcome) { o.Created[0].Result, o.Created[1].Result = ResultRefused, ResultRefused },
 			Metrics{Action: podsCreated, CreateReason: CreateNew}},

@@ -70,3 +70,15 @@ func TestJ35_AFinalizerThatIsGone(t *testing.T) {
 		}
 	}
 }
+
+// TestJI24_WithoutRoom: an append to a list that a round records does not reach the snapshot's.
+func TestJI24_WithoutRoom(t *testing.T) {
+	roomy := func() []UID { return append(make([]UID, 0, 4), "a") }
+	for _, lists := range []*UncountedTerminatedPods{nil, {Succeeded: roomy()}, {Failed: roomy()}, {Succeeded: roomy(), Failed: roomy()}} {
+		got := withoutRoom(lists)
+		Same(t, "lists", lists, got)
+		if got != nil && (cap(got.Succeeded) > len(got.Succeeded) || cap(got.Failed) > len(got.Failed)) {
+			t.Errorf("%v has room", got)
+		}
+	}
+}

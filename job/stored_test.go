@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,6 +15,24 @@ import (
 // TestStoredPlan_Damaged damages stored plans, outcomes and memories as a faulty disk or another
 // program may: what can still be read leads to a conclusion, and nothing panics.
 func TestStoredPlan_Damaged(t *testing.T) { rapid.Check(t, damagedPlan) }
+
+// TestStoredPlan_Wrong: what is no plan is an error that says so.
+func TestStoredPlan_Wrong(t *testing.T) {
+	for _, stored := range []string{`{"create": 5}`, `{"basis": "none"}`, `[]`} {
+		var plan job.Plan
+		if err := json.Unmarshal([]byte(stored), &plan); err == nil || !strings.HasPrefix(err.Error(), "plan: ") {
+			t.Errorf("%s: %v", stored, err)
+		}
+	}
+}
+
+// TestWaitReason_Empty: an empty text is no reason, of a CronJob neither.
+func TestWaitReason_Empty(t *testing.T) {
+	reason := job.WaitBackoff
+	if err := reason.UnmarshalText(nil); err != nil || reason != 0 {
+		t.Errorf("%v, %v", reason, err)
+	}
+}
 
 // FuzzStoredPlan is the same for other bytes.
 func FuzzStoredPlan(f *testing.F) {

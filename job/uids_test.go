@@ -94,6 +94,9 @@ func TestB5_CrowdedTable(t *testing.T) {
 		}
 		table.add(collidingUID(n), uidSeen)
 	}
+	if got := table.len(); got != 2*maxProbe {
+		t.Errorf("%d UIDs, want %d", got, 2*maxProbe)
+	}
 	for n := range uint32(2 * maxProbe) {
 		if got := table.add(collidingUID(n), uidFailed); got != uidSeen {
 			t.Fatalf("UID %d had facts %b", n, got)

@@ -59,7 +59,7 @@ func (t *uidTable) learnList(field string, uids []UID, fact uidFacts, out []UID,
 // others stay. Counting them now would count them again in the next round (JI3, M4).
 func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
 	if len(lists.Succeeded)+len(lists.Failed) == 0 {
-		return backlog{left: lists}
+		return backlog{}
 	}
 	gone := func(uid UID) bool {
 		facts := known.facts(uid)
