@@ -8,32 +8,47 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// matchActive compares the active list of the status with the children. Finished jobs
-// leave it (C4). Those without a child are to be looked up, and stay until the answer is
-// known (C5); a consistent snapshot needs no look-up for a job that nobody has. It returns
-// the buffer.
-func (c *census) matchActive(refs, buffer []Reference) []Reference {
-	over := 0
+// matchActive compares the active list of the status with the children. Finished jobs leave it (C4).
+// Those without a child are to be looked up, and stay until the answer is known (C5); a consistent
+// snapshot needs no look-up for a job that nobody has. It returns the buffer.
+func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Reference {
+	var foreign map[job.UID]bool // once it is needed
+	left := 0
 	for i := range refs {
-		place := c.placeOf(refs[i].UID)
-		if place < 0 && c.isGone(refs[i].UID) {
-			over++
-			c.events = append(c.events, event(job.EventNormal, "MissingJob", activeMissing(c.kind, refs[i].Name)))
-			continue
+		ref := &refs[i]
+		place := c.placeOf(ref.UID)
+		if place < 0 && consistent && foreign == nil {
+			foreign = foreignUIDs(c.children)
 		}
-		if place < 0 {
-			c.verify = append(c.verify, refs[i])
-			continue
+
+		var why job.Event // if it leaves the list
+		switch {
+		case place >= 0:
+			c.marks[place] |= markNamed
+			if child := &c.children[place]; child.isFinished() {
+				why = event(job.EventNormal, "SawCompletedJob",
+					sawCompleted(c.kind, ref.Name)+", condition: "+string(child.Finished))
+			}
+		case !consistent, foreign[ref.UID]:
+			c.verify = append(c.verify, *ref)
+		default: // certainly nobody has it
+			why = event(job.EventNormal, "MissingJob", activeMissing(c.kind, ref.Name))
 		}
-		c.listed[place] = true
-		if child := &c.children[place]; child.isFinished() {
-			over++
-			c.events = append(c.events, event(job.EventNormal, "SawCompletedJob", sawCompleted(c.kind, refs[i].Name)+", condition: "+string(child.Finished)))
+
+		switch isLeft := why.Reason != ""; {
+		case isLeft:
+			if left == 0 {
+				buffer = append(buffer, refs[:i]...) // the list is copied only now
+			}
+			left++
+			c.events = append(c.events, why)
+		case left > 0:
+			buffer = append(buffer, *ref)
 		}
 	}
+
 	c.active = refs
-	if over > 0 {
-		buffer = c.appendActive(buffer, refs)
+	if left > 0 {
 		if c.active = buffer; len(buffer) == 0 {
 			c.active = nil // the same plan as with a fresh buffer
 		}
@@ -48,18 +63,6 @@ func activeMissing(k Kind, name string) string {
 	return "Active " + k.String() + " went missing: " + name
 }
 
-// isGone reports whether it is certain that a job which is not among the owned children is
-// not there at all.
-func (c *census) isGone(uid job.UID) bool {
-	if !c.consistent {
-		return false
-	}
-	if c.foreign == nil {
-		c.foreign = foreignUIDs(c.children)
-	}
-	return !c.foreign[uid]
-}
-
 // foreignUIDs returns the UIDs of the children that the CronJob does not control.
 func foreignUIDs(children []Child) map[job.UID]bool {
 	uids := make(map[job.UID]bool)
@@ -69,17 +72,6 @@ func foreignUIDs(children []Child) map[job.UID]bool {
 		}
 	}
 	return uids
-}
-
-// appendActive appends the references to jobs that are not known to be finished or gone.
-func (c *census) appendActive(buffer, refs []Reference) []Reference {
-	for i := range refs {
-		place := c.placeOf(refs[i].UID)
-		if place < 0 && !c.isGone(refs[i].UID) || place >= 0 && !c.children[place].isFinished() {
-			buffer = append(buffer, refs[i])
-		}
-	}
-	return buffer
 }
 
 // lastSuccess returns lastSuccessfulTime, moved forward to the latest completion of a
@@ -96,11 +88,8 @@ func lastSuccess(children []Child, last time.Time) time.Time {
 // unexpected appends the running jobs of the CronJob that it did not record, in the order of
 // their names (C3).
 func (c *census) unexpected(refs []Reference) []Reference {
-	if !c.unlisted {
-		return refs
-	}
-	for i := range c.children {
-		if child := &c.children[i]; !child.Foreign && !child.isFinished() && !c.listed[i] && !c.isLeft(i) && !c.leaving[i].Gone {
+	for i, v := range c.verdicts {
+		if v.isUnexpected() {
 			refs = append(refs, c.reference(i))
 		}
 	}

@@ -12,8 +12,6 @@ type buffers struct {
 	census     census
 	triggers   []Trigger
 	active     []Reference
-	found      []Reference
-	listed     []bool
 	finished   []int32
 	runs       []time.Time
 	byUID      map[job.UID]int32

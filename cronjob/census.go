@@ -5,80 +5,123 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 )
 
-// census is what a round knows of the CronJob's jobs, once the snapshot and the memory
-// are put together. A [Child] is one job of the snapshot. take_census.go makes the census, from the
-// active list of the status (active_list.go), the memory (recall.go) and the traces of a crash
-// (recovery.go); lookup.go finds jobs in it. At the end of the round, remember.go makes the next
-// memory.
-type census struct {
+// family are the CronJob's jobs as the snapshot shows them, and what tells them apart. A [Child] is
+// one job. lookup.go finds jobs in it.
+type family struct {
 	names     names
 	kind      Kind
 	namespace string
 	children  []Child
 	byUID     map[job.UID]int32 // places of owned children, if a search would cost more
 
-	// verify are the jobs that are to be looked up, and events what is said of the others.
-	verify []Reference
-	events []job.Event
-	// lastRun is the latest run that is known to have started, and lastSuccess the latest
-	// completion of a job that succeeded.
-	lastRun, lastSuccess time.Time
-
-	// active is the active list as the round has brought it up to date. Its first kept
-	// entries are from the status; the others were found.
-	active []Reference
-	kept   int
-	// listed says, by place, which children the active list names.
-	listed []bool
-	// unlisted is true if it does not name all running children.
-	unlisted bool
-	// found are running jobs that the active list has yet to take in.
-	found []Reference
-
-	// spared are the UIDs of jobs of backfills that the children may not show yet.
-	spared map[job.UID]bool
-	// leaving are, by place, the children that were deleted and do not show it yet;
-	// deleted are the UIDs of deleted jobs that are not among the children.
-	leaving map[int]leavingJob
-	deleted map[job.UID]bool
-	// doubtful are active jobs that the children show and that were perhaps deleted.
-	doubtful []Reference
-	// replacing is true for the policy Replace, where the memory knows what it has deleted; with
-	// whenGone, a run waits until the jobs that it replaces are gone. unstored is true for that policy
-	// with Options.ActiveFromChildren.
-	replacing, whenGone, unstored bool
-	// unseen is the number of jobs that are to be looked up.
-	unseen int
-	// taken are the runs that were perhaps started, and whose names belong to other owners.
-	taken []time.Time
-	// consistent is Snapshot.Consistent. behind is true when the snapshot is older than the
-	// controller's own writes (CI15).
-	consistent, behind bool
-	// accounted is the last run that the snapshot's memory accounts for; zero means that it
-	// does not say.
-	accounted time.Time
-	// ended are the places of jobs that have ended before the snapshot shows the status that
-	// names them.
-	ended []int
-	// unshown is true if a status names a job that neither the snapshot's status nor the children
-	// show: it may be gone, and then only a round that sees that status takes it out.
-	unshown bool
-	// foreign are the UIDs of the children that the CronJob does not control, once isGone
-	// has needed them.
-	foreign map[job.UID]bool
-
 	// triggers are in the order of their IDs, each once.
 	triggers []Trigger
 	// awaited are the runs that are left of the backfills.
 	awaited *awaited
+
+	// replacing is true for the policy Replace, where the memory knows what it has deleted; with
+	// whenGone, a run waits until the jobs that it replaces are gone. unstored is true for that policy
+	// with Options.ActiveFromChildren.
+	replacing, whenGone, unstored bool
+}
+
+// census is what a round knows of the CronJob's jobs, once the snapshot and the memory are put
+// together. takeCensus makes it from what the status says (active_list.go), what the memory adds
+// (recall.go) and what the children show (recovery.go). verdict.go says what follows for each child.
+// At the end of the round, remember.go makes the next memory.
+type census struct {
+	family
+	recalled
+
+	// marks are what the status and the memory say of each child, and verdicts what follows.
+	marks    []mark
+	verdicts []verdict
+
+	// active is the active list as the round has brought it up to date. Its first kept entries are
+	// from the status; the others were found. found are those that are still to be added.
+	active []Reference
+	kept   int
+	found  []Reference
+
+	// verify are the jobs to look up, and events are about the others.
+	verify []Reference
+	events []job.Event
+	// lastRun is the latest run that is known to have started, and lastSuccess the latest completion
+	// of a job that succeeded.
+	lastRun, lastSuccess time.Time
+}
+
+// takeCensus finds out which jobs there are and which of them are active, and brings the memory up to
+// date with the snapshot.
+func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
+	c := &b.census
+	*c = census{
+		family:   familyOf(s, m, b),
+		marks:    cleared(b.census.marks, len(s.Children)),
+		verdicts: cleared(b.census.verdicts, len(s.Children)),
+		found:    b.census.found[:0],
+		verify:   b.verify[:0],
+		events:   b.events[:0],
+	}
+
+	// What the status says.
+	b.active = c.matchActive(s.CronJob.Status.Active, b.active[:0], s.Consistent)
+	c.lastSuccess = lastSuccess(s.Children, s.CronJob.Status.LastSuccessfulTime)
+
+	// What the memory adds.
+	m.Recorded, m.Unrecorded = recallUnrecorded(m, s)
+	c.lastRun = later(s.CronJob.Status.LastScheduleTime, m.Unrecorded)
+	m.Started, m.Replaced, m.Behind = c.recallWrites(s, m)
+	m.Deleted = c.recallDeleted(s, m.Deleted)
+	c.spared = backfilledUIDs(m.Started)
+	if keepsUnrecorded(s.Options.Quirks) && !s.Schedule.Schedule.Never() {
+		c.accounted = m.Accounted
+	}
+
+	// What the children show.
+	c.recoverStarts(s)
+	return c
+}
+
+func familyOf(s *Snapshot, m *memory, b *buffers) family {
+	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
+	b.byUID = indexChildren(s, m, b.byUID)
+	f := family{
+		names:     s.Options.Naming.of(s.CronJob.Name),
+		kind:      s.Options.Child.orJob(),
+		namespace: s.CronJob.Namespace,
+		children:  s.Children,
+		triggers:  b.triggers,
+	}
+	f.awaited = awaitedBy(s.Backfills, &f.names)
+	if needsIndex(s, m) {
+		f.byUID = b.byUID
+	}
+
+	if s.CronJob.Spec.ConcurrencyPolicy == Replace {
+		f.whenGone, f.unstored = s.Options.ReplaceWhenGone, s.Options.ActiveFromChildren
+		f.replacing = f.whenGone || !s.Options.Quirks.Has(cronjobquirk.Stale)
+	}
+	return f
+}
+
+// cleared returns a list of so many places, none of them set.
+func cleared[T any](buffer []T, n int) []T {
+	if cap(buffer) < n {
+		return make([]T, n)
+	}
+	buffer = buffer[:n]
+	clear(buffer)
+	return buffer
 }
 
 // takeIn finds a running child for the active list.
 func (c *census) takeIn(place int) {
-	c.listed[place] = true
+	c.marks[place] |= markNamed
 	c.found = append(c.found, c.reference(place))
 }
 
@@ -96,17 +139,18 @@ func (c *census) addFound() {
 func (c *census) admit(o obstacle) {
 	if o.standing == isFound && !c.children[o.place].isFinished() {
 		c.takeIn(o.place)
+		c.verdicts[o.place] = c.judge(o.place)
 		c.addFound()
 	}
 }
 
 // reference returns the name of a child in the active list.
-func (c *census) reference(place int) Reference {
-	child := &c.children[place]
+func (f *family) reference(place int) Reference {
+	child := &f.children[place]
 	return Reference{
-		Kind:       c.kind.Kind,
-		APIVersion: c.kind.APIVersion,
-		Namespace:  c.namespace,
+		Kind:       f.kind.Kind,
+		APIVersion: f.kind.APIVersion,
+		Namespace:  f.namespace,
 		Name:       child.Name,
 		UID:        child.UID,
 	}
@@ -124,23 +168,23 @@ func (c *census) isNamedActive(name runName) bool {
 
 // isBackfilled reports whether a child is the job of a backfill, by its mark and its
 // name. Such a job says nothing about the schedule (lastScheduleTime).
-func (c *census) isBackfilled(child *Child) bool {
-	return child.Backfilled && c.names.of(child.ScheduledTime).is(child.Name)
+func (f *family) isBackfilled(child *Child) bool {
+	return child.Backfilled && f.names.of(child.ScheduledTime).is(child.Name)
 }
 
 // runOf returns the run of an active job, from its child or else from its name. It is
 // zero for a job that was started by hand.
-func (c *census) runOf(r Reference) time.Time {
-	if place := c.placeOf(r.UID); place >= 0 {
-		return c.children[place].ScheduledTime
+func (f *family) runOf(r Reference) time.Time {
+	if place := f.placeOf(r.UID); place >= 0 {
+		return f.children[place].ScheduledTime
 	}
-	return c.names.runNamed(r.Name)
+	return f.names.runNamed(r.Name)
 }
 
 // isAwaited reports whether a trigger or a backfill of the snapshot still needs a job as
 // the trace of its run.
-func (c *census) isAwaited(name string, run time.Time) bool {
-	return isTriggered(c.triggers, c.names.cronJob, name) || c.awaited.has(run) && c.names.of(run).is(name)
+func (f *family) isAwaited(name string, run time.Time) bool {
+	return isTriggered(f.triggers, f.names.cronJob, name) || f.awaited.has(run) && f.names.of(run).is(name)
 }
 
 // sortReferences sorts the runs of a CronJob by their times: names whose numbers differ

@@ -11,7 +11,7 @@ func forbids(c *census, o *Options) obstacle {
 	switch {
 	case active == 0:
 		return fills(o.MaxActive, active)
-	case o.SkipHeld && c.unseen+len(c.doubtful) == 0:
+	case o.SkipHeld && len(c.verify)+len(c.doubtful) == 0:
 		return obstacle{standing: isSkipped, jobs: active}
 	}
 	return obstacle{standing: isForbidden, jobs: active}

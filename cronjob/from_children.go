@@ -28,7 +28,7 @@ func fromChildren(s *Snapshot) *Snapshot {
 // like any other trace of a crash (CI3): a run must not replace it before. A job that is out
 // is not active any more, and neither is one that was found gone and that the children still show.
 func running(s *Snapshot) (refs []Reference) {
-	c := census{
+	c := family{
 		kind: s.Options.Child.orJob(), namespace: s.CronJob.Namespace, children: s.Children, names: s.Options.Naming.of(s.CronJob.Name),
 		unstored: s.CronJob.Spec.ConcurrencyPolicy == Replace,
 	}
@@ -38,7 +38,7 @@ func running(s *Snapshot) (refs []Reference) {
 	}
 	for i := range s.Children {
 		child := &s.Children[i]
-		if isRunning(child, "") && !gone[child.UID] && !c.isOut(i) && !c.isUnrecordedRun(child, recorded) {
+		if isRunning(child, "") && !gone[child.UID] && !c.isOut(child) && !c.isUnrecordedRun(child, recorded) {
 			refs = append(refs, c.reference(i))
 		}
 	}
@@ -50,13 +50,4 @@ func running(s *Snapshot) (refs []Reference) {
 	}
 	sortReferences(refs)
 	return refs
-}
-
-// isOut reports whether a running child has left the active list with its deletion, where no list is
-// stored that could tell: Replace has deleted it, or need not. A finalizer may hold the child for long.
-// Whoever took it in again would find it in each round, and a run that waits until it is recorded
-// would wait for good (CL5).
-func (c *census) isOut(place int) bool {
-	child := &c.children[place]
-	return c.unstored && !child.DeletionTimestamp.IsZero() && isRunning(child, "")
 }

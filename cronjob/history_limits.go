@@ -139,7 +139,7 @@ func deleteFinished(s *Snapshot, c *census, place int, reason DeleteReason, out 
 // looked up (C5).
 func (c *census) isNeeded(place int, cronJob *CronJob, lastSuccess time.Time) bool {
 	child := &c.children[place]
-	return c.listed[place] || canStart(child, cronJob) || c.isAwaited(child.Name, child.ScheduledTime) ||
+	return c.verdicts[place] == childEndedNamed || canStart(child, cronJob) || c.isAwaited(child.Name, child.ScheduledTime) ||
 		isUnrecordedSuccess(child, cronJob, lastSuccess)
 }
 

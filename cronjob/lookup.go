@@ -33,15 +33,15 @@ func indexChildren(s *Snapshot, m *memory, byUID map[job.UID]int32) map[job.UID]
 }
 
 // placeOf returns the place of an owned child, or -1.
-func (c *census) placeOf(uid job.UID) int {
-	if c.byUID != nil {
-		if i, ok := c.byUID[uid]; ok {
+func (f *family) placeOf(uid job.UID) int {
+	if f.byUID != nil {
+		if i, ok := f.byUID[uid]; ok {
 			return int(i)
 		}
 		return -1
 	}
-	for i := range c.children {
-		if child := &c.children[i]; child.UID == uid && !child.Foreign {
+	for i := range f.children {
+		if child := &f.children[i]; child.UID == uid && !child.Foreign {
 			return i
 		}
 	}

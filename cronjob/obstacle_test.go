@@ -21,23 +21,23 @@ func TestFindObstacle(t *testing.T) {
 		want    obstacle
 	}{
 		{"nothing", Forbid, Options{}, census{}, obstacle{standing: isFree}},
-		{"C10: the active list names its job", Forbid, Options{}, census{active: []Reference{other, {Name: own.Name}}, behind: true}, obstacle{standing: isStarted}},
-		{"C14: its job is a child", Forbid, Options{}, census{children: []Child{own}, active: []Reference{other}}, obstacle{standing: isFound}},
-		{"C14: another owner's job has the name", Forbid, Options{}, census{children: []Child{foreign}, behind: true}, obstacle{standing: isTaken}},
-		{"CI15: a stale snapshot holds what active jobs decide", Forbid, Options{}, census{behind: true}, obstacle{standing: isStale}},
-		{"CI15: with Allow they decide nothing", Allow, Options{}, census{behind: true}, obstacle{standing: isFree}},
-		{"CI15: with a limit they do", Allow, Options{MaxActive: 9}, census{behind: true}, obstacle{standing: isStale}},
+		{"C10: the active list names its job", Forbid, Options{}, census{active: []Reference{other, {Name: own.Name}}, recalled: recalled{behind: true}}, obstacle{standing: isStarted}},
+		{"C14: its job is a child", Forbid, Options{}, census{family: family{children: []Child{own}}, active: []Reference{other}}, obstacle{standing: isFound}},
+		{"C14: another owner's job has the name", Forbid, Options{}, census{family: family{children: []Child{foreign}}, recalled: recalled{behind: true}}, obstacle{standing: isTaken}},
+		{"CI15: a stale snapshot holds what active jobs decide", Forbid, Options{}, census{recalled: recalled{behind: true}}, obstacle{standing: isStale}},
+		{"CI15: with Allow they decide nothing", Allow, Options{}, census{recalled: recalled{behind: true}}, obstacle{standing: isFree}},
+		{"CI15: with a limit they do", Allow, Options{MaxActive: 9}, census{recalled: recalled{behind: true}}, obstacle{standing: isStale}},
 		{"C11: Forbid", Forbid, Options{}, census{active: []Reference{other}}, obstacle{standing: isForbidden, jobs: 1}},
 		{"SkipHeld gives the run up", Forbid, Options{SkipHeld: true}, census{active: []Reference{other}}, obstacle{standing: isSkipped, jobs: 1}},
-		{"SkipHeld looks the jobs up first", Forbid, Options{SkipHeld: true}, census{active: []Reference{other}, unseen: 1}, obstacle{standing: isForbidden, jobs: 1}},
-		{"SkipHeld looks up first what was perhaps deleted", Forbid, Options{SkipHeld: true}, census{active: []Reference{other}, doubtful: []Reference{other}}, obstacle{standing: isForbidden, jobs: 1}},
+		{"SkipHeld looks the jobs up first", Forbid, Options{SkipHeld: true}, census{active: []Reference{other}, verify: make([]Reference, 1)}, obstacle{standing: isForbidden, jobs: 1}},
+		{"SkipHeld looks up first what was perhaps deleted", Forbid, Options{SkipHeld: true}, census{active: []Reference{other}, recalled: recalled{doubtful: []Reference{other}}}, obstacle{standing: isForbidden, jobs: 1}},
 		{"Allow starts beside others", Allow, Options{MaxActive: 2}, census{active: []Reference{other}}, obstacle{standing: isFree}},
 		{"MaxActive", Allow, Options{MaxActive: 1}, census{active: []Reference{other}}, obstacle{standing: isFull, jobs: 1}},
 		{"C12: Replace", Replace, Options{MaxActive: 1}, census{active: []Reference{other}, kept: 1}, obstacle{standing: isFree}},
 		{"CI1: Replace records first", Replace, Options{}, census{active: []Reference{other}}, obstacle{standing: isUnsettled, jobs: 1}},
-		{"ReplaceWhenGone waits for those that are looked up", Replace, Options{ReplaceWhenGone: true}, census{unseen: 2}, obstacle{standing: isReplacing, jobs: 2}},
+		{"ReplaceWhenGone waits for those that are looked up", Replace, Options{ReplaceWhenGone: true}, census{verify: make([]Reference, 2)}, obstacle{standing: isReplacing, jobs: 2}},
 		{"Replace spares a backfill, which counts against MaxActive", Replace, Options{MaxActive: 1},
-			census{active: []Reference{{Name: backfilled.Name, UID: "b"}}, kept: 1, children: []Child{backfilled}}, obstacle{standing: isFull, jobs: 1}},
+			census{active: []Reference{{Name: backfilled.Name, UID: "b"}}, kept: 1, family: family{children: []Child{backfilled}}}, obstacle{standing: isFull, jobs: 1}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := Snapshot{CronJob: CronJob{Name: "report", Spec: Spec{ConcurrencyPolicy: tc.policy}}, Options: tc.options}

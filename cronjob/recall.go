@@ -13,6 +13,27 @@ import (
 // status names them and the children show them, and a snapshot whose status is older
 // than the last write holds such decisions back.
 
+// recalled is what the memory adds to the snapshot.
+type recalled struct {
+	// behind is true when the snapshot is older than the controller's own writes (CI15).
+	behind bool
+	// accounted is the last run that the snapshot's memory accounts for; zero means that it does not say.
+	accounted time.Time
+	// spared are the UIDs of jobs of backfills that the children may not show yet.
+	spared map[job.UID]bool
+	// deleted are the UIDs of deleted jobs that are not among the children.
+	deleted map[job.UID]bool
+	// doubtful are active jobs that the children show and that were perhaps deleted.
+	doubtful []Reference
+	// taken are the runs that were perhaps started, and whose names belong to other owners.
+	taken []time.Time
+	// ended are the places of jobs that have ended before the snapshot shows the status that names them.
+	ended []int
+	// unshown is true if a status names a job that neither the snapshot's status nor the children
+	// show: it may be gone, and then only a round that sees that status takes it out.
+	unshown bool
+}
+
 // patience is how long a status may stay behind what the memory knows. No cache is
 // that late: another writer has changed the status, and nothing waits for it any more.
 const patience = 5 * time.Minute
@@ -56,7 +77,7 @@ func (c *census) recallWrites(s *Snapshot, m *memory) (started []startedJob, rep
 		started, c.ended, c.unshown = slices.DeleteFunc(started, isHidden), nil, false
 	}
 	for _, place := range c.ended {
-		c.listed[place] = true // the history spares it
+		c.marks[place] |= markNamed // the history spares it
 	}
 	return started, replaced, since
 }
@@ -93,7 +114,7 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 				continue // the children tell the rest
 			}
 			start = recordedIn(status.Active, start)
-		case runs && c.isOut(place):
+		case runs && c.isOut(&c.children[place]):
 			continue // a run that is not recorded is found as one
 		case runs:
 			start.UID = c.children[place].UID
@@ -169,7 +190,7 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept 
 		return nil
 	}
 	isNamed := memberOf(s.CronJob.Status.Active, len(old))
-	c.leaving, c.deleted = make(map[int]leavingJob), make(map[job.UID]bool)
+	c.deleted = make(map[job.UID]bool)
 	for _, l := range old {
 		place := c.placeOf(l.UID)
 		switch {
@@ -184,11 +205,19 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept 
 			continue
 		default:
 			l.Seen = true
-			c.leaving[place] = l
+			c.mark(place, l)
 		}
 		kept = append(kept, l)
 	}
 	return kept
+}
+
+// mark notes that a child was deleted and does not show it.
+func (c *census) mark(place int, l leavingJob) {
+	c.marks[place] |= markDeleted
+	if l.Gone {
+		c.marks[place] |= markGone
+	}
 }
 
 // recallDeleted finds the jobs that were deleted, or perhaps, and that the status still names though the
@@ -207,10 +236,7 @@ func (c *census) recallDeleted(s *Snapshot, old []leavingJob) (kept []leavingJob
 			if !isShown {
 				continue
 			}
-			if c.leaving == nil {
-				c.leaving = make(map[int]leavingJob)
-			}
-			c.leaving[place] = l
+			c.mark(place, l)
 		case named && isShown:
 			c.doubtful = append(c.doubtful, l.Reference)
 		case !named && !c.behind:

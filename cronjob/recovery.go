@@ -16,28 +16,28 @@ func (c *census) recoverStarts(s *Snapshot) {
 	for i := range c.children {
 		child := &c.children[i]
 		if child.Foreign {
-			continue
+			continue // as the zero verdict says
 		}
+
 		isRun := c.isUnrecordedRun(child, recorded) && !s.Options.Quirks.Has(cronjobquirk.BlindCreate)
 		if isRun {
 			c.lastRun = later(c.lastRun, child.ScheduledTime)
 		}
-		if child.isFinished() || c.listed[i] || c.leaving[i].Gone {
-			continue
+		if !child.isFinished() && c.marks[i]&(markNamed|markGone) == 0 {
+			isAsked := isTriggered(c.triggers, c.names.cronJob, child.Name) || c.isBackfilled(child) && !c.isOut(child)
+			if isRun || isAsked {
+				c.takeIn(i)
+			}
 		}
-		if isRun || isTriggered(c.triggers, c.names.cronJob, child.Name) || c.isBackfilled(child) && !c.isOut(i) {
-			c.takeIn(i)
-		} else if !c.isLeft(i) {
-			c.unlisted = true
-		}
+		c.verdicts[i] = c.judge(i)
 	}
 	c.addFound()
 }
 
 // isUnrecordedRun reports whether a child has the name of a run of the schedule that is
 // later than the last one recorded.
-func (c *census) isUnrecordedRun(child *Child, recorded time.Time) bool {
-	return child.ScheduledTime.After(recorded) && !child.Backfilled && c.names.of(child.ScheduledTime).is(child.Name)
+func (f *family) isUnrecordedRun(child *Child, recorded time.Time) bool {
+	return child.ScheduledTime.After(recorded) && !child.Backfilled && f.names.of(child.ScheduledTime).is(child.Name)
 }
 
 // countUnsettled counts the active jobs that are not recorded or not accounted for, or whose
@@ -52,9 +52,11 @@ func (c *census) countUnsettled() int {
 			n++
 		}
 	}
-	for i := 0; c.whenGone && c.awaited != nil && i < len(c.children); i++ {
-		child := &c.children[i]
-		if !c.listed[i] && !c.isLeaving(i) && c.isReplaced(i) && c.isAwaited(child.Name, child.ScheduledTime) {
+	if !c.whenGone || c.awaited == nil {
+		return n
+	}
+	for i, v := range c.verdicts {
+		if child := &c.children[i]; v == childForgotten && c.isAwaited(child.Name, child.ScheduledTime) {
 			n++
 		}
 	}

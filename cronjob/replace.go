@@ -59,10 +59,8 @@ func (c *census) countSpared() (n int) {
 			n++
 		}
 	}
-	for i := range c.children {
-		if c.whenGone && !c.listed[i] && c.isOut(i) && c.isBackfilled(&c.children[i]) {
-			n++
-		}
+	if c.whenGone {
+		n += c.count(func(v verdict) bool { return v == childLeavingKept })
 	}
 	return n
 }
@@ -71,45 +69,13 @@ func (c *census) countSpared() (n int) {
 // of earlier runs, and all jobs to look up but those that it spares. The active list is not
 // enough, since a job leaves it with its deletion.
 func (c *census) countLeft() int {
-	left := c.unseen
+	left := len(c.verify) + c.count(verdict.isReplaced)
 	for i := range c.verify {
 		if c.spared[c.verify[i].UID] {
 			left--
 		}
 	}
-	for i := range c.children {
-		if c.isReplaced(i) {
-			left++
-		}
-	}
 	return left
-}
-
-// isReplaced reports whether a child is to be gone before the run starts: an active one,
-// or one of a run or trigger that has left the active list with its deletion.
-func (c *census) isReplaced(place int) bool {
-	child := &c.children[place]
-	leaving, isLeaving := c.leaving[place]
-	if child.Foreign || child.isFinished() || leaving.Gone || c.isBackfilled(child) {
-		return false
-	}
-	return c.listed[place] || isLeaving || !child.ScheduledTime.IsZero() ||
-		!child.DeletionTimestamp.IsZero() && isTriggerName(c.names.cronJob, child.Name)
-}
-
-// isLeaving reports whether a child is known to have been deleted.
-func (c *census) isLeaving(place int) bool {
-	_, deleted := c.leaving[place]
-	return deleted || !c.children[place].DeletionTimestamp.IsZero()
-}
-
-// isLeft reports whether a child is on its way out and the active list does not name it any more:
-// Replace has deleted it, or need not.
-func (c *census) isLeft(place int) bool {
-	if c.listed[place] {
-		return false
-	}
-	return c.isOut(place) || c.replacing && c.isLeaving(place) && c.isReplaced(place)
 }
 
 // countBusy counts the jobs that a trigger or a backfill waits for: the active ones, and
@@ -119,17 +85,13 @@ func (c *census) countBusy() int {
 	if !c.whenGone {
 		return busy
 	}
-	for i := range c.children {
-		if c.isLeft(i) {
-			busy++
-		}
-	}
+	busy += c.count(verdict.isLeaving) + len(c.deleted)
 	for _, ref := range c.active {
 		if c.deleted[ref.UID] {
 			busy-- // once is enough
 		}
 	}
-	return busy + len(c.deleted)
+	return busy
 }
 
 // replaceFirst deletes these jobs, pods included, unless they are being deleted already.
@@ -139,14 +101,17 @@ func replaceFirst(c *census) (all []Deletion) {
 		all = append(all, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
 	}
 	for _, ref := range c.active {
-		place := c.placeOf(ref.UID)
-		if place < 0 && !c.deleted[ref.UID] && !c.spared[ref.UID] || place >= 0 && c.isReplaced(place) && !c.isLeaving(place) {
+		remove := !c.deleted[ref.UID] && !c.spared[ref.UID]
+		if place := c.placeOf(ref.UID); place >= 0 {
+			remove = c.verdicts[place].isToDelete()
+		}
+		if remove {
 			add(ref)
 		}
 	}
 	var others []Reference
-	for i := range c.children {
-		if c.isReplaced(i) && !c.listed[i] && !c.isLeaving(i) {
+	for i, v := range c.verdicts {
+		if v == childForgotten {
 			others = append(others, c.reference(i))
 		}
 	}
