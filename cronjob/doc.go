@@ -30,9 +30,9 @@
 // methods. An adapter that executes plans elsewhere stores the plan and its [Outcome];
 // [Plan.Conclude] is the chain in one step.
 //
-// The core of Reconcile reads as plain Kubernetes. What [Options] add (catch-up,
-// overlap, jitter, history by age) lies in files of their own, as do triggers and
-// backfills.
+// The core of Reconcile reads as plain Kubernetes. What [Options] add for other cron
+// controllers is in files that begin with option_, mistakes of the reference are in
+// those that begin with quirk_, and requests of users in trigger and backfill.
 //
 // # Duties of the adapter
 //

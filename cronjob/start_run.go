@@ -53,17 +53,6 @@ func create(s *Snapshot, c *census, t *timing) moves {
 	}
 }
 
-// waitUntilGone deletes the jobs that the run replaces, and waits until they are gone. A job may be
-// gone immediately, and no backend has to report that, so another round follows (CL4).
-func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
-	held := hold(s, t, o)
-	held.remove = replaceFirst(c)
-	if len(m.Replaced) > 0 || !s.Consistent && !keepsWrites(s.Consistent, s.Options.Quirks) {
-		held.look = lookAgain(s.Now, t.due)
-	}
-	return held
-}
-
 // passOn records a run that needs no start, or cannot start. If several runs are made
 // up, the next one gets its turn immediately: nothing else would ask for it before the
 // schedule does (CL4).

@@ -1,0 +1,69 @@
+package cronjob
+
+// countLeft counts the jobs that are to be gone before the run starts: all running jobs
+// of earlier runs, and all jobs to look up but those that it spares. The active list is not
+// enough, since a job leaves it with its deletion.
+func (c *census) countLeft() int {
+	left := len(c.verify) + c.count(verdict.isReplaced)
+	for i := range c.verify {
+		if c.spared[c.verify[i].UID] {
+			left--
+		}
+	}
+	return left
+}
+
+// waitUntilGone deletes the jobs that the run replaces, and waits until they are gone. A job may be
+// gone immediately, and no backend has to report that, so another round follows (CL4).
+func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
+	held := hold(s, t, o)
+	held.remove = replaceFirst(c)
+	if len(m.Replaced) > 0 || !s.Consistent && !keepsWrites(s.Consistent, s.Options.Quirks) {
+		held.look = lookAgain(s.Now, t.due)
+	}
+	return held
+}
+
+// replaceFirst deletes these jobs, pods included, unless they are being deleted already.
+// Jobs of the active list come first, then the others in the order of their names (B3).
+func replaceFirst(c *census) (all []Deletion) {
+	add := func(ref Reference) {
+		all = append(all, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
+	}
+	for _, ref := range c.active {
+		remove := !c.deleted[ref.UID] && !c.spared[ref.UID]
+		if place := c.placeOf(ref.UID); place >= 0 {
+			remove = c.verdicts[place].isToDelete()
+		}
+		if remove {
+			add(ref)
+		}
+	}
+	var others []Reference
+	for i, v := range c.verdicts {
+		if v == childForgotten {
+			others = append(others, c.reference(i))
+		}
+	}
+	sortReferences(others)
+	for _, ref := range others {
+		add(ref)
+	}
+	return all
+}
+
+// countBusy counts the jobs that a trigger or a backfill waits for: the active ones, and
+// those that a run has replaced and whose pods are not gone.
+func (c *census) countBusy() int {
+	busy := len(c.active)
+	if !c.whenGone {
+		return busy
+	}
+	busy += c.count(verdict.isLeaving) + len(c.deleted)
+	for _, ref := range c.active {
+		if c.deleted[ref.UID] {
+			busy-- // once is enough
+		}
+	}
+	return busy
+}
