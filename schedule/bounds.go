@@ -14,6 +14,7 @@ func (p *plan) bound(spec string, set *settings) error {
 		value := fmt.Sprintf("%s to %s", begin.Format(time.RFC3339Nano), end.Format(time.RFC3339Nano))
 		return &ParseError{spec, "bounds", value, errors.New("the end is before the start")}
 	}
+
 	if !begin.IsZero() {
 		last := begin.Unix() // the last second without a run
 		if begin.Nanosecond() == 0 {
@@ -21,9 +22,11 @@ func (p *plan) bound(spec string, set *settings) error {
 		}
 		p.after = min(max(last, firstUnix), lastUnix)
 	}
+
 	if !end.IsZero() {
 		p.until = min(max(end.Unix(), firstUnix), lastUnix)
 	}
+
 	return nil
 }
 
@@ -39,10 +42,11 @@ func (p *plan) boundsAreEmpty() bool {
 	return !ok
 }
 
-// boundsText is what Describe adds for the bounds and the single run, in the wall clock of the schedule.
+// boundsText is what Describe adds for the bounds and the single run, in the wall clock of the
+// schedule.
 func (p *plan) boundsText() string {
 	text := ""
-	if p.hasSingle && p.after < p.single && p.single <= p.until {
+	if p.hasSingleIn(p.after, p.until) {
 		text += ", and at " + p.clockText(p.single)
 	}
 	if p.after > firstUnix {

@@ -122,6 +122,7 @@ func monthShapes(kind int) (shapes [13]monthShape) {
 	if kind >= 7 {
 		lengths[2] = 29
 	}
+
 	offset := 0
 	for m := 1; m <= 12; m++ {
 		shapes[m] = monthShape{

@@ -53,9 +53,11 @@ func (c *combined) from(t civil) civil {
 	minute := (int64(t) + 59) / 60
 	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
 	year, kind, inYear := place(day)
+
 	if m, ok := c.times[c.on[kind][inYear]].from(rest); ok {
 		return civil((day*minutesPerDay + int64(m)) * 60)
 	}
+
 	for {
 		if found := c.days[kind].from(inYear + 1); found > 0 {
 			m, _ := c.times[c.on[kind][found]].from(0)
@@ -71,9 +73,11 @@ func (c *combined) upTo(t civil) civil {
 	minute := int64(t) / 60
 	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
 	year, kind, inYear := place(day)
+
 	if m, ok := c.times[c.on[kind][inYear]].upTo(rest); ok {
 		return civil((day*minutesPerDay + int64(m)) * 60)
 	}
+
 	for year >= 0 { // clocks west of UTC still show the year 0 when the year 1 begins
 		if found := c.days[kind].upTo(inYear - 1); found > 0 {
 			m, _ := c.times[c.on[kind][found]].upTo(minutesPerDay - 1)

@@ -18,6 +18,7 @@ func (p *plan) combine(spec string, set *settings) error {
 	if p.table.seconds != 0 {
 		return &ParseError{spec, "second", strings.Fields(p.spec)[0], errSecondsNotCombined}
 	}
+
 	also, err := parsePatterns(set.also)
 	if err != nil {
 		return err
@@ -26,6 +27,7 @@ func (p *plan) combine(spec string, set *settings) error {
 	if err != nil {
 		return err
 	}
+
 	p.also, p.except = set.also, set.except
 	p.table.combined = newCombined(&p.table.pattern, also, except)
 	p.reference, p.table.daily = nil, false
@@ -37,12 +39,14 @@ func parsePatterns(specs []string) ([]pattern, error) {
 	var all []pattern
 	for _, spec := range specs {
 		if hasZone(spec) {
-			return nil, &ParseError{spec, "zone", spec, errors.New("a combined schedule is in the zone of the main one")}
+			err := errors.New("a combined schedule is in the zone of the main one")
+			return nil, &ParseError{spec, "zone", spec, err}
 		}
 		parsed, err := parseReference(spec, false)
 		if err != nil {
 			return nil, explain(spec, spec, err, false)
 		}
+
 		fields, ok := fieldsOf(parsed)
 		if !ok {
 			return nil, &ParseError{spec, "descriptor", spec, errNotCombined}
@@ -62,6 +66,7 @@ func newCombined(main *pattern, also, except []pattern) *combined {
 			for dom := 1; dom <= bits.OnesCount32(shape.days); dom++ {
 				day++
 				times := timesOn(main, also, except, kind, month, dom)
+
 				place := c.placeOf(times)
 				c.on[kind][day], c.before[kind][day] = place, n
 				if place > 0 {
@@ -72,6 +77,7 @@ func newCombined(main *pattern, also, except []pattern) *combined {
 		}
 		c.perYear[kind] = n
 	}
+
 	c.perCycle = c.yearsBefore(400)
 	return c
 }
@@ -93,10 +99,12 @@ func timesOn(main *pattern, also, except []pattern, kind, month, dom int) (times
 	for i := range also {
 		times.add(&also[i], kind, month, dom)
 	}
+
 	var without dayTimes
 	for i := range except {
 		without.add(&except[i], kind, month, dom)
 	}
+
 	for hour := range times {
 		times[hour] &^= without[hour]
 	}
@@ -116,7 +124,8 @@ func (d *dayTimes) add(p *pattern, kind, month, dom int) {
 }
 
 // errNotCombined refuses "@every" beside other schedules.
-var errNotCombined = errors.New("an interval is not on the wall clock, so it cannot be combined with other schedules")
+var errNotCombined = errors.New("an interval is not on the wall clock, so it cannot be combined " +
+	"with other schedules")
 
 // errSecondsNotCombined refuses a field of seconds beside other schedules: the tables are in
 // minutes, and whether Except("* * 25 12 *") means whole minutes could be read in two ways.

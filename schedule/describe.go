@@ -34,6 +34,7 @@ func (p *pattern) combinedText() string {
 	if p.never() {
 		return "never (no time is left)"
 	}
+
 	text := p.text()
 	for i := range p.combined.also {
 		text += ", also " + p.combined.also[i].text()

@@ -28,9 +28,11 @@ func (p *pattern) neverText() string {
 // onDays adds the days to the times of a day.
 func (p *pattern) onDays(times string) string {
 	days := p.daysText()
-	if days == "" && strings.HasPrefix(times, "at ") && !strings.HasSuffix(times, "every hour") && !strings.HasSuffix(times, "every minute") {
+	hasRhythm := strings.HasSuffix(times, "every hour") || strings.HasSuffix(times, "every minute")
+	if days == "" && strings.HasPrefix(times, "at ") && !hasRhythm {
 		days = "every day"
 	}
+
 	return strings.TrimSpace(times + " " + days)
 }
 
@@ -59,6 +61,7 @@ func progressionOf(set uint64) (progression, bool) {
 	if p.n < 2 {
 		return p, p.n == 1
 	}
+
 	p.step = bits.TrailingZeros64(set&^(1<<p.first)) - p.first
 	for v := p.first; v <= p.last; v += p.step {
 		if set>>v&1 == 0 {
@@ -78,6 +81,7 @@ func (p *pattern) timesText() string {
 	minutes, evenMinutes := progressionOf(p.minutes)
 	hours, evenHours := progressionOf(uint64(p.hours))
 	rhythm := evenMinutes && minutes.fillsHour()
+
 	switch {
 	case hours.n == 24:
 		return p.everyHourText(minutes, rhythm)
@@ -145,9 +149,11 @@ func (p *pattern) clockTimes() string {
 func (p *pattern) daysText() string {
 	byDom := p.doms != allDoms && p.doms != 0 // an empty field adds no day
 	byDow := p.dows != allDows && p.dows != 0
-	if !p.anyDom && !p.anyDow && (p.doms == allDoms || p.dows == allDows) {
+	starred := p.anyDom || p.anyDow
+	if !starred && (p.doms == allDoms || p.dows == allDows) {
 		byDom, byDow = false, false
 	}
+
 	months := ""
 	if p.months != allMonths {
 		months = inMonths(p.months)
@@ -174,6 +180,7 @@ func (p *pattern) domText() string {
 			of = " of every month " + inMonths(p.months)
 		}
 	}
+
 	days, even := progressionOf(uint64(p.doms))
 	switch {
 	case even && days.n > 2 && days.step == 1:
@@ -192,6 +199,7 @@ func (p *pattern) weekdaysText() string {
 	case 0b1000001:
 		return "on weekends"
 	}
+
 	plural := func(d int) string { return time.Weekday(d).String() + "s" }
 	days, even := progressionOf(uint64(p.dows))
 	if even && days.step == 1 && days.n > 2 {

@@ -13,12 +13,14 @@ func (t *timetable) secondsText() string {
 	seconds, even := progressionOf(uint64(t.seconds))
 	hours, evenHours := progressionOf(uint64(t.hours))
 	rhythm, allMinutes := even && seconds.fillsHour(), t.minutes == 1<<60-1
+	evenly := allMinutes && rhythm
+
 	switch {
 	case t.perDay*t.seconds.perMinute() <= 6:
 		return t.onDays("at " + t.secondTimes())
-	case allMinutes && rhythm && hours.n == 24:
+	case evenly && hours.n == 24:
 		return t.onDays("every " + period(int64(seconds.step)))
-	case allMinutes && rhythm && evenHours && hours.step <= 1:
+	case evenly && evenHours && hours.step <= 1:
 		return t.onDays(fmt.Sprintf("every %s from %s:00 to %s:%02d", period(int64(seconds.step)),
 			clock(hours.first, 0), clock(hours.last, 59), seconds.last))
 	case rhythm:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FindingKind says what is surprising about a schedule.
+// FindingKind names what is surprising about a schedule.
 type FindingKind string
 
 // The kinds of findings, in the order in which Lint reports them.
@@ -71,16 +71,19 @@ func (s Schedule) Lint(c Circumstances) []Finding {
 	if c.From.IsZero() {
 		c.From = time.Unix(yearBegins(2026), 0)
 	}
+
 	var found []Finding
 	add := func(kind FindingKind, message string) {
 		if message != "" {
 			found = append(found, Finding{kind, message})
 		}
 	}
+
 	if s.Never() {
 		add(NeverRuns, s.lintNever())
 		return found
 	}
+
 	add(EitherDay, s.lintEitherDay())
 	rare := s.lintRareDate(c.From)
 	add(RareDate, rare)
@@ -115,6 +118,7 @@ func (s Schedule) lintEitherDay() string {
 	if c := main.combined; c != nil {
 		all = slices.Concat(all, c.also, c.except)
 	}
+
 	for i := range all {
 		if p := &all[i]; !p.anyDom && !p.anyDow {
 			return "day-of-month and day-of-week are both restricted, so a day that matches either runs: " + p.text()
@@ -152,6 +156,7 @@ func (s Schedule) lintTransitions(from time.Time, check func(*timetable, stretch
 	if begin >= until {
 		return ""
 	}
+
 	for a := t.zone.at(begin); a.end <= until; {
 		b := t.zone.at(a.end)
 		if message := check(t, a, b); message != "" {
@@ -171,6 +176,7 @@ func (p *pattern) isHourly() bool {
 func skippedAt(t *timetable, a, b stretch) string {
 	from, to := civilAt(a.end, a.offset), civilAt(b.start, b.offset)
 	c := t.from(from)
+
 	if t.gapEnd || c >= to {
 		return ""
 	}
@@ -181,6 +187,7 @@ func skippedAt(t *timetable, a, b stretch) string {
 func repeatedAt(t *timetable, a, b stretch) string {
 	from, to := civilAt(b.start, b.offset), civilAt(a.end, a.offset)
 	c := t.from(from)
+
 	if t.repeated != repeatedBoth || c >= to {
 		return ""
 	}
@@ -192,13 +199,15 @@ func (c Circumstances) lintDeadline() string {
 	if c.StartingDeadlineSeconds == nil {
 		return ""
 	}
+
 	// Compared in seconds: a huge deadline overflows a Duration.
 	deadline := *c.StartingDeadlineSeconds
 	if float64(deadline) >= c.WakeUpLag.Seconds() {
 		return ""
 	}
-	return fmt.Sprintf("startingDeadlineSeconds %d is shorter than the wake-up lag of %v: runs can be missed without any outage",
-		deadline, c.WakeUpLag)
+
+	return fmt.Sprintf("startingDeadlineSeconds %d is shorter than the wake-up lag of %v: "+
+		"runs can be missed without any outage", deadline, c.WakeUpLag)
 }
 
 func (s Schedule) lintRounding() string {
@@ -214,6 +223,6 @@ func (c Circumstances) lintNames(s Schedule) string {
 	if c.NameSeconds || s.DistinctMinutes() {
 		return ""
 	}
-	return fmt.Sprintf("%q runs several times a minute, but jobs are named by the minute of their run: only one of them is created",
-		s.plan.spec)
+	return fmt.Sprintf("%q runs several times a minute, but jobs are named by the minute of their run: "+
+		"only one of them is created", s.plan.spec)
 }

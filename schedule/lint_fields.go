@@ -42,6 +42,7 @@ func partOf(field int, text string) part {
 	low, high, ranged := strings.Cut(base, "-")
 	p := part{text: text, field: field, step: max(0, valueOf(field, step))}
 	end := r.max
+
 	switch {
 	case low == "*" || low == "?":
 		p.first, p.open = r.min, true
@@ -52,6 +53,7 @@ func partOf(field int, text string) part {
 	default:
 		p.first, end = valueOf(field, low), valueOf(field, low)
 	}
+
 	p.wholeField = p.first == r.min && end == r.max
 	p.last = end
 	if p.step > 0 {
@@ -67,16 +69,20 @@ func (s Schedule) lintUnevenStep() string {
 		return ""
 	}
 	for _, p := range s.parts() {
-		if p.step < 2 || !p.open && !p.wholeField || !s.plan.table.goesOn(p.field) {
+		toTheEnd := p.open || p.wholeField
+		if p.step < 2 || !toTheEnd || !s.plan.table.goesOn(p.field) {
 			continue
 		}
+
 		name := fieldNames[p.field]
 		if p.field == 2 {
-			return fmt.Sprintf("%s %q is uneven: it begins again on the %s of each month, whatever day comes before", name, p.text, ordinal(p.first))
+			return fmt.Sprintf("%s %q is uneven: it begins again on the %s of each month, "+
+				"whatever day comes before", name, p.text, ordinal(p.first))
 		}
 		r := rangeOf(p.field)
 		if gap := r.max - r.min + 1 - p.last + p.first; gap != p.step {
-			return fmt.Sprintf("%s %q is uneven: from %d to the next %d it is %d, not %d", name, p.text, p.last, p.first, gap, p.step)
+			return fmt.Sprintf("%s %q is uneven: from %d to the next %d it is %d, not %d",
+				name, p.text, p.last, p.first, gap, p.step)
 		}
 	}
 	return ""
@@ -103,11 +109,13 @@ func (s Schedule) lintMissingDay() string {
 	if s.isInterval() || s.plan.table.combined != nil { // a combined one may fill the gap
 		return ""
 	}
+
 	months := s.plan.table.months
 	for _, p := range s.parts() {
 		if p.field != 2 || p.open {
 			continue
 		}
+
 		var lacking uint32
 		for month := 1; month <= 12; month++ {
 			// The kind 0 is a common year.
@@ -118,11 +126,13 @@ func (s Schedule) lintMissingDay() string {
 		if lacking == 0 {
 			continue
 		}
+
 		leap := ""
 		if p.first == 29 {
 			leap = " of most years"
 		}
-		return fmt.Sprintf("%s %s no %s%s: no run for %q there", enumerate(texts(uint64(lacking), monthName)), hasOrHave(uint64(lacking)), ordinal(p.first), leap, p.text)
+		return fmt.Sprintf("%s %s no %s%s: no run for %q there", enumerate(texts(uint64(lacking), monthName)),
+			hasOrHave(uint64(lacking)), ordinal(p.first), leap, p.text)
 	}
 	return ""
 }

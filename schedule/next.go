@@ -9,6 +9,7 @@ func (s Schedule) Next(t time.Time) time.Time {
 	if p == nil || p.special {
 		return p.specialNext(t)
 	}
+
 	run, ok := int64(0), true
 	switch unix := min(max(t.Unix(), p.after), p.until); {
 	case p.every.seconds > 0:
@@ -18,6 +19,7 @@ func (s Schedule) Next(t time.Time) time.Time {
 	default:
 		run, ok = p.table.next(unix)
 	}
+
 	if !ok || run > p.until {
 		return time.Time{}
 	}
@@ -32,8 +34,10 @@ func (p *plan) specialNext(t time.Time) time.Time {
 	if p.reference == nil {
 		return p.exactNext(t.Unix())
 	}
+
 	run := p.referenceNext(t)
-	if p.hasSingle && !p.never && p.single > max(t.Unix(), p.after) && p.single <= p.until && (run.IsZero() || p.single < run.Unix()) {
+	singleLeft := !p.never && p.hasSingleIn(max(t.Unix(), p.after), p.until)
+	if singleLeft && (run.IsZero() || p.single < run.Unix()) {
 		return p.instant(p.single, true)
 	}
 	return run
@@ -56,12 +60,14 @@ func (p *plan) referenceNext(t time.Time) time.Time {
 	if !interval && p.table.perDay == 0 {
 		return time.Time{} // it would look at each minute of five years
 	}
+
 	unix := max(t.Unix(), p.after)
 	for _, lost := range p.zone.lost {
 		if !interval && unix < lost && lost < unix+horizon {
 			return p.exactNext(unix)
 		}
 	}
+
 	// The parsed schedule has no zone, so it follows its argument's zone.
 	run, ok := p.reference.next(time.Unix(unix, 0).In(p.zone.location))
 	if !ok {
@@ -88,9 +94,10 @@ func (p *plan) next(unix int64) (run int64, ok bool) {
 	} else {
 		run, ok = p.table.next(unix)
 	}
-	if p.hasSingle && p.single > unix && (!ok || p.single < run) {
+	if p.hasSingleIn(unix, p.until) && (!ok || p.single < run) {
 		run, ok = p.single, true
 	}
+
 	return run, ok && run <= p.until
 }
 

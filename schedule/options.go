@@ -73,9 +73,10 @@ func WithAnchor(t time.Time) Option {
 	return func(s *settings) { s.anchor = min(max(t.Unix(), firstUnix), lastUnix) }
 }
 
-// RunAfterAnchor adds one run, a second after the anchor (C20). [cronjob.Compile] anchors a schedule at
-// the creation of its CronJob, whose runs are later than that: with this option the first run
-// comes with the creation. Where the fields never match, there is no such run either.
+// RunAfterAnchor adds one run, a second after the anchor (C20). [cronjob.Compile] anchors a
+// schedule at the creation of its CronJob, and all runs are later than the anchor: with this
+// option the first run comes with the creation. A schedule whose fields never match does not get
+// this run.
 //
 // [cronjob.Compile]: https://pkg.go.dev/github.com/batchplan/batchplan/cronjob#Compile
 func RunAfterAnchor() Option {
@@ -135,7 +136,7 @@ func Except(specs ...string) Option {
 //
 // The reference never returns when its search meets a date that a zone skipped (30
 // December 2011 in Pacific/Apia). In the years before such a date, and where the
-// search panics, Next is exact instead. Before the time of NotBefore, Next answers as at it.
+// search panics, Next is exact instead. Before the time of NotBefore, Next answers as at that time.
 //
 // robfig/cron has no Prev, Latest or Count. They stay exact under the preset.
 func Kubernetes() Option {

@@ -26,6 +26,7 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	for _, opt := range opts {
 		opt(&set)
 	}
+
 	text, err := splitZone(spec, &set)
 	if err != nil {
 		return Schedule{}, err
@@ -34,10 +35,12 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, explain(spec, text, err, set.seconds)
 	}
+
 	z, err := set.resolveZone(spec)
 	if err != nil {
 		return Schedule{}, err
 	}
+
 	p := &plan{spec: text, zone: z}
 	p.adopt(parsed, &set)
 	if err := p.combine(spec, &set); err != nil {
@@ -46,6 +49,7 @@ func Parse(spec string, opts ...Option) (Schedule, error) {
 	if err := p.bound(spec, &set); err != nil {
 		return Schedule{}, err
 	}
+
 	p.evenSince = p.table.evenSince()
 	if set.afterAnchor {
 		p.single, p.hasSingle = set.anchor+1, true
@@ -66,6 +70,7 @@ func splitZone(spec string, set *settings) (string, error) {
 	if !found {
 		return "", &ParseError{spec, "zone", name, fmt.Errorf("no schedule follows the zone")}
 	}
+
 	text = strings.TrimSpace(text)
 	if hasZone(text) {
 		return "", &ParseError{spec, "fields", text, fmt.Errorf("a second zone")}

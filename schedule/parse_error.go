@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// ParseError says which part of a schedule does not parse. Field is one of
-// "second", "minute", "hour", "day-of-month", "month", "day-of-week" for a field, "zone" for
-// the time zone, "descriptor" for a word after "@", "fields" when their number is wrong,
-// and "bounds" for NotBefore and NotAfter. Value is the offending text.
+// ParseError names the part of a schedule that does not parse. Field is "second", "minute",
+// "hour", "day-of-month", "month" or "day-of-week" for a field, "zone" for the time zone,
+// "descriptor" for a word after "@", "fields" for a wrong number of fields, and "bounds" for
+// NotBefore and NotAfter. Value is the offending text.
 type ParseError struct {
 	Spec  string // as given to Parse, Also or Except
 	Field string
@@ -36,6 +36,7 @@ func explain(spec, text string, cause error, seconds bool) error {
 	if n := len(fields); n != 5 && !(n == 6 && seconds) {
 		return &ParseError{spec, "fields", text, numberReason(n, seconds)}
 	}
+
 	for i, value := range fields {
 		if err := fieldReason(i, value); err != nil {
 			return &ParseError{spec, fieldNames[i], value, err}
@@ -49,13 +50,15 @@ func descriptorReason(text string) error {
 		_, err := time.ParseDuration(d)
 		return err
 	}
-	return fmt.Errorf("want @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or @every with a duration")
+	return fmt.Errorf("want @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly " +
+		"or @every with a duration")
 }
 
 func numberReason(n int, seconds bool) error {
 	const want = "want 5 fields (minute hour day-of-month month day-of-week), found %d"
 	if seconds {
-		return fmt.Errorf("want 5 fields (minute hour day-of-month month day-of-week), or 6 with the second before them, found %d", n)
+		return fmt.Errorf("want 5 fields (minute hour day-of-month month day-of-week), "+
+			"or 6 with the second before them, found %d", n)
 	}
 	if n == 6 || n == 7 {
 		return fmt.Errorf(want+"; fields for seconds or years are not part of a standard schedule", n)

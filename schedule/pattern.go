@@ -50,8 +50,10 @@ func (p *pattern) compile() {
 	for first := range p.days {
 		p.days[first] = p.daysOfMonth(first)
 	}
+
 	p.perHour = int64(bits.OnesCount64(p.minutes))
 	p.perDay = p.perHour * int64(bits.OnesCount32(p.hours))
+
 	for k := range p.yearDays {
 		n := uint16(0)
 		for m := 1; m <= 12; m++ {
@@ -60,7 +62,10 @@ func (p *pattern) compile() {
 		}
 		p.yearDays[k] = n
 	}
+
 	p.cycleDays = p.yearsBefore(400)
+
+	// The rest is for speed: common patterns need only a shift.
 	p.weekly = p.months == allMonths && p.anyDom
 	p.week = uint16(p.dows | p.dows<<7)
 	p.monthsFromMarch = (p.months | p.months<<12) & (allMonths << 2)
@@ -126,6 +131,7 @@ func (p *pattern) from(c civil) civil {
 	if p.combined != nil {
 		return p.combined.from(c)
 	}
+
 	day := int64((uint64(c) + 59) / secondsPerDay)
 	match := p.dayFrom(day)
 	if match == day {
@@ -142,10 +148,12 @@ func (p *pattern) from(c civil) civil {
 func (p *pattern) timeFrom(c civil) civil {
 	minute := (uint64(c) + 59) / 60
 	hour := minute / 60
+
 	hours, later := p.twoDays, p.minutes>>(minute%60)
 	if !p.hourly {
 		hours >>= hour % 24
 	}
+
 	if later != 0 && hours&1 == 1 {
 		return civil((minute + uint64(bits.TrailingZeros64(later))) * 60)
 	}
@@ -158,8 +166,10 @@ func (p *pattern) upTo(c civil) civil {
 	if p.combined != nil {
 		return p.combined.upTo(c)
 	}
+
 	minute := int64(c) / 60
 	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
+
 	match := p.dayUpTo(day)
 	if match == day && day > 0 {
 		hour, m := rest/60, rest%60
@@ -173,6 +183,7 @@ func (p *pattern) upTo(c civil) civil {
 		}
 		match = p.dayUpTo(day - 1)
 	}
+
 	if match <= 0 {
 		return 0
 	}
@@ -198,6 +209,7 @@ func (p *pattern) dayFrom(day int64) int64 {
 func (p *pattern) dateFrom(day int64) int64 {
 	year, rest := yearOf(day)
 	month, dom := monthOf(rest)
+
 	if p.monthsFromMarch>>month&1 == 1 {
 		if later := p.days[weekdayOf(day-int64(dom))] >> (dom + 1); later != 0 {
 			if days := bits.TrailingZeros32(later); dom+days < 28 {
@@ -206,6 +218,7 @@ func (p *pattern) dateFrom(day int64) int64 {
 			return p.searchFrom(day)
 		}
 	}
+
 	begins, left := day-int64(rest), p.monthsFromMarch&^(1<<(month+1)-1)
 	if left == 0 {
 		begins, left = newYear(int(year)+2)-daysToJanuary, p.monthsFromMarch
@@ -225,6 +238,7 @@ func (p *pattern) searchFrom(day int64) int64 {
 	if later := p.matching(kind, month) >> dom; later != 0 {
 		return day + int64(bits.TrailingZeros32(later))
 	}
+
 	for {
 		left := p.months >> (month + 1)
 		if left == 0 {
@@ -234,7 +248,8 @@ func (p *pattern) searchFrom(day int64) int64 {
 		}
 		month += 1 + bits.TrailingZeros32(left)
 		if days := p.matching(kind, month); days != 0 {
-			return newYear(year) + int64(calendar.month[kind][month].offset) + int64(bits.TrailingZeros32(days)) - 1
+			return newYear(year) + int64(calendar.month[kind][month].offset) +
+				int64(bits.TrailingZeros32(days)) - 1
 		}
 	}
 }
@@ -246,11 +261,13 @@ func (p *pattern) dayUpTo(day int64) int64 {
 	if p.weekly {
 		return day - int64(bits.LeadingZeros16(p.week<<(8-weekdayOf(day))))
 	}
+
 	year, month, dom := dateOf(day)
 	kind := kindOf(year)
 	if earlier := p.matching(kind, month) << (31 - dom); earlier != 0 {
 		return day - int64(bits.LeadingZeros32(earlier))
 	}
+
 	for {
 		left := p.months & (1<<month - 1)
 		if left == 0 {
@@ -262,7 +279,8 @@ func (p *pattern) dayUpTo(day int64) int64 {
 		}
 		month = bits.Len32(left) - 1
 		if days := p.matching(kind, month); days != 0 {
-			return newYear(year) + int64(calendar.month[kind][month].offset) + int64(bits.Len32(days)) - 2
+			return newYear(year) + int64(calendar.month[kind][month].offset) +
+				int64(bits.Len32(days)) - 2
 		}
 	}
 }

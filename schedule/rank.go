@@ -14,6 +14,7 @@ func (p *pattern) before(c civil) int64 {
 	if p.combined != nil {
 		return p.combined.rank(c)
 	}
+
 	minute := (int64(c) + 59) / 60 // matching times are whole minutes
 	day, rest := minute/minutesPerDay, uint(minute%minutesPerDay)
 	if p.weekly {
@@ -21,9 +22,11 @@ func (p *pattern) before(c civil) int64 {
 		n := weeks*int64(bits.OnesCount32(p.dows)) + int64(bits.OnesCount32(p.dows&(1<<weekday-1)))
 		return p.beforeTime(n, p.dows>>weekday&1 == 1, rest)
 	}
+
 	year, month, dom := dateOf(day)
 	kind := kindOf(year)
 	days := p.matching(kind, month)
+
 	n := int64(year/400)*p.cycleDays + p.yearsBefore(year%400) +
 		int64(p.monthDaysBefore[kind][month]) +
 		int64(bits.OnesCount32(days&(1<<dom-1)))

@@ -51,6 +51,7 @@ func (p *plan) adopt(parsed cron.Schedule, set *settings) {
 		// The reference has rounded to whole seconds, at least one (S1).
 		p.every = interval{seconds: int64(s.Delay / time.Second), anchor: set.anchor}
 	}
+
 	if set.kubernetes {
 		p.reference = &reference{parsed}
 	}

@@ -60,6 +60,7 @@ func (t *timetable) next(unix int64) (int64, bool) {
 		lo, _ := t.window(s)
 		return t.nextAcross(s, t.from(max(lo, civilAt(unix+1, s.offset))))
 	}
+
 	i := t.zone.place(unix)
 	offset := t.zone.moves[i].offset
 	c := civilAt(unix+1, offset)
@@ -68,6 +69,7 @@ func (t *timetable) next(unix int64) (int64, bool) {
 	} else {
 		c = t.from(c)
 	}
+
 	if run := unixAt(c, offset); run < t.zone.moves[i+1].since {
 		return run, run <= lastUnix
 	}
@@ -82,6 +84,7 @@ func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
 		if s.end > lastUnix {
 			return 0, false
 		}
+
 		onward, overlap := s.end, s.next() < s.offset
 		if !overlap {
 			// The pattern has nothing between here and c, so stretches that end
@@ -90,6 +93,7 @@ func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
 			// that c has already passed.
 			onward = max(onward, unixAt(c, slack))
 		}
+
 		s = t.zone.at(onward)
 		if t.runsAtStart(s) {
 			return s.start, s.start <= lastUnix
@@ -100,6 +104,7 @@ func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
 			c = t.from(lo)
 		}
 	}
+
 	run := unixAt(c, s.offset)
 	return run, run <= lastUnix
 }
@@ -108,6 +113,7 @@ func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
 func (t *timetable) prev(unix int64) (int64, bool) {
 	s := t.zone.at(unix)
 	lo, hi := t.window(s)
+
 	c := t.upTo(min(hi-1, civilAt(unix, s.offset)))
 	for c < lo {
 		if s.start <= firstUnix {
@@ -116,6 +122,7 @@ func (t *timetable) prev(unix int64) (int64, bool) {
 		if t.runsAtStart(s) {
 			return s.start, true
 		}
+
 		back := s.start - 1
 		if s.prev() <= s.offset {
 			back = min(back, unixAt(c, -slack)) // as in next
@@ -124,6 +131,7 @@ func (t *timetable) prev(unix int64) (int64, bool) {
 		lo, hi = t.window(s)
 		c = t.upTo(hi - 1)
 	}
+
 	run := unixAt(c, s.offset)
 	return run, run > firstUnix
 }
@@ -175,6 +183,7 @@ func (t *timetable) correction(s, following stretch) int64 {
 	case lo > hi:
 		n = -t.between(hi, lo)
 	}
+
 	if t.runsAtStart(following) && !t.matches(civilAt(following.start, following.offset)) {
 		n++
 	}

@@ -44,6 +44,7 @@ func (s Schedule) Prev(t time.Time) time.Time {
 	if t.Nanosecond() == 0 {
 		unix--
 	}
+
 	if s.Never() || unix <= s.plan.after {
 		return time.Time{}
 	}
@@ -58,6 +59,7 @@ func (s Schedule) Latest(after, now time.Time) (time.Time, bool) {
 	if s.Never() || from >= until || until <= s.plan.after {
 		return time.Time{}, false
 	}
+
 	run, ok := s.plan.prev(until)
 	if !ok || run <= from {
 		return time.Time{}, false
@@ -111,7 +113,7 @@ func upTo(n int, t time.Time, find func(time.Time) time.Time) iter.Seq[time.Time
 
 // Never reports that no date matches the fields, as with 31 February, that no run lies
 // within its bounds, or that the schedule is the zero one (S3). Such a schedule parses, because the
-// reference accepts it; all its answers are "none", but for Next under
+// reference accepts it; all its answers are "none", except for Next under
 // Kubernetes, which gives the wrong runs that the reference finds.
 func (s Schedule) Never() bool {
 	return s.plan == nil || s.plan.never
@@ -127,8 +129,10 @@ func (s Schedule) DistinctMinutes() bool {
 	if every := s.plan.every.seconds; every > 0 {
 		return every >= 60
 	}
+
 	t := &s.plan.table
-	return t.seconds == 0 || t.seconds.perMinute() == 1 && !t.gapEnd && !s.plan.hasSingle
+	oneSecond := t.seconds.perMinute() == 1 && !t.gapEnd && !s.plan.hasSingle
+	return t.seconds == 0 || oneSecond
 }
 
 // Location returns the zone of the schedule, UTC for the zero Schedule.
@@ -146,10 +150,17 @@ func (s Schedule) Equal(other Schedule) bool {
 	if s.plan == nil || other.plan == nil || s.plan == other.plan {
 		return s.plan == other.plan
 	}
+
 	a, b := s.plan, other.plan
-	return a.every == b.every && a.table.equal(&b.table.pattern) && a.table.seconds == b.table.seconds &&
-		a.after == b.after && a.until == b.until && a.hasSingle == b.hasSingle && a.single == b.single &&
-		a.table.gapEnd == b.table.gapEnd && a.table.repeated == b.table.repeated &&
+	return a.every == b.every &&
+		a.table.equal(&b.table.pattern) &&
+		a.table.seconds == b.table.seconds &&
+		a.table.gapEnd == b.table.gapEnd &&
+		a.table.repeated == b.table.repeated &&
+		a.after == b.after &&
+		a.until == b.until &&
+		a.hasSingle == b.hasSingle &&
+		a.single == b.single &&
 		(a.reference == nil) == (b.reference == nil) &&
 		a.zone.equal(b.zone)
 }
@@ -160,6 +171,7 @@ func (s Schedule) String() string {
 	if s.plan == nil {
 		return ""
 	}
+
 	text := s.plan.spec
 	for _, spec := range s.plan.also {
 		text += " also " + spec
@@ -177,6 +189,11 @@ func span(after, until time.Time) (from, to int64) {
 	return max(after.Unix(), firstUnix), min(until.Unix(), lastUnix)
 }
 
+// hasSingleIn reports whether the single run lies in (from, to].
+func (p *plan) hasSingleIn(from, to int64) bool {
+	return p.hasSingle && from < p.single && p.single <= to
+}
+
 // prev returns the last run at or before an instant later than the lower bound, within the bounds.
 func (p *plan) prev(unix int64) (run int64, ok bool) {
 	unix = min(unix, p.until)
@@ -185,9 +202,10 @@ func (p *plan) prev(unix int64) (run int64, ok bool) {
 	} else {
 		run, ok = p.table.prev(unix)
 	}
-	if p.hasSingle && p.single <= unix && (!ok || p.single > run) {
+	if p.hasSingleIn(p.after, unix) && (!ok || p.single > run) {
 		run, ok = p.single, true
 	}
+
 	return run, ok && run > p.after
 }
 
@@ -196,8 +214,9 @@ func (p *plan) count(after, until int64) int64 {
 	if after >= until {
 		return 0
 	}
+
 	n := p.regular(after, until)
-	if p.hasSingle && after < p.single && p.single <= until && p.regular(p.single-1, p.single) == 0 {
+	if p.hasSingleIn(after, until) && p.regular(p.single-1, p.single) == 0 {
 		n++
 	}
 	return n

@@ -49,6 +49,7 @@ func (t *timetable) addSeconds(set uint64) {
 		t.compile()
 		return
 	}
+
 	t.seconds = seconds(set)
 	t.eachMinute = t.hourly && t.minutes == 1<<60-1
 	t.daily = false
@@ -59,10 +60,12 @@ func (t *timetable) from(c civil) civil {
 	if t.seconds == 0 {
 		return t.pattern.from(c)
 	}
+
 	minute := uint64(c) / 60
 	if later := t.seconds >> (uint64(c) - minute*60); later != 0 && t.hasMinute(minute) {
 		return c + later.first()
 	}
+
 	next := civil(minute+1) * 60
 	if !t.eachMinute {
 		next = t.pattern.from(next)
@@ -76,10 +79,12 @@ func (t *timetable) upTo(c civil) civil {
 	if t.seconds == 0 {
 		return t.pattern.upTo(c)
 	}
+
 	minute := uint64(c) / 60
 	if earlier := t.seconds << (63 - uint64(c)%60); earlier != 0 && t.hasMinute(minute) {
 		return c - civil(bits.LeadingZeros64(uint64(earlier)))
 	}
+
 	last := t.pattern.upTo(civil(minute)*60 - 60)
 	if last == 0 {
 		return 0
@@ -92,6 +97,7 @@ func (t *timetable) before(c civil) int64 {
 	if t.seconds == 0 {
 		return t.pattern.before(c)
 	}
+
 	minute := uint64(c) / 60
 	n := t.pattern.before(civil(minute)*60) * t.seconds.perMinute()
 	if t.hasMinute(minute) {
@@ -112,10 +118,12 @@ func (t *timetable) hasMinute(minute uint64) bool {
 	if t.eachMinute {
 		return true
 	}
+
 	hour := minute / 60
 	if t.minutes>>(minute-hour*60)&1 == 0 || t.hours>>(hour%24)&1 == 0 {
 		return false
 	}
+
 	day := int64(hour / 24)
 	return t.dayFrom(day) == day
 }

@@ -11,8 +11,8 @@ type storedSchedule struct {
 	Spec   string   `json:"spec"`
 	Also   []string `json:"also,omitempty"`
 	Except []string `json:"except,omitempty"`
-	// TimeZone is the name of the zone; UTC if it is empty. With Offset, in seconds east of UTC, the
-	// zone is always that far from UTC, and its name need not be in the zone database.
+	// TimeZone is the name of the zone; UTC if it is empty. With Offset, in seconds east of UTC,
+	// the zone is always that far from UTC, and its name need not be in the zone database.
 	TimeZone string `json:"timeZone,omitempty"`
 	Offset   *int   `json:"offset,omitempty"`
 	// Anchor is where "@every" counts from, in seconds since 1970.
@@ -37,14 +37,22 @@ const (
 // maxOffset is farther from UTC than any zone has ever been, in seconds.
 const maxOffset = 26 * 60 * 60
 
-// MarshalJSON writes all that Parse was given, and null for the zero Schedule. The zone is written by
-// its name, with its offset if that never changes. A zone that only this machine knows is an error.
+// MarshalJSON writes everything that Parse was given, and null for the zero Schedule. The zone is
+// written by its name, with its offset if that never changes. A zone that only this machine knows
+// is an error.
 func (s Schedule) MarshalJSON() ([]byte, error) {
 	p := s.plan
 	if p == nil {
 		return []byte("null"), nil
 	}
-	out := storedSchedule{Spec: p.spec, Also: p.also, Except: p.except, Anchor: p.every.anchor, Kubernetes: p.reference != nil}
+	out := storedSchedule{
+		Spec:       p.spec,
+		Also:       p.also,
+		Except:     p.except,
+		Anchor:     p.every.anchor,
+		Kubernetes: p.reference != nil,
+	}
+
 	if p.hasSingle {
 		out.Anchor, out.AfterAnchor = p.single-1, true
 	}
@@ -55,6 +63,7 @@ func (s Schedule) MarshalJSON() ([]byte, error) {
 	if p.until < lastUnix {
 		out.NotAfter = &p.until
 	}
+
 	if p.table.gapEnd {
 		out.Skipped = storedGapEnd
 	}
@@ -64,6 +73,7 @@ func (s Schedule) MarshalJSON() ([]byte, error) {
 	case repeatedLast:
 		out.Repeated = storedLast
 	}
+
 	if location := p.zone.location; location != time.UTC {
 		out.TimeZone = location.String()
 		switch offset, ok := fixedOffset(location); {
@@ -73,6 +83,7 @@ func (s Schedule) MarshalJSON() ([]byte, error) {
 			return nil, fmt.Errorf("schedule %q: zone %q cannot be stored: %w", p.spec, out.TimeZone, errMachineZone)
 		}
 	}
+
 	return json.Marshal(out)
 }
 
@@ -87,6 +98,7 @@ func (s *Schedule) UnmarshalJSON(data []byte) error {
 		*s = Schedule{}
 		return nil
 	}
+
 	opts, err := in.options()
 	if err != nil {
 		return fmt.Errorf("schedule %q: %w", in.Spec, err)
@@ -101,13 +113,20 @@ func (s *Schedule) UnmarshalJSON(data []byte) error {
 
 func (in *storedSchedule) options() ([]Option, error) {
 	// A field of seconds is there or not, whatever the option was.
-	opts := []Option{WithTimeZone(in.TimeZone), WithSeconds(), Also(in.Also...), Except(in.Except...), WithAnchor(time.Unix(in.Anchor, 0))}
+	opts := []Option{
+		WithTimeZone(in.TimeZone),
+		WithSeconds(),
+		Also(in.Also...),
+		Except(in.Except...),
+		WithAnchor(time.Unix(in.Anchor, 0)),
+	}
 	if offset := in.Offset; offset != nil {
 		if *offset < -maxOffset || *offset > maxOffset {
 			return nil, fmt.Errorf("offset: %d: is more than %d seconds from UTC", *offset, maxOffset)
 		}
 		opts[0] = WithLocation(time.FixedZone(in.TimeZone, *offset))
 	}
+
 	if in.NotBefore != nil {
 		opts = append(opts, NotBefore(time.Unix(*in.NotBefore, 0)))
 	}
@@ -117,6 +136,7 @@ func (in *storedSchedule) options() ([]Option, error) {
 	if in.AfterAnchor {
 		opts = append(opts, RunAfterAnchor())
 	}
+
 	switch in.Skipped {
 	case "":
 	case storedGapEnd:
@@ -124,6 +144,7 @@ func (in *storedSchedule) options() ([]Option, error) {
 	default:
 		return nil, fmt.Errorf("skipped: %q: must be empty or %q", in.Skipped, storedGapEnd)
 	}
+
 	switch in.Repeated {
 	case "":
 	case storedFirst:
@@ -133,6 +154,7 @@ func (in *storedSchedule) options() ([]Option, error) {
 	default:
 		return nil, fmt.Errorf("repeated: %q: must be empty, %q or %q", in.Repeated, storedFirst, storedLast)
 	}
+
 	if in.Kubernetes {
 		opts = append(opts, Kubernetes())
 	}

@@ -36,6 +36,7 @@ func fieldReason(index int, value string) error {
 	if cause == nil {
 		return nil
 	}
+
 	for part := range strings.SplitSeq(value, ",") {
 		err := fieldError(index, part)
 		if err == nil || part == "" {
@@ -58,6 +59,7 @@ func partProblem(index int, part string) string {
 	if problem := extensionProblem(index, part); problem != "" {
 		return problem
 	}
+
 	base, step, stepped := strings.Cut(part, "/")
 	low, high, ranged := strings.Cut(base, "-")
 	if problem := valueProblem(index, low, part); problem != "" {
@@ -68,11 +70,13 @@ func partProblem(index int, part string) string {
 			return problem
 		}
 	}
+
 	if n, err := strconv.Atoi(step); stepped && (err != nil || n < 1) {
 		return fmt.Sprintf("the step after the slash must be a number from 1 on, not %q", step)
 	}
 	if a, b := valueOf(index, low), valueOf(index, high); ranged && a > b {
-		return fmt.Sprintf("a range must not end before it begins; write %d-%d,%d-%d", a, rangeOf(index).max, rangeOf(index).min, b)
+		return fmt.Sprintf("a range must not end before it begins; write %d-%d,%d-%d",
+			a, rangeOf(index).max, rangeOf(index).min, b)
 	}
 	return ""
 }
@@ -84,24 +88,30 @@ func extensionProblem(index int, part string) string {
 	if part == "H" || strings.HasPrefix(part, "H/") || strings.HasPrefix(part, "H(") {
 		return fmt.Sprintf("H, a value chosen for the job, is not supported; write a value from %d to %d", r.min, r.max)
 	}
+
 	if day, nth, found := strings.Cut(part, "#"); found && index == weekdays {
 		instead := "the days of that week"
 		if n, err := strconv.Atoi(nth); err == nil && 1 <= n && n <= 5 {
 			instead = fmt.Sprintf("%d-%d", 7*n-6, min(7*n, 31))
 		}
-		return fmt.Sprintf("#, the nth weekday of a month, is not supported; write %s as day-of-month, * as day-of-week, and let the job check for weekday %s", instead, day)
+		return fmt.Sprintf("#, the nth weekday of a month, is not supported; write %s as day-of-month, "+
+			"* as day-of-week, and let the job check for weekday %s", instead, day)
 	}
+
 	if index == days && strings.HasSuffix(part, "W") {
 		return "W, the working day next to a date, is not supported; write the day, or * and 1-5 as day-of-week"
 	}
 	if index == days && strings.HasPrefix(part, "L") {
-		return "L, the last day of a month, is not supported; write 28-31 and let the job check that tomorrow is the 1st"
+		return "L, the last day of a month, is not supported; " +
+			"write 28-31 and let the job check that tomorrow is the 1st"
 	}
+
 	if index == weekdays && part == "L" {
 		return "L is not supported; write 6 for Saturday"
 	}
 	if index == weekdays && strings.HasSuffix(part, "L") {
-		return fmt.Sprintf("L, the last weekday of a month, is not supported; write 22-31 as day-of-month, * as day-of-week, and let the job check for the last weekday %s", strings.TrimSuffix(part, "L"))
+		return fmt.Sprintf("L, the last weekday of a month, is not supported; write 22-31 as day-of-month, "+
+			"* as day-of-week, and let the job check for the last weekday %s", strings.TrimSuffix(part, "L"))
 	}
 	return ""
 }
@@ -110,8 +120,9 @@ func extensionProblem(index int, part string) string {
 func valueProblem(index int, value, part string) string {
 	r := rangeOf(index)
 	n := valueOf(index, value)
+	inRange := r.min <= n && n <= r.max
 	switch {
-	case value == "*" || value == "?" || r.min <= n && n <= r.max:
+	case value == "*" || value == "?" || inRange:
 		return ""
 	case index == 4 && n == 7:
 		if low, _, ranged := strings.Cut(part, "-"); ranged && value != low && !strings.Contains(part, "/") {
@@ -121,13 +132,15 @@ func valueProblem(index int, value, part string) string {
 	case n >= 0:
 		return fmt.Sprintf("must be from %d to %d", r.min, r.max)
 	}
+
 	for _, name := range r.names {
 		if strings.HasPrefix(strings.ToLower(value), name) {
 			return fmt.Sprintf("names have three letters; write %s", name)
 		}
 	}
 	if r.names != nil {
-		return fmt.Sprintf("must be from %d to %d, or a name from %s to %s", r.min, r.max, r.names[0], r.names[len(r.names)-1])
+		last := r.names[len(r.names)-1]
+		return fmt.Sprintf("must be from %d to %d, or a name from %s to %s", r.min, r.max, r.names[0], last)
 	}
 	return fmt.Sprintf("must be a number from %d to %d", r.min, r.max)
 }

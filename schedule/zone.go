@@ -102,6 +102,7 @@ func (z *zone) place(unix int64) int {
 	if last := len(z.moves) - 2; unix >= z.moves[last].since {
 		return last
 	}
+
 	slot := min(max(unix-z.indexed, 0)>>slotBits, int64(len(z.index)-1))
 	i := int(z.index[slot])
 	for z.moves[i+1].since <= unix {
@@ -133,6 +134,7 @@ func (z *zone) wholeMinutesSince() int64 {
 	if z.yearly != nil && !z.yearly.isInMinutes() {
 		return math.MaxInt64
 	}
+
 	since := int64(beginning)
 	for i, m := range z.moves[:len(z.moves)-1] {
 		if m.offset%60 != 0 {
@@ -148,6 +150,7 @@ func (z *zone) byMove(i int) stretch {
 	if i > 0 {
 		prev = z.moves[i-1].offset
 	}
+
 	return stretch{m.since, following.since, m.offset, around(prev, following.offset)}
 }
 
@@ -159,15 +162,19 @@ func (z *zone) byRule(unix int64) stretch {
 	for i > 0 && unix < begins+int64(rule.turns[i].after) {
 		i--
 	}
+
 	until, next := yearBegins(year+1), z.yearly.first(year+1)
 	if i+1 < rule.n {
 		until, next = begins+int64(rule.turns[i+1].after), int64(rule.turns[i+1].offset)
 	}
+
 	prev := z.yearly.last(year - 1)
 	if i > 0 {
 		prev = int64(rule.turns[i-1].offset)
 	}
-	return stretch{begins + int64(rule.turns[i].after), until, int64(rule.turns[i].offset), around(prev, next)}
+
+	start := begins + int64(rule.turns[i].after)
+	return stretch{start, until, int64(rule.turns[i].offset), around(prev, next)}
 }
 
 func (r *yearlyRule) isInMinutes() bool {

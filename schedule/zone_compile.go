@@ -19,6 +19,7 @@ func compileZone(loc *time.Location) *zone {
 		z.yearly = compileRule(loc)
 		until = ruleBegins - 1
 	}
+
 	moves := movesOf(loc, beginning, until)
 	end := move{since: ending, offset: moves[len(moves)-1].offset}
 	if z.yearly != nil {
@@ -26,6 +27,7 @@ func compileZone(loc *time.Location) *zone {
 	}
 	z.moves = slices.Clone(append(moves, end))
 	z.indexMoves()
+
 	for i := 1; i < len(z.moves)-1; i++ {
 		if z.moves[i].offset-z.moves[i-1].offset >= lostDay {
 			z.lost = append(z.lost, z.moves[i].since)
@@ -64,6 +66,7 @@ func stretchEnd(loc *time.Location, unix int64) int64 {
 	if ends.IsZero() {
 		return ending
 	}
+
 	if ends.Unix() > unix {
 		return ends.Unix()
 	}
@@ -81,6 +84,7 @@ func compileRule(loc *time.Location) *yearlyRule {
 		if k.n > 0 {
 			continue
 		}
+
 		begins := yearBegins(year)
 		for _, m := range movesOf(loc, begins, yearBegins(year+1)-1) {
 			if k.n == maxTurns {
