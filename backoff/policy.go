@@ -62,6 +62,7 @@ func (p Policy) Delay(failures int) time.Duration {
 	if p.Factor == 1 {
 		return delay
 	}
+
 	// A factor of 2 or more reaches any Max within 63 rounds, however many
 	// failures there are.
 	for range failures - 1 {
@@ -77,6 +78,7 @@ func (p Policy) withDefaults() Policy {
 	if p.Factor <= 0 {
 		p.Factor = DefaultFactor
 	}
+
 	// A default yields to a field that is set.
 	switch {
 	case p.Base <= 0 && p.Max <= 0:

@@ -22,6 +22,7 @@ func (r Record) Failure(at time.Time) Record {
 	if r.Failures <= 0 {
 		return Record{Failures: 1, LastFailure: at}
 	}
+
 	if r.Failures < math.MaxInt32 {
 		r.Failures++
 	}
@@ -45,9 +46,11 @@ func (r Record) Observe(successes, failures []time.Time) Record {
 			success = at
 		}
 	}
+
 	if len(successes) > 0 {
 		r = r.Success()
 	}
+
 	for _, at := range failures {
 		if len(successes) == 0 || at.After(success) {
 			r = r.Failure(at)

@@ -1,6 +1,7 @@
 package expectations
 
-// Sight is a pod as a watch has shown it: what the records of its job go by. Method Sight of job.Pod makes one.
+// Sight is a pod as a watch has shown it; from these the records of its job are kept. Method Sight
+// of job.Pod makes one.
 type Sight struct {
 	UID UID
 	// Foreign is true for a pod that the job does not own.
@@ -11,9 +12,9 @@ type Sight struct {
 	Untracked bool
 }
 
-// See takes off what a notification shows of a pod: the pod as it was shown before and as it is, nil for not at all.
-// A pod of the job that comes into sight is a creation. Its deletion is seen when it begins, or when the pod is gone
-// without that, and only once (E1).
+// See subtracts what a notification shows of a pod: the pod as it was shown before and as it is
+// now, each nil for none. A pod of the job that comes into sight is a creation. A deletion is seen
+// once: when it begins or, if that was not shown, when the pod is gone (E1).
 func (c Counts) See(old, now *Sight) Counts {
 	last := now
 	if last == nil {
@@ -35,9 +36,9 @@ func (c Counts) See(old, now *Sight) Counts {
 	return c.Observe(creations, deletions)
 }
 
-// Observe is for the handlers of a watch: it takes off the record of key what a notification shows of a pod. The pod is
-// as the watch has shown it before, nil for one that is new, and as it is, nil for one that is gone. It is all that a
-// handler has to call (E1, E4).
+// Observe is for the handlers of a watch, and all that a handler has to call (E1, E4). It subtracts
+// what a notification shows of a pod from the record of key. Argument old is the pod as the watch
+// has shown it before, nil for a new one, and now is the pod as it is, nil if it is gone.
 func (t *Tracker[K]) Observe(key K, old, now *Sight) {
 	t.update(key, func(e tracked) tracked {
 		e.counts = e.counts.See(old, now)

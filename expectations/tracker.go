@@ -72,8 +72,8 @@ func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) (added []UID) {
 	return added
 }
 
-// UntrackObserved takes a pod off whose only write failed (E4). Observing a pod that was not expected
-// changes nothing.
+// UntrackObserved removes a pod from the record if its only write failed (E4). Observing a pod that
+// was not expected changes nothing.
 func (t *Tracker[K]) UntrackObserved(key K, uid UID) {
 	t.update(key, func(e tracked) tracked {
 		delete(e.uids, uid)
@@ -97,8 +97,8 @@ func (t *Tracker[K]) Forget(key K) {
 	delete(t.jobs, key)
 }
 
-// Of returns what an executor tells of the writes for key, at now: it is a
-// jobapply.Expectations.
+// Of returns the record of key as an executor needs it, which reports its writes there, at now: it
+// is a jobapply.Expectations.
 func (t *Tracker[K]) Of(key K, now time.Time) Writer[K] { return Writer[K]{t, key, now} }
 
 // Writer tells a [Tracker] of the writes for one key.
@@ -128,10 +128,12 @@ func (t *Tracker[K]) update(key K, change func(tracked) tracked) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := change(t.jobs[key])
+
 	if e.counts == (Counts{}) && len(e.uids) == 0 {
 		delete(t.jobs, key)
 		return
 	}
+
 	if t.jobs == nil {
 		t.jobs = make(map[K]tracked)
 	}

@@ -48,6 +48,7 @@ func (u UIDs) With(uids ...UID) UIDs {
 		return u
 	}
 	merged := make([]UID, 0, u.Len()+added.Len())
+
 	a, b := u.sorted, added.sorted
 	for len(a) > 0 && len(b) > 0 {
 		switch {
@@ -59,6 +60,7 @@ func (u UIDs) With(uids ...UID) UIDs {
 			merged, a, b = append(merged, a[0]), a[1:], b[1:]
 		}
 	}
+
 	merged = append(append(merged, a...), b...)
 	return UIDs{merged}
 }
