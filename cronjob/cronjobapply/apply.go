@@ -39,7 +39,7 @@ type Children interface {
 	Create(ctx context.Context, c cronjob.Creation) (Job, error)
 }
 
-// Job is what a backend says of a job that it has found or created.
+// Job is a job that a backend has found or created.
 type Job struct {
 	// Reference goes into the list of active jobs. The UID is required; kind,
 	// apiVersion, namespace and name are filled in where they are empty.
@@ -63,8 +63,8 @@ var ErrExists = errors.New("a job of that name exists")
 // more: nothing to retry. Package job/jobapply has the same error.
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
-// ErrAgain is the error of Apply if nothing went wrong and yet something was not tried: a run did
-// not start beside a job that only a look-up has found (CI15).
+// ErrAgain is the error of Apply if nothing went wrong but something was not tried: a run did not
+// start because a job that only a look-up has found may still be running (CI15).
 var ErrAgain = errors.New("plan again soon: a run waits for a job that only a look-up has found")
 
 // Executor carries out plans. The zero value is ready to use, and safe for
@@ -86,12 +86,14 @@ const DefaultParallel = step.DefaultParallel
 // in the outcome, and the next round takes it up.
 func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cronjob.Conclusion, error) {
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
+
 	var writes cronjob.Writes
 	writes.Verified = r.verify()
 	writes.Deleted = r.remove(writes.Verified)
 	if plan.MayCreate(writes) {
 		writes.Created = r.create()
 	}
+
 	settlement := plan.Settle(writes)
 	end := settlement.Conclude(r.write(&settlement))
 	if end.Retry && len(r.errs) == 0 {
@@ -123,6 +125,7 @@ func (r *round) verify() []cronjob.Result {
 	if len(refs) == 0 {
 		return nil
 	}
+
 	looks := step.New[cronjob.Result](len(refs))
 	looks.Each(r.ctx, r.Parallel, func(i int) (cronjob.Result, error) {
 		found, err := r.look(refs[i].Name)
@@ -134,12 +137,13 @@ func (r *round) verify() []cronjob.Result {
 		}
 		return cronjob.ResultDone, nil
 	})
+
 	r.note(looks.Err(r.ctx, "look up jobs"))
 	return looks.Effects
 }
 
-// isMeant reports whether a look-up has found the right job: the one with the UID or, if no
-// reply has told the UID, any job that the CronJob controls (CI15).
+// isMeant reports whether a look-up has found the right job: the one with the UID or, if its UID
+// never became known, any job that the CronJob controls (CI15).
 func (r *round) isMeant(found Job, uid job.UID) bool {
 	if uid == "" {
 		return found.Controller == r.plan.CronJobUID
@@ -155,23 +159,26 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 		return nil
 	}
 	writes := step.New[cronjob.Effect](len(deletions))
+
 	gone := r.gone(verified)
 	writes.Each(r.ctx, r.Parallel, func(i int) (cronjob.Effect, error) {
 		if gone[deletions[i].UID] {
 			return cronjob.Effect{Result: cronjob.ResultGone}, nil
 		}
+
 		err := r.backend.Delete(r.ctx, deletions[i])
 		if errors.Is(err, ErrGone) {
 			return cronjob.Effect{Result: cronjob.ResultGone}, nil
 		}
 		return effectOf(Job{}, err)
 	})
+
 	r.note(writes.Err(r.ctx, "delete jobs"))
 	return writes.Effects
 }
 
-// gone are the UIDs of the jobs that verify has just found gone: nothing is left to
-// delete, whatever a backend makes of it.
+// gone returns the UIDs of the jobs that verify has just found gone. They need no deletion, so the
+// backend is not called for them.
 func (r *round) gone(verified []cronjob.Result) map[job.UID]bool {
 	var uids map[job.UID]bool
 	for i, result := range verified {
@@ -192,6 +199,7 @@ func (r *round) create() []cronjob.Effect {
 	if len(creations) == 0 {
 		return nil
 	}
+
 	writes := step.New[cronjob.Effect](len(creations))
 	for i := 0; i < len(creations) && r.ctx.Err() == nil; i++ {
 		effect, err := r.start(&creations[i])
@@ -201,6 +209,7 @@ func (r *round) create() []cronjob.Effect {
 			break
 		}
 	}
+
 	r.note(writes.Err(r.ctx, "create jobs"))
 	return writes.Effects
 }
@@ -232,6 +241,7 @@ func (r *round) whose(name string) (cronjob.Effect, error) {
 	if errors.Is(err, ErrGone) { // the next round creates the job
 		err = fmt.Errorf("%q existed, and is gone by now", name)
 	}
+
 	effect, err := effectOf(found, err)
 	switch {
 	case err != nil:

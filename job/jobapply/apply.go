@@ -41,12 +41,13 @@ type Backend interface {
 	WriteStatus(ctx context.Context, s job.Status) error
 }
 
-// Versioned is a Backend that knows which version of the job it has written. The executor puts that into Memory.Written:
-// until a snapshot shows it, no round plans (E6).
+// Versioned is a Backend that knows which version of the job it has written. The executor puts that
+// into Memory.Written: no round plans until a snapshot shows it (E6).
 type Versioned interface {
 	Backend
-	// JobVersion returns the version that the last WriteStatus has made, as Job.Version of the snapshots
-	// will show it; 0 if it is not known. It is called only after a WriteStatus without an error.
+	// JobVersion returns the version that the last WriteStatus has made, in the form that
+	// Job.Version of a snapshot has; 0 if it is not known. It is called only after a WriteStatus
+	// without an error.
 	JobVersion() int64
 }
 
@@ -111,6 +112,7 @@ const DefaultParallel = step.DefaultParallel
 // outcome, and the next round takes it up.
 func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Conclusion, error) {
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
+
 	var writes job.Writes
 	if writes.Claimed = r.claim(); writes.Claimed == job.ResultDone {
 		var ok bool
@@ -119,12 +121,15 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 			writes.Created = r.create(writes.Grouped)
 		}
 	}
+
 	recording := plan.Record(writes)
 	recorded := r.write(recording.Write, recording.Status)
+
 	var untracked []job.Result
 	if recorded == job.ResultDone { // what follows relies on the status (J35)
 		untracked = r.untrack(recording.Untrack)
 	}
+
 	settlement := recording.Settle(recorded, untracked)
 	settled := r.write(settlement.Write, settlement.Status)
 	end := settlement.Conclude(settled)
@@ -148,6 +153,7 @@ func (r *round) claim() job.Result {
 	if claims == 0 {
 		return job.ResultDone
 	}
+
 	results := newResults(claims)
 	r.each(results.len(), func(i int) {
 		if i < len(r.plan.Adopt) {
@@ -160,6 +166,7 @@ func (r *round) claim() job.Result {
 		}
 		results.set(i, err)
 	})
+
 	r.note(results.Err(r.ctx, "claim pods"))
 	return results.all()
 }
@@ -209,10 +216,12 @@ func (r *round) remove() []job.Effect {
 	if len(deletions) == 0 {
 		return nil
 	}
+
 	ending := r.plan.Verdict.Type != "" // then an older record must stay
 	if !ending {
 		r.expect(0, len(deletions))
 	}
+
 	var first []job.UID
 	for i := range deletions {
 		if deletions[i].UntrackFirst {
@@ -220,11 +229,14 @@ func (r *round) remove() []job.Effect {
 		}
 	}
 	added := r.expectUntracked(first)
+
 	results := newResults(len(deletions))
 	r.each(len(deletions), func(i int) { results.set(i, r.backend.Delete(r.ctx, deletions[i])) })
+
 	if !ending {
 		r.lower(0, len(deletions)-results.count(job.ResultDone))
 	}
+
 	r.takeOffKept(results, added, func(i int) job.UID { return deletions[i].UID })
 	r.note(results.Err(r.ctx, "delete pods"))
 	return results.Effects
@@ -237,8 +249,10 @@ func (r *round) create(grouped []job.GroupEffect) []job.Effect {
 	if len(creations) == 0 {
 		return nil
 	}
+
 	r.expect(len(creations), 0)
 	results := newResults(len(creations))
+
 	for start, size := 0, 1; start < len(creations); start, size = start+size, 2*size {
 		size = min(size, len(creations)-start)
 		r.each(size, func(i int) {
@@ -254,6 +268,7 @@ func (r *round) create(grouped []job.GroupEffect) []job.Effect {
 			break
 		}
 	}
+
 	r.lower(len(creations)-r.plan.Expected(results.Effects), 0)
 	r.note(results.Err(r.ctx, "create pods"))
 	return results.Effects
@@ -268,9 +283,11 @@ func (r *round) untrack(pods []job.Untracking) []job.Result {
 	for i := range pods {
 		uids[i] = pods[i].UID
 	}
+
 	added := r.expectUntracked(uids)
 	results := newResults(len(pods))
 	r.each(len(pods), func(i int) { results.set(i, r.backend.Untrack(r.ctx, pods[i].PodRef)) })
+
 	r.takeOffKept(results, added, func(i int) job.UID { return pods[i].UID })
 	r.note(results.Err(r.ctx, "remove finalizers"))
 	return results.plain()
@@ -289,6 +306,7 @@ func (r *round) write(write bool, s job.Status) job.Result {
 		r.note(fmt.Errorf("write status: %w", err))
 		return job.ResultUnsuccessful
 	}
+
 	if b, ok := r.backend.(Versioned); ok {
 		r.version = b.JobVersion()
 	}
@@ -314,8 +332,8 @@ func (r *round) lower(creations, deletions int) {
 	}
 }
 
-// expectUntracked announces the removal of finalizers, and returns the pods of which no earlier
-// removal is still to be seen.
+// expectUntracked announces the removal of finalizers. It returns the pods for which no earlier
+// removal is still unseen.
 func (r *round) expectUntracked(uids []job.UID) (added []job.UID) {
 	if r.Expectations == nil || len(uids) == 0 {
 		return nil
@@ -327,7 +345,8 @@ func (r *round) expectUntracked(uids []job.UID) (added []job.UID) {
 func (r *round) takeOffKept(results results, added []job.UID, uidOf func(i int) job.UID) {
 	isNew := expectations.NewUIDs(added...)
 	for i, effect := range results.Effects {
-		if effect.Result != job.ResultDone && effect.Result != job.ResultGone && isNew.Has(uidOf(i)) {
+		removed := effect.Result == job.ResultDone || effect.Result == job.ResultGone
+		if !removed && isNew.Has(uidOf(i)) {
 			r.Expectations.UntrackObserved(uidOf(i))
 		}
 	}
