@@ -17,10 +17,12 @@ func checkFailures(f *found, s *job.Snapshot, p *job.Plan) {
 		return
 	}
 	spec, lists := &s.Job.Spec, uncounted(&s.Job.Status)
+
 	failed := int64(s.Job.Status.Failed) + int64(len(lists.Failed))
 	if limit := spec.BackoffLimit; limit != nil && failed > int64(*limit) {
 		f.add("JI21", "creates after %s, backoffLimit %d", value.Count(failed, "failure"), *limit)
 	}
+
 	if spec.BackoffLimitPerIndex != nil {
 		checkIndexFailures(f, s, p)
 		return
@@ -30,18 +32,21 @@ func checkFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	}
 }
 
-// backoffEnd is before when nothing is created, judged by the latest failure that no status
-// has recorded: the backoff after it is at least that after a first failure. It is zero where
-// that is not certain: where some failures may be ignored, or a success ends the backoff.
+// backoffEnd is the earliest time of a creation, judged by the latest failure that no status has
+// recorded: the backoff after it is at least as long as after a first failure. It is zero if that
+// is not certain: some failures may be ignored, or a success ends the backoff.
 func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.Time) {
-	if s.Job.Spec.PodFailurePolicy != nil || s.Options.MaxUncounted > 0 || s.Options.Quirks.Has(jobquirk.EarlierFailure) {
+	mayIgnore := s.Job.Spec.PodFailurePolicy != nil || s.Options.Quirks.Has(jobquirk.EarlierFailure)
+	if mayIgnore || s.Options.MaxUncounted > 0 {
 		return end
 	}
+
 	for i := range s.Pods {
 		p := &s.Pods[i]
+		isRecorded := p.Untracked || slices.Contains(lists.Failed, p.UID) || s.Memory.Untracking.Has(p.UID)
 		switch {
 		case !isCounted(&s.Job.Spec, p):
-		case p.Owner != job.Owned || p.Untracked || slices.Contains(lists.Failed, p.UID) || s.Memory.Untracking.Has(p.UID):
+		case p.Owner != job.Owned || isRecorded:
 		case p.Phase == job.PodSucceeded:
 			return time.Time{}
 		case p.Phase == job.PodFailed:
@@ -56,8 +61,11 @@ func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.T
 // isCounted reports whether the end of a pod counts. In an Indexed job a pod
 // without an index of the job does not.
 func isCounted(spec *job.Spec, p *job.Pod) bool {
-	return spec.CompletionMode != job.Indexed || p.Index.Int32() >= 0 && p.Index.Int32() < *spec.Completions
+	return spec.CompletionMode != job.Indexed || isIndexOf(spec, p.Index.Int32())
 }
+
+// isIndexOf reports whether an Indexed job has the index.
+func isIndexOf(spec *job.Spec, i int32) bool { return i >= 0 && i < *spec.Completions }
 
 // finishTime is when the last container of a pod ended, zero if one has not.
 func finishTime(p *job.Pod) (last time.Time) {
@@ -80,24 +88,29 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// checkIndexFailures compares what a new pod carries on with the failed pods of its index that
-// are still tracked: one failure more than each, no more than the limit, and not before the
-// backoff after the failure is over.
+// checkIndexFailures compares the failures that a new pod starts with, and the failed pods of its
+// index that are still tracked: one failure more than each of them, no more than the limit, and not
+// before the backoff after the failure is over.
 func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	for i := range p.Create {
 		c := &p.Create[i]
 		if limit := *s.Job.Spec.BackoffLimitPerIndex; c.FailureCount > limit {
-			f.add("JI21", "index %s is created after %s, backoffLimitPerIndex %d", c.Index, value.Count(c.FailureCount, "failure"), limit)
+			f.add("JI21", "index %s is created after %s, backoffLimitPerIndex %d",
+				c.Index, value.Count(c.FailureCount, "failure"), limit)
 		}
+
 		carried := int64(c.FailureCount) + int64(c.IgnoredFailureCount)
 		for i := range s.Pods {
 			pod := &s.Pods[i]
-			if pod.Owner != job.Owned || pod.Untracked || pod.Phase != job.PodFailed || pod.Index != c.Index || s.Memory.Untracking.Has(pod.UID) {
+			isTracked := pod.Owner == job.Owned && !pod.Untracked && !s.Memory.Untracking.Has(pod.UID)
+			if !isTracked || pod.Phase != job.PodFailed || pod.Index != c.Index {
 				continue
 			}
+
 			failures := failuresAfter(pod)
 			if carried < failures {
-				f.add("JI21", "index %s is created with %s, and %s was number %d", c.Index, value.Count(carried, "failure"), pod.Name, failures)
+				f.add("JI21", "index %s is created with %s, and %s was number %d",
+					c.Index, value.Count(carried, "failure"), pod.Name, failures)
 			}
 			if failures < carried {
 				continue // a later failure decides
@@ -109,6 +122,9 @@ func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 		}
 	}
 }
+
+// failuresAfter is the number of failures of an index up to this pod, including its own if it has
+// failed.
 
 // failuresAfter is the number of failures of an index up to this pod, if it has failed that
 // included.
@@ -127,18 +143,21 @@ func failuresAfter(p *job.Pod) (n int64) {
 func (st *State) checkCarrier(f *found, p *job.Pod) {
 	spec, s := &st.Job.Spec, &st.Job.Status
 	at := p.Index.Int32()
+	isTrackedFailure := !p.Untracked && p.Phase == job.PodFailed && p.Owner == job.Owned
 	switch {
-	case spec.BackoffLimitPerIndex == nil || p.Untracked || p.Phase != job.PodFailed || p.Owner != job.Owned:
+	case spec.BackoffLimitPerIndex == nil || !isTrackedFailure:
 		return
 	case st.isUnannounced(): // nothing says that the job is ending
 		return
-	case isTrue(s, job.ConditionFailureTarget) || isTrue(s, job.ConditionSuccessCriteriaMet) || !st.Job.DeletionTimestamp.IsZero():
+	case st.isEnding():
 		return
-	case at < 0 || at >= *spec.Completions || hasIndex(s.CompletedIndexes, at) || s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, at):
+	case !isIndexOf(spec, at) || isEnded(s, at):
 		return
 	}
+
 	for _, other := range st.Pods {
-		if other.UID == p.UID || other.Index != p.Index || !isActive(other) && other.Untracked {
+		isLeft := !isActive(other) && other.Untracked
+		if other.UID == p.UID || other.Index != p.Index || isLeft {
 			continue
 		}
 		// A pod that knows less, and runs or is being deleted, was created before the failure
@@ -147,12 +166,13 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 			return
 		}
 	}
+
 	for i := range st.History.Pods {
 		l := &st.History.Pods[i]
-		known := l.Index == at || l.Index < 0
+		isOther := l.UID != p.UID && (l.Index == at || l.Index < 0)
 		// A pod that is gone without an end knew less, and a late snapshot may still show it.
 		vanished := l.Index == at && l.Ended != job.PodFailed
-		if known && l.UID != p.UID && (l.Removed || l.Ended == job.PodSucceeded || vanished) {
+		if isOther && (l.Removed || l.Ended == job.PodSucceeded || vanished) {
 			return // a pod that is deleted takes its count along
 		}
 	}

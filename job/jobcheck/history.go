@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// History is what no controller can see: every pod that ever was, how it ended and how
-// it was counted, and what has gone wrong so far. It is kept by the one that owns the
-// source of truth. The zero value is the history of a job that was just created.
+// History holds what no controller can see: every pod that ever existed, how it ended and was
+// counted, and the faults so far. The owner of the source of truth keeps it. The zero value is the
+// history of a job that was just created.
 type History struct {
 	// Pods are all pods, in the order of their creation.
 	Pods []Life
@@ -40,11 +40,11 @@ type History struct {
 // Life is the history of one pod.
 type Life struct {
 	UID job.UID
-	// Index is -1 where there is none, or nobody knows it.
+	// Index is -1 if the pod has none, or if it is not known.
 	Index int32
 	// Ended is PodSucceeded or PodFailed once the pod has ended.
 	Ended job.PodPhase
-	// Counted says which counter the UID was moved to: CountedSucceeded or
+	// Counted is the counter to which the UID was moved: CountedSucceeded or
 	// CountedFailed.
 	Counted job.CountedAs
 	// Removed is set when the pod lost its finalizer in order to be deleted.
@@ -54,7 +54,7 @@ type Life struct {
 // short is the length up to which a history is searched from its end.
 const short = 32
 
-// Clone returns a history that goes its own way from here.
+// Clone returns an independent copy.
 func (h *History) Clone() History {
 	c := *h
 	c.Pods = slices.Clone(h.Pods)
@@ -81,6 +81,7 @@ func (h *History) Of(uid job.UID) *Life {
 // Born notes a new pod.
 func (h *History) Born(p *job.Pod) {
 	h.Pods = append(h.Pods, Life{UID: p.UID, Index: p.Index.Int32()})
+
 	switch n := len(h.Pods); {
 	case h.at != nil:
 		h.at[p.UID] = n - 1

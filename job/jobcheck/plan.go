@@ -31,13 +31,16 @@ func checkRound(f *found, s *job.Snapshot, p *job.Plan) {
 	if limit := cmp.Or(int(s.Options.MaxPodWrites), 500); creates > limit {
 		f.add("JI5", "%d creates", creates)
 	}
+
 	if creates == 0 {
 		return
 	}
+
 	if suspend := s.Job.Spec.Suspend; suspend != nil && *suspend {
 		f.add("JI18", "a suspended job creates")
 	}
-	if s.Job.Status.Finished() != "" || s.Memory.Finished && s.Memory.JobUID == s.Job.UID {
+	remembersEnd := s.Memory.Finished && s.Memory.JobUID == s.Job.UID
+	if s.Job.Status.Finished() != "" || remembersEnd {
 		f.add("JI16", "creates after the end")
 	}
 	if !s.Job.DeletionTimestamp.IsZero() {
@@ -51,6 +54,7 @@ func checkParallelism(f *found, s *job.Snapshot, p *job.Plan) {
 	if creates == 0 {
 		return
 	}
+
 	active, terminating := unfinished(s.Pods)
 	parallelism := int64(*s.Job.Spec.Parallelism)
 	if active+creates > parallelism {
@@ -61,9 +65,11 @@ func checkParallelism(f *found, s *job.Snapshot, p *job.Plan) {
 			f.add("JI10", "%d successes, %d active and %d creates, completions %d", done, active, creates, *c)
 		}
 	}
+
 	waits := s.Options.TerminatingTimeout == 0 && s.Options.PendingTimeout == 0
 	if waits && s.Job.Spec.PodReplacementPolicy == job.ReplaceFailed && active+terminating+creates > parallelism {
-		f.add("JI11", "%d active, %d terminating and %d creates, parallelism %d", active, terminating, creates, parallelism)
+		f.add("JI11", "%d active, %d terminating and %d creates, parallelism %d",
+			active, terminating, creates, parallelism)
 	}
 }
 
@@ -88,19 +94,22 @@ func checkCreatedIndexes(f *found, s *job.Snapshot, p *job.Plan) {
 	if s.Job.Spec.CompletionMode != job.Indexed || len(p.Create) == 0 {
 		return
 	}
+
 	completions := *s.Job.Spec.Completions
 	var done indexset.Set
 	done.AddText(s.Job.Status.CompletedIndexes, completions)
 	if s.Job.Status.FailedIndexes != nil {
 		done.AddText(*s.Job.Status.FailedIndexes, completions)
 	}
+
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Owner == job.Owned && p.Index.Int32() >= 0 && holdsIndex(p) {
 			done.Add(p.Index.Int32())
 		}
 	}
+
 	for i := range p.Create {
-		if at := p.Create[i].Index.Int32(); at < 0 || at >= completions || !done.Add(at) {
+		if at := p.Create[i].Index.Int32(); !isIndexOf(&s.Job.Spec, at) || !done.Add(at) {
 			f.add("JI7", "index %s is created again", p.Create[i].Index)
 		}
 	}
@@ -115,9 +124,11 @@ func holdsIndex(p *job.Pod) bool {
 // checkAdopted checks the half of JI22 about adoption: only orphans are adopted, and
 // neither the pod nor the job is being deleted.
 func checkAdopted(f *found, s *job.Snapshot, p *job.Plan) {
+	isLeaving := !s.Job.DeletionTimestamp.IsZero()
 	for _, ref := range p.Adopt {
 		pod := podOf(s, ref.UID)
-		if pod == nil || pod.Owner != job.Orphan || pod.Deletion != nil || !s.Job.DeletionTimestamp.IsZero() {
+		isFree := pod != nil && pod.Owner == job.Orphan && pod.Deletion == nil
+		if !isFree || isLeaving {
 			f.add("JI22", "%s is adopted", ref.Name)
 		}
 	}
@@ -130,9 +141,11 @@ func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
 	if by, ours := job.ManagerOf(&s.Job.Spec, &s.Options); !ours && touched > 0 {
 		f.add("JI23", "the plan for a job of %s is not empty", by)
 	}
+
 	if len(p.Delete)+len(p.Untrack)+len(p.Release) == 0 {
 		return
 	}
+
 	owners := ownersOf(s)
 	check := func(what string, ref job.PodRef) {
 		switch owner, there := owners[ref.UID]; {
@@ -142,6 +155,7 @@ func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
 			f.add("JI22", "%s %s, which belongs to another owner", what, ref.Name)
 		}
 	}
+
 	for i := range p.Delete {
 		check("delete", p.Delete[i].PodRef)
 	}

@@ -16,7 +16,7 @@ type State struct {
 	History *History
 	// Groups are the workloads and pod groups.
 	Groups job.Groups
-	// Options are those that the controller plans with, as far as they change what is right.
+	// Options are those of the controller, as far as they change what is right.
 	Options job.Options
 	// Find returns the pod of a UID, or nil. Without it the pods are searched.
 	Find func(uid job.UID) *job.Pod
@@ -51,14 +51,18 @@ func isActive(p *job.Pod) bool { return p.Phase < job.PodSucceeded && p.Deletion
 func (st *State) Create(active int64) []Violation {
 	var f found
 	h := st.History
-	if st.Job.Status.Finished() != "" && !(h.Late && h.LostStatus) && !h.Traveled {
+	mayMissEnd := h.Late && h.LostStatus || h.Traveled
+	if st.Job.Status.Finished() != "" && !mayMissEnd {
 		f.add("JI16", "a pod is created after the end")
 	}
-	if h.Late && h.Restarted || h.Traveled || h.Lagged {
+
+	mayMissPods := h.Late && h.Restarted || h.Traveled || h.Lagged
+	if mayMissPods {
 		return f
 	}
 	if active > int64(h.MaxParallelism)+h.LostCreates {
-		f.add("JI10", "%s, parallelism is at most %d, lost replies: %d", value.Count(active, "active pod"), h.MaxParallelism, h.LostCreates)
+		f.add("JI10", "%s, parallelism is at most %d, lost replies: %d",
+			value.Count(active, "active pod"), h.MaxParallelism, h.LostCreates)
 	}
 	return f
 }
@@ -84,8 +88,9 @@ func (st *State) Untrack(p *job.Pod) []Violation {
 // checkRecorded checks that the success of a pod is recorded before its finalizer goes.
 func (st *State) checkRecorded(f *found, p *job.Pod) {
 	s := &st.Job.Status
+	isTrackedSuccess := !p.Untracked && p.Phase == job.PodSucceeded
 	// A job that has ended, or is about to, counts nothing more.
-	if p.Untracked || p.Phase != job.PodSucceeded || s.Finished() != "" || isTrue(s, job.ConditionFailureTarget) || isTrue(s, job.ConditionSuccessCriteriaMet) || !st.Job.DeletionTimestamp.IsZero() {
+	if !isTrackedSuccess || s.Finished() != "" || st.isEnding() {
 		return
 	}
 	if l := st.History.Of(p.UID); l != nil && l.Removed || st.isRecorded(p) {
@@ -98,18 +103,30 @@ func (st *State) checkRecorded(f *found, p *job.Pod) {
 func (st *State) isRecorded(p *job.Pod) bool {
 	s := &st.Job.Status
 	lists := uncounted(s)
-	if st.History.countedAs(p.UID) != job.NotCounted || slices.Contains(lists.Succeeded, p.UID) || slices.Contains(lists.Failed, p.UID) {
+	isListed := slices.Contains(lists.Succeeded, p.UID) || slices.Contains(lists.Failed, p.UID)
+	if isListed || st.History.countedAs(p.UID) != job.NotCounted {
 		return true
 	}
 	if st.Job.Spec.CompletionMode != job.Indexed {
 		return false
 	}
 	i := p.Index.Int32()
-	return i < 0 || i >= *st.Job.Spec.Completions || hasIndex(s.CompletedIndexes, i) ||
-		s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, i)
+	return !isIndexOf(&st.Job.Spec, i) || isEnded(s, i)
 }
 
-// isUnannounced reports whether the job completes without SuccessCriteriaMet before.
+// isEnding reports whether a condition has decided the end of the job, or the job is being deleted.
+func (st *State) isEnding() bool {
+	s := &st.Job.Status
+	return isTrue(s, job.ConditionFailureTarget) || isTrue(s, job.ConditionSuccessCriteriaMet) ||
+		!st.Job.DeletionTimestamp.IsZero()
+}
+
+// isEnded reports whether a status has an index as completed or failed.
+func isEnded(s *job.Status, i int32) bool {
+	return hasIndex(s.CompletedIndexes, i) || s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, i)
+}
+
+// isUnannounced reports whether the job completes without SuccessCriteriaMet being set first.
 func (st *State) isUnannounced() bool {
 	return st.Options.NoSuccessCriteriaMet && st.Job.Spec.SuccessPolicy == nil
 }

@@ -30,9 +30,13 @@ func (st *State) checkNumbers(f *found, s *job.Status) {
 	if s.Terminating != nil {
 		terminating = *s.Terminating
 	}
-	if ready < 0 || ready > s.Active || terminating < 0 || s.Active < 0 || s.Succeeded < 0 || s.Failed < 0 {
-		f.add("JI20", "ready %d, active %d, terminating %d, succeeded %d, failed %d", ready, s.Active, terminating, s.Succeeded, s.Failed)
+
+	isNegative := s.Active < 0 || s.Succeeded < 0 || s.Failed < 0
+	if isNegative || terminating < 0 || ready < 0 || ready > s.Active {
+		f.add("JI20", "ready %d, active %d, terminating %d, succeeded %d, failed %d",
+			ready, s.Active, terminating, s.Succeeded, s.Failed)
 	}
+
 	shrunk := st.Job.Spec.CompletionMode == job.Indexed && st.History.Edited
 	if s.Failed < old.Failed || s.Succeeded < old.Succeeded && !shrunk {
 		f.add("JI4", "succeeded %d -> %d, failed %d -> %d", old.Succeeded, s.Succeeded, old.Failed, s.Failed)
@@ -47,6 +51,7 @@ func (st *State) checkList(f *found, s *job.Status, as job.CountedAs) {
 	if as == job.CountedFailed {
 		before, after, other = was.Failed, is.Failed, was.Succeeded
 	}
+
 	for n, uid := range after {
 		switch {
 		case uid == "" || slices.Contains(after[:n], uid):
@@ -59,6 +64,7 @@ func (st *State) checkList(f *found, s *job.Status, as job.CountedAs) {
 			st.checkListed(f, s, uid, as)
 		}
 	}
+
 	moved := int32(0)
 	for _, uid := range before {
 		if slices.Contains(after, uid) {
@@ -69,6 +75,7 @@ func (st *State) checkList(f *found, s *job.Status, as job.CountedAs) {
 			f.add("JI3", "UID %q is counted and %s still has the finalizer", uid, p.Name)
 		}
 	}
+
 	st.checkMoved(f, s, as, moved)
 }
 
@@ -98,13 +105,19 @@ func (st *State) checkMoved(f *found, s *job.Status, as job.CountedAs, moved int
 		}
 		added = s.Succeeded - old.Succeeded
 	}
+
 	if added != moved {
 		f.add("JI1", "%s rises by %d, %d UIDs left the list", as, added, moved)
 	}
 }
 
 // endConditions are the conditions that stay once they are True.
-var endConditions = [...]job.ConditionType{job.ConditionComplete, job.ConditionFailed, job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet}
+var endConditions = [...]job.ConditionType{
+	job.ConditionComplete,
+	job.ConditionFailed,
+	job.ConditionFailureTarget,
+	job.ConditionSuccessCriteriaMet,
+}
 
 func (st *State) checkConditions(f *found, s *job.Status) {
 	old := &st.Job.Status
@@ -116,12 +129,15 @@ func (st *State) checkConditions(f *found, s *job.Status) {
 			f.add("JI14", "condition %s changes after the end", t)
 		}
 	}
+
 	complete, failed := isTrue(s, job.ConditionComplete), isTrue(s, job.ConditionFailed)
 	met, target := isTrue(s, job.ConditionSuccessCriteriaMet), isTrue(s, job.ConditionFailureTarget)
-	missing := failed && !target || complete && !met && !st.isUnannounced()
-	if complete && (failed || target) || met && (failed || target) || missing {
+	unannounced := failed && !target || complete && !met && !st.isUnannounced()
+	contradictory := (complete || met) && (failed || target)
+	if contradictory || unannounced {
 		f.add("JI15", "Complete=%v Failed=%v SuccessCriteriaMet=%v FailureTarget=%v", complete, failed, met, target)
 	}
+
 	if complete == s.CompletionTime.IsZero() || complete && s.CompletionTime.Before(s.StartTime) {
 		f.add("JI17", "Complete=%v, completion time %v, start time %v", complete, s.CompletionTime, s.StartTime)
 	}
@@ -136,15 +152,19 @@ func (st *State) checkEnd(f *found, s *job.Status) {
 	if s.Finished() == "" || st.Job.Status.Finished() != "" {
 		return
 	}
+
 	if u := uncounted(s); len(u.Succeeded)+len(u.Failed) > 0 {
 		f.add("JI8", "the job ends with uncounted pods %v", u)
 	}
-	unknown := s.Terminating == nil && isTrue(s, job.ConditionComplete) && st.isUnannounced()
-	if s.Active != 0 || !unknown && (s.Terminating == nil || *s.Terminating != 0) {
+	stopped := s.Active == 0 && s.Terminating != nil && *s.Terminating == 0
+	unknown := s.Active == 0 && s.Terminating == nil && isTrue(s, job.ConditionComplete) && st.isUnannounced()
+	if !stopped && !unknown {
 		f.add("JI8", "the job ends with active or terminating pods")
 	}
+
 	h := st.History
-	if h.Late && (h.Restarted || h.LostCreates > 0) || h.Traveled || h.Lagged {
+	mayMissPods := h.Late && (h.Restarted || h.LostCreates > 0) || h.Traveled || h.Lagged
+	if mayMissPods {
 		return
 	}
 	for _, p := range st.Pods {
@@ -163,18 +183,21 @@ func (st *State) checkIndexes(f *found, s *job.Status) {
 	if st.Job.Spec.CompletionMode != job.Indexed {
 		return
 	}
+
 	var completed, failed indexset.Set
 	completions := *st.Job.Spec.Completions
 	completed.AddText(s.CompletedIndexes, completions)
 	if string(completed.AppendText(nil)) != s.CompletedIndexes || completed.Len() != int(s.Succeeded) {
 		f.add("JI6", "completedIndexes %q, succeeded %d", s.CompletedIndexes, s.Succeeded)
 	}
+
 	if s.FailedIndexes != nil {
 		failed.AddText(*s.FailedIndexes, completions)
 		if string(failed.AppendText(nil)) != *s.FailedIndexes || indexset.Common(&completed, &failed) > 0 {
 			f.add("JI6", "failedIndexes %q, completedIndexes %q", *s.FailedIndexes, s.CompletedIndexes)
 		}
 	}
+
 	succeeded := st.History.succeeded()
 	if completed.Remove(&succeeded); completed.Len() > 0 {
 		f.add("JI6", "completed indexes %.80s: none of their pods has succeeded", completed.AppendText(nil))
