@@ -13,22 +13,26 @@ const maxDeadline = 1 << 32
 // Deadline is how late a run may start: startingDeadlineSeconds or the window of the catch-up
 // options, whichever is shorter, and the jitter. It reports false if nothing bounds it.
 func Deadline(spec *cronjob.Spec, o *cronjob.Options) (d time.Duration, ok bool) {
-	if d, ok = o.CatchUpWindow, o.CatchUpWindow > 0; !ok && o.CatchUp == cronjob.CatchUpNone {
+	d, ok = o.CatchUpWindow, o.CatchUpWindow > 0
+	if !ok && o.CatchUp == cronjob.CatchUpNone {
 		d, ok = time.Minute, true
 	}
-	if s := spec.StartingDeadlineSeconds; s != nil && *s < maxDeadline && (!ok || time.Duration(*s)*time.Second < d) {
-		d, ok = time.Duration(*s)*time.Second, true
+	if s := spec.StartingDeadlineSeconds; s != nil && *s < maxDeadline {
+		if deadline := time.Duration(*s) * time.Second; !ok || deadline < d {
+			d, ok = deadline, true
+		}
 	}
 	return d + o.Jitter, ok
 }
 
-// checkChoice checks CI6: among the runs that are due, the one starts that the options say.
-// What a memory has set aside, the snapshot does not show, so fewer runs may be due.
+// checkChoice checks CI6: the run that the options choose among the due ones is started. The
+// snapshot does not show runs that a memory has set aside, so fewer runs may be due.
 func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	sch, o := s.Schedule.Schedule, &s.Options
 	if o.Quirks != 0 {
 		return
 	}
+
 	if !sch.Prev(run.Add(1)).Equal(run) {
 		f.add("CI6", "starts %s, which is not a run", run)
 	}
@@ -42,7 +46,7 @@ func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	}
 }
 
-// maxCatchUp is how many runs CatchUpAll makes up unless the options say it.
+// maxCatchUp is the limit of CatchUpAll unless the options set one.
 const maxCatchUp = 100
 
 // checkOldest checks CI6 for CatchUpAll: the oldest run within the deadline starts, or the
@@ -53,13 +57,19 @@ func checkOldest(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	if limit == 0 {
 		limit = maxCatchUp
 	}
+
 	n := sch.Count(run.Add(-1), s.Now.Add(-o.Jitter))
 	if n > limit {
 		f.add("CI6", "starts the run of %s, with which %d are made up, at most %d", run, n, limit)
 	}
-	if !s.Consistent || o.Jitter > 0 || o.SkipOnResume || o.SkipOnEdit || o.SkipHeld || n >= limit {
+
+	// The children do not show which runs the options have set aside.
+	setsAside := o.SkipOnResume || o.SkipOnEdit || o.SkipHeld
+	known := s.Consistent && o.Jitter == 0 && !setsAside
+	if !known || n >= limit {
 		return
 	}
+
 	from := base
 	if d, ok := Deadline(&s.CronJob.Spec, o); ok {
 		from = later(from, s.Now.Add(-d))

@@ -10,8 +10,8 @@ import (
 )
 
 // Plan checks a plan against the snapshot that it was made from: CI2, CI6, CI7, CI8, CI9,
-// CI10 and CI11, each as far as the snapshot shows it. The spec must have its defaults. Nil means that
-// nothing is wrong.
+// CI10 and CI11, each as far as the snapshot shows it. The spec must have its defaults. Nil means
+// that nothing is wrong.
 func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
 	var f found
 	runs := 0
@@ -23,6 +23,7 @@ func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
 			checkOverlap(&f, s, p, busy)
 		}
 	}
+
 	if runs > 0 && value.Of(s.CronJob.Spec.Suspend) {
 		f.add("CI10", "suspended, and a run starts")
 	}
@@ -32,9 +33,11 @@ func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
 	if runs > 1 {
 		f.add("CI6", "%d runs start", runs)
 	}
+
 	if at := p.Requeue.At; !at.IsZero() && !at.After(s.Now) {
 		f.add("CI9", "again at %s, now is %s", at, s.Now)
 	}
+
 	checkHistory(&f, s, p)
 	checkUnexpected(&f, s, p)
 	checkTriggers(&f, s, p, len(busy))
@@ -48,10 +51,11 @@ func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
 func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 	status := &s.CronJob.Status
 	children := make(map[string]*cronjob.Child, len(s.Children))
-	named := make(map[string]bool, len(status.Active))
 	for i := range s.Children {
 		children[string(s.Children[i].UID)] = &s.Children[i]
 	}
+
+	named := make(map[string]bool, len(status.Active))
 	for _, r := range status.Active {
 		named[string(r.UID)] = true
 		switch c := children[string(r.UID)]; {
@@ -61,14 +65,16 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 			busy = append(busy, cronjob.Child{Name: r.Name, UID: r.UID}) // gone, or not seen yet
 		}
 	}
+	if s.Options.Quirks != 0 {
+		return busy
+	}
+
 	for i := range s.Children {
 		c := &s.Children[i]
-		if s.Options.Quirks != 0 {
-			break
-		}
 		isUnrecorded := c.ScheduledTime.After(status.LastScheduleTime) && !c.Backfilled
 		isUnlisted := s.Options.ActiveFromChildren && !isKnownGone(s, c)
-		if (isUnrecorded || isUnlisted) && !named[string(c.UID)] && !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero() {
+		runs := !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero()
+		if runs && !named[string(c.UID)] && (isUnrecorded || isUnlisted) {
 			busy = append(busy, *c)
 		}
 	}
@@ -83,6 +89,7 @@ func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 	if base.IsZero() {
 		base = s.CronJob.CreationTimestamp
 	}
+
 	checkChoice(f, s, base, run)
 	if !run.After(base) || run.After(s.Now) {
 		f.add("CI2", "the run of %s is not in (%s, %s]", run, base, s.Now)
@@ -99,8 +106,13 @@ func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 func tellsRun(s *cronjob.Snapshot, c *cronjob.Creation, isBackfill bool) bool {
 	o, parent := &s.Options, s.CronJob.Name
 	at, marked := o.ReadMarks(parent, c.Name, c.Labels, c.Annotations)
-	exact := at.Equal(c.ScheduledTime) || o.Marks.TimeIn == cronjob.InName // which may tell the minute alone
-	return exact && marked == isBackfill && c.Name == o.Naming.JobName(parent, c.ScheduledTime) && o.Naming.JobName(parent, at) == c.Name
+	if marked != isBackfill {
+		return false
+	}
+	if !at.Equal(c.ScheduledTime) && o.Marks.TimeIn != cronjob.InName { // a name may tell the minute alone
+		return false
+	}
+	return o.Naming.JobName(parent, c.ScheduledTime) == c.Name && o.Naming.JobName(parent, at) == c.Name
 }
 
 // checkOverlap checks CI8 for a run of the schedule.
@@ -109,11 +121,14 @@ func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob
 	if policy == cronjob.Forbid && len(busy) > 0 {
 		f.add("CI8", "Forbid, and a run starts beside %s", busy[0].Name)
 	}
-	for i := range s.Children {
-		if c := &s.Children[i]; policy == cronjob.Replace && s.Options.ReplaceWhenGone && isReplaced(c) && !isKnownGone(s, c) {
-			f.add("CI8", "ReplaceWhenGone, and %s is not gone", c.Name)
+	if policy == cronjob.Replace && s.Options.ReplaceWhenGone {
+		for i := range s.Children {
+			if c := &s.Children[i]; isReplaced(c) && !isKnownGone(s, c) {
+				f.add("CI8", "ReplaceWhenGone, and %s is not gone", c.Name)
+			}
 		}
 	}
+
 	beside := len(busy)
 	for i := range busy {
 		if policy != cronjob.Replace {
@@ -127,6 +142,7 @@ func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob
 			f.add("CI8", "Replace, and %s is not deleted", busy[i].Name)
 		}
 	}
+
 	if n := int(s.Options.MaxActive); n > 0 && beside >= n {
 		f.add("CI8", "a run starts beside %d active jobs, at most %d", beside, n)
 	}
@@ -135,18 +151,18 @@ func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob
 // isRemembered reports whether the memory may tell that a backfill has started an active job, which
 // the children do not show.
 func isRemembered(s *cronjob.Snapshot, c *cronjob.Child) bool {
-	seen := slices.ContainsFunc(s.Children, func(child cronjob.Child) bool { return child.UID == c.UID && !child.Foreign })
-	return !seen && !s.Memory.Equal(cronjob.Memory{})
+	isChild := func(child cronjob.Child) bool { return child.UID == c.UID && !child.Foreign }
+	return !slices.ContainsFunc(s.Children, isChild) && !s.Memory.Equal(cronjob.Memory{})
 }
 
-// isKnownGone reports whether the memory may tell that a child is gone: its deletion, or a look, has found no
-// such job, and the children are older. What runs beside it in truth, State.Create checks.
+// isKnownGone reports whether the memory may hold that a child is gone: its deletion, or a look-up,
+// has found no such job, and the children are older. State.Create checks against the truth.
 func isKnownGone(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	return !s.Consistent && c.DeletionTimestamp.IsZero() && !s.Memory.Equal(cronjob.Memory{})
 }
 
-// checkUnexpected checks C3: no job is called unexpected that is on its way out for a run that waits
-// for that.
+// checkUnexpected checks C3: a job that is being deleted for a waiting run is not reported as
+// unexpected.
 func checkUnexpected(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 	if !s.Options.ReplaceWhenGone || s.CronJob.Spec.ConcurrencyPolicy != cronjob.Replace {
 		return
@@ -162,7 +178,8 @@ func checkUnexpected(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 
 // isReplaced reports whether a job is one of a run of the schedule that has not ended.
 func isReplaced(c *cronjob.Child) bool {
-	return !c.Foreign && !c.Backfilled && c.Finished == "" && !c.ScheduledTime.IsZero()
+	isOfSchedule := !c.Foreign && !c.Backfilled && !c.ScheduledTime.IsZero()
+	return isOfSchedule && c.Finished == ""
 }
 
 // checkTriggers checks CI8 for the jobs of triggers, in the order in which they start.
@@ -186,6 +203,7 @@ func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 	for _, d := range p.Delete {
 		reasons[string(d.UID)] = d.Reason
 	}
+
 	all, kept := map[job.ConditionType]int{}, map[job.ConditionType]int{}
 	for i := range s.Children {
 		c := &s.Children[i]
@@ -197,18 +215,20 @@ func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 		if c.Finished == "" && reason != 0 && reason != cronjob.DeleteReplaced {
 			f.add("CI11", "%s is deleted for the history, and has not finished", c.Name)
 		}
+
 		how := keptAs(c)
 		all[how]++
 		if reason != cronjob.DeleteSuccessful && reason != cronjob.DeleteFailed {
 			kept[how]++
 		}
 	}
+
 	spec := &s.CronJob.Spec
 	checkLimit(f, job.ConditionComplete, spec.SuccessfulJobsHistoryLimit, all, kept)
 	checkLimit(f, job.ConditionFailed, spec.FailedJobsHistoryLimit, all, kept)
 }
 
-// keptAs is whose limits are about a child.
+// keptAs names the history limit that applies to a child.
 func keptAs(c *cronjob.Child) cronjob.Ending {
 	if c.Finished == "" || c.Finished == cronjob.Complete || c.Finished == cronjob.Failed {
 		return c.Finished
@@ -231,13 +251,17 @@ func checkExpired(f *found, s *cronjob.Snapshot, c *cronjob.Child, reason cronjo
 }
 
 func checkLimit(f *found, how job.ConditionType, limit *int32, all, kept map[job.ConditionType]int) {
-	if deleted := all[how] - kept[how]; limit != nil && kept[how] < min(all[how], int(*limit)) || limit == nil && deleted > 0 {
-		f.add("CI11", "%d of %d %s jobs are deleted", deleted, all[how], how)
+	keep := all[how]
+	if limit != nil {
+		keep = min(keep, int(*limit))
+	}
+	if kept[how] < keep {
+		f.add("CI11", "%d of %d %s jobs are deleted", all[how]-kept[how], all[how], how)
 	}
 }
 
-// checkBackfills: what a backfill starts is a run of its range that is due, after
-// those it started before, within its overlap policy and the bound of a round.
+// checkBackfills checks the jobs of backfills: each is a run of its range that is due, after those
+// that it started before, within its overlap policy and the limit of a round.
 func checkBackfills(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
 	last, n := map[string]time.Time{}, 0
 	for i := range p.Create {
@@ -246,6 +270,7 @@ func checkBackfills(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
 			continue
 		}
 		n++
+
 		at := slices.IndexFunc(s.Backfills, func(b cronjob.Backfill) bool { return b.ID == c.Backfill })
 		if at < 0 {
 			f.add("CI2", "%s for backfill %q, which nobody has requested", c.Name, c.Backfill)
@@ -254,15 +279,19 @@ func checkBackfills(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
 		checkBackfilled(f, s, &s.Backfills[at], c, last[c.Backfill], busy+i)
 		last[c.Backfill] = c.ScheduledTime
 	}
+
 	if n > 10 {
 		f.add("CI13", "%d jobs of backfills in a round", n)
 	}
 }
 
-func checkBackfilled(f *found, s *cronjob.Snapshot, b *cronjob.Backfill, c *cronjob.Creation, last time.Time, busy int) {
+func checkBackfilled(
+	f *found, s *cronjob.Snapshot, b *cronjob.Backfill, c *cronjob.Creation, last time.Time, busy int,
+) {
 	run := c.ScheduledTime
+	isOutside := !run.After(b.After) || run.After(b.Until) || run.After(s.Now)
 	switch {
-	case !run.After(b.After), run.After(b.Until), run.After(s.Now), slices.ContainsFunc(b.Except, run.Equal):
+	case isOutside || slices.ContainsFunc(b.Except, run.Equal):
 		f.add("CI2", "backfill of %s, not in %+v", run, b)
 	case !s.Schedule.Schedule.Prev(run.Add(1)).Equal(run):
 		f.add("CI2", "backfill of %s, not a run", run)

@@ -21,14 +21,14 @@ type State struct {
 
 // Neighbours are the jobs of the CronJob that run when another is created.
 type Neighbours struct {
-	// Active are not being deleted. Backfilled of them came of a backfill.
+	// Active are not being deleted. Backfilled of them were started by a backfill.
 	Active, Backfilled int
-	// Leaving are being deleted, and came of no backfill: a run that replaces others need not wait
-	// for these.
+	// Leaving are being deleted, and not from a backfill: a run that replaces others need not wait
+	// for jobs of backfills.
 	Leaving int
 }
 
-// Add counts one more job. One that a user has made by hand, and not a trigger, holds nothing back.
+// Add counts one more job. A job that a user has made by hand, without a trigger, holds nothing back.
 func (n *Neighbours) Add(c *cronjob.Child) {
 	byHand := c.ScheduledTime.IsZero() && !strings.Contains(c.Name, "-manual-")
 	switch {
@@ -53,10 +53,12 @@ func (st *State) Create(c *cronjob.Creation) []Violation {
 	beside := func(what string) {
 		f.add("CI8", "%s: %s beside %s, %d leaving", what, c.Name, value.Count(n.Active, "job"), n.Leaving)
 	}
+
 	busy := n.Active
 	if policy == cronjob.Replace && st.Options.ReplaceWhenGone {
 		busy += n.Leaving // their pods run
 	}
+
 	switch {
 	case c.Trigger != "":
 		i := slices.IndexFunc(st.Triggers, func(t cronjob.Trigger) bool { return t.ID == c.Trigger })
@@ -75,6 +77,7 @@ func (st *State) Create(c *cronjob.Creation) []Violation {
 	case policy == cronjob.Replace && st.Options.ReplaceWhenGone && n.Leaving > 0:
 		beside("ReplaceWhenGone")
 	}
+
 	if limit := int(st.Options.MaxActive); limit > 0 && n.Active >= limit {
 		beside("MaxActive")
 	}
@@ -83,11 +86,14 @@ func (st *State) Create(c *cronjob.Creation) []Violation {
 
 // overlaps reports whether a run of the backfill must wait for active jobs.
 func overlaps(b *cronjob.Backfill, active int) bool {
-	return b.Overlap != cronjob.Allow && active > 0 || b.MaxActive > 0 && active >= int(b.MaxActive)
+	if b.MaxActive > 0 && active >= int(b.MaxActive) {
+		return true
+	}
+	return b.Overlap != cronjob.Allow && active > 0
 }
 
-// Status checks a status before it is written (CI4, CI12). The
-// function tells whether a job of that run was ever created.
+// Status checks a status before it is written (CI4, CI12). Function started reports whether a job
+// of that run was ever created.
 func (st *State) Status(next *cronjob.Status, started func(run time.Time) bool) []Violation {
 	var f found
 	before := &st.CronJob.Status
@@ -110,7 +116,7 @@ type History struct {
 	others map[string]int
 }
 
-// Clone returns a history that goes its own way from here.
+// Clone returns an independent copy.
 func (h *History) Clone() History { return History{maps.Clone(h.runs), maps.Clone(h.others)} }
 
 // Started notes that a job was created for a run or, where the time is zero, under a
@@ -119,6 +125,7 @@ func (h *History) Started(name string, run time.Time) []Violation {
 	if h.runs == nil {
 		h.runs, h.others = make(map[int64]int), make(map[string]int)
 	}
+
 	var f found
 	if run.IsZero() {
 		if h.others[name]++; h.others[name] > 1 {
@@ -126,6 +133,7 @@ func (h *History) Started(name string, run time.Time) []Violation {
 		}
 		return f
 	}
+
 	at := run.Unix()
 	if h.runs[at]++; h.runs[at] > 1 {
 		f.add("CI1", "the run of %s was started %d times", run.UTC(), h.runs[at])
