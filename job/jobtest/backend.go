@@ -17,8 +17,8 @@ type checked struct {
 	b jobapply.Backend
 }
 
-// do makes a write, and compares the store with what it held. Pod is the UID of the pod that may change; a
-// creation makes one.
+// do makes a write, and compares the store with what it held before. Argument pod is the UID of the
+// pod that may change, empty for a creation.
 func (c *checked) do(pod job.UID, w life.Write) error {
 	e := c.e
 	return e.life.Do(w, func() { e.interfere(w.Verb) }, func(lost bool, err error) {
@@ -26,10 +26,12 @@ func (c *checked) do(pod job.UID, w life.Write) error {
 			e.checkGoneJob(w.Write)
 		}
 		e.look(w.Write, pod)
+
 		e.pending.Note(world.Write{Verb: w.Verb, Name: string(pod)}, err)
 		if errors.Is(err, jobapply.ErrGone) && e.pod(pod) != nil {
 			e.life.Breaks("Store", "%s says that the pod is gone, and it is there", w.Write)
 		}
+
 		e.history.LostStatus = e.history.LostStatus || lost && w.Verb == world.WriteStatus
 		if err != nil && w.Verb == world.Create && len(e.truth.Children) > len(e.was.Children) {
 			e.history.LostCreates++
@@ -41,7 +43,8 @@ func (c *checked) Adopt(ctx context.Context, pod job.PodRef) error {
 	return c.do(pod.UID, life.Write{
 		Write: world.Write{Verb: world.Adopt, Name: pod.Name},
 		Before: func() []jobcheck.Violation {
-			return life.Wrong(!c.e.truth.Object.DeletionTimestamp.IsZero(), "JI22", "a pod is adopted for a job that is being deleted")
+			isDeleted := !c.e.truth.Object.DeletionTimestamp.IsZero()
+			return life.Wrong(isDeleted, "JI22", "a pod is adopted for a job that is being deleted")
 		},
 		Apply: func() error { return c.b.Adopt(ctx, pod) },
 		After: func() { c.e.checkAdopted(c.e.was.Child(string(pod.UID)), c.e.pod(pod.UID)) },
@@ -68,6 +71,7 @@ func (c *checked) Delete(ctx context.Context, d job.Deletion) error {
 			if !d.UntrackFirst || p == nil {
 				return nil
 			}
+
 			if l := c.e.history.Of(d.UID); l != nil {
 				l.Removed = true
 			}
@@ -102,6 +106,7 @@ func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
 			if p == nil || c.e.gone {
 				return nil
 			}
+
 			st, seen := c.e.state(), c.e.truth.Object
 			seen.Spec = c.e.seen // an index is judged by the spec that the plan was made for
 			st.Job = &seen
@@ -122,11 +127,13 @@ func (c *checked) JobVersion() int64 {
 	if !ok {
 		return 0
 	}
+
 	c.e.life.Writing.Lock()
 	defer c.e.life.Writing.Unlock()
 	version := v.JobVersion()
 	if is := c.e.truth.Object.Version; version != is {
-		c.e.life.Breaks("Store", "JobVersion is %d after a write of the status, and the version of the job is %d", version, is)
+		c.e.life.Breaks("Store", "JobVersion is %d after a write of the status, and the version of the job is %d",
+			version, is)
 	}
 	return version
 }
@@ -135,7 +142,9 @@ func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
 	return c.do("", life.Write{
 		Write: world.Write{Verb: world.WriteStatus, Name: c.e.name},
 		Before: func() []jobcheck.Violation {
-			return append(c.e.state().Status(&s), life.Wrong(c.e.edited, "Store", "the status is written, and the job has changed since the program looked")...)
+			stale := life.Wrong(c.e.edited, "Store",
+				"the status is written, and the job has changed since the program looked")
+			return append(c.e.state().Status(&s), stale...)
 		},
 		Apply: func() error { return c.b.WriteStatus(ctx, s) },
 		After: func() { c.e.life.Kept("the status was written", &s, &c.e.truth.Object.Status) },

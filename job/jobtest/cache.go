@@ -8,13 +8,11 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// Cache is what a program behind a watch knows of its job. The test is the watch: it
-// shows each object some time after it has changed, in any order, and several changes at
-// once as one. A program with a Cache must read nothing from its store but what it
-// was shown.
+// Cache is the view that a program behind a watch has of its job. The test is the watch: it
+// shows each object some time after it has changed, in any order, and several changes as one.
+// A program with a Cache must read nothing from its store except through the Cache.
 //
-// The methods may be called while a write of a round is under way, as events arrive
-// whenever they like.
+// The methods may be called while a write of a round is in flight, since events arrive at any time.
 type Cache interface {
 	// Replace shows the job and all its pods as they are, and replaces all that was shown
 	// before. It is called after each start of the program, and for each new job.
@@ -27,8 +25,8 @@ type Cache interface {
 	RemovePod(uid job.UID)
 }
 
-// Mirror is a Cache that keeps what it is shown. A backend that is tested without its
-// own cache can be planned for from a Mirror.
+// Mirror is a Cache that keeps what it is shown. It serves to test a backend without its own cache:
+// snapshots are taken from the Mirror.
 type Mirror struct {
 	Job  job.Job
 	Pods []job.Pod
@@ -61,7 +59,7 @@ func (m *Mirror) Pod(uid job.UID) *job.Pod {
 	return nil
 }
 
-// Snapshot is what the mirror shows now. It is not Consistent.
+// Snapshot returns what the mirror shows now. It is not Consistent.
 func (m *Mirror) Snapshot() job.Snapshot {
 	return job.Snapshot{Job: m.Job, Pods: slices.Clone(m.Pods)}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// pending is the last plan with the answers to its writes. The name of a write is here the UID of its pod, empty for a
-// creation.
+// pending is the last plan with the answers to its writes. Here the name of a write is the UID of
+// its pod, empty for a creation.
 type pending = life.Pending[job.Plan, error]
 
-// conclude works out when the program must come again, and what it remembers until then. A round without a plan
-// changes neither.
+// conclude works out when the program must come again, and what it remembers until then. A round
+// without a plan changes neither.
 func (e *Env) conclude() {
 	if e.pending == nil {
 		return
@@ -23,7 +23,7 @@ func (e *Env) conclude() {
 	e.pending, e.due, e.memory = nil, e.life.Due(end.Requeue.At, end.Retry), &end.Memory
 }
 
-// unknown says that it is not known any more when a round is due.
+// unknown notes that it is no longer known when a round is due.
 func (e *Env) unknown() { e.pending, e.due, e.memory = nil, life.Due{}, nil }
 
 // replay is a backend that answers as the program's has done in this round.

@@ -11,9 +11,9 @@ import (
 )
 
 // Env is the environment of one life. A program reads its clock, sends its writes through
-// it, and shows it each plan. It is safe for concurrent use, but writes that run at
-// once come in another order each time, and then a seed repeats nothing: let executors have
-// Parallel 1 in tests.
+// it, and shows it each plan. It is safe for concurrent use. But concurrent writes come in a
+// different order each time, so that a seed repeats nothing: in tests, let executors have
+// Parallel 1.
 type Env struct {
 	life    *life.Life
 	options job.Options
@@ -33,7 +33,7 @@ type Env struct {
 	gone     bool             // the job was removed, and its pods are there
 	pending  *pending         // the plan of the round that is under way; nil for none
 	due      life.Due         // when a round is due, by the last plan and its writes
-	memory   *job.Memory      // that the last plan and its writes have left; nil if a start has come between
+	memory   *job.Memory      // that the last plan and its writes have left; nil if the program was started since
 	anySpec  bool             // the backend takes jobs with any field
 
 	// For one of the jobs of a queue:
@@ -42,12 +42,11 @@ type Env struct {
 	all     []*Env // of all jobs
 }
 
-// Now is the time in this life.
+// Now returns the time in this life.
 func (e *Env) Now() time.Time { return e.life.Now() }
 
-// Options are the options to plan with. Some lives have small limits, so that one round
-// cannot do all that has to be done. A program that has options of its own may ignore
-// them.
+// Options returns the options to plan with. Some lives have small limits, so that one round
+// cannot do everything. A program with options of its own may ignore them.
 func (e *Env) Options() job.Options { return e.options }
 
 // Planned shows the test what the program has planned, before anything is written. The
@@ -55,11 +54,14 @@ func (e *Env) Options() job.Options { return e.options }
 func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
+
 	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
 	e.seen = s.Job.Spec
+
 	e.pending = life.NewPending[job.Plan, error](e.life, p)
 	e.life.TellPlan(e.of(), p.String())
 	e.life.Note(jobcheck.Plan(s, p))
+
 	e.life.CheckClock(s.Now)
 	e.checkSnapshot(s)
 	e.checkWaits(s, p)
@@ -81,11 +83,12 @@ func (e *Env) Backend(b jobapply.Backend) jobapply.Backend { return &checked{e, 
 // Logf adds a line to the story.
 func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
 
-// checkWaits notices expectations that nobody lowers: the plan waits for own writes, and the
+// checkWaits notices expectations that are never lowered: the plan waits for own writes, and the
 // snapshot shows all of them (E1).
 func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
 	for _, w := range p.Waits {
-		if w.Reason != job.WaitExpectations || w.Until.IsZero() || len(s.Pods) < len(e.truth.Children) {
+		waits := w.Reason == job.WaitExpectations && !w.Until.IsZero()
+		if !waits || len(s.Pods) < len(e.truth.Children) {
 			continue
 		}
 		for i := range s.Pods {
@@ -93,11 +96,13 @@ func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
 				return
 			}
 		}
-		e.life.Breaks("E1", "the plan waits for own writes to be seen, and the snapshot shows all of them: expectations are to be lowered when they are seen")
+
+		e.life.Breaks("E1", "the plan waits for own writes to be seen, and the snapshot shows all of them: "+
+			"expectations are to be lowered when they are seen")
 	}
 }
 
-// the is what a story calls the job.
+// the names the job in a story.
 func (e *Env) the() string {
 	if e.name != "" {
 		return "job " + e.name
@@ -105,14 +110,14 @@ func (e *Env) the() string {
 	return "the job"
 }
 
-// happened tells a queue that something has happened to the job.
+// happened notifies a queue that something has happened to the job.
 func (e *Env) happened() {
 	if e.changed != nil {
 		e.changed()
 	}
 }
 
-// one is the job that something happens to: one of all.
+// one picks the job that something happens to.
 func (e *Env) one() *Env {
 	if e.all == nil {
 		return e
@@ -120,7 +125,7 @@ func (e *Env) one() *Env {
 	return e.all[e.life.Pick("job", len(e.all))]
 }
 
-// of says of which job the story tells, if there are several.
+// of names the job that the story is about, if there are several.
 func (e *Env) of() string {
 	if e.name == "" {
 		return ""

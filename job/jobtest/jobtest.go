@@ -15,8 +15,8 @@ import (
 // Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
 // values.
 type Test struct {
-	// Specs are the jobs; [jobgen.Specs] if it is nil. A backend that does not support a field leaves
-	// it out here.
+	// Specs are the jobs; [jobgen.Specs] if it is nil. For a backend that does not support a field,
+	// leave the field out here.
 	Specs *rapid.Generator[job.Spec]
 }
 
@@ -41,21 +41,33 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		if e.subject.Close != nil {
 			defer e.subject.Close()
 		}
+
 		if c := e.subject.Cache; c != nil {
-			remove := func(uid string) { c.RemovePod(job.UID(uid)) }
-			e.watch = e.truth.Watch(life.Cache[job.Job, job.Pod]{Replace: c.Replace, Object: c.SetJob, Child: c.SetPod, Remove: remove})
 			e.subject.Late = true
+			e.watch = e.truth.Watch(life.Cache[job.Job, job.Pod]{
+				Replace: c.Replace,
+				Object:  c.SetJob,
+				Child:   c.SetPod,
+				Remove:  func(uid string) { c.RemovePod(job.UID(uid)) },
+			})
 		}
+
 		e.program = e.newProgram()
 		e.live(specs)
 	})
 }
 
 func newEnv(l *life.Life, options job.Options) *Env {
-	return &Env{life: l, options: options, truth: life.NewFamily[job.Job](l, &traits), planned: map[job.UID]bool{}}
+	return &Env{
+		life:    l,
+		options: options,
+		truth:   life.NewFamily[job.Job](l, &traits),
+		planned: map[job.UID]bool{},
+	}
 }
 
-// drawLimits draws options with small limits and without the gate JobManagedBy, which an importer need not follow.
+// drawLimits draws options with small limits and without the gate JobManagedBy, which an importer
+// need not follow.
 func drawLimits(t *rapid.T) job.Options {
 	if !rapid.Bool().Draw(t, "limits") {
 		return job.Options{}

@@ -33,7 +33,13 @@ func (e *Env) live(specs *rapid.Generator[job.Spec]) {
 }
 
 func (e *Env) create(spec job.Spec, n int) {
-	j := job.Job{Namespace: "default", Name: "j", UID: job.UID("job-" + string(rune('a'+n))), CreationTimestamp: e.life.Now(), Spec: spec}
+	j := job.Job{
+		Namespace:         "default",
+		Name:              "j",
+		UID:               job.UID("job-" + string(rune('a'+n))),
+		CreationTimestamp: e.life.Now(),
+		Spec:              spec,
+	}
 	if e.name != "" {
 		j.Name, j.UID = e.name, job.UID(fmt.Sprint("job-", e.name, n+1))
 	}
@@ -42,11 +48,13 @@ func (e *Env) create(spec job.Spec, n int) {
 		other := "example.com/other"
 		spec.ManagedBy, j.Spec.ManagedBy = &other, &other
 	}
+
 	e.life.Tell("a user creates job %s: %s", j.UID, specText(&spec))
 	e.life.Must("create the job", e.subject.Store.CreateJob(j))
 	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
 	e.read()
 	e.watch.List()
+
 	want := e.truth.Object
 	want.Name, want.CreationTimestamp, want.Spec, want.Status = j.Name, j.CreationTimestamp, spec, job.Status{}
 	if want.Namespace != "" { // a store may have no namespaces
@@ -68,8 +76,15 @@ func (e *Env) remove() {
 // newProgram makes the program that lives.
 func (e *Env) newProgram() *life.Program {
 	return &life.Program{
-		Life: e.life, Start: e.start, Busy: "L6", Stuck: "L9", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
-		Before: func() { e.edited, e.shows = false, e.watch.Shows() }, After: func(bool) { e.look(world.Write{}, "") },
+		Life:       e.life,
+		Start:      e.start,
+		Busy:       "L6",
+		Stuck:      "L9",
+		SeesLate:   e.subject.Late,
+		Late:       e.watch,
+		CheckStall: e.checkStall,
+		Before:     func() { e.edited, e.shows = false, e.watch.Shows() },
+		After:      func(bool) { e.look(world.Write{}, "") },
 		Due: func() life.Due {
 			e.conclude()
 			return e.due
@@ -99,15 +114,22 @@ func (e *Env) checkStall() {
 	}
 }
 
-// checkIdle checks that a plan from the store as it is has nothing to do (L9). A program that comes again may wait for longer than
-// the store alone shows: after a write that has failed, and for a backoff that it remembers.
+// checkIdle checks that a plan from the store as it is has nothing to do (L9). A program that comes
+// again may wait for longer than the store alone shows: after a failed write, and for a backoff
+// that it remembers.
 func (e *Env) checkIdle() {
 	comesAgain := !e.program.Again.IsZero()
 	if comesAgain && (e.memory == nil || e.due.Retry) {
 		return
 	}
 
-	s := job.Snapshot{Job: e.truth.Object, Pods: e.truth.Values(), Now: e.life.Now(), Consistent: true, Options: e.options}
+	s := job.Snapshot{
+		Job:        e.truth.Object,
+		Pods:       e.truth.Values(),
+		Now:        e.life.Now(),
+		Consistent: true,
+		Options:    e.options,
+	}
 	if comesAgain {
 		s.Memory = *e.memory
 	}
@@ -116,9 +138,11 @@ func (e *Env) checkIdle() {
 		e.life.Breaks("Store", "the store holds what no plan can be made from: %v", err)
 		return
 	}
+
 	// Finalizers that wait for the end are no work.
 	r := plan.Record(job.Writes{Claimed: job.ResultDone})
-	if r.Write || len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(r.Untrack) > 0 {
+	touched := len(plan.Adopt) + len(plan.Release) + len(plan.Delete) + len(plan.Create) + len(r.Untrack)
+	if r.Write || touched > 0 {
 		todo := life.Indent(plan.String())
 		if r.Write {
 			todo += fmt.Sprintf("\n    status: %s", r.Status)
@@ -127,7 +151,7 @@ func (e *Env) checkIdle() {
 	}
 }
 
-// idles says what a program does that has nothing to do.
+// idles describes how the program waits.
 func (e *Env) idles() string {
 	waits := "for nothing but changes"
 	if again := e.program.Again; !again.IsZero() {
@@ -141,16 +165,19 @@ func (e *Env) comeToRest() {
 	e.life.Tell("from here on nothing goes wrong, and all pods succeed")
 	e.life.Quiet = true
 	defer func() { e.life.Quiet = false }()
+
 	if spec := e.truth.Object.Spec; *spec.Suspend || *spec.Parallelism == 0 {
 		off, parallelism := false, max(*spec.Parallelism, 1)
 		spec.Suspend, spec.Parallelism = &off, &parallelism
 		e.edit(fmt.Sprintf("resumes %s, with parallelism %d", e.the(), parallelism), spec)
 	}
+
 	e.program.Settle()
 	for n := 0; !e.isOver(); n++ {
 		if n > 200 {
 			e.life.Breaks("L1", "%s does not end", e.the())
 		}
+
 		e.life.Stop()
 		switch p := e.somePod(); {
 		case p != nil:
@@ -167,7 +194,7 @@ func (e *Env) comeToRest() {
 	e.checkRest()
 }
 
-// exitCode is what a pod ends with that is let go: one that is being deleted is killed.
+// exitCode is the exit code of a pod that may end: a pod that is being deleted is killed.
 func exitCode(p *job.Pod) int32 {
 	if p.Deletion != nil {
 		return 137
@@ -183,20 +210,22 @@ func (e *Env) isOver() bool {
 	return !e.truth.Object.DeletionTimestamp.IsZero() && e.somePod() == nil
 }
 
-// somePod is the first pod of the job that has not ended; nil for none.
+// somePod returns the first pod of the job that has not ended; nil for none.
 func (e *Env) somePod() *job.Pod { return value.At(e.truth.Those(isLeft), 0) }
 
 func isLeft(p *job.Pod) bool { return p.Phase < job.PodSucceeded && p.Owner != job.Foreign }
 
 // checkRest checks what is left when the job has ended: L2, L4 and L5.
 func (e *Env) checkRest() {
-	for p := e.somePod(); p != nil; p = e.somePod() { // pods whose deletion the end has not waited for
+	for p := e.somePod(); p != nil; p = e.somePod() { // pods whose deletion did not delay the end
 		e.podStep(p, "ends", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 137) })
 	}
 	e.program.Settle()
 	e.program.Settle() // what waited for those pods
+
 	writes := e.life.Writes
 	e.program.Round()
+
 	for _, p := range e.truth.Children {
 		if !p.Untracked && p.Owner <= job.OwnedUnmatched {
 			e.life.Breaks("L4", "the job is over, and %s keeps its finalizer", p.Name)
@@ -208,5 +237,6 @@ func (e *Env) checkRest() {
 	if e.life.Writes > writes {
 		e.life.Breaks("L2", "the job is over, and the program writes on")
 	}
+
 	e.life.Stop()
 }

@@ -12,7 +12,7 @@ import (
 
 // Loop returns a Start for a Subject without a loop of its own. It runs the loop of this
 // package: look, plan, carry the plan out, keep the memory as JSON, and come again when the
-// conclusion says so. So it tests a backend alone. It can also serve as a model of a loop.
+// conclusion asks for it. So a backend can be tested alone. It can also serve as a model of a loop.
 func Loop(env *Env, look Look) func(forget bool) Program {
 	l := &loop{env: env, look: look}
 	return func(forget bool) Program {
@@ -38,22 +38,27 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 	if s.Job.UID == "" {
 		return l.cleanUp(ctx, s.Pods, backend)
 	}
+
 	s.Now = l.env.Now()
 	if s.Options == (job.Options{}) {
 		s.Options = l.env.Options()
 	}
 	s.Memory = l.memory.Value
 	l.observe(&s)
+
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		return time.Time{}, err
 	}
+
 	l.env.Planned(&s, &plan)
 	end, err := jobapply.Executor{Parallel: 1}.Apply(ctx, l.env.Backend(backend), &plan)
+
 	l.memory.Value = end.Memory
 	if stored := l.env.Write("store the memory", l.memory.Store); stored != nil {
 		return time.Time{}, stored
 	}
+
 	return end.Requeue.At, err
 }
 
@@ -63,6 +68,7 @@ func (l *loop) observe(s *job.Snapshot) {
 	if s.Consistent {
 		return
 	}
+
 	now := make(map[job.UID]*expectations.Sight, len(s.Pods))
 	counts := s.Memory.Expectations
 	for i := range s.Pods {
@@ -70,11 +76,13 @@ func (l *loop) observe(s *job.Snapshot) {
 		counts = counts.See(l.seen[p.UID], p)
 		now[p.UID] = p
 	}
+
 	for uid, was := range l.seen {
 		if now[uid] == nil {
 			counts = counts.See(was, nil)
 		}
 	}
+
 	if l.seen == nil {
 		counts = expectations.Counts{}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// Orphaner is a Store whose job can be removed while its pods stay. They keep their
-// finalizers, and nobody will ever count them: the program has to remove these, as
-// [job.MayUntrack] says, through [Env.Backend]. It is called as for any other change.
+// Orphaner is a Store whose job can be removed while its pods stay. They keep their finalizers, and
+// are never counted. The program has to remove these finalizers through [Env.Backend], subject to
+// [job.MayUntrack]. It is called as for any other change.
 type Orphaner interface {
 	// RemoveJobOnly removes the job and leaves its pods, which Pods still returns. RemoveJob is
 	// called later, and removes them.
@@ -35,10 +35,13 @@ func (e *Env) leaveOrphans() {
 	e.gone = true
 	e.unknown()
 	e.read()
+
 	e.program.Happened()
+
 	e.life.Tell("from here on nothing goes wrong")
 	e.life.Quiet = true
 	defer func() { e.life.Quiet, e.gone = false, false }()
+
 	e.program.Settle()
 	for e.program.Again.After(e.life.Now()) {
 		e.program.Pass(e.program.Again.Sub(e.life.Now()))
@@ -64,7 +67,7 @@ func (e *Env) checkGoneJob(w world.Write) {
 }
 
 // cleanUp removes the finalizers of pods whose job is gone, in the order in which the pods came into
-// sight: a look may return them in any.
+// sight: a look may return them in any order.
 func (l *loop) cleanUp(ctx context.Context, pods []job.Pod, b jobapply.Backend) (time.Time, error) {
 	b, pods = l.env.Backend(b), slices.Clone(pods)
 	l.env.truth.Sort(pods)
@@ -73,7 +76,8 @@ func (l *loop) cleanUp(ctx context.Context, pods []job.Pod, b jobapply.Backend) 
 		if p.Owner > job.OwnedUnmatched || !job.MayUntrack(nil, p, l.env.Options()) {
 			continue
 		}
-		if err := b.Untrack(ctx, job.PodRef{Name: p.Name, UID: p.UID}); err != nil && !errors.Is(err, jobapply.ErrGone) {
+		ref := job.PodRef{Name: p.Name, UID: p.UID}
+		if err := b.Untrack(ctx, ref); err != nil && !errors.Is(err, jobapply.ErrGone) {
 			return time.Time{}, err
 		}
 	}

@@ -9,11 +9,11 @@ import (
 // LabelStore is a Store whose pods belong to a job by their labels. Other clients can create
 // pods that the job's selector matches, and change the labels of its pods.
 type LabelStore interface {
-	// AddPod stores a pod that nobody owns and that the selector matches. One that is
-	// left of a job that is gone may have the finalizer.
+	// AddPod stores a pod without an owner that the selector matches. A pod that a removed job
+	// has left behind may have the finalizer.
 	AddPod(p job.Pod) error
-	// Relabel changes the labels of a pod of the job: from now on the selector matches
-	// them, or it does not.
+	// Relabel changes the labels of a pod of the job, so that the selector matches them or no
+	// longer does.
 	Relabel(pod job.UID, matches bool) error
 }
 
@@ -36,16 +36,21 @@ func (e *Env) others() bool {
 func (e *Env) orphan(s LabelStore, what string, untracked bool) bool {
 	e.orphans++
 	p := job.Pod{
-		Name: fmt.Sprint("orphan-", e.orphans), UID: job.UID(fmt.Sprint("orphan-uid-", e.orphans)), Owner: job.Orphan, Untracked: untracked,
-		Detail: &job.PodDetail{CreationTimestamp: e.life.Now()},
+		Name:      fmt.Sprint("orphan-", e.orphans),
+		UID:       job.UID(fmt.Sprint("orphan-uid-", e.orphans)),
+		Owner:     job.Orphan,
+		Untracked: untracked,
+		Detail:    &job.PodDetail{CreationTimestamp: e.life.Now()},
 	}
 	if e.truth.Object.Spec.CompletionMode == job.Indexed {
 		p.Index = job.IndexAt(int32(e.life.Pick("index", 8)) - 1)
 	}
+
 	e.life.Tell("%sa pod %s matches: %s, %s", e.life.Meanwhile, what, p.Name, describe(&p))
 	e.life.Must("add pod "+p.Name, s.AddPod(p))
 	e.history.Born(&p)
 	e.read()
+
 	if is := e.pod(p.UID); is == nil || is.Owner != job.Orphan {
 		e.life.Breaks("Store", "pod %s was added, and is not there as an orphan", p.Name)
 	}
@@ -57,8 +62,10 @@ func (e *Env) relabel(s LabelStore) bool {
 	if p == nil {
 		return false
 	}
+
 	matches := p.Owner != job.Owned
-	e.life.Tell("%sa user relabels %s: the selector %s it", e.life.Meanwhile, p.Name, map[bool]string{true: "matches", false: "does not match"}[matches])
+	verdict := map[bool]string{true: "matches", false: "does not match"}[matches]
+	e.life.Tell("%sa user relabels %s: the selector %s it", e.life.Meanwhile, p.Name, verdict)
 	e.life.Must("relabel pod "+p.Name, s.Relabel(p.UID, matches))
 	e.read()
 	if is := e.pod(p.UID); is == nil || (is.Owner == job.Owned) != matches {
@@ -69,7 +76,8 @@ func (e *Env) relabel(s LabelStore) bool {
 
 // checkAdopted checks that an orphan has become a pod of the job, with the finalizer.
 func (e *Env) checkAdopted(was, is *job.Pod) {
-	if was != nil && was.Owner == job.Orphan && is != nil && (is.Owner != job.Owned || is.Untracked) {
+	wasOrphan := was != nil && was.Owner == job.Orphan
+	if wasOrphan && is != nil && (is.Owner != job.Owned || is.Untracked) {
 		e.life.Breaks("Store", "%s was adopted, and is %s", is.Name, describe(is))
 	}
 }

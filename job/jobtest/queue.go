@@ -14,15 +14,18 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Queue is a program that plans several jobs and has a queue of them, with their stores. It reads its stores.
+// Queue is a program that plans several jobs from a queue, with their stores. It reads its stores.
 type Queue struct {
-	// Stores are what the test sees of the store, one for the job of each Env. Their jobs have different names.
+	// Stores are the test's views of the store, one for the job of each Env. Their jobs have
+	// different names.
 	Stores []Store
-	// Start starts the program, as in a [Subject]. A program that starts finds by itself which jobs there are. A call works until nothing
-	// is due, and returns when something will be. What it makes for a job goes through the Env of the job.
+	// Start starts the program, as in a [Subject]. A starting program finds out by itself which
+	// jobs exist. A call works until nothing is due, and returns the time when something will be.
+	// Writes for a job go through the Env of that job.
 	Start func(forget bool) Program
-	// Changed says that something has happened to the job of the i-th Env, which the program has not done itself. It is
-	// called like the handler of a watch: also in the middle of a round, of this job or of another. It must return without a write.
+	// Changed reports a change of the job of the i-th Env that the program has not made itself. It
+	// is called like the handler of a watch: also in the middle of a round, of this job or of
+	// another. It must return without a write.
 	Changed func(i int)
 	// OneWriter is as in a [Subject].
 	OneWriter bool
@@ -30,8 +33,9 @@ type Queue struct {
 	Close func()
 }
 
-// TestQueue is [TestBackend] for a program with a queue: a life has three jobs at the same time, each with an Env of its own. It finds what
-// a test of one job cannot: wake-ups that the queue loses, and work of one job that another keeps from being done.
+// TestQueue is [TestBackend] for a program with a queue: a life has three jobs at the same time,
+// each with an Env of its own. It finds what a test of one job cannot: wake-ups that the queue
+// loses, and a job that keeps another from its work.
 func TestQueue(t testing.TB, open func([]*Env) Queue) {
 	t.Helper()
 	Test{}.RunQueue(t, open)
@@ -49,6 +53,7 @@ func (c Test) RunQueue(t testing.TB, open func([]*Env) Queue) {
 			e.name = name
 			all = append(all, e)
 		}
+
 		q := queue{Queue: open(all), all: all}
 		if q.Close != nil {
 			defer q.Close()
@@ -66,8 +71,13 @@ type queue struct {
 
 func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 	q.program = &life.Program{
-		Life: l, Start: q.start, Busy: "L6", Stuck: "L9", CheckStall: q.checkStall, Due: q.due,
-		Before: func() { q.each(func(e *Env) { e.edited = false }) },
+		Life:       l,
+		Start:      q.start,
+		Busy:       "L6",
+		Stuck:      "L9",
+		CheckStall: q.checkStall,
+		Due:        q.due,
+		Before:     func() { q.each(func(e *Env) { e.edited = false }) },
 		After: func(bool) {
 			q.each(func(e *Env) {
 				if e.truth.Object.UID != "" { // it was not removed
@@ -80,12 +90,14 @@ func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 		e.all, e.program, e.changed = q.all, q.program, func() { q.Changed(i) }
 		e.subject = Subject{Store: q.Stores[i], OneWriter: q.OneWriter}
 	}
+
 	q.program.Run(false)
 	for n := range rapid.IntRange(1, 2).Draw(l.T, "jobs of a name") {
 		q.each(func(e *Env) { e.create(specs.Draw(l.T, "spec"), n) })
 		q.program.Happened()
 		l.T.Repeat(q.all[0].steps())
-		// First those that are being deleted: what they wait for would keep the others from their time.
+
+		// First those that are being deleted: their waits would hold the others up.
 		for _, deleted := range []bool{true, false} {
 			q.each(func(e *Env) {
 				if e.truth.Object.UID != "" && deleted == !e.truth.Object.DeletionTimestamp.IsZero() {

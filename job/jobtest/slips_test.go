@@ -93,7 +93,7 @@ func TestBackend_Careless(t *testing.T) {
 		"creation times are not stored":           {"has no creationTimestamp", func(s *store) slipping { return undated{s} }},
 		"JobVersion is the version that was read": {"Store: JobVersion is", func(s *store) slipping { return unversioned{s} }},
 		"the job's creation time is not read": {
-			"shows the job otherwise than the store: creationTimestamp: is missing", func(s *store) slipping { return ageless{s} }},
+			"shows the job otherwise than the store: creationTimestamp: got missing", func(s *store) slipping { return ageless{s} }},
 		"Assigned is not read": {"otherwise than the store: assigned", func(s *store) slipping { return unassigned{s} }},
 		"a pod is adopted by a job that is being deleted": {
 			"JI22: a pod is adopted for a job that is being deleted", func(s *store) slipping { return hasty{labelled{s}} },

@@ -6,28 +6,34 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// checkSnapshot checks the memory of a snapshot (JI22), what a program behind a watch was shown, and, if
-// the snapshot says that it is Consistent, all of it against the store.
+// checkSnapshot checks the memory of a snapshot (JI22), what a program behind a watch was shown,
+// and, if the snapshot claims to be Consistent, all of it against the store.
 func (e *Env) checkSnapshot(s *job.Snapshot) {
-	if s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID] && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
-		e.life.Breaks("JI22", "the first snapshot of %s comes with a memory of another job: no round of this one is over", s.Job.UID)
+	isFirst := s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID]
+	if isFirst && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
+		e.life.Breaks("JI22", "the first snapshot of %s comes with a memory of another job: "+
+			"no round of this one is over", s.Job.UID)
 	}
 	e.planned[s.Job.UID] = true
+
 	if e.watch != nil {
 		e.checkSeen(s)
 	}
 	if !s.Consistent {
 		return
 	}
+
 	if s.Job.UID != e.truth.Object.UID || !sameStatus(&s.Job.Status, &e.truth.Object.Status) {
 		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s of %s; it is %s of %s",
 			s.Job.Status, s.Job.UID, e.truth.Object.Status, e.truth.Object.UID)
 	}
+
 	is := e.truth.Object
 	is.Status, is.Version = s.Job.Status, s.Job.Version // a backend that reads its own writes needs no version
 	if text := life.Difference(&is, &s.Job); text != "" {
 		e.life.Breaks("Store", "the snapshot is Consistent, and shows the job otherwise than the store: %s", text)
 	}
+
 	for old, p := range e.truth.Against(life.Pointers(s.Pods)) {
 		switch {
 		case p == nil:
@@ -36,17 +42,19 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 		case old == nil:
 			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", p.Name)
 		case !samePod(old, p):
-			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s as %s; it is %s", p.Name, describe(old), describe(p))
+			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s as %s; it is %s",
+				p.Name, describe(old), describe(p))
 		default:
 			if text := e.otherwise(p, old); text != "" {
-				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s", p.Name, text)
+				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s",
+					p.Name, text)
 			}
 		}
 	}
 }
 
-// otherwise says in what a pod of a snapshot differs from the pod as it is, and is empty if it does not. The detail may be missing
-// while the pod runs, and when it is accounted for.
+// otherwise describes how a pod of a snapshot differs from the pod as it is, and is empty if it does
+// not. The detail may be missing while the pod runs, and once it is accounted for.
 func (e *Env) otherwise(is, shown *job.Pod) string {
 	want, got := e.reported(is), e.reported(shown)
 	if got.Detail == nil && (is.Phase < job.PodSucceeded || isDone(is)) {
@@ -55,8 +63,8 @@ func (e *Env) otherwise(is, shown *job.Pod) string {
 	return life.Difference(want, got)
 }
 
-// checkSeen compares the snapshot of a program behind a watch with what the program was shown. Pods that it was not shown may be its
-// own creations.
+// checkSeen compares the snapshot of a program behind a watch with what the program was shown. Pods
+// that it was not shown may be its own creations.
 func (e *Env) checkSeen(s *job.Snapshot) {
 	if e.watch.Shows() != e.shows {
 		return // more was shown since the round began
@@ -70,6 +78,7 @@ func (e *Env) checkSeen(s *job.Snapshot) {
 			}
 			continue
 		}
+
 		was.Deletion = p.Deletion
 		if text := e.otherwise(&was, p); text != "" {
 			e.life.Breaks("Store", "the snapshot shows %s otherwise than the program was shown: %s", p.Name, text)

@@ -12,13 +12,14 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// steps are the things that can happen and that the program is notified of; each appears as often as
-// it is likely.
+// steps are the things that can happen and of which the program is notified; each appears as often
+// as it is likely.
 func (e *Env) steps() life.Steps {
+	times := []time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}
+	drawTime := func(t *rapid.T) time.Duration { return rapid.SampledFrom(times).Draw(t, "time") }
+	steps := e.program.Steps(drawTime, time.Second, time.Minute, time.Hour)
+
 	told := e.program.Tells
-	steps := e.program.Steps(func(t *rapid.T) time.Duration {
-		return rapid.SampledFrom([]time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}).Draw(t, "time")
-	}, time.Second, time.Minute, time.Hour)
 	steps.Add(5, "a pod", told(func() bool { return e.one().kubelet() }))
 	steps.Add(2, "the time asked for", func(*rapid.T) { e.program.WakeUp(24 * time.Hour) })
 	steps.Add(1, "user", told(func() bool { return e.one().user() }))
@@ -34,6 +35,7 @@ func (e *Env) interfere(verb world.Verb) {
 		e.adopting, e.edited = false, true
 		return
 	}
+
 	var user func() bool
 	if !e.subject.OneWriter && !e.gone {
 		user = func() bool {
@@ -52,19 +54,24 @@ func (e *Env) kubelet() bool {
 	if p == nil {
 		return false
 	}
+
+	finish := func(code int32) func(*job.Pod) bool {
+		return func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), code) }
+	}
+	evict := func(p *job.Pod) bool { return world.EvictPod(p, e.life.Now()) }
 	switch n := e.life.Pick("kubelet", 10); {
 	case n < 2 && p.Phase == job.PodPending:
 		return e.podStep(p, "runs", func(p *job.Pod) bool { return world.RunPod(p, e.life.Now()) })
 	case n < 5:
-		return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 0) })
+		return e.podStep(p, "succeeds", finish(0))
 	case n < 7:
-		return e.podStep(p, "fails with exit code 1", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 1) })
+		return e.podStep(p, "fails with exit code 1", finish(1))
 	case n < 8:
-		return e.podStep(p, "fails with exit code 42", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 42) })
+		return e.podStep(p, "fails with exit code 42", finish(42))
 	case n < 9:
-		return e.podStep(p, "is disrupted", func(p *job.Pod) bool { return world.DisruptPod(p) && world.EvictPod(p, e.life.Now()) })
+		return e.podStep(p, "is disrupted", func(p *job.Pod) bool { return world.DisruptPod(p) && evict(p) })
 	default:
-		return e.podStep(p, "is evicted", func(p *job.Pod) bool { return world.EvictPod(p, e.life.Now()) })
+		return e.podStep(p, "is evicted", evict)
 	}
 }
 
@@ -74,19 +81,23 @@ func (e *Env) podStep(p *job.Pod, says string, step func(*job.Pod) bool) bool {
 	if !step(&changed) {
 		return false
 	}
+
 	if ended := p.Phase < job.PodSucceeded && changed.Phase >= job.PodSucceeded; ended {
 		e.history.Ended(&changed)
 	} else if says == "succeeds" {
 		says = "runs"
 	}
+
 	e.life.Tell("%spod %s %s", e.life.Meanwhile, p.Name, says)
 	e.life.Must("update pod "+p.Name, e.subject.Store.UpdatePod(changed))
 	e.read()
+
 	switch is := e.pod(p.UID); {
 	case is == nil && !world.IsCollected(&changed):
 		e.life.Breaks("Store", "pod %s was updated, and is gone", p.Name)
 	case is != nil && world.IsCollected(&changed):
-		e.life.Breaks("Store", "pod %s is being deleted, does not run, has no finalizer, and is still there: the store has to remove it when it is updated", p.Name)
+		e.life.Breaks("Store", "pod %s is being deleted, does not run, has no finalizer, and is still there: "+
+			"the store has to remove it when it is updated", p.Name)
 	case is != nil && is.Untracked != changed.Untracked:
 		e.life.Breaks("Store", "pod %s was updated to %s, and is %s", p.Name, describe(&changed), describe(is))
 	case is != nil:
@@ -127,6 +138,7 @@ func (e *Env) delete() bool {
 	if !ok || !e.truth.Object.DeletionTimestamp.IsZero() {
 		return false
 	}
+
 	e.life.Tell("%sa user deletes %s", e.life.Meanwhile, e.the())
 	e.life.Must("delete the job", d.DeleteJob(e.life.Now()))
 	e.read()
@@ -137,15 +149,17 @@ func (e *Env) delete() bool {
 func (e *Env) edit(says string, spec job.Spec) bool {
 	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
 	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
+
 	e.history.Edited = true
 	e.history.MaxParallelism = max(e.history.MaxParallelism, *spec.Parallelism)
+
 	e.read()
 	e.life.Kept("the spec was updated", &spec, &e.truth.Object.Spec)
 	e.happened()
 	return true
 }
 
-// specText is a spec in a line: what decides something, and is not the default.
+// specText describes a spec in a line: the fields that decide something and are not the default.
 func specText(s *job.Spec) string {
 	var w life.Words
 	w.Add(s.CompletionMode == job.Indexed, "Indexed")

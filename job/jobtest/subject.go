@@ -23,10 +23,10 @@ type Store interface {
 	Job() (job.Job, error)
 	// Pods reads all pods of the job; after RemoveJobOnly of an [Orphaner], those that it has left.
 	Pods() ([]job.Pod, error)
-	// UpdatePod stores what a kubelet says of a pod: its phase, whether it is assigned to a node and
-	// ready, its deletion and its detail, except the resource version, which is the store's own. Whether it has the
-	// finalizer is for the program to change. A pod that is being deleted, has ended or was
-	// never started, and has no finalizer, is gone: the store removes it now.
+	// UpdatePod stores what a kubelet reports of a pod: its phase, whether it is assigned to a node
+	// and ready, its deletion and its detail. The resource version in the detail is the store's own,
+	// and the finalizer is the program's. A pod without a finalizer that is being deleted, and has
+	// ended or was never started, is gone: the store removes it now.
 	UpdatePod(p job.Pod) error
 }
 
@@ -37,8 +37,8 @@ type JobDeleter interface {
 }
 
 // Program is the program that is tested, while it runs. A call looks at the job, plans once
-// and carries out the plan. It returns when it wants to be called again although nothing
-// happens; the zero time means not at all. A program is called when the job or a pod
+// and carries out the plan. It returns the time at which it wants to be called again even if
+// nothing happens; the zero time means never. A program is called when the job or a pod
 // changes, when that time comes, and soon again after an error, but never because of a write
 // of its own.
 type Program func(ctx context.Context) (again time.Time, err error)
@@ -50,20 +50,20 @@ type Subject struct {
 	// ended: with forget the program must drop the memories that it has stored, as if they were
 	// lost, otherwise it finds them.
 	Start func(forget bool) Program
-	// Late says that the program sees its objects late, through a watch or a cache. Less can
-	// be promised then.
+	// Late means that the program sees its objects late, through a watch or a cache. Then less can
+	// be promised.
 	Late bool
-	// Cache, if not nil, is what the program sees its objects through. The test shows it the
-	// changes late, and calls the program when it has shown something. Such a subject is Late.
+	// Cache, if not nil, is the program's view of its objects. The test shows it the changes late,
+	// and calls the program after showing something. Such a subject is Late.
 	Cache Cache
-	// OneWriter says that nothing but the program writes the job while a round is under way, so
-	// that its status needs no condition: users edit the job between the rounds.
+	// OneWriter means that only the program writes the job during a round, so that its status needs
+	// no condition: users edit the job between the rounds.
 	OneWriter bool
 	// Close, if not nil, is called when the life is over.
 	Close func()
 }
 
 // Look reads a snapshot, and returns it with the backend that carries out a plan made from
-// it. Now and Memory are filled in by the caller. A snapshot whose job has no UID says that the
-// job is gone, and has the pods that it has left.
+// it. Now and Memory are filled in by the caller. If the job is gone, the job of the snapshot has no
+// UID, and its pods are those that were left.
 type Look func(ctx context.Context) (job.Snapshot, jobapply.Backend, error)

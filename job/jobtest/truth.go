@@ -11,10 +11,14 @@ import (
 	"github.com/batchplan/batchplan/job/jobcheck"
 )
 
-// traits say what a job and its pods are called, and what tells the pods apart.
+// traits name a job and its pods in a story, and tell the pods apart.
 var traits = life.Traits[job.Pod]{
-	Object: "job", Child: "pod", Title: "pod ",
-	Key: uidOf, ID: uidOf, Name: func(p *job.Pod) string { return p.Name },
+	Object:   "job",
+	Child:    "pod",
+	Title:    "pod ",
+	Key:      uidOf,
+	ID:       uidOf,
+	Name:     func(p *job.Pod) string { return p.Name },
 	Describe: func(p *job.Pod) string { return p.Name + ": " + describe(p) },
 }
 
@@ -23,13 +27,18 @@ func uidOf(p *job.Pod) string { return string(p.UID) }
 // pod is the pod of that UID, or nil.
 func (e *Env) pod(uid job.UID) *job.Pod { return e.truth.Child(string(uid)) }
 
-// state is what the checks of a write look at.
+// state returns the input of the checks of a write.
 func (e *Env) state() *jobcheck.State {
-	return &jobcheck.State{Job: &e.truth.Object, Pods: e.truth.Children, History: &e.history, Options: e.options}
+	return &jobcheck.State{
+		Job:     &e.truth.Object,
+		Pods:    e.truth.Children,
+		History: &e.history,
+		Options: e.options,
+	}
 }
 
-// look reads the store again, and compares it with what it held before the write w of a pod; the zero
-// value means that nobody has written.
+// look reads the store again, and compares it with what it held before the write w of a pod. With
+// the zero write nothing may have changed.
 func (e *Env) look(w world.Write, pod job.UID) {
 	e.was = e.truth
 	e.read()
@@ -40,6 +49,7 @@ func (e *Env) look(w world.Write, pod job.UID) {
 	default:
 		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", life.By(w), is, old)
 	}
+
 	var born, gone []*job.Pod
 	for old, p := range e.truth.Against(e.was.Children) {
 		switch {
@@ -47,16 +57,19 @@ func (e *Env) look(w world.Write, pod job.UID) {
 			gone = append(gone, old)
 		case old != nil:
 			if pod != p.UID && !samePod(old, p) {
-				e.life.Breaks("Store", "%s has changed%s: %s, it was %s", p.Name, life.By(w), describe(p), describe(old))
+				e.life.Breaks("Store", "%s has changed%s: %s, it was %s",
+					p.Name, life.By(w), describe(p), describe(old))
 			}
 		case e.history.Of(p.UID) != nil:
-			e.life.Breaks("Store", "%s with UID %s was gone, and is back%s: a UID must be new in the whole life, also after a start", p.Name, p.UID, life.By(w))
+			e.life.Breaks("Store", "%s with UID %s was gone, and is back%s: "+
+				"a UID must be new in the whole life, also after a start", p.Name, p.UID, life.By(w))
 		default:
 			born = append(born, p)
 			e.life.IsNew(p.Name, p.UID)
 			e.history.Born(p)
 		}
 	}
+
 	if w.Verb != world.Create && len(born) > 0 || len(born) > 1 {
 		e.life.Breaks("Store", "%d new pods%s", len(born), life.By(w))
 	}
@@ -81,9 +94,11 @@ func (e *Env) checkGone(p *job.Pod, w world.Write, pod job.UID) {
 	if l := e.history.Of(p.UID); l != nil {
 		removed = l.Removed
 	}
+	isCounted := p.Untracked || removed
+	isUntracked := w.Verb == world.Untrack || w.Verb == world.Release
 	switch {
-	case !p.Untracked && !removed && w.Verb != world.Untrack && w.Verb != world.Release:
-		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: nobody counts it any more", p.Name, life.By(w))
+	case !isCounted && !isUntracked:
+		e.life.Breaks("JI9", "%s is gone%s, and it had its finalizer: it is never counted", p.Name, life.By(w))
 	case pod != p.UID && !world.IsCollected(p):
 		e.life.Breaks("Store", "%s is gone%s", p.Name, life.By(w))
 	}
@@ -95,10 +110,14 @@ func (e *Env) indexTwice(index int32) (wrong []jobcheck.Violation) {
 	if j.Spec.CompletionMode != job.Indexed || e.subject.Late {
 		return nil
 	}
+
 	for _, p := range e.truth.Children {
-		twice := p.Owner == job.Owned && p.Index.Int32() == index && p.Phase < job.PodSucceeded && p.Deletion == nil
-		wrong = append(wrong, life.Wrong(twice, "JI7", "index %d is created again, beside %s", index, p.Name)...)
+		if p.Owner == job.Owned && p.Index.Int32() == index {
+			runs := p.Phase < job.PodSucceeded && p.Deletion == nil
+			wrong = append(wrong, life.Wrong(runs, "JI7", "index %d is created again, beside %s", index, p.Name)...)
+		}
 	}
+
 	var done indexset.Set
 	done.AddText(j.Status.CompletedIndexes, *j.Spec.Completions)
 	return append(wrong, life.Wrong(done.Has(index), "JI7", "index %d is created again, and is completed", index)...)
@@ -114,37 +133,52 @@ func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
 	case p.Untracked || p.Owner != job.Owned:
 		e.life.Breaks("Store", "%s was created without the finalizer or the owner: %s", p.Name, describe(p))
 	case p.Detail == nil || p.Detail.CreationTimestamp.IsZero():
-		e.life.Breaks("Store", "%s was created, and has no creationTimestamp: it decides which pods are deleted first (J29)", p.Name)
+		e.life.Breaks("Store", "%s was created, and has no creationTimestamp: "+
+			"it decides which pods are deleted first (J29)", p.Name)
 	case p.Detail.CreationTimestamp.Sub(e.life.Now()).Abs() > time.Second:
-		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s: the clock of the life is Env.Now", p.Name, e.life.Now(), p.Detail.CreationTimestamp)
+		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s: the clock of the life is Env.Now",
+			p.Name, e.life.Now(), p.Detail.CreationTimestamp)
 	case e.truth.Object.Spec.CompletionMode == job.Indexed && p.Index != c.Index:
-		e.life.Breaks("Store", "%s was created with index %s, asked for was %s", p.Name, p.Index, c.Index)
-	case c.PerIndex && (p.Detail == nil || p.Detail.FailureCount != c.FailureCount || p.Detail.IgnoredFailureCount != c.IgnoredFailureCount):
-		e.life.Breaks("Store", "%s was created without the failures of its index, %d and %d ignored (J18)", p.Name, c.FailureCount, c.IgnoredFailureCount)
+		e.life.Breaks("Store", "%s was created with index %s, want %s", p.Name, p.Index, c.Index)
+	case c.PerIndex && !hasFailures(p.Detail, c):
+		e.life.Breaks("Store", "%s was created without the failures of its index, %d and %d ignored (J18)",
+			p.Name, c.FailureCount, c.IgnoredFailureCount)
 	}
 }
 
-// checkDeleted checks that a pod is being deleted, and that its finalizer went with it exactly if UntrackFirst asked for that, on
-// condition of the version. The pods are as they were before the write and as they are; nil if there was or is none.
+// hasFailures reports whether a pod starts with the failures that were requested.
+func hasFailures(d *job.PodDetail, c *job.Creation) bool {
+	return d.FailureCount == c.FailureCount && d.IgnoredFailureCount == c.IgnoredFailureCount
+}
+
+// checkDeleted checks that a pod is being deleted, and that its finalizer was removed if and only if
+// UntrackFirst asked for that, on condition of the version. The pods are as before the write and as
+// after it; nil for none.
 func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
+	hadFinalizer := was != nil && !was.Untracked
+	hadDetail := was != nil && was.Detail != nil
 	switch {
-	case d.UntrackFirst && was != nil && was.Detail != nil && was.Detail.ResourceVersion != d.ResourceVersion:
-		e.life.Breaks("Store", "%s was deleted with UntrackFirst as of version %q, and was at version %q: the finalizer may only go on that condition",
-			d.Name, d.ResourceVersion, was.Detail.ResourceVersion)
+	case d.UntrackFirst && hadDetail && was.Detail.ResourceVersion != d.ResourceVersion:
+		e.life.Breaks("Store", "%s was deleted with UntrackFirst as of version %q, and was at version %q: "+
+			"the finalizer may only go on that condition", d.Name, d.ResourceVersion, was.Detail.ResourceVersion)
 	case is == nil:
 	case is.Deletion == nil:
 		e.life.Breaks("Store", "%s was deleted, and is there as before", d.Name)
 	case d.UntrackFirst && !is.Untracked:
 		e.life.Breaks("Store", "%s was deleted with UntrackFirst, and has its finalizer", d.Name)
-	case !d.UntrackFirst && was != nil && !was.Untracked && is.Untracked:
+	case !d.UntrackFirst && hadFinalizer && is.Untracked:
 		e.life.Breaks("Store", "%s was deleted without UntrackFirst, and has lost its finalizer", d.Name)
 	}
 }
 
 // samePod compares what the rules of a job look at.
 func samePod(a, b *job.Pod) bool {
-	return a.Phase == b.Phase && a.Owner == b.Owner && a.Untracked == b.Untracked && a.Ready == b.Ready &&
-		a.Name == b.Name && (a.Deletion == nil) == (b.Deletion == nil)
+	return a.Name == b.Name &&
+		a.Phase == b.Phase &&
+		a.Owner == b.Owner &&
+		a.Untracked == b.Untracked &&
+		a.Ready == b.Ready &&
+		(a.Deletion == nil) == (b.Deletion == nil)
 }
 
 // sameStatus compares statuses, times by the second.
@@ -168,8 +202,8 @@ func describe(p *job.Pod) string {
 	return text
 }
 
-// reported is what a kubelet says of a pod, and what the rules of this job look at: conditions
-// decide in a podFailurePolicy alone.
+// reported returns the part of a pod that a kubelet reports and that the rules of this job read:
+// conditions decide only in a podFailurePolicy.
 func (e *Env) reported(p *job.Pod) job.Pod {
 	is := job.Pod{UID: p.UID, Phase: p.Phase, Assigned: p.Assigned, Ready: p.Ready, Deletion: p.Deletion}
 	if p.Detail != nil {
