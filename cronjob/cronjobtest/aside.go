@@ -17,21 +17,22 @@ type aside struct {
 	// least is the time up to which no run may start any more; most is the time up to which
 	// runs may have been given up.
 	least, most time.Time
-	// suspended and schedule are what the memory knows of the spec for certain; an empty
-	// schedule is not known.
+	// suspended and schedule are what the memory certainly knows of the spec; an empty
+	// schedule is unknown.
 	suspended bool
 	schedule  string
-	// resumes and edited say that the memory may be of the time before a change.
+	// resumes and edited are set if the memory may be older than a change.
 	resumes, edited bool
 }
 
-// planned is what is set aside once a plan for the snapshot is carried out.
+// planned returns what is set aside once a plan for the snapshot is carried out.
 func (a aside) planned(s *cronjob.Snapshot) aside {
 	o, spec, next := &s.Options, &s.CronJob.Spec, a
 	since := s.Now
 	if changed := s.CronJob.SpecChanged; !changed.IsZero() && !changed.After(s.Now) {
 		since = latest(changed, a.least)
 	}
+
 	suspended := value.Of(spec.Suspend)
 	if o.SkipOnResume {
 		switch {
@@ -47,6 +48,7 @@ func (a aside) planned(s *cronjob.Snapshot) aside {
 		}
 		next.suspended, next.resumes = suspended, suspended
 	}
+
 	if o.SkipOnEdit {
 		schedule := spec.Schedule
 		if spec.TimeZone != nil {
@@ -63,31 +65,38 @@ func (a aside) planned(s *cronjob.Snapshot) aside {
 		}
 		next.schedule, next.edited = schedule, false
 	}
+
 	if o.SkipHeld && spec.ConcurrencyPolicy == cronjob.Forbid {
 		next.most = latest(next.most, s.Now)
 		if !suspended && isHeld(s) {
-			next.least = latest(next.least, s.Schedule.Schedule.Prev(s.Now.Add(-o.Jitter+1))) // due whatever its delay
+			due := s.Now.Add(-o.Jitter + 1) // whatever its delay
+			next.least = latest(next.least, s.Schedule.Schedule.Prev(due))
 		}
 	}
 	return next
 }
 
-// isHeld reports whether an active job certainly holds the latest run back, and that would be
-// in time. CatchUpAll goes from run to run, and may first pass one whose job is there. A pause comes before the
-// active jobs, and sets nothing aside.
+// isHeld reports whether an active job certainly holds back the latest run, and that run would be
+// in time. CatchUpAll goes from run to run, and may first pass one whose job exists. A pause is
+// checked before the active jobs, and sets nothing aside.
 func isHeld(s *cronjob.Snapshot) bool {
 	o := &s.Options
-	if !s.Consistent || s.CronJob.Spec.StartingDeadlineSeconds != nil || o.CatchUpWindow > 0 || o.PauseAfterFailures > 0 || o.CatchUp != cronjob.CatchUpLatest {
+	inTime := s.CronJob.Spec.StartingDeadlineSeconds == nil && o.CatchUpWindow == 0
+	plain := o.PauseAfterFailures == 0 && o.CatchUp == cronjob.CatchUpLatest
+	if !s.Consistent || !inTime || !plain {
 		return false
 	}
+
+	isActive := func(c cronjob.Child) bool {
+		return slices.ContainsFunc(s.CronJob.Status.Active, func(r cronjob.Reference) bool { return r.UID == c.UID })
+	}
 	return slices.ContainsFunc(s.Children, func(c cronjob.Child) bool {
-		active := slices.ContainsFunc(s.CronJob.Status.Active, func(r cronjob.Reference) bool { return r.UID == c.UID })
-		return active && !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero()
+		return isActive(c) && !c.Foreign && isRunning(&c)
 	})
 }
 
-// failed is what is set aside after a round that has not ended well: the memory may be that
-// before the round, or that after it.
+// failed returns what is set aside after a round that has not ended well: the memory may be the one
+// from before the round, or the one from after it.
 func (a aside) failed(before aside) aside {
 	a.least = earliest(a.least, before.least)
 	a.resumes, a.edited = a.resumes || before.resumes, a.edited || before.schedule != a.schedule
@@ -98,8 +107,9 @@ func (a aside) failed(before aside) aside {
 func latest(times ...time.Time) time.Time   { return slices.MaxFunc(times, time.Time.Compare) }
 func earliest(times ...time.Time) time.Time { return slices.MinFunc(times, time.Time.Compare) }
 
-// checkAside checks that a run does not start that was set aside (CI16).
+// checkAside checks that a run that was set aside does not start (CI16).
 func (e *Env) checkAside(n *cronjob.Creation) []cronjobcheck.Violation {
 	isAside := n.Trigger == "" && n.Backfill == "" && !n.ScheduledTime.After(e.aside.least)
-	return life.Wrong(isAside, "CI16", "the run of %s starts, and the runs up to %s are set aside", clock(n.ScheduledTime), clock(e.aside.least))
+	return life.Wrong(isAside, "CI16", "the run of %s starts, and the runs up to %s are set aside",
+		clock(n.ScheduledTime), clock(e.aside.least))
 }

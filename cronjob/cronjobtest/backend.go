@@ -19,7 +19,8 @@ type checked struct {
 	b cronjobapply.Backend
 }
 
-// do makes a write, and compares the store with what it held. Run is the run whose job is created, made the job in the reply.
+// do makes a write, and compares the store with what it held before. Argument run is the run whose
+// job is created, and made the job in the reply.
 func (c *checked) do(run time.Time, made *cronjobapply.Job, w life.Write) error {
 	return c.e.life.Do(w, func() { c.e.interfere(w.Write, run) }, func(_ bool, err error) {
 		c.e.look(w.Write)
@@ -27,13 +28,14 @@ func (c *checked) do(run time.Time, made *cronjobapply.Job, w life.Write) error 
 	})
 }
 
-// Get reads a job. A read goes wrong with the writes only in so far as the program has ended.
+// Get reads a job. A read fails only if the program has ended.
 func (c *checked) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
 	c.e.life.Writing.Lock()
 	defer c.e.life.Writing.Unlock()
 	if c.e.life.Injector.Crashed() {
 		return cronjobapply.Job{}, world.ErrInjected
 	}
+
 	found, err := c.b.Get(ctx, name)
 	c.e.pending.Note(world.Write{Verb: get, Name: name}, answer{found, err})
 	is := c.e.truth.Child(name)
@@ -45,7 +47,8 @@ func (c *checked) Get(ctx context.Context, name string) (cronjobapply.Job, error
 	case err == nil && found.UID != is.UID:
 		c.e.life.Breaks("Store", "Get says that %s has UID %s; it is %s", name, found.UID, is.UID)
 	case err == nil && (found.Controller == c.e.truth.Object.UID) == is.Foreign:
-		c.e.life.Breaks("Store", "Get says that the controller of %s is %q; the CronJob is %s", name, found.Controller, c.e.truth.Object.UID)
+		c.e.life.Breaks("Store", "Get says that the controller of %s is %q; the CronJob is %s",
+			name, found.Controller, c.e.truth.Object.UID)
 	}
 	return found, err
 }
@@ -61,7 +64,8 @@ func (c *checked) Delete(ctx context.Context, d cronjob.Deletion) error {
 			case old.UID == d.UID && !isDeleted:
 				c.e.life.Breaks("Store", "%s was deleted, and is there as before", d.Name)
 			case old.UID != d.UID && isDeleted:
-				c.e.life.Breaks("Store", "%s with UID %s was to be deleted, and %s is: another job of that name", d.Name, d.UID, old.UID)
+				c.e.life.Breaks("Store", "%s with UID %s was to be deleted, and %s is: another job of that name",
+					d.Name, d.UID, old.UID)
 			}
 		},
 	})
@@ -73,8 +77,10 @@ func (c *checked) Create(ctx context.Context, n cronjob.Creation) (made cronjoba
 		Write: world.Write{Verb: world.Create, Name: n.Name},
 		Before: func() []cronjobcheck.Violation {
 			existed = c.e.truth.Child(n.Name) != nil
-			wrong := life.Wrong(existed, "Store", "%s was created, and a job of that name was there already: the name is the lock of a run (C13)", n.Name)
-			if c.e.subject.Late && c.e.watch == nil || c.e.respec {
+			wrong := life.Wrong(existed, "Store", "%s was created, and a job of that name was there already: "+
+				"the name is the lock of a run (C13)", n.Name)
+			seesLate := c.e.subject.Late && c.e.watch == nil
+			if seesLate || c.e.respec {
 				return wrong // the program could not know more
 			}
 			return slices.Concat(wrong, c.e.state().Create(&n), c.e.checkAside(&n))
@@ -103,8 +109,8 @@ func (e *Env) checkCreated(n *cronjob.Creation, made *cronjobapply.Job) {
 	case is.CreationTimestamp.IsZero():
 		e.life.Breaks("Store", "%s was created, and has no creationTimestamp: it decides how old the job is", n.Name)
 	case !e.isNow(is.CreationTimestamp) || !e.isNow(made.CreationTimestamp):
-		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s, in the reply %s: the clock of the life is Env.Now",
-			n.Name, e.life.Now(), is.CreationTimestamp, made.CreationTimestamp)
+		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s, in the reply %s: "+
+			"the clock of the life is Env.Now", n.Name, e.life.Now(), is.CreationTimestamp, made.CreationTimestamp)
 	}
 }
 
@@ -118,10 +124,12 @@ func (c *checked) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	if c.e.options.SuccessFromChildren {
 		s.LastSuccessfulTime = time.Time{}
 	}
+
 	return c.do(time.Time{}, &cronjobapply.Job{}, life.Write{
 		Write: world.Write{Verb: world.WriteStatus},
 		Before: func() []cronjobcheck.Violation {
-			wrong := life.Wrong(c.e.edited, "Store", "the status is written, and the CronJob has changed since the program looked")
+			wrong := life.Wrong(c.e.edited, "Store",
+				"the status is written, and the CronJob has changed since the program looked")
 			return append(wrong, c.e.state().Status(&s, c.e.history.HasStarted)...)
 		},
 		Apply: func() error { return c.b.WriteStatus(ctx, s) },

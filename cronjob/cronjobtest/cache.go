@@ -8,13 +8,12 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 )
 
-// Cache is what a program behind a watch knows of its CronJob. The test is the watch: it
-// shows each object some time after it has changed, in any order, and several changes at
-// once as one. A program with a Cache must plan from nothing but what it was shown; its
-// backend reads and writes the store itself.
+// Cache is the view that a program behind a watch has of its CronJob. The test is the watch: it
+// shows each object some time after it has changed, in any order, and several changes as one.
+// A program with a Cache must plan only from what it was shown; its backend reads and writes the
+// store itself.
 //
-// The methods may be called while a write of a round is under way, as events arrive
-// whenever they like.
+// The methods may be called while a write of a round is in flight, since events arrive at any time.
 type Cache interface {
 	// Replace shows the CronJob and all its jobs as they are, and replaces all that was shown
 	// before. It is called after each start of the program, and for each new CronJob.
@@ -52,7 +51,7 @@ func (m *Mirror) RemoveJob(name string) {
 	m.Jobs = slices.DeleteFunc(m.Jobs, func(c cronjob.Child) bool { return c.Name == name })
 }
 
-// Snapshot is what the mirror shows now. It is not Consistent.
+// Snapshot returns what the mirror shows now. It is not Consistent.
 func (m *Mirror) Snapshot() cronjob.Snapshot {
 	return cronjob.Snapshot{CronJob: m.CronJob, Children: slices.Clone(m.Jobs)}
 }

@@ -20,7 +20,7 @@ type answer struct {
 // get is the call that is not a write.
 const get world.Verb = "get"
 
-// conclude works out when the program must come again. A round without a plan changes nothing about that.
+// conclude works out when the program must come again. A round without a plan leaves that as it is.
 func (e *Env) conclude() {
 	if e.pending == nil {
 		return

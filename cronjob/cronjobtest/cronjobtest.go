@@ -22,8 +22,8 @@ type Test struct {
 	Options *rapid.Generator[cronjob.Options]
 	// Schedule are the options to compile schedules with, by [Env.Compile]; none if it is nil.
 	Schedule *rapid.Generator[[]schedule.Option]
-	// Endings are how children end: Complete or Failed if it is nil. [world.Skipped] is kept as successful,
-	// any other word as failed.
+	// Endings are how children end: Complete or Failed if it is nil. [world.Skipped] is kept as
+	// successful, any other word as failed.
 	Endings []cronjob.Ending
 }
 
@@ -41,8 +41,11 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 	specs, options := cmp.Or(c.Specs, cronjobgen.Specs()), cmp.Or(c.Options, cronjobgen.Options())
 	life.Check(t, func(l *life.Life) {
 		e := &Env{
-			life: l, options: options.Draw(l.T, "options"), endings: c.Endings,
-			sources: map[source]cronjob.Compiled{}, truth: life.NewFamily[cronjob.CronJob](l, &traits),
+			life:    l,
+			options: options.Draw(l.T, "options"),
+			endings: c.Endings,
+			sources: map[source]cronjob.Compiled{},
+			truth:   life.NewFamily[cronjob.CronJob](l, &traits),
 		}
 		if e.endings == nil {
 			e.endings = []cronjob.Ending{cronjob.Complete, cronjob.Complete, cronjob.Failed}
@@ -50,14 +53,21 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 		if c.Schedule != nil {
 			e.schedules = c.Schedule.Draw(l.T, "schedule options")
 		}
+
 		e.subject = open(e)
 		if e.subject.Close != nil {
 			defer e.subject.Close()
 		}
 		if c := e.subject.Cache; c != nil {
-			e.watch = e.truth.Watch(life.Cache[cronjob.CronJob, cronjob.Child]{Replace: c.Replace, Object: c.SetCronJob, Child: c.SetJob, Remove: c.RemoveJob})
 			e.subject.Late = true
+			e.watch = e.truth.Watch(life.Cache[cronjob.CronJob, cronjob.Child]{
+				Replace: c.Replace,
+				Object:  c.SetCronJob,
+				Child:   c.SetJob,
+				Remove:  c.RemoveJob,
+			})
 		}
+
 		e.program = e.newProgram()
 		e.live(specs)
 	})

@@ -50,14 +50,14 @@ type Env struct {
 	foreign   int                // how many jobs of other owners there were
 }
 
-// Now is the time in this life.
+// Now returns the time in this life.
 func (e *Env) Now() time.Time { return e.life.Now() }
 
-// Options are the options to plan with: in half of the lives the zero value. A program that has
+// Options returns the options to plan with: in half of the lives the zero value. A program with
 // options of its own may ignore them.
 func (e *Env) Options() cronjob.Options { return e.options }
 
-// Compile compiles the schedule of a CronJob with the options of this life. A program that has options
+// Compile compiles the schedule of a CronJob with the options of this life. A program with options
 // of its own may ignore it.
 func (e *Env) Compile(c *cronjob.CronJob) cronjob.Compiled {
 	key := source{c.Spec.Schedule, value.Of(c.Spec.TimeZone), c.CreationTimestamp}
@@ -71,7 +71,7 @@ func (e *Env) Compile(c *cronjob.CronJob) cronjob.Compiled {
 	return compiled
 }
 
-// source is what a schedule is compiled from.
+// source is the input from which a schedule is compiled.
 type source struct {
 	schedule, zone string
 	created        time.Time
@@ -84,11 +84,14 @@ func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
 func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
+
 	e.options, e.edited = s.Options, !e.watch.HasSeen(life.ObjectKey)
-	e.seen, e.schedule, e.compiles, e.memory = s.CronJob, s.Schedule, s.CronJob.UID, p.Conclude(cronjob.Outcome{}).Memory
+	e.seen, e.schedule, e.compiles = s.CronJob, s.Schedule, s.CronJob.UID
+	e.memory = p.Conclude(cronjob.Outcome{}).Memory
 	e.before, e.aside = e.aside, e.aside.planned(s)
 	e.respec = e.edited && !reflect.DeepEqual(e.seen.Spec, e.truth.Object.Spec)
 	e.pending = life.NewPending[cronjob.Plan, answer](e.life, p)
+
 	e.life.TellPlan("", p.String())
 	e.life.CheckClock(s.Now)
 	e.life.Note(cronjobcheck.Plan(s, p))
@@ -110,8 +113,8 @@ func (e *Env) Write(what string, write func() error) error {
 // and checks each before it is made and what happened to it.
 func (e *Env) Backend(b cronjobapply.Backend) cronjobapply.Backend { return &checked{e, b} }
 
-// compiled is the schedule of the CronJob, as the program compiles it: it may do that with
-// options of its own.
+// compiled is the schedule of the CronJob as the program compiles it, which may have options of its
+// own.
 func (e *Env) compiled() cronjob.Compiled {
 	now := e.Compile(&e.truth.Object)
 	if e.compiles == e.truth.Object.UID && e.schedule.Source == now.Source && e.schedule.Zone == now.Zone {

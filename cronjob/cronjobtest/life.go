@@ -36,12 +36,20 @@ func (e *Env) live(specs *rapid.Generator[cronjob.Spec]) {
 }
 
 func (e *Env) create(spec cronjob.Spec, n int) {
-	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: job.UID("cronjob-" + string(rune('a'+n))), CreationTimestamp: e.life.Now(), Spec: spec}
+	c := cronjob.CronJob{
+		Namespace:         "default",
+		Name:              "c",
+		UID:               job.UID("cronjob-" + string(rune('a'+n))),
+		CreationTimestamp: e.life.Now(),
+		Spec:              spec,
+	}
 	e.life.Tell("a user creates CronJob %s: %s", c.UID, specText(&spec))
 	e.life.Must("create the CronJob", e.subject.Store.CreateCronJob(c))
-	e.history, e.aside, e.before, e.requests, e.requested = cronjobcheck.History{}, aside{}, aside{}, 0, nil
+	e.history, e.aside, e.before = cronjobcheck.History{}, aside{}, aside{}
+	e.requests, e.requested = 0, nil
 	e.read()
 	e.watch.List()
+
 	want := e.truth.Object
 	want.Name, want.CreationTimestamp, want.Spec, want.Status = c.Name, c.CreationTimestamp, spec, cronjob.Status{}
 	if want.Namespace != "" { // a store may have no namespaces
@@ -57,18 +65,21 @@ func (e *Env) removeAll() {
 	e.program.Again, e.pending, e.due = time.Time{}, nil, life.Due{}
 }
 
-// steps are the things that can happen and that the program is notified of; each appears as often as
-// it is likely.
+// steps are the things that can happen and of which the program is notified; each appears as often
+// as it is likely.
 func (e *Env) steps() life.Steps {
-	told := e.program.Tells
-	steps := e.program.Steps(func(t *rapid.T) time.Duration {
+	drawTime := func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.IntRange(1, 2000).Draw(t, "seconds")) * time.Second
-	}, time.Second, time.Minute, time.Hour, 30*time.Hour)
+	}
+	steps := e.program.Steps(drawTime, time.Second, time.Minute, time.Hour, 30*time.Hour)
+
+	told := e.program.Tells
 	steps.Add(3, "a job", told(e.finish))
 	steps.Add(3, "the time asked for", func(*rapid.T) { e.program.WakeUp(40 * 24 * time.Hour) })
 	steps.Add(1, "a user", told(e.user))
 	steps.Add(1, "a user removes", told(e.remove))
 	steps.Add(1, "restart", e.restart)
+
 	if _, ok := e.subject.Store.(Requester); ok {
 		steps.Add(1, "a request", func(*rapid.T) { // seen immediately
 			if e.request() {
@@ -85,8 +96,15 @@ func (e *Env) steps() life.Steps {
 // newProgram makes the program that lives.
 func (e *Env) newProgram() *life.Program {
 	p := &life.Program{
-		Life: e.life, Start: e.start, Busy: "CL5", Stuck: "CL4", SeesLate: e.subject.Late, Late: e.watch, CheckStall: e.checkStall,
-		Before: func() { e.edited = false }, After: e.roundEnded,
+		Life:       e.life,
+		Start:      e.start,
+		Busy:       "CL5",
+		Stuck:      "CL4",
+		SeesLate:   e.subject.Late,
+		Late:       e.watch,
+		CheckStall: e.checkStall,
+		Before:     func() { e.edited = false },
+		After:      e.roundEnded,
 		Due: func() life.Due {
 			e.conclude()
 			return e.due
@@ -98,7 +116,7 @@ func (e *Env) newProgram() *life.Program {
 	return p
 }
 
-// start starts the program. One with a cache lists everything anew.
+// start starts the program. A program with a cache lists everything anew.
 func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 	program := e.subject.Start(forget)
 	e.pending, e.due = nil, life.Due{}
@@ -135,8 +153,11 @@ func (e *Env) interfere(w world.Write, run time.Time) {
 	if !e.subject.OneWriter {
 		user = e.userMeanwhile
 	}
+
 	others := e.finish
-	if _, ok := e.subject.Store.(SharedStore); ok && (w.Verb == world.Delete || w.Verb == world.Create && !run.IsZero()) {
+	_, isShared := e.subject.Store.(SharedStore)
+	writesName := w.Verb == world.Delete || w.Verb == world.Create && !run.IsZero()
+	if isShared && writesName {
 		others = func() bool {
 			if e.life.Pick("takes the name", 2) == 0 {
 				return e.finish()
@@ -144,6 +165,7 @@ func (e *Env) interfere(w world.Write, run time.Time) {
 			return e.takeOver(w.Name)
 		}
 	}
+
 	e.program.Interfere(others, user)
 }
 
@@ -171,7 +193,7 @@ func (e *Env) finish() bool {
 	return true
 }
 
-// podsAreGone says why a job goes that is being deleted.
+// podsAreGone explains the end of a job that is being deleted.
 func podsAreGone(c *cronjob.Child) string {
 	return "the pods of " + c.Name + " are gone, and so is the job"
 }
@@ -207,26 +229,27 @@ func (e *Env) update(c cronjob.Child, says, what string) {
 	e.life.Kept(c.Name+" was updated", &c, is)
 }
 
-// crontabs are the schedules that users change between.
+// crontabs are the schedules from which users choose.
 var crontabs = []string{"*/7 * * * *", "0 * * * *", "0 9,17 * * 1-5", "30 6-16/4 * * 1-5", "30 1 * * *"}
 
 // user edits the CronJob.
 func (e *Env) user() bool {
 	spec := e.truth.Object.Spec
 	says := ""
+	mayReschedule := len(e.backfills) == 0 // a range may hold thousands of other runs
 	switch n := e.life.Pick("edit", 6); {
 	case n < 2:
 		suspend := !value.Of(spec.Suspend)
 		spec.Suspend = &suspend
 		says = map[bool]string{true: "suspends the CronJob", false: "resumes the CronJob"}[suspend]
-	case n < 4 && !strings.HasPrefix(spec.Schedule, "@every") && len(e.backfills) == 0: // a range may hold thousands of other runs
+	case n < 4 && mayReschedule && !strings.HasPrefix(spec.Schedule, "@every"):
 		crontab := crontabs[e.life.Pick("schedule", len(crontabs))]
 		if len(strings.Fields(spec.Schedule)) == 6 {
 			crontab = cronjobgen.Seconds[e.life.Pick("seconds", len(cronjobgen.Seconds))] + " " + crontab
 		}
 		spec.Schedule = crontab
 		says = fmt.Sprintf("sets the schedule to %q", spec.Schedule)
-	case n == 4 && len(e.backfills) == 0:
+	case n == 4 && mayReschedule:
 		if spec.TimeZone == nil {
 			spec.TimeZone = value.To("America/New_York")
 			says = "sets the timeZone to America/New_York"
@@ -240,6 +263,7 @@ func (e *Env) user() bool {
 	if reflect.DeepEqual(spec, e.truth.Object.Spec) {
 		return false
 	}
+
 	e.life.Tell("%sa user %s", e.life.Meanwhile, says)
 	e.life.Must("update the spec", e.subject.Store.UpdateSpec(spec))
 	e.read()
@@ -247,16 +271,17 @@ func (e *Env) user() bool {
 	return true
 }
 
-// remove lets a user remove a job. One whose run is recorded nowhere would be the loss of
-// all that is known of it.
+// remove lets a user remove a job. A job whose run is recorded nowhere stays: with it, everything
+// that is known of the run would be lost.
 func (e *Env) remove() bool {
 	recorded := e.truth.Pick(func(c *cronjob.Child) bool {
-		if c.Foreign || !e.watch.HasSeen(c.Name) { // a watch that misses nothing would tell of it before it tells that it is gone
+		if c.Foreign || !e.watch.HasSeen(c.Name) { // a real watch shows a job before its removal
 			return false
 		}
 		beside := c.ScheduledTime.IsZero() && len(e.triggers) > 0
 		return !c.ScheduledTime.After(e.truth.Object.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime)
 	})
+
 	switch {
 	case recorded == nil:
 		return false
@@ -275,22 +300,34 @@ func isRunning(c *cronjob.Child) bool { return c.Finished == "" && c.DeletionTim
 
 // checkStall plans from the store as it is: there must be nothing to do (CL4).
 func (e *Env) checkStall() {
-	if e.subject.Late && (e.watch == nil || !e.watch.HasSeenAll() || !e.program.Again.After(e.life.Now().Add(patience))) {
-		return
+	if e.subject.Late {
+		seenAll := e.watch != nil && e.watch.HasSeenAll()
+		if !seenAll || !e.program.Again.After(e.life.Now().Add(patience)) {
+			return
+		}
 	}
+
 	s := cronjob.Snapshot{
-		CronJob: e.truth.Object, Children: e.truth.Values(), Now: e.life.Now(),
-		Schedule: e.compiled(), Consistent: true, Options: e.options,
-		Triggers: e.triggers, Backfills: e.backfills,
+		CronJob:    e.truth.Object,
+		Children:   e.truth.Values(),
+		Now:        e.life.Now(),
+		Schedule:   e.compiled(),
+		Consistent: true,
+		Options:    e.options,
+		Triggers:   e.triggers,
+		Backfills:  e.backfills,
 	}
-	if o := &e.options; o.SkipOnResume || o.SkipOnEdit || o.SkipHeld || e.passesNames() {
-		s.Memory = e.memory // what is set aside is nowhere else
+	o := &e.options
+	setsAside := o.SkipOnResume || o.SkipOnEdit || o.SkipHeld
+	if setsAside || e.passesNames() {
+		s.Memory = e.memory // what is set aside is recorded nowhere else
 	}
 	plan, err := cronjob.Reconcile(s)
 	if err != nil {
 		e.life.Breaks("Store", "the store holds what no plan can be made from: %v", err)
 		return
 	}
+
 	settled := plan.Settle(cronjob.Writes{})
 	if !settled.Write && len(plan.Create)+len(plan.Delete)+len(plan.Verify) == 0 {
 		return
@@ -302,11 +339,11 @@ func (e *Env) checkStall() {
 	e.life.Breaks("CL4", "the program waits, and there is something to do:\n%s", todo)
 }
 
-// patience is how long a program that sees its objects late may wait for its own writes to
-// be seen, though they are (CI15): after a restart it does not know its last one.
+// patience is how long a program that sees its objects late may wait to see its own writes even
+// though it has seen them (CI15): after a restart it does not know its last write.
 const patience = 5 * time.Minute
 
-// endAll lets all jobs complete, and those that follow them.
+// endAll lets all jobs complete, including those that are created meanwhile.
 func (e *Env) endAll() {
 	for range 400 {
 		c := value.At(e.truth.Those(isLeft), 0)
@@ -329,23 +366,27 @@ func (e *Env) comeToRest() {
 	e.life.Quiet = true
 	e.program.Settle()
 	e.endAll()
-	if e.subject.Late { // it may wait for writes that it is not sure to have seen
+	if e.subject.Late { // it may wait for writes that it cannot be sure to have seen
 		e.program.Pass(patience)
 		e.program.Settle()
 		e.endAll()
 	}
+
 	for _, r := range e.truth.Object.Status.Active {
 		if c := e.truth.Child(r.Name); c == nil || c.Finished != "" {
 			e.life.Breaks("CL2", "%s has ended, and is still active", r.Name)
 		}
 	}
+
 	e.checkLatest()
 	e.checkRequests()
-	// Where the clock was set back, the program may have dealt with the next runs already.
+
+	// If the clock was set back, the program may have dealt with the next runs already.
 	next := e.compiled().Schedule.Next(latest(e.life.Farthest(), e.truth.Object.Status.LastScheduleTime))
 	if !value.Of(e.truth.Object.Spec.Suspend) && e.program.Again.IsZero() && !next.IsZero() {
 		e.life.Breaks("CL4", "the program waits for nothing, and the next run is due at %s", next)
 	}
+
 	e.life.Stop()
 }
 
@@ -354,14 +395,18 @@ func (e *Env) checkLatest() {
 	spec, o, status := &e.truth.Object.Spec, &e.options, &e.truth.Object.Status
 	run, due := e.compiled().Schedule.Latest(e.truth.Object.CreationTimestamp, e.life.Now().Add(-o.Jitter))
 	deadline, bounded := cronjobcheck.Deadline(spec, o)
-	if !due || value.Of(spec.Suspend) || bounded && e.life.Now().Sub(run) >= deadline {
+	isLate := bounded && e.life.Now().Sub(run) >= deadline
+	if !due || isLate || value.Of(spec.Suspend) {
 		return
 	}
+
 	for r := run; !r.IsZero() && !r.After(e.life.Now()); r = e.compiled().Schedule.Next(r) {
-		if c := e.truth.Child(e.options.Naming.JobName(e.truth.Object.Name, r)); c != nil && c.Foreign || e.passesNames() {
+		c := e.truth.Child(e.options.Naming.JobName(e.truth.Object.Name, r))
+		if c != nil && c.Foreign || e.passesNames() {
 			return
 		}
 	}
+
 	if run.After(e.aside.most) && status.LastScheduleTime.Before(run) && !e.mayPause() {
 		e.life.Breaks("CL1", "the run of %s is due, and the last recorded run is %s", run, status.LastScheduleTime)
 	}

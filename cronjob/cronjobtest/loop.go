@@ -31,6 +31,7 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
+
 	s.Now, s.Schedule = l.env.Now(), l.env.Compile(&s.CronJob)
 	s.Memory = l.memory.Value
 	if s.Options == (cronjob.Options{}) {
@@ -45,19 +46,23 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 			return time.Time{}, err
 		}
 	}
+
 	plan, err := cronjob.Reconcile(s)
 	if err != nil {
 		return time.Time{}, err
 	}
+
 	l.env.Planned(&s, &plan)
 	end, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, l.env.Backend(backend), &plan)
 	l.memory.Value = end.Memory
+
 	if len(end.Triggered)+len(end.Backfills) > 0 {
 		progress := func() error { return requester.StoreProgress(end.Triggered, end.Backfills) }
 		if stored := l.env.Write(string(world.StoreBackfills), progress); stored != nil {
 			return time.Time{}, stored
 		}
 	}
+
 	if stored := l.env.Write("store the memory", l.memory.Store); stored != nil {
 		return time.Time{}, stored
 	}

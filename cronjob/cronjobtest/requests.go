@@ -9,7 +9,7 @@ import (
 )
 
 // Requester is a Store that keeps triggers and backfills. A program on such a store puts
-// them into its snapshots and stores their progress, as [cronjob.Conclusion] says, by a write
+// them into its snapshots and stores their progress from the [cronjob.Conclusion], by a write
 // that goes through [Env.Write]. [Loop] does all of that.
 type Requester interface {
 	// AddTrigger stores a trigger.
@@ -25,7 +25,7 @@ type Requester interface {
 	StoreProgress(triggered []string, backfills []cronjob.Backfill) error
 }
 
-// readRequests takes over what is requested beside the schedule.
+// readRequests reads the triggers and backfills.
 func (e *Env) readRequests() {
 	r, ok := e.subject.Store.(Requester)
 	if !ok {
@@ -41,35 +41,46 @@ func (e *Env) readRequests() {
 // request lets a user ask for a job now or for a backfill.
 func (e *Env) request() bool {
 	r := e.subject.Store.(Requester)
-	if e.requests++; e.life.Pick("request", 2) == 0 {
-		t := cronjob.Trigger{ID: fmt.Sprint(e.requests), Overlap: []cronjob.ConcurrencyPolicy{"", cronjob.Forbid}[e.life.Pick("overlap", 2)]}
+	e.requests++
+	if e.life.Pick("request", 2) == 0 {
+		overlaps := []cronjob.ConcurrencyPolicy{"", cronjob.Forbid}
+		t := cronjob.Trigger{ID: fmt.Sprint(e.requests), Overlap: overlaps[e.life.Pick("overlap", 2)]}
 		e.life.Tell("%sa user asks for a job now: trigger %s%s", e.life.Meanwhile, t.ID, overlapText(t.Overlap))
 		e.life.Must("add a trigger", r.AddTrigger(t))
 		e.requested = append(e.requested, t)
 		e.read()
 		return true
 	}
+
 	after := e.life.Now().Add(-time.Duration(e.life.Pick("hours back", 30)*7) * time.Hour)
 	runs := slices.Collect(e.compiled().Schedule.NextN(after, 1+e.life.Pick("runs", 8)))
 	if len(runs) == 0 {
 		return false
 	}
+	overlaps := []cronjob.ConcurrencyPolicy{"", cronjob.Allow}
 	b := cronjob.Backfill{
-		ID: fmt.Sprint(e.requests), After: after, Until: runs[len(runs)-1], Overlap: []cronjob.ConcurrencyPolicy{"", cronjob.Allow}[e.life.Pick("overlap", 2)],
+		ID:        fmt.Sprint(e.requests),
+		After:     after,
+		Until:     runs[len(runs)-1],
+		Overlap:   overlaps[e.life.Pick("overlap", 2)],
 		MaxActive: int32(e.life.Pick("most active", 3)),
 	}
-	for _, run := range e.history.Runs() { // nothing is known of runs whose jobs are gone, or soon are
-		if c := e.truth.Child(e.options.Naming.JobName(e.truth.Object.Name, run)); c == nil || !c.DeletionTimestamp.IsZero() {
+
+	// Nothing is known of runs whose jobs are gone, or will be soon.
+	for _, run := range e.history.Runs() {
+		c := e.truth.Child(e.options.Naming.JobName(e.truth.Object.Name, run))
+		if c == nil || !c.DeletionTimestamp.IsZero() {
 			b.Except = append(b.Except, run)
 		}
 	}
-	e.life.Tell("%sa user asks for the runs from %s to %s: backfill %s%s", e.life.Meanwhile, clock(b.After), clock(b.Until), b.ID, overlapText(b.Overlap))
+	e.life.Tell("%sa user asks for the runs from %s to %s: backfill %s%s",
+		e.life.Meanwhile, clock(b.After), clock(b.Until), b.ID, overlapText(b.Overlap))
 	e.life.Must("add a backfill", r.AddBackfill(b))
 	e.read()
 	return true
 }
 
-// isAwaited reports whether the run is in what is left of a backfill.
+// isAwaited reports whether the run is in the rest of a backfill.
 func (e *Env) isAwaited(run time.Time) bool {
 	return slices.ContainsFunc(e.backfills, func(b cronjob.Backfill) bool {
 		return run.After(b.After) && !run.After(b.Until) && !slices.ContainsFunc(b.Except, run.Equal)
@@ -82,15 +93,20 @@ func (e *Env) checkRequests() {
 	for _, t := range e.triggers {
 		e.life.Breaks("CL4", "trigger %s is not complete, and nothing holds it back", t.ID)
 	}
+
 	for _, b := range e.backfills {
 		due := e.life.Now().Add(-e.options.Jitter)
 		if e.mayPause() {
 			continue // the run that is due is the schedule's, and waits (C19)
 		}
-		if run := e.compiled().Schedule.Next(b.After); !run.IsZero() && !run.After(due) && !run.After(b.Until) {
-			e.life.Breaks("CL4", "backfill %s is not complete, its run of %s is due, and nothing holds it back", b.ID, clock(run))
+		run := e.compiled().Schedule.Next(b.After)
+		isDue := !run.IsZero() && !run.After(due)
+		if isDue && !run.After(b.Until) {
+			e.life.Breaks("CL4", "backfill %s is not complete, its run of %s is due, and nothing holds it back",
+				b.ID, clock(run))
 		}
 	}
+
 	for _, t := range e.requested {
 		name := e.options.Naming.TriggerName(e.truth.Object.Name, t)
 		if c := e.truth.Child(name); c != nil && c.Foreign {
@@ -102,10 +118,12 @@ func (e *Env) checkRequests() {
 	}
 }
 
-// mayPause reports whether enough jobs have failed for Options.PauseAfterFailures, in a row or not (C19).
+// mayPause reports whether enough jobs have failed for Options.PauseAfterFailures, in a row or not
+// (C19).
 func (e *Env) mayPause() bool {
 	failed := e.truth.Those(func(c *cronjob.Child) bool {
-		return !c.Foreign && c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful
+		isFailed := c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful
+		return isFailed && !c.Foreign
 	})
 	limit := int(e.options.PauseAfterFailures)
 	return limit > 0 && len(failed) >= limit

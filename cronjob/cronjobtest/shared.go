@@ -23,6 +23,7 @@ func (e *Env) takeName() bool {
 	for range 1 + e.life.Pick("runs ahead", 3) {
 		run = e.compiled().Schedule.Next(run)
 	}
+
 	name := e.options.Naming.JobName(e.truth.Object.Name, run)
 	if run.IsZero() || e.truth.Child(name) != nil {
 		return false
@@ -45,10 +46,16 @@ func (e *Env) takeOver(name string) bool {
 
 func (e *Env) addForeign(name, says string) bool {
 	e.foreign++
-	c := cronjob.Child{Name: name, UID: job.UID(fmt.Sprint("foreign-", e.foreign)), Foreign: true, CreationTimestamp: e.life.Now()}
+	c := cronjob.Child{
+		Name:              name,
+		UID:               job.UID(fmt.Sprint("foreign-", e.foreign)),
+		Foreign:           true,
+		CreationTimestamp: e.life.Now(),
+	}
 	e.life.Tell("%sanother owner creates a job %s, %s", e.life.Meanwhile, name, says)
 	e.life.Must("add "+name, e.subject.Store.(SharedStore).AddJob(c))
 	e.read()
+
 	if is := e.truth.Child(name); is == nil || !is.Foreign || is.UID != c.UID {
 		e.life.Breaks("Store", "%s was added for another owner, and is not there as such", name)
 	}
@@ -56,12 +63,12 @@ func (e *Env) addForeign(name, says string) bool {
 }
 
 // passesNames reports whether the program may have passed runs whose names are taken. Only its
-// memory knows of these.
+// memory records these.
 func (e *Env) passesNames() bool {
 	return e.options.CatchUp == cronjob.CatchUpAll && e.foreign > 0
 }
 
-// removeJob removes a job from outside.
+// removeJob removes a job by a client other than the program.
 func (e *Env) removeJob(says, name string) {
 	e.life.Tell("%s%s", e.life.Meanwhile, says)
 	e.life.Must("remove "+name, e.subject.Store.RemoveJob(name))

@@ -11,11 +11,11 @@ import (
 // Store is the store of the program that is tested, as users and the test see it. It
 // holds one CronJob with its jobs. Reads must show the source of truth, as it is now.
 type Store interface {
-	// CreateCronJob stores a new CronJob, without a status. Its spec has its defaults. The store may
-	// give it another UID, which must be new.
+	// CreateCronJob stores a new CronJob, without a status. Its spec has its defaults. The store
+	// may give it another UID, which must be new.
 	CreateCronJob(c cronjob.CronJob) error
-	// RemoveCronJob removes the CronJob with its jobs, its triggers and its backfills. Another of the
-	// same name may follow, and jobs of the same names.
+	// RemoveCronJob removes the CronJob with its jobs, its triggers and its backfills. Another
+	// CronJob of the same name may follow, and jobs of the same names.
 	RemoveCronJob() error
 	// UpdateSpec replaces the spec, as a user does.
 	UpdateSpec(s cronjob.Spec) error
@@ -24,17 +24,17 @@ type Store interface {
 	// Jobs reads all jobs of the CronJob, also those that have ended. A UID must be new in
 	// the whole life.
 	Jobs() ([]cronjob.Child, error)
-	// UpdateJob stores how a job has ended: Finished, FinishTime and CompletionTime. Or a user has
-	// deleted it, which DeletionTimestamp says, and it stays until RemoveJob.
+	// UpdateJob stores how a job has ended: Finished, FinishTime and CompletionTime. Or it stores
+	// the DeletionTimestamp of a job that a user has deleted, and that stays until RemoveJob.
 	UpdateJob(c cronjob.Child) error
-	// RemoveJob removes a job, as a user does, or as the garbage collector does once the pods
-	// are gone of a job that is being deleted.
+	// RemoveJob removes a job, as a user does, or as the garbage collector does once the pods of a
+	// deleted job are gone.
 	RemoveJob(name string) error
 }
 
 // Program is the program that is tested, while it runs. A call looks at the CronJob, plans
-// once and carries out the plan. It returns when it wants to be called again although nothing
-// happens; the zero time means not at all. A program is called when the CronJob or a job
+// once and carries out the plan. It returns the time at which it wants to be called again even if
+// nothing happens; the zero time means never. A program is called when the CronJob or a job
 // changes, when that time comes, and soon again after an error, but never because of a write
 // of its own.
 type Program func(ctx context.Context) (again time.Time, err error)
@@ -46,14 +46,14 @@ type Subject struct {
 	// ended: with forget the program must drop the memory that it has stored, as if it were
 	// lost, otherwise it finds it.
 	Start func(forget bool) Program
-	// Late says that the program sees its objects late, through a watch or a cache. Less can
-	// be promised then.
+	// Late means that the program sees its objects late, through a watch or a cache. Then less can
+	// be promised.
 	Late bool
-	// Cache, if not nil, is what the program sees its objects through. The test shows it the
-	// changes late, and calls the program when it has shown something. Such a subject is Late.
+	// Cache, if not nil, is the program's view of its objects. The test shows it the changes late,
+	// and calls the program after showing something. Such a subject is Late.
 	Cache Cache
-	// OneWriter says that nothing but the program writes the CronJob while a round is under way, so
-	// that its status needs no condition: users edit it between the rounds.
+	// OneWriter means that only the program writes the CronJob during a round, so that its status
+	// needs no condition: users edit it between the rounds.
 	OneWriter bool
 	// Close, if not nil, is called when the life is over.
 	Close func()

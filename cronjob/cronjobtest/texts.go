@@ -8,10 +8,11 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// specText is a spec in a line.
+// specText describes a spec in a line.
 func specText(s *cronjob.Spec) string {
 	var w life.Words
 	kept, failed := s.SuccessfulJobsHistoryLimit, s.FailedJobsHistoryLimit
+
 	w.Add(true, "%q, %s", s.Schedule, s.ConcurrencyPolicy)
 	w.Add(s.TimeZone != nil, "in %s", value.Of(s.TimeZone))
 	w.Add(s.StartingDeadlineSeconds != nil, "startingDeadlineSeconds %d", value.Of(s.StartingDeadlineSeconds))
@@ -20,7 +21,7 @@ func specText(s *cronjob.Spec) string {
 	return w.String()
 }
 
-// optionsText is the options in a line; empty for the zero value.
+// optionsText describes the options in a line; it is empty for the zero value.
 func optionsText(o *cronjob.Options) string {
 	var w life.Words
 	all := o.CatchUp == cronjob.CatchUpAll

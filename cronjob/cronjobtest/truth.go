@@ -12,32 +12,43 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// traits say what a CronJob and its jobs are called, and what tells the jobs apart.
+// traits name a CronJob and its jobs in a story, and tell the jobs apart.
 var traits = life.Traits[cronjob.Child]{
-	Object: "CronJob", Child: "job", Key: nameOf, Name: nameOf, Describe: describe,
-	ID: func(c *cronjob.Child) string { return c.Name + " " + string(c.UID) },
+	Object:   "CronJob",
+	Child:    "job",
+	Key:      nameOf,
+	ID:       func(c *cronjob.Child) string { return c.Name + " " + string(c.UID) },
+	Name:     nameOf,
+	Describe: describe,
 }
 
 func nameOf(c *cronjob.Child) string { return c.Name }
 
-// state is what the checks of a write look at.
+// state returns the input of the checks of a write.
 func (e *Env) state() *cronjobcheck.State {
-	st := &cronjobcheck.State{CronJob: &e.truth.Object, Options: &e.options, Triggers: e.triggers, Backfills: e.backfills}
+	st := &cronjobcheck.State{
+		CronJob:   &e.truth.Object,
+		Options:   &e.options,
+		Triggers:  e.triggers,
+		Backfills: e.backfills,
+	}
 	for _, c := range e.truth.Children {
 		st.Neighbours.Add(c)
 	}
 	return st
 }
 
-// look reads the store again, and compares it with what it held before the write w; the zero value
-// means that nobody has written.
+// look reads the store again, and compares it with what it held before the write w. With the zero
+// write nothing may have changed.
 func (e *Env) look(w world.Write) {
 	by := life.By(w)
 	e.was = e.truth
 	e.read()
+
 	if old, is := &e.was.Object.Status, &e.truth.Object.Status; w.Verb != world.WriteStatus && !sameStatus(old, is) {
 		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", by, is, old)
 	}
+
 	for old, c := range e.truth.Against(e.was.Children) {
 		switch {
 		case c == nil:
@@ -62,16 +73,22 @@ func (e *Env) read() {
 	e.watch.Note()
 }
 
+// sameJob compares what the rules of a CronJob look at.
 func sameJob(a, b *cronjob.Child) bool {
-	return a.UID == b.UID && a.Finished == b.Finished && a.Foreign == b.Foreign && a.ScheduledTime.Equal(b.ScheduledTime) &&
+	return a.UID == b.UID &&
+		a.Finished == b.Finished &&
+		a.Foreign == b.Foreign &&
+		a.ScheduledTime.Equal(b.ScheduledTime) &&
 		a.DeletionTimestamp.IsZero() == b.DeletionTimestamp.IsZero()
 }
 
 // sameStatus compares statuses, times by the second.
 func sameStatus(a, b *cronjob.Status) bool {
-	same := func(a, b time.Time) bool { return a.Unix() == b.Unix() }
-	return same(a.LastScheduleTime, b.LastScheduleTime) && same(a.LastSuccessfulTime, b.LastSuccessfulTime) &&
-		slices.EqualFunc(a.Active, b.Active, func(a, b cronjob.Reference) bool { return a.UID == b.UID && a.Name == b.Name })
+	sameTime := func(a, b time.Time) bool { return a.Unix() == b.Unix() }
+	sameJob := func(a, b cronjob.Reference) bool { return a.UID == b.UID && a.Name == b.Name }
+	return sameTime(a.LastScheduleTime, b.LastScheduleTime) &&
+		sameTime(a.LastSuccessfulTime, b.LastSuccessfulTime) &&
+		slices.EqualFunc(a.Active, b.Active, sameJob)
 }
 
 // describe is a job in a few words.
@@ -92,16 +109,20 @@ func describe(c *cronjob.Child) string {
 	return fmt.Sprintf("%s (%s)", text, c.UID)
 }
 
-// checkSnapshot compares a snapshot that says that it is Consistent with the store.
+// checkSnapshot compares a snapshot that claims to be Consistent with the store.
 func (e *Env) checkSnapshot(s *cronjob.Snapshot) {
 	if s.CronJob.UID != e.truth.Object.UID || !sameStatus(&s.CronJob.Status, &e.truth.Object.Status) {
-		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s; it is %s", s.CronJob.Status, e.truth.Object.Status)
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the status %s; it is %s",
+			s.CronJob.Status, e.truth.Object.Status)
 	}
+
+	// The snapshot may lack these.
 	is := e.truth.Object
-	is.Status, is.Version, is.SpecChanged = s.CronJob.Status, s.CronJob.Version, s.CronJob.SpecChanged // which it may lack
+	is.Status, is.Version, is.SpecChanged = s.CronJob.Status, s.CronJob.Version, s.CronJob.SpecChanged
 	if text := life.Difference(&is, &s.CronJob); text != "" {
 		e.life.Breaks("Store", "the snapshot is Consistent, and shows the CronJob otherwise than the store: %s", text)
 	}
+
 	for old, c := range e.truth.Against(life.Pointers(s.Children)) {
 		switch {
 		case c == nil:
@@ -112,7 +133,8 @@ func (e *Env) checkSnapshot(s *cronjob.Snapshot) {
 			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s; it is %s", describe(old), describe(c))
 		default:
 			if text := life.Difference(c, old); text != "" {
-				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s", c.Name, text)
+				e.life.Breaks("Store", "the snapshot is Consistent, and shows %s otherwise than the store: %s",
+					c.Name, text)
 			}
 		}
 	}
