@@ -18,17 +18,27 @@ var AllFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
 // its jobs late; it sees no more of them after the life.
 func Lives(late bool) *rapid.Generator[*world.CronJob] {
 	return rapid.Custom(func(t *rapid.T) *world.CronJob {
-		c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "cronjob-a", CreationTimestamp: world.Start, Spec: drawSpec(t)}
-		w := world.NewCronJob(c, cronjob.Options{})
+		w := world.NewCronJob(cronjob.CronJob{
+			Namespace:         "default",
+			Name:              "c",
+			UID:               "cronjob-a",
+			CreationTimestamp: world.Start,
+			Spec:              drawSpec(t),
+		}, cronjob.Options{})
 		if late {
-			w.Lag = &world.Lag{Most: 10 * time.Second, Draw: func(from, to int) int { return rapid.IntRange(from, to).Draw(t, "version") }}
+			w.Lag = &world.Lag{
+				Most: 10 * time.Second,
+				Draw: func(from, to int) int { return rapid.IntRange(from, to).Draw(t, "version") },
+			}
 		}
+
 		for range rapid.IntRange(0, 40).Draw(t, "steps") {
 			Step(t, w, AllFaults)
 			if w.Err() != nil {
 				t.Fatalf("%v", w.Err())
 			}
 		}
+
 		w.Fault = nil
 		if late {
 			w.Lag.Draw = func(from, _ int) int { return from }
@@ -80,7 +90,7 @@ func Step(t *rapid.T, w *world.CronJob, faults []world.Fault) {
 	w.Commit()
 }
 
-// round is a round in which at most one write goes wrong.
+// round lets the controller have a round in which at most one write goes wrong.
 func round(t *rapid.T, w *world.CronJob, faults []world.Fault) {
 	life.DrawFaults(t, &w.Injector, faults, 5)
 	if _, err := w.Round(); err != nil {
@@ -128,6 +138,7 @@ func removeRecorded(t *rapid.T, w *world.CronJob) {
 	if w.Lag != nil {
 		return // what the controller knows of is not certain
 	}
+
 	w.DeliverAll()
 	var names []string
 	for _, c := range w.Children() {

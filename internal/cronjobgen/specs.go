@@ -14,9 +14,16 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// Schedules are what [Specs] chooses from: frequent and rare ones, some with gaps.
+// Schedules are the schedules that [Specs] chooses from: frequent and rare ones, some with gaps.
 var Schedules = []string{
-	"*/7 * * * *", "@hourly", "0 9,17 * * 1-5", "*/20 14 * * *", "30 6-16/4 * * 1-5", "@daily", "@every 90m", "0 0 1 * *",
+	"*/7 * * * *",
+	"@hourly",
+	"0 9,17 * * 1-5",
+	"*/20 14 * * *",
+	"30 6-16/4 * * 1-5",
+	"@daily",
+	"@every 90m",
+	"0 0 1 * *",
 }
 
 // Starts are the times at which lives begin: some before a change of the clocks in New York.
@@ -52,25 +59,28 @@ func SpecsInSeconds() *rapid.Generator[cronjob.Spec] {
 	})
 }
 
-// ScheduleOptions generates options to compile schedules with: seconds, bounds about the lives that
-// begin at [Starts], and where names tell the seconds a run at the creation. In minutes it could share
-// its name with a run that a backfill asks for.
+// ScheduleOptions generates options to compile schedules with: seconds, and bounds about the lives
+// that begin at [Starts]. If names include seconds, there can also be a run at the creation: in
+// minutes, it could share its name with a run that a backfill asks for.
 func ScheduleOptions(inSeconds bool) *rapid.Generator[[]schedule.Option] {
 	return rapid.Custom(func(t *rapid.T) []schedule.Option {
 		opts := []schedule.Option{schedule.WithSeconds()}
 		if inSeconds && rapid.Bool().Draw(t, "RunAfterAnchor") {
 			opts = append(opts, schedule.RunAfterAnchor())
 		}
+
 		if rapid.IntRange(0, 2).Draw(t, "bounds") == 0 {
-			begin := rapid.SampledFrom(Starts).Draw(t, "NotBefore").Add(time.Duration(rapid.Int64Range(-48*3600, 48*3600).Draw(t, "after the start")) * time.Second)
-			opts = append(opts, schedule.NotBefore(begin), schedule.NotAfter(begin.AddDate(0, 0, rapid.IntRange(0, 40).Draw(t, "days"))))
+			begin := rapid.SampledFrom(Starts).Draw(t, "NotBefore")
+			begin = begin.Add(time.Duration(rapid.Int64Range(-48*3600, 48*3600).Draw(t, "after the start")) * time.Second)
+			end := begin.AddDate(0, 0, rapid.IntRange(0, 40).Draw(t, "days"))
+			opts = append(opts, schedule.NotBefore(begin), schedule.NotAfter(end))
 		}
 		return opts
 	})
 }
 
-// AllOptions generates options that are all chosen together. With inSeconds, names tell the seconds of
-// runs.
+// AllOptions generates options that are all chosen together. With inSeconds, names include the
+// seconds of runs.
 func AllOptions(inSeconds bool) *rapid.Generator[cronjob.Options] {
 	return rapid.Custom(func(t *rapid.T) cronjob.Options {
 		o := drawAll(t)
@@ -89,12 +99,14 @@ func drawOptions(t *rapid.T) (o cronjob.Options) {
 	if kind < 3 {
 		return o
 	}
+
 	o.MaxActive = rapid.Int32Range(0, 2).Draw(t, "MaxActive")
 	o.ReplaceWhenGone = rapid.Bool().Draw(t, "ReplaceWhenGone")
 	if kind == 3 { // one run follows the other immediately
 		o.CatchUp, o.CatchUpLimit = cronjob.CatchUpAll, rapid.Int32Range(1, 6).Draw(t, "CatchUpLimit")
 		return o
 	}
+
 	all := drawAll(t)
 	all.MaxActive, all.ReplaceWhenGone = o.MaxActive, o.ReplaceWhenGone
 	if rapid.Bool().Draw(t, "another kind") {
@@ -103,17 +115,22 @@ func drawOptions(t *rapid.T) (o cronjob.Options) {
 	return all
 }
 
-// drawAll chooses what is not about the number of jobs and their kind.
+// drawAll chooses the options that are not about the number of jobs and their kind.
 func drawAll(t *rapid.T) (o cronjob.Options) {
 	duration := func(label string, most time.Duration) time.Duration {
-		return max(0, time.Duration(rapid.Int64Range(-int64(most/time.Second), int64(most/time.Second)).Draw(t, label))*time.Second)
+		seconds := int64(most / time.Second)
+		return max(0, time.Duration(rapid.Int64Range(-seconds, seconds).Draw(t, label))*time.Second)
 	}
-	o.CatchUp = rapid.SampledFrom([]cronjob.CatchUp{cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll}).Draw(t, "CatchUp")
+	catchUps := []cronjob.CatchUp{cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll}
+
+	o.CatchUp = rapid.SampledFrom(catchUps).Draw(t, "CatchUp")
 	o.CatchUpWindow = duration("CatchUpWindow", 100*time.Hour)
 	o.CatchUpLimit = rapid.Int32Range(1, 6).Draw(t, "CatchUpLimit")
+
 	o.SkipOnResume = rapid.Bool().Draw(t, "SkipOnResume")
 	o.SkipOnEdit = rapid.Bool().Draw(t, "SkipOnEdit")
 	o.SkipHeld = rapid.Bool().Draw(t, "SkipHeld")
+
 	o.Jitter = duration("Jitter", 2*time.Hour)
 	o.KeepSuccessful = duration("KeepSuccessful", 100*time.Hour)
 	o.KeepFailed = duration("KeepFailed", 100*time.Hour)
@@ -131,17 +148,23 @@ func withKind(t *rapid.T, o cronjob.Options, inSeconds bool) cronjob.Options {
 	return o
 }
 
-// Kinds generates the options for children that are not jobs: their kind, their names and marks, and what
-// their parent's kind does not store.
+// Kinds generates the options for children that are not jobs: their kind, their names and marks, and
+// the fields that their parent's kind does not store.
 func Kinds() *rapid.Generator[cronjob.Options] { return rapid.Custom(drawKind) }
 
 func drawKind(t *rapid.T) (o cronjob.Options) {
 	o.Child = cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}
 	o.Naming = rapid.SampledFrom([]cronjob.Naming{
-		{}, {Form: cronjob.NameSeconds}, {Prefix: "run-", Form: cronjob.NameSeconds}, {Form: cronjob.NameCustom, Namer: Stamps{}},
+		{},
+		{Form: cronjob.NameSeconds},
+		{Prefix: "run-", Form: cronjob.NameSeconds},
+		{Form: cronjob.NameCustom, Namer: Stamps{}},
 	}).Draw(t, "Naming")
 	o.Marks = rapid.SampledFrom([]cronjob.Marks{
-		{}, {Time: "example.com/run", Request: "example.com/by"}, {TimeIn: cronjob.InLabel, Time: "example.com/run"}, {TimeIn: cronjob.InName},
+		{},
+		{Time: "example.com/run", Request: "example.com/by"},
+		{TimeIn: cronjob.InLabel, Time: "example.com/run"},
+		{TimeIn: cronjob.InName},
 	}).Draw(t, "Marks")
 	o.ActiveFromChildren = rapid.Bool().Draw(t, "ActiveFromChildren")
 	o.SuccessFromChildren = rapid.Bool().Draw(t, "SuccessFromChildren")

@@ -30,6 +30,7 @@ func Parse(names, text, field string) (int, error) {
 	if text == "" {
 		return 0, nil
 	}
+
 	known := strings.Split(names, separator)
 	if i := slices.Index(known, text); i >= 0 {
 		return i, nil
@@ -56,6 +57,7 @@ func SetString(names string, set uint) string {
 // all of them.
 func ParseSet(names, text string) (uint, error) {
 	known := strings.Split(names, separator)
+
 	var set uint
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)

@@ -27,6 +27,7 @@ func parse(name, text string) (*story, error) {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
+
 	lines := strings.SplitAfter(text, "\n") // the last one is empty, hence blank
 	s := &story{}
 	for at := 0; ; {
@@ -38,12 +39,14 @@ func parse(name, text string) (*story, error) {
 			s.tail = strings.Join(lines[start:], "")
 			return s, nil
 		}
+
 		pos := fmt.Sprintf("%s:%d", name, at+1)
 		cmd, err := parseCommand(chomp(lines[at]))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pos, err)
 		}
 		cmd.Pos = pos
+
 		at++
 
 		input := at
@@ -55,6 +58,7 @@ func parse(name, text string) (*story, error) {
 		}
 		cmd.Input = chomp(strings.Join(lines[input:at], ""))
 		at++
+
 		b := block{head: strings.Join(lines[start:at], ""), cmd: cmd}
 		if b.want, at, err = parseOutput(lines, at); err != nil {
 			return nil, fmt.Errorf("%s: %w", pos, err)
@@ -80,6 +84,7 @@ func parseOutput(lines []string, at int) (string, int, error) {
 		}
 		return "", 0, fmt.Errorf("no pair of lines %q at the end of the output", fence)
 	}
+
 	for at < len(lines) && !isBlank(lines[at]) {
 		at++
 	}
@@ -105,6 +110,7 @@ func formatOutput(output string) (string, error) {
 	if output == "" {
 		return "", nil
 	}
+
 	plain := true
 	lines := strings.SplitAfter(output+"\n", "\n")
 	lines = lines[:len(lines)-1] // no line follows the last newline
@@ -116,6 +122,7 @@ func formatOutput(output string) (string, error) {
 			return "", fmt.Errorf("the output contains two lines %q in a row", fence)
 		}
 	}
+
 	switch {
 	case plain:
 		return output + "\n", nil
@@ -138,6 +145,7 @@ func parseCommand(line string) (*Command, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	c := &Command{Name: name, used: map[string]bool{}}
 	seen := map[string]bool{}
 	for p.space(); p.rest != ""; p.space() {
@@ -170,10 +178,12 @@ func (p *parser) arg() (Arg, error) {
 	if err != nil || !p.eat("=") {
 		return Arg{Key: key}, err
 	}
+
 	if !p.eat("(") {
 		v, err := p.word()
 		return Arg{key, []string{v}}, err
 	}
+
 	a := Arg{key, []string{}}
 	for p.space(); !p.eat(")"); p.space() {
 		if len(a.Values) > 0 && !p.eat(",") {
@@ -199,6 +209,7 @@ func (p *parser) word() (string, error) {
 		p.rest = p.rest[len(quoted):]
 		return strconv.Unquote(quoted)
 	}
+
 	end := strings.IndexAny(p.rest, " \t,()=")
 	if end < 0 {
 		end = len(p.rest)
@@ -206,6 +217,7 @@ func (p *parser) word() (string, error) {
 	if end == 0 {
 		return "", fmt.Errorf("a word is missing before %q", p.rest)
 	}
+
 	word := p.rest[:end]
 	p.rest = p.rest[end:]
 	return word, nil

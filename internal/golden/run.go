@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the expected outputs of the sto
 type Story func(t *testing.T, c *Command) string
 
 // Run runs every file dir/.../*.txt as a subtest that is named after its path, each
-// with a fresh Story from newStory. It fails when there is no such file, so that a
+// with a fresh Story from newStory. It fails if there are none, so that a
 // missing corpus does not look like one that passes.
 func Run(t *testing.T, dir string, newStory func() Story) {
 	t.Helper()
@@ -27,6 +27,7 @@ func Run(t *testing.T, dir string, newStory func() Story) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), filepath.ToSlash(dir)+"/"), ".txt")
 		t.Run(name, func(t *testing.T) {
@@ -48,6 +49,7 @@ func find(dir string) ([]string, error) {
 		}
 		return err
 	})
+
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("no story in %s", dir)
 	}
@@ -68,10 +70,12 @@ func runFile(t reporter, file string, update bool, run func(*Command) string) er
 	if len(s.blocks) == 0 {
 		return fmt.Errorf("%s: no command", file)
 	}
+
 	outputs, err := s.run(t, run)
 	if err != nil {
 		return err
 	}
+
 	if update {
 		if t.Failed() {
 			return nil // the output of a failing story is not kept
@@ -82,6 +86,7 @@ func runFile(t reporter, file string, update bool, run func(*Command) string) er
 		}
 		return os.WriteFile(file, []byte(rewritten), 0o644)
 	}
+
 	for i, b := range s.blocks {
 		if outputs[i] != b.want {
 			t.Errorf("%s: %s printed\n%s\nwant\n%s", b.cmd.Pos, b.cmd.Name, indent(outputs[i]), indent(b.want))

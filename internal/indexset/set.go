@@ -66,12 +66,14 @@ func (s *Set) Add(i int32) bool {
 	if s.table[n] == fullPage {
 		return false
 	}
+
 	bit := int(i) % pageBits
 	word := &s.writable(n)[bit/64]
 	mask := uint64(1) << (bit % 64)
 	if *word&mask != 0 {
 		return false
 	}
+
 	*word |= mask
 	s.len++
 	return true
@@ -87,8 +89,10 @@ func (s *Set) AddRange(first, last int32) {
 		s.Add(first)
 		return
 	}
+
 	from, to := int(first)/pageBits, int(last)/pageBits
 	s.grow(to + 1)
+
 	for n := from; n <= to; n++ {
 		lo, hi := 0, pageBits-1
 		if n == from {
@@ -111,6 +115,7 @@ func (s *Set) fill(n, lo, hi int) {
 		s.table[n] = fullPage
 		return
 	}
+
 	p := s.writable(n)
 	for w := lo / 64; w <= hi/64; w++ {
 		mask := ^uint64(0)
@@ -167,6 +172,7 @@ func (s *Set) clear(n int, p *page) {
 	if full {
 		s.table[n] = emptyPage
 	}
+
 	out := s.writable(n)
 	for w := range out {
 		if full {
@@ -182,11 +188,13 @@ func (s *Set) writable(n int) *page {
 	if entry := s.table[n]; entry != emptyPage {
 		return s.pages[entry-1]
 	}
+
 	if s.used == len(s.pages) {
 		s.pages = append(s.pages, new(page))
 	} else {
 		*s.pages[s.used] = page{}
 	}
+
 	s.used++
 	s.table[n] = int32(s.used)
 	return s.pages[s.used-1]

@@ -23,6 +23,7 @@ func (s *Set) AddText(text string, limit int32) Text {
 	out := Text{Canonical: true}
 	before := Piece{Last: -2}
 	var late []Piece
+
 	for text, p := range Pieces(text) {
 		switch {
 		case !p.OK:
@@ -37,6 +38,7 @@ func (s *Set) AddText(text string, limit int32) Text {
 			before = p
 		}
 	}
+
 	s.addSorted(late, limit)
 	return out
 }
@@ -60,6 +62,7 @@ func Added(before, after string) int {
 	if before == after {
 		return 0
 	}
+
 	var a, b Set
 	a.AddText(before, math.MaxInt32)
 	b.AddText(after, math.MaxInt32)
@@ -97,12 +100,14 @@ func Pieces(list string) iter.Seq2[string, Piece] {
 
 // follows reports whether AppendText would write p after the piece before it.
 func (p *Piece) follows(before *Piece) bool {
-	if !p.plain || p.First <= before.Last || p.IsRange && p.Last-p.First < 2 {
+	isShort := p.IsRange && p.Last-p.First < 2
+	if !p.plain || p.First <= before.Last || isShort {
 		return false
 	}
 	if p.First != before.Last+1 {
 		return true
 	}
+
 	p.pair = true
 	return !p.IsRange && !before.IsRange && !before.pair
 }
@@ -116,6 +121,7 @@ func parsePiece(text string) Piece {
 	if !ok || rest[0] != '-' {
 		return Piece{}
 	}
+
 	last, rest, plainLast, ok := parseNumber(rest[1:])
 	if !ok || rest != "" || first > last {
 		return Piece{}
@@ -131,16 +137,20 @@ func parseNumber(text string) (n int32, rest string, plain, ok bool) {
 	if text != "" && text[0] == '+' {
 		start = 1
 	}
+
 	i := start
-	for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
+	for ; i < len(text) && isDigit(text[i]); i++ {
 		v = v*10 + int64(text[i]-'0')
 		if v > 1<<31-1 {
 			return 0, "", false, false
 		}
 	}
+
 	plain = start == 0 && (i == 1 || i > 0 && text[0] != '0')
 	return int32(v), text[i:], plain, i > start
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // AppendText appends the text form: increasing, comma separated, runs of three
 // or more as "a-b", runs of two as "a,b" (J14).
@@ -162,6 +172,7 @@ func AppendRange(dst []byte, first, last int32) []byte {
 	if first == last {
 		return dst
 	}
+
 	separator := byte('-')
 	if last == first+1 {
 		separator = ','

@@ -1,5 +1,5 @@
-// Package intact finds functions that write to what they are given, that keep it, and that return
-// memory that others have as well.
+// Package intact finds functions that write to their arguments, that keep them, and that return
+// memory that others hold as well.
 package intact
 
 import (
@@ -17,17 +17,17 @@ import (
 	"unsafe"
 )
 
-// Functions are those of a package that Check calls.
+// Functions are the functions of a package that Check calls.
 type Functions struct {
 	// Of has all functions of the package, as values. The methods follow from the types of the pool.
 	Of []any
-	// Writes are those that write to what their first argument points to, by name: "Pod.Read".
+	// Writes names the functions that write to the target of their first argument: "Pod.Read".
 	Writes []string
-	// Shares are those whose results may share memory with an argument, by name, with the field of
-	// the first result that is an argument, if there is one. An append to another must not show, unless
-	// the field is "*".
+	// Shares names the functions whose results may share memory with an argument. The value is the
+	// field of the first result that is an argument, if there is one. An append to another field
+	// must not show, unless the value is "*".
 	Shares map[string]string
-	// Skip are those that are not called, by name, and all methods of a type by its name.
+	// Skip names functions that are not called, and types whose methods are not called.
 	Skip []string
 
 	called map[string]bool
@@ -60,6 +60,7 @@ func (p *Pool) add(v reflect.Value) {
 	if p.values == nil {
 		p.values = map[reflect.Type][]reflect.Value{}
 	}
+
 	t := v.Type()
 	wanted := len(p.values[t]) == 0 || len(p.values[t]) < most && !v.IsZero()
 	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && wanted {
@@ -86,11 +87,13 @@ func (f *Functions) Check(t Test, p *Pool) {
 	if f.called == nil {
 		f.called = map[string]bool{}
 	}
+
 	try := func(name string, fn reflect.Value) {
 		if !slices.Contains(f.Skip, name) && p.call(t, name, fn, f) {
 			f.called[name] = true
 		}
 	}
+
 	for _, fn := range f.Of {
 		name := runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name()
 		try(name[strings.LastIndex(name, ".")+1:], reflect.ValueOf(fn))
@@ -131,6 +134,7 @@ func (p *Pool) call(t Test, name string, fn reflect.Value, f *Functions) (ok boo
 			}
 			given = append(given, v)
 		}
+
 		if d := check(fn, given, writes, method, f.shared(name), p); d != "" {
 			t.Errorf("%s %s", name, d)
 		}
@@ -149,6 +153,7 @@ func (p *Pool) take(t reflect.Type, n int) reflect.Value {
 		out.Elem().Set(v)
 		return out
 	}
+
 	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
 		for _, of := range p.types() {
 			if reflect.PointerTo(of).Implements(t) {
@@ -157,9 +162,11 @@ func (p *Pool) take(t reflect.Type, n int) reflect.Value {
 		}
 		return reflect.Value{}
 	}
+
 	if known := p.values[t]; len(known) > 0 {
 		return known[n%len(known)]
 	}
+
 	if t.Kind() == reflect.Slice || t.Kind() != reflect.Func && isPlain(t) {
 		return reflect.Zero(t)
 	}
@@ -174,19 +181,21 @@ func (f *Functions) shared(name string) *string {
 	return nil
 }
 
-// check makes one call, and says what is wrong with it.
+// check makes one call, and describes what is wrong with it.
 func check(fn reflect.Value, given []reflect.Value, writes, method bool, shares *string, p *Pool) string {
 	var args, was []reflect.Value
 	for _, v := range given {
 		args = append(args, variable(v))
 		was = append(was, variable(v))
 	}
+
 	watched := slices.Clone(args)
 	if writes { // but not to what that refers to in turn
 		args[0] = reflect.New(args[0].Type().Elem())
 		args[0].Elem().Set(watched[0].Elem())
 		args[0] = addressable(args[0])
 	}
+
 	changed := func() string {
 		for i := range watched {
 			if d := diff(watched[i], was[i], true, 0); d != "" {
@@ -204,6 +213,7 @@ func check(fn reflect.Value, given []reflect.Value, writes, method bool, shares 
 	if d := changed(); d != "" {
 		return "writes to its " + d
 	}
+
 	first := make([]reflect.Value, len(out))
 	for i, v := range out {
 		first[i] = variable(v)
@@ -229,6 +239,7 @@ func check(fn reflect.Value, given []reflect.Value, writes, method bool, shares 
 	if writes || shares != nil {
 		return ""
 	}
+
 	again := addressables(call(args))
 	for i := range again {
 		if d := diff(again[i], first[i], false, 0); d != "" {
@@ -265,6 +276,7 @@ func exported(folder string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var names []string
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
@@ -278,6 +290,7 @@ func exported(folder string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok || !fn.Name.IsExported() {
@@ -287,6 +300,7 @@ func exported(folder string) ([]string, error) {
 				names = append(names, fn.Name.Name)
 				continue
 			}
+
 			t := fn.Recv.List[0].Type
 			if star, ok := t.(*ast.StarExpr); ok {
 				t = star.X

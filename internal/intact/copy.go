@@ -3,7 +3,6 @@ package intact
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 	"unsafe"
 )
@@ -122,7 +121,12 @@ func diff(is, was reflect.Value, spare bool, depth int) string {
 		return ""
 	}
 	is, was = open(is), open(was)
-	nilable := slices.Contains([]reflect.Kind{reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface}, is.Kind())
+
+	var nilable bool
+	switch is.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface:
+		nilable = true
+	}
 	switch {
 	case is.Type() == reflect.TypeFor[*time.Location](): // each lookup of a name makes another
 		if a, b := is.Interface().(*time.Location).String(), was.Interface().(*time.Location).String(); a != b {
@@ -209,6 +213,7 @@ func scribble(v reflect.Value, behind bool, seen map[unsafe.Pointer]bool) {
 	if behind && isPlain(v.Type()) {
 		return
 	}
+
 	switch v.Kind() {
 	case reflect.Bool:
 		v.SetBool(!v.Bool())

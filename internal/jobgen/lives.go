@@ -120,7 +120,11 @@ func DrawFaults(t *rapid.T, w *world.Job, faults []world.Fault) {
 
 // Act lets the environment act once. Clocks jump forwards and back (F8).
 func Act(t *rapid.T, w *world.Job) {
-	switch rapid.SampledFrom([]string{"run", "run", "succeed", "fail", "fail", "kubelet", "tick", "tick", "evict", "disrupt", "restart container", "clock back"}).Draw(t, "act") {
+	acts := []string{
+		"run", "run", "succeed", "fail", "fail", "kubelet", "tick", "tick", "evict", "disrupt",
+		"restart container", "clock back",
+	}
+	switch rapid.SampledFrom(acts).Draw(t, "act") {
 	case "run":
 		if p := drawPod(t, w, func(p *job.Pod) bool { return p.Phase == job.PodPending }); p != nil {
 			w.Run(p)
@@ -138,7 +142,8 @@ func Act(t *rapid.T, w *world.Job) {
 	case "clock back":
 		w.Now = w.Now.Add(-rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour}).Draw(t, "back"))
 	case "tick":
-		w.Now = w.Now.Add(rapid.SampledFrom([]time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}).Draw(t, "tick"))
+		ticks := []time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}
+		w.Now = w.Now.Add(rapid.SampledFrom(ticks).Draw(t, "tick"))
 	case "evict":
 		if p := drawPod(t, w, unfinished); p != nil {
 			w.Evict(p)
@@ -165,13 +170,15 @@ func Kubelet(w *world.Job) {
 
 // Meddle lets another client change the job or its pods from outside (F6, F7).
 func Meddle(t *rapid.T, w *world.Job) {
-	switch rapid.SampledFrom([]string{"suspend", "parallelism", "elastic", "delete", "orphan", "unlabel", "strip"}).Draw(t, "meddle") {
+	acts := []string{"suspend", "parallelism", "elastic", "delete", "orphan", "unlabel", "strip"}
+	switch rapid.SampledFrom(acts).Draw(t, "meddle") {
 	case "suspend":
 		w.Edit(func(s *job.Spec) { s.Suspend = ptr(!*s.Suspend) })
 	case "parallelism":
 		w.Edit(func(s *job.Spec) { s.Parallelism = ptr(rapid.Int32Range(0, 5).Draw(t, "new parallelism")) })
 	case "elastic":
-		if w.Job.Spec.CompletionMode == job.Indexed && w.Job.Spec.SuccessPolicy == nil && w.Job.Spec.MaxFailedIndexes == nil {
+		s := &w.Job.Spec
+		if s.CompletionMode == job.Indexed && s.SuccessPolicy == nil && s.MaxFailedIndexes == nil {
 			n := rapid.Int32Range(1, 5).Draw(t, "new completions")
 			w.Edit(func(s *job.Spec) { s.Completions, s.Parallelism = ptr(n), ptr(n) })
 		}
@@ -180,7 +187,8 @@ func Meddle(t *rapid.T, w *world.Job) {
 			w.DeleteJob()
 		}
 	case "orphan":
-		w.AddPod(job.Pod{Owner: job.Orphan, Index: job.IndexAt(rapid.Int32Range(-1, 6).Draw(t, "index")), Untracked: true})
+		index := job.IndexAt(rapid.Int32Range(-1, 6).Draw(t, "index"))
+		w.AddPod(job.Pod{Owner: job.Orphan, Index: index, Untracked: true})
 	case "unlabel":
 		if p := drawPod(t, w, func(p *job.Pod) bool { return p.Owner == job.Owned }); p != nil {
 			p.Owner = job.OwnedUnmatched

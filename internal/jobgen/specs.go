@@ -10,8 +10,8 @@ import (
 func ptr[T any](v T) *T { return &v }
 
 // Specs generates specs that [job.Validate] accepts, with their defaults, of jobs with few
-// pods. Only what decides something varies. A pod failure policy tells exit code 42 and disruptions from
-// other failures.
+// pods. Only fields that decide something vary. A pod failure policy distinguishes exit code 42 and
+// disruptions from other failures.
 func Specs() *rapid.Generator[job.Spec] { return rapid.Custom(drawSpec) }
 
 func drawSpec(t *rapid.T) job.Spec {

@@ -1,4 +1,4 @@
-// Package kittest is what the tests of the two test kits share.
+// Package kittest holds helpers that the tests of the two test kits share.
 package kittest
 
 import (
@@ -27,7 +27,7 @@ func Set(t *testing.T, flags map[string]string) {
 	}
 }
 
-// Story runs a test that must fail, and returns what it says.
+// Story runs a test that must fail, and returns its message.
 func Story(t *testing.T, test func(testing.TB)) string {
 	t.Helper()
 	r := &recorder{TB: t}
@@ -37,26 +37,40 @@ func Story(t *testing.T, test func(testing.TB)) string {
 		test(r)
 	}()
 	<-done
+
 	if r.said == "" {
 		t.Fatal("nothing was found")
 	}
 	return r.said
 }
 
-// Find is Story for that many lives of seed 1. Those that fail are not stored, and shrunk for a second.
+// Find is Story for that many lives of seed 1. Failing lives are not stored, and are shrunk for a
+// second.
 func Find(t *testing.T, lives string, test func(testing.TB)) string {
 	t.Helper()
-	Set(t, map[string]string{"rapid.seed": "1", "rapid.nofailfile": "true", "rapid.checks": lives, "rapid.shrinktime": "1s"})
+	Set(t, map[string]string{
+		"rapid.seed":       "1",
+		"rapid.nofailfile": "true",
+		"rapid.checks":     lives,
+		"rapid.shrinktime": "1s",
+	})
 	return Story(t, test)
 }
 
 var livesWell = regexp.MustCompile(`(\d+) lives went well`)
 
-// Within checks for each of the seeds from 1 that the test fails within 20 lives, and says so. In verbose mode it tells in which life.
+// Within checks for each of the seeds from 1 that the test fails within 20 lives, with that message.
+// In verbose mode it logs the number of the life.
 func Within(t *testing.T, seeds int, says string, test func(testing.TB)) {
 	t.Helper()
 	for seed := range seeds {
-		Set(t, map[string]string{"rapid.seed": strconv.Itoa(seed + 1), "rapid.nofailfile": "true", "rapid.checks": "20", "rapid.shrinktime": "0s"})
+		Set(t, map[string]string{
+			"rapid.seed":       strconv.Itoa(seed + 1),
+			"rapid.nofailfile": "true",
+			"rapid.checks":     "20",
+			"rapid.shrinktime": "0s",
+		})
+
 		story := Story(t, test)
 		if !strings.Contains(story, says) {
 			t.Errorf("seed %d: the story does not say %q:\n%s", seed+1, says, story)
@@ -67,7 +81,7 @@ func Within(t *testing.T, seeds int, says string, test func(testing.TB)) {
 	}
 }
 
-// recorder is a test that may fail. What it says ends with how to repeat the failure.
+// recorder is a test that may fail. Its message ends with the way to repeat the failure.
 type recorder struct {
 	testing.TB
 	said string
@@ -78,7 +92,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// Listed are objects as a store returns them: in another order each time, if it is a map.
+// Listed returns objects in the order of a store: in another order each time, if it is a map.
 func Listed[T any](objects []T, isMap bool) []T {
 	objects = slices.Clone(objects)
 	if isMap {
@@ -87,7 +101,7 @@ func Listed[T any](objects []T, isMap bool) []T {
 	return objects
 }
 
-// Repeats runs a test twice with one seed. What its stores note must be the same.
+// Repeats runs a test twice with one seed. Its stores must note the same.
 func Repeats(t *testing.T, lives string, test func(note func([]string))) {
 	t.Helper()
 	Set(t, map[string]string{"rapid.seed": "1", "rapid.checks": lives})
@@ -95,7 +109,8 @@ func Repeats(t *testing.T, lives string, test func(note func([]string))) {
 	for i := range runs {
 		test(func(changes []string) { runs[i] = append(runs[i], changes...) })
 	}
+
 	if diff := cmp.Diff(runs[0], runs[1]); diff != "" || len(runs[0]) < 100 {
-		t.Errorf("of %d changes, the second time others come:\n%s", len(runs[0]), diff)
+		t.Errorf("of %d changes, the second run has others:\n%s", len(runs[0]), diff)
 	}
 }

@@ -8,7 +8,7 @@ import (
 // Slip is a small mistake in the times of a loop. The zero value is none.
 type Slip struct {
 	Name string
-	// Story is what a kit says of it.
+	// Story is a kit's message about it.
 	Story string
 
 	now    func(time.Time) time.Time
@@ -25,12 +25,15 @@ func (s *Slip) Clock(now time.Time) time.Time {
 }
 
 // Program is a program with the mistake.
-func (s *Slip) Program(now func() time.Time, round func(context.Context) (time.Time, error)) func(context.Context) (time.Time, error) {
+func (s *Slip) Program(
+	now func() time.Time, round func(context.Context) (time.Time, error),
+) func(context.Context) (time.Time, error) {
 	var next time.Time
 	return func(ctx context.Context) (time.Time, error) {
 		if s.sleeps && next.After(now()) {
 			return next, nil
 		}
+
 		again, err := round(ctx)
 		if s.end != nil {
 			again, err = s.end(now(), again, err)
@@ -40,16 +43,22 @@ func (s *Slip) Program(now func() time.Time, round func(context.Context) (time.T
 	}
 }
 
-// Slips are the mistakes. Stall is the rule that a loop breaks which comes too late, busy that of one which comes too early.
+// Slips are the mistakes. Stall is the rule that a late loop breaks, busy the rule that an early
+// loop breaks.
 func Slips(stall, busy string) []Slip {
-	waits, asks, clock := stall+": the program waits ", busy+": each round asks for another one immediately", "Store: the snapshot is of"
+	waits := stall + ": the program waits "
+	asks := busy + ": each round asks for another one immediately"
+	clock := "Store: the snapshot is of"
+
 	return []Slip{
 		{Name: "each wake-up is 300 days late", Story: waits + "until",
 			end: later(func(_, again time.Time) time.Time { return again.Add(300 * day) })},
 		{Name: "each wake-up is 30 s late", Story: waits + "until",
 			end: later(func(_, again time.Time) time.Time { return again.Add(30 * time.Second) })},
 		{Name: "wake-ups are rounded up to five minutes", Story: waits + "until",
-			end: later(func(_, again time.Time) time.Time { return again.Add(5*time.Minute - 1).Truncate(5 * time.Minute) })},
+			end: later(func(_, again time.Time) time.Time {
+				return again.Add(5*time.Minute - 1).Truncate(5 * time.Minute)
+			})},
 		{Name: "milliseconds are taken for seconds", Story: waits + "until",
 			end: later(func(now, again time.Time) time.Time { return now.Add(1000 * again.Sub(now)) })},
 		{Name: "seconds are taken for milliseconds", Story: asks,
@@ -60,7 +69,8 @@ func Slips(stall, busy string) []Slip {
 			end: func(time.Time, time.Time, error) (time.Time, error) { return time.Time{}, nil }},
 		{Name: "changes are not looked at before the next wake-up", Story: stall + ": the program waits", sleeps: true},
 		{Name: "a failed write is slept over", Story: waits + "until", end: sleepsOver(300 * day)},
-		{Name: "a failed write is repeated after five minutes", Story: waits + "until", end: sleepsOver(5 * time.Minute)},
+		{Name: "a failed write is repeated after five minutes", Story: waits + "until",
+			end: sleepsOver(5 * time.Minute)},
 		{Name: "the clock is a day ahead", Story: clock, now: ahead(day)},
 		{Name: "the clock is 30 s ahead", Story: clock, now: ahead(30 * time.Second)},
 		{Name: "the clock is 30 s behind", Story: clock, now: ahead(-30 * time.Second)},
@@ -85,7 +95,7 @@ func later(change func(now, again time.Time) time.Time) func(now, again time.Tim
 	}
 }
 
-// sleepsOver makes a loop pause after an error, which it keeps to itself.
+// sleepsOver makes a loop pause after an error, and hides the error.
 func sleepsOver(pause time.Duration) func(now, again time.Time, err error) (time.Time, error) {
 	return func(now, again time.Time, err error) (time.Time, error) {
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Check runs a property and prints nothing but its story if it fails: what rapid draws
+// Check runs a property and prints only its story if it fails: what rapid draws
 // is of no use to those who have not written the property.
 func Check(t testing.TB, property func(*Life)) {
 	t.Helper()
@@ -26,6 +26,7 @@ func Check(t testing.TB, property func(*Life)) {
 		})
 	}()
 	<-done
+
 	if q.Failed() {
 		story := ""
 		if last != nil {
@@ -71,14 +72,15 @@ var reproduce = regexp.MustCompile(`-rapid\.seed=\d+|-rapid\.failfile=".*?"`)
 
 var wentWell = regexp.MustCompile(`failed after (\d+) tests`)
 
-// advice says how to repeat the failure. What rapid says is printed whole if it is something
-// else than a life that has failed.
+// advice explains how to repeat the failure. The output of rapid is printed whole if it is something
+// other than a life that has failed.
 func (q *quietly) advice(name string) string {
 	said := strings.Join(q.lines, "\n")
 	found := reproduce.FindAllString(said, -1)
 	if found == nil || strings.Contains(said, "[rapid] panic") || strings.Contains(said, "flaky") {
 		return said
 	}
+
 	before := ""
 	if n := wentWell.FindStringSubmatch(said); n != nil {
 		before = n[1] + " lives went well before this one. "

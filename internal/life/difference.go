@@ -13,7 +13,7 @@ import (
 )
 
 // Difference compares two values by their JSON, times by the second. It names the first field
-// that differs, as in "startTime: is 00:00:01, was to be 00:00:00", and is empty if none does. A
+// that differs, as in "startTime: got 00:00:01, want 00:00:00", and is empty if none does. A
 // list or an object without elements is as good as none.
 func Difference(want, is any) string {
 	if reflect.DeepEqual(want, is) { // the common case
@@ -60,8 +60,9 @@ func differ(path string, want, is any) string {
 		}
 		return ""
 	}
+
 	if a, b := plain(want), plain(is); a != b {
-		return fmt.Sprintf("%s: is %s, was to be %s", path, b, a)
+		return fmt.Sprintf("%s: got %s, want %s", path, b, a)
 	}
 	return ""
 }
@@ -93,6 +94,7 @@ func plain(v any) string {
 			return t.UTC().Truncate(time.Second).Format(time.RFC3339)
 		}
 	}
+
 	if text, err := json.Marshal(v); err == nil && v != nil {
 		return string(text)
 	}

@@ -18,12 +18,12 @@ func TestDifference(t *testing.T) {
 		{"nothing", job.Status{}, job.Status{}, ""},
 		{"an empty list", job.Spec{}, job.Spec{Template: job.Template{Containers: []string{}}}, ""},
 		{"another zone and a part of a second", job.Status{StartTime: at}, job.Status{StartTime: at.Add(3e8).In(time.FixedZone("", 3600))}, ""},
-		{"a time", job.Status{StartTime: at}, job.Status{StartTime: at.Add(time.Second)}, "startTime: is 2026-01-01T00:00:01Z, was to be 2026-01-01T00:00:00Z"},
-		{"a forgotten field", job.Spec{ActiveDeadlineSeconds: &limit}, job.Spec{}, "activeDeadlineSeconds: is missing, was to be 4611686018427387904"},
-		{"a zero is not nothing", job.Spec{}, job.Spec{Parallelism: &none}, "parallelism: is 0, was to be missing"},
+		{"a time", job.Status{StartTime: at}, job.Status{StartTime: at.Add(time.Second)}, "startTime: got 2026-01-01T00:00:01Z, want 2026-01-01T00:00:00Z"},
+		{"a forgotten field", job.Spec{ActiveDeadlineSeconds: &limit}, job.Spec{}, "activeDeadlineSeconds: got missing, want 4611686018427387904"},
+		{"a zero is not nothing", job.Spec{}, job.Spec{Parallelism: &none}, "parallelism: got 0, want missing"},
 		{"in a list", job.PodDetail{Containers: []job.Container{{Name: "a", ExitCode: 1}}}, job.PodDetail{Containers: []job.Container{{Name: "a"}}},
-			"containers[0].exitCode: is missing, was to be 1"},
-		{"a shorter list", job.PodDetail{Conditions: []job.PodCondition{{Type: "a"}}}, job.PodDetail{}, `conditions[0].type: is missing, was to be "a"`},
+			"containers[0].exitCode: got missing, want 1"},
+		{"a shorter list", job.PodDetail{Conditions: []job.PodCondition{{Type: "a"}}}, job.PodDetail{}, `conditions[0].type: got missing, want "a"`},
 	} {
 		if text := Difference(c.want, c.is); text != c.text {
 			t.Errorf("%s: %q, want %q", c.name, text, c.text)

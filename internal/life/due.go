@@ -6,15 +6,15 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 )
 
-// slack is how far the clock of a program may be off, and how much later than in time it may come: a store may keep
-// times by the second.
+// slack is how far the clock of a program may be off, and how much too late it may come: a store may
+// keep times by the second.
 const slack = time.Second
 
-// Due is when a program must be called again although nothing happens, by its last plan and the answers to its
-// writes. The zero value means not at all.
+// Due is the time when a program must be called again even if nothing happens, by its last plan and
+// the answers to its writes. The zero value means never.
 type Due struct {
 	At time.Time
-	// Retry says that a write has failed.
+	// Retry is set if a write has failed.
 	Retry bool
 }
 
@@ -33,7 +33,7 @@ func (d Due) String() string {
 	return "a round is due at " + clock(d.At)
 }
 
-// First is the earlier of two.
+// First returns the earlier of two.
 func (d Due) First(other Due) Due {
 	if d.At.IsZero() || !other.At.IsZero() && other.At.Before(d.At) {
 		return other
@@ -52,6 +52,7 @@ func (p *Program) checkDue() {
 	if now := p.Now(); latest.Before(now) {
 		latest = now
 	}
+
 	switch {
 	case p.Again.IsZero():
 		p.Breaks(p.Stuck, "the program waits for nothing but changes, and %s", due)
@@ -63,7 +64,8 @@ func (p *Program) checkDue() {
 // CheckClock checks the time of a snapshot.
 func (l *Life) CheckClock(now time.Time) {
 	if now.Sub(l.Now()).Abs() > slack {
-		l.Breaks("Store", "the snapshot is of %s, and it is %s: the clock of the life is Env.Now", clock(now), clock(l.Now()))
+		l.Breaks("Store", "the snapshot is of %s, and it is %s: the clock of the life is Env.Now",
+			clock(now), clock(l.Now()))
 	}
 }
 

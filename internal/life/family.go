@@ -8,17 +8,20 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Traits say what the objects of a family are called, and what tells its children apart.
+// Traits name the objects of a family, and tell its children apart.
 type Traits[C any] struct {
-	// Object and Child are the words for the objects. Title comes before the name of a child, if that needs one.
+	// Object and Child are the words for the objects. Title is printed before a child's name, if it
+	// is not empty.
 	Object, Child, Title string
-	// Key finds a child among others of the same time. ID is one that no other child of the life has.
+	// Key finds a child among others of the same time. ID is unique among the children of a life.
 	Key, ID func(*C) string
-	// Name is the name of a child. Describe tells of the child in a few words, and begins with its name.
+	// Name is the name of a child. Describe describes the child in a few words, and begins with its
+	// name.
 	Name, Describe func(*C) string
 }
 
-// Family is an object, O, and its children, C, as the store of a program held them when the test read it last.
+// Family is an object, O, and its children, C, as the store of a program held them when the test
+// read it last.
 type Family[O, C any] struct {
 	Object   O
 	Children []*C
@@ -45,7 +48,7 @@ func (f *Family[O, C]) find(children []*C, key string) *C {
 	return nil
 }
 
-// Those are the children that a test allows.
+// Those returns the children that a test allows.
 func (f *Family[O, C]) Those(allows func(*C) bool) []*C {
 	return slices.DeleteFunc(slices.Clone(f.Children), func(c *C) bool { return !allows(c) })
 }
@@ -59,7 +62,7 @@ func (f *Family[O, C]) Pick(allows func(*C) bool) *C {
 	return some[f.life.Pick(f.traits.Child, len(some))]
 }
 
-// Values are the children.
+// Values returns the children.
 func (f *Family[O, C]) Values() []C {
 	all := make([]C, len(f.Children))
 	for i, c := range f.Children {
@@ -68,9 +71,9 @@ func (f *Family[O, C]) Values() []C {
 	return all
 }
 
-// Sort brings children into the order in which they have come into sight; those that are new follow by
-// their IDs. A store may return them in any order, and may draw their UIDs: what is picked by its place here
-// is the same child in each repetition of a life.
+// Sort brings children into the order in which they have come into sight; new ones follow by
+// their IDs. A store may return them in any order, and may draw their UIDs: a child that is picked
+// by its place here is the same in each repetition of a life.
 func (f *Family[O, C]) Sort(children []C) {
 	var fresh []string
 	for i := range children {
@@ -78,11 +81,15 @@ func (f *Family[O, C]) Sort(children []C) {
 			fresh = append(fresh, id)
 		}
 	}
+
 	slices.Sort(fresh)
 	for _, id := range fresh {
 		f.order[id] = len(f.order) + 1
 	}
-	slices.SortFunc(children, func(a, b C) int { return cmp.Compare(f.order[f.traits.ID(&a)], f.order[f.traits.ID(&b)]) })
+
+	slices.SortFunc(children, func(a, b C) int {
+		return cmp.Compare(f.order[f.traits.ID(&a)], f.order[f.traits.ID(&b)])
+	})
 }
 
 // Read takes over what the store holds.
@@ -91,6 +98,7 @@ func (f *Family[O, C]) Read(object func() (O, error), children func() ([]C, erro
 	f.life.Must("read the "+f.traits.Object, err)
 	all, err := children()
 	f.life.Must("read the "+f.traits.Child+"s", err)
+
 	f.Sort(all)
 	f.Object, f.Children = is, Pointers(all)
 	for _, c := range f.Children {
@@ -98,7 +106,7 @@ func (f *Family[O, C]) Read(object func() (O, error), children func() ([]C, erro
 	}
 }
 
-// Pointers are the addresses of children.
+// Pointers returns the addresses of children.
 func Pointers[C any](children []C) []*C {
 	all := make([]*C, len(children))
 	for i := range children {
@@ -107,8 +115,8 @@ func Pointers[C any](children []C) []*C {
 	return all
 }
 
-// Against compares the children with others. It yields each child after the other of its key, and then the
-// others that are left. Nil stands for one that is missing.
+// Against compares the children with others. It yields each child after the other of its key, and
+// then the others that are left. Nil stands for a missing one.
 func (f *Family[O, C]) Against(others []*C) iter.Seq2[*C, *C] {
 	return func(yield func(other, is *C) bool) {
 		for _, is := range f.Children {
@@ -124,7 +132,8 @@ func (f *Family[O, C]) Against(others []*C) iter.Seq2[*C, *C] {
 	}
 }
 
-// IsNew checks that a new object has a UID of its own, none of these children, and is as the store was given it.
+// IsNew checks that a new object has a UID of its own and none of these children, and that the store
+// holds it as given.
 func (f *Family[O, C]) IsNew(uid job.UID, children []*C, want *O) {
 	f.life.IsNew("the "+f.traits.Object, uid)
 	says := "the " + f.traits.Object + " was created"

@@ -12,6 +12,7 @@ func DrawFaults(t *rapid.T, i *world.Injector, faults []world.Fault, writes int)
 	if len(faults) == 0 || rapid.IntRange(0, 2).Draw(t, "faulty") < 2 {
 		return
 	}
+
 	fault := rapid.SampledFrom(faults).Draw(t, "fault")
 	at, n := rapid.IntRange(0, writes-1).Draw(t, "at write"), 0
 	i.Fault = func(world.Write) world.Fault {

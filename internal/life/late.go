@@ -10,10 +10,11 @@ import (
 // planners wait for their own writes: beyond that, they promise nothing.
 const MaxLag = 2 * time.Minute
 
-// again is how many objects are shown until one is shown a second time: events may come twice (F10).
+// again is how many objects are shown until one is shown a second time: events may be duplicates
+// (F10).
 const again = 5
 
-// Cache is what a program sees a family through.
+// Cache is the program's view of a family.
 type Cache[O, C any] struct {
 	// Replace shows everything. Object, Child and Remove show one change.
 	Replace func(O, []C)
@@ -38,7 +39,7 @@ type Late struct {
 	life    *Life
 	objects func() []object // none before the first is created
 	// show shows the program one of them: as it was shown before and as it is. Nil stands for
-	// one that is not there.
+	// a missing one.
 	show    func(key string, was, is any)
 	replace func()
 
@@ -90,18 +91,20 @@ func (l *Late) List() {
 	l.shown, l.since = l.objects(), time.Time{}
 }
 
-// Unseen returns the keys of the objects that are not as they were shown: first of those that
-// are gone, then of those that are new or have changed.
+// Unseen returns the keys of the objects that are not as they were shown: first of removed ones,
+// then of new and changed ones.
 func (l *Late) Unseen() (keys []string) {
 	if l == nil {
 		return nil
 	}
+
 	is := l.objects()
 	for _, o := range l.shown {
 		if find(is, o.key) == nil {
 			keys = append(keys, o.key)
 		}
 	}
+
 	for _, o := range is {
 		if !reflect.DeepEqual(find(l.shown, o.key), o.value) {
 			keys = append(keys, o.key)
@@ -124,10 +127,11 @@ func (l *Late) HasSeen(key string) bool { return !slices.Contains(l.Unseen(), ke
 // HasSeenAll reports whether everything is as it was shown.
 func (l *Late) HasSeenAll() bool { return len(l.Unseen()) == 0 }
 
-// Shown is an object as the program was shown it last; nil if it was not, or was shown that it is gone.
+// Shown returns an object as the program was shown it last; nil if it was not shown, or was shown to
+// be gone.
 func (l *Late) Shown(key string) any { return find(l.shown, key) }
 
-// Shows is how often the program was shown something.
+// Shows returns how often the program was shown something.
 func (l *Late) Shows() int {
 	if l == nil {
 		return 0
@@ -171,6 +175,7 @@ func (l *Late) present(key string) {
 	if is != nil {
 		l.shown = append(l.shown, object{key, is})
 	}
+
 	l.show(key, was, is)
 	if l.shows++; l.shows%again == 0 && is != nil {
 		l.show(key, is, is)
@@ -178,11 +183,14 @@ func (l *Late) present(key string) {
 	l.Note()
 }
 
-// SetNow moves the clock. What would be unseen for too long is shown before. It reports whether
-// there was something.
+// SetNow moves the clock. First it shows what would otherwise be unseen for too long. It reports
+// whether there was something.
 func (l *Late) SetNow(life *Life, now time.Time) (shown bool) {
-	if l != nil && !l.since.IsZero() && (now.Sub(l.since) > MaxLag || now.Before(life.Now())) {
-		shown = l.All()
+	if l != nil && !l.since.IsZero() {
+		isTooLong := now.Sub(l.since) > MaxLag
+		if isTooLong || now.Before(life.Now()) {
+			shown = l.All()
+		}
 	}
 	life.SetNow(now)
 	return shown

@@ -1,5 +1,5 @@
-// Package life is what the test kits of Jobs and CronJobs have in common: one random
-// life with its clock, its faults, its story, and what is broken.
+// Package life holds what the test kits of Jobs and CronJobs share: one random
+// life with its clock, its faults, its story, and its violations.
 package life
 
 import (
@@ -28,8 +28,9 @@ type Life struct {
 	Meanwhile string
 	// Broken are the violations.
 	Broken []jobcheck.Violation
-	// Writes counts the writes that took effect, except writes of the program's own
-	// memory. Done counts what can be done finitely often: writes other than statuses, and what a kit adds.
+	// Writes counts the writes that took effect, except writes of the program's own memory. Done
+	// counts things that can be done finitely often: writes other than statuses, and what a kit
+	// adds.
 	Writes, Done int
 	uids         map[job.UID]bool // of all objects so far
 
@@ -48,7 +49,7 @@ func New(t *rapid.T) *Life {
 // StartAt lets the life begin at another time than world.Start.
 func (l *Life) StartAt(start time.Time) { l.start, l.now, l.far = start, start, start }
 
-// Now is the time in this life.
+// Now returns the time in this life.
 func (l *Life) Now() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +66,8 @@ func (l *Life) SetNow(now time.Time) {
 	}
 }
 
-// Farthest is the latest time that the clock has shown. It is later than Now after the clock was set back.
+// Farthest returns the latest time that the clock has shown. It is later than Now after the clock
+// was set back.
 func (l *Life) Farthest() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,8 +101,8 @@ func (l *Life) Stop() {
 	}
 }
 
-// Trouble is what goes wrong in one round. It is drawn before the round, as a whole: so a
-// life that has failed can be made smaller piece by piece, and an executor may make its writes
+// Trouble is what goes wrong in one round. It is drawn as a whole before the round: so a
+// failing life can be shrunk piece by piece, and an executor may make its writes
 // in goroutines of its own.
 type Trouble struct {
 	fault   world.Fault
@@ -117,10 +119,13 @@ func (l *Life) Begin() {
 	if l.Quiet {
 		return
 	}
+
 	if rapid.IntRange(0, 2).Draw(l.T, "faulty") == 2 {
-		l.Trouble.fault = rapid.SampledFrom([]world.Fault{world.Fail, world.LoseReply, world.Crash}).Draw(l.T, "fault")
+		faults := []world.Fault{world.Fail, world.LoseReply, world.Crash}
+		l.Trouble.fault = rapid.SampledFrom(faults).Draw(l.T, "fault")
 		l.Trouble.faultAt = rapid.IntRange(0, 6).Draw(l.T, "at write")
 	}
+
 	if rapid.IntRange(0, 4).Draw(l.T, "meanwhile") == 4 {
 		l.Trouble.happens = rapid.IntRange(0, 5).Draw(l.T, "before write")
 		l.Trouble.picks = rapid.SliceOfN(rapid.IntRange(0, 29), 4, 4).Draw(l.T, "what happens")
@@ -158,7 +163,9 @@ func (l *Life) Try(w world.Write, write func() error) (lost bool, err error) {
 		fault = l.Trouble.next()
 		return fault
 	}
+
 	lost, err = l.Injector.Try(w, write)
+
 	switch {
 	case lost:
 		l.Tell("%s: done, and the reply is lost", w)
@@ -169,7 +176,7 @@ func (l *Life) Try(w world.Write, write func() error) (lost bool, err error) {
 	case errors.Is(err, world.ErrInjected): // after the end of the program
 	case err != nil:
 		l.Tell("%s: %v", w, err)
-	case w.Name != "" || w.Verb == world.WriteStatus: // a stored memory is not told
+	case w.Name != "" || w.Verb == world.WriteStatus: // a stored memory is not reported
 		l.tell(routine, "%s: done", w)
 	}
 	return lost, err

@@ -7,8 +7,9 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// Pending is the last plan of a program, P, with the answers to its calls so far. A kit carries the plan out once more on
-// a backend that gives the same answers, A: this leads to the conclusion that the program must have come to.
+// Pending is the last plan of a program, P, with the answers to its calls so far. A kit carries the
+// plan out once more on a backend that gives the same answers, A: so it gets the conclusion that the
+// program must have reached.
 type Pending[P, A any] struct {
 	Plan    P
 	answers map[world.Write][]A

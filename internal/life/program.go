@@ -14,25 +14,25 @@ import (
 // has requested, and starts.
 type Program struct {
 	*Life
-	// Start starts the program; forget says that its stored memory is lost. A call of what it
-	// returns is one round.
+	// Start starts the program; forget means that its stored memory is lost. A call of the
+	// result is one round.
 	Start func(forget bool) func(context.Context) (again time.Time, err error)
-	// Before and After are called before and after each round; failed says that something
+	// Before and After are called before and after each round; failed means that something
 	// went wrong in it.
 	Before func()
 	After  func(failed bool)
-	// CheckStall checks that a program has nothing to do which does not ask to be called now.
+	// CheckStall checks that a program that does not ask to be called now has nothing to do.
 	CheckStall func()
-	// Due is when the program must be called again although nothing happens.
+	// Due returns when the program must be called again even if nothing happens.
 	Due func() Due
-	// Busy is the rule that a program breaks which asks for rounds in vain, Stuck the rule of
-	// one whose rounds all end with an error.
+	// Busy is the rule that a program breaks by asking for rounds in vain. Stuck is the rule that
+	// it breaks if all its rounds end with an error.
 	Busy, Stuck string
-	// SeesLate says that the program sees its objects late. Late is its watch, nil if it has
-	// none that the test knows.
+	// SeesLate means that the program sees its objects late. Late is its watch, nil if the test
+	// knows of none.
 	SeesLate bool
 	Late     *Late
-	// Patience is how long its rounds may all end with an error after it has seen everything. After
+	// Patience is how long all its rounds may end with an error after it has seen everything. After
 	// a restart it may not know its last write, and wait to see it.
 	Patience time.Duration
 
@@ -50,8 +50,8 @@ type Program struct {
 // goes wrong. One conflict leads to the next round, and no further.
 const tooManyErrors = 10
 
-// morePace is how many more rounds in a row may get nothing done: each passes a run whose name is taken, or
-// looks for a write that a late cache does not show.
+// morePace is how many more rounds in a row may get nothing done: each passes a run whose name is
+// taken, or looks for a write that a late cache does not show.
 const morePace = 7
 
 // Happened calls the program because of a change, and as often as it asks for it.
@@ -61,6 +61,7 @@ func (p *Program) Happened() {
 		done := p.Done
 		failed := p.Round()
 		p.Note(pace.Round(p.Busy, !p.isAtRest(), failed || p.Changed || p.Done > done, morePace))
+
 		switch {
 		case p.Changed: // something has happened during the round, and the program is notified
 		case p.isAtRest():
@@ -71,7 +72,8 @@ func (p *Program) Happened() {
 			p.errors = 0
 			return
 		case p.errors > tooManyErrors && !p.Now().Before(p.since.Add(p.Patience)):
-			p.Breaks(p.Stuck, "the program does not get on: %d rounds in a row have ended with an error, and none was injected", p.errors)
+			p.Breaks(p.Stuck, "the program does not get on: %d rounds in a row have ended with an error, "+
+				"and none was injected", p.errors)
 		case rounds > 1000:
 			p.Breaks(p.Busy, "the program asks for one round after the other")
 		case p.Again.After(p.Now()):
@@ -81,14 +83,16 @@ func (p *Program) Happened() {
 	}
 }
 
-// Round calls the program once. One that was killed is started again. It reports whether
+// Round calls the program once, and starts it again if it was killed. It reports whether
 // something went wrong.
 func (p *Program) Round() (failed bool) {
 	p.Life.Begin()
 	p.Before()
 	p.Changed = false
+
 	again, err := p.round(context.Background())
 	p.Again = again
+
 	if p.Injector.Crashed() {
 		p.StartAgain("starts again")
 		p.Again = p.Now()
@@ -96,7 +100,9 @@ func (p *Program) Round() (failed bool) {
 		p.Tell("the round ends with an error: %v", err)
 		p.Again = p.Now().Add(time.Second)
 	}
+
 	failed = err != nil || p.Injector.Crashed()
+
 	switch {
 	case !failed:
 		p.errors = 0
@@ -106,6 +112,7 @@ func (p *Program) Round() (failed bool) {
 		}
 		p.errors++
 	}
+
 	p.After(failed)
 	if !failed && p.Due != nil {
 		p.checkDue()
@@ -114,7 +121,7 @@ func (p *Program) Round() (failed bool) {
 	return failed
 }
 
-// Run starts the program. Forget says that its stored memory is lost.
+// Run starts the program. With forget, its stored memory is lost.
 func (p *Program) Run(forget bool) { p.round = p.Start(forget) }
 
 // StartAgain starts the program, with its stored memory or without.
@@ -141,6 +148,7 @@ func (p *Program) Pass(d time.Duration) {
 		p.TellRoutine("the time has come that the program has asked for")
 		p.Happened()
 	}
+
 	switch {
 	case !until.After(p.Now()):
 	case p.MoveClock(until):
@@ -156,7 +164,7 @@ func (p *Program) isAtRest() bool {
 	return p.Again.IsZero() || p.Again.After(p.Now().Add(time.Second))
 }
 
-// WakeUp lets the time come that the program has requested, unless that is longer away than
+// WakeUp lets the time come that the program has requested, unless that is farther away than
 // most.
 func (p *Program) WakeUp(most time.Duration) {
 	if !p.Again.IsZero() && p.Again.Before(p.Now().Add(most)) {
@@ -197,7 +205,7 @@ func (p *Program) Tells(act func() bool) func(*rapid.T) {
 	}
 }
 
-// Settle calls the program because of a change. One that sees changes late is called again
+// Settle calls the program because of a change. A program that sees changes late is called again
 // when it sees them.
 func (p *Program) Settle() {
 	if p.Late != nil {
@@ -211,7 +219,7 @@ func (p *Program) Settle() {
 	}
 }
 
-// settleLate shows the program what it has made of the store, until it makes no more of it.
+// settleLate shows the program the results of its writes, until it makes no more.
 func (p *Program) settleLate() {
 	for n := 0; ; n++ {
 		p.Late.All()
@@ -235,6 +243,7 @@ func (p *Program) Interfere(others, user func() bool) {
 	}
 	p.Meanwhile = "meanwhile, "
 	defer func() { p.Meanwhile = "" }()
+
 	who := 2
 	if p.Late != nil {
 		who = 3

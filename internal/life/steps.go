@@ -22,7 +22,7 @@ func (s Steps) Add(n int, name string, happens func(*rapid.T)) {
 }
 
 // Steps are what happens to every program: time passes, the clock is set back by one of these
-// durations, the program starts again, is called in vain, or is shown something.
+// durations, the program restarts, is called in vain, or is shown something.
 func (p *Program) Steps(passes func(*rapid.T) time.Duration, back ...time.Duration) Steps {
 	steps := Steps{
 		"time":      func(t *rapid.T) { p.Pass(passes(t)) },

@@ -8,13 +8,13 @@ import (
 	"github.com/batchplan/batchplan/job/jobcheck"
 )
 
-// Write is one write of a program, and what is checked of it.
+// Write is one write of a program, with its checks.
 type Write struct {
 	world.Write
-	// Before is what is wrong with the write if it takes effect; nil stands for nothing.
+	// Before returns the violations of the write if it takes effect; nil means none.
 	Before func() []jobcheck.Violation
 	Apply  func() error
-	// After checks what a write that took effect has made of the store.
+	// After checks the store after a write that took effect.
 	After func()
 }
 
@@ -26,15 +26,17 @@ func Wrong(is bool, rule, format string, args ...any) []jobcheck.Violation {
 	return []jobcheck.Violation{{Rule: rule, Problem: fmt.Sprintf(format, args...)}}
 }
 
-// Do makes a write. Interfere may let something happen just before it, it may go wrong, and look compares the
-// store with what it held.
+// Do makes a write. Interfere may let something happen just before it; the write may go wrong; look
+// compares the store with what it held before.
 func (l *Life) Do(w Write, interfere func(), look func(lost bool, err error)) error {
 	l.Writing.Lock()
 	defer l.Writing.Unlock()
 	if l.Injector.Crashed() {
 		return world.ErrInjected
 	}
+
 	interfere()
+
 	var wrong []jobcheck.Violation
 	applied := false
 	lost, err := l.Try(w.Write, func() error {
@@ -45,6 +47,7 @@ func (l *Life) Do(w Write, interfere func(), look func(lost bool, err error)) er
 		applied = err == nil
 		return err
 	})
+
 	if applied {
 		l.Writes++
 		if w.Verb != world.WriteStatus {
@@ -52,24 +55,27 @@ func (l *Life) Do(w Write, interfere func(), look func(lost bool, err error)) er
 		}
 		l.Note(wrong)
 	}
+
 	look(lost, err)
+
 	if applied {
 		w.After()
 	}
 	return err
 }
 
-// Kept checks that the store holds what it was given: says is what was done.
+// Kept checks that the store holds what it was given; says describes the write.
 func (l *Life) Kept(says string, want, is any) {
 	if text := Difference(want, is); text != "" {
 		l.Breaks("Store", "%s, and %s", says, text)
 	}
 }
 
-// IsNew notes the UID of an object that the store has made. It must be new.
+// IsNew notes the UID of an object that the store has created. It must be new.
 func (l *Life) IsNew(name string, uid job.UID) {
 	if uid == "" || l.uids[uid] {
-		l.Breaks("Store", "the UID of %s is %q, which is empty or belongs to an earlier object: a UID must be new in the whole life, also after a start", name, uid)
+		l.Breaks("Store", "the UID of %s is %q, which is empty or belongs to an earlier object: "+
+			"a UID must be new in the whole life, also after a start", name, uid)
 	}
 	if l.uids == nil {
 		l.uids = make(map[job.UID]bool)
@@ -77,7 +83,7 @@ func (l *Life) IsNew(name string, uid job.UID) {
 	l.uids[uid] = true
 }
 
-// By says by which write something has changed; the zero value means that nobody has written.
+// By names the write that has changed something; the zero value means that there was none.
 func By(w world.Write) string {
 	if w.Verb == "" {
 		return ", and no write has gone through Env"

@@ -21,7 +21,7 @@ type event struct {
 	when, what string
 }
 
-// kind says how much an event matters to a reader.
+// kind is how much an event matters to a reader.
 type kind int
 
 const (
@@ -38,7 +38,8 @@ func (l *Life) Tell(format string, args ...any) { l.tell(act, format, args...) }
 // broken.
 func (l *Life) TellRoutine(format string, args ...any) { l.tell(routine, format, args...) }
 
-// TellPlan adds a plan to the story. Of says whose it is, as in " of job a", and is empty if there is one object.
+// TellPlan adds a plan to the story. Of names its object, as in " of job a"; it is empty if there is
+// only one.
 func (l *Life) TellPlan(of, text string) {
 	if of+text == l.story.plan {
 		l.tell(plan, "plan%s: as before", of)
@@ -51,11 +52,13 @@ func (l *Life) TellPlan(of, text string) {
 func (l *Life) tell(k kind, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	day := ""
 	if days := int(l.now.Sub(l.start).Hours() / 24); days > 0 {
 		day = fmt.Sprintf("day %d, ", days+1)
 	}
-	l.story.events = append(l.story.events, event{k, day + l.now.UTC().Format("15:04:05") + "  ", fmt.Sprintf(format, args...)})
+	when := day + l.now.UTC().Format("15:04:05") + "  "
+	l.story.events = append(l.story.events, event{k, when, fmt.Sprintf(format, args...)})
 }
 
 // Names notes the name of an object, so that a long story can leave it out.
@@ -68,8 +71,8 @@ func (l *Life) Names(name string) {
 	l.story.names[name] = true
 }
 
-// Story is what happened, from the beginning. A long one leaves out what is not about the objects
-// that are broken.
+// Story returns what happened, from the beginning. A long story leaves out what is not about the
+// broken objects.
 func (l *Life) Story() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,16 +98,18 @@ func (s *story) lines() (lines []string) {
 			left += e.height()
 			continue
 		}
+
 		if left > 0 {
-			lines, left = append(lines, fmt.Sprintf("          (%s left out)", value.Count(int64(left), "line"))), 0
+			lines = append(lines, fmt.Sprintf("          (%s left out)", value.Count(int64(left), "line")))
+			left = 0
 		}
 		lines = append(lines, e.when+text)
 	}
 	return lines
 }
 
-// window is the first and the last event around the first violation that are printed whole: all, in a
-// short story.
+// window returns the first and the last event around the first violation that are printed whole: all
+// of them in a short story.
 func (s *story) window() (from, to int) {
 	at, total := len(s.events)-1, 0
 	for i := len(s.events) - 1; i >= 0; i-- {
@@ -116,6 +121,7 @@ func (s *story) window() (from, to int) {
 	if total <= whole {
 		return 0, len(s.events)
 	}
+
 	from, to = at, at
 	for n := before; from > 0 && n > 0; n -= s.events[from].height() {
 		from--
@@ -130,7 +136,7 @@ func (e *event) height() int { return 1 + strings.Count(e.what, "\n") }
 
 var words = regexp.MustCompile(`[\w.]+(-[\w.]+)*`)
 
-// broken are the names in the violations.
+// broken returns the names in the violations.
 func (s *story) broken() map[string]bool {
 	all := make(map[string]bool)
 	for _, e := range s.events {
@@ -143,12 +149,13 @@ func (s *story) broken() map[string]bool {
 	return all
 }
 
-// about is what a long story tells of an event: nothing if it is a routine or about other
-// objects, and of a plan the lines about the broken ones.
+// about returns the part of an event that a long story tells: nothing if it is a routine or about
+// other objects, and of a plan the lines about the broken ones.
 func (e *event) about(broken, names map[string]bool) string {
 	if e.kind == violation {
 		return e.what
 	}
+
 	var kept []string
 	named := false
 	for line := range strings.Lines(e.what) {
@@ -160,6 +167,7 @@ func (e *event) about(broken, names map[string]bool) string {
 			}
 		}
 	}
+
 	switch {
 	case e.kind == plan && len(kept) > 0:
 		return "plan, in part:\n" + strings.Join(kept, "\n")
@@ -174,7 +182,7 @@ func Indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
 }
 
-// Words are the parts of a line, as of a spec: only those that decide something.
+// Words are the parts of a line, as of a spec.
 type Words []string
 
 // Add adds a part if it is to be told.
@@ -184,5 +192,5 @@ func (w *Words) Add(is bool, format string, args ...any) {
 	}
 }
 
-// String is the line.
+// String returns the line.
 func (w Words) String() string { return strings.Join(w, ", ") }

@@ -1,4 +1,4 @@
-// Package object reads what all objects of Kubernetes have in common: their type and their
+// Package object reads what all Kubernetes objects have in common: their type and their
 // metadata.
 package object
 
@@ -63,10 +63,10 @@ func (h *Head) Check(apiVersion, kind string) error {
 	return nil
 }
 
-// Controller is the UID of the object's controller, and empty if there is none.
+// Controller returns the UID of the object's controller, empty if there is none.
 func (m *Meta) Controller() (uid string) { return m.controller().UID }
 
-// ControllerName is the name of the object's controller, and empty if there is none.
+// ControllerName returns the name of the object's controller, empty if there is none.
 func (m *Meta) ControllerName() string { return m.controller().Name }
 
 func (m *Meta) controller() (last Owner) {
@@ -78,8 +78,8 @@ func (m *Meta) controller() (last Owner) {
 	return last
 }
 
-// SpecChanged is when something other than the status was last written; zero if the
-// object does not tell.
+// SpecChanged returns the time of the last write of something other than the status; zero if the
+// object does not record it.
 func (m *Meta) SpecChanged() (last time.Time) {
 	for _, c := range m.ManagedFields {
 		if c.Subresource == "" && c.Time.After(last) {

@@ -10,7 +10,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Lines merges files that have a line for each case of their share. They are in the order of the shares.
+// Lines merges files that have a line for each case of their share. The files are in the order of
+// the shares.
 func Lines(out io.Writer, files []string) error {
 	parts := make([][]string, len(files))
 	total := 0
@@ -24,10 +25,13 @@ func Lines(out io.Writer, files []string) error {
 		}
 		total += len(parts[i])
 	}
+
 	for n := range total {
 		part, place := n%len(files), n/len(files)
 		if place >= len(parts[part]) {
-			return fmt.Errorf("%s: has %s, the others have more: the shares are of different runs, or not in their order", files[part], value.Count(len(parts[part]), "line"))
+			return fmt.Errorf("%s: has %s, the others have more: "+
+				"the shares are of different runs, or not in their order",
+				files[part], value.Count(len(parts[part]), "line"))
 		}
 		if _, err := io.WriteString(out, parts[part][place]); err != nil {
 			return err
@@ -36,22 +40,23 @@ func Lines(out io.Writer, files []string) error {
 	return nil
 }
 
-// Counts are what a share has counted. Counts add up, so their files merge in any order.
+// Counts are the results of a share. Counts add up, so their files merge in any order.
 type Counts[T any] struct {
 	// Of names the cases of all shares together.
 	Of string
-	// Share and Shares are the number of the share and of all shares; zero if there is but one.
+	// Share and Shares are the number of the share and of all shares; zero if there is only one.
 	Share  int `json:",omitempty"`
 	Shares int `json:",omitempty"`
 	Counts T
 }
 
-// WriteCounts writes what the share has counted.
+// WriteCounts writes the counts of the share.
 func WriteCounts[T any](s *Share, of string, counts T) error {
 	c := Counts[T]{Of: of, Counts: counts}
 	if s.Of > 1 {
 		c.Share, c.Shares = s.Mine, s.Of
 	}
+
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return err
@@ -59,8 +64,8 @@ func WriteCounts[T any](s *Share, of string, counts T) error {
 	return s.Write(append(data, '\n'))
 }
 
-// ReadCounts gives the counts of each file to add, and returns which cases they are of. Each share must have
-// exactly one file.
+// ReadCounts gives the counts of each file to add, and returns the name of their cases. Each share
+// must have exactly one file.
 func ReadCounts[T any](files []string, add func(T)) (of string, err error) {
 	seen := make([]string, len(files))
 	for i, name := range files {
@@ -72,18 +77,22 @@ func ReadCounts[T any](files []string, add func(T)) (of string, err error) {
 		if err := json.Unmarshal(data, &c); err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
+
 		if i > 0 && c.Of != of {
 			return "", fmt.Errorf("%s: has %s, and %s has %s", name, c.Of, files[0], of)
 		}
 		if max(c.Shares, 1) != len(files) || c.Share >= len(files) || c.Share < 0 {
-			return "", fmt.Errorf("%s: is share %d of %d; given: %s", name, c.Share, max(c.Shares, 1), value.Count(len(files), "file"))
+			return "", fmt.Errorf("%s: is share %d of %d; given: %s",
+				name, c.Share, max(c.Shares, 1), value.Count(len(files), "file"))
 		}
 		if other := seen[c.Share]; other != "" {
 			return "", fmt.Errorf("%s: is share %d, as is %s", name, c.Share, other)
 		}
+
 		of, seen[c.Share] = c.Of, name
 		add(c.Counts)
 	}
+
 	if len(files) == 0 {
 		return "", fmt.Errorf("the files of the shares are missing")
 	}

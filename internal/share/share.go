@@ -1,5 +1,6 @@
-// Package share divides numbered cases among processes, such as the pods of an Indexed Job. Each process
-// writes its results to a file, and the files merge into what one process writes, byte for byte.
+// Package share divides numbered cases among processes, such as the pods of an Indexed Job. Each
+// process writes its results to a file, and the files merge into what one process writes, byte for
+// byte.
 package share
 
 import (
@@ -12,12 +13,12 @@ import (
 	"strings"
 )
 
-// index is the variable in which a pod of an Indexed Job finds its index: job.IndexVariable. Internal
-// packages import none of the planners.
+// index is the variable in which a pod of an Indexed Job finds its index: job.IndexVariable.
+// Internal packages import none of the planners.
 const index = "JOB_COMPLETION_INDEX"
 
-// Share is one of Of shares of the cases. Its number is Mine, from 0. The file of its results is File; with
-// more than one share, the name gets the number.
+// Share is one of Of shares of the cases. Its number is Mine, from 0. The file of its results is
+// File; with more than one share, the number is added to the name.
 type Share struct {
 	Mine, Of int
 	File     string
@@ -38,6 +39,7 @@ func (s *Share) Check() error {
 	if s.Of == 1 && s.Mine < 0 {
 		s.Mine = 0
 	}
+
 	if text := os.Getenv(index); s.Mine < 0 && text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
@@ -45,6 +47,7 @@ func (s *Share) Check() error {
 		}
 		s.Mine = n
 	}
+
 	if s.Mine < 0 || s.Mine >= s.Of {
 		return fmt.Errorf("share %d: must be from 0 to %d, or %s must say it", s.Mine, s.Of-1, index)
 	}
@@ -54,7 +57,7 @@ func (s *Share) Check() error {
 // Has reports whether the share has the case of a number.
 func (s *Share) Has(number int) bool { return number%s.Of == s.Mine }
 
-// Path is the file of the share.
+// Path returns the file of the share.
 func (s *Share) Path() string {
 	if s.Of == 1 {
 		return s.File
@@ -63,8 +66,8 @@ func (s *Share) Path() string {
 	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(s.File, ext), s.Mine, ext)
 }
 
-// Write writes the results of the share to its file, or to the standard output if there is none. A process that is
-// killed leaves no file, or the file of an earlier process.
+// Write writes the results of the share to its file, or to the standard output if there is none. A
+// process that is killed leaves no file, or the file of an earlier process.
 func (s *Share) Write(results []byte) error {
 	if s.File == "" {
 		_, err := os.Stdout.Write(results)

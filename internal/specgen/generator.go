@@ -1,5 +1,6 @@
-// Package specgen draws the specs of jobs and CronJobs, as objects in the JSON of batch/v1. The kits, the
-// scripts, the single rounds and the validation draw from its tables, which have one entry for each field.
+// Package specgen draws the specs of jobs and CronJobs, as objects in the JSON of batch/v1. The
+// kits, the scripts, the single rounds and the validation draw from its tables, which have one entry
+// for each field.
 package specgen
 
 import (
@@ -10,10 +11,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Source is where choices come from, such as a *rand.Rand.
+// Source is the source of choices, such as a *rand.Rand.
 type Source interface{ IntN(n int) int }
 
-// Rapid is a source of which rapid shrinks the choices, to 0. Other numbers are about equally likely, unlike rapid's own.
+// Rapid is a source whose choices rapid shrinks to 0. Unlike rapid's own numbers, the others are
+// about equally likely.
 func Rapid(t *rapid.T) Source { return rapidSource{t} }
 
 type rapidSource struct{ *rapid.T }
@@ -27,15 +29,17 @@ func (r rapidSource) IntN(n int) int {
 	return int(of)
 }
 
-// Range says how far values go. Each range has those of the one before as well.
+// Range is how far values go. Each range includes the one before.
 type Range int
 
 const (
-	// Small values are for worlds with few pods, and for programs that report exit code 42 and disruptions alone.
+	// Small values are for worlds with few pods, and for programs that report only exit code 42 and
+	// disruptions.
 	Small Range = iota
-	// Wild values are all that the controllers of Kubernetes can meet, apart from what they are known to get wrong.
+	// Wild values are all that the controllers of Kubernetes can meet, except what they are known
+	// to get wrong.
 	Wild
-	// Limits are what a server just takes, and what no controller should run.
+	// Limits are values that a server just accepts, and that no controller should run.
 	Limits
 )
 
@@ -47,9 +51,10 @@ type Generator struct {
 	Wrong int
 	// Indexed lets each job be Indexed.
 	Indexed bool
-	// Statuses lets each condition in a pod failure policy have a status, which is required where no server fills it.
+	// Statuses gives each condition in a pod failure policy a status, which is required if no
+	// server fills it in.
 	Statuses bool
-	// Schedules are those of valid CronJobs; nil means all of the range.
+	// Schedules are the schedules of valid CronJobs; nil means all of the range.
 	Schedules []string
 }
 
@@ -105,10 +110,11 @@ func (o Object) JSON() []byte {
 // field is a field of an object. A value that is nil leaves it out; one that is a [maker] is made.
 type field struct {
 	name string
-	// percent is how often it is set. With [Limits], that is at least usual.
+	// percent is how often it is set. With [Limits], it is at least usual.
 	percent                    int
 	small, wild, limits, wrong list
-	// when says that the field may be set, must that it has to be. Nil is always, and never.
+	// when reports whether the field may be set, must whether it has to be. Nil means always for
+	// when, and never for must.
 	when, must condition
 }
 
@@ -148,6 +154,7 @@ func (d *draw) value(f *field, o Object) any {
 	if d.Range == Limits {
 		percent = max(percent, usual)
 	}
+
 	switch {
 	case f.when != nil && !f.when(d, o):
 		percent = d.Wrong / 2
@@ -156,9 +163,11 @@ func (d *draw) value(f *field, o Object) any {
 	case f.must != nil && f.must(d, o):
 		percent = 100 - d.Wrong/2
 	}
+
 	if len(values) == 0 || !d.in100(percent) {
 		return nil
 	}
+
 	v := values[d.IntN(len(values))]
 	if makes, ok := v.(maker); ok {
 		return makes(d, o)
@@ -166,7 +175,7 @@ func (d *draw) value(f *field, o Object) any {
 	return v
 }
 
-// reach is how many of the good values a range has.
+// reach is the number of good values in a range.
 func (f *field) reach(r Range) int {
 	return [...]int{len(f.small), len(f.small) + len(f.wild), len(f.small) + len(f.wild) + len(f.limits)}[r]
 }
@@ -185,7 +194,7 @@ func several(count field, each []field) maker {
 	}
 }
 
-// in100 is true so many times of a hundred, and false for the choice 0.
+// in100 is true for percent choices of a hundred, and false for the choice 0.
 func (d *draw) in100(percent int) bool {
 	return percent >= 100 || percent > 0 && d.IntN(100) >= 100-percent
 }

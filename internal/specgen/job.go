@@ -73,7 +73,8 @@ func most(limit int) maker { return func(d *draw, _ Object) any { return min(lim
 // beyond makes one more than the completions.
 func beyond(d *draw, _ Object) any { return min(d.completions(), math.MaxInt32-1) + 1 }
 
-// tooMany makes more pods than an Indexed job may have. Others may, which no controller should have to create.
+// tooMany makes more pods than an Indexed job may have. Other jobs may have them, but no controller
+// should have to create them.
 func tooMany(d *draw, o Object) any {
 	if d.Range < Limits && !isIndexed(d, o) {
 		return -1
@@ -102,6 +103,7 @@ func selector(d *draw, o Object) any {
 	o["manualSelector"] = true
 	o["template"].(Object)["metadata"] = Object{"labels": Object{"app": "a", "example.com/x": "", "under_score": "A.b-c"}}
 	key, value := d.value(&labelKey, nil).(string), d.value(&labelValue, nil).(string)
+
 	out := Object{"matchLabels": Object{"under_score": "A.b-c", key: value}}
 	if n := d.IntN(3); n > 0 {
 		expressions := make(list, n)

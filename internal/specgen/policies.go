@@ -83,6 +83,7 @@ func interval(d *draw, _ Object) any {
 	if n < 1 {
 		return nil
 	}
+
 	from := d.IntN(n)
 	if size := 1 + d.IntN(min(n-from, 4)); size > 1 {
 		return fmt.Sprintf("%d-%d", from, from+size-1)
@@ -119,6 +120,7 @@ func size(d *draw, o Object) int {
 	if !ok {
 		return d.completions()
 	}
+
 	var set indexset.Set
 	set.AddText(text, int32(d.completions()))
 	return int(set.Len())

@@ -15,7 +15,7 @@ var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
 // DefaultParallel is the number of concurrent calls where none is given.
 const DefaultParallel = 16
 
-// Each makes the calls from 0 to n-1, at most so many concurrently, and returns when all of them
+// Each makes the calls from 0 to n-1, at most parallel at a time, and returns when all of them
 // have. A cancelled context starts no further call.
 func Each(ctx context.Context, parallel, n int, call func(i int)) {
 	if parallel <= 0 {
@@ -27,6 +27,7 @@ func Each(ctx context.Context, parallel, n int, call func(i int)) {
 		}
 		return
 	}
+
 	slots := make(chan struct{}, parallel)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -39,6 +40,7 @@ func Each(ctx context.Context, parallel, n int, call func(i int)) {
 		if ctx.Err() != nil {
 			return
 		}
+
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -55,7 +57,7 @@ type Step[E any] struct {
 	calls   []call // parallel to Effects
 }
 
-// call says whether a call was made, and its error if it has failed.
+// call records whether a call was made, and its error if it has failed.
 type call struct {
 	made  bool
 	cause error
@@ -72,13 +74,13 @@ func (s *Step[E]) Each(ctx context.Context, parallel int, call func(i int) (E, e
 	})
 }
 
-// Set says the result of a call, and the error if it has failed. Calls can be set at the
-// same time.
+// Set records the result of a call, and the error if it has failed. It may be called concurrently
+// for different calls.
 func (s *Step[E]) Set(i int, effect E, cause error) {
 	s.Effects[i], s.calls[i] = effect, call{true, cause}
 }
 
-// Rest says the results of the calls that were not made, which then need none.
+// Rest fills in results for calls that were skipped.
 func (s *Step[E]) Rest(effect E) {
 	for i := range s.calls {
 		if !s.calls[i].made {
@@ -87,7 +89,7 @@ func (s *Step[E]) Rest(effect E) {
 	}
 }
 
-// Failed is the number of calls that have failed.
+// Failed returns the number of failed calls.
 func (s *Step[E]) Failed() (n int) {
 	for i := range s.calls {
 		if s.calls[i].cause != nil {
@@ -97,7 +99,7 @@ func (s *Step[E]) Failed() (n int) {
 	return n
 }
 
-// Err is the first error in the order of the calls, with the number of further ones. If
+// Err returns the first error in the order of the calls, with the number of further ones. If
 // only a cancelled context has cut the step short, it is the error of the context.
 func (s *Step[E]) Err(ctx context.Context, name string) error {
 	fails := s.Failed()
@@ -110,7 +112,9 @@ func (s *Step[E]) Err(ctx context.Context, name string) error {
 			return fmt.Errorf("%s: %w (and %d more of %d)", name, cause, fails-1, len(s.calls))
 		}
 	}
-	if slices.ContainsFunc(s.calls, func(c call) bool { return !c.made }) && ctx.Err() != nil {
+
+	isSkipped := func(c call) bool { return !c.made }
+	if ctx.Err() != nil && slices.ContainsFunc(s.calls, isSkipped) {
 		return fmt.Errorf("%s: %w", name, ctx.Err())
 	}
 	return nil

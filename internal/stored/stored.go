@@ -1,4 +1,4 @@
-// Package stored reads values that a store may have kept for long: their JSON has a
+// Package stored reads values that may have been in a store for a long time: their JSON has a
 // version, and a value that cannot be read is not an error.
 package stored
 
@@ -8,15 +8,17 @@ import (
 	"fmt"
 )
 
-// Read reads JSON whose field formatVersion has the version into out. Otherwise problem
-// says why not, and out is to be ignored. Nothing at all, or null, leaves out as it is.
+// Read reads JSON whose field formatVersion has the version into out. Otherwise it returns the
+// problem, and out is to be ignored. Empty data, or null, leaves out unchanged.
 func Read(data []byte, version int, out any) (problem string) {
 	if data = bytes.TrimSpace(data); len(data) == 0 || string(data) == "null" {
 		return ""
 	}
+
 	var format struct {
 		FormatVersion int `json:"formatVersion"`
 	}
+
 	err := json.Unmarshal(data, &format)
 	if err == nil && format.FormatVersion != version {
 		return fmt.Sprintf("its format has version %d, not %d", format.FormatVersion, version)

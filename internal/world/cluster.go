@@ -14,7 +14,7 @@ import (
 )
 
 // Cluster is many jobs and CronJobs on one clock. The jobs of a CronJob are jobs of the
-// cluster: they have pods and a controller, and the CronJob learns what becomes of them.
+// cluster: they have pods and a controller, and the CronJob learns how they end.
 //
 // The caller acts on the jobs and CronJobs themselves, and calls Settle and Advance. Each has
 // its own faults, late views and options.
@@ -40,7 +40,7 @@ type cronMember struct {
 	again    time.Time
 }
 
-// cronView is what a CronJob is called for when it changes.
+// cronView is the state whose changes call a CronJob.
 type cronView struct {
 	cronJob             cronjob.CronJob
 	jobs                map[string]cronjob.Child
@@ -64,10 +64,12 @@ func (c *Cluster) addJob(name string, uid job.UID, spec job.Spec, owner string) 
 	if c.jobs[name] != nil {
 		panic("world: a job " + name + " exists")
 	}
+
 	w := NewJob(spec)
 	w.Now, w.Job.Name, w.Job.UID, w.Job.CreationTimestamp = c.now, name, uid, c.now
 	w.tally.job = uid
 	w.DeliverAll()
+
 	m := &member{Job: w, again: c.now, owner: owner}
 	c.jobs[name] = m
 	return m
@@ -79,8 +81,13 @@ func (c *Cluster) AddCronJob(name string, spec cronjob.Spec, template job.Spec, 
 	if c.crons[name] != nil {
 		panic("world: a CronJob " + name + " exists")
 	}
+
 	w := NewCronJob(cronjob.CronJob{
-		Namespace: "default", Name: name, UID: job.UID("cronjob-" + name), CreationTimestamp: c.now, Spec: spec,
+		Namespace:         "default",
+		Name:              name,
+		UID:               job.UID("cronjob-" + name),
+		CreationTimestamp: c.now,
+		Spec:              spec,
 	}, options)
 	w.Now = c.now
 	c.crons[name] = &cronMember{CronJob: w, template: template, again: c.now}
@@ -112,7 +119,7 @@ func (c *Cluster) Jobs() []*Job {
 	return all
 }
 
-// Advance moves the clock, also back. Nobody is called: see Settle.
+// Advance moves the clock, also back. It calls no controller: see Settle.
 func (c *Cluster) Advance(to time.Time) {
 	c.now = to
 	for _, m := range c.jobs {
@@ -123,14 +130,15 @@ func (c *Cluster) Advance(to time.Time) {
 	}
 }
 
-// Next is when a controller wants to be called although nothing happens: the earliest time of
-// all. Zero means that all wait for changes only.
+// Next returns when a controller wants to be called even if nothing happens: the earliest time of
+// all. Zero means that all wait only for changes.
 func (c *Cluster) Next() (next time.Time) {
 	earlier := func(at time.Time) {
 		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}
+
 	for _, m := range c.jobs {
 		earlier(m.again)
 	}
@@ -143,7 +151,7 @@ func (c *Cluster) Next() (next time.Time) {
 // manyRounds is how often one job or CronJob may be called at one time.
 const manyRounds = 1000
 
-// Settle lets every controller have its rounds whose job or CronJob has changed or whose time
+// Settle gives each controller its rounds if its job or CronJob has changed or its time
 // has come, until none is left: CronJobs before jobs, each in the order of their names. A
 // round that asks for a retry gets it with the next change of the clock.
 func (c *Cluster) Settle(ctx context.Context) error {
@@ -156,6 +164,7 @@ func (c *Cluster) Settle(ctx context.Context) error {
 			}
 			called = called || due
 		}
+
 		for _, name := range slices.Sorted(maps.Keys(c.jobs)) {
 			due, err := c.jobs[name].call(c.now)
 			if err != nil {
@@ -163,6 +172,7 @@ func (c *Cluster) Settle(ctx context.Context) error {
 			}
 			called = called || due
 		}
+
 		if !called {
 			return nil
 		}
@@ -176,9 +186,11 @@ func (m *member) call(now time.Time) (due bool, err error) {
 	if m.Stale {
 		is[0], is[1] = 0, 0 // it is called for what it is shown
 	}
+
 	if is == m.seen && (m.again.IsZero() || m.again.After(now)) {
 		return false, nil
 	}
+
 	m.seen = is
 	if _, err := m.Round(); err != nil {
 		return true, err
@@ -204,11 +216,13 @@ func (c *Cluster) callCronJob(ctx context.Context, m *cronMember) (due bool, err
 		}
 	}
 	m.seen = m.view()
+
 	m.Commit()
 	plan, err := cronjob.Reconcile(m.Snapshot())
 	if err != nil {
 		return true, err
 	}
+
 	_, _ = m.CarryOut(ctx, &plan) // what goes wrong is an injected fault, and asks for a retry
 	m.again = again(c.now, m.Requeue.At, m.Retry)
 	c.follow(m)
@@ -219,7 +233,7 @@ func (m *cronMember) view() cronView {
 	return cronView{m.CronJob.CronJob, maps.Clone(m.Jobs), len(m.Triggers), len(m.Backfills)}
 }
 
-// tell tells a CronJob what happened to its jobs.
+// tell reports to a CronJob what happened to its jobs.
 func (c *Cluster) tell(m *cronMember) {
 	for name, child := range m.Jobs {
 		j := c.jobs[name]
@@ -230,6 +244,7 @@ func (c *Cluster) tell(m *cronMember) {
 			c.RemoveJob(name)
 			continue
 		}
+
 		s := &j.Job.Job.Status
 		child.StartTime, child.CompletionTime = s.StartTime, s.CompletionTime
 		if how := s.Finished(); how != "" && child.Finished == "" {
@@ -247,6 +262,7 @@ func (c *Cluster) follow(m *cronMember) {
 			c.addJob(child.Name, child.UID, m.template, name)
 		}
 	}
+
 	for at, j := range c.jobs {
 		child, there := m.Jobs[at]
 		switch {

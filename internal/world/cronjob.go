@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// CronJob is a CronJob with its jobs and its controller. Its jobs run as long as the caller
-// says.
+// CronJob is a CronJob with its jobs and its controller. Its jobs run until the caller
+// ends them.
 type CronJob struct {
 	Injector
 
@@ -55,11 +55,15 @@ type CronJob struct {
 // NewCronJob returns a world with that CronJob.
 func NewCronJob(c cronjob.CronJob, options cronjob.Options) *CronJob {
 	return &CronJob{
-		Now: Start, CronJob: c, Jobs: map[string]cronjob.Child{}, Schedule: cronjob.Compile(&c), Options: options,
+		Now:      Start,
+		CronJob:  c,
+		Jobs:     map[string]cronjob.Child{},
+		Schedule: cronjob.Compile(&c),
+		Options:  options,
 	}
 }
 
-// Clone returns a world that goes its own way from here, without the faults.
+// Clone returns an independent copy of the world, without the faults.
 func (w *CronJob) Clone() *CronJob {
 	c := *w
 	c.Injector = Injector{Writes: w.Writes}
@@ -90,10 +94,10 @@ func (w *CronJob) Deliver(name string) {
 // DeliverAll brings the controller's view of all jobs up to date.
 func (w *CronJob) DeliverAll() { w.seen = w.Children() }
 
-// History returns which runs have started so far.
+// History returns the runs that have started so far.
 func (w *CronJob) History() *cronjobcheck.History { return &w.history }
 
-// Snapshot returns what the controller sees.
+// Snapshot returns the controller's view.
 func (w *CronJob) Snapshot() cronjob.Snapshot {
 	c := w.CronJob
 	switch {
@@ -102,9 +106,17 @@ func (w *CronJob) Snapshot() cronjob.Snapshot {
 	case !w.Stale:
 		w.DeliverAll()
 	}
+
 	return cronjob.Snapshot{
-		CronJob: c, Children: slices.Clone(w.seen), Now: w.Now, Schedule: w.Schedule, Memory: w.Memory, Options: w.Options,
-		Consistent: w.Consistent, Triggers: slices.Clone(w.Triggers), Backfills: slices.Clone(w.Backfills),
+		CronJob:    c,
+		Children:   slices.Clone(w.seen),
+		Now:        w.Now,
+		Schedule:   w.Schedule,
+		Memory:     w.Memory,
+		Options:    w.Options,
+		Consistent: w.Consistent,
+		Triggers:   slices.Clone(w.Triggers),
+		Backfills:  slices.Clone(w.Backfills),
 	}
 }
 
@@ -139,7 +151,7 @@ func (w *CronJob) Plan() (*cronjob.Plan, error) {
 	return &plan, nil
 }
 
-// CarryOut executes a plan and concludes the round. The error says what went wrong.
+// CarryOut executes a plan and concludes the round. The error joins what went wrong.
 func (w *CronJob) CarryOut(ctx context.Context, plan *cronjob.Plan) (end cronjob.Conclusion, err error) {
 	w.Begin()
 	end, err = cronjobapply.Executor{Parallel: 1}.Apply(ctx, w.Backend(), plan)
@@ -153,7 +165,8 @@ func (w *CronJob) CarryOut(ctx context.Context, plan *cronjob.Plan) (end cronjob
 // Conclude ends the round. After a crash there is no conclusion: the controller starts
 // again, with a fresh list, and without its memory unless that is Stored.
 func (w *CronJob) Conclude(end *cronjob.Conclusion) {
-	if w.Crashed() || len(w.Backfills) > 0 && w.CrashesBefore(Write{Verb: StoreBackfills}) {
+	crashes := w.Crashed() || len(w.Backfills) > 0 && w.CrashesBefore(Write{Verb: StoreBackfills})
+	if crashes {
 		memory := w.Memory
 		w.Requeue, w.Retry = cronjob.Requeue{}, true
 		w.Restart(false)
@@ -162,10 +175,12 @@ func (w *CronJob) Conclude(end *cronjob.Conclusion) {
 		}
 		return
 	}
+
 	w.Memory, w.Requeue, w.Retry = end.Memory, end.Requeue, end.Retry
 	w.Unstarted = append(slices.Clip(w.Unstarted), end.Unstarted...)
 	w.store(end.Backfills)
-	w.Triggers = slices.DeleteFunc(w.Triggers, func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
+	isTriggered := func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) }
+	w.Triggers = slices.DeleteFunc(w.Triggers, isTriggered)
 }
 
 // Restart makes the controller forget everything and list the objects again (F1).
@@ -184,10 +199,11 @@ func (w *CronJob) Restart(old bool) {
 // Resume restarts the controller with its stored memory.
 func (w *CronJob) Resume() { w.Memory = stored(w.Memory) }
 
-// store keeps the progress of backfills, and drops those that are complete.
+// store keeps the progress of backfills, and drops complete ones.
 func (w *CronJob) store(progress []cronjob.Backfill) {
 	for _, b := range progress {
-		w.Backfills[slices.IndexFunc(w.Backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })] = b
+		at := slices.IndexFunc(w.Backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })
+		w.Backfills[at] = b
 	}
 	w.Backfills = slices.DeleteFunc(w.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
 }
@@ -205,6 +221,7 @@ func (w *CronJob) Backfill(b cronjob.Backfill, n int) {
 	if len(runs) == 0 {
 		return
 	}
+
 	w.ids++
 	b.ID, b.Until = fmt.Sprint(w.ids), runs[len(runs)-1]
 	for _, run := range w.history.Runs() {
@@ -212,10 +229,11 @@ func (w *CronJob) Backfill(b cronjob.Backfill, n int) {
 			b.Except = append(b.Except, run)
 		}
 	}
+
 	w.Backfills = append(w.Backfills, b)
 }
 
-// Awaits reports whether a run is in what is left of a backfill.
+// Awaits reports whether a run is in the rest of a backfill.
 func (w *CronJob) Awaits(run time.Time) bool {
 	return slices.ContainsFunc(w.Backfills, func(b cronjob.Backfill) bool {
 		return run.After(b.After) && !run.After(b.Until) && !slices.ContainsFunc(b.Except, run.Equal)
@@ -234,7 +252,13 @@ func (w *CronJob) Add(c cronjob.Child) {
 func (w *CronJob) AddForeign(run time.Time) {
 	name := w.Options.Naming.JobName(w.CronJob.Name, run)
 	if _, ok := w.Jobs[name]; !ok {
-		w.Jobs[name] = cronjob.Child{Name: name, UID: job.UID("foreign-" + name), Foreign: true, CreationTimestamp: w.Now, ScheduledTime: run}
+		w.Jobs[name] = cronjob.Child{
+			Name:              name,
+			UID:               job.UID("foreign-" + name),
+			Foreign:           true,
+			CreationTimestamp: w.Now,
+			ScheduledTime:     run,
+		}
 	}
 }
 
@@ -275,12 +299,12 @@ func (w *CronJob) BeginRemoval(name string) {
 	w.Jobs[name] = c
 }
 
-// RemovePods lets the pods of all jobs that are being deleted end, and so these jobs.
+// RemovePods ends the pods of all jobs that are being deleted, and so removes these jobs.
 func (w *CronJob) RemovePods() {
 	maps.DeleteFunc(w.Jobs, func(_ string, c cronjob.Child) bool { return !c.DeletionTimestamp.IsZero() })
 }
 
-// state is what the checks of a write compare with.
+// state returns the input of the checks of a write.
 func (w *CronJob) state() cronjobcheck.State {
 	st := cronjobcheck.State{CronJob: &w.CronJob, Options: &w.Options, Triggers: w.Triggers, Backfills: w.Backfills}
 	for _, j := range w.Jobs {

@@ -36,6 +36,7 @@ func (b cronBackend) Get(ctx context.Context, name string) (cronjobapply.Job, er
 	case !ok:
 		return cronjobapply.Job{}, cronjobapply.ErrGone
 	}
+
 	found := cronjobapply.Job{Reference: cronjob.Reference{UID: c.UID}}
 	if !c.Foreign {
 		found.Controller = b.w.CronJob.UID
@@ -69,10 +70,15 @@ func (b cronBackend) Create(ctx context.Context, c cronjob.Creation) (made cronj
 			b.w.note(st.Create(&c))
 		}
 		b.w.note(b.w.history.Started(c.Name, c.ScheduledTime))
+
 		b.w.ids++
 		child := cronjob.Child{
-			Name: c.Name, UID: job.UID("uid-" + strconv.Itoa(b.w.ids)), CreationTimestamp: b.w.Now, StartTime: b.w.Now,
-			ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "",
+			Name:              c.Name,
+			UID:               job.UID("uid-" + strconv.Itoa(b.w.ids)),
+			CreationTimestamp: b.w.Now,
+			StartTime:         b.w.Now,
+			ScheduledTime:     c.ScheduledTime,
+			Backfilled:        c.Backfill != "",
 		}
 		b.w.Jobs[c.Name] = child
 		made = cronjobapply.Job{Reference: cronjob.Reference{UID: child.UID}, CreationTimestamp: b.w.Now}
@@ -88,6 +94,7 @@ func (b cronBackend) WriteStatus(ctx context.Context, s cronjob.Status) error {
 		}
 		st := b.w.state()
 		b.w.note(st.Status(&s, b.w.history.HasStarted))
+
 		s.Active = slices.Clone(s.Active)
 		if b.w.Options.ActiveFromChildren {
 			s.Active = nil

@@ -13,7 +13,7 @@ import (
 type Lag struct {
 	// Most is the longest time for which a write stays unseen.
 	Most time.Duration
-	// Draw chooses the version that is seen next, from those between two numbers.
+	// Draw chooses the version that is seen next, between two numbers.
 	Draw func(from, to int) int
 
 	versions      []version
@@ -28,7 +28,7 @@ type version struct {
 	jobs    []cronjob.Child
 }
 
-// clone returns a lag that goes its own way from here. It draws as the original does.
+// clone returns an independent lag. It draws as the original does.
 func (l *Lag) clone() *Lag {
 	if l == nil {
 		return nil
@@ -47,7 +47,8 @@ func (w *CronJob) Commit() {
 
 // sameCronJob reports whether two versions of a CronJob say the same.
 func sameCronJob(a, b *cronjob.CronJob) bool {
-	return *a.Spec.Suspend == *b.Spec.Suspend && slices.Equal(a.Status.Active, b.Status.Active) &&
+	return *a.Spec.Suspend == *b.Spec.Suspend &&
+		slices.Equal(a.Status.Active, b.Status.Active) &&
 		a.Status.LastScheduleTime.Equal(b.Status.LastScheduleTime) &&
 		a.Status.LastSuccessfulTime.Equal(b.Status.LastSuccessfulTime)
 }
@@ -56,13 +57,16 @@ func sameCronJob(a, b *cronjob.CronJob) bool {
 func (l *Lag) look(w *CronJob) (cronjob.CronJob, []cronjob.Child) {
 	w.Commit()
 	l.fresh = false
+
 	last := len(l.versions) - 1
 	due := last
 	for due > 0 && l.versions[due].since.Add(l.Most).After(w.Now) {
 		due--
 	}
+
 	l.cronJob = l.Draw(max(due, l.cronJob), last)
 	l.jobs = l.Draw(max(due, l.jobs), last)
+
 	seen, jobs := l.versions[l.cronJob].cronJob, l.versions[l.jobs].jobs
 	l.forget(min(l.cronJob, l.jobs))
 	return seen, jobs

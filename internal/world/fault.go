@@ -47,7 +47,7 @@ type Write struct {
 	Name string
 }
 
-// String is the verb and the name.
+// String returns the verb and the name.
 func (w Write) String() string {
 	if w.Name == "" {
 		return string(w.Verb)
@@ -84,9 +84,11 @@ func (i *Injector) Try(w Write, apply func() error) (lost bool, err error) {
 	if fault == Fail || fault == Crash {
 		return false, ErrInjected
 	}
+
 	if err := apply(); err != nil {
 		return false, err
 	}
+
 	i.Writes++
 	if i.Written != nil {
 		i.Written(w)
@@ -101,7 +103,7 @@ func (i *Injector) Try(w Write, apply func() error) (lost bool, err error) {
 // can happen to.
 func (i *Injector) CrashesBefore(w Write) bool { return i.decide(w) == Crash }
 
-// decide returns what goes wrong with a write. Nothing is written after a crash.
+// decide returns the fault of a write. Nothing is written after a crash.
 func (i *Injector) decide(w Write) Fault {
 	switch {
 	case i.crashed:
@@ -109,6 +111,7 @@ func (i *Injector) decide(w Write) Fault {
 	case i.Fault == nil:
 		return None
 	}
+
 	fault := i.Fault(w)
 	i.crashed = fault == Crash
 	return fault

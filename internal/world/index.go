@@ -20,6 +20,7 @@ func (x *index) of(pods []*job.Pod, uid job.UID) int {
 			x.at[p.UID] = i
 		}
 	}
+
 	if x.at != nil {
 		if i, ok := x.at[uid]; ok {
 			return i
@@ -45,6 +46,7 @@ func (x *index) remove(pods []*job.Pod, p *job.Pod) []*job.Pod {
 	case x.at == nil:
 		return slices.Concat(pods[:i], pods[i+1:])
 	}
+
 	last := len(pods) - 1
 	pods[i] = pods[last]
 	x.at[pods[i].UID] = i

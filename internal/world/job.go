@@ -31,11 +31,11 @@ type Job struct {
 	// Stale makes the controller see View instead of the live state.
 	Stale bool
 	View  View
-	// Consistent tells the controller that its snapshots contain its own writes, where the
-	// live state is what it sees.
+	// Consistent tells the controller that its snapshots contain its own writes, if it sees the
+	// live state.
 	Consistent bool
-	// Seen, if not nil, changes what the controller sees, like an adapter that keeps less than there
-	// is. What pods point to is to be replaced, not written through.
+	// Seen, if not nil, changes the controller's view, like an adapter that keeps less than there
+	// is. It must replace what pods point to, not write through.
 	Seen func(*job.Snapshot)
 	// Versions tells the controller the versions of its own writes (E6).
 	Versions bool
@@ -81,22 +81,25 @@ func NewJob(spec job.Spec) *Job {
 		Job:     job.Job{Namespace: "default", Name: "j", UID: "job-1", CreationTimestamp: Start, Spec: spec},
 		Planner: new(job.Planner),
 	}
+
 	w.history.MaxParallelism = *spec.Parallelism
 	w.tally = tally{job: w.Job.UID}
 	w.DeliverAll()
 	return w
 }
 
-// Clone returns a world that goes its own way from here, without the faults.
+// Clone returns an independent copy of the world, without the faults.
 func (w *Job) Clone() *Job {
 	c := *w
 	c.Injector = Injector{Writes: w.Writes}
+
 	pods := make([]job.Pod, len(w.Pods))
 	c.Pods = make([]*job.Pod, len(w.Pods))
 	for i, p := range w.Pods {
 		pods[i] = *p // a detail is never written to once it is in a world
 		c.Pods[i] = &pods[i]
 	}
+
 	c.View.Pods = slices.Clone(w.View.Pods)
 	c.Events, c.Metrics, c.Failed = slices.Clip(w.Events), slices.Clip(w.Metrics), slices.Clip(w.Failed)
 	c.plan, c.pods = nil, index{}
@@ -107,7 +110,7 @@ func (w *Job) Clone() *Job {
 // History returns what happened to each pod, and what has gone wrong so far.
 func (w *Job) History() *jobcheck.History { return &w.history }
 
-// state is what the checks of a write compare with.
+// state returns the input of the checks of a write.
 func (w *Job) state() jobcheck.State {
 	w.history.Late = w.Stale
 	return jobcheck.State{Job: &w.Job, Pods: w.Pods, History: &w.history, Groups: w.Groups, Options: w.Options, Find: w.find}
@@ -123,10 +126,11 @@ func (w *Job) Pod(name string) *job.Pod {
 	return nil
 }
 
-// Snapshot returns what the controller sees.
+// Snapshot returns the controller's view.
 func (w *Job) Snapshot() job.Snapshot {
 	s := job.Snapshot{Job: w.Job, Now: w.Now, Memory: w.Memory, Groups: w.Groups, Options: w.Options}
 	w.readAt = w.version
+
 	if w.Stale {
 		if e := w.Memory.Expectations; e != (expectations.Counts{}) && e.Satisfied(w.Now) {
 			w.history.Lagged = true
@@ -144,6 +148,7 @@ func (w *Job) Snapshot() job.Snapshot {
 			s.Pods[i] = *p
 		}
 	}
+
 	s.Job.Version = int64(w.readAt)
 	if w.Seen != nil {
 		w.Seen(&s)
@@ -216,6 +221,7 @@ func (w *Job) AddPod(p job.Pod) *job.Pod {
 	if p.Name == "" {
 		p.Name = "p" + strconv.Itoa(w.nextUID)
 	}
+
 	w.active = -1
 	w.touch(&p)
 	if p.Detail.CreationTimestamp.IsZero() {

@@ -24,7 +24,7 @@ func (w *Job) Round() (*job.Plan, error) {
 	return plan, nil
 }
 
-// CarryOut executes the plan of the round that has begun, and concludes it. The error says what
+// CarryOut executes the plan of the round that has begun, and concludes it. The error joins what
 // went wrong.
 func (w *Job) CarryOut(ctx context.Context, plan *job.Plan) (job.Conclusion, error) {
 	end, err := jobapply.Executor{Parallel: 1}.Apply(ctx, w.Backend(), plan)
@@ -61,6 +61,7 @@ func (w *Job) Conclude(conclusion *job.Conclusion) {
 		w.Restart(false)
 		return
 	}
+
 	w.Memory = conclusion.Memory
 	w.Requeue, w.Retry = conclusion.Requeue, conclusion.Retry
 	w.Events = append(w.Events, conclusion.Events...)
@@ -143,6 +144,7 @@ func (b jobBackend) Create(_ context.Context, c job.Creation) (ref job.PodRef, e
 		st := b.w.state()
 		b.w.note(st.Create(active))
 		b.w.note(st.Member(&c))
+
 		p := b.w.AddPod(job.Pod{
 			Name:   c.NamePrefix + strconv.Itoa(b.w.nextUID+1),
 			Index:  c.Index,
@@ -177,10 +179,12 @@ func (b jobBackend) untrackUnchanged(d job.Deletion) error {
 		if p.Detail.ResourceVersion != d.ResourceVersion {
 			return ErrConflict
 		}
+
 		st := b.w.state()
 		b.w.note(st.DeleteUntracked(p))
 		b.w.history.Of(p.UID).Removed = true
 		p.Untracked = true
+
 		b.w.touch(p)
 		b.w.collect(p)
 		return nil
@@ -204,10 +208,12 @@ func (b jobBackend) WriteStatus(_ context.Context, s job.Status) error {
 		if b.w.readAt != b.w.version {
 			return ErrConflict
 		}
+
 		st := b.w.state()
 		b.w.note(st.Status(&s))
 		b.w.tallyStatus(&b.w.Job.Status, &s)
 		b.w.history.Recorded(&b.w.Job.Status, &s)
+
 		b.w.Job.Status = s
 		b.w.version++
 		b.w.readAt = b.w.version

@@ -34,7 +34,7 @@ type tally struct {
 	late bool
 }
 
-// clone returns books that go their own way from here.
+// clone returns an independent copy.
 func (t *tally) clone() tally {
 	c := *t
 	c.matches, c.due, c.plain = maps.Clone(t.matches), maps.Clone(t.due), maps.Clone(t.plain)
@@ -57,7 +57,7 @@ func (t *tally) noticeEdits(w *Job) {
 // Resume restarts the controller with its stored memory.
 func (w *Job) Resume() { w.Memory = stored(w.Memory) }
 
-// stored is a memory as a new start finds it.
+// stored is a memory as a restarted program finds it.
 func stored[M any](m M) (found M) {
 	data, err := json.Marshal(m)
 	if err == nil {
@@ -81,6 +81,7 @@ func (w *Job) checkMetrics(o job.Outcome, f *job.Metrics) {
 			w.fail("JI27", fmt.Sprintf("%s is %d", name, n))
 		}
 	}
+
 	w.Metrics = append(w.Metrics, *f)
 	t := &w.tally
 	if t.job != w.Job.UID { // another job of the same name
@@ -88,6 +89,7 @@ func (w *Job) checkMetrics(o job.Outcome, f *job.Metrics) {
 	}
 	t.late = t.late || w.Stale
 	t.forgot = t.forgot || w.Options.Quirks&jobquirk.Miscount != 0
+
 	t.told.PodsSucceeded += f.PodsSucceeded
 	t.told.PodsFailed += f.PodsFailed
 	t.told.IndexesSucceeded += f.IndexesSucceeded
@@ -97,6 +99,7 @@ func (w *Job) checkMetrics(o job.Outcome, f *job.Metrics) {
 	if f.Finished != "" {
 		t.ends++
 	}
+
 	w.checkMatches(o, f)
 	w.compareTally()
 	if w.wrote == w.Writes && !w.Retry {
@@ -108,12 +111,14 @@ func (w *Job) checkMetrics(o job.Outcome, f *job.Metrics) {
 func (w *Job) checkMatches(o job.Outcome, told *job.Metrics) {
 	r := w.plan.Record(o.Writes)
 	matches := told.Policy.FailJob + told.Policy.FailIndex + told.Policy.Ignore + told.Policy.Count
+
 	if r.Write && o.Recorded != job.ResultDone {
 		if matches > 0 {
 			w.fail("JI27", fmt.Sprintf("%d matches are reported, and the status was not written", matches))
 		}
 		return
 	}
+
 	for _, u := range r.Untrack {
 		if u.Policy == "" {
 			continue
@@ -124,6 +129,7 @@ func (w *Job) checkMatches(o job.Outcome, told *job.Metrics) {
 		}
 		add(&w.tally.matches, u.UID)
 	}
+
 	if matches != 0 {
 		w.fail("JI27", fmt.Sprintf("%d matches too many are reported", matches))
 	}
@@ -135,6 +141,7 @@ func (w *Job) compareTally() {
 	if t.forgot || w.history.Traveled {
 		return
 	}
+
 	succeeded := int(s.Succeeded)
 	if w.Job.Spec.CompletionMode == job.Indexed {
 		succeeded = t.completed
@@ -160,20 +167,28 @@ func (w *Job) compareTally() {
 	}
 }
 
-// checkTold checks that everything is reported of a job that has ended, once a round has nothing
+// checkTold checks that everything about a job that has ended is reported, once a round has nothing
 // left to write (JI27).
 func (w *Job) checkTold() {
 	t, s := &w.tally, &w.Job.Status
 	if t.forgot || w.history.Traveled || w.Stale || s.Finished() == "" {
 		return
 	}
+
 	indexed := w.Job.Spec.CompletionMode == job.Indexed
-	switch {
-	case !indexed && t.told.PodsSucceeded != s.Succeeded, indexed && int(t.told.PodsSucceeded) != t.completed,
-		t.told.PodsFailed != s.Failed, indexed && int(t.told.IndexesSucceeded) != t.completed,
-		int(t.told.IndexesFailed) != t.failed, int(t.told.PodsCreated) != t.created, t.ends != 1:
-		w.fail("JI27", fmt.Sprintf("reported %+v and %d ends; completed %d and failed %d indexes, created %d pods", t.told, t.ends, t.completed, t.failed, t.created))
+	succeeded := int(s.Succeeded)
+	if indexed {
+		succeeded = t.completed
 	}
+	podsTold := int(t.told.PodsSucceeded) == succeeded && t.told.PodsFailed == s.Failed
+	indexesTold := int(t.told.IndexesFailed) == t.failed &&
+		(!indexed || int(t.told.IndexesSucceeded) == t.completed)
+	createdTold := int(t.told.PodsCreated) == t.created
+	if !podsTold || !indexesTold || !createdTold || t.ends != 1 {
+		w.fail("JI27", fmt.Sprintf("reported %+v and %d ends; completed %d and failed %d indexes, created %d pods",
+			t.told, t.ends, t.completed, t.failed, t.created))
+	}
+
 	for _, uid := range slices.Sorted(maps.Keys(t.due)) {
 		if !t.matches[uid] {
 			w.fail("JI27", fmt.Sprintf("the match of %s is not reported", uid))
@@ -189,13 +204,16 @@ func (w *Job) tallyStatus(old, s *job.Status) {
 		}
 		return *s
 	}
+
 	w.tally.status = *s
-	dropped := indexset.Added(s.CompletedIndexes, old.CompletedIndexes) + indexset.Added(text(s.FailedIndexes), text(old.FailedIndexes))
+	dropped := indexset.Added(s.CompletedIndexes, old.CompletedIndexes) +
+		indexset.Added(text(s.FailedIndexes), text(old.FailedIndexes))
 	if w.Stale && !w.Versions && dropped > 0 {
-		w.tally.forgot = true // an older snapshot shows the indexes again that an elastic job has dropped
+		w.tally.forgot = true // an older snapshot shows indexes that an elastic job has dropped
 	}
 	w.tally.completed += indexset.Added(old.CompletedIndexes, s.CompletedIndexes)
 	w.tally.failed += indexset.Added(text(old.FailedIndexes), text(s.FailedIndexes))
+
 	for _, uid := range failedUIDs(s) {
 		if p := w.find(uid); p != nil && !slices.Contains(failedUIDs(old), uid) && !w.matchesPolicy(p) {
 			add(&w.tally.plain, uid)
@@ -203,7 +221,7 @@ func (w *Job) tallyStatus(old, s *job.Status) {
 	}
 }
 
-// failedUIDs are the UIDs of the failed pods that are not counted yet.
+// failedUIDs returns the UIDs of the failed pods that are not counted yet.
 func failedUIDs(s *job.Status) []job.UID {
 	if s.UncountedTerminatedPods == nil {
 		return nil
@@ -214,20 +232,27 @@ func failedUIDs(s *job.Status) []job.UID {
 // tallyUntrack notes a pod that loses its finalizer. An older view may show it without
 // what matches.
 func (w *Job) tallyUntrack(p *job.Pod) {
-	if !p.Untracked && p.Phase >= job.PodSucceeded {
+	if p.Untracked {
+		return
+	}
+	if p.Phase >= job.PodSucceeded {
 		w.tally.untracked++
 	}
-	s := &w.Job.Status
-	valid := w.Job.Spec.CompletionMode != job.Indexed || p.Index.Int32() >= 0 && p.Index.Int32() < *w.Job.Spec.Completions
+
+	s, i := &w.Job.Status, p.Index.Int32()
+	valid := w.Job.Spec.CompletionMode != job.Indexed || i >= 0 && i < *w.Job.Spec.Completions
 	counted := s.UncountedTerminatedPods != nil && slices.Contains(s.UncountedTerminatedPods.Failed, p.UID)
 	failed := p.Phase == job.PodFailed && valid
-	if !w.Stale && !p.Untracked && s.Finished() == "" && (counted || failed) && w.matchesPolicy(p) && !w.tally.plain[p.UID] {
+	if w.Stale || s.Finished() != "" || !counted && !failed {
+		return
+	}
+	if w.matchesPolicy(p) && !w.tally.plain[p.UID] {
 		add(&w.tally.due, p.UID)
 	}
 }
 
-// matchesPolicy reports whether a rule matches, as far as the controller sees. Generated ones look for exit
-// code 42 or for a disruption.
+// matchesPolicy reports whether a rule matches, as far as the controller sees. Generated rules look
+// for exit code 42 or for a disruption.
 func (w *Job) matchesPolicy(p *job.Pod) bool {
 	if w.Job.Spec.PodFailurePolicy == nil {
 		return false
@@ -237,10 +262,13 @@ func (w *Job) matchesPolicy(p *job.Pod) bool {
 		w.Seen(&s)
 		p = &s.Pods[0]
 	}
+
 	exited := slices.ContainsFunc(p.Detail.Containers, func(c job.Container) bool {
 		return c.State == job.ContainerTerminated && c.ExitCode == 42
 	})
-	disrupted := slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool { return c.Type == "DisruptionTarget" })
+	disrupted := slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool {
+		return c.Type == "DisruptionTarget"
+	})
 	return slices.ContainsFunc(w.Job.Spec.PodFailurePolicy.Rules, func(r job.PodFailurePolicyRule) bool {
 		return exited && r.OnExitCodes != nil || disrupted && r.OnPodConditions != nil
 	})

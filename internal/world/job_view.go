@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Deliver brings the controller's view of one pod up to date, and tells its
-// expectations what an informer would tell (E1, E4).
+// Deliver brings the controller's view of one pod up to date, and updates its
+// expectations as an informer would (E1, E4).
 func (w *Job) Deliver(uid job.UID) {
 	w.shown++
 	live := w.find(uid)
@@ -52,7 +52,7 @@ func (w *Job) DeliverAll() {
 	w.relist()
 }
 
-// relist shows the controller everything, and tells its expectations nothing.
+// relist shows the controller everything, and leaves its expectations alone.
 func (w *Job) relist() {
 	w.View.Pods = make([]job.Pod, len(w.Pods))
 	for i, p := range w.Pods {
@@ -71,7 +71,7 @@ func (w *Job) observeChange(old, live *job.Pod) {
 	w.observe(live, 0, boolToInt(old.Deletion == nil && live.Deletion != nil))
 }
 
-// observe tells the expectations what an informer has seen of the job's own pods.
+// observe updates the expectations from what an informer has seen of the job's own pods.
 func (w *Job) observe(p *job.Pod, creations, deletions int) {
 	if p.Owner <= job.OwnedUnmatched {
 		w.Memory.Expectations = w.Memory.Expectations.Observe(creations, deletions)

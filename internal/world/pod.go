@@ -26,6 +26,7 @@ func FinishPod(p *job.Pod, now time.Time, exitCode int32) bool {
 	if p.Phase == job.PodSucceeded || p.Phase == job.PodFailed {
 		return false
 	}
+
 	p.Assigned, p.Ready = true, false
 	p.Phase = job.PodSucceeded
 	if exitCode != 0 {
@@ -47,19 +48,22 @@ func RestartPod(p *job.Pod, now time.Time) bool {
 // DisruptPod gives a pod the condition DisruptionTarget. It does not delete the pod.
 func DisruptPod(p *job.Pod) bool {
 	p.Detail = detailOf(p)
-	p.Detail.Conditions = append(slices.Clip(p.Detail.Conditions), job.PodCondition{Type: "DisruptionTarget", Status: job.ConditionTrue})
+	disrupted := job.PodCondition{Type: "DisruptionTarget", Status: job.ConditionTrue}
+	p.Detail.Conditions = append(slices.Clip(p.Detail.Conditions), disrupted)
 	return true
 }
 
-// EvictPod marks a pod as being deleted. A running one may take the time of Grace to end.
+// EvictPod marks a pod as being deleted. A running pod may take the time of Grace to end.
 func EvictPod(p *job.Pod, now time.Time) bool {
 	if p.Deletion != nil {
 		return false
 	}
+
 	grace := Grace
 	if p.Phase != job.PodRunning {
 		grace = 0
 	}
+
 	p.Deletion = &job.PodDeletion{Timestamp: now.Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
 	return true
 }
