@@ -42,18 +42,22 @@ func (s *source) audited(at Place, value []byte) {
 		s.reject(value, at.Line, err)
 		return
 	}
+
 	ref := &a.ObjectRef
 	kind, ok := resources[ref.APIGroup+"/"+ref.Resource]
-	writes := a.Verb == "create" || a.Verb == "update" || a.Verb == "patch" || strings.HasPrefix(a.Verb, "delete")
+	deletes := strings.HasPrefix(a.Verb, "delete")
+	writes := deletes || a.Verb == "create" || a.Verb == "update" || a.Verb == "patch"
+	isDone := a.Stage == "ResponseComplete" && a.ResponseStatus.Code/100 == 2
+	isOtherPart := ref.Subresource != "" && ref.Subresource != "status"
 	switch {
-	case a.Stage != "ResponseComplete" || !ok || !writes || a.ResponseStatus.Code/100 != 2,
-		ref.Subresource != "" && ref.Subresource != "status":
+	case !ok || !writes || !isDone, isOtherPart:
 		s.summary.Others++
 		return
 	case len(a.ResponseObject) == 0:
 		s.summary.Bodiless++
 		return
 	}
+
 	e := &event{Place: at, audited: true, change: isModified, isStatus: ref.Subresource == "status"}
 	if a.Verb == "create" {
 		e.change = isAdded
@@ -61,7 +65,7 @@ func (s *source) audited(at Place, value []byte) {
 	if a.Verb == "update" {
 		e.replaced = versionOf(a.RequestObject.Metadata.ResourceVersion, ref.ResourceVersion)
 	}
-	if strings.HasPrefix(a.Verb, "delete") {
+	if deletes {
 		s.auditDeletion(e, kind, &a)
 		return
 	}
@@ -91,13 +95,17 @@ func (s *source) auditDeletion(e *event, kind string, a *auditEvent) {
 		s.reject(a.ResponseObject, e.Line, err)
 		return
 	}
+
 	e.kind, _ = kindOf(kind)
-	switch m := &answer.Metadata; {
+	m := &answer.Metadata
+	isHeld := len(m.Finalizers) > 0 || m.DeletionGracePeriodSeconds > 0
+
+	switch {
 	case answer.Items != nil:
 		for _, item := range answer.Items {
 			s.object(&event{Place: e.Place, audited: true, change: isLost}, item, kind)
 		}
-	case answer.Kind == kind && !m.DeletionTimestamp.IsZero() && (len(m.Finalizers) > 0 || m.DeletionGracePeriodSeconds > 0):
+	case answer.Kind == kind && isHeld && !m.DeletionTimestamp.IsZero():
 		s.object(e, a.ResponseObject, kind)
 	case answer.Kind == kind:
 		e.change = isDeleted

@@ -37,7 +37,13 @@ type checker struct {
 }
 
 func newChecker(o Options, report func(Finding)) *checker {
-	return &checker{options: o, report: report, jobs: map[job.UID]*jobState{}, pods: map[job.UID]*podState{}, cronJobs: map[job.UID]*cronState{}}
+	return &checker{
+		options:  o,
+		report:   report,
+		jobs:     map[job.UID]*jobState{},
+		pods:     map[job.UID]*podState{},
+		cronJobs: map[job.UID]*cronState{},
+	}
 }
 
 // seen is what the log has shown of an object.
@@ -73,11 +79,12 @@ func (c *checker) event(e *event) {
 		c.restartAll(e.source)
 		return
 	}
-	if e.change == isModified || e.change == isDeleted {
-		if e.kind == kindPod && !e.audited {
-			c.confirm()
-		}
+
+	changes := e.change == isModified || e.change == isDeleted
+	if changes && e.kind == kindPod && !e.audited {
+		c.confirm()
 	}
+
 	switch e.kind {
 	case kindJob:
 		c.jobEvent(e)
@@ -88,7 +95,7 @@ func (c *checker) event(e *event) {
 	}
 }
 
-// began notes the log that an event comes from. Where another one continues a kind, it was
+// began notes the log that an event comes from. If it continues a kind of another log, it is
 // a new watch, or one of another namespace.
 func (c *checker) began(e *event) {
 	e.source.has[e.kind] = true
@@ -112,7 +119,7 @@ func (c *checker) ended(s *source) {
 	}
 }
 
-// restartAll forgets it for all kinds of a log: one that was continued shows all of them again.
+// restartAll restarts all kinds of a log: a log that was continued shows all of them again.
 func (c *checker) restartAll(s *source) {
 	for k := range kinds {
 		if s.has[k] {
@@ -149,7 +156,9 @@ func (c *checker) advance(s *seen, e *event) step {
 	was, wasEpoch, known := s.version, s.epoch, s.known
 	if known && e.change != isDeleted {
 		again := e.version != 0 && e.version <= was
-		if e.change == isAdded && !e.audited || again && e.version == was && e.change == isThere {
+		isListed := e.change == isAdded && !e.audited
+		isSame := again && e.version == was && e.change == isThere
+		if isListed || isSame {
 			// Only a watch that has begun anew shows an object again.
 			if wasEpoch == c.epoch[e.kind] {
 				c.restartAll(e.source)
@@ -165,31 +174,37 @@ func (c *checker) advance(s *seen, e *event) step {
 			return isRepeated
 		}
 	}
+
 	s.kind, s.namespace, s.name, s.uid = e.kind, e.meta.Namespace, e.meta.Name, job.UID(e.meta.UID)
 	s.known, s.epoch = true, c.epoch[e.kind]
 	s.version = max(s.version, e.version)
+
 	how := isNext
+	mayMiss := c.options.Incomplete || e.change == isThere
+	mayFollowOther := e.audited && (e.replaced == 0 || e.replaced != was)
+	isNewWatch := !e.audited && wasEpoch != s.epoch
 	switch {
 	case !known:
 		how = isFirst
-	case c.options.Incomplete || e.change == isThere, e.audited && (e.replaced == 0 || e.replaced != was), !e.audited && wasEpoch != s.epoch:
+	case mayMiss || mayFollowOther || isNewWatch:
 		how = isLater
 		c.Gaps++
 	}
 	if known {
 		c.Transitions++
 	}
-	s.isSure = !c.options.Incomplete && e.change != isThere && (!e.audited || e.change == isAdded || how == isNext)
+	s.isSure = !mayMiss && (!e.audited || e.change == isAdded || how == isNext)
 	return how
 }
 
 // isCertain reports whether the last version that was seen is the one that exists.
 func (c *checker) isCertain(s *seen) bool { return s.known && s.isSure && s.epoch == c.epoch[s.kind] }
 
-// isCertainPod is isCertain for a pod. In an audit log, that is so once writes of its status are
+// isCertainPod is isCertain for a pod. In an audit log, that holds once writes of its status are
 // seen: they come without the version that they replace.
 func (c *checker) isCertainPod(p *podState) bool {
-	return p.known && p.epoch == c.epoch[kindPod] && !c.options.Incomplete && p.isShown
+	isCurrent := p.known && p.epoch == c.epoch[kindPod]
+	return isCurrent && !c.options.Incomplete && p.isShown
 }
 
 // precedes reports whether a version is older than an event, for sure.
@@ -200,8 +215,14 @@ func (s *seen) precedes(e *event) bool {
 // finding makes a finding about the object of an event.
 func finding(e *event, rule, unless, format string, args ...any) Finding {
 	f := Finding{
-		Place: e.Place, Kind: e.kind.String(), Namespace: e.meta.Namespace, Name: e.meta.Name, UID: job.UID(e.meta.UID),
-		Rule: rule, Problem: fmt.Sprintf(format, args...), Unless: unless,
+		Place:     e.Place,
+		Kind:      e.kind.String(),
+		Namespace: e.meta.Namespace,
+		Name:      e.meta.Name,
+		UID:       job.UID(e.meta.UID),
+		Rule:      rule,
+		Problem:   fmt.Sprintf(format, args...),
+		Unless:    unless,
 	}
 	if e.version != 0 {
 		f.Version = strconv.FormatUint(e.version, 10)
@@ -222,7 +243,7 @@ func (c *checker) tick(e *event) {
 	c.edited = later
 }
 
-// ownerOf is the UID of the controller of an object, if that is of the kind.
+// ownerOf returns the UID of the controller of an object, if that is of the kind.
 func ownerOf(e *event, k kind) job.UID {
 	for _, o := range e.meta.OwnerReferences {
 		if o.Controller && o.Kind == k.String() {
@@ -232,11 +253,12 @@ func ownerOf(e *event, k kind) job.UID {
 	return ""
 }
 
-// isLast reports whether a version that does not say so is the last of its object: it is being
-// deleted, and nothing holds it.
+// isLast reports whether a version is the last of its object although the log does not show its
+// deletion: it is being deleted, and nothing holds it.
 func isLast(e *event) bool {
 	m := &e.meta
-	return (e.audited || e.change == isThere) && !m.DeletionTimestamp.IsZero() && len(m.Finalizers) == 0 && m.DeletionGracePeriodSeconds == 0
+	isHeld := len(m.Finalizers) > 0 || m.DeletionGracePeriodSeconds > 0
+	return (e.audited || e.change == isThere) && !m.DeletionTimestamp.IsZero() && !isHeld
 }
 
 // judges reports whether a job of that spec belongs to a controller with the semantics of Jobs.

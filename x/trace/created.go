@@ -11,8 +11,9 @@ import (
 func isNewPod(e *event) bool {
 	p := e.pod
 	isFresh := e.change == isAdded || e.change == isThere
-	return isFresh && p.Phase == job.PodPending && !p.Assigned && p.Deletion == nil && !p.Untracked &&
-		len(p.Detail.Conditions) == 0 && len(p.Detail.Containers) == 0
+	isPending := p.Phase == job.PodPending && !p.Assigned && p.Deletion == nil
+	isBare := !p.Untracked && len(p.Detail.Conditions) == 0 && len(p.Detail.Containers) == 0
+	return isFresh && isPending && isBare
 }
 
 // firstPod checks the creation of a pod.
@@ -20,6 +21,7 @@ func (c *checker) firstPod(s *jobState, p *podState, e *event) {
 	if !isNewPod(e) {
 		return
 	}
+
 	c.tick(e)
 	switch {
 	case !s.known || !s.precedes(e):
@@ -28,13 +30,16 @@ func (c *checker) firstPod(s *jobState, p *podState, e *event) {
 	case !s.judged || !s.job.DeletionTimestamp.IsZero():
 		return
 	}
+
 	hold := func(rule, unless, format string, args ...any) {
 		c.held = append(c.held, finding(e, rule, unless, format, args...))
 		if e.audited {
 			c.confirm()
 		}
 	}
-	if c.checkQuiet(s, hold) && c.isCertain(&s.seen) && s.limits.set && e.change != isThere {
+	mayCreate := c.checkQuiet(s, hold)
+	isKnown := c.isCertain(&s.seen) && s.limits.set
+	if mayCreate && isKnown && e.change != isThere {
 		c.checkNumbers(s, hold)
 		c.checkIndex(s, p, hold)
 		c.checkBackoff(s, p, e, hold)
@@ -47,6 +52,7 @@ type hold func(rule, unless, format string, args ...any)
 // checkQuiet checks that the job may have new pods at all.
 func (c *checker) checkQuiet(s *jobState, found hold) (ok bool) {
 	st := &s.job.Status
+	isSuspended := c.isCertain(&s.seen) && s.limits.set && s.limits.isSuspended
 	switch {
 	case st.Finished() != "":
 		found("JI16", unlessLate, "is created after the end of job %s (%s)", s.name, st.Finished())
@@ -54,7 +60,7 @@ func (c *checker) checkQuiet(s *jobState, found hold) (ok bool) {
 		found("J20", unlessLate, "is created after job %s has FailureTarget", s.name)
 	case isTrue(st, job.ConditionSuccessCriteriaMet):
 		found("J19", unlessLate, "is created after job %s has SuccessCriteriaMet", s.name)
-	case isTrue(st, job.ConditionSuspended) && c.isCertain(&s.seen) && s.limits.set && s.limits.isSuspended:
+	case isTrue(st, job.ConditionSuspended) && isSuspended:
 		found("JI18", "", "is created while job %s is suspended", s.name)
 	default:
 		return true
@@ -69,6 +75,7 @@ func (c *checker) checkNumbers(s *jobState, found hold) {
 	if t.adopted {
 		return
 	}
+
 	active, words := t.active, "active"
 	if active+1 <= int(l.parallelism) && l.waits {
 		active, words = t.active+t.terminating, "active or terminating"
@@ -77,21 +84,26 @@ func (c *checker) checkNumbers(s *jobState, found hold) {
 	if words != "active" {
 		rule = "JI11"
 	}
+
 	lists := lists(&s.job.Status)
 	succeeded := int(s.job.Status.Succeeded) + len(lists.Succeeded)
 	failed := int(s.job.Status.Failed) + len(lists.Failed)
 	isIndexed := s.job.Spec.CompletionMode == job.Indexed
+
 	switch {
 	case active+1 > int(l.parallelism):
-		found(rule, unlessLost, "is pod %d that is %s, parallelism of job %s is %d", active+1, words, s.name, l.parallelism)
+		found(rule, unlessLost, "is pod %d that is %s, parallelism of job %s is %d",
+			active+1, words, s.name, l.parallelism)
 	case l.isQueue && succeeded > 0:
 		found("J29", unlessLate, "is created after %d successes of job %s, which has no completions", succeeded, s.name)
 	case !isIndexed && !l.isQueue && active+1+succeeded+t.succeeded > int(l.completions):
 		found(rule, unlessLost, "is pod %d that is %s beside %d successes, completions of job %s are %d",
 			active+1, words, succeeded+t.succeeded, s.name, l.completions)
 	}
+
 	if !l.perIndex && failed > int(l.backoff) {
-		found("JI21", unlessLate, "is created after %s of job %s, whose backoffLimit is %d", value.Count(failed, "failure"), s.name, l.backoff)
+		found("JI21", unlessLost, "is created after %s of job %s, whose backoffLimit is %d",
+			value.Count(failed, "failure"), s.name, l.backoff)
 	}
 }
 
@@ -134,9 +146,11 @@ func (k *streak) succeeded(p *podState) {
 
 // failed notes a failure that a status has recorded.
 func (k *streak) failed(p *podState) {
-	if p.phase != job.PodFailed || p.finished.IsZero() || p.ended <= k.since || !p.finished.After(k.success.Add(time.Second)) {
+	isDated := !p.finished.IsZero() && p.finished.After(k.success.Add(time.Second))
+	if p.phase != job.PodFailed || !isDated || p.ended <= k.since {
 		return
 	}
+
 	k.failures++
 	if p.finished.After(k.last) {
 		k.last = p.finished
@@ -159,6 +173,7 @@ func (c *checker) checkBackoff(s *jobState, p *podState, e *event, found hold) {
 		}
 		return
 	}
+
 	if s.streak.failures == 0 || ignoresFailures(&s.job.Spec) {
 		return
 	}
@@ -174,13 +189,17 @@ func (c *checker) checkIndexBackoff(s *jobState, p *podState, last failure, crea
 	if failed == nil || !c.isCertainPod(failed) || !failed.tracked {
 		return // it may have been unknown to the controller
 	}
+
 	if p.before < last.before+1 {
-		found("JI21", "", "has %d failures of its index before it, pod %s had %d and has failed", p.before, failed.name, last.before)
+		found("JI21", "", "has %d failures of its index before it, pod %s had %d and has failed",
+			p.before, failed.name, last.before)
 		return
 	}
+
 	delay := c.options.Backoff.Delay(last.before + 1)
 	if due := last.at.Add(delay); created.Add(skew).Before(due) {
-		found("JI21", "", "is created %v after failure %d of its index, the backoff is %v", created.Sub(last.at), last.before+1, delay)
+		found("JI21", "", "is created %v after failure %d of its index, the backoff is %v",
+			created.Sub(last.at), last.before+1, delay)
 	}
 }
 

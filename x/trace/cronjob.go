@@ -25,7 +25,7 @@ type cronState struct {
 	children map[job.UID]*jobState
 }
 
-// maxSpecs is how many specs are kept. Who edits more often is not judged.
+// maxSpecs is how many specs are kept. A CronJob that is edited more often is not judged.
 const maxSpecs = 16
 
 func (c *checker) cronEvent(e *event) {
@@ -38,12 +38,14 @@ func (c *checker) cronEvent(e *event) {
 		c.epoch[kindCronJob]++
 		return
 	}
+
 	s := c.cronOf(uid)
 	before := s.cronJob
 	how := c.advance(&s.seen, e)
 	if how == isRepeated {
 		return
 	}
+
 	s.cronJob = *e.cronJob
 	switch {
 	case how == isFirst:
@@ -58,10 +60,12 @@ func (c *checker) cronEvent(e *event) {
 		s.specs = append([]cronjob.Spec{s.cronJob.Spec}, s.specs[:min(len(s.specs), maxSpecs-1)]...)
 		c.editedNow(s)
 	}
+
 	if how != isFirst {
 		checkBack := func(rule, field string, was, is time.Time) {
 			if is.Before(was) {
-				c.found(finding(e, rule, "", "status.%s: goes back from %s to %s", field, value.Time(was), value.Time(is)))
+				c.found(finding(e, rule, "", "status.%s: goes back from %s to %s",
+					field, value.Time(was), value.Time(is)))
 			}
 		}
 		checkBack("CI4", "lastScheduleTime", before.Status.LastScheduleTime, s.cronJob.Status.LastScheduleTime)
@@ -84,14 +88,18 @@ func (c *checker) cronOf(uid job.UID) *cronState {
 }
 
 func equalSpecs(a, b *cronjob.Spec) bool {
-	return a.Schedule == b.Schedule && value.Of(a.TimeZone) == value.Of(b.TimeZone) && a.ConcurrencyPolicy == b.ConcurrencyPolicy &&
-		value.Of(a.Suspend) == value.Of(b.Suspend) && equal(a.StartingDeadlineSeconds, b.StartingDeadlineSeconds) &&
-		equal(a.SuccessfulJobsHistoryLimit, b.SuccessfulJobsHistoryLimit) && equal(a.FailedJobsHistoryLimit, b.FailedJobsHistoryLimit)
+	return a.Schedule == b.Schedule &&
+		equal(a.TimeZone, b.TimeZone) &&
+		a.ConcurrencyPolicy == b.ConcurrencyPolicy &&
+		value.Of(a.Suspend) == value.Of(b.Suspend) &&
+		equal(a.StartingDeadlineSeconds, b.StartingDeadlineSeconds) &&
+		equal(a.SuccessfulJobsHistoryLimit, b.SuccessfulJobsHistoryLimit) &&
+		equal(a.FailedJobsHistoryLimit, b.FailedJobsHistoryLimit)
 }
 
 func equal[T comparable](a, b *T) bool { return (a == nil) == (b == nil) && value.Of(a) == value.Of(b) }
 
-// inForce are the specs that the controller may have known when it started a run that was due
+// inForce returns the specs that the controller may have known when it started a run that was due
 // then, none if one of them is not known.
 func (s *cronState) inForce(run time.Time) []cronjob.Spec {
 	if !s.editedBy.IsZero() && run.After(s.editedBy.Add(lag)) {
@@ -118,6 +126,7 @@ const (
 func (c *checker) firstChild(cron *cronState, s *jobState, e *event, isNew bool) {
 	s.cronJob = ownerOf(e, kindCronJob)
 	defer func() { cron.children[s.uid] = s }()
+
 	text := e.meta.Annotations[timeAnnotation]
 	run, err := time.Parse(time.RFC3339, text)
 	named := err == nil
@@ -125,6 +134,7 @@ func (c *checker) firstChild(cron *cronState, s *jobState, e *event, isNew bool)
 		run, named = cronjob.Naming{}.RunNamed(cron.name, e.meta.Name)
 	}
 	s.run, s.byHand = run, !named || e.meta.Annotations[requestAnnotation] != ""
+
 	switch {
 	case !isNew:
 	case !cron.known || !cron.precedes(e):
@@ -146,17 +156,21 @@ func (c *checker) checkOnce(cron *cronState, s *jobState, e *event, run time.Tim
 	if want := cronjob.JobName(cron.name, run); want != e.meta.Name {
 		c.found(finding(e, "CI2", "", "is of the run of %s, whose job is named %s", value.Time(run), want))
 	}
+
 	twin := ""
 	for _, other := range cron.children {
-		if other.uid != s.uid && !other.byHand && other.run.Equal(run) && (twin == "" || other.name < twin) {
+		isTwin := other.uid != s.uid && !other.byHand && other.run.Equal(run)
+		if isTwin && (twin == "" || other.name < twin) {
 			twin = other.name
 		}
 	}
 	if twin != "" {
 		c.found(finding(e, "CI1", "", "is of the run of %s, which job %s is of as well", value.Time(run), twin))
 	}
+
 	if last := cron.cronJob.Status.LastScheduleTime; !run.After(last) {
-		c.found(finding(e, "CI1", unlessLate, "is of the run of %s, and lastScheduleTime is %s", value.Time(run), value.Time(last)))
+		c.found(finding(e, "CI1", unlessLate, "is of the run of %s, and lastScheduleTime is %s",
+			value.Time(run), value.Time(last)))
 	}
 }
 
@@ -168,14 +182,17 @@ func (c *checker) checkRun(cron *cronState, s *jobState, e *event, run time.Time
 		c.Unjudged++
 		return
 	case run.After(created.Add(skew)):
-		c.found(finding(e, "CI2", "", "is of the run of %s and was created %v before it", value.Time(run), run.Sub(created)))
+		c.found(finding(e, "CI2", "", "is of the run of %s and was created %v before it",
+			value.Time(run), run.Sub(created)))
 	case !matchesAny(cron, specs, run):
-		c.found(finding(e, "CI2", "", "is of the run of %s, which schedule %q does not have", value.Time(run), specs[0].Schedule))
+		c.found(finding(e, "CI2", "", "is of the run of %s, which schedule %q does not have",
+			value.Time(run), specs[0].Schedule))
 	case all(specs, func(x *cronjob.Spec) bool { return value.Of(x.Suspend) }):
 		if created.After(cron.editedBy.Add(lag)) && !cron.editedBy.IsZero() {
 			c.found(finding(e, "CI10", "", "is created while CronJob %s is suspended", cron.name))
 		}
 	}
+
 	late := created.Sub(run)
 	if all(specs, func(x *cronjob.Spec) bool { return isLate(x, late) }) {
 		c.found(finding(e, "CI7", "", "is created %v after its run, startingDeadlineSeconds of CronJob %s is %d",
@@ -204,6 +221,7 @@ func matches(cron *cronState, spec *cronjob.Spec, run time.Time) bool {
 	if strings.HasPrefix(strings.TrimSpace(spec.Schedule), "@every") {
 		return true // counts from the last run
 	}
+
 	of := cronjob.CronJob{Spec: *spec, CreationTimestamp: cron.cronJob.CreationTimestamp}
 	for _, o := range [][]schedule.Option{nil, {schedule.Kubernetes()}} {
 		if spec.TimeZone == nil {
@@ -222,20 +240,26 @@ func matches(cron *cronState, spec *cronjob.Spec, run time.Time) bool {
 func (c *checker) checkBeside(cron *cronState, e *event, run time.Time) {
 	specs := cron.inForce(run)
 	policy := value.At(specs, 0).ConcurrencyPolicy
-	if policy == "" || policy == cronjob.Allow || !all(specs, func(x *cronjob.Spec) bool { return x.ConcurrencyPolicy == policy }) {
+	isPolicy := func(x *cronjob.Spec) bool { return x.ConcurrencyPolicy == policy }
+	if policy == "" || policy == cronjob.Allow || !all(specs, isPolicy) {
 		return
 	}
+
 	for _, ref := range cron.cronJob.Status.Active {
 		other := cron.children[ref.UID]
-		if other == nil || !c.isCertain(&other.seen) || !other.precedes(e) || other.job.Status.Finished() != "" || !other.job.DeletionTimestamp.IsZero() {
+		if other == nil || !c.isCertain(&other.seen) || !other.precedes(e) {
 			continue
 		}
-		c.found(finding(e, "CI8", unlessLate, "is created while job %s is active, concurrencyPolicy of CronJob %s is %s", other.name, cron.name, policy))
+		if other.job.Status.Finished() != "" || !other.job.DeletionTimestamp.IsZero() {
+			continue
+		}
+		c.found(finding(e, "CI8", unlessLate, "is created while job %s is active, concurrencyPolicy of CronJob %s is %s",
+			other.name, cron.name, policy))
 		return
 	}
 }
 
-// settled is how long ago a job must have ended to be beyond the history.
+// settled is how long ago a job must have ended to be old enough for the history limits.
 const settled = 2 * time.Minute
 
 // checkHistory checks that old jobs are gone when a run starts.
@@ -244,20 +268,26 @@ func (c *checker) checkHistory(cron *cronState, e *event) {
 	if cron.editedBy.IsZero() || now.Before(cron.editedBy.Add(settled)) {
 		return
 	}
+
 	active := map[job.UID]bool{}
 	for _, ref := range cron.cronJob.Status.Active {
 		active[ref.UID] = true
 	}
+
 	kept := map[job.ConditionType]int{}
 	for _, j := range cron.children {
 		end := j.job.Status.Condition(j.job.Status.Finished())
-		if end.Type != "" && c.isCertain(&j.seen) && j.job.DeletionTimestamp.IsZero() && !active[j.uid] && end.LastTransitionTime.Add(settled).Before(now) {
+		isSettled := end.Type != "" && end.LastTransitionTime.Add(settled).Before(now)
+		isThere := c.isCertain(&j.seen) && j.job.DeletionTimestamp.IsZero()
+		if isSettled && isThere && !active[j.uid] {
 			kept[end.Type]++
 		}
 	}
+
 	check := func(field string, end job.ConditionType, limit *int32) {
 		if limit != nil && kept[end] > int(*limit) {
-			c.found(finding(e, "CI11", unlessLate, "%d jobs of CronJob %s are %s since %v or longer, %s is %d", kept[end], cron.name, end, settled, field, *limit))
+			c.found(finding(e, "CI11", unlessLate, "%d jobs of CronJob %s are %s since %v or longer, %s is %d",
+				kept[end], cron.name, end, settled, field, *limit))
 		}
 	}
 	spec := &cron.specs[0]

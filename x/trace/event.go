@@ -28,7 +28,7 @@ var kindNames = [kinds]string{"Job", "Pod", "CronJob"}
 
 func (k kind) String() string { return kindNames[k] }
 
-// change is what an event says of an object.
+// change is what an event shows of an object.
 type change uint8
 
 const (
@@ -61,7 +61,7 @@ type event struct {
 	seq int
 
 	meta object.Meta
-	// One of these is set, but for events that have no object.
+	// One of these is set, except for events that have no object.
 	job     *job.Job
 	pod     *job.Pod
 	cronJob *cronjob.CronJob
@@ -106,6 +106,7 @@ func (s *source) next() (*event, error) {
 			s.read(value, line)
 		}
 	}
+
 	e := s.queue[0]
 	s.queue = s.queue[1:]
 	return e, nil
@@ -118,7 +119,7 @@ func (s *source) problem(line int, text string) {
 	}
 }
 
-// head is what tells what a value is: an object, a list, an event of a watch, or one of an audit
+// head tells the type of a value: an object, a list, an event of a watch, or one of an audit
 // log.
 type head struct {
 	APIVersion string            `json:"apiVersion"`
@@ -128,13 +129,14 @@ type head struct {
 	Items      []json.RawMessage `json:"items"`
 }
 
-// read takes a value over, which begins at a line.
+// read takes over a value, which begins at a line.
 func (s *source) read(value []byte, line int) {
 	var h head
 	if err := json.Unmarshal(value, &h); err != nil && !isOther(err, h.Kind) {
 		s.reject(value, line, err)
 		return
 	}
+
 	at := Place{s.name, line}
 	switch isAudit := strings.HasPrefix(h.APIVersion, "audit.k8s.io/"); {
 	case h.Kind == "" && h.Object != nil:
@@ -225,11 +227,13 @@ func (s *source) object(e *event, value []byte, kind string) {
 	if h.Kind != "" {
 		kind = h.Kind
 	}
+
 	k, ok := kindOf(kind)
 	if !ok {
 		s.summary.Others++
 		return
 	}
+
 	if e.kind = k; e.change == isThere {
 		s.summary.Untyped++
 	}
@@ -251,6 +255,7 @@ func (e *event) decode(value []byte) error {
 	}
 	e.meta = h.Metadata
 	e.version, _ = strconv.ParseUint(h.Metadata.ResourceVersion, 10, 64) // 0 if it is not a number
+
 	switch e.kind {
 	case kindJob:
 		j, err := job.DecodeJob(value)
@@ -275,6 +280,7 @@ func (s *source) put(e *event) {
 	if e.version == 0 {
 		e.key = s.latest
 	}
+
 	s.latest = max(s.latest, e.version)
 	s.seq++
 	e.seq = s.seq

@@ -24,7 +24,7 @@ type jobState struct {
 	streak  streak
 	// failures are the last failed pods of each index.
 	failures map[int32]failure
-	// run is the time of the run that has made the job, by the CronJob.
+	// run is the time of the run for which the CronJob has created the job.
 	cronJob job.UID
 	run     time.Time
 	byHand  bool
@@ -50,9 +50,14 @@ type limits struct {
 func (c *checker) limitsOf(j *job.Job) limits {
 	s := &j.Spec
 	l := limits{
-		set: true, parallelism: *s.Parallelism, completions: math.MaxInt32, backoff: *s.BackoffLimit,
-		isSuspended: value.Of(s.Suspend), perIndex: s.BackoffLimitPerIndex != nil && c.options.Release.Has(release.JobBackoffLimitPerIndex),
-		waits: s.PodReplacementPolicy == job.ReplaceFailed && c.options.Release.Has(release.JobPodReplacementPolicy),
+		set:         true,
+		parallelism: *s.Parallelism,
+		completions: math.MaxInt32,
+		backoff:     *s.BackoffLimit,
+		isSuspended: value.Of(s.Suspend),
+		perIndex:    s.BackoffLimitPerIndex != nil && c.options.Release.Has(release.JobBackoffLimitPerIndex),
+		waits: s.PodReplacementPolicy == job.ReplaceFailed &&
+			c.options.Release.Has(release.JobPodReplacementPolicy),
 	}
 	if s.Completions != nil {
 		l.completions = *s.Completions
@@ -62,12 +67,17 @@ func (c *checker) limitsOf(j *job.Job) limits {
 	return l
 }
 
-// or returns limits that both specs keep to.
+// or returns limits that admit all that one of the two admits.
 func (l limits) or(m limits) limits {
 	return limits{
-		set: l.set && m.set, parallelism: max(l.parallelism, m.parallelism), completions: max(l.completions, m.completions),
-		backoff: max(l.backoff, m.backoff), isSuspended: l.isSuspended && m.isSuspended, waits: l.waits && m.waits,
-		perIndex: l.perIndex || m.perIndex, isQueue: l.isQueue && m.isQueue,
+		set:         l.set && m.set,
+		parallelism: max(l.parallelism, m.parallelism),
+		completions: max(l.completions, m.completions),
+		backoff:     max(l.backoff, m.backoff),
+		isSuspended: l.isSuspended && m.isSuspended,
+		waits:       l.waits && m.waits,
+		perIndex:    l.perIndex || m.perIndex,
+		isQueue:     l.isQueue && m.isQueue,
 	}
 }
 
@@ -91,12 +101,14 @@ func (c *checker) jobEvent(e *event) {
 		c.epoch[kindJob]++
 		return
 	}
+
 	s := c.jobOf(uid)
 	before := s.job
 	how := c.advance(&s.seen, e)
 	if how == isRepeated {
 		return
 	}
+
 	s.job, s.judged = *e.job, c.judges(&e.job.Spec)
 	if how == isFirst {
 		c.Jobs++
@@ -111,6 +123,7 @@ func (c *checker) jobEvent(e *event) {
 			s.limits = now
 		}
 	}
+
 	c.noteLists(s, &before.Status)
 	if isLast(e) {
 		c.jobGone(uid)
@@ -153,18 +166,22 @@ func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) 
 	if reflect.DeepEqual(old, next) {
 		return
 	}
+
 	r := c.options.Release
 	if !r.Has(release.JobManagedBy) && !r.Has(release.JobPodReplacementPolicy) {
 		old, next = announced(old), announced(next)
 	}
+
 	isNext := how == isNext && s.judged
 	if !isNext {
 		old = overGap(old, next, &s.job.Spec)
 	}
+
 	all := problemsOf(job.CheckTransition(old, next, s.job.Spec))
 	if isNext {
 		all = append(all, problemsOf(job.CheckServed(r, before.Status, s.job.Status, s.job.Spec))...)
 	}
+
 	told := map[string]bool{}
 	for _, p := range all {
 		if !told[p.Field] {
@@ -177,9 +194,10 @@ func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) 
 // announced adds the conditions that servers without two gates do not have.
 func announced(s job.Status) job.Status {
 	for _, end := range [...]struct{ final, interim job.ConditionType }{
-		{job.ConditionComplete, job.ConditionSuccessCriteriaMet}, {job.ConditionFailed, job.ConditionFailureTarget},
+		{job.ConditionComplete, job.ConditionSuccessCriteriaMet},
+		{job.ConditionFailed, job.ConditionFailureTarget},
 	} {
-		if c := s.Condition(end.final); c.Status == job.ConditionTrue && s.Condition(end.interim).Status != job.ConditionTrue {
+		if c := s.Condition(end.final); c.Status == job.ConditionTrue && !isTrue(&s, end.interim) {
 			c.Type = end.interim
 			s.Conditions = append(s.Conditions[:len(s.Conditions):len(s.Conditions)], c)
 		}
@@ -198,6 +216,7 @@ func overGap(old, next job.Status, spec *job.Spec) job.Status {
 	if spec.CompletionMode != job.Indexed {
 		old.Succeeded = max(old.Succeeded, next.Succeeded)
 	}
+
 	conditions := make([]job.Condition, 0, len(old.Conditions)+1)
 	for _, c := range old.Conditions {
 		if c.Type != job.ConditionSuspended {
@@ -211,7 +230,7 @@ func overGap(old, next job.Status, spec *job.Spec) job.Status {
 	return old
 }
 
-// problemsOf are the errors that an error joins.
+// problemsOf returns the errors that an error joins.
 func problemsOf(err error) (all []*job.InputError) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -226,7 +245,7 @@ func problemsOf(err error) (all []*job.InputError) {
 	return all
 }
 
-// ruleOf is the invariant that a problem of a status breaks.
+// ruleOf names the invariant that a problem of a status breaks.
 func ruleOf(p *job.InputError) string {
 	has := func(parts ...string) bool {
 		for _, part := range parts {
@@ -236,6 +255,7 @@ func ruleOf(p *job.InputError) string {
 		}
 		return false
 	}
+
 	switch {
 	case has("after the end"):
 		return "JI16"
@@ -281,13 +301,17 @@ func (c *checker) checkListed(s *jobState, e *event, before *job.Job) {
 	listed, left := changedLists(&before.Status, &s.job.Status)
 	for _, l := range listed {
 		if s.counted[digestOf(l.uid)] {
-			c.found(finding(e, "JI1", "", "pod %s was counted already and is listed again as %s", c.podName(l.uid), l.as))
+			c.found(finding(e, "JI1", "", "pod %s was counted already and is listed again as %s",
+				c.podName(l.uid), l.as))
 			continue
 		}
 		c.checkListing(s, e, l)
 	}
+
 	for _, uid := range left {
-		if p := c.pods[uid]; p != nil && c.isCertainPod(p) && p.precedes(e) && p.tracked {
+		p := c.pods[uid]
+		isSeen := p != nil && c.isCertainPod(p) && p.precedes(e)
+		if isSeen && p.tracked {
 			c.found(finding(e, "JI3", "", "pod %s is counted and still has the finalizer", p.name))
 		}
 	}
@@ -307,6 +331,7 @@ func changedLists(old, next *job.Status) (listed []listing, left []job.UID) {
 	for _, l := range was {
 		before[l.uid] = l.as
 	}
+
 	for _, l := range is {
 		after[l.uid] = true
 		if before[l.uid] != l.as {
@@ -341,19 +366,23 @@ func (c *checker) podName(uid job.UID) string {
 }
 
 // checkListing checks one pod that a status lists. Pods change before the controller sees
-// it: what it has seen, the log has shown.
+// the change: the log has shown everything that it has seen.
 func (c *checker) checkListing(s *jobState, e *event, l listing) {
 	p, as := c.pods[l.uid], l.as
 	if p == nil || !c.isCertainPod(p) || !p.precedes(e) {
 		return
 	}
+
 	switch {
 	case p.owner != s.uid:
 		c.found(finding(e, "JI22", "", "pod %s is listed as %s and belongs to another owner", p.name, as))
 	case as == "succeeded" && p.phase != job.PodSucceeded:
 		c.found(finding(e, "JI1", "", "pod %s is listed as succeeded and has phase %s", p.name, p.phase))
-	case as == "failed" && p.phase < job.PodSucceeded && !p.isDeleting && !isTrue(&s.job.Status, job.ConditionFailureTarget):
-		c.found(finding(e, "J27", "", "pod %s is listed as failed, has phase %s and is not being deleted", p.name, p.phase))
+	case as == "failed" && p.phase < job.PodSucceeded && !p.isDeleting:
+		if !isTrue(&s.job.Status, job.ConditionFailureTarget) {
+			c.found(finding(e, "J27", "", "pod %s is listed as failed, has phase %s and is not being deleted",
+				p.name, p.phase))
+		}
 	}
 }
 
@@ -362,10 +391,14 @@ func (c *checker) checkListing(s *jobState, e *event, l listing) {
 func (c *checker) checkLost(s *jobState, e *event) {
 	for _, uid := range s.tally.lost {
 		p := c.pods[uid]
-		if p == nil || !c.isCertainPod(p) || p.isDeleting || !p.precedes(e) || p.isRecorded || s.job.Status.Finished() != "" {
+		isSeen := p != nil && c.isCertainPod(p) && p.precedes(e)
+		if !isSeen || p.isDeleting || p.isRecorded {
 			continue
 		}
-		c.found(finding(e, "JI3", unlessRemoved, "the finalizer of pod %s was removed, and its success is not recorded", p.name))
+		if s.job.Status.Finished() == "" {
+			c.found(finding(e, "JI3", unlessRemoved, "the finalizer of pod %s was removed, and its success is not recorded",
+				p.name))
+		}
 	}
 	s.tally.lost = nil
 }

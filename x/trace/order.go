@@ -65,6 +65,7 @@ func (m *merge) next() (*event, error) {
 			first = s
 		}
 	}
+
 	if first == nil {
 		return nil, nil
 	}

@@ -17,7 +17,7 @@ type podState struct {
 	index      int32
 	// isRecorded is true once a status has listed it.
 	isRecorded bool
-	// isShown is true where changes of its status are in the log.
+	// isShown is true if changes of its status are in the log.
 	isShown bool
 	// finished is when its containers have ended, zero if that is not known, and ended the version
 	// that showed it.
@@ -41,7 +41,7 @@ type tally struct {
 	lost []job.UID
 }
 
-// reset forgets pods of which the log no longer says that they exist.
+// reset forgets pods if the log no longer shows that they exist.
 func (t *tally) reset(epoch int) {
 	if t.epoch != epoch {
 		t.epoch, t.active, t.terminating, t.succeeded = epoch, 0, 0, 0
@@ -57,6 +57,7 @@ func (t *tally) count(p *podState, c *checker, n int) {
 	if !c.isCertainPod(p) {
 		return
 	}
+
 	switch {
 	case p.phase == job.PodSucceeded && p.tracked && !p.isRecorded:
 		t.succeeded += n
@@ -90,6 +91,7 @@ func (c *checker) podEvent(e *event) {
 		p = &podState{index: -1}
 		c.pods[uid] = p
 	}
+
 	if e.change == isLost {
 		c.jobOf(p.owner).tally.remove(p, c)
 		p.epoch = -1
@@ -98,12 +100,14 @@ func (c *checker) podEvent(e *event) {
 	if p.known {
 		c.jobOf(p.owner).tally.remove(p, c)
 	}
+
 	was := *p
 	how := c.advance(&p.seen, e)
 	if how == isRepeated {
 		c.jobOf(p.owner).tally.add(p, c)
 		return
 	}
+
 	p.take(e, owner)
 	s := c.jobOf(owner)
 	if how == isFirst {
@@ -116,6 +120,7 @@ func (c *checker) podEvent(e *event) {
 		s.tally.pods++
 		s.tally.adopted = true
 	}
+
 	s.tally.add(p, c)
 	c.podEnded(s, p, &was, e)
 	if isLast(e) {
@@ -123,12 +128,15 @@ func (c *checker) podEvent(e *event) {
 	}
 }
 
-// take notes what a version says.
+// take notes the contents of a version.
 func (p *podState) take(e *event, owner job.UID) {
 	pod := e.pod
 	p.owner, p.phase, p.isDeleting, p.tracked = owner, pod.Phase, pod.Deletion != nil, !pod.Untracked
 	p.index = pod.Index.Int32()
-	p.isShown = !e.audited && e.change != isThere || e.isStatus || p.isShown && e.audited
+
+	isWatched := !e.audited && e.change != isThere
+	isStillShown := e.audited && p.isShown
+	p.isShown = isWatched || e.isStatus || isStillShown
 	if d := pod.Detail; d != nil {
 		p.before = int(d.FailureCount) + int(d.IgnoredFailureCount)
 		if p.phase >= job.PodSucceeded {
@@ -137,7 +145,7 @@ func (p *podState) take(e *event, owner job.UID) {
 	}
 }
 
-// finishOf is when the app containers have ended, zero if one of them does not tell. The
+// finishOf returns when the app containers have ended, zero if one of them does not tell. The
 // controller takes this time or a later one.
 func finishOf(d *job.PodDetail) (last time.Time) {
 	for i := range d.Containers {
@@ -158,6 +166,7 @@ func (c *checker) podGone(uid job.UID) {
 	if p == nil {
 		return
 	}
+
 	delete(c.pods, uid)
 	s := c.jobOf(p.owner)
 	s.tally.remove(p, c)
@@ -175,10 +184,14 @@ func (c *checker) podEnded(s *jobState, p, was *podState, e *event) {
 	if ended && p.phase == job.PodSucceeded {
 		s.streak.succeeded(p)
 	}
-	if ended && p.phase == job.PodFailed && p.index >= 0 && !p.finished.IsZero() {
-		s.failures[p.index] = failure{p.finished, p.before, p.uid}
+	if ended && p.phase == job.PodFailed && p.index >= 0 {
+		if !p.finished.IsZero() {
+			s.failures[p.index] = failure{p.finished, p.before, p.uid}
+		}
 	}
-	if was.known && was.tracked && !p.tracked && p.phase == job.PodSucceeded && c.mayBeLost(s, p, e) {
+
+	losesFinalizer := was.known && was.tracked && !p.tracked
+	if losesFinalizer && p.phase == job.PodSucceeded && c.mayBeLost(s, p, e) {
 		s.tally.lost = append(s.tally.lost, p.uid)
 	}
 }
@@ -187,10 +200,13 @@ func (c *checker) podEnded(s *jobState, p, was *podState, e *event) {
 // finalizer, and the job still counts.
 func (c *checker) mayBeLost(s *jobState, p *podState, e *event) bool {
 	j := &s.job
+	isKnown := c.isCertain(&s.seen) && s.precedes(e)
+	isAccounted := p.isRecorded || p.isDeleting || s.counted[digestOf(p.uid)]
+	isEnding := isTrue(&j.Status, job.ConditionFailureTarget) || isTrue(&j.Status, job.ConditionSuccessCriteriaMet)
 	switch {
-	case !s.judged || !c.isCertain(&s.seen) || !s.precedes(e) || p.isRecorded || p.isDeleting || s.counted[digestOf(p.uid)]:
+	case !s.judged || !isKnown || isAccounted:
 		return false
-	case j.Status.Finished() != "" || isTrue(&j.Status, job.ConditionFailureTarget) || isTrue(&j.Status, job.ConditionSuccessCriteriaMet):
+	case j.Status.Finished() != "" || isEnding:
 		return false
 	case !j.DeletionTimestamp.IsZero() || !s.limits.set:
 		return false

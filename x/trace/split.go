@@ -17,7 +17,7 @@ const maxValue = 64 << 20
 type splitter struct {
 	in   *bufio.Reader
 	line int    // the number of the line that is being read
-	rest []byte // what was read of it and not looked at
+	rest []byte // read, but not scanned
 	open bool   // the line continues behind rest
 
 	value   []byte
@@ -60,6 +60,7 @@ func (s *splitter) read() error {
 	begins := !s.open
 	text, err := s.in.ReadSlice('\n')
 	s.open = errors.Is(err, bufio.ErrBufferFull)
+
 	if begins && len(text) > 0 {
 		s.line++
 	}
@@ -70,6 +71,7 @@ func (s *splitter) read() error {
 		}
 		return nil
 	}
+
 	if errors.Is(err, io.EOF) && s.depth > 0 {
 		return s.drop("the log ends inside the object")
 	}
@@ -89,6 +91,7 @@ func (s *splitter) scan() (done bool, err error) {
 			return false, err
 		}
 	}
+
 	for i := 0; i < len(s.rest); i++ {
 		c := s.rest[i]
 		if s.text {
@@ -112,6 +115,7 @@ func (s *splitter) scan() (done bool, err error) {
 			}
 		}
 	}
+
 	if len(s.value)+len(s.rest) > maxValue {
 		s.skipLine()
 		return false, s.drop(fmt.Sprintf("an object of more than %d MB is left out", maxValue>>20))
@@ -133,11 +137,12 @@ func (s *splitter) begin() (done bool, err error) {
 		s.skipLine()
 		return true, err
 	}
+
 	s.began = s.line
 	return false, nil
 }
 
-// inText goes on from a character of a string, to the last one before the next that matters. It
+// inText continues from a character of a string to the last one before the next that matters. It
 // returns -1 at the end of a line, where no string may be.
 func (s *splitter) inText(i int, c byte) int {
 	switch {

@@ -9,14 +9,14 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Options are what is known of the cluster.
+// Options describe the cluster.
 type Options struct {
 	// Release is the release whose controllers the log is compared with.
 	Release release.Release
 	// Controllers are the values of spec.managedBy whose jobs are judged like jobs of
 	// Kubernetes. Other jobs count as mirrors: only their statuses are checked.
 	Controllers []string
-	// Incomplete says that versions may be missing anywhere, as in the log of an informer, or in a
+	// Incomplete means that versions may be missing anywhere, as in the log of an informer, or in a
 	// sample. Then only what must hold between any two versions is checked.
 	Incomplete bool
 	// Backoff is the backoff of the controller after failures. The zero value is the backoff of
@@ -118,7 +118,7 @@ type Summary struct {
 const maxProblems = 100
 
 // Check reads logs to their ends, and reports each finding in the order of the logs. Several
-// logs are read as one, by resource version. An error comes from a reader. What cannot be
+// logs are read as one, by resource version. An error comes from a reader. A value that cannot be
 // understood is a Problem of the Summary.
 func Check(o Options, report func(Finding), logs ...Log) (Summary, error) {
 	c := newChecker(o, report)
@@ -126,6 +126,7 @@ func Check(o Options, report func(Finding), logs ...Log) (Summary, error) {
 	for i := range logs {
 		m.sources = append(m.sources, newSource(&logs[i], &c.Summary))
 	}
+
 	for {
 		e, err := m.next()
 		if err != nil {
@@ -136,6 +137,7 @@ func Check(o Options, report func(Finding), logs ...Log) (Summary, error) {
 		}
 		c.event(e)
 	}
+
 	c.Undecided += len(c.held)
 	return c.Summary, nil
 }
